@@ -1,11 +1,14 @@
-// Package bluesky publishes to Bluesky and every other server of the AT Protocol, by its own XRPC calls
-// over plain HTTP with an app password's session.
+// Package bluesky publishes to Bluesky and to any other server of the AT Protocol, through XRPC calls over HTTP in
+// a session opened with an app password.
 //
-// Images and videos are uploaded first, as blobs that nobody sees, and the record then names them.
+// Images and videos are uploaded first, as blobs that nobody sees. The record then refers to them.
 //
-// A post is a record in the account's repository, under a key that we choose ourselves. The key and the
-// creation time are fixed before anything is sent and the record is only ever created, never replaced, so
-// the same publication sent any number of times makes one post.
+// A post is a record in the account's repository under a key that we choose. The key and the creation time are
+// fixed before anything is sent, and the record is only created, never replaced. Publishing the same post again
+// therefore never makes a second one.
+//
+// Sources: the lexicons under app.bsky and com.atproto (https://docs.bsky.app/docs/category/http-reference) and
+// the AT Protocol's specification (https://atproto.com/specs/atp).
 package bluesky
 
 import (
@@ -20,14 +23,14 @@ const (
 	defaultWebURL = "https://bsky.app"
 )
 
-// Options are what an operator or a test may set. The zero value is the real network, which needs no app.
+// Options are the settings of an operator or a test. The zero value is the real network, which needs no app.
 type Options struct {
 	network.App
 
 	WebURL string `json:"web_url"` // base of permalinks
 }
 
-// Network is Bluesky's publishing protocol. It keeps nothing between calls.
+// Network implements Bluesky's publishing protocol. It has no state between calls.
 type Network struct {
 	client *network.Client
 	opts   Options
@@ -35,18 +38,18 @@ type Network struct {
 
 var _ network.Network = (*Network)(nil)
 
-// New makes the network with opts.
+// New returns the network with opts.
 func New(opts Options) *Network {
 	opts.App = opts.Complete(platform)
 	opts.WebURL = strings.TrimRight(cmp.Or(opts.WebURL, defaultWebURL), "/")
 	return &Network{network.NewClient(opts.HTTP), opts}
 }
 
-// Platform is the network's name in the contract.
+// Platform returns the network's name in the API, "bluesky".
 func (n *Network) Platform() string { return platform }
 
-// Check finds what the network would not take.
+// Check returns what the network would reject.
 func (n *Network) Check(c network.Content) []network.Problem { return n.opts.Rules.Check(c) }
 
-// Takes is what it is checked by.
+// Takes returns the rules that Check applies.
 func (n *Network) Takes() network.Rules { return *n.opts.Rules }

@@ -15,13 +15,13 @@ import (
 var _ network.Collector = (*Network)(nil)
 
 const (
-	listEach  = "100" // posts
+	listEach  = "100" // posts per page
 	mostLists = 20
 )
 
-// Collect tells of the account's posts with what is counted publicly at them, without its answers to others. The counts
-// are those of the network's view of the whole, which an account's server passes on; one that has none tells the posts
-// alone. Nobody counts there who saw a post.
+// Collect returns the account's posts with their public counts, without its replies. The counts come from the app
+// view that the account's server forwards to; without an app view, the posts have no counts. Bluesky has no view
+// counts.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, most int) (network.Collected, error) {
 	var profile struct {
 		Followers *int64 `json:"followersCount"`
@@ -46,7 +46,7 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	return found, err
 }
 
-// read asks the account's server.
+// read calls a method of the account's server as the account.
 func (n *Network) read(ctx context.Context, g network.Grant, method string, params url.Values, out any) error {
 	return n.call(ctx,
 		call{
@@ -55,21 +55,21 @@ func (n *Network) read(ctx context.Context, g network.Grant, method string, para
 		})
 }
 
-// viewless tells whether a server has no view of the whole network, or none that it reaches.
+// lacksAppView reports whether err says that the server has no app view, or cannot reach it.
 func viewless(err error) bool {
 	said, ok := errors.AsType[*network.Error](err)
 	return ok && (said.Status == http.StatusNotImplemented ||
 		slices.Contains([]string{"MethodNotImplemented", "UpstreamFailure"}, said.Code))
 }
 
-// seen is a place in a list. One that is not the account's own post is passed over.
+// feedItem is one item of a list. Items that are not the account's own posts are skipped.
 type seen struct {
 	network.Figures
 
 	own bool
 }
 
-// walk reads a list, the newest first, until it comes to what is older than a time, or has so many.
+// collectPages reads a list, newest first, until it reaches a post before since or has most posts.
 func (n *Network) walk(
 	since time.Time, most int, next func(cursor string) ([]seen, string, error),
 ) (network.Collected, error) {
@@ -101,6 +101,7 @@ func (n *Network) walk(
 	return found, nil
 }
 
+// pageParams returns params with the page size and the cursor of the next page.
 func paged(params url.Values, cursor string) url.Values {
 	params.Set("limit", listEach)
 	if cursor != "" {
@@ -109,7 +110,7 @@ func paged(params url.Values, cursor string) url.Values {
 	return params
 }
 
-// entry is a place in the account's feed.
+// feedEntry is an item of the account's feed.
 type entry struct {
 	Post struct {
 		URI    string `json:"uri"`
@@ -124,10 +125,10 @@ type entry struct {
 		Quotes    *int64      `json:"quoteCount"`
 		Bookmarks *int64      `json:"bookmarkCount"`
 	} `json:"post"`
-	Reason *struct{} `json:"reason"` // why somebody else's post, or an older one, stands here
+	Reason *struct{} `json:"reason"` // set for a repost and for a pinned post
 }
 
-// shownRecord is what is read of a post's record.
+// postRecord is the part of a post's record that Collect reads.
 type shownRecord struct {
 	Text      string    `json:"text"`
 	CreatedAt string    `json:"createdAt"`
@@ -135,10 +136,11 @@ type shownRecord struct {
 	Embed     embedded  `json:"embed"`
 }
 
+// embedView is what a post embeds.
 type embedded struct {
 	Type   string     `json:"$type"`
 	Images []struct{} `json:"images"`
-	Media  *embedded  `json:"media"` // of one that also quotes a post
+	Media  *embedded  `json:"media"` // beside a quoted post
 }
 
 func (n *Network) feed(g network.Grant, entries []entry) []seen {
@@ -147,7 +149,7 @@ func (n *Network) feed(g network.Grant, entries []entry) []seen {
 		p := e.Post
 		out[i] = n.seen(g, p.URI, p.Record)
 		out[i].own = out[i].own && e.Reason == nil && p.Author.DID == g.Account
-		// A record says itself when it was made; what says that it is of the future counts from when it was seen.
+		// A record's creation time is the client's claim. A time in the future is replaced by when it was indexed.
 		if indexed := at(p.IndexedAt); !indexed.IsZero() && indexed.Before(out[i].PostedAt) {
 			out[i].PostedAt = indexed
 		}
@@ -157,12 +159,13 @@ func (n *Network) feed(g network.Grant, entries []entry) []seen {
 	return out
 }
 
+// parseTime returns the time in UTC, or zero if text is not a time of RFC 3339.
 func at(text string) time.Time {
-	t, _ := time.Parse(time.RFC3339, text) // zero where it is none
+	t, _ := time.Parse(time.RFC3339, text) // zero if it is not a time
 	return t.UTC()
 }
 
-// seen is a post without counts.
+// feedItem returns a post without counts.
 func (n *Network) seen(g network.Grant, uri string, r shownRecord) seen {
 	rkey, ok := strings.CutPrefix(uri, "at://"+g.Account+"/"+collection+"/")
 	return seen{own: ok && r.Reply == nil, Figures: network.Figures{
@@ -194,7 +197,7 @@ func (e embedded) format() string {
 	return ""
 }
 
-// collectRecords tells the posts of a server that has no view of the whole: nobody counts anything there.
+// collectRecords returns the posts of a server without an app view, from its repository. They have no counts.
 func (n *Network) collectRecords(
 	ctx context.Context, g network.Grant, since time.Time, most int,
 ) (network.Collected, error) {

@@ -6,14 +6,13 @@ import (
 	"golang.org/x/text/language"
 )
 
-// genericEndings are the top-level domains, besides those of countries, that make a bare domain a link.
-// Endings that are everyday words (now, life, world, today) are left out: they would turn a missing space
-// after a full stop into a link.
+// genericTLDs are the top-level domains, besides those of countries, that make a bare domain a link. Everyday
+// words (now, life, world, today) are left out: a missing space after a period would become a link.
 var genericEndings = set(`com net org edu gov int mil info biz name mobi asia eu uk
 	app dev blog cloud online site website shop store tech xyz page wiki social
 	news media design studio agency digital email chat link club art museum travel jobs`)
 
-// fileEndings are country codes that stand at the end of file names too.
+// fileExtensionTLDs are country codes that are file extensions too.
 var fileEndings = set(`md py rs sh pl ps cc so`)
 
 func set(words string) map[string]bool {
@@ -24,12 +23,12 @@ func set(words string) map[string]bool {
 	return members
 }
 
-// looksReal tells whether a bare domain is meant as one. withPath: a port or a path follows it, which leaves
+// isLikelyDomain reports whether a bare domain is meant as a link. A port or a path after it (withPath) leaves
 // little doubt.
 func looksReal(domain string, withPath bool) bool {
 	labels := strings.Split(domain, ".")
 	ending := labels[len(labels)-1]
-	// "Done.So we went": nobody writes an ending with a capital, except in a domain all in capitals.
+	// "Done.So we went": a top-level domain has a capital only in a domain all in capitals.
 	if ending != strings.ToLower(ending) && domain != strings.ToUpper(domain) {
 		return false
 	}
@@ -43,6 +42,7 @@ func looksReal(domain string, withPath bool) bool {
 	return !fileEndings[ending] && strings.Trim(labels[len(labels)-2], "0123456789") != ""
 }
 
+// isCountryCode reports whether code is the ISO 3166 code of a country.
 func country(code string) bool {
 	if len(code) != 2 {
 		return false

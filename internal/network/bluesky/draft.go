@@ -19,27 +19,27 @@ const (
 	maxLanguages = 3
 )
 
-// draft is what is kept of a publication. The record stays as it was written: the same bytes are sent by
-// every attempt, also by a later version of this program that knows of more fields.
+// draft is the stored state of a publication. Record keeps the bytes of the first attempt, so that every attempt
+// sends the same ones, even a later version that writes more fields.
 type draft struct {
 	RKey     string          `json:"rkey"`
 	Prepared bool            `json:"prepared"`
 	Record   json.RawMessage `json:"record"`
-	Media    []network.Media `json:"media,omitempty"` // still to be uploaded
+	Media    []network.Media `json:"media,omitempty"` // to be uploaded
 }
 
-// record is a post as the lexicon app.bsky.feed.post has it.
+// record is a post by the lexicon app.bsky.feed.post.
 type record struct {
 	Type      string   `json:"$type"`
 	Text      string   `json:"text"`
 	Langs     []string `json:"langs,omitempty"`
 	Facets    []facet  `json:"facets,omitempty"`
-	Embed     any      `json:"embed,omitempty"` // imagesEmbed or videoEmbed, when it is written
+	Embed     any      `json:"embed,omitempty"` // imagesEmbed or videoEmbed when encoding
 	CreatedAt string   `json:"createdAt"`
 }
 
-// Plan fixes the record's key, by the seed and the first time, its creation time, its text and its media. It fails
-// on an empty seed and on a time that a key cannot hold (before 1970, after 2255).
+// Plan fixes the record's key (from the seed and the first submission), its creation time, its text and its media.
+// It fails on an empty seed and on a time that a key cannot hold (before 1970 or after 2255).
 func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 	rkey, err := recordKey(i.Seed, i.First)
 	if err != nil {
@@ -47,16 +47,16 @@ func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 	}
 	return writeDraft(draft{RKey: rkey, Media: i.Content.Media}, record{
 		Type: collection,
-		// or the stored text and the facets' offsets would differ
+		// otherwise the stored text and the facets' offsets would differ
 		Text:      strings.ToValidUTF8(i.Content.Text, "\uFFFD"),
 		Langs:     languages(i.Content.Languages),
 		CreatedAt: i.At.UTC().Format(createdAtFmt),
 	})
 }
 
-// Prepare adds what the server does not find by itself: links, tags and mentions; and it uploads the media. A
-// Draft that is prepared comes back as it is. Until then what was uploaded is uploaded again by a repeat: blobs go by
-// their content, so the server keeps one.
+// Prepare uploads the media and marks the links, tags and mentions of the text, which the server does not do. It
+// returns a prepared Draft unchanged. A repeat before that uploads the media again; blobs are addressed by
+// content, so the server stores one copy.
 func (n *Network) Prepare(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Draft, time.Duration, error) {
@@ -111,7 +111,7 @@ func readDraft(d network.Draft) (draft, record, error) {
 	return read, rec, nil
 }
 
-// readPrepared is readDraft for the calls that come after Prepare.
+// readPrepared returns the draft and its record, or an error if Prepare has not completed.
 func readPrepared(d network.Draft) (draft, record, error) {
 	read, rec, err := readDraft(d)
 	if err == nil && !read.Prepared {
@@ -120,12 +120,12 @@ func readPrepared(d network.Draft) (draft, record, error) {
 	return read, rec, err
 }
 
-// languageTag is well-formed BCP 47 as far as posts need it: language, script, region, variants.
+// languageTag matches the BCP 47 tags that posts need: language, script, region and variants.
 var languageTag = regexp.MustCompile(
 	`^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*$`)
 
-// languages keeps the first ones that the server takes: it refuses a whole post for one that it cannot read,
-// and to the reader they are only a hint.
+// languages returns the first valid tags, at most 3. The server rejects a post with an invalid tag, and languages
+// are only a hint to readers.
 func languages(wanted []string) []string {
 	var kept []string
 	for _, tag := range wanted {

@@ -10,9 +10,9 @@ import (
 	"pressroom/internal/network"
 )
 
-const maxVideoAlt = 1000 // characters, as the lexicon app.bsky.embed.video has it; images have no bound
+const maxVideoAlt = 1000 // characters, by the lexicon app.bsky.embed.video; images have no limit
 
-// imagesEmbed shows images, as the lexicon app.bsky.embed.images has it.
+// imagesEmbed shows images, by the lexicon app.bsky.embed.images.
 type imagesEmbed struct {
 	Type   string       `json:"$type"`
 	Images []shownImage `json:"images"`
@@ -20,11 +20,11 @@ type imagesEmbed struct {
 
 type shownImage struct {
 	Image json.RawMessage `json:"image"`
-	Alt   string          `json:"alt"` // required, also where it is empty
+	Alt   string          `json:"alt"` // required, even if empty
 	Ratio *aspectRatio    `json:"aspectRatio,omitempty"`
 }
 
-// videoEmbed shows a video, as the lexicon app.bsky.embed.video has it.
+// videoEmbed shows a video, by the lexicon app.bsky.embed.video.
 type videoEmbed struct {
 	Type  string          `json:"$type"`
 	Video json.RawMessage `json:"video"`
@@ -37,9 +37,9 @@ type aspectRatio struct {
 	Height int `json:"height"`
 }
 
-// embed uploads a post's media, of which there is one at least, and is the part of its record that shows them.
+// embed uploads a post's media, at least one, and returns the part of the record that shows them.
 func (n *Network) embed(ctx context.Context, g network.Grant, media []network.Media, files network.Files) (any, error) {
-	// or some would be left out, or uploaded in vain
+	// before anything is uploaded
 	if err := network.Blocked(n.Check(network.Content{Media: media})); err != nil {
 		return nil, err
 	}
@@ -60,7 +60,8 @@ func (n *Network) embed(ctx context.Context, g network.Grant, media []network.Me
 	return images, nil
 }
 
-// upload sends a medium's bytes: the server's blob object for them, and their form where it is known.
+// upload sends the bytes of an image or video. It returns the server's blob object and the aspect ratio, nil if
+// unknown.
 func (n *Network) upload(
 	ctx context.Context, g network.Grant, m network.Media, files network.Files,
 ) (json.RawMessage, *aspectRatio, error) {
@@ -89,7 +90,7 @@ func (n *Network) upload(
 	return answer.Blob, ratioOf(file, m), nil
 }
 
-// checkBlob makes sure that a record can name the blob and that all of it arrived.
+// checkBlob returns an error unless a record can refer to the blob and all size bytes arrived.
 func checkBlob(blob json.RawMessage, size int64) error {
 	var said struct {
 		Type string `json:"$type"`
@@ -99,7 +100,7 @@ func checkBlob(blob json.RawMessage, size int64) error {
 		Size int64 `json:"size"`
 	}
 	if err := json.Unmarshal(blob, &said); err != nil || said.Type != "blob" || said.Ref.Link == "" {
-		return errors.New("uploading a blob: the answer has none")
+		return errors.New("uploading a blob: the response has no blob")
 	}
 	if said.Size != size {
 		return fmt.Errorf("uploading a blob: %d of %d bytes arrived", said.Size, size)

@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	maxMessage = 500 // characters kept of the network's own text
-	maxWait    = 24 * time.Hour
+	maxMessage = 500            // characters of the network's own text
+	maxWait    = 24 * time.Hour // the longest rate limit window
 )
 
-// named are the refusals that say by their name what can be done. The server's habit of answering a dead
-// token with 400 makes the status a poor guide.
+// classByName maps the names of XRPC errors to what can be done about them. The status says less: servers answer
+// an expired token with 400.
 var named = map[string]network.Class{
 	"ExpiredToken":            network.AuthRefresh,
 	"InvalidToken":            network.AuthDead,
@@ -31,7 +31,7 @@ var named = map[string]network.Class{
 	"RepoSuspended":           network.AuthDead,
 	"RepoDeactivated":         network.AuthDead,
 	"RateLimitExceeded":       network.Rate,
-	"InvalidSwap":             network.Uncertain, // another record stands under our key
+	"InvalidSwap":             network.Uncertain, // another record has our key
 	"BlobNotFound":            network.RejectedMedia,
 	"BlobTooLarge":            network.RejectedMedia,
 	"InvalidMimeType":         network.RejectedMedia,
@@ -40,18 +40,18 @@ var named = map[string]network.Class{
 
 var errorName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,63}$`)
 
-// refusal is the error of an answer other than 200.
+// refusal returns the error of a response other than 200.
 func refusal(answer network.Answer, now time.Time) *network.Error {
 	var said struct {
 		Error   string `json:"error"`
 		Message string `json:"message"`
 	}
-	_ = json.Unmarshal(answer.Body, &said) // an answer that is not XRPC has no name, which class takes into account
+	_ = json.Unmarshal(answer.Body, &said) // a response that is not XRPC has no name
 	if !errorName.MatchString(said.Error) {
 		said.Error = ""
 	}
 	class := classOf(answer, said.Error)
-	// A size is refused also without a name: what stands before a server often has a limit of its own.
+	// A proxy in front of the server may limit the size and answer without a name.
 	if answer.Call.Body != nil && (class == network.Rejected || answer.Status == http.StatusRequestEntityTooLarge) {
 		class = network.RejectedMedia
 	}
@@ -67,7 +67,7 @@ func classOf(answer network.Answer, name string) network.Class {
 	if status == http.StatusTooManyRequests {
 		return network.Rate
 	}
-	// Without a name the answer is not the server's own but that of something on the way to it.
+	// A response without a name comes from a proxy, not from the server.
 	if status < 400 || status >= 500 || status == http.StatusRequestTimeout || name == "" {
 		return network.Transient
 	}
@@ -76,7 +76,7 @@ func classOf(answer network.Answer, name string) network.Class {
 	case known && class == network.Rate:
 		return class
 	case answer.Call.Purpose == network.Signing:
-		return network.AuthDead // whatever is wrong, only a new sign-in brings a new pair
+		return network.AuthDead // only a new sign-in brings new tokens
 	case known:
 		return class
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
@@ -85,8 +85,9 @@ func classOf(answer network.Answer, name string) network.Class {
 	return network.Rejected
 }
 
-// notBefore reads when the server will answer again: ratelimit-reset in Unix seconds, or Retry-After. Zero
-// where it does not say; at most a day ahead, the server's longest window.
+// notBefore returns when the server accepts requests again, from Ratelimit-Reset (Unix seconds) or Retry-After. It
+// returns zero if the server names no time, and at most a day from now. Source:
+// https://docs.bsky.app/docs/advanced-guides/rate-limits.
 func notBefore(header http.Header, now time.Time) time.Time {
 	var at time.Time
 	if reset, err := strconv.ParseInt(header.Get("Ratelimit-Reset"), 10, 64); err == nil && reset > 0 {

@@ -9,19 +9,19 @@ import (
 	"pressroom/internal/network"
 )
 
-// facet marks a part of the text as a link, a tag or a mention.
+// facet marks a part of the text as a link, a tag or a mention, by the lexicon app.bsky.richtext.facet.
 type facet struct {
 	Index    byteSlice `json:"index"`
 	Features []feature `json:"features"`
 }
 
-// byteSlice is a range of the text's UTF-8 bytes, the end exclusive.
+// byteSlice is a range of the text's UTF-8 bytes; the end is exclusive.
 type byteSlice struct {
 	ByteStart int `json:"byteStart"`
 	ByteEnd   int `json:"byteEnd"`
 }
 
-// feature is one of three shapes, told apart by its type; only that shape's own member is set.
+// feature is a link, a tag or a mention, by its type. Only the field of that type is set.
 type feature struct {
 	Type string `json:"$type"`
 	URI  string `json:"uri,omitempty"`
@@ -35,17 +35,17 @@ const (
 	mentionFeature = "app.bsky.richtext.facet#mention"
 )
 
-// span is a part of the text that should become a facet.
+// span is a part of the text to become a facet.
 type span struct {
 	start, end int    // in bytes
 	feature    string // the facet's type
 	value      string // the link's URI, the tag without its #, the mention's handle in lower case
 }
 
-// facets finds the text's links, tags and mentions. A mention of a handle that nobody has stays plain text.
+// facets returns the text's links, tags and mentions. A mention of an unknown handle remains plain text.
 func (n *Network) facets(ctx context.Context, g network.Grant, text string) ([]facet, error) {
 	var found []facet
-	known := map[string]string{} // handle to DID, "" where nobody has it
+	known := map[string]string{} // handle to DID, "" if unknown
 	for _, s := range detect(text) {
 		f := feature{Type: s.feature}
 		switch s.feature {
@@ -68,6 +68,7 @@ func (n *Network) facets(ctx context.Context, g network.Grant, text string) ([]f
 	return found, nil
 }
 
+// resolveCached returns the DID of a handle, "" if unknown, and stores it in known.
 func (n *Network) resolveOnce(
 	ctx context.Context, g network.Grant, handle string, known map[string]string,
 ) (string, error) {
@@ -82,10 +83,10 @@ func (n *Network) resolveOnce(
 	return did, nil
 }
 
-// detect finds the spans from left to right; none begins before the one in front of it has ended.
+// detect returns the spans from left to right, without overlaps.
 func detect(text string) []span {
 	var found []span
-	before := ' ' // the rune in front of the position
+	before := ' ' // the rune before at
 	for at := 0; at < len(text); {
 		if s, ok := spanAfter(before, text[at:]); ok {
 			found = append(found, span{at, at + s.end, s.feature, s.value})
@@ -100,8 +101,8 @@ func detect(text string) []span {
 	return found
 }
 
-// spanAfter is the span that begins with rest where the rune before lets one begin, its offsets counted from
-// there.
+// spanAt returns the span at the beginning of rest, with offsets from there. It reports false if there is none, or
+// if no span may start after the rune before.
 func spanAfter(before rune, rest string) (span, bool) {
 	var s span
 	switch {
@@ -120,19 +121,19 @@ func spanAfter(before rune, rest string) (span, bool) {
 	return s, s.end > 0
 }
 
-// opens tells whether a span may begin after r. An @ inside an e-mail address, a # inside a link and a
-// domain inside a longer word must not begin one.
+// canPrecedeSpan reports whether a span may start after r. An @ in an e-mail address, a # in a link and a domain
+// in a longer word do not start one.
 func opens(r rune) bool {
 	const marks = "\"'¿¡–—、。，：；！？・\uFE0F" // the last one ends an emoji
 	return unicode.IsSpace(r) || unicode.In(r, unicode.Ps, unicode.Pi, unicode.So) || strings.ContainsRune(marks, r)
 }
 
-// continues tells whether r would make what stands before it part of a longer word or address.
+// continuesWord reports whether r makes the text before it part of a longer word or address.
 func continues(r rune) bool {
 	return unicode.In(r, unicode.L, unicode.M, unicode.N) || r == '_' || r == '@' || r == '-'
 }
 
-// first is the first rune of rest, a space where there is none.
+// firstRune returns the first rune of rest, or a space if rest is empty.
 func first(rest string) rune {
 	if rest == "" {
 		return ' '

@@ -17,9 +17,8 @@ var (
 	port       = regexp.MustCompile(`^:[0-9]{1,5}`)
 )
 
-// link reads a web address at the beginning of rest: its length in bytes and its URI. The length is 0 where
-// there is none. A missed link is a smaller harm than one that nobody wrote, so a bare domain has to look
-// very much like one.
+// parseLink returns the length in bytes and the URI of the web address at the beginning of rest, or 0 if there is
+// none. A missed link does less harm than a link that nobody wrote, so a bare domain must look very much like one.
 func link(rest string) (int, string) {
 	if scheme.MatchString(rest) {
 		return fullLink(rest)
@@ -30,7 +29,7 @@ func link(rest string) (int, string) {
 func fullLink(rest string) (int, string) {
 	address := rest[:addressEnd(rest)]
 	parsed, err := url.Parse(address)
-	// An address with a name and a password in front of its host is a trick more often than a link.
+	// An address with a user name before its host is more often phishing than a link.
 	if err != nil || parsed.User != nil || !linkableHost(parsed.Hostname()) {
 		return 0, ""
 	}
@@ -61,7 +60,8 @@ func bareLink(rest string) (int, string) {
 	return len(address), uri
 }
 
-// bareEnd is where an address ends whose domain ends at domain: there, or after a port and a path.
+// bareLinkEnd returns where an address without a scheme ends: at the end of its domain, or after a port and a
+// path.
 func bareEnd(rest string, domain int) int {
 	end := domain + len(port.FindString(rest[domain:]))
 	if !strings.ContainsRune("/?#", first(rest[end:])) {
@@ -70,8 +70,8 @@ func bareEnd(rest string, domain int) int {
 	return max(end, addressEnd(rest))
 }
 
-// addressEnd is where the address that rest begins with ends: at the first character that cannot be in one,
-// without the punctuation of the sentence around it.
+// addressEnd returns where the address at the beginning of rest ends: before the first character that cannot be
+// part of one, without the punctuation of the sentence around it.
 func addressEnd(rest string) int {
 	end := strings.IndexFunc(rest, endsAddress)
 	if end < 0 {
@@ -93,7 +93,7 @@ func endsAddress(r rune) bool {
 		strings.ContainsRune(marks, r)
 }
 
-// closesNothing tells whether last is a closing bracket that the sentence has opened, not the address.
+// isUnopenedBracket reports whether last is a closing bracket without an opening one in address.
 func closesNothing(address string, last rune) bool {
 	switch last {
 	case ')':

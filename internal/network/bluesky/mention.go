@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/network"
 )
 
-const maxHandle = 253
+const maxHandle = 253 // bytes (https://atproto.com/specs/handle)
 
 var (
 	handleRun    = regexp.MustCompile(`^@[A-Za-z0-9.-]+`)
@@ -20,8 +20,8 @@ var (
 	didSyntax = regexp.MustCompile(`^did:[a-z]+:[A-Za-z0-9._:%-]*[A-Za-z0-9._-]$`)
 )
 
-// mention reads an @handle at the beginning of rest: its length in bytes and the handle in lower case. The
-// length is 0 where there is none.
+// parseMention returns the length in bytes of the @handle at the beginning of rest, and the handle in lower case.
+// The length is 0 if there is none.
 func mention(rest string) (int, string) {
 	run := handleRun.FindString(rest)
 	if run == "" || continues(first(rest[len(run):])) {
@@ -34,7 +34,7 @@ func mention(rest string) (int, string) {
 	return 1 + len(handle), strings.ToLower(handle)
 }
 
-// resolveHandle is the DID of a handle, "" where the network says that nobody has it.
+// resolveHandle returns the DID of a handle, or "" if the network does not know the handle.
 func (n *Network) resolveHandle(ctx context.Context, g network.Grant, handle string) (string, error) {
 	var answer struct {
 		DID string `json:"did"`
@@ -57,7 +57,7 @@ func (n *Network) resolveHandle(ctx context.Context, g network.Grant, handle str
 	if !didSyntax.MatchString(answer.DID) {
 		return "", &network.Error{
 			Class: network.Transient, Status: http.StatusOK,
-			Err: errors.New("resolving a handle: the answer has no DID"),
+			Err: errors.New("resolving a handle: the response has no DID"),
 		}
 	}
 	return answer.DID, nil

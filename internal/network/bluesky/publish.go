@@ -14,8 +14,8 @@ import (
 	"pressroom/internal/network"
 )
 
-// Commit creates the post's record. The server takes the same record again as often as it comes and keeps
-// one; should it hold another record under the key, it changes nothing and the error is Uncertain.
+// Commit creates the post's record. Sending the same record again succeeds and leaves one post. If the server has
+// another record under the key, it changes nothing and the error is Uncertain.
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, _ network.Files,
 ) (network.Receipt, error) {
@@ -37,7 +37,7 @@ func (n *Network) Commit(
 			Collection string          `json:"collection"`
 			RKey       string          `json:"rkey"`
 			Record     json.RawMessage `json:"record"`
-			SwapRecord *string         `json:"swapRecord"` // sent as null: only where there is none yet
+			SwapRecord *string         `json:"swapRecord"` // null: only create, never replace
 		}{g.Account, collection, post.RKey, post.Record, nil},
 		out: &answer,
 	})
@@ -48,19 +48,18 @@ func (n *Network) Commit(
 	if answer.URI != receipt.ID {
 		return network.Receipt{}, &network.Error{
 			Class: network.Uncertain, Status: http.StatusOK,
-			Err: errors.New("creating the record: the answer names another record"),
+			Err: errors.New("creating the record: the response names another record"),
 		}
 	}
 	return receipt, nil
 }
 
-// Resolve looks under the post's key. The same record there Stands. None is Absent: the key is part of the
-// Draft, so committing the Draft cannot make a second post even if an earlier call is still under way.
+// Resolve reads the record under the post's key. The same record Stands. No record is Absent: the key is part of
+// the Draft, so committing the Draft cannot make a second post even if an earlier call is still in progress.
 //
-// Another record there is neither. The key comes from our own seed, so most likely this publication did
-// take effect and was edited afterwards; but what stands is not what was asked for. The answer is then
-// Unknown with an Uncertain error of the code RecordDiffers, to be shown to a person: repeating is refused for
-// ever, and a new key could show the post twice.
+// Another record under the key was most likely published by us and edited later. Resolve then returns Unknown with
+// an Uncertain error of code RecordDiffers, for a person to decide: the server rejects every repeat, and a new key
+// could publish the post twice.
 func (n *Network) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, _ network.Tried,
 ) (network.Verdict, network.Receipt, error) {
@@ -83,19 +82,18 @@ func (n *Network) Resolve(
 	if !same {
 		return network.Unknown, network.Receipt{}, &network.Error{
 			Class: network.Uncertain, Status: http.StatusOK, Code: "RecordDiffers",
-			Err: errors.New("another record stands under the post's key"),
+			Err: errors.New("another record has the post's key; compare it with the post on Bluesky"),
 		}
 	}
 	return network.Stands, n.receipt(g, post.RKey, rec), nil
 }
 
-// Permalink tells nothing new: a receipt of this network always has it.
+// Permalink returns the receipt's permalink, which Commit and Resolve always set.
 func (n *Network) Permalink(_ context.Context, _ network.Grant, r network.Receipt) (string, error) {
 	return r.Permalink, nil
 }
 
-// getRecord asks without a token: records are public, and a session that has ended must not keep us from
-// learning what stands.
+// getRecord reads a record without a token: records are public, so an expired session does not matter.
 func (n *Network) getRecord(ctx context.Context, g network.Grant, rkey string) (json.RawMessage, error) {
 	var answer struct {
 		Value json.RawMessage `json:"value"`
@@ -112,7 +110,7 @@ func (n *Network) getRecord(ctx context.Context, g network.Grant, rkey string) (
 }
 
 func (n *Network) receipt(g network.Grant, rkey string, rec record) network.Receipt {
-	at, _ := time.Parse(time.RFC3339, rec.CreatedAt) // zero where unknown, as the Receipt has it
+	at, _ := time.Parse(time.RFC3339, rec.CreatedAt) // zero if unknown
 	return network.Receipt{
 		ID:        "at://" + g.Account + "/" + collection + "/" + rkey,
 		Permalink: n.opts.WebURL + "/profile/" + url.PathEscape(g.Username) + "/post/" + rkey,
@@ -120,7 +118,7 @@ func (n *Network) receipt(g network.Grant, rkey string, rec record) network.Rece
 	}
 }
 
-// sameJSON compares values, not bytes: a server gives members back in an order of its own.
+// sameJSON reports whether a and b have the same value. A server may return the fields in another order.
 func sameJSON(a, b json.RawMessage) (bool, error) {
 	left, err := decodeAny(a)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/network"
 )
 
-// session is what a server answers to a sign-in and to a renewal.
+// session is the response to a sign-in and to a refresh.
 type session struct {
 	Access  string `json:"accessJwt"`
 	Refresh string `json:"refreshJwt"`
@@ -21,13 +21,13 @@ type session struct {
 	DIDDoc  struct {
 		Service []struct {
 			ID       string `json:"id"`
-			Endpoint any    `json:"serviceEndpoint"` // a string, or anything else that other services use
+			Endpoint any    `json:"serviceEndpoint"` // a string for a repository; other services may use objects
 		} `json:"service"`
 	} `json:"didDoc"`
 }
 
-// Connect signs in with an app password. A wrong one, a second factor that is asked for and an account that
-// is not active are AuthDead.
+// Connect signs in with an app password. A wrong password, a second factor that the server requires and an
+// inactive account are AuthDead.
 func (n *Network) Connect(ctx context.Context, c network.Credentials) (network.Grant, error) {
 	identifier := strings.TrimPrefix(strings.TrimSpace(c.Identifier), "@")
 	var answer session
@@ -49,14 +49,14 @@ func (n *Network) Connect(ctx context.Context, c network.Credentials) (network.G
 		return network.Grant{}, &network.Error{
 			Class: network.AuthDead, Status: http.StatusOK, Code: "AccountInactive",
 			Message: network.Clip(answer.Status, maxMessage),
-			Err:     errors.New("signing in: the account is not active"),
+			Err:     errors.New("signing in: the account is not active; reactivate it on Bluesky"),
 		}
 	}
 	return answer.grant(c.Server)
 }
 
-// Refresh trades the refresh token, which stops working some time after, for a new pair. A refusal of the
-// token is AuthDead, as nothing but a new sign-in helps; the want of an answer never is.
+// Refresh trades the refresh token for a new pair of tokens; the old one expires soon after. A rejected token is
+// AuthDead, as only a new sign-in helps. A missing response never is.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
 	var answer session
 	err := n.call(ctx, call{
@@ -71,12 +71,12 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 		return network.Grant{}, err
 	}
 	if answer.DID != g.Account {
-		return network.Grant{}, network.Unreadable(errors.New("renewing the session: the answer is of another account"))
+		return network.Grant{}, network.Unreadable(errors.New("refreshing the session: the response is for another account"))
 	}
 	return answer.grant(g.Server)
 }
 
-// Revoke ends the session that a grant is of.
+// Revoke ends the session of a grant.
 func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 	return n.call(ctx,
 		call{
@@ -87,7 +87,7 @@ func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 
 func (s session) grant(server string) (network.Grant, error) {
 	if s.Access == "" || s.Refresh == "" || !didSyntax.MatchString(s.DID) {
-		return network.Grant{}, network.Unreadable(errors.New("opening a session: the answer lacks a token or a DID"))
+		return network.Grant{}, network.Unreadable(errors.New("opening a session: the response lacks a token or a DID"))
 	}
 	username := s.Handle
 	if !handleSyntax.MatchString(username) {
@@ -98,8 +98,8 @@ func (s session) grant(server string) (network.Grant, error) {
 	}, nil
 }
 
-// home is the server that holds the account's repository, as the DID document says, else the one given. A
-// document cannot lead from https back to plain http.
+// pdsURL returns the server of the account's repository from the DID document, or given if the document names
+// none. It never changes https to http.
 func (s session) home(given string) string {
 	for _, service := range s.DIDDoc.Service {
 		if service.ID != "#atproto_pds" && service.ID != s.DID+"#atproto_pds" {

@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	maxTagGraphemes = 64
+	maxTagGraphemes = 64 // app.bsky.richtext.facet#tag, as the next
 	maxTagBytes     = 640
 )
 
-// tag reads a hashtag at the beginning of rest: its length in bytes with the sign, and the tag without it.
-// The length is 0 where there is none, and where the tag is longer than the network takes.
+// parseTag returns the length in bytes of the hashtag at the beginning of rest, and the tag without its sign. The
+// length is 0 if there is none, or if the tag is longer than the network accepts.
 func tag(rest string) (int, string) {
 	_, sign := utf8.DecodeRuneInString(rest)
 	body := rest[sign:]
@@ -31,8 +31,8 @@ func tag(rest string) (int, string) {
 	return sign + len(body), body
 }
 
-// inTag tells what a tag may hold. Many scripts need combining marks to write a word; those that only choose
-// how an emoji is drawn are not of that kind.
+// isTagRune reports whether a tag may contain r. Many scripts need combining marks to write a word; variation
+// selectors only choose how an emoji looks.
 func inTag(r rune) bool {
 	if unicode.Is(unicode.Variation_Selector, r) {
 		return false

@@ -16,12 +16,13 @@ const (
 	maxTIDMicros = 1 << 53
 )
 
-// validTID is the record key syntax that servers insist on for posts; the first digit leaves the top bit 0.
+// validTID is the record key syntax that servers require for posts. The first digit leaves the top bit 0. Source:
+// https://atproto.com/specs/tid.
 var validTID = regexp.MustCompile(`^[234567abcdefghij][234567abcdefghijklmnopqrstuvwxyz]{12}$`)
 
-// recordKey derives a post's key: a TID whose second is at's and whose thirty other bits are a hash of seed.
-// Keys then sort by time, and two posts of one account in one second meet with a chance of 1 in 10^9, where
-// the network refuses the second.
+// recordKey returns a post's key: a TID with the second of at, and thirty other bits from a hash of seed. Keys
+// sort by time. Two posts of one account in the same second have the same key with a probability of 1 in 10^9; the
+// network rejects the second.
 func recordKey(seed string, at time.Time) (string, error) {
 	second := at.Unix()
 	if seed == "" {

@@ -14,16 +14,16 @@ import (
 type call struct {
 	purpose network.Purpose
 	verb    string
-	method  string // the lexicon's name, such as com.atproto.repo.getRecord
+	method  string // the lexicon's id, such as com.atproto.repo.getRecord
 	server  string // base URL
-	token   string // bearer; none where empty
+	token   string // bearer token, or empty
 	params  url.Values
-	in      any           // JSON body; none where nil
-	file    *network.File // body in place of in; closed by the call
-	out     any           // where the answer goes; nil where it is not read
+	in      any           // JSON body, or nil
+	file    *network.File // body instead of in; the call closes it
+	out     any           // receives the response; nil to ignore it
 }
 
-// call makes the call within its deadline. Its error is always a *network.Error.
+// call makes the call within its timeout. Its error is always a *network.Error.
 func (n *Network) call(ctx context.Context, c call) error {
 	if c.file != nil {
 		defer c.file.Close()
@@ -53,14 +53,14 @@ func (n *Network) call(ctx context.Context, c call) error {
 	return answer.Decode(c.out)
 }
 
-// serverURL reads the base URL of an account's server.
+// serverURL parses the base URL of an account's server.
 func serverURL(text string) (*url.URL, error) {
 	base, err := url.Parse(strings.TrimSpace(text))
 	if err != nil {
-		return nil, errors.New("the server's address cannot be read")
+		return nil, errors.New("the server's address is invalid: enter one such as https://bsky.social")
 	}
 	if base.Scheme != "https" && base.Scheme != "http" || base.Hostname() == "" || base.User != nil {
-		return nil, errors.New("the server's address is not one of http or https")
+		return nil, errors.New("the server's address must begin with https:// or http:// and have no user name")
 	}
 	return base, nil
 }

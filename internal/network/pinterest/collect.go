@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	mostPages    = 20                  // of a board whose pins are counted
-	mostReported = 100                 // pins of a report on several
-	reportedFor  = 89 * 24 * time.Hour // how old pins of a report may be: it reaches back 90 days
-	mostAlone    = 50                  // pins that are reported one by one
-	// the code of a refusal to report on a pin, which may have the status of a dead token
+	mostPages    = 20                  // pages of a board
+	mostReported = 100                 // pins per report
+	reportedFor  = 89 * 24 * time.Hour // oldest pin of a report, which covers 90 days
+	mostAlone    = 50                  // pins with a report of their own
+	// error code of a pin without reports; its status may be that of an invalid token
 	notYours      = "7"
 	saved         = "SAVE"
 	impressions   = "IMPRESSION"
@@ -29,14 +29,14 @@ const (
 	totalLikes    = "TOTAL_REACTIONS"
 )
 
-// reported are the figures that a report is asked for.
+// reportMetrics are the figures that a report is requested for.
 var reported = []string{impressions, pinClicks, linkClicks, saved, totalComments, totalLikes}
 
 var _ network.Collector = (*Network)(nil)
 
-// Collect lists the board's pins with what was counted since they are there, as far as the network tells it with the
-// list. What it does not tell there of a pin is read from reports, which reach back 90 days, so of older pins it stays
-// unknown. The followers are the account's.
+// Collect returns the board's pins with their lifetime figures, as far as the list has them. Others are read from
+// reports, which cover 90 days; figures of older pins remain unknown. The followers are the account's. Source:
+// https://developers.pinterest.com/docs/api/v5/boards-list_pins.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, most int) (network.Collected, error) {
 	on, err := board(g)
 	if err != nil {
@@ -68,17 +68,17 @@ func (n *Network) followers(ctx context.Context, g network.Grant) (*int64, error
 	return network.Told(me.Followers), err
 }
 
-// counted is a pin with its figures as the network lists it.
+// countedPin is a listed pin with its figures.
 type counted struct {
 	pin
 
 	Title   string `json:"title"`
-	Mine    *bool  `json:"is_owner"` // a board may have pins of several accounts
+	Mine    *bool  `json:"is_owner"` // a group board has pins of several accounts
 	Metrics struct {
 		Lifetime struct {
 			Impressions *int64 `json:"impression"`
 			PinClicks   *int64 `json:"pin_click"`
-			Outbound    *int64 `json:"outbound_click"` // this and save are told without being described
+			Outbound    *int64 `json:"outbound_click"` // this and save are not documented
 			LinkClicks  *int64 `json:"clickthrough"`
 			Saves       *int64 `json:"save"`
 			Likes       *int64 `json:"reaction"`
@@ -87,9 +87,8 @@ type counted struct {
 	} `json:"pin_metrics"`
 }
 
-// own are the account's pins on the board since a moment. That a board begins with its newest pins is believed of pages
-// in this order alone. It is true where
-// there are more than were read.
+// listFigures returns the account's pins on the board since a time. It stops at an older pin only on a page sorted
+// newest first, as the order is not documented. It reports true if there are more pins than were read.
 func (n *Network) own(
 	ctx context.Context, g network.Grant, on string, since time.Time, metrics bool,
 ) ([]network.Figures, bool, error) {
@@ -141,8 +140,8 @@ func (p pin) format() string {
 	}[p.Media.Type]
 }
 
-// report completes the figures of pins that are not too old for it. Not every app may have reports on several pins; of
-// one that may not, the newest are asked for one by one.
+// addReports completes the figures of pins that are not too old for a report. An app without access to reports on
+// several pins gets reports on the newest pins one by one.
 func (n *Network) report(ctx context.Context, g network.Grant, posts []network.Figures) error {
 	var lacking []*network.Figures
 	for i := range posts {
@@ -163,19 +162,19 @@ func (n *Network) report(ctx context.Context, g network.Grant, posts []network.F
 	return nil
 }
 
-// unreported tells whether a report is refused for good.
+// isReportRefused reports whether the network refuses a report permanently.
 func unreported(err error) bool {
 	said, ok := errors.AsType[*network.Error](err)
 	return network.Withheld(err) || ok && said.Code == notYours
 }
 
-// report is what is told of a pin, by the apps that people used: there is one entry, for all of them.
+// report has an entry "all" with the figures of a pin in all apps.
 type report map[string]struct {
 	Summary  map[string]float64 `json:"summary_metrics"`
 	Lifetime map[string]float64 `json:"lifetime_metrics"`
 }
 
-// reportOn completes the figures of several pins: those that the network reports.
+// reportBatch completes the figures of several pins. It returns the metrics that the network supports.
 func (n *Network) reportOn(ctx context.Context, g network.Grant, posts []*network.Figures) ([]string, error) {
 	ids := make([]string, len(posts))
 	for i, p := range posts {
@@ -219,7 +218,7 @@ func (n *Network) reportAlone(ctx context.Context, g network.Grant, posts []*net
 	return nil
 }
 
-// reportQuery asks for these figures since the oldest of the pins is there.
+// reportQuery returns the query for metrics since the creation of the oldest pin.
 func (n *Network) reportQuery(posts []*network.Figures, metrics []string) url.Values {
 	now := n.opts.Now().UTC()
 	first := now
@@ -253,7 +252,7 @@ func (r report) complete(p *network.Figures) {
 	}
 }
 
-// known is the first figure that was told.
+// firstKnown returns the first figure that is not nil.
 func known(first, second *int64) *int64 {
 	if first != nil {
 		return first

@@ -11,20 +11,20 @@ import (
 )
 
 const (
-	maxTitle = 100  // characters
+	maxTitle = 100  // characters; pins-create, as the others
 	maxAlt   = 500  // characters
 	maxLink  = 2048 // characters
 )
 
-// draft is what is kept of a publication.
+// draft is the stored state of a publication.
 type draft struct {
-	Post   bool            `json:"pinterest"` // tells a draft of this network from others
+	Post   bool            `json:"pinterest"` // marks a draft of this network
 	Text   string          `json:"text"`
 	Media  []network.Media `json:"media,omitempty"`
 	Video  string          `json:"video,omitempty"`  // the network's id of the uploaded video
-	Made   time.Time       `json:"made,omitzero"`    // when that was uploaded
-	Builds int             `json:"builds,omitempty"` // how often it was uploaded anew
-	// when it was prepared first: what was pinned before is something else
+	Made   time.Time       `json:"made,omitzero"`    // when the video was uploaded
+	Builds int             `json:"builds,omitempty"` // how often the upload was restarted
+	// when it was first prepared: older pins are others
 	Ready time.Time `json:"ready,omitzero"`
 }
 
@@ -37,7 +37,7 @@ func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 
 func (d draft) foreign() error {
 	if !d.Post || d.Video != "" && !isID(d.Video) {
-		return errors.New("the draft is not a pin's")
+		return errors.New("the draft is not of a pin")
 	}
 	return nil
 }
@@ -46,10 +46,10 @@ func (d draft) prepared() bool {
 	return !d.Ready.IsZero() && len(d.Media) > 0 && d.film() == (d.Video != "")
 }
 
-// film tells whether the pin shows a video.
+// isVideo reports whether the pin shows a video.
 func (d draft) film() bool { return len(d.Media) == 1 && d.Media[0].Kind == network.Video }
 
-// title is the text's first line, cut between two words where it is too long.
+// title returns the text's first line, cut between words if it is too long.
 func (d draft) title() string {
 	line, _, _ := strings.Cut(strings.TrimSpace(d.Text), "\n")
 	line = strings.TrimSpace(line)
@@ -63,7 +63,7 @@ func (d draft) title() string {
 	return cut + "…"
 }
 
-// link is the first address of the text, which the pin leads to; empty where there is none that the network takes.
+// link returns the first URL of the text that the network accepts, or "". The pin leads to it.
 func (d draft) link() string {
 	for _, found := range network.Links(d.Text) {
 		if utf8.RuneCountInString(found) <= maxLink && network.WebAddress(found) != "" {
@@ -73,7 +73,7 @@ func (d draft) link() string {
 	return ""
 }
 
-// alt is what the first of the media that says so shows: a pin has one such text.
+// altText returns the first alt text of the media, as a pin has only one.
 func (d draft) alt() string {
 	for _, m := range d.Media {
 		if m.Alt != "" {
@@ -83,7 +83,7 @@ func (d draft) alt() string {
 	return ""
 }
 
-// pin is the request that shows the publication.
+// pin returns the body of the request that creates the pin.
 func (d draft) pin(board string, source map[string]any) map[string]any {
 	body := map[string]any{"board_id": board, "media_source": source}
 	for name, text := range map[string]string{

@@ -10,16 +10,16 @@ import (
 	"pressroom/internal/network"
 )
 
-// said is a refusal of the API.
+// apiError is an error of the API.
 type said struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
 }
 
-// refusal is the error of an answer other than 200 and 201.
+// refusal returns the error of a response other than 200 and 201.
 func (n *Network) refusal(answer network.Answer) *network.Error {
 	var body said
-	_ = json.Unmarshal(answer.Body, &body) // an answer that is not the API's is that of something on the way to it
+	_ = json.Unmarshal(answer.Body, &body) // a response in another format comes from a proxy
 	class := body.class(answer.Status)
 	if answer.Call.Purpose == network.Signing {
 		class = body.signing(answer.Status)
@@ -29,7 +29,7 @@ func (n *Network) refusal(answer network.Answer) *network.Error {
 		code = strconv.Itoa(body.Code)
 	}
 	failed := answer.Refusal(class, code, body.Message)
-	// the image's address; certainly no pin was made
+	// the image's URL was unreachable; no pin was created
 	if failed.Class == network.Rejected && body.has("unable to reach") {
 		failed.Class = network.Transient
 	}
@@ -41,7 +41,7 @@ func (n *Network) refusal(answer network.Answer) *network.Error {
 
 func (s said) has(words string) bool { return strings.Contains(strings.ToLower(s.Message), words) }
 
-// class tells what can be done about a refused call.
+// class returns what can be done about a failed call.
 func (s said) class(status int) network.Class {
 	switch status {
 	case http.StatusUnauthorized:
@@ -50,7 +50,7 @@ func (s said) class(status int) network.Class {
 		if s.has("trial access") {
 			return network.Unapproved
 		}
-		return network.AuthDead // a board that is not the account's any more, or fewer scopes than publishing needs
+		return network.AuthDead // the board is no longer the account's, or a scope is missing
 	case http.StatusTooManyRequests:
 		return network.Rate
 	case http.StatusRequestTimeout, http.StatusConflict:
@@ -62,8 +62,8 @@ func (s said) class(status int) network.Class {
 	return network.Transient
 }
 
-// signing is class for the token endpoint, which calls a wrong app and a dead token alike but for the words; these are
-// not confirmed.
+// tokenClass returns the class of a token endpoint's error. A wrong app and an expired token differ only in the
+// message; that is not confirmed.
 func (s said) signing(status int) network.Class {
 	switch status {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden:
@@ -77,8 +77,8 @@ func (s said) signing(status int) network.Class {
 	return network.Transient
 }
 
-// again is when to repeat what was too frequent; zero where it is not told. The network's own header counts seconds, or
-// names a Unix time: that is not confirmed.
+// retryTime returns when to repeat, or zero if unknown. The network's header has seconds or a Unix time, which is
+// not confirmed.
 func again(answer network.Answer, now time.Time) time.Time {
 	const header = "x-ratelimit-reset"
 	if at := answer.RetryAfter(now); !at.IsZero() {

@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	maxName   = 200   // characters kept of what an account or a board calls itself
-	maxBoards = 200   // that are offered
-	boardPage = "100" // boards of a page; there may be 250
+	maxName   = 200   // characters of an account's or board's name
+	maxBoards = 200   // boards offered
+	boardPage = "100" // boards per page; the limit is 250
 )
 
-// Kinds names the one way of signing in.
+// Kinds returns the only way of signing in, "".
 func (n *Network) Kinds() []string { return []string{""} }
 
-// Authorize is the address of the consent page. The network takes no PKCE.
+// Authorize returns the URL of the consent page. The network does not support PKCE.
 func (n *Network) Authorize(a network.Authorization) string {
 	return n.opts.AuthorizeHost + "/oauth/?" + url.Values{
 		"client_id":     {n.opts.ClientID},
@@ -31,12 +31,12 @@ func (n *Network) Authorize(a network.Authorization) string {
 	}.Encode()
 }
 
-// Exchange trades the code for tokens and reads whose they are: a candidate for each board, at most 200. A code that
-// the network does not take is AuthDead.
+// Exchange trades the code for tokens and returns a candidate for each of the account's boards, at most 200. A
+// rejected code is AuthDead.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	token, err := n.sign(ctx, n.opts.APIHost, url.Values{
 		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {a.Redirect},
-		"continuous_refresh": {"true"}, // else apps of before September 2025 get refresh tokens that cannot be renewed
+		"continuous_refresh": {"true"}, // or apps from before September 2025 get refresh tokens that cannot be refreshed
 	}, code)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	return n.boards(ctx, g)
 }
 
-// boards completes a grant by the account and by each of its boards.
+// boards returns the grant once for each of the account's boards.
 func (n *Network) boards(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
 	var me struct {
 		ID       string `json:"id"`
@@ -59,7 +59,7 @@ func (n *Network) boards(ctx context.Context, g network.Grant) ([]network.Candid
 		return nil, err
 	}
 	if !isID(me.ID) || me.Username == "" {
-		return nil, network.Unreadable(errors.New("reading the account: the answer lacks its id or its name"))
+		return nil, network.Unreadable(errors.New("reading the account: the response lacks the id or the name"))
 	}
 	var found []network.Candidate
 	for bookmark := ""; ; {
@@ -92,7 +92,7 @@ func paged(size, bookmark string) url.Values {
 	return query
 }
 
-// namedBoard is a board as the network lists it.
+// namedBoard is a board in a list.
 type namedBoard struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
@@ -109,11 +109,11 @@ func (b namedBoard) candidate(g network.Grant, account, username, business strin
 	return network.Candidate{Grant: g, DisplayName: network.Clip(shown, maxName)}
 }
 
-// Refresh trades the refresh token for new tokens, the refresh token's successor among them.
+// Refresh trades the refresh token for new tokens, including a new refresh token.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
 	if g.Refresh == "" {
 		return network.Grant{}, &network.Error{
-			Class: network.AuthDead, Err: errors.New("the grant has no refresh token"),
+			Class: network.AuthDead, Err: errors.New("the grant has no refresh token; connect the account again"),
 		}
 	}
 	token, err := n.sign(ctx, g.Server, url.Values{
@@ -125,7 +125,7 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 	return token.Grant(g, n.opts.Now()), nil
 }
 
-// sign makes a call that gives out tokens, for an app that shows its secret by Basic authentication.
+// requestToken requests tokens. The app authenticates by HTTP Basic authentication.
 func (n *Network) sign(ctx context.Context, server string, form url.Values, secret string) (network.Token, error) {
 	c := n.on(network.Grant{Server: server}, http.MethodPost, "oauth/token")
 	c.Purpose, c.Form, c.Secrets = network.Signing, form, []string{secret, n.opts.ClientSecret}
@@ -136,7 +136,7 @@ func (n *Network) sign(ctx context.Context, server string, form url.Values, secr
 		return network.Token{}, err
 	}
 	if token.Access == "" {
-		return network.Token{}, network.Unreadable(errors.New("asking for a token: the answer has none"))
+		return network.Token{}, network.Unreadable(errors.New("requesting a token: the response has no token"))
 	}
 	return token, nil
 }

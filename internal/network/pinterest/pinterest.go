@@ -1,8 +1,10 @@
-// Package pinterest publishes to Pinterest by its API, version 5, for accounts that are connected in a browser.
+// Package pinterest publishes to Pinterest through its API, version 5, for accounts connected in a browser.
 //
-// What a person connects is a board: a pin stands on one. Images are fetched by the network from addresses that it is
-// given; a video is uploaded first. One call then shows the pin. That call cannot be made repeatable, so where its
-// answer is lost the board's pins are looked through.
+// A connected account is a board, as every pin is on one. Images are fetched by the network from URLs; a video is
+// uploaded first. A single call then creates the pin. That call has no idempotency key, so after a lost answer the
+// board's pins are searched.
+//
+// Source: https://developers.pinterest.com/docs/api/v5/pins-create.
 package pinterest
 
 import (
@@ -23,24 +25,24 @@ const (
 	defaultAPI       = "https://api.pinterest.com"
 	defaultWeb       = "https://www.pinterest.com"
 	defaultVersion   = "v5"
-	boardOf          = "board" // in a grant's Extra: the id of the board
+	boardOf          = "board" // key of the board's id in a grant's Extra
 )
 
-// defaultScopes are what publishing needs, on boards that are not secret.
+// defaultScopes are what publishing on boards that are not secret needs.
 var defaultScopes = []string{"user_accounts:read", "boards:read", "boards:write", "pins:read", "pins:write"}
 
-// Options are what an operator or a test may set. The zero value is the real network, without an app to connect
-// accounts for.
+// Options are the settings of an operator or a test. The zero value is the real network, without an app to connect
+// accounts.
 type Options struct {
 	network.App
 
 	AuthorizeHost string `json:"authorize_host"` // base URL of the consent page
-	APIHost       string `json:"api_host"`       // base URL of the API; an account keeps the one it was connected by
+	APIHost       string `json:"api_host"`       // base URL of the API; an account keeps that of its connection
 	Version       string `json:"version"`        // of the API
-	WebURL        string `json:"web_url"`        // base URL of pins' addresses
+	WebURL        string `json:"web_url"`        // base URL of permalinks
 }
 
-// Network is Pinterest's publishing protocol. It keeps nothing between calls.
+// Network implements Pinterest's publishing protocol. It has no state between calls.
 type Network struct {
 	client *network.Client
 	opts   Options
@@ -48,14 +50,14 @@ type Network struct {
 
 var _ network.Authorizer = (*Network)(nil)
 
-// New makes the network with opts.
+// New returns the network with opts.
 func New(opts Options) *Network {
 	opts = opts.complete()
 	return &Network{network.NewClient(opts.HTTP), opts}
 }
 
-// defaultSettled leaves the network longer for the images, of which no byte is given out after half of it, than its
-// answer is waited for.
+// defaultSettled is twice the longest time for which the network may fetch images, which must exceed the timeout
+// of the call.
 const defaultSettled = network.Span(2 * time.Minute)
 
 func (o Options) complete() Options {
@@ -68,39 +70,39 @@ func (o Options) complete() Options {
 	return o
 }
 
-// Platform is the network's name in the contract.
+// Platform returns the network's name in the API, "pinterest".
 func (n *Network) Platform() string { return platform }
 
-// Check finds what the network would not take.
+// Check returns what the network would reject.
 func (n *Network) Check(c network.Content) []network.Problem { return n.opts.Rules.Check(c) }
 
-// Takes is what it is checked by.
+// Takes returns the rules that Check applies.
 func (n *Network) Takes() network.Rules { return *n.opts.Rules }
 
-// Connect always fails: there are no passwords here.
+// Connect always fails, as accounts are connected in a browser.
 func (n *Network) Connect(context.Context, network.Credentials) (network.Grant, error) {
-	return network.Grant{}, network.Unusable(errors.New("a Pinterest account is connected in a browser"))
+	return network.Grant{}, network.Unusable(errors.New("connect a Pinterest account in a browser"))
 }
 
-// on is a call of the API by an account.
+// on returns a call of the API as an account.
 func (n *Network) on(g network.Grant, method, path string) network.Call {
 	return g.Call(method, n.opts.Version, path)
 }
 
-// do makes the call and reads what it is answered with.
+// do makes the call and decodes the response.
 func (n *Network) do(ctx context.Context, c network.Call, into any) error {
 	return n.client.Read(ctx, c, into, n.refusal, http.StatusOK, http.StatusCreated)
 }
 
 var numericID = regexp.MustCompile(`^[0-9]{1,40}$`)
 
-// isID tells whether a text has the form of every id that the network gives.
+// isID reports whether a text has the format of the network's ids.
 func isID(text string) bool { return numericID.MatchString(text) }
 
-// board is where the account's pins go.
+// boardID returns the id of the account's board.
 func board(g network.Grant) (string, error) {
 	if id := g.Extra[boardOf]; isID(id) {
 		return id, nil
 	}
-	return "", network.Unusable(errors.New("the grant names no board"))
+	return "", network.Unusable(errors.New("the grant has no board; connect the account again"))
 }

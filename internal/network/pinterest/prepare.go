@@ -15,8 +15,8 @@ const (
 	maxBuilds = 3
 )
 
-// Prepare uploads a video and waits until the network has worked on it. Images need nothing: the network fetches them
-// when the pin is made.
+// Prepare uploads a video and waits until the network has processed it. Images need no preparation: the network
+// fetches them when the pin is created.
 func (n *Network) Prepare(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Draft, time.Duration, error) {
@@ -29,7 +29,7 @@ func (n *Network) Prepare(
 	})
 }
 
-// advance does the next steps up to one for which the network needs time: that time, or 0 when all are done.
+// advance does the next steps. It returns how long to wait for the network, or 0 when all are done.
 func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
 	if _, err := board(g); err != nil {
 		return 0, err
@@ -52,7 +52,7 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 	return n.ready(ctx, g, p)
 }
 
-// ready asks for the video: 0 where the network is done with it, else when to ask again.
+// pollVideo returns 0 if the network has processed the video, else how long to wait.
 func (n *Network) ready(ctx context.Context, g network.Grant, p *draft) (time.Duration, error) {
 	var now struct {
 		Status string `json:"status"`
@@ -74,14 +74,14 @@ func (n *Network) ready(ctx context.Context, g network.Grant, p *draft) (time.Du
 	case "failed":
 		return n.rebuild(p, &network.Error{
 			Class: network.RejectedMedia, Status: http.StatusOK, Code: now.Status,
-			Err: errors.New("the network could not work on the video"),
+			Err: errors.New("Pinterest could not process the video; use another file or format"),
 		})
 	}
-	return 0, network.Unreadable(errors.New("asking for a video: the answer has no known status"))
+	return 0, network.Unreadable(errors.New("reading a video's status: the response has no known status"))
 }
 
-// rebuild lets go of the video, which shows nothing, so that the next call uploads it anew; after some times it gives
-// up for the reason given.
+// restartUpload discards the video, so that the next call uploads it again. After maxBuilds restarts it returns
+// reason.
 func (n *Network) rebuild(p *draft, reason *network.Error) (time.Duration, error) {
 	if p.Builds >= maxBuilds {
 		return 0, reason

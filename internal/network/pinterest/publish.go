@@ -8,8 +8,7 @@ import (
 	"pressroom/internal/network"
 )
 
-// Commit makes the pin, with images by addresses that are made for this call: the network fetches them while it makes
-// the pin.
+// Commit creates the pin. The URLs of its images are created for this call, during which the network fetches them.
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Receipt, error) {
@@ -35,13 +34,13 @@ func (n *Network) Commit(
 	}
 	if !isID(made.ID) {
 		return network.Receipt{}, &network.Error{
-			Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("making a pin: the answer has no id"),
+			Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("creating a pin: the response has no id"),
 		}
 	}
 	return n.receipt(made.ID), nil
 }
 
-// source is what the pin shows, and the addresses in it, which let the network in.
+// mediaSource returns the pin's media_source and the URLs in it, which are secret.
 func (n *Network) source(ctx context.Context, p draft, files network.Files) (map[string]any, []string, error) {
 	if p.film() {
 		return map[string]any{
@@ -69,13 +68,13 @@ func (n *Network) receipt(id string) network.Receipt {
 	return network.Receipt{ID: id, Permalink: n.opts.WebURL + "/pin/" + id + "/"}
 }
 
-// Permalink is made of the pin's id.
+// Permalink returns the URL of the pin without a call.
 func (n *Network) Permalink(_ context.Context, _ network.Grant, r network.Receipt) (string, error) {
 	if r.Permalink != "" {
 		return r.Permalink, nil
 	}
 	if !isID(r.ID) {
-		return "", network.Unusable(errors.New("the pin's id is not one of Pinterest"))
+		return "", network.Unusable(errors.New("the pin's id is not an id of Pinterest"))
 	}
 	return n.receipt(r.ID).Permalink, nil
 }

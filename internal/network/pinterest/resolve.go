@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	skew      = time.Minute     // how far the network's clock may be behind ours
-	nextAsked = 5 * time.Second // when the network is asked again before that
-	pinPage   = "100"           // pins of a page, so that the answer stays small; there may be 250
+	skew      = time.Minute     // the network's clock may be behind ours by this much
+	nextAsked = 5 * time.Second // between two searches
+	pinPage   = "100"           // pins per page, for a small response; the limit is 250
 	maxPages  = 10
 )
 
-// Resolve looks for the pin among those of the board since the Draft was prepared. That it is not there is believed
-// only some time after the last attempt. Of two that could be it none is.
+// Resolve searches for the pin among those of the board since the Draft was prepared. A missing pin counts as
+// absent only when Settled has passed since the last attempt. Two matching pins leave the verdict Unknown.
 func (n *Network) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, t network.Tried,
 ) (network.Verdict, network.Receipt, error) {
@@ -30,14 +30,14 @@ func (n *Network) Resolve(
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	now := n.opts.Now() // before the look: what it misses may be there by its end
+	now := n.opts.Now() // before the search: a pin may appear while it runs
 	found, all, err := n.lookBack(ctx, g, p)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
 	found = slices.DeleteFunc(found, func(f pin) bool { return t.Another(f.ID, "") })
 	if len(found) > 1 {
-		// only looks like it
+		// older pins only have the same content
 		found = slices.DeleteFunc(found, func(f pin) bool { return f.at().Before(p.Ready.Truncate(time.Second)) })
 		all = all && len(found) == 0
 	}
@@ -50,18 +50,18 @@ func (n *Network) Resolve(
 	case !all:
 		return network.Unknown, network.Receipt{}, &network.Error{
 			Class: network.Uncertain, Status: http.StatusOK,
-			Err: fmt.Errorf("looking back: %d pins could be it", len(found)),
+			Err: fmt.Errorf("searching for the pin: %d pins match", len(found)),
 		}
 	case now.Before(t.Last.Add(time.Duration(n.opts.Settled))):
 		return network.Unknown, network.Receipt{}, &network.Error{
 			Class: network.Processing, Status: http.StatusOK, After: now.Add(nextAsked).UTC(),
-			Err: errors.New("looking back: it is not there yet"),
+			Err: errors.New("searching for the pin: not listed yet"),
 		}
 	}
 	return network.Absent, network.Receipt{}, nil
 }
 
-// pin is one as the network lists it.
+// pin is a pin in a list.
 type pin struct {
 	ID          string `json:"id"`
 	Created     string `json:"created_at"`
@@ -72,17 +72,17 @@ type pin struct {
 	} `json:"media"`
 }
 
-// at is when the pin was made, which the network tells in UTC, also where it names no zone.
+// createdAt returns when the pin was created. The network's time is in UTC, with or without a zone.
 func (p pin) at() time.Time {
 	at, err := time.Parse(time.RFC3339, p.Created)
 	if err != nil {
-		at, _ = time.Parse("2006-01-02T15:04:05", p.Created) // zero where it is neither
+		at, _ = time.Parse("2006-01-02T15:04:05", p.Created) // zero if it is neither
 	}
 	return at.UTC()
 }
 
-// lookBack finds the pins that could be the draft's, and tells whether it has seen all pins of the time. That a board
-// begins with its newest pins is not confirmed, so it is believed of pages that are in this order alone.
+// findPins returns the pins that match the draft. It reports whether it has seen all pins of the time. It stops at
+// an older pin only on a page sorted newest first, as the order is not documented.
 func (n *Network) lookBack(ctx context.Context, g network.Grant, p draft) ([]pin, bool, error) {
 	on, err := board(g)
 	if err != nil {
@@ -114,12 +114,12 @@ func (n *Network) lookBack(ctx context.Context, g network.Grant, p draft) ([]pin
 	return found, false, nil
 }
 
-// newestFirst tells of pins, more than one, whether they are in this order.
+// newestFirst reports whether pins, at least two, are sorted newest first.
 func newestFirst(pins []pin) bool {
 	return len(pins) > 1 && slices.IsSortedFunc(pins, func(a, b pin) int { return b.at().Compare(a.at()) })
 }
 
-// is compares as much as the network tells: it need not tell of the media. The title is a part of the text.
+// matches reports whether a pin has the draft's content, as far as the list has it. The title is part of the text.
 func (p pin) is(d draft) bool {
 	form := "image"
 	switch {
@@ -133,5 +133,5 @@ func (p pin) is(d draft) bool {
 		plain(p.Description) == plain(d.Text)
 }
 
-// plain is a text without what a network may change of it.
+// normalize returns a text without what the network may change of it.
 func plain(text string) string { return strings.Join(strings.Fields(norm.NFC.String(text)), " ") }

@@ -13,14 +13,14 @@ import (
 	"pressroom/internal/network"
 )
 
-// registered is a place for a video: an address that takes it in a form, with what that form is to hold besides.
+// uploadTarget is the form to which a video is uploaded.
 type registered struct {
 	ID     string            `json:"media_id"`
 	URL    string            `json:"upload_url"`
 	Fields map[string]string `json:"upload_parameters"`
 }
 
-// upload sends a video: its id. The address is that of a store of files, which knows nothing of the account's token.
+// upload sends a video and returns its id. The form's server is file storage, which gets no token.
 func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, files network.Files) (string, error) {
 	file, err := files.Open(ctx, m.ID, n.opts.Rules.Fit(m.Kind))
 	if err != nil {
@@ -34,7 +34,7 @@ func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, 
 		return "", err
 	}
 	if !isID(place.ID) || network.WebAddress(place.URL) == "" {
-		return "", network.Unreadable(errors.New("registering a video: the answer has no id or no address"))
+		return "", network.Unreadable(errors.New("registering a video: the response lacks the id or the URL"))
 	}
 	body, err := place.form(file)
 	if err != nil {
@@ -51,12 +51,12 @@ func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, 
 		return "", err
 	}
 	if answer.Status/100 != 2 {
-		return "", answer.Refusal(network.Transient, "", "") // what the store says is nothing for people
+		return "", answer.Refusal(network.Transient, "", "") // the storage's message does not help people
 	}
 	return place.ID, nil
 }
 
-// form is the file behind the fields, as it is read.
+// form returns the request body: the fields, then the file, which is read while sending.
 func (p registered) form(file network.File) (*network.Body, error) {
 	var frame bytes.Buffer
 	form := multipart.NewWriter(&frame)

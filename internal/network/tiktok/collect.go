@@ -14,24 +14,26 @@ import (
 )
 
 const (
-	userStats    = "user.info.stats" // a scope, for the number of followers
-	mostPages    = 100               // of a list, as the network may give pages with hardly anything on them
+	userStats    = "user.info.stats" // scope of the follower count
+	mostPages    = 100               // of a list; pages may have few posts
 	scopeMissing = "scope_not_authorized"
 	scopeGone    = "scope_permission_missed"
 )
 
 // ownFields are what is asked for of each post, and ownCounts what was counted at it.
 var (
+	// postFields and countFields are the fields of each post that Collect requests.
 	ownFields = []string{"id", "create_time", "duration", "title", "video_description", "share_url"}
 	ownCounts = []string{"view_count", "like_count", "comment_count", "share_count"}
 )
 
 var _ network.Reticent = (*Network)(nil)
 
-// Reticent says that posts which not everybody may see are not listed, and perhaps none of photos.
+// Reticent marks that the network does not list posts which are not public, and perhaps no photos.
 func (*Network) Reticent() {}
 
-// Collect lists the account's public posts with their figures.
+// Collect returns the account's public posts with their figures. Source:
+// https://developers.tiktok.com/doc/tiktok-api-v2-video-list.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, most int) (network.Collected, error) {
 	followers, err := n.followers(ctx, g)
 	if err = allowed(err); err != nil && !network.Withheld(err) {
@@ -41,7 +43,7 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	told, err := network.Offered(ownCounts, func(counts []string) error {
 		wanted := most
 		if len(counts) < len(ownCounts) {
-			wanted = 1 // the network only has to say whether it knows this one
+			wanted = 1 // only to learn whether the network supports the field
 		}
 		var err error
 		posts, err = n.own(ctx, g, since, wanted, counts)
@@ -53,7 +55,8 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	return network.Collected{Followers: followers, Posts: network.Newest(posts, since, most)}, allowed(err)
 }
 
-// allowed is the error where a scope is missing: the account can still publish, so no person has to connect it again.
+// scopeError changes the class of a missing scope to Unapproved: the account can still publish, so nobody needs to
+// connect it again.
 func allowed(err error) error {
 	said, ok := errors.AsType[*network.Error](err)
 	if !ok || said.Code != scopeMissing && said.Code != scopeGone {
@@ -64,10 +67,10 @@ func allowed(err error) error {
 	return &closed
 }
 
-// followers is nil where the person did not allow to read it.
+// followers returns the follower count, or nil if the person did not grant the scope.
 func (n *Network) followers(ctx context.Context, g network.Grant) (*int64, error) {
 	if !slices.Contains(g.Scopes, userStats) {
-		return nil, nil //nolint:nilnil // not told
+		return nil, nil //nolint:nilnil // not known
 	}
 	var found struct {
 		User struct {
@@ -79,7 +82,7 @@ func (n *Network) followers(ctx context.Context, g network.Grant) (*int64, error
 	return network.Told(found.User.Followers), err
 }
 
-// counted is a post with its figures as the network lists it.
+// countedPost is a listed post with its counts.
 type counted struct {
 	listed
 
@@ -89,7 +92,7 @@ type counted struct {
 	Shares   *int64 `json:"share_count"`
 }
 
-// own are the account's posts since a moment, the newest first, as many pages as are needed for so many.
+// listFigures returns the account's posts since a time, newest first. It reads pages until it has most posts.
 func (n *Network) own(
 	ctx context.Context, g network.Grant, since time.Time, most int, counts []string,
 ) ([]network.Figures, error) {
@@ -120,8 +123,8 @@ func (n *Network) own(
 	return posts, nil
 }
 
-// figures are a post's. Photos are listed without a duration, which is not confirmed, and how many they are is not
-// told.
+// figures returns a post's figures. A post without a duration is taken for photos, which is not confirmed; the
+// network does not say how many photos it has.
 func (v counted) figures(n *Network, g network.Grant) network.Figures {
 	r := v.receipt(n, g)
 	format := network.FormatVideo

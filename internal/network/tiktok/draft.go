@@ -8,36 +8,37 @@ import (
 	"pressroom/internal/network"
 )
 
-// draft is what is kept of a publication.
+// draft is the stored state of a publication.
 type draft struct {
-	Post  bool            `json:"tiktok"` // tells a draft of this network from others
+	Post  bool            `json:"tiktok"` // marks a draft of this network
 	Text  string          `json:"text"`
 	Media []network.Media `json:"media,omitempty"`
 
-	// who may see it; empty until the network has said what it takes of the account
+	// who may see the post; empty until Prepare has read the account's settings
 	Privacy   string `json:"privacy,omitempty"`
 	NoComment bool   `json:"no_comment,omitempty"`
 	NoDuet    bool   `json:"no_duet,omitempty"`
 	NoStitch  bool   `json:"no_stitch,omitempty"`
 
-	Made   time.Time `json:"made,omitzero"`   // when the links, or the place for the upload, were made
-	Until  time.Time `json:"until,omitzero"`  // how long the links are good
-	Links  []string  `json:"links,omitempty"` // of photos, in their order
-	Upload upload    `json:"upload,omitzero"` // of a video; of photos the id alone, once they are committed
+	Made   time.Time `json:"made,omitzero"`   // when the links or the upload were created
+	Until  time.Time `json:"until,omitzero"`  // when the links expire
+	Links  []string  `json:"links,omitempty"` // of the photos, in order
+	Upload upload    `json:"upload,omitzero"` // of a video; for photos only the id, after Commit
 	Builds int       `json:"builds,omitempty"`
 }
 
-// upload is where a video goes.
+// upload is the network's target for a video.
 type upload struct {
-	ID    string `json:"id"`  // publish_id: what the network knows the post by
-	URL   string `json:"url"` // takes the file from whoever knows it
+	ID    string `json:"id"`  // publish_id, the network's id of the publication
+	URL   string `json:"url"` // a secret: it needs no token
 	Type  string `json:"type"`
 	Size  int64  `json:"size"`  // bytes
-	Chunk int64  `json:"chunk"` // bytes of each part but the last, which has what is left
+	Chunk int64  `json:"chunk"` // bytes of each part except the last, which has the rest
 	Parts int64  `json:"parts"`
 }
 
-// newUpload cuts a file into parts as the network counts them: the last one has at least a part's size.
+// newUpload divides a file into parts as the network counts them: the last part has at least the size of the
+// others. Source: https://developers.tiktok.com/doc/content-posting-api-media-transfer-guide.
 func newUpload(file network.File, chunk int64) upload {
 	u := upload{Type: file.Type, Size: file.Size, Chunk: chunk, Parts: file.Size / chunk}
 	if u.Parts <= 1 {
@@ -46,7 +47,7 @@ func newUpload(file network.File, chunk int64) upload {
 	return u
 }
 
-// part is where a part begins and how long it is.
+// partRange returns the offset and the size of part i in bytes.
 func (u upload) part(i int64) (int64, int64) {
 	from := i * u.Chunk
 	if i == u.Parts-1 {
@@ -57,14 +58,15 @@ func (u upload) part(i int64) (int64, int64) {
 
 var drafts = network.Drafts[draft]{Of: "a TikTok post", Foreign: draft.foreign, Prepared: draft.ready}
 
-// Plan fixes the text and the media. A video has one id at the network, which Prepare keeps.
+// Plan fixes the text and the media. A repeated Commit of a video is one post because Prepare stores the upload's
+// id.
 func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 	return drafts.Plan(draft{Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media})
 }
 
 func (d draft) foreign() error {
 	if !d.Post {
-		return errors.New("the draft is not a TikTok post's")
+		return errors.New("the draft is not of a TikTok post")
 	}
 	return nil
 }

@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	rateWindow = time.Minute    // calls are counted by the minute; how many are left is not told
-	quotaSpan  = 24 * time.Hour // posts are counted by the day
+	rateWindow = time.Minute    // calls are limited per minute; the rest is not reported
+	quotaSpan  = 24 * time.Hour // posts are limited per day
 )
 
-// byCode are the errors of the Content Posting API.
+// classByCode maps the error codes of the Content Posting API to what can be done about them.
 var byCode = map[string]network.Class{
 	"access_token_invalid":                               network.AuthRefresh,
 	"scope_not_authorized":                               network.AuthDead,
 	"scope_permission_missed":                            network.AuthDead,
-	"spam_risk_user_banned_from_posting":                 network.AuthDead, // its owner has to act
+	"spam_risk_user_banned_from_posting":                 network.AuthDead, // the account's owner must act
 	"rate_limit_exceeded":                                network.Rate,
 	"internal_error":                                     network.Transient,
 	"spam_risk_too_many_posts":                           network.Quota,
@@ -32,7 +32,8 @@ var byCode = map[string]network.Class{
 	"unaudited_client_can_only_post_to_private_accounts": network.Unapproved,
 }
 
-// byReason are what posts fail by after the network took them.
+// classByReason maps the reasons for which the network drops a post after accepting it. Source:
+// https://developers.tiktok.com/doc/content-posting-api-reference-get-video-status.
 var byReason = map[string]network.Class{
 	"file_format_check_failed":  network.RejectedMedia,
 	durationFailed:              network.RejectedMedia,
@@ -49,7 +50,7 @@ var byReason = map[string]network.Class{
 
 const durationFailed = "duration_check_failed"
 
-// byOAuth are the errors of the token endpoint (RFC 6749, section 5.2). Of all others a repeat may be better.
+// classByOAuthError maps the errors of the token endpoint (RFC 6749, section 5.2). Others are Transient.
 var byOAuth = map[string]network.Class{
 	"invalid_grant":          network.AuthDead,
 	"access_denied":          network.AuthDead,
@@ -60,7 +61,7 @@ var byOAuth = map[string]network.Class{
 	"rate_limit_exceeded":    network.Rate,
 }
 
-// read takes the data out of an answer. A failure may have the status of a success.
+// decode decodes the data of a response into out. A failure may have status 200.
 func (n *Network) read(answer network.Answer, out any) error {
 	var body struct {
 		Data  json.RawMessage `json:"data"`
@@ -74,7 +75,7 @@ func (n *Network) read(answer network.Answer, out any) error {
 		return n.refusal(answer, body.Error.Code, body.Error.Message)
 	}
 	if err := json.Unmarshal(body.Data, out); err != nil {
-		return answer.Call.Failed(errors.New("the answer cannot be read"), false)
+		return answer.Call.Failed(errors.New("the response is not valid JSON"), false)
 	}
 	return nil
 }
@@ -87,7 +88,7 @@ func (n *Network) refusal(answer network.Answer, code, text string) *network.Err
 	return n.timed(answer, answer.Refusal(class, code, text))
 }
 
-// byStatus judges what has no code that is known; without any code, it comes from something on the way to the network.
+// classByStatus returns the class of an unknown code. A response without a code comes from a proxy.
 func byStatus(status int, code string) network.Class {
 	switch {
 	case status == http.StatusTooManyRequests:
@@ -102,7 +103,7 @@ func byStatus(status int, code string) network.Class {
 	return network.Transient
 }
 
-// timed says when to repeat. That the network tells it by Retry-After is not confirmed.
+// withRetryTime sets when to repeat. That the network sends Retry-After is not confirmed.
 func (n *Network) timed(answer network.Answer, failed *network.Error) *network.Error {
 	now := n.opts.Now()
 	switch failed.Class { //nolint:exhaustive // no other class has a time
@@ -117,7 +118,8 @@ func (n *Network) timed(answer network.Answer, failed *network.Error) *network.E
 	return failed
 }
 
-// reason is why the network gave a post up. One that is new is for a person to judge.
+// dropError returns the error of a post that the network dropped. An unknown reason is Rejected, for a person to
+// judge.
 func (n *Network) reason(code string) *network.Error {
 	class, known := byReason[code]
 	if !known {
@@ -128,7 +130,7 @@ func (n *Network) reason(code string) *network.Error {
 	}
 	failed := &network.Error{
 		Class: class, Status: http.StatusOK, Code: network.Clip(code, maxName), Message: network.Clip(code, maxName),
-		Err: errors.New("the network gave the post up"),
+		Err: errors.New("TikTok dropped the post"),
 	}
 	return n.timed(network.Answer{}, failed)
 }

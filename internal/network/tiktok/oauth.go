@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	maxName = 200 // characters kept of what an account calls itself, and of a reason
-	maxID   = 200
+	maxName = 200 // characters of an account's name and of a failure's reason
+	maxID   = 200 // characters of an account's id and of a publish_id
 )
 
-// Kinds names the ways of signing in that have an app.
+// Kinds returns the ways of signing in that have an app.
 func (n *Network) Kinds() []string {
 	kinds := []string{}
 	if n.opts.ClientID != "" {
@@ -29,6 +29,7 @@ func (n *Network) Kinds() []string {
 	return kinds
 }
 
+// app returns the registered app of a kind of account.
 func (n *Network) app(kind string) Client {
 	if kind == Business {
 		return n.opts.Business
@@ -36,7 +37,7 @@ func (n *Network) app(kind string) Client {
 	return Client{n.opts.ClientID, n.opts.ClientSecret, n.opts.Scopes}
 }
 
-// Authorize is the address of the consent page. The network asks for PKCE of apps on phones and desktops alone.
+// Authorize returns the URL of the consent page. The network supports PKCE only for mobile and desktop apps.
 func (n *Network) Authorize(a network.Authorization) string {
 	app := n.app(a.Kind)
 	return n.opts.AuthorizeHost + "/" + n.opts.Version + "/auth/authorize/?" + url.Values{
@@ -48,8 +49,9 @@ func (n *Network) Authorize(a network.Authorization) string {
 	}.Encode()
 }
 
-// Exchange trades the code for tokens and reads whose they are. A code that the network does not take is AuthDead, and
-// so is a consent that leaves publishing out: on the page, people may take scopes away.
+// Exchange trades the code for tokens and returns the account that they belong to. A rejected code is AuthDead. So
+// is a consent without video.publish, as people may clear scopes on the consent page. Source:
+// https://developers.tiktok.com/doc/oauth-user-access-token-management.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	app := n.app(a.Kind)
 	t, err := n.sign(ctx, n.opts.APIHost, url.Values{
@@ -66,13 +68,13 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	if !slices.Contains(scopes, videoPublish) {
 		return nil, &network.Error{
 			Class: network.AuthDead, Code: "scope_not_authorized",
-			Err: errors.New("the consent leaves out video.publish"),
+			Err: errors.New("the consent lacks video.publish; connect the account again and allow posting"),
 		}
 	}
 	return n.whose(ctx, t.Grant(network.Grant{Server: n.opts.APIHost, Kind: a.Kind, Scopes: scopes}, n.opts.Now()))
 }
 
-// whose completes a grant by the account that it is for.
+// identify returns the grant with the account that its tokens belong to.
 func (n *Network) whose(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
 	var found struct {
 		User struct {
@@ -86,13 +88,13 @@ func (n *Network) whose(ctx context.Context, g network.Grant) ([]network.Candida
 		return nil, err
 	}
 	if found.User.ID == "" || len(found.User.ID) > maxID || found.User.Username == "" {
-		return nil, network.Unreadable(errors.New("reading the account: the answer lacks its id or its name"))
+		return nil, network.Unreadable(errors.New("reading the account: the response lacks the id or the name"))
 	}
 	g.Account, g.Username, g.Holder = found.User.ID, network.Clip(found.User.Username, maxName), holder+found.User.ID
 	return []network.Candidate{{Grant: g, DisplayName: network.Clip(found.User.Name, maxName)}}, nil
 }
 
-// Refresh trades the refresh token, which dies by it, for new tokens of both sorts.
+// Refresh trades the refresh token for new tokens of both kinds; the old refresh token becomes invalid.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
 	app := n.app(g.Kind)
 	t, err := n.sign(ctx, g.Server, url.Values{
@@ -102,11 +104,11 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 	if err != nil {
 		return network.Grant{}, err
 	}
-	g.Holder = holder + g.Account // of grants that were made before it was noted
+	g.Holder = holder + g.Account // for grants stored without a holder
 	return t.Grant(g, n.opts.Now()), nil
 }
 
-// sign asks for a token.
+// requestToken requests a token.
 func (n *Network) sign(ctx context.Context, server string, form url.Values) (network.Token, error) {
 	answer, err := n.oauth(ctx, server, "oauth/token/", form)
 	if err != nil {
@@ -117,12 +119,12 @@ func (n *Network) sign(ctx context.Context, server string, form url.Values) (net
 		return network.Token{}, err
 	}
 	if t.Access == "" {
-		return network.Token{}, network.Unreadable(errors.New("asking for a token: the answer has none"))
+		return network.Token{}, network.Unreadable(errors.New("requesting a token: the response has no token"))
 	}
 	return t, nil
 }
 
-// oauth makes a call that is about tokens. Its refusals have a form of their own, and may have the status of a success.
+// callOAuth makes a call about tokens. Its errors have a format of their own, and may have status 200.
 func (n *Network) oauth(ctx context.Context, server, path string, form url.Values) (network.Answer, error) {
 	answer, err := n.client.Do(ctx, network.Call{
 		Purpose: network.Signing, Name: path, Method: http.MethodPost,
@@ -137,7 +139,7 @@ func (n *Network) oauth(ctx context.Context, server, path string, form url.Value
 		Code string `json:"error"`
 		Text string `json:"error_description"`
 	}
-	_ = json.Unmarshal(answer.Body, &refused) // an answer that is none of the network's has no code
+	_ = json.Unmarshal(answer.Body, &refused) // a response from a proxy has no code
 	if answer.Status == http.StatusOK && refused.Code == "" {
 		return answer, nil
 	}

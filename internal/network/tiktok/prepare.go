@@ -13,20 +13,19 @@ import (
 )
 
 const (
-	// of photos' links: longer than a delivery waits for its turn and the network for a download
+	// of photos' links: longer than a delivery is queued and the network's download timeout together
 	linkLife    = 4 * time.Hour
-	linkSpare   = 2 * time.Hour    // what has to be left of it
-	uploadLife  = time.Hour        // of the address for an upload: not confirmed
-	uploadQuiet = time.Minute      // after the last call, in which a part that was under way may still come
-	uploadLate  = 50 * time.Minute // after which an upload is begun anew
+	linkSpare   = 2 * time.Hour    // the least that must remain
+	uploadLife  = time.Hour        // of an upload's URL; not confirmed
+	uploadQuiet = time.Minute      // after the last call, for a part still in transit
+	uploadLate  = 50 * time.Minute // age after which an upload is restarted
 	firstRest   = time.Second
 	maxBuilds   = 3
 )
 
-// Prepare asks what the network takes of the account. Then it makes links to photos, or uploads a video but for its
-// last part. The id that the network gives a video comes back before the parts are sent, so that whoever takes over
-// goes on where the upload ended. An upload that failed, or was left too long, is begun anew a few times, which shows
-// nothing.
+// Prepare reads the account's settings. Then it creates links to photos, or uploads a video without its last part.
+// It returns the network's id of a video before it sends parts, so that another process can resume the upload. An
+// upload that failed or expired is restarted up to 3 times, which shows nothing.
 func (n *Network) Prepare(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Draft, time.Duration, error) {
@@ -52,12 +51,13 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 	return n.carryOn(ctx, g, p, files)
 }
 
-// audiences are who may see a post, the widest first.
+// audiences are the values of privacy_level, the widest audience first.
 var audiences = []string{everyone, "FOLLOWER_OF_CREATOR", "MUTUAL_FOLLOW_FRIENDS", "SELF_ONLY"}
 
 const everyone = "PUBLIC_TO_EVERYONE"
 
-// askCreator asks what the account's owner has allowed. The network wants that to be asked before each post.
+// queryCreator reads the settings of the account's owner, which the network requires before each post. Source:
+// https://developers.tiktok.com/doc/content-posting-api-reference-query-creator-info.
 func (n *Network) askCreator(ctx context.Context, g network.Grant, p *draft) error {
 	var creator struct {
 		Privacy   []string `json:"privacy_level_options"`
@@ -73,23 +73,22 @@ func (n *Network) askCreator(ctx context.Context, g network.Grant, p *draft) err
 	if p.isVideo() && creator.Longest > 0 && p.Media[0].Duration.Seconds() > float64(creator.Longest) {
 		return &network.Error{
 			Class: network.RejectedMedia, Code: durationFailed,
-			Message: fmt.Sprintf("The account may post videos of at most %d seconds.", creator.Longest),
-			Err:     errors.New("the video is longer than the account may post"),
+			Message: fmt.Sprintf("Videos of this account can have at most %d seconds. Use a shorter video.", creator.Longest),
+			Err:     errors.New("the video is longer than the account's limit"),
 		}
 	}
 	widest := slices.IndexFunc(audiences, func(a string) bool { return slices.Contains(creator.Privacy, a) })
 	if widest < 0 {
-		return network.Unreadable(errors.New("asking for the account's settings: the answer names nobody who may " +
-			"see a post"))
+		return network.Unreadable(errors.New("reading the account's settings: the response has no known privacy level"))
 	}
 	p.Privacy, p.NoComment, p.NoDuet, p.NoStitch = audiences[widest], creator.NoComment, creator.NoDuet,
 		creator.NoStitch
 	return nil
 }
 
-// link makes the addresses at which the network finds the photos. They are kept: the call that shows them is repeated
-// as it was, but where a post that is not found counts as none after a time, within which alone photos may then be
-// fetched.
+// linkPhotos creates the URLs from which the network fetches the photos. Commit repeats its call with the stored
+// links. If the operator sets Settled, Commit creates new links that expire before an unlisted post counts as
+// absent.
 func (n *Network) link(ctx context.Context, p *draft, files network.Files) error {
 	now := n.opts.Now().UTC()
 	if len(p.Links) == len(p.Media) && p.Until.Sub(now) > linkSpare {
@@ -111,15 +110,16 @@ func (n *Network) linkUntil(ctx context.Context, p *draft, files network.Files, 
 	return nil
 }
 
-// begin asks for a place to upload the video to.
+// startUpload requests an upload for the video. Source:
+// https://developers.tiktok.com/doc/content-posting-api-reference-direct-post.
 func (n *Network) begin(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
 	file, err := n.open(ctx, p, files)
 	if err != nil {
 		return 0, err
 	}
-	_ = file.Close() // its measures are all that is needed now
+	_ = file.Close() // only its size and type are needed now
 	if file.Size <= 0 {
-		return 0, &network.Error{Class: network.RejectedMedia, Err: errors.New("the video is empty")}
+		return 0, &network.Error{Class: network.RejectedMedia, Err: errors.New("the video file is empty; upload it again")}
 	}
 	u := newUpload(file, n.opts.ChunkBytes)
 	var made struct {
@@ -133,7 +133,7 @@ func (n *Network) begin(ctx context.Context, g network.Grant, p *draft, files ne
 		return 0, err
 	}
 	if made.ID == "" || len(made.ID) > maxID || network.WebAddress(made.URL) == "" {
-		return 0, network.Unreadable(errors.New("beginning an upload: the answer lacks its id or its address"))
+		return 0, network.Unreadable(errors.New("starting an upload: the response lacks the id or the URL"))
 	}
 	u.ID, u.URL = made.ID, made.URL
 	p.Upload, p.Made = u, n.opts.Now().UTC()
@@ -155,11 +155,11 @@ func (p draft) videoInfo() map[string]any {
 	return info
 }
 
-// carryOn sends what is missing of a video up to the last part: nothing where the network has more already.
+// resumeUpload sends the missing parts of a video except the last. It sends nothing if the network has them all.
 func (n *Network) carryOn(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
 	now, err := n.status(ctx, g, p.Upload.ID)
 	if said, ok := errors.AsType[*network.Error](err); ok && said.Class == network.Rejected {
-		return n.rebuild(p, said) // the id is known no more
+		return n.rebuild(p, said) // the network no longer knows the id
 	}
 	switch {
 	case err != nil:
@@ -178,8 +178,8 @@ func (n *Network) carryOn(ctx context.Context, g network.Grant, p *draft, files 
 	return n.sendParts(ctx, p, files, *now.Uploaded/p.Upload.Chunk)
 }
 
-// rebuild lets go of an upload, so that the next call begins another; after some times it gives up for the reason
-// given.
+// restartUpload discards an upload, so that the next call starts another. After maxBuilds restarts it returns
+// reason.
 func (n *Network) rebuild(p *draft, reason *network.Error) (time.Duration, error) {
 	if p.Builds >= maxBuilds {
 		return 0, reason
@@ -189,7 +189,7 @@ func (n *Network) rebuild(p *draft, reason *network.Error) (time.Duration, error
 	return firstRest << p.Builds, nil
 }
 
-// sendParts sends the parts from one on, but not the last.
+// sendParts sends the parts from first on, except the last.
 func (n *Network) sendParts(ctx context.Context, p *draft, files network.Files, first int64) (time.Duration, error) {
 	if first >= p.Upload.Parts-1 {
 		return 0, nil
@@ -226,7 +226,7 @@ func (n *Network) open(ctx context.Context, p *draft, files network.Files) (netw
 	return file, nil
 }
 
-// skip goes to a place in a file.
+// seekTo moves a newly opened file to an offset in bytes.
 func skip(file network.File, bytes int64) error {
 	var err error
 	if inside, ok := file.ReadCloser.(io.Seeker); ok {
@@ -240,7 +240,7 @@ func skip(file network.File, bytes int64) error {
 	return nil
 }
 
-// put sends one part, which the file is at. The address lets in whoever knows it, so no token goes with it.
+// putPart sends one part, at which the file is positioned. The URL is a secret that needs no token.
 func (n *Network) put(
 	ctx context.Context, purpose network.Purpose, u upload, part int64, file io.Reader,
 ) (network.Answer, error) {
@@ -252,7 +252,7 @@ func (n *Network) put(
 	})
 }
 
-// taken is nil where the upload server took a part: its answers are a status alone.
+// partError returns nil if the upload server accepted a part. Its responses have only a status.
 func (n *Network) taken(answer network.Answer) *network.Error {
 	switch {
 	case answer.Status >= 200 && answer.Status <= 299:

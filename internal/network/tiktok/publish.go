@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	nextAsked  = 5 * time.Second // when what is still worked on is asked for again
-	usualDelay = 2 * time.Minute // within which photos are among the account's posts as a rule
-	skew       = time.Minute     // how far the network's clock may be behind ours
-	pageSize   = 20              // the most that the network lists at once
+	nextAsked  = 5 * time.Second // between two checks of a post in progress
+	usualDelay = 2 * time.Minute // within which photos are usually listed
+	skew       = time.Minute     // the network's clock may be behind ours by this much
+	pageSize   = 20              // posts, the network's limit
 
-	pending = "publish:" // before the id of a post that has none yet for the public
+	pending = "publish:" // prefix of a publish_id, for a post without a public id
 )
 
-// Commit sends the last part of a video, or asks the network to fetch the photos. Where the network has a verdict at
-// once, it is that.
+// Commit sends the last part of a video, or asks the network to fetch the photos. It returns the network's verdict
+// if there is one at once, else a Processing error.
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Receipt, error) {
@@ -38,8 +38,8 @@ func (n *Network) Commit(
 	return n.commitVideo(ctx, g, p, files)
 }
 
-// commitVideo sends the last part. Whether a refusal of it is one of the first time or the second, only the upload's
-// status tells.
+// commitVideo sends the last part. A rejected part may be a repeat of an accepted one; only the upload's status
+// says.
 func (n *Network) commitVideo(
 	ctx context.Context, g network.Grant, p draft, files network.Files,
 ) (network.Receipt, error) {
@@ -73,13 +73,13 @@ func (n *Network) commitVideo(
 	return network.Receipt{}, n.processing(now.Status)
 }
 
-// commitPhotos makes the call by which the network fetches photos and shows them. Its answer alone tells their id,
-// which the Draft of what the network has not decided keeps.
+// commitPhotos makes the call that publishes photos. Only its response has their id, which the Draft of a
+// Processing error stores. Source: https://developers.tiktok.com/doc/content-posting-api-reference-photo-post.
 func (n *Network) commitPhotos(
 	ctx context.Context, g network.Grant, p draft, files network.Files,
 ) (network.Receipt, error) {
 	links := p.Links
-	// photos that come late must not be shown beside those of the next call
+	// photos fetched late must not be published beside those of a repeat
 	if within := n.opts.FetchWithin(); within > 0 {
 		if err := n.linkUntil(ctx, &p, files, n.opts.Now().UTC().Add(within)); err != nil {
 			return network.Receipt{}, err
@@ -93,7 +93,7 @@ func (n *Network) commitPhotos(
 		},
 		"source_info": map[string]any{"source": "PULL_FROM_URL", "photo_cover_index": 0, "photo_images": p.Links},
 	})
-	c.Secrets = slices.Concat(links, p.Links) // they let in whoever knows them
+	c.Secrets = slices.Concat(links, p.Links) // the links need no token
 	var made struct {
 		ID string `json:"publish_id"`
 	}
@@ -102,7 +102,7 @@ func (n *Network) commitPhotos(
 	}
 	if made.ID == "" || len(made.ID) > maxID {
 		return network.Receipt{}, &network.Error{
-			Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("publishing: the answer has no id"),
+			Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("publishing: the response has no id"),
 		}
 	}
 	now, err := n.status(ctx, g, made.ID)
@@ -120,25 +120,25 @@ func (n *Network) commitPhotos(
 	return network.Receipt{}, undecided
 }
 
-// The states of a post.
+// The states of a publication.
 const (
 	uploading   = "PROCESSING_UPLOAD"
 	downloading = "PROCESSING_DOWNLOAD"
 	complete    = "PUBLISH_COMPLETE"
 	failed      = "FAILED"
 
-	uploadExpired = "upload_expired" // ours, for an address that takes no more
+	uploadExpired = "upload_expired" // our own code, for an upload that expired
 )
 
-// state is what the network says of a post.
+// state is the network's status of a publication.
 type state struct {
 	Status   string        `json:"status"`
 	Reason   string        `json:"fail_reason"`
-	Posts    []json.Number `json:"publicaly_available_post_id"` //nolint:misspell // so it is called
+	Posts    []json.Number `json:"publicaly_available_post_id"` //nolint:misspell // the API's spelling
 	Uploaded *int64        `json:"uploaded_bytes"`
 }
 
-// missing tells whether the network says that it lacks bytes.
+// lacksBytes reports whether the network says that parts of the file are missing.
 func (s state) missing(u upload) bool {
 	return s.Status == uploading && s.Uploaded != nil && *s.Uploaded >= 0 && *s.Uploaded < u.Size
 }
@@ -149,19 +149,19 @@ func (n *Network) status(ctx context.Context, g network.Grant, id string) (state
 	return now, err
 }
 
-// processing says that the network has not decided.
+// processingError returns the error of a post that the network has not decided on.
 func (n *Network) processing(status string) *network.Error {
 	return &network.Error{
 		Class: network.Processing, Status: http.StatusOK, Code: network.Clip(status, maxName),
 		After: n.opts.Now().Add(nextAsked).UTC(),
-		Err:   errors.New("the network still works on the post"),
+		Err:   errors.New("TikTok is still processing the post"),
 	}
 }
 
 var numericID = regexp.MustCompile(`^[0-9]{1,40}$`)
 
-// receipt is of a post by its id for the public, which it has once it has been looked at there: it may take hours, and
-// private ones never have any.
+// receipt returns the receipt of a post. A public post gets its public id after moderation, which may take hours;
+// other posts never have one, so their receipt has the publish_id.
 func (n *Network) receipt(g network.Grant, id string, now state) network.Receipt {
 	for _, public := range now.Posts {
 		if numericID.MatchString(public.String()) {
@@ -171,7 +171,7 @@ func (n *Network) receipt(g network.Grant, id string, now state) network.Receipt
 	return network.Receipt{ID: pending + id}
 }
 
-// form is what the network's addresses call the kind of post that a publish_id is of; those of photos begin so.
+// postKind returns the part of a permalink's path for a publish_id. Those of photos begin with p_pub.
 func form(id string) string {
 	if strings.HasPrefix(id, "p_pub") {
 		return "photo"
@@ -179,8 +179,8 @@ func form(id string) string {
 	return "video"
 }
 
-// Resolve asks for a post by its id. A video that lacks its last part is Absent, and the part may be sent again: it
-// makes the post once. Photos whose id got lost are looked for among the account's public posts.
+// Resolve reads the status of a publication. A video without its last part is Absent: sending the part again makes
+// one post. Photos whose id was lost are searched for among the account's public posts.
 func (n *Network) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, t network.Tried,
 ) (network.Verdict, network.Receipt, error) {
@@ -210,21 +210,22 @@ func (n *Network) Resolve(
 		return network.Unknown, network.Receipt{}, n.processing(now.Status)
 	}
 	return network.Unknown, network.Receipt{},
-		network.Unreadable(errors.New("asking for a post: the answer has no known status"))
+		network.Unreadable(errors.New("reading a post's status: the response has no known status"))
 }
 
-// resolvePhotos looks for a post that may not be listed yet, or never: one that not everybody may see, and perhaps any
-// of photos. So that it is not found proves something only after the time that the operator has set for it.
+// resolvePhotos searches for a post that may never be listed: one that is not public, and perhaps any photos. A
+// post that is not found counts as absent only after the time that the operator has set.
 func (n *Network) resolvePhotos(
 	ctx context.Context, g network.Grant, p draft, t network.Tried,
 ) (network.Verdict, network.Receipt, error) {
 	unknown := &network.Error{
-		Class: network.Uncertain, Err: errors.New("the network cannot say whether the post stands"),
+		Class: network.Uncertain,
+		Err:   errors.New("TikTok does not say whether the post was published; look for it on the profile"),
 	}
 	if !slices.Contains(g.Scopes, videoList) || p.Privacy != everyone {
 		return network.Unknown, network.Receipt{}, unknown
 	}
-	asked := n.opts.Now() // before the look: what it misses may be there by its end
+	asked := n.opts.Now() // before the search: a post may appear while it runs
 	found, err := n.lookBack(ctx, g, p)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
@@ -246,7 +247,7 @@ func (n *Network) resolvePhotos(
 	return network.Unknown, network.Receipt{}, unknown
 }
 
-// listed is a post as the network lists it. What it says there of photos is not confirmed, so each of its texts counts.
+// listedPost is a post in a list. Which of its texts photos have is not confirmed, so each is compared.
 type listed struct {
 	ID          string  `json:"id"`
 	Created     int64   `json:"create_time"` // Unix seconds
@@ -261,7 +262,7 @@ func (l listed) is(text string) bool {
 	return numericID.MatchString(l.ID) && l.Duration == 0 && (normal(l.Description) == text || normal(l.Title) == text)
 }
 
-// normal is a text without what networks change about spaces.
+// normalizeSpace returns text with single spaces, as networks change white space.
 func normal(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func (l listed) receipt(n *Network, g network.Grant) network.Receipt {
@@ -272,8 +273,8 @@ func (l listed) receipt(n *Network, g network.Grant) network.Receipt {
 	return network.Receipt{ID: l.ID, Permalink: address, At: time.Unix(l.Created, 0).UTC()}
 }
 
-// lookBack finds the posts that could be the draft's, among the newest. Of several, those from before it was made ready
-// are others.
+// findPhotos returns the listed posts that may be the draft's, among the newest. If there are several, those from
+// before the draft was prepared are dropped.
 func (n *Network) lookBack(ctx context.Context, g network.Grant, p draft) ([]listed, error) {
 	c := post(network.Reading, map[string]int{"max_count": pageSize})
 	c.Query = url.Values{"fields": {"id,create_time,duration,title,video_description,share_url"}}
@@ -293,7 +294,8 @@ func (n *Network) lookBack(ctx context.Context, g network.Grant, p draft) ([]lis
 	return found, nil
 }
 
-// Permalink is made of a post's id, which has to be asked for until the network has one for the public.
+// Permalink returns the URL of a post. A post without a public id is looked up first; without one yet the URL is
+// empty.
 func (n *Network) Permalink(ctx context.Context, g network.Grant, r network.Receipt) (string, error) {
 	if r.Permalink != "" {
 		return r.Permalink, nil
@@ -301,7 +303,7 @@ func (n *Network) Permalink(ctx context.Context, g network.Grant, r network.Rece
 	id, isPending := strings.CutPrefix(r.ID, pending)
 	if !isPending {
 		if !numericID.MatchString(id) {
-			return "", network.Unusable(errors.New("the post's id is not one of TikTok"))
+			return "", network.Unusable(errors.New("the post's id is not an id of TikTok"))
 		}
 		return n.address(g.Username, "video", id), nil
 	}

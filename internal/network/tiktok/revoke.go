@@ -9,22 +9,24 @@ import (
 	"pressroom/internal/network"
 )
 
-// holder is how an account is named as the holder of grants: the network ends all that it gave this app.
+// holder is the prefix of the account's name as a holder of grants. Revoking one grant ends all of that account
+// for the app.
 const holder = "tiktok:"
 
-// Revoke ends what the person allowed (TikTok for Developers, /v2/oauth/revoke/). It takes an access token, which lives
-// for two hours: one that is over is renewed first.
+// Revoke ends the access that the person granted. It needs a valid access token, which lives for two hours, so an
+// expired one is refreshed first. Source: https://developers.tiktok.com/doc/oauth-user-access-token-management
+// (/v2/oauth/revoke/).
 func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 	if g.Holder == "" {
-		return network.ErrNoMeans // it is not known whose it is too
+		return network.ErrNoMeans // another grant may belong to the same account
 	}
 	if !g.Expires.IsZero() && !n.opts.Now().Before(g.Expires) {
 		fresh, err := n.Refresh(ctx, g)
 		if refused, ok := errors.AsType[*network.Error](err); ok && refused.Class == network.AuthDead {
-			// A try before this one may have spent the refresh token: what the person allowed may stand all the same.
+			// An earlier attempt may have used the refresh token, so the access may still be valid.
 			return &network.Error{
 				Class: network.Rejected, Status: http.StatusBadRequest, Code: refused.Code,
-				Err: errors.New("the access token is over and cannot be renewed"),
+				Err: errors.New("the access token has expired and cannot be refreshed; remove the app in TikTok's settings"),
 			}
 		}
 		if err != nil {

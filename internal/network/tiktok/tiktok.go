@@ -1,9 +1,11 @@
-// Package tiktok publishes to TikTok by its Content Posting API, for accounts that are connected in a browser.
+// Package tiktok publishes to TikTok through its Content Posting API, for accounts connected in a browser.
 //
-// A video is uploaded in parts under an id that the network gives out beforehand; the last part is what makes it a
-// post, so that one is kept for Commit, and the id tells whether it arrived. Photos are fetched by the network from
-// addresses that it is given in one call, which has no id until it is answered: a lost answer to it is looked for
-// among the account's posts.
+// A video is uploaded in parts under an id that the network assigns in advance. The last part makes it a post, so
+// Commit sends that part, and the id says whether it arrived. Photos are fetched by the network from URLs in a
+// single call, which has no id until it is answered. After a lost answer the post is searched for among the
+// account's posts.
+//
+// Sources: https://developers.tiktok.com/doc/content-posting-api-get-started and the reference pages below it.
 package tiktok
 
 import (
@@ -23,13 +25,13 @@ const (
 	defaultAPI       = "https://open.tiktokapis.com"
 	defaultWeb       = "https://www.tiktok.com"
 	defaultVersion   = "v2"
-	defaultChunk     = 30_000_000 // bytes; the network takes 5 to 64 MB
+	defaultChunk     = 30_000_000 // bytes; the network accepts 5 to 64 MB
 )
 
-// Business is the kind of an account that is connected by the operator's app for businesses.
+// Business is the kind of account that is connected through the operator's app for businesses.
 const Business = "business"
 
-// What publishing needs: videoList for posts of which the answer was lost, and for their figures.
+// The scopes that publishing needs. scopeVideoList serves to find posts after a lost answer, and their figures.
 const (
 	videoPublish = "video.publish"
 	videoList    = "video.list"
@@ -37,27 +39,27 @@ const (
 
 var defaultScopes = []string{"user.info.basic", "user.info.profile", userStats, videoPublish, videoList}
 
-// Options are what an operator or a test may set. The zero value is the real network, without an app to connect
-// accounts for.
+// Options are the settings of an operator or a test. The zero value is the real network, without an app to connect
+// accounts.
 type Options struct {
 	network.App
 
-	Business      Client `json:"business"`       // the app for accounts of businesses; none where its ClientID is empty
+	Business      Client `json:"business"`       // the app for accounts of businesses; unset if its ClientID is empty
 	AuthorizeHost string `json:"authorize_host"` // base URL of the consent page
-	APIHost       string `json:"api_host"`       // base URL of the API; an account keeps the one it was connected by
-	WebHost       string `json:"web_host"`       // base URL of where posts stand
+	APIHost       string `json:"api_host"`       // base URL of the API; an account keeps that of its connection
+	WebHost       string `json:"web_host"`       // base URL of permalinks
 	Version       string `json:"version"`        // of the API and of the consent page
-	ChunkBytes    int64  `json:"chunk_bytes"`    // size of a video's parts; one below twice that is sent whole
+	ChunkBytes    int64  `json:"chunk_bytes"`    // size of a video's parts; a file below twice that is one part
 }
 
 // Client is a registered app.
 type Client struct {
 	ClientID     string   `json:"client_id"`
 	ClientSecret string   `json:"-"`
-	Scopes       []string `json:"scopes"` // those of the usual app by default
+	Scopes       []string `json:"scopes"` // by default those of the usual app
 }
 
-// Network is TikTok's publishing protocol. It keeps nothing between calls.
+// Network implements TikTok's publishing protocol. It has no state between calls.
 type Network struct {
 	client *network.Client
 	opts   Options
@@ -65,15 +67,15 @@ type Network struct {
 
 var _ network.Authorizer = (*Network)(nil)
 
-// New makes the network with opts.
+// New returns the network with opts.
 func New(opts Options) *Network {
 	opts = opts.complete()
 	return &Network{network.NewClient(opts.HTTP), opts}
 }
 
 func (o Options) complete() Options {
-	// Whether the network lists photos among an account's posts, and how soon, is not confirmed: unless the operator
-	// knows better they never count as not posted, and a person has to look.
+	// Whether and when the network lists photos among an account's posts is not confirmed. Unless the operator sets a
+	// time, photos that are not listed never count as absent, and a person has to look.
 	settled := o.Settled
 	o.App = o.Complete(platform, defaultScopes...)
 	o.Settled = settled
@@ -88,21 +90,21 @@ func (o Options) complete() Options {
 	return o
 }
 
-// Platform is the network's name in the contract.
+// Platform returns the network's name in the API, "tiktok".
 func (n *Network) Platform() string { return platform }
 
-// Check finds what the network would not take. What an account may have less than others is known to Prepare alone.
+// Check returns what the network would reject. Limits of a single account are checked by Prepare.
 func (n *Network) Check(c network.Content) []network.Problem { return n.opts.Rules.Check(c) }
 
-// Takes is what it is checked by.
+// Takes returns the rules that Check applies.
 func (n *Network) Takes() network.Rules { return *n.opts.Rules }
 
-// Connect always fails: there are no passwords here.
+// Connect always fails, as accounts are connected in a browser.
 func (n *Network) Connect(context.Context, network.Credentials) (network.Grant, error) {
-	return network.Grant{}, network.Unusable(errors.New("a TikTok account is connected in a browser"))
+	return network.Grant{}, network.Unusable(errors.New("connect a TikTok account in a browser"))
 }
 
-// ask makes a call of the API by an account and reads the data of its answer.
+// callAPI makes a call of the API as an account and decodes the data of the response.
 func (n *Network) ask(ctx context.Context, g network.Grant, c network.Call, path string, out any) error {
 	c.Name, c.URL, c.Bearer = path, strings.TrimRight(g.Server, "/")+"/"+n.opts.Version+"/"+path, g.Access
 	answer, err := n.client.Do(ctx, c)
@@ -112,12 +114,12 @@ func (n *Network) ask(ctx context.Context, g network.Grant, c network.Call, path
 	return n.read(answer, out)
 }
 
-// post is a call with a body of JSON, of which the network knows only that method.
+// post returns a POST call with body as JSON.
 func post(purpose network.Purpose, body any) network.Call {
 	return network.Call{Purpose: purpose, Method: http.MethodPost, JSON: body}
 }
 
-// address is where a post stands. The network leads from /video/ on to where photos stand as well: not confirmed.
+// postURL returns the permalink of a post. That /video/ redirects to photos as well is not confirmed.
 func (n *Network) address(username, form, id string) string {
 	return n.opts.WebHost + "/@" + url.PathEscape(username) + "/" + form + "/" + id
 }

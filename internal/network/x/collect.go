@@ -13,15 +13,16 @@ import (
 )
 
 const (
-	leastListed = 5                   // of a page; the network takes no smaller number
-	mostListed  = 100                 // of a page, and of a look-up
-	privateFor  = 30 * 24 * time.Hour // for which the network tells of a post what only its author may know
-	listedFrom  = 2011                // the year from which on start_time may be
+	leastListed = 5                   // smallest page size
+	mostListed  = 100                 // largest page size, also of a look-up by ids
+	privateFor  = 30 * 24 * time.Hour // age up to which a post has non-public metrics
+	listedFrom  = 2011                // earliest year of start_time
 )
 
 // ownFields are what is asked for of each post; metrics are what everybody sees, and private what its author alone
 // does.
 const (
+	// postFields are the fields of each post that Collect requests. privateMetrics are visible only to the author.
 	ownFields      = "attachments,created_at,entities"
 	publicMetrics  = "public_metrics"
 	privateMetrics = "non_public_metrics,organic_metrics"
@@ -29,8 +30,8 @@ const (
 
 var _ network.Collector = (*Network)(nil)
 
-// Collect lists the account's posts, without what it reposted and replied, and reads what was clicked on those of the
-// last 30 days.
+// Collect returns the account's posts, without reposts and replies, and the link clicks of those of the last 30
+// days.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, most int) (network.Collected, error) {
 	followers, err := n.followers(ctx, g)
 	if err != nil && !network.Withheld(err) {
@@ -64,7 +65,7 @@ func (n *Network) followers(ctx context.Context, g network.Grant) (*int64, error
 	return network.Told(me.Data.Metrics.Followers), err
 }
 
-// counted is a post with its figures as the network lists it.
+// countedPost is a listed post with its public counts.
 type counted struct {
 	tweet
 
@@ -73,13 +74,13 @@ type counted struct {
 		Likes       *int64 `json:"like_count"`
 		Replies     *int64 `json:"reply_count"`
 		Reposts     *int64 `json:"repost_count"`
-		Retweets    *int64 `json:"retweet_count"` // its name before
+		Retweets    *int64 `json:"retweet_count"` // the former name of reposts
 		Quotes      *int64 `json:"quote_count"`
 		Bookmarks   *int64 `json:"bookmark_count"`
 	} `json:"public_metrics"`
 }
 
-// countedPage is a part of the account's posts, and what their media are.
+// postPage is a page of the account's posts, with the types of their media.
 type countedPage struct {
 	Data     []counted `json:"data"`
 	Includes struct {
@@ -93,7 +94,7 @@ type countedPage struct {
 	} `json:"meta"`
 }
 
-// own are the account's posts since a moment, as many pages as are needed for so many.
+// listFigures returns the account's posts since a time. It reads pages until it has most posts.
 func (n *Network) own(
 	ctx context.Context, g network.Grant, since time.Time, most int, fields string,
 ) ([]network.Figures, error) {
@@ -149,7 +150,7 @@ func (n *Network) figures(g network.Grant, page countedPage) []network.Figures {
 	return posts
 }
 
-// format is what a post shows, by the kinds of media; empty where the network does not tell of its one medium.
+// format returns the format of a post by the types of its media, or "" if the type of its only one is unknown.
 func (t tweet) format(kinds map[string]string) string {
 	switch media := t.Attachments.Media; {
 	case len(media) > 1:
@@ -167,7 +168,7 @@ func (t tweet) format(kinds map[string]string) string {
 	return network.FormatText
 }
 
-// clicks reads how often the addresses in posts were followed, which the network tells an author for 30 days.
+// addClicks adds the link clicks, which the network reports to the author for 30 days.
 func (n *Network) clicks(ctx context.Context, g network.Grant, posts []network.Figures) error {
 	recent := slices.IndexFunc(posts, func(p network.Figures) bool {
 		return n.opts.Now().Sub(p.PostedAt) >= privateFor
@@ -191,7 +192,7 @@ func (n *Network) clicksOn(ctx context.Context, g network.Grant, posts []network
 		Data []struct {
 			ID      string  `json:"id"`
 			All     private `json:"non_public_metrics"`
-			Organic private `json:"organic_metrics"` // without those of advertisements
+			Organic private `json:"organic_metrics"` // without those from ads
 		} `json:"data"`
 	}
 	ids := make([]string, len(posts))

@@ -1,8 +1,10 @@
-// Package x publishes to X by its API, version 2, for accounts that are connected in a browser, and holds how X counts
-// a text.
+// Package x publishes to X through its API, version 2, for accounts connected in a browser. It also counts the
+// characters of a text by X's rules.
 //
-// Media are uploaded first, which shows nothing; one call then shows the post. That call cannot be made repeatable, so
-// where its answer is lost the account's newest posts are looked through.
+// Media are uploaded first, which shows nothing. A single call then creates the post. That call has no idempotency
+// key, so after a lost answer the account's newest posts are searched.
+//
+// Source: https://docs.x.com/x-api/introduction.
 package x
 
 import (
@@ -14,23 +16,25 @@ import (
 	"pressroom/internal/network"
 )
 
-// The weights of X's published configuration, version 3 (twitter-text, config/v3.json), in whole characters.
+// The weights of X's published configuration, version 3, in characters.
+// Source: https://github.com/twitter/twitter-text/blob/master/config/v3.json.
 const (
-	linkWeight  = 23 // of every address, as X puts its own short one in its place
-	heavyWeight = 2  // of an emoji in all, and of every code point that is not light
+	linkWeight  = 23 // of every URL, as X replaces it with a short one
+	heavyWeight = 2  // of an emoji, and of every code point outside lightRanges
 )
 
-// light are the code points that weigh 1, from the first to the last.
+// lightRanges are the code points of weight 1: first and last of each range.
 var light = [][2]rune{{0, 4351}, {8192, 8205}, {8208, 8223}, {8242, 8247}}
 
-// Rules are what a post on X takes today.
+// Rules returns the limits of a post on X, with X's way of counting.
 func Rules() network.Rules {
 	rules, _ := network.Today("x")
 	rules.Text.Unit.Count = Count
 	return rules
 }
 
-// Count is the length of a text by X's rules: of its NFC, by weight.
+// Count returns the length of a text in weighted characters: of its normal form NFC, with URLs counted as X's
+// short ones. Source: https://docs.x.com/fundamentals/counting-characters.
 func Count(text string) int {
 	text = norm.NFC.String(strings.ToValidUTF8(text, "\uFFFD"))
 	found := links(text)
@@ -48,7 +52,7 @@ func Count(text string) int {
 	return total
 }
 
-// next is the length in bytes, and the weight, of the emoji or the code point that rest begins with.
+// firstUnit returns the length in bytes and the weight of the emoji or the code point at the beginning of rest.
 func next(rest string) (int, int) {
 	if size := network.Emoji(rest); size > 0 {
 		return size, heavyWeight

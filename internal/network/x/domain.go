@@ -11,19 +11,19 @@ import (
 
 const (
 	punycode  = "xn--"
-	maxEnding = 24 // code points of a top-level domain; today's longest has 18 in its own script
+	maxEnding = 24 // code points of a top-level domain; the longest has 18 in its own script
 )
 
-// word is a run of what labels of domains are made of.
+// word is a run of characters that may be in a domain's labels.
 type word struct {
 	span
 
 	joined bool // a dot and another word follow
-	ending int  // where the known top-level domain ends that it begins with, 0 where there is none
-	reach  int  // where the longest domain ends that begins with this word as its first label, 0 where there is none
+	ending int  // end of the top-level domain at its start, or 0
+	reach  int  // end of the longest domain with this word as its first label, or 0
 }
 
-// words cuts a text into words and tells of each how far a domain goes from it, so that each is looked at once.
+// splitWords returns the words of a text. It computes for each once how far a domain goes from it.
 func words(text string) []word {
 	var all []word
 	for at := 0; at < len(text); {
@@ -50,7 +50,7 @@ func words(text string) []word {
 	return all
 }
 
-// reach is where the longest domain ends that begins within the first of these words, at start; 0 where there is
+// domainEnd returns the end of the longest domain that begins at start, within the first of all; 0 if there is
 // none.
 func reach(text string, all []word, start int) int {
 	label := text[start:all[0].end]
@@ -58,13 +58,14 @@ func reach(text string, all []word, start int) int {
 		rune(label[len(label)-1])) {
 		return 0
 	}
-	if all[1].reach > 0 || strings.Contains(label, "_") { // an underscore may stand in front of the name alone
+	if all[1].reach > 0 || strings.Contains(label, "_") { // only subdomains may contain an underscore
 		return all[1].reach
 	}
 	return all[1].ending
 }
 
-// match finds the first candidate that begins in the first of these words. What stands before from is another's.
+// findCandidate returns the first candidate that begins in the first of all. Text before from belongs to an
+// earlier one.
 func match(text string, all []word, from int) (candidate, bool) {
 	w := all[0]
 	if !w.joined {
@@ -88,7 +89,7 @@ func complete(text string, start int, domain span) candidate {
 	return candidate{start: start, domain: domain, path: found[2] >= 0, end: domain.end + found[1]}
 }
 
-// schemeBefore is where the http:// or https:// begins that stands right before at.
+// schemeBefore returns the start of the http:// or https:// directly before at.
 func schemeBefore(text string, at, from int) (int, bool) {
 	const longest = len("https://")
 	lowest := max(from, at-longest)
@@ -103,8 +104,8 @@ func schemeBefore(text string, at, from int) (int, bool) {
 	return start, start == 0 || follows(text, start, from)
 }
 
-// follows tells whether an address may begin at start: after a character that is nobody else's and no part of a
-// word, a mention or a tag.
+// canStart reports whether a URL may start at start: after a character that is not part of a word, a mention, a
+// tag or an earlier URL.
 func follows(text string, start, from int) bool {
 	if start <= from {
 		return false
@@ -113,9 +114,9 @@ func follows(text string, start, from int) bool {
 	return !alphanumeric(r) && !strings.ContainsRune("@＠$#＃", r) && !noncharacter(r)
 }
 
-// starts are the places in a word at which a domain may begin, as far as they differ in what comes of them: the
-// first, and the first after its last underscore. At the very beginning of a text X tries the second character first,
-// unless the first one is a plain letter or digit.
+// domainStarts returns the offsets in a word at which a domain may begin, as far as the results differ: the first,
+// and the first after the last underscore. At the beginning of a text X tries the second character first, unless
+// the first is an ASCII letter or digit.
 func starts(text string, w span, from int) []int {
 	var found []int
 	again := w.start + strings.LastIndex(text[w.start:w.end], "_") + 1
@@ -140,8 +141,8 @@ func starts(text string, w span, from int) []int {
 	return append([]int{0}, found...)
 }
 
-// endingAt is where the known top-level domain ends that text[start:end] begins with, 0 where there is none. It is the
-// longest one that no plain letter, digit or sign of an e-mail address follows.
+// tldEnd returns the end of the top-level domain at the beginning of text[start:end], or 0. It is the longest one
+// that is not followed by an ASCII letter, a digit or one of @, + and -.
 func endingAt(text string, start, end int) int {
 	label := text[start:end]
 	if len(label) > len(punycode) && strings.EqualFold(label[:len(punycode)], punycode) {
@@ -168,8 +169,8 @@ func endsHere(rest string) bool {
 	return rest == "" || !alphanumeric(r) && !strings.ContainsRune("@+-", r)
 }
 
-// known asks the public suffix list, as IANA's list of top-level domains is part of it. Some stand there only by what
-// is below them, for which there is a label that nobody can own.
+// isTLD reports whether the public suffix list, which includes IANA's list of top-level domains, has the ending.
+// Some are listed only through names below them, so the look-up uses a label that nobody can register.
 func known(ending string) bool {
 	ascii, err := idna.Punycode.ToASCII(strings.ToLower(ending))
 	if err != nil {
@@ -179,8 +180,8 @@ func known(ending string) bool {
 	return listed
 }
 
-// inLabel tells which characters X takes for part of a domain's label, besides hyphen and underscore: all but
-// punctuation, spaces, marks of direction and noncharacters.
+// isLabelRune reports whether X allows r in a domain's label, besides hyphen and underscore: all but punctuation,
+// spaces, marks of direction and noncharacters.
 func inLabel(r rune) bool {
 	const punctuation = `!'#%&()*+,\-./:;<=>?@[]^_{|}~$`
 	spaces := r >= 0x09 && r <= 0x0D || r == 0x180E || r == 0x85 || unicode.Is(unicode.Z, r)

@@ -8,25 +8,25 @@ import (
 	"pressroom/internal/network"
 )
 
-const expirySoon = time.Minute // before a medium's end in which it is not relied on
+const expirySoon = time.Minute // uploads that expire within it are replaced
 
-// draft is what is kept of a publication.
+// draft is the stored state of a publication.
 type draft struct {
-	Post    bool            `json:"x"` // tells a draft of this network from others
+	Post    bool            `json:"x"` // marks a draft of this network
 	Text    string          `json:"text"`
 	Media   []network.Media `json:"media,omitempty"`
-	Uploads []upload        `json:"uploads,omitempty"` // of the media, in their order
-	Builds  int             `json:"builds,omitempty"`  // how often uploads were made anew
-	// when it was prepared first: what the account posted before is something else
+	Uploads []upload        `json:"uploads,omitempty"` // of the media, in order
+	Builds  int             `json:"builds,omitempty"`  // how often the uploads were restarted
+	// when it was first prepared: older posts of the account are others
 	Ready time.Time `json:"ready,omitzero"`
 }
 
-// upload is a medium that the network has.
+// upload is an uploaded image or video.
 type upload struct {
 	ID      string    `json:"id"`
-	Done    bool      `json:"done,omitempty"`   // worked on by the network
-	Made    time.Time `json:"made"`             // when the last of it was sent
-	Expires time.Time `json:"expires,omitzero"` // when the network forgets it; zero where it does not say
+	Done    bool      `json:"done,omitempty"`   // the network has processed it
+	Made    time.Time `json:"made"`             // when its last byte was sent
+	Expires time.Time `json:"expires,omitzero"` // when the network deletes it; zero if unknown
 }
 
 var drafts = network.Drafts[draft]{Of: "an X post", Foreign: draft.foreign, Prepared: draft.prepared}
@@ -38,11 +38,11 @@ func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 
 func (d draft) foreign() error {
 	if !d.Post {
-		return errors.New("the draft is not an X post's")
+		return errors.New("the draft is not of an X post")
 	}
 	for _, u := range d.Uploads {
 		if !isID(u.ID) {
-			return errors.New("the draft names a medium that is none of X")
+			return errors.New("the draft has an invalid media id")
 		}
 	}
 	return nil
@@ -50,7 +50,7 @@ func (d draft) foreign() error {
 
 func (d draft) prepared() bool { return !d.Ready.IsZero() && len(d.Uploads) == len(d.Media) }
 
-// expired tells whether the network has forgotten one of the media, or soon will.
+// hasExpiredMedia reports whether the network has deleted one of the uploads, or soon will.
 func (d draft) expired(now time.Time) bool {
 	for _, u := range d.Uploads {
 		if !u.Expires.IsZero() && now.Add(expirySoon).After(u.Expires) {

@@ -11,10 +11,11 @@ import (
 	"pressroom/internal/network"
 )
 
-const oneDay = 24 * time.Hour // when to repeat what is capped by the day or the month, which the network does not say
+const oneDay = 24 * time.Hour // retry time of a daily or monthly cap, as the network names none
 
-// problem is a refusal in one of the forms that the API has: a problem document (RFC 9457), an older code with a
-// message, or an error of a token endpoint (RFC 6749, section 5.2).
+// problem is an error in one of the API's formats: a problem document (RFC 9457), an older code with a message, or
+// an error of the token endpoint (RFC 6749, section 5.2). Source:
+// https://docs.x.com/x-api/fundamentals/response-codes-and-errors.
 type problem struct {
 	Type    string    `json:"type"`
 	Title   string    `json:"title"`
@@ -27,10 +28,10 @@ type problem struct {
 	Description string `json:"error_description"`
 }
 
-// refusal is the error of an answer other than 200 and 201.
+// refusal returns the error of a response other than 200 and 201.
 func (n *Network) refusal(answer network.Answer) *network.Error {
 	var said problem
-	_ = json.Unmarshal(answer.Body, &said) // an answer that is not the API's is that of something on the way to it
+	_ = json.Unmarshal(answer.Body, &said) // a response in another format comes from a proxy
 	if said.text() == "" && len(said.Errors) > 0 {
 		said = said.Errors[0]
 	}
@@ -39,7 +40,7 @@ func (n *Network) refusal(answer network.Answer) *network.Error {
 		class = said.signing(answer.Status)
 	}
 	failed := answer.Refusal(class, said.name(), said.text())
-	switch failed.Class { //nolint:exhaustive // the others name no time
+	switch failed.Class { //nolint:exhaustive // others have no time
 	case network.Rate:
 		failed.After = answer.ResetAt("x-rate-limit-reset", n.opts.Now())
 	case network.Quota:
@@ -48,7 +49,7 @@ func (n *Network) refusal(answer network.Answer) *network.Error {
 	return failed
 }
 
-// name is the network's short word for it, such as "invalid-request".
+// name returns the network's short code, such as "invalid-request".
 func (p problem) name() string {
 	switch {
 	case p.OAuth != "":
@@ -70,12 +71,12 @@ func (p problem) text() string {
 	return ""
 }
 
-// class tells what can be done about a refused call.
+// class returns what can be done about a failed call.
 func (p problem) class(status int) network.Class {
 	switch status {
 	case http.StatusUnauthorized:
 		return network.AuthRefresh
-	case http.StatusPaymentRequired: // the app has no credit left; not confirmed
+	case http.StatusPaymentRequired: // the app has no credits left; not confirmed
 		return network.Quota
 	case http.StatusForbidden:
 		return p.forbidden()
@@ -100,13 +101,13 @@ func (p problem) forbidden() network.Class {
 	case p.name() == "client-forbidden", p.name() == "unsupported-authentication":
 		return network.Unapproved
 	}
-	return network.AuthDead // suspended, locked, or of fewer scopes than publishing needs
+	return network.AuthDead // suspended, locked, or without a scope that publishing needs
 }
 
-// signing is class for a token endpoint.
+// tokenClass returns the class of a token endpoint's error.
 func (p problem) signing(status int) network.Class {
 	switch p.OAuth {
-	case "invalid_grant", "invalid_request": // the second is what a dead refresh token is answered with
+	case "invalid_grant", "invalid_request": // invalid_request is the answer to an expired refresh token
 		return network.AuthDead
 	case "invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope":
 		return network.Unapproved

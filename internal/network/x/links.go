@@ -10,19 +10,19 @@ import (
 )
 
 const (
-	maxLink  = 4096 // UTF-16 code units of an address with its scheme
-	maxSlug  = 40   // characters of the path of X's own short addresses
+	maxLink  = 4096 // UTF-16 code units of a URL with its scheme
+	maxSlug  = 40   // characters of the path of X's own short URLs
 	maxLabel = 63   // of a domain name (RFC 1035)
 )
 
-// The letters that may stand in a path besides ASCII, and in a domain that is taken for a link without a scheme.
+// The letters besides ASCII that are allowed in a path, and in a domain without a scheme.
 const (
 	latin    = `À-ÖØ-öø-ÿ\x{100}-\x{24f}\x{253}\x{254}\x{256}\x{257}\x{259}\x{25b}\x{263}\x{268}\x{26f}\x{272}\x{289}\x{28b}\x{2bb}\x{300}-\x{36f}\x{1e00}-\x{1eff}`
 	cyrillic = `\x{400}-\x{4ff}`
 )
 
-// What follows a domain: a port, a path, in which brackets are kept as far as they are closed, and a query. A path
-// and a query end before the punctuation of the sentence around them.
+// What may follow a domain: a port, a path, which may contain balanced parentheses, and a query. A path and a query
+// end before the punctuation of the sentence around them.
 var (
 	pathRune  = `[a-zA-Z0-9!*';:=+,.$/%#\[\]\-–_~@|&` + cyrillic + latin + `]`
 	brackets  = `\((?:` + pathRune + `+|` + pathRune + `*\(` + pathRune + `+\)` + pathRune + `*)\)`
@@ -34,13 +34,13 @@ var (
 	remainder  = regexp.MustCompile(`^(?::[0-9]+)?(/` + pathPart + `*)?` + query)
 	scheme     = regexp.MustCompile(`[hH][tT][tT][pP][sS]?://$`)
 	ownLink    = regexp.MustCompile(`^[hH][tT][tT][pP][sS]?://[tT]\.[cC][oO]/([a-zA-Z0-9]+)` + query)
-	asciiLabel = regexp.MustCompile(`[-a-zA-Z0-9` + latin + `]*$`) // the end of a label that is plain enough
+	asciiLabel = regexp.MustCompile(`[-a-zA-Z0-9` + latin + `]*$`) // the end of a label, as far as its letters are Latin
 )
 
 // span is a part of a text, in bytes.
 type span struct{ start, end int }
 
-// links finds what X takes for addresses, in the order of the text and without overlaps.
+// findLinks returns what X counts as URLs, in the order of the text and without overlaps.
 func links(text string) []span {
 	if !strings.Contains(text, ".") {
 		return nil
@@ -62,15 +62,15 @@ func links(text string) []span {
 	return found
 }
 
-// candidate is a domain with what stands around it.
+// candidate is a domain with its scheme and path.
 type candidate struct {
-	start  int // of the scheme, where there is one
+	start  int // of the scheme if there is one
 	domain span
 	path   bool // whether a path follows
 	end    int
 }
 
-// links is the candidate as X counts it: as a whole, by its plain domains alone, or not at all.
+// spans returns what X counts of the candidate: all of it, only its Latin domains, or nothing.
 func (c candidate) links(text string) []span {
 	whole, domain := text[c.start:c.end], text[c.domain.start:c.domain.end]
 	if len(utf16.Encode([]rune(whole))) > maxLink || !nameable(domain) {
@@ -89,7 +89,7 @@ func (c candidate) links(text string) []span {
 	return []span{{c.start, c.start + len(own[0])}}
 }
 
-// bare is what counts of a candidate without a scheme: domains of plain letters, the last with its path.
+// bareSpans returns what counts of a candidate without a scheme: domains of Latin letters, the last with its path.
 func (c candidate) bare(text string) []span {
 	before, _ := utf8.DecodeLastRuneInString(text[:c.start])
 	if strings.ContainsRune("-_./", before) {
@@ -106,17 +106,17 @@ func (c candidate) bare(text string) []span {
 	return found
 }
 
-// nameable tells whether every label of a domain can be written in the DNS.
+// isEncodable reports whether every label of a domain can be encoded for the DNS.
 func nameable(domain string) bool {
 	if strings.HasPrefix(domain, punycode) && len(plainDomains(domain)) == 0 {
 		return false
 	}
 	for label := range strings.SplitSeq(domain, ".") {
-		// What has more characters than this has more letters still when it is encoded, which takes time.
+		// Encoding makes a label longer, and takes time.
 		if utf8.RuneCountInString(label) > maxLabel {
 			return false
 		}
-		// The error is for labels that look encoded and are not, which X takes as they are.
+		// An error means that a label only looks encoded; X accepts it.
 		if encoded, err := idna.Punycode.ToASCII(label); err == nil && len(encoded) > maxLabel {
 			return false
 		}
@@ -124,11 +124,11 @@ func nameable(domain string) bool {
 	return true
 }
 
-// plainDomains finds the domains of Latin letters in one that may have others too, such as a sentence written
-// without spaces right before it.
+// latinDomains returns the domains of Latin letters within a domain, which may follow other letters without a
+// space.
 func plainDomains(domain string) []span {
 	var found []span
-	best := span{-1, 0} // start of the run of plain labels, end of its last known ending
+	best := span{-1, 0} // start of the run of Latin labels, end of its last top-level domain
 	at := 0
 	for label := range strings.SplitSeq(domain, ".") {
 		if end := endingAt(domain, at, at+len(label)); best.start >= 0 && end > 0 {

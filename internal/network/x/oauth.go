@@ -12,12 +12,12 @@ import (
 	"pressroom/internal/network"
 )
 
-const maxName = 200 // characters kept of what an account calls itself
+const maxName = 200 // characters of an account's name
 
-// Kinds names the one way of signing in.
+// Kinds returns the only way of signing in, "".
 func (n *Network) Kinds() []string { return []string{""} }
 
-// Authorize is the address of the consent page. The network insists on PKCE.
+// Authorize returns the URL of the consent page. The network requires PKCE.
 func (n *Network) Authorize(a network.Authorization) string {
 	sum := sha256.Sum256([]byte(a.Verifier))
 	return n.opts.AuthorizeHost + "/i/oauth2/authorize?" + url.Values{
@@ -31,8 +31,8 @@ func (n *Network) Authorize(a network.Authorization) string {
 	}.Encode()
 }
 
-// Exchange trades the code, which is good for 30 seconds, for tokens and reads whose they are. A code that the network
-// does not take is AuthDead.
+// Exchange trades the code, which expires after 30 seconds, for tokens and returns their account. A rejected code
+// is AuthDead.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	token, err := n.sign(ctx, n.opts.APIHost, url.Values{
 		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {a.Redirect},
@@ -48,7 +48,7 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	return n.whose(ctx, g)
 }
 
-// whose completes a grant by the account that it is for.
+// identify returns the grant with the account that its tokens belong to.
 func (n *Network) whose(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
 	var me struct {
 		Data struct {
@@ -61,17 +61,17 @@ func (n *Network) whose(ctx context.Context, g network.Grant) ([]network.Candida
 		return nil, err
 	}
 	if !isID(me.Data.ID) || me.Data.Username == "" {
-		return nil, network.Unreadable(errors.New("reading the account: the answer lacks its id or its name"))
+		return nil, network.Unreadable(errors.New("reading the account: the response lacks the id or the name"))
 	}
 	g.Account, g.Username = me.Data.ID, network.Clip(me.Data.Username, maxName)
 	return []network.Candidate{{Grant: g, DisplayName: network.Clip(me.Data.Name, maxName)}}, nil
 }
 
-// Refresh trades the refresh token for new tokens; the old one is dead from then on.
+// Refresh trades the refresh token for new tokens; the old refresh token becomes invalid.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
 	if g.Refresh == "" {
 		return network.Grant{}, &network.Error{
-			Class: network.AuthDead, Err: errors.New("the grant has no refresh token"),
+			Class: network.AuthDead, Err: errors.New("the grant has no refresh token; connect the account again"),
 		}
 	}
 	token, err := n.sign(ctx, g.Server, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.Refresh}},
@@ -82,7 +82,7 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 	return token.Grant(g, n.opts.Now()), nil
 }
 
-// shown is how an app that has a secret shows it: by Basic authentication (RFC 6749, section 2.3.1).
+// basicAuth returns the header by which an app with a secret authenticates (RFC 6749, section 2.3.1).
 func (n *Network) shown() http.Header {
 	if n.opts.ClientSecret == "" {
 		return nil
@@ -91,7 +91,7 @@ func (n *Network) shown() http.Header {
 	return http.Header{"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte(pair))}}
 }
 
-// sign makes a call that gives out tokens.
+// requestToken requests tokens.
 func (n *Network) sign(ctx context.Context, server string, form url.Values, secrets ...string) (network.Token, error) {
 	form.Set("client_id", n.opts.ClientID)
 	c := n.on(network.Grant{Server: server}, http.MethodPost, "oauth2/token")
@@ -102,7 +102,7 @@ func (n *Network) sign(ctx context.Context, server string, form url.Values, secr
 		return network.Token{}, err
 	}
 	if token.Access == "" {
-		return network.Token{}, network.Unreadable(errors.New("asking for a token: the answer has none"))
+		return network.Token{}, network.Unreadable(errors.New("requesting a token: the response has no token"))
 	}
 	return token, nil
 }

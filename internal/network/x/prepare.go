@@ -16,15 +16,15 @@ const (
 	maxBuilds = 3
 )
 
-// Prepare uploads the media and waits until the network has worked on them. What it has forgotten is uploaded again.
+// Prepare uploads the media and waits until the network has processed them. Media that the network has deleted are
+// uploaded again.
 func (n *Network) Prepare(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Draft, time.Duration, error) {
 	return drafts.Prepare(d, func(p *draft) (time.Duration, error) { return n.advance(ctx, g, p, files) })
 }
 
-// advance does the next steps up to one for which the network needs time: that time, or 0 when all are done. What it
-// returns a time for is kept before the network is asked again.
+// advance does the next steps. It returns how long to wait for the network, or 0 when all are done.
 func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
 	if p.Ready.IsZero() {
 		if err := network.Blocked(n.Check(network.Content{Text: p.Text, Media: p.Media})); err != nil {
@@ -56,13 +56,13 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 	return 0, nil
 }
 
-// processing is what the network says of its work on a file; nothing where there is nothing to be done.
+// processingInfo is the state of the network's work on a file; nil if there is none to do.
 type processing struct {
 	State string `json:"state"`
 	After int64  `json:"check_after_secs"`
 }
 
-// ready asks for one medium: 0 where it is done with, else when to ask again.
+// pollMedia returns 0 if the network has processed upload i, else how long to wait.
 func (n *Network) ready(ctx context.Context, g network.Grant, p *draft, i int) (time.Duration, error) {
 	c := n.on(g, http.MethodGet, "media/upload")
 	c.Query = url.Values{"command": {"STATUS"}, "media_id": {p.Uploads[i].ID}}
@@ -94,14 +94,14 @@ func (n *Network) ready(ctx context.Context, g network.Grant, p *draft, i int) (
 	case "failed":
 		return n.rebuild(p, &network.Error{
 			Class: network.RejectedMedia, Status: http.StatusOK, Code: now.State,
-			Err: errors.New("the network could not work on the file"),
+			Err: errors.New("X could not process the file; use another file or format"),
 		})
 	}
-	return 0, network.Unreadable(errors.New("asking for a medium: the answer has no known state"))
+	return 0, network.Unreadable(errors.New("reading the state of an upload: the response has no known state"))
 }
 
-// rebuild lets go of all uploads, which shows nothing, so that the next call makes them anew; after some times it gives
-// up for the reason given.
+// restartUploads discards all uploads, so that the next call makes new ones. After maxBuilds restarts it returns
+// reason.
 func (n *Network) rebuild(p *draft, reason *network.Error) (time.Duration, error) {
 	if p.Builds >= maxBuilds {
 		return 0, reason

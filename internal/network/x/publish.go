@@ -11,7 +11,8 @@ import (
 
 const expiredMedia = "media_expired" // our own code
 
-// Commit posts. Media that the network has forgotten make no post: Resolve says then whether there is one.
+// Commit creates the post. If media have expired the error is Uncertain, so that Resolve finds out whether there
+// is a post.
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, _ network.Files,
 ) (network.Receipt, error) {
@@ -36,13 +37,13 @@ func (n *Network) Commit(
 	}
 	if !isID(answer.Data.ID) {
 		return network.Receipt{}, &network.Error{
-			Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("posting: the answer has no id"),
+			Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("posting: the response has no id"),
 		}
 	}
 	return n.receipt(g, answer.Data.ID), nil
 }
 
-// post is the request's body, in which the network takes no member that it does not know.
+// requestBody returns the request's body. The network rejects unknown fields.
 func (d draft) post() map[string]any {
 	body := map[string]any{}
 	if d.Text != "" {
@@ -62,13 +63,13 @@ func (n *Network) receipt(g network.Grant, id string) network.Receipt {
 	return network.Receipt{ID: id, Permalink: n.opts.WebURL + "/" + url.PathEscape(g.Username) + "/status/" + id}
 }
 
-// Permalink is made of the account's name and the post's id.
+// Permalink returns the URL of the post without a call.
 func (n *Network) Permalink(_ context.Context, g network.Grant, r network.Receipt) (string, error) {
 	if r.Permalink != "" {
 		return r.Permalink, nil
 	}
 	if !isID(r.ID) {
-		return "", network.Unusable(errors.New("the post's id is not one of X"))
+		return "", network.Unusable(errors.New("the post's id is not an id of X"))
 	}
 	return n.receipt(g, r.ID).Permalink, nil
 }

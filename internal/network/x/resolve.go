@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	skew      = time.Minute     // how far the network's clock may be behind ours
-	nextAsked = 5 * time.Second // when the network is asked again before that
-	pageSize  = "100"           // the most that there may be
+	skew      = time.Minute     // the network's clock may be behind ours by this much
+	nextAsked = 5 * time.Second // between two searches
+	pageSize  = "100"           // posts, the network's limit
 )
 
-// Resolve looks for the post among those that the account has made since the Draft was prepared. That it is not there
-// is believed only some time after the last attempt.
+// Resolve searches for the post among those that the account published since the Draft was prepared. A missing
+// post counts as absent only when Settled has passed since the last attempt.
 func (n *Network) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, t network.Tried,
 ) (network.Verdict, network.Receipt, error) {
@@ -30,14 +30,14 @@ func (n *Network) Resolve(
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	now := n.opts.Now() // before the look: what it misses may be there by its end
+	now := n.opts.Now() // before the search: a post may appear while it runs
 	found, all, err := n.lookBack(ctx, g, p)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
 	found = slices.DeleteFunc(found, func(f tweet) bool { return t.Another(f.ID, "") })
 	if len(found) > 1 {
-		found = since(found, p.Ready) // what is older only looks like it
+		found = since(found, p.Ready) // older posts only have the same content
 		all = all && len(found) == 0
 	}
 	switch {
@@ -49,12 +49,12 @@ func (n *Network) Resolve(
 	case !all:
 		return network.Unknown, network.Receipt{}, &network.Error{
 			Class: network.Uncertain, Status: http.StatusOK,
-			Err: fmt.Errorf("looking back: %d posts could be it", len(found)),
+			Err: fmt.Errorf("searching for the post: %d posts match", len(found)),
 		}
 	case now.Before(t.Last.Add(time.Duration(n.opts.Settled))):
 		return network.Unknown, network.Receipt{}, &network.Error{
 			Class: network.Processing, Status: http.StatusOK, After: now.Add(nextAsked).UTC(),
-			Err: errors.New("looking back: it is not there yet"),
+			Err: errors.New("searching for the post: not listed yet"),
 		}
 	case p.expired(now):
 		return network.Absent, network.Receipt{}, &network.Error{
@@ -64,38 +64,38 @@ func (n *Network) Resolve(
 	return network.Absent, network.Receipt{}, nil
 }
 
-// tweet is a post as the network lists it.
+// tweet is a post in a list.
 type tweet struct {
 	written
 
 	ID          string    `json:"id"`
 	Created     time.Time `json:"created_at"`
-	Note        *written  `json:"note_post"` // the whole of a long text, of which Text then is the beginning
+	Note        *written  `json:"note_post"` // the full text if Text is cut
 	Attachments struct {
 		Media []string `json:"media_keys"`
 	} `json:"attachments"`
 }
 
-// written is a text with the addresses that the network has put its own short ones in the place of.
+// postText is a text in which the network has replaced URLs with short ones.
 type written struct {
 	Text     string `json:"text"`
 	Entities struct {
 		Links []struct {
 			Short string `json:"url"`
 			Full  string `json:"expanded_url"`
-			Media string `json:"media_key"` // of an address that stands for a medium
+			Media string `json:"media_key"` // set if the URL is that of an image or video
 		} `json:"urls"`
 	} `json:"entities"`
 }
 
-// lookBack finds the posts that could be the draft's, and tells whether it has seen all posts of the time.
+// findPosts returns the posts that match the draft. It reports whether it has seen all posts of the time.
 func (n *Network) lookBack(ctx context.Context, g network.Grant, p draft) ([]tweet, bool, error) {
 	var answer struct {
 		Data []tweet `json:"data"`
 		Meta struct {
 			Next string `json:"next_token"`
 		} `json:"meta"`
-		Errors []problem `json:"errors"` // of what is left out, also with status 200
+		Errors []problem `json:"errors"` // about posts left out, also with status 200
 	}
 	from := p.Ready.Add(-skew)
 	c := n.on(g, http.MethodGet, "users/"+url.PathEscape(g.Account)+"/tweets")
@@ -112,7 +112,7 @@ func (n *Network) lookBack(ctx context.Context, g network.Grant, p draft) ([]twe
 	return found, answer.Meta.Next == "" && len(answer.Errors) == 0, nil
 }
 
-// since leaves the posts that are not older than a time, in the whole seconds that the network counts in.
+// createdSince returns the posts that are not older than a time, in the whole seconds that the network uses.
 func since(found []tweet, from time.Time) []tweet {
 	return slices.DeleteFunc(found, func(t tweet) bool { return t.Created.Before(from.Truncate(time.Second)) })
 }
@@ -125,10 +125,10 @@ func (t tweet) is(p draft) bool {
 	return len(t.Attachments.Media) == len(p.Media) && plain(text.full()) == plain(p.Text)
 }
 
-// escapes are how the network writes three characters of a text.
+// unescape reverses how the network escapes three characters of a text.
 var escapes = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
 
-// full is the text with the addresses that were posted. Those of media, which the network adds, are left out.
+// expanded returns the text with the original URLs. URLs of media, which the network adds, are left out.
 func (w written) full() string {
 	text := escapes.Replace(w.Text)
 	for _, link := range w.Entities.Links {
@@ -143,8 +143,8 @@ func (w written) full() string {
 	return text
 }
 
-// plain is a text without what the network may change of it: spaces, the form of its characters, and the scheme
-// and the closing slash of an address.
+// normalize returns a text without what the network may change: white space, the normal form, and the scheme and
+// the closing slash of a URL.
 func plain(text string) string {
 	text = norm.NFC.String(text)
 	var bare strings.Builder

@@ -9,8 +9,8 @@ import (
 	"pressroom/internal/network"
 )
 
-// Revoke ends the tokens of a grant (X API, /2/oauth2/revoke): the refresh token first, so that none follows. Other
-// grants of the same account go on.
+// Revoke revokes the tokens of a grant, the refresh token first. Other grants of the same account remain valid.
+// Source: https://docs.x.com/resources/fundamentals/authentication/oauth-2-0/authorization-code.
 func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 	for _, token := range []struct{ text, hint string }{{g.Refresh, "refresh_token"}, {g.Access, "access_token"}} {
 		if token.text == "" {
@@ -18,7 +18,7 @@ func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 		}
 		err := n.end(ctx, g.Server, token.text, token.hint)
 		if refused, ok := errors.AsType[*network.Error](err); ok && refused.Class == network.AuthDead {
-			continue // it is over already
+			continue // already invalid
 		}
 		if err != nil {
 			return err

@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	segmentSize = 1 << 20 // bytes; larger ones may be taken, which is not confirmed
-	maxSegments = 1000    // of one upload
-	maxAlt      = 1000    // characters
+	segmentSize = 1 << 20 // bytes; that larger ones are accepted is not confirmed
+	maxSegments = 1000    // per upload
+	maxAlt      = 1000    // characters of an alt text
 )
 
-// stored is what the network says of an upload.
+// createdUpload is the response to the start of an upload.
 type stored struct {
 	Data struct {
 		ID      string `json:"id"`
@@ -28,7 +28,8 @@ type stored struct {
 	} `json:"data"`
 }
 
-// upload sends a file in segments. An upload that was begun before and never ended is forgotten by the network.
+// upload sends a file in segments. The network deletes an upload that is never finalized. Source:
+// https://docs.x.com/x-api/media/quickstart/media-upload-chunked.
 func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, files network.Files) (upload, error) {
 	file, err := files.Open(ctx, m.ID, n.fit(m))
 	if err != nil {
@@ -38,7 +39,7 @@ func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, 
 	if file.Size <= 0 || file.Size > segmentSize*maxSegments {
 		return upload{}, &network.Error{
 			Class: network.RejectedMedia, Code: "media_too_large",
-			Err: errors.New("uploading: the file is empty or too large"),
+			Err: errors.New("uploading: the file is empty or larger than 1000 MiB"),
 		}
 	}
 	var begun stored
@@ -50,7 +51,7 @@ func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, 
 		return upload{}, err
 	}
 	if !isID(begun.Data.ID) {
-		return upload{}, network.Unreadable(errors.New("beginning an upload: the answer has no id"))
+		return upload{}, network.Unreadable(errors.New("starting an upload: the response has no id"))
 	}
 	if err := n.appendAll(ctx, g, begun.Data.ID, file); err != nil {
 		return upload{}, err
@@ -58,7 +59,7 @@ func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, 
 	return n.finish(ctx, g, m, begun)
 }
 
-// fit is what the library is asked for. A GIF is sent as it is, as it may move.
+// fit returns what the library shall convert the file to. A GIF is sent unchanged, as it may be animated.
 func (n *Network) fit(m network.Media) network.Fit {
 	if alone := n.opts.Rules.Images.Alone; m.Kind != network.Video && alone.Type != "" && m.Type == alone.Type {
 		return network.Fit{Types: []string{alone.Type}, MaxBytes: alone.MaxBytes, MaxSide: alone.MaxSide}
@@ -76,7 +77,7 @@ func category(kind, mimeType string) string {
 	return "tweet_image"
 }
 
-// appendAll sends the file's segments, one after the other, so that no more than one is in memory.
+// appendAll sends the file's segments in turn, with one of them in memory at a time.
 func (n *Network) appendAll(ctx context.Context, g network.Grant, id string, file network.File) error {
 	buffer := make([]byte, segmentSize)
 	left := file.Size
@@ -98,7 +99,7 @@ func (n *Network) appendAll(ctx context.Context, g network.Grant, id string, fil
 	return nil
 }
 
-// segment is a part of a file as a form.
+// segment returns a multipart form with a part of a file.
 func segment(index int, part []byte) (*network.Body, error) {
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
@@ -115,7 +116,7 @@ func segment(index int, part []byte) (*network.Body, error) {
 	return &network.Body{Reader: &body, Type: form.FormDataContentType(), Size: int64(body.Len())}, nil
 }
 
-// finish ends the upload and says what the file shows.
+// finalize ends the upload and sets the alt text.
 func (n *Network) finish(ctx context.Context, g network.Grant, m network.Media, begun stored) (upload, error) {
 	var answer struct {
 		Data struct {
@@ -145,7 +146,7 @@ func (n *Network) finish(ctx context.Context, g network.Grant, m network.Media, 
 	}, nil
 }
 
-// ends is when so many seconds are over; zero where they are not told, or more than anybody waits.
+// expiry returns the time in seconds from now, or zero if seconds is not positive or over a year.
 func ends(seconds int64, now time.Time) time.Time {
 	if seconds <= 0 || seconds > int64(365*oneDay/time.Second) {
 		return time.Time{}
@@ -153,8 +154,8 @@ func ends(seconds int64, now time.Time) time.Time {
 	return now.Add(time.Duration(seconds) * time.Second)
 }
 
-// media is do for calls about a file: what is refused of these is the file, or an upload that the network has
-// forgotten.
+// callMedia is do for calls about a file: a rejection concerns the file, or an upload that the network has
+// deleted.
 func (n *Network) media(ctx context.Context, c network.Call, data any) error {
 	err := n.do(ctx, c, data)
 	said, ok := errors.AsType[*network.Error](err)

@@ -22,18 +22,18 @@ const (
 // defaultScopes are what publishing needs; offline.access gives a refresh token.
 var defaultScopes = []string{"tweet.read", "tweet.write", "users.read", "media.write", "offline.access"}
 
-// Options are what an operator or a test may set. The zero value is the real network, without an app to connect
-// accounts for.
+// Options are the settings of an operator or a test. The zero value is the real network, without an app to connect
+// accounts.
 type Options struct {
 	network.App
 
 	AuthorizeHost string `json:"authorize_host"` // base URL of the consent page
-	APIHost       string `json:"api_host"`       // base URL of the API; an account keeps the one it was connected by
+	APIHost       string `json:"api_host"`       // base URL of the API; an account keeps that of its connection
 	Version       string `json:"version"`        // of the API
-	WebURL        string `json:"web_url"`        // base URL of posts' addresses
+	WebURL        string `json:"web_url"`        // base URL of permalinks
 }
 
-// Network is X's publishing protocol. It keeps nothing between calls.
+// Network implements X's publishing protocol. It has no state between calls.
 type Network struct {
 	client *network.Client
 	opts   Options
@@ -41,7 +41,7 @@ type Network struct {
 
 var _ network.Authorizer = (*Network)(nil)
 
-// New makes the network with opts.
+// New returns the network with opts.
 func New(opts Options) *Network {
 	opts = opts.complete()
 	return &Network{network.NewClient(opts.HTTP), opts}
@@ -50,7 +50,7 @@ func New(opts Options) *Network {
 func (o Options) complete() Options {
 	o.App = o.Complete(platform, defaultScopes...)
 	rules := *o.Rules
-	rules.Text.Unit.Count = Count // no data say how to count
+	rules.Text.Unit.Count = Count // JSON cannot hold the function
 	o.Rules = &rules
 	o.AuthorizeHost = strings.TrimRight(cmp.Or(o.AuthorizeHost, defaultAuthorize), "/")
 	o.APIHost = strings.TrimRight(cmp.Or(o.APIHost, defaultAPI), "/")
@@ -59,31 +59,31 @@ func (o Options) complete() Options {
 	return o
 }
 
-// Platform is the network's name in the contract.
+// Platform returns the network's name in the API, "x".
 func (n *Network) Platform() string { return platform }
 
-// Check finds what the network would not take.
+// Check returns what the network would reject.
 func (n *Network) Check(c network.Content) []network.Problem { return n.opts.Rules.Check(c) }
 
-// Takes is what it is checked by.
+// Takes returns the rules that Check applies.
 func (n *Network) Takes() network.Rules { return *n.opts.Rules }
 
-// Connect always fails: there are no passwords here.
+// Connect always fails, as accounts are connected in a browser.
 func (n *Network) Connect(context.Context, network.Credentials) (network.Grant, error) {
-	return network.Grant{}, network.Unusable(errors.New("an X account is connected in a browser"))
+	return network.Grant{}, network.Unusable(errors.New("connect an X account in a browser"))
 }
 
-// on is a call of the API by an account.
+// on returns a call of the API as an account.
 func (n *Network) on(g network.Grant, method, path string) network.Call {
 	return g.Call(method, n.opts.Version, path)
 }
 
-// do makes the call and reads what it is answered with as data.
+// do makes the call and decodes the response into data.
 func (n *Network) do(ctx context.Context, c network.Call, data any) error {
 	return n.client.Read(ctx, c, data, n.refusal, http.StatusOK, http.StatusCreated)
 }
 
 var numericID = regexp.MustCompile(`^[0-9]{1,19}$`)
 
-// isID tells whether a text has the form of every id that the network gives.
+// isID reports whether a text has the format of the network's ids.
 func isID(text string) bool { return numericID.MatchString(text) }

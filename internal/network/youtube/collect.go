@@ -19,17 +19,17 @@ const (
 	defaultAnalytics = "https://youtubeanalytics.googleapis.com"
 	reportVersion    = "v2"
 	reportScope      = "https://www.googleapis.com/auth/yt-analytics.readonly"
-	mostVideos       = 50 // of a request
+	mostVideos       = 50 // per request
 )
 
 var _ network.Reticent = (*Network)(nil)
 
-// Reticent says that private videos, as all are where the app is set to upload so, are not listed, and that one
-// without a description is listed with its title for a text.
+// Reticent marks that the network does not list private videos, and that it lists a video without a description by
+// its title.
 func (*Network) Reticent() {}
 
-// Collect lists the channel's uploads that others can see, with their public figures. How often they were shared, which
-// only the Analytics API tells and that two or three days late, is left out where the person did not allow to read it.
+// Collect returns the channel's uploads that others can see, with their public figures. Only the Analytics API has
+// the number of shares, two or three days late; without its scope they are left out.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, most int) (network.Collected, error) {
 	about, err := n.about(ctx, g)
 	if err != nil {
@@ -46,7 +46,7 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	return collected, nil
 }
 
-// own are the channel's videos since a moment, as far as others can see them.
+// listFigures returns the channel's visible videos since a time.
 func (n *Network) own(
 	ctx context.Context, g network.Grant, list string, since time.Time, most int,
 ) ([]network.Figures, error) {
@@ -65,10 +65,10 @@ func (n *Network) own(
 	return posts, nil
 }
 
-// channel is what a channel tells of itself.
+// channel is a channel's follower count and its playlist of uploads.
 type channel struct {
-	followers *int64 // three digits of them, then noughts; nil where the channel hides them
-	uploads   string // the playlist of all that was uploaded
+	followers *int64 // rounded to three digits; nil if the channel hides them
+	uploads   string // id of the playlist of all uploads
 }
 
 func (n *Network) about(ctx context.Context, g network.Grant) (channel, error) {
@@ -90,7 +90,7 @@ func (n *Network) about(ctx context.Context, g network.Grant) (channel, error) {
 		return channel{}, err
 	}
 	if len(answer.Items) != 1 || !channelID.MatchString(answer.Items[0].ContentDetails.Related.Uploads) {
-		return channel{}, network.Unreadable(errors.New("reading the channel: the answer has no list of uploads"))
+		return channel{}, network.Unreadable(errors.New("reading the channel: the response has no playlist of uploads"))
 	}
 	item := answer.Items[0]
 	found := channel{followers: network.Told(item.Statistics.Subscribers), uploads: item.ContentDetails.Related.Uploads}
@@ -100,7 +100,7 @@ func (n *Network) about(ctx context.Context, g network.Grant) (channel, error) {
 	return found, nil
 }
 
-// newest are the ids of the videos that were uploaded since a moment, at most so many.
+// newestIDs returns the ids of the videos uploaded since a time, at most most.
 func (n *Network) newest(
 	ctx context.Context, g network.Grant, list string, since time.Time, most int,
 ) ([]string, error) {
@@ -138,7 +138,7 @@ func (n *Network) newest(
 	return ids, nil
 }
 
-// counted is a video with its figures. A channel may hide some of them.
+// countedVideo is a video with its figures. A channel may hide some of them.
 type counted struct {
 	ID      string `json:"id"`
 	Snippet struct {
@@ -157,12 +157,12 @@ type counted struct {
 	} `json:"statistics"`
 }
 
-// seen tells whether others than the channel can see the video.
+// isVisible reports whether others than the channel can see the video.
 func (c counted) seen() bool {
 	return c.Status.Privacy != "private" && !slices.Contains([]string{"deleted", "failed", "rejected"}, c.Status.Upload)
 }
 
-// told are the figures of videos that others can see. Whether one is a Short the network does not tell.
+// figures returns the figures of the visible videos among ids. The network does not say which are Shorts.
 func (n *Network) told(ctx context.Context, g network.Grant, ids []string) ([]network.Figures, error) {
 	var answer struct {
 		Items []counted `json:"items"`
@@ -187,8 +187,8 @@ func (n *Network) told(ctx context.Context, g network.Grant, ids []string) ([]ne
 	return posts, nil
 }
 
-// shares reads how often videos were shared since they are there: from the day before, as the network's days are not
-// those of UTC.
+// addShares adds the number of shares of videos. The period starts a day before the first one, as the network's
+// days are not those of UTC. Source: https://developers.google.com/youtube/analytics/reference/reports/query.
 func (n *Network) shares(ctx context.Context, g network.Grant, posts []network.Figures) error {
 	if !slices.Contains(g.Scopes, reportScope) {
 		return nil
@@ -201,8 +201,8 @@ func (n *Network) shares(ctx context.Context, g network.Grant, posts []network.F
 	return nil
 }
 
-// reports is a call of the Analytics API, which has a host of its own; the one that a channel was connected by
-// elsewhere has all.
+// reportCall returns a call of the Analytics API. It has a host of its own, except for channels connected through
+// another APIHost.
 func (n *Network) reports(g network.Grant) network.Call {
 	if g.Server == defaultAPI {
 		g.Server = n.opts.AnalyticsHost

@@ -14,29 +14,30 @@ import (
 
 const (
 	maxTitle = 100 // characters
-	maxTags  = 500 // characters of all tags, with a comma between each two
+	maxTags  = 500 // characters of all tags, with a comma between them
 	untitled = "Video"
-	angles   = "<>" // what neither a title nor a description may hold
+	angles   = "<>" // not allowed in titles and descriptions
 )
 
-// draft is what is kept of a publication.
+// draft is the stored state of a publication.
 type draft struct {
-	Post        bool            `json:"youtube"` // tells a draft of this network from others
+	Post        bool            `json:"youtube"` // marks a draft of this network
 	Title       string          `json:"title"`
 	Description string          `json:"description"`
 	Tags        []string        `json:"tags,omitempty"`
 	Privacy     string          `json:"privacy"`
 	Media       []network.Media `json:"media,omitempty"`
-	Session     string          `json:"session,omitempty"`  // the address of the upload, which lets anybody upload
+	Session     string          `json:"session,omitempty"`  // URL of the upload session, a secret
 	Type        string          `json:"type,omitempty"`     // MIME of the file
 	Total       int64           `json:"total,omitempty"`    // bytes of the file
-	Began       time.Time       `json:"began,omitzero"`     // when the session was begun
-	Sessions    int             `json:"sessions,omitempty"` // how many were begun
+	Began       time.Time       `json:"began,omitzero"`     // when the session was started
+	Sessions    int             `json:"sessions,omitempty"` // how many were started
 }
 
 var drafts = network.Drafts[draft]{Of: "a YouTube video", Foreign: draft.foreign, Prepared: draft.prepared}
 
-// Plan fixes what is said of the video. What makes two submissions one is the upload session, which Prepare keeps.
+// Plan fixes the video's title, description, tags and privacy. A repeated Commit makes one video because Prepare
+// stores the upload session.
 func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 	text := strings.ToValidUTF8(i.Content.Text, "\uFFFD")
 	return drafts.Plan(draft{
@@ -45,7 +46,7 @@ func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 	})
 }
 
-// title is the text's first line, else the file's name, as a video has to have one.
+// title returns the text's first line, else the file's name, as a video must have a title.
 func title(text string, media []network.Media) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	name := ""
@@ -55,7 +56,7 @@ func title(text string, media []network.Media) string {
 	return cmp.Or(titleOf(first), titleOf(name), untitled)
 }
 
-// titleOf is a text without what a title may not hold.
+// cleanTitle returns text as a valid title: without angle brackets, at most 100 characters.
 func titleOf(text string) string {
 	without := strings.Map(func(r rune) rune {
 		if strings.ContainsRune(angles, r) {
@@ -66,7 +67,7 @@ func titleOf(text string) string {
 	return strings.TrimSpace(network.Clip(strings.Join(strings.Fields(without), " "), maxTitle))
 }
 
-// tags are the text's hashtags, as many as fit.
+// tags returns the text's hashtags, as many as fit in 500 characters.
 func tags(text string) []string {
 	var found []string
 	left := maxTags
@@ -84,7 +85,7 @@ func tags(text string) []string {
 
 func (d draft) foreign() error {
 	if !d.Post {
-		return errors.New("the draft is not a YouTube video's")
+		return errors.New("the draft is not of a YouTube video")
 	}
 	return nil
 }

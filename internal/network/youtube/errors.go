@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/network"
 )
 
-// refused is an error in the form of Google's APIs.
+// apiError is an error of Google's APIs.
 type refused struct {
 	Message string `json:"message"`
 	Status  string `json:"status"`
@@ -17,8 +17,8 @@ type refused struct {
 	} `json:"errors"`
 }
 
-// byReason holds the reasons that the documentation of videos.insert, of playlistItems.list and of Google's common
-// errors names. It goes before byStatus.
+// classByReason maps the documented reasons of videos.insert, of playlistItems.list and of Google's common errors.
+// It takes precedence over classByStatus. Source: https://developers.google.com/youtube/v3/docs/errors.
 var byReason = map[string]network.Class{
 	"quotaExceeded": network.Quota, "dailyLimitExceeded": network.Quota, uploadLimit: network.Quota,
 	"rateLimitExceeded": network.Rate, "userRateLimitExceeded": network.Rate,
@@ -26,7 +26,7 @@ var byReason = map[string]network.Class{
 	"authError": network.AuthRefresh,
 	noChannel:   network.AuthDead, "channelClosed": network.AuthDead, "channelSuspended": network.AuthDead,
 	"authenticatedUserAccountSuspended": network.AuthDead, "authenticatedUserAccountClosed": network.AuthDead,
-	"insufficientPermissions": network.AuthDead, // a scope that the person did not allow
+	"insufficientPermissions": network.AuthDead, // a scope that the person did not grant
 
 	"accessNotConfigured": network.Unapproved,
 
@@ -37,7 +37,7 @@ var byReason = map[string]network.Class{
 	"backendError": network.Transient, "internalError": network.Transient,
 }
 
-// byStatus holds what says enough without a reason.
+// classByStatus maps the statuses that need no reason.
 var byStatus = map[int]network.Class{
 	http.StatusUnauthorized: network.AuthRefresh, http.StatusTooManyRequests: network.Rate,
 	http.StatusRequestTimeout:        network.Transient,
@@ -45,16 +45,16 @@ var byStatus = map[int]network.Class{
 }
 
 const (
-	uploadLimit  = "uploadLimitExceeded" // of a channel, for a day
+	uploadLimit  = "uploadLimitExceeded" // a channel's daily limit
 	uploadWindow = 24 * time.Hour
 )
 
-// refusal is the error of an answer that is not what was asked for.
+// refusal returns the error of a failed call.
 func (n *Network) refusal(answer network.Answer) *network.Error {
 	var body struct {
 		Error *refused `json:"error"`
 	}
-	_ = json.Unmarshal(answer.Body, &body) // an answer that is not Google's is that of something on the way to it
+	_ = json.Unmarshal(answer.Body, &body) // a response in another format comes from a proxy
 	said, known := refused{}, body.Error != nil
 	if known {
 		said = *body.Error
@@ -64,8 +64,8 @@ func (n *Network) refusal(answer network.Answer) *network.Error {
 	return failed
 }
 
-// class is by the first reason that is known; a refusal of which nothing is known is one of the content, where it is
-// the network's own.
+// class returns the class of the first known reason, else of the status. An unknown error of the network itself is
+// Rejected.
 func (r refused) class(status int, known bool) network.Class {
 	for _, one := range r.Errors {
 		if class, ok := byReason[one.Reason]; ok {
@@ -81,7 +81,7 @@ func (r refused) class(status int, known bool) network.Class {
 	return network.Transient
 }
 
-// code is the first reason, else the status by name.
+// code returns the first reason, else the name of the status.
 func (r refused) code() string {
 	if len(r.Errors) > 0 && r.Errors[0].Reason != "" {
 		return r.Errors[0].Reason
@@ -89,7 +89,7 @@ func (r refused) code() string {
 	return r.Status
 }
 
-// notBefore is when to repeat. When a quota begins anew the network does not say.
+// retryTime returns when to repeat, or zero. The network does not say when a quota resets.
 func (n *Network) notBefore(failed *network.Error, answer network.Answer) time.Time {
 	now := n.opts.Now()
 	switch {
@@ -103,11 +103,11 @@ func (n *Network) notBefore(failed *network.Error, answer network.Answer) time.T
 	return time.Time{}
 }
 
-// nextQuota is the next midnight of the zone that the network counts its days in.
+// nextQuotaReset returns the next midnight in the network's time zone.
 func nextQuota(now time.Time) time.Time {
 	zone, err := time.LoadLocation("America/Los_Angeles")
 	if err != nil {
-		zone = time.FixedZone("PST", -8*60*60) // without zones: in summer an hour later than needed
+		zone = time.FixedZone("PST", -8*60*60) // without a time zone database: an hour late in summer
 	}
 	year, month, day := now.In(zone).Date()
 	return time.Date(year, month, day+1, 0, 0, 0, 0, zone).UTC()

@@ -15,18 +15,18 @@ import (
 )
 
 const (
-	maxName     = 200  // characters kept of what a channel calls itself
-	mostListed  = "50" // of a page, the most that the network gives
+	maxName     = 200  // characters of a channel's name
+	mostListed  = "50" // items per page, the network's limit
 	deadGrant   = "invalid_grant"
 	noChannel   = "youtubeSignupRequired"
 	noneToRenew = "no_refresh_token"
 )
 
-// Kinds names the one way of signing in.
+// Kinds returns the only way of signing in, "".
 func (n *Network) Kinds() []string { return []string{""} }
 
-// Authorize is the address of the consent page. It asks each time, as the network gives out a refresh token only with a
-// consent.
+// Authorize returns the URL of the consent page. It always asks for consent, as the network issues a refresh token
+// only then. Source: https://developers.google.com/identity/protocols/oauth2/web-server.
 func (n *Network) Authorize(a network.Authorization) string {
 	query := url.Values{
 		"client_id":     {n.opts.ClientID},
@@ -45,7 +45,7 @@ func (n *Network) Authorize(a network.Authorization) string {
 	return n.opts.AuthorizeHost + "/o/oauth2/v2/auth?" + query.Encode()
 }
 
-// Exchange trades the code for tokens and reads whose channels they open. A code that the network does not take is
+// Exchange trades the code for tokens and returns the channels that they give access to. A rejected code is
 // AuthDead; a person without a channel is Rejected.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	form := url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {a.Redirect}}
@@ -58,15 +58,15 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	}
 	g := token.Grant(network.Grant{Server: n.opts.APIHost, Scopes: n.opts.Scopes}, n.opts.Now())
 	if allowed := strings.Fields(token.Scope); len(allowed) > 0 {
-		g.Scopes = allowed // a person may allow a part of what was asked for
+		g.Scopes = allowed // a person may grant only some of the scopes
 	}
 	return n.channels(ctx, g)
 }
 
-// channelID is the form of a channel's id, and of a playlist's.
+// channelID matches the id of a channel or a playlist.
 var channelID = regexp.MustCompile(`^[A-Za-z0-9_-]{2,64}$`)
 
-// channels are those that a grant opens, each with it.
+// channels returns the channels that a grant gives access to.
 func (n *Network) channels(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
 	var answer struct {
 		Items []struct {
@@ -84,8 +84,8 @@ func (n *Network) channels(ctx context.Context, g network.Grant) ([]network.Cand
 	if len(answer.Items) == 0 {
 		return nil, &network.Error{
 			Class: network.Rejected, Status: http.StatusOK, Code: noChannel,
-			Message: "This Google account has no YouTube channel.",
-			Err:     errors.New("reading the channels: there are none"),
+			Message: "This Google account has no YouTube channel. Create one on YouTube, then connect it.",
+			Err:     errors.New("reading the channels: there is none"),
 		}
 	}
 	var found []network.Candidate
@@ -95,7 +95,7 @@ func (n *Network) channels(ctx context.Context, g network.Grant) ([]network.Cand
 			name = item.Snippet.Title
 		}
 		if !channelID.MatchString(item.ID) || name == "" {
-			return nil, network.Unreadable(errors.New("reading the channels: one lacks its id or its name"))
+			return nil, network.Unreadable(errors.New("reading the channels: one lacks the id or the name"))
 		}
 		mine := g
 		mine.Account, mine.Username, mine.Holder = item.ID, network.Clip(name, maxName), holder+item.ID
@@ -104,22 +104,22 @@ func (n *Network) channels(ctx context.Context, g network.Grant) ([]network.Cand
 	return found, nil
 }
 
-// Refresh trades the refresh token for another hour. The network gives out no new refresh token: the old one stays.
+// Refresh trades the refresh token for a new access token, valid for an hour. The refresh token does not change.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
 	if g.Refresh == "" {
 		return network.Grant{}, &network.Error{
-			Class: network.AuthDead, Code: noneToRenew, Err: errors.New("renewing a grant: it has no refresh token"),
+			Class: network.AuthDead, Code: noneToRenew, Err: errors.New("refreshing a grant: it has no refresh token; connect the channel again"),
 		}
 	}
 	fresh, err := n.sign(ctx, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.Refresh}})
 	if err != nil {
 		return network.Grant{}, err
 	}
-	g.Holder = holder + g.Account // of grants that were made before it was noted
+	g.Holder = holder + g.Account // for grants stored without a holder
 	return fresh.Grant(g, n.opts.Now()), nil
 }
 
-// sign asks for a token.
+// requestToken requests a token.
 func (n *Network) sign(ctx context.Context, form url.Values) (network.Token, error) {
 	form.Set("client_id", n.opts.ClientID)
 	form.Set("client_secret", n.opts.ClientSecret)
@@ -132,19 +132,19 @@ func (n *Network) sign(ctx context.Context, form url.Values) (network.Token, err
 		return network.Token{}, err
 	}
 	if token.Access == "" {
-		return network.Token{}, network.Unreadable(errors.New("asking for a token: the answer has none"))
+		return network.Token{}, network.Unreadable(errors.New("requesting a token: the response has no token"))
 	}
 	return token, nil
 }
 
-// unsigned is the error of a token that was not given out (RFC 6749, section 5.2). Only one code says that a consent is
-// over; all others are of the app or pass.
+// tokenRefusal returns the error of a token request (RFC 6749, section 5.2). Only invalid_grant means that the
+// consent has ended; others concern the app or are temporary.
 func unsigned(answer network.Answer) *network.Error {
 	var said struct {
 		Error string `json:"error"`
 		Text  string `json:"error_description"`
 	}
-	_ = json.Unmarshal(answer.Body, &said) // an answer in another form is that of something on the way
+	_ = json.Unmarshal(answer.Body, &said) // a response in another format comes from a proxy
 	class := network.Transient
 	if said.Error == deadGrant {
 		class = network.AuthDead

@@ -13,14 +13,13 @@ import (
 )
 
 const (
-	rest        = 10 * time.Millisecond // in which a session is kept before anything is sent to it
-	maxSessions = 4                     // that are begun for one publication
-	maxAddress  = 4000                  // characters of a session's address
+	rest        = 10 * time.Millisecond // time for the caller to store a session before sending to it
+	maxSessions = 4                     // of one publication
+	maxAddress  = 4000                  // characters of a session's URL
 )
 
-// Prepare begins an upload session, and once the Draft that holds it is kept, sends all of the file but its last part.
-// What a session has it keeps: after a failure the upload goes on where it was. A session that the network no longer
-// knows is begun anew.
+// Prepare starts an upload session. After the Draft with the session is stored, it sends all of the file except
+// its last part. After a failure the upload resumes in the same session; an expired session is replaced.
 func (n *Network) Prepare(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Draft, time.Duration, error) {
@@ -41,7 +40,7 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 	return 0, err
 }
 
-// upload sends all but the last part.
+// sendAllButLast sends the file except its last part.
 func (n *Network) upload(ctx context.Context, g network.Grant, p draft, files network.Files, next int64) error {
 	file, err := n.open(ctx, p, files)
 	if err != nil {
@@ -52,7 +51,7 @@ func (n *Network) upload(ctx context.Context, g network.Grant, p draft, files ne
 	return err
 }
 
-// begin begins an upload session. A file of one part needs nothing more before the commit.
+// startSession starts an upload session. A file of one part needs nothing more before Commit.
 func (n *Network) begin(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
 	if err := network.Blocked(n.Check(network.Content{Text: p.Description, Media: p.Media})); err != nil {
 		return 0, err
@@ -68,7 +67,7 @@ func (n *Network) begin(ctx context.Context, g network.Grant, p *draft, files ne
 	}
 	if p.Total <= 0 {
 		return 0, &network.Error{
-			Class: network.RejectedMedia, Err: errors.New("beginning an upload: the file is empty"),
+			Class: network.RejectedMedia, Err: errors.New("starting an upload: the video file is empty; upload it again"),
 		}
 	}
 	p.Began = n.opts.Now().UTC()
@@ -81,8 +80,7 @@ func (n *Network) begin(ctx context.Context, g network.Grant, p *draft, files ne
 	return rest, nil
 }
 
-// session asks for the address of a new session. A session shows nothing, so a lost answer leaves only one that
-// expires.
+// createSession returns the URL of a new session. A session shows nothing, so after a lost answer it only expires.
 func (n *Network) session(ctx context.Context, g network.Grant, p draft) (string, error) {
 	snippet := map[string]any{"title": p.Title, "description": p.Description}
 	if len(p.Tags) > 0 {
@@ -106,7 +104,7 @@ func (n *Network) session(ctx context.Context, g network.Grant, p draft) (string
 	}
 	address := answer.Header.Get("Location")
 	if len(address) > maxAddress || !belongs(address, g.Server) {
-		return "", network.Unreadable(errors.New("beginning an upload: the answer has no address of this network"))
+		return "", network.Unreadable(errors.New("starting an upload: the response has no URL of this network"))
 	}
 	return address, nil
 }

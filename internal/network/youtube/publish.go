@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	skew        = 5 * time.Minute // how far the network's clock may be behind ours
+	skew        = 5 * time.Minute // the network's clock may be behind ours by this much
 	sessionGone = "upload_session_gone"
-	noUploads   = "playlistNotFound" // also said of a channel's own list before its first video: not confirmed
+	noUploads   = "playlistNotFound" // perhaps also before a channel's first video; not confirmed
 )
 
-// Commit sends the last part of the file, which makes the video. What else the session lacks is sent before. A session
-// that is complete already, or no more, is left as it is.
+// Commit sends the last part of the file, which makes the video, and before it any other missing part. A session
+// that is complete or expired is left as it is.
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Receipt, error) {
@@ -56,21 +56,21 @@ func (n *Network) complete(ctx context.Context, g network.Grant, p draft, files 
 	if now.made.ID == "" {
 		return video{}, &network.Error{
 			Class: network.Uncertain, Status: http.StatusPermanentRedirect,
-			Err: errors.New("completing an upload: the network did not keep all of it"),
+			Err: errors.New("completing an upload: the network did not store all of it"),
 		}
 	}
 	return now.made, nil
 }
 
 func (n *Network) receipt(id, at string) network.Receipt {
-	published, _ := time.Parse(time.RFC3339, at) // zero where the network does not say
+	published, _ := time.Parse(time.RFC3339, at) // zero if the network does not say
 	return network.Receipt{ID: id, Permalink: n.watch(id), At: published.UTC()}
 }
 
 func (n *Network) watch(id string) string { return n.opts.WebURL + "/watch?v=" + url.QueryEscape(id) }
 
-// Resolve asks the session. One that is complete Stands; one that lacks a part is Absent: completing it makes one
-// video, whatever still arrives. One that is no more leaves only the channel's list of uploads.
+// Resolve asks the session. A complete session Stands. A session that lacks a part is Absent: completing it makes
+// one video. After a session has expired, the channel's list of uploads is searched.
 func (n *Network) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, t network.Tried,
 ) (network.Verdict, network.Receipt, error) {
@@ -78,7 +78,7 @@ func (n *Network) Resolve(
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	asked := n.opts.Now() // before the look: what it misses may be there by its end
+	asked := n.opts.Now() // before the search: a video may appear while it runs
 	now, err := n.ask(ctx, g, p)
 	switch {
 	case gone(err):
@@ -91,8 +91,8 @@ func (n *Network) Resolve(
 	return network.Stands, n.receipt(now.made.ID, now.made.Snippet.PublishedAt), nil
 }
 
-// lookBack finds the video among the channel's uploads since its session was begun. Where it is certainly not there, it
-// is Absent for the reason that the session is gone, and Prepare begins another.
+// findUpload searches the channel's uploads since the session was started. A missing video is Absent because of
+// the expired session, and Prepare starts another one.
 func (n *Network) lookBack(
 	ctx context.Context, g network.Grant, p draft, asked time.Time, t network.Tried,
 ) (network.Verdict, network.Receipt, error) {
@@ -108,7 +108,7 @@ func (n *Network) lookBack(
 		}
 	}
 	reason := &network.Error{
-		Class: network.Transient, Code: sessionGone, Err: errors.New("the upload session is no more"),
+		Class: network.Transient, Code: sessionGone, Err: errors.New("the upload session has expired"),
 	}
 	switch until := t.Last.Add(time.Duration(n.opts.Settled)); {
 	case len(found) == 1:
@@ -125,7 +125,7 @@ func (n *Network) lookBack(
 	return network.Unknown, network.Receipt{}, reason
 }
 
-// upload is a video as the list of a channel's uploads tells it.
+// upload is a video in the channel's list of uploads.
 type upload struct {
 	Snippet struct {
 		PublishedAt string `json:"publishedAt"`
@@ -142,12 +142,12 @@ func (u upload) is(p draft) bool {
 		p.Title) && same(u.Snippet.Description, p.Description)
 }
 
-// same compares texts by their words: networks trim, and write line ends otherwise.
+// sameText compares texts by their words, as networks trim them and change line ends.
 func same(a, b string) bool {
 	return strings.Join(strings.Fields(a), " ") == strings.Join(strings.Fields(b), " ")
 }
 
-// uploads are the channel's newest, those since a time. It is false where there may be more of them.
+// listUploads returns the newest uploads since a time. It reports false if there may be more.
 func (n *Network) uploads(ctx context.Context, g network.Grant, since time.Time) ([]upload, bool, error) {
 	list, err := n.uploadsList(ctx, g)
 	if err != nil {
@@ -169,7 +169,7 @@ func (n *Network) uploads(ctx context.Context, g network.Grant, since time.Time)
 	for _, u := range answer.Items {
 		at, err := time.Parse(time.RFC3339, u.Snippet.PublishedAt)
 		if err != nil {
-			return nil, false, network.Unreadable(errors.New("reading the uploads: one has no time"))
+			return nil, false, network.Unreadable(errors.New("reading the uploads: one has no publication time"))
 		}
 		if !at.Before(since) {
 			found = append(found, u)
@@ -178,7 +178,7 @@ func (n *Network) uploads(ctx context.Context, g network.Grant, since time.Time)
 	return found, answer.Next == "" || len(found) < len(answer.Items), nil
 }
 
-// uploadsList is the id of the playlist of all that was uploaded to the channel.
+// uploadsPlaylist returns the id of the playlist of the channel's uploads.
 func (n *Network) uploadsList(ctx context.Context, g network.Grant) (string, error) {
 	var answer struct {
 		Items []struct {
@@ -194,15 +194,15 @@ func (n *Network) uploadsList(ctx context.Context, g network.Grant) (string, err
 		return "", err
 	}
 	if len(answer.Items) != 1 || !channelID.MatchString(answer.Items[0].ContentDetails.Related.Uploads) {
-		return "", network.Unreadable(errors.New("reading the channel: the answer has no list of uploads"))
+		return "", network.Unreadable(errors.New("reading the channel: the response has no playlist of uploads"))
 	}
 	return answer.Items[0].ContentDetails.Related.Uploads, nil
 }
 
-// Permalink is made of the video's id, without a call.
+// Permalink returns the URL of the video without a call.
 func (n *Network) Permalink(_ context.Context, _ network.Grant, r network.Receipt) (string, error) {
 	if !videoID.MatchString(r.ID) {
-		return "", network.Unusable(errors.New("the post's id is not one of YouTube"))
+		return "", network.Unusable(errors.New("the post's id is not an id of YouTube"))
 	}
 	return n.watch(r.ID), nil
 }

@@ -9,14 +9,15 @@ import (
 	"pressroom/internal/network"
 )
 
-// holder is how a channel is named as the holder of grants: Google ends all that the one who signed in gave this app.
+// holder is the prefix of a channel's name as a holder of grants. Google ends all access of the person's account
+// for this app.
 const holder = "youtube:"
 
-// Revoke ends what the person allowed, by the refresh token, with which all others go (Google Identity, Using OAuth
-// 2.0 for Web Server Applications, Revoking a token).
+// Revoke ends the access that the person granted, by the refresh token, which ends all tokens. Source:
+// https://developers.google.com/identity/protocols/oauth2/web-server (Revoking a token).
 func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 	if g.Holder == "" {
-		return network.ErrNoMeans // it is not known whose it is too
+		return network.ErrNoMeans // another grant may belong to the same account
 	}
 	token := cmp.Or(g.Refresh, g.Access)
 	answer, err := n.client.Do(ctx, network.Call{

@@ -15,9 +15,9 @@ import (
 	"pressroom/internal/network"
 )
 
-const nextAsked = 5 * time.Second // when a session that has the whole file and no video is asked again
+const nextAsked = 5 * time.Second // between two checks of a session with all bytes but no video
 
-// video is one as the network tells it.
+// video is the part of a video resource that we read.
 type video struct {
 	ID      string `json:"id"`
 	Snippet struct {
@@ -25,21 +25,21 @@ type video struct {
 	} `json:"snippet"`
 }
 
-// videoID is the form of a video's id. The network promises none; all have 11 of these.
+// videoID matches a video's id. The network does not document the format; all ids have 11 of these characters.
 var videoID = regexp.MustCompile(`^[A-Za-z0-9_-]{5,64}$`)
 
-// progress is how far an upload session is.
+// progress is the state of an upload session.
 type progress struct {
-	made video // what the session became; without an id while it is not complete
-	next int64 // the first byte that is missing
+	made video // the finished video; its id is empty before
+	next int64 // offset of the first missing byte
 }
 
-// ask asks the session for its progress, which changes nothing.
+// queryProgress reads a session's progress. It changes nothing.
 func (n *Network) ask(ctx context.Context, g network.Grant, p draft) (progress, error) {
 	return n.put(ctx, g, p, network.Reading, fmt.Sprintf("bytes */%d", p.Total), nil)
 }
 
-// send sends a part of the file, up to a byte and without it.
+// sendPart sends the bytes of the file from from up to, not including, to.
 func (n *Network) send(
 	ctx context.Context, g network.Grant, p draft, purpose network.Purpose, file *source, from, to int64,
 ) (progress, error) {
@@ -50,12 +50,12 @@ func (n *Network) send(
 	return n.put(ctx, g, p, purpose, fmt.Sprintf("bytes %d-%d/%d", from, to-1, p.Total), part)
 }
 
-// put makes the one call that a session knows.
+// put makes the single kind of call that a session accepts.
 func (n *Network) put(
 	ctx context.Context, g network.Grant, p draft, purpose network.Purpose, contentRange string, part []byte,
 ) (progress, error) {
 	if !belongs(p.Session, g.Server) {
-		return progress{}, network.Unusable(errors.New("the upload session is not one of this network"))
+		return progress{}, network.Unusable(errors.New("the upload session's URL is not of this network"))
 	}
 	call := network.Call{
 		Purpose: purpose, Name: "upload session", Method: http.MethodPut, URL: p.Session, Bearer: g.Access,
@@ -71,29 +71,30 @@ func (n *Network) put(
 	switch answer.Status {
 	case http.StatusOK, http.StatusCreated:
 		return completed(answer)
-	case http.StatusPermanentRedirect: // which Google calls Resume Incomplete
+	case http.StatusPermanentRedirect: // Resume Incomplete
 		return n.incomplete(answer, p.Total)
 	}
 	return progress{}, n.refusal(answer)
 }
 
-// belongs tells whether an address is the server's: the token goes there.
+// isOnServer reports whether a session's URL is on the server, as the token is sent there.
 func belongs(session, server string) bool {
 	return strings.HasPrefix(session, strings.TrimRight(server, "/")+"/")
 }
 
+// parseVideo returns the finished video.
 func completed(answer network.Answer) (progress, error) {
 	var made video
 	if err := answer.Decode(&made); err != nil {
 		return progress{}, err
 	}
 	if !videoID.MatchString(made.ID) {
-		return progress{}, answer.Call.Failed(errors.New("the answer has no id"), false)
+		return progress{}, answer.Call.Failed(errors.New("the response has no id"), false)
 	}
 	return progress{made: made}, nil
 }
 
-// incomplete reads how much the network has.
+// parseProgress reads from the Range header how much the network has.
 func (n *Network) incomplete(answer network.Answer, total int64) (progress, error) {
 	have := answer.Header.Get("Range")
 	if have == "" {
@@ -102,23 +103,24 @@ func (n *Network) incomplete(answer network.Answer, total int64) (progress, erro
 	last, err := strconv.ParseInt(strings.TrimPrefix(have, "bytes=0-"), 10, 64)
 	switch {
 	case err != nil || last < 0 || last >= total:
-		return progress{}, answer.Call.Failed(errors.New("the answer's range cannot be read"), false)
+		return progress{}, answer.Call.Failed(errors.New("the response has an invalid Range header"), false)
 	case last == total-1:
 		return progress{}, &network.Error{
 			Class: network.Processing, Status: answer.Status, After: n.opts.Now().Add(nextAsked).UTC(),
-			Err: errors.New("the network has the whole file and no video yet"),
+			Err: errors.New("YouTube has the whole file and is still processing it"),
 		}
 	}
 	return progress{next: last + 1}, nil
 }
 
-// gone tells whether the session is no more.
+// isExpired reports whether err says that the session no longer exists.
 func gone(err error) bool {
 	said, ok := errors.AsType[*network.Error](err)
 	return ok && (said.Status == http.StatusNotFound || said.Status == http.StatusGone)
 }
 
-// fill sends what the session lacks but for the last part: where that one begins. Nothing is shown by it.
+// sendParts sends the missing parts except the last. It returns the offset of the last part. The parts show
+// nothing.
 func (n *Network) fill(ctx context.Context, g network.Grant, p draft, file *source, next int64) (int64, error) {
 	last := (p.Total - 1) / n.opts.ChunkBytes * n.opts.ChunkBytes
 	for next < last {
@@ -127,23 +129,23 @@ func (n *Network) fill(ctx context.Context, g network.Grant, p draft, file *sour
 			return 0, err
 		}
 		if now.next <= next {
-			return 0, network.Unreadable(errors.New("sending a part of the file: the network did not keep it"))
+			return 0, network.Unreadable(errors.New("sending a part of the file: the network did not store it"))
 		}
 		next = now.next
 	}
 	return next, nil
 }
 
-// source is the video's file with the place up to which it was read.
+// videoSource is an open video file with the offset up to which it was read.
 type source struct {
 	file network.File
 	at   int64
 }
 
-// open opens the video of a draft.
+// open opens the draft's video.
 func (n *Network) open(ctx context.Context, p draft, files network.Files) (*source, error) {
-	if len(p.Media) != 1 { // whatever an operator's rules allow
-		return nil, &network.Error{Class: network.RejectedMedia, Err: errors.New("a post on YouTube is one video")}
+	if len(p.Media) != 1 { // an operator's rules may allow more
+		return nil, &network.Error{Class: network.RejectedMedia, Err: errors.New("a YouTube post needs exactly one video")}
 	}
 	file, err := files.Open(ctx, p.Media[0].ID, n.opts.Rules.Fit(network.Video))
 	if err != nil {
@@ -151,12 +153,12 @@ func (n *Network) open(ctx context.Context, p draft, files network.Files) (*sour
 	}
 	if p.Total > 0 && file.Size != p.Total {
 		_ = file.Close() // nothing was read
-		return nil, network.Unusable(errors.New("the file is not the one that the upload was begun with"))
+		return nil, network.Unusable(errors.New("the file has changed since the upload started; retry the post"))
 	}
 	return &source{file: file}, nil
 }
 
-// part reads the bytes from one place up to another.
+// part returns the bytes from from up to to.
 func (s *source) part(from, to int64) ([]byte, error) {
 	part := make([]byte, to-from)
 	err := s.move(from)
@@ -180,10 +182,10 @@ func (s *source) move(to int64) error {
 	case to > s.at:
 		_, err = io.CopyN(io.Discard, s.file, to-s.at)
 	default:
-		err = errors.New("it cannot be read again")
+		err = errors.New("the file is not seekable")
 	}
 	if err != nil {
-		return fmt.Errorf("going to a place in the file: %w", err)
+		return fmt.Errorf("seeking in the file: %w", err)
 	}
 	return nil
 }

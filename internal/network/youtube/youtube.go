@@ -1,9 +1,12 @@
-// Package youtube publishes to YouTube by its Data API, for channels that are connected in a browser.
+// Package youtube publishes to YouTube through its Data API, for channels connected in a browser.
 //
-// A video is uploaded in an upload session of Google's resumable protocol, which is begun with all that is to be said
-// of it. The parts of the file show nothing until the last one is there: that one makes the video. A session makes one
-// video alone and says at any time how much of the file it has, or which video it became, so no answer that is lost
-// makes two.
+// A video is uploaded in a session of Google's resumable upload protocol, which starts with the title and
+// description. The parts of the file show nothing until the last one arrives and makes the video. A session makes
+// a single video, and says at any time how much of the file it has or which video it became. A lost answer
+// therefore never makes a second video.
+//
+// Sources: https://developers.google.com/youtube/v3/docs/videos/insert and
+// https://developers.google.com/youtube/v3/guides/using_resumable_upload_protocol.
 package youtube
 
 import (
@@ -25,35 +28,35 @@ const (
 	defaultWeb       = "https://www.youtube.com"
 	defaultVersion   = "v3"
 	defaultPrivacy   = "public"
-	defaultChunk     = 8 << 20
-	chunkUnit        = 256 << 10 // bytes; every part of a file but its last is a multiple, by Google's protocol
+	defaultChunk     = 8 << 20   // bytes
+	chunkUnit        = 256 << 10 // bytes; parts are multiples of it, except the last
 )
 
-// defaultScopes are what publishing needs, what finding a lost post and reading the figures of posts needs, and what
-// the Analytics API needs, without which all else works.
+// defaultScopes are for publishing, for reading posts and their figures, and for the Analytics API, which is
+// optional.
 var defaultScopes = []string{
 	"https://www.googleapis.com/auth/youtube.upload", "https://www.googleapis.com/auth/youtube.readonly", reportScope,
 }
 
-// Options are what an operator or a test may set. The zero value is the real network, without an app to connect
-// channels for.
+// Options are the settings of an operator or a test. The zero value is the real network, without an app to connect
+// channels.
 type Options struct {
 	network.App
 
 	AuthorizeHost string `json:"authorize_host"` // base URL of the consent page
 	TokenHost     string `json:"token_host"`     // base URL of the token endpoint
-	// base URL of the API and its uploads; an account keeps the one it was connected by
+	// base URL of the API and its uploads; an account keeps that of its connection
 	APIHost string `json:"api_host"`
-	// base URL of the Analytics API, for accounts that were connected by the usual APIHost
+	// base URL of the Analytics API, for accounts connected through the default APIHost
 	AnalyticsHost string `json:"analytics_host"`
-	WebURL        string `json:"web_url"` // base URL of the pages of videos
+	WebURL        string `json:"web_url"` // base URL of permalinks
 	Version       string `json:"version"` // of the API
 	Privacy       string `json:"privacy"` // of a video: public, unlisted or private
-	// of a file sent at once and held in memory; a multiple of 256 KiB, or made one
+	// size of a file's parts, each held in memory; rounded down to a multiple of 256 KiB
 	ChunkBytes int64 `json:"chunk_bytes"`
 }
 
-// Network is YouTube's publishing protocol. It keeps nothing between calls.
+// Network implements YouTube's publishing protocol. It has no state between calls.
 type Network struct {
 	client *network.Client
 	opts   Options
@@ -61,7 +64,7 @@ type Network struct {
 
 var _ network.Authorizer = (*Network)(nil)
 
-// New makes the network with opts.
+// New returns the network with opts.
 func New(opts Options) *Network {
 	opts = opts.complete()
 	return &Network{network.NewClient(opts.HTTP), opts}
@@ -85,23 +88,23 @@ func (o Options) complete() Options {
 
 func base(set, usual string) string { return strings.TrimRight(cmp.Or(set, usual), "/") }
 
-// Platform is the network's name in the contract.
+// Platform returns the network's name in the API, "youtube".
 func (n *Network) Platform() string { return platform }
 
-// Check finds what the network would not take.
+// Check returns what the network would reject.
 func (n *Network) Check(c network.Content) []network.Problem {
 	return n.opts.Rules.Check(c)
 }
 
-// Takes is what it is checked by.
+// Takes returns the rules that Check applies.
 func (n *Network) Takes() network.Rules { return *n.opts.Rules }
 
-// Connect always fails: there are no passwords here.
+// Connect always fails, as channels are connected in a browser.
 func (n *Network) Connect(context.Context, network.Credentials) (network.Grant, error) {
-	return network.Grant{}, network.Unusable(errors.New("a YouTube channel is connected in a browser"))
+	return network.Grant{}, network.Unusable(errors.New("connect a YouTube channel in a browser"))
 }
 
-// read asks the API for a list.
+// read requests a list of the API's resources.
 func (n *Network) read(ctx context.Context, g network.Grant, list string, query url.Values, out any) error {
 	c := g.Call(http.MethodGet, "youtube/"+n.opts.Version, list)
 	c.Query = query
