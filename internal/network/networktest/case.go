@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/network"
 )
 
-// Case is what the conformance suite has to know of an adapter.
+// Case describes an adapter to the conformance suite.
 type Case struct {
 	Publishing
 	Signing
@@ -16,104 +16,104 @@ type Case struct {
 	Collecting
 
 	Platform string
-	// New makes the adapter of a network whose hosts are below an address.
+	// New returns the adapter for a network at the URL base.
 	New        func(base string, app network.App) network.Network
-	App        network.App               // its Settled is the adapter's; the rest is the suite's
-	Wire       func(*testing.T, Request) // checks each request to the sandbox and its answer; may be nil
+	App        network.App               // only Settled; the suite sets the rest
+	Wire       func(*testing.T, Request) // checks each request to the sandbox and its response; may be nil
 	Containers Containers                // the zero value if the network has none
 }
 
-// Publishing is how a network publishes.
+// Publishing describes how a network publishes.
 type Publishing struct {
-	Posts       []Content          // forms of posts; the first is the usual one
-	CommitReads bool               // Commit needs the files
-	PendingIDs  bool               // until a post is public, its receipt has another id, and its fate may stay unknown
-	Shows       func(Request) bool // the requests that make a post visible; all but GET by default
-	// Another is the class of the second of two commits of one draft: "" if it gives the same receipt.
+	Posts       []Content          // kinds of posts; the first is the usual one
+	CommitReads bool               // Commit opens or links the files
+	PendingIDs  bool               // a post has another id until it is public, and its outcome may remain unknown
+	Shows       func(Request) bool // reports whether a request makes a post visible; by default all but GET
+	// class of the second commit of a draft; "" if it returns the same receipt
 	Another    network.Class
-	Repeatable []string      // the names of posts of which two commits make two; "" for all
-	Duplicates bool          // the network refuses the same text twice
-	Again      time.Duration // after which it accepts the text again; 0 for never
-	Fits       []network.Fit // that the library is asked for, each once, in the order of Posts
+	Repeatable []string      // names of Posts of which two commits make two; "" for all
+	Duplicates bool          // the network rejects the same text twice
+	Again      time.Duration // time after which it accepts the text again; 0 for never
+	Fits       []network.Fit // fits requested of the library, each once, in the order of Posts
 	Checks     map[string]Checked
 	Refusals   map[string]Refusal
-	Drafts     []string // that are not this network's or not ready, besides the obvious ones
+	Drafts     []string // drafts of other networks or not prepared, besides the obvious ones
 	Expiry     Expiry
 }
 
-// Content is a form of posts.
+// Content is a kind of post.
 type Content struct {
 	Name   string
-	Text   string                         // a text with everything in it by default
+	Text   string                         // by default fullText
 	Media  func(*Library) []network.Media // nil for none
 	Format string                         // in Figures
-	// after which a post that is not found was not published; 0 if that is certain at once
+	// time after which a missing post counts as absent; 0 for at once
 	Settled   time.Duration
-	Begins    string // part of the request that begins an upload
-	Uploads   int    // such requests for one draft; 1 by default
-	Local     bool   // Prepare sends nothing
-	Elsewhere bool   // it is listed under another id and address
-	// Variant says that it is published by the same calls as another form, so that only what it shows is tested.
+	Begins    string // part of the Line of the request that starts an upload
+	Uploads   int    // number of such requests for one draft; 1 by default
+	Local     bool   // Prepare sends no request
+	Elsewhere bool   // lists have another id and URL than the receipt
+	// Variant marks a post that differs from another only in content. The suite only checks that it is published.
 	Variant     bool
-	MarkedEarly bool // the sandbox's markers also act when it is prepared
+	MarkedEarly bool // the sandbox's markers also act on Prepare
 }
 
-// Checked is a post, and the codes of the problems that Check finds in it, with a ! if they block.
+// Checked is a post and the codes of its problems, with a ! before those that block.
 type Checked struct {
 	Text  string
 	Media []network.Media
 	Want  []string
 }
 
-// Refusal is a post that is not accepted.
+// Refusal is a post that is rejected.
 type Refusal struct {
 	Text   string
 	Media  func(*Library) []network.Media
 	Class  network.Class
 	Code   string
-	Commit bool // it is refused at or after the commit
+	Commit bool // rejected by Commit or later, not by Prepare
 }
 
-// Marker is what a marker in the text makes of commits in a row.
+// Marker is the effect of a marker in the text.
 type Marker struct {
-	Want []network.Class
-	Held int // posts in the end
+	Want []network.Class // of commits in a row
+	Held int             // posts at the end
 }
 
-// Expiry is what becomes of a draft that is committed too late.
+// Expiry describes a draft that is committed too late.
 type Expiry struct {
-	Post    int           // of Posts
+	Post    int           // index in Posts
 	After   time.Duration // 0 if drafts do not expire
 	Commit  string        // code of the commit's error
-	Resolve string        // code of the reason that Resolve gives
+	Resolve string        // code of Resolve's error
 }
 
-// Signing is how accounts are connected and grants renewed.
+// Signing describes how accounts are connected and grants refreshed.
 type Signing struct {
-	Passwords  bool     // accounts are connected by a password, not in a browser
+	Passwords  bool     // accounts are connected with a password, not in a browser
 	Kinds      []string // ways of signing in; "" by default
-	Pick       int      // of the candidates, which is connected
-	Account    string   // its name in the sandbox, if it is not the person's
+	Pick       int      // index of the candidate to connect
+	Account    string   // name of the account in the sandbox, if not the person's
 	Candidates func(found []network.Candidate, url, kind string) []network.Candidate
-	BadCode    string        // code of the error for a code that is not accepted
-	CodeLife   time.Duration // of a code
-	CodeSuffix string        // that a code may come with
+	BadCode    string        // code of the error for a rejected authorization code
+	CodeLife   time.Duration // of an authorization code
+	CodeSuffix string        // suffix that an authorization code may have
 	PKCE       bool          // the network checks the verifier
 
-	Life          time.Duration // of a renewed access token; 0 if it is not told
-	Renew         time.Duration // when it is renewed
-	Recent        time.Duration // until when it is too young to be renewed
-	Old           Expected      // the error for an access token that is over; the zero value if it is renewed before
-	Unknown       Expected      // the error for an access token that never was
-	Lasting       bool          // the access token of an account does not end
+	Life          time.Duration // of a refreshed access token; 0 if unknown
+	Renew         time.Duration // age at which the grant is refreshed
+	Recent        time.Duration // age below which the network does not refresh it
+	Old           Expected      // error for an expired access token; zero if it is refreshed before it expires
+	Unknown       Expected      // error for an unknown access token
+	Lasting       bool          // access tokens do not expire
 	ResolveSigned bool          // Resolve needs an access token
-	Once          bool          // a refresh token is good once
-	Rotates       bool          // a renewal gives another refresh token, though the old one stays good
-	Ends          time.Duration // after which a renewed grant is over; 0 for never
-	Dead          string        // code of the error for a refresh token that is over
-	// code of the error for the refresh token of a revoked grant; "" if the network cannot revoke
+	Once          bool          // a refresh token can be used once
+	Rotates       bool          // a refresh returns a new refresh token; the old one remains valid
+	Ends          time.Duration // time after which a refreshed grant expires; 0 for never
+	Dead          string        // code of the error for an expired refresh token
+	// code of the error for a revoked refresh token; "" if the network cannot revoke
 	Revoked      string
-	RevokedTwice network.Class // of the second of two revocations
+	RevokedTwice network.Class // class of a second revocation
 }
 
 // Expected is an expected error.
@@ -122,27 +122,27 @@ type Expected struct {
 	Code  string
 }
 
-// Failures are a network's errors, and what follows from them.
+// Failures are a network's errors and their consequences.
 type Failures struct {
-	Grant network.Grant // of a Stub, which completes it
-	// answers the requests that are not to fail; reports whether it did
+	Grant network.Grant // grant of a Stub, which adds the server and the tokens
+	// answers the requests that shall succeed, and reports whether it did
 	Before  func(w http.ResponseWriter, r *http.Request) bool
-	Calls   []Call                      // that fail in every way
-	Quote   func(message string) Answer // a refusal with a message
-	Errors  map[string]Failure          // answers to all Calls
-	Repeats map[string]Repeat           // when a call may be repeated
-	Looks   map[string]Look             // what is found of a draft
-	Nothing map[string]http.Handler     // answers that list no posts, by the draft that is looked for
-	GivesUp map[string]GiveUp           // what never becomes ready
+	Calls   []Call                      // each fails in every way
+	Quote   func(message string) Answer // returns an error with a message
+	Errors  map[string]Failure          // responses to all Calls
+	Repeats map[string]Repeat           // errors with a retry time
+	Looks   map[string]Look             // outcomes of Resolve
+	Nothing map[string]http.Handler     // responses without posts, by the draft to resolve
+	GivesUp map[string]GiveUp           // drafts that never become ready
 }
 
-// Collecting is what a network tells of an account's posts.
+// Collecting describes the figures of an account's posts.
 type Collecting struct {
-	Told          []string      // figures of a post
-	Maybe         []string      // figures that are told only above 0
-	Silent        bool          // the followers are not told
-	Page          int           // posts of a page; 0 if pages are not tested
-	Waits         time.Duration // until there are figures
+	Told          []string      // figures that every post has
+	Maybe         []string      // figures that are reported only above 0
+	Silent        bool          // the network does not report followers
+	Page          int           // posts per page; 0 if pages are not tested
+	Waits         time.Duration // delay until a post has figures
 	Fails         func(now time.Time) map[string]CollectFailure
 	Withheld      map[string]Withheld
 	WithheldPosts int // 2 by default
@@ -162,7 +162,7 @@ func (c Case) account() string {
 	return c.Account
 }
 
-// Run is the conformance suite.
+// Run runs the conformance suite.
 func Run(t *testing.T, c Case) {
 	t.Helper()
 	subtests(t, c, map[string]func(*testing.T, Case){
@@ -177,7 +177,7 @@ func subtests(t *testing.T, c Case, tests map[string]func(*testing.T, Case)) {
 	each(t, tests, func(t *testing.T, test func(*testing.T, Case)) { test(t, c) })
 }
 
-// each runs a test for each entry of a table, in parallel.
+// each runs a subtest for each entry of a table, in parallel.
 func each[V any](t *testing.T, table map[string]V, test func(*testing.T, V)) {
 	t.Helper()
 	for name, value := range table {

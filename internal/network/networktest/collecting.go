@@ -13,18 +13,18 @@ import (
 	"pressroom/internal/network"
 )
 
-// CollectFailure is an answer that ends a collection.
+// CollectFailure is a response that ends a collection.
 type CollectFailure struct {
 	Answer Answering
 	Class  network.Class
 	After  time.Time
-	Posts  int // that were collected before
+	Posts  int // collected before
 }
 
-// Withheld are answers that keep some figures back.
+// Withheld are responses without some figures.
 type Withheld struct {
 	Answers []Answering
-	Lacks   []string // figures
+	Lacks   []string // names of figures
 }
 
 func testCollecting(t *testing.T, c Case) {
@@ -34,7 +34,7 @@ func testCollecting(t *testing.T, c Case) {
 		})
 }
 
-// Collect collects the figures of posts.
+// Collect returns the figures of an account's posts.
 func (f *Fixture) Collect(g network.Grant, since time.Time, most int) network.Collected {
 	f.t.Helper()
 	collected, err := f.CollectThrough(f.Wire, g, since, most)
@@ -44,19 +44,19 @@ func (f *Fixture) Collect(g network.Grant, since time.Time, most int) network.Co
 	return collected
 }
 
-// CollectThrough collects through another transport.
+// CollectThrough is Collect with another HTTP transport.
 func (f *Fixture) CollectThrough(
 	transport http.RoundTripper, g network.Grant, since time.Time, most int,
 ) (network.Collected, error) {
 	f.t.Helper()
 	collector, ok := f.Through(transport).(network.Collector)
 	if !ok {
-		f.t.Fatal("the network tells no figures")
+		f.t.Fatal("the network has no figures")
 	}
 	return collector.Collect(f.t.Context(), g, since, most)
 }
 
-// Figures returns the figures of a post by their names.
+// Figures returns the figures of a post by name.
 func Figures(p network.Figures) map[string]*int64 {
 	return map[string]*int64{
 		"reach": p.Reach, "views": p.Views, "likes": p.Likes, "comments": p.Comments, "shares": p.Shares,
@@ -64,7 +64,7 @@ func Figures(p network.Figures) map[string]*int64 {
 	}
 }
 
-// wantFigures checks that a post has these figures and no others.
+// wantFigures checks that a post has exactly the expected figures.
 func wantFigures(t *testing.T, c Case, p network.Figures, lacks ...string) {
 	t.Helper()
 	for name, figure := range Figures(p) {
@@ -80,7 +80,7 @@ func wantFigures(t *testing.T, c Case, p network.Figures, lacks ...string) {
 	}
 }
 
-// figures collects a post of each form.
+// figures collects a post of each kind.
 func figures(t *testing.T, c Case) {
 	for _, kind := range c.kinds() {
 		f := New(t, c, 0)
@@ -112,7 +112,7 @@ func figures(t *testing.T, c Case) {
 	}
 }
 
-// postForm publishes a post of a form, and returns what is collected of it besides its figures.
+// postForm publishes a post and returns what Collect shall return for it, without figures.
 func (f *Fixture) postForm(g network.Grant, p Content) network.Figures {
 	f.t.Helper()
 	at := f.Clock.Now().Truncate(time.Minute)
@@ -126,7 +126,7 @@ func (f *Fixture) postForm(g network.Grant, p Content) network.Figures {
 	return collected
 }
 
-// bare checks the figures of posts, the newest first, and leaves them out.
+// withoutFigures checks the figures of posts, newest first, and returns the posts without them.
 func bare(t *testing.T, c Case, posts []network.Figures) []network.Figures {
 	t.Helper()
 	var left []network.Figures
@@ -143,7 +143,7 @@ func bare(t *testing.T, c Case, posts []network.Figures) []network.Figures {
 	return left
 }
 
-// pages collects more posts than a page has.
+// pages collects more posts than fit on a page.
 func pages(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()
@@ -184,7 +184,7 @@ func pages(t *testing.T, c Case) {
 	})
 }
 
-// oldToken collects with a token that is over: it has to be renewed first.
+// oldToken collects with an expired token.
 func oldToken(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()
@@ -223,7 +223,7 @@ func collectFails(t *testing.T, c Case) {
 	})
 }
 
-// withheld collects what the network does not tell in full: the rest is there.
+// withheld collects figures of which the network withholds some, and checks the rest.
 func withheld(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()
@@ -248,12 +248,12 @@ func withheld(t *testing.T, c Case) {
 	})
 }
 
-// Stops is the CollectFailure of an answer.
+// StopsWith returns a CollectFailure.
 func Stops(answer Answering, class network.Class, after time.Time, posts int) CollectFailure {
 	return CollectFailure{Answer: answer, Class: class, After: after, Posts: posts}
 }
 
-// Without is the Withheld of answers; lacks are the names of the figures, separated by spaces.
+// Without returns a Withheld; lacks are names of figures, separated by spaces.
 func Without(lacks string, answers ...Answering) Withheld {
 	return Withheld{Answers: answers, Lacks: strings.Fields(lacks)}
 }

@@ -9,9 +9,9 @@ import (
 	"pressroom/internal/network"
 )
 
-// Containers are what a network with Meta's containers has besides.
+// Containers describes a network with Meta's media containers.
 type Containers struct {
-	NotReady string // code of the error for a container that is still worked on
+	NotReady string // code of the error for a container in progress
 }
 
 func testContainers(t *testing.T, c Case) {
@@ -21,7 +21,7 @@ func testContainers(t *testing.T, c Case) {
 	}
 }
 
-// notReady commits a container that is still worked on.
+// notReady commits a container in progress.
 func notReady(t *testing.T, c Case) {
 	f := New(t, c, 10*time.Second)
 	g := f.Grant()
@@ -62,8 +62,8 @@ func failedDownload(t *testing.T, c Case) {
 	f.WantShown("", []network.Media{film})
 }
 
-// twins publishes a text twice: at the same time it is not known which post is which, though both stand. An older post
-// is not taken for a newer one.
+// publishTwins publishes a text twice. At the same time neither can be identified, though both are published. An
+// older post is not taken for a newer one.
 func twins(t *testing.T, c Case) {
 	for apart, found := range map[time.Duration]bool{0: false, time.Hour: true} {
 		f := New(t, c, 0)
@@ -81,7 +81,7 @@ func twins(t *testing.T, c Case) {
 	}
 }
 
-// Listing answers with one body for paths that end so, and with another for others. Errors of Meta are answered by 400.
+// Listing answers paths with the suffix end with posts, and others with other. Errors of Meta have status 400.
 func Listing(end, posts, other string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer := Answer{Body: other}

@@ -18,25 +18,25 @@ import (
 	"pressroom/internal/network"
 )
 
-// Description reads what a network says of its API, and skips the test where that is not at hand.
+// Description returns a network's own description of its API, and skips the test if it is not available.
 func Description(t *testing.T, name string) []byte {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "shared", "api-descriptions", name)) //nolint:gosec // the name is a test's
+	content, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "shared", "api-descriptions", name)) //nolint:gosec // named by a test
 	if err != nil {
-		t.Skip("the network's description is not here")
+		t.Skip("the network's description is not available")
 	}
 	return content
 }
 
-// OpenAPI is a network's API as OpenAPI describes it.
+// OpenAPI is an OpenAPI description of a network.
 type OpenAPI struct {
 	*openapi3.T
 
-	Host string // of the described servers, "" if any will do
-	Base string // of paths in the sandbox
+	Host string // host of the described servers, or "" for any
+	Base string // prefix of paths in the sandbox
 }
 
-// DescribedBy reads an OpenAPI description.
+// DescribedBy returns an OpenAPI description.
 func DescribedBy(t *testing.T, name, host, base string) OpenAPI {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(Description(t, name))
@@ -46,7 +46,7 @@ func DescribedBy(t *testing.T, name, host, base string) OpenAPI {
 	return OpenAPI{doc, host, base}
 }
 
-// find returns the operation for a request; a path without parameters goes before others.
+// find returns the operation for a request, preferably of a path without parameters.
 func (o OpenAPI) find(method, path string) (*routers.Route, map[string]string) {
 	var found *routers.Route
 	params := map[string]string{}
@@ -77,8 +77,8 @@ func match(template, path string) (map[string]string, bool) {
 	return params, true
 }
 
-// Check checks a request and its answer, and returns the path that describes it. Refusals without a type of their own
-// are in no description.
+// Check checks a request and its response, and returns the template of its path. Errors without a type of their
+// own are not described.
 func (o OpenAPI) Check(t *testing.T, r Request) string {
 	t.Helper()
 	path := strings.TrimPrefix(r.URL.Path, o.Base)
@@ -124,7 +124,7 @@ func (o OpenAPI) Check(t *testing.T, r Request) string {
 	return route.Path
 }
 
-// Object is what Meta says of a kind of object: its fields, and the calls below it.
+// Object is Meta's description of a kind of object: its fields and its edges.
 type Object struct {
 	Fields []named `json:"fields"`
 	APIs   []struct {
@@ -138,7 +138,7 @@ type named struct {
 	Name string `json:"name"`
 }
 
-// ObjectOf reads the description of a kind of object.
+// ObjectOf returns the description of a kind of object.
 func ObjectOf(t *testing.T, name string) Object {
 	t.Helper()
 	var o Object
@@ -156,7 +156,7 @@ func (o Object) Names(more ...string) []string {
 	return more
 }
 
-// Params returns the parameters of a call, which every call's are among; nil for one that is not described.
+// Params returns the parameters of a call, including those of every call, or nil if the call is not described.
 func (o Object) Params(method, endpoint string) []string {
 	for _, api := range o.APIs {
 		if api.Method == method && strings.Trim(api.Endpoint, "/") == endpoint {
@@ -180,7 +180,7 @@ func WantDescribed(t *testing.T, what string, described, names []string) {
 	}
 }
 
-// Everything makes each call of publishing at least once, for each form of posts and way of signing in.
+// MakeEveryCall makes each call of publishing at least once, for each kind of post and of sign-in.
 func (f *Fixture) Everything() {
 	f.t.Helper()
 	count := 0

@@ -15,20 +15,21 @@ import (
 
 // AccessToken and the others are the secrets of a Stub's grant and app.
 const (
+	// AccessToken and the constants below are the secrets of a Stub's grant and app.
 	AccessToken  = "top-secret"
 	refreshToken = "refresh-secret"
 	appSecret    = "app-secret"
 	authCode     = "code-secret"
 )
 
-// Answer is what a server answers.
+// Answer is a server's response.
 type Answer struct {
 	Status int // 200 by default
 	Header http.Header
 	Body   string
 }
 
-// ServeHTTP answers every request alike.
+// ServeHTTP sends the same response to every request.
 func (a Answer) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	for name := range a.Header {
 		w.Header().Set(name, a.Header.Get(name))
@@ -37,7 +38,7 @@ func (a Answer) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write([]byte(a.Body))
 }
 
-// Stub is an adapter with a server that answers as a test says.
+// Stub is an adapter whose server sends a test's responses.
 type Stub struct {
 	URL     string
 	Network network.Network
@@ -45,7 +46,7 @@ type Stub struct {
 	Library *Library
 }
 
-// Serve returns the address of a server.
+// Serve starts a server and returns its address.
 func Serve(t *testing.T, answer http.Handler) string {
 	t.Helper()
 	front := httptest.NewServer(answer)
@@ -53,7 +54,7 @@ func Serve(t *testing.T, answer http.Handler) string {
 	return front.URL
 }
 
-// NewStub makes a stub. The app's client is one without options, and its time is Start, unless they are set.
+// NewStub returns a stub. By default its HTTP client has no options and its time is Start.
 func NewStub(t *testing.T, c Case, app network.App, answer http.Handler) *Stub {
 	t.Helper()
 	return c.stubAt(t, Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -77,20 +78,20 @@ func (c Case) stubAt(t *testing.T, url string, app network.App) *Stub {
 	return s
 }
 
-// Draft is a draft in which {server} is the stub's address.
+// Draft returns a draft in which {server} is replaced by the stub's address.
 func (s *Stub) Draft(d string) network.Draft {
 	return network.Draft(strings.ReplaceAll(d, "{server}", s.Grant.Server))
 }
 
-// Call is a call of an adapter that fails in every way.
+// Call is a call of an adapter.
 type Call struct {
 	Name    string
 	Purpose network.Purpose
-	Secrets []string // that it sends
+	Secrets []string // sent by the call
 	Do      func(context.Context, *Stub) error
 }
 
-// CommitOf commits a draft.
+// CommitOf returns a Call that commits a draft.
 func CommitOf(draft string) Call {
 	return Call{"commit", network.Committing, []string{AccessToken}, func(ctx context.Context, s *Stub) error {
 		_, err := s.Network.Commit(ctx, s.Grant, s.Draft(draft), s.Library)
@@ -98,7 +99,7 @@ func CommitOf(draft string) Call {
 	}}
 }
 
-// ResolveOf asks about a draft.
+// ResolveOf returns a Call that resolves a draft.
 func ResolveOf(draft string) Call {
 	return Call{"resolve", network.Reading, []string{AccessToken}, func(ctx context.Context, s *Stub) error {
 		_, _, err := s.Network.Resolve(ctx, s.Grant, s.Draft(draft), network.Tried{})
@@ -106,7 +107,7 @@ func ResolveOf(draft string) Call {
 	}}
 }
 
-// PrepareOf prepares a draft.
+// PrepareOf returns a Call that prepares a draft.
 func PrepareOf(draft string) Call {
 	return Call{"prepare", network.Reading, []string{AccessToken}, func(ctx context.Context, s *Stub) error {
 		_, _, err := s.Network.Prepare(ctx, s.Grant, s.Draft(draft), s.Library)
@@ -114,7 +115,7 @@ func PrepareOf(draft string) Call {
 	}}
 }
 
-// PermalinkOf asks for the address of a post.
+// PermalinkOf returns a Call for the permalink of a post.
 func PermalinkOf(id string) Call {
 	return Call{"permalink", network.Reading, []string{AccessToken}, func(ctx context.Context, s *Stub) error {
 		link, err := s.Network.Permalink(ctx, s.Grant, network.Receipt{ID: id})
@@ -125,7 +126,8 @@ func PermalinkOf(id string) Call {
 	}}
 }
 
-// RefreshOf renews a grant of a kind. Its secrets are those of the app and of the refresh token by default.
+// RefreshOf returns a Call that refreshes a grant. By default its secrets are the refresh token and the app's
+// secret.
 func RefreshOf(kind string, secrets ...string) Call {
 	if len(secrets) == 0 {
 		secrets = []string{refreshToken, appSecret}
@@ -138,7 +140,7 @@ func RefreshOf(kind string, secrets ...string) Call {
 	}}
 }
 
-// ExchangeOf trades a code.
+// ExchangeOf returns a Call that trades an authorization code.
 func ExchangeOf(kind string) Call {
 	return Call{"exchange", network.Signing, []string{authCode, appSecret}, func(ctx context.Context, s *Stub) error {
 		_, err := s.Network.(network.Authorizer).Exchange(ctx, network.Authorization{Kind: kind, Redirect: redirect},
@@ -147,7 +149,7 @@ func ExchangeOf(kind string) Call {
 	}}
 }
 
-// lost is the class of a call that has no answer that can be read.
+// failureClass returns the class of a call without a readable response.
 func (c Call) lost() network.Class {
 	if c.Purpose == network.Committing {
 		return network.Uncertain
@@ -155,34 +157,34 @@ func (c Call) lost() network.Class {
 	return network.Transient
 }
 
-// Failure is an answer, and the class of the error that each of the Case's Calls makes of it: "" if it is none.
+// Failure is a response, and the class of the error that each of Calls makes of it; "" for no error.
 type Failure struct {
 	Status int
 	Body   string
 	Want   []network.Class
 }
 
-// Skip stands in Failure.Want for a call that is not made.
+// Skip marks in Failure.Want a call that is not made.
 const Skip network.Class = "skip"
 
-// Repeat is an answer, and when the call may be repeated.
+// Repeat is a response with a retry time.
 type Repeat struct {
-	Call   int // of the Case's Calls
+	Call   int // index in Calls
 	Answer Answer
-	At     time.Time // when it is answered; Start by default
+	At     time.Time // time of the response; by default Start
 	Class  network.Class
-	After  time.Time // zero if that is not known
+	After  time.Time // zero if unknown
 }
 
-// Look is what is found of a draft.
+// ResolveCase is an outcome of Resolve.
 type Look struct {
 	Draft   string
 	Answer  http.Handler
-	Later   time.Duration // than Start, when it was committed
+	Later   time.Duration // time since the commit at Start
 	Verdict network.Verdict
 	Class   network.Class
-	Receipt network.Receipt // the permalink is compared if it is set
-	Message string          // of the error; not compared if empty
+	Receipt network.Receipt // an empty permalink is not compared
+	Message string          // of the error; an empty one is not compared
 }
 
 // GiveUp is a server at which a draft never becomes ready.
@@ -226,7 +228,7 @@ func testFailures(t *testing.T, c Case) {
 	})
 }
 
-// unreadable are answers that say nothing, of networks and of what is in front of them.
+// unreadable are responses without content, of networks and of proxies.
 var unreadable = map[string]Answer{
 	"nonsense":       {Body: `[`},
 	"a server":       {Status: http.StatusInternalServerError, Body: `<html>`},
@@ -235,7 +237,7 @@ var unreadable = map[string]Answer{
 	"without an end": {Body: `{"id":"` + strings.Repeat("1", 2<<20) + `"}`},
 }
 
-// redirects answers with redirects: they would carry a token elsewhere.
+// redirects checks that redirects are not followed: they would send the token elsewhere.
 func redirects(t *testing.T, c Case, call Call) {
 	elsewhere := Serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		t.Error("the redirect was followed")
@@ -256,7 +258,7 @@ func deadline(t *testing.T, c Case, call Call) {
 	wantClass(t, call.Do(t.Context(), s), call.lost(), "")
 }
 
-// truncated ends the connection in the midst of the answer.
+// truncate closes the connection in the middle of the response.
 func truncated(t *testing.T, c Case, call Call) {
 	s := NewStub(t, c, network.App{}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "100")
@@ -267,7 +269,7 @@ func truncated(t *testing.T, c Case, call Call) {
 	wantClass(t, call.Do(t.Context(), s), call.lost(), "")
 }
 
-// unreachable calls a server that is down, and those that a grant cannot name.
+// unreachable calls a server that is down, and servers that a grant cannot have.
 func unreachable(t *testing.T, c Case, call Call) {
 	front := httptest.NewServer(http.NotFoundHandler())
 	front.Close()
@@ -288,7 +290,7 @@ func cancelledCall(t *testing.T, c Case, call Call) {
 	wantClass(t, call.Do(ctx, NewStub(t, c, network.App{}, Answer{Body: "{}"})), network.Transient, "")
 }
 
-// secrets quotes what a call sent in confidence: it is not kept.
+// secrets checks that an error does not quote what the call sent in confidence.
 func secrets(t *testing.T, c Case, call Call) {
 	message := strings.Join(call.Secrets, " ") + " " + strings.Repeat("x", 1000)
 	err := call.Do(t.Context(), NewStub(t, c, network.App{}, c.Quote(message)))
@@ -341,17 +343,17 @@ func look(t *testing.T, c Case, l Look) {
 	}
 }
 
-// passing lets an hour pass with each answer.
+// clockTransport advances the clock by an hour with each response.
 type passing struct{ clock *testkit.Clock }
 
 func (p passing) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := http.DefaultTransport.RoundTrip(r)
 	p.clock.Advance(time.Hour)
-	return response, err //nolint:wrapcheck // it is another's answer
+	return response, err //nolint:wrapcheck // returned unchanged
 }
 
-// slowLook looks for a post soon after it was committed, and reads the answer only when the post would count as
-// absent: what it did not find proves nothing.
+// resolveSlowly resolves a draft soon after its commit. The response arrives when the post would count as absent,
+// but that it lists no post proves nothing.
 func slowLook(t *testing.T, c Case, draft string, nothing http.Handler) {
 	t.Helper()
 	clock := testkit.NewClock(Start)
@@ -380,7 +382,7 @@ func giveUp(t *testing.T, c Case, g GiveUp) {
 	}
 }
 
-// Fails is the Failure of an answer.
+// Fails returns a Failure.
 func Fails(status int, body string, want ...network.Class) Failure {
 	return Failure{Status: status, Body: body, Want: want}
 }

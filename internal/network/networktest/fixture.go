@@ -21,10 +21,10 @@ const (
 	verifier = "a-verifier-of-PKCE-that-is-long-enough-for-its-standard"
 )
 
-// Fixture is a sandbox with a clock of its own, and an adapter that is connected to it.
+// Fixture is a sandbox with its own clock and an adapter connected to it.
 type Fixture struct {
 	Clock   *testkit.Clock
-	URL     string // of the network in the sandbox
+	URL     string // base URL of the network in the sandbox
 	Wire    *Wire
 	Library *Library
 
@@ -34,7 +34,7 @@ type Fixture struct {
 	app     network.App
 }
 
-// New opens a sandbox that works on media for a while.
+// New opens a sandbox that processes media for the time ready.
 func New(t *testing.T, c Case, ready time.Duration) *Fixture {
 	t.Helper()
 	f := &Fixture{t: t, c: c, Clock: testkit.NewClock(Start), Wire: &Wire{}, Library: NewLibrary(t), app: c.App}
@@ -54,14 +54,14 @@ func New(t *testing.T, c Case, ready time.Duration) *Fixture {
 // Network returns the adapter.
 func (f *Fixture) Network() network.Network { return f.Through(f.Wire) }
 
-// Through returns the adapter with another transport.
+// Through returns the adapter with another HTTP transport.
 func (f *Fixture) Through(transport http.RoundTripper) network.Network {
 	app := f.app
 	app.HTTP = &http.Client{Transport: transport}
 	return f.c.New(f.URL, app)
 }
 
-// Scopes changes what the adapter asks for at the consent page.
+// Scopes sets the scopes that the adapter requests.
 func (f *Fixture) Scopes(scopes ...string) { f.app.Scopes = scopes }
 
 func (f *Fixture) authorizer() network.Authorizer {
@@ -73,7 +73,7 @@ func (f *Fixture) authorizer() network.Authorizer {
 	return authorizer
 }
 
-// Authorization is a way of signing in that a person may answer.
+// Authorization returns the parameters of a sign-in.
 func Authorization(kind string) network.Authorization {
 	return network.Authorization{Kind: kind, State: "s", Redirect: redirect, Verifier: verifier}
 }
@@ -83,14 +83,14 @@ func (f *Fixture) consent(a network.Authorization, account, decision string) *ur
 	return Consent(f.t, f.authorizer().Authorize(a), account, decision)
 }
 
-// Exchange lets a person consent, and trades the code for the accounts.
+// Exchange signs in as an account and returns the candidates.
 func (f *Fixture) Exchange(kind, account string) ([]network.Candidate, error) {
 	f.t.Helper()
 	a := Authorization(kind)
 	return f.authorizer().Exchange(f.t.Context(), a, f.consent(a, account, "allow").Query().Get("code"))
 }
 
-// Candidates returns the accounts that a person's consent opens.
+// Candidates returns the accounts that a person may connect.
 func (f *Fixture) Candidates(kind, account string) []network.Candidate {
 	f.t.Helper()
 	found, err := f.Exchange(kind, account)
@@ -100,7 +100,7 @@ func (f *Fixture) Candidates(kind, account string) []network.Candidate {
 	return found
 }
 
-// Connect connects an account by one way of signing in.
+// Connect connects an account by one kind of sign-in.
 func (f *Fixture) Connect(kind, account string) network.Grant {
 	f.t.Helper()
 	if f.c.Passwords {
@@ -115,13 +115,13 @@ func (f *Fixture) Connect(kind, account string) network.Grant {
 	return found[min(f.c.Pick, len(found)-1)].Grant
 }
 
-// Grant connects Account by the usual way of signing in.
+// Grant connects Account by the usual kind of sign-in.
 func (f *Fixture) Grant() network.Grant {
 	f.t.Helper()
 	return f.Connect(f.c.kinds()[0], Account)
 }
 
-// Fresh renews a grant.
+// Renew refreshes a grant.
 func (f *Fixture) Fresh(g network.Grant) network.Grant {
 	f.t.Helper()
 	fresh, err := f.Network().Refresh(f.t.Context(), g)
@@ -131,7 +131,7 @@ func (f *Fixture) Fresh(g network.Grant) network.Grant {
 	return fresh
 }
 
-// Media adds the media of the Case's usual post.
+// Media adds the media of the Case's usual post to the library.
 func (f *Fixture) Media() []network.Media {
 	if media := f.c.Posts[0].Media; media != nil {
 		return media(f.Library)
@@ -139,13 +139,13 @@ func (f *Fixture) Media() []network.Media {
 	return nil
 }
 
-// Held returns the posts in the sandbox.
+// Posts returns the posts in the sandbox.
 func (f *Fixture) Held() []Post {
 	f.t.Helper()
 	return Held(f.t, f.sandbox, f.c.Platform)
 }
 
-// WantHeld checks how many posts there are.
+// WantPosts checks the number of posts in the sandbox.
 func (f *Fixture) WantHeld(count int) {
 	f.t.Helper()
 	if held := f.Held(); len(held) != count {
@@ -165,7 +165,7 @@ func (f *Fixture) Plan(text string, media ...network.Media) network.Draft {
 	return d
 }
 
-// Drafts prepares a draft, moving the clock, and returns each draft on the way, d itself among them.
+// Drafts prepares a draft, advancing the clock. It returns every draft on the way, including d.
 func (f *Fixture) Drafts(g network.Grant, d network.Draft) ([]network.Draft, error) {
 	f.t.Helper()
 	drafts := []network.Draft{d}
@@ -184,14 +184,14 @@ func (f *Fixture) Drafts(g network.Grant, d network.Draft) ([]network.Draft, err
 	return nil, nil
 }
 
-// Prepare prepares a draft, moving the clock.
+// Prepare prepares a draft, advancing the clock.
 func (f *Fixture) Prepare(g network.Grant, d network.Draft) (network.Draft, error) {
 	f.t.Helper()
 	drafts, err := f.Drafts(g, d)
 	return drafts[len(drafts)-1], err
 }
 
-// Prepared is a post that is ready.
+// MustPrepare returns the prepared draft of a post.
 func (f *Fixture) Prepared(g network.Grant, text string, media ...network.Media) network.Draft {
 	f.t.Helper()
 	d, err := f.Prepare(g, f.Plan(text, media...))
@@ -201,7 +201,7 @@ func (f *Fixture) Prepared(g network.Grant, text string, media ...network.Media)
 	return d
 }
 
-// Ready is the Case's usual post, with this text.
+// PrepareUsual returns the prepared draft of the Case's usual post with this text.
 func (f *Fixture) Ready(g network.Grant, text string) network.Draft {
 	f.t.Helper()
 	return f.Prepared(g, text, f.Media()...)
@@ -216,7 +216,7 @@ func (f *Fixture) Commit(g network.Grant, d network.Draft) (network.Receipt, err
 	return f.Network().Commit(f.t.Context(), g, d, files)
 }
 
-// Publish commits a draft, and asks until the network has decided.
+// Publish commits a draft, and resolves it until the network has decided.
 func (f *Fixture) Publish(g network.Grant, d network.Draft) network.Receipt {
 	f.t.Helper()
 	receipt, err := f.Commit(g, d)
@@ -232,7 +232,7 @@ func (f *Fixture) Publish(g network.Grant, d network.Draft) network.Receipt {
 	return receipt
 }
 
-// Post publishes a post, and moves the clock by a minute.
+// Post publishes a post and advances the clock by a minute.
 func (f *Fixture) Post(g network.Grant, text string, media ...network.Media) network.Receipt {
 	f.t.Helper()
 	receipt := f.Publish(g, f.Prepared(g, text, media...))
@@ -240,17 +240,17 @@ func (f *Fixture) Post(g network.Grant, text string, media ...network.Media) net
 	return receipt
 }
 
-// Tried says that a draft was committed just now.
+// Attempt returns a commit that was attempted just now.
 func (f *Fixture) Tried() network.Tried {
 	return network.Tried{First: f.Clock.Now(), Last: f.Clock.Now()}
 }
 
-// Resolve asks once whether a draft that was committed just now took effect.
+// Resolve resolves a draft that was committed just now, once.
 func (f *Fixture) Resolve(g network.Grant, d network.Draft) (network.Verdict, network.Receipt, error) {
 	return f.Network().Resolve(f.t.Context(), g, d, f.Tried())
 }
 
-// Decide asks whether a draft that was committed just now took effect, until the network has decided.
+// Decide resolves a draft that was committed just now, until the network has decided.
 func (f *Fixture) Decide(g network.Grant, d network.Draft) (network.Verdict, network.Receipt, error) {
 	f.t.Helper()
 	return f.decide(g, d, f.Tried())
@@ -275,7 +275,7 @@ func (f *Fixture) decide(
 	return 0, network.Receipt{}, nil
 }
 
-// WantStands checks that a draft is published, and is the only post.
+// WantStands checks that a draft was published and is the only post.
 func (f *Fixture) WantStands(g network.Grant, d network.Draft) {
 	f.t.Helper()
 	verdict, receipt, err := f.Decide(g, d)
@@ -287,7 +287,7 @@ func (f *Fixture) WantStands(g network.Grant, d network.Draft) {
 	}
 }
 
-// WantShown checks that the one post shows these files, byte for byte and in this order.
+// WantShown checks that the only post shows the media, byte for byte and in order.
 func (f *Fixture) WantShown(text string, media []network.Media) {
 	f.t.Helper()
 	held := f.Held()
@@ -302,7 +302,7 @@ func (f *Fixture) WantShown(text string, media []network.Media) {
 	}
 }
 
-// WantPermalink checks that a post can be opened in a browser, and returns its address.
+// WantPermalink checks that a post's permalink opens, and returns it.
 func (f *Fixture) WantPermalink(g network.Grant, r network.Receipt) string {
 	f.t.Helper()
 	asked := network.Receipt{ID: r.ID}
@@ -311,7 +311,7 @@ func (f *Fixture) WantPermalink(g network.Grant, r network.Receipt) string {
 	}
 	permalink, err := f.Network().Permalink(f.t.Context(), g, asked)
 	if permalink == "" {
-		permalink = r.Permalink // which the network cannot be asked for
+		permalink = r.Permalink // the network has no call for it
 	}
 	if err != nil || !strings.HasPrefix(permalink, f.URL) || r.Permalink != "" && permalink != r.Permalink {
 		f.t.Fatalf("permalink %q, receipt %+v, %v", permalink, r, err)
@@ -320,5 +320,5 @@ func (f *Fixture) WantPermalink(g network.Grant, r network.Receipt) string {
 	return permalink
 }
 
-// PublicClient makes the adapter's app one without a secret.
+// PublicClient removes the secret of the adapter's app.
 func (f *Fixture) PublicClient() { f.app.ClientSecret = "" }

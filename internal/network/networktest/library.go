@@ -21,16 +21,16 @@ import (
 	"pressroom/internal/network"
 )
 
-// Library is a post's media, opened and served over HTTP.
+// Library is a post's media, opened in memory and served over HTTP.
 type Library struct {
 	URL      string
-	Seekable bool // opened files can be read from any place
+	Seekable bool // opened files are seekable
 
 	t     *testing.T
 	mu    sync.Mutex
 	files []file
 	asked []network.Fit
-	until []time.Time // of links
+	until []time.Time // expiries of links
 }
 
 type file struct {
@@ -39,7 +39,7 @@ type file struct {
 	missing bool
 }
 
-// NewLibrary makes a library without files.
+// NewLibrary returns a library without files.
 func NewLibrary(t *testing.T) *Library {
 	t.Helper()
 	l := &Library{t: t}
@@ -77,14 +77,14 @@ func (l *Library) Add(m network.Media, content []byte) network.Media {
 	return m
 }
 
-// Replace gives a file another content.
+// Replace replaces the content of a file.
 func (l *Library) Replace(m network.Media, content []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.files[m.ID-1].bytes, l.files[m.ID-1].media.Size = content, int64(len(content))
 }
 
-// Lengthen makes a file one byte shorter than it says.
+// Overstate makes a file one byte shorter than its stated size.
 func (l *Library) Lengthen(m network.Media) network.Media {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -92,7 +92,7 @@ func (l *Library) Lengthen(m network.Media) network.Media {
 	return m
 }
 
-// Remove takes a file away, and brings it back if missing is false.
+// Remove removes a file, or restores it if missing is false.
 func (l *Library) Remove(m network.Media, missing bool) network.Media {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,21 +100,21 @@ func (l *Library) Remove(m network.Media, missing bool) network.Media {
 	return m
 }
 
-// Asked returns the fits of the files that were opened or linked to.
+// Fits returns the fits of the files that were opened or linked.
 func (l *Library) Asked() []network.Fit {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.asked)
 }
 
-// Until returns when each link ends.
+// LinkExpiries returns when each link expires.
 func (l *Library) Until() []time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.until)
 }
 
-// Link returns the address of a file. A PNG is converted if the network does not take it.
+// Link returns the URL of a file. It converts a PNG if the network does not accept it.
 func (l *Library) Link(_ context.Context, id int64, fit network.Fit, until time.Time) (string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -170,12 +170,13 @@ func (l *Library) Image(format string, width, height int) network.Media {
 		content.Bytes())
 }
 
-// Fake adds a file that is not what it says.
+// Fake adds a file whose content is not of its stated type.
 func (l *Library) Fake(kind, mime, content string) network.Media {
 	return l.Add(network.Media{Kind: kind, Type: mime}, []byte(content))
 }
 
-// Video adds a video of a size. It is no more of a film than the sandbox looks at, and no two parts of it are alike.
+// Video adds a video of a size in bytes. It has only the header that the sandbox checks, and no two parts are
+// alike.
 func (l *Library) Video(size int) network.Media {
 	content := []byte("\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom")
 	for i := 0; len(content) < size; i++ {

@@ -1,5 +1,5 @@
-// Package networktest tests the adapters of networks. Run is the conformance suite that every adapter passes; the tests
-// of an adapter's own behavior use the same Fixture and Stub.
+// Package networktest tests the adapters of networks. Run is the conformance suite that every adapter passes. The
+// tests of an adapter's own behavior use the same Fixture and Stub.
 package networktest
 
 import (
@@ -17,14 +17,14 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// Password is that of the sandbox's accounts that have one.
+// Password is the password of the sandbox's accounts on Bluesky.
 const Password = "app-pass-word"
 
-// Start is when a test begins.
+// Start is the time at which a test's clock starts.
 var Start = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 
-// Sandbox opens a sandbox that works on media for a while, and returns its address. It has the accounts of Bluesky,
-// whose password is Password.
+// Sandbox opens a sandbox and returns its address. It processes media for the time ready. On Bluesky it has
+// accounts with Password.
 func Sandbox(t *testing.T, clock *testkit.Clock, ready time.Duration, accounts ...string) string {
 	t.Helper()
 	server, err := sandbox.Open(t.TempDir(), sandbox.Options{Now: clock.Now, Ready: ready})
@@ -46,7 +46,8 @@ func Sandbox(t *testing.T, clock *testkit.Clock, ready time.Duration, accounts .
 	return front.URL
 }
 
-// Consent answers a consent page as a person who decides for an account, and returns where the browser is sent.
+// Consent answers a consent page with a decision for an account. It returns the URL to which the browser is
+// redirected.
 func Consent(t *testing.T, page, account, decision string) *url.URL {
 	t.Helper()
 	response := get(t, page+"&account="+account+"&decision="+decision, false)
@@ -75,7 +76,7 @@ func get(t *testing.T, address string, follow bool) *http.Response {
 	return response
 }
 
-// Get returns the page at an address, and its type.
+// Get returns the content at an address and its media type.
 func Get(t *testing.T, address string) ([]byte, string) {
 	t.Helper()
 	response := get(t, address, true)
@@ -95,7 +96,7 @@ type Post struct {
 	Media   []string `json:"media"`
 }
 
-// Held returns a platform's posts in the sandbox at an address.
+// SandboxPosts returns a platform's posts in the sandbox at an address.
 func Held(t *testing.T, address, platform string) []Post {
 	t.Helper()
 	response := get(t, address+"/held?platform="+platform, false)
@@ -109,7 +110,7 @@ func Held(t *testing.T, address, platform string) []Post {
 	return answer.Posts
 }
 
-// WantClass checks an error's class, and its code unless that is empty.
+// WantClass fails the test unless err has the class, and the code if that is not empty. It returns the error.
 func WantClass(t *testing.T, err error, class network.Class, code string) *network.Error {
 	t.Helper()
 	failed, ok := errors.AsType[*network.Error](err)
@@ -127,7 +128,7 @@ func wantClass(t *testing.T, err error, class network.Class, code string) {
 	_ = WantClass(t, err, class, code)
 }
 
-// Class returns an error's class, "" for nil and for an error of another type.
+// Class returns the class of a *network.Error, or "" for another error and for nil.
 func Class(err error) network.Class {
 	if failed, ok := errors.AsType[*network.Error](err); ok {
 		return failed.Class

@@ -15,7 +15,7 @@ import (
 	"pressroom/internal/network"
 )
 
-// fullText has what is often written wrongly.
+// fullText has characters that are often encoded wrongly.
 const fullText = "Grüße 👋 & more\n\nhttps://example.org/?a=b #tag"
 
 func (p Content) text() string {
@@ -63,7 +63,7 @@ func testPublishing(t *testing.T, c Case) {
 	})
 }
 
-// publish publishes a post by each way of signing in, while the network works on its media for a while.
+// publish publishes a post by each kind of sign-in, while the network processes its media for a while.
 func publish(t *testing.T, c Case, p Content) {
 	for _, kind := range c.kinds() {
 		f := New(t, c, 10*time.Second)
@@ -84,8 +84,8 @@ func publish(t *testing.T, c Case, p Content) {
 	}
 }
 
-// PrepareFromEachDraft begins again with every draft that was stored: each comes to one that is ready, and what is
-// ready stays as it is.
+// PrepareFromEachDraft resumes from every stored draft. Each leads to a prepared draft, and a prepared draft does
+// not change.
 func PrepareFromEachDraft(t *testing.T, c Case, p Content) {
 	t.Helper()
 	f := New(t, c, 10*time.Second)
@@ -118,7 +118,7 @@ func PrepareFromEachDraft(t *testing.T, c Case, p Content) {
 	f.WantHeld(1)
 }
 
-// LoseAnything loses one request of a publication, or its answer, each in turn: the post is published once.
+// LoseAnything drops each request of a publication in turn, or its response. The post is published once.
 func LoseAnything(t *testing.T, c Case, p Content) {
 	t.Helper()
 	f := New(t, c, 0)
@@ -141,7 +141,7 @@ func LoseAnything(t *testing.T, c Case, p Content) {
 	}
 }
 
-// deliver publishes as a delivery does: it repeats what certainly had no effect, and asks after doubt.
+// deliver publishes as a delivery does: it repeats calls that had no effect, and resolves uncertain ones.
 func (f *Fixture) deliver(g network.Grant, d network.Draft) {
 	f.t.Helper()
 	for range 10 {
@@ -176,7 +176,7 @@ func (f *Fixture) deliver(g network.Grant, d network.Draft) {
 	f.t.Fatal("never published")
 }
 
-// insist prepares a draft, and repeats what had no effect.
+// prepareAnyway prepares a draft, repeating calls that had no effect.
 func (f *Fixture) insist(g network.Grant, d network.Draft) network.Draft {
 	f.t.Helper()
 	for range 10 {
@@ -191,7 +191,7 @@ func (f *Fixture) insist(g network.Grant, d network.Draft) network.Draft {
 	return nil
 }
 
-// loseAnswerOfCommit loses every answer to a commit: its effect is uncertain, and the post is found.
+// loseAnswerOfCommit drops the response to each commit. The outcome is uncertain, and Resolve finds the post.
 func loseAnswerOfCommit(t *testing.T, c Case, p Content) {
 	for _, kind := range c.kinds() {
 		f := New(t, c, 0)
@@ -217,7 +217,7 @@ func (c Case) shows(r Request) bool {
 	return c.Shows(r)
 }
 
-// neverArrived asks for a post that was never committed: once that is certain, it is published.
+// neverArrived resolves a post that was never committed. Once it counts as absent, it is published.
 func neverArrived(t *testing.T, c Case, p Content) {
 	f := New(t, c, 0)
 	g := f.Grant()
@@ -245,7 +245,7 @@ func neverArrived(t *testing.T, c Case, p Content) {
 	f.WantHeld(1)
 }
 
-// cancelled calls with a context that is over: nothing is sent.
+// cancelCalls makes calls with a cancelled context. No request is sent.
 func cancelled(t *testing.T, c Case, p Content) {
 	f := New(t, c, 0)
 	g := f.Grant()
@@ -272,7 +272,7 @@ func cancelled(t *testing.T, c Case, p Content) {
 	}
 }
 
-// commitTwice commits a draft a second time: there is one post, and it is found.
+// commitTwice commits a draft twice. There is one post.
 func commitTwice(t *testing.T, c Case, p Content) {
 	if c.repeatable(p) {
 		return
@@ -298,7 +298,7 @@ func (c Case) repeatable(p Content) bool {
 	return false
 }
 
-// commitAtOnce commits a draft several times at once: there is one post.
+// commitAtOnce commits a draft concurrently. There is one post.
 func commitAtOnce(t *testing.T, c Case, p Content) {
 	if c.repeatable(p) {
 		return
@@ -328,7 +328,7 @@ func commitAtOnce(t *testing.T, c Case, p Content) {
 	f.WantStands(g, d)
 }
 
-// fits checks what the library is asked for.
+// fits checks which fits are requested of the library.
 func fits(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()
@@ -371,7 +371,7 @@ func planIsTheSame(t *testing.T, c Case) {
 	}
 }
 
-// foreignDrafts commits drafts that are not this network's, or not ready: nothing is sent.
+// foreignDrafts commits drafts of other networks and drafts that are not prepared. No request is sent.
 func foreignDrafts(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()
@@ -392,7 +392,7 @@ func foreignDrafts(t *testing.T, c Case) {
 	}
 }
 
-// check finds what the network would not accept.
+// check checks the problems of a post.
 func check(t *testing.T, c Case, checked Checked) {
 	var got []string
 	for _, p := range c.New("https://network.test", network.App{}).
@@ -410,12 +410,12 @@ func check(t *testing.T, c Case, checked Checked) {
 	}
 }
 
-// Checks is the Checked of a text and media.
+// Checks returns a Checked.
 func Checks(text string, media []network.Media, want ...string) Checked {
 	return Checked{Text: text, Media: media, Want: want}
 }
 
-// refuse publishes what is not accepted.
+// refuse publishes a post that is rejected.
 func refuse(t *testing.T, c Case, r Refusal) {
 	f := New(t, c, 0)
 	g := f.Grant()
@@ -433,7 +433,7 @@ func refuse(t *testing.T, c Case, r Refusal) {
 	f.WantHeld(0)
 }
 
-// markers publishes texts that tell the sandbox how to answer.
+// markers publishes texts with the sandbox's markers.
 func markers(t *testing.T, c Case) {
 	dead := c.Old.Class
 	if dead == "" {
@@ -488,7 +488,7 @@ func mark(t *testing.T, c Case, p Content, text string, m Marker) {
 	f.WantHeld(m.Held)
 }
 
-// wantMarked asks for a post after a marked doubt. Where posts are found late, what is not found may stay unknown.
+// wantMarked resolves a post after a marked commit. If posts are listed late, a missing one may remain unknown.
 func (f *Fixture) wantMarked(g network.Grant, d network.Draft, stands bool) {
 	f.t.Helper()
 	if stands {
@@ -501,7 +501,7 @@ func (f *Fixture) wantMarked(g network.Grant, d network.Draft, stands bool) {
 	}
 }
 
-// expiry commits a draft so late that what was uploaded is gone: it is prepared again.
+// expiry commits a draft whose upload has expired. It is prepared again.
 func expiry(t *testing.T, c Case) {
 	if c.Expiry.After == 0 {
 		return
@@ -526,7 +526,7 @@ func expiry(t *testing.T, c Case) {
 	f.WantHeld(1)
 }
 
-// duplicate publishes a text twice: the second is refused, and the first is not taken for it.
+// duplicate publishes a text twice. The second is rejected, and the first is not taken for it.
 func duplicate(t *testing.T, c Case) {
 	if !c.Duplicates {
 		return

@@ -63,7 +63,7 @@ func denied(t *testing.T, c Case, kind string) {
 	}
 }
 
-// badCodes trades codes that are unknown, used, old, or of another address or verifier.
+// badCodes trades authorization codes that are unknown, used, expired, or of another redirect URL or verifier.
 func badCodes(t *testing.T, c Case, kind string) {
 	f := New(t, c, 0)
 	good := Authorization(kind)
@@ -106,7 +106,7 @@ func noPasswords(t *testing.T, c Case) {
 	wantClass(t, err, network.Rejected, "")
 }
 
-// refresh renews a grant, publishes with the new one, and lets both end.
+// refresh refreshes a grant, publishes with the new one, and lets both expire.
 func refresh(t *testing.T, c Case, kind string) {
 	f := New(t, c, 0)
 	g := f.Connect(kind, Account)
@@ -150,7 +150,7 @@ func refresh(t *testing.T, c Case, kind string) {
 	}
 }
 
-// recent renews a token that the network would not renew yet: it stays, and whose it is becomes known.
+// recent refreshes a token that the network does not refresh yet. It remains, and its holder becomes known.
 func recent(t *testing.T, c Case, kind string) {
 	if c.Recent == 0 {
 		return
@@ -185,7 +185,7 @@ func unknownToken(t *testing.T, c Case) {
 	}
 }
 
-// connectingAgain lets the sandbox end a grant: renewing does not bring it back, connecting does.
+// connectingAgain lets the sandbox end a grant. Refreshing does not restore it, connecting again does.
 func connectingAgain(t *testing.T, c Case) {
 	for _, kind := range c.kinds() {
 		f := New(t, c, 0)
@@ -209,7 +209,7 @@ func connectingAgain(t *testing.T, c Case) {
 	}
 }
 
-// revoke ends a grant. Those of other accounts go on, and the answer to a second call says that it was over.
+// revoke revokes a grant. Grants of other accounts remain valid, and a second revocation fails.
 func revoke(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	revoker, ok := f.Network().(network.Revoker)

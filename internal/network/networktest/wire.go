@@ -14,32 +14,32 @@ import (
 	"sync"
 )
 
-// longestBody is how much of a request a Wire keeps; a larger body is passed on unread.
+// maxBody is the size in bytes up to which a Wire records a request's body. A larger body is passed on unread.
 const longestBody = 2 << 20
 
-// Request is one that was sent, with its answer.
+// Request is a request that was sent, with its response.
 type Request struct {
 	Method string
 	URL    *url.URL
 	Header http.Header
 	Body   []byte // empty if it is larger than 2 MiB
 
-	Status       int // 0 if there was no answer
+	Status       int // 0 without a response
 	AnswerHeader http.Header
 	Answer       []byte
 }
 
-// Line is the method, the path with its query, and the range of a part.
+// Line returns the method, the path with its query, and the range of a part.
 func (r Request) Line() string {
 	return strings.TrimSpace(r.Method + " " + r.URL.RequestURI() + " " + r.Header.Get("Content-Range"))
 }
 
-// Edge is the method with the end of the path.
+// Endpoint returns the method and the last element of the path.
 func (r Request) Edge() string {
 	return r.Method + " " + r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
 }
 
-// Params returns the parameters of the query or of a form; a file's parameter is its size.
+// Params returns the parameters of the query or of a form. The value of a file is its size in bytes.
 func (r Request) Params() url.Values {
 	kind, options, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
@@ -60,31 +60,31 @@ func (r Request) Params() url.Values {
 	return r.URL.Query()
 }
 
-// Wire is a transport that records requests and loses those that a test selects.
+// Wire is an HTTP transport that records requests and drops those that a test selects.
 type Wire struct {
 	mu       sync.Mutex
 	requests []Request
 	lose     func(Request) bool
 	drop     func(Request) bool
 
-	Look func(Request) // called with each request that was answered
+	Look func(Request) // called with each request that has a response
 }
 
 var errLost = errors.New("the connection was lost")
 
-// LoseAnswer drops the answers to the requests for which lost is true; nil loses none.
+// LoseAnswer drops the responses to the requests for which lost is true; nil drops none.
 func (w *Wire) LoseAnswer(lost func(Request) bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.lose = lost
 }
 
-// LoseAnswerTo drops the answers to the requests whose Line contains part.
+// LoseAnswerTo drops the responses to the requests whose Line contains part.
 func (w *Wire) LoseAnswerTo(part string) {
 	w.LoseAnswer(func(r Request) bool { return strings.Contains(r.Line(), part) })
 }
 
-// loseNth drops the nth request from now, or only its answer.
+// loseNth drops the nth request from now, or only its response.
 func (w *Wire) loseNth(n int, request bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -97,7 +97,7 @@ func (w *Wire) loseNth(n int, request bool) {
 	}
 }
 
-// RoundTrip sends a request, unless it is to be lost.
+// RoundTrip sends a request, unless it is to be dropped.
 func (w *Wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	sent := Request{Method: r.Method, URL: r.URL, Header: r.Header}
 	if r.Body != nil && r.ContentLength <= longestBody {
@@ -128,7 +128,8 @@ func (w *Wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// record adds a request, and returns its place, whether its answer is lost, and whether it is lost itself.
+// record adds a request. It returns its index, whether to drop its response, and whether to drop the request
+// itself.
 func (w *Wire) record(sent Request) (int, bool, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -152,7 +153,7 @@ func (w *Wire) Requests(part string) []Request {
 // Count returns the number of requests whose Line contains part.
 func (w *Wire) Count(part string) int { return len(w.Requests(part)) }
 
-// Answering answers the requests whose address contains Part, and passes the others on.
+// Interceptor answers the requests whose URL contains Part, and passes on the others.
 type Answering struct {
 	http.RoundTripper
 
@@ -165,7 +166,7 @@ type Answering struct {
 // RoundTrip answers one request.
 func (a Answering) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !strings.Contains(r.URL.String(), a.Part) {
-		return a.RoundTripper.RoundTrip(r) //nolint:wrapcheck // it is another's answer
+		return a.RoundTripper.RoundTrip(r) //nolint:wrapcheck // returned unchanged
 	}
 	response := &http.Response{
 		StatusCode: a.Status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(a.Body)), Request: r,
