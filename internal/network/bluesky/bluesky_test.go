@@ -23,7 +23,7 @@ var (
 	film    = network.Media{Kind: network.Video, Type: "video/mp4", Size: 100_000_000, Duration: 3 * time.Minute}
 )
 
-// of is a medium with a change.
+// changed returns the media item m with a change.
 func of(m network.Media, change func(*network.Media)) []network.Media {
 	change(&m)
 	return []network.Media{m}
@@ -188,7 +188,7 @@ var adapter = networktest.Case{
 	Collecting: networktest.Collecting{Told: []string{"likes", "comments", "shares", "saves"}},
 }
 
-// publicly is a call that needs no token.
+// withoutToken returns a call that sends no token.
 func publicly(call networktest.Call) networktest.Call {
 	call.Secrets = nil
 	return call

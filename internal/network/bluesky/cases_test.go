@@ -167,7 +167,7 @@ func tooLong(t *testing.T, w world) {
 			t.Errorf("%s: no message", name)
 		}
 	}
-	// The longest that fits, by our counting, fits by the server's.
+	// The longest text by our count also fits by the server's count.
 	if _, err := newNetwork().Commit(t.Context(), g, prepared(t, g, "fits", strings.Repeat(family, 120)), nil); err != nil {
 		t.Error(err)
 	}
@@ -224,7 +224,7 @@ func refresh(t *testing.T, w world) {
 		renewed.Server != old.Server {
 		t.Errorf("%+v became %+v", old, renewed)
 	}
-	// An access token is good until it expires, also after its pair was renewed.
+	// An access token is valid until it expires, also after a refresh.
 	for seed, g := range map[string]network.Grant{"old": old, "renewed": renewed} {
 		if _, err := newNetwork().Commit(t.Context(), g, prepared(t, g, seed, seed), nil); err != nil {
 			t.Errorf("%s: %v", seed, err)
@@ -232,8 +232,7 @@ func refresh(t *testing.T, w world) {
 	}
 }
 
-// refreshTwice is what happens when the first answer was lost: the same refresh token serves once more, and
-// both pairs work.
+// refreshTwice refreshes with the same token twice, as after a lost response. Both pairs of tokens work.
 func refreshTwice(t *testing.T, w world) {
 	old := w.connect(t)
 	for _, seed := range []string{"first", "second"} {
@@ -285,7 +284,7 @@ func (w world) signOut(t *testing.T, g network.Grant) {
 
 func lostAnswer(t *testing.T, w world) {
 	g := w.connect(t)
-	d := prepared(t, g, "post-1", "heard but not answered")
+	d := prepared(t, g, "post-1", "received but not answered")
 	deaf := bluesky.New(bluesky.Options{App: network.App{HTTP: &http.Client{Transport: loseAnswers{}}}})
 	_, err := deaf.Commit(t.Context(), g, d, nil)
 	networktest.WantClass(t, err, network.Uncertain, "")
@@ -322,7 +321,7 @@ func TestRateLimitOfGenuineServer(t *testing.T) {
 	wrong := network.Credentials{Server: server.URL, Identifier: "nobody.test", Password: "wrong"}
 	var refused [40]error
 	var all sync.WaitGroup
-	for i := range refused { // at once, as each wrong password costs a third of a second
+	for i := range refused { // concurrently, as each wrong password takes a third of a second
 		all.Go(func() { _, refused[i] = n.Connect(t.Context(), wrong) })
 	}
 	all.Wait()

@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/testkit/pds"
 )
 
-// posted publishes texts by the network's own code.
+// publishTexts publishes texts.
 func posted(t *testing.T, g network.Grant, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
@@ -23,7 +23,7 @@ func posted(t *testing.T, g network.Grant, texts ...string) {
 	}
 }
 
-// A server without a view of the whole network tells the posts alone.
+// A server without an app view has posts but no counts.
 func TestCollectFromGenuineServer(t *testing.T) {
 	t.Parallel()
 	server := pds.Start(t)
@@ -42,7 +42,7 @@ func TestCollectFromGenuineServer(t *testing.T) {
 	}
 }
 
-// answers are what a server says, by the call.
+// answers are a server's responses by method and cursor.
 type answers map[string]string
 
 func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -54,12 +54,13 @@ func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answered(r, http.StatusOK, body), nil
 }
 
-// Somebody else's posts, answers to others and what an account passed on are none of its own posts.
+// Posts of others, replies and reposts are not the account's own posts.
 func TestCollectReadsTheFeed(t *testing.T) {
 	t.Parallel()
 	entry := func(did, rkey, at, more string) string {
 		return fmt.Sprintf(
-			`{"post":{"uri":"at://%s/app.bsky.feed.post/%s","author":{"did":"%s"},"indexedAt":"2026-11-20T10:00:00Z","likeCount":3,"repostCount":1,"quoteCount":1,"replyCount":0,
+			`{"post":{"uri":"at://%s/app.bsky.feed.post/%s","author":{"did":"%s"},"indexedAt":"2026-11-20T10:00:00Z",
+			"likeCount":3,"repostCount":1,"quoteCount":1,"replyCount":0,
 			"record":{"text":"text","createdAt":"%s"%s}}}`, did, rkey, did, at, more)
 	}
 	const me, other = "did:plc:me", "did:plc:other"

@@ -101,7 +101,7 @@ func TestPlannedRecord(t *testing.T) {
 	}
 }
 
-// handles answers com.atproto.identity.resolveHandle, and counts.
+// handles answers com.atproto.identity.resolveHandle and records the handles.
 type handles struct {
 	status int
 	body   string

@@ -15,7 +15,7 @@ import (
 	"pressroom/internal/network/networktest"
 )
 
-// scripted answers every call alike.
+// serve starts a server with the same response to every call. It returns a grant for it.
 func scripted(t *testing.T, status int, header map[string]string, body string) network.Grant {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -29,13 +29,13 @@ func scripted(t *testing.T, status int, header map[string]string, body string) n
 	return network.Grant{Server: server.URL, Account: "did:plc:aaaaaaaaaaaaaaaaaaaaaaaa", Username: "alice.test", Access: "a", Refresh: "r"}
 }
 
-// plain is a publication that needs no network to be prepared.
+// plainDraft returns a draft that was prepared without a request.
 func plain(t *testing.T) network.Draft {
 	t.Helper()
 	return prepared(t, network.Grant{}, "post-1", "plain")
 }
 
-func TestMessagesAreMadeFit(t *testing.T) {
+func TestMessagesAreCut(t *testing.T) {
 	t.Parallel()
 	g := scripted(t, http.StatusBadRequest, nil, `{"error":"Invalid<Request>","message":"`+strings.Repeat("ü", 600)+"\xff"+`"}`)
 	_, err := newNetwork().Commit(t.Context(), g, plain(t), nil)
@@ -44,7 +44,7 @@ func TestMessagesAreMadeFit(t *testing.T) {
 		t.Errorf("%+v", said)
 	}
 	if strings.Contains(err.Error(), "ü") {
-		t.Error("the network's text is in our own")
+		t.Error("the error quotes the network's text")
 	}
 }
 
@@ -67,7 +67,7 @@ func TestCancelledWhileWaiting(t *testing.T) {
 	networktest.WantClass(t, err, network.Uncertain, "")
 }
 
-// TestUnknownTransport fails without saying how far it came, which has to be taken as if it had sent.
+// A transport that does not report whether it sent a request may have sent it.
 func TestUnknownTransport(t *testing.T) {
 	t.Parallel()
 	n := bluesky.New(bluesky.Options{App: network.App{HTTP: &http.Client{Transport: mute{}}}})

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// found is what a test expects of a span: the words it covers, and what they become.
+// wantSpan is an expected span: the text that it covers and its value.
 type found struct{ Covers, Value string }
 
 func spans(text string) []found {
@@ -40,7 +40,7 @@ func TestLinks(t *testing.T) {
 		"https://":                                   nil,
 		"https://nodots/ https://a..b/":              nil,
 		"xhttps://example.com":                       nil,
-		"https://a.com,https://b.com":                nil, // no telling what was meant
+		"https://a.com,https://b.com":                nil, // ambiguous
 		"https://a.com\nhttps://b.com":               {same("https://a.com"), same("https://b.com")},
 	} {
 		if diff := cmp.Diff(want, spans(text)); diff != "" {
@@ -114,7 +114,7 @@ func TestMentions(t *testing.T) {
 	}
 }
 
-// texts mixes what makes a detector stumble with arbitrary strings.
+// anyText mixes arbitrary strings with difficult ones.
 func texts() *rapid.Generator[string] {
 	piece := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
 		" ", "\n", "(", ")", ".", ",", "#", "＃", "@", "https://", "example.com", "/a_(b)", "alice.test", "tag", "_", "é",
@@ -123,7 +123,7 @@ func texts() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOf(piece).Draw(t, "pieces"), "") })
 }
 
-// checkSpans is what holds for the spans of any text.
+// checkSpans checks properties of the spans of any text.
 func checkSpans(t interface{ Fatalf(string, ...any) }, text string) {
 	end := 0
 	for _, s := range detect(text) {

@@ -15,7 +15,7 @@ import (
 	"pressroom/internal/network"
 )
 
-// library is a team's media in memory. It gives them out as they are.
+// library has media in memory. It does not convert them.
 type library struct {
 	items map[int64]item
 	asked []network.Fit
@@ -25,7 +25,7 @@ type item struct {
 	network.Media
 
 	bytes  []byte
-	failed error // what Open answers
+	failed error // returned by Open
 }
 
 func (l *library) Open(_ context.Context, id int64, fit network.Fit) (network.File, error) {
@@ -35,7 +35,7 @@ func (l *library) Open(_ context.Context, id int64, fit network.Fit) (network.Fi
 	return network.File{ReadCloser: body, Type: one.Type, Size: one.Size, Width: one.Width, Height: one.Height}, one.failed
 }
 
-// shelf is a library of these items in this order, with the content that shows all of them.
+// newLibrary returns a library of items, and the content that shows them in this order.
 func shelf(items ...item) (*library, network.Content) {
 	l := &library{items: map[int64]item{}}
 	c := network.Content{Languages: []string{"en"}}
@@ -47,7 +47,7 @@ func shelf(items ...item) (*library, network.Content) {
 	return l, c
 }
 
-// dots is a picture that is unlike those of other seeds.
+// dotImage returns an image that differs by seed.
 func dots(width, height int, seed uint8) image.Image {
 	picture := image.NewRGBA(image.Rect(0, 0, width, height))
 	for x := range width {
@@ -76,12 +76,12 @@ func jpegItem(t *testing.T, alt string) item {
 	return item{Media: network.Media{Kind: network.Image, Type: "image/jpeg", Alt: alt}, bytes: encoded.Bytes()}
 }
 
-// mp4Item is no more of a film than servers look at: its first box and some bytes.
+// mp4Item returns a video with only the header that servers check.
 func mp4Item(alt string) item {
 	film := append([]byte("\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom"), bytes.Repeat([]byte("film"), 5000)...)
 	return item{Media: network.Media{Kind: network.Video, Type: "video/mp4", Width: 1280, Height: 720, Alt: alt}, bytes: film}
 }
 
 func (l *library) Link(context.Context, int64, network.Fit, time.Time) (string, error) {
-	return "", errors.New("nothing is linked for Bluesky")
+	return "", errors.New("Bluesky needs no links")
 }

@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/network/networktest"
 )
 
-// publish prepares and commits a post that shows these items, and is its embed as the server holds it.
+// publish publishes a post with these items and returns its embed on the server.
 func publish(t *testing.T, w world, items ...item) map[string]any {
 	t.Helper()
 	g := w.connect(t)
@@ -41,7 +41,7 @@ func publish(t *testing.T, w world, items ...item) map[string]any {
 	return record.Embed
 }
 
-// fetched takes the blob's object out of an embed's member, for the bytes that the server serves for it.
+// takeBlob removes the blob's object from an embed and returns the bytes that the server has for it.
 func (w world) fetched(t *testing.T, member any, name string) string {
 	t.Helper()
 	encoded, err := json.Marshal(member.(map[string]any)[name])
@@ -101,7 +101,7 @@ func fourImages(t *testing.T, w world) {
 			t.Errorf("image %d: %v", i, shown[i])
 		}
 	}
-	// Nobody knows how large the last one is.
+	// The size of the last one is unknown.
 	if diff := cmp.Diff(map[string]any{"alt": ""}, shown[3]); diff != "" {
 		t.Error(diff)
 	}
@@ -122,7 +122,7 @@ func oneVideo(t *testing.T, w world) {
 	}
 }
 
-// imageTooLarge is an image that the library did not make small enough: the record is refused for it.
+// imageTooLarge publishes an image that the library did not shrink enough. The record is rejected.
 func imageTooLarge(t *testing.T, w world) {
 	g := w.connect(t)
 	large := pngItem(t, 10, 10, "large")
@@ -142,7 +142,7 @@ func imageTooLarge(t *testing.T, w world) {
 	}
 }
 
-// fileTooLarge is more than a server takes at all, which it says before it has read it.
+// fileTooLarge uploads more than a server accepts. The server answers before it has read the file.
 func fileTooLarge(t *testing.T, w world) {
 	files, content := shelf(mp4Item(""))
 	_, _, err := newNetwork().Prepare(t.Context(), w.connect(t), planned(t, "post-1", content), endless{files})
@@ -152,7 +152,7 @@ func fileTooLarge(t *testing.T, w world) {
 	}
 }
 
-// wrongType is a file that is not what the library takes it for: the server looks for itself.
+// wrongType uploads a file whose content is not of its stated type. The server detects the type.
 func wrongType(t *testing.T, w world) {
 	g := w.connect(t)
 	film, picture := mp4Item(""), pngItem(t, 10, 10, "")
@@ -176,7 +176,7 @@ func anotherBlob(t *testing.T, w world) {
 	networktest.WantClass(t, err, network.RejectedMedia, "BlobNotFound")
 }
 
-// prepareTwice is what a process does that takes over from one that stopped after its uploads.
+// prepareTwice resumes as a process after another one stopped after its uploads.
 func prepareTwice(t *testing.T, w world) {
 	g := w.connect(t)
 	files, content := shelf(pngItem(t, 10, 10, "a"), jpegItem(t, "b"))
@@ -192,7 +192,7 @@ func prepareTwice(t *testing.T, w world) {
 	if _, err := newNetwork().Commit(t.Context(), g, second, nil); err != nil {
 		t.Fatal(err)
 	}
-	// Also what stands already may be uploaded once more.
+	// Media of a published post can be uploaded again.
 	if third, _, err := newNetwork().Prepare(t.Context(), g, plan, files); err != nil || string(third) != string(first) {
 		t.Errorf("%s and %s, %v", first, third, err)
 	}

@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/network/networktest"
 )
 
-// endless gives out files that say they are as large as a video may be.
+// endless opens files of the largest size of a video.
 type endless struct{ *library }
 
 func (endless) Open(context.Context, int64, network.Fit) (network.File, error) {
@@ -37,7 +37,7 @@ func TestMediaThatCannotBeOpened(t *testing.T) {
 	}
 }
 
-// An upload goes out with its length and its type, and has more time than other calls.
+// An upload has its length and type, and a longer timeout than other calls.
 func TestUploadOnTheWire(t *testing.T) {
 	t.Parallel()
 	var length int64
@@ -62,7 +62,7 @@ func TestUploadOnTheWire(t *testing.T) {
 	}
 }
 
-// lateness notes how long a request may take.
+// deadlineRecorder records the timeout of a request.
 type lateness struct{ left time.Duration }
 
 func (l *lateness) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -72,11 +72,12 @@ func (l *lateness) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// A draft that was stored before there were media is read as ever.
+// A draft that was stored by a version without media is still valid.
 func TestDraftOfBefore(t *testing.T) {
 	t.Parallel()
 	d := network.Draft(
-		`{"rkey":"3miatogtx2c22","prepared":false,"record":{"$type":"app.bsky.feed.post","text":"#old","createdAt":"2026-11-21T09:30:00.000Z"}}`)
+		`{"rkey":"3miatogtx2c22","prepared":false,"record":` +
+			`{"$type":"app.bsky.feed.post","text":"#old","createdAt":"2026-11-21T09:30:00.000Z"}}`)
 	prepared, _, err := newNetwork().Prepare(t.Context(), network.Grant{}, d, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -30,7 +30,7 @@ func service(id string, endpoint any) map[string]any {
 	return map[string]any{"didDoc": map[string]any{"service": []any{map[string]any{"id": id, "serviceEndpoint": endpoint}}}}
 }
 
-func TestConnectFindsTheHome(t *testing.T) {
+func TestConnectFindsPDS(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		more map[string]any
@@ -59,7 +59,7 @@ func TestConnectFindsTheHome(t *testing.T) {
 	}
 }
 
-func TestSessionsThatAreNone(t *testing.T) {
+func TestInvalidSessions(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		more map[string]any
@@ -88,7 +88,7 @@ func TestRefreshOfAnotherAccount(t *testing.T) {
 	networktest.WantClass(t, err, network.Transient, "")
 }
 
-func TestServersThatAreNone(t *testing.T) {
+func TestInvalidServers(t *testing.T) {
 	t.Parallel()
 	for _, server := range []string{"", "bsky.social", "ftp://bsky.social", "https://", "https://a:b@bsky.social", "http://[::1"} {
 		_, err := newNetwork().Connect(t.Context(), network.Credentials{Server: server, Identifier: "a.test", Password: "x"})
@@ -113,7 +113,7 @@ func TestPermalinks(t *testing.T) {
 	}
 }
 
-// A session is ended by its refresh token, and the answer is empty.
+// Revoke sends the refresh token, and accepts an empty response.
 func TestRevoke(t *testing.T) {
 	t.Parallel()
 	var asked []string
@@ -130,7 +130,7 @@ func TestRevoke(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := newNetwork().Revoke(t.Context(), g); err == nil {
-		t.Error("a session that was over is ended once more")
+		t.Error("an ended session was revoked again")
 	}
 	if want := "POST /xrpc/com.atproto.server.deleteSession Bearer refresh"; asked[0] != want {
 		t.Errorf("asked for %q, want %q", asked[0], want)

@@ -14,15 +14,14 @@ import (
 	"pressroom/internal/testkit/pds"
 )
 
-// The suite is run against the network's own server and against the sandbox: what pressroom believes of the
-// first and what people try out with the second are held to the same assertions.
+// The same cases run against the network's own server and against the sandbox.
 
-// world is a server with one account on it, for one case.
+// env is a server with an account, for one case.
 type world struct {
 	url                   string
 	handle, did, password string
-	expired               func(*testing.T, network.Grant) network.Grant // the grant with its access token expired
-	another               func(*testing.T) network.Grant                // of a second account
+	expired               func(*testing.T, network.Grant) network.Grant // returns the grant with its access token expired
+	another               func(*testing.T) network.Grant                // returns the grant of a second account
 }
 
 var cases = map[string]func(*testing.T, world){
@@ -116,7 +115,7 @@ func (w world) connect(t *testing.T) network.Grant {
 	return g
 }
 
-// prepared is a publication of text that is ready to be committed.
+// prepare returns the prepared draft of a text.
 func prepared(t *testing.T, g network.Grant, seed, text string) network.Draft {
 	t.Helper()
 	d, _, err := newNetwork().Prepare(t.Context(), g, planned(t, seed, network.Content{Text: text, Languages: []string{"en", "de"}}), nil)
@@ -153,10 +152,10 @@ func (w world) texts(t *testing.T) []string {
 	return texts
 }
 
-// loseAnswers is a connection on which requests arrive and answers do not.
+// answerDropper is a transport that sends requests and drops the responses.
 type loseAnswers struct{}
 
-var errLost = errors.New("the answer was lost")
+var errLost = errors.New("the response was lost")
 
 func (loseAnswers) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := http.DefaultTransport.RoundTrip(r)

@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/network/pinterest"
 )
 
-// Reports reach back 90 days: of older pins it stays unknown how often they were saved.
+// Reports cover 90 days, so the saves of older pins remain unknown.
 func TestCollectOldPins(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -28,7 +28,7 @@ func TestCollectOldPins(t *testing.T) {
 	}
 }
 
-// Pins of others on the same board are none of the account's, and a list that goes round in circles ends.
+// Pins of other accounts on the board are left out, and a list that repeats ends.
 func TestCollectSharedBoard(t *testing.T) {
 	t.Parallel()
 	calls := 0
@@ -39,8 +39,9 @@ func TestCollectSharedBoard(t *testing.T) {
 		}
 		calls++
 		_, _ = fmt.Fprint(w,
-			`{"bookmark":"b","items":[{"id":"1","created_at":"2026-11-21T09:30:00","is_owner":true,"title":"t","pin_metrics":null,"media":{"media_type":"story"}},
-			{"id":"2","created_at":"2026-11-21T09:31:00","is_owner":false},{"id":"3","created_at":"?"},{"id":"x","created_at":"2026-11-21T09:31:00"}]}`)
+			`{"bookmark":"b","items":[{"id":"1","created_at":"2026-11-21T09:30:00","is_owner":true,"title":"t",
+			"pin_metrics":null,"media":{"media_type":"story"}},{"id":"2","created_at":"2026-11-21T09:31:00","is_owner":false},
+			{"id":"3","created_at":"?"},{"id":"x","created_at":"2026-11-21T09:31:00"}]}`)
 	}))
 	n := pinterest.New(pinterest.Options{App: network.App{Now: func() time.Time { return networktest.Start.Add(time.Hour) }}})
 	collected, err := n.Collect(t.Context(), network.Grant{Server: url, Extra: map[string]string{"board": "8"}}, networktest.Start, 10)
@@ -52,14 +53,14 @@ func TestCollectSharedBoard(t *testing.T) {
 	}
 }
 
-// What is sent, and what the sandbox answers, fits what the network describes. It does not describe the store that
-// takes videos, nor, at the token endpoint, what the forms of the grants have.
+// Requests and the sandbox's responses match the network's description, which lacks the storage for videos and the
+// parameters of the token endpoint.
 func TestCallsAreDescribed(t *testing.T) {
 	t.Parallel()
 	api := networktest.DescribedBy(t, "pinterest-v5-openapi.json", "", "/pinterest/v5")
 	for _, path := range []string{"/pins/analytics", "/pins/{pin_id}/analytics"} {
 		figure := api.Paths.Find(path).Get.Parameters.GetByInAndName("query", "metric_types").Schema.Value.Items.Value
-		figure.AnyOf, figure.OneOf = figure.OneOf, nil // most figures are in both of its lists
+		figure.AnyOf, figure.OneOf = figure.OneOf, nil // most figures are in both lists
 	}
 	f := networktest.New(t, adapter, 10*time.Second)
 	seen := map[string]bool{}

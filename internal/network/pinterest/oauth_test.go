@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/network/pinterest"
 )
 
-// Boards are read page by page, up to a number, and never without end.
+// Boards are read page by page, up to a limit.
 func TestManyBoards(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ boards, want, calls int }{

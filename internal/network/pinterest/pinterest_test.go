@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	ready       = `{"pinterest":true,"text":"x","video":"5","media":[{"id":1,"kind":"video"}],"ready":"2026-11-21T09:00:00Z"}` // which needs no library
+	ready       = `{"pinterest":true,"text":"x","video":"5","media":[{"id":1,"kind":"video"}],"ready":"2026-11-21T09:00:00Z"}` // Commit needs no library
 	planned     = `{"pinterest":true,"media":[{"id":1,"kind":"video","type":"video/mp4"}]}`
 	userCall    = "/v5/user_account"
 	listCall    = "/pins?"
@@ -215,7 +215,7 @@ func later(header http.Header, after time.Duration) networktest.Repeat {
 	return r
 }
 
-// uploading is a network that takes videos, and says the same of all.
+// stuckVideo returns a server that accepts videos and always answers with the same status.
 func uploading(video networktest.Answer, class network.Class) networktest.GiveUp {
 	return networktest.GiveUp{Draft: planned, Class: class, Calls: 4,
 		Answer: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -229,7 +229,7 @@ func uploading(video networktest.Answer, class network.Class) networktest.GiveUp
 		})}
 }
 
-// looks are lists of pins, and what is found in them.
+// resolveCases are lists of pins with their outcomes.
 func looks() map[string]networktest.Look {
 	look := func(pins, bookmark string, verdict network.Verdict, class network.Class, id string) networktest.Look {
 		return networktest.Look{

@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/network/networktest"
 )
 
-// What a text becomes: a title, a description and the address that the pin leads to.
+// A pin gets its title, description and link from the text.
 func TestPin(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("word ", 30)
@@ -35,7 +35,8 @@ func TestPin(t *testing.T) {
 			text, _ := json.Marshal(c.text)
 			_, _ = f.Commit(g,
 				network.Draft(
-					`{"pinterest":true,"ready":"2026-11-21T09:00:00Z","media":[{"id":1,"kind":"image","alt":"seen"}],"text":`+string(text)+`}`))
+					`{"pinterest":true,"ready":"2026-11-21T09:00:00Z",`+
+						`"media":[{"id":1,"kind":"image","alt":"seen"}],"text":`+string(text)+`}`))
 			var sent map[string]any
 			_ = json.Unmarshal(f.Wire.Requests("POST /pinterest/v5/pins")[0].Body, &sent)
 			want := map[string]any{
@@ -54,7 +55,7 @@ func TestPin(t *testing.T) {
 	}
 }
 
-// Where the network says that a video goes is followed on the web alone.
+// A video is only uploaded to an http or https URL.
 func TestUploadAddress(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"", "file:///etc/passwd", "ftp://a.test/", "no address"} {
@@ -65,7 +66,7 @@ func TestUploadAddress(t *testing.T) {
 	}
 }
 
-// A pin is believed to be absent two minutes after it was committed, so its images can be fetched for one only.
+// A missing pin counts as absent two minutes after the commit, so its images can be fetched for one minute.
 func TestLinksEnd(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -78,7 +79,7 @@ func TestLinksEnd(t *testing.T) {
 	}
 }
 
-// The same pin may be made twice on purpose: an older one is another's, and of two that could be it none is.
+// The same pin may be created twice on purpose. An older pin is not taken for it, and neither of two matching ones.
 func TestTwins(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -99,7 +100,7 @@ func TestTwins(t *testing.T) {
 	f.WantHeld(2)
 }
 
-// An image that was missing is pinned once it is there.
+// An image that was missing is published once it exists.
 func TestMissingImageComesBack(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -113,7 +114,7 @@ func TestMissingImageComesBack(t *testing.T) {
 	f.WantHeld(1)
 }
 
-// A grant without a board publishes nothing, and has nothing to collect.
+// A grant without a board cannot publish or collect.
 func TestNoBoard(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)

@@ -16,7 +16,7 @@ import (
 	"pressroom/internal/network/tiktok"
 )
 
-// The followers are not asked for without their scope.
+// Without its scope the follower count is not requested.
 func TestCollectWithoutStats(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -30,7 +30,7 @@ func TestCollectWithoutStats(t *testing.T) {
 	}
 }
 
-// A list that never ends, or goes round in circles, does.
+// Collect ends on a list that never ends or repeats.
 func TestCollectEnds(t *testing.T) {
 	t.Parallel()
 	for name, cursor := range map[string]func(page int) int64{
@@ -59,7 +59,7 @@ func TestCollectEnds(t *testing.T) {
 	}
 }
 
-// The same intent gives the same draft, whatever the text.
+// The same intent gives the same draft for any text.
 func TestPlanIsTheSame(t *testing.T) {
 	t.Parallel()
 	n := tiktok.New(tiktok.Options{})

@@ -33,7 +33,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// The consent page is asked for by each app in its own name, at today's address.
+// Each app has its own consent page.
 func TestAuthorize(t *testing.T) {
 	t.Parallel()
 	n := tiktok.New(tiktok.Options{
@@ -52,10 +52,11 @@ func TestAuthorize(t *testing.T) {
 	}
 }
 
-// A person who takes publishing away on the consent page has connected nothing.
-func TestScopesTakenAway(t *testing.T) {
+// A consent without the scope to publish connects no account.
+func TestMissingScopes(t *testing.T) {
 	t.Parallel()
-	for _, scopes := range [][]string{{"user.info.basic"}, {"user.info.basic", "video.publish"}} { // with those the name cannot be read
+	// The second set lacks the scope for the user name.
+	for _, scopes := range [][]string{{"user.info.basic"}, {"user.info.basic", "video.publish"}} {
 		f := networktest.New(t, adapter, 0)
 		f.Scopes(scopes...)
 		_, err := f.Exchange("", "mira.keller")
@@ -63,7 +64,7 @@ func TestScopesTakenAway(t *testing.T) {
 	}
 }
 
-// A code is good for one app.
+// A code is valid for one app.
 func TestCodeOfAnotherApp(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -75,8 +76,7 @@ func TestCodeOfAnotherApp(t *testing.T) {
 	networktest.WantClass(t, err, network.AuthDead, "invalid_grant")
 }
 
-// A grant is revoked also by an access token that has to be renewed for it; once more, it is not known what stands
-// there.
+// Revoke refreshes an expired access token. The outcome of a second revocation is unknown.
 func TestRevokeLater(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -90,7 +90,7 @@ func TestRevokeLater(t *testing.T) {
 	networktest.WantClass(t, n.Revoke(t.Context(), g), network.Rejected, "invalid_grant")
 }
 
-// A token endpoint that names no scopes gave those that were asked for.
+// A token response without scopes grants the requested ones.
 func TestTokenWithoutScopes(t *testing.T) {
 	t.Parallel()
 	g := scripted(t, map[string]string{

@@ -15,7 +15,7 @@ import (
 	"pressroom/internal/network/tiktok"
 )
 
-// scripted is a network that says one thing wherever a path ends so.
+// serve starts a server with a response for each suffix of a path. It returns a grant for it.
 func scripted(t *testing.T, answers map[string]string) network.Grant {
 	t.Helper()
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -33,7 +33,7 @@ func at(now time.Time) *tiktok.Network {
 	return tiktok.New(tiktok.Options{App: network.App{Now: func() time.Time { return now }, Settled: network.Span(10 * time.Minute)}})
 }
 
-// The upload server answers by its status alone. Whether a refusal is that of a second time, it does not tell.
+// The upload server's responses have only a status. They do not say whether a rejected part is a repeat.
 func TestUploadErrors(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]network.Class{
@@ -49,7 +49,7 @@ func TestUploadErrors(t *testing.T) {
 	}
 }
 
-// What the network says of an account's settings decides what is asked for, or that nothing is.
+// The account's settings determine the privacy of a post, or that there is none.
 func TestCreator(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -84,7 +84,7 @@ func TestCreator(t *testing.T) {
 	}
 }
 
-// An upload that fails each time is begun anew a few times, and then given up for its reason.
+// An upload that always fails is restarted a few times before Prepare returns its error.
 func TestPrepareGivesUp(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -120,7 +120,7 @@ func TestPrepareGivesUp(t *testing.T) {
 	}
 }
 
-// The network counts the last part as one that has the rest.
+// The last part has the rest of the file.
 func TestParts(t *testing.T) {
 	t.Parallel()
 	for size, want := range map[int][2]int64{ // parts, and how long each is
@@ -141,8 +141,8 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// Where photos cannot be looked for, or the operator has set no time, nothing ever counts as not posted.
-func TestPhotosStayUnknown(t *testing.T) {
+// Photos never count as absent if they cannot be searched for, or if the operator has set no time.
+func TestPhotosRemainUnknown(t *testing.T) {
 	t.Parallel()
 	g := scripted(t, map[string]string{"/video/list/": well(`{"videos":[]}`)})
 	deaf := g
@@ -164,8 +164,8 @@ func TestPhotosStayUnknown(t *testing.T) {
 	}
 }
 
-// A video whose address takes no more is uploaded anew only once no part can be under way any more.
-func TestUploadsEndBeforeTheNextBegins(t *testing.T) {
+// An expired upload is restarted only when no part can be in transit.
+func TestUploadRestartsAfterGrace(t *testing.T) {
 	t.Parallel()
 	g := scripted(t, map[string]string{"/status/fetch/": well(`{"status":"PROCESSING_UPLOAD","uploaded_bytes":99}`)})
 	now := networktest.Start.Add(2 * time.Hour)
@@ -179,7 +179,7 @@ func TestUploadsEndBeforeTheNextBegins(t *testing.T) {
 	}
 }
 
-// What the account's owner has switched off stays off, and a draft that is ready stays as it is.
+// The owner's settings are respected, and a prepared draft does not change.
 func TestDraftKeeps(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -202,9 +202,8 @@ func TestDraftKeeps(t *testing.T) {
 	}
 }
 
-// Where a post that is not found counts as none after a time, photos can be fetched for half of it at most; where it
-// never does, for hours.
-func TestPhotosComeInTime(t *testing.T) {
+// If a missing post counts as absent after a time, photos can be fetched for at most half of it, else for hours.
+func TestPhotoLinksExpire(t *testing.T) {
 	t.Parallel()
 	for settled, life := range map[time.Duration]time.Duration{0: 4 * time.Hour, 10 * time.Minute: 5 * time.Minute} {
 		l := networktest.NewLibrary(t)
@@ -226,7 +225,7 @@ func TestPhotosComeInTime(t *testing.T) {
 	}
 }
 
-// A post is public only after a while, and has a permalink then.
+// A post gets its permalink when it becomes public.
 func TestReview(t *testing.T) {
 	t.Parallel()
 	for form, media := range map[string]func(*networktest.Library) []network.Media{"video": smallFilm, "photo": image} {
@@ -251,7 +250,7 @@ func TestReview(t *testing.T) {
 	}
 }
 
-// What is lost on the way to the answer of a post in review does not make a second one.
+// A lost response for a post in review does not make a second post.
 func TestLostInReview(t *testing.T) {
 	t.Parallel()
 	for _, media := range []func(*networktest.Library) []network.Media{smallFilm, image} {
@@ -266,7 +265,7 @@ func TestLostInReview(t *testing.T) {
 	}
 }
 
-// A status that cannot be read once all has been sent is no failure of the post.
+// An unreadable status after the last part does not fail the post.
 func TestStatusLostAtCommit(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -279,7 +278,7 @@ func TestStatusLostAtCommit(t *testing.T) {
 	f.WantStands(g, d)
 }
 
-// The addresses of photos are not quoted.
+// Errors do not quote the URLs of photos.
 func TestLinksAreNotQuoted(t *testing.T) {
 	t.Parallel()
 	body := `{"error":{"code":"invalid_params","message":"https://files.test/1 is not yours"}}`
@@ -293,8 +292,7 @@ func TestLinksAreNotQuoted(t *testing.T) {
 	}
 }
 
-// A video of several parts is published once, whichever request or answer is lost, and whichever draft is prepared
-// again.
+// A video of several parts is published once if any request or response is lost, from any draft.
 func TestPartsOfVideos(t *testing.T) {
 	t.Parallel()
 	p := networktest.Content{Media: largeFilm, Begins: "/video/init/"}

@@ -17,11 +17,14 @@ const (
 	settled  = 10 * time.Minute
 	chunk    = 5_000_000
 	small    = 20_000
-	large    = 2*chunk + 1_000_000 // of two parts
+	large    = 2*chunk + 1_000_000 // two parts
 	userCall = "/user/info/"
 	listCall = "/video/list/"
-	video    = `{"tiktok":true,"text":"x","media":[{"id":1,"kind":"video"}],"privacy":"PUBLIC_TO_EVERYONE","made":"2026-11-21T09:30:00Z","upload":{"id":"v_pub_file~1","url":"{server}/upload/?secret=s","type":"video/mp4","size":100,"chunk":100,"parts":1}}`
-	photos   = `{"tiktok":true,"text":"x","media":[{"id":1,"kind":"image"}],"privacy":"PUBLIC_TO_EVERYONE","made":"2026-11-21T09:30:00Z","until":"2026-11-21T13:30:00Z","links":["https://files.test/1"]}`
+	video    = `{"tiktok":true,"text":"x","media":[{"id":1,"kind":"video"}],"privacy":"PUBLIC_TO_EVERYONE",` +
+		`"made":"2026-11-21T09:30:00Z","upload":{"id":"v_pub_file~1","url":"{server}/upload/?secret=s",` +
+		`"type":"video/mp4","size":100,"chunk":100,"parts":1}}`
+	photos = `{"tiktok":true,"text":"x","media":[{"id":1,"kind":"image"}],"privacy":"PUBLIC_TO_EVERYONE",` +
+		`"made":"2026-11-21T09:30:00Z","until":"2026-11-21T13:30:00Z","links":["https://files.test/1"]}`
 )
 
 func image(l *networktest.Library) []network.Media { return []network.Media{l.Image("jpeg", 40, 30)} }
@@ -42,7 +45,7 @@ var (
 	}
 )
 
-// of is a medium with a change.
+// changed returns the media item m with a change.
 func of(m network.Media, change func(*network.Media)) []network.Media {
 	change(&m)
 	return []network.Media{m}
@@ -252,23 +255,23 @@ var adapter = networktest.Case{
 
 func well(data string) string { return `{"data":` + data + `,"error":{"code":"ok"}}` }
 
-// published is of a video that has this id for the public.
+// publicVideo returns the status of a video with this public id.
 func published(id string) string {
-	return well(`{"status":"PUBLISH_COMPLETE","publicaly_available_post_id":[` + id + `]}`) //nolint:misspell // so it is called
+	return well(`{"status":"PUBLISH_COMPLETE","publicaly_available_post_id":[` + id + `]}`) //nolint:misspell // the API's spelling
 }
 
 func refused(code string) string {
 	return `{"data":{},"error":{"code":"` + code + `","message":"said"}}`
 }
 
-// shows tells the request that makes a post visible: that for photos, or a video's last part.
+// isPublishing reports whether a request makes a post visible: that for photos, or a video's last part.
 func shows(r networktest.Request) bool {
 	var first, last, total int
 	_, err := fmt.Sscanf(r.Header.Get("Content-Range"), "bytes %d-%d/%d", &first, &last, &total)
 	return err == nil && last == total-1 || strings.HasSuffix(r.URL.Path, "/content/init/")
 }
 
-// later is a refusal, and when the call may be repeated.
+// retryCase returns an error with a retry time.
 func later(code string, header http.Header, after time.Duration) networktest.Repeat {
 	class := map[string]network.Class{
 		"rate_limit_exceeded": network.Rate, "spam_risk_too_many_posts": network.Quota, "invalid_params": network.Rejected,
@@ -280,8 +283,8 @@ func later(code string, header http.Header, after time.Duration) networktest.Rep
 	return r
 }
 
-// looks are what is said of a video, or listed of photos, and what is found in it. That photos are not listed proves
-// nothing before a settled time.
+// resolveCases are statuses of videos and lists of photos, with their outcomes. A missing photo counts as absent only
+// after settleTime.
 func looks() map[string]networktest.Look {
 	one := func(id string, after time.Duration, rest string) string {
 		return fmt.Sprintf(`{"id":%q,"create_time":%d,%s}`, id, networktest.Start.Add(after).Unix(), rest)

@@ -12,11 +12,11 @@ import (
 	"pressroom/internal/network"
 )
 
-// conformance are the cases that the network publishes for those who count texts by its rules. Other sections are about
-// rules of before, or about what is no text of a post.
+// conformance has the network's published cases for counting characters. Other sections of the file are about older
+// rules, or not about the text of a post.
 type conformance struct {
 	Tests struct {
-		Weighted []conformanceCase `yaml:"WeightedTweetsWithDiscountedEmojiCounterTest"` // the section without Discounted is of version 2
+		Weighted []conformanceCase `yaml:"WeightedTweetsWithDiscountedEmojiCounterTest"` // the section without Discounted is for version 2
 		Unicode  []conformanceCase `yaml:"UnicodeDirectionalMarkerCounterTest"`
 	}
 }
@@ -29,11 +29,11 @@ type conformanceCase struct {
 	}
 }
 
-// TestPublishedCases runs where the network's own file of cases is present.
+// TestPublishedCases needs the network's own file of cases.
 func TestPublishedCases(t *testing.T) {
 	raw, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "shared", "api-descriptions", "twitter-text-validate.yml"))
 	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("the network's cases are not here")
+		t.Skip("the network's cases are not available")
 	}
 	if err != nil {
 		t.Fatal(err)

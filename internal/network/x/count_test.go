@@ -42,7 +42,7 @@ func TestCountAgreesWithThePublishedLibrary(t *testing.T) {
 	}
 }
 
-// pieces of texts in which the rules for emoji, addresses and letters meet.
+// pieces are parts of texts for which several rules of emoji, URLs and letters apply.
 var pieces = []string{
 	"a", "Z", "9", "_", "-", ".", "..", "/", "@", "#", "＠", "\"", " ", "\n", "é", "e\u0301", "の", "한", "\u1100\u1161",
 	"com", "co.jp", "рф", "xn--",
@@ -67,13 +67,13 @@ func FuzzCount(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) { checkCount(t, text) })
 }
 
-// checkCount holds what is true of every text.
+// checkCount checks properties of the count of any text.
 func checkCount(t rapid.TB, text string) {
 	count := Count(text)
 	if normal := Count(norm.NFC.String(text)); normal != count {
 		t.Errorf("Count(%q) = %d, of its normal form %d", text, count, normal)
 	}
-	// No code point weighs more than 2, and an address of four or more, such as a.de, no more than 23.
+	// A code point weighs at most 2, and a URL of at least four, such as a.de, 23.
 	if most := 6 * len([]rune(norm.NFC.String(text))); count < 0 || count > most {
 		t.Errorf("Count(%q) = %d, above %d", text, count, most)
 	}
@@ -96,7 +96,7 @@ func TestCountAddsUpOverASpace(t *testing.T) {
 	})
 }
 
-// TestCountOfHostileTexts has texts that would take minutes, were every place of them tried against all behind it.
+// TestCountOfHostileTexts counts texts that would take minutes in quadratic time.
 func TestCountOfHostileTexts(t *testing.T) {
 	t.Parallel()
 	for _, part := range []string{

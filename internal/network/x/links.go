@@ -17,7 +17,8 @@ const (
 
 // The letters besides ASCII that are allowed in a path, and in a domain without a scheme.
 const (
-	latin    = `À-ÖØ-öø-ÿ\x{100}-\x{24f}\x{253}\x{254}\x{256}\x{257}\x{259}\x{25b}\x{263}\x{268}\x{26f}\x{272}\x{289}\x{28b}\x{2bb}\x{300}-\x{36f}\x{1e00}-\x{1eff}`
+	latin = `À-ÖØ-öø-ÿ\x{100}-\x{24f}\x{253}\x{254}\x{256}\x{257}\x{259}\x{25b}\x{263}\x{268}\x{26f}` +
+		`\x{272}\x{289}\x{28b}\x{2bb}\x{300}-\x{36f}\x{1e00}-\x{1eff}`
 	cyrillic = `\x{400}-\x{4ff}`
 )
 

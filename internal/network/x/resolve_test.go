@@ -11,7 +11,7 @@ import (
 
 var escaped = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// listed is a text as X lists it: escaped, with its own addresses in the place of others, and one more for the media.
+// networkForm returns a text as X lists it: escaped, with short URLs instead of others, and one more for the media.
 func listed(t *rapid.T, text string) tweet {
 	var out strings.Builder
 	urls := []map[string]string{}
@@ -40,8 +40,8 @@ func listed(t *rapid.T, text string) tweet {
 	return read
 }
 
-// A text is recognised in what the network makes of it.
-func TestTextIsRecognised(t *testing.T) {
+// A text matches the network's form of it.
+func TestTextMatchesNetworkForm(t *testing.T) {
 	t.Parallel()
 	word := rapid.SampledFrom([]string{
 		"hello", "example.org", "https://example.org/?a=1&copy=2", "http://a.test/", "<b>", "&amp;", "AT&T", `"it's"`,

@@ -16,7 +16,8 @@ const (
 	ready     = `{"x":true,"text":"x","ready":"2026-11-21T09:30:00Z"}`
 	listCall  = "/tweets?"
 	clickCall = "/2/tweets?"
-	forbidden = `{"type":"https://api.x.com/2/problems/client-forbidden","title":"Client Forbidden","detail":"not for this app","status":403}`
+	forbidden = `{"type":"https://api.x.com/2/problems/client-forbidden","title":"Client Forbidden",` +
+		`"detail":"not for this app","status":403}`
 )
 
 func images(count int) func(*networktest.Library) []network.Media {
@@ -31,7 +32,7 @@ func images(count int) func(*networktest.Library) []network.Media {
 
 func gif(l *networktest.Library) []network.Media { return []network.Media{l.Image("gif", 9, 9)} }
 
-// film has several segments.
+// film returns a video of several segments.
 func film(l *networktest.Library) []network.Media { return []network.Media{l.Video(2_400_000)} }
 
 var adapter = networktest.Case{
@@ -210,7 +211,7 @@ func limited(body, reset string, class network.Class, after time.Duration) netwo
 	return r
 }
 
-// uploading is a network that takes uploads, and answers alike to all questions about them.
+// stuckUpload returns a server that accepts uploads and always answers with the same status.
 func uploading(status networktest.Answer, class network.Class) networktest.GiveUp {
 	return networktest.GiveUp{
 		Draft: `{"x":true,"media":[{"id":1,"kind":"video","type":"video/mp4","size":100}]}`, Class: class, Calls: 4,
@@ -224,16 +225,18 @@ func uploading(status networktest.Answer, class network.Class) networktest.GiveU
 	}
 }
 
-// looks are lists of posts, and what is found in them.
+// resolveCases are lists of posts with their outcomes.
 func looks() map[string]networktest.Look {
 	const (
-		post  = `{"id":"5","text":"see https://t.co/a &amp; b","created_at":"2026-11-21T09:00:30.000Z","entities":{"urls":[{"url":"https://t.co/a","expanded_url":"http://example.org/"}]}}`
+		post = `{"id":"5","text":"see https://t.co/a &amp; b","created_at":"2026-11-21T09:00:30.000Z",` +
+			`"entities":{"urls":[{"url":"https://t.co/a","expanded_url":"http://example.org/"}]}}`
 		again = `{"id":"6","text":" see example.org &amp;  b","created_at":"2026-11-21T09:01:30.000Z"}`
 		older = `{"id":"4","text":"see example.org &amp; b","created_at":"2026-11-21T08:59:30.000Z"}`
 		long  = `{"id":"7","text":"see…","created_at":"2026-11-21T09:00:30Z","note_post":{"text":"see example.org & b"}}`
 		other = `{"id":"8","text":"see example.com & b","created_at":"2026-11-21T09:00:30Z"},
 			{"id":"9","text":"see example.org & b","created_at":"2026-11-21T09:00:30Z","attachments":{"media_keys":["3_1"]}},
-			{"id":"10","text":"see example.org & b","created_at":"2026-11-21T08:58:59Z"},{"id":"../x","text":"see example.org & b","created_at":"2026-11-21T09:00:30Z"}`
+			{"id":"10","text":"see example.org & b","created_at":"2026-11-21T08:58:59Z"},
+			{"id":"../x","text":"see example.org & b","created_at":"2026-11-21T09:00:30Z"}`
 	)
 	list := func(posts, next string, verdict network.Verdict, class network.Class, id string) networktest.Look {
 		return networktest.Look{
@@ -260,7 +263,7 @@ func TestConformance(t *testing.T) {
 	networktest.Run(t, adapter)
 }
 
-// An app without a secret names itself in the form.
+// An app without a secret sends its id in the form.
 func TestPublicClient(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -269,7 +272,7 @@ func TestPublicClient(t *testing.T) {
 	f.Fresh(g)
 }
 
-// Those of another consent of the same account stay.
+// Revoke leaves the tokens of another consent of the same account valid.
 func TestRevokeLeavesOtherConsents(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -282,7 +285,7 @@ func TestRevokeLeavesOtherConsents(t *testing.T) {
 	f.Fresh(twin)
 }
 
-// What came before a page that is refused is kept.
+// Collect returns the posts of the pages before a rejected one.
 func TestCollectKeepsPages(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -298,7 +301,7 @@ func TestCollectKeepsPages(t *testing.T) {
 	}
 }
 
-// The network does not tell the clicks on posts that are older than 30 days, and they are not asked for.
+// Clicks on posts older than 30 days are not available, and not requested.
 func TestCollectOldPosts(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -316,11 +319,11 @@ func TestCollectOldPosts(t *testing.T) {
 	asked := f.Wire.Count("/2/tweets?")
 	f.Collect(g, networktest.Start, 10)
 	if again := f.Wire.Count("/2/tweets?"); again != asked {
-		t.Error("the clicks on old posts were asked for")
+		t.Error("the clicks on old posts were requested")
 	}
 }
 
-// What is sent, and what the sandbox answers, fits what the network describes. It describes no token endpoint.
+// Requests and the sandbox's responses match the network's description, which has no token endpoint.
 func TestCallsAreDescribed(t *testing.T) {
 	t.Parallel()
 	api := networktest.DescribedBy(t, "x-v2-openapi.json", "api.x.com", "/x")

@@ -15,7 +15,7 @@ import (
 	"pressroom/internal/network/youtube"
 )
 
-// Where the person did not allow to read reports, nobody asks for one.
+// Without its scope no report is requested.
 func TestCollectWithoutReports(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -28,16 +28,18 @@ func TestCollectWithoutReports(t *testing.T) {
 	}
 }
 
-// What a channel hides is not told, and what nobody else can see is no post.
+// Hidden counts and videos that others cannot see are left out.
 func TestCollectHidden(t *testing.T) {
 	t.Parallel()
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		video := `{"id":%q,"snippet":{"publishedAt":"2026-11-21T09:30:00Z","title":"t"},"status":{"privacyStatus":%q,"uploadStatus":%q},"statistics":{"viewCount":"7"}}`
+		video := `{"id":%q,"snippet":{"publishedAt":"2026-11-21T09:30:00Z","title":"t"},` +
+			`"status":{"privacyStatus":%q,"uploadStatus":%q},"statistics":{"viewCount":"7"}}`
 		item := `{"snippet":{"publishedAt":"2026-11-21T09:30:00Z","resourceId":{"videoId":%q}}}`
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/channels"):
 			_, _ = fmt.Fprint(w,
-				`{"items":[{"contentDetails":{"relatedPlaylists":{"uploads":"UU1a"}},"statistics":{"subscriberCount":"0","hiddenSubscriberCount":true}}]}`)
+				`{"items":[{"contentDetails":{"relatedPlaylists":{"uploads":"UU1a"}},`+
+					`"statistics":{"subscriberCount":"0","hiddenSubscriberCount":true}}]}`)
 		case strings.HasSuffix(r.URL.Path, "/playlistItems"):
 			_, _ = fmt.Fprintf(w, `{"items":[`+item+`,`+item+`,`+item+`]}`, "aaaaaaaaaaa", "bbbbbbbbbbb", "ccccccccccc")
 		default:
@@ -57,7 +59,7 @@ func TestCollectHidden(t *testing.T) {
 	}
 }
 
-// The Analytics API has a host of its own.
+// Reports are read from the host of the Analytics API.
 func TestCollectReportsElsewhere(t *testing.T) {
 	t.Parallel()
 	asked := make(chan string, 10)
@@ -98,11 +100,11 @@ func (answer transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// Private videos are not listed, so that what is missing proves nothing.
+// Private videos are not listed, so a missing video may exist.
 func TestReticent(t *testing.T) {
 	t.Parallel()
 	var n any = youtube.New(youtube.Options{})
 	if _, reticent := n.(network.Reticent); !reticent {
-		t.Error("its list is taken for whole")
+		t.Error("the list is taken to be complete")
 	}
 }

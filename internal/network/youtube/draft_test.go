@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/network/youtube"
 )
 
-// planning is what a Draft says of its video.
+// plannedVideo is the video of a Draft.
 type planning struct {
 	Title, Description, Privacy string
 	Tags                        []string
@@ -62,7 +62,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// Whatever the text, the title and the tags are some that the network takes.
+// The title and the tags of any text are valid.
 func TestPlanAnyText(t *testing.T) {
 	t.Parallel()
 	n := youtube.New(youtube.Options{})

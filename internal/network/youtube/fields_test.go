@@ -10,8 +10,7 @@ import (
 	"pressroom/internal/network/networktest"
 )
 
-// What the API knows of each call: its parameters, and the members of what is networktest.Request and answered, as far
-// as they are used.
+// The documented parameters of each call, and the members of its request and response, as far as they are used.
 var (
 	callQueries = map[string][]string{
 		"POST " + upload:                        {"uploadType", "part", "notifySubscribers"},
@@ -65,13 +64,13 @@ var (
 	}
 )
 
-// described checks that a request and its answer have only what the API knows.
+// checkCall checks that a request and its response have only documented parameters and members.
 func described(t *testing.T, r networktest.Request) {
 	checkRequest(t, r)
 	checkAnswer(t, r, r.Status, r.Answer)
 }
 
-// checkRequest checks that a request has only what the API knows.
+// checkRequest checks that a request has only documented parameters and members.
 func checkRequest(t *testing.T, s networktest.Request) {
 	known, found := callQueries[s.Method+" "+s.URL.Path]
 	if !found {
@@ -90,12 +89,12 @@ func checkRequest(t *testing.T, s networktest.Request) {
 	}
 }
 
-// aboutTokens tells whether a request is to the network's sign-in, which answers in a form of its own.
+// isTokenCall reports whether a request is about tokens; their responses have a format of their own.
 func aboutTokens(s networktest.Request) bool {
 	return s.URL.Path == "/youtube/token" || s.URL.Path == "/youtube/revoke"
 }
 
-// checkAnswer checks that an answer has only what the API has.
+// checkAnswer checks that a response has only documented members.
 func checkAnswer(t *testing.T, s networktest.Request, status int, body []byte) {
 	switch {
 	case status == http.StatusPermanentRedirect || s.Method == http.MethodPost && s.URL.Path == upload && status == http.StatusOK:
@@ -127,7 +126,7 @@ func checkResource(t *testing.T, where string, body []byte) {
 	checkMembers(t, where, resources[of.Kind], body)
 }
 
-// checkMembers checks the members of an object, and of those in it that the table has.
+// checkMembers checks the members of an object and of the objects in it that known has.
 func checkMembers(t *testing.T, where string, known map[string][]string, body []byte) {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(body, &object); err != nil {

@@ -16,7 +16,7 @@ import (
 	"pressroom/internal/network/youtube"
 )
 
-// What is said of a video is sent as it was planned.
+// The insert request has the planned title, description and tags.
 func TestInsert(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -39,7 +39,7 @@ func TestInsert(t *testing.T) {
 	}
 }
 
-// Each part is sent once, and the session is asked before the parts that follow a pause.
+// Each part is sent once, and the session is queried before the parts that follow a pause.
 func TestParts(t *testing.T) {
 	t.Parallel()
 	for size, c := range map[int]struct{ requests int }{1000: {2}, chunk: {2}, chunk + 1: {4}, 3 * chunk: {5}, 3*chunk + 5: {6}} {
@@ -54,7 +54,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// An operator's rules cannot make a video of nothing.
+// A video needs a file even if the operator's rules require none.
 func TestOwnRules(t *testing.T) {
 	t.Parallel()
 	n := youtube.New(youtube.Options{App: network.App{Rules: &network.Rules{}}})
@@ -66,7 +66,7 @@ func TestOwnRules(t *testing.T) {
 	networktest.WantClass(t, err, network.RejectedMedia, "")
 }
 
-// A file that is not the one that the upload was begun with is not sent.
+// A file that has changed since the start of the upload is not sent.
 func TestChangedFile(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -79,7 +79,7 @@ func TestChangedFile(t *testing.T) {
 	f.WantHeld(0)
 }
 
-// An address that leads elsewhere would carry the token there.
+// A session URL of another host is rejected, as it would get the token.
 func TestSessionElsewhere(t *testing.T) {
 	t.Parallel()
 	s := networktest.NewStub(t, adapter, network.App{},
@@ -88,8 +88,8 @@ func TestSessionElsewhere(t *testing.T) {
 	networktest.WantClass(t, err, network.Transient, "")
 }
 
-// A video whose session has run out is found among the channel's uploads, unless it could be another.
-func TestLookBack(t *testing.T) {
+// A video whose session has expired is found among the channel's uploads, unless several match.
+func TestFindUpload(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		before, after int // posts of the same text, before this one and after
@@ -111,7 +111,7 @@ func TestLookBack(t *testing.T) {
 			d := f.Ready(g, "same\ntext")
 			tried := f.Tried()
 			first := f.Publish(g, d)
-			first.Alike = true // without its session it cannot be told from another
+			first.Alike = true // without its session it is only identified by its content
 			for range c.after {
 				f.Publish(g, f.Ready(g, "same\ntext"))
 			}
@@ -126,7 +126,7 @@ func TestLookBack(t *testing.T) {
 	}
 }
 
-// Using a refresh token keeps it.
+// A refresh token remains valid while it is used.
 func TestUsedRefreshToken(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -137,7 +137,7 @@ func TestUsedRefreshToken(t *testing.T) {
 	}
 }
 
-// forgetful is a network that keeps only so many bytes of each part.
+// partialStore returns a server that stores at most most bytes of each part.
 func forgetful(most int64) http.HandlerFunc {
 	have := int64(0)
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -149,8 +149,8 @@ func forgetful(most int64) http.HandlerFunc {
 	}
 }
 
-// A network that kept less than it was sent is sent the rest, and one that keeps nothing is given up.
-func TestForgetful(t *testing.T) {
+// If the network stores a part of what was sent, the rest is sent again. If it stores nothing, Prepare fails.
+func TestPartialStore(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		most     int64

@@ -19,10 +19,11 @@ const (
 	listCall    = "/playlistItems?"
 	videoCall   = "/v3/videos?"
 	reportCall  = "/v2/reports?"
-	planned     = `{"youtube":true,"title":"x","description":"x","privacy":"public","media":[{"id":1,"name":"film.mp4","kind":"video","type":"video/mp4","size":100}]}`
-	ready       = `{"youtube":true,"title":"x","description":"x","privacy":"public","media":[{"id":1,"name":"film.mp4","kind":"video","type":"video/mp4","size":100}],` +
+	planned     = `{"youtube":true,"title":"x","description":"x","privacy":"public","media":` + videoJSON + `}`
+	ready       = `{"youtube":true,"title":"x","description":"x","privacy":"public","media":` + videoJSON + `,` +
 		`"session":"{server}/upload?upload_id=1","type":"video/mp4","total":100,"began":"2026-11-21T09:30:00Z","sessions":1}`
-	week = 7 * 24 * time.Hour
+	videoJSON = `[{"id":1,"name":"film.mp4","kind":"video","type":"video/mp4","size":100}]`
+	week      = 7 * 24 * time.Hour
 )
 
 func film(size int) func(*networktest.Library) []network.Media {
@@ -187,7 +188,7 @@ var adapter = networktest.Case{
 		Told: []string{"views", "likes", "comments", "shares"}, Page: 50,
 		Fails: func(now time.Time) map[string]networktest.CollectFailure {
 			soon := map[string]string{"Retry-After": "30"}
-			midnight := time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC) // of the network's zone
+			midnight := time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC) // in the network's time zone
 			return map[string]networktest.CollectFailure{
 				"too often, the channel": networktest.Stops(networktest.Answering{
 					Part: channelCall, Status: 403, Header: soon, Body: reason(403, "rateLimitExceeded"),
@@ -247,14 +248,14 @@ func late(now time.Time, reason, header string, class network.Class, after time.
 	return networktest.Repeat{Call: 1, Answer: answer, At: now, Class: class, After: after}
 }
 
-// lastPart tells the last part of a file.
+// isLastPart reports whether a request sends the last part of a file.
 func lastPart(r networktest.Request) bool {
 	var first, last, total int
 	_, err := fmt.Sscanf(r.Header.Get("Content-Range"), "bytes %d-%d/%d", &first, &last, &total)
 	return err == nil && last == total-1
 }
 
-// uploads is a network that says one thing of a session, and lists these uploads.
+// uploads returns a server with a session's status and a list of uploads.
 func uploads(status int, header, session, list string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -275,7 +276,7 @@ func uploads(status int, header, session, list string) http.HandlerFunc {
 	}
 }
 
-// looks are what is said of a session and listed, and what is found in it.
+// resolveCases are statuses of a session and lists of uploads, with their outcomes.
 func looks() map[string]networktest.Look {
 	item := func(id, text, at string) string {
 		return `{"snippet":{"publishedAt":"` + at + `","title":"x","description":"` + text + `","resourceId":{"videoId":"` + id + `"}}}`

@@ -1,0 +1,258 @@
+package networktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pressroom/internal/network"
+)
+
+// PrepareFromEachDraft resumes from every stored draft. Each leads to a prepared draft, and a prepared draft does
+// not change.
+func PrepareFromEachDraft(t *testing.T, c Case, p Content) {
+	t.Helper()
+	f := New(t, c, 10*time.Second)
+	g := f.Grant()
+	drafts, err := f.Drafts(g, f.Plan(p.text(), p.media(f.Library)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ready := drafts[len(drafts)-1]
+	if begun := f.Wire.Count(p.Begins); p.Begins != "" && begun != max(p.Uploads, 1) {
+		t.Errorf("begun %d times", begun)
+	}
+	for i, d := range drafts[1:] {
+		again, err := f.Prepare(g, d)
+		if err != nil {
+			t.Fatalf("draft %d: %v", i+1, err)
+		}
+		if string(d) == string(ready) && string(again) != string(ready) {
+			t.Errorf("%s became %s", ready, again)
+		}
+	}
+	if begun := f.Wire.Count(p.Begins); p.Begins != "" && begun != max(p.Uploads, 1) {
+		t.Errorf("begun %d times in the end", begun)
+	}
+	if _, err := f.Prepare(g, drafts[0]); err != nil {
+		t.Error(err)
+	}
+	f.WantHeld(0)
+	f.Publish(g, ready)
+	f.WantHeld(1)
+}
+
+// LoseAnything drops each request of a publication in turn, or its response. The post is published once.
+func LoseAnything(t *testing.T, c Case, p Content) {
+	t.Helper()
+	f := New(t, c, 0)
+	g := f.Grant()
+	before := f.Wire.Count("")
+	f.deliver(g, f.Plan(p.text(), p.media(f.Library)...))
+	for n := range f.Wire.Count("") - before {
+		for what, request := range map[string]bool{"request": true, "answer": false} {
+			t.Run(fmt.Sprintf("%s %d", what, n), func(t *testing.T) {
+				t.Parallel()
+				f := New(t, c, 0)
+				g := f.Grant()
+				media := p.media(f.Library)
+				d := f.Plan(p.text(), media...)
+				f.Wire.loseNth(n, request)
+				f.deliver(g, d)
+				f.WantShown(p.text(), media)
+			})
+		}
+	}
+}
+
+// deliver publishes as a delivery does: it repeats calls that had no effect, and resolves uncertain ones.
+func (f *Fixture) deliver(g network.Grant, d network.Draft) {
+	f.t.Helper()
+	for range 10 {
+		d = f.insist(g, d)
+		_, err := f.Commit(g, d)
+		failed, _ := errors.AsType[*network.Error](err)
+		switch Class(err) {
+		case "":
+			return
+		case network.Transient:
+			continue
+		case network.Uncertain, network.Processing, network.Duplicate:
+			if failed.Draft != nil {
+				d = failed.Draft
+			}
+		default:
+			f.t.Fatal(err)
+		}
+		tried := f.Tried()
+		verdict, _, err := f.decide(g, d, tried)
+		if verdict == network.Unknown && (Class(err) == network.Transient || f.c.PendingIDs) {
+			f.Clock.Advance(time.Duration(f.c.App.Settled))
+			verdict, _, err = f.decide(g, d, tried)
+		}
+		if verdict == network.Stands {
+			return
+		}
+		if verdict == network.Unknown || err != nil && Class(err) != network.Transient {
+			f.t.Fatalf("verdict %v, %v", verdict, err)
+		}
+	}
+	f.t.Fatal("never published")
+}
+
+// prepareAnyway prepares a draft, repeating calls that had no effect.
+func (f *Fixture) insist(g network.Grant, d network.Draft) network.Draft {
+	f.t.Helper()
+	for range 10 {
+		drafts, err := f.Drafts(g, d)
+		d = drafts[len(drafts)-1]
+		if err == nil {
+			return d
+		}
+		wantClass(f.t, err, network.Transient, "")
+	}
+	f.t.Fatal("never ready")
+	return nil
+}
+
+// loseAnswerOfCommit drops the response to each commit. The outcome is uncertain, and Resolve finds the post.
+func loseAnswerOfCommit(t *testing.T, c Case, p Content) {
+	for _, kind := range c.kinds() {
+		f := New(t, c, 0)
+		g := f.Connect(kind, Account)
+		d := f.Prepared(g, " lost\n\nand  found ", p.media(f.Library)...)
+		f.Wire.LoseAnswer(c.shows)
+		_, err := f.Commit(g, d)
+		failed := WantClass(t, err, network.Uncertain, "")
+		for _, secret := range []string{g.Access, "upload_id", "token="} {
+			if strings.Contains(failed.Error(), secret) {
+				t.Errorf("the error has a secret: %v", failed)
+			}
+		}
+		f.Wire.LoseAnswer(nil)
+		f.WantStands(g, d)
+	}
+}
+
+func (c Case) shows(r Request) bool {
+	if c.Shows == nil {
+		return r.Method != http.MethodGet
+	}
+	return c.Shows(r)
+}
+
+// neverArrived resolves a post that was never committed. Once it counts as absent, it is published.
+func neverArrived(t *testing.T, c Case, p Content) {
+	f := New(t, c, 0)
+	g := f.Grant()
+	d := f.Prepared(g, "late", p.media(f.Library)...)
+	tried := f.Tried()
+	if p.Settled > 0 {
+		for range 2 {
+			verdict, _, err := f.Network().Resolve(t.Context(), g, d, tried)
+			if c.PendingIDs && Class(err) == network.Uncertain {
+				break
+			}
+			if failed := WantClass(t, err, network.Processing, ""); verdict != network.Unknown ||
+				!failed.After.After(f.Clock.Now()) {
+				t.Errorf("verdict %v, not before %v", verdict, failed.After)
+			}
+			f.Clock.Advance(p.Settled - time.Second)
+		}
+		f.Clock.Advance(tried.First.Add(p.Settled).Sub(f.Clock.Now()))
+	}
+	verdict, receipt, err := f.Network().Resolve(t.Context(), g, d, tried)
+	if verdict != network.Absent || err != nil || receipt != (network.Receipt{}) {
+		t.Fatalf("verdict %v, %+v, %v", verdict, receipt, err)
+	}
+	f.Publish(g, d)
+	f.WantHeld(1)
+}
+
+// cancelCalls makes calls with a cancelled context. No request is sent.
+func cancelled(t *testing.T, c Case, p Content) {
+	f := New(t, c, 0)
+	g := f.Grant()
+	d, planned := f.Prepared(g, "never", p.media(f.Library)...), f.Plan("never", p.media(f.Library)...)
+	sent := f.Wire.Count("")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	n := f.Network()
+	calls := map[string]func() error{
+		"commit":  func() error { _, err := n.Commit(ctx, g, d, f.Library); return err },
+		"resolve": func() error { _, _, err := n.Resolve(ctx, g, d, network.Tried{}); return err },
+	}
+	if p.Media != nil && !p.Local {
+		calls["prepare"] = func() error { _, _, err := n.Prepare(ctx, g, planned, f.Library); return err }
+	}
+	for name, call := range calls {
+		if failed := WantClass(t, call(), network.Transient, ""); strings.Contains(failed.Error(), g.Access) {
+			t.Errorf("%s: the error has the token", name)
+		}
+	}
+	f.WantHeld(0)
+	if now := f.Wire.Count(""); now != sent {
+		t.Errorf("%d requests", now-sent)
+	}
+}
+
+// commitTwice commits a draft twice. There is one post.
+func commitTwice(t *testing.T, c Case, p Content) {
+	if c.repeatable(p) {
+		return
+	}
+	f := New(t, c, 0)
+	g := f.Grant()
+	d := f.Prepared(g, "once", p.media(f.Library)...)
+	first := f.Publish(g, d)
+	again, err := f.Commit(g, d)
+	if err != nil && Class(err) != c.Another && Class(err) != network.Uncertain ||
+		err == nil && !c.PendingIDs && again.ID != first.ID {
+		t.Errorf("receipts %+v and %+v, %v", first, again, err)
+	}
+	f.WantStands(g, d)
+}
+
+func (c Case) repeatable(p Content) bool {
+	for _, name := range c.Repeatable {
+		if name == "" || name == p.Name {
+			return true
+		}
+	}
+	return false
+}
+
+// commitAtOnce commits a draft concurrently. There is one post.
+func commitAtOnce(t *testing.T, c Case, p Content) {
+	if c.repeatable(p) {
+		return
+	}
+	f := New(t, c, 0)
+	g := f.Grant()
+	d := f.Prepared(g, "once", p.media(f.Library)...)
+	results := make([]error, 8)
+	var all sync.WaitGroup
+	for i := range results {
+		all.Go(func() { _, results[i] = f.Commit(g, d) })
+	}
+	all.Wait()
+	published := 0
+	for _, err := range results {
+		switch Class(err) {
+		case "", network.Processing:
+			published++
+		case c.Another, network.Uncertain:
+		default:
+			t.Error(err)
+		}
+	}
+	if c.Another != "" && published != 1 {
+		t.Errorf("published %d times", published)
+	}
+	f.WantStands(g, d)
+}
