@@ -36,13 +36,13 @@ func TestConnectFindsPDS(t *testing.T) {
 		more map[string]any
 		want string // empty: the server given
 	}{
-		"no document":            {nil, ""},
-		"a home":                 {service("#atproto_pds", "https://pds.example"), "https://pds.example"},
-		"a home with a full id":  {service(aliceDID+"#atproto_pds", "https://pds.example"), "https://pds.example"},
-		"another service":        {service("#atproto_labeler", "https://labels.example"), ""},
-		"a home that is no URL":  {service("#atproto_pds", "ftp://pds.example"), ""},
-		"a home that is no text": {service("#atproto_pds", map[string]any{"uri": "https://pds.example"}), ""},
-		"a home with a password": {service("#atproto_pds", "https://a:b@pds.example"), ""},
+		"no document":                {nil, ""},
+		"a PDS":                      {service("#atproto_pds", "https://pds.example"), "https://pds.example"},
+		"a PDS with a full id":       {service(aliceDID+"#atproto_pds", "https://pds.example"), "https://pds.example"},
+		"another service":            {service("#atproto_labeler", "https://labels.example"), ""},
+		"a PDS with an invalid URL":  {service("#atproto_pds", "ftp://pds.example"), ""},
+		"a PDS that is not a string": {service("#atproto_pds", map[string]any{"uri": "https://pds.example"}), ""},
+		"a PDS with a password":      {service("#atproto_pds", "https://a:b@pds.example"), ""},
 	} {
 		given := scripted(t, http.StatusOK, nil, sessionWith(t, c.more))
 		g, err := newNetwork().Connect(t.Context(), network.Credentials{Server: given.Server, Identifier: "alice.test", Password: "x"})

@@ -234,7 +234,7 @@ var unreadable = map[string]Answer{
 	"a server":       {Status: http.StatusInternalServerError, Body: `<html>`},
 	"a gateway":      {Status: http.StatusBadGateway, Body: `<html>`},
 	"an outage":      {Status: http.StatusServiceUnavailable},
-	"without an end": {Body: `{"id":"` + strings.Repeat("1", 2<<20) + `"}`},
+	"without an end": {Body: `{"id":"` + strings.Repeat("1", 1<<20) + `"}`},
 }
 
 // redirects checks that redirects are not followed: they would send the token elsewhere.

@@ -175,13 +175,26 @@ func (l *Library) Fake(kind, mime, content string) network.Media {
 	return l.Add(network.Media{Kind: kind, Type: mime}, []byte(content))
 }
 
-// Video adds a video of a size in bytes. It has only the header that the sandbox checks, and no two parts are
-// alike.
+// Video adds a video of a size in bytes. It has only the header that the sandbox checks, and no two parts are alike.
 func (l *Library) Video(size int) network.Media {
-	content := []byte("\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom")
-	for i := 0; len(content) < size; i++ {
-		content = append(content, byte(i), byte(i>>8), byte(i>>16), 'f')
-	}
 	return l.Add(network.Media{Name: "film.mp4", Kind: network.Video, Type: "video/mp4", Duration: time.Minute},
-		content[:size])
+		videoBytes(size))
+}
+
+const videoHeader = "\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom"
+
+var (
+	longestVideo = []byte(videoHeader)
+	growVideo    sync.Mutex
+)
+
+// videoBytes returns the beginning of a video that all tests share.
+func videoBytes(size int) []byte {
+	growVideo.Lock()
+	defer growVideo.Unlock()
+	longestVideo = slices.Grow(longestVideo, max(0, size-len(longestVideo)))
+	for i := (len(longestVideo) - len(videoHeader)) / 4; len(longestVideo) < size; i++ {
+		longestVideo = append(longestVideo, byte(i), byte(i>>8), byte(i>>16), 'f')
+	}
+	return longestVideo[:size:size]
 }

@@ -80,9 +80,9 @@ var adapter = networktest.Case{
 			{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 2_000_000_000},
 		},
 		Refusals: map[string]networktest.Refusal{
-			"too long":     {Text: strings.Repeat("é", 801), Media: images(1), Class: network.Rejected, Code: "caption_too_long"},
-			"a text alone": {Text: "x", Class: network.RejectedMedia, Code: "media_missing"},
-			"too many":     {Media: images(6), Class: network.RejectedMedia, Code: "media_too_many"},
+			"too long":  {Text: strings.Repeat("é", 801), Media: images(1), Class: network.Rejected, Code: "caption_too_long"},
+			"text only": {Text: "x", Class: network.RejectedMedia, Code: "media_missing"},
+			"too many":  {Media: images(6), Class: network.RejectedMedia, Code: "media_too_many"},
 			"mixed": {Media: func(l *networktest.Library) []network.Media {
 				return []network.Media{l.Image("png", 9, 9), l.Video(100)}
 			}, Class: network.RejectedMedia, Code: "media_mix"},
@@ -144,7 +144,7 @@ var adapter = networktest.Case{
 			}, 10*time.Minute),
 			"usual":    later(http.Header{"X-Ratelimit-Reset": {"7"}, "Retry-After": {"3"}}, 3*time.Second),
 			"too long": later(http.Header{"X-Ratelimit-Reset": {"99999999999"}}, 24*time.Hour),
-			"not told": later(nil, 0),
+			"unknown":  later(nil, 0),
 			"nonsense": later(http.Header{"X-Ratelimit-Reset": {"-1"}}, 0),
 		},
 		Looks:   looks(),
@@ -158,19 +158,19 @@ var adapter = networktest.Case{
 		Told: []string{"views", "likes", "comments", "saves", "clicks"}, Page: 100,
 		Fails: func(now time.Time) map[string]networktest.CollectFailure {
 			return map[string]networktest.CollectFailure{
-				"too often, the account": networktest.Stops(networktest.Answering{
+				"rate limit, account": networktest.Stops(networktest.Answering{
 					Part: userCall, Status: 429, Header: late, Body: `{"code":8}`,
 				}, network.Rate, now.Add(7*time.Second), 0),
-				"too often, the list": networktest.Stops(networktest.Answering{
+				"rate limit, list": networktest.Stops(networktest.Answering{
 					Part: listCall, Status: 429, Header: late, Body: `{"code":8}`,
 				}, network.Rate, now.Add(7*time.Second), 0),
-				"too often, the reports": networktest.Stops(networktest.Answering{
+				"rate limit, reports": networktest.Stops(networktest.Answering{
 					Part: aloneCall, Status: 429, Header: late, Body: `{"code":8}`,
 				}, network.Rate, now.Add(7*time.Second), 1),
-				"a dead token": networktest.Stops(networktest.Answering{
+				"an invalid token": networktest.Stops(networktest.Answering{
 					Part: userCall, Status: 401, Body: dead,
 				}, network.AuthRefresh, time.Time{}, 0),
-				"a token that died": networktest.Stops(networktest.Answering{
+				"an invalid token, reports": networktest.Stops(networktest.Answering{
 					Part: severalCall, Status: 401, Body: dead,
 				}, network.AuthRefresh, time.Time{}, 1),
 				"pins may not be read": networktest.Stops(networktest.Answering{
@@ -251,15 +251,15 @@ func looks() map[string]networktest.Look {
 		"nothing":    look(``, "null", network.Absent, "", ""),
 		"other pins": look(other, "null", network.Absent, "", ""),
 		"it":         look(other+","+it, "null", network.Stands, "", "5"),
-		"media untold": look(`{"id":"5","created_at":"2026-11-21T09:00:30","title":null,"description":"x"}`,
+		"unknown media type": look(`{"id":"5","created_at":"2026-11-21T09:00:30","title":null,"description":"x"}`,
 			"null", network.Stands, "", "5"),
 		"clocks differ":    look(pin("4", "2026-11-21T08:59:30+00:00", "x"), "null", network.Stands, "", "4"),
 		"twice":            look(it+","+it, "null", network.Unknown, network.Uncertain, ""),
 		"an older one too": look(pin("4", "2026-11-21T08:59:30", "x")+","+it, "null", network.Stands, "", "5"),
 		"two older ones": look(pin("4", "2026-11-21T08:59:30", "x")+","+pin("3", "2026-11-21T08:59:30", "x"), "null",
 			network.Absent, "", ""),
-		"newest first":      look(it+","+long, `"more"`, network.Stands, "", "5"),
-		"in no known order": look(long+","+pin("6", "2026-11-21T09:00:30", "y"), `"more"`, network.Unknown, network.Uncertain, ""),
+		"newest first": look(it+","+long, `"more"`, network.Stands, "", "5"),
+		"not sorted":   look(long+","+pin("6", "2026-11-21T09:00:30", "y"), `"more"`, network.Unknown, network.Uncertain, ""),
 	}
 }
 

@@ -56,13 +56,13 @@ func TestCreator(t *testing.T) {
 		creator, privacy string
 		class            network.Class
 	}{
-		"for everybody": {
+		"public": {
 			`{"privacy_level_options":["SELF_ONLY","PUBLIC_TO_EVERYONE"],"max_video_post_duration_sec":60}`, "PUBLIC_TO_EVERYONE", "",
 		},
 		"a private account": {`{"privacy_level_options":["SELF_ONLY","FOLLOWER_OF_CREATOR"]}`, "FOLLOWER_OF_CREATOR", ""},
-		"for oneself":       {`{"privacy_level_options":["SELF_ONLY"]}`, "SELF_ONLY", ""},
+		"only the account":  {`{"privacy_level_options":["SELF_ONLY"]}`, "SELF_ONLY", ""},
 		"too long":          {`{"privacy_level_options":["SELF_ONLY"],"max_video_post_duration_sec":59}`, "", network.RejectedMedia},
-		"for nobody":        {`{"privacy_level_options":["NEW"]}`, "", network.Transient},
+		"no known level":    {`{"privacy_level_options":["NEW"]}`, "", network.Transient},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -93,10 +93,10 @@ func TestPrepareGivesUp(t *testing.T) {
 		code   string
 		builds int
 	}{
-		"a failure of its own": {well(`{"status":"FAILED","fail_reason":"internal"}`), network.Transient, "internal", 4},
-		"an id that is gone":   {refused("invalid_params"), network.Rejected, "invalid_params", 4},
-		"a part is refused":    {well(`{"status":"PROCESSING_UPLOAD","uploaded_bytes":0}`), network.Rejected, "", 4},
-		"a bad file":           {well(`{"status":"FAILED","fail_reason":"file_format_check_failed"}`), network.RejectedMedia, "", 1},
+		"an internal failure": {well(`{"status":"FAILED","fail_reason":"internal"}`), network.Transient, "internal", 4},
+		"an unknown id":       {refused("invalid_params"), network.Rejected, "invalid_params", 4},
+		"a part is refused":   {well(`{"status":"PROCESSING_UPLOAD","uploaded_bytes":0}`), network.Rejected, "", 4},
+		"a bad file":          {well(`{"status":"FAILED","fail_reason":"file_format_check_failed"}`), network.RejectedMedia, "", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

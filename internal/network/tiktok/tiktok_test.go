@@ -91,7 +91,7 @@ var adapter = networktest.Case{
 		Checks: map[string]networktest.Checked{
 			"a photo":           networktest.Checks("", []network.Media{photo}),
 			"a video":           networktest.Checks(strings.Repeat("é", 2200), []network.Media{film}),
-			"a text alone":      networktest.Checks("x", nil, "!media_missing"),
+			"text only":         networktest.Checks("x", nil, "!media_missing"),
 			"emoji of a photo":  networktest.Checks(strings.Repeat("👋", 2000), []network.Media{photo}),
 			"too many of these": networktest.Checks(strings.Repeat("👋", 2001), []network.Media{photo}, "!caption_too_long"),
 			"too long a title":  networktest.Checks(strings.Repeat("é", 2201), []network.Media{film}, "!caption_too_long"),
@@ -109,7 +109,7 @@ var adapter = networktest.Case{
 			"thirty-five photos": networktest.Checks("", slices.Repeat([]network.Media{photo}, 35)),
 		},
 		Refusals: map[string]networktest.Refusal{
-			"a text alone":          {Text: "words", Class: network.RejectedMedia, Code: "media_missing"},
+			"text only":             {Text: "words", Class: network.RejectedMedia, Code: "media_missing"},
 			"a long text of photos": {Text: strings.Repeat("é", 4001), Media: image, Class: network.Rejected, Code: "caption_too_long"},
 			"a long text of videos": {Text: strings.Repeat("é", 2201), Media: smallFilm, Class: network.Rejected, Code: "caption_too_long"},
 			"a long video": {Media: func(l *networktest.Library) []network.Media {
@@ -185,17 +185,17 @@ var adapter = networktest.Case{
 				network.Transient, network.Uncertain),
 			"no data": networktest.Fails(200, `{"error":{"code":"ok"}}`, network.Transient, network.Uncertain),
 			"no id":   networktest.Fails(200, well(`{}`), "", network.Uncertain),
-			"token: dead": networktest.Fails(400, `{"error":"invalid_grant"}`, networktest.Skip,
+			"token: invalid": networktest.Fails(400, `{"error":"invalid_grant"}`, networktest.Skip,
 				networktest.Skip, network.AuthDead),
-			"token: dead, with a success": networktest.Fails(200, `{"error":"invalid_grant"}`, networktest.Skip,
+			"token: invalid, status 200": networktest.Fails(200, `{"error":"invalid_grant"}`, networktest.Skip,
 				networktest.Skip, network.AuthDead),
-			"token: taken back": networktest.Fails(400, `{"error":"access_denied"}`, networktest.Skip,
+			"token: access denied": networktest.Fails(400, `{"error":"access_denied"}`, networktest.Skip,
 				networktest.Skip, network.AuthDead),
 			"token: another app": networktest.Fails(401, `{"error":"invalid_client"}`, networktest.Skip,
 				networktest.Skip, network.Unapproved),
-			"token: asked wrongly": networktest.Fails(400, `{"error":"invalid_request"}`, networktest.Skip,
+			"token: invalid request": networktest.Fails(400, `{"error":"invalid_request"}`, networktest.Skip,
 				networktest.Skip, network.Transient),
-			"token: an error of its own": networktest.Fails(500, `{"error":"server_error"}`, networktest.Skip,
+			"token: server error": networktest.Fails(500, `{"error":"server_error"}`, networktest.Skip,
 				networktest.Skip, network.Transient),
 			"token: throttled": networktest.Fails(429, `slow down`, networktest.Skip, networktest.Skip, network.Rate),
 			"token: nothing":   networktest.Fails(200, `{}`, networktest.Skip, networktest.Skip, network.Transient),
@@ -204,7 +204,7 @@ var adapter = networktest.Case{
 		},
 		Repeats: map[string]networktest.Repeat{
 			"seconds":        later("rate_limit_exceeded", http.Header{"Retry-After": {"2"}}, 2*time.Second),
-			"not told":       later("rate_limit_exceeded", nil, time.Minute),
+			"unknown":        later("rate_limit_exceeded", nil, time.Minute),
 			"nonsense":       later("rate_limit_exceeded", http.Header{"Retry-After": {"-1"}}, time.Minute),
 			"a day's quota":  later("spam_risk_too_many_posts", nil, 24*time.Hour),
 			"another, never": later("invalid_params", http.Header{"Retry-After": {"2"}}, 0),
@@ -216,16 +216,16 @@ var adapter = networktest.Case{
 		Told: []string{"views", "likes", "comments", "shares"}, Page: 20, WithheldPosts: 23,
 		Fails: func(now time.Time) map[string]networktest.CollectFailure {
 			return map[string]networktest.CollectFailure{
-				"too often, the account": networktest.Stops(networktest.Answering{
+				"rate limit, account": networktest.Stops(networktest.Answering{
 					Part: userCall, Status: 429, Body: refused("rate_limit_exceeded"),
 				}, network.Rate, now.Add(time.Minute), 0),
-				"too often, with a time": networktest.Stops(networktest.Answering{
+				"rate limit, with a time": networktest.Stops(networktest.Answering{
 					Part: listCall, Status: 429, Header: map[string]string{"Retry-After": "7"},
 				}, network.Rate, now.Add(7*time.Second), 0),
-				"a dead token": networktest.Stops(networktest.Answering{
+				"an invalid token": networktest.Stops(networktest.Answering{
 					Part: userCall, Status: 401, Body: refused("access_token_invalid"),
 				}, network.AuthRefresh, time.Time{}, 0),
-				"a dead token at the list": networktest.Stops(networktest.Answering{
+				"an invalid token, list": networktest.Stops(networktest.Answering{
 					Part: listCall, Status: 200, Body: refused("access_token_invalid"),
 				}, network.AuthRefresh, time.Time{}, 0),
 				"a scope is missing": networktest.Stops(networktest.Answering{
@@ -239,7 +239,7 @@ var adapter = networktest.Case{
 				}, network.Transient, time.Time{}, 0),
 				"nonsense": networktest.Stops(networktest.Answering{Part: listCall, Status: 200, Body: "["},
 					network.Transient, time.Time{}, 0),
-				"nothing is taken": networktest.Stops(networktest.Answering{
+				"every field is rejected": networktest.Stops(networktest.Answering{
 					Part: listCall, Status: 400, Body: refused("invalid_params"),
 				}, network.Rejected, time.Time{}, 0),
 			}
@@ -247,7 +247,7 @@ var adapter = networktest.Case{
 		Withheld: map[string]networktest.Withheld{
 			"followers": networktest.Without("followers",
 				networktest.Answering{Part: userCall, Status: 401, Body: refused("scope_not_authorized")}),
-			"no more": networktest.Without("views",
+			"a removed field": networktest.Without("views",
 				networktest.Answering{Part: "view_count", Status: 400, Body: refused("invalid_params")}),
 		},
 	},
@@ -322,22 +322,22 @@ func looks() map[string]networktest.Look {
 			well(`{"status":"FAILED","fail_reason":"publish_cancelled"}`), 0, network.Absent, network.Rejected, ""),
 		"video: disconnected": look(video, "/status/fetch/",
 			well(`{"status":"FAILED","fail_reason":"auth_removed"}`), 0, network.Absent, network.AuthDead, ""),
-		"video: a failure of its own": look(video, "/status/fetch/",
+		"video: an internal failure": look(video, "/status/fetch/",
 			well(`{"status":"FAILED","fail_reason":"internal"}`), 0, network.Absent, network.Transient, ""),
 		"video: too many": look(video, "/status/fetch/",
 			well(`{"status":"FAILED","fail_reason":"spam_risk_too_many_posts"}`), 0, network.Absent, network.Quota, ""),
-		"video: a failure that is new": look(video, "/status/fetch/",
+		"video: an unknown failure": look(video, "/status/fetch/",
 			well(`{"status":"FAILED","fail_reason":"weather"}`), 0, network.Absent, network.Rejected, ""),
-		"video: a state that is new": look(video, "/status/fetch/", well(`{"status":"RESTING"}`), 0, network.Unknown,
+		"video: an unknown status": look(video, "/status/fetch/", well(`{"status":"RESTING"}`), 0, network.Unknown,
 			network.Transient, ""),
 		"video: only an inbox": look(video, "/status/fetch/", well(`{"status":"SEND_TO_USER_INBOX"}`), 0,
 			network.Unknown, network.Transient, ""),
 		"video: throttled": look(video, "/status/fetch/", refused("rate_limit_exceeded"), 0,
 			network.Unknown, network.Rate, ""),
-		"video: a token that is old": look(video, "/status/fetch/", refused("access_token_invalid"), 0,
+		"video: an expired token": look(video, "/status/fetch/", refused("access_token_invalid"), 0,
 			network.Unknown, network.AuthRefresh, ""),
-		"video: nothing that makes any": look(video, "/status/fetch/", `<html>`, 0, network.Unknown, network.Transient, ""),
-		"photos: listed":                look(photos, "/video/list/", list(one("75", time.Minute, x)), 0, network.Stands, "", "75"),
+		"video: not JSON": look(video, "/status/fetch/", `<html>`, 0, network.Unknown, network.Transient, ""),
+		"photos: listed":  look(photos, "/video/list/", list(one("75", time.Minute, x)), 0, network.Stands, "", "75"),
 		"photos: listed by its title": look(photos, "/video/list/", list(one("75", time.Minute, `"title":"x"`)), 0,
 			network.Stands, "", "75"),
 		"photos: its clock is behind": look(photos, "/video/list/", list(one("75", -time.Minute, x)), 0, network.Stands, "", "75"),

@@ -130,16 +130,16 @@ var adapter = networktest.Case{
 			"no id":     networktest.Fails(201, `{"data":{"id":"../x"}}`, network.Transient, network.Uncertain, network.Transient),
 			"errors and no id": networktest.Fails(200, `{"errors":[{"detail":"no"}]}`, network.Uncertain,
 				network.Uncertain, network.Transient),
-			"dead refresh": networktest.Fails(400, `{"error":"invalid_request","error_description":"no"}`,
+			"invalid refresh token": networktest.Fails(400, `{"error":"invalid_request","error_description":"no"}`,
 				network.Rejected, network.Rejected, network.AuthDead),
-			"dead grant": networktest.Fails(400, `{"error":"invalid_grant"}`, network.Rejected, network.Rejected, network.AuthDead),
-			"our app is no app": networktest.Fails(401, `{"error":"invalid_client"}`, network.AuthRefresh,
+			"invalid grant": networktest.Fails(400, `{"error":"invalid_grant"}`, network.Rejected, network.Rejected, network.AuthDead),
+			"invalid client": networktest.Fails(401, `{"error":"invalid_client"}`, network.AuthRefresh,
 				network.AuthRefresh, network.Unapproved),
 		},
 		Repeats: map[string]networktest.Repeat{
-			"told":     limited(`{}`, strconv.FormatInt(networktest.Start.Add(10*time.Minute).Unix(), 10), network.Rate, 10*time.Minute),
+			"known":    limited(`{}`, strconv.FormatInt(networktest.Start.Add(10*time.Minute).Unix(), 10), network.Rate, 10*time.Minute),
 			"too long": limited(`{}`, "99999999999", network.Rate, 24*time.Hour),
-			"not told": limited(`{}`, "", network.Rate, 0),
+			"unknown":  limited(`{}`, "", network.Rate, 0),
 			"past":     limited(`{}`, "1", network.Rate, 0),
 			"capped":   limited(problem("usage-capped"), "99999999", network.Quota, 24*time.Hour),
 		},
@@ -156,22 +156,22 @@ var adapter = networktest.Case{
 			reset := now.Add(9 * time.Minute).Truncate(time.Second)
 			late := map[string]string{"x-rate-limit-reset": strconv.FormatInt(reset.Unix(), 10)}
 			return map[string]networktest.CollectFailure{
-				"too often, the account": networktest.Stops(networktest.Answering{
+				"rate limit, account": networktest.Stops(networktest.Answering{
 					Part: "/users/me", Status: 429, Header: late,
 				}, network.Rate, reset, 0),
-				"too often, the list": networktest.Stops(networktest.Answering{
+				"rate limit, list": networktest.Stops(networktest.Answering{
 					Part: listCall, Status: 429, Header: late,
 				}, network.Rate, reset, 0),
-				"too often, the clicks": networktest.Stops(networktest.Answering{
+				"rate limit, clicks": networktest.Stops(networktest.Answering{
 					Part: clickCall, Status: 429, Header: late,
 				}, network.Rate, reset, 1),
 				"no credit left": networktest.Stops(networktest.Answering{Part: listCall, Status: 402},
 					network.Quota, now.Add(24*time.Hour), 0),
-				"a dead token": networktest.Stops(networktest.Answering{Part: "/users/me", Status: 401},
+				"an invalid token": networktest.Stops(networktest.Answering{Part: "/users/me", Status: 401},
 					network.AuthRefresh, time.Time{}, 0),
 				"posts may not be read": networktest.Stops(networktest.Answering{Part: listCall, Status: 403},
 					network.Unapproved, time.Time{}, 0),
-				"nothing is told": networktest.Stops(networktest.Answering{Part: "/2/", Status: 403}, network.Unapproved, time.Time{}, 0),
+				"nothing is allowed": networktest.Stops(networktest.Answering{Part: "/2/", Status: 403}, network.Unapproved, time.Time{}, 0),
 				"a failure": networktest.Stops(networktest.Answering{Part: clickCall, Status: 503},
 					network.Transient, time.Time{}, 1),
 				"nonsense": networktest.Stops(networktest.Answering{Part: listCall, Status: 200, Body: "["},
@@ -254,7 +254,7 @@ func looks() map[string]networktest.Look {
 		"twice":            list(post+","+again, "", network.Unknown, network.Uncertain, ""),
 		"an older one too": list(post+","+older, "", network.Stands, "", "5"),
 		"clocks differ":    list(older, "", network.Stands, "", "4"),
-		"not all is told":  list(other, "more", network.Unknown, network.Uncertain, ""),
+		"more pages":       list(other, "more", network.Unknown, network.Uncertain, ""),
 	}
 }
 

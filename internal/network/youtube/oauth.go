@@ -109,7 +109,7 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 	if g.Refresh == "" {
 		return network.Grant{}, &network.Error{
 			Class: network.AuthDead, Code: noneToRenew,
-			Err:   errors.New("refreshing a grant: it has no refresh token; connect the channel again"),
+			Err: errors.New("refreshing a grant: it has no refresh token; connect the channel again"),
 		}
 	}
 	fresh, err := n.sign(ctx, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.Refresh}})

@@ -96,7 +96,7 @@ func TestFindUpload(t *testing.T) {
 		verdict       network.Verdict
 		class         network.Class
 	}{
-		"alone":      {0, 0, network.Stands, ""},
+		"no others":  {0, 0, network.Stands, ""},
 		"an old one": {1, 0, network.Stands, ""},
 		"a twin":     {0, 1, network.Unknown, network.Uncertain},
 	} {
@@ -157,9 +157,9 @@ func TestPartialStore(t *testing.T) {
 		seekable bool
 		want     []network.Class // of calls in a row
 	}{
-		"half":                               {chunk / 2, true, []network.Class{""}},
-		"half, of what cannot be read again": {chunk / 2, false, []network.Class{network.Transient, ""}},
-		"nothing":                            {0, true, []network.Class{network.Transient, network.Transient}},
+		"half":               {chunk / 2, true, []network.Class{""}},
+		"half, not seekable": {chunk / 2, false, []network.Class{network.Transient, ""}},
+		"nothing":            {0, true, []network.Class{network.Transient, network.Transient}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

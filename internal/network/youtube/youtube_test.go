@@ -74,7 +74,7 @@ var adapter = networktest.Case{
 			"too many bytes":  networktest.Checks(strings.Repeat("é", 2501), theFilm, "!caption_too_long"),
 			"less than":       networktest.Checks("1 < 2", theFilm, "!caption_characters"),
 			"greater than":    networktest.Checks("2 > 1", theFilm, "!caption_characters"),
-			"a text alone":    networktest.Checks("x", nil, "!media_missing"),
+			"text only":       networktest.Checks("x", nil, "!media_missing"),
 			"an image":        networktest.Checks("x", []network.Media{{Kind: network.Image, Type: "image/png"}}, "!media_type"),
 			"a WebM":          networktest.Checks("x", []network.Media{{Kind: network.Video, Type: "video/webm"}}, "!media_type"),
 			"too many tags":   networktest.Checks(strings.Repeat("#tag ", 61), theFilm, "hashtags_too_many"),
@@ -123,7 +123,7 @@ var adapter = networktest.Case{
 		},
 		Errors: map[string]networktest.Failure{
 			"quota":           networktest.Fails(403, google("quotaExceeded"), network.Quota, network.Quota),
-			"the day's":       networktest.Fails(403, google("dailyLimitExceeded"), network.Quota, network.Quota),
+			"daily limit":     networktest.Fails(403, google("dailyLimitExceeded"), network.Quota, network.Quota),
 			"uploads":         networktest.Fails(400, google("uploadLimitExceeded"), network.Quota, network.Quota),
 			"rate":            networktest.Fails(403, google("rateLimitExceeded"), network.Rate, network.Rate),
 			"the user's rate": networktest.Fails(403, google("userRateLimitExceeded"), network.Rate, network.Rate),
@@ -134,20 +134,20 @@ var adapter = networktest.Case{
 			"no channel": networktest.Fails(401, google("youtubeSignupRequired"), network.AuthDead, network.AuthDead),
 			"suspended": networktest.Fails(403, google("authenticatedUserAccountSuspended"),
 				network.AuthDead, network.AuthDead),
-			"closed":             networktest.Fails(403, google("authenticatedUserAccountClosed"), network.AuthDead, network.AuthDead),
-			"scope":              networktest.Fails(403, google("insufficientPermissions"), network.AuthDead, network.AuthDead),
-			"not enabled":        networktest.Fails(403, google("accessNotConfigured"), network.Unapproved, network.Unapproved),
-			"title":              networktest.Fails(400, google("invalidTitle"), network.Rejected, network.Rejected),
-			"description":        networktest.Fails(400, google("invalidDescription"), network.Rejected, network.Rejected),
-			"unknown":            networktest.Fails(400, google("somethingNew"), network.Rejected, network.Rejected),
-			"no file":            networktest.Fails(400, google("mediaBodyRequired"), network.RejectedMedia, network.RejectedMedia),
-			"backend":            networktest.Fails(503, google("backendError"), network.Transient, network.Uncertain),
-			"no API":             networktest.Fails(400, `<html>`, network.Transient, network.Uncertain),
-			"wrong types":        networktest.Fails(200, `{"id":5}`, network.Transient, network.Uncertain),
-			"no id":              networktest.Fails(200, `{"id":"../x"}`, network.Transient, network.Uncertain),
-			"gone":               networktest.Fails(404, `Not Found`, network.Transient, network.Uncertain),
-			"gone, Google's way": networktest.Fails(410, google("gone"), network.Rejected, network.Uncertain),
-			"not all":            networktest.Fails(308, ``, network.Transient, network.Uncertain),
+			"closed":              networktest.Fails(403, google("authenticatedUserAccountClosed"), network.AuthDead, network.AuthDead),
+			"scope":               networktest.Fails(403, google("insufficientPermissions"), network.AuthDead, network.AuthDead),
+			"not enabled":         networktest.Fails(403, google("accessNotConfigured"), network.Unapproved, network.Unapproved),
+			"title":               networktest.Fails(400, google("invalidTitle"), network.Rejected, network.Rejected),
+			"description":         networktest.Fails(400, google("invalidDescription"), network.Rejected, network.Rejected),
+			"unknown":             networktest.Fails(400, google("somethingNew"), network.Rejected, network.Rejected),
+			"no file":             networktest.Fails(400, google("mediaBodyRequired"), network.RejectedMedia, network.RejectedMedia),
+			"backend":             networktest.Fails(503, google("backendError"), network.Transient, network.Uncertain),
+			"no API":              networktest.Fails(400, `<html>`, network.Transient, network.Uncertain),
+			"wrong types":         networktest.Fails(200, `{"id":5}`, network.Transient, network.Uncertain),
+			"no id":               networktest.Fails(200, `{"id":"../x"}`, network.Transient, network.Uncertain),
+			"gone":                networktest.Fails(404, `Not Found`, network.Transient, network.Uncertain),
+			"gone, with a reason": networktest.Fails(410, google("gone"), network.Rejected, network.Uncertain),
+			"not all":             networktest.Fails(308, ``, network.Transient, network.Uncertain),
 			"token: revoked": networktest.Fails(http.StatusBadRequest,
 				`{"error":"invalid_grant","error_description":"Token has been expired or revoked."}`, networktest.Skip,
 				networktest.Skip, network.AuthDead, network.AuthDead),
@@ -169,13 +169,13 @@ var adapter = networktest.Case{
 			"uploads":          late(networktest.Start, "uploadLimitExceeded", "", network.Quota, networktest.Start.Add(24*time.Hour)),
 			"a rate":           late(networktest.Start, "rateLimitExceeded", "2", network.Rate, networktest.Start.Add(2*time.Second)),
 			"a rate, too long": late(networktest.Start, "rateLimitExceeded", "9999999", network.Rate, networktest.Start.Add(24*time.Hour)),
-			"a rate, not told": late(networktest.Start, "rateLimitExceeded", "", network.Rate, time.Time{}),
+			"a rate, unknown":  late(networktest.Start, "rateLimitExceeded", "", network.Rate, time.Time{}),
 			"another, never":   late(networktest.Start, "invalidTitle", "2", network.Rejected, time.Time{}),
 		},
 		Looks:   looks(),
 		Nothing: map[string]http.Handler{looked: uploads(http.StatusNotFound, "", "", `{"items":[]}`)},
 		GivesUp: map[string]networktest.GiveUp{
-			"every session is forgotten": {Draft: planned, Class: network.Transient, Calls: 5,
+			"every session expires": {Draft: planned, Class: network.Transient, Calls: 5,
 				Answer: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					w.Header().Set("Location", "http://"+r.Host+"/looked-at?upload_id=1")
 					if r.Method == http.MethodPut {
@@ -190,19 +190,19 @@ var adapter = networktest.Case{
 			soon := map[string]string{"Retry-After": "30"}
 			midnight := time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC) // in the network's time zone
 			return map[string]networktest.CollectFailure{
-				"too often, the channel": networktest.Stops(networktest.Answering{
+				"rate limit, channel": networktest.Stops(networktest.Answering{
 					Part: channelCall, Status: 403, Header: soon, Body: reason(403, "rateLimitExceeded"),
 				}, network.Rate, now.Add(30*time.Second), 0),
-				"too often, the videos": networktest.Stops(networktest.Answering{
+				"rate limit, videos": networktest.Stops(networktest.Answering{
 					Part: videoCall, Status: 429, Header: soon,
 				}, network.Rate, now.Add(30*time.Second), 0),
-				"too often, the reports": networktest.Stops(networktest.Answering{
+				"rate limit, reports": networktest.Stops(networktest.Answering{
 					Part: reportCall, Status: 429, Header: soon,
 				}, network.Rate, now.Add(30*time.Second), 1),
-				"the day's quota": networktest.Stops(networktest.Answering{
+				"daily quota": networktest.Stops(networktest.Answering{
 					Part: listCall, Status: 403, Body: reason(403, "quotaExceeded"),
 				}, network.Quota, midnight, 0),
-				"a dead token": networktest.Stops(networktest.Answering{
+				"an invalid token": networktest.Stops(networktest.Answering{
 					Part: channelCall, Status: 401, Body: reason(401, "authError"),
 				}, network.AuthRefresh, time.Time{}, 0),
 				"a scope is missing": networktest.Stops(networktest.Answering{
@@ -216,7 +216,7 @@ var adapter = networktest.Case{
 			}
 		},
 		Withheld: map[string]networktest.Withheld{
-			"a metric that is no more": networktest.Without("shares",
+			"a removed metric": networktest.Without("shares",
 				networktest.Answering{Part: reportCall, Status: 400, Body: reason(400, "badRequest")}),
 			"not for this app": networktest.Without("shares",
 				networktest.Answering{Part: reportCall, Status: 403, Body: reason(403, "accessNotConfigured")}),
@@ -303,7 +303,7 @@ func looks() map[string]networktest.Look {
 		"an odd range":      session(308, "bytes=5-49", "", mine, network.Unknown, network.Transient, ""),
 		"an outage":         session(503, "", "", mine, network.Unknown, network.Transient, ""),
 		"throttled":         session(429, "", "", mine, network.Unknown, network.Rate, ""),
-		"a dead token":      session(401, "", "", mine, network.Unknown, network.AuthRefresh, ""),
+		"an invalid token":  session(401, "", "", mine, network.Unknown, network.AuthRefresh, ""),
 		"gone, listed":      session(404, "", "", mine, network.Stands, "", "video1"),
 		"gone for good":     session(410, "", "", mine, network.Stands, "", "video1"),
 		"gone, other videos": session(404, "", "",
