@@ -22,18 +22,18 @@ const (
 // Collect returns the account's posts with their public counts, without its replies. The counts come from the app
 // view that the account's server forwards to; without an app view, the posts have no counts. Bluesky has no view
 // counts.
-func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, most int) (network.Collected, error) {
+func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collected, error) {
 	var profile struct {
 		Followers *int64 `json:"followersCount"`
 	}
 	err := n.read(ctx, g, "app.bsky.actor.getProfile", url.Values{"actor": {g.Account}}, &profile)
 	if viewless(err) {
-		return n.collectRecords(ctx, g, since, most)
+		return n.collectRecords(ctx, g, since, limit)
 	}
 	if err != nil {
 		return network.Collected{}, err
 	}
-	found, err := n.walk(since, most, func(cursor string) ([]seen, string, error) {
+	found, err := n.walk(since, limit, func(cursor string) ([]seen, string, error) {
 		var answer struct {
 			Feed   []entry `json:"feed"`
 			Cursor string  `json:"cursor"`
@@ -57,9 +57,9 @@ func (n *Network) read(ctx context.Context, g network.Grant, method string, para
 
 // lacksAppView reports whether err says that the server has no app view, or cannot reach it.
 func viewless(err error) bool {
-	said, ok := errors.AsType[*network.Error](err)
-	return ok && (said.Status == http.StatusNotImplemented ||
-		slices.Contains([]string{"MethodNotImplemented", "UpstreamFailure"}, said.Code))
+	failed, ok := errors.AsType[*network.Error](err)
+	return ok && (failed.Status == http.StatusNotImplemented ||
+		slices.Contains([]string{"MethodNotImplemented", "UpstreamFailure"}, failed.Code))
 }
 
 // feedItem is one item of a list. Items that are not the account's own posts are skipped.
@@ -69,9 +69,9 @@ type seen struct {
 	own bool
 }
 
-// collectPages reads a list, newest first, until it reaches a post before since or has most posts.
+// collectPages reads a list, newest first, until it reaches a post before since or has limit posts.
 func (n *Network) walk(
-	since time.Time, most int, next func(cursor string) ([]seen, string, error),
+	since time.Time, limit int, next func(cursor string) ([]seen, string, error),
 ) (network.Collected, error) {
 	var found network.Collected
 	cursor := ""
@@ -199,9 +199,9 @@ func (e embedded) format() string {
 
 // collectRecords returns the posts of a server without an app view, from its repository. They have no counts.
 func (n *Network) collectRecords(
-	ctx context.Context, g network.Grant, since time.Time, most int,
+	ctx context.Context, g network.Grant, since time.Time, limit int,
 ) (network.Collected, error) {
-	return n.walk(since, most, func(cursor string) ([]seen, string, error) {
+	return n.walk(since, limit, func(cursor string) ([]seen, string, error) {
 		var answer struct {
 			Records []struct {
 				URI   string      `json:"uri"`

@@ -60,24 +60,24 @@ func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 func (n *Network) Prepare(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Draft, time.Duration, error) {
-	given, rec, err := readDraft(d)
+	stored, rec, err := readDraft(d)
 	if err != nil {
 		return nil, 0, err
 	}
-	if given.Prepared {
+	if stored.Prepared {
 		return d, 0, nil
 	}
 	rec.Facets, err = n.facets(ctx, g, rec.Text)
 	if err != nil {
 		return nil, 0, err
 	}
-	if len(given.Media) > 0 {
-		rec.Embed, err = n.embed(ctx, g, given.Media, files)
+	if len(stored.Media) > 0 {
+		rec.Embed, err = n.embed(ctx, g, stored.Media, files)
 	}
 	if err != nil {
 		return nil, 0, err
 	}
-	prepared, err := writeDraft(draft{RKey: given.RKey, Prepared: true}, rec)
+	prepared, err := writeDraft(draft{RKey: stored.RKey, Prepared: true}, rec)
 	if err != nil {
 		return nil, 0, network.Unusable(err)
 	}
@@ -127,11 +127,11 @@ var languageTag = regexp.MustCompile(
 // languages returns the first valid tags, at most 3. The server rejects a post with an invalid tag, and languages
 // are only a hint to readers.
 func languages(wanted []string) []string {
-	var kept []string
+	var valid []string
 	for _, tag := range wanted {
-		if len(kept) < maxLanguages && languageTag.MatchString(tag) && !slices.Contains(kept, tag) {
-			kept = append(kept, tag)
+		if len(valid) < maxLanguages && languageTag.MatchString(tag) && !slices.Contains(valid, tag) {
+			valid = append(valid, tag)
 		}
 	}
-	return kept
+	return valid
 }

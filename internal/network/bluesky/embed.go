@@ -92,18 +92,18 @@ func (n *Network) upload(
 
 // checkBlob returns an error unless a record can refer to the blob and all size bytes arrived.
 func checkBlob(blob json.RawMessage, size int64) error {
-	var said struct {
+	var ref struct {
 		Type string `json:"$type"`
 		Ref  struct {
 			Link string `json:"$link"`
 		} `json:"ref"`
 		Size int64 `json:"size"`
 	}
-	if err := json.Unmarshal(blob, &said); err != nil || said.Type != "blob" || said.Ref.Link == "" {
+	if err := json.Unmarshal(blob, &ref); err != nil || ref.Type != "blob" || ref.Ref.Link == "" {
 		return errors.New("uploading a blob: the response has no blob")
 	}
-	if said.Size != size {
-		return fmt.Errorf("uploading a blob: %d of %d bytes arrived", said.Size, size)
+	if ref.Size != size {
+		return fmt.Errorf("uploading a blob: %d of %d bytes arrived", ref.Size, size)
 	}
 	return nil
 }

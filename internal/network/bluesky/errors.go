@@ -42,20 +42,20 @@ var errorName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,63}$`)
 
 // refusal returns the error of a response other than 200.
 func refusal(answer network.Answer, now time.Time) *network.Error {
-	var said struct {
+	var body struct {
 		Error   string `json:"error"`
 		Message string `json:"message"`
 	}
-	_ = json.Unmarshal(answer.Body, &said) // a response that is not XRPC has no name
-	if !errorName.MatchString(said.Error) {
-		said.Error = ""
+	_ = json.Unmarshal(answer.Body, &body) // a response that is not XRPC has no name
+	if !errorName.MatchString(body.Error) {
+		body.Error = ""
 	}
-	class := classOf(answer, said.Error)
+	class := classOf(answer, body.Error)
 	// A proxy in front of the server may limit the size and answer without a name.
 	if answer.Call.Body != nil && (class == network.Rejected || answer.Status == http.StatusRequestEntityTooLarge) {
 		class = network.RejectedMedia
 	}
-	refused := answer.Refusal(class, said.Error, said.Message)
+	refused := answer.Refusal(class, body.Error, body.Message)
 	if refused.Class == network.Rate {
 		refused.After = notBefore(answer.Header, now)
 	}

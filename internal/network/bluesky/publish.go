@@ -67,7 +67,7 @@ func (n *Network) Resolve(
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	held, err := n.getRecord(ctx, g, post.RKey)
+	stored, err := n.getRecord(ctx, g, post.RKey)
 	var refused *network.Error
 	if errors.As(err, &refused) && refused.Class == network.Rejected && refused.Code == "RecordNotFound" {
 		return network.Absent, network.Receipt{}, nil
@@ -75,7 +75,7 @@ func (n *Network) Resolve(
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	same, err := sameJSON(held, post.Record)
+	same, err := sameJSON(stored, post.Record)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, network.Unreadable(fmt.Errorf("comparing the record: %w", err))
 	}

@@ -37,7 +37,7 @@ var _ network.Collector = (*Network)(nil)
 // Collect returns the board's pins with their lifetime figures, as far as the list has them. Others are read from
 // reports, which cover 90 days; figures of older pins remain unknown. The followers are the account's. Source:
 // https://developers.pinterest.com/docs/api/v5/boards-list_pins.
-func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, most int) (network.Collected, error) {
+func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collected, error) {
 	on, err := board(g)
 	if err != nil {
 		return network.Collected{}, err
@@ -50,7 +50,7 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	if network.Withheld(err) {
 		posts, cut, err = n.own(ctx, g, on, since, false)
 	}
-	collected := network.Collected{Followers: followers, Posts: network.Newest(posts, since, most), Cut: cut}
+	collected := network.Collected{Followers: followers, Posts: network.Newest(posts, since, limit), Cut: cut}
 	if err != nil {
 		return collected, network.Closed(err)
 	}
@@ -124,12 +124,12 @@ func (n *Network) own(
 }
 
 func (c counted) figures(n *Network) network.Figures {
-	told := c.Metrics.Lifetime
+	lifetime := c.Metrics.Lifetime
 	return network.Figures{
 		ID: c.ID, URL: n.receipt(c.ID).Permalink, Text: cmp.Or(strings.TrimSpace(c.Description), c.Title),
 		Format: c.format(), PostedAt: c.at(),
-		Views: network.Told(told.Impressions), Likes: network.Told(told.Likes), Comments: network.Told(told.Comments),
-		Saves: network.Told(told.Saves), Clicks: network.Sum(told.PinClicks, known(told.Outbound, told.LinkClicks)),
+		Views: network.Told(lifetime.Impressions), Likes: network.Told(lifetime.Likes), Comments: network.Told(lifetime.Comments),
+		Saves: network.Told(lifetime.Saves), Clicks: network.Sum(lifetime.PinClicks, known(lifetime.Outbound, lifetime.LinkClicks)),
 	}
 }
 
@@ -151,8 +151,8 @@ func (n *Network) report(ctx context.Context, g network.Grant, posts []network.F
 		}
 	}
 	for batch := range slices.Chunk(lacking, mostReported) {
-		told, err := n.reportOn(ctx, g, batch)
-		if unreported(err) || err == nil && len(told) == 0 {
+		supported, err := n.reportOn(ctx, g, batch)
+		if unreported(err) || err == nil && len(supported) == 0 {
 			return n.reportAlone(ctx, g, lacking[:min(len(lacking), mostAlone)])
 		}
 		if err != nil {
@@ -164,8 +164,8 @@ func (n *Network) report(ctx context.Context, g network.Grant, posts []network.F
 
 // isReportRefused reports whether the network refuses a report permanently.
 func unreported(err error) bool {
-	said, ok := errors.AsType[*network.Error](err)
-	return network.Withheld(err) || ok && said.Code == notYours
+	failed, ok := errors.AsType[*network.Error](err)
+	return network.Withheld(err) || ok && failed.Code == notYours
 }
 
 // report has an entry "all" with the figures of a pin in all apps.
@@ -198,7 +198,7 @@ func (n *Network) reportOn(ctx context.Context, g network.Grant, posts []*networ
 func (n *Network) reportAlone(ctx context.Context, g network.Grant, posts []*network.Figures) error {
 	metrics := reported
 	for _, p := range posts {
-		told, err := network.Offered(metrics, func(metrics []string) error {
+		supported, err := network.Offered(metrics, func(metrics []string) error {
 			c := n.on(g, http.MethodGet, "pins/"+p.ID+"/analytics")
 			c.Query = n.reportQuery([]*network.Figures{p}, metrics)
 			var answer report
@@ -211,7 +211,7 @@ func (n *Network) reportAlone(ctx context.Context, g network.Grant, posts []*net
 		if err != nil {
 			return err
 		}
-		if metrics = told; len(metrics) == 0 {
+		if metrics = supported; len(metrics) == 0 {
 			return nil
 		}
 	}
@@ -236,7 +236,7 @@ func (n *Network) reportQuery(posts []*network.Figures, metrics []string) url.Va
 // complete sets the figures that are not known yet.
 func (r report) complete(p *network.Figures) {
 	for _, all := range r {
-		told := func(name string) *int64 {
+		metric := func(name string) *int64 {
 			value, known := all.Lifetime[name]
 			if !known {
 				value, known = all.Summary[name]
@@ -246,9 +246,9 @@ func (r report) complete(p *network.Figures) {
 			}
 			return new(int64(value))
 		}
-		p.Views, p.Saves = known(p.Views, told(impressions)), known(p.Saves, told(saved))
-		p.Likes, p.Comments = known(p.Likes, told(totalLikes)), known(p.Comments, told(totalComments))
-		p.Clicks = known(p.Clicks, network.Sum(told(pinClicks), told(linkClicks)))
+		p.Views, p.Saves = known(p.Views, metric(impressions)), known(p.Saves, metric(saved))
+		p.Likes, p.Comments = known(p.Likes, metric(totalLikes)), known(p.Comments, metric(totalComments))
+		p.Clicks = known(p.Clicks, network.Sum(metric(pinClicks), metric(linkClicks)))
 	}
 }
 

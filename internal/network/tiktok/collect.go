@@ -20,9 +20,8 @@ const (
 	scopeGone    = "scope_permission_missed"
 )
 
-// ownFields are what is asked for of each post, and ownCounts what was counted at it.
+// postFields and countFields are the fields of each post that Collect requests.
 var (
-	// postFields and countFields are the fields of each post that Collect requests.
 	ownFields = []string{"id", "create_time", "duration", "title", "video_description", "share_url"}
 	ownCounts = []string{"view_count", "like_count", "comment_count", "share_count"}
 )
@@ -34,14 +33,14 @@ func (*Network) Reticent() {}
 
 // Collect returns the account's public posts with their figures. Source:
 // https://developers.tiktok.com/doc/tiktok-api-v2-video-list.
-func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, most int) (network.Collected, error) {
+func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collected, error) {
 	followers, err := n.followers(ctx, g)
 	if err = allowed(err); err != nil && !network.Withheld(err) {
 		return network.Collected{}, err
 	}
 	var posts []network.Figures
-	told, err := network.Offered(ownCounts, func(counts []string) error {
-		wanted := most
+	supported, err := network.Offered(ownCounts, func(counts []string) error {
+		wanted := limit
 		if len(counts) < len(ownCounts) {
 			wanted = 1 // only to learn whether the network supports the field
 		}
@@ -49,20 +48,20 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 		posts, err = n.own(ctx, g, since, wanted, counts)
 		return err
 	})
-	if err == nil && len(told) < len(ownCounts) {
-		posts, err = n.own(ctx, g, since, most, told)
+	if err == nil && len(supported) < len(ownCounts) {
+		posts, err = n.own(ctx, g, since, limit, supported)
 	}
-	return network.Collected{Followers: followers, Posts: network.Newest(posts, since, most)}, allowed(err)
+	return network.Collected{Followers: followers, Posts: network.Newest(posts, since, limit)}, allowed(err)
 }
 
 // scopeError changes the class of a missing scope to Unapproved: the account can still publish, so nobody needs to
 // connect it again.
 func allowed(err error) error {
-	said, ok := errors.AsType[*network.Error](err)
-	if !ok || said.Code != scopeMissing && said.Code != scopeGone {
+	failed, ok := errors.AsType[*network.Error](err)
+	if !ok || failed.Code != scopeMissing && failed.Code != scopeGone {
 		return network.Closed(err)
 	}
-	closed := *said
+	closed := *failed
 	closed.Class = network.Unapproved
 	return &closed
 }
@@ -77,8 +76,8 @@ func (n *Network) followers(ctx context.Context, g network.Grant) (*int64, error
 			Followers *int64 `json:"follower_count"`
 		} `json:"user"`
 	}
-	asked := network.Call{Method: http.MethodGet, Query: url.Values{"fields": {"follower_count"}}}
-	err := n.ask(ctx, g, asked, "user/info/", &found)
+	call := network.Call{Method: http.MethodGet, Query: url.Values{"fields": {"follower_count"}}}
+	err := n.ask(ctx, g, call, "user/info/", &found)
 	return network.Told(found.User.Followers), err
 }
 
@@ -92,9 +91,9 @@ type counted struct {
 	Shares   *int64 `json:"share_count"`
 }
 
-// listFigures returns the account's posts since a time, newest first. It reads pages until it has most posts.
+// listFigures returns the account's posts since a time, newest first. It reads pages until it has limit posts.
 func (n *Network) own(
-	ctx context.Context, g network.Grant, since time.Time, most int, counts []string,
+	ctx context.Context, g network.Grant, since time.Time, limit int, counts []string,
 ) ([]network.Figures, error) {
 	var posts []network.Figures
 	body := map[string]int64{"max_count": pageSize}
@@ -115,7 +114,7 @@ func (n *Network) own(
 			}
 		}
 		past := page.Cursor < since.UnixMilli() || body["cursor"] != 0 && page.Cursor >= body["cursor"]
-		if !page.More || past || len(posts) >= most {
+		if !page.More || past || len(posts) >= limit {
 			break
 		}
 		body = map[string]int64{"max_count": pageSize, "cursor": page.Cursor}

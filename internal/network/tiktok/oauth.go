@@ -83,8 +83,8 @@ func (n *Network) whose(ctx context.Context, g network.Grant) ([]network.Candida
 			Name     string `json:"display_name"`
 		} `json:"user"`
 	}
-	asked := network.Call{Method: http.MethodGet, Query: url.Values{"fields": {"open_id,username,display_name"}}}
-	if err := n.ask(ctx, g, asked, "user/info/", &found); err != nil {
+	call := network.Call{Method: http.MethodGet, Query: url.Values{"fields": {"open_id,username,display_name"}}}
+	if err := n.ask(ctx, g, call, "user/info/", &found); err != nil {
 		return nil, err
 	}
 	if found.User.ID == "" || len(found.User.ID) > maxID || found.User.Username == "" {

@@ -158,8 +158,8 @@ func (p draft) videoInfo() map[string]any {
 // resumeUpload sends the missing parts of a video except the last. It sends nothing if the network has them all.
 func (n *Network) carryOn(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
 	now, err := n.status(ctx, g, p.Upload.ID)
-	if said, ok := errors.AsType[*network.Error](err); ok && said.Class == network.Rejected {
-		return n.rebuild(p, said) // the network no longer knows the id
+	if refusal, ok := errors.AsType[*network.Error](err); ok && refusal.Class == network.Rejected {
+		return n.rebuild(p, refusal) // the network no longer knows the id
 	}
 	switch {
 	case err != nil:

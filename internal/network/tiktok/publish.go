@@ -191,7 +191,7 @@ func (n *Network) Resolve(
 	if p.Upload.ID == "" {
 		return n.resolvePhotos(ctx, g, p, t)
 	}
-	asked := n.opts.Now()
+	started := n.opts.Now()
 	now, err := n.status(ctx, g, p.Upload.ID)
 	switch {
 	case err != nil:
@@ -200,9 +200,9 @@ func (n *Network) Resolve(
 		return network.Stands, n.receipt(g, p.Upload.ID, now), nil
 	case now.Status == failed:
 		return network.Absent, network.Receipt{}, n.reason(now.Reason)
-	case now.missing(p.Upload) && asked.Sub(p.Made) > uploadLife && asked.Sub(t.Last) < uploadQuiet:
+	case now.missing(p.Upload) && started.Sub(p.Made) > uploadLife && started.Sub(t.Last) < uploadQuiet:
 		return network.Unknown, network.Receipt{}, n.processing(now.Status)
-	case now.missing(p.Upload) && asked.Sub(p.Made) > uploadLife:
+	case now.missing(p.Upload) && started.Sub(p.Made) > uploadLife:
 		return network.Absent, network.Receipt{}, &network.Error{Class: network.Transient, Code: uploadExpired}
 	case now.missing(p.Upload):
 		return network.Absent, network.Receipt{}, nil
@@ -225,13 +225,13 @@ func (n *Network) resolvePhotos(
 	if !slices.Contains(g.Scopes, videoList) || p.Privacy != everyone {
 		return network.Unknown, network.Receipt{}, unknown
 	}
-	asked := n.opts.Now() // before the search: a post may appear while it runs
+	started := n.opts.Now() // before the search: a post may appear while it runs
 	found, err := n.lookBack(ctx, g, p)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
 	found = slices.DeleteFunc(found, func(l listed) bool { return t.Another(l.ID, l.receipt(n, g).Permalink) })
-	since, settled := asked.Sub(t.Last), time.Duration(n.opts.Settled)
+	since, settled := started.Sub(t.Last), time.Duration(n.opts.Settled)
 	switch {
 	case len(found) == 1:
 		receipt := found[0].receipt(n, g)

@@ -19,10 +19,8 @@ const (
 	listedFrom  = 2011                // earliest year of start_time
 )
 
-// ownFields are what is asked for of each post; metrics are what everybody sees, and private what its author alone
-// does.
+// postFields are the fields of each post that Collect requests. privateMetrics are visible only to the author.
 const (
-	// postFields are the fields of each post that Collect requests. privateMetrics are visible only to the author.
 	ownFields      = "attachments,created_at,entities"
 	publicMetrics  = "public_metrics"
 	privateMetrics = "non_public_metrics,organic_metrics"
@@ -32,16 +30,16 @@ var _ network.Collector = (*Network)(nil)
 
 // Collect returns the account's posts, without reposts and replies, and the link clicks of those of the last 30
 // days.
-func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, most int) (network.Collected, error) {
+func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collected, error) {
 	followers, err := n.followers(ctx, g)
 	if err != nil && !network.Withheld(err) {
 		return network.Collected{}, err
 	}
-	posts, err := n.own(ctx, g, since, most, ownFields+","+publicMetrics)
+	posts, err := n.own(ctx, g, since, limit, ownFields+","+publicMetrics)
 	if network.Withheld(err) {
-		posts, err = n.own(ctx, g, since, most, ownFields)
+		posts, err = n.own(ctx, g, since, limit, ownFields)
 	}
-	collected := network.Collected{Followers: followers, Posts: network.Newest(posts, since, most)}
+	collected := network.Collected{Followers: followers, Posts: network.Newest(posts, since, limit)}
 	if err != nil {
 		return collected, network.Closed(err)
 	}
@@ -94,16 +92,16 @@ type countedPage struct {
 	} `json:"meta"`
 }
 
-// listFigures returns the account's posts since a time. It reads pages until it has most posts.
+// listFigures returns the account's posts since a time. It reads pages until it has limit posts.
 func (n *Network) own(
-	ctx context.Context, g network.Grant, since time.Time, most int, fields string,
+	ctx context.Context, g network.Grant, since time.Time, limit int, fields string,
 ) ([]network.Figures, error) {
 	var posts []network.Figures
 	next := ""
-	for len(posts) < most {
+	for len(posts) < limit {
 		c := n.on(g, http.MethodGet, "users/"+url.PathEscape(g.Account)+"/tweets")
 		c.Query = url.Values{
-			"max_results": {strconv.Itoa(min(max(most-len(posts), leastListed), mostListed))}, "post.fields": {fields},
+			"max_results": {strconv.Itoa(min(max(limit-len(posts), leastListed), mostListed))}, "post.fields": {fields},
 			"exclude": {"replies,retweets"}, "expansions": {"attachments.media_keys"}, "media.fields": {"type"},
 		}
 		if since.Year() >= listedFrom {
@@ -206,8 +204,8 @@ func (n *Network) clicksOn(ctx context.Context, g network.Grant, posts []network
 		return err
 	}
 	for _, p := range answer.Data {
-		i, asked := place[p.ID]
-		if !asked {
+		i, requested := place[p.ID]
+		if !requested {
 			continue
 		}
 		if posts[i].Clicks = network.Told(p.All.Clicks); posts[i].Clicks == nil {

@@ -30,16 +30,16 @@ type problem struct {
 
 // refusal returns the error of a response other than 200 and 201.
 func (n *Network) refusal(answer network.Answer) *network.Error {
-	var said problem
-	_ = json.Unmarshal(answer.Body, &said) // a response in another format comes from a proxy
-	if said.text() == "" && len(said.Errors) > 0 {
-		said = said.Errors[0]
+	var body problem
+	_ = json.Unmarshal(answer.Body, &body) // a response in another format comes from a proxy
+	if body.text() == "" && len(body.Errors) > 0 {
+		body = body.Errors[0]
 	}
-	class := said.class(answer.Status)
+	class := body.class(answer.Status)
 	if answer.Call.Purpose == network.Signing {
-		class = said.signing(answer.Status)
+		class = body.signing(answer.Status)
 	}
-	failed := answer.Refusal(class, said.name(), said.text())
+	failed := answer.Refusal(class, body.name(), body.text())
 	switch failed.Class { //nolint:exhaustive // others have no time
 	case network.Rate:
 		failed.After = answer.ResetAt("x-rate-limit-reset", n.opts.Now())

@@ -72,10 +72,11 @@ func (n *Network) ready(ctx context.Context, g network.Grant, p *draft, i int) (
 		} `json:"data"`
 	}
 	err := n.do(ctx, c, &answer)
-	if said, ok := errors.AsType[*network.Error](err); ok && said.Status == http.StatusNotFound {
+	if failed, ok := errors.AsType[*network.Error](err); ok && failed.Status == http.StatusNotFound {
 		return n.rebuild(p,
 			&network.Error{
-				Class: network.Transient, Status: said.Status, Code: said.Code, Message: said.Message, Err: said.Err,
+				Class: network.Transient, Status: failed.Status, Code: failed.Code,
+				Message: failed.Message, Err: failed.Err,
 			})
 	}
 	if err != nil {

@@ -158,13 +158,13 @@ func ends(seconds int64, now time.Time) time.Time {
 // deleted.
 func (n *Network) media(ctx context.Context, c network.Call, data any) error {
 	err := n.do(ctx, c, data)
-	said, ok := errors.AsType[*network.Error](err)
+	failed, ok := errors.AsType[*network.Error](err)
 	switch {
-	case !ok || said.Class != network.Rejected:
-	case said.Status == http.StatusNotFound:
-		said.Class = network.Transient
-	case said.Status != 0:
-		said.Class = network.RejectedMedia
+	case !ok || failed.Class != network.Rejected:
+	case failed.Status == http.StatusNotFound:
+		failed.Class = network.Transient
+	case failed.Status != 0:
+		failed.Class = network.RejectedMedia
 	}
 	return err
 }

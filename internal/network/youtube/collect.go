@@ -30,13 +30,13 @@ func (*Network) Reticent() {}
 
 // Collect returns the channel's uploads that others can see, with their public figures. Only the Analytics API has
 // the number of shares, two or three days late; without its scope they are left out.
-func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, most int) (network.Collected, error) {
+func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collected, error) {
 	about, err := n.about(ctx, g)
 	if err != nil {
 		return network.Collected{}, network.Closed(err)
 	}
-	posts, err := n.own(ctx, g, about.uploads, since, most)
-	collected := network.Collected{Followers: about.followers, Posts: network.Newest(posts, since, most)}
+	posts, err := n.own(ctx, g, about.uploads, since, limit)
+	collected := network.Collected{Followers: about.followers, Posts: network.Newest(posts, since, limit)}
 	if err != nil {
 		return collected, network.Closed(err)
 	}
@@ -48,19 +48,19 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 
 // listFigures returns the channel's visible videos since a time.
 func (n *Network) own(
-	ctx context.Context, g network.Grant, list string, since time.Time, most int,
+	ctx context.Context, g network.Grant, list string, since time.Time, limit int,
 ) ([]network.Figures, error) {
-	ids, err := n.newest(ctx, g, list, since, most)
+	ids, err := n.newest(ctx, g, list, since, limit)
 	if err != nil {
 		return nil, err
 	}
 	var posts []network.Figures
 	for batch := range slices.Chunk(ids, mostVideos) {
-		told, err := n.told(ctx, g, batch)
+		visible, err := n.told(ctx, g, batch)
 		if err != nil {
 			return posts, err
 		}
-		posts = append(posts, told...)
+		posts = append(posts, visible...)
 	}
 	return posts, nil
 }
@@ -100,13 +100,13 @@ func (n *Network) about(ctx context.Context, g network.Grant) (channel, error) {
 	return found, nil
 }
 
-// newestIDs returns the ids of the videos uploaded since a time, at most most.
+// newestIDs returns the ids of the videos uploaded since a time, at most limit.
 func (n *Network) newest(
-	ctx context.Context, g network.Grant, list string, since time.Time, most int,
+	ctx context.Context, g network.Grant, list string, since time.Time, limit int,
 ) ([]string, error) {
 	var ids []string
 	next := ""
-	for len(ids) < most {
+	for len(ids) < limit {
 		var page struct {
 			Items []upload `json:"items"`
 			Next  string   `json:"nextPageToken"`
@@ -116,7 +116,7 @@ func (n *Network) newest(
 			query.Set("pageToken", next)
 		}
 		err := n.read(ctx, g, "playlistItems", query, &page)
-		if said, ok := errors.AsType[*network.Error](err); ok && said.Code == noUploads {
+		if failed, ok := errors.AsType[*network.Error](err); ok && failed.Code == noUploads {
 			return ids, nil
 		}
 		if err != nil {
@@ -126,7 +126,7 @@ func (n *Network) newest(
 		for _, u := range page.Items {
 			at, err := time.Parse(time.RFC3339, u.Snippet.PublishedAt)
 			older = err == nil && at.Before(since)
-			if id := u.Snippet.Resource.VideoID; !older && videoID.MatchString(id) && len(ids) < most {
+			if id := u.Snippet.Resource.VideoID; !older && videoID.MatchString(id) && len(ids) < limit {
 				ids = append(ids, id)
 			}
 		}

@@ -55,11 +55,11 @@ func (n *Network) refusal(answer network.Answer) *network.Error {
 		Error *refused `json:"error"`
 	}
 	_ = json.Unmarshal(answer.Body, &body) // a response in another format comes from a proxy
-	said, known := refused{}, body.Error != nil
+	cause, known := refused{}, body.Error != nil
 	if known {
-		said = *body.Error
+		cause = *body.Error
 	}
-	failed := answer.Refusal(said.class(answer.Status, known), said.code(), said.Message)
+	failed := answer.Refusal(cause.class(answer.Status, known), cause.code(), cause.Message)
 	failed.After = n.notBefore(failed, answer)
 	return failed
 }

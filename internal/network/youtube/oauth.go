@@ -141,14 +141,14 @@ func (n *Network) sign(ctx context.Context, form url.Values) (network.Token, err
 // tokenRefusal returns the error of a token request (RFC 6749, section 5.2). Only invalid_grant means that the
 // consent has ended; others concern the app or are temporary.
 func unsigned(answer network.Answer) *network.Error {
-	var said struct {
+	var body struct {
 		Error string `json:"error"`
 		Text  string `json:"error_description"`
 	}
-	_ = json.Unmarshal(answer.Body, &said) // a response in another format comes from a proxy
+	_ = json.Unmarshal(answer.Body, &body) // a response in another format comes from a proxy
 	class := network.Transient
-	if said.Error == deadGrant {
+	if body.Error == deadGrant {
 		class = network.AuthDead
 	}
-	return answer.Refusal(class, said.Error, said.Text)
+	return answer.Refusal(class, body.Error, body.Text)
 }

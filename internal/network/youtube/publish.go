@@ -78,11 +78,11 @@ func (n *Network) Resolve(
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	asked := n.opts.Now() // before the search: a video may appear while it runs
+	started := n.opts.Now() // before the search: a video may appear while it runs
 	now, err := n.ask(ctx, g, p)
 	switch {
 	case gone(err):
-		return n.lookBack(ctx, g, p, asked, t)
+		return n.lookBack(ctx, g, p, started, t)
 	case err != nil:
 		return network.Unknown, network.Receipt{}, err
 	case now.made.ID == "":
@@ -94,7 +94,7 @@ func (n *Network) Resolve(
 // findUpload searches the channel's uploads since the session was started. A missing video is Absent because of
 // the expired session, and Prepare starts another one.
 func (n *Network) lookBack(
-	ctx context.Context, g network.Grant, p draft, asked time.Time, t network.Tried,
+	ctx context.Context, g network.Grant, p draft, started time.Time, t network.Tried,
 ) (network.Verdict, network.Receipt, error) {
 	since := p.Began.Add(-skew)
 	uploads, all, err := n.uploads(ctx, g, since)
@@ -117,7 +117,7 @@ func (n *Network) lookBack(
 		return network.Stands, receipt, nil
 	case len(found) > 1 || !all:
 		reason.Class = network.Uncertain
-	case asked.Before(until):
+	case started.Before(until):
 		reason.Class, reason.After = network.Processing, until.UTC()
 	default:
 		return network.Absent, network.Receipt{}, reason
@@ -159,7 +159,7 @@ func (n *Network) uploads(ctx context.Context, g network.Grant, since time.Time)
 	}
 	err = n.read(ctx, g, "playlistItems",
 		url.Values{"part": {"snippet"}, "playlistId": {list}, "maxResults": {mostListed}}, &answer)
-	if said, ok := errors.AsType[*network.Error](err); ok && said.Code == noUploads {
+	if failed, ok := errors.AsType[*network.Error](err); ok && failed.Code == noUploads {
 		return nil, true, nil
 	}
 	if err != nil {

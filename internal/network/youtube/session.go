@@ -115,8 +115,8 @@ func (n *Network) incomplete(answer network.Answer, total int64) (progress, erro
 
 // isExpired reports whether err says that the session no longer exists.
 func gone(err error) bool {
-	said, ok := errors.AsType[*network.Error](err)
-	return ok && (said.Status == http.StatusNotFound || said.Status == http.StatusGone)
+	failed, ok := errors.AsType[*network.Error](err)
+	return ok && (failed.Status == http.StatusNotFound || failed.Status == http.StatusGone)
 }
 
 // sendParts sends the missing parts except the last. It returns the offset of the last part. The parts show
