@@ -48,11 +48,10 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 
 // read calls a method of the account's server as the account.
 func (n *Network) read(ctx context.Context, g network.Grant, method string, params url.Values, out any) error {
-	return n.call(ctx,
-		call{
-			purpose: network.Reading, verb: http.MethodGet, method: method, server: g.Server, token: g.Access,
-			params: params, out: out,
-		})
+	return n.call(ctx, call{
+		purpose: network.Reading, verb: http.MethodGet, method: method, server: g.Server, token: g.Access,
+		params: params, out: out,
+	})
 }
 
 // lacksAppView reports whether err says that the server has no app view, or cannot reach it.
@@ -86,7 +85,7 @@ func (n *Network) walk(
 				continue
 			case s.PostedAt.Before(since):
 				return found, nil
-			case len(found.Posts) >= most:
+			case len(found.Posts) >= limit:
 				found.Cut = true
 				return found, nil
 			}
@@ -153,8 +152,8 @@ func (n *Network) feed(g network.Grant, entries []entry) []seen {
 		if indexed := at(p.IndexedAt); !indexed.IsZero() && indexed.Before(out[i].PostedAt) {
 			out[i].PostedAt = indexed
 		}
-		out[i].Likes, out[i].Comments, out[i].Shares, out[i].Saves = p.Likes, p.Replies, network.Sum(p.Reposts,
-			p.Quotes), p.Bookmarks
+		out[i].Likes, out[i].Comments, out[i].Saves = p.Likes, p.Replies, p.Bookmarks
+		out[i].Shares = network.Sum(p.Reposts, p.Quotes)
 	}
 	return out
 }

@@ -78,11 +78,10 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 
 // Revoke ends the session of a grant.
 func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
-	return n.call(ctx,
-		call{
-			purpose: network.Signing, verb: http.MethodPost, method: "com.atproto.server.deleteSession",
-			server: g.Server, token: g.Refresh,
-		})
+	return n.call(ctx, call{
+		purpose: network.Signing, verb: http.MethodPost, method: "com.atproto.server.deleteSession",
+		server: g.Server, token: g.Refresh,
+	})
 }
 
 func (s session) grant(server string) (network.Grant, error) {

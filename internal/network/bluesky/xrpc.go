@@ -34,8 +34,7 @@ func (n *Network) call(ctx context.Context, c call) error {
 	}
 	sent := network.Call{
 		Purpose: c.purpose, Name: c.method, Method: c.verb, URL: base.JoinPath("xrpc", c.method).String(),
-		Query:  c.params,
-		Bearer: c.token, JSON: c.in,
+		Query: c.params, Bearer: c.token, JSON: c.in,
 	}
 	if c.file != nil {
 		sent.Body = &network.Body{Reader: c.file, Type: c.file.Type, Size: c.file.Size}

@@ -247,8 +247,8 @@ func (f *Fixture) wantMarked(g network.Grant, d network.Draft, stands bool) {
 		f.WantStands(g, d)
 		return
 	}
-	if verdict, _, err := f.Decide(g,
-		d); (verdict != network.Absent || err != nil) && (!f.c.PendingIDs || Class(err) != network.Uncertain) {
+	verdict, _, err := f.Decide(g, d)
+	if (verdict != network.Absent || err != nil) && (!f.c.PendingIDs || Class(err) != network.Uncertain) {
 		f.t.Errorf("verdict %v, %v", verdict, err)
 	}
 }

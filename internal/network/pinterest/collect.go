@@ -128,8 +128,9 @@ func (c counted) figures(n *Network) network.Figures {
 	return network.Figures{
 		ID: c.ID, URL: n.receipt(c.ID).Permalink, Text: cmp.Or(strings.TrimSpace(c.Description), c.Title),
 		Format: c.format(), PostedAt: c.at(),
-		Views: network.Told(lifetime.Impressions), Likes: network.Told(lifetime.Likes), Comments: network.Told(lifetime.Comments),
-		Saves: network.Told(lifetime.Saves), Clicks: network.Sum(lifetime.PinClicks, known(lifetime.Outbound, lifetime.LinkClicks)),
+		Views: network.Told(lifetime.Impressions), Likes: network.Told(lifetime.Likes),
+		Comments: network.Told(lifetime.Comments), Saves: network.Told(lifetime.Saves),
+		Clicks: network.Sum(lifetime.PinClicks, known(lifetime.Outbound, lifetime.LinkClicks)),
 	}
 }
 
@@ -145,8 +146,8 @@ func (p pin) format() string {
 func (n *Network) report(ctx context.Context, g network.Grant, posts []network.Figures) error {
 	var lacking []*network.Figures
 	for i := range posts {
-		if p := &posts[i]; n.opts.Now().
-			Sub(p.PostedAt) < reportedFor && (p.Views == nil || p.Saves == nil || p.Clicks == nil) {
+		p := &posts[i]
+		if n.opts.Now().Sub(p.PostedAt) < reportedFor && (p.Views == nil || p.Saves == nil || p.Clicks == nil) {
 			lacking = append(lacking, p)
 		}
 	}

@@ -81,8 +81,8 @@ func (n *Network) askCreator(ctx context.Context, g network.Grant, p *draft) err
 	if widest < 0 {
 		return network.Unreadable(errors.New("reading the account's settings: the response has no known privacy level"))
 	}
-	p.Privacy, p.NoComment, p.NoDuet, p.NoStitch = audiences[widest], creator.NoComment, creator.NoDuet,
-		creator.NoStitch
+	p.Privacy = audiences[widest]
+	p.NoComment, p.NoDuet, p.NoStitch = creator.NoComment, creator.NoDuet, creator.NoStitch
 	return nil
 }
 

@@ -54,8 +54,8 @@ func words(text string) []word {
 // none.
 func reach(text string, all []word, start int) int {
 	label := text[start:all[0].end]
-	if !all[0].joined || strings.ContainsRune("-_", rune(label[0])) || strings.ContainsRune("-_",
-		rune(label[len(label)-1])) {
+	if !all[0].joined || strings.ContainsRune("-_", rune(label[0])) ||
+		strings.ContainsRune("-_", rune(label[len(label)-1])) {
 		return 0
 	}
 	if all[1].reach > 0 || strings.Contains(label, "_") { // only subdomains may contain an underscore

@@ -73,11 +73,9 @@ func (n *Network) ready(ctx context.Context, g network.Grant, p *draft, i int) (
 	}
 	err := n.do(ctx, c, &answer)
 	if failed, ok := errors.AsType[*network.Error](err); ok && failed.Status == http.StatusNotFound {
-		return n.rebuild(p,
-			&network.Error{
-				Class: network.Transient, Status: failed.Status, Code: failed.Code,
-				Message: failed.Message, Err: failed.Err,
-			})
+		return n.rebuild(p, &network.Error{
+			Class: network.Transient, Status: failed.Status, Code: failed.Code, Message: failed.Message, Err: failed.Err,
+		})
 	}
 	if err != nil {
 		return 0, err

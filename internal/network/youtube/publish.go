@@ -138,8 +138,8 @@ type upload struct {
 }
 
 func (u upload) is(p draft) bool {
-	return videoID.MatchString(u.Snippet.Resource.VideoID) && same(u.Snippet.Title,
-		p.Title) && same(u.Snippet.Description, p.Description)
+	return videoID.MatchString(u.Snippet.Resource.VideoID) &&
+		same(u.Snippet.Title, p.Title) && same(u.Snippet.Description, p.Description)
 }
 
 // sameText compares texts by their words, as networks trim them and change line ends.
