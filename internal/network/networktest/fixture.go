@@ -104,8 +104,8 @@ func (f *Fixture) Candidates(kind, account string) []network.Candidate {
 func (f *Fixture) Connect(kind, account string) network.Grant {
 	f.t.Helper()
 	if f.c.Passwords {
-		g, err := f.Network().
-			Connect(f.t.Context(), network.Credentials{Server: f.URL, Identifier: account, Password: Password})
+		c := network.Credentials{Server: f.URL, Identifier: account, Password: Password}
+		g, err := f.Network().Connect(f.t.Context(), c)
 		if err != nil {
 			f.t.Fatal(err)
 		}
@@ -157,8 +157,8 @@ func (f *Fixture) WantHeld(count int) {
 func (f *Fixture) Plan(text string, media ...network.Media) network.Draft {
 	f.t.Helper()
 	now := f.Clock.Now()
-	d, err := f.Network().
-		Plan(network.Intent{Seed: "post-1:1", First: now, At: now, Content: network.Content{Text: text, Media: media}})
+	content := network.Content{Text: text, Media: media}
+	d, err := f.Network().Plan(network.Intent{Seed: "post-1:1", First: now, At: now, Content: content})
 	if err != nil {
 		f.t.Fatal(err)
 	}

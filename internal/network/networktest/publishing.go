@@ -147,8 +147,8 @@ func foreignDrafts(t *testing.T, c Case) {
 // check checks the problems of a post.
 func check(t *testing.T, c Case, checked Checked) {
 	var got []string
-	for _, p := range c.New("https://network.test", network.App{}).
-		Check(network.Content{Text: checked.Text, Media: checked.Media}) {
+	n := c.New("https://network.test", network.App{})
+	for _, p := range n.Check(network.Content{Text: checked.Text, Media: checked.Media}) {
 		if !strings.HasSuffix(p.Message, ".") {
 			t.Errorf("%q is not a sentence", p.Message)
 		}
@@ -292,8 +292,8 @@ func duplicate(t *testing.T, c Case) {
 	tried := f.Tried()
 	tried.Others = []string{first.ID}
 	f.Clock.Advance(time.Minute)
-	if verdict, receipt, err := f.Network().
-		Resolve(t.Context(), g, second, tried); verdict != network.Absent || err != nil {
+	verdict, receipt, err := f.Network().Resolve(t.Context(), g, second, tried)
+	if verdict != network.Absent || err != nil {
 		t.Errorf("verdict %v, %+v, %v", verdict, receipt, err)
 	}
 	f.WantHeld(1)

@@ -70,8 +70,8 @@ func badCodes(t *testing.T, c Case, kind string) {
 	refused := func(a network.Authorization, code string) {
 		t.Helper()
 		_, err := f.authorizer().Exchange(t.Context(), a, code)
-		if failed := WantClass(t, err, network.AuthDead, c.BadCode); strings.Contains(failed.Message+failed.Error(),
-			code) {
+		failed := WantClass(t, err, network.AuthDead, c.BadCode)
+		if strings.Contains(failed.Message+failed.Error(), code) {
 			t.Error("the error has the code")
 		}
 	}
@@ -101,8 +101,8 @@ func noPasswords(t *testing.T, c Case) {
 	if c.Passwords {
 		return
 	}
-	_, err := c.New("https://network.test", network.App{}).
-		Connect(t.Context(), network.Credentials{Identifier: Account, Password: "x"})
+	n := c.New("https://network.test", network.App{})
+	_, err := n.Connect(t.Context(), network.Credentials{Identifier: Account, Password: "x"})
 	wantClass(t, err, network.Rejected, "")
 }
 

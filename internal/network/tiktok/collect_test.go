@@ -43,15 +43,12 @@ func TestCollectEnds(t *testing.T) {
 			page := 0
 			front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				page++
-				_, _ = fmt.Fprint(w,
-					well(
-						fmt.Sprintf(
-							`{"videos":[{"id":"1","create_time":%d,"like_count":-1}],"has_more":true,"cursor":%d}`,
-							networktest.Start.Unix(), cursor(page))))
+				_, _ = fmt.Fprintf(w, well(`{"videos":[{"id":"1","create_time":%d,"like_count":-1}],"has_more":true,"cursor":%d}`),
+					networktest.Start.Unix(), cursor(page))
 			}))
 			t.Cleanup(front.Close)
-			collected, err := tiktok.New(tiktok.Options{}).
-				Collect(t.Context(), network.Grant{Server: front.URL, Username: "u"}, time.Time{}, 1000)
+			g := network.Grant{Server: front.URL, Username: "u"}
+			collected, err := tiktok.New(tiktok.Options{}).Collect(t.Context(), g, time.Time{}, 1000)
 			if err != nil || len(collected.Posts) != 1 || collected.Posts[0].Likes != nil || page > 100 {
 				t.Errorf("%d pages, %+v, %v", page, collected, err)
 			}
@@ -84,8 +81,8 @@ func TestPermalinkOfNothing(t *testing.T) {
 		_, err := at(networktest.Start).Permalink(t.Context(), g, network.Receipt{ID: id})
 		networktest.WantClass(t, err, network.Rejected, "")
 	}
-	if link, err := at(networktest.Start).
-		Permalink(t.Context(), g, network.Receipt{ID: "75"}); err != nil || link != "https://www.tiktok.com/@a%2Fb/video/75" {
+	link, err := at(networktest.Start).Permalink(t.Context(), g, network.Receipt{ID: "75"})
+	if err != nil || link != "https://www.tiktok.com/@a%2Fb/video/75" {
 		t.Errorf("permalink %q, %v", link, err)
 	}
 }

@@ -66,8 +66,8 @@ func (n *Network) askCreator(ctx context.Context, g network.Grant, p *draft) err
 		NoStitch  bool     `json:"stitch_disabled"`
 		Longest   int64    `json:"max_video_post_duration_sec"`
 	}
-	if err := n.ask(ctx, g, post(network.Reading, struct{}{}), "post/publish/creator_info/query/",
-		&creator); err != nil {
+	err := n.ask(ctx, g, post(network.Reading, struct{}{}), "post/publish/creator_info/query/", &creator)
+	if err != nil {
 		return err
 	}
 	if p.isVideo() && creator.Longest > 0 && p.Media[0].Duration.Seconds() > float64(creator.Longest) {

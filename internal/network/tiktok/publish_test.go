@@ -170,9 +170,9 @@ func TestUploadRestartsAfterGrace(t *testing.T) {
 	g := scripted(t, map[string]string{"/status/fetch/": well(`{"status":"PROCESSING_UPLOAD","uploaded_bytes":99}`)})
 	now := networktest.Start.Add(2 * time.Hour)
 	for ago, want := range map[time.Duration]network.Verdict{30 * time.Second: network.Unknown, 2 * time.Minute: network.Absent} {
-		verdict, _, err := at(now).
-			Resolve(t.Context(), g, network.Draft(strings.ReplaceAll(video, "{server}", g.Server)),
-				network.Tried{First: networktest.Start, Last: now.Add(-ago)})
+		d := network.Draft(strings.ReplaceAll(video, "{server}", g.Server))
+		tried := network.Tried{First: networktest.Start, Last: now.Add(-ago)}
+		verdict, _, err := at(now).Resolve(t.Context(), g, d, tried)
 		if verdict != want || err == nil {
 			t.Errorf("%v after the last call: verdict %v, %v", ago, verdict, err)
 		}
@@ -286,8 +286,8 @@ func TestLinksAreNotQuoted(t *testing.T) {
 	_, err := n.Commit(t.Context(),
 		network.Grant{Server: networktest.Serve(t, networktest.Answer{Status: http.StatusBadRequest, Body: body})},
 		network.Draft(photos), nil)
-	if failed := networktest.WantClass(t, err, network.Rejected,
-		"invalid_params"); strings.Contains(failed.Message+failed.Error(), "files.test") {
+	failed := networktest.WantClass(t, err, network.Rejected, "invalid_params")
+	if strings.Contains(failed.Message+failed.Error(), "files.test") {
 		t.Errorf("%q, %v", failed.Message, failed)
 	}
 }

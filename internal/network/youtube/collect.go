@@ -31,7 +31,7 @@ func (*Network) Reticent() {}
 // Collect returns the channel's uploads that others can see, with their public figures. Only the Analytics API has
 // the number of shares, two or three days late; without its scope they are left out.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collected, error) {
-	about, err := n.about(ctx, g)
+	about, err := n.about(ctx, g, "contentDetails,statistics")
 	if err != nil {
 		return network.Collected{}, network.Closed(err)
 	}
@@ -71,7 +71,8 @@ type channel struct {
 	uploads   string // id of the playlist of all uploads
 }
 
-func (n *Network) about(ctx context.Context, g network.Grant) (channel, error) {
+// channelInfo returns the connected channel. parts is contentDetails, and statistics for the followers.
+func (n *Network) about(ctx context.Context, g network.Grant, parts string) (channel, error) {
 	var answer struct {
 		Items []struct {
 			Statistics struct {
@@ -85,8 +86,8 @@ func (n *Network) about(ctx context.Context, g network.Grant) (channel, error) {
 			} `json:"contentDetails"`
 		} `json:"items"`
 	}
-	if err := n.read(ctx, g, "channels", url.Values{"part": {"contentDetails,statistics"}, "id": {g.Account}},
-		&answer); err != nil {
+	err := n.read(ctx, g, "channels", url.Values{"part": {parts}, "id": {g.Account}}, &answer)
+	if err != nil {
 		return channel{}, err
 	}
 	if len(answer.Items) != 1 || !channelID.MatchString(answer.Items[0].ContentDetails.Related.Uploads) {

@@ -48,8 +48,8 @@ func TestCollectHidden(t *testing.T) {
 		}
 	}))
 	t.Cleanup(front.Close)
-	collected, err := youtube.New(youtube.Options{}).
-		Collect(t.Context(), network.Grant{Server: front.URL, Account: "UC1a"}, networktest.Start, 10)
+	g := network.Grant{Server: front.URL, Account: "UC1a"}
+	collected, err := youtube.New(youtube.Options{}).Collect(t.Context(), g, networktest.Start, 10)
 	want := network.Collected{Posts: []network.Figures{{
 		ID: "aaaaaaaaaaa", URL: "https://www.youtube.com/watch?v=aaaaaaaaaaa", Text: "t", Format: network.FormatVideo,
 		PostedAt: networktest.Start, Views: new(int64(7)),

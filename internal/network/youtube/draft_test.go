@@ -45,8 +45,8 @@ func TestPlan(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, err := youtube.New(youtube.Options{Privacy: "unlisted"}).
-				Plan(network.Intent{Content: network.Content{Text: c.text, Media: c.media}})
+			n := youtube.New(youtube.Options{Privacy: "unlisted"})
+			d, err := n.Plan(network.Intent{Content: network.Content{Text: c.text, Media: c.media}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -77,8 +77,8 @@ func (n *Network) channels(ctx context.Context, g network.Grant) ([]network.Cand
 			} `json:"snippet"`
 		} `json:"items"`
 	}
-	if err := n.read(ctx, g, "channels", url.Values{"part": {"snippet"}, "mine": {"true"}, "maxResults": {mostListed}},
-		&answer); err != nil {
+	query := url.Values{"part": {"snippet"}, "mine": {"true"}, "maxResults": {mostListed}}
+	if err := n.read(ctx, g, "channels", query, &answer); err != nil {
 		return nil, err
 	}
 	if len(answer.Items) == 0 {

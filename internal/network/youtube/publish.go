@@ -149,7 +149,7 @@ func same(a, b string) bool {
 
 // listUploads returns the newest uploads since a time. It reports false if there may be more.
 func (n *Network) uploads(ctx context.Context, g network.Grant, since time.Time) ([]upload, bool, error) {
-	list, err := n.uploadsList(ctx, g)
+	about, err := n.about(ctx, g, "contentDetails")
 	if err != nil {
 		return nil, false, err
 	}
@@ -158,7 +158,7 @@ func (n *Network) uploads(ctx context.Context, g network.Grant, since time.Time)
 		Next  string   `json:"nextPageToken"`
 	}
 	err = n.read(ctx, g, "playlistItems",
-		url.Values{"part": {"snippet"}, "playlistId": {list}, "maxResults": {mostListed}}, &answer)
+		url.Values{"part": {"snippet"}, "playlistId": {about.uploads}, "maxResults": {mostListed}}, &answer)
 	if failed, ok := errors.AsType[*network.Error](err); ok && failed.Code == noUploads {
 		return nil, true, nil
 	}
@@ -176,27 +176,6 @@ func (n *Network) uploads(ctx context.Context, g network.Grant, since time.Time)
 		}
 	}
 	return found, answer.Next == "" || len(found) < len(answer.Items), nil
-}
-
-// uploadsPlaylist returns the id of the playlist of the channel's uploads.
-func (n *Network) uploadsList(ctx context.Context, g network.Grant) (string, error) {
-	var answer struct {
-		Items []struct {
-			ContentDetails struct {
-				Related struct {
-					Uploads string `json:"uploads"`
-				} `json:"relatedPlaylists"`
-			} `json:"contentDetails"`
-		} `json:"items"`
-	}
-	if err := n.read(ctx, g, "channels", url.Values{"part": {"contentDetails"}, "id": {g.Account}},
-		&answer); err != nil {
-		return "", err
-	}
-	if len(answer.Items) != 1 || !channelID.MatchString(answer.Items[0].ContentDetails.Related.Uploads) {
-		return "", network.Unreadable(errors.New("reading the channel: the response has no playlist of uploads"))
-	}
-	return answer.Items[0].ContentDetails.Related.Uploads, nil
 }
 
 // Permalink returns the URL of the video without a call.
