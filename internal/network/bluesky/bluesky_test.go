@@ -24,7 +24,7 @@ var (
 )
 
 // changed returns the media item m with a change.
-func of(m network.Media, change func(*network.Media)) []network.Media {
+func changed(m network.Media, change func(*network.Media)) []network.Media {
 	change(&m)
 	return []network.Media{m}
 }
@@ -45,8 +45,8 @@ var adapter = networktest.Case{
 		return bluesky.New(bluesky.Options{App: app, WebURL: base})
 	},
 	Signing: networktest.Signing{
-		Passwords: true, Renew: 3 * time.Hour, Rotates: true, Old: networktest.Expected{Class: network.AuthRefresh, Code: "ExpiredToken"},
-		Unknown: networktest.Expected{Class: network.AuthDead, Code: "InvalidToken"}, Dead: "ExpiredToken", Revoked: "ExpiredToken",
+		Passwords: true, Renew: 3 * time.Hour, RotatesRefresh: true, Expired: networktest.Expected{Class: network.AuthRefresh, Code: "ExpiredToken"},
+		Unknown: networktest.Expected{Class: network.AuthDead, Code: "InvalidToken"}, ExpiredRefresh: "ExpiredToken", Revoked: "ExpiredToken",
 	},
 	Publishing: networktest.Publishing{
 		Posts: []networktest.Content{
@@ -68,13 +68,13 @@ var adapter = networktest.Case{
 			"one video":   networktest.Checks(blank, []network.Media{film}),
 			"two videos":  networktest.Checks(blank, []network.Media{film, film}, "!media_too_many"),
 			"both":        networktest.Checks(blank, []network.Media{picture, film}, "!media_mix"),
-			"large image": networktest.Checks(blank, of(picture, func(m *network.Media) { m.Size++ }), "media_too_large"),
-			"GIF":         networktest.Checks(blank, of(picture, func(m *network.Media) { m.Type = "image/gif" }), "media_type"),
-			"TIFF":        networktest.Checks(blank, of(picture, func(m *network.Media) { m.Type = "image/tiff" }), "!media_type"),
+			"large image": networktest.Checks(blank, changed(picture, func(m *network.Media) { m.Size++ }), "media_too_large"),
+			"GIF":         networktest.Checks(blank, changed(picture, func(m *network.Media) { m.Type = "image/gif" }), "media_type"),
+			"TIFF":        networktest.Checks(blank, changed(picture, func(m *network.Media) { m.Type = "image/tiff" }), "!media_type"),
 			"no kind":     networktest.Checks(blank, []network.Media{{Type: "application/pdf"}}, "!media_type"),
-			"QuickTime":   networktest.Checks(blank, of(film, func(m *network.Media) { m.Type = "video/quicktime" }), "!media_type"),
-			"large video": networktest.Checks(blank, of(film, func(m *network.Media) { m.Size++ }), "!media_too_large"),
-			"long video":  networktest.Checks(blank, of(film, func(m *network.Media) { m.Duration++ }), "!media_too_long"),
+			"QuickTime":   networktest.Checks(blank, changed(film, func(m *network.Media) { m.Type = "video/quicktime" }), "!media_type"),
+			"large video": networktest.Checks(blank, changed(film, func(m *network.Media) { m.Size++ }), "!media_too_large"),
+			"long video":  networktest.Checks(blank, changed(film, func(m *network.Media) { m.Duration++ }), "!media_too_long"),
 			"several problems": networktest.Checks(blank,
 				[]network.Media{{Kind: network.Video, Size: 1 << 40, Duration: time.Hour}}, "!media_type",
 				"!media_too_large", "!media_too_long"),
@@ -92,7 +92,7 @@ var adapter = networktest.Case{
 	Failures: networktest.Failures{
 		Grant: network.Grant{Account: aliceDID, Username: "alice.test"},
 		Calls: []networktest.Call{
-			publicly(networktest.ResolveOf(ready)), networktest.CommitOf(ready),
+			withoutToken(networktest.ResolveOf(ready)), networktest.CommitOf(ready),
 			networktest.RefreshOf("", "refresh-secret"), networktest.PrepareOf(unprepared),
 		},
 		Quote: func(message string) networktest.Answer {
@@ -176,25 +176,25 @@ var adapter = networktest.Case{
 				networktest.Skip, network.Transient),
 		},
 		Repeats: map[string]networktest.Repeat{
-			"a time":     later("ratelimit-reset", "1795253430", 30*time.Second),
-			"too late":   later("ratelimit-reset", "99999999999", 24*time.Hour),
-			"seconds":    later("Retry-After", "7", 7*time.Second),
-			"a date":     later("Retry-After", "Sat, 21 Nov 2026 09:30:30 GMT", 30*time.Second),
-			"below zero": later("Retry-After", "-5", 0),
-			"unknown":    later("Retry-After", "", 0),
-			"invalid":    later("ratelimit-reset", "soon", 0),
+			"a time":     rateLimited("ratelimit-reset", "1795253430", 30*time.Second),
+			"too late":   rateLimited("ratelimit-reset", "99999999999", 24*time.Hour),
+			"seconds":    rateLimited("Retry-After", "7", 7*time.Second),
+			"a date":     rateLimited("Retry-After", "Sat, 21 Nov 2026 09:30:30 GMT", 30*time.Second),
+			"below zero": rateLimited("Retry-After", "-5", 0),
+			"unknown":    rateLimited("Retry-After", "", 0),
+			"invalid":    rateLimited("ratelimit-reset", "soon", 0),
 		},
 	},
-	Collecting: networktest.Collecting{Told: []string{"likes", "comments", "shares", "saves"}},
+	Collecting: networktest.Collecting{Figures: []string{"likes", "comments", "shares", "saves"}},
 }
 
 // withoutToken returns a call that sends no token.
-func publicly(call networktest.Call) networktest.Call {
+func withoutToken(call networktest.Call) networktest.Call {
 	call.Secrets = nil
 	return call
 }
 
-func later(header, value string, after time.Duration) networktest.Repeat {
+func rateLimited(header, value string, after time.Duration) networktest.Repeat {
 	answer := networktest.Answer{
 		Status: http.StatusTooManyRequests, Header: http.Header{http.CanonicalHeaderKey(header): {value}},
 		Body: `{"error":"RateLimitExceeded"}`,

@@ -16,7 +16,7 @@ import (
 	"pressroom/internal/testkit/pds"
 )
 
-func connect(t *testing.T, w world) {
+func connect(t *testing.T, w env) {
 	for _, identifier := range []string{w.handle, " @" + w.handle + " ", w.did} {
 		g, err := newNetwork().Connect(t.Context(), network.Credentials{Server: w.url + "/", Identifier: identifier, Password: w.password})
 		if err != nil {
@@ -28,7 +28,7 @@ func connect(t *testing.T, w world) {
 	}
 }
 
-func connectWrong(t *testing.T, w world) {
+func connectWrong(t *testing.T, w env) {
 	for _, c := range []network.Credentials{
 		{Server: w.url, Identifier: w.handle, Password: "wrong"},
 		{Server: w.url, Identifier: "nobody.test", Password: w.password},
@@ -41,16 +41,16 @@ func connectWrong(t *testing.T, w world) {
 	}
 }
 
-func byteForByte(t *testing.T, w world) {
+func byteForByte(t *testing.T, w env) {
 	g := w.connect(t)
 	text := "Grüße 👋 @" + w.handle + " @nobody.test: siehe example.com/ä, https://example.org/(x) <b>&amp;</b> #Tag #日本語"
-	d := prepared(t, g, "post-1", text)
+	d := prepare(t, g, "post-1", text)
 	receipt, err := newNetwork().Commit(t.Context(), g, d, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	held := w.posts(t)
-	if len(held) != 1 || held[0].URI != receipt.ID || !receipt.At.Equal(plannedAt) {
+	if len(held) != 1 || held[0].URI != receipt.ID || !receipt.At.Equal(planTime) {
 		t.Fatalf("held %v, receipt %+v", held, receipt)
 	}
 	rkey := receipt.ID[strings.LastIndex(receipt.ID, "/")+1:]
@@ -83,9 +83,9 @@ func byteForByte(t *testing.T, w world) {
 	}
 }
 
-func commitTwice(t *testing.T, w world) {
+func commitTwice(t *testing.T, w env) {
 	g := w.connect(t)
-	d := prepared(t, g, "post-1", "once")
+	d := prepare(t, g, "post-1", "once")
 	first, err := newNetwork().Commit(t.Context(), g, d, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -99,9 +99,9 @@ func commitTwice(t *testing.T, w world) {
 	}
 }
 
-func commitAtOnce(t *testing.T, w world) {
+func commitAtOnce(t *testing.T, w env) {
 	g := w.connect(t)
-	d := prepared(t, g, "post-1", "once")
+	d := prepare(t, g, "post-1", "once")
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
@@ -116,21 +116,21 @@ func commitAtOnce(t *testing.T, w world) {
 	}
 }
 
-func commitChanged(t *testing.T, w world) {
+func commitChanged(t *testing.T, w env) {
 	g := w.connect(t)
-	if _, err := newNetwork().Commit(t.Context(), g, prepared(t, g, "post-1", "first"), nil); err != nil {
+	if _, err := newNetwork().Commit(t.Context(), g, prepare(t, g, "post-1", "first"), nil); err != nil {
 		t.Fatal(err)
 	}
-	_, err := newNetwork().Commit(t.Context(), g, prepared(t, g, "post-1", "second"), nil)
+	_, err := newNetwork().Commit(t.Context(), g, prepare(t, g, "post-1", "second"), nil)
 	networktest.WantClass(t, err, network.Uncertain, "InvalidSwap")
 	if diff := cmp.Diff([]string{"first"}, w.texts(t)); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func resolve(t *testing.T, w world) {
+func resolve(t *testing.T, w env) {
 	g := w.connect(t)
-	d := prepared(t, g, "post-1", "Is it there? #yes "+w.handle)
+	d := prepare(t, g, "post-1", "Is it there? #yes "+w.handle)
 	verdict, receipt, err := newNetwork().Resolve(t.Context(), g, d, network.Tried{})
 	if err != nil || verdict != network.Absent || receipt != (network.Receipt{}) {
 		t.Fatalf("before: %v, %+v, %v", verdict, receipt, err)
@@ -146,32 +146,32 @@ func resolve(t *testing.T, w world) {
 	}
 }
 
-func resolveChanged(t *testing.T, w world) {
+func resolveChanged(t *testing.T, w env) {
 	g := w.connect(t)
-	if _, err := newNetwork().Commit(t.Context(), g, prepared(t, g, "post-1", "first"), nil); err != nil {
+	if _, err := newNetwork().Commit(t.Context(), g, prepare(t, g, "post-1", "first"), nil); err != nil {
 		t.Fatal(err)
 	}
-	verdict, _, err := newNetwork().Resolve(t.Context(), g, prepared(t, g, "post-1", "second"), network.Tried{})
+	verdict, _, err := newNetwork().Resolve(t.Context(), g, prepare(t, g, "post-1", "second"), network.Tried{})
 	networktest.WantClass(t, err, network.Uncertain, "RecordDiffers")
 	if verdict != network.Unknown {
 		t.Errorf("verdict %v", verdict)
 	}
 }
 
-func tooLong(t *testing.T, w world) {
+func tooLong(t *testing.T, w env) {
 	g := w.connect(t)
 	family := "👨‍👩‍👧‍👦"
 	for name, text := range map[string]string{"graphemes": strings.Repeat("é", 301), "bytes": strings.Repeat(family, 130)} {
-		_, err := newNetwork().Commit(t.Context(), g, prepared(t, g, name, text), nil)
+		_, err := newNetwork().Commit(t.Context(), g, prepare(t, g, name, text), nil)
 		if said := networktest.WantClass(t, err, network.Rejected, "InvalidRequest"); said.Message == "" {
 			t.Errorf("%s: no message", name)
 		}
 	}
 	// The longest text by our count also fits by the server's count.
-	if _, err := newNetwork().Commit(t.Context(), g, prepared(t, g, "fits", strings.Repeat(family, 120)), nil); err != nil {
+	if _, err := newNetwork().Commit(t.Context(), g, prepare(t, g, "fits", strings.Repeat(family, 120)), nil); err != nil {
 		t.Error(err)
 	}
-	if _, err := newNetwork().Commit(t.Context(), g, prepared(t, g, "fits too", strings.Repeat("हि", 300)), nil); err != nil {
+	if _, err := newNetwork().Commit(t.Context(), g, prepare(t, g, "fits too", strings.Repeat("हि", 300)), nil); err != nil {
 		t.Error(err)
 	}
 	if texts := w.texts(t); len(texts) != 2 {
@@ -179,9 +179,9 @@ func tooLong(t *testing.T, w world) {
 	}
 }
 
-func deadTokens(t *testing.T, w world) {
+func deadTokens(t *testing.T, w env) {
 	g := w.connect(t)
-	d := prepared(t, g, "post-1", "dead")
+	d := prepare(t, g, "post-1", "dead")
 	garbage := g
 	garbage.Access = "garbage"
 	_, err := newNetwork().Commit(t.Context(), garbage, d, nil)
@@ -204,9 +204,9 @@ func deadTokens(t *testing.T, w world) {
 	}
 }
 
-func noToken(t *testing.T, w world) {
+func noToken(t *testing.T, w env) {
 	g := w.connect(t)
-	d := prepared(t, g, "post-1", "none")
+	d := prepare(t, g, "post-1", "none")
 	g.Access = ""
 	_, err := newNetwork().Commit(t.Context(), g, d, nil)
 	if said := networktest.WantClass(t, err, network.AuthDead, "AuthMissing"); said.Status != http.StatusUnauthorized {
@@ -214,7 +214,7 @@ func noToken(t *testing.T, w world) {
 	}
 }
 
-func refresh(t *testing.T, w world) {
+func refresh(t *testing.T, w env) {
 	old := w.connect(t)
 	renewed, err := newNetwork().Refresh(t.Context(), old)
 	if err != nil {
@@ -226,14 +226,14 @@ func refresh(t *testing.T, w world) {
 	}
 	// An access token is valid until it expires, also after a refresh.
 	for seed, g := range map[string]network.Grant{"old": old, "renewed": renewed} {
-		if _, err := newNetwork().Commit(t.Context(), g, prepared(t, g, seed, seed), nil); err != nil {
+		if _, err := newNetwork().Commit(t.Context(), g, prepare(t, g, seed, seed), nil); err != nil {
 			t.Errorf("%s: %v", seed, err)
 		}
 	}
 }
 
 // refreshTwice refreshes with the same token twice, as after a lost response. Both pairs of tokens work.
-func refreshTwice(t *testing.T, w world) {
+func refreshTwice(t *testing.T, w env) {
 	old := w.connect(t)
 	for _, seed := range []string{"first", "second"} {
 		renewed, err := newNetwork().Refresh(t.Context(), old)
@@ -244,13 +244,13 @@ func refreshTwice(t *testing.T, w world) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := newNetwork().Commit(t.Context(), again, prepared(t, again, seed, seed), nil); err != nil {
+		if _, err := newNetwork().Commit(t.Context(), again, prepare(t, again, seed, seed), nil); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
-func deadRefresh(t *testing.T, w world) {
+func deadRefresh(t *testing.T, w env) {
 	g := w.connect(t)
 	for name, token := range map[string]string{"garbage": "garbage", "an access token": g.Access, "none": ""} {
 		dead := g
@@ -265,7 +265,7 @@ func deadRefresh(t *testing.T, w world) {
 	networktest.WantClass(t, err, network.AuthDead, "ExpiredToken")
 }
 
-func (w world) signOut(t *testing.T, g network.Grant) {
+func (w env) signOut(t *testing.T, g network.Grant) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.url+"/xrpc/com.atproto.server.deleteSession", nil)
 	if err != nil {
@@ -282,10 +282,10 @@ func (w world) signOut(t *testing.T, g network.Grant) {
 	}
 }
 
-func lostAnswer(t *testing.T, w world) {
+func lostAnswer(t *testing.T, w env) {
 	g := w.connect(t)
-	d := prepared(t, g, "post-1", "received but not answered")
-	deaf := bluesky.New(bluesky.Options{App: network.App{HTTP: &http.Client{Transport: loseAnswers{}}}})
+	d := prepare(t, g, "post-1", "received but not answered")
+	deaf := bluesky.New(bluesky.Options{App: network.App{HTTP: &http.Client{Transport: answerDropper{}}}})
 	_, err := deaf.Commit(t.Context(), g, d, nil)
 	networktest.WantClass(t, err, network.Uncertain, "")
 	verdict, receipt, err := newNetwork().Resolve(t.Context(), g, d, network.Tried{})
@@ -303,9 +303,9 @@ func lostAnswer(t *testing.T, w world) {
 	}
 }
 
-func anotherRepo(t *testing.T, w world) {
+func anotherRepo(t *testing.T, w env) {
 	g := w.connect(t)
-	d := prepared(t, g, "post-1", "not mine")
+	d := prepare(t, g, "post-1", "not mine")
 	g.Account = "did:plc:aaaaaaaaaaaaaaaaaaaaaaaa"
 	_, err := newNetwork().Commit(t.Context(), g, d, nil)
 	networktest.WantClass(t, err, network.AuthDead, "AccountNotFound")

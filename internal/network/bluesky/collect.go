@@ -15,8 +15,8 @@ import (
 var _ network.Collector = (*Network)(nil)
 
 const (
-	listEach  = "100" // posts per page
-	mostLists = 20
+	pageSize = "100" // posts per page
+	maxPages = 20
 )
 
 // Collect returns the account's posts with their public counts, without its replies. The counts come from the app
@@ -27,20 +27,20 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 		Followers *int64 `json:"followersCount"`
 	}
 	err := n.read(ctx, g, "app.bsky.actor.getProfile", url.Values{"actor": {g.Account}}, &profile)
-	if viewless(err) {
+	if lacksAppView(err) {
 		return n.collectRecords(ctx, g, since, limit)
 	}
 	if err != nil {
 		return network.Collected{}, err
 	}
-	found, err := n.walk(since, limit, func(cursor string) ([]seen, string, error) {
+	found, err := n.collectPages(since, limit, func(cursor string) ([]feedItem, string, error) {
 		var answer struct {
-			Feed   []entry `json:"feed"`
-			Cursor string  `json:"cursor"`
+			Feed   []feedEntry `json:"feed"`
+			Cursor string      `json:"cursor"`
 		}
 		err := n.read(ctx, g, "app.bsky.feed.getAuthorFeed",
-			paged(url.Values{"actor": {g.Account}, "filter": {"posts_no_replies"}}, cursor), &answer)
-		return n.feed(g, answer.Feed), answer.Cursor, err
+			pageParams(url.Values{"actor": {g.Account}, "filter": {"posts_no_replies"}}, cursor), &answer)
+		return n.feedItems(g, answer.Feed), answer.Cursor, err
 	})
 	found.Followers = profile.Followers
 	return found, err
@@ -55,26 +55,26 @@ func (n *Network) read(ctx context.Context, g network.Grant, method string, para
 }
 
 // lacksAppView reports whether err says that the server has no app view, or cannot reach it.
-func viewless(err error) bool {
+func lacksAppView(err error) bool {
 	failed, ok := errors.AsType[*network.Error](err)
 	return ok && (failed.Status == http.StatusNotImplemented ||
 		slices.Contains([]string{"MethodNotImplemented", "UpstreamFailure"}, failed.Code))
 }
 
 // feedItem is one item of a list. Items that are not the account's own posts are skipped.
-type seen struct {
+type feedItem struct {
 	network.Figures
 
 	own bool
 }
 
 // collectPages reads a list, newest first, until it reaches a post before since or has limit posts.
-func (n *Network) walk(
-	since time.Time, limit int, next func(cursor string) ([]seen, string, error),
+func (n *Network) collectPages(
+	since time.Time, limit int, next func(cursor string) ([]feedItem, string, error),
 ) (network.Collected, error) {
 	var found network.Collected
 	cursor := ""
-	for range mostLists {
+	for range maxPages {
 		listed, after, err := next(cursor)
 		if err != nil {
 			return found, err
@@ -101,8 +101,8 @@ func (n *Network) walk(
 }
 
 // pageParams returns params with the page size and the cursor of the next page.
-func paged(params url.Values, cursor string) url.Values {
-	params.Set("limit", listEach)
+func pageParams(params url.Values, cursor string) url.Values {
+	params.Set("limit", pageSize)
 	if cursor != "" {
 		params.Set("cursor", cursor)
 	}
@@ -110,46 +110,46 @@ func paged(params url.Values, cursor string) url.Values {
 }
 
 // feedEntry is an item of the account's feed.
-type entry struct {
+type feedEntry struct {
 	Post struct {
 		URI    string `json:"uri"`
 		Author struct {
 			DID string `json:"did"`
 		} `json:"author"`
-		Record    shownRecord `json:"record"`
-		IndexedAt string      `json:"indexedAt"`
-		Likes     *int64      `json:"likeCount"`
-		Reposts   *int64      `json:"repostCount"`
-		Replies   *int64      `json:"replyCount"`
-		Quotes    *int64      `json:"quoteCount"`
-		Bookmarks *int64      `json:"bookmarkCount"`
+		Record    postRecord `json:"record"`
+		IndexedAt string     `json:"indexedAt"`
+		Likes     *int64     `json:"likeCount"`
+		Reposts   *int64     `json:"repostCount"`
+		Replies   *int64     `json:"replyCount"`
+		Quotes    *int64     `json:"quoteCount"`
+		Bookmarks *int64     `json:"bookmarkCount"`
 	} `json:"post"`
 	Reason *struct{} `json:"reason"` // set for a repost and for a pinned post
 }
 
 // postRecord is the part of a post's record that Collect reads.
-type shownRecord struct {
+type postRecord struct {
 	Text      string    `json:"text"`
 	CreatedAt string    `json:"createdAt"`
 	Reply     *struct{} `json:"reply"`
-	Embed     embedded  `json:"embed"`
+	Embed     embedView `json:"embed"`
 }
 
 // embedView is what a post embeds.
-type embedded struct {
+type embedView struct {
 	Type   string     `json:"$type"`
 	Images []struct{} `json:"images"`
-	Media  *embedded  `json:"media"` // beside a quoted post
+	Media  *embedView `json:"media"` // beside a quoted post
 }
 
-func (n *Network) feed(g network.Grant, entries []entry) []seen {
-	out := make([]seen, len(entries))
+func (n *Network) feedItems(g network.Grant, entries []feedEntry) []feedItem {
+	out := make([]feedItem, len(entries))
 	for i, e := range entries {
 		p := e.Post
-		out[i] = n.seen(g, p.URI, p.Record)
+		out[i] = n.feedItem(g, p.URI, p.Record)
 		out[i].own = out[i].own && e.Reason == nil && p.Author.DID == g.Account
 		// A record's creation time is the client's claim. A time in the future is replaced by when it was indexed.
-		if indexed := at(p.IndexedAt); !indexed.IsZero() && indexed.Before(out[i].PostedAt) {
+		if indexed := parseTime(p.IndexedAt); !indexed.IsZero() && indexed.Before(out[i].PostedAt) {
 			out[i].PostedAt = indexed
 		}
 		out[i].Likes, out[i].Comments, out[i].Saves = p.Likes, p.Replies, p.Bookmarks
@@ -159,21 +159,21 @@ func (n *Network) feed(g network.Grant, entries []entry) []seen {
 }
 
 // parseTime returns the time in UTC, or zero if text is not a time of RFC 3339.
-func at(text string) time.Time {
+func parseTime(text string) time.Time {
 	t, _ := time.Parse(time.RFC3339, text) // zero if it is not a time
 	return t.UTC()
 }
 
 // feedItem returns a post without counts.
-func (n *Network) seen(g network.Grant, uri string, r shownRecord) seen {
+func (n *Network) feedItem(g network.Grant, uri string, r postRecord) feedItem {
 	rkey, ok := strings.CutPrefix(uri, "at://"+g.Account+"/"+collection+"/")
-	return seen{own: ok && r.Reply == nil, Figures: network.Figures{
+	return feedItem{own: ok && r.Reply == nil, Figures: network.Figures{
 		ID: uri, URL: n.opts.WebURL + "/profile/" + url.PathEscape(g.Username) + "/post/" + url.PathEscape(rkey),
-		Text: r.Text, Format: r.Embed.format(), PostedAt: at(r.CreatedAt),
+		Text: r.Text, Format: r.Embed.format(), PostedAt: parseTime(r.CreatedAt),
 	}}
 }
 
-func (e embedded) format() string {
+func (e embedView) format() string {
 	switch e.Type {
 	case "":
 		return network.FormatText
@@ -200,19 +200,19 @@ func (e embedded) format() string {
 func (n *Network) collectRecords(
 	ctx context.Context, g network.Grant, since time.Time, limit int,
 ) (network.Collected, error) {
-	return n.walk(since, limit, func(cursor string) ([]seen, string, error) {
+	return n.collectPages(since, limit, func(cursor string) ([]feedItem, string, error) {
 		var answer struct {
 			Records []struct {
-				URI   string      `json:"uri"`
-				Value shownRecord `json:"value"`
+				URI   string     `json:"uri"`
+				Value postRecord `json:"value"`
 			} `json:"records"`
 			Cursor string `json:"cursor"`
 		}
 		err := n.read(ctx, g, "com.atproto.repo.listRecords",
-			paged(url.Values{"repo": {g.Account}, "collection": {collection}}, cursor), &answer)
-		out := make([]seen, len(answer.Records))
+			pageParams(url.Values{"repo": {g.Account}, "collection": {collection}}, cursor), &answer)
+		out := make([]feedItem, len(answer.Records))
 		for i, r := range answer.Records {
-			out[i] = n.seen(g, r.URI, r.Value)
+			out[i] = n.feedItem(g, r.URI, r.Value)
 		}
 		return out, answer.Cursor, err
 	})

@@ -14,10 +14,10 @@ import (
 )
 
 // publishTexts publishes texts.
-func posted(t *testing.T, g network.Grant, texts ...string) {
+func publishTexts(t *testing.T, g network.Grant, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
-		if _, err := newNetwork().Commit(t.Context(), g, prepared(t, g, "collect "+text, text), nil); err != nil {
+		if _, err := newNetwork().Commit(t.Context(), g, prepare(t, g, "collect "+text, text), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -27,16 +27,16 @@ func posted(t *testing.T, g network.Grant, texts ...string) {
 func TestCollectFromGenuineServer(t *testing.T) {
 	t.Parallel()
 	server := pds.Start(t)
-	w := world{url: server.URL}
+	w := env{url: server.URL}
 	w.handle, w.did, w.password = server.NewAccount(t)
 	g := w.connect(t)
-	posted(t, g, "one", "two")
-	got, err := newNetwork().Collect(t.Context(), g, plannedAt.Add(-time.Hour), 500)
+	publishTexts(t, g, "one", "two")
+	got, err := newNetwork().Collect(t.Context(), g, planTime.Add(-time.Hour), 500)
 	if err != nil || len(got.Posts) != 2 || got.Followers != nil {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	for _, p := range got.Posts {
-		if p.Likes != nil || p.Format != "text" || p.Text == "" || !p.PostedAt.Equal(plannedAt) {
+		if p.Likes != nil || p.Format != "text" || p.Text == "" || !p.PostedAt.Equal(planTime) {
 			t.Errorf("post %+v", p)
 		}
 	}
@@ -49,9 +49,9 @@ func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
 	name := r.URL.Path[len("/xrpc/"):]
 	body, known := a[name+"?"+r.URL.Query().Get("cursor")]
 	if !known {
-		return answered(r, http.StatusNotImplemented, `{"error":"MethodNotImplemented","message":"No"}`), nil
+		return response(r, http.StatusNotImplemented, `{"error":"MethodNotImplemented","message":"No"}`), nil
 	}
-	return answered(r, http.StatusOK, body), nil
+	return response(r, http.StatusOK, body), nil
 }
 
 // Posts of others, replies and reposts are not the account's own posts.
@@ -89,7 +89,7 @@ func TestCollectReadsTheFeed(t *testing.T) {
 			entry(me, "older", late, "")),
 	}}}})
 	got, err := n.Collect(t.Context(), network.Grant{Server: "https://a.test", Account: me, Username: "me.test"},
-		plannedAt.Add(-30*time.Hour), 500)
+		planTime.Add(-30*time.Hour), 500)
 	if err != nil || len(got.Posts) != 3 || *got.Followers != 12 {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -104,6 +104,6 @@ func TestCollectReadsTheFeed(t *testing.T) {
 	}
 }
 
-func answered(r *http.Request, status int, body string) *http.Response {
+func response(r *http.Request, status int, body string) *http.Response {
 	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: r}
 }

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	collection   = "app.bsky.feed.post"
-	createdAtFmt = "2006-01-02T15:04:05.000Z"
-	maxLanguages = 3
+	collection      = "app.bsky.feed.post"
+	createdAtLayout = "2006-01-02T15:04:05.000Z"
+	maxLanguages    = 3
 )
 
 // draft is the stored state of a publication. Record keeps the bytes of the first attempt, so that every attempt
@@ -50,7 +50,7 @@ func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 		// otherwise the stored text and the facets' offsets would differ
 		Text:      strings.ToValidUTF8(i.Content.Text, "\uFFFD"),
 		Langs:     languages(i.Content.Languages),
-		CreatedAt: i.At.UTC().Format(createdAtFmt),
+		CreatedAt: i.At.UTC().Format(createdAtLayout),
 	})
 }
 

@@ -70,7 +70,7 @@ func TestPlanIsDeterministic(t *testing.T) {
 
 func TestPlanRefusals(t *testing.T) {
 	t.Parallel()
-	for seed, at := range map[string]time.Time{"": plannedAt, "seed": {}} {
+	for seed, at := range map[string]time.Time{"": planTime, "seed": {}} {
 		if d, err := newNetwork().Plan(network.Intent{Seed: seed, First: at, At: at, Content: network.Content{Text: "x"}}); err == nil {
 			t.Errorf("seed %q at %v: %s", seed, at, d)
 		}
@@ -116,7 +116,7 @@ func prepareWith(t *testing.T, h *handles, text string) (network.Draft, network.
 	t.Helper()
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
-	planned, err := newNetwork().Plan(network.Intent{Seed: "seed", First: plannedAt, At: plannedAt, Content: network.Content{Text: text}})
+	planned, err := newNetwork().Plan(network.Intent{Seed: "seed", First: planTime, At: planTime, Content: network.Content{Text: text}})
 	if err != nil {
 		t.Fatal(err)
 	}

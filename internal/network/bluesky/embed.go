@@ -14,11 +14,11 @@ const maxVideoAlt = 1000 // characters, by the lexicon app.bsky.embed.video; ima
 
 // imagesEmbed shows images, by the lexicon app.bsky.embed.images.
 type imagesEmbed struct {
-	Type   string       `json:"$type"`
-	Images []shownImage `json:"images"`
+	Type   string          `json:"$type"`
+	Images []embeddedImage `json:"images"`
 }
 
-type shownImage struct {
+type embeddedImage struct {
 	Image json.RawMessage `json:"image"`
 	Alt   string          `json:"alt"` // required, even if empty
 	Ratio *aspectRatio    `json:"aspectRatio,omitempty"`
@@ -55,7 +55,7 @@ func (n *Network) embed(ctx context.Context, g network.Grant, media []network.Me
 		if err != nil {
 			return nil, err
 		}
-		images.Images = append(images.Images, shownImage{Image: blob, Alt: m.Alt, Ratio: ratio})
+		images.Images = append(images.Images, embeddedImage{Image: blob, Alt: m.Alt, Ratio: ratio})
 	}
 	return images, nil
 }

@@ -17,7 +17,7 @@ const (
 
 // classByName maps the names of XRPC errors to what can be done about them. The status says less: servers answer
 // an expired token with 400.
-var named = map[string]network.Class{
+var classByName = map[string]network.Class{
 	"ExpiredToken":            network.AuthRefresh,
 	"InvalidToken":            network.AuthDead,
 	"AuthMissing":             network.AuthDead,
@@ -71,7 +71,7 @@ func classOf(answer network.Answer, name string) network.Class {
 	if status < 400 || status >= 500 || status == http.StatusRequestTimeout || name == "" {
 		return network.Transient
 	}
-	class, known := named[name]
+	class, known := classByName[name]
 	switch {
 	case known && class == network.Rate:
 		return class

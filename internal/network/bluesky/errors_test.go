@@ -16,7 +16,7 @@ import (
 )
 
 // serve starts a server with the same response to every call. It returns a grant for it.
-func scripted(t *testing.T, status int, header map[string]string, body string) network.Grant {
+func serve(t *testing.T, status int, header map[string]string, body string) network.Grant {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		for name, value := range header {
@@ -30,15 +30,15 @@ func scripted(t *testing.T, status int, header map[string]string, body string) n
 }
 
 // plainDraft returns a draft that was prepared without a request.
-func plain(t *testing.T) network.Draft {
+func plainDraft(t *testing.T) network.Draft {
 	t.Helper()
-	return prepared(t, network.Grant{}, "post-1", "plain")
+	return prepare(t, network.Grant{}, "post-1", "plain")
 }
 
 func TestMessagesAreCut(t *testing.T) {
 	t.Parallel()
-	g := scripted(t, http.StatusBadRequest, nil, `{"error":"Invalid<Request>","message":"`+strings.Repeat("ü", 600)+"\xff"+`"}`)
-	_, err := newNetwork().Commit(t.Context(), g, plain(t), nil)
+	g := serve(t, http.StatusBadRequest, nil, `{"error":"Invalid<Request>","message":"`+strings.Repeat("ü", 600)+"\xff"+`"}`)
+	_, err := newNetwork().Commit(t.Context(), g, plainDraft(t), nil)
 	var said *network.Error
 	if !errors.As(err, &said) || said.Code != "" || utf8.RuneCountInString(said.Message) != 500 || !utf8.ValidString(said.Message) {
 		t.Errorf("%+v", said)
@@ -63,18 +63,18 @@ func TestCancelledWhileWaiting(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-heard; cancel() }()
-	_, err := newNetwork().Commit(ctx, g, plain(t), nil)
+	_, err := newNetwork().Commit(ctx, g, plainDraft(t), nil)
 	networktest.WantClass(t, err, network.Uncertain, "")
 }
 
 // A transport that does not report whether it sent a request may have sent it.
 func TestUnknownTransport(t *testing.T) {
 	t.Parallel()
-	n := bluesky.New(bluesky.Options{App: network.App{HTTP: &http.Client{Transport: mute{}}}})
-	_, err := n.Commit(t.Context(), network.Grant{Server: "http://nobody.invalid", Account: "did:plc:a"}, plain(t), nil)
+	n := bluesky.New(bluesky.Options{App: network.App{HTTP: &http.Client{Transport: brokenTransport{}}}})
+	_, err := n.Commit(t.Context(), network.Grant{Server: "http://nobody.invalid", Account: "did:plc:a"}, plainDraft(t), nil)
 	networktest.WantClass(t, err, network.Uncertain, "")
 }
 
-type mute struct{}
+type brokenTransport struct{}
 
-func (mute) RoundTrip(*http.Request) (*http.Response, error) { return nil, errLost }
+func (brokenTransport) RoundTrip(*http.Request) (*http.Response, error) { return nil, errLost }

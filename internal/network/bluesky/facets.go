@@ -46,7 +46,7 @@ type span struct {
 func (n *Network) facets(ctx context.Context, g network.Grant, text string) ([]facet, error) {
 	var found []facet
 	known := map[string]string{} // handle to DID, "" if unknown
-	for _, s := range detect(text) {
+	for _, s := range detectSpans(text) {
 		f := feature{Type: s.feature}
 		switch s.feature {
 		case linkFeature:
@@ -54,7 +54,7 @@ func (n *Network) facets(ctx context.Context, g network.Grant, text string) ([]f
 		case tagFeature:
 			f.Tag = s.value
 		case mentionFeature:
-			did, err := n.resolveOnce(ctx, g, s.value, known)
+			did, err := n.resolveCached(ctx, g, s.value, known)
 			if err != nil {
 				return nil, err
 			}
@@ -69,7 +69,7 @@ func (n *Network) facets(ctx context.Context, g network.Grant, text string) ([]f
 }
 
 // resolveCached returns the DID of a handle, "" if unknown, and stores it in known.
-func (n *Network) resolveOnce(
+func (n *Network) resolveCached(
 	ctx context.Context, g network.Grant, handle string, known map[string]string,
 ) (string, error) {
 	if did, ok := known[handle]; ok {
@@ -83,12 +83,12 @@ func (n *Network) resolveOnce(
 	return did, nil
 }
 
-// detect returns the spans from left to right, without overlaps.
-func detect(text string) []span {
+// detectSpans returns the spans from left to right, without overlaps.
+func detectSpans(text string) []span {
 	var found []span
 	before := ' ' // the rune before at
 	for at := 0; at < len(text); {
-		if s, ok := spanAfter(before, text[at:]); ok {
+		if s, ok := spanAt(before, text[at:]); ok {
 			found = append(found, span{at, at + s.end, s.feature, s.value})
 			at += s.end
 			before, _ = utf8.DecodeLastRuneInString(text[:at])
@@ -103,38 +103,38 @@ func detect(text string) []span {
 
 // spanAt returns the span at the beginning of rest, with offsets from there. It reports false if there is none, or
 // if no span may start after the rune before.
-func spanAfter(before rune, rest string) (span, bool) {
+func spanAt(before rune, rest string) (span, bool) {
 	var s span
 	switch {
-	case !opens(before):
+	case !canPrecedeSpan(before):
 		return s, false
 	case strings.HasPrefix(rest, "@"):
 		s.feature = mentionFeature
-		s.end, s.value = mention(rest)
+		s.end, s.value = parseMention(rest)
 	case strings.HasPrefix(rest, "#"), strings.HasPrefix(rest, "＃"):
 		s.feature = tagFeature
-		s.end, s.value = tag(rest)
+		s.end, s.value = parseTag(rest)
 	default:
 		s.feature = linkFeature
-		s.end, s.value = link(rest)
+		s.end, s.value = parseLink(rest)
 	}
 	return s, s.end > 0
 }
 
 // canPrecedeSpan reports whether a span may start after r. An @ in an e-mail address, a # in a link and a domain
 // in a longer word do not start one.
-func opens(r rune) bool {
+func canPrecedeSpan(r rune) bool {
 	const marks = "\"'¿¡–—、。，：；！？・\uFE0F" // the last one ends an emoji
 	return unicode.IsSpace(r) || unicode.In(r, unicode.Ps, unicode.Pi, unicode.So) || strings.ContainsRune(marks, r)
 }
 
 // continuesWord reports whether r makes the text before it part of a longer word or address.
-func continues(r rune) bool {
+func continuesWord(r rune) bool {
 	return unicode.In(r, unicode.L, unicode.M, unicode.N) || r == '_' || r == '@' || r == '-'
 }
 
 // firstRune returns the first rune of rest, or a space if rest is empty.
-func first(rest string) rune {
+func firstRune(rest string) rune {
 	if rest == "" {
 		return ' '
 	}

@@ -10,38 +10,38 @@ import (
 )
 
 // wantSpan is an expected span: the text that it covers and its value.
-type found struct{ Covers, Value string }
+type wantSpan struct{ Covers, Value string }
 
-func spans(text string) []found {
-	var all []found
-	for _, s := range detect(text) {
-		all = append(all, found{text[s.start:s.end], s.value})
+func spans(text string) []wantSpan {
+	var all []wantSpan
+	for _, s := range detectSpans(text) {
+		all = append(all, wantSpan{text[s.start:s.end], s.value})
 	}
 	return all
 }
 
-func same(covers string) found { return found{covers, covers} }
+func verbatim(covers string) wantSpan { return wantSpan{covers, covers} }
 
 func TestLinks(t *testing.T) {
-	for text, want := range map[string][]found{
-		"see https://example.com/a?b=c#d now":        {same("https://example.com/a?b=c#d")},
-		"https://example.com.":                       {same("https://example.com")},
-		"(https://example.com/x)":                    {same("https://example.com/x")},
-		"https://en.wikipedia.org/wiki/Go_(game)":    {same("https://en.wikipedia.org/wiki/Go_(game)")},
-		"(https://en.wikipedia.org/wiki/Go_(game)).": {same("https://en.wikipedia.org/wiki/Go_(game)")},
-		"HTTPS://Example.COM/A":                      {same("HTTPS://Example.COM/A")},
-		"http://localhost:8080/x http://[::1]/y":     {same("http://localhost:8080/x"), same("http://[::1]/y")},
-		"https://пример.рф/путь!":                    {same("https://пример.рф/путь")},
-		"“https://example.com/a”, he said":           {same("https://example.com/a")},
+	for text, want := range map[string][]wantSpan{
+		"see https://example.com/a?b=c#d now":        {verbatim("https://example.com/a?b=c#d")},
+		"https://example.com.":                       {verbatim("https://example.com")},
+		"(https://example.com/x)":                    {verbatim("https://example.com/x")},
+		"https://en.wikipedia.org/wiki/Go_(game)":    {verbatim("https://en.wikipedia.org/wiki/Go_(game)")},
+		"(https://en.wikipedia.org/wiki/Go_(game)).": {verbatim("https://en.wikipedia.org/wiki/Go_(game)")},
+		"HTTPS://Example.COM/A":                      {verbatim("HTTPS://Example.COM/A")},
+		"http://localhost:8080/x http://[::1]/y":     {verbatim("http://localhost:8080/x"), verbatim("http://[::1]/y")},
+		"https://пример.рф/путь!":                    {verbatim("https://пример.рф/путь")},
+		"“https://example.com/a”, he said":           {verbatim("https://example.com/a")},
 		"看https://example.com/a。好":                   nil, // no boundary before it
-		"看 https://example.com/a。好":                  {same("https://example.com/a")},
-		"🎉https://example.com":                       {same("https://example.com")},
+		"看 https://example.com/a。好":                  {verbatim("https://example.com/a")},
+		"🎉https://example.com":                       {verbatim("https://example.com")},
 		"https://user:secret@example.com/":           nil,
 		"https://":                                   nil,
 		"https://nodots/ https://a..b/":              nil,
 		"xhttps://example.com":                       nil,
 		"https://a.com,https://b.com":                nil, // ambiguous
-		"https://a.com\nhttps://b.com":               {same("https://a.com"), same("https://b.com")},
+		"https://a.com\nhttps://b.com":               {verbatim("https://a.com"), verbatim("https://b.com")},
 	} {
 		if diff := cmp.Diff(want, spans(text)); diff != "" {
 			t.Errorf("%q:\n%s", text, diff)
@@ -50,8 +50,8 @@ func TestLinks(t *testing.T) {
 }
 
 func TestBareDomains(t *testing.T) {
-	https := func(covers string) found { return found{covers, "https://" + covers} }
-	for text, want := range map[string][]found{
+	https := func(covers string) wantSpan { return wantSpan{covers, "https://" + covers} }
+	for text, want := range map[string][]wantSpan{
 		"go to example.com/path, then":      {https("example.com/path")},
 		"go to example.com.":                {https("example.com")},
 		"Example.com? (www.example.org)":    {https("Example.com"), https("www.example.org")},
@@ -77,7 +77,7 @@ func TestBareDomains(t *testing.T) {
 
 func TestTags(t *testing.T) {
 	long := strings.Repeat("a", 64)
-	for text, want := range map[string][]found{
+	for text, want := range map[string][]wantSpan{
 		"#go and ＃ゴー!":                 {{"#go", "go"}, {"＃ゴー", "ゴー"}},
 		"(#go_lang), #go.":             {{"#go_lang", "go_lang"}, {"#go", "go"}},
 		"#2026 #2026x #_ #__ #x_":      {{"#2026x", "2026x"}, {"#x", "x"}},
@@ -87,8 +87,8 @@ func TestTags(t *testing.T) {
 		"🔥#hot ❤️#love":                {{"#hot", "hot"}, {"#love", "love"}},
 		"#" + long + " #" + long + "a": {{"#" + long, long}},
 		"#a#b":                         {{"#a", "a"}},
-		"https://example.com/#top":     {same("https://example.com/#top")},
-		"#a @b.test https://c.org/#d":  {{"#a", "a"}, {"@b.test", "b.test"}, same("https://c.org/#d")},
+		"https://example.com/#top":     {verbatim("https://example.com/#top")},
+		"#a @b.test https://c.org/#d":  {{"#a", "a"}, {"@b.test", "b.test"}, verbatim("https://c.org/#d")},
 	} {
 		if diff := cmp.Diff(want, spans(text)); diff != "" {
 			t.Errorf("%q:\n%s", text, diff)
@@ -97,7 +97,7 @@ func TestTags(t *testing.T) {
 }
 
 func TestMentions(t *testing.T) {
-	for text, want := range map[string][]found{
+	for text, want := range map[string][]wantSpan{
 		"@alice.test hi":                        {{"@alice.test", "alice.test"}},
 		"(@Alice.Bsky.Social).":                 {{"@Alice.Bsky.Social", "alice.bsky.social"}},
 		"@alice.test's":                         {{"@alice.test", "alice.test"}},
@@ -115,7 +115,7 @@ func TestMentions(t *testing.T) {
 }
 
 // anyText mixes arbitrary strings with difficult ones.
-func texts() *rapid.Generator[string] {
+func anyText() *rapid.Generator[string] {
 	piece := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
 		" ", "\n", "(", ")", ".", ",", "#", "＃", "@", "https://", "example.com", "/a_(b)", "alice.test", "tag", "_", "é",
 		"👨‍👩‍👧‍👦", "❤️", "हि", "今天", "\u200b", "\xff", "://", "www.", ":80", "?x=y",
@@ -126,7 +126,7 @@ func texts() *rapid.Generator[string] {
 // checkSpans checks properties of the spans of any text.
 func checkSpans(t interface{ Fatalf(string, ...any) }, text string) {
 	end := 0
-	for _, s := range detect(text) {
+	for _, s := range detectSpans(text) {
 		if s.start < end || s.end <= s.start || s.end > len(text) {
 			t.Fatalf("%q: span %+v out of order, empty or out of bounds", text, s)
 		}
@@ -141,7 +141,7 @@ func checkSpans(t interface{ Fatalf(string, ...any) }, text string) {
 }
 
 func TestSpansOfAnyText(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) { checkSpans(t, texts().Draw(t, "text")) })
+	rapid.Check(t, func(t *rapid.T) { checkSpans(t, anyText().Draw(t, "text")) })
 }
 
 func FuzzSpans(f *testing.F) {

@@ -36,7 +36,7 @@ func (l *library) Open(_ context.Context, id int64, fit network.Fit) (network.Fi
 }
 
 // newLibrary returns a library of items, and the content that shows them in this order.
-func shelf(items ...item) (*library, network.Content) {
+func newLibrary(items ...item) (*library, network.Content) {
 	l := &library{items: map[int64]item{}}
 	c := network.Content{Languages: []string{"en"}}
 	for i, one := range items {
@@ -48,7 +48,7 @@ func shelf(items ...item) (*library, network.Content) {
 }
 
 // dotImage returns an image that differs by seed.
-func dots(width, height int, seed uint8) image.Image {
+func dotImage(width, height int, seed uint8) image.Image {
 	picture := image.NewRGBA(image.Rect(0, 0, width, height))
 	for x := range width {
 		picture.Set(x, x%height, color.RGBA{seed, uint8(x), 0, 255})
@@ -59,7 +59,7 @@ func dots(width, height int, seed uint8) image.Image {
 func pngItem(t *testing.T, width, height int, alt string) item {
 	t.Helper()
 	var encoded bytes.Buffer
-	if err := png.Encode(&encoded, dots(width, height, uint8(len(alt)))); err != nil {
+	if err := png.Encode(&encoded, dotImage(width, height, uint8(len(alt)))); err != nil {
 		t.Fatal(err)
 	}
 	return item{
@@ -70,7 +70,7 @@ func pngItem(t *testing.T, width, height int, alt string) item {
 func jpegItem(t *testing.T, alt string) item {
 	t.Helper()
 	var encoded bytes.Buffer
-	if err := jpeg.Encode(&encoded, dots(32, 24, uint8(len(alt))), nil); err != nil {
+	if err := jpeg.Encode(&encoded, dotImage(32, 24, uint8(len(alt))), nil); err != nil {
 		t.Fatal(err)
 	}
 	return item{Media: network.Media{Kind: network.Image, Type: "image/jpeg", Alt: alt}, bytes: encoded.Bytes()}

@@ -10,47 +10,47 @@ import (
 )
 
 var (
-	scheme     = regexp.MustCompile(`^(?i:https?)://`)
-	domainRun  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*`)
-	domainForm = regexp.MustCompile(`^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,24}$`)
-	hostForm   = regexp.MustCompile(`^([\pL\pM\pN]([\pL\pM\pN_-]*[\pL\pM\pN])?\.)+[\pL\pM\pN-]*[\pL\pM]$`)
-	port       = regexp.MustCompile(`^:[0-9]{1,5}`)
+	scheme       = regexp.MustCompile(`^(?i:https?)://`)
+	domainRun    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*`)
+	domainSyntax = regexp.MustCompile(`^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,24}$`)
+	hostSyntax   = regexp.MustCompile(`^([\pL\pM\pN]([\pL\pM\pN_-]*[\pL\pM\pN])?\.)+[\pL\pM\pN-]*[\pL\pM]$`)
+	port         = regexp.MustCompile(`^:[0-9]{1,5}`)
 )
 
 // parseLink returns the length in bytes and the URI of the web address at the beginning of rest, or 0 if there is
 // none. A missed link does less harm than a link that nobody wrote, so a bare domain must look very much like one.
-func link(rest string) (int, string) {
+func parseLink(rest string) (int, string) {
 	if scheme.MatchString(rest) {
-		return fullLink(rest)
+		return parseFullLink(rest)
 	}
-	return bareLink(rest)
+	return parseBareLink(rest)
 }
 
-func fullLink(rest string) (int, string) {
+func parseFullLink(rest string) (int, string) {
 	address := rest[:addressEnd(rest)]
 	parsed, err := url.Parse(address)
 	// An address with a user name before its host is more often phishing than a link.
-	if err != nil || parsed.User != nil || !linkableHost(parsed.Hostname()) {
+	if err != nil || parsed.User != nil || !isLinkHost(parsed.Hostname()) {
 		return 0, ""
 	}
 	return len(address), address
 }
 
-func linkableHost(host string) bool {
-	return hostForm.MatchString(host) || host == "localhost" || net.ParseIP(host) != nil
+func isLinkHost(host string) bool {
+	return hostSyntax.MatchString(host) || host == "localhost" || net.ParseIP(host) != nil
 }
 
-func bareLink(rest string) (int, string) {
+func parseBareLink(rest string) (int, string) {
 	run := domainRun.FindString(rest)
 	domain := strings.TrimRight(run, ".")
-	if len(domain) > maxHandle || !domainForm.MatchString(domain) || continues(first(rest[len(run):])) {
+	if len(domain) > maxHandle || !domainSyntax.MatchString(domain) || continuesWord(firstRune(rest[len(run):])) {
 		return 0, ""
 	}
 	address := domain
 	if len(domain) == len(run) {
-		address = rest[:bareEnd(rest, len(domain))]
+		address = rest[:bareLinkEnd(rest, len(domain))]
 	}
-	if !looksReal(domain, len(address) > len(domain)) {
+	if !isLikelyDomain(domain, len(address) > len(domain)) {
 		return 0, ""
 	}
 	uri := "https://" + address
@@ -62,9 +62,9 @@ func bareLink(rest string) (int, string) {
 
 // bareLinkEnd returns where an address without a scheme ends: at the end of its domain, or after a port and a
 // path.
-func bareEnd(rest string, domain int) int {
+func bareLinkEnd(rest string, domain int) int {
 	end := domain + len(port.FindString(rest[domain:]))
-	if !strings.ContainsRune("/?#", first(rest[end:])) {
+	if !strings.ContainsRune("/?#", firstRune(rest[end:])) {
 		return end
 	}
 	return max(end, addressEnd(rest))
@@ -79,7 +79,7 @@ func addressEnd(rest string) int {
 	}
 	for end > 0 {
 		last, size := utf8.DecodeLastRuneInString(rest[:end])
-		if !strings.ContainsRune(".,;:!?'…’", last) && !closesNothing(rest[:end], last) {
+		if !strings.ContainsRune(".,;:!?'…’", last) && !isUnopenedBracket(rest[:end], last) {
 			break
 		}
 		end -= size
@@ -94,7 +94,7 @@ func endsAddress(r rune) bool {
 }
 
 // isUnopenedBracket reports whether last is a closing bracket without an opening one in address.
-func closesNothing(address string, last rune) bool {
+func isUnopenedBracket(address string, last rune) bool {
 	switch last {
 	case ')':
 		return strings.Count(address, ")") > strings.Count(address, "(")

@@ -14,11 +14,11 @@ import (
 )
 
 // publish publishes a post with these items and returns its embed on the server.
-func publish(t *testing.T, w world, items ...item) map[string]any {
+func publish(t *testing.T, w env, items ...item) map[string]any {
 	t.Helper()
 	g := w.connect(t)
-	files, content := shelf(items...)
-	d, _, err := newNetwork().Prepare(t.Context(), g, planned(t, "post-1", content), files)
+	files, content := newLibrary(items...)
+	d, _, err := newNetwork().Prepare(t.Context(), g, plan(t, "post-1", content), files)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func publish(t *testing.T, w world, items ...item) map[string]any {
 }
 
 // takeBlob removes the blob's object from an embed and returns the bytes that the server has for it.
-func (w world) fetched(t *testing.T, member any, name string) string {
+func (w env) takeBlob(t *testing.T, member any, name string) string {
 	t.Helper()
 	encoded, err := json.Marshal(member.(map[string]any)[name])
 	if err != nil {
@@ -72,11 +72,11 @@ func (w world) fetched(t *testing.T, member any, name string) string {
 	return string(body)
 }
 
-func oneImage(t *testing.T, w world) {
+func oneImage(t *testing.T, w env) {
 	item := pngItem(t, 40, 30, "ein Bild 🖼")
 	got := publish(t, w, item)
 	shown := got["images"].([]any)[0]
-	if w.fetched(t, shown, "image") != string(item.bytes) {
+	if w.takeBlob(t, shown, "image") != string(item.bytes) {
 		t.Error("the image was changed on its way")
 	}
 	want := map[string]any{
@@ -90,14 +90,14 @@ func oneImage(t *testing.T, w world) {
 	}
 }
 
-func fourImages(t *testing.T, w world) {
+func fourImages(t *testing.T, w env) {
 	items := []item{jpegItem(t, "a"), pngItem(t, 20, 20, "bb"), jpegItem(t, "ccc"), jpegItem(t, "")}
 	shown := publish(t, w, items...)["images"].([]any)
 	if len(shown) != len(items) {
 		t.Fatalf("%d images", len(shown))
 	}
 	for i, one := range items {
-		if w.fetched(t, shown[i], "image") != string(one.bytes) || shown[i].(map[string]any)["alt"] != one.Alt {
+		if w.takeBlob(t, shown[i], "image") != string(one.bytes) || shown[i].(map[string]any)["alt"] != one.Alt {
 			t.Errorf("image %d: %v", i, shown[i])
 		}
 	}
@@ -107,11 +107,11 @@ func fourImages(t *testing.T, w world) {
 	}
 }
 
-func oneVideo(t *testing.T, w world) {
+func oneVideo(t *testing.T, w env) {
 	long := strings.Repeat("ä", 1100)
 	item := mp4Item(long)
 	got := publish(t, w, item)
-	if w.fetched(t, got, "video") != string(item.bytes) {
+	if w.takeBlob(t, got, "video") != string(item.bytes) {
 		t.Error("the video was changed on its way")
 	}
 	want := map[string]any{
@@ -123,15 +123,15 @@ func oneVideo(t *testing.T, w world) {
 }
 
 // imageTooLarge publishes an image that the library did not shrink enough. The record is rejected.
-func imageTooLarge(t *testing.T, w world) {
+func imageTooLarge(t *testing.T, w env) {
 	g := w.connect(t)
 	large := pngItem(t, 10, 10, "large")
-	files, content := shelf(large)
+	files, content := newLibrary(large)
 	large.bytes = append(large.bytes, make([]byte, 1_000_001-len(large.bytes))...)
 	large.Media = content.Media[0]
 	large.Size = int64(len(large.bytes))
 	files.items[1] = large
-	d, _, err := newNetwork().Prepare(t.Context(), g, planned(t, "post-1", content), files)
+	d, _, err := newNetwork().Prepare(t.Context(), g, plan(t, "post-1", content), files)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,9 +143,9 @@ func imageTooLarge(t *testing.T, w world) {
 }
 
 // fileTooLarge uploads more than a server accepts. The server answers before it has read the file.
-func fileTooLarge(t *testing.T, w world) {
-	files, content := shelf(mp4Item(""))
-	_, _, err := newNetwork().Prepare(t.Context(), w.connect(t), planned(t, "post-1", content), endless{files})
+func fileTooLarge(t *testing.T, w env) {
+	files, content := newLibrary(mp4Item(""))
+	_, _, err := newNetwork().Prepare(t.Context(), w.connect(t), plan(t, "post-1", content), endless{files})
 	said := networktest.WantClass(t, err, network.RejectedMedia, "PayloadTooLarge")
 	if said.Status != http.StatusRequestEntityTooLarge || said.Message == "" {
 		t.Errorf("%+v", said)
@@ -153,12 +153,12 @@ func fileTooLarge(t *testing.T, w world) {
 }
 
 // wrongType uploads a file whose content is not of its stated type. The server detects the type.
-func wrongType(t *testing.T, w world) {
+func wrongType(t *testing.T, w env) {
 	g := w.connect(t)
 	film, picture := mp4Item(""), pngItem(t, 10, 10, "")
 	picture.bytes = film.bytes
-	files, content := shelf(picture)
-	d, _, err := newNetwork().Prepare(t.Context(), g, planned(t, "post-1", content), files)
+	files, content := newLibrary(picture)
+	d, _, err := newNetwork().Prepare(t.Context(), g, plan(t, "post-1", content), files)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,9 +166,9 @@ func wrongType(t *testing.T, w world) {
 	networktest.WantClass(t, err, network.Rejected, "InvalidRequest")
 }
 
-func anotherBlob(t *testing.T, w world) {
-	files, content := shelf(pngItem(t, 10, 10, "Alice's"))
-	d, _, err := newNetwork().Prepare(t.Context(), w.connect(t), planned(t, "post-1", content), files)
+func anotherBlob(t *testing.T, w env) {
+	files, content := newLibrary(pngItem(t, 10, 10, "Alice's"))
+	d, _, err := newNetwork().Prepare(t.Context(), w.connect(t), plan(t, "post-1", content), files)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,10 +177,10 @@ func anotherBlob(t *testing.T, w world) {
 }
 
 // prepareTwice resumes as a process after another one stopped after its uploads.
-func prepareTwice(t *testing.T, w world) {
+func prepareTwice(t *testing.T, w env) {
 	g := w.connect(t)
-	files, content := shelf(pngItem(t, 10, 10, "a"), jpegItem(t, "b"))
-	plan := planned(t, "post-1", content)
+	files, content := newLibrary(pngItem(t, 10, 10, "a"), jpegItem(t, "b"))
+	plan := plan(t, "post-1", content)
 	first, _, err := newNetwork().Prepare(t.Context(), g, plan, files)
 	if err != nil {
 		t.Fatal(err)
@@ -202,10 +202,10 @@ func prepareTwice(t *testing.T, w world) {
 	}
 }
 
-func expiredAtUpload(t *testing.T, w world) {
+func expiredAtUpload(t *testing.T, w env) {
 	g := w.connect(t)
-	files, content := shelf(pngItem(t, 10, 10, ""))
-	plan := planned(t, "post-1", content)
+	files, content := newLibrary(pngItem(t, 10, 10, ""))
+	plan := plan(t, "post-1", content)
 	expired := w.expired(t, g)
 	_, _, err := newNetwork().Prepare(t.Context(), expired, plan, files)
 	networktest.WantClass(t, err, network.AuthRefresh, "ExpiredToken")

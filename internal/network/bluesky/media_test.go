@@ -31,8 +31,8 @@ func TestMediaThatCannotBeOpened(t *testing.T) {
 	for want, failed := range map[network.Class]error{network.RejectedMedia: unfit, network.Transient: errLost} {
 		picture := pngItem(t, 10, 10, "")
 		picture.failed = failed
-		files, content := shelf(picture)
-		_, _, err := newNetwork().Prepare(t.Context(), network.Grant{}, planned(t, "post-1", content), files)
+		files, content := newLibrary(picture)
+		_, _, err := newNetwork().Prepare(t.Context(), network.Grant{}, plan(t, "post-1", content), files)
 		networktest.WantClass(t, err, want, "")
 	}
 }
@@ -47,12 +47,12 @@ func TestUploadOnTheWire(t *testing.T) {
 		w.WriteHeader(http.StatusBadGateway)
 	}))
 	defer server.Close()
-	deadlines := &lateness{}
+	deadlines := &deadlineRecorder{}
 	n := bluesky.New(bluesky.Options{App: network.App{HTTP: &http.Client{Transport: deadlines, Timeout: 10 * time.Second}}})
 	film := mp4Item("")
 	film.bytes = append(film.bytes, make([]byte, 500_000)...)
-	files, content := shelf(film)
-	_, _, err := n.Prepare(t.Context(), network.Grant{Server: server.URL}, planned(t, "post-1", content), files)
+	files, content := newLibrary(film)
+	_, _, err := n.Prepare(t.Context(), network.Grant{Server: server.URL}, plan(t, "post-1", content), files)
 	networktest.WantClass(t, err, network.Transient, "")
 	if length != int64(len(film.bytes)) || contentType != "video/mp4" {
 		t.Errorf("%d bytes of %s", length, contentType)
@@ -63,9 +63,9 @@ func TestUploadOnTheWire(t *testing.T) {
 }
 
 // deadlineRecorder records the timeout of a request.
-type lateness struct{ left time.Duration }
+type deadlineRecorder struct{ left time.Duration }
 
-func (l *lateness) RoundTrip(r *http.Request) (*http.Response, error) {
+func (l *deadlineRecorder) RoundTrip(r *http.Request) (*http.Response, error) {
 	if deadline, ok := r.Context().Deadline(); ok {
 		l.left = time.Until(deadline)
 	}

@@ -22,9 +22,9 @@ var (
 
 // parseMention returns the length in bytes of the @handle at the beginning of rest, and the handle in lower case.
 // The length is 0 if there is none.
-func mention(rest string) (int, string) {
+func parseMention(rest string) (int, string) {
 	run := handleRun.FindString(rest)
-	if run == "" || continues(first(rest[len(run):])) {
+	if run == "" || continuesWord(firstRune(rest[len(run):])) {
 		return 0, ""
 	}
 	handle := strings.TrimRight(run[1:], ".")

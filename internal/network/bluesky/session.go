@@ -93,13 +93,13 @@ func (s session) grant(server string) (network.Grant, error) {
 		username = s.DID
 	}
 	return network.Grant{
-		Server: s.home(server), Account: s.DID, Username: username, Access: s.Access, Refresh: s.Refresh,
+		Server: s.pdsURL(server), Account: s.DID, Username: username, Access: s.Access, Refresh: s.Refresh,
 	}, nil
 }
 
 // pdsURL returns the server of the account's repository from the DID document, or given if the document names
 // none. It never changes https to http.
-func (s session) home(given string) string {
+func (s session) pdsURL(given string) string {
 	for _, service := range s.DIDDoc.Service {
 		if service.ID != "#atproto_pds" && service.ID != s.DID+"#atproto_pds" {
 			continue

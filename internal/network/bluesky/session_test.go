@@ -44,7 +44,7 @@ func TestConnectFindsPDS(t *testing.T) {
 		"a PDS that is not a string": {service("#atproto_pds", map[string]any{"uri": "https://pds.example"}), ""},
 		"a PDS with a password":      {service("#atproto_pds", "https://a:b@pds.example"), ""},
 	} {
-		given := scripted(t, http.StatusOK, nil, sessionWith(t, c.more))
+		given := serve(t, http.StatusOK, nil, sessionWith(t, c.more))
 		g, err := newNetwork().Connect(t.Context(), network.Credentials{Server: given.Server, Identifier: "alice.test", Password: "x"})
 		if err != nil {
 			t.Fatal(err)
@@ -70,7 +70,7 @@ func TestInvalidSessions(t *testing.T) {
 		"not active":       {map[string]any{"active": false, "status": "takendown"}, network.AuthDead},
 		"no usable handle": {map[string]any{"handle": "handle", "active": true}, ""},
 	} {
-		given := scripted(t, http.StatusOK, nil, sessionWith(t, c.more))
+		given := serve(t, http.StatusOK, nil, sessionWith(t, c.more))
 		g, err := newNetwork().Connect(t.Context(), network.Credentials{Server: given.Server, Identifier: "alice.test", Password: "x"})
 		if networktest.Class(err) != c.want {
 			t.Errorf("%s: %v", name, err)
@@ -83,7 +83,7 @@ func TestInvalidSessions(t *testing.T) {
 
 func TestRefreshOfAnotherAccount(t *testing.T) {
 	t.Parallel()
-	g := scripted(t, http.StatusOK, nil, sessionWith(t, map[string]any{"did": "did:plc:bbbbbbbbbbbbbbbbbbbbbbbb"}))
+	g := serve(t, http.StatusOK, nil, sessionWith(t, map[string]any{"did": "did:plc:bbbbbbbbbbbbbbbbbbbbbbbb"}))
 	_, err := newNetwork().Refresh(t.Context(), g)
 	networktest.WantClass(t, err, network.Transient, "")
 }
@@ -98,13 +98,13 @@ func TestInvalidServers(t *testing.T) {
 
 func TestPermalinks(t *testing.T) {
 	t.Parallel()
-	g := scripted(t, http.StatusOK, nil, `{"value":{}}`)
-	d := plain(t)
+	g := serve(t, http.StatusOK, nil, `{"value":{}}`)
+	d := plainDraft(t)
 	var key struct{ RKey string }
 	if err := json.Unmarshal(d, &key); err != nil {
 		t.Fatal(err)
 	}
-	g = scripted(t, http.StatusOK, nil, `{"uri":"at://`+g.Account+`/app.bsky.feed.post/`+key.RKey+`"}`)
+	g = serve(t, http.StatusOK, nil, `{"uri":"at://`+g.Account+`/app.bsky.feed.post/`+key.RKey+`"}`)
 	for web, want := range map[string]string{"": "https://bsky.app", "https://web.example/x/": "https://web.example/x"} {
 		receipt, err := bluesky.New(bluesky.Options{WebURL: web}).Commit(t.Context(), g, d, nil)
 		if err != nil || receipt.Permalink != want+"/profile/alice.test/post/"+key.RKey {

@@ -17,14 +17,14 @@ import (
 // The same cases run against the network's own server and against the sandbox.
 
 // env is a server with an account, for one case.
-type world struct {
+type env struct {
 	url                   string
 	handle, did, password string
 	expired               func(*testing.T, network.Grant) network.Grant // returns the grant with its access token expired
 	another               func(*testing.T) network.Grant                // returns the grant of a second account
 }
 
-var cases = map[string]func(*testing.T, world){
+var cases = map[string]func(*testing.T, env){
 	"connect":                         connect,
 	"connect with a wrong password":   connectWrong,
 	"a post comes back byte for byte": byteForByte,
@@ -58,14 +58,14 @@ func TestGenuineServer(t *testing.T) {
 	for name, run := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := world{url: server.URL}
+			w := env{url: server.URL}
 			w.handle, w.did, w.password = server.NewAccount(t)
 			w.expired = func(t *testing.T, g network.Grant) network.Grant {
 				g.Access = server.Expired(t, g.Access)
 				return g
 			}
 			w.another = func(t *testing.T) network.Grant {
-				second := world{url: server.URL}
+				second := env{url: server.URL}
 				second.handle, second.did, second.password = server.NewAccount(t)
 				return second.connect(t)
 			}
@@ -79,15 +79,15 @@ func TestSandbox(t *testing.T) {
 	for name, run := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			run(t, sandboxWorld(t))
+			run(t, sandboxEnv(t))
 		})
 	}
 }
 
-func sandboxWorld(t *testing.T) world {
+func sandboxEnv(t *testing.T) env {
 	t.Helper()
 	clock := testkit.NewClock(time.Now())
-	w := world{
+	w := env{
 		url: networktest.Sandbox(t, clock, 0, "alice.test", "bob.test") + "/bluesky", handle: "alice.test", password: networktest.Password,
 	}
 	w.did = w.connect(t).Account
@@ -96,17 +96,17 @@ func sandboxWorld(t *testing.T) world {
 		return g
 	}
 	w.another = func(t *testing.T) network.Grant {
-		second := world{url: w.url, handle: "bob.test", password: networktest.Password}
+		second := env{url: w.url, handle: "bob.test", password: networktest.Password}
 		return second.connect(t)
 	}
 	return w
 }
 
-var plannedAt = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
+var planTime = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 
 func newNetwork() *bluesky.Network { return bluesky.New(bluesky.Options{}) }
 
-func (w world) connect(t *testing.T) network.Grant {
+func (w env) connect(t *testing.T) network.Grant {
 	t.Helper()
 	g, err := newNetwork().Connect(t.Context(), network.Credentials{Server: w.url, Identifier: w.handle, Password: w.password})
 	if err != nil {
@@ -116,30 +116,30 @@ func (w world) connect(t *testing.T) network.Grant {
 }
 
 // prepare returns the prepared draft of a text.
-func prepared(t *testing.T, g network.Grant, seed, text string) network.Draft {
+func prepare(t *testing.T, g network.Grant, seed, text string) network.Draft {
 	t.Helper()
-	d, _, err := newNetwork().Prepare(t.Context(), g, planned(t, seed, network.Content{Text: text, Languages: []string{"en", "de"}}), nil)
+	d, _, err := newNetwork().Prepare(t.Context(), g, plan(t, seed, network.Content{Text: text, Languages: []string{"en", "de"}}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return d
 }
 
-func planned(t *testing.T, seed string, c network.Content) network.Draft {
+func plan(t *testing.T, seed string, c network.Content) network.Draft {
 	t.Helper()
-	d, err := newNetwork().Plan(network.Intent{Seed: seed, First: plannedAt, At: plannedAt, Content: c})
+	d, err := newNetwork().Plan(network.Intent{Seed: seed, First: planTime, At: planTime, Content: c})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return d
 }
 
-func (w world) posts(t *testing.T) []pds.Post {
+func (w env) posts(t *testing.T) []pds.Post {
 	t.Helper()
 	return (&pds.Server{URL: w.url}).Posts(t, w.did)
 }
 
-func (w world) texts(t *testing.T) []string {
+func (w env) texts(t *testing.T) []string {
 	t.Helper()
 	var texts []string
 	for _, p := range w.posts(t) {
@@ -153,11 +153,11 @@ func (w world) texts(t *testing.T) []string {
 }
 
 // answerDropper is a transport that sends requests and drops the responses.
-type loseAnswers struct{}
+type answerDropper struct{}
 
 var errLost = errors.New("the response was lost")
 
-func (loseAnswers) RoundTrip(r *http.Request) (*http.Response, error) {
+func (answerDropper) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := http.DefaultTransport.RoundTrip(r)
 	if err != nil {
 		return nil, err

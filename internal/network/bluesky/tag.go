@@ -15,14 +15,14 @@ const (
 
 // parseTag returns the length in bytes of the hashtag at the beginning of rest, and the tag without its sign. The
 // length is 0 if there is none, or if the tag is longer than the network accepts.
-func tag(rest string) (int, string) {
+func parseTag(rest string) (int, string) {
 	_, sign := utf8.DecodeRuneInString(rest)
 	body := rest[sign:]
-	if end := strings.IndexFunc(body, func(r rune) bool { return !inTag(r) }); end >= 0 {
+	if end := strings.IndexFunc(body, func(r rune) bool { return !isTagRune(r) }); end >= 0 {
 		body = body[:end]
 	}
 	body = strings.TrimRight(body, "_")
-	if unicode.Is(unicode.M, first(body)) || !strings.ContainsFunc(body, unicode.IsLetter) {
+	if unicode.Is(unicode.M, firstRune(body)) || !strings.ContainsFunc(body, unicode.IsLetter) {
 		return 0, ""
 	}
 	if len(body) > maxTagBytes || uniseg.GraphemeClusterCount(body) > maxTagGraphemes {
@@ -33,7 +33,7 @@ func tag(rest string) (int, string) {
 
 // isTagRune reports whether a tag may contain r. Many scripts need combining marks to write a word; variation
 // selectors only choose how an emoji looks.
-func inTag(r rune) bool {
+func isTagRune(r rune) bool {
 	if unicode.Is(unicode.Variation_Selector, r) {
 		return false
 	}

@@ -18,7 +18,7 @@ func TestCallsAreDescribed(t *testing.T) {
 	t.Parallel()
 	page, post, video := networktest.ObjectOf(t, "Page"), networktest.ObjectOf(t, "PagePost"), networktest.ObjectOf(t, "AdVideo")
 	f := networktest.New(t, adapter, 0)
-	f.Everything()
+	f.MakeEveryCall()
 	for _, r := range f.Wire.Requests("") {
 		if r.Status != http.StatusOK {
 			continue

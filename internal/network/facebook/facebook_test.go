@@ -47,19 +47,19 @@ var adapter = networktest.Case{
 			}}}
 		},
 		BadCode: "100", CodeLife: 10 * time.Minute,
-		Life: 60 * day, Renew: 30 * day, Ends: 61 * day, Rotates: true, Lasting: true,
-		Unknown: networktest.Expected{Class: network.AuthDead, Code: "190"}, Dead: "190/463",
+		Life: 60 * day, Renew: 30 * day, GrantLife: 61 * day, RotatesRefresh: true, TokenLasts: true,
+		Unknown: networktest.Expected{Class: network.AuthDead, Code: "190"}, ExpiredRefresh: "190/463",
 		Revoked: "190/463", RevokedTwice: network.AuthDead,
 	},
 	Publishing: networktest.Publishing{
 		Posts: []networktest.Content{
 			{Name: "text", Format: network.FormatText, Settled: time.Minute},
 			{Name: "https://a.test/page", Text: "see https://a.test/page", Format: network.FormatLink, Variant: true},
-			{Name: "an image", Media: image, Format: network.FormatImage, Settled: time.Minute, Begins: "/photos"},
-			{Name: "images", Media: images, Format: network.FormatCarousel, Settled: time.Minute, Begins: "/photos", Uploads: 2},
-			{Name: "a video", Media: film, Format: network.FormatVideo, Settled: time.Minute, Begins: "/videos", Uploads: 4, Elsewhere: true},
+			{Name: "an image", Media: image, Format: network.FormatImage, Settled: time.Minute, UploadStart: "/photos"},
+			{Name: "images", Media: images, Format: network.FormatCarousel, Settled: time.Minute, UploadStart: "/photos", Uploads: 2},
+			{Name: "a video", Media: film, Format: network.FormatVideo, Settled: time.Minute, UploadStart: "/videos", Uploads: 4, ListedElsewhere: true},
 		},
-		Another: network.Duplicate, Duplicates: true,
+		SecondCommit: network.Duplicate, Duplicates: true,
 		Fits: []network.Fit{
 			{Types: []string{"image/jpeg", "image/png", "image/gif"}, MaxBytes: 4_000_000},
 			{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 10_000_000_000},
@@ -147,8 +147,8 @@ var adapter = networktest.Case{
 			"policy":   later(`368`, nil, 24*time.Hour),
 			"never":    later(`190`, usage, 0),
 		},
-		Looks: looks(),
-		Nothing: map[string]http.Handler{
+		Resolves: looks(),
+		EmptyLists: map[string]http.Handler{
 			readyText:  networktest.Answer{Body: `{"data":[]}`},
 			readyVideo: networktest.Answer{Body: `{"status":{"video_status":"uploading"}}`},
 		},
@@ -159,7 +159,7 @@ var adapter = networktest.Case{
 			"a dead token": uploading(graph(`"code":190`), network.AuthDead, 2),
 		},
 	},
-	Collecting: networktest.Collecting{Told: []string{"reach", "views", "likes", "comments", "clicks"}, Maybe: []string{"shares"}},
+	Collecting: networktest.Collecting{Figures: []string{"reach", "views", "likes", "comments", "clicks"}, OptionalFigures: []string{"shares"}},
 }
 
 func graph(inner string) string { return `{"error":{` + inner + `}}` }
@@ -195,15 +195,15 @@ func uploading(video string, class network.Class, calls int) networktest.GiveUp 
 }
 
 // looks are what is listed, or said of a video, and what is found in it.
-func looks() map[string]networktest.Look {
+func looks() map[string]networktest.ResolveCase {
 	post := func(id, text, at, attached string) string {
 		return `{"id":"` + id + `","message":"` + text + `","created_time":"2026-11-21T` + at +
 			`+0000","permalink_url":"javascript:x","attachments":{"data":[` + attached + `]}}`
 	}
 	list := func(posts ...string) string { return `{"data":[` + strings.Join(posts, ",") + `]}` }
 	const photo, share = `{"type":"photo"}`, `{"type":"share"}`
-	look := func(draft, answer string, verdict network.Verdict, class network.Class, id string) networktest.Look {
-		l := networktest.Look{
+	look := func(draft, answer string, verdict network.Verdict, class network.Class, id string) networktest.ResolveCase {
+		l := networktest.ResolveCase{
 			Draft: draft, Later: time.Hour, Answer: networktest.Listing("", answer, ""), Verdict: verdict, Class: class,
 			Receipt: network.Receipt{ID: id},
 		}
@@ -215,7 +215,7 @@ func looks() map[string]networktest.Look {
 		}
 		return l
 	}
-	return map[string]networktest.Look{
+	return map[string]networktest.ResolveCase{
 		"post: there":           look(readyText, list(post("10_1", `x\n`, "09:00:01", "")), network.Stands, "", "10_1"),
 		"post: by a slow clock": look(readyText, list(post("10_1", "x", "08:55:00", "")), network.Stands, "", "10_1"),
 		"post: with a preview":  look(readyText, list(post("10_1", "x", "09:00:01", share)), network.Stands, "", "10_1"),

@@ -72,14 +72,14 @@ func TestTokenOfThePerson(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	g := f.Grant()
-	d := f.Prepared(g, "dead")
+	d := f.MustPrepare(g, "dead")
 	g.Access = g.Refresh
 	_, err := f.Commit(g, d)
 	networktest.WantClass(t, err, network.AuthDead, "200")
 	g.Refresh = "no-token"
 	_, err = f.Network().Refresh(t.Context(), g)
 	networktest.WantClass(t, err, network.AuthDead, "190")
-	f.WantHeld(0)
+	f.WantPosts(0)
 }
 
 func TestConsentPageOfTheRealNetwork(t *testing.T) {
@@ -105,7 +105,7 @@ func TestHolderIsLearned(t *testing.T) {
 	g := f.Grant()
 	holder := g.Holder
 	g.Holder = ""
-	if fresh := f.Fresh(g); fresh.Holder != holder || len(holder) < 15 {
+	if fresh := f.Renew(g); fresh.Holder != holder || len(holder) < 15 {
 		t.Errorf("the holder is %q, want %q", fresh.Holder, holder)
 	}
 }

@@ -17,13 +17,13 @@ func TestWhatIsSent(t *testing.T) {
 	f := networktest.New(t, adapter, 0)
 	g := f.Grant()
 	text := "text https://example.org/?a=b https://example.com"
-	f.Publish(g, f.Prepared(g, text))
+	f.Publish(g, f.MustPrepare(g, text))
 	want := map[string][]string{"access_token": {g.Access}, "message": {text}, "link": {"https://example.org/?a=b"}}
 	if diff := cmp.Diff(want, map[string][]string(f.Wire.Requests("/feed")[0].Params())); diff != "" {
 		t.Error(diff)
 	}
-	f.Publish(g, f.Prepared(g, "", image(f.Library)...))
-	f.Publish(g, f.Prepared(g, "", film(f.Library)...))
+	f.Publish(g, f.MustPrepare(g, "", image(f.Library)...))
+	f.Publish(g, f.MustPrepare(g, "", film(f.Library)...))
 	photo := f.Wire.Requests("/photos")[0].Params()
 	if photo.Get("published") != "false" || photo.Get("alt_text_custom") != "dots" || photo.Has("message") {
 		t.Errorf("photo %v", photo)
@@ -38,7 +38,7 @@ func TestWhatIsSent(t *testing.T) {
 	}, chunks); diff != "" {
 		t.Error(diff)
 	}
-	f.WantHeld(3)
+	f.WantPosts(3)
 }
 
 // A network that asks for other parts than the next, or for none of the file, is not followed.
@@ -77,7 +77,7 @@ func TestPostedPhotos(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	g := f.Grant()
-	d := f.Prepared(g, "photos", image(f.Library)...)
+	d := f.MustPrepare(g, "photos", image(f.Library)...)
 	f.Publish(g, d)
 	_, err := f.Commit(g, d)
 	networktest.WantClass(t, err, network.Duplicate, "100/1366051")
@@ -88,15 +88,15 @@ func TestOlderTwin(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	g := f.Grant()
-	f.Publish(g, f.Prepared(g, "daily", image(f.Library)...))
+	f.Publish(g, f.MustPrepare(g, "daily", image(f.Library)...))
 	f.Clock.Advance(2 * time.Minute)
-	d := f.Prepared(g, "daily", image(f.Library)...)
+	d := f.MustPrepare(g, "daily", image(f.Library)...)
 	receipt := f.Publish(g, d)
 	verdict, found, err := f.Resolve(g, d)
 	if err != nil || verdict != network.Stands || found.ID != receipt.ID {
 		t.Errorf("verdict %v, %+v, %v", verdict, found, err)
 	}
-	f.Publish(g, f.Prepared(g, "daily", image(f.Library)...))
+	f.Publish(g, f.MustPrepare(g, "daily", image(f.Library)...))
 	verdict, _, err = f.Resolve(g, d)
 	if networktest.WantClass(t, err, network.Uncertain, ""); verdict != network.Unknown {
 		t.Errorf("of two: verdict %v", verdict)

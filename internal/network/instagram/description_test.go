@@ -20,7 +20,7 @@ func TestRequestsAreDescribed(t *testing.T) {
 	t.Parallel()
 	account, media := networktest.ObjectOf(t, "IGUser"), networktest.ObjectOf(t, "IGMedia")
 	f := networktest.New(t, adapter, 0)
-	f.Everything()
+	f.MakeEveryCall()
 	f.Collect(f.Grant(), networktest.Start, 500)
 	seen := map[string]int{}
 	for _, r := range f.Wire.Requests("") {

@@ -86,8 +86,8 @@ var adapter = networktest.Case{
 			return []network.Candidate{{DisplayName: "Harbour Coffee", Grant: want}}
 		},
 		BadCode: "100", CodeLife: 10 * time.Minute, CodeSuffix: "#_",
-		Life: 60 * day, Renew: 59 * day, Ends: 61 * day, Recent: day,
-		Unknown: networktest.Expected{Class: network.AuthDead, Code: "190"}, Dead: "190/463",
+		Life: 60 * day, Renew: 59 * day, GrantLife: 61 * day, MinAge: day,
+		Unknown: networktest.Expected{Class: network.AuthDead, Code: "190"}, ExpiredRefresh: "190/463",
 		Revoked: "190/463", RevokedTwice: network.AuthDead,
 	},
 	Publishing: networktest.Publishing{
@@ -97,7 +97,7 @@ var adapter = networktest.Case{
 			{Name: "images", Media: media(network.Image, network.Image), Format: network.FormatCarousel, Variant: true},
 			{Name: "several", Media: media(network.Image, network.Video, network.Image), Format: network.FormatCarousel},
 		},
-		Another: network.Uncertain,
+		SecondCommit: network.Uncertain,
 		Fits: []network.Fit{
 			{Types: []string{"image/jpeg"}, MaxBytes: 8 << 20},
 			{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 300_000_000},
@@ -232,7 +232,7 @@ var adapter = networktest.Case{
 			"a day's quota":  later(`9,"error_subcode":2207042`, nil, 24*time.Hour),
 			"another, never": later(`190`, http.Header{"Retry-After": {"2"}}, 0),
 		},
-		Looks: looks(),
+		Resolves: looks(),
 		GivesUp: map[string]networktest.GiveUp{
 			"expired":           creating(`{"id":"181","status_code":"EXPIRED"}`, network.Transient, 4),
 			"unknown":           creating(`{"id":"181","status_code":"ERROR"}`, network.Transient, 4),
@@ -241,7 +241,7 @@ var adapter = networktest.Case{
 			"a bad text":        creating(failed+`2207010"}`, network.Rejected, 1),
 		},
 	},
-	Collecting: networktest.Collecting{Told: []string{"reach", "views", "likes", "comments", "shares", "saves"}},
+	Collecting: networktest.Collecting{Figures: []string{"reach", "views", "likes", "comments", "shares", "saves"}},
 	Containers: networktest.Containers{NotReady: "9007/2207027"},
 }
 
@@ -271,7 +271,7 @@ func creating(state string, class network.Class, calls int) networktest.GiveUp {
 }
 
 // looks are what is said of a container and listed, and what is found in it.
-func looks() map[string]networktest.Look {
+func looks() map[string]networktest.ResolveCase {
 	const (
 		gone  = `{"error":{"code":100,"error_subcode":33}}`
 		throt = `{"error":{"code":4}}`
@@ -283,13 +283,13 @@ func looks() map[string]networktest.Look {
 		published = `{"status_code":"PUBLISHED","status":"Published"}`
 		failed    = `{"status_code":"ERROR","status":"Error: Media upload has failed with error code `
 	)
-	look := func(container, posts string, verdict network.Verdict, class network.Class, id string) networktest.Look {
-		return networktest.Look{
+	look := func(container, posts string, verdict network.Verdict, class network.Class, id string) networktest.ResolveCase {
+		return networktest.ResolveCase{
 			Draft: ready, Answer: networktest.Listing("/media", posts, container), Verdict: verdict, Class: class,
 			Receipt: network.Receipt{ID: id},
 		}
 	}
-	return map[string]networktest.Look{
+	return map[string]networktest.ResolveCase{
 		"published":                      look(published, one, network.Stands, "", "171"),
 		"published, not listed":          look(published, other, network.Stands, "", ""),
 		"published, lists are throttled": look(published, throt, network.Unknown, network.Rate, ""),

@@ -65,8 +65,8 @@ func TestConnectByFacebook(t *testing.T) {
 		if c.Grant.Holder != g.Holder || !strings.HasPrefix(g.Holder, "facebook:") {
 			t.Errorf("the holder is %q, and %q", c.Grant.Holder, g.Holder)
 		}
-		f.Publish(c.Grant, f.Ready(c.Grant, "for "+c.Grant.Username))
-		if held := f.Held(); len(held) != i+1 || held[i].Account != c.Grant.Username || held[i].Text != "for "+c.Grant.Username {
+		f.Publish(c.Grant, f.PrepareUsual(c.Grant, "for "+c.Grant.Username))
+		if held := f.Posts(); len(held) != i+1 || held[i].Account != c.Grant.Username || held[i].Text != "for "+c.Grant.Username {
 			t.Errorf("held %+v", held)
 		}
 	}

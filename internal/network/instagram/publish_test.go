@@ -19,11 +19,11 @@ func TestSent(t *testing.T) {
 	picture, film := f.Library.Image("jpeg", 9, 9), f.Library.Video(100)
 	film.Alt = "a film"
 	for _, media := range [][]network.Media{{picture}, {film}, {picture, film}} {
-		f.Prepared(g, "text", media...)
+		f.MustPrepare(g, "text", media...)
 	}
 	var sent []map[string]string
 	for _, r := range f.Wire.Requests("POST ") {
-		if r.Edge() != "POST media" {
+		if r.Endpoint() != "POST media" {
 			continue
 		}
 		flat := map[string]string{}

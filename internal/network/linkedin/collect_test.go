@@ -18,7 +18,7 @@ func TestCollectUncounted(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	g := f.Grant()
-	f.Publish(g, f.Prepared(g, "a moment ago"))
+	f.Publish(g, f.MustPrepare(g, "a moment ago"))
 	posts := f.Collect(g, networktest.Start, 10).Posts
 	if len(posts) != 1 || posts[0].Views != nil || posts[0].Likes != nil || f.Wire.Count("shares=List(urn%3Ali%3Ashare%3A") != 1 {
 		t.Errorf("%+v", posts)
@@ -51,7 +51,7 @@ func TestCollectMembers(t *testing.T) {
 				f.Post(g, fmt.Sprintf("number %d", i))
 			}
 			f.Clock.Advance(day)
-			refusing := networktest.Answering{
+			refusing := networktest.Interceptor{
 				RoundTripper: f.Wire, Part: "queryType=" + c.refused, Status: http.StatusBadRequest,
 				Body: `{"status":400,"code":"ILLEGAL_ARGUMENT"}`,
 			}

@@ -72,8 +72,8 @@ var adapter = networktest.Case{
 			return want
 		},
 		BadCode: "invalid_request", CodeLife: 10 * time.Minute,
-		Life: 60 * day, Renew: 61 * day, Ends: 305 * day, ResolveSigned: true, Dead: "invalid_grant",
-		Old:     networktest.Expected{Class: network.AuthRefresh, Code: "EXPIRED_ACCESS_TOKEN"},
+		Life: 60 * day, Renew: 61 * day, GrantLife: 305 * day, ResolveSigned: true, ExpiredRefresh: "invalid_grant",
+		Expired: networktest.Expected{Class: network.AuthRefresh, Code: "EXPIRED_ACCESS_TOKEN"},
 		Unknown: networktest.Expected{Class: network.AuthRefresh, Code: "INVALID_ACCESS_TOKEN"},
 	},
 	Publishing: networktest.Publishing{
@@ -83,14 +83,14 @@ var adapter = networktest.Case{
 				Format: network.FormatText, Settled: time.Minute,
 			},
 			{Name: "an image", Media: images(
-				"png"), Format: network.FormatImage, Settled: time.Minute, Begins: "images?action=initializeUpload"},
+				"png"), Format: network.FormatImage, Settled: time.Minute, UploadStart: "images?action=initializeUpload"},
 			{Name: "a GIF", Media: images("gif"), Format: network.FormatImage, Variant: true},
 			{Name: "several", Media: images("jpeg", "gif", "png"), Format: network.FormatCarousel, Variant: true},
 			{Name: "a short video", Media: film(
-				9000), Format: network.FormatVideo, Settled: time.Minute, Begins: "videos?action=initializeUpload"},
+				9000), Format: network.FormatVideo, Settled: time.Minute, UploadStart: "videos?action=initializeUpload"},
 			{Name: "a video", Media: film(9 << 20), Format: network.FormatVideo, Variant: true},
 		},
-		Another: network.Duplicate, Duplicates: true, Again: 25 * time.Hour,
+		SecondCommit: network.Duplicate, Duplicates: true, DuplicateAfter: 25 * time.Hour,
 		Fits: []network.Fit{
 			{Types: []string{"image/jpeg", "image/png", "image/gif"}, MaxBytes: 5_000_000, MaxSide: 6012},
 			{Types: []string{"video/mp4"}, MaxBytes: 500_000_000},
@@ -166,42 +166,42 @@ var adapter = networktest.Case{
 			"not told": later("", midnight),
 			"nonsense": later("-1", midnight),
 		},
-		Looks:   looks(),
-		Nothing: map[string]http.Handler{ready: networktest.Answer{Body: `{"elements":[]}`}},
+		Resolves:   looks(),
+		EmptyLists: map[string]http.Handler{ready: networktest.Answer{Body: `{"elements":[]}`}},
 	},
 	Collecting: networktest.Collecting{
-		Told: strings.Fields(none), Page: 50, Waits: day,
+		Figures: strings.Fields(none), Page: 50, FiguresAfter: day,
 		Fails: func(now time.Time) map[string]networktest.CollectFailure {
 			return map[string]networktest.CollectFailure{
-				"too often, the list": networktest.Stops(networktest.Answering{
+				"too often, the list": networktest.StopsWith(networktest.Interceptor{
 					Part: listCall, Status: 429, Body: `{"status":429}`,
 				}, network.Rate, midnight, 0),
-				"too often, the statistics": networktest.Stops(networktest.Answering{
+				"too often, the statistics": networktest.StopsWith(networktest.Interceptor{
 					Part: statsCall, Status: 429, Header: map[string]string{"Retry-After": "7"},
 				}, network.Rate, now.Add(7*time.Second), 1),
-				"too often, the followers": networktest.Stops(networktest.Answering{
+				"too often, the followers": networktest.StopsWith(networktest.Interceptor{
 					Part: sizeCall, Status: 429, Body: `{"status":429}`,
 				}, network.Rate, midnight, 1),
-				"a dead token": networktest.Stops(networktest.Answering{
+				"a dead token": networktest.StopsWith(networktest.Interceptor{
 					Part: listCall, Status: 401, Body: `{"status":401}`,
 				}, network.AuthRefresh, time.Time{}, 0),
-				"posts may not be read": networktest.Stops(networktest.Answering{
+				"posts may not be read": networktest.StopsWith(networktest.Interceptor{
 					Part: listCall, Status: 403, Body: accessDenied,
 				}, network.Unapproved, time.Time{}, 0),
-				"a version that is no more": networktest.Stops(networktest.Answering{
+				"a version that is no more": networktest.StopsWith(networktest.Interceptor{
 					Part: "/rest/", Status: 426, Body: `{"status":426,"code":"NONEXISTENT_VERSION"}`,
 				}, network.Unapproved, time.Time{}, 0),
-				"a failure": networktest.Stops(networktest.Answering{Part: statsCall, Status: 503}, network.Transient, time.Time{}, 1),
-				"nonsense": networktest.Stops(networktest.Answering{Part: listCall, Status: 200, Body: "["},
+				"a failure": networktest.StopsWith(networktest.Interceptor{Part: statsCall, Status: 503}, network.Transient, time.Time{}, 1),
+				"nonsense": networktest.StopsWith(networktest.Interceptor{Part: listCall, Status: 200, Body: "["},
 					network.Transient, time.Time{}, 0),
 			}
 		},
 		Withheld: map[string]networktest.Withheld{
-			"followers": networktest.Without("followers", networktest.Answering{Part: sizeCall, Status: 403, Body: accessDenied}),
+			"followers": networktest.Without("followers", networktest.Interceptor{Part: sizeCall, Status: 403, Body: accessDenied}),
 			"an edge type": networktest.Without("followers",
-				networktest.Answering{Part: sizeCall, Status: 400, Body: `{"status":400,"code":"ILLEGAL_ARGUMENT"}`}),
-			"statistics": networktest.Without(none, networktest.Answering{Part: statsCall, Status: 403, Body: accessDenied}),
-			"unknown posts": networktest.Without(none, networktest.Answering{
+				networktest.Interceptor{Part: sizeCall, Status: 400, Body: `{"status":400,"code":"ILLEGAL_ARGUMENT"}`}),
+			"statistics": networktest.Without(none, networktest.Interceptor{Part: statsCall, Status: 403, Body: accessDenied}),
+			"unknown posts": networktest.Without(none, networktest.Interceptor{
 				Part: statsCall, Status: 200, Body: `{"elements":[{"share":"urn:li:share:1","totalShareStatistics":{"likeCount":1}}]}`,
 			}),
 		},
@@ -214,21 +214,21 @@ func later(header string, after time.Time) networktest.Repeat {
 }
 
 // looks are what is answered when an author's posts are listed, and what is found there.
-func looks() map[string]networktest.Look {
+func looks() map[string]networktest.ResolveCase {
 	start := networktest.Start
 	post := func(id, commentary string, at time.Time, more string) string {
 		return fmt.Sprintf(`{"id":%q,"commentary":%q,"createdAt":%d%s}`, id, commentary, at.UnixMilli(), more)
 	}
 	list := func(posts ...string) string { return `{"elements":[` + strings.Join(posts, ",") + `]}` }
-	look := func(status int, body string, verdict network.Verdict, class network.Class, id string) networktest.Look {
-		return networktest.Look{
+	look := func(status int, body string, verdict network.Verdict, class network.Class, id string) networktest.ResolveCase {
+		return networktest.ResolveCase{
 			Draft: ready, Later: time.Hour, Answer: networktest.Answer{Status: status, Body: body}, Verdict: verdict,
 			Class: class, Receipt: network.Receipt{ID: id},
 		}
 	}
 	const first, second = "urn:li:share:1", "urn:li:ugcPost:2"
 	ours := post(first, " x\n", start.Add(time.Second), "")
-	return map[string]networktest.Look{
+	return map[string]networktest.ResolveCase{
 		"listed":                  look(200, list(ours), network.Stands, "", first),
 		"by a clock that is late": look(200, list(post(second, "x", start.Add(-4*time.Minute), "")), network.Stands, "", second),
 		"older":                   look(200, list(post(first, "x", start.Add(-6*time.Minute), "")), network.Absent, "", ""),

@@ -21,13 +21,13 @@ func TestConnectMembers(t *testing.T) {
 		t.Fatalf("candidates %+v", found)
 	}
 	g := found[0].Grant
-	d := f.Prepared(g, "dead")
+	d := f.MustPrepare(g, "dead")
 	f.Clock.Advance(61 * day)
 	_, err := f.Commit(g, d)
 	networktest.WantClass(t, err, network.AuthDead, "EXPIRED_ACCESS_TOKEN")
 	_, err = f.Network().Refresh(t.Context(), g)
 	networktest.WantClass(t, err, network.AuthDead, "")
-	f.WantHeld(0)
+	f.WantPosts(0)
 }
 
 // Organisations that the network does not tell of are left out; one without a name is not.
@@ -107,10 +107,10 @@ func TestAccountsShareAConsent(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	for _, found := range f.Candidates("", "mira.keller") {
-		g := f.Fresh(found.Grant)
-		f.Publish(g, f.Prepared(g, "shared"))
+		g := f.Renew(found.Grant)
+		f.Publish(g, f.MustPrepare(g, "shared"))
 	}
-	f.WantHeld(2)
+	f.WantPosts(2)
 }
 
 // Without a refresh token, a token that is over needs a person.
@@ -118,7 +118,7 @@ func TestDeadTokens(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	g := f.Grant()
-	d := f.Prepared(g, "dead")
+	d := f.MustPrepare(g, "dead")
 	g.Refresh = ""
 	f.Clock.Advance(61 * day)
 	_, err := f.Commit(g, d)

@@ -94,7 +94,7 @@ func TestMembers(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, members, 10*time.Second)
 	g := f.Grant()
-	r := f.Publish(g, f.Prepared(g, "as a member"))
+	r := f.Publish(g, f.MustPrepare(g, "as a member"))
 	f.WantShown("as a member", nil)
 	f.WantPermalink(g, r)
 	if !strings.HasPrefix(g.Account, "urn:li:person:") {
@@ -117,7 +117,7 @@ func TestMediaOfMembers(t *testing.T) {
 		t.Fatalf("wait %v, %v", wait, err)
 	}
 	f.Publish(g, d)
-	f.WantHeld(1)
+	f.WantPosts(1)
 }
 
 // A member's posts cannot be listed, so a person decides; nothing is tried. With the scope to read them they are found.
@@ -129,7 +129,7 @@ func TestLostAnswerOfMembers(t *testing.T) {
 			f.Scopes("openid", "profile", "w_member_social", "r_member_social")
 		}
 		g := f.Grant()
-		d, tried := f.Prepared(g, "[sandbox:lost-answer]"), f.Tried()
+		d, tried := f.MustPrepare(g, "[sandbox:lost-answer]"), f.Attempt()
 		_, err := f.Commit(g, d)
 		networktest.WantClass(t, err, network.Uncertain, "")
 		f.Clock.Advance(time.Hour)
@@ -140,7 +140,7 @@ func TestLostAnswerOfMembers(t *testing.T) {
 		if !readable && (verdict != network.Unknown || networktest.Class(err) != network.Uncertain || f.Wire.Count("/rest/posts") != 1) {
 			t.Errorf("verdict %v, %v", verdict, err)
 		}
-		f.WantHeld(1)
+		f.WantPosts(1)
 	}
 }
 
@@ -156,11 +156,11 @@ func TestAnyTextArrives(t *testing.T) {
 		if f.Clock.Now().After(g.Expires.Add(-2 * day)) {
 			g = f.Grant()
 		}
-		receipt, err := f.Commit(g, f.Prepared(g, text))
+		receipt, err := f.Commit(g, f.MustPrepare(g, text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if held := f.Held(); held[len(held)-1].ID != receipt.ID || held[len(held)-1].Text != text {
+		if held := f.Posts(); held[len(held)-1].ID != receipt.ID || held[len(held)-1].Text != text {
 			t.Fatalf("%q became %q", text, held[len(held)-1].Text)
 		}
 	})
@@ -170,7 +170,7 @@ func TestAnyTextArrives(t *testing.T) {
 func TestVideoParts(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
-	f.Prepared(f.Grant(), "", film(9<<20)(f.Library)...)
+	f.MustPrepare(f.Grant(), "", film(9<<20)(f.Library)...)
 	addresses := map[string]bool{}
 	for _, r := range f.Wire.Requests("PUT ") {
 		addresses[r.Line()] = true

@@ -28,17 +28,17 @@ type Publishing struct {
 	Posts       []Content          // kinds of posts; the first is the usual one
 	CommitReads bool               // Commit opens or links the files
 	PendingIDs  bool               // a post has another id until it is public, and its outcome may remain unknown
-	Shows       func(Request) bool // reports whether a request makes a post visible; by default all but GET
+	Publishes   func(Request) bool // reports whether a request makes a post visible; by default all but GET
 	// class of the second commit of a draft; "" if it returns the same receipt
-	Another    network.Class
-	Repeatable []string      // names of Posts of which two commits make two; "" for all
-	Duplicates bool          // the network rejects the same text twice
-	Again      time.Duration // time after which it accepts the text again; 0 for never
-	Fits       []network.Fit // fits requested of the library, each once, in the order of Posts
-	Checks     map[string]Checked
-	Refusals   map[string]Refusal
-	Drafts     []string // drafts of other networks or not prepared, besides the obvious ones
-	Expiry     Expiry
+	SecondCommit   network.Class
+	Repeatable     []string      // names of Posts of which two commits make two; "" for all
+	Duplicates     bool          // the network rejects the same text twice
+	DuplicateAfter time.Duration // time after which it accepts the text again; 0 for never
+	Fits           []network.Fit // fits requested of the library, each once, in the order of Posts
+	Checks         map[string]Checked
+	Refusals       map[string]Refusal
+	Drafts         []string // drafts of other networks or not prepared, besides the obvious ones
+	Expiry         Expiry
 }
 
 // Content is a kind of post.
@@ -48,11 +48,11 @@ type Content struct {
 	Media  func(*Library) []network.Media // nil for none
 	Format string                         // in Figures
 	// time after which a missing post counts as absent; 0 for at once
-	Settled   time.Duration
-	Begins    string // part of the Line of the request that starts an upload
-	Uploads   int    // number of such requests for one draft; 1 by default
-	Local     bool   // Prepare sends no request
-	Elsewhere bool   // lists have another id and URL than the receipt
+	Settled         time.Duration
+	UploadStart     string // part of the Line of the request that starts an upload
+	Uploads         int    // number of such requests for one draft; 1 by default
+	LocalPrepare    bool   // Prepare sends no request
+	ListedElsewhere bool   // lists have another id and URL than the receipt
 	// Variant marks a post that differs from another only in content. The suite only checks that it is published.
 	Variant     bool
 	MarkedEarly bool // the sandbox's markers also act on Prepare
@@ -76,8 +76,8 @@ type Refusal struct {
 
 // Marker is the effect of a marker in the text.
 type Marker struct {
-	Want []network.Class // of commits in a row
-	Held int             // posts at the end
+	Want  []network.Class // of commits in a row
+	Posts int             // posts at the end
 }
 
 // Expiry describes a draft that is committed too late.
@@ -100,17 +100,17 @@ type Signing struct {
 	CodeSuffix string        // suffix that an authorization code may have
 	PKCE       bool          // the network checks the verifier
 
-	Life          time.Duration // of a refreshed access token; 0 if unknown
-	Renew         time.Duration // age at which the grant is refreshed
-	Recent        time.Duration // age below which the network does not refresh it
-	Old           Expected      // error for an expired access token; zero if it is refreshed before it expires
-	Unknown       Expected      // error for an unknown access token
-	Lasting       bool          // access tokens do not expire
-	ResolveSigned bool          // Resolve needs an access token
-	Once          bool          // a refresh token can be used once
-	Rotates       bool          // a refresh returns a new refresh token; the old one remains valid
-	Ends          time.Duration // time after which a refreshed grant expires; 0 for never
-	Dead          string        // code of the error for an expired refresh token
+	Life           time.Duration // of a refreshed access token; 0 if unknown
+	Renew          time.Duration // age at which the grant is refreshed
+	MinAge         time.Duration // age below which the network does not refresh it
+	Expired        Expected      // error for an expired access token; zero if it is refreshed before it expires
+	Unknown        Expected      // error for an unknown access token
+	TokenLasts     bool          // access tokens do not expire
+	ResolveSigned  bool          // Resolve needs an access token
+	RefreshOnce    bool          // a refresh token can be used once
+	RotatesRefresh bool          // a refresh returns a new refresh token; the old one remains valid
+	GrantLife      time.Duration // time after which a refreshed grant expires; 0 for never
+	ExpiredRefresh string        // code of the error for an expired refresh token
 	// code of the error for a revoked refresh token; "" if the network cannot revoke
 	Revoked      string
 	RevokedTwice network.Class // class of a second revocation
@@ -126,26 +126,26 @@ type Expected struct {
 type Failures struct {
 	Grant network.Grant // grant of a Stub, which adds the server and the tokens
 	// answers the requests that shall succeed, and reports whether it did
-	Before  func(w http.ResponseWriter, r *http.Request) bool
-	Calls   []Call                      // each fails in every way
-	Quote   func(message string) Answer // returns an error with a message
-	Errors  map[string]Failure          // responses to all Calls
-	Repeats map[string]Repeat           // errors with a retry time
-	Looks   map[string]Look             // outcomes of Resolve
-	Nothing map[string]http.Handler     // responses without posts, by the draft to resolve
-	GivesUp map[string]GiveUp           // drafts that never become ready
+	Before     func(w http.ResponseWriter, r *http.Request) bool
+	Calls      []Call                      // each fails in every way
+	Quote      func(message string) Answer // returns an error with a message
+	Errors     map[string]Failure          // responses to all Calls
+	Repeats    map[string]Repeat           // errors with a retry time
+	Resolves   map[string]ResolveCase      // outcomes of Resolve
+	EmptyLists map[string]http.Handler     // responses without posts, by the draft to resolve
+	GivesUp    map[string]GiveUp           // drafts that never become ready
 }
 
 // Collecting describes the figures of an account's posts.
 type Collecting struct {
-	Told          []string      // figures that every post has
-	Maybe         []string      // figures that are reported only above 0
-	Silent        bool          // the network does not report followers
-	Page          int           // posts per page; 0 if pages are not tested
-	Waits         time.Duration // delay until a post has figures
-	Fails         func(now time.Time) map[string]CollectFailure
-	Withheld      map[string]Withheld
-	WithheldPosts int // 2 by default
+	Figures         []string      // figures that every post has
+	OptionalFigures []string      // figures that are reported only above 0
+	NoFollowers     bool          // the network does not report followers
+	Page            int           // posts per page; 0 if pages are not tested
+	FiguresAfter    time.Duration // delay until a post has figures
+	Fails           func(now time.Time) map[string]CollectFailure
+	Withheld        map[string]Withheld
+	WithheldPosts   int // 2 by default
 }
 
 func (c Case) kinds() []string {

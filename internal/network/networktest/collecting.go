@@ -15,7 +15,7 @@ import (
 
 // CollectFailure is a response that ends a collection.
 type CollectFailure struct {
-	Answer Answering
+	Answer Interceptor
 	Class  network.Class
 	After  time.Time
 	Posts  int // collected before
@@ -23,7 +23,7 @@ type CollectFailure struct {
 
 // Withheld are responses without some figures.
 type Withheld struct {
-	Answers []Answering
+	Answers []Interceptor
 	Lacks   []string // names of figures
 }
 
@@ -68,10 +68,10 @@ func Figures(p network.Figures) map[string]*int64 {
 func wantFigures(t *testing.T, c Case, p network.Figures, lacks ...string) {
 	t.Helper()
 	for name, figure := range Figures(p) {
-		if slices.Contains(c.Maybe, name) {
+		if slices.Contains(c.OptionalFigures, name) {
 			continue
 		}
-		if want := slices.Contains(c.Told, name) && !slices.Contains(lacks, name); (figure != nil) != want {
+		if want := slices.Contains(c.Figures, name) && !slices.Contains(lacks, name); (figure != nil) != want {
 			t.Errorf("%s of %q: told %v, want %v", name, p.Text, figure != nil, want)
 		}
 	}
@@ -93,10 +93,10 @@ func figures(t *testing.T, c Case) {
 		f.Clock.Advance(72 * time.Hour)
 		g = f.Connect(kind, Account)
 		first := f.Collect(g, Start, 100)
-		if (first.Followers != nil) == c.Silent || first.Followers != nil && *first.Followers <= 0 || first.Cut {
+		if (first.Followers != nil) == c.NoFollowers || first.Followers != nil && *first.Followers <= 0 || first.Cut {
 			t.Errorf("followers %v, cut %v", first.Followers, first.Cut)
 		}
-		if diff := cmp.Diff(want, bare(t, c, first.Posts)); diff != "" {
+		if diff := cmp.Diff(want, withoutFigures(t, c, first.Posts)); diff != "" {
 			t.Error(diff)
 		}
 		if diff := cmp.Diff(first, f.Collect(g, Start, 100)); diff != "" {
@@ -120,14 +120,14 @@ func (f *Fixture) postForm(g network.Grant, p Content) network.Figures {
 	collected := network.Figures{
 		ID: r.ID, URL: f.WantPermalink(g, r), Text: "a form: " + p.Name, Format: p.Format, PostedAt: at,
 	}
-	if p.Elsewhere {
+	if p.ListedElsewhere {
 		collected.ID, collected.URL = "", ""
 	}
 	return collected
 }
 
 // withoutFigures checks the figures of posts, newest first, and returns the posts without them.
-func bare(t *testing.T, c Case, posts []network.Figures) []network.Figures {
+func withoutFigures(t *testing.T, c Case, posts []network.Figures) []network.Figures {
 	t.Helper()
 	var left []network.Figures
 	for i, p := range posts {
@@ -135,7 +135,7 @@ func bare(t *testing.T, c Case, posts []network.Figures) []network.Figures {
 		one := network.Figures{
 			ID: p.ID, URL: p.URL, Text: p.Text, Format: p.Format, PostedAt: p.PostedAt.Truncate(time.Minute),
 		}
-		if at := len(c.Posts) - 1 - i; p.ID != "" && p.URL != "" && at >= 0 && c.Posts[at].Elsewhere {
+		if at := len(c.Posts) - 1 - i; p.ID != "" && p.URL != "" && at >= 0 && c.Posts[at].ListedElsewhere {
 			one.ID, one.URL = "", ""
 		}
 		left = append(left, one)
@@ -155,7 +155,7 @@ func pages(t *testing.T, c Case) {
 	}
 	slices.Reverse(ids)
 	moment := f.Clock.Now().Add(-3*time.Minute - 30*time.Second)
-	f.Clock.Advance(c.Waits)
+	f.Clock.Advance(c.FiguresAfter)
 	each(t, map[string]struct {
 		since time.Time
 		most  int
@@ -188,19 +188,19 @@ func pages(t *testing.T, c Case) {
 func oldToken(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()
-	if c.Lasting {
+	if c.TokenLasts {
 		return
 	}
-	if c.Old.Class == "" {
+	if c.Expired.Class == "" {
 		f.Clock.Advance(c.Life + time.Hour)
 		_, err := f.CollectThrough(f.Wire, g, Start, 10)
-		wantClass(t, err, network.AuthDead, c.Dead)
+		wantClass(t, err, network.AuthDead, c.ExpiredRefresh)
 		return
 	}
 	f.Clock.Advance(c.Renew)
 	_, err := f.CollectThrough(f.Wire, g, Start, 10)
-	wantClass(t, err, c.Old.Class, c.Old.Code)
-	if collected := f.Collect(f.Fresh(g), Start, 10); (collected.Followers != nil) == c.Silent ||
+	wantClass(t, err, c.Expired.Class, c.Expired.Code)
+	if collected := f.Collect(f.Renew(g), Start, 10); (collected.Followers != nil) == c.NoFollowers ||
 		len(collected.Posts) != 0 {
 		t.Errorf("%+v", collected)
 	}
@@ -230,7 +230,7 @@ func withheld(t *testing.T, c Case) {
 	for i := range max(c.WithheldPosts, 2) {
 		f.Post(g, fmt.Sprintf("words %d", i), f.Media()...)
 	}
-	f.Clock.Advance(c.Waits)
+	f.Clock.Advance(c.FiguresAfter)
 	each(t, c.Withheld, func(t *testing.T, w Withheld) {
 		transport := http.DefaultTransport
 		for _, answer := range w.Answers {
@@ -249,11 +249,11 @@ func withheld(t *testing.T, c Case) {
 }
 
 // StopsWith returns a CollectFailure.
-func Stops(answer Answering, class network.Class, after time.Time, posts int) CollectFailure {
+func StopsWith(answer Interceptor, class network.Class, after time.Time, posts int) CollectFailure {
 	return CollectFailure{Answer: answer, Class: class, After: after, Posts: posts}
 }
 
 // Without returns a Withheld; lacks are names of figures, separated by spaces.
-func Without(lacks string, answers ...Answering) Withheld {
+func Without(lacks string, answers ...Interceptor) Withheld {
 	return Withheld{Answers: answers, Lacks: strings.Fields(lacks)}
 }

@@ -17,7 +17,7 @@ type Containers struct {
 func testContainers(t *testing.T, c Case) {
 	if c.Containers.NotReady != "" {
 		subtests(t, c,
-			map[string]func(*testing.T, Case){"NotReady": notReady, "FailedDownload": failedDownload, "Twins": twins})
+			map[string]func(*testing.T, Case){"NotReady": notReady, "FailedDownload": failedDownload, "Twins": publishTwins})
 	}
 }
 
@@ -42,7 +42,7 @@ func notReady(t *testing.T, c Case) {
 	if verdict, _, err = f.Resolve(g, d); verdict != network.Absent || err != nil {
 		t.Errorf("verdict %v, %v", verdict, err)
 	}
-	f.WantHeld(0)
+	f.WantPosts(0)
 }
 
 // failedDownload prepares a video that can be fetched only the second time.
@@ -64,20 +64,20 @@ func failedDownload(t *testing.T, c Case) {
 
 // publishTwins publishes a text twice. At the same time neither can be identified, though both are published. An
 // older post is not taken for a newer one.
-func twins(t *testing.T, c Case) {
+func publishTwins(t *testing.T, c Case) {
 	for apart, found := range map[time.Duration]bool{0: false, time.Hour: true} {
 		f := New(t, c, 0)
 		g := f.Grant()
-		f.Publish(g, f.Ready(g, "twin"))
+		f.Publish(g, f.PrepareUsual(g, "twin"))
 		f.Clock.Advance(apart)
-		d := f.Ready(g, "twin")
+		d := f.PrepareUsual(g, "twin")
 		second := f.Publish(g, d)
 		verdict, receipt, err := f.Resolve(g, d)
 		if err != nil || verdict != network.Stands || (receipt.ID == second.ID) != found ||
 			(receipt.ID == "") == found {
 			t.Errorf("verdict %v, receipt %+v, %v", verdict, receipt, err)
 		}
-		f.WantHeld(2)
+		f.WantPosts(2)
 	}
 }
 

@@ -181,13 +181,13 @@ func WantDescribed(t *testing.T, what string, described, names []string) {
 }
 
 // MakeEveryCall makes each call of publishing at least once, for each kind of post and of sign-in.
-func (f *Fixture) Everything() {
+func (f *Fixture) MakeEveryCall() {
 	f.t.Helper()
 	count := 0
 	for _, kind := range f.c.kinds() {
 		g := f.Connect(kind, Account)
 		for _, p := range f.c.Posts {
-			d := f.Prepared(g, "each "+p.Name+" "+kind+" https://example.org", p.media(f.Library)...)
+			d := f.MustPrepare(g, "each "+p.Name+" "+kind+" https://example.org", p.media(f.Library)...)
 			r := f.Publish(g, d)
 			count++
 			if verdict, _, err := f.Resolve(g, d); verdict != network.Stands || err != nil {
@@ -195,8 +195,8 @@ func (f *Fixture) Everything() {
 			}
 			f.WantPermalink(g, r)
 		}
-		f.Clock.Advance(f.c.Recent)
-		f.Fresh(g)
+		f.Clock.Advance(f.c.MinAge)
+		f.Renew(g)
 		for _, text := range []string{
 			"[sandbox:reject]", "[sandbox:error]", "[sandbox:rate-limit]", "[sandbox:expired-token]",
 		} {
@@ -206,5 +206,5 @@ func (f *Fixture) Everything() {
 			}
 		}
 	}
-	f.WantHeld(count)
+	f.WantPosts(count)
 }

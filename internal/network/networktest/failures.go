@@ -150,7 +150,7 @@ func ExchangeOf(kind string) Call {
 }
 
 // failureClass returns the class of a call without a readable response.
-func (c Call) lost() network.Class {
+func (c Call) failureClass() network.Class {
 	if c.Purpose == network.Committing {
 		return network.Uncertain
 	}
@@ -177,7 +177,7 @@ type Repeat struct {
 }
 
 // ResolveCase is an outcome of Resolve.
-type Look struct {
+type ResolveCase struct {
 	Draft   string
 	Answer  http.Handler
 	Later   time.Duration // time since the commit at Start
@@ -202,10 +202,10 @@ func testFailures(t *testing.T, c Case) {
 			t.Parallel()
 			each(t, unreadable, func(t *testing.T, answer Answer) {
 				s := NewStub(t, c, network.App{}, answer)
-				wantClass(t, call.Do(t.Context(), s), call.lost(), "")
+				wantClass(t, call.Do(t.Context(), s), call.failureClass(), "")
 			})
 			for name, test := range map[string]func(*testing.T, Case, Call){
-				"redirect": redirects, "deadline": deadline, "truncated": truncated, "unreachable": unreachable,
+				"redirect": redirects, "deadline": deadline, "truncated": truncate, "unreachable": unreachable,
 				"cancelled": cancelledCall, "secrets": secrets,
 			} {
 				t.Run(name, func(t *testing.T) {
@@ -216,13 +216,15 @@ func testFailures(t *testing.T, c Case) {
 		})
 	}
 	subtests(t, c, map[string]func(*testing.T, Case){
-		"Errors":  func(t *testing.T, c Case) { each(t, c.Errors, func(t *testing.T, f Failure) { fail(t, c, f) }) },
-		"Repeats": func(t *testing.T, c Case) { each(t, c.Repeats, func(t *testing.T, r Repeat) { repeat(t, c, r) }) },
-		"Looks":   func(t *testing.T, c Case) { each(t, c.Looks, func(t *testing.T, l Look) { look(t, c, l) }) },
+		"Errors":  func(t *testing.T, c Case) { each(t, c.Errors, func(t *testing.T, f Failure) { checkFailure(t, c, f) }) },
+		"Repeats": func(t *testing.T, c Case) { each(t, c.Repeats, func(t *testing.T, r Repeat) { checkRepeat(t, c, r) }) },
+		"Looks": func(t *testing.T, c Case) {
+			each(t, c.Resolves, func(t *testing.T, l ResolveCase) { resolveOnce(t, c, l) })
+		},
 		"GivesUp": func(t *testing.T, c Case) { each(t, c.GivesUp, func(t *testing.T, g GiveUp) { giveUp(t, c, g) }) },
 		"SlowLooks": func(t *testing.T, c Case) {
-			for draft, nothing := range c.Nothing {
-				slowLook(t, c, draft, nothing)
+			for draft, nothing := range c.EmptyLists {
+				resolveSlowly(t, c, draft, nothing)
 			}
 		},
 	})
@@ -244,7 +246,7 @@ func redirects(t *testing.T, c Case, call Call) {
 	}))
 	for _, status := range []int{http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
 		s := NewStub(t, c, network.App{}, Answer{Status: status, Header: http.Header{"Location": {elsewhere}}})
-		wantClass(t, call.Do(t.Context(), s), call.lost(), "")
+		wantClass(t, call.Do(t.Context(), s), call.failureClass(), "")
 	}
 }
 
@@ -255,18 +257,18 @@ func deadline(t *testing.T, c Case, call Call) {
 			<-release
 		}))
 	t.Cleanup(func() { close(release) })
-	wantClass(t, call.Do(t.Context(), s), call.lost(), "")
+	wantClass(t, call.Do(t.Context(), s), call.failureClass(), "")
 }
 
 // truncate closes the connection in the middle of the response.
-func truncated(t *testing.T, c Case, call Call) {
+func truncate(t *testing.T, c Case, call Call) {
 	s := NewStub(t, c, network.App{}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "100")
 		_, _ = w.Write([]byte(`{"id":"1"`))
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	}))
-	wantClass(t, call.Do(t.Context(), s), call.lost(), "")
+	wantClass(t, call.Do(t.Context(), s), call.failureClass(), "")
 }
 
 // unreachable calls a server that is down, and servers that a grant cannot have.
@@ -305,7 +307,7 @@ func secrets(t *testing.T, c Case, call Call) {
 	}
 }
 
-func fail(t *testing.T, c Case, failure Failure) {
+func checkFailure(t *testing.T, c Case, failure Failure) {
 	s := NewStub(t, c, network.App{}, Answer{Status: failure.Status, Body: failure.Body})
 	for i, want := range failure.Want {
 		if want == Skip {
@@ -317,7 +319,7 @@ func fail(t *testing.T, c Case, failure Failure) {
 	}
 }
 
-func repeat(t *testing.T, c Case, r Repeat) {
+func checkRepeat(t *testing.T, c Case, r Repeat) {
 	if r.At.IsZero() {
 		r.At = Start
 	}
@@ -327,7 +329,7 @@ func repeat(t *testing.T, c Case, r Repeat) {
 	}
 }
 
-func look(t *testing.T, c Case, l Look) {
+func resolveOnce(t *testing.T, c Case, l ResolveCase) {
 	s := NewStub(t, c, network.App{Now: func() time.Time { return Start.Add(l.Later) }}, l.Answer)
 	verdict, receipt, err := s.Network.Resolve(t.Context(), s.Grant, s.Draft(l.Draft),
 		network.Tried{First: Start, Last: Start})
@@ -344,9 +346,9 @@ func look(t *testing.T, c Case, l Look) {
 }
 
 // clockTransport advances the clock by an hour with each response.
-type passing struct{ clock *testkit.Clock }
+type clockTransport struct{ clock *testkit.Clock }
 
-func (p passing) RoundTrip(r *http.Request) (*http.Response, error) {
+func (p clockTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := http.DefaultTransport.RoundTrip(r)
 	p.clock.Advance(time.Hour)
 	return response, err //nolint:wrapcheck // returned unchanged
@@ -354,13 +356,13 @@ func (p passing) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // resolveSlowly resolves a draft soon after its commit. The response arrives when the post would count as absent,
 // but that it lists no post proves nothing.
-func slowLook(t *testing.T, c Case, draft string, nothing http.Handler) {
+func resolveSlowly(t *testing.T, c Case, draft string, nothing http.Handler) {
 	t.Helper()
 	clock := testkit.NewClock(Start)
 	tried := network.Tried{First: clock.Now(), Last: clock.Now()}
 	clock.Advance(30 * time.Second)
 	s := NewStub(t, c,
-		network.App{Now: clock.Now, Settled: network.Span(time.Minute), HTTP: &http.Client{Transport: passing{clock}}},
+		network.App{Now: clock.Now, Settled: network.Span(time.Minute), HTTP: &http.Client{Transport: clockTransport{clock}}},
 		nothing)
 	if verdict, _, err := s.Network.Resolve(t.Context(), s.Grant, s.Draft(draft), tried); verdict != network.Unknown ||
 		Class(err) != network.Processing {

@@ -46,7 +46,7 @@ func New(t *testing.T, c Case, ready time.Duration) *Fixture {
 	f.URL = f.sandbox + "/" + c.Platform
 	f.app.ClientID, f.app.ClientSecret, f.app.Now = "app", "app-secret", f.Clock.Now
 	if c.Wire != nil {
-		f.Wire.Look = func(r Request) { c.Wire(t, r) }
+		f.Wire.OnResponse = func(r Request) { c.Wire(t, r) }
 	}
 	return f
 }
@@ -122,7 +122,7 @@ func (f *Fixture) Grant() network.Grant {
 }
 
 // Renew refreshes a grant.
-func (f *Fixture) Fresh(g network.Grant) network.Grant {
+func (f *Fixture) Renew(g network.Grant) network.Grant {
 	f.t.Helper()
 	fresh, err := f.Network().Refresh(f.t.Context(), g)
 	if err != nil {
@@ -140,15 +140,15 @@ func (f *Fixture) Media() []network.Media {
 }
 
 // Posts returns the posts in the sandbox.
-func (f *Fixture) Held() []Post {
+func (f *Fixture) Posts() []Post {
 	f.t.Helper()
-	return Held(f.t, f.sandbox, f.c.Platform)
+	return SandboxPosts(f.t, f.sandbox, f.c.Platform)
 }
 
 // WantPosts checks the number of posts in the sandbox.
-func (f *Fixture) WantHeld(count int) {
+func (f *Fixture) WantPosts(count int) {
 	f.t.Helper()
-	if held := f.Held(); len(held) != count {
+	if held := f.Posts(); len(held) != count {
 		f.t.Errorf("held: %+v, want %d", held, count)
 	}
 }
@@ -192,7 +192,7 @@ func (f *Fixture) Prepare(g network.Grant, d network.Draft) (network.Draft, erro
 }
 
 // MustPrepare returns the prepared draft of a post.
-func (f *Fixture) Prepared(g network.Grant, text string, media ...network.Media) network.Draft {
+func (f *Fixture) MustPrepare(g network.Grant, text string, media ...network.Media) network.Draft {
 	f.t.Helper()
 	d, err := f.Prepare(g, f.Plan(text, media...))
 	if err != nil {
@@ -202,9 +202,9 @@ func (f *Fixture) Prepared(g network.Grant, text string, media ...network.Media)
 }
 
 // PrepareUsual returns the prepared draft of the Case's usual post with this text.
-func (f *Fixture) Ready(g network.Grant, text string) network.Draft {
+func (f *Fixture) PrepareUsual(g network.Grant, text string) network.Draft {
 	f.t.Helper()
-	return f.Prepared(g, text, f.Media()...)
+	return f.MustPrepare(g, text, f.Media()...)
 }
 
 // Commit commits a draft.
@@ -235,25 +235,25 @@ func (f *Fixture) Publish(g network.Grant, d network.Draft) network.Receipt {
 // Post publishes a post and advances the clock by a minute.
 func (f *Fixture) Post(g network.Grant, text string, media ...network.Media) network.Receipt {
 	f.t.Helper()
-	receipt := f.Publish(g, f.Prepared(g, text, media...))
+	receipt := f.Publish(g, f.MustPrepare(g, text, media...))
 	f.Clock.Advance(time.Minute)
 	return receipt
 }
 
 // Attempt returns a commit that was attempted just now.
-func (f *Fixture) Tried() network.Tried {
+func (f *Fixture) Attempt() network.Tried {
 	return network.Tried{First: f.Clock.Now(), Last: f.Clock.Now()}
 }
 
 // Resolve resolves a draft that was committed just now, once.
 func (f *Fixture) Resolve(g network.Grant, d network.Draft) (network.Verdict, network.Receipt, error) {
-	return f.Network().Resolve(f.t.Context(), g, d, f.Tried())
+	return f.Network().Resolve(f.t.Context(), g, d, f.Attempt())
 }
 
 // Decide resolves a draft that was committed just now, until the network has decided.
 func (f *Fixture) Decide(g network.Grant, d network.Draft) (network.Verdict, network.Receipt, error) {
 	f.t.Helper()
-	return f.decide(g, d, f.Tried())
+	return f.decide(g, d, f.Attempt())
 }
 
 func (f *Fixture) decide(
@@ -282,7 +282,7 @@ func (f *Fixture) WantStands(g network.Grant, d network.Draft) {
 	if err != nil || verdict != network.Stands {
 		f.t.Fatalf("verdict %v, %v", verdict, err)
 	}
-	if held := f.Held(); len(held) != 1 || receipt.ID != held[0].ID && !f.c.PendingIDs {
+	if held := f.Posts(); len(held) != 1 || receipt.ID != held[0].ID && !f.c.PendingIDs {
 		f.t.Errorf("held %+v, receipt %+v", held, receipt)
 	}
 }
@@ -290,7 +290,7 @@ func (f *Fixture) WantStands(g network.Grant, d network.Draft) {
 // WantShown checks that the only post shows the media, byte for byte and in order.
 func (f *Fixture) WantShown(text string, media []network.Media) {
 	f.t.Helper()
-	held := f.Held()
+	held := f.Posts()
 	if len(held) != 1 || held[0].Text != text || held[0].Account != f.c.account() || len(held[0].Media) != len(media) {
 		f.t.Fatalf("held %+v", held)
 	}

@@ -85,7 +85,7 @@ func (l *Library) Replace(m network.Media, content []byte) {
 }
 
 // Overstate makes a file one byte shorter than its stated size.
-func (l *Library) Lengthen(m network.Media) network.Media {
+func (l *Library) Overstate(m network.Media) network.Media {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.files[m.ID-1].media.Size++
@@ -101,14 +101,14 @@ func (l *Library) Remove(m network.Media, missing bool) network.Media {
 }
 
 // Fits returns the fits of the files that were opened or linked.
-func (l *Library) Asked() []network.Fit {
+func (l *Library) Fits() []network.Fit {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.asked)
 }
 
 // LinkExpiries returns when each link expires.
-func (l *Library) Until() []time.Time {
+func (l *Library) LinkExpiries() []time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.until)

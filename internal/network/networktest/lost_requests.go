@@ -24,7 +24,7 @@ func PrepareFromEachDraft(t *testing.T, c Case, p Content) {
 		t.Fatal(err)
 	}
 	ready := drafts[len(drafts)-1]
-	if begun := f.Wire.Count(p.Begins); p.Begins != "" && begun != max(p.Uploads, 1) {
+	if begun := f.Wire.Count(p.UploadStart); p.UploadStart != "" && begun != max(p.Uploads, 1) {
 		t.Errorf("begun %d times", begun)
 	}
 	for i, d := range drafts[1:] {
@@ -36,15 +36,15 @@ func PrepareFromEachDraft(t *testing.T, c Case, p Content) {
 			t.Errorf("%s became %s", ready, again)
 		}
 	}
-	if begun := f.Wire.Count(p.Begins); p.Begins != "" && begun != max(p.Uploads, 1) {
+	if begun := f.Wire.Count(p.UploadStart); p.UploadStart != "" && begun != max(p.Uploads, 1) {
 		t.Errorf("begun %d times in the end", begun)
 	}
 	if _, err := f.Prepare(g, drafts[0]); err != nil {
 		t.Error(err)
 	}
-	f.WantHeld(0)
+	f.WantPosts(0)
 	f.Publish(g, ready)
-	f.WantHeld(1)
+	f.WantPosts(1)
 }
 
 // LoseAnything drops each request of a publication in turn, or its response. The post is published once.
@@ -74,7 +74,7 @@ func LoseAnything(t *testing.T, c Case, p Content) {
 func (f *Fixture) deliver(g network.Grant, d network.Draft) {
 	f.t.Helper()
 	for range 10 {
-		d = f.insist(g, d)
+		d = f.prepareAnyway(g, d)
 		_, err := f.Commit(g, d)
 		failed, _ := errors.AsType[*network.Error](err)
 		switch Class(err) {
@@ -89,7 +89,7 @@ func (f *Fixture) deliver(g network.Grant, d network.Draft) {
 		default:
 			f.t.Fatal(err)
 		}
-		tried := f.Tried()
+		tried := f.Attempt()
 		verdict, _, err := f.decide(g, d, tried)
 		if verdict == network.Unknown && (Class(err) == network.Transient || f.c.PendingIDs) {
 			f.Clock.Advance(time.Duration(f.c.App.Settled))
@@ -106,7 +106,7 @@ func (f *Fixture) deliver(g network.Grant, d network.Draft) {
 }
 
 // prepareAnyway prepares a draft, repeating calls that had no effect.
-func (f *Fixture) insist(g network.Grant, d network.Draft) network.Draft {
+func (f *Fixture) prepareAnyway(g network.Grant, d network.Draft) network.Draft {
 	f.t.Helper()
 	for range 10 {
 		drafts, err := f.Drafts(g, d)
@@ -125,8 +125,8 @@ func loseAnswerOfCommit(t *testing.T, c Case, p Content) {
 	for _, kind := range c.kinds() {
 		f := New(t, c, 0)
 		g := f.Connect(kind, Account)
-		d := f.Prepared(g, " lost\n\nand  found ", p.media(f.Library)...)
-		f.Wire.LoseAnswer(c.shows)
+		d := f.MustPrepare(g, " lost\n\nand  found ", p.media(f.Library)...)
+		f.Wire.LoseAnswer(c.publishes)
 		_, err := f.Commit(g, d)
 		failed := WantClass(t, err, network.Uncertain, "")
 		for _, secret := range []string{g.Access, "upload_id", "token="} {
@@ -139,19 +139,19 @@ func loseAnswerOfCommit(t *testing.T, c Case, p Content) {
 	}
 }
 
-func (c Case) shows(r Request) bool {
-	if c.Shows == nil {
+func (c Case) publishes(r Request) bool {
+	if c.Publishes == nil {
 		return r.Method != http.MethodGet
 	}
-	return c.Shows(r)
+	return c.Publishes(r)
 }
 
 // neverArrived resolves a post that was never committed. Once it counts as absent, it is published.
 func neverArrived(t *testing.T, c Case, p Content) {
 	f := New(t, c, 0)
 	g := f.Grant()
-	d := f.Prepared(g, "late", p.media(f.Library)...)
-	tried := f.Tried()
+	d := f.MustPrepare(g, "late", p.media(f.Library)...)
+	tried := f.Attempt()
 	if p.Settled > 0 {
 		for range 2 {
 			verdict, _, err := f.Network().Resolve(t.Context(), g, d, tried)
@@ -171,14 +171,14 @@ func neverArrived(t *testing.T, c Case, p Content) {
 		t.Fatalf("verdict %v, %+v, %v", verdict, receipt, err)
 	}
 	f.Publish(g, d)
-	f.WantHeld(1)
+	f.WantPosts(1)
 }
 
 // cancelCalls makes calls with a cancelled context. No request is sent.
-func cancelled(t *testing.T, c Case, p Content) {
+func cancelCalls(t *testing.T, c Case, p Content) {
 	f := New(t, c, 0)
 	g := f.Grant()
-	d, planned := f.Prepared(g, "never", p.media(f.Library)...), f.Plan("never", p.media(f.Library)...)
+	d, planned := f.MustPrepare(g, "never", p.media(f.Library)...), f.Plan("never", p.media(f.Library)...)
 	sent := f.Wire.Count("")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -187,7 +187,7 @@ func cancelled(t *testing.T, c Case, p Content) {
 		"commit":  func() error { _, err := n.Commit(ctx, g, d, f.Library); return err },
 		"resolve": func() error { _, _, err := n.Resolve(ctx, g, d, network.Tried{}); return err },
 	}
-	if p.Media != nil && !p.Local {
+	if p.Media != nil && !p.LocalPrepare {
 		calls["prepare"] = func() error { _, _, err := n.Prepare(ctx, g, planned, f.Library); return err }
 	}
 	for name, call := range calls {
@@ -195,7 +195,7 @@ func cancelled(t *testing.T, c Case, p Content) {
 			t.Errorf("%s: the error has the token", name)
 		}
 	}
-	f.WantHeld(0)
+	f.WantPosts(0)
 	if now := f.Wire.Count(""); now != sent {
 		t.Errorf("%d requests", now-sent)
 	}
@@ -208,10 +208,10 @@ func commitTwice(t *testing.T, c Case, p Content) {
 	}
 	f := New(t, c, 0)
 	g := f.Grant()
-	d := f.Prepared(g, "once", p.media(f.Library)...)
+	d := f.MustPrepare(g, "once", p.media(f.Library)...)
 	first := f.Publish(g, d)
 	again, err := f.Commit(g, d)
-	if err != nil && Class(err) != c.Another && Class(err) != network.Uncertain ||
+	if err != nil && Class(err) != c.SecondCommit && Class(err) != network.Uncertain ||
 		err == nil && !c.PendingIDs && again.ID != first.ID {
 		t.Errorf("receipts %+v and %+v, %v", first, again, err)
 	}
@@ -234,7 +234,7 @@ func commitAtOnce(t *testing.T, c Case, p Content) {
 	}
 	f := New(t, c, 0)
 	g := f.Grant()
-	d := f.Prepared(g, "once", p.media(f.Library)...)
+	d := f.MustPrepare(g, "once", p.media(f.Library)...)
 	results := make([]error, 8)
 	var all sync.WaitGroup
 	for i := range results {
@@ -246,12 +246,12 @@ func commitAtOnce(t *testing.T, c Case, p Content) {
 		switch Class(err) {
 		case "", network.Processing:
 			published++
-		case c.Another, network.Uncertain:
+		case c.SecondCommit, network.Uncertain:
 		default:
 			t.Error(err)
 		}
 	}
-	if c.Another != "" && published != 1 {
+	if c.SecondCommit != "" && published != 1 {
 		t.Errorf("published %d times", published)
 	}
 	f.WantStands(g, d)

@@ -97,7 +97,7 @@ type Post struct {
 }
 
 // SandboxPosts returns a platform's posts in the sandbox at an address.
-func Held(t *testing.T, address, platform string) []Post {
+func SandboxPosts(t *testing.T, address, platform string) []Post {
 	t.Helper()
 	response := get(t, address+"/held?platform="+platform, false)
 	defer response.Body.Close()

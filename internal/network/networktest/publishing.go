@@ -33,7 +33,7 @@ func testPublishing(t *testing.T, c Case) {
 		tests := map[string]func(*testing.T, Case, Content){
 			"PrepareFromEachDraft": PrepareFromEachDraft, "LoseAnything": LoseAnything,
 			"LoseAnswerOfCommit": loseAnswerOfCommit,
-			"NeverArrived":       neverArrived, "Cancelled": cancelled, "CommitTwice": commitTwice,
+			"NeverArrived":       neverArrived, "Cancelled": cancelCalls, "CommitTwice": commitTwice,
 			"CommitAtOnce": commitAtOnce,
 		}
 		if p.Variant {
@@ -65,10 +65,10 @@ func publish(t *testing.T, c Case, p Content) {
 		f := New(t, c, 10*time.Second)
 		g := f.Connect(kind, Account)
 		media := p.media(f.Library)
-		d := f.Prepared(g, p.text(), media...)
-		f.WantHeld(0)
+		d := f.MustPrepare(g, p.text(), media...)
+		f.WantPosts(0)
 		receipt := f.Publish(g, d)
-		if held := f.Held(); len(held) != 1 || receipt.ID != held[0].ID && !c.PendingIDs {
+		if held := f.Posts(); len(held) != 1 || receipt.ID != held[0].ID && !c.PendingIDs {
 			t.Fatalf("held %+v, receipt %+v", held, receipt)
 		}
 		f.WantShown(p.text(), media)
@@ -88,18 +88,18 @@ func fits(t *testing.T, c Case) {
 	for _, p := range c.Posts {
 		f.Post(g, "fits "+p.Name, p.media(f.Library)...)
 	}
-	for _, fit := range f.Library.Asked() {
-		if len(asked) == 0 || !seen(asked, fit) {
+	for _, fit := range f.Library.Fits() {
+		if len(asked) == 0 || !containsFit(asked, fit) {
 			asked = append(asked, fit)
 		}
 	}
 	if diff := cmp.Diff(c.Fits, asked); diff != "" {
 		t.Error(diff)
 	}
-	f.WantHeld(len(c.Posts))
+	f.WantPosts(len(c.Posts))
 }
 
-func seen(fits []network.Fit, fit network.Fit) bool {
+func containsFit(fits []network.Fit, fit network.Fit) bool {
 	for _, one := range fits {
 		if cmp.Equal(one, fit) {
 			return true
@@ -182,12 +182,12 @@ func refuse(t *testing.T, c Case, r Refusal) {
 		}
 	}
 	wantClass(t, err, r.Class, r.Code)
-	f.WantHeld(0)
+	f.WantPosts(0)
 }
 
 // markers publishes texts with the sandbox's markers.
 func markers(t *testing.T, c Case) {
-	dead := c.Old.Class
+	dead := c.Expired.Class
 	if dead == "" {
 		dead = network.AuthDead
 	}
@@ -208,13 +208,13 @@ func markers(t *testing.T, c Case) {
 		for text, m := range table {
 			t.Run(text+" "+p.Name, func(t *testing.T) {
 				t.Parallel()
-				mark(t, c, p, text, m)
+				commitMarked(t, c, p, text, m)
 			})
 		}
 	}
 }
 
-func mark(t *testing.T, c Case, p Content, text string, m Marker) {
+func commitMarked(t *testing.T, c Case, p Content, text string, m Marker) {
 	f := New(t, c, 0)
 	g := f.Grant()
 	d, err := f.Prepare(g, f.Plan(text, p.media(f.Library)...))
@@ -230,14 +230,14 @@ func mark(t *testing.T, c Case, p Content, text string, m Marker) {
 			t.Errorf("commit %d: not before %v", i, failed.After)
 		}
 		if want == network.Uncertain {
-			f.wantMarked(g, d, len(f.Held()) == 1)
+			f.wantMarked(g, d, len(f.Posts()) == 1)
 		}
 		err = nil
 		if p.MarkedEarly {
 			d, err = f.Prepare(g, f.Plan(text, p.media(f.Library)...))
 		}
 	}
-	f.WantHeld(m.Held)
+	f.WantPosts(m.Posts)
 }
 
 // wantMarked resolves a post after a marked commit. If posts are listed late, a missing one may remain unknown.
@@ -261,7 +261,7 @@ func expiry(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()
 	p := c.Posts[c.Expiry.Post]
-	d := f.Prepared(g, "late", p.media(f.Library)...)
+	d := f.MustPrepare(g, "late", p.media(f.Library)...)
 	f.Clock.Advance(c.Expiry.After)
 	g = f.Grant()
 	_, err := f.Commit(g, d)
@@ -275,7 +275,7 @@ func expiry(t *testing.T, c Case) {
 		t.Fatal(err)
 	}
 	f.Publish(g, d)
-	f.WantHeld(1)
+	f.WantPosts(1)
 }
 
 // duplicate publishes a text twice. The second is rejected, and the first is not taken for it.
@@ -285,23 +285,23 @@ func duplicate(t *testing.T, c Case) {
 	}
 	f := New(t, c, 0)
 	g := f.Grant()
-	first := f.Publish(g, f.Prepared(g, "twice"))
-	second := f.Prepared(g, "twice")
+	first := f.Publish(g, f.MustPrepare(g, "twice"))
+	second := f.MustPrepare(g, "twice")
 	_, err := f.Commit(g, second)
 	wantClass(t, err, network.Duplicate, "")
-	tried := f.Tried()
+	tried := f.Attempt()
 	tried.Others = []string{first.ID}
 	f.Clock.Advance(time.Minute)
 	verdict, receipt, err := f.Network().Resolve(t.Context(), g, second, tried)
 	if verdict != network.Absent || err != nil {
 		t.Errorf("verdict %v, %+v, %v", verdict, receipt, err)
 	}
-	f.WantHeld(1)
-	if c.Again == 0 {
+	f.WantPosts(1)
+	if c.DuplicateAfter == 0 {
 		return
 	}
-	f.Clock.Advance(c.Again)
+	f.Clock.Advance(c.DuplicateAfter)
 	g = f.Grant()
-	f.Publish(g, f.Prepared(g, "twice"))
-	f.WantHeld(2)
+	f.Publish(g, f.MustPrepare(g, "twice"))
+	f.WantPosts(2)
 }

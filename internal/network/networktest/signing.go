@@ -18,7 +18,7 @@ func testSigning(t *testing.T, c Case) {
 			"Revoke": revoke,
 		})
 	tests := map[string]func(*testing.T, Case, string){
-		"Connect": connect, "Denied": denied, "BadCodes": badCodes, "Refresh": refresh, "Recent": recent,
+		"Connect": connect, "Denied": deny, "BadCodes": badCodes, "Refresh": refresh, "Recent": recent,
 	}
 	if c.Passwords {
 		tests = map[string]func(*testing.T, Case, string){"Refresh": refresh}
@@ -55,7 +55,7 @@ func connect(t *testing.T, c Case, kind string) {
 	}
 }
 
-func denied(t *testing.T, c Case, kind string) {
+func deny(t *testing.T, c Case, kind string) {
 	f := New(t, c, 0)
 	back := f.consent(Authorization(kind), Account, "deny").Query()
 	if back.Get("error") != "access_denied" || back.Get("state") != "s" || back.Has("code") {
@@ -110,17 +110,17 @@ func noPasswords(t *testing.T, c Case) {
 func refresh(t *testing.T, c Case, kind string) {
 	f := New(t, c, 0)
 	g := f.Connect(kind, Account)
-	d := f.Ready(g, "renewed")
+	d := f.PrepareUsual(g, "renewed")
 	f.Clock.Advance(c.Renew)
-	if c.Old.Class != "" {
+	if c.Expired.Class != "" {
 		_, err := f.Commit(g, d)
-		wantClass(t, err, c.Old.Class, c.Old.Code)
+		wantClass(t, err, c.Expired.Class, c.Expired.Code)
 		_, _, err = f.Resolve(g, d)
 		if c.ResolveSigned {
-			wantClass(t, err, c.Old.Class, c.Old.Code)
+			wantClass(t, err, c.Expired.Class, c.Expired.Code)
 		}
 	}
-	fresh := f.Fresh(g)
+	fresh := f.Renew(g)
 	want := g
 	want.Access, want.Refresh, want.Expires, want.RefreshExpires, want.Extra = fresh.Access, fresh.Refresh,
 		f.Clock.Now().Add(c.Life), fresh.RefreshExpires, fresh.Extra
@@ -128,43 +128,43 @@ func refresh(t *testing.T, c Case, kind string) {
 		want.Expires = g.Expires
 	}
 	if diff := cmp.Diff(want, fresh); diff != "" || fresh.Access == g.Access ||
-		(fresh.Refresh != g.Refresh) != (c.Once || c.Rotates) {
+		(fresh.Refresh != g.Refresh) != (c.RefreshOnce || c.RotatesRefresh) {
 		t.Errorf("grant %+v\n%s", fresh, diff)
 	}
-	if c.Once && c.Dead != "" {
+	if c.RefreshOnce && c.ExpiredRefresh != "" {
 		_, err := f.Network().Refresh(t.Context(), g)
-		wantClass(t, err, network.AuthDead, c.Dead)
+		wantClass(t, err, network.AuthDead, c.ExpiredRefresh)
 	}
-	f.Publish(fresh, f.Ready(fresh, "renewed"))
-	f.WantHeld(1)
+	f.Publish(fresh, f.PrepareUsual(fresh, "renewed"))
+	f.WantPosts(1)
 	if g.Refresh != "" {
 		none := g
 		none.Refresh = ""
 		_, err := f.Network().Refresh(t.Context(), none)
 		wantClass(t, err, network.AuthDead, "")
 	}
-	if c.Ends > 0 {
-		f.Clock.Advance(c.Ends)
+	if c.GrantLife > 0 {
+		f.Clock.Advance(c.GrantLife)
 		_, err := f.Network().Refresh(t.Context(), fresh)
-		wantClass(t, err, network.AuthDead, c.Dead)
+		wantClass(t, err, network.AuthDead, c.ExpiredRefresh)
 	}
 }
 
 // recent refreshes a token that the network does not refresh yet. It remains, and its holder becomes known.
 func recent(t *testing.T, c Case, kind string) {
-	if c.Recent == 0 {
+	if c.MinAge == 0 {
 		return
 	}
 	f := New(t, c, 0)
 	g := f.Connect(kind, Account)
-	f.Clock.Advance(c.Recent - time.Hour)
-	if diff := cmp.Diff(g, f.Fresh(g)); diff != "" {
+	f.Clock.Advance(c.MinAge - time.Hour)
+	if diff := cmp.Diff(g, f.Renew(g)); diff != "" {
 		t.Error(diff)
 	}
 	unknown := g
 	unknown.Holder = ""
 	for range 2 {
-		if fresh := f.Fresh(unknown); fresh.Holder != g.Holder || fresh.Account != g.Account {
+		if fresh := f.Renew(unknown); fresh.Holder != g.Holder || fresh.Account != g.Account {
 			t.Errorf("the holder is %q, want %q", fresh.Holder, g.Holder)
 		}
 		f.Clock.Advance(48 * time.Hour)
@@ -174,11 +174,11 @@ func recent(t *testing.T, c Case, kind string) {
 func unknownToken(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()
-	d := f.Ready(g, "never")
+	d := f.PrepareUsual(g, "never")
 	g.Access = "no-token"
 	_, err := f.Commit(g, d)
 	wantClass(t, err, c.Unknown.Class, c.Unknown.Code)
-	f.WantHeld(0)
+	f.WantPosts(0)
 	if collector, ok := f.Network().(network.Collector); ok {
 		_, err = collector.Collect(t.Context(), g, Start, 10)
 		wantClass(t, err, c.Unknown.Class, c.Unknown.Code)
@@ -190,22 +190,22 @@ func connectingAgain(t *testing.T, c Case) {
 	for _, kind := range c.kinds() {
 		f := New(t, c, 0)
 		g := f.Connect(kind, Account)
-		f.Clock.Advance(c.Recent + time.Minute)
+		f.Clock.Advance(c.MinAge + time.Minute)
 		text := "[sandbox:expired-token]"
 		d, err := f.Prepare(g, f.Plan(text, f.Media()...))
 		if err == nil {
 			_, err = f.Commit(g, d)
 		}
-		want := c.Old
+		want := c.Expired
 		if want.Class == "" {
-			want = Expected{network.AuthDead, c.Dead}
+			want = Expected{network.AuthDead, c.ExpiredRefresh}
 		}
 		wantClass(t, err, want.Class, "")
 		_, err = f.Network().Refresh(t.Context(), g)
-		wantClass(t, err, network.AuthDead, c.Dead)
+		wantClass(t, err, network.AuthDead, c.ExpiredRefresh)
 		g = f.Connect(kind, Account)
-		f.Publish(g, f.Ready(g, text))
-		f.WantHeld(1)
+		f.Publish(g, f.PrepareUsual(g, text))
+		f.WantPosts(1)
 	}
 }
 
@@ -221,7 +221,7 @@ func revoke(t *testing.T, c Case) {
 	if err := revoker.Revoke(t.Context(), g); err != nil {
 		t.Fatal(err)
 	}
-	f.Clock.Advance(c.Recent + time.Minute)
+	f.Clock.Advance(c.MinAge + time.Minute)
 	_, err := f.Network().Refresh(t.Context(), g)
 	wantClass(t, err, network.AuthDead, c.Revoked)
 	if err = revoker.Revoke(t.Context(), g); Class(err) != c.RevokedTwice {
@@ -230,7 +230,7 @@ func revoke(t *testing.T, c Case) {
 	if _, err = f.Network().Refresh(t.Context(), twin); (err == nil) != (twin.Holder == "") {
 		t.Errorf("another grant of the same person: %v", err)
 	}
-	f.Fresh(other)
+	f.Renew(other)
 	f.Wire.LoseAnswerTo("/")
 	if err := revoker.Revoke(t.Context(), other); Class(err) != network.Transient {
 		t.Errorf("without an answer: %v", err)

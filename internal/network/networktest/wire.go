@@ -15,7 +15,7 @@ import (
 )
 
 // maxBody is the size in bytes up to which a Wire records a request's body. A larger body is passed on unread.
-const longestBody = 2 << 20
+const maxBody = 2 << 20
 
 // Request is a request that was sent, with its response.
 type Request struct {
@@ -35,7 +35,7 @@ func (r Request) Line() string {
 }
 
 // Endpoint returns the method and the last element of the path.
-func (r Request) Edge() string {
+func (r Request) Endpoint() string {
 	return r.Method + " " + r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
 }
 
@@ -47,7 +47,7 @@ func (r Request) Params() url.Values {
 		params, _ := url.ParseQuery(string(r.Body))
 		return params
 	case err == nil && kind == "multipart/form-data":
-		form, err := multipart.NewReader(bytes.NewReader(r.Body), options["boundary"]).ReadForm(longestBody)
+		form, err := multipart.NewReader(bytes.NewReader(r.Body), options["boundary"]).ReadForm(maxBody)
 		if err != nil {
 			return nil
 		}
@@ -67,7 +67,7 @@ type Wire struct {
 	lose     func(Request) bool
 	drop     func(Request) bool
 
-	Look func(Request) // called with each request that has a response
+	OnResponse func(Request) // called with each request that has a response
 }
 
 var errLost = errors.New("the connection was lost")
@@ -100,7 +100,7 @@ func (w *Wire) loseNth(n int, request bool) {
 // RoundTrip sends a request, unless it is to be dropped.
 func (w *Wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	sent := Request{Method: r.Method, URL: r.URL, Header: r.Header}
-	if r.Body != nil && r.ContentLength <= longestBody {
+	if r.Body != nil && r.ContentLength <= maxBody {
 		sent.Body, _ = io.ReadAll(r.Body) // it is in memory
 		r.Body = io.NopCloser(bytes.NewReader(sent.Body))
 	}
@@ -122,8 +122,8 @@ func (w *Wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	w.mu.Lock()
 	w.requests[at] = sent
 	w.mu.Unlock()
-	if w.Look != nil {
-		w.Look(sent)
+	if w.OnResponse != nil {
+		w.OnResponse(sent)
 	}
 	return response, nil
 }
@@ -154,7 +154,7 @@ func (w *Wire) Requests(part string) []Request {
 func (w *Wire) Count(part string) int { return len(w.Requests(part)) }
 
 // Interceptor answers the requests whose URL contains Part, and passes on the others.
-type Answering struct {
+type Interceptor struct {
 	http.RoundTripper
 
 	Part   string
@@ -164,7 +164,7 @@ type Answering struct {
 }
 
 // RoundTrip answers one request.
-func (a Answering) RoundTrip(r *http.Request) (*http.Response, error) {
+func (a Interceptor) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !strings.Contains(r.URL.String(), a.Part) {
 		return a.RoundTripper.RoundTrip(r) //nolint:wrapcheck // returned unchanged
 	}

@@ -15,22 +15,22 @@ import (
 )
 
 const (
-	mostPages    = 20                  // pages of a board
-	mostReported = 100                 // pins per report
-	reportedFor  = 89 * 24 * time.Hour // oldest pin of a report, which covers 90 days
-	mostAlone    = 50                  // pins with a report of their own
+	maxBoardPages    = 20                  // pages of a board
+	reportBatchSize  = 100                 // pins per report
+	maxReportAge     = 89 * 24 * time.Hour // oldest pin of a report, which covers 90 days
+	maxSingleReports = 50                  // pins with a report of their own
 	// error code of a pin without reports; its status may be that of an invalid token
-	notYours      = "7"
-	saved         = "SAVE"
-	impressions   = "IMPRESSION"
-	pinClicks     = "PIN_CLICK"
-	linkClicks    = "OUTBOUND_CLICK"
-	totalComments = "TOTAL_COMMENTS"
-	totalLikes    = "TOTAL_REACTIONS"
+	codeNoReports     = "7"
+	metricSaves       = "SAVE"
+	metricImpressions = "IMPRESSION"
+	metricPinClicks   = "PIN_CLICK"
+	metricLinkClicks  = "OUTBOUND_CLICK"
+	metricComments    = "TOTAL_COMMENTS"
+	metricLikes       = "TOTAL_REACTIONS"
 )
 
 // reportMetrics are the figures that a report is requested for.
-var reported = []string{impressions, pinClicks, linkClicks, saved, totalComments, totalLikes}
+var reportMetrics = []string{metricImpressions, metricPinClicks, metricLinkClicks, metricSaves, metricComments, metricLikes}
 
 var _ network.Collector = (*Network)(nil)
 
@@ -38,7 +38,7 @@ var _ network.Collector = (*Network)(nil)
 // reports, which cover 90 days; figures of older pins remain unknown. The followers are the account's. Source:
 // https://developers.pinterest.com/docs/api/v5/boards-list_pins.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collected, error) {
-	on, err := board(g)
+	on, err := boardID(g)
 	if err != nil {
 		return network.Collected{}, err
 	}
@@ -46,15 +46,15 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	if err != nil && !network.Withheld(err) {
 		return network.Collected{}, err
 	}
-	posts, cut, err := n.own(ctx, g, on, since, true)
+	posts, cut, err := n.listFigures(ctx, g, on, since, true)
 	if network.Withheld(err) {
-		posts, cut, err = n.own(ctx, g, on, since, false)
+		posts, cut, err = n.listFigures(ctx, g, on, since, false)
 	}
 	collected := network.Collected{Followers: followers, Posts: network.Newest(posts, since, limit), Cut: cut}
 	if err != nil {
 		return collected, network.Closed(err)
 	}
-	if err := n.report(ctx, g, collected.Posts); err != nil && !unreported(err) {
+	if err := n.addReports(ctx, g, collected.Posts); err != nil && !isReportRefused(err) {
 		return collected, err
 	}
 	return collected, nil
@@ -64,12 +64,12 @@ func (n *Network) followers(ctx context.Context, g network.Grant) (*int64, error
 	var me struct {
 		Followers *int64 `json:"follower_count"`
 	}
-	err := n.do(ctx, n.on(g, http.MethodGet, "user_account"), &me)
+	err := n.do(ctx, n.newCall(g, http.MethodGet, "user_account"), &me)
 	return network.Told(me.Followers), err
 }
 
 // countedPin is a listed pin with its figures.
-type counted struct {
+type countedPin struct {
 	pin
 
 	Title   string `json:"title"`
@@ -89,18 +89,18 @@ type counted struct {
 
 // listFigures returns the account's pins on the board since a time. It stops at an older pin only on a page sorted
 // newest first, as the order is not documented. It reports true if there are more pins than were read.
-func (n *Network) own(
+func (n *Network) listFigures(
 	ctx context.Context, g network.Grant, on string, since time.Time, metrics bool,
 ) ([]network.Figures, bool, error) {
 	var posts []network.Figures
 	bookmark := ""
-	for range mostPages {
+	for range maxBoardPages {
 		var page struct {
-			Items    []counted `json:"items"`
-			Bookmark string    `json:"bookmark"`
+			Items    []countedPin `json:"items"`
+			Bookmark string       `json:"bookmark"`
 		}
-		c := n.on(g, http.MethodGet, "boards/"+on+"/pins")
-		c.Query = paged(pinPage, bookmark)
+		c := n.newCall(g, http.MethodGet, "boards/"+on+"/pins")
+		c.Query = pageQuery(pinPage, bookmark)
 		if metrics {
 			c.Query.Set("pin_metrics", "true")
 		}
@@ -110,11 +110,11 @@ func (n *Network) own(
 		var pins []pin
 		for _, p := range page.Items {
 			pins = append(pins, p.pin)
-			if isID(p.ID) && !p.at().IsZero() && (p.Mine == nil || *p.Mine) {
+			if isID(p.ID) && !p.createdAt().IsZero() && (p.Mine == nil || *p.Mine) {
 				posts = append(posts, p.figures(n))
 			}
 		}
-		past := newestFirst(pins) && pins[len(pins)-1].at().Before(since)
+		past := newestFirst(pins) && pins[len(pins)-1].createdAt().Before(since)
 		if past || page.Bookmark == "" || page.Bookmark == bookmark {
 			return posts, false, nil
 		}
@@ -123,14 +123,14 @@ func (n *Network) own(
 	return posts, true, nil
 }
 
-func (c counted) figures(n *Network) network.Figures {
+func (c countedPin) figures(n *Network) network.Figures {
 	lifetime := c.Metrics.Lifetime
 	return network.Figures{
 		ID: c.ID, URL: n.receipt(c.ID).Permalink, Text: cmp.Or(strings.TrimSpace(c.Description), c.Title),
-		Format: c.format(), PostedAt: c.at(),
+		Format: c.format(), PostedAt: c.createdAt(),
 		Views: network.Told(lifetime.Impressions), Likes: network.Told(lifetime.Likes),
 		Comments: network.Told(lifetime.Comments), Saves: network.Told(lifetime.Saves),
-		Clicks: network.Sum(lifetime.PinClicks, known(lifetime.Outbound, lifetime.LinkClicks)),
+		Clicks: network.Sum(lifetime.PinClicks, firstKnown(lifetime.Outbound, lifetime.LinkClicks)),
 	}
 }
 
@@ -143,18 +143,18 @@ func (p pin) format() string {
 
 // addReports completes the figures of pins that are not too old for a report. An app without access to reports on
 // several pins gets reports on the newest pins one by one.
-func (n *Network) report(ctx context.Context, g network.Grant, posts []network.Figures) error {
+func (n *Network) addReports(ctx context.Context, g network.Grant, posts []network.Figures) error {
 	var lacking []*network.Figures
 	for i := range posts {
 		p := &posts[i]
-		if n.opts.Now().Sub(p.PostedAt) < reportedFor && (p.Views == nil || p.Saves == nil || p.Clicks == nil) {
+		if n.opts.Now().Sub(p.PostedAt) < maxReportAge && (p.Views == nil || p.Saves == nil || p.Clicks == nil) {
 			lacking = append(lacking, p)
 		}
 	}
-	for batch := range slices.Chunk(lacking, mostReported) {
-		supported, err := n.reportOn(ctx, g, batch)
-		if unreported(err) || err == nil && len(supported) == 0 {
-			return n.reportAlone(ctx, g, lacking[:min(len(lacking), mostAlone)])
+	for batch := range slices.Chunk(lacking, reportBatchSize) {
+		supported, err := n.reportBatch(ctx, g, batch)
+		if isReportRefused(err) || err == nil && len(supported) == 0 {
+			return n.reportSingly(ctx, g, lacking[:min(len(lacking), maxSingleReports)])
 		}
 		if err != nil {
 			return err
@@ -164,9 +164,9 @@ func (n *Network) report(ctx context.Context, g network.Grant, posts []network.F
 }
 
 // isReportRefused reports whether the network refuses a report permanently.
-func unreported(err error) bool {
+func isReportRefused(err error) bool {
 	failed, ok := errors.AsType[*network.Error](err)
-	return network.Withheld(err) || ok && failed.Code == notYours
+	return network.Withheld(err) || ok && failed.Code == codeNoReports
 }
 
 // report has an entry "all" with the figures of a pin in all apps.
@@ -176,13 +176,13 @@ type report map[string]struct {
 }
 
 // reportBatch completes the figures of several pins. It returns the metrics that the network supports.
-func (n *Network) reportOn(ctx context.Context, g network.Grant, posts []*network.Figures) ([]string, error) {
+func (n *Network) reportBatch(ctx context.Context, g network.Grant, posts []*network.Figures) ([]string, error) {
 	ids := make([]string, len(posts))
 	for i, p := range posts {
 		ids[i] = p.ID
 	}
-	return network.Offered(reported, func(metrics []string) error {
-		c := n.on(g, http.MethodGet, "pins/analytics")
+	return network.Offered(reportMetrics, func(metrics []string) error {
+		c := n.newCall(g, http.MethodGet, "pins/analytics")
 		c.Query = n.reportQuery(posts, metrics)
 		c.Query["pin_ids"] = ids
 		var answer map[string]report
@@ -196,11 +196,11 @@ func (n *Network) reportOn(ctx context.Context, g network.Grant, posts []*networ
 	})
 }
 
-func (n *Network) reportAlone(ctx context.Context, g network.Grant, posts []*network.Figures) error {
-	metrics := reported
+func (n *Network) reportSingly(ctx context.Context, g network.Grant, posts []*network.Figures) error {
+	metrics := reportMetrics
 	for _, p := range posts {
 		supported, err := network.Offered(metrics, func(metrics []string) error {
-			c := n.on(g, http.MethodGet, "pins/"+p.ID+"/analytics")
+			c := n.newCall(g, http.MethodGet, "pins/"+p.ID+"/analytics")
 			c.Query = n.reportQuery([]*network.Figures{p}, metrics)
 			var answer report
 			if err := n.do(ctx, c, &answer); err != nil {
@@ -247,14 +247,14 @@ func (r report) complete(p *network.Figures) {
 			}
 			return new(int64(value))
 		}
-		p.Views, p.Saves = known(p.Views, metric(impressions)), known(p.Saves, metric(saved))
-		p.Likes, p.Comments = known(p.Likes, metric(totalLikes)), known(p.Comments, metric(totalComments))
-		p.Clicks = known(p.Clicks, network.Sum(metric(pinClicks), metric(linkClicks)))
+		p.Views, p.Saves = firstKnown(p.Views, metric(metricImpressions)), firstKnown(p.Saves, metric(metricSaves))
+		p.Likes, p.Comments = firstKnown(p.Likes, metric(metricLikes)), firstKnown(p.Comments, metric(metricComments))
+		p.Clicks = firstKnown(p.Clicks, network.Sum(metric(metricPinClicks), metric(metricLinkClicks)))
 	}
 }
 
 // firstKnown returns the first figure that is not nil.
-func known(first, second *int64) *int64 {
+func firstKnown(first, second *int64) *int64 {
 	if first != nil {
 		return first
 	}

@@ -64,16 +64,16 @@ func TestCallsAreDescribed(t *testing.T) {
 	}
 	f := networktest.New(t, adapter, 10*time.Second)
 	seen := map[string]bool{}
-	f.Wire.Look = func(r networktest.Request) {
+	f.Wire.OnResponse = func(r networktest.Request) {
 		if !strings.HasPrefix(r.URL.Path, "/pinterest/upload/") {
 			seen[api.Check(t, r)] = true
 		}
 	}
-	f.Everything()
+	f.MakeEveryCall()
 	g := f.Grant()
 	f.Clock.Advance(time.Hour)
 	f.Collect(g, networktest.Start, 10)
-	refusing := networktest.Answering{
+	refusing := networktest.Interceptor{
 		RoundTripper: f.Wire, Part: severalCall, Status: http.StatusForbidden, Body: `{"code":29,"message":"no"}`,
 	}
 	if _, err := f.CollectThrough(refusing, g, networktest.Start, 10); err != nil {

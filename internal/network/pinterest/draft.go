@@ -18,36 +18,36 @@ const (
 
 // draft is the stored state of a publication.
 type draft struct {
-	Post   bool            `json:"pinterest"` // marks a draft of this network
-	Text   string          `json:"text"`
-	Media  []network.Media `json:"media,omitempty"`
-	Video  string          `json:"video,omitempty"`  // the network's id of the uploaded video
-	Made   time.Time       `json:"made,omitzero"`    // when the video was uploaded
-	Builds int             `json:"builds,omitempty"` // how often the upload was restarted
+	Post       bool            `json:"pinterest"` // marks a draft of this network
+	Text       string          `json:"text"`
+	Media      []network.Media `json:"media,omitempty"`
+	Video      string          `json:"video,omitempty"`  // the network's id of the uploaded video
+	UploadedAt time.Time       `json:"made,omitzero"`    // when the video was uploaded
+	Restarts   int             `json:"builds,omitempty"` // how often the upload was restarted
 	// when it was first prepared: older pins are others
 	Ready time.Time `json:"ready,omitzero"`
 }
 
-var drafts = network.Drafts[draft]{Of: "a pin", Foreign: draft.foreign, Prepared: draft.prepared}
+var drafts = network.Drafts[draft]{Of: "a pin", Foreign: draft.checkOrigin, Prepared: draft.isPrepared}
 
 // Plan fixes the text and the media.
 func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 	return drafts.Plan(draft{Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media})
 }
 
-func (d draft) foreign() error {
+func (d draft) checkOrigin() error {
 	if !d.Post || d.Video != "" && !isID(d.Video) {
 		return errors.New("the draft is not of a pin")
 	}
 	return nil
 }
 
-func (d draft) prepared() bool {
-	return !d.Ready.IsZero() && len(d.Media) > 0 && d.film() == (d.Video != "")
+func (d draft) isPrepared() bool {
+	return !d.Ready.IsZero() && len(d.Media) > 0 && d.isVideo() == (d.Video != "")
 }
 
 // isVideo reports whether the pin shows a video.
-func (d draft) film() bool { return len(d.Media) == 1 && d.Media[0].Kind == network.Video }
+func (d draft) isVideo() bool { return len(d.Media) == 1 && d.Media[0].Kind == network.Video }
 
 // title returns the text's first line, cut between words if it is too long.
 func (d draft) title() string {
@@ -74,7 +74,7 @@ func (d draft) link() string {
 }
 
 // altText returns the first alt text of the media, as a pin has only one.
-func (d draft) alt() string {
+func (d draft) altText() string {
 	for _, m := range d.Media {
 		if m.Alt != "" {
 			return network.Clip(m.Alt, maxAlt)
@@ -87,7 +87,7 @@ func (d draft) alt() string {
 func (d draft) pin(board string, source map[string]any) map[string]any {
 	body := map[string]any{"board_id": board, "media_source": source}
 	for name, text := range map[string]string{
-		"title": d.title(), "description": d.Text, "link": d.link(), "alt_text": d.alt(),
+		"title": d.title(), "description": d.Text, "link": d.link(), "alt_text": d.altText(),
 	} {
 		if text != "" {
 			body[name] = text

@@ -11,18 +11,18 @@ import (
 )
 
 // apiError is an error of the API.
-type said struct {
+type apiError struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
 }
 
 // refusal returns the error of a response other than 200 and 201.
 func (n *Network) refusal(answer network.Answer) *network.Error {
-	var body said
+	var body apiError
 	_ = json.Unmarshal(answer.Body, &body) // a response in another format comes from a proxy
 	class := body.class(answer.Status)
 	if answer.Call.Purpose == network.Signing {
-		class = body.signing(answer.Status)
+		class = body.tokenClass(answer.Status)
 	}
 	code := ""
 	if body.Code != 0 {
@@ -30,24 +30,26 @@ func (n *Network) refusal(answer network.Answer) *network.Error {
 	}
 	failed := answer.Refusal(class, code, body.Message)
 	// the image's URL was unreachable; no pin was created
-	if failed.Class == network.Rejected && body.has("unable to reach") {
+	if failed.Class == network.Rejected && body.contains("unable to reach") {
 		failed.Class = network.Transient
 	}
 	if failed.Class == network.Rate {
-		failed.After = again(answer, n.opts.Now())
+		failed.After = retryTime(answer, n.opts.Now())
 	}
 	return failed
 }
 
-func (s said) has(words string) bool { return strings.Contains(strings.ToLower(s.Message), words) }
+func (s apiError) contains(words string) bool {
+	return strings.Contains(strings.ToLower(s.Message), words)
+}
 
 // class returns what can be done about a failed call.
-func (s said) class(status int) network.Class {
+func (s apiError) class(status int) network.Class {
 	switch status {
 	case http.StatusUnauthorized:
 		return network.AuthRefresh
 	case http.StatusForbidden:
-		if s.has("trial access") {
+		if s.contains("trial access") {
 			return network.Unapproved
 		}
 		return network.AuthDead // the board is no longer the account's, or a scope is missing
@@ -64,10 +66,10 @@ func (s said) class(status int) network.Class {
 
 // tokenClass returns the class of a token endpoint's error. A wrong app and an expired token differ only in the
 // message; that is not confirmed.
-func (s said) signing(status int) network.Class {
+func (s apiError) tokenClass(status int) network.Class {
 	switch status {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden:
-		if s.has("client") {
+		if s.contains("client") {
 			return network.Unapproved
 		}
 		return network.AuthDead
@@ -79,7 +81,7 @@ func (s said) signing(status int) network.Class {
 
 // retryTime returns when to repeat, or zero if unknown. The network's header has seconds or a Unix time, which is
 // not confirmed.
-func again(answer network.Answer, now time.Time) time.Time {
+func retryTime(answer network.Answer, now time.Time) time.Time {
 	const header = "x-ratelimit-reset"
 	if at := answer.RetryAfter(now); !at.IsZero() {
 		return at

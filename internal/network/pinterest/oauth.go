@@ -34,7 +34,7 @@ func (n *Network) Authorize(a network.Authorization) string {
 // Exchange trades the code for tokens and returns a candidate for each of the account's boards, at most 200. A
 // rejected code is AuthDead.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
-	token, err := n.sign(ctx, n.opts.APIHost, url.Values{
+	token, err := n.requestToken(ctx, n.opts.APIHost, url.Values{
 		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {a.Redirect},
 		"continuous_refresh": {"true"}, // or apps from before September 2025 get refresh tokens that cannot be refreshed
 	}, code)
@@ -55,7 +55,7 @@ func (n *Network) boards(ctx context.Context, g network.Grant) ([]network.Candid
 		Username string `json:"username"`
 		Business string `json:"business_name"`
 	}
-	if err := n.do(ctx, n.on(g, http.MethodGet, "user_account"), &me); err != nil {
+	if err := n.do(ctx, n.newCall(g, http.MethodGet, "user_account"), &me); err != nil {
 		return nil, err
 	}
 	if !isID(me.ID) || me.Username == "" {
@@ -67,8 +67,8 @@ func (n *Network) boards(ctx context.Context, g network.Grant) ([]network.Candid
 			Items    []namedBoard `json:"items"`
 			Bookmark string       `json:"bookmark"`
 		}
-		c := n.on(g, http.MethodGet, "boards")
-		c.Query = paged(boardPage, bookmark)
+		c := n.newCall(g, http.MethodGet, "boards")
+		c.Query = pageQuery(boardPage, bookmark)
 		if err := n.do(ctx, c, &page); err != nil {
 			return nil, err
 		}
@@ -84,7 +84,7 @@ func (n *Network) boards(ctx context.Context, g network.Grant) ([]network.Candid
 	}
 }
 
-func paged(size, bookmark string) url.Values {
+func pageQuery(size, bookmark string) url.Values {
 	query := url.Values{"page_size": {size}}
 	if bookmark != "" {
 		query.Set("bookmark", bookmark)
@@ -101,7 +101,7 @@ type namedBoard struct {
 func (b namedBoard) candidate(g network.Grant, account, username, business string) network.Candidate {
 	g.Account = account + "/" + b.ID
 	g.Username = network.Clip(username+"/"+b.Name, maxName)
-	g.Extra = map[string]string{boardOf: b.ID}
+	g.Extra = map[string]string{boardKey: b.ID}
 	shown := b.Name
 	if business != "" {
 		shown = business + ": " + b.Name
@@ -116,7 +116,7 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 			Class: network.AuthDead, Err: errors.New("the grant has no refresh token; connect the account again"),
 		}
 	}
-	token, err := n.sign(ctx, g.Server, url.Values{
+	token, err := n.requestToken(ctx, g.Server, url.Values{
 		"grant_type": {"refresh_token"}, "refresh_token": {g.Refresh}, "continuous_refresh": {"true"},
 	}, g.Refresh)
 	if err != nil {
@@ -126,8 +126,8 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 }
 
 // requestToken requests tokens. The app authenticates by HTTP Basic authentication.
-func (n *Network) sign(ctx context.Context, server string, form url.Values, secret string) (network.Token, error) {
-	c := n.on(network.Grant{Server: server}, http.MethodPost, "oauth/token")
+func (n *Network) requestToken(ctx context.Context, server string, form url.Values, secret string) (network.Token, error) {
+	c := n.newCall(network.Grant{Server: server}, http.MethodPost, "oauth/token")
 	c.Purpose, c.Form, c.Secrets = network.Signing, form, []string{secret, n.opts.ClientSecret}
 	pair := base64.StdEncoding.EncodeToString([]byte(n.opts.ClientID + ":" + n.opts.ClientSecret))
 	c.Header = http.Header{"Authorization": {"Basic " + pair}}

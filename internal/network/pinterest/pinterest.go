@@ -25,7 +25,7 @@ const (
 	defaultAPI       = "https://api.pinterest.com"
 	defaultWeb       = "https://www.pinterest.com"
 	defaultVersion   = "v5"
-	boardOf          = "board" // key of the board's id in a grant's Extra
+	boardKey         = "board" // key of the board's id in a grant's Extra
 )
 
 // defaultScopes are what publishing on boards that are not secret needs.
@@ -52,7 +52,7 @@ var _ network.Authorizer = (*Network)(nil)
 
 // New returns the network with opts.
 func New(opts Options) *Network {
-	opts = opts.complete()
+	opts = opts.withDefaults()
 	return &Network{network.NewClient(opts.HTTP), opts}
 }
 
@@ -60,7 +60,7 @@ func New(opts Options) *Network {
 // of the call.
 const defaultSettled = network.Span(2 * time.Minute)
 
-func (o Options) complete() Options {
+func (o Options) withDefaults() Options {
 	o.Settled = cmp.Or(o.Settled, defaultSettled)
 	o.App = o.Complete(platform, defaultScopes...)
 	o.AuthorizeHost = strings.TrimRight(cmp.Or(o.AuthorizeHost, defaultAuthorize), "/")
@@ -84,8 +84,8 @@ func (n *Network) Connect(context.Context, network.Credentials) (network.Grant, 
 	return network.Grant{}, network.Unusable(errors.New("connect a Pinterest account in a browser"))
 }
 
-// on returns a call of the API as an account.
-func (n *Network) on(g network.Grant, method, path string) network.Call {
+// newCall returns a call of the API as an account.
+func (n *Network) newCall(g network.Grant, method, path string) network.Call {
 	return g.Call(method, n.opts.Version, path)
 }
 
@@ -100,8 +100,8 @@ var numericID = regexp.MustCompile(`^[0-9]{1,40}$`)
 func isID(text string) bool { return numericID.MatchString(text) }
 
 // boardID returns the id of the account's board.
-func board(g network.Grant) (string, error) {
-	if id := g.Extra[boardOf]; isID(id) {
+func boardID(g network.Grant) (string, error) {
+	if id := g.Extra[boardKey]; isID(id) {
 		return id, nil
 	}
 	return "", network.Unusable(errors.New("the grant has no board; connect the account again"))

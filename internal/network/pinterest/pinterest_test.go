@@ -64,15 +64,15 @@ var adapter = networktest.Case{
 			return want
 		},
 		BadCode: "283", CodeLife: 10 * time.Minute,
-		Life: 30 * day, Renew: 31 * day, Ends: 60 * day, Once: true, ResolveSigned: true, Dead: "283",
-		Old:     networktest.Expected{Class: network.AuthRefresh, Code: "2"},
+		Life: 30 * day, Renew: 31 * day, GrantLife: 60 * day, RefreshOnce: true, ResolveSigned: true, ExpiredRefresh: "283",
+		Expired: networktest.Expected{Class: network.AuthRefresh, Code: "2"},
 		Unknown: networktest.Expected{Class: network.AuthRefresh, Code: "2"},
 	},
 	Publishing: networktest.Publishing{
 		Posts: []networktest.Content{
-			{Name: "an image", Media: images(1), Format: network.FormatImage, Settled: 2 * time.Minute, Local: true},
+			{Name: "an image", Media: images(1), Format: network.FormatImage, Settled: 2 * time.Minute, LocalPrepare: true},
 			{Name: "several", Media: images(3), Format: network.FormatCarousel, Variant: true},
-			{Name: "a video", Media: film, Format: network.FormatVideo, Settled: 2 * time.Minute, Begins: "POST /pinterest/v5/media"},
+			{Name: "a video", Media: film, Format: network.FormatVideo, Settled: 2 * time.Minute, UploadStart: "POST /pinterest/v5/media"},
 		},
 		CommitReads: true, Repeatable: []string{""},
 		Fits: []network.Fit{
@@ -93,7 +93,7 @@ var adapter = networktest.Case{
 				return []network.Media{l.Remove(l.Video(100), true)}
 			}, Class: network.RejectedMedia, Code: "missing"},
 			"a video that is shorter than it says": {Media: func(l *networktest.Library) []network.Media {
-				return []network.Media{l.Lengthen(l.Video(100))}
+				return []network.Media{l.Overstate(l.Video(100))}
 			}, Class: network.Transient},
 			"a missing image": {Media: func(l *networktest.Library) []network.Media {
 				return []network.Media{l.Remove(l.Image("png", 9, 9), true)}
@@ -138,74 +138,74 @@ var adapter = networktest.Case{
 			"wrong id": networktest.Fails(201, `{"id":"../x","items":{}}`, network.Transient, network.Uncertain, network.Transient),
 		},
 		Repeats: map[string]networktest.Repeat{
-			"seconds": later(http.Header{"X-Ratelimit-Reset": {"7"}}, 7*time.Second),
-			"a Unix time": later(http.Header{
+			"seconds": rateLimited(http.Header{"X-Ratelimit-Reset": {"7"}}, 7*time.Second),
+			"a Unix time": rateLimited(http.Header{
 				"X-Ratelimit-Reset": {strconv.FormatInt(networktest.Start.Add(10*time.Minute).Unix(), 10)},
 			}, 10*time.Minute),
-			"usual":    later(http.Header{"X-Ratelimit-Reset": {"7"}, "Retry-After": {"3"}}, 3*time.Second),
-			"too long": later(http.Header{"X-Ratelimit-Reset": {"99999999999"}}, 24*time.Hour),
-			"unknown":  later(nil, 0),
-			"nonsense": later(http.Header{"X-Ratelimit-Reset": {"-1"}}, 0),
+			"usual":    rateLimited(http.Header{"X-Ratelimit-Reset": {"7"}, "Retry-After": {"3"}}, 3*time.Second),
+			"too long": rateLimited(http.Header{"X-Ratelimit-Reset": {"99999999999"}}, 24*time.Hour),
+			"unknown":  rateLimited(nil, 0),
+			"nonsense": rateLimited(http.Header{"X-Ratelimit-Reset": {"-1"}}, 0),
 		},
-		Looks:   looks(),
-		Nothing: map[string]http.Handler{ready: networktest.Answer{Body: `{"items":[],"bookmark":null}`}},
+		Resolves:   resolveCases(),
+		EmptyLists: map[string]http.Handler{ready: networktest.Answer{Body: `{"items":[],"bookmark":null}`}},
 		GivesUp: map[string]networktest.GiveUp{
-			"forgotten": uploading(networktest.Answer{Status: http.StatusNotFound, Body: `{"code":50}`}, network.Transient),
-			"failed":    uploading(networktest.Answer{Body: `{"status":"failed"}`}, network.RejectedMedia),
+			"forgotten": stuckVideo(networktest.Answer{Status: http.StatusNotFound, Body: `{"code":50}`}, network.Transient),
+			"failed":    stuckVideo(networktest.Answer{Body: `{"status":"failed"}`}, network.RejectedMedia),
 		},
 	},
 	Collecting: networktest.Collecting{
-		Told: []string{"views", "likes", "comments", "saves", "clicks"}, Page: 100,
+		Figures: []string{"views", "likes", "comments", "saves", "clicks"}, Page: 100,
 		Fails: func(now time.Time) map[string]networktest.CollectFailure {
 			return map[string]networktest.CollectFailure{
-				"rate limit, account": networktest.Stops(networktest.Answering{
+				"rate limit, account": networktest.StopsWith(networktest.Interceptor{
 					Part: userCall, Status: 429, Header: late, Body: `{"code":8}`,
 				}, network.Rate, now.Add(7*time.Second), 0),
-				"rate limit, list": networktest.Stops(networktest.Answering{
+				"rate limit, list": networktest.StopsWith(networktest.Interceptor{
 					Part: listCall, Status: 429, Header: late, Body: `{"code":8}`,
 				}, network.Rate, now.Add(7*time.Second), 0),
-				"rate limit, reports": networktest.Stops(networktest.Answering{
+				"rate limit, reports": networktest.StopsWith(networktest.Interceptor{
 					Part: aloneCall, Status: 429, Header: late, Body: `{"code":8}`,
 				}, network.Rate, now.Add(7*time.Second), 1),
-				"an invalid token": networktest.Stops(networktest.Answering{
+				"an invalid token": networktest.StopsWith(networktest.Interceptor{
 					Part: userCall, Status: 401, Body: dead,
 				}, network.AuthRefresh, time.Time{}, 0),
-				"an invalid token, reports": networktest.Stops(networktest.Answering{
+				"an invalid token, reports": networktest.StopsWith(networktest.Interceptor{
 					Part: severalCall, Status: 401, Body: dead,
 				}, network.AuthRefresh, time.Time{}, 1),
-				"pins may not be read": networktest.Stops(networktest.Answering{
+				"pins may not be read": networktest.StopsWith(networktest.Interceptor{
 					Part: listCall, Status: 403, Body: `{"code":7,"message":"no"}`,
 				}, network.Unapproved, time.Time{}, 0),
-				"the board is gone": networktest.Stops(networktest.Answering{
+				"the board is gone": networktest.StopsWith(networktest.Interceptor{
 					Part: listCall, Status: 404, Body: `{"code":40,"message":"Board not found."}`,
 				}, network.Rejected, time.Time{}, 0),
-				"a failure": networktest.Stops(networktest.Answering{Part: severalCall, Status: 503}, network.Transient, time.Time{}, 1),
-				"nonsense": networktest.Stops(networktest.Answering{Part: listCall, Status: 200, Body: "["},
+				"a failure": networktest.StopsWith(networktest.Interceptor{Part: severalCall, Status: 503}, network.Transient, time.Time{}, 1),
+				"nonsense": networktest.StopsWith(networktest.Interceptor{Part: listCall, Status: 200, Body: "["},
 					network.Transient, time.Time{}, 0),
 			}
 		},
 		Withheld: map[string]networktest.Withheld{
-			"followers":             networktest.Without("followers", networktest.Answering{Part: userCall, Status: 403, Body: trial}),
-			"figures with the list": networktest.Without("", networktest.Answering{Part: "pin_metrics", Status: 400, Body: invalid}),
-			"reports on several":    networktest.Without("", networktest.Answering{Part: severalCall, Status: 403, Body: trial}),
+			"followers":             networktest.Without("followers", networktest.Interceptor{Part: userCall, Status: 403, Body: trial}),
+			"figures with the list": networktest.Without("", networktest.Interceptor{Part: "pin_metrics", Status: 400, Body: invalid}),
+			"reports on several":    networktest.Without("", networktest.Interceptor{Part: severalCall, Status: 403, Body: trial}),
 			"not for this token": networktest.Without("",
-				networktest.Answering{
+				networktest.Interceptor{
 					Part: severalCall, Status: 401, Body: `{"code":7,"message":"Not authorized to access board or Pin."}`,
 				}),
-			"all reports": networktest.Without("saves", networktest.Answering{Part: aloneCall, Status: 403, Body: trial}),
-			"one figure":  networktest.Without("", networktest.Answering{Part: "TOTAL_REACTIONS", Status: 400, Body: invalid}),
-			"saves":       networktest.Without("saves", networktest.Answering{Part: "SAVE", Status: 400, Body: invalid}),
+			"all reports": networktest.Without("saves", networktest.Interceptor{Part: aloneCall, Status: 403, Body: trial}),
+			"one figure":  networktest.Without("", networktest.Interceptor{Part: "TOTAL_REACTIONS", Status: 400, Body: invalid}),
+			"saves":       networktest.Without("saves", networktest.Interceptor{Part: "SAVE", Status: 400, Body: invalid}),
 			"one figure, one by one": networktest.Without("",
-				networktest.Answering{Part: severalCall, Status: 404, Body: invalid},
-				networktest.Answering{Part: "TOTAL_REACTIONS", Status: 400, Body: invalid}),
+				networktest.Interceptor{Part: severalCall, Status: 404, Body: invalid},
+				networktest.Interceptor{Part: "TOTAL_REACTIONS", Status: 400, Body: invalid}),
 			"everything but pins": networktest.Without("views likes comments clicks saves",
-				networktest.Answering{Part: "pin_metrics", Status: 400, Body: invalid},
-				networktest.Answering{Part: aloneCall, Status: 403, Body: trial}),
+				networktest.Interceptor{Part: "pin_metrics", Status: 400, Body: invalid},
+				networktest.Interceptor{Part: aloneCall, Status: 403, Body: trial}),
 		},
 	},
 }
 
-func later(header http.Header, after time.Duration) networktest.Repeat {
+func rateLimited(header http.Header, after time.Duration) networktest.Repeat {
 	r := networktest.Repeat{
 		Call: 1, Answer: networktest.Answer{Status: http.StatusTooManyRequests, Header: header, Body: `{"code":8}`}, Class: network.Rate,
 	}
@@ -216,7 +216,7 @@ func later(header http.Header, after time.Duration) networktest.Repeat {
 }
 
 // stuckVideo returns a server that accepts videos and always answers with the same status.
-func uploading(video networktest.Answer, class network.Class) networktest.GiveUp {
+func stuckVideo(video networktest.Answer, class network.Class) networktest.GiveUp {
 	return networktest.GiveUp{Draft: planned, Class: class, Calls: 4,
 		Answer: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodGet {
@@ -230,9 +230,9 @@ func uploading(video networktest.Answer, class network.Class) networktest.GiveUp
 }
 
 // resolveCases are lists of pins with their outcomes.
-func looks() map[string]networktest.Look {
-	look := func(pins, bookmark string, verdict network.Verdict, class network.Class, id string) networktest.Look {
-		return networktest.Look{
+func resolveCases() map[string]networktest.ResolveCase {
+	look := func(pins, bookmark string, verdict network.Verdict, class network.Class, id string) networktest.ResolveCase {
+		return networktest.ResolveCase{
 			Draft: ready, Later: time.Hour, Answer: networktest.Answer{Body: `{"items":[` + pins + `],"bookmark":` + bookmark + `}`},
 			Verdict: verdict, Class: class, Receipt: network.Receipt{ID: id},
 		}
@@ -247,7 +247,7 @@ func looks() map[string]networktest.Look {
 		pin("../x", "2026-11-21T09:00:30", "x"), pin("8", "noon", "x"),
 		`{"id":"9","created_at":"2026-11-21T09:00:30","description":"x","media":{"media_type":"image"}}`,
 	}, ",")
-	return map[string]networktest.Look{
+	return map[string]networktest.ResolveCase{
 		"nothing":    look(``, "null", network.Absent, "", ""),
 		"other pins": look(other, "null", network.Absent, "", ""),
 		"it":         look(other+","+it, "null", network.Stands, "", "5"),

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	firstRest = 2 * time.Second
-	lastRest  = time.Minute
-	maxBuilds = 3
+	minPoll     = 2 * time.Second
+	maxPoll     = time.Minute
+	maxRestarts = 3
 )
 
 // Prepare uploads a video and waits until the network has processed it. Images need no preparation: the network
@@ -31,7 +31,7 @@ func (n *Network) Prepare(
 
 // advance does the next steps. It returns how long to wait for the network, or 0 when all are done.
 func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
-	if _, err := board(g); err != nil {
+	if _, err := boardID(g); err != nil {
 		return 0, err
 	}
 	if p.Ready.IsZero() && p.Video == "" {
@@ -39,7 +39,7 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 			return 0, err
 		}
 	}
-	if !p.film() {
+	if !p.isVideo() {
 		return 0, nil
 	}
 	if p.Video == "" {
@@ -47,21 +47,21 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 		if p.Video, err = n.upload(ctx, g, p.Media[0], files); err != nil {
 			return 0, err
 		}
-		p.Made = n.opts.Now().UTC()
+		p.UploadedAt = n.opts.Now().UTC()
 	}
-	return n.ready(ctx, g, p)
+	return n.pollVideo(ctx, g, p)
 }
 
 // pollVideo returns 0 if the network has processed the video, else how long to wait.
-func (n *Network) ready(ctx context.Context, g network.Grant, p *draft) (time.Duration, error) {
+func (n *Network) pollVideo(ctx context.Context, g network.Grant, p *draft) (time.Duration, error) {
 	var now struct {
 		Status string `json:"status"`
 	}
-	err := n.do(ctx, n.on(g, http.MethodGet, "media/"+p.Video), &now)
+	err := n.do(ctx, n.newCall(g, http.MethodGet, "media/"+p.Video), &now)
 	if refused, ok := errors.AsType[*network.Error](err); ok && refused.Status == http.StatusNotFound {
 		gone := *refused
 		gone.Class = network.Transient
-		return n.rebuild(p, &gone)
+		return n.restartUpload(p, &gone)
 	}
 	if err != nil {
 		return 0, err
@@ -70,9 +70,9 @@ func (n *Network) ready(ctx context.Context, g network.Grant, p *draft) (time.Du
 	case "succeeded":
 		return 0, nil
 	case "registered", "processing":
-		return max(firstRest, min(n.opts.Now().Sub(p.Made), lastRest)), nil
+		return max(minPoll, min(n.opts.Now().Sub(p.UploadedAt), maxPoll)), nil
 	case "failed":
-		return n.rebuild(p, &network.Error{
+		return n.restartUpload(p, &network.Error{
 			Class: network.RejectedMedia, Status: http.StatusOK, Code: now.Status,
 			Err: errors.New("Pinterest could not process the video; use another file or format"),
 		})
@@ -82,11 +82,11 @@ func (n *Network) ready(ctx context.Context, g network.Grant, p *draft) (time.Du
 
 // restartUpload discards the video, so that the next call uploads it again. After maxBuilds restarts it returns
 // reason.
-func (n *Network) rebuild(p *draft, reason *network.Error) (time.Duration, error) {
-	if p.Builds >= maxBuilds {
+func (n *Network) restartUpload(p *draft, reason *network.Error) (time.Duration, error) {
+	if p.Restarts >= maxRestarts {
 		return 0, reason
 	}
-	p.Builds++
-	p.Video, p.Made = "", time.Time{}
-	return firstRest << p.Builds, nil
+	p.Restarts++
+	p.Video, p.UploadedAt = "", time.Time{}
+	return minPoll << p.Restarts, nil
 }

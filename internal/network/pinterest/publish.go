@@ -16,18 +16,18 @@ func (n *Network) Commit(
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	to, err := board(g)
+	to, err := boardID(g)
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	source, links, err := n.source(ctx, p, files)
+	source, links, err := n.mediaSource(ctx, p, files)
 	if err != nil {
 		return network.Receipt{}, err
 	}
 	var made struct {
 		ID string `json:"id"`
 	}
-	c := n.on(g, http.MethodPost, "pins")
+	c := n.newCall(g, http.MethodPost, "pins")
 	c.Purpose, c.JSON, c.Secrets = network.Committing, p.pin(to, source), links
 	if err := n.do(ctx, c, &made); err != nil {
 		return network.Receipt{}, err
@@ -41,8 +41,8 @@ func (n *Network) Commit(
 }
 
 // mediaSource returns the pin's media_source and the URLs in it, which are secret.
-func (n *Network) source(ctx context.Context, p draft, files network.Files) (map[string]any, []string, error) {
-	if p.film() {
+func (n *Network) mediaSource(ctx context.Context, p draft, files network.Files) (map[string]any, []string, error) {
+	if p.isVideo() {
 		return map[string]any{
 			"source_type": "video_id", "media_id": p.Video,
 			"cover_image_key_frame_time": int64(p.Media[0].Cover.Seconds()),

@@ -71,8 +71,8 @@ func TestLinksEnd(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	g := f.Grant()
-	f.Publish(g, f.Ready(g, "x"))
-	for _, until := range f.Library.Until() {
+	f.Publish(g, f.PrepareUsual(g, "x"))
+	for _, until := range f.Library.LinkExpiries() {
 		if left := until.Sub(f.Clock.Now()); left < 45*time.Second || left > 70*time.Second {
 			t.Errorf("an image can be fetched for %s", left)
 		}
@@ -84,20 +84,20 @@ func TestTwins(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	g := f.Grant()
-	older := f.Ready(g, "twin")
+	older := f.PrepareUsual(g, "twin")
 	f.Publish(g, older)
 	f.Clock.Advance(10 * time.Second)
-	newer := f.Ready(g, "twin")
+	newer := f.PrepareUsual(g, "twin")
 	f.Publish(g, newer)
 	verdict, receipt, err := f.Resolve(g, newer)
-	if err != nil || verdict != network.Stands || receipt.ID != f.Held()[1].ID {
+	if err != nil || verdict != network.Stands || receipt.ID != f.Posts()[1].ID {
 		t.Errorf("the newer: verdict %v, receipt %+v, %v", verdict, receipt, err)
 	}
 	verdict, _, err = f.Resolve(g, older)
 	if networktest.WantClass(t, err, network.Uncertain, ""); verdict != network.Unknown {
 		t.Errorf("the older: verdict %v", verdict)
 	}
-	f.WantHeld(2)
+	f.WantPosts(2)
 }
 
 // An image that was missing is published once it exists.
@@ -106,12 +106,12 @@ func TestMissingImageComesBack(t *testing.T) {
 	f := networktest.New(t, adapter, 0)
 	g := f.Grant()
 	missing := f.Library.Remove(f.Library.Image("png", 9, 9), true)
-	d := f.Prepared(g, "x", missing)
+	d := f.MustPrepare(g, "x", missing)
 	_, err := f.Commit(g, d)
 	networktest.WantClass(t, err, network.Transient, "1")
 	f.Library.Remove(missing, false)
 	f.Publish(g, d)
-	f.WantHeld(1)
+	f.WantPosts(1)
 }
 
 // A grant without a board cannot publish or collect.

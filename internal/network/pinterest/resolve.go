@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	skew      = time.Minute     // the network's clock may be behind ours by this much
-	nextAsked = 5 * time.Second // between two searches
-	pinPage   = "100"           // pins per page, for a small response; the limit is 250
-	maxPages  = 10
+	clockSkew    = time.Minute     // the network's clock may be behind ours by this much
+	pollInterval = 5 * time.Second // between two searches
+	pinPage      = "100"           // pins per page, for a small response; the limit is 250
+	maxPages     = 10
 )
 
 // Resolve searches for the pin among those of the board since the Draft was prepared. A missing pin counts as
@@ -31,21 +31,21 @@ func (n *Network) Resolve(
 		return network.Unknown, network.Receipt{}, err
 	}
 	now := n.opts.Now() // before the search: a pin may appear while it runs
-	found, all, err := n.lookBack(ctx, g, p)
+	found, all, err := n.findPins(ctx, g, p)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
 	found = slices.DeleteFunc(found, func(f pin) bool { return t.Another(f.ID, "") })
 	if len(found) > 1 {
 		// older pins only have the same content
-		found = slices.DeleteFunc(found, func(f pin) bool { return f.at().Before(p.Ready.Truncate(time.Second)) })
+		found = slices.DeleteFunc(found, func(f pin) bool { return f.createdAt().Before(p.Ready.Truncate(time.Second)) })
 		all = all && len(found) == 0
 	}
 	switch {
 	case len(found) == 1:
 		receipt := n.receipt(found[0].ID)
 		receipt.Alike = true
-		receipt.At = found[0].at()
+		receipt.At = found[0].createdAt()
 		return network.Stands, receipt, nil
 	case !all:
 		return network.Unknown, network.Receipt{}, &network.Error{
@@ -54,7 +54,7 @@ func (n *Network) Resolve(
 		}
 	case now.Before(t.Last.Add(time.Duration(n.opts.Settled))):
 		return network.Unknown, network.Receipt{}, &network.Error{
-			Class: network.Processing, Status: http.StatusOK, After: now.Add(nextAsked).UTC(),
+			Class: network.Processing, Status: http.StatusOK, After: now.Add(pollInterval).UTC(),
 			Err: errors.New("searching for the pin: not listed yet"),
 		}
 	}
@@ -73,7 +73,7 @@ type pin struct {
 }
 
 // createdAt returns when the pin was created. The network's time is in UTC, with or without a zone.
-func (p pin) at() time.Time {
+func (p pin) createdAt() time.Time {
 	at, err := time.Parse(time.RFC3339, p.Created)
 	if err != nil {
 		at, _ = time.Parse("2006-01-02T15:04:05", p.Created) // zero if it is neither
@@ -83,12 +83,12 @@ func (p pin) at() time.Time {
 
 // findPins returns the pins that match the draft. It reports whether it has seen all pins of the time. It stops at
 // an older pin only on a page sorted newest first, as the order is not documented.
-func (n *Network) lookBack(ctx context.Context, g network.Grant, p draft) ([]pin, bool, error) {
-	on, err := board(g)
+func (n *Network) findPins(ctx context.Context, g network.Grant, p draft) ([]pin, bool, error) {
+	on, err := boardID(g)
 	if err != nil {
 		return nil, false, err
 	}
-	from := p.Ready.Add(-skew).Truncate(time.Second)
+	from := p.Ready.Add(-clockSkew).Truncate(time.Second)
 	var found []pin
 	bookmark := ""
 	for range maxPages {
@@ -96,17 +96,17 @@ func (n *Network) lookBack(ctx context.Context, g network.Grant, p draft) ([]pin
 			Items    []pin  `json:"items"`
 			Bookmark string `json:"bookmark"`
 		}
-		c := n.on(g, http.MethodGet, "boards/"+on+"/pins")
-		c.Query = paged(pinPage, bookmark)
+		c := n.newCall(g, http.MethodGet, "boards/"+on+"/pins")
+		c.Query = pageQuery(pinPage, bookmark)
 		if err := n.do(ctx, c, &page); err != nil {
 			return nil, false, err
 		}
 		for _, listed := range page.Items {
-			if isID(listed.ID) && !listed.at().Before(from) && listed.is(p) {
+			if isID(listed.ID) && !listed.createdAt().Before(from) && listed.matches(p) {
 				found = append(found, listed)
 			}
 		}
-		if page.Bookmark == "" || newestFirst(page.Items) && page.Items[len(page.Items)-1].at().Before(from) {
+		if page.Bookmark == "" || newestFirst(page.Items) && page.Items[len(page.Items)-1].createdAt().Before(from) {
 			return found, true, nil
 		}
 		bookmark = page.Bookmark
@@ -116,22 +116,22 @@ func (n *Network) lookBack(ctx context.Context, g network.Grant, p draft) ([]pin
 
 // newestFirst reports whether pins, at least two, are sorted newest first.
 func newestFirst(pins []pin) bool {
-	return len(pins) > 1 && slices.IsSortedFunc(pins, func(a, b pin) int { return b.at().Compare(a.at()) })
+	return len(pins) > 1 && slices.IsSortedFunc(pins, func(a, b pin) int { return b.createdAt().Compare(a.createdAt()) })
 }
 
 // matches reports whether a pin has the draft's content, as far as the list has it. The title is part of the text.
-func (p pin) is(d draft) bool {
+func (p pin) matches(d draft) bool {
 	form := "image"
 	switch {
-	case d.film():
+	case d.isVideo():
 		form = "video"
 	case len(d.Media) > 1:
 		form = "multiple_images"
 	}
 	items := len(p.Media.Items)
 	return (p.Media.Type == form || p.Media.Type == "") && (items == len(d.Media) || items == 0) &&
-		plain(p.Description) == plain(d.Text)
+		normalize(p.Description) == normalize(d.Text)
 }
 
 // normalize returns a text without what the network may change of it.
-func plain(text string) string { return strings.Join(strings.Fields(norm.NFC.String(text)), " ") }
+func normalize(text string) string { return strings.Join(strings.Fields(norm.NFC.String(text)), " ") }

@@ -14,7 +14,7 @@ import (
 )
 
 // uploadTarget is the form to which a video is uploaded.
-type registered struct {
+type uploadTarget struct {
 	ID     string            `json:"media_id"`
 	URL    string            `json:"upload_url"`
 	Fields map[string]string `json:"upload_parameters"`
@@ -27,8 +27,8 @@ func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, 
 		return "", network.FileFailed(err)
 	}
 	defer file.Close()
-	var place registered
-	c := n.on(g, http.MethodPost, "media")
+	var place uploadTarget
+	c := n.newCall(g, http.MethodPost, "media")
 	c.JSON = map[string]string{"media_type": "video"}
 	if err := n.do(ctx, c, &place); err != nil {
 		return "", err
@@ -57,7 +57,7 @@ func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, 
 }
 
 // form returns the request body: the fields, then the file, which is read while sending.
-func (p registered) form(file network.File) (*network.Body, error) {
+func (p uploadTarget) form(file network.File) (*network.Body, error) {
 	var frame bytes.Buffer
 	form := multipart.NewWriter(&frame)
 	names := make([]string, 0, len(p.Fields))

@@ -57,7 +57,7 @@ func TestRequestsAreDescribed(t *testing.T) {
 	known := map[string][]string{}
 	collectionItem{Item: all.Item}.described(known)
 	f := networktest.New(t, adapter, 0)
-	f.Everything()
+	f.MakeEveryCall()
 	for _, s := range f.Wire.Requests("") {
 		path := strings.TrimPrefix(strings.TrimPrefix(s.URL.Path, "/threads/"), "v1.0/")
 		params, described := known[s.Method+" "+generic(path)]
@@ -92,7 +92,7 @@ func TestCollectIsDescribed(t *testing.T) {
 	f.Collect(g, networktest.Start.Add(-time.Hour), 500)
 	asked := map[string]url.Values{}
 	for _, r := range f.Wire.Requests("GET ") {
-		asked[strings.TrimPrefix(r.Edge(), "GET ")] = r.URL.Query()
+		asked[strings.TrimPrefix(r.Endpoint(), "GET ")] = r.URL.Query()
 	}
 	for edge, of := range map[string]struct{ param, key string }{
 		"threads": {"fields", "fields_threads"}, "insights": {"metric", "metrics_post"}, "threads_insights": {"metric", "metrics_account"},

@@ -20,7 +20,7 @@ func TestRefreshWithoutAge(t *testing.T) {
 	g.Extra = maps.Clone(g.Extra)
 	delete(g.Extra, "issued_at")
 	f.Clock.Advance(25 * time.Hour)
-	f.Fresh(g)
+	f.Renew(g)
 }
 
 // An account whose person withheld the insights lists its posts.

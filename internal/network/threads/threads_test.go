@@ -46,12 +46,12 @@ var adapter = networktest.Case{
 			}}}
 		},
 		BadCode: "100", CodeLife: 10 * time.Minute, CodeSuffix: "#_",
-		Life: 60 * day, Renew: 59 * day, Ends: 61 * day, Recent: day,
-		Unknown: networktest.Expected{Class: network.AuthDead, Code: "190"}, Dead: "190/463",
+		Life: 60 * day, Renew: 59 * day, GrantLife: 61 * day, MinAge: day,
+		Unknown: networktest.Expected{Class: network.AuthDead, Code: "190"}, ExpiredRefresh: "190/463",
 	},
 	Publishing: networktest.Publishing{
 		Posts: []networktest.Content{
-			{Name: "text", Format: network.FormatText, Begins: "/v1.0/me/threads"},
+			{Name: "text", Format: network.FormatText, UploadStart: "/v1.0/me/threads"},
 			{Name: "an image", Media: func(l *networktest.Library) []network.Media {
 				return []network.Media{l.Image("png", 40, 30)}
 			}, Format: network.FormatImage},
@@ -62,7 +62,7 @@ var adapter = networktest.Case{
 				return []network.Media{l.Image("jpeg", 50, 40), l.Video(20_000), l.Image("png", 40, 30)}
 			}, Format: network.FormatCarousel},
 		},
-		Another: network.Uncertain,
+		SecondCommit: network.Uncertain,
 		Fits: []network.Fit{
 			{Types: []string{"image/jpeg", "image/png"}, MaxBytes: 8_000_000, MaxSide: 1440},
 			{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 1_000_000_000},
@@ -156,7 +156,7 @@ var adapter = networktest.Case{
 			"a day's quota":  later(`9,"error_subcode":2207042`, nil, 24*time.Hour),
 			"another, never": later(`190`, http.Header{"Retry-After": {"2"}}, 0),
 		},
-		Looks: looks(),
+		Resolves: looks(),
 		GivesUp: map[string]networktest.GiveUp{
 			"expired": creating(`{"id":"181","status":"EXPIRED"}`, network.Transient, 4),
 			"unknown": creating(`{"id":"181","status":"ERROR","error_message":"UNKNOWN"}`, network.Transient, 4),
@@ -165,7 +165,7 @@ var adapter = networktest.Case{
 			"a bad form": creating(`{"id":"181","status":"ERROR","error_message":"INVALID_ASPEC_RATIO"}`, network.RejectedMedia, 1),
 		},
 	},
-	Collecting: networktest.Collecting{Told: []string{"views", "likes", "comments", "shares"}},
+	Collecting: networktest.Collecting{Figures: []string{"views", "likes", "comments", "shares"}},
 	Containers: networktest.Containers{NotReady: "9007/2207027"},
 }
 
@@ -195,7 +195,7 @@ func creating(state string, class network.Class, calls int) networktest.GiveUp {
 }
 
 // looks are what is said of a container and listed, and what is found in it.
-func looks() map[string]networktest.Look {
+func looks() map[string]networktest.ResolveCase {
 	const (
 		gone  = `{"error":{"code":100,"error_subcode":33}}`
 		throt = `{"error":{"code":4}}`
@@ -206,13 +206,13 @@ func looks() map[string]networktest.Look {
 			{"id":"173","text":"x","timestamp":"2026-11-20T09:01:00+0000"},{"id":"../me","text":"x","timestamp":"2026-11-21T09:01:00+0000"},{"id":"174","text":"x","timestamp":"noon"}]}`
 		published = `{"status":"PUBLISHED"}`
 	)
-	look := func(container, posts string, verdict network.Verdict, class network.Class, id string) networktest.Look {
-		return networktest.Look{
+	look := func(container, posts string, verdict network.Verdict, class network.Class, id string) networktest.ResolveCase {
+		return networktest.ResolveCase{
 			Draft: ready, Answer: networktest.Listing("/threads", posts, container), Verdict: verdict, Class: class,
 			Receipt: network.Receipt{ID: id},
 		}
 	}
-	return map[string]networktest.Look{
+	return map[string]networktest.ResolveCase{
 		"published":                      look(published, one, network.Stands, "", "171"),
 		"published, not listed":          look(published, other, network.Stands, "", ""),
 		"published, lists are throttled": look(published, throt, network.Unknown, network.Rate, ""),

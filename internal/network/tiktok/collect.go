@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	userStats    = "user.info.stats" // scope of the follower count
-	mostPages    = 100               // of a list; pages may have few posts
-	scopeMissing = "scope_not_authorized"
-	scopeGone    = "scope_permission_missed"
+	scopeUserStats            = "user.info.stats" // scope of the follower count
+	maxPages                  = 100               // of a list; pages may have few posts
+	codeScopeNotAuthorized    = "scope_not_authorized"
+	codeScopePermissionMissed = "scope_permission_missed"
 )
 
 // postFields and countFields are the fields of each post that Collect requests.
 var (
-	ownFields = []string{"id", "create_time", "duration", "title", "video_description", "share_url"}
-	ownCounts = []string{"view_count", "like_count", "comment_count", "share_count"}
+	postFields  = []string{"id", "create_time", "duration", "title", "video_description", "share_url"}
+	countFields = []string{"view_count", "like_count", "comment_count", "share_count"}
 )
 
 var _ network.Reticent = (*Network)(nil)
@@ -35,30 +35,30 @@ func (*Network) Reticent() {}
 // https://developers.tiktok.com/doc/tiktok-api-v2-video-list.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collected, error) {
 	followers, err := n.followers(ctx, g)
-	if err = allowed(err); err != nil && !network.Withheld(err) {
+	if err = scopeError(err); err != nil && !network.Withheld(err) {
 		return network.Collected{}, err
 	}
 	var posts []network.Figures
-	supported, err := network.Offered(ownCounts, func(counts []string) error {
+	supported, err := network.Offered(countFields, func(counts []string) error {
 		wanted := limit
-		if len(counts) < len(ownCounts) {
+		if len(counts) < len(countFields) {
 			wanted = 1 // only to learn whether the network supports the field
 		}
 		var err error
-		posts, err = n.own(ctx, g, since, wanted, counts)
+		posts, err = n.listFigures(ctx, g, since, wanted, counts)
 		return err
 	})
-	if err == nil && len(supported) < len(ownCounts) {
-		posts, err = n.own(ctx, g, since, limit, supported)
+	if err == nil && len(supported) < len(countFields) {
+		posts, err = n.listFigures(ctx, g, since, limit, supported)
 	}
-	return network.Collected{Followers: followers, Posts: network.Newest(posts, since, limit)}, allowed(err)
+	return network.Collected{Followers: followers, Posts: network.Newest(posts, since, limit)}, scopeError(err)
 }
 
 // scopeError changes the class of a missing scope to Unapproved: the account can still publish, so nobody needs to
 // connect it again.
-func allowed(err error) error {
+func scopeError(err error) error {
 	failed, ok := errors.AsType[*network.Error](err)
-	if !ok || failed.Code != scopeMissing && failed.Code != scopeGone {
+	if !ok || failed.Code != codeScopeNotAuthorized && failed.Code != codeScopePermissionMissed {
 		return network.Closed(err)
 	}
 	closed := *failed
@@ -68,7 +68,7 @@ func allowed(err error) error {
 
 // followers returns the follower count, or nil if the person did not grant the scope.
 func (n *Network) followers(ctx context.Context, g network.Grant) (*int64, error) {
-	if !slices.Contains(g.Scopes, userStats) {
+	if !slices.Contains(g.Scopes, scopeUserStats) {
 		return nil, nil //nolint:nilnil // not known
 	}
 	var found struct {
@@ -77,13 +77,13 @@ func (n *Network) followers(ctx context.Context, g network.Grant) (*int64, error
 		} `json:"user"`
 	}
 	call := network.Call{Method: http.MethodGet, Query: url.Values{"fields": {"follower_count"}}}
-	err := n.ask(ctx, g, call, "user/info/", &found)
+	err := n.callAPI(ctx, g, call, "user/info/", &found)
 	return network.Told(found.User.Followers), err
 }
 
 // countedPost is a listed post with its counts.
-type counted struct {
-	listed
+type countedPost struct {
+	listedPost
 
 	Views    *int64 `json:"view_count"`
 	Likes    *int64 `json:"like_count"`
@@ -92,20 +92,20 @@ type counted struct {
 }
 
 // listFigures returns the account's posts since a time, newest first. It reads pages until it has limit posts.
-func (n *Network) own(
+func (n *Network) listFigures(
 	ctx context.Context, g network.Grant, since time.Time, limit int, counts []string,
 ) ([]network.Figures, error) {
 	var posts []network.Figures
 	body := map[string]int64{"max_count": pageSize}
-	for range mostPages {
+	for range maxPages {
 		var page struct {
-			Videos []counted `json:"videos"`
-			Cursor int64     `json:"cursor"` // Unix milliseconds
-			More   bool      `json:"has_more"`
+			Videos []countedPost `json:"videos"`
+			Cursor int64         `json:"cursor"` // Unix milliseconds
+			More   bool          `json:"has_more"`
 		}
 		c := post(network.Reading, body)
-		c.Query = url.Values{"fields": {strings.Join(slices.Concat(ownFields, counts), ",")}}
-		if err := n.ask(ctx, g, c, "video/list/", &page); err != nil {
+		c.Query = url.Values{"fields": {strings.Join(slices.Concat(postFields, counts), ",")}}
+		if err := n.callAPI(ctx, g, c, "video/list/", &page); err != nil {
 			return posts, err
 		}
 		for _, v := range page.Videos {
@@ -124,7 +124,7 @@ func (n *Network) own(
 
 // figures returns a post's figures. A post without a duration is taken for photos, which is not confirmed; the
 // network does not say how many photos it has.
-func (v counted) figures(n *Network, g network.Grant) network.Figures {
+func (v countedPost) figures(n *Network, g network.Grant) network.Figures {
 	r := v.receipt(n, g)
 	format := network.FormatVideo
 	if v.Duration == 0 {

@@ -43,7 +43,7 @@ func TestCollectEnds(t *testing.T) {
 			page := 0
 			front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				page++
-				_, _ = fmt.Fprintf(w, well(`{"videos":[{"id":"1","create_time":%d,"like_count":-1}],"has_more":true,"cursor":%d}`),
+				_, _ = fmt.Fprintf(w, success(`{"videos":[{"id":"1","create_time":%d,"like_count":-1}],"has_more":true,"cursor":%d}`),
 					networktest.Start.Unix(), cursor(page))
 			}))
 			t.Cleanup(front.Close)
@@ -78,10 +78,10 @@ func TestPermalinkOfNothing(t *testing.T) {
 	t.Parallel()
 	g := network.Grant{Username: "a/b"}
 	for _, id := range []string{"", "x", "../me", strings.Repeat("1", 41)} {
-		_, err := at(networktest.Start).Permalink(t.Context(), g, network.Receipt{ID: id})
+		_, err := networkAt(networktest.Start).Permalink(t.Context(), g, network.Receipt{ID: id})
 		networktest.WantClass(t, err, network.Rejected, "")
 	}
-	link, err := at(networktest.Start).Permalink(t.Context(), g, network.Receipt{ID: "75"})
+	link, err := networkAt(networktest.Start).Permalink(t.Context(), g, network.Receipt{ID: "75"})
 	if err != nil || link != "https://www.tiktok.com/@a%2Fb/video/75" {
 		t.Errorf("permalink %q, %v", link, err)
 	}

@@ -20,11 +20,11 @@ type draft struct {
 	NoDuet    bool   `json:"no_duet,omitempty"`
 	NoStitch  bool   `json:"no_stitch,omitempty"`
 
-	Made   time.Time `json:"made,omitzero"`   // when the links or the upload were created
-	Until  time.Time `json:"until,omitzero"`  // when the links expire
-	Links  []string  `json:"links,omitempty"` // of the photos, in order
-	Upload upload    `json:"upload,omitzero"` // of a video; for photos only the id, after Commit
-	Builds int       `json:"builds,omitempty"`
+	CreatedAt   time.Time `json:"made,omitzero"`   // when the links or the upload were created
+	LinksExpire time.Time `json:"until,omitzero"`  // when the links expire
+	Links       []string  `json:"links,omitempty"` // of the photos, in order
+	Upload      upload    `json:"upload,omitzero"` // of a video; for photos only the id, after Commit
+	Restarts    int       `json:"builds,omitempty"`
 }
 
 // upload is the network's target for a video.
@@ -48,7 +48,7 @@ func newUpload(file network.File, chunk int64) upload {
 }
 
 // partRange returns the offset and the size of part i in bytes.
-func (u upload) part(i int64) (int64, int64) {
+func (u upload) partRange(i int64) (int64, int64) {
 	from := i * u.Chunk
 	if i == u.Parts-1 {
 		return from, u.Size - from
@@ -56,7 +56,7 @@ func (u upload) part(i int64) (int64, int64) {
 	return from, u.Chunk
 }
 
-var drafts = network.Drafts[draft]{Of: "a TikTok post", Foreign: draft.foreign, Prepared: draft.ready}
+var drafts = network.Drafts[draft]{Of: "a TikTok post", Foreign: draft.checkOrigin, Prepared: draft.isPrepared}
 
 // Plan fixes the text and the media. A repeated Commit of a video is one post because Prepare stores the upload's
 // id.
@@ -64,14 +64,14 @@ func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 	return drafts.Plan(draft{Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media})
 }
 
-func (d draft) foreign() error {
+func (d draft) checkOrigin() error {
 	if !d.Post {
 		return errors.New("the draft is not of a TikTok post")
 	}
 	return nil
 }
 
-func (d draft) ready() bool {
+func (d draft) isPrepared() bool {
 	if d.Privacy == "" || len(d.Media) == 0 {
 		return false
 	}

@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	rateWindow = time.Minute    // calls are limited per minute; the rest is not reported
-	quotaSpan  = 24 * time.Hour // posts are limited per day
+	rateWindow  = time.Minute    // calls are limited per minute; the rest is not reported
+	quotaWindow = 24 * time.Hour // posts are limited per day
 )
 
 // classByCode maps the error codes of the Content Posting API to what can be done about them.
-var byCode = map[string]network.Class{
+var classByCode = map[string]network.Class{
 	"access_token_invalid":                               network.AuthRefresh,
 	"scope_not_authorized":                               network.AuthDead,
 	"scope_permission_missed":                            network.AuthDead,
@@ -34,9 +34,9 @@ var byCode = map[string]network.Class{
 
 // classByReason maps the reasons for which the network drops a post after accepting it. Source:
 // https://developers.tiktok.com/doc/content-posting-api-reference-get-video-status.
-var byReason = map[string]network.Class{
+var classByReason = map[string]network.Class{
 	"file_format_check_failed":  network.RejectedMedia,
-	durationFailed:              network.RejectedMedia,
+	codeDurationCheckFailed:     network.RejectedMedia,
 	"frame_rate_check_failed":   network.RejectedMedia,
 	"picture_size_check_failed": network.RejectedMedia,
 	"spam_risk":                 network.Rejected,
@@ -48,10 +48,10 @@ var byReason = map[string]network.Class{
 	"internal":                  network.Transient,
 }
 
-const durationFailed = "duration_check_failed"
+const codeDurationCheckFailed = "duration_check_failed"
 
 // classByOAuthError maps the errors of the token endpoint (RFC 6749, section 5.2). Others are Transient.
-var byOAuth = map[string]network.Class{
+var classByOAuthError = map[string]network.Class{
 	"invalid_grant":          network.AuthDead,
 	"access_denied":          network.AuthDead,
 	"invalid_client":         network.Unapproved,
@@ -62,7 +62,7 @@ var byOAuth = map[string]network.Class{
 }
 
 // decode decodes the data of a response into out. A failure may have status 200.
-func (n *Network) read(answer network.Answer, out any) error {
+func (n *Network) decode(answer network.Answer, out any) error {
 	var body struct {
 		Data  json.RawMessage `json:"data"`
 		Error struct {
@@ -81,15 +81,15 @@ func (n *Network) read(answer network.Answer, out any) error {
 }
 
 func (n *Network) refusal(answer network.Answer, code, text string) *network.Error {
-	class, known := byCode[code]
+	class, known := classByCode[code]
 	if !known {
-		class = byStatus(answer.Status, code)
+		class = classByStatus(answer.Status, code)
 	}
-	return n.timed(answer, answer.Refusal(class, code, text))
+	return n.withRetryTime(answer, answer.Refusal(class, code, text))
 }
 
 // classByStatus returns the class of an unknown code. A response without a code comes from a proxy.
-func byStatus(status int, code string) network.Class {
+func classByStatus(status int, code string) network.Class {
 	switch {
 	case status == http.StatusTooManyRequests:
 		return network.Rate
@@ -104,7 +104,7 @@ func byStatus(status int, code string) network.Class {
 }
 
 // withRetryTime sets when to repeat. That the network sends Retry-After is not confirmed.
-func (n *Network) timed(answer network.Answer, failed *network.Error) *network.Error {
+func (n *Network) withRetryTime(answer network.Answer, failed *network.Error) *network.Error {
 	now := n.opts.Now()
 	switch failed.Class { //nolint:exhaustive // no other class has a time
 	case network.Rate:
@@ -113,17 +113,17 @@ func (n *Network) timed(answer network.Answer, failed *network.Error) *network.E
 			failed.After = now.Add(rateWindow).UTC()
 		}
 	case network.Quota:
-		failed.After = now.Add(quotaSpan).UTC()
+		failed.After = now.Add(quotaWindow).UTC()
 	}
 	return failed
 }
 
 // dropError returns the error of a post that the network dropped. An unknown reason is Rejected, for a person to
 // judge.
-func (n *Network) reason(code string) *network.Error {
-	class, known := byReason[code]
+func (n *Network) dropError(code string) *network.Error {
+	class, known := classByReason[code]
 	if !known {
-		class, known = byCode[code]
+		class, known = classByCode[code]
 	}
 	if !known {
 		class = network.Rejected
@@ -132,5 +132,5 @@ func (n *Network) reason(code string) *network.Error {
 		Class: class, Status: http.StatusOK, Code: network.Clip(code, maxName), Message: network.Clip(code, maxName),
 		Err: errors.New("TikTok dropped the post"),
 	}
-	return n.timed(network.Answer{}, failed)
+	return n.withRetryTime(network.Answer{}, failed)
 }

@@ -54,7 +54,7 @@ func (n *Network) Authorize(a network.Authorization) string {
 // https://developers.tiktok.com/doc/oauth-user-access-token-management.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	app := n.app(a.Kind)
-	t, err := n.sign(ctx, n.opts.APIHost, url.Values{
+	t, err := n.requestToken(ctx, n.opts.APIHost, url.Values{
 		"client_key": {app.ClientID}, "client_secret": {app.ClientSecret},
 		"code": {code}, "grant_type": {"authorization_code"}, "redirect_uri": {a.Redirect},
 	})
@@ -65,17 +65,17 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	if t.Scope != "" {
 		scopes = strings.Split(t.Scope, ",")
 	}
-	if !slices.Contains(scopes, videoPublish) {
+	if !slices.Contains(scopes, scopeVideoPublish) {
 		return nil, &network.Error{
 			Class: network.AuthDead, Code: "scope_not_authorized",
 			Err: errors.New("the consent lacks video.publish; connect the account again and allow posting"),
 		}
 	}
-	return n.whose(ctx, t.Grant(network.Grant{Server: n.opts.APIHost, Kind: a.Kind, Scopes: scopes}, n.opts.Now()))
+	return n.identify(ctx, t.Grant(network.Grant{Server: n.opts.APIHost, Kind: a.Kind, Scopes: scopes}, n.opts.Now()))
 }
 
 // identify returns the grant with the account that its tokens belong to.
-func (n *Network) whose(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
+func (n *Network) identify(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
 	var found struct {
 		User struct {
 			ID       string `json:"open_id"`
@@ -84,33 +84,33 @@ func (n *Network) whose(ctx context.Context, g network.Grant) ([]network.Candida
 		} `json:"user"`
 	}
 	call := network.Call{Method: http.MethodGet, Query: url.Values{"fields": {"open_id,username,display_name"}}}
-	if err := n.ask(ctx, g, call, "user/info/", &found); err != nil {
+	if err := n.callAPI(ctx, g, call, "user/info/", &found); err != nil {
 		return nil, err
 	}
 	if found.User.ID == "" || len(found.User.ID) > maxID || found.User.Username == "" {
 		return nil, network.Unreadable(errors.New("reading the account: the response lacks the id or the name"))
 	}
-	g.Account, g.Username, g.Holder = found.User.ID, network.Clip(found.User.Username, maxName), holder+found.User.ID
+	g.Account, g.Username, g.Holder = found.User.ID, network.Clip(found.User.Username, maxName), holderPrefix+found.User.ID
 	return []network.Candidate{{Grant: g, DisplayName: network.Clip(found.User.Name, maxName)}}, nil
 }
 
 // Refresh trades the refresh token for new tokens of both kinds; the old refresh token becomes invalid.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
 	app := n.app(g.Kind)
-	t, err := n.sign(ctx, g.Server, url.Values{
+	t, err := n.requestToken(ctx, g.Server, url.Values{
 		"client_key": {app.ClientID}, "client_secret": {app.ClientSecret},
 		"grant_type": {"refresh_token"}, "refresh_token": {g.Refresh},
 	})
 	if err != nil {
 		return network.Grant{}, err
 	}
-	g.Holder = holder + g.Account // for grants stored without a holder
+	g.Holder = holderPrefix + g.Account // for grants stored without a holder
 	return t.Grant(g, n.opts.Now()), nil
 }
 
 // requestToken requests a token.
-func (n *Network) sign(ctx context.Context, server string, form url.Values) (network.Token, error) {
-	answer, err := n.oauth(ctx, server, "oauth/token/", form)
+func (n *Network) requestToken(ctx context.Context, server string, form url.Values) (network.Token, error) {
+	answer, err := n.callOAuth(ctx, server, "oauth/token/", form)
 	if err != nil {
 		return network.Token{}, err
 	}
@@ -125,7 +125,7 @@ func (n *Network) sign(ctx context.Context, server string, form url.Values) (net
 }
 
 // callOAuth makes a call about tokens. Its errors have a format of their own, and may have status 200.
-func (n *Network) oauth(ctx context.Context, server, path string, form url.Values) (network.Answer, error) {
+func (n *Network) callOAuth(ctx context.Context, server, path string, form url.Values) (network.Answer, error) {
 	answer, err := n.client.Do(ctx, network.Call{
 		Purpose: network.Signing, Name: path, Method: http.MethodPost,
 		URL:     strings.TrimRight(server, "/") + "/" + n.opts.Version + "/" + path,
@@ -143,12 +143,12 @@ func (n *Network) oauth(ctx context.Context, server, path string, form url.Value
 	if answer.Status == http.StatusOK && refused.Code == "" {
 		return answer, nil
 	}
-	class, known := byOAuth[refused.Code]
+	class, known := classByOAuthError[refused.Code]
 	if !known {
 		class = network.Transient
 	}
 	if answer.Status == http.StatusTooManyRequests {
 		class = network.Rate
 	}
-	return answer, n.timed(answer, answer.Refusal(class, refused.Code, refused.Text))
+	return answer, n.withRetryTime(answer, answer.Refusal(class, refused.Code, refused.Text))
 }

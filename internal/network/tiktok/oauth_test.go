@@ -40,7 +40,7 @@ func TestAuthorize(t *testing.T) {
 		App: network.App{ClientID: "a"}, Business: tiktok.Client{ClientID: "b", Scopes: []string{"video.publish"}},
 	})
 	for kind, want := range map[string]url.Values{
-		"":              {"client_key": {"a"}, "scope": {strings.Join(asked, ",")}},
+		"":              {"client_key": {"a"}, "scope": {strings.Join(defaultScopes, ",")}},
 		tiktok.Business: {"client_key": {"b"}, "scope": {"video.publish"}},
 	} {
 		page, query, _ := strings.Cut(n.Authorize(network.Authorization{Kind: kind, State: "s", Redirect: "https://a.test/back"}), "?")
@@ -93,13 +93,13 @@ func TestRevokeLater(t *testing.T) {
 // A token response without scopes grants the requested ones.
 func TestTokenWithoutScopes(t *testing.T) {
 	t.Parallel()
-	g := scripted(t, map[string]string{
+	g := serve(t, map[string]string{
 		"/oauth/token/": `{"access_token":"a","refresh_token":"r","expires_in":7200}`,
-		"/user/info/":   well(`{"user":{"open_id":"1","username":"u"}}`),
+		"/user/info/":   success(`{"user":{"open_id":"1","username":"u"}}`),
 	})
 	n := tiktok.New(tiktok.Options{APIHost: g.Server})
 	found, err := n.Exchange(t.Context(), network.Authorization{}, "code")
-	if err != nil || len(found) != 1 || !slices.Equal(found[0].Grant.Scopes, asked) {
+	if err != nil || len(found) != 1 || !slices.Equal(found[0].Grant.Scopes, defaultScopes) {
 		t.Errorf("%+v, %v", found, err)
 	}
 }

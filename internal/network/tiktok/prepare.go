@@ -14,13 +14,13 @@ import (
 
 const (
 	// of photos' links: longer than a delivery is queued and the network's download timeout together
-	linkLife    = 4 * time.Hour
-	linkSpare   = 2 * time.Hour    // the least that must remain
-	uploadLife  = time.Hour        // of an upload's URL; not confirmed
-	uploadQuiet = time.Minute      // after the last call, for a part still in transit
-	uploadLate  = 50 * time.Minute // age after which an upload is restarted
-	firstRest   = time.Second
-	maxBuilds   = 3
+	linkLife         = 4 * time.Hour
+	minLinkLife      = 2 * time.Hour    // the least that must remain
+	uploadLife       = time.Hour        // of an upload's URL; not confirmed
+	uploadGrace      = time.Minute      // after the last call, for a part still in transit
+	uploadRestartAge = 50 * time.Minute // age after which an upload is restarted
+	firstWait        = time.Second
+	maxRestarts      = 3
 )
 
 // Prepare reads the account's settings. Then it creates links to photos, or uploads a video without its last part.
@@ -37,28 +37,28 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 		if err := network.Blocked(n.Check(network.Content{Text: p.Text, Media: p.Media})); err != nil {
 			return 0, err
 		}
-		if err := n.askCreator(ctx, g, p); err != nil {
+		if err := n.queryCreator(ctx, g, p); err != nil {
 			return 0, err
 		}
 	}
 	switch {
 	case !p.isVideo():
 		p.Upload = upload{} // of photos that the network gave up
-		return 0, n.link(ctx, p, files)
+		return 0, n.linkPhotos(ctx, p, files)
 	case p.Upload.ID == "":
-		return n.begin(ctx, g, p, files)
+		return n.startUpload(ctx, g, p, files)
 	}
-	return n.carryOn(ctx, g, p, files)
+	return n.resumeUpload(ctx, g, p, files)
 }
 
 // audiences are the values of privacy_level, the widest audience first.
-var audiences = []string{everyone, "FOLLOWER_OF_CREATOR", "MUTUAL_FOLLOW_FRIENDS", "SELF_ONLY"}
+var audiences = []string{privacyPublic, "FOLLOWER_OF_CREATOR", "MUTUAL_FOLLOW_FRIENDS", "SELF_ONLY"}
 
-const everyone = "PUBLIC_TO_EVERYONE"
+const privacyPublic = "PUBLIC_TO_EVERYONE"
 
 // queryCreator reads the settings of the account's owner, which the network requires before each post. Source:
 // https://developers.tiktok.com/doc/content-posting-api-reference-query-creator-info.
-func (n *Network) askCreator(ctx context.Context, g network.Grant, p *draft) error {
+func (n *Network) queryCreator(ctx context.Context, g network.Grant, p *draft) error {
 	var creator struct {
 		Privacy   []string `json:"privacy_level_options"`
 		NoComment bool     `json:"comment_disabled"`
@@ -66,13 +66,13 @@ func (n *Network) askCreator(ctx context.Context, g network.Grant, p *draft) err
 		NoStitch  bool     `json:"stitch_disabled"`
 		Longest   int64    `json:"max_video_post_duration_sec"`
 	}
-	err := n.ask(ctx, g, post(network.Reading, struct{}{}), "post/publish/creator_info/query/", &creator)
+	err := n.callAPI(ctx, g, post(network.Reading, struct{}{}), "post/publish/creator_info/query/", &creator)
 	if err != nil {
 		return err
 	}
 	if p.isVideo() && creator.Longest > 0 && p.Media[0].Duration.Seconds() > float64(creator.Longest) {
 		return &network.Error{
-			Class: network.RejectedMedia, Code: durationFailed,
+			Class: network.RejectedMedia, Code: codeDurationCheckFailed,
 			Message: fmt.Sprintf("Videos of this account can have at most %d seconds. Use a shorter video.", creator.Longest),
 			Err:     errors.New("the video is longer than the account's limit"),
 		}
@@ -89,16 +89,16 @@ func (n *Network) askCreator(ctx context.Context, g network.Grant, p *draft) err
 // linkPhotos creates the URLs from which the network fetches the photos. Commit repeats its call with the stored
 // links. If the operator sets Settled, Commit creates new links that expire before an unlisted post counts as
 // absent.
-func (n *Network) link(ctx context.Context, p *draft, files network.Files) error {
+func (n *Network) linkPhotos(ctx context.Context, p *draft, files network.Files) error {
 	now := n.opts.Now().UTC()
-	if len(p.Links) == len(p.Media) && p.Until.Sub(now) > linkSpare {
+	if len(p.Links) == len(p.Media) && p.LinksExpire.Sub(now) > minLinkLife {
 		return nil
 	}
-	p.Made = now
-	return n.linkUntil(ctx, p, files, now.Add(linkLife))
+	p.CreatedAt = now
+	return n.linkPhotosUntil(ctx, p, files, now.Add(linkLife))
 }
 
-func (n *Network) linkUntil(ctx context.Context, p *draft, files network.Files, until time.Time) error {
+func (n *Network) linkPhotosUntil(ctx context.Context, p *draft, files network.Files, until time.Time) error {
 	links := make([]string, len(p.Media))
 	for i, m := range p.Media {
 		var err error
@@ -106,13 +106,13 @@ func (n *Network) linkUntil(ctx context.Context, p *draft, files network.Files, 
 			return network.FileFailed(err)
 		}
 	}
-	p.Links, p.Until = links, until
+	p.Links, p.LinksExpire = links, until
 	return nil
 }
 
 // startUpload requests an upload for the video. Source:
 // https://developers.tiktok.com/doc/content-posting-api-reference-direct-post.
-func (n *Network) begin(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
+func (n *Network) startUpload(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
 	file, err := n.open(ctx, p, files)
 	if err != nil {
 		return 0, err
@@ -126,7 +126,7 @@ func (n *Network) begin(ctx context.Context, g network.Grant, p *draft, files ne
 		ID  string `json:"publish_id"`
 		URL string `json:"upload_url"`
 	}
-	err = n.ask(ctx, g, post(network.Reading, map[string]any{"post_info": p.videoInfo(), "source_info": map[string]any{
+	err = n.callAPI(ctx, g, post(network.Reading, map[string]any{"post_info": p.videoInfo(), "source_info": map[string]any{
 		"source": "FILE_UPLOAD", "video_size": u.Size, "chunk_size": u.Chunk, "total_chunk_count": u.Parts,
 	}}), "post/publish/video/init/", &made)
 	if err != nil {
@@ -136,9 +136,9 @@ func (n *Network) begin(ctx context.Context, g network.Grant, p *draft, files ne
 		return 0, network.Unreadable(errors.New("starting an upload: the response lacks the id or the URL"))
 	}
 	u.ID, u.URL = made.ID, made.URL
-	p.Upload, p.Made = u, n.opts.Now().UTC()
+	p.Upload, p.CreatedAt = u, n.opts.Now().UTC()
 	if u.Parts > 1 {
-		return firstRest, nil
+		return firstWait, nil
 	}
 	return 0, nil
 }
@@ -156,37 +156,37 @@ func (p draft) videoInfo() map[string]any {
 }
 
 // resumeUpload sends the missing parts of a video except the last. It sends nothing if the network has them all.
-func (n *Network) carryOn(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
-	now, err := n.status(ctx, g, p.Upload.ID)
+func (n *Network) resumeUpload(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
+	now, err := n.fetchStatus(ctx, g, p.Upload.ID)
 	if refusal, ok := errors.AsType[*network.Error](err); ok && refusal.Class == network.Rejected {
-		return n.rebuild(p, refusal) // the network no longer knows the id
+		return n.restartUpload(p, refusal) // the network no longer knows the id
 	}
 	switch {
 	case err != nil:
 		return 0, err
-	case now.Status == failed:
-		reason := n.reason(now.Reason)
+	case now.Status == statusFailed:
+		reason := n.dropError(now.Reason)
 		if reason.Class != network.Transient {
 			return 0, reason
 		}
-		return n.rebuild(p, reason)
-	case !now.missing(p.Upload):
+		return n.restartUpload(p, reason)
+	case !now.lacksBytes(p.Upload):
 		return 0, nil
-	case n.opts.Now().Sub(p.Made) > uploadLate:
-		return n.rebuild(p, &network.Error{Class: network.Transient, Code: uploadExpired})
+	case n.opts.Now().Sub(p.CreatedAt) > uploadRestartAge:
+		return n.restartUpload(p, &network.Error{Class: network.Transient, Code: codeUploadExpired})
 	}
 	return n.sendParts(ctx, p, files, *now.Uploaded/p.Upload.Chunk)
 }
 
 // restartUpload discards an upload, so that the next call starts another. After maxBuilds restarts it returns
 // reason.
-func (n *Network) rebuild(p *draft, reason *network.Error) (time.Duration, error) {
-	if p.Builds >= maxBuilds {
+func (n *Network) restartUpload(p *draft, reason *network.Error) (time.Duration, error) {
+	if p.Restarts >= maxRestarts {
 		return 0, reason
 	}
-	p.Builds++
-	p.Upload, p.Made = upload{}, time.Time{}
-	return firstRest << p.Builds, nil
+	p.Restarts++
+	p.Upload, p.CreatedAt = upload{}, time.Time{}
+	return firstWait << p.Restarts, nil
 }
 
 // sendParts sends the parts from first on, except the last.
@@ -199,18 +199,18 @@ func (n *Network) sendParts(ctx context.Context, p *draft, files network.Files, 
 		return 0, err
 	}
 	defer file.Close()
-	from, _ := p.Upload.part(first)
-	if err := skip(file, from); err != nil {
+	from, _ := p.Upload.partRange(first)
+	if err := seekTo(file, from); err != nil {
 		return 0, err
 	}
 	for i := first; i < p.Upload.Parts-1; i++ {
-		answer, err := n.put(ctx, network.Fetching, p.Upload, i, file)
+		answer, err := n.putPart(ctx, network.Fetching, p.Upload, i, file)
 		if err != nil {
 			return 0, err
 		}
-		if err := n.taken(answer); err != nil {
+		if err := n.partError(answer); err != nil {
 			if err.Class == network.Rejected {
-				return n.rebuild(p, err)
+				return n.restartUpload(p, err)
 			}
 			return 0, err
 		}
@@ -227,7 +227,7 @@ func (n *Network) open(ctx context.Context, p *draft, files network.Files) (netw
 }
 
 // seekTo moves a newly opened file to an offset in bytes.
-func skip(file network.File, bytes int64) error {
+func seekTo(file network.File, bytes int64) error {
 	var err error
 	if inside, ok := file.ReadCloser.(io.Seeker); ok {
 		_, err = inside.Seek(bytes, io.SeekStart)
@@ -241,10 +241,10 @@ func skip(file network.File, bytes int64) error {
 }
 
 // putPart sends one part, at which the file is positioned. The URL is a secret that needs no token.
-func (n *Network) put(
+func (n *Network) putPart(
 	ctx context.Context, purpose network.Purpose, u upload, part int64, file io.Reader,
 ) (network.Answer, error) {
-	from, size := u.part(part)
+	from, size := u.partRange(part)
 	return n.client.Do(ctx, network.Call{
 		Purpose: purpose, Name: "upload", Method: http.MethodPut, URL: u.URL, Secrets: []string{u.URL},
 		Header: http.Header{"Content-Range": {fmt.Sprintf("bytes %d-%d/%d", from, from+size-1, u.Size)}},
@@ -253,12 +253,12 @@ func (n *Network) put(
 }
 
 // partError returns nil if the upload server accepted a part. Its responses have only a status.
-func (n *Network) taken(answer network.Answer) *network.Error {
+func (n *Network) partError(answer network.Answer) *network.Error {
 	switch {
 	case answer.Status >= 200 && answer.Status <= 299:
 		return nil
 	case answer.Status == http.StatusTooManyRequests:
-		return n.timed(answer, answer.Refusal(network.Rate, "", ""))
+		return n.withRetryTime(answer, answer.Refusal(network.Rate, "", ""))
 	case answer.Status >= 400 && answer.Status <= 499:
 		return answer.Refusal(network.Rejected, "", "")
 	}

@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	nextAsked  = 5 * time.Second // between two checks of a post in progress
-	usualDelay = 2 * time.Minute // within which photos are usually listed
-	skew       = time.Minute     // the network's clock may be behind ours by this much
-	pageSize   = 20              // posts, the network's limit
+	pollInterval = 5 * time.Second // between two checks of a post in progress
+	listingDelay = 2 * time.Minute // within which photos are usually listed
+	clockSkew    = time.Minute     // the network's clock may be behind ours by this much
+	pageSize     = 20              // posts, the network's limit
 
-	pending = "publish:" // prefix of a publish_id, for a post without a public id
+	pendingPrefix = "publish:" // prefix of a publish_id, for a post without a public id
 )
 
 // Commit sends the last part of a video, or asks the network to fetch the photos. It returns the network's verdict
@@ -49,28 +49,28 @@ func (n *Network) commitVideo(
 	}
 	defer file.Close()
 	last := p.Upload.Parts - 1
-	from, _ := p.Upload.part(last)
-	if err := skip(file, from); err != nil {
+	from, _ := p.Upload.partRange(last)
+	if err := seekTo(file, from); err != nil {
 		return network.Receipt{}, err
 	}
-	answer, err := n.put(ctx, network.Committing, p.Upload, last, file)
+	answer, err := n.putPart(ctx, network.Committing, p.Upload, last, file)
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	if err := n.taken(answer); err != nil {
+	if err := n.partError(answer); err != nil {
 		if err.Class == network.Rejected {
 			err.Class = network.Uncertain
 		}
 		return network.Receipt{}, err
 	}
-	now, err := n.status(ctx, g, p.Upload.ID)
+	now, err := n.fetchStatus(ctx, g, p.Upload.ID)
 	switch {
-	case err == nil && now.Status == complete:
+	case err == nil && now.Status == statusComplete:
 		return n.receipt(g, p.Upload.ID, now), nil
-	case err == nil && now.Status == failed && n.reason(now.Reason).Class != network.Transient:
-		return network.Receipt{}, n.reason(now.Reason)
+	case err == nil && now.Status == statusFailed && n.dropError(now.Reason).Class != network.Transient:
+		return network.Receipt{}, n.dropError(now.Reason)
 	}
-	return network.Receipt{}, n.processing(now.Status)
+	return network.Receipt{}, n.processingError(now.Status)
 }
 
 // commitPhotos makes the call that publishes photos. Only its response has their id, which the Draft of a
@@ -81,7 +81,7 @@ func (n *Network) commitPhotos(
 	links := p.Links
 	// photos fetched late must not be published beside those of a repeat
 	if within := n.opts.FetchWithin(); within > 0 {
-		if err := n.linkUntil(ctx, &p, files, n.opts.Now().UTC().Add(within)); err != nil {
+		if err := n.linkPhotosUntil(ctx, &p, files, n.opts.Now().UTC().Add(within)); err != nil {
 			return network.Receipt{}, err
 		}
 	}
@@ -97,7 +97,7 @@ func (n *Network) commitPhotos(
 	var made struct {
 		ID string `json:"publish_id"`
 	}
-	if err := n.ask(ctx, g, c, "post/publish/content/init/", &made); err != nil {
+	if err := n.callAPI(ctx, g, c, "post/publish/content/init/", &made); err != nil {
 		return network.Receipt{}, err
 	}
 	if made.ID == "" || len(made.ID) > maxID {
@@ -105,15 +105,15 @@ func (n *Network) commitPhotos(
 			Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("publishing: the response has no id"),
 		}
 	}
-	now, err := n.status(ctx, g, made.ID)
+	now, err := n.fetchStatus(ctx, g, made.ID)
 	switch {
-	case err == nil && now.Status == complete:
+	case err == nil && now.Status == statusComplete:
 		return n.receipt(g, made.ID, now), nil
-	case err == nil && now.Status == failed && n.reason(now.Reason).Class != network.Transient:
-		return network.Receipt{}, n.reason(now.Reason)
+	case err == nil && now.Status == statusFailed && n.dropError(now.Reason).Class != network.Transient:
+		return network.Receipt{}, n.dropError(now.Reason)
 	}
 	p.Upload.ID = made.ID
-	undecided := n.processing(now.Status)
+	undecided := n.processingError(now.Status)
 	if undecided.Draft, err = drafts.Write(p); err != nil {
 		return network.Receipt{}, &network.Error{Class: network.Uncertain, Err: err}
 	}
@@ -122,16 +122,16 @@ func (n *Network) commitPhotos(
 
 // The states of a publication.
 const (
-	uploading   = "PROCESSING_UPLOAD"
-	downloading = "PROCESSING_DOWNLOAD"
-	complete    = "PUBLISH_COMPLETE"
-	failed      = "FAILED"
+	statusUploading   = "PROCESSING_UPLOAD"
+	statusDownloading = "PROCESSING_DOWNLOAD"
+	statusComplete    = "PUBLISH_COMPLETE"
+	statusFailed      = "FAILED"
 
-	uploadExpired = "upload_expired" // our own code, for an upload that expired
+	codeUploadExpired = "upload_expired" // our own code, for an upload that expired
 )
 
-// state is the network's status of a publication.
-type state struct {
+// postState is the network's status of a publication.
+type postState struct {
 	Status   string        `json:"status"`
 	Reason   string        `json:"fail_reason"`
 	Posts    []json.Number `json:"publicaly_available_post_id"` //nolint:misspell // the API's spelling
@@ -139,21 +139,21 @@ type state struct {
 }
 
 // lacksBytes reports whether the network says that parts of the file are missing.
-func (s state) missing(u upload) bool {
-	return s.Status == uploading && s.Uploaded != nil && *s.Uploaded >= 0 && *s.Uploaded < u.Size
+func (s postState) lacksBytes(u upload) bool {
+	return s.Status == statusUploading && s.Uploaded != nil && *s.Uploaded >= 0 && *s.Uploaded < u.Size
 }
 
-func (n *Network) status(ctx context.Context, g network.Grant, id string) (state, error) {
-	var now state
-	err := n.ask(ctx, g, post(network.Reading, map[string]string{"publish_id": id}), "post/publish/status/fetch/", &now)
+func (n *Network) fetchStatus(ctx context.Context, g network.Grant, id string) (postState, error) {
+	var now postState
+	err := n.callAPI(ctx, g, post(network.Reading, map[string]string{"publish_id": id}), "post/publish/status/fetch/", &now)
 	return now, err
 }
 
 // processingError returns the error of a post that the network has not decided on.
-func (n *Network) processing(status string) *network.Error {
+func (n *Network) processingError(status string) *network.Error {
 	return &network.Error{
 		Class: network.Processing, Status: http.StatusOK, Code: network.Clip(status, maxName),
-		After: n.opts.Now().Add(nextAsked).UTC(),
+		After: n.opts.Now().Add(pollInterval).UTC(),
 		Err:   errors.New("TikTok is still processing the post"),
 	}
 }
@@ -162,17 +162,17 @@ var numericID = regexp.MustCompile(`^[0-9]{1,40}$`)
 
 // receipt returns the receipt of a post. A public post gets its public id after moderation, which may take hours;
 // other posts never have one, so their receipt has the publish_id.
-func (n *Network) receipt(g network.Grant, id string, now state) network.Receipt {
+func (n *Network) receipt(g network.Grant, id string, now postState) network.Receipt {
 	for _, public := range now.Posts {
 		if numericID.MatchString(public.String()) {
-			return network.Receipt{ID: public.String(), Permalink: n.address(g.Username, form(id), public.String())}
+			return network.Receipt{ID: public.String(), Permalink: n.postURL(g.Username, postKind(id), public.String())}
 		}
 	}
-	return network.Receipt{ID: pending + id}
+	return network.Receipt{ID: pendingPrefix + id}
 }
 
 // postKind returns the part of a permalink's path for a publish_id. Those of photos begin with p_pub.
-func form(id string) string {
+func postKind(id string) string {
 	if strings.HasPrefix(id, "p_pub") {
 		return "photo"
 	}
@@ -192,22 +192,22 @@ func (n *Network) Resolve(
 		return n.resolvePhotos(ctx, g, p, t)
 	}
 	started := n.opts.Now()
-	now, err := n.status(ctx, g, p.Upload.ID)
+	now, err := n.fetchStatus(ctx, g, p.Upload.ID)
 	switch {
 	case err != nil:
 		return network.Unknown, network.Receipt{}, err
-	case now.Status == complete:
+	case now.Status == statusComplete:
 		return network.Stands, n.receipt(g, p.Upload.ID, now), nil
-	case now.Status == failed:
-		return network.Absent, network.Receipt{}, n.reason(now.Reason)
-	case now.missing(p.Upload) && started.Sub(p.Made) > uploadLife && started.Sub(t.Last) < uploadQuiet:
-		return network.Unknown, network.Receipt{}, n.processing(now.Status)
-	case now.missing(p.Upload) && started.Sub(p.Made) > uploadLife:
-		return network.Absent, network.Receipt{}, &network.Error{Class: network.Transient, Code: uploadExpired}
-	case now.missing(p.Upload):
+	case now.Status == statusFailed:
+		return network.Absent, network.Receipt{}, n.dropError(now.Reason)
+	case now.lacksBytes(p.Upload) && started.Sub(p.CreatedAt) > uploadLife && started.Sub(t.Last) < uploadGrace:
+		return network.Unknown, network.Receipt{}, n.processingError(now.Status)
+	case now.lacksBytes(p.Upload) && started.Sub(p.CreatedAt) > uploadLife:
+		return network.Absent, network.Receipt{}, &network.Error{Class: network.Transient, Code: codeUploadExpired}
+	case now.lacksBytes(p.Upload):
 		return network.Absent, network.Receipt{}, nil
-	case now.Status == uploading || now.Status == downloading:
-		return network.Unknown, network.Receipt{}, n.processing(now.Status)
+	case now.Status == statusUploading || now.Status == statusDownloading:
+		return network.Unknown, network.Receipt{}, n.processingError(now.Status)
 	}
 	return network.Unknown, network.Receipt{},
 		network.Unreadable(errors.New("reading a post's status: the response has no known status"))
@@ -222,15 +222,15 @@ func (n *Network) resolvePhotos(
 		Class: network.Uncertain,
 		Err:   errors.New("TikTok does not say whether the post was published; look for it on the profile"),
 	}
-	if !slices.Contains(g.Scopes, videoList) || p.Privacy != everyone {
+	if !slices.Contains(g.Scopes, scopeVideoList) || p.Privacy != privacyPublic {
 		return network.Unknown, network.Receipt{}, unknown
 	}
 	started := n.opts.Now() // before the search: a post may appear while it runs
-	found, err := n.lookBack(ctx, g, p)
+	found, err := n.findPhotos(ctx, g, p)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	found = slices.DeleteFunc(found, func(l listed) bool { return t.Another(l.ID, l.receipt(n, g).Permalink) })
+	found = slices.DeleteFunc(found, func(l listedPost) bool { return t.Another(l.ID, l.receipt(n, g).Permalink) })
 	since, settled := started.Sub(t.Last), time.Duration(n.opts.Settled)
 	switch {
 	case len(found) == 1:
@@ -241,14 +241,14 @@ func (n *Network) resolvePhotos(
 		return network.Unknown, network.Receipt{}, unknown
 	case settled > 0 && since >= settled:
 		return network.Absent, network.Receipt{}, nil
-	case since < usualDelay:
-		return network.Unknown, network.Receipt{}, n.processing("")
+	case since < listingDelay:
+		return network.Unknown, network.Receipt{}, n.processingError("")
 	}
 	return network.Unknown, network.Receipt{}, unknown
 }
 
 // listedPost is a post in a list. Which of its texts photos have is not confirmed, so each is compared.
-type listed struct {
+type listedPost struct {
 	ID          string  `json:"id"`
 	Created     int64   `json:"create_time"` // Unix seconds
 	Duration    float64 `json:"duration"`    // seconds; photos have none
@@ -257,39 +257,39 @@ type listed struct {
 	Address     string  `json:"share_url"`
 }
 
-func (l listed) is(text string) bool {
-	text = normal(text)
-	return numericID.MatchString(l.ID) && l.Duration == 0 && (normal(l.Description) == text || normal(l.Title) == text)
+func (l listedPost) matches(text string) bool {
+	text = normalizeSpace(text)
+	return numericID.MatchString(l.ID) && l.Duration == 0 && (normalizeSpace(l.Description) == text || normalizeSpace(l.Title) == text)
 }
 
 // normalizeSpace returns text with single spaces, as networks change white space.
-func normal(text string) string { return strings.Join(strings.Fields(text), " ") }
+func normalizeSpace(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-func (l listed) receipt(n *Network, g network.Grant) network.Receipt {
+func (l listedPost) receipt(n *Network, g network.Grant) network.Receipt {
 	address := network.WebAddress(l.Address)
 	if address == "" {
-		address = n.address(g.Username, "photo", l.ID)
+		address = n.postURL(g.Username, "photo", l.ID)
 	}
 	return network.Receipt{ID: l.ID, Permalink: address, At: time.Unix(l.Created, 0).UTC()}
 }
 
 // findPhotos returns the listed posts that may be the draft's, among the newest. If there are several, those from
 // before the draft was prepared are dropped.
-func (n *Network) lookBack(ctx context.Context, g network.Grant, p draft) ([]listed, error) {
+func (n *Network) findPhotos(ctx context.Context, g network.Grant, p draft) ([]listedPost, error) {
 	c := post(network.Reading, map[string]int{"max_count": pageSize})
 	c.Query = url.Values{"fields": {"id,create_time,duration,title,video_description,share_url"}}
 	var page struct {
-		Videos []listed `json:"videos"`
+		Videos []listedPost `json:"videos"`
 	}
-	if err := n.ask(ctx, g, c, "video/list/", &page); err != nil {
+	if err := n.callAPI(ctx, g, c, "video/list/", &page); err != nil {
 		return nil, err
 	}
-	before := func(at time.Time) func(listed) bool {
-		return func(l listed) bool { return l.Created < at.Unix() || !l.is(p.Text) }
+	before := func(at time.Time) func(listedPost) bool {
+		return func(l listedPost) bool { return l.Created < at.Unix() || !l.matches(p.Text) }
 	}
-	found := slices.DeleteFunc(page.Videos, before(p.Made.Add(-skew)))
+	found := slices.DeleteFunc(page.Videos, before(p.CreatedAt.Add(-clockSkew)))
 	if len(found) > 1 {
-		found = slices.DeleteFunc(found, before(p.Made))
+		found = slices.DeleteFunc(found, before(p.CreatedAt))
 	}
 	return found, nil
 }
@@ -300,19 +300,19 @@ func (n *Network) Permalink(ctx context.Context, g network.Grant, r network.Rece
 	if r.Permalink != "" {
 		return r.Permalink, nil
 	}
-	id, isPending := strings.CutPrefix(r.ID, pending)
+	id, isPending := strings.CutPrefix(r.ID, pendingPrefix)
 	if !isPending {
 		if !numericID.MatchString(id) {
 			return "", network.Unusable(errors.New("the post's id is not an id of TikTok"))
 		}
-		return n.address(g.Username, "video", id), nil
+		return n.postURL(g.Username, "video", id), nil
 	}
-	now, err := n.status(ctx, g, id)
+	now, err := n.fetchStatus(ctx, g, id)
 	if err != nil {
 		return "", err
 	}
-	if now.Status == failed {
-		return "", n.reason(now.Reason)
+	if now.Status == statusFailed {
+		return "", n.dropError(now.Reason)
 	}
 	return n.receipt(g, id, now).Permalink, nil
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // serve starts a server with a response for each suffix of a path. It returns a grant for it.
-func scripted(t *testing.T, answers map[string]string) network.Grant {
+func serve(t *testing.T, answers map[string]string) network.Grant {
 	t.Helper()
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for end, answer := range answers {
@@ -29,7 +29,7 @@ func scripted(t *testing.T, answers map[string]string) network.Grant {
 	return network.Grant{Server: front.URL, Access: "token", Username: "harbour.coffee", Scopes: []string{"video.publish", "video.list"}}
 }
 
-func at(now time.Time) *tiktok.Network {
+func networkAt(now time.Time) *tiktok.Network {
 	return tiktok.New(tiktok.Options{App: network.App{Now: func() time.Time { return now }, Settled: network.Span(10 * time.Minute)}})
 }
 
@@ -67,10 +67,10 @@ func TestCreator(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := networktest.NewLibrary(t)
-			g := scripted(t, map[string]string{
-				"/creator_info/query/": well(c.creator), "/video/init/": well(`{"publish_id":"v","upload_url":"https://up.test/?token=t"}`),
+			g := serve(t, map[string]string{
+				"/creator_info/query/": success(c.creator), "/video/init/": success(`{"publish_id":"v","upload_url":"https://up.test/?token=t"}`),
 			})
-			n := at(networktest.Start)
+			n := networkAt(networktest.Start)
 			d, err := n.Plan(network.Intent{Seed: "s", Content: network.Content{Media: []network.Media{l.Video(small)}}})
 			if err == nil {
 				d, _, err = n.Prepare(t.Context(), g, d, l)
@@ -93,19 +93,19 @@ func TestPrepareGivesUp(t *testing.T) {
 		code   string
 		builds int
 	}{
-		"an internal failure": {well(`{"status":"FAILED","fail_reason":"internal"}`), network.Transient, "internal", 4},
-		"an unknown id":       {refused("invalid_params"), network.Rejected, "invalid_params", 4},
-		"a part is refused":   {well(`{"status":"PROCESSING_UPLOAD","uploaded_bytes":0}`), network.Rejected, "", 4},
-		"a bad file":          {well(`{"status":"FAILED","fail_reason":"file_format_check_failed"}`), network.RejectedMedia, "", 1},
+		"an internal failure": {success(`{"status":"FAILED","fail_reason":"internal"}`), network.Transient, "internal", 4},
+		"an unknown id":       {failure("invalid_params"), network.Rejected, "invalid_params", 4},
+		"a part is refused":   {success(`{"status":"PROCESSING_UPLOAD","uploaded_bytes":0}`), network.Rejected, "", 4},
+		"a bad file":          {success(`{"status":"FAILED","fail_reason":"file_format_check_failed"}`), network.RejectedMedia, "", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := networktest.NewLibrary(t)
 			upload := httptest.NewServer(http.NotFoundHandler())
 			t.Cleanup(upload.Close)
-			g := scripted(t, map[string]string{
-				"/creator_info/query/": well(`{"privacy_level_options":["SELF_ONLY"]}`), "/status/fetch/": c.status,
-				"/video/init/": well(`{"publish_id":"v","upload_url":"` + upload.URL + `"}`),
+			g := serve(t, map[string]string{
+				"/creator_info/query/": success(`{"privacy_level_options":["SELF_ONLY"]}`), "/status/fetch/": c.status,
+				"/video/init/": success(`{"publish_id":"v","upload_url":"` + upload.URL + `"}`),
 			})
 			n := tiktok.New(tiktok.Options{ChunkBytes: 5000})
 			d, err := n.Plan(network.Intent{Seed: "s", Content: network.Content{Media: []network.Media{l.Video(small)}}})
@@ -128,7 +128,7 @@ func TestParts(t *testing.T) {
 	} {
 		f := networktest.New(t, adapter, 0)
 		g := f.Grant()
-		d := f.Prepared(g, "", f.Library.Video(size))
+		d := f.MustPrepare(g, "", f.Library.Video(size))
 		var kept struct{ Upload struct{ Parts, Chunk int64 } }
 		if err := json.Unmarshal(d, &kept); err != nil {
 			t.Fatal(err)
@@ -137,14 +137,14 @@ func TestParts(t *testing.T) {
 			t.Errorf("%d bytes:\n%s", size, diff)
 		}
 		f.Publish(g, d)
-		f.WantHeld(1)
+		f.WantPosts(1)
 	}
 }
 
 // Photos never count as absent if they cannot be searched for, or if the operator has set no time.
 func TestPhotosRemainUnknown(t *testing.T) {
 	t.Parallel()
-	g := scripted(t, map[string]string{"/video/list/": well(`{"videos":[]}`)})
+	g := serve(t, map[string]string{"/video/list/": success(`{"videos":[]}`)})
 	deaf := g
 	deaf.Scopes = []string{"video.publish"}
 	for name, c := range map[string]struct {
@@ -152,8 +152,8 @@ func TestPhotosRemainUnknown(t *testing.T) {
 		grant   network.Grant
 		draft   string
 	}{
-		"without the scope": {at(networktest.Start.Add(time.Hour)), deaf, photos},
-		"not for everybody": {at(networktest.Start.Add(time.Hour)), g, strings.Replace(photos, "PUBLIC_TO_EVERYONE", "SELF_ONLY", 1)},
+		"without the scope": {networkAt(networktest.Start.Add(time.Hour)), deaf, photos},
+		"not for everybody": {networkAt(networktest.Start.Add(time.Hour)), g, strings.Replace(photos, "PUBLIC_TO_EVERYONE", "SELF_ONLY", 1)},
 		"by default":        {tiktok.New(tiktok.Options{}), g, photos},
 	} {
 		verdict, _, err := c.network.Resolve(t.Context(), c.grant, network.Draft(c.draft),
@@ -167,12 +167,12 @@ func TestPhotosRemainUnknown(t *testing.T) {
 // An expired upload is restarted only when no part can be in transit.
 func TestUploadRestartsAfterGrace(t *testing.T) {
 	t.Parallel()
-	g := scripted(t, map[string]string{"/status/fetch/": well(`{"status":"PROCESSING_UPLOAD","uploaded_bytes":99}`)})
+	g := serve(t, map[string]string{"/status/fetch/": success(`{"status":"PROCESSING_UPLOAD","uploaded_bytes":99}`)})
 	now := networktest.Start.Add(2 * time.Hour)
 	for ago, want := range map[time.Duration]network.Verdict{30 * time.Second: network.Unknown, 2 * time.Minute: network.Absent} {
 		d := network.Draft(strings.ReplaceAll(video, "{server}", g.Server))
 		tried := network.Tried{First: networktest.Start, Last: now.Add(-ago)}
-		verdict, _, err := at(now).Resolve(t.Context(), g, d, tried)
+		verdict, _, err := networkAt(now).Resolve(t.Context(), g, d, tried)
 		if verdict != want || err == nil {
 			t.Errorf("%v after the last call: verdict %v, %v", ago, verdict, err)
 		}
@@ -184,7 +184,7 @@ func TestDraftKeeps(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	g := f.Connect("", "mira.keller")
-	d := f.Ready(g, "kept")
+	d := f.PrepareUsual(g, "kept")
 	var kept struct {
 		Privacy string
 		NoDuet  bool `json:"no_duet"`
@@ -194,8 +194,8 @@ func TestDraftKeeps(t *testing.T) {
 		t.Errorf("%s, %v", d, err)
 	}
 	f.Clock.Advance(3 * time.Hour)
-	if _, err := f.Prepare(f.Fresh(g), d); err != nil || len(f.Library.Until()) != 2 {
-		t.Errorf("%d links after hours, %v", len(f.Library.Until()), err)
+	if _, err := f.Prepare(f.Renew(g), d); err != nil || len(f.Library.LinkExpiries()) != 2 {
+		t.Errorf("%d links after hours, %v", len(f.Library.LinkExpiries()), err)
 	}
 	if asked := f.Wire.Count("creator_info/query/"); asked != 1 {
 		t.Errorf("asked %d times", asked)
@@ -208,7 +208,7 @@ func TestPhotoLinksExpire(t *testing.T) {
 	for settled, life := range map[time.Duration]time.Duration{0: 4 * time.Hour, 10 * time.Minute: 5 * time.Minute} {
 		l := networktest.NewLibrary(t)
 		g := network.Grant{
-			Server: networktest.Serve(t, networktest.Answer{Body: well(`{"publish_id":"p_pub_url~1","status":"PROCESSING_DOWNLOAD"}`)}),
+			Server: networktest.Serve(t, networktest.Answer{Body: success(`{"publish_id":"p_pub_url~1","status":"PROCESSING_DOWNLOAD"}`)}),
 		}
 		n := tiktok.New(tiktok.Options{App: network.App{Now: func() time.Time {
 			return networktest.Start
@@ -219,7 +219,7 @@ func TestPhotoLinksExpire(t *testing.T) {
 		}
 		_, err = n.Commit(t.Context(), g, d, l)
 		networktest.WantClass(t, err, network.Processing, "")
-		if until := l.Until(); !until[len(until)-1].Equal(networktest.Start.Add(life)) {
+		if until := l.LinkExpiries(); !until[len(until)-1].Equal(networktest.Start.Add(life)) {
 			t.Errorf("settled after %v: links end at %v", settled, until)
 		}
 	}
@@ -231,7 +231,7 @@ func TestReview(t *testing.T) {
 	for form, media := range map[string]func(*networktest.Library) []network.Media{"video": smallFilm, "photo": image} {
 		f := networktest.New(t, adapter, time.Minute)
 		g := f.Grant()
-		d := f.Prepared(g, form, media(f.Library)...)
+		d := f.MustPrepare(g, form, media(f.Library)...)
 		_, err := f.Commit(g, d)
 		if failed := networktest.WantClass(t, err, network.Processing, ""); failed.Draft != nil {
 			d = failed.Draft
@@ -256,8 +256,8 @@ func TestLostInReview(t *testing.T) {
 	for _, media := range []func(*networktest.Library) []network.Media{smallFilm, image} {
 		f := networktest.New(t, adapter, time.Minute)
 		g := f.Grant()
-		d := f.Prepared(g, " lost\n words", media(f.Library)...)
-		f.Wire.LoseAnswer(shows)
+		d := f.MustPrepare(g, " lost\n words", media(f.Library)...)
+		f.Wire.LoseAnswer(isPublishing)
 		_, err := f.Commit(g, d)
 		networktest.WantClass(t, err, network.Uncertain, "")
 		f.Wire.LoseAnswer(nil)
@@ -270,7 +270,7 @@ func TestStatusLostAtCommit(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	g := f.Grant()
-	d := f.Prepared(g, "sent", smallFilm(f.Library)...)
+	d := f.MustPrepare(g, "sent", smallFilm(f.Library)...)
 	f.Wire.LoseAnswerTo("status/fetch/")
 	_, err := f.Commit(g, d)
 	networktest.WantClass(t, err, network.Processing, "")
@@ -295,7 +295,7 @@ func TestLinksAreNotQuoted(t *testing.T) {
 // A video of several parts is published once if any request or response is lost, from any draft.
 func TestPartsOfVideos(t *testing.T) {
 	t.Parallel()
-	p := networktest.Content{Media: largeFilm, Begins: "/video/init/"}
+	p := networktest.Content{Media: largeFilm, UploadStart: "/video/init/"}
 	networktest.LoseAnything(t, adapter, p)
 	networktest.PrepareFromEachDraft(t, adapter, p)
 }

@@ -9,9 +9,9 @@ import (
 	"pressroom/internal/network"
 )
 
-// holder is the prefix of the account's name as a holder of grants. Revoking one grant ends all of that account
+// holderPrefix is the prefix of the account's name as a holder of grants. Revoking one grant ends all of that account
 // for the app.
-const holder = "tiktok:"
+const holderPrefix = "tiktok:"
 
 // Revoke ends the access that the person granted. It needs a valid access token, which lives for two hours, so an
 // expired one is refreshed first. Source: https://developers.tiktok.com/doc/oauth-user-access-token-management
@@ -35,7 +35,7 @@ func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 		g = fresh
 	}
 	app := n.app(g.Kind)
-	_, err := n.oauth(ctx, g.Server, "oauth/revoke/",
+	_, err := n.callOAuth(ctx, g.Server, "oauth/revoke/",
 		url.Values{"client_key": {app.ClientID}, "client_secret": {app.ClientSecret}, "token": {g.Access}})
 	return err
 }

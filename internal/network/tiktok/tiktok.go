@@ -33,11 +33,11 @@ const Business = "business"
 
 // The scopes that publishing needs. scopeVideoList serves to find posts after a lost answer, and their figures.
 const (
-	videoPublish = "video.publish"
-	videoList    = "video.list"
+	scopeVideoPublish = "video.publish"
+	scopeVideoList    = "video.list"
 )
 
-var defaultScopes = []string{"user.info.basic", "user.info.profile", userStats, videoPublish, videoList}
+var defaultScopes = []string{"user.info.basic", "user.info.profile", scopeUserStats, scopeVideoPublish, scopeVideoList}
 
 // Options are the settings of an operator or a test. The zero value is the real network, without an app to connect
 // accounts.
@@ -69,11 +69,11 @@ var _ network.Authorizer = (*Network)(nil)
 
 // New returns the network with opts.
 func New(opts Options) *Network {
-	opts = opts.complete()
+	opts = opts.withDefaults()
 	return &Network{network.NewClient(opts.HTTP), opts}
 }
 
-func (o Options) complete() Options {
+func (o Options) withDefaults() Options {
 	// Whether and when the network lists photos among an account's posts is not confirmed. Unless the operator sets a
 	// time, photos that are not listed never count as absent, and a person has to look.
 	settled := o.Settled
@@ -105,13 +105,13 @@ func (n *Network) Connect(context.Context, network.Credentials) (network.Grant, 
 }
 
 // callAPI makes a call of the API as an account and decodes the data of the response.
-func (n *Network) ask(ctx context.Context, g network.Grant, c network.Call, path string, out any) error {
+func (n *Network) callAPI(ctx context.Context, g network.Grant, c network.Call, path string, out any) error {
 	c.Name, c.URL, c.Bearer = path, strings.TrimRight(g.Server, "/")+"/"+n.opts.Version+"/"+path, g.Access
 	answer, err := n.client.Do(ctx, c)
 	if err != nil {
 		return err
 	}
-	return n.read(answer, out)
+	return n.decode(answer, out)
 }
 
 // post returns a POST call with body as JSON.
@@ -120,6 +120,6 @@ func post(purpose network.Purpose, body any) network.Call {
 }
 
 // postURL returns the permalink of a post. That /video/ redirects to photos as well is not confirmed.
-func (n *Network) address(username, form, id string) string {
+func (n *Network) postURL(username, form, id string) string {
 	return n.opts.WebHost + "/@" + url.PathEscape(username) + "/" + form + "/" + id
 }

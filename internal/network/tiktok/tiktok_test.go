@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	settled  = 10 * time.Minute
-	chunk    = 5_000_000
-	small    = 20_000
-	large    = 2*chunk + 1_000_000 // two parts
-	userCall = "/user/info/"
-	listCall = "/video/list/"
-	video    = `{"tiktok":true,"text":"x","media":[{"id":1,"kind":"video"}],"privacy":"PUBLIC_TO_EVERYONE",` +
+	settleTime = 10 * time.Minute
+	chunk      = 5_000_000
+	small      = 20_000
+	large      = 2*chunk + 1_000_000 // two parts
+	userCall   = "/user/info/"
+	listCall   = "/video/list/"
+	video      = `{"tiktok":true,"text":"x","media":[{"id":1,"kind":"video"}],"privacy":"PUBLIC_TO_EVERYONE",` +
 		`"made":"2026-11-21T09:30:00Z","upload":{"id":"v_pub_file~1","url":"{server}/upload/?secret=s",` +
 		`"type":"video/mp4","size":100,"chunk":100,"parts":1}}`
 	photos = `{"tiktok":true,"text":"x","media":[{"id":1,"kind":"image"}],"privacy":"PUBLIC_TO_EVERYONE",` +
@@ -38,15 +38,15 @@ func smallFilm(l *networktest.Library) []network.Media { return []network.Media{
 func largeFilm(l *networktest.Library) []network.Media { return []network.Media{l.Video(large)} }
 
 var (
-	asked = []string{"user.info.basic", "user.info.profile", "user.info.stats", "video.publish", "video.list"}
-	photo = network.Media{Kind: network.Image, Type: "image/jpeg", Size: 20_000_000, Width: 1920, Height: 1080}
-	film  = network.Media{
+	defaultScopes = []string{"user.info.basic", "user.info.profile", "user.info.stats", "video.publish", "video.list"}
+	photo         = network.Media{Kind: network.Image, Type: "image/jpeg", Size: 20_000_000, Width: 1920, Height: 1080}
+	film          = network.Media{
 		Kind: network.Video, Type: "video/webm", Size: 4_000_000_000, Width: 360, Height: 4096, Duration: 10 * time.Minute,
 	}
 )
 
 // changed returns the media item m with a change.
-func of(m network.Media, change func(*network.Media)) []network.Media {
+func changed(m network.Media, change func(*network.Media)) []network.Media {
 	change(&m)
 	return []network.Media{m}
 }
@@ -59,7 +59,7 @@ var adapter = networktest.Case{
 			AuthorizeHost: base, APIHost: base, WebHost: base + "/web", ChunkBytes: chunk,
 		})
 	},
-	App: network.App{Settled: network.Span(settled)},
+	App: network.App{Settled: network.Span(settleTime)},
 	Signing: networktest.Signing{
 		Kinds: []string{"", tiktok.Business},
 		Candidates: func(found []network.Candidate, url, kind string) []network.Candidate {
@@ -67,23 +67,23 @@ var adapter = networktest.Case{
 			return []network.Candidate{{DisplayName: "Harbour Coffee", Grant: network.Grant{
 				Server: url, Account: g.Account, Username: "harbour.coffee", Access: g.Access, Refresh: g.Refresh,
 				Kind: kind, Expires: networktest.Start.Add(2 * time.Hour),
-				RefreshExpires: networktest.Start.Add(180 * 24 * time.Hour), Scopes: asked, Holder: "tiktok:" + g.Account,
+				RefreshExpires: networktest.Start.Add(180 * 24 * time.Hour), Scopes: defaultScopes, Holder: "tiktok:" + g.Account,
 			}}}
 		},
 		BadCode: "invalid_grant", CodeLife: 10 * time.Minute,
-		Life: 2 * time.Hour, Renew: 2 * time.Hour, Ends: 180 * 24 * time.Hour, Once: true, ResolveSigned: true, Dead: "invalid_grant",
-		Old:     networktest.Expected{Class: network.AuthRefresh, Code: "access_token_invalid"},
+		Life: 2 * time.Hour, Renew: 2 * time.Hour, GrantLife: 180 * 24 * time.Hour, RefreshOnce: true, ResolveSigned: true, ExpiredRefresh: "invalid_grant",
+		Expired: networktest.Expected{Class: network.AuthRefresh, Code: "access_token_invalid"},
 		Unknown: networktest.Expected{Class: network.AuthRefresh, Code: "access_token_invalid"},
 		Revoked: "invalid_grant", RevokedTwice: network.AuthDead,
 	},
 	Publishing: networktest.Publishing{
 		Posts: []networktest.Content{
-			{Name: "an image", Media: image, Format: network.FormatImage, Settled: settled},
+			{Name: "an image", Media: image, Format: network.FormatImage, Settled: settleTime},
 			{Name: "images", Media: images, Format: network.FormatImage, Variant: true},
-			{Name: "a video", Media: smallFilm, Format: network.FormatVideo, MarkedEarly: true, Begins: "/video/init/"},
+			{Name: "a video", Media: smallFilm, Format: network.FormatVideo, MarkedEarly: true, UploadStart: "/video/init/"},
 			{Name: "a large video", Media: largeFilm, Format: network.FormatVideo, Variant: true},
 		},
-		CommitReads: true, PendingIDs: true, Another: network.Uncertain, Repeatable: []string{"an image"}, Shows: shows,
+		CommitReads: true, PendingIDs: true, SecondCommit: network.Uncertain, Repeatable: []string{"an image"}, Publishes: isPublishing,
 		Fits: []network.Fit{
 			{Types: []string{"image/jpeg", "image/webp"}, MaxBytes: 20_000_000, MaxSide: 1920},
 			{Types: []string{"video/mp4", "video/quicktime", "video/webm"}, MaxBytes: 4_000_000_000},
@@ -97,14 +97,14 @@ var adapter = networktest.Case{
 			"too long a title":  networktest.Checks(strings.Repeat("é", 2201), []network.Media{film}, "!caption_too_long"),
 			"both":              networktest.Checks("", []network.Media{photo, film}, "!media_mix"),
 			"two videos":        networktest.Checks("", []network.Media{film, film}, "!media_too_many"),
-			"a PNG":             networktest.Checks("", of(photo, func(m *network.Media) { m.Type = "image/png" }), "media_type"),
-			"no photo":          networktest.Checks("", of(photo, func(m *network.Media) { m.Type = "application/pdf" }), "!media_type"),
-			"a wide photo":      networktest.Checks("", of(photo, func(m *network.Media) { m.Width++ }), "media_too_large"),
-			"a narrow video":    networktest.Checks("", of(film, func(m *network.Media) { m.Width-- }), "!media_aspect"),
-			"a short video": networktest.Checks("", of(film, func(m *network.Media) {
+			"a PNG":             networktest.Checks("", changed(photo, func(m *network.Media) { m.Type = "image/png" }), "media_type"),
+			"no photo":          networktest.Checks("", changed(photo, func(m *network.Media) { m.Type = "application/pdf" }), "!media_type"),
+			"a wide photo":      networktest.Checks("", changed(photo, func(m *network.Media) { m.Width++ }), "media_too_large"),
+			"a narrow video":    networktest.Checks("", changed(film, func(m *network.Media) { m.Width-- }), "!media_aspect"),
+			"a short video": networktest.Checks("", changed(film, func(m *network.Media) {
 				m.Duration = 3*time.Second - 1
 			}), "!media_too_short"),
-			"a long video":       networktest.Checks("", of(film, func(m *network.Media) { m.Duration++ }), "!media_too_long"),
+			"a long video":       networktest.Checks("", changed(film, func(m *network.Media) { m.Duration++ }), "!media_too_long"),
 			"thirty-six photos":  networktest.Checks("", slices.Repeat([]network.Media{photo}, 36), "!media_too_many"),
 			"thirty-five photos": networktest.Checks("", slices.Repeat([]network.Media{photo}, 35)),
 		},
@@ -113,7 +113,7 @@ var adapter = networktest.Case{
 			"a long text of photos": {Text: strings.Repeat("é", 4001), Media: image, Class: network.Rejected, Code: "caption_too_long"},
 			"a long text of videos": {Text: strings.Repeat("é", 2201), Media: smallFilm, Class: network.Rejected, Code: "caption_too_long"},
 			"a long video": {Media: func(l *networktest.Library) []network.Media {
-				return of(l.Video(small), func(m *network.Media) { m.Duration = 10*time.Minute + 1 })
+				return changed(l.Video(small), func(m *network.Media) { m.Duration = 10*time.Minute + 1 })
 			}, Class: network.RejectedMedia, Code: "media_too_long"},
 			"a missing video": {Media: func(l *networktest.Library) []network.Media {
 				return []network.Media{l.Remove(l.Video(small), true)}
@@ -147,44 +147,44 @@ var adapter = networktest.Case{
 		},
 		Errors: map[string]networktest.Failure{
 			"access_token_invalid": networktest.Fails(401,
-				refused("access_token_invalid"), network.AuthRefresh, network.AuthRefresh),
+				failure("access_token_invalid"), network.AuthRefresh, network.AuthRefresh),
 			"scope_not_authorized": networktest.Fails(401,
-				refused("scope_not_authorized"), network.AuthDead, network.AuthDead),
+				failure("scope_not_authorized"), network.AuthDead, network.AuthDead),
 			"scope_permission_missed": networktest.Fails(401,
-				refused("scope_permission_missed"), network.AuthDead, network.AuthDead),
+				failure("scope_permission_missed"), network.AuthDead, network.AuthDead),
 			"spam_risk_user_banned_from_posting": networktest.Fails(403,
-				refused("spam_risk_user_banned_from_posting"), network.AuthDead, network.AuthDead),
-			"rate_limit_exceeded": networktest.Fails(429, refused("rate_limit_exceeded"),
+				failure("spam_risk_user_banned_from_posting"), network.AuthDead, network.AuthDead),
+			"rate_limit_exceeded": networktest.Fails(429, failure("rate_limit_exceeded"),
 				network.Rate, network.Rate),
-			"internal_error": networktest.Fails(500, refused("internal_error"),
+			"internal_error": networktest.Fails(500, failure("internal_error"),
 				network.Transient, network.Uncertain),
 			"spam_risk_too_many_posts": networktest.Fails(403,
-				refused("spam_risk_too_many_posts"), network.Quota, network.Quota),
+				failure("spam_risk_too_many_posts"), network.Quota, network.Quota),
 			"spam_risk_too_many_pending_share": networktest.Fails(403,
-				refused("spam_risk_too_many_pending_share"), network.Quota, network.Quota),
+				failure("spam_risk_too_many_pending_share"), network.Quota, network.Quota),
 			"reached_active_user_cap": networktest.Fails(403,
-				refused("reached_active_user_cap"), network.Quota, network.Quota),
-			"invalid_params": networktest.Fails(400, refused("invalid_params"),
+				failure("reached_active_user_cap"), network.Quota, network.Quota),
+			"invalid_params": networktest.Fails(400, failure("invalid_params"),
 				network.Rejected, network.Rejected),
-			"invalid_file_upload": networktest.Fails(400, refused("invalid_file_upload"),
+			"invalid_file_upload": networktest.Fails(400, failure("invalid_file_upload"),
 				network.Rejected, network.Rejected),
 			"privacy_level_option_mismatch": networktest.Fails(403,
-				refused("privacy_level_option_mismatch"), network.Rejected, network.Rejected),
+				failure("privacy_level_option_mismatch"), network.Rejected, network.Rejected),
 			"url_ownership_unverified": networktest.Fails(403,
-				refused("url_ownership_unverified"), network.Rejected, network.Rejected),
+				failure("url_ownership_unverified"), network.Rejected, network.Rejected),
 			"unaudited_client_can_only_post_to_private_accounts": networktest.Fails(403,
-				refused("unaudited_client_can_only_post_to_private_accounts"), network.Unapproved, network.Unapproved),
-			"new_code":            networktest.Fails(400, refused("new_code"), network.Rejected, network.Rejected),
-			"new_code_of_tokens":  networktest.Fails(401, refused("new_code_of_tokens"), network.AuthRefresh, network.AuthRefresh),
-			"new_code_of_servers": networktest.Fails(503, refused("new_code_of_servers"), network.Transient, network.Uncertain),
-			"new_code_of_200":     networktest.Fails(200, refused("new_code_of_200"), network.Transient, network.Uncertain),
-			"ok":                  networktest.Fails(500, refused("ok"), network.Transient, network.Uncertain),
+				failure("unaudited_client_can_only_post_to_private_accounts"), network.Unapproved, network.Unapproved),
+			"new_code":            networktest.Fails(400, failure("new_code"), network.Rejected, network.Rejected),
+			"new_code_of_tokens":  networktest.Fails(401, failure("new_code_of_tokens"), network.AuthRefresh, network.AuthRefresh),
+			"new_code_of_servers": networktest.Fails(503, failure("new_code_of_servers"), network.Transient, network.Uncertain),
+			"new_code_of_200":     networktest.Fails(200, failure("new_code_of_200"), network.Transient, network.Uncertain),
+			"ok":                  networktest.Fails(500, failure("ok"), network.Transient, network.Uncertain),
 			"throttled elsewhere": networktest.Fails(429, `slow down`, network.Rate, network.Rate),
 			"no TikTok":           networktest.Fails(404, `<html>`, network.Transient, network.Uncertain),
-			"wrong types": networktest.Fails(200, well(`{"publish_id":5,"status":{}}`),
+			"wrong types": networktest.Fails(200, success(`{"publish_id":5,"status":{}}`),
 				network.Transient, network.Uncertain),
 			"no data": networktest.Fails(200, `{"error":{"code":"ok"}}`, network.Transient, network.Uncertain),
-			"no id":   networktest.Fails(200, well(`{}`), "", network.Uncertain),
+			"no id":   networktest.Fails(200, success(`{}`), "", network.Uncertain),
 			"token: invalid": networktest.Fails(400, `{"error":"invalid_grant"}`, networktest.Skip,
 				networktest.Skip, network.AuthDead),
 			"token: invalid, status 200": networktest.Fails(200, `{"error":"invalid_grant"}`, networktest.Skip,
@@ -203,80 +203,80 @@ var adapter = networktest.Case{
 				networktest.Skip, networktest.Skip, network.Transient),
 		},
 		Repeats: map[string]networktest.Repeat{
-			"seconds":        later("rate_limit_exceeded", http.Header{"Retry-After": {"2"}}, 2*time.Second),
-			"unknown":        later("rate_limit_exceeded", nil, time.Minute),
-			"nonsense":       later("rate_limit_exceeded", http.Header{"Retry-After": {"-1"}}, time.Minute),
-			"a day's quota":  later("spam_risk_too_many_posts", nil, 24*time.Hour),
-			"another, never": later("invalid_params", http.Header{"Retry-After": {"2"}}, 0),
+			"seconds":        retryCase("rate_limit_exceeded", http.Header{"Retry-After": {"2"}}, 2*time.Second),
+			"unknown":        retryCase("rate_limit_exceeded", nil, time.Minute),
+			"nonsense":       retryCase("rate_limit_exceeded", http.Header{"Retry-After": {"-1"}}, time.Minute),
+			"a day's quota":  retryCase("spam_risk_too_many_posts", nil, 24*time.Hour),
+			"another, never": retryCase("invalid_params", http.Header{"Retry-After": {"2"}}, 0),
 		},
-		Looks:   looks(),
-		Nothing: map[string]http.Handler{photos: networktest.Answer{Body: well(`{"videos":[]}`)}},
+		Resolves:   resolveCases(),
+		EmptyLists: map[string]http.Handler{photos: networktest.Answer{Body: success(`{"videos":[]}`)}},
 	},
 	Collecting: networktest.Collecting{
-		Told: []string{"views", "likes", "comments", "shares"}, Page: 20, WithheldPosts: 23,
+		Figures: []string{"views", "likes", "comments", "shares"}, Page: 20, WithheldPosts: 23,
 		Fails: func(now time.Time) map[string]networktest.CollectFailure {
 			return map[string]networktest.CollectFailure{
-				"rate limit, account": networktest.Stops(networktest.Answering{
-					Part: userCall, Status: 429, Body: refused("rate_limit_exceeded"),
+				"rate limit, account": networktest.StopsWith(networktest.Interceptor{
+					Part: userCall, Status: 429, Body: failure("rate_limit_exceeded"),
 				}, network.Rate, now.Add(time.Minute), 0),
-				"rate limit, with a time": networktest.Stops(networktest.Answering{
+				"rate limit, with a time": networktest.StopsWith(networktest.Interceptor{
 					Part: listCall, Status: 429, Header: map[string]string{"Retry-After": "7"},
 				}, network.Rate, now.Add(7*time.Second), 0),
-				"an invalid token": networktest.Stops(networktest.Answering{
-					Part: userCall, Status: 401, Body: refused("access_token_invalid"),
+				"an invalid token": networktest.StopsWith(networktest.Interceptor{
+					Part: userCall, Status: 401, Body: failure("access_token_invalid"),
 				}, network.AuthRefresh, time.Time{}, 0),
-				"an invalid token, list": networktest.Stops(networktest.Answering{
-					Part: listCall, Status: 200, Body: refused("access_token_invalid"),
+				"an invalid token, list": networktest.StopsWith(networktest.Interceptor{
+					Part: listCall, Status: 200, Body: failure("access_token_invalid"),
 				}, network.AuthRefresh, time.Time{}, 0),
-				"a scope is missing": networktest.Stops(networktest.Answering{
-					Part: listCall, Status: 401, Body: refused("scope_not_authorized"),
+				"a scope is missing": networktest.StopsWith(networktest.Interceptor{
+					Part: listCall, Status: 401, Body: failure("scope_not_authorized"),
 				}, network.Unapproved, time.Time{}, 0),
-				"a scope is gone": networktest.Stops(networktest.Answering{
-					Part: listCall, Status: 401, Body: refused("scope_permission_missed"),
+				"a scope is gone": networktest.StopsWith(networktest.Interceptor{
+					Part: listCall, Status: 401, Body: failure("scope_permission_missed"),
 				}, network.Unapproved, time.Time{}, 0),
-				"a failure": networktest.Stops(networktest.Answering{
-					Part: listCall, Status: 500, Body: refused("internal_error"),
+				"a failure": networktest.StopsWith(networktest.Interceptor{
+					Part: listCall, Status: 500, Body: failure("internal_error"),
 				}, network.Transient, time.Time{}, 0),
-				"nonsense": networktest.Stops(networktest.Answering{Part: listCall, Status: 200, Body: "["},
+				"nonsense": networktest.StopsWith(networktest.Interceptor{Part: listCall, Status: 200, Body: "["},
 					network.Transient, time.Time{}, 0),
-				"every field is rejected": networktest.Stops(networktest.Answering{
-					Part: listCall, Status: 400, Body: refused("invalid_params"),
+				"every field is rejected": networktest.StopsWith(networktest.Interceptor{
+					Part: listCall, Status: 400, Body: failure("invalid_params"),
 				}, network.Rejected, time.Time{}, 0),
 			}
 		},
 		Withheld: map[string]networktest.Withheld{
 			"followers": networktest.Without("followers",
-				networktest.Answering{Part: userCall, Status: 401, Body: refused("scope_not_authorized")}),
+				networktest.Interceptor{Part: userCall, Status: 401, Body: failure("scope_not_authorized")}),
 			"a removed field": networktest.Without("views",
-				networktest.Answering{Part: "view_count", Status: 400, Body: refused("invalid_params")}),
+				networktest.Interceptor{Part: "view_count", Status: 400, Body: failure("invalid_params")}),
 		},
 	},
 }
 
-func well(data string) string { return `{"data":` + data + `,"error":{"code":"ok"}}` }
+func success(data string) string { return `{"data":` + data + `,"error":{"code":"ok"}}` }
 
 // publicVideo returns the status of a video with this public id.
-func published(id string) string {
-	return well(`{"status":"PUBLISH_COMPLETE","publicaly_available_post_id":[` + id + `]}`) //nolint:misspell // the API's spelling
+func publicVideo(id string) string {
+	return success(`{"status":"PUBLISH_COMPLETE","publicaly_available_post_id":[` + id + `]}`) //nolint:misspell // the API's spelling
 }
 
-func refused(code string) string {
+func failure(code string) string {
 	return `{"data":{},"error":{"code":"` + code + `","message":"said"}}`
 }
 
 // isPublishing reports whether a request makes a post visible: that for photos, or a video's last part.
-func shows(r networktest.Request) bool {
+func isPublishing(r networktest.Request) bool {
 	var first, last, total int
 	_, err := fmt.Sscanf(r.Header.Get("Content-Range"), "bytes %d-%d/%d", &first, &last, &total)
 	return err == nil && last == total-1 || strings.HasSuffix(r.URL.Path, "/content/init/")
 }
 
 // retryCase returns an error with a retry time.
-func later(code string, header http.Header, after time.Duration) networktest.Repeat {
+func retryCase(code string, header http.Header, after time.Duration) networktest.Repeat {
 	class := map[string]network.Class{
 		"rate_limit_exceeded": network.Rate, "spam_risk_too_many_posts": network.Quota, "invalid_params": network.Rejected,
 	}[code]
-	r := networktest.Repeat{Answer: networktest.Answer{Status: http.StatusBadRequest, Header: header, Body: refused(code)}, Class: class}
+	r := networktest.Repeat{Answer: networktest.Answer{Status: http.StatusBadRequest, Header: header, Body: failure(code)}, Class: class}
 	if after > 0 {
 		r.After = networktest.Start.Add(after)
 	}
@@ -285,56 +285,56 @@ func later(code string, header http.Header, after time.Duration) networktest.Rep
 
 // resolveCases are statuses of videos and lists of photos, with their outcomes. A missing photo counts as absent only
 // after settleTime.
-func looks() map[string]networktest.Look {
+func resolveCases() map[string]networktest.ResolveCase {
 	one := func(id string, after time.Duration, rest string) string {
 		return fmt.Sprintf(`{"id":%q,"create_time":%d,%s}`, id, networktest.Start.Add(after).Unix(), rest)
 	}
-	list := func(videos ...string) string { return well(`{"videos":[` + strings.Join(videos, ",") + `]}`) }
+	list := func(videos ...string) string { return success(`{"videos":[` + strings.Join(videos, ",") + `]}`) }
 	const x = `"video_description":" x\n","share_url":"javascript:x"`
-	look := func(draft, end, answer string, later time.Duration, verdict network.Verdict, class network.Class, id string) networktest.Look {
-		return networktest.Look{
+	look := func(draft, end, answer string, later time.Duration, verdict network.Verdict, class network.Class, id string) networktest.ResolveCase {
+		return networktest.ResolveCase{
 			Draft: draft, Answer: networktest.Listing(end, answer, ""), Later: later, Verdict: verdict, Class: class,
 			Receipt: network.Receipt{ID: id},
 		}
 	}
-	return map[string]networktest.Look{
-		"video: public": look(video, "/status/fetch/", published(`7512345678901234567`), 0,
+	return map[string]networktest.ResolveCase{
+		"video: public": look(video, "/status/fetch/", publicVideo(`7512345678901234567`), 0,
 			network.Stands, "", "7512345678901234567"),
-		"video: public, as a text": look(video, "/status/fetch/", published(`"75"`), 0, network.Stands, "", "75"),
-		"video: in review": look(video, "/status/fetch/", well(`{"status":"PUBLISH_COMPLETE"}`), 0,
+		"video: public, as a text": look(video, "/status/fetch/", publicVideo(`"75"`), 0, network.Stands, "", "75"),
+		"video: in review": look(video, "/status/fetch/", success(`{"status":"PUBLISH_COMPLETE"}`), 0,
 			network.Stands, "", "publish:v_pub_file~1"),
-		"video: an id that is none": look(video, "/status/fetch/", published(`-1.5`), 0, network.Stands, "", "publish:v_pub_file~1"),
+		"video: an id that is none": look(video, "/status/fetch/", publicVideo(`-1.5`), 0, network.Stands, "", "publish:v_pub_file~1"),
 		"video: lacks bytes": look(video, "/status/fetch/",
-			well(`{"status":"PROCESSING_UPLOAD","uploaded_bytes":99}`), 0, network.Absent, "", ""),
+			success(`{"status":"PROCESSING_UPLOAD","uploaded_bytes":99}`), 0, network.Absent, "", ""),
 		"video: lacks bytes, too late": look(video, "/status/fetch/",
-			well(`{"status":"PROCESSING_UPLOAD","uploaded_bytes":99}`), 2*time.Hour, network.Absent, network.Transient, ""),
+			success(`{"status":"PROCESSING_UPLOAD","uploaded_bytes":99}`), 2*time.Hour, network.Absent, network.Transient, ""),
 		"video: has all": look(video, "/status/fetch/",
-			well(`{"status":"PROCESSING_UPLOAD","uploaded_bytes":100}`), 0, network.Unknown, network.Processing, ""),
-		"video: does not say": look(video, "/status/fetch/", well(`{"status":"PROCESSING_UPLOAD"}`),
+			success(`{"status":"PROCESSING_UPLOAD","uploaded_bytes":100}`), 0, network.Unknown, network.Processing, ""),
+		"video: does not say": look(video, "/status/fetch/", success(`{"status":"PROCESSING_UPLOAD"}`),
 			2*time.Hour, network.Unknown, network.Processing, ""),
-		"video: downloads": look(video, "/status/fetch/", well(`{"status":"PROCESSING_DOWNLOAD"}`), 0,
+		"video: downloads": look(video, "/status/fetch/", success(`{"status":"PROCESSING_DOWNLOAD"}`), 0,
 			network.Unknown, network.Processing, ""),
 		"video: a bad file": look(video, "/status/fetch/",
-			well(`{"status":"FAILED","fail_reason":"frame_rate_check_failed"}`), 0, network.Absent, network.RejectedMedia, ""),
+			success(`{"status":"FAILED","fail_reason":"frame_rate_check_failed"}`), 0, network.Absent, network.RejectedMedia, ""),
 		"video: spam": look(video, "/status/fetch/",
-			well(`{"status":"FAILED","fail_reason":"spam_risk_text"}`), 0, network.Absent, network.Rejected, ""),
+			success(`{"status":"FAILED","fail_reason":"spam_risk_text"}`), 0, network.Absent, network.Rejected, ""),
 		"video: cancelled": look(video, "/status/fetch/",
-			well(`{"status":"FAILED","fail_reason":"publish_cancelled"}`), 0, network.Absent, network.Rejected, ""),
+			success(`{"status":"FAILED","fail_reason":"publish_cancelled"}`), 0, network.Absent, network.Rejected, ""),
 		"video: disconnected": look(video, "/status/fetch/",
-			well(`{"status":"FAILED","fail_reason":"auth_removed"}`), 0, network.Absent, network.AuthDead, ""),
+			success(`{"status":"FAILED","fail_reason":"auth_removed"}`), 0, network.Absent, network.AuthDead, ""),
 		"video: an internal failure": look(video, "/status/fetch/",
-			well(`{"status":"FAILED","fail_reason":"internal"}`), 0, network.Absent, network.Transient, ""),
+			success(`{"status":"FAILED","fail_reason":"internal"}`), 0, network.Absent, network.Transient, ""),
 		"video: too many": look(video, "/status/fetch/",
-			well(`{"status":"FAILED","fail_reason":"spam_risk_too_many_posts"}`), 0, network.Absent, network.Quota, ""),
+			success(`{"status":"FAILED","fail_reason":"spam_risk_too_many_posts"}`), 0, network.Absent, network.Quota, ""),
 		"video: an unknown failure": look(video, "/status/fetch/",
-			well(`{"status":"FAILED","fail_reason":"weather"}`), 0, network.Absent, network.Rejected, ""),
-		"video: an unknown status": look(video, "/status/fetch/", well(`{"status":"RESTING"}`), 0, network.Unknown,
+			success(`{"status":"FAILED","fail_reason":"weather"}`), 0, network.Absent, network.Rejected, ""),
+		"video: an unknown status": look(video, "/status/fetch/", success(`{"status":"RESTING"}`), 0, network.Unknown,
 			network.Transient, ""),
-		"video: only an inbox": look(video, "/status/fetch/", well(`{"status":"SEND_TO_USER_INBOX"}`), 0,
+		"video: only an inbox": look(video, "/status/fetch/", success(`{"status":"SEND_TO_USER_INBOX"}`), 0,
 			network.Unknown, network.Transient, ""),
-		"video: throttled": look(video, "/status/fetch/", refused("rate_limit_exceeded"), 0,
+		"video: throttled": look(video, "/status/fetch/", failure("rate_limit_exceeded"), 0,
 			network.Unknown, network.Rate, ""),
-		"video: an expired token": look(video, "/status/fetch/", refused("access_token_invalid"), 0,
+		"video: an expired token": look(video, "/status/fetch/", failure("access_token_invalid"), 0,
 			network.Unknown, network.AuthRefresh, ""),
 		"video: not JSON": look(video, "/status/fetch/", `<html>`, 0, network.Unknown, network.Transient, ""),
 		"photos: listed":  look(photos, "/video/list/", list(one("75", time.Minute, x)), 0, network.Stands, "", "75"),
@@ -351,10 +351,10 @@ func looks() map[string]networktest.Look {
 		"photos: others": look(photos, "/video/list/",
 			list(one("75", 0, `"title":"y"`), one("76", 0, x+`,"duration":7`), one("../me", 0, x),
 				one("77", -time.Hour, x)), 10*time.Minute, network.Absent, "", ""),
-		"photos: throttled": look(photos, "/video/list/", refused("rate_limit_exceeded"), time.Hour, network.Unknown, network.Rate, ""),
-		"photos: not allowed": look(photos, "/video/list/", refused("scope_not_authorized"), time.Hour,
+		"photos: throttled": look(photos, "/video/list/", failure("rate_limit_exceeded"), time.Hour, network.Unknown, network.Rate, ""),
+		"photos: not allowed": look(photos, "/video/list/", failure("scope_not_authorized"), time.Hour,
 			network.Unknown, network.AuthDead, ""),
-		"photos: other things": look(photos, "/video/list/", well(`[]`), time.Hour, network.Unknown, network.Transient, ""),
+		"photos: other things": look(photos, "/video/list/", success(`[]`), time.Hour, network.Unknown, network.Transient, ""),
 	}
 }
 

@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	leastListed = 5                   // smallest page size
-	mostListed  = 100                 // largest page size, also of a look-up by ids
-	privateFor  = 30 * 24 * time.Hour // age up to which a post has non-public metrics
-	listedFrom  = 2011                // earliest year of start_time
+	minPageSize       = 5                   // smallest page size
+	maxPageSize       = 100                 // largest page size, also of a look-up by ids
+	privateMetricsAge = 30 * 24 * time.Hour // age up to which a post has non-public metrics
+	minStartYear      = 2011                // earliest year of start_time
 )
 
 // postFields are the fields of each post that Collect requests. privateMetrics are visible only to the author.
 const (
-	ownFields      = "attachments,created_at,entities"
+	postFields     = "attachments,created_at,entities"
 	publicMetrics  = "public_metrics"
 	privateMetrics = "non_public_metrics,organic_metrics"
 )
@@ -35,15 +35,15 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	if err != nil && !network.Withheld(err) {
 		return network.Collected{}, err
 	}
-	posts, err := n.own(ctx, g, since, limit, ownFields+","+publicMetrics)
+	posts, err := n.listFigures(ctx, g, since, limit, postFields+","+publicMetrics)
 	if network.Withheld(err) {
-		posts, err = n.own(ctx, g, since, limit, ownFields)
+		posts, err = n.listFigures(ctx, g, since, limit, postFields)
 	}
 	collected := network.Collected{Followers: followers, Posts: network.Newest(posts, since, limit)}
 	if err != nil {
 		return collected, network.Closed(err)
 	}
-	if err := n.clicks(ctx, g, collected.Posts); err != nil && !network.Withheld(err) {
+	if err := n.addClicks(ctx, g, collected.Posts); err != nil && !network.Withheld(err) {
 		return collected, err
 	}
 	return collected, nil
@@ -57,14 +57,14 @@ func (n *Network) followers(ctx context.Context, g network.Grant) (*int64, error
 			} `json:"public_metrics"`
 		} `json:"data"`
 	}
-	c := n.on(g, http.MethodGet, "users/me")
+	c := n.newCall(g, http.MethodGet, "users/me")
 	c.Query = url.Values{"user.fields": {publicMetrics}}
 	err := n.do(ctx, c, &me)
 	return network.Told(me.Data.Metrics.Followers), err
 }
 
 // countedPost is a listed post with its public counts.
-type counted struct {
+type countedPost struct {
 	tweet
 
 	Public struct {
@@ -79,8 +79,8 @@ type counted struct {
 }
 
 // postPage is a page of the account's posts, with the types of their media.
-type countedPage struct {
-	Data     []counted `json:"data"`
+type postPage struct {
+	Data     []countedPost `json:"data"`
 	Includes struct {
 		Media []struct {
 			Key  string `json:"media_key"`
@@ -93,24 +93,24 @@ type countedPage struct {
 }
 
 // listFigures returns the account's posts since a time. It reads pages until it has limit posts.
-func (n *Network) own(
+func (n *Network) listFigures(
 	ctx context.Context, g network.Grant, since time.Time, limit int, fields string,
 ) ([]network.Figures, error) {
 	var posts []network.Figures
 	next := ""
 	for len(posts) < limit {
-		c := n.on(g, http.MethodGet, "users/"+url.PathEscape(g.Account)+"/tweets")
+		c := n.newCall(g, http.MethodGet, "users/"+url.PathEscape(g.Account)+"/tweets")
 		c.Query = url.Values{
-			"max_results": {strconv.Itoa(min(max(limit-len(posts), leastListed), mostListed))}, "post.fields": {fields},
+			"max_results": {strconv.Itoa(min(max(limit-len(posts), minPageSize), maxPageSize))}, "post.fields": {fields},
 			"exclude": {"replies,retweets"}, "expansions": {"attachments.media_keys"}, "media.fields": {"type"},
 		}
-		if since.Year() >= listedFrom {
+		if since.Year() >= minStartYear {
 			c.Query.Set("start_time", since.UTC().Format(time.RFC3339))
 		}
 		if next != "" {
 			c.Query.Set("pagination_token", next)
 		}
-		var page countedPage
+		var page postPage
 		if err := n.do(ctx, c, &page); err != nil {
 			return posts, err
 		}
@@ -123,7 +123,7 @@ func (n *Network) own(
 	return posts, nil
 }
 
-func (n *Network) figures(g network.Grant, page countedPage) []network.Figures {
+func (n *Network) figures(g network.Grant, page postPage) []network.Figures {
 	kinds := map[string]string{}
 	for _, medium := range page.Includes.Media {
 		kinds[medium.Key] = medium.Type
@@ -138,7 +138,7 @@ func (n *Network) figures(g network.Grant, page countedPage) []network.Figures {
 			reposts = p.Public.Retweets
 		}
 		posts = append(posts, network.Figures{
-			ID: p.ID, URL: n.receipt(g, p.ID).Permalink, Text: strings.TrimSpace(p.full()), Format: p.format(kinds),
+			ID: p.ID, URL: n.receipt(g, p.ID).Permalink, Text: strings.TrimSpace(p.expanded()), Format: p.format(kinds),
 			PostedAt: p.Created.UTC(),
 			Views:    network.Told(p.Public.Impressions), Likes: network.Told(p.Public.Likes),
 			Comments: network.Told(p.Public.Replies),
@@ -167,22 +167,22 @@ func (t tweet) format(kinds map[string]string) string {
 }
 
 // addClicks adds the link clicks, which the network reports to the author for 30 days.
-func (n *Network) clicks(ctx context.Context, g network.Grant, posts []network.Figures) error {
+func (n *Network) addClicks(ctx context.Context, g network.Grant, posts []network.Figures) error {
 	recent := slices.IndexFunc(posts, func(p network.Figures) bool {
-		return n.opts.Now().Sub(p.PostedAt) >= privateFor
+		return n.opts.Now().Sub(p.PostedAt) >= privateMetricsAge
 	})
 	if recent < 0 {
 		recent = len(posts)
 	}
-	for batch := range slices.Chunk(posts[:recent], mostListed) {
-		if err := n.clicksOn(ctx, g, batch); err != nil {
+	for batch := range slices.Chunk(posts[:recent], maxPageSize) {
+		if err := n.addClickBatch(ctx, g, batch); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (n *Network) clicksOn(ctx context.Context, g network.Grant, posts []network.Figures) error {
+func (n *Network) addClickBatch(ctx context.Context, g network.Grant, posts []network.Figures) error {
 	type private struct {
 		Clicks *int64 `json:"url_link_clicks"`
 	}
@@ -198,7 +198,7 @@ func (n *Network) clicksOn(ctx context.Context, g network.Grant, posts []network
 	for i, p := range posts {
 		ids[i], place[p.ID] = p.ID, i
 	}
-	c := n.on(g, http.MethodGet, "tweets")
+	c := n.newCall(g, http.MethodGet, "tweets")
 	c.Query = url.Values{"ids": {strings.Join(ids, ",")}, "post.fields": {privateMetrics}}
 	if err := n.do(ctx, c, &answer); err != nil {
 		return err

@@ -24,7 +24,7 @@ const (
 )
 
 // lightRanges are the code points of weight 1: first and last of each range.
-var light = [][2]rune{{0, 4351}, {8192, 8205}, {8208, 8223}, {8242, 8247}}
+var lightRanges = [][2]rune{{0, 4351}, {8192, 8205}, {8208, 8223}, {8242, 8247}}
 
 // Rules returns the limits of a post on X, with X's way of counting.
 func Rules() network.Rules {
@@ -37,7 +37,7 @@ func Rules() network.Rules {
 // short ones. Source: https://docs.x.com/fundamentals/counting-characters.
 func Count(text string) int {
 	text = norm.NFC.String(strings.ToValidUTF8(text, "\uFFFD"))
-	found := links(text)
+	found := findLinks(text)
 	total := 0
 	for at := 0; at < len(text); {
 		if len(found) > 0 && found[0].start <= at {
@@ -45,7 +45,7 @@ func Count(text string) int {
 			at, found = found[0].end, found[1:]
 			continue
 		}
-		size, weight := next(text[at:])
+		size, weight := firstUnit(text[at:])
 		total += weight
 		at += size
 	}
@@ -53,12 +53,12 @@ func Count(text string) int {
 }
 
 // firstUnit returns the length in bytes and the weight of the emoji or the code point at the beginning of rest.
-func next(rest string) (int, int) {
+func firstUnit(rest string) (int, int) {
 	if size := network.Emoji(rest); size > 0 {
 		return size, heavyWeight
 	}
 	r, size := utf8.DecodeRuneInString(rest)
-	for _, from := range light {
+	for _, from := range lightRanges {
 		if from[0] <= r && r <= from[1] {
 			return size, 1
 		}

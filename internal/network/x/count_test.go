@@ -12,18 +12,18 @@ import (
 	"pressroom/internal/network"
 )
 
-type weighed struct {
+type weightCase struct {
 	Text   string
 	Weight int
 }
 
-func weights(tb testing.TB) []weighed {
+func weights(tb testing.TB) []weightCase {
 	tb.Helper()
 	content, err := os.ReadFile("testdata/weights.json")
 	if err != nil {
 		tb.Fatal(err)
 	}
-	var cases []weighed
+	var cases []weightCase
 	if err := json.Unmarshal(content, &cases); err != nil {
 		tb.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func checkCount(t rapid.TB, text string) {
 		t.Errorf("Count(%q) = %d, above %d", text, count, most)
 	}
 	before, text := 0, strings.ToValidUTF8(text, "?")
-	for _, s := range links(text) {
+	for _, s := range findLinks(text) {
 		if s.start < before || s.end <= s.start || s.end > len(text) {
 			t.Errorf("links(%q) has %v behind %d", text, s, before)
 		}

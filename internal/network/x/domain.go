@@ -10,24 +10,24 @@ import (
 )
 
 const (
-	punycode  = "xn--"
-	maxEnding = 24 // code points of a top-level domain; the longest has 18 in its own script
+	punycode = "xn--"
+	maxTLD   = 24 // code points of a top-level domain; the longest has 18 in its own script
 )
 
 // word is a run of characters that may be in a domain's labels.
 type word struct {
 	span
 
-	joined bool // a dot and another word follow
-	ending int  // end of the top-level domain at its start, or 0
-	reach  int  // end of the longest domain with this word as its first label, or 0
+	joined    bool // a dot and another word follow
+	tldEnd    int  // end of the top-level domain at its start, or 0
+	domainEnd int  // end of the longest domain with this word as its first label, or 0
 }
 
 // splitWords returns the words of a text. It computes for each once how far a domain goes from it.
-func words(text string) []word {
+func splitWords(text string) []word {
 	var all []word
 	for at := 0; at < len(text); {
-		size := strings.IndexFunc(text[at:], func(r rune) bool { return !inLabel(r) && r != '-' && r != '_' })
+		size := strings.IndexFunc(text[at:], func(r rune) bool { return !isLabelRune(r) && r != '-' && r != '_' })
 		if size < 0 {
 			size = len(text) - at
 		}
@@ -35,7 +35,7 @@ func words(text string) []word {
 			w := word{span: span{at, at + size}}
 			if last := len(all) - 1; last >= 0 && all[last].end+1 == at && text[at-1] == '.' {
 				all[last].joined = true
-				w.ending = endingAt(text, w.start, w.end)
+				w.tldEnd = tldEnd(text, w.start, w.end)
 			}
 			all = append(all, w)
 			at = w.end
@@ -45,46 +45,46 @@ func words(text string) []word {
 		at += skip
 	}
 	for i := len(all) - 2; i >= 0; i-- {
-		all[i].reach = reach(text, all[i:], all[i].start)
+		all[i].domainEnd = domainEnd(text, all[i:], all[i].start)
 	}
 	return all
 }
 
 // domainEnd returns the end of the longest domain that begins at start, within the first of all; 0 if there is
 // none.
-func reach(text string, all []word, start int) int {
+func domainEnd(text string, all []word, start int) int {
 	label := text[start:all[0].end]
 	if !all[0].joined || strings.ContainsRune("-_", rune(label[0])) ||
 		strings.ContainsRune("-_", rune(label[len(label)-1])) {
 		return 0
 	}
-	if all[1].reach > 0 || strings.Contains(label, "_") { // only subdomains may contain an underscore
-		return all[1].reach
+	if all[1].domainEnd > 0 || strings.Contains(label, "_") { // only subdomains may contain an underscore
+		return all[1].domainEnd
 	}
-	return all[1].ending
+	return all[1].tldEnd
 }
 
 // findCandidate returns the first candidate that begins in the first of all. Text before from belongs to an
 // earlier one.
-func match(text string, all []word, from int) (candidate, bool) {
+func findCandidate(text string, all []word, from int) (candidate, bool) {
 	w := all[0]
 	if !w.joined {
 		return candidate{}, false
 	}
 	if start, ok := schemeBefore(text, w.start, from); ok {
-		if end := reach(text, all, w.start); end > 0 {
-			return complete(text, start, span{w.start, end}), true
+		if end := domainEnd(text, all, w.start); end > 0 {
+			return newCandidate(text, start, span{w.start, end}), true
 		}
 	}
-	for _, start := range starts(text, w.span, from) {
-		if end := reach(text, all, start); end > 0 {
-			return complete(text, start, span{start, end}), true
+	for _, start := range domainStarts(text, w.span, from) {
+		if end := domainEnd(text, all, start); end > 0 {
+			return newCandidate(text, start, span{start, end}), true
 		}
 	}
 	return candidate{}, false
 }
 
-func complete(text string, start int, domain span) candidate {
+func newCandidate(text string, start int, domain span) candidate {
 	found := remainder.FindStringSubmatchIndex(text[domain.end:])
 	return candidate{start: start, domain: domain, path: found[2] >= 0, end: domain.end + found[1]}
 }
@@ -101,28 +101,28 @@ func schemeBefore(text string, at, from int) (int, bool) {
 		return 0, false
 	}
 	start := lowest + found[0]
-	return start, start == 0 || follows(text, start, from)
+	return start, start == 0 || canStart(text, start, from)
 }
 
 // canStart reports whether a URL may start at start: after a character that is not part of a word, a mention, a
 // tag or an earlier URL.
-func follows(text string, start, from int) bool {
+func canStart(text string, start, from int) bool {
 	if start <= from {
 		return false
 	}
 	r, _ := utf8.DecodeLastRuneInString(text[:start])
-	return !alphanumeric(r) && !strings.ContainsRune("@＠$#＃", r) && !noncharacter(r)
+	return !isAlphanumeric(r) && !strings.ContainsRune("@＠$#＃", r) && !isNoncharacter(r)
 }
 
 // domainStarts returns the offsets in a word at which a domain may begin, as far as the results differ: the first,
 // and the first after the last underscore. At the beginning of a text X tries the second character first, unless
 // the first is an ASCII letter or digit.
-func starts(text string, w span, from int) []int {
+func domainStarts(text string, w span, from int) []int {
 	var found []int
 	again := w.start + strings.LastIndex(text[w.start:w.end], "_") + 1
 	for i, r := range text[w.start:w.end] {
 		at := w.start + i
-		if r == '-' || r == '_' || !follows(text, at, from) {
+		if r == '-' || r == '_' || !canStart(text, at, from) {
 			continue
 		}
 		if len(found) == 0 || at >= again {
@@ -143,10 +143,10 @@ func starts(text string, w span, from int) []int {
 
 // tldEnd returns the end of the top-level domain at the beginning of text[start:end], or 0. It is the longest one
 // that is not followed by an ASCII letter, a digit or one of @, + and -.
-func endingAt(text string, start, end int) int {
+func tldEnd(text string, start, end int) int {
 	label := text[start:end]
 	if len(label) > len(punycode) && strings.EqualFold(label[:len(punycode)], punycode) {
-		size := strings.IndexFunc(label, func(r rune) bool { return r != '-' && !alphanumeric(r) })
+		size := strings.IndexFunc(label, func(r rune) bool { return r != '-' && !isAlphanumeric(r) })
 		if size < 0 {
 			size = len(label)
 		}
@@ -154,24 +154,24 @@ func endingAt(text string, start, end int) int {
 	}
 	found, count := 0, 0
 	for i, r := range label {
-		if count++; count > maxEnding || r == '-' || r == '_' {
+		if count++; count > maxTLD || r == '-' || r == '_' {
 			break
 		}
-		if at := start + i + utf8.RuneLen(r); endsHere(text[at:]) && known(text[start:at]) {
+		if at := start + i + utf8.RuneLen(r); endsDomain(text[at:]) && isTLD(text[start:at]) {
 			found = at
 		}
 	}
 	return found
 }
 
-func endsHere(rest string) bool {
+func endsDomain(rest string) bool {
 	r, _ := utf8.DecodeRuneInString(rest)
-	return rest == "" || !alphanumeric(r) && !strings.ContainsRune("@+-", r)
+	return rest == "" || !isAlphanumeric(r) && !strings.ContainsRune("@+-", r)
 }
 
 // isTLD reports whether the public suffix list, which includes IANA's list of top-level domains, has the ending.
 // Some are listed only through names below them, so the look-up uses a label that nobody can register.
-func known(ending string) bool {
+func isTLD(ending string) bool {
 	ascii, err := idna.Punycode.ToASCII(strings.ToLower(ending))
 	if err != nil {
 		return false
@@ -182,14 +182,14 @@ func known(ending string) bool {
 
 // isLabelRune reports whether X allows r in a domain's label, besides hyphen and underscore: all but punctuation,
 // spaces, marks of direction and noncharacters.
-func inLabel(r rune) bool {
+func isLabelRune(r rune) bool {
 	const punctuation = `!'#%&()*+,\-./:;<=>?@[]^_{|}~$`
 	spaces := r >= 0x09 && r <= 0x0D || r == 0x180E || r == 0x85 || unicode.Is(unicode.Z, r)
-	return !spaces && !strings.ContainsRune(punctuation, r) && !unicode.Is(unicode.Bidi_Control, r) && !noncharacter(r)
+	return !spaces && !strings.ContainsRune(punctuation, r) && !unicode.Is(unicode.Bidi_Control, r) && !isNoncharacter(r)
 }
 
-func alphanumeric(r rune) bool {
+func isAlphanumeric(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
 }
 
-func noncharacter(r rune) bool { return r == 0xFEFF || r == 0xFFFE || r == 0xFFFF }
+func isNoncharacter(r rune) bool { return r == 0xFEFF || r == 0xFFFE || r == 0xFFFF }

@@ -8,15 +8,15 @@ import (
 	"pressroom/internal/network"
 )
 
-const expirySoon = time.Minute // uploads that expire within it are replaced
+const expiryMargin = time.Minute // uploads that expire within it are replaced
 
 // draft is the stored state of a publication.
 type draft struct {
-	Post    bool            `json:"x"` // marks a draft of this network
-	Text    string          `json:"text"`
-	Media   []network.Media `json:"media,omitempty"`
-	Uploads []upload        `json:"uploads,omitempty"` // of the media, in order
-	Builds  int             `json:"builds,omitempty"`  // how often the uploads were restarted
+	Post     bool            `json:"x"` // marks a draft of this network
+	Text     string          `json:"text"`
+	Media    []network.Media `json:"media,omitempty"`
+	Uploads  []upload        `json:"uploads,omitempty"` // of the media, in order
+	Restarts int             `json:"builds,omitempty"`  // how often the uploads were restarted
 	// when it was first prepared: older posts of the account are others
 	Ready time.Time `json:"ready,omitzero"`
 }
@@ -29,14 +29,14 @@ type upload struct {
 	Expires time.Time `json:"expires,omitzero"` // when the network deletes it; zero if unknown
 }
 
-var drafts = network.Drafts[draft]{Of: "an X post", Foreign: draft.foreign, Prepared: draft.prepared}
+var drafts = network.Drafts[draft]{Of: "an X post", Foreign: draft.checkOrigin, Prepared: draft.isPrepared}
 
 // Plan fixes the text and the media.
 func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 	return drafts.Plan(draft{Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media})
 }
 
-func (d draft) foreign() error {
+func (d draft) checkOrigin() error {
 	if !d.Post {
 		return errors.New("the draft is not of an X post")
 	}
@@ -48,12 +48,12 @@ func (d draft) foreign() error {
 	return nil
 }
 
-func (d draft) prepared() bool { return !d.Ready.IsZero() && len(d.Uploads) == len(d.Media) }
+func (d draft) isPrepared() bool { return !d.Ready.IsZero() && len(d.Uploads) == len(d.Media) }
 
 // hasExpiredMedia reports whether the network has deleted one of the uploads, or soon will.
-func (d draft) expired(now time.Time) bool {
+func (d draft) hasExpiredMedia(now time.Time) bool {
 	for _, u := range d.Uploads {
-		if !u.Expires.IsZero() && now.Add(expirySoon).After(u.Expires) {
+		if !u.Expires.IsZero() && now.Add(expiryMargin).After(u.Expires) {
 			return true
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/network"
 )
 
-const oneDay = 24 * time.Hour // retry time of a daily or monthly cap, as the network names none
+const quotaWait = 24 * time.Hour // retry time of a daily or monthly cap, as the network names none
 
 // problem is an error in one of the API's formats: a problem document (RFC 9457), an older code with a message, or
 // an error of the token endpoint (RFC 6749, section 5.2). Source:
@@ -37,14 +37,14 @@ func (n *Network) refusal(answer network.Answer) *network.Error {
 	}
 	class := body.class(answer.Status)
 	if answer.Call.Purpose == network.Signing {
-		class = body.signing(answer.Status)
+		class = body.tokenClass(answer.Status)
 	}
 	failed := answer.Refusal(class, body.name(), body.text())
 	switch failed.Class { //nolint:exhaustive // others have no time
 	case network.Rate:
 		failed.After = answer.ResetAt("x-rate-limit-reset", n.opts.Now())
 	case network.Quota:
-		failed.After = n.opts.Now().Add(oneDay).UTC()
+		failed.After = n.opts.Now().Add(quotaWait).UTC()
 	}
 	return failed
 }
@@ -79,7 +79,7 @@ func (p problem) class(status int) network.Class {
 	case http.StatusPaymentRequired: // the app has no credits left; not confirmed
 		return network.Quota
 	case http.StatusForbidden:
-		return p.forbidden()
+		return p.forbiddenClass()
 	case http.StatusTooManyRequests:
 		if p.name() == "usage-capped" {
 			return network.Quota
@@ -94,7 +94,7 @@ func (p problem) class(status int) network.Class {
 	return network.Transient
 }
 
-func (p problem) forbidden() network.Class {
+func (p problem) forbiddenClass() network.Class {
 	switch {
 	case strings.Contains(strings.ToLower(p.text()), "duplicate content"):
 		return network.Duplicate
@@ -105,7 +105,7 @@ func (p problem) forbidden() network.Class {
 }
 
 // tokenClass returns the class of a token endpoint's error.
-func (p problem) signing(status int) network.Class {
+func (p problem) tokenClass(status int) network.Class {
 	switch p.OAuth {
 	case "invalid_grant", "invalid_request": // invalid_request is the answer to an expired refresh token
 		return network.AuthDead

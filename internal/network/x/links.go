@@ -35,26 +35,26 @@ var (
 	remainder  = regexp.MustCompile(`^(?::[0-9]+)?(/` + pathPart + `*)?` + query)
 	scheme     = regexp.MustCompile(`[hH][tT][tT][pP][sS]?://$`)
 	ownLink    = regexp.MustCompile(`^[hH][tT][tT][pP][sS]?://[tT]\.[cC][oO]/([a-zA-Z0-9]+)` + query)
-	asciiLabel = regexp.MustCompile(`[-a-zA-Z0-9` + latin + `]*$`) // the end of a label, as far as its letters are Latin
+	latinLabel = regexp.MustCompile(`[-a-zA-Z0-9` + latin + `]*$`) // the end of a label, as far as its letters are Latin
 )
 
 // span is a part of a text, in bytes.
 type span struct{ start, end int }
 
 // findLinks returns what X counts as URLs, in the order of the text and without overlaps.
-func links(text string) []span {
+func findLinks(text string) []span {
 	if !strings.Contains(text, ".") {
 		return nil
 	}
 	var found []span
-	all := words(text)
+	all := splitWords(text)
 	for from := 0; len(all) > 0; {
-		m, ok := match(text, all, from)
+		m, ok := findCandidate(text, all, from)
 		if !ok {
 			all = all[1:]
 			continue
 		}
-		found = append(found, m.links(text)...)
+		found = append(found, m.spans(text)...)
 		from = m.end
 		for len(all) > 0 && all[0].end <= from {
 			all = all[1:]
@@ -72,13 +72,13 @@ type candidate struct {
 }
 
 // spans returns what X counts of the candidate: all of it, only its Latin domains, or nothing.
-func (c candidate) links(text string) []span {
+func (c candidate) spans(text string) []span {
 	whole, domain := text[c.start:c.end], text[c.domain.start:c.domain.end]
-	if len(utf16.Encode([]rune(whole))) > maxLink || !nameable(domain) {
+	if len(utf16.Encode([]rune(whole))) > maxLink || !isEncodable(domain) {
 		return nil
 	}
 	if c.start == c.domain.start {
-		return c.bare(text)
+		return c.bareSpans(text)
 	}
 	own := ownLink.FindStringSubmatch(whole)
 	switch {
@@ -91,12 +91,12 @@ func (c candidate) links(text string) []span {
 }
 
 // bareSpans returns what counts of a candidate without a scheme: domains of Latin letters, the last with its path.
-func (c candidate) bare(text string) []span {
+func (c candidate) bareSpans(text string) []span {
 	before, _ := utf8.DecodeLastRuneInString(text[:c.start])
 	if strings.ContainsRune("-_./", before) {
 		return nil
 	}
-	found := plainDomains(text[c.domain.start:c.domain.end])
+	found := latinDomains(text[c.domain.start:c.domain.end])
 	for i := range found {
 		found[i].start += c.domain.start
 		found[i].end += c.domain.start
@@ -108,8 +108,8 @@ func (c candidate) bare(text string) []span {
 }
 
 // isEncodable reports whether every label of a domain can be encoded for the DNS.
-func nameable(domain string) bool {
-	if strings.HasPrefix(domain, punycode) && len(plainDomains(domain)) == 0 {
+func isEncodable(domain string) bool {
+	if strings.HasPrefix(domain, punycode) && len(latinDomains(domain)) == 0 {
 		return false
 	}
 	for label := range strings.SplitSeq(domain, ".") {
@@ -127,15 +127,15 @@ func nameable(domain string) bool {
 
 // latinDomains returns the domains of Latin letters within a domain, which may follow other letters without a
 // space.
-func plainDomains(domain string) []span {
+func latinDomains(domain string) []span {
 	var found []span
 	best := span{-1, 0} // start of the run of Latin labels, end of its last top-level domain
 	at := 0
 	for label := range strings.SplitSeq(domain, ".") {
-		if end := endingAt(domain, at, at+len(label)); best.start >= 0 && end > 0 {
+		if end := tldEnd(domain, at, at+len(label)); best.start >= 0 && end > 0 {
 			best.end = end
 		}
-		plain := at + asciiLabel.FindStringIndex(label)[0]
+		plain := at + latinLabel.FindStringIndex(label)[0]
 		if plain > at || best.start < 0 {
 			found = appendDomain(found, best)
 			best = span{max(plain, best.end), 0}

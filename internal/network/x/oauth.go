@@ -34,7 +34,7 @@ func (n *Network) Authorize(a network.Authorization) string {
 // Exchange trades the code, which expires after 30 seconds, for tokens and returns their account. A rejected code
 // is AuthDead.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
-	token, err := n.sign(ctx, n.opts.APIHost, url.Values{
+	token, err := n.requestToken(ctx, n.opts.APIHost, url.Values{
 		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {a.Redirect},
 		"code_verifier": {a.Verifier},
 	}, code, a.Verifier)
@@ -45,11 +45,11 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	if allowed := strings.Fields(token.Scope); len(allowed) > 0 {
 		g.Scopes = allowed
 	}
-	return n.whose(ctx, g)
+	return n.identify(ctx, g)
 }
 
 // identify returns the grant with the account that its tokens belong to.
-func (n *Network) whose(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
+func (n *Network) identify(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
 	var me struct {
 		Data struct {
 			ID       string `json:"id"`
@@ -57,7 +57,7 @@ func (n *Network) whose(ctx context.Context, g network.Grant) ([]network.Candida
 			Name     string `json:"name"`
 		} `json:"data"`
 	}
-	if err := n.do(ctx, n.on(g, http.MethodGet, "users/me"), &me); err != nil {
+	if err := n.do(ctx, n.newCall(g, http.MethodGet, "users/me"), &me); err != nil {
 		return nil, err
 	}
 	if !isID(me.Data.ID) || me.Data.Username == "" {
@@ -74,7 +74,7 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 			Class: network.AuthDead, Err: errors.New("the grant has no refresh token; connect the account again"),
 		}
 	}
-	token, err := n.sign(ctx, g.Server, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.Refresh}},
+	token, err := n.requestToken(ctx, g.Server, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.Refresh}},
 		g.Refresh)
 	if err != nil {
 		return network.Grant{}, err
@@ -83,7 +83,7 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 }
 
 // basicAuth returns the header by which an app with a secret authenticates (RFC 6749, section 2.3.1).
-func (n *Network) shown() http.Header {
+func (n *Network) basicAuth() http.Header {
 	if n.opts.ClientSecret == "" {
 		return nil
 	}
@@ -92,11 +92,11 @@ func (n *Network) shown() http.Header {
 }
 
 // requestToken requests tokens.
-func (n *Network) sign(ctx context.Context, server string, form url.Values, secrets ...string) (network.Token, error) {
+func (n *Network) requestToken(ctx context.Context, server string, form url.Values, secrets ...string) (network.Token, error) {
 	form.Set("client_id", n.opts.ClientID)
-	c := n.on(network.Grant{Server: server}, http.MethodPost, "oauth2/token")
+	c := n.newCall(network.Grant{Server: server}, http.MethodPost, "oauth2/token")
 	c.Purpose, c.Form, c.Secrets = network.Signing, form, append([]string{n.opts.ClientSecret}, secrets...)
-	c.Header = n.shown()
+	c.Header = n.basicAuth()
 	var token network.Token
 	if err := n.do(ctx, c, &token); err != nil {
 		return network.Token{}, err

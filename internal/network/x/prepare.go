@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	firstRest = 2 * time.Second
-	lastRest  = time.Minute
-	maxBuilds = 3
+	minPoll     = 2 * time.Second
+	maxPoll     = time.Minute
+	maxRestarts = 3
 )
 
 // Prepare uploads the media and waits until the network has processed them. Media that the network has deleted are
@@ -31,7 +31,7 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 			return 0, err
 		}
 	}
-	if p.expired(n.opts.Now()) {
+	if p.hasExpiredMedia(n.opts.Now()) {
 		p.Uploads = nil
 	}
 	for i := len(p.Uploads); i < len(p.Media); i++ {
@@ -45,7 +45,7 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 		if p.Uploads[i].Done {
 			continue
 		}
-		if wait, err := n.ready(ctx, g, p, i); wait > 0 || err != nil {
+		if wait, err := n.pollMedia(ctx, g, p, i); wait > 0 || err != nil {
 			return wait, err
 		}
 		p.Uploads[i].Done = true
@@ -57,23 +57,23 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 }
 
 // processingInfo is the state of the network's work on a file; nil if there is none to do.
-type processing struct {
+type processingInfo struct {
 	State string `json:"state"`
 	After int64  `json:"check_after_secs"`
 }
 
 // pollMedia returns 0 if the network has processed upload i, else how long to wait.
-func (n *Network) ready(ctx context.Context, g network.Grant, p *draft, i int) (time.Duration, error) {
-	c := n.on(g, http.MethodGet, "media/upload")
+func (n *Network) pollMedia(ctx context.Context, g network.Grant, p *draft, i int) (time.Duration, error) {
+	c := n.newCall(g, http.MethodGet, "media/upload")
 	c.Query = url.Values{"command": {"STATUS"}, "media_id": {p.Uploads[i].ID}}
 	var answer struct {
 		Data struct {
-			Processing *processing `json:"processing_info"`
+			Processing *processingInfo `json:"processing_info"`
 		} `json:"data"`
 	}
 	err := n.do(ctx, c, &answer)
 	if failed, ok := errors.AsType[*network.Error](err); ok && failed.Status == http.StatusNotFound {
-		return n.rebuild(p, &network.Error{
+		return n.restartUploads(p, &network.Error{
 			Class: network.Transient, Status: failed.Status, Code: failed.Code, Message: failed.Message, Err: failed.Err,
 		})
 	}
@@ -87,11 +87,11 @@ func (n *Network) ready(ctx context.Context, g network.Grant, p *draft, i int) (
 	switch now.State {
 	case "pending", "in_progress":
 		if now.After > 0 {
-			return time.Duration(min(now.After, int64(lastRest/time.Second))) * time.Second, nil
+			return time.Duration(min(now.After, int64(maxPoll/time.Second))) * time.Second, nil
 		}
-		return max(firstRest, min(n.opts.Now().Sub(p.Uploads[i].Made), lastRest)), nil
+		return max(minPoll, min(n.opts.Now().Sub(p.Uploads[i].Made), maxPoll)), nil
 	case "failed":
-		return n.rebuild(p, &network.Error{
+		return n.restartUploads(p, &network.Error{
 			Class: network.RejectedMedia, Status: http.StatusOK, Code: now.State,
 			Err: errors.New("X could not process the file; use another file or format"),
 		})
@@ -101,11 +101,11 @@ func (n *Network) ready(ctx context.Context, g network.Grant, p *draft, i int) (
 
 // restartUploads discards all uploads, so that the next call makes new ones. After maxBuilds restarts it returns
 // reason.
-func (n *Network) rebuild(p *draft, reason *network.Error) (time.Duration, error) {
-	if p.Builds >= maxBuilds {
+func (n *Network) restartUploads(p *draft, reason *network.Error) (time.Duration, error) {
+	if p.Restarts >= maxRestarts {
 		return 0, reason
 	}
-	p.Builds++
+	p.Restarts++
 	p.Uploads = nil
-	return firstRest << p.Builds, nil
+	return minPoll << p.Restarts, nil
 }

@@ -9,7 +9,7 @@ import (
 	"pressroom/internal/network"
 )
 
-const expiredMedia = "media_expired" // our own code
+const codeMediaExpired = "media_expired" // our own code
 
 // Commit creates the post. If media have expired the error is Uncertain, so that Resolve finds out whether there
 // is a post.
@@ -20,9 +20,9 @@ func (n *Network) Commit(
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	if p.expired(n.opts.Now()) {
+	if p.hasExpiredMedia(n.opts.Now()) {
 		return network.Receipt{}, &network.Error{
-			Class: network.Uncertain, Code: expiredMedia, Err: errors.New("posting: the media have expired"),
+			Class: network.Uncertain, Code: codeMediaExpired, Err: errors.New("posting: the media have expired"),
 		}
 	}
 	var answer struct {
@@ -30,8 +30,8 @@ func (n *Network) Commit(
 			ID string `json:"id"`
 		} `json:"data"`
 	}
-	c := n.on(g, http.MethodPost, "tweets")
-	c.Purpose, c.JSON = network.Committing, p.post()
+	c := n.newCall(g, http.MethodPost, "tweets")
+	c.Purpose, c.JSON = network.Committing, p.requestBody()
 	if err := n.do(ctx, c, &answer); err != nil {
 		return network.Receipt{}, err
 	}
@@ -44,7 +44,7 @@ func (n *Network) Commit(
 }
 
 // requestBody returns the request's body. The network rejects unknown fields.
-func (d draft) post() map[string]any {
+func (d draft) requestBody() map[string]any {
 	body := map[string]any{}
 	if d.Text != "" {
 		body["text"] = d.Text

@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	skew      = time.Minute     // the network's clock may be behind ours by this much
-	nextAsked = 5 * time.Second // between two searches
-	pageSize  = "100"           // posts, the network's limit
+	clockSkew    = time.Minute     // the network's clock may be behind ours by this much
+	pollInterval = 5 * time.Second // between two searches
+	pageSize     = "100"           // posts, the network's limit
 )
 
 // Resolve searches for the post among those that the account published since the Draft was prepared. A missing
@@ -31,13 +31,13 @@ func (n *Network) Resolve(
 		return network.Unknown, network.Receipt{}, err
 	}
 	now := n.opts.Now() // before the search: a post may appear while it runs
-	found, all, err := n.lookBack(ctx, g, p)
+	found, all, err := n.findPosts(ctx, g, p)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
 	found = slices.DeleteFunc(found, func(f tweet) bool { return t.Another(f.ID, "") })
 	if len(found) > 1 {
-		found = since(found, p.Ready) // older posts only have the same content
+		found = createdSince(found, p.Ready) // older posts only have the same content
 		all = all && len(found) == 0
 	}
 	switch {
@@ -53,12 +53,12 @@ func (n *Network) Resolve(
 		}
 	case now.Before(t.Last.Add(time.Duration(n.opts.Settled))):
 		return network.Unknown, network.Receipt{}, &network.Error{
-			Class: network.Processing, Status: http.StatusOK, After: now.Add(nextAsked).UTC(),
+			Class: network.Processing, Status: http.StatusOK, After: now.Add(pollInterval).UTC(),
 			Err: errors.New("searching for the post: not listed yet"),
 		}
-	case p.expired(now):
+	case p.hasExpiredMedia(now):
 		return network.Absent, network.Receipt{}, &network.Error{
-			Class: network.Transient, Code: expiredMedia, Err: errors.New("the media have expired"),
+			Class: network.Transient, Code: codeMediaExpired, Err: errors.New("the media have expired"),
 		}
 	}
 	return network.Absent, network.Receipt{}, nil
@@ -66,18 +66,18 @@ func (n *Network) Resolve(
 
 // tweet is a post in a list.
 type tweet struct {
-	written
+	postText
 
 	ID          string    `json:"id"`
 	Created     time.Time `json:"created_at"`
-	Note        *written  `json:"note_post"` // the full text if Text is cut
+	Note        *postText `json:"note_post"` // the full text if Text is cut
 	Attachments struct {
 		Media []string `json:"media_keys"`
 	} `json:"attachments"`
 }
 
 // postText is a text in which the network has replaced URLs with short ones.
-type written struct {
+type postText struct {
 	Text     string `json:"text"`
 	Entities struct {
 		Links []struct {
@@ -89,7 +89,7 @@ type written struct {
 }
 
 // findPosts returns the posts that match the draft. It reports whether it has seen all posts of the time.
-func (n *Network) lookBack(ctx context.Context, g network.Grant, p draft) ([]tweet, bool, error) {
+func (n *Network) findPosts(ctx context.Context, g network.Grant, p draft) ([]tweet, bool, error) {
 	var answer struct {
 		Data []tweet `json:"data"`
 		Meta struct {
@@ -97,8 +97,8 @@ func (n *Network) lookBack(ctx context.Context, g network.Grant, p draft) ([]twe
 		} `json:"meta"`
 		Errors []problem `json:"errors"` // about posts left out, also with status 200
 	}
-	from := p.Ready.Add(-skew)
-	c := n.on(g, http.MethodGet, "users/"+url.PathEscape(g.Account)+"/tweets")
+	from := p.Ready.Add(-clockSkew)
+	c := n.newCall(g, http.MethodGet, "users/"+url.PathEscape(g.Account)+"/tweets")
 	c.Query = url.Values{
 		"start_time": {from.UTC().Format(time.RFC3339)}, "max_results": {pageSize},
 		"post.fields": {"attachments,created_at,entities,note_post"},
@@ -107,30 +107,30 @@ func (n *Network) lookBack(ctx context.Context, g network.Grant, p draft) ([]twe
 		return nil, false, err
 	}
 	found := slices.DeleteFunc(answer.Data, func(t tweet) bool {
-		return !isID(t.ID) || t.Created.Before(from.Truncate(time.Second)) || !t.is(p)
+		return !isID(t.ID) || t.Created.Before(from.Truncate(time.Second)) || !t.matches(p)
 	})
 	return found, answer.Meta.Next == "" && len(answer.Errors) == 0, nil
 }
 
 // createdSince returns the posts that are not older than a time, in the whole seconds that the network uses.
-func since(found []tweet, from time.Time) []tweet {
+func createdSince(found []tweet, from time.Time) []tweet {
 	return slices.DeleteFunc(found, func(t tweet) bool { return t.Created.Before(from.Truncate(time.Second)) })
 }
 
-func (t tweet) is(p draft) bool {
-	text := t.written
+func (t tweet) matches(p draft) bool {
+	text := t.postText
 	if t.Note != nil && t.Note.Text != "" {
 		text = *t.Note
 	}
-	return len(t.Attachments.Media) == len(p.Media) && plain(text.full()) == plain(p.Text)
+	return len(t.Attachments.Media) == len(p.Media) && normalize(text.expanded()) == normalize(p.Text)
 }
 
 // unescape reverses how the network escapes three characters of a text.
-var escapes = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
+var unescape = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
 
 // expanded returns the text with the original URLs. URLs of media, which the network adds, are left out.
-func (w written) full() string {
-	text := escapes.Replace(w.Text)
+func (w postText) expanded() string {
+	text := unescape.Replace(w.Text)
 	for _, link := range w.Entities.Links {
 		full := link.Full
 		if link.Media != "" {
@@ -145,11 +145,11 @@ func (w written) full() string {
 
 // normalize returns a text without what the network may change: white space, the normal form, and the scheme and
 // the closing slash of a URL.
-func plain(text string) string {
+func normalize(text string) string {
 	text = norm.NFC.String(text)
 	var bare strings.Builder
 	at := 0
-	for _, link := range links(text) {
+	for _, link := range findLinks(text) {
 		bare.WriteString(text[at:link.start])
 		address := text[link.start:link.end]
 		if _, rest, found := strings.Cut(address, "://"); found {

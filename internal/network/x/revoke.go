@@ -16,7 +16,7 @@ func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 		if token.text == "" {
 			continue
 		}
-		err := n.end(ctx, g.Server, token.text, token.hint)
+		err := n.revokeToken(ctx, g.Server, token.text, token.hint)
 		if refused, ok := errors.AsType[*network.Error](err); ok && refused.Class == network.AuthDead {
 			continue // already invalid
 		}
@@ -27,11 +27,11 @@ func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 	return nil
 }
 
-func (n *Network) end(ctx context.Context, server, token, hint string) error {
-	c := n.on(network.Grant{Server: server}, http.MethodPost, "oauth2/revoke")
+func (n *Network) revokeToken(ctx context.Context, server, token, hint string) error {
+	c := n.newCall(network.Grant{Server: server}, http.MethodPost, "oauth2/revoke")
 	c.Purpose, c.Secrets = network.Signing, []string{n.opts.ClientSecret, token}
 	c.Form = url.Values{"client_id": {n.opts.ClientID}, "token": {token}, "token_type_hint": {hint}}
-	c.Header = n.shown()
+	c.Header = n.basicAuth()
 	var answer struct {
 		Revoked bool `json:"revoked"`
 	}

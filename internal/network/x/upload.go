@@ -21,7 +21,7 @@ const (
 )
 
 // createdUpload is the response to the start of an upload.
-type stored struct {
+type createdUpload struct {
 	Data struct {
 		ID      string `json:"id"`
 		Expires int64  `json:"expires_after_secs"`
@@ -42,12 +42,12 @@ func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, 
 			Err: errors.New("uploading: the file is empty or larger than 1000 MiB"),
 		}
 	}
-	var begun stored
-	c := n.on(g, http.MethodPost, "media/upload/initialize")
+	var begun createdUpload
+	c := n.newCall(g, http.MethodPost, "media/upload/initialize")
 	c.JSON = map[string]any{
 		"media_type": file.Type, "media_category": category(m.Kind, file.Type), "total_bytes": file.Size,
 	}
-	if err := n.media(ctx, c, &begun); err != nil {
+	if err := n.callMedia(ctx, c, &begun); err != nil {
 		return upload{}, err
 	}
 	if !isID(begun.Data.ID) {
@@ -56,7 +56,7 @@ func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, 
 	if err := n.appendAll(ctx, g, begun.Data.ID, file); err != nil {
 		return upload{}, err
 	}
-	return n.finish(ctx, g, m, begun)
+	return n.finalize(ctx, g, m, begun)
 }
 
 // fit returns what the library shall convert the file to. A GIF is sent unchanged, as it may be animated.
@@ -86,12 +86,12 @@ func (n *Network) appendAll(ctx context.Context, g network.Grant, id string, fil
 		if err != nil {
 			return network.FileFailed(fmt.Errorf("reading segment %d: %w", i, err))
 		}
-		c := n.on(g, http.MethodPost, "media/upload/"+id+"/append")
+		c := n.newCall(g, http.MethodPost, "media/upload/"+id+"/append")
 		c.Purpose = network.Fetching
 		if c.Body, err = segment(i, buffer[:size]); err != nil {
 			return network.Unusable(err)
 		}
-		if err := n.media(ctx, c, &struct{}{}); err != nil {
+		if err := n.callMedia(ctx, c, &struct{}{}); err != nil {
 			return err
 		}
 		left -= int64(size)
@@ -117,38 +117,38 @@ func segment(index int, part []byte) (*network.Body, error) {
 }
 
 // finalize ends the upload and sets the alt text.
-func (n *Network) finish(ctx context.Context, g network.Grant, m network.Media, begun stored) (upload, error) {
+func (n *Network) finalize(ctx context.Context, g network.Grant, m network.Media, begun createdUpload) (upload, error) {
 	var answer struct {
 		Data struct {
-			Expires    int64       `json:"expires_after_secs"`
-			Processing *processing `json:"processing_info"`
+			Expires    int64           `json:"expires_after_secs"`
+			Processing *processingInfo `json:"processing_info"`
 		} `json:"data"`
 	}
-	c := n.on(g, http.MethodPost, "media/upload/"+begun.Data.ID+"/finalize")
+	c := n.newCall(g, http.MethodPost, "media/upload/"+begun.Data.ID+"/finalize")
 	c.Purpose = network.Fetching
-	if err := n.media(ctx, c, &answer); err != nil {
+	if err := n.callMedia(ctx, c, &answer); err != nil {
 		return upload{}, err
 	}
 	if m.Alt != "" {
-		c := n.on(g, http.MethodPost, "media/metadata")
+		c := n.newCall(g, http.MethodPost, "media/metadata")
 		c.JSON = map[string]any{
 			"id":       begun.Data.ID,
 			"metadata": map[string]any{"alt_text": map[string]string{"text": network.Clip(m.Alt, maxAlt)}},
 		}
-		if err := n.media(ctx, c, &struct{}{}); err != nil {
+		if err := n.callMedia(ctx, c, &struct{}{}); err != nil {
 			return upload{}, err
 		}
 	}
 	now := n.opts.Now().UTC()
 	return upload{
 		ID: begun.Data.ID, Made: now, Done: answer.Data.Processing == nil,
-		Expires: ends(max(answer.Data.Expires, begun.Data.Expires), now),
+		Expires: expiry(max(answer.Data.Expires, begun.Data.Expires), now),
 	}, nil
 }
 
 // expiry returns the time in seconds from now, or zero if seconds is not positive or over a year.
-func ends(seconds int64, now time.Time) time.Time {
-	if seconds <= 0 || seconds > int64(365*oneDay/time.Second) {
+func expiry(seconds int64, now time.Time) time.Time {
+	if seconds <= 0 || seconds > int64(365*quotaWait/time.Second) {
 		return time.Time{}
 	}
 	return now.Add(time.Duration(seconds) * time.Second)
@@ -156,7 +156,7 @@ func ends(seconds int64, now time.Time) time.Time {
 
 // callMedia is do for calls about a file: a rejection concerns the file, or an upload that the network has
 // deleted.
-func (n *Network) media(ctx context.Context, c network.Call, data any) error {
+func (n *Network) callMedia(ctx context.Context, c network.Call, data any) error {
 	err := n.do(ctx, c, data)
 	failed, ok := errors.AsType[*network.Error](err)
 	switch {

@@ -43,11 +43,11 @@ var _ network.Authorizer = (*Network)(nil)
 
 // New returns the network with opts.
 func New(opts Options) *Network {
-	opts = opts.complete()
+	opts = opts.withDefaults()
 	return &Network{network.NewClient(opts.HTTP), opts}
 }
 
-func (o Options) complete() Options {
+func (o Options) withDefaults() Options {
 	o.App = o.Complete(platform, defaultScopes...)
 	rules := *o.Rules
 	rules.Text.Unit.Count = Count // JSON cannot hold the function
@@ -73,8 +73,8 @@ func (n *Network) Connect(context.Context, network.Credentials) (network.Grant, 
 	return network.Grant{}, network.Unusable(errors.New("connect an X account in a browser"))
 }
 
-// on returns a call of the API as an account.
-func (n *Network) on(g network.Grant, method, path string) network.Call {
+// newCall returns a call of the API as an account.
+func (n *Network) newCall(g network.Grant, method, path string) network.Call {
 	return g.Call(method, n.opts.Version, path)
 }
 

@@ -50,9 +50,9 @@ var adapter = networktest.Case{
 			}}}
 		},
 		BadCode: "invalid_request", CodeLife: 30 * time.Second, PKCE: true,
-		Life: 2 * time.Hour, Renew: 3 * time.Hour, Old: networktest.Expected{Class: network.AuthRefresh},
+		Life: 2 * time.Hour, Renew: 3 * time.Hour, Expired: networktest.Expected{Class: network.AuthRefresh},
 		Unknown:       networktest.Expected{Class: network.AuthRefresh},
-		ResolveSigned: true, Dead: "invalid_request", Once: true, Revoked: "invalid_request",
+		ResolveSigned: true, ExpiredRefresh: "invalid_request", RefreshOnce: true, Revoked: "invalid_request",
 	},
 	Publishing: networktest.Publishing{
 		Posts: []networktest.Content{
@@ -62,9 +62,9 @@ var adapter = networktest.Case{
 			{Name: "an image", Media: images(1), Format: network.FormatImage, Variant: true},
 			{Name: "four images", Media: images(4), Format: network.FormatCarousel, Settled: time.Minute},
 			{Name: "a GIF", Media: gif, Format: network.FormatImage, Variant: true},
-			{Name: "a video", Media: film, Format: network.FormatVideo, Settled: time.Minute, Begins: "/finalize"},
+			{Name: "a video", Media: film, Format: network.FormatVideo, Settled: time.Minute, UploadStart: "/finalize"},
 		},
-		Another: network.Duplicate, Duplicates: true, Again: 25 * time.Hour,
+		SecondCommit: network.Duplicate, Duplicates: true, DuplicateAfter: 25 * time.Hour,
 		Fits: []network.Fit{
 			{Types: []string{"image/jpeg", "image/png", "image/webp"}, MaxBytes: 5_000_000},
 			{Types: []string{"image/gif"}, MaxBytes: 15_000_000, MaxSide: 1280},
@@ -86,7 +86,7 @@ var adapter = networktest.Case{
 				return []network.Media{l.Remove(l.Image("png", 9, 9), true)}
 			}, Class: network.RejectedMedia, Code: "missing"},
 			"a file that is shorter than it says": {Media: func(l *networktest.Library) []network.Media {
-				return []network.Media{l.Lengthen(l.Image("png", 9, 9))}
+				return []network.Media{l.Overstate(l.Image("png", 9, 9))}
 			}, Class: network.Transient},
 			"not a video": {Media: func(l *networktest.Library) []network.Media {
 				return []network.Media{l.Fake(network.Video, "video/mp4", "no film")}
@@ -137,57 +137,57 @@ var adapter = networktest.Case{
 				network.AuthRefresh, network.Unapproved),
 		},
 		Repeats: map[string]networktest.Repeat{
-			"known":    limited(`{}`, strconv.FormatInt(networktest.Start.Add(10*time.Minute).Unix(), 10), network.Rate, 10*time.Minute),
-			"too long": limited(`{}`, "99999999999", network.Rate, 24*time.Hour),
-			"unknown":  limited(`{}`, "", network.Rate, 0),
-			"past":     limited(`{}`, "1", network.Rate, 0),
-			"capped":   limited(problem("usage-capped"), "99999999", network.Quota, 24*time.Hour),
+			"known":    rateLimited(`{}`, strconv.FormatInt(networktest.Start.Add(10*time.Minute).Unix(), 10), network.Rate, 10*time.Minute),
+			"too long": rateLimited(`{}`, "99999999999", network.Rate, 24*time.Hour),
+			"unknown":  rateLimited(`{}`, "", network.Rate, 0),
+			"past":     rateLimited(`{}`, "1", network.Rate, 0),
+			"capped":   rateLimited(problem("usage-capped"), "99999999", network.Quota, 24*time.Hour),
 		},
-		Looks:   looks(),
-		Nothing: map[string]http.Handler{ready: networktest.Answer{Body: `{"data":[]}`}},
+		Resolves:   resolveCases(),
+		EmptyLists: map[string]http.Handler{ready: networktest.Answer{Body: `{"data":[]}`}},
 		GivesUp: map[string]networktest.GiveUp{
-			"forgotten": uploading(networktest.Answer{Status: 404, Body: problem("resource-not-found")}, network.Transient),
-			"failed":    uploading(networktest.Answer{Body: `{"data":{"processing_info":{"state":"failed"}}}`}, network.RejectedMedia),
+			"forgotten": stuckUpload(networktest.Answer{Status: 404, Body: problem("resource-not-found")}, network.Transient),
+			"failed":    stuckUpload(networktest.Answer{Body: `{"data":{"processing_info":{"state":"failed"}}}`}, network.RejectedMedia),
 		},
 	},
 	Collecting: networktest.Collecting{
-		Told: []string{"views", "likes", "comments", "shares", "saves", "clicks"}, Page: 100,
+		Figures: []string{"views", "likes", "comments", "shares", "saves", "clicks"}, Page: 100,
 		Fails: func(now time.Time) map[string]networktest.CollectFailure {
 			reset := now.Add(9 * time.Minute).Truncate(time.Second)
 			late := map[string]string{"x-rate-limit-reset": strconv.FormatInt(reset.Unix(), 10)}
 			return map[string]networktest.CollectFailure{
-				"rate limit, account": networktest.Stops(networktest.Answering{
+				"rate limit, account": networktest.StopsWith(networktest.Interceptor{
 					Part: "/users/me", Status: 429, Header: late,
 				}, network.Rate, reset, 0),
-				"rate limit, list": networktest.Stops(networktest.Answering{
+				"rate limit, list": networktest.StopsWith(networktest.Interceptor{
 					Part: listCall, Status: 429, Header: late,
 				}, network.Rate, reset, 0),
-				"rate limit, clicks": networktest.Stops(networktest.Answering{
+				"rate limit, clicks": networktest.StopsWith(networktest.Interceptor{
 					Part: clickCall, Status: 429, Header: late,
 				}, network.Rate, reset, 1),
-				"no credit left": networktest.Stops(networktest.Answering{Part: listCall, Status: 402},
+				"no credit left": networktest.StopsWith(networktest.Interceptor{Part: listCall, Status: 402},
 					network.Quota, now.Add(24*time.Hour), 0),
-				"an invalid token": networktest.Stops(networktest.Answering{Part: "/users/me", Status: 401},
+				"an invalid token": networktest.StopsWith(networktest.Interceptor{Part: "/users/me", Status: 401},
 					network.AuthRefresh, time.Time{}, 0),
-				"posts may not be read": networktest.Stops(networktest.Answering{Part: listCall, Status: 403},
+				"posts may not be read": networktest.StopsWith(networktest.Interceptor{Part: listCall, Status: 403},
 					network.Unapproved, time.Time{}, 0),
-				"nothing is allowed": networktest.Stops(networktest.Answering{Part: "/2/", Status: 403}, network.Unapproved, time.Time{}, 0),
-				"a failure": networktest.Stops(networktest.Answering{Part: clickCall, Status: 503},
+				"nothing is allowed": networktest.StopsWith(networktest.Interceptor{Part: "/2/", Status: 403}, network.Unapproved, time.Time{}, 0),
+				"a failure": networktest.StopsWith(networktest.Interceptor{Part: clickCall, Status: 503},
 					network.Transient, time.Time{}, 1),
-				"nonsense": networktest.Stops(networktest.Answering{Part: listCall, Status: 200, Body: "["},
+				"nonsense": networktest.StopsWith(networktest.Interceptor{Part: listCall, Status: 200, Body: "["},
 					network.Transient, time.Time{}, 0),
 			}
 		},
 		Withheld: map[string]networktest.Withheld{
-			"followers": networktest.Without("followers", networktest.Answering{Part: "/users/me", Status: 403, Body: forbidden}),
-			"views": networktest.Without("views likes comments shares saves", networktest.Answering{
+			"followers": networktest.Without("followers", networktest.Interceptor{Part: "/users/me", Status: 403, Body: forbidden}),
+			"views": networktest.Without("views likes comments shares saves", networktest.Interceptor{
 				Part: "%2Cpublic_metrics", Status: 400,
 				Body: `{"title":"Invalid Request","type":"https://api.x.com/2/problems/invalid-request"}`,
 			}),
-			"clicks": networktest.Without("clicks", networktest.Answering{Part: clickCall, Status: 403, Body: forbidden}),
+			"clicks": networktest.Without("clicks", networktest.Interceptor{Part: clickCall, Status: 403, Body: forbidden}),
 			"a scope": networktest.Without("clicks",
-				networktest.Answering{Part: clickCall, Status: 403, Body: `{"title":"Forbidden","detail":"scope"}`}),
-			"in part": networktest.Without("clicks", networktest.Answering{
+				networktest.Interceptor{Part: clickCall, Status: 403, Body: `{"title":"Forbidden","detail":"scope"}`}),
+			"in part": networktest.Without("clicks", networktest.Interceptor{
 				Part: clickCall, Status: 200,
 				Body: `{"errors":[{"title":"Field Authorization Error","field":"non_public_metrics","detail":"no",` +
 					`"type":"https://api.x.com/2/problems/not-authorized-for-field"}]}`,
@@ -200,7 +200,7 @@ func problem(kind string) string {
 	return `{"type":"https://api.x.com/2/problems/` + kind + `","title":"No","detail":"no"}`
 }
 
-func limited(body, reset string, class network.Class, after time.Duration) networktest.Repeat {
+func rateLimited(body, reset string, class network.Class, after time.Duration) networktest.Repeat {
 	r := networktest.Repeat{
 		Call: 1, Class: class,
 		Answer: networktest.Answer{Status: http.StatusTooManyRequests, Header: http.Header{"X-Rate-Limit-Reset": {reset}}, Body: body},
@@ -212,7 +212,7 @@ func limited(body, reset string, class network.Class, after time.Duration) netwo
 }
 
 // stuckUpload returns a server that accepts uploads and always answers with the same status.
-func uploading(status networktest.Answer, class network.Class) networktest.GiveUp {
+func stuckUpload(status networktest.Answer, class network.Class) networktest.GiveUp {
 	return networktest.GiveUp{
 		Draft: `{"x":true,"media":[{"id":1,"kind":"video","type":"video/mp4","size":100}]}`, Class: class, Calls: 4,
 		Answer: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -226,7 +226,7 @@ func uploading(status networktest.Answer, class network.Class) networktest.GiveU
 }
 
 // resolveCases are lists of posts with their outcomes.
-func looks() map[string]networktest.Look {
+func resolveCases() map[string]networktest.ResolveCase {
 	const (
 		post = `{"id":"5","text":"see https://t.co/a &amp; b","created_at":"2026-11-21T09:00:30.000Z",` +
 			`"entities":{"urls":[{"url":"https://t.co/a","expanded_url":"http://example.org/"}]}}`
@@ -238,15 +238,15 @@ func looks() map[string]networktest.Look {
 			{"id":"10","text":"see example.org & b","created_at":"2026-11-21T08:58:59Z"},
 			{"id":"../x","text":"see example.org & b","created_at":"2026-11-21T09:00:30Z"}`
 	)
-	list := func(posts, next string, verdict network.Verdict, class network.Class, id string) networktest.Look {
-		return networktest.Look{
+	list := func(posts, next string, verdict network.Verdict, class network.Class, id string) networktest.ResolveCase {
+		return networktest.ResolveCase{
 			Draft: `{"x":true,"text":"see http://example.org & b","ready":"2026-11-21T09:00:00Z"}`, Later: time.Hour,
 			Verdict: verdict, Class: class,
 			Answer:  networktest.Answer{Body: `{"data":[` + posts + `],"meta":{"next_token":"` + next + `"}}`},
 			Receipt: network.Receipt{ID: id},
 		}
 	}
-	return map[string]networktest.Look{
+	return map[string]networktest.ResolveCase{
 		"nothing":          list(``, "", network.Absent, "", ""),
 		"other posts":      list(other, "", network.Absent, "", ""),
 		"it":               list(other+","+post, "", network.Stands, "", "5"),
@@ -269,7 +269,7 @@ func TestPublicClient(t *testing.T) {
 	f := networktest.New(t, adapter, 0)
 	f.PublicClient()
 	g := f.Grant()
-	f.Fresh(g)
+	f.Renew(g)
 }
 
 // Revoke leaves the tokens of another consent of the same account valid.
@@ -280,9 +280,9 @@ func TestRevokeLeavesOtherConsents(t *testing.T) {
 	if err := f.Network().(*x.Network).Revoke(t.Context(), g); err != nil {
 		t.Fatal(err)
 	}
-	_, err := f.Commit(g, f.Prepared(g, "too late"))
+	_, err := f.Commit(g, f.MustPrepare(g, "too late"))
 	networktest.WantClass(t, err, network.AuthRefresh, "")
-	f.Fresh(twin)
+	f.Renew(twin)
 }
 
 // Collect returns the posts of the pages before a rejected one.
@@ -293,7 +293,7 @@ func TestCollectKeepsPages(t *testing.T) {
 	for i := range 101 {
 		f.Post(g, "number "+strconv.Itoa(i))
 	}
-	collected, err := f.CollectThrough(networktest.Answering{
+	collected, err := f.CollectThrough(networktest.Interceptor{
 		RoundTripper: http.DefaultTransport, Part: "pagination_token", Status: http.StatusTooManyRequests,
 	}, g, networktest.Start, 500)
 	if networktest.WantClass(t, err, network.Rate, ""); len(collected.Posts) != 100 || collected.Posts[0].Views == nil {
@@ -308,14 +308,14 @@ func TestCollectOldPosts(t *testing.T) {
 	g := f.Grant()
 	f.Post(g, "old")
 	f.Clock.Advance(30 * 24 * time.Hour)
-	g = f.Fresh(g)
+	g = f.Renew(g)
 	f.Post(g, "new")
 	posts := f.Collect(g, networktest.Start, 10).Posts
 	if len(posts) != 2 || posts[0].Clicks == nil || posts[1].Clicks != nil || posts[1].Views == nil {
 		t.Errorf("%+v", posts)
 	}
 	f.Clock.Advance(30 * 24 * time.Hour)
-	g = f.Fresh(g)
+	g = f.Renew(g)
 	asked := f.Wire.Count("/2/tweets?")
 	f.Collect(g, networktest.Start, 10)
 	if again := f.Wire.Count("/2/tweets?"); again != asked {
@@ -329,12 +329,12 @@ func TestCallsAreDescribed(t *testing.T) {
 	api := networktest.DescribedBy(t, "x-v2-openapi.json", "api.x.com", "/x")
 	f := networktest.New(t, adapter, 10*time.Second)
 	seen := map[string]bool{}
-	f.Wire.Look = func(r networktest.Request) {
+	f.Wire.OnResponse = func(r networktest.Request) {
 		if !strings.Contains(r.URL.Path, "/oauth2/") {
 			seen[api.Check(t, r)] = true
 		}
 	}
-	f.Everything()
+	f.MakeEveryCall()
 	g := f.Grant()
 	f.Collect(g, networktest.Start, 6)
 	f.Collect(g, time.Time{}, 100)

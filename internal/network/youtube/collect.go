@@ -19,7 +19,7 @@ const (
 	defaultAnalytics = "https://youtubeanalytics.googleapis.com"
 	reportVersion    = "v2"
 	reportScope      = "https://www.googleapis.com/auth/yt-analytics.readonly"
-	mostVideos       = 50 // per request
+	maxBatch         = 50 // per request
 )
 
 var _ network.Reticent = (*Network)(nil)
@@ -31,32 +31,32 @@ func (*Network) Reticent() {}
 // Collect returns the channel's uploads that others can see, with their public figures. Only the Analytics API has
 // the number of shares, two or three days late; without its scope they are left out.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collected, error) {
-	about, err := n.about(ctx, g, "contentDetails,statistics")
+	about, err := n.channelInfo(ctx, g, "contentDetails,statistics")
 	if err != nil {
 		return network.Collected{}, network.Closed(err)
 	}
-	posts, err := n.own(ctx, g, about.uploads, since, limit)
+	posts, err := n.listFigures(ctx, g, about.uploads, since, limit)
 	collected := network.Collected{Followers: about.followers, Posts: network.Newest(posts, since, limit)}
 	if err != nil {
 		return collected, network.Closed(err)
 	}
-	if err := n.shares(ctx, g, collected.Posts); err != nil && !network.Withheld(err) {
+	if err := n.addShares(ctx, g, collected.Posts); err != nil && !network.Withheld(err) {
 		return collected, err
 	}
 	return collected, nil
 }
 
 // listFigures returns the channel's visible videos since a time.
-func (n *Network) own(
+func (n *Network) listFigures(
 	ctx context.Context, g network.Grant, list string, since time.Time, limit int,
 ) ([]network.Figures, error) {
-	ids, err := n.newest(ctx, g, list, since, limit)
+	ids, err := n.newestIDs(ctx, g, list, since, limit)
 	if err != nil {
 		return nil, err
 	}
 	var posts []network.Figures
-	for batch := range slices.Chunk(ids, mostVideos) {
-		visible, err := n.told(ctx, g, batch)
+	for batch := range slices.Chunk(ids, maxBatch) {
+		visible, err := n.figures(ctx, g, batch)
 		if err != nil {
 			return posts, err
 		}
@@ -72,7 +72,7 @@ type channel struct {
 }
 
 // channelInfo returns the connected channel. parts is contentDetails, and statistics for the followers.
-func (n *Network) about(ctx context.Context, g network.Grant, parts string) (channel, error) {
+func (n *Network) channelInfo(ctx context.Context, g network.Grant, parts string) (channel, error) {
 	var answer struct {
 		Items []struct {
 			Statistics struct {
@@ -102,7 +102,7 @@ func (n *Network) about(ctx context.Context, g network.Grant, parts string) (cha
 }
 
 // newestIDs returns the ids of the videos uploaded since a time, at most limit.
-func (n *Network) newest(
+func (n *Network) newestIDs(
 	ctx context.Context, g network.Grant, list string, since time.Time, limit int,
 ) ([]string, error) {
 	var ids []string
@@ -112,12 +112,12 @@ func (n *Network) newest(
 			Items []upload `json:"items"`
 			Next  string   `json:"nextPageToken"`
 		}
-		query := url.Values{"part": {"snippet"}, "playlistId": {list}, "maxResults": {mostListed}}
+		query := url.Values{"part": {"snippet"}, "playlistId": {list}, "maxResults": {pageSize}}
 		if next != "" {
 			query.Set("pageToken", next)
 		}
 		err := n.read(ctx, g, "playlistItems", query, &page)
-		if failed, ok := errors.AsType[*network.Error](err); ok && failed.Code == noUploads {
+		if failed, ok := errors.AsType[*network.Error](err); ok && failed.Code == codeNoUploads {
 			return ids, nil
 		}
 		if err != nil {
@@ -140,7 +140,7 @@ func (n *Network) newest(
 }
 
 // countedVideo is a video with its figures. A channel may hide some of them.
-type counted struct {
+type countedVideo struct {
 	ID      string `json:"id"`
 	Snippet struct {
 		PublishedAt string `json:"publishedAt"`
@@ -159,14 +159,14 @@ type counted struct {
 }
 
 // isVisible reports whether others than the channel can see the video.
-func (c counted) seen() bool {
+func (c countedVideo) isVisible() bool {
 	return c.Status.Privacy != "private" && !slices.Contains([]string{"deleted", "failed", "rejected"}, c.Status.Upload)
 }
 
 // figures returns the figures of the visible videos among ids. The network does not say which are Shorts.
-func (n *Network) told(ctx context.Context, g network.Grant, ids []string) ([]network.Figures, error) {
+func (n *Network) figures(ctx context.Context, g network.Grant, ids []string) ([]network.Figures, error) {
 	var answer struct {
-		Items []counted `json:"items"`
+		Items []countedVideo `json:"items"`
 	}
 	query := url.Values{"part": {"snippet,statistics,status"}, "id": {strings.Join(ids, ",")}}
 	if err := n.read(ctx, g, "videos", query, &answer); err != nil {
@@ -175,11 +175,11 @@ func (n *Network) told(ctx context.Context, g network.Grant, ids []string) ([]ne
 	var posts []network.Figures
 	for _, c := range answer.Items {
 		at, err := time.Parse(time.RFC3339, c.Snippet.PublishedAt)
-		if err != nil || !videoID.MatchString(c.ID) || !c.seen() {
+		if err != nil || !videoID.MatchString(c.ID) || !c.isVisible() {
 			continue
 		}
 		posts = append(posts, network.Figures{
-			ID: c.ID, URL: n.watch(c.ID), Text: cmp.Or(strings.TrimSpace(c.Snippet.Description), c.Snippet.Title),
+			ID: c.ID, URL: n.watchURL(c.ID), Text: cmp.Or(strings.TrimSpace(c.Snippet.Description), c.Snippet.Title),
 			Format: network.FormatVideo, PostedAt: at.UTC(),
 			Views: network.Told(c.Statistics.Views), Likes: network.Told(c.Statistics.Likes),
 			Comments: network.Told(c.Statistics.Comments),
@@ -190,12 +190,12 @@ func (n *Network) told(ctx context.Context, g network.Grant, ids []string) ([]ne
 
 // addShares adds the number of shares of videos. The period starts a day before the first one, as the network's
 // days are not those of UTC. Source: https://developers.google.com/youtube/analytics/reference/reports/query.
-func (n *Network) shares(ctx context.Context, g network.Grant, posts []network.Figures) error {
+func (n *Network) addShares(ctx context.Context, g network.Grant, posts []network.Figures) error {
 	if !slices.Contains(g.Scopes, reportScope) {
 		return nil
 	}
-	for batch := range slices.Chunk(posts, mostVideos) {
-		if err := n.sharesOf(ctx, g, batch); err != nil {
+	for batch := range slices.Chunk(posts, maxBatch) {
+		if err := n.addShareBatch(ctx, g, batch); err != nil {
 			return err
 		}
 	}
@@ -204,14 +204,14 @@ func (n *Network) shares(ctx context.Context, g network.Grant, posts []network.F
 
 // reportCall returns a call of the Analytics API. It has a host of its own, except for channels connected through
 // another APIHost.
-func (n *Network) reports(g network.Grant) network.Call {
+func (n *Network) reportCall(g network.Grant) network.Call {
 	if g.Server == defaultAPI {
 		g.Server = n.opts.AnalyticsHost
 	}
 	return g.Call(http.MethodGet, reportVersion, "reports")
 }
 
-func (n *Network) sharesOf(ctx context.Context, g network.Grant, posts []network.Figures) error {
+func (n *Network) addShareBatch(ctx context.Context, g network.Grant, posts []network.Figures) error {
 	ids := make([]string, len(posts))
 	first := n.opts.Now()
 	for i, p := range posts {
@@ -220,12 +220,12 @@ func (n *Network) sharesOf(ctx context.Context, g network.Grant, posts []network
 			first = p.PostedAt
 		}
 	}
-	c := n.reports(g)
+	c := n.reportCall(g)
 	c.Query = url.Values{
 		"ids": {"channel==MINE"}, "startDate": {first.AddDate(0, 0, -1).UTC().Format(time.DateOnly)},
 		"endDate": {n.opts.Now().UTC().Format(time.DateOnly)}, "metrics": {"shares"},
 		"dimensions": {"video"}, "filters": {"video==" + strings.Join(ids, ",")}, "sort": {"-shares"},
-		"maxResults": {strconv.Itoa(mostVideos)},
+		"maxResults": {strconv.Itoa(maxBatch)},
 	}
 	var table struct {
 		Rows [][]json.RawMessage `json:"rows"`

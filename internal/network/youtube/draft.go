@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	maxTitle = 100 // characters
-	maxTags  = 500 // characters of all tags, with a comma between them
-	untitled = "Video"
-	angles   = "<>" // not allowed in titles and descriptions
+	maxTitle      = 100 // characters
+	maxTags       = 500 // characters of all tags, with a comma between them
+	defaultTitle  = "Video"
+	angleBrackets = "<>" // not allowed in titles and descriptions
 )
 
 // draft is the stored state of a publication.
@@ -30,11 +30,11 @@ type draft struct {
 	Session     string          `json:"session,omitempty"`  // URL of the upload session, a secret
 	Type        string          `json:"type,omitempty"`     // MIME of the file
 	Total       int64           `json:"total,omitempty"`    // bytes of the file
-	Began       time.Time       `json:"began,omitzero"`     // when the session was started
+	StartedAt   time.Time       `json:"began,omitzero"`     // when the session was started
 	Sessions    int             `json:"sessions,omitempty"` // how many were started
 }
 
-var drafts = network.Drafts[draft]{Of: "a YouTube video", Foreign: draft.foreign, Prepared: draft.prepared}
+var drafts = network.Drafts[draft]{Of: "a YouTube video", Foreign: draft.checkOrigin, Prepared: draft.isPrepared}
 
 // Plan fixes the video's title, description, tags and privacy. A repeated Commit makes one video because Prepare
 // stores the upload session.
@@ -53,13 +53,13 @@ func title(text string, media []network.Media) string {
 	if len(media) > 0 {
 		name = strings.TrimSuffix(media[0].Name, path.Ext(media[0].Name))
 	}
-	return cmp.Or(titleOf(first), titleOf(name), untitled)
+	return cmp.Or(cleanTitle(first), cleanTitle(name), defaultTitle)
 }
 
 // cleanTitle returns text as a valid title: without angle brackets, at most 100 characters.
-func titleOf(text string) string {
+func cleanTitle(text string) string {
 	without := strings.Map(func(r rune) rune {
-		if strings.ContainsRune(angles, r) {
+		if strings.ContainsRune(angleBrackets, r) {
 			return -1
 		}
 		return r
@@ -83,11 +83,11 @@ func tags(text string) []string {
 	return found
 }
 
-func (d draft) foreign() error {
+func (d draft) checkOrigin() error {
 	if !d.Post {
 		return errors.New("the draft is not of a YouTube video")
 	}
 	return nil
 }
 
-func (d draft) prepared() bool { return d.Session != "" && d.Total > 0 && len(d.Media) > 0 }
+func (d draft) isPrepared() bool { return d.Session != "" && d.Total > 0 && len(d.Media) > 0 }

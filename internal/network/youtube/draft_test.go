@@ -14,7 +14,7 @@ import (
 )
 
 // plannedVideo is the video of a Draft.
-type planning struct {
+type plannedVideo struct {
 	Title, Description, Privacy string
 	Tags                        []string
 }
@@ -25,22 +25,22 @@ func TestPlan(t *testing.T) {
 	for name, c := range map[string]struct {
 		text  string
 		media []network.Media
-		want  planning
+		want  plannedVideo
 	}{
-		"one line":          {"Hello", film("a.mp4"), planning{Title: "Hello"}},
-		"the first line":    {"\n  Hello \r\nthere", film("a.mp4"), planning{Title: "Hello"}},
-		"a long line":       {strings.Repeat("é", 150), film("a.mp4"), planning{Title: strings.Repeat("é", 100)}},
-		"signs":             {"<b>Hello</b> > you", film("a.mp4"), planning{Title: "bHello/b you"}},
-		"no text":           {"", film("Opening <day>.final.mp4"), planning{Title: "Opening day.final"}},
-		"nothing but signs": {"<>\nx", film("a.mp4"), planning{Title: "a"}},
-		"no name":           {" ", film(".mp4"), planning{Title: "Video"}},
-		"no video":          {"", nil, planning{Title: "Video"}},
+		"one line":          {"Hello", film("a.mp4"), plannedVideo{Title: "Hello"}},
+		"the first line":    {"\n  Hello \r\nthere", film("a.mp4"), plannedVideo{Title: "Hello"}},
+		"a long line":       {strings.Repeat("é", 150), film("a.mp4"), plannedVideo{Title: strings.Repeat("é", 100)}},
+		"signs":             {"<b>Hello</b> > you", film("a.mp4"), plannedVideo{Title: "bHello/b you"}},
+		"no text":           {"", film("Opening <day>.final.mp4"), plannedVideo{Title: "Opening day.final"}},
+		"nothing but signs": {"<>\nx", film("a.mp4"), plannedVideo{Title: "a"}},
+		"no name":           {" ", film(".mp4"), plannedVideo{Title: "Video"}},
+		"no video":          {"", nil, plannedVideo{Title: "Video"}},
 		"tags": {
-			"a #one #two#no #one #ünï", film("a.mp4"), planning{Title: "a #one #two#no #one #ünï", Tags: []string{"one", "two", "ünï"}},
+			"a #one #two#no #one #ünï", film("a.mp4"), plannedVideo{Title: "a #one #two#no #one #ünï", Tags: []string{"one", "two", "ünï"}},
 		},
 		"too many tags": {
 			"x\n#" + strings.Repeat("a", 300) + " #" + strings.Repeat("b", 250) + " #" + strings.Repeat("c", 199) + " #d", film("a.mp4"),
-			planning{Title: "x", Tags: []string{strings.Repeat("a", 300), strings.Repeat("c", 199)}},
+			plannedVideo{Title: "x", Tags: []string{strings.Repeat("a", 300), strings.Repeat("c", 199)}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestPlan(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var got planning
+			var got plannedVideo
 			if err := json.Unmarshal(d, &got); err != nil {
 				t.Fatal(err)
 			}
@@ -72,7 +72,7 @@ func TestPlanAnyText(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got planning
+		var got plannedVideo
 		if err := json.Unmarshal(d, &got); err != nil {
 			t.Fatal(err)
 		}

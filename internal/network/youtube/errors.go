@@ -9,7 +9,7 @@ import (
 )
 
 // apiError is an error of Google's APIs.
-type refused struct {
+type apiError struct {
 	Message string `json:"message"`
 	Status  string `json:"status"`
 	Errors  []struct {
@@ -19,12 +19,12 @@ type refused struct {
 
 // classByReason maps the documented reasons of videos.insert, of playlistItems.list and of Google's common errors.
 // It takes precedence over classByStatus. Source: https://developers.google.com/youtube/v3/docs/errors.
-var byReason = map[string]network.Class{
-	"quotaExceeded": network.Quota, "dailyLimitExceeded": network.Quota, uploadLimit: network.Quota,
+var classByReason = map[string]network.Class{
+	"quotaExceeded": network.Quota, "dailyLimitExceeded": network.Quota, codeUploadLimit: network.Quota,
 	"rateLimitExceeded": network.Rate, "userRateLimitExceeded": network.Rate,
 
-	"authError": network.AuthRefresh,
-	noChannel:   network.AuthDead, "channelClosed": network.AuthDead, "channelSuspended": network.AuthDead,
+	"authError":   network.AuthRefresh,
+	codeNoChannel: network.AuthDead, "channelClosed": network.AuthDead, "channelSuspended": network.AuthDead,
 	"authenticatedUserAccountSuspended": network.AuthDead, "authenticatedUserAccountClosed": network.AuthDead,
 	"insufficientPermissions": network.AuthDead, // a scope that the person did not grant
 
@@ -38,41 +38,41 @@ var byReason = map[string]network.Class{
 }
 
 // classByStatus maps the statuses that need no reason.
-var byStatus = map[int]network.Class{
+var classByStatus = map[int]network.Class{
 	http.StatusUnauthorized: network.AuthRefresh, http.StatusTooManyRequests: network.Rate,
 	http.StatusRequestTimeout:        network.Transient,
 	http.StatusRequestEntityTooLarge: network.RejectedMedia,
 }
 
 const (
-	uploadLimit  = "uploadLimitExceeded" // a channel's daily limit
-	uploadWindow = 24 * time.Hour
+	codeUploadLimit = "uploadLimitExceeded" // a channel's daily limit
+	uploadWindow    = 24 * time.Hour
 )
 
 // refusal returns the error of a failed call.
 func (n *Network) refusal(answer network.Answer) *network.Error {
 	var body struct {
-		Error *refused `json:"error"`
+		Error *apiError `json:"error"`
 	}
 	_ = json.Unmarshal(answer.Body, &body) // a response in another format comes from a proxy
-	cause, known := refused{}, body.Error != nil
+	cause, known := apiError{}, body.Error != nil
 	if known {
 		cause = *body.Error
 	}
 	failed := answer.Refusal(cause.class(answer.Status, known), cause.code(), cause.Message)
-	failed.After = n.notBefore(failed, answer)
+	failed.After = n.retryTime(failed, answer)
 	return failed
 }
 
 // class returns the class of the first known reason, else of the status. An unknown error of the network itself is
 // Rejected.
-func (r refused) class(status int, known bool) network.Class {
+func (r apiError) class(status int, known bool) network.Class {
 	for _, one := range r.Errors {
-		if class, ok := byReason[one.Reason]; ok {
+		if class, ok := classByReason[one.Reason]; ok {
 			return class
 		}
 	}
-	if class, ok := byStatus[status]; ok {
+	if class, ok := classByStatus[status]; ok {
 		return class
 	}
 	if known && status >= http.StatusBadRequest && status < http.StatusInternalServerError {
@@ -82,7 +82,7 @@ func (r refused) class(status int, known bool) network.Class {
 }
 
 // code returns the first reason, else the name of the status.
-func (r refused) code() string {
+func (r apiError) code() string {
 	if len(r.Errors) > 0 && r.Errors[0].Reason != "" {
 		return r.Errors[0].Reason
 	}
@@ -90,13 +90,13 @@ func (r refused) code() string {
 }
 
 // retryTime returns when to repeat, or zero. The network does not say when a quota resets.
-func (n *Network) notBefore(failed *network.Error, answer network.Answer) time.Time {
+func (n *Network) retryTime(failed *network.Error, answer network.Answer) time.Time {
 	now := n.opts.Now()
 	switch {
-	case failed.Class == network.Quota && failed.Code == uploadLimit:
+	case failed.Class == network.Quota && failed.Code == codeUploadLimit:
 		return now.Add(uploadWindow).UTC()
 	case failed.Class == network.Quota:
-		return nextQuota(now)
+		return nextQuotaReset(now)
 	case failed.Class == network.Rate:
 		return answer.RetryAfter(now)
 	}
@@ -104,7 +104,7 @@ func (n *Network) notBefore(failed *network.Error, answer network.Answer) time.T
 }
 
 // nextQuotaReset returns the next midnight in the network's time zone.
-func nextQuota(now time.Time) time.Time {
+func nextQuotaReset(now time.Time) time.Time {
 	zone, err := time.LoadLocation("America/Los_Angeles")
 	if err != nil {
 		zone = time.FixedZone("PST", -8*60*60) // without a time zone database: an hour late in summer

@@ -65,7 +65,7 @@ var (
 )
 
 // checkCall checks that a request and its response have only documented parameters and members.
-func described(t *testing.T, r networktest.Request) {
+func checkCall(t *testing.T, r networktest.Request) {
 	checkRequest(t, r)
 	checkAnswer(t, r, r.Status, r.Answer)
 }
@@ -81,7 +81,7 @@ func checkRequest(t *testing.T, s networktest.Request) {
 			t.Errorf("%s has no parameter %s", s.URL.Path, name)
 		}
 	}
-	if !aboutTokens(s) && !strings.HasPrefix(s.Header.Get("Authorization"), "Bearer ") {
+	if !isTokenCall(s) && !strings.HasPrefix(s.Header.Get("Authorization"), "Bearer ") {
 		t.Errorf("%s %s without a token", s.Method, s.URL.Path)
 	}
 	if s.Method == http.MethodPost && s.URL.Path == upload {
@@ -90,7 +90,7 @@ func checkRequest(t *testing.T, s networktest.Request) {
 }
 
 // isTokenCall reports whether a request is about tokens; their responses have a format of their own.
-func aboutTokens(s networktest.Request) bool {
+func isTokenCall(s networktest.Request) bool {
 	return s.URL.Path == "/youtube/token" || s.URL.Path == "/youtube/revoke"
 }
 
@@ -101,7 +101,7 @@ func checkAnswer(t *testing.T, s networktest.Request, status int, body []byte) {
 		if len(body) > 0 {
 			t.Errorf("%s: HTTP %d with a body", s.URL.Path, status)
 		}
-	case status >= http.StatusBadRequest && !aboutTokens(s):
+	case status >= http.StatusBadRequest && !isTokenCall(s):
 		checkMembers(t, s.URL.Path, map[string][]string{"": {"error"}, "error": {"code", "message", "errors", "status"}}, body)
 	case s.Method == http.MethodGet && s.URL.Path == "/youtube/v2/reports":
 		checkMembers(t, s.URL.Path, map[string][]string{"": {"kind", "columnHeaders", "rows", "errors"}}, body)

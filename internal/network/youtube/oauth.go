@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	maxName     = 200  // characters of a channel's name
-	mostListed  = "50" // items per page, the network's limit
-	deadGrant   = "invalid_grant"
-	noChannel   = "youtubeSignupRequired"
-	noneToRenew = "no_refresh_token"
+	maxName            = 200  // characters of a channel's name
+	pageSize           = "50" // items per page, the network's limit
+	codeInvalidGrant   = "invalid_grant"
+	codeNoChannel      = "youtubeSignupRequired"
+	codeNoRefreshToken = "no_refresh_token"
 )
 
 // Kinds returns the only way of signing in, "".
@@ -52,7 +52,7 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	if a.Verifier != "" {
 		form.Set("code_verifier", a.Verifier)
 	}
-	token, err := n.sign(ctx, form)
+	token, err := n.requestToken(ctx, form)
 	if err != nil {
 		return nil, err
 	}
@@ -77,13 +77,13 @@ func (n *Network) channels(ctx context.Context, g network.Grant) ([]network.Cand
 			} `json:"snippet"`
 		} `json:"items"`
 	}
-	query := url.Values{"part": {"snippet"}, "mine": {"true"}, "maxResults": {mostListed}}
+	query := url.Values{"part": {"snippet"}, "mine": {"true"}, "maxResults": {pageSize}}
 	if err := n.read(ctx, g, "channels", query, &answer); err != nil {
 		return nil, err
 	}
 	if len(answer.Items) == 0 {
 		return nil, &network.Error{
-			Class: network.Rejected, Status: http.StatusOK, Code: noChannel,
+			Class: network.Rejected, Status: http.StatusOK, Code: codeNoChannel,
 			Message: "This Google account has no YouTube channel. Create one on YouTube, then connect it.",
 			Err:     errors.New("reading the channels: there is none"),
 		}
@@ -98,7 +98,7 @@ func (n *Network) channels(ctx context.Context, g network.Grant) ([]network.Cand
 			return nil, network.Unreadable(errors.New("reading the channels: one lacks the id or the name"))
 		}
 		mine := g
-		mine.Account, mine.Username, mine.Holder = item.ID, network.Clip(name, maxName), holder+item.ID
+		mine.Account, mine.Username, mine.Holder = item.ID, network.Clip(name, maxName), holderPrefix+item.ID
 		found = append(found, network.Candidate{Grant: mine, DisplayName: network.Clip(item.Snippet.Title, maxName)})
 	}
 	return found, nil
@@ -108,27 +108,27 @@ func (n *Network) channels(ctx context.Context, g network.Grant) ([]network.Cand
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
 	if g.Refresh == "" {
 		return network.Grant{}, &network.Error{
-			Class: network.AuthDead, Code: noneToRenew,
+			Class: network.AuthDead, Code: codeNoRefreshToken,
 			Err: errors.New("refreshing a grant: it has no refresh token; connect the channel again"),
 		}
 	}
-	fresh, err := n.sign(ctx, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.Refresh}})
+	fresh, err := n.requestToken(ctx, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.Refresh}})
 	if err != nil {
 		return network.Grant{}, err
 	}
-	g.Holder = holder + g.Account // for grants stored without a holder
+	g.Holder = holderPrefix + g.Account // for grants stored without a holder
 	return fresh.Grant(g, n.opts.Now()), nil
 }
 
 // requestToken requests a token.
-func (n *Network) sign(ctx context.Context, form url.Values) (network.Token, error) {
+func (n *Network) requestToken(ctx context.Context, form url.Values) (network.Token, error) {
 	form.Set("client_id", n.opts.ClientID)
 	form.Set("client_secret", n.opts.ClientSecret)
 	var token network.Token
 	err := n.client.Read(ctx, network.Call{
 		Purpose: network.Signing, Name: "token", Method: http.MethodPost, URL: n.opts.TokenHost + "/token", Form: form,
 		Secrets: []string{n.opts.ClientSecret, form.Get("code"), form.Get("code_verifier"), form.Get("refresh_token")},
-	}, &token, unsigned, http.StatusOK)
+	}, &token, tokenRefusal, http.StatusOK)
 	if err != nil {
 		return network.Token{}, err
 	}
@@ -140,14 +140,14 @@ func (n *Network) sign(ctx context.Context, form url.Values) (network.Token, err
 
 // tokenRefusal returns the error of a token request (RFC 6749, section 5.2). Only invalid_grant means that the
 // consent has ended; others concern the app or are temporary.
-func unsigned(answer network.Answer) *network.Error {
+func tokenRefusal(answer network.Answer) *network.Error {
 	var body struct {
 		Error string `json:"error"`
 		Text  string `json:"error_description"`
 	}
 	_ = json.Unmarshal(answer.Body, &body) // a response in another format comes from a proxy
 	class := network.Transient
-	if body.Error == deadGrant {
+	if body.Error == codeInvalidGrant {
 		class = network.AuthDead
 	}
 	return answer.Refusal(class, body.Error, body.Text)

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	rest        = 10 * time.Millisecond // time for the caller to store a session before sending to it
-	maxSessions = 4                     // of one publication
-	maxAddress  = 4000                  // characters of a session's URL
+	saveDelay     = 10 * time.Millisecond // time for the caller to store a session before sending to it
+	maxSessions   = 4                     // of one publication
+	maxSessionURL = 4000                  // characters of a session's URL
 )
 
 // Prepare starts an upload session. After the Draft with the session is stored, it sends all of the file except
@@ -28,31 +28,31 @@ func (n *Network) Prepare(
 
 func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
 	if p.Session == "" {
-		return n.begin(ctx, g, p, files)
+		return n.startSession(ctx, g, p, files)
 	}
-	now, err := n.ask(ctx, g, *p)
+	now, err := n.queryProgress(ctx, g, *p)
 	if err == nil && now.made.ID == "" {
-		err = n.upload(ctx, g, *p, files, now.next)
+		err = n.sendAllButLast(ctx, g, *p, files, now.next)
 	}
-	if gone(err) && p.Sessions < maxSessions {
-		return n.begin(ctx, g, p, files)
+	if isExpired(err) && p.Sessions < maxSessions {
+		return n.startSession(ctx, g, p, files)
 	}
 	return 0, err
 }
 
 // sendAllButLast sends the file except its last part.
-func (n *Network) upload(ctx context.Context, g network.Grant, p draft, files network.Files, next int64) error {
+func (n *Network) sendAllButLast(ctx context.Context, g network.Grant, p draft, files network.Files, next int64) error {
 	file, err := n.open(ctx, p, files)
 	if err != nil {
 		return err
 	}
 	defer file.file.Close()
-	_, err = n.fill(ctx, g, p, file, next)
+	_, err = n.sendParts(ctx, g, p, file, next)
 	return err
 }
 
 // startSession starts an upload session. A file of one part needs nothing more before Commit.
-func (n *Network) begin(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
+func (n *Network) startSession(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
 	if err := network.Blocked(n.Check(network.Content{Text: p.Description, Media: p.Media})); err != nil {
 		return 0, err
 	}
@@ -70,18 +70,18 @@ func (n *Network) begin(ctx context.Context, g network.Grant, p *draft, files ne
 			Class: network.RejectedMedia, Err: errors.New("starting an upload: the video file is empty; upload it again"),
 		}
 	}
-	p.Began = n.opts.Now().UTC()
-	if p.Session, err = n.session(ctx, g, *p); err != nil {
+	p.StartedAt = n.opts.Now().UTC()
+	if p.Session, err = n.createSession(ctx, g, *p); err != nil {
 		return 0, err
 	}
 	if p.Sessions++; p.Total <= n.opts.ChunkBytes {
 		return 0, nil
 	}
-	return rest, nil
+	return saveDelay, nil
 }
 
 // createSession returns the URL of a new session. A session shows nothing, so after a lost answer it only expires.
-func (n *Network) session(ctx context.Context, g network.Grant, p draft) (string, error) {
+func (n *Network) createSession(ctx context.Context, g network.Grant, p draft) (string, error) {
 	snippet := map[string]any{"title": p.Title, "description": p.Description}
 	if len(p.Tags) > 0 {
 		snippet["tags"] = p.Tags
@@ -103,7 +103,7 @@ func (n *Network) session(ctx context.Context, g network.Grant, p draft) (string
 		return "", n.refusal(answer)
 	}
 	address := answer.Header.Get("Location")
-	if len(address) > maxAddress || !belongs(address, g.Server) {
+	if len(address) > maxSessionURL || !isOnServer(address, g.Server) {
 		return "", network.Unreadable(errors.New("starting an upload: the response has no URL of this network"))
 	}
 	return address, nil

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	skew        = 5 * time.Minute // the network's clock may be behind ours by this much
-	sessionGone = "upload_session_gone"
-	noUploads   = "playlistNotFound" // perhaps also before a channel's first video; not confirmed
+	clockSkew       = 5 * time.Minute // the network's clock may be behind ours by this much
+	codeSessionGone = "upload_session_gone"
+	codeNoUploads   = "playlistNotFound" // perhaps also before a channel's first video; not confirmed
 )
 
 // Commit sends the last part of the file, which makes the video, and before it any other missing part. A session
@@ -26,9 +26,9 @@ func (n *Network) Commit(
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	made, err := n.complete(ctx, g, p, files)
-	if gone(err) {
-		return network.Receipt{}, &network.Error{Class: network.Uncertain, Code: sessionGone, Err: err}
+	made, err := n.completeUpload(ctx, g, p, files)
+	if isExpired(err) {
+		return network.Receipt{}, &network.Error{Class: network.Uncertain, Code: codeSessionGone, Err: err}
 	}
 	if err != nil {
 		return network.Receipt{}, err
@@ -36,8 +36,8 @@ func (n *Network) Commit(
 	return n.receipt(made.ID, made.Snippet.PublishedAt), nil
 }
 
-func (n *Network) complete(ctx context.Context, g network.Grant, p draft, files network.Files) (video, error) {
-	now, err := n.ask(ctx, g, p)
+func (n *Network) completeUpload(ctx context.Context, g network.Grant, p draft, files network.Files) (video, error) {
+	now, err := n.queryProgress(ctx, g, p)
 	if err != nil || now.made.ID != "" {
 		return now.made, err
 	}
@@ -46,11 +46,11 @@ func (n *Network) complete(ctx context.Context, g network.Grant, p draft, files 
 		return video{}, err
 	}
 	defer file.file.Close()
-	next, err := n.fill(ctx, g, p, file, now.next)
+	next, err := n.sendParts(ctx, g, p, file, now.next)
 	if err != nil {
 		return video{}, err
 	}
-	if now, err = n.send(ctx, g, p, network.Committing, file, next, p.Total); err != nil {
+	if now, err = n.sendPart(ctx, g, p, network.Committing, file, next, p.Total); err != nil {
 		return video{}, err
 	}
 	if now.made.ID == "" {
@@ -64,10 +64,12 @@ func (n *Network) complete(ctx context.Context, g network.Grant, p draft, files 
 
 func (n *Network) receipt(id, at string) network.Receipt {
 	published, _ := time.Parse(time.RFC3339, at) // zero if the network does not say
-	return network.Receipt{ID: id, Permalink: n.watch(id), At: published.UTC()}
+	return network.Receipt{ID: id, Permalink: n.watchURL(id), At: published.UTC()}
 }
 
-func (n *Network) watch(id string) string { return n.opts.WebURL + "/watch?v=" + url.QueryEscape(id) }
+func (n *Network) watchURL(id string) string {
+	return n.opts.WebURL + "/watch?v=" + url.QueryEscape(id)
+}
 
 // Resolve asks the session. A complete session Stands. A session that lacks a part is Absent: completing it makes
 // one video. After a session has expired, the channel's list of uploads is searched.
@@ -79,10 +81,10 @@ func (n *Network) Resolve(
 		return network.Unknown, network.Receipt{}, err
 	}
 	started := n.opts.Now() // before the search: a video may appear while it runs
-	now, err := n.ask(ctx, g, p)
+	now, err := n.queryProgress(ctx, g, p)
 	switch {
-	case gone(err):
-		return n.lookBack(ctx, g, p, started, t)
+	case isExpired(err):
+		return n.findUpload(ctx, g, p, started, t)
 	case err != nil:
 		return network.Unknown, network.Receipt{}, err
 	case now.made.ID == "":
@@ -93,22 +95,22 @@ func (n *Network) Resolve(
 
 // findUpload searches the channel's uploads since the session was started. A missing video is Absent because of
 // the expired session, and Prepare starts another one.
-func (n *Network) lookBack(
+func (n *Network) findUpload(
 	ctx context.Context, g network.Grant, p draft, started time.Time, t network.Tried,
 ) (network.Verdict, network.Receipt, error) {
-	since := p.Began.Add(-skew)
-	uploads, all, err := n.uploads(ctx, g, since)
+	since := p.StartedAt.Add(-clockSkew)
+	uploads, all, err := n.listUploads(ctx, g, since)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
 	var found []upload
 	for _, u := range uploads {
-		if u.is(p) && !t.Another(u.Snippet.Resource.VideoID, "") {
+		if u.matches(p) && !t.Another(u.Snippet.Resource.VideoID, "") {
 			found = append(found, u)
 		}
 	}
 	reason := &network.Error{
-		Class: network.Transient, Code: sessionGone, Err: errors.New("the upload session has expired"),
+		Class: network.Transient, Code: codeSessionGone, Err: errors.New("the upload session has expired"),
 	}
 	switch until := t.Last.Add(time.Duration(n.opts.Settled)); {
 	case len(found) == 1:
@@ -137,19 +139,19 @@ type upload struct {
 	} `json:"snippet"`
 }
 
-func (u upload) is(p draft) bool {
+func (u upload) matches(p draft) bool {
 	return videoID.MatchString(u.Snippet.Resource.VideoID) &&
-		same(u.Snippet.Title, p.Title) && same(u.Snippet.Description, p.Description)
+		sameText(u.Snippet.Title, p.Title) && sameText(u.Snippet.Description, p.Description)
 }
 
 // sameText compares texts by their words, as networks trim them and change line ends.
-func same(a, b string) bool {
+func sameText(a, b string) bool {
 	return strings.Join(strings.Fields(a), " ") == strings.Join(strings.Fields(b), " ")
 }
 
 // listUploads returns the newest uploads since a time. It reports false if there may be more.
-func (n *Network) uploads(ctx context.Context, g network.Grant, since time.Time) ([]upload, bool, error) {
-	about, err := n.about(ctx, g, "contentDetails")
+func (n *Network) listUploads(ctx context.Context, g network.Grant, since time.Time) ([]upload, bool, error) {
+	about, err := n.channelInfo(ctx, g, "contentDetails")
 	if err != nil {
 		return nil, false, err
 	}
@@ -158,8 +160,8 @@ func (n *Network) uploads(ctx context.Context, g network.Grant, since time.Time)
 		Next  string   `json:"nextPageToken"`
 	}
 	err = n.read(ctx, g, "playlistItems",
-		url.Values{"part": {"snippet"}, "playlistId": {about.uploads}, "maxResults": {mostListed}}, &answer)
-	if failed, ok := errors.AsType[*network.Error](err); ok && failed.Code == noUploads {
+		url.Values{"part": {"snippet"}, "playlistId": {about.uploads}, "maxResults": {pageSize}}, &answer)
+	if failed, ok := errors.AsType[*network.Error](err); ok && failed.Code == codeNoUploads {
 		return nil, true, nil
 	}
 	if err != nil {
@@ -183,5 +185,5 @@ func (n *Network) Permalink(_ context.Context, _ network.Grant, r network.Receip
 	if !videoID.MatchString(r.ID) {
 		return "", network.Unusable(errors.New("the post's id is not an id of YouTube"))
 	}
-	return n.watch(r.ID), nil
+	return n.watchURL(r.ID), nil
 }

@@ -9,9 +9,9 @@ import (
 	"pressroom/internal/network"
 )
 
-// holder is the prefix of a channel's name as a holder of grants. Google ends all access of the person's account
+// holderPrefix is the prefix of a channel's name as a holder of grants. Google ends all access of the person's account
 // for this app.
-const holder = "youtube:"
+const holderPrefix = "youtube:"
 
 // Revoke ends the access that the person granted, by the refresh token, which ends all tokens. Source:
 // https://developers.google.com/identity/protocols/oauth2/web-server (Revoking a token).
@@ -27,7 +27,7 @@ func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 	if err != nil || answer.Status == http.StatusOK {
 		return err
 	}
-	refused := unsigned(answer)
+	refused := tokenRefusal(answer)
 	if refused.Code == "invalid_token" {
 		refused.Class = network.AuthDead
 	}

@@ -15,7 +15,7 @@ import (
 	"pressroom/internal/network"
 )
 
-const nextAsked = 5 * time.Second // between two checks of a session with all bytes but no video
+const pollInterval = 5 * time.Second // between two checks of a session with all bytes but no video
 
 // video is the part of a video resource that we read.
 type video struct {
@@ -35,13 +35,13 @@ type progress struct {
 }
 
 // queryProgress reads a session's progress. It changes nothing.
-func (n *Network) ask(ctx context.Context, g network.Grant, p draft) (progress, error) {
+func (n *Network) queryProgress(ctx context.Context, g network.Grant, p draft) (progress, error) {
 	return n.put(ctx, g, p, network.Reading, fmt.Sprintf("bytes */%d", p.Total), nil)
 }
 
 // sendPart sends the bytes of the file from from up to, not including, to.
-func (n *Network) send(
-	ctx context.Context, g network.Grant, p draft, purpose network.Purpose, file *source, from, to int64,
+func (n *Network) sendPart(
+	ctx context.Context, g network.Grant, p draft, purpose network.Purpose, file *videoSource, from, to int64,
 ) (progress, error) {
 	part, err := file.part(from, to)
 	if err != nil {
@@ -54,7 +54,7 @@ func (n *Network) send(
 func (n *Network) put(
 	ctx context.Context, g network.Grant, p draft, purpose network.Purpose, contentRange string, part []byte,
 ) (progress, error) {
-	if !belongs(p.Session, g.Server) {
+	if !isOnServer(p.Session, g.Server) {
 		return progress{}, network.Unusable(errors.New("the upload session's URL is not of this network"))
 	}
 	call := network.Call{
@@ -70,20 +70,20 @@ func (n *Network) put(
 	}
 	switch answer.Status {
 	case http.StatusOK, http.StatusCreated:
-		return completed(answer)
+		return parseVideo(answer)
 	case http.StatusPermanentRedirect: // Resume Incomplete
-		return n.incomplete(answer, p.Total)
+		return n.parseProgress(answer, p.Total)
 	}
 	return progress{}, n.refusal(answer)
 }
 
 // isOnServer reports whether a session's URL is on the server, as the token is sent there.
-func belongs(session, server string) bool {
+func isOnServer(session, server string) bool {
 	return strings.HasPrefix(session, strings.TrimRight(server, "/")+"/")
 }
 
 // parseVideo returns the finished video.
-func completed(answer network.Answer) (progress, error) {
+func parseVideo(answer network.Answer) (progress, error) {
 	var made video
 	if err := answer.Decode(&made); err != nil {
 		return progress{}, err
@@ -95,7 +95,7 @@ func completed(answer network.Answer) (progress, error) {
 }
 
 // parseProgress reads from the Range header how much the network has.
-func (n *Network) incomplete(answer network.Answer, total int64) (progress, error) {
+func (n *Network) parseProgress(answer network.Answer, total int64) (progress, error) {
 	have := answer.Header.Get("Range")
 	if have == "" {
 		return progress{}, nil
@@ -106,7 +106,7 @@ func (n *Network) incomplete(answer network.Answer, total int64) (progress, erro
 		return progress{}, answer.Call.Failed(errors.New("the response has an invalid Range header"), false)
 	case last == total-1:
 		return progress{}, &network.Error{
-			Class: network.Processing, Status: answer.Status, After: n.opts.Now().Add(nextAsked).UTC(),
+			Class: network.Processing, Status: answer.Status, After: n.opts.Now().Add(pollInterval).UTC(),
 			Err: errors.New("YouTube has the whole file and is still processing it"),
 		}
 	}
@@ -114,17 +114,17 @@ func (n *Network) incomplete(answer network.Answer, total int64) (progress, erro
 }
 
 // isExpired reports whether err says that the session no longer exists.
-func gone(err error) bool {
+func isExpired(err error) bool {
 	failed, ok := errors.AsType[*network.Error](err)
 	return ok && (failed.Status == http.StatusNotFound || failed.Status == http.StatusGone)
 }
 
 // sendParts sends the missing parts except the last. It returns the offset of the last part. The parts show
 // nothing.
-func (n *Network) fill(ctx context.Context, g network.Grant, p draft, file *source, next int64) (int64, error) {
+func (n *Network) sendParts(ctx context.Context, g network.Grant, p draft, file *videoSource, next int64) (int64, error) {
 	last := (p.Total - 1) / n.opts.ChunkBytes * n.opts.ChunkBytes
 	for next < last {
-		now, err := n.send(ctx, g, p, network.Fetching, file, next, min(next+n.opts.ChunkBytes, last))
+		now, err := n.sendPart(ctx, g, p, network.Fetching, file, next, min(next+n.opts.ChunkBytes, last))
 		if err != nil {
 			return 0, err
 		}
@@ -137,13 +137,13 @@ func (n *Network) fill(ctx context.Context, g network.Grant, p draft, file *sour
 }
 
 // videoSource is an open video file with the offset up to which it was read.
-type source struct {
+type videoSource struct {
 	file network.File
 	at   int64
 }
 
 // open opens the draft's video.
-func (n *Network) open(ctx context.Context, p draft, files network.Files) (*source, error) {
+func (n *Network) open(ctx context.Context, p draft, files network.Files) (*videoSource, error) {
 	if len(p.Media) != 1 { // an operator's rules may allow more
 		return nil, &network.Error{Class: network.RejectedMedia, Err: errors.New("a YouTube post needs exactly one video")}
 	}
@@ -155,13 +155,13 @@ func (n *Network) open(ctx context.Context, p draft, files network.Files) (*sour
 		_ = file.Close() // nothing was read
 		return nil, network.Unusable(errors.New("the file has changed since the upload started; retry the post"))
 	}
-	return &source{file: file}, nil
+	return &videoSource{file: file}, nil
 }
 
 // part returns the bytes from from up to to.
-func (s *source) part(from, to int64) ([]byte, error) {
+func (s *videoSource) part(from, to int64) ([]byte, error) {
 	part := make([]byte, to-from)
-	err := s.move(from)
+	err := s.seek(from)
 	if err == nil {
 		_, err = io.ReadFull(s.file, part)
 	}
@@ -172,7 +172,7 @@ func (s *source) part(from, to int64) ([]byte, error) {
 	return part, nil
 }
 
-func (s *source) move(to int64) error {
+func (s *videoSource) seek(to int64) error {
 	seeker, seeks := s.file.ReadCloser.(io.Seeker)
 	var err error
 	switch {

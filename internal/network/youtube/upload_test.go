@@ -20,7 +20,7 @@ import (
 func TestInsert(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
-	f.Prepared(f.Grant(), "Opening day\n#harbour #coffee", f.Library.Video(chunk))
+	f.MustPrepare(f.Grant(), "Opening day\n#harbour #coffee", f.Library.Video(chunk))
 	begun := f.Wire.Requests("POST " + upload)[0]
 	var got any
 	_ = json.Unmarshal(begun.Body, &got)
@@ -72,11 +72,11 @@ func TestChangedFile(t *testing.T) {
 	f := networktest.New(t, adapter, 0)
 	g := f.Grant()
 	film := f.Library.Video(3 * chunk)
-	d := f.Prepared(g, "x", film)
+	d := f.MustPrepare(g, "x", film)
 	f.Library.Replace(film, f.Library.Bytes(film)[:2*chunk])
 	_, err := f.Commit(g, d)
 	networktest.WantClass(t, err, network.Rejected, "")
-	f.WantHeld(0)
+	f.WantPosts(0)
 }
 
 // A session URL of another host is rejected, as it would get the token.
@@ -84,7 +84,7 @@ func TestSessionElsewhere(t *testing.T) {
 	t.Parallel()
 	s := networktest.NewStub(t, adapter, network.App{},
 		networktest.Answer{Header: http.Header{"Location": {"https://elsewhere.test/upload?upload_id=1"}}})
-	_, _, err := s.Network.Prepare(t.Context(), s.Grant, network.Draft(planned), s.Library)
+	_, _, err := s.Network.Prepare(t.Context(), s.Grant, network.Draft(plannedDraft), s.Library)
 	networktest.WantClass(t, err, network.Transient, "")
 }
 
@@ -105,23 +105,23 @@ func TestFindUpload(t *testing.T) {
 			f := networktest.New(t, adapter, 0)
 			g := f.Grant()
 			for range c.before {
-				f.Publish(g, f.Ready(g, "same\ntext"))
+				f.Publish(g, f.PrepareUsual(g, "same\ntext"))
 				f.Clock.Advance(10 * time.Minute)
 			}
-			d := f.Ready(g, "same\ntext")
-			tried := f.Tried()
+			d := f.PrepareUsual(g, "same\ntext")
+			tried := f.Attempt()
 			first := f.Publish(g, d)
 			first.Alike = true // without its session it is only identified by its content
 			for range c.after {
-				f.Publish(g, f.Ready(g, "same\ntext"))
+				f.Publish(g, f.PrepareUsual(g, "same\ntext"))
 			}
-			f.Publish(g, f.Ready(g, "another"))
+			f.Publish(g, f.PrepareUsual(g, "another"))
 			f.Clock.Advance(week)
-			verdict, receipt, err := f.Network().Resolve(t.Context(), f.Fresh(g), d, tried)
+			verdict, receipt, err := f.Network().Resolve(t.Context(), f.Renew(g), d, tried)
 			if verdict != c.verdict || networktest.Class(err) != c.class || verdict == network.Stands && receipt != first {
 				t.Errorf("verdict %v, receipt %+v, %v", verdict, receipt, err)
 			}
-			f.WantHeld(c.before + c.after + 2)
+			f.WantPosts(c.before + c.after + 2)
 		})
 	}
 }
@@ -133,12 +133,12 @@ func TestUsedRefreshToken(t *testing.T) {
 	g := f.Grant()
 	for range 3 {
 		f.Clock.Advance(179 * 24 * time.Hour)
-		f.Fresh(g)
+		f.Renew(g)
 	}
 }
 
 // partialStore returns a server that stores at most most bytes of each part.
-func forgetful(most int64) http.HandlerFunc {
+func partialStore(most int64) http.HandlerFunc {
 	have := int64(0)
 	return func(w http.ResponseWriter, r *http.Request) {
 		have += min(r.ContentLength, most)
@@ -163,10 +163,10 @@ func TestPartialStore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := networktest.NewStub(t, adapter, network.App{}, forgetful(c.most))
+			s := networktest.NewStub(t, adapter, network.App{}, partialStore(c.most))
 			s.Library.Seekable = c.seekable
 			s.Library.Replace(network.Media{ID: 1}, make([]byte, 2*chunk))
-			d := s.Draft(strings.NewReplacer(`"total":100`, fmt.Sprintf(`"total":%d`, 2*chunk), "/upload?", "/looked-at?").Replace(ready))
+			d := s.Draft(strings.NewReplacer(`"total":100`, fmt.Sprintf(`"total":%d`, 2*chunk), "/upload?", "/looked-at?").Replace(readyDraft))
 			for i, want := range c.want {
 				if _, _, err := s.Network.Prepare(t.Context(), s.Grant, d, s.Library); networktest.Class(err) != want {
 					t.Errorf("call %d: %v", i, err)

@@ -66,17 +66,17 @@ var _ network.Authorizer = (*Network)(nil)
 
 // New returns the network with opts.
 func New(opts Options) *Network {
-	opts = opts.complete()
+	opts = opts.withDefaults()
 	return &Network{network.NewClient(opts.HTTP), opts}
 }
 
-func (o Options) complete() Options {
+func (o Options) withDefaults() Options {
 	o.App = o.Complete(platform, defaultScopes...)
-	o.AuthorizeHost = base(o.AuthorizeHost, defaultAuthorize)
-	o.TokenHost = base(o.TokenHost, defaultToken)
-	o.APIHost = base(o.APIHost, defaultAPI)
-	o.AnalyticsHost = base(o.AnalyticsHost, defaultAnalytics)
-	o.WebURL = base(o.WebURL, defaultWeb)
+	o.AuthorizeHost = baseURL(o.AuthorizeHost, defaultAuthorize)
+	o.TokenHost = baseURL(o.TokenHost, defaultToken)
+	o.APIHost = baseURL(o.APIHost, defaultAPI)
+	o.AnalyticsHost = baseURL(o.AnalyticsHost, defaultAnalytics)
+	o.WebURL = baseURL(o.WebURL, defaultWeb)
 	o.Version = cmp.Or(o.Version, defaultVersion)
 	o.Privacy = cmp.Or(o.Privacy, defaultPrivacy)
 	if o.ChunkBytes <= 0 {
@@ -86,7 +86,7 @@ func (o Options) complete() Options {
 	return o
 }
 
-func base(set, usual string) string { return strings.TrimRight(cmp.Or(set, usual), "/") }
+func baseURL(set, usual string) string { return strings.TrimRight(cmp.Or(set, usual), "/") }
 
 // Platform returns the network's name in the API, "youtube".
 func (n *Network) Platform() string { return platform }

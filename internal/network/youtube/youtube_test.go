@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	chunk       = 256 << 10
-	upload      = "/youtube/upload/youtube/v3/videos"
-	channelCall = "/channels?"
-	listCall    = "/playlistItems?"
-	videoCall   = "/v3/videos?"
-	reportCall  = "/v2/reports?"
-	planned     = `{"youtube":true,"title":"x","description":"x","privacy":"public","media":` + videoJSON + `}`
-	ready       = `{"youtube":true,"title":"x","description":"x","privacy":"public","media":` + videoJSON + `,` +
+	chunk        = 256 << 10
+	upload       = "/youtube/upload/youtube/v3/videos"
+	channelCall  = "/channels?"
+	listCall     = "/playlistItems?"
+	videoCall    = "/v3/videos?"
+	reportCall   = "/v2/reports?"
+	plannedDraft = `{"youtube":true,"title":"x","description":"x","privacy":"public","media":` + videoJSON + `}`
+	readyDraft   = `{"youtube":true,"title":"x","description":"x","privacy":"public","media":` + videoJSON + `,` +
 		`"session":"{server}/upload?upload_id=1","type":"video/mp4","total":100,"began":"2026-11-21T09:30:00Z","sessions":1}`
 	videoJSON = `[{"id":1,"name":"film.mp4","kind":"video","type":"video/mp4","size":100}]`
 	week      = 7 * 24 * time.Hour
@@ -42,7 +42,7 @@ var adapter = networktest.Case{
 			App: app, AuthorizeHost: base, TokenHost: base, APIHost: base, WebURL: base + "/web", ChunkBytes: chunk,
 		})
 	},
-	Wire: described,
+	Wire: checkCall,
 	Signing: networktest.Signing{
 		Candidates: func(found []network.Candidate, url, _ string) []network.Candidate {
 			g := found[0].Grant
@@ -53,19 +53,19 @@ var adapter = networktest.Case{
 			}}}
 		},
 		BadCode: "invalid_grant", CodeLife: 10 * time.Minute, PKCE: true,
-		Life: time.Hour, Renew: time.Hour, Ends: 180 * 24 * time.Hour,
-		Old:           networktest.Expected{Class: network.AuthRefresh, Code: "authError"},
+		Life: time.Hour, Renew: time.Hour, GrantLife: 180 * 24 * time.Hour,
+		Expired:       networktest.Expected{Class: network.AuthRefresh, Code: "authError"},
 		Unknown:       networktest.Expected{Class: network.AuthRefresh, Code: "authError"},
-		ResolveSigned: true, Dead: "invalid_grant", Revoked: "invalid_grant", RevokedTwice: network.AuthDead,
+		ResolveSigned: true, ExpiredRefresh: "invalid_grant", Revoked: "invalid_grant", RevokedTwice: network.AuthDead,
 	},
 	Publishing: networktest.Publishing{
 		Posts: []networktest.Content{
-			{Name: "a video", Media: film(3 * chunk / 2), Format: network.FormatVideo, Begins: "POST " + upload},
-			{Name: "a small video", Media: film(1000), Format: network.FormatVideo, Begins: "POST " + upload},
+			{Name: "a video", Media: film(3 * chunk / 2), Format: network.FormatVideo, UploadStart: "POST " + upload},
+			{Name: "a small video", Media: film(1000), Format: network.FormatVideo, UploadStart: "POST " + upload},
 			{Name: "one whole part", Media: film(chunk), Format: network.FormatVideo, Variant: true},
 			{Name: "three and a little", Media: film(3*chunk + 5), Format: network.FormatVideo, Variant: true},
 		},
-		CommitReads: true, Shows: lastPart,
+		CommitReads: true, Publishes: isLastPart,
 		Fits: []network.Fit{{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 256_000_000_000}},
 		Checks: map[string]networktest.Checked{
 			"a video":         networktest.Checks("", theFilm),
@@ -112,7 +112,7 @@ var adapter = networktest.Case{
 			return true
 		},
 		Calls: []networktest.Call{
-			networktest.PrepareOf(planned), networktest.CommitOf(ready), networktest.RefreshOf(""), networktest.ExchangeOf(""),
+			networktest.PrepareOf(plannedDraft), networktest.CommitOf(readyDraft), networktest.RefreshOf(""), networktest.ExchangeOf(""),
 		},
 		Quote: func(message string) networktest.Answer {
 			return networktest.Answer{
@@ -122,31 +122,31 @@ var adapter = networktest.Case{
 			}
 		},
 		Errors: map[string]networktest.Failure{
-			"quota":           networktest.Fails(403, google("quotaExceeded"), network.Quota, network.Quota),
-			"daily limit":     networktest.Fails(403, google("dailyLimitExceeded"), network.Quota, network.Quota),
-			"uploads":         networktest.Fails(400, google("uploadLimitExceeded"), network.Quota, network.Quota),
-			"rate":            networktest.Fails(403, google("rateLimitExceeded"), network.Rate, network.Rate),
-			"the user's rate": networktest.Fails(403, google("userRateLimitExceeded"), network.Rate, network.Rate),
+			"quota":           networktest.Fails(403, apiFailure("quotaExceeded"), network.Quota, network.Quota),
+			"daily limit":     networktest.Fails(403, apiFailure("dailyLimitExceeded"), network.Quota, network.Quota),
+			"uploads":         networktest.Fails(400, apiFailure("uploadLimitExceeded"), network.Quota, network.Quota),
+			"rate":            networktest.Fails(403, apiFailure("rateLimitExceeded"), network.Rate, network.Rate),
+			"the user's rate": networktest.Fails(403, apiFailure("userRateLimitExceeded"), network.Rate, network.Rate),
 			"throttled":       networktest.Fails(429, `slow down`, network.Rate, network.Rate),
-			"token":           networktest.Fails(401, google("authError"), network.AuthRefresh, network.AuthRefresh),
+			"token":           networktest.Fails(401, apiFailure("authError"), network.AuthRefresh, network.AuthRefresh),
 			"token, elsewhere": networktest.Fails(401, `{"error":{"code":401,"status":"UNAUTHENTICATED"}}`,
 				network.AuthRefresh, network.AuthRefresh),
-			"no channel": networktest.Fails(401, google("youtubeSignupRequired"), network.AuthDead, network.AuthDead),
-			"suspended": networktest.Fails(403, google("authenticatedUserAccountSuspended"),
+			"no channel": networktest.Fails(401, apiFailure("youtubeSignupRequired"), network.AuthDead, network.AuthDead),
+			"suspended": networktest.Fails(403, apiFailure("authenticatedUserAccountSuspended"),
 				network.AuthDead, network.AuthDead),
-			"closed":              networktest.Fails(403, google("authenticatedUserAccountClosed"), network.AuthDead, network.AuthDead),
-			"scope":               networktest.Fails(403, google("insufficientPermissions"), network.AuthDead, network.AuthDead),
-			"not enabled":         networktest.Fails(403, google("accessNotConfigured"), network.Unapproved, network.Unapproved),
-			"title":               networktest.Fails(400, google("invalidTitle"), network.Rejected, network.Rejected),
-			"description":         networktest.Fails(400, google("invalidDescription"), network.Rejected, network.Rejected),
-			"unknown":             networktest.Fails(400, google("somethingNew"), network.Rejected, network.Rejected),
-			"no file":             networktest.Fails(400, google("mediaBodyRequired"), network.RejectedMedia, network.RejectedMedia),
-			"backend":             networktest.Fails(503, google("backendError"), network.Transient, network.Uncertain),
+			"closed":              networktest.Fails(403, apiFailure("authenticatedUserAccountClosed"), network.AuthDead, network.AuthDead),
+			"scope":               networktest.Fails(403, apiFailure("insufficientPermissions"), network.AuthDead, network.AuthDead),
+			"not enabled":         networktest.Fails(403, apiFailure("accessNotConfigured"), network.Unapproved, network.Unapproved),
+			"title":               networktest.Fails(400, apiFailure("invalidTitle"), network.Rejected, network.Rejected),
+			"description":         networktest.Fails(400, apiFailure("invalidDescription"), network.Rejected, network.Rejected),
+			"unknown":             networktest.Fails(400, apiFailure("somethingNew"), network.Rejected, network.Rejected),
+			"no file":             networktest.Fails(400, apiFailure("mediaBodyRequired"), network.RejectedMedia, network.RejectedMedia),
+			"backend":             networktest.Fails(503, apiFailure("backendError"), network.Transient, network.Uncertain),
 			"no API":              networktest.Fails(400, `<html>`, network.Transient, network.Uncertain),
 			"wrong types":         networktest.Fails(200, `{"id":5}`, network.Transient, network.Uncertain),
 			"no id":               networktest.Fails(200, `{"id":"../x"}`, network.Transient, network.Uncertain),
 			"gone":                networktest.Fails(404, `Not Found`, network.Transient, network.Uncertain),
-			"gone, with a reason": networktest.Fails(410, google("gone"), network.Rejected, network.Uncertain),
+			"gone, with a reason": networktest.Fails(410, apiFailure("gone"), network.Rejected, network.Uncertain),
 			"not all":             networktest.Fails(308, ``, network.Transient, network.Uncertain),
 			"token: revoked": networktest.Fails(http.StatusBadRequest,
 				`{"error":"invalid_grant","error_description":"Token has been expired or revoked."}`, networktest.Skip,
@@ -159,23 +159,23 @@ var adapter = networktest.Case{
 				network.Transient, network.Transient),
 		},
 		Repeats: map[string]networktest.Repeat{
-			"a quota": late(networktest.Start, "quotaExceeded", "", network.Quota,
+			"a quota": retryCase(networktest.Start, "quotaExceeded", "", network.Quota,
 				time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC)),
-			"a quota in summer": late(summer, "quotaExceeded", "", network.Quota, time.Date(2026, 7, 1, 7, 0, 0, 0, time.UTC)),
-			"a quota after midnight": late(summer.Add(time.Minute), "dailyLimitExceeded", "", network.Quota,
+			"a quota in summer": retryCase(summer, "quotaExceeded", "", network.Quota, time.Date(2026, 7, 1, 7, 0, 0, 0, time.UTC)),
+			"a quota after midnight": retryCase(summer.Add(time.Minute), "dailyLimitExceeded", "", network.Quota,
 				time.Date(2026, 7, 2, 7, 0, 0, 0, time.UTC)),
-			"as the clocks change": late(time.Date(2026, 11, 1, 9, 30, 0, 0, time.UTC), "quotaExceeded", "",
+			"as the clocks change": retryCase(time.Date(2026, 11, 1, 9, 30, 0, 0, time.UTC), "quotaExceeded", "",
 				network.Quota, time.Date(2026, 11, 2, 8, 0, 0, 0, time.UTC)),
-			"uploads":          late(networktest.Start, "uploadLimitExceeded", "", network.Quota, networktest.Start.Add(24*time.Hour)),
-			"a rate":           late(networktest.Start, "rateLimitExceeded", "2", network.Rate, networktest.Start.Add(2*time.Second)),
-			"a rate, too long": late(networktest.Start, "rateLimitExceeded", "9999999", network.Rate, networktest.Start.Add(24*time.Hour)),
-			"a rate, unknown":  late(networktest.Start, "rateLimitExceeded", "", network.Rate, time.Time{}),
-			"another, never":   late(networktest.Start, "invalidTitle", "2", network.Rejected, time.Time{}),
+			"uploads":          retryCase(networktest.Start, "uploadLimitExceeded", "", network.Quota, networktest.Start.Add(24*time.Hour)),
+			"a rate":           retryCase(networktest.Start, "rateLimitExceeded", "2", network.Rate, networktest.Start.Add(2*time.Second)),
+			"a rate, too long": retryCase(networktest.Start, "rateLimitExceeded", "9999999", network.Rate, networktest.Start.Add(24*time.Hour)),
+			"a rate, unknown":  retryCase(networktest.Start, "rateLimitExceeded", "", network.Rate, time.Time{}),
+			"another, never":   retryCase(networktest.Start, "invalidTitle", "2", network.Rejected, time.Time{}),
 		},
-		Looks:   looks(),
-		Nothing: map[string]http.Handler{looked: uploads(http.StatusNotFound, "", "", `{"items":[]}`)},
+		Resolves:   resolveCases(),
+		EmptyLists: map[string]http.Handler{queriedDraft: uploads(http.StatusNotFound, "", "", `{"items":[]}`)},
 		GivesUp: map[string]networktest.GiveUp{
-			"every session expires": {Draft: planned, Class: network.Transient, Calls: 5,
+			"every session expires": {Draft: plannedDraft, Class: network.Transient, Calls: 5,
 				Answer: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					w.Header().Set("Location", "http://"+r.Host+"/looked-at?upload_id=1")
 					if r.Method == http.MethodPut {
@@ -185,57 +185,57 @@ var adapter = networktest.Case{
 		},
 	},
 	Collecting: networktest.Collecting{
-		Told: []string{"views", "likes", "comments", "shares"}, Page: 50,
+		Figures: []string{"views", "likes", "comments", "shares"}, Page: 50,
 		Fails: func(now time.Time) map[string]networktest.CollectFailure {
 			soon := map[string]string{"Retry-After": "30"}
 			midnight := time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC) // in the network's time zone
 			return map[string]networktest.CollectFailure{
-				"rate limit, channel": networktest.Stops(networktest.Answering{
+				"rate limit, channel": networktest.StopsWith(networktest.Interceptor{
 					Part: channelCall, Status: 403, Header: soon, Body: reason(403, "rateLimitExceeded"),
 				}, network.Rate, now.Add(30*time.Second), 0),
-				"rate limit, videos": networktest.Stops(networktest.Answering{
+				"rate limit, videos": networktest.StopsWith(networktest.Interceptor{
 					Part: videoCall, Status: 429, Header: soon,
 				}, network.Rate, now.Add(30*time.Second), 0),
-				"rate limit, reports": networktest.Stops(networktest.Answering{
+				"rate limit, reports": networktest.StopsWith(networktest.Interceptor{
 					Part: reportCall, Status: 429, Header: soon,
 				}, network.Rate, now.Add(30*time.Second), 1),
-				"daily quota": networktest.Stops(networktest.Answering{
+				"daily quota": networktest.StopsWith(networktest.Interceptor{
 					Part: listCall, Status: 403, Body: reason(403, "quotaExceeded"),
 				}, network.Quota, midnight, 0),
-				"an invalid token": networktest.Stops(networktest.Answering{
+				"an invalid token": networktest.StopsWith(networktest.Interceptor{
 					Part: channelCall, Status: 401, Body: reason(401, "authError"),
 				}, network.AuthRefresh, time.Time{}, 0),
-				"a scope is missing": networktest.Stops(networktest.Answering{
+				"a scope is missing": networktest.StopsWith(networktest.Interceptor{
 					Part: channelCall, Status: 403, Body: reason(403, "insufficientPermissions"),
 				}, network.Unapproved, time.Time{}, 0),
-				"a failure": networktest.Stops(networktest.Answering{Part: videoCall, Status: 503}, network.Transient, time.Time{}, 0),
-				"nonsense": networktest.Stops(networktest.Answering{Part: videoCall, Status: 200, Body: "["},
+				"a failure": networktest.StopsWith(networktest.Interceptor{Part: videoCall, Status: 503}, network.Transient, time.Time{}, 0),
+				"nonsense": networktest.StopsWith(networktest.Interceptor{Part: videoCall, Status: 200, Body: "["},
 					network.Transient, time.Time{}, 0),
-				"no list": networktest.Stops(networktest.Answering{Part: channelCall, Status: 200, Body: "{}"},
+				"no list": networktest.StopsWith(networktest.Interceptor{Part: channelCall, Status: 200, Body: "{}"},
 					network.Transient, time.Time{}, 0),
 			}
 		},
 		Withheld: map[string]networktest.Withheld{
 			"a removed metric": networktest.Without("shares",
-				networktest.Answering{Part: reportCall, Status: 400, Body: reason(400, "badRequest")}),
+				networktest.Interceptor{Part: reportCall, Status: 400, Body: reason(400, "badRequest")}),
 			"not for this app": networktest.Without("shares",
-				networktest.Answering{Part: reportCall, Status: 403, Body: reason(403, "accessNotConfigured")}),
+				networktest.Interceptor{Part: reportCall, Status: 403, Body: reason(403, "accessNotConfigured")}),
 			"not allowed": networktest.Without("shares",
-				networktest.Answering{Part: reportCall, Status: 403, Body: reason(403, "insufficientPermissions")}),
-			"no rows": networktest.Without("shares", networktest.Answering{Part: reportCall, Status: 200, Body: `{}`}),
+				networktest.Interceptor{Part: reportCall, Status: 403, Body: reason(403, "insufficientPermissions")}),
+			"no rows": networktest.Without("shares", networktest.Interceptor{Part: reportCall, Status: 200, Body: `{}`}),
 			"rows of another form": networktest.Without("shares",
-				networktest.Answering{Part: reportCall, Status: 200, Body: `{"rows":[["x"],[1,"x"],["x",-1]]}`}),
+				networktest.Interceptor{Part: reportCall, Status: 200, Body: `{"rows":[["x"],[1,"x"],["x",-1]]}`}),
 		},
 	},
 }
 
 var (
-	summer  = time.Date(2026, 7, 1, 6, 59, 0, 0, time.UTC)
-	theFilm = []network.Media{{Kind: network.Video, Type: "video/mp4", Size: 1}}
-	looked  = strings.Replace(ready, "/upload?", "/looked-at?", 1)
+	summer       = time.Date(2026, 7, 1, 6, 59, 0, 0, time.UTC)
+	theFilm      = []network.Media{{Kind: network.Video, Type: "video/mp4", Size: 1}}
+	queriedDraft = strings.Replace(readyDraft, "/upload?", "/looked-at?", 1)
 )
 
-func google(reason string) string {
+func apiFailure(reason string) string {
 	return `{"error":{"code":1,"message":"m","errors":[{"domain":"d","reason":"` + reason + `"}],"status":"S"}}`
 }
 
@@ -243,13 +243,13 @@ func reason(status int, reason string) string {
 	return fmt.Sprintf(`{"error":{"code":%d,"message":"said","errors":[{"reason":%q}]}}`, status, reason)
 }
 
-func late(now time.Time, reason, header string, class network.Class, after time.Time) networktest.Repeat {
-	answer := networktest.Answer{Status: http.StatusForbidden, Header: http.Header{"Retry-After": {header}}, Body: google(reason)}
+func retryCase(now time.Time, reason, header string, class network.Class, after time.Time) networktest.Repeat {
+	answer := networktest.Answer{Status: http.StatusForbidden, Header: http.Header{"Retry-After": {header}}, Body: apiFailure(reason)}
 	return networktest.Repeat{Call: 1, Answer: answer, At: now, Class: class, After: after}
 }
 
 // isLastPart reports whether a request sends the last part of a file.
-func lastPart(r networktest.Request) bool {
+func isLastPart(r networktest.Request) bool {
 	var first, last, total int
 	_, err := fmt.Sscanf(r.Header.Get("Content-Range"), "bytes %d-%d/%d", &first, &last, &total)
 	return err == nil && last == total-1
@@ -277,22 +277,22 @@ func uploads(status int, header, session, list string) http.HandlerFunc {
 }
 
 // resolveCases are statuses of a session and lists of uploads, with their outcomes.
-func looks() map[string]networktest.Look {
+func resolveCases() map[string]networktest.ResolveCase {
 	item := func(id, text, at string) string {
 		return `{"snippet":{"publishedAt":"` + at + `","title":"x","description":"` + text + `","resourceId":{"videoId":"` + id + `"}}}`
 	}
 	list := func(next string, items ...string) string {
 		return `{"nextPageToken":"` + next + `","items":[` + strings.Join(items, ",") + `]}`
 	}
-	session := func(status int, header, session, list string, verdict network.Verdict, class network.Class, id string) networktest.Look {
-		return networktest.Look{
-			Draft: looked, Later: time.Hour, Answer: uploads(status, header, session, list), Verdict: verdict,
+	session := func(status int, header, session, list string, verdict network.Verdict, class network.Class, id string) networktest.ResolveCase {
+		return networktest.ResolveCase{
+			Draft: queriedDraft, Later: time.Hour, Answer: uploads(status, header, session, list), Verdict: verdict,
 			Class: class, Receipt: network.Receipt{ID: id},
 		}
 	}
 	const now, old = "2026-11-21T09:31:00Z", "2026-11-20T09:31:00Z"
 	mine := list("", item("video1", " x\\r\\n", now))
-	return map[string]networktest.Look{
+	return map[string]networktest.ResolveCase{
 		"complete":          session(200, "", `{"id":"video1"}`, "", network.Stands, "", "video1"),
 		"created":           session(201, "", `{"id":"video1"}`, "", network.Stands, "", "video1"),
 		"complete, no id":   session(200, "", `{}`, mine, network.Unknown, network.Transient, ""),
