@@ -30,5 +30,5 @@ func Allow(ctx context.Context, consent, person string) (url.Values, error) {
 
 // ExpireTokens ends all access tokens of a network that clients can refresh. The grants stay.
 func (s *Server) ExpireTokens(ctx context.Context, platform string) error {
-	return s.store.in(ctx, func(t tx) error { return t.expireTokens(ctx, platform) })
+	return s.base.store.in(ctx, func(t tx) error { return t.expireTokens(ctx, platform) })
 }

@@ -21,14 +21,14 @@ func (s *Server) KeepEarlier(ctx context.Context, platform, handle string, posts
 		if len(e.Image) == 0 {
 			continue
 		}
-		file, err := s.store.keepFile(bytes.NewReader(e.Image))
+		file, err := s.base.store.keepFile(bytes.NewReader(e.Image))
 		if err != nil {
 			return fmt.Errorf("adding earlier posts to %s: %w", handle, err)
 		}
 		file.mime = "image/jpeg"
 		files[i] = file
 	}
-	err := s.store.in(ctx, func(t tx) error {
+	err := s.base.store.in(ctx, func(t tx) error {
 		a, found, err := t.account(ctx, platform, handle)
 		if err == nil && !found {
 			err = fmt.Errorf("%s has no account with this handle", platform)

@@ -34,7 +34,7 @@ func (s *Server) heldHandler() http.Handler {
 		for _, p := range held {
 			media := []string{}
 			for _, m := range p.media {
-				media = append(media, s.baseURL(r)+"/"+m.Path)
+				media = append(media, s.base.baseURL(r)+"/"+m.Path)
 			}
 			posts = append(posts, heldPost{
 				Platform: p.platform, Account: p.handle, ID: p.id, Text: p.text, Media: media,
@@ -47,7 +47,7 @@ func (s *Server) heldHandler() http.Handler {
 
 func (s *Server) held(ctx context.Context, platform, contains string) ([]post, error) {
 	var found []post
-	err := s.store.in(ctx, func(t tx) error {
+	err := s.base.store.in(ctx, func(t tx) error {
 		var err error
 		found, err = t.posts(ctx,
 			`where (? = '' or p.platform = ?) and (? = '' or instr(p.text, ?) > 0) order by p.seq`,

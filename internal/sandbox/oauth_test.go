@@ -74,7 +74,7 @@ func exchange(code string, changes ...string) url.Values {
 
 func TestConsentPage(t *testing.T) {
 	b := start(t, Options{})
-	err := b.store.in(t.Context(), func(t1 tx) error {
+	err := b.base.store.in(t.Context(), func(t1 tx) error {
 		return t1.keepAccount(t.Context(), "threads", account{id: "1", handle: "anna.b", displayName: `Anna <b>`, password: []byte{}})
 	})
 	if err != nil {

@@ -60,7 +60,7 @@ func (s *Server) shown(r *http.Request, platforms []platform) ([]shownNetwork, e
 	ctx, cancel := work(r)
 	defer cancel()
 	var networks []shownNetwork
-	err := s.store.in(ctx, func(t tx) error {
+	err := s.base.store.in(ctx, func(t tx) error {
 		for _, p := range platforms {
 			posts, err := t.posts(ctx, `where p.platform = ? order by p.at desc, p.seq desc limit ?`, p.name(),
 				maxShown+1)

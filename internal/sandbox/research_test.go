@@ -142,7 +142,13 @@ func TestResearchQueries(t *testing.T) {
 	}
 	first, second := busyProfile(t, 1), busyProfile(t, 100)
 	one, other := username(first.name), username(second.name)
-	tag := first.habits().tags[0].name
+	tag := ""
+	for _, post := range first.posts(worldDay) {
+		if len(post.tags) > 0 {
+			tag = post.tags[0]
+			break
+		}
+	}
 	date := func(operation string) string {
 		return `{"operation":"` + operation + `","field_name":"create_date","field_values":["20261105"]}`
 	}
@@ -220,7 +226,7 @@ func TestResearchQuota(t *testing.T) {
 	now := vendorNow
 	b := startBridge(t, &now)
 	token := b.researcher(t)
-	err := b.store.in(t.Context(), func(t1 tx) error {
+	err := b.base.store.in(t.Context(), func(t1 tx) error {
 		_, err := t1.ExecContext(t.Context(), `insert into tiktok_research (client, day, used) values ('app', ?, 999)`, worldDay)
 		return err
 	})

@@ -15,8 +15,7 @@ import (
 
 // Server is a sandbox. It is safe for concurrent use.
 type Server struct {
-	*shared
-
+	base    *shared
 	handler http.Handler
 }
 
@@ -55,7 +54,7 @@ func Open(dir string, opts Options) (*Server, error) {
 			return nil, errors.Join(fmt.Errorf("opening the sandbox in %s: %w", dir, err), s.close())
 		}
 	}
-	server := &Server{shared: s}
+	server := &Server{base: s}
 	server.handler = server.routes(all)
 	return server, nil
 }
@@ -66,7 +65,7 @@ func (s *Server) routes(platforms []platform) http.Handler {
 		prefix := "/" + p.name()
 		mux.Handle(prefix+"/", http.StripPrefix(prefix, p.handler()))
 	}
-	mux.Handle("/vendor/", http.StripPrefix("/vendor", newVendor(s.shared).handler()))
+	mux.Handle("/vendor/", http.StripPrefix("/vendor", newVendor(s.base).handler()))
 	mux.Handle("GET /held", s.heldHandler())
 	mux.Handle("GET /{$}", s.pageHandler(platforms))
 	mux.Handle("GET /style.css", styleHandler())
@@ -77,12 +76,12 @@ func (s *Server) routes(platforms []platform) http.Handler {
 func (s *Server) Handler() http.Handler { return s.handler }
 
 // Close ends the calls that wait and closes the data.
-func (s *Server) Close() error { return s.close() }
+func (s *Server) Close() error { return s.base.close() }
 
 // EnsureBlueskyAccount creates an account that signs in with appPassword, or gives the one with this handle the name
 // and the password. The handle is a domain name such as "demo.test".
 func (s *Server) EnsureBlueskyAccount(handle, displayName, appPassword string) error {
-	return ensureBlueskyAccount(s.shared, handle, displayName, appPassword)
+	return ensureBlueskyAccount(s.base, handle, displayName, appPassword)
 }
 
 // OperatorAccount is a professional account of Instagram that can read the public data of others.
@@ -90,5 +89,5 @@ type OperatorAccount = Operator
 
 // Operator returns n professional accounts of Instagram with new tokens. They are the same on each call.
 func (s *Server) Operator(ctx context.Context, n int) ([]OperatorAccount, error) {
-	return Operators(ctx, s.shared, n)
+	return Operators(ctx, s.base, n)
 }

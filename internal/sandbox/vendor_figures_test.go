@@ -184,7 +184,7 @@ func TestVendorSmallHashtag(t *testing.T) {
 	now := vendorNow
 	b := startBridge(t, &now)
 	for _, h := range someHashtags(100) {
-		if h.life().perDay() > 200 {
+		if h.size(now.Unix())-h.size(now.Unix()-24*60*60) > 200 {
 			continue
 		}
 		result := decodeBridge[vendorHashtagFigures](t, b, h.platform+"/hashtags/"+h.name+"?limit=1000")
