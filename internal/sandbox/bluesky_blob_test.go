@@ -89,7 +89,7 @@ func TestUploadsThatAreNotKept(t *testing.T) {
 	t.Parallel()
 	b, access, _ := startSignedUp(t, Options{})
 	if a := b.upload(t, access, "video/mp4",
-		io.LimitReader(zeros{}, 50<<20+1)); a.status != http.StatusRequestEntityTooLarge || a.name() != "PayloadTooLarge" {
+		io.LimitReader(zeros{}, 50<<20+1)); a.status != http.StatusRequestEntityTooLarge || a.Name() != "PayloadTooLarge" {
 		t.Errorf("too large: HTTP %d, %v: %s", a.status, a.err, a.body)
 	}
 	if a := b.upload(t, access, "nothing;", strings.NewReader(picture)); a.status != http.StatusBadRequest {

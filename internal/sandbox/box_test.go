@@ -52,8 +52,8 @@ type answer struct {
 	err    error // the connection was closed without one
 }
 
-// name returns the name of a refusal.
-func (a answer) name() string {
+// Name returns the name of a refusal.
+func (a answer) Name() string {
 	var result struct{ Error string }
 	_ = json.Unmarshal(a.body, &result)
 	return result.Error

@@ -10,26 +10,33 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/sandbox/bridge"
+	"pressroom/internal/sandbox/instagram"
+	"pressroom/internal/sandbox/world"
 )
 
+// operator is an operator whose calls the tests make.
+type operator struct{ OperatorAccount }
+
 // startWithOperator is a sandbox with an operator.
-func startWithOperator(t *testing.T, now *time.Time) (*fixture, OperatorAccount) {
+func startWithOperator(t *testing.T, now *time.Time) (*fixture, operator) {
 	t.Helper()
 	b := startBridge(t, now)
 	accounts, err := b.Operator(t.Context(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b, accounts[0]
+	return b, operator{accounts[0]}
 }
 
 // ask calls Facebook Login's host with the operator's token.
-func (o OperatorAccount) ask(t *testing.T, b *fixture, path string, values ...string) answer {
+func (o operator) ask(t *testing.T, b *fixture, path string, values ...string) answer {
 	t.Helper()
 	return b.instagram(t, http.MethodGet, instagramFacebook+path, o.Token, values...)
 }
 
-func (o OperatorAccount) discover(t *testing.T, b *fixture, name, fields string) answer {
+func (o operator) discover(t *testing.T, b *fixture, name, fields string) answer {
 	t.Helper()
 	return o.ask(t, b, o.ID, "fields", "business_discovery.username("+name+"){"+fields+"}")
 }
@@ -71,24 +78,24 @@ func TestDiscoveryAgreesWithVendor(t *testing.T) {
 	now := vendorNow
 	b, o := startWithOperator(t, &now)
 	for _, p := range someProfiles(60) {
-		if p.platform != "instagram" {
+		if p.Platform != "instagram" {
 			continue
 		}
-		figures := b.allFigures(t, "instagram/profiles/"+p.name, "limit=200", func() {})
+		figures := b.allFigures(t, "instagram/profiles/"+p.Name, "limit=200", func() {})
 		const fields = "id,caption,comments_count,like_count,view_count,media_type,media_product_type,timestamp,media_url"
-		result := decodeGraph[discoveredProfile](t, o.discover(t, b, p.name, "followers_count,media_count,media.limit(100){"+fields+"}"))
-		face := b.figures(t, "instagram/profiles/"+p.name, "limit=1").Profile
+		result := decodeGraph[discoveredProfile](t, o.discover(t, b, p.Name, "followers_count,media_count,media.limit(100){"+fields+"}"))
+		face := b.figures(t, "instagram/profiles/"+p.Name, "limit=1").Profile
 		if result.Discovered.Followers != face.Followers || result.Discovered.Posts != face.Posts || result.ID != o.ID {
-			t.Errorf("%s: %+v, want %+v", p.name, result.Discovered, face)
+			t.Errorf("%s: %+v, want %+v", p.Name, result.Discovered, face)
 		}
 		media := result.Discovered.Media.Data
 		for next := result.Discovered.Media.Paging.Cursors.After; next != ""; {
 			page := decodeGraph[discoveredProfile](t,
-				o.discover(t, b, p.name, "media.after("+next+").limit(100){"+fields+"}")).Discovered.Media
+				o.discover(t, b, p.Name, "media.after("+next+").limit(100){"+fields+"}")).Discovered.Media
 			media, next = append(media, page.Data...), page.Paging.Cursors.After
 		}
 		if len(media) != len(figures) {
-			t.Fatalf("%s: %d media, %d posts", p.name, len(media), len(figures))
+			t.Fatalf("%s: %d media, %d posts", p.Name, len(media), len(figures))
 		}
 		for i, one := range media {
 			post := figures[i]
@@ -96,7 +103,7 @@ func TestDiscoveryAgreesWithVendor(t *testing.T) {
 				"id": post.ID, "caption": post.Caption, "comments_count": float64(post.Comments),
 				"timestamp":          strings.Replace(post.TakenAt, "Z", "+0000", 1),
 				"media_type":         mediaTypes[post.Format],
-				"media_product_type": map[bool]string{true: "REELS", false: "FEED"}[post.Format == worldReel],
+				"media_product_type": map[bool]string{true: "REELS", false: "FEED"}[post.Format == world.FormatReel],
 			}
 			if post.Likes != nil {
 				want["like_count"] = float64(*post.Likes)
@@ -104,12 +111,12 @@ func TestDiscoveryAgreesWithVendor(t *testing.T) {
 			if post.Views != nil {
 				want["view_count"] = float64(*post.Views)
 			}
-			if _, has := one["media_url"]; has == (p.habits().keepsReels && post.Format == worldReel) {
-				t.Errorf("%s: %v", p.name, one)
+			if _, has := one["media_url"]; has == (p.Traits().KeepsReels && post.Format == world.FormatReel) {
+				t.Errorf("%s: %v", p.Name, one)
 			}
 			delete(one, "media_url")
 			if diff := cmp.Diff(want, one); diff != "" {
-				t.Errorf("%s: %s", p.name, diff)
+				t.Errorf("%s: %s", p.Name, diff)
 			}
 		}
 	}
@@ -156,7 +163,7 @@ func TestDiscoveryRefusals(t *testing.T) {
 	now := vendorNow
 	b, o := startWithOperator(t, &now)
 	person := b.personToken(t, "mira.keller")
-	mine := instagramID("mira.keller")
+	mine := instagram.AccountID("mira.keller")
 	ofHarbour := "business_discovery.username(harbour.bread)"
 	for name, c := range map[string]struct {
 		path, token, fields string
@@ -206,7 +213,7 @@ func TestOperatorAccounts(t *testing.T) {
 		t.Errorf("%v, then %v: %v", first, again, err)
 	}
 	for _, o := range append(first, again...) {
-		if a := o.ask(t, b, o.ID, "fields", "username"); !strings.HasPrefix(a.member("username"), "operator.") {
+		if a := (operator{o}).ask(t, b, o.ID, "fields", "username"); !strings.HasPrefix(a.member("username"), "operator.") {
 			t.Errorf("HTTP %d: %s", a.status, a.body)
 		}
 	}
@@ -220,18 +227,18 @@ func TestOperatorAccounts(t *testing.T) {
 	}
 }
 
-func (o OperatorAccount) search(t *testing.T, b *fixture, hashtag string) answer {
+func (o operator) search(t *testing.T, b *fixture, hashtag string) answer {
 	t.Helper()
 	return o.ask(t, b, "ig_hashtag_search", "user_id", o.ID, "q", hashtag)
 }
 
-func (o OperatorAccount) hashtag(t *testing.T, b *fixture, name string) string {
+func (o operator) hashtag(t *testing.T, b *fixture, name string) string {
 	t.Helper()
 	return decodeGraph[graphList](t, o.search(t, b, name)).Data[0]["id"].(string)
 }
 
 // hashtagPages returns all pages.
-func (o OperatorAccount) hashtagPages(t *testing.T, b *fixture, path string, limit int, between func()) []map[string]any {
+func (o operator) hashtagPages(t *testing.T, b *fixture, path string, limit int, between func()) []map[string]any {
 	t.Helper()
 	var all []map[string]any
 	after := ""
@@ -252,16 +259,16 @@ func (o OperatorAccount) hashtagPages(t *testing.T, b *fixture, path string, lim
 }
 
 // smallHashtag returns a hashtag of Instagram with some posts a day.
-func smallHashtag(t *testing.T) worldHashtag {
+func smallHashtag(t *testing.T) world.Hashtag {
 	t.Helper()
 	for _, h := range someHashtags(300) {
 		now := vendorNow.Unix()
-		if perDay := h.size(now) - h.size(now-24*60*60); h.platform == "instagram" && perDay > 120 && perDay < 300 {
+		if perDay := h.Size(now) - h.Size(now-24*60*60); h.Platform == "instagram" && perDay > 120 && perDay < 300 {
 			return h
 		}
 	}
 	t.Fatal("there is no such hashtag")
-	return worldHashtag{}
+	return world.Hashtag{}
 }
 
 func TestHashtagMedia(t *testing.T) {
@@ -269,12 +276,12 @@ func TestHashtagMedia(t *testing.T) {
 	now := vendorNow
 	b, o := startWithOperator(t, &now)
 	h := smallHashtag(t)
-	id := o.hashtag(t, b, strings.ToUpper(h.name))
-	if a := o.ask(t, b, id, "fields", "id,name"); a.member("name") != h.name {
+	id := o.hashtag(t, b, strings.ToUpper(h.Name))
+	if a := o.ask(t, b, id, "fields", "id,name"); a.member("name") != h.Name {
 		t.Errorf("the hashtag by its id: %s", a.body)
 	}
-	want := decodeBridge[vendorHashtagFigures](t, b, "instagram/hashtags/"+h.name+"?limit=1000")
-	for path, posts := range map[string][]vendorPost{"/top_media": want.Top, "/recent_media": want.Recent} {
+	want := decodeBridge[bridge.HashtagFigures](t, b, "instagram/hashtags/"+h.Name+"?limit=1000")
+	for path, posts := range map[string][]bridge.PostFigures{"/top_media": want.Top, "/recent_media": want.Recent} {
 		began := now
 		media := o.hashtagPages(t, b, id+path, 23, func() { now = now.Add(time.Minute) })
 		now = began
@@ -364,7 +371,7 @@ func TestHashtagQuota(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a := other[1].search(t, b, "first"); a.status != http.StatusOK {
+	if a := (operator{other[1]}).search(t, b, "first"); a.status != http.StatusOK {
 		t.Errorf("by another account: HTTP %d: %s", a.status, a.body)
 	}
 }

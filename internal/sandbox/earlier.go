@@ -5,6 +5,10 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"pressroom/internal/sandbox/bluesky"
+	"pressroom/internal/sandbox/graph"
+	"pressroom/internal/sandbox/store"
 )
 
 // Earlier is a post that an account had before it was connected.
@@ -16,20 +20,20 @@ type Earlier struct {
 
 // KeepEarlier adds earlier posts to an account of Bluesky (only texts), Threads or Instagram, the oldest first.
 func (s *Server) KeepEarlier(ctx context.Context, platform, handle string, posts []Earlier) error {
-	files := make([]blobRef, len(posts))
+	files := make([]store.Blob, len(posts))
 	for i, e := range posts {
 		if len(e.Image) == 0 {
 			continue
 		}
-		file, err := s.base.store.keepFile(bytes.NewReader(e.Image))
+		file, err := s.base.Store.SaveFile(bytes.NewReader(e.Image))
 		if err != nil {
 			return fmt.Errorf("adding earlier posts to %s: %w", handle, err)
 		}
-		file.mime = "image/jpeg"
+		file.MIME = "image/jpeg"
 		files[i] = file
 	}
-	err := s.base.store.in(ctx, func(t tx) error {
-		a, found, err := t.account(ctx, platform, handle)
+	err := s.base.Store.InTx(ctx, func(t store.Tx) error {
+		a, found, err := t.Account(ctx, platform, handle)
 		if err == nil && !found {
 			err = fmt.Errorf("%s has no account with this handle", platform)
 		}
@@ -37,7 +41,7 @@ func (s *Server) KeepEarlier(ctx context.Context, platform, handle string, posts
 			if err != nil {
 				return err
 			}
-			err = keepEarlier(ctx, t, platform, a, e, files[i])
+			err = saveEarlier(ctx, t, platform, a, e, files[i])
 		}
 		return err
 	})
@@ -47,21 +51,21 @@ func (s *Server) KeepEarlier(ctx context.Context, platform, handle string, posts
 	return nil
 }
 
-// keepEarlier adds one post in its network's own form.
-func keepEarlier(ctx context.Context, t tx, platform string, a account, e Earlier, file blobRef) error {
-	p := post{platform: platform, account: a.id, text: e.Text, at: e.At}
-	if file.cid != "" {
-		if err := t.keepBlob(ctx, platform, a.id, file); err != nil {
+// saveEarlier adds one post in its network's own form.
+func saveEarlier(ctx context.Context, t store.Tx, platform string, a store.Account, e Earlier, file store.Blob) error {
+	p := store.Post{Platform: platform, Account: a.ID, Text: e.Text, At: e.At}
+	if file.CID != "" {
+		if err := t.SaveBlob(ctx, platform, a.ID, file); err != nil {
 			return err
 		}
-		p.media = []medium{newMedium(platform, a.id, file, "")}
+		p.Media = []store.Medium{store.NewMedium(platform, a.ID, file, "")}
 	}
-	form := formEarlierMedia
-	if platform == blueskyName {
-		form = formEarlierRecord
+	form := graph.FormEarlier
+	if platform == bluesky.Name {
+		form = bluesky.FormEarlier
 	}
 	if err := form(&p); err != nil {
 		return err
 	}
-	return t.keepPost(ctx, p)
+	return t.SavePost(ctx, p)
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pressroom/internal/sandbox/insights"
 )
 
 // Earlier posts are shown like others, with their times and counts.
@@ -33,22 +35,22 @@ func TestEarlierPosts(t *testing.T) {
 		if err := b.KeepEarlier(t.Context(), platform, handle, posts); err != nil {
 			t.Fatal(err)
 		}
-		held, err := b.held(t.Context(), platform, "")
+		held, err := b.posts(t.Context(), platform, "")
 		if err != nil || len(held) != 2 {
 			t.Fatalf("%s holds %v (%v)", platform, held, err)
 		}
-		if !held[0].at.Equal(first) || held[1].text != "The second" || !json.Valid(held[1].body) {
+		if !held[0].At.Equal(first) || held[1].Text != "The second" || !json.Valid(held[1].Body) {
 			t.Errorf("%s holds %+v", platform, held)
 		}
-		if counted := count(held[0], now); counted.views == 0 || held[0].id == held[1].id {
-			t.Errorf("%s has counted %+v at %s", platform, counted, held[0].id)
+		if counted := insights.Count(held[0], now); counted.Views == 0 || held[0].ID == held[1].ID {
+			t.Errorf("%s has counted %+v at %s", platform, counted, held[0].ID)
 		}
-		for _, m := range held[1].media {
+		for _, m := range held[1].Media {
 			if got := fetch(t, b.url+"/"+m.Path); !bytes.Equal(got, picture.Bytes()) {
 				t.Errorf("%s gives %d bytes of the picture", platform, len(got))
 			}
 		}
-		if listed := len(held[1].media); (platform == "instagram") != (listed == 1) {
+		if listed := len(held[1].Media); (platform == "instagram") != (listed == 1) {
 			t.Errorf("%s shows %d pictures", platform, listed)
 		}
 	}

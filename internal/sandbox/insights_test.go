@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pressroom/internal/sandbox/linkedin"
 )
 
 // Invalid and unauthorized requests for figures are refused in the network's form.
@@ -18,7 +20,7 @@ func TestFiguresRefused(t *testing.T) {
 	onYouTube := b.youtubeAllowed(t, scopeYouTube+".readonly").member("access_token")
 	onTikTok := b.tiktokTokens(t, tiktokAll).member("access_token")
 	onLinkedin := b.linkedinToken(t, "openid profile w_member_social").member("access_token")
-	company := url.QueryEscape(linkedinOrganization("mira.keller"))
+	company := url.QueryEscape(linkedin.OrganizationURN("mira.keller"))
 	const week = "start_date=2026-11-14&end_date=2026-11-21"
 	for name, c := range map[string]struct {
 		method, path, token, body string

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pressroom/internal/sandbox/instagram"
 )
 
 const instagramGraph, instagramFacebook = "/instagram/graph/v25.0/", "/instagram/facebook/v25.0/"
@@ -65,7 +67,7 @@ func (b *fixture) photo(t *testing.T, token, account, caption string) string {
 
 func TestInstagramRefusals(t *testing.T) {
 	b := start(t, Options{})
-	token, mira := b.instagramToken(t, "mira.keller"), instagramID("mira.keller")
+	token, mira := b.instagramToken(t, "mira.keller"), instagram.AccountID("mira.keller")
 	film := b.instagram(t, http.MethodPost, instagramGraph+mira+"/media", token, "media_type", "VIDEO", "video_url",
 		"http://127.0.0.1:1/", "is_carousel_item", "true").id(t)
 	photo := b.photo(t, token, mira, "one")
@@ -93,7 +95,7 @@ func TestInstagramRefusals(t *testing.T) {
 			[]string{"image_url", "http://127.0.0.1:1/", "caption", strings.Repeat("#a ", 31)}, [2]int{36004, 2207010},
 		},
 		"not fetched": {http.MethodPost, mira + "/media", []string{"image_url", "http://127.0.0.1:1/"}, [2]int{9004, 2207052}},
-		"another's":   {http.MethodPost, instagramID("studio.north") + "/media", []string{"caption", "x"}, [2]int{100, 33}},
+		"another's":   {http.MethodPost, instagram.AccountID("studio.north") + "/media", []string{"caption", "x"}, [2]int{100, 33}},
 		"a small carousel": {
 			http.MethodPost, mira + "/media", []string{"media_type", "CAROUSEL", "children", film}, [2]int{100, 2207028},
 		},
@@ -200,7 +202,7 @@ func TestInstagramTokens(t *testing.T) {
 	for name, live := range map[string]string{
 		"renewed": renew(long).member("access_token"), "lengthened": lengthen(kept, "s").member("access_token"),
 	} {
-		if a := b.instagram(t, http.MethodGet, instagramFacebook+instagramID("mira.keller"), live, "fields",
+		if a := b.instagram(t, http.MethodGet, instagramFacebook+instagram.AccountID("mira.keller"), live, "fields",
 			"username"); a.member("username") != "mira.keller" {
 			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
 		}
@@ -210,7 +212,7 @@ func TestInstagramTokens(t *testing.T) {
 // TestInstagramOutlives opens the data of a sandbox that was never closed, as after a kill.
 func TestInstagramOutlives(t *testing.T) {
 	b := start(t, Options{})
-	token, mira := b.instagramToken(t, "mira.keller"), instagramID("mira.keller")
+	token, mira := b.instagramToken(t, "mira.keller"), instagram.AccountID("mira.keller")
 	id := b.photo(t, token, mira, "kept")
 	again := startIn(t, b.dir, Options{})
 	again.instagram(t, http.MethodPost, instagramGraph+mira+"/media_publish", token, "creation_id", id).id(t)

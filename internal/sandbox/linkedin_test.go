@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pressroom/internal/sandbox/linkedin"
 )
 
 // linkedin calls the API with the headers that every call needs; headers alternates names and values, and an empty
@@ -50,7 +52,7 @@ func (b *fixture) linkedinToken(t *testing.T, scopes string) answer {
 // linkedinBody returns the body of a post by mira.keller; changes alternates members and their JSON.
 func linkedinBody(commentary string, changes ...string) string {
 	members := map[string]any{
-		"author": linkedinPerson("mira.keller"), "commentary": commentary, "visibility": "PUBLIC", "lifecycleState": "PUBLISHED",
+		"author": linkedin.PersonURN("mira.keller"), "commentary": commentary, "visibility": "PUBLIC", "lifecycleState": "PUBLISHED",
 		"distribution": map[string]any{
 			"feedDistribution": "MAIN_FEED", "targetEntities": []any{}, "thirdPartyDistributionChannels": []any{},
 		},
@@ -82,7 +84,7 @@ func TestLinkedinRefusals(t *testing.T) {
 	b := start(t, Options{})
 	token := b.linkedinToken(t, linkedinAll).member("access_token")
 	member := b.linkedinToken(t, "openid w_member_social").member("access_token")
-	company := `"` + linkedinOrganization("mira.keller") + `"`
+	company := `"` + linkedin.OrganizationURN("mira.keller") + `"`
 	posts := func(body string, headers ...string) func() answer {
 		return func() answer { return b.linkedin(t, http.MethodPost, "rest/posts", token, body, headers...) }
 	}
@@ -121,7 +123,7 @@ func TestLinkedinRefusals(t *testing.T) {
 		"an organisation":         {as(member, http.MethodGet, "rest/organizations/1", ""), 403, "ACCESS_DENIED"},
 		"who":                     {as(member, http.MethodGet, "v2/userinfo", ""), 403, "ACCESS_DENIED"},
 		"a member's posts": {
-			as(token, http.MethodGet, "rest/posts?q=author&author="+url.QueryEscape(linkedinPerson("mira.keller")), ""),
+			as(token, http.MethodGet, "rest/posts?q=author&author="+url.QueryEscape(linkedin.PersonURN("mira.keller")), ""),
 			403, "ACCESS_DENIED",
 		},
 		"a page":           {as(token, http.MethodGet, "rest/posts?q=author&count=101", ""), 400, "ILLEGAL_ARGUMENT"},
@@ -226,7 +228,7 @@ func TestLinkedinVideo(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	b := start(t, Options{Now: func() time.Time { return now }, Ready: time.Minute})
 	token := b.linkedinToken(t, linkedinAll).member("access_token")
-	owner := linkedinPerson("mira.keller")
+	owner := linkedin.PersonURN("mira.keller")
 	film := "\x00\x00\x00\x18ftypmp42" + strings.Repeat("film", (4<<20)/4)
 	announced := b.linkedin(t, http.MethodPost, "rest/videos?action=initializeUpload", token,
 		`{"initializeUploadRequest":{"owner":"`+owner+`","fileSizeBytes":`+strconv.Itoa(len(film))+

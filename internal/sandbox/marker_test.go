@@ -19,7 +19,7 @@ func startSignedUp(t *testing.T, opts Options) (*fixture, string, string) {
 func TestReject(t *testing.T) {
 	b, access, _ := startSignedUp(t, Options{})
 	for range 2 {
-		if a := b.put(t, access, "a", "[sandbox:reject]"); a.status != http.StatusBadRequest || a.name() != "InvalidRequest" {
+		if a := b.put(t, access, "a", "[sandbox:reject]"); a.status != http.StatusBadRequest || a.Name() != "InvalidRequest" {
 			t.Errorf("HTTP %d: %s", a.status, a.body)
 		}
 	}
@@ -37,7 +37,7 @@ func TestRateLimit(t *testing.T) {
 	for range 2 {
 		a := b.put(t, access, "a", "[sandbox:rate-limit]")
 		reset, err := strconv.ParseInt(a.header.Get("ratelimit-reset"), 10, 64)
-		if a.status != http.StatusTooManyRequests || a.name() != "RateLimitExceeded" || err != nil {
+		if a.status != http.StatusTooManyRequests || a.Name() != "RateLimitExceeded" || err != nil {
 			t.Fatalf("HTTP %d, reset %v: %s", a.status, err, a.body)
 		}
 		if ahead := time.Unix(reset, 0).Sub(now); ahead < 2*time.Second || ahead > 3*time.Second {
@@ -63,11 +63,11 @@ func TestExpiredToken(t *testing.T) {
 	other, _ := b.session(t, "alice.test")
 	text := "[sandbox:expired-token]"
 	for range 2 {
-		if a := b.put(t, access, "a", text); a.status != http.StatusBadRequest || a.name() != "ExpiredToken" {
+		if a := b.put(t, access, "a", text); a.status != http.StatusBadRequest || a.Name() != "ExpiredToken" {
 			t.Errorf("put: HTTP %d: %s", a.status, a.body)
 		}
 	}
-	if a := b.call(t, "com.atproto.server.refreshSession", refresh, nil); a.status != http.StatusBadRequest || a.name() != "ExpiredToken" {
+	if a := b.call(t, "com.atproto.server.refreshSession", refresh, nil); a.status != http.StatusBadRequest || a.Name() != "ExpiredToken" {
 		t.Errorf("refresh: HTTP %d: %s", a.status, a.body)
 	}
 	if a := b.put(t, other, "b", "another session"); a.status != http.StatusOK {

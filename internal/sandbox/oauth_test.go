@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pressroom/internal/sandbox/store"
 )
 
 func consentQuery() url.Values {
@@ -74,8 +76,8 @@ func exchange(code string, changes ...string) url.Values {
 
 func TestConsentPage(t *testing.T) {
 	b := start(t, Options{})
-	err := b.base.store.in(t.Context(), func(t1 tx) error {
-		return t1.keepAccount(t.Context(), "threads", account{id: "1", handle: "anna.b", displayName: `Anna <b>`, password: []byte{}})
+	err := b.base.Store.InTx(t.Context(), func(t1 store.Tx) error {
+		return t1.SaveAccount(t.Context(), "threads", store.Account{ID: "1", Handle: "anna.b", DisplayName: `Anna <b>`, Password: []byte{}})
 	})
 	if err != nil {
 		t.Fatal(err)

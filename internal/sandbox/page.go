@@ -6,6 +6,9 @@ import (
 	"html/template"
 	"log/slog"
 	"net/http"
+
+	"pressroom/internal/sandbox/base"
+	"pressroom/internal/sandbox/store"
 )
 
 var (
@@ -28,7 +31,7 @@ type shownNetwork struct {
 type shownPost struct {
 	Anchor             string
 	Name, Handle, Text string
-	Media              []medium
+	Media              []store.Medium
 	Machine, Human     string // its time
 }
 
@@ -36,7 +39,7 @@ type shownPost struct {
 func (s *Server) pageHandler(platforms []platform) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var page bytes.Buffer
-		networks, err := s.shown(r, platforms)
+		networks, err := s.networks(r, platforms)
 		if err == nil {
 			err = pageTemplate.Execute(&page, networks)
 		}
@@ -56,34 +59,34 @@ func (s *Server) pageHandler(platforms []platform) http.Handler {
 	})
 }
 
-func (s *Server) shown(r *http.Request, platforms []platform) ([]shownNetwork, error) {
-	ctx, cancel := work(r)
+func (s *Server) networks(r *http.Request, platforms []platform) ([]shownNetwork, error) {
+	ctx, cancel := base.WorkContext(r)
 	defer cancel()
 	var networks []shownNetwork
-	err := s.base.store.in(ctx, func(t tx) error {
+	err := s.base.Store.InTx(ctx, func(t store.Tx) error {
 		for _, p := range platforms {
-			posts, err := t.posts(ctx, `where p.platform = ? order by p.at desc, p.seq desc limit ?`, p.name(),
+			posts, err := t.Posts(ctx, `where p.platform = ? order by p.at desc, p.seq desc limit ?`, p.Name(),
 				maxShown+1)
 			if err != nil {
 				return err
 			}
-			networks = append(networks, show(p, posts))
+			networks = append(networks, newShownNetwork(p, posts))
 		}
 		return nil
 	})
 	return networks, err
 }
 
-func show(p platform, posts []post) shownNetwork {
-	shown := shownNetwork{Name: p.name(), Title: p.title(), More: len(posts) > maxShown}
+func newShownNetwork(p platform, posts []store.Post) shownNetwork {
+	shown := shownNetwork{Name: p.Name(), Title: p.Title(), More: len(posts) > maxShown}
 	for _, held := range posts[:min(len(posts), maxShown)] {
-		name := held.displayName
+		name := held.DisplayName
 		if name == "" {
-			name = held.handle
+			name = held.Handle
 		}
 		shown.Posts = append(shown.Posts, shownPost{
-			Anchor: anchor(p.name(), held.id), Name: name, Handle: held.handle, Text: held.text, Media: held.media,
-			Machine: held.at.Format("2006-01-02T15:04:05Z07:00"), Human: held.at.Format("2 January 2006, 15:04:05 UTC"),
+			Anchor: base.Anchor(p.Name(), held.ID), Name: name, Handle: held.Handle, Text: held.Text, Media: held.Media,
+			Machine: held.At.Format("2006-01-02T15:04:05Z07:00"), Human: held.At.Format("2 January 2006, 15:04:05 UTC"),
 		})
 	}
 	return shown

@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/sandbox/store"
+	"pressroom/internal/sandbox/world"
 )
 
 // researcher returns a token of an app.
@@ -117,15 +120,15 @@ func TestResearchAgreesWithVendor(t *testing.T) {
 }
 
 // busyProfile returns a profile of TikTok with many recent posts; its number is at least from.
-func busyProfile(t *testing.T, from int) worldProfile {
+func busyProfile(t *testing.T, from int) world.Profile {
 	t.Helper()
 	for _, p := range someProfiles(200)[from:] {
-		if posts := p.posts(worldDay); p.platform == "tiktok" && len(posts) > 20 && worldDay-posts[20].at/secondsPerDay < 25 {
+		if posts := p.Posts(worldDay); p.Platform == "tiktok" && len(posts) > 20 && worldDay-posts[20].At/world.SecondsPerDay < 25 {
 			return p
 		}
 	}
 	t.Fatal("there is no such profile")
-	return worldProfile{}
+	return world.Profile{}
 }
 
 func TestResearchQueries(t *testing.T) {
@@ -141,11 +144,11 @@ func TestResearchQueries(t *testing.T) {
 		return len(result.Data.Videos)
 	}
 	first, second := busyProfile(t, 1), busyProfile(t, 100)
-	one, other := username(first.name), username(second.name)
+	one, other := username(first.Name), username(second.Name)
 	tag := ""
-	for _, post := range first.posts(worldDay) {
-		if len(post.tags) > 0 {
-			tag = post.tags[0]
+	for _, post := range first.Posts(worldDay) {
+		if len(post.Tags) > 0 {
+			tag = post.Tags[0]
 			break
 		}
 	}
@@ -153,7 +156,7 @@ func TestResearchQueries(t *testing.T) {
 		return `{"operation":"` + operation + `","field_name":"create_date","field_values":["20261105"]}`
 	}
 	tagged := `{"operation":"EQ","field_name":"hashtag_name","field_values":["` + tag + `"]}`
-	all, both := count(`{"and":[`+one+`]}`), count(`{"and":[`+username(first.name, second.name)+`]}`)
+	all, both := count(`{"and":[`+one+`]}`), count(`{"and":[`+username(first.Name, second.Name)+`]}`)
 	if all == 0 || both <= all || count(`{"or":[`+one+`,`+other+`]}`) != both ||
 		count(`{"or":[`+one+`,`+other+`],"not":[`+other+`]}`) != all {
 		t.Errorf("%d of one, %d of both", all, both)
@@ -226,7 +229,7 @@ func TestResearchQuota(t *testing.T) {
 	now := vendorNow
 	b := startBridge(t, &now)
 	token := b.researcher(t)
-	err := b.base.store.in(t.Context(), func(t1 tx) error {
+	err := b.base.Store.InTx(t.Context(), func(t1 store.Tx) error {
 		_, err := t1.ExecContext(t.Context(), `insert into tiktok_research (client, day, used) values ('app', ?, 999)`, worldDay)
 		return err
 	})

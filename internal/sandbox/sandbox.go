@@ -11,47 +11,62 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+
+	"pressroom/internal/sandbox/base"
+	"pressroom/internal/sandbox/bluesky"
+	"pressroom/internal/sandbox/bridge"
+	"pressroom/internal/sandbox/facebook"
+	"pressroom/internal/sandbox/instagram"
+	"pressroom/internal/sandbox/linkedin"
+	"pressroom/internal/sandbox/pinterest"
+	"pressroom/internal/sandbox/threads"
+	"pressroom/internal/sandbox/tiktok"
+	"pressroom/internal/sandbox/x"
+	"pressroom/internal/sandbox/youtube"
 )
+
+// Options are the settings of a sandbox. The zero value is right outside tests.
+type Options = base.Options
 
 // Server is a sandbox. It is safe for concurrent use.
 type Server struct {
-	base    *shared
+	base    *base.Server
 	handler http.Handler
 }
 
 // platform is a network. It serves everything below its name.
 type platform interface {
-	name() string  // in addresses, such as "bluesky"
-	title() string // for people
-	handler() http.Handler
-	settle(context.Context) error // creates its initial accounts
+	Name() string  // in addresses, such as "bluesky"
+	Title() string // for people
+	Handler() http.Handler
+	Init(context.Context) error // creates its initial accounts
 }
 
 // platforms returns all networks in the order of the page.
-func platforms(s *shared) []platform {
+func platforms(s *base.Server) []platform {
 	return []platform{
-		&bluesky{shared: s},
-		newInstagram(s),
-		newThreads(s),
-		newLinkedin(s),
-		newFacebook(s),
-		newX(s),
-		newPinterest(s),
-		newYouTube(s),
-		newTikTok(s),
+		&bluesky.Network{Server: s},
+		instagram.New(s),
+		threads.New(s),
+		linkedin.New(s),
+		facebook.New(s),
+		x.New(s),
+		pinterest.New(s),
+		youtube.New(s),
+		tiktok.New(s),
 	}
 }
 
 // Open opens the sandbox with the data in dir, which it creates if it does not exist.
 func Open(dir string, opts Options) (*Server, error) {
-	s, err := newShared(dir, opts)
+	s, err := base.Open(dir, opts)
 	if err != nil {
 		return nil, fmt.Errorf("opening the sandbox in %s: %w", dir, err)
 	}
 	all := platforms(s)
 	for _, p := range all {
-		if err := p.settle(context.Background()); err != nil {
-			return nil, errors.Join(fmt.Errorf("opening the sandbox in %s: %w", dir, err), s.close())
+		if err := p.Init(context.Background()); err != nil {
+			return nil, errors.Join(fmt.Errorf("opening the sandbox in %s: %w", dir, err), s.Close())
 		}
 	}
 	server := &Server{base: s}
@@ -62,11 +77,11 @@ func Open(dir string, opts Options) (*Server, error) {
 func (s *Server) routes(platforms []platform) http.Handler {
 	mux := http.NewServeMux()
 	for _, p := range platforms {
-		prefix := "/" + p.name()
-		mux.Handle(prefix+"/", http.StripPrefix(prefix, p.handler()))
+		prefix := "/" + p.Name()
+		mux.Handle(prefix+"/", http.StripPrefix(prefix, p.Handler()))
 	}
-	mux.Handle("/vendor/", http.StripPrefix("/vendor", newVendor(s.base).handler()))
-	mux.Handle("GET /held", s.heldHandler())
+	mux.Handle("/vendor/", http.StripPrefix("/vendor", bridge.New(s.base).Handler()))
+	mux.Handle("GET /held", s.postsHandler())
 	mux.Handle("GET /{$}", s.pageHandler(platforms))
 	mux.Handle("GET /style.css", styleHandler())
 	return mux
@@ -76,18 +91,18 @@ func (s *Server) routes(platforms []platform) http.Handler {
 func (s *Server) Handler() http.Handler { return s.handler }
 
 // Close ends the calls that wait and closes the data.
-func (s *Server) Close() error { return s.base.close() }
+func (s *Server) Close() error { return s.base.Close() }
 
 // EnsureBlueskyAccount creates an account that signs in with appPassword, or gives the one with this handle the name
 // and the password. The handle is a domain name such as "demo.test".
 func (s *Server) EnsureBlueskyAccount(handle, displayName, appPassword string) error {
-	return ensureBlueskyAccount(s.base, handle, displayName, appPassword)
+	return bluesky.EnsureAccount(s.base, handle, displayName, appPassword)
 }
 
 // OperatorAccount is a professional account of Instagram that can read the public data of others.
-type OperatorAccount = Operator
+type OperatorAccount = instagram.Operator
 
 // Operator returns n professional accounts of Instagram with new tokens. They are the same on each call.
 func (s *Server) Operator(ctx context.Context, n int) ([]OperatorAccount, error) {
-	return Operators(ctx, s.base, n)
+	return instagram.Operators(ctx, s.base, n)
 }

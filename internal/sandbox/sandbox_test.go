@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/sandbox/bluesky"
 )
 
 // discard is a writer that drops the answer.
@@ -38,7 +40,7 @@ func TestHeld(t *testing.T) {
 	}
 	want := []heldPost{{
 		Platform: "bluesky", Account: "alice.test", Text: "100% sure", Media: []string{}, At: "2026-01-01T00:00:00Z",
-		ID: "at://" + blueskyDID("alice.test") + "/app.bsky.feed.post/3a22222222222",
+		ID: "at://" + bluesky.DID("alice.test") + "/app.bsky.feed.post/3a22222222222",
 	}}
 	if diff := cmp.Diff(want, b.listPosts(t, url.Values{"platform": {"bluesky"}, "contains": {"100%"}})); diff != "" {
 		t.Error(diff)
@@ -101,7 +103,7 @@ func TestTokensExpire(t *testing.T) {
 		t.Errorf("HTTP %d: %s", a.status, a.body)
 	}
 	now = now.Add(time.Second)
-	if a := b.put(t, access, "b", "too late"); a.name() != "ExpiredToken" {
+	if a := b.put(t, access, "b", "too late"); a.Name() != "ExpiredToken" {
 		t.Errorf("HTTP %d: %s", a.status, a.body)
 	}
 	renew := func(want int) {

@@ -3,12 +3,14 @@ package sandbox
 import (
 	"path/filepath"
 	"testing"
+
+	"pressroom/internal/sandbox/store"
 )
 
 // TestDurable checks the durability of the store, also in a folder whose name has a meaning in URLs.
 func TestDurable(t *testing.T) {
 	s := startIn(t, filepath.Join(t.TempDir(), "a folder", "100%?x=y#z"), Options{})
-	err := s.base.store.in(t.Context(), func(t1 tx) error {
+	err := s.base.Store.InTx(t.Context(), func(t1 store.Tx) error {
 		for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1"} {
 			var got string
 			if err := t1.QueryRowContext(t.Context(), "pragma "+pragma).Scan(&got); err != nil {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pressroom/internal/sandbox/youtube"
 )
 
 const scopeYouTube = "https://www.googleapis.com/auth/youtube"
@@ -251,8 +253,8 @@ func TestYouTubeLists(t *testing.T) {
 	for range 3 {
 		ids = append(ids, b.youtube(t, http.MethodPut, b.youtubeBegun(t, token, 40), token, youtubeFilm(40)).member("id"))
 	}
-	channel := youtubeChannel("mira.keller")
-	list := "/youtube/v3/playlistItems?part=snippet&maxResults=2&playlistId=" + youtubeUploads(channel)
+	channel := youtube.ChannelID("mira.keller")
+	list := "/youtube/v3/playlistItems?part=snippet&maxResults=2&playlistId=" + youtube.UploadsID(channel)
 	page := b.youtube(t, http.MethodGet, list, token, nil)
 	rest := b.youtube(t, http.MethodGet, list+"&pageToken="+page.member("nextPageToken"), token, nil)
 	newest, oldest := strings.Index(string(page.body), ids[2]), strings.Index(string(page.body), ids[1])
@@ -264,7 +266,7 @@ func TestYouTubeLists(t *testing.T) {
 		part   string
 	}{
 		"channels?part=snippet&mine=true":               {http.StatusOK, `"customUrl":"@mira.keller"`},
-		"channels?part=contentDetails&id=" + channel:    {http.StatusOK, youtubeUploads(channel)},
+		"channels?part=contentDetails&id=" + channel:    {http.StatusOK, youtube.UploadsID(channel)},
 		"channels?part=snippet&id=UCother":              {http.StatusOK, `"items":[]`},
 		"channels?part=snippet":                         {http.StatusBadRequest, "missingRequiredParameter"},
 		"channels?mine=true":                            {http.StatusBadRequest, "missingRequiredParameter"},

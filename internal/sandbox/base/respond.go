@@ -1,0 +1,134 @@
+package base
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"time"
+
+	"pressroom/internal/sandbox/marker"
+)
+
+const (
+	MaxBody       = 150 << 10        // bytes, as the genuine Bluesky server accepts
+	bodyTimeout   = 15 * time.Second // for all of it
+	uploadTimeout = 10 * time.Minute // for a whole file
+)
+
+// Errors of a client.
+var (
+	ErrBodyTooLarge   = errors.New("PayloadTooLarge: request entity too large")
+	ErrBodyUnreadable = errors.New("InvalidRequest: The body could not be read")
+)
+
+// InternalError is the answer if the sandbox itself fails.
+var InternalError = map[string]string{"error": "InternalServerError", "message": "Internal Server Error"}
+
+// BufferBody reads the whole body within bodyTimeout, so that nothing later waits for the client.
+func BufferBody(w http.ResponseWriter, r *http.Request) error {
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // not every writer can; the body is bounded all the same
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+	_ = control.SetReadDeadline(time.Time{})
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return ErrBodyTooLarge
+	}
+	if err != nil {
+		return ErrBodyUnreadable
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return nil
+}
+
+// AllowUpload gives a client time to send a file, until the returned function is called.
+func AllowUpload(w http.ResponseWriter) func() {
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(uploadTimeout)) // not every writer can; files are bounded all the same
+	return func() { _ = control.SetReadDeadline(time.Time{}) }
+}
+
+// UploadError returns the client's error if saving its file failed with err, and nil if the sandbox failed.
+func UploadError(err error) error {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return ErrBodyTooLarge
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, os.ErrDeadlineExceeded) {
+		return ErrBodyUnreadable
+	}
+	return nil
+}
+
+// Call is a call of a network's API. Its answer is written as JSON unless it is an http.Handler.
+type Call = func(*http.Request) (any, error)
+
+// Handle returns a handler that reads the whole request, makes the call, and passes its result to write. A request that
+// cannot be read fails with unreadable.
+func Handle(
+	unreadable error, call Call, write func(w http.ResponseWriter, r *http.Request, answer any, err error),
+) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := WorkContext(r)
+		defer cancel()
+		r = r.WithContext(ctx)
+		var answer any
+		err := BufferBody(w, r)
+		if err == nil {
+			err = r.ParseForm()
+		}
+		if err != nil {
+			err = unreadable
+		} else {
+			answer, err = call(r)
+		}
+		write(w, r, answer, err)
+	}
+}
+
+// Respond writes the result of a call unless it is JSON, for which it returns false. Errors of type E are refusals. Any
+// other error is logged and refused as internal.
+func Respond[E error](
+	w http.ResponseWriter, r *http.Request, platform string, answer any, err error, internal E, refuse func(E),
+) bool {
+	handler, isHandler := answer.(http.Handler)
+	refused, isRefused := errors.AsType[E](err)
+	switch {
+	case errors.Is(err, marker.ErrLost):
+		Cut(w)
+	case isRefused:
+		refuse(refused)
+	case err != nil:
+		slog.Error("sandbox: call failed", "platform", platform, "path", r.URL.Path, "err", err)
+		refuse(internal)
+	case isHandler:
+		handler.ServeHTTP(w, r)
+	default:
+		return false
+	}
+	return true
+}
+
+func WriteJSON(w http.ResponseWriter, status int, answer any) {
+	body, err := json.Marshal(answer)
+	if err != nil {
+		slog.Error("sandbox: writing an answer", "err", err)
+		http.Error(w, "{}", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(body, '\n')) // a client that disconnected gets no answer, as with a real network
+}
+
+// Cut closes the connection without an answer.
+func Cut(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler) // the server's own way to close such a connection
+	}
+	_ = conn.Close()
+}

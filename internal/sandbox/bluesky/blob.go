@@ -1,0 +1,129 @@
+package bluesky
+
+import (
+	"context"
+	"fmt"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"pressroom/internal/sandbox/base"
+	"pressroom/internal/sandbox/store"
+)
+
+const (
+	uploadMethod = "com.atproto.repo.uploadBlob"
+	maxBlob      = 50 << 20 // bytes
+)
+
+var (
+	errTooLarge     = &xrpcError{http.StatusRequestEntityTooLarge, "PayloadTooLarge", "request entity too large"}
+	errUnreadable   = invalidRequest("The body could not be read")
+	errBlobNotFound = invalidRequest("Blob not found")
+)
+
+// blobObject is a record's reference to an uploaded file.
+type blobObject struct {
+	Type string            `json:"$type"`
+	Ref  map[string]string `json:"ref"`
+	MIME string            `json:"mimeType"`
+	Size int64             `json:"size"`
+}
+
+// uploadBlob saves a file of the account. It is served once a record refers to it.
+func (b *Network) uploadBlob(w http.ResponseWriter, r *http.Request) (any, error) {
+	var a store.Account
+	err := b.Store.InTx(r.Context(), func(t store.Tx) error {
+		var err error
+		a, _, err = b.authorize(r, t)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	given, err := checkUpload(r)
+	if err != nil {
+		return nil, err
+	}
+	end := base.AllowUpload(w)
+	blob, err := b.Store.SaveMedia(http.MaxBytesReader(w, r.Body, maxBlob), given)
+	end()
+	switch base.UploadError(err) {
+	case base.ErrBodyTooLarge:
+		return nil, errTooLarge
+	case base.ErrBodyUnreadable:
+		return nil, errUnreadable
+	}
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := base.WorkContext(r)
+	defer cancel()
+	err = b.Store.InTx(ctx, func(t store.Tx) error { return t.SaveBlob(ctx, Name, a.ID, blob) })
+	answer := blobObject{Type: "blob", Ref: map[string]string{"$link": blob.CID}, MIME: blob.MIME, Size: blob.Size}
+	return map[string]blobObject{"blob": answer}, err
+}
+
+// checkUpload returns the type that the client declares.
+func checkUpload(r *http.Request) (string, error) {
+	given, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || !strings.Contains(given, "/") {
+		return "", invalidRequest("Request encoding (Content-Type) required but not provided")
+	}
+	if r.ContentLength > maxBlob {
+		return "", errTooLarge
+	}
+	return given, nil
+}
+
+// blobPath returns the path of a file on the sandbox.
+func blobPath(did, cid string) string {
+	return Name + "/xrpc/com.atproto.sync.getBlob?" + url.Values{"did": {did}, "cid": {cid}}.Encode()
+}
+
+func (b *Network) getBlob(r *http.Request) (any, error) {
+	did, cid := r.URL.Query().Get("did"), r.URL.Query().Get("cid")
+	if err := requireValues("did", did, "cid", cid); err != nil {
+		return nil, err
+	}
+	var blob store.Blob
+	err := b.Store.InTx(r.Context(), func(t store.Tx) error {
+		_, found, err := t.Account(r.Context(), Name, did)
+		if err == nil && !found {
+			err = &xrpcError{http.StatusBadRequest, "RepoNotFound", "Could not find repo for DID: " + did}
+		}
+		if err != nil {
+			return err
+		}
+		blob, found, err = t.ReferencedBlob(r.Context(), Name, did, cid)
+		if err == nil && !found {
+			err = errBlobNotFound
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return b.ServeBlob(blob), nil
+}
+
+// checkBlobs refuses references to files that the account has not uploaded or that the record describes wrongly.
+func checkBlobs(ctx context.Context, t store.Tx, did string, named []store.Blob) error {
+	for _, ref := range named {
+		stored, found, err := t.Blob(ctx, Name, did, ref.CID)
+		switch {
+		case err != nil:
+			return err
+		case !found:
+			return &xrpcError{http.StatusBadRequest, "BlobNotFound", "Could not find blob: " + ref.CID}
+		case stored.MIME != ref.MIME:
+			return &xrpcError{http.StatusBadRequest, "InvalidMimeType", fmt.Sprintf(
+				"Referenced Mimetype does not match stored blob. Expected: %s, Got: %s", stored.MIME, ref.MIME)}
+		case stored.Size != ref.Size:
+			return &xrpcError{http.StatusBadRequest, "InvalidSize", fmt.Sprintf(
+				"Referenced Size does not match stored blob. Expected: %d, Got: %d", stored.Size, ref.Size)}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+// Package bluesky stands in for Bluesky.
+package bluesky
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base32"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+
+	"pressroom/internal/sandbox/base"
+	"pressroom/internal/sandbox/store"
+)
+
+const (
+	Name       = "bluesky"
+	collection = "app.bsky.feed.post"
+)
+
+var handlePattern = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`)
+
+// Network is a personal data server of the AT Protocol. It has no timelines and one size of each image. Of other
+// people's reactions it shows only counts. It answers as the genuine server does, which a test compares, except that it
+// explains malformed queries that fail there with an internal error.
+type Network struct {
+	*base.Server
+	rate    rateWindow
+	tid     sync.Mutex
+	lastTID int64 // microseconds
+}
+
+func (b *Network) Name() string  { return Name }
+func (b *Network) Title() string { return "Bluesky" }
+
+// Init does nothing: people sign up here.
+func (b *Network) Init(context.Context) error { return nil }
+
+// Handler serves XRPC, and redirects from posts to the sandbox's page.
+func (b *Network) Handler() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/profile/") {
+			b.RedirectToPost(w, r, Name, r.URL.Path)
+			return
+		}
+		b.serveXRPC(w, r)
+	})
+}
+
+// EnsureAccount creates or updates an account that signs in with appPassword. The handle is a domain name.
+func EnsureAccount(s *base.Server, handle, displayName, appPassword string) error {
+	handle = strings.ToLower(handle)
+	if len(handle) > 253 || !handlePattern.MatchString(handle) || appPassword == "" {
+		return fmt.Errorf("creating the Bluesky account %q: the handle must be a domain name and the password not empty",
+			handle)
+	}
+	ctx := context.Background()
+	err := s.Store.InTx(ctx, func(t store.Tx) error {
+		return t.SaveAccount(ctx, Name, store.Account{
+			ID: DID(handle), Handle: handle, DisplayName: displayName, Password: s.Hash(appPassword),
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("creating the Bluesky account %q: %w", handle, err)
+	}
+	return nil
+}
+
+// DID returns an account's id, which is the same in every sandbox.
+func DID(handle string) string {
+	sum := sha256.Sum256([]byte("sandbox account " + handle))
+	return "did:plc:" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:15]))
+}
+
+// didDocument returns an account's DID document, which names its server.
+func (b *Network) didDocument(r *http.Request, a store.Account) map[string]any {
+	return map[string]any{
+		"@context":    []string{"https://www.w3.org/ns/did/v1"},
+		"id":          a.ID,
+		"alsoKnownAs": []string{"at://" + a.Handle},
+		"service": []map[string]string{{
+			"id": "#atproto_pds", "type": "AtprotoPersonalDataServer",
+			"serviceEndpoint": b.BaseURL(r) + "/" + Name,
+		}},
+	}
+}

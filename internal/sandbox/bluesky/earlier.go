@@ -1,0 +1,22 @@
+package bluesky
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"pressroom/internal/sandbox/store"
+)
+
+// FormEarlier sets the id, version and record of an earlier post.
+func FormEarlier(p *store.Post) error {
+	raw, err := json.Marshal(map[string]any{
+		"$type": collection, "text": p.Text, "createdAt": p.At.UTC().Format(time.RFC3339Nano),
+	})
+	if err != nil {
+		return fmt.Errorf("writing a record: %w", err)
+	}
+	rec, err := parseRecord(raw)
+	p.ID, p.Version, p.Body = recordURI(p.Account, tidAt(p.At.UnixMicro())), rec.cid, rec.body
+	return err
+}

@@ -1,0 +1,194 @@
+package bluesky
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"pressroom/internal/sandbox/store"
+)
+
+const (
+	maxImages     = 4
+	maxImageBytes = 1_000_000
+	maxVideoBytes = 100_000_000
+)
+
+// rawCIDPattern matches an uploaded file's id: CIDv1, raw, SHA-256.
+var rawCIDPattern = regexp.MustCompile(`^bafkrei[a-z2-7]{52}$`)
+
+// embeddedBlob is an embedded file.
+type embeddedBlob struct {
+	store.Blob
+
+	alt string
+}
+
+// parseEmbed parses an embed by the rules of app.bsky.embed.images and app.bsky.embed.video. Other types are open.
+func parseEmbed(members map[string]any) ([]embeddedBlob, error) {
+	value, given := members["embed"]
+	if !given {
+		return nil, nil
+	}
+	const path = "$.record.embed"
+	embed, _ := value.(map[string]any)
+	kind, ok := embed["$type"].(string)
+	switch {
+	case !ok:
+		return nil, invalidRecord(`Expected an object which includes the "$type" property value type (got %s) at %s`,
+			describeValue(value), path)
+	case kind == "app.bsky.embed.images":
+		return parseImages(path, embed)
+	case kind == "app.bsky.embed.video":
+		video, err := parseMedia(path, embed, "video", "video/mp4", maxVideoBytes)
+		return []embeddedBlob{video}, err
+	}
+	return nil, nil
+}
+
+func parseImages(path string, embed map[string]any) ([]embeddedBlob, error) {
+	if err := requireKey(path, embed, "images"); err != nil {
+		return nil, err
+	}
+	images, err := arrayMember(path, embed, "images", maxImages)
+	if err != nil {
+		return nil, err
+	}
+	var media []embeddedBlob
+	for i, value := range images {
+		at := fmt.Sprintf("%s.images[%d]", path, i)
+		image, ok := value.(map[string]any)
+		if !ok {
+			return nil, invalidRecord("Expected object value type (got %s) at %s", describeValue(value), at)
+		}
+		one, err := parseMedia(at, image, "image", "image/*", maxImageBytes)
+		if err != nil {
+			return nil, err
+		}
+		if err := requireKey(at, image, "alt"); err != nil {
+			return nil, err
+		}
+		media = append(media, one)
+	}
+	return media, nil
+}
+
+// parseMedia parses what images and videos have in common: the file, the alt text and the aspect ratio.
+func parseMedia(path string, members map[string]any, name, accept string, maxSize int64) (embeddedBlob, error) {
+	if err := requireKey(path, members, name); err != nil {
+		return embeddedBlob{}, err
+	}
+	ref, err := parseBlob(path+"."+name, members[name], accept, maxSize)
+	if err != nil {
+		return embeddedBlob{}, err
+	}
+	media := embeddedBlob{Blob: ref}
+	if value, given := members["alt"]; given {
+		alt, ok := value.(string)
+		if !ok {
+			return embeddedBlob{}, invalidRecord("Expected string value type (got %s) at %s.alt", describeValue(value), path)
+		}
+		if name == "video" {
+			if err := checkText(path+".alt", alt, 10000, 1000); err != nil {
+				return embeddedBlob{}, err
+			}
+		}
+		media.alt = alt
+	}
+	return media, checkRatio(path+".aspectRatio", members)
+}
+
+func parseBlob(path string, value any, accept string, maxSize int64) (store.Blob, error) {
+	ref, ok := blobFrom(value)
+	if !ok {
+		return store.Blob{}, invalidRecord("Expected blob value type (got %s) at %s", describeValue(value), path)
+	}
+	if family, all := strings.CutSuffix(accept, "*"); !all && ref.MIME != accept || !strings.HasPrefix(ref.MIME,
+		family) {
+		return store.Blob{}, invalidRecord("Expected %q (got %q) at %s.mimeType", accept, ref.MIME, path)
+	}
+	if ref.Size > maxSize {
+		return store.Blob{}, invalidRecord("blob too big (maximum %d, got %d) at %s", maxSize, ref.Size, path)
+	}
+	return ref, nil
+}
+
+// blobFrom parses a blob object, which has exactly these four members.
+func blobFrom(value any) (store.Blob, bool) {
+	members, _ := value.(map[string]any)
+	link, _ := members["ref"].(map[string]any)
+	ref := store.Blob{}
+	ref.CID, _ = link["$link"].(string)
+	ref.MIME, _ = members["mimeType"].(string)
+	number, _ := members["size"].(json.Number)
+	var err error
+	ref.Size, err = number.Int64()
+	wellFormed := members["$type"] == "blob" && len(members) == 4 && len(link) == 1 && rawCIDPattern.MatchString(ref.CID)
+	return ref, wellFormed && strings.Contains(ref.MIME, "/") && err == nil && ref.Size >= 0
+}
+
+// blobsIn returns the blobs anywhere in a record.
+func blobsIn(value any) []store.Blob {
+	if ref, ok := blobFrom(value); ok {
+		return []store.Blob{ref}
+	}
+	var found []store.Blob
+	switch v := value.(type) {
+	case map[string]any:
+		for _, member := range v {
+			found = append(found, blobsIn(member)...)
+		}
+	case []any:
+		for _, member := range v {
+			found = append(found, blobsIn(member)...)
+		}
+	}
+	return found
+}
+
+func checkRatio(path string, members map[string]any) error {
+	value, given := members["aspectRatio"]
+	if !given {
+		return nil
+	}
+	ratio, ok := value.(map[string]any)
+	if !ok {
+		return invalidRecord("Expected object value type (got %s) at %s", describeValue(value), path)
+	}
+	for _, side := range []string{"width", "height"} {
+		if err := requireKey(path, ratio, side); err != nil {
+			return err
+		}
+		number, ok := ratio[side].(json.Number)
+		if !ok {
+			return invalidRecord("Expected integer value type (got %s) at %s.%s", describeValue(ratio[side]), path, side)
+		}
+		if pixels, err := number.Int64(); err != nil || pixels < 1 {
+			return invalidRecord("integer too small (minimum 1, got %s) at %s.%s", number, path, side)
+		}
+	}
+	return nil
+}
+
+func requireKey(path string, members map[string]any, name string) error {
+	if _, given := members[name]; !given {
+		return invalidRecord("Missing required key %q at %s", name, path)
+	}
+	return nil
+}
+
+// describeValue returns a value as the genuine server writes it in errors: objects and arrays by their kind.
+func describeValue(value any) string {
+	switch v := value.(type) {
+	case nil:
+		return "null"
+	case string:
+		return fmt.Sprintf("%q", v)
+	case map[string]any:
+		return "object"
+	case []any:
+		return "array"
+	}
+	return fmt.Sprint(value)
+}

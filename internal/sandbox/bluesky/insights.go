@@ -1,0 +1,96 @@
+package bluesky
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+
+	"pressroom/internal/sandbox/insights"
+	"pressroom/internal/sandbox/store"
+)
+
+// getProfile returns an account's profile with its number of followers. It needs a token, as the server passes the call
+// on to the network's view.
+func (b *Network) getProfile(r *http.Request) (any, error) {
+	actor := r.URL.Query().Get("actor")
+	if err := requireValues("actor", actor); err != nil {
+		return nil, err
+	}
+	var answer map[string]any
+	err := b.Store.InTx(r.Context(), func(t store.Tx) error {
+		if _, _, err := b.authorize(r, t); err != nil {
+			return err
+		}
+		a, err := b.actor(r, t, actor)
+		if err != nil {
+			return err
+		}
+		posts, err := t.Posts(r.Context(), `where p.platform = ? and p.account = ?`, Name, a.ID)
+		answer = map[string]any{
+			"did": a.ID, "handle": a.Handle, "displayName": a.DisplayName, "postsCount": len(posts), "followsCount": 0,
+			"followersCount": insights.Followers(Name, a.ID, b.Now()),
+		}
+		return err
+	})
+	return answer, err
+}
+
+func (b *Network) actor(r *http.Request, t store.Tx, name string) (store.Account, error) {
+	a, found, err := t.Account(r.Context(), Name, name)
+	if err == nil && !found {
+		err = invalidRequest("Profile not found")
+	}
+	return a, err
+}
+
+// getAuthorFeed lists an account's posts with their counts, the newest first. It needs a token too.
+func (b *Network) getAuthorFeed(r *http.Request) (any, error) {
+	query := r.URL.Query()
+	limit, read := 50, 0
+	var err error
+	if text := query.Get("limit"); text != "" {
+		limit, err = strconv.Atoi(text)
+	}
+	if text := query.Get("cursor"); text != "" && err == nil {
+		read, err = strconv.Atoi(text)
+	}
+	if err != nil || limit < 1 || limit > 100 || read < 0 {
+		return nil, invalidRequest("limit must be between 1 and 100, and cursor one that was given")
+	}
+	answer := map[string]any{}
+	err = b.Store.InTx(r.Context(), func(t store.Tx) error {
+		if _, _, err := b.authorize(r, t); err != nil {
+			return err
+		}
+		a, err := b.actor(r, t, query.Get("actor"))
+		if err != nil {
+			return err
+		}
+		posts, err := t.Posts(r.Context(),
+			`where p.platform = ? and p.account = ? order by p.at desc, p.seq desc limit ? offset ?`, Name, a.ID,
+			limit, read)
+		feed := make([]map[string]any, len(posts))
+		for i, p := range posts {
+			feed[i] = map[string]any{"post": b.view(p)}
+		}
+		answer["feed"] = feed
+		if len(posts) == limit {
+			answer["cursor"] = strconv.Itoa(read + limit)
+		}
+		return err
+	})
+	return answer, err
+}
+
+// view returns a post as the network's view shows it.
+func (b *Network) view(p store.Post) map[string]any {
+	counts := insights.Count(p, b.Now())
+	return map[string]any{
+		"uri": p.ID, "cid": p.Version,
+		"author": map[string]any{"did": p.Account, "handle": p.Handle, "displayName": p.DisplayName},
+		"record": json.RawMessage(p.Body), "indexedAt": p.At.Format(time.RFC3339Nano),
+		"likeCount": counts.Likes, "repostCount": counts.Shares - counts.Shares/4, "quoteCount": counts.Shares / 4,
+		"replyCount": counts.Comments, "bookmarkCount": counts.Saves,
+	}
+}

@@ -1,0 +1,157 @@
+package bluesky
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"pressroom/internal/sandbox/marker"
+	"pressroom/internal/sandbox/store"
+)
+
+func recordURI(did, rkey string) string { return "at://" + did + "/" + collection + "/" + rkey }
+
+func recordKeyOf(uri string) string { return uri[strings.LastIndexByte(uri, '/')+1:] }
+
+// checkOwner refuses a write to a repository of another account.
+func (b *Network) checkOwner(ctx context.Context, t store.Tx, a store.Account, repo string) error {
+	target, found, err := t.Account(ctx, Name, strings.ToLower(repo))
+	if err != nil {
+		return err
+	}
+	if !found {
+		return &xrpcError{http.StatusForbidden, "AccountNotFound", "Account not found"}
+	}
+	if target.ID != a.ID {
+		return &xrpcError{http.StatusUnauthorized, "AuthenticationRequired", "Authentication Required"}
+	}
+	return nil
+}
+
+type recordAnswer struct {
+	URI   string          `json:"uri"`
+	CID   string          `json:"cid"`
+	Value json.RawMessage `json:"value"`
+}
+
+func (b *Network) getRecord(r *http.Request) (any, error) {
+	query := r.URL.Query()
+	repo, rkey := query.Get("repo"), query.Get("rkey")
+	if err := requireValues("repo", repo, "collection", query.Get("collection"), "rkey", rkey); err != nil {
+		return nil, err
+	}
+	var answer recordAnswer
+	err := b.Store.InTx(r.Context(), func(t store.Tx) error {
+		a, err := b.repo(r.Context(), t, repo)
+		if err != nil {
+			return err
+		}
+		uri := "at://" + a.ID + "/" + query.Get("collection") + "/" + rkey
+		p, found, err := t.Post(r.Context(), Name, uri)
+		if err == nil && (!found || query.Get("cid") != "" && query.Get("cid") != p.Version) {
+			err = &xrpcError{http.StatusBadRequest, "RecordNotFound", "Could not locate record: " + uri}
+		}
+		if err == nil {
+			err = marker.Withhold(Name, p.Text, p.At, b.Now())
+		}
+		answer = recordAnswer{URI: p.ID, CID: p.Version, Value: p.Body}
+		return err
+	})
+	return answer, err
+}
+
+// repo returns the account of a repository, named by handle or DID.
+func (b *Network) repo(ctx context.Context, t store.Tx, repo string) (store.Account, error) {
+	a, found, err := t.Account(ctx, Name, strings.ToLower(repo))
+	if err == nil && !found {
+		err = invalidRequest("Could not find repo: %s", repo)
+	}
+	return a, err
+}
+
+func (b *Network) listRecords(r *http.Request) (any, error) {
+	query := r.URL.Query()
+	if err := requireValues("repo", query.Get("repo"), "collection", query.Get("collection")); err != nil {
+		return nil, err
+	}
+	limit := 50
+	if given := query.Get("limit"); given != "" {
+		limit, _ = strconv.Atoi(given) // an invalid limit is 0, which is refused
+	}
+	if limit < 1 || limit > 100 {
+		return nil, invalidRequest("limit must be between 1 and 100")
+	}
+	var answer struct {
+		Records []recordAnswer `json:"records"`
+		Cursor  string         `json:"cursor,omitempty"`
+	}
+	answer.Records = []recordAnswer{}
+	err := b.Store.InTx(r.Context(), func(t store.Tx) error {
+		a, err := b.repo(r.Context(), t, query.Get("repo"))
+		if err != nil || query.Get("collection") != collection {
+			return err
+		}
+		listed, err := listPage(r.Context(), t, a.ID, query.Get("cursor"), query.Get("reverse") == "true", limit)
+		for _, p := range listed {
+			answer.Records = append(answer.Records, recordAnswer{URI: p.ID, CID: p.Version, Value: p.Body})
+			answer.Cursor = recordKeyOf(p.ID)
+		}
+		return err
+	})
+	return answer, err
+}
+
+// listPage lists an account's posts after cursor by record key, the greatest first unless reverse.
+func listPage(ctx context.Context, t store.Tx, did, cursor string, reverse bool, limit int) ([]store.Post, error) {
+	if reverse {
+		return t.Posts(ctx, `where p.platform = ? and p.account = ? and p.id > ? order by p.id limit ?`,
+			Name, did, recordURI(did, cursor), limit)
+	}
+	if cursor == "" {
+		cursor = "~" // after every key
+	}
+	return t.Posts(ctx, `where p.platform = ? and p.account = ? and p.id < ? order by p.id desc limit ?`,
+		Name, did, recordURI(did, cursor), limit)
+}
+
+func (b *Network) deleteRecord(r *http.Request) (any, error) {
+	var in recordInput
+	if _, err := b.bearer(r, accessType); err != nil {
+		return nil, err
+	}
+	if err := readInput(r, &in); err != nil {
+		return nil, err
+	}
+	if err := requireValues("repo", in.Repo, "collection", in.Collection, "rkey", in.RKey); err != nil {
+		return nil, err
+	}
+	answer := struct {
+		Commit *commitAnswer `json:"commit,omitempty"`
+	}{}
+	err := b.Store.InTx(r.Context(), func(t store.Tx) error {
+		a, _, err := b.authorize(r, t)
+		if err != nil {
+			return err
+		}
+		if err := b.checkOwner(r.Context(), t, a, in.Repo); err != nil {
+			return err
+		}
+		uri := "at://" + a.ID + "/" + in.Collection + "/" + in.RKey
+		p, found, err := t.Post(r.Context(), Name, uri)
+		if err != nil || !found {
+			return err
+		}
+		if in.Swap.cid != "" && in.Swap.cid != p.Version {
+			return refuseSwap(p.Version)
+		}
+		rev := b.nextTID()
+		answer.Commit = &commitAnswer{CID: store.ContentID([]byte(uri + rev)), Rev: rev}
+		if err := t.DeletePost(r.Context(), Name, uri); err != nil {
+			return err
+		}
+		return t.DeleteUnreferencedBlobs(r.Context(), Name, a.ID, p.Body)
+	})
+	return answer, err
+}

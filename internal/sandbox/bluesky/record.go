@@ -1,0 +1,135 @@
+package bluesky
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/rivo/uniseg"
+
+	"pressroom/internal/sandbox/store"
+)
+
+// record is a valid record of a post.
+type record struct {
+	text  string
+	at    time.Time
+	media []embeddedBlob
+	blobs []store.Blob // all that it refers to
+	body  []byte       // JSON with sorted members
+	cid   string
+}
+
+var (
+	tidPattern      = regexp.MustCompile(`^[234567abcdefghij][234567abcdefghijklmnopqrstuvwxyz]{12}$`)
+	cidPattern      = regexp.MustCompile(`^bafyrei[a-z2-7]{52}$`)
+	didPattern      = regexp.MustCompile(`^did:[a-z]+:[A-Za-z0-9._:%-]*[A-Za-z0-9._-]$`)
+	uriPattern      = regexp.MustCompile(`^\w+:(//)?[^\s/]\S*$`)
+	languagePattern = regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$`)
+)
+
+// parseRecord parses a record by the rules of app.bsky.feed.post. Replies, labels and other embeds are not checked.
+func parseRecord(raw json.RawMessage) (record, error) {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	var members map[string]any
+	if err := decoder.Decode(&members); err != nil || members == nil {
+		return record{}, invalidRequest("Expected object value type (got %.100s) at $.record", raw)
+	}
+	if _, given := members["$type"]; !given {
+		members["$type"] = collection
+	}
+	if members["$type"] != collection {
+		return record{}, invalidRequest("Invalid $type: expected %s, got %v", collection,
+			members["$type"])
+	}
+	at, err := checkRecord(members)
+	if err != nil {
+		return record{}, err
+	}
+	media, err := parseEmbed(members)
+	if err != nil {
+		return record{}, err
+	}
+	body, err := json.Marshal(members)
+	if err != nil {
+		return record{}, fmt.Errorf("writing the record: %w", err)
+	}
+	text, _ := members["text"].(string) // checkRecord checked its type
+	return record{text: text, at: at, media: media, blobs: blobsIn(members), body: body, cid: store.ContentID(body)},
+		nil
+}
+
+func checkRecord(members map[string]any) (time.Time, error) {
+	if err := checkNumbers("$.record", members); err != nil {
+		return time.Time{}, err
+	}
+	if err := checkText("$.record.text", members["text"], 3000, 300); err != nil {
+		return time.Time{}, missingOr("text", members, err)
+	}
+	created, _ := members["createdAt"].(string)
+	at, err := time.Parse(time.RFC3339, created)
+	if err != nil {
+		return time.Time{}, missingOr("createdAt", members,
+			invalidRecord("Invalid datetime (got %q) at $.record.createdAt", created))
+	}
+	if err := checkLangs(members); err != nil {
+		return time.Time{}, err
+	}
+	if err := checkTags(members); err != nil {
+		return time.Time{}, err
+	}
+	return at, checkFacets(members)
+}
+
+func invalidRecord(format string, args ...any) error {
+	return invalidRequest("Invalid "+collection+" record: "+format, args...)
+}
+
+// missingOr returns otherwise, or an error about a missing member.
+func missingOr(name string, members map[string]any, otherwise error) error {
+	if _, given := members[name]; given {
+		return otherwise
+	}
+	return invalidRecord("Missing required key %q at $.record", name)
+}
+
+func checkText(path string, value any, maxBytes, maxGraphemes int) error {
+	text, ok := value.(string)
+	if !ok {
+		return invalidRecord("Expected string value type (got %s) at %s", describeValue(value), path)
+	}
+	if len(text) > maxBytes {
+		return invalidRecord("string too big (maximum %d, got %d) at %s", maxBytes, len(text), path)
+	}
+	if count := uniseg.GraphemeClusterCount(text); count > maxGraphemes {
+		return invalidRecord("grapheme too big (maximum %d, got %d) at %s", maxGraphemes, count, path)
+	}
+	return nil
+}
+
+// checkNumbers refuses numbers that are not integers, as the protocol has no others.
+func checkNumbers(path string, value any) error {
+	switch v := value.(type) {
+	case json.Number:
+		if _, err := v.Int64(); err != nil {
+			return invalidRequest("Expected one of null, boolean, integer, string, cid, bytes, array or object value "+
+				"type (got %s) at %s", v, path)
+		}
+	case map[string]any:
+		for name, member := range v {
+			if err := checkNumbers(path+"."+name, member); err != nil {
+				return err
+			}
+		}
+	case []any:
+		for i, member := range v {
+			if err := checkNumbers(fmt.Sprintf("%s[%d]", path, i), member); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package bluesky
+
+import (
+	"crypto/hmac"
+	"net/http"
+	"strings"
+
+	"pressroom/internal/sandbox/base"
+	"pressroom/internal/sandbox/store"
+)
+
+// sessionAnswer is the answer to a sign-in or a renewal. Without tokens it describes a session.
+type sessionAnswer struct {
+	Access         string         `json:"accessJwt,omitempty"`
+	Refresh        string         `json:"refreshJwt,omitempty"`
+	DID            string         `json:"did"`
+	DIDDoc         map[string]any `json:"didDoc,omitempty"`
+	Handle         string         `json:"handle"`
+	EmailConfirmed bool           `json:"emailConfirmed"`
+	Active         bool           `json:"active"`
+}
+
+var errSignIn = &xrpcError{http.StatusUnauthorized, "AuthenticationRequired", "Invalid identifier or password"}
+
+func (b *Network) createSession(r *http.Request) (any, error) {
+	var in struct{ Identifier, Password string }
+	if err := readInput(r, &in); err != nil {
+		return nil, err
+	}
+	if err := requireValues("identifier", in.Identifier, "password", in.Password); err != nil {
+		return nil, err
+	}
+	var answer sessionAnswer
+	err := b.Store.InTx(r.Context(), func(t store.Tx) error {
+		a, found, err := t.Account(r.Context(), Name, strings.ToLower(in.Identifier))
+		if err != nil {
+			return err
+		}
+		if !found || !hmac.Equal(a.Password, b.Hash(in.Password)) {
+			return errSignIn
+		}
+		answer, err = b.beginSession(r, t, a)
+		return err
+	})
+	return answer, err
+}
+
+func (b *Network) beginSession(r *http.Request, t store.Tx, a store.Account) (sessionAnswer, error) {
+	session := base.NewID()
+	if err := t.CreateSession(r.Context(), Name, session, a.ID); err != nil {
+		return sessionAnswer{}, err
+	}
+	return b.newTokens(r, t, a, session, base.NewID())
+}
+
+// newTokens returns a session's next tokens. tokenID is the id of the refresh token.
+func (b *Network) newTokens(r *http.Request, t store.Tx, a store.Account, session, tokenID string) (sessionAnswer, error) {
+	_, known, err := t.RefreshToken(r.Context(), Name, tokenID)
+	if err == nil && !known {
+		fresh := store.RefreshToken{ID: tokenID, Session: session, Expires: b.Now().Add(refreshLifetime)}
+		err = t.SaveRefreshToken(r.Context(), Name, fresh)
+	}
+	answer := b.describe(r, a)
+	answer.Access = b.token(accessType, a.ID, session, "")
+	answer.Refresh = b.token(refreshType, a.ID, session, tokenID)
+	return answer, err
+}
+
+func (b *Network) describe(r *http.Request, a store.Account) sessionAnswer {
+	return sessionAnswer{DID: a.ID, DIDDoc: b.didDocument(r, a), Handle: a.Handle, EmailConfirmed: true, Active: true}
+}
+
+func (b *Network) refreshSession(r *http.Request) (any, error) {
+	c, err := b.bearer(r, refreshType)
+	if err != nil {
+		return nil, err
+	}
+	var answer sessionAnswer
+	err = b.Store.InTx(r.Context(), func(t store.Tx) error {
+		answer, err = b.rotate(r, t, c)
+		return err
+	})
+	return answer, err
+}
+
+// rotate exchanges a refresh token. The old one stays valid for a while and yields the same new one, in case the answer
+// was lost.
+func (b *Network) rotate(r *http.Request, t store.Tx, c claims) (sessionAnswer, error) {
+	token, known, err := t.RefreshToken(r.Context(), Name, c.ID)
+	if err != nil {
+		return sessionAnswer{}, err
+	}
+	alive, err := t.SessionActive(r.Context(), Name, c.Session)
+	if err != nil {
+		return sessionAnswer{}, err
+	}
+	a, found, err := t.Account(r.Context(), Name, c.Sub)
+	if err != nil {
+		return sessionAnswer{}, err
+	}
+	now := b.Now()
+	if !known || !alive || !found || !now.Before(token.Expires) {
+		return sessionAnswer{}, errTokenRevoked
+	}
+	if grace := now.Add(refreshGrace); grace.Before(token.Expires) {
+		token.Expires = grace
+	}
+	if token.Next == "" {
+		token.Next = base.NewID()
+	}
+	if err := t.SaveRefreshToken(r.Context(), Name, token); err != nil {
+		return sessionAnswer{}, err
+	}
+	return b.newTokens(r, t, a, c.Session, token.Next)
+}
+
+func (b *Network) getSession(r *http.Request) (any, error) {
+	var answer sessionAnswer
+	err := b.Store.InTx(r.Context(), func(t store.Tx) error {
+		a, _, err := b.authorize(r, t)
+		answer = b.describe(r, a)
+		return err
+	})
+	return answer, err
+}
+
+func (b *Network) deleteSession(r *http.Request) (any, error) {
+	c, err := b.bearer(r, refreshType)
+	if err != nil {
+		return nil, err
+	}
+	return nil, b.Store.InTx(r.Context(), func(t store.Tx) error { return t.DeleteRefreshToken(r.Context(), Name, c.ID) })
+}

@@ -1,0 +1,188 @@
+package bluesky
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"pressroom/internal/sandbox/marker"
+	"pressroom/internal/sandbox/store"
+)
+
+// swap is a precondition on the current record: nothing, no record, or a certain one.
+type swap struct {
+	given bool
+	cid   string // empty: no record
+}
+
+// UnmarshalJSON distinguishes null, which is a condition, from a missing member.
+func (s *swap) UnmarshalJSON(raw []byte) error {
+	s.given = true
+	if string(raw) == "null" {
+		return nil
+	}
+	if json.Unmarshal(raw, &s.cid) != nil || !cidPattern.MatchString(s.cid) {
+		return invalidRequest("Invalid CID string (got %s) at $.swapRecord", raw)
+	}
+	return nil
+}
+
+func (s swap) allows(standing string) bool { return !s.given || s.cid == standing }
+
+// recordInput is the body of calls that write.
+type recordInput struct {
+	Repo       string          `json:"repo"`
+	Collection string          `json:"collection"`
+	RKey       string          `json:"rkey"`
+	Record     json.RawMessage `json:"record"`
+	Swap       swap            `json:"swapRecord"`
+}
+
+type commitAnswer struct {
+	CID string `json:"cid"`
+	Rev string `json:"rev"`
+}
+
+type writeAnswer struct {
+	URI              string        `json:"uri"`
+	CID              string        `json:"cid"`
+	Commit           *commitAnswer `json:"commit,omitempty"` // none where nothing changed
+	ValidationStatus string        `json:"validationStatus"`
+}
+
+func (b *Network) createRecord(r *http.Request) (any, error) { return b.writeRecord(r, true) }
+
+func (b *Network) putRecord(r *http.Request) (any, error) { return b.writeRecord(r, false) }
+
+func (b *Network) writeRecord(r *http.Request, create bool) (any, error) {
+	if _, err := b.bearer(r, accessType); err != nil {
+		return nil, err
+	}
+	var in recordInput
+	if err := readInput(r, &in); err != nil {
+		return nil, err
+	}
+	given := in.RKey
+	if create && given == "" {
+		in.RKey = b.nextTID()
+	}
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	rec, err := parseRecord(in.Record)
+	if err != nil {
+		return nil, err
+	}
+	w := write{in: in, record: rec, create: create, markKey: given}
+	if given == "" {
+		w.markKey = store.ContentID([]byte(rec.text)) // the record's key is new each time
+	}
+	return b.store(r, w)
+}
+
+func (in recordInput) check() error {
+	if err := requireValues("repo", in.Repo, "collection", in.Collection, "rkey", in.RKey, "record",
+		string(in.Record)); err != nil {
+		return err
+	}
+	if in.Collection != collection {
+		return invalidRequest("The sandbox keeps records of %s alone", collection)
+	}
+	if !tidPattern.MatchString(in.RKey) {
+		return invalidRequest("Invalid record key for %s: Invalid TID string (got %q) at $", collection, in.RKey)
+	}
+	return nil
+}
+
+// write is a record that is to be stored.
+type write struct {
+	in      recordInput
+	record  record
+	create  bool
+	markKey string // identifies the post to markers that act once
+}
+
+// store stores the record, on disk when it returns.
+func (b *Network) store(r *http.Request, w write) (any, error) {
+	var answer writeAnswer
+	_, err := b.Publish(errClosing, func(waited bool) (marker.Outcome, error) {
+		var out marker.Outcome
+		err := b.Store.InTx(r.Context(), func(t store.Tx) error {
+			var err error
+			out, err = b.tryWrite(r, t, w, waited, &answer)
+			return err
+		})
+		return out, err
+	})
+	return answer, err
+}
+
+var (
+	errClosing = &xrpcError{http.StatusServiceUnavailable, "NotEnoughResources", "The sandbox is closing"}
+	refusals   = marker.Refusals{
+		Rejected:    invalidRequest("This content cannot be posted (asked for by a sandbox marker)"),
+		Expired:     errTokenExpired,
+		RateLimited: &xrpcError{http.StatusTooManyRequests, "RateLimitExceeded", "Rate Limit Exceeded"},
+		Failed:      errInternal,
+	}
+)
+
+// tryWrite is one transaction's part of a write.
+func (b *Network) tryWrite(r *http.Request, t store.Tx, w write, waited bool, answer *writeAnswer) (marker.Outcome, error) {
+	ctx := r.Context()
+	a, c, err := b.authorize(r, t)
+	if err != nil {
+		return marker.Outcome{}, err
+	}
+	if err := b.checkOwner(ctx, t, a, w.in.Repo); err != nil {
+		return marker.Outcome{}, err
+	}
+	uri := recordURI(a.ID, w.in.RKey)
+	current, exists, err := t.Post(ctx, Name, uri)
+	if err != nil {
+		return marker.Outcome{}, err
+	}
+	*answer = writeAnswer{URI: uri, CID: w.record.cid, ValidationStatus: "valid"}
+	switch {
+	case exists && w.create:
+		return marker.Outcome{Refused: errInternal}, nil
+	case exists && current.Version == w.record.cid:
+		return marker.Outcome{}, nil
+	case !w.in.Swap.allows(current.Version):
+		return marker.Outcome{Refused: refuseSwap(current.Version)}, nil
+	}
+	publication := marker.Attempt{
+		Platform: Name, Text: w.record.text, Key: recordURI(a.ID, w.markKey), Session: c.Session, Waited: waited,
+	}
+	return publication.Publish(ctx, t, refusals, func() (string, error) {
+		rev := b.nextTID()
+		answer.Commit = &commitAnswer{CID: store.ContentID([]byte(uri + rev)), Rev: rev}
+		return uri, b.save(ctx, t, w, a, current)
+	})
+}
+
+// save stores the record in place of the current one.
+func (b *Network) save(ctx context.Context, t store.Tx, w write, a store.Account, current store.Post) error {
+	if err := checkBlobs(ctx, t, a.ID, w.record.blobs); err != nil {
+		return err
+	}
+	var media []store.Medium
+	for _, m := range w.record.media {
+		media = append(media, store.Medium{Path: blobPath(a.ID, m.CID), Type: m.MIME, Alt: m.alt})
+	}
+	err := t.SavePost(ctx, store.Post{
+		Platform: Name, Account: a.ID, ID: recordURI(a.ID, w.in.RKey), Text: w.record.text, Media: media,
+		At: w.record.at, Version: w.record.cid, Body: w.record.body,
+	})
+	if err != nil {
+		return err
+	}
+	return t.DeleteUnreferencedBlobs(ctx, Name, a.ID, current.Body)
+}
+
+func refuseSwap(standing string) error {
+	if standing == "" {
+		standing = "null"
+	}
+	return &xrpcError{http.StatusBadRequest, "InvalidSwap", "Record was at " + standing}
+}

@@ -1,0 +1,134 @@
+package bluesky
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"pressroom/internal/sandbox/base"
+)
+
+// xrpcError is a refusal in the protocol's form.
+type xrpcError struct {
+	status  int
+	name    string
+	message string
+}
+
+func (e *xrpcError) Error() string { return e.name + ": " + e.message }
+
+func invalidRequest(format string, args ...any) *xrpcError {
+	return &xrpcError{http.StatusBadRequest, "InvalidRequest", fmt.Sprintf(format, args...)}
+}
+
+// xrpcMethod is a method of the protocol. A nil answer has no body.
+type xrpcMethod struct {
+	verb string
+	do   func(*Network, *http.Request) (any, error)
+}
+
+var methods = map[string]xrpcMethod{
+	"_health":                            {http.MethodGet, (*Network).health},
+	"com.atproto.server.createSession":   {http.MethodPost, (*Network).createSession},
+	"com.atproto.server.refreshSession":  {http.MethodPost, (*Network).refreshSession},
+	"com.atproto.server.getSession":      {http.MethodGet, (*Network).getSession},
+	"com.atproto.server.deleteSession":   {http.MethodPost, (*Network).deleteSession},
+	"com.atproto.identity.resolveHandle": {http.MethodGet, (*Network).resolveHandle},
+	"com.atproto.repo.describeRepo":      {http.MethodGet, (*Network).describeRepo},
+	"com.atproto.repo.createRecord":      {http.MethodPost, (*Network).createRecord},
+	"com.atproto.repo.putRecord":         {http.MethodPost, (*Network).putRecord},
+	"com.atproto.repo.getRecord":         {http.MethodGet, (*Network).getRecord},
+	"com.atproto.repo.listRecords":       {http.MethodGet, (*Network).listRecords},
+	"com.atproto.repo.deleteRecord":      {http.MethodPost, (*Network).deleteRecord},
+	"com.atproto.sync.getBlob":           {http.MethodGet, (*Network).getBlob},
+	"app.bsky.actor.getProfile":          {http.MethodGet, (*Network).getProfile},
+	"app.bsky.feed.getAuthorFeed":        {http.MethodGet, (*Network).getAuthorFeed},
+}
+
+func (b *Network) health(*http.Request) (any, error) {
+	return map[string]string{"version": "sandbox"}, nil
+}
+
+func (b *Network) serveXRPC(w http.ResponseWriter, r *http.Request) {
+	b.rate.count(w.Header(), b.Now())
+	answer, err := b.answerXRPC(w, r)
+	refuse := func(e *xrpcError) {
+		if e.status == http.StatusTooManyRequests {
+			b.rate.exhaust(w.Header(), b.Now())
+		}
+		base.WriteJSON(w, e.status, map[string]string{"error": e.name, "message": e.message})
+	}
+	switch {
+	case base.Respond(w, r, Name, answer, err, errInternal, refuse):
+	case answer == nil:
+		w.WriteHeader(http.StatusOK)
+	default:
+		base.WriteJSON(w, http.StatusOK, answer)
+	}
+}
+
+var errInternal = &xrpcError{http.StatusInternalServerError, "InternalServerError", "Internal Server Error"}
+
+func (b *Network) answerXRPC(w http.ResponseWriter, r *http.Request) (any, error) {
+	name, below := strings.CutPrefix(r.URL.Path, "/xrpc/")
+	if below && name == uploadMethod && r.Method == http.MethodPost {
+		return b.uploadBlob(w, r)
+	}
+	method, known := methods[name]
+	if !below || !known {
+		return nil, &xrpcError{http.StatusNotImplemented, "MethodNotImplemented", "Method Not Implemented"}
+	}
+	if r.Method != method.verb {
+		return nil, &xrpcError{http.StatusMethodNotAllowed, "InvalidRequest",
+			fmt.Sprintf("Incorrect HTTP method (%s) expected %s", r.Method, method.verb)}
+	}
+	if method.verb == http.MethodPost {
+		switch err := base.BufferBody(w, r); err {
+		case nil:
+		case base.ErrBodyTooLarge:
+			return nil, &xrpcError{http.StatusRequestEntityTooLarge, "PayloadTooLargeError", "request entity too large"}
+		default:
+			return nil, errUnreadable
+		}
+	}
+	ctx, cancel := base.WorkContext(r)
+	defer cancel()
+	return method.do(b, r.WithContext(ctx))
+}
+
+// readInput parses a call's JSON body.
+func readInput(r *http.Request, into any) error {
+	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+	switch strings.TrimSpace(strings.ToLower(kind)) {
+	case "application/json":
+	case "":
+		return invalidRequest("Request encoding (Content-Type) required but not provided")
+	default:
+		return invalidRequest("Wrong request encoding (Content-Type): %s", kind)
+	}
+	err := json.NewDecoder(r.Body).Decode(into)
+	var refused *xrpcError
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &refused):
+		return refused
+	case errors.As(err, &wrong):
+		return invalidRequest("Expected another value type (got a %s) at $.%s", wrong.Value, wrong.Field)
+	}
+	return &xrpcError{http.StatusBadRequest, "SyntaxError", "The body is not JSON: " + err.Error()}
+}
+
+// requireValues refuses a call that lacks a value. Its arguments alternate names and values.
+func requireValues(given ...string) error {
+	for pair := range slices.Chunk(given, 2) {
+		if pair[1] == "" {
+			return invalidRequest("Missing required key %q at $", pair[0])
+		}
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+// Package bridge is a data vendor that serves the public world by pressroom's bridge contract (docs/bridge.md).
+package bridge
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom/internal/sandbox/base"
+	"pressroom/internal/sandbox/world"
+)
+
+const (
+	defaultLimit = 20 // items
+	maxLimit     = 50
+)
+
+// mediaTypes are the media types of a platform's profiles. True marks those that are paged.
+var mediaTypes = map[string]map[string]bool{
+	"instagram": {
+		"profile": true, "avatar": false, "posts": true, "reels": true, "stories": false, "highlights": false,
+	},
+	"tiktok": {"profile": true, "avatar": false, "posts": true, "playlists": false},
+}
+
+type apiError struct {
+	Error string `json:"error"`
+}
+
+// Bridge serves the public world by pressroom's bridge contract (docs/bridge.md), without a token.
+type Bridge struct{ *base.Server }
+
+func New(s *base.Server) *Bridge { return &Bridge{s} }
+
+func (s *Bridge) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/{platform}/profiles/{username}/media", s.media)
+	mux.HandleFunc("GET /v1/{platform}/profiles/{username}", s.profile)
+	mux.HandleFunc("GET /v1/{platform}/hashtags/{hashtag}", s.hashtag)
+	mux.HandleFunc("GET /files/{size}/{file}", serveFile)
+	return mux
+}
+
+// checkProfile reports whether a profile is public. If not, it answers the request.
+func (s *Bridge) checkProfile(w http.ResponseWriter, name string) bool {
+	switch {
+	case !world.UsernamePattern.MatchString(name) || strings.HasPrefix(name, world.PrefixMissing):
+		base.WriteJSON(w, http.StatusNotFound, apiError{"profile_not_found"})
+	case strings.HasPrefix(name, world.PrefixPrivate):
+		base.WriteJSON(w, http.StatusForbidden, apiError{"profile_private"})
+	case strings.HasPrefix(name, world.PrefixFailing):
+		base.WriteJSON(w, http.StatusInternalServerError, apiError{"internal"})
+	case strings.HasPrefix(name, world.PrefixSlow) && !s.Pause(world.SlowDelay):
+		base.Cut(w)
+	default:
+		return true
+	}
+	return false
+}
+
+func (s *Bridge) media(w http.ResponseWriter, r *http.Request) {
+	if !s.checkProfile(w, r.PathValue("username")) {
+		return
+	}
+	request, refused := s.parseQuery(r)
+	if refused != "" {
+		base.WriteJSON(w, http.StatusBadRequest, apiError{refused})
+		return
+	}
+	base.WriteJSON(w, http.StatusOK, request.answer(s.filesURL(r)))
+}
+
+// filesURL returns the prefix of the files' addresses.
+func (s *Bridge) filesURL(r *http.Request) string { return s.BaseURL(r) + "/vendor/files/" }
+
+// mediaQuery is a request for media of a profile.
+type mediaQuery struct {
+	profile world.Profile
+	kind    string // of media
+	limit   int
+	cursor  world.Cursor
+	now     time.Time
+}
+
+// parseQuery parses a request. It returns the error code of an invalid one.
+func (s *Bridge) parseQuery(r *http.Request) (mediaQuery, string) {
+	query, now := r.URL.Query(), s.Now().UTC()
+	request := mediaQuery{
+		profile: world.Profile{Platform: r.PathValue("platform"), Name: r.PathValue("username")},
+		kind:    query.Get("type"), now: now, cursor: world.Cursor{Type: query.Get("type"), Day: world.DayOf(now)},
+	}
+	if _, known := mediaTypes[request.profile.Platform][request.kind]; !known {
+		return request, "invalid_type"
+	}
+	limit, good := parseLimit(query.Get("limit"), maxLimit)
+	if !good {
+		return request, "invalid_limit"
+	}
+	request.limit = limit
+	if text := query.Get("cursor"); text != "" {
+		var good bool
+		if request.cursor, good = request.cursor.Resume(text); !good || !mediaTypes[request.profile.Platform][request.kind] {
+			return request, "invalid_cursor"
+		}
+	}
+	return request, ""
+}
+
+// parseLimit parses a limit, and reports whether it is valid.
+func parseLimit(text string, most int) (int, bool) {
+	if text == "" {
+		return defaultLimit, true
+	}
+	limit, err := strconv.Atoi(text)
+	return limit, err == nil && limit >= 1 && limit <= most
+}
+
+// Item is an item of the contract.
+type Item struct {
+	ID       string  `json:"id"`
+	Kind     string  `json:"kind"`
+	URL      string  `json:"url"`
+	TakenAt  string  `json:"taken_at,omitempty"`
+	Caption  string  `json:"caption,omitempty"`
+	Width    int     `json:"width"`
+	Height   int     `json:"height"`
+	Duration float64 `json:"duration_seconds,omitempty"`
+}
+
+type MediaPage struct {
+	Items []Item `json:"items"`
+	Next  string `json:"next_cursor,omitempty"`
+}
+
+func (a *mediaQuery) answer(files string) MediaPage {
+	all := a.media()
+	from, to, next := a.cursor.Page(len(all), a.limit)
+	answer := MediaPage{Items: slices.Clone(all[from:to])}
+	for i := range answer.Items {
+		answer.Items[i].URL = files + answer.Items[i].URL
+	}
+	if answer.Items == nil {
+		answer.Items = []Item{}
+	}
+	if mediaTypes[a.profile.Platform][a.kind] {
+		answer.Next = next
+	}
+	return answer
+}

@@ -1,0 +1,129 @@
+package bridge
+
+import (
+	"bytes"
+	"embed"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"regexp"
+	"slices"
+	"time"
+
+	"pressroom/internal/sandbox/world"
+)
+
+// The clips were made by
+//
+//	ffmpeg -f lavfi -i testsrc=size=SIZE:rate=15:duration=SECONDS -c:v libx264 -profile:v main -preset slow -crf 32 \
+//	  -pix_fmt yuv420p -movflags +faststart -map_metadata -1 -fflags +bitexact -flags:v +bitexact NAME.mp4
+//
+//go:embed upright.mp4 wide.mp4
+var clips embed.FS
+
+var fileName = regexp.MustCompile(`^([0-9]{19})\.(jpg|mp4)$`)
+
+var errNoFile = errors.New("there is no such file")
+
+// serveFile serves the file of an item, which depends only on its address.
+func serveFile(w http.ResponseWriter, r *http.Request) {
+	name := fileName.FindStringSubmatch(r.PathValue("file"))
+	if name == nil {
+		http.NotFound(w, r)
+		return
+	}
+	content, err := fileContent(r.PathValue("size"), name[1], name[2])
+	if errors.Is(err, errNoFile) {
+		http.NotFound(w, r)
+		return
+	}
+	if err != nil {
+		slog.Error("sandbox: making a file", "err", err)
+		http.Error(w, "The file could not be made.", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", map[string]string{"jpg": "image/jpeg", "mp4": "video/mp4"}[name[2]])
+	w.Header().Set("ETag", `"`+name[1]+`"`)
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+}
+
+// fileContent returns the content of a file. It fails with errNoFile if no file has this size.
+func fileContent(size, id, kind string) ([]byte, error) {
+	if kind == "mp4" {
+		return video(size, id)
+	}
+	for _, s := range append([]image.Point{world.AvatarSize}, world.PictureSizes...) {
+		if size == fmt.Sprintf("%dx%d", s.X, s.Y) {
+			return picture(s, world.Dice("picture", id))
+		}
+	}
+	return nil, errNoFile
+}
+
+// skippedBox begins a box of 27 bytes: these and the 19 digits of an id.
+const skippedBox = "\x00\x00\x00\x1bfree"
+
+// video returns a clip followed by a box that players skip (ISO/IEC 14496-12, section 8.1.2). The box makes every
+// item's file different.
+func video(size, id string) ([]byte, error) {
+	for _, clip := range world.Clips {
+		if size != fmt.Sprintf("%dx%d", clip.Width, clip.Height) {
+			continue
+		}
+		content, err := clips.ReadFile(clip.File)
+		if err != nil {
+			return nil, fmt.Errorf("reading the clip: %w", err)
+		}
+		return slices.Concat(content, []byte(skippedBox), []byte(id)), nil
+	}
+	return nil, errNoFile
+}
+
+// picture draws a gradient with some discs on it.
+func picture(size image.Point, rng *rand.Rand) ([]byte, error) {
+	picture := image.NewRGBA(image.Rectangle{Max: size})
+	gradient(picture, anyColor(rng), anyColor(rng))
+	for range 3 + rng.IntN(5) {
+		at := image.Pt(rng.IntN(size.X), rng.IntN(size.Y))
+		disc(picture, at, size.X/20+rng.IntN(size.X/5), anyColor(rng))
+	}
+	var out bytes.Buffer
+	if err := jpeg.Encode(&out, picture, &jpeg.Options{Quality: 80}); err != nil {
+		return nil, fmt.Errorf("encoding the picture: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+func anyColor(rng *rand.Rand) color.RGBA {
+	parts := binary.BigEndian.AppendUint32(nil, rng.Uint32())
+	return color.RGBA{R: parts[0], G: parts[1], B: parts[2], A: 255}
+}
+
+func gradient(picture *image.RGBA, top, bottom color.RGBA) {
+	size := picture.Bounds().Size()
+	for y := range size.Y {
+		mix := func(a, b uint8) uint8 { return uint8((int(a)*(size.Y-y) + int(b)*y) / size.Y) } //nolint:gosec // a value between the two
+		row := color.RGBA{mix(top.R, bottom.R), mix(top.G, bottom.G), mix(top.B, bottom.B), 255}
+		for x := range size.X {
+			picture.SetRGBA(x, y, row)
+		}
+	}
+}
+
+func disc(picture *image.RGBA, at image.Point, radius int, c color.RGBA) {
+	box := image.Rect(at.X-radius, at.Y-radius, at.X+radius, at.Y+radius).Intersect(picture.Bounds())
+	for y := box.Min.Y; y < box.Max.Y; y++ {
+		for x := box.Min.X; x < box.Max.X; x++ {
+			if dx, dy := x-at.X, y-at.Y; dx*dx+dy*dy < radius*radius {
+				picture.SetRGBA(x, y, c)
+			}
+		}
+	}
+}

@@ -1,0 +1,198 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/sandbox/bridge"
+	"pressroom/internal/sandbox/world"
+)
+
+func (b *fixture) figures(t *testing.T, profile, query string) bridge.ProfileFigures {
+	t.Helper()
+	return decodeBridge[bridge.ProfileFigures](t, b, profile+"?"+query)
+}
+
+func decodeBridge[T any](t *testing.T, b *fixture, path string) T {
+	t.Helper()
+	a := b.get(t, "/vendor/v1/"+path)
+	var result T
+	if err := json.Unmarshal(a.body, &result); err != nil || a.status != http.StatusOK {
+		t.Fatalf("%s: HTTP %d: %s", path, a.status, a.body)
+	}
+	return result
+}
+
+// allFigures returns the figures of all pages.
+func (b *fixture) allFigures(t *testing.T, profile, query string, between func()) []bridge.PostFigures {
+	t.Helper()
+	page := b.figures(t, profile, query)
+	all := page.Posts
+	for page.Next != "" {
+		between()
+		page = b.figures(t, profile, query+"&cursor="+url.QueryEscape(page.Next))
+		all = append(all, page.Posts...)
+	}
+	return all
+}
+
+// The figures have the posts that the media have, and stay the same all day.
+func TestVendorFiguresAgreeWithMedia(t *testing.T) {
+	t.Parallel()
+	now := vendorNow
+	b := startBridge(t, &now)
+	for _, profile := range []string{"instagram/profiles/harbour.bread", "tiktok/profiles/x.y"} {
+		media := b.allMedia(t, profile, "type=posts&limit=50", func() {})
+		posts := b.allFigures(t, profile, "limit=60", func() { now = now.Add(2 * time.Hour) })
+		now = vendorNow
+		if len(posts) != len(media) || int64(len(posts)) != b.figures(t, profile, "").Profile.Posts {
+			t.Fatalf("%s: %d posts and %d media", profile, len(posts), len(media))
+		}
+		for i, post := range posts {
+			item := media[i]
+			video := post.Format == world.FormatVideo || post.Format == world.FormatReel
+			if post.ID != item.ID || post.Caption != item.Caption || post.TakenAt != item.TakenAt ||
+				post.Duration != item.Duration || video != (item.Kind == "video") {
+				t.Errorf("%s: %+v is not %+v", profile, post, item)
+			}
+			for _, tag := range post.Hashtags {
+				if !slices.Contains(strings.Fields(post.Caption), "#"+tag) {
+					t.Errorf("#%s is not in %q", tag, post.Caption)
+				}
+			}
+		}
+		if diff := cmp.Diff(posts, b.allFigures(t, profile, "limit=200", func() {})); diff != "" {
+			t.Errorf("%s by larger pages: %s", profile, diff)
+		}
+	}
+}
+
+func TestVendorFiguresSince(t *testing.T) {
+	t.Parallel()
+	now := vendorNow
+	b := startBridge(t, &now)
+	all := b.allFigures(t, "tiktok/profiles/x.y", "limit=200", func() {})
+	since := all[len(all)/2].TakenAt
+	some := b.allFigures(t, "tiktok/profiles/x.y", "limit=9&since="+url.QueryEscape(since), func() {})
+	if diff := cmp.Diff(all[:len(all)/2+1], some); diff != "" {
+		t.Error(diff)
+	}
+	if none := b.figures(t, "tiktok/profiles/x.y",
+		"since="+url.QueryEscape(now.Format(time.RFC3339))).Posts; none == nil || len(none) != 0 {
+		t.Errorf("since now: %v", none)
+	}
+}
+
+// Some profiles hide likes, and on Instagram only videos have views.
+func TestVendorFiguresThatAreNotTold(t *testing.T) {
+	t.Parallel()
+	now := vendorNow
+	b := startBridge(t, &now)
+	hidden := 0
+	for _, p := range someProfiles(60) {
+		result := b.figures(t, p.Platform+"/profiles/"+p.Name, "limit=5")
+		for _, post := range result.Posts {
+			still := p.Platform == "instagram" && (post.Format == world.FormatImage || post.Format == world.FormatCarousel)
+			if (post.Likes == nil) != p.Traits().HidesLikes || (post.Views == nil) != still {
+				t.Errorf("%s: %+v", p.Name, post)
+			}
+			if post.Likes == nil {
+				hidden++
+			}
+		}
+	}
+	if hidden == 0 {
+		t.Error("nobody hides likes")
+	}
+}
+
+func TestVendorFiguresMarkers(t *testing.T) {
+	t.Parallel()
+	over := make(chan time.Time)
+	close(over)
+	b := start(t, Options{After: func(time.Duration) <-chan time.Time { return over }})
+	for path, want := range map[string]struct {
+		status int
+		error  string
+	}{
+		"instagram/profiles/missing.you":         {http.StatusNotFound, "profile_not_found"},
+		"instagram/profiles/no-name":             {http.StatusNotFound, "profile_not_found"},
+		"tiktok/profiles/private.me":             {http.StatusForbidden, "profile_private"},
+		"tiktok/profiles/error.x":                {http.StatusInternalServerError, "internal"},
+		"tiktok/profiles/slow.a":                 {http.StatusOK, ""},
+		"bluesky/profiles/a":                     {http.StatusNotFound, "not_offered"},
+		"tiktok/profiles/a?limit=0":              {http.StatusBadRequest, "invalid_limit"},
+		"tiktok/profiles/a?since=yesterday":      {http.StatusBadRequest, "invalid_since"},
+		"tiktok/profiles/a?cursor=x":             {http.StatusBadRequest, "invalid_cursor"},
+		"instagram/hashtags/missing_things":      {http.StatusNotFound, "hashtag_not_found"},
+		"instagram/hashtags/2026":                {http.StatusNotFound, "hashtag_not_found"},
+		"instagram/hashtags/a-b":                 {http.StatusNotFound, "hashtag_not_found"},
+		"instagram/hashtags/errors":              {http.StatusInternalServerError, "internal"},
+		"bluesky/hashtags/bread":                 {http.StatusNotFound, "not_offered"},
+		"instagram/hashtags/bread?limit=x":       {http.StatusBadRequest, "invalid_limit"},
+		"tiktok/hashtags/%D8%AE%D8%A8%D8%B2":     {http.StatusOK, ""},
+		"instagram/hashtags/%E6%9C%9D?limit=500": {http.StatusOK, ""},
+	} {
+		if a := b.get(t, "/vendor/v1/"+path); a.status != want.status || a.Name() != want.error {
+			t.Errorf("%s: HTTP %d: %s", path, a.status, a.body)
+		}
+	}
+	empty := b.figures(t, "instagram/profiles/empty.room", "")
+	if empty.Posts == nil || len(empty.Posts) != 0 || empty.Profile.Followers == 0 || empty.Profile.Posts != 0 {
+		t.Errorf("an empty profile: %+v", empty)
+	}
+}
+
+// Later answers add only newer posts, and the top posts stay the same all day.
+func TestVendorHashtag(t *testing.T) {
+	t.Parallel()
+	now := vendorNow
+	b := startBridge(t, &now)
+	ask := func(limit string) bridge.HashtagFigures {
+		return decodeBridge[bridge.HashtagFigures](t, b, "instagram/hashtags/bread?limit="+limit)
+	}
+	first := ask("1000")
+	if diff := cmp.Diff(first, ask("1000")); diff != "" {
+		t.Errorf("asked twice: %s", diff)
+	}
+	now = now.Add(time.Hour)
+	second := ask("1000")
+	if diff := cmp.Diff(first.Top, second.Top); diff != "" {
+		t.Errorf("the best an hour later: %s", diff)
+	}
+	if second.Hashtag.Posts < first.Hashtag.Posts {
+		t.Errorf("%d posts became %d", first.Hashtag.Posts, second.Hashtag.Posts)
+	}
+	at := slices.IndexFunc(second.Recent, func(post bridge.PostFigures) bool { return post.ID == first.Recent[0].ID })
+	if at < 1 || second.Recent[at].Caption != first.Recent[0].Caption {
+		t.Errorf("the newest of an hour ago stands at %d", at)
+	}
+	few := ask("3")
+	oldest, from := few.Recent[2].TakenAt, few.RecentFrom
+	if len(few.Top) != 3 || len(few.Recent) != 3 || from <= oldest || from > now.Format(time.RFC3339) {
+		t.Errorf("three of each: %d, %d, since %s", len(few.Top), len(few.Recent), from)
+	}
+}
+
+// A small hashtag's posts of 24 hours fit on one page.
+func TestVendorSmallHashtag(t *testing.T) {
+	t.Parallel()
+	now := vendorNow
+	b := startBridge(t, &now)
+	for _, h := range someHashtags(100) {
+		if h.Size(now.Unix())-h.Size(now.Unix()-24*60*60) > 200 {
+			continue
+		}
+		result := decodeBridge[bridge.HashtagFigures](t, b, h.Platform+"/hashtags/"+h.Name+"?limit=1000")
+		if want := now.Add(time.Second - 24*time.Hour).Format(time.RFC3339); result.RecentFrom != want || result.Hashtag.Posts < 100 {
+			t.Errorf("#%s: %d posts, since %s", h.Name, result.Hashtag.Posts, result.RecentFrom)
+		}
+	}
+}

@@ -1,0 +1,36 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"pressroom/internal/sandbox/store"
+)
+
+// Allow allows the request of a consent page as one of the network's people. It returns what the browser brings back to
+// the app: a code and the state.
+func Allow(ctx context.Context, consent, person string) (url.Values, error) {
+	address := consent + "&" + url.Values{"account": {person}, "decision": {"allow"}}.Encode()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, fmt.Errorf("requesting consent: %w", err)
+	}
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("requesting consent: %w", err)
+	}
+	defer response.Body.Close()
+	back, err := response.Location()
+	if err != nil {
+		return nil, fmt.Errorf("requesting consent: HTTP %d", response.StatusCode)
+	}
+	return back.Query(), nil
+}
+
+// ExpireTokens ends all access tokens of a network that clients can refresh. The grants stay.
+func (s *Server) ExpireTokens(ctx context.Context, platform string) error {
+	return s.base.Store.InTx(ctx, func(t store.Tx) error { return t.ExpireTokens(ctx, platform) })
+}

@@ -1,0 +1,181 @@
+// Package facebook stands in for Facebook.
+package facebook
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"pressroom/internal/sandbox/base"
+	"pressroom/internal/sandbox/graph"
+	"pressroom/internal/sandbox/insights"
+	"pressroom/internal/sandbox/store"
+)
+
+const (
+	Name              = "facebook"
+	kindPage          = "page"                    // kind of a Page's token; a person's is oauth.KindAccess
+	pageTokenLifetime = 10 * 365 * 24 * time.Hour // of a Page's token that a long-lived one read
+)
+
+// Network is the part of the Graph API for Pages: the consent and its tokens, photos, videos and posts. Each person
+// has one Page of the same name, which is the account.
+type Network struct{ *graph.API }
+
+func New(s *base.Server) *Network {
+	return &Network{graph.New(s, Name, "Facebook", "fb", "pages")}
+}
+
+func (n *Network) Init(ctx context.Context) error { return n.AddPeople(ctx, pageID) }
+
+func pageID(handle string) string { return base.StableID("10", "facebook page "+handle) }
+
+// Handler serves the network's two API hosts below graph/ and video/, and the consent page and posts below www/.
+func (n *Network) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /www/{version}/dialog/oauth", n.dialog)
+	mux.HandleFunc("POST /www/{version}/dialog/oauth", n.dialog)
+	mux.HandleFunc("POST /video/{version}/{user}/videos", n.uploadVideo)
+	for pattern, do := range map[string]func(*http.Request) (any, error){
+		"GET /graph/{version}/oauth/access_token":      n.giveToken,
+		"GET /graph/{version}/me/permissions":          n.Permissions,
+		"DELETE /graph/{version}/{person}/permissions": n.RevokePermissions,
+		"GET /graph/{version}/me/accounts":             n.pages,
+		"GET /graph/{version}/{user}/published_posts":  n.listPosts,
+		"POST /graph/{version}/{user}/photos":          n.createPhoto,
+		"POST /graph/{version}/{user}/feed":            n.post,
+		"GET /graph/{version}/{id}":                    n.describe,
+		"GET /graph/{version}/{id}/insights":           n.postInsights,
+		"GET /media/{account}/{cid}":                   n.MediaFile(n.Platform, graph.ErrNoObject),
+		"/":                                            n.NotFound,
+	} {
+		mux.HandleFunc(pattern, n.Handle(do))
+	}
+	mux.HandleFunc("GET /www/{handle}/posts/{id}", n.ToPage)
+	mux.HandleFunc("GET /www/{handle}/videos/{id}/{$}", n.ToPage)
+	return mux
+}
+
+// dialog is the consent page. A test can decline permissions by naming them in declined.
+func (n *Network) dialog(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, base.MaxBody)
+	if r.ParseForm() == nil {
+		declined := strings.Split(r.Form.Get("declined"), ",")
+		scopes := slices.DeleteFunc(strings.Split(r.Form.Get("scope"), ","), func(scope string) bool {
+			return slices.Contains(declined, scope)
+		})
+		r.Form.Set("scope", strings.Join(scopes, ","))
+	}
+	n.Authorize(w, r)
+}
+
+// giveToken exchanges a code for a token of one hour, or a person's token for one of sixty days.
+func (n *Network) giveToken(r *http.Request) (any, error) {
+	switch {
+	case r.Form.Get("client_id") == "" || r.Form.Get("client_secret") == "":
+		return nil, graph.InvalidParameter("client_id and client_secret are required")
+	case r.Form.Get("grant_type") == "":
+		return n.RedeemCode(r, nil)
+	}
+	r.Form.Set("access_token", r.Form.Get("fb_exchange_token"))
+	return n.ExchangeToken(r)
+}
+
+// pages lists the person's Pages, each with its own token. A long-lived token reads tokens that last as long as the
+// consent.
+func (n *Network) pages(r *http.Request) (any, error) {
+	var data []map[string]any
+	err := n.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {
+		life := token.Expires.Sub(n.Now())
+		if token.Expires.Sub(token.Issued) > graph.ShortLifetime {
+			life = pageTokenLifetime
+		}
+		token.Kind = kindPage
+		text, err := n.Issue(r.Context(), t, token, life)
+		page := pageView(a)
+		page["access_token"], page["tasks"] = text, []string{"ANALYZE", "ADVERTISE", "MODERATE", "CREATE_CONTENT"}
+		data = append(data, graph.PickFields(r, page))
+		return err
+	})
+	return map[string]any{
+		"data": data, "paging": map[string]any{"cursors": map[string]string{"before": "MA", "after": "MA"}},
+	}, err
+}
+
+func pageView(a store.Account) map[string]any {
+	return map[string]any{"id": a.ID, "name": a.DisplayName, "username": a.Handle}
+}
+
+// asPage calls do in a transaction with the Page of the request's token. It refuses a path that names another Page.
+func (n *Network) asPage(r *http.Request, do func(store.Tx, store.Account, store.Token) error) error {
+	return n.Store.InTx(r.Context(), func(t store.Tx) error {
+		token, good, err := n.Find(r.Context(), t, kindPage, r.Form.Get("access_token"))
+		switch {
+		case err != nil:
+			return err
+		case token.Kind == "":
+			return n.refuseNonPage(r, t)
+		case !good:
+			return graph.ErrSessionExpired
+		}
+		a, found, err := t.Account(r.Context(), Name, token.Account)
+		if err != nil {
+			return err
+		}
+		if user := r.PathValue("user"); !found || user != "" && user != a.ID {
+			return graph.ErrNoObject
+		}
+		return do(t, a, token)
+	})
+}
+
+// refuseNonPage refuses a token that is not a Page's.
+func (n *Network) refuseNonPage(r *http.Request, t store.Tx) error {
+	if _, _, err := n.Authenticate(r, t); err != nil {
+		return err
+	}
+	return &graph.Error{Status: http.StatusForbidden, Code: 200, Message: "A page access token is required"}
+}
+
+// describe returns the object with an id: the person, the Page, or a post or video of the Page.
+func (n *Network) describe(r *http.Request) (any, error) {
+	var answer map[string]any
+	var err error
+	if id := r.PathValue("id"); id == "me" {
+		err = n.AsCaller(r, func(_ store.Tx, a store.Account, _ store.Token) error {
+			answer = map[string]any{"id": graph.PersonID(a.Handle), "name": a.DisplayName}
+			return nil
+		})
+	} else {
+		err = n.asPage(r, func(t store.Tx, a store.Account, _ store.Token) error {
+			answer, err = n.object(r, t, a, id)
+			return err
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return graph.PickFields(r, answer), nil
+}
+
+func (n *Network) object(r *http.Request, t store.Tx, a store.Account, id string) (map[string]any, error) {
+	if id == a.ID {
+		page := pageView(a)
+		page["followers_count"] = insights.Followers(Name, a.ID, n.Now())
+		return page, nil
+	}
+	v, found, err := findVideo(r.Context(), t, `id = ? and account = ?`, id, a.ID)
+	if found && !v.finished.IsZero() {
+		err = n.withholdVideo(r, t, v)
+	}
+	if found || err != nil {
+		return n.videoView(v, a), err
+	}
+	p, found, err := t.Post(r.Context(), Name, id)
+	if err == nil && (!found || p.Account != a.ID) {
+		err = graph.ErrNoObject
+	}
+	return n.postView(r, p), err
+}

@@ -1,0 +1,62 @@
+package facebook
+
+import (
+	"net/http"
+	"strings"
+
+	"pressroom/internal/sandbox/graph"
+	"pressroom/internal/sandbox/insights"
+	"pressroom/internal/sandbox/store"
+)
+
+// postMetrics are the metrics of posts that the network still offers.
+var postMetrics = graph.Metrics{
+	"post_media_view":              func(c insights.Counts) any { return c.Views },
+	"post_total_media_view_unique": func(c insights.Counts) any { return c.Reach },
+	"post_clicks":                  func(c insights.Counts) any { return c.Clicks },
+	"post_reactions_by_type_total": func(c insights.Counts) any {
+		return map[string]int64{"like": c.Likes - c.Likes/3, "love": c.Likes / 3}
+	},
+}
+
+const insightsScope = "read_insights"
+
+func (n *Network) postInsights(r *http.Request) (any, error) {
+	var p store.Post
+	err := n.asPage(r, func(t store.Tx, a store.Account, token store.Token) error {
+		if err := n.RequireScope(r.Context(), t, token, insightsScope); err != nil {
+			return err
+		}
+		var err error
+		p, err = findPost(r, t, a)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return postMetrics.Answer(r, r.PathValue("id"), insights.Count(p, n.Now()))
+}
+
+// findPost returns the Page's post that the path names. A video's post is stored under the video's id.
+func findPost(r *http.Request, t store.Tx, a store.Account) (store.Post, error) {
+	id := r.PathValue("id")
+	for _, id := range []string{id, strings.TrimPrefix(id, a.ID+"_")} {
+		p, found, err := t.Post(r.Context(), Name, id)
+		if err != nil || found && p.Account == a.ID {
+			return p, err
+		}
+	}
+	return store.Post{}, graph.ErrNoObject
+}
+
+// addCounts adds the counts below a post. Shares are left out if there are none.
+func addCounts(c insights.Counts, answer map[string]any) map[string]any {
+	summary := func(total int64) map[string]any {
+		return map[string]any{"data": []any{}, "summary": map[string]int64{"total_count": total}}
+	}
+	answer["reactions"], answer["comments"] = summary(c.Likes), summary(c.Comments)
+	if c.Shares > 0 {
+		answer["shares"] = map[string]int64{"count": c.Shares}
+	}
+	return answer
+}

@@ -1,0 +1,267 @@
+package facebook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	_ "image/gif" // the graph package registers JPEG and PNG
+	"math"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf16"
+
+	"pressroom/internal/sandbox/base"
+	"pressroom/internal/sandbox/graph"
+	"pressroom/internal/sandbox/insights"
+	"pressroom/internal/sandbox/marker"
+	"pressroom/internal/sandbox/store"
+)
+
+const (
+	maxText   = 63_206 // UTF-16 code units
+	maxPhotos = 10
+	formPhoto = "PHOTO" // forms of containers
+	formPost  = "POST"
+)
+
+var photoLimits = graph.ImageLimits{
+	Types: []string{"image/jpeg", "image/png", "image/gif"}, MaxSize: 4 << 20, MaxRatio: math.Inf(1),
+}
+
+var (
+	errDuplicate = &graph.Error{Status: http.StatusBadRequest, Code: 506, Message: "Duplicate status message"}
+	errPhotoUsed = &graph.Error{
+		Status: http.StatusBadRequest, Code: 100, Subcode: 1366051, Message: "These photos were already posted",
+	}
+	errPhoto = &graph.Error{
+		Status: http.StatusBadRequest, Code: 100, Subcode: 1366046,
+		Message: "Photos should be smaller than 4 MB and saved as JPG, PNG or GIF",
+	}
+	errLink = &graph.Error{
+		Status: http.StatusBadRequest, Code: 100, Subcode: 1609005, Message: "The link could not be used",
+	}
+	errText = &graph.Error{
+		Status: http.StatusBadRequest, Code: 100, Subcode: 1346003, Message: "This content cannot be posted",
+	}
+)
+
+// createPhoto fetches a photo for a later post. Photos that are published at once are not supported.
+func (n *Network) createPhoto(r *http.Request) (any, error) {
+	if r.Form.Get("published") != "false" {
+		return nil, graph.InvalidParameter("published has to be false in this sandbox")
+	}
+	c := graph.Container{Form: formPhoto}
+	err := n.asPage(r, func(_ store.Tx, a store.Account, _ store.Token) error {
+		c.Account = a.ID
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	m, err := n.FetchImage(r.Context(), c.Account, r.Form.Get("url"), photoLimits)
+	if errors.Is(err, graph.ErrImageType) || errors.Is(err, graph.ErrImageSize) {
+		err = errPhoto
+	}
+	if err != nil {
+		return nil, err
+	}
+	m.Alt = r.Form.Get("alt_text_custom")
+	c.Media = []store.Medium{m}
+	err = n.asPage(r, func(t store.Tx, _ store.Account, _ store.Token) error {
+		c.Made = n.Now()
+		return graph.InsertContainer(r.Context(), t, Name, &c)
+	})
+	return map[string]string{"id": c.ID()}, err
+}
+
+// show publishes a post, on disk when it returns: prepare checks the request, and save stores the post.
+func (n *Network) show(
+	r *http.Request, prepare func(t store.Tx, a store.Account) (*store.Post, error), save func(t store.Tx, p *store.Post) error,
+) (string, error) {
+	return n.Server.Publish(graph.ErrInternal, func(waited bool) (marker.Outcome, error) {
+		var out marker.Outcome
+		err := n.asPage(r, func(t store.Tx, a store.Account, token store.Token) error {
+			p, err := prepare(t, a)
+			if err != nil {
+				return err
+			}
+			publication := marker.Attempt{
+				Platform: Name, Account: a.ID, Text: p.Text, Session: token.Session, Waited: waited,
+			}
+			out, err = publication.Publish(r.Context(), t, refusals, func() (string, error) {
+				err := save(t, p)
+				return p.ID, err
+			})
+			return err
+		})
+		return out, err
+	})
+}
+
+// refusals are the refusals that markers ask for.
+var refusals = marker.Refusals{
+	Rejected: errText, Expired: graph.ErrSessionExpired, RateLimited: graph.ErrRateLimited, Failed: graph.ErrInternal,
+}
+
+// post publishes a text, a link or photos.
+func (n *Network) post(r *http.Request) (any, error) {
+	var photos []graph.Container
+	id, err := n.show(r, func(t store.Tx, a store.Account) (*store.Post, error) {
+		var err error
+		if photos, err = findPhotos(r, t, a); err != nil {
+			return nil, err
+		}
+		p := &store.Post{Platform: Name, Account: a.ID, Text: r.Form.Get("message")}
+		return p, checkPost(r.Form, photos)
+	}, func(t store.Tx, p *store.Post) error { return n.savePost(r, t, p, photos) })
+	return map[string]string{"id": id}, err
+}
+
+// findPhotos returns the photos of a post.
+func findPhotos(r *http.Request, t store.Tx, a store.Account) ([]graph.Container, error) {
+	var named []struct {
+		ID string `json:"media_fbid"`
+	}
+	if text := r.Form.Get("attached_media"); text != "" && json.Unmarshal([]byte(text), &named) != nil ||
+		len(named) > maxPhotos {
+		return nil, graph.InvalidParameter("attached_media has to be a list of at most 10 photos")
+	}
+	photos := make([]graph.Container, len(named))
+	for i := range named {
+		c, found, err := graph.FindContainer(r.Context(), t, Name, named[i].ID)
+		switch {
+		case err != nil:
+			return nil, err
+		case !found || c.Account != a.ID || c.Form != formPhoto:
+			return nil, graph.ErrNoObject
+		case c.Post != "":
+			return nil, errPhotoUsed
+		}
+		photos[i] = c
+	}
+	return photos, nil
+}
+
+func checkPost(form url.Values, photos []graph.Container) error {
+	text, link := form.Get("message"), form.Get("link")
+	switch {
+	case form.Get("published") == "false":
+		return graph.InvalidParameter("published has to be true in this sandbox")
+	case strings.TrimSpace(text) == "" && link == "" && len(photos) == 0:
+		return graph.InvalidParameter("A post needs message, link or attached_media")
+	case !fits(text):
+		return graph.InvalidParameter("The message is too long")
+	case link != "" && !base.LinkPattern.MatchString(link):
+		return errLink
+	}
+	return nil
+}
+
+func fits(text string) bool { return len(utf16.Encode([]rune(text))) <= maxText }
+
+// savePost stores a post that differs from the last one, and marks its photos as used.
+func (n *Network) savePost(r *http.Request, t store.Tx, p *store.Post, photos []graph.Container) error {
+	last, err := t.Posts(r.Context(), `where p.platform = ? and p.account = ? order by p.seq desc limit 1`,
+		Name, p.Account)
+	if err != nil {
+		return err
+	}
+	if len(photos) == 0 && len(last) > 0 && len(last[0].Media) == 0 && last[0].Text == p.Text {
+		return errDuplicate
+	}
+	number := graph.Container{Account: p.Account, Form: formPost, Text: p.Text, Made: n.Now()}
+	if err := graph.InsertContainer(r.Context(), t, Name, &number); err != nil {
+		return err
+	}
+	for _, photo := range photos {
+		p.Media = append(p.Media, photo.Media...)
+	}
+	for _, used := range append(slices.Clone(photos), number) {
+		if err := graph.MarkContainerPublished(r.Context(), t, used); err != nil {
+			return err
+		}
+	}
+	p.ID = p.Account + "_" + number.PostID()
+	return n.saveWithBody(r.Context(), t, p, map[string]any{"media": p.Media, "link": r.Form.Get("link")})
+}
+
+// saveWithBody stores the post with a body.
+func (n *Network) saveWithBody(ctx context.Context, t store.Tx, p *store.Post, known map[string]any) error {
+	body, err := json.Marshal(known)
+	if err != nil {
+		return fmt.Errorf("writing a post: %w", err)
+	}
+	p.Body, p.At, p.Version = body, n.Now(), p.ID
+	return t.SavePost(ctx, *p)
+}
+
+func (n *Network) listPosts(r *http.Request) (any, error) {
+	since, limit, err := graph.ParsePage(r)
+	if err != nil {
+		return nil, err
+	}
+	read, err := graph.ParseOffset(r)
+	if err != nil {
+		return nil, err
+	}
+	data := []map[string]any{}
+	err = n.asPage(r, func(t store.Tx, a store.Account, _ store.Token) error {
+		posts, err := t.Posts(r.Context(),
+			`where p.platform = ? and p.account = ? and p.at >= ? order by p.seq desc limit ? offset ?`, Name,
+			a.ID, since, limit, read)
+		if err == nil {
+			err = marker.WithholdAny(posts, n.Now())
+		}
+		for _, p := range posts {
+			data = append(data, graph.PickFields(r, addCounts(insights.Count(p, n.Now()), n.postView(r, p))))
+		}
+		return err
+	})
+	return n.Page(r, data, limit, read), err
+}
+
+// postView returns a post in the API's form. The post of a video has an id besides the video's.
+func (n *Network) postView(r *http.Request, p store.Post) map[string]any {
+	id := p.ID
+	if !strings.Contains(id, "_") {
+		id = p.Account + "_" + id
+	}
+	answer := map[string]any{
+		"id": id, "created_time": p.At.Format(graph.TimeFormat),
+		"permalink_url": n.BaseURL(r) + "/" + Name + "/www/" + p.Handle + "/posts/" + p.ID,
+	}
+	if p.Text != "" {
+		answer["message"] = p.Text
+	}
+	if attached := attachments(p); attached != nil {
+		answer["attachments"] = map[string]any{"data": []any{attached}}
+	}
+	return answer
+}
+
+// attachments returns the attachment of a post, which can have parts.
+func attachments(p store.Post) map[string]any {
+	parts := make([]map[string]any, len(p.Media))
+	for i, m := range p.Media {
+		parts[i] = map[string]any{"type": "photo", "description": m.Alt}
+		if m.Video() {
+			parts[i]["type"] = "video_inline"
+		}
+	}
+	var known struct {
+		Link string `json:"link"`
+	}
+	_ = json.Unmarshal(p.Body, &known) // keepShown wrote it
+	switch {
+	case len(parts) > 1:
+		return map[string]any{"type": "album", "subattachments": map[string]any{"data": parts}}
+	case len(parts) == 1:
+		return parts[0]
+	case known.Link != "":
+		return map[string]any{"type": "share", "url": known.Link}
+	}
+	return nil
+}

@@ -1,0 +1,299 @@
+package facebook
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom/internal/sandbox/base"
+	"pressroom/internal/sandbox/graph"
+	"pressroom/internal/sandbox/marker"
+	"pressroom/internal/sandbox/store"
+)
+
+const (
+	maxVideo       = 10_000_000_000 // bytes
+	chunkSize      = 1 << 20        // bytes
+	formOverhead   = 64 << 10       // bytes of a form besides the chunk
+	uploadLifetime = 24 * time.Hour
+)
+
+// video is a video and its upload.
+type video struct {
+	id, session string
+	account     string
+	size        int64
+	received    int64
+	chunks      []string // cids, in order
+	failure     string
+	made        time.Time
+	finished    time.Time // when the upload ended; zero before
+}
+
+var (
+	errUpload = &graph.Error{
+		Status: http.StatusBadRequest, Code: 100, Message: "There is no such upload, or it has been ended",
+	}
+	errOffset = &graph.Error{
+		Status: http.StatusBadRequest, Code: 100, Subcode: 1363037,
+		Message: "The start offset is not the one that was asked for",
+	}
+)
+
+// uploadVideo handles the three phases of an upload. Files come in a multipart form.
+func (n *Network) uploadVideo(w http.ResponseWriter, r *http.Request) {
+	if !strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
+		n.Handle(n.videoPhase)(w, r)
+		return
+	}
+	ctx, cancel := base.WorkContext(r)
+	defer cancel()
+	r = r.WithContext(ctx)
+	end := base.AllowUpload(w)
+	r.Body = http.MaxBytesReader(w, r.Body, chunkSize+formOverhead)
+	err := r.ParseMultipartForm(chunkSize + formOverhead)
+	end()
+	if err != nil {
+		n.Write(w, r, nil, graph.InvalidParameter("The request cannot be read"))
+		return
+	}
+	answer, err := n.videoPhase(r)
+	n.Write(w, r, answer, err)
+}
+
+func (n *Network) videoPhase(r *http.Request) (any, error) {
+	switch r.Form.Get("upload_phase") {
+	case "start":
+		return n.startVideo(r)
+	case "transfer":
+		return n.transferVideo(r)
+	case "finish":
+		return n.finishVideo(r)
+	}
+	return nil, graph.InvalidParameter("upload_phase has to be one of start, transfer, finish")
+}
+
+func (n *Network) startVideo(r *http.Request) (any, error) {
+	size, err := strconv.ParseInt(r.Form.Get("file_size"), 10, 64)
+	if err != nil || size < 1 || size > maxVideo {
+		return nil, graph.InvalidParameter("file_size is not that of a video")
+	}
+	v := video{size: size}
+	err = n.asPage(r, func(t store.Tx, a store.Account, _ store.Token) error {
+		v.account, v.made = a.ID, n.Now()
+		return insertVideo(r.Context(), t, &v)
+	})
+	answer := v.nextChunk()
+	answer["video_id"], answer["upload_session_id"] = v.id, v.session
+	return answer, err
+}
+
+// nextChunk returns the range of the next chunk.
+func (v video) nextChunk() map[string]string {
+	return map[string]string{
+		"start_offset": strconv.FormatInt(v.received, 10),
+		"end_offset":   strconv.FormatInt(min(v.received+chunkSize, v.size), 10),
+	}
+}
+
+// upload returns the caller's unfinished upload.
+func (n *Network) upload(r *http.Request, t store.Tx, a store.Account) (video, error) {
+	v, found, err := findVideo(r.Context(), t, `session = ? and account = ?`, r.Form.Get("upload_session_id"), a.ID)
+	if err == nil && (!found || !v.finished.IsZero() || n.Now().Sub(v.made) >= uploadLifetime) {
+		err = errUpload
+	}
+	return v, err
+}
+
+func (n *Network) transferVideo(r *http.Request) (any, error) {
+	var v video
+	file, _, err := r.FormFile("video_file_chunk")
+	if err != nil {
+		return nil, graph.InvalidParameter("video_file_chunk is missing")
+	}
+	defer file.Close()
+	chunk, err := n.Store.SaveFile(file)
+	if err != nil {
+		return nil, err
+	}
+	err = n.asPage(r, func(t store.Tx, a store.Account, _ store.Token) error {
+		var err error
+		if v, err = n.upload(r, t, a); err != nil {
+			return err
+		}
+		if r.Form.Get("start_offset") != v.nextChunk()["start_offset"] || chunk.Size == 0 ||
+			v.received+chunk.Size > v.size {
+			return errOffset
+		}
+		v.received += chunk.Size
+		v.chunks = append(v.chunks, chunk.CID)
+		return updateVideo(r.Context(), t, v)
+	})
+	return v.nextChunk(), err
+}
+
+// finishVideo ends an upload. The video is shown once the network has processed it.
+func (n *Network) finishVideo(r *http.Request) (any, error) {
+	file, failure, err := n.assemble(r)
+	if err != nil {
+		return nil, err
+	}
+	var v video
+	_, err = n.show(r, func(t store.Tx, a store.Account) (*store.Post, error) {
+		var err error
+		if v, err = n.upload(r, t, a); err != nil {
+			return nil, err
+		}
+		p := &store.Post{
+			Platform: Name, Account: a.ID, ID: v.id, Text: r.Form.Get("description"), Media: []store.Medium{file},
+		}
+		if !fits(p.Text) {
+			return nil, graph.InvalidParameter("The description is too long")
+		}
+		return p, nil
+	}, func(t store.Tx, p *store.Post) error {
+		v.finished, v.failure = n.Now(), failure
+		if err := updateVideo(r.Context(), t, v); err != nil || failure != "" {
+			return err
+		}
+		return n.saveWithBody(r.Context(), t, p, map[string]any{"media": p.Media})
+	})
+	return map[string]bool{"success": true}, err
+}
+
+// assemble joins the chunks. It returns the medium, or what is wrong with it.
+func (n *Network) assemble(r *http.Request) (store.Medium, string, error) {
+	var v video
+	err := n.asPage(r, func(t store.Tx, a store.Account, _ store.Token) error {
+		var err error
+		v, err = n.upload(r, t, a)
+		if err == nil && v.received < v.size {
+			err = errOffset
+		}
+		return err
+	})
+	if err != nil {
+		return store.Medium{}, "", err
+	}
+	blob, err := n.Store.Join(v.chunks)
+	if err != nil {
+		return store.Medium{}, "", err
+	}
+	if blob.MIME != "video/mp4" && blob.MIME != "video/quicktime" {
+		return store.Medium{}, "The video cannot be read", nil
+	}
+	file, err := n.SaveMedium(r.Context(), Name, v.account, blob)
+	return file, "", err
+}
+
+// videoView returns a video in the API's form. Its address has no host.
+func (n *Network) videoView(v video, a store.Account) map[string]any {
+	status := map[string]any{"video_status": n.videoStatus(v)}
+	published := status["video_status"] == "ready"
+	for phase, done := range map[string]bool{
+		"uploading_phase": v.received == v.size, "processing_phase": published, "publishing_phase": published,
+	} {
+		status[phase] = map[string]any{"status": "not_started"}
+		if done {
+			status[phase] = map[string]any{"status": "complete"}
+		}
+	}
+	if status["video_status"] == "error" {
+		status["processing_phase"] = map[string]any{
+			"status": "error", "errors": []any{map[string]any{"code": 1363008, "message": v.failure}},
+		}
+	}
+	return map[string]any{
+		"id": v.id, "status": status, "published": published, "permalink_url": "/" + a.Handle + "/videos/" + v.id + "/",
+		"created_time": v.made.Format(graph.TimeFormat),
+	}
+}
+
+// withholdVideo returns marker.ErrLost if a marker keeps the video's post unconfirmed.
+func (n *Network) withholdVideo(r *http.Request, t store.Tx, v video) error {
+	p, found, err := t.Post(r.Context(), Name, v.id)
+	if err != nil || !found {
+		return err
+	}
+	return marker.Withhold(Name, p.Text, p.At, n.Now())
+}
+
+func (n *Network) videoStatus(v video) string {
+	switch {
+	case !v.finished.IsZero() && n.Now().Sub(v.finished) < n.Ready:
+		return "processing"
+	case !v.finished.IsZero() && v.failure != "":
+		return "error"
+	case !v.finished.IsZero():
+		return "ready"
+	case n.Now().Sub(v.made) >= uploadLifetime:
+		return "expired"
+	case v.received == v.size:
+		return "upload_complete"
+	}
+	return "uploading"
+}
+
+// insertVideo stores a new upload and sets its ids.
+func insertVideo(ctx context.Context, t store.Tx, v *video) error {
+	var seq int64
+	if err := t.QueryRowContext(ctx, `select coalesce(max(seq), 0) + 1 from facebook_videos`).Scan(&seq); err != nil {
+		return fmt.Errorf("counting videos: %w", err)
+	}
+	v.id, v.session = fmt.Sprintf("15%015d", seq), fmt.Sprintf("16%015d", seq)
+	_, err := t.ExecContext(ctx,
+		`insert into facebook_videos (seq, id, session, account, size, made_at) values (?, ?, ?, ?, ?, ?)`,
+		seq, v.id, v.session, v.account, v.size, v.made.UnixMilli())
+	if err != nil {
+		return fmt.Errorf("beginning an upload: %w", err)
+	}
+	return nil
+}
+
+// updateVideo updates a video.
+func updateVideo(ctx context.Context, t store.Tx, v video) error {
+	chunks, err := json.Marshal(v.chunks)
+	if err != nil {
+		return fmt.Errorf("writing a video's chunks: %w", err)
+	}
+	finished := sql.NullInt64{Int64: v.finished.UnixMilli(), Valid: !v.finished.IsZero()}
+	_, err = t.ExecContext(ctx,
+		`update facebook_videos set received = ?, chunks = ?, failure = ?, finished_at = ? where id = ?`,
+		v.received, string(chunks), v.failure, finished, v.id)
+	if err != nil {
+		return fmt.Errorf("saving a video: %w", err)
+	}
+	return nil
+}
+
+// findVideo returns the video that the condition selects, and reports whether it exists.
+func findVideo(ctx context.Context, t store.Tx, condition string, args ...any) (video, bool, error) {
+	var v video
+	var chunks string
+	var made int64
+	var finished sql.NullInt64
+	err := t.QueryRowContext(ctx,
+		`select id, session, account, size, received, chunks, failure, made_at, finished_at from facebook_videos
+		where `+condition, args...).
+		Scan(&v.id, &v.session, &v.account, &v.size, &v.received, &chunks, &v.failure, &made, &finished)
+	if errors.Is(err, sql.ErrNoRows) {
+		return video{}, false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(chunks), &v.chunks)
+	}
+	if err != nil {
+		return video{}, false, fmt.Errorf("finding a video: %w", err)
+	}
+	v.made = time.UnixMilli(made).UTC()
+	if finished.Valid {
+		v.finished = time.UnixMilli(finished.Int64).UTC()
+	}
+	return v, true, nil
+}

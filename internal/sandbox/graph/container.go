@@ -1,0 +1,112 @@
+package graph
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom/internal/sandbox/marker"
+	"pressroom/internal/sandbox/store"
+)
+
+// Container is a post that is prepared before it is published.
+type Container struct {
+	seq     int64
+	Account string
+	Form    string // the network's name for the kind of post
+	Item    bool   // part of another container
+	Text    string
+	Media   []store.Medium
+	Failure string // why it failed
+	Made    time.Time
+	Post    string // id of its publication
+}
+
+// Prefixes of the ids of containers and of their posts.
+const (
+	containerPrefix = "18"
+	postPrefix      = "17"
+)
+
+func (c Container) ID() string     { return fmt.Sprintf(containerPrefix+"%015d", c.seq) }
+func (c Container) PostID() string { return fmt.Sprintf(postPrefix+"%015d", c.seq) }
+
+// Status returns the container's status. The network processes it for a while.
+func (c Container) Status(now time.Time, work time.Duration) string {
+	age := now.Sub(c.Made)
+	switch {
+	case c.Post != "":
+		return "PUBLISHED"
+	case age >= containerLife:
+		return "EXPIRED"
+	case age < work:
+		return "IN_PROGRESS"
+	case c.Failure != "":
+		return "ERROR"
+	}
+	return "FINISHED"
+}
+
+// Withhold returns marker.ErrLost if the container must not be shown, as a marker keeps its post unconfirmed.
+func (c Container) Withhold(platform string, now time.Time) error {
+	if c.Post == "" {
+		return nil
+	}
+	return marker.Withhold(platform, c.Text, c.Made, now)
+}
+
+// InsertContainer stores the container and sets its number.
+func InsertContainer(ctx context.Context, t store.Tx, platform string, c *Container) error {
+	media, err := json.Marshal(append([]store.Medium{}, c.Media...))
+	if err != nil {
+		return fmt.Errorf("writing a container's media: %w", err)
+	}
+	err = t.QueryRowContext(ctx,
+		`insert into containers (platform, account, form, item, text, media, failure, made_at)
+		values (?, ?, ?, ?, ?, ?, ?, ?) returning seq`,
+		platform, c.Account, c.Form, c.Item, c.Text, string(media), c.Failure, c.Made.UnixMilli()).Scan(&c.seq)
+	if err != nil {
+		return fmt.Errorf("saving a container: %w", err)
+	}
+	return nil
+}
+
+// FindContainer returns a container by its id, and reports whether it exists.
+func FindContainer(ctx context.Context, t store.Tx, platform, id string) (Container, bool, error) {
+	// any other id differs from the container's
+	seq, _ := strconv.ParseInt(strings.TrimPrefix(id, containerPrefix), 10, 64)
+	c := Container{seq: seq}
+	if c.ID() != id {
+		return Container{}, false, nil
+	}
+	var media string
+	var made int64
+	err := t.QueryRowContext(ctx,
+		`select account, form, item, text, media, failure, made_at, post from containers
+		where platform = ? and seq = ?`, platform, seq).
+		Scan(&c.Account, &c.Form, &c.Item, &c.Text, &media, &c.Failure, &made, &c.Post)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Container{}, false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(media), &c.Media)
+	}
+	if err != nil {
+		return Container{}, false, fmt.Errorf("finding a container: %w", err)
+	}
+	c.Made = time.UnixMilli(made)
+	return c, true, nil
+}
+
+// MarkContainerPublished records the publication of a container.
+func MarkContainerPublished(ctx context.Context, t store.Tx, c Container) error {
+	if _, err := t.ExecContext(ctx, `update containers set post = ? where seq = ?`, c.PostID(), c.seq); err != nil {
+		return fmt.Errorf("recording a publication: %w", err)
+	}
+	return nil
+}

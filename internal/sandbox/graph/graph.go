@@ -1,0 +1,114 @@
+// Package graph is the part of Meta's Graph API that Instagram, Facebook and Threads share.
+package graph
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"pressroom/internal/sandbox/base"
+	"pressroom/internal/sandbox/oauth"
+)
+
+// API is what Meta's networks share: answers and refusals, tokens that are exchanged for longer ones, media that
+// the network fetches, and posts that are prepared in containers. It accepts every app and any secret.
+type API struct {
+	*oauth.Provider
+
+	client *http.Client // for the media
+	grants string       // prefix of the grant types that exchange tokens
+	usage  string       // the network's type in the usage headers
+}
+
+func New(s *base.Server, platform, title, grants, usage string) *API {
+	return &API{
+		Provider: &oauth.Provider{Server: s, Platform: platform, DisplayName: title}, client: &http.Client{Timeout: base.FetchTimeout},
+		grants: grants, usage: usage,
+	}
+}
+
+// TimeFormat is the layout of times in the Graph API.
+const TimeFormat = "2006-01-02T15:04:05-0700"
+
+// Error is a refusal of Meta's Graph API.
+type Error struct {
+	Status, Code, Subcode int
+	Message               string
+	transient             bool
+}
+
+func (e *Error) Error() string { return e.Message }
+
+var (
+	ErrSessionExpired = &Error{
+		Status: http.StatusBadRequest, Code: 190, Subcode: 463,
+		Message: "Error validating access token: Session has expired",
+	}
+	ErrNoObject = &Error{
+		Status: http.StatusBadRequest, Code: 100, Subcode: 33,
+		Message: "Unsupported request. Object with this ID does not exist",
+	}
+	ErrRateLimited = &Error{Status: http.StatusBadRequest, Code: 4, Message: "Application request limit reached"}
+	ErrInternal    = &Error{
+		Status: http.StatusInternalServerError, Code: 2, transient: true,
+		Message: "An unexpected error has occurred. Please retry your request later.",
+	}
+)
+
+func InvalidParameter(message string) *Error {
+	return &Error{Status: http.StatusBadRequest, Code: 100, Message: message}
+}
+
+// Handle returns the handler of a call.
+func (n *API) Handle(call base.Call) http.HandlerFunc {
+	return base.Handle(InvalidParameter("The request cannot be read"), call, n.Write)
+}
+
+func (n *API) Write(w http.ResponseWriter, r *http.Request, answer any, err error) {
+	refuse := func(e *Error) {
+		n.setUsage(w.Header(), e)
+		base.WriteJSON(w, e.Status, map[string]any{"error": map[string]any{
+			"message": e.Message, "type": "OAuthException", "code": e.Code, "error_subcode": e.Subcode,
+			"is_transient": e.transient, "fbtrace_id": base.NewID(),
+		}})
+	}
+	if !base.Respond(w, r, n.Platform, answer, err, ErrInternal, refuse) {
+		n.setUsage(w.Header(), nil)
+		base.WriteJSON(w, http.StatusOK, answer)
+	}
+}
+
+// setUsage sets the usage headers. They count whole minutes; Retry-After lets a client come back after two seconds.
+func (n *API) setUsage(header http.Header, refused *Error) {
+	percent, minutes := "1", "0"
+	if refused == ErrRateLimited {
+		percent, minutes = "100", "1"
+		header.Set("Retry-After", "2")
+	}
+	usage := `{"call_count":` + percent + `,"total_cputime":1,"total_time":1`
+	header.Set("X-App-Usage", usage+"}")
+	header.Set("X-Business-Use-Case-Usage",
+		`{"`+n.Platform+`":[`+usage+`,"type":"`+n.usage+`","estimated_time_to_regain_access":`+minutes+`}]}`)
+}
+
+func (n *API) NotFound(*http.Request) (any, error) {
+	return nil, &Error{Status: http.StatusBadRequest, Code: 2500, Message: "Unknown path components"}
+}
+
+// PickFields returns the requested fields and the id.
+func PickFields(r *http.Request, all map[string]any) map[string]any {
+	picked := map[string]any{"id": all["id"]}
+	for field := range strings.SplitSeq(r.Form.Get("fields"), ",") {
+		field, _, _ = strings.Cut(field, ".") // cuts off the fields of the field
+		if value, known := all[field]; known {
+			picked[field] = value
+		}
+	}
+	return picked
+}
+
+const (
+	ShortLifetime = time.Hour
+	longLifetime  = 60 * 24 * time.Hour
+	renewAge      = 24 * time.Hour // age from which a token can be renewed
+)

@@ -1,0 +1,142 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+	"image"
+	_ "image/jpeg"
+	_ "image/png"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"pressroom/internal/sandbox/store"
+)
+
+const containerLife = 24 * time.Hour
+
+// ImageLimits are a network's limits on images.
+type ImageLimits struct {
+	Types              []string // MIME
+	MaxSize            int64    // bytes
+	MinRatio, MaxRatio float64  // width divided by height
+}
+
+var (
+	errUnfetched = &Error{
+		Status: http.StatusBadRequest, Code: 9004, Subcode: 2207052,
+		Message: "The media could not be fetched from this URI",
+	}
+	ErrImageType = &Error{
+		Status: http.StatusBadRequest, Code: 36001, Subcode: 2207005, Message: "The image format is not supported",
+	}
+	ErrImageSize = &Error{
+		Status: http.StatusBadRequest, Code: 36000, Subcode: 2207004, Message: "The image is too large",
+	}
+	errImageShape = &Error{
+		Status: http.StatusBadRequest, Code: 36003, Subcode: 2207009, Message: "The aspect ratio is not supported",
+	}
+	ErrTextLength = &Error{
+		Status: http.StatusBadRequest, Code: 36004, Subcode: 2207010, Message: "The text is too long",
+	}
+	errNotReady = &Error{
+		Status: http.StatusBadRequest, Code: 9007, Subcode: 2207027, Message: "The media is not ready to be published",
+	}
+)
+
+// FetchImage fetches an image, and refuses an unsuitable one.
+func (n *API) FetchImage(ctx context.Context, account, address string, taken ImageLimits) (store.Medium, error) {
+	blob, fetched, err := n.Server.Fetch(ctx, n.client, address, taken.MaxSize)
+	switch {
+	case err != nil:
+		return store.Medium{}, err
+	case !fetched:
+		return store.Medium{}, errUnfetched
+	case blob.Size > taken.MaxSize:
+		return store.Medium{}, ErrImageSize
+	case !slices.Contains(taken.Types, blob.MIME):
+		return store.Medium{}, ErrImageType
+	}
+	file, err := os.Open(n.Store.FilePath(blob.CID))
+	if err != nil {
+		return store.Medium{}, fmt.Errorf("opening an image: %w", err)
+	}
+	defer file.Close()
+	config, _, err := image.DecodeConfig(file)
+	if err != nil {
+		return store.Medium{}, ErrImageType
+	}
+	if shape := float64(config.Width) / float64(config.Height); shape < taken.MinRatio || shape > taken.MaxRatio {
+		return store.Medium{}, errImageShape
+	}
+	return n.SaveMedium(ctx, n.Platform, account, blob)
+}
+
+// The ways in which a video can fail.
+const (
+	VideoUnfetched = "FAILED_DOWNLOADING_VIDEO"
+	VideoUnread    = "FAILED_PROCESSING_VIDEO"
+)
+
+// FetchVideo fetches a video. It returns how an unsuitable one fails, which the container shows.
+func (n *API) FetchVideo(ctx context.Context, account, address string, most int64) (store.Medium, string, error) {
+	blob, fetched, err := n.Server.Fetch(ctx, n.client, address, most)
+	switch {
+	case err != nil:
+		return store.Medium{}, "", err
+	case !fetched:
+		return store.Medium{}, VideoUnfetched, nil
+	case blob.Size > most, blob.MIME != "video/mp4" && blob.MIME != "video/quicktime":
+		return store.Medium{}, VideoUnread, nil
+	}
+	m, err := n.SaveMedium(ctx, n.Platform, account, blob)
+	return m, "", err
+}
+
+// CreateContainer stores a container of the caller after fill has set its content.
+func (n *API) CreateContainer(r *http.Request, fill func(*Container) error) (any, error) {
+	c := Container{Item: r.Form.Get("is_carousel_item") == "true"}
+	err := n.AsCaller(r, func(_ store.Tx, a store.Account, _ store.Token) error {
+		c.Account = a.ID
+		return nil
+	})
+	if err == nil {
+		err = fill(&c)
+	}
+	if err != nil {
+		return nil, err
+	}
+	err = n.Store.InTx(r.Context(), func(t store.Tx) error {
+		c.Made = n.Now()
+		return InsertContainer(r.Context(), t, n.Platform, &c)
+	})
+	return map[string]string{"id": c.ID()}, err
+}
+
+// GatherCarousel makes a carousel of containers.
+func (n *API) GatherCarousel(r *http.Request, c *Container, most int) error {
+	children := strings.Split(r.Form.Get("children"), ",")
+	if len(children) < 2 || len(children) > most {
+		return &Error{
+			Status: http.StatusBadRequest, Code: 100, Subcode: 2207028,
+			Message: fmt.Sprintf("A carousel has 2 to %d parts", most),
+		}
+	}
+	return n.Store.InTx(r.Context(), func(t store.Tx) error {
+		for _, id := range children {
+			child, found, err := FindContainer(r.Context(), t, n.Platform, id)
+			switch {
+			case err != nil:
+				return err
+			case !found || child.Account != c.Account || !child.Item:
+				return ErrNoObject
+			case child.Status(n.Now(), n.Ready) != "FINISHED":
+				return errNotReady
+			}
+			c.Media = append(c.Media, child.Media...)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,164 @@
+package graph
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"pressroom/internal/sandbox/marker"
+	"pressroom/internal/sandbox/store"
+)
+
+const (
+	DefaultPage = 25 // posts
+	MaxPage     = 100
+)
+
+// PublishContainer publishes a container's post, on disk when it returns.
+func (n *API) PublishContainer(r *http.Request) (any, error) {
+	id, err := n.Server.Publish(ErrInternal, func(waited bool) (marker.Outcome, error) {
+		var out marker.Outcome
+		err := n.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {
+			c, err := n.publishable(r, t, a)
+			if err == nil {
+				out, err = n.tryPublish(r.Context(), t, c, token, waited)
+			}
+			return err
+		})
+		return out, err
+	})
+	return map[string]string{"id": id}, err
+}
+
+// publishable returns the container that a request publishes, and fails if it is not ready.
+func (n *API) publishable(r *http.Request, t store.Tx, a store.Account) (Container, error) {
+	c, found, err := FindContainer(r.Context(), t, n.Platform, r.Form.Get("creation_id"))
+	if err != nil {
+		return Container{}, err
+	}
+	if !found || c.Account != a.ID || c.Item {
+		return Container{}, &Error{
+			Status: http.StatusBadRequest, Code: 24, Subcode: 2207006, Message: "The requested resource does not exist",
+		}
+	}
+	switch c.Status(n.Now(), n.Ready) {
+	case "PUBLISHED":
+		return Container{}, InvalidParameter("The container has been published already")
+	case "EXPIRED":
+		return Container{}, &Error{
+			Status: http.StatusBadRequest, Code: 24, Subcode: 2207008, Message: "The container has expired",
+		}
+	case "FINISHED":
+		return c, nil
+	}
+	return Container{}, errNotReady
+}
+
+// refusalsOfMarkers are the refusals that markers ask for.
+var refusalsOfMarkers = marker.Refusals{
+	Rejected: &Error{
+		Status: http.StatusBadRequest, Code: 4, Subcode: 2207051,
+		Message: "This content cannot be posted (asked for by a sandbox marker)",
+	},
+	Expired: ErrSessionExpired, RateLimited: ErrRateLimited, Failed: ErrInternal,
+}
+
+func (n *API) tryPublish(ctx context.Context, t store.Tx, c Container, token store.Token, waited bool) (marker.Outcome, error) {
+	publication := marker.Attempt{
+		Platform: n.Platform, Account: c.Account, Text: c.Text, Session: token.Session, Waited: waited,
+	}
+	return publication.Publish(ctx, t, refusalsOfMarkers, func() (string, error) {
+		body, err := json.Marshal(map[string]any{"media_type": ListedForms[c.Form], "media": c.Media})
+		if err != nil {
+			return "", fmt.Errorf("writing a post: %w", err)
+		}
+		err = t.SavePost(ctx, store.Post{
+			Platform: n.Platform, Account: c.Account, ID: c.PostID(), Text: c.Text, Media: c.Media, At: n.Now(),
+			Version: c.ID(), Body: body,
+		})
+		if err == nil {
+			err = MarkContainerPublished(ctx, t, c)
+		}
+		return c.PostID(), err
+	})
+}
+
+// ListedForms maps the forms of containers to the media types of posts.
+var ListedForms = map[string]string{
+	"TEXT": "TEXT_POST", "IMAGE": "IMAGE", "VIDEO": "VIDEO", "REELS": "VIDEO", "CAROUSEL": "CAROUSEL_ALBUM",
+}
+
+// MediaType returns the media type of a post.
+func MediaType(p store.Post) string {
+	var body struct {
+		Type string `json:"media_type"`
+	}
+	_ = json.Unmarshal(p.Body, &body) // tryPublish wrote it
+	return body.Type
+}
+
+// List lists the caller's posts since a Unix time, the newest first, each in the form of view.
+func (n *API) List(r *http.Request, view func(store.Post) (map[string]any, error)) (any, error) {
+	since, limit, err := ParsePage(r)
+	if err != nil {
+		return nil, err
+	}
+	read, err := ParseOffset(r)
+	if err != nil {
+		return nil, err
+	}
+	data := []map[string]any{}
+	err = n.AsCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {
+		posts, err := t.Posts(r.Context(),
+			`where p.platform = ? and p.account = ? and p.at >= ? order by p.seq desc limit ? offset ?`, n.Platform,
+			a.ID, since, limit, read)
+		if err == nil {
+			err = marker.WithholdAny(posts, n.Now())
+		}
+		for _, p := range posts {
+			if err == nil {
+				var item map[string]any
+				item, err = view(p)
+				data = append(data, item)
+			}
+		}
+		return err
+	})
+	return n.Page(r, data, limit, read), err
+}
+
+// ParsePage returns the start in Unix milliseconds and the limit of a list.
+func ParsePage(r *http.Request) (int64, int, error) {
+	since, limit := int64(0), DefaultPage
+	var err error
+	if text := r.Form.Get("since"); text != "" {
+		since, err = strconv.ParseInt(text, 10, 40)
+	}
+	if text := r.Form.Get("limit"); text != "" && err == nil {
+		limit, err = strconv.Atoi(text)
+	}
+	if err != nil || limit < 1 || limit > MaxPage {
+		return 0, 0, InvalidParameter("since has to be a Unix time, and limit a number from 1 to 100")
+	}
+	return since * 1000, limit, nil
+}
+
+// earlierPrefix is the prefix of the ids of earlier posts.
+const earlierPrefix = "16"
+
+// FormEarlier sets the id and the body of an earlier post on Instagram or Threads.
+func FormEarlier(p *store.Post) error {
+	form := "TEXT"
+	if len(p.Media) > 0 {
+		form = "IMAGE"
+	}
+	var err error
+	p.ID = fmt.Sprintf(earlierPrefix+"%015d", p.At.UnixMilli())
+	p.Version = p.ID
+	if p.Body, err = json.Marshal(map[string]any{"media_type": ListedForms[form], "media": p.Media}); err != nil {
+		return fmt.Errorf("writing a post: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,154 @@
+package graph
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"pressroom/internal/sandbox/base"
+	"pressroom/internal/sandbox/oauth"
+	"pressroom/internal/sandbox/store"
+)
+
+func (n *API) ExchangeCode(r *http.Request) (any, error) {
+	if r.Form.Get("client_secret") == "" || r.Form.Get("grant_type") != "authorization_code" {
+		return nil, InvalidParameter("client_secret and grant_type are required")
+	}
+	return n.RedeemCode(r, nil)
+}
+
+// RedeemCode exchanges a code for a token of one hour. If extend is not nil, it adds to the answer.
+func (n *API) RedeemCode(
+	r *http.Request, extend func(t store.Tx, code store.Token, answer map[string]any) error,
+) (map[string]any, error) {
+	var answer map[string]any
+	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
+		code, good, err := n.Redeem(r.Context(), t, r.Form)
+		if err != nil {
+			return err
+		}
+		if !good {
+			return InvalidParameter("Invalid verification code, or one that has been used, or another redirect_uri")
+		}
+		answer, err = n.newToken(r.Context(), t, code, ShortLifetime)
+		if err == nil && extend != nil {
+			err = extend(t, code, answer)
+		}
+		return err
+	})
+	return answer, err
+}
+
+// newToken returns the answer with a new token of a session.
+func (n *API) newToken(ctx context.Context, t store.Tx, of store.Token, life time.Duration) (map[string]any, error) {
+	of.Kind, of.Redirect, of.Challenge = oauth.KindAccess, "", ""
+	text, err := n.Issue(ctx, t, of, life)
+	return map[string]any{"access_token": text, "token_type": "bearer", "expires_in": int64(life / time.Second)}, err
+}
+
+func (n *API) ExchangeToken(r *http.Request) (any, error) {
+	if r.Form.Get("grant_type") != n.grants+"_exchange_token" || r.Form.Get("client_secret") == "" {
+		return nil, InvalidParameter("client_secret and grant_type are required")
+	}
+	return n.trade(r, 0)
+}
+
+func (n *API) RefreshToken(r *http.Request) (any, error) {
+	if r.Form.Get("grant_type") != n.grants+"_refresh_token" {
+		return nil, InvalidParameter("grant_type has to be " + n.grants + "_refresh_token")
+	}
+	return n.trade(r, renewAge)
+}
+
+// GrantToken exchanges a code of Facebook Login, or a person's token for one of sixty days.
+func (n *API) GrantToken(r *http.Request) (any, error) {
+	if r.Form.Get("client_secret") == "" || r.Form.Get("client_id") == "" {
+		return nil, InvalidParameter("client_id and client_secret are required")
+	}
+	if r.Form.Get("grant_type") != "fb_exchange_token" {
+		return n.RedeemCode(r, nil)
+	}
+	r.Form.Set("access_token", r.Form.Get("fb_exchange_token"))
+	return n.trade(r, 0)
+}
+
+// Permissions lists what a person allowed.
+func (n *API) Permissions(r *http.Request) (any, error) {
+	data := []map[string]any{}
+	err := n.AsCaller(r, func(t store.Tx, _ store.Account, token store.Token) error {
+		allowed, err := t.Scopes(r.Context(), n.Platform, token.Session)
+		for _, scope := range allowed {
+			data = append(data, map[string]any{"permission": scope, "status": "granted"})
+		}
+		return err
+	})
+	return map[string]any{"data": data}, err
+}
+
+// trade exchanges a token of a minimum age for one of sixty days. The old one keeps its lifetime.
+func (n *API) trade(r *http.Request, age time.Duration) (any, error) {
+	var answer map[string]any
+	err := n.AsCaller(r, func(t store.Tx, _ store.Account, old store.Token) error {
+		if n.Now().Sub(old.Issued) < age {
+			return InvalidParameter("The token is too young to be renewed")
+		}
+		var err error
+		answer, err = n.newToken(r.Context(), t, old, longLifetime)
+		return err
+	})
+	return answer, err
+}
+
+// AsCaller calls do in a transaction with the account of the request's token. It refuses a path that names another
+// account.
+func (n *API) AsCaller(r *http.Request, do func(store.Tx, store.Account, store.Token) error) error {
+	return n.Store.InTx(r.Context(), func(t store.Tx) error {
+		a, token, err := n.Authenticate(r, t)
+		if err != nil {
+			return err
+		}
+		if user := r.PathValue("user"); user != "" && user != "me" && user != a.ID {
+			return ErrNoObject
+		}
+		return do(t, a, token)
+	})
+}
+
+// Authenticate returns the account of the request's token.
+func (n *API) Authenticate(r *http.Request, t store.Tx) (store.Account, store.Token, error) {
+	text := r.Form.Get("access_token")
+	if text == "" {
+		text = strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	}
+	token, good, err := n.Find(r.Context(), t, oauth.KindAccess, text)
+	switch {
+	case err != nil:
+		return store.Account{}, token, err
+	case token.Kind == "":
+		return store.Account{}, token, &Error{
+			Status: http.StatusBadRequest, Code: 190, Message: "Invalid OAuth access token - Cannot parse access token",
+		}
+	case !good:
+		return store.Account{}, token, ErrSessionExpired
+	}
+	a, found, err := t.Account(r.Context(), n.Platform, token.Account)
+	if err == nil && !found {
+		err = ErrSessionExpired
+	}
+	return a, token, err
+}
+
+// RevokePermissions revokes the permissions of the person whose token the request has.
+func (n *API) RevokePermissions(r *http.Request) (any, error) {
+	err := n.AsCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {
+		if person := r.PathValue("person"); person != "me" && person != PersonID(a.Handle) {
+			return ErrNoObject
+		}
+		return t.EndSessions(r.Context(), n.Platform, a.ID)
+	})
+	return map[string]any{"success": true}, err
+}
+
+// PersonID returns the id of a person in Facebook Login, which differs from those of Pages and accounts.
+func PersonID(handle string) string { return base.StableID("11", "facebook person "+handle) }

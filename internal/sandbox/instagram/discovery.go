@@ -1,0 +1,248 @@
+package instagram
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom/internal/sandbox/graph"
+	"pressroom/internal/sandbox/marker"
+	"pressroom/internal/sandbox/store"
+	"pressroom/internal/sandbox/world"
+)
+
+// discoveryCalls returns the calls for the public data of other accounts and of hashtags, which only Facebook Login can
+// make.
+func (n *Network) discoveryCalls() map[string]func(*http.Request) (any, error) {
+	return map[string]func(*http.Request) (any, error){
+		"GET /facebook/{version}/{id}":                              n.lookUp,
+		"GET /facebook/{version}/ig_hashtag_search":                 n.searchHashtag,
+		"GET /facebook/{version}/{id}/top_media":                    n.topMedia,
+		"GET /facebook/{version}/{id}/recent_media":                 n.recentMedia,
+		"GET /facebook/{version}/{user}/recently_searched_hashtags": n.listSearches,
+	}
+}
+
+// Missing, private and personal accounts are refused alike.
+var (
+	errNotProfessional = &graph.Error{
+		Status: http.StatusBadRequest, Code: 110, Subcode: 2207013, Message: "Invalid user id",
+	}
+	errSyntax = &graph.Error{
+		Status: http.StatusBadRequest, Code: 2500, Message: "Syntax error in the list of fields",
+	}
+	errNoScope = &graph.Error{
+		Status: http.StatusForbidden, Code: 10, Message: "(#10) Application does not have permission for this action",
+	}
+)
+
+// lookUp returns the object with an id. For a request of business discovery it returns another account.
+func (n *Network) lookUp(r *http.Request) (any, error) {
+	if strings.Contains(r.Form.Get("fields"), "business_discovery") {
+		return n.discover(r)
+	}
+	if name, err := n.hashtagOf(r); err != nil || name != "" {
+		return graph.PickFields(r, map[string]any{"id": r.PathValue("id"), "name": name}), err
+	}
+	return n.describe(r)
+}
+
+// operator returns the account of the request's token. It refuses a token without the scopes or of an account that is
+// not the named one.
+func (n *Network) operator(r *http.Request, named string, scopes ...string) (store.Account, error) {
+	var caller store.Account
+	err := n.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {
+		caller = a
+		allowed, err := t.Scopes(r.Context(), n.Platform, token.Session)
+		for _, scope := range scopes {
+			if err == nil && !slices.Contains(allowed, scope) {
+				err = errNoScope
+			}
+		}
+		if err == nil && named != a.ID {
+			err = graph.ErrNoObject
+		}
+		return err
+	})
+	return caller, err
+}
+
+// discover returns the caller's account, and with it another one.
+func (n *Network) discover(r *http.Request) (any, error) {
+	fields, good := parseFields(r.Form.Get("fields"))
+	if !good {
+		return nil, errSyntax
+	}
+	a, err := n.operator(r, r.PathValue("id"), "instagram_basic", "instagram_manage_insights")
+	if err != nil {
+		return nil, err
+	}
+	return selectFields(fields, map[string]any{
+		"id": a.ID, "username": a.Handle, "name": a.DisplayName,
+		"business_discovery": edge(func(f field) (any, error) { return n.discoveredProfile(r, f) }),
+	})
+}
+
+// discoveredProfile returns the profile that a field names.
+func (n *Network) discoveredProfile(r *http.Request, f field) (any, error) {
+	name := strings.ToLower(f.args["username"])
+	switch err := f.only("username"); {
+	case err != nil:
+		return nil, err
+	case name == "":
+		return nil, graph.InvalidParameter("(#100) The parameter username is required")
+	case !world.UsernamePattern.MatchString(name) || strings.HasPrefix(name, world.PrefixMissing) || strings.HasPrefix(name, world.PrefixPrivate):
+		return nil, errNotProfessional
+	case strings.HasPrefix(name, world.PrefixFailing):
+		return nil, graph.ErrInternal
+	case strings.HasPrefix(name, world.PrefixSlow) && !n.Pause(world.SlowDelay):
+		return nil, marker.ErrLost
+	}
+	d := discovery{profile: world.Profile{Platform: Name, Name: name}, day: world.DayOf(n.Now()), base: n.BaseURL(r)}
+	return selectFields(f.fields, d.fields())
+}
+
+// discovery is a profile on a day.
+type discovery struct {
+	profile world.Profile
+	day     int64
+	base    string
+}
+
+func (d discovery) fields() map[string]any {
+	posts := d.profile.Posts(d.day)
+	face := d.profile.Face(d.day, len(posts))
+	return map[string]any{
+		"id": AccountID("world " + d.profile.Name), "username": d.profile.Name, "name": face.DisplayName,
+		"biography": face.Biography, "website": omitEmpty(face.Website),
+		"profile_picture_url": d.base + "/vendor/files/" + d.profile.Avatar().Path(),
+		"followers_count":     face.Followers, "follows_count": face.Follows, "media_count": face.Posts,
+		"media": edge(d.media),
+	}
+}
+
+// omitEmpty returns nil, which is left out of an answer, for an empty text.
+func omitEmpty(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
+// media returns a page of the profile's posts.
+func (d discovery) media(f field) (any, error) {
+	if err := f.only("limit", "after"); err != nil {
+		return nil, err
+	}
+	limit, err := parseLimit(f.args["limit"], graph.MaxPage)
+	if err != nil {
+		return nil, err
+	}
+	cursor := world.Cursor{Type: "media", Day: d.day}
+	if text := f.args["after"]; text != "" {
+		var going bool
+		if cursor, going = cursor.Resume(text); !going {
+			return nil, graph.InvalidParameter("(#100) Invalid cursor")
+		}
+	}
+	posts := d.profile.Posts(cursor.Day)
+	from, to, next := cursor.Page(len(posts), limit)
+	d.day = cursor.Day
+	data := []map[string]any{}
+	for _, post := range posts[from:to] {
+		one, err := selectFields(orID(f.fields), d.post(post))
+		if err != nil {
+			return nil, err
+		}
+		data = append(data, one)
+	}
+	answer := map[string]any{"data": data}
+	if next != "" {
+		answer["paging"] = map[string]any{"cursors": map[string]string{"after": next}}
+	}
+	return answer, nil
+}
+
+// post returns one of the profile's posts without what its owner hides.
+func (d discovery) post(post world.Post) map[string]any {
+	all, h := mediaView(d.base, post, world.StartOf(d.day)), d.profile.Traits()
+	all["username"], all["owner"] = d.profile.Name, map[string]any{"id": AccountID("world " + d.profile.Name)}
+	all["media_product_type"], all["view_count"] = "FEED", nil
+	if post.Views > 0 {
+		all["view_count"] = post.Figures(world.StartOf(d.day)).Views
+	}
+	if post.Format == world.FormatReel {
+		all["media_product_type"] = "REELS"
+		if h.KeepsReels {
+			all["media_url"] = nil
+		}
+	}
+	if h.HidesLikes {
+		all["like_count"] = nil
+	}
+	return all
+}
+
+// orID returns the field id if there are no fields.
+func orID(fields []field) []field {
+	if len(fields) == 0 {
+		return []field{{name: "id"}}
+	}
+	return fields
+}
+
+// parseLimit parses a limit.
+func parseLimit(text string, most int) (int, error) {
+	if text == "" {
+		return graph.DefaultPage, nil
+	}
+	limit, err := strconv.Atoi(text)
+	if err != nil || limit < 1 || limit > most {
+		return 0, graph.InvalidParameter("(#100) limit has to be a number from 1 to " + strconv.Itoa(most))
+	}
+	return limit, nil
+}
+
+// mediaTypes are the API's names of formats.
+var mediaTypes = map[string]string{
+	world.FormatImage: "IMAGE", world.FormatVideo: "VIDEO", world.FormatReel: "VIDEO", world.FormatCarousel: "CAROUSEL_ALBUM",
+}
+
+// mediaView returns a post as the public sees it at a time in Unix seconds.
+func mediaView(base string, post world.Post, now int64) map[string]any {
+	figures := post.Figures(now)
+	all := map[string]any{
+		"id": post.ID, "caption": omitEmpty(post.Caption), "media_type": mediaTypes[post.Format],
+		"media_url": base + "/vendor/files/" + post.File.Path(), "permalink": world.PostURL(base, Name, "", post),
+		"timestamp":  time.Unix(post.At, 0).UTC().Format(graph.TimeFormat),
+		"like_count": figures.Likes, "comments_count": figures.Comments,
+		"children": nil,
+	}
+	if post.Format == world.FormatCarousel {
+		all["children"] = edge(func(f field) (any, error) { return childrenView(base, post, f) })
+	}
+	return all
+}
+
+// childrenView returns the parts of a carousel.
+func childrenView(base string, post world.Post, f field) (any, error) {
+	data := []map[string]any{}
+	for _, file := range post.Children() {
+		id := file.ID
+		if id == post.ID { // the part has an id of its own
+			id = world.RandomID(world.Dice("part", post.ID))
+		}
+		one, err := selectFields(orID(f.fields), map[string]any{
+			"id": id, "media_type": "IMAGE", "media_url": base + "/vendor/files/" + file.Path(),
+			"permalink": world.PostURL(base, Name, "", post),
+			"timestamp": time.Unix(post.At, 0).UTC().Format(graph.TimeFormat),
+		})
+		if err != nil {
+			return nil, err
+		}
+		data = append(data, one)
+	}
+	return map[string]any{"data": data}, nil
+}

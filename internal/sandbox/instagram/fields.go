@@ -1,0 +1,125 @@
+package instagram
+
+import (
+	"slices"
+	"strings"
+
+	"pressroom/internal/sandbox/graph"
+)
+
+// field is a requested field, as in media.limit(5){id,caption}.
+type field struct {
+	name   string
+	args   map[string]string // by the names of the modifiers
+	fields []field           // fields of the objects that the field holds
+}
+
+const (
+	maxFieldsText  = 4096 // bytes
+	maxFieldsDepth = 5
+)
+
+// parseFields parses the parameter fields, and reports whether it is well-formed.
+func parseFields(text string) ([]field, bool) {
+	p := fieldParser{rest: text}
+	fields, good := p.list(0)
+	return fields, good && p.rest == "" && len(text) <= maxFieldsText
+}
+
+// fieldParser parses lists of fields: names with modifiers in parentheses, and nested lists in braces.
+type fieldParser struct{ rest string }
+
+func (p *fieldParser) skip(mark string) bool {
+	rest, found := strings.CutPrefix(p.rest, mark)
+	p.rest = rest
+	return found
+}
+
+func (p *fieldParser) word() (string, bool) {
+	end := strings.IndexFunc(p.rest, func(r rune) bool {
+		return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	})
+	if end < 0 {
+		end = len(p.rest)
+	}
+	word := p.rest[:end]
+	p.rest = p.rest[end:]
+	return word, word != ""
+}
+
+func (p *fieldParser) list(depth int) ([]field, bool) {
+	var fields []field
+	for depth <= maxFieldsDepth {
+		field, good := p.field(depth)
+		if !good {
+			return nil, false
+		}
+		fields = append(fields, field)
+		if !p.skip(",") {
+			return fields, true
+		}
+	}
+	return nil, false
+}
+
+func (p *fieldParser) field(depth int) (field, bool) {
+	name, good := p.word()
+	field := field{name: name, args: map[string]string{}}
+	for good && p.skip(".") {
+		good = p.modifier(field.args)
+	}
+	if good && p.skip("{") {
+		field.fields, good = p.list(depth + 1)
+		good = good && p.skip("}")
+	}
+	return field, good
+}
+
+// modifier parses a modifier such as limit(5). Its argument has no parentheses.
+func (p *fieldParser) modifier(args map[string]string) bool {
+	name, good := p.word()
+	if !good || !p.skip("(") {
+		return false
+	}
+	argument, rest, closed := strings.Cut(p.rest, ")")
+	p.rest = rest
+	args[name] = argument
+	return closed && !strings.Contains(argument, "(")
+}
+
+// selectFields returns the requested fields and the id. It refuses an unknown field, and leaves out one whose value is nil.
+func selectFields(fields []field, all map[string]any) (map[string]any, error) {
+	answer := map[string]any{}
+	if id, has := all["id"]; has {
+		answer["id"] = id
+	}
+	for _, field := range fields {
+		value, known := all[field.name]
+		if !known {
+			return nil, graph.InvalidParameter("(#100) Tried accessing nonexisting field (" + field.name + ")")
+		}
+		if edge, isEdge := value.(edge); isEdge {
+			var err error
+			if value, err = edge(field); err != nil {
+				return nil, err
+			}
+		}
+		if value != nil {
+			answer[field.name] = value
+		}
+	}
+	return answer, nil
+}
+
+// edge returns the value of a field that holds other objects.
+type edge func(field) (any, error)
+
+// only refuses modifiers that a field does not have.
+func (f field) only(names ...string) error {
+	for name := range f.args {
+		if !slices.Contains(names, name) {
+			return graph.InvalidParameter("(#100) Unknown modifier " + name)
+		}
+	}
+	return nil
+}

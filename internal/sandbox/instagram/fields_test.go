@@ -1,0 +1,97 @@
+package instagram
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/sandbox/world"
+)
+
+// All fields are in the network's description.
+func TestDiscoveryIsDescribed(t *testing.T) {
+	t.Parallel()
+	described := func(name string) []string {
+		text, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "shared", "api-descriptions", name))
+		if err != nil {
+			t.Skip("the network's description is not here")
+		}
+		var d struct {
+			Fields []struct{ Name string }
+			APIs   []struct{ Method, Endpoint string }
+		}
+		if err := json.Unmarshal(text, &d); err != nil {
+			t.Fatal(err)
+		}
+		names := []string{"media"} // an edge that is a field only in business discovery
+		for _, field := range d.Fields {
+			names = append(names, field.Name)
+		}
+		for _, api := range d.APIs {
+			if api.Method == http.MethodGet {
+				names = append(names, api.Endpoint)
+			}
+		}
+		return names
+	}
+	d := discovery{profile: world.Profile{Platform: "instagram", Name: "harbour.bread"}, day: world.DayOf(time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC))}
+	check := func(file string, names ...string) {
+		known := described(file)
+		for _, name := range names {
+			if !slices.Contains(known, name) {
+				t.Errorf("%s: %s is not described", file, name)
+			}
+		}
+	}
+	check("meta-IGUser.json", append(fieldNames(d.fields()), "business_discovery", "recently_searched_hashtags")...)
+	check("meta-IGMedia.json", fieldNames(d.post(d.profile.Posts(d.day)[0]))...)
+	check("meta-ShadowIGHashtag.json", "id", "name", "top_media", "recent_media")
+}
+
+func fieldNames(all map[string]any) []string {
+	var names []string
+	for name := range all {
+		names = append(names, name)
+	}
+	return names
+}
+
+func TestGraphFields(t *testing.T) {
+	t.Parallel()
+	got, good := parseFields("id,a.b(1).c(){d{e},f}")
+	want := []field{
+		{name: "id", args: map[string]string{}},
+		{name: "a", args: map[string]string{"b": "1", "c": ""}, fields: []field{
+			{name: "d", args: map[string]string{}, fields: []field{{name: "e", args: map[string]string{}}}},
+			{name: "f", args: map[string]string{}},
+		}},
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(field{})); diff != "" || !good {
+		t.Error(diff)
+	}
+	for _, bad := range []string{
+		"", ",", "a,", "a b", "a{", "a{}", "a}", "a.b", "a.(1)", "a.b(1", "a.b((1))", "A", "a{b}c",
+		strings.Repeat("a{", 9) + "a" + strings.Repeat("}", 9), strings.Repeat("a,", 4000) + "a",
+	} {
+		if fields, good := parseFields(bad); good {
+			t.Errorf("%.20q is read as %v", bad, fields)
+		}
+	}
+}
+
+func FuzzGraphFields(f *testing.F) {
+	f.Add("id,business_discovery.username(a){media.limit(3).after(x){id}}")
+	f.Fuzz(func(t *testing.T, text string) {
+		fields, good := parseFields(text)
+		if good && (len(fields) == 0 || fields[0].name == "") {
+			t.Errorf("%q holds nothing", text)
+		}
+	})
+}

@@ -1,0 +1,289 @@
+package instagram
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"pressroom/internal/sandbox/base"
+	"pressroom/internal/sandbox/graph"
+	"pressroom/internal/sandbox/store"
+	"pressroom/internal/sandbox/world"
+)
+
+const (
+	hashtagQuota  = 30 // different hashtags that an account may query in hashtagWindow
+	hashtagWindow = 7 * 24 * time.Hour
+	hashtagPage   = 50 // maximum number of posts
+)
+
+// The network's documentation does not name these codes. They are what it is known to answer.
+var (
+	errNoHashtag = &graph.Error{
+		Status: http.StatusBadRequest, Code: 24, Subcode: 2207024, Message: "The requested resource does not exist",
+	}
+	errHashtagQuota = &graph.Error{
+		Status: http.StatusBadRequest, Code: 18, Subcode: 2207034,
+		Message: "The account has asked for the most different hashtags that it may in seven days",
+	}
+)
+
+// hashtagID returns a hashtag's id, which is the same in every sandbox.
+func hashtagID(name string) string { return base.StableID("17", "instagram hashtag "+name) }
+
+// searchHashtag returns the id of a hashtag.
+func (n *Network) searchHashtag(r *http.Request) (any, error) {
+	a, err := n.operator(r, r.Form.Get("user_id"), "instagram_basic")
+	if err != nil {
+		return nil, err
+	}
+	text := r.Form.Get("q")
+	if text == "" {
+		return nil, graph.InvalidParameter("(#100) The parameter q is required")
+	}
+	hashtag, good := world.NewHashtag(Name, text)
+	switch {
+	case !good:
+		return nil, errNoHashtag
+	case strings.HasPrefix(hashtag.Name, world.HashtagFailing):
+		return nil, graph.ErrInternal
+	}
+	id := hashtagID(hashtag.Name)
+	err = n.Store.InTx(r.Context(), func(t store.Tx) error {
+		if err := insertHashtag(r.Context(), t, id, hashtag.Name); err != nil {
+			return err
+		}
+		return countHashtag(r.Context(), t, a.ID, id, n.Now())
+	})
+	return map[string]any{"data": []map[string]string{{"id": id}}}, err
+}
+
+// hashtagOf returns the name of the hashtag with the path's id, or "" if there is none.
+func (n *Network) hashtagOf(r *http.Request) (string, error) {
+	var name string
+	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
+		if _, _, err := n.Authenticate(r, t); err != nil {
+			return err
+		}
+		var err error
+		name, err = findHashtagName(r.Context(), t, r.PathValue("id"))
+		return err
+	})
+	return name, err
+}
+
+// countedHashtag counts a query for a hashtag's posts. It returns the hashtag and the account that queries it.
+func (n *Network) countedHashtag(r *http.Request) (world.Hashtag, store.Account, error) {
+	a, err := n.operator(r, r.Form.Get("user_id"), "instagram_basic")
+	if err != nil {
+		return world.Hashtag{}, a, err
+	}
+	var name string
+	err = n.Store.InTx(r.Context(), func(t store.Tx) error {
+		var err error
+		if name, err = findHashtagName(r.Context(), t, r.PathValue("id")); err != nil {
+			return err
+		}
+		if name == "" {
+			return graph.ErrNoObject
+		}
+		return countHashtag(r.Context(), t, a.ID, r.PathValue("id"), n.Now())
+	})
+	return world.Hashtag{Platform: Name, Name: name}, a, err
+}
+
+// topMedia returns a page of a hashtag's top posts.
+func (n *Network) topMedia(r *http.Request) (any, error) {
+	hashtag, _, err := n.countedHashtag(r)
+	if err != nil {
+		return nil, err
+	}
+	limit, err := parseLimit(r.Form.Get("limit"), hashtagPage)
+	if err != nil {
+		return nil, err
+	}
+	cursor := world.Cursor{Type: "top", Day: world.DayOf(n.Now())}
+	if text := r.Form.Get("after"); text != "" {
+		var going bool
+		if cursor, going = cursor.Resume(text); !going {
+			return nil, graph.InvalidParameter("(#100) Invalid cursor")
+		}
+	}
+	posts := hashtag.Top(cursor.Day)
+	from, to, next := cursor.Page(len(posts), limit)
+	return n.hashtagPosts(r, posts[from:to], world.StartOf(cursor.Day+1), next)
+}
+
+// hashtagPosts returns a page of posts, without their authors.
+func (n *Network) hashtagPosts(r *http.Request, posts []world.Post, now int64, next string) (any, error) {
+	fields := []field{{name: "id"}}
+	if text := r.Form.Get("fields"); text != "" {
+		var good bool
+		if fields, good = parseFields(text); !good {
+			return nil, errSyntax
+		}
+	}
+	data := []map[string]any{}
+	for _, post := range posts {
+		one, err := selectFields(fields, mediaView(n.BaseURL(r), post, now))
+		if err != nil {
+			return nil, err
+		}
+		data = append(data, one)
+	}
+	answer := map[string]any{"data": data}
+	if next != "" {
+		query := r.URL.Query()
+		query.Set("after", next)
+		answer["paging"] = map[string]any{
+			"cursors": map[string]string{"after": next},
+			"next":    n.BaseURL(r) + "/" + n.Platform + r.URL.Path + "?" + query.Encode(),
+		}
+	}
+	return answer, nil
+}
+
+// hashtagCursors hold the position of each account in each hashtag's recent posts, as the network's cursor is the same on
+// every page.
+type hashtagCursors struct {
+	mu    sync.Mutex
+	stand map[string]world.Position
+}
+
+// maxCursors limits the number of positions. At the limit all are dropped.
+const maxCursors = 10_000
+
+func (w *hashtagCursors) keep(key string, place world.Position, going bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.stand == nil || len(w.stand) >= maxCursors {
+		w.stand = map[string]world.Position{}
+	}
+	delete(w.stand, key)
+	if going {
+		w.stand[key] = place
+	}
+}
+
+func (w *hashtagCursors) at(key string) (world.Position, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	place, known := w.stand[key]
+	return place, known
+}
+
+// recentMedia returns the next page of a hashtag's posts of the last 24 hours.
+func (n *Network) recentMedia(r *http.Request) (any, error) {
+	hashtag, a, err := n.countedHashtag(r)
+	if err != nil {
+		return nil, err
+	}
+	limit, err := parseLimit(r.Form.Get("limit"), hashtagPage)
+	if err != nil {
+		return nil, err
+	}
+	key := a.ID + " " + hashtag.Name
+	cursor := world.Cursor{Type: "recent " + hashtag.Name, From: 1}.String()
+	place := hashtag.StartRecent(n.Now().Unix())
+	if text := r.Form.Get("after"); text != "" {
+		stood, known := n.cursors.at(key)
+		if text != cursor || !known {
+			return nil, graph.InvalidParameter("(#100) Invalid cursor")
+		}
+		place = stood
+	}
+	posts, next, more := hashtag.Recent(place, limit)
+	answer, err := n.hashtagPosts(r, posts, place.Now, map[bool]string{true: cursor}[more])
+	if err == nil {
+		n.cursors.keep(key, next, more)
+	}
+	return answer, err
+}
+
+// listSearches lists the hashtags that count against the account's quota.
+func (n *Network) listSearches(r *http.Request) (any, error) {
+	a, err := n.operator(r, r.PathValue("user"), "instagram_basic")
+	if err != nil {
+		return nil, err
+	}
+	limit, err := parseLimit(r.Form.Get("limit"), hashtagQuota)
+	if err != nil {
+		return nil, err
+	}
+	data := []map[string]string{}
+	err = n.Store.InTx(r.Context(), func(t store.Tx) error {
+		ids, err := listHashtagSearches(r.Context(), t, a.ID, n.Now())
+		for _, id := range ids[:min(limit, len(ids))] {
+			data = append(data, map[string]string{"id": id})
+		}
+		return err
+	})
+	return map[string]any{"data": data}, err
+}
+
+func insertHashtag(ctx context.Context, t store.Tx, id, name string) error {
+	if _, err := t.ExecContext(ctx, `insert into instagram_hashtags (id, name) values (?, ?) on conflict do nothing`,
+		id, name); err != nil {
+		return fmt.Errorf("saving a hashtag: %w", err)
+	}
+	return nil
+}
+
+// findHashtagName returns the name of a hashtag, or "" if there is none with this id.
+func findHashtagName(ctx context.Context, t store.Tx, id string) (string, error) {
+	var name string
+	err := t.QueryRowContext(ctx, `select name from instagram_hashtags where id = ?`, id).Scan(&name)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return "", fmt.Errorf("finding a hashtag: %w", err)
+	}
+	return name, nil
+}
+
+// listHashtagSearches returns the hashtags that an account queried within hashtagWindow, the oldest first.
+func listHashtagSearches(ctx context.Context, t store.Tx, account string, now time.Time) ([]string, error) {
+	rows, err := t.QueryContext(ctx,
+		`select hashtag from instagram_searches where account = ? and at > ? order by at, hashtag`,
+		account, now.Add(-hashtagWindow).UnixMilli())
+	if err != nil {
+		return nil, fmt.Errorf("reading searches: %w", err)
+	}
+	defer rows.Close()
+	var ids []string
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, fmt.Errorf("reading a search: %w", err)
+		}
+		ids = append(ids, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("reading searches: %w", err)
+	}
+	return ids, nil
+}
+
+// countHashtag counts a query for a hashtag against the account's quota, once in the window.
+func countHashtag(ctx context.Context, t store.Tx, account, id string, now time.Time) error {
+	ids, err := listHashtagSearches(ctx, t, account, now)
+	if err != nil {
+		return err
+	}
+	switch {
+	case slices.Contains(ids, id):
+		return nil
+	case len(ids) >= hashtagQuota:
+		return errHashtagQuota
+	}
+	_, err = t.ExecContext(ctx, `insert into instagram_searches (account, hashtag, at) values (?, ?, ?)
+		on conflict (account, hashtag) do update set at = excluded.at`, account, id, now.UnixMilli())
+	if err != nil {
+		return fmt.Errorf("counting a hashtag: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,26 @@
+package instagram
+
+import (
+	"pressroom/internal/sandbox/graph"
+	"pressroom/internal/sandbox/insights"
+	"pressroom/internal/sandbox/store"
+)
+
+// postMetrics are the metrics of posts and reels.
+var postMetrics = graph.Metrics{
+	"views":              func(c insights.Counts) any { return c.Views },
+	"reach":              func(c insights.Counts) any { return c.Reach },
+	"likes":              func(c insights.Counts) any { return c.Likes },
+	"comments":           func(c insights.Counts) any { return c.Comments },
+	"shares":             func(c insights.Counts) any { return c.Shares },
+	"saved":              func(c insights.Counts) any { return c.Saves },
+	"total_interactions": func(c insights.Counts) any { return c.Likes + c.Comments + c.Shares + c.Saves },
+}
+
+// product returns where a post is shown: a single video is a reel.
+func product(p store.Post) string {
+	if graph.MediaType(p) == graph.ListedForms["REELS"] {
+		return "REELS"
+	}
+	return "FEED"
+}

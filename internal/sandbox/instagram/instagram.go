@@ -1,0 +1,68 @@
+// Package instagram stands in for Instagram.
+package instagram
+
+import (
+	"context"
+	"maps"
+	"net/http"
+
+	"pressroom/internal/sandbox/base"
+	"pressroom/internal/sandbox/graph"
+)
+
+const Name = "instagram"
+
+// Network is the Instagram API: both ways to sign in, containers and posts, and the public data of others. Its hosts
+// are folders here: www, api and graph for Instagram Login, facebook for both hosts of Facebook Login.
+type Network struct {
+	*graph.API
+
+	cursors hashtagCursors
+}
+
+func New(s *base.Server) *Network {
+	api := graph.New(s, Name, "Instagram", "ig", "instagram")
+	api.CannotSignIn = isOperator
+	return &Network{API: api}
+}
+
+func (n *Network) Init(ctx context.Context) error { return n.AddPeople(ctx, AccountID) }
+
+// AccountID returns an account's id, which is the same in every sandbox.
+func AccountID(handle string) string { return base.StableID("1", "instagram account "+handle) }
+
+// Handler serves the APIs, the consent pages, and redirects from posts to the sandbox's page.
+func (n *Network) Handler() http.Handler {
+	mux := http.NewServeMux()
+	for _, pattern := range []string{"/www/oauth/authorize", "/facebook/{version}/dialog/oauth"} {
+		mux.HandleFunc("GET "+pattern, n.Authorize)
+		mux.HandleFunc("POST "+pattern, n.Authorize)
+	}
+	calls := map[string]func(*http.Request) (any, error){
+		"POST /api/oauth/access_token":                    n.exchangeCode,
+		"GET /graph/access_token":                         n.ExchangeToken,
+		"GET /graph/refresh_access_token":                 n.RefreshToken,
+		"GET /graph/{version}/me":                         n.me,
+		"GET /facebook/{version}/oauth/access_token":      n.GrantToken,
+		"GET /facebook/{version}/me/permissions":          n.Permissions,
+		"DELETE /facebook/{version}/{person}/permissions": n.RevokePermissions,
+		"GET /facebook/{version}/me":                      n.facebookMe,
+		"GET /facebook/{version}/me/accounts":             n.listPages,
+		"GET /media/{account}/{cid}":                      n.MediaFile(n.Platform, graph.ErrNoObject),
+		"/":                                               n.NotFound,
+	}
+	for _, host := range []string{"/graph", "/facebook"} {
+		calls["POST "+host+"/{version}/{user}/media"] = n.createContainer
+		calls["POST "+host+"/{version}/{user}/media_publish"] = n.PublishContainer
+		calls["GET "+host+"/{version}/{user}/media"] = n.listPosts
+		calls["GET "+host+"/{version}/{id}"] = n.describe
+		calls["GET "+host+"/{version}/{id}/insights"] = n.Insights(postMetrics,
+			"instagram_business_manage_insights", "instagram_manage_insights")
+	}
+	maps.Copy(calls, n.discoveryCalls())
+	for pattern, do := range calls {
+		mux.HandleFunc(pattern, n.Handle(do))
+	}
+	mux.HandleFunc("GET /web/p/{id}", n.ToPage)
+	return mux
+}

@@ -1,0 +1,125 @@
+package instagram
+
+import (
+	"net/http"
+	"time"
+
+	"pressroom/internal/sandbox/base"
+	"pressroom/internal/sandbox/graph"
+	"pressroom/internal/sandbox/oauth"
+	"pressroom/internal/sandbox/store"
+)
+
+// exchangeCode exchanges a code of Instagram Login, and lists what was allowed.
+func (n *Network) exchangeCode(r *http.Request) (any, error) {
+	if r.Form.Get("client_secret") == "" || r.Form.Get("grant_type") != "authorization_code" {
+		return nil, graph.InvalidParameter("client_secret and grant_type are required")
+	}
+	return n.RedeemCode(r, func(t store.Tx, code store.Token, answer map[string]any) error {
+		allowed, err := t.Scopes(r.Context(), n.Platform, code.Session)
+		answer["user_id"], answer["permissions"] = code.Account, allowed
+		return err
+	})
+}
+
+// me returns the person of Instagram Login. Its id differs from the account's.
+func (n *Network) me(r *http.Request) (any, error) {
+	var answer map[string]any
+	err := n.AsCaller(r, func(_ store.Tx, a store.Account, _ store.Token) error {
+		var err error
+		answer, err = pickFields(r, map[string]any{
+			"id": base.StableID("2", "instagram app's person "+a.Handle), "user_id": a.ID, "username": a.Handle,
+			"name": a.DisplayName,
+		})
+		return err
+	})
+	return answer, err
+}
+
+const (
+	// has a role on the Pages of all others, and on one without an account
+	agency = "studio.north"
+	// a Page's token does not expire if a long-lived one read it
+	pageTokenLifetime = 100 * 365 * 24 * time.Hour
+)
+
+// page is a Page and its account.
+type page struct {
+	id, name string
+	account  store.Account
+}
+
+// pagesOf returns the Pages on which a person has a role.
+func (n *Network) pagesOf(r *http.Request, t store.Tx, person store.Account) ([]page, error) {
+	accounts, err := t.Accounts(r.Context(), n.Platform)
+	if err != nil {
+		return nil, err
+	}
+	var found []page
+	for _, a := range accounts {
+		if a.ID == person.ID || person.Handle == agency && !isOperator(a) {
+			found = append(found, page{base.StableID("3", "instagram page of "+a.Handle), a.DisplayName, a})
+		}
+	}
+	if person.Handle == agency {
+		found = append(found, page{id: base.StableID("3", "instagram page of nobody"), name: "An empty Page"})
+	}
+	return found, nil
+}
+
+// pageOf returns a Page on which the person has a role, and reports whether it exists.
+func (n *Network) pageOf(r *http.Request, t store.Tx, person store.Account, id string) (page, bool, error) {
+	pages, err := n.pagesOf(r, t, person)
+	for _, p := range pages {
+		if p.id == id {
+			return p, true, nil
+		}
+	}
+	return page{}, false, err
+}
+
+// openPage returns a Page in the API's form, with a token for its account.
+func (n *Network) openPage(r *http.Request, t store.Tx, p page, token store.Token) (map[string]any, error) {
+	all := map[string]any{"id": p.id, "name": p.name}
+	owner := token.Account // even a Page without an account has a token with an owner
+	if p.account.ID != "" {
+		owner = p.account.ID
+		all["instagram_business_account"] = map[string]any{
+			"id": p.account.ID, "username": p.account.Handle, "name": p.account.DisplayName,
+		}
+	}
+	life := token.Expires.Sub(n.Now())
+	if token.Expires.Sub(token.Issued) > graph.ShortLifetime {
+		life = pageTokenLifetime
+	}
+	token.Kind, token.Account = oauth.KindAccess, owner
+	text, err := n.Issue(r.Context(), t, token, life)
+	all["access_token"] = text
+	return all, err
+}
+
+func (n *Network) listPages(r *http.Request) (any, error) {
+	data := []map[string]any{}
+	err := n.AsCaller(r, func(t store.Tx, person store.Account, token store.Token) error {
+		pages, err := n.pagesOf(r, t, person)
+		for _, p := range pages {
+			if err == nil {
+				var all map[string]any
+				all, err = n.openPage(r, t, p, token)
+				data = append(data, all)
+			}
+		}
+		return err
+	})
+	return map[string]any{"data": data}, err
+}
+
+// facebookMe returns the person of Facebook Login.
+func (n *Network) facebookMe(r *http.Request) (any, error) {
+	var answer map[string]any
+	err := n.AsCaller(r, func(_ store.Tx, a store.Account, _ store.Token) error {
+		answer = map[string]any{"id": graph.PersonID(a.Handle), "name": a.DisplayName}
+		return nil
+	})
+	return answer, err
+}

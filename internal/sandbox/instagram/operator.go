@@ -1,0 +1,66 @@
+package instagram
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"pressroom/internal/sandbox/base"
+	"pressroom/internal/sandbox/oauth"
+	"pressroom/internal/sandbox/store"
+	"pressroom/internal/sandbox/world"
+)
+
+// Operator is a professional account of Instagram that can read the public data of others.
+type Operator struct {
+	ID    string // of the Instagram user
+	Token string // by Facebook Login; it does not expire
+}
+
+// operatorHandle is the prefix of the handles of operators.
+const operatorHandle = "operator."
+
+// isOperator reports whether the account is one that nobody can sign in as.
+func isOperator(a store.Account) bool { return strings.HasPrefix(a.Handle, operatorHandle) }
+
+// operatorScopes are the scopes for reading public data.
+var operatorScopes = []string{
+	"instagram_basic", "instagram_manage_insights", "pages_show_list", "pages_read_engagement",
+}
+
+// Operators returns n professional accounts of Instagram with new tokens, as if their owner had connected them by
+// Facebook Login. They are the same on each call.
+func Operators(ctx context.Context, s *base.Server, n int) ([]Operator, error) {
+	var accounts []Operator
+	for i := range n {
+		made, err := newOperator(ctx, s, fmt.Sprintf("%s%d", operatorHandle, i+1))
+		if err != nil {
+			return nil, fmt.Errorf("creating an operator's account: %w", err)
+		}
+		accounts = append(accounts, made)
+	}
+	return accounts, nil
+}
+
+func newOperator(ctx context.Context, s *base.Server, handle string) (Operator, error) {
+	api := &oauth.Provider{Server: s, Platform: Name}
+	// nobody signs in with it
+	a := store.Account{ID: AccountID(handle), Handle: handle, DisplayName: world.DisplayName(handle), Password: []byte{}}
+	grant := store.Token{Kind: oauth.KindAccess, Session: base.NewID(), Account: a.ID, Client: "operator"}
+	var text string
+	err := s.Store.InTx(ctx, func(t store.Tx) error {
+		if err := t.SaveAccount(ctx, Name, a); err != nil {
+			return err
+		}
+		if err := t.CreateSession(ctx, Name, grant.Session, a.ID); err != nil {
+			return err
+		}
+		if err := t.SaveScopes(ctx, Name, grant.Session, operatorScopes); err != nil {
+			return err
+		}
+		var err error
+		text, err = api.Issue(ctx, t, grant, pageTokenLifetime)
+		return err
+	})
+	return Operator{ID: a.ID, Token: text}, err
+}

@@ -1,0 +1,90 @@
+package instagram
+
+import (
+	"net/http"
+	"strings"
+
+	"pressroom/internal/sandbox/graph"
+	"pressroom/internal/sandbox/insights"
+	"pressroom/internal/sandbox/store"
+)
+
+// describe returns the object with an id: an account, a Page, a container or a post of the caller.
+func (n *Network) describe(r *http.Request) (any, error) {
+	var answer map[string]any
+	err := n.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {
+		all, err := n.object(r, t, a, token)
+		if err == nil {
+			answer, err = pickFields(r, all)
+		}
+		return err
+	})
+	return answer, err
+}
+
+// pickFields is graph.PickFields for a network that refuses unknown fields.
+func pickFields(r *http.Request, all map[string]any) (map[string]any, error) {
+	for field := range strings.SplitSeq(r.Form.Get("fields"), ",") {
+		if _, known := all[field]; !known && field != "" {
+			return nil, graph.InvalidParameter("Tried accessing nonexisting field (" + field + ")")
+		}
+	}
+	return graph.PickFields(r, all), nil
+}
+
+func (n *Network) object(r *http.Request, t store.Tx, a store.Account, token store.Token) (map[string]any, error) {
+	id := r.PathValue("id")
+	if id == a.ID {
+		return map[string]any{
+			"id": a.ID, "username": a.Handle, "name": a.DisplayName,
+			"followers_count": insights.Followers(Name, a.ID, n.Now()),
+		}, nil
+	}
+	page, found, err := n.pageOf(r, t, a, id)
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		return n.openPage(r, t, page, token)
+	}
+	c, found, err := graph.FindContainer(r.Context(), t, n.Platform, id)
+	if err != nil {
+		return nil, err
+	}
+	if found && c.Account == a.ID {
+		if err := c.Withhold(n.Platform, n.Now()); err != nil {
+			return nil, err
+		}
+		state := c.Status(n.Now(), n.Ready)
+		return map[string]any{"id": id, "status_code": state, "status": statusTexts[state] + c.Failure}, nil
+	}
+	p, found, err := t.Post(r.Context(), n.Platform, id)
+	if err == nil && (!found || p.Account != a.ID) {
+		err = graph.ErrNoObject
+	}
+	return n.view(r, p), err
+}
+
+// statusTexts describes the statuses of containers. A failure is followed by its subcode.
+var statusTexts = map[string]string{
+	"IN_PROGRESS": "In Progress: Media is still being processed.",
+	"FINISHED":    "Finished: Media has been uploaded and it is ready to be published.",
+	"PUBLISHED":   "Published: Media has been successfully published.",
+	"EXPIRED":     "Expired: Media was not published in time.",
+	"ERROR":       "Error: Media upload has failed with error code ",
+}
+
+// view returns a post in the API's form.
+func (n *Network) view(r *http.Request, p store.Post) map[string]any {
+	counts := insights.Count(p, n.Now())
+	return map[string]any{
+		"id": p.ID, "caption": p.Text, "media_type": graph.MediaType(p), "media_product_type": product(p),
+		"like_count": counts.Likes, "comments_count": counts.Comments, "timestamp": p.At.Format(graph.TimeFormat),
+		"username":  p.Handle,
+		"permalink": n.BaseURL(r) + "/" + n.Platform + "/web/p/" + p.ID,
+	}
+}
+
+func (n *Network) listPosts(r *http.Request) (any, error) {
+	return n.List(r, func(p store.Post) (map[string]any, error) { return pickFields(r, n.view(r, p)) })
+}

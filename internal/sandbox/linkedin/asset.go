@@ -1,0 +1,122 @@
+package linkedin
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"pressroom/internal/sandbox/store"
+)
+
+// asset is an image or a video.
+type asset struct {
+	id, owner   string // URNs
+	video       bool
+	blob        store.Blob // has a cid when the upload is complete
+	completedAt time.Time  // when it was complete
+}
+
+// part is what is uploaded to one address: an image, or a range of a video.
+type part struct {
+	secret, asset string
+	first, size   int64 // bytes; a size of 0 is unknown
+	cid           string
+}
+
+// status returns the asset's status. The network processes it for a while.
+func (a asset) status(now time.Time, work time.Duration) string {
+	switch {
+	case a.blob.CID == "":
+		return "WAITING_UPLOAD"
+	case now.Sub(a.completedAt) < work:
+		return "PROCESSING"
+	case a.blob.MIME == "": // the file is not supported
+		return "PROCESSING_FAILED"
+	}
+	return "AVAILABLE"
+}
+
+func insertAsset(ctx context.Context, t store.Tx, a asset, parts []part) error {
+	_, err := t.ExecContext(ctx, `insert into linkedin_assets (id, owner, video) values (?, ?, ?)`, a.id, a.owner,
+		a.video)
+	if err != nil {
+		return fmt.Errorf("saving an asset: %w", err)
+	}
+	for _, p := range parts {
+		_, err := t.ExecContext(ctx, `insert into linkedin_parts (secret, asset, first, size) values (?, ?, ?, ?)`,
+			p.secret, a.id, p.first, p.size)
+		if err != nil {
+			return fmt.Errorf("saving a part: %w", err)
+		}
+	}
+	return nil
+}
+
+// findAsset returns an asset by its URN, and reports whether it exists.
+func findAsset(ctx context.Context, t store.Tx, id string) (asset, bool, error) {
+	a := asset{id: id}
+	var whole int64
+	err := t.QueryRowContext(ctx, `select owner, video, cid, type, whole_at from linkedin_assets where id = ?`, id).
+		Scan(&a.owner, &a.video, &a.blob.CID, &a.blob.MIME, &whole)
+	if errors.Is(err, sql.ErrNoRows) {
+		return asset{}, false, nil
+	}
+	if err != nil {
+		return asset{}, false, fmt.Errorf("finding an asset: %w", err)
+	}
+	a.completedAt = time.UnixMilli(whole)
+	return a, true, nil
+}
+
+// completeAsset records that an upload is complete.
+func completeAsset(ctx context.Context, t store.Tx, a asset) error {
+	_, err := t.ExecContext(ctx, `update linkedin_assets set cid = ?, type = ?, whole_at = ? where id = ?`, a.blob.CID,
+		a.blob.MIME, a.completedAt.UnixMilli(), a.id)
+	if err != nil {
+		return fmt.Errorf("recording an upload: %w", err)
+	}
+	return t.SaveBlob(ctx, Name, a.owner, a.blob)
+}
+
+// findPart returns the part of an upload address, and reports whether it exists.
+func findPart(ctx context.Context, t store.Tx, secret string) (part, bool, error) {
+	p := part{secret: secret}
+	err := t.QueryRowContext(ctx, `select asset, first, size, cid from linkedin_parts where secret = ?`, secret).
+		Scan(&p.asset, &p.first, &p.size, &p.cid)
+	if errors.Is(err, sql.ErrNoRows) {
+		return part{}, false, nil
+	}
+	if err != nil {
+		return part{}, false, fmt.Errorf("finding a part: %w", err)
+	}
+	return p, true, nil
+}
+
+// updatePart records what was uploaded to an address.
+func updatePart(ctx context.Context, t store.Tx, p part) error {
+	if _, err := t.ExecContext(ctx, `update linkedin_parts set cid = ? where secret = ?`, p.cid, p.secret); err != nil {
+		return fmt.Errorf("recording a part: %w", err)
+	}
+	return nil
+}
+
+// listParts returns an asset's parts in order.
+func listParts(ctx context.Context, t store.Tx, asset string) ([]part, error) {
+	rows, err := t.QueryContext(ctx,
+		`select secret, first, size, cid from linkedin_parts where asset = ? order by first`, asset)
+	if err != nil {
+		return nil, fmt.Errorf("reading parts: %w", err)
+	}
+	defer rows.Close()
+	var found []part
+	for rows.Next() {
+		p := part{asset: asset}
+		if err := rows.Scan(&p.secret, &p.first, &p.size, &p.cid); err != nil {
+			return nil, fmt.Errorf("reading a part: %w", err)
+		}
+		found = append(found, p)
+	}
+	return found, rows.Err()
+}

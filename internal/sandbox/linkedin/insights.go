@@ -1,0 +1,138 @@
+package linkedin
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"pressroom/internal/sandbox/insights"
+	"pressroom/internal/sandbox/store"
+)
+
+// scopeAnalytics is the scope for analytics of a member's posts.
+const scopeAnalytics = "r_member_postAnalytics"
+
+// networkSize returns an organization's number of followers.
+func (n *Network) networkSize(r *http.Request) (any, error) {
+	if r.URL.Query().Get("edgeType") != "COMPANY_FOLLOWED_BY_MEMBER" {
+		return nil, invalid("edgeType has to be COMPANY_FOLLOWED_BY_MEMBER")
+	}
+	var size int64
+	err := n.asCaller(r, func(_ store.Tx, c caller) error {
+		if err := c.speaksFor(r.PathValue("urn"), "", scopeAdmin); err != nil {
+			return err
+		}
+		size = insights.Followers(Name, c.organization(), n.Now())
+		return nil
+	})
+	return map[string]int64{"firstDegreeSize": size}, err
+}
+
+// shareStatistics returns the counts of an organization's posts. Posts without views are left out.
+func (n *Network) shareStatistics(r *http.Request) (any, error) {
+	query := r.URL.Query()
+	if query.Get("q") != "organizationalEntity" {
+		return nil, invalid("q has to be organizationalEntity")
+	}
+	urns, err := parseURNs(r.URL.RawQuery)
+	if err != nil {
+		return nil, err
+	}
+	elements := []any{}
+	err = n.asCaller(r, func(t store.Tx, c caller) error {
+		owner := query.Get("organizationalEntity")
+		if err := c.speaksFor(owner, "", scopeAdmin); err != nil {
+			return err
+		}
+		for _, urn := range urns {
+			p, found, err := t.Post(r.Context(), Name, urn)
+			if err != nil {
+				return err
+			}
+			if counts := insights.Count(p, n.Now()); found && p.Account == owner && counts.Views > 0 {
+				elements = append(elements, statistics(p, counts))
+			}
+		}
+		return nil
+	})
+	return map[string]any{
+		"elements": elements, "paging": map[string]any{"start": 0, "count": len(elements), "links": []any{}},
+	}, err
+}
+
+func statistics(p store.Post, counts insights.Counts) map[string]any {
+	return map[string]any{
+		"organizationalEntity": p.Account, "share": p.ID,
+		"totalShareStatistics": map[string]any{
+			"impressionCount": counts.Views, "uniqueImpressionsCount": counts.Reach, "likeCount": counts.Likes,
+			"commentCount": counts.Comments,
+			"shareCount":   counts.Shares, "clickCount": counts.Clicks,
+			"engagement": float64(counts.Likes+counts.Comments+counts.Shares+
+				counts.Clicks) / float64(counts.Views),
+		},
+	}
+}
+
+// parseURNs parses the posts in a query's List of the Rest.li protocol, whose brackets and commas must not be
+// escaped.
+func parseURNs(query string) ([]string, error) {
+	var urns []string
+	for pair := range strings.SplitSeq(query, "&") {
+		name, value, _ := strings.Cut(pair, "=")
+		if name != "shares" && name != "ugcPosts" {
+			continue
+		}
+		inside, closed := strings.CutSuffix(strings.TrimPrefix(value, "List("), ")")
+		if !closed || !strings.HasPrefix(value, "List(") {
+			return nil, invalid("Invalid query parameters passed to request")
+		}
+		for escaped := range strings.SplitSeq(inside, ",") {
+			urn, err := url.QueryUnescape(escaped)
+			if err != nil || strings.Contains(escaped, ":") {
+				return nil, invalid("Invalid query parameters passed to request")
+			}
+			urns = append(urns, urn)
+		}
+	}
+	return urns, nil
+}
+
+// memberAnalytics returns one count of a member's post.
+func (n *Network) memberAnalytics(r *http.Request) (any, error) {
+	query := r.URL.Query()
+	urn, isShare := strings.CutPrefix(strings.TrimSuffix(query.Get("entity"), ")"), "(share:")
+	if query.Get("q") != "entity" || !isShare || query.Get("aggregation") != "TOTAL" {
+		return nil, invalid("q has to be entity, entity a share, aggregation TOTAL")
+	}
+	elements := []any{}
+	err := n.asCaller(r, func(t store.Tx, c caller) error {
+		if !slices.Contains(c.scopes, scopeAnalytics) {
+			return errDenied
+		}
+		p, found, err := t.Post(r.Context(), Name, urn)
+		switch {
+		case err != nil:
+			return err
+		case !found || p.Account != c.ID:
+			return errNotFound
+		}
+		counts := insights.Count(p, n.Now())
+		figure, known := map[string]int64{
+			"IMPRESSION": counts.Views, "MEMBERS_REACHED": counts.Reach, "REACTION": counts.Likes,
+			"COMMENT": counts.Comments,
+			"RESHARE": counts.Shares, "POST_SAVE": counts.Saves,
+		}[query.Get("queryType")]
+		if !known {
+			return invalid("queryType is none that the API knows")
+		}
+		elements = append(elements, map[string]any{
+			"count": figure, "metricType": query.Get("queryType"),
+			"targetEntity": map[string]string{"share": urn},
+		})
+		return nil
+	})
+	return map[string]any{
+		"elements": elements, "paging": map[string]any{"start": 0, "count": len(elements), "links": []any{}},
+	}, err
+}

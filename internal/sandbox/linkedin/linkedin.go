@@ -1,0 +1,96 @@
+// Package linkedin stands in for LinkedIn.
+package linkedin
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"pressroom/internal/sandbox/base"
+	"pressroom/internal/sandbox/oauth"
+	"pressroom/internal/sandbox/store"
+)
+
+const (
+	Name          = "linkedin"
+	companySuffix = ".company" // suffix of the handle of an organization, after that of its administrator
+
+	accessLifetime  = 60 * 24 * time.Hour
+	refreshLifetime = 365 * 24 * time.Hour
+)
+
+// Network is the part of LinkedIn's API that publishes: the consent and its tokens, images and videos, posts of
+// members and of their organizations. It accepts every app and any secret. An app with the organizations' scopes counts
+// as approved and gets refresh tokens. Each member administers one organization.
+type Network struct{ *oauth.Provider }
+
+func New(s *base.Server) *Network {
+	return &Network{&oauth.Provider{
+		Server: s, Platform: Name, DisplayName: "LinkedIn",
+		CannotSignIn: func(a store.Account) bool { return strings.HasSuffix(a.Handle, companySuffix) },
+	}}
+}
+
+func (n *Network) Init(ctx context.Context) error {
+	if err := n.AddPeople(ctx, PersonURN); err != nil {
+		return err
+	}
+	return n.Store.InTx(ctx, func(t store.Tx) error {
+		for _, p := range oauth.People {
+			a := store.Account{
+				ID: OrganizationURN(p.Handle), Handle: p.Handle + companySuffix,
+				DisplayName: p.DisplayName + " Company", Password: []byte{},
+			}
+			if err := t.SaveAccount(ctx, Name, a); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// PersonURN returns a member's URN, which is the same in every sandbox.
+func PersonURN(handle string) string {
+	sum := sha256.Sum256([]byte("sandbox linkedin person " + handle))
+	return "urn:li:person:" + base64.RawURLEncoding.EncodeToString(sum[:7])
+}
+
+// OrganizationURN returns the URN of the organization that a member administers.
+func OrganizationURN(handle string) string {
+	sum := sha256.Sum256([]byte("sandbox linkedin organization " + handle))
+	return fmt.Sprintf("urn:li:organization:%d", 1e7+binary.BigEndian.Uint64(sum[:8])%9e7)
+}
+
+// Handler serves the API, the consent page, uploads, and redirects from posts to the sandbox's page.
+func (n *Network) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /oauth/v2/authorization", n.Authorize)
+	mux.HandleFunc("POST /oauth/v2/authorization", n.Authorize)
+	for pattern, do := range map[string]func(*http.Request) (any, error){
+		"POST /oauth/v2/accessToken":                    n.grantToken,
+		"GET /v2/userinfo":                              n.userinfo,
+		"GET /rest/organizationAcls":                    versioned(n.listRoles),
+		"GET /rest/organizations/{id}":                  versioned(n.describeOrganization),
+		"POST /rest/images":                             versioned(n.initImage),
+		"GET /rest/images/{urn}":                        versioned(n.describeAsset),
+		"POST /rest/videos":                             versioned(n.videoAction),
+		"GET /rest/videos/{urn}":                        versioned(n.describeAsset),
+		"POST /rest/posts":                              versioned(n.createPost),
+		"GET /rest/posts":                               versioned(n.listPosts),
+		"GET /rest/networkSizes/{urn}":                  versioned(n.networkSize),
+		"GET /rest/organizationalEntityShareStatistics": versioned(n.shareStatistics),
+		"GET /rest/memberCreatorPostAnalytics":          versioned(n.memberAnalytics),
+		"GET /media/{account}/{cid}":                    n.MediaFile(Name, errNotFound),
+		"/":                                             n.notFound,
+	} {
+		mux.HandleFunc(pattern, n.handle(do))
+	}
+	mux.HandleFunc("PUT /dms-uploads/{secret}", n.upload)
+	mux.HandleFunc("GET /web/feed/update/{id}/{$}", n.ToPage)
+	return mux
+}

@@ -1,0 +1,290 @@
+package linkedin
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf16"
+
+	"pressroom/internal/sandbox/base"
+	"pressroom/internal/sandbox/marker"
+	"pressroom/internal/sandbox/store"
+)
+
+const (
+	maxText         = 3000 // UTF-16 code units of the visible text
+	maxImages       = 20
+	duplicateWindow = 24 * time.Hour // for which a repeated text is refused
+	defaultPage     = 10
+	maxPage         = 100
+)
+
+// postMedia is a post's reference to an image or a video.
+type postMedia struct {
+	ID    string `json:"id"`
+	Alt   string `json:"altText,omitempty"`
+	Title string `json:"title,omitempty"`
+}
+
+type imageSet struct {
+	Images []postMedia `json:"images"`
+}
+
+type content struct {
+	Media   *postMedia `json:"media,omitempty"`
+	Several *imageSet  `json:"multiImage,omitempty"`
+}
+
+// post is a post in the API's form.
+type post struct {
+	Author       string `json:"author"`
+	Commentary   string `json:"commentary"` // little text
+	Visibility   string `json:"visibility"`
+	Distribution struct {
+		Feed     string   `json:"feedDistribution"`
+		Targets  []any    `json:"targetEntities"`
+		Channels []string `json:"thirdPartyDistributionChannels"`
+	} `json:"distribution"`
+	Content   *content `json:"content,omitempty"`
+	Lifecycle string   `json:"lifecycleState"`
+	NoReshare bool     `json:"isReshareDisabledByAuthor"`
+}
+
+// media returns the media of the post.
+func (p post) media() []postMedia {
+	switch {
+	case p.Content == nil:
+		return nil
+	case p.Content.Media != nil:
+		return []postMedia{*p.Content.Media}
+	case p.Content.Several != nil:
+		return p.Content.Several.Images
+	}
+	return nil
+}
+
+// valid reports whether the content is complete and of one form.
+func (c content) valid() bool {
+	if c.Several == nil {
+		return c.Media != nil
+	}
+	images := len(c.Several.Images)
+	return c.Media == nil && images >= 2 && images <= maxImages
+}
+
+// check refuses an invalid post.
+func (p post) check(text string) error {
+	switch {
+	case p.Visibility != "PUBLIC" || p.Lifecycle != "PUBLISHED" || p.Distribution.Feed != "MAIN_FEED":
+		return invalid("visibility, lifecycleState or feedDistribution has a value that the sandbox " +
+			"does not know")
+	case p.Content != nil && !p.Content.valid():
+		return invalid("content has to have one member, and multiImage 2 to 20 images")
+	case p.Content == nil && text == "":
+		return refuseInput("MISSING_FIELD", "commentary or content is required",
+			"A post needs a text or content")
+	case len(utf16.Encode([]rune(text))) > maxText:
+		return refuseInput("FIELD_LENGTH_TOO_LONG", "commentary is too long",
+			"commentary exceeds the maximum length of 3000 characters")
+	}
+	return nil
+}
+
+// createPost publishes a post, on disk when it returns.
+func (n *Network) createPost(r *http.Request) (any, error) {
+	var in post
+	if err := readBody(r, &in); err != nil {
+		return nil, err
+	}
+	urn, err := n.Server.Publish(errInternal, func(waited bool) (marker.Outcome, error) {
+		var out marker.Outcome
+		err := n.asCaller(r, func(t store.Tx, c caller) error {
+			var err error
+			out, err = n.tryPublish(r.Context(), t, c, in, waited)
+			return err
+		})
+		return out, err
+	})
+	return created(urn), err
+}
+
+// refusals are the refusals that markers ask for.
+var refusals = marker.Refusals{
+	Rejected: refuseInput("INVALID_CONTENT", "This content cannot be posted",
+		"This content cannot be posted (asked for by a sandbox marker)"),
+	Expired: errRevoked, RateLimited: errRateLimited, Failed: errInternal,
+}
+
+func (n *Network) tryPublish(
+	ctx context.Context, t store.Tx, c caller, in post, waited bool,
+) (marker.Outcome, error) {
+	if err := c.writesAs(in.Author); err != nil {
+		return marker.Outcome{}, err
+	}
+	text := visibleText(in.Commentary)
+	if err := in.check(text); err != nil {
+		return marker.Outcome{}, err
+	}
+	media, err := n.gather(ctx, t, in)
+	if err != nil {
+		return marker.Outcome{}, err
+	}
+	publication := marker.Attempt{
+		Platform: Name, Account: in.Author, Text: text, Session: c.session, Waited: waited,
+	}
+	return publication.Publish(ctx, t, refusals, func() (string, error) {
+		if err := n.refuseDuplicate(ctx, t, in.Author, text); err != nil {
+			return "", err
+		}
+		return n.save(ctx, t, in, text, media)
+	})
+}
+
+// created returns the answer for a new post, whose URN is only in the header.
+func created(urn string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Restli-Id", urn)
+		w.Header().Set("X-LinkedIn-Id", urn)
+		w.WriteHeader(http.StatusCreated)
+	})
+}
+
+// asset returns an image or a video that the caller may use.
+func (c caller) asset(ctx context.Context, t store.Tx, urn string) (asset, error) {
+	a, found, err := findAsset(ctx, t, urn)
+	switch {
+	case err != nil:
+		return asset{}, err
+	case !found:
+		return asset{}, errNotFound
+	}
+	return a, c.writesAs(a.owner)
+}
+
+// gather returns the media of a post, which must be its author's and ready.
+func (n *Network) gather(ctx context.Context, t store.Tx, in post) ([]store.Medium, error) {
+	var media []store.Medium
+	for _, m := range in.media() {
+		a, found, err := findAsset(ctx, t, m.ID)
+		switch {
+		case err != nil:
+			return nil, err
+		case !found || a.owner != in.Author || a.video && in.Content.Media == nil:
+			return nil, invalid("The post names media that the author cannot show in this way")
+		case a.status(n.Now(), n.Ready) != "AVAILABLE":
+			return nil, invalid("The media are not ready to be shown")
+		}
+		media = append(media, store.NewMedium(Name, a.owner, a.blob, m.Alt))
+	}
+	return media, nil
+}
+
+// refuseDuplicate refuses a text that the author has published within a day.
+func (n *Network) refuseDuplicate(ctx context.Context, t store.Tx, author, text string) error {
+	if text == "" {
+		return nil
+	}
+	twins, err := t.Posts(ctx, `where p.platform = ? and p.account = ? and p.text = ? and p.at > ?`,
+		Name, author, text, n.Now().Add(-duplicateWindow).UnixMilli())
+	if err == nil && len(twins) > 0 {
+		err = refuseInput("DUPLICATE_POST", "Duplicate post is detected",
+			"Content is a duplicate of "+twins[0].ID)
+	}
+	return err
+}
+
+// save stores the post under a new URN.
+func (n *Network) save(ctx context.Context, t store.Tx, in post, text string, media []store.Medium) (string, error) {
+	next, err := t.NextPost(ctx)
+	if err != nil {
+		return "", err
+	}
+	body, err := json.Marshal(map[string]any{"post": in, "media": media})
+	if err != nil {
+		return "", fmt.Errorf("writing a post: %w", err)
+	}
+	urn := fmt.Sprintf("urn:li:share:7%018d", next)
+	return urn, t.SavePost(ctx,
+		store.Post{
+			Platform: Name, Account: in.Author, ID: urn, Text: text, Media: media, At: n.Now(),
+			Version: base.NewID(), Body: body,
+		})
+}
+
+// listPosts lists an author's posts, the newest first.
+func (n *Network) listPosts(r *http.Request) (any, error) {
+	query := r.URL.Query()
+	count := defaultPage
+	var err error
+	if text := query.Get("count"); text != "" {
+		count, err = strconv.Atoi(text)
+	}
+	if err != nil || count < 1 || count > maxPage || query.Get("q") != "author" ||
+		!slices.Contains([]string{"", "CREATED", "LAST_MODIFIED"}, query.Get("sortBy")) {
+		return nil, invalid("q has to be author, count a number from 1 to 100, sortBy CREATED or LAST_MODIFIED")
+	}
+	start, err := strconv.Atoi(cmp.Or(query.Get("start"), "0"))
+	if err != nil || start < 0 {
+		return nil, invalid("start has to be a number of posts")
+	}
+	elements := []any{}
+	err = n.asCaller(r, func(t store.Tx, c caller) error {
+		author := query.Get("author")
+		if err := c.speaksFor(author, scopeReadMember, scopeReadCompany); err != nil {
+			return err
+		}
+		posts, err := t.Posts(r.Context(),
+			`where p.platform = ? and p.account = ? order by p.at desc, p.seq desc limit ? offset ?`, Name,
+			author, count, start)
+		if err == nil {
+			err = marker.WithholdAny(posts, n.Now())
+		}
+		for _, p := range posts {
+			elements = append(elements, view(p))
+		}
+		return err
+	})
+	return map[string]any{
+		"elements": elements, "paging": map[string]any{"start": start, "count": count, "links": []any{}},
+	}, err
+}
+
+func view(p store.Post) map[string]any {
+	var body struct {
+		Post post `json:"post"`
+	}
+	_ = json.Unmarshal(p.Body, &body) // keep wrote it
+	answer := map[string]any{
+		"id": p.ID, "author": body.Post.Author, "commentary": body.Post.Commentary, "visibility": body.Post.Visibility,
+		"distribution": body.Post.Distribution, "lifecycleState": body.Post.Lifecycle,
+		"isReshareDisabledByAuthor": body.Post.NoReshare,
+		"createdAt":                 p.At.UnixMilli(), "publishedAt": p.At.UnixMilli(),
+		"lastModifiedAt": p.At.UnixMilli(),
+	}
+	if body.Post.Content != nil {
+		answer["content"] = body.Post.Content
+	}
+	return answer
+}
+
+// describeAsset returns the status of an image or a video. It needs a scope that may read.
+func (n *Network) describeAsset(r *http.Request) (any, error) {
+	var answer map[string]any
+	err := n.asCaller(r, func(t store.Tx, c caller) error {
+		if !slices.Contains(c.scopes, scopeReadCompany) {
+			return errDenied
+		}
+		a, err := c.asset(r.Context(), t, r.PathValue("urn"))
+		answer = map[string]any{"id": a.id, "owner": a.owner, "status": a.status(n.Now(), n.Ready)}
+		if answer["status"] == "PROCESSING_FAILED" {
+			answer["processingFailureReason"] = "The file is none that can be shown"
+		}
+		return err
+	})
+	return answer, err
+}

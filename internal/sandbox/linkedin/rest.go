@@ -1,0 +1,142 @@
+package linkedin
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"pressroom/internal/sandbox/base"
+)
+
+// apiError is a refusal in one of LinkedIn's forms.
+type apiError struct {
+	status int
+	body   map[string]any
+	again  bool // whether Retry-After is sent
+}
+
+func (e *apiError) Error() string {
+	text, _ := e.body["message"].(string)
+	return text
+}
+
+func refuse(status, service int, code, message string) *apiError {
+	body := map[string]any{"status": status, "code": code, "message": message}
+	if service != 0 {
+		body["serviceErrorCode"] = service
+	}
+	return &apiError{status: status, body: body}
+}
+
+// refuseInput returns the refusal of a post.
+func refuseInput(code, description, message string) *apiError {
+	return &apiError{status: http.StatusUnprocessableEntity, body: map[string]any{
+		"status": http.StatusUnprocessableEntity, "message": message,
+		"errorDetailType": "com.linkedin.common.error.BadRequest",
+		"errorDetails": map[string]any{
+			"inputErrors": []any{map[string]any{"code": code, "description": description, "input": map[string]any{}}},
+		},
+	}}
+}
+
+// refuseToken returns a refusal of the token endpoint (RFC 6749, section 5.2).
+func refuseToken(status int, name, description string) *apiError {
+	return &apiError{status: status, body: map[string]any{"error": name, "error_description": description}}
+}
+
+func invalid(message string) *apiError {
+	return refuse(http.StatusBadRequest, 0, "ILLEGAL_ARGUMENT", message)
+}
+
+var (
+	errRevoked = refuse(http.StatusUnauthorized, 65601, "REVOKED_ACCESS_TOKEN",
+		"The token used in the request has been revoked by the user")
+	errExpired = refuse(http.StatusUnauthorized, 65602, "EXPIRED_ACCESS_TOKEN",
+		"The token used in the request has expired")
+	errToken  = refuse(http.StatusUnauthorized, 65600, "INVALID_ACCESS_TOKEN", "Invalid access token")
+	errDenied = refuse(http.StatusForbidden, 100, "ACCESS_DENIED",
+		"Not enough permissions to access this resource")
+	errNotFound = refuse(http.StatusNotFound, 0, "NOT_FOUND", "Could not find entity")
+	errInternal = refuse(http.StatusInternalServerError, 0, "INTERNAL_SERVER_ERROR",
+		"Internal Server Error")
+	errRateLimited = &apiError{
+		status: http.StatusTooManyRequests, again: true,
+		body: map[string]any{
+			"status": http.StatusTooManyRequests, "serviceErrorCode": 101, "code": "TOO_MANY_REQUESTS",
+			"message": "Resource level throttle limit for calls to this resource is reached.",
+		},
+	}
+)
+
+// handle returns the handler of a call. It does not parse the form, as Rest.li queries are read raw.
+func (n *Network) handle(do func(*http.Request) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := base.WorkContext(r)
+		defer cancel()
+		r = r.WithContext(ctx)
+		var answer any
+		err := base.BufferBody(w, r)
+		if err != nil {
+			err = invalid("The request cannot be read")
+		} else {
+			answer, err = do(r)
+		}
+		write(w, r, answer, err)
+	}
+}
+
+func write(w http.ResponseWriter, r *http.Request, answer any, err error) {
+	refuse := func(e *apiError) {
+		if e.again {
+			w.Header().Set("Retry-After", "2")
+		}
+		base.WriteJSON(w, e.status, e.body)
+	}
+	if !base.Respond(w, r, Name, answer, err, errInternal, refuse) {
+		base.WriteJSON(w, http.StatusOK, answer)
+	}
+}
+
+func (n *Network) notFound(*http.Request) (any, error) {
+	return nil, refuse(http.StatusNotFound, 0, "RESOURCE_NOT_FOUND", "No virtual resource found")
+}
+
+// Oldest and newest supported version of the API.
+const (
+	oldestVersion = "202601"
+	newestVersion = "202612"
+)
+
+// versioned refuses calls without a supported version.
+func versioned(do func(*http.Request) (any, error)) func(*http.Request) (any, error) {
+	return func(r *http.Request) (any, error) {
+		version := r.Header.Get("LinkedIn-Version")
+		_, err := time.Parse("200601", version)
+		switch {
+		case version == "":
+			return nil, refuse(http.StatusBadRequest, 0, "VERSION_MISSING",
+				"A version must be present. Please specify a version by adding the LinkedIn-Version header.")
+		case err != nil || version < oldestVersion || version > newestVersion:
+			return nil, refuse(http.StatusUpgradeRequired, 0, "NONEXISTENT_VERSION",
+				"Requested version is not active")
+		case r.Header.Get("X-Restli-Protocol-Version") != "2.0.0":
+			return nil, invalid("X-Restli-Protocol-Version has to be 2.0.0")
+		}
+		return do(r)
+	}
+}
+
+// readBody parses a body, which must have no members other than those of out.
+func readBody(r *http.Request, out any) error {
+	body := json.NewDecoder(r.Body)
+	body.DisallowUnknownFields()
+	err := body.Decode(out)
+	switch {
+	case err == nil:
+		return nil
+	case strings.Contains(err.Error(), "unknown field"): // the decoder has no error value for it
+		return refuse(http.StatusForbidden, 100, "ACCESS_DENIED", "Unpermitted fields present in REQUEST_BODY")
+	}
+	return invalid("The body cannot be read")
+}

@@ -1,0 +1,205 @@
+package linkedin
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"pressroom/internal/sandbox/oauth"
+	"pressroom/internal/sandbox/store"
+)
+
+const kindRefresh = "refresh" // a kind of token
+
+// The scopes that matter here.
+const (
+	scopeAdmin        = "rw_organization_admin"
+	scopeReadCompany  = "r_organization_social"
+	scopeWriteCompany = "w_organization_social"
+	scopeReadMember   = "r_member_social"
+	scopeWriteMember  = "w_member_social"
+)
+
+// grantToken exchanges a code or a refresh token for an access token. The refresh token stays the same and expires a
+// year after the consent.
+func (n *Network) grantToken(r *http.Request) (any, error) {
+	if err := r.ParseForm(); err != nil {
+		return nil, refuseToken(http.StatusBadRequest, "invalid_request", "The form cannot be read")
+	}
+	if r.PostForm.Get("client_secret") == "" {
+		return nil, refuseToken(http.StatusUnauthorized, "invalid_client", "Client authentication failed")
+	}
+	var answer map[string]any
+	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
+		var err error
+		switch r.PostForm.Get("grant_type") {
+		case "authorization_code":
+			answer, err = n.firstToken(r.Context(), t, r.PostForm)
+		case "refresh_token":
+			answer, err = n.nextToken(r.Context(), t, r.PostForm)
+		default:
+			err = refuseToken(http.StatusBadRequest, "unsupported_grant_type",
+				"The grant type is not supported")
+		}
+		return err
+	})
+	return answer, err
+}
+
+func (n *Network) firstToken(ctx context.Context, t store.Tx, form url.Values) (map[string]any, error) {
+	code, good, err := n.Redeem(ctx, t, form)
+	if err != nil {
+		return nil, err
+	}
+	if !good {
+		return nil, refuseToken(http.StatusBadRequest, "invalid_request",
+			"Unable to retrieve access token: appid/redirect uri/code verifier does not match authorization code. Or "+
+				"authorization code expired.")
+	}
+	code.Redirect, code.Challenge = "", ""
+	answer, err := n.accessToken(ctx, t, code)
+	if err != nil {
+		return nil, err
+	}
+	allowed, err := t.Scopes(ctx, Name, code.Session)
+	answer["scope"] = strings.Join(allowed, ",")
+	if err != nil || !slices.Contains(allowed, scopeWriteCompany) {
+		return answer, err
+	}
+	code.Kind = kindRefresh
+	answer["refresh_token"], err = n.Issue(ctx, t, code, refreshLifetime)
+	answer["refresh_token_expires_in"] = int64(refreshLifetime / time.Second)
+	return answer, err
+}
+
+func (n *Network) accessToken(ctx context.Context, t store.Tx, of store.Token) (map[string]any, error) {
+	of.Kind = oauth.KindAccess
+	text, err := n.Issue(ctx, t, of, accessLifetime)
+	return map[string]any{"access_token": text, "expires_in": int64(accessLifetime / time.Second)}, err
+}
+
+func (n *Network) nextToken(ctx context.Context, t store.Tx, form url.Values) (map[string]any, error) {
+	old, good, err := n.Find(ctx, t, kindRefresh, form.Get("refresh_token"))
+	if err != nil {
+		return nil, err
+	}
+	if !good || old.Client != form.Get("client_id") {
+		return nil, refuseToken(http.StatusBadRequest, "invalid_grant",
+			"The provided authorization grant or refresh token is invalid, expired or revoked")
+	}
+	answer, err := n.accessToken(ctx, t, old)
+	answer["refresh_token"] = form.Get("refresh_token")
+	answer["refresh_token_expires_in"] = int64(old.Expires.Sub(n.Now()) / time.Second)
+	return answer, err
+}
+
+// caller is the member who makes a request.
+type caller struct {
+	store.Account // the member
+
+	session string
+	scopes  []string
+}
+
+// asCaller calls do in a transaction with the member of the request's token.
+func (n *Network) asCaller(r *http.Request, do func(store.Tx, caller) error) error {
+	ctx := r.Context()
+	return n.Store.InTx(ctx, func(t store.Tx) error {
+		text, isBearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		token, good, err := n.Find(ctx, t, oauth.KindAccess, text)
+		switch {
+		case err != nil:
+			return err
+		case !isBearer || token.Kind == "":
+			return errToken
+		case !good && n.Now().Before(token.Expires):
+			return errRevoked
+		case !good:
+			return errExpired
+		}
+		c := caller{session: token.Session}
+		if c.Account, _, err = t.Account(ctx, Name, token.Account); err != nil { // accounts are never deleted
+			return err
+		}
+		if c.scopes, err = t.Scopes(ctx, Name, token.Session); err != nil {
+			return err
+		}
+		return do(t, c)
+	})
+}
+
+func (c caller) organization() string { return OrganizationURN(c.Handle) }
+
+// writesAs refuses to write for a member or an organization that the caller does not speak for.
+func (c caller) writesAs(urn string) error {
+	return c.speaksFor(urn, scopeWriteMember, scopeWriteCompany)
+}
+
+func (c caller) speaksFor(urn, asMember, asOrganization string) error {
+	if urn == c.ID && slices.Contains(c.scopes, asMember) || urn == c.organization() && slices.Contains(c.scopes,
+		asOrganization) {
+		return nil
+	}
+	return errDenied
+}
+
+func (n *Network) userinfo(r *http.Request) (any, error) {
+	var answer map[string]any
+	err := n.asCaller(r, func(_ store.Tx, c caller) error {
+		if !slices.Contains(c.scopes, "openid") || !slices.Contains(c.scopes, "profile") {
+			return errDenied
+		}
+		first, last, _ := strings.Cut(c.DisplayName, " ")
+		answer = map[string]any{
+			"sub": strings.TrimPrefix(c.ID, "urn:li:person:"), "name": c.DisplayName, "given_name": first,
+			"family_name": last,
+			"locale":      map[string]string{"country": "US", "language": "en"},
+		}
+		return nil
+	})
+	return answer, err
+}
+
+// listRoles lists the caller's roles.
+func (n *Network) listRoles(r *http.Request) (any, error) {
+	query := r.URL.Query()
+	if query.Get("q") != "roleAssignee" {
+		return nil, invalid("q has to be roleAssignee")
+	}
+	offices := []any{}
+	err := n.asCaller(r, func(_ store.Tx, c caller) error {
+		if !slices.Contains(c.scopes, scopeAdmin) {
+			return errDenied
+		}
+		if state := query.Get("state"); state == "" || state == "APPROVED" {
+			offices = append(offices,
+				map[string]string{
+					"organization": c.organization(), "role": "ADMINISTRATOR", "roleAssignee": c.ID,
+					"state": "APPROVED",
+				})
+		}
+		return nil
+	})
+	return map[string]any{
+		"elements": offices, "paging": map[string]any{"start": 0, "count": len(offices), "links": []any{}},
+	}, err
+}
+
+func (n *Network) describeOrganization(r *http.Request) (any, error) {
+	var answer map[string]any
+	err := n.asCaller(r, func(t store.Tx, c caller) error {
+		if !slices.Contains(c.scopes, scopeAdmin) {
+			return errDenied
+		}
+		a, found, err := t.Account(r.Context(), Name, "urn:li:organization:"+r.PathValue("id"))
+		if err == nil && !found {
+			err = errNotFound
+		}
+		answer = map[string]any{"localizedName": a.DisplayName, "vanityName": a.Handle}
+		return err
+	})
+	return answer, err
+}

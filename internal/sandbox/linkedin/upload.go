@@ -1,0 +1,251 @@
+package linkedin
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	_ "image/gif"
+	_ "image/jpeg"
+	_ "image/png"
+	"net/http"
+	"os"
+	"slices"
+	"time"
+
+	"pressroom/internal/sandbox/base"
+	"pressroom/internal/sandbox/store"
+)
+
+const (
+	maxImage   = 20 << 20   // bytes
+	maxPixels  = 36_152_320 // per image
+	maxVideo   = 500 << 20  // bytes
+	partSize   = 4 << 20    // bytes of each part of a video except the last
+	etagPrefix = "/sandbox-video/signed/"
+)
+
+var imageTypes = []string{"image/jpeg", "image/png", "image/gif"}
+
+// uploadAddress returns the address of a part. It needs no token for a video.
+func (n *Network) uploadAddress(r *http.Request, p part) string {
+	return n.BaseURL(r) + "/" + Name + "/dms-uploads/" + p.secret + "?ca=sandbox&v=beta"
+}
+
+// initUpload stores an asset of the caller, or of the caller's organization.
+func (n *Network) initUpload(r *http.Request, a asset, parts []part) error {
+	return n.asCaller(r, func(t store.Tx, c caller) error {
+		if err := c.writesAs(a.owner); err != nil {
+			return err
+		}
+		return insertAsset(r.Context(), t, a, parts)
+	})
+}
+
+func (n *Network) initImage(r *http.Request) (any, error) {
+	var in struct {
+		Request struct {
+			Owner string `json:"owner"`
+		} `json:"initializeUploadRequest"`
+	}
+	if r.URL.Query().Get("action") != "initializeUpload" {
+		return nil, invalid("action has to be initializeUpload")
+	}
+	if err := readBody(r, &in); err != nil {
+		return nil, err
+	}
+	a, p := asset{id: "urn:li:image:" + base.NewID(), owner: in.Request.Owner}, part{secret: base.NewID()}
+	err := n.initUpload(r, a, []part{p})
+	return map[string]any{"value": map[string]any{
+		"image": a.id, "uploadUrl": n.uploadAddress(r, p),
+		"uploadUrlExpiresAt": n.Now().Add(24 * time.Hour).UnixMilli(),
+	}}, err
+}
+
+func (n *Network) videoAction(r *http.Request) (any, error) {
+	switch r.URL.Query().Get("action") {
+	case "initializeUpload":
+		return n.initVideo(r)
+	case "finalizeUpload":
+		return n.finalizeVideo(r)
+	}
+	return nil, invalid("action has to be initializeUpload or finalizeUpload")
+}
+
+func (n *Network) initVideo(r *http.Request) (any, error) {
+	var in struct {
+		Request struct {
+			Owner     string `json:"owner"`
+			Size      int64  `json:"fileSizeBytes"`
+			Captions  bool   `json:"uploadCaptions"`
+			Thumbnail bool   `json:"uploadThumbnail"`
+		} `json:"initializeUploadRequest"`
+	}
+	if err := readBody(r, &in); err != nil {
+		return nil, err
+	}
+	size := in.Request.Size
+	if size < 1 || size > maxVideo || in.Request.Captions || in.Request.Thumbnail {
+		return nil, invalid("fileSizeBytes is out of bounds, or captions or a thumbnail are asked for")
+	}
+	a := asset{id: "urn:li:video:" + base.NewID(), owner: in.Request.Owner, video: true}
+	var parts []part
+	instructions := []any{}
+	for first := int64(0); first < size; first += partSize {
+		p := part{secret: base.NewID(), first: first, size: min(partSize, size-first)}
+		parts = append(parts, p)
+		instructions = append(instructions,
+			map[string]any{"uploadUrl": n.uploadAddress(r, p), "firstByte": first, "lastByte": first + p.size - 1})
+	}
+	err := n.initUpload(r, a, parts)
+	return map[string]any{"value": map[string]any{
+		"video": a.id, "uploadToken": "", "uploadInstructions": instructions,
+		"uploadUrlsExpireAt": n.Now().Add(24 * time.Hour).UnixMilli(),
+	}}, err
+}
+
+// upload takes an image from its owner, and a part of a video from anybody who has its address.
+func (n *Network) upload(w http.ResponseWriter, r *http.Request) {
+	end := base.AllowUpload(w)
+	p, a, err := n.findPart(r)
+	if err == nil && !a.video {
+		err = n.asCaller(r, func(_ store.Tx, c caller) error { return c.writesAs(a.owner) })
+	}
+	if err == nil {
+		p.cid, err = n.receivePart(w, r, p)
+	}
+	if err == nil {
+		err = n.savePart(r, p, a)
+	}
+	end()
+	write(w, r, uploaded(p, a), err)
+}
+
+func (n *Network) findPart(r *http.Request) (part, asset, error) {
+	var p part
+	var a asset
+	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
+		var found bool
+		var err error
+		if p, found, err = findPart(r.Context(), t, r.PathValue("secret")); err == nil && !found {
+			err = errNotFound
+		}
+		if err != nil {
+			return err
+		}
+		a, _, err = findAsset(r.Context(), t, p.asset) // every part has an asset
+		return err
+	})
+	return p, a, err
+}
+
+// receivePart saves the bytes of a part.
+func (n *Network) receivePart(w http.ResponseWriter, r *http.Request, p part) (string, error) {
+	most := p.size
+	if most == 0 {
+		most = maxImage
+	}
+	blob, err := n.Store.SaveFile(http.MaxBytesReader(w, r.Body, most))
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok || err == nil && p.size != 0 && blob.Size != p.size {
+		return "", invalid("The bytes are not those that were announced")
+	}
+	if base.UploadError(err) != nil {
+		return "", invalid("The body could not be read")
+	}
+	return blob.CID, err
+}
+
+// savePart records a part. An image is then complete.
+func (n *Network) savePart(r *http.Request, p part, a asset) error {
+	ctx, cancel := base.WorkContext(r)
+	defer cancel()
+	if !a.video {
+		blob, err := inspectImage(n.Store, p.cid)
+		if err != nil {
+			return err
+		}
+		a.blob, a.completedAt = blob, n.Now()
+	}
+	return n.Store.InTx(ctx, func(t store.Tx) error {
+		if err := updatePart(ctx, t, p); err != nil || a.video {
+			return err
+		}
+		return completeAsset(ctx, t, a)
+	})
+}
+
+// inspectImage returns the blob of an image. An unsupported one has no type.
+func inspectImage(s *store.Store, cid string) (store.Blob, error) {
+	file, err := os.Open(s.FilePath(cid))
+	if err != nil {
+		return store.Blob{}, fmt.Errorf("opening an image: %w", err)
+	}
+	defer file.Close()
+	about, err := file.Stat()
+	if err != nil {
+		return store.Blob{}, fmt.Errorf("inspecting an image: %w", err)
+	}
+	blob := store.Blob{CID: cid, Size: about.Size()}
+	config, format, err := image.DecodeConfig(file)
+	if kind := "image/" + format; err == nil && slices.Contains(imageTypes,
+		kind) && config.Width*config.Height < maxPixels {
+		blob.MIME = kind
+	}
+	return blob, nil
+}
+
+func uploaded(p part, a asset) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if a.video {
+			w.Header().Set("ETag", etagPrefix+p.cid)
+			w.WriteHeader(http.StatusOK)
+			return
+		}
+		w.WriteHeader(http.StatusCreated)
+	})
+}
+
+// finalizeVideo joins a video's parts, which must be named in order.
+func (n *Network) finalizeVideo(r *http.Request) (any, error) {
+	var in struct {
+		Request struct {
+			Video string   `json:"video"`
+			Token string   `json:"uploadToken"`
+			Marks []string `json:"uploadedPartIds"`
+		} `json:"finalizeUploadRequest"`
+	}
+	if err := readBody(r, &in); err != nil {
+		return nil, err
+	}
+	var a asset
+	var parts []part
+	err := n.asCaller(r, func(t store.Tx, c caller) error {
+		var err error
+		if a, err = c.asset(r.Context(), t, in.Request.Video); err != nil {
+			return err
+		}
+		parts, err = listParts(r.Context(), t, a.id)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var marks, cids []string
+	for _, p := range parts {
+		if p.cid == "" {
+			return nil, invalid("A part of the video has not arrived")
+		}
+		marks, cids = append(marks, etagPrefix+p.cid), append(cids, p.cid)
+	}
+	if !slices.Equal(marks, in.Request.Marks) || in.Request.Token != "" || !a.video {
+		return nil, invalid("uploadedPartIds are not those of the parts in their order")
+	}
+	if a.blob, err = n.Store.Join(cids); err != nil {
+		return nil, err
+	}
+	if a.blob.MIME != "video/mp4" {
+		a.blob.MIME = ""
+	}
+	a.completedAt = n.Now()
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }),
+		n.Store.InTx(r.Context(), func(t store.Tx) error { return completeAsset(r.Context(), t, a) })
+}

@@ -1,0 +1,98 @@
+// Package marker finds the markers in a post's text and applies them.
+package marker
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strconv"
+	"time"
+
+	"pressroom/internal/sandbox/store"
+)
+
+// The markers that a post's text can contain. A marker acts on every network, or with @NAME on one, as in
+// "[sandbox:slow=3@bluesky]". A text can have several, which act in this order.
+const (
+	Reject       = "reject"        // refuses the content
+	ExpiredToken = "expired-token" // once: ends the session that sent the post
+	RateLimit    = "rate-limit"    // refuses the post as too frequent
+	Failure      = "error"         // once: fails with an internal error
+	slow         = "slow"          // slow=SECONDS: waits before the post is stored
+	lostAnswer   = "lost-answer"   // once: stores the post and closes the connection without an answer
+	// like lost-answer, and calls that would show the post get no answer either
+	unconfirmed = "unconfirmed"
+)
+
+// MaxSlow is the longest wait that a marker can ask for.
+const MaxSlow = 60 * time.Second
+
+// unconfirmedFor is how long an unconfirmed post stays hidden: a little more than the day for which a service looks for it.
+const unconfirmedFor = 25 * time.Hour
+
+// ErrLost closes the connection instead of answering.
+var ErrLost = errors.New("the answer is lost on purpose")
+
+var markerForm = regexp.MustCompile(
+	`\[sandbox:(reject|expired-token|rate-limit|error|lost-answer|unconfirmed|slow=([0-9]{1,4}))(?:@([a-z]+))?\]`)
+
+// Set are the markers of a text that concern one network.
+type Set struct {
+	names map[string]bool
+	Slow  time.Duration
+}
+
+func (m Set) Has(name string) bool { return m.names[name] }
+
+// Read returns the markers of text that concern platform. Of several waits the longest counts.
+func Read(text, platform string) Set {
+	found := Set{names: map[string]bool{}}
+	for _, match := range markerForm.FindAllStringSubmatch(text, -1) {
+		if match[3] != "" && match[3] != platform {
+			continue
+		}
+		if match[2] == "" {
+			found.names[match[1]] = true
+			continue
+		}
+		seconds, _ := strconv.Atoi(match[2]) // at most four digits
+		found.Slow = max(found.Slow, min(time.Duration(seconds)*time.Second, MaxSlow))
+	}
+	return found
+}
+
+// Once reports whether the post has the marker and the marker has not acted on it before.
+func Once(ctx context.Context, t store.Tx, platform string, m Set, postID, marker string) (bool, error) {
+	if !m.Has(marker) {
+		return false, nil
+	}
+	return t.SpendMarker(ctx, platform, postID, marker)
+}
+
+// Loses reports whether the answer to a publication gets lost.
+func Loses(ctx context.Context, t store.Tx, platform string, m Set, postID string) (bool, error) {
+	for _, marker := range []string{lostAnswer, unconfirmed} {
+		if lost, err := Once(ctx, t, platform, m, postID, marker); lost || err != nil {
+			return lost, err
+		}
+	}
+	return false, nil
+}
+
+// Withhold returns errLost if a network must not show a post yet because a marker keeps it unconfirmed.
+func Withhold(platform, text string, at, now time.Time) error {
+	if now.Sub(at) < unconfirmedFor && Read(text, platform).Has(unconfirmed) {
+		return ErrLost
+	}
+	return nil
+}
+
+// WithholdAny is untold for several posts.
+func WithholdAny(posts []store.Post, now time.Time) error {
+	for _, p := range posts {
+		if err := Withhold(p.Platform, p.Text, p.At, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,270 @@
+// Package oauth is the consent page and the tokens of the networks that use OAuth 2.0 (RFC 6749).
+package oauth
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	_ "embed"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"html/template"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"pressroom/internal/sandbox/base"
+	"pressroom/internal/sandbox/store"
+)
+
+var (
+	//go:embed consent.html
+	consentSource   string
+	consentTemplate = template.Must(template.New("consent").Parse(consentSource))
+)
+
+const (
+	kindCode   = "code"
+	KindAccess = "access"
+
+	CodeLifetime = 10 * time.Minute // the maximum that RFC 6749, section 4.1.2, recommends
+)
+
+// Provider is the consent page and the tokens of a network that uses OAuth 2.0 (RFC 6749). A person chooses an account on
+// the page. A test adds account and decision (allow or deny) to the address, or posts them.
+type Provider struct {
+	*base.Server
+
+	Platform, DisplayName string
+	// reports whether people only act for the account, as for an organization's; may be nil
+	CannotSignIn func(store.Account) bool
+}
+
+// People are the accounts that every network with OAuth has from the start.
+var People = []struct{ Handle, DisplayName string }{
+	{"harbour.coffee", "Harbour Coffee"}, {"mira.keller", "Mira Keller"}, {"studio.north", "Studio North"},
+}
+
+// consentRequest holds the parameters of the consent page.
+type consentRequest struct {
+	client, redirect, state, challenge string
+	scopes                             []string
+}
+
+// parseConsentRequest parses the parameters of the consent page. Its error is shown to the person, as there is no address to
+// redirect to.
+func parseConsentRequest(form url.Values) (consentRequest, error) {
+	c := consentRequest{
+		client: form.Get("client_id"), redirect: form.Get("redirect_uri"), state: form.Get("state"),
+		challenge: form.Get("code_challenge"),
+		scopes:    strings.FieldsFunc(form.Get("scope"), func(r rune) bool { return r == ',' || r == ' ' }),
+	}
+	back, err := url.Parse(c.redirect)
+	switch {
+	case c.client == "":
+		return c, errors.New("client_id is missing")
+	case err != nil || back.Scheme != "https" && back.Scheme != "http" || back.Host == "" || back.Fragment != "":
+		return c, errors.New("redirect_uri is not an address of http or https without a fragment")
+	case form.Get("response_type") != "code":
+		return c, errors.New("response_type is not code")
+	case len(c.scopes) == 0:
+		return c, errors.New("scope is missing")
+	case c.challenge != "" && form.Get("code_challenge_method") != "S256":
+		return c, errors.New("code_challenge_method is not S256")
+	}
+	return c, nil
+}
+
+// Authorize shows the page, or carries out the decision made on it.
+func (o *Provider) Authorize(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := base.WorkContext(r)
+	defer cancel()
+	r.Body = http.MaxBytesReader(w, r.Body, base.MaxBody)
+	if err := r.ParseForm(); err != nil {
+		http.Error(w, "The form cannot be read.", http.StatusBadRequest)
+		return
+	}
+	request, err := parseConsentRequest(r.Form)
+	if err != nil {
+		http.Error(w, "The app asks wrongly: "+err.Error()+".", http.StatusBadRequest)
+		return
+	}
+	switch r.Form.Get("decision") {
+	case "":
+		err = o.showConsent(ctx, w, request, r.Form)
+	case "allow":
+		err = o.allow(ctx, w, r, request)
+	default:
+		redirectBack(w, r, request,
+			url.Values{
+				"error": {"access_denied"}, "error_reason": {"user_denied"},
+				"error_description": {"The user denied your request"},
+			})
+	}
+	if err != nil {
+		slog.Error("sandbox: consent failed", "platform", o.Platform, "err", err)
+		http.Error(w, "The sandbox cannot do this; its log says why.", http.StatusInternalServerError)
+	}
+}
+
+type consentField struct{ Name, Value string }
+
+type consentAccount struct{ Handle, Name string }
+
+// showConsent shows the page.
+func (o *Provider) showConsent(ctx context.Context, w http.ResponseWriter, request consentRequest, form url.Values) error {
+	data := struct {
+		Title    string
+		Scopes   []string
+		Fields   []consentField
+		Accounts []consentAccount
+	}{Title: o.DisplayName, Scopes: request.scopes}
+	for _, name := range []string{
+		"client_id", "redirect_uri", "response_type", "scope", "state", "code_challenge", "code_challenge_method",
+	} {
+		data.Fields = append(data.Fields, consentField{name, form.Get(name)})
+	}
+	err := o.Store.InTx(ctx, func(t store.Tx) error {
+		accounts, err := t.Accounts(ctx, o.Platform)
+		for _, a := range accounts {
+			if o.canSignIn(a) {
+				data.Accounts = append(data.Accounts, consentAccount{a.Handle, a.DisplayName})
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	var page bytes.Buffer
+	if err := consentTemplate.Execute(&page, data); err != nil {
+		return fmt.Errorf("writing the consent page: %w", err)
+	}
+	header := w.Header()
+	header.Set("Content-Type", "text/html; charset=utf-8")
+	// No form-action: browsers apply it to the redirect to the app too.
+	header.Set("Content-Security-Policy",
+		"default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "no-referrer")
+	_, _ = w.Write(page.Bytes())
+	return nil
+}
+
+// allow begins a session of the account and redirects with its code.
+func (o *Provider) allow(ctx context.Context, w http.ResponseWriter, r *http.Request, request consentRequest) error {
+	var code string
+	known := false
+	err := o.Store.InTx(ctx, func(t store.Tx) error {
+		var a store.Account
+		var err error
+		a, known, err = t.Account(ctx, o.Platform, strings.ToLower(r.Form.Get("account")))
+		if known = known && o.canSignIn(a); err != nil || !known {
+			return err
+		}
+		grant := store.Token{
+			Kind: kindCode, Session: base.NewID(), Account: a.ID, Client: request.client, Redirect: request.redirect,
+			Challenge: request.challenge,
+		}
+		if err := t.CreateSession(ctx, o.Platform, grant.Session, a.ID); err != nil {
+			return err
+		}
+		if err := t.SaveScopes(ctx, o.Platform, grant.Session, request.scopes); err != nil {
+			return err
+		}
+		code, err = o.Issue(ctx, t, grant, CodeLifetime)
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case !known:
+		http.Error(w, "There is nobody of this name.", http.StatusBadRequest)
+	default:
+		redirectBack(w, r, request, url.Values{"code": {code}})
+	}
+	return nil
+}
+
+func (o *Provider) canSignIn(a store.Account) bool {
+	return o.CannotSignIn == nil || !o.CannotSignIn(a)
+}
+
+// redirectBack redirects the browser to the app with an answer.
+func redirectBack(w http.ResponseWriter, r *http.Request, request consentRequest, answer url.Values) {
+	target, _ := url.Parse(request.redirect) // readConsent has parsed it
+	if request.state != "" {
+		answer.Set("state", request.state)
+	}
+	query := target.Query()
+	maps.Copy(query, answer)
+	target.RawQuery = query.Encode()
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	http.Redirect(w, r, target.String(), http.StatusSeeOther)
+}
+
+// Issue returns the text of a new code or token.
+func (o *Provider) Issue(ctx context.Context, t store.Tx, token store.Token, life time.Duration) (string, error) {
+	text := base.NewID() + base.NewID()
+	token.Issued = o.Now()
+	token.Expires = token.Issued.Add(life)
+	return text, t.SaveToken(ctx, o.Platform, o.Hash(text), token)
+}
+
+// Find returns the token of a kind with this text, and reports whether it is valid. It returns what is known of an
+// invalid token.
+func (o *Provider) Find(ctx context.Context, t store.Tx, kind, text string) (store.Token, bool, error) {
+	token, err := t.Token(ctx, o.Platform, o.Hash(text))
+	if err != nil || token.Kind != kind {
+		return store.Token{}, false, err
+	}
+	alive, err := t.SessionActive(ctx, o.Platform, token.Session)
+	return token, alive && !token.Spent && o.Now().Before(token.Expires), err
+}
+
+// Redeem spends a code, and reports whether it was valid and matches the consent.
+func (o *Provider) Redeem(ctx context.Context, t store.Tx, form url.Values) (store.Token, bool, error) {
+	code, good, err := o.Find(ctx, t, kindCode, form.Get("code"))
+	if err != nil || !good || code.Client != form.Get("client_id") || code.Redirect != form.Get("redirect_uri") ||
+		!verifiesChallenge(form.Get("code_verifier"), code.Challenge) {
+		return store.Token{}, false, err
+	}
+	return code, true, t.SpendToken(ctx, o.Platform, o.Hash(form.Get("code")))
+}
+
+// verifiesChallenge reports whether the verifier matches the challenge of PKCE (RFC 7636, section 4.6), if there is one.
+func verifiesChallenge(verifier, challenge string) bool {
+	sum := sha256.Sum256([]byte(verifier))
+	return challenge == "" || subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])),
+		[]byte(challenge)) == 1
+}
+
+// AddPeople creates the accounts that the page offers.
+func (o *Provider) AddPeople(ctx context.Context, id func(handle string) string) error {
+	return o.Store.InTx(ctx, func(t store.Tx) error {
+		for _, p := range People {
+			// people sign in without a password here
+			a := store.Account{ID: id(p.Handle), Handle: p.Handle, DisplayName: p.DisplayName, Password: []byte{}}
+			if err := t.SaveAccount(ctx, o.Platform, a); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ToPage redirects from the address of a post to the sandbox's page.
+func (o *Provider) ToPage(w http.ResponseWriter, r *http.Request) {
+	o.RedirectToPost(w, r, o.Platform, r.PathValue("id"))
+}
+
+// Name returns the network's name in addresses.
+func (o *Provider) Name() string { return o.Platform }
+
+// Title returns the network's name for people.
+func (o *Provider) Title() string { return o.DisplayName }

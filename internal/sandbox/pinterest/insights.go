@@ -1,0 +1,106 @@
+package pinterest
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"pressroom/internal/sandbox/insights"
+	"pressroom/internal/sandbox/rest"
+	"pressroom/internal/sandbox/store"
+)
+
+const (
+	maxReportAge  = 90 * 24 * time.Hour // that a report can go back
+	maxReportPins = 100                 // maximum of a report
+)
+
+// reportMetrics are the metrics of reports.
+var reportMetrics = []string{
+	"IMPRESSION", "OUTBOUND_CLICK", "PIN_CLICK", "SAVE", "SAVE_RATE", "TOTAL_COMMENTS", "TOTAL_REACTIONS",
+	"USER_FOLLOW", "PROFILE_VISIT",
+}
+
+// metrics returns the counts that are listed with a pin. Saves are not among them.
+func (n *Network) metrics(p store.Post) map[string]any {
+	counts := insights.Count(p, n.Now())
+	all := map[string]int64{
+		"impression": counts.Views, "pin_click": counts.Clicks, "clickthrough": counts.Clicks / 2,
+	}
+	lifetime := map[string]int64{"reaction": counts.Likes, "comment": counts.Comments}
+	maps.Copy(lifetime, all)
+	return map[string]any{"90d": all, "lifetime_metrics": lifetime}
+}
+
+// analytics reports on one pin.
+func (n *Network) analytics(r *http.Request) (any, error) {
+	reports, err := n.reports(r, []string{r.PathValue("id")})
+	return reports[r.PathValue("id")], err
+}
+
+// severalAnalytics reports on several pins.
+func (n *Network) severalAnalytics(r *http.Request) (any, error) {
+	ids := r.Form["pin_ids"]
+	if len(ids) == 0 || len(ids) > maxReportPins {
+		return nil, invalid("Invalid multi_pins analytics parameters.")
+	}
+	reports, err := n.reports(r, ids)
+	return reports, err
+}
+
+func (n *Network) reports(r *http.Request, ids []string) (map[string]any, error) {
+	metrics, err := n.parseReport(r)
+	if err != nil {
+		return nil, err
+	}
+	reports := map[string]any{}
+	err = n.asCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {
+		for _, id := range ids {
+			p, found, err := t.Post(r.Context(), Name, id)
+			switch {
+			case err != nil:
+				return err
+			case !found:
+				return &rest.Error{Status: http.StatusNotFound, Code: 50, Message: "Pin not found."}
+			case p.Account != a.ID:
+				return &rest.Error{Status: http.StatusForbidden, Code: 7, Message: "Not authorized to access board or Pin."}
+			}
+			reports[id] = map[string]any{"all": newReport(insights.Count(p, n.Now()), metrics)}
+		}
+		return nil
+	})
+	return reports, err
+}
+
+// parseReport returns the requested metrics of a report.
+func (n *Network) parseReport(r *http.Request) ([]string, error) {
+	start, startErr := time.Parse(time.DateOnly, r.Form.Get("start_date"))
+	end, endErr := time.Parse(time.DateOnly, r.Form.Get("end_date"))
+	metrics := strings.Split(r.Form.Get("metric_types"), ",")
+	today := n.Now().UTC().Truncate(24 * time.Hour)
+	unknown := slices.ContainsFunc(metrics, func(name string) bool { return !slices.Contains(reportMetrics, name) })
+	if startErr != nil || endErr != nil || unknown || end.Before(start) || end.Sub(start) > maxReportAge ||
+		today.Sub(start) > maxReportAge {
+		return nil, invalid("Invalid pins analytics parameters.")
+	}
+	return metrics, nil
+}
+
+// newReport returns a report without daily metrics, which are optional.
+func newReport(counts insights.Counts, metrics []string) map[string]any {
+	summary := map[string]int64{
+		"IMPRESSION": counts.Views, "PIN_CLICK": counts.Clicks, "OUTBOUND_CLICK": counts.Clicks / 2,
+		"SAVE": counts.Saves,
+	}
+	lifetime := map[string]int64{"TOTAL_COMMENTS": counts.Comments, "TOTAL_REACTIONS": counts.Likes}
+	for _, of := range []map[string]int64{summary, lifetime} {
+		for name := range of {
+			if !slices.Contains(metrics, name) {
+				delete(of, name)
+			}
+		}
+	}
+	return map[string]any{"daily_metrics": []any{}, "summary_metrics": summary, "lifetime_metrics": lifetime}
+}

@@ -1,0 +1,150 @@
+package pinterest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"pressroom/internal/sandbox/marker"
+	"pressroom/internal/sandbox/rest"
+	"pressroom/internal/sandbox/store"
+)
+
+// pinBody is what is stored of a pin besides its description.
+type pinBody struct {
+	Board string         `json:"board"`
+	Title string         `json:"title"`
+	Link  string         `json:"link"`
+	Alt   string         `json:"alt"`
+	Form  string         `json:"form"`  // what the network calls the kind of pin
+	Files []store.Medium `json:"files"` // which the account's files are kept for
+}
+
+// create publishes a pin, on disk when it answers.
+func (n *Network) create(r *http.Request) (any, error) {
+	in, err := parsePin(r)
+	if err != nil {
+		return nil, err
+	}
+	owner := ""
+	err = n.asCaller(r, func(_ store.Tx, a store.Account, _ store.Token) error {
+		owner = a.ID
+		if !n.hasBoard(a, in.Board) {
+			return &rest.Error{Status: http.StatusNotFound, Code: 40, Message: "Board not found."}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	images, err := n.images(r.Context(), owner, in.Source)
+	if err != nil {
+		return nil, err
+	}
+	var made store.Post
+	_, err = n.PublishPost(r, func(t store.Tx) (store.Post, store.Token, error) {
+		a, token, err := n.Authenticate(r, t)
+		if err == nil {
+			made, err = n.compose(r.Context(), t, a, in, images)
+		}
+		return made, token, err
+	})
+	return view(made), err
+}
+
+// compose returns the post of a pin.
+func (n *Network) compose(ctx context.Context, t store.Tx, a store.Account, in pinRequest, images []store.Medium) (store.Post, error) {
+	body := pinBody{
+		Board: in.Board, Title: in.Title, Link: in.Link, Alt: in.Alt, Form: "image", Files: images,
+	}
+	if len(images) > 1 {
+		body.Form = "multiple_images"
+	}
+	if in.Source.Type == "video_id" {
+		film, err := n.film(ctx, t, a, in.Source)
+		if err != nil {
+			return store.Post{}, err
+		}
+		body.Form, body.Files = "video", []store.Medium{film}
+	}
+	body.Files[0].Alt = in.Alt
+	next, err := t.NextPost(ctx)
+	if err != nil {
+		return store.Post{}, err
+	}
+	p := store.Post{
+		Platform: Name, Account: a.ID, ID: fmt.Sprintf("9%017d", next), Text: in.Description,
+		Media: body.Files, At: n.Now(),
+	}
+	p.Version = p.ID
+	if p.Body, err = json.Marshal(body); err != nil {
+		return store.Post{}, fmt.Errorf("writing a pin: %w", err)
+	}
+	return p, nil
+}
+
+// film returns the video of a pin, which needs a cover.
+func (n *Network) film(ctx context.Context, t store.Tx, a store.Account, source mediaSource) (store.Medium, error) {
+	u, found, err := findUpload(ctx, t, source.Video)
+	switch {
+	case err != nil:
+		return store.Medium{}, err
+	case !found || u.account != a.ID || u.status(n.Now(), n.Ready) != "succeeded":
+		return store.Medium{}, invalid("The video is not ready to be pinned")
+	case source.KeyFrame == nil && source.CoverURL == "" && source.CoverData == "":
+		return store.Medium{}, invalid("A video needs a cover")
+	}
+	return store.NewMedium(Name, a.ID, store.Blob{CID: u.cid, MIME: u.kind}, ""), nil
+}
+
+// listPins lists a board's pins, the newest first.
+func (n *Network) listPins(r *http.Request) (any, error) {
+	var page any
+	err := n.asCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {
+		board := r.PathValue("board")
+		if !n.hasBoard(a, board) {
+			return &rest.Error{Status: http.StatusNotFound, Code: 40, Message: "Board not found."}
+		}
+		posts, err := t.Posts(r.Context(),
+			`where p.platform = ? and p.account = ? and json_extract(cast(p.body as text), '$.board') = ?
+			order by p.seq desc`, Name, a.ID, board)
+		if err == nil {
+			err = marker.WithholdAny(posts, n.Now())
+		}
+		if err != nil {
+			return err
+		}
+		all := []map[string]any{}
+		for _, p := range posts {
+			pin := view(p)
+			if r.Form.Get("pin_metrics") == "true" {
+				pin["pin_metrics"] = n.metrics(p)
+			}
+			all = append(all, pin)
+		}
+		page, err = n.page(r, all)
+		return err
+	})
+	return page, err
+}
+
+// view returns a pin in the API's form.
+func view(p store.Post) map[string]any {
+	var body pinBody
+	_ = json.Unmarshal(p.Body, &body) // compose wrote it
+	media := map[string]any{"media_type": body.Form}
+	if len(body.Files) > 1 {
+		items := []map[string]any{}
+		for range body.Files {
+			items = append(items, map[string]any{"item_type": "image"})
+		}
+		media["items"] = items
+	}
+	return map[string]any{
+		"id": p.ID, "created_at": p.At.UTC().Format(time.RFC3339), "board_id": body.Board, "title": body.Title,
+		"description": p.Text,
+		"link":        body.Link, "alt_text": body.Alt, "media": media, "is_owner": true,
+	}
+}

@@ -1,0 +1,234 @@
+// Package pinterest stands in for Pinterest.
+package pinterest
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom/internal/sandbox/base"
+	"pressroom/internal/sandbox/insights"
+	"pressroom/internal/sandbox/oauth"
+	"pressroom/internal/sandbox/rest"
+	"pressroom/internal/sandbox/store"
+)
+
+const Name = "pinterest"
+
+// Network is the part of Pinterest's API, version 5, that publishes: the consent and its tokens, boards, videos and
+// pins.
+type Network struct {
+	*rest.API
+
+	client *http.Client // for fetching images
+}
+
+func New(s *base.Server) *Network {
+	n := &rest.API{
+		Provider:     &oauth.Provider{Server: s, Platform: Name, DisplayName: "Pinterest"},
+		CodeLifetime: oauth.CodeLifetime, AccessLifetime: 30 * 24 * time.Hour, RefreshLifetime: 60 * 24 * time.Hour,
+		Errors: rest.Errors{
+			Unreadable:   invalid("Invalid request"),
+			NotFound:     &rest.Error{Status: http.StatusNotFound, Code: 50, Message: "Not found"},
+			Unauthorized: &rest.Error{Status: http.StatusUnauthorized, Code: 2, Message: "Authentication failed."},
+			InvalidGrant: &rest.Error{
+				Status: http.StatusBadRequest, Code: 283,
+				Message: "The code or the refresh token is invalid or has expired",
+			},
+			Rejected: invalid("This content cannot be pinned (asked for by a sandbox marker)"),
+			RateLimited: &rest.Error{
+				Status: http.StatusTooManyRequests, Code: 8,
+				Message: "You have exceeded your rate limit. Try again later.",
+			},
+			Internal: &rest.Error{
+				Status: http.StatusInternalServerError, Code: 12, Message: "Something went wrong on our end.",
+			},
+		},
+	}
+	api := &Network{n, &http.Client{Timeout: base.FetchTimeout}}
+	n.Write = api.write
+	return api
+}
+
+func (n *Network) Init(ctx context.Context) error {
+	return n.AddPeople(ctx, func(handle string) string { return base.StableID("5", "pinterest account "+handle) })
+}
+
+// Handler serves the API, the consent page, the upload of videos, and redirects from pins to the sandbox's page.
+func (n *Network) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /oauth/", n.Authorize)
+	mux.HandleFunc("POST /oauth/", n.Authorize)
+	for pattern, do := range map[string]func(*http.Request) (any, error){
+		"POST /v5/oauth/token":        n.tokens,
+		"GET /v5/user_account":        n.me,
+		"GET /v5/boards":              n.listBoards,
+		"GET /v5/boards/{board}/pins": n.listPins,
+		"GET /v5/pins/{id}/analytics": n.analytics,
+		"GET /v5/pins/analytics":      n.severalAnalytics,
+		"GET /v5/media/{id}":          n.videoStatus,
+		"GET /media/{account}/{cid}":  n.MediaFile(Name, n.Errors.NotFound),
+		"/":                           n.NotFound,
+	} {
+		mux.HandleFunc(pattern, n.Handle(http.StatusOK, do))
+	}
+	mux.HandleFunc("POST /v5/media", n.Handle(http.StatusCreated, n.registerVideo))
+	mux.HandleFunc("POST /v5/pins", n.Handle(http.StatusCreated, n.create))
+	mux.HandleFunc("POST /upload/{id}", n.HandleStream(http.StatusNoContent, n.receiveVideo))
+	mux.HandleFunc("GET /web/pin/{id}/{$}", n.ToPage)
+	return mux
+}
+
+func invalid(message string) *rest.Error {
+	return &rest.Error{Status: http.StatusBadRequest, Code: 1, Message: message}
+}
+
+// write writes the rate headers, and a refusal.
+func (n *Network) write(w http.ResponseWriter, refused *rest.Error) {
+	header := w.Header()
+	header.Set("x-ratelimit-limit", "100, 100;w=1")
+	header.Set("x-ratelimit-remaining", "99")
+	header.Set("x-ratelimit-reset", "1")
+	if refused == n.Errors.RateLimited {
+		header.Set("x-ratelimit-remaining", "0")
+		header.Set("x-ratelimit-reset", "2")
+	}
+	if refused != nil {
+		base.WriteJSON(w, refused.Status, map[string]any{"code": refused.Code, "message": refused.Message})
+	}
+}
+
+// tokens is the token endpoint, where a client authenticates by Basic authentication.
+func (n *Network) tokens(r *http.Request) (any, error) {
+	if _, secret, basic := r.BasicAuth(); !basic || secret == "" {
+		return nil, &rest.Error{Status: http.StatusUnauthorized, Code: 2, Message: "The client's authentication failed."}
+	}
+	given, err := n.GrantTokens(r)
+	answer := map[string]any{
+		"token_type": "bearer", "expires_in": int64(n.AccessLifetime / time.Second), "access_token": given.Access,
+		"scope":         strings.Join(given.Scopes, " "),
+		"response_type": r.Form.Get("grant_type"),
+	}
+	if r.Form.Get("continuous_refresh") == "true" {
+		answer["refresh_token"] = given.Refresh
+		answer["refresh_token_expires_in"] = int64(n.RefreshLifetime / time.Second)
+		answer["refresh_token_expires_at"] = n.Now().Add(n.RefreshLifetime).Unix()
+	}
+	return answer, err
+}
+
+// asCaller calls do in a transaction with the account of the request's token.
+func (n *Network) asCaller(r *http.Request, do func(store.Tx, store.Account, store.Token) error) error {
+	return n.Store.InTx(r.Context(), func(t store.Tx) error {
+		a, token, err := n.Authenticate(r, t)
+		if err != nil {
+			return err
+		}
+		return do(t, a, token)
+	})
+}
+
+func (n *Network) me(r *http.Request) (any, error) {
+	var answer map[string]any
+	err := n.asCaller(r, func(_ store.Tx, a store.Account, _ store.Token) error {
+		answer = map[string]any{
+			"id": a.ID, "username": a.Handle, "account_type": "BUSINESS", "business_name": a.DisplayName,
+			"follower_count": insights.Followers(Name, a.ID, n.Now()),
+		}
+		return nil
+	})
+	return answer, err
+}
+
+// boards are the names of everybody's boards.
+var boards = []string{"Ideas", "Recipes", "Places"}
+
+func boardID(a store.Account, name string) string {
+	return base.StableID("8", "pinterest board "+a.Handle+" "+name)
+}
+
+// hasBoard reports whether the board belongs to the account.
+func (n *Network) hasBoard(a store.Account, id string) bool {
+	for _, name := range boards {
+		if id == boardID(a, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func (n *Network) listBoards(r *http.Request) (any, error) {
+	var page any
+	err := n.asCaller(r, func(_ store.Tx, a store.Account, _ store.Token) error {
+		all := []map[string]any{}
+		for _, name := range boards {
+			all = append(all, map[string]any{
+				"id": boardID(a, name), "name": name, "privacy": "PUBLIC",
+				"owner": map[string]string{"username": a.Handle},
+			})
+		}
+		var err error
+		page, err = n.page(r, all)
+		return err
+	})
+	return page, err
+}
+
+// page returns the requested page of all, and the bookmark of the next one.
+func (n *Network) page(r *http.Request, all []map[string]any) (any, error) {
+	size, from := 25, 0
+	var err error
+	if text := r.Form.Get("page_size"); text != "" {
+		size, err = strconv.Atoi(text)
+	}
+	if text := r.Form.Get("bookmark"); text != "" && err == nil {
+		from, err = strconv.Atoi(text)
+	}
+	if err != nil || size < 1 || size > 250 || from < 0 || from > len(all) {
+		return nil, n.Errors.Unreadable
+	}
+	answer := map[string]any{"items": all[from:min(from+size, len(all))], "bookmark": nil}
+	if from+size < len(all) {
+		answer["bookmark"] = strconv.Itoa(from + size)
+	}
+	return answer, nil
+}
+
+// pinRequest is a pin as a client sends it. Like the network it ignores unknown members.
+type pinRequest struct {
+	Board       string      `json:"board_id"`
+	Title       string      `json:"title"`
+	Description string      `json:"description"`
+	Link        string      `json:"link"`
+	Alt         string      `json:"alt_text"`
+	Source      mediaSource `json:"media_source"`
+}
+
+type mediaSource struct {
+	Type  string `json:"source_type"`
+	URL   string `json:"url"`
+	Items []struct {
+		URL string `json:"url"`
+	} `json:"items"`
+
+	Video     string `json:"media_id"`
+	KeyFrame  *int   `json:"cover_image_key_frame_time"`
+	CoverURL  string `json:"cover_image_url"`
+	CoverData string `json:"cover_image_data"`
+}
+
+func parsePin(r *http.Request) (pinRequest, error) {
+	var in pinRequest
+	err := json.NewDecoder(r.Body).Decode(&in)
+	switch {
+	case err != nil:
+		return in, invalid("The body cannot be read")
+	case len([]rune(in.Title)) > 100, len([]rune(in.Description)) > 800, len([]rune(in.Link)) > 2048,
+		len([]rune(in.Alt)) > 500:
+		return in, invalid("A text of the pin is too long")
+	}
+	return in, nil
+}

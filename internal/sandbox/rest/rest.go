@@ -1,0 +1,167 @@
+// Package rest is what the APIs of X and Pinterest share.
+package rest
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"pressroom/internal/sandbox/base"
+	"pressroom/internal/sandbox/marker"
+	"pressroom/internal/sandbox/oauth"
+	"pressroom/internal/sandbox/store"
+)
+
+const KindRefresh = "refresh"
+
+// API is what the APIs of X and Pinterest share: answers in JSON, access tokens, refresh tokens that can be used
+// once, and posts that a single call publishes. It accepts every app and any secret.
+type API struct {
+	*oauth.Provider
+
+	CodeLifetime, AccessLifetime, RefreshLifetime time.Duration // lifetimes of codes and tokens
+	Errors                                        Errors
+	Write                                         func(http.ResponseWriter, *Error) // writes headers, and the refusal unless it is nil
+}
+
+// Error is a refusal.
+type Error struct {
+	Status  int
+	Code    int    // Pinterest's own
+	Kind    string // the end of X's problem type, or the token endpoint's error
+	Message string
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Errors are the refusals that each network words differently.
+type Errors struct{ Unreadable, NotFound, Unauthorized, InvalidGrant, Rejected, RateLimited, Internal *Error }
+
+// Handle returns the handler of a call that answers with a status.
+func (n *API) Handle(status int, do func(*http.Request) (any, error)) http.HandlerFunc {
+	return n.HandleStream(status, func(w http.ResponseWriter, r *http.Request) (any, error) {
+		err := base.BufferBody(w, r)
+		if err == nil {
+			err = r.ParseForm()
+		}
+		if err != nil {
+			return nil, n.Errors.Unreadable
+		}
+		return do(r)
+	})
+}
+
+// HandleStream is answer for calls whose body is too large for memory.
+func (n *API) HandleStream(status int, do func(http.ResponseWriter, *http.Request) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := base.WorkContext(r)
+		defer cancel()
+		r = r.WithContext(ctx)
+		answer, err := do(w, r)
+		refuse := func(e *Error) { n.Write(w, e) }
+		switch {
+		case base.Respond(w, r, n.Platform, answer, err, n.Errors.Internal, refuse):
+		case answer == nil:
+			w.WriteHeader(status)
+		default:
+			n.Write(w, nil)
+			base.WriteJSON(w, status, answer)
+		}
+	}
+}
+
+func (n *API) NotFound(*http.Request) (any, error) { return nil, n.Errors.NotFound }
+
+// Authenticate returns the account of the request's token.
+func (n *API) Authenticate(r *http.Request, t store.Tx) (store.Account, store.Token, error) {
+	text, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !bearer {
+		return store.Account{}, store.Token{}, n.Errors.Unauthorized
+	}
+	token, good, err := n.Find(r.Context(), t, oauth.KindAccess, text)
+	if err != nil {
+		return store.Account{}, store.Token{}, err
+	}
+	a, found, err := t.Account(r.Context(), n.Platform, token.Account)
+	if err == nil && (!good || !found) {
+		err = n.Errors.Unauthorized
+	}
+	return a, token, err
+}
+
+// Tokens are new tokens.
+type Tokens struct {
+	Access, Refresh string
+	Scopes          []string
+}
+
+// GrantTokens issues tokens for a code or a refresh token, each of which can be used once (RFC 6749, sections 4.1.3 and 6).
+func (n *API) GrantTokens(r *http.Request) (Tokens, error) {
+	client := r.Form.Get("client_id")
+	if id, _, basic := r.BasicAuth(); basic {
+		client = id
+		r.Form.Set("client_id", id)
+	}
+	var given Tokens
+	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
+		old, good, err := n.spendGrant(r, t)
+		if err != nil {
+			return err
+		}
+		if !good || old.Client != client {
+			return n.Errors.InvalidGrant
+		}
+		if given.Scopes, err = t.Scopes(r.Context(), n.Platform, old.Session); err != nil {
+			return err
+		}
+		old.Redirect, old.Challenge, old.Kind = "", "", oauth.KindAccess
+		if given.Access, err = n.Issue(r.Context(), t, old, n.AccessLifetime); err != nil {
+			return err
+		}
+		old.Kind = KindRefresh
+		given.Refresh, err = n.Issue(r.Context(), t, old, n.RefreshLifetime)
+		return err
+	})
+	return given, err
+}
+
+// spendGrant spends the code or refresh token of the request, and reports whether it is valid.
+func (n *API) spendGrant(r *http.Request, t store.Tx) (store.Token, bool, error) {
+	switch r.Form.Get("grant_type") {
+	case "authorization_code":
+		code, good, err := n.Redeem(r.Context(), t, r.Form)
+		return code, good && n.Now().Sub(code.Issued) < n.CodeLifetime, err
+	case "refresh_token":
+		text := r.Form.Get("refresh_token")
+		old, good, err := n.Find(r.Context(), t, KindRefresh, text)
+		if err != nil || !good {
+			return store.Token{}, false, err
+		}
+		return old, true, t.SpendToken(r.Context(), n.Platform, n.Hash(text))
+	}
+	return store.Token{}, false, n.Errors.Unreadable
+}
+
+// PublishPost publishes the post that try prepares, on disk when it returns.
+func (n *API) PublishPost(r *http.Request, try func(t store.Tx) (store.Post, store.Token, error)) (string, error) {
+	return n.Publish(n.Errors.Internal, func(waited bool) (marker.Outcome, error) {
+		var out marker.Outcome
+		err := n.Store.InTx(r.Context(), func(t store.Tx) error {
+			p, token, err := try(t)
+			if err != nil {
+				return err
+			}
+			publication := marker.Attempt{
+				Platform: n.Platform, Account: p.Account, Text: p.Text, Session: token.Session, Waited: waited,
+			}
+			answers := marker.Refusals{
+				Rejected: n.Errors.Rejected, Expired: n.Errors.Unauthorized, RateLimited: n.Errors.RateLimited, Failed: n.Errors.Internal,
+			}
+			out, err = publication.Publish(r.Context(), t, answers, func() (string, error) {
+				return p.ID, t.SavePost(r.Context(), p)
+			})
+			return err
+		})
+		return out, err
+	})
+}

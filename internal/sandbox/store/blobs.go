@@ -1,0 +1,102 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+const incoming = "incoming" // the folder of incomplete files, inside that of the files
+
+// FilePath returns the path of a file. Accounts that upload the same file share it.
+func (s *Store) FilePath(cid string) string { return filepath.Join(s.blobs, cid) }
+
+// SaveFile saves the bytes of body, on disk when it returns. The caller sets the type.
+func (s *Store) SaveFile(body io.Reader) (Blob, error) {
+	file, err := os.CreateTemp(filepath.Join(s.blobs, incoming), "")
+	if err != nil {
+		return Blob{}, fmt.Errorf("creating a file: %w", err)
+	}
+	defer func() { _ = os.Remove(file.Name()) }() // the rename leaves nothing to remove
+	digest := sha256.New()
+	size, err := io.Copy(io.MultiWriter(file, digest), body)
+	if err == nil {
+		err = file.Sync()
+	}
+	if err := errors.Join(err, file.Close()); err != nil {
+		return Blob{}, fmt.Errorf("writing a file: %w", err)
+	}
+	blob := Blob{CID: cidOf(rawCodec, [sha256.Size]byte(digest.Sum(nil))), Size: size}
+	if err := os.Rename(file.Name(), s.FilePath(blob.CID)); err != nil {
+		return Blob{}, fmt.Errorf("naming a file: %w", err)
+	}
+	return blob, s.syncNames()
+}
+
+// syncNames flushes the names of the files to disk.
+func (s *Store) syncNames() error {
+	folder, err := os.Open(s.blobs)
+	if err != nil {
+		return fmt.Errorf("opening the folder: %w", err)
+	}
+	defer folder.Close()
+	if err := folder.Sync(); err != nil {
+		return fmt.Errorf("syncing the folder: %w", err)
+	}
+	return nil
+}
+
+// SaveBlob records a file of an account, unless it is recorded already.
+func (t Tx) SaveBlob(ctx context.Context, platform, account string, b Blob) error {
+	_, err := t.ExecContext(ctx,
+		`insert into blobs (platform, account, cid, type, size) values (?, ?, ?, ?, ?) on conflict do nothing`,
+		platform, account, b.CID, b.MIME, b.Size)
+	if err != nil {
+		return fmt.Errorf("saving a blob: %w", err)
+	}
+	return nil
+}
+
+const blobColumns = `select b.cid, b.type, b.size from blobs b where b.platform = ? and b.account = ? and b.cid = ?`
+
+// Blob returns a file that the account has uploaded, and reports whether it exists.
+func (t Tx) Blob(ctx context.Context, platform, account, cid string) (Blob, bool, error) {
+	return scanBlob(t.QueryRowContext(ctx, blobColumns, platform, account, cid))
+}
+
+const referenced = `exists (select 1 from posts p
+	where p.platform = b.platform and p.account = b.account and instr(p.body, b.cid) > 0)`
+
+// ReferencedBlob is like blob for files that a post of the account refers to.
+func (t Tx) ReferencedBlob(ctx context.Context, platform, account, cid string) (Blob, bool, error) {
+	return scanBlob(t.QueryRowContext(ctx, blobColumns+` and `+referenced, platform, account, cid))
+}
+
+// DeleteUnreferencedBlobs deletes the records of files that a deleted body referred to and no other post does. The bytes stay, as
+// another account may share them.
+func (t Tx) DeleteUnreferencedBlobs(ctx context.Context, platform, account string, body []byte) error {
+	_, err := t.ExecContext(ctx,
+		`delete from blobs as b where b.platform = ? and b.account = ? and instr(?, b.cid) > 0 and not `+referenced,
+		platform, account, body)
+	if err != nil {
+		return fmt.Errorf("deleting blobs: %w", err)
+	}
+	return nil
+}
+
+func scanBlob(row *sql.Row) (Blob, bool, error) {
+	var found Blob
+	err := row.Scan(&found.CID, &found.MIME, &found.Size)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Blob{}, false, nil
+	}
+	if err != nil {
+		return Blob{}, false, fmt.Errorf("finding a blob: %w", err)
+	}
+	return found, true, nil
+}

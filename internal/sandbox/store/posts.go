@@ -1,0 +1,186 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Account is an account of one of the networks.
+type Account struct {
+	ID          string // the network's own id
+	Handle      string
+	DisplayName string
+	Password    []byte // keyed hash
+}
+
+// Post is a publication as its network stores it.
+type Post struct {
+	Platform    string
+	Account     string // the network's own id of the account
+	Handle      string // like the display name set only when read
+	DisplayName string
+	ID          string
+	Text        string
+	Media       []Medium
+	At          time.Time
+	Version     string
+	Body        []byte // in the network's own format
+}
+
+// Medium is an image or a video of a post.
+type Medium struct {
+	Path string `json:"path"` // below the sandbox's address
+	Type string `json:"type"` // MIME
+	Alt  string `json:"alt"`
+}
+
+// Video reports whether the medium is a video.
+func (m Medium) Video() bool { return strings.HasPrefix(m.Type, "video/") }
+
+const accountColumns = `select id, handle, display_name, password from accounts where platform = ? and `
+
+// Account returns the account with an id or handle, and reports whether it exists.
+func (t Tx) Account(ctx context.Context, platform, idOrHandle string) (Account, bool, error) {
+	var a Account
+	row := t.QueryRowContext(ctx, accountColumns+`(id = ? or handle = ?)`, platform, idOrHandle, idOrHandle)
+	err := row.Scan(&a.ID, &a.Handle, &a.DisplayName, &a.Password)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Account{}, false, nil
+	}
+	if err != nil {
+		return Account{}, false, fmt.Errorf("finding an account: %w", err)
+	}
+	return a, true, nil
+}
+
+// SaveAccount inserts or updates the account.
+func (t Tx) SaveAccount(ctx context.Context, platform string, a Account) error {
+	_, err := t.ExecContext(ctx,
+		`insert into accounts (platform, id, handle, display_name, password) values (?, ?, ?, ?, ?)
+		on conflict (platform, id) do update set display_name = excluded.display_name, password = excluded.password`,
+		platform, a.ID, a.Handle, a.DisplayName, a.Password)
+	if err != nil {
+		return fmt.Errorf("saving an account: %w", err)
+	}
+	return nil
+}
+
+const postColumns = `select p.platform, p.account, a.handle, a.display_name, p.id, p.text, p.media, p.at, p.version, p.body
+	from posts p join accounts a on a.platform = p.platform and a.id = p.account `
+
+// Post returns the post with the network's own id, and reports whether it exists.
+func (t Tx) Post(ctx context.Context, platform, id string) (Post, bool, error) {
+	found, err := t.Posts(ctx, `where p.platform = ? and p.id = ?`, platform, id)
+	if err != nil || len(found) == 0 {
+		return Post{}, false, err
+	}
+	return found[0], true, nil
+}
+
+// Posts returns the posts that the condition selects. It may end in an order and a limit.
+func (t Tx) Posts(ctx context.Context, condition string, args ...any) ([]Post, error) {
+	rows, err := t.QueryContext(ctx, postColumns+condition, args...)
+	if err != nil {
+		return nil, fmt.Errorf("reading posts: %w", err)
+	}
+	defer rows.Close()
+	var found []Post
+	for rows.Next() {
+		p, err := scanPost(rows)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, p)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("reading posts: %w", err)
+	}
+	return found, nil
+}
+
+func scanPost(rows *sql.Rows) (Post, error) {
+	var p Post
+	var media string
+	var at int64
+	if err := rows.Scan(&p.Platform, &p.Account, &p.Handle, &p.DisplayName, &p.ID, &p.Text, &media, &at, &p.Version,
+		&p.Body); err != nil {
+		return Post{}, fmt.Errorf("reading a post: %w", err)
+	}
+	if err := json.Unmarshal([]byte(media), &p.Media); err != nil {
+		return Post{}, fmt.Errorf("reading a post's media: %w", err)
+	}
+	p.At = time.UnixMilli(at).UTC()
+	return p, nil
+}
+
+// SavePost inserts the post, or replaces the one with its id.
+func (t Tx) SavePost(ctx context.Context, p Post) error {
+	media, err := json.Marshal(append([]Medium{}, p.Media...))
+	if err != nil {
+		return fmt.Errorf("writing a post's media: %w", err)
+	}
+	_, err = t.ExecContext(ctx, `insert into posts (platform, account, id, text, media, at, version, body)
+		values (?, ?, ?, ?, ?, ?, ?, ?)
+		on conflict (platform, id) do update set text = excluded.text, media = excluded.media, at = excluded.at,
+			version = excluded.version, body = excluded.body`,
+		p.Platform, p.Account, p.ID, p.Text, string(media), p.At.UnixMilli(), p.Version, p.Body)
+	if err != nil {
+		return fmt.Errorf("saving a post: %w", err)
+	}
+	return nil
+}
+
+func (t Tx) DeletePost(ctx context.Context, platform, id string) error {
+	if _, err := t.ExecContext(ctx, `delete from posts where platform = ? and id = ?`, platform, id); err != nil {
+		return fmt.Errorf("deleting a post: %w", err)
+	}
+	return nil
+}
+
+// SpendMarker reports whether a marker acts on a post for the first time.
+func (t Tx) SpendMarker(ctx context.Context, platform, postID, marker string) (bool, error) {
+	done, err := t.ExecContext(ctx,
+		`insert into spent_markers (platform, post, marker) values (?, ?, ?) on conflict do nothing`,
+		platform, postID, marker)
+	if err != nil {
+		return false, fmt.Errorf("recording a marker: %w", err)
+	}
+	changed, err := done.RowsAffected()
+	if err != nil {
+		return false, fmt.Errorf("recording a marker: %w", err)
+	}
+	return changed > 0, nil
+}
+
+// Accounts returns the accounts of a network in the order of their creation.
+func (t Tx) Accounts(ctx context.Context, platform string) ([]Account, error) {
+	rows, err := t.QueryContext(ctx,
+		`select id, handle, display_name, password from accounts where platform = ? order by rowid`, platform)
+	if err != nil {
+		return nil, fmt.Errorf("reading accounts: %w", err)
+	}
+	defer rows.Close()
+	var found []Account
+	for rows.Next() {
+		var a Account
+		if err := rows.Scan(&a.ID, &a.Handle, &a.DisplayName, &a.Password); err != nil {
+			return nil, fmt.Errorf("reading an account: %w", err)
+		}
+		found = append(found, a)
+	}
+	return found, rows.Err()
+}
+
+// NextPost returns the number of the next post of any network, for its id.
+func (t Tx) NextPost(ctx context.Context) (int64, error) {
+	var next int64
+	if err := t.QueryRowContext(ctx, `select coalesce(max(seq), 0) + 1 from posts`).Scan(&next); err != nil {
+		return 0, fmt.Errorf("numbering a post: %w", err)
+	}
+	return next, nil
+}

@@ -1,0 +1,94 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// RefreshToken is a link in a session's chain of refresh tokens.
+type RefreshToken struct {
+	ID      string
+	Session string
+	Expires time.Time
+	Next    string // id of the token it was exchanged for; empty before
+}
+
+func (t Tx) CreateSession(ctx context.Context, platform, id, account string) error {
+	_, err := t.ExecContext(ctx, `insert into sessions (platform, id, account) values (?, ?, ?)`, platform, id, account)
+	if err != nil {
+		return fmt.Errorf("beginning a session: %w", err)
+	}
+	return nil
+}
+
+// SessionActive reports whether the session exists and has not ended.
+func (t Tx) SessionActive(ctx context.Context, platform, id string) (bool, error) {
+	var dead bool
+	err := t.QueryRowContext(ctx, `select dead from sessions where platform = ? and id = ?`, platform, id).Scan(&dead)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("finding a session: %w", err)
+	}
+	return !dead, nil
+}
+
+func (t Tx) EndSession(ctx context.Context, platform, id string) error {
+	if _, err := t.ExecContext(ctx, `update sessions set dead = 1 where platform = ? and id = ?`, platform,
+		id); err != nil {
+		return fmt.Errorf("ending a session: %w", err)
+	}
+	return nil
+}
+
+// EndSessions ends all sessions of an account, as when its owner revokes an app's access.
+func (t Tx) EndSessions(ctx context.Context, platform, account string) error {
+	if _, err := t.ExecContext(ctx, `update sessions set dead = 1 where platform = ? and account = ?`, platform,
+		account); err != nil {
+		return fmt.Errorf("ending the sessions of an account: %w", err)
+	}
+	return nil
+}
+
+// RefreshToken returns a refresh token, and reports whether it exists.
+func (t Tx) RefreshToken(ctx context.Context, platform, id string) (RefreshToken, bool, error) {
+	var next sql.NullString
+	var expires int64
+	found := RefreshToken{ID: id}
+	row := t.QueryRowContext(ctx, `select session, expires_at, next from refresh_tokens where platform = ? and id = ?`,
+		platform, id)
+	err := row.Scan(&found.Session, &expires, &next)
+	if errors.Is(err, sql.ErrNoRows) {
+		return RefreshToken{}, false, nil
+	}
+	if err != nil {
+		return RefreshToken{}, false, fmt.Errorf("finding a refresh token: %w", err)
+	}
+	found.Expires, found.Next = time.UnixMilli(expires), next.String
+	return found, true, nil
+}
+
+// SaveRefreshToken inserts or updates the token.
+func (t Tx) SaveRefreshToken(ctx context.Context, platform string, token RefreshToken) error {
+	_, err := t.ExecContext(ctx,
+		`insert into refresh_tokens (platform, id, session, expires_at, next) values (?, ?, ?, ?, ?)
+		on conflict (platform, id) do update set expires_at = excluded.expires_at, next = excluded.next`,
+		platform, token.ID, token.Session, token.Expires.UnixMilli(),
+		sql.NullString{String: token.Next, Valid: token.Next != ""})
+	if err != nil {
+		return fmt.Errorf("saving a refresh token: %w", err)
+	}
+	return nil
+}
+
+func (t Tx) DeleteRefreshToken(ctx context.Context, platform, id string) error {
+	if _, err := t.ExecContext(ctx, `delete from refresh_tokens where platform = ? and id = ?`, platform,
+		id); err != nil {
+		return fmt.Errorf("revoking a refresh token: %w", err)
+	}
+	return nil
+}

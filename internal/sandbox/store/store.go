@@ -1,0 +1,91 @@
+// Package store keeps the sandbox's data: accounts, posts, sessions, tokens and files.
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"pressroom/internal/platform/sqlite"
+)
+
+//go:embed schema.sql
+var schema string
+
+// Store is the sandbox's SQLite file and the folder of uploaded files beside it.
+type Store struct {
+	db    *sql.DB
+	blobs string
+}
+
+// Tx is a transaction. All reads and writes go through one.
+type Tx struct{ *sql.Tx }
+
+func Open(dir string) (*Store, error) {
+	blobs := filepath.Join(dir, "blobs")
+	if err := os.RemoveAll(filepath.Join(blobs, incoming)); err != nil { // files that a killed process left incomplete
+		return nil, fmt.Errorf("clearing the folder: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Join(blobs, incoming), 0o700); err != nil {
+		return nil, fmt.Errorf("creating the folder: %w", err)
+	}
+	path, err := filepath.Abs(filepath.Join(dir, "sandbox.db"))
+	if err != nil {
+		return nil, fmt.Errorf("finding the folder: %w", err)
+	}
+	db, err := sql.Open(sqlite.Driver, sqlite.DSN(path, true))
+	if err != nil {
+		return nil, fmt.Errorf("opening %s: %w", path, err)
+	}
+	db.SetMaxOpenConns(1) // SQLite has one writer; waiting here is fairer than in SQLite
+	if _, err := db.ExecContext(context.Background(), schema); err != nil {
+		return nil, errors.Join(fmt.Errorf("creating the tables of %s: %w", path, err), db.Close())
+	}
+	return &Store{db: db, blobs: blobs}, nil
+}
+
+func (s *Store) Close() error {
+	if err := s.db.Close(); err != nil {
+		return fmt.Errorf("closing the sandbox's data: %w", err)
+	}
+	return nil
+}
+
+// InTx runs do in a transaction, which commits if do returns nil. The data is on disk when in returns.
+func (s *Store) InTx(ctx context.Context, do func(Tx) error) error {
+	begun, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("beginning a transaction: %w", err)
+	}
+	if err := do(Tx{begun}); err != nil {
+		_ = begun.Rollback() // the first error is the one to return
+		return err
+	}
+	if err := begun.Commit(); err != nil {
+		return fmt.Errorf("committing a transaction: %w", err)
+	}
+	return nil
+}
+
+// Key returns the secret that passwords and tokens are hashed with. The first call creates it.
+func (s *Store) Key() ([]byte, error) {
+	ctx := context.Background()
+	var key []byte
+	err := s.InTx(ctx, func(t Tx) error {
+		_, err := t.ExecContext(ctx, `insert into settings (name, value) values ('key', ?) on conflict do nothing`,
+			[]byte(rand.Text()+rand.Text()))
+		if err != nil {
+			return fmt.Errorf("creating the key: %w", err)
+		}
+		if err := t.QueryRowContext(ctx, `select value from settings where name = 'key'`).Scan(&key); err != nil {
+			return fmt.Errorf("reading the key: %w", err)
+		}
+		return nil
+	})
+	return key, err
+}

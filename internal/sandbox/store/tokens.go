@@ -1,0 +1,92 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Token is an authorization code or a token without its text.
+type Token struct {
+	Kind                string
+	Session, Account    string
+	Client              string
+	Redirect, Challenge string // of a code
+	Issued, Expires     time.Time
+	Spent               bool
+}
+
+func (t Tx) SaveToken(ctx context.Context, platform string, hash []byte, token Token) error {
+	_, err := t.ExecContext(ctx,
+		`insert into oauth_tokens
+		(platform, hash, kind, session, account, client, redirect, challenge, issued_at, expires_at)
+		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		platform, hash, token.Kind, token.Session, token.Account, token.Client, token.Redirect, token.Challenge,
+		token.Issued.UnixMilli(), token.Expires.UnixMilli())
+	if err != nil {
+		return fmt.Errorf("saving a token: %w", err)
+	}
+	return nil
+}
+
+// Token returns the token with this hash, or the zero value if there is none.
+func (t Tx) Token(ctx context.Context, platform string, hash []byte) (Token, error) {
+	var token Token
+	var issued, expires int64
+	err := t.QueryRowContext(ctx,
+		`select kind, session, account, client, redirect, challenge, issued_at, expires_at, spent
+		from oauth_tokens where platform = ? and hash = ?`, platform, hash).
+		Scan(&token.Kind, &token.Session, &token.Account, &token.Client, &token.Redirect, &token.Challenge, &issued,
+			&expires, &token.Spent)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Token{}, nil
+	}
+	if err != nil {
+		return Token{}, fmt.Errorf("finding a token: %w", err)
+	}
+	token.Issued, token.Expires = time.UnixMilli(issued), time.UnixMilli(expires)
+	return token, nil
+}
+
+func (t Tx) SpendToken(ctx context.Context, platform string, hash []byte) error {
+	if _, err := t.ExecContext(ctx, `update oauth_tokens set spent = 1 where platform = ? and hash = ?`, platform,
+		hash); err != nil {
+		return fmt.Errorf("spending a token: %w", err)
+	}
+	return nil
+}
+
+// SaveScopes records the scopes that the consent of a session granted.
+func (t Tx) SaveScopes(ctx context.Context, platform, session string, scopes []string) error {
+	_, err := t.ExecContext(ctx, `insert into oauth_scopes (platform, session, scopes) values (?, ?, ?)`, platform,
+		session, strings.Join(scopes, " "))
+	if err != nil {
+		return fmt.Errorf("saving scopes: %w", err)
+	}
+	return nil
+}
+
+// Scopes returns the scopes of a session.
+func (t Tx) Scopes(ctx context.Context, platform, session string) ([]string, error) {
+	var scopes string
+	err := t.QueryRowContext(ctx, `select scopes from oauth_scopes where platform = ? and session = ?`, platform,
+		session).Scan(&scopes)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return nil, fmt.Errorf("finding scopes: %w", err)
+	}
+	return strings.Fields(scopes), nil
+}
+
+// ExpireTokens ends the access tokens of a network that clients can refresh.
+func (t Tx) ExpireTokens(ctx context.Context, platform string) error {
+	_, err := t.ExecContext(ctx, `update oauth_tokens as a set expires_at = 0
+		where kind = 'access' and platform = ? and exists (select 1 from oauth_tokens r
+			where r.platform = a.platform and r.session = a.session and r.kind = 'refresh')`, platform)
+	if err != nil {
+		return fmt.Errorf("ending access tokens: %w", err)
+	}
+	return nil
+}

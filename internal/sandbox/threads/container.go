@@ -1,0 +1,75 @@
+package threads
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"pressroom/internal/sandbox/base"
+	"pressroom/internal/sandbox/graph"
+	"pressroom/internal/sandbox/store"
+)
+
+const (
+	maxText  = 500
+	maxLinks = 5
+	maxItems = 20
+	maxVideo = 1 << 30 // bytes
+)
+
+var imageLimits = graph.ImageLimits{Types: []string{"image/jpeg", "image/png"}, MaxSize: 8 << 20, MinRatio: 0.1, MaxRatio: 10}
+
+func (n *Network) createContainer(r *http.Request) (any, error) {
+	return n.CreateContainer(r, func(c *graph.Container) error {
+		c.Form, c.Text = r.Form.Get("media_type"), r.Form.Get("text")
+		if err := checkText(c.Text); err != nil {
+			return err
+		}
+		return n.fill(r, c)
+	})
+}
+
+// checkText counts more leniently than the network: an emoji beyond the basic plane as four characters.
+func checkText(text string) error {
+	count := 0
+	for _, r := range text {
+		count++
+		if r >= 0x1F000 {
+			count += 3
+		}
+	}
+	if count > maxText {
+		return graph.ErrTextLength
+	}
+	links := base.LinkPattern.FindAllString(text, -1)
+	slices.Sort(links)
+	if len(slices.Compact(links)) > maxLinks {
+		return graph.InvalidParameter("THREADS_API__LINK_LIMIT_EXCEEDED")
+	}
+	return nil
+}
+
+// fill sets the content of the container.
+func (n *Network) fill(r *http.Request, c *graph.Container) error {
+	alt := r.Form.Get("alt_text")
+	switch c.Form {
+	case "TEXT":
+		if strings.TrimSpace(c.Text) == "" || c.Item {
+			return graph.InvalidParameter("A text post needs a text, and is no part of a carousel")
+		}
+		return nil
+	case "IMAGE":
+		m, err := n.FetchImage(r.Context(), c.Account, r.Form.Get("image_url"), imageLimits)
+		m.Alt = alt
+		c.Media = []store.Medium{m}
+		return err
+	case "VIDEO":
+		m, failure, err := n.FetchVideo(r.Context(), c.Account, r.Form.Get("video_url"), maxVideo)
+		m.Alt = alt
+		c.Media, c.Failure = []store.Medium{m}, failure
+		return err
+	case "CAROUSEL":
+		return n.GatherCarousel(r, c, maxItems)
+	}
+	return graph.InvalidParameter("media_type has to be one of TEXT, IMAGE, VIDEO, CAROUSEL")
+}

@@ -1,0 +1,59 @@
+package threads
+
+import (
+	"net/http"
+
+	"pressroom/internal/sandbox/graph"
+	"pressroom/internal/sandbox/store"
+)
+
+// describe returns the object with an id: an account, a container or a post of the caller.
+func (n *Network) describe(r *http.Request) (any, error) {
+	var answer map[string]any
+	err := n.AsCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {
+		var err error
+		answer, err = n.object(r, t, a, r.PathValue("id"))
+		return err
+	})
+	return answer, err
+}
+
+func (n *Network) object(r *http.Request, t store.Tx, a store.Account, id string) (map[string]any, error) {
+	if id == "me" || id == a.ID {
+		return graph.PickFields(r, map[string]any{"id": a.ID, "username": a.Handle, "name": a.DisplayName}), nil
+	}
+	c, found, err := graph.FindContainer(r.Context(), t, Name, id)
+	if err != nil {
+		return nil, err
+	}
+	if found && c.Account == a.ID {
+		if err := c.Withhold(Name, n.Now()); err != nil {
+			return nil, err
+		}
+		all := map[string]any{"id": id, "status": c.Status(n.Now(), n.Ready)}
+		if all["status"] == "ERROR" {
+			all["error_message"] = c.Failure
+		}
+		return graph.PickFields(r, all), nil
+	}
+	p, found, err := t.Post(r.Context(), Name, id)
+	if err != nil {
+		return nil, err
+	}
+	if !found || p.Account != a.ID {
+		return nil, graph.ErrNoObject
+	}
+	return graph.PickFields(r, n.view(r, p)), nil
+}
+
+// view returns a post in the API's form.
+func (n *Network) view(r *http.Request, p store.Post) map[string]any {
+	return map[string]any{
+		"id": p.ID, "text": p.Text, "media_type": graph.MediaType(p), "timestamp": p.At.Format(graph.TimeFormat), "username": p.Handle,
+		"permalink": n.BaseURL(r) + "/" + Name + "/web/@" + p.Handle + "/post/" + p.ID,
+	}
+}
+
+func (n *Network) listPosts(r *http.Request) (any, error) {
+	return n.List(r, func(p store.Post) (map[string]any, error) { return graph.PickFields(r, n.view(r, p)), nil })
+}

@@ -1,0 +1,48 @@
+// Package threads stands in for Threads.
+package threads
+
+import (
+	"context"
+	"net/http"
+
+	"pressroom/internal/sandbox/base"
+	"pressroom/internal/sandbox/graph"
+)
+
+const Name = "threads"
+
+// Network is the part of the Threads API that publishes: the consent and its tokens, containers and posts.
+type Network struct{ *graph.API }
+
+func New(s *base.Server) *Network {
+	return &Network{graph.New(s, Name, "Threads", "th", "threads_publishing")}
+}
+
+func (n *Network) Init(ctx context.Context) error { return n.AddPeople(ctx, accountID) }
+
+// Handler serves the API, the consent page, and redirects from posts to the sandbox's page.
+func (n *Network) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /oauth/authorize", n.Authorize)
+	mux.HandleFunc("POST /oauth/authorize", n.Authorize)
+	for pattern, do := range map[string]func(*http.Request) (any, error){
+		"POST /oauth/access_token":          n.ExchangeCode,
+		"GET /access_token":                 n.ExchangeToken,
+		"GET /refresh_access_token":         n.RefreshToken,
+		"POST /v1.0/{user}/threads":         n.createContainer,
+		"POST /v1.0/{user}/threads_publish": n.PublishContainer,
+		"GET /v1.0/{user}/threads":          n.listPosts,
+		"GET /v1.0/{user}/threads_insights": n.accountInsights,
+		"GET /v1.0/{id}/insights":           n.Insights(postMetrics, insightsScope),
+		"GET /v1.0/{id}":                    n.describe,
+		"GET /media/{account}/{cid}":        n.MediaFile(n.Platform, graph.ErrNoObject),
+		"/":                                 n.NotFound,
+	} {
+		mux.HandleFunc(pattern, n.Handle(do))
+	}
+	mux.HandleFunc("GET /web/{handle}/post/{id}", n.ToPage)
+	return mux
+}
+
+// accountID returns an account's id, which is the same in every sandbox.
+func accountID(handle string) string { return base.StableID("2", "threads account "+handle) }

@@ -1,0 +1,66 @@
+package tiktok
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"pressroom/internal/sandbox/insights"
+	"pressroom/internal/sandbox/store"
+)
+
+// fieldScopes are the scopes that fields of an account need besides the basic one.
+var fieldScopes = map[string]string{
+	"username":       "user.info.profile",
+	"follower_count": "user.info.stats", "following_count": "user.info.stats", "likes_count": "user.info.stats",
+	"video_count": "user.info.stats",
+}
+
+// postFields are the fields of a listed post.
+var postFields = []string{
+	"id", "create_time", "cover_image_url", "share_url", "video_description", "duration", "height", "width", "title",
+	"embed_html", "embed_link",
+	"like_count", "comment_count", "share_count", "view_count", "is_aigc",
+}
+
+// checkFields refuses fields that a listed post does not have.
+func checkFields(fields []string) error {
+	for _, field := range fields {
+		if !slices.Contains(postFields, field) {
+			return invalid("The fields are invalid: " + field)
+		}
+	}
+	return nil
+}
+
+// authenticateFor returns the caller of a request, whose token must have the scopes of these fields.
+func (n *Network) authenticateFor(r *http.Request, t store.Tx, fields []string) (caller, error) {
+	scopes := map[string]bool{"user.info.basic": true}
+	for _, field := range fields {
+		if scope, special := fieldScopes[field]; special {
+			scopes[scope] = true
+		}
+	}
+	var a caller
+	for _, scope := range slices.Sorted(maps.Keys(scopes)) {
+		var err error
+		if a, err = n.authenticate(r, t, scope); err != nil {
+			return caller{}, err
+		}
+	}
+	return a, nil
+}
+
+// figures returns the counts of a post.
+func (n *Network) figures(r *http.Request, t store.Tx, p publication) (map[string]any, error) {
+	kept, found, err := t.Post(r.Context(), Name, strconv.FormatInt(p.postID(), 10))
+	if err != nil || !found {
+		return nil, err
+	}
+	counts := insights.Count(kept, n.Now())
+	return map[string]any{
+		"view_count": counts.Views, "like_count": counts.Likes, "comment_count": counts.Comments,
+		"share_count": counts.Shares,
+	}, nil
+}

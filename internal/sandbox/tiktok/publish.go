@@ -1,0 +1,354 @@
+package tiktok
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+
+	"pressroom/internal/sandbox/base"
+	"pressroom/internal/sandbox/marker"
+	"pressroom/internal/sandbox/store"
+)
+
+const (
+	maxTitle       = 2200 // UTF-16 code units, as the next two
+	maxPhotoTitle  = 90
+	maxDescription = 4000
+	maxPhotos      = 35
+	maxPhoto       = 20 << 20 // bytes
+	maxVideo       = 4 << 30
+	minChunk       = 5_000_000
+	maxChunk       = 64 << 20
+	maxParts       = 1000
+	maxPage        = 20
+)
+
+// audiences are the privacy levels that are supported.
+var audiences = []string{audienceEveryone, "MUTUAL_FOLLOW_FRIENDS", "SELF_ONLY"}
+
+// creatorInfo returns what the caller's account may post.
+func (n *Network) creatorInfo(r *http.Request) (any, error) {
+	var a caller
+	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
+		var err error
+		a, err = n.authenticate(r, t, "video.publish")
+		return err
+	})
+	return map[string]any{
+		"creator_username": a.Handle, "creator_nickname": a.DisplayName, "privacy_level_options": audiences,
+		"comment_disabled": false, "duet_disabled": a.Handle == "mira.keller",
+		"stitch_disabled":             a.Handle == "mira.keller",
+		"max_video_post_duration_sec": 600,
+	}, err
+}
+
+// postRequest is the request that begins a post.
+type postRequest struct {
+	MediaType string `json:"media_type"` // as is the next, of photos
+	Mode      string `json:"post_mode"`
+	Info      struct {
+		Title       string `json:"title"`
+		Description string `json:"description"`
+		Privacy     string `json:"privacy_level"`
+	} `json:"post_info"`
+	Source struct {
+		Source string   `json:"source"`
+		Size   int64    `json:"video_size"`
+		Chunk  int64    `json:"chunk_size"`
+		Parts  int64    `json:"total_chunk_count"`
+		Cover  int      `json:"photo_cover_index"`
+		Photos []string `json:"photo_images"`
+	} `json:"source_info"`
+}
+
+func (p postRequest) check(title, description int) error {
+	switch {
+	case textLength(p.Info.Title) > title, textLength(p.Info.Description) > description:
+		return invalid("The text is too long")
+	case !slices.Contains(audiences, p.Info.Privacy):
+		return badRequest("privacy_level_option_mismatch", "privacy_level is none of the creator's options")
+	}
+	return nil
+}
+
+func textLength(text string) int { return len(utf16.Encode([]rune(text))) }
+
+// checkParts refuses an invalid division of the file.
+func (p postRequest) checkParts() error {
+	s := p.Source
+	whole := s.Parts == 1 && s.Chunk == s.Size && s.Size <= maxChunk
+	cut := s.Chunk >= minChunk && s.Chunk <= maxChunk && s.Parts >= 1 && s.Parts <= maxParts &&
+		s.Parts == s.Size/s.Chunk
+	switch {
+	case s.Source != "FILE_UPLOAD":
+		return invalid("This sandbox takes videos by FILE_UPLOAD alone")
+	case s.Size < 1 || s.Size > maxVideo:
+		return invalid("video_size is out of range")
+	case !whole && !cut:
+		return invalid("The total chunk count is invalid")
+	}
+	return nil
+}
+
+// beginVideo returns the address to upload a video to. Markers that refuse the post act here, the others when the
+// upload ends.
+func (n *Network) beginVideo(r *http.Request) (any, error) {
+	var in postRequest
+	err := readBody(r, &in)
+	if err == nil {
+		err = in.check(maxTitle, 0)
+	}
+	if err == nil {
+		err = in.checkParts()
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := publication{
+		text: in.Info.Title, privacy: in.Info.Privacy, size: in.Source.Size, chunk: in.Source.Chunk,
+		parts: in.Source.Parts,
+		token: base.NewID() + base.NewID(), made: n.Now(),
+	}
+	var out marker.Outcome
+	err = n.Store.InTx(r.Context(), func(t store.Tx) error {
+		a, err := n.authenticate(r, t, "video.publish")
+		if err != nil {
+			return err
+		}
+		p.account = a.ID
+		if out, err = n.actBefore(r.Context(), t, p, a.session); err != nil || out.Refused != nil {
+			return err
+		}
+		return insertPublication(r.Context(), t, &p, n.Hash(p.token))
+	})
+	if err == nil {
+		err = out.Refused
+	}
+	return map[string]any{
+		"publish_id": p.id(),
+		"upload_url": n.BaseURL(r) + "/" + Name + "/upload/video/?upload_id=" + p.id() + "&upload_token=" +
+			p.token,
+	}, err
+}
+
+func (p publication) markers() marker.Set { return marker.Read(p.text, Name) }
+
+// actBefore returns the refusal by a marker, before anything is stored.
+func (n *Network) actBefore(ctx context.Context, t store.Tx, p publication, session string) (marker.Outcome, error) {
+	dead, err := marker.Once(ctx, t, Name, p.markers(), marker.Key(p.account, p.text), marker.ExpiredToken)
+	switch {
+	case err != nil:
+		return marker.Outcome{}, err
+	case dead:
+		return marker.Outcome{Refused: errToken}, t.EndSession(ctx, Name, session)
+	case p.markers().Has(marker.RateLimit):
+		return marker.Outcome{Refused: errRateLimited}, nil
+	}
+	return marker.Outcome{}, nil
+}
+
+// finish stores a complete post and applies its markers.
+func (n *Network) finish(ctx context.Context, t store.Tx, p *publication, files []store.Blob, waited bool) (marker.Outcome, error) {
+	failing, err := marker.Once(ctx, t, Name, p.markers(), marker.Key(p.account, p.text), marker.Failure)
+	if err != nil || failing {
+		return marker.Outcome{Refused: errInternal}, err
+	}
+	if wait := p.markers().Slow; wait > 0 && !waited {
+		return marker.Outcome{Wait: wait}, nil
+	}
+	if p.markers().Has(marker.Reject) {
+		p.failure = "spam_risk_text"
+	}
+	p.done = n.Now()
+	if p.seq == 0 {
+		if err := insertPublication(ctx, t, p, nil); err != nil {
+			return marker.Outcome{}, err
+		}
+	}
+	if err := finishPublication(ctx, t, p, files); err != nil {
+		return marker.Outcome{}, err
+	}
+	out := marker.Outcome{Post: p.id()}
+	lost, err := marker.Loses(ctx, t, Name, p.markers(), marker.Key(p.account, p.text))
+	if lost {
+		out.Refused = marker.ErrLost
+	}
+	return out, err
+}
+
+// postPhotos fetches photos and publishes them. The post's status shows what is wrong with them.
+func (n *Network) postPhotos(r *http.Request) (any, error) {
+	var in postRequest
+	err := readBody(r, &in)
+	if err == nil {
+		err = in.check(maxPhotoTitle, maxDescription)
+	}
+	if err == nil {
+		err = in.checkPhotos()
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := publication{photos: true, text: in.Info.Description, privacy: in.Info.Privacy, made: n.Now()}
+	err = n.Store.InTx(r.Context(), func(t store.Tx) error {
+		a, err := n.authenticate(r, t, "video.publish")
+		p.account = a.ID
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	files, err := n.fetchPhotos(r.Context(), &p, in.Source.Photos)
+	if err != nil {
+		return nil, err
+	}
+	return n.showPhotos(r, p, files)
+}
+
+func (p postRequest) checkPhotos() error {
+	s := p.Source
+	switch {
+	case p.MediaType != "PHOTO", p.Mode != "DIRECT_POST", s.Source != "PULL_FROM_URL":
+		return invalid("This sandbox takes PHOTO by DIRECT_POST and PULL_FROM_URL alone")
+	case len(s.Photos) < 1, len(s.Photos) > maxPhotos, s.Cover < 0, s.Cover >= len(s.Photos):
+		return invalid("The number of photo_images or photo_cover_index is out of range")
+	}
+	return nil
+}
+
+func (n *Network) showPhotos(r *http.Request, p publication, files []store.Blob) (any, error) {
+	id, err := n.Publish(errInternal, func(waited bool) (marker.Outcome, error) {
+		var out marker.Outcome
+		err := n.Store.InTx(r.Context(), func(t store.Tx) error {
+			a, err := n.authenticate(r, t, "video.publish")
+			if err != nil {
+				return err
+			}
+			if out, err = n.actBefore(r.Context(), t, p, a.session); err != nil || out.Refused != nil {
+				return err
+			}
+			out, err = n.finish(r.Context(), t, &p, files, waited)
+			return err
+		})
+		return out, err
+	})
+	return map[string]any{"publish_id": id}, err
+}
+
+// fetchPhotos fetches the photos of a post, which fails with the first unsuitable one.
+func (n *Network) fetchPhotos(ctx context.Context, p *publication, addresses []string) ([]store.Blob, error) {
+	var files []store.Blob
+	for _, address := range addresses {
+		file, fetched, err := n.Fetch(ctx, n.client, address, maxPhoto)
+		switch {
+		case err != nil:
+			return nil, err
+		case !fetched:
+			p.failure = "photo_pull_failed"
+			return nil, nil
+		case file.Size > maxPhoto:
+			p.failure = "picture_size_check_failed"
+			return nil, nil
+		case file.MIME != "image/jpeg" && file.MIME != "image/webp":
+			p.failure = "file_format_check_failed"
+			return nil, nil
+		}
+		files = append(files, file)
+	}
+	return files, nil
+}
+
+// fetchStatus returns the status of a post.
+func (n *Network) fetchStatus(r *http.Request) (any, error) {
+	var in struct {
+		ID string `json:"publish_id"`
+	}
+	if err := readBody(r, &in); err != nil {
+		return nil, err
+	}
+	var answer map[string]any
+	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
+		a, err := n.authenticate(r, t, "video.publish")
+		if err != nil {
+			return err
+		}
+		p, found, err := findPublicationByID(r.Context(), t, a.ID, in.ID)
+		if err == nil && !found {
+			err = badRequest("invalid_publish_id", "The publish_id does not exist")
+		}
+		if err == nil && !p.done.IsZero() {
+			err = marker.Withhold(Name, p.text, p.done, n.Now())
+		}
+		answer = p.status(n.Now(), n.Ready)
+		return err
+	})
+	return answer, err
+}
+
+// listVideos lists the account's public posts before a time in Unix milliseconds, the newest first.
+func (n *Network) listVideos(r *http.Request) (any, error) {
+	in := struct {
+		Most   int   `json:"max_count"`
+		Cursor int64 `json:"cursor"`
+	}{Most: 10}
+	fields := strings.Split(r.Form.Get("fields"), ",")
+	err := readBody(r, &in)
+	if err == nil && (in.Most < 1 || in.Most > maxPage || r.Form.Get("fields") == "") {
+		err = invalid("max_count has to be from 1 to 20, and fields are required")
+	}
+	if err == nil {
+		err = checkFields(fields)
+	}
+	if err != nil {
+		return nil, err
+	}
+	before := n.Now().Add(-2 * n.Ready).UnixMilli()
+	if in.Cursor > 0 {
+		before = min(before, in.Cursor-1)
+	}
+	videos := []map[string]any{}
+	cursor, more := in.Cursor, false
+	err = n.Store.InTx(r.Context(), func(t store.Tx) error {
+		a, err := n.authenticate(r, t, "video.list")
+		if err != nil {
+			return err
+		}
+		found, err := listPublications(r.Context(), t,
+			`where account = ? and posted and privacy = ? and done_at <= ? order by done_at desc, seq desc limit ?`,
+			a.ID, audienceEveryone, before, in.Most+1)
+		more = len(found) > in.Most
+		for _, p := range found[:min(len(found), in.Most)] {
+			counts, err := n.figures(r, t, p)
+			if err == nil {
+				err = marker.Withhold(Name, p.text, p.done, n.Now())
+			}
+			if err != nil {
+				return err
+			}
+			cursor = p.done.UnixMilli()
+			answer := n.view(r, a, p)
+			maps.Copy(answer, counts)
+			videos = append(videos, pickFields(fields, answer))
+		}
+		return err
+	})
+	return map[string]any{"videos": videos, "cursor": cursor, "has_more": more}, err
+}
+
+// view returns a post in the list's form. The form of photos is not confirmed.
+func (n *Network) view(r *http.Request, a caller, p publication) map[string]any {
+	form, title, seconds := "video", p.text, 15
+	if p.photos {
+		form, title, seconds = "photo", "", 0
+	}
+	return map[string]any{
+		"id": strconv.FormatInt(p.postID(), 10), "create_time": p.done.Unix(), "duration": seconds, "title": title,
+		"video_description": p.text,
+		"share_url": n.BaseURL(r) + "/" + Name + "/web/@" + a.Handle + "/" + form + "/" +
+			strconv.FormatInt(p.postID(), 10),
+	}
+}

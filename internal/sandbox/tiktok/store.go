@@ -1,0 +1,179 @@
+package tiktok
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom/internal/sandbox/store"
+)
+
+// publication is a post, from its beginning.
+type publication struct {
+	seq           int64
+	account       string
+	photos        bool
+	text, privacy string
+	token         string // of the upload's address, unless the post was read; only its hash is stored
+	size          int64  // bytes of a video
+	chunk, parts  int64
+	uploaded      int64
+	failure       string
+	made, done    time.Time // done: when the upload was complete
+	posted        bool
+}
+
+// Prefixes of publish_id.
+const (
+	videoPrefix = "v_pub_file~v2-1."
+	photoPrefix = "p_pub_url~v2."
+)
+
+func (p publication) id() string {
+	if p.photos {
+		return fmt.Sprintf("%s7%018d", photoPrefix, p.seq)
+	}
+	return fmt.Sprintf("%s7%018d", videoPrefix, p.seq)
+}
+
+// postID returns the public id of the post.
+func (p publication) postID() int64 { return 7_500_000_000_000_000_000 + p.seq }
+
+const audienceEveryone = "PUBLIC_TO_EVERYONE"
+
+// public reports whether the post is public. The network reviews it first, for as long as it processed it.
+func (p publication) public(now time.Time, work time.Duration) bool {
+	return p.posted && p.privacy == audienceEveryone && now.Sub(p.done) >= 2*work
+}
+
+// status returns the post's status in the API's form.
+func (p publication) status(now time.Time, work time.Duration) map[string]any {
+	answer := map[string]any{"status": "PUBLISH_COMPLETE", "publicaly_available_post_id": []int64{}} //nolint:misspell // the API's own spelling
+	if !p.photos {
+		answer["uploaded_bytes"] = p.uploaded
+	}
+	switch {
+	case p.failure != "":
+		answer["status"], answer["fail_reason"] = "FAILED", p.failure
+	case p.photos && now.Sub(p.done) < work:
+		answer["status"] = "PROCESSING_DOWNLOAD"
+	case p.done.IsZero() || now.Sub(p.done) < work:
+		answer["status"] = "PROCESSING_UPLOAD"
+	case p.public(now, work):
+		answer["publicaly_available_post_id"] = []int64{p.postID()} //nolint:misspell // the API's own spelling
+	}
+	return answer
+}
+
+func insertPublication(ctx context.Context, t store.Tx, p *publication, hash []byte) error {
+	err := t.QueryRowContext(ctx,
+		`insert into tiktok_publishes (account, photos, text, privacy, secret, size, chunk, parts, made_at)
+		values (?, ?, ?, ?, ?, ?, ?, ?, ?) returning seq`,
+		p.account, p.photos, p.text, p.privacy, hash, p.size, p.chunk, p.parts, p.made.UnixMilli()).Scan(&p.seq)
+	if err != nil {
+		return fmt.Errorf("saving a publication: %w", err)
+	}
+	return nil
+}
+
+const publicationColumns = `select seq, account, photos, text, privacy, size, chunk, parts, uploaded, failure, made_at, done_at, posted
+	from tiktok_publishes `
+
+// findPublication returns the post that the condition selects, and reports whether it exists.
+func findPublication(ctx context.Context, t store.Tx, condition string, args ...any) (publication, bool, error) {
+	all, err := listPublications(ctx, t, condition, args...)
+	if err != nil || len(all) == 0 {
+		return publication{}, false, err
+	}
+	return all[0], true, nil
+}
+
+func listPublications(ctx context.Context, t store.Tx, condition string, args ...any) ([]publication, error) {
+	rows, err := t.QueryContext(ctx, publicationColumns+condition, args...)
+	if err != nil {
+		return nil, fmt.Errorf("reading publications: %w", err)
+	}
+	defer rows.Close()
+	var found []publication
+	for rows.Next() {
+		var p publication
+		var made, done int64
+		if err := rows.Scan(&p.seq, &p.account, &p.photos, &p.text, &p.privacy, &p.size, &p.chunk, &p.parts,
+			&p.uploaded, &p.failure, &made, &done, &p.posted); err != nil {
+			return nil, fmt.Errorf("reading publications: %w", err)
+		}
+		p.made = time.UnixMilli(made)
+		if done > 0 {
+			p.done = time.UnixMilli(done)
+		}
+		found = append(found, p)
+	}
+	return found, rows.Err()
+}
+
+// findPublicationByID returns a post of an account by its publish_id.
+func findPublicationByID(ctx context.Context, t store.Tx, account, id string) (publication, bool, error) {
+	var seq int64
+	_, number, _ := strings.Cut(id, ".7")
+	_, _ = fmt.Sscanf(number, "%018d", &seq) // any other id differs from the post's
+	p, found, err := findPublication(ctx, t, `where seq = ? and account = ?`, seq, account)
+	return p, found && p.id() == id, err
+}
+
+// insertPart records an uploaded part.
+func insertPart(ctx context.Context, t store.Tx, p *publication, part store.Blob) error {
+	_, err := t.ExecContext(ctx, `insert into tiktok_parts (publish, first, cid) values (?, ?, ?)`, p.seq, p.uploaded,
+		part.CID)
+	if err == nil {
+		p.uploaded += part.Size
+		_, err = t.ExecContext(ctx, `update tiktok_publishes set uploaded = ? where seq = ?`, p.uploaded, p.seq)
+	}
+	if err != nil {
+		return fmt.Errorf("saving a part: %w", err)
+	}
+	return nil
+}
+
+// listParts returns the parts of an upload in order.
+func listParts(ctx context.Context, t store.Tx, seq int64) ([]string, error) {
+	var joined sql.NullString
+	err := t.QueryRowContext(ctx, `select group_concat(cid, ' ' order by first) from tiktok_parts where publish = ?`,
+		seq).Scan(&joined)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return nil, fmt.Errorf("reading the parts: %w", err)
+	}
+	return strings.Fields(joined.String), nil
+}
+
+// finishPublication publishes the post, unless it failed.
+func finishPublication(ctx context.Context, t store.Tx, p *publication, files []store.Blob) error {
+	p.posted = p.failure == ""
+	_, err := t.ExecContext(ctx, `update tiktok_publishes set done_at = ?, failure = ?, posted = ? where seq = ?`,
+		p.done.UnixMilli(), p.failure, p.posted, p.seq)
+	if err != nil {
+		return fmt.Errorf("recording a publication: %w", err)
+	}
+	if !p.posted {
+		return nil
+	}
+	var media []store.Medium
+	for _, file := range files {
+		if err := t.SaveBlob(ctx, Name, p.account, file); err != nil {
+			return err
+		}
+		media = append(media, store.NewMedium(Name, p.account, file, ""))
+	}
+	body, err := json.Marshal(map[string]any{"media": media})
+	if err != nil {
+		return fmt.Errorf("writing a post: %w", err)
+	}
+	return t.SavePost(ctx, store.Post{
+		Platform: Name, Account: p.account, ID: strconv.FormatInt(p.postID(), 10), Text: p.text, Media: media,
+		At: p.done, Version: p.id(), Body: body,
+	})
+}

@@ -1,0 +1,51 @@
+package world
+
+import (
+	"fmt"
+	"image"
+	"math/rand/v2"
+)
+
+type Clip struct {
+	File          string
+	Width, Height int
+	seconds       float64
+}
+
+var Clips = []Clip{{"upright.mp4", 360, 640, 2}, {"wide.mp4", 640, 360, 1}}
+
+// Sizes of pictures. No others are drawn, so that no request can fill the memory.
+var (
+	AvatarSize   = image.Pt(320, 320)
+	PictureSizes = []image.Point{{1080, 1350}, {1080, 1080}, {1080, 810}}
+)
+
+// File is a file of a post.
+type File struct {
+	ID            string
+	Video         bool
+	Width, Height int
+	Seconds       float64 // length of a video
+}
+
+// Path returns the file's path below the bridge's files.
+func (f File) Path() string {
+	kind := "jpg"
+	if f.Video {
+		kind = "mp4"
+	}
+	return fmt.Sprintf("%dx%d/%s.%s", f.Width, f.Height, f.ID, kind)
+}
+
+// NewFile returns a picture of a random size, or a clip.
+func NewFile(rng *rand.Rand, id, format string) File {
+	clip := Clips[1]
+	switch format {
+	case FormatImage, FormatCarousel:
+		size := PictureSizes[rng.IntN(len(PictureSizes))]
+		return File{ID: id, Width: size.X, Height: size.Y}
+	case FormatReel:
+		clip = Clips[0]
+	}
+	return File{ID: id, Video: true, Width: clip.Width, Height: clip.Height, Seconds: clip.seconds}
+}

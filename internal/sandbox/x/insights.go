@@ -1,0 +1,187 @@
+package x
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom/internal/sandbox/insights"
+	"pressroom/internal/sandbox/store"
+)
+
+const (
+	maxLookup  = 100
+	privateFor = 30 * 24 * time.Hour // for which the private fields of a post are available
+)
+
+// privateFields are the fields of a post that only its author may read.
+var privateFields = []string{"non_public_metrics", "organic_metrics"}
+
+// listPage selects a page of a list.
+type listPage struct {
+	from        time.Time
+	limit, skip int
+}
+
+// parsePage parses the page of a list. It refuses unknown parameters.
+func (n *Network) parsePage(form url.Values) (listPage, error) {
+	for name := range form {
+		if !slices.Contains([]string{
+			"start_time", "max_results", "post.fields", "pagination_token", "exclude", "expansions", "media.fields",
+		}, name) {
+			return listPage{}, n.Errors.Unreadable
+		}
+	}
+	page := listPage{from: time.Unix(0, 0), limit: 10}
+	var err error
+	if text := form.Get("start_time"); text != "" {
+		page.from, err = time.Parse(time.RFC3339, text)
+	}
+	if text := form.Get("max_results"); text != "" && err == nil {
+		page.limit, err = strconv.Atoi(text)
+	}
+	if text := form.Get("pagination_token"); text != "" && err == nil {
+		page.skip, err = strconv.Atoi(text)
+	}
+	if err != nil || page.limit < 5 || page.limit > 100 || page.skip < 0 {
+		return listPage{}, n.Errors.Unreadable
+	}
+	return page, nil
+}
+
+// lookup returns posts by their ids.
+func (n *Network) lookup(r *http.Request) (any, error) {
+	ids := strings.Split(r.Form.Get("ids"), ",")
+	if r.Form.Get("ids") == "" || len(ids) > maxLookup {
+		return nil, n.Errors.Unreadable
+	}
+	data, refused := []map[string]any{}, []map[string]any{}
+	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
+		a, _, err := n.Authenticate(r, t)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			p, found, err := t.Post(r.Context(), Name, id)
+			if err != nil {
+				return err
+			}
+			if found {
+				view, errs := n.lookupView(a, p, r.Form.Get("post.fields"))
+				data, refused = append(data, view), append(refused, errs...)
+			}
+		}
+		return nil
+	})
+	answer := map[string]any{}
+	for name, list := range map[string][]map[string]any{"data": data, "errors": refused} {
+		if len(list) > 0 {
+			answer[name] = list
+		}
+	}
+	return answer, err
+}
+
+// lookupView returns a post without the fields that the caller may not read, and the errors for those.
+func (n *Network) lookupView(a store.Account, p store.Post, fields string) (map[string]any, []map[string]any) {
+	view, errs := n.view(p, fields), n.fieldErrors(a, p, fields)
+	if len(errs) > 0 {
+		for _, field := range privateFields {
+			delete(view, field)
+		}
+	}
+	return view, errs
+}
+
+// fieldErrors returns the errors for the fields that the caller may not read, or no longer.
+func (n *Network) fieldErrors(a store.Account, p store.Post, fields string) []map[string]any {
+	if p.Account == a.ID && n.Now().Sub(p.At) <= privateFor {
+		return nil
+	}
+	var errs []map[string]any
+	for field := range strings.SplitSeq(fields, ",") {
+		if slices.Contains(privateFields, field) {
+			errs = append(errs, map[string]any{
+				"type": "https://api.x.com/2/problems/not-authorized-for-field", "title": "Field Authorization Error",
+				"parameter": "ids",
+				"detail": "Sorry, you are not authorized to access '" + field + "' on the Post with ids : [" + p.ID +
+					"].", "section": "data",
+				"field": field, "resource_type": "post", "resource_id": p.ID, "value": p.ID,
+			})
+		}
+	}
+	return errs
+}
+
+// view returns a post with the requested fields.
+func (n *Network) view(p store.Post, fields string) map[string]any {
+	body := bodyOf(p)
+	view := map[string]any{"id": p.ID, "text": body.Text, "edit_history_post_ids": []string{p.ID}}
+	counts := insights.Count(p, n.Now())
+	for field := range strings.SplitSeq(fields, ",") {
+		switch {
+		case field == "created_at":
+			view[field] = p.At.Truncate(time.Second).Format(timeFormat)
+		case field == "entities" && len(body.Links) > 0:
+			view[field] = map[string]any{"urls": body.Links}
+		case field == "attachments" && len(body.Keys) > 0:
+			view[field] = map[string]any{"media_keys": body.Keys}
+		case field == "public_metrics":
+			view[field] = map[string]int64{
+				"impression_count": counts.Views, "like_count": counts.Likes, "reply_count": counts.Comments,
+				"bookmark_count": counts.Saves,
+				"repost_count":   counts.Shares - counts.Shares/4, "quote_count": counts.Shares / 4,
+			}
+		case slices.Contains(privateFields, field):
+			view[field] = map[string]int64{
+				"impression_count": counts.Views, "url_link_clicks": counts.Clicks,
+				"user_profile_clicks": counts.Clicks / 3,
+			}
+		}
+	}
+	return view
+}
+
+func bodyOf(p store.Post) postBody {
+	var body postBody
+	_ = json.Unmarshal(p.Body, &body) // number wrote it
+	return body
+}
+
+// includes returns the media of posts if the request expands them.
+func includes(form url.Values, posts []store.Post) map[string]any {
+	if form.Get("expansions") != "attachments.media_keys" {
+		return nil
+	}
+	media := []map[string]string{}
+	for _, p := range posts {
+		for i, key := range bodyOf(p).Keys {
+			kind := "photo"
+			switch {
+			case p.Media[i].Video():
+				kind = "video"
+			case p.Media[i].Type == "image/gif":
+				kind = "animated_gif"
+			}
+			media = append(media, map[string]string{"media_key": key, "type": kind})
+		}
+	}
+	if len(media) == 0 {
+		return nil
+	}
+	return map[string]any{"media": media}
+}
+
+// figures adds an account's counts if they are requested.
+func (n *Network) figures(view map[string]any, fields, id string, posts int) {
+	if slices.Contains(strings.Split(fields, ","), "public_metrics") {
+		view["public_metrics"] = map[string]int64{
+			"followers_count": insights.Followers(Name, id, n.Now()), "following_count": 100, "post_count": int64(posts),
+			"listed_count": 0,
+		}
+	}
+}

@@ -1,0 +1,183 @@
+// Package x stands in for X.
+package x
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom/internal/sandbox/base"
+	"pressroom/internal/sandbox/oauth"
+	"pressroom/internal/sandbox/rest"
+	"pressroom/internal/sandbox/store"
+)
+
+const Name = "x"
+
+// Network is the part of X's API, version 2, that publishes: the consent with PKCE, tokens, uploads and posts.
+type Network struct{ *rest.API }
+
+func New(s *base.Server) *Network {
+	n := &rest.API{
+		Provider: &oauth.Provider{Server: s, Platform: Name, DisplayName: "X"},
+		// the network does not document the last one
+		CodeLifetime: 30 * time.Second, AccessLifetime: 2 * time.Hour, RefreshLifetime: 180 * 24 * time.Hour,
+		Errors: rest.Errors{
+			Unreadable: invalid("One or more parameters to your request was invalid."),
+			NotFound: &rest.Error{
+				Status: http.StatusNotFound, Kind: "resource-not-found", Message: "Could not find what was asked for.",
+			},
+			Unauthorized: &rest.Error{Status: http.StatusUnauthorized, Message: "Unauthorized"},
+			InvalidGrant: &rest.Error{
+				Status: http.StatusBadRequest, Kind: oauthPrefix + "invalid_request",
+				Message: "Value passed for the token was invalid.",
+			},
+			Rejected:    invalid("This content cannot be posted (asked for by a sandbox marker)."),
+			RateLimited: &rest.Error{Status: http.StatusTooManyRequests, Message: "Too Many Requests"},
+			Internal: &rest.Error{
+				Status: http.StatusInternalServerError, Kind: "internal-error",
+				Message: "Something went wrong on our side.",
+			},
+		},
+	}
+	api := &Network{n}
+	n.Write = api.write
+	return api
+}
+
+func (n *Network) Init(ctx context.Context) error {
+	return n.AddPeople(ctx, func(handle string) string { return base.StableID("1", "x account "+handle) })
+}
+
+// Handler serves the API, the consent page, and redirects from posts to the sandbox's page.
+func (n *Network) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /i/oauth2/authorize", n.consent)
+	mux.HandleFunc("POST /i/oauth2/authorize", n.consent)
+	for pattern, do := range map[string]func(*http.Request) (any, error){
+		"POST /2/oauth2/token":               n.tokens,
+		"POST /2/oauth2/revoke":              n.revoke,
+		"GET /2/users/me":                    n.me,
+		"GET /2/users/{id}/tweets":           n.list,
+		"GET /2/tweets":                      n.lookup,
+		"POST /2/media/upload/initialize":    n.beginUpload,
+		"POST /2/media/upload/{id}/finalize": n.endUpload,
+		"GET /2/media/upload":                n.uploadStatus,
+		"POST /2/media/metadata":             n.describeUpload,
+		"GET /media/{account}/{cid}":         n.MediaFile(Name, n.Errors.NotFound),
+		"/":                                  n.NotFound,
+	} {
+		mux.HandleFunc(pattern, n.Handle(http.StatusOK, do))
+	}
+	mux.HandleFunc("POST /2/media/upload/{id}/append", n.HandleStream(http.StatusOK, n.appendUpload))
+	mux.HandleFunc("POST /2/tweets", n.Handle(http.StatusCreated, n.create))
+	mux.HandleFunc("GET /web/{handle}/status/{id}", n.ToPage)
+	return mux
+}
+
+// consent requires PKCE before it shows the page.
+func (n *Network) consent(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, base.MaxBody)
+	if r.FormValue("code_challenge") == "" {
+		http.Error(w, "The app asks wrongly: code_challenge is missing.", http.StatusBadRequest)
+		return
+	}
+	n.Authorize(w, r)
+}
+
+// oauthPrefix marks the errors of the token endpoint, which have a form of their own.
+const oauthPrefix = "oauth:"
+
+func invalid(message string) *rest.Error {
+	return &rest.Error{Status: http.StatusBadRequest, Kind: "invalid-request", Message: message}
+}
+
+const (
+	rateWindow    = 15 * time.Minute
+	ratePerWindow = 100
+)
+
+// write writes the rate headers, and a refusal as a problem document.
+func (n *Network) write(w http.ResponseWriter, refused *rest.Error) {
+	left, reset := ratePerWindow-1, n.Now().Add(rateWindow)
+	if refused == n.Errors.RateLimited {
+		left, reset = 0, n.Now().Add(2*time.Second+time.Second-1)
+	}
+	header := w.Header()
+	header.Set("x-rate-limit-limit", strconv.Itoa(ratePerWindow))
+	header.Set("x-rate-limit-remaining", strconv.Itoa(left))
+	header.Set("x-rate-limit-reset", strconv.FormatInt(reset.Unix(), 10))
+	if refused == nil {
+		return
+	}
+	if len(refused.Kind) > len(oauthPrefix) && refused.Kind[:len(oauthPrefix)] == oauthPrefix {
+		base.WriteJSON(w, refused.Status,
+			map[string]string{"error": refused.Kind[len(oauthPrefix):], "error_description": refused.Message})
+		return
+	}
+	problem := map[string]any{
+		"type": "about:blank", "title": http.StatusText(refused.Status), "detail": refused.Message,
+		"status": refused.Status,
+	}
+	if refused.Kind != "" {
+		problem["type"] = "https://api.x.com/2/problems/" + refused.Kind
+	}
+	if refused.Status == http.StatusNotFound {
+		problem["resource_type"] = "media"
+	}
+	base.WriteJSON(w, refused.Status, problem)
+}
+
+// tokens is the token endpoint. A client authenticates by Basic authentication, or has no secret.
+func (n *Network) tokens(r *http.Request) (any, error) {
+	given, err := n.GrantTokens(r)
+	answer := map[string]any{
+		"token_type": "bearer", "expires_in": int64(n.AccessLifetime / time.Second), "access_token": given.Access,
+		"scope": strings.Join(given.Scopes, " "),
+	}
+	if slices.Contains(given.Scopes, "offline.access") {
+		answer["refresh_token"] = given.Refresh
+	}
+	return answer, err
+}
+
+func (n *Network) me(r *http.Request) (any, error) {
+	answer := map[string]any{}
+	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
+		me, _, err := n.Authenticate(r, t)
+		if err != nil {
+			return err
+		}
+		posts, err := t.Posts(r.Context(), `where p.platform = ? and p.account = ?`, Name, me.ID)
+		answer["id"], answer["username"], answer["name"] = me.ID, me.Handle, me.DisplayName
+		n.figures(answer, r.Form.Get("user.fields"), me.ID, len(posts))
+		return err
+	})
+	return dataOf(answer), err
+}
+
+func dataOf(data any) map[string]any { return map[string]any{"data": data} }
+
+// revoke ends a valid token of an app.
+func (n *Network) revoke(r *http.Request) (any, error) {
+	text, client := r.Form.Get("token"), r.Form.Get("client_id")
+	if id, _, basic := r.BasicAuth(); basic {
+		client = id
+	}
+	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
+		for _, kind := range []string{oauth.KindAccess, rest.KindRefresh} {
+			token, good, err := n.Find(r.Context(), t, kind, text)
+			if err != nil {
+				return err
+			}
+			if good && token.Client == client {
+				return t.SpendToken(r.Context(), n.Platform, n.Hash(text))
+			}
+		}
+		return n.Errors.InvalidGrant
+	})
+	return map[string]any{"revoked": true}, err
+}

@@ -1,0 +1,107 @@
+package youtube
+
+import (
+	"cmp"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom/internal/sandbox/insights"
+	"pressroom/internal/sandbox/store"
+)
+
+// scopeAnalytics is the scope of the Analytics API.
+const scopeAnalytics = "https://www.googleapis.com/auth/yt-analytics.readonly"
+
+// maxReportVideos is the maximum number of videos in a report.
+const maxReportVideos = 500
+
+// channelStatistics returns a channel's counts. The network rounds its subscribers down to three digits.
+func (n *Network) channelStatistics(a store.Account, videos []store.Post) map[string]any {
+	var views int64
+	for _, p := range videos {
+		views += insights.Count(p, n.Now()).Views
+	}
+	return map[string]any{
+		"viewCount": strconv.FormatInt(views, 10), "videoCount": strconv.Itoa(len(videos)),
+		"hiddenSubscriberCount": false,
+		"subscriberCount":       strconv.FormatInt(roundSubscribers(insights.Followers(Name, a.ID, n.Now())), 10),
+	}
+}
+
+func roundSubscribers(number int64) int64 {
+	unit := int64(1)
+	for number/unit >= 1000 {
+		unit *= 10
+	}
+	return number / unit * unit
+}
+
+// statistics returns a video's counts in the Data API's form.
+func (n *Network) statistics(p store.Post) map[string]string {
+	counts := insights.Count(p, n.Now())
+	return map[string]string{
+		"viewCount": strconv.FormatInt(counts.Views, 10), "likeCount": strconv.FormatInt(counts.Likes, 10),
+		"commentCount": strconv.FormatInt(counts.Comments, 10), "favoriteCount": "0",
+	}
+}
+
+// report is a report of the Analytics API: how often each of some videos was shared, in descending order.
+func (n *Network) report(r *http.Request) (any, error) {
+	ids, err := parseReport(r.URL.Query())
+	if err != nil {
+		return nil, err
+	}
+	shared := map[string]int64{}
+	err = n.Store.InTx(r.Context(), func(t store.Tx) error {
+		a, _, err := n.authenticate(r, t, scopeAnalytics)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			p, found, err := t.Post(r.Context(), Name, id)
+			if err != nil {
+				return err
+			}
+			if found && p.Account == a.ID {
+				shared[id] = insights.Count(p, n.Now()).Shares
+			}
+		}
+		return nil
+	})
+	rows := [][]any{}
+	for _, id := range slices.SortedFunc(maps.Keys(shared), func(a, b string) int {
+		return cmp.Or(cmp.Compare(shared[b], shared[a]), cmp.Compare(a, b))
+	}) {
+		rows = append(rows, []any{id, shared[id]})
+	}
+	return map[string]any{
+		"kind": "youtubeAnalytics#resultTable",
+		"columnHeaders": []map[string]string{
+			{"name": "video", "columnType": "DIMENSION", "dataType": "STRING"},
+			{"name": "shares", "columnType": "METRIC", "dataType": "INTEGER"},
+		},
+		"rows": rows,
+	}, err
+}
+
+// parseReport returns the videos of the requested report.
+func parseReport(query url.Values) ([]string, error) {
+	_, badStart := time.Parse(time.DateOnly, query.Get("startDate"))
+	_, badEnd := time.Parse(time.DateOnly, query.Get("endDate"))
+	if badStart != nil || badEnd != nil || query.Get("endDate") < query.Get("startDate") {
+		return nil, invalid("invalidParameter", "startDate and endDate have to be dates, in this order.")
+	}
+	list, ofVideos := strings.CutPrefix(query.Get("filters"), "video==")
+	ids := strings.Split(list, ",")
+	known := query.Get("ids") == "channel==MINE" && query.Get("metrics") == "shares" &&
+		query.Get("dimensions") == "video"
+	if !known || !ofVideos || len(ids) > maxReportVideos {
+		return nil, invalid("badRequest", "The query is not supported.")
+	}
+	return ids, nil
+}

@@ -1,0 +1,233 @@
+package youtube
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom/internal/sandbox/base"
+	"pressroom/internal/sandbox/marker"
+	"pressroom/internal/sandbox/store"
+)
+
+const (
+	defaultPage = 5 // per page
+	maxPage     = 50
+)
+
+// parseParts returns the requested parts of a resource.
+func parseParts(query url.Values) map[string]bool {
+	parts := map[string]bool{}
+	for _, named := range query["part"] {
+		for part := range strings.SplitSeq(named, ",") {
+			parts[part] = true
+		}
+	}
+	delete(parts, "")
+	return parts
+}
+
+// list returns a list of resources of the caller's account.
+func (n *Network) list(
+	r *http.Request, kind string, known []string, find func(store.Tx, store.Account) ([]map[string]any, error),
+) (map[string]any, error) {
+	answer := map[string]any{"kind": "youtube#" + kind + "ListResponse", "etag": base.NewID()}
+	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
+		a, _, err := n.authenticate(r, t, scopeRead)
+		if err != nil {
+			return err
+		}
+		parts := parseParts(r.URL.Query())
+		if len(parts) == 0 {
+			return invalid("missingRequiredParameter", "No value for required parameter part.")
+		}
+		for part := range parts {
+			if !slices.Contains(known, part) {
+				return invalid("unknownPart", "The part parameter specifies an unknown value.")
+			}
+		}
+		items, err := find(t, a)
+		answer["items"] = items
+		answer["pageInfo"] = map[string]int{"totalResults": len(items), "resultsPerPage": len(items)}
+		return err
+	})
+	return answer, err
+}
+
+// newResource returns a resource with the requested parts.
+func newResource(kind, id string, requested map[string]bool, parts map[string]any) map[string]any {
+	resource := map[string]any{"kind": "youtube#" + kind, "etag": stableID("etag "+id, 27), "id": id}
+	for name, part := range parts {
+		if requested[name] {
+			resource[name] = part
+		}
+	}
+	return resource
+}
+
+// listChannels lists the caller's own channel, selected by mine or by its id.
+func (n *Network) listChannels(r *http.Request) (any, error) {
+	query := r.URL.Query()
+	return n.list(r, "channel",
+		[]string{
+			"id", "snippet", "contentDetails", "statistics", "status",
+		}, func(t store.Tx, a store.Account) ([]map[string]any, error) {
+			ids := strings.Split(query.Get("id"), ",")
+			if query.Get("mine") != "true" && query.Get("id") == "" {
+				return nil, invalid("missingRequiredParameter", "No filter selected. Expected one of: mine, id")
+			}
+			if query.Get("mine") != "true" && !slices.Contains(ids, a.ID) {
+				return []map[string]any{}, nil
+			}
+			posts, err := t.Posts(r.Context(), `where p.platform = ? and p.account = ?`, Name, a.ID)
+			return []map[string]any{newResource("channel", a.ID, parseParts(query), map[string]any{
+				"snippet": map[string]any{
+					"title": a.DisplayName, "description": "", "customUrl": "@" + a.Handle,
+					"publishedAt": "2020-01-01T00:00:00Z", "thumbnails": map[string]any{},
+				},
+				"contentDetails": map[string]any{
+					"relatedPlaylists": map[string]string{"likes": "", "uploads": UploadsID(a.ID)},
+				},
+				"statistics": n.channelStatistics(a, posts),
+				"status": map[string]any{
+					"privacyStatus": "public", "isLinked": true, "longUploadsStatus": "allowed",
+				},
+			})}, err
+		})
+}
+
+// listUploads lists the videos of the caller's channel, the newest first.
+func (n *Network) listUploads(r *http.Request) (any, error) {
+	query := r.URL.Query()
+	limit, skip, err := parsePage(query)
+	if err != nil {
+		return nil, err
+	}
+	more := false
+	answer, err := n.list(r, "playlistItem",
+		[]string{"id", "snippet", "contentDetails", "status"}, func(t store.Tx, a store.Account) ([]map[string]any, error) {
+			if query.Get("playlistId") != UploadsID(a.ID) {
+				return nil, &apiError{
+					http.StatusNotFound, "youtube.playlistItem", "playlistNotFound", "NOT_FOUND",
+					"The playlist identified with the request's playlistId parameter cannot be found.",
+				}
+			}
+			posts, err := t.Posts(r.Context(),
+				`where p.platform = ? and p.account = ? order by p.seq desc limit ? offset ?`, Name, a.ID,
+				limit+1, skip)
+			if err == nil {
+				err = marker.WithholdAny(posts, n.Now())
+			}
+			more = len(posts) > limit
+			items := []map[string]any{}
+			for i, p := range posts[:min(limit, len(posts))] {
+				items = append(items, playlistItem(a, p, skip+i, parseParts(query)))
+			}
+			return items, err
+		})
+	if more && err == nil {
+		answer["nextPageToken"] = strconv.Itoa(skip + limit)
+	}
+	return answer, err
+}
+
+// parsePage returns the limit and the offset of a page.
+func parsePage(query url.Values) (int, int, error) {
+	limit, skip := defaultPage, 0
+	var err error
+	if text := query.Get("maxResults"); text != "" {
+		limit, err = strconv.Atoi(text)
+	}
+	if text := query.Get("pageToken"); text != "" && err == nil {
+		skip, err = strconv.Atoi(text)
+	}
+	if err != nil || limit < 1 || limit > maxPage || skip < 0 {
+		return 0, 0, invalid("invalidPageToken",
+			"maxResults has to be from 1 to 50, and pageToken one that was given out.")
+	}
+	return limit, skip, nil
+}
+
+// playlistItem returns a video as an entry of a playlist.
+func playlistItem(a store.Account, p store.Post, position int, requested map[string]bool) map[string]any {
+	insert, at := bodyOf(p).Insert, p.At.Format(time.RFC3339)
+	return newResource("playlistItem", stableID("item "+p.ID, 24), requested, map[string]any{
+		"snippet": map[string]any{
+			"publishedAt": at, "channelId": a.ID, "channelTitle": a.DisplayName, "title": insert.Snippet.Title,
+			"description": insert.Snippet.Description,
+			"thumbnails":  map[string]any{}, "playlistId": UploadsID(a.ID), "position": position,
+			"resourceId": map[string]string{"kind": "youtube#video", "videoId": p.ID},
+		},
+		"contentDetails": map[string]string{"videoId": p.ID, "videoPublishedAt": at},
+		"status":         map[string]string{"privacyStatus": insert.Status.PrivacyStatus},
+	})
+}
+
+// listVideos lists videos of the caller by their ids.
+func (n *Network) listVideos(r *http.Request) (any, error) {
+	query := r.URL.Query()
+	return n.list(r, "video",
+		[]string{
+			"id", "snippet", "status", "processingDetails", "statistics", "contentDetails",
+		}, func(t store.Tx, a store.Account) ([]map[string]any, error) {
+			ids := strings.Split(query.Get("id"), ",")
+			if query.Get("id") == "" || len(ids) > maxPage {
+				return nil, invalid("missingRequiredParameter",
+					"No filter selected. Expected one of: id, of at most 50")
+			}
+			items := []map[string]any{}
+			for _, id := range ids {
+				p, found, err := t.Post(r.Context(), Name, id)
+				if err != nil {
+					return nil, err
+				}
+				if found && p.Account == a.ID {
+					items = append(items, n.video(p, parseParts(query)))
+				}
+			}
+			return items, nil
+		})
+}
+
+// bodyOf returns what is stored of a video besides its text.
+func bodyOf(p store.Post) videoBody {
+	var body videoBody
+	_ = json.Unmarshal(p.Body, &body) // keepVideo wrote it
+	return body
+}
+
+// video returns a video in the API's form. The network processes it for a while.
+func (n *Network) video(p store.Post, requested map[string]bool) map[string]any {
+	body := bodyOf(p)
+	insert := body.Insert
+	status := map[string]any{
+		"uploadStatus": "processed", "privacyStatus": insert.Status.PrivacyStatus, "license": "youtube",
+		"embeddable": true, "publicStatsViewable": true,
+	}
+	processing := "succeeded"
+	switch {
+	case n.Now().Sub(p.At) < n.Ready:
+		status["uploadStatus"], processing = "uploaded", "processing"
+	case body.Failure != "":
+		status["uploadStatus"], status["failureReason"], processing = "failed", body.Failure, "failed"
+	}
+	return newResource("video", p.ID, requested, map[string]any{
+		"snippet": map[string]any{
+			"publishedAt": p.At.Format(time.RFC3339), "channelId": p.Account, "channelTitle": p.DisplayName,
+			"title":       insert.Snippet.Title,
+			"description": insert.Snippet.Description, "tags": append([]string{}, insert.Snippet.Tags...),
+			"categoryId": "22",
+			"thumbnails": map[string]any{}, "liveBroadcastContent": "none",
+		},
+		"status":     status,
+		"statistics": n.statistics(p),
+		"contentDetails": map[string]any{
+			"duration": "PT15S", "dimension": "2d", "definition": "hd", "caption": "false", "licensedContent": false,
+		},
+		"processingDetails": map[string]string{"processingStatus": processing},
+	})
+}

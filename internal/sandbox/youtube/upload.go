@@ -1,0 +1,258 @@
+package youtube
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"pressroom/internal/sandbox/base"
+	"pressroom/internal/sandbox/marker"
+	"pressroom/internal/sandbox/store"
+)
+
+const (
+	maxTitle       = 100 // characters
+	maxText        = 5000
+	maxTags        = 500
+	maxVideo       = 256_000_000_000 // bytes
+	partUnit       = 256 << 10       // bytes; parts except the last are multiples of it
+	uploadLifetime = 7 * 24 * time.Hour
+)
+
+// videoMetadata is the metadata of a new video. Scheduling is not supported.
+type videoMetadata struct {
+	Snippet struct {
+		Title           string   `json:"title"`
+		Description     string   `json:"description"`
+		Tags            []string `json:"tags,omitempty"`
+		CategoryID      string   `json:"categoryId,omitempty"`
+		DefaultLanguage string   `json:"defaultLanguage,omitempty"`
+	} `json:"snippet"`
+	Status struct {
+		PrivacyStatus           string `json:"privacyStatus"`
+		License                 string `json:"license,omitempty"`
+		Embeddable              *bool  `json:"embeddable,omitempty"`
+		PublicStatsViewable     *bool  `json:"publicStatsViewable,omitempty"`
+		SelfDeclaredMadeForKids *bool  `json:"selfDeclaredMadeForKids,omitempty"`
+		ContainsSyntheticMedia  *bool  `json:"containsSyntheticMedia,omitempty"`
+	} `json:"status"`
+}
+
+// beginUpload begins an upload session and returns its address.
+func (n *Network) beginUpload(r *http.Request) (any, error) {
+	u := upload{id: base.NewID() + base.NewID()}
+	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
+		a, _, err := n.authenticate(r, t, scopeUpload)
+		u.account = a.ID
+		return err
+	})
+	if err == nil {
+		err = parseUpload(r, &u)
+	}
+	if err != nil {
+		return nil, err
+	}
+	u.begun = n.Now()
+	err = n.Store.InTx(r.Context(), func(t store.Tx) error { return insertUpload(r.Context(), t, u) })
+	address := n.BaseURL(r) + "/" + Name + "/upload/youtube/v3/videos?" + url.Values{
+		"uploadType": {"resumable"}, "upload_id": {u.id},
+	}.Encode()
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Location", address) }), err
+}
+
+// parseUpload parses the request that begins a session.
+func parseUpload(r *http.Request, u *upload) error {
+	if r.URL.Query().Get("uploadType") != "resumable" {
+		return invalid("mediaBodyRequired", "The request does not include the video content.")
+	}
+	var err error
+	if u.total, err = strconv.ParseInt(r.Header.Get("X-Upload-Content-Length"), 10, 64); err != nil || u.total <= 0 ||
+		u.total > maxVideo {
+		return invalid("badRequest", "X-Upload-Content-Length has to be from 1 to 256 GB.")
+	}
+	u.mime, _, err = mime.ParseMediaType(r.Header.Get("X-Upload-Content-Type"))
+	if err != nil || !strings.HasPrefix(u.mime, "video/") && u.mime != "application/octet-stream" {
+		return invalid("badContent",
+			"Media type '"+u.mime+"' is not supported. Valid media types: [video/*, application/octet-stream]")
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return fmt.Errorf("reading the metadata of a video: %w", err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.DisallowUnknownFields()
+	var insert videoMetadata
+	if err := decoder.Decode(&insert); err != nil {
+		return invalid("badRequest", "Invalid JSON payload received: "+err.Error())
+	}
+	if err := insert.check(r.URL.Query()); err != nil {
+		return err
+	}
+	if u.insert, err = json.Marshal(insert); err != nil {
+		return fmt.Errorf("writing the metadata of a video: %w", err)
+	}
+	return nil
+}
+
+func (i videoMetadata) check(query url.Values) error {
+	parts := parseParts(query)
+	tags := max(0, len(i.Snippet.Tags)-1)
+	for _, tag := range i.Snippet.Tags {
+		if tags += utf8.RuneCountInString(tag); strings.Contains(tag, " ") {
+			tags += 2
+		}
+	}
+	title, text := i.Snippet.Title, i.Snippet.Description
+	switch {
+	case !parts["snippet"] || !parts["status"]:
+		return invalid("unexpectedPart", "The part parameter does not name what the resource has.")
+	case strings.TrimSpace(title) == "" || utf8.RuneCountInString(title) > maxTitle || strings.ContainsAny(title,
+		"<>"):
+		return invalid("invalidTitle", "The request metadata specifies an invalid or empty video title.")
+	case len(text) > maxText || strings.ContainsAny(text, "<>"):
+		return invalid("invalidDescription", "The request metadata specifies an invalid video description.")
+	case tags > maxTags || slices.ContainsFunc(i.Snippet.Tags, func(tag string) bool {
+		return tag == "" || strings.ContainsAny(tag, "<>")
+	}):
+		return invalid("invalidTags", "The request metadata specifies invalid video keywords.")
+	case !slices.Contains([]string{"public", "unlisted", "private"}, i.Status.PrivacyStatus):
+		return invalid("invalidVideoMetadata", "The request metadata is invalid.")
+	}
+	return nil
+}
+
+// contentRange is the Content-Range of an upload.
+type contentRange struct {
+	asks       bool  // whether the request asks for the progress
+	start, end int64 // end is exclusive
+}
+
+var rangePattern = regexp.MustCompile(`^bytes (?:(\*)|([0-9]{1,15})-([0-9]{1,15}))/([0-9]{1,15})$`)
+
+// parseRange returns the range of the file that a request contains. Without the header it is the whole file.
+func parseRange(r *http.Request, total int64) (contentRange, error) {
+	header := r.Header.Get("Content-Range")
+	part := contentRange{end: total}
+	if header != "" {
+		match := rangePattern.FindStringSubmatch(header)
+		if match == nil || match[4] != strconv.FormatInt(total, 10) {
+			return part, invalid("badRequest", "Failed to parse Content-Range header.")
+		}
+		if match[1] == "*" {
+			return contentRange{asks: true}, nil
+		}
+		part.start, _ = strconv.ParseInt(match[2], 10, 64) // at most 15 digits
+		last, _ := strconv.ParseInt(match[3], 10, 64)
+		part.end = last + 1
+	}
+	size := part.end - part.start
+	if size <= 0 || part.end > total || r.ContentLength != size || part.end < total && size%partUnit != 0 {
+		return part, invalid("badRequest",
+			"Invalid request. There were not as many bytes as told, or no multiple of 262144.")
+	}
+	return part, nil
+}
+
+// upload receives a part of a file, or returns the progress. The last part makes the video.
+func (n *Network) upload(w http.ResponseWriter, r *http.Request) {
+	answer, err := n.receivePart(w, r)
+	write(w, r, answer, err)
+}
+
+func (n *Network) receivePart(w http.ResponseWriter, r *http.Request) (any, error) {
+	u, _, err := n.session(r)
+	if err != nil {
+		return nil, err
+	}
+	part, err := parseRange(r, u.total)
+	if err != nil {
+		return nil, err
+	}
+	if u.video != "" || part.asks {
+		return n.progress(r, u)
+	}
+	defer base.AllowUpload(w)()
+	file, err := n.Store.SaveFile(http.MaxBytesReader(w, r.Body, part.end-part.start))
+	if refused := base.UploadError(err); refused != nil {
+		return nil, invalid("badRequest", refused.Error())
+	}
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := base.WorkContext(r)
+	defer cancel()
+	r = r.WithContext(ctx)
+	if part.end == u.total && part.start == u.have {
+		return n.publishVideo(r, file)
+	}
+	err = n.Store.InTx(ctx, func(t store.Tx) error {
+		if u, _, err = n.sessionIn(r, t); err != nil || u.have != part.start || u.video != "" {
+			return err // only the next part is stored
+		}
+		u.have += file.Size
+		return insertPart(ctx, t, u.id, part.start, file)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return n.progress(r, u)
+}
+
+// session returns the upload that a request names.
+func (n *Network) session(r *http.Request) (upload, store.Token, error) {
+	var u upload
+	var token store.Token
+	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
+		var err error
+		u, token, err = n.sessionIn(r, t)
+		return err
+	})
+	return u, token, err
+}
+
+func (n *Network) sessionIn(r *http.Request, t store.Tx) (upload, store.Token, error) {
+	a, token, err := n.authenticate(r, t, scopeUpload)
+	if err != nil {
+		return upload{}, token, err
+	}
+	u, found, err := findUpload(r.Context(), t, a.ID, r.URL.Query().Get("upload_id"))
+	if err == nil && (!found || n.Now().Sub(u.begun) >= uploadLifetime) {
+		err = errNoUpload
+	}
+	return u, token, err
+}
+
+// progress returns the finished video, or the received range.
+func (n *Network) progress(r *http.Request, u upload) (any, error) {
+	if u.video == "" {
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if u.have > 0 {
+				w.Header().Set("Range", fmt.Sprintf("bytes=0-%d", u.have-1))
+			}
+			w.WriteHeader(http.StatusPermanentRedirect)
+		}), nil
+	}
+	var p store.Post
+	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
+		var err error
+		p, _, err = t.Post(r.Context(), Name, u.video)
+		if err == nil {
+			err = marker.Withhold(Name, p.Text, p.At, n.Now())
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return n.video(p, map[string]bool{"snippet": true, "status": true}), nil
+}

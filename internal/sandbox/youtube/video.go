@@ -1,0 +1,105 @@
+package youtube
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"pressroom/internal/sandbox/marker"
+	"pressroom/internal/sandbox/store"
+)
+
+// videoBody is what is stored of a video besides its text.
+type videoBody struct {
+	Insert  videoMetadata  `json:"insert"`
+	Media   []store.Medium `json:"media"`
+	Failure string         `json:"failure,omitempty"` // why its file is no video
+}
+
+// publishVideo makes the video of an upload whose last part was received, on disk when it returns.
+func (n *Network) publishVideo(r *http.Request, last store.Blob) (any, error) {
+	file, err := n.assemble(r, last)
+	if err != nil {
+		return nil, err
+	}
+	var u upload
+	_, err = n.Publish(errInternal, func(waited bool) (marker.Outcome, error) {
+		var out marker.Outcome
+		err := n.Store.InTx(r.Context(), func(t store.Tx) error {
+			var token store.Token
+			var err error
+			u, token, err = n.sessionIn(r, t)
+			if err != nil || u.video != "" || u.have+last.Size != u.total {
+				return err // another request was faster
+			}
+			out, err = n.tryLaunch(r.Context(), t, &u, token, file, waited)
+			return err
+		})
+		return out, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return n.progress(r, u)
+}
+
+// assemble joins the parts of a file. They stay, as other uploads may share them.
+func (n *Network) assemble(r *http.Request, last store.Blob) (store.Blob, error) {
+	var parts []string
+	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
+		var err error
+		parts, err = listParts(r.Context(), t, r.URL.Query().Get("upload_id"))
+		return err
+	})
+	if err != nil {
+		return store.Blob{}, err
+	}
+	return n.Store.Join(append(parts, last.CID))
+}
+
+// refusals are the refusals that markers ask for.
+var refusals = marker.Refusals{
+	Rejected: invalid("invalidVideoMetadata", "This video cannot be published (asked for by a sandbox marker)"),
+	Expired:  errToken, RateLimited: errRateLimited, Failed: errInternal,
+}
+
+func (n *Network) tryLaunch(
+	ctx context.Context, t store.Tx, u *upload, token store.Token, file store.Blob, waited bool,
+) (marker.Outcome, error) {
+	var body videoBody
+	if err := json.Unmarshal(u.insert, &body.Insert); err != nil {
+		return marker.Outcome{}, fmt.Errorf("reading the metadata of a video: %w", err)
+	}
+	publication := marker.Attempt{
+		Platform: Name, Account: u.account, Text: body.Insert.Snippet.Description, Session: token.Session,
+		Waited: waited,
+	}
+	return publication.Publish(ctx, t, refusals, func() (string, error) {
+		if !strings.HasPrefix(file.MIME, "video/") { // such a file is taken, and fails later
+			file.MIME, body.Failure = u.mime, "invalidFile"
+		}
+		u.video = stableID("video "+u.id, 11)
+		body.Media = []store.Medium{store.NewMedium(Name, u.account, file, "")}
+		return u.video, n.saveVideo(ctx, t, *u, body, file)
+	})
+}
+
+func (n *Network) saveVideo(ctx context.Context, t store.Tx, u upload, body videoBody, file store.Blob) error {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return fmt.Errorf("writing a video: %w", err)
+	}
+	if err := t.SaveBlob(ctx, Name, u.account, file); err != nil {
+		return err
+	}
+	err = t.SavePost(ctx, store.Post{
+		Platform: Name, Account: u.account, ID: u.video, Text: body.Insert.Snippet.Description,
+		Media: body.Media, At: n.Now(), Version: u.id, Body: raw,
+	})
+	if err != nil {
+		return err
+	}
+	return completeUpload(ctx, t, u.id, u.video)
+}

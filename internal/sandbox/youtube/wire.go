@@ -1,0 +1,85 @@
+package youtube
+
+import (
+	"errors"
+	"net/http"
+
+	"pressroom/internal/sandbox/base"
+)
+
+// apiError is a refusal of Google's APIs.
+type apiError struct {
+	status                        int
+	domain, reason, name, message string
+}
+
+func (e *apiError) Error() string { return e.message }
+
+// tokenError is a refusal of a token (RFC 6749, section 5.2).
+type tokenError struct {
+	status        int
+	code, message string
+}
+
+func (e *tokenError) Error() string { return e.message }
+
+var (
+	errToken = &apiError{
+		http.StatusUnauthorized, "global", "authError", "UNAUTHENTICATED",
+		"Request had invalid authentication credentials.",
+	}
+	errScope = &apiError{
+		http.StatusForbidden, "global", "insufficientPermissions", "PERMISSION_DENIED",
+		"Request had insufficient authentication scopes.",
+	}
+	errRateLimited = &apiError{
+		http.StatusForbidden, "usageLimits", "rateLimitExceeded", "RESOURCE_EXHAUSTED",
+		"The request cannot be completed because you have sent too many requests.",
+	}
+	errInternal = &apiError{
+		http.StatusInternalServerError, "youtube.coreErrorDomain", "backendError", "INTERNAL",
+		"Internal error encountered.",
+	}
+	errNoUpload = &apiError{
+		http.StatusNotFound, "global", "notFound", "NOT_FOUND", "The upload session was not found.",
+	}
+	errNoFile = &apiError{http.StatusNotFound, "global", "notFound", "NOT_FOUND", "There is no such file."}
+)
+
+// invalid returns the refusal of an invalid request.
+func invalid(reason, message string) *apiError {
+	return &apiError{http.StatusBadRequest, "youtube.video", reason, "INVALID_ARGUMENT", message}
+}
+
+// handle returns the handler of a call.
+func (n *Network) handle(call base.Call) http.HandlerFunc {
+	return base.Handle(invalid("badRequest", "The request cannot be read."), call, write)
+}
+
+// write writes the result of a call.
+func write(w http.ResponseWriter, r *http.Request, answer any, err error) {
+	if refused, ok := errors.AsType[*tokenError](err); ok {
+		base.WriteJSON(w, refused.status, map[string]string{"error": refused.code, "error_description": refused.message})
+		return
+	}
+	refuse := func(e *apiError) { e.write(w) }
+	if !base.Respond(w, r, Name, answer, err, errInternal, refuse) {
+		base.WriteJSON(w, http.StatusOK, answer)
+	}
+}
+
+func (e *apiError) write(w http.ResponseWriter) {
+	if e == errRateLimited {
+		w.Header().Set("Retry-After", "2")
+	}
+	base.WriteJSON(w, e.status, map[string]any{"error": map[string]any{
+		"code": e.status, "message": e.message, "status": e.name,
+		"errors": []map[string]string{{"message": e.message, "domain": e.domain, "reason": e.reason}},
+	}})
+}
+
+func (n *Network) notFound(*http.Request) (any, error) {
+	return nil, &apiError{
+		http.StatusNotFound, "global", "notFound", "NOT_FOUND", "The requested URL was not found on this server.",
+	}
+}

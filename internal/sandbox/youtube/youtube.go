@@ -1,0 +1,183 @@
+// Package youtube stands in for YouTube.
+package youtube
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"pressroom/internal/sandbox/base"
+	"pressroom/internal/sandbox/oauth"
+	"pressroom/internal/sandbox/store"
+)
+
+const (
+	Name = "youtube"
+
+	accessLifetime  = time.Hour
+	refreshLifetime = 180 * 24 * time.Hour // since its last use
+	kindRefresh     = "refresh"
+
+	scopeAll    = "https://www.googleapis.com/auth/youtube" // allows all
+	scopeUpload = scopeAll + ".upload"
+	scopeRead   = scopeAll + ".readonly"
+)
+
+// Network is the part of Google's sign-in and of the YouTube Data API that publishes: the consent and its tokens,
+// upload sessions, lists of channels and videos. It accepts every app and any secret, and everybody has one channel.
+type Network struct{ *oauth.Provider }
+
+func New(s *base.Server) *Network {
+	return &Network{&oauth.Provider{Server: s, Platform: Name, DisplayName: "YouTube"}}
+}
+
+func (n *Network) Init(ctx context.Context) error { return n.AddPeople(ctx, ChannelID) }
+
+// ChannelID returns a channel's id, which is the same in every sandbox.
+func ChannelID(handle string) string { return "UC" + stableID("channel "+handle, 22) }
+
+// UploadsID returns the id of the playlist of a channel's uploads.
+func UploadsID(channel string) string { return "UU" + strings.TrimPrefix(channel, "UC") }
+
+// stableID returns an id of a length that is the same in every sandbox.
+func stableID(of string, length int) string {
+	sum := sha256.Sum256([]byte("sandbox youtube " + of))
+	return base64.RawURLEncoding.EncodeToString(sum[:])[:length]
+}
+
+// Handler serves the API, the consent page, and redirects from videos to the sandbox's page.
+func (n *Network) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /o/oauth2/v2/auth", n.Authorize)
+	mux.HandleFunc("POST /o/oauth2/v2/auth", n.Authorize)
+	for pattern, do := range map[string]func(*http.Request) (any, error){
+		"POST /token":                    n.grantToken,
+		"POST /revoke":                   n.revoke,
+		"GET /youtube/v3/channels":       n.listChannels,
+		"GET /youtube/v3/playlistItems":  n.listUploads,
+		"GET /youtube/v3/videos":         n.listVideos,
+		"GET /v2/reports":                n.report,
+		"POST /upload/youtube/v3/videos": n.beginUpload,
+		"GET /media/{account}/{cid}":     n.MediaFile(Name, errNoFile),
+		"/":                              n.notFound,
+	} {
+		mux.HandleFunc(pattern, n.handle(do))
+	}
+	mux.HandleFunc("PUT /upload/youtube/v3/videos", n.upload)
+	mux.HandleFunc("GET /web/watch", func(w http.ResponseWriter, r *http.Request) {
+		n.RedirectToPost(w, r, Name, r.FormValue("v"))
+	})
+	return mux
+}
+
+// grantToken exchanges a code for tokens, or a refresh token for another access token.
+func (n *Network) grantToken(r *http.Request) (any, error) {
+	if r.PostForm.Get("client_id") == "" || r.PostForm.Get("client_secret") == "" {
+		return nil, &tokenError{http.StatusUnauthorized, "invalid_client", "The OAuth client was not found."}
+	}
+	trade := map[string]func(context.Context, store.Tx, url.Values) (map[string]any, error){
+		"authorization_code": n.tradeCode, "refresh_token": n.tradeRefresh,
+	}[r.PostForm.Get("grant_type")]
+	if trade == nil {
+		return nil, &tokenError{http.StatusBadRequest, "unsupported_grant_type", "Invalid grant_type"}
+	}
+	var answer map[string]any
+	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
+		var err error
+		answer, err = trade(r.Context(), t, r.PostForm)
+		return err
+	})
+	return answer, err
+}
+
+func (n *Network) tradeCode(ctx context.Context, t store.Tx, form url.Values) (map[string]any, error) {
+	code, good, err := n.Redeem(ctx, t, form)
+	if err != nil {
+		return nil, err
+	}
+	if !good {
+		return nil, &tokenError{http.StatusBadRequest, "invalid_grant", "Malformed auth code."}
+	}
+	code.Redirect, code.Challenge = "", ""
+	answer, err := n.access(ctx, t, code)
+	if err != nil {
+		return nil, err
+	}
+	code.Kind = kindRefresh
+	answer["refresh_token"], err = n.Issue(ctx, t, code, refreshLifetime)
+	return answer, err
+}
+
+func (n *Network) tradeRefresh(ctx context.Context, t store.Tx, form url.Values) (map[string]any, error) {
+	text := form.Get("refresh_token")
+	refresh, good, err := n.Find(ctx, t, kindRefresh, text)
+	if err != nil {
+		return nil, err
+	}
+	if !good || refresh.Client != form.Get("client_id") {
+		return nil, &tokenError{http.StatusBadRequest, "invalid_grant", "Token has been expired or revoked."}
+	}
+	if err := extendToken(ctx, t, n.Hash(text), n.Now().Add(refreshLifetime)); err != nil {
+		return nil, err
+	}
+	return n.access(ctx, t, refresh)
+}
+
+// access returns the answer with a new access token of a session.
+func (n *Network) access(ctx context.Context, t store.Tx, of store.Token) (map[string]any, error) {
+	of.Kind = oauth.KindAccess
+	scopes, err := t.Scopes(ctx, Name, of.Session)
+	if err != nil {
+		return nil, err
+	}
+	text, err := n.Issue(ctx, t, of, accessLifetime)
+	return map[string]any{
+		"access_token": text, "token_type": "Bearer", "expires_in": int64(accessLifetime / time.Second),
+		"scope": strings.Join(scopes, " "),
+	}, err
+}
+
+// authenticate returns the account of the request's token, which must allow the scope.
+func (n *Network) authenticate(r *http.Request, t store.Tx, scope string) (store.Account, store.Token, error) {
+	token, good, err := n.Find(r.Context(), t, oauth.KindAccess, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+	if err != nil {
+		return store.Account{}, token, err
+	}
+	if !good {
+		return store.Account{}, token, errToken
+	}
+	scopes, err := t.Scopes(r.Context(), Name, token.Session)
+	if err != nil {
+		return store.Account{}, token, err
+	}
+	if !slices.Contains(scopes, scope) && !slices.Contains(scopes, scopeAll) {
+		return store.Account{}, token, errScope
+	}
+	a, found, err := t.Account(r.Context(), Name, token.Account)
+	if err == nil && !found {
+		err = errToken
+	}
+	return a, token, err
+}
+
+// revoke ends the sessions of a channel's owner, by either token.
+func (n *Network) revoke(r *http.Request) (any, error) {
+	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
+		for _, kind := range []string{kindRefresh, oauth.KindAccess} {
+			token, good, err := n.Find(r.Context(), t, kind, r.PostForm.Get("token"))
+			if err != nil {
+				return err
+			}
+			if good {
+				return t.EndSessions(r.Context(), Name, token.Account)
+			}
+		}
+		return &tokenError{http.StatusBadRequest, "invalid_token", "Token expired or revoked"}
+	})
+	return map[string]any{}, err
+}
