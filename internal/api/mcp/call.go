@@ -14,40 +14,39 @@ import (
 	"pressroom/internal/core/pipeline"
 )
 
-// keyArgument is the argument that stands for the Idempotency-Key header.
+// A tool takes the idempotency key as an argument instead of a header.
 const (
 	keyArgument = "idempotency_key"
 	keyHeader   = "Idempotency-Key"
 )
 
-// errHeader refuses the key where it would be passed over, and the call be done again for a repeat.
-var errHeader = apierr.Invalid(apierr.KeyNotAccepted, "",
-	"The tools read the key from no header: send it as the argument "+keyArgument+". Nothing was done.")
+// errKeyInHeader rejects a key that would be ignored, so that a repeated call would be performed twice.
+var errKeyInHeader = apierr.Invalid(apierr.KeyNotAccepted, "",
+	"Tools do not read the key from a header. Send it as the argument "+keyArgument+". Nothing was done.")
 
-// call answers one tool call. A refusal is a result too, never an error of the protocol, so that the assistant
-// sees what to mend.
+// call performs a tool call. An error is a result too, never an error of the protocol, so that the assistant can see
+// and correct it.
 func (x *exchange) call(
-	ctx context.Context, op *operation.Operation, raw json.RawMessage, tell func(operation.Progress),
+	ctx context.Context, op *operation.Operation, raw json.RawMessage, report func(operation.Progress),
 ) *sdk.CallToolResult {
-	args, key, unfit := arguments(op, raw)
-	if len(x.r.Header.Values("Idempotency-Key")) > 0 {
-		unfit = errHeader
+	args, key, invalid := parseArguments(op, raw)
+	if len(x.r.Header.Values(keyHeader)) > 0 {
+		invalid = errKeyInHeader
 	}
 	outcome, err := x.run(ctx, pipeline.Request{
-		Operation: op, Key: key, Tell: tell, Arguments: func() (operation.Arguments, error) { return args, unfit },
+		Operation: op, Key: key, Tell: report, Arguments: func() (operation.Arguments, error) { return args, invalid },
 	})
 	if err != nil {
-		return x.refusal(err)
+		return x.errorResult(err)
 	}
-	result, err := x.success(op, outcome)
+	result, err := x.successResult(op, outcome)
 	if err != nil {
-		return x.refusal(err)
+		return x.errorResult(err)
 	}
 	return result
 }
 
-// run puts a call through the pipeline for whoever sent the request. A read ends with the request: nobody is left to
-// answer, and there is nothing to finish.
+// run calls an operation through the pipeline. A read is canceled with the request, because there is nothing to finish.
 func (x *exchange) run(ctx context.Context, r pipeline.Request) (pipeline.Outcome, error) {
 	x.tool = r.Operation.Tool
 	if r.Operation.Reads() {
@@ -65,8 +64,8 @@ func (x *exchange) run(ctx context.Context, r pipeline.Request) (pipeline.Outcom
 	return outcome, err
 }
 
-// arguments reads what a call was sent and takes the idempotency key out of it.
-func arguments(op *operation.Operation, raw json.RawMessage) (operation.Arguments, pipeline.Key, error) {
+// parseArguments returns the arguments of a call without the idempotency key, and the key.
+func parseArguments(op *operation.Operation, raw json.RawMessage) (operation.Arguments, pipeline.Key, error) {
 	if raw = bytes.TrimSpace(raw); len(raw) == 0 || string(raw) == "null" {
 		return operation.Arguments{}, pipeline.Key{}, nil
 	}
@@ -85,19 +84,19 @@ func takeKey(op *operation.Operation, args operation.Arguments) (pipeline.Key, e
 	case !given:
 		return pipeline.Key{}, nil
 	case isText && !op.Reads() && apikey.In(text):
-		return pipeline.Key{Given: true, Text: text}, nil // it stays among the arguments, where secrets are refused
+		return pipeline.Key{Given: true, Text: text}, nil // it remains an argument, where secrets are rejected
 	}
 	delete(args, keyArgument)
 	if op.Reads() {
-		return pipeline.Key{Given: true}, nil // of whatever kind, the pipeline refuses it
+		return pipeline.Key{Given: true}, nil // the pipeline rejects it
 	}
 	switch value.(type) {
 	case string:
-		return pipeline.Key{Given: true, Text: strings.TrimSpace(text)}, nil // as a header's value is read
+		return pipeline.Key{Given: true, Text: strings.TrimSpace(text)}, nil // like the value of a header
 	case []any, map[string]any:
 		return pipeline.Key{}, apierr.Invalid(apierr.NotASingleValue, keyArgument,
 			"The argument "+keyArgument+" must be a single string.")
 	}
 	return pipeline.Key{}, apierr.Invalid(apierr.Malformed, keyArgument,
-		"The argument "+keyArgument+" has to be a text.")
+		"The argument "+keyArgument+" must be a string.")
 }

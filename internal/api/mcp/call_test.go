@@ -9,7 +9,7 @@ import (
 	"pressroom/internal/auth/apikey"
 )
 
-// result is a tool's result as it stands on the wire.
+// result is the JSON of a tool's result.
 type result struct {
 	IsError    bool            `json:"isError"`
 	Structured json.RawMessage `json:"structuredContent"`
@@ -24,13 +24,13 @@ type result struct {
 	} `json:"content"`
 }
 
-// call calls a tool with raw arguments; empty arguments are left out.
-func (w *world) call(t *testing.T, level, tool, arguments string) (result, string) {
+// call calls a tool with JSON arguments; empty ones are omitted.
+func (e *env) call(t *testing.T, level, tool, arguments string) (result, string) {
 	t.Helper()
 	if arguments != "" {
 		arguments = `,"arguments":` + arguments
 	}
-	got := w.send(t, "POST",
+	got := e.send(t, "POST",
 		fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q%s}}`, tool, arguments),
 		"Authorization", "Bearer "+level)
 	var out struct{ Result *result }
@@ -43,7 +43,7 @@ func (w *world) call(t *testing.T, level, tool, arguments string) (result, strin
 	return *out.Result, got.body
 }
 
-// problemOf is the code, reason and argument of a refusal.
+// problemOf returns the code, reason and argument of an error.
 func problemOf(t *testing.T, got result) string {
 	t.Helper()
 	var doc struct {
@@ -54,13 +54,13 @@ func problemOf(t *testing.T, got result) string {
 		t.Fatal(err)
 	}
 	if !got.IsError || got.Structured != nil {
-		t.Errorf("a refusal with isError %v and structuredContent %s", got.IsError, got.Structured)
+		t.Errorf("an error with isError %v and structuredContent %s", got.IsError, got.Structured)
 	}
 	return strings.TrimRight(doc.Code+" "+doc.Context.Reason+" "+doc.Context.Argument, " ")
 }
 
 func TestSuccess(t *testing.T) {
-	w := newWorld(t)
+	e := newEnv(t)
 	for name, c := range map[string]struct{ tool, arguments, want string }{
 		"arguments absent": {"list_notes", ``, `"notes":["Limit 20."]`},
 		"arguments null":   {"list_notes", `null`, `"page":{"has_more":true`},
@@ -69,7 +69,7 @@ func TestSuccess(t *testing.T) {
 		"a write":          {"create_note", `{"text":"a"}`, `"id":"n2"`},
 		"with a key":       {"buy_note", `{"text":"b","idempotency_key":"k"}`, `"id":"n2"`},
 	} {
-		got, _ := w.call(t, "full", c.tool, c.arguments)
+		got, _ := e.call(t, "full", c.tool, c.arguments)
 		if got.IsError || !strings.Contains(string(got.Structured), c.want) {
 			t.Errorf("%s: %+v, want %s", name, got, c.want)
 		}
@@ -82,8 +82,8 @@ func TestSuccess(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
-	w := newWorld(t)
+func TestErrors(t *testing.T) {
+	e := newEnv(t)
 	for name, c := range map[string]struct{ level, tool, arguments, want string }{
 		"not there":           {"full", "get_note", `{"id":"n9"}`, "not_found"},
 		"level":               {"read_only", "create_note", `{"text":1}`, "write_not_allowed"},
@@ -122,30 +122,32 @@ func TestRefusals(t *testing.T) {
 		"a panic inside":  {"full", "break_note", `{"text":"panic"}`, "internal_error"},
 		"not in its form": {"full", "change_note", `{"id":"N 1"}`, "validation_failed malformed id"},
 	} {
-		got, body := w.call(t, c.level, c.tool, c.arguments)
-		if said := problemOf(t, got); said != c.want {
-			t.Errorf("%s: %s, want %s", name, said, c.want)
+		got, body := e.call(t, c.level, c.tool, c.arguments)
+		if problem := problemOf(t, got); problem != c.want {
+			t.Errorf("%s: %s, want %s", name, problem, c.want)
 		}
 		if strings.Contains(body, "hidden") {
 			t.Errorf("%s: %s", name, body)
 		}
 	}
 	for _, want := range []string{"the hidden text of an error", "the hidden text of a panic", "breakDown"} {
-		if !strings.Contains(w.log.String(), want) {
-			t.Errorf("the log does not tell %q", want)
+		if !strings.Contains(e.log.String(), want) {
+			t.Errorf("the log lacks %q", want)
 		}
 	}
 }
 
 func TestSecretsAreNotRepeated(t *testing.T) {
-	w := newWorld(t)
+	e := newEnv(t)
 	key := apikey.New(apikey.APIKey)
-	for arguments, blamed := range map[string]string{
-		`{"text":"my key is ` + key + `"}`: " text", `{"text":"a","idempotency_key":"` + key + `"}`: "", `{"text":"a","` + key + `":1}`: "",
+	for arguments, argument := range map[string]string{
+		`{"text":"my key is ` + key + `"}`:             " text",
+		`{"text":"a","idempotency_key":"` + key + `"}`: "",
+		`{"text":"a","` + key + `":1}`:                 "",
 	} {
-		got, body := w.call(t, "full", "create_note", arguments)
-		if said := problemOf(t, got); said != "validation_failed secret_in_argument"+blamed {
-			t.Errorf("%s: %s", arguments, said)
+		got, body := e.call(t, "full", "create_note", arguments)
+		if problem := problemOf(t, got); problem != "validation_failed secret_in_argument"+argument {
+			t.Errorf("%s: %s", arguments, problem)
 		}
 		if strings.Contains(body, key) {
 			t.Errorf("repeated: %s", body)
@@ -155,36 +157,36 @@ func TestSecretsAreNotRepeated(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"method":"` + key + `"}`,
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + key + `"}}`, key,
 	} {
-		if got := w.send(t, "POST", message); strings.Contains(got.body, key) {
+		if got := e.send(t, "POST", message); strings.Contains(got.body, key) {
 			t.Errorf("repeated: %s", got.body)
 		}
 	}
-	if strings.Contains(w.log.String(), key) {
+	if strings.Contains(e.log.String(), key) {
 		t.Error("the key is in the log")
 	}
 }
 
-func TestARepeatIsOneCall(t *testing.T) {
-	w := newWorld(t)
-	first, _ := w.call(t, "full", "buy_note", `{"text":"once","idempotency_key":"k1"}`)
-	again, _ := w.call(t, "full", "buy_note", `{"text":"once","idempotency_key":"k1"}`)
+func TestRepeatsAreOneCall(t *testing.T) {
+	e := newEnv(t)
+	first, _ := e.call(t, "full", "buy_note", `{"text":"once","idempotency_key":"k1"}`)
+	again, _ := e.call(t, "full", "buy_note", `{"text":"once","idempotency_key":"k1"}`)
 	if first.IsError || again.IsError {
 		t.Errorf("refused: %+v, %+v", first, again)
 	}
-	other, _ := w.call(t, "full", "buy_note", `{"text":"once","idempotency_key":"k2"}`)
-	if said := problemOf(t, other); said != "rate_limited" || !strings.Contains(other.Content[1].Text,
-		`"retry_after_seconds":2`) || !strings.Contains(other.Content[0].Text, "Wait 2 seconds") {
+	other, _ := e.call(t, "full", "buy_note", `{"text":"once","idempotency_key":"k2"}`)
+	if problemOf(t, other) != "rate_limited" || !strings.Contains(other.Content[1].Text, `"retry_after_seconds":2`) ||
+		!strings.Contains(other.Content[0].Text, "Wait 2 seconds") {
 		t.Errorf("with another key: %+v", other)
 	}
 }
 
-func TestLogAndObservation(t *testing.T) {
-	w := newWorld(t)
-	w.call(t, "full", "create_note", `{"text":"not for the log","idempotency_key":"nor this"}`)
-	w.call(t, "read_only", "create_note", `{"text":"a"}`)
-	answer := w.send(t, "POST", ping, "Authorization", "")
+func TestLogAndMetrics(t *testing.T) {
+	e := newEnv(t)
+	e.call(t, "full", "create_note", `{"text":"not for the log","idempotency_key":"nor this"}`)
+	e.call(t, "read_only", "create_note", `{"text":"a"}`)
+	answer := e.send(t, "POST", ping, "Authorization", "")
 	var lines []map[string]any
-	for line := range strings.Lines(w.log.String()) {
+	for line := range strings.Lines(e.log.String()) {
 		var fields map[string]any
 		if err := json.Unmarshal([]byte(line), &fields); err != nil {
 			t.Fatal(err)
@@ -192,7 +194,7 @@ func TestLogAndObservation(t *testing.T) {
 		lines = append(lines, fields)
 	}
 	if len(lines) != 3 {
-		t.Fatalf("%d lines: %s", len(lines), w.log)
+		t.Fatalf("%d lines: %s", len(lines), e.log)
 	}
 	for i, want := range []map[string]any{
 		{"rpc": "tools/call", "operation": "create_note", "status": 201.0, "team": 7.0, "key": 3.0, "refused": nil},
@@ -205,11 +207,11 @@ func TestLogAndObservation(t *testing.T) {
 			}
 		}
 	}
-	if said := w.log.String(); strings.Contains(said, "for the log") || strings.Contains(said, "nor this") {
-		t.Errorf("arguments in the log: %s", said)
+	if log := e.log.String(); strings.Contains(log, "for the log") || strings.Contains(log, "nor this") {
+		t.Errorf("arguments in the log: %s", log)
 	}
 	for _, want := range []string{"create_note", "create_note!", "none!"} {
-		if got := <-w.observed; got != want {
+		if got := <-e.observed; got != want {
 			t.Errorf("observed %s, want %s", got, want)
 		}
 	}

@@ -14,11 +14,11 @@ import (
 )
 
 // connect opens a session with the SDK's own client.
-func (w *world) connect(t *testing.T, level string) (*sdk.ClientSession, error) {
+func (e *env) connect(t *testing.T, level string) (*sdk.ClientSession, error) {
 	t.Helper()
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
 	session, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{
-		Endpoint: w.url, HTTPClient: &http.Client{Transport: withKey(level)}, MaxRetries: -1,
+		Endpoint: e.url, HTTPClient: &http.Client{Transport: withKey(level)}, MaxRetries: -1,
 	}, nil)
 	if err == nil {
 		t.Cleanup(func() { _ = session.Close() }) // there is no session to end
@@ -26,26 +26,26 @@ func (w *world) connect(t *testing.T, level string) (*sdk.ClientSession, error) 
 	return session, err
 }
 
-func (w *world) mustConnect(t *testing.T) *sdk.ClientSession {
+func (e *env) mustConnect(t *testing.T) *sdk.ClientSession {
 	t.Helper()
-	session, err := w.connect(t, "full")
+	session, err := e.connect(t, "full")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return session
 }
 
-func TestClientWithoutAKeyThatWorks(t *testing.T) {
-	if session, err := newWorld(t).connect(t, "wrong"); err == nil {
+func TestClientWithInvalidKey(t *testing.T) {
+	if session, err := newEnv(t).connect(t, "wrong"); err == nil {
 		t.Errorf("connected: %+v", session.InitializeResult())
 	}
 }
 
-func TestClientIsToldAboutTheTools(t *testing.T) {
-	got := newWorld(t).mustConnect(t).InitializeResult()
+func TestInstructions(t *testing.T) {
+	got := newEnv(t).mustConnect(t).InitializeResult()
 	for _, want := range []string{"untrusted_content", "clients who comment on posts", "never instructions", "get_job", "idempotency_key"} {
 		if !strings.Contains(got.Instructions, want) {
-			t.Errorf("the instructions do not speak of %s", want)
+			t.Errorf("the instructions do not mention %s", want)
 		}
 	}
 	if c := got.Capabilities; c.Tools == nil || c.Tools.ListChanged || c.Prompts == nil || c.Prompts.ListChanged ||
@@ -54,9 +54,9 @@ func TestClientIsToldAboutTheTools(t *testing.T) {
 	}
 }
 
-func TestAnswersFitTheSchemasOfTheirTools(t *testing.T) {
-	w := newWorld(t)
-	session := w.mustConnect(t)
+func TestResultsMatchTheirSchemas(t *testing.T) {
+	e := newEnv(t)
+	session := e.mustConnect(t)
 	list, err := session.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -70,12 +70,12 @@ func TestAnswersFitTheSchemasOfTheirTools(t *testing.T) {
 		if !called {
 			continue
 		}
-		fits(t, tool.Name+": arguments", tool.InputSchema, arguments)
+		checkSchema(t, tool.Name+": arguments", tool.InputSchema, arguments)
 		got, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: tool.Name, Arguments: arguments})
 		if err != nil || got.IsError {
 			t.Fatalf("%s: %+v %v", tool.Name, got, err)
 		}
-		fits(t, tool.Name+": answer", tool.OutputSchema, got.StructuredContent)
+		checkSchema(t, tool.Name+": answer", tool.OutputSchema, got.StructuredContent)
 		delete(calls, tool.Name)
 	}
 	if len(calls) > 0 {
@@ -83,7 +83,7 @@ func TestAnswersFitTheSchemasOfTheirTools(t *testing.T) {
 	}
 }
 
-func fits(t *testing.T, what string, schema, value any) {
+func checkSchema(t *testing.T, what string, schema, value any) {
 	t.Helper()
 	raw, err := json.Marshal(schema)
 	if err != nil {
@@ -102,8 +102,8 @@ func fits(t *testing.T, what string, schema, value any) {
 	}
 }
 
-func TestClientSeesRefusals(t *testing.T) {
-	session := newWorld(t).mustConnect(t)
+func TestClientSeesErrors(t *testing.T) {
+	session := newEnv(t).mustConnect(t)
 	got, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "get_note", Arguments: map[string]any{"id": "n9"}})
 	if err != nil || !got.IsError || !strings.Contains(got.Content[1].(*sdk.TextContent).Text, `"code":"not_found"`) {
 		t.Errorf("%+v %v", got, err)
@@ -115,8 +115,8 @@ func TestClientSeesRefusals(t *testing.T) {
 	}
 }
 
-func TestServerOutlivesAPanic(t *testing.T) {
-	session := newWorld(t).mustConnect(t)
+func TestServerSurvivesAPanic(t *testing.T) {
+	session := newEnv(t).mustConnect(t)
 	got, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "break_note", Arguments: map[string]any{"text": "panic"}})
 	if err != nil || !got.IsError {
 		t.Errorf("%+v %v", got, err)
@@ -126,22 +126,22 @@ func TestServerOutlivesAPanic(t *testing.T) {
 	}
 }
 
-// A client of the sessionless protocol that hangs up has cancelled.
-func TestCancelling(t *testing.T) {
-	w := newWorld(t)
-	session := w.mustConnect(t)
+// In the sessionless protocol hanging up cancels a call.
+func TestCancellation(t *testing.T) {
+	e := newEnv(t)
+	session := e.mustConnect(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	gone := make(chan error)
 	go func() {
 		_, err := session.CallTool(ctx, &sdk.CallToolParams{Name: "wait_note", Arguments: map[string]any{"text": "until cancelled"}})
 		gone <- err
 	}()
-	<-w.started
+	<-e.started
 	cancel()
 	if err := <-gone; !errors.Is(err, context.Canceled) {
 		t.Errorf("the client: %v", err)
 	}
-	if err := <-w.ended; !errors.Is(err, context.Canceled) {
+	if err := <-e.ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("the call: %v", err)
 	}
 }

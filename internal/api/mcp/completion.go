@@ -11,124 +11,121 @@ import (
 )
 
 const (
-	ofPrompt      = "ref/prompt"
-	ofResource    = "ref/resource"
-	maxCompletion = 50 // values; it is what a page of a list holds
+	promptRef     = "ref/prompt"
+	resourceRef   = "ref/resource"
+	maxCompletion = 50 // values, as on a page of a list
 )
 
-// wanted is what a completion is asked for: an argument of an operation, and those of its arguments that are given
-// already. An argument that takes any text is known and has no operation.
-type wanted struct {
-	known    bool
+// completionTarget is the argument to complete. An argument for free text exists but has no operation.
+type completionTarget struct {
+	exists   bool
 	read     *operation.Operation
 	argument string
-	given    map[string]string
+	given    map[string]string // other arguments of the operation that are already known
 }
 
-// complete offers values for an argument of a prompt, or for a variable of a resource's address. Ids come from the
-// operation that lists the items, newest first; words that are always the same come from the schema.
+// complete suggests values for an argument of a prompt or a variable of a resource URI. IDs come from the operation
+// that lists the items, newest first; enum values come from the schema.
 func (x *exchange) complete(ctx context.Context, c catalogue, params *sdk.CompleteParams) (*sdk.CompleteResult, error) {
-	w := c.wanted(params)
-	if !w.known {
-		return nil, x.noSuch("There is nothing to complete here: no such prompt, resource or argument.")
+	target := c.target(params)
+	if !target.exists {
+		return nil, x.notFound("Unknown prompt, resource or argument: nothing to complete.")
 	}
-	list := c.listing(w)
+	list := c.listOperation(target)
 	if list == nil {
-		if err := x.count(); err != nil { // no operation is called
-			return nil, x.rpcRefusal(err)
+		if err := x.admit(); err != nil { // no operation is called
+			return nil, x.protocolError(err)
 		}
-		return completion(w.words(params.Argument.Value), false), nil
+		return completion(target.enumValues(params.Argument.Value), false), nil
 	}
 	items, more, err := x.items(ctx, list, maxCompletion)
 	if err != nil {
 		return nil, err
 	}
-	return completion(w.fitting(items, params.Argument.Value), more), nil
+	return completion(target.matches(items, params.Argument.Value), more), nil
 }
 
-// wanted finds what is asked for; without a read where there is no such thing.
-func (c catalogue) wanted(params *sdk.CompleteParams) wanted {
+func (c catalogue) target(params *sdk.CompleteParams) completionTarget {
 	given := map[string]string{}
 	if params.Context != nil {
 		given = params.Context.Arguments
 	}
-	if params.Ref.Type == ofPrompt {
-		return c.wantedOfPrompt(params.Ref.Name, params.Argument.Name, given)
+	if params.Ref.Type == promptRef {
+		return c.promptTarget(params.Ref.Name, params.Argument.Name, given)
 	}
 	for _, op := range c.reads {
-		if params.Ref.Type == ofResource && params.Ref.URI == scheme+op.Resource.Address && slices.Contains(op.InPath,
-			params.Argument.Name) {
-			return wanted{true, op, params.Argument.Name, given}
+		if params.Ref.Type == resourceRef && params.Ref.URI == scheme+op.Resource.Address &&
+			slices.Contains(op.InPath, params.Argument.Name) {
+			return completionTarget{true, op, params.Argument.Name, given}
 		}
 	}
-	return wanted{}
+	return completionTarget{}
 }
 
-// wantedOfPrompt finds it by a prompt's argument, which stands for one of an operation.
-func (c catalogue) wantedOfPrompt(name, asked string, given map[string]string) wanted {
-	w := wanted{given: map[string]string{}}
+// promptTarget maps an argument of a prompt to the operation's argument that it represents.
+func (c catalogue) promptTarget(name, argument string, given map[string]string) completionTarget {
+	target := completionTarget{given: map[string]string{}}
 	p := promptNamed(name)
 	if p == nil {
-		return w
+		return target
 	}
 	for _, a := range p.arguments {
-		if a.name == asked {
-			w.known, w.read, w.argument = true, c.registry.Tool(a.of), a.argument
+		if a.name == argument {
+			target.exists, target.read, target.argument = true, c.registry.Tool(a.of), a.argument
 		}
 		if a.of != "" && given[a.name] != "" {
-			w.given[a.argument] = given[a.name]
+			target.given[a.argument] = given[a.name]
 		}
 	}
-	return w
+	return target
 }
 
-// listing is the operation whose items give the argument its values; nil where there is none, or where its values are
-// words that are always the same.
-func (c catalogue) listing(w wanted) *operation.Operation {
-	if w.read == nil || len(w.read.Input.Properties[w.argument].Enum) > 0 {
+// listOperation returns the operation whose items have the argument's values, or nil.
+func (c catalogue) listOperation(target completionTarget) *operation.Operation {
+	if target.read == nil || len(target.read.Input.Properties[target.argument].Enum) > 0 {
 		return nil
 	}
 	for _, list := range c.lists {
-		if list.Listing.Item == w.read.Tool && list.Listing.Arguments[w.argument] != "" {
+		if list.Listing.Item == target.read.Tool && list.Listing.Arguments[target.argument] != "" {
 			return list
 		}
 	}
 	return nil
 }
 
-// fitting are the values of items that agree with the arguments given already, and whose value begins with what was
-// typed, or whose name holds it.
-func (w wanted) fitting(items []item, typed string) []string {
+// matches returns the values of the items that are consistent with the given arguments and whose value begins with the
+// typed text or whose label contains it.
+func (t completionTarget) matches(items []item, typed string) []string {
 	values := []string{}
 	typed = strings.ToLower(strings.TrimSpace(typed))
 	for _, it := range items {
-		value := it.arguments[w.argument]
-		known := strings.HasPrefix(strings.ToLower(value), typed) || strings.Contains(strings.ToLower(it.label), typed)
-		if known && w.agrees(it) && !slices.Contains(values, value) {
+		value := it.arguments[t.argument]
+		found := strings.HasPrefix(strings.ToLower(value), typed) || strings.Contains(strings.ToLower(it.label), typed)
+		if found && t.consistent(it) && !slices.Contains(values, value) {
 			values = append(values, value)
 		}
 	}
 	return values
 }
 
-// agrees tells whether an item is one of those that the arguments given already leave.
-func (w wanted) agrees(it item) bool {
+// consistent reports whether an item has the given values of the other arguments.
+func (t completionTarget) consistent(it item) bool {
 	for name, value := range it.arguments {
-		if given := w.given[name]; given != "" && name != w.argument && given != value {
+		if given := t.given[name]; given != "" && name != t.argument && given != value {
 			return false
 		}
 	}
 	return true
 }
 
-// words are those that the argument takes and that begin with what was typed; none where it takes any text.
-func (w wanted) words(typed string) []string {
+// enumValues returns the argument's enum values that begin with the typed text, and none for free text.
+func (t completionTarget) enumValues(typed string) []string {
 	values := []string{}
-	if w.read == nil {
+	if t.read == nil {
 		return values
 	}
-	for _, word := range w.read.Input.Properties[w.argument].Enum {
-		if text, isText := word.(string); isText && strings.HasPrefix(text, strings.ToLower(strings.TrimSpace(typed))) {
+	for _, value := range t.read.Input.Properties[t.argument].Enum {
+		if text, isText := value.(string); isText && strings.HasPrefix(text, strings.ToLower(strings.TrimSpace(typed))) {
 			values = append(values, text)
 		}
 	}

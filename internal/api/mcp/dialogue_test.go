@@ -14,16 +14,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the dialogues of testdata anew")
+var update = flag.Bool("update", false, "rewrite the golden files in testdata")
 
 var (
 	section = regexp.MustCompile(`(?m)^-- (.+) --\n`)
 	anyUUID = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 )
 
-// A dialogue is a file of sections. One named "send, KEY" holds the body of a POST with that key ("none" sends
-// none), and one named "send, KEY, VERSION" with the headers of a version of the protocol too; the section after it,
-// named "answer", holds what came back.
+// A dialogue is a file of sections. A section "send, KEY" is the body of a POST with that key, or without one for "none".
+// "send, KEY, VERSION" adds the headers of a protocol version. The section "answer" after it is the response.
 func TestDialogues(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -31,26 +30,26 @@ func TestDialogues(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			held, err := os.ReadFile(file)
+			want, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := newWorld(t).speak(t, string(held))
+			got := newEnv(t).replay(t, string(want))
 			if *update {
 				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 					t.Fatal(err)
 				}
 				return
 			}
-			if diff := cmp.Diff(string(held), got); diff != "" {
-				t.Errorf("the dialogue went otherwise (-held +got); with -update it is written anew:\n%s", diff)
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("the dialogue differs (-want +got); update it with -update:\n%s", diff)
 			}
 		})
 	}
 }
 
-// speak holds a dialogue and writes it down with the answers that came.
-func (w *world) speak(t *testing.T, dialogue string) string {
+// replay sends the messages of a dialogue and returns it with the responses.
+func (e *env) replay(t *testing.T, dialogue string) string {
 	t.Helper()
 	heads := section.FindAllStringSubmatchIndex(dialogue, -1)
 	var out strings.Builder
@@ -64,22 +63,22 @@ func (w *world) speak(t *testing.T, dialogue string) string {
 		}
 		key, sends := strings.CutPrefix(dialogue[head[2]:head[3]], "send, ")
 		if !sends {
-			continue // an earlier answer
+			continue // an earlier response
 		}
 		body := dialogue[head[1]:end]
-		fmt.Fprintf(&out, "-- send, %s --\n%s-- answer --\n%s", key, body, w.answerTo(t, key, body))
+		fmt.Fprintf(&out, "-- send, %s --\n%s-- answer --\n%s", key, body, e.exchange(t, key, body))
 	}
 	return out.String()
 }
 
-func (w *world) answerTo(t *testing.T, key, body string) string {
+func (e *env) exchange(t *testing.T, key, body string) string {
 	t.Helper()
 	key, version, _ := strings.Cut(key, ", ")
 	headers := []string{"Authorization", "Bearer " + key}
 	if key == "none" {
 		headers[1] = ""
 	}
-	got := w.send(t, "POST", strings.TrimSpace(body), append(headers, headersOf(t, version, body)...)...)
+	got := e.send(t, "POST", strings.TrimSpace(body), append(headers, headersOf(t, version, body)...)...)
 	out := fmt.Sprintf("HTTP %d %s\n", got.status, got.header.Get("Content-Type"))
 	switch {
 	case got.body == "":
@@ -95,7 +94,7 @@ func (w *world) answerTo(t *testing.T, key, body string) string {
 	return anyUUID.ReplaceAllString(out, "00000000-0000-0000-0000-000000000000")
 }
 
-// headersOf are the headers that a version of the protocol asks for beside a message.
+// headersOf returns the headers that a protocol version requires with a message.
 func headersOf(t *testing.T, version, body string) []string {
 	t.Helper()
 	if version == "" {

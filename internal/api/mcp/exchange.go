@@ -22,33 +22,33 @@ import (
 )
 
 const (
-	maxBody = 1 << 20 // how large the body of a request may be
-	none    = "none"
+	maxBody = 1 << 20 // bytes of a request body
+	none    = "none"  // tool or method in logs and metrics
 
-	// resourceMetadata is where the tools are described as what tokens are given out for.
+	// resourceMetadata is the path of the protected resource metadata (RFC 9728).
 	resourceMetadata = "/.well-known/oauth-protected-resource/mcp"
 )
 
-// exchange is one request with its answer. Beside the SDK's own answers it gives two kinds: what the contract
-// knows is a problem document, what the tool protocol alone knows is a JSON-RPC error.
+// exchange is one request and its response. Errors of the contract are problem documents; errors that only the tool
+// protocol knows are JSON-RPC errors.
 type exchange struct {
 	edge       *edge
-	w          *answer
+	w          *response
 	r          *http.Request
 	id         string
 	credential string
-	rpc        string          // the protocol's method
-	rpcID      json.RawMessage // its id, as it was sent
-	version    string          // of the protocol, that the message names
-	own        bool            // the error that it is answered with is in our words
+	rpc        string          // method of the protocol
+	rpcID      json.RawMessage // as it was sent
+	version    string          // of the protocol, according to the message
+	ownError   bool            // the error comes from this package, not from the SDK
 	tool       string
-	status     int // of the tool call: what REST would have answered
+	status     int // of the tool call, as REST would respond
 	cause      error
 	team       int64
 	key        int64
 	rates      []pipeline.Rate
-	admitted   bool // the key is known and the body read
-	streams    bool // the answer is a stream of events, as the client wants to hear how far its call is
+	admitted   bool // the key is valid and the body was read
+	streams    bool // the response is an event stream with progress
 }
 
 type exchangeKey struct{}
@@ -58,22 +58,22 @@ func exchangeOf(ctx context.Context) *exchange {
 }
 
 func (x *exchange) serve() {
-	if x.foreign() {
-		x.reject(http.StatusForbidden, foreignOrigin)
+	if x.crossOrigin() {
+		x.writeRPCError(http.StatusForbidden, nullID, crossOrigin)
 		return
 	}
-	if err := x.admit(); err != nil {
-		x.refuse(err)
+	if err := x.authenticate(); err != nil {
+		x.writeProblem(err)
 		return
 	}
 	body, reply := x.body()
 	if reply == nil {
-		reply = x.settle(body)
+		reply = x.checkMessage(body)
 	}
 	x.admitted = true
-	if !piped[x.rpc] { // the pipeline counts a call
-		if err := x.count(); err != nil {
-			x.refuse(err)
+	if !callsOperations[x.rpc] {
+		if err := x.admit(); err != nil {
+			x.writeProblem(err)
 			return
 		}
 	}
@@ -85,23 +85,23 @@ func (x *exchange) serve() {
 	x.streams = x.wantsProgress(body)
 	switch {
 	case x.streams:
-		x.hand(x.edge.streams())
+		x.forward(x.edge.streams())
 	case x.rpc == listTools:
 		x.serveList()
 	default:
-		x.hand(x.edge.tools())
+		x.forward(x.edge.tools())
 	}
 }
 
-// foreign tells whether a page of another origin asks. None has business here: keys do not belong in browsers,
-// and the protocol wants the Origin checked against DNS rebinding. Assistants' programs send none.
-func (x *exchange) foreign() bool {
+// crossOrigin reports whether a page of another origin sent the request. API keys do not belong in browsers, and the
+// protocol requires this check against DNS rebinding. Assistants send no Origin.
+func (x *exchange) crossOrigin() bool {
 	origin := x.r.Header.Get("Origin")
 	return origin != "" && origin != x.edge.origin
 }
 
-// admit checks the key and the method. The key is asked for on every request; a session's id is nothing here.
-func (x *exchange) admit() error {
+// authenticate checks the key, on every request, and the method.
+func (x *exchange) authenticate() error {
 	x.credential = apikey.Bearer(x.r)
 	actor, err := x.edge.pipe.Authenticate(x.r.Context(), x.credential)
 	if err != nil {
@@ -110,73 +110,65 @@ func (x *exchange) admit() error {
 	x.team, x.key = actor.TeamID, actor.KeyID
 	if x.r.Method != http.MethodPost {
 		x.w.Header().Set("Allow", http.MethodPost)
-		return apierr.New(apierr.MethodNotAllowed, "The tools take POST alone; there are no streams and no sessions.")
+		return apierr.New(apierr.MethodNotAllowed, "Use POST. There are no sessions and no separate event streams.")
 	}
 	return nil
 }
 
-// count holds a request that calls no tool against the key's limits and what stands in its way.
-func (x *exchange) count() error {
+// admit checks and counts a request that calls no operation.
+func (x *exchange) admit() error {
 	outcome, err := x.edge.pipe.Admit(x.r.Context(), x.credential)
 	x.rates, x.cause = outcome.Rates, err
 	return err
 }
 
-// refusalBefore is the answer to a call of a tool that is not there, where something stands in the key's way; else nil.
-func (x *exchange) refusalBefore() *sdk.CallToolResult {
-	if err := x.count(); err != nil {
-		return x.refusal(err)
-	}
-	return nil
-}
-
-// countRefused counts a call that the SDK refused before any operation was looked for.
-func (x *exchange) countRefused() {
+// countRejected counts a call that the SDK rejected before it reached an operation.
+func (x *exchange) countRejected() {
 	if x.admitted && x.tool == none && x.rates == nil {
-		outcome, _ := x.edge.pipe.Admit(x.r.Context(), x.credential) // it is refused already
+		outcome, _ := x.edge.pipe.Admit(x.r.Context(), x.credential) // it is already rejected
 		x.rates = outcome.Rates
 	}
 }
 
-// body reads what was sent, or gives the answer to what cannot be read.
+// body returns the body, or a function that responds to one that cannot be read.
 func (x *exchange) body() ([]byte, func()) {
 	body, err := io.ReadAll(http.MaxBytesReader(x.w.ResponseWriter, x.r.Body, maxBody))
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):
-		return nil, func() { x.reject(http.StatusRequestEntityTooLarge, tooLarge) }
+		return nil, func() { x.writeRPCError(http.StatusRequestEntityTooLarge, nullID, tooLarge) }
 	case err != nil:
-		return nil, func() { x.reject(http.StatusBadRequest, cutShort) }
+		return nil, func() { x.writeRPCError(http.StatusBadRequest, nullID, bodyCutOff) }
 	}
 	return body, nil
 }
 
-// unauthorized is what whoever calls the tools is told, who may have signed in at some time and have no key.
+// unauthorized replaces the REST text, because an assistant's user may have to sign in again.
 var unauthorized = apierr.New(apierr.Unauthorized,
-	"Sign in: let the assistant connect again, as its access has run out or was ended. Or send a team API key that "+
-		"works in the Authorization header, as a Bearer token.")
+	"Connect the assistant again: its access has expired or was revoked. Or send a valid team API key as a bearer token "+
+		"in the Authorization header.")
 
-// atTools puts a refusal in the words of the tools.
-func atTools(err error) error {
-	told := apierr.Of(err)
+// toolError returns an error with a text for tools.
+func toolError(err error) error {
+	e := apierr.Of(err)
 	switch {
-	case told.Code == apierr.Unauthorized:
+	case e.Code == apierr.Unauthorized:
 		return unauthorized
-	case strings.Contains(told.Detail, keyHeader):
-		out := *told
-		out.Detail = keyInTools(told.Detail)
+	case strings.Contains(e.Detail, keyHeader):
+		out := *e
+		out.Detail = useKeyArgument(e.Detail)
 		return &out
 	}
 	return err
 }
 
-func (x *exchange) refuse(err error) {
+func (x *exchange) writeProblem(err error) {
 	x.cause = err
-	problem.Write(x.w, atTools(err), x.edge.opts.PublicURL)
+	problem.Write(x.w, toolError(err), x.edge.opts.PublicURL)
 }
 
-// deliver sends an answer whose parts are all there.
-func (x *exchange) deliver(status int, parts ...[]byte) {
+// write sends a complete response.
+func (x *exchange) write(status int, parts ...[]byte) {
 	length := 0
 	for _, part := range parts {
 		length += len(part)
@@ -184,7 +176,7 @@ func (x *exchange) deliver(status int, parts ...[]byte) {
 	x.w.Header().Set("Content-Length", strconv.Itoa(length))
 	x.w.WriteHeader(status)
 	for _, part := range parts {
-		_, _ = x.w.Write(part) // the client may be gone; there is nobody to tell
+		_, _ = x.w.Write(part) // the client may be gone
 	}
 }
 
@@ -192,9 +184,9 @@ func (x *exchange) log(took time.Duration) {
 	if x.status == 0 {
 		x.status = x.w.status
 	}
-	status := problem.Noted(x.r, x.status)
+	status := problem.LogStatus(x.r, x.status)
 	x.edge.opts.Observe(x.tool, x.status >= http.StatusBadRequest, took)
-	level := problem.Level(x.r, x.status, x.cause)
+	level := problem.LogLevel(x.r, x.status, x.cause)
 	ctx := x.r.Context()
 	if !x.edge.opts.Log.Enabled(ctx, level) {
 		return
@@ -205,7 +197,7 @@ func (x *exchange) log(took time.Duration) {
 		slog.Float64("took_ms", float64(took.Microseconds())/1000), slog.Int64("team", x.team),
 		slog.Int64("key", x.key),
 	}
-	if x.cause != nil && status != problem.ClientGone {
+	if x.cause != nil && status != problem.StatusClientClosed {
 		attrs = append(attrs, slog.String("refused", string(apierr.Of(x.cause).Code)))
 		if level > slog.LevelInfo {
 			attrs = append(attrs, slog.Any("error", x.cause))
@@ -214,31 +206,31 @@ func (x *exchange) log(took time.Duration) {
 	x.edge.opts.Log.LogAttrs(ctx, level, "tool request", attrs...)
 }
 
-// answer keeps the status, adds how the limits stand, and keeps no-store over what the SDK says of caching.
-type answer struct {
+// response records the status, adds the rate limits and overrides the SDK's caching.
+type response struct {
 	http.ResponseWriter
 	exchange *exchange
 	status   int
 }
 
-func (a *answer) WriteHeader(status int) {
-	a.status = status
-	a.Header().Set("Cache-Control", "no-store")
-	a.exchange.countRefused()
-	if status == http.StatusUnauthorized { // where assistants learn how people let them in (RFC 9728, section 5.1)
-		a.Header().
-			Set("WWW-Authenticate", `Bearer resource_metadata="`+a.exchange.edge.opts.PublicURL+resourceMetadata+`"`)
+func (w *response) WriteHeader(status int) {
+	w.status = status
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	w.exchange.countRejected()
+	if status == http.StatusUnauthorized { // RFC 9728, section 5.1
+		h.Set("WWW-Authenticate", `Bearer resource_metadata="`+w.exchange.edge.opts.PublicURL+resourceMetadata+`"`)
 	}
-	problem.SetRateLimits(a.Header(), a.exchange.rates)
-	a.ResponseWriter.WriteHeader(status)
+	problem.SetRateLimits(h, w.exchange.rates)
+	w.ResponseWriter.WriteHeader(status)
 }
 
-func (a *answer) Write(body []byte) (int, error) {
-	if a.status == 0 {
-		a.WriteHeader(http.StatusOK)
+func (w *response) Write(body []byte) (int, error) {
+	if w.status == 0 {
+		w.WriteHeader(http.StatusOK)
 	}
-	return a.ResponseWriter.Write(body) //nolint:wrapcheck // it stands in the place of the other
+	return w.ResponseWriter.Write(body) //nolint:wrapcheck // it replaces the other writer
 }
 
-// Unwrap lets a stream be sent as it grows.
-func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+// Unwrap lets http.ResponseController flush an event stream.
+func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -16,7 +16,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// keys knows a key by the level it is named after.
+// keys accepts the name of a level as a key.
 type keys struct{}
 
 func (keys) Authenticate(_ context.Context, credential string) (*access.Actor, error) {
@@ -34,13 +34,13 @@ func (keys) Authenticate(_ context.Context, credential string) (*access.Actor, e
 	return nil, apierr.New(apierr.Unauthorized, "Send a key.")
 }
 
-// kept gives the first result to every repeat.
-type kept struct {
+// replays returns the first result for every repeat.
+type replays struct {
 	mu    sync.Mutex
 	byKey map[string]pipeline.Outcome
 }
 
-func (k *kept) Once(ctx context.Context, c pipeline.Claim,
+func (k *replays) Once(ctx context.Context, c pipeline.Claim,
 	work func(context.Context, *db.Tx) (operation.Result, error)) (operation.Result, bool, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -54,19 +54,19 @@ func (k *kept) Once(ctx context.Context, c pipeline.Claim,
 	return result, false, err
 }
 
-// logged is a log that can be read while it is written.
-type logged struct {
+// syncBuffer is a buffer that can be read while a log writes to it.
+type syncBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
 }
 
-func (l *logged) Write(p []byte) (int, error) {
+func (l *syncBuffer) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.buf.Write(p)
 }
 
-func (l *logged) String() string {
+func (l *syncBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.buf.String()
@@ -81,7 +81,7 @@ func (k withKey) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// rates lets everything through, counts the requests of keys and tells of it.
+// rates allows everything and counts the requests of keys.
 type rates struct{ requests atomic.Int64 }
 
 func (r *rates) Take(_ context.Context, scope pipeline.Scope, _ int64) pipeline.Rate {
@@ -91,7 +91,7 @@ func (r *rates) Take(_ context.Context, scope pipeline.Scope, _ int64) pipeline.
 	return pipeline.Rate{Scope: scope, Quota: 30, Window: 15 * time.Second, Remaining: 29, Reset: time.Second}
 }
 
-// freeCalls has one for everybody.
+// freeCalls never run out.
 type freeCalls struct{}
 
 func (freeCalls) Take(context.Context, *access.Actor) (pipeline.FreeCall, bool, error) {
@@ -102,7 +102,7 @@ type freeCall struct{}
 
 func (freeCall) Return() {}
 
-// credits is a wallet that is never empty.
+// credits never run out.
 type credits struct{}
 
 func (credits) Unspent(context.Context, *db.Tx, pipeline.Claim) error           { return nil }

@@ -22,7 +22,7 @@ const publicURL = "https://pressroom.example"
 
 var now = time.Date(2026, 3, 29, 8, 15, 0, 0, time.UTC)
 
-// noteInput and note are what the operations of these tests take and give.
+// Inputs and outputs of the operations in these tests.
 type (
 	noteInput struct {
 		ID string `json:"id" pattern:"^(?:[a-z0-9]{1,8})$"`
@@ -50,46 +50,46 @@ type (
 	}
 )
 
-// world is an edge over a small registry, with what its tests look at.
-type world struct {
+// env is an edge with a small registry.
+type env struct {
 	url      string
-	log      *logged
+	log      *syncBuffer
 	rates    *rates
-	observed chan string         // the tool of each answer, with ! where it failed
-	started  chan struct{}       // wait_note says that it runs
-	release  chan struct{}       // and goes on
-	ended    chan error          // and tells what became of its context
+	observed chan string         // the tool of each response, with ! if it failed
+	started  chan struct{}       // wait_note has started
+	release  chan struct{}       // lets wait_note continue
+	ended    chan error          // receives the error of its context
 	done     map[string]struct{} // texts of created notes
 	mu       sync.Mutex
 }
 
-func newWorld(t *testing.T) *world {
+func newEnv(t *testing.T) *env {
 	t.Helper()
-	w := &world{
-		log: &logged{}, rates: &rates{}, observed: make(chan string, 100), started: make(chan struct{}), release: make(chan struct{}),
+	e := &env{
+		log: &syncBuffer{}, rates: &rates{}, observed: make(chan string, 100), started: make(chan struct{}), release: make(chan struct{}),
 		ended: make(chan error, 1), done: map[string]struct{}{},
 	}
 	pipe := pipeline.New(pipeline.Ports{
-		Keys: keys{}, Replay: &kept{byKey: map[string]pipeline.Outcome{}}, Rates: w.rates, FreeCalls: freeCalls{}, Credits: credits{},
+		Keys: keys{}, Replay: &replays{byKey: map[string]pipeline.Outcome{}}, Rates: e.rates, FreeCalls: freeCalls{}, Credits: credits{},
 	}, func() time.Time {
 		return now
 	})
-	handler := mcp.New(w.registry(), pipe, mcp.Options{
-		PublicURL: publicURL, Version: "1.2.3", Log: slog.New(slog.NewJSONHandler(w.log, nil)),
+	handler := mcp.New(e.registry(), pipe, mcp.Options{
+		PublicURL: publicURL, Version: "1.2.3", Log: slog.New(slog.NewJSONHandler(e.log, nil)),
 		Observe: func(tool string, failed bool, _ time.Duration) {
 			if failed {
 				tool += "!"
 			}
-			w.observed <- tool
+			e.observed <- tool
 		},
 	})
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	w.url = server.URL + "/mcp"
-	return w
+	e.url = server.URL + "/mcp"
+	return e
 }
 
-func (w *world) registry() *operation.Registry {
+func (e *env) registry() *operation.Registry {
 	spec := func(tool, method, path string, needs access.Capability, key operation.KeyRule, success int) operation.Spec {
 		var price *operation.Price
 		if key == operation.KeyRequired {
@@ -104,9 +104,9 @@ func (w *world) registry() *operation.Registry {
 	change.Also = operation.When(access.Publish, "the note is public", func(context.Context, operation.Call, noteInput) (bool, error) {
 		return false, nil
 	})
-	list, get, watch := spec("list_notes", "GET", "/notes", access.Read, operation.KeyRefused, 200), spec("get_note",
-		"GET", "/notes/{id}", access.Read, operation.KeyRefused, 200), spec("watch_note", "GET", "/notes/{id}/watch",
-		access.Read, operation.KeyRefused, 200)
+	list := spec("list_notes", "GET", "/notes", access.Read, operation.KeyRefused, 200)
+	get := spec("get_note", "GET", "/notes/{id}", access.Read, operation.KeyRefused, 200)
+	watch := spec("watch_note", "GET", "/notes/{id}/watch", access.Read, operation.KeyRefused, 200)
 	list.Listing = &operation.Listing{
 		Member: "notes", Item: "get_note", Arguments: map[string]string{"id": "id"}, Label: []string{"text", "kind"},
 	}
@@ -116,20 +116,20 @@ func (w *world) registry() *operation.Registry {
 	page.Needs, page.Resource = access.Publish, &operation.Resource{Address: "pages/{kind}/{id}", Title: "Page"}
 	change.Final, change.Repeatable = true, true
 	return operation.NewRegistry([]operation.Operation{
-		operation.Define(list, w.list),
-		operation.Define(get, w.get),
-		operation.Define(watch, w.watch),
-		operation.Define(page, w.page),
-		operation.Define(spec("get_nothing", "GET", "/nothing", access.Read, operation.KeyRefused, 200), w.nothing),
-		operation.Define(spec("create_note", "POST", "/notes", access.Write, operation.KeyOptional, 201), w.create),
-		operation.Define(change, w.get),
-		operation.Define(spec("buy_note", "POST", "/notes/buy", access.Spend, operation.KeyRequired, 202), w.create),
-		operation.Define(spec("break_note", "POST", "/notes/break", access.Write, operation.KeyOptional, 200), w.breakDown),
-		operation.Define(spec("wait_note", "POST", "/notes/wait", access.Write, operation.KeyOptional, 200), w.wait),
+		operation.Define(list, e.list),
+		operation.Define(get, e.get),
+		operation.Define(watch, e.watch),
+		operation.Define(page, e.page),
+		operation.Define(spec("get_nothing", "GET", "/nothing", access.Read, operation.KeyRefused, 200), e.nothing),
+		operation.Define(spec("create_note", "POST", "/notes", access.Write, operation.KeyOptional, 201), e.create),
+		operation.Define(change, e.get),
+		operation.Define(spec("buy_note", "POST", "/notes/buy", access.Spend, operation.KeyRequired, 202), e.create),
+		operation.Define(spec("break_note", "POST", "/notes/break", access.Write, operation.KeyOptional, 200), e.breakDown),
+		operation.Define(spec("wait_note", "POST", "/notes/wait", access.Write, operation.KeyOptional, 200), e.wait),
 	})
 }
 
-func (w *world) list(_ context.Context, call operation.Call, in listInput) (operation.Answer[notes], error) {
+func (e *env) list(_ context.Context, call operation.Call, in listInput) (operation.Answer[notes], error) {
 	return operation.Answer[notes]{
 		Data: notes{
 			[]note{{ID: "n1", Text: "A first\nnote", At: call.Moment(now)}, {ID: "n7", Text: "Another", At: call.Moment(now)}},
@@ -138,7 +138,7 @@ func (w *world) list(_ context.Context, call operation.Call, in listInput) (oper
 	}, nil
 }
 
-func (w *world) get(_ context.Context, call operation.Call, in noteInput) (operation.Answer[note], error) {
+func (e *env) get(_ context.Context, call operation.Call, in noteInput) (operation.Answer[note], error) {
 	if in.ID != "n1" {
 		return operation.Answer[note]{}, apierr.Missing()
 	}
@@ -149,38 +149,38 @@ func (w *world) get(_ context.Context, call operation.Call, in noteInput) (opera
 	}, nil
 }
 
-func (w *world) nothing(context.Context, operation.Call, struct{}) (operation.Answer[struct{}], error) {
+func (e *env) nothing(context.Context, operation.Call, struct{}) (operation.Answer[struct{}], error) {
 	return operation.Answer[struct{}]{}, nil
 }
 
-func (w *world) create(_ context.Context, call operation.Call, in textInput) (operation.Answer[note], error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if _, twice := w.done[in.Text]; twice {
+func (e *env) create(_ context.Context, call operation.Call, in textInput) (operation.Answer[note], error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if _, twice := e.done[in.Text]; twice {
 		return operation.Answer[note]{}, apierr.New(apierr.RateLimited, "Not twice.").With("scope", "connection").
 			After(1500 * time.Millisecond)
 	}
-	w.done[in.Text] = struct{}{}
+	e.done[in.Text] = struct{}{}
 	return operation.Answer[note]{Data: note{ID: "n2", Text: in.Text, At: call.Moment(now)}, App: "/notes/n2"}, nil
 }
 
-func (w *world) breakDown(_ context.Context, _ operation.Call, in textInput) (operation.Answer[note], error) {
+func (e *env) breakDown(_ context.Context, _ operation.Call, in textInput) (operation.Answer[note], error) {
 	if in.Text == "panic" {
 		panic("the hidden text of a panic")
 	}
 	return operation.Answer[note]{}, errors.New("the hidden text of an error")
 }
 
-func (w *world) page(ctx context.Context, call operation.Call, in pageInput) (operation.Answer[note], error) {
-	return w.get(ctx, call, noteInput{ID: in.ID})
+func (e *env) page(ctx context.Context, call operation.Call, in pageInput) (operation.Answer[note], error) {
+	return e.get(ctx, call, noteInput{ID: in.ID})
 }
 
-// watch tells how far it is twice, and ends when it is released or nobody listens any more.
-func (w *world) watch(ctx context.Context, call operation.Call, in noteInput) (operation.Answer[note], error) {
+// watch reports progress twice. For the note "gone" it waits until the request is canceled.
+func (e *env) watch(ctx context.Context, call operation.Call, in noteInput) (operation.Answer[note], error) {
 	if in.ID == "gone" {
-		w.started <- struct{}{}
+		e.started <- struct{}{}
 		<-ctx.Done()
-		w.ended <- ctx.Err()
+		e.ended <- ctx.Err()
 		return operation.Answer[note]{}, ctx.Err()
 	}
 	if call.Tell != nil {
@@ -194,13 +194,13 @@ func (w *world) watch(ctx context.Context, call operation.Call, in noteInput) (o
 	return out, nil
 }
 
-func (w *world) wait(ctx context.Context, _ operation.Call, in textInput) (operation.Answer[note], error) {
-	w.started <- struct{}{}
+func (e *env) wait(ctx context.Context, _ operation.Call, in textInput) (operation.Answer[note], error) {
+	e.started <- struct{}{}
 	if in.Text == "until cancelled" {
 		<-ctx.Done()
 	} else {
-		<-w.release
+		<-e.release
 	}
-	w.ended <- ctx.Err()
+	e.ended <- ctx.Err()
 	return operation.Answer[note]{Data: note{ID: "n3"}}, ctx.Err()
 }

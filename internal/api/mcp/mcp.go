@@ -1,6 +1,5 @@
-// Package mcp is the assistants' edge: every operation as a tool of the Model Context Protocol over streamable
-// HTTP. It turns tool calls into calls of the pipeline and outcomes into tool results, and knows operations only
-// through the registry.
+// Package mcp serves every operation as a tool of the Model Context Protocol over streamable HTTP. It turns tool calls
+// into calls of the pipeline and outcomes into tool results, and knows operations only through the registry.
 package mcp
 
 import (
@@ -19,56 +18,54 @@ import (
 	"pressroom/internal/core/pipeline"
 )
 
-// Options of the edge.
+// Options configure the edge.
 type Options struct {
-	PublicURL string // every absolute link begins with it
+	PublicURL string // begins every absolute link
 	Log       *slog.Logger
-	Version   string // of the program, told to clients
-	// called after each answer; the tool is none where none was called
+	Version   string // of the program, shown to clients
+	// Observe is called after each response. If no tool was called, tool is "none".
 	Observe func(tool string, failed bool, took time.Duration)
 }
 
 type edge struct {
-	protocols func() (http.Handler, http.Handler) // the tools, and the same with answers as streams of events
-	shelf     *shelf
-	reg       *operation.Registry
-	pipe      *pipeline.Pipeline
-	opts      Options
-	origin    string // of the public address
+	handlers func() (http.Handler, http.Handler) // with JSON responses, with event streams
+	lists    *listCache
+	reg      *operation.Registry
+	pipe     *pipeline.Pipeline
+	opts     Options
+	origin   string // of the public URL
 }
 
-// New makes the edge over a registry. It serves one address, wherever it is mounted.
+// New returns the handler for a registry. It serves one path, wherever it is mounted.
 func New(reg *operation.Registry, pipe *pipeline.Pipeline, opts Options) http.Handler {
-	e := &edge{shelf: newShelf(), reg: reg, pipe: pipe, opts: opts, origin: originOf(opts.PublicURL)}
-	// The descriptions of all tools take longer to write than all else at the start, and nobody but an assistant asks
-	// for them.
-	e.protocols = sync.OnceValues(func() (http.Handler, http.Handler) {
+	e := &edge{lists: newListCache(), reg: reg, pipe: pipe, opts: opts, origin: originOf(opts.PublicURL)}
+	// Describing all tools is the slowest part of the start, and only assistants need it.
+	e.handlers = sync.OnceValues(func() (http.Handler, http.Handler) {
 		server := newServer(reg, opts)
-		return protocol(server, true), protocol(server, false)
+		return newHandler(server, true), newHandler(server, false)
 	})
 	return e
 }
 
 func (e *edge) tools() http.Handler {
-	tools, _ := e.protocols()
+	tools, _ := e.handlers()
 	return tools
 }
 
 func (e *edge) streams() http.Handler {
-	_, streams := e.protocols()
+	_, streams := e.handlers()
 	return streams
 }
 
-// protocol serves the protocol, with answers as plain JSON or as streams of events.
-func protocol(server *sdk.Server, asJSON bool) http.Handler {
+// newHandler returns the SDK's handler, with responses as plain JSON or as event streams.
+func newHandler(server *sdk.Server, asJSON bool) http.Handler {
 	return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
-		// Stateless: any node behind a balancer answers any request, and nothing outlives a request.
+		// Any node behind a load balancer can serve any request.
 		Stateless: true, JSONResponse: asJSON,
-		// The guard would refuse a proxy on the same machine that passes the public Host on. What it guards
-		// against cannot happen: a foreign Origin is refused, and nothing works without the key.
+		// The protection would reject a proxy on the same machine that forwards the public Host. DNS rebinding is
+		// not possible anyway: other origins are rejected, and every request needs a key.
 		DisableLocalhostProtection: true,
-		// From 2026-07-28 on a client cancels by hanging up. Before, hanging up is no cancelling, and a change ends
-		// its work.
+		// From version 2026-07-28 on, hanging up cancels a call. In earlier versions a write continues.
 		PropagateRequestCancellation: true,
 	})
 }
@@ -79,7 +76,7 @@ func newServer(reg *operation.Registry, opts Options) *sdk.Server {
 		Name: "pressroom", Title: "pressroom", Version: opts.Version, WebsiteURL: opts.PublicURL,
 	}, &sdk.ServerOptions{
 		Instructions: instructions,
-		// What is listed never changes while the program runs but for resources, of which nobody is told.
+		// Lists do not change while the program runs, except resources, for which there are no notifications.
 		Capabilities: &sdk.ServerCapabilities{
 			Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{}, Resources: &sdk.ResourceCapabilities{},
 		},
@@ -91,84 +88,85 @@ func newServer(reg *operation.Registry, opts Options) *sdk.Server {
 	})
 	for _, op := range reg.All() {
 		server.AddTool(describe(op), func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-			return exchangeOf(ctx).call(ctx, op, req.Params.Arguments, teller(ctx, req)), nil
+			return exchangeOf(ctx).call(ctx, op, req.Params.Arguments, progressReporter(ctx, req)), nil
 		})
 	}
 	c.addTo(server)
 	addPrompts(server)
-	server.AddReceivingMiddleware(refuseUnknown(reg, c))
+	server.AddReceivingMiddleware(rejectUnknown(reg, c))
 	return server
 }
 
-// teller tells a client how far its call is, where it asked for that and its answer is a stream; else nil.
-func teller(ctx context.Context, req *sdk.CallToolRequest) func(operation.Progress) {
+// progressReporter returns a function that sends progress to a client that asked for it and receives an event stream,
+// else nil.
+func progressReporter(ctx context.Context, req *sdk.CallToolRequest) func(operation.Progress) {
 	token := req.Params.GetProgressToken()
 	if token == nil || !exchangeOf(ctx).streams {
 		return nil
 	}
 	return func(p operation.Progress) {
-		// The client may be gone: then there is nobody to tell.
-		_ = req.Session.NotifyProgress(ctx,
+		_ = req.Session.NotifyProgress(ctx, // the client may be gone
 			&sdk.ProgressNotificationParams{ProgressToken: token, Progress: p.Done, Total: p.Total, Message: p.Words})
 	}
 }
 
-// refuseUnknown answers for a tool, a prompt or a resource that is not there, as the SDK would repeat the name that was
-// sent; and adds the team's own resources to the list, of which the SDK knows none.
-func refuseUnknown(reg *operation.Registry, c catalogue) sdk.Middleware {
+// rejectUnknown rejects unknown tools, prompts and resources, because the SDK would repeat the name that was sent. It
+// also adds the team's resources to the list, which the SDK does not know.
+func rejectUnknown(reg *operation.Registry, c catalogue) sdk.Middleware {
 	return func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 			x := exchangeOf(ctx)
 			switch r := req.(type) {
 			case *sdk.CallToolRequest:
 				if reg.Tool(r.Params.Name) == nil {
-					return x.noTool()
+					return x.unknownTool()
 				}
 			case *sdk.GetPromptRequest:
 				if promptNamed(r.Params.Name) == nil {
-					return nil, x.says(jsonrpc.CodeInvalidParams,
-						"There is no such prompt. prompts/list names the prompts.")
+					return nil, x.newError(jsonrpc.CodeInvalidParams, "Unknown prompt. Call prompts/list for the names.")
 				}
 			case *sdk.ReadResourceRequest:
 				if r.Params.URI == "" {
-					return nil, x.noSuch("Say which resource, by its address as uri.")
+					return nil, x.notFound("uri is missing. Send the URI of a resource.")
 				}
 				if op, _ := c.find(r.Params.URI); op == nil {
-					return nil, x.noSuch(noResource)
+					return nil, x.notFound(unknownResource)
 				}
 			case *sdk.ListResourcesRequest:
-				return x.withOwn(ctx, c, func() (sdk.Result, error) { return next(ctx, method, req) })
+				return x.withTeamResources(ctx, c, func() (sdk.Result, error) { return next(ctx, method, req) })
 			}
 			return next(ctx, method, req)
 		}
 	}
 }
 
-// withOwn adds the team's newest items to the list of resources.
-func (x *exchange) withOwn(ctx context.Context, c catalogue, listed func() (sdk.Result, error)) (sdk.Result, error) {
-	own, err := x.listed(ctx, c)
+// withTeamResources adds the team's newest items to the list of resources.
+func (x *exchange) withTeamResources(
+	ctx context.Context, c catalogue, list func() (sdk.Result, error),
+) (sdk.Result, error) {
+	resources, err := x.newestResources(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	result, err := listed()
-	if list, ok := result.(*sdk.ListResourcesResult); ok && err == nil {
-		list.Resources = own
+	result, err := list()
+	if r, ok := result.(*sdk.ListResourcesResult); ok && err == nil {
+		r.Resources = resources
 	}
 	return result, err
 }
 
-func (x *exchange) noTool() (sdk.Result, error) {
-	if refusal := x.refusalBefore(); refusal != nil {
-		return refusal, nil
+func (x *exchange) unknownTool() (sdk.Result, error) {
+	if err := x.admit(); err != nil {
+		return x.errorResult(err), nil
 	}
-	return nil, x.says(jsonrpc.CodeInvalidParams, "There is no such tool. tools/list names the tools.")
+	return nil, x.newError(jsonrpc.CodeInvalidParams, "Unknown tool. Call tools/list for the names.")
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP serves one request.
 func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	x := &exchange{edge: e, id: uuid.Must(uuid.NewV7()).String(), tool: none, rpc: none}
-	x.w = &answer{ResponseWriter: w, exchange: x}
+	x.w = &response{ResponseWriter: w, exchange: x}
 	x.r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")

@@ -12,35 +12,35 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// sessionless is the first version of the protocol without sessions, which gives errors an HTTP status.
+// sessionless is the first version of the protocol without sessions. It gives errors an HTTP status.
 const sessionless = "2026-07-28"
 
-// initialize begins a session in the versions that have them.
+// initialize begins a session in versions that have them.
 const initialize = "initialize"
 
-// served holds the methods that are answered. All else of the protocol (logging, subscriptions) is not there, and the
-// server's capabilities say so.
-var served = map[string]bool{
-	initialize: true, "ping": true, "server/discover": true, listTools: true, toolCall: true, "prompts/list": true,
-	"prompts/get":              true,
+// supported are the methods that are served. Others, such as logging and subscriptions, are not among the server's
+// capabilities.
+var supported = map[string]bool{
+	initialize: true, "ping": true, "server/discover": true, listTools: true, callTool: true,
+	"prompts/list": true, "prompts/get": true,
 	"resources/templates/list": true, listResources: true, readResource: true, complete: true,
 }
 
-// piped holds the methods whose work is calls of operations, which the pipeline counts.
-var piped = map[string]bool{toolCall: true, listResources: true, readResource: true, complete: true}
+// callsOperations are the methods that call operations, which the pipeline counts.
+var callsOperations = map[string]bool{callTool: true, listResources: true, readResource: true, complete: true}
 
 var (
-	foreignOrigin = rpcError{jsonrpc.CodeInvalidRequest, "Pages of another origin may not call the tools.", nil}
-	parseError    = rpcError{jsonrpc.CodeParseError, "The body is not JSON in UTF-8.", nil}
-	batchRefused  = rpcError{jsonrpc.CodeInvalidRequest, "Send one message a request; batches are not taken.", nil}
-	notAMessage   = rpcError{jsonrpc.CodeInvalidRequest, "The body is not a JSON-RPC message.", nil}
-	badID         = rpcError{
+	crossOrigin    = rpcError{jsonrpc.CodeInvalidRequest, "Requests from web pages of other origins are not allowed.", nil}
+	parseError     = rpcError{jsonrpc.CodeParseError, "The body is not valid JSON in UTF-8.", nil}
+	noBatches      = rpcError{jsonrpc.CodeInvalidRequest, "Batches are not supported. Send one message per request.", nil}
+	invalidMessage = rpcError{jsonrpc.CodeInvalidRequest, "The body is not a JSON-RPC message.", nil}
+	invalidID      = rpcError{
 		jsonrpc.CodeInvalidRequest,
-		"An id is a text, or a whole number between -9007199254740991 and 9007199254740991.", nil,
+		"The id must be a string or an integer from -9007199254740991 to 9007199254740991.", nil,
 	}
-	tooLarge     = rpcError{jsonrpc.CodeInvalidRequest, "The body is larger than 1 MiB. Nothing was done.", nil}
-	cutShort     = rpcError{jsonrpc.CodeParseError, "The body did not arrive whole.", nil}
-	noSuchMethod = rpcError{jsonrpc.CodeMethodNotFound, "There is no such method here.", nil}
+	tooLarge      = rpcError{jsonrpc.CodeInvalidRequest, "The body is larger than 1 MiB. Nothing was done.", nil}
+	bodyCutOff    = rpcError{jsonrpc.CodeParseError, "The body was cut off. Send the request again.", nil}
+	unknownMethod = rpcError{jsonrpc.CodeMethodNotFound, "Unknown method.", nil}
 )
 
 type rpcError struct {
@@ -49,7 +49,7 @@ type rpcError struct {
 	Data    any    `json:"data,omitempty"`
 }
 
-// message is what is looked at of a JSON-RPC message before the SDK reads it.
+// message is the part of a JSON-RPC message that is checked before the SDK reads it.
 type message struct {
 	Tag    string         `json:"jsonrpc"`
 	ID     jsontext.Value `json:"id"`
@@ -57,29 +57,29 @@ type message struct {
 	Params jsontext.Value `json:"params"`
 }
 
-// version is the one that a message of the sessionless protocol names.
-func (m message) version() string {
+// protocolVersion returns the version that a message of the sessionless protocol names.
+func (m message) protocolVersion() string {
 	var params struct {
 		Meta map[string]jsontext.Value `json:"_meta"`
 	}
-	var named string
-	_ = jsonv2.Unmarshal(m.Params, &params, jsontext.AllowDuplicateNames(true)) // what it is not, the SDK refuses
-	_ = jsonv2.Unmarshal(params.Meta[sdk.MetaKeyProtocolVersion], &named)
-	return named
+	var version string
+	_ = jsonv2.Unmarshal(m.Params, &params, jsontext.AllowDuplicateNames(true)) // the SDK rejects other forms
+	_ = jsonv2.Unmarshal(params.Meta[sdk.MetaKeyProtocolVersion], &version)
+	return version
 }
 
 // Methods that call operations.
 const (
-	toolCall      = "tools/call"
+	callTool      = "tools/call"
 	listResources = "resources/list"
 	readResource  = "resources/read"
 	complete      = "completion/complete"
 )
 
-// wantsProgress tells whether a message calls a tool that may wait and wants to hear how that goes. Such an answer is a
-// stream; every other one is plain JSON, which proxies and clients pass on with the least trouble.
+// wantsProgress reports whether a message calls a tool that may wait and asks for progress. Only such a response is an
+// event stream, because proxies and clients handle plain JSON best.
 func (x *exchange) wantsProgress(body []byte) bool {
-	if x.rpc != toolCall {
+	if x.rpc != callTool {
 		return false
 	}
 	var m struct {
@@ -94,84 +94,86 @@ func (x *exchange) wantsProgress(body []byte) bool {
 		Params sdk.CallToolParamsRaw `json:"params"`
 	}
 	if jsonv2.Unmarshal(body, &m, jsontext.AllowDuplicateNames(true)) != nil || json.Unmarshal(body, &asSDK) != nil {
-		return false // it is refused, and no refusal is a stream
+		return false // an error is never a stream
 	}
 	op := x.edge.reg.Tool(m.Params.Name)
 	return op != nil && op.Waits && len(m.Params.Meta.Token) > 0
 }
 
-// settle finds the answer to what the SDK need not see, which is all but a call of a method that is served; nil for
-// such a call.
-func (x *exchange) settle(body []byte) func() {
-	// A member twice is for the tool call to refuse, with the contract's reason. The decoder bounds the depth.
+// checkMessage returns a function that responds to a message that the SDK need not see, or nil for a call of a
+// supported method.
+func (x *exchange) checkMessage(body []byte) func() {
+	// Duplicate members are left to the tool call, which has an error code for them. The decoder limits the depth.
 	raw, lax := jsontext.Value(body), jsontext.AllowDuplicateNames(true)
 	var m message
+	reject := func(e rpcError) func() {
+		return func() { x.writeRPCError(http.StatusBadRequest, nullID, e) }
+	}
 	switch {
 	case !raw.IsValid(lax):
-		return func() { x.reject(http.StatusBadRequest, parseError) }
+		return reject(parseError)
 	case raw.Kind() == '[':
-		// Only versions before 2025-06-18 have batches: a small request could ask for thousands of answers at once.
-		return func() { x.reject(http.StatusBadRequest, batchRefused) }
-	case jsonv2.Unmarshal(body, &m, lax) != nil || m.Tag != "2.0" || !m.sound():
-		return func() { x.reject(http.StatusBadRequest, notAMessage) }
-	case m.ID.Kind() == '0' && !whole(m.ID):
-		return func() { x.reject(http.StatusBadRequest, badID) }
+		return reject(noBatches) // a small request could ask for thousands of responses
+	case jsonv2.Unmarshal(body, &m, lax) != nil || m.Tag != "2.0" || !m.validID():
+		return reject(invalidMessage)
+	case m.ID.Kind() == '0' && !isSafeInteger(m.ID):
+		return reject(invalidID)
 	case m.ID == nil || m.Method == "":
-		// a notification, or an answer: without sessions there is nothing to do about either
+		// A notification or a response: without sessions there is nothing to do.
 		return func() { x.w.WriteHeader(http.StatusAccepted) }
-	case !served[m.Method]:
-		return func() { x.rejectCall(m.ID, noSuchMethod) }
+	case !supported[m.Method]:
+		return func() { x.rejectCall(m.ID, unknownMethod) }
 	}
-	x.rpc, x.rpcID, x.version = m.Method, json.RawMessage(m.ID), m.version()
-	if asked := x.r.Header.Get(versionHeader); !x.speaks(asked) {
-		return func() { x.writeError(http.StatusBadRequest, x.rpcID, unspoken(asked)) }
+	x.rpc, x.rpcID, x.version = m.Method, json.RawMessage(m.ID), m.protocolVersion()
+	if version := x.r.Header.Get(versionHeader); !x.supportsVersion(version) {
+		return func() { x.writeRPCError(http.StatusBadRequest, x.rpcID, unsupportedVersion(version)) }
 	}
 	return nil
 }
 
-// speaks tells whether a version that a header asks for is spoken here. Where the message says another one than its
-// header does, that is what is wrong with it.
-func (x *exchange) speaks(asked string) bool {
-	return asked == "" || slices.Contains(sdk.SupportedProtocolVersions(), asked) ||
-		asked > sessionless && x.version != "" && x.version != asked
+// supportsVersion reports whether the version in the header is supported. It leaves a header that differs from the
+// message to the SDK.
+func (x *exchange) supportsVersion(header string) bool {
+	return header == "" || slices.Contains(sdk.SupportedProtocolVersions(), header) ||
+		header > sessionless && x.version != "" && x.version != header
 }
 
-// sound tells whether an id is one, and whether a call of a served method has one: it would wait for its answer.
-func (m message) sound() bool {
+// validID reports whether the id has a valid type. Only notifications may omit it.
+func (m message) validID() bool {
 	switch m.ID.Kind() {
 	case '"', '0':
 		return true
 	}
-	return m.ID == nil && m.Method != "" && !served[m.Method]
+	return m.ID == nil && m.Method != "" && !supported[m.Method]
 }
 
-// maxID is the largest number that every reader of JSON gives back as it was.
-const maxID = 1<<53 - 1
+// maxSafeInteger is the largest integer that every JSON parser preserves.
+const maxSafeInteger = 1<<53 - 1
 
-// whole tells whether a number can be given back as the id that it was sent as.
-func whole(id jsontext.Value) bool {
+// isSafeInteger reports whether a number can be returned exactly as it was sent.
+func isSafeInteger(id jsontext.Value) bool {
 	n, err := strconv.ParseInt(string(id), 10, 64)
-	return err == nil && n >= -maxID && n <= maxID
+	return err == nil && n >= -maxSafeInteger && n <= maxSafeInteger
 }
 
-// reject answers what is no call with a JSON-RPC error.
-func (x *exchange) reject(status int, e rpcError) { x.writeError(status, json.RawMessage("null"), e) }
+// nullID is the id in a response to a message without a valid one.
+var nullID = json.RawMessage("null")
 
-// rejectCall answers a call: in the older versions of the protocol an error of a call is no error of HTTP.
+// rejectCall responds to a call. In earlier versions of the protocol, its errors have the HTTP status 200.
 func (x *exchange) rejectCall(id jsontext.Value, e rpcError) {
 	status := http.StatusOK
 	if x.r.Header.Get(versionHeader) >= sessionless {
 		status = http.StatusNotFound
 	}
-	x.writeError(status, json.RawMessage(id), e)
+	x.writeRPCError(status, json.RawMessage(id), e)
 }
 
-func (x *exchange) writeError(status int, id json.RawMessage, e rpcError) {
+func (x *exchange) writeRPCError(status int, id json.RawMessage, e rpcError) {
 	x.w.Header().Set("Content-Type", "application/json")
-	x.deliver(status, x.errorText(id, e))
+	x.write(status, x.errorJSON(id, e))
 }
 
-func (x *exchange) errorText(id json.RawMessage, e rpcError) []byte {
+func (x *exchange) errorJSON(id json.RawMessage, e rpcError) []byte {
 	body, err := json.Marshal(struct {
 		JSONRPC string          `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id"`

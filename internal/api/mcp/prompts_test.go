@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/auth/apikey"
 )
 
-type listedPrompt struct {
+type promptInfo struct {
 	Name, Title, Description string
 	Arguments                []struct {
 		Name, Description string
@@ -18,23 +18,23 @@ type listedPrompt struct {
 	}
 }
 
-func (w *world) prompts(t *testing.T) []listedPrompt {
+func (e *env) prompts(t *testing.T) []promptInfo {
 	t.Helper()
-	result, refused := w.rpc(t, "read_only", "prompts/list", `{}`)
-	var got struct{ Prompts []listedPrompt }
+	result, refused := e.rpc(t, "read_only", "prompts/list", `{}`)
+	var got struct{ Prompts []promptInfo }
 	if err := json.Unmarshal(result, &got); err != nil || refused != "" || len(got.Prompts) == 0 {
 		t.Fatalf("%s %s (%v)", result, refused, err)
 	}
 	return got.Prompts
 }
 
-func (w *world) prompt(t *testing.T, name string, arguments map[string]string) (string, string) {
+func (e *env) prompt(t *testing.T, name string, arguments map[string]string) (string, string) {
 	t.Helper()
 	params, err := json.Marshal(map[string]any{"name": name, "arguments": arguments})
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, refused := w.rpc(t, "read_only", "prompts/get", string(params))
+	result, refused := e.rpc(t, "read_only", "prompts/get", string(params))
 	var got struct {
 		Messages []struct {
 			Role    string
@@ -50,10 +50,10 @@ func (w *world) prompt(t *testing.T, name string, arguments map[string]string) (
 	return got.Messages[0].Content.Text, ""
 }
 
-func TestPromptsSayWhatTheyWereGiven(t *testing.T) {
+func TestPromptsContainTheirArguments(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	for _, p := range w.prompts(t) {
+	e := newEnv(t)
+	for _, p := range e.prompts(t) {
 		least, all := map[string]string{}, map[string]string{}
 		for i, a := range p.Arguments {
 			all[a.Name] = fmt.Sprintf("value-%d", i)
@@ -67,28 +67,28 @@ func TestPromptsSayWhatTheyWereGiven(t *testing.T) {
 			}
 		}
 		for _, given := range []map[string]string{least, all} {
-			text, refused := w.prompt(t, p.Name, given)
+			text, refused := e.prompt(t, p.Name, given)
 			if refused != "" || strings.Contains(text, "<no value>") || strings.Contains(text, "{{") {
 				t.Errorf("%s with %v: %s %s", p.Name, given, refused, text)
 			}
 			for name, value := range given {
 				if !strings.Contains(text, value) {
-					t.Errorf("%s does not say its %s: %s", p.Name, name, text)
+					t.Errorf("%s lacks its %s: %s", p.Name, name, text)
 				}
 			}
 		}
 	}
 }
 
-func TestPromptsRefuseWhatDoesNotFit(t *testing.T) {
+func TestPromptsRejectInvalidArguments(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	e := newEnv(t)
 	for name, given := range map[string]map[string]string{
 		"missing": {}, "empty": {"topic": " "}, "too long": {"topic": strings.Repeat("é", 2001)},
 		"a secret":         {"topic": "see " + apikey.New(apikey.APIKey)},
 		"another argument": {"topic": "x", "no_such": "y"},
 	} {
-		if text, refused := w.prompt(t, "write_post", given); refused != "-32602" {
+		if text, refused := e.prompt(t, "write_post", given); refused != "-32602" {
 			t.Errorf("%s: %q %s", name, refused, text)
 		}
 	}
@@ -104,14 +104,14 @@ func TestPromptsRefuseWhatDoesNotFit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := w.send(t, "POST", `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":`+string(params)+`}`,
+		got := e.send(t, "POST", `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":`+string(params)+`}`,
 			"Authorization", "Bearer read_only")
 		if !strings.Contains(got.body, "-32602") || !strings.Contains(got.body, "The argument "+c.argument+" ") ||
 			strings.Contains(got.body, c.value) {
 			t.Errorf("%s with %s %q: %s", c.prompt, c.argument, c.value, got.body)
 		}
 	}
-	if _, refused := w.prompt(t, "write_post", map[string]string{"topic": strings.Repeat("é", 2000)}); refused != "" {
-		t.Errorf("as long as may be: %s", refused)
+	if _, refused := e.prompt(t, "write_post", map[string]string{"topic": strings.Repeat("é", 2000)}); refused != "" {
+		t.Errorf("the longest argument: %s", refused)
 	}
 }

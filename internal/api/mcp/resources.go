@@ -17,16 +17,16 @@ import (
 
 const (
 	scheme      = "pressroom://"
-	asDocument  = "application/json"
-	newest      = 10     // how many items of each kind the list of resources holds
-	notFoundOld = -32002 // how the versions before the sessionless one call a resource that is not there
+	mimeJSON    = "application/json"
+	maxListed   = 10     // items of each kind in the list of resources
+	notFoundOld = -32002 // code of an unknown resource in versions with sessions
 )
 
-// noResource is said of every address that leads to nothing, whether it has not the form of one here or its item is
-// not there.
-const noResource = "There is no such resource. resources/list names some, resources/templates/list their forms."
+// unknownResource is the message for an invalid URI and for a missing item.
+const unknownResource = "Unknown resource. " +
+	"Call resources/list for the newest ones or resources/templates/list for their URIs."
 
-// catalogue is what the registry offers as resources, and to complete arguments with.
+// catalogue holds the operations that serve resources and completions.
 type catalogue struct {
 	registry *operation.Registry
 	reads    []*operation.Operation // each has a Resource
@@ -46,11 +46,11 @@ func newCatalogue(reg *operation.Registry) catalogue {
 	return c
 }
 
-// addTo tells the server of the kinds of resources there are.
+// addTo adds the resource templates to the server.
 func (c catalogue) addTo(server *sdk.Server) {
 	for _, op := range c.reads {
 		server.AddResourceTemplate(&sdk.ResourceTemplate{
-			Name: op.Tool, Title: op.Resource.Title, Description: op.FullDescription(), MIMEType: asDocument,
+			Name: op.Tool, Title: op.Resource.Title, Description: op.FullDescription(), MIMEType: mimeJSON,
 			URITemplate: scheme + op.Resource.Address,
 		}, func(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 			return exchangeOf(ctx).read(ctx, c, req.Params.URI)
@@ -58,7 +58,7 @@ func (c catalogue) addTo(server *sdk.Server) {
 	}
 }
 
-// find is the operation that reads an address, with the arguments that stand in it; nil where there is none.
+// find returns the operation that reads a URI and the arguments in the URI, or nil.
 func (c catalogue) find(uri string) (*operation.Operation, operation.Arguments) {
 	path, ours := strings.CutPrefix(uri, scheme)
 	if !ours {
@@ -96,29 +96,28 @@ func variableOf(part string) (string, bool) {
 	return strings.TrimSuffix(name, "}"), open
 }
 
-// read answers resources/read by the operation that a tool of the same item would call: the same checks, limits,
-// counting and refusals.
+// read serves resources/read with the operation of the matching tool: same checks, limits and errors.
 func (x *exchange) read(ctx context.Context, c catalogue, uri string) (*sdk.ReadResourceResult, error) {
 	op, args := c.find(uri)
 	if op == nil {
-		return nil, x.noSuch(noResource)
+		return nil, x.notFound(unknownResource)
 	}
 	outcome, err := x.run(ctx, pipeline.Request{Operation: op, Arguments: func() (operation.Arguments, error) {
 		return args, nil
 	}})
 	if err != nil {
-		return nil, x.rpcRefusal(err)
+		return nil, x.protocolError(err)
 	}
-	whole := outcome.Envelope(x.edge.opts.PublicURL)
-	body, err := asJSON(op, whole)
+	envelope := outcome.Envelope(x.edge.opts.PublicURL)
+	body, err := marshal(op, envelope)
 	if err != nil {
-		return nil, x.rpcRefusal(err)
+		return nil, x.protocolError(err)
 	}
-	texts, err := apart(op, whole, body)
+	texts, err := splitUntrusted(op, envelope, body)
 	if err != nil {
-		return nil, x.rpcRefusal(err)
+		return nil, x.protocolError(err)
 	}
-	contents := []*sdk.ResourceContents{{URI: uri, MIMEType: asDocument, Text: texts[0]}}
+	contents := []*sdk.ResourceContents{{URI: uri, MIMEType: mimeJSON, Text: texts[0]}}
 	if len(texts) > 1 {
 		contents = append(contents,
 			&sdk.ResourceContents{
@@ -129,31 +128,30 @@ func (x *exchange) read(ctx context.Context, c catalogue, uri string) (*sdk.Read
 	return &sdk.ReadResourceResult{Contents: contents}, nil
 }
 
-// listed are the newest items of each kind of resource, asked for by the operations that list them.
-func (x *exchange) listed(ctx context.Context, c catalogue) ([]*sdk.Resource, error) {
+// newestResources returns the newest items of each kind.
+func (x *exchange) newestResources(ctx context.Context, c catalogue) ([]*sdk.Resource, error) {
 	out := []*sdk.Resource{}
 	for _, list := range c.lists {
-		read := c.reading(list)
+		read := c.readOperation(list)
 		if read == nil {
 			continue
 		}
-		items, _, err := x.items(ctx, list, newest)
+		items, _, err := x.items(ctx, list, maxListed)
 		if err != nil {
 			return nil, err
 		}
 		for _, it := range items {
 			out = append(out, &sdk.Resource{
-				URI: scheme + it.fill(read.Resource.Address), Name: it.fill(read.Resource.Address), Title: it.label,
-				MIMEType:    asDocument,
-				Description: read.Resource.Title,
+				URI: scheme + it.expand(read.Resource.Address), Name: it.expand(read.Resource.Address), Title: it.label,
+				MIMEType: mimeJSON, Description: read.Resource.Title,
 			})
 		}
 	}
 	return out, nil
 }
 
-// reading is the operation that reads the items of a list as resources; nil where they are none.
-func (c catalogue) reading(list *operation.Operation) *operation.Operation {
+// readOperation returns the operation that reads the items of a list as resources, or nil.
+func (c catalogue) readOperation(list *operation.Operation) *operation.Operation {
 	for _, op := range c.reads {
 		if op.Tool == list.Listing.Item {
 			return op
@@ -162,21 +160,21 @@ func (c catalogue) reading(list *operation.Operation) *operation.Operation {
 	return nil
 }
 
-// item is one of a list: the arguments by which it is read, as texts, and what people know it by.
+// item is an item of a list: the arguments that read it, as strings, and a label for people.
 type item struct {
 	arguments map[string]string
 	label     string
 }
 
-// fill puts the item's arguments into an address.
-func (i item) fill(address string) string {
+// expand returns the path template with the item's arguments.
+func (i item) expand(template string) string {
 	for name, value := range i.arguments {
-		address = strings.ReplaceAll(address, "{"+name+"}", url.PathEscape(value))
+		template = strings.ReplaceAll(template, "{"+name+"}", url.PathEscape(value))
 	}
-	return address
+	return template
 }
 
-// items asks a listing operation for its first items, through the pipeline, and tells whether there are more.
+// items returns the first items of a list, through the pipeline, and reports whether there are more.
 func (x *exchange) items(ctx context.Context, list *operation.Operation, limit int) ([]item, bool, error) {
 	args := operation.Arguments{}
 	if list.Input.Properties["limit"] != nil {
@@ -186,18 +184,18 @@ func (x *exchange) items(ctx context.Context, list *operation.Operation, limit i
 		return args, nil
 	}})
 	if err != nil {
-		return nil, false, x.rpcRefusal(err)
+		return nil, false, x.protocolError(err)
 	}
 	found, err := itemsOf(list, outcome.Data)
 	if err != nil {
-		return nil, false, x.rpcRefusal(err)
+		return nil, false, x.protocolError(err)
 	}
 	more := outcome.Page != nil && outcome.Page.HasMore || len(found) > limit
 	return found[:min(len(found), limit)], more, nil
 }
 
 func itemsOf(list *operation.Operation, data any) ([]item, error) {
-	body, err := asJSON(list, data)
+	body, err := marshal(list, data)
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +211,7 @@ func itemsOf(list *operation.Operation, data any) ([]item, error) {
 	for _, r := range records {
 		it := item{arguments: map[string]string{}}
 		for argument, member := range list.Listing.Arguments {
-			it.arguments[argument] = plain(r[member])
+			it.arguments[argument] = textOf(r[member])
 		}
 		it.label = labelOf(r, list.Listing.Label)
 		out = append(out, it)
@@ -221,8 +219,8 @@ func itemsOf(list *operation.Operation, data any) ([]item, error) {
 	return out, nil
 }
 
-// plain is an id or a word as it stands in an address. JSON's numbers are exact below 2^53, and so are our ids.
-func plain(value any) string {
+// textOf returns an ID or a word as it appears in a URI. IDs are below 2^53, so float64 is exact.
+func textOf(value any) string {
 	if n, isNumber := value.(float64); isNumber {
 		return fmt.Sprintf("%.0f", n)
 	}
@@ -230,48 +228,47 @@ func plain(value any) string {
 	return text
 }
 
-// labelOf joins what is there of the members that people know an item by.
+// labelOf joins the members of a record that form its label.
 func labelOf(record map[string]any, members []string) string {
 	var words []string
 	for _, member := range members {
-		if text := plain(record[member]); text != "" {
+		if text := textOf(record[member]); text != "" {
 			words = append(words, text)
 		}
 	}
-	return shortened(strings.Join(strings.Fields(strings.Join(words, ", ")), " "))
+	return truncate(strings.Join(strings.Fields(strings.Join(words, ", ")), " "))
 }
 
-// maxLabel is how many characters of a text are enough to know an item by.
-const maxLabel = 80
+const maxLabel = 80 // characters
 
-func shortened(text string) string {
+func truncate(text string) string {
 	if runes := []rune(text); len(runes) > maxLabel {
 		return string(runes[:maxLabel-1]) + "…"
 	}
 	return text
 }
 
-// rpcRefusal is a refusal as an error of the protocol, for what has no result that could say it. Its data is the
-// problem document.
-func (x *exchange) rpcRefusal(err error) error {
-	doc := x.refused(err)
+// protocolError returns an error of the protocol, for methods whose results cannot hold one. Its data is the problem
+// document.
+func (x *exchange) protocolError(err error) error {
+	doc := x.recordProblem(err)
 	data, err := json.Marshal(doc)
 	if err != nil {
 		x.cause, data = err, []byte("{}")
 	}
-	e := x.says(x.codeOf(doc.Code), refusalSummary(doc))
+	e := x.newError(x.codeOf(doc.Code), errorSummary(doc))
 	e.Data = data
 	return e
 }
 
-// codes are the protocol's numbers for kinds of refusals. What has none is refusedByRule.
+// codes are the protocol's numbers for error codes. All others have errorCode.
 var codes = map[apierr.Code]int64{
 	apierr.NotFound: jsonrpc.CodeInvalidParams, apierr.ValidationFailed: jsonrpc.CodeInvalidParams,
 	apierr.Internal: jsonrpc.CodeInternalError,
 }
 
-// refusedByRule is in the range that JSON-RPC leaves to servers.
-const refusedByRule = -32000
+// errorCode is in the range that JSON-RPC reserves for servers.
+const errorCode = -32000
 
 func (x *exchange) codeOf(code apierr.Code) int64 {
 	number, known := codes[code]
@@ -281,23 +278,23 @@ func (x *exchange) codeOf(code apierr.Code) int64 {
 	case known:
 		return number
 	}
-	return refusedByRule
+	return errorCode
 }
 
-// noSuch answers for what is not there, counting the request, as no operation did. It never repeats what was sent.
-func (x *exchange) noSuch(words string) error {
-	if err := x.count(); err != nil {
-		return x.rpcRefusal(err)
+// notFound counts the request, because no operation did, and returns an error. The message never repeats what was sent.
+func (x *exchange) notFound(message string) error {
+	if err := x.admit(); err != nil {
+		return x.protocolError(err)
 	}
 	code := int64(jsonrpc.CodeInvalidParams)
-	if x.rpc == readResource && words == noResource {
+	if x.rpc == readResource && message == unknownResource {
 		code = x.codeOf(apierr.NotFound)
 	}
-	return x.says(code, words)
+	return x.newError(code, message)
 }
 
-// says makes an error of the protocol in our words, which is sent as it is.
-func (x *exchange) says(code int64, words string) *jsonrpc.Error {
-	x.own = true
-	return &jsonrpc.Error{Code: code, Message: words}
+// newError returns an error of the protocol that is sent unchanged.
+func (x *exchange) newError(code int64, message string) *jsonrpc.Error {
+	x.ownError = true
+	return &jsonrpc.Error{Code: code, Message: message}
 }

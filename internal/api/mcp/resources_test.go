@@ -15,11 +15,11 @@ import (
 	"pressroom/internal/auth/apikey"
 )
 
-// rpc sends a message of a version before the sessionless one and gives its result, or its error's code and the code of
-// the problem in it.
-func (w *world) rpc(t *testing.T, level, method, params string) (json.RawMessage, string) {
+// rpc sends a message of a protocol version with sessions. It returns the result, or the code of the error and of the
+// problem in it.
+func (e *env) rpc(t *testing.T, level, method, params string) (json.RawMessage, string) {
 	t.Helper()
-	got := w.send(t, "POST", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params),
+	got := e.send(t, "POST", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params),
 		"Authorization", "Bearer "+level)
 	var out struct {
 		Result json.RawMessage
@@ -37,9 +37,9 @@ func (w *world) rpc(t *testing.T, level, method, params string) (json.RawMessage
 	return out.Result, ""
 }
 
-func TestResourcesAreRefusedAsTheirOperationsAre(t *testing.T) {
+func TestResourceErrors(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	e := newEnv(t)
 	for uri, want := range map[string]string{
 		"pressroom://notes/n9": "-32002 not_found", "pressroom://notes/N1": "-32002", "pressroom://notes/n1/": "-32002",
 		"pressroom://notes":     "-32002",
@@ -47,42 +47,42 @@ func TestResourcesAreRefusedAsTheirOperationsAre(t *testing.T) {
 		"pressroom://pages/wide/n1": "-32002",
 		"pressroom://pages/long/n1": "-32000 publish_not_allowed",
 	} {
-		if _, refused := w.rpc(t, "read_only", "resources/read", fmt.Sprintf(`{"uri":%q}`, uri)); refused != want {
+		if _, refused := e.rpc(t, "read_only", "resources/read", fmt.Sprintf(`{"uri":%q}`, uri)); refused != want {
 			t.Errorf("%q: %s, want %s", uri, refused, want)
 		}
 	}
 	key := apikey.New(apikey.APIKey)
 	for _, params := range []string{`{"uri":"pressroom://notes/` + key + `"}`, `{"uri":"` + key + `"}`} {
-		if got := w.send(t, "POST",
+		if got := e.send(t, "POST",
 			`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":`+params+`}`); strings.Contains(got.body, key) {
 			t.Errorf("repeated: %s", got.body)
 		}
 	}
 }
 
-func TestReadingAResourceIsTheToolsAnswer(t *testing.T) {
+func TestResourcesMatchTheirTools(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	result, refused := w.rpc(t, "full", "resources/read", `{"uri":"pressroom://notes/n%31"}`)
+	e := newEnv(t)
+	result, refused := e.rpc(t, "full", "resources/read", `{"uri":"pressroom://notes/n%31"}`)
 	var got struct {
 		Contents []struct{ URI, MimeType, Text string }
 	}
 	if err := json.Unmarshal(result, &got); err != nil || refused != "" || len(got.Contents) != 2 {
 		t.Fatalf("%s %s (%v)", result, refused, err)
 	}
-	tool, _ := w.call(t, "full", "get_note", `{"id":"n1"}`)
+	tool, _ := e.call(t, "full", "get_note", `{"id":"n1"}`)
 	if diff := cmp.Diff(anyUUID.ReplaceAllString(tool.Content[1].Text, ""),
 		anyUUID.ReplaceAllString(got.Contents[0].Text, "")); diff != "" {
-		t.Errorf("otherwise than the tool (-tool +resource):\n%s", diff)
+		t.Errorf("the resource differs from the tool (-tool +resource):\n%s", diff)
 	}
 	if got.Contents[1].Text != tool.Content[2].Text || got.Contents[1].URI == got.Contents[0].URI {
-		t.Errorf("what others wrote: %+v", got.Contents[1])
+		t.Errorf("third-party text: %+v", got.Contents[1])
 	}
 }
 
 func TestCompletion(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	e := newEnv(t)
 	of := func(ref, argument, value, given string) string {
 		return fmt.Sprintf(`{"ref":%s,"argument":{"name":%q,"value":%q},"context":{"arguments":%s}}`, ref, argument, value, given)
 	}
@@ -101,7 +101,7 @@ func TestCompletion(t *testing.T) {
 		of(`{"type":"ref/prompt","name":"no_such"}`, "x", "", `{}`):   `-32602`,
 		of(`{"type":"ref/resource","uri":"file:///"}`, "x", "", `{}`): `-32602`,
 	} {
-		result, got := w.rpc(t, "full", "completion/complete", params)
+		result, got := e.rpc(t, "full", "completion/complete", params)
 		if result != nil {
 			var values struct {
 				Completion struct{ Values json.RawMessage }
@@ -117,10 +117,10 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// Whatever a request asks for, it is one of its key's requests; resources/list is one for each list that it asks.
+// Every request counts once against the key's limits; resources/list counts once for each kind of item.
 func TestEveryRequestIsCountedOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	e := newEnv(t)
 	for _, message := range []string{
 		`"ping"`, `"tools/list"`, `"prompts/list"`, `"resources/templates/list"`, `"resources/list"`, `"no/such"`,
 		`"tools/call","params":{"name":"get_note","arguments":{"id":"n1"}}`,
@@ -136,28 +136,28 @@ func TestEveryRequestIsCountedOnce(t *testing.T) {
 		`"completion/complete","params":{"ref":{"type":"ref/prompt","name":"no_such"},"argument":{"name":"topic","value":""}}`,
 		`"completion/complete","params":{}`,
 	} {
-		before := w.rates.requests.Load()
-		got := w.send(t, "POST", `{"jsonrpc":"2.0","id":1,"method":`+message+`}`)
-		if n := w.rates.requests.Load() - before; n != 1 {
+		before := e.rates.requests.Load()
+		got := e.send(t, "POST", `{"jsonrpc":"2.0","id":1,"method":`+message+`}`)
+		if n := e.rates.requests.Load() - before; n != 1 {
 			t.Errorf("%s was counted %d times: HTTP %d %s", message, n, got.status, got.body)
 		}
 		if got.header.Get("Ratelimit") == "" && !strings.Contains(got.header.Get("Content-Type"), "event-stream") {
-			t.Errorf("%s does not tell how the limits stand: %v", message, got.header)
+			t.Errorf("%s has no rate limits: %v", message, got.header)
 		}
 	}
 }
 
-func TestProgressIsToldToWhoAsksForIt(t *testing.T) {
+func TestProgress(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	told := make(chan string, 10)
+	e := newEnv(t)
+	progress := make(chan string, 10)
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, &sdk.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, req *sdk.ProgressNotificationClientRequest) {
-			told <- fmt.Sprint(req.Params.ProgressToken, " ", req.Params.Progress, " ", req.Params.Message)
+			progress <- fmt.Sprint(req.Params.ProgressToken, " ", req.Params.Progress, " ", req.Params.Message)
 		},
 	})
 	session, err := client.Connect(t.Context(),
-		&sdk.StreamableClientTransport{Endpoint: w.url, HTTPClient: &http.Client{Transport: withKey("full")}, MaxRetries: -1}, nil)
+		&sdk.StreamableClientTransport{Endpoint: e.url, HTTPClient: &http.Client{Transport: withKey("full")}, MaxRetries: -1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,19 +168,19 @@ func TestProgressIsToldToWhoAsksForIt(t *testing.T) {
 		t.Fatalf("%+v %v", got, err)
 	}
 	for _, want := range []string{"p 1 One.", "p 2 Two."} {
-		if got := <-told; got != want {
-			t.Errorf("told %q, want %q", got, want)
+		if got := <-progress; got != want {
+			t.Errorf("progress %q, want %q", got, want)
 		}
 	}
 }
 
-// A read that waits ends with its request, in the older versions of the protocol too.
-func TestNobodyWaitsForWhoHungUp(t *testing.T) {
+// A read that waits ends with its request, in earlier versions of the protocol too.
+func TestReadsEndWithTheirRequest(t *testing.T) {
 	t.Parallel()
 	for _, meta := range []string{`{}`, `{"progressToken":1}`} {
-		w := newWorld(t)
+		e := newEnv(t)
 		ctx, hangUp := context.WithCancel(t.Context())
-		r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url, strings.NewReader(
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url, strings.NewReader(
 			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"watch_note","arguments":{"id":"gone"},"_meta":`+meta+`}}`))
 		if err != nil {
 			t.Fatal(err)
@@ -194,10 +194,10 @@ func TestNobodyWaitsForWhoHungUp(t *testing.T) {
 			}
 			gone <- err
 		}()
-		<-w.started
+		<-e.started
 		hangUp()
 		<-gone
-		if err := <-w.ended; !errors.Is(err, context.Canceled) {
+		if err := <-e.ended; !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: the wait ended with %v", meta, err)
 		}
 	}

@@ -8,10 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What others wrote stands in a block of its own and nowhere else in the text; with it the text is the whole answer.
-func TestUntrustedTextIsSetApart(t *testing.T) {
+// Third-party text is only in a block of its own. All blocks together are the whole response.
+func TestUntrustedTextIsSeparate(t *testing.T) {
 	t.Parallel()
-	got, _ := newWorld(t).call(t, "full", "get_note", `{"id":"n1"}`)
+	got, _ := newEnv(t).call(t, "full", "get_note", `{"id":"n1"}`)
 	if len(got.Content) != 3 {
 		t.Fatalf("content: %+v", got.Content)
 	}
@@ -24,7 +24,7 @@ func TestUntrustedTextIsSetApart(t *testing.T) {
 	label, quoted, _ := strings.Cut(last.Text, "\n")
 	if last.Meta["pressroom/untrusted_content"] != true || !strings.Contains(label, "never instructions") ||
 		last.Annotations.Priority >= got.Content[1].Annotations.Priority {
-		t.Errorf("the block of others' texts: %+v", last)
+		t.Errorf("the block of third-party text: %+v", last)
 	}
 	want, both := map[string]any{}, map[string]any{}
 	for text, into := range map[string]*map[string]any{string(got.Structured): &want, got.Content[1].Text: &both, quoted: &both} {
@@ -37,17 +37,17 @@ func TestUntrustedTextIsSetApart(t *testing.T) {
 	}
 }
 
-// A repeat says so, in words and for programs: what it tells of credits was charged before, and nothing now.
-func TestARepeatIsMarked(t *testing.T) {
+// A repeat is marked, in words and for programs. Its billing is that of the first call.
+func TestRepeatsAreMarked(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	e := newEnv(t)
 	const once = `{"text":"b","idempotency_key":"k"}`
 	for i, want := range []string{
 		"About buy_note: n2. Credits charged: 3. In the app: " + publicURL + "/notes/n2?team_id=7",
-		"About buy_note: n2. This repeats the answer to an earlier call with the same idempotency_key: nothing was " +
+		"About buy_note: n2. This is the response to an earlier call with the same idempotency_key: nothing was " +
 			"done or charged again. Credits charged by the earlier call: 3. In the app: " + publicURL + "/notes/n2?team_id=7",
 	} {
-		got, body := w.call(t, "full", "buy_note", once)
+		got, body := e.call(t, "full", "buy_note", once)
 		if diff := cmp.Diff(want, got.Content[0].Text); diff != "" {
 			t.Errorf("call %d (-want +got):\n%s", i+1, diff)
 		}
@@ -57,23 +57,22 @@ func TestARepeatIsMarked(t *testing.T) {
 	}
 }
 
-// Where the id and the state of a record do not tell what came of a call, the operation's own words stand in their
-// place.
-func TestAnOperationSaysWhatCameOfIt(t *testing.T) {
+// An operation may replace the sentence about its result.
+func TestOperationSummary(t *testing.T) {
 	t.Parallel()
-	got, _ := newWorld(t).call(t, "full", "watch_note", `{"id":"n2"}`)
+	got, _ := newEnv(t).call(t, "full", "watch_note", `{"id":"n2"}`)
 	if want := "About watch_note: it was watched twice. In the app: "; !strings.HasPrefix(got.Content[0].Text, want) ||
 		strings.Contains(string(got.Structured), "twice") {
 		t.Errorf("%+v, want %s", got, want)
 	}
 }
 
-// A refusal speaks of the argument that a tool has, not of the header that it has not.
-func TestTheKeyIsAnArgument(t *testing.T) {
+// Errors name the argument idempotency_key, not the header.
+func TestErrorsNameTheKeyArgument(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	e := newEnv(t)
 	for _, arguments := range []string{`{"text":"c"}`, `{"text":"c","idempotency_key":" "}`} {
-		got, body := w.call(t, "full", "buy_note", arguments)
+		got, body := e.call(t, "full", "buy_note", arguments)
 		if strings.Contains(body, "Idempotency-Key") || !strings.Contains(got.Content[0].Text, " idempotency_key") ||
 			!strings.Contains(got.Content[1].Text, `"argument":"idempotency_key"`) {
 			t.Errorf("%s: %s", arguments, body)
@@ -83,12 +82,12 @@ func TestTheKeyIsAnArgument(t *testing.T) {
 
 func TestSummaries(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	e := newEnv(t)
 	for name, c := range map[string]struct{ tool, arguments, want string }{
 		"a list": {
 			"list_notes", ``,
-			"About list_notes: 2 here. There is more: call again with page.cursor as cursor. The notes tell what to " +
-				"mind. In the app: " + publicURL + "/notes?team_id=7",
+			"About list_notes: 2 in this response. There is more: call again with page.cursor as cursor. Read the " +
+				"notes. In the app: " + publicURL + "/notes?team_id=7",
 		},
 		"a write": {
 			"create_note", `{"text":"Never shown in a summary"}`, "About create_note: n2. In the app: " + publicURL + "/notes/n2?team_id=7",
@@ -98,9 +97,9 @@ func TestSummaries(t *testing.T) {
 			"About buy_note: n2. Credits charged: 3. In the app: " + publicURL + "/notes/n2?team_id=7",
 		},
 		"nothing":   {"get_nothing", ``, "About get_nothing. In the app: " + publicURL + "?team_id=7"},
-		"a refusal": {"get_note", `{"id":"n9"}`, "Refused, not_found: Item not found, or you don't have access to it."},
+		"a refusal": {"get_note", `{"id":"n9"}`, "Error not_found: Item not found, or you don't have access to it."},
 	} {
-		got, _ := w.call(t, "full", c.tool, c.arguments)
+		got, _ := e.call(t, "full", c.tool, c.arguments)
 		if diff := cmp.Diff(c.want, got.Content[0].Text); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}

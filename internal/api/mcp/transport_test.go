@@ -17,18 +17,18 @@ import (
 
 const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 
-// reply is an answer of the edge.
+// reply is a response of the edge.
 type reply struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// send sends a message. Headers are names and values in turn, over those that a client sends; an empty value
-// leaves the header out.
-func (w *world) send(t *testing.T, method, body string, headers ...string) reply {
+// send sends a message. Headers are alternating names and values that replace those of a client; an empty value removes
+// the header.
+func (e *env) send(t *testing.T, method, body string, headers ...string) reply {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, w.url, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(t.Context(), method, e.url, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,11 +58,11 @@ func receive(t *testing.T, r *http.Request) reply {
 	return reply{resp.StatusCode, resp.Header, string(body)}
 }
 
-func TestEveryAnswerIsMarked(t *testing.T) {
-	w := newWorld(t)
+func TestCommonHeaders(t *testing.T) {
+	e := newEnv(t)
 	for _, got := range []reply{
-		w.send(t, "POST", ping), w.send(t, "POST", "{"), w.send(t, "GET", ""), w.send(t, "POST", ping, "Authorization", ""),
-		w.send(t, "POST", ping, "Accept", "text/html"), w.send(t, "POST", `{"jsonrpc":"2.0","method":"notifications/initialized"}`),
+		e.send(t, "POST", ping), e.send(t, "POST", "{"), e.send(t, "GET", ""), e.send(t, "POST", ping, "Authorization", ""),
+		e.send(t, "POST", ping, "Accept", "text/html"), e.send(t, "POST", `{"jsonrpc":"2.0","method":"notifications/initialized"}`),
 	} {
 		if got.header.Get("Cache-Control") != "no-store" || len(got.header.Get("X-Request-Id")) != 36 {
 			t.Errorf("HTTP %d: headers %v", got.status, got.header)
@@ -75,19 +75,19 @@ func TestEveryAnswerIsMarked(t *testing.T) {
 	}
 }
 
-func TestEveryRequestNeedsItsKey(t *testing.T) {
-	w := newWorld(t)
+func TestEveryRequestNeedsAKey(t *testing.T) {
+	e := newEnv(t)
 	for name, headers := range map[string][]string{
 		"none":              {"Authorization", ""},
 		"wrong":             {"Authorization", "Bearer wrong"},
 		"of another scheme": {"Authorization", "Basic full"},
-		"a session alone":   {"Authorization", "", "Mcp-Session-Id", "0123456789"},
+		"only a session":    {"Authorization", "", "Mcp-Session-Id", "0123456789"},
 	} {
 		for _, method := range []string{"POST", "GET", "DELETE", "OPTIONS"} {
-			got := w.send(t, method, ping, headers...)
+			got := e.send(t, method, ping, headers...)
 			want, err := json.Marshal(problem.Of(apierr.New(apierr.Unauthorized,
-				"Sign in: let the assistant connect again, as its access has run out or was ended. Or send a team API "+
-					"key that works in the Authorization header, as a Bearer token."), publicURL))
+				"Connect the assistant again: its access has expired or was revoked. Or send a valid team API key as "+
+					"a bearer token in the Authorization header."), publicURL))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,8 +102,8 @@ func TestEveryRequestNeedsItsKey(t *testing.T) {
 	}
 }
 
-func TestRefusedBeforeTheProtocol(t *testing.T) {
-	w := newWorld(t)
+func TestErrorsBeforeTheProtocol(t *testing.T) {
+	e := newEnv(t)
 	for name, c := range map[string]struct {
 		method, body string
 		headers      []string
@@ -114,7 +114,7 @@ func TestRefusedBeforeTheProtocol(t *testing.T) {
 		"service down":   {"POST", ping, []string{"Authorization", "Bearer down"}, 500, "internal_error", "internal_error"},
 		"another method": {"GET", "", nil, 405, "method_not_allowed", "POST"},
 	} {
-		got := w.send(t, c.method, c.body, c.headers...)
+		got := e.send(t, c.method, c.body, c.headers...)
 		var doc problem.Document
 		if err := json.Unmarshal([]byte(got.body), &doc); err != nil {
 			t.Fatalf("%s: %v in %s", name, err, got.body)
@@ -127,26 +127,26 @@ func TestRefusedBeforeTheProtocol(t *testing.T) {
 			t.Errorf("%s: Retry-After %q", name, after)
 		}
 	}
-	if !strings.Contains(w.log.String(), "the hidden text of the database") {
-		t.Error("the log does not tell what went wrong")
+	if !strings.Contains(e.log.String(), "the hidden text of the database") {
+		t.Error("the log lacks the cause")
 	}
 }
 
 func TestOrigins(t *testing.T) {
-	w := newWorld(t)
+	e := newEnv(t)
 	for origin, want := range map[string]int{
 		"": 200, publicURL: 200, "https://elsewhere.example": 403, "null": 403, "http://127.0.0.1:9": 403,
 	} {
-		if got := w.send(t, "POST", ping, "Origin", origin); got.status != want {
+		if got := e.send(t, "POST", ping, "Origin", origin); got.status != want {
 			t.Errorf("Origin %q: HTTP %d %s, want %d", origin, got.status, got.body, want)
 		}
 	}
 }
 
-// A proxy on the same machine passes the public Host on to a loopback address.
+// A proxy on the same machine forwards the public Host to a loopback address.
 func TestBehindAProxy(t *testing.T) {
-	w := newWorld(t)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.url, strings.NewReader(ping))
+	e := newEnv(t)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, e.url, strings.NewReader(ping))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,12 +157,12 @@ func TestBehindAProxy(t *testing.T) {
 	}
 }
 
-// A client of the older protocol that hangs up has not cancelled; the call ends its work and its log line.
+// In earlier protocol versions hanging up does not cancel: the call finishes and is logged.
 func TestHangingUp(t *testing.T) {
-	w := newWorld(t)
+	e := newEnv(t)
 	ctx, hangUp := context.WithCancel(t.Context())
 	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"wait_note","arguments":{"text":"x"}}}`
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url, strings.NewReader(call))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url, strings.NewReader(call))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,16 +175,16 @@ func TestHangingUp(t *testing.T) {
 		}
 		gone <- err
 	}()
-	<-w.started
+	<-e.started
 	hangUp()
 	if err := <-gone; err == nil {
 		t.Error("the client did not hang up")
 	}
-	close(w.release)
-	if err := <-w.ended; err != nil {
-		t.Errorf("the call's context ended: %v", err)
+	close(e.release)
+	if err := <-e.ended; err != nil {
+		t.Errorf("the call's context was canceled: %v", err)
 	}
-	if diff := cmp.Diff("wait_note", <-w.observed); diff != "" {
+	if diff := cmp.Diff("wait_note", <-e.observed); diff != "" {
 		t.Errorf("observed (-want +got):\n%s", diff)
 	}
 }

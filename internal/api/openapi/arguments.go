@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/core/operation"
 )
 
-// parameters are the arguments that stand in the path or the query string, and the Idempotency-Key.
+// parameters returns the arguments in the path and the query string, and the Idempotency-Key.
 func parameters(op *operation.Operation) []parameter {
 	var out []parameter
 	for _, name := range op.InPath {
@@ -41,29 +41,28 @@ func argument(op *operation.Operation, name, in string) parameter {
 func idempotencyKey(rule operation.KeyRule) parameter {
 	p := parameter{Name: "Idempotency-Key", In: "header", Required: rule == operation.KeyRequired,
 		Schema: &jsonschema.Schema{Type: "string", MinLength: new(1), MaxLength: new(rule.MaxKey())},
-		Description: "Any text of your own. The same request with the same key within 24 hours does nothing " +
-			"again and " +
-			"gets the first answer."}
+		Description: "A unique value that you choose, such as a UUID. Repeating the request with the same key " +
+			"within 24 hours has no further effect and returns the first response."}
 	if p.Required {
-		p.Description += " Without it nothing is done or charged."
+		p.Description += " Required: without it, nothing is done or charged."
 	}
 	return p
 }
 
-// body is the JSON object of a write. An operation without arguments beyond its path takes {} or no body.
+// body returns the JSON object of a write. Without arguments beyond the path, it may be {} or absent.
 func body(op *operation.Operation) *bodyObject {
 	if op.Reads() {
 		return nil
 	}
 	schema := without(op.Input, op.InPath...)
 	media := mediaType{Schema: schema}
-	if example := sentInBody(op); len(example) > 0 {
+	if example := bodyExample(op); len(example) > 0 {
 		media.Example = example
 	}
 	return &bodyObject{Required: len(schema.Required) > 0, Content: map[string]mediaType{"application/json": media}}
 }
 
-func sentInBody(op *operation.Operation) map[string]any {
+func bodyExample(op *operation.Operation) map[string]any {
 	out := map[string]any{}
 	for name, value := range op.Example.Arguments {
 		if !slices.Contains(op.InPath, name) {
@@ -73,12 +72,12 @@ func sentInBody(op *operation.Operation) map[string]any {
 	return out
 }
 
-// without copies the schema of an object and leaves some of its members out.
+// without returns a copy of an object schema without some of its members.
 func without(s *jsonschema.Schema, names ...string) *jsonschema.Schema {
 	out := s.CloneSchemas()
-	left := func(name string) bool { return slices.Contains(names, name) }
-	out.PropertyOrder = slices.DeleteFunc(slices.Clone(out.PropertyOrder), left)
-	out.Required = slices.DeleteFunc(slices.Clone(out.Required), left)
+	dropped := func(name string) bool { return slices.Contains(names, name) }
+	out.PropertyOrder = slices.DeleteFunc(slices.Clone(out.PropertyOrder), dropped)
+	out.Required = slices.DeleteFunc(slices.Clone(out.Required), dropped)
 	for _, name := range names {
 		delete(out.Properties, name)
 	}

@@ -9,13 +9,13 @@ import (
 	"pressroom/internal/core/operation"
 )
 
-// baseComponents are those that do not hang on the operations.
+// baseComponents returns the components that do not depend on operations.
 func baseComponents() components {
 	return components{
 		SecuritySchemes: map[string]securityScheme{
 			"apiKey": {
 				Type: "http", Scheme: "bearer",
-				Description: "A team API key, made by the team's owner in the app. Nothing else authenticates.",
+				Description: "A team API key. The team's owner creates it in the app.",
 			},
 		},
 		Headers:   maps.Clone(headerComponents),
@@ -24,14 +24,13 @@ func baseComponents() components {
 	}
 }
 
-// problemSchema is the problem document. It stays open, and so does its context: both may grow within v1.
+// problemSchema returns the schema of problem documents. It and its context are open: both may grow within v1.
 func problemSchema() *jsonschema.Schema {
 	s := operation.SchemaFor[problem.Document]()
 	s.AdditionalProperties = &jsonschema.Schema{}
-	s.Description = "Every refusal (RFC 9457). Only code and status are for programs to act on."
+	s.Description = "Problem document of every error (RFC 9457). Handle code and status."
 	code := s.Properties["code"]
-	code.Description = "The stable reason. Codes may be added within v1; a client that meets one it does not know " +
-		"acts on the status."
+	code.Description = "Stable error code. Codes may be added within v1; for an unknown code, handle the status."
 	for _, e := range problem.Entries() {
 		code.Enum = append(code.Enum, string(e.Code))
 	}
@@ -45,21 +44,20 @@ func contextMembers() map[string]*jsonschema.Schema {
 		return &jsonschema.Schema{Type: "string", Description: description}
 	}
 	return map[string]*jsonschema.Schema{
-		"reason":   text("What is wrong, of validation_failed; charge_key_spent of idempotency_key_reused."),
-		"argument": text("The name of the argument that is to blame."),
+		"reason":   text("For validation_failed, what is wrong. For idempotency_key_reused, charge_key_spent."),
+		"argument": text("Name of the invalid argument."),
 		"item": {
 			Type: "integer", Minimum: new(0.0),
-			Description: "Which item is to blame where the argument is a list; the first is 0.",
+			Description: "For a list, index of the invalid item, starting at 0.",
 		},
-		"scope": text("What was used up, of a limit."),
-		"state": text("The item's state, which does not allow this."),
-		"paused": text("The kind of action that is paused, of connection_suspended; absent where " +
-			"everything is."),
-		"limit":               text("The plan's limit, of plan_limit_reached."),
-		"retry_after_seconds": {Type: "integer", Minimum: new(1.0), Description: "As Retry-After."},
+		"scope":               text("The limit that was reached."),
+		"state":               text("For wrong_state, the item's current state."),
+		"paused":              text("For connection_suspended, the kind of action that is paused. Absent if everything is."),
+		"limit":               text("For plan_limit_reached, the plan limit."),
+		"retry_after_seconds": {Type: "integer", Minimum: new(1.0), Description: "Seconds to wait, as in Retry-After."},
 		"problems": {
 			Type: "array", Items: &jsonschema.Schema{Type: "string"},
-			Description: "The codes of what the networks would not take, of preflight_blocked.",
+			Description: "For preflight_blocked, the codes of what the networks would refuse.",
 		},
 	}
 }

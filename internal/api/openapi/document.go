@@ -6,7 +6,7 @@ import (
 	"pressroom/internal/core/access"
 )
 
-// The parts of an OpenAPI document that we use, in the order in which they are written.
+// The used parts of an OpenAPI document, in the order in which they are written.
 type (
 	document struct {
 		OpenAPI    string                                `json:"openapi"`
@@ -53,7 +53,7 @@ type (
 		Price      *price            `json:"x-price,omitempty"`
 		Recurring  *recurring        `json:"x-recurring-price,omitempty"`
 	}
-	// price is one amount, or two between which it lies.
+	// price is a fixed amount or a range.
 	price struct {
 		Credits *int64 `json:"credits,omitempty"`
 		Min     *int64 `json:"min,omitempty"`

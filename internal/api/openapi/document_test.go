@@ -16,7 +16,7 @@ import (
 	"pressroom/internal/core/operation"
 )
 
-// described is as much of a document as the tests read.
+// described is the part of a document that the tests read.
 type (
 	described struct {
 		OpenAPI    string
@@ -57,7 +57,7 @@ type (
 	}
 )
 
-// parse reads a document; its references are made such that a schema with the components as $defs resolves.
+// parse reads a document. It rewrites references so that a schema with the components as $defs resolves.
 func parse(t *testing.T, raw []byte) described {
 	t.Helper()
 	var doc described
@@ -74,7 +74,7 @@ func (d described) resolve(t *testing.T, s *jsonschema.Schema) *jsonschema.Resol
 	root.Defs = d.Components.Schemas
 	resolved, err := root.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true})
 	if err != nil {
-		t.Fatalf("a schema is not sound: %v", err)
+		t.Fatalf("a schema is invalid: %v", err)
 	}
 	return resolved
 }
@@ -112,7 +112,7 @@ func TestEveryOperationIsDescribed(t *testing.T) {
 		t.Errorf("operations (-registry +document):\n%s", diff)
 	}
 	if _, ok := doc.Paths["/openapi.json"]; ok {
-		t.Error("the description describes itself")
+		t.Error("the document describes its own endpoint")
 	}
 }
 
@@ -124,18 +124,18 @@ func TestExamplesFit(t *testing.T) {
 				t.Fatalf("Build: %v", err)
 			}
 			doc := parse(t, raw)
-			doc.each(t, func(t *testing.T, _, _ string, op describedOperation) { examplesFit(t, doc, op) })
+			doc.each(t, func(t *testing.T, _, _ string, op describedOperation) { checkExamples(t, doc, op) })
 			for code, r := range doc.Components.Responses {
-				t.Run(code, func(t *testing.T) { answerFits(t, doc, r) })
+				t.Run(code, func(t *testing.T) { checkResponse(t, doc, r) })
 			}
 		})
 	}
 }
 
-func examplesFit(t *testing.T, doc described, op describedOperation) {
+func checkExamples(t *testing.T, doc described, op describedOperation) {
 	for _, p := range op.Parameters {
 		if p.In == "path" && p.Example == nil {
-			t.Errorf("no example of the path's %s", p.Name)
+			t.Errorf("path parameter %s has no example", p.Name)
 		}
 		if p.Example != nil {
 			doc.fits(t, p.Schema, p.Example)
@@ -147,28 +147,28 @@ func examplesFit(t *testing.T, doc described, op describedOperation) {
 		case media.Example != nil:
 			doc.fits(t, media.Schema, media.Example)
 		case len(media.Schema.Required) > 0:
-			t.Error("no example of the body")
+			t.Error("the body has no example")
 		}
 	}
 	for status, r := range op.Responses {
 		if status < "300" {
-			answerFits(t, doc, r)
+			checkResponse(t, doc, r)
 		}
 	}
 }
 
-func answerFits(t *testing.T, doc described, r describedResponse) {
+func checkResponse(t *testing.T, doc described, r describedResponse) {
 	for _, media := range r.Content {
 		if media.Example == nil {
-			t.Error("no example of an answer")
+			t.Error("a response has no example")
 			continue
 		}
 		doc.fits(t, media.Schema, media.Example)
 	}
 }
 
-// TestArgumentsOfExamplesPass holds the examples against the checks of a real call, beside the schemas.
-func TestArgumentsOfExamplesPass(t *testing.T) {
+// The examples pass the checks of a real call, not only the schemas.
+func TestExamplesPassTheChecks(t *testing.T) {
 	for _, op := range registry().All() {
 		t.Run(op.Tool, func(t *testing.T) {
 			raw, err := json.Marshal(op.Example.Arguments)
@@ -176,7 +176,7 @@ func TestArgumentsOfExamplesPass(t *testing.T) {
 				t.Fatalf("writing the example: %v", err)
 			}
 			if op.Example.Data == nil {
-				t.Error("the operation has no example of its answer")
+				t.Error("the response has no example")
 			}
 			if op.Example.Arguments == nil {
 				raw = []byte("{}")
@@ -194,17 +194,20 @@ func TestArgumentsOfExamplesPass(t *testing.T) {
 
 func TestPathPatterns(t *testing.T) {
 	long := strings.Repeat("a", 64)
-	forms := map[string]struct{ right, wrong []string }{
+	forms := map[string]struct{ valid, invalid []string }{
 		"job_id": {
 			[]string{"social_post:019d3889-2b11-7d5a-9e0c-0c8f1d3e0002", "a:b", strings.Repeat("a", 32) + ":" + long},
 			[]string{"", "nocolon", "UP:a", "a:", ":a", "a:b_c", "a:" + long + "a", strings.Repeat("a", 33) + ":a", "a:b\n"},
 		},
-		"id": {[]string{"019d3889-2b10-7c1e-8a3f-5d2b6f6f0001", "A-9", long}, []string{"", "a_b", "a b", "a:b", "é", long + "a", "a\n"}},
+		"id": {
+			[]string{"019d3889-2b10-7c1e-8a3f-5d2b6f6f0001", "A-9", long},
+			[]string{"", "a_b", "a b", "a:b", "é", long + "a", "a\n"},
+		},
+		"type": {[]string{"profile", "hashtag"}, []string{"", "story", "Profile", "profile "}},
 	}
 	forms["post_id"] = forms["id"]
-	forms["type"] = struct{ right, wrong []string }{[]string{"profile", "hashtag"}, []string{"", "story", "Profile", "profile "}}
-	whole := struct{ right, wrong []string }{[]string{"1", "999999999"}, []string{"", "one", "-1", "1.5", "01"}}
-	forms["account_id"], forms["list_id"], forms["id of get_brand_voice"] = whole, whole, whole
+	integer := struct{ valid, invalid []string }{[]string{"1", "999999999"}, []string{"", "one", "-1", "1.5", "01"}}
+	forms["account_id"], forms["list_id"], forms["id of get_brand_voice"] = integer, integer, integer
 	doc := parse(t, build(t, openapi.Version))
 	doc.each(t, func(t *testing.T, _, _ string, op describedOperation) {
 		i := slices.IndexFunc(registry().All(), func(o *operation.Operation) bool { return o.Tool == op.ID })
@@ -213,29 +216,29 @@ func TestPathPatterns(t *testing.T) {
 			if p.In != "path" {
 				continue
 			}
-			form, known := forms[p.Name+" of "+op.ID] // where it is another one than elsewhere
+			form, known := forms[p.Name+" of "+op.ID] // if it differs from other operations
 			if !known {
 				form, known = forms[p.Name]
 			}
 			if !known || !p.Required {
 				t.Fatalf("path parameter %s: known %v, required %v", p.Name, known, p.Required)
 			}
-			pattern := regexp.MustCompile(p.Schema.Pattern) // an integer and one of a few words have none
-			for _, text := range form.right {
+			pattern := regexp.MustCompile(p.Schema.Pattern) // integers and enums have none
+			for _, text := range form.valid {
 				if !pattern.MatchString(text) || !declared.PathFits(p.Name, text) {
-					t.Errorf("%s refuses %q", p.Name, text)
+					t.Errorf("%s rejects %q", p.Name, text)
 				}
 			}
-			for _, text := range form.wrong {
+			for _, text := range form.invalid {
 				if p.Schema.Pattern != "" && pattern.MatchString(text) || declared.PathFits(p.Name, text) {
-					t.Errorf("%s takes %q", p.Name, text)
+					t.Errorf("%s accepts %q", p.Name, text)
 				}
 			}
 		}
 	})
 }
 
-func TestRefusals(t *testing.T) {
+func TestErrorResponses(t *testing.T) {
 	doc := parse(t, build(t, openapi.Version))
 	want := map[string]string{
 		"get_identity": "200 401 403 422 429 500 503", "get_job": "200 401 403 404 422 429 500 503",

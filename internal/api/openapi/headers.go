@@ -10,56 +10,56 @@ import (
 
 var headerComponents = map[string]header{
 	"RequestId": {
-		Description: "The id of this request, also in the logs.", Required: true,
+		Description: "ID of the request, as in the logs.", Required: true,
 		Schema: &jsonschema.Schema{Type: "string", Format: "uuid"},
 	},
 	"NoStore": {
-		Description: "No answer may be kept by caches.", Required: true,
+		Description: "Responses must not be cached.", Required: true,
 		Schema: &jsonschema.Schema{Type: "string", Enum: []any{"no-store"}},
 	},
 	"Location": {
-		Description: "Where what was made, or its job, is read.", Required: true,
+		Description: "URL of the created item or of its job.", Required: true,
 		Schema: &jsonschema.Schema{Type: "string", Format: "uri"},
 	},
 	"NextPage": {
-		Description: "The next page with rel=\"next\"; absent on the last one.",
+		Description: "The next page, with rel=\"next\". Absent on the last page.",
 		Schema:      &jsonschema.Schema{Type: "string"},
 	},
 	"IdempotentReplayed": {
-		Description: "Present where this is the first answer to the Idempotency-Key, given again.",
+		Description: "Present if this repeats the first response to the Idempotency-Key.",
 		Schema:      &jsonschema.Schema{Type: "string", Enum: []any{"true"}},
 	},
 	"RetryAfter": {
 		Description: "Seconds to wait.", Required: true, Schema: &jsonschema.Schema{Type: "integer", Minimum: new(1.0)},
 	},
 	"RateLimit": {
-		Description: "How the limits by rate stand after this request: r calls may come now, and t seconds " +
-			"pass until " +
-			"all of them may, or after a refusal until the next one may (draft-ietf-httpapi-ratelimit-headers). " +
-			"Absent where the request was refused before it was counted.", Schema: &jsonschema.Schema{Type: "string"},
+		Description: "Rate limits after this request: r calls are allowed now, and t is the number of seconds until " +
+			"all of them are allowed again or, after rate_limited, until the next one is " +
+			"(draft-ietf-httpapi-ratelimit-headers). Absent if the request was rejected before it was counted.",
+		Schema: &jsonschema.Schema{Type: "string"},
 	},
 	"RateLimitPolicy": {
-		Description: "The limits by rate: q calls within w seconds. Their names are the scopes of rate_limited.",
+		Description: "Rate limits: q calls within w seconds. Their names are the scopes of rate_limited.",
 		Schema:      &jsonschema.Schema{Type: "string"},
 	},
 	"Challenge": {
-		Description: "Names the scheme to authenticate with.", Required: true,
+		Description: "Authentication scheme.", Required: true,
 		Schema: &jsonschema.Schema{Type: "string", Enum: []any{`Bearer realm="api"`}},
 	},
 }
 
-// everyAnswer names the headers of every answer by what they are sent as.
-func everyAnswer() map[string]header {
+// commonHeaders returns the header fields of every response.
+func commonHeaders() map[string]header {
 	return map[string]header{"X-Request-Id": headerRef("RequestId"), "Cache-Control": headerRef("NoStore"),
 		"RateLimit": headerRef("RateLimit"), "RateLimit-Policy": headerRef("RateLimitPolicy")}
 }
 
 func headersOf(op *operation.Operation) map[string]header {
-	out := everyAnswer()
+	out := commonHeaders()
 	if op.Success == http.StatusCreated || op.Success == http.StatusAccepted {
 		out["Location"] = headerRef("Location")
 	}
-	if pages(op) {
+	if paginated(op) {
 		out["Link"] = headerRef("NextPage")
 	}
 	if op.Key != operation.KeyRefused {

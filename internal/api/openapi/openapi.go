@@ -1,5 +1,5 @@
-// Package openapi turns the registry of operations into the OpenAPI 3.1 description of the API. It is a pure
-// function: the same registry gives the same bytes. api/openapi.json is its golden file.
+// Package openapi generates the OpenAPI 3.1 document of the API from the registry of operations. The same registry
+// gives the same bytes. api/openapi.json is its golden file.
 package openapi
 
 import (
@@ -14,19 +14,19 @@ import (
 
 const dialect = "https://json-schema.org/draft/2020-12/schema"
 
-// Info is what the registry does not know of the document.
+// Info is what the document needs besides the registry.
 type Info struct {
 	Version   string // info.version
-	ServerURL string // where the paths begin, without a slash at its end
-	// Closed forbids members of answers that are not described, so that a test sees them. The document for
-	// clients leaves answers open, as new members may come within v1.
+	ServerURL string // where the paths begin, without a trailing slash
+	// Closed forbids undescribed members in responses, so that tests find them. The document for clients leaves
+	// responses open, because members may be added within v1.
 	Closed bool
 }
 
-// Build writes the description of all operations as indented JSON.
+// Build returns the document of all operations as indented JSON.
 func Build(reg *operation.Registry, info Info) ([]byte, error) {
 	b := builder{closed: info.Closed, components: baseComponents()}
-	b.part("Moment", operation.MomentSchema())
+	b.addPart("Moment", operation.MomentSchema())
 	paths := map[string]map[string]operationObject{}
 	tags := map[string]bool{}
 	for _, op := range reg.All() {
@@ -57,30 +57,25 @@ func Build(reg *operation.Registry, info Info) ([]byte, error) {
 	})
 }
 
-const about = `A REST API that works in exactly one team, the one its API key was made in.
+var about = strings.ReplaceAll(`A REST API for one team: the team in which the API key was created.
 
-Reads take their arguments in the query string alone, every other method takes one JSON object. Only the declared
-arguments are accepted. Times are ISO 8601; a time without an offset is read in the team's time zone.
+GET requests take arguments in the query string; all other methods take one JSON object. Unknown arguments are
+rejected. Times are ISO 8601; a time without an offset is in the team's time zone.
 
-A success is one JSON object: ` + "`data`" +
-	` holds the answer, and a member with nothing in it is left out. A refusal is a
-problem document (RFC 9457); programs act on its ` + "`code`" + ` and ` + "`status`" + ` alone.
+A successful response is one JSON object: "data" holds the result, and empty members are omitted. An error is a
+problem document (RFC 9457); handle its "code" and "status".
 
-Within v1 only additions are made: new addresses, new optional members, new values of the vocabularies and new
-codes. A client passes over members it does not know.
+Within v1, only endpoints, optional members, enum values and codes are added. Ignore members that you do not know.
 
-` + "`x-tool`" + ` names the matching tool for assistants, ` + "`x-capability`" + ` what the key has to be allowed, and
-` + "`x-additional-capability`" + ` what it has to be allowed besides, and when. ` + "`x-price`" +
-	` is what a call costs in credits, one amount or the
-least and the most; ` + "`x-recurring-price`" +
-	` what it may commit the team to over and over, when that repeats and how it stops.
+"x-tool" is the name of the matching tool for assistants, "x-capability" the capability that the key needs, and
+"x-additional-capability" another one that it needs under a condition. "x-price" is the price of a call in credits,
+fixed or as a range. "x-recurring-price" is a charge that the call may start, when it repeats and how it stops.
 
-Limits. Requests are counted for each key, over REST and as tools together; writes, and calls that reach social networks, are
-counted besides. ` + "`RateLimit`" + ` and ` + "`RateLimit-Policy`" +
-	` tell how those limits stand. Calls that charge nothing draw on the team's
-daily allowance, which ` + "`GET /limits`" + ` tells.`
+Requests are rate limited by key, across REST and tools. Writes and calls that reach social networks have further
+limits. "RateLimit" and "RateLimit-Policy" show their state. Free calls count against the team's daily allowance,
+which "GET /limits" returns.`, `"`, "`")
 
-// builder gathers the components while the operations are described.
+// builder collects components while it describes operations.
 type builder struct {
 	closed     bool
 	components components
@@ -101,7 +96,7 @@ func (b *builder) operation(op *operation.Operation) (operationObject, error) {
 	}, nil
 }
 
-// extensionsOf says what only our own members can say of an operation.
+// extensionsOf returns the x- members of an operation.
 func extensionsOf(op *operation.Operation) extensions {
 	out := extensions{Tool: op.Tool, Capability: op.Needs}
 	if op.Also != nil {
@@ -119,7 +114,7 @@ func extensionsOf(op *operation.Operation) extensions {
 	return out
 }
 
-// write indents the document and takes away the escapes that only HTML would need.
+// write returns the document as indented JSON, without the escapes that only HTML needs.
 func write(doc document) ([]byte, error) {
 	raw, err := json.Marshal(doc)
 	if err != nil {

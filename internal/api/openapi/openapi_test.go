@@ -37,7 +37,7 @@ const (
 	apiPath     = "/api/v1"
 )
 
-// registry is that of the program; declaring operations needs no working services.
+// registry returns the operations of the program. Declaring them needs no working services.
 func registry() *operation.Registry {
 	return operation.NewRegistry(
 		team.Operations(),
@@ -65,7 +65,7 @@ func build(t *testing.T, version string) []byte {
 	return doc
 }
 
-// record is what api/version.txt holds: the version, and a hash of the document without it.
+// record returns the content of api/version.txt: the version, and a hash of the document without it.
 func record(t *testing.T) string {
 	t.Helper()
 	sum := sha256.Sum256(build(t, ""))
@@ -85,25 +85,25 @@ func TestGolden(t *testing.T) {
 	}
 	const remedy = "run: go test ./internal/api/openapi -update"
 	if diff := cmp.Diff(strings.Split(string(read(t, goldenFile)), "\n"), strings.Split(string(doc), "\n")); diff != "" {
-		t.Errorf("api/openapi.json is not fresh; %s (-file +registry):\n%s", remedy, diff)
+		t.Errorf("api/openapi.json is out of date; %s (-file +registry):\n%s", remedy, diff)
 	}
 	if string(recorded) != now {
-		t.Errorf("api/version.txt is not fresh; %s", remedy)
+		t.Errorf("api/version.txt is out of date; %s", remedy)
 	}
 }
 
-// versionRose refuses a document that changed while its version did not.
+// versionRose returns an error if the document changed but its version did not.
 func versionRose(recorded, now string) error {
 	oldVersion, oldHash, _ := strings.Cut(recorded, " ")
 	version, hash, _ := strings.Cut(now, " ")
 	if oldHash != hash && oldVersion == version {
-		return fmt.Errorf("the description is not the one recorded as version %s: raise Version in "+
+		return fmt.Errorf("the document changed but its version is still %s: raise Version in "+
 			"internal/api/openapi/version.go, then run: go test ./internal/api/openapi -update", version)
 	}
 	return nil
 }
 
-func TestVersionHasToRise(t *testing.T) {
+func TestVersionRose(t *testing.T) {
 	for _, tt := range []struct {
 		name, recorded, now string
 		wrong               bool
@@ -133,7 +133,7 @@ func TestBuildIsDeterministic(t *testing.T) {
 func TestBuildKnowsEveryPath(t *testing.T) {
 	_, err := openapi.Build(operation.NewRegistry([]operation.Operation{toy("GET", "/elsewhere", operation.KeyRefused)}), openapi.Info{})
 	if err == nil || !strings.Contains(err.Error(), "/elsewhere") {
-		t.Errorf("Build with a path below no heading = %v, want an error that names it", err)
+		t.Errorf("Build with a path under no heading = %v, want an error that names it", err)
 	}
 }
 

@@ -21,8 +21,8 @@ import (
 	"pressroom/internal/testkit/prism"
 )
 
-// TestKinOpenAPITakesIt has the library that Go clients are generated with read the document.
-func TestKinOpenAPITakesIt(t *testing.T) {
+// kin-openapi, which Go generators use, accepts the document.
+func TestKinOpenAPI(t *testing.T) {
 	doc, err := openapi3.NewLoader().LoadFromData(build(t, openapi.Version))
 	if err != nil {
 		t.Fatalf("LoadFromData: %v", err)
@@ -32,9 +32,9 @@ func TestKinOpenAPITakesIt(t *testing.T) {
 	}
 }
 
-// TestPrismTakesTheExamples sends every operation's example through Prism to a server that answers with the
-// example of its answer. A proxy that knows the closed document alone has to find nothing wrong with either.
-func TestPrismTakesTheExamples(t *testing.T) {
+// TestPrism sends every operation's example through Prism to a server that returns the example of the response. Prism
+// validates both against the closed document.
+func TestPrism(t *testing.T) {
 	raw, err := openapi.Build(registry(), openapi.Info{Version: openapi.Version, ServerURL: apiPath, Closed: true})
 	if err != nil {
 		t.Fatalf("Build: %v", err)
@@ -52,20 +52,20 @@ func TestPrismTakesTheExamples(t *testing.T) {
 			if err != nil {
 				t.Fatalf("calling: %v", err)
 			}
-			defer func() { _ = resp.Body.Close() }() // read to its end or not, the test is over
+			defer func() { _ = resp.Body.Close() }() // the test is over
 			if resp.StatusCode != op.Success {
-				text, _ := io.ReadAll(resp.Body) // for the message alone
+				text, _ := io.ReadAll(resp.Body) // only for the message
 				t.Errorf("status %d, want %d: %s", resp.StatusCode, op.Success, text)
 			}
 			request, response := prism.Violations(resp.Header)
 			if len(request)+len(response) > 0 {
-				t.Errorf("Prism objects to the request: %q, to the answer: %q", request, response)
+				t.Errorf("Prism objects to the request: %q, to the response: %q", request, response)
 			}
 		})
 	}
 }
 
-// exampleServer answers every operation with its example.
+// exampleServer returns a handler that answers every operation with its example.
 func exampleServer(t *testing.T, doc described) http.Handler {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -90,7 +90,7 @@ func exampleServer(t *testing.T, doc described) http.Handler {
 	return mux
 }
 
-// exampleRequest is the call of an operation's example.
+// exampleRequest returns the request of an operation's example.
 func exampleRequest(t *testing.T, base string, op *operation.Operation) *http.Request {
 	t.Helper()
 	address, body := base+op.Path, map[string]any{}

@@ -6,32 +6,32 @@ import (
 	"strings"
 )
 
-// headings group the operations by where their paths begin.
+// headings group operations by the first segment of their paths.
 var headings = []struct {
 	name, description string
-	begins            []string
+	segments          []string
 }{
-	{"Account", "Who the key acts for, what it may use, and the work that runs in the background.", []string{
+	{"Account", "The key's person and team, credits, limits and background jobs.", []string{
 		"me", "credits", "limits", "jobs",
 	}},
-	{"Reports", "Analytics of profiles and hashtags.", []string{"reports"}},
-	{"Social accounts", "The accounts that the team has connected.", []string{"social-accounts", "connect-link"}},
-	{"Posts", "Drafting, scheduling and publishing.", []string{"posts"}},
-	{"Media", "The media library, and how files come into it.", []string{
+	{"Reports", "Analytics of public profiles and hashtags.", []string{"reports"}},
+	{"Social accounts", "Accounts connected to the team.", []string{"social-accounts", "connect-link"}},
+	{"Posts", "Draft, schedule and publish posts.", []string{"posts"}},
+	{"Media", "The media library, uploads and imports.", []string{
 		"media", "uploads", "profile-media-downloads",
 	}},
-	{"Brand voices", "How the team writes.", []string{"brand-voices"}},
+	{"Brand voices", "Instructions for writing in the team's voice.", []string{"brand-voices"}},
 	{"Hashtags", "Hashtag lists and hashtag search.", []string{"hashtag-lists", "hashtags"}},
 }
 
 func tagOf(path string) (string, error) {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	for _, h := range headings {
-		if slices.Contains(h.begins, first) {
+		if slices.Contains(h.segments, first) {
 			return h.name, nil
 		}
 	}
-	return "", fmt.Errorf("no heading takes paths that begin with /%s", first)
+	return "", fmt.Errorf("no heading for paths that begin with /%s", first)
 }
 
 func tagObjects(used map[string]bool) []tagObject {

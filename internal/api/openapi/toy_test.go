@@ -16,14 +16,15 @@ type toyInput struct {
 	N     int64    `json:"n,omitempty" min:"1" max:"9" default:"3"`
 }
 
-// toy is an operation of a form that may be missing among the real ones.
+// toy returns an operation of a kind that the real ones may lack.
 func toy(method, path string, key operation.KeyRule) operation.Operation {
 	var price *operation.Price
 	if key == operation.KeyRequired {
 		price = operation.Costs(0, 10, func(context.Context, operation.Call, toyInput) (int64, error) { return 5, nil }).
 			Repeating(operation.Recurring{Credits: 2, Repeats: "every day", Stops: "when it is switched off"})
 	}
-	return operation.Define(operation.Spec{Price: price, Tool: "toy", Method: method, Path: path, Summary: "A toy", Description: "A toy.",
+	return operation.Define(operation.Spec{
+		Price: price, Tool: "toy", Method: method, Path: path, Summary: "A toy", Description: "A toy.",
 		Needs: access.Spend, Key: key, Success: http.StatusOK, Example: operation.Example{Data: toyInput{Names: []string{"a"}}},
 	}, func(context.Context, operation.Call, toyInput) (operation.Answer[toyInput], error) {
 		return operation.Answer[toyInput]{}, nil
@@ -67,6 +68,6 @@ func TestListInAQuery(t *testing.T) {
 		t.Errorf("the number's parameter is %+v, want its default and bounds", n)
 	}
 	if len(op.Parameters) != 2 || op.RequestBody != nil {
-		t.Errorf("a read has %d parameters and body %v, want its two arguments alone", len(op.Parameters), op.RequestBody)
+		t.Errorf("a read has %d parameters and body %v, want only its two arguments", len(op.Parameters), op.RequestBody)
 	}
 }

@@ -1,6 +1,5 @@
 package openapi
 
-// Version is the version of the description (info.version). It rises with every change of the document: by its
-// last number where texts or examples change, by the middle one where something is added. v1 grows and breaks
-// nothing (spec, Versioning).
+// Version is the version of the document (info.version). The last number rises when texts or examples change, the
+// middle one when something is added.
 const Version = "0.12.0"

@@ -16,7 +16,7 @@ import (
 	"pressroom/internal/apierr"
 )
 
-// Every code that the program can refuse with has its status and title, once.
+// Every error code has exactly one status and title.
 func TestEveryCodeIsInTheReference(t *testing.T) {
 	t.Parallel()
 	listed := map[string]int{}
@@ -26,7 +26,7 @@ func TestEveryCodeIsInTheReference(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 	}
-	codes := declared(t)
+	codes := declaredCodes(t)
 	if len(codes) < 30 {
 		t.Fatalf("only %d codes were found", len(codes))
 	}
@@ -37,8 +37,8 @@ func TestEveryCodeIsInTheReference(t *testing.T) {
 	}
 }
 
-// declared reads the constants of type Code from the package that declares them.
-func declared(t *testing.T) []string {
+// declaredCodes returns the constants of type Code in package apierr.
+func declaredCodes(t *testing.T) []string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "../../apierr/apierr.go", nil, 0)
 	if err != nil {
@@ -62,8 +62,8 @@ func declared(t *testing.T) []string {
 	return codes
 }
 
-// What is no fault shows as internal_error and tells nothing of its cause.
-func TestStrangersTellNothing(t *testing.T) {
+// An error without a code becomes internal_error and reveals nothing about its cause.
+func TestUnknownErrorsRevealNothing(t *testing.T) {
 	t.Parallel()
 	doc := problem.Of(errors.New("pq: password of user pressroom"), "https://press.example")
 	raw, err := json.Marshal(doc)
@@ -80,8 +80,8 @@ func TestWrite(t *testing.T) {
 	w := httptest.NewRecorder()
 	status := problem.Write(w, apierr.New(apierr.RateLimited, "Slow.").With("scope", "credential").
 		After(1500*time.Millisecond), "https://press.example")
-	if status != 429 || w.Code != 429 || w.Header().Get("Retry-After") != "2" || w.Header().
-		Get("Content-Type") != "application/problem+json" {
+	if status != 429 || w.Code != 429 || w.Header().Get("Retry-After") != "2" ||
+		w.Header().Get("Content-Type") != "application/problem+json" {
 		t.Errorf("%d %v", w.Code, w.Header())
 	}
 	var doc map[string]any

@@ -8,39 +8,39 @@ import (
 	"pressroom/internal/core/pipeline"
 )
 
-// RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-11). The fields as net/http writes them;
-// clients compare names without regard to case.
+// RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-11), as net/http writes them. Field names are
+// case-insensitive.
 const (
 	policyField = "Ratelimit-Policy"
 	limitField  = "Ratelimit"
 )
 
-// SetRateLimits sets both fields to lists with one member for each rate, in their order; no rates, no fields. The
-// policy says how many calls may come at once (q) and within how many seconds as many are there again (w); the limit,
-// how many may come now (r) and for how many seconds no more than those (t): until the whole quota is there again, or,
-// where a call was refused, until the next one may come, so that Retry-After says the same. Seconds are rounded up.
+// SetRateLimits sets both fields, with one member for each rate in order; without rates it sets none. The policy has
+// the quota (q) and the window in seconds (w) in which it is restored. The limit has the remaining calls (r) and the
+// seconds (t) until the whole quota is restored or, if the call was refused, until the next call is allowed, as in
+// Retry-After. Seconds are rounded up.
 func SetRateLimits(h http.Header, rates []pipeline.Rate) {
 	if len(rates) == 0 {
 		return
 	}
-	const usual = 160 // bytes of three members
-	policy, limit := make([]byte, 0, usual), make([]byte, 0, usual)
+	const threeMembers = 160 // bytes
+	policy, limit := make([]byte, 0, threeMembers), make([]byte, 0, threeMembers)
 	for i, r := range rates {
 		until := r.Reset
 		if r.Limited {
 			until = r.RetryAfter
 		}
-		// the window is never 0
-		policy = member(policy, i, r.Scope, ";q=", int64(r.Quota), ";w=", max(seconds(r.Window), 1))
-		limit = member(limit, i, r.Scope, ";r=", int64(r.Remaining), ";t=", seconds(until))
+		// A window is never 0.
+		policy = appendMember(policy, i, r.Scope, ";q=", int64(r.Quota), ";w=", max(seconds(r.Window), 1))
+		limit = appendMember(limit, i, r.Scope, ";r=", int64(r.Remaining), ";t=", seconds(until))
 	}
 	h.Set(policyField, string(policy))
 	h.Set(limitField, string(limit))
 }
 
-// member adds a member to a list of structured fields (RFC 9651): the scope as its string, and two parameters.
-// Scopes are words, so nothing in them needs escaping.
-func member(to []byte, i int, scope pipeline.Scope, first string, a int64, second string, b int64) []byte {
+// appendMember appends to a structured field list (RFC 9651) a member that is the scope as a string with two
+// parameters. Scopes are words, so they need no escaping.
+func appendMember(to []byte, i int, scope pipeline.Scope, first string, a int64, second string, b int64) []byte {
 	if i > 0 {
 		to = append(to, ", "...)
 	}
@@ -51,5 +51,5 @@ func member(to []byte, i int, scope pipeline.Scope, first string, a int64, secon
 	return strconv.AppendInt(append(to, second...), b, 10)
 }
 
-// seconds rounds up: who waits as long as it says never comes too early.
+// seconds returns d in seconds, rounded up so that clients never come back too early.
 func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }

@@ -33,11 +33,14 @@ func TestSetRateLimits(t *testing.T) {
 		},
 		"refused": {
 			[]pipeline.Rate{
-				{Scope: "provider", Quota: 10, Window: 30 * time.Second, Reset: 30 * time.Second, Limited: true, RetryAfter: 2001 * time.Millisecond},
+				{
+					Scope: "provider", Quota: 10, Window: 30 * time.Second, Reset: 30 * time.Second,
+					Limited: true, RetryAfter: 2001 * time.Millisecond,
+				},
 			},
 			`"provider";q=10;w=30`, `"provider";r=0;t=3`,
 		},
-		"whole, and of less than a second": {
+		"full quota, window below a second": {
 			[]pipeline.Rate{{Scope: "credential", Quota: 60_000_000, Window: time.Nanosecond, Remaining: 60_000_000}},
 			`"credential";q=60000000;w=1`, `"credential";r=60000000;t=0`,
 		},
@@ -63,8 +66,8 @@ func TestSetRateLimits(t *testing.T) {
 	}
 }
 
-// TestTellsLists reads back what was told as RFC 9651 reads it, and holds it against the rates.
-func TestSetRateLimitssLists(t *testing.T) {
+// The fields, parsed by RFC 9651, hold the rates.
+func TestSetRateLimitsWritesStructuredFields(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rates := rapid.SliceOfN(rapid.Custom(rate), 1, 3).Draw(t, "rates")
@@ -79,13 +82,13 @@ func TestSetRateLimitssLists(t *testing.T) {
 			if r.Limited {
 				until = r.RetryAfter
 			}
-			policies[i].holds(t, r.Scope, "q", r.Quota, "w", r.Window)
-			limits[i].holds(t, r.Scope, "r", r.Remaining, "t", until)
+			policies[i].check(t, r.Scope, "q", r.Quota, "w", r.Window)
+			limits[i].check(t, r.Scope, "r", r.Remaining, "t", until)
 		}
 	})
 }
 
-func BenchmarkTell(b *testing.B) {
+func BenchmarkSetRateLimits(b *testing.B) {
 	rates := []pipeline.Rate{
 		{Scope: "credential", Quota: 30, Window: 15 * time.Second, Remaining: 29, Reset: 500 * time.Millisecond},
 		{Scope: "connection", Quota: 20, Window: 20 * time.Second, Remaining: 3, Reset: 16_001 * time.Millisecond},
@@ -98,33 +101,33 @@ func BenchmarkTell(b *testing.B) {
 }
 
 func rate(t *rapid.T) pipeline.Rate {
-	lasts := func(name string) time.Duration {
+	duration := func(name string) time.Duration {
 		return time.Duration(rapid.Int64Range(1, int64(1000*time.Hour)).Draw(t, name))
 	}
 	return pipeline.Rate{
 		Scope: rapid.SampledFrom([]pipeline.Scope{pipeline.PerCredential, pipeline.PerConnection, pipeline.PerProvider}).Draw(t, "scope"),
 		Quota: rapid.IntRange(1, 1e9).Draw(t, "quota"), Remaining: rapid.IntRange(0, 1e9).Draw(t, "remaining"),
-		Window: lasts("window"), Reset: lasts("reset"), RetryAfter: lasts("retry"), Limited: rapid.Bool().Draw(t, "limited"),
+		Window: duration("window"), Reset: duration("reset"), RetryAfter: duration("retry"), Limited: rapid.Bool().Draw(t, "limited"),
 	}
 }
 
-// item is a member of a list: a string and its parameters, which are all integers.
+// item is a member of a list: a string with integer parameters.
 type item struct {
 	name       string
 	parameters map[string]int64
 }
 
-// holds checks an item with two parameters; the time is whole seconds, and the first of them that is not too early.
-func (i item) holds(t *rapid.T, scope pipeline.Scope, count string, n int, length string, d time.Duration) {
+// check compares an item with a rate. Its time is in seconds, rounded up.
+func (i item) check(t *rapid.T, scope pipeline.Scope, count string, n int, length string, d time.Duration) {
 	if i.name != string(scope) || len(i.parameters) != 2 || i.parameters[count] != int64(n) {
 		t.Fatalf("%+v, want %s with %s=%d", i, scope, count, n)
 	}
-	if said := time.Duration(i.parameters[length]) * time.Second; said < d || said >= d+time.Second {
+	if got := time.Duration(i.parameters[length]) * time.Second; got < d || got >= d+time.Second {
 		t.Fatalf("%+v, want %s=%v", i, length, d)
 	}
 }
 
-// list reads a list of structured fields (RFC 9651, 4.2.1) of the few kinds that there are here.
+// list parses a structured field list (RFC 9651, 4.2.1) of strings with integer parameters.
 func list(t *rapid.T, text string) []item {
 	var items []item
 	for {

@@ -10,7 +10,7 @@ import (
 
 const descriptionPath = "/openapi.json"
 
-// document is the OpenAPI description with its ETag. It needs no key and may be cached.
+// document is the OpenAPI document with its ETag. It needs no key and may be cached.
 type document struct {
 	body []byte
 	etag string
@@ -25,7 +25,7 @@ func newDocument(describe func() ([]byte, error)) (document, error) {
 func (x *exchange) describe() {
 	d, err := x.edge.description()
 	if err != nil {
-		x.refuse(err)
+		x.writeProblem(err)
 		return
 	}
 	x.status = d.serve(x.w, x.r)
@@ -35,8 +35,8 @@ func (d document) serve(w http.ResponseWriter, r *http.Request) int {
 	h := w.Header()
 	h.Set("Cache-Control", "public, max-age=300")
 	h.Set("ETag", d.etag)
-	for held := range strings.SplitSeq(r.Header.Get("If-None-Match"), ",") {
-		if held = strings.TrimPrefix(strings.TrimSpace(held), "W/"); held == d.etag || held == "*" {
+	for tag := range strings.SplitSeq(r.Header.Get("If-None-Match"), ",") {
+		if tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/"); tag == d.etag || tag == "*" {
 			w.WriteHeader(http.StatusNotModified)
 			return http.StatusNotModified
 		}

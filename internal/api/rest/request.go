@@ -13,8 +13,7 @@ import (
 	"pressroom/internal/core/pipeline"
 )
 
-// maxBody is how large the body of a request may be.
-const maxBody = 1 << 20
+const maxBody = 1 << 20 // bytes of a request body
 
 func (x *exchange) idempotencyKey() pipeline.Key {
 	values := x.r.Header.Values("Idempotency-Key")
@@ -24,22 +23,22 @@ func (x *exchange) idempotencyKey() pipeline.Key {
 	return pipeline.Key{Given: true, Twice: len(values) > 1, Text: strings.TrimSpace(values[0])}
 }
 
-// arguments gathers what was sent: of a read in the query string, of everything else in the body, with what
-// stands in the path.
+// arguments returns the arguments in the path together with those in the query string of a read or in the body of any
+// other request.
 func (x *exchange) arguments(op *operation.Operation, inPath map[string]string) (operation.Arguments, error) {
-	args, err := x.sent(op)
+	args, err := x.queryOrBody(op)
 	if err != nil {
 		return nil, err
 	}
 	for name := range args {
 		if _, given := inPath[name]; given {
 			return nil, apierr.Invalid(apierr.ArgumentGivenTwice, name,
-				"The argument "+name+" stands in the path already.")
+				name+" is already in the path. Remove it from the rest of the request.")
 		}
 	}
 	if _, given := args["idempotency_key"]; given && len(x.r.Header.Values("Idempotency-Key")) > 0 {
 		return nil, apierr.Invalid(apierr.KeyGivenTwice, "",
-			"The Idempotency-Key stands in the header and in the body. Send it in the header alone.")
+			"Send the Idempotency-Key only in the header, not in the body.")
 	}
 	for name, text := range inPath {
 		args[name] = op.PathValue(name, text)
@@ -47,16 +46,16 @@ func (x *exchange) arguments(op *operation.Operation, inPath map[string]string) 
 	return args, nil
 }
 
-func (x *exchange) sent(op *operation.Operation) (operation.Arguments, error) {
+func (x *exchange) queryOrBody(op *operation.Operation) (operation.Arguments, error) {
 	if op.Reads() {
 		if hasBody(x.r) {
 			return nil, apierr.Invalid(apierr.BodyNotAllowed, "",
-				"A GET takes its arguments in the query string and no body.")
+				"A GET request has no body. Send arguments in the query string.")
 		}
 		return op.ParseQuery(x.r.URL.RawQuery)
 	}
 	if x.r.URL.RawQuery != "" {
-		return nil, apierr.Invalid(apierr.ArgumentsInQuery, "", "This method takes its arguments in the body alone.")
+		return nil, apierr.Invalid(apierr.ArgumentsInQuery, "", "Send arguments in the JSON body, not in the query string.")
 	}
 	return x.body(op)
 }
@@ -74,12 +73,12 @@ func (x *exchange) body(op *operation.Operation) (operation.Arguments, error) {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return nil, apierr.Invalid(apierr.TooLarge, "", "The body is larger than 1 MiB.")
+		return nil, apierr.Invalid(apierr.TooLarge, "", "The body is larger than 1 MiB. Send a smaller one.")
 	case err != nil:
-		return nil, apierr.Invalid(apierr.BodyNotAnObject, "", "The body did not arrive whole.").Wrap(err)
+		return nil, apierr.Invalid(apierr.BodyNotAnObject, "", "The body was cut off. Send the request again.").Wrap(err)
 	case len(raw) == 0 && !op.NeedsBody():
 		return operation.Arguments{}, nil
-	case encoded(x.r.Header.Values("Content-Encoding")):
+	case hasContentCoding(x.r.Header.Values("Content-Encoding")):
 		return nil, apierr.Invalid(apierr.BodyNotAnObject, "",
 			"Request bodies with a Content-Encoding are not accepted. Send plain JSON and remove the header.")
 	case bytes.HasPrefix(raw, byteOrderMark):
@@ -95,8 +94,8 @@ func (x *exchange) body(op *operation.Operation) (operation.Arguments, error) {
 
 var byteOrderMark = []byte("\ufeff")
 
-// encoded reports whether a body has a content coding other than identity (RFC 9110, 8.4).
-func encoded(contentEncodings []string) bool {
+// hasContentCoding reports whether a body has a content coding other than identity (RFC 9110, 8.4).
+func hasContentCoding(contentEncodings []string) bool {
 	for _, value := range contentEncodings {
 		for coding := range strings.SplitSeq(value, ",") {
 			if coding = strings.TrimSpace(coding); coding != "" && !strings.EqualFold(coding, "identity") {

@@ -1,5 +1,5 @@
-// Package rest is the REST edge: it turns HTTP requests into calls of the pipeline and its outcomes into
-// answers. It knows operations only through the registry.
+// Package rest serves the REST API: it turns HTTP requests into calls of the pipeline and outcomes into responses. It
+// knows operations only through the registry.
 package rest
 
 import (
@@ -20,15 +20,15 @@ import (
 	"pressroom/internal/core/pipeline"
 )
 
-// Prefix is where the API lies.
+// Prefix is the path that all endpoints begin with.
 const Prefix = "/api/v1"
 
-// Options of the edge.
+// Options configure the edge.
 type Options struct {
-	PublicURL string                 // every absolute link begins with it
-	Describe  func() ([]byte, error) // gives the OpenAPI document
+	PublicURL string                 // begins every absolute link
+	Describe  func() ([]byte, error) // returns the OpenAPI document
 	Log       *slog.Logger
-	Observe   func(tool string, status int, took time.Duration) // called after each answer
+	Observe   func(tool string, status int, took time.Duration) // called after each response
 }
 
 // Edge serves the API.
@@ -39,7 +39,7 @@ type Edge struct {
 	description func() (document, error)
 }
 
-// New makes the edge over a registry.
+// New returns the edge for a registry.
 func New(reg *operation.Registry, pipe *pipeline.Pipeline, opts Options) *Edge {
 	e := &Edge{router: newRouter(), pipe: pipe, opts: opts, description: sync.OnceValues(func() (document, error) {
 		return newDocument(opts.Describe)
@@ -51,10 +51,10 @@ func New(reg *operation.Registry, pipe *pipeline.Pipeline, opts Options) *Edge {
 	return e
 }
 
-// Checks names what the edge checks before the pipeline, in its order.
+// Checks returns the names of the checks before the pipeline, in order.
 func Checks() []string { return []string{"address", "method"} }
 
-// ServeHTTP answers one request.
+// ServeHTTP serves one request.
 func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	x := &exchange{edge: e, w: w, r: r, id: uuid.Must(uuid.NewV7()).String(), tool: "none"}
@@ -65,7 +65,7 @@ func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.log(time.Since(began))
 }
 
-// exchange is one request with its answer.
+// exchange is one request and its response.
 type exchange struct {
 	edge   *Edge
 	w      http.ResponseWriter
@@ -82,11 +82,11 @@ func (x *exchange) serve() {
 	op, values, methods, found := x.edge.router.find(x.r)
 	switch {
 	case !found:
-		x.refuse(apierr.New(apierr.EndpointNotFound,
-			"No endpoint has this path, or an identifier in it has the wrong form."))
+		x.writeProblem(apierr.New(apierr.EndpointNotFound,
+			"No endpoint has this path, or an ID in it has the wrong format. Check the path."))
 	case methods != nil:
 		x.w.Header().Set("Allow", strings.Join(methods, ", "))
-		x.refuse(apierr.New(apierr.MethodNotAllowed, "This address takes other methods; the Allow header lists them."))
+		x.writeProblem(apierr.New(apierr.MethodNotAllowed, "The Allow header lists the methods of this endpoint."))
 	case op == nil:
 		x.describe()
 	default:
@@ -105,16 +105,16 @@ func (x *exchange) call(op *operation.Operation, values map[string]string) {
 		x.team, x.key = actor.TeamID, actor.KeyID
 	}
 	if err != nil {
-		x.refuse(err)
+		x.writeProblem(err)
 		return
 	}
-	x.answer(op, outcome)
+	x.respond(op, outcome)
 }
 
-func (x *exchange) answer(op *operation.Operation, outcome pipeline.Outcome) {
+func (x *exchange) respond(op *operation.Operation, outcome pipeline.Outcome) {
 	body, err := encode(outcome.Envelope(x.edge.opts.PublicURL))
 	if err != nil {
-		x.refuse(err)
+		x.writeProblem(err)
 		return
 	}
 	h := x.w.Header()
@@ -131,25 +131,25 @@ func (x *exchange) answer(op *operation.Operation, outcome pipeline.Outcome) {
 	x.write(op.Success, body)
 }
 
-// encode writes an answer. Data that brings its own JSON takes the place of a null, at the answer's beginning.
-func encode(answer pipeline.Envelope) ([]byte, error) {
-	data, brings := answer.Data.(operation.Encoded)
-	if brings {
-		answer.Data = nil
+// encode returns the envelope as JSON. Data that encodes itself replaces a null at the beginning.
+func encode(envelope pipeline.Envelope) ([]byte, error) {
+	data, encoded := envelope.Data.(operation.Encoded)
+	if encoded {
+		envelope.Data = nil
 	}
-	body, err := operation.JSON(answer)
-	if err != nil || !brings {
+	body, err := operation.JSON(envelope)
+	if err != nil || !encoded {
 		return append(body, '\n'), err
 	}
 	raw, err := data.JSON()
 	if err != nil {
 		return nil, err
 	}
-	const before, hole = `{"data":`, `{"data":null`
-	return slices.Concat([]byte(before), raw, body[len(hole):], []byte{'\n'}), nil
+	const prefix, placeholder = `{"data":`, `{"data":null`
+	return slices.Concat([]byte(prefix), raw, body[len(placeholder):], []byte{'\n'}), nil
 }
 
-// nextPage is the same request with the cursor of the next page.
+// nextPage returns the URL of the same request with the cursor of the next page.
 func (x *exchange) nextPage(cursor string) string {
 	q := x.r.URL.Query()
 	for name, values := range q {
@@ -159,7 +159,7 @@ func (x *exchange) nextPage(cursor string) string {
 	return x.edge.opts.PublicURL + x.r.URL.EscapedPath() + "?" + q.Encode()
 }
 
-func (x *exchange) refuse(err error) {
+func (x *exchange) writeProblem(err error) {
 	x.cause = err
 	x.status = problem.Write(x.w, err, x.edge.opts.PublicURL)
 }
@@ -168,13 +168,13 @@ func (x *exchange) write(status int, body []byte) {
 	x.status = status
 	x.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	x.w.WriteHeader(status)
-	_, _ = x.w.Write(body) // the client may be gone; there is nobody to tell
+	_, _ = x.w.Write(body) // the client may be gone
 }
 
 func (x *exchange) log(took time.Duration) {
-	status := problem.Noted(x.r, x.status)
+	status := problem.LogStatus(x.r, x.status)
 	x.edge.opts.Observe(x.tool, status, took)
-	level := problem.Level(x.r, x.status, x.cause)
+	level := problem.LogLevel(x.r, x.status, x.cause)
 	ctx := x.r.Context()
 	if !x.edge.opts.Log.Enabled(ctx, level) {
 		return
@@ -185,7 +185,7 @@ func (x *exchange) log(took time.Duration) {
 		slog.Float64("took_ms", float64(took.Microseconds())/1000), slog.Int64("team", x.team),
 		slog.Int64("key", x.key),
 	}
-	if x.cause != nil && status != problem.ClientGone {
+	if x.cause != nil && status != problem.StatusClientClosed {
 		attrs = append(attrs, slog.String("refused", string(apierr.Of(x.cause).Code)))
 		if level > slog.LevelInfo {
 			attrs = append(attrs, slog.Any("error", x.cause))

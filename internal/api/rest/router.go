@@ -9,12 +9,12 @@ import (
 	"pressroom/internal/core/operation"
 )
 
-// router finds the operation at an address. Unlike the standard library's it never redirects: an address is
-// right or it is endpoint_not_found, the same bytes for everybody.
+// router finds the operation of a path. Unlike http.ServeMux it never redirects: every path that does not match exactly
+// gets the same endpoint_not_found response.
 type router struct{ root *node }
 
 type node struct {
-	below    map[string]*node // by a fixed segment
+	literals map[string]*node // by fixed segment
 	argument *node            // any other segment
 	methods  map[string]*operation.Operation
 }
@@ -28,13 +28,13 @@ func (n *node) child(segment string) *node {
 		}
 		return n.argument
 	}
-	if n.below == nil {
-		n.below = map[string]*node{}
+	if n.literals == nil {
+		n.literals = map[string]*node{}
 	}
-	if n.below[segment] == nil {
-		n.below[segment] = &node{}
+	if n.literals[segment] == nil {
+		n.literals[segment] = &node{}
 	}
-	return n.below[segment]
+	return n.literals[segment]
 }
 
 func (r *router) add(method, path string, op *operation.Operation) {
@@ -48,8 +48,8 @@ func (r *router) add(method, path string, op *operation.Operation) {
 	at.methods[method] = op
 }
 
-// find gives the operation with the texts of the path's arguments. Where the address has other methods alone it
-// gives those; where there is no such address it reports false.
+// find returns the operation and the values of the path's arguments. If the path has only other methods, it returns
+// these. It reports whether the path exists.
 func (r *router) find(req *http.Request) (*operation.Operation, map[string]string, []string, bool) {
 	rest, ok := strings.CutPrefix(req.URL.EscapedPath(), Prefix+"/")
 	if !ok {
@@ -61,7 +61,7 @@ func (r *router) find(req *http.Request) (*operation.Operation, map[string]strin
 		if err != nil {
 			return nil, nil, nil, false
 		}
-		if next := at.below[text]; next != nil {
+		if next := at.literals[text]; next != nil {
 			at = next
 			continue
 		}
@@ -75,12 +75,12 @@ func (r *router) find(req *http.Request) (*operation.Operation, map[string]strin
 	}
 	op, ok := at.methods[req.Method]
 	if !ok {
-		return nil, nil, at.allowed(), true
+		return nil, nil, at.allowedMethods(), true
 	}
-	return op, named(op, texts), nil, true
+	return op, pathValues(op, texts), nil, true
 }
 
-// fits tells whether the identifiers of a path have their form. All operations of an address agree on it.
+// fits reports whether the IDs in a path have the right format, which is the same for all operations of the path.
 func (n *node) fits(texts []string) bool {
 	for _, op := range n.methods {
 		for i, text := range texts {
@@ -93,7 +93,7 @@ func (n *node) fits(texts []string) bool {
 	return true
 }
 
-func (n *node) allowed() []string {
+func (n *node) allowedMethods() []string {
 	out := make([]string, 0, len(n.methods))
 	for method := range n.methods {
 		out = append(out, method)
@@ -102,7 +102,7 @@ func (n *node) allowed() []string {
 	return out
 }
 
-func named(op *operation.Operation, texts []string) map[string]string {
+func pathValues(op *operation.Operation, texts []string) map[string]string {
 	if len(texts) == 0 {
 		return nil
 	}

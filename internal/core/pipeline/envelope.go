@@ -20,9 +20,9 @@ type Envelope struct {
 
 // Meta describes the response.
 type Meta struct {
-	AppURL     string          `json:"app_url" jsonschema:"The same item in the app." format:"uri"`
+	AppURL     string          `json:"app_url" jsonschema:"URL of the item in the app." format:"uri"`
 	AnsweredAt teamtime.Moment `json:"answered_at"`
-	RequestID  string          `json:"request_id" jsonschema:"Also sent as X-Request-Id, and written to the logs."`
+	RequestID  string          `json:"request_id" jsonschema:"ID of the request, as in X-Request-Id and in the logs."`
 }
 
 // Envelope returns the body for a successful call. The app is at the public URL.

@@ -15,7 +15,7 @@ import (
 	"pressroom/internal/core/pipeline"
 )
 
-// describe makes the tool of an operation. The schemas are written once, here; a bad one stops the program.
+// describe returns the tool of an operation. It panics if a schema is invalid.
 func describe(op *operation.Operation) *sdk.Tool {
 	return &sdk.Tool{
 		Name: op.Tool, Title: op.Summary, Description: description(op),
@@ -23,30 +23,30 @@ func describe(op *operation.Operation) *sdk.Tool {
 		Annotations: &sdk.ToolAnnotations{
 			Title:        op.Summary,
 			ReadOnlyHint: op.Reads(),
-			// the same arguments hold the same idempotency key
+			// the same arguments include the same idempotency key
 			IdempotentHint:  op.Reads() || op.Repeatable || op.Key == operation.KeyRequired,
 			DestructiveHint: new(op.Final),
-			OpenWorldHint:   new(reachesOut(op)),
+			OpenWorldHint:   new(isOpenWorld(op)),
 		},
 	}
 }
 
-// reachesOut tells whether a tool acts on what lies outside: the networks, or an address on the internet.
-func reachesOut(op *operation.Operation) bool {
+// isOpenWorld reports whether a tool reaches social networks or other internet hosts.
+func isOpenWorld(op *operation.Operation) bool {
 	outside := func(c access.Capability) bool { return c == access.Publish || c == access.Spend }
 	return op.Success == http.StatusAccepted || outside(op.Needs) || op.Also != nil && outside(op.Also.Capability)
 }
 
 func description(op *operation.Operation) string {
-	out := strings.TrimSuffix(op.Summary,
-		".") + ". " + keyInTools(op.FullDescription()) + " Needs the capability " + string(op.Needs)
+	out := strings.TrimSuffix(op.Summary, ".") + ". " + useKeyArgument(op.FullDescription()) +
+		" Requires the capability " + string(op.Needs)
 	if op.Also != nil {
-		out += ", and " + string(op.Also.Capability) + " when " + op.Also.When
+		out += ", and " + string(op.Also.Capability) + " if " + op.Also.When
 	}
 	return out + "." + price(op)
 }
 
-// price says what a call costs.
+// price returns a sentence about the price of a call, or nothing.
 func price(op *operation.Operation) string {
 	p := op.Price
 	if p == nil {
@@ -57,12 +57,12 @@ func price(op *operation.Operation) string {
 		out = fmt.Sprintf(" Costs %d credits.", p.Max)
 	}
 	if r := p.Recurring; r != nil {
-		out += fmt.Sprintf(" Then %d credits %s, until it stops %s.", r.Credits, r.Repeats, r.Stops)
+		out += fmt.Sprintf(" Then %d credits %s. Stops %s.", r.Credits, r.Repeats, r.Stops)
 	}
 	return out
 }
 
-// inputSchema is that of the operation, with the idempotency key as one more argument where it takes one.
+// inputSchema returns the input schema of the operation, with the idempotency key if it accepts one.
 func inputSchema(op *operation.Operation) *jsonschema.Schema {
 	s := op.Input.CloneSchemas()
 	if op.Key == operation.KeyRefused {
@@ -82,13 +82,12 @@ func inputSchema(op *operation.Operation) *jsonschema.Schema {
 func keySchema(rule operation.KeyRule) *jsonschema.Schema {
 	return &jsonschema.Schema{
 		Type: "string", MinLength: new(1), MaxLength: new(rule.MaxKey()),
-		Description: "A new text of your own, such as a UUID, for each new intent. The same call repeated with the " +
-			"same key within 24 hours gives the first result and does nothing again.",
+		Description: "A unique value that you choose, such as a UUID; a new one for each new intent. Repeating the " +
+			"call with the same key within 24 hours has no further effect and returns the first result.",
 	}
 }
 
-// outputSchema is the whole answer, closed in itself: what the API's description keeps as a component is among
-// its own definitions.
+// outputSchema returns the schema of the whole response. Components of the OpenAPI document are definitions in it.
 func outputSchema(op *operation.Operation) *jsonschema.Schema {
 	s := operation.SchemaFor[pipeline.Envelope]()
 	s.Properties["data"] = op.Output.CloneSchemas()
@@ -96,13 +95,13 @@ func outputSchema(op *operation.Operation) *jsonschema.Schema {
 	for name, part := range op.Within {
 		s.Defs[name] = part.CloneSchemas()
 	}
-	mend(s)
+	open(s)
 	return s
 }
 
-// mend turns references inwards and opens every object: answers may grow within v1, and a client that checks
-// them against a list of tools it read earlier must not stumble.
-func mend(s *jsonschema.Schema) {
+// open makes references local and allows further members in every object: responses may grow within v1, and clients
+// validate them against schemas that they read earlier.
+func open(s *jsonschema.Schema) {
 	if s == nil {
 		return
 	}
@@ -110,21 +109,21 @@ func mend(s *jsonschema.Schema) {
 		s.Ref = "#/$defs/" + name
 	}
 	if len(s.Types) == 0 {
-		s.Types = nil // an empty list is no valid schema
+		s.Types = nil // an empty list is invalid
 	}
 	if s.AdditionalProperties != nil && s.AdditionalProperties.Not != nil {
 		s.AdditionalProperties = nil
 	}
-	mend(s.AdditionalProperties)
-	mend(s.Items)
+	open(s.AdditionalProperties)
+	open(s.Items)
 	for _, below := range []map[string]*jsonschema.Schema{s.Properties, s.Defs} {
 		for _, p := range below {
-			mend(p)
+			open(p)
 		}
 	}
 }
 
-// schemaText is a schema as JSON. One without properties says so: some clients take no object schema without them.
+// schemaText returns a schema as JSON. It writes empty properties too, because some clients require them.
 func schemaText(op *operation.Operation, s *jsonschema.Schema) json.RawMessage {
 	if _, err := s.Resolve(nil); err != nil {
 		panic(fmt.Sprintf("schema of the tool %s: %v", op.Tool, err))

@@ -12,13 +12,13 @@ import (
 
 const listTools = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 
-// listed are the tools as they stand on the wire, by name, and the names in their order.
-func (w *world) listed(t *testing.T) (map[string]json.RawMessage, []string) {
+// tools returns the tools as JSON by name, and the names in order.
+func (e *env) tools(t *testing.T) (map[string]json.RawMessage, []string) {
 	t.Helper()
 	var got struct {
 		Result struct{ Tools []json.RawMessage }
 	}
-	if err := json.Unmarshal([]byte(w.send(t, "POST", listTools).body), &got); err != nil {
+	if err := json.Unmarshal([]byte(e.send(t, "POST", listTools).body), &got); err != nil {
 		t.Fatal(err)
 	}
 	byName, names := map[string]json.RawMessage{}, []string{}
@@ -33,25 +33,25 @@ func (w *world) listed(t *testing.T) (map[string]json.RawMessage, []string) {
 }
 
 func TestListIsTheSameForEverybody(t *testing.T) {
-	w := newWorld(t)
-	first := w.send(t, "POST", listTools).body
+	e := newEnv(t)
+	first := e.send(t, "POST", listTools).body
 	for _, level := range []string{"full", "read_only"} {
-		if again := w.send(t, "POST", listTools, "Authorization", "Bearer "+level).body; again != first {
+		if again := e.send(t, "POST", listTools, "Authorization", "Bearer "+level).body; again != first {
 			t.Errorf("%s: %s", level, cmp.Diff(first, again))
 		}
 	}
-	if other := newWorld(t).send(t, "POST", listTools).body; other != first {
+	if other := newEnv(t).send(t, "POST", listTools).body; other != first {
 		t.Errorf("another node: %s", cmp.Diff(first, other))
 	}
-	if _, names := w.listed(t); len(names) != len(w.registry().All()) || !slices.IsSorted(names) {
+	if _, names := e.tools(t); len(names) != len(e.registry().All()) || !slices.IsSorted(names) {
 		t.Errorf("names: %v", names)
 	}
 }
 
-// One tool in full, as a file. It is the paid one, which has every part.
+// The golden file has one whole tool: the paid one, which has every part.
 func TestDescription(t *testing.T) {
 	const file = "testdata/tool.json"
-	tools, _ := newWorld(t).listed(t)
+	tools, _ := newEnv(t).tools(t)
 	var got bytes.Buffer
 	if err := json.Indent(&got, tools["buy_note"], "", "  "); err != nil {
 		t.Fatal(err)
@@ -62,17 +62,17 @@ func TestDescription(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	held, err := os.ReadFile(file)
+	want, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(held), got.String()); diff != "" {
-		t.Errorf("the tool (-held +got); with -update it is written anew:\n%s", diff)
+	if diff := cmp.Diff(string(want), got.String()); diff != "" {
+		t.Errorf("the tool (-want +got); update it with -update:\n%s", diff)
 	}
 }
 
 func TestHints(t *testing.T) {
-	tools, _ := newWorld(t).listed(t)
+	tools, _ := newEnv(t).tools(t)
 	type hints struct{ ReadOnlyHint, IdempotentHint, DestructiveHint, OpenWorldHint bool }
 	for name, want := range map[string]hints{
 		"get_note":    {ReadOnlyHint: true, IdempotentHint: true},
@@ -90,11 +90,11 @@ func TestHints(t *testing.T) {
 	}
 }
 
-func TestWordsAndArguments(t *testing.T) {
-	tools, _ := newWorld(t).listed(t)
+func TestDescriptionsAndArguments(t *testing.T) {
+	tools, _ := newEnv(t).tools(t)
 	for name, want := range map[string]string{
-		"get_note":    `"description":"About get_note. What it does. What comes next. Needs the capability read."`,
-		"change_note": `"description":"About change_note. What it does. Needs the capability write, and publish when the note is public."`,
+		"get_note":    `"description":"About get_note. What it does. What comes next. Requires the capability read."`,
+		"change_note": `What it does. Requires the capability write, and publish if the note is public."`,
 		"get_nothing": `"inputSchema":{"properties":{},"type":"object","additionalProperties":false}`,
 		"create_note": `"minLength":1,"maxLength":128}},"required":["text"]`,
 		"list_notes":  `"properties":{"cursor":{"type":"string"},"limit":{"type":"integer","default":20,"minimum":1,"maximum":50}}`,

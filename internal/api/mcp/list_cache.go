@@ -1,0 +1,67 @@
+package mcp
+
+import (
+	"bytes"
+	"sync"
+)
+
+const (
+	listTools          = "tools/list"
+	maxConcurrentLists = 8  // tools/list responses in preparation
+	maxCachedLists     = 16 // one per protocol version
+)
+
+// listCache shares the long response to tools/list among all clients, so that slow readers do not each hold a copy in
+// memory.
+type listCache struct {
+	slots  chan struct{}
+	mu     sync.Mutex
+	bodies [][]byte
+}
+
+func newListCache() *listCache { return &listCache{slots: make(chan struct{}, maxConcurrentLists)} }
+
+// intern returns the cached copy of body, which it adds if there is none.
+func (c *listCache) intern(body []byte) []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, cached := range c.bodies {
+		if bytes.Equal(cached, body) {
+			return cached
+		}
+	}
+	if len(c.bodies) < maxCachedLists {
+		c.bodies = append(c.bodies, bytes.Clone(body))
+	}
+	return body
+}
+
+// resultPrefix separates the id of the call from the part of the response that all clients share.
+var resultPrefix = []byte(`,"result":`)
+
+// serveList responds to tools/list. It writes to the connection only after the slot and the buffer are free again.
+func (x *exchange) serveList() {
+	status, head, tail := x.prepareList()
+	if status == 0 {
+		return // the client has gone
+	}
+	x.write(status, head, tail)
+}
+
+// prepareList returns the status of the response, its own part and the shared part. The status is 0 if the client has
+// gone.
+func (x *exchange) prepareList() (int, []byte, []byte) {
+	lists := x.edge.lists
+	select {
+	case lists.slots <- struct{}{}:
+		defer func() { <-lists.slots }()
+	case <-x.r.Context().Done():
+		return 0, nil, nil
+	}
+	recorded := x.record(x.edge.tools())
+	head, tail, found := bytes.Cut(recorded.body.Bytes(), resultPrefix)
+	if !found {
+		return recorded.status, recorded.body.Bytes(), nil
+	}
+	return recorded.status, append(bytes.Clone(head), resultPrefix...), lists.intern(tail)
+}

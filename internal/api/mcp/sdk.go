@@ -1,0 +1,153 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// recorder holds a response of the SDK. It forwards an event stream as it is written.
+type recorder struct {
+	header  http.Header
+	status  int
+	body    bytes.Buffer
+	stream  http.ResponseWriter // receives an event stream; nil if none is allowed
+	forward bool
+}
+
+// Header returns the header fields that are sent.
+func (w *recorder) Header() http.Header { return w.header }
+
+// WriteHeader records the status or begins the stream.
+func (w *recorder) WriteHeader(status int) {
+	w.status = status
+	w.forward = w.stream != nil && status == http.StatusOK &&
+		strings.HasPrefix(w.header.Get("Content-Type"), "text/event-stream")
+	if w.forward {
+		w.stream.WriteHeader(status)
+	}
+}
+
+// Write records the body unless it belongs to a stream.
+func (w *recorder) Write(body []byte) (int, error) {
+	if w.status == 0 {
+		w.WriteHeader(http.StatusOK)
+	}
+	if w.forward {
+		return w.stream.Write(body) //nolint:wrapcheck // it replaces the other writer
+	}
+	return w.body.Write(body) //nolint:wrapcheck // it never fails
+}
+
+// FlushError flushes a stream.
+func (w *recorder) FlushError() error {
+	if !w.forward {
+		return nil
+	}
+	return http.NewResponseController(w.stream).Flush() //nolint:wrapcheck // it replaces the other writer
+}
+
+// forward lets the SDK respond and sends what it did not already stream.
+func (x *exchange) forward(to http.Handler) {
+	if r := x.record(to); !r.forward {
+		x.write(r.status, r.body.Bytes())
+	}
+}
+
+// record returns the SDK's response with its own errors rewritten.
+func (x *exchange) record(handler http.Handler) *recorder {
+	w := &recorder{header: x.w.Header()}
+	if x.streams {
+		w.stream = x.w
+	}
+	handler.ServeHTTP(w, x.r)
+	w.status = max(w.status, http.StatusOK) // 0 if it wrote nothing
+	if !x.ownError && w.body.Len() > 0 && !bytes.Contains(w.body.Bytes(), resultPrefix) {
+		x.rewriteError(w)
+	}
+	return w
+}
+
+// rewriteError replaces an error of the SDK, which is meant for SDK users and repeats what was sent.
+func (x *exchange) rewriteError(w *recorder) {
+	var original struct {
+		Error struct {
+			Code int64 `json:"code"`
+		} `json:"error"`
+	}
+	e := rpcError{Code: jsonrpc.CodeInvalidRequest}
+	switch {
+	case json.Unmarshal(w.body.Bytes(), &original) != nil:
+		e.Message = messageFor(w.body.String())
+	case original.Error.Code == sdk.CodeUnsupportedProtocolVersion:
+		e = unsupportedVersion(x.version)
+	case original.Error.Code == 0 && x.rpc == initialize: // unreadable params have no code
+		e = rpcError{jsonrpc.CodeInvalidParams, x.messageForCode(jsonrpc.CodeInvalidParams), nil}
+	case original.Error.Code == 0: // the SDK failed
+		e = rpcError{jsonrpc.CodeInternalError, x.messageForCode(jsonrpc.CodeInternalError), nil}
+	default:
+		e = rpcError{original.Error.Code, x.messageForCode(original.Error.Code), nil}
+	}
+	w.body.Reset()
+	w.body.Write(x.errorJSON(x.rpcID, e))
+	w.header.Set("Content-Type", "application/json")
+}
+
+// messageFor returns the message that replaces a plain-text error of the SDK.
+func messageFor(text string) string {
+	for prefix, message := range map[string]string{
+		"Content-Type":           "Send the body with Content-Type: application/json.",
+		"Accept":                 "The Accept header must contain application/json and text/event-stream.",
+		"can't send Last-Event":  "Event streams cannot be resumed. Remove the Last-Event-ID header.",
+		"invalid request: missi": "This method requires params.",
+	} {
+		if strings.HasPrefix(text, prefix) {
+			return message
+		}
+	}
+	return invalidMessage.Message
+}
+
+// messageForCode returns the message for a code of the protocol.
+func (x *exchange) messageForCode(code int64) string {
+	switch code {
+	case jsonrpc.CodeInvalidParams:
+		if x.r.Header.Get(versionHeader) >= sessionless {
+			return "The params are invalid for this method. Their _meta must contain " +
+				sdk.MetaKeyProtocolVersion + " and " + sdk.MetaKeyClientCapabilities + "."
+		}
+		return "The params are invalid for this method."
+	case jsonrpc.CodeMethodNotFound:
+		return "This version of the protocol has no such method."
+	case sdk.CodeHeaderMismatch:
+		return "The headers Mcp-Protocol-Version, Mcp-Method and Mcp-Name must match the message."
+	case sdk.CodeMissingRequiredClientCapabilities:
+		return "The client does not declare a capability that this method requires."
+	case jsonrpc.CodeInvalidRequest, jsonrpc.CodeParseError:
+		return invalidMessage.Message
+	}
+	return "The service failed."
+}
+
+const versionHeader = "Mcp-Protocol-Version"
+
+// versionForm matches protocol versions, which are dates, and similar texts that cannot hide a secret.
+var versionForm = regexp.MustCompile(`^v?\d{1,4}(?:[.-]\d{1,4}){1,2}$`)
+
+// unsupportedVersion returns the error for a protocol version. Its data has the supported versions and, as the protocol
+// requires, the requested one if it looks like a version.
+func unsupportedVersion(requested string) rpcError {
+	data := sdk.UnsupportedProtocolVersionData{Supported: sdk.SupportedProtocolVersions()}
+	if versionForm.MatchString(requested) {
+		data.Requested = requested
+	}
+	return rpcError{
+		sdk.CodeUnsupportedProtocolVersion,
+		"Unsupported protocol version. data lists the supported ones.", data,
+	}
+}

@@ -1,0 +1,104 @@
+package openapi
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom/internal/api/problem"
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/operation"
+)
+
+// errorResponse is the error response of a status.
+type errorResponse struct {
+	component       string
+	applies         func(*operation.Operation) bool
+	header          string // sent in addition to the common ones
+	headerComponent string
+	example         error
+}
+
+var errorResponses = []errorResponse{
+	{component: "Unauthorized", applies: always, header: "WWW-Authenticate", headerComponent: "Challenge",
+		example: apierr.New(apierr.Unauthorized,
+			"Send a valid team API key as a bearer token in the Authorization header.")},
+	{component: "PaymentRequired", applies: (*operation.Operation).Paid,
+		example: apierr.New(apierr.InsufficientCredits, "The team has too few credits. Nothing was charged.")},
+	{component: "Forbidden", applies: always,
+		example: apierr.New(apierr.WriteNotAllowed, "This key cannot create or change anything.")},
+	{component: "NotFound", applies: namesAnItem, example: apierr.Missing()},
+	{component: "Conflict", applies: takesKey, header: "Retry-After", headerComponent: "RetryAfter",
+		example: apierr.New(apierr.KeyInProgress, "The first request with this Idempotency-Key is still in progress.").
+			After(time.Second)},
+	{component: "Unprocessable", applies: always,
+		example: apierr.Invalid(apierr.UnknownArgument, "colour",
+			"Unknown argument. This operation accepts: name, platform.")},
+	{component: "TooManyRequests", applies: always, header: "Retry-After", headerComponent: "RetryAfter",
+		example: apierr.New(apierr.RateLimited, "Too many requests with this key.").With("scope", "credential").
+			After(2 * time.Second)},
+	{component: "Failed", applies: always, example: apierr.Of(nil)},
+	{component: "Unavailable", applies: always, header: "Retry-After", headerComponent: "RetryAfter",
+		example: apierr.Full(time.Second)},
+	{component: "NotConfirmed", applies: reachesProvider,
+		example: apierr.New(apierr.ProviderUnavailable,
+			"The network did not confirm. Check the post before you publish it again.")},
+}
+
+func always(*operation.Operation) bool { return true }
+
+func takesKey(op *operation.Operation) bool { return op.Key != operation.KeyRefused }
+
+// namesAnItem reports whether an argument is the ID of an item, which may not exist.
+func namesAnItem(op *operation.Operation) bool {
+	return len(op.InPath) > 0 || slices.ContainsFunc(op.Input.PropertyOrder, func(name string) bool {
+		return strings.HasSuffix(name, "_id") || strings.HasSuffix(name, "_ids")
+	})
+}
+
+// providerOperations depend on the response of a network or of a data provider.
+var providerOperations = []string{
+	"cancel_post", "create_report", "download_profile_media", "publish_post", "retry_post",
+}
+
+func reachesProvider(op *operation.Operation) bool {
+	return slices.Contains(providerOperations, op.Tool)
+}
+
+// addErrors adds the errors that an operation can return.
+func (b *builder) addErrors(op *operation.Operation, out map[string]response) {
+	for _, r := range errorResponses {
+		if !r.applies(op) {
+			continue
+		}
+		shown := problem.Of(r.example, exampleURL)
+		out[strconv.Itoa(shown.Status)] = response{Ref: "#/components/responses/" + r.component}
+		if _, ok := b.components.Responses[r.component]; !ok {
+			b.components.Responses[r.component] = r.response(shown)
+		}
+	}
+}
+
+func (r errorResponse) response(shown problem.Document) response {
+	headers := commonHeaders()
+	if r.header != "" {
+		headers[r.header] = headerRef(r.headerComponent)
+	}
+	return response{Description: codesOf(shown.Status), Headers: headers,
+		Content: map[string]mediaType{"application/problem+json": {Schema: ref("Problem"), Example: shown}}}
+}
+
+// codesOf returns the codes of a status with their titles, as CommonMark.
+func codesOf(status int) string {
+	var out strings.Builder
+	out.WriteString(http.StatusText(status) + ". Codes:\n")
+	for _, e := range problem.Entries() {
+		if e.Status == status {
+			fmt.Fprintf(&out, "\n- `%s`: %s", e.Code, e.Title)
+		}
+	}
+	return out.String()
+}

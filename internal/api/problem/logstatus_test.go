@@ -1,0 +1,31 @@
+package problem_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	"pressroom/internal/api/problem"
+)
+
+// A request whose client hung up is not logged as a server error.
+func TestLogStatus(t *testing.T) {
+	t.Parallel()
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, c := range []struct {
+		ctx          context.Context
+		status, want int
+	}{
+		{t.Context(), 500, 500}, {t.Context(), 503, 503}, {t.Context(), 200, 200},
+		{canceled, 500, problem.StatusClientClosed}, {canceled, 503, problem.StatusClientClosed}, {canceled, 200, 200}, {canceled, 422, 422},
+	} {
+		r, err := http.NewRequestWithContext(c.ctx, http.MethodGet, "http://press.test/", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := problem.LogStatus(r, c.status); got != c.want {
+			t.Errorf("status %d is logged as %d, want %d", c.status, got, c.want)
+		}
+	}
+}
