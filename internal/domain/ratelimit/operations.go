@@ -10,43 +10,43 @@ import (
 	"pressroom/internal/core/plan"
 )
 
-// PlanLimits is what a team's plan allows (contract, Records).
+// PlanLimits are a team's plan and its limits (contract, Records).
 type PlanLimits struct {
 	Plan               PlanLimitsPlan   `json:"plan"`
-	Limits             PlanLimitsLimits `json:"limits" jsonschema:"What the plan allows. -1 means unlimited, 0 means none."`
-	APIAccess          bool             `json:"api_access" jsonschema:"Whether the plan includes access by API and tools."`
-	FreeCallsLeftToday int64            `json:"free_calls_left_today" min:"-1" jsonschema:"Calls without a charge that the team can still make until midnight in its time zone. -1 means unlimited, 0 means none."`
+	Limits             PlanLimitsLimits `json:"limits" jsonschema:"Limits of the plan. -1 means unlimited, 0 means none."`
+	APIAccess          bool             `json:"api_access" jsonschema:"Whether the plan includes API and tool access."`
+	FreeCallsLeftToday int64            `json:"free_calls_left_today" min:"-1" jsonschema:"Free calls left until midnight in the team's time zone. -1 means unlimited, 0 means none."`
 }
 
-// PlanLimitsPlan is a plan by its name.
+// PlanLimitsPlan is a plan.
 type PlanLimitsPlan struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 }
 
-// PlanLimitsLimits are the limits of a plan; -1 is unlimited, 0 none.
+// PlanLimitsLimits are the limits of a plan: -1 means unlimited, 0 none.
 type PlanLimitsLimits struct {
-	SocialAccounts         int64 `json:"social_accounts" min:"-1" jsonschema:"Social accounts that the team may connect."`
-	PostsPerMonth          int64 `json:"posts_per_month" min:"-1" jsonschema:"Posts in a calendar month of the team's time zone."`
-	Seats                  int64 `json:"seats" min:"-1" jsonschema:"People in the team."`
-	StorageBytes           int64 `json:"storage_bytes" min:"-1" jsonschema:"Size of the media library, in bytes."`
-	AnalyticsRetentionDays int64 `json:"analytics_retention_days" min:"-1" jsonschema:"For how many days analytics data is kept."`
-	ProfilesComparable     int64 `json:"profiles_comparable" min:"-1" jsonschema:"Profiles that can be compared with one another."`
-	FreeCallsPerDay        int64 `json:"free_calls_per_day" min:"-1" jsonschema:"Calls without a charge that the team's keys and assistants together may make in a day of the team's time zone."`
-	HashtagLists           int64 `json:"hashtag_lists" min:"-1" jsonschema:"Hashtag lists that the team may save."`
-	TrackedReports         int64 `json:"tracked_reports" min:"-1" jsonschema:"Reports that may be refreshed automatically."`
+	SocialAccounts         int64 `json:"social_accounts" min:"-1" jsonschema:"Connected social accounts."`
+	PostsPerMonth          int64 `json:"posts_per_month" min:"-1" jsonschema:"Posts per calendar month in the team's time zone."`
+	Seats                  int64 `json:"seats" min:"-1" jsonschema:"Members of the team."`
+	StorageBytes           int64 `json:"storage_bytes" min:"-1" jsonschema:"Size of the media library in bytes."`
+	AnalyticsRetentionDays int64 `json:"analytics_retention_days" min:"-1" jsonschema:"Days for which analytics data is retained."`
+	ProfilesComparable     int64 `json:"profiles_comparable" min:"-1" jsonschema:"Profiles in one comparison."`
+	FreeCallsPerDay        int64 `json:"free_calls_per_day" min:"-1" jsonschema:"Free calls per day of all keys and assistants together."`
+	HashtagLists           int64 `json:"hashtag_lists" min:"-1" jsonschema:"Saved hashtag lists."`
+	TrackedReports         int64 `json:"tracked_reports" min:"-1" jsonschema:"Reports that are refreshed automatically."`
 }
 
-// Operations declares what keys can ask of their team's limits.
+// Operations returns the operations of limits.
 func (c *Calls) Operations(t plan.Terms) []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
 			Tool: "get_limits", Method: http.MethodGet, Path: "/limits", Needs: access.Read, Success: http.StatusOK,
 			Uncounted: true,
-			Summary:   "What the team's plan allows",
-			Description: "The team's plan and its limits, whether it includes access by API and tools, and how many " +
-				"free calls are left today. Ask it after plan_limit_reached or daily_call_limit_reached, and before " +
-				"work of many calls. -1 means unlimited, 0 means none. Never counts against the daily free-call " +
+			Summary:   "Get plan limits",
+			Description: "Returns the team's plan, its limits, whether it includes API and tool access, and the free " +
+				"calls left today. Call it after plan_limit_reached or daily_call_limit_reached, and before a task " +
+				"with many calls. -1 means unlimited, 0 means none. Never counts against the daily free-call " +
 				"allowance.",
 			Example: operation.Example{Data: PlanLimits{
 				Plan: PlanLimitsPlan{"agency", "Agency"}, APIAccess: true, FreeCallsLeftToday: 99_120,

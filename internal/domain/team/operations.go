@@ -9,15 +9,15 @@ import (
 	"pressroom/internal/core/operation"
 )
 
-// Identity is who a key acts for (contract, Records).
+// Identity is the person and team that a key acts for (contract, Records).
 type Identity struct {
-	Person          IdentityPerson      `json:"person" jsonschema:"The person the key, or the assistant's connection, acts for."`
-	Team            IdentityPerson      `json:"team" jsonschema:"The one team the key works in."`
+	Person          IdentityPerson      `json:"person" jsonschema:"The person that the key or connection acts for."`
+	Team            IdentityPerson      `json:"team" jsonschema:"The team that the key works in."`
 	Role            access.Role         `json:"role" enum:"owner|admin|editor|viewer|client"`
-	Key             IdentityKey         `json:"key" jsonschema:"The key that asks, or the connection of an assistant that signed in."`
-	Capabilities    []access.Capability `json:"capabilities" enum:"read|write|publish|spend" title:"Capability" jsonschema:"What this key or connection may do now."`
-	Timezone        string              `json:"timezone" jsonschema:"The team's time zone, an IANA name."`
-	ContentLanguage string              `json:"content_language" jsonschema:"The language the team writes in, BCP 47."`
+	Key             IdentityKey         `json:"key" jsonschema:"The key or connection of this call."`
+	Capabilities    []access.Capability `json:"capabilities" enum:"read|write|publish|spend" title:"Capability" jsonschema:"What this key or connection is currently allowed to do."`
+	Timezone        string              `json:"timezone" jsonschema:"IANA time zone of the team."`
+	ContentLanguage string              `json:"content_language" jsonschema:"Language of the team's content, a BCP 47 tag."`
 }
 
 // IdentityPerson is an item with its name.
@@ -26,26 +26,26 @@ type IdentityPerson struct {
 	Name string `json:"name"`
 }
 
-// IdentityKey is the key, or the assistant's connection, that a call was made with.
+// IdentityKey is the key or connection of a call.
 type IdentityKey struct {
 	ID    int64        `json:"id"`
 	Name  string       `json:"name"`
-	Level access.Level `json:"level" enum:"read_only|drafts|full" jsonschema:"Of a connection the highest whose capabilities its person all allowed; capabilities tells exactly what it may do."`
+	Level access.Level `json:"level" enum:"read_only|drafts|full" jsonschema:"For a connection, the highest level that it was fully granted; see capabilities for what it may do."`
 }
 
-// Operations declares what keys can ask of their team.
+// Operations returns the operations of teams.
 func Operations() []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
 			Tool: "get_identity", Method: http.MethodGet, Path: "/me", Needs: access.Read, Success: http.StatusOK,
 			Uncounted: true,
-			Summary:   "Who the key acts for",
-			Description: "The person and the team the key acts for, the person's role, what the key may do now, the " +
-				"team's time zone and content language. Ask it first: capabilities tells which other operations will " +
-				"work, and timezone what a time without an offset means. Never counts against the daily free-call " +
+			Summary:   "Get the identity of the key",
+			Description: "Returns the person and team that the key acts for, the person's role, the key's capabilities, " +
+				"and the team's time zone and content language. Call it first: capabilities shows which operations " +
+				"work, and times without an offset are in timezone. Never counts against the daily free-call " +
 				"allowance.",
-			Next: "A capability that is missing cannot be had by asking again: whoever made the key or let the " +
-				"assistant in decides on that in the app.",
+			Next: "Only the person who created the key or connected the assistant can grant a missing capability, in " +
+				"the app.",
 			Example: operation.Example{Data: Identity{
 				Person: IdentityPerson{1, "Ada Okafor"}, Team: IdentityPerson{1, "Harbour Coffee"}, Role: access.Owner,
 				Key:          IdentityKey{3, "calendar script", access.Full},
@@ -58,7 +58,7 @@ func Operations() []operation.Operation {
 
 func identity(_ context.Context, call operation.Call, _ struct{}) (operation.Answer[Identity], error) {
 	app, level := "/settings/keys", call.Level
-	if call.Assistant { // its page is open to the person that it acts for, with any role
+	if call.Assistant { // the person it acts for can open its page with any role
 		app, level = "/settings/assistants/"+strconv.FormatInt(call.KeyID, 10), access.LevelWithin(call.Granted)
 	}
 	return operation.Answer[Identity]{App: app, Data: Identity{
