@@ -125,11 +125,11 @@ func (c adminRestore) restore(ctx context.Context, p *program, log *slog.Logger)
 	}
 	cfg.Scratch = c.Scratch
 	var out struct {
-		server.Restored
+		server.RestoreResult
 
 		Next string `json:"next"`
 	}
-	if out.Restored, err = server.Restore(ctx, cfg, c.From); err != nil {
+	if out.RestoreResult, err = server.Restore(ctx, cfg, c.From); err != nil {
 		if errors.Is(err, backup.ErrNone) {
 			return fmt.Errorf("nothing was restored: %w", err)
 		}

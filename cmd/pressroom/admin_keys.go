@@ -147,7 +147,7 @@ func (c adminAccountsConnect) Run(ctx context.Context, p *program, log *slog.Log
 	if err != nil {
 		return err
 	}
-	why, err := server.BarredServer(ctx, c.Server, c.BlueskyServers)
+	why, err := server.BlockedReason(ctx, c.Server, c.BlueskyServers)
 	if err != nil {
 		return err
 	}

@@ -16,32 +16,30 @@ import (
 )
 
 const (
-	// registrations an hour that one address may make in the long run, and at once. Programs register once for each
-	// person.
-	registrationsAnHour, registrationsAtOnce = 60, 20
-	// documentWithin is how long a program's description of itself may take to arrive.
-	documentWithin = 5 * time.Second
+	// A client registers once per person. Limits apply per address.
+	registrationsPerHour, registrationBurst = 60, 20
+	clientDocumentTimeout                   = 5 * time.Second
 )
 
-// buildAssistants makes what lets people's programs in.
+// buildAssistants builds the authorization of assistants.
 func (s *Server) buildAssistants() error {
 	own, err := url.Parse(s.cfg.PublicURL)
 	if err != nil {
-		return fmt.Errorf("reading the public address: %w", err)
+		return fmt.Errorf("reading the public URL: %w", err)
 	}
-	// A document is where its address says, or nowhere: redirects are not followed.
+	// Redirects are not followed: a client's metadata document must be at its URL.
 	opts := safehttp.Options{
-		Allow: s.cfg.ImportAllow, RootCAs: s.cfg.ImportRoots, Redirects: -1, Timeout: documentWithin,
-		Idle: documentWithin,
+		Allow: s.cfg.ImportAllow, RootCAs: s.cfg.ImportRoots, Redirects: -1, Timeout: clientDocumentTimeout,
+		Idle: clientDocumentTimeout,
 	}
 	if own.Hostname() != "" {
 		opts.Own = []string{own.Hostname()}
 	}
 	documents, err := safehttp.New(opts)
 	if err != nil {
-		return fmt.Errorf("the hosts and networks of --import-allow: %w", err)
+		return fmt.Errorf("reading --import-allow: %w", err)
 	}
-	pace, err := ratelimit.NewPace(registrationsAnHour, registrationsAtOnce)
+	pace, err := ratelimit.NewPace(registrationsPerHour, registrationBurst)
 	if err != nil {
 		return err
 	}
@@ -53,18 +51,18 @@ func (s *Server) buildAssistants() error {
 			return err
 		},
 	})
-	// where tools are called, assistants' tokens are good beside keys
+	// Tools accept assistants' tokens as well as keys.
 	s.toolPipe = s.pipeline(s.Teams.AtTools(s.Programs))
 	return nil
 }
 
-// connections are a team's assistants as those know them who give out their tokens.
+// connections connects assistants to teams.
 type connections struct {
 	teams    *team.Service
-	everyone bool // the operator requires a second factor of everybody
+	everyone bool // the operator requires a second factor of all people
 }
 
-// Connect makes one.
+// Connect creates a connection and returns its id.
 func (c connections) Connect(ctx context.Context, tx *db.Tx, n oauth.Connection) (int64, error) {
 	return c.teams.Connect(ctx, tx,
 		team.NewConnection{
@@ -73,12 +71,12 @@ func (c connections) Connect(ctx context.Context, tx *db.Tx, n oauth.Connection)
 		})
 }
 
-// Disconnect ends one.
+// Disconnect ends a connection.
 func (c connections) Disconnect(ctx context.Context, tx *db.Tx, connection int64, reason string) error {
 	return c.teams.Disconnect(ctx, tx, connection, reason)
 }
 
-// IsActive tells whether one may get new tokens.
+// IsActive reports whether a connection may get new tokens.
 func (c connections) IsActive(ctx context.Context, q db.Querier, connection int64) (bool, error) {
 	return c.teams.IsConnectionActive(ctx, q, connection)
 }

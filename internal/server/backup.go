@@ -19,8 +19,8 @@ import (
 	"pressroom/internal/platform/restoreguard"
 )
 
-// Backup backs up the database and the files of an installation to a folder, beside the service that goes on. The
-// database is taken as it is: a program that would have to migrate it first refuses.
+// Backup backs up the database and the files of an installation to a folder while the service runs. It does not migrate
+// the database: it fails if the program's version differs.
 func Backup(ctx context.Context, cfg Config, folder string, opts backup.Options) (backup.Made, error) {
 	sealer, err := tokencrypt.New(cfg.SealingKey)
 	if err != nil {
@@ -46,39 +46,39 @@ func backUp(ctx context.Context, from backup.Source, folder string, opts backup.
 	}
 	if is != could {
 		return backup.Made{},
-			fmt.Errorf("the database has the version %d and this program makes %d: back up with the program "+
-				"that serves it", is, could)
+			fmt.Errorf("the database has version %d, but this program uses %d: use the program that serves it", is,
+				could)
 	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return backup.Made{}, fmt.Errorf("making the backup's folder: %w", err)
+		return backup.Made{}, fmt.Errorf("creating the backup folder: %w", err)
 	}
-	lock, err := Lock(filepath.Join(folder, backup.LockName), "another backup is being made in this folder")
+	lock, err := Lock(filepath.Join(folder, backup.LockName), "another backup to this folder is running")
 	if err != nil {
-		return backup.Made{}, fmt.Errorf("the backup's folder: %w", err)
+		return backup.Made{}, fmt.Errorf("locking the backup folder: %w", err)
 	}
-	defer func() { _ = lock.Close() }() // it goes with the process anyway
+	defer func() { _ = lock.Close() }() // the lock ends with the process anyway
 	return backup.Make(ctx, from, folder, opts)
 }
 
-// Verified is what a look at a backup found.
-type Verified struct {
+// VerifyResult is the result of verifying a backup.
+type VerifyResult struct {
 	Folder      string           `json:"folder"`
 	MadeAt      time.Time        `json:"made_at"`
-	Database    string           `json:"database"` // its kind
+	Database    string           `json:"database"` // sqlite or postgres
 	SealingKeys []string         `json:"sealing_key_ids"`
 	Files       int              `json:"files"`
-	Missing     []string         `json:"missing"` // files that the store did not have when the backup was made
+	Missing     []string         `json:"missing"` // files that the store lacked when the backup was made
 	Findings    []backup.Finding `json:"findings"`
 }
 
-// VerifyBackup reads all of a backup, and opens its database where that needs no server: on a copy, as looking at the
-// ledger must not change the backup.
-func VerifyBackup(ctx context.Context, cfg Config, folder string) (Verified, error) {
+// VerifyBackup verifies a backup. It audits the ledger of an SQLite database in a copy, which leaves the backup
+// unchanged.
+func VerifyBackup(ctx context.Context, cfg Config, folder string) (VerifyResult, error) {
 	w, err := backup.Open(ctx, folder)
 	if err != nil {
-		return Verified{}, err
+		return VerifyResult{}, err
 	}
-	out := Verified{
+	out := VerifyResult{
 		Folder: folder, MadeAt: w.MadeAt, Database: w.Database.Kind, SealingKeys: w.SealingKeys, Files: len(w.Files),
 		Missing: append([]string{}, w.Missing...),
 	}
@@ -88,16 +88,16 @@ func VerifyBackup(ctx context.Context, cfg Config, folder string) (Verified, err
 	if len(out.Findings) > 0 || w.Database.Kind != backup.SQLite {
 		return out, nil
 	}
-	found, err := auditOf(ctx, cfg, filepath.Join(w.Dump(), db.DumpFile))
+	found, err := auditCopy(ctx, cfg, filepath.Join(w.Dump(), db.DumpFile))
 	out.Findings = append(out.Findings, found...)
 	return out, err
 }
 
-// auditOf audits the ledger in a copy of an SQLite file.
-func auditOf(ctx context.Context, cfg Config, file string) ([]backup.Finding, error) {
+// auditCopy audits the ledger in a copy of an SQLite file.
+func auditCopy(ctx context.Context, cfg Config, file string) ([]backup.Finding, error) {
 	dir, err := os.MkdirTemp(cfg.Scratch, "pressroom-verify-")
 	if err != nil {
-		return nil, fmt.Errorf("making a folder to open the copy in: %w", err)
+		return nil, fmt.Errorf("creating a folder for the copy: %w", err)
 	}
 	found, err := auditIn(ctx, cfg, dir, file)
 	return found, errors.Join(err, os.RemoveAll(dir))
@@ -124,49 +124,49 @@ func auditIn(ctx context.Context, cfg Config, dir, file string) ([]backup.Findin
 	return found, nil
 }
 
-// Restored is what was restored.
-type Restored struct {
-	Database string    `json:"database"` // its kind
-	MadeAt   time.Time `json:"made_at"`  // what was done since is not in it
+// RestoreResult is the result of a restore.
+type RestoreResult struct {
+	Database string    `json:"database"` // sqlite or postgres
+	MadeAt   time.Time `json:"made_at"`  // later changes are not included
 	Files    int       `json:"files"`
-	Held     bool      `json:"held"` // always: until pressroom admin resume
+	Held     bool      `json:"held"` // always true, until pressroom admin resume
 }
 
-// Restore fills an empty installation from a backup: refused where anything stands there, where the key is another
-// one, or where the backup is not whole. What it made is held. One that was cut off is repeated.
-func Restore(ctx context.Context, cfg Config, folder string) (Restored, error) {
+// Restore restores a backup to an empty installation and puts it on hold. It fails if the database is not empty, the
+// sealing key differs or the backup is damaged. An interrupted restore can be repeated.
+func Restore(ctx context.Context, cfg Config, folder string) (RestoreResult, error) {
 	w, err := backup.Open(ctx, folder)
 	if err != nil {
-		return Restored{}, err
+		return RestoreResult{}, err
 	}
-	if err := mayRestore(cfg, w); err != nil {
-		return Restored{}, err
+	if err := checkRestorable(cfg, w); err != nil {
+		return RestoreResult{}, err
 	}
 	file, isSQLite := strings.CutPrefix(cfg.Database, "sqlite:")
 	if isSQLite {
-		err = freeFile(file)
+		err = checkNoFile(file)
 	} else {
-		err = freeDatabase(ctx, cfg)
+		err = checkEmptyDatabase(ctx, cfg)
 	}
 	if err != nil {
-		return Restored{}, err
+		return RestoreResult{}, err
 	}
 	found, err := w.Verify(ctx)
 	if err != nil {
-		return Restored{}, err
+		return RestoreResult{}, err
 	}
 	if len(found) > 0 {
-		return Restored{},
-			fmt.Errorf("the backup is not whole, %d files are wrong: %s: %s (pressroom admin verify-backup tells all)",
+		return RestoreResult{},
+			fmt.Errorf("the backup is damaged, %d files are wrong: %s: %s (pressroom admin verify-backup lists all)",
 				len(found), found[0].Name, found[0].Text)
 	}
 	files, err := blob.Open(ctx, cfg.Blobs, blob.Options{Scratch: cfg.Scratch})
 	if err != nil {
-		return Restored{}, err
+		return RestoreResult{}, err
 	}
 	failpoint.Point("before restore files")
 	if err := w.RestoreFiles(ctx, files); err != nil {
-		return Restored{}, err
+		return RestoreResult{}, err
 	}
 	failpoint.Point("before restore database")
 	if isSQLite {
@@ -174,19 +174,19 @@ func Restore(ctx context.Context, cfg Config, folder string) (Restored, error) {
 	} else {
 		err = restoreDatabase(ctx, cfg, w)
 	}
-	return Restored{Database: w.Database.Kind, MadeAt: w.MadeAt, Files: len(w.Files), Held: true}, err
+	return RestoreResult{Database: w.Database.Kind, MadeAt: w.MadeAt, Files: len(w.Files), Held: true}, err
 }
 
-// mayRestore refuses what cannot fit, before anything is looked at.
-func mayRestore(cfg Config, w *backup.Whole) error {
+// checkRestorable returns an error if the configuration does not match the backup.
+func checkRestorable(cfg Config, w *backup.Whole) error {
 	sealer, err := tokencrypt.New(cfg.SealingKey)
 	if err != nil {
 		return fmt.Errorf("the sealing key: %w", err)
 	}
 	for _, id := range w.SealingKeys {
 		if !sealer.Has(id) {
-			return fmt.Errorf("the sealing key %s is missing: the backup was sealed with %s, and what is given has "+
-				"%s; give all, separated by commas, by PRESSROOM_SEALING_KEY (--sealing-key)",
+			return fmt.Errorf("the sealing key %s is missing: the backup uses %s, but %s was given; give all keys, "+
+				"separated by commas, with PRESSROOM_SEALING_KEY (--sealing-key)",
 				id, strings.Join(w.SealingKeys, " and "), strings.Join(sealer.IDs(), " and "))
 		}
 	}
@@ -195,15 +195,15 @@ func mayRestore(cfg Config, w *backup.Whole) error {
 		kind = backup.SQLite
 	}
 	if kind != w.Database.Kind {
-		return fmt.Errorf("the backup is of a %s database and cannot be restored to %s", w.Database.Kind, kind)
+		return fmt.Errorf("a backup of a %s database cannot be restored to %s", w.Database.Kind, kind)
 	}
 	return nil
 }
 
-// restoringEnd is the end of the name of a file that is not yet the database.
-const restoringEnd = ".restoring"
+// restoringSuffix is the suffix of a database file that is not complete yet.
+const restoringSuffix = ".restoring"
 
-func freeFile(file string) error {
+func checkNoFile(file string) error {
 	for _, end := range []string{"", "-wal", "-shm"} {
 		if _, err := os.Lstat(file + end); !errors.Is(err, fs.ErrNotExist) {
 			return errors.Join(fmt.Errorf("%s already exists. Restore to an empty database: move the file away, or set "+
@@ -213,8 +213,8 @@ func freeFile(file string) error {
 	return nil
 }
 
-// freeDatabase refuses a PostgreSQL database in which something stands.
-func freeDatabase(ctx context.Context, cfg Config) error {
+// checkEmptyDatabase returns an error if a PostgreSQL database is not empty.
+func checkEmptyDatabase(ctx context.Context, cfg Config) error {
 	d, err := db.Open(ctx, cfg.Database, db.Options{Now: cfg.Now})
 	if err != nil {
 		return err
@@ -226,12 +226,12 @@ func freeDatabase(ctx context.Context, cfg Config) error {
 	return errors.Join(err, d.Close())
 }
 
-// restoreFile makes the database's file under another name, holds it, and gives it its name last.
+// restoreFile restores a database file under another name, puts it on hold, and finally gives it its name.
 func restoreFile(ctx context.Context, cfg Config, w *backup.Whole, file string) error {
-	part := file + restoringEnd
-	for _, end := range []string{"", "-wal", "-shm"} { // of one that was cut off
+	part := file + restoringSuffix
+	for _, end := range []string{"", "-wal", "-shm"} { // of an interrupted restore
 		if err := os.Remove(part + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("taking away what was cut off: %w", err)
+			return fmt.Errorf("removing an interrupted restore: %w", err)
 		}
 	}
 	if err := backup.CopyFile(ctx, filepath.Join(w.Dump(), db.DumpFile), part); err != nil {
@@ -241,11 +241,11 @@ func restoreFile(ctx context.Context, cfg Config, w *backup.Whole, file string) 
 		return err
 	}
 	failpoint.Point("before restore end")
-	if err := os.Link(part, file); err != nil { // unlike renaming, it never replaces
-		return fmt.Errorf("giving the database its name: %w", err)
+	if err := os.Link(part, file); err != nil { // unlike renaming, it never replaces a file
+		return fmt.Errorf("naming the database: %w", err)
 	}
 	if err := os.Remove(part); err != nil {
-		return fmt.Errorf("taking the former name off the database: %w", err)
+		return fmt.Errorf("removing the database's temporary name: %w", err)
 	}
 	return nil
 }
@@ -257,8 +257,8 @@ func holdFile(ctx context.Context, cfg Config, w *backup.Whole, part string) err
 	}
 	is, could, err := d.Version(ctx)
 	if err == nil && is > could {
-		err = fmt.Errorf("the backup's database has the version %d, and this program knows none after %d: take a "+
-			"newer program", is, could)
+		err = fmt.Errorf("the backup's database has version %d, but this program supports at most %d: use a newer "+
+			"program", is, could)
 	}
 	if err == nil {
 		err = d.InTx(ctx, "restore.hold", func(ctx context.Context, tx *db.Tx) error {

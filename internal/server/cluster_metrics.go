@@ -13,90 +13,83 @@ import (
 )
 
 const (
-	loadsEvery  = 15 * time.Second
-	ledgerEvery = 24 * time.Hour // it looks at the whole ledger
+	loadInterval  = 15 * time.Second
+	auditInterval = 24 * time.Hour // an audit reads the whole ledger
 )
 
-// installation is what /metrics tells of the whole installation, by the names that the measures give their figures. All
-// nodes tell the same.
-var installation = map[string]*prometheus.Desc{
-	"posts_due": told("posts_due",
-		"Scheduled posts whose time has come and that were not handed over yet, by whether their team is closed or "+
-			"publishing is paused.", "held"),
-	"posts_due_age": told("posts_due_oldest_age_seconds",
-		"How long the post that is due longest has been due; 0 where there is none.", "held"),
-	"deliveries": told("deliveries", "Deliveries that have not ended, by phase.", "phase"),
-	"deliveries_age": told("deliveries_oldest_age_seconds",
-		"How long ago the oldest delivery of a phase was made; 0 where there is none.", "phase"),
-	"posts_unconfirmed": told("posts_unconfirmed",
-		"Accounts of posts of which nobody knows whether they went out: a person has to say."),
-	"posts_unconfirmed_age": told("posts_unconfirmed_oldest_age_seconds",
-		"How long the oldest of them has been in doubt; 0 where there is none."),
-	"jobs": told("jobs", "Jobs that have not ended, by type and state.", "type", "state"),
-	"jobs_age": told("jobs_oldest_age_seconds",
-		"How long ago the oldest of them was made; 0 where there is none.", "type", "state"),
-	"reservations_open":     told("reservations_open", "Reservations of credits whose work has not ended."),
-	"reservations_open_sum": told("reservations_open_credits", "Credits that are set aside by them."),
-	"reservations_open_age": told("reservations_open_oldest_age_seconds",
-		"How long ago the oldest of them was made; 0 where there is none."),
-	"accounts_lost": told("accounts_needing_reconnection",
-		"Social accounts that a person has to connect again, by network.", "platform"),
-	"pauses": told("pauses", "What is paused or switched off, by scope and action.", "scope",
-		"action"),
-	"ledger_audit_complaints": told("ledger_audit_complaints", "What did not add up when the ledger was audited last."),
+// clusterDescs describe the metrics of the whole installation by the names of their figures. All nodes report the same.
+var clusterDescs = map[string]*prometheus.Desc{
+	"posts_due": newDesc("posts_due",
+		"Scheduled posts that are due but not yet submitted. held: their team is closed or publishing is paused.", "held"),
+	"posts_due_age":  newDesc("posts_due_oldest_age_seconds", "How long the oldest of them has been due, or 0.", "held"),
+	"deliveries":     newDesc("deliveries", "Unfinished deliveries by phase.", "phase"),
+	"deliveries_age": newDesc("deliveries_oldest_age_seconds", "Age of the oldest of them, or 0.", "phase"),
+	"posts_unconfirmed": newDesc("posts_unconfirmed",
+		"Accounts of posts whose outcome is unknown and must be decided by a person."),
+	"posts_unconfirmed_age": newDesc("posts_unconfirmed_oldest_age_seconds",
+		"How long the oldest of them has been unconfirmed, or 0."),
+	"jobs":                  newDesc("jobs", "Unfinished jobs by type and state.", "type", "state"),
+	"jobs_age":              newDesc("jobs_oldest_age_seconds", "Age of the oldest of them, or 0.", "type", "state"),
+	"reservations_open":     newDesc("reservations_open", "Reservations of credits for unfinished work."),
+	"reservations_open_sum": newDesc("reservations_open_credits", "Credits in open reservations."),
+	"reservations_open_age": newDesc("reservations_open_oldest_age_seconds", "Age of the oldest open reservation, or 0."),
+	"accounts_lost": newDesc("accounts_needing_reconnection",
+		"Social accounts that a person must reconnect, by network.", "platform"),
+	"pauses":                  newDesc("pauses", "Active pauses and switches by scope and action.", "scope", "action"),
+	"ledger_audit_complaints": newDesc("ledger_audit_complaints", "Problems found by the last audit of the ledger."),
 }
 
-var measuredAge = told("measured_age_seconds",
-	"How long ago figures of the whole installation were measured: loads, and the audit of the ledger.", "measure")
+var measuredAge = newDesc("measured_age_seconds",
+	"Age of the last measurement of the installation: loads, or the audit of the ledger.", "measure")
 
-func told(name, help string, labels ...string) *prometheus.Desc {
+// newDesc returns the description of a metric of pressroom.
+func newDesc(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("pressroom_"+name, help, labels, nil)
 }
 
-// buildStanding makes what looks after the installation as a whole, and after what this node depends on.
-func (s *Server) buildStanding() {
-	s.standing = clusterstats.New(s.db,
-		clusterstats.Measure{Name: "loads", Every: loadsEvery, Do: s.measureLoads},
-		clusterstats.Measure{Name: "ledger", Every: ledgerEvery, Do: s.measureLedger})
-	s.checks = s.dependencies()
-	s.metrics.registry.MustRegister(&standingState{s.standing, s.db.Now}, s.checks, &poolState{s.db},
-		&expiryState{s.certs})
+// buildClusterStats builds the measurements of the installation and the checks of this node's dependencies.
+func (s *Server) buildClusterStats() {
+	s.clusterStats = clusterstats.New(s.db,
+		clusterstats.Measure{Name: "loads", Every: loadInterval, Do: s.measureLoads},
+		clusterstats.Measure{Name: "ledger", Every: auditInterval, Do: s.measureLedger})
+	s.checks = s.newDependencies()
+	s.metrics.registry.MustRegister(&clusterCollector{s.clusterStats, s.db.Now}, s.checks, &poolCollector{s.db},
+		&certificateCollector{s.certs})
 	s.metrics.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "pressroom_clock_ahead_seconds",
-		Help: "How far the machine's clock is ahead of PostgreSQL's, by which all nodes go; below zero where it " +
-			"is behind.",
+		Help: "Seconds by which the machine's clock is ahead of PostgreSQL's, which all nodes use. Negative if behind.",
 	}, func() float64 { return s.db.ClockAhead().Seconds() }))
 	if s.cfg.Role != RoleAPI {
 		s.metrics.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "pressroom_queue_pulse_age_seconds",
-			Help: "How long ago the queue last brought this node something; it is sent a trial every 5 seconds.",
+			Help: "Seconds since the queue last delivered a pulse to this node. One is sent every 5 seconds.",
 		}, func() float64 { return s.db.Now().Sub(s.waker.LastPulse()).Seconds() }))
 	}
 }
 
-// standingState is what Prometheus reads of the whole installation as it asks: no query is made for that.
-type standingState struct {
-	standing *clusterstats.Service
-	now      func() time.Time
+// clusterCollector reports the last measurements of the installation. It makes no query.
+type clusterCollector struct {
+	stats *clusterstats.Service
+	now   func() time.Time
 }
 
-// Describe names what Collect tells.
-func (*standingState) Describe(out chan<- *prometheus.Desc) {
+// Describe sends the descriptions of the metrics.
+func (*clusterCollector) Describe(out chan<- *prometheus.Desc) {
 	out <- measuredAge
-	for _, desc := range installation {
+	for _, desc := range clusterDescs {
 		out <- desc
 	}
 }
 
-// Collect tells what was measured last. A figure that only a newer node knows is left out.
-func (c *standingState) Collect(out chan<- prometheus.Metric) {
-	for _, last := range c.standing.Last() {
+// Collect sends the last figures. It skips figures that only a newer node knows.
+func (c *clusterCollector) Collect(out chan<- prometheus.Metric) {
+	for _, last := range c.stats.Last() {
 		if last.MeasuredAt.IsZero() {
 			continue
 		}
 		out <- prometheus.MustNewConstMetric(measuredAge, prometheus.GaugeValue, c.age(last.MeasuredAt), last.Name)
 		for _, f := range last.Figures {
-			desc, known := installation[f.Name]
+			desc, known := clusterDescs[f.Name]
 			if !known {
 				continue
 			}
@@ -105,29 +98,29 @@ func (c *standingState) Collect(out chan<- prometheus.Metric) {
 				value = c.age(f.Since)
 			}
 			if metric, err := prometheus.NewConstMetric(desc, prometheus.GaugeValue, value, f.Labels...); err == nil {
-				out <- metric // a newer node may give it other labels
+				out <- metric // the labels of a newer node may differ
 			}
 		}
 	}
 }
 
-func (c *standingState) age(since time.Time) float64 { return max(0, c.now().Sub(since).Seconds()) }
+func (c *clusterCollector) age(since time.Time) float64 { return max(0, c.now().Sub(since).Seconds()) }
 
-// counts gathers figures that come in pairs: how many, and since when. What is expected is told as 0 where there is
-// none.
+// counts collects pairs of figures: a count and the age of the oldest item.
 type counts struct {
 	figures []clusterstats.Figure
-	told    map[[2]string]bool
+	added   map[[2]string]bool
 }
 
 func (c *counts) add(name string, n int64, oldest time.Time, labels ...string) {
 	c.figures = append(c.figures, clusterstats.Figure{Name: name, Labels: labels, Value: float64(n)},
 		clusterstats.Figure{Name: name + "_age", Labels: labels, Since: oldest})
-	c.told[key(name, labels)] = true
+	c.added[key(name, labels)] = true
 }
 
+// expect adds 0 if a figure is missing.
 func (c *counts) expect(name string, labels ...string) {
-	if !c.told[key(name, labels)] {
+	if !c.added[key(name, labels)] {
 		c.add(name, 0, time.Time{}, labels...)
 	}
 }
@@ -136,9 +129,9 @@ func key(name string, labels []string) [2]string {
 	return [2]string{name, strings.Join(labels, "\x00")}
 }
 
-// measureLoads counts what waits or is under way.
+// measureLoads counts waiting and running work.
 func (s *Server) measureLoads(ctx context.Context) ([]clusterstats.Figure, error) {
-	c := &counts{told: map[[2]string]bool{}}
+	c := &counts{added: map[[2]string]bool{}}
 	for _, measure := range []func(context.Context, *counts) error{
 		s.countPosts, s.countDeliveries, s.countJobs, s.countReservations, s.countAccounts, s.countPauses,
 	} {
@@ -213,14 +206,14 @@ func (s *Server) countAccounts(ctx context.Context, c *counts) error {
 	if err != nil {
 		return err
 	}
-	of := map[string]int64{}
+	byPlatform := map[string]int64{}
 	for _, platform := range s.platforms {
-		of[platform] = 0
+		byPlatform[platform] = 0
 	}
 	for _, l := range lost {
-		of[l.Platform] = l.Accounts
+		byPlatform[l.Platform] = l.Accounts
 	}
-	for platform, n := range of {
+	for platform, n := range byPlatform {
 		c.figures = append(c.figures,
 			clusterstats.Figure{Name: "accounts_lost", Labels: []string{platform}, Value: float64(n)})
 	}
@@ -232,28 +225,28 @@ func (s *Server) countPauses(ctx context.Context, c *counts) error {
 	if err != nil {
 		return err
 	}
-	of := map[[2]string]int64{}
+	byAction := map[[2]string]int64{}
 	for _, scope := range []string{"service", "team", "key"} {
-		of[[2]string{scope, "everything"}] = 0
+		byAction[[2]string{scope, "everything"}] = 0
 	}
 	for _, p := range pauses {
-		of[[2]string{string(p.Scope), string(p.Action)}]++
+		byAction[[2]string{string(p.Scope), string(p.Action)}]++
 	}
-	for what, n := range of {
+	for labels, n := range byAction {
 		c.figures = append(c.figures,
-			clusterstats.Figure{Name: "pauses", Labels: []string{what[0], what[1]}, Value: float64(n)})
+			clusterstats.Figure{Name: "pauses", Labels: labels[:], Value: float64(n)})
 	}
 	return nil
 }
 
-// measureLedger proves the ledger, as pressroom admin audit does.
+// measureLedger audits the ledger, as pressroom admin audit does.
 func (s *Server) measureLedger(ctx context.Context) ([]clusterstats.Figure, error) {
 	report, err := s.Credits.Audit(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if !report.Sound() {
-		s.cfg.Log.ErrorContext(ctx, "the ledger of credits does not add up: see pressroom admin audit", "complaints",
+		s.cfg.Log.ErrorContext(ctx, "the credit ledger is inconsistent; run pressroom admin audit", "complaints",
 			report.Total)
 	}
 	return []clusterstats.Figure{{Name: "ledger_audit_complaints", Value: float64(report.Total)}}, nil

@@ -10,14 +10,14 @@ import (
 	"pressroom/internal/sandbox"
 )
 
-// demoPerson is who the demo team is on the sandbox networks that are connected in a browser.
+// demoPerson is the team's user name on sandbox networks that are connected in a browser.
 const demoPerson = "harbour.coffee"
 
-// demoChoice is which of several accounts the team takes, where it is not the first: at LinkedIn the person's company.
+// demoChoice is the index of the account to connect if it is not the first: on LinkedIn, the person's company.
 var demoChoice = map[string]int{"linkedin": 1}
 
-// connectEverywhere connects an account on every network that is connected in a browser, as a person would: by a link,
-// the network's consent page and back. One that is there and works stays as it is.
+// connectEverywhere connects an account on every network that is connected in a browser, as a person would: with a link
+// and the network's consent page. It skips working accounts.
 func (q *Quickstart) connectEverywhere(ctx context.Context, team int64) error {
 	members, err := q.Teams.Members(ctx, team)
 	if err != nil {
@@ -29,24 +29,24 @@ func (q *Quickstart) connectEverywhere(ctx context.Context, team int64) error {
 			continue
 		}
 		args := operation.Arguments{"platform": platform}
-		if id, there := q.Accounts.FindFirst(ctx, team, platform); there {
-			again, err := q.mustReconnect(ctx, id)
+		if id, found := q.Accounts.FindFirst(ctx, team, platform); found {
+			reconnect, err := q.mustReconnect(ctx, id)
 			if err != nil {
 				return err
 			}
-			if !again {
+			if !reconnect {
 				continue
 			}
 			args = operation.Arguments{"account_id": id}
 		}
-		if err := q.connectByPage(ctx, owner, platform, args); err != nil {
+		if err := q.connectInBrowser(ctx, owner, platform, args); err != nil {
 			return fmt.Errorf("connecting the demo account on %s: %w", platform, err)
 		}
 	}
 	return nil
 }
 
-// mustReconnect tells whether a connection is lost, which a marker can do, or leads to where the sandbox was before.
+// mustReconnect reports whether a connection is lost or has an earlier address of the sandbox.
 func (q *Quickstart) mustReconnect(ctx context.Context, account int64) (bool, error) {
 	g, err := q.Accounts.Grant(ctx, account)
 	if err != nil || g.Lost {
@@ -58,8 +58,8 @@ func (q *Quickstart) mustReconnect(ctx context.Context, account int64) (bool, er
 	return true, q.Accounts.MarkLost(ctx, account, g)
 }
 
-func (q *Quickstart) connectByPage(ctx context.Context, owner int64, platform string, args operation.Arguments) error {
-	out, err := q.ask(ctx, "get_connect_link", args)
+func (q *Quickstart) connectInBrowser(ctx context.Context, owner int64, platform string, args operation.Arguments) error {
+	out, err := q.call(ctx, "get_connect_link", args)
 	if err != nil {
 		return err
 	}
@@ -73,13 +73,13 @@ func (q *Quickstart) connectByPage(ctx context.Context, owner int64, platform st
 	if err != nil {
 		return err
 	}
-	answer, err := sandbox.Allow(ctx, consent, demoPerson)
+	callback, err := sandbox.Allow(ctx, consent, demoPerson)
 	if err != nil {
 		return err
 	}
 	end, err := q.Connects.Return(ctx, owner,
 		account.Returned{
-			Platform: platform, State: answer.Get("state"), Code: answer.Get("code"), Error: answer.Get("error"),
+			Platform: platform, State: callback.Get("state"), Code: callback.Get("code"), Error: callback.Get("error"),
 		})
 	if err == nil && end.Choice != 0 {
 		_, err = q.Connects.Choose(ctx, owner, end.Choice, demoChoice[platform])

@@ -11,8 +11,8 @@ import (
 	"pressroom/internal/sandbox"
 )
 
-// demoEarlier are posts of the demo team from before it had pressroom, so that its accounts have figures. Their times
-// are days before the first start, and hours of the demo team's day.
+// demoEarlier are posts from before the team used pressroom, so that its accounts have figures. Their times are days
+// before the first start and hours in the team's time zone.
 var demoEarlier = []struct {
 	days, hour int
 	text       string
@@ -31,9 +31,9 @@ var demoEarlier = []struct {
 	{3, 12, "Ada is back from the farms with a notebook full of rain and a bag full of samples. #coffee"},
 }
 
-// earlierPosts gives the demo team's accounts of three networks a past. What a sandbox tells of a post follows from the
-// post and its age, as a network's figures do.
-func (q *Quickstart) earlierPosts(ctx context.Context) error {
+// addEarlierPosts adds the posts to the demo team's accounts on three networks. A sandbox derives the figures of a post
+// from the post and its age.
+func (q *Quickstart) addEarlierPosts(ctx context.Context) error {
 	zone, err := time.LoadLocation(demoTimezone)
 	if err != nil {
 		return fmt.Errorf("loading the demo team's time zone: %w", err)
@@ -44,20 +44,20 @@ func (q *Quickstart) earlierPosts(ctx context.Context) error {
 		return fmt.Errorf("drawing a sample picture: %w", err)
 	}
 	year, month, day := q.db.Now().In(zone).Date()
-	plain := make([]sandbox.Earlier, len(demoEarlier))
+	textOnly := make([]sandbox.Earlier, len(demoEarlier))
 	for i, e := range demoEarlier {
-		plain[i] = sandbox.Earlier{Text: e.text, At: time.Date(year, month, day-e.days, e.hour, 4*i, 0, 0, zone)}
+		textOnly[i] = sandbox.Earlier{Text: e.text, At: time.Date(year, month, day-e.days, e.hour, 4*i, 0, 0, zone)}
 	}
-	pictured := make([]sandbox.Earlier, len(plain))
-	for i, e := range plain {
+	withImage := make([]sandbox.Earlier, len(textOnly))
+	for i, e := range textOnly {
 		e.Image = picture.Bytes()
-		pictured[i] = e
+		withImage[i] = e
 	}
 	for _, at := range []struct {
 		platform, handle string
 		posts            []sandbox.Earlier
-	}{{"bluesky", demoHandle, plain}, {"threads", demoPerson, plain}, {"instagram", demoPerson, pictured}} {
-		if err := q.box.KeepEarlier(ctx, at.platform, at.handle, at.posts); err != nil {
+	}{{"bluesky", demoHandle, textOnly}, {"threads", demoPerson, textOnly}, {"instagram", demoPerson, withImage}} {
+		if err := q.sandbox.KeepEarlier(ctx, at.platform, at.handle, at.posts); err != nil {
 			return err
 		}
 	}

@@ -10,27 +10,27 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// demoList is the ready-made list whose figures the demo team finds: that on coffee and baking.
+// demoList is the ready-made list on coffee and baking, whose hashtags are measured for the demo team.
 const demoList = int64(2)
 
-// sampleHashtags has hashtags measured that no list of the team holds. The sandbox networks tell of them within
-// seconds, as long as there are no more than the operator's accounts may ask for in the background.
+// sampleHashtags enqueues the measurement of the list's hashtags. It takes seconds, as long as they are within the
+// weekly limit of the operator's accounts.
 func (q *Quickstart) sampleHashtags(ctx context.Context) error {
-	out, err := q.ask(ctx, "get_hashtag_list", operation.Arguments{"list_id": demoList})
+	out, err := q.call(ctx, "get_hashtag_list", operation.Arguments{"list_id": demoList})
 	if err != nil {
 		return err
 	}
-	opened, ok := out.Data.(list.HashtagList)
+	hashtags, ok := out.Data.(list.HashtagList)
 	if !ok {
-		return errors.New("a ready-made list cannot be read")
+		return errors.New("reading a ready-made list: unexpected result")
 	}
-	var wanted []string
-	for _, h := range opened.Hashtags {
-		wanted = append(wanted, h.Hashtag)
+	var names []string
+	for _, h := range hashtags.Hashtags {
+		names = append(names, h.Hashtag)
 	}
 	return q.db.InTx(ctx, "quickstart.hashtags", func(ctx context.Context, tx *db.Tx) error {
-		if err := q.figures.Enqueue(ctx, tx, "", wanted); err != nil {
-			return fmt.Errorf("asking for the demo's hashtags: %w", err)
+		if err := q.figures.Enqueue(ctx, tx, "", names); err != nil {
+			return fmt.Errorf("enqueuing the demo hashtags: %w", err)
 		}
 		return nil
 	})

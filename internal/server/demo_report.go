@@ -10,19 +10,19 @@ import (
 	"pressroom/internal/domain/report"
 )
 
-// demoOperators is by how many accounts the sandbox's Instagram is asked: each may ask for 30 hashtags in a week, a
-// third of them in the background.
+// demoOperators is the number of the operator's accounts on the sandbox's Instagram. Each may query 30 hashtags a week,
+// a third of them in the background.
 const demoOperators = 6
 
-// sandboxSources are the official sources, as the sandbox networks speak them.
+// sandboxSources returns the settings of official providers in the sandbox.
 func (q *Quickstart) sandboxSources(ctx context.Context) (SourceSettings, error) {
-	operated, err := q.box.Operator(ctx, demoOperators)
+	accounts, err := q.sandbox.Operator(ctx, demoOperators)
 	if err != nil {
-		return SourceSettings{}, fmt.Errorf("making the operator's accounts: %w", err)
+		return SourceSettings{}, fmt.Errorf("creating the operator's accounts: %w", err)
 	}
 	graph := &instagramgraph.Options{URL: q.Greeting.SandboxURL + "/instagram/facebook", Hashtags: true}
-	for _, one := range operated {
-		graph.Accounts = append(graph.Accounts, instagramgraph.Account{ID: one.ID, Token: one.Token})
+	for _, a := range accounts {
+		graph.Accounts = append(graph.Accounts, instagramgraph.Account{ID: a.ID, Token: a.Token})
 	}
 	research := &tiktokresearch.Options{
 		Eligible: true, URL: q.Greeting.SandboxURL + "/tiktok", ClientKey: "quickstart", ClientSecret: "quickstart",
@@ -30,29 +30,28 @@ func (q *Quickstart) sandboxSources(ctx context.Context) (SourceSettings, error)
 	return SourceSettings{InstagramGraph: graph, TikTokResearch: research}, nil
 }
 
-// demoSubject is the profile of the report that the demo team finds.
+// demoSubject is the profile of the sample report.
 const demoSubject = "studio.north"
 
-// sampleReport has a report made that costs nothing: in the background, once the service runs.
+// sampleReport creates a report free of charge. It is made once the service runs.
 func (q *Quickstart) sampleReport(ctx context.Context, team int64) error {
 	if err := q.Reports.CreateFree(ctx, team,
 		report.CreateInput{Type: report.Profile, Platform: "instagram", Subject: demoSubject}); err != nil {
-		return fmt.Errorf("making the demo report: %w", err)
+		return fmt.Errorf("creating the demo report: %w", err)
 	}
 	return nil
 }
 
 const (
-	samplesWithin = 15 * time.Second // for what the demo team finds to be finished
-	samplesEvery  = 50 * time.Millisecond
+	reportTimeout      = 15 * time.Second
+	reportPollInterval = 50 * time.Millisecond
 )
 
-// Finished waits until the report is made that the demo team finds. A service that runs slowly is not waited for
-// without end.
-func (q *Quickstart) Finished(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, samplesWithin)
+// WaitForReport waits until the sample report is finished, but not longer than reportTimeout.
+func (q *Quickstart) WaitForReport(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
 	defer cancel()
-	tick := time.NewTicker(samplesEvery)
+	tick := time.NewTicker(reportPollInterval)
 	defer tick.Stop()
 	for {
 		var pending int
@@ -62,7 +61,7 @@ func (q *Quickstart) Finished(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return nil
 		case err != nil:
-			return fmt.Errorf("looking for the demo report: %w", err)
+			return fmt.Errorf("reading the demo report: %w", err)
 		case pending == 0:
 			return nil
 		}

@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/domain/voice"
 )
 
-// demoVoices are how the demo team writes, its default first.
+// demoVoices are the demo team's brand voices, the default first.
 var demoVoices = []voice.Draft{
 	{Name: "Harbour Coffee", Guide: voice.Guide{
 		BusinessDescription: "Harbour Coffee roasts coffee and runs a café on the quay. The beans come from four " +
@@ -18,8 +18,7 @@ var demoVoices = []voice.Draft{
 		Audiences: []voice.BrandVoiceAudience{
 			{Name: "Regulars", Description: "They live nearby, come before work and know the staff by name."},
 			{Name: "Weekend visitors",
-				Description: "They walk along the water and want to know when the café is open " +
-					"and what there is to eat."},
+				Description: "They walk along the water and want to know when the café is open and what there is to eat."},
 		},
 		EmojiPolicy: voice.FewEmoji,
 		Use: voice.BrandVoiceUse{
@@ -49,7 +48,7 @@ var demoVoices = []voice.Draft{
 	}},
 }
 
-// sampleVoices gives the demo team its voices, made by its owner as in the app.
+// sampleVoices creates the brand voices as the owner would in the app.
 func (q *Quickstart) sampleVoices(ctx context.Context, team int64) error {
 	owner, err := q.Teams.InApp(ctx, q.owner, team)
 	if err != nil {
@@ -58,7 +57,7 @@ func (q *Quickstart) sampleVoices(ctx context.Context, team int64) error {
 	call := operation.Call{Actor: owner, RequestID: "quickstart", Now: q.db.Now()}
 	for _, d := range demoVoices {
 		if _, err := q.Voices.Create(ctx, call, d); err != nil {
-			return fmt.Errorf("making a demo voice: %w", err)
+			return fmt.Errorf("creating a demo voice: %w", err)
 		}
 	}
 	return nil

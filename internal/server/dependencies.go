@@ -13,37 +13,37 @@ import (
 )
 
 const (
-	checkEvery  = 15 * time.Second
-	checkWithin = 5 * time.Second // longer is no answer
+	checkInterval = 15 * time.Second
+	checkTimeout  = 5 * time.Second
 )
 
-// dependencies are what this node needs others for. They are asked in the background, so that whoever reads /metrics
-// waits for none of them.
+// dependencies checks the services that this node depends on. It checks them in the background, so that a request for
+// /metrics does not wait.
 type dependencies struct {
-	ask map[string]func(context.Context) error
-	log *slog.Logger
+	checks map[string]func(context.Context) error
+	log    *slog.Logger
 
 	mu   sync.Mutex
-	last map[string]answer
+	last map[string]checkResult
 }
 
-type answer struct {
-	up    bool
-	took  time.Duration
-	since time.Time // that it does not answer
+type checkResult struct {
+	up   bool
+	took time.Duration
+	down time.Time // since when
 }
 
-var errSilent = errors.New("it does not answer")
+var errNoResponse = errors.New("no response")
 
-func (s *Server) dependencies() *dependencies {
+func (s *Server) newDependencies() *dependencies {
 	d := &dependencies{
-		last: map[string]answer{}, log: s.cfg.Log,
-		ask: map[string]func(context.Context) error{"database": s.db.Ping, "files": s.blobs.Ping},
+		last: map[string]checkResult{}, log: s.cfg.Log,
+		checks: map[string]func(context.Context) error{"database": s.db.Ping, "files": s.blobs.Ping},
 	}
 	if s.cfg.Redis != "" {
-		d.ask["redis"] = func(ctx context.Context) error {
-			if _, answering := s.rates.Shared(ctx); !answering {
-				return errSilent
+		d.checks["redis"] = func(ctx context.Context) error {
+			if _, up := s.rates.Shared(ctx); !up {
+				return errNoResponse
 			}
 			return nil
 		}
@@ -52,7 +52,7 @@ func (s *Server) dependencies() *dependencies {
 }
 
 func (d *dependencies) run(ctx context.Context) {
-	tick := time.NewTicker(checkEvery)
+	tick := time.NewTicker(checkInterval)
 	defer tick.Stop()
 	for {
 		d.check(ctx)
@@ -64,55 +64,55 @@ func (d *dependencies) run(ctx context.Context) {
 	}
 }
 
-// check asks all of them, side by side: one that hangs holds no other up.
+// check checks all dependencies concurrently.
 func (d *dependencies) check(ctx context.Context) {
-	within, cancel := context.WithTimeout(ctx, checkWithin)
+	checkCtx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	var all sync.WaitGroup
-	for name, ask := range d.ask {
+	for name, check := range d.checks {
 		all.Go(func() {
 			began := time.Now()
-			if err := ask(within); ctx.Err() == nil { // else this node ends
-				d.note(name, began, err)
+			if err := check(checkCtx); ctx.Err() == nil { // otherwise this node is stopping
+				d.record(name, began, err)
 			}
 		})
 	}
 	all.Wait()
 }
 
-// note keeps what one answered, and tells the log where that is another answer than before.
-func (d *dependencies) note(name string, began time.Time, err error) {
+// record stores a result and logs a change.
+func (d *dependencies) record(name string, began time.Time, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	last, asked := d.last[name]
-	now := answer{up: err == nil, took: time.Since(began)}
+	last, checked := d.last[name]
+	now := checkResult{up: err == nil, took: time.Since(began)}
 	switch {
-	case !now.up && (!asked || last.up):
-		now.since = began
-		d.log.Warn("what this node depends on does not answer", "dependency", name, "error", err)
+	case !now.up && (!checked || last.up):
+		now.down = began
+		d.log.Warn("dependency is down", "dependency", name, "error", err)
 	case !now.up:
-		now.since = last.since
-	case asked && !last.up:
-		d.log.Info("what this node depends on answers again", "dependency", name, "after", time.Since(last.since).
-			Round(time.Second).String())
+		now.down = last.down
+	case checked && !last.up:
+		d.log.Info("dependency is up again", "dependency", name,
+			"after", time.Since(last.down).Round(time.Second).String())
 	}
 	d.last[name] = now
 }
 
 var (
-	dependencyUp = told("dependency_up",
-		"1 where what this node depends on answered when it was asked last: the database, the store of files, Redis "+
-			"where one is set.", "dependency")
-	dependencyTook = told("dependency_check_seconds", "How long it took to answer that.", "dependency")
+	dependencyUp = newDesc("dependency_up",
+		"1 if the last check of a dependency succeeded: the database, the file store, or Redis if configured.",
+		"dependency")
+	dependencyTook = newDesc("dependency_check_seconds", "Duration of the last dependency check.", "dependency")
 )
 
-// Describe names what Collect tells.
+// Describe sends the descriptions of the metrics.
 func (*dependencies) Describe(out chan<- *prometheus.Desc) {
 	out <- dependencyUp
 	out <- dependencyTook
 }
 
-// Collect tells what each answered last; nothing before it was asked.
+// Collect sends the results of the last checks.
 func (d *dependencies) Collect(out chan<- prometheus.Metric) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -126,31 +126,31 @@ func (d *dependencies) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// poolState is what Prometheus reads of the connections to the database as it asks.
-type poolState struct{ db *db.DB }
+// poolCollector reports the state of the database's connection pools.
+type poolCollector struct{ db *db.DB }
 
 var (
-	poolConnections = told("database_connections",
-		"Connections to the database, by pool and whether they are in_use or idle.", "pool", "state")
-	poolMost   = told("database_connections_max", "How many connections a pool may have.", "pool")
-	poolWaits  = told("database_connection_waits_total", "How often somebody had to wait for a connection.", "pool")
-	poolWaited = told("database_connection_wait_seconds_total", "How long they waited in all.", "pool")
+	poolConnections = newDesc("database_connections",
+		"Database connections by pool and state (in_use or idle).", "pool", "state")
+	poolMax    = newDesc("database_connections_max", "Maximum connections of a pool.", "pool")
+	poolWaits  = newDesc("database_connection_waits_total", "Number of waits for a connection.", "pool")
+	poolWaited = newDesc("database_connection_wait_seconds_total", "Total time waited for a connection.", "pool")
 )
 
-// Describe names what Collect tells.
-func (*poolState) Describe(out chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{poolConnections, poolMost, poolWaits, poolWaited} {
+// Describe sends the descriptions of the metrics.
+func (*poolCollector) Describe(out chan<- *prometheus.Desc) {
+	for _, desc := range []*prometheus.Desc{poolConnections, poolMax, poolWaits, poolWaited} {
 		out <- desc
 	}
 }
 
-// Collect tells how the pools stand.
-func (p *poolState) Collect(out chan<- prometheus.Metric) {
+// Collect sends the state of each pool.
+func (p *poolCollector) Collect(out chan<- prometheus.Metric) {
 	for pool, stats := range p.db.Pools() {
 		out <- prometheus.MustNewConstMetric(poolConnections, prometheus.GaugeValue, float64(stats.InUse), pool,
 			"in_use")
 		out <- prometheus.MustNewConstMetric(poolConnections, prometheus.GaugeValue, float64(stats.Idle), pool, "idle")
-		out <- prometheus.MustNewConstMetric(poolMost, prometheus.GaugeValue, float64(stats.MaxOpenConnections), pool)
+		out <- prometheus.MustNewConstMetric(poolMax, prometheus.GaugeValue, float64(stats.MaxOpenConnections), pool)
 		out <- prometheus.MustNewConstMetric(poolWaits, prometheus.CounterValue, float64(stats.WaitCount), pool)
 		out <- prometheus.MustNewConstMetric(poolWaited, prometheus.CounterValue, stats.WaitDuration.Seconds(), pool)
 	}

@@ -11,8 +11,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// buildLeaving joins what lets data go to those who hold it.
-func (s *Server) buildLeaving() {
+// buildErasure builds the deletion and export of data.
+func (s *Server) buildErasure() {
 	secrets := map[string]string{}
 	if s.cfg.Networks.Secret != nil {
 		for platform, name := range map[string]string{
@@ -34,7 +34,7 @@ func (s *Server) buildLeaving() {
 		},
 		Open: func(ctx context.Context, team, id int64) (io.ReadCloser, error) {
 			opened, err := s.Media.OpenForExport(ctx, team, id)
-			if errors.Is(err, blob.ErrNotFound) { // the audit tells of it; an export goes on without the file
+			if errors.Is(err, blob.ErrNotFound) { // the audit reports it; the export continues without the file
 				return nil, apierr.Missing().Wrap(err)
 			}
 			return opened, err

@@ -18,37 +18,38 @@ import (
 	"pressroom/internal/platform/tlscert"
 )
 
-// door is a listener with who answers there.
-type door struct {
+// httpListener is a listener with its server.
+type httpListener struct {
 	server   *http.Server
 	listener net.Listener
 	tls      bool
 }
 
-func (d door) serve() error {
-	serve := d.server.Serve
-	if d.tls {
-		serve = func(l net.Listener) error { return d.server.ServeTLS(l, "", "") }
+func (l httpListener) serve() error {
+	serve := l.server.Serve
+	if l.tls {
+		serve = func(tcp net.Listener) error { return l.server.ServeTLS(tcp, "", "") }
 	}
-	if err := serve(d.listener); err != nil {
-		return fmt.Errorf("serving at %s: %w", d.listener.Addr(), err)
+	if err := serve(l.listener); err != nil {
+		return fmt.Errorf("serving at %s: %w", l.listener.Addr(), err)
 	}
 	return nil
 }
 
-// doors opens what this node listens at beside its own address, which is open.
-func (s *Server) doors(listener net.Listener) ([]door, error) {
-	own := door{server: newHTTPServer(s.handler), listener: listener}
+// openListeners returns the public listener, which is already open, and opens the others.
+func (s *Server) openListeners(public net.Listener) ([]httpListener, error) {
+	first := httpListener{server: newHTTPServer(s.handler), listener: public}
 	if s.certs != nil {
-		own.server.TLSConfig, own.tls = s.certs.TLS(), true
+		first.server.TLSConfig, first.tls = s.certs.TLS(), true
 	}
-	out := []door{own}
+	out := []httpListener{first}
 	for _, more := range []struct {
-		addr, what string
-		answers    http.Handler
-	}{{s.cfg.MetricsAddr, "for /metrics (--metrics-addr)", s.MetricsHandler()}, {
-		s.cfg.PlainAddr, "for plain HTTP (--plain-addr)", s.plain(),
-	}} {
+		addr, purpose string
+		handler       http.Handler
+	}{
+		{s.cfg.MetricsAddr, "for /metrics (--metrics-addr)", s.MetricsHandler()},
+		{s.cfg.PlainAddr, "for plain HTTP (--plain-addr)", s.plainHandler()},
+	} {
 		if more.addr == "" {
 			continue
 		}
@@ -57,41 +58,41 @@ func (s *Server) doors(listener net.Listener) ([]door, error) {
 			for _, opened := range out[1:] {
 				_ = opened.listener.Close() // the program does not start
 			}
-			return nil, fmt.Errorf("listening %s: %w", more.what, err)
+			return nil, fmt.Errorf("listening %s: %w", more.purpose, err)
 		}
-		out = append(out, door{server: newHTTPServer(more.answers), listener: l})
+		out = append(out, httpListener{server: newHTTPServer(more.handler), listener: l})
 	}
 	return out, nil
 }
 
 // listen serves until the context ends or a listener fails.
-func (s *Server) listen(ctx context.Context, listener net.Listener) error {
-	doors, err := s.doors(listener)
+func (s *Server) listen(ctx context.Context, public net.Listener) error {
+	listeners, err := s.openListeners(public)
 	if err != nil {
 		return err
 	}
-	failed := make(chan error, len(doors))
-	refusals := &refusals{s.cfg.PublicURL, s.cfg.Log, s.securityHeaders()}
-	for _, d := range doors {
-		d.server.ErrorLog = slog.NewLogLogger(s.cfg.Log.Handler(), slog.LevelWarn) // of connections that fail, mostly
-		refusals.attach(&d)
-		go func() { failed <- d.serve() }()
+	failed := make(chan error, len(listeners))
+	problems := &protocolErrors{s.cfg.PublicURL, s.cfg.Log, s.securityHeaders()}
+	for _, l := range listeners {
+		l.server.ErrorLog = slog.NewLogLogger(s.cfg.Log.Handler(), slog.LevelWarn) // mostly failed connections
+		problems.attach(&l)
+		go func() { failed <- l.serve() }()
 	}
-	if s.certs != nil { // whoever gives certificates comes to look at what is being served
+	if s.certs != nil { // a certificate authority connects to validate the domain
 		err = s.certs.Manage(ctx)
 	}
 	if err == nil {
 		select {
 		case <-ctx.Done():
-			err = s.takeLeave(failed)
+			err = s.announceShutdown(failed)
 		case err = <-failed:
 		}
 	}
 	s.jobs.EndWaits()
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 	defer cancel()
-	for _, d := range doors {
-		err = errors.Join(err, s.cutOff("requests", d.server.Shutdown(ending)))
+	for _, l := range listeners {
+		err = errors.Join(err, s.ignoreTimeout("requests", l.server.Shutdown(stopping)))
 	}
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
@@ -99,53 +100,51 @@ func (s *Server) listen(ctx context.Context, listener net.Listener) error {
 	return err
 }
 
-// MaxShutdownDelay is the longest that a node may serve on once it is told to end.
+// MaxShutdownDelay is the longest time that a stopping node may continue to accept requests.
 const MaxShutdownDelay = 30 * time.Second
 
-// takeLeave tells whoever asks that this node is about to go, and serves on for as long as they may take to ask.
-func (s *Server) takeLeave(failed <-chan error) error {
-	s.ending.Store(true)
+// announceShutdown makes /readyz fail and continues to serve until load balancers have noticed.
+func (s *Server) announceShutdown(failed <-chan error) error {
+	s.stopping.Store(true)
 	if delay := s.cfg.ShutdownDelay; delay > 0 {
-		s.cfg.Log.Info("about to stop: /readyz answers 503, and requests are served on", "for", delay.String())
+		s.cfg.Log.Info("about to stop: /readyz returns 503, requests are still served", "for", delay.String())
 		select {
 		case <-time.After(delay):
 		case err := <-failed:
 			return err
 		}
 	}
-	s.cfg.Log.Info("stopping: taking no more requests and letting what is under way end", "at_most", drain.String())
+	s.cfg.Log.Info("stopping: no new requests, finishing running ones", "at_most", drainTimeout.String())
 	return nil
 }
 
 const (
-	headersWithin = 10 * time.Second
-	readWithin    = time.Minute
-	writeWithin   = 2 * time.Minute
-	idleFor       = 2 * time.Minute
-	maxHeaders    = 64 << 10 // bytes
+	headerTimeout  = 10 * time.Second
+	readTimeout    = time.Minute
+	writeTimeout   = 2 * time.Minute
+	idleTimeout    = 2 * time.Minute
+	maxHeaderBytes = 64 << 10
 
-	// Of HTTP/2: how many requests a connection may have under way, after how long without a word it is asked whether
-	// it is still there, how long it has to answer that, and how long it may take nothing that is written to it.
-	maxStreams  = 128
-	pingAfter   = 30 * time.Second
-	pingWithin  = 15 * time.Second
-	takesWithin = 30 * time.Second
+	// HTTP/2: concurrent requests of a connection, and when an unresponsive connection is closed.
+	maxStreams       = 128
+	pingInterval     = 30 * time.Second
+	pingTimeout      = 15 * time.Second
+	writeByteTimeout = 30 * time.Second
 )
 
 func newHTTPServer(h http.Handler) *http.Server {
-	return &http.Server{Handler: alone(h), ReadHeaderTimeout: headersWithin, ReadTimeout: readWithin,
-		WriteTimeout: writeWithin, IdleTimeout: idleFor, MaxHeaderBytes: maxHeaders,
+	return &http.Server{Handler: closeAfterChunked(h), ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout,
+		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 		HTTP2: &http.HTTP2Config{
-			MaxConcurrentStreams: maxStreams, SendPingTimeout: pingAfter, PingTimeout: pingWithin,
-			WriteByteTimeout: takesWithin,
+			MaxConcurrentStreams: maxStreams, SendPingTimeout: pingInterval, PingTimeout: pingTimeout,
+			WriteByteTimeout: writeByteTimeout,
 		},
-		DisableGeneralOptionsHandler: true} // OPTIONS is no method of any address
+		DisableGeneralOptionsHandler: true} // no endpoint supports OPTIONS
 }
 
-// alone ends the connection after a request that came in chunks. It may have told a length too, which net/http passes
-// over and a proxy before us may not: what follows on the connection would be one request for it and another one for
-// us (RFC 9112, section 6.1).
-func alone(next http.Handler) http.Handler {
+// closeAfterChunked closes the connection after a chunked request. It may also have a Content-Length, which net/http
+// ignores but a proxy may not: they would disagree on where the next request starts (RFC 9112, section 6.1).
+func closeAfterChunked(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.TransferEncoding) > 0 {
 			w.Header().Set("Connection", "close")
@@ -154,28 +153,28 @@ func alone(next http.Handler) http.Handler {
 	})
 }
 
-// openCertificates is nil where the program does not speak TLS itself.
+// openCertificates returns nil if the program does not terminate TLS.
 func openCertificates(cfg Config) (*tlscert.Certificates, error) {
 	opts := cfg.Certificates
 	if !opts.Enabled() || cfg.LookAtFiles {
-		return nil, nil //nolint:nilnil // most programs stand behind a proxy
+		return nil, nil //nolint:nilnil // most installations have a proxy
 	}
 	opts.Log = cfg.Log
 	return tlscert.Open(opts)
 }
 
-// plain answers what comes without TLS: challenges of an ACME server, and people, who are led to the same page by TLS.
-// A program is not led on: it would send its key in the clear each time, and nobody would see.
-func (s *Server) plain() http.Handler {
-	h := http.Handler(http.HandlerFunc(s.lead))
+// plainHandler answers ACME challenges and redirects people to TLS. It does not redirect programs, which would send
+// their key in plain text each time without anybody noticing.
+func (s *Server) plainHandler() http.Handler {
+	h := http.Handler(http.HandlerFunc(s.redirectToTLS))
 	if s.certs != nil {
 		return s.certs.Answer(h)
 	}
 	return h
 }
 
-// lead leads a browser to TLS, and tells a program what it has done.
-func (s *Server) lead(w http.ResponseWriter, r *http.Request) {
+// redirectToTLS redirects browsers and returns an error to programs.
+func (s *Server) redirectToTLS(w http.ResponseWriter, r *http.Request) {
 	path := r.URL.Path
 	program := path == rest.Prefix || strings.HasPrefix(path, rest.Prefix+"/") || path == mcpPath ||
 		r.Header.Get("Authorization") != ""
@@ -184,11 +183,11 @@ func (s *Server) lead(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close")
 		problem.Write(w,
 			apierr.New(apierr.EndpointNotFound,
-				"Nothing is answered here without TLS: use https. A key that was sent here went through the network "+
-					"in the clear: revoke it."), s.cfg.PublicURL)
+				"Use https: nothing is served without TLS. If you sent a key, it was transmitted in plain text: revoke "+
+					"it."), s.cfg.PublicURL)
 		return
 	}
-	// The address that the operator named, and not the Host of the request, which is anybody's.
+	// The operator's public URL. The Host of the request is chosen by the client.
 	target := s.cfg.PublicURL + r.URL.EscapedPath()
 	if r.URL.RawQuery != "" {
 		target += "?" + r.URL.RawQuery
@@ -197,21 +196,21 @@ func (s *Server) lead(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusMovedPermanently)
 }
 
-// expiryState is what Prometheus reads of certificates as it asks.
-type expiryState struct{ certs *tlscert.Certificates }
+// certificateCollector reports when certificates expire.
+type certificateCollector struct{ certs *tlscert.Certificates }
 
-var expiryMetric = told("certificate_expiry_timestamp_seconds",
-	"When the certificate of a name ends, in seconds since 1970, where the program speaks TLS itself.", "name")
+var expiryMetric = newDesc("certificate_expiry_timestamp_seconds",
+	"Unix time at which a certificate expires, if the program terminates TLS.", "name")
 
-// Describe names what Collect tells.
-func (*expiryState) Describe(out chan<- *prometheus.Desc) { out <- expiryMetric }
+// Describe sends the descriptions of the metrics.
+func (*certificateCollector) Describe(out chan<- *prometheus.Desc) { out <- expiryMetric }
 
-// Collect tells when each certificate ends.
-func (e *expiryState) Collect(out chan<- prometheus.Metric) {
-	if e.certs == nil {
+// Collect sends the expiry of each certificate.
+func (c *certificateCollector) Collect(out chan<- prometheus.Metric) {
+	if c.certs == nil {
 		return
 	}
-	for name, ends := range e.certs.Expiry() {
-		out <- prometheus.MustNewConstMetric(expiryMetric, prometheus.GaugeValue, float64(ends.Unix()), name)
+	for name, expiry := range c.certs.Expiry() {
+		out <- prometheus.MustNewConstMetric(expiryMetric, prometheus.GaugeValue, float64(expiry.Unix()), name)
 	}
 }

@@ -8,112 +8,110 @@ import (
 	"time"
 )
 
-// sparing has what is told again and again be told once in a while.
-type sparing struct {
-	every time.Duration
+// throttle limits how often the same message is logged.
+type throttle struct {
+	interval time.Duration
 
 	mu   sync.Mutex
-	last map[string]saying
+	last map[string]logged
 }
 
-// saying is when something was told last, and how often it was kept back since.
-type saying struct {
-	at     time.Time
-	unsaid int
+// logged is when a message was last logged, and how often it was suppressed since.
+type logged struct {
+	at         time.Time
+	suppressed int
 }
 
-func newSparing(every time.Duration) *sparing {
-	return &sparing{every: every, last: map[string]saying{}}
+func newThrottle(interval time.Duration) *throttle {
+	return &throttle{interval: interval, last: map[string]logged{}}
 }
 
-// manySayings is how many are remembered before those that are due again are forgotten.
-const manySayings = 1000
+// maxThrottled is the number of messages after which expired ones are forgotten.
+const maxThrottled = 1000
 
-// due tells whether something is to be told now, and how often it was kept back since it was told last.
-func (s *sparing) due(what string) (int, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	last, told := s.last[what]
-	if told && time.Since(last.at) < s.every {
-		last.unsaid++
-		s.last[what] = last
+// allow reports whether a message may be logged now, and returns how often it was suppressed since the last time.
+func (t *throttle) allow(message string) (int, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	last, found := t.last[message]
+	if found && time.Since(last.at) < t.interval {
+		last.suppressed++
+		t.last[message] = last
 		return 0, false
 	}
-	if len(s.last) >= manySayings {
-		maps.DeleteFunc(s.last, func(_ string, one saying) bool { return time.Since(one.at) >= s.every })
+	if len(t.last) >= maxThrottled {
+		maps.DeleteFunc(t.last, func(_ string, l logged) bool { return time.Since(l.at) >= t.interval })
 	}
-	s.last[what] = saying{at: time.Now()}
-	return last.unsaid, true
+	t.last[message] = logged{at: time.Now()}
+	return last.suppressed, true
 }
 
-// outageEvery is how often the log is told that the same thing fails for want of the database or the store of files:
-// many parts meet it several times a second.
-const outageEvery = 30 * time.Second
+// outageInterval is how often the same error is logged while the database or the file store is unreachable, which many
+// parts notice several times a second.
+const outageInterval = 30 * time.Second
 
-// failed tells the log of what failed. What differs from what was told before is told at once: an outage says the same
-// each time.
-func (s *Server) failed(ctx context.Context, what string, err error) {
-	said := []any{"error", err}
+// logError logs an error. During an outage, the same error is throttled.
+func (s *Server) logError(ctx context.Context, message string, err error) {
+	attrs := []any{"error", err}
 	if away(err) {
-		unsaid, due := s.outage.due(what + ": " + err.Error())
-		if !due {
+		suppressed, ok := s.outages.allow(message + ": " + err.Error())
+		if !ok {
 			return
 		}
-		if unsaid > 0 {
-			said = append(said, "unsaid", unsaid)
+		if suppressed > 0 {
+			attrs = append(attrs, "suppressed", suppressed)
 		}
 	}
-	s.cfg.Log.ErrorContext(ctx, what, said...)
+	s.cfg.Log.ErrorContext(ctx, message, attrs...)
 }
 
-// quiet is a log for the queue's library, which says much: what warns or is worse, and the same once in a while. What
-// is about one job is told each time.
-func quiet(log *slog.Logger) *slog.Logger {
-	return slog.New(&quieted{log.Handler(), newSparing(outageEvery)})
+// quietLogger returns a log for the queue's library: warnings and errors only, throttled unless they are about one job.
+func quietLogger(log *slog.Logger) *slog.Logger {
+	return slog.New(&quietHandler{log.Handler(), newThrottle(outageInterval)})
 }
 
-type quieted struct {
+type quietHandler struct {
 	slog.Handler
-	told *sparing // of messages and their errors
+	throttle *throttle
 }
 
-// Enabled tells whether a line of a level is passed on.
-func (q *quieted) Enabled(ctx context.Context, level slog.Level) bool {
+// Enabled reports whether a level is logged.
+func (q *quietHandler) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && q.Handler.Enabled(ctx, level)
 }
 
-// Handle passes a line on where the same was not told a while ago.
-func (q *quieted) Handle(ctx context.Context, record slog.Record) error {
-	said, ofJob := record.Message, false
+// Handle logs a record unless it is throttled.
+func (q *quietHandler) Handle(ctx context.Context, record slog.Record) error {
+	message, aboutJob := record.Message, false
 	record.Attrs(func(a slog.Attr) bool {
 		switch a.Key {
 		case "job_id":
-			ofJob = true
+			aboutJob = true
 		case "err", "error":
-			said += ": " + a.Value.String()
+			message += ": " + a.Value.String()
 		}
 		return true
 	})
-	if ofJob {
-		return q.Handler.Handle(ctx, record) //nolint:wrapcheck // it is passed on as it is
+	if aboutJob {
+		return q.Handler.Handle(ctx, record) //nolint:wrapcheck // the handler's own error
 	}
-	unsaid, due := q.told.due(said)
-	if !due {
+	suppressed, ok := q.throttle.allow(message)
+	if !ok {
 		return nil
 	}
-	if unsaid > 0 {
+	if suppressed > 0 {
 		record = record.Clone()
-		record.AddAttrs(slog.Int("unsaid", unsaid))
+		record.AddAttrs(slog.Int("suppressed", suppressed))
 	}
-	return q.Handler.Handle(ctx, record) //nolint:wrapcheck // it is passed on as it is
+	return q.Handler.Handle(ctx, record) //nolint:wrapcheck // the handler's own error
 }
 
-// WithAttrs is the same with attributes.
-func (q *quieted) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return &quieted{q.Handler.WithAttrs(attrs), q.told}
+// WithAttrs returns a handler with attributes.
+func (q *quietHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return &quietHandler{q.Handler.WithAttrs(attrs), q.throttle}
 }
 
-// WithGroup is the same within a group.
-func (q *quieted) WithGroup(name string) slog.Handler {
-	return &quieted{q.Handler.WithGroup(name), q.told}
+// WithGroup returns a handler with a group.
+func (q *quietHandler) WithGroup(name string) slog.Handler {
+	return &quietHandler{q.Handler.WithGroup(name), q.throttle}
 }

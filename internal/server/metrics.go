@@ -19,7 +19,7 @@ import (
 	"pressroom/internal/platform/restoreguard"
 )
 
-// metrics is what the program tells Prometheus.
+// metrics are the program's metrics for Prometheus.
 type metrics struct {
 	registry *prometheus.Registry
 	lines    *prometheus.CounterVec
@@ -33,30 +33,30 @@ func newMetrics(version string, role Role) *metrics {
 	m := &metrics{registry: prometheus.NewRegistry()}
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "pressroom_build_info",
-		Help: "1 for the program that runs: its version, the Go it was built with, and what this node does.",
+		Help: "1, labeled with the version, the Go version and the role of this node.",
 	}, []string{"version", "go_version", "role"})
 	build.WithLabelValues(version, runtime.Version(), string(role)).Set(1)
 	m.lines = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "pressroom_log_lines_total", Help: "Lines of the log that warn or tell of an error, by level.",
+		Name: "pressroom_log_lines_total", Help: "Log lines with a warning or an error, by level.",
 	}, []string{"level"})
 	m.requests = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "pressroom_request_duration_seconds",
-		Help:    "Time to answer a request of the API, by operation and status.",
+		Help:    "Duration of API requests by operation and status.",
 		Buckets: prometheus.ExponentialBuckets(0.0005, 2, 14),
 	}, []string{"operation", "status"})
 	m.tools = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "pressroom_tool_duration_seconds",
-		Help:    "Time to answer a tool call, by tool and whether it was refused.",
+		Help:    "Duration of tool calls by tool and whether they returned an error.",
 		Buckets: prometheus.ExponentialBuckets(0.0005, 2, 14),
 	}, []string{"tool", "refused"})
 	m.networks = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "pressroom_network_calls_total",
-		Help: "Calls to networks: prepare, commit, resolve and permalink of a post, and collect of what became of an " +
-			"account's posts; by ok, the class of the error, or failed for a fault of ours.",
+		Help: "Calls to networks: prepare, commit, resolve and permalink for a post, collect for an account's figures. " +
+			"result is ok, the error class, or failed for an internal error.",
 	}, []string{"platform", "call", "result"})
 	m.lateness = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name:    "pressroom_delivery_lateness_seconds",
-		Help:    "Time from when a post was due at an account to when it stood there.",
+		Help:    "Time from when a post was due to when it was published.",
 		Buckets: prometheus.ExponentialBuckets(0.125, 2, 16),
 	})
 	m.registry.MustRegister(build, m.lines, m.requests, m.tools, m.networks, m.lateness, collectors.NewGoCollector(),
@@ -64,28 +64,28 @@ func newMetrics(version string, role Role) *metrics {
 	return m
 }
 
-func (m *metrics) answered(tool string, status int, took time.Duration) {
+func (m *metrics) observeRequest(tool string, status int, took time.Duration) {
 	m.requests.WithLabelValues(tool, strconv.Itoa(status)).Observe(took.Seconds())
 }
 
-func (m *metrics) called(tool string, refused bool, took time.Duration) {
+func (m *metrics) observeTool(tool string, refused bool, took time.Duration) {
 	m.tools.WithLabelValues(tool, strconv.FormatBool(refused)).Observe(took.Seconds())
 }
 
-func (m *metrics) calledNetwork(platform, call, result string) {
+func (m *metrics) countNetworkCall(platform, call, result string) {
 	m.networks.WithLabelValues(platform, call, result).Inc()
 }
 
-func (m *metrics) stood(late time.Duration) { m.lateness.Observe(late.Seconds()) }
+func (m *metrics) observeLateness(late time.Duration) { m.lateness.Observe(late.Seconds()) }
 
-// tellHeld has the figures say whether all is held; nothing while the database does not.
-func (m *metrics) tellHeld(s *restoreguard.Service) {
+// registerHold adds the metric that reports whether publishing is on hold. It is NaN while the database is unreachable.
+func (m *metrics) registerHold(s *restoreguard.Service) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "pressroom_held",
-		Help: "1 while nothing is published or charged by itself, as the database was restored or copied, or the " +
-			"operator holds it.",
+		Help: "1 while publishing and charging are on hold, because the database was restored or copied or the operator " +
+			"put them on hold.",
 	}, func() float64 {
-		ctx, cancel := context.WithTimeout(context.Background(), readyWithin)
+		ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
 		defer cancel()
 		state, err := s.State(ctx)
 		switch {
@@ -99,29 +99,28 @@ func (m *metrics) tellHeld(s *restoreguard.Service) {
 }
 
 var (
-	circuitMetric = prometheus.NewDesc("pressroom_network_circuit",
-		"1 for how this node stands to a network: closed, half_open or open.", []string{"platform", "state"}, nil)
-	inFlightMetric = prometheus.NewDesc("pressroom_deliveries_in_flight",
-		"Deliveries that this node works on, by network.", []string{"platform"}, nil)
+	circuitMetric = newDesc("network_circuit",
+		"1 for the state of this node's circuit breaker for a network: closed, half_open or open.", "platform", "state")
+	inFlightMetric = newDesc("deliveries_in_flight", "Deliveries in progress on this node, by network.", "platform")
 )
 
-// deliveryState is what Prometheus reads of deliveries as it asks.
-type deliveryState struct {
+// deliveryCollector reports the state of networks and deliveries.
+type deliveryCollector struct {
 	delivery  *delivery.Service
 	platforms []string
 }
 
-// Describe names what Collect tells.
-func (*deliveryState) Describe(out chan<- *prometheus.Desc) {
+// Describe sends the descriptions of the metrics.
+func (*deliveryCollector) Describe(out chan<- *prometheus.Desc) {
 	out <- circuitMetric
 	out <- inFlightMetric
 }
 
-// Collect tells how each network stands and what is under way to it.
-func (d *deliveryState) Collect(out chan<- prometheus.Metric) {
-	under := d.delivery.InFlight()
+// Collect sends the state of each network and its deliveries.
+func (d *deliveryCollector) Collect(out chan<- prometheus.Metric) {
+	inFlight := d.delivery.InFlight()
 	for _, platform := range d.platforms {
-		out <- prometheus.MustNewConstMetric(inFlightMetric, prometheus.GaugeValue, float64(under[platform]), platform)
+		out <- prometheus.MustNewConstMetric(inFlightMetric, prometheus.GaugeValue, float64(inFlight[platform]), platform)
 		now := d.delivery.Circuit(platform).State
 		for _, state := range delivery.CircuitStates() {
 			is := 0.0
@@ -133,9 +132,9 @@ func (d *deliveryState) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// expect begins the counters of the calls to some networks at 0: what counts up from nowhere is no increase to
-// Prometheus.
-func (m *metrics) expect(platforms []string) {
+// initNetworkCalls creates the counters of network calls at 0, because Prometheus sees no increase in a counter that
+// first appears above 0.
+func (m *metrics) initNetworkCalls(platforms []string) {
 	for _, platform := range platforms {
 		for _, call := range []string{"prepare", "commit", "resolve", "permalink", "collect"} {
 			for _, result := range []string{
@@ -147,61 +146,59 @@ func (m *metrics) expect(platforms []string) {
 	}
 }
 
-// counting is a log of whose lines those that warn, or tell of an error, are counted.
-type counting struct {
+// countingHandler is a log handler that counts warnings and errors.
+type countingHandler struct {
 	slog.Handler
 	lines *prometheus.CounterVec
 }
 
-// counted has the lines of a log be counted.
-func (m *metrics) counted(log *slog.Logger) *slog.Logger {
+// countLines returns a log whose warnings and errors are counted.
+func (m *metrics) countLines(log *slog.Logger) *slog.Logger {
 	m.lines.WithLabelValues("warn")
 	m.lines.WithLabelValues("error")
-	return slog.New(&counting{log.Handler(), m.lines})
+	return slog.New(&countingHandler{log.Handler(), m.lines})
 }
 
-// Handle counts a line and passes it on.
-func (c *counting) Handle(ctx context.Context, record slog.Record) error {
+// Handle counts and logs a record.
+func (c *countingHandler) Handle(ctx context.Context, record slog.Record) error {
 	switch {
 	case record.Level >= slog.LevelError:
 		c.lines.WithLabelValues("error").Inc()
 	case record.Level >= slog.LevelWarn:
 		c.lines.WithLabelValues("warn").Inc()
 	}
-	return c.Handler.Handle(ctx, record) //nolint:wrapcheck // it is passed on as it is
+	return c.Handler.Handle(ctx, record) //nolint:wrapcheck // the handler's own error
 }
 
-// WithAttrs is the same with attributes.
-func (c *counting) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return &counting{c.Handler.WithAttrs(attrs), c.lines}
+// WithAttrs returns a handler with attributes.
+func (c *countingHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return &countingHandler{c.Handler.WithAttrs(attrs), c.lines}
 }
 
-// WithGroup is the same within a group.
-func (c *counting) WithGroup(name string) slog.Handler {
-	return &counting{c.Handler.WithGroup(name), c.lines}
+// WithGroup returns a handler with a group.
+func (c *countingHandler) WithGroup(name string) slog.Handler {
+	return &countingHandler{c.Handler.WithGroup(name), c.lines}
 }
 
 var (
-	runningMetric = prometheus.NewDesc("pressroom_calls_running",
-		"Places that are taken on this node, by calls, pages or uploads.", []string{"room"}, nil)
-	waitingMetric = prometheus.NewDesc("pressroom_calls_waiting", "Who waits for a place on this node.",
-		[]string{"room"}, nil)
-	refusedMetric = prometheus.NewDesc("pressroom_calls_refused_total",
-		"Who found no place on this node in time and was told to come again.", []string{"room"}, nil)
+	runningMetric = newDesc("calls_running", "Slots in use on this node, by calls, pages or uploads.", "room")
+	waitingMetric = newDesc("calls_waiting", "Requests that wait for a slot on this node.", "room")
+	refusedMetric = newDesc("calls_refused_total",
+		"Requests rejected because no slot became free in time.", "room")
 )
 
-// roomState is what Prometheus reads of a node's rooms as it asks.
-type roomState struct{ loadshed.Rooms }
+// slotCollector reports the node's slots.
+type slotCollector struct{ loadshed.Rooms }
 
-// Describe names what Collect tells.
-func (*roomState) Describe(out chan<- *prometheus.Desc) {
+// Describe sends the descriptions of the metrics.
+func (*slotCollector) Describe(out chan<- *prometheus.Desc) {
 	out <- runningMetric
 	out <- waitingMetric
 	out <- refusedMetric
 }
 
-// Collect tells how each room stands.
-func (r *roomState) Collect(out chan<- prometheus.Metric) {
+// Collect sends the state of all slots.
+func (r *slotCollector) Collect(out chan<- prometheus.Metric) {
 	for name, room := range map[string]*loadshed.Room{"calls": r.Calls, "pages": r.Pages, "uploads": r.Uploads} {
 		now := room.State()
 		out <- prometheus.MustNewConstMetric(runningMetric, prometheus.GaugeValue, float64(now.Running), name)
@@ -210,7 +207,7 @@ func (r *roomState) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// MetricsHandler answers on the operator's own listener: the metrics, and what readiness depends on.
+// MetricsHandler returns the handler of the operator's listener: metrics and the details of readiness.
 func (s *Server) MetricsHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))

@@ -27,37 +27,37 @@ import (
 	"pressroom/internal/platform/tracing"
 )
 
-// NetworkSettings are what an operator says of the networks, laid over today's values.
+// NetworkSettings are the operator's settings of networks. They override the defaults.
 type NetworkSettings struct {
-	// Of holds a JSON object by platform, of the options of that network's package.
+	// Of has a JSON object by platform, with the options of that network's package.
 	Of map[string]json.RawMessage
-	// Secret gives the secret of an app by its name, such as THREADS; empty where there is none.
+	// Secret returns the secret of an app by its name, such as THREADS, or "".
 	Secret func(name string) string
 }
 
-// opening is one network as it is made.
-type opening struct {
-	app    network.App
-	given  json.RawMessage
-	secret func(name string) string
-	err    error
+// networkBuilder holds what a constructor of a network needs.
+type networkBuilder struct {
+	app      network.App
+	settings json.RawMessage
+	secret   func(name string) string
+	err      error
 
-	missing []string // variables of secrets that are not given
+	missing []string // environment variables of missing secrets
 }
 
-// read lays what the operator says over a network's options, in which app stands already.
-func (o *opening) read(options any) {
-	if len(o.given) == 0 {
+// decode overrides options with the operator's settings.
+func (b *networkBuilder) decode(options any) {
+	if len(b.settings) == 0 {
 		return
 	}
-	decoder := json.NewDecoder(bytes.NewReader(o.given))
+	decoder := json.NewDecoder(bytes.NewReader(b.settings))
 	decoder.DisallowUnknownFields()
-	if o.err = decoder.Decode(options); o.err == nil {
-		o.err = sensible("", o.given)
+	if b.err = decoder.Decode(options); b.err == nil {
+		b.err = checkSettings("", b.settings)
 	}
 }
 
-// namedHosts are the hosts, with their ports, of the addresses that an operator names in the settings of each network.
+// namedHosts returns the hosts with ports of all URLs in the settings of each network.
 func (n NetworkSettings) namedHosts() map[string][]string {
 	out := map[string][]string{}
 	for platform, raw := range n.Of {
@@ -81,12 +81,12 @@ func hostsIn(raw json.RawMessage) []string {
 	return out
 }
 
-// sensible refuses numbers and times below zero, and addresses that are none, wherever they stand.
-func sensible(name string, raw json.RawMessage) error {
+// checkSettings rejects negative numbers and durations and invalid URLs at any depth.
+func checkSettings(name string, raw json.RawMessage) error {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(raw, &members) == nil {
 		for member, value := range members {
-			if err := sensible(member, value); err != nil {
+			if err := checkSettings(member, value); err != nil {
 				return err
 			}
 		}
@@ -95,119 +95,121 @@ func sensible(name string, raw json.RawMessage) error {
 	text := strings.Trim(string(raw), `"`)
 	switch {
 	case strings.HasPrefix(text, "-"):
-		return fmt.Errorf("%q may not be below zero", name)
+		return fmt.Errorf("%q must not be negative", name)
 	case strings.HasSuffix(name, "_host") || strings.HasSuffix(name, "_url"):
 		if u, err := url.Parse(text); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
-			return fmt.Errorf("%q has to be an address such as https://example.com", name)
+			return fmt.Errorf("%q must be a URL such as https://example.com", name)
 		}
 	}
 	return nil
 }
 
-// makers make every network. Those to which accounts are connected through an app are left out without one.
-var makers = map[string]func(*opening) network.Network{
-	"bluesky": func(o *opening) network.Network {
-		opts := bluesky.Options{App: o.app}
-		o.read(&opts)
+// constructors build every network. They return nil for a network whose app is not configured.
+var constructors = map[string]func(*networkBuilder) network.Network{
+	"bluesky": func(b *networkBuilder) network.Network {
+		opts := bluesky.Options{App: b.app}
+		b.decode(&opts)
 		return bluesky.New(opts)
 	},
-	"facebook": maker("FACEBOOK", func(o facebook.Options) network.Network { return facebook.New(o) }),
-	"instagram": func(o *opening) network.Network {
-		opts := instagram.Options{App: o.app}
-		o.read(&opts)
-		opts.ClientSecret, opts.Facebook.ClientSecret = o.secretOf("INSTAGRAM", opts.ClientID),
-			o.secretOf("INSTAGRAM_FACEBOOK", opts.Facebook.ClientID)
-		return ifJoined(opts.ClientID+opts.Facebook.ClientID, instagram.New(opts))
+	"facebook": withApp("FACEBOOK", func(o facebook.Options) network.Network { return facebook.New(o) }),
+	"instagram": func(b *networkBuilder) network.Network {
+		opts := instagram.Options{App: b.app}
+		b.decode(&opts)
+		opts.ClientSecret, opts.Facebook.ClientSecret = b.secretFor("INSTAGRAM", opts.ClientID),
+			b.secretFor("INSTAGRAM_FACEBOOK", opts.Facebook.ClientID)
+		return ifConfigured(opts.ClientID+opts.Facebook.ClientID, instagram.New(opts))
 	},
-	"linkedin":  maker("LINKEDIN", func(o linkedin.Options) network.Network { return linkedin.New(o) }),
-	"pinterest": maker("PINTEREST", func(o pinterest.Options) network.Network { return pinterest.New(o) }),
-	"threads":   maker("THREADS", func(o threads.Options) network.Network { return threads.New(o) }),
-	"tiktok": func(o *opening) network.Network {
-		opts := tiktok.Options{App: o.app}
-		o.read(&opts)
-		opts.ClientSecret, opts.Business.ClientSecret = o.secretOf("TIKTOK", opts.ClientID),
-			o.secretOf("TIKTOK_BUSINESS", opts.Business.ClientID)
-		return ifJoined(opts.ClientID+opts.Business.ClientID, tiktok.New(opts))
+	"linkedin":  withApp("LINKEDIN", func(o linkedin.Options) network.Network { return linkedin.New(o) }),
+	"pinterest": withApp("PINTEREST", func(o pinterest.Options) network.Network { return pinterest.New(o) }),
+	"threads":   withApp("THREADS", func(o threads.Options) network.Network { return threads.New(o) }),
+	"tiktok": func(b *networkBuilder) network.Network {
+		opts := tiktok.Options{App: b.app}
+		b.decode(&opts)
+		opts.ClientSecret, opts.Business.ClientSecret = b.secretFor("TIKTOK", opts.ClientID),
+			b.secretFor("TIKTOK_BUSINESS", opts.Business.ClientID)
+		return ifConfigured(opts.ClientID+opts.Business.ClientID, tiktok.New(opts))
 	},
-	"x": func(o *opening) network.Network {
-		*o.app.Rules = x.Rules() // it counts texts in a way of its own
-		return maker("X", func(o x.Options) network.Network { return x.New(o) })(o)
+	"x": func(b *networkBuilder) network.Network {
+		*b.app.Rules = x.Rules() // it counts characters in its own way
+		return withApp("X", func(o x.Options) network.Network { return x.New(o) })(b)
 	},
-	"youtube": maker("YOUTUBE", func(o youtube.Options) network.Network { return youtube.New(o) }),
+	"youtube": withApp("YOUTUBE", func(o youtube.Options) network.Network { return youtube.New(o) }),
 }
 
-// holding are options that begin with an app.
-type holding[O any] interface {
+// appOptions are options that contain an app.
+type appOptions[O any] interface {
 	*O
 	Own() *network.App
 }
 
-// maker is for a network with one app, by the name of its secret.
-func maker[O any, P holding[O]](secret string, made func(O) network.Network) func(*opening) network.Network {
-	return func(o *opening) network.Network {
+// withApp returns the constructor of a network with one app, whose secret has a name.
+func withApp[O any, P appOptions[O]](
+	secret string, build func(O) network.Network,
+) func(*networkBuilder) network.Network {
+	return func(b *networkBuilder) network.Network {
 		var opts O
 		app := P(&opts).Own()
-		*app = o.app
-		o.read(&opts)
-		app.ClientSecret = o.secretOf(secret, app.ClientID)
-		return ifJoined(app.ClientID, made(opts))
+		*app = b.app
+		b.decode(&opts)
+		app.ClientSecret = b.secretFor(secret, app.ClientID)
+		return ifConfigured(app.ClientID, build(opts))
 	}
 }
 
-// secretOf is the secret of an app. That of X alone may have none, as a public client.
-func (o *opening) secretOf(name, clientID string) string {
-	secret := o.secret(name)
+// secretFor returns the secret of an app. Only an app of X may have none, as a public client.
+func (b *networkBuilder) secretFor(name, clientID string) string {
+	secret := b.secret(name)
 	if secret == "" && clientID != "" && name != "X" {
-		o.missing = append(o.missing, "PRESSROOM_"+name+"_CLIENT_SECRET")
+		b.missing = append(b.missing, "PRESSROOM_"+name+"_CLIENT_SECRET")
 	}
 	return secret
 }
 
-// ifJoined is a network that the operator has an app at, else nothing.
-func ifJoined(clientID string, n network.Network) network.Network {
+// ifConfigured returns the network if the operator has an app for it, else nil.
+func ifConfigured(clientID string, n network.Network) network.Network {
 	if clientID == "" {
 		return nil
 	}
 	return n
 }
 
-// networks are those that this installation speaks with.
+// networks returns the networks of this installation.
 func (s *Server) networks() ([]network.Network, error) {
 	for platform := range s.cfg.Networks.Of {
-		if makers[platform] == nil {
-			return nil, fmt.Errorf("reading the networks' settings: there is no network %q", platform)
+		if constructors[platform] == nil {
+			return nil, fmt.Errorf("reading the network settings: unknown network %q", platform)
 		}
 	}
-	s.reach = network.Transport()
+	s.transport = network.Transport()
 	var out []network.Network
-	var missing []string // all are told at once
-	for _, platform := range slices.Sorted(maps.Keys(makers)) {
+	var missing []string
+	for _, platform := range slices.Sorted(maps.Keys(constructors)) {
 		rules, _ := network.Today(platform)
-		o := &opening{
-			app:   network.App{HTTP: &http.Client{Transport: s.reach}, Now: s.cfg.Now, Rules: &rules},
-			given: s.cfg.Networks.Of[platform], secret: s.secret,
+		b := &networkBuilder{
+			app:      network.App{HTTP: &http.Client{Transport: s.transport}, Now: s.cfg.Now, Rules: &rules},
+			settings: s.cfg.Networks.Of[platform], secret: s.secret,
 		}
 		if platform == "bluesky" && !s.cfg.AnyServer {
 			var err error
-			if o.app.HTTP, err = s.strangers(); err != nil {
+			if b.app.HTTP, err = s.guardedClient(); err != nil {
 				return nil, err
 			}
 		}
-		o.app.HTTP = s.traced(o.app.HTTP)
-		n := makers[platform](o)
-		if o.err == nil && n == nil && len(o.given) > 0 {
-			o.err = errors.New("client_id is missing")
+		b.app.HTTP = s.withTracing(b.app.HTTP)
+		n := constructors[platform](b)
+		if b.err == nil && n == nil && len(b.settings) > 0 {
+			b.err = errors.New("client_id is missing")
 		}
-		if o.err != nil {
-			return nil, fmt.Errorf("reading the settings of the network %s: %w", platform, o.err)
+		if b.err != nil {
+			return nil, fmt.Errorf("reading the settings of the network %s: %w", platform, b.err)
 		}
 		if n != nil {
 			out = append(out, n)
 		}
-		missing = append(missing, o.missing...)
+		missing = append(missing, b.missing...)
 	}
 	if len(missing) > 0 {
-		return nil, errors.New("secrets of your apps at the networks are missing: set " + strings.Join(missing, ", "))
+		return nil, errors.New("secrets of network apps are missing: set " + strings.Join(missing, ", "))
 	}
 	return out, nil
 }
@@ -219,8 +221,8 @@ func (s *Server) secret(name string) string {
 	return s.cfg.Networks.Secret(name)
 }
 
-// traced is a client that gives the way of a request on, where there are ways.
-func (s *Server) traced(client *http.Client) *http.Client {
+// withTracing returns a client that propagates traces, if there are any.
+func (s *Server) withTracing(client *http.Client) *http.Client {
 	if s.tracer == nil {
 		return client
 	}
@@ -229,48 +231,48 @@ func (s *Server) traced(client *http.Client) *http.Client {
 	return &out
 }
 
-// strangers calls servers that an account names: public ones, and those that the operator names.
-func (s *Server) strangers() (*http.Client, error) {
+// guardedClient returns a client for servers that people choose: public ones and those that the operator allows.
+func (s *Server) guardedClient() (*http.Client, error) {
 	var err error
-	if s.guard, err = guardOf(s.cfg.BlueskyServers); err != nil {
+	if s.guard, err = newBlueskyGuard(s.cfg.BlueskyServers); err != nil {
 		return nil, err
 	}
-	return &http.Client{Transport: &barring{next: s.guard.Transport(), log: s.cfg.Log, told: newSparing(barredEvery)}},
-		nil
+	transport := &guardedTransport{next: s.guard.Transport(), log: s.cfg.Log, throttle: newThrottle(blockedInterval)}
+	return &http.Client{Transport: transport}, nil
 }
 
-// guardOf calls public servers, and those of these addresses.
-func guardOf(servers []string) (*safehttp.Client, error) {
+// newBlueskyGuard returns a client for public servers and the given ones.
+func newBlueskyGuard(servers []string) (*safehttp.Client, error) {
 	var allowed []string
 	for _, server := range servers {
 		u, err := url.Parse(server)
 		if err != nil || u.Hostname() == "" {
-			return nil, fmt.Errorf("the Bluesky server %q is not an address such as https://pds.example.com", server)
+			return nil, fmt.Errorf("%q is not the URL of a Bluesky server, such as https://pds.example.com", server)
 		}
 		allowed = append(allowed, u.Hostname())
 	}
 	guard, err := safehttp.New(safehttp.Options{Allow: allowed})
 	if err != nil {
-		return nil, fmt.Errorf("reading the Bluesky servers: %w", err)
+		return nil, fmt.Errorf("reading --bluesky-servers: %w", err)
 	}
 	return guard, nil
 }
 
-// buildConnects makes what people connect accounts by.
-func (s *Server) buildConnects(offered plan.Terms) {
+// buildConnector builds the connecting of accounts.
+func (s *Server) buildConnector(terms plan.Terms) {
 	s.Connects = account.NewConnector(account.ConnectorOptions{
-		Accounts: s.Accounts, Terms: offered, PublicURL: s.cfg.PublicURL, CheckServer: s.mayConnectTo,
+		Accounts: s.Accounts, Terms: terms, PublicURL: s.cfg.PublicURL, CheckServer: s.checkBlueskyServer,
 	})
 }
 
-// blueskysOwn is the entry to the network's own servers.
-const blueskysOwn = "https://bsky.social"
+// officialBluesky is the entry point of Bluesky's own servers.
+const officialBluesky = "https://bsky.social"
 
-// mayConnectTo refuses a server that neither the network nor the operator runs: whoever named it could have us call
-// whatever lies around us.
-func (s *Server) mayConnectTo(address string) error {
-	if !slices.Contains(append(s.cfg.BlueskyServers, blueskysOwn), strings.TrimRight(address, "/")) {
-		return errors.New("accounts of this server are not connected here")
+// checkBlueskyServer rejects servers that neither Bluesky nor the operator runs, because a person could make this node
+// call internal hosts.
+func (s *Server) checkBlueskyServer(server string) error {
+	if !slices.Contains(append(s.cfg.BlueskyServers, officialBluesky), strings.TrimRight(server, "/")) {
+		return errors.New("accounts of this server cannot be connected here")
 	}
 	return nil
 }

@@ -6,8 +6,8 @@ import (
 	"pressroom/internal/domain/account"
 )
 
-// Reseal seals everything with the first sealing key that another one sealed. Unless forced, it is refused with nothing
-// changed while a node serves that does not have that key.
+// Reseal re-encrypts everything with the first sealing key. Unless forced, it fails without changes while a running
+// node lacks that key.
 func (s *Server) Reseal(ctx context.Context, force bool) (account.ResealResult, error) {
 	reseal := s.Accounts.Reseal
 	if force {

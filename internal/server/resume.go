@@ -7,11 +7,10 @@ import (
 	"pressroom/internal/domain/delivery"
 )
 
-// LateByDefault is how late a post may still go out after a hold.
-const LateByDefault = time.Hour
+// DefaultMaxLateness is how late a post may be published after a hold by default.
+const DefaultMaxLateness = time.Hour
 
-// Resume lifts the hold of a database that was restored or copied, see delivery.Service.Resume. The options' mail
-// is filled in.
+// Resume ends the hold of a restored or copied database, see delivery.Service.Resume. It sets the option for mail.
 func (s *Server) Resume(ctx context.Context, opts delivery.ResumeOptions) (delivery.ResumeReport, error) {
 	opts.SuppressMail = s.Notices.DiscardMail
 	return s.Delivery.Resume(ctx, opts)

@@ -12,41 +12,43 @@ import (
 	"pressroom/internal/domain/media"
 )
 
-// sampleMedia puts two pictures into the demo team's library and gives the id of the first, for a post to show.
+// sampleMedia adds two pictures to the demo team's library and returns the id of the first.
 func (q *Quickstart) sampleMedia(ctx context.Context, team int64) ([]any, error) {
-	shown := []any{}
+	ids := []any{}
 	for _, p := range []struct {
 		name, alt string
 		sky, sea  color.RGBA
 	}{
-		{"Harbour at sunrise.png", "The sun rises over a calm harbour.", color.RGBA{250, 190, 120, 255}, color.RGBA{
-			60, 90, 140, 255,
-		}},
-		{"Harbour at noon.png", "The sun stands over a calm harbour.", color.RGBA{150, 205, 245, 255}, color.RGBA{
-			30, 110, 150, 255,
-		}},
+		{
+			"Harbour at sunrise.png", "The sun rises over a calm harbour.",
+			color.RGBA{250, 190, 120, 255}, color.RGBA{60, 90, 140, 255},
+		},
+		{
+			"Harbour at noon.png", "The sun stands over a calm harbour.",
+			color.RGBA{150, 205, 245, 255}, color.RGBA{30, 110, 150, 255},
+		},
 	} {
 		var raw bytes.Buffer
 		if err := png.Encode(&raw, harbour(1080, p.sky, p.sea)); err != nil {
 			return nil, fmt.Errorf("drawing a sample picture: %w", err)
 		}
-		arrived, err := q.Media.Add(ctx, media.Owner{TeamID: team}, media.Incoming{Name: p.name, Body: &raw})
+		added, err := q.Media.Add(ctx, media.Owner{TeamID: team}, media.Incoming{Name: p.name, Body: &raw})
 		if err != nil {
 			return nil, fmt.Errorf("adding a sample picture: %w", err)
 		}
-		if err := q.Media.Describe(ctx, q.owner, arrived.MediaID, p.alt); err != nil {
+		if err := q.Media.Describe(ctx, q.owner, added.MediaID, p.alt); err != nil {
 			return nil, fmt.Errorf("describing a sample picture: %w", err)
 		}
-		if len(shown) == 0 {
-			shown = append(shown, arrived.MediaID)
+		if len(ids) == 0 {
+			ids = append(ids, added.MediaID)
 		}
 	}
-	return shown, nil
+	return ids, nil
 }
 
-// harbour draws a sun over water, so many pixels wide and high.
+// harbour draws a sun over water as a square picture.
 func harbour(size int, sky, sea color.RGBA) image.Image {
-	const drawn, horizon = 1080, 700 // the figures below are those of a picture of 1080 pixels
+	const drawn, horizon = 1080, 700 // coordinates below are for 1080 pixels
 	img := image.NewRGBA(image.Rect(0, 0, size, size))
 	for row := range size {
 		for column := range size {
@@ -65,7 +67,7 @@ func harbour(size int, sky, sea color.RGBA) image.Image {
 	return img
 }
 
-// shade makes a colour lighter, from 0 as it is to 1 nearly white.
+// shade returns a lighter color, from 0 (unchanged) to 1 (nearly white).
 func shade(c color.RGBA, by float64) color.RGBA {
 	to := func(v uint8) uint8 { return uint8(float64(v) + (255-float64(v))*math.Max(0, math.Min(1, by))*0.6) }
 	return color.RGBA{to(c.R), to(c.G), to(c.B), 255}

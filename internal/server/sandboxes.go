@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// sandboxes are the settings by which the networks speak with the sandbox at SANDBOX, as an operator would write them.
-// The sandbox lists what it holds at once, but may take a minute for it, longer than we wait.
+// sandboxes are network settings for the sandbox at SANDBOX, as an operator would write them. settled is short, because
+// the sandbox lists new posts at once.
 const sandboxes = `{
   "bluesky": {"web_url": "SANDBOX/bluesky"},
   "facebook": {
@@ -45,14 +45,14 @@ const sandboxes = `{
 }
 `
 
-// SandboxSettings is the text of settings by which the networks speak with the sandbox at an address.
+// SandboxSettings returns network settings for the sandbox at an address, as text.
 func SandboxSettings(address string) string { return strings.ReplaceAll(sandboxes, "SANDBOX", address) }
 
-// SandboxNetworks are the same settings. The sandbox takes any secret.
+// SandboxNetworks returns the same settings with secrets, which the sandbox ignores.
 func SandboxNetworks(address string) NetworkSettings {
 	out := NetworkSettings{Secret: func(string) string { return "sandbox" }}
 	if err := json.Unmarshal([]byte(SandboxSettings(address)), &out.Of); err != nil {
-		panic(err) // a mistake in the text above
+		panic(err) // the text above is invalid
 	}
 	return out
 }

@@ -17,56 +17,52 @@ import (
 	"pressroom/internal/platform/safehttp"
 )
 
-// barring is a transport that tells the operator what our own guard does not call: no network failed.
-type barring struct {
-	next http.RoundTripper
-	log  *slog.Logger
-	told *sparing // of hosts
+// guardedTransport logs requests that the guard blocks, which are no failure of a network.
+type guardedTransport struct {
+	next     http.RoundTripper
+	log      *slog.Logger
+	throttle *throttle // by host
 }
 
-// barredEvery is how often the log is told of the same host.
-const barredEvery = 10 * time.Minute
+// blockedInterval is how often the same blocked host is logged.
+const blockedInterval = 10 * time.Minute
 
-// RoundTrip sends a request, or answers network.ErrBarred where it may not be sent.
-func (b *barring) RoundTrip(r *http.Request) (*http.Response, error) {
-	response, err := b.next.RoundTrip(r)
+// RoundTrip sends a request. It returns network.ErrBarred if the guard blocks it.
+func (t *guardedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := t.next.RoundTrip(r)
 	if !errors.Is(err, safehttp.ErrPrivate) {
-		return response, err //nolint:wrapcheck // a transport's error stays itself
+		return response, err //nolint:wrapcheck // the transport's own error
 	}
-	if _, due := b.told.due(r.URL.Host); due {
-		b.log.WarnContext(r.Context(), "a Bluesky server is not called: "+barredServer, "server", r.URL.Host)
+	if _, ok := t.throttle.allow(r.URL.Host); ok {
+		t.log.WarnContext(r.Context(), "a Bluesky server is blocked: "+blockedReason, "server", r.URL.Host)
 	}
 	return nil, fmt.Errorf("%w: %w", network.ErrBarred, err)
 }
 
-// barredServer tells what keeps a server from being called, and the setting that changes it.
-const barredServer = "it has a private address, or a port other than 443; PRESSROOM_BLUESKY_SERVERS " +
-	"(--bluesky-servers) of serve allows it by its address"
+// blockedReason says why a server is blocked and how to allow it.
+const blockedReason = "it has a private address, or a port other than 443; to allow it, add its URL to " +
+	"PRESSROOM_BLUESKY_SERVERS (--bluesky-servers) of serve"
 
-// lookUpWithin is how long the addresses of one server may take to be found.
-const lookUpWithin = 5 * time.Second
+const lookupTimeout = 5 * time.Second // of the addresses of one server
 
-// warn tells the log at the start of a node what keeps posts from going out although nothing fails, and of a public
-// URL that is not safe.
+// warn logs at the start what prevents publishing without an error, and an insecure public URL.
 func (s *Server) warn(ctx context.Context, report func(error)) {
 	s.warnOfPlainHTTP(ctx)
-	if err := errors.Join(s.warnOfUnserved(ctx), s.warnOfBarred(ctx)); err != nil && ctx.Err() == nil {
+	if err := errors.Join(s.warnOfUnserved(ctx), s.warnOfBlocked(ctx)); err != nil && ctx.Err() == nil {
 		report(err)
 	}
 }
 
-// warnOfPlainHTTP warns of a public URL that has people and programs send their secrets in the clear. Addresses of this
-// machine are for trying things out.
+// warnOfPlainHTTP warns of a public URL without TLS, unless it is on this machine.
 func (s *Server) warnOfPlainHTTP(ctx context.Context) {
 	u, err := url.Parse(s.cfg.PublicURL)
 	if err != nil || u.Scheme != "http" || isLoopback(u.Hostname()) {
 		return
 	}
 	s.cfg.Log.WarnContext(ctx,
-		"INSECURE: the public URL is http, so passwords, session cookies and API keys travel in the clear and anybody "+
-			"on the way can "+
-			"take them. Put a proxy that speaks TLS in front, or use --tls-cert or --acme-domain, and set "+
-			"PRESSROOM_PUBLIC_URL (--public-url) to the https address", "public_url", s.cfg.PublicURL)
+		"INSECURE: the public URL is http, so passwords, session cookies and API keys are transmitted in plain text. "+
+			"Use a TLS proxy, or --tls-cert or --acme-domain, and set PRESSROOM_PUBLIC_URL (--public-url) to the https "+
+			"URL", "public_url", s.cfg.PublicURL)
 }
 
 // isLoopback reports whether a host is this machine.
@@ -75,7 +71,7 @@ func isLoopback(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && addr.Unmap().IsLoopback()
 }
 
-// warnOfUnserved tells of networks that hold connected accounts and that this node does not speak with.
+// warnOfUnserved warns of networks with connected accounts that are not configured on this node.
 func (s *Server) warnOfUnserved(ctx context.Context) error {
 	connected, err := s.Accounts.ConnectedPlatforms(ctx)
 	if err != nil {
@@ -89,14 +85,14 @@ func (s *Server) warnOfUnserved(ctx context.Context) error {
 	}
 	if len(unserved) > 0 {
 		s.cfg.Log.WarnContext(ctx,
-			"posts of connected accounts will not go out, as this node has no app at their networks: "+
-				"PRESSROOM_NETWORKS (--networks) of serve names them", "networks", unserved)
+			"posts of connected accounts cannot be published: their networks have no app; configure it with "+
+				"PRESSROOM_NETWORKS (--networks) of serve", "networks", unserved)
 	}
 	return nil
 }
 
-// warnOfBarred tells of servers of connected accounts that this node will not call.
-func (s *Server) warnOfBarred(ctx context.Context) error {
+// warnOfBlocked warns of servers of connected accounts that this node blocks.
+func (s *Server) warnOfBlocked(ctx context.Context) error {
 	if s.guard == nil {
 		return nil
 	}
@@ -105,17 +101,16 @@ func (s *Server) warnOfBarred(ctx context.Context) error {
 		return err
 	}
 	for _, server := range slices.Sorted(maps.Keys(servers)) {
-		if barred(ctx, s.guard, server) {
-			s.cfg.Log.WarnContext(ctx,
-				"posts of connected accounts will not go out, as their server is not called: "+barredServer, "server",
-				server, "accounts", servers[server])
+		if isBlocked(ctx, s.guard, server) {
+			s.cfg.Log.WarnContext(ctx, "posts of connected accounts cannot be published: their server is blocked: "+
+				blockedReason, "server", server, "accounts", servers[server])
 		}
 	}
 	return nil
 }
 
-// barred tells whether a guard certainly refuses a server. What cannot be looked up is not known.
-func barred(ctx context.Context, guard *safehttp.Client, server string) bool {
+// isBlocked reports whether a guard blocks a server for certain. It reports false if the lookup fails.
+func isBlocked(ctx context.Context, guard *safehttp.Client, server string) bool {
 	u, err := url.Parse(server)
 	if err != nil || u.Hostname() == "" {
 		return false
@@ -127,18 +122,18 @@ func barred(ctx context.Context, guard *safehttp.Client, server string) bool {
 	case port == "":
 		port = "443"
 	}
-	ctx, cancel := context.WithTimeout(ctx, lookUpWithin)
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
 	reached, err := guard.Reaches(ctx, u.Hostname(), port)
 	return err == nil && !reached
 }
 
-// BarredServer says why serve will not call a Bluesky server, where only these servers are allowed; empty where it
-// will, or where the server's name cannot be looked up.
-func BarredServer(ctx context.Context, server string, allowed []string) (string, error) {
-	guard, err := guardOf(allowed)
-	if err != nil || !barred(ctx, guard, server) {
+// BlockedReason returns why serve blocks a Bluesky server if only these servers are allowed. It returns "" if it does
+// not, or if the server's name cannot be looked up.
+func BlockedReason(ctx context.Context, server string, allowed []string) (string, error) {
+	guard, err := newBlueskyGuard(allowed)
+	if err != nil || !isBlocked(ctx, guard, server) {
 		return "", err
 	}
-	return barredServer, nil
+	return blockedReason, nil
 }

@@ -79,8 +79,8 @@ func (s *Service) Unspent(ctx context.Context, tx *db.Tx, claim pipeline.Claim) 
 
 func spentKey() error {
 	return apierr.New(apierr.KeyReused,
-		"This Idempotency-Key paid for this request before, and the result is no longer kept. Nothing was done or "+
-			"charged; take a new key to pay for it anew.").
+		"This request was already paid for with this Idempotency-Key, and its result has expired. Nothing was done or "+
+			"charged. Use a new key to pay for it again.").
 		With("reason", apierr.ChargeKeySpent)
 }
 

@@ -88,10 +88,10 @@ func (b booking) against(a accounts) error {
 func (u Usage) within(limits access.Daily, amount int64, now time.Time) error {
 	switch {
 	case crosses(limits.KeyCredits, u.countedKey, amount):
-		return overDay("connection", "This call would cross the daily credit limit of this key or connection.",
+		return overDay("connection", "This call would exceed the daily credit limit of this key or connection.",
 			u.Ends.Sub(now))
 	case crosses(limits.TeamCredits, u.countedKeys, amount):
-		return overDay("team", "This call would cross the team's daily credit limit for keys and assistants.",
+		return overDay("team", "This call would exceed the team's daily credit limit for keys and assistants.",
 			u.Ends.Sub(now))
 	}
 	return nil
@@ -102,7 +102,7 @@ func crosses(limit, counted, amount int64) bool { return limit >= 0 && amount > 
 
 func overDay(scope, detail string, wait time.Duration) error {
 	return apierr.New(apierr.DailyCreditLimit,
-		detail+" Nothing was done or charged. The limit begins anew at midnight in the team's time zone.").
+		detail+" Nothing was done or charged. The limit resets at midnight in the team's time zone.").
 		With("scope", scope).After(wait)
 }
 
@@ -110,7 +110,7 @@ func overDay(scope, detail string, wait time.Duration) error {
 func enough(available, amount int64) error {
 	if amount > available {
 		return apierr.New(apierr.InsufficientCredits,
-			"The team has fewer credits left than this call may cost. Nothing was done or charged.")
+			"The team has fewer credits than this call may cost. Nothing was done or charged.")
 	}
 	return nil
 }

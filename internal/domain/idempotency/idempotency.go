@@ -80,7 +80,7 @@ func claim(ctx context.Context, tx *db.Tx, c pipeline.Claim, hash []byte) (bool,
 
 // errInProgress hides why the database gave up waiting, so that the transaction is not tried again at once.
 var errInProgress = apierr.New(apierr.KeyInProgress,
-	"The first call with this Idempotency-Key is still running. Repeat it for its result.").After(time.Second)
+	"The first request with this Idempotency-Key is still in progress. Repeat the request to get its result.").After(time.Second)
 
 func claiming(err error) error {
 	if db.Blocked(err) {
@@ -115,7 +115,7 @@ const (
 )
 
 var reused = apierr.New(apierr.KeyReused,
-	"This Idempotency-Key was used before for another request. Nothing was done; take a new key for a new request.")
+	"This Idempotency-Key was already used for another request. Nothing was done. Use a new key for a new request.")
 
 // unused refuses a key for a write without money that a paid call used when an earlier write still had the record.
 func unused(ctx context.Context, tx *db.Tx, c pipeline.Claim) error {

@@ -1,0 +1,91 @@
+package server
+
+import (
+	"crypto/x509"
+	"log/slog"
+	"time"
+
+	"pressroom/internal/auth/oidc"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/credit"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/notification"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/platform/tlscert"
+)
+
+// Role is the work that a node does.
+type Role string
+
+// The roles.
+const (
+	RoleAll    Role = "all"
+	RoleAPI    Role = "api"
+	RoleWorker Role = "worker"
+)
+
+// Config configures a node.
+type Config struct {
+	Version   string
+	PublicURL string // begins every absolute link, without a trailing slash
+	Database  string // sqlite:PATH or postgres://…
+	// WaitForDatabase is how long the start waits for an unreachable database.
+	WaitForDatabase time.Duration
+	SealingKey      string // see package tokencrypt
+	Role            Role
+	Workers         int           // concurrent deliveries
+	PerNetwork      int           // see delivery.Options
+	Lease           time.Duration // see delivery.Options
+	// ShutdownDelay is how long /readyz fails before a stopping node accepts no more requests.
+	ShutdownDelay time.Duration
+	Terms         *plan.Terms // plans, prices and limits; nil for the defaults
+	Redis         string      // redis://…, where nodes share request rates; empty if each node counts by itself
+	AtOnce        int         // concurrent calls, and as many pages and uploads; 0 depends on the processors
+	MetricsAddr   string      // listener of /metrics; empty for none
+	// Certificates are for TLS without a proxy. PlainAddr is then the listener that redirects plain HTTP to TLS.
+	Certificates tlscert.Options
+	PlainAddr    string
+	// Blobs is where the library's files are: file:FOLDER or s3://BUCKET… (package blob). Scratch is the folder that
+	// receives files for S3.
+	Blobs, Scratch string
+	// DiskReserve is the free space in bytes that incoming files and an SQLite database leave; disk.Auto for the
+	// default, 0 for none.
+	DiskReserve int64
+	// CollectEvery is the time between two collections of an account's figures; 0 means 6 hours.
+	CollectEvery time.Duration
+	// MeasureReadyEvery is the time between two measurements of hashtags of ready-made lists; 0 means 10 minutes.
+	MeasureReadyEvery time.Duration
+	LookAtFiles       bool           // do not check the file store; for commands that only read
+	TrustReplica      bool           // see restoreguard.Options
+	Beside            bool           // a command beside the service, see restoreguard.Options
+	TrustedProxies    []string       // networks whose X-Forwarded-For is trusted
+	ImportAllow       []string       // private hosts and networks from which files may be imported
+	ImportRoots       *x509.CertPool // trusted by imports; nil for the system's
+	// BridgeURL is the provider of public profiles' media, see docs/bridge.md; empty for none.
+	BridgeURL, BridgeToken string
+	// Sources are the official providers of public figures.
+	Sources        SourceSettings
+	BlueskyServers []string // URLs of servers whose accounts may be connected, in addition to Bluesky's own
+	// AnyServer allows every Bluesky server, also on private addresses. It is for the operator's commands.
+	AnyServer bool
+	Networks  NetworkSettings
+	Mail      notification.Server // without an address, no mail is sent
+	// SecurityContact is a URI for reports of vulnerabilities, in /.well-known/security.txt; empty for none.
+	SecurityContact string
+	Directory       oidc.Options // for sign-in; without an issuer there is none
+	Log             *slog.Logger
+	Now             func() time.Time // nil for PostgreSQL's clock, or the machine's with SQLite
+	SecondFactor    string           // who must use two factors: nobody (also if empty), operators or everyone
+	// Extend adds operations and the work behind them. Results reads the results of their jobs.
+	Extend  func(Parts) []operation.Operation
+	Results map[job.Type]job.Result
+}
+
+// Parts are services for added operations.
+type Parts struct {
+	DB      *db.DB
+	Jobs    *job.Store
+	Queue   *job.Queue // work is handled once the program runs
+	Credits *credit.Service
+}

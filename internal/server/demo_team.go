@@ -1,0 +1,263 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom/internal/api/rest"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/pipeline"
+	"pressroom/internal/domain/delivery"
+	"pressroom/internal/domain/notification"
+	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/network"
+	"pressroom/internal/platform/restoreguard"
+)
+
+// prepareDemo creates the demo team at the first start, and new keys at every start.
+func (q *Quickstart) prepareDemo(ctx context.Context, dir string) error {
+	password, err := readOrCreate(filepath.Join(dir, "owner.password"), func() (string, error) { return rand.Text(), nil })
+	if err != nil {
+		return err
+	}
+	demo, first, err := q.ensureTeam(ctx, password)
+	if err != nil {
+		return err
+	}
+	q.Greeting.Team = GreetingTeam{demo.ID, demo.Timezone}
+	q.Greeting.AppURL, q.Greeting.BaseURL, q.Greeting.MCPURL = q.cfg.PublicURL, q.cfg.PublicURL+rest.Prefix,
+		q.cfg.PublicURL+mcpPath
+	if q.Greeting.Owner, err = q.demoOwner(ctx, password); err != nil {
+		return err
+	}
+	if err := q.ensureSandboxAccount(ctx, password, first); err != nil {
+		return err
+	}
+	account, err := q.connectDemo(ctx, demo.ID, password)
+	if err != nil {
+		return err
+	}
+	if err := q.addKeys(ctx, demo.ID); err != nil {
+		return err
+	}
+	if err := q.connectEverywhere(ctx, demo.ID); err != nil {
+		return err
+	}
+	if err := q.resumeIfCopied(ctx); err != nil {
+		return err
+	}
+	if first {
+		if err := q.addSamples(ctx, demo.ID, account); err != nil {
+			return err
+		}
+	}
+	return q.findSample(ctx)
+}
+
+// ensureTeam returns the demo team and reports whether it was just created. It grants credits and makes the owner an
+// operator.
+func (q *Quickstart) ensureTeam(ctx context.Context, password string) (team.Team, bool, error) {
+	teams, err := q.Teams.Teams(ctx)
+	if err != nil {
+		return team.Team{}, false, err
+	}
+	first := len(teams) == 0
+	if first {
+		created, err := q.addTeam(ctx, password)
+		if err != nil {
+			return team.Team{}, false, err
+		}
+		teams = append(teams, created)
+	}
+	// The reference prevents a second grant at a later start.
+	if _, err := q.Credits.Grant(ctx, teams[0].ID, demoCredits, "quickstart", "to try things with"); err != nil {
+		return team.Team{}, false, fmt.Errorf("granting the demo team credits: %w", err)
+	}
+	owner, err := q.Teams.SetOperator(ctx, demoEmail, true)
+	if err == nil { // the greeting mentions it
+		err = q.Notices.Forget(ctx, 0, notification.OperatorChanged, strconv.FormatInt(owner.ID, 10))
+	}
+	if err != nil {
+		return team.Team{}, false, fmt.Errorf("making the demo team's owner an operator: %w", err)
+	}
+	return teams[0], first, nil
+}
+
+// demoOwner returns the credentials of the demo team's owner, without the password if it was changed in the app.
+func (q *Quickstart) demoOwner(ctx context.Context, password string) (GreetingOwner, error) {
+	works, err := q.Teams.HasPassword(ctx, demoEmail, password)
+	if err != nil {
+		return GreetingOwner{}, err
+	}
+	if works {
+		return GreetingOwner{Email: demoEmail, Password: password}, nil
+	}
+	command := "pressroom admin people recover " + demoEmail + " --database " + shellQuote(q.cfg.Database) +
+		" --public-url " + q.cfg.PublicURL
+	return GreetingOwner{Email: demoEmail, Recover: command}, nil
+}
+
+// shellQuote returns a text as one word of a POSIX shell.
+func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// resumeIfCopied ends the hold of a data directory that was copied or moved together with its sandbox networks.
+func (q *Quickstart) resumeIfCopied(ctx context.Context) error {
+	state, err := q.Hold.State(ctx)
+	if err != nil || !state.Held() || state.Why == restoreguard.ByHand {
+		return err
+	}
+	_, err = q.Resume(ctx, delivery.ResumeOptions{MaxLateness: DefaultMaxLateness, AllowUnreachable: true})
+	return err
+}
+
+// ensureSandboxAccount creates the team's account on the sandbox's Bluesky and, at the first start, its earlier posts.
+func (q *Quickstart) ensureSandboxAccount(ctx context.Context, password string, first bool) error {
+	if err := q.sandbox.EnsureBlueskyAccount(demoHandle, "Harbour Coffee", password); err != nil {
+		return fmt.Errorf("creating the demo account: %w", err)
+	}
+	if !first {
+		return nil
+	}
+	return q.addEarlierPosts(ctx)
+}
+
+// addSamples adds sample data of every kind to the demo team.
+func (q *Quickstart) addSamples(ctx context.Context, team, account int64) error {
+	mediaIDs, err := q.sampleMedia(ctx, team)
+	if err != nil {
+		return err
+	}
+	if err := q.publishSample(ctx, team, account); err != nil {
+		return err
+	}
+	if err := q.samplePosts(ctx, account, mediaIDs); err != nil {
+		return err
+	}
+	if err := q.sampleReport(ctx, team); err != nil {
+		return err
+	}
+	if err := q.sampleHashtags(ctx); err != nil {
+		return err
+	}
+	return q.sampleVoices(ctx, team)
+}
+
+func (q *Quickstart) findSample(ctx context.Context) error {
+	out, err := q.call(ctx, "list_posts", operation.Arguments{"status": "draft", "limit": int64(1)})
+	if err != nil {
+		return err
+	}
+	if list, ok := out.Data.(post.PostList); ok && len(list.Posts) > 0 {
+		q.Sample = list.Posts[0].ID
+	}
+	return nil
+}
+
+func (q *Quickstart) addTeam(ctx context.Context, password string) (team.Team, error) {
+	owner, err := q.Teams.AddPerson(ctx, "Ada Okafor", demoEmail, password)
+	if err != nil {
+		return team.Team{}, err
+	}
+	q.owner = owner.ID
+	return q.Teams.AddTeam(ctx,
+		team.Team{Name: "Harbour Coffee", Timezone: demoTimezone, Language: "en", Plan: "agency"}, owner.ID)
+}
+
+// demoKeyLifetime is how long keys are valid. Every start adds new ones.
+const demoKeyLifetime = 30 * 24 * time.Hour
+
+// addKeys creates a key of each level. The greeting has them, so there are no notifications.
+func (q *Quickstart) addKeys(ctx context.Context, teamID int64) error {
+	q.Greeting.Keys = map[string]string{}
+	for _, level := range access.Levels() {
+		key, value, err := q.Teams.AddKey(ctx,
+			team.NewKey{
+				Team: teamID, Name: "quickstart " + string(level), Level: level, Expires: q.db.Now().Add(demoKeyLifetime),
+			})
+		if err != nil {
+			return err
+		}
+		if err := q.Notices.Forget(ctx, teamID, notification.KeyChanged, strconv.FormatInt(key.ID, 10)); err != nil {
+			return err
+		}
+		q.Greeting.Keys[string(level)] = value
+	}
+	return nil
+}
+
+// connectDemo connects the demo account. It reconnects it if the connection was lost or the sandbox has another address.
+func (q *Quickstart) connectDemo(ctx context.Context, teamID int64, password string) (int64, error) {
+	server := q.Greeting.SandboxURL + "/bluesky"
+	if id, found := q.Accounts.Find(ctx, teamID, "bluesky", demoHandle); found {
+		g, err := q.Accounts.Grant(ctx, id)
+		if err == nil && !g.Lost && strings.HasPrefix(g.Server, q.Greeting.SandboxURL) {
+			return id, nil
+		}
+	}
+	a, err := q.Accounts.Connect(ctx, teamID, "bluesky",
+		network.Credentials{Server: server, Identifier: demoHandle, Password: password})
+	if err != nil {
+		return 0, fmt.Errorf("connecting the demo account: %w", err)
+	}
+	return a.ID, nil
+}
+
+// samplePosts drafts some posts and schedules one, through the pipeline.
+func (q *Quickstart) samplePosts(ctx context.Context, account int64, mediaIDs []any) error {
+	captions := []string{
+		"Our winter blend is back: chocolate, orange peel and a little smoke. #coffee",
+		"Open from eight on Sunday. Come by after your run!",
+		"How we roast: fifteen minutes, one person, no shortcuts. https://harbour.example/roasting",
+	}
+	var last string
+	for n, caption := range captions {
+		args := operation.Arguments{"caption": caption, "account_ids": []any{account}}
+		if n == 0 {
+			args["media_ids"] = mediaIDs
+		}
+		out, err := q.call(ctx, "create_post", args)
+		if err != nil {
+			return err
+		}
+		last = strings.TrimPrefix(out.Location, "/posts/")
+	}
+	when := time.Now().UTC().AddDate(0, 0, 3).Truncate(time.Hour).Format(time.RFC3339)
+	_, err := q.call(ctx, "schedule_post", operation.Arguments{"post_id": last, "scheduled_at": when})
+	return err
+}
+
+// publishSample publishes a first post to two accounts, through the pipeline. It is sent once the service runs.
+func (q *Quickstart) publishSample(ctx context.Context, team, account int64) error {
+	threads, found := q.Accounts.FindFirst(ctx, team, "threads")
+	if !found {
+		return errors.New("the demo team has no Threads account")
+	}
+	out, err := q.call(ctx, "create_post", operation.Arguments{
+		"caption":     "We are on the quay, and from today also where you are reading this. #coffee",
+		"account_ids": []any{account, threads},
+	})
+	if err != nil {
+		return err
+	}
+	_, err = q.call(ctx, "publish_post", operation.Arguments{"post_id": strings.TrimPrefix(out.Location, "/posts/")})
+	return err
+}
+
+func (q *Quickstart) call(ctx context.Context, tool string, args operation.Arguments) (pipeline.Outcome, error) {
+	out, err := q.pipe.Call(ctx, pipeline.Request{
+		Operation: q.registry.Tool(tool), Credential: q.Greeting.Keys[string(access.Full)], RequestID: "quickstart",
+		Arguments: func() (operation.Arguments, error) { return args, nil },
+	})
+	if err != nil {
+		return out, fmt.Errorf("%s for the demo team: %w", tool, err)
+	}
+	return out, nil
+}

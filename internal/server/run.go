@@ -1,0 +1,106 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"time"
+)
+
+const (
+	drainTimeout       = 20 * time.Second // for running requests and work when the program stops
+	returnCallsTimeout = 10 * time.Second // for returning unused free calls
+	traceFlushTimeout  = 3 * time.Second
+	sweepInterval      = time.Minute
+)
+
+// Run serves on a listener and works in the background until the context ends. Then it lets running work finish.
+func (s *Server) Run(ctx context.Context, listener net.Listener) error {
+	// Running work ends after the context.
+	background, stop := context.WithCancel(s.tracer.Into(context.WithoutCancel(ctx)))
+	defer stop()
+	var tasks sync.WaitGroup
+	s.startBackground(background, &tasks)
+	if s.cfg.Role != RoleAPI {
+		if err := s.queue.Start(background); err != nil {
+			return err
+		}
+	}
+	err := s.listen(ctx, listener)
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
+	defer cancel()
+	err = errors.Join(err, s.ignoreTimeout("work", s.queue.Stop(stopping)),
+		s.ignoreTimeout("deliveries", s.Delivery.Drain(stopping)))
+	stop()
+	tasks.Wait()
+	returning, cancel := context.WithTimeout(context.WithoutCancel(ctx), returnCallsTimeout)
+	defer cancel()
+	return errors.Join(err, s.calls.Close(returning))
+}
+
+// ignoreTimeout logs what did not finish in time. That is no error: other nodes take over work and deliveries after
+// their lease, and clients repeat their requests.
+func (s *Server) ignoreTimeout(what string, err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		s.cfg.Log.Warn("stopped before everything was finished", "what", what, "waited", drainTimeout.String())
+		return nil
+	}
+	return err
+}
+
+// startBackground starts the background tasks.
+func (s *Server) startBackground(ctx context.Context, tasks *sync.WaitGroup) {
+	report := func(message string) func(error) {
+		return func(err error) { s.logError(ctx, message, err) }
+	}
+	tasks.Go(func() { s.warn(ctx, report("checking for warnings")) })
+	tasks.Go(func() { s.Teams.Watch(ctx, report("watching keys")) })
+	tasks.Go(func() { s.Teams.RunUses(ctx, report("recording the use of keys")) })
+	tasks.Go(func() { s.Accounts.Serve(ctx, report("checking the sealing keys")) })
+	tasks.Go(func() { s.Hold.Watch(ctx, report("checking whether the database was moved")) })
+	tasks.Go(func() { s.clusterStats.Run(ctx, s.cfg.Role != RoleAPI, report("measuring the installation")) })
+	tasks.Go(func() { s.checks.run(ctx) })
+	if s.cfg.Role == RoleAPI {
+		return
+	}
+	tasks.Go(func() { s.Delivery.Run(ctx) })
+	tasks.Go(func() { s.waker.Run(ctx, report("waking deliveries")) })
+	tasks.Go(func() { s.Posts.RunSeries(ctx, report("creating posts of recurring series")) })
+	tasks.Go(func() { s.Reports.RunTracking(ctx, report("refreshing tracked reports")) })
+	tasks.Go(func() { s.worker.Run(ctx, report("waking jobs")) })
+	// On hold, nothing uses grants, which another installation may have too, sends mail or deletes files.
+	unlessHeld := func(work func(context.Context)) {
+		tasks.Go(func() { s.Hold.While(ctx, report("checking the hold"), work) })
+	}
+	unlessHeld(func(ctx context.Context) { s.Accounts.Run(ctx, report("renewing grants")) })
+	unlessHeld(func(ctx context.Context) { s.Leaving.Run(ctx, report("deleting teams")) })
+	unlessHeld(func(ctx context.Context) { s.Insight.Run(ctx, report("collecting figures of accounts")) })
+	if s.measurer != nil {
+		unlessHeld(func(ctx context.Context) { s.measurer.Run(ctx, report("measuring hashtags")) })
+	}
+	unlessHeld(func(ctx context.Context) { s.Notices.RunMail(ctx, report("sending mail")) })
+	unlessHeld(func(ctx context.Context) { s.sweep(ctx, report("deleting expired data")) })
+}
+
+// sweep deletes expired data, in batches.
+func (s *Server) sweep(ctx context.Context, report func(error)) {
+	tick := time.NewTicker(sweepInterval)
+	defer tick.Stop()
+	for {
+		for _, sweep := range []func(context.Context) (int64, error){
+			s.idempotency.Sweep, s.jobs.Sweep, s.Media.Sweep, s.Reports.Sweep, s.Searches.Sweep, s.figures.Sweep,
+			s.Connects.Sweep, s.Notices.Sweep, s.app.SweepSessions, s.Teams.SweepSignIns, s.Leaving.Sweep,
+			s.Programs.Sweep,
+		} {
+			if _, err := sweep(ctx); err != nil && ctx.Err() == nil {
+				report(err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
