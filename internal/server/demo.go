@@ -58,7 +58,9 @@ func (q *Quickstart) mustReconnect(ctx context.Context, account int64) (bool, er
 	return true, q.Accounts.MarkLost(ctx, account, g)
 }
 
-func (q *Quickstart) connectInBrowser(ctx context.Context, owner int64, platform string, args operation.Arguments) error {
+func (q *Quickstart) connectInBrowser(
+	ctx context.Context, owner int64, platform string, args operation.Arguments,
+) error {
 	out, err := q.call(ctx, "get_connect_link", args)
 	if err != nil {
 		return err

@@ -193,7 +193,7 @@ func (q *Quickstart) addKeys(ctx context.Context, teamID int64) error {
 	return nil
 }
 
-// connectDemo connects the demo account. It reconnects it if the connection was lost or the sandbox has another address.
+// connectDemo connects the demo account, also if its connection was lost or the sandbox has another address.
 func (q *Quickstart) connectDemo(ctx context.Context, teamID int64, password string) (int64, error) {
 	server := q.Greeting.SandboxURL + "/bluesky"
 	if id, found := q.Accounts.Find(ctx, teamID, "bluesky", demoHandle); found {

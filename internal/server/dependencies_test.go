@@ -10,15 +10,14 @@ import (
 	"time"
 )
 
-// The log is told when what a node depends on ceases to answer and when it answers again, once each, and nothing of a
-// node that ends.
-func TestOutagesBeginAndEndInTheLog(t *testing.T) {
+// An outage is logged when it begins and when it ends, but not on a node that is stopping.
+func TestOutagesAreLogged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		var down error
-		d := &dependencies{last: map[string]answer{}, log: slog.New(slog.NewTextHandler(&log, nil)),
-			ask: map[string]func(context.Context) error{
+		d := &dependencies{last: map[string]checkResult{}, log: slog.New(slog.NewTextHandler(&log, nil)),
+			checks: map[string]func(context.Context) error{
 				"database": func(ctx context.Context) error {
 					if ctx.Err() != nil {
 						return ctx.Err()
@@ -26,31 +25,31 @@ func TestOutagesBeginAndEndInTheLog(t *testing.T) {
 					return down
 				},
 			}}
-		said := func() string {
+		logged := func() string {
 			defer log.Reset()
 			d.check(t.Context())
-			<-time.After(checkEvery)
+			<-time.After(checkInterval)
 			return log.String()
 		}
-		if got := said(); got != "" {
-			t.Errorf("while all is well: %s", got)
+		if got := logged(); got != "" {
+			t.Errorf("without an outage: %s", got)
 		}
-		down = errSilent
-		if got := said(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "does not answer") ||
+		down = errNoResponse
+		if got := logged(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "dependency is down") ||
 			!strings.Contains(got, "dependency=database") {
-			t.Errorf("as it ceases to answer: %s", got)
+			t.Errorf("as an outage begins: %s", got)
 		}
-		if got := said(); got != "" {
-			t.Errorf("while it does not: %s", got)
+		if got := logged(); got != "" {
+			t.Errorf("during the outage: %s", got)
 		}
 		down = nil
-		if got := said(); !strings.Contains(got, "answers again") || !strings.Contains(got, "after=30s") {
-			t.Errorf("as it answers again: %s", got)
+		if got := logged(); !strings.Contains(got, "is up again") || !strings.Contains(got, "after=30s") {
+			t.Errorf("as the outage ends: %s", got)
 		}
-		ending, end := context.WithCancel(t.Context())
-		end()
-		if d.check(ending); log.Len() > 0 {
-			t.Errorf("as the node ends: %s", log.String())
+		stopped, stop := context.WithCancel(t.Context())
+		stop()
+		if d.check(stopped); log.Len() > 0 {
+			t.Errorf("as the node stops: %s", log.String())
 		}
 	})
 }

@@ -5,16 +5,16 @@ import (
 	"testing"
 )
 
-// Posts stand at whatever addresses an operator names for a network, as the settings for the sandbox do for every one.
-func TestTheHostsThatSettingsName(t *testing.T) {
+// Links to posts may have any host in the settings of a network.
+func TestNamedHosts(t *testing.T) {
 	t.Parallel()
 	named := SandboxNetworks("http://127.0.0.1:8099").namedHosts()
-	for platform := range makers {
+	for platform := range constructors {
 		if !slices.Contains(named[platform], "127.0.0.1:8099") {
-			t.Errorf("of %s the settings name %v", platform, named[platform])
+			t.Errorf("hosts of %s: %v", platform, named[platform])
 		}
 	}
 	if slices.ContainsFunc(named["x"], func(host string) bool { return host != "127.0.0.1:8099" }) {
-		t.Errorf("more is taken as a host than addresses: %v", named["x"])
+		t.Errorf("not only URLs are hosts: %v", named["x"])
 	}
 }

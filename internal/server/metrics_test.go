@@ -24,13 +24,13 @@ import (
 	"pressroom/internal/testkit"
 )
 
-func openForFigures(t *testing.T, url string, now func() time.Time) *Server {
+func openServer(t *testing.T, url string, now func() time.Time) *Server {
 	t.Helper()
 	key, err := tokencrypt.NewKey()
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := slog.New(slog.NewTextHandler(io.Discard, nil)) //nolint:sloglint // lines that nobody wants are not counted
+	lines := slog.New(slog.NewTextHandler(io.Discard, nil)) //nolint:sloglint // slog.DiscardHandler would not count lines
 	s, err := Open(t.Context(),
 		Config{Version: "test", Database: url, SealingKey: key, Role: RoleWorker, Blobs: testkit.Blobs(t), Log: lines, Now: now})
 	if err != nil {
@@ -40,10 +40,10 @@ func openForFigures(t *testing.T, url string, now func() time.Time) *Server {
 	return s
 }
 
-// The guide lists every figure, and no other.
-func TestTheGuideListsEveryFigure(t *testing.T) {
+// docs/running.md lists exactly the metrics that exist.
+func TestMetricsAreDocumented(t *testing.T) {
 	t.Parallel()
-	s := openForFigures(t, testkit.SQLite(t), nil)
+	s := openServer(t, testkit.SQLite(t), nil)
 	descs := make(chan *prometheus.Desc)
 	go func() {
 		s.metrics.registry.Describe(descs)
@@ -64,11 +64,11 @@ func TestTheGuideListsEveryFigure(t *testing.T) {
 		listed[row[1]] = true
 	}
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(have)), slices.Sorted(maps.Keys(listed))); diff != "" || len(have) < 30 {
-		t.Errorf("%d figures; docs/running.md differs (-figures +listed):\n%s", len(have), diff)
+		t.Errorf("%d metrics; docs/running.md differs (-metrics +listed):\n%s", len(have), diff)
 	}
 }
 
-// scrape reads /metrics: each line's name and labels with its value.
+// scrape returns the values in /metrics by name and labels.
 func scrape(t *testing.T, s *Server) map[string]float64 {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -86,8 +86,8 @@ func scrape(t *testing.T, s *Server) map[string]float64 {
 	return out
 }
 
-// planted is something of each kind that waits, made at 12:00 on the clock.
-var planted = []string{
+// waitingWork inserts waiting work of each kind, created at 12:00.
+var waitingWork = []string{
 	`INSERT INTO people (id, name, email, created_at) VALUES (1, 'Ada', 'ada@example.com', 1)`,
 	`INSERT INTO teams (id, name, timezone, content_language, plan, created_at)
 		VALUES (1, 'A', 'UTC', 'en', 'team', 1), (2, 'B', 'UTC', 'en', 'team', 1)`,
@@ -108,15 +108,15 @@ var planted = []string{
 	`INSERT INTO pauses (scope, target, action, created_at) VALUES ('team', 2, 'publish', 1)`,
 }
 
-// What waits is counted, with its age, and what does not is 0. An open reservation without its transfers is what the
-// audit complains of.
-func TestTheInstallationsFigures(t *testing.T) {
+// Waiting work is counted with its age, and everything else is 0. The audit complains about a reservation without
+// transfers.
+func TestClusterMetrics(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
-		s := openForFigures(t, url, clock.Now)
+		s := openServer(t, url, clock.Now)
 		err := s.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
-			for _, text := range planted {
+			for _, text := range waitingWork {
 				if _, err := tx.Exec(ctx, strings.ReplaceAll(text, "@", strconv.FormatInt(db.Micros(clock.Now()), 10))); err != nil {
 					return err
 				}
@@ -127,7 +127,7 @@ func TestTheInstallationsFigures(t *testing.T) {
 			t.Fatal(err)
 		}
 		clock.Advance(10 * time.Minute)
-		if err := s.standing.Once(t.Context(), true); err != nil {
+		if err := s.clusterStats.Once(t.Context(), true); err != nil {
 			t.Fatal(err)
 		}
 		s.checks.check(t.Context())
@@ -148,28 +148,28 @@ func TestTheInstallationsFigures(t *testing.T) {
 			`pressroom_dependency_up{dependency="files"`:                                        1,
 			`pressroom_network_calls_total{call="commit",platform="bluesky",result="uncertain"`: 0,
 		} {
-			if have, told := got[name]; !told || have != want {
-				t.Errorf("%s} is %v (told: %t), want %v", name, have, told, want)
+			if value, found := got[name]; !found || value != want {
+				t.Errorf("%s} is %v (found: %t), want %v", name, value, found, want)
 			}
 		}
 		if got["pressroom_ledger_audit_complaints"] < 1 || got[`pressroom_log_lines_total{level="error"`] != 1 {
-			t.Errorf("a reservation without transfers is no complaint (%v), or the log did not tell (%v)",
+			t.Errorf("complaints about a reservation without transfers: %v, errors in the log: %v",
 				got["pressroom_ledger_audit_complaints"], got[`pressroom_log_lines_total{level="error"`])
 		}
 	})
 }
 
-// What this node depends on is told as it answers, and one that does not holds the others up no longer than it may.
+// A dependency that is down does not delay the others.
 func TestDependencies(t *testing.T) {
 	t.Parallel()
-	s := openForFigures(t, testkit.SQLite(t), nil)
-	s.checks.ask["files"] = func(context.Context) error { return errSilent }
+	s := openServer(t, testkit.SQLite(t), nil)
+	s.checks.checks["files"] = func(context.Context) error { return errNoResponse }
 	s.checks.check(t.Context())
 	got := scrape(t, s)
 	if got[`pressroom_dependency_up{dependency="files"`] != 0 || got[`pressroom_dependency_up{dependency="database"`] != 1 {
 		t.Errorf("%v", got)
 	}
 	if got[`pressroom_database_connections_max{pool="writer"`] != 1 {
-		t.Error("the writer's pool is not told of")
+		t.Error("the writer's pool has no metric")
 	}
 }

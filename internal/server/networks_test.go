@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// A slip in the networks' settings keeps the program from starting, and is named.
+// Invalid network settings are rejected at the start with the name of the setting.
 func TestNetworkSettings(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ settings, secret, want string }{
@@ -20,7 +20,10 @@ func TestNetworkSettings(t *testing.T) {
 		{`{"bluesky": {"web_url": "https://bsky.example"}}`, "", ""},
 		{`{"threads": {"client_id": "1"}}`, "", "PRESSROOM_THREADS_CLIENT_SECRET"},
 		{`{"instagram": {"client_id": "1", "facebook": {"client_id": "2"}}}`, "", "PRESSROOM_INSTAGRAM_CLIENT_SECRET"},
-		{`{"instagram": {"client_id": "1", "facebook": {"client_id": "2"}}, "threads": {"client_id": "1"}}`, "", "PRESSROOM_INSTAGRAM_CLIENT_SECRET, PRESSROOM_INSTAGRAM_FACEBOOK_CLIENT_SECRET, PRESSROOM_THREADS_CLIENT_SECRET"},
+		{
+			`{"instagram": {"client_id": "1", "facebook": {"client_id": "2"}}, "threads": {"client_id": "1"}}`, "",
+			"PRESSROOM_INSTAGRAM_CLIENT_SECRET, PRESSROOM_INSTAGRAM_FACEBOOK_CLIENT_SECRET, PRESSROOM_THREADS_CLIENT_SECRET",
+		},
 		{`{"threads": {}}`, "s", "client_id"},
 		{`{"myspace": {}}`, "s", "myspace"},
 		{`{"threads": {"client_id": "1", "rulez": {}}}`, "s", "rulez"},

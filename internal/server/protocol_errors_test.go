@@ -25,8 +25,8 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// echoing answers with the body of the request, or with what the query names, so that a test decides what is written.
-var echoing = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// echo responds with the body of the request.
+var echo = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	w.Header().Set("X-Path", r.URL.Path)
 	if r.TLS != nil {
@@ -36,21 +36,21 @@ var echoing = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body)
 })
 
-// entrance serves a handler as the program's doors do, by TLS or not, and returns its address.
-func entrance(t *testing.T, secure bool, h http.Handler) string {
+// serveHandler serves a handler as the program would, with or without TLS, and returns its address.
+func serveHandler(t *testing.T, secure bool, h http.Handler) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := door{server: newHTTPServer(h), listener: l, tls: secure}
+	d := httpListener{server: newHTTPServer(h), listener: l, tls: secure}
 	d.server.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelWarn)
 	if secure {
 		d.server.TLSConfig = &tls.Config{
-			MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, Certificates: []tls.Certificate{ownCertificate(t)},
+			MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, Certificates: []tls.Certificate{testCertificate(t)},
 		}
 	}
-	(&refusals{"https://press.test", slog.New(slog.DiscardHandler), http.Header{"X-Frame-Options": {"DENY"}}}).attach(&d)
+	(&protocolErrors{"https://press.test", slog.New(slog.DiscardHandler), http.Header{"X-Frame-Options": {"DENY"}}}).attach(&d)
 	ended := make(chan error, 1)
 	go func() { ended <- d.serve() }()
 	t.Cleanup(func() {
@@ -60,7 +60,7 @@ func entrance(t *testing.T, secure bool, h http.Handler) string {
 	return l.Addr().String()
 }
 
-func ownCertificate(t *testing.T) tls.Certificate {
+func testCertificate(t *testing.T) tls.Certificate {
 	t.Helper()
 	s := httptest.NewUnstartedServer(nil)
 	s.StartTLS()
@@ -68,7 +68,7 @@ func ownCertificate(t *testing.T) tls.Certificate {
 	return s.TLS.Certificates[0]
 }
 
-func dialed(t *testing.T, addr string, secure bool) net.Conn {
+func dial(t *testing.T, addr string, secure bool) net.Conn {
 	t.Helper()
 	var c net.Conn
 	var err error
@@ -96,12 +96,11 @@ func transports(t *testing.T, run func(t *testing.T, secure bool)) {
 	}
 }
 
-// Every request that net/http refuses before a handler has it is answered with a problem document, on a new connection
-// and on one that had requests before.
-func TestRefusalsAreProblems(t *testing.T) {
+// Every request that net/http rejects before a handler sees it gets a problem document, on new and used connections.
+func TestProtocolErrors(t *testing.T) {
 	t.Parallel()
 	transports(t, func(t *testing.T, secure bool) {
-		addr := entrance(t, secure, echoing)
+		addr := serveHandler(t, secure, echo)
 		for name, c := range map[string]struct {
 			text   string
 			status int
@@ -122,7 +121,7 @@ func TestRefusalsAreProblems(t *testing.T) {
 			"version":        {"GET / HTTP/3.0\r\nHost: x\r\n\r\n", 505, "http_version_not_supported"},
 		} {
 			for _, before := range []int{0, 2} {
-				conn := dialed(t, addr, secure)
+				conn := dial(t, addr, secure)
 				in := bufio.NewReader(conn)
 				for i := range before {
 					fmt.Fprintf(conn, "POST /%d%%41?x=%%zz HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi", i)
@@ -131,7 +130,7 @@ func TestRefusalsAreProblems(t *testing.T) {
 						t.Fatalf("%s: %v", name, err)
 					}
 					if body, _ := io.ReadAll(resp.Body); resp.StatusCode != http.StatusOK || string(body) != "hi" {
-						t.Errorf("%s: before it %d %q", name, resp.StatusCode, body)
+						t.Errorf("%s: an earlier request: %d %q", name, resp.StatusCode, body)
 					}
 				}
 				go func() { _, _ = io.WriteString(conn, c.text) }()
@@ -164,13 +163,13 @@ func mustBeProblem(t *testing.T, name string, resp *http.Response, status int, c
 	}
 }
 
-// Answers are never changed, whatever bytes they hold and however they arrive at the connection.
-func TestAnswersStayAsTheyAre(t *testing.T) {
+// Responses are never changed, even if they contain the bytes of a rejection.
+func TestResponsesAreUnchanged(t *testing.T) {
 	t.Parallel()
 	const canned = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n400 Bad Request"
 	transports(t, func(t *testing.T, secure bool) {
-		addr := entrance(t, secure, echoing)
-		conn := dialed(t, addr, secure)
+		addr := serveHandler(t, secure, echo)
+		conn := dial(t, addr, secure)
 		in := bufio.NewReader(conn)
 		send := func(body string) {
 			t.Helper()
@@ -193,10 +192,10 @@ func TestAnswersStayAsTheyAre(t *testing.T) {
 	})
 }
 
-// By TLS HTTP/2 is spoken as ever, requests know their connection, and a client that speaks plain HTTP is told so.
+// With TLS, HTTP/2 works, requests have their connection state, and clients that speak plain HTTP get an error.
 func TestHandshakes(t *testing.T) {
 	t.Parallel()
-	addr := entrance(t, true, echoing)
+	addr := serveHandler(t, true, echo)
 	for _, h2 := range []bool{true, false} {
 		client := &http.Client{Transport: &http.Transport{ForceAttemptHTTP2: h2, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 		want := "http/1.1"
@@ -217,7 +216,7 @@ func TestHandshakes(t *testing.T) {
 		}
 		client.CloseIdleConnections()
 	}
-	conn := dialed(t, addr, false)
+	conn := dial(t, addr, false)
 	fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
@@ -226,13 +225,13 @@ func TestHandshakes(t *testing.T) {
 	mustBeProblem(t, "without TLS", resp, 400, "malformed_request")
 }
 
-// A slow handshake holds up no other connection, and ends with the listener.
-func TestHandshakesBesideEachOther(t *testing.T) {
+// A slow handshake does not delay other connections and ends with the listener.
+func TestConcurrentHandshakes(t *testing.T) {
 	t.Parallel()
 	var served atomic.Int64
-	addr := entrance(t, true, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served.Add(1) }))
-	silent := dialed(t, addr, false)
-	conn := dialed(t, addr, true)
+	addr := serveHandler(t, true, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served.Add(1) }))
+	silent := dial(t, addr, false)
+	conn := dial(t, addr, true)
 	fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 	if resp, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || resp.StatusCode != http.StatusOK || served.Load() != 1 {
 		t.Errorf("%v, %d served", err, served.Load())
@@ -240,7 +239,7 @@ func TestHandshakesBesideEachOther(t *testing.T) {
 	_ = silent
 }
 
-// A scan finds the same however the bytes are cut.
+// The result does not depend on how the bytes are split.
 func TestPathScan(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]bool{
@@ -252,19 +251,19 @@ func TestPathScan(t *testing.T) {
 			s.scan([]byte(line[:i]))
 			s.scan([]byte(line[i:]))
 			if s.malformed != want {
-				t.Errorf("%q cut at %d: %v", line, i, s.malformed)
+				t.Errorf("%q split at %d: %v", line, i, s.malformed)
 			}
 		}
 	}
 }
 
-// An ordinary write is looked at without being copied.
+// Ordinary writes are not copied.
 func TestGuardAllocatesNothing(t *testing.T) {
 	g := &guard{}
 	page := bytes.Repeat([]byte("x"), 4096)
 	if n := testing.AllocsPerRun(100, func() {
 		g.read(page)
-		if refusalOf(page, false) != nil {
+		if problemFor(page, false) != nil {
 			t.Fail()
 		}
 		g.path = pathScan{}
@@ -273,8 +272,7 @@ func TestGuardAllocatesNothing(t *testing.T) {
 	}
 }
 
-// A request for no path is refused as all others are, on the whole program: by a problem document with the security
-// headers.
+// The program rejects requests without a path with a problem document and the security headers.
 func TestRequestsWithoutAPath(t *testing.T) {
 	t.Parallel()
 	key, err := tokencrypt.NewKey()
@@ -294,14 +292,14 @@ func TestRequestsWithoutAPath(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, end := context.WithCancel(t.Context())
+	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.listen(ctx, l) }()
 	t.Cleanup(func() {
-		end()
+		stop()
 		<-ended
 	})
-	for text, refusal := range map[string]struct {
+	for text, want := range map[string]struct {
 		status int
 		code   string
 	}{
@@ -314,7 +312,7 @@ func TestRequestsWithoutAPath(t *testing.T) {
 		"GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n":                {404, "endpoint_not_found"},
 		"GET / HTTP/1.1\r\n\r\n":                              {400, "malformed_request"},
 	} {
-		conn := dialed(t, l.Addr().String(), false)
+		conn := dial(t, l.Addr().String(), false)
 		if _, err := io.WriteString(conn, text); err != nil {
 			t.Fatal(err)
 		}
@@ -323,7 +321,7 @@ func TestRequestsWithoutAPath(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 			continue
 		}
-		mustBeProblem(t, text, resp, refusal.status, refusal.code)
+		mustBeProblem(t, text, resp, want.status, want.code)
 		for name, value := range s.securityHeaders() {
 			if !slices.Equal(resp.Header.Values(name), value) || len(s.securityHeaders()) != 4 {
 				t.Errorf("%q: %s is %q, want %q", text, name, resp.Header.Values(name), value)

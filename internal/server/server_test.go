@@ -16,7 +16,7 @@ import (
 
 func silent() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// Nodes that start at once on an empty database all come up.
+// Several nodes can start at once on an empty database.
 func TestNodesStartTogether(t *testing.T) {
 	t.Parallel()
 	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
@@ -38,7 +38,7 @@ func TestNodesStartTogether(t *testing.T) {
 	})
 }
 
-// A node is ready as long as its database answers and, where it works in the background, its queue carries.
+// A node is ready while its database responds and, on a worker, its queue delivers work.
 func TestReady(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -59,39 +59,38 @@ func TestReady(t *testing.T) {
 		ready(t, worker, http.StatusOK, `"queue":"ok"`)
 		ready(t, worker, http.StatusOK, `"network_bluesky":"closed"`)
 		ready(t, api, http.StatusOK, `"database":"ok"`)
-		clock.Advance(31 * time.Second) // nothing runs here, so nothing is carried
-		ready(t, worker, http.StatusServiceUnavailable, `"queue":"carries no work"`)
+		clock.Advance(31 * time.Second) // nothing runs, so the queue delivers nothing
+		ready(t, worker, http.StatusServiceUnavailable, `"queue":"delivers no work"`)
 		ready(t, api, http.StatusOK, `"database":"ok"`)
 		for _, s := range []*server.Server{worker, api} {
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
-			ready(t, s, http.StatusServiceUnavailable, `"database":"does not answer"`)
+			ready(t, s, http.StatusServiceUnavailable, `"database":"unreachable"`)
 		}
 	})
 }
 
-// ready checks what a node tells its operator, and that everyone else learns nothing but the status.
-func ready(t *testing.T, s *server.Server, status int, says string) {
+// ready checks the details for the operator, and that everyone else only gets the status.
+func ready(t *testing.T, s *server.Server, status int, want string) {
 	t.Helper()
 	public := map[int]string{http.StatusOK: `{"status":"ok"}`, http.StatusServiceUnavailable: `{"status":"unavailable"}`}[status]
-	for _, of := range []struct {
+	for _, c := range []struct {
 		handler http.Handler
-		says    string
-	}{{s.MetricsHandler(), says}, {s.Handler(), public}} {
+		want    string
+	}{{s.MetricsHandler(), want}, {s.Handler(), public}} {
 		w := httptest.NewRecorder()
-		of.handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/readyz", nil))
-		if w.Code != status || !strings.Contains(w.Body.String(), of.says) {
-			t.Errorf("%d %s, want %d with %s", w.Code, w.Body, status, of.says)
+		c.handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/readyz", nil))
+		if w.Code != status || !strings.Contains(w.Body.String(), c.want) {
+			t.Errorf("%d %s, want %d with %s", w.Code, w.Body, status, c.want)
 		}
-		if of.says == public && strings.TrimSpace(w.Body.String()) != public {
-			t.Errorf("the public listener says more than its status: %s", w.Body)
+		if c.want == public && strings.TrimSpace(w.Body.String()) != public {
+			t.Errorf("the public listener returns more than the status: %s", w.Body)
 		}
 	}
 }
 
-// Every answer of the public listener is bound to its type, framed by nobody and, with an https public URL, has
-// browsers use TLS only: pages, the API, the tools, and what is not there.
+// Every response of the public listener has the security headers: pages, the API, the tools, and errors.
 func TestSecurityHeaders(t *testing.T) {
 	t.Parallel()
 	key, err := tokencrypt.NewKey()
@@ -126,8 +125,8 @@ func TestSecurityHeaders(t *testing.T) {
 	}
 }
 
-// A database keeps to the store of files that it met first.
-func TestAnotherStoreOfFiles(t *testing.T) {
+// A database only works with its first file store.
+func TestOtherFileStore(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		key, err := tokencrypt.NewKey()
@@ -152,7 +151,7 @@ func TestAnotherStoreOfFiles(t *testing.T) {
 			t.Errorf("with another store: %v", err)
 		}
 		if err := open(other, true); err != nil {
-			t.Errorf("to look alone: %v", err)
+			t.Errorf("only to read: %v", err)
 		}
 		if err := open(own, false); err != nil {
 			t.Errorf("with its own again: %v", err)

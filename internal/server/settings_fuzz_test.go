@@ -9,9 +9,9 @@ import (
 	"pressroom/internal/server"
 )
 
-// Whatever stands in the file of sources is refused where it is no JSON.
+// ReadSources rejects everything that is not JSON.
 func FuzzReadSources(f *testing.F) {
-	f.Add([]byte(`{"instagram_graph":{"accounts":[{"token_env":"NOWHERE"}]},"tiktok_research":{"client_secret_env":"NOWHERE"}}`))
+	f.Add([]byte(`{"instagram_graph":{"accounts":[{"token_env":"UNSET"}]},"tiktok_research":{"client_secret_env":"UNSET"}}`))
 	f.Add([]byte(`{"instagram_graph":null,"instagram_graph":{}}`))
 	f.Add([]byte(`[]`))
 	f.Add([]byte(`{} {}`))
@@ -22,7 +22,7 @@ func FuzzReadSources(f *testing.F) {
 			t.Fatal(err)
 		}
 		if _, err := server.ReadSources(path); err == nil && !json.Valid(text) {
-			t.Fatalf("%q was taken", text)
+			t.Fatalf("%q was accepted", text)
 		}
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// pipes is a listener whose connections live in the test alone, so that its clock is theirs.
+// pipes is a listener for in-memory connections, which use the fake clock of the test.
 type pipes chan net.Conn
 
 func (p pipes) Accept() (net.Conn, error) {
@@ -29,9 +29,9 @@ func (p pipes) Close() error {
 
 func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
-// held gives how long a client that behaves in some way holds a connection. The handler reads all of a body and answers
-// with more than any buffer takes.
-func held(t *testing.T, behave func(net.Conn)) time.Duration {
+// connectionTime returns how long a client keeps a connection. The handler reads the body and responds with more than any
+// buffer holds.
+func connectionTime(t *testing.T, behave func(net.Conn)) time.Duration {
 	t.Helper()
 	var took time.Duration
 	synctest.Test(t, func(t *testing.T) {
@@ -56,7 +56,7 @@ func held(t *testing.T, behave func(net.Conn)) time.Duration {
 		}
 		took = time.Since(began)
 		ours.Close()
-		<-time.After(time.Hour) // until whoever drips has seen it
+		<-time.After(time.Hour) // until a slow sender has noticed
 		if err := server.Close(); err != nil {
 			t.Error(err)
 		}
@@ -76,9 +76,8 @@ func drip(text string, every time.Duration) func(net.Conn) {
 	}
 }
 
-// Nobody holds a connection for longer than a request may take, whether by sending slowly, not at all, or by not
-// reading.
-func TestSlowClientsAreGivenUp(t *testing.T) {
+// Clients that send slowly, do not send or do not read are disconnected.
+func TestSlowClientsAreDisconnected(t *testing.T) {
 	const head = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"
 	reads := func(text string) func(net.Conn) {
 		return func(c net.Conn) {
@@ -86,35 +85,35 @@ func TestSlowClientsAreGivenUp(t *testing.T) {
 			_, _ = io.WriteString(c, text)
 		}
 	}
-	for name, one := range map[string]struct {
+	for name, c := range map[string]struct {
 		behave func(net.Conn)
-		most   time.Duration
+		limit  time.Duration
 	}{
 		"nothing is sent": {func(net.Conn) {}, 10 * time.Second},
-		"the head comes slowly": {func(c net.Conn) {
+		"a slow header": {func(c net.Conn) {
 			reads("GET / HTTP/1.1\r\n")(c)
 			drip("Host: x\r\n"+strings.Repeat("X: y\r\n", 100), time.Second)(c)
 		}, 10 * time.Second},
-		"the body does not come": {reads(head), time.Minute},
-		"the body comes slowly": {func(c net.Conn) {
+		"no body": {reads(head), time.Minute},
+		"a slow body": {func(c net.Conn) {
 			reads(head)(c)
 			drip(strings.Repeat("x", 1000), 5*time.Second)(c)
 		}, time.Minute},
-		"the answer is not read":        {drip("GET / HTTP/1.1\r\nHost: x\r\n\r\n", 0), 2 * time.Minute},
-		"nothing follows on the answer": {reads("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), 2 * time.Minute},
-		"chunks that do not end": {func(c net.Conn) {
+		"the response is not read": {drip("GET / HTTP/1.1\r\nHost: x\r\n\r\n", 0), 2 * time.Minute},
+		"no next request":          {reads("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), 2 * time.Minute},
+		"endless chunks": {func(c net.Conn) {
 			reads("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")(c)
 			drip(strings.Repeat("1\r\nx\r\n", 500), time.Second)(c)
 		}, time.Minute},
 	} {
-		if took := held(t, one.behave); took > one.most+time.Second {
-			t.Errorf("%s: the connection is held for %v", name, took)
+		if took := connectionTime(t, c.behave); took > c.limit+time.Second {
+			t.Errorf("%s: connected for %v", name, took)
 		}
 	}
 }
 
-// After a request in chunks the connection ends; after others it goes on.
-func TestChunksEndTheConnection(t *testing.T) {
+// A chunked request closes the connection, others do not.
+func TestChunkedRequestsCloseTheConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for body, closes := range map[string]bool{"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n": true, "Content-Length: 0\r\n\r\n": false} {
 			listener := make(pipes)

@@ -22,7 +22,7 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// lines are what a log was told.
+// lines is a log.
 type lines struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -46,20 +46,19 @@ func (l *lines) count(text string) int {
 	return strings.Count(l.text.String(), text)
 }
 
-// await waits until a log was told something.
+// await waits until the log contains a text.
 func (l *lines) await(t *testing.T, text string) {
 	t.Helper()
 	for began := time.Now(); !l.has(text); <-time.After(10 * time.Millisecond) {
 		if time.Since(began) > 20*time.Second {
-			t.Fatalf("the log does not tell of %q: %s", text, &l.text)
+			t.Fatalf("the log lacks %q: %s", text, &l.text)
 		}
 	}
 }
 
-// A Bluesky server on a private address that serve is not told of is not called: that is no failure of the network,
-// and the log names the setting, when it is called and at the start. So it does with networks that accounts are at and
-// that this node has no app at, and where all is held.
-func TestWhatKeepsPostsBackIsWarnedOf(t *testing.T) {
+// A blocked Bluesky server is no failure of the network. The log names the setting at the start and when the server would
+// be called. At the start it also names unconfigured networks with accounts, and a hold.
+func TestPublishingWarnings(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.Open(t.TempDir(), sandbox.Options{})
 	if err != nil {
@@ -76,7 +75,8 @@ func TestWhatKeepsPostsBackIsWarnedOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg := server.Config{
-		Database: testkit.SQLite(t), SealingKey: key, Role: server.RoleAPI, Blobs: testkit.Blobs(t), Log: silent(), AnyServer: true,
+		Database: testkit.SQLite(t), SealingKey: key, Role: server.RoleAPI, Blobs: testkit.Blobs(t), Log: silent(),
+		AnyServer: true,
 	}
 	admin, err := server.Open(t.Context(), cfg)
 	if err != nil {
@@ -113,13 +113,13 @@ func TestWhatKeepsPostsBackIsWarnedOf(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	var told lines
-	cfg.AnyServer, cfg.Log = false, slog.New(slog.NewTextHandler(&told, nil))
-	s := serving(t, cfg)
-	told.await(t, "PRESSROOM_BLUESKY_SERVERS")
-	told.await(t, "admin resume")
-	told.await(t, "networks=[threads]")
-	calls := strings.Count(told.text.String(), "is not called: ")
+	var log lines
+	cfg.AnyServer, cfg.Log = false, slog.New(slog.NewTextHandler(&log, nil))
+	s := runServer(t, cfg)
+	log.await(t, "PRESSROOM_BLUESKY_SERVERS")
+	log.await(t, "admin resume")
+	log.await(t, "networks=[threads]")
+	calls := strings.Count(log.text.String(), "is blocked: ")
 	grant, err := s.Accounts.Grant(t.Context(), account.ID)
 	if err != nil {
 		t.Fatal(err)
@@ -130,31 +130,31 @@ func TestWhatKeepsPostsBackIsWarnedOf(t *testing.T) {
 	}
 	for range 2 {
 		_, err = n.Refresh(t.Context(), grant.Grant)
-		if said, ok := errors.AsType[*network.Error](err); !ok || said.Class != network.Barred || said.Message != "" {
+		if e, ok := errors.AsType[*network.Error](err); !ok || e.Class != network.Barred || e.Message != "" {
 			t.Errorf("called: %v", err)
 		}
 	}
-	if n := strings.Count(told.text.String(), "is not called: ") - calls; n != 1 {
-		t.Errorf("the log is told %d times: %s", n, &told.text)
+	if n := strings.Count(log.text.String(), "is blocked: ") - calls; n != 1 {
+		t.Errorf("logged %d times: %s", n, &log.text)
 	}
 
 	var allowed lines
 	cfg.BlueskyServers, cfg.Log = []string{front.URL + "/bluesky"}, slog.New(slog.NewTextHandler(&allowed, nil))
-	s = serving(t, cfg)
+	s = runServer(t, cfg)
 	if n, err = s.Accounts.Network("bluesky"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := n.Refresh(t.Context(), grant.Grant); err != nil {
-		t.Errorf("a server that is allowed: %v", err)
+		t.Errorf("an allowed server: %v", err)
 	}
 	allowed.await(t, "admin resume")
 	if allowed.has("PRESSROOM_BLUESKY_SERVERS") {
-		t.Errorf("a server that is allowed is warned of: %s", &allowed.text)
+		t.Errorf("warned of an allowed server: %s", &allowed.text)
 	}
 }
 
-// serving runs a node until the test ends.
-func serving(t *testing.T, cfg server.Config) *server.Server {
+// runServer runs a node until the test ends.
+func runServer(t *testing.T, cfg server.Config) *server.Server {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -176,9 +176,8 @@ func serving(t *testing.T, cfg server.Config) *server.Server {
 	return s
 }
 
-// Requests that a peer forwards which is not a trusted proxy are warned of, once an hour and not more; those of a
-// trusted one and those that nobody forwarded are not.
-func TestUntrustedProxyIsWarnedOf(t *testing.T) {
+// Forwarded requests from an untrusted peer cause a warning at most once an hour.
+func TestUntrustedProxyWarning(t *testing.T) {
 	t.Parallel()
 	key, err := tokencrypt.NewKey()
 	if err != nil {
@@ -203,23 +202,23 @@ func TestUntrustedProxyIsWarnedOf(t *testing.T) {
 	ask("10.1.2.3:4000", "X-Forwarded-For")
 	ask("192.0.2.1:4000", "")
 	if log.has("--trusted-proxies") {
-		t.Errorf("it warns of nothing: %s", &log.text)
+		t.Errorf("an unnecessary warning: %s", &log.text)
 	}
 	for range 5 {
 		ask("[::ffff:192.0.2.1]:4000", "X-Forwarded-For")
 		ask("192.0.2.2:4000", "Forwarded")
 	}
 	if log.count("--trusted-proxies") != 1 || !log.has("peer=192.0.2.1") {
-		t.Errorf("it does not warn once: %s", &log.text)
+		t.Errorf("not exactly one warning: %s", &log.text)
 	}
 	clock.Advance(time.Hour)
 	if ask("192.0.2.2:4000", "Forwarded"); log.count("--trusted-proxies") != 2 || !log.has("peer=192.0.2.2") {
-		t.Errorf("it does not warn again an hour later: %s", &log.text)
+		t.Errorf("no second warning an hour later: %s", &log.text)
 	}
 }
 
-// A public URL without TLS is warned of at the start, but for addresses of this machine.
-func TestPlainPublicURLIsWarnedOf(t *testing.T) {
+// A public URL without TLS causes a warning, unless it is on this machine.
+func TestPlainPublicURLWarning(t *testing.T) {
 	t.Parallel()
 	key, err := tokencrypt.NewKey()
 	if err != nil {
@@ -243,7 +242,7 @@ func TestPlainPublicURLIsWarnedOf(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, stop := context.WithCancel(t.Context())
-		stop() // it starts, warns, and ends
+		stop() // it starts, warns and stops
 		if err := errors.Join(s.Run(ctx, listener), s.Close()); err != nil {
 			t.Fatal(err)
 		}
