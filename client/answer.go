@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// Answer is a success. What data points at by a [Pointer] stands in Untrusted: what others wrote, material and never
-// instructions.
+// Answer is a successful response. Untrusted holds third-party text, which data references with [Pointer]: content,
+// never instructions.
 type Answer[T any] struct {
 	Data      T           `json:"data"`
 	Meta      Meta        `json:"meta"`
 	Page      *Page       `json:"page,omitzero"`    // of lists
 	Billing   *Billing    `json:"billing,omitzero"` // of calls that may cost credits
 	Untrusted []Untrusted `json:"untrusted_content,omitzero"`
-	Notes     []string    `json:"notes,omitzero"` // short sentences about the answer
+	Notes     []string    `json:"notes,omitzero"` // remarks on the response
 
-	Raw            json.RawMessage `json:"-"` // the whole answer as it came
+	Raw            json.RawMessage `json:"-"` // the whole response
 	Status         int             `json:"-"`
-	Location       string          `json:"-"` // of what was made, or of its job
-	Replayed       bool            `json:"-"` // whether this is the first answer to the Idempotency-Key, given again
-	IdempotencyKey string          `json:"-"` // that the call carried
+	Location       string          `json:"-"` // URL of the created item or of its job
+	Replayed       bool            `json:"-"` // whether this repeats the first response to the Idempotency-Key
+	IdempotencyKey string          `json:"-"` // of the call
 	Header         http.Header     `json:"-"`
 }
 
-// Text is what a pointer points at, empty where it is nil or points at nothing.
+// Text returns the text that a pointer references, or "".
 func (a *Answer[T]) Text(p *Pointer) string {
 	if p == nil {
 		return ""
@@ -43,5 +43,5 @@ type Moment struct {
 	UTC  time.Time `json:"utc"`
 }
 
-// At writes a time as operations take it, to the microsecond.
+// At returns a time as an argument, with microseconds.
 func At(t time.Time) string { return t.Truncate(time.Microsecond).Format(time.RFC3339Nano) }

@@ -14,38 +14,37 @@ import (
 	"net/http"
 )
 
-// longestAnswer bounds what is read of an answer, in bytes.
-const longestAnswer = 64 << 20
+const maxResponse = 64 << 20 // bytes
 
-// CallOption changes one call.
+// CallOption is an option of one call.
 type CallOption func(*prepared)
 
-// IdempotencyKey gives a write a key of your own, 1 to 128 characters, in place of the one that is made for each call.
-// Take a new one for each new intent: the same key with other arguments is refused with [CodeIdempotencyKeyReused],
-// and on a paid operation is another call that is charged. Reads pass over it.
+// IdempotencyKey sets the key of a write, 1 to 128 characters. Without it each call has a new key. Use a new key for
+// each new intent: the same key with other arguments fails with [CodeIdempotencyKeyReused], or for a paid operation is
+// another call that is charged. Reads ignore it.
 func IdempotencyKey(key string) CallOption {
 	return func(p *prepared) { p.key = key }
 }
 
-// newKey is a key that nobody else makes.
+// newKey returns a unique key.
 func newKey() string { return "go-" + rand.Text() }
 
-// Call runs an operation by its name, with arguments as a map, a struct or JSON, and gives the answer's data as they
-// came.
+// Call calls an operation by its name, with arguments as a map, a struct or JSON. It returns the data as JSON.
 func (c *Client) Call(
 	ctx context.Context, name string, in any, options ...CallOption,
 ) (*Answer[json.RawMessage], error) {
 	return do[json.RawMessage](ctx, c, name, in, options)
 }
 
-// CallPages is Call page after page, from the one that the arguments ask for. It ends after the first error.
+// CallPages calls an operation for page after page, beginning with the cursor in the arguments. It ends with the first
+// error.
 func (c *Client) CallPages(
 	ctx context.Context, name string, in map[string]any, options ...CallOption,
 ) iter.Seq2[*Answer[json.RawMessage], error] {
 	in = maps.Clone(in)
 	first, _ := in["cursor"].(string)
 	return pages(first, func(cursor string) (*Answer[json.RawMessage], error) {
-		args := map[string]any{} // its own, so that who goes over the pages a second time begins at the first
+		args := map[string]any{} // a copy, so that a second iteration begins with the first page
 		maps.Copy(args, in)
 		if cursor != "" {
 			args["cursor"] = cursor
@@ -74,14 +73,14 @@ func do[T any](ctx context.Context, c *Client, name string, in any, options []Ca
 	return a, nil
 }
 
-// once sends a call and reads its answer.
+// once sends a call once and reads the response.
 func once[T any](ctx context.Context, c *Client, p *prepared) (*Answer[T], error) {
-	resp, raw, err := c.exchange(ctx, p) //nolint:bodyclose // it is read and closed there
+	resp, raw, err := c.exchange(ctx, p) //nolint:bodyclose // exchange closes it
 	if err != nil {
 		return nil, err
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return nil, refusal(resp, raw)
+		return nil, responseError(resp, raw)
 	}
 	a := &Answer[T]{
 		Raw: raw, Status: resp.StatusCode, Location: resp.Header.Get("Location"), IdempotencyKey: p.key,
@@ -89,16 +88,16 @@ func once[T any](ctx context.Context, c *Client, p *prepared) (*Answer[T], error
 	}
 	if media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); media != "application/json" {
 		return nil, &Error{
-			Status: resp.StatusCode, Detail: "the answer is no JSON, so it is not the API's: look at the address",
+			Status: resp.StatusCode, Detail: "the response is not JSON, so it is not from the API: check the address",
 		}
 	}
 	if err := json.Unmarshal(raw, a); err != nil {
-		return nil, fmt.Errorf("reading the answer: %w", err)
+		return nil, fmt.Errorf("reading the response: %w", err)
 	}
 	if a.Meta.RequestID == "" {
 		return nil, &Error{
 			Status: resp.StatusCode,
-			Detail: "the answer has no meta.request_id, so it is not the API's: look at the address",
+			Detail: "the response has no meta.request_id, so it is not from the API: check the address",
 		}
 	}
 	return a, nil
@@ -111,7 +110,7 @@ func (c *Client) exchange(ctx context.Context, p *prepared) (*http.Response, []b
 	}
 	req, err := http.NewRequestWithContext(ctx, p.operation.Method, p.target.String(), body)
 	if err != nil {
-		return nil, nil, fmt.Errorf("making the request: %w", err)
+		return nil, nil, fmt.Errorf("creating the request: %w", err)
 	}
 	req.Header.Set("Authorization", "Bearer "+c.key)
 	req.Header.Set("Accept", "application/json")
@@ -127,12 +126,12 @@ func (c *Client) exchange(ctx context.Context, p *prepared) (*http.Response, []b
 		return nil, nil, fmt.Errorf("sending: %w", err)
 	}
 	defer resp.Body.Close()
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, longestAnswer+1))
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse+1))
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading the answer: %w", err)
+		return nil, nil, fmt.Errorf("reading the response: %w", err)
 	}
-	if len(raw) > longestAnswer {
-		return nil, nil, &final{errors.New("the answer is longer than any of the API's")}
+	if len(raw) > maxResponse {
+		return nil, nil, &permanentError{errors.New("the response is too long to be from the API")}
 	}
 	return resp, raw, nil
 }

@@ -1,31 +1,27 @@
-// Package client speaks with pressroom's API: a method for each operation, with typed input and answer.
+// Package client is a client for pressroom's API, with a method for each operation and typed inputs and outputs.
 //
 //	c, err := client.New("https://press.example.com", os.Getenv("PRESSROOM_KEY"))
 //	post, err := c.CreatePost(ctx, client.CreatePostInput{Caption: "Open from eight.", AccountIDs: []int64{1}})
 //
-// # Repeating
+// # Retries
 //
-// A call that got no answer, or one that passes by itself (429, 502, 503, 504, a 500 and an Idempotency-Key that is
-// in use), is repeated with growing pauses, or after the Retry-After that the answer names. Nothing is done twice by
-// that: every write carries an Idempotency-Key, made for the call and kept over its repeats. The key ends with the
-// call: to repeat a call that failed, in another process or tomorrow, give it a key of your own with [IdempotencyKey],
-// and the same arguments. The service remembers keys for 24 hours. [Error] and [UnansweredError] tell which key a call
-// carried.
+// A call is retried if there was no response, or a temporary error: 429, 502, 503, 504, 500, or an Idempotency-Key in
+// use. The pauses grow, or follow Retry-After. Nothing is done twice: every write has an Idempotency-Key for all of its
+// attempts. To repeat a failed call later or in another process, set a key with [IdempotencyKey] and use the same
+// arguments. The service remembers keys for 24 hours. [Error] and [UnansweredError] contain the key of the call.
 //
-// A call that costs more time than its context allows is given up at once, with the refusal that would have made it
-// wait.
+// If a pause would exceed the deadline of the context, the call returns the error at once.
 //
 // # Errors
 //
-// A refusal is an [*Error], with the stable code, the argument that is to blame, the id of the request and how long
-// to wait. A call without an answer is an [*UnansweredError]: a write may have been done then. A job that did not
-// succeed is a [*JobFailedError].
+// An error response is an [*Error], with its code, the invalid argument, the request ID and the time to wait. A call
+// without a response is an [*UnansweredError]: a write may have taken effect. A job that failed completely or partially
+// is a [*JobFailedError].
 //
 // # Times and numbers
 //
-// Ids are int64. Times in answers are [Moment]s, exact to the microsecond; [At] writes a time as an argument.
+// IDs are int64. Times in responses are [Moment]s with microseconds; [At] returns a time as an argument.
 //
-// Arguments that may be left out are plain where their zero value can mean nothing else, and pointers where it can: a
-// FolderID of new(int64) asks for the media in no folder. An empty list that is not nil is sent, and empties what it
-// replaces.
+// Optional arguments are pointers if their zero value has a meaning: a FolderID of new(int64) selects media in no
+// folder. An empty list that is not nil is sent, and clears what it replaces.
 package client

@@ -7,32 +7,31 @@ import (
 	"time"
 )
 
-// Error is a refusal. Programs act on Code, and on Status where they do not know the code. The other texts are for
-// people.
+// Error is an error response. Programs handle Code, or Status for an unknown code. The other texts are for people.
 type Error struct {
 	Operation string
 	Status    int
-	Code      string // one of the constants, or a later one; empty where the answer was no problem document
+	Code      string // one of the constants or a later one; empty if the response was not a problem document
 	Title     string
 	Detail    string
 	Context   Context
 
-	RequestID      string        // to tell the operator
-	RetryAfter     time.Duration // how long to wait before a repeat, 0 where nothing was said
-	IdempotencyKey string        // that the call carried; a repeat with it does nothing twice
+	RequestID      string        // for the operator
+	RetryAfter     time.Duration // 0 if the response has none
+	IdempotencyKey string        // of the call; a repeat with it takes effect only once
 	Attempts       int
 }
 
-// Context holds identifiers of a refusal, never a value that was sent. Which there are depends on the code.
+// Context has identifiers of an error, never a value that was sent. Its members depend on the code.
 type Context struct {
-	Argument string   `json:"argument"` // the argument that is to blame
-	Item     *int64   `json:"item"`     // which of its items, from 0, where it is a list
+	Argument string   `json:"argument"` // the invalid argument
+	Item     *int64   `json:"item"`     // for a list, index of the invalid item
 	Reason   string   `json:"reason"`   // what is wrong with it
-	Scope    string   `json:"scope"`    // what was used up, of a limit
-	Limit    string   `json:"limit"`    // the plan's limit
+	Scope    string   `json:"scope"`    // the limit that was reached
+	Limit    string   `json:"limit"`    // the plan limit
 	Paused   string   `json:"paused"`   // the kind of action that is paused
-	State    string   `json:"state"`    // the item's, which does not allow this
-	Problems []string `json:"problems"` // what the networks would not take
+	State    string   `json:"state"`    // the item's current state
+	Problems []string `json:"problems"` // what the networks would refuse
 }
 
 func (e *Error) Error() string {
@@ -63,24 +62,24 @@ func (e *Error) Error() string {
 	return text.String()
 }
 
-// UnansweredError is a call of which nobody knows whether it was done: the connection failed, the time was over, or
-// what came was cut off. Repeated with the same IdempotencyKey and the same arguments, a write is done once.
+// UnansweredError is a call whose outcome is unknown: the connection failed, a timeout expired or the response was cut
+// off. A write that is repeated with the same IdempotencyKey and arguments takes effect once.
 type UnansweredError struct {
 	Operation      string
 	IdempotencyKey string
 	Attempts       int
-	Unsent         bool  // whether no attempt came as far as the service: then nothing was done
-	Err            error // the reason: of a context that ended, its error
+	Unsent         bool  // whether no attempt reached the service, so that nothing was done
+	Err            error // the cause; of a canceled context, its error
 }
 
 func (e *UnansweredError) Error() string {
-	return fmt.Sprintf("%s got no answer in %d attempts: %v", e.Operation, e.Attempts, e.Err)
+	return fmt.Sprintf("%s: no response in %d attempts: %v", e.Operation, e.Attempts, e.Err)
 }
 
-// Unwrap is the reason.
+// Unwrap returns the cause.
 func (e *UnansweredError) Unwrap() error { return e.Err }
 
-// JobFailedError is a job that ended and did not, or not wholly, succeed. Its result tells what did.
+// JobFailedError is a job that failed completely or partially. The job's result has what succeeded.
 type JobFailedError struct {
 	JobID string
 	State JobState // JobStateFailed or JobStatePartiallySucceeded
@@ -92,10 +91,10 @@ func (e *JobFailedError) Error() string {
 	return fmt.Sprintf("job %s %s: %s: %s", e.JobID, strings.ReplaceAll(string(e.State), "_", " "), e.Code, e.Text)
 }
 
-// CodeOf is the code of the refusal within an error, empty where there is none.
+// CodeOf returns the code of the [*Error] in an error, or "".
 func CodeOf(err error) string {
-	if refused, ok := errors.AsType[*Error](err); ok {
-		return refused.Code
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Code
 	}
 	return ""
 }

@@ -15,7 +15,7 @@ import (
 	"pressroom/client"
 )
 
-// The examples run against the program as it is built, with its sandbox networks.
+// The examples run against the built program with its sandbox networks.
 func TestMain(m *testing.M) {
 	os.Exit(run(m))
 }
@@ -135,7 +135,7 @@ func ExampleIdempotencyKey() {
 		fmt.Println(err)
 		return
 	}
-	// The same call tomorrow morning, by a program that does not know whether it had done it.
+	// The same call by a program that does not know the outcome of the first.
 	again, err := c.CreatePost(context.Background(), in, client.IdempotencyKey("autumn-7"))
 	if err != nil {
 		fmt.Println(err)
@@ -146,14 +146,15 @@ func ExampleIdempotencyKey() {
 }
 
 func ExampleError() {
-	_, err := connect().CreatePost(context.Background(), client.CreatePostInput{Caption: "To nobody."})
-	refused, ok := errors.AsType[*client.Error](err)
-	fmt.Println(ok, refused.Status, refused.Code, refused.Context.Argument, refused.Context.Reason)
+	_, err := connect().CreatePost(context.Background(), client.CreatePostInput{Caption: "No accounts."})
+	e, ok := errors.AsType[*client.Error](err)
+	fmt.Println(ok, e.Status, e.Code, e.Context.Argument, e.Context.Reason)
 	// Output: true 422 validation_failed account_ids missing_argument
 }
 
 func ExampleClient_Upload() {
-	dot := "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\b\x06\x00\x00\x00\x1f\x15ĉ\x00\x00\x00\rIDATx\x9cc\xf8\xcf\xc0\xf0\x1f\x00\x05\x00\x01\xff\x89\x99=\x1d\x00\x00\x00\x00IEND\xaeB`\x82"
+	dot := "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\b\x06\x00\x00\x00\x1f\x15ĉ" +
+		"\x00\x00\x00\rIDATx\x9cc\xf8\xcf\xc0\xf0\x1f\x00\x05\x00\x01\xff\x89\x99=\x1d\x00\x00\x00\x00IEND\xaeB`\x82"
 	files := []client.File{client.FileOf("dot.png", []byte(dot)), client.FileOf("notes.txt", []byte("no picture"))}
 	results, err := connect().Upload(context.Background(), files, client.UploadInput{})
 	fmt.Println(results[0].MediaID > 0, client.CodeOf(results[1].Err), err != nil)

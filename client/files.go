@@ -10,25 +10,25 @@ import (
 	"path/filepath"
 )
 
-// File is one that is to be uploaded: its description, and how to read it, from its beginning each time.
+// File is a file to upload. Open returns a reader from its beginning; it may be called several times.
 type File struct {
-	Name   string // as the library is to show it
+	Name   string // in the library
 	Size   int64  // in bytes
-	SHA256 string // of the bytes, in small hexadecimal digits
+	SHA256 string // lowercase hexadecimal
 	Open   func() (io.ReadCloser, error)
 }
 
-// FileAt describes a file on disk. It reads all of it once, in small pieces, and it is read again when it is sent.
+// FileAt returns a file on disk. It reads the file once for its digest, and uploading reads it again.
 func FileAt(path string) (File, error) {
-	f, err := os.Open(path) //nolint:gosec // the caller says which
+	f, err := os.Open(path) //nolint:gosec // the caller chooses the path
 	if err != nil {
-		return File{}, fmt.Errorf("opening what is to be uploaded: %w", err)
+		return File{}, fmt.Errorf("opening a file: %w", err)
 	}
 	defer f.Close()
 	sum := sha256.New()
 	size, err := io.Copy(sum, f)
 	if err != nil {
-		return File{}, fmt.Errorf("reading what is to be uploaded: %w", err)
+		return File{}, fmt.Errorf("reading a file: %w", err)
 	}
 	return File{
 		Name: filepath.Base(path), Size: size, SHA256: hex.EncodeToString(sum.Sum(nil)),
@@ -36,7 +36,7 @@ func FileAt(path string) (File, error) {
 	}, nil
 }
 
-// FileOf describes bytes in memory.
+// FileOf returns a file in memory.
 func FileOf(name string, content []byte) File {
 	sum := sha256.Sum256(content)
 	return File{

@@ -9,50 +9,49 @@ import (
 )
 
 const (
-	askFor       = 20 // seconds that the service holds a question about a job
-	firstPause   = 200 * time.Millisecond
-	longestPause = 5 * time.Second
+	maxWaitSeconds = 20 // of one call of get_job
+	firstPause     = 200 * time.Millisecond
+	maxPause       = 5 * time.Second
 )
 
-// Wait waits until a job has ended, as long as the context lasts. One that failed, wholly or in part, is a
-// [*JobFailedError] beside the answer, which tells what did succeed. Beside any other error the answer is the last
-// that came, nil where none did.
+// Wait waits until a job has finished or the context ends. If the job failed completely or partially, it returns a
+// [*JobFailedError] together with the response, which has what succeeded. With any other error it returns the last
+// response, or nil.
 func (c *Client) Wait(ctx context.Context, jobID string) (*Answer[Job], error) {
-	return c.wait(ctx, jobID, c.held())
+	return c.wait(ctx, jobID, c.waitSeconds())
 }
 
-// held is for how many seconds the service is asked to hold a question: the answer has to come well before the attempt
-// ends.
-func (c *Client) held() int64 {
+// waitSeconds returns how long a call may wait at the service: well below the timeout of an attempt.
+func (c *Client) waitSeconds() int64 {
 	if c.retry.attempt <= 0 {
-		return askFor
+		return maxWaitSeconds
 	}
-	return min(askFor, int64(c.retry.attempt/2/time.Second))
+	return min(maxWaitSeconds, int64(c.retry.attempt/2/time.Second))
 }
 
-// wait asks; a service that answers sooner than it was asked to, or is not asked to wait, is asked ever more rarely.
+// wait polls the job, with growing pauses if the service does not wait.
 func (c *Client) wait(ctx context.Context, jobID string, seconds int64) (*Answer[Job], error) {
 	var last *Answer[Job]
-	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		asked := time.Now()
+	for pause := firstPause; ; pause = min(2*pause, maxPause) {
+		sent := time.Now()
 		a, err := c.GetJob(ctx, GetJobInput{JobID: jobID, WaitSeconds: seconds})
 		if err != nil {
 			return last, fmt.Errorf("waiting for %s: %w", jobID, err)
 		}
 		last = a
 		if a.Data.Finished {
-			return a, failure(a.Data)
+			return a, jobError(a.Data)
 		}
-		if seconds > 0 && time.Since(asked) > time.Duration(seconds)*time.Second/2 {
+		if seconds > 0 && time.Since(sent) > time.Duration(seconds)*time.Second/2 {
 			pause = firstPause
 		}
-		if err := c.retry.sleep(ctx, jittered(pause)); err != nil {
+		if err := c.retry.sleep(ctx, jitter(pause)); err != nil {
 			return a, fmt.Errorf("waiting for %s: %w", jobID, err)
 		}
 	}
 }
 
-func failure(j Job) error {
+func jobError(j Job) error {
 	if j.State != JobStateFailed && j.State != JobStatePartiallySucceeded {
 		return nil
 	}
@@ -63,25 +62,25 @@ func failure(j Job) error {
 	return failed
 }
 
-// What finished jobs produce, by their type. [Result] reads them.
+// Results of finished jobs by type. [Result] reads them.
 type (
-	// ReportResult is that of profile_report and hashtag_report.
+	// ReportResult is the result of profile_report and hashtag_report.
 	ReportResult struct {
 		Report struct {
 			ID     string       `json:"id"`
 			Kind   ReportKind   `json:"kind"`
-			Status ReportStatus `json:"status"` // empty of a report that is gone by now
+			Status ReportStatus `json:"status"` // empty if the report no longer exists
 		} `json:"report"`
 		CreditsCharged int64 `json:"credits_charged"`
 	}
 
-	// PostResult is that of social_post.
+	// PostResult is the result of social_post.
 	PostResult struct {
 		PostID   string              `json:"post_id"`
 		Accounts []PostResultAccount `json:"accounts"`
 	}
 
-	// PostResultAccount is what became of a post on one account.
+	// PostResultAccount is the result of one account.
 	PostResultAccount struct {
 		ID             int64                `json:"id"`
 		State          PostAccountState     `json:"state"`
@@ -91,7 +90,7 @@ type (
 		NetworkMessage *Pointer             `json:"network_message"`
 	}
 
-	// ImportResult is that of media_import, when one address was imported.
+	// ImportResult is the result of media_import for an imported URL.
 	ImportResult struct {
 		Media struct {
 			ID int64 `json:"id"`
@@ -99,23 +98,23 @@ type (
 		AlreadyInLibrary bool `json:"already_in_library"`
 	}
 
-	// UploadResult is that of media_import, when links were opened.
+	// UploadResult is the result of media_import for upload links.
 	UploadResult struct {
 		Files []UploadResultFile `json:"files"`
 	}
 
-	// UploadResultFile is what became of one file, in the order of the batch.
+	// UploadResultFile is the result of one file, in the order of the batch.
 	UploadResultFile struct {
 		File    UploadFile  `json:"file"`
 		State   UploadState `json:"state"`
-		MediaID int64       `json:"media_id"` // 0 where it is not stored
+		MediaID int64       `json:"media_id"` // 0 if it was not stored
 		Reason  string      `json:"reason"`
 	}
 
-	// SearchResult is that of hashtag_search; the hashtags come a page at a time.
+	// SearchResult is the result of hashtag_search. The hashtags are paged.
 	SearchResult struct {
 		Hashtags       []FoundHashtag   `json:"hashtags"`
-		Incomplete     []FoundHashtag   `json:"incomplete"` // those of which too little is known
+		Incomplete     []FoundHashtag   `json:"incomplete"` // those without enough data
 		Related        []RelatedHashtag `json:"related"`
 		CreditsCharged int64            `json:"credits_charged"`
 	}
@@ -127,19 +126,19 @@ type (
 		MeasuredAt *Moment `json:"measured_at"`
 	}
 
-	// RelatedHashtag often appears alongside a search's own.
+	// RelatedHashtag often appears together with the hashtags of the search.
 	RelatedHashtag struct {
 		FoundHashtag
 
-		Support int64   `json:"support"` // remembered posts that carry both
-		Share   float64 `json:"share"`   // of the remembered posts of the search's own hashtags
-		Lift    float64 `json:"lift"`    // how many times as often it stands there as elsewhere
+		Support int64   `json:"support"` // stored posts that have both
+		Share   float64 `json:"share"`   // of the stored posts with the search's hashtags
+		Lift    float64 `json:"lift"`    // frequency there relative to other posts
 	}
 
-	// DownloadResult is that of content_fetch; the items come a page at a time.
+	// DownloadResult is the result of content_fetch. The items are paged.
 	DownloadResult struct {
 		Items          []DownloadResultItem `json:"items"`
-		NextCursor     string               `json:"next_cursor"` // for another, paid call
+		NextCursor     string               `json:"next_cursor"` // for another paid call
 		CreditsCharged int64                `json:"credits_charged"`
 	}
 
@@ -147,8 +146,8 @@ type (
 	DownloadResultItem struct {
 		Item            string    `json:"item"`
 		Kind            MediaKind `json:"kind"`
-		MediaID         int64     `json:"media_id"` // 0 where it was not saved
-		Reason          string    `json:"reason"`   // why not
+		MediaID         int64     `json:"media_id"` // 0 if it was not saved
+		Reason          string    `json:"reason"`   // why it was not saved
 		TakenAt         *Moment   `json:"taken_at"`
 		Caption         *Pointer  `json:"caption"`
 		Width           int64     `json:"width"`
@@ -157,14 +156,14 @@ type (
 	}
 )
 
-// Result reads what a finished job produced as one of the types above, the one that its type names.
+// Result returns the result of a finished job as one of the types above.
 func Result[T any](j Job) (T, error) {
 	var out T
 	if len(j.Result) == 0 {
-		return out, errors.New("the job has produced nothing")
+		return out, errors.New("the job has no result")
 	}
 	if err := json.Unmarshal(j.Result, &out); err != nil {
-		return out, fmt.Errorf("reading what job %s produced: %w", j.JobID, err)
+		return out, fmt.Errorf("reading the result of job %s: %w", j.JobID, err)
 	}
 	return out, nil
 }

@@ -15,7 +15,7 @@ import (
 )
 
 type (
-	// Operation is what the API's description tells of one operation.
+	// Operation describes an operation of the API.
 	Operation struct {
 		Name        string
 		Method      string
@@ -23,26 +23,26 @@ type (
 		Summary     string
 		Description string
 		Arguments   []Argument
-		TakesKey    bool // an Idempotency-Key; every write does
-		Paid        bool // whether it may cost credits
-		StartsJob   bool // whether it answers with a job to wait for
-		Paged       bool
+		TakesKey    bool // accepts an Idempotency-Key, as every write does
+		Paid        bool // may cost credits
+		StartsJob   bool // returns a job to wait for
+		Paged       bool // returns pages
 	}
 
-	// Argument is what an operation takes.
+	// Argument describes an argument of an operation.
 	Argument struct {
 		Name        string
 		In          string // path, query or body
 		Type        string // string, integer, number, boolean, strings, integers or objects
 		Required    bool
-		Nullable    bool // null is a value of its own, which clears what the argument sets
+		Nullable    bool // null clears what the argument sets
 		Description string
 		Default     string
-		Values      []string // those that it may have, where they are few
+		Values      []string // of an enum
 	}
 )
 
-// Operations are all that there are, by their names' order.
+// Operations returns all operations, sorted by name.
 func Operations() []Operation { return slices.Clone(operations) }
 
 func find(name string) (Operation, error) {
@@ -51,18 +51,18 @@ func find(name string) (Operation, error) {
 			return o, nil
 		}
 	}
-	return Operation{}, fmt.Errorf("there is no operation %q", name)
+	return Operation{}, fmt.Errorf("unknown operation %q", name)
 }
 
-// prepared is a call as it is sent, as often as need be.
+// prepared is a call that is ready to be sent, several times if necessary.
 type prepared struct {
 	operation Operation
 	target    *url.URL
-	body      []byte // nil of a read
-	key       string // the Idempotency-Key
+	body      []byte // nil for a read
+	key       string // Idempotency-Key
 }
 
-// prepare puts arguments, a struct or map with the names of the wire, where they belong. Nothing is sent.
+// prepare builds a call from a struct or map with JSON names. It sends nothing.
 func (c *Client) prepare(o Operation, in any, options []CallOption) (*prepared, error) {
 	given, err := o.members(in)
 	if err != nil {
@@ -77,26 +77,26 @@ func (c *Client) prepare(o Operation, in any, options []CallOption) (*prepared, 
 	} else if p.key == "" {
 		return nil, errors.New("the Idempotency-Key is empty")
 	}
-	path, query, err := o.place(given)
+	path, query, err := o.pathAndQuery(given)
 	if err != nil {
 		return nil, err
 	}
 	if p.target, err = c.base.Parse(c.base.EscapedPath() + path); err != nil {
-		return nil, fmt.Errorf("%s: an argument of its path cannot stand in an address: %w", o.Name, err)
+		return nil, fmt.Errorf("%s: an argument cannot be part of a path: %w", o.Name, err)
 	}
 	if o.Method == http.MethodGet {
 		p.target.RawQuery = query.Encode()
 		return p, nil
 	}
 	if p.body, err = json.Marshal(given); err != nil {
-		return nil, fmt.Errorf("%s: writing its arguments: %w", o.Name, err)
+		return nil, fmt.Errorf("%s: writing the arguments: %w", o.Name, err)
 	}
 	return p, nil
 }
 
-// place takes out of the arguments what stands in the address. Of a read that is all, also what the service will not
-// know.
-func (o Operation) place(given map[string]json.RawMessage) (string, url.Values, error) {
+// pathAndQuery returns the path and the query, and removes their arguments from given. For a read, the query has all
+// arguments, including unknown ones.
+func (o Operation) pathAndQuery(given map[string]json.RawMessage) (string, url.Values, error) {
 	path, query := o.Path, url.Values{}
 	for _, a := range o.Arguments {
 		if a.In != "path" {
@@ -104,7 +104,7 @@ func (o Operation) place(given map[string]json.RawMessage) (string, url.Values, 
 		}
 		text := plain(given[a.Name])
 		if text == "" || text == "." || text == ".." {
-			return "", nil, fmt.Errorf("%s: %s is no id", o.Name, a.Name)
+			return "", nil, fmt.Errorf("%s: %s is not an ID", o.Name, a.Name)
 		}
 		path = strings.Replace(path, "{"+a.Name+"}", url.PathEscape(text), 1)
 		delete(given, a.Name)
@@ -117,34 +117,34 @@ func (o Operation) place(given map[string]json.RawMessage) (string, url.Values, 
 	return path, query, nil
 }
 
-// clearing is an input of which arguments can be sent as null.
-type clearing interface{ nulls() []string }
+// clearable is an input with arguments that can be sent as null.
+type clearable interface{ nulls() []string }
 
-// members returns the members of an input. Null is left out, unless the input says that it is meant: a map by holding
-// it for a nullable argument, a generated struct by its Clear fields.
+// members returns the members of an input. It omits null unless that clears an argument: in a map for a nullable
+// argument, in a generated struct by its Clear fields.
 func (o Operation) members(in any) (map[string]json.RawMessage, error) {
 	given := map[string]json.RawMessage{}
 	if in == nil {
 		return given, nil
 	}
-	if !legible(reflect.ValueOf(in)) {
-		return nil, errors.New("an argument holds text that is not UTF-8, which would arrive as another one")
+	if !validUTF8(reflect.ValueOf(in)) {
+		return nil, errors.New("an argument is not valid UTF-8")
 	}
 	raw, err := json.Marshal(in)
 	if err != nil {
 		return nil, fmt.Errorf("writing the arguments: %w", err)
 	}
 	if err := json.Unmarshal(raw, &given); err != nil {
-		return nil, errors.New("the arguments are no JSON object")
+		return nil, errors.New("the arguments are not a JSON object")
 	}
 	explicit := reflect.ValueOf(in).Kind() == reflect.Map
 	maps.DeleteFunc(given, func(name string, value json.RawMessage) bool {
 		return string(value) == "null" && (!explicit || !o.nullable(name))
 	})
-	if given == nil { // in was null itself
+	if given == nil { // in was null
 		given = map[string]json.RawMessage{}
 	}
-	cleared, ok := in.(clearing)
+	cleared, ok := in.(clearable)
 	if !ok {
 		return given, nil
 	}
@@ -161,44 +161,44 @@ func (o Operation) nullable(name string) bool {
 	return slices.ContainsFunc(o.Arguments, func(a Argument) bool { return a.Name == name && a.Nullable })
 }
 
-// legible tells whether all texts are UTF-8: package json would write others as U+FFFD.
-func legible(v reflect.Value) bool {
+// validUTF8 reports whether all strings are UTF-8. encoding/json would replace invalid ones with U+FFFD.
+func validUTF8(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.String:
 		return utf8.ValidString(v.String())
 	case reflect.Pointer, reflect.Interface:
-		return v.IsNil() || legible(v.Elem())
+		return v.IsNil() || validUTF8(v.Elem())
 	case reflect.Slice, reflect.Array:
 		if raw, is := reflect.TypeAssert[json.RawMessage](v); is {
 			return utf8.Valid(raw)
 		}
 		for i := range v.Len() {
-			if !legible(v.Index(i)) {
+			if !validUTF8(v.Index(i)) {
 				return false
 			}
 		}
 	case reflect.Map:
 		for name, item := range v.Seq2() {
-			if !legible(name) || !legible(item) {
+			if !validUTF8(name) || !validUTF8(item) {
 				return false
 			}
 		}
 	case reflect.Struct:
-		return legibleFields(v)
+		return validFields(v)
 	}
 	return true
 }
 
-func legibleFields(v reflect.Value) bool {
+func validFields(v reflect.Value) bool {
 	for i := range v.NumField() {
-		if v.Type().Field(i).IsExported() && !legible(v.Field(i)) {
+		if v.Type().Field(i).IsExported() && !validUTF8(v.Field(i)) {
 			return false
 		}
 	}
 	return true
 }
 
-// plain is a JSON value as it stands in an address: lists are joined by commas.
+// plain returns a JSON value as it appears in a URL. Lists are joined by commas.
 func plain(raw json.RawMessage) string {
 	var several []json.RawMessage
 	if bytes.HasPrefix(raw, []byte("[")) && json.Unmarshal(raw, &several) == nil {

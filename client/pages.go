@@ -5,11 +5,11 @@ import (
 	"iter"
 )
 
-// pages asks for page after page until there are no more.
-func pages[T any](cursor string, ask func(cursor string) (*Answer[T], error)) iter.Seq2[*Answer[T], error] {
+// pages fetches page after page.
+func pages[T any](cursor string, fetch func(cursor string) (*Answer[T], error)) iter.Seq2[*Answer[T], error] {
 	return func(yield func(*Answer[T], error) bool) {
 		for at := cursor; ; {
-			a, err := ask(at)
+			a, err := fetch(at)
 			if err != nil {
 				yield(nil, err)
 				return
@@ -18,7 +18,7 @@ func pages[T any](cursor string, ask func(cursor string) (*Answer[T], error)) it
 				return
 			}
 			if a.Page.Cursor == "" || a.Page.Cursor == at {
-				yield(nil, errors.New("the service names no further page and says that there is one"))
+				yield(nil, errors.New("the service reports another page but returned no cursor for it"))
 				return
 			}
 			at = a.Page.Cursor
@@ -26,7 +26,7 @@ func pages[T any](cursor string, ask func(cursor string) (*Answer[T], error)) it
 	}
 }
 
-// items are those of all pages.
+// items yields the items of all pages.
 func items[T, I any](all iter.Seq2[*Answer[T], error], of func(T) []I) iter.Seq2[I, error] {
 	return func(yield func(I, error) bool) {
 		for a, err := range all {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// refusal reads a problem document, or says what came in its place: proxies answer in words of their own.
-func refusal(resp *http.Response, raw []byte) *Error {
+// responseError returns the error in a response: a problem document, or what a proxy sent instead.
+func responseError(resp *http.Response, raw []byte) *Error {
 	e := &Error{
 		Status: resp.StatusCode, RequestID: resp.Header.Get("X-Request-Id"),
 		RetryAfter: retryAfter(resp.Header, time.Now()),
@@ -24,19 +24,19 @@ func refusal(resp *http.Response, raw []byte) *Error {
 	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if media == "application/problem+json" && json.Unmarshal(raw, &problem) == nil && problem.Code != "" {
 		e.Code, e.Title, e.Detail = problem.Code, problem.Title, problem.Detail
-		_ = json.Unmarshal(problem.Context, &e.Context) // what later versions write otherwise is passed over
+		_ = json.Unmarshal(problem.Context, &e.Context) // members that later versions change are ignored
 		return e
 	}
 	e.Title = http.StatusText(resp.StatusCode)
-	e.Detail = fmt.Sprintf("not an answer of pressroom's (%s), perhaps a proxy's in front of it", e.Title)
+	e.Detail = fmt.Sprintf("not a response of pressroom (%s), perhaps from a proxy", e.Title)
 	if resp.StatusCode/100 == 3 {
-		e.Detail = "a redirect, which is not followed: a key goes to no other address than the given one"
+		e.Detail = "a redirect, which is not followed: the key is only sent to the given address"
 	}
 	return e
 }
 
-// retryAfter is how long an answer asks to wait: seconds, or a date, which is counted from the answer's own clock where
-// it tells that, as ours may be wrong.
+// retryAfter returns how long a response asks to wait. A date is relative to the response's own clock, if it has one,
+// because the local clock may be wrong.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	text := h.Get("Retry-After")
 	if seconds, err := strconv.ParseInt(text, 10, 32); err == nil {

@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// retry is how calls are repeated.
+// retry configures how calls are retried.
 type retry struct {
 	attempts int
-	first    time.Duration // the pause before the first repeat; each further one is twice as long
-	longest  time.Duration // that a pause may be
-	attempt  time.Duration // how long one attempt may take
-	still    time.Duration // of an upload, without a byte sent or an answer: then the connection counts as lost
+	first    time.Duration // pause before the first retry; it doubles with each further one
+	longest  time.Duration // longest pause
+	attempt  time.Duration // timeout of one attempt
+	still    time.Duration // for an upload, time without progress after which the connection counts as lost
 	sleep    func(ctx context.Context, d time.Duration) error
 }
 
@@ -31,22 +31,20 @@ func newRetry() retry {
 	}
 }
 
-// final is an error that a repeat would not mend.
-type final struct{ error }
+// permanentError is an error that a retry would not fix.
+type permanentError struct{ error }
 
-func (f *final) Unwrap() error { return f.error }
+func (e *permanentError) Unwrap() error { return e.error }
 
-// run tries until it succeeds, is refused for good or is given up. The same key goes with every attempt, so that what
-// was done already is not done again.
+// run calls try until it succeeds, fails permanently or is given up. All attempts have the same key.
 func (r retry) run(ctx context.Context, operation, key string, try func(ctx context.Context) error) error {
 	var reached atomic.Bool
-	// The transport repeats by itself what a kept connection lost, so that the last error alone does not tell what was
-	// sent.
-	watched := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
+	// The transport retries by itself after losing a reused connection, so the last error does not show what was sent.
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
 		reached.Store(true)
 	}})
 	for attempt := 1; ; attempt++ {
-		err := r.bounded(watched, try)
+		err := r.withTimeout(traced, try)
 		if err == nil {
 			return nil
 		}
@@ -54,45 +52,40 @@ func (r retry) run(ctx context.Context, operation, key string, try func(ctx cont
 			reached.Store(true)
 		}
 		wait, again := r.pause(attempt, err)
-		if !again || attempt >= r.attempts || ctx.Err() != nil || tooLate(ctx, wait) {
-			return told(err, ctx,
-				&UnansweredError{Operation: operation, IdempotencyKey: key, Attempts: attempt, Unsent: !reached.Load()})
-		}
-		if r.sleep(ctx, wait) != nil {
-			return told(err, ctx,
+		if !again || attempt >= r.attempts || ctx.Err() != nil || tooLate(ctx, wait) || r.sleep(ctx, wait) != nil {
+			return describe(err, ctx,
 				&UnansweredError{Operation: operation, IdempotencyKey: key, Attempts: attempt, Unsent: !reached.Load()})
 		}
 	}
 }
 
-// bounded ends one attempt after its time.
-func (r retry) bounded(ctx context.Context, try func(ctx context.Context) error) error {
+// withTimeout limits the time of one attempt.
+func (r retry) withTimeout(ctx context.Context, try func(ctx context.Context) error) error {
 	if r.attempt <= 0 {
 		return try(ctx)
 	}
-	bound, cancel := context.WithTimeoutCause(ctx, r.attempt, fmt.Errorf("no answer within %s", r.attempt))
+	limited, cancel := context.WithTimeoutCause(ctx, r.attempt, fmt.Errorf("no response within %s", r.attempt))
 	defer cancel()
-	return ofOurs(ctx, bound, try(bound))
+	return causeOf(ctx, limited, try(limited))
 }
 
-// ofOurs is the error of something that was done within a bound of our own: where that ended it, the reason of that.
-func ofOurs(ctx, bound context.Context, err error) error {
-	_, refused := errors.AsType[*Error](err)
-	if err == nil || refused || ctx.Err() != nil || bound.Err() == nil {
+// causeOf returns the reason why the limited context ended if that caused the error, else the error.
+func causeOf(ctx, limited context.Context, err error) error {
+	_, isResponse := errors.AsType[*Error](err)
+	if err == nil || isResponse || ctx.Err() != nil || limited.Err() == nil {
 		return err
 	}
-	return context.Cause(bound)
+	return context.Cause(limited)
 }
 
-// told is an error with what the caller has to know of the call. A refusal stays one, also when the wait for a repeat
-// was cut short.
-func told(err error, ctx context.Context, call *UnansweredError) error { //nolint:revive // the error is what it is about
-	if refused, ok := errors.AsType[*Error](err); ok {
-		refused.Operation, refused.IdempotencyKey, refused.Attempts = call.Operation, call.IdempotencyKey, call.Attempts
+// describe adds details of the call to an error. An error response remains one, even if the pause was cut short.
+func describe(err error, ctx context.Context, call *UnansweredError) error { //nolint:revive // the error is the subject
+	if e, ok := errors.AsType[*Error](err); ok {
+		e.Operation, e.IdempotencyKey, e.Attempts = call.Operation, call.IdempotencyKey, call.Attempts
 		if ctx.Err() != nil {
-			return fmt.Errorf("%w (given up: %w)", refused, context.Cause(ctx))
+			return fmt.Errorf("%w (given up: %w)", e, context.Cause(ctx))
 		}
-		return refused
+		return e
 	}
 	if ctx.Err() != nil {
 		err = fmt.Errorf("%w (%w)", context.Cause(ctx), err)
@@ -101,7 +94,7 @@ func told(err error, ctx context.Context, call *UnansweredError) error { //nolin
 	return call
 }
 
-// unsent tells of errors of a connection that never came to stand; an earlier one may have stood in the same attempt.
+// unsent reports whether no connection was established in the last try of an attempt.
 func unsent(err error) bool {
 	if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
 		return true
@@ -110,47 +103,47 @@ func unsent(err error) bool {
 	return ok
 }
 
-// pause tells whether a repeat may mend an error, and after how long.
+// pause reports whether a retry may fix an error, and returns the pause before it.
 func (r retry) pause(attempt int, err error) (time.Duration, bool) {
-	refused, ok := errors.AsType[*Error](err)
+	e, ok := errors.AsType[*Error](err)
 	if !ok {
-		return r.backoff(attempt), !hopeless(err)
+		return r.backoff(attempt), !permanent(err)
 	}
-	if !passing(refused) || refused.RetryAfter > r.longest {
+	if !temporary(e) || e.RetryAfter > r.longest {
 		return 0, false
 	}
-	if refused.RetryAfter > 0 {
-		return refused.RetryAfter + jittered(r.first), true
+	if e.RetryAfter > 0 {
+		return e.RetryAfter + jitter(r.first), true
 	}
 	return r.backoff(attempt), true
 }
 
-// backoff is a pause from half to the whole of what doubles with each attempt.
+// backoff returns a pause that doubles with each attempt, with jitter.
 func (r retry) backoff(attempt int) time.Duration {
-	return jittered(min(r.first<<min(attempt-1, 16), r.longest))
+	return jitter(min(r.first<<min(attempt-1, 16), r.longest))
 }
 
-// jittered is from half to the whole of a pause, so that callers who began together do not go on together.
-func jittered(whole time.Duration) time.Duration {
-	return whole/2 + rand.N(whole/2+1) //nolint:gosec // nobody gains by knowing it
+// jitter returns between half and all of a pause, so that clients that began together do not retry together.
+func jitter(pause time.Duration) time.Duration {
+	return pause/2 + rand.N(pause/2+1) //nolint:gosec // it need not be unpredictable
 }
 
-// passing tells whether a refusal may be gone in a while. provider_unavailable is for the caller to look at: a post
-// may have gone out. Credits and the plan's limits do not come back by waiting.
-func passing(e *Error) bool {
+// temporary reports whether an error response may go away by itself. provider_unavailable is left to the caller,
+// because a post may have been published. Credits and plan limits do not come back by waiting.
+func temporary(e *Error) bool {
 	switch e.Code {
 	case CodeIdempotencyKeyInProgress, CodeRateLimited, CodeDailyCallLimitReached, CodeDailyCreditLimitReached,
 		CodeInternalError:
 		return true
-	case "": // a proxy's words
+	case "": // from a proxy
 		return slices.Contains([]int{429, 500, 502, 503, 504}, e.Status)
 	}
 	return e.Status == 503 || e.Status == 429 && e.RetryAfter > 0
 }
 
-// hopeless tells of errors that come back at once.
-func hopeless(err error) bool {
-	if _, ok := errors.AsType[*final](err); ok {
+// permanent reports whether an error would occur again at once.
+func permanent(err error) bool {
+	if _, ok := errors.AsType[*permanentError](err); ok {
 		return true
 	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
@@ -159,14 +152,14 @@ func hopeless(err error) bool {
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		return true
 	}
-	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok { // no TLS is spoken there
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok { // the server does not speak TLS
 		return true
 	}
 	lookup, ok := errors.AsType[*net.DNSError](err)
 	return ok && lookup.IsNotFound
 }
 
-// tooLate tells whether a context ends before a pause does.
+// tooLate reports whether a context ends before a pause.
 func tooLate(ctx context.Context, wait time.Duration) bool {
 	end, ok := ctx.Deadline()
 	return ok && time.Until(end) <= wait

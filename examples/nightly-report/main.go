@@ -1,5 +1,5 @@
-// Command nightly-report brings the report on a public profile up to date and writes its headline figures as a
-// Markdown page, night after night. Run it from cron as often as you like: within a day it is charged once.
+// Command nightly-report refreshes the report on a public profile and writes its main figures to a Markdown page. Run it
+// from cron as often as you like: it is charged once a day.
 //
 //	PRESSROOM_URL=https://press.example.com PRESSROOM_KEY=prk_… nightly-report -profile harbour.coffee -out reports
 package main
@@ -35,43 +35,41 @@ func main() {
 	fmt.Fprintln(os.Stdout, file)
 }
 
-// nightly writes the page of a day and gives its name. Where that cannot be written nothing is asked for, as it may
-// cost.
+// nightly writes the page of a day and returns its name. It creates the page before any call that may cost credits.
 func nightly(ctx context.Context, profile, out string) (string, error) {
 	if profile == "" {
-		return "", errors.New("name a profile with -profile")
+		return "", errors.New("-profile is missing")
 	}
 	c, err := client.New(os.Getenv("PRESSROOM_URL"), os.Getenv("PRESSROOM_KEY"), client.WithUserAgent("nightly-report"))
 	if err != nil {
-		return "", fmt.Errorf("preparing: %w", err)
+		return "", fmt.Errorf("creating the client: %w", err)
 	}
 	page, err := os.CreateTemp(out, ".nightly-report-*")
 	if err != nil {
-		return "", fmt.Errorf("preparing the page: %w", err)
+		return "", fmt.Errorf("creating the page: %w", err)
 	}
 	name, err := write(ctx, c, profile, page)
 	if err = errors.Join(err, page.Close()); err != nil {
 		return "", errors.Join(err, os.Remove(page.Name()))
 	}
 	if !filepath.IsLocal(name) || name != filepath.Base(name) {
-		return "", errors.Join(errors.New("the profile's name is no name of a file"), os.Remove(page.Name()))
+		return "", errors.Join(errors.New("the profile's name is not a valid file name"), os.Remove(page.Name()))
 	}
 	file := filepath.Join(out, name)
-	if err := os.Rename(page.Name(), file); err != nil { //nolint:gosec // the name is looked at above, the folder is the caller's
+	if err := os.Rename(page.Name(), file); err != nil { //nolint:gosec // the name is checked above
 		return "", fmt.Errorf("writing the page: %w", err)
 	}
 	return file, nil
 }
 
-// write writes the page and gives the name that it is to have: of the profile, however it was named, and of the team's
-// day.
+// write writes the page and returns its name: the profile's user name and the date in the team's time zone.
 func write(ctx context.Context, c *client.Client, profile string, to io.Writer) (string, error) {
 	me, err := c.GetIdentity(ctx)
 	if err != nil {
-		return "", fmt.Errorf("asking for the team's day: %w", err)
+		return "", fmt.Errorf("reading the team's date: %w", err)
 	}
 	day := me.Meta.AnsweredAt.Team.Format(time.DateOnly)
-	id, err := fresh(ctx, c, profile, day)
+	id, err := refresh(ctx, c, profile, day)
 	if err != nil {
 		return "", err
 	}
@@ -85,30 +83,30 @@ func write(ctx context.Context, c *client.Client, profile string, to io.Writer) 
 	return report.Data.Subject + "-" + day + ".md", nil
 }
 
-// fresh makes the report, or brings up to date the one that there is. The keys hold the day: another run of the same
-// day, after a crash too, gets the answers of the first and is not charged.
-func fresh(ctx context.Context, c *client.Client, profile, day string) (string, error) {
+// refresh creates the report or refreshes the existing one. The keys contain the date: another run on the same day, also
+// after a crash, gets the responses of the first and is not charged.
+func refresh(ctx context.Context, c *client.Client, profile, day string) (string, error) {
 	key := "nightly:" + profile + ":" + day
-	made, job, err := finished(ctx, c, key+":create", func(key client.CallOption) (*client.Answer[client.Job], error) {
+	created, job, err := runJob(ctx, c, key+":create", func(key client.CallOption) (*client.Answer[client.Job], error) {
 		return c.CreateReport(ctx, client.CreateReportInput{Type: client.ReportKindProfile, Subject: profile}, key)
 	})
 	if err != nil {
-		return "", fmt.Errorf("making the report: %w", err)
+		return "", fmt.Errorf("creating the report: %w", err)
 	}
 	result, err := client.Result[client.ReportResult](job)
 	if err != nil {
 		return "", err
 	}
-	if made.Billing != nil && made.Billing.CreditsCharged > 0 {
-		return result.Report.ID, nil // it was made for this call
+	if created.Billing != nil && created.Billing.CreditsCharged > 0 {
+		return result.Report.ID, nil // this call created it
 	}
-	_, _, err = finished(ctx, c, key+":refresh", func(key client.CallOption) (*client.Answer[client.Job], error) {
+	_, _, err = runJob(ctx, c, key+":refresh", func(key client.CallOption) (*client.Answer[client.Job], error) {
 		return c.RefreshReport(ctx, client.RefreshReportInput{Type: client.ReportKindProfile, ID: result.Report.ID},
 			key)
 	})
-	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Code == client.CodeRateLimited &&
-		refused.Context.Scope == "connection" {
-		return result.Report.ID, nil // somebody has done it a moment ago
+	if e, ok := errors.AsType[*client.Error](err); ok && e.Code == client.CodeRateLimited &&
+		e.Context.Scope == "connection" {
+		return result.Report.ID, nil // it was refreshed a moment ago
 	}
 	if err != nil {
 		return "", fmt.Errorf("refreshing the report: %w", err)
@@ -116,30 +114,29 @@ func fresh(ctx context.Context, c *client.Client, profile, day string) (string, 
 	return result.Report.ID, nil
 }
 
-// finished asks for work and waits for its end. Where the day's key gives back what failed in an earlier run, and was
-// refunded, it asks anew: with a key made of the job that failed, so that this run's own try is one, too, whenever it
-// is repeated.
-func finished(
-	ctx context.Context, c *client.Client, day string, ask func(client.CallOption) (*client.Answer[client.Job], error),
+// runJob starts a job and waits for it. If the key of the day returns a job that failed in an earlier run, which was
+// refunded, it tries again with a key derived from that job.
+func runJob(
+	ctx context.Context, c *client.Client, day string, start func(client.CallOption) (*client.Answer[client.Job], error),
 ) (*client.Answer[client.Job], client.Job, error) {
 	for key := day; ; {
-		asked, err := ask(client.IdempotencyKey(key))
+		started, err := start(client.IdempotencyKey(key))
 		if err != nil {
 			return nil, client.Job{}, err
 		}
-		job, err := c.Wait(ctx, asked.Data.JobID)
+		job, err := c.Wait(ctx, started.Data.JobID)
 		if err == nil {
-			return asked, job.Data, nil
+			return started, job.Data, nil
 		}
 		failed, ok := errors.AsType[*client.JobFailedError](err)
-		if !ok || !asked.Replayed {
-			return nil, client.Job{}, fmt.Errorf("waiting for it: %w", err)
+		if !ok || !started.Replayed {
+			return nil, client.Job{}, fmt.Errorf("waiting for the job: %w", err)
 		}
 		key = day + ":" + failed.JobID
 	}
 }
 
-// page is a report for people. What the profile's owner wrote is not in it.
+// page returns a report as Markdown, without text of the profile's owner.
 func page(report *client.Answer[client.ReportSummary]) string {
 	r := report.Data
 	var text strings.Builder

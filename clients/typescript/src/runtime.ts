@@ -78,7 +78,7 @@ export abstract class Runtime {
 
   constructor(options: Options) {
     this.#key = options.key.trim();
-    if (!/^[!-~]+$/.test(this.#key)) throw new TypeError("no API key is given, or it holds characters that no key has");
+    if (!/^[!-~]+$/.test(this.#key)) throw new TypeError("the API key is empty or contains invalid characters");
     this.#options = options;
     this.attemptTimeout = options.attemptTimeout ?? 60_000;
     this.#base = this.safe(options.url).replace(/\/+$/, "").replace(/\/api\/v1$/, "") + apiPath;
@@ -93,7 +93,7 @@ export abstract class Runtime {
   /** Runs an operation by its name. */
   async call<T>(name: string, input: object, options: CallOptions): Promise<Answer<T>> {
     const operation = this.operations[name];
-    if (!operation) throw new TypeError(`there is no operation ${name}`);
+    if (!operation) throw new TypeError(`unknown operation ${name}`);
     const key = operation.key ? (options.idempotencyKey ?? newKey()) : undefined;
     const { url, body } = this.#place(name, operation, input);
     const headers: Record<string, string> = { Authorization: `Bearer ${this.#key}`, Accept: "application/json" };
@@ -115,7 +115,7 @@ export abstract class Runtime {
       const answer = await this.call<T>(name, cursor === undefined ? input : { ...input, cursor }, options);
       yield answer;
       if (!answer.page?.has_more) return;
-      if (!answer.page.cursor || answer.page.cursor === cursor) throw new Error("the service names no further page and says that there is one");
+      if (!answer.page.cursor || answer.page.cursor === cursor) throw new Error("the service reports another page but returned no cursor for it");
       cursor = answer.page.cursor;
     }
   }
@@ -131,7 +131,7 @@ export abstract class Runtime {
     if (!url || url.username || url.password || url.search || url.hash) throw new TypeError("the service's address has to be a URL without user name, query and fragment");
     const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
     if (url.protocol === "https:" || (url.protocol === "http:" && (loopback || this.#options.plainHttp))) return url.href;
-    throw new TypeError("the address has to begin with https://: over plain http everybody in between could read the secret");
+    throw new TypeError("the address must begin with https://: plain http would expose the secret");
   }
 
   /** Puts arguments where they belong. */
@@ -168,17 +168,17 @@ async function envelope<T>(response: Response): Promise<Envelope<T>> {
   if (!response.ok) throw new Answered(await refusal(response));
   if (media(response) !== "application/json") {
     await response.body?.cancel();
-    throw new Answered(foreign(response, "the answer is no JSON, so it is not the API's: look at the address"));
+    throw new Answered(foreign(response, "the response is not JSON, so it is not from the API: check the address"));
   }
   const read = (await response.json()) as Partial<Envelope<T>> | null;
-  if (!read?.meta?.request_id) throw new Answered(foreign(response, "the answer has no meta.request_id, so it is not the API's: look at the address"));
+  if (!read?.meta?.request_id) throw new Answered(foreign(response, "the response has no meta.request_id, so it is not from the API: check the address"));
   return read as Envelope<T>;
 }
 
 /** Reads a problem document, or says what came in its place: proxies answer in words of their own. */
 export async function refusal(response: Response): Promise<Refusal> {
   if (response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400)) {
-    return foreign(response, "a redirect, which is not followed: a key goes to no other address than the given one");
+    return foreign(response, "a redirect, which is not followed: the key is only sent to the given address");
   }
   const raw = await response.text();
   if (media(response) === "application/problem+json") {
@@ -196,7 +196,7 @@ export async function refusal(response: Response): Promise<Refusal> {
       if (!(error instanceof SyntaxError)) throw error;
     }
   }
-  return foreign(response, `not an answer of pressroom's (${response.statusText}), perhaps a proxy's in front of it`);
+  return foreign(response, `not a response of pressroom (${response.statusText}), perhaps from a proxy`);
 }
 
 function foreign(response: Response, detail: string): Refusal {

@@ -74,7 +74,7 @@ async function uploadBatch(client: Pressroom, files: readonly Source[], options:
   const call: CallOptions = { idempotencyKey: options.idempotencyKey, ...(options.signal ? { signal: options.signal } : {}) };
   const batch = await client.createUploads({ files: described, ...(options.folderId === undefined ? {} : { folder_id: options.folderId }) }, call);
   const links = batch.data.upload.uploads;
-  if (links.length !== files.length) throw new Error(`${links.length} links were opened for ${files.length} files`);
+  if (links.length !== files.length) throw new Error(`the service opened ${links.length} links for ${files.length} files`);
   const results: Uploaded[] = new Array<Uploaded>(files.length);
   let next = 0;
   const worker = async (): Promise<void> => {
@@ -92,7 +92,7 @@ async function uploadBatch(client: Pressroom, files: readonly Source[], options:
 async function uploadOne(client: Pressroom, file: Source, link: UploadLink, index: number, job: string, signal: AbortSignal | undefined): Promise<Uploaded> {
   const { name } = file;
   if (link.media_id !== undefined) return { name, mediaId: link.media_id };
-  if (link.url === undefined) return { name, error: new Error(`${name} is ${link.state}, and no link is open for it: upload it with another Idempotency-Key`) };
+  if (link.url === undefined) return { name, error: new Error(`${name} is ${link.state}, and has no open link: upload it with another Idempotency-Key`) };
   try {
     const url = client.safe(link.url);
     return { name, mediaId: await repeat(client.policy, `upload ${name}`, undefined, signal, () => put(client, file, url, link, signal)) };
@@ -108,7 +108,7 @@ async function put(client: Pressroom, file: Source, url: string, link: UploadLin
   const response = await client.fetch(url, { method: "PUT", headers, body, ...(signal ? { signal } : {}) });
   if (response.status !== 201) throw new Answered(await refusal(response));
   const answer = (await response.json()) as { data?: { media_id?: number } };
-  if (!answer.data?.media_id) throw new Error("the answer names no media item");
+  if (!answer.data?.media_id) throw new Error("the response has no media_id");
   return answer.data.media_id;
 }
 

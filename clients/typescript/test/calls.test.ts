@@ -187,7 +187,7 @@ test("files are sent however many at a time are asked for, and each by its link"
     assert.deepEqual(await upload(client, files(2), { parallel }), [{ name: "0.png", mediaId: 7 }, { name: "1.png", mediaId: 7 }]);
   }
   const { client } = await serving(t, [opened(1), stored]);
-  await assert.rejects(upload(client, files(2)), /1 links were opened for 2 files/);
+  await assert.rejects(upload(client, files(2)), /opened 1 links for 2 files/);
 });
 
 test("an upload that fails at a later batch tells the key of the whole", async (t) => {
