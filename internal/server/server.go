@@ -204,7 +204,7 @@ func (s *Server) build(sealer *tokencrypt.Sealer) error {
 	if err != nil {
 		return err
 	}
-	s.Accounts = account.New(s.db, sealer, networks...)
+	s.Accounts = account.New(s.db, sealer, analytics.AccountObserver{}, networks...)
 	s.TOTP = totp.New(s.db, sealer, "pressroom")
 	s.buildConnector(terms)
 	s.idempotency = idempotency.New(s.db)
@@ -221,7 +221,7 @@ func (s *Server) build(sealer *tokencrypt.Sealer) error {
 	if err := s.buildHashtags(from, terms); err != nil {
 		return err
 	}
-	s.Posts = post.New(s.db, s.Accounts, s.jobs, s.Media, post.DefaultLimits, terms)
+	s.Posts = post.New(s.db, s.Accounts, s.jobs, s.Media, delivery.NewSubmitter(s.queue), post.DefaultLimits, terms)
 	s.Approvals = post.NewApprovals(post.ApprovalsOptions{Posts: s.Posts, Sealer: sealer, PublicURL: s.cfg.PublicURL})
 	s.buildDelivery(networks)
 	s.Insight = analytics.New(s.db, s.Accounts,

@@ -94,7 +94,7 @@ func (w *world) furnish(t *testing.T) {
 	w.key = key.ID
 	w.media = w.library(t, logOf(t))
 	w.networks, w.connects = w.connecting(t)
-	w.posts = post.New(w.db, w.connects.Accounts, job.NewStore(w.db, nil, 5), nil, post.DefaultLimits, plan.Shipped())
+	w.posts = post.New(w.db, w.connects.Accounts, job.NewStore(w.db, nil, 5), nil, nil, post.DefaultLimits, plan.Shipped())
 }
 
 func logOf(t *testing.T) *slog.Logger {

@@ -148,7 +148,7 @@ export abstract class Runtime {
     for (const [argument, where] of Object.entries(operation.arguments)) {
       if (where !== "path") continue;
       const value = (input as Record<string, unknown>)[argument];
-      if ((typeof value !== "string" && typeof value !== "number") || ["", ".", ".."].includes(String(value))) throw new TypeError(`${name}: ${argument} is no id`);
+      if ((typeof value !== "string" && typeof value !== "number") || ["", ".", ".."].includes(String(value))) throw new TypeError(`${name}: ${argument} is not an ID`);
       path = path.replace(`{${argument}}`, encodeURIComponent(value));
     }
     const url = this.#base + path + (query.size > 0 ? `?${query.toString()}` : "");

@@ -92,7 +92,7 @@ async function uploadBatch(client: Pressroom, files: readonly Source[], options:
 async function uploadOne(client: Pressroom, file: Source, link: UploadLink, index: number, job: string, signal: AbortSignal | undefined): Promise<Uploaded> {
   const { name } = file;
   if (link.media_id !== undefined) return { name, mediaId: link.media_id };
-  if (link.url === undefined) return { name, error: new Error(`${name} is ${link.state}, and has no open link: upload it with another Idempotency-Key`) };
+  if (link.url === undefined) return { name, error: new Error(`${name} is ${link.state} and has no open link: upload it with another Idempotency-Key`) };
   try {
     const url = client.safe(link.url);
     return { name, mediaId: await repeat(client.policy, `upload ${name}`, undefined, signal, () => put(client, file, url, link, signal)) };

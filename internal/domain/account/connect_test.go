@@ -36,6 +36,17 @@ type env struct {
 	db          *db.DB
 	service     *account.Service
 	team, owner int64
+	observer    *observer
+}
+
+// observer records disconnected accounts.
+type observer struct{ disconnected []int64 }
+
+func (*observer) AccountConnected(context.Context, *db.Tx, int64) error { return nil }
+
+func (o *observer) AccountDisconnected(_ context.Context, _ *db.Tx, account int64) error {
+	o.disconnected = append(o.disconnected, account)
+	return nil
 }
 
 func newEnv(t *testing.T, d *db.DB, networks ...network.Network) *env {
@@ -58,7 +69,8 @@ func newEnv(t *testing.T, d *db.DB, networks ...network.Network) *env {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &env{d, account.New(d, sealer, networks...), made.ID, owner.ID}
+	seen := &observer{}
+	return &env{d, account.New(d, sealer, seen, networks...), made.ID, owner.ID, seen}
 }
 
 func (h *env) connector() *account.Connector {
@@ -179,7 +191,7 @@ func FuzzOffer(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	c := account.NewConnector(account.ConnectorOptions{Accounts: account.New(d, sealer, handleNetwork{}),
+	c := account.NewConnector(account.ConnectorOptions{Accounts: account.New(d, sealer, nil, handleNetwork{}),
 		Terms: plan.Shipped(), PublicURL: "https://press.example"})
 	f.Add("")
 	f.Add(strings.Repeat("A", 150))

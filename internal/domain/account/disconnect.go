@@ -13,11 +13,6 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// OnDisconnect sets a function that is called in the transaction that disconnects an account.
-func (s *Service) OnDisconnect(left func(ctx context.Context, tx *db.Tx, account int64) error) {
-	s.left = left
-}
-
 // Disconnect removes an account from its team for an owner or admin; anybody else gets not_found. The grant
 // stops working here at once. If the network supports revocation, it is revoked there, and until then kept
 // encrypted only for that purpose. Published posts stay; scheduled posts to the account fail. Reconnecting
@@ -47,8 +42,8 @@ func (s *Service) Disconnect(ctx context.Context, person, team, account int64) (
 		if told, revocation, err = s.queueRevocation(ctx, tx, leaving); err != nil {
 			return err
 		}
-		if s.left != nil {
-			if err := s.left(ctx, tx, account); err != nil {
+		if s.observer != nil {
+			if err := s.observer.AccountDisconnected(ctx, tx, account); err != nil {
 				return err
 			}
 		}

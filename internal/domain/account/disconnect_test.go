@@ -3,6 +3,7 @@ package account_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"pressroom/internal/apierr"
@@ -45,15 +46,10 @@ func TestDisconnect(t *testing.T) {
 		n := &revokingNetwork{}
 		h := newEnv(t, d, n)
 		a, other := h.connect(t, "harbour"), h.connect(t, "pier")
-		var left []int64
-		h.service.OnDisconnect(func(_ context.Context, _ *db.Tx, account int64) error {
-			left = append(left, account)
-			return nil
-		})
 		revoked, err := h.service.Disconnect(t.Context(), h.owner, h.team, a.ID)
 		if err != nil || revoked != account.RevocationRevoked || len(n.told) != 1 || n.told[0] != "refresh" ||
-			len(left) != 1 || left[0] != a.ID {
-			t.Fatalf("%s %v %v (%v)", revoked, n.told, left, err)
+			!slices.Equal(h.observer.disconnected, []int64{a.ID}) {
+			t.Fatalf("%s %v %v (%v)", revoked, n.told, h.observer.disconnected, err)
 		}
 		var sealed []byte
 		var rows int

@@ -40,7 +40,7 @@ func sealedWith(t *testing.T, d *db.DB, n network.Network, keys ...string) *acco
 	if err != nil {
 		t.Fatal(err)
 	}
-	return account.New(d, s, n)
+	return account.New(d, s, nil, n)
 }
 
 // A sealing key is changed while nodes run: both open everything meanwhile, and the old one can go in the end.

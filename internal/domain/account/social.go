@@ -51,22 +51,22 @@ type Service struct {
 	db       *db.DB
 	seal     *tokencrypt.Sealer
 	networks map[string]network.Network
-	told     func(ctx context.Context, tx *db.Tx, account int64) error
-	left     func(ctx context.Context, tx *db.Tx, account int64) error
+	observer Observer
 }
 
-// New returns the service for the supported networks.
-func New(d *db.DB, s *tokencrypt.Sealer, networks ...network.Network) *Service {
-	out := &Service{db: d, seal: s, networks: map[string]network.Network{}}
+// Observer is notified of changed connections, in the transactions that change them.
+type Observer interface {
+	AccountConnected(ctx context.Context, tx *db.Tx, account int64) error
+	AccountDisconnected(ctx context.Context, tx *db.Tx, account int64) error
+}
+
+// New returns the service for the supported networks. The observer may be nil.
+func New(d *db.DB, s *tokencrypt.Sealer, observer Observer, networks ...network.Network) *Service {
+	out := &Service{db: d, seal: s, observer: observer, networks: map[string]network.Network{}}
 	for _, n := range networks {
 		out.networks[n.Platform()] = n
 	}
 	return out
-}
-
-// OnConnect sets a function that is called in the transaction that connects or reconnects an account.
-func (s *Service) OnConnect(connected func(ctx context.Context, tx *db.Tx, account int64) error) {
-	s.told = connected
 }
 
 // Platforms returns the names of the supported networks.
@@ -135,8 +135,8 @@ func (s *Service) storeAccount(ctx context.Context, tx *db.Tx, a Account, grant 
 	if err := cancelRevocation(ctx, tx, grant.Holder); err != nil {
 		return a, err
 	}
-	if s.told != nil {
-		if err := s.told(ctx, tx, a.ID); err != nil {
+	if s.observer != nil {
+		if err := s.observer.AccountConnected(ctx, tx, a.ID); err != nil {
 			return a, err
 		}
 	}

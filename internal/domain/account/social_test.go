@@ -78,7 +78,7 @@ func connectAccount(t *testing.T, d *db.DB, n *rotatingNetwork) (*account.Servic
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := account.New(d, sealer, n)
+	s := account.New(d, sealer, nil, n)
 	a, err := s.Connect(t.Context(), made.ID, "bluesky", network.Credentials{})
 	if err != nil {
 		t.Fatal(err)

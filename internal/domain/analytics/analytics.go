@@ -47,7 +47,7 @@ type Service struct {
 	places   slots
 }
 
-// New returns the service and registers it with accounts.
+// New returns the service. Accounts must have an [AccountObserver].
 func New(d *db.DB, accounts *account.Service, opts Options) *Service {
 	if opts.Every <= 0 {
 		opts.Every = usualEvery
@@ -58,14 +58,14 @@ func New(d *db.DB, accounts *account.Service, opts Options) *Service {
 	if opts.Log == nil {
 		opts.Log = slog.Default()
 	}
-	s := &Service{db: d, accounts: accounts, opts: opts, places: newSlots(opts.AtOnce)}
-	accounts.OnConnect(s.onConnect)
-	accounts.OnDisconnect(s.onDisconnect)
-	return s
+	return &Service{db: d, accounts: accounts, opts: opts, places: newSlots(opts.AtOnce)}
 }
 
-// onConnect makes an account due at once. A running turn with an older grant stores nothing.
-func (s *Service) onConnect(ctx context.Context, tx *db.Tx, account int64) error {
+// AccountObserver schedules and deletes figures as accounts are connected and disconnected.
+type AccountObserver struct{}
+
+// AccountConnected makes an account due at once. A running turn with an older grant stores nothing.
+func (AccountObserver) AccountConnected(ctx context.Context, tx *db.Tx, account int64) error {
 	_, err := tx.Exec(ctx, `INSERT INTO account_collections (account_id, due_at) VALUES (?, ?)
 		ON CONFLICT (account_id) DO UPDATE SET due_at = excluded.due_at, epoch = account_collections.epoch + 1,
 		fails = 0, failed_by = ''`, account, db.Micros(tx.Now()))
@@ -75,8 +75,8 @@ func (s *Service) onConnect(ctx context.Context, tx *db.Tx, account int64) error
 	return nil
 }
 
-// onDisconnect deletes everything that was collected of an account. A running turn stores nothing.
-func (s *Service) onDisconnect(ctx context.Context, tx *db.Tx, account int64) error {
+// AccountDisconnected deletes everything that was collected of an account. A running turn stores nothing.
+func (AccountObserver) AccountDisconnected(ctx context.Context, tx *db.Tx, account int64) error {
 	for _, table := range []string{"account_collections", "account_posts", "account_days"} {
 		if _, err := tx.Exec(ctx, `DELETE FROM `+table+` WHERE account_id = ?`, account); err != nil {
 			return fmt.Errorf("deleting the figures of account %d: %w", account, err)

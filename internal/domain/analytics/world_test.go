@@ -113,7 +113,7 @@ func newWorld(t *testing.T, url string) *world {
 	w.must(err)
 	sealer, err := tokencrypt.New(key)
 	w.must(err)
-	w.accounts = account.New(w.db, sealer, w.net, silent{})
+	w.accounts = account.New(w.db, sealer, analytics.AccountObserver{}, w.net, silent{})
 	w.options = analytics.Options{Terms: plan.Shipped(), Log: slog.New(slog.DiscardHandler)}
 	w.service = analytics.New(w.db, w.accounts, w.options)
 	w.team = w.newTeam("ada@example.com")

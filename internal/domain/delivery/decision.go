@@ -154,7 +154,7 @@ func (s *Service) decide(ctx context.Context, tx *db.Tx, person, team int64, pos
 	if err != nil {
 		return err
 	}
-	if err := s.recordResult(ctx, tx, d, ended, result); err != nil {
+	if err := recordResult(ctx, tx, s.posts, d, ended, result); err != nil {
 		return err
 	}
 	return auditlog.Record(ctx, tx, d.TeamID, auditlog.Actor{PersonID: person}, "post.account_decided", postID,

@@ -85,13 +85,12 @@ type Library interface {
 	Files(team int64) network.Files
 }
 
-// New returns the service and registers it with posts and the queue.
+// New returns the service and registers it with the queue. Posts must submit to a [Submitter] of the same queue.
 func New(d *db.DB, posts *post.Service, accounts *account.Service, library Library, queue *job.Queue, opts Options,
 	log *slog.Logger) *Service {
 	s := &Service{db: d, posts: posts, accounts: accounts, library: library, queue: queue, owner: uuid.NewString(),
 		opts: opts, log: log,
 		waiting: newFairQueue(opts.Workers, opts.perNetwork()), circuits: newCircuits(d.Now)}
-	posts.Deliver(s)
 	queue.Handle(Work, s.admit)
 	return s
 }

@@ -178,11 +178,11 @@ func newEnv(t failer, d *db.DB, clock *testkit.Clock, n *scriptedNetwork) *env {
 	made, err := teams.AddTeam(ctx, team.Team{Name: "Harbour", Timezone: "UTC", Language: "en", Plan: "agency"},
 		owner.ID)
 	must(err)
-	accounts := account.New(d, sealer, n)
+	accounts := account.New(d, sealer, nil, n)
 	account, err := accounts.Connect(ctx, made.ID, "bluesky", network.Credentials{})
 	must(err)
 	posts := post.New(d, accounts, job.NewStore(d, map[job.Type]job.Result{job.SocialPost: Result}, 5),
-		noLibrary{}, post.DefaultLimits, plan.Shipped())
+		noLibrary{}, NewSubmitter(queue), post.DefaultLimits, plan.Shipped())
 	s := &env{Service: New(d, posts, accounts, noLibrary{}, queue, DefaultOptions, log), net: n, clock: clock, db: d,
 		tools: map[string]operation.Operation{}}
 	s.call = operation.Call{Now: clock.Now(), Actor: &access.Actor{TeamID: made.ID, PersonID: owner.ID,

@@ -124,9 +124,9 @@ func newMultiEnv(tb testing.TB, d *db.DB, teams int, opts Options, networks ...n
 	people := team.New(d, nil, plan.Shipped())
 	owner, err := people.AddPerson(ctx, "Ada", "ada@example.com", "")
 	must(err)
-	accounts := account.New(d, sealer, networks...)
+	accounts := account.New(d, sealer, nil, networks...)
 	posts := post.New(d, accounts, job.NewStore(d, map[job.Type]job.Result{job.SocialPost: Result}, 5),
-		noLibrary{}, post.DefaultLimits, plan.Shipped())
+		noLibrary{}, NewSubmitter(queue), post.DefaultLimits, plan.Shipped())
 	p := &multiEnv{Service: New(d, posts, accounts, noLibrary{}, queue, opts, log),
 		tools: map[string]operation.Operation{}}
 	for n := range teams {

@@ -140,7 +140,7 @@ func (a *attempt) recordPublished(ctx context.Context, attempt int64, r network.
 			db.Micros(tx.Now()), attempt); err != nil {
 			return err
 		}
-		return a.s.recordResult(ctx, tx, a.d, into, post.Result{State: post.TargetPublished,
+		return recordResult(ctx, tx, a.s.posts, a.d, into, post.Result{State: post.TargetPublished,
 			PublishedAt: at.Truncate(time.Microsecond), Permalink: r.Permalink, NetworkID: r.ID})
 	})
 	if err != nil {
@@ -167,7 +167,7 @@ func (a *attempt) finish(ctx context.Context, into phase, r post.Result) error {
 // finishTx is finish in a transaction of the caller.
 func (a *attempt) finishTx(ctx context.Context, tx *db.Tx, into phase, r post.Result) error {
 	a.done = true
-	return a.s.recordResult(ctx, tx, a.d, into, r)
+	return recordResult(ctx, tx, a.s.posts, a.d, into, r)
 }
 
 // failedResult returns the result of an account that failed.
@@ -181,7 +181,9 @@ func unconfirmedResult(message string) post.Result {
 }
 
 // recordResult stores a delivery's result, in the post and, with the last delivery, in the job.
-func (s *Service) recordResult(ctx context.Context, tx *db.Tx, d delivery, into phase, r post.Result) error {
+func recordResult(
+	ctx context.Context, tx *db.Tx, posts *post.Service, d delivery, into phase, r post.Result,
+) error {
 	now := db.Micros(tx.Now())
 	wake := int64(0)
 	switch into {
@@ -202,7 +204,7 @@ func (s *Service) recordResult(ctx context.Context, tx *db.Tx, d delivery, into 
 	if n == 0 {
 		return errLeaseLost
 	}
-	if err := s.posts.RecordResult(ctx, tx, d.TeamID, d.PostID, d.AccountID, r); err != nil {
+	if err := posts.RecordResult(ctx, tx, d.TeamID, d.PostID, d.AccountID, r); err != nil {
 		return err
 	}
 	return updateJob(ctx, tx, d.JobID)

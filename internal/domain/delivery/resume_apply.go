@@ -121,7 +121,7 @@ func (s *Service) applyFate(ctx context.Context, tx *db.Tx, d delivery, of *cand
 			return fmt.Errorf("recording the lookup of %s: %w", d.ID, err)
 		}
 	}
-	if err := s.recordResult(ctx, tx, d, into, result); err != nil {
+	if err := recordResult(ctx, tx, s.posts, d, into, result); err != nil {
 		return err
 	}
 	return auditlog.Record(ctx, tx, d.TeamID, auditlog.Actor{}, "post.account_reckoned", d.PostID,

@@ -7,13 +7,20 @@ import (
 
 	"github.com/google/uuid"
 
+	"pressroom/internal/domain/job"
 	"pressroom/internal/domain/post"
 	"pressroom/internal/platform/db"
 )
 
+// Submitter stores deliveries for posts.
+type Submitter struct{ queue *job.Queue }
+
+// NewSubmitter returns a submitter that wakes deliveries through a queue.
+func NewSubmitter(queue *job.Queue) Submitter { return Submitter{queue} }
+
 // Submit stores one delivery for each account in the transaction of the post's change, and wakes them. A retry
 // keeps the time of the first submission, which identifies the publication at the network.
-func (s *Service) Submit(ctx context.Context, tx *db.Tx, o post.Order) error {
+func (s Submitter) Submit(ctx context.Context, tx *db.Tx, posts *post.Service, o post.Order) error {
 	made := make([]delivery, len(o.Targets))
 	ids := make([]string, len(o.Targets))
 	for i, t := range o.Targets {
@@ -36,7 +43,7 @@ func (s *Service) Submit(ctx context.Context, tx *db.Tx, o post.Order) error {
 		return s.queue.Wake(ctx, tx, Work, ids...)
 	}
 	for _, d := range made {
-		if err := s.recordResult(ctx, tx, d, ended, failedResult(o.Refused, "")); err != nil {
+		if err := recordResult(ctx, tx, posts, d, ended, failedResult(o.Refused, "")); err != nil {
 			return err
 		}
 	}

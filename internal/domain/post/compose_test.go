@@ -51,10 +51,8 @@ func (ruled) Takes() network.Rules { r, _ := network.Today("bluesky"); return r 
 func composing(t *testing.T, run func(t *testing.T, w *env, act *access.Actor)) {
 	t.Helper()
 	eachDatabase(t, func(t *testing.T, w *env) {
-		w.Service = post.New(w.db, account.New(w.db, w.sealer, ruled{}), job.NewStore(w.db, nil, 100), twoItems{},
-			post.DefaultLimits, plan.Shipped())
-		w.box.posts = w.Service
-		w.Deliver(w.box)
+		w.Service = post.New(w.db, account.New(w.db, w.sealer, nil, ruled{}), job.NewStore(w.db, nil, 100), twoItems{},
+			w.box, post.DefaultLimits, plan.Shipped())
 		w.exec(t, `INSERT INTO media (id, team_id, sha256, blob, name, file_name, search, type, kind, size_bytes,
 			width, height, created_at) VALUES (1, ?, 'a', 'a', 'a', 'a', 'a', 'image/jpeg', 'image', 1, 1, 1, 1), (2,
 			?, 'b', 'b', 'b', 'b', 'b', 'video/mp4', 'video', 1, 1, 1, 1)`, w.call.TeamID, w.call.TeamID)

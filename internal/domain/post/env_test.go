@@ -48,12 +48,11 @@ func (fakeNetwork) Check(c network.Content) []network.Problem {
 
 // deliveryRecorder is a delivery that publishes everything at once that is not refused.
 type deliveryRecorder struct {
-	posts *post.Service
-	mu    sync.Mutex
-	sent  []string // captions
+	mu   sync.Mutex
+	sent []string // captions
 }
 
-func (o *deliveryRecorder) Submit(ctx context.Context, tx *db.Tx, order post.Order) error {
+func (o *deliveryRecorder) Submit(ctx context.Context, tx *db.Tx, posts *post.Service, order post.Order) error {
 	for _, t := range order.Targets {
 		r := post.Result{State: post.TargetFailed, ErrorCode: order.Refused}
 		if order.Refused == "" {
@@ -62,7 +61,7 @@ func (o *deliveryRecorder) Submit(ctx context.Context, tx *db.Tx, order post.Ord
 			o.sent = append(o.sent, order.Post.Content(t, "en").Text)
 			o.mu.Unlock()
 		}
-		if err := o.posts.RecordResult(ctx, tx, order.Post.TeamID, order.Post.ID, t.AccountID, r); err != nil {
+		if err := posts.RecordResult(ctx, tx, order.Post.TeamID, order.Post.ID, t.AccountID, r); err != nil {
 			return err
 		}
 	}
@@ -117,7 +116,7 @@ func eachDatabase(t *testing.T, run func(t *testing.T, w *env)) {
 			Language: "en", Capabilities: access.Effective(access.Full, access.Owner)}
 		w.call.Zone, err = time.LoadLocation("Europe/Berlin")
 		must(t, err)
-		connected, err := account.New(w.db, sealer, fakeNetwork{}).Connect(t.Context(), made.ID, "bluesky",
+		connected, err := account.New(w.db, sealer, nil, fakeNetwork{}).Connect(t.Context(), made.ID, "bluesky",
 			network.Credentials{})
 		must(t, err)
 		w.account = connected.ID
@@ -137,10 +136,9 @@ func newEnv(t *testing.T, url string, clock *testkit.Clock, sealer *tokencrypt.S
 	d := testkit.Open(t, url, clock)
 	w := &env{db: d, clock: clock, url: url, sealer: sealer, teams: team.New(d, nil, offered),
 		tools: map[string]operation.Operation{}}
-	w.Service = post.New(d, account.New(d, sealer, fakeNetwork{}), job.NewStore(d, nil, 100), emptyLibrary{},
+	w.box = &deliveryRecorder{}
+	w.Service = post.New(d, account.New(d, sealer, nil, fakeNetwork{}), job.NewStore(d, nil, 100), emptyLibrary{}, w.box,
 		post.DefaultLimits, offered)
-	w.box = &deliveryRecorder{posts: w.Service}
-	w.Deliver(w.box)
 	w.approvals = post.NewApprovals(post.ApprovalsOptions{Posts: w.Service, Sealer: sealer,
 		PublicURL: "https://press.example"})
 	for _, op := range w.Operations() {

@@ -133,13 +133,13 @@ func (p Record) awaitsApproval() bool { return p.Approval == Waiting || p.Approv
 
 // Service manages posts.
 type Service struct {
-	db       *db.DB
-	accounts *account.Service
-	jobs     *job.Store
-	library  Library
-	delivery Delivery
-	limits   Limits
-	terms    plan.Terms
+	db        *db.DB
+	accounts  *account.Service
+	jobs      *job.Store
+	library   Library
+	submitter Submitter
+	limits    Limits
+	terms     plan.Terms
 }
 
 // Limits are settings of the operator.
@@ -159,14 +159,13 @@ type Library interface {
 	Had(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error)
 }
 
-// New returns the service. Deliver must be called before posts are sent, because the two services need each
-// other.
-func New(d *db.DB, accounts *account.Service, jobs *job.Store, library Library, limits Limits, t plan.Terms) *Service {
-	return &Service{db: d, accounts: accounts, jobs: jobs, library: library, limits: limits, terms: t}
+// New returns the service. The library and the submitter may be nil if no posts with media are composed or sent.
+func New(d *db.DB, accounts *account.Service, jobs *job.Store, library Library, submitter Submitter, limits Limits,
+	t plan.Terms) *Service {
+	return &Service{
+		db: d, accounts: accounts, jobs: jobs, library: library, submitter: submitter, limits: limits, terms: t,
+	}
 }
-
-// Deliver sets the service that sends posts. It is called once.
-func (s *Service) Deliver(d Delivery) { s.delivery = d }
 
 // Order is a submission: some accounts of one post, under one job.
 type Order struct {

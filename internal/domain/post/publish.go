@@ -14,9 +14,10 @@ import (
 	"pressroom/internal/platform/restoreguard"
 )
 
-// Delivery sends posts to networks. Submit only stores what to send, in the caller's transaction.
-type Delivery interface {
-	Submit(ctx context.Context, tx *db.Tx, o Order) error
+// Submitter stores what to send to networks, in the caller's transaction. It records results that are known at once
+// with RecordResult of posts.
+type Submitter interface {
+	Submit(ctx context.Context, tx *db.Tx, posts *Service, o Order) error
 }
 
 // Publication is the job that sends a post.
@@ -163,7 +164,7 @@ func (s *Service) submit(ctx context.Context, tx *db.Tx, p *Record, targets []Ta
 		map[string]any{"job": j.ID, "accounts": len(targets)}); err != nil {
 		return j, err
 	}
-	return j, s.delivery.Submit(ctx, tx, Order{Post: *p, Job: j, Targets: targets, Refused: refused})
+	return j, s.submitter.Submit(ctx, tx, s, Order{Post: *p, Job: j, Targets: targets, Refused: refused})
 }
 
 // retry sends failed accounts again and lists the others.
