@@ -13,8 +13,6 @@ import (
 	"strings"
 	"time"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"pressroom/internal/api/problem"
 	"pressroom/internal/apierr"
 	"pressroom/internal/auth/apikey"
