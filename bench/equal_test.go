@@ -41,7 +41,7 @@ func newBoth(t *testing.T) *both {
 	url := "sqlite:" + filepath.Join(t.TempDir(), "bench.db")
 	key, err := tokencrypt.NewKey()
 	b.must(err)
-	offered := plan.Shipped().Faster(1000)
+	offered := plan.Default().ScaleRates(1000)
 	s, err := server.Open(ctx, server.Config{Version: "test", PublicURL: publicURL, Database: url, SealingKey: key,
 		Role: server.RoleAPI, Blobs: "file:" + filepath.Join(t.TempDir(), "media"),
 		Terms: &offered, Log: slog.New(slog.DiscardHandler)})

@@ -52,7 +52,7 @@ func outside() []string {
 // ample are terms under which nothing that is measured is refused, while everything is counted as on any plan.
 func ample(dir string) (string, error) {
 	const speed, calls = 100_000, 1_000_000_000
-	t := plan.Shipped().Faster(speed)
+	t := plan.Default().ScaleRates(speed)
 	t.Limits.JobsInFlight = calls
 	for i := range t.Plans {
 		t.Plans[i].FreeCallsPerDay, t.Plans[i].DailyCredits = calls, -1

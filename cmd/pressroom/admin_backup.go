@@ -49,7 +49,7 @@ func (c adminBackup) Run(ctx context.Context, p *program, log *slog.Logger) erro
 }
 
 // backupProblems returns an error if media files were missing or damaged when the backup was made.
-func backupProblems(made backup.Made) error {
+func backupProblems(made backup.Result) error {
 	var errs []error
 	if n := len(made.Damaged); n > 0 {
 		errs = append(errs,
@@ -130,7 +130,7 @@ func (c adminRestore) restore(ctx context.Context, p *program, log *slog.Logger)
 		Next string `json:"next"`
 	}
 	if out.RestoreResult, err = server.Restore(ctx, cfg, c.From); err != nil {
-		if errors.Is(err, backup.ErrNone) {
+		if errors.Is(err, backup.ErrNoBackup) {
 			return fmt.Errorf("nothing was restored: %w", err)
 		}
 		return err

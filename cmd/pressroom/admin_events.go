@@ -37,7 +37,7 @@ func (c adminEventsExport) Run(ctx context.Context, log *slog.Logger) error {
 	return openExisting(ctx, c.storeFlags, log, func(s *server.Server) error {
 		out := bufio.NewWriter(os.Stdout)
 		lines := json.NewEncoder(out)
-		err := s.Events(ctx, auditlog.Part{Team: c.Team, Since: since, Above: c.After}, func(e auditlog.Entry) error {
+		err := s.Events(ctx, auditlog.Filter{Team: c.Team, Since: since, AfterID: c.After}, func(e auditlog.Entry) error {
 			return lines.Encode(e)
 		})
 		return errors.Join(err, out.Flush())

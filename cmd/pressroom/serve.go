@@ -244,7 +244,7 @@ func (f storeFlags) blobs() (string, error) {
 // terms returns the terms of the file, or the built-in ones.
 func (f storeFlags) terms() (plan.Terms, error) {
 	if f.Terms == "" {
-		return plan.Shipped(), nil
+		return plan.Default(), nil
 	}
 	return plan.Read(f.Terms)
 }

@@ -50,9 +50,9 @@ const Unavailable Code = "service_unavailable"
 
 // The reasons of service_unavailable.
 const (
-	Busy     = "busy"      // the node is at capacity; nothing was done
-	CutOff   = "cut_off"   // the node cannot reach its database or its file store
-	DiskFull = "disk_full" // the disk has less free space than its reserve, so no files are accepted
+	Busy         = "busy"      // the node is at capacity; nothing was done
+	Disconnected = "cut_off"   // the node cannot reach its database or its file store
+	DiskFull     = "disk_full" // the disk has less free space than its reserve, so no files are accepted
 )
 
 // The codes of upload links, which are no operations of the contract.
@@ -158,19 +158,19 @@ func Missing() *Error {
 // unavailableRetryAfter is how long a client waits before it calls a node again that lost its database or file store.
 const unavailableRetryAfter = 2 * time.Second
 
-// Full returns the error for a call that a node at capacity rejects.
-func Full(wait time.Duration) *Error {
+// AtCapacity returns the error for a call that a node at capacity rejects.
+func AtCapacity(wait time.Duration) *Error {
 	return New(Unavailable, "This node is at capacity. Nothing was done or charged; retry after the wait.").
 		With("reason", Busy).After(wait)
 }
 
-// Away returns the error for a call that failed because the node cannot reach its database or file store. The call may
-// have taken effect.
-func Away(err error) *Error {
+// Unreachable returns the error for a call that failed because the node cannot reach its database or file store. The
+// call may have taken effect.
+func Unreachable(err error) *Error {
 	return New(Unavailable,
 		"The service cannot reach its database or file store. Retry after the wait, with the same Idempotency-Key if "+
 			"you sent one. A write without a key may have taken effect: check before you retry.").
-		With("reason", CutOff).After(unavailableRetryAfter).Wrap(err)
+		With("reason", Disconnected).After(unavailableRetryAfter).Wrap(err)
 }
 
 // With returns a copy with one more identifier in its context.
@@ -208,8 +208,8 @@ func Of(err error) *Error {
 			"same Idempotency-Key."}
 }
 
-// Ours reports whether the service failed, as opposed to a request that the caller can correct.
-func (e *Error) Ours() bool { return e.Code == Internal || e.Code == Unavailable }
+// IsServerError reports whether the service failed, as opposed to a request that the caller can correct.
+func (e *Error) IsServerError() bool { return e.Code == Internal || e.Code == Unavailable }
 
 // Is reports whether err is an Error with this code.
 func Is(err error, code Code) bool {
@@ -217,7 +217,7 @@ func Is(err error, code Code) bool {
 	return errors.As(err, &e) && e.Code == code
 }
 
-// Refusal is an error about a request of the operator. Its text says how to correct it and is safe to show.
-type Refusal string //nolint:errname // see the rename
+// OperatorError is an error about a request of the operator. Its text says how to correct it and is safe to show.
+type OperatorError string
 
-func (r Refusal) Error() string { return string(r) }
+func (r OperatorError) Error() string { return string(r) }

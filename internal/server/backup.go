@@ -21,43 +21,43 @@ import (
 
 // Backup backs up the database and the files of an installation to a folder while the service runs. It does not migrate
 // the database: it fails if the program's version differs.
-func Backup(ctx context.Context, cfg Config, folder string, opts backup.Options) (backup.Made, error) {
+func Backup(ctx context.Context, cfg Config, folder string, opts backup.Options) (backup.Result, error) {
 	sealer, err := tokencrypt.New(cfg.SealingKey)
 	if err != nil {
-		return backup.Made{}, fmt.Errorf("the sealing key: %w", err)
+		return backup.Result{}, fmt.Errorf("the sealing key: %w", err)
 	}
-	files, err := blob.Open(ctx, cfg.Blobs, blob.Options{Look: true})
+	files, err := blob.Open(ctx, cfg.Blobs, blob.Options{ReadOnly: true})
 	if err != nil {
-		return backup.Made{}, err
+		return backup.Result{}, err
 	}
 	d, err := db.Open(ctx, cfg.Database, db.Options{Now: cfg.Now})
 	if err != nil {
-		return backup.Made{}, err
+		return backup.Result{}, err
 	}
 	made, err := backUp(ctx, backup.Source{DB: d, Blobs: files, SealingKeys: sealer.IDs(), Program: cfg.Version},
 		folder, opts)
 	return made, errors.Join(err, d.Close())
 }
 
-func backUp(ctx context.Context, from backup.Source, folder string, opts backup.Options) (backup.Made, error) {
+func backUp(ctx context.Context, from backup.Source, folder string, opts backup.Options) (backup.Result, error) {
 	is, could, err := from.DB.Version(ctx)
 	if err != nil {
-		return backup.Made{}, err
+		return backup.Result{}, err
 	}
 	if is != could {
-		return backup.Made{},
+		return backup.Result{},
 			fmt.Errorf("the database has version %d, but this program uses %d: use the program that serves it", is,
 				could)
 	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return backup.Made{}, fmt.Errorf("creating the backup folder: %w", err)
+		return backup.Result{}, fmt.Errorf("creating the backup folder: %w", err)
 	}
 	lock, err := Lock(filepath.Join(folder, backup.LockName), "another backup to this folder is running")
 	if err != nil {
-		return backup.Made{}, fmt.Errorf("locking the backup folder: %w", err)
+		return backup.Result{}, fmt.Errorf("locking the backup folder: %w", err)
 	}
 	defer func() { _ = lock.Close() }() // the lock ends with the process anyway
-	return backup.Make(ctx, from, folder, opts)
+	return backup.Create(ctx, from, folder, opts)
 }
 
 // VerifyResult is the result of verifying a backup.
@@ -88,7 +88,7 @@ func VerifyBackup(ctx context.Context, cfg Config, folder string) (VerifyResult,
 	if len(out.Findings) > 0 || w.Database.Kind != backup.SQLite {
 		return out, nil
 	}
-	found, err := auditCopy(ctx, cfg, filepath.Join(w.Dump(), db.DumpFile))
+	found, err := auditCopy(ctx, cfg, filepath.Join(w.DatabaseFolder(), db.DumpFile))
 	out.Findings = append(out.Findings, found...)
 	return out, err
 }
@@ -178,7 +178,7 @@ func Restore(ctx context.Context, cfg Config, folder string) (RestoreResult, err
 }
 
 // checkRestorable returns an error if the configuration does not match the backup.
-func checkRestorable(cfg Config, w *backup.Whole) error {
+func checkRestorable(cfg Config, w *backup.Archive) error {
 	sealer, err := tokencrypt.New(cfg.SealingKey)
 	if err != nil {
 		return fmt.Errorf("the sealing key: %w", err)
@@ -227,14 +227,14 @@ func checkEmptyDatabase(ctx context.Context, cfg Config) error {
 }
 
 // restoreFile restores a database file under another name, puts it on hold, and finally gives it its name.
-func restoreFile(ctx context.Context, cfg Config, w *backup.Whole, file string) error {
+func restoreFile(ctx context.Context, cfg Config, w *backup.Archive, file string) error {
 	part := file + restoringSuffix
 	for _, end := range []string{"", "-wal", "-shm"} { // of an interrupted restore
 		if err := os.Remove(part + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("removing an interrupted restore: %w", err)
 		}
 	}
-	if err := backup.CopyFile(ctx, filepath.Join(w.Dump(), db.DumpFile), part); err != nil {
+	if err := backup.CopyFile(ctx, filepath.Join(w.DatabaseFolder(), db.DumpFile), part); err != nil {
 		return err
 	}
 	if err := holdFile(ctx, cfg, w, part); err != nil {
@@ -250,7 +250,7 @@ func restoreFile(ctx context.Context, cfg Config, w *backup.Whole, file string) 
 	return nil
 }
 
-func holdFile(ctx context.Context, cfg Config, w *backup.Whole, part string) error {
+func holdFile(ctx context.Context, cfg Config, w *backup.Archive, part string) error {
 	d, err := db.Open(ctx, "sqlite:"+part, db.Options{Now: cfg.Now})
 	if err != nil {
 		return err
@@ -269,12 +269,12 @@ func holdFile(ctx context.Context, cfg Config, w *backup.Whole, part string) err
 	return errors.Join(err, d.Close())
 }
 
-func restoreDatabase(ctx context.Context, cfg Config, w *backup.Whole) error {
+func restoreDatabase(ctx context.Context, cfg Config, w *backup.Archive) error {
 	d, err := db.Open(ctx, cfg.Database, db.Options{Now: cfg.Now})
 	if err != nil {
 		return err
 	}
-	err = d.Load(ctx, w.Dump(), func(exec func(query string, args ...any) error) error {
+	err = d.Load(ctx, w.DatabaseFolder(), func(exec func(query string, args ...any) error) error {
 		failpoint.Point("before restore end")
 		return restoreguard.Begin(exec, true, d.Now(), w.MadeAt)
 	})

@@ -58,7 +58,7 @@ func (s *Server) buildClusterStats() {
 	s.metrics.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "pressroom_clock_ahead_seconds",
 		Help: "Seconds by which the machine's clock is ahead of PostgreSQL's, which all nodes use. Negative if behind.",
-	}, func() float64 { return s.db.ClockAhead().Seconds() }))
+	}, func() float64 { return s.db.ClockOffset().Seconds() }))
 	if s.cfg.Role != RoleAPI {
 		s.metrics.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "pressroom_queue_pulse_age_seconds",

@@ -197,7 +197,7 @@ const maxClockSkew = 5 * time.Second
 // checkClock compares the machine's clock with the database's, which all nodes use.
 func (s *Server) checkClock(checks map[string]string) {
 	checks["clock"] = "ok"
-	if ahead := s.db.ClockAhead().Round(time.Second); ahead > maxClockSkew {
+	if ahead := s.db.ClockOffset().Round(time.Second); ahead > maxClockSkew {
 		checks["clock"] = "machine clock is " + ahead.String() + " ahead of the database's, which this node uses"
 	} else if ahead < -maxClockSkew {
 		checks["clock"] = "machine clock is " + (-ahead).String() + " behind the database's, which this node uses"

@@ -89,7 +89,7 @@ func OpenQuickstart(ctx context.Context, dir string, cfg Config) (*Quickstart, e
 	if cfg.Sources, err = q.sandboxSources(ctx); err != nil {
 		return nil, errors.Join(err, q.closeSandbox())
 	}
-	terms := plan.Shipped().Faster(demoRateFactor)
+	terms := plan.Default().ScaleRates(demoRateFactor)
 	cfg.Terms, cfg.CollectEvery, cfg.MeasureReadyEvery = &terms, demoCollectEvery, demoMeasureEvery
 	if q.Server, err = Open(ctx, cfg); err != nil {
 		return nil, errors.Join(err, q.closeSandbox())

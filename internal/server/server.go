@@ -127,7 +127,7 @@ func Open(ctx context.Context, cfg Config) (*Server, error) {
 		metrics: newMetrics(cfg.Version, cfg.Role),
 	}
 	s.cfg.Log = s.metrics.countLines(cfg.Log)
-	if s.blobs, err = blob.Open(ctx, cfg.Blobs, blob.Options{Scratch: cfg.Scratch, Look: cfg.LookAtFiles}); err != nil {
+	if s.blobs, err = blob.Open(ctx, cfg.Blobs, blob.Options{Scratch: cfg.Scratch, ReadOnly: cfg.LookAtFiles}); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	if err := s.build(sealer); err != nil {
@@ -156,7 +156,7 @@ func OpenDatabase(ctx context.Context, cfg Config) (*db.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = d.Alone(ctx, func(ctx context.Context) error {
+	err = d.WithMigrationLock(ctx, func(ctx context.Context) error {
 		if err := d.Migrate(ctx); err != nil {
 			return err
 		}
@@ -176,7 +176,7 @@ func awaitDatabase(ctx context.Context, cfg Config) (*db.DB, error) {
 	for try := 1; ; try++ {
 		d, err := db.Open(ctx, cfg.Database,
 			db.Options{Now: cfg.Now, Connected: restoreguard.NewFailover(cfg.TrustReplica || cfg.Beside).Connected})
-		if err == nil || !db.Away(err) || time.Now().After(limit) {
+		if err == nil || !db.IsUnavailable(err) || time.Now().After(limit) {
 			return d, err
 		}
 		if try == 1 {
@@ -193,7 +193,7 @@ func awaitDatabase(ctx context.Context, cfg Config) (*db.DB, error) {
 func (s *Server) build(sealer *tokencrypt.Sealer) error {
 	s.rooms = loadshed.NewRooms(s.cfg.AtOnce)
 	s.metrics.registry.MustRegister(&slotCollector{s.rooms})
-	terms := plan.Shipped()
+	terms := plan.Default()
 	if s.cfg.Terms != nil {
 		terms = *s.cfg.Terms
 	}
@@ -295,13 +295,13 @@ func (s *Server) buildOperations(terms plan.Terms) {
 // pipeline returns the pipeline of calls, with a way to authenticate keys.
 func (s *Server) pipeline(keys pipeline.Keys) *pipeline.Pipeline {
 	return pipeline.New(pipeline.Ports{
-		Keys: keys, Replay: s.idempotency, Rates: s.rates, FreeCalls: s.calls, Credits: s.Credits, Room: s.rooms.Calls,
-		Away: away, Answers: s.dependenciesUp,
+		Keys: keys, Idempotency: s.idempotency, Rates: s.rates, FreeCalls: s.calls, Credits: s.Credits, Room: s.rooms.Calls,
+		Unavailable: away, Healthy: s.dependenciesUp,
 	}, s.db.Now)
 }
 
 // away reports whether an error says that the database or the file store is unreachable.
-func away(err error) bool { return db.Away(err) || blob.Away(err) }
+func away(err error) bool { return db.IsUnavailable(err) || blob.IsUnavailable(err) }
 
 // dependencyTimeout is how long the database and the file store may take to respond to dependenciesUp.
 const dependencyTimeout = time.Second
@@ -320,7 +320,7 @@ func (s *Server) buildNotices() error {
 		return err
 	}
 	s.Notices = notification.New(s.db, notification.Options{PublicURL: s.cfg.PublicURL, Send: send, Log: s.cfg.Log})
-	s.db.Listen(s.Notices.HandleEvent)
+	s.db.OnEvent(s.Notices.HandleEvent)
 	s.Credits.Lowered = s.Notices.NotifyLowCredits
 	return nil
 }
@@ -364,7 +364,7 @@ func (s *Server) Registry() *operation.Registry { return s.registry }
 func (s *Server) Routes() []shell.Route { return s.app.Routes() }
 
 // Events yields the audit log, see auditlog.Each.
-func (s *Server) Events(ctx context.Context, part auditlog.Part, yield func(auditlog.Entry) error) error {
+func (s *Server) Events(ctx context.Context, part auditlog.Filter, yield func(auditlog.Entry) error) error {
 	return auditlog.Each(ctx, s.db, part, yield)
 }
 

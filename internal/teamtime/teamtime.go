@@ -17,11 +17,11 @@ type Moment struct {
 // At returns the Moment of a time, truncated to microseconds.
 func At(t time.Time, zone *time.Location) Moment {
 	t = t.Truncate(time.Microsecond)
-	return Moment{Team: stamp(t.In(zone)), UTC: stamp(t.UTC())}
+	return Moment{Team: format(t.In(zone)), UTC: format(t.UTC())}
 }
 
-// Maybe returns the Moment of a time, or nil for the zero time.
-func Maybe(t time.Time, zone *time.Location) *Moment {
+// AtOrNil returns the Moment of a time, or nil for the zero time.
+func AtOrNil(t time.Time, zone *time.Location) *Moment {
 	if t.IsZero() {
 		return nil
 	}
@@ -29,7 +29,7 @@ func Maybe(t time.Time, zone *time.Location) *Moment {
 	return &m
 }
 
-func stamp(t time.Time) string {
+func format(t time.Time) string {
 	buf := make([]byte, 0, 35)
 	buf = t.AppendFormat(buf, time.RFC3339Nano)
 	return string(buf)
@@ -98,8 +98,8 @@ func StartOfDay(year int, month time.Month, day int, zone *time.Location) time.T
 	return time.Date(year, month, day, 0, 0, 0, 0, zone)
 }
 
-// StartOfMonth returns the start of the month of t in the zone, and the start of the next month.
-func StartOfMonth(t time.Time, zone *time.Location) (time.Time, time.Time) {
+// Month returns the start of the month of t in the zone, and the start of the next month.
+func Month(t time.Time, zone *time.Location) (time.Time, time.Time) {
 	local := t.In(zone)
 	next := time.Date(local.Year(), local.Month()+1, 1, 0, 0, 0, 0, time.UTC)
 	return StartOfDay(local.Year(), local.Month(), 1, zone), StartOfDay(next.Year(), next.Month(), 1, zone)
@@ -145,7 +145,7 @@ func cutOffset(text string) (string, time.Duration, bool, error) {
 		}
 		return clock, 0, true, nil
 	}
-	parts, ok := pairs(offset, !strings.Contains(offset, ":"))
+	parts, ok := parsePairs(offset, !strings.Contains(offset, ":"))
 	if !ok || len(parts) > 2 || parts[0] > 23 || len(parts) == 2 && parts[1] > 59 {
 		return "", 0, false, ErrMalformed
 	}
@@ -169,7 +169,7 @@ func parseClock(text string, basic bool) (time.Duration, error) {
 			return 0, ErrMalformed
 		}
 	}
-	parts, ok := pairs(digits, basic)
+	parts, ok := parsePairs(digits, basic)
 	if !ok || len(parts) > len(units) {
 		return 0, ErrMalformed
 	}
@@ -192,8 +192,8 @@ func parseClock(text string, basic bool) (time.Duration, error) {
 	return since, nil
 }
 
-// pairs parses two-digit numbers that are separated by colons or, in the basic format, not separated.
-func pairs(text string, basic bool) ([]int, bool) {
+// parsePairs parses two-digit numbers that are separated by colons or, in the basic format, not separated.
+func parsePairs(text string, basic bool) ([]int, bool) {
 	step := 3
 	if basic {
 		step = 2

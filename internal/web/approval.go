@@ -101,7 +101,7 @@ type deadLink struct{ Heading, Why, Comment string }
 // posts that never existed look alike.
 func (a *App) refuseLink(w http.ResponseWriter, r *http.Request, err error, said post.Decision) {
 	f := apierr.Of(err)
-	if f.Ours() {
+	if f.IsServerError() {
 		a.Refuse(w, r, err)
 		return
 	}
@@ -135,7 +135,7 @@ func (a *App) decide(w http.ResponseWriter, r *http.Request) {
 	switch f := apierr.Of(err); {
 	case err == nil:
 		shell.Redirect(w, r, r.URL.EscapedPath())
-	case f.Ours() || f.Code == apierr.NotFound:
+	case f.IsServerError() || f.Code == apierr.NotFound:
 		a.refuseLink(w, r, err, said)
 	default:
 		a.showApproval(w, r, shell.StatusOf(err), approvalView{Wrong: f.Detail, Field: fieldOf(f), Said: said})

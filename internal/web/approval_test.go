@@ -52,7 +52,7 @@ func (w *world) approving(t *testing.T, caption string, media ...int64) *approvi
 	account, err := accounts.Connect(t.Context(), w.harbour.ID, "bluesky",
 		network.Credentials{Server: "https://pds.test", Identifier: "harbour.test", Password: "app-pass"})
 	must(err)
-	a := &approving{world: w, posts: post.New(w.db, accounts, job.NewStore(w.db, nil, 5), w.media, nil, post.DefaultLimits, plan.Shipped())}
+	a := &approving{world: w, posts: post.New(w.db, accounts, job.NewStore(w.db, nil, 5), w.media, nil, post.DefaultLimits, plan.Default())}
 	a.approvals = post.NewApprovals(post.ApprovalsOptions{Posts: a.posts, Sealer: sealer, PublicURL: "http://press.example"})
 	a.id = a.do(t, "create_post", map[string]any{"caption": caption, "account_ids": []int64{account.ID}, "media_ids": media})
 	link, err := a.approvals.RequestApproval(t.Context(), w.bea.ID, a.id)

@@ -78,7 +78,7 @@ func (a *App) connectHere(w http.ResponseWriter, r *http.Request, person int64, 
 	switch f := apierr.Of(err); {
 	case err == nil:
 		shell.Redirect(w, r, connectedPath(account.ID))
-	case f.Ours() || f.Code == apierr.NotFound:
+	case f.IsServerError() || f.Code == apierr.NotFound:
 		a.Refuse(w, r, err)
 	default:
 		a.showConnect(w, r, shell.StatusOf(err),
@@ -113,7 +113,7 @@ func (a *App) connectReturn(w http.ResponseWriter, r *http.Request) {
 		})
 	a.noteRefusal(r, err)
 	switch f := apierr.Of(err); {
-	case err != nil && (out.Retry == "" || f.Ours() || f.Code == apierr.NotFound):
+	case err != nil && (out.Retry == "" || f.IsServerError() || f.Code == apierr.NotFound):
 		a.Refuse(w, r, err)
 	case err != nil:
 		a.Show(w, r, shell.StatusOf(err), pages["connectend"], "Not connected",

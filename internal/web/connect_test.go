@@ -154,7 +154,7 @@ func (w *world) connecting(t *testing.T) (*networks, *account.Connector) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	offered := plan.Shipped()
+	offered := plan.Default()
 	for i := range offered.Plans {
 		if offered.Plans[i].ID == "team" {
 			offered.Plans[i].SocialAccounts = 2

@@ -45,7 +45,7 @@ func (w *world) library(t *testing.T, log *slog.Logger) *media.Service {
 	must(err)
 	client, err := safehttp.New(safehttp.Options{})
 	must(err)
-	offered := plan.Shipped()
+	offered := plan.Default()
 	offered.Limits.MaxImageBytes, offered.Limits.MaxVideoBytes = 1<<20, 2<<20
 	return media.New(media.Options{DB: w.db, Blobs: blobs, Jobs: job.NewStore(w.db, nil, 5),
 		Worker: job.NewWorker(w.db, queue, log), Keys: w.teams, Terms: offered,

@@ -213,7 +213,7 @@ func (a *App) addParts(r *http.Request) ([]string, error) {
 			media.Incoming{Name: part.FileName(), Type: part.Header.Get("Content-Type"), Size: -1, Body: part})
 		switch f := apierr.Of(err); {
 		case err == nil:
-		case f.Code == apierr.NotFound, f.Code == apierr.Internal, f.Ours() && files == 1:
+		case f.Code == apierr.NotFound, f.Code == apierr.Internal, f.IsServerError() && files == 1:
 			return nil, err
 		default:
 			problems = append(problems, part.FileName()+": "+f.Detail)

@@ -62,7 +62,7 @@ func each(t *testing.T, run func(t *testing.T, w *world)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := &world{teams: team.New(d, guesses, plan.Shipped()), db: d, clock: clock}
+		w := &world{teams: team.New(d, guesses, plan.Default()), db: d, clock: clock}
 		w.furnish(t)
 		w.serve(t, "http://press.example")
 		run(t, w)
@@ -94,7 +94,7 @@ func (w *world) furnish(t *testing.T) {
 	w.key = key.ID
 	w.media = w.library(t, logOf(t))
 	w.networks, w.connects = w.connecting(t)
-	w.posts = post.New(w.db, w.connects.Accounts, job.NewStore(w.db, nil, 5), nil, nil, post.DefaultLimits, plan.Shipped())
+	w.posts = post.New(w.db, w.connects.Accounts, job.NewStore(w.db, nil, 5), nil, nil, post.DefaultLimits, plan.Default())
 }
 
 func logOf(t *testing.T) *slog.Logger {

@@ -235,7 +235,7 @@ func (m *gauge) form(route string, s samples) url.Values {
 
 // may tells whether somebody is meant by an address.
 func (a *asker) may(who shell.Audience) bool {
-	can := func(c access.Capability) bool { return slices.Contains(access.OfRole(a.role), c) }
+	can := func(c access.Capability) bool { return slices.Contains(access.RoleCapabilities(a.role), c) }
 	switch who {
 	case shell.Anyone, invited:
 		return true

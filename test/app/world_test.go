@@ -66,7 +66,7 @@ func open(tb testing.TB, url string, change ...func(*server.Config)) *house {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(tb, err)
 	h.root = "http://" + listener.Addr().String()
-	generous := plan.Shipped().Faster(1000)
+	generous := plan.Default().ScaleRates(1000)
 	generous.Limits.JobsInFlight = 100
 	cfg := server.Config{
 		Version: "test", PublicURL: h.root, Database: url, Blobs: testkit.Blobs(tb), SealingKey: sealing,

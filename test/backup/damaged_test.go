@@ -106,7 +106,7 @@ func TestMended(t *testing.T) {
 			now, err := backup.Read(folder)
 			must(t, err)
 			if !slices.Equal(now.Files, first.Files) || made.Copied != len(first.Files) ||
-				!c.manifest && len(made.Mended) != len(first.Files) || len(made.Damaged) > 0 {
+				!c.manifest && len(made.Repaired) != len(first.Files) || len(made.Damaged) > 0 {
 				t.Errorf("%s: the files are %v, and were %v: %+v", name, now.Files, first.Files, made)
 			}
 			found, err := server.VerifyBackup(t.Context(), cfg, folder)

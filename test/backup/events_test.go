@@ -18,7 +18,7 @@ func (w *world) added(cfg server.Config, email string, above int64) []auditlog.E
 	must(w.t, err)
 	w.clock.advance(3 * time.Minute) // PostgreSQL leaves the last two for the next time
 	var out []auditlog.Entry
-	must(w.t, s.Events(w.t.Context(), auditlog.Part{Above: above}, func(e auditlog.Entry) error {
+	must(w.t, s.Events(w.t.Context(), auditlog.Filter{AfterID: above}, func(e auditlog.Entry) error {
 		out = append(out, e)
 		return nil
 	}))

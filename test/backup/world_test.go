@@ -89,7 +89,7 @@ func newWorld(t *testing.T) *world {
 
 // config is what an installation on a database and a store of files is told.
 func (w *world) config(database, blobs string) server.Config {
-	offered := plan.Shipped().Faster(1000)
+	offered := plan.Default().ScaleRates(1000)
 	offered.Limits.JobsInFlight = 10_000
 	return server.Config{
 		Version: "test", PublicURL: "http://press.example", Database: database, Blobs: blobs, SealingKey: w.key,

@@ -90,7 +90,7 @@ func newCastle(t *testing.T) *castle {
 	c := &castle{
 		binary: build(t), sealingKey: key, blobs: testkit.Blobs(t), server: server, terms: filepath.Join(t.TempDir(), "terms.json"),
 	}
-	raw, err := json.Marshal(plan.Shipped().Faster(1000))
+	raw, err := json.Marshal(plan.Default().ScaleRates(1000))
 	if err != nil {
 		t.Fatal(err)
 	}

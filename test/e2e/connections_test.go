@@ -282,7 +282,7 @@ func TestTokensOpenNothingElse(t *testing.T) {
 func TestConnectionChangesHoldWithinASecond(t *testing.T) {
 	t.Parallel()
 	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
-		elsewhere := team.New(testkit.Open(t, w.url, nil), nil, plan.Shipped())
+		elsewhere := team.New(testkit.Open(t, w.url, nil), nil, plan.Default())
 		c := w.connected(access.Admin, access.Read, access.Spend)
 		w.tool(c.token, "get_credits", map[string]any{}, "").mustHold(t, map[string]any{"data.daily_limits.key": -1})
 		must(t, elsewhere.Admin(w.owner, w.team).LimitConnection(t.Context(), c.id, 7))

@@ -19,7 +19,7 @@ const within = time.Second
 func TestKeyChangesHoldWithinASecond(t *testing.T) {
 	t.Parallel()
 	houses(t, options{}, func(t *testing.T, h *house) {
-		elsewhere := team.New(testkit.Open(t, h.url, nil), nil, plan.Shipped())
+		elsewhere := team.New(testkit.Open(t, h.url, nil), nil, plan.Default())
 		for name, c := range map[string]struct {
 			change func(w *world, key int64) error
 			call   string
@@ -69,7 +69,7 @@ func TestKeyChangesHoldWithinASecond(t *testing.T) {
 func TestKeyRaisedAndMadeElsewhere(t *testing.T) {
 	t.Parallel()
 	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
-		elsewhere := team.New(testkit.Open(t, w.url, nil), nil, plan.Shipped())
+		elsewhere := team.New(testkit.Open(t, w.url, nil), nil, plan.Default())
 		_, value, err := elsewhere.AddKey(t.Context(), team.NewKey{Team: w.team, Name: "made elsewhere", Level: access.ReadOnly})
 		must(t, err)
 		w.rest(value, "get_identity", nil, "").mustHold(t, map[string]any{"data.key.level": "read_only", "data.key.name": "made elsewhere"})

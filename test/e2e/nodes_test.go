@@ -181,7 +181,7 @@ func TestKnownKeysNeedNoDatabase(t *testing.T) {
 	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
 		clock := testkit.NewClock(time.Now())
 		d := testkit.Open(t, w.url, clock)
-		keys := team.New(d, nobodyGuesses{}, plan.Shipped())
+		keys := team.New(d, nobodyGuesses{}, plan.Default())
 		ctx := t.Context()
 		must(t, keys.SetTimezone(ctx, w.team, "Europe/Berlin")) // a change of its own, after which it has looked
 		_, err := keys.Authenticate(ctx, full(w))

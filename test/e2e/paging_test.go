@@ -217,7 +217,7 @@ func (w *world) tryTheirs(theirs map[string]any) int {
 			if name == "list_id" {
 				foreign[name] = theirs["list"]
 			}
-			if op.Paid() {
+			if op.IsPaid() {
 				idem = "k"
 			}
 			if op.Tool == "schedule_post" {

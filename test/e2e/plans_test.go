@@ -39,7 +39,7 @@ var dailyCredits = map[string]float64{"creator": 50, "team": 250, "agency": 1000
 // The whole of what GET /limits and GET /credits tell on each shipped plan.
 func TestLimitsAndCreditsOfPlans(t *testing.T) {
 	t.Parallel()
-	offered := plan.Shipped()
+	offered := plan.Default()
 	houses(t, options{terms: &offered}, func(t *testing.T, h *house) {
 		for plan, limits := range shipped {
 			t.Run(plan, func(t *testing.T) {

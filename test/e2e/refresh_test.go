@@ -35,7 +35,7 @@ type (
 
 // refreshing adds the paid operation to a program.
 func refreshing(p server.Parts) []operation.Operation {
-	price := operation.Costs(0, refreshPrice, func(_ context.Context, _ operation.Call, in refreshInput) (int64, error) {
+	price := operation.PriceRange(0, refreshPrice, func(_ context.Context, _ operation.Call, in refreshInput) (int64, error) {
 		if in.ID == newReport {
 			return 0, nil
 		}

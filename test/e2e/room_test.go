@@ -27,7 +27,7 @@ type placeKept struct {
 func (c *throng) extend(p server.Parts) []operation.Operation {
 	return append(refreshing(p), operation.Define(operation.Spec{
 		Tool: "keep_place", Method: http.MethodGet, Path: "/hashtags/standins/place", Needs: access.Read,
-		Success: http.StatusOK, Uncounted: true,
+		Success: http.StatusOK, Unmetered: true,
 		Summary: "Keep a place", Description: "Keeps its place until it is let go.", Example: operation.Example{Data: placeKept{true}},
 	}, func(context.Context, operation.Call, struct{}) (operation.Answer[placeKept], error) {
 		c.in <- struct{}{}

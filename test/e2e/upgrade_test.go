@@ -48,7 +48,7 @@ func TestANodeOnANewerSchema(t *testing.T) {
 		use("after")
 
 		restarted, err := server.OpenDatabase(t.Context(),
-			server.Config{Database: w.url, Terms: new(plan.Shipped()), Log: slog.New(slog.DiscardHandler)})
+			server.Config{Database: w.url, Terms: new(plan.Default()), Log: slog.New(slog.DiscardHandler)})
 		must(t, err)
 		must(t, restarted.Close())
 	})

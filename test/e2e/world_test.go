@@ -90,7 +90,7 @@ type options struct {
 
 // ample are terms whose limits no test meets that does not look for them.
 func ample() *plan.Terms {
-	t := plan.Shipped().Faster(1000)
+	t := plan.Default().ScaleRates(1000)
 	t.Limits.JobsInFlight = 1000
 	p, _ := t.Plan("free")
 	p.ID, p.APIKeys, p.FreeCallsPerDay = small, true, 1000

@@ -82,7 +82,7 @@ func newHouse(t *testing.T, url string) *house {
 
 // boundless are terms that let requests through to what they ask for.
 func boundless() *plan.Terms {
-	t := plan.Shipped().Faster(100_000)
+	t := plan.Default().ScaleRates(100_000)
 	t.Limits.JobsInFlight, t.Limits.OpenUploadBatches, t.Limits.OpenUploadLinks = 1_000_000, 1_000_000, 1_000_000
 	for i := range t.Plans {
 		if t.Plans[i].ID == "agency" {

@@ -98,7 +98,7 @@ func (m *pressMachine) finish(all []*errand, ends map[*errand]ending) {
 	}
 	left := int64(-1)
 	if !until(context.Background(), func() bool {
-		left = m.number(m.t, `SELECT COUNT(*) FROM jobs WHERE finished_at = 0 AND id IN (`+db.Marks(len(ids))+`)`, ids...)
+		left = m.number(m.t, `SELECT COUNT(*) FROM jobs WHERE finished_at = 0 AND id IN (`+db.Placeholders(len(ids))+`)`, ids...)
 		if left > 0 && ends[all[0]] == resting {
 			m.wakeUp(ids)
 		}
@@ -121,7 +121,7 @@ func (m *pressMachine) wakeUp(ids []any) {
 	now := m.clock.Now()
 	if m.number(m.t,
 		`SELECT COUNT(*) FROM jobs WHERE state = 'running' AND owner = '' AND wake_at > ? AND wake_at <= ? AND id IN (`+
-			db.Marks(len(ids))+`)`,
+			db.Placeholders(len(ids))+`)`,
 		append([]any{db.Micros(now), db.Micros(now.Add(time.Second))}, ids...)...) > 0 {
 		m.clock.Advance(time.Second)
 		m.counts["rests"]++

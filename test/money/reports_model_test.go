@@ -140,7 +140,7 @@ func (p *paper) hidden(now time.Time) bool {
 	return !p.until.IsZero() && !now.Before(p.until) && !p.tracked
 }
 
-var prices = plan.Shipped().Prices
+var prices = plan.Default().Prices
 
 func (p *paper) makingCosts() int64 {
 	if p.kind == "hashtag" {

@@ -58,7 +58,7 @@ const (
 
 // pressTerms have rates that no test meets, and few of everything else.
 func pressTerms() *plan.Terms {
-	t := plan.Shipped().Faster(1000)
+	t := plan.Default().ScaleRates(1000)
 	t.Limits.JobsInFlight, t.Limits.RefreshMinutes = placesForJobs, int(refreshApart/time.Minute)
 	for i, p := range t.Plans {
 		p.FreeCallsPerDay, p.DailyCredits, p.AnalyticsRetentionDays = callsForFree, plan.Unlimited, int64(reportsKept/(24*time.Hour))

@@ -18,7 +18,7 @@ import (
 const keyword = "keyword"
 
 // window is for how long a keyword is paid for.
-var window = time.Duration(plan.Shipped().Limits.HashtagDays) * 24 * time.Hour
+var window = time.Duration(plan.Default().Limits.HashtagDays) * 24 * time.Hour
 
 var keywords = []wish{
 	{platform: "instagram", subject: "quay"}, {platform: "instagram", subject: "pier"},

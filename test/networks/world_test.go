@@ -105,7 +105,7 @@ func newWorldAs(tb testing.TB, database string, role server.Role, ready time.Dur
 	})
 	sealing, err := tokencrypt.NewKey()
 	must(tb, err)
-	offered := plan.Shipped().Faster(1000)
+	offered := plan.Default().ScaleRates(1000)
 	offered.Limits.JobsInFlight = 10_000
 	w.cfg = server.Config{
 		Version: "test", Database: database, Blobs: testkit.Blobs(tb), SealingKey: sealing, Role: role, Workers: 16, Lease: lease,

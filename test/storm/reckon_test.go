@@ -423,7 +423,7 @@ func (r *reckoning) lists(ctx context.Context) error {
 
 // files looks at each file that arrived, byte by byte.
 func (r *reckoning) files(ctx context.Context) error {
-	store, err := blob.Open(ctx, r.blobs, blob.Options{Look: true})
+	store, err := blob.Open(ctx, r.blobs, blob.Options{ReadOnly: true})
 	if err != nil {
 		return err
 	}

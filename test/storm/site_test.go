@@ -179,7 +179,7 @@ func (s *site) openNetworks() {
 
 // offered are terms under which nobody waits; some plans have limits that a storm meets.
 func offered() plan.Terms {
-	t := plan.Shipped().Faster(100_000)
+	t := plan.Default().ScaleRates(100_000)
 	t.Limits.JobsInFlight, t.Limits.OpenUploadBatches, t.Limits.OpenUploadLinks, t.Limits.RefreshMinutes = 1000, 10_000, 50_000, 1
 	for i := range t.Plans {
 		p := &t.Plans[i]

@@ -73,7 +73,7 @@ type site struct {
 func newSite(tb testing.TB, binary string) site {
 	tb.Helper()
 	s := site{binary: binary, dir: tb.TempDir()}
-	offered := plan.Shipped().Faster(10_000)
+	offered := plan.Default().ScaleRates(10_000)
 	for n := range offered.Plans {
 		if offered.Plans[n].FreeCallsPerDay = 1_000_000; offered.Plans[n].ID == fullPlan {
 			offered.Plans[n].StorageBytes, offered.Plans[n].APIKeys = 0, true

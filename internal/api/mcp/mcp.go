@@ -106,7 +106,7 @@ func progressReporter(ctx context.Context, req *sdk.CallToolRequest) func(operat
 	}
 	return func(p operation.Progress) {
 		_ = req.Session.NotifyProgress(ctx, // the client may be gone
-			&sdk.ProgressNotificationParams{ProgressToken: token, Progress: p.Done, Total: p.Total, Message: p.Words})
+			&sdk.ProgressNotificationParams{ProgressToken: token, Progress: p.Done, Total: p.Total, Message: p.Message})
 	}
 }
 

@@ -144,8 +144,8 @@ type summaryFields struct {
 // summary returns a few sentences about the result of a call. It contains no text of a person or a network.
 func summary(op *operation.Operation, outcome pipeline.Outcome, envelope pipeline.Envelope, body []byte) string {
 	sentences := []string{op.Summary + itemSummary(op, body) + "."}
-	if outcome.Said != "" {
-		sentences = []string{op.Summary + ": " + outcome.Said}
+	if outcome.Summary != "" {
+		sentences = []string{op.Summary + ": " + outcome.Summary}
 	}
 	if outcome.Replayed {
 		sentences = append(sentences, replaySummary(op))
@@ -168,7 +168,7 @@ func summary(op *operation.Operation, outcome pipeline.Outcome, envelope pipelin
 
 // replaySummary marks the response to a repeated call. Some operations create it again from what the first call did.
 func replaySummary(op *operation.Operation) string {
-	if op.Again != nil {
+	if op.OnRepeat != nil {
 		return "This repeats an earlier call with the same " + keyArgument +
 			" and returns its outcome: nothing was created or charged again."
 	}

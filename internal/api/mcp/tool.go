@@ -24,8 +24,8 @@ func describe(op *operation.Operation) *sdk.Tool {
 			Title:        op.Summary,
 			ReadOnlyHint: op.Reads(),
 			// the same arguments include the same idempotency key
-			IdempotentHint:  op.Reads() || op.Repeatable || op.Key == operation.KeyRequired,
-			DestructiveHint: new(op.Final),
+			IdempotentHint:  op.Reads() || op.Idempotent || op.Key == operation.KeyRequired,
+			DestructiveHint: new(op.Destructive),
 			OpenWorldHint:   new(isOpenWorld(op)),
 		},
 	}
@@ -92,7 +92,7 @@ func outputSchema(op *operation.Operation) *jsonschema.Schema {
 	s := operation.SchemaFor[pipeline.Envelope]()
 	s.Properties["data"] = op.Output.CloneSchemas()
 	s.Defs = map[string]*jsonschema.Schema{"Moment": operation.MomentSchema()}
-	for name, part := range op.Within {
+	for name, part := range op.Components {
 		s.Defs[name] = part.CloneSchemas()
 	}
 	open(s)

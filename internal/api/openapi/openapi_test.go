@@ -42,16 +42,16 @@ func registry() *operation.Registry {
 	return operation.NewRegistry(
 		team.Operations(),
 		new(credit.Service).Operations(),
-		new(ratelimit.Calls).Operations(plan.Shipped()),
+		new(ratelimit.Calls).Operations(plan.Default()),
 		new(job.Store).Operations(),
 		new(account.Service).Operations(),
 		new(account.Connector).Operations(),
 		new(post.Service).Operations(),
-		(&media.Service{Options: media.Options{Terms: plan.Shipped()}}).Operations(),
-		(&report.Service{Options: report.Options{Terms: plan.Shipped()}}).Operations(),
+		(&media.Service{Options: media.Options{Terms: plan.Default()}}).Operations(),
+		(&report.Service{Options: report.Options{Terms: plan.Default()}}).Operations(),
 		new(analytics.Service).Operations(),
 		new(list.Service).Operations(),
-		(&search.Service{Options: search.Options{Terms: plan.Shipped()}}).Operations(),
+		(&search.Service{Options: search.Options{Terms: plan.Default()}}).Operations(),
 		new(voice.Service).Operations(),
 	)
 }

@@ -52,7 +52,7 @@ var successDescriptions = map[int]string{
 
 // addOutput adds the schema of an operation's output and the schemas in it as components. It returns its name.
 func (b *builder) addOutput(op *operation.Operation) (string, error) {
-	for name, s := range op.Within {
+	for name, s := range op.Components {
 		if err := b.addComponent(name, s); err != nil {
 			return "", err
 		}
@@ -93,7 +93,7 @@ func (b *builder) envelope(op *operation.Operation, component string) *jsonschem
 	if !paginated(op) {
 		absent = append(absent, "page")
 	}
-	if !op.Paid() {
+	if !op.IsPaid() {
 		absent = append(absent, "billing")
 	}
 	s := without(b.responseSchema(operation.SchemaFor[pipeline.Envelope]()), absent...)
@@ -106,7 +106,7 @@ func (b *builder) envelope(op *operation.Operation, component string) *jsonschem
 	if paginated(op) {
 		s.Properties["page"] = b.addPart("Page", operation.SchemaFor[operation.Page]())
 	}
-	if op.Paid() {
+	if op.IsPaid() {
 		s.Properties["billing"] = b.addPart("Billing", operation.SchemaFor[operation.Billing]())
 	}
 	return s

@@ -20,7 +20,7 @@ type toyInput struct {
 func toy(method, path string, key operation.KeyRule) operation.Operation {
 	var price *operation.Price
 	if key == operation.KeyRequired {
-		price = operation.Costs(0, 10, func(context.Context, operation.Call, toyInput) (int64, error) { return 5, nil }).
+		price = operation.PriceRange(0, 10, func(context.Context, operation.Call, toyInput) (int64, error) { return 5, nil }).
 			Repeating(operation.Recurring{Credits: 2, Repeats: "every day", Stops: "when it is switched off"})
 	}
 	return operation.Define(operation.Spec{

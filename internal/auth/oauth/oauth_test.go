@@ -57,7 +57,7 @@ func newWorld(t *testing.T, address string) *world {
 	w.db = testkit.Open(t, address, w.clock)
 	guesses, err := ratelimit.NewGuesses()
 	must(t, err)
-	w.teams = team.New(w.db, guesses, plan.Shipped())
+	w.teams = team.New(w.db, guesses, plan.Default())
 	w.owner, err = w.teams.AddPerson(t.Context(), "Ada", "ada@harbour.example", "")
 	must(t, err)
 	w.team, err = w.teams.AddTeam(t.Context(),

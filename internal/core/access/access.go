@@ -36,8 +36,8 @@ var byLevel = map[Level][]Capability{
 // Levels returns every level, the narrowest first.
 func Levels() []Level { return []Level{ReadOnly, Drafts, Full} }
 
-// Holding returns the narrowest level that includes all granted capabilities.
-func Holding(granted []Capability) Level {
+// LevelIncluding returns the narrowest level that includes all granted capabilities.
+func LevelIncluding(granted []Capability) Level {
 	for _, l := range Levels() {
 		if !slices.ContainsFunc(granted, func(c Capability) bool { return !slices.Contains(byLevel[l], c) }) {
 			return l
@@ -86,14 +86,14 @@ func Roles() []Role { return []Role{Owner, Admin, Editor, Viewer, Client} }
 // Valid reports whether r is a defined role.
 func (r Role) Valid() bool { return byRole[r] != nil }
 
-// SeesBalance reports whether the role can see the team's credit balance.
-func (r Role) SeesBalance() bool { return r == Owner || r == Admin }
+// CanSeeBalance reports whether the role can see the team's credit balance.
+func (r Role) CanSeeBalance() bool { return r == Owner || r == Admin }
 
-// Publishes reports whether the role can publish.
-func (r Role) Publishes() bool { return slices.Contains(byRole[r], Publish) }
+// CanPublish reports whether the role can publish.
+func (r Role) CanPublish() bool { return slices.Contains(byRole[r], Publish) }
 
-// OfRole returns the capabilities of a role in the app.
-func OfRole(r Role) []Capability { return slices.Clone(byRole[r]) }
+// RoleCapabilities returns the capabilities of a role in the app.
+func RoleCapabilities(r Role) []Capability { return slices.Clone(byRole[r]) }
 
 // Effective returns the capabilities that both a key's level and its person's role allow. It is never nil.
 func Effective(l Level, r Role) []Capability { return Within(byLevel[l], r) }

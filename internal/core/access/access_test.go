@@ -22,7 +22,7 @@ func TestLevelIncluding(t *testing.T) {
 		{[]access.Capability{access.Read, access.Spend}, access.Full},
 		{access.Capabilities(), access.Full},
 	} {
-		if got := access.Holding(c.granted); got != c.level {
+		if got := access.LevelIncluding(c.granted); got != c.level {
 			t.Errorf("%v needs %s, want %s", c.granted, got, c.level)
 		}
 	}
@@ -85,7 +85,7 @@ func TestCanPublish(t *testing.T) {
 	for role, want := range map[access.Role]bool{
 		access.Owner: true, access.Admin: true, access.Editor: true, access.Viewer: false, access.Client: false, "": false,
 	} {
-		if role.Publishes() != want {
+		if role.CanPublish() != want {
 			t.Errorf("%q publishes: %v", role, !want)
 		}
 	}

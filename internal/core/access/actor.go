@@ -52,8 +52,9 @@ type Gates struct {
 // InApp reports whether the person acts in the app, where no key limits apply.
 func (a *Actor) InApp() bool { return a.KeyID == 0 }
 
-// Caller returns the id by which calls are counted: the key's id or, for a person in the app, the negated person's id.
-func (a *Actor) Caller() int64 {
+// CallerID returns the id by which calls are counted: the key's id or, for a person in the app, the negated person's
+// id.
+func (a *Actor) CallerID() int64 {
 	if a.InApp() {
 		return -a.PersonID
 	}
@@ -65,7 +66,7 @@ func (a *Actor) Caller() int64 {
 func (a *Actor) BaseCapabilities() []Capability {
 	switch {
 	case a.InApp():
-		return OfRole(a.Role)
+		return RoleCapabilities(a.Role)
 	case a.Assistant:
 		return Within(a.Granted, a.Role)
 	}

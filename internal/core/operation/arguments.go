@@ -56,7 +56,7 @@ func (op *Operation) checkOne(name string, args Arguments, out map[string]any) e
 	value, given := args[name]
 	switch {
 	case given:
-		checked, err := check(value, s, place{name: name}, op.patterns)
+		checked, err := check(value, s, subject{name: name}, op.patterns)
 		if err != nil {
 			return err
 		}
@@ -142,14 +142,14 @@ func unknown(name, within string, s *jsonschema.Schema) error {
 	return apierr.Invalid(apierr.UnknownArgument, within+name, detail)
 }
 
-// place is the subject of an error: an argument, or an item of a list argument.
-type place struct {
+// subject is the subject of an error: an argument, or an item of a list argument.
+type subject struct {
 	name string
 	item bool
 }
 
 // each returns the beginning of a sentence about the allowed values.
-func (p place) each() string {
+func (p subject) each() string {
 	if p.item {
 		return "Each item of " + p.name
 	}
@@ -157,14 +157,14 @@ func (p place) each() string {
 }
 
 // one returns the beginning of a sentence about the actual value.
-func (p place) one() string {
+func (p subject) one() string {
 	if p.item {
 		return "An item of " + p.name
 	}
 	return "The argument " + p.name
 }
 
-func check(value any, s *jsonschema.Schema, at place, forms patterns) (any, error) {
+func check(value any, s *jsonschema.Schema, at subject, forms patterns) (any, error) {
 	if value == nil && nullable(s) {
 		return nil, nil //nolint:nilnil // null is the value
 	}
@@ -187,7 +187,7 @@ func check(value any, s *jsonschema.Schema, at place, forms patterns) (any, erro
 	}
 }
 
-func checkString(value any, s *jsonschema.Schema, at place, pattern *regexp.Regexp) (any, error) {
+func checkString(value any, s *jsonschema.Schema, at subject, pattern *regexp.Regexp) (any, error) {
 	text, ok := value.(string)
 	if !ok {
 		return nil, notText(value, s, at)
@@ -211,7 +211,7 @@ func checkString(value any, s *jsonschema.Schema, at place, pattern *regexp.Rege
 }
 
 // notAllowed returns the error for a value that is not in the schema's enum.
-func notAllowed(s *jsonschema.Schema, at place) error {
+func notAllowed(s *jsonschema.Schema, at subject) error {
 	values := make([]string, len(s.Enum))
 	for i, v := range s.Enum {
 		values[i] = fmt.Sprint(v)
@@ -220,7 +220,7 @@ func notAllowed(s *jsonschema.Schema, at place) error {
 }
 
 // notText returns the error for a value that is not a string.
-func notText(value any, s *jsonschema.Schema, at place) error {
+func notText(value any, s *jsonschema.Schema, at subject) error {
 	kind := "a string"
 	if nullable(s) {
 		kind = "a string or null"
@@ -237,7 +237,7 @@ func notText(value any, s *jsonschema.Schema, at place) error {
 	return apierr.Invalid(apierr.Malformed, at.name, at.each()+" must be "+kind+", not a number. Put it in quotes.")
 }
 
-func checkInteger(value any, s *jsonschema.Schema, at place) (any, error) {
+func checkInteger(value any, s *jsonschema.Schema, at subject) (any, error) {
 	n, ok := integer(value)
 	if !ok {
 		return nil, apierr.Invalid(apierr.NotAnInteger, at.name, at.each()+" must be an integer.")
@@ -269,7 +269,7 @@ func integer(value any) (int64, bool) {
 	return 0, false
 }
 
-func checkNumber(value any, at place) (any, error) {
+func checkNumber(value any, at subject) (any, error) {
 	switch v := value.(type) {
 	case int64:
 		return v, nil
@@ -281,7 +281,7 @@ func checkNumber(value any, at place) (any, error) {
 	return nil, apierr.Invalid(apierr.NotANumber, at.name, at.each()+" must be a number.")
 }
 
-func checkList(value any, s *jsonschema.Schema, at place, forms patterns) (any, error) {
+func checkList(value any, s *jsonschema.Schema, at subject, forms patterns) (any, error) {
 	list, ok := value.([]any)
 	if !ok {
 		return nil, apierr.Invalid(apierr.NotAList, at.name, at.each()+" must be a list.")
@@ -296,7 +296,7 @@ func checkList(value any, s *jsonschema.Schema, at place, forms patterns) (any, 
 	}
 	out := make([]any, len(list))
 	for i, item := range list {
-		checked, err := check(item, s.Items, place{name: at.name, item: true}, forms)
+		checked, err := check(item, s.Items, subject{name: at.name, item: true}, forms)
 		if err != nil {
 			return nil, withItem(err, i)
 		}
@@ -314,7 +314,7 @@ func withItem(err error, i int) error {
 	return invalid.With("item", i)
 }
 
-func checkObject(value any, s *jsonschema.Schema, at place, forms patterns) (any, error) {
+func checkObject(value any, s *jsonschema.Schema, at subject, forms patterns) (any, error) {
 	object, ok := value.(map[string]any)
 	name := at.name
 	if !ok {
@@ -326,7 +326,7 @@ func checkObject(value any, s *jsonschema.Schema, at place, forms patterns) (any
 		if p == nil {
 			return nil, unknown(member, name+".", s)
 		}
-		checked, err := check(item, p, place{name: name + "." + member}, forms)
+		checked, err := check(item, p, subject{name: name + "." + member}, forms)
 		if err != nil {
 			return nil, err
 		}

@@ -21,13 +21,13 @@ type Call struct {
 	Reservation int64
 	// Tx is the transaction that records the call's Idempotency-Key. It is nil for a call without one. The effects of
 	// the call must be part of it.
-	Tx      *db.Tx
-	Ahead   error  // the error of Spec.Ahead
-	Filters []byte // canonical arguments without cursor, limit and wait_seconds, to which cursors are bound
-	// Tell reports the progress of a call that waits. It may be nil and must be fast.
-	Tell func(Progress)
-	// Resting releases the call's capacity on the node. It may be nil. An operation calls it before it waits.
-	Resting func()
+	Tx          *db.Tx
+	PrecheckErr error  // the error of Spec.Precheck
+	Filters     []byte // canonical arguments without cursor, limit and wait_seconds, to which cursors are bound
+	// OnProgress reports the progress of a call that waits. It may be nil and must be fast.
+	OnProgress func(Progress)
+	// ReleaseCapacity releases the call's capacity on the node. It may be nil. An operation calls it before it waits.
+	ReleaseCapacity func()
 }
 
 // InTx runs work in the call's transaction, or in one of its own if the call has none.
@@ -49,14 +49,14 @@ func (c Call) Reader(d *db.DB) db.Querier {
 // Progress is the progress of a call.
 type Progress struct {
 	Done, Total float64 // Done increases with every report; Total is 0 if unknown
-	Words       string  // for people
+	Message     string  // for people
 }
 
 // Moment returns an instant in the team's zone and in UTC.
 func (c Call) Moment(t time.Time) teamtime.Moment { return teamtime.At(t, c.Zone) }
 
-// Maybe is Moment, but returns nil for the zero time.
-func (c Call) Maybe(t time.Time) *teamtime.Moment { return teamtime.Maybe(t, c.Zone) }
+// MomentOrNil is Moment, but returns nil for the zero time.
+func (c Call) MomentOrNil(t time.Time) *teamtime.Moment { return teamtime.AtOrNil(t, c.Zone) }
 
 // Answer is what an operation returns.
 type Answer[T any] struct {
@@ -67,17 +67,17 @@ type Answer[T any] struct {
 	Notes     []string
 	App       string // path of the same item in the app
 	Location  string // path of the item that was created or of the job that was started, below /api/v1
-	// Said describes the result in sentences, if the item's id and state are not enough. It contains no text by people
-	// or networks.
-	Said string
-	// Keep is stored for repeats instead of Data, without its secrets, if it is not nil. See Spec.Again.
+	// Summary describes the result in sentences, if the item's id and state are not enough. It contains no text by
+	// people or networks.
+	Summary string
+	// Keep is stored for repeats instead of Data, without its secrets, if it is not nil. See Spec.OnRepeat.
 	Keep *T
 }
 
 func (a Answer[T]) erase() Result {
 	out := Result{
 		Data: a.Data, Page: a.Page, Billing: a.Billing, Untrusted: a.Untrusted, Notes: a.Notes, App: a.App,
-		Location: a.Location, Said: a.Said,
+		Location: a.Location, Summary: a.Summary,
 	}
 	if a.Keep != nil {
 		out.Keep = *a.Keep
@@ -94,12 +94,12 @@ type Result struct {
 	Notes     []string    `json:"notes,omitempty"`
 	App       string      `json:"app,omitempty"`
 	Location  string      `json:"location,omitempty"`
-	Said      string      `json:"said,omitempty"`
+	Summary   string      `json:"said,omitempty"`
 	Keep      any         `json:"-"` // stored instead of Data, if not nil
 }
 
-// Memory returns the result to store for repeats.
-func (r Result) Memory() Result {
+// ForStorage returns the result to store for repeats.
+func (r Result) ForStorage() Result {
 	if r.Keep != nil {
 		r.Data = r.Keep
 	}

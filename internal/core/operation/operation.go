@@ -49,15 +49,15 @@ type Spec struct {
 	Times       []string // arguments that are times, so that a repeat may write the same instant in another form
 	Price       *Price
 	Success     int // HTTP status of a success
-	Again       *Again
-	Ahead       *Ahead
-	Uncounted   bool // does not use the daily allowance of free calls
+	OnRepeat    *Repeat
+	Precheck    *Precheck
+	Unmetered   bool // does not use the daily allowance of free calls
 	Networks    bool // reaches social networks
 	Reaches     *Reaches
-	Final       bool // has effects that no other call can undo (MCP: destructiveHint)
-	Repeatable  bool // is idempotent even without an Idempotency-Key (MCP: idempotentHint)
+	Destructive bool // has effects that no other call can undo (MCP: destructiveHint)
+	Idempotent  bool // is idempotent even without an Idempotency-Key (MCP: idempotentHint)
 	Urgent      bool // is not limited by the node's capacity, because it is cheap and ends something
-	Waits       bool // may wait for background work and reports its progress to Call.Tell
+	Waits       bool // may wait for background work and reports its progress to Call.OnProgress
 	Resource    *Resource
 	Listing     *Listing
 	Example     Example
@@ -86,8 +86,8 @@ type Also struct {
 	holds      func(context.Context, Call, []byte) (bool, error)
 }
 
-// When returns an Also with a condition on the team's own data.
-func When[In any](c access.Capability, words string, holds func(context.Context, Call, In) (bool, error)) *Also {
+// AlsoWhen returns an Also with a condition on the team's own data.
+func AlsoWhen[In any](c access.Capability, words string, holds func(context.Context, Call, In) (bool, error)) *Also {
 	return &Also{Capability: c, When: words, holds: func(ctx context.Context, call Call, args []byte) (bool, error) {
 		in, err := decode[In](args)
 		if err != nil {
@@ -97,15 +97,15 @@ func When[In any](c access.Capability, words string, holds func(context.Context,
 	}}
 }
 
-// Ahead is a check of external systems that runs before a call's transaction, so that the transaction does not wait for
-// them.
-type Ahead struct {
+// Precheck is a check of external systems that runs before a call's transaction, so that the transaction does not wait
+// for them.
+type Precheck struct {
 	run func(context.Context, Call, []byte) error
 }
 
-// Beforehand returns an Ahead. Its error becomes Call.Ahead, and the operation decides whether it matters.
-func Beforehand[In any](check func(context.Context, Call, In) error) *Ahead {
-	return &Ahead{run: func(ctx context.Context, call Call, args []byte) error {
+// NewPrecheck returns a Precheck. Its error becomes Call.PrecheckErr, and the operation decides whether it matters.
+func NewPrecheck[In any](check func(context.Context, Call, In) error) *Precheck {
+	return &Precheck{run: func(ctx context.Context, call Call, args []byte) error {
 		in, err := decode[In](args)
 		if err != nil {
 			return err
@@ -114,22 +114,22 @@ func Beforehand[In any](check func(context.Context, Call, In) error) *Ahead {
 	}}
 }
 
-// LookAhead runs the operation's Ahead, if it has one, and returns its error.
-func (op *Operation) LookAhead(ctx context.Context, call Call, args []byte) error {
-	if op.Ahead == nil {
+// RunPrecheck runs the operation's Precheck, if it has one, and returns its error.
+func (op *Operation) RunPrecheck(ctx context.Context, call Call, args []byte) error {
+	if op.Precheck == nil {
 		return nil
 	}
-	return op.Ahead.run(ctx, call, args)
+	return op.Precheck.run(ctx, call, args)
 }
 
-// Again creates the answer to a repeat from the stored answer.
-type Again struct {
+// Repeat creates the answer to a repeat from the stored answer.
+type Repeat struct {
 	run func(context.Context, Call, []byte, Result) (Result, error)
 }
 
-// Afresh returns an Again that creates a new answer. The function gets the stored data of the first answer.
-func Afresh[In, Out any](answer func(ctx context.Context, call Call, in In, stored Out) (Answer[Out], error)) *Again {
-	return &Again{run: func(ctx context.Context, call Call, args []byte, first Result) (Result, error) {
+// Recreate returns a Repeat that creates a new answer. The function gets the stored data of the first answer.
+func Recreate[In, Out any](answer func(ctx context.Context, call Call, in In, stored Out) (Answer[Out], error)) *Repeat {
+	return &Repeat{run: func(ctx context.Context, call Call, args []byte, first Result) (Result, error) {
 		in, err := decode[In](args)
 		if err != nil {
 			return Result{}, err
@@ -143,9 +143,9 @@ func Afresh[In, Out any](answer func(ctx context.Context, call Call, in In, stor
 	}}
 }
 
-// Noting returns an Again that adds notes on what has changed to the first answer.
-func Noting[Out any](notes func(ctx context.Context, call Call, stored Out) ([]string, error)) *Again {
-	return &Again{run: func(ctx context.Context, call Call, _ []byte, first Result) (Result, error) {
+// WithNotes returns a Repeat that adds notes on what has changed to the first answer.
+func WithNotes[Out any](notes func(ctx context.Context, call Call, stored Out) ([]string, error)) *Repeat {
+	return &Repeat{run: func(ctx context.Context, call Call, _ []byte, first Result) (Result, error) {
 		stored, err := decodeData[Out](first)
 		if err != nil {
 			return Result{}, err
@@ -180,7 +180,7 @@ type Operation struct {
 	Input      *jsonschema.Schema            // the arguments, as one object
 	Output     *jsonschema.Schema            // data of the answer
 	OutputName string                        // component name of Output
-	Within     map[string]*jsonschema.Schema // components that Output refers to, by name
+	Components map[string]*jsonschema.Schema // components that Output refers to, by name
 	InPath     []string                      // names of the arguments in the path, in order
 	patterns   patterns
 	run        func(context.Context, Call, []byte) (Result, error)
@@ -189,7 +189,7 @@ type Operation struct {
 // Define returns an operation from its declaration and implementation. It panics if the declaration is invalid.
 func Define[In, Out any](spec Spec, do func(context.Context, Call, In) (Answer[Out], error)) Operation {
 	op := Operation{Spec: spec, Input: inputSchema(reflect.TypeFor[In]()), OutputName: reflect.TypeFor[Out]().Name()}
-	op.Output, op.Within = outputSchemas(reflect.TypeFor[Out]())
+	op.Output, op.Components = outputSchemas(reflect.TypeFor[Out]())
 	op.run = func(ctx context.Context, call Call, args []byte) (Result, error) {
 		in, err := decode[In](args)
 		if err != nil {
@@ -217,12 +217,12 @@ func (op *Operation) Run(ctx context.Context, call Call, args []byte) (Result, e
 	return op.run(ctx, call, args)
 }
 
-// Repeat returns the result of a repeat: the first result, or the result of the operation's Again.
+// Repeat returns the result of a repeat: the first result, or the result of the operation's OnRepeat.
 func (op *Operation) Repeat(ctx context.Context, call Call, args []byte, first Result) (Result, error) {
-	if op.Again == nil {
+	if op.OnRepeat == nil {
 		return first, nil
 	}
-	return op.Again.run(ctx, call, args, first)
+	return op.OnRepeat.run(ctx, call, args, first)
 }
 
 // AlsoHolds reports whether the call needs the additional capability.
@@ -259,9 +259,9 @@ func (op *Operation) mustBeValid() {
 		fail("it needs a success status")
 	case op.Reads() != (op.Key == KeyRefused):
 		fail("a read must reject an Idempotency-Key, and every other operation must accept one")
-	case op.Paid() && len(op.Times) > 0:
+	case op.IsPaid() && len(op.Times) > 0:
 		fail("a paid operation cannot have times, because its requests are compared by their text")
-	case op.Paid() != (op.Key == KeyRequired) || op.Paid() && op.Needs != access.Spend:
+	case op.IsPaid() != (op.Key == KeyRequired) || op.IsPaid() && op.Needs != access.Spend:
 		fail("an operation must require the capability spend and an Idempotency-Key if, and only if, it is paid")
 	}
 	op.mustMatchTypes(fail)
@@ -280,8 +280,8 @@ func (op *Operation) mustMatchTypes(fail func(what string)) {
 		}
 	}
 	switch {
-	case op.Reads() && (op.Final || op.Repeatable):
-		fail("a read cannot be final or repeatable")
+	case op.Reads() && (op.Destructive || op.Idempotent):
+		fail("a read cannot be destructive or idempotent")
 	case op.Resource != nil && !slices.Equal(pathArguments(op.Resource.Address), op.InPath):
 		fail("the address of its resource has other arguments than its path")
 	case op.Listing != nil && op.Output.Properties[op.Listing.Member] == nil:

@@ -17,9 +17,9 @@ type Recurring struct {
 	Stops   string // how to end it, in words
 }
 
-// Costs returns a price between two amounts. The function returns the cost of a call with its arguments. It runs in the
-// transaction of the call, and what it reads must not change until the operation has run.
-func Costs[In any](minimum, maximum int64, of func(context.Context, Call, In) (int64, error)) *Price {
+// PriceRange returns a price between two amounts. The function returns the cost of a call with its arguments. It runs
+// in the transaction of the call, and what it reads must not change until the operation has run.
+func PriceRange[In any](minimum, maximum int64, of func(context.Context, Call, In) (int64, error)) *Price {
 	return &Price{Min: minimum, Max: maximum, of: func(ctx context.Context, call Call, args []byte) (int64, error) {
 		in, err := decode[In](args)
 		if err != nil {
@@ -36,15 +36,15 @@ func Fixed(credits int64) *Price {
 	}}
 }
 
-// Repeating returns a copy of the price with a recurring charge.
-func (p *Price) Repeating(r Recurring) *Price {
+// WithRecurring returns a copy of the price with a recurring charge.
+func (p *Price) WithRecurring(r Recurring) *Price {
 	out := *p
 	out.Recurring = &r
 	return &out
 }
 
-// Paid reports whether a call can cost credits.
-func (op *Operation) Paid() bool { return op.Price != nil }
+// IsPaid reports whether a call can cost credits.
+func (op *Operation) IsPaid() bool { return op.Price != nil }
 
 // Cost returns the cost of a call with checked arguments. It is 0 for operations that are not paid.
 func (op *Operation) Cost(ctx context.Context, call Call, args []byte) (int64, error) {

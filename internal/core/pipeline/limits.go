@@ -11,7 +11,7 @@ import (
 )
 
 // requestRate applies the rate limit on requests of a key. The app is exempt, as it makes several calls per page.
-func (p *Pipeline) requestRate(ctx context.Context, f *flight, next handler) error {
+func (p *Pipeline) requestRate(ctx context.Context, f *callState, next handler) error {
 	if f.outcome.Call.InApp() {
 		return next(ctx, f)
 	}
@@ -22,7 +22,7 @@ func (p *Pipeline) requestRate(ctx context.Context, f *flight, next handler) err
 }
 
 // actionLimits applies the rate limits on writes and on calls that reach social networks.
-func (p *Pipeline) actionLimits(ctx context.Context, f *flight, next handler) error {
+func (p *Pipeline) actionLimits(ctx context.Context, f *callState, next handler) error {
 	if !f.request.Operation.Reads() {
 		if err := p.count(ctx, f, PerConnection); err != nil {
 			return err
@@ -53,11 +53,11 @@ var tooFast = map[Scope]*apierr.Error{
 }
 
 // count counts a call for a rate limit and returns an error if it exceeds the limit.
-func (p *Pipeline) count(ctx context.Context, f *flight, scope Scope) error {
+func (p *Pipeline) count(ctx context.Context, f *callState, scope Scope) error {
 	if slices.ContainsFunc(f.outcome.Rates, func(known Rate) bool { return known.Scope == scope }) {
 		return nil // already counted, as the transaction is run again after a conflict
 	}
-	r := p.Rates.Take(ctx, scope, f.outcome.Call.Caller())
+	r := p.Rates.Take(ctx, scope, f.outcome.Call.CallerID())
 	f.outcome.Rates = append(f.outcome.Rates, r)
 	if r.Limited {
 		return tooFast[scope].After(r.RetryAfter)
@@ -106,7 +106,7 @@ var gateErrors = []struct {
 	{func(g access.Gates) bool { return g.NotRole }, apierr.RoleLost, notRoleDetail, notRoleDetail},
 }
 
-func (p *Pipeline) gates(ctx context.Context, f *flight, next handler) error {
+func (p *Pipeline) gates(ctx context.Context, f *callState, next handler) error {
 	if err := Gates(f.outcome.Call.Actor); err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ var (
 )
 
 // dailyCalls returns an error if the call costs no credits and the team has no free call left.
-func (p *Pipeline) dailyCalls(ctx context.Context, f *flight, next handler) error {
+func (p *Pipeline) dailyCalls(ctx context.Context, f *callState, next handler) error {
 	var err error
 	if f.cost, err = f.request.Operation.Cost(ctx, f.outcome.Call, f.arguments); err != nil {
 		return err
@@ -150,8 +150,8 @@ func (p *Pipeline) dailyCalls(ctx context.Context, f *flight, next handler) erro
 }
 
 // credits reserves the cost of the call before the work, and adds the billing to the answer.
-func (p *Pipeline) credits(ctx context.Context, f *flight, next handler) error {
-	if !f.request.Operation.Paid() {
+func (p *Pipeline) credits(ctx context.Context, f *callState, next handler) error {
+	if !f.request.Operation.IsPaid() {
 		return next(ctx, f)
 	}
 	f.outcome.Call.Reservation = 0
@@ -168,11 +168,11 @@ func (p *Pipeline) credits(ctx context.Context, f *flight, next handler) error {
 	return p.bill(ctx, f)
 }
 
-func (p *Pipeline) bill(ctx context.Context, f *flight) error {
+func (p *Pipeline) bill(ctx context.Context, f *callState) error {
 	if f.outcome.Billing == nil {
 		f.outcome.Billing = &operation.Billing{Charged: f.cost}
 	}
-	if !f.outcome.Call.Role.SeesBalance() {
+	if !f.outcome.Call.Role.CanSeeBalance() {
 		return nil
 	}
 	balance, err := p.Credits.Balance(ctx, f.outcome.Call.Tx, f.outcome.Call.TeamID)

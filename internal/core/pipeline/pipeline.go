@@ -25,10 +25,10 @@ type Request struct {
 	// free calls do not apply to it.
 	Person *access.Actor
 	// Arguments parses the arguments. It is called once the caller is known to be allowed to call.
-	Arguments func() (operation.Arguments, error)
-	Key       Key
-	RequestID string
-	Tell      func(operation.Progress) // see operation.Call; may be nil
+	Arguments  func() (operation.Arguments, error)
+	Key        Key
+	RequestID  string
+	OnProgress func(operation.Progress) // see operation.Call; may be nil
 }
 
 // Key is the Idempotency-Key of a request.
@@ -59,17 +59,17 @@ func New(ports Ports, now func() time.Time) *Pipeline {
 	if ports.Room == nil {
 		ports.Room = loadshed.New(loadshed.Places())
 	}
-	if ports.Away == nil {
-		ports.Away = func(error) bool { return false }
+	if ports.Unavailable == nil {
+		ports.Unavailable = func(error) bool { return false }
 	}
-	if ports.Answers == nil {
-		ports.Answers = func() bool { return false }
+	if ports.Healthy == nil {
+		ports.Healthy = func() bool { return false }
 	}
 	p := &Pipeline{Ports: ports, now: now}
-	p.run = func(ctx context.Context, f *flight) error { return p.work(ctx, f) }
+	p.run = func(ctx context.Context, f *callState) error { return p.work(ctx, f) }
 	for _, step := range slices.Backward(steps) {
 		next := p.run
-		p.run = func(ctx context.Context, f *flight) error { return step.run(p, ctx, f, next) }
+		p.run = func(ctx context.Context, f *callState) error { return step.run(p, ctx, f, next) }
 	}
 	return p
 }
@@ -81,11 +81,11 @@ func (p *Pipeline) Call(ctx context.Context, r Request) (Outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	ctx, span := tracing.Start(ctx, r.Operation.Tool)
-	f := &flight{
+	f := &callState{
 		request: r,
 		outcome: Outcome{
 			Call: operation.Call{
-				Operation: r.Operation.Tool, RequestID: r.RequestID, Tell: r.Tell,
+				Operation: r.Operation.Tool, RequestID: r.RequestID, OnProgress: r.OnProgress,
 				Now: p.now().UTC().Truncate(time.Microsecond),
 			},
 		},
@@ -101,7 +101,7 @@ func (p *Pipeline) Call(ctx context.Context, r Request) (Outcome, error) {
 }
 
 // annotate adds the ids of the request and its caller to a span.
-func (f *flight) annotate(span tracing.Span) {
+func (f *callState) annotate(span tracing.Span) {
 	span.Set("pressroom.request_id", f.request.RequestID)
 	if actor := f.outcome.Call.Actor; actor != nil {
 		span.SetID("pressroom.team_id", actor.TeamID)
@@ -112,11 +112,11 @@ func (f *flight) annotate(span tracing.Span) {
 // classify returns service_unavailable for an internal error that was caused by an unavailable dependency. A call that
 // timed out while the dependencies respond remains an internal error, as a retry would take as long.
 func (p *Pipeline) classify(ctx context.Context, err error) error {
-	if err == nil || apierr.Of(err).Code != apierr.Internal || !p.Away(err) ||
-		errors.Is(ctx.Err(), context.DeadlineExceeded) && p.Answers() {
+	if err == nil || apierr.Of(err).Code != apierr.Internal || !p.Unavailable(err) ||
+		errors.Is(ctx.Err(), context.DeadlineExceeded) && p.Healthy() {
 		return err
 	}
-	return apierr.Away(err)
+	return apierr.Unreachable(err)
 }
 
 // Authenticate returns the actor of a credential, as the first step of every call does.
@@ -126,7 +126,7 @@ func (p *Pipeline) Authenticate(ctx context.Context, credential string) (*access
 }
 
 // recoverPanic runs the steps and returns a panic as an error.
-func (p *Pipeline) recoverPanic(ctx context.Context, f *flight) error {
+func (p *Pipeline) recoverPanic(ctx context.Context, f *callState) error {
 	var err error
 	func() {
 		defer func() {
@@ -150,13 +150,13 @@ func Steps() []string {
 }
 
 type (
-	handler func(context.Context, *flight) error
+	handler func(context.Context, *callState) error
 	step    struct {
 		name string
-		run  func(*Pipeline, context.Context, *flight, handler) error
+		run  func(*Pipeline, context.Context, *callState, handler) error
 	}
-	// flight is the state of a call.
-	flight struct {
+	// callState is the state of a call.
+	callState struct {
 		request   Request
 		arguments []byte // canonical
 		outcome   Outcome
@@ -167,17 +167,17 @@ type (
 
 // Admit runs the steps up to the gates for a request that calls no operation.
 func (p *Pipeline) Admit(ctx context.Context, credential string) (Outcome, error) {
-	f := &flight{request: Request{Credential: credential}}
-	pass := func(context.Context, *flight) error { return nil }
-	err := p.authenticate(ctx, f, func(ctx context.Context, f *flight) error {
-		return p.requestRate(ctx, f, func(ctx context.Context, f *flight) error { return p.gates(ctx, f, pass) })
+	f := &callState{request: Request{Credential: credential}}
+	pass := func(context.Context, *callState) error { return nil }
+	err := p.authenticate(ctx, f, func(ctx context.Context, f *callState) error {
+		return p.requestRate(ctx, f, func(ctx context.Context, f *callState) error { return p.gates(ctx, f, pass) })
 	})
 	return f.outcome, p.classify(ctx, err)
 }
 
-func (p *Pipeline) work(ctx context.Context, f *flight) error {
+func (p *Pipeline) work(ctx context.Context, f *callState) error {
 	if f.request.Operation.Waits && f.request.Person == nil {
-		return p.waiting(ctx, f)
+		return p.runWaiting(ctx, f)
 	}
 	result, err := f.request.Operation.Run(ctx, f.outcome.Call, f.arguments)
 	f.outcome.Result = result

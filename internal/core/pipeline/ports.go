@@ -13,17 +13,18 @@ import (
 
 // Ports are the dependencies of the pipeline.
 type Ports struct {
-	Keys      Keys
-	Replay    Replay
-	Rates     Rates
-	FreeCalls FreeCalls
-	Credits   Credits
-	Room      *loadshed.Room // limits concurrent calls; nil for the default
-	// Away reports whether an error means that a dependency of the node is unavailable. If nil, it is always false.
-	Away func(error) bool
-	// Answers reports whether the dependencies respond now. Then a call that timed out was slow itself. If nil, it is
+	Keys        Keys
+	Idempotency Idempotency
+	Rates       Rates
+	FreeCalls   FreeCalls
+	Credits     Credits
+	Room        *loadshed.Room // limits concurrent calls; nil for the default
+	// Unavailable reports whether an error means that a dependency of the node is unavailable. If nil, it is always
+	// false.
+	Unavailable func(error) bool
+	// Healthy reports whether the dependencies respond now. Then a call that timed out was slow itself. If nil, it is
 	// always false.
-	Answers func() bool
+	Healthy func() bool
 }
 
 // The ports.
@@ -32,8 +33,8 @@ type (
 	Keys interface {
 		Authenticate(ctx context.Context, credential string) (*access.Actor, error)
 	}
-	// Replay runs work once per idempotency key and returns the first result for repeats.
-	Replay interface {
+	// Idempotency runs work once per idempotency key and returns the first result for repeats.
+	Idempotency interface {
 		// Once commits the work and its record in one transaction. It may run the work again after a conflict.
 		Once(ctx context.Context, claim Claim, work func(context.Context, *db.Tx) (operation.Result, error)) (
 			result operation.Result, replayed bool, err error)

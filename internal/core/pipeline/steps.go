@@ -23,7 +23,7 @@ var steps = []step{
 	{"gates", (*Pipeline).gates},
 	{"capability", (*Pipeline).capability},
 	{"arguments", (*Pipeline).readArguments},
-	{"room", (*Pipeline).takePlace},
+	{"room", (*Pipeline).reserveCapacity},
 	{"conditional_capability", (*Pipeline).conditionalCapability},
 	{"idempotency", (*Pipeline).idempotency},
 	{"action_limits", (*Pipeline).actionLimits},
@@ -31,7 +31,7 @@ var steps = []step{
 	{"credits", (*Pipeline).credits},
 }
 
-func (p *Pipeline) authenticate(ctx context.Context, f *flight, next handler) error {
+func (p *Pipeline) authenticate(ctx context.Context, f *callState, next handler) error {
 	f.outcome.Call.Actor = f.request.Person
 	if f.request.Person == nil {
 		actor, err := p.Keys.Authenticate(ctx, f.request.Credential)
@@ -43,20 +43,20 @@ func (p *Pipeline) authenticate(ctx context.Context, f *flight, next handler) er
 	return next(ctx, f)
 }
 
-func (p *Pipeline) capability(ctx context.Context, f *flight, next handler) error {
+func (p *Pipeline) capability(ctx context.Context, f *callState, next handler) error {
 	if err := f.outcome.Call.Require(f.request.Operation.Needs); err != nil {
 		return err
 	}
 	return next(ctx, f)
 }
 
-func (p *Pipeline) readArguments(ctx context.Context, f *flight, next handler) error {
+func (p *Pipeline) readArguments(ctx context.Context, f *callState, next handler) error {
 	args, err := f.request.Arguments()
 	if err != nil {
 		return err
 	}
 	if err := f.checkKey(); err != nil {
-		if _, named := args[keyMember]; named && !f.request.Key.Given {
+		if _, named := args[keyArgument]; named && !f.request.Key.Given {
 			_, err = f.request.Operation.Check(args) // reports the key as an unknown argument
 		}
 		return err
@@ -71,31 +71,31 @@ func (p *Pipeline) readArguments(ctx context.Context, f *flight, next handler) e
 	return next(ctx, f)
 }
 
-// takePlace reserves capacity of the node until the call is answered. It runs after the whole request was received, so
-// that slow clients take no capacity, and before the first query for this call. The app's pages have their own
-// capacity.
-func (p *Pipeline) takePlace(ctx context.Context, f *flight, next handler) error {
+// reserveCapacity reserves capacity of the node until the call is answered. It runs after the whole request was
+// received, so that slow clients take no capacity, and before the first query for this call. The app's pages have their
+// own capacity.
+func (p *Pipeline) reserveCapacity(ctx context.Context, f *callState, next handler) error {
 	if f.request.Operation.Urgent || f.outcome.Call.InApp() {
 		return next(ctx, f)
 	}
 	if err := p.Room.Enter(ctx); errors.Is(err, loadshed.ErrFull) {
-		return apierr.Full(loadshed.ComeAgain())
+		return apierr.AtCapacity(loadshed.ComeAgain())
 	} else if err != nil {
 		return fmt.Errorf("waiting for capacity: %w", err)
 	}
 	leave := p.Room.Leave
 	if f.request.Operation.Waits {
 		leave = sync.OnceFunc(leave)
-		f.outcome.Call.Resting = leave
+		f.outcome.Call.ReleaseCapacity = leave
 	}
 	defer leave()
 	return next(ctx, f)
 }
 
-// keyMember is the name of an Idempotency-Key that was sent as an argument by mistake.
-const keyMember = "idempotency_key"
+// keyArgument is the name of an Idempotency-Key that was sent as an argument by mistake.
+const keyArgument = "idempotency_key"
 
-func (p *Pipeline) conditionalCapability(ctx context.Context, f *flight, next handler) error {
+func (p *Pipeline) conditionalCapability(ctx context.Context, f *callState, next handler) error {
 	op := f.request.Operation
 	if op.Also == nil || f.outcome.Call.Can(op.Also.Capability) {
 		return next(ctx, f)
@@ -112,8 +112,8 @@ func (p *Pipeline) conditionalCapability(ctx context.Context, f *flight, next ha
 
 // idempotency runs the remaining steps once per key. Before the transaction of the key, it runs the operation's
 // external checks and takes a free call, which it returns if the call is rejected, repeated or paid.
-func (p *Pipeline) idempotency(ctx context.Context, f *flight, next handler) error {
-	f.outcome.Call.Ahead = f.request.Operation.LookAhead(ctx, f.outcome.Call, f.arguments)
+func (p *Pipeline) idempotency(ctx context.Context, f *callState, next handler) error {
+	f.outcome.Call.PrecheckErr = f.request.Operation.RunPrecheck(ctx, f.outcome.Call, f.arguments)
 	if f.usesFreeCall() {
 		free, left, err := p.FreeCalls.Take(ctx, f.outcome.Call.Actor)
 		if err != nil {
@@ -134,12 +134,12 @@ func (p *Pipeline) idempotency(ctx context.Context, f *flight, next handler) err
 	return err
 }
 
-func (p *Pipeline) once(ctx context.Context, f *flight, next handler) error {
+func (p *Pipeline) once(ctx context.Context, f *callState, next handler) error {
 	if !f.request.Key.Given {
 		return next(ctx, f)
 	}
 	claim := f.claim()
-	result, replayed, err := p.Replay.Once(ctx, claim, func(ctx context.Context, tx *db.Tx) (operation.Result, error) {
+	result, replayed, err := p.Idempotency.Once(ctx, claim, func(ctx context.Context, tx *db.Tx) (operation.Result, error) {
 		if claim.Paid {
 			if err := p.Credits.Unspent(ctx, tx, claim); err != nil {
 				return operation.Result{}, err
@@ -155,7 +155,7 @@ func (p *Pipeline) once(ctx context.Context, f *flight, next handler) error {
 	}
 	if replayed && result.Billing != nil {
 		result.Billing.Replayed = true
-		if !f.outcome.Call.Role.SeesBalance() {
+		if !f.outcome.Call.Role.CanSeeBalance() {
 			result.Billing.Balance = nil // the stored result may be of a person who could see it
 		}
 	}
@@ -163,21 +163,21 @@ func (p *Pipeline) once(ctx context.Context, f *flight, next handler) error {
 	return err
 }
 
-func (f *flight) claim() Claim {
+func (f *callState) claim() Claim {
 	op := f.request.Operation
 	return Claim{
-		APIKey: f.outcome.Call.Caller(), Key: keyText(f.request.Key.Text), Operation: op.Tool, Arguments: f.arguments,
-		Instants: op.Instants(f.arguments, f.outcome.Call.Zone), Paid: op.Paid(),
+		APIKey: f.outcome.Call.CallerID(), Key: keyText(f.request.Key.Text), Operation: op.Tool, Arguments: f.arguments,
+		Instants: op.Instants(f.arguments, f.outcome.Call.Zone), Paid: op.IsPaid(),
 	}
 }
 
 // usesFreeCall reports whether the call needs a free call unless it costs credits.
-func (f *flight) usesFreeCall() bool {
-	return !f.request.Operation.Uncounted && !f.outcome.Call.InApp()
+func (f *callState) usesFreeCall() bool {
+	return !f.request.Operation.Unmetered && !f.outcome.Call.InApp()
 }
 
 // checkKey checks the Idempotency-Key by the operation's rule (spec, Authentication 8).
-func (f *flight) checkKey() error {
+func (f *callState) checkKey() error {
 	rule, key := f.request.Operation.Key, f.request.Key
 	refuse := func(reason, detail string) error { return apierr.Invalid(reason, "", detail) }
 	switch text := keyText(key.Text); {

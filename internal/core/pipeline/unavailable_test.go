@@ -31,7 +31,7 @@ func TestTimeoutIsNotUnavailable(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			op := operation.Define(operation.Spec{
 				Tool: "read_it", Method: http.MethodGet, Path: "/it", Summary: "Reads", Description: "Reads.",
-				Needs: access.Read, Success: http.StatusOK, Uncounted: true,
+				Needs: access.Read, Success: http.StatusOK, Unmetered: true,
 			}, func(ctx context.Context, _ operation.Call, _ struct{}) (operation.Answer[struct{}], error) {
 				if c.err != nil {
 					return operation.Answer[struct{}]{}, c.err
@@ -41,8 +41,8 @@ func TestTimeoutIsNotUnavailable(t *testing.T) {
 			})
 			who := access.Actor{TeamID: 1, KeyID: 1, Level: access.ReadOnly, Capabilities: []access.Capability{access.Read}, Zone: time.UTC}
 			p := pipeline.New(pipeline.Ports{
-				Keys: &changing{&who}, Rates: unbound{}, Answers: func() bool { return c.answers },
-				Away: func(err error) bool { return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, broken) },
+				Keys: &changing{&who}, Rates: unbound{}, Healthy: func() bool { return c.answers },
+				Unavailable: func(err error) bool { return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, broken) },
 			}, time.Now)
 			_, err := p.Call(t.Context(), pipeline.Request{Operation: &op, Credential: "a key",
 				Arguments: func() (operation.Arguments, error) {

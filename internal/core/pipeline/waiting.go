@@ -6,14 +6,14 @@ import (
 	"pressroom/internal/core/operation"
 )
 
-// waiting runs an operation that may wait, for a key or a connection. The key may be revoked or blocked meanwhile, so
-// it is authorized again before each progress report and before the answer. If it is rejected, the wait ends.
-func (p *Pipeline) waiting(ctx context.Context, f *flight) error {
+// runWaiting runs an operation that may wait, for a key or a connection. The key may be revoked or blocked meanwhile,
+// so it is authorized again before each progress report and before the answer. If it is rejected, the wait ends.
+func (p *Pipeline) runWaiting(ctx context.Context, f *callState) error {
 	during, cancel := context.WithCancel(ctx)
 	defer cancel()
 	call := f.outcome.Call
-	if tell := call.Tell; tell != nil {
-		call.Tell = func(progress operation.Progress) {
+	if tell := call.OnProgress; tell != nil {
+		call.OnProgress = func(progress operation.Progress) {
 			if p.reauthorize(ctx, f) != nil {
 				cancel() // the last authorization returns the error
 				return
@@ -30,7 +30,7 @@ func (p *Pipeline) waiting(ctx context.Context, f *flight) error {
 }
 
 // reauthorize returns an error if the caller would now be rejected. It does not count as a request.
-func (p *Pipeline) reauthorize(ctx context.Context, f *flight) error {
+func (p *Pipeline) reauthorize(ctx context.Context, f *callState) error {
 	actor, err := p.Keys.Authenticate(ctx, f.request.Credential)
 	if err != nil {
 		return err

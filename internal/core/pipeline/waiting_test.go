@@ -55,17 +55,17 @@ func TestWaitReauthorizes(t *testing.T) {
 			ended := errors.New("the wait was not ended")
 			op := operation.Define(operation.Spec{
 				Tool: "watch_it", Method: http.MethodGet, Path: "/it", Summary: "Watches", Description: "Waits.",
-				Needs: access.Read, Success: http.StatusOK, Uncounted: true, Waits: true,
+				Needs: access.Read, Success: http.StatusOK, Unmetered: true, Waits: true,
 			}, func(ctx context.Context, call operation.Call, _ struct{}) (operation.Answer[struct{}], error) {
-				call.Tell(operation.Progress{Done: 1})
+				call.OnProgress(operation.Progress{Done: 1})
 				keys.actor = c.then
-				call.Tell(operation.Progress{Done: 2})
+				call.OnProgress(operation.Progress{Done: 2})
 				ended = ctx.Err()
 				return operation.Answer[struct{}]{App: "/it"}, nil
 			})
 			pipe := pipeline.New(pipeline.Ports{Keys: keys, Rates: unbound{}}, time.Now)
 			got, err := pipe.Call(t.Context(), pipeline.Request{
-				Operation: &op, Credential: "a key", Tell: func(operation.Progress) { reports++ },
+				Operation: &op, Credential: "a key", OnProgress: func(operation.Progress) { reports++ },
 				Arguments: func() (operation.Arguments, error) { return operation.Arguments{}, nil },
 			})
 			if c.code == "" && (err != nil || got.App != "/it" || ended != nil) ||

@@ -84,8 +84,8 @@ const (
 	gib = int64(1) << 30
 )
 
-// Shipped returns the default terms.
-func Shipped() Terms {
+// Default returns the default terms.
+func Default() Terms {
 	return Terms{
 		Plans: []Plan{
 			{"free", "Free", false, 3, 20, 1, gib, 30, 1, 0, 3, 500, 0, 0},
@@ -110,7 +110,7 @@ func Shipped() Terms {
 // Read reads terms from a JSON file. Members that the file omits keep their defaults. If it has plans, they replace all
 // default plans.
 func Read(path string) (Terms, error) {
-	t := Shipped()
+	t := Default()
 	raw, err := os.ReadFile(path) //nolint:gosec // the operator chooses the file
 	if err != nil {
 		return t, fmt.Errorf("reading the terms: %w", err)
@@ -126,8 +126,8 @@ func Read(path string) (Terms, error) {
 	return t, nil
 }
 
-// Faster returns the terms with every rate multiplied.
-func (t Terms) Faster(times int) Terms {
+// ScaleRates returns the terms with every rate multiplied.
+func (t Terms) ScaleRates(times int) Terms {
 	for _, r := range []*Rate{&t.Limits.Requests, &t.Limits.Writes, &t.Limits.Networks} {
 		r.PerMinute, r.Burst = r.PerMinute*times, r.Burst*times
 	}

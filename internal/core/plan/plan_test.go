@@ -28,7 +28,7 @@ func TestFileOverridesDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := plan.Shipped()
+	want := plan.Default()
 	want.Prices.ProfileReport, want.Limits.Requests.PerMinute, want.Limits.JobsInFlight = 7, 600, 9
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -54,12 +54,12 @@ func TestFileReplacesPlans(t *testing.T) {
 
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
-	raw, err := json.Marshal(plan.Shipped())
+	raw, err := json.Marshal(plan.Default())
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, err := plan.Read(file(t, string(raw)))
-	if diff := cmp.Diff(plan.Shipped(), got); err != nil || diff != "" {
+	if diff := cmp.Diff(plan.Default(), got); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
 	}
 }

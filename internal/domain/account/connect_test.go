@@ -59,7 +59,7 @@ func newEnv(t *testing.T, d *db.DB, networks ...network.Network) *env {
 	if err != nil {
 		t.Fatal(err)
 	}
-	teams := team.New(d, nil, plan.Shipped())
+	teams := team.New(d, nil, plan.Default())
 	owner, err := teams.AddPerson(t.Context(), "Ada", "ada@example.com", "")
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +74,7 @@ func newEnv(t *testing.T, d *db.DB, networks ...network.Network) *env {
 }
 
 func (h *env) connector() *account.Connector {
-	return account.NewConnector(account.ConnectorOptions{Accounts: h.service, Terms: plan.Shipped(),
+	return account.NewConnector(account.ConnectorOptions{Accounts: h.service, Terms: plan.Default(),
 		PublicURL: "https://press.example"})
 }
 
@@ -192,7 +192,7 @@ func FuzzOffer(f *testing.F) {
 		f.Fatal(err)
 	}
 	c := account.NewConnector(account.ConnectorOptions{Accounts: account.New(d, sealer, nil, handleNetwork{}),
-		Terms: plan.Shipped(), PublicURL: "https://press.example"})
+		Terms: plan.Default(), PublicURL: "https://press.example"})
 	f.Add("")
 	f.Add(strings.Repeat("A", 150))
 	f.Add("AQAAAAAAAAAB")

@@ -92,7 +92,7 @@ func (s *Service) ConnectionPeriods(ctx context.Context, team int64, ids []int64
 		err := rows.Scan(&r.id, &since, &ends)
 		r.Since, r.Ends = db.Time(since), db.Time(ends)
 		return err
-	}, `SELECT id, created_at, ends_at FROM social_accounts WHERE team_id = ? AND id IN (`+db.Marks(len(ids))+`)`,
+	}, `SELECT id, created_at, ends_at FROM social_accounts WHERE team_id = ? AND id IN (`+db.Placeholders(len(ids))+`)`,
 		db.Args(team, ids)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading when connections end: %w", err)

@@ -92,7 +92,7 @@ func TestWhoDisconnects(t *testing.T) {
 		n := &revokingNetwork{fail: errors.New("out of reach")}
 		h := newEnv(t, d, n)
 		a := h.connect(t, "harbour")
-		teams := team.New(d, nil, plan.Shipped())
+		teams := team.New(d, nil, plan.Default())
 		people := map[access.Role]int64{}
 		for _, role := range []access.Role{access.Admin, access.Editor, access.Viewer} {
 			p, err := teams.AddPerson(t.Context(), string(role), string(role)+"@example.com", "")

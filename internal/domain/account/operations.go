@@ -200,7 +200,7 @@ func show(a Account, quotes *operation.Quotes) SocialAccount {
 // Of returns a team's accounts by id. Unknown ids are omitted.
 func (s *Service) Of(ctx context.Context, q db.Querier, team int64, ids []int64) (map[int64]Account, error) {
 	found, err := db.All(ctx, q, scan, `SELECT `+columns+` FROM social_accounts WHERE team_id = ?
-		AND disconnected_at = 0 AND id IN (`+db.Marks(len(ids))+`)`, db.Args(team, ids)...)
+		AND disconnected_at = 0 AND id IN (`+db.Placeholders(len(ids))+`)`, db.Args(team, ids)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading accounts: %w", err)
 	}

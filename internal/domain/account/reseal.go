@@ -76,7 +76,7 @@ func (s *Service) Reseal(ctx context.Context) (ResealResult, error) {
 	case err != nil:
 		return ResealResult{}, err
 	case lack > 0:
-		return ResealResult{}, apierr.Refusal(fmt.Sprintf("nothing was re-encrypted: %d of the running nodes lack the "+
+		return ResealResult{}, apierr.OperatorError(fmt.Sprintf("nothing was re-encrypted: %d of the running nodes lack the "+
 			"first key and could no longer publish; restart every node with both keys and run this again, or use "+
 			"--force if these nodes are gone", lack))
 	}

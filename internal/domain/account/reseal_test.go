@@ -224,7 +224,7 @@ func newKey(t *testing.T) string {
 
 func connectMany(t *testing.T, d *db.DB, s *account.Service, number int) []int64 {
 	t.Helper()
-	teams := team.New(d, nil, plan.Shipped())
+	teams := team.New(d, nil, plan.Default())
 	owner, err := teams.AddPerson(t.Context(), "Ada", "ada@example.com", "")
 	if err != nil {
 		t.Fatal(err)

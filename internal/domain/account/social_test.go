@@ -68,7 +68,7 @@ func connectAccount(t *testing.T, d *db.DB, n *rotatingNetwork) (*account.Servic
 	if err != nil {
 		t.Fatal(err)
 	}
-	teams := team.New(d, nil, plan.Shipped())
+	teams := team.New(d, nil, plan.Default())
 	owner, err := teams.AddPerson(t.Context(), "Ada", "ada@example.com", "")
 	if err != nil {
 		t.Fatal(err)

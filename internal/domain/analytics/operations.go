@@ -229,7 +229,7 @@ func (v view) show(days int, quotes *operation.Quotes) AccountAnalytics {
 	now := v.followers()
 	out := AccountAnalytics{
 		AccountID: v.account.ID, Period: AccountAnalyticsPeriod{days, v.call.Moment(v.from), v.call.Moment(v.call.Now)},
-		MeasuredAt: v.call.Maybe(v.standing.collected),
+		MeasuredAt: v.call.MomentOrNil(v.standing.collected),
 		Reach: total(v.posts, func(c AccountAnalyticsBestPostCounts) *int64 {
 			return c.Reach
 		}), Views: total(v.posts, func(c AccountAnalyticsBestPostCounts) *int64 { return c.Views }),
@@ -263,7 +263,7 @@ func (v view) followers() *AccountAnalyticsFollowers {
 	last := v.days[len(v.days)-1]
 	out := &AccountAnalyticsFollowers{Now: last.followers, MeasuredAt: v.call.Moment(last.at)}
 	if from, n, told := change(v.days, dayOf(v.from, v.call.Zone)); told {
-		out.Change, out.Since = &n, v.call.Maybe(from.at)
+		out.Change, out.Since = &n, v.call.MomentOrNil(from.at)
 	}
 	return out
 }

@@ -34,7 +34,7 @@ const pageQuery = `SELECT p.network_id, p.posted_at, p.format, p.url, p.excerpt,
 // Posts returns the known posts of a team's account since a time, newest first, after a position.
 func (s *Service) Posts(ctx context.Context, team, account int64, since time.Time, behind PostPosition,
 	most int) ([]AccountPost, error) {
-	found, err := db.AllOf(ctx, s.db, most, func(rows *sql.Rows, p *AccountPost) error {
+	found, err := db.AllSized(ctx, s.db, most, func(rows *sql.Rows, p *AccountPost) error {
 		var at int64
 		f := &p.Counts
 		err := rows.Scan(&p.ID, &at, &p.Format, &p.URL, &p.Excerpt, &f.Reach, &f.Views, &f.Likes, &f.Comments,

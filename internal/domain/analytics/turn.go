@@ -57,7 +57,7 @@ func dueQuery(now int64, full []string, most int) (string, []any) {
 	query, args := `SELECT c.account_id, a.platform FROM account_collections c
 		JOIN social_accounts a ON a.id = c.account_id WHERE c.due_at <= ?`, []any{now}
 	if len(full) > 0 {
-		query += ` AND a.platform NOT IN (` + db.Marks(len(full)) + `)`
+		query += ` AND a.platform NOT IN (` + db.Placeholders(len(full)) + `)`
 		for _, platform := range full {
 			args = append(args, platform)
 		}

@@ -114,7 +114,7 @@ func newWorld(t *testing.T, url string) *world {
 	sealer, err := tokencrypt.New(key)
 	w.must(err)
 	w.accounts = account.New(w.db, sealer, analytics.AccountObserver{}, w.net, silent{})
-	w.options = analytics.Options{Terms: plan.Shipped(), Log: slog.New(slog.DiscardHandler)}
+	w.options = analytics.Options{Terms: plan.Default(), Log: slog.New(slog.DiscardHandler)}
 	w.service = analytics.New(w.db, w.accounts, w.options)
 	w.team = w.newTeam("ada@example.com")
 	return w
@@ -129,7 +129,7 @@ func (w *world) must(err error) {
 
 func (w *world) newTeam(email string) int64 {
 	w.t.Helper()
-	teams := team.New(w.db, nil, plan.Shipped())
+	teams := team.New(w.db, nil, plan.Default())
 	owner, err := teams.AddPerson(w.t.Context(), "Ada", email, "")
 	w.must(err)
 	made, err := teams.AddTeam(w.t.Context(), team.Team{Name: "Harbour", Timezone: "Europe/Berlin", Language: "en",

@@ -40,7 +40,7 @@ func (s *Service) Operations() []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
 			Tool: "get_credits", Method: http.MethodGet, Path: "/credits", Needs: access.Read, Success: http.StatusOK,
-			Uncounted: true,
+			Unmetered: true,
 			Summary:   "Get credits",
 			Description: "Returns the team's balance, the credits used and reserved today, and the daily limits of this " +
 				"key and the team. Call it before anything that costs credits. A day starts at midnight in the team's " +
@@ -67,7 +67,7 @@ func (s *Service) credits(ctx context.Context, call operation.Call, _ struct{}) 
 		DailyLimits:   CreditsDailyLimits{Key: call.Daily.KeyCredits, Team: call.Daily.TeamCredits},
 		ReservedToday: CreditsReservedToday{Key: u.ReservedKey, Team: u.ReservedTeam},
 	}
-	if call.Role.SeesBalance() {
+	if call.Role.CanSeeBalance() {
 		out.Balance = &u.Balance
 	}
 	return operation.Answer[Credits]{App: "/settings/credits", Data: out}, nil

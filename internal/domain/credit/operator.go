@@ -134,7 +134,7 @@ func (s *Service) Statement(ctx context.Context, team int64, limit int) ([]Line,
 	if err := mustExist(ctx, s.db, team); err != nil {
 		return nil, err
 	}
-	lines, err := db.AllOf(ctx, s.db, limit, func(rows *sql.Rows, l *Line) error {
+	lines, err := db.AllSized(ctx, s.db, limit, func(rows *sql.Rows, l *Line) error {
 		var kind string
 		var created int64
 		err := rows.Scan(&l.ID, &kind, &l.Operation, &l.ReservationID, &l.Reference, &l.Note, &l.Change, &created,

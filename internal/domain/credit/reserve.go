@@ -27,7 +27,7 @@ type reservation struct {
 // charge_key_spent). Any other error is a charge that no call can have.
 func (s *Service) Reserve(ctx context.Context, tx *db.Tx, charge pipeline.Charge) (int64, error) {
 	call, claim := charge.Call, charge.Claim
-	if charge.Amount < 1 || claim.APIKey == 0 || claim.APIKey != call.Caller() {
+	if charge.Amount < 1 || claim.APIKey == 0 || claim.APIKey != call.CallerID() {
 		return 0, fmt.Errorf("no call charges %d credits to key %d under a claim of key %d", charge.Amount, call.KeyID,
 			claim.APIKey)
 	}

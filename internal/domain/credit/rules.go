@@ -49,7 +49,9 @@ const (
 )
 
 // invalid refuses what the operator asked for; the text says what to mend.
-func invalid(format string, args ...any) error { return apierr.Refusal(fmt.Sprintf(format, args...)) }
+func invalid(format string, args ...any) error {
+	return apierr.OperatorError(fmt.Sprintf(format, args...))
+}
 
 // check refuses a booking that cannot be kept, whatever the team has.
 func (b booking) check() error {

@@ -67,7 +67,7 @@ func (s *Service) Items(ctx context.Context, team int64, span Span) ([]Item, err
 		before = ` AND (t.created_at, t.id) < (?, ?)`
 		args = append(args, db.Micros(span.After.At), span.After.ID)
 	}
-	out, err := db.AllOf(ctx, s.db, span.Most, scanItem,
+	out, err := db.AllSized(ctx, s.db, span.Most, scanItem,
 		itemsOf+before+` ORDER BY t.created_at DESC, t.id DESC LIMIT ?`, append(args, span.Most)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the statement of team %d: %w", team, err)
@@ -92,7 +92,7 @@ func (s *Service) about(ctx context.Context, team int64, items []Item) error {
 	}
 	all, err := db.All(ctx, s.db, func(rows *sql.Rows, k *known) error {
 		return rows.Scan(&k.job, &k.of.Kind, &k.of.Report, &k.of.Platform, &k.of.Subject)
-	}, aboutOf+db.Marks(len(args)-1)+`)`, args...)
+	}, aboutOf+db.Placeholders(len(args)-1)+`)`, args...)
 	if err != nil {
 		return fmt.Errorf("reading what the work of team %d was about: %w", team, err)
 	}

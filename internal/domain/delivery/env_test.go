@@ -172,7 +172,7 @@ func newEnv(t failer, d *db.DB, clock *testkit.Clock, n *scriptedNetwork) *env {
 	must(job.MigrateQueue(ctx, d, log))
 	queue, err := job.NewQueue(d, 1, log)
 	must(err)
-	teams := team.New(d, nil, plan.Shipped())
+	teams := team.New(d, nil, plan.Default())
 	owner, err := teams.AddPerson(ctx, "Ada", key+"@example.com", "")
 	must(err)
 	made, err := teams.AddTeam(ctx, team.Team{Name: "Harbour", Timezone: "UTC", Language: "en", Plan: "agency"},
@@ -182,7 +182,7 @@ func newEnv(t failer, d *db.DB, clock *testkit.Clock, n *scriptedNetwork) *env {
 	account, err := accounts.Connect(ctx, made.ID, "bluesky", network.Credentials{})
 	must(err)
 	posts := post.New(d, accounts, job.NewStore(d, map[job.Type]job.Result{job.SocialPost: Result}, 5),
-		noLibrary{}, NewSubmitter(queue), post.DefaultLimits, plan.Shipped())
+		noLibrary{}, NewSubmitter(queue), post.DefaultLimits, plan.Default())
 	s := &env{Service: New(d, posts, accounts, noLibrary{}, queue, DefaultOptions, log), net: n, clock: clock, db: d,
 		tools: map[string]operation.Operation{}}
 	s.call = operation.Call{Now: clock.Now(), Actor: &access.Actor{TeamID: made.ID, PersonID: owner.ID,

@@ -121,12 +121,12 @@ func newMultiEnv(tb testing.TB, d *db.DB, teams int, opts Options, networks ...n
 	must(job.MigrateQueue(ctx, d, log))
 	queue, err := job.NewQueue(d, 16, log)
 	must(err)
-	people := team.New(d, nil, plan.Shipped())
+	people := team.New(d, nil, plan.Default())
 	owner, err := people.AddPerson(ctx, "Ada", "ada@example.com", "")
 	must(err)
 	accounts := account.New(d, sealer, nil, networks...)
 	posts := post.New(d, accounts, job.NewStore(d, map[job.Type]job.Result{job.SocialPost: Result}, 5),
-		noLibrary{}, NewSubmitter(queue), post.DefaultLimits, plan.Shipped())
+		noLibrary{}, NewSubmitter(queue), post.DefaultLimits, plan.Default())
 	p := &multiEnv{Service: New(d, posts, accounts, noLibrary{}, queue, opts, log),
 		tools: map[string]operation.Operation{}}
 	for n := range teams {

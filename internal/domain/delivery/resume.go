@@ -88,7 +88,7 @@ func (s *Service) checkResumable(ctx context.Context, opts ResumeOptions) error 
 	}
 	wait, err := s.ResumableIn(ctx)
 	if err == nil && wait > 0 {
-		err = apierr.Refusal(fmt.Sprintf("networks may not list the last posts before the hold yet; try again in %d "+
+		err = apierr.OperatorError(fmt.Sprintf("networks may not list the last posts before the hold yet; try again in %d "+
 			"seconds", int(wait.Seconds())+1))
 	}
 	return err
@@ -96,14 +96,14 @@ func (s *Service) checkResumable(ctx context.Context, opts ResumeOptions) error 
 
 // Resume lifts a hold. It first asks the networks what each account published since the database was last
 // current, and records that, so that nothing is sent again. A hold by hand needs no lookup. It returns an
-// apierr.Refusal if nothing is held. It may be repeated after an interruption.
+// apierr.OperatorError if nothing is held. It may be repeated after an interruption.
 func (s *Service) Resume(ctx context.Context, opts ResumeOptions) (ResumeReport, error) {
 	state, err := restoreguard.Read(ctx, s.db)
 	if err != nil {
 		return ResumeReport{}, err
 	}
 	if !state.Held() {
-		return ResumeReport{}, apierr.Refusal("nothing is on hold; to end a pause, add --service, --team or --key")
+		return ResumeReport{}, apierr.OperatorError("nothing is on hold; to end a pause, add --service, --team or --key")
 	}
 	if err := s.checkResumable(ctx, opts); err != nil {
 		return ResumeReport{}, err
@@ -165,7 +165,7 @@ func (s *Service) checkConfigured(doubts []*candidate) error {
 		return nil
 	}
 	slices.Sort(missing)
-	return apierr.Refusal("posts are due on " + strings.Join(missing, ", ") +
+	return apierr.OperatorError("posts are due on " + strings.Join(missing, ", ") +
 		", which are not configured here; set PRESSROOM_NETWORKS (or --networks) and the secrets as for serve")
 }
 
@@ -183,7 +183,7 @@ func checkReached(doubts []*candidate) error {
 		return nil
 	}
 	slices.Sort(names)
-	return apierr.Refusal("looking up published posts failed for " + strings.Join(names, ", ") +
+	return apierr.OperatorError("looking up published posts failed for " + strings.Join(names, ", ") +
 		"; try again later, or resume without them by --unasked: " +
 		"due posts become unconfirmed, and later posts go out at their time, even if somebody has published them early")
 }

@@ -124,7 +124,7 @@ func TestResumeSendsNothingThatMayNotGo(t *testing.T) {
 		}, "x ended missed_waiting_approval"},
 		"a paused team": {72 * time.Hour, func(t *testing.T, c *heldEnv) {
 			t.Helper()
-			people := team.New(c.db, nil, plan.Shipped())
+			people := team.New(c.db, nil, plan.Default())
 			if err := people.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.calls[0].TeamID,
 				Action: team.Publishing}); err != nil {
 				t.Fatal(err)

@@ -165,7 +165,7 @@ func (s *Service) exportFile(ctx context.Context, team int64, f file, w io.Write
 		if strings.Contains(f.rows, `team_id = ?`) {
 			args = append([]any{team}, keys...)
 		}
-		rows, err := s.DB.Query(ctx, f.rows+` (`+db.Marks(len(keys))+`)`, args...)
+		rows, err := s.DB.Query(ctx, f.rows+` (`+db.Placeholders(len(keys))+`)`, args...)
 		if err != nil {
 			return err
 		}

@@ -168,7 +168,7 @@ func removePosts(ctx context.Context, tx *db.Tx, ids []string) (int64, error) {
 	if len(ids) == 0 {
 		return 0, nil
 	}
-	args, these := make([]any, len(ids)), `(`+db.Marks(len(ids))+`)`
+	args, these := make([]any, len(ids)), `(`+db.Placeholders(len(ids))+`)`
 	for i, id := range ids {
 		args[i] = id
 	}

@@ -50,7 +50,7 @@ func (s *Store) Once(
 		}
 		return keep(ctx, tx, c, hash, out)
 	})
-	if db.Blocked(err) { // again and again, by others' calls
+	if db.IsLockTimeout(err) { // again and again, by others' calls
 		err = errInProgress
 	}
 	if err != nil {
@@ -83,7 +83,7 @@ var errInProgress = apierr.New(apierr.KeyInProgress,
 	"The first request with this Idempotency-Key is still in progress. Repeat the request to get its result.").After(time.Second)
 
 func claiming(err error) error {
-	if db.Blocked(err) {
+	if db.IsLockTimeout(err) {
 		return errInProgress
 	}
 	if err != nil {
@@ -157,7 +157,7 @@ func keep(ctx context.Context, tx *db.Tx, c pipeline.Claim, hash []byte, out ope
 	var raw bytes.Buffer
 	enc := json.NewEncoder(&raw)
 	enc.SetEscapeHTML(false) // each edge escapes as it does, so that a repeat is the first answer byte for byte
-	if err := enc.Encode(out.Memory()); err != nil {
+	if err := enc.Encode(out.ForStorage()); err != nil {
 		return fmt.Errorf("writing an answer to keep: %w", err)
 	}
 	update, args := `UPDATE idempotency_records SET answer = ? WHERE key_id = ? AND key = ?`, []any{

@@ -88,7 +88,7 @@ func Message(code string) string { return errorMessages[code] }
 // Show returns a client's view of a record without its result.
 func Show(call operation.Call, r Record) Job {
 	e := Job{JobID: r.ID, Type: r.Type, State: r.State, Finished: r.Finished(), CreatedAt: call.Moment(r.CreatedAt),
-		FinishedAt: call.Maybe(r.FinishedAt), Progress: JobProgress{r.Done, r.Total}}
+		FinishedAt: call.MomentOrNil(r.FinishedAt), Progress: JobProgress{r.Done, r.Total}}
 	if r.ErrorCode != "" {
 		e.Error = &JobError{r.ErrorCode, Message(r.ErrorCode)}
 	}
@@ -117,7 +117,7 @@ func (s *Store) Operations() []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
 			Tool: "get_job", Method: http.MethodGet, Path: "/jobs/{job_id}", Needs: access.Read,
-			Success: http.StatusOK, Uncounted: true, Waits: true,
+			Success: http.StatusOK, Unmetered: true, Waits: true,
 			Summary: "Get a job and its result",
 			Description: "Returns the state of background work by its job_id. When finished is true, result has what " +
 				"the job produced. Use wait_seconds to wait for that, or poll every few seconds. Never counts " +

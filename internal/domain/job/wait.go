@@ -45,8 +45,8 @@ func (s *Store) wait(ctx context.Context, call operation.Call, r Record, seconds
 	default:
 		return r, nil
 	}
-	if call.Resting != nil {
-		call.Resting()
+	if call.ReleaseCapacity != nil {
+		call.ReleaseCapacity()
 	}
 	end := time.NewTimer(time.Duration(min(seconds, MaxWait)) * time.Second)
 	defer end.Stop()
@@ -80,7 +80,7 @@ type progressReporter struct {
 }
 
 func (l *progressReporter) report(r Record) {
-	if l.call.Tell == nil {
+	if l.call.OnProgress == nil {
 		return
 	}
 	words, now := "The job is "+string(r.State)+".", time.Now()
@@ -91,6 +91,6 @@ func (l *progressReporter) report(r Record) {
 		return
 	}
 	l.last, l.told = words, now
-	l.call.Tell(operation.Progress{Done: now.Sub(l.began).Round(10 * time.Millisecond).Seconds(),
-		Total: float64(l.total), Words: words})
+	l.call.OnProgress(operation.Progress{Done: now.Sub(l.began).Round(10 * time.Millisecond).Seconds(),
+		Total: float64(l.total), Message: words})
 }

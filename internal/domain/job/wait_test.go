@@ -56,7 +56,7 @@ func TestAWaitEndsWithTheJob(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		w := newWaiting(t, url)
 		var told []operation.Progress
-		w.call.Tell = func(p operation.Progress) { // between two looks, so that each step is seen
+		w.call.OnProgress = func(p operation.Progress) { // between two looks, so that each step is seen
 			told = append(told, p)
 			w.write(func(ctx context.Context, tx *db.Tx) error {
 				if len(told) == 3 {
@@ -70,7 +70,7 @@ func TestAWaitEndsWithTheJob(t *testing.T) {
 			t.Fatalf("%+v, %v, told %+v", got, err, told)
 		}
 		for i, words := range []string{"pending; 0 of 3", "running; 1 of 3", "running; 2 of 3"} {
-			if p := told[i]; !strings.Contains(p.Words, words) || p.Total != MaxWait ||
+			if p := told[i]; !strings.Contains(p.Message, words) || p.Total != MaxWait ||
 				i > 0 && p.Done <= told[i-1].Done {
 				t.Errorf("told %+v, want %s", told, words)
 			}
@@ -102,12 +102,12 @@ func TestAWaitEndsEarly(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		w := newWaiting(t, url)
 		ctx, hangUp := context.WithCancel(t.Context())
-		w.call.Tell = func(operation.Progress) { hangUp() }
+		w.call.OnProgress = func(operation.Progress) { hangUp() }
 		began := time.Now()
 		if got, err := w.get(ctx, MaxWait); err != nil || got.Finished {
 			t.Errorf("hung up: %+v, %v", got, err)
 		}
-		w.call.Tell = func(operation.Progress) { w.EndWaits() }
+		w.call.OnProgress = func(operation.Progress) { w.EndWaits() }
 		if got, err := w.get(t.Context(), MaxWait); err != nil || got.Finished {
 			t.Errorf("the program ends: %+v, %v", got, err)
 		}

@@ -192,7 +192,7 @@ func (s *Service) Deletions(ctx context.Context, team int64, ids []int64) (map[i
 		r.At = db.Time(at)
 		return err
 	}, `SELECT m.id, m.name, m.deleted_at, COALESCE(x.name, '') FROM media m LEFT
-		JOIN people x ON x.id = m.deleted_by WHERE m.team_id = ? AND m.deleted_at > 0 AND m.id IN (`+db.Marks(len(ids))+
+		JOIN people x ON x.id = m.deleted_by WHERE m.team_id = ? AND m.deleted_at > 0 AND m.id IN (`+db.Placeholders(len(ids))+
 		`)`, db.Args(team, ids)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading which files were deleted: %w", err)

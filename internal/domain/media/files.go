@@ -133,7 +133,7 @@ func told(ctx context.Context, q db.Querier, team int64, ids []int64, which stri
 		return out, nil
 	}
 	found, err := db.All(ctx, q, scanItems,
-		`SELECT `+columns+` FROM media m WHERE m.team_id = ? AND m.id IN (`+db.Marks(len(ids))+`)`+which,
+		`SELECT `+columns+` FROM media m WHERE m.team_id = ? AND m.id IN (`+db.Placeholders(len(ids))+`)`+which,
 		db.Args(team, ids)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the media of a post: %w", err)

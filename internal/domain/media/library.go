@@ -80,7 +80,7 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 	if err != nil {
 		return out, err
 	}
-	page, err := db.AllOf(ctx, s.db, in.Limit+1, scanItems, pageOf(where, in.Limit, in.Query != ""), args...)
+	page, err := db.AllSized(ctx, s.db, in.Limit+1, scanItems, pageOf(where, in.Limit, in.Query != ""), args...)
 	if err != nil {
 		return out, fmt.Errorf("listing media: %w", err)
 	}
@@ -92,7 +92,7 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 	for n, i := range page {
 		out.Data.Media[n] = show(call, i)
 	}
-	out.Said = fmt.Sprintf("%d here.", len(page))
+	out.Summary = fmt.Sprintf("%d here.", len(page))
 	if out.Data.Folders, err = folders(ctx, s.db, call.TeamID); err != nil {
 		return out, err
 	}
@@ -104,15 +104,15 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 // that only the items that are shown are read.
 func pageOf(where string, limit int, byName bool) string {
 	if !byName {
-		return `SELECT ` + columns + ` FROM media m WHERE ` + where + ` ORDER BY m.id DESC` + db.Page(limit)
+		return `SELECT ` + columns + ` FROM media m WHERE ` + where + ` ORDER BY m.id DESC` + db.LimitClause(limit)
 	}
 	return `SELECT ` + columns + ` FROM media m WHERE m.id IN (SELECT m.id FROM media m WHERE ` + where +
-		` ORDER BY m.id DESC` + db.Page(limit) + `) ORDER BY m.id DESC`
+		` ORDER BY m.id DESC` + db.LimitClause(limit) + `) ORDER BY m.id DESC`
 }
 
 // filters is the condition of one page, each a walk along an index of the team.
 func (s *Service) filters(ctx context.Context, call operation.Call, in ListInput) (string, []any, error) {
-	where, args := []string{"m.team_id = " + db.SomeTeam, "m.deleted_at = 0"}, []any{call.TeamID}
+	where, args := []string{"m.team_id = " + db.TeamPlaceholder, "m.deleted_at = 0"}, []any{call.TeamID}
 	add := func(condition string, arg any) { where, args = append(where, condition), append(args, arg) }
 	if in.FolderID != nil {
 		if err := folder(ctx, s.db, call.TeamID, *in.FolderID); err != nil {

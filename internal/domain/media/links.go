@@ -243,7 +243,7 @@ func (s *Service) refuse(ctx context.Context, l VerifiedLink, cause error) error
 // refusesFile reports whether an error is a refusal of the file, as opposed to a failure that may pass.
 func refusesFile(err error) bool {
 	f, is := errors.AsType[*apierr.Error](err)
-	return is && !f.Ours() && f.Code != apierr.RateLimited
+	return is && !f.IsServerError() && f.Code != apierr.RateLimited
 }
 
 // endsJob reports whether an error ends a job that was to bring a file, which then has reasonOf for its code.

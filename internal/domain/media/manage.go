@@ -45,7 +45,7 @@ func mayLook(call operation.Call) error {
 
 // Home is the one of some teams whose library has an item; not_found where none has it.
 func (s *Service) Home(ctx context.Context, id int64, teams []int64) (int64, error) {
-	home, err := db.Home(ctx, s.db, `media WHERE id = ? AND deleted_at = 0`, id, teams)
+	home, err := db.TeamOf(ctx, s.db, `media WHERE id = ? AND deleted_at = 0`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, apierr.Missing()
 	}

@@ -13,7 +13,7 @@ import (
 func (w world) acts(role access.Role) operation.Call {
 	return operation.Call{
 		Actor: &access.Actor{
-			TeamID: w.team, PersonID: w.person, Role: role, Capabilities: access.OfRole(role), Zone: time.UTC, Plan: "team",
+			TeamID: w.team, PersonID: w.person, Role: role, Capabilities: access.RoleCapabilities(role), Zone: time.UTC, Plan: "team",
 		}, RequestID: "r1", Now: w.clock.Now(),
 	}
 }

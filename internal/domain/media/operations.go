@@ -45,8 +45,8 @@ func (s *Service) Operations() []operation.Operation {
 		operation.Define(operation.Spec{
 			Tool: "create_uploads", Method: http.MethodPost, Path: "/uploads", Needs: access.Write,
 			Key: operation.KeyOptional, Success: http.StatusCreated,
-			Again:   operation.Afresh(s.uploadsAgain),
-			Summary: "Open upload links",
+			OnRepeat: operation.Recreate(s.uploadsAgain),
+			Summary:  "Open upload links",
 			Description: "Opens a one-time link for each described file: send the bytes by PUT to its url with its " +
 				"Authorization. Or open a batch without files and give upload_page_url to a person, who uploads in a " +
 				"browser. A repeat with the same Idempotency-Key gives the same batch with new secrets and ends the " +
@@ -54,7 +54,7 @@ func (s *Service) Operations() []operation.Operation {
 			Next: "The links are secrets that work once, for an hour: hand them to nobody but whoever uploads. The " +
 				"batch's job tells which files have arrived. rate_limited with scope open_upload_batches: end or use " +
 				"up a batch first.",
-			Final: true,
+			Destructive: true,
 			Example: operation.Example{
 				Arguments: map[string]any{"files": []UploadFile{exampleFile}}, Data: exampleBatch,
 			},
@@ -62,8 +62,8 @@ func (s *Service) Operations() []operation.Operation {
 		operation.Define(operation.Spec{
 			Tool: "download_profile_media", Method: http.MethodPost, Path: "/profile-media-downloads",
 			Needs: access.Spend, Key: operation.KeyRequired, Success: http.StatusAccepted, Networks: true,
-			Also: operation.When(access.Write, "save_to_library is true", saves),
-			Price: operation.Costs(s.Terms.Prices.ProfileMediaDownload, s.Terms.Prices.ProfileMediaDownload,
+			Also: operation.AlsoWhen(access.Write, "save_to_library is true", saves),
+			Price: operation.PriceRange(s.Terms.Prices.ProfileMediaDownload, s.Terms.Prices.ProfileMediaDownload,
 				s.price),
 			Summary: "Download media of a public profile",
 			Description: "Fetches what a public Instagram or TikTok profile shows and saves the files into " +

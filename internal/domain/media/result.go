@@ -159,7 +159,7 @@ func start(call operation.Call, cursor *string) (int, error) {
 
 func showItem(call operation.Call, quotes *operation.Quotes, d download, i profileItem) DownloadItem {
 	return DownloadItem{
-		Item: i.item, Kind: i.kind, MediaID: i.media, Reason: i.reason, TakenAt: call.Maybe(i.takenAt),
+		Item: i.item, Kind: i.kind, MediaID: i.media, Reason: i.reason, TakenAt: call.MomentOrNil(i.takenAt),
 		Caption: quotes.Add(i.caption,
 			operation.Source{
 				Kind: "caption", Platform: d.platform, Account: d.username,

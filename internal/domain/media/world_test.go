@@ -109,7 +109,7 @@ func instance(t *testing.T, url string, clock *testkit.Clock, blobs blob.Store) 
 	sealer, err := tokencrypt.New(key)
 	must(t, err)
 	return New(Options{DB: d, Blobs: blobs, Jobs: job.NewStore(d, nil, 5), Worker: job.NewWorker(d, queue, log),
-		Keys: team.New(d, nil, plan.Shipped()), Terms: plan.Shipped(),
+		Keys: team.New(d, nil, plan.Default()), Terms: plan.Default(),
 		Fetch: client, Sealer: sealer, PublicURL: "http://press.example", Log: log})
 }
 

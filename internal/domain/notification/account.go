@@ -142,7 +142,7 @@ type accountDetail struct {
 
 // notifyAccount writes the notice of an event about a person's own account, for that person, no matter who did it. The
 // events that create an account have no notice.
-func (s *Service) notifyAccount(ctx context.Context, tx *db.Tx, e db.Recorded) error {
+func (s *Service) notifyAccount(ctx context.Context, tx *db.Tx, e db.Event) error {
 	if e.Kind == "person.recovery_not_sent" {
 		return forgetRecovery(ctx, tx, e.Subject)
 	}

@@ -20,7 +20,7 @@ import (
 // records adds an event of no team, as a request from a browser does.
 func (w *world) records(t *testing.T, by int64, kind, subject string, detail map[string]any) {
 	t.Helper()
-	ctx := auditlog.InBrowser(t.Context(), "Firefox on Windows")
+	ctx := auditlog.WithBrowser(t.Context(), "Firefox on Windows")
 	must(t, w.db.InTx(ctx, "test", func(ctx context.Context, tx *db.Tx) error {
 		return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: by}, kind, subject, detail)
 	}))
@@ -42,12 +42,12 @@ func TestAccountNotices(t *testing.T) {
 			return func() { w.records(t, by, kind, subject, nil) }
 		}
 		operates := func(on bool) {
-			_, err := w.teams.SetOperator(auditlog.Operating(t.Context(), w.editor.ID), "ada@harbour.example", on)
+			_, err := w.teams.SetOperator(auditlog.WithOperator(t.Context(), w.editor.ID), "ada@harbour.example", on)
 			must(t, err)
 		}
 		var browser string
 		signIn := func(browser string) string {
-			held, err := w.teams.NoteSignIn(auditlog.InBrowser(t.Context(), "Firefox on Windows"),
+			held, err := w.teams.NoteSignIn(auditlog.WithBrowser(t.Context(), "Firefox on Windows"),
 				team.SignedIn{Person: ada, Browser: browser, BrowserName: "Firefox on Windows"})
 			must(t, err)
 			return held
@@ -60,7 +60,7 @@ func TestAccountNotices(t *testing.T) {
 			says string
 		}{
 			{"password", func() {
-				_, err := door.ChangePassword(auditlog.InBrowser(t.Context(), "Firefox on Windows"),
+				_, err := door.ChangePassword(auditlog.WithBrowser(t.Context(), "Firefox on Windows"),
 					team.Change{Person: ada, Old: "correct horse battery", New: "vivid tundra sextant 9"})
 				must(t, err)
 				must(t, w.teams.KeepBrowser(t.Context(), ada, browser))

@@ -37,7 +37,7 @@ const (
 const gather = time.Minute
 
 // HandleEvent creates the notices of an event, in the transaction that records it.
-func (s *Service) HandleEvent(ctx context.Context, tx *db.Tx, e db.Recorded) error {
+func (s *Service) HandleEvent(ctx context.Context, tx *db.Tx, e db.Event) error {
 	if e.Team == 0 {
 		return s.notifyAccount(ctx, tx, e)
 	}
@@ -86,7 +86,7 @@ func roleList(roles []access.Role) string {
 
 // excludedPerson returns the person who caused the event and needs no notice, or 0. Everybody is notified of keys and
 // assistants, because somebody else may have acted in a person's name.
-func excludedPerson(kind Kind, e db.Recorded) int64 {
+func excludedPerson(kind Kind, e db.Event) int64 {
 	if e.Key > 0 || kind == KeyChanged || kind == AssistantConnected {
 		return 0
 	}
@@ -109,7 +109,7 @@ type recorded struct {
 }
 
 // describe returns the details of a notice, such as names, which may have changed by the time it is read.
-func (s *Service) describe(ctx context.Context, tx *db.Tx, kind Kind, e db.Recorded) (detail, error) {
+func (s *Service) describe(ctx context.Context, tx *db.Tx, kind Kind, e db.Event) (detail, error) {
 	var r recorded
 	if err := json.Unmarshal(e.Detail, &r); err != nil {
 		return detail{}, fmt.Errorf("reading what %s says: %w", e.Kind, err)

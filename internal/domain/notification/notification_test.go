@@ -77,7 +77,7 @@ func each(t *testing.T, run func(t *testing.T, w *world)) {
 		w := &world{db: testkit.Open(t, url, clock), clock: clock, box: &postbox{}}
 		guesses, err := ratelimit.NewGuesses()
 		must(t, err)
-		w.teams = team.New(w.db, guesses, plan.Shipped())
+		w.teams = team.New(w.db, guesses, plan.Default())
 		w.owner, err = w.teams.AddPerson(t.Context(), "Ada", "ada@harbour.example", "correct horse battery")
 		must(t, err)
 		w.editor, err = w.teams.AddPerson(t.Context(), "Bea", "bea@harbour.example", "correct horse battery")
@@ -93,7 +93,7 @@ func each(t *testing.T, run func(t *testing.T, w *world)) {
 		must(t, err)
 		w.Service = notification.New(w.db,
 			notification.Options{PublicURL: "https://press.example", Send: send, Log: slog.New(slog.DiscardHandler)})
-		w.db.Listen(w.HandleEvent)
+		w.db.OnEvent(w.HandleEvent)
 		run(t, w)
 	})
 }
@@ -250,7 +250,7 @@ func TestANoticeIsPartOfItsEffect(t *testing.T) {
 		for range 2 {
 			must(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 				return w.HandleEvent(ctx, tx,
-					db.Recorded{
+					db.Event{
 						ID: 7, Team: w.team, Kind: "post.account_failed", Subject: "told", Detail: []byte(`{}`),
 					})
 			}))

@@ -49,7 +49,7 @@ func (s *Service) List(ctx context.Context, person, before int64, most int) ([]N
 	if before > 0 {
 		where, args = `n.id < ?`, append(args, before)
 	}
-	out, err := db.AllOf(ctx, s.db, most, scan, columns+ofMember+where+` ORDER BY n.id DESC LIMIT ?`,
+	out, err := db.AllSized(ctx, s.db, most, scan, columns+ofMember+where+` ORDER BY n.id DESC LIMIT ?`,
 		append(args, most)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the notices of person %d: %w", person, err)

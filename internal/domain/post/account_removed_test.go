@@ -75,7 +75,7 @@ func TestTakeOut(t *testing.T) {
 		}
 
 		viewer := *w.call.Actor
-		viewer.Capabilities = access.OfRole(access.Viewer)
+		viewer.Capabilities = access.RoleCapabilities(access.Viewer)
 		call.Actor = &viewer
 		if _, err := w.RemoveAccount(t.Context(), call, other); apierr.Of(err).Code != apierr.PublishNotAllowed {
 			t.Errorf("a viewer: %v", err)

@@ -123,7 +123,7 @@ func (s *Service) filterByAccount(ctx context.Context, account int64, slots []Sl
 		}
 	}
 	ids, err := db.All(ctx, s.db, func(rows *sql.Rows, id *string) error { return rows.Scan(id) },
-		`SELECT post_id FROM post_targets WHERE account_id = ? AND post_id IN (`+db.Marks(len(args)-1)+`)`, args...)
+		`SELECT post_id FROM post_targets WHERE account_id = ? AND post_id IN (`+db.Placeholders(len(args)-1)+`)`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("listing the series of account %d: %w", account, err)
 	}

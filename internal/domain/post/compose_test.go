@@ -52,7 +52,7 @@ func composing(t *testing.T, run func(t *testing.T, w *env, act *access.Actor)) 
 	t.Helper()
 	eachDatabase(t, func(t *testing.T, w *env) {
 		w.Service = post.New(w.db, account.New(w.db, w.sealer, nil, ruled{}), job.NewStore(w.db, nil, 100), twoItems{},
-			w.box, post.DefaultLimits, plan.Shipped())
+			w.box, post.DefaultLimits, plan.Default())
 		w.exec(t, `INSERT INTO media (id, team_id, sha256, blob, name, file_name, search, type, kind, size_bytes,
 			width, height, created_at) VALUES (1, ?, 'a', 'a', 'a', 'a', 'a', 'image/jpeg', 'image', 1, 1, 1, 1), (2,
 			?, 'b', 'b', 'b', 'b', 'b', 'video/mp4', 'video', 1, 1, 1, 1)`, w.call.TeamID, w.call.TeamID)
@@ -157,7 +157,7 @@ func TestComposeRefuses(t *testing.T) {
 		}
 		mine := post.Composition{Caption: "x", Accounts: []int64{w.account}, At: noon.Add(time.Hour)}
 		viewer := *act
-		viewer.Role, viewer.Capabilities = access.Viewer, access.OfRole(access.Viewer)
+		viewer.Role, viewer.Capabilities = access.Viewer, access.RoleCapabilities(access.Viewer)
 		_, err := w.Compose(t.Context(), &viewer, id, seen, mine)
 		checkError(t, err, apierr.WriteNotAllowed, "")
 		stranger := *act

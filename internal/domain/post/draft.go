@@ -106,7 +106,7 @@ func (s *Service) change(
 	full, problems := s.answer(call, p), s.problems(call, p, nil)
 	notes := slices.Concat(full.Notes, p.returnedNote(before), farNote(call, at))
 	return operation.Answer[PostChange]{App: full.App, Untrusted: full.Untrusted, Notes: notes,
-		Data: PostChange{full.Data, problems}, Said: full.Said + summarizeProblems(problems)}, nil
+		Data: PostChange{full.Data, problems}, Summary: full.Summary + summarizeProblems(problems)}, nil
 }
 
 func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, in UpdateInput,
@@ -285,6 +285,6 @@ func badTime(argument string, err error) error {
 }
 
 func sameMonth(a, b time.Time, zone *time.Location) bool {
-	first, next := teamtime.StartOfMonth(a, zone)
+	first, next := teamtime.Month(a, zone)
 	return !b.Before(first) && b.Before(next)
 }

@@ -127,7 +127,7 @@ func eachDatabase(t *testing.T, run func(t *testing.T, w *env)) {
 // newEnv is the program's posts on a database, as one process has them.
 func newEnv(t *testing.T, url string, clock *testkit.Clock, sealer *tokencrypt.Sealer) *env {
 	t.Helper()
-	offered := plan.Shipped()
+	offered := plan.Default()
 	for i := range offered.Plans {
 		if offered.Plans[i].ID == "team" {
 			offered.Plans[i].PostsPerMonth = 4

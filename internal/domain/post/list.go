@@ -65,7 +65,7 @@ func (s *Service) pausedSeries(ctx context.Context, team int64, page []listRow) 
 		return paused, nil
 	}
 	ids, err := db.All(ctx, s.db, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) },
-		`SELECT id FROM post_series WHERE team_id = ? AND paused_at > 0 AND id IN (`+db.Marks(len(args)-1)+`)`, args...)
+		`SELECT id FROM post_series WHERE team_id = ? AND paused_at > 0 AND id IN (`+db.Placeholders(len(args)-1)+`)`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("reading which series are paused: %w", err)
 	}
@@ -87,7 +87,7 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 		out.Notes = append(out.Notes, emptyRangeNote)
 	}
 	text, args := q.sql(in.Limit)
-	page, err := db.AllOf(ctx, s.db, in.Limit+1, scanRow, text, args...)
+	page, err := db.AllSized(ctx, s.db, in.Limit+1, scanRow, text, args...)
 	if err != nil {
 		return out, fmt.Errorf("listing posts: %w", err)
 	}
@@ -107,7 +107,7 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 	for i, r := range page {
 		out.Data.Posts[i] = PostEntry{ID: r.id, Status: Status(r.status), Excerpt: r.excerpt,
 			Accounts:    accountsOfPost(accounts, r.id),
-			ScheduledAt: call.Maybe(db.Time(r.scheduled)), PublishedAt: call.Maybe(db.Time(r.published)),
+			ScheduledAt: call.MomentOrNil(db.Time(r.scheduled)), PublishedAt: call.MomentOrNil(db.Time(r.published)),
 			Recurrence: r.recurrence(paused)}
 	}
 	return out, nil
@@ -173,7 +173,7 @@ func (q *listQuery) restrict(team int64, in ListInput) {
 		q.add("p.id = t.post_id || ''")
 		return
 	}
-	q.add("p.team_id = "+db.SomeTeam, team)
+	q.add("p.team_id = "+db.TeamPlaceholder, team)
 	if in.AccountID != nil {
 		q.add("(SELECT t.position FROM post_targets t WHERE t.post_id = p.id AND t.account_id = ?) >= 0", *in.AccountID)
 	}
@@ -216,7 +216,7 @@ func (q *listQuery) after(call operation.Call, cursor *string) error {
 func (q *listQuery) sql(limit int) (string, []any) {
 	return `SELECT p.id, p.status, p.excerpt, p.scheduled_at, p.submitted_at, p.published_at, p.series_id,
 		p.is_template FROM ` + q.from +
-		` WHERE ` + strings.Join(q.where, " AND ") + ` ORDER BY ` + q.order + db.Page(limit), q.args
+		` WHERE ` + strings.Join(q.where, " AND ") + ` ORDER BY ` + q.order + db.LimitClause(limit), q.args
 }
 
 // position returns where a page ends.
@@ -246,7 +246,7 @@ func (s *Service) accountsOf(ctx context.Context, team int64, page []listRow) ([
 	for i, r := range page {
 		args[1+i] = r.id
 	}
-	out, err := db.AllOf(ctx, s.db, 2*len(page), func(rows *sql.Rows, a *positionedAccount) error {
+	out, err := db.AllSized(ctx, s.db, 2*len(page), func(rows *sql.Rows, a *positionedAccount) error {
 		return rows.Scan(&a.post, &a.position, &a.ID, &a.Platform, &a.Username)
 	}, accountsQuery(len(page)), args...)
 	if err != nil {
@@ -260,7 +260,7 @@ func (s *Service) accountsOf(ctx context.Context, team int64, page []listRow) ([
 
 func accountsQuery(posts int) string {
 	return `SELECT t.post_id, t.position, t.account_id, a.platform, a.username FROM post_targets t
-		JOIN social_accounts a ON a.id = t.account_id AND a.team_id = ? WHERE t.post_id IN (` + db.Marks(posts) + `)`
+		JOIN social_accounts a ON a.id = t.account_id AND a.team_id = ? WHERE t.post_id IN (` + db.Placeholders(posts) + `)`
 }
 
 // accountsOfPost returns the accounts of one post of a page.

@@ -57,7 +57,7 @@ func (s *Service) ListDetails(ctx context.Context, team int64, ids []string) (ma
 		ELSE 0 END
 		FROM posts p LEFT JOIN post_media x ON x.post_id = p.id AND x.position = 0
 		LEFT JOIN media m ON m.id = x.media_id AND (m.thumbnail <> '' OR m.kind = 'video') WHERE p.team_id = ?
-		AND p.id IN (`+db.Marks(len(ids))+`)`, db.Args(team, ids)...)
+		AND p.id IN (`+db.Placeholders(len(ids))+`)`, db.Args(team, ids)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading details of posts: %w", err)
 	}

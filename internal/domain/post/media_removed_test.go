@@ -100,7 +100,7 @@ func TestASeriesLosesAFile(t *testing.T) {
 			t.Errorf("the template is %s, paused %v, with %v", p.Status, p.Series.Paused, p.Media)
 		}
 		call.Actor = &access.Actor{TeamID: act.TeamID, PersonID: act.PersonID,
-			Capabilities: access.OfRole(access.Viewer)}
+			Capabilities: access.RoleCapabilities(access.Viewer)}
 		if _, err := w.RemoveMedia(t.Context(), call, 1); !apierr.Is(err, apierr.PublishNotAllowed) {
 			t.Errorf("a viewer takes it out: %v", err)
 		}

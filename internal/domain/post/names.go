@@ -26,13 +26,13 @@ func (s *Service) Labels(ctx context.Context, team int64, ids []string) (map[str
 	}
 	scan := func(rows *sql.Rows, one *seen) error { return rows.Scan(&one.id, &one.text, &one.round) }
 	posts, err := db.All(ctx, s.db, scan, `SELECT id, excerpt, 0 FROM posts WHERE team_id = ? AND id IN (`+
-		db.Marks(len(ids))+`)`, db.Args(team, ids)...)
+		db.Placeholders(len(ids))+`)`, db.Args(team, ids)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the names of posts: %w", err)
 	}
 	clients, err := db.All(ctx, s.db, scan, `SELECT r.post_id, r.client_name, r.round FROM post_approvals r
 		JOIN posts p ON p.id = r.post_id
-		WHERE p.team_id = ? AND p.id IN (`+db.Marks(len(ids))+`) AND r.decided_at > 0`, db.Args(team, ids)...)
+		WHERE p.team_id = ? AND p.id IN (`+db.Placeholders(len(ids))+`) AND r.decided_at > 0`, db.Args(team, ids)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading who decided posts: %w", err)
 	}

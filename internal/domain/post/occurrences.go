@@ -237,7 +237,7 @@ func (s *Service) postsLeftFor(ctx context.Context, q db.Querier, p Record) (int
 	if err != nil {
 		return 0, fmt.Errorf("reading the zone of team %d: %w", p.TeamID, err)
 	}
-	first, next := teamtime.StartOfMonth(p.ScheduledAt, where)
+	first, next := teamtime.Month(p.ScheduledAt, where)
 	var used int64
 	err = q.QueryRow(ctx, `SELECT COUNT(*) FROM posts WHERE team_id = ? AND slot_at >= ? AND slot_at < ?
 		AND slot_at > 0 AND status <> 'draft' AND id <> ? AND NOT (occurs_at > 0 AND status = 'scheduled')`,

@@ -115,8 +115,8 @@ func (s *Service) writes() []operation.Operation {
 		operation.Define(operation.Spec{
 			Tool: "create_post", Method: http.MethodPost, Path: "/posts", Needs: access.Write,
 			Key: operation.KeyOptional, Success: http.StatusCreated,
-			Again:   operation.Noting(s.replayNotes),
-			Summary: "Draft a post",
+			OnRepeat: operation.WithNotes(s.replayNotes),
+			Summary:  "Draft a post",
 			Description: "Creates a draft with accounts from list_social_accounts and media from list_media. Nothing " +
 				"is sent to a network. A caption that is too long is refused, not shortened. Free of charge.",
 			Next: "Call validate_post, then schedule_post or publish_post when the user asks for it. Without an " +
@@ -127,39 +127,39 @@ func (s *Service) writes() []operation.Operation {
 		operation.Define(operation.Spec{
 			Tool: "update_post", Method: http.MethodPatch, Path: "/posts/{id}", Needs: access.Write,
 			Key: operation.KeyOptional, Times: []string{"scheduled_at"}, Success: http.StatusOK,
-			Also:    operation.When(access.Publish, "the post is scheduled", s.isScheduled),
-			Again:   operation.Noting(s.replayChangeNotes),
-			Summary: "Change a draft or a scheduled post",
+			Also:     operation.AlsoWhen(access.Publish, "the post is scheduled", s.isScheduled),
+			OnRepeat: operation.WithNotes(s.replayChangeNotes),
+			Summary:  "Change a draft or a scheduled post",
 			Description: "Changes the fields that are given; a list replaces the whole list. scheduled_at null " +
 				"clears " +
 				"the time of a draft. Changing an approved post sends it back for approval, which notes say. Returns " +
 				"the problems found after the change.",
 			Next: "Read the post with get_post first, because replaced content is lost. Fix blocking problems. " +
 				"wrong_state: the post was already submitted and cannot be changed.",
-			Final: true, Repeatable: true,
+			Destructive: true, Idempotent: true,
 			Example: operation.Example{Arguments: map[string]any{"id": exampleID, "scheduled_at": "2026-03-29T10:15"},
 				Data: PostChange{exampleFull, []PostProblem{}}},
 		}, s.change),
 		operation.Define(operation.Spec{
 			Tool: "cancel_post", Method: http.MethodPost, Path: "/posts/{post_id}/cancel", Needs: access.Write,
 			Key: operation.KeyOptional, Success: http.StatusOK,
-			Again:   operation.Noting(s.replayNotes),
-			Summary: "Cancel a scheduled post",
+			OnRepeat: operation.WithNotes(s.replayNotes),
+			Summary:  "Cancel a scheduled post",
 			Description: "Turns a scheduled post into a draft without a time; its content stays. For the template or " +
 				"an occurrence, the whole series is paused, which notes say; a person can resume it, or skip a " +
 				"single " +
 				"occurrence, in the app. A draft stays as it is. A submitted post is refused.",
 			Next: "Call schedule_post to schedule it again. wrong_state: the post was already submitted and " +
 				"cannot be recalled.",
-			Repeatable: true,
+			Idempotent: true,
 			Urgent:     true,
 			Example:    operation.Example{Arguments: map[string]any{"post_id": exampleID}, Data: exampleDraft()},
 		}, s.cancel),
 		operation.Define(operation.Spec{
 			Tool: "schedule_post", Method: http.MethodPost, Path: "/posts/{post_id}/schedule", Needs: access.Publish,
 			Key: operation.KeyOptional, Times: []string{"scheduled_at"}, Success: http.StatusOK,
-			Again:   operation.Noting(s.replayNotes),
-			Summary: "Schedule a draft",
+			OnRepeat: operation.WithNotes(s.replayNotes),
+			Summary:  "Schedule a draft",
 			Description: "The post goes out at that time without further confirmation, so call it only when the user " +
 				"asked for that time. A time without an offset is in the team's time zone; at most ten years ahead. " +
 				"Refused if the post needs approval, breaks a network's rule, or the month's posts are used up.",
@@ -167,7 +167,7 @@ func (s *Service) writes() []operation.Operation {
 				"awaiting_client_approval: the client must approve it in the app. plan_limit_reached: the month's " +
 				"posts are used up. wrong_state: already scheduled or sent; update_post changes the time of a " +
 				"scheduled post.",
-			Repeatable: true,
+			Idempotent: true,
 			Example: operation.Example{Arguments: map[string]any{"post_id": exampleID,
 				"scheduled_at": "2026-03-29T10:15"}, Data: exampleFull},
 		}, s.schedule),
@@ -182,7 +182,7 @@ func (s *Service) writes() []operation.Operation {
 			Next: "Follow the job with get_job until it is finished. get_post says why accounts failed. " +
 				"preflight_blocked: validate_post says what to fix. After provider_unavailable or internal_error, " +
 				"read the post before you call this again.",
-			Final: true, Repeatable: true,
+			Destructive: true, Idempotent: true,
 			Example: operation.Example{Arguments: map[string]any{"post_id": exampleID},
 				Data: Publication{Job: exampleJob}},
 		}, s.publish),
@@ -193,8 +193,8 @@ func (s *Service) writes() []operation.Operation {
 			Description: "Sends failed accounts again. Call it after the cause is fixed. Accounts that did not fail, " +
 				"have no retries left, were retried moments ago or are unconfirmed are skipped and listed with the " +
 				"reason.",
-			Next:  "Follow the job with get_job. wrong_state: the post has not been sent yet.",
-			Final: true,
+			Next:        "Follow the job with get_job. wrong_state: the post has not been sent yet.",
+			Destructive: true,
 			Example: operation.Example{Arguments: map[string]any{"post_id": exampleID},
 				Data: PublicationRetry{Job: exampleJob, Skipped: []PublicationRetrySkipped{{2, "not_failed"}}}},
 		}, s.retry),

@@ -122,7 +122,7 @@ func (s *Service) publication(ctx context.Context, tx *db.Tx, call operation.Cal
 	already bool) (operation.Answer[Publication], error) {
 	view, err := s.jobs.View(ctx, tx, call, j, job.GetInput{})
 	return operation.Answer[Publication]{Data: Publication{view.Data, already}, Untrusted: view.Untrusted,
-		App: "/posts/" + p.ID, Location: job.Location(j.ID), Said: summarizePublication(already, view.Data)}, err
+		App: "/posts/" + p.ID, Location: job.Location(j.ID), Summary: summarizePublication(already, view.Data)}, err
 }
 
 func (s *Service) checkPublishable(ctx context.Context, tx *db.Tx, call operation.Call, p Record) error {
@@ -197,7 +197,7 @@ func (s *Service) retry(
 		view, err := s.jobs.View(ctx, tx, call, j, job.GetInput{})
 		out = operation.Answer[PublicationRetry]{Data: PublicationRetry{view.Data, skipped}, Untrusted: view.Untrusted,
 			App: "/posts/" +
-				p.ID, Location: job.Location(j.ID), Said: summarizeRetry(len(again), skipped, view.Data)}
+				p.ID, Location: job.Location(j.ID), Summary: summarizeRetry(len(again), skipped, view.Data)}
 		return err
 	})
 	return out, err

@@ -18,7 +18,7 @@ func (s *Service) replayNotes(ctx context.Context, call operation.Call, kept Pos
 	case err != nil:
 		return nil, err
 	}
-	at := call.Maybe(p.ScheduledAt)
+	at := call.MomentOrNil(p.ScheduledAt)
 	sameTime := (at == nil) == (kept.ScheduledAt == nil) && (at == nil || at.UTC == kept.ScheduledAt.UTC)
 	if p.Status == kept.Status && sameTime {
 		return nil, nil

@@ -108,7 +108,7 @@ type PostProblem struct {
 func (s *Service) show(call operation.Call, p Record, quotes *operation.Quotes) Post {
 	out := Post{
 		ID: p.ID, Status: p.Status, Caption: p.Caption, Media: []PostMedia{}, Approval: p.Approval,
-		ScheduledAt: call.Maybe(p.ScheduledAt), PublishedAt: call.Maybe(p.PublishedAt),
+		ScheduledAt: call.MomentOrNil(p.ScheduledAt), PublishedAt: call.MomentOrNil(p.PublishedAt),
 		CreatedAt: call.Moment(p.CreatedAt), UpdatedAt: call.Moment(p.UpdatedAt),
 	}
 	for _, m := range p.Media {
@@ -121,13 +121,13 @@ func (s *Service) show(call operation.Call, p Record, quotes *operation.Quotes) 
 	if p.SeriesID != 0 {
 		r := p.Series
 		out.Recurrence = &PostRecurrence{p.SeriesID, p.IsTemplate, r.TemplateID, r.Rule, r.Timezone, r.Paused,
-			call.Maybe(r.NextAt)}
+			call.MomentOrNil(r.NextAt)}
 	}
 	out.Accounts = make([]PostAccount, len(p.Targets))
 	for i, t := range p.Targets {
 		out.Accounts[i] = PostAccount{
 			ID: t.AccountID, Platform: t.Platform, Username: t.Username, State: t.State,
-			PublishedAt: call.Maybe(t.PublishedAt), Permalink: t.Permalink, Caption: t.Caption, MediaIDs: t.mediaIDs(),
+			PublishedAt: call.MomentOrNil(t.PublishedAt), Permalink: t.Permalink, Caption: t.Caption, MediaIDs: t.mediaIDs(),
 			ErrorCode: t.ErrorCode, Explanation: job.Message(t.ErrorCode), NetworkMessage: Quote(quotes, t.Platform,
 				t.Username, t.NetworkText),
 			RetriesLeft: s.limits.retriesLeft(t),
@@ -156,7 +156,7 @@ func Quote(quotes *operation.Quotes, platform, username, text string) *operation
 // answer returns the answer that contains a post.
 func (s *Service) answer(call operation.Call, p Record) operation.Answer[Post] {
 	var quotes operation.Quotes
-	out := operation.Answer[Post]{App: "/posts/" + p.ID, Data: s.show(call, p, &quotes), Said: p.summary(call)}
+	out := operation.Answer[Post]{App: "/posts/" + p.ID, Data: s.show(call, p, &quotes), Summary: p.summary(call)}
 	out.Untrusted = quotes
 	if slices.ContainsFunc(slices.Concat(append(mediaOfAll(p.Targets), p.Media)...), isDeleted) {
 		out.Notes = append(out.Notes, "A file of this post has been deleted from the library. media still lists it, "+

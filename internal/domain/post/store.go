@@ -198,7 +198,7 @@ func removeOtherTargets(ctx context.Context, tx *db.Tx, id string, accounts []in
 		args = append(args, a)
 	}
 	if _, err := tx.Exec(ctx, `DELETE FROM post_targets WHERE post_id = ? AND account_id NOT IN (`+
-		db.Marks(len(accounts))+`)`, args...); err != nil {
+		db.Placeholders(len(accounts))+`)`, args...); err != nil {
 		return fmt.Errorf("removing accounts from a post: %w", err)
 	}
 	return nil

@@ -16,8 +16,8 @@ func (w *env) says(t *testing.T, tool string, args map[string]any, parts ...stri
 	out, err := w.try(t, tool, args)
 	must(t, err)
 	for _, part := range parts {
-		if !strings.Contains(out.Said, part) {
-			t.Errorf("%s says %q, which lacks %q", tool, out.Said, part)
+		if !strings.Contains(out.Summary, part) {
+			t.Errorf("%s says %q, which lacks %q", tool, out.Summary, part)
 		}
 	}
 }
@@ -35,8 +35,8 @@ func TestWhatWasNotSentIsSaid(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.draft(t, "once", time.Time{})
 		its := map[string]any{"post_id": id}
-		if out, err := w.try(t, "publish_post", its); err != nil || out.Said != "" {
-			t.Errorf("the first time: %q (%v)", out.Said, err)
+		if out, err := w.try(t, "publish_post", its); err != nil || out.Summary != "" {
+			t.Errorf("the first time: %q (%v)", out.Summary, err)
 		}
 		w.says(t, "publish_post", its, "already_submitted", "nothing was sent again", "job social_post:")
 		w.says(t, "retry_post", its, "nothing was sent again", "Skipped accounts: 1; not_failed: 1 (account 1)")
@@ -44,8 +44,8 @@ func TestWhatWasNotSentIsSaid(t *testing.T) {
 		w.says(t, "retry_post", its, "nothing was sent again", "unconfirmed: 1 (account 1)")
 		w.wantSent(t, "once")
 		w.settle(t, id, post.Result{State: post.TargetFailed, ErrorCode: "network_error"})
-		if out, err := w.try(t, "retry_post", its); err != nil || out.Said != "" {
-			t.Errorf("what is sent again: %q (%v)", out.Said, err)
+		if out, err := w.try(t, "retry_post", its); err != nil || out.Summary != "" {
+			t.Errorf("what is sent again: %q (%v)", out.Summary, err)
 		}
 	})
 }

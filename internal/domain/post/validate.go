@@ -39,7 +39,7 @@ func (s *Service) validate(ctx context.Context, call operation.Call,
 	}
 	found := Validation{Problems: s.problems(call, p, in.AccountID), WaitsForApproval: p.awaitsApproval(),
 		PostsLeftThisMonth: left}
-	return operation.Answer[Validation]{App: "/posts/" + p.ID, Data: found, Said: p.summarizeValidation(found,
+	return operation.Answer[Validation]{App: "/posts/" + p.ID, Data: found, Summary: p.summarizeValidation(found,
 		in.AccountID)}, nil
 }
 
@@ -127,7 +127,7 @@ func (s *Service) postsLeft(ctx context.Context, q db.Querier, call operation.Ca
 	if limit == plan.Unlimited {
 		return plan.Unlimited, nil
 	}
-	first, next := teamtime.StartOfMonth(at, call.Zone)
+	first, next := teamtime.Month(at, call.Zone)
 	var used int64
 	err := q.QueryRow(ctx, `SELECT COUNT(*) FROM posts WHERE team_id = ? AND slot_at >= ? AND slot_at < ?
 		AND slot_at > 0 AND status <> 'draft'`, call.TeamID, db.Micros(first), db.Micros(next)).Scan(&used)

@@ -42,7 +42,7 @@ func (c *Calls) Operations(t plan.Terms) []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
 			Tool: "get_limits", Method: http.MethodGet, Path: "/limits", Needs: access.Read, Success: http.StatusOK,
-			Uncounted: true,
+			Unmetered: true,
 			Summary:   "Get plan limits",
 			Description: "Returns the team's plan, its limits, whether it includes API and tool access, and the free " +
 				"calls left today. Call it after plan_limit_reached or daily_call_limit_reached, and before a task " +

@@ -12,7 +12,7 @@ import (
 // askLimits calls get_limits and gives its data as clients see it.
 func (w callDay) askLimits(t *testing.T, c *Calls, name string, freeCalls int64) (map[string]any, error) {
 	t.Helper()
-	op := operation.NewRegistry(c.Operations(plan.Shipped())).Tool("get_limits")
+	op := operation.NewRegistry(c.Operations(plan.Default())).Tool("get_limits")
 	actor := w.berlin(freeCalls)
 	actor.Plan = name
 	result, err := op.Run(t.Context(),

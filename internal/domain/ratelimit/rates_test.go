@@ -21,7 +21,7 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 func TestRates(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(start)
-	rates := inMemory(t, plan.Shipped().Limits, clock)
+	rates := inMemory(t, plan.Default().Limits, clock)
 	take := func() pipeline.Rate { return rates.Take(t.Context(), pipeline.PerCredential, 7) }
 	rate := pipeline.Rate{Scope: "credential", Quota: 30, Window: 15 * time.Second}
 
@@ -46,7 +46,7 @@ func TestRates(t *testing.T) {
 
 func TestRatesAreApart(t *testing.T) {
 	t.Parallel()
-	rates := inMemory(t, plan.Shipped().Limits, testkit.NewClock(start))
+	rates := inMemory(t, plan.Default().Limits, testkit.NewClock(start))
 	for _, want := range []pipeline.Rate{
 		{Scope: pipeline.PerCredential, Quota: 30, Window: 15 * time.Second, Reset: 500 * time.Millisecond},
 		{Scope: pipeline.PerConnection, Quota: 20, Window: 20 * time.Second, Reset: time.Second},
@@ -71,13 +71,13 @@ func TestRatesThatAreNone(t *testing.T) {
 		"nothing": {}, "no burst": {PerMinute: 10}, "no rate": {Burst: 10}, "less than nothing": {PerMinute: -1, Burst: 10},
 		"more than one in a nanosecond": {PerMinute: 100_000_000_000, Burst: 1},
 	} {
-		limits := plan.Shipped().Limits
+		limits := plan.Default().Limits
 		limits.Writes = rate
 		if _, err := ratelimit.NewRates(limits, ratelimit.RatesOptions{}); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if _, err := ratelimit.NewRates(plan.Shipped().Faster(1000).Limits, ratelimit.RatesOptions{}); err != nil {
+	if _, err := ratelimit.NewRates(plan.Default().ScaleRates(1000).Limits, ratelimit.RatesOptions{}); err != nil {
 		t.Errorf("fast limits: %v", err)
 	}
 }
@@ -150,7 +150,7 @@ func TestRatesLeakLikeABucket(t *testing.T) {
 
 func TestRatesInMemoryAreNotShared(t *testing.T) {
 	t.Parallel()
-	rates := inMemory(t, plan.Shipped().Limits, testkit.NewClock(start))
+	rates := inMemory(t, plan.Default().Limits, testkit.NewClock(start))
 	if configured, answering := rates.Shared(t.Context()); configured || answering {
 		t.Errorf("shared: %t, %t", configured, answering)
 	}
@@ -158,7 +158,7 @@ func TestRatesInMemoryAreNotShared(t *testing.T) {
 
 func BenchmarkTake(b *testing.B) {
 	for name, callers := range map[string]int64{"one caller": 1, "1000 callers": 1000, "more callers than are kept": 100_000} {
-		rates, err := ratelimit.NewRates(plan.Shipped().Faster(100_000).Limits, ratelimit.RatesOptions{})
+		rates, err := ratelimit.NewRates(plan.Default().ScaleRates(100_000).Limits, ratelimit.RatesOptions{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -61,8 +61,8 @@ func (s *Service) createPrice(ctx context.Context, call operation.Call, in Creat
 	if err != nil || r.isAvailable(call.Now) || r.isBeingCreated() {
 		return 0, err
 	}
-	if call.Ahead != nil {
-		return 0, s.sourceUnreachable(ctx, call.Ahead)
+	if call.PrecheckErr != nil {
+		return 0, s.sourceUnreachable(ctx, call.PrecheckErr)
 	}
 	return s.createCost(in.Type), nil
 }

@@ -142,7 +142,7 @@ func (s *Service) addFindings(ctx context.Context, call operation.Call, r record
 	}
 	d.Hashtag, d.Engagement, d.Score, d.TopHashtags, d.TopWords, d.BestTime = found.Hashtag, &found.Engagement,
 		found.Score, found.TopHashtags, found.TopWords, found.BestTime
-	d.MeasuredAt, out.Notes = call.Maybe(r.measuredAt), notes
+	d.MeasuredAt, out.Notes = call.MomentOrNil(r.measuredAt), notes
 	sections := found.sections()
 	for _, section := range sections {
 		d.SectionsAvailable = append(d.SectionsAvailable, section.name)
@@ -272,7 +272,7 @@ func (s *Service) readPostPage(ctx context.Context, call operation.Call, r recor
 
 func toPost(call operation.Call, r record, p shownPost, quotes *operation.Quotes) ReportPost {
 	from := operation.Source{Kind: "caption", Platform: r.platform, URL: p.URL}
-	out := ReportPost{ID: p.ID, URL: p.URL, TakenAt: call.Maybe(p.TakenAt), Format: p.Format, Likes: p.Likes,
+	out := ReportPost{ID: p.ID, URL: p.URL, TakenAt: call.MomentOrNil(p.TakenAt), Format: p.Format, Likes: p.Likes,
 		Comments: p.Comments, Shares: p.Shares, Views: p.Views, DurationSeconds: p.Duration.Seconds()}
 	if r.kind == Profile {
 		from.Account = r.subject

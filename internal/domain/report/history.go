@@ -95,7 +95,7 @@ func (s *Service) addBestPosts(ctx context.Context, report string, best []Best, 
 		args, of[best[i].ID] = append(args, best[i].ID), &best[i]
 	}
 	found, err := db.All(ctx, s.db, scanPost, `SELECT `+postColumns+` FROM report_posts WHERE report_id = ?
-		AND shown = ? AND post IN (`+db.Marks(len(best))+`)`, args...)
+		AND shown = ? AND post IN (`+db.Placeholders(len(best))+`)`, args...)
 	if err != nil {
 		return fmt.Errorf("reading the best posts of report %s: %w", report, err)
 	}

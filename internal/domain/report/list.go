@@ -47,7 +47,7 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 	if err != nil {
 		return out, err
 	}
-	found, err := db.AllOf(ctx, s.db, in.Limit+1, func(rows *sql.Rows, r *record) error { return r.scan(rows.Scan) },
+	found, err := db.AllSized(ctx, s.db, in.Limit+1, func(rows *sql.Rows, r *record) error { return r.scan(rows.Scan) },
 		text, args...)
 	if err != nil {
 		return out, fmt.Errorf("listing reports: %w", err)
@@ -64,7 +64,7 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 
 func entry(call operation.Call, r record) ReportEntry {
 	return ReportEntry{ID: r.id, Kind: r.kind, Subject: r.subject, Status: r.status, Platform: r.platform,
-		RefreshedAt: call.Maybe(r.refreshedAt), AvailableUntil: call.Maybe(r.availableUntil), Tracked: r.tracked}
+		RefreshedAt: call.MomentOrNil(r.refreshedAt), AvailableUntil: call.MomentOrNil(r.availableUntil), Tracked: r.tracked}
 }
 
 // availableCondition selects reports that have not expired. It is written so that no index matches it: PostgreSQL would
@@ -74,7 +74,7 @@ const availableCondition = "CASE WHEN available_until = 0 OR tracked = 1 THEN 1 
 
 // page returns the query for a page of the list.
 func (s *Service) page(call operation.Call, in ListInput) (string, []any, error) {
-	where, args := []string{"team_id = " + db.SomeTeam, availableCondition}, []any{call.TeamID, db.Micros(call.Now)}
+	where, args := []string{"team_id = " + db.TeamPlaceholder, availableCondition}, []any{call.TeamID, db.Micros(call.Now)}
 	add := func(condition string, value any) { where, args = append(where, condition), append(args, value) }
 	if in.Type != "" {
 		add("kind = ?", in.Type)
@@ -102,7 +102,7 @@ func (s *Service) page(call operation.Call, in ListInput) (string, []any, error)
 		add("id < ?", position)
 	}
 	// Rows are large, so the page is found in a covering index first.
-	found := `SELECT id FROM reports WHERE ` + strings.Join(where, " AND ") + ` ORDER BY id DESC` + db.Page(in.Limit)
+	found := `SELECT id FROM reports WHERE ` + strings.Join(where, " AND ") + ` ORDER BY id DESC` + db.LimitClause(in.Limit)
 	return `SELECT ` + columns + ` FROM reports WHERE id IN (` + found + `) ORDER BY id DESC`, args, nil
 }
 

@@ -52,10 +52,10 @@ func (s *Service) Operations() []operation.Operation {
 		operation.Define(operation.Spec{
 			Tool: "create_report", Method: http.MethodPost, Path: "/reports", Needs: access.Spend,
 			Key: operation.KeyRequired, Success: http.StatusAccepted, Networks: true,
-			Also:    operation.When(access.Write, "a report is made", requiresWrite),
-			Price:   operation.Costs(0, max(p.ProfileReport, p.HashtagReport), s.createPrice),
-			Ahead:   operation.Beforehand(s.checkSource),
-			Summary: "Create a report",
+			Also:     operation.AlsoWhen(access.Write, "a report is made", requiresWrite),
+			Price:    operation.PriceRange(0, max(p.ProfileReport, p.HashtagReport), s.createPrice),
+			Precheck: operation.NewPrecheck(s.checkSource),
+			Summary:  "Create a report",
 			Description: "Starts a report on a public profile or, on Instagram, a hashtag. Use it only for figures " +
 				"that no report in list_reports has. An existing report, or one being created, is returned without " +
 				"charge. A failed report is refunded. The finished job names the report.",
@@ -69,7 +69,7 @@ func (s *Service) Operations() []operation.Operation {
 		operation.Define(operation.Spec{
 			Tool: "refresh_report", Method: http.MethodPost, Path: "/reports/{type}/{id}/refresh", Needs: access.Spend,
 			Key: operation.KeyRequired, Success: http.StatusAccepted, Networks: true,
-			Price:   operation.Costs(0, max(p.ProfileRefresh, p.HashtagRefresh), s.refreshPrice),
+			Price:   operation.PriceRange(0, max(p.ProfileRefresh, p.HashtagRefresh), s.refreshPrice),
 			Summary: "Refresh a report",
 			Description: "Fetches current figures and extends the report's data window. Use it when refreshed_at is " +
 				"too old for the question. A refresh that fetches nothing is refunded. A person must wait a short " +
@@ -84,7 +84,7 @@ func (s *Service) Operations() []operation.Operation {
 			Tool: "set_report_tracking", Method: http.MethodPut, Path: "/reports/{type}/{id}/tracking",
 			Needs: access.Spend, Key: operation.KeyRequired, Success: http.StatusOK,
 			Reaches: operation.ReachesWhen(s.trackCallsSource),
-			Price:   operation.Costs(0, p.HashtagRefresh, s.trackPrice).Repeating(recurring),
+			Price:   operation.PriceRange(0, p.HashtagRefresh, s.trackPrice).WithRecurring(recurring),
 			Summary: "Turn report tracking on or off",
 			Description: "Turns automatic refreshes of a report on or off. While tracking is on, every automatic " +
 				"refresh is charged without a further call. Turning it on charges the first refresh of a hashtag " +

@@ -54,7 +54,7 @@ func insertPosts(ctx context.Context, tx *db.Tx, report, shown string, posts []p
 		args = append(args, report, shown, p.ID, db.Micros(p.TakenAt), p.Format, p.Caption, p.URL, p.Likes, p.Comments,
 			p.Shares, p.Views, p.Duration.Microseconds())
 	}
-	row := "(" + db.Marks(12) + ")"
+	row := "(" + db.Placeholders(12) + ")"
 	_, err := tx.Exec(ctx,
 		`INSERT INTO report_posts (report_id, shown, post, taken_at, format, caption, url, likes, comments, shares,
 		views, duration) VALUES `+

@@ -138,7 +138,7 @@ func (s *Service) track(
 // trackingAnswer returns the response to a change.
 func (s *Service) trackingAnswer(call operation.Call, r record) operation.Answer[ReportTracking] {
 	now := s.tracking(call, r)
-	return operation.Answer[ReportTracking]{Data: now, App: "/reports/" + r.id, Said: now.summary()}
+	return operation.Answer[ReportTracking]{Data: now, App: "/reports/" + r.id, Summary: now.summary()}
 }
 
 // summary describes the tracking and what it costs.
@@ -163,7 +163,7 @@ func formatInterval(days int) string {
 }
 
 func (s *Service) tracking(call operation.Call, r record) ReportTracking {
-	return ReportTracking{Enabled: r.tracked, FrequencyDays: r.frequency, NextRefreshAt: call.Maybe(r.nextRefresh),
+	return ReportTracking{Enabled: r.tracked, FrequencyDays: r.frequency, NextRefreshAt: call.MomentOrNil(r.nextRefresh),
 		CreditsPerRefresh: s.refreshCost(r.kind)}
 }
 
@@ -224,7 +224,7 @@ func (s *Service) disableTracking(ctx context.Context, tx *db.Tx, r *record, rea
 // DisableTracking turns off tracking of reports for a person whose role may spend, even while spending is paused:
 // recurring charges must always be stoppable. It returns how many were tracked.
 func (s *Service) DisableTracking(ctx context.Context, call operation.Call, reports ...Named) (int, error) {
-	if !slices.Contains(access.OfRole(call.Role), access.Spend) {
+	if !slices.Contains(access.RoleCapabilities(call.Role), access.Spend) {
 		return 0, call.Require(access.Spend)
 	}
 	disabled := 0

@@ -285,7 +285,7 @@ func TestProfile(t *testing.T) {
 			p != (team.Profile{Name: "Hafen", Timezone: "Asia/Tokyo", Language: "de-AT", KeepOriginals: true}) {
 			t.Errorf("%+v (%v)", p, err)
 		}
-		events, err := auditlog.List(ctx, w.db, w.team.ID, auditlog.Page{Kind: "team.changed", Most: 5})
+		events, err := auditlog.List(ctx, w.db, w.team.ID, auditlog.Page{Kind: "team.changed", Limit: 5})
 		if err != nil || len(events) != 1 || events[0].Detail["keep_originals"] != true ||
 			events[0].Person != "adm@example.com" || events[0].Detail["timezone"] != "Asia/Tokyo" ||
 			events[0].Detail["renamed"] != true {

@@ -43,6 +43,6 @@ func (s *Service) InApp(ctx context.Context, person, team int64) (*access.Actor,
 	if paused.Paused {
 		a.Gates.PausedKinds = []access.Capability{access.Write, access.Publish, access.Spend}
 	}
-	a.Capabilities = slices.DeleteFunc(access.OfRole(a.Role), a.IsPaused)
+	a.Capabilities = slices.DeleteFunc(access.RoleCapabilities(a.Role), a.IsPaused)
 	return &a, nil
 }

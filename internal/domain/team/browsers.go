@@ -52,7 +52,7 @@ func knownTokens(ctx context.Context, q db.Querier, browser string, now time.Tim
 		known[*person] = tokens[string(hash)]
 		return err
 	}, `SELECT k.person_id, k.token_hash FROM known_browsers k JOIN people p ON p.id = k.person_id AND p.epoch = k.epoch
-		WHERE k.used_at > ? AND k.token_hash IN (`+db.Marks(len(args)-1)+`)`, args...)
+		WHERE k.used_at > ? AND k.token_hash IN (`+db.Placeholders(len(args)-1)+`)`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("looking up a browser: %w", err)
 	}

@@ -86,7 +86,7 @@ func (s *Service) Connect(ctx context.Context, tx *db.Tx, n NewConnection) (int6
 		return 0, fmt.Errorf("making a connection: %w", err)
 	}
 	var made int64
-	level := access.Holding(n.Capabilities)
+	level := access.LevelIncluding(n.Capabilities)
 	err := tx.QueryRow(ctx,
 		`INSERT INTO api_keys (team_id, person_id, kind, name, level, capabilities, client_id, client_host, hash,
 		created_at, daily_credits) VALUES (?, ?, 'assistant', ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,

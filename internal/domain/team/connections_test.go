@@ -433,7 +433,7 @@ func TestConnectionEvents(t *testing.T) {
 		if err := w.RevokeKey(ctx, first); err != nil {
 			t.Fatal(err)
 		}
-		events, err := auditlog.List(ctx, w.db, w.team.ID, auditlog.Page{Most: 5})
+		events, err := auditlog.List(ctx, w.db, w.team.ID, auditlog.Page{Limit: 5})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -118,7 +118,7 @@ func lose(ctx context.Context, tx *db.Tx, team, person int64, why, which string)
 var publishing = func() string {
 	var names []string
 	for _, r := range access.Roles() {
-		if r.Publishes() {
+		if r.CanPublish() {
 			names = append(names, "'"+string(r)+"'")
 		}
 	}
@@ -130,7 +130,7 @@ func disconnectDemoted(ctx context.Context, tx *db.Tx, team, person int64, role 
 	switch {
 	case role == access.Client:
 		return lose(ctx, tx, team, person, lostRole, `kind = 'assistant'`)
-	case !role.Publishes():
+	case !role.CanPublish():
 		return lose(ctx, tx, team, person, lostRole,
 			`kind = 'assistant' AND EXISTS (SELECT 1 FROM memberships m WHERE m.team_id = api_keys.team_id AND m.person_id = api_keys.person_id AND m.role IN (`+publishing+`))`)
 	}

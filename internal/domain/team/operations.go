@@ -38,7 +38,7 @@ func Operations() []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
 			Tool: "get_identity", Method: http.MethodGet, Path: "/me", Needs: access.Read, Success: http.StatusOK,
-			Uncounted: true,
+			Unmetered: true,
 			Summary:   "Get the identity of the key",
 			Description: "Returns the person and team that the key acts for, the person's role, the key's capabilities, " +
 				"and the team's time zone and content language. Call it first: capabilities shows which operations " +

@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-var errNobodyRuns = apierr.Refusal("this is the only person who runs the service and can sign in; give somebody else " +
+var errNobodyRuns = apierr.OperatorError("this is the only person who runs the service and can sign in; give somebody else " +
 	"that right first (pressroom admin people operator EMAIL --on), or repeat this with --force")
 
 // running counts who is an operator and can sign in: who is not on hold, and in a team that is not being deleted.

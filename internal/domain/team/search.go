@@ -107,7 +107,7 @@ func (s *Service) FindTeams(ctx context.Context, q Search) (Found[Team], error) 
 	if err != nil {
 		return Found[Team]{}, fmt.Errorf("looking for a team by its number: %w", err)
 	}
-	hits, err := db.AllOf(ctx, s.db, q.Most+1, scanTeam,
+	hits, err := db.AllSized(ctx, s.db, q.Most+1, scanTeam,
 		`SELECT `+teamColumns+
 			` FROM teams WHERE id > ? AND id <= ? AND LOWER(name) LIKE ? ESCAPE '\' ORDER BY id LIMIT ?`, q.After, last,
 		q.pattern(), q.Most+1)
@@ -142,7 +142,7 @@ func (s *Service) FindPeople(ctx context.Context, q Search) (Found[Person], erro
 	if err != nil {
 		return Found[Person]{}, fmt.Errorf("looking for a person by number or address: %w", err)
 	}
-	hits, err := db.AllOf(ctx, s.db, q.Most+1, scanPerson,
+	hits, err := db.AllSized(ctx, s.db, q.Most+1, scanPerson,
 		`SELECT `+personColumns+
 			` FROM people WHERE id > ? AND id <= ? AND (LOWER(name) LIKE ? ESCAPE '\' OR email LIKE ? ESCAPE '\')
 		ORDER BY id LIMIT ?`,

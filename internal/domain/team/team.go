@@ -100,7 +100,9 @@ var errAddress = apierr.Invalid(apierr.NotAllowedValue, "name", "A name must not
 func holdsAddress(name string) bool { return strings.Contains(name, "://") }
 
 // invalid refuses what the operator asked for; the text says what to mend.
-func invalid(format string, args ...any) error { return apierr.Refusal(fmt.Sprintf(format, args...)) }
+func invalid(format string, args ...any) error {
+	return apierr.OperatorError(fmt.Sprintf(format, args...))
+}
 
 // AddPerson creates a person. The password may be empty: such a person cannot sign in yet.
 func (s *Service) AddPerson(ctx context.Context, name, email, password string) (Person, error) {

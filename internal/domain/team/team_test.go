@@ -33,7 +33,7 @@ func each(t *testing.T, run func(t *testing.T, w world)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := team.New(d, guesses, plan.Shipped())
+		s := team.New(d, guesses, plan.Default())
 		owner, err := s.AddPerson(t.Context(), "Ada", "Ada@Example.com", "correct horse quartz")
 		if err != nil {
 			t.Fatal(err)
@@ -222,7 +222,7 @@ func TestPlansThatTheTermsLack(t *testing.T) {
 		if err := w.CheckPlans(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		narrow := plan.Shipped()
+		narrow := plan.Default()
 		narrow.Plans = narrow.Plans[:1]
 		if err := team.New(w.db, nil, narrow).CheckPlans(t.Context()); err == nil || !strings.Contains(err.Error(),
 			`"team"`) {

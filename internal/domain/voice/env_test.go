@@ -56,14 +56,14 @@ func each(t *testing.T, run func(w env)) {
 // newTeam returns a call by the owner of a new team.
 func (w env) newTeam(email, language string) operation.Call {
 	w.t.Helper()
-	teams := team.New(w.db, nil, plan.Shipped())
+	teams := team.New(w.db, nil, plan.Default())
 	owner, err := teams.AddPerson(w.t.Context(), "Ada", email, "")
 	w.must(err)
 	made, err := teams.AddTeam(w.t.Context(), team.Team{Name: "Harbour", Timezone: "Europe/Berlin", Language: language,
 		Plan: "agency"}, owner.ID)
 	w.must(err)
 	actor := access.Actor{TeamID: made.ID, PersonID: owner.ID, Role: access.Owner,
-		Capabilities: access.OfRole(access.Owner), Zone: time.UTC, Language: language, Plan: "agency"}
+		Capabilities: access.RoleCapabilities(access.Owner), Zone: time.UTC, Language: language, Plan: "agency"}
 	return operation.Call{Actor: &actor, RequestID: "r1", Now: w.clock.Now()}
 }
 

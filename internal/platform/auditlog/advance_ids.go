@@ -10,14 +10,14 @@ import (
 // minAdvance is the smallest distance by which event ids are advanced.
 const minAdvance = 1_000_000
 
-// Ahead advances the sequence of event ids to the current Unix time in milliseconds, and by at least minAdvance. A
+// AdvanceIDs advances the sequence of event ids to the current Unix time in milliseconds, and by at least minAdvance. A
 // database that was restored or copied would otherwise reuse ids that log consumers have already read. As fewer than
 // a thousand events per second are recorded on average, the next call advances past every id used in between. The
 // function exec runs a statement in the transaction that detected the restore.
-func Ahead(exec func(query string, args ...any) error, postgres bool, now time.Time) error {
+func AdvanceIDs(exec func(query string, args ...any) error, postgres bool, now time.Time) error {
 	var err error
 	if postgres {
-		err = exec(`SELECT ` + NextAhead(fmt.Sprint(db.Micros(now))))
+		err = exec(`SELECT ` + NextIDExpr(fmt.Sprint(db.Micros(now))))
 	} else {
 		err = exec(`INSERT INTO sqlite_sequence (name, seq) SELECT 'events', 0
 			WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'events')`)
@@ -32,9 +32,9 @@ func Ahead(exec func(query string, args ...any) error, postgres bool, now time.T
 	return nil
 }
 
-// NextAhead returns a PostgreSQL expression that does what Ahead does and yields the id of the next event. The
+// NextIDExpr returns a PostgreSQL expression that does what AdvanceIDs does and yields the id of the next event. The
 // argument is an SQL expression for the current Unix time in microseconds.
-func NextAhead(micros string) string {
+func NextIDExpr(micros string) string {
 	return fmt.Sprintf(`setval(pg_get_serial_sequence('events', 'id'),
 		GREATEST((SELECT COALESCE(MAX(id), 0) FROM events) + %d, (%s) / 1000))`, minAdvance, micros)
 }

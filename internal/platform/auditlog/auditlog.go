@@ -23,19 +23,19 @@ func By(call operation.Call) Actor {
 	return Actor{PersonID: call.PersonID, KeyID: call.KeyID, RequestID: call.RequestID}
 }
 
-type operatingKey struct{}
+type operatorKey struct{}
 
-// Operating returns a context that carries the id of the operator who acts. Events recorded for the operator include
+// WithOperator returns a context that carries the id of the operator who acts. Events recorded for the operator include
 // it in their detail.
-func Operating(ctx context.Context, person int64) context.Context {
-	return context.WithValue(ctx, operatingKey{}, person)
+func WithOperator(ctx context.Context, person int64) context.Context {
+	return context.WithValue(ctx, operatorKey{}, person)
 }
 
 type browserKey struct{}
 
-// InBrowser returns a context that carries the display name of the browser a request came from. Events about people's
+// WithBrowser returns a context that carries the display name of the browser a request came from. Events about people's
 // own accounts include it in their detail.
-func InBrowser(ctx context.Context, name string) context.Context {
+func WithBrowser(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, browserKey{}, name)
 }
 
@@ -45,7 +45,7 @@ func Record(ctx context.Context, tx *db.Tx, team int64, by Actor, kind, subject 
 	if detail == nil {
 		detail = map[string]any{}
 	}
-	if operator, ok := ctx.Value(operatingKey{}).(int64); ok && by == (Actor{}) {
+	if operator, ok := ctx.Value(operatorKey{}).(int64); ok && by == (Actor{}) {
 		detail = maps.Clone(detail)
 		detail["operator"] = operator
 	}
@@ -57,7 +57,7 @@ func Record(ctx context.Context, tx *db.Tx, team int64, by Actor, kind, subject 
 	if err != nil {
 		return fmt.Errorf("encoding event %s: %w", kind, err)
 	}
-	e := db.Recorded{Team: team, Person: by.PersonID, Key: by.KeyID, Kind: kind, Subject: subject, Detail: raw}
+	e := db.Event{Team: team, Person: by.PersonID, Key: by.KeyID, Kind: kind, Subject: subject, Detail: raw}
 	err = tx.QueryRow(ctx,
 		`INSERT INTO events (team_id, at, person_id, key_id, request_id, kind, subject, detail)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,

@@ -47,9 +47,9 @@ func TestList(t *testing.T) {
 			}
 			return out
 		}
-		all := list(auditlog.Page{Most: 10})
-		keys := list(auditlog.Page{Kind: "key.created", Most: 2})
-		rest := list(auditlog.Page{Kind: "key.created", Most: 2, Before: keys[1].ID})
+		all := list(auditlog.Page{Limit: 10})
+		keys := list(auditlog.Page{Kind: "key.created", Limit: 2})
+		rest := list(auditlog.Page{Kind: "key.created", Limit: 2, BeforeID: keys[1].ID})
 		if diff := cmp.Diff(all[1:], append(keys, rest...)); diff != "" || len(all) != 4 {
 			t.Errorf("%d events; the last three are not those of keys: %s", len(all), diff)
 		}

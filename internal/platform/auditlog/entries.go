@@ -23,43 +23,43 @@ type Entry struct {
 	Detail    json.RawMessage `json:"detail"`
 }
 
-// Part selects events for the operator.
-type Part struct {
-	Team   int64     // only this team's; 0 for all events
-	Above  int64     // only events with a higher id
-	Below  int64     // only events with a lower id, instead of Above, when the newest come first; 0 for no limit
-	Oldest bool      // return the oldest first; otherwise the newest
-	Since  time.Time // only events recorded at or after this time; zero for no limit
-	UpTo   int64     // only events up to this id; 0 for no limit
-	Most   int       // maximum number of events
+// Filter selects events for the operator.
+type Filter struct {
+	Team        int64     // only this team's; 0 for all events
+	AfterID     int64     // only events with a higher id
+	BeforeID    int64     // only events with a lower id, instead of AfterID, when the newest come first; 0 for no limit
+	OldestFirst bool      // return the oldest first; otherwise the newest
+	Since       time.Time // only events recorded at or after this time; zero for no limit
+	UpToID      int64     // only events up to this id; 0 for no limit
+	Limit       int       // maximum number of events
 }
 
 // Entries returns events for the operator.
-func Entries(ctx context.Context, q db.Querier, part Part) ([]Entry, error) {
-	where, order, args := `id > ?`, `id`, []any{part.Above}
-	if !part.Oldest {
+func Entries(ctx context.Context, q db.Querier, filter Filter) ([]Entry, error) {
+	where, order, args := `id > ?`, `id`, []any{filter.AfterID}
+	if !filter.OldestFirst {
 		order = `id DESC`
-		if part.Below > 0 {
-			where, args = `id < ?`, []any{part.Below}
+		if filter.BeforeID > 0 {
+			where, args = `id < ?`, []any{filter.BeforeID}
 		}
 	}
-	if part.Team > 0 {
-		where, args = where+` AND team_id = ?`, append(args, part.Team)
+	if filter.Team > 0 {
+		where, args = where+` AND team_id = ?`, append(args, filter.Team)
 	}
-	if !part.Since.IsZero() {
-		where, args = where+` AND at >= ?`, append(args, db.Micros(part.Since))
+	if !filter.Since.IsZero() {
+		where, args = where+` AND at >= ?`, append(args, db.Micros(filter.Since))
 	}
-	if part.UpTo > 0 {
-		where, args = where+` AND id <= ?`, append(args, part.UpTo)
+	if filter.UpToID > 0 {
+		where, args = where+` AND id <= ?`, append(args, filter.UpToID)
 	}
-	out, err := db.AllOf(ctx, q, part.Most, func(rows *sql.Rows, e *Entry) error {
+	out, err := db.AllSized(ctx, q, filter.Limit, func(rows *sql.Rows, e *Entry) error {
 		var at int64
 		var detail string
 		err := rows.Scan(&e.ID, &at, &e.Team, &e.Person, &e.Key, &e.RequestID, &e.Kind, &e.Subject, &detail)
 		e.At, e.Detail = db.Time(at), json.RawMessage(detail)
 		return err
 	}, `SELECT id, at, team_id, person_id, key_id, request_id, kind, subject, detail FROM events WHERE `+where+
-		` ORDER BY `+order+` LIMIT ?`, append(args, part.Most)...)
+		` ORDER BY `+order+` LIMIT ?`, append(args, filter.Limit)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading events: %w", err)
 	}
@@ -83,7 +83,7 @@ func watermark(ctx context.Context, d *db.DB) (int64, error) {
 	id, err := newestID(ctx, d)
 	for below := id + 1; err == nil && below > 1; {
 		var entries []Entry
-		entries, err = Entries(ctx, d, Part{Below: below, Most: batchSize})
+		entries, err = Entries(ctx, d, Filter{BeforeID: below, Limit: batchSize})
 		below = 0
 		for _, e := range entries { // newest first
 			if e.At.After(limit) {
@@ -103,14 +103,14 @@ func newestID(ctx context.Context, d *db.DB) (int64, error) {
 }
 
 // Each calls yield once for each selected event up to the watermark, oldest first. It reads them in batches.
-func Each(ctx context.Context, d *db.DB, part Part, yield func(Entry) error) error {
+func Each(ctx context.Context, d *db.DB, filter Filter, yield func(Entry) error) error {
 	upTo, err := watermark(ctx, d)
 	if err != nil || upTo == 0 {
 		return err
 	}
-	part.Oldest, part.Below, part.UpTo, part.Most = true, 0, upTo, batchSize
+	filter.OldestFirst, filter.BeforeID, filter.UpToID, filter.Limit = true, 0, upTo, batchSize
 	for {
-		found, err := Entries(ctx, d, part)
+		found, err := Entries(ctx, d, filter)
 		if err != nil {
 			return err
 		}
@@ -119,9 +119,9 @@ func Each(ctx context.Context, d *db.DB, part Part, yield func(Entry) error) err
 				return err
 			}
 		}
-		if len(found) < part.Most {
+		if len(found) < filter.Limit {
 			return nil
 		}
-		part.Above = found[len(found)-1].ID
+		filter.AfterID = found[len(found)-1].ID
 	}
 }

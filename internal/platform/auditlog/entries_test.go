@@ -18,17 +18,17 @@ func record(ctx context.Context, tx *db.Tx, team int64, subject string) error {
 }
 
 // readSubjects returns the subjects of the selected events and the id to continue after.
-func readSubjects(t *testing.T, d *db.DB, part auditlog.Part) ([]string, int64) {
+func readSubjects(t *testing.T, d *db.DB, filter auditlog.Filter) ([]string, int64) {
 	t.Helper()
 	subjects := []string{}
-	err := auditlog.Each(t.Context(), d, part, func(e auditlog.Entry) error {
-		subjects, part.Above = append(subjects, e.Subject), e.ID
+	err := auditlog.Each(t.Context(), d, filter, func(e auditlog.Entry) error {
+		subjects, filter.AfterID = append(subjects, e.Subject), e.ID
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return subjects, part.Above
+	return subjects, filter.AfterID
 }
 
 // A reader that continues after the last id gets every event once, across batches, by team and by time.
@@ -38,7 +38,7 @@ func TestEach(t *testing.T) {
 		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 		began := clock.Now()
 		d := testkit.Open(t, url, clock)
-		if got, _ := readSubjects(t, d, auditlog.Part{}); len(got) != 0 {
+		if got, _ := readSubjects(t, d, auditlog.Filter{}); len(got) != 0 {
 			t.Errorf("from an empty log: %v", got)
 		}
 		want := []string{}
@@ -58,14 +58,14 @@ func TestEach(t *testing.T) {
 			}
 			clock.Advance(time.Hour)
 		}
-		all, last := readSubjects(t, d, auditlog.Part{})
+		all, last := readSubjects(t, d, auditlog.Filter{})
 		if diff := cmp.Diff(want, all); diff != "" {
 			t.Error(diff)
 		}
-		if rest, _ := readSubjects(t, d, auditlog.Part{Above: last}); len(rest) != 0 {
+		if rest, _ := readSubjects(t, d, auditlog.Filter{AfterID: last}); len(rest) != 0 {
 			t.Errorf("after the last: %v", rest)
 		}
-		if of, _ := readSubjects(t, d, auditlog.Part{Team: 2, Since: began.Add(time.Hour)}); len(of) != 700 || of[0] != "1/1" {
+		if of, _ := readSubjects(t, d, auditlog.Filter{Team: 2, Since: began.Add(time.Hour)}); len(of) != 700 || of[0] != "1/1" {
 			t.Errorf("%d events of team 2 from the second hour on, the first is %v", len(of), of[:min(1, len(of))])
 		}
 	})
@@ -95,13 +95,13 @@ func TestEachSkipsNoLateCommit(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		early, last := readSubjects(t, d, auditlog.Part{})
+		early, last := readSubjects(t, d, auditlog.Filter{})
 		close(end)
 		if err := <-ended; err != nil {
 			t.Fatal(err)
 		}
 		clock.Advance(3 * time.Minute)
-		late, _ := readSubjects(t, d, auditlog.Part{Above: last})
+		late, _ := readSubjects(t, d, auditlog.Filter{AfterID: last})
 		if diff := cmp.Diff([]string{"slow", "quick"}, append(early, late...)); diff != "" {
 			t.Error(diff)
 		}

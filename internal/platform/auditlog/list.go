@@ -25,9 +25,9 @@ type Event struct {
 
 // Page selects events of a team.
 type Page struct {
-	Kind   string // only this kind; empty for every kind
-	Before int64  // only events with a lower id; 0 for no limit
-	Most   int    // maximum number of events
+	Kind     string // only this kind; empty for every kind
+	BeforeID int64  // only events with a lower id; 0 for no limit
+	Limit    int    // maximum number of events
 }
 
 // List returns a team's events, newest first.
@@ -36,15 +36,15 @@ func List(ctx context.Context, q db.Querier, team int64, page Page) ([]Event, er
 	if page.Kind != "" {
 		where, args = where+` AND e.kind = ?`, append(args, page.Kind)
 	}
-	if page.Before > 0 {
-		where, args = where+` AND e.id < ?`, append(args, page.Before)
+	if page.BeforeID > 0 {
+		where, args = where+` AND e.id < ?`, append(args, page.BeforeID)
 	}
-	out, err := db.AllOf(ctx, q, page.Most, scan,
+	out, err := db.AllSized(ctx, q, page.Limit, scan,
 		`SELECT e.id, e.at, COALESCE(p.name, ''), COALESCE(k.name, ''), CASE WHEN k.kind = 'assistant' THEN 1 ELSE 0
 		END, e.kind, e.subject, e.detail
 		FROM events e LEFT JOIN people p ON p.id = e.person_id LEFT
 		JOIN api_keys k ON k.id = e.key_id AND k.team_id = e.team_id
-		WHERE `+where+` ORDER BY e.id DESC LIMIT ?`, append(args, page.Most)...)
+		WHERE `+where+` ORDER BY e.id DESC LIMIT ?`, append(args, page.Limit)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the events of team %d: %w", team, err)
 	}

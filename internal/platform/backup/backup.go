@@ -23,10 +23,10 @@ import (
 const Format = 1
 
 const (
-	manifestName = "manifest.json"
-	filesName    = "files"
-	databaseName = "database-" // prefix of the snapshot's folder; the time follows
-	partEnd      = ".part"     // suffix of a folder or file that is not complete yet
+	manifestName   = "manifest.json"
+	filesName      = "files"
+	databasePrefix = "database-" // prefix of the snapshot's folder; the time follows
+	partSuffix     = ".part"     // suffix of a folder or file that is not complete yet
 )
 
 // Manifest describes the content of a backup.
@@ -70,15 +70,15 @@ type manifestFile struct {
 	Manifest json.RawMessage `json:"manifest"`
 }
 
-// ErrNone is returned for a folder without a complete backup.
-var ErrNone = errors.New("there is no complete backup")
+// ErrNoBackup is returned for a folder without a complete backup.
+var ErrNoBackup = errors.New("there is no complete backup")
 
-// Read returns the manifest of a backup. If there is none, the error is ErrNone.
+// Read returns the manifest of a backup. If there is none, the error is ErrNoBackup.
 func Read(folder string) (Manifest, error) {
 	var m Manifest
 	raw, err := os.ReadFile(filepath.Join(folder, manifestName)) //nolint:gosec // G304: the operator chooses the folder
 	if errors.Is(err, fs.ErrNotExist) {
-		return m, fmt.Errorf("%w in %s: it has no %s", ErrNone, folder, manifestName)
+		return m, fmt.Errorf("%w in %s: it has no %s", ErrNoBackup, folder, manifestName)
 	}
 	if err != nil {
 		return m, fmt.Errorf("reading the backup's manifest: %w", err)
@@ -118,10 +118,10 @@ func (m Manifest) write(folder string) error {
 		return fmt.Errorf("writing the manifest: %w", err)
 	}
 	path := filepath.Join(folder, manifestName)
-	if err := writeSynced(path+partEnd, append(out, '\n')); err != nil {
+	if err := writeSynced(path+partSuffix, append(out, '\n')); err != nil {
 		return err
 	}
-	if err := os.Rename(path+partEnd, path); err != nil {
+	if err := os.Rename(path+partSuffix, path); err != nil {
 		return fmt.Errorf("renaming the manifest: %w", err)
 	}
 	return syncFolder(folder)

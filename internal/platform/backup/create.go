@@ -26,13 +26,13 @@ type Source struct {
 	Program     string   // version of the program
 }
 
-// Options are options of Make.
+// Options are options of Create.
 type Options struct {
 	Reread bool // verify the files of earlier backups in the folder, and replace damaged ones
 }
 
-// Made reports what a backup contains and what was done.
-type Made struct {
+// Result reports what a backup contains and what was done.
+type Result struct {
 	Folder      string    `json:"folder"`
 	MadeAt      time.Time `json:"made_at"`
 	SealingKeys []string  `json:"sealing_key_ids"` // the backup does not contain the keys
@@ -40,7 +40,7 @@ type Made struct {
 	Files       int       `json:"files"`
 	Copied      int       `json:"files_copied"` // the others were already in the folder
 	Bytes       int64     `json:"bytes_copied"`
-	Mended      []string  `json:"mended"`  // files that were damaged in the folder and were replaced
+	Repaired    []string  `json:"mended"`  // files that were damaged in the folder and were replaced
 	Damaged     []string  `json:"damaged"` // files whose content in the store is not what was uploaded
 	Missing     []string  `json:"missing"` // files that the database refers to but the store does not have
 }
@@ -48,21 +48,21 @@ type Made struct {
 // maxTries limits how often a backup restarts because files were deleted after the snapshot.
 const maxTries = 5
 
-var errGone = errors.New("the database refers to a file that the store does not have")
+var errFileMissing = errors.New("the database refers to a file that the store does not have")
 
-// Make backs up a running service to a folder, and creates the folder if necessary. Files that are missing in the store
-// are reported and do not fail the backup.
-func Make(ctx context.Context, from Source, folder string, opts Options) (Made, error) {
+// Create backs up a running service to a folder, and creates the folder if necessary. Files that are missing in the
+// store are reported and do not fail the backup.
+func Create(ctx context.Context, from Source, folder string, opts Options) (Result, error) {
 	if err := prepareFolder(folder); err != nil {
-		return Made{}, err
+		return Result{}, err
 	}
 	files, err := blob.Open(ctx, "file:"+filepath.Join(folder, filesName), blob.Options{})
 	if err != nil {
-		return Made{}, fmt.Errorf("opening the backup's files: %w", err)
+		return Result{}, fmt.Errorf("opening the backup's files: %w", err)
 	}
-	m := maker{
+	m := creator{
 		Source: from, Options: opts, folder: folder, files: files,
-		previous: map[string]File{}, done: map[string]File{}, mended: []string{},
+		previous: map[string]File{}, done: map[string]File{}, repaired: []string{},
 	}
 	if before, err := Read(folder); err == nil {
 		for _, f := range before.Files {
@@ -72,7 +72,7 @@ func Make(ctx context.Context, from Source, folder string, opts Options) (Made, 
 	for try := 1; ; try++ {
 		m.lastTry = try == maxTries
 		made, err := m.once(ctx)
-		if !errors.Is(err, errGone) || m.lastTry {
+		if !errors.Is(err, errFileMissing) || m.lastTry {
 			return made, err
 		}
 	}
@@ -89,7 +89,7 @@ func prepareFolder(folder string) error {
 	}
 	for _, e := range entries {
 		if name := e.Name(); name != filesName && name != LockName &&
-			!strings.HasPrefix(name, manifestName) && !strings.HasPrefix(name, databaseName) {
+			!strings.HasPrefix(name, manifestName) && !strings.HasPrefix(name, databasePrefix) {
 			return fmt.Errorf("%s contains %s, which is not part of a backup: use an empty folder or one with an "+
 				"earlier backup", folder, name)
 		}
@@ -100,7 +100,7 @@ func prepareFolder(folder string) error {
 // LockName is the name of the lock file that allows one backup at a time in a folder.
 const LockName = ".lock"
 
-type maker struct {
+type creator struct {
 	Source
 	Options
 
@@ -112,43 +112,43 @@ type maker struct {
 	now      time.Time
 	copied   int
 	bytes    int64
-	mended   []string
+	repaired []string
 }
 
 // fileRef is a file that the database refers to. The digest is empty if the database does not have it.
 type fileRef struct{ key, sha256 string }
 
-func (m *maker) once(ctx context.Context) (Made, error) {
+func (m *creator) once(ctx context.Context) (Result, error) {
 	m.now = m.DB.Now()
 	out := Manifest{
 		Format: Format, Program: m.Program, MadeAt: m.now, SealingKeys: m.SealingKeys, SealingKey: m.SealingKeys[0],
 		Files: []File{},
 	}
-	out.Database = Database{Kind: SQLite, Folder: databaseName + m.now.Format("20060102T150405.000000Z")}
+	out.Database = Database{Kind: SQLite, Folder: databasePrefix + m.now.Format("20060102T150405.000000Z")}
 	if m.DB.Postgres() {
 		out.Database.Kind = Postgres
 	}
-	part := filepath.Join(m.folder, out.Database.Folder+partEnd)
+	part := filepath.Join(m.folder, out.Database.Folder+partSuffix)
 	names, err := m.dump(ctx, part, &out.Database)
 	if err != nil {
-		return Made{}, errors.Join(err, os.RemoveAll(part))
+		return Result{}, errors.Join(err, os.RemoveAll(part))
 	}
 	failpoint.Point("after backup dump")
 	damaged, err := m.copyFiles(ctx, names, &out)
 	if err != nil {
-		return Made{}, errors.Join(err, os.RemoveAll(part))
+		return Result{}, errors.Join(err, os.RemoveAll(part))
 	}
 	failpoint.Point("after backup files")
-	if err := os.Rename(part, strings.TrimSuffix(part, partEnd)); err != nil {
-		return Made{}, fmt.Errorf("renaming the copy of the database: %w", err)
+	if err := os.Rename(part, strings.TrimSuffix(part, partSuffix)); err != nil {
+		return Result{}, fmt.Errorf("renaming the copy of the database: %w", err)
 	}
 	if err := out.write(m.folder); err != nil {
-		return Made{}, err
+		return Result{}, err
 	}
 	failpoint.Point("after backup manifest")
-	made := Made{
+	made := Result{
 		Folder: m.folder, MadeAt: out.MadeAt, SealingKeys: out.SealingKeys, Files: len(out.Files),
-		Copied: m.copied, Bytes: m.bytes, Mended: m.mended, Damaged: damaged,
+		Copied: m.copied, Bytes: m.bytes, Repaired: m.repaired, Damaged: damaged,
 		Missing: append([]string{}, out.Missing...),
 	}
 	for _, f := range out.Database.Files {
@@ -158,7 +158,7 @@ func (m *maker) once(ctx context.Context) (Made, error) {
 }
 
 // dump writes a snapshot of the database and returns the files that it refers to.
-func (m *maker) dump(ctx context.Context, dir string, d *Database) ([]fileRef, error) {
+func (m *creator) dump(ctx context.Context, dir string, d *Database) ([]fileRef, error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, fmt.Errorf("removing an incomplete copy of the database: %w", err)
 	}
@@ -237,12 +237,12 @@ const markerPrefix = "store/"
 
 // copyFiles copies files that the backup does not have yet and returns the keys of those that are damaged in the store.
 // A missing marker is an error, as the store then belongs to another database.
-func (m *maker) copyFiles(ctx context.Context, names []fileRef, out *Manifest) ([]string, error) {
+func (m *creator) copyFiles(ctx context.Context, names []fileRef, out *Manifest) ([]string, error) {
 	damaged := []string{}
 	for _, w := range names {
 		f, err := m.copyOnce(ctx, w)
 		switch {
-		case errors.Is(err, errGone) && m.lastTry && !strings.HasPrefix(w.key, markerPrefix):
+		case errors.Is(err, errFileMissing) && m.lastTry && !strings.HasPrefix(w.key, markerPrefix):
 			out.Missing = append(out.Missing, w.key)
 			continue
 		case err != nil:
@@ -256,7 +256,7 @@ func (m *maker) copyFiles(ctx context.Context, names []fileRef, out *Manifest) (
 }
 
 // copyOnce skips files that an earlier try has copied.
-func (m *maker) copyOnce(ctx context.Context, w fileRef) (File, error) {
+func (m *creator) copyOnce(ctx context.Context, w fileRef) (File, error) {
 	if f, ok := m.done[w.key]; ok {
 		return f, nil
 	}
@@ -279,7 +279,7 @@ const (
 
 // copyIfNeeded copies a file unless the folder has it from an earlier backup. It compares such a file's size and digest
 // with the manifest and the database. It reads the file again only if Options.Reread is set.
-func (m *maker) copyIfNeeded(ctx context.Context, w fileRef) (File, error) {
+func (m *creator) copyIfNeeded(ctx context.Context, w fileRef) (File, error) {
 	existing, state, err := m.inspect(ctx, w)
 	if err != nil || state == fileIntact {
 		return existing, err
@@ -289,7 +289,7 @@ func (m *maker) copyIfNeeded(ctx context.Context, w fileRef) (File, error) {
 		if state == fileUnverified {
 			return existing, nil
 		}
-		return File{}, fmt.Errorf("%w: %s (run pressroom admin audit to list all)", errGone, w.key)
+		return File{}, fmt.Errorf("%w: %s (run pressroom admin audit to list all)", errFileMissing, w.key)
 	}
 	if err != nil {
 		return File{}, err
@@ -297,13 +297,13 @@ func (m *maker) copyIfNeeded(ctx context.Context, w fileRef) (File, error) {
 	m.copied++
 	m.bytes += f.Size
 	if state == fileDamaged && (w.sha256 == "" || w.sha256 == f.SHA256) {
-		m.mended = append(m.mended, w.key)
+		m.repaired = append(m.repaired, w.key)
 	}
 	return f, nil
 }
 
 // inspect returns the file that the folder already has under a key, and its state.
-func (m *maker) inspect(ctx context.Context, w fileRef) (File, fileState, error) {
+func (m *creator) inspect(ctx context.Context, w fileRef) (File, fileState, error) {
 	r, err := m.files.Open(ctx, w.key)
 	if errors.Is(err, blob.ErrNotFound) {
 		return File{}, fileAbsent, nil
@@ -372,13 +372,13 @@ func copyBlob(ctx context.Context, from, to blob.Store, key string, replace bool
 }
 
 // prune removes what only earlier backups in the folder used.
-func (m *maker) prune(ctx context.Context, now Manifest) error {
+func (m *creator) prune(ctx context.Context, now Manifest) error {
 	entries, err := os.ReadDir(m.folder)
 	if err != nil {
 		return fmt.Errorf("reading the backup's folder: %w", err)
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), databaseName) && e.Name() != now.Database.Folder {
+		if strings.HasPrefix(e.Name(), databasePrefix) && e.Name() != now.Database.Folder {
 			if err := os.RemoveAll(filepath.Join(m.folder, e.Name())); err != nil {
 				return fmt.Errorf("removing an earlier copy of the database: %w", err)
 			}

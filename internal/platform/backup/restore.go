@@ -12,7 +12,7 @@ import (
 
 // RestoreFiles copies the backup's files to a store, which must be empty. Only files of this backup, from an
 // interrupted restore, may already be in it.
-func (w *Whole) RestoreFiles(ctx context.Context, to blob.Store) error {
+func (w *Archive) RestoreFiles(ctx context.Context, to blob.Store) error {
 	expected := map[string]bool{}
 	for _, f := range w.Files {
 		expected[f.Name] = true
@@ -39,7 +39,7 @@ func (w *Whole) RestoreFiles(ctx context.Context, to blob.Store) error {
 	return nil
 }
 
-func (w *Whole) restoreFile(ctx context.Context, to blob.Store, f File) error {
+func (w *Archive) restoreFile(ctx context.Context, to blob.Store, f File) error {
 	existing, err := to.Open(ctx, f.Name)
 	if err == nil {
 		found, err := digestFile(ctx, f.Name, existing)

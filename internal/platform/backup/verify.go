@@ -20,8 +20,8 @@ type Finding struct {
 	Text string `json:"text"`
 }
 
-// Whole is a backup that was opened for verification or a restore.
-type Whole struct {
+// Archive is a backup that was opened for verification or a restore.
+type Archive struct {
 	Manifest
 
 	folder string
@@ -29,28 +29,30 @@ type Whole struct {
 }
 
 // Open opens a backup for reading.
-func Open(ctx context.Context, folder string) (*Whole, error) {
+func Open(ctx context.Context, folder string) (*Archive, error) {
 	m, err := Read(folder)
 	if err != nil {
 		return nil, err
 	}
-	files, err := blob.Open(ctx, "file:"+filepath.Join(folder, filesName), blob.Options{Look: true})
+	files, err := blob.Open(ctx, "file:"+filepath.Join(folder, filesName), blob.Options{ReadOnly: true})
 	if err != nil {
 		return nil, fmt.Errorf("opening the backup's files: %w", err)
 	}
-	return &Whole{m, folder, files}, nil
+	return &Archive{m, folder, files}, nil
 }
 
-// Dump returns the folder with the snapshot of the database.
-func (w *Whole) Dump() string { return filepath.Join(w.folder, filepath.Base(w.Database.Folder)) }
+// DatabaseFolder returns the folder with the snapshot of the database.
+func (w *Archive) DatabaseFolder() string {
+	return filepath.Join(w.folder, filepath.Base(w.Database.Folder))
+}
 
 const repairHint = "run pressroom admin backup --reread with this folder to copy it from the installation again"
 
 // Verify reads every byte of a backup and compares it with the manifest, and the manifest with the database.
-func (w *Whole) Verify(ctx context.Context) ([]Finding, error) {
+func (w *Archive) Verify(ctx context.Context) ([]Finding, error) {
 	found := []Finding{}
 	for _, f := range w.Database.Files {
-		size, sum, err := measureFile(ctx, filepath.Join(w.Dump(), filepath.Base(f.Name)))
+		size, sum, err := measureFile(ctx, filepath.Join(w.DatabaseFolder(), filepath.Base(f.Name)))
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -72,7 +74,7 @@ func (w *Whole) Verify(ctx context.Context) ([]Finding, error) {
 	return w.checkDatabase(ctx)
 }
 
-func (w *Whole) measure(ctx context.Context, key string) (int64, string, error) {
+func (w *Archive) measure(ctx context.Context, key string) (int64, string, error) {
 	r, err := w.files.Open(ctx, key)
 	if err != nil {
 		return 0, "", fmt.Errorf("opening %s: %w", key, err)
@@ -102,10 +104,10 @@ func (f File) compare(size int64, sum string, err error) []Finding {
 
 // checkDatabase reads the database and returns files that it refers to but that the backup does not have. A dump of
 // PostgreSQL cannot be queried without a server, so only its rows are counted.
-func (w *Whole) checkDatabase(ctx context.Context) ([]Finding, error) {
+func (w *Archive) checkDatabase(ctx context.Context) ([]Finding, error) {
 	found := []Finding{}
 	if w.Database.Kind == Postgres {
-		if err := db.CheckDump(w.Dump(), countLines); err != nil {
+		if err := db.CheckDump(w.DatabaseFolder(), countLines); err != nil {
 			found = append(found, Finding{"unreadable", w.Database.Folder, err.Error()})
 		}
 		return found, nil
@@ -117,7 +119,7 @@ func (w *Whole) checkDatabase(ctx context.Context) ([]Finding, error) {
 	for _, name := range w.Missing { // already reported when the backup was created
 		has[name] = true
 	}
-	err := db.ReadFile(ctx, filepath.Join(w.Dump(), db.DumpFile), func(q db.Querier) error {
+	err := db.ReadFile(ctx, filepath.Join(w.DatabaseFolder(), db.DumpFile), func(q db.Querier) error {
 		names, err := listFiles(ctx, q, w.Database.Version)
 		for _, n := range names {
 			if !has[n.key] {

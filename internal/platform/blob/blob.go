@@ -62,7 +62,7 @@ type Reader interface {
 type Options struct {
 	Scratch     string      // folder where files for S3 are staged; by default the system's temporary folder
 	Credentials Credentials // for S3; by default from the environment, AWS's credentials file or the instance
-	Look        bool        // read-only: nothing is created or tested, and a missing folder is an empty store
+	ReadOnly    bool        // read-only: nothing is created or tested, and a missing folder is an empty store
 }
 
 // Credentials are an access key for S3.
@@ -90,29 +90,29 @@ func Open(ctx context.Context, url string, opts Options) (Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the file store: %w", err)
 	}
-	return checked{s}, nil
+	return keyChecker{s}, nil
 }
 
-// checked rejects invalid keys before they reach a store.
-type checked struct {
+// keyChecker rejects invalid keys before they reach a store.
+type keyChecker struct {
 	Store
 }
 
-func (c checked) Put(ctx context.Context, key string, s *Staged) error {
+func (c keyChecker) Put(ctx context.Context, key string, s *Staged) error {
 	if !isKey(key) {
 		return ErrKey
 	}
 	return c.Store.Put(ctx, key, s)
 }
 
-func (c checked) Open(ctx context.Context, key string) (Reader, error) {
+func (c keyChecker) Open(ctx context.Context, key string) (Reader, error) {
 	if !isKey(key) {
 		return nil, ErrKey
 	}
 	return c.Store.Open(ctx, key)
 }
 
-func (c checked) Delete(ctx context.Context, key string) error {
+func (c keyChecker) Delete(ctx context.Context, key string) error {
 	if !isKey(key) {
 		return ErrKey
 	}
@@ -120,7 +120,7 @@ func (c checked) Delete(ctx context.Context, key string) error {
 }
 
 // Each skips what is not a blob: test files, staged files, and other files in the folder.
-func (c checked) Each(ctx context.Context, prefix string, yield func(Info) error) error {
+func (c keyChecker) Each(ctx context.Context, prefix string, yield func(Info) error) error {
 	if prefix != "" && !isKey(strings.TrimSuffix(prefix, "/")) {
 		return fmt.Errorf("listing by prefix: %w", ErrKey)
 	}

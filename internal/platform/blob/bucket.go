@@ -139,11 +139,11 @@ func (b *bucket) stat(ctx context.Context, key string) (minio.ObjectInfo, error)
 
 // isMissing reports whether an object does not exist. It is false if the bucket does not exist.
 func isMissing(err error) bool {
-	return answer(err).Code == minio.NoSuchKey
+	return responseOf(err).Code == minio.NoSuchKey
 }
 
-// answer returns the server's response in err, or the zero value if there is none.
-func answer(err error) minio.ErrorResponse {
+// responseOf returns the server's response in err, or the zero value if there is none.
+func responseOf(err error) minio.ErrorResponse {
 	response, _ := errors.AsType[minio.ErrorResponse](err)
 	return response
 }

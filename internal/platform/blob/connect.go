@@ -24,14 +24,14 @@ const (
 	defaultEndpoint = "https://s3.amazonaws.com"
 )
 
-// place is a parsed s3:// URL.
-type place struct {
+// bucketURL is a parsed s3:// URL.
+type bucketURL struct {
 	endpoint             *url.URL
 	region, name, prefix string
 }
 
 func openBucket(ctx context.Context, text string, opts Options) (Store, error) {
-	where, err := parsePlace(text)
+	where, err := parseBucketURL(text)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func openBucket(ctx context.Context, text string, opts Options) (Store, error) {
 	if b.scratch == "" {
 		b.scratch = os.TempDir()
 	}
-	if !opts.Look {
+	if !opts.ReadOnly {
 		staged, err := b.Stage(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("%w; create the folder %s and let this user write to it, or set another folder for "+
@@ -52,31 +52,31 @@ func openBucket(ctx context.Context, text string, opts Options) (Store, error) {
 		return nil, err
 	}
 	b.core = minio.Core{Client: client}
-	if opts.Look {
+	if opts.ReadOnly {
 		return b, nil
 	}
 	if err := b.Ping(ctx); err != nil {
 		return nil, explain(err, where)
 	}
-	b.learn(ctx)
+	b.detectConditional(ctx)
 	if err := testStore(ctx, b); err != nil {
 		return nil, explain(err, where)
 	}
 	return b, nil
 }
 
-// parsePlace parses an s3:// URL. Its errors do not quote the URL, which may contain a secret by mistake.
-func parsePlace(text string) (place, error) {
+// parseBucketURL parses an s3:// URL. Its errors do not quote the URL, which may contain a secret by mistake.
+func parseBucketURL(text string) (bucketURL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Opaque != "" || u.Host == "" || u.Port() != "" || u.User != nil || u.Fragment != "" {
-		return place{}, errors.New("the URL of a bucket must be " +
+		return bucketURL{}, errors.New("the URL of a bucket must be " +
 			"s3://BUCKET/PREFIX?endpoint=https://HOST:PORT&region=REGION, without credentials: set those in the " +
 			"environment")
 	}
-	w := place{name: u.Host}
+	w := bucketURL{name: u.Host}
 	if prefix := strings.Trim(u.Path, "/"); prefix != "" {
 		if !isKey(prefix) || len(prefix) > maxPrefix {
-			return place{}, fmt.Errorf("the prefix in the bucket must have at most %d bytes of a-z, 0-9, '.', '_', "+
+			return bucketURL{}, fmt.Errorf("the prefix in the bucket must have at most %d bytes of a-z, 0-9, '.', '_', "+
 				"'-' and '/'", maxPrefix)
 		}
 		w.prefix = prefix + "/"
@@ -84,7 +84,7 @@ func parsePlace(text string) (place, error) {
 	return w, w.parameters(u.RawQuery)
 }
 
-func (w *place) parameters(text string) error {
+func (w *bucketURL) parameters(text string) error {
 	query, err := url.ParseQuery(text)
 	if err != nil {
 		return errors.New("the parameters of the bucket's URL cannot be parsed")
@@ -111,7 +111,7 @@ func parseEndpoint(text string) (*url.URL, error) {
 	return u, nil
 }
 
-func connect(where place, given Credentials) (*minio.Client, error) {
+func connect(where bucketURL, given Credentials) (*minio.Client, error) {
 	secure := where.endpoint.Scheme == "https"
 	base, err := minio.DefaultTransport(secure)
 	if err != nil {
@@ -141,19 +141,19 @@ func credentialsOf(given Credentials) *credentials.Credentials {
 	})
 }
 
-// learn detects whether the server supports If-None-Match on put. Some servers silently ignore it.
-func (b *bucket) learn(ctx context.Context) {
+// detectConditional detects whether the server supports If-None-Match on put. Some servers silently ignore it.
+func (b *bucket) detectConditional(ctx context.Context) {
 	key, empty := path.Join(incoming, rand.Text()), strings.NewReader("")
 	b.conditional = true
 	first := b.putWhole(ctx, key, "", sha256.Sum256(nil), empty, 0)
 	second := b.putWhole(ctx, key, "", sha256.Sum256(nil), empty, 0)
-	b.conditional = first == nil && answer(second).StatusCode == http.StatusPreconditionFailed
+	b.conditional = first == nil && responseOf(second).StatusCode == http.StatusPreconditionFailed
 	_ = b.Delete(ctx, key) // testStore reports errors
 }
 
 // explain adds to an error of the server what an operator can do about it.
-func explain(err error, where place) error {
-	r := answer(err)
+func explain(err error, where bucketURL) error {
+	r := responseOf(err)
 	advice := "check that " + where.endpoint.Host + " is the server and can be reached"
 	switch {
 	case r.Code == minio.NoSuchBucket:

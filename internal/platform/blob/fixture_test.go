@@ -33,7 +33,7 @@ func eachKind(t *testing.T, do func(t *testing.T, r fixture)) {
 	t.Run("folder without unnamed files", func(t *testing.T) {
 		t.Parallel()
 		r := newFolder(t)
-		r.Store.(checked).Store.(*folder).unnamed = false
+		r.Store.(keyChecker).Store.(*folder).unnamed = false
 		do(t, r)
 	})
 	t.Run("bucket", func(t *testing.T) {
@@ -76,7 +76,7 @@ func newBucket(t *testing.T, s *s3.Server, text string) fixture {
 	return r
 }
 
-func inner(r fixture) *bucket { return r.Store.(checked).Store.(*bucket) }
+func inner(r fixture) *bucket { return r.Store.(keyChecker).Store.(*bucket) }
 
 func open(t *testing.T, url string, opts Options) Store {
 	t.Helper()

@@ -39,7 +39,7 @@ func openFolder(ctx context.Context, url string, opts Options) (Store, error) {
 		return nil, err
 	}
 	f := &folder{path: dir, durable: map[string]struct{}{}}
-	if opts.Look {
+	if opts.ReadOnly {
 		return f.openReadOnly()
 	}
 	if err := f.prepare(); err != nil {

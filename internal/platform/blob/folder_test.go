@@ -62,7 +62,7 @@ func stageForEver(t *testing.T, dir string) {
 	os.Exit(0)
 }
 
-func folderIn(s Store) *folder { return s.(checked).Store.(*folder) }
+func folderIn(s Store) *folder { return s.(keyChecker).Store.(*folder) }
 
 // Opening a folder removes only staged files that were not written to for a day.
 func TestOpenRemovesAbandoned(t *testing.T) {

@@ -51,11 +51,11 @@ func (o *object) Read(p []byte) (int, error) {
 	o.at += int64(n)
 	o.left -= int64(n)
 	if o.left == 0 {
-		o.drop()
+		o.closeBody()
 		return n, nil
 	}
 	if err != nil {
-		o.drop() // the next Read requests a new range from here
+		o.closeBody() // the next Read requests a new range from here
 		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
@@ -85,8 +85,8 @@ func (o *object) request() error {
 	return nil
 }
 
-// drop closes the current range.
-func (o *object) drop() {
+// closeBody closes the current range.
+func (o *object) closeBody() {
 	if o.body != nil {
 		_ = o.body.Close() // it was only read
 		o.body = nil
@@ -107,14 +107,14 @@ func (o *object) Seek(offset int64, whence int) (int64, error) {
 		return 0, fmt.Errorf("seeking before the start: %w", fs.ErrInvalid)
 	}
 	if offset != o.at {
-		o.drop()
+		o.closeBody()
 		o.at, o.next = offset, 0
 	}
 	return offset, nil
 }
 
 func (o *object) Close() error {
-	o.drop()
+	o.closeBody()
 	o.closed = true
 	return nil
 }

@@ -111,7 +111,7 @@ func (b *bucket) abort(ctx context.Context, key, upload string) error {
 	ctx, cancel := withGracePeriod(ctx)
 	defer cancel()
 	err := b.core.AbortMultipartUpload(ctx, b.name, b.prefix+key, upload)
-	if err != nil && answer(err).Code != minio.NoSuchUpload {
+	if err != nil && responseOf(err).Code != minio.NoSuchUpload {
 		return fmt.Errorf("aborting a multipart upload: %w", err)
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "files")
-	empty, err := blob.Open(t.Context(), "file:"+dir, blob.Options{Look: true})
+	empty, err := blob.Open(t.Context(), "file:"+dir, blob.Options{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestReadOnly(t *testing.T) {
 	if err := store.Put(t.Context(), "a", staged); err != nil {
 		t.Fatal(err)
 	}
-	readOnly, err := blob.Open(t.Context(), "file:"+dir, blob.Options{Look: true})
+	readOnly, err := blob.Open(t.Context(), "file:"+dir, blob.Options{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -168,7 +168,7 @@ func testExists(t *testing.T, r fixture) {
 
 func testList(t *testing.T, r fixture) {
 	count := 1_200
-	if _, isBucket := r.Store.(checked).Store.(*bucket); isBucket {
+	if _, isBucket := r.Store.(keyChecker).Store.(*bucket); isBucket {
 		count = 60
 	}
 	want := map[string]int64{}

@@ -32,13 +32,13 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 // diskErrors are the errors of a disk that cannot be used at the moment.
 var diskErrors = []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO, syscall.EROFS, syscall.ESTALE}
 
-// Away reports whether an error means that the store cannot be used at the moment: S3 does not respond or is
+// IsUnavailable reports whether an error means that the store cannot be used at the moment: S3 does not respond or is
 // overloaded, or the disk is full or broken. A later call may succeed.
-func Away(err error) bool {
+func IsUnavailable(err error) bool {
 	if _, ok := errors.AsType[unreachableError](err); ok {
 		return true
 	}
-	if status := answer(err).StatusCode; status >= http.StatusInternalServerError ||
+	if status := responseOf(err).StatusCode; status >= http.StatusInternalServerError ||
 		status == http.StatusTooManyRequests {
 		return true
 	}

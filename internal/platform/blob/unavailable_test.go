@@ -18,7 +18,7 @@ import (
 	"pressroom/internal/testkit/s3"
 )
 
-func TestAway(t *testing.T) {
+func TestIsUnavailable(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		err  error
@@ -34,7 +34,7 @@ func TestAway(t *testing.T) {
 		"something else":     {errors.New("away"), false},
 		"nothing":            {nil, false},
 	} {
-		if got := Away(c.err); got != c.away {
+		if got := IsUnavailable(c.err); got != c.away {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -50,7 +50,7 @@ func TestBucketRecovers(t *testing.T) {
 	away.Store(true)
 	ctx, done := context.WithTimeout(t.Context(), 10*time.Second) // the client tries a few times
 	defer done()
-	if _, err := r.Open(ctx, "boats"); !Away(err) {
+	if _, err := r.Open(ctx, "boats"); !IsUnavailable(err) {
 		t.Errorf("opening: %v", err)
 	}
 	away.Store(false)
@@ -72,7 +72,7 @@ func TestFolderRecovers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, err := range tries() {
-		if !Away(err) {
+		if !IsUnavailable(err) {
 			t.Errorf("%s while the folder is missing: %v", what, err)
 		}
 	}
@@ -80,7 +80,7 @@ func TestFolderRecovers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, err := range tries() {
-		if !Away(err) {
+		if !IsUnavailable(err) {
 			t.Errorf("%s while another folder is in its place: %v", what, err)
 		}
 	}

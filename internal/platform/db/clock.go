@@ -104,9 +104,9 @@ func (c *serverClock) close() {
 	<-c.ended
 }
 
-// ClockAhead returns how far the machine's clock is ahead of PostgreSQL's, or a negative duration if it is behind. It
+// ClockOffset returns how far the machine's clock is ahead of PostgreSQL's, or a negative duration if it is behind. It
 // is zero with SQLite and with Options.Now.
-func (d *DB) ClockAhead() time.Duration {
+func (d *DB) ClockOffset() time.Duration {
 	if d.clock == nil {
 		return 0
 	}

@@ -30,7 +30,7 @@ func TestPostgresTime(t *testing.T) {
 		if now.Before(before.Add(-tolerance)) || now.After(time.Now().Add(tolerance)) {
 			t.Errorf("a machine %v ahead: the time is %v, want %v", off, now, before)
 		}
-		if by := d.ClockAhead(); (by - off).Abs() > tolerance {
+		if by := d.ClockOffset(); (by - off).Abs() > tolerance {
 			t.Errorf("a machine %v ahead is reported as %v ahead", off, by)
 		}
 		if err := d.Close(); err != nil {

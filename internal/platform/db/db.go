@@ -33,7 +33,7 @@ type DB struct {
 	now     func() time.Time
 	clock   *serverClock // PostgreSQL's, unless Options.Now is set
 	stmts   statements
-	hear    func(context.Context, *Tx, Recorded) error // see Listen; may be nil
+	onEvent func(context.Context, *Tx, Event) error // see OnEvent; may be nil
 }
 
 // Options are the options of Open.
@@ -102,7 +102,7 @@ func (d *DB) Pools() map[string]sql.DBStats {
 // Ping checks that the database responds. It does not wait for the other connections.
 func (d *DB) Ping(ctx context.Context) error {
 	var one int
-	return d.pulse.QueryRowContext(d.dialect.steady(ctx), "SELECT 1").Scan(&one)
+	return d.pulse.QueryRowContext(d.dialect.statementContext(ctx), "SELECT 1").Scan(&one)
 }
 
 // Now returns the current time in UTC, truncated to microseconds.
@@ -113,7 +113,7 @@ func (d *DB) Query(ctx context.Context, query string, args ...any) (*sql.Rows, e
 	if tx := txOf(ctx); tx != nil {
 		return tx.Query(ctx, query, args...)
 	}
-	ctx = d.dialect.steady(ctx)
+	ctx = d.dialect.statementContext(ctx)
 	text, stmt := d.forReading(ctx, query)
 	if stmt == nil {
 		return d.read.QueryContext(ctx, text, args...)
@@ -126,7 +126,7 @@ func (d *DB) QueryRow(ctx context.Context, query string, args ...any) *sql.Row {
 	if tx := txOf(ctx); tx != nil {
 		return tx.QueryRow(ctx, query, args...)
 	}
-	ctx = d.dialect.steady(ctx)
+	ctx = d.dialect.statementContext(ctx)
 	text, stmt := d.forReading(ctx, query)
 	if stmt == nil {
 		return d.read.QueryRowContext(ctx, text, args...)
@@ -161,7 +161,7 @@ func (tx *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error
 }
 
 func (tx *Tx) exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	ctx = tx.db.dialect.steady(ctx)
+	ctx = tx.db.dialect.statementContext(ctx)
 	text, stmt := tx.db.forWriting(query)
 	if stmt == nil {
 		return tx.ExecContext(ctx, text, args...)
@@ -171,7 +171,7 @@ func (tx *Tx) exec(ctx context.Context, query string, args ...any) (sql.Result, 
 
 // Query reads rows in the transaction.
 func (tx *Tx) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	ctx = tx.db.dialect.steady(ctx)
+	ctx = tx.db.dialect.statementContext(ctx)
 	text, stmt := tx.db.forWriting(query)
 	if stmt == nil {
 		return tx.QueryContext(ctx, text, args...)
@@ -181,7 +181,7 @@ func (tx *Tx) Query(ctx context.Context, query string, args ...any) (*sql.Rows, 
 
 // QueryRow reads one row in the transaction.
 func (tx *Tx) QueryRow(ctx context.Context, query string, args ...any) *sql.Row {
-	ctx = tx.db.dialect.steady(ctx)
+	ctx = tx.db.dialect.statementContext(ctx)
 	text, stmt := tx.db.forWriting(query)
 	if stmt == nil {
 		return tx.QueryRowContext(ctx, text, args...)
@@ -199,7 +199,7 @@ func (d *DB) InTx(ctx context.Context, name string, work func(context.Context, *
 		within, span := tracing.Start(ctx, name)
 		err := d.writeOnce(within, name, work)
 		span.End(err)
-		if err == nil || try == maxTries || ctx.Err() != nil || !d.dialect.conflict(err) && !Blocked(err) {
+		if err == nil || try == maxTries || ctx.Err() != nil || !d.dialect.isConflict(err) && !IsLockTimeout(err) {
 			return err
 		}
 	}
@@ -215,7 +215,7 @@ func (d *DB) writeOnce(ctx context.Context, name string, work func(context.Conte
 		return fmt.Errorf("beginning %s: %w", name, err)
 	}
 	defer func() { _ = conn.Close() }() // after the one below it does nothing
-	raw, err := conn.BeginTx(d.dialect.steady(ctx), nil)
+	raw, err := conn.BeginTx(d.dialect.statementContext(ctx), nil)
 	if err != nil {
 		return fmt.Errorf("beginning %s: %w", name, err)
 	}
@@ -230,7 +230,7 @@ func (d *DB) writeOnce(ctx context.Context, name string, work func(context.Conte
 	}
 	failpoint.Point("after " + name)
 	_ = conn.Close() // given back before the pool is asked for more
-	d.prepareWanted(ctx)
+	d.preparePending(ctx)
 	return nil
 }
 
@@ -250,15 +250,15 @@ func Time(micros int64) time.Time {
 	return time.UnixMicro(micros).UTC()
 }
 
-// SomeTeam is the placeholder for a team's id in a query for a page. It hides the value from PostgreSQL's planner,
-// which then uses one generic plan per connection. With the value, it would plan again on every use for large teams,
-// which takes longer than the query.
-const SomeTeam = "(SELECT CAST(? AS BIGINT))"
+// TeamPlaceholder is the placeholder for a team's id in a query for a page. It hides the value from PostgreSQL's
+// planner, which then uses one generic plan per connection. With the value, it would plan again on every use for large
+// teams, which takes longer than the query.
+const TeamPlaceholder = "(SELECT CAST(? AS BIGINT))"
 
-// Page returns the LIMIT clause of a query for a page. It allows at least one row more, which shows that there is
-// another page. The number is part of the text, as PostgreSQL otherwise plans the query again on every use. It is
+// LimitClause returns the LIMIT clause of a query for a page. It allows at least one row more, which shows that there
+// is another page. The number is part of the text, as PostgreSQL otherwise plans the query again on every use. It is
 // rounded up, because every text is kept as a prepared statement.
-func Page(rows int) string {
+func LimitClause(rows int) string {
 	limit := 20
 	if rows > limit {
 		limit = (rows + 49) / 50 * 50
@@ -274,8 +274,8 @@ func Flag(on bool) int64 {
 	return 0
 }
 
-// Marks returns a list of n placeholders for IN (…).
-func Marks(n int) string {
+// Placeholders returns a list of n placeholders for IN (…).
+func Placeholders(n int) string {
 	return strings.TrimSuffix(strings.Repeat("?,", n), ",")
 }
 
@@ -289,11 +289,11 @@ func Args[T any](first any, rest []T) []any {
 	return out
 }
 
-// Home returns the team that owns an item, if it is one of the given teams. The argument item is the query from the
+// TeamOf returns the team that owns an item, if it is one of the given teams. The argument item is the query from the
 // table on, with one placeholder for the id. If none of the teams owns the item, the error wraps sql.ErrNoRows.
-func Home(ctx context.Context, q Querier, item string, id any, teams []int64) (int64, error) {
+func TeamOf(ctx context.Context, q Querier, item string, id any, teams []int64) (int64, error) {
 	var team int64
-	err := q.QueryRow(ctx, `SELECT team_id FROM `+item+` AND team_id IN (`+Marks(len(teams))+`)`, Args(id, teams)...).
+	err := q.QueryRow(ctx, `SELECT team_id FROM `+item+` AND team_id IN (`+Placeholders(len(teams))+`)`, Args(id, teams)...).
 		Scan(&team)
 	if err != nil {
 		return 0, fmt.Errorf("reading the team of %s: %w", item, err)
@@ -305,11 +305,11 @@ func Home(ctx context.Context, q Querier, item string, id any, teams []int64) (i
 func All[T any](
 	ctx context.Context, q Querier, scan func(*sql.Rows, *T) error, query string, args ...any,
 ) ([]T, error) {
-	return AllOf(ctx, q, 0, scan, query, args...)
+	return AllSized(ctx, q, 0, scan, query, args...)
 }
 
-// AllOf is All for about the expected number of rows.
-func AllOf[T any](
+// AllSized is All for about the expected number of rows.
+func AllSized[T any](
 	ctx context.Context, q Querier, expected int, scan func(*sql.Rows, *T) error, query string, args ...any,
 ) ([]T, error) {
 	rows, err := q.Query(ctx, query, args...)

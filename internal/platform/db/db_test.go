@@ -208,7 +208,7 @@ func TestRejectedConnectionIsClosed(t *testing.T) {
 				queryAgain = queryRow
 				return db.ErrReplica
 			}})
-		if !db.Away(err) {
+		if !db.IsUnavailable(err) {
 			t.Errorf("opening: %v", err)
 		}
 		var n int
@@ -261,11 +261,11 @@ func TestPingDoesNotWait(t *testing.T) {
 	})
 }
 
-// Page allows one row more than the page has and uses few different limits.
-func TestPage(t *testing.T) {
+// LimitClause allows one row more than the page has and uses few different limits.
+func TestLimitClause(t *testing.T) {
 	t.Parallel()
 	for rows, want := range map[int]string{1: " LIMIT 21", 20: " LIMIT 21", 21: " LIMIT 51", 50: " LIMIT 51", 51: " LIMIT 101"} {
-		if got := db.Page(rows); got != want {
+		if got := db.LimitClause(rows); got != want {
 			t.Errorf("%d rows: %q, want %q", rows, got, want)
 		}
 	}
@@ -281,7 +281,7 @@ func TestConnectionSettings(t *testing.T) {
 			if !d.Postgres() {
 				return
 			}
-			if err := d.Alone(t.Context(), d.Migrate); err != nil {
+			if err := d.WithMigrationLock(t.Context(), d.Migrate); err != nil {
 				t.Fatal(err)
 			}
 			for range 4 { // each uses another connection, as the rows are still open

@@ -36,23 +36,23 @@ func (d dialect) bind(query string) string {
 	return out.String()
 }
 
-// steady returns a context for a statement. For SQLite it is not cancelable: statements take microseconds, and watching
-// for cancellation costs more than most of them.
-func (d dialect) steady(ctx context.Context) context.Context {
+// statementContext returns a context for a statement. For SQLite it is not cancelable: statements take microseconds,
+// and watching for cancellation costs more than most of them.
+func (d dialect) statementContext(ctx context.Context) context.Context {
 	if d.postgres {
 		return ctx
 	}
 	return context.WithoutCancel(ctx)
 }
 
-// conflict reports whether a transaction failed because of a concurrent one: a serialization failure or a deadlock.
-func (d dialect) conflict(err error) bool {
+// isConflict reports whether a transaction failed because of a concurrent one: a serialization failure or a deadlock.
+func (d dialect) isConflict(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")
 }
 
-// Blocked reports whether a statement timed out waiting for a lock of another transaction.
-func Blocked(err error) bool {
+// IsLockTimeout reports whether a statement timed out waiting for a lock of another transaction.
+func IsLockTimeout(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && pg.Code == "55P03" || sqlite.IsBusy(err)
 }

@@ -67,7 +67,7 @@ func (d *DB) Load(ctx context.Context, dir string, then func(exec func(query str
 		return fmt.Errorf("the backup's database has version %d, but this program supports only up to %d: use a newer "+
 			"program", info.Version, sources[len(sources)-1].Version)
 	}
-	if err := d.Alone(ctx, func(ctx context.Context) error {
+	if err := d.WithMigrationLock(ctx, func(ctx context.Context) error {
 		_, err := p.UpTo(ctx, info.Version)
 		return err
 	}); err != nil {

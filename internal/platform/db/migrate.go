@@ -52,10 +52,10 @@ const (
 	migrationPause = 50 * time.Millisecond // between two tries, for the other process to finish
 )
 
-// Alone runs migrations while no other process does, because several nodes may start at the same time. With PostgreSQL
-// it holds an advisory lock. With SQLite, the second process fails in a transaction, tries again and finds the
-// migrations applied.
-func (d *DB) Alone(ctx context.Context, migrate func(context.Context) error) error {
+// WithMigrationLock runs migrations while no other process does, because several nodes may start at the same time. With
+// PostgreSQL it holds an advisory lock. With SQLite, the second process fails in a transaction, tries again and finds
+// the migrations applied.
+func (d *DB) WithMigrationLock(ctx context.Context, migrate func(context.Context) error) error {
 	if !d.dialect.postgres {
 		var err error
 		for range migrationTries {

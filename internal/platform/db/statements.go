@@ -64,7 +64,7 @@ func (d *DB) forWriting(query string) (string, *sql.Stmt) {
 	return s.bound, nil
 }
 
-func (d *DB) prepareWanted(ctx context.Context) {
+func (d *DB) preparePending(ctx context.Context) {
 	if d.dialect.postgres {
 		return
 	}

@@ -38,10 +38,10 @@ var connectionErrors = []error{
 	context.DeadlineExceeded,
 }
 
-// Away reports whether an error means that the database cannot be used at the moment: it is stopped, unreachable or
-// hanging, has no free connection, or its disk is full. The caller may try again. A commit that failed with such an
-// error may have taken effect.
-func Away(err error) bool {
+// IsUnavailable reports whether an error means that the database cannot be used at the moment: it is stopped,
+// unreachable or hanging, has no free connection, or its disk is full. The caller may try again. A commit that failed
+// with such an error may have taken effect.
+func IsUnavailable(err error) bool {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return pg.Code == readOnly ||
 			pg.Code != queryCanceled && len(pg.Code) == 5 && slices.Contains(unavailableClasses, pg.Code[:2])

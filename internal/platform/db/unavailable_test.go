@@ -16,7 +16,7 @@ import (
 	"pressroom/internal/testkit/postgres"
 )
 
-func TestAway(t *testing.T) {
+func TestIsUnavailable(t *testing.T) {
 	t.Parallel()
 	withCode := func(code string) error { return fmt.Errorf("reading posts: %w", &pgconn.PgError{Code: code}) }
 	for name, c := range map[string]struct {
@@ -44,7 +44,7 @@ func TestAway(t *testing.T) {
 		"a list that came to its end": {io.EOF, false},
 		"nothing":                     {nil, false},
 	} {
-		if got := db.Away(c.err); got != c.away {
+		if got := db.IsUnavailable(c.err); got != c.away {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -75,7 +75,7 @@ func TestPostgresRecovers(t *testing.T) {
 		outage.begin()
 		for what, do := range map[string]func(context.Context) error{"a read": read, "a write": write} {
 			ctx, done := context.WithTimeout(t.Context(), 200*time.Millisecond)
-			if err := do(ctx); !db.Away(err) {
+			if err := do(ctx); !db.IsUnavailable(err) {
 				t.Errorf("%s: %s: %v", name, what, err)
 			}
 			done()

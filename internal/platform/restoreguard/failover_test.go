@@ -75,7 +75,7 @@ func TestReplicaIsRefused(t *testing.T) {
 		}
 		return errors.New("recovery is in progress")
 	}
-	if err := restoreguard.NewFailover(true).Connected(t.Context(), exec, ask); err == nil || !db.Away(err) {
+	if err := restoreguard.NewFailover(true).Connected(t.Context(), exec, ask); err == nil || !db.IsUnavailable(err) {
 		t.Errorf("a replica: %v", err)
 	}
 }

@@ -108,9 +108,9 @@ func Still(ctx context.Context, tx *db.Tx, was State) error {
 	case err != nil:
 		return err
 	case !now.Held():
-		return apierr.Refusal("nothing is held any more: somebody else lifted the hold meanwhile")
+		return apierr.OperatorError("nothing is held any more: somebody else lifted the hold meanwhile")
 	case now.Why != was.Why || !now.HeldAt.Equal(was.HeldAt):
-		return apierr.Refusal("the database is held anew: " + now.Why.Text() +
+		return apierr.OperatorError("the database is held anew: " + now.Why.Text() +
 			"; what was found out before does not hold for that, so begin again")
 	}
 	return nil
@@ -142,7 +142,7 @@ func (s *Service) HoldCopy(ctx context.Context, reason string) (State, error) {
 // say holds in some way, and notes the operator's words.
 func (s *Service) say(ctx context.Context, reason string, hold func(context.Context, *db.Tx) error) (State, error) {
 	if utf8.RuneCountInString(reason) > maxReason || !utf8.ValidString(reason) || containsControl(reason) {
-		return State{}, apierr.Refusal("the reason has to be one line of at most 200 characters")
+		return State{}, apierr.OperatorError("the reason has to be one line of at most 200 characters")
 	}
 	var out State
 	err := s.db.InTx(ctx, "hold.by_hand", func(ctx context.Context, tx *db.Tx) error {
@@ -171,7 +171,7 @@ func containsControl(text string) bool {
 // Begin holds a database that was just filled from a backup of a moment, by a function that runs a statement in the
 // transaction that fills it. Where it lives is found out when it is first opened.
 func Begin(exec func(query string, args ...any) error, postgres bool, now, since time.Time) error {
-	if err := auditlog.Ahead(exec, postgres, now); err != nil {
+	if err := auditlog.AdvanceIDs(exec, postgres, now); err != nil {
 		return err
 	}
 	err := exec(`UPDATE hold SET place = '', starts = 0, held_at = ?, why = ?, reason = '', since = ? WHERE id = 1`,
@@ -207,7 +207,7 @@ func (s *Service) set(ctx context.Context, tx *db.Tx, why Why, since time.Time) 
 	}
 	if why != ByHand {
 		exec := func(query string, args ...any) error { _, err := tx.Exec(ctx, query, args...); return err }
-		if err := auditlog.Ahead(exec, s.db.Postgres(), tx.Now()); err != nil {
+		if err := auditlog.AdvanceIDs(exec, s.db.Postgres(), tx.Now()); err != nil {
 			return false, err
 		}
 	}
@@ -223,7 +223,7 @@ func accessChanged(ctx context.Context, tx *db.Tx) error {
 }
 
 // errNotHeld says that there is nothing to lift.
-var errNotHeld = apierr.Refusal("nothing is held")
+var errNotHeld = apierr.OperatorError("nothing is held")
 
 // NotHeld tells whether an error says that there is nothing to lift.
 func NotHeld(err error) bool { return errors.Is(err, errNotHeld) }

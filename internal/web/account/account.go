@@ -121,7 +121,7 @@ func (p *Part) here(do http.HandlerFunc) http.HandlerFunc {
 // wrongOf is the sentence of a refusal that the person can mend at the form, and what stands in the way else.
 func (p *Part) wrongOf(w http.ResponseWriter, r *http.Request, err error) (string, bool) {
 	f := apierr.Of(err)
-	if f.Ours() {
+	if f.IsServerError() {
 		p.Refuse(w, r, err)
 		return "", false
 	}

@@ -180,7 +180,7 @@ func (p *Part) enterAfterCode(w http.ResponseWriter, r *http.Request, of waiting
 // spent, so the person is signed in all the same and told why.
 func (p *Part) enterWithoutTeam(w http.ResponseWriter, r *http.Request, person team.Person, why error) {
 	f := apierr.Of(why)
-	if f.Ours() {
+	if f.IsServerError() {
 		p.Refuse(w, r, why)
 		return
 	}

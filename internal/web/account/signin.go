@@ -188,7 +188,7 @@ func (p *Part) refuseSignIn(w http.ResponseWriter, r *http.Request, form signInF
 // logRefused logs a refused sign-in with the client's address, for operators who watch for guessing. Nothing of the
 // form is logged.
 func (p *Part) logRefused(r *http.Request, err error) {
-	if f := apierr.Of(err); !f.Ours() {
+	if f := apierr.Of(err); !f.IsServerError() {
 		p.Log.InfoContext(r.Context(), "sign-in refused", "route", r.Pattern, "code", string(f.Code), "client",
 			p.Client(r))
 	}

@@ -91,7 +91,7 @@ func (p *Part) actor(r *http.Request) (*access.Actor, error) {
 // mendable is the sentence of a refusal that stands on the page it came from; false where it has been answered.
 func (p *Part) mendable(w http.ResponseWriter, r *http.Request, err error) (string, bool) {
 	told := apierr.Of(err)
-	if told.Ours() || told.Code == apierr.NotFound {
+	if told.IsServerError() || told.Code == apierr.NotFound {
 		p.Refuse(w, r, err)
 		return "", false
 	}

@@ -148,7 +148,7 @@ func (p *Part) showAt(w http.ResponseWriter, r *http.Request, s sheet, id, done 
 	status := http.StatusOK
 	if why != nil {
 		f := apierr.Of(why)
-		if f.Context["argument"] == nil && (f.Ours() || f.Code == apierr.NotFound) {
+		if f.Context["argument"] == nil && (f.IsServerError() || f.Code == apierr.NotFound) {
 			p.Refuse(w, r, why)
 			return
 		}
@@ -454,7 +454,7 @@ func (p *Part) look(ctx context.Context, actor *access.Actor, s sheet, held *pos
 	out.Stands = held.IsTemplate
 	out.Next, err = p.next(ctx, s, *held, at, actor.Zone)
 	switch {
-	case err != nil && apierr.Of(err).Ours():
+	case err != nil && apierr.Of(err).IsServerError():
 		return out, err
 	case err != nil && wrong == nil:
 		wrong = err

@@ -67,7 +67,7 @@ func (p *Part) turn(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	told := apierr.Of(err)
-	if told.Ours() {
+	if told.IsServerError() {
 		p.Broken(w, r, err)
 		return
 	}

@@ -39,7 +39,7 @@ type eventsView struct {
 }
 
 func (p *Part) eventsPage(w http.ResponseWriter, r *http.Request) {
-	part := auditlog.Part{Team: numberOf(r, "team"), Below: numberOf(r, "before"), Most: atOnce + 1}
+	part := auditlog.Filter{Team: numberOf(r, "team"), BeforeID: numberOf(r, "before"), Limit: atOnce + 1}
 	found, err := auditlog.Entries(r.Context(), p.DB, part)
 	if err != nil {
 		p.Refuse(w, r, err)
@@ -49,7 +49,7 @@ func (p *Part) eventsPage(w http.ResponseWriter, r *http.Request) {
 		Team: part.Team, Events: found[:min(len(found), atOnce)],
 		File: eventsPath("/operator/events.jsonl", part.Team, 0),
 	}
-	if part.Below > 0 {
+	if part.BeforeID > 0 {
 		view.Pages.First = eventsPath("/operator/events", part.Team, 0)
 	}
 	if len(found) > atOnce {
@@ -82,7 +82,7 @@ func (p *Part) eventsFile(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/jsonl; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="pressroom-events.jsonl"`)
 	control, out := http.NewResponseController(w), json.NewEncoder(w)
-	part := auditlog.Part{Team: numberOf(r, "team"), Above: numberOf(r, "after"), Oldest: true, Most: batch}
+	part := auditlog.Filter{Team: numberOf(r, "team"), AfterID: numberOf(r, "after"), OldestFirst: true, Limit: batch}
 	for {
 		found, err := auditlog.Entries(r.Context(), p.DB, part)
 		if err != nil {
@@ -101,6 +101,6 @@ func (p *Part) eventsFile(w http.ResponseWriter, r *http.Request) {
 		if len(found) < batch {
 			return
 		}
-		part.Above = found[batch-1].ID
+		part.AfterID = found[batch-1].ID
 	}
 }

@@ -91,7 +91,7 @@ func (p *Part) Routes() []shell.Route {
 // acting has what is done be recorded with who did it.
 func (p *Part) acting(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		do(w, r.WithContext(auditlog.Operating(r.Context(), shell.VisitorOf(r.Context()).ID)))
+		do(w, r.WithContext(auditlog.WithOperator(r.Context(), shell.VisitorOf(r.Context()).ID)))
 	}
 }
 
@@ -103,11 +103,11 @@ type pager struct{ First, Next string }
 
 // wrongOf is the sentence of a refusal that the operator can mend. It has answered already where that is false.
 func (p *Part) wrongOf(w http.ResponseWriter, r *http.Request, err error) (string, int, bool) {
-	if refusal, ok := errors.AsType[apierr.Refusal](err); ok {
+	if refusal, ok := errors.AsType[apierr.OperatorError](err); ok {
 		return sentence(string(refusal)), http.StatusUnprocessableEntity, true
 	}
 	told := apierr.Of(err)
-	if told.Ours() || told.Code == apierr.NotFound {
+	if told.IsServerError() || told.Code == apierr.NotFound {
 		p.Refuse(w, r, err)
 		return "", 0, false
 	}

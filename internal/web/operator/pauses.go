@@ -59,7 +59,7 @@ func pauseIn(form url.Values) (team.Pause, error) {
 	}
 	id, err := strconv.ParseInt(strings.TrimSpace(form.Get("target")), 10, 64)
 	if err != nil || id < 1 {
-		return out, apierr.Refusal("say which team, key or assistant by its number")
+		return out, apierr.OperatorError("say which team, key or assistant by its number")
 	}
 	out.Target = id
 	return out, nil
@@ -71,7 +71,7 @@ func (p *Part) pause(w http.ResponseWriter, r *http.Request) {
 	}
 	what, err := pauseIn(r.PostForm)
 	if err == nil && what.Action == team.API {
-		err = apierr.Refusal("choose what to pause")
+		err = apierr.OperatorError("choose what to pause")
 	}
 	if err == nil {
 		err = p.Teams.Pause(r.Context(), what)

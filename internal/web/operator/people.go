@@ -77,7 +77,7 @@ func (p *Part) onPerson(w http.ResponseWriter, r *http.Request, do func(team.Per
 	if !ok {
 		return
 	}
-	err := error(apierr.Refusal("this is your own account; ask another operator"))
+	err := error(apierr.OperatorError("this is your own account; ask another operator"))
 	said := ""
 	if found.ID != shell.VisitorOf(r.Context()).ID {
 		said, err = do(found)
@@ -120,7 +120,7 @@ func (p *Part) setOperator(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-var errUnconfirmed = apierr.Refusal("nobody has proved that this e-mail address belongs to the person; go back and " +
+var errUnconfirmed = apierr.OperatorError("nobody has proved that this e-mail address belongs to the person; go back and " +
 	"tick the box if you know whose account it is")
 
 // recoveryView is the one page that shows a recovery's link.

@@ -40,7 +40,7 @@ func (p *Part) decide(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		err = apierr.Missing()
 	case found != "published" && found != "not_published":
-		err = apierr.Refusal("say what you found at the network")
+		err = apierr.OperatorError("say what you found at the network")
 	default:
 		err = p.Delivery.Decide(r.Context(), 0, 0, r.PostForm.Get("post"), account,
 			delivery.Decision{

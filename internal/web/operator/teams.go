@@ -171,10 +171,10 @@ func dayEnd(day string, now time.Time) (time.Time, error) {
 	}
 	at, err := time.Parse(time.DateOnly, day)
 	if err != nil {
-		return at, apierr.Refusal("the last day has to be a date, such as 2030-12-31")
+		return at, apierr.OperatorError("the last day has to be a date, such as 2030-12-31")
 	}
 	if at = at.AddDate(0, 0, 1); !at.After(now) {
-		return at, apierr.Refusal("the last day is over already; leave it empty for a plan that does not end")
+		return at, apierr.OperatorError("the last day is over already; leave it empty for a plan that does not end")
 	}
 	return at, nil
 }
@@ -183,7 +183,7 @@ func (p *Part) book(w http.ResponseWriter, r *http.Request) {
 	p.onTeam(w, r, "credits", func(id int64) (string, error) {
 		credits, err := strconv.ParseInt(strings.TrimSpace(r.PostForm.Get("credits")), 10, 64)
 		if err != nil {
-			return "", apierr.Refusal("the credits have to be a whole number")
+			return "", apierr.OperatorError("the credits have to be a whole number")
 		}
 		do, did := p.Credits.Grant, "granted"
 		if r.PostForm.Get("booking") == "withdraw" {
@@ -205,7 +205,7 @@ func (p *Part) setLimit(w http.ResponseWriter, r *http.Request) {
 			n, err := strconv.ParseInt(text, 10, 64)
 			if err != nil {
 				return "",
-					apierr.Refusal("the daily limit has to be a whole number, -1 for none; leave it empty for " +
+					apierr.OperatorError("the daily limit has to be a whole number, -1 for none; leave it empty for " +
 						"the plan's")
 			}
 			limit = &n

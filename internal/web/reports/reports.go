@@ -83,7 +83,7 @@ func maySpend(r *http.Request) bool { return shell.VisitorOf(r.Context()).Is(she
 // mendable is the sentence of a refusal that stands at the form it came from; false where it has been answered.
 func (p *Part) mendable(w http.ResponseWriter, r *http.Request, err error) (string, bool) {
 	told := apierr.Of(err)
-	if told.Ours() || told.Code == apierr.NotFound {
+	if told.IsServerError() || told.Code == apierr.NotFound {
 		p.Refuse(w, r, err)
 		return "", false
 	}

@@ -320,11 +320,11 @@ var groups = func() []group {
 func (p *Part) auditPage(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	view := auditView{Kind: query.Get("kind"), Groups: groups}
-	page := auditlog.Page{Kind: view.Kind, Most: eventsAtOnce + 1}
+	page := auditlog.Page{Kind: view.Kind, Limit: eventsAtOnce + 1}
 	first, next := "", ""
 	if before := query.Get("before"); before != "" {
 		var err error
-		if page.Before, err = strconv.ParseInt(before, 10, 64); err != nil || page.Before < 1 {
+		if page.BeforeID, err = strconv.ParseInt(before, 10, 64); err != nil || page.BeforeID < 1 {
 			p.Refuse(w, r,
 				apierr.Invalid(apierr.InvalidCursor, "before",
 					"This page of the record is not there. Begin with the first."))

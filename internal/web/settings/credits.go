@@ -102,7 +102,7 @@ func (p *Part) monthOf(r *http.Request) (credit.Span, error) {
 		at = teamtime.StartOfDay(first.Year(), first.Month(), 1, zone(r))
 	}
 	var out credit.Span
-	out.From, out.To = teamtime.StartOfMonth(at, zone(r))
+	out.From, out.To = teamtime.Month(at, zone(r))
 	return out, nil
 }
 

@@ -123,7 +123,7 @@ type wrong struct{ Wrong, Field string }
 // wrongOf tells a refusal that the person can mend at the form. It has answered already where that is false.
 func (p *Part) wrongOf(w http.ResponseWriter, r *http.Request, err error) (wrong, bool) {
 	f := apierr.Of(err)
-	if f.Ours() || f.Code == apierr.NotFound {
+	if f.IsServerError() || f.Code == apierr.NotFound {
 		p.Refuse(w, r, err)
 		return wrong{}, false
 	}

@@ -65,7 +65,7 @@ type Wrong struct{ Text, Field string }
 func (f *Frame) WrongAt(w http.ResponseWriter, r *http.Request, err error, names map[string]string) (Wrong, bool) {
 	told := apierr.Of(err)
 	field, _ := told.Context["argument"].(string)
-	if told.Ours() || told.Code == apierr.NotFound && field == "" {
+	if told.IsServerError() || told.Code == apierr.NotFound && field == "" {
 		f.Refuse(w, r, err)
 		return Wrong{}, false
 	}

@@ -57,7 +57,7 @@ func (f *Frame) Placed(next http.Handler, refuse func(http.ResponseWriter, *http
 				// A sender that stalls must not hold a place among pages.
 				leave, ok := f.enterLong(r)
 				if !ok {
-					refuse(w, r, apierr.Full(loadshed.ComeAgain()))
+					refuse(w, r, apierr.AtCapacity(loadshed.ComeAgain()))
 					return
 				}
 				defer leave()
@@ -164,7 +164,7 @@ func Gone(r *http.Request) bool { return errors.Is(r.Context().Err(), context.Ca
 func (*Frame) Enter(r *http.Request, room *loadshed.Room) error {
 	err := room.Enter(r.Context())
 	if errors.Is(err, loadshed.ErrFull) {
-		return apierr.Full(loadshed.ComeAgain())
+		return apierr.AtCapacity(loadshed.ComeAgain())
 	}
 	if err != nil {
 		return fmt.Errorf("waiting for a place: %w", err)
@@ -179,7 +179,7 @@ func (f *Frame) Told(r *http.Request, err error) error {
 		context.DeadlineExceeded) && f.Answers() {
 		return err
 	}
-	return apierr.Away(err)
+	return apierr.Unreachable(err)
 }
 
 // later asks the person to come again.

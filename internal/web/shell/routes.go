@@ -124,7 +124,7 @@ func (f *Frame) NotAllowed(w http.ResponseWriter, r *http.Request) {
 
 // Is tells whether the visitor is of an audience, in the team that is looked at.
 func (v *Visitor) Is(a Audience) bool {
-	may := func(c access.Capability) bool { return slices.Contains(access.OfRole(v.Team.Role), c) }
+	may := func(c access.Capability) bool { return slices.Contains(access.RoleCapabilities(v.Team.Role), c) }
 	switch a {
 	case Anyone, People, Members:
 		return true

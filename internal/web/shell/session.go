@@ -85,7 +85,7 @@ func (f *Frame) noting(next http.Handler) http.Handler {
 			browser: strings.ToValidUTF8(browser[:min(len(browser), maxBrowser)], ""), known: f.KnownBrowser(r),
 			header: w.Header(),
 		}
-		ctx := auditlog.InBrowser(r.Context(), browserName(v.browser))
+		ctx := auditlog.WithBrowser(r.Context(), browserName(v.browser))
 		next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, visitKey{}, v)))
 	})
 }

@@ -41,7 +41,7 @@ func (s *Service) Operations() []operation.Operation {
 		operation.Define(operation.Spec{
 			Tool: Search, Method: http.MethodPost, Path: "/hashtags/stand-in-search", Needs: access.Spend,
 			Key: operation.KeyRequired, Success: http.StatusAccepted,
-			Summary: "A search", Description: "A paid job.", Price: operation.Costs(0, maxPrice, price[Input](s)),
+			Summary: "A search", Description: "A paid job.", Price: operation.PriceRange(0, maxPrice, price[Input](s)),
 			Example: operation.Example{Arguments: map[string]any{"query": "5 all"}, Data: job.Job{
 				JobID: "hashtag_search:019d3889-2b11-7d5a-9e0c-0c8f1d3e0002", Type: searching, State: job.Pending,
 				CreatedAt: example.At, Progress: job.JobProgress{Total: tries}}},
@@ -50,14 +50,14 @@ func (s *Service) Operations() []operation.Operation {
 			Tool: Tracking, Method: http.MethodPut, Path: "/reports/{type}/{id}/stand-in-tracking", Needs: access.Spend,
 			Key: operation.KeyRequired, Success: http.StatusOK,
 			Summary: "A switch", Description: "A paid switch that is done at once.",
-			Price:   operation.Costs(0, maxPrice, price[TrackingInput](s)),
+			Price:   operation.PriceRange(0, maxPrice, price[TrackingInput](s)),
 			Example: operation.Example{Arguments: map[string]any{"type": "profile", "id": "1", "query": "5 all"}, Data: example},
 		}, s.track),
 		operation.Define(operation.Spec{
 			Tool: Faulty, Method: http.MethodPost, Path: "/reports/stand-in-faulty", Needs: access.Spend,
 			Key: operation.KeyRequired, Success: http.StatusOK,
 			Summary: "A fault", Description: "Fails once it has reserved, the first time that a node meets the order.",
-			Price:   operation.Costs(0, maxPrice, price[Input](s)),
+			Price:   operation.PriceRange(0, maxPrice, price[Input](s)),
 			Example: operation.Example{Arguments: map[string]any{"query": "5 error"}, Data: example},
 		}, s.faulty),
 		operation.Define(operation.Spec{

@@ -49,7 +49,7 @@ func Into(cfg server.Config, held func() bool, with func(*Service)) server.Confi
 
 // Terms have rates that no test meets, and plans that bound nothing but the free calls of a day.
 func Terms(freeCalls int64) *plan.Terms {
-	t := plan.Shipped().Faster(1000)
+	t := plan.Default().ScaleRates(1000)
 	t.Limits.JobsInFlight = inFlight
 	for i := range t.Plans {
 		t.Plans[i].APIKeys, t.Plans[i].FreeCallsPerDay, t.Plans[i].DailyCredits = true, freeCalls, plan.Unlimited

@@ -34,7 +34,7 @@ func (s *Service) create(
 		if err != nil {
 			return err
 		}
-		out.Data, out.App, out.Location, out.Said = c, appPath(l), apiPath(l), c.summary()
+		out.Data, out.App, out.Location, out.Summary = c, appPath(l), apiPath(l), c.summary()
 		return auditlog.Record(ctx, tx, l.TeamID, auditlog.By(call), "hashtag_list.created", formatID(l.ID),
 			map[string]any{"hashtags": len(c.Added)})
 	})
@@ -107,7 +107,7 @@ func (s *Service) add(
 		if err != nil {
 			return err
 		}
-		out.Data, out.App, out.Said = c, appPath(l), c.summary()
+		out.Data, out.App, out.Summary = c, appPath(l), c.summary()
 		if len(c.Added) == 0 {
 			return nil
 		}

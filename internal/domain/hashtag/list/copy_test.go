@@ -13,7 +13,7 @@ func TestCopyHashtags(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ctx, from, into := t.Context(), w.readyMadeLists[0], w.make(t, CreateInput{Name: "Own"}).ID
 		call := w.call("hashtag_lists")
-		call.Capabilities = access.OfRole(access.Editor)
+		call.Capabilities = access.RoleCapabilities(access.Editor)
 		for round, want := range []int{len(from.items), 0} {
 			c, err := w.CopyHashtags(ctx, call, from.ID, into)
 			must(t, err)
@@ -33,11 +33,11 @@ func TestCopyHashtags(t *testing.T) {
 		_, err := w.CopyHashtags(ctx, call, into, from.ID)
 		checkRefused(t, err, apierr.ValidationFailed, apierr.WrongState)
 		_, err = w.CopyHashtags(ctx, operation.Call{Actor: &access.Actor{TeamID: w.team, Role: access.Viewer,
-			Capabilities: access.OfRole(access.Viewer)}}, from.ID, into)
+			Capabilities: access.RoleCapabilities(access.Viewer)}}, from.ID, into)
 		checkRefused(t, err, apierr.WriteNotAllowed, "")
 		other := w.newTeam(t, "creator")
 		theirs := other.call("hashtag_lists")
-		theirs.Capabilities = access.OfRole(access.Editor)
+		theirs.Capabilities = access.RoleCapabilities(access.Editor)
 		_, err = w.CopyHashtags(ctx, theirs, into, into)
 		checkRefused(t, err, apierr.NotFound, "")
 		if home, err := w.Home(ctx, into, []int64{other.team, w.team}); err != nil || home != w.team {

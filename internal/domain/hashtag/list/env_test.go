@@ -117,7 +117,7 @@ func each(t *testing.T, run func(t *testing.T, w env)) {
 func newWorld(t fatal, d *db.DB, clock *testkit.Clock) env {
 	t.Helper()
 	w := env{known: &fakeFigures{of: map[string]stats.Figures{}}, clock: clock}
-	offered := plan.Shipped()
+	offered := plan.Default()
 	offered.BannedHashtags = map[string][]string{"instagram": {"#Forbidden", "ＮＯ"}, "tiktok": {"nowhere"}}
 	var err error
 	w.Service, err = New(Options{DB: d, Figures: w.known, Terms: offered})

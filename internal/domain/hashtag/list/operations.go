@@ -116,8 +116,8 @@ func (s *Service) Operations() []operation.Operation {
 		operation.Define(operation.Spec{
 			Tool: "create_hashtag_list", Method: http.MethodPost, Path: "/hashtag-lists", Needs: access.Write,
 			Key: operation.KeyOptional, Success: http.StatusCreated,
-			Ahead:   operation.Beforehand(s.enqueueForCreate),
-			Summary: "Create a hashtag list",
+			Precheck: operation.NewPrecheck(s.enqueueForCreate),
+			Summary:  "Create a hashtag list",
 			Description: "Creates a list, empty or with hashtags. Refused hashtags are listed with the reason; the " +
 				"others are added. Figures of new hashtags are measured in the background. Without an " +
 				"Idempotency-Key, each call creates another list. Free of charge. The plan limits the " +
@@ -133,14 +133,14 @@ func (s *Service) Operations() []operation.Operation {
 		operation.Define(operation.Spec{
 			Tool: "add_hashtags", Method: http.MethodPost, Path: "/hashtag-lists/{list_id}/hashtags",
 			Needs: access.Write, Key: operation.KeyOptional, Success: http.StatusOK,
-			Ahead:   operation.Beforehand(s.enqueueForAdd),
-			Summary: "Add hashtags to a list",
+			Precheck: operation.NewPrecheck(s.enqueueForAdd),
+			Summary:  "Add hashtags to a list",
 			Description: "Adds hashtags to one of the team's lists. Existing ones are unchanged, so the call can be " +
 				"repeated. Refused hashtags are listed with the reason. Figures of new hashtags are measured in the " +
 				"background. Free of charge.",
 			Next: "The response lists added, existing and refused hashtags; list_full means that the plan's " +
 				"limit is reached. wrong_state: ready-made lists are read-only; use create_hashtag_list.",
-			Repeatable: true,
+			Idempotent: true,
 			Example: operation.Example{Arguments: map[string]any{"list_id": exampleEntry.ID,
 				"hashtags": []string{"coffee", "#espresso"}, "subcategory": "Drinks"},
 				Data: HashtagListChange{

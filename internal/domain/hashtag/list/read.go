@@ -48,7 +48,7 @@ func (s *Service) nextLists(ctx context.Context, team int64, in ListInput, befor
 	if in.Scope != scopeSystem && before > firstTeamListID {
 		query, args := page(team, in.Platform, before, most)
 		var err error
-		if out, err = db.AllOf(ctx, s.db, most, scanLists, query, args...); err != nil {
+		if out, err = db.AllSized(ctx, s.db, most, scanLists, query, args...); err != nil {
 			return nil, fmt.Errorf("listing hashtag lists: %w", err)
 		}
 	}

@@ -73,7 +73,7 @@ const itemsQuery = `SELECT hashtag, subcategory FROM hashtag_list_items WHERE li
 	WHERE team_id = ? AND id = ?) ORDER BY position`
 
 func (s *Service) items(ctx context.Context, l List) ([]Item, error) {
-	items, err := db.AllOf(ctx, s.db, int(l.Size), func(rows *sql.Rows, i *Item) error {
+	items, err := db.AllSized(ctx, s.db, int(l.Size), func(rows *sql.Rows, i *Item) error {
 		return rows.Scan(&i.Hashtag, &i.Subcategory)
 	}, itemsQuery, l.TeamID, l.ID)
 	if err != nil {
@@ -159,7 +159,7 @@ func (*Service) InAnyList(ctx context.Context, q db.Querier, platform, hashtag s
 
 // Home returns which of the teams owns a list, or not_found.
 func (s *Service) Home(ctx context.Context, id int64, teams []int64) (int64, error) {
-	home, err := db.Home(ctx, s.db, `hashtag_lists WHERE id = ?`, id, teams)
+	home, err := db.TeamOf(ctx, s.db, `hashtag_lists WHERE id = ?`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, apierr.Missing()
 	}

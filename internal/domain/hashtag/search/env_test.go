@@ -90,10 +90,10 @@ func each(t *testing.T, run func(t *testing.T, w env)) {
 		w.script.tell(w.answerAny)
 		results := map[job.Type]job.Result{job.HashtagSearch: ResultReader(w.money.Charged)}
 		jobs, worker := job.NewStore(d, results, 5), job.NewWorker(d, queue, log)
-		reports := report.New(report.Options{DB: d, Jobs: jobs, Worker: worker, Credits: w.money, Terms: plan.Shipped(),
+		reports := report.New(report.Options{DB: d, Jobs: jobs, Worker: worker, Credits: w.money, Terms: plan.Default(),
 			Log: log})
 		w.Service = New(Options{DB: d, Jobs: jobs, Worker: worker, Credits: w.money, Reports: reports,
-			Figures: stats.New(d), Terms: plan.Shipped(), Source: w.script, Log: log})
+			Figures: stats.New(d), Terms: plan.Default(), Source: w.script, Log: log})
 		run(t, w.newTeam(t))
 	})
 }

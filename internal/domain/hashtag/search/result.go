@@ -123,7 +123,7 @@ func page(ctx context.Context, q db.Querier, id string, from, most int) ([]store
 }
 
 func (r *Result) add(call operation.Call, k storedHashtag) error {
-	measured := call.Maybe(db.Time(k.measured))
+	measured := call.MomentOrNil(db.Time(k.measured))
 	one := Related{MeasuredAt: measured}
 	if err := json.Unmarshal(k.entry, &one); err != nil {
 		return fmt.Errorf("reading a hashtag of a result: %w", err)

@@ -146,7 +146,7 @@ func saveRows(ctx context.Context, tx *db.Tx, id string, rows []row) error {
 		}
 		_, err := tx.Exec(ctx, `INSERT INTO hashtag_search_results (job_id, part, position, measured_at, entry)
 			VALUES `+
-			strings.TrimSuffix(strings.Repeat("("+db.Marks(5)+"), ", len(part)), ", "), args...)
+			strings.TrimSuffix(strings.Repeat("("+db.Placeholders(5)+"), ", len(part)), ", "), args...)
 		if err != nil {
 			return fmt.Errorf("storing the result of a search: %w", err)
 		}

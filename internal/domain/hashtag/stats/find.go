@@ -103,7 +103,7 @@ func (s *Store) exactMatches(ctx context.Context, platform string, words []strin
 }
 
 func exactMatchQuery(names int) string {
-	return `SELECT hashtag FROM hashtags WHERE platform = ? AND hashtag IN (` + db.Marks(names) + `)`
+	return `SELECT hashtag FROM hashtags WHERE platform = ? AND hashtag IN (` + db.Placeholders(names) + `)`
 }
 
 // hit is a matching hashtag and its position in the index.

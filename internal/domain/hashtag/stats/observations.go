@@ -123,7 +123,7 @@ func (s *Store) lockPosts(ctx context.Context, tx *db.Tx, platform string,
 	if list, err = toJSON(positions(sortedKeys(carried))); err != nil {
 		return nil, err
 	}
-	rows, err := db.AllOf(ctx, tx, len(carried), func(rows *sql.Rows, p *storedPost) error {
+	rows, err := db.AllSized(ctx, tx, len(carried), func(rows *sql.Rows, p *storedPost) error {
 		var tags, found string
 		err := rows.Scan(&p.id, &p.networkID, &tags, &found)
 		p.hashtags, p.foundUnder = strings.Fields(tags), strings.Fields(found)

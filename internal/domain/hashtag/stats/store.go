@@ -112,7 +112,7 @@ func (s *Store) lockHashtags(ctx context.Context, tx *db.Tx, platform string, ta
 		if err != nil {
 			return nil, fmt.Errorf("adding hashtags: %w", err)
 		}
-		rows, err := db.AllOf(ctx, tx, len(tags), func(rows *sql.Rows, r *row) error {
+		rows, err := db.AllSized(ctx, tx, len(tags), func(rows *sql.Rows, r *row) error {
 			return rows.Scan(&r.id, &r.name)
 		},
 			`SELECT id, hashtag FROM hashtags WHERE platform = ? AND hashtag IN (SELECT key FROM json_each(?))
@@ -174,7 +174,7 @@ func (s *Store) Get(ctx context.Context, q db.Querier, platform string, tags []s
 		if platform != "" && platform != on {
 			continue
 		}
-		found, err := db.AllOf(ctx, q, len(tags), func(rows *sql.Rows, f *Figures) error { return f.scan(rows.Scan) },
+		found, err := db.AllSized(ctx, q, len(tags), func(rows *sql.Rows, f *Figures) error { return f.scan(rows.Scan) },
 			getQuery, on, list)
 		if err != nil {
 			return nil, fmt.Errorf("reading the figures of hashtags: %w", err)

@@ -106,7 +106,7 @@ func (s *DBHashtagStore) Reserve(ctx context.Context, hashtag string, accounts [
 func (s *DBHashtagStore) findAccount(ctx context.Context, hashtag string, accounts []string) (string, error) {
 	var account string
 	err := s.db.QueryRow(ctx, `SELECT account FROM instagram_hashtag_places WHERE hashtag = ? AND asked_at > ?
-		AND account IN (`+db.Marks(len(accounts))+`)
+		AND account IN (`+db.Placeholders(len(accounts))+`)
 		ORDER BY asked_at DESC, account LIMIT 1`, accountArgs(accounts, hashtag,
 		db.Micros(s.db.Now().Add(slack-slotDuration)))...).Scan(&account)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -139,7 +139,7 @@ type reservedSlot struct {
 
 // reservedSlots returns the slots in use at the accounts and deletes expired ones.
 func (s *DBHashtagStore) reservedSlots(ctx context.Context, tx *db.Tx, accounts []string) ([]reservedSlot, error) {
-	in := ` account IN (` + db.Marks(len(accounts)) + `)`
+	in := ` account IN (` + db.Placeholders(len(accounts)) + `)`
 	if _, err := tx.Exec(ctx, `DELETE FROM instagram_hashtag_places WHERE asked_at <= ? AND`+in,
 		accountArgs(accounts, db.Micros(tx.Now().Add(-slotDuration-slack)))...); err != nil {
 		return nil, fmt.Errorf("deleting expired hashtag slots: %w", err)
