@@ -43,7 +43,7 @@ func (s *Server) buildAssistants() error {
 	if err != nil {
 		return err
 	}
-	s.Programs = oauth.New(oauth.Options{
+	s.OAuth = oauth.New(oauth.Options{
 		DB: s.db, PublicURL: s.cfg.PublicURL, Tools: mcpPath,
 		Connections: connections{s.Teams, s.cfg.SecondFactor == string(shell.Everyone)}, RegistrationDelay: pace.Step,
 		Fetch: func(ctx context.Context, address string, most int64, into io.Writer) error {
@@ -52,7 +52,7 @@ func (s *Server) buildAssistants() error {
 		},
 	})
 	// Tools accept assistants' tokens as well as keys.
-	s.toolPipe = s.pipeline(s.Teams.AtTools(s.Programs))
+	s.toolPipe = s.pipeline(s.Teams.AtTools(s.OAuth))
 	return nil
 }
 

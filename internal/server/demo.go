@@ -67,11 +67,11 @@ func (q *Quickstart) connectInBrowser(
 	}
 	link, _ := out.Data.(account.ConnectLink)
 	token := link.URL[strings.LastIndex(link.URL, "/")+1:]
-	offer, err := q.Connects.Offer(ctx, owner, token)
+	offer, err := q.Connector.Offer(ctx, owner, token)
 	if err != nil {
 		return err
 	}
-	consent, err := q.Connects.Begin(ctx, owner, token, offer.Ways[0].Kind)
+	consent, err := q.Connector.Begin(ctx, owner, token, offer.Ways[0].Kind)
 	if err != nil {
 		return err
 	}
@@ -79,12 +79,12 @@ func (q *Quickstart) connectInBrowser(
 	if err != nil {
 		return err
 	}
-	end, err := q.Connects.Return(ctx, owner,
+	end, err := q.Connector.Return(ctx, owner,
 		account.Returned{
 			Platform: platform, State: callback.Get("state"), Code: callback.Get("code"), Error: callback.Get("error"),
 		})
 	if err == nil && end.Choice != 0 {
-		_, err = q.Connects.Choose(ctx, owner, end.Choice, demoChoice[platform])
+		_, err = q.Connector.Choose(ctx, owner, end.Choice, demoChoice[platform])
 	}
 	return err
 }

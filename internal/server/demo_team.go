@@ -83,7 +83,7 @@ func (q *Quickstart) ensureTeam(ctx context.Context, password string) (team.Team
 	}
 	owner, err := q.Teams.SetOperator(ctx, demoEmail, true)
 	if err == nil { // the greeting mentions it
-		err = q.Notices.Forget(ctx, 0, notification.OperatorChanged, strconv.FormatInt(owner.ID, 10))
+		err = q.Notifications.Forget(ctx, 0, notification.OperatorChanged, strconv.FormatInt(owner.ID, 10))
 	}
 	if err != nil {
 		return team.Team{}, false, fmt.Errorf("making the demo team's owner an operator: %w", err)
@@ -185,7 +185,7 @@ func (q *Quickstart) addKeys(ctx context.Context, teamID int64) error {
 		if err != nil {
 			return err
 		}
-		if err := q.Notices.Forget(ctx, teamID, notification.KeyChanged, strconv.FormatInt(key.ID, 10)); err != nil {
+		if err := q.Notifications.Forget(ctx, teamID, notification.KeyChanged, strconv.FormatInt(key.ID, 10)); err != nil {
 			return err
 		}
 		q.Greeting.Keys[string(level)] = value

@@ -54,19 +54,19 @@ func (s *Server) buildEdges() error {
 	if s.app, err = web.New(web.Options{
 		Frame: shell.Options{
 			PublicURL: s.cfg.PublicURL, TrustedProxies: s.cfg.TrustedProxies, Teams: s.Teams, Letters: s.Letters,
-			Registry: s.registry, Pipeline: s.pipe, DB: s.db, Unread: s.Notices.Unread, Rooms: s.rooms, Away: away,
+			Registry: s.registry, Pipeline: s.pipe, DB: s.db, Unread: s.Notifications.Unread, Rooms: s.rooms, Away: away,
 			Answers: s.dependenciesUp, SecondFactor: shell.Requirement(s.cfg.SecondFactor), Log: s.cfg.Log,
 		},
-		Library: s.Media, Connector: s.Connects, Approvals: s.Approvals, Posts: s.Posts, Delivery: s.Delivery,
-		Jobs: s.jobs, Reports: s.Reports, Insight: s.Insight, Lists: s.Lists, Voices: s.Voices, Media: s.Media,
+		Library: s.Media, Connector: s.Connector, Approvals: s.Approvals, Posts: s.Posts, Delivery: s.Delivery,
+		Jobs: s.jobs, Reports: s.Reports, Insight: s.Analytics, Lists: s.Lists, Voices: s.Voices, Media: s.Media,
 		Settings: figures,
-		Leaving:  s.Leaving,
-		Programs: s.Programs,
+		Leaving:  s.Erasure,
+		Programs: s.OAuth,
 		Operator: operator.Services{
 			Credits: s.Credits, Delivery: s.Delivery, Jobs: s.jobs, Posts: s.Posts, Platforms: s.platforms,
 			Hold: s.Hold,
 		},
-		Directory: directory, Describe: describe, Notices: s.Notices, TOTP: s.TOTP,
+		Directory: directory, Describe: describe, Notices: s.Notifications, TOTP: s.TOTP,
 		SecurityContact: s.cfg.SecurityContact,
 	}); err != nil {
 		return fmt.Errorf("building the app: %w", err)

@@ -22,7 +22,7 @@ func (s *Server) buildErasure() {
 			secrets[platform] = s.cfg.Networks.Secret(name)
 		}
 	}
-	s.Leaving = erasure.New(erasure.Options{
+	s.Erasure = erasure.New(erasure.Options{
 		DB: s.db, MetaSecrets: secrets,
 		Refund: func(ctx context.Context, tx *db.Tx, reservation int64) error {
 			_, err := s.Credits.Refund(ctx, tx, reservation)

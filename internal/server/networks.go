@@ -260,7 +260,7 @@ func newBlueskyGuard(servers []string) (*safehttp.Client, error) {
 
 // buildConnector builds the connecting of accounts.
 func (s *Server) buildConnector(terms plan.Terms) {
-	s.Connects = account.NewConnector(account.ConnectorOptions{
+	s.Connector = account.NewConnector(account.ConnectorOptions{
 		Accounts: s.Accounts, Terms: terms, PublicURL: s.cfg.PublicURL, CheckServer: s.checkBlueskyServer,
 	})
 }

@@ -12,6 +12,6 @@ const DefaultMaxLateness = time.Hour
 
 // Resume ends the hold of a restored or copied database, see delivery.Service.Resume. It sets the option for mail.
 func (s *Server) Resume(ctx context.Context, opts delivery.ResumeOptions) (delivery.ResumeReport, error) {
-	opts.SuppressMail = s.Notices.DiscardMail
+	opts.SuppressMail = s.Notifications.DiscardMail
 	return s.Delivery.Resume(ctx, opts)
 }

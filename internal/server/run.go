@@ -74,12 +74,12 @@ func (s *Server) startBackground(ctx context.Context, tasks *sync.WaitGroup) {
 		tasks.Go(func() { s.Hold.While(ctx, report("checking the hold"), work) })
 	}
 	unlessHeld(func(ctx context.Context) { s.Accounts.Run(ctx, report("renewing grants")) })
-	unlessHeld(func(ctx context.Context) { s.Leaving.Run(ctx, report("deleting teams")) })
-	unlessHeld(func(ctx context.Context) { s.Insight.Run(ctx, report("collecting figures of accounts")) })
+	unlessHeld(func(ctx context.Context) { s.Erasure.Run(ctx, report("deleting teams")) })
+	unlessHeld(func(ctx context.Context) { s.Analytics.Run(ctx, report("collecting figures of accounts")) })
 	if s.measurer != nil {
 		unlessHeld(func(ctx context.Context) { s.measurer.Run(ctx, report("measuring hashtags")) })
 	}
-	unlessHeld(func(ctx context.Context) { s.Notices.RunMail(ctx, report("sending mail")) })
+	unlessHeld(func(ctx context.Context) { s.Notifications.RunMail(ctx, report("sending mail")) })
 	unlessHeld(func(ctx context.Context) { s.sweep(ctx, report("deleting expired data")) })
 }
 
@@ -90,8 +90,8 @@ func (s *Server) sweep(ctx context.Context, report func(error)) {
 	for {
 		for _, sweep := range []func(context.Context) (int64, error){
 			s.idempotency.Sweep, s.jobs.Sweep, s.Media.Sweep, s.Reports.Sweep, s.Searches.Sweep, s.figures.Sweep,
-			s.Connects.Sweep, s.Notices.Sweep, s.app.SweepSessions, s.Teams.SweepSignIns, s.Leaving.Sweep,
-			s.Programs.Sweep,
+			s.Connector.Sweep, s.Notifications.Sweep, s.app.SweepSessions, s.Teams.SweepSignIns, s.Erasure.Sweep,
+			s.OAuth.Sweep,
 		} {
 			if _, err := sweep(ctx); err != nil && ctx.Err() == nil {
 				report(err)

@@ -52,25 +52,25 @@ import (
 
 // Server is the program.
 type Server struct {
-	Teams     *team.Service
-	Accounts  *account.Service
-	TOTP      *totp.Service
-	Connects  *account.Connector // connects accounts
-	Posts     *post.Service
-	Approvals *post.Approvals // approval by clients
-	Credits   *credit.Service
-	Media     *media.Service
-	Reports   *report.Service
-	Delivery  *delivery.Service
-	Insight   *analytics.Service
-	Voices    *voice.Service
-	Lists     *list.Service
-	Searches  *search.Service
-	Leaving   *erasure.Service // deletion and export
-	Notices   *notification.Service
-	Letters   *team.Letters         // mails links
-	Programs  *oauth.Service        // authorization of assistants
-	Hold      *restoreguard.Service // stops a restored or copied database from publishing
+	Teams         *team.Service
+	Accounts      *account.Service
+	TOTP          *totp.Service
+	Connector     *account.Connector // connects accounts
+	Posts         *post.Service
+	Approvals     *post.Approvals // approval by clients
+	Credits       *credit.Service
+	Media         *media.Service
+	Reports       *report.Service
+	Delivery      *delivery.Service
+	Analytics     *analytics.Service
+	Voices        *voice.Service
+	Lists         *list.Service
+	Searches      *search.Service
+	Erasure       *erasure.Service // deletion and export
+	Notifications *notification.Service
+	Letters       *team.Letters         // mails links
+	OAuth         *oauth.Service        // authorization of assistants
+	Hold          *restoreguard.Service // stops a restored or copied database from publishing
 
 	cfg          Config
 	db           *db.DB
@@ -224,7 +224,7 @@ func (s *Server) build(sealer *tokencrypt.Sealer) error {
 	s.Posts = post.New(s.db, s.Accounts, s.jobs, s.Media, delivery.NewSubmitter(s.queue), post.DefaultLimits, terms)
 	s.Approvals = post.NewApprovals(post.ApprovalsOptions{Posts: s.Posts, Sealer: sealer, PublicURL: s.cfg.PublicURL})
 	s.buildDelivery(networks)
-	s.Insight = analytics.New(s.db, s.Accounts,
+	s.Analytics = analytics.New(s.db, s.Accounts,
 		analytics.Options{
 			Terms: terms, Every: s.cfg.CollectEvery, Called: s.metrics.countNetworkCall,
 			Posts: hashtagObserver{s.db, s.figures}.recordCollected, Log: s.cfg.Log,
@@ -282,8 +282,8 @@ func (s *Server) buildGround(offered plan.Terms) error {
 // buildOperations builds the registry of operations and the pipeline.
 func (s *Server) buildOperations(terms plan.Terms) {
 	groups := [][]operation.Operation{team.Operations(), s.Credits.Operations(), s.calls.Operations(terms),
-		s.jobs.Operations(), s.Accounts.Operations(), s.Connects.Operations(), s.Posts.Operations(),
-		s.Media.Operations(), s.Reports.Operations(), s.Insight.Operations(),
+		s.jobs.Operations(), s.Accounts.Operations(), s.Connector.Operations(), s.Posts.Operations(),
+		s.Media.Operations(), s.Reports.Operations(), s.Analytics.Operations(),
 		s.Lists.Operations(), s.Searches.Operations(), s.Voices.Operations()}
 	if s.cfg.Extend != nil {
 		groups = append(groups, s.cfg.Extend(Parts{s.db, s.jobs, s.queue, s.Credits}))
@@ -319,19 +319,19 @@ func (s *Server) buildNotices() error {
 	if err != nil {
 		return err
 	}
-	s.Notices = notification.New(s.db, notification.Options{PublicURL: s.cfg.PublicURL, Send: send, Log: s.cfg.Log})
-	s.db.OnEvent(s.Notices.HandleEvent)
-	s.Credits.Lowered = s.Notices.NotifyLowCredits
+	s.Notifications = notification.New(s.db, notification.Options{PublicURL: s.cfg.PublicURL, Send: send, Log: s.cfg.Log})
+	s.db.OnEvent(s.Notifications.HandleEvent)
+	s.Credits.Lowered = s.Notifications.NotifyLowCredits
 	return nil
 }
 
 // sendLetter returns a function that mails links, or nil without a mail server.
 func (s *Server) sendLetter() func(context.Context, team.Letter) error {
-	if !s.Notices.Mails() {
+	if !s.Notifications.Mails() {
 		return nil
 	}
 	return func(ctx context.Context, l team.Letter) error {
-		err := s.Notices.Send(ctx, notification.Mail{ID: l.ID, To: l.To, Subject: l.Subject, Text: l.Text})
+		err := s.Notifications.Send(ctx, notification.Mail{ID: l.ID, To: l.To, Subject: l.Subject, Text: l.Text})
 		if err != nil {
 			s.cfg.Log.WarnContext(ctx, "failed to send a mail with a link", "mail", l.ID, "error", err)
 		}

@@ -134,7 +134,7 @@ func TestSessionsEnd(t *testing.T) {
 		}
 		bea := w.browser(t).in("bea@example.com")
 		for name, change := range map[string][2]func() error{
-			"on hold": {func() error {
+			"suspended": {func() error {
 				return w.teams.SetHold(t.Context(), w.bea.ID, true)
 			}, func() error { return w.teams.SetHold(t.Context(), w.bea.ID, false) }},
 			"in no team": {func() error { return w.teams.RemoveMember(t.Context(), w.harbour.ID, w.bea.ID) },

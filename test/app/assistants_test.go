@@ -662,17 +662,17 @@ func TestAssistantsLeave(t *testing.T) {
 		editors := p.wantTokens(p.exchange(p.code(c.as(t, access.Editor), "drafts")))
 		owners := p.wantTokens(p.exchange(p.code(c.as(t, access.Owner), "drafts")))
 		p.works(editors.access)
-		must(t, h.Leaving.DeletePerson(t.Context(), c.people[access.Editor].ID))
+		must(t, h.Erasure.DeletePerson(t.Context(), c.people[access.Editor].ID))
 		p.dies("of somebody who is gone", editors.access)
 		if grants, tokens := h.count(t, "oauth_grants"), h.count(t, "oauth_tokens"); grants != 1 || tokens != 2 {
 			t.Errorf("%d grants and %d tokens are left", grants, tokens)
 		}
 		p.works(owners.access)
-		must(t, h.Leaving.RequestDeletion(t.Context(), c.people[access.Owner].ID, c.team.ID, c.team.Name, false))
+		must(t, h.Erasure.RequestDeletion(t.Context(), c.people[access.Owner].ID, c.team.ID, c.team.Name, false))
 		for until := time.Now().
 			Add(20 * time.Second); h.count(t, "oauth_grants")+h.count(t, "oauth_tokens")+h.count(t,
 			"api_keys WHERE team_id = ?", c.team.ID) > 0; {
-			must(t, h.Leaving.Work(t.Context()))
+			must(t, h.Erasure.Work(t.Context()))
 			if time.Now().After(until) {
 				t.Fatal("what was granted stays when its team is deleted")
 			}

@@ -165,7 +165,7 @@ func TestConnectionsTrackings(t *testing.T) {
 func TestNoticesOfConnections(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
-		h.db.OnEvent(h.Notices.HandleEvent) // as the program's own
+		h.db.OnEvent(h.Notifications.HandleEvent) // as the program's own
 		made := c.assistant(t, access.Editor, "<Robot>", access.Read, access.Write, access.Publish)
 		const said = "An assistant was connected. It can read, create drafts and publish. If nobody on your team " +
 			"connected it, revoke the connection."

@@ -59,7 +59,7 @@ func TestOldLinksAreSwept(t *testing.T) {
 		left := func(days int, invitations, recoveries int) {
 			t.Helper()
 			h.advance(time.Duration(days) * 24 * time.Hour)
-			_, err := h.Leaving.Sweep(t.Context())
+			_, err := h.Erasure.Sweep(t.Context())
 			must(t, err)
 			if i, r := h.count(t, "invitations"), h.count(t, "recoveries"); i != invitations || r != recoveries {
 				t.Errorf("after %d more days %d invitations and %d recoveries are left, want %d and %d", days, i, r,

@@ -132,7 +132,7 @@ func (m *gauge) people() {
 		case "held":
 			must(t, m.Teams.SetHold(ctx, p.ID, true))
 		case "deleted":
-			must(t, m.Leaving.DeletePerson(ctx, p.ID))
+			must(t, m.Erasure.DeletePerson(ctx, p.ID))
 		case "signed out elsewhere":
 			must(t, m.Teams.EndSessions(ctx, p.ID))
 		case "in no team":

@@ -118,7 +118,7 @@ func TestNoticesOfOnesOwnAccount(t *testing.T) {
 		if n := h.count(t, "known_browsers WHERE person_id = ?", c.people[access.Viewer].ID); n != 1 {
 			t.Errorf("%d browsers are known", n)
 		}
-		must(t, h.Leaving.DeletePerson(t.Context(), c.people[access.Viewer].ID))
+		must(t, h.Erasure.DeletePerson(t.Context(), c.people[access.Viewer].ID))
 		for _, table := range []string{"known_browsers", "notices"} {
 			if n := h.count(t, table+" WHERE person_id = ?", c.people[access.Viewer].ID); n != 0 {
 				t.Errorf("%d rows of %s are left of a deleted person", n, table)

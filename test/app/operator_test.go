@@ -101,13 +101,13 @@ func TestOperatorLooksAfterTeams(t *testing.T) {
 	})
 }
 
-// An operator puts people on hold, says who else runs the service, and lets somebody in who lost the password.
+// An operator suspends people, says who else runs the service, and lets somebody in who lost the password.
 func TestOperatorLooksAfterPeople(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
 		b, editor := c.operates(t, access.Viewer), c.as(t, access.Editor)
 		p := b.open("/operator/people").form("Search").fill("q", c.people[access.Editor].Email).press().follow("Ada editor")
-		p.form("Put on hold").press().wants(http.StatusOK, "The account is on hold")
+		p.form("Put on hold").press().wants(http.StatusOK, "The account is suspended")
 		editor.open("/posts").wants(http.StatusOK, "Sign in")
 		b.open(p.path).form("End the hold").press().wants(http.StatusOK, "The hold is ended.")
 

@@ -60,7 +60,7 @@ func TestDamaged(t *testing.T) {
 				t.Errorf("%s: %+v", name, found.Findings)
 			}
 			target := w.config(empty(t, url), testkit.Blobs(t))
-			if _, err := server.Restore(t.Context(), target, folder); err == nil || !strings.Contains(err.Error(), "not whole") {
+			if _, err := server.Restore(t.Context(), target, folder); err == nil || !strings.Contains(err.Error(), "is damaged") {
 				t.Errorf("%s is restored: %v", name, err)
 			}
 			must(t, os.WriteFile(damage.path, whole, 0o600))
@@ -199,7 +199,7 @@ func TestRefused(t *testing.T) {
 		var err error
 		other.SealingKey, err = tokencrypt.NewKey()
 		must(t, err)
-		refused("another key", other, "is missing: the backup was sealed with")
+		refused("another key", other, "is missing: the backup uses")
 		over := target
 		over.Database = url
 		refused("a database that is there", over, "Restore to an empty database")

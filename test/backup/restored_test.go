@@ -235,7 +235,7 @@ func (h *house) rests(of *home, d day) {
 	}
 	response := httptest.NewRecorder()
 	h.MetricsHandler().ServeHTTP(response, httptest.NewRequest(http.MethodGet, "/readyz", nil))
-	if response.Code != http.StatusOK || !strings.Contains(response.Body.String(), `"publishing":"held since`) {
+	if response.Code != http.StatusOK || !strings.Contains(response.Body.String(), `"publishing":"on hold since`) {
 		h.t.Errorf("readyz: %d %s", response.Code, response.Body)
 	}
 }

@@ -215,16 +215,16 @@ func (h *house) connect(of *home, platform string, n int64) int64 {
 	}
 	link, _ := h.get(of, "/connect-link?platform="+platform)["url"].(string)
 	token := link[strings.LastIndex(link, "/")+1:]
-	offer, err := h.Connects.Offer(ctx, of.owner, token)
+	offer, err := h.Connector.Offer(ctx, of.owner, token)
 	must(h.t, err)
-	consent, err := h.Connects.Begin(ctx, of.owner, token, offer.Ways[0].Kind)
+	consent, err := h.Connector.Begin(ctx, of.owner, token, offer.Ways[0].Kind)
 	must(h.t, err)
 	answer, err := sandbox.Allow(ctx, consent, "harbour.coffee")
 	must(h.t, err)
-	out, err := h.Connects.Return(ctx, of.owner,
+	out, err := h.Connector.Return(ctx, of.owner,
 		account.Returned{Platform: platform, State: answer.Get("state"), Code: answer.Get("code"), Error: answer.Get("error")})
 	if err == nil && out.Choice != 0 {
-		out.Account, err = h.Connects.Choose(ctx, of.owner, out.Choice, map[string]int{"linkedin": 1}[platform])
+		out.Account, err = h.Connector.Choose(ctx, of.owner, out.Choice, map[string]int{"linkedin": 1}[platform])
 	}
 	must(h.t, err)
 	return out.Account.ID

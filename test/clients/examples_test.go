@@ -97,7 +97,7 @@ func TestNightlyReportRecovers(t *testing.T) {
 	dir := t.TempDir()
 	link := "https://www.instagram.com/night.owl/"
 	if out, err := g.run(t, dir, nil, program, "-profile", link, "-out", "missing"); err == nil ||
-		!strings.Contains(out, "preparing the page") {
+		!strings.Contains(out, "creating the page") {
 		t.Errorf("a folder that there is not: %v\n%s", err, out)
 	}
 	if out, err := g.run(t, dir, nil, program, "-profile", link); err == nil || !strings.Contains(out, "source_unavailable") {

@@ -36,27 +36,27 @@ func (w *world) connected(role access.Role, may ...access.Capability) connection
 		c.person = p.ID
 	}
 	const back = "http://127.0.0.1/back"
-	program, err := w.Programs.Register(ctx, fmt.Sprint("test ", w.people.Add(1)),
+	program, err := w.OAuth.Register(ctx, fmt.Sprint("test ", w.people.Add(1)),
 		oauth.Registration{Name: "Harbour helper", Redirects: []string{back}})
 	must(w.t, err)
 	verifier := oauth2.GenerateVerifier()
-	asked, err := w.Programs.ParseRequest(ctx, "test", url.Values{
+	asked, err := w.OAuth.ParseRequest(ctx, "test", url.Values{
 		"client_id": {program.ID}, "redirect_uri": {back}, "response_type": {"code"}, "scope": {"read write publish spend"},
 		"code_challenge": {oauth2.S256ChallengeFromVerifier(verifier)}, "code_challenge_method": {"S256"},
 	})
 	must(w.t, err)
-	to, err := w.Programs.Allow(ctx, asked, oauth.Consent{Team: w.team, Person: c.person, Capabilities: may})
+	to, err := w.OAuth.Allow(ctx, asked, oauth.Consent{Team: w.team, Person: c.person, Capabilities: may})
 	must(w.t, err)
 	came, err := url.Parse(to)
 	must(w.t, err)
-	got, err := w.Programs.Exchange(ctx, program.ID,
+	got, err := w.OAuth.Exchange(ctx, program.ID,
 		url.Values{
 			"grant_type": {"authorization_code"}, "code": {came.Query().Get("code")}, "redirect_uri": {back}, "code_verifier": {verifier},
 		})
 	must(w.t, err)
 	c.token = got.Access
 	var found bool
-	c.id, _, found, err = w.Programs.Connection(ctx, c.token)
+	c.id, _, found, err = w.OAuth.Connection(ctx, c.token)
 	must(w.t, err)
 	if !found {
 		w.t.Fatal("the token is nobody's")
@@ -173,7 +173,7 @@ func TestConnectionsThatAreLost(t *testing.T) {
 			"the role, as a client": {func(w *world, c connection) error {
 				return w.Teams.SetMember(w.t.Context(), w.team, c.person, access.Client)
 			}, "role_lost"},
-			"the team": {func(w *world, c connection) error { return w.Leaving.Leave(w.t.Context(), c.person, w.team) }, "membership_lost"},
+			"the team": {func(w *world, c connection) error { return w.Erasure.Leave(w.t.Context(), c.person, w.team) }, "membership_lost"},
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -199,7 +199,7 @@ func TestConnectionOfADeletedPerson(t *testing.T) {
 	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
 		c := w.connected(access.Editor, access.Read)
 		w.tool(c.token, "list_posts", map[string]any{}, "").mustBe(t, http.StatusOK)
-		must(t, w.Leaving.DeletePerson(t.Context(), c.person))
+		must(t, w.Erasure.DeletePerson(t.Context(), c.person))
 		w.mustSoon(func() bool {
 			return w.tool(c.token, "list_posts", map[string]any{}, "").status == http.StatusUnauthorized
 		})

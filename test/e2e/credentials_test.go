@@ -32,7 +32,7 @@ var ended = map[string]func(w *world) string{
 	"a connection of a person who is gone": func(w *world) string {
 		c := w.connected(access.Editor, access.Read, access.Write)
 		w.tool(c.token, "list_posts", map[string]any{}, "").mustBe(w.t, http.StatusOK)
-		must(w.t, w.Leaving.DeletePerson(w.t.Context(), c.person))
+		must(w.t, w.Erasure.DeletePerson(w.t.Context(), c.person))
 		w.until("the token to be nobody's", func() bool {
 			return w.tool(c.token, "list_posts", map[string]any{}, "").status == http.StatusUnauthorized
 		})

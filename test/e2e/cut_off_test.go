@@ -48,7 +48,7 @@ func TestCutOffFromPostgres(t *testing.T) {
 			!strings.Contains(page.text, "does not reach its data") {
 			t.Errorf("%s: a page: %d %s", name, page.status, page.text)
 		}
-		if got := w.says("database"); got != "503 does not answer" {
+		if got := w.says("database"); got != "503 unreachable" {
 			t.Errorf("%s: the node says of its database: %s", name, got)
 		}
 		s.Start()
@@ -193,7 +193,7 @@ func TestCutOffFromFiles(t *testing.T) { // not beside others, as credentials co
 	away.Store(true)
 	w.put(link, f).mustBeLater(t, "cut_off")
 	w.draft("needs no files")
-	if got := w.says("files"); !strings.HasPrefix(got, "200 cannot be reached") {
+	if got := w.says("files"); !strings.HasPrefix(got, "200 unreachable") {
 		t.Errorf("the node says of its files: %s", got)
 	}
 	away.Store(false)

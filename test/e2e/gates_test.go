@@ -64,7 +64,7 @@ func teamGates() []gate {
 			closes: func(w *world) error { return w.Teams.Close(w.t.Context(), w.team) },
 			opens:  func(w *world) error { return w.Teams.Reopen(w.t.Context(), w.team) },
 		}, {
-			name: "the owner on hold", code: "account_not_approved",
+			name: "the suspended owner", code: "account_not_approved",
 			closes: func(w *world) error { return w.Teams.SetHold(w.t.Context(), w.owner, true) },
 			opens:  func(w *world) error { return w.Teams.SetHold(w.t.Context(), w.owner, false) },
 		},

@@ -91,7 +91,7 @@ func TestFirstOfManyGates(t *testing.T) {
 			}
 		}
 		for _, code := range slices.Backward(order) {
-			// Whoever has handed the team on is not the one on hold.
+			// Whoever has handed the team on is not the suspended one.
 			if code == "account_not_approved" {
 				w.exec("UPDATE people SET held_at = 1 WHERE id = (SELECT person_id FROM memberships WHERE team_id = ? "+
 					"AND role = 'owner')", w.team)

@@ -66,7 +66,7 @@ func accessChanges() []accessChange {
 		{"a team's time zone", func(w *world) error {
 			return w.Teams.SetTimezone(ctx(w), w.team, "Asia/Tokyo")
 		}, me, member("data.timezone"), "Europe/Berlin", "Asia/Tokyo"},
-		{"an owner on hold", func(w *world) error {
+		{"a suspended owner", func(w *world) error {
 			return w.Teams.SetHold(ctx(w), w.owner, true)
 		}, me, code, "200 ", "403 account_not_approved"},
 		{"a team handed on", (*world).handOn, me, code, "200 ", "403 ownership_lost"},

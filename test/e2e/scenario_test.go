@@ -167,8 +167,8 @@ func asTool(w *world, s scenario, credential string) answer {
 // What is told at each edge of a credential that is nobody's: at the tools it may have been got by signing in.
 const (
 	restWants  = "Send a valid API key as a Bearer token in the Authorization header."
-	toolsWants = "Sign in: let the assistant connect again, as its access has run out or was ended. Or send a team " +
-		"API key that works in the Authorization header, as a Bearer token."
+	toolsWants = "Connect the assistant again: its access has expired or was revoked. Or send a valid team API key " +
+		"as a bearer token in the Authorization header."
 )
 
 // inRESTWords holds that a tool's refusal speaks of the argument idempotency_key and names it, and gives it as REST

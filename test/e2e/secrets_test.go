@@ -255,16 +255,16 @@ func (w *world) connectInBrowser(s *safe, platform string) {
 	link := w.full("get_connect_link", map[string]any{"platform": platform}).text("data.url")
 	token := link[strings.LastIndex(link, "/")+1:]
 	s.keep("a connect link", token)
-	offer, err := w.Connects.Offer(ctx, w.owner, token)
+	offer, err := w.Connector.Offer(ctx, w.owner, token)
 	must(t, err)
-	consent, err := w.Connects.Begin(ctx, w.owner, token, offer.Ways[0].Kind)
+	consent, err := w.Connector.Begin(ctx, w.owner, token, offer.Ways[0].Kind)
 	must(t, err)
 	came, err := sandbox.Allow(ctx, consent, "harbour.coffee")
 	must(t, err)
 	s.keep("a network's code", came.Get("code"))
-	end, err := w.Connects.Return(ctx, w.owner, account.Returned{Platform: platform, State: came.Get("state"), Code: came.Get("code")})
+	end, err := w.Connector.Return(ctx, w.owner, account.Returned{Platform: platform, State: came.Get("state"), Code: came.Get("code")})
 	if err == nil && end.Choice != 0 {
-		_, err = w.Connects.Choose(ctx, w.owner, end.Choice, 0)
+		_, err = w.Connector.Choose(ctx, w.owner, end.Choice, 0)
 	}
 	must(t, err)
 }
@@ -316,17 +316,17 @@ func (w *world) letInAssistant(s *safe) {
 	t, ctx := w.t, w.t.Context()
 	t.Helper()
 	const back = "http://127.0.0.1/back"
-	program, err := w.Programs.Register(ctx, "test", oauth.Registration{Name: "Harbour helper", Redirects: []string{back}})
+	program, err := w.OAuth.Register(ctx, "test", oauth.Registration{Name: "Harbour helper", Redirects: []string{back}})
 	must(t, err)
 	verifier := oauth2.GenerateVerifier()
 	s.keep("a code verifier", verifier)
-	asked, err := w.Programs.ParseRequest(ctx, "test",
+	asked, err := w.OAuth.ParseRequest(ctx, "test",
 		url.Values{
 			"client_id": {program.ID}, "redirect_uri": {back}, "response_type": {"code"}, "scope": {"read write"},
 			"code_challenge": {oauth2.S256ChallengeFromVerifier(verifier)}, "code_challenge_method": {"S256"},
 		})
 	must(t, err)
-	to, err := w.Programs.Allow(ctx, asked,
+	to, err := w.OAuth.Allow(ctx, asked,
 		oauth.Consent{Team: w.team, Person: w.owner, Capabilities: []access.Capability{access.Read, access.Write}})
 	must(t, err)
 	came, err := url.Parse(to)

@@ -221,16 +221,16 @@ func (w *world) connect(platform, person string, asked url.Values) int64 {
 	}
 	link, _ := w.get("/connect-link?" + asked.Encode())["url"].(string)
 	token := link[strings.LastIndex(link, "/")+1:]
-	offer, err := w.node.Connects.Offer(ctx, w.owner, token)
+	offer, err := w.node.Connector.Offer(ctx, w.owner, token)
 	must(w.t, err)
-	consent, err := w.node.Connects.Begin(ctx, w.owner, token, offer.Ways[0].Kind)
+	consent, err := w.node.Connector.Begin(ctx, w.owner, token, offer.Ways[0].Kind)
 	must(w.t, err)
 	answer, err := sandbox.Allow(ctx, consent, person)
 	must(w.t, err)
-	out, err := w.node.Connects.Return(ctx, w.owner,
+	out, err := w.node.Connector.Return(ctx, w.owner,
 		account.Returned{Platform: platform, State: answer.Get("state"), Code: answer.Get("code"), Error: answer.Get("error")})
 	if err == nil && out.Choice != 0 {
-		out.Account, err = w.node.Connects.Choose(ctx, w.owner, out.Choice, which[platform])
+		out.Account, err = w.node.Connector.Choose(ctx, w.owner, out.Choice, which[platform])
 	}
 	if err != nil {
 		w.t.Fatalf("connecting %s on %s: %v (%v)", person, platform, err, errors.Unwrap(err))

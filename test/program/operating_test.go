@@ -285,7 +285,7 @@ func TestWhatOutlastsANodeIsCutOff(t *testing.T) {
 	if said, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(said, "100 Continue") {
 		t.Fatalf("it said %q, %v", said, err)
 	}
-	if status := p.end(); status != 0 || !strings.Contains(p.log.String(), "cut off what takes longer") {
+	if status := p.end(); status != 0 || !strings.Contains(p.log.String(), "stopped before everything was finished") {
 		t.Errorf("ended with %d: %s", status, p.log)
 	}
 }

@@ -322,11 +322,11 @@ func (s *site) connect(c *crew, platform string, again int64) (int64, error) {
 	var data struct{ URL string }
 	link.into(&data)
 	token := data.URL[strings.LastIndex(data.URL, "/")+1:]
-	offer, err := s.admin.Connects.Offer(ctx, c.owner.ID, token)
+	offer, err := s.admin.Connector.Offer(ctx, c.owner.ID, token)
 	if err != nil {
 		return 0, err
 	}
-	consent, err := s.admin.Connects.Begin(ctx, c.owner.ID, token, offer.Ways[0].Kind)
+	consent, err := s.admin.Connector.Begin(ctx, c.owner.ID, token, offer.Ways[0].Kind)
 	if err != nil {
 		return 0, err
 	}
@@ -334,10 +334,10 @@ func (s *site) connect(c *crew, platform string, again int64) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	out, err := s.admin.Connects.Return(ctx, c.owner.ID,
+	out, err := s.admin.Connector.Return(ctx, c.owner.ID,
 		account.Returned{Platform: platform, State: back.Get("state"), Code: back.Get("code"), Error: back.Get("error")})
 	if err == nil && out.Choice != 0 {
-		out.Account, err = s.admin.Connects.Choose(ctx, c.owner.ID, out.Choice, which[platform])
+		out.Account, err = s.admin.Connector.Choose(ctx, c.owner.ID, out.Choice, which[platform])
 	}
 	return out.Account.ID, err
 }

@@ -151,7 +151,7 @@ func (i *inspector) take(s step) {
 		}
 	}
 	if s.code != "" {
-		if _, wrong := i.ask(args...); !strings.Contains(wrong, "Refused, "+s.code) {
+		if _, wrong := i.ask(args...); !strings.Contains(wrong, "Error "+s.code) {
 			i.t.Errorf("%s, %s: %s, want it refused as %s", i.era, s.tool, wrong, s.code)
 		}
 		return

@@ -31,7 +31,8 @@ func TestMessages(t *testing.T) {
 			`{"jsonrpc":"2.0","id":"a","error":{"code":-32601,"message":"Unknown method."}}`,
 		},
 		"subscriptions": {
-			`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true}}}`, 200, `"code":-32601`,
+			`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true}}}`,
+			200, `"code":-32601`,
 		},
 		"logging":        {`{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"info"}}`, 200, `"code":-32601`},
 		"a notification": {`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`, 202, ``},

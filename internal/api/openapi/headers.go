@@ -59,7 +59,7 @@ func headersOf(op *operation.Operation) map[string]header {
 	if op.Success == http.StatusCreated || op.Success == http.StatusAccepted {
 		out["Location"] = headerRef("Location")
 	}
-	if paginated(op) {
+	if isPaginated(op) {
 		out["Link"] = headerRef("NextPage")
 	}
 	if op.Key != operation.KeyRefused {

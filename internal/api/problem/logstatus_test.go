@@ -18,7 +18,8 @@ func TestLogStatus(t *testing.T) {
 		status, want int
 	}{
 		{t.Context(), 500, 500}, {t.Context(), 503, 503}, {t.Context(), 200, 200},
-		{canceled, 500, problem.StatusClientClosed}, {canceled, 503, problem.StatusClientClosed}, {canceled, 200, 200}, {canceled, 422, 422},
+		{canceled, 500, problem.StatusClientClosed}, {canceled, 503, problem.StatusClientClosed},
+		{canceled, 200, 200}, {canceled, 422, 422},
 	} {
 		r, err := http.NewRequestWithContext(c.ctx, http.MethodGet, "http://press.test/", nil)
 		if err != nil {

@@ -207,7 +207,7 @@ func TestPasskeysThatAreRefused(t *testing.T) {
 		}
 		w.set(t, `UPDATE people SET held_at = 1 WHERE id = ?`, ada)
 		if _, err := w.enter(t, d); !apierr.Is(err, apierr.Unauthorized) {
-			t.Errorf("on hold: %v", err)
+			t.Errorf("suspended: %v", err)
 		}
 	})
 }

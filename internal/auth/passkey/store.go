@@ -39,7 +39,7 @@ func (s *Service) newOwner(ctx context.Context, a Asker) (owner, error) {
 	return o, nil
 }
 
-// ownerByHandle finds whom a passkey names, but for people on hold.
+// ownerByHandle finds whom a passkey names, except of suspended people.
 func (s *Service) ownerByHandle(ctx context.Context, handle []byte) (owner, error) {
 	o := owner{handle: handle}
 	err := s.db.QueryRow(ctx, `SELECT id, name, email FROM people WHERE passkey_handle = ? AND held_at = 0`,

@@ -14,7 +14,7 @@ import (
 )
 
 // The kinds that are about a person's own account. They belong to no team: their notices have the team 0. Nobody can
-// turn their mails off, and the person gets them even on hold and in no team.
+// turn their mails off, and the person gets them even if suspended or in no team.
 const (
 	PasswordChanged Kind = "account_password"
 	RecoveryUsed    Kind = "account_recovery"

@@ -142,7 +142,7 @@ func TestAccountNotices(t *testing.T) {
 	})
 }
 
-// People on hold and in no team get their mails too: there is no other way to reach them.
+// Suspended people and people in no team get their mails too: there is no other way to reach them.
 func TestAccountMailsReachEverybody(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		alone, err := w.teams.AddPerson(t.Context(), "Cleo", "cleo@harbour.example", "")

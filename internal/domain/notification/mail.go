@@ -157,7 +157,7 @@ func (s *Service) readBack(ctx context.Context, tx *db.Tx, b *batch) error {
 	return nil
 }
 
-// shouldMail reports whether the person is still in the team with a role for this kind, not on hold, and wants mail of
+// shouldMail reports whether the person is still in the team with a role for this kind, not suspended, and wants mail of
 // it. It also loads the address.
 func (s *Service) shouldMail(ctx context.Context, tx *db.Tx, b *batch) (bool, error) {
 	if b.team == 0 {

@@ -62,7 +62,7 @@ func (h Admin) change(
 	})
 }
 
-// roleOf returns a member's role. It returns not_found for others and for members on hold.
+// roleOf returns a member's role. It returns not_found for others and for suspended members.
 func roleOf(ctx context.Context, q db.Querier, team, person int64) (access.Role, error) {
 	var role access.Role
 	err := q.QueryRow(ctx,

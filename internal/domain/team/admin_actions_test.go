@@ -83,7 +83,7 @@ func TestHandsOfOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := w.Admin(s.owner, w.team.ID).SetAccess(ctx, false); !apierr.Is(err, apierr.NotFound) {
-			t.Errorf("by an owner on hold: %v", err)
+			t.Errorf("by a suspended owner: %v", err)
 		}
 		if b, err := w.Barriers(ctx, w.team.ID); err != nil || b.Off || !b.OwnerHeld {
 			t.Errorf("%+v (%v)", b, err)

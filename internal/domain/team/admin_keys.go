@@ -126,7 +126,7 @@ func (s *Service) latest(k *KeyLine) {
 type Barriers struct {
 	Off       bool     // the owner has switched access off
 	NoKeys    bool     // the plan has no keys
-	OwnerHeld bool     // the owner's account is on hold
+	OwnerHeld bool     // the owner's account is suspended
 	Paused    []Action // of the whole team or service, by the operator
 }
 

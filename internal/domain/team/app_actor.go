@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// InApp returns the actor of a person in a team, or not_found if the person is on hold or not a member. A pause of
+// InApp returns the actor of a person in a team, or not_found if the person is suspended or not a member. A pause of
 // everything leaves reading, so that people see what is going on; the API's switches are about keys alone.
 func (s *Service) InApp(ctx context.Context, person, team int64) (*access.Actor, error) {
 	var a access.Actor

@@ -129,7 +129,7 @@ type row struct {
 	granted                               string
 	expires, planUntil, accessOff, closed int64
 	lost                                  string
-	held                                  int // of the owner and, of a connection, its person, how many are on hold
+	held                                  int // of the owner and, of a connection, its person, how many are suspended
 	teamCredits, ownCredits               sql.NullInt64
 }
 

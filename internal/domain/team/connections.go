@@ -72,7 +72,7 @@ func (n *NewConnection) check() error {
 }
 
 // Connect lets an assistant act for a member of a team, and gives the connection's id. It is not_found for somebody
-// who is no member or is on hold, and refused of a client, where more is granted than the person's role has, or the
+// who is not a member or is suspended, and refused of a client, where more is granted than the person's role has, or the
 // plan has no API access.
 func (s *Service) Connect(ctx context.Context, tx *db.Tx, n NewConnection) (int64, error) {
 	if err := n.check(); err != nil {

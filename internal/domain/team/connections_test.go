@@ -166,7 +166,7 @@ func TestWhatEndsConnections(t *testing.T) {
 				return errors.Join(w.SetMember(ctx, w.team.ID, person, access.Viewer),
 					w.SetMember(ctx, w.team.ID, person, access.Admin))
 			}, apierr.RoleLost, nil},
-		"the person is on hold": {access.Editor, []access.Capability{access.Read},
+		"the person is suspended": {access.Editor, []access.Capability{access.Read},
 			func(ctx context.Context, w world, person, _ int64) error {
 				return w.SetHold(ctx, person, true)
 			}, apierr.AccountNotApproved, nil},
@@ -319,7 +319,7 @@ func TestConnectRefuses(t *testing.T) {
 			change, back func() error
 			code         apierr.Code
 		}{
-			"the person on hold": {func() error {
+			"the suspended person": {func() error {
 				return w.SetHold(ctx, s.editor, true)
 			}, func() error { return w.SetHold(ctx, s.editor, false) }, apierr.NotFound},
 			"a closed team": {func() error {

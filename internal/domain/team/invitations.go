@@ -306,7 +306,7 @@ type joiner struct {
 	member bool // of the team already
 }
 
-// joiner reads and holds a person; not_found for a person on hold.
+// joiner reads and holds a person; not_found for a suspended person.
 func (s *Service) joiner(ctx context.Context, tx *db.Tx, team, person int64) (joiner, error) {
 	var j joiner
 	var proved, made, teams, member int64

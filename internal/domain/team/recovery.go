@@ -88,7 +88,7 @@ var (
 	errRecoveryEnded = apierr.BadState("ended", "This link has ended. Ask whoever runs the service for a new one.")
 )
 
-// PersonByRecovery returns the person of a recovery link: not_found for an unknown link or a person on hold,
+// PersonByRecovery returns the person of a recovery link: not_found for an unknown link or a suspended person,
 // wrong_state for one that is over.
 func (s *Service) PersonByRecovery(ctx context.Context, token string) (Person, error) {
 	p, _, err := s.personByRecovery(ctx, s.db, token, s.db.Now())

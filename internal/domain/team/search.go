@@ -161,7 +161,7 @@ func (s *Service) Person(ctx context.Context, person int64) (Person, error) {
 // Plans returns the ids of the plans that there are.
 func (s *Service) Plans() []string { return s.terms.PlanIDs() }
 
-// TeamsOf lists the teams of a person with the person's role in each, for the operator: also of somebody on hold.
+// TeamsOf lists the teams of a person with the person's role in each, for the operator: also of a suspended person.
 func (s *Service) TeamsOf(ctx context.Context, person int64) ([]OwnTeam, error) {
 	return db.All(ctx, s.db, func(rows *sql.Rows, t *OwnTeam) error {
 		var closed int64

@@ -75,7 +75,7 @@ var ErrNoTeam = apierr.New(apierr.Unauthorized,
 // nobodysHash is hashed against where there is no password to compare with, so that both take the same time.
 const nobodysHash = "$argon2id$v=19$m=19456,t=2,p=1$c29tZWJvZHksIHBlcmhhcA$c29tZXRoaW5nIHRoYXQgbm9ib2R5IGhhc2hlcyB0byA"
 
-// SignIn returns the person with an email address and password. People on hold and people without a password are
+// SignIn returns the person with an email address and password. Suspended people and people without a password are
 // refused in the same way as a wrong password is: unauthorized. Somebody in no team gets ErrNoTeam, but only with the
 // right password.
 //
@@ -220,7 +220,7 @@ type OwnTeam struct {
 	SecondFactor bool // its members need one
 }
 
-// Account finds a person who may be signed in: not_found for somebody who is on hold or in no team.
+// Account finds a person who may be signed in: not_found for a suspended person or one without a team.
 func (s *Service) Account(ctx context.Context, person int64) (Account, error) {
 	var a Account
 	teams, err := db.All(ctx, s.db, func(rows *sql.Rows, t *OwnTeam) error {

@@ -427,7 +427,7 @@ func TestAccount(t *testing.T) {
 			t.Errorf("%v %s", err, diff)
 		}
 		for name, change := range map[string]func() error{
-			"on hold":    func() error { return w.SetHold(t.Context(), bea.ID, true) },
+			"suspended":  func() error { return w.SetHold(t.Context(), bea.ID, true) },
 			"in no team": func() error { return w.RemoveMember(t.Context(), w.team.ID, bea.ID) },
 		} {
 			if err := change(); err != nil {

@@ -42,7 +42,7 @@ type Person struct {
 	ID    int64  `json:"id"`
 	Name  string `json:"name"`
 	Email string `json:"email"`
-	// on hold: the person's assistants do not work, nor the keys of the teams that the person owns
+	// suspended: the person's assistants do not work, nor the keys of the teams that the person owns
 	Held     bool  `json:"held,omitempty"`
 	Operator bool  `json:"operator,omitempty"` // runs the service
 	Deleted  bool  `json:"deleted,omitempty"`  // only the number is left

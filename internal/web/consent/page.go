@@ -256,7 +256,7 @@ func (p *Part) why(ctx context.Context, t team.OwnTeam, asked []access.Capabilit
 	case b.Off:
 		return "The owner has switched access for assistants and keys off.", nil
 	case b.OwnerHeld:
-		return "The owner’s account is on hold.", nil
+		return "The owner’s account is suspended.", nil
 	case slices.Contains(b.Paused, team.Everything) || slices.Contains(b.Paused, team.API):
 		return "The operator has paused access for assistants.", nil
 	case len(access.Within(asked, t.Role)) == 0:

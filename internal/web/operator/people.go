@@ -94,7 +94,7 @@ func (p *Part) hold(w http.ResponseWriter, r *http.Request) {
 		held := r.PostForm.Get("held") == "yes"
 		said := "The hold is ended."
 		if held {
-			said = "The account is on hold: the person cannot sign in, no assistant of the person works, and no key " +
+			said = "The account is suspended: the person cannot sign in, no assistant of the person works, and no key " +
 				"or assistant of the teams that the person owns."
 		}
 		return said, p.Teams.SetHold(r.Context(), found.ID, held)

@@ -36,10 +36,10 @@ func work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Leaving.RequestDeletion(ctx, *person, *team, *name, true); err != nil && apierr.Of(err).Code == apierr.Internal {
+	if err := s.Erasure.RequestDeletion(ctx, *person, *team, *name, true); err != nil && apierr.Of(err).Code == apierr.Internal {
 		return err // else it was asked for before
 	}
-	if err := s.Leaving.Work(ctx); err != nil {
+	if err := s.Erasure.Work(ctx); err != nil {
 		return err
 	}
 	if err := s.Accounts.Renew(ctx); err != nil {
