@@ -124,7 +124,7 @@ func runWithConfig[T any](
 func printResult(w io.Writer, asJSON bool, value any) error {
 	raw, err := json.Marshal(value)
 	if err != nil {
-		return fmt.Errorf("writing the answer: %w", err)
+		return fmt.Errorf("writing the output: %w", err)
 	}
 	if asJSON {
 		_, err = fmt.Fprintln(w, string(raw))
