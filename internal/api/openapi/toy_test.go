@@ -21,7 +21,7 @@ func toy(method, path string, key operation.KeyRule) operation.Operation {
 	var price *operation.Price
 	if key == operation.KeyRequired {
 		price = operation.PriceRange(0, 10, func(context.Context, operation.Call, toyInput) (int64, error) { return 5, nil }).
-			Repeating(operation.Recurring{Credits: 2, Repeats: "every day", Stops: "when it is switched off"})
+			WithRecurring(operation.Recurring{Credits: 2, Repeats: "every day", Stops: "when it is switched off"})
 	}
 	return operation.Define(operation.Spec{
 		Price: price, Tool: "toy", Method: method, Path: path, Summary: "A toy", Description: "A toy.",
