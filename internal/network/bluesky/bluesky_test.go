@@ -23,8 +23,8 @@ var (
 	film    = network.Media{Kind: network.Video, Type: "video/mp4", Size: 100_000_000, Duration: 3 * time.Minute}
 )
 
-// changed returns the media item m with a change.
-func changed(m network.Media, change func(*network.Media)) []network.Media {
+// withChange returns the media item m with a change.
+func withChange(m network.Media, change func(*network.Media)) []network.Media {
 	change(&m)
 	return []network.Media{m}
 }
@@ -45,7 +45,8 @@ var adapter = networktest.Case{
 		return bluesky.New(bluesky.Options{App: app, WebURL: base})
 	},
 	Signing: networktest.Signing{
-		Passwords: true, Renew: 3 * time.Hour, RotatesRefresh: true, Expired: networktest.Expected{Class: network.AuthRefresh, Code: "ExpiredToken"},
+		Passwords: true, Renew: 3 * time.Hour, RotatesRefresh: true,
+		Expired: networktest.Expected{Class: network.AuthRefresh, Code: "ExpiredToken"},
 		Unknown: networktest.Expected{Class: network.AuthDead, Code: "InvalidToken"}, ExpiredRefresh: "ExpiredToken", Revoked: "ExpiredToken",
 	},
 	Publishing: networktest.Publishing{
@@ -55,7 +56,7 @@ var adapter = networktest.Case{
 			{Name: "four images", Media: images(4), Format: network.FormatCarousel, Variant: true},
 			{Name: "a video", Media: func(l *networktest.Library) []network.Media {
 				return []network.Media{l.Video(20_000)}
-			}, Format: network.FormatVideo},
+			}, Format: network.FormatVideo, Variant: true},
 		},
 		Fits: []network.Fit{
 			{Types: []string{"image/jpeg", "image/png", "image/webp"}, MaxBytes: 976_000, MaxSide: 2000},
@@ -68,13 +69,13 @@ var adapter = networktest.Case{
 			"one video":   networktest.Checks(blank, []network.Media{film}),
 			"two videos":  networktest.Checks(blank, []network.Media{film, film}, "!media_too_many"),
 			"both":        networktest.Checks(blank, []network.Media{picture, film}, "!media_mix"),
-			"large image": networktest.Checks(blank, changed(picture, func(m *network.Media) { m.Size++ }), "media_too_large"),
-			"GIF":         networktest.Checks(blank, changed(picture, func(m *network.Media) { m.Type = "image/gif" }), "media_type"),
-			"TIFF":        networktest.Checks(blank, changed(picture, func(m *network.Media) { m.Type = "image/tiff" }), "!media_type"),
+			"large image": networktest.Checks(blank, withChange(picture, func(m *network.Media) { m.Size++ }), "media_too_large"),
+			"GIF":         networktest.Checks(blank, withChange(picture, func(m *network.Media) { m.Type = "image/gif" }), "media_type"),
+			"TIFF":        networktest.Checks(blank, withChange(picture, func(m *network.Media) { m.Type = "image/tiff" }), "!media_type"),
 			"no kind":     networktest.Checks(blank, []network.Media{{Type: "application/pdf"}}, "!media_type"),
-			"QuickTime":   networktest.Checks(blank, changed(film, func(m *network.Media) { m.Type = "video/quicktime" }), "!media_type"),
-			"large video": networktest.Checks(blank, changed(film, func(m *network.Media) { m.Size++ }), "!media_too_large"),
-			"long video":  networktest.Checks(blank, changed(film, func(m *network.Media) { m.Duration++ }), "!media_too_long"),
+			"QuickTime":   networktest.Checks(blank, withChange(film, func(m *network.Media) { m.Type = "video/quicktime" }), "!media_type"),
+			"large video": networktest.Checks(blank, withChange(film, func(m *network.Media) { m.Size++ }), "!media_too_large"),
+			"long video":  networktest.Checks(blank, withChange(film, func(m *network.Media) { m.Duration++ }), "!media_too_long"),
 			"several problems": networktest.Checks(blank,
 				[]network.Media{{Kind: network.Video, Size: 1 << 40, Duration: time.Hour}}, "!media_type",
 				"!media_too_large", "!media_too_long"),

@@ -5,11 +5,17 @@ package networktest
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"pressroom/internal/network"
@@ -27,7 +33,15 @@ var Start = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 // accounts with Password.
 func Sandbox(t *testing.T, clock *testkit.Clock, ready time.Duration, accounts ...string) string {
 	t.Helper()
-	server, err := sandbox.Open(t.TempDir(), sandbox.Options{Now: clock.Now, Ready: ready})
+	files, err := newSandbox()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, files); err != nil {
+		t.Fatal(err)
+	}
+	server, err := sandbox.Open(dir, sandbox.Options{Now: clock.Now, Ready: ready})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,6 +59,32 @@ func Sandbox(t *testing.T, clock *testkit.Clock, ready time.Duration, accounts .
 	})
 	return front.URL
 }
+
+// newSandbox returns the files of a new sandbox. Copying them costs much less processor time than creating them.
+var newSandbox = sync.OnceValues(func() (fs.FS, error) {
+	dir, err := os.MkdirTemp("", "sandbox")
+	if err != nil {
+		return nil, fmt.Errorf("creating a sandbox: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	server, err := sandbox.Open(dir, sandbox.Options{})
+	if err == nil {
+		err = server.Close()
+	}
+	files := fstest.MapFS{}
+	walk := func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(filepath.Join(dir, path))
+		files[path] = &fstest.MapFile{Data: content, Mode: 0o600}
+		return err //nolint:wrapcheck // wrapped below
+	}
+	if err = errors.Join(err, fs.WalkDir(os.DirFS(dir), ".", walk)); err != nil {
+		return nil, fmt.Errorf("creating a sandbox: %w", err)
+	}
+	return files, nil
+})
 
 // Consent answers a consent page with a decision for an account. It returns the URL to which the browser is
 // redirected.

@@ -17,7 +17,7 @@ const (
 	settleTime = 10 * time.Minute
 	chunk      = 5_000_000
 	small      = 20_000
-	large      = 2*chunk + 1_000_000 // two parts
+	large      = 2*chunk + 7 // bytes: two parts, of which the last has the rest
 	userCall   = "/user/info/"
 	listCall   = "/video/list/"
 	video      = `{"tiktok":true,"text":"x","media":[{"id":1,"kind":"video"}],"privacy":"PUBLIC_TO_EVERYONE",` +
@@ -45,8 +45,8 @@ var (
 	}
 )
 
-// changed returns the media item m with a change.
-func changed(m network.Media, change func(*network.Media)) []network.Media {
+// withChange returns the media item m with a change.
+func withChange(m network.Media, change func(*network.Media)) []network.Media {
 	change(&m)
 	return []network.Media{m}
 }
@@ -71,7 +71,8 @@ var adapter = networktest.Case{
 			}}}
 		},
 		BadCode: "invalid_grant", CodeLife: 10 * time.Minute,
-		Life: 2 * time.Hour, Renew: 2 * time.Hour, GrantLife: 180 * 24 * time.Hour, RefreshOnce: true, ResolveSigned: true, ExpiredRefresh: "invalid_grant",
+		Life: 2 * time.Hour, Renew: 2 * time.Hour, GrantLife: 180 * 24 * time.Hour, RefreshOnce: true,
+		ResolveSigned: true, ExpiredRefresh: "invalid_grant",
 		Expired: networktest.Expected{Class: network.AuthRefresh, Code: "access_token_invalid"},
 		Unknown: networktest.Expected{Class: network.AuthRefresh, Code: "access_token_invalid"},
 		Revoked: "invalid_grant", RevokedTwice: network.AuthDead,
@@ -97,14 +98,14 @@ var adapter = networktest.Case{
 			"too long a title":  networktest.Checks(strings.Repeat("é", 2201), []network.Media{film}, "!caption_too_long"),
 			"both":              networktest.Checks("", []network.Media{photo, film}, "!media_mix"),
 			"two videos":        networktest.Checks("", []network.Media{film, film}, "!media_too_many"),
-			"a PNG":             networktest.Checks("", changed(photo, func(m *network.Media) { m.Type = "image/png" }), "media_type"),
-			"no photo":          networktest.Checks("", changed(photo, func(m *network.Media) { m.Type = "application/pdf" }), "!media_type"),
-			"a wide photo":      networktest.Checks("", changed(photo, func(m *network.Media) { m.Width++ }), "media_too_large"),
-			"a narrow video":    networktest.Checks("", changed(film, func(m *network.Media) { m.Width-- }), "!media_aspect"),
-			"a short video": networktest.Checks("", changed(film, func(m *network.Media) {
+			"a PNG":             networktest.Checks("", withChange(photo, func(m *network.Media) { m.Type = "image/png" }), "media_type"),
+			"no photo":          networktest.Checks("", withChange(photo, func(m *network.Media) { m.Type = "application/pdf" }), "!media_type"),
+			"a wide photo":      networktest.Checks("", withChange(photo, func(m *network.Media) { m.Width++ }), "media_too_large"),
+			"a narrow video":    networktest.Checks("", withChange(film, func(m *network.Media) { m.Width-- }), "!media_aspect"),
+			"a short video": networktest.Checks("", withChange(film, func(m *network.Media) {
 				m.Duration = 3*time.Second - 1
 			}), "!media_too_short"),
-			"a long video":       networktest.Checks("", changed(film, func(m *network.Media) { m.Duration++ }), "!media_too_long"),
+			"a long video":       networktest.Checks("", withChange(film, func(m *network.Media) { m.Duration++ }), "!media_too_long"),
 			"thirty-six photos":  networktest.Checks("", slices.Repeat([]network.Media{photo}, 36), "!media_too_many"),
 			"thirty-five photos": networktest.Checks("", slices.Repeat([]network.Media{photo}, 35)),
 		},
@@ -113,7 +114,7 @@ var adapter = networktest.Case{
 			"a long text of photos": {Text: strings.Repeat("é", 4001), Media: image, Class: network.Rejected, Code: "caption_too_long"},
 			"a long text of videos": {Text: strings.Repeat("é", 2201), Media: smallFilm, Class: network.Rejected, Code: "caption_too_long"},
 			"a long video": {Media: func(l *networktest.Library) []network.Media {
-				return changed(l.Video(small), func(m *network.Media) { m.Duration = 10*time.Minute + 1 })
+				return withChange(l.Video(small), func(m *network.Media) { m.Duration = 10*time.Minute + 1 })
 			}, Class: network.RejectedMedia, Code: "media_too_long"},
 			"a missing video": {Media: func(l *networktest.Library) []network.Media {
 				return []network.Media{l.Remove(l.Video(small), true)}
@@ -291,7 +292,9 @@ func resolveCases() map[string]networktest.ResolveCase {
 	}
 	list := func(videos ...string) string { return success(`{"videos":[` + strings.Join(videos, ",") + `]}`) }
 	const x = `"video_description":" x\n","share_url":"javascript:x"`
-	look := func(draft, end, answer string, later time.Duration, verdict network.Verdict, class network.Class, id string) networktest.ResolveCase {
+	look := func(
+		draft, end, answer string, later time.Duration, verdict network.Verdict, class network.Class, id string,
+	) networktest.ResolveCase {
 		return networktest.ResolveCase{
 			Draft: draft, Answer: networktest.Listing(end, answer, ""), Later: later, Verdict: verdict, Class: class,
 			Receipt: network.Receipt{ID: id},

@@ -33,7 +33,7 @@ func images(count int) func(*networktest.Library) []network.Media {
 func gif(l *networktest.Library) []network.Media { return []network.Media{l.Image("gif", 9, 9)} }
 
 // film returns a video of several segments.
-func film(l *networktest.Library) []network.Media { return []network.Media{l.Video(2_400_000)} }
+func film(l *networktest.Library) []network.Media { return []network.Media{l.Video(1_100_000)} }
 
 var adapter = networktest.Case{
 	Platform: "x",
@@ -60,7 +60,8 @@ var adapter = networktest.Case{
 			{Name: "https://example.org/a", Text: "lost  <b> \"it's\"\nexample.org, https://Example.org/A/ " +
 				"http://a.test.", Format: network.FormatLink, Settled: time.Minute, Variant: true},
 			{Name: "an image", Media: images(1), Format: network.FormatImage, Variant: true},
-			{Name: "four images", Media: images(4), Format: network.FormatCarousel, Settled: time.Minute},
+			{Name: "two images", Media: images(2), Format: network.FormatCarousel, Settled: time.Minute},
+			{Name: "four images", Media: images(4), Format: network.FormatCarousel, Variant: true},
 			{Name: "a GIF", Media: gif, Format: network.FormatImage, Variant: true},
 			{Name: "a video", Media: film, Format: network.FormatVideo, Settled: time.Minute, UploadStart: "/finalize"},
 		},
