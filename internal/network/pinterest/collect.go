@@ -30,7 +30,9 @@ const (
 )
 
 // reportMetrics are the figures that a report is requested for.
-var reportMetrics = []string{metricImpressions, metricPinClicks, metricLinkClicks, metricSaves, metricComments, metricLikes}
+var reportMetrics = []string{
+	metricImpressions, metricPinClicks, metricLinkClicks, metricSaves, metricComments, metricLikes,
+}
 
 var _ network.Collector = (*Network)(nil)
 

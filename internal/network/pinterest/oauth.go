@@ -126,7 +126,9 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 }
 
 // requestToken requests tokens. The app authenticates by HTTP Basic authentication.
-func (n *Network) requestToken(ctx context.Context, server string, form url.Values, secret string) (network.Token, error) {
+func (n *Network) requestToken(
+	ctx context.Context, server string, form url.Values, secret string,
+) (network.Token, error) {
 	c := n.newCall(network.Grant{Server: server}, http.MethodPost, "oauth/token")
 	c.Purpose, c.Form, c.Secrets = network.Signing, form, []string{secret, n.opts.ClientSecret}
 	pair := base64.StdEncoding.EncodeToString([]byte(n.opts.ClientID + ":" + n.opts.ClientSecret))

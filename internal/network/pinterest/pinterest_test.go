@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	ready       = `{"pinterest":true,"text":"x","video":"5","media":[{"id":1,"kind":"video"}],"ready":"2026-11-21T09:00:00Z"}` // Commit needs no library
+	ready       = `{"pinterest":true,"text":"x","video":"5","media":[{"id":1,"kind":"video"}],"ready":"2026-11-21T09:00:00Z"}`
 	planned     = `{"pinterest":true,"media":[{"id":1,"kind":"video","type":"video/mp4"}]}`
 	userCall    = "/v5/user_account"
 	listCall    = "/pins?"

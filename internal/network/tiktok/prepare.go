@@ -112,7 +112,9 @@ func (n *Network) linkPhotosUntil(ctx context.Context, p *draft, files network.F
 
 // startUpload requests an upload for the video. Source:
 // https://developers.tiktok.com/doc/content-posting-api-reference-direct-post.
-func (n *Network) startUpload(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
+func (n *Network) startUpload(
+	ctx context.Context, g network.Grant, p *draft, files network.Files,
+) (time.Duration, error) {
 	file, err := n.open(ctx, p, files)
 	if err != nil {
 		return 0, err
@@ -156,7 +158,9 @@ func (p draft) videoInfo() map[string]any {
 }
 
 // resumeUpload sends the missing parts of a video except the last. It sends nothing if the network has them all.
-func (n *Network) resumeUpload(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
+func (n *Network) resumeUpload(
+	ctx context.Context, g network.Grant, p *draft, files network.Files,
+) (time.Duration, error) {
 	now, err := n.fetchStatus(ctx, g, p.Upload.ID)
 	if refusal, ok := errors.AsType[*network.Error](err); ok && refusal.Class == network.Rejected {
 		return n.restartUpload(p, refusal) // the network no longer knows the id

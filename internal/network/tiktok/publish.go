@@ -145,7 +145,8 @@ func (s postState) lacksBytes(u upload) bool {
 
 func (n *Network) fetchStatus(ctx context.Context, g network.Grant, id string) (postState, error) {
 	var now postState
-	err := n.callAPI(ctx, g, post(network.Reading, map[string]string{"publish_id": id}), "post/publish/status/fetch/", &now)
+	c := post(network.Reading, map[string]string{"publish_id": id})
+	err := n.callAPI(ctx, g, c, "post/publish/status/fetch/", &now)
 	return now, err
 }
 
@@ -259,7 +260,8 @@ type listedPost struct {
 
 func (l listedPost) matches(text string) bool {
 	text = normalizeSpace(text)
-	return numericID.MatchString(l.ID) && l.Duration == 0 && (normalizeSpace(l.Description) == text || normalizeSpace(l.Title) == text)
+	return numericID.MatchString(l.ID) && l.Duration == 0 &&
+		(normalizeSpace(l.Description) == text || normalizeSpace(l.Title) == text)
 }
 
 // normalizeSpace returns text with single spaces, as networks change white space.

@@ -138,7 +138,7 @@ func (n *Network) figures(g network.Grant, page postPage) []network.Figures {
 			reposts = p.Public.Retweets
 		}
 		posts = append(posts, network.Figures{
-			ID: p.ID, URL: n.receipt(g, p.ID).Permalink, Text: strings.TrimSpace(p.expanded()), Format: p.format(kinds),
+			ID: p.ID, URL: n.receipt(g, p.ID).Permalink, Text: strings.TrimSpace(p.originalText()), Format: p.format(kinds),
 			PostedAt: p.Created.UTC(),
 			Views:    network.Told(p.Public.Impressions), Likes: network.Told(p.Public.Likes),
 			Comments: network.Told(p.Public.Replies),

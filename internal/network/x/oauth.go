@@ -92,7 +92,9 @@ func (n *Network) basicAuth() http.Header {
 }
 
 // requestToken requests tokens.
-func (n *Network) requestToken(ctx context.Context, server string, form url.Values, secrets ...string) (network.Token, error) {
+func (n *Network) requestToken(
+	ctx context.Context, server string, form url.Values, secrets ...string,
+) (network.Token, error) {
 	form.Set("client_id", n.opts.ClientID)
 	c := n.newCall(network.Grant{Server: server}, http.MethodPost, "oauth2/token")
 	c.Purpose, c.Form, c.Secrets = network.Signing, form, append([]string{n.opts.ClientSecret}, secrets...)

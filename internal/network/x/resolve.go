@@ -122,14 +122,14 @@ func (t tweet) matches(p draft) bool {
 	if t.Note != nil && t.Note.Text != "" {
 		text = *t.Note
 	}
-	return len(t.Attachments.Media) == len(p.Media) && normalize(text.expanded()) == normalize(p.Text)
+	return len(t.Attachments.Media) == len(p.Media) && normalize(text.originalText()) == normalize(p.Text)
 }
 
 // unescape reverses how the network escapes three characters of a text.
 var unescape = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
 
-// expanded returns the text with the original URLs. URLs of media, which the network adds, are left out.
-func (w postText) expanded() string {
+// originalText returns the text with the original URLs. URLs of media, which the network adds, are left out.
+func (w postText) originalText() string {
 	text := unescape.Replace(w.Text)
 	for _, link := range w.Entities.Links {
 		full := link.Full

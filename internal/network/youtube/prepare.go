@@ -52,7 +52,9 @@ func (n *Network) sendAllButLast(ctx context.Context, g network.Grant, p draft, 
 }
 
 // startSession starts an upload session. A file of one part needs nothing more before Commit.
-func (n *Network) startSession(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
+func (n *Network) startSession(
+	ctx context.Context, g network.Grant, p *draft, files network.Files,
+) (time.Duration, error) {
 	if err := network.Blocked(n.Check(network.Content{Text: p.Description, Media: p.Media})); err != nil {
 		return 0, err
 	}

@@ -121,7 +121,9 @@ func isExpired(err error) bool {
 
 // sendParts sends the missing parts except the last. It returns the offset of the last part. The parts show
 // nothing.
-func (n *Network) sendParts(ctx context.Context, g network.Grant, p draft, file *videoSource, next int64) (int64, error) {
+func (n *Network) sendParts(
+	ctx context.Context, g network.Grant, p draft, file *videoSource, next int64,
+) (int64, error) {
 	last := (p.Total - 1) / n.opts.ChunkBytes * n.opts.ChunkBytes
 	for next < last {
 		now, err := n.sendPart(ctx, g, p, network.Fetching, file, next, min(next+n.opts.ChunkBytes, last))

@@ -284,7 +284,9 @@ func resolveCases() map[string]networktest.ResolveCase {
 	list := func(next string, items ...string) string {
 		return `{"nextPageToken":"` + next + `","items":[` + strings.Join(items, ",") + `]}`
 	}
-	session := func(status int, header, session, list string, verdict network.Verdict, class network.Class, id string) networktest.ResolveCase {
+	session := func(
+		status int, header, session, list string, verdict network.Verdict, class network.Class, id string,
+	) networktest.ResolveCase {
 		return networktest.ResolveCase{
 			Draft: queriedDraft, Later: time.Hour, Answer: uploads(status, header, session, list), Verdict: verdict,
 			Class: class, Receipt: network.Receipt{ID: id},
