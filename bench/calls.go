@@ -7,20 +7,20 @@ import (
 	"sync/atomic"
 )
 
-// maker appends the next request to a buffer.
+// maker appends the next request to a buffer and returns the buffer.
 type maker func([]byte) []byte
 
-// call is one of the calls that are measured.
+// call is a measured call.
 type call struct {
 	name       string
 	want       int                // status of a success
-	target     float64            // throughput to reach, as a share of the floor's
-	ofConstant map[string]float64 // what the floor reaches at least of a constant answer's throughput, by database
+	target     float64            // throughput as a share of the floor's
+	ofConstant map[string]float64 // the floor's throughput as a share of a constant response's, by database
 	maker      func(*process, int) maker
 }
 
-// The shares of a constant answer's throughput that a floor reaches on two cores at least, by database.
-// A slower floor is no floor.
+// The shares of a constant response's throughput that the floor must reach on two cores, by database. A slower floor
+// would be no floor.
 var (
 	oneRow   = map[string]float64{"sqlite": 0.5, "postgres": 0.22}
 	onePage  = map[string]float64{"sqlite": 0.14, "postgres": 0.07}
@@ -53,7 +53,7 @@ func get(p *process, path string) []byte {
 	return []byte("GET " + path + " HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer " + p.data.Key + "\r\n\r\n")
 }
 
-// randomPost asks for seeded posts, each as likely as any other, so that a larger table is less often in a cache.
+// randomPost requests seeded posts at random, so that a larger table is less often in a cache.
 func randomPost(p *process, worker int) maker {
 	random := rand.New(rand.NewPCG(uint64(worker), uint64(p.data.posts)))
 	head := []byte("GET /api/v1/posts/")
@@ -65,9 +65,9 @@ func randomPost(p *process, worker int) maker {
 	}
 }
 
-var keys atomic.Int64 // counts the Idempotency-Keys of this run, so that each is used once
+var keys atomic.Int64 // numbers the idempotency keys of this run
 
-// newPost drafts a post for two accounts, each time with a new Idempotency-Key.
+// newPost drafts a post for two accounts with a new idempotency key.
 func newPost(p *process, _ int) maker {
 	body := fmt.Sprintf(`{"caption":%q,"account_ids":[%d,%d]}`, caption(7), p.data.Accounts[0], p.data.Accounts[1])
 	head := []byte("POST /api/v1/posts HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer " + p.data.Key +

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// conn is one keep-alive connection. It writes requests and reads answers with as little work as HTTP/1.1 takes:
-// on a machine that client and server share, what the client costs hides what the server does.
+// conn is a keep-alive connection with a minimal HTTP/1.1 client: client and server share the machine, so the client's
+// cost would hide the server's.
 type conn struct {
 	net     net.Conn
 	r       *bufio.Reader
 	request []byte
 }
 
-const answerWithin = 30 * time.Second // a server that is silent for longer has failed
+const answerWithin = 30 * time.Second // a server that takes longer has failed
 
 func dial(addr string) (*conn, error) {
 	c, err := net.Dial("tcp", addr)
@@ -28,9 +28,9 @@ func dial(addr string) (*conn, error) {
 	return &conn{net: c, r: bufio.NewReaderSize(c, 16<<10)}, nil
 }
 
-func (c *conn) close() { _ = c.net.Close() } // nothing is lost: every answer was read
+func (c *conn) close() { _ = c.net.Close() } // every response was read
 
-// do sends a request and reads its answer; the body is kept only where keep is set.
+// do sends a request and returns the status, and the body if keep is set.
 func (c *conn) do(request []byte, keep bool) (int, []byte, error) {
 	if _, err := c.net.Write(request); err != nil {
 		return 0, nil, fmt.Errorf("sending: %w", err)
@@ -41,7 +41,7 @@ func (c *conn) do(request []byte, keep bool) (int, []byte, error) {
 	}
 	if !keep {
 		if _, err := c.r.Discard(length); err != nil {
-			return 0, nil, fmt.Errorf("reading an answer's body: %w", err)
+			return 0, nil, fmt.Errorf("reading a response's body: %w", err)
 		}
 		return status, nil, nil
 	}
@@ -49,7 +49,7 @@ func (c *conn) do(request []byte, keep bool) (int, []byte, error) {
 	for n := 0; n < length; {
 		m, err := c.r.Read(body[n:])
 		if err != nil {
-			return 0, nil, fmt.Errorf("reading an answer's body: %w", err)
+			return 0, nil, fmt.Errorf("reading a response's body: %w", err)
 		}
 		n += m
 	}
@@ -58,35 +58,35 @@ func (c *conn) do(request []byte, keep bool) (int, []byte, error) {
 
 var contentLength = []byte("content-length:")
 
-// head reads the status and the length of the body.
+// head reads the header and returns the status and the length of the body.
 func (c *conn) head() (int, int, error) {
 	line, err := c.r.ReadSlice('\n')
 	if err != nil {
-		return 0, 0, fmt.Errorf("reading an answer: %w", err)
+		return 0, 0, fmt.Errorf("reading a response: %w", err)
 	}
 	if len(line) < len("HTTP/1.1 200") {
-		return 0, 0, errors.New("reading an answer: no status line")
+		return 0, 0, errors.New("reading a response: no status line")
 	}
 	status, err := strconv.Atoi(string(line[9:12]))
 	if err != nil {
-		return 0, 0, fmt.Errorf("reading an answer's status: %w", err)
+		return 0, 0, fmt.Errorf("reading a response's status: %w", err)
 	}
 	length := -1
 	for {
 		if line, err = c.r.ReadSlice('\n'); err != nil {
-			return 0, 0, fmt.Errorf("reading an answer's header: %w", err)
+			return 0, 0, fmt.Errorf("reading a response's header: %w", err)
 		}
 		if len(line) <= 2 {
 			break
 		}
 		if len(line) > len(contentLength) && bytes.EqualFold(line[:len(contentLength)], contentLength) {
 			if length, err = strconv.Atoi(string(bytes.TrimSpace(line[len(contentLength):]))); err != nil {
-				return 0, 0, fmt.Errorf("reading an answer's length: %w", err)
+				return 0, 0, fmt.Errorf("reading a response's length: %w", err)
 			}
 		}
 	}
 	if length < 0 {
-		return 0, 0, errors.New("reading an answer: it has no Content-Length")
+		return 0, 0, errors.New("reading a response: no Content-Length")
 	}
 	return status, length, nil
 }

@@ -5,6 +5,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"pressroom/internal/testkit/must"
 )
 
 func TestClientReadsAnswers(t *testing.T) {
@@ -16,10 +18,7 @@ func TestClientReadsAnswers(t *testing.T) {
 		_, _ = w.Write([]byte("hello " + r.URL.Path))
 	}))
 	t.Cleanup(server.Close)
-	c, err := dial(strings.TrimPrefix(server.URL, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(dial(strings.TrimPrefix(server.URL, "http://")))(t)
 	t.Cleanup(c.close)
 	for _, want := range []struct {
 		path   string

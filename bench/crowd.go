@@ -1,15 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"os"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,24 +16,24 @@ import (
 )
 
 const (
-	crowd       = 100 // reports that are made at once
-	crowdPosts  = 500 // posts that each rests on
-	crowdPage   = 100 // posts of a page of the source
-	crowdConns  = 4   // connections that read meanwhile
-	crowdRest   = 10 * time.Millisecond
-	crowdAlone  = 2000 // reads that are timed while nothing else is done
-	crowdTarget = 2    // p99 beside reports over p99 alone
-	crowdWithin = 5 * time.Minute
+	crowd        = 100 // reports created at once
+	crowdPosts   = 500 // posts of each report
+	crowdPage    = 100 // posts of a page of public figures
+	crowdConns   = 4   // connections that read
+	crowdPause   = 10 * time.Millisecond
+	crowdReads   = 2000 // without reports
+	crowdTarget  = 2    // p99 during reports over p99 without
+	crowdTimeout = 5 * time.Minute
 )
 
-// serveSource serves public figures by the contract of docs/bridge.md, the same for every profile and made up before,
-// so that the source costs next to nothing. It prints its address.
-func serveSource(ctx context.Context) error {
+// serveFigures prints its address and serves synthetic public figures as docs/bridge.md describes. They are prepared in
+// advance and the same for every profile, so that serving them costs next to nothing.
+func serveFigures(ctx context.Context) error {
 	pages := make([][]byte, crowdPosts/crowdPage)
 	for i := range pages {
-		raw, err := json.Marshal(sourcePage(i, len(pages)))
+		raw, err := json.Marshal(figuresPage(i, len(pages)))
 		if err != nil {
-			return fmt.Errorf("making up figures: %w", err)
+			return fmt.Errorf("encoding figures: %w", err)
 		}
 		pages[i] = raw
 	}
@@ -60,8 +57,8 @@ func serveSource(ctx context.Context) error {
 	return err
 }
 
-// sourcePage is one page of a profile's posts, with captions as long as people write them.
-func sourcePage(page, pages int) map[string]any {
+// figuresPage returns a page of a profile's posts, with captions of a realistic length.
+func figuresPage(page, pages int) map[string]any {
 	posts := make([]map[string]any, crowdPage)
 	for i := range posts {
 		n := page*crowdPage + i
@@ -82,64 +79,35 @@ func sourcePage(page, pages int) map[string]any {
 	return out
 }
 
-// startSource starts this very program again as the source, which prints its address.
-func startSource(ctx context.Context) (string, func() error, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return "", nil, fmt.Errorf("finding this program: %w", err)
-	}
-	cmd := exec.CommandContext(ctx, self, "-serve-source")
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return "", nil, fmt.Errorf("starting the source: %w", err)
-	}
-	if err := cmd.Start(); err != nil {
-		return "", nil, fmt.Errorf("starting the source: %w", err)
-	}
-	p := &process{name: "source", cmd: cmd}
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		return "", nil, errors.Join(fmt.Errorf("reading the source's address: %w", err), p.stop())
-	}
-	return strings.TrimSpace(line), p.stop, nil
-}
-
-// beside tells how much slower reads get while a hundred reports are made: the median of some ratios of p99.
-func (b *bench) beside(ctx context.Context, s storage) error {
+// measureReports measures how much slower reads are while a hundred reports are created: the median ratio of p99.
+func (b *bench) measureReports(ctx context.Context, st *stage, s storage, posts int) error {
 	name := s.name() + "/reads_beside_reports"
-	if !b.wants(name) {
-		return nil
-	}
-	var st stage
-	return errors.Join(b.besideOn(ctx, &st, s, name), st.close())
-}
-
-func (b *bench) besideOn(ctx context.Context, st *stage, s storage, name string) error {
-	source, stop, err := startSource(ctx)
+	source, err := startSelf(ctx, "figures", "-serve-figures")
 	if err != nil {
 		return err
 	}
-	st.ends = append(st.ends, stop)
-	url, data, err := st.database(ctx, s, b.sizes[s.name()][0], "crowd")
+	st.ends = append(st.ends, source.stop)
+	url, data, err := st.database(ctx, s, posts, "crowd")
 	if err != nil {
 		return err
 	}
-	if err := grant(ctx, b.binary, url, data); err != nil {
+	var granted struct{}
+	if err := administer(ctx, b.binary, url, data.SealingKey)(&granted, "credits", "grant",
+		"--team="+strconv.FormatInt(data.Team, 10), "--credits=1000000", "--reference=bench"); err != nil {
 		return err
 	}
-	p, err := startOurs(ctx, b.binary, url, data, "--bridge=http://"+source)
+	p, err := startOurs(ctx, b.binary, url, data, "--bridge=http://"+source.addr)
 	if err != nil {
 		return err
 	}
 	st.ends = append(st.ends, p.stop)
 	var alone, with, seconds []float64
 	for range b.crowds {
-		quiet, err := readUntil(ctx, p, func() (bool, error) { return true, nil }, crowdAlone)
+		quiet, err := readUntil(ctx, p, func() (bool, error) { return true, nil }, crowdReads)
 		if err != nil {
 			return err
 		}
-		busy, took, err := readBeside(ctx, p)
+		busy, took, err := readDuringReports(ctx, p)
 		if err != nil {
 			return err
 		}
@@ -153,28 +121,18 @@ func (b *bench) besideOn(ctx context.Context, st *stage, s storage, name string)
 	return nil
 }
 
-// grant gives the team what the reports cost.
-func grant(ctx context.Context, binary, url string, d dataset) error {
-	cmd := exec.CommandContext(ctx, binary, "--log-level=warn", "admin", "credits", "grant",
-		"--team="+strconv.FormatInt(d.Team, 10), "--credits=1000000", "--reference=bench")
-	cmd.Env, cmd.Stderr = environment(binary, url, d.SealingKey), os.Stderr
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("pressroom admin credits grant: %w", err)
-	}
-	return nil
-}
+var crowds atomic.Int64 // numbers the profiles of this run
 
-var crowds atomic.Int64 // counts the profiles of this run, so that each is a new one
-
-// readBeside asks for a hundred reports and reads until they are made.
-func readBeside(ctx context.Context, p *process) (float64, time.Duration, error) {
+// readDuringReports requests a hundred reports, and reads until they are ready. It returns the p99 of the reads in
+// milliseconds, and the duration.
+func readDuringReports(ctx context.Context, p *process) (float64, time.Duration, error) {
 	c, err := dial(p.addr)
 	if err != nil {
 		return 0, 0, err
 	}
 	defer c.close()
 	began := time.Now()
-	if err := c.net.SetDeadline(began.Add(crowdWithin)); err != nil {
+	if err := c.net.SetDeadline(began.Add(crowdTimeout)); err != nil {
 		return 0, 0, fmt.Errorf("setting a deadline: %w", err)
 	}
 	for range crowd {
@@ -197,8 +155,8 @@ func readBeside(ctx context.Context, p *process) (float64, time.Duration, error)
 	return p99, time.Since(began), err
 }
 
-// readUntil reads pages of posts over some connections, with a rest after each, until enough were read and something
-// holds; it gives the p99 in milliseconds.
+// readUntil reads pages of posts over several connections, with a pause after each, until done reports true and at least
+// so many were read. It returns the p99 in milliseconds.
 func readUntil(ctx context.Context, p *process, done func() (bool, error), least int) (float64, error) {
 	var (
 		group  sync.WaitGroup
@@ -230,7 +188,7 @@ func readSteadily(ctx context.Context, p *process, ended *atomic.Bool, least int
 		return nil, err
 	}
 	defer c.close()
-	if err := c.net.SetDeadline(time.Now().Add(crowdWithin)); err != nil {
+	if err := c.net.SetDeadline(time.Now().Add(crowdTimeout)); err != nil {
 		return nil, fmt.Errorf("setting a deadline: %w", err)
 	}
 	request := get(p, "/api/v1/posts?limit=20")
@@ -242,7 +200,7 @@ func readSteadily(ctx context.Context, p *process, ended *atomic.Bool, least int
 			return nil, fmt.Errorf("reading posts: %d %w", status, err)
 		}
 		took = append(took, time.Since(began))
-		pause(ctx, crowdRest)
+		pause(ctx, crowdPause)
 	}
 	return took, ctx.Err()
 }

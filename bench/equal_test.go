@@ -22,10 +22,11 @@ import (
 	"pressroom/internal/core/plan"
 	"pressroom/internal/domain/team"
 	"pressroom/internal/server"
+	"pressroom/internal/testkit/must"
 )
 
-// both is pressroom and the floor on one database.
-type both struct {
+// fixture is pressroom and the floor on one database.
+type fixture struct {
 	t           *testing.T
 	data        dataset
 	db          *sql.DB
@@ -34,10 +35,10 @@ type both struct {
 
 const seededPosts = 30 // more than a page
 
-func newBoth(t *testing.T) *both {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	ctx := t.Context()
-	b := &both{t: t, data: dataset{posts: seededPosts}}
+	b := &fixture{t: t, data: dataset{posts: seededPosts}}
 	url := "sqlite:" + filepath.Join(t.TempDir(), "bench.db")
 	key, err := tokencrypt.NewKey()
 	b.must(err)
@@ -66,15 +67,13 @@ func newBoth(t *testing.T) *both {
 	return b
 }
 
-func (b *both) must(err error) {
+func (b *fixture) must(err error) {
 	b.t.Helper()
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must.NoError(b.t, err)
 }
 
-// ask sends one request to a handler and decodes the answer.
-func (b *both) ask(h http.Handler, method, path, key, body string) (*httptest.ResponseRecorder, map[string]any) {
+// ask sends a request to a handler and returns the decoded response.
+func (b *fixture) ask(h http.Handler, method, path, key, body string) (*httptest.ResponseRecorder, map[string]any) {
 	b.t.Helper()
 	r := httptest.NewRequestWithContext(b.t.Context(), method, path, strings.NewReader(body))
 	r.Header.Set("Authorization", "Bearer "+b.data.Key)
@@ -86,13 +85,13 @@ func (b *both) ask(h http.Handler, method, path, key, body string) (*httptest.Re
 	h.ServeHTTP(w, r)
 	var out map[string]any
 	if err := json.Unmarshal(w.Body.Bytes(), &out); err != nil {
-		b.t.Fatalf("%s %s answered %d %q: %v", method, path, w.Code, w.Body, err)
+		b.t.Fatalf("%s %s: status %d %q: %v", method, path, w.Code, w.Body, err)
 	}
 	return w, out
 }
 
-// same compares an answer without what differs from request to request, and without some members of data.
-func (b *both) same(ours, floor map[string]any, without ...string) {
+// same compares responses without members that differ between requests, and without the given members of data.
+func (b *fixture) same(ours, floor map[string]any, without ...string) {
 	b.t.Helper()
 	for _, answer := range []map[string]any{ours, floor} {
 		meta := answer["meta"].(map[string]any)
@@ -108,13 +107,13 @@ func (b *both) same(ours, floor map[string]any, without ...string) {
 		}
 	}
 	if diff := cmp.Diff(ours, floor); diff != "" {
-		b.t.Errorf("the floor answers otherwise (-ours +floor):\n%s", diff)
+		b.t.Errorf("the responses differ (-ours +floor):\n%s", diff)
 	}
 }
 
 func TestFloorReadsTheSame(t *testing.T) {
 	t.Parallel()
-	b := newBoth(t)
+	b := newFixture(t)
 	paths := []string{"/api/v1/me", "/api/v1/posts?limit=20"}
 	for i := range seededPosts {
 		paths = append(paths, "/api/v1/posts/"+postID(i))
@@ -136,7 +135,7 @@ func TestFloorReadsTheSame(t *testing.T) {
 
 func TestFloorWritesTheSame(t *testing.T) {
 	t.Parallel()
-	b := newBoth(t)
+	b := newFixture(t)
 	body := fmt.Sprintf(`{"caption":"Open <late> \"today\"","account_ids":[%d,%d]}`, b.data.Accounts[1], b.data.Accounts[0])
 	first, mine := b.ask(b.ours, "POST", "/api/v1/posts", "ours", body)
 	second, its := b.ask(b.floor, "POST", "/api/v1/posts", "floor", body)
@@ -150,16 +149,16 @@ func TestFloorWritesTheSame(t *testing.T) {
 		}
 	}
 	b.same(mine, its, "id", "created_at", "updated_at")
-	if diff := cmp.Diff(b.written(ids[0], "ours"), b.written(ids[1], "floor")); diff != "" {
-		t.Errorf("the floor writes otherwise (-ours +floor):\n%s", diff)
+	if diff := cmp.Diff(b.writtenRows(ids[0], "ours"), b.writtenRows(ids[1], "floor")); diff != "" {
+		t.Errorf("the written rows differ (-ours +floor):\n%s", diff)
 	}
 	_, again := b.ask(b.floor, "POST", "/api/v1/posts", "floor", body)
 	if got := again["data"].(map[string]any)["id"]; got != ids[1] {
-		t.Errorf("a repeat made another post: %v", got)
+		t.Errorf("a repeat created another post: %v", got)
 	}
 }
 
-// writes are the rows that a draft makes, by the column that finds them.
+// writes are the tables that a draft inserts into, each with the column that finds the rows.
 var writes = []struct{ table, by, columns string }{
 	{"posts", "id", "id, team_id, person_id, key_id, status, caption, excerpt, approval, series_id, is_template, " +
 		"scheduled_at, submitted_at, published_at, slot_at, job_id, created_at, updated_at"},
@@ -169,8 +168,8 @@ var writes = []struct{ table, by, columns string }{
 	{"idempotency_records", "key", "key_id, key, operation, request_hash, answer, created_at, expires_at"},
 }
 
-// written is every row that one draft made, with its own id, key and times taken out.
-func (b *both) written(id, key string) map[string]any {
+// writtenRows returns every row that a draft inserted, without its id, key and times.
+func (b *fixture) writtenRows(id, key string) map[string]any {
 	b.t.Helper()
 	out := map[string]any{}
 	for _, w := range writes {
@@ -183,7 +182,7 @@ func (b *both) written(id, key string) map[string]any {
 	return out
 }
 
-func (b *both) rows(query, value, id string) []map[string]any {
+func (b *fixture) rows(query, value, id string) []map[string]any {
 	b.t.Helper()
 	rows, err := b.db.QueryContext(context.WithoutCancel(b.t.Context()), query, value)
 	b.must(err)
@@ -206,7 +205,7 @@ func (b *both) rows(query, value, id string) []map[string]any {
 	return out
 }
 
-// ownTo are the columns whose values no two drafts share.
+// ownTo are the columns whose values differ between drafts.
 var ownTo = []string{"request_id", "at", "created_at", "updated_at", "expires_at", "request_hash"}
 
 func plain(name string, value any, key, id string) any {

@@ -9,19 +9,18 @@ import (
 	"time"
 )
 
-// side is one server under one kind of request: a set of connections that stay open from round to round.
+// side is one server with one call: a set of connections that stay open from round to round.
 type side struct {
 	target *process
 	want   int // the status of a success
 	conns  []*conn
-	makers []maker // one for each connection
+	makers []maker // one per connection
 
-	// A figure a round: requests a second, milliseconds, and microseconds of the server's processor time a request.
+	// One value per round: requests per second, milliseconds, and the server's CPU time per request in microseconds.
 	perSecond, p50, p99, cpu []float64
 }
 
-// newSide opens the connections and asks once on each: a server closes one on which nothing was asked for long, and
-// its turn may come late.
+// newSide opens the connections and sends one request on each, because a server closes a connection that stays unused.
 func newSide(target *process, c call, conns int) (*side, error) {
 	if err := target.resume(); err != nil {
 		return nil, err
@@ -48,7 +47,7 @@ func (s *side) close() {
 	}
 }
 
-// round loads the server for a while and notes the figures. What is answered while it warms up does not count.
+// round loads the server and records the results. Responses during the warm-up do not count.
 func (s *side) round(warm, length time.Duration) error {
 	if err := s.target.resume(); err != nil {
 		return err
@@ -57,7 +56,7 @@ func (s *side) round(warm, length time.Duration) error {
 		group  sync.WaitGroup
 		took   = make([][]time.Duration, len(s.conns))
 		failed = make([]error, len(s.conns))
-		asked  atomic.Int64
+		sent   atomic.Int64
 		from   = time.Now().Add(warm)
 		until  = from.Add(length)
 	)
@@ -66,7 +65,7 @@ func (s *side) round(warm, length time.Duration) error {
 		return err
 	}
 	for i := range s.conns {
-		group.Go(func() { took[i], failed[i] = s.work(i, from, until, &asked) })
+		group.Go(func() { took[i], failed[i] = s.work(i, from, until, &sent) })
 	}
 	group.Wait()
 	wall := time.Since(from)
@@ -79,12 +78,12 @@ func (s *side) round(warm, length time.Duration) error {
 	s.perSecond = append(s.perSecond, float64(len(all))/wall.Seconds())
 	s.p50 = append(s.p50, milliseconds(percentile(all, 0.50)))
 	s.p99 = append(s.p99, milliseconds(percentile(all, 0.99)))
-	s.cpu = append(s.cpu, ratio(float64(after-before)/float64(time.Microsecond), float64(asked.Load())))
+	s.cpu = append(s.cpu, ratio(float64(after-before)/float64(time.Microsecond), float64(sent.Load())))
 	return s.target.pause()
 }
 
-// work sends one request after the other over one connection.
-func (s *side) work(i int, from, until time.Time, asked *atomic.Int64) ([]time.Duration, error) {
+// work sends requests over one connection until the round ends, and returns their response times.
+func (s *side) work(i int, from, until time.Time, sent *atomic.Int64) ([]time.Duration, error) {
 	c, next := s.conns[i], s.makers[i]
 	if err := c.net.SetDeadline(until.Add(answerWithin)); err != nil {
 		return nil, fmt.Errorf("setting a deadline: %w", err)
@@ -101,9 +100,9 @@ func (s *side) work(i int, from, until time.Time, asked *atomic.Int64) ([]time.D
 			return nil, err
 		}
 		if status != s.want {
-			return nil, fmt.Errorf("answered %d, not %d, to %.60q", status, s.want, c.request)
+			return nil, fmt.Errorf("status %d, want %d, for %.60q", status, s.want, c.request)
 		}
-		asked.Add(1)
+		sent.Add(1)
 		if !began.Before(from) {
 			took = append(took, time.Since(began))
 		}

@@ -1,5 +1,5 @@
-// Command bench measures how fast pressroom is, beside a floor: what a bare net/http handler does with the same
-// driver, the same rows and the same JSON. See README.md.
+// Command bench measures how fast pressroom is and compares it with the floor: a bare net/http handler with the same
+// driver, rows and JSON. See README.md.
 package main
 
 import (
@@ -13,9 +13,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"regexp"
-	"slices"
-	"strings"
 	"syscall"
 	"time"
 	_ "time/tzdata" // the seeded team's time zone also where the system has none
@@ -26,33 +23,23 @@ import (
 // postgresVariable names the variable with the address of a PostgreSQL server whose user may create databases.
 const postgresVariable = "PRESSROOM_TEST_POSTGRES"
 
+// dir is the directory of the program and of the seeded SQLite files, which later runs use again.
+const dir = "build/bench"
+
 type options struct {
-	quick      bool
-	only       string
-	out        string
-	databases  string
-	dir        string
-	data       string
-	serveFloor string
-	source     bool
-	years      bool
-	keep       bool
+	quick, years bool
+	out          string
+	serveFloor   string
+	serveFigures bool
 }
 
 func main() {
 	var o options
-	flag.BoolVar(&o.quick, "quick", false, "measure for less than a minute")
-	flag.StringVar(&o.only, "only", "", "measure only what matches this `REGEXP`, such as sqlite/list_posts/100k/8")
-	flag.StringVar(&o.out, "out", "build/bench.json", "`FILE` for the figures")
-	flag.StringVar(&o.databases, "db", "sqlite,postgres", "`DATABASES` to measure on")
-	flag.StringVar(&o.dir, "dir", "build/bench", "`DIRECTORY` for the program and the seeded SQLite files, which are kept")
-	flag.StringVar(&o.data, "data", "",
-		"`DIRECTORY` for the SQLite files that are measured: their writes wait for its disk; in memory where there is room if empty")
-	flag.StringVar(&o.serveFloor, "serve-floor", "", "serve the floor on this database `URL`; the bench calls itself so")
-	flag.BoolVar(&o.source, "serve-source", false, "serve made-up public figures; the bench calls itself so")
-	flag.BoolVar(&o.years, "years", false,
-		"measure nothing but how lists, searches and reports fare with years of data; with -quick of few teams")
-	flag.BoolVar(&o.keep, "keep", false, "with -years: leave the filled databases to the next run, and use those that are there")
+	flag.BoolVar(&o.quick, "quick", false, "finish in less than a minute")
+	flag.BoolVar(&o.years, "years", false, "measure only lists, searches and reports on years of data")
+	flag.StringVar(&o.out, "out", "build/bench.json", "`FILE` for the results")
+	flag.StringVar(&o.serveFloor, "serve-floor", "", "internal: serve the floor on the database at `URL`")
+	flag.BoolVar(&o.serveFigures, "serve-figures", false, "internal: serve synthetic public figures")
 	flag.Parse()
 	if err := o.work(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -60,12 +47,12 @@ func main() {
 	}
 }
 
-// work does what was asked for until it is done or interrupted.
+// work runs one of the servers or the benchmarks, until it is done or interrupted.
 func (o options) work() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if o.source {
-		return serveSource(ctx)
+	if o.serveFigures {
+		return serveFigures(ctx)
 	}
 	if o.serveFloor != "" {
 		return serveFloor(ctx, o)
@@ -73,7 +60,7 @@ func (o options) work() error {
 	return run(ctx, o)
 }
 
-// serveFloor serves the floor until it is told to stop, and prints its address.
+// serveFloor prints the floor's address and serves the floor until the context ends.
 func serveFloor(ctx context.Context, o options) error {
 	f, err := floor.Open(ctx, floor.Options{Database: o.serveFloor, PublicURL: publicURL})
 	if err != nil {
@@ -84,7 +71,7 @@ func serveFloor(ctx context.Context, o options) error {
 		return errors.Join(fmt.Errorf("listening: %w", err), f.Close())
 	}
 	fmt.Println(listener.Addr())
-	// connections rest while others are measured
+	// connections are idle while others are measured
 	server := &http.Server{Handler: f.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Hour}
 	go func() {
 		<-ctx.Done()
@@ -96,30 +83,20 @@ func serveFloor(ctx context.Context, o options) error {
 	return errors.Join(err, f.Close())
 }
 
-// run measures what was asked for.
+// run measures on each database and writes the report.
 func run(ctx context.Context, o options) error {
 	b := &bench{
-		scope: fullScope, report: &report{out: os.Stdout}, dir: o.dir, data: o.data, keep: o.keep,
-		binary: filepath.Join(o.dir, "pressroom"),
+		scope: fullScope, report: &report{out: os.Stdout}, binary: filepath.Join(dir, "pressroom"),
 	}
 	if o.quick {
 		b.scope = quickScope
-	}
-	if o.only != "" {
-		var err error
-		if b.only, err = regexp.Compile(o.only); err != nil {
-			return fmt.Errorf("-only: %w", err)
-		}
 	}
 	if err := build(ctx, b.binary); err != nil {
 		return err
 	}
 	b.report.head()
 	for _, name := range []string{"sqlite", "postgres"} {
-		if !slices.Contains(strings.Split(o.databases, ","), name) {
-			continue
-		}
-		if err := b.on(ctx, o, name); err != nil {
+		if err := b.runOn(ctx, o, name); err != nil {
 			return err
 		}
 	}
@@ -127,13 +104,13 @@ func run(ctx context.Context, o options) error {
 	return b.report.write(o.out)
 }
 
-// on measures on one kind of database, where there is one.
-func (b *bench) on(ctx context.Context, o options, name string) error {
+// runOn measures on one database, if there is one of that kind.
+func (b *bench) runOn(ctx context.Context, o options, name string) error {
 	var s storage
 	var err error
 	switch address := os.Getenv(postgresVariable); {
 	case name == "sqlite":
-		s, err = newSQLiteFiles(b.dir, b.data, b.binary)
+		s, err = newSQLiteFiles(b.binary)
 	case address == "":
 		fmt.Fprintf(b.report.out, "PostgreSQL is not measured: %s is not set; scripts/with-postgres sets it.\n", postgresVariable)
 		return nil
@@ -145,12 +122,14 @@ func (b *bench) on(ctx context.Context, o options, name string) error {
 	}
 	measure := b.measure
 	if o.years {
-		measure = func(ctx context.Context, s storage) error { return b.overYears(ctx, s, b.years[s.name()]) }
+		measure = func(ctx context.Context, s storage) error {
+			return withStage(func(st *stage) error { return b.measureYears(ctx, st, s) })
+		}
 	}
 	return errors.Join(measure(ctx, s), s.close(context.WithoutCancel(ctx)))
 }
 
-// build builds the program as it is shipped.
+// build builds pressroom as releases do.
 func build(ctx context.Context, binary string) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/pressroom")
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr

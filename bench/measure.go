@@ -4,53 +4,48 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// bench measures one kind of database after the other.
+// bench measures on one database after the other.
 type bench struct {
 	scope
-	dir    string // for what is seeded
-	data   string // for what is measured; empty: memory
 	binary string
-	keep   bool // databases filled with years stay
-	only   *regexp.Regexp
 	report *report
 }
 
-// wants tells whether figures that begin with this name were asked for.
-func (b *bench) wants(name string) bool { return b.only == nil || b.only.MatchString(name) }
+// measurement is one part of the benchmarks, on a database with a number of posts.
+type measurement struct {
+	name  string
+	posts int
+	run   func(ctx context.Context, st *stage, s storage, posts int) error
+}
 
-// measure measures everything on one kind of database.
+// measure runs every measurement on one database.
 func (b *bench) measure(ctx context.Context, s storage) error {
-	if err := b.alone(ctx, s, b.sizes[s.name()][0]); err != nil {
-		return fmt.Errorf("%s: %w", s.name(), err)
+	sizes := b.sizes[s.name()]
+	all := []measurement{{"start and memory", sizes[0], b.measureStart}, {"reads during reports", sizes[0], b.measureReports}}
+	for _, posts := range sizes {
+		all = append(all, measurement{"calls", posts, b.compare})
 	}
-	if err := b.beside(ctx, s); err != nil {
-		return fmt.Errorf("%s beside reports: %w", s.name(), err)
+	all = append(all, measurement{"overload", sizes[0], b.measureOverload})
+	if s.name() == "postgres" { // an SQLite file has one node
+		all = append(all, measurement{"two nodes", sizes[0], b.measureNodes})
 	}
-	for _, posts := range b.sizes[s.name()] {
-		if err := b.compare(ctx, s, posts); err != nil {
-			return fmt.Errorf("%s with %s posts: %w", s.name(), sizeName(posts), err)
-		}
+	if len(b.growth) == 2 {
+		all = append(all, measurement{"growth", b.growth[0], b.measureGrowth})
 	}
-	for what, measure := range map[string]func(context.Context, storage, int) error{"too much load": b.overload, "two nodes": b.pair} {
-		if err := measure(ctx, s, b.sizes[s.name()][0]); err != nil {
-			return fmt.Errorf("%s under %s: %w", s.name(), what, err)
-		}
-	}
-	if name := s.name() + "/list_posts/growth"; len(b.growth) == 2 && b.wants(name) {
-		if err := b.grow(ctx, s, name); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+	for _, m := range all {
+		if err := withStage(func(st *stage) error { return m.run(ctx, st, s, m.posts) }); err != nil {
+			return fmt.Errorf("%s: %s with %s posts: %w", s.name(), m.name, sizeName(m.posts), err)
 		}
 	}
 	return nil
 }
 
-// group is some calls measured in turn, ours and the floor's one after the other.
+// group is a set of calls measured in turn, on pressroom and on the floor.
 type group struct {
 	database string
 	size     string
@@ -62,30 +57,8 @@ func (g group) name(c call) string {
 	return g.database + "/" + c.name + "/" + g.size + "/" + strconv.Itoa(g.conns)
 }
 
-// compare holds ours against the floor with so many posts: reads first, as writes change what there is to read.
-func (b *bench) compare(ctx context.Context, s storage, posts int) error {
-	var groups []group
-	for _, calls := range [][]call{reads, {create}} {
-		for _, conns := range b.conns {
-			g := group{database: s.name(), size: sizeName(posts), conns: conns}
-			for _, c := range calls {
-				if b.wants(g.name(c)) {
-					g.calls = append(g.calls, c)
-				}
-			}
-			if len(g.calls) > 0 {
-				groups = append(groups, g)
-			}
-		}
-	}
-	if len(groups) == 0 {
-		return nil
-	}
-	var st stage
-	return errors.Join(b.compareOn(ctx, &st, s, posts, groups), st.close())
-}
-
-func (b *bench) compareOn(ctx context.Context, st *stage, s storage, posts int, groups []group) error {
+// compare measures pressroom and the floor. Reads come first, because writes change what there is to read.
+func (b *bench) compare(ctx context.Context, st *stage, s storage, posts int) error {
 	ours, err := st.ours(ctx, b.binary, s, posts)
 	if err != nil {
 		return err
@@ -94,22 +67,24 @@ func (b *bench) compareOn(ctx context.Context, st *stage, s storage, posts int, 
 	if err != nil {
 		return err
 	}
-	for _, g := range groups {
-		if err := b.load(ctx, g, ours, floor); err != nil {
-			return err
+	for _, calls := range [][]call{reads, {create}} {
+		for _, conns := range b.conns {
+			if err := b.load(ctx, group{s.name(), sizeName(posts), conns, calls}, ours, floor); err != nil {
+				return err
+			}
 		}
 	}
-	return b.loaded(s.name()+"/memory/loaded_mib/"+sizeName(posts), ours, floor)
+	return b.reportMemory(s.name()+"/memory/loaded_mib/"+sizeName(posts), ours, floor)
 }
 
-// contest is one call on both sides.
+// contest is one call on pressroom and on the floor.
 type contest struct {
 	call        call
 	ours, floor *side
 }
 
-// load measures a group: in every round each call on both sides, and once the constant. Which side goes first
-// changes from round to round, so that a machine that grows slower or faster favours neither.
+// load measures a group: in each round, every call on both sides, and the constant once. The sides swap from round to
+// round, so that a drift of the machine's speed favors neither.
 func (b *bench) load(ctx context.Context, g group, ours, floor *process) error {
 	ceiling, err := newSide(floor, constant, g.conns)
 	if err != nil {
@@ -144,13 +119,13 @@ func (b *bench) load(ctx context.Context, g group, ours, floor *process) error {
 		}
 	}
 	for _, c := range contests {
-		b.tell(g, c, ceiling)
+		b.reportCall(g, c, ceiling)
 	}
 	return nil
 }
 
-// tell reports what the rounds of one call came to.
-func (b *bench) tell(g group, c contest, ceiling *side) {
+// reportCall adds the results of one call to the report.
+func (b *bench) reportCall(g group, c contest, ceiling *side) {
 	name := g.name(c.call)
 	throughput := against(name+"/throughput", more, median(c.ours.perSecond), median(c.floor.perSecond), c.call.target)
 	p50 := against(name+"/p50_ms", less, median(c.ours.p50), median(c.floor.p50), 0)
@@ -158,20 +133,15 @@ func (b *bench) tell(g group, c contest, ceiling *side) {
 	cpu := against(name+"/cpu_us", less, median(c.ours.cpu), median(c.floor.cpu), 0)
 	throughput.noise, p50.noise, p99.noise, cpu.noise = spread(c.floor.perSecond), spread(c.floor.p50),
 		spread(c.floor.p99), spread(c.floor.cpu)
-	// Here the floor stands in the place of ours, and the constant in that of the floor.
+	// The floor is "ours" here, and the constant is the floor.
 	ofConstant := against(name+"/floor_of_constant", more, median(c.floor.perSecond), median(ceiling.perSecond),
 		c.call.ofConstant[g.database])
 	ofConstant.noise = spread(ceiling.perSecond)
 	b.report.add(throughput, p50, p99, cpu, ofConstant)
 }
 
-// grow tells whether a page costs more in a large table than in a small one: the median of some ratios of p99.
-func (b *bench) grow(ctx context.Context, s storage, name string) error {
-	var st stage
-	return errors.Join(b.growOn(ctx, &st, s, name), st.close())
-}
-
-func (b *bench) growOn(ctx context.Context, st *stage, s storage, name string) error {
+// measureGrowth measures how much longer a page takes in a large table than in a small one: the median ratio of p99.
+func (b *bench) measureGrowth(ctx context.Context, st *stage, s storage, _ int) error {
 	var sides []*side
 	for _, posts := range b.growth {
 		p, err := st.ours(ctx, b.binary, s, posts)
@@ -193,25 +163,16 @@ func (b *bench) growOn(ctx context.Context, st *stage, s storage, name string) e
 		}
 	}
 	all := ratios(sides[1].p99, sides[0].p99)
-	e := absolute(name+"/p99_"+sizeName(b.growth[1])+"_over_"+sizeName(b.growth[0]), median(all), growthTarget)
+	e := absolute(s.name()+"/list_posts/growth/p99_"+sizeName(b.growth[1])+"_over_"+sizeName(b.growth[0]), median(all), growthTarget)
 	e.noise = spread(all)
 	b.report.add(e)
 	return nil
 }
 
-// alone measures what the program takes by itself: the time to its first answer, and its memory at rest.
-func (b *bench) alone(ctx context.Context, s storage, posts int) error {
-	start, idle := s.name()+"/start/first_answer_s", s.name()+"/memory/idle_mib"
-	if !b.wants(start) && !b.wants(idle) {
-		return nil
-	}
-	var st stage
-	return errors.Join(b.aloneOn(ctx, &st, s, posts, start, idle), st.close())
-}
+const idleRequests = 200 // before the idle memory is read
 
-const idleRequests = 200 // how many requests the program has answered when its memory is read
-
-func (b *bench) aloneOn(ctx context.Context, st *stage, s storage, posts int, start, idle string) error {
+// measureStart measures the time to the first response, and the idle memory.
+func (b *bench) measureStart(ctx context.Context, st *stage, s storage, posts int) error {
 	url, data, err := st.database(ctx, s, posts, "alone")
 	if err != nil {
 		return err
@@ -224,20 +185,20 @@ func (b *bench) aloneOn(ctx context.Context, st *stage, s storage, posts int, st
 		}
 		took = append(took, p.started.Seconds())
 		if i == b.starts-1 {
-			err = b.rest(ctx, p, idle)
+			err = b.reportIdle(ctx, p, s.name()+"/memory/idle_mib")
 		}
 		if err = errors.Join(err, p.stop()); err != nil {
 			return err
 		}
 	}
-	e := absolute(start, median(took), startTarget)
+	e := absolute(s.name()+"/start/first_answer_s", median(took), startTarget)
 	e.noise = spread(took)
 	b.report.add(e)
 	return nil
 }
 
-// rest asks a little, lets the program be and reads its memory.
-func (b *bench) rest(ctx context.Context, p *process, name string) error {
+// reportIdle sends some requests, waits, and reads the memory.
+func (b *bench) reportIdle(ctx context.Context, p *process, name string) error {
 	for range idleRequests {
 		if err := p.ask(get(p, "/api/v1/posts?limit=20")); err != nil {
 			return err
@@ -256,8 +217,8 @@ func (b *bench) rest(ctx context.Context, p *process, name string) error {
 	return nil
 }
 
-// loaded tells the memory after all the load; nothing is asked of it.
-func (b *bench) loaded(name string, ours, floor *process) error {
+// reportMemory adds the memory after the load to the report. It has no target.
+func (b *bench) reportMemory(name string, ours, floor *process) error {
 	mine, err := ours.resident()
 	if err != nil {
 		return err

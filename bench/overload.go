@@ -14,30 +14,22 @@ import (
 )
 
 const (
-	overloaded    = 2           // times what a full node serves
-	overloadConns = 1024        // so many requests can be under way that none waits for a connection while the node keeps its bounds
-	settling      = time.Second // the queue has to have stood for a while before a node sends callers away soon
+	overloadFactor = 2           // of the rate that a full node serves
+	overloadConns  = 1024        // enough that no request waits for a connection
+	overloadWarmUp = time.Second // a node sheds load only after its queue was long for a while
 
-	acceptedTarget = 3   // p99 of what an overloaded node accepts over that of a full one
-	servedTarget   = 0.5 // what an overloaded node serves, of what a full one does
+	acceptedTarget = 3   // p99 of an overloaded node's accepted requests over that of a full one
+	servedTarget   = 0.5 // the share of a full node's rate that an overloaded one serves
 	peakTarget     = 256 // MiB
 )
 
-// longPage costs the node a good deal more than it costs to ask for it: the client has the same processors.
+// longPage costs the node far more than the client, which shares its processors.
 var longPage = call{"long_page", 200, 0, nil, func(p *process, _ int) maker { return same(get(p, "/api/v1/posts?limit=50")) }}
 
-// overload asks a node for a multiple of what it can serve, at moments that do not depend on its answers, and tells
-// what becomes of what it accepts.
-func (b *bench) overload(ctx context.Context, s storage, posts int) error {
+// measureOverload sends a node a multiple of what it can serve, independently of its responses, and measures the
+// requests that it accepts.
+func (b *bench) measureOverload(ctx context.Context, st *stage, s storage, posts int) error {
 	name := s.name() + "/overload/" + sizeName(posts)
-	if !b.wants(name) {
-		return nil
-	}
-	var st stage
-	return errors.Join(b.overloadOn(ctx, &st, s, posts, name), st.close())
-}
-
-func (b *bench) overloadOn(ctx context.Context, st *stage, s storage, posts int, name string) error {
 	node, err := st.ours(ctx, b.binary, s, posts)
 	if err != nil {
 		return err
@@ -56,8 +48,8 @@ func (b *bench) overloadOn(ctx context.Context, st *stage, s storage, posts int,
 		if err := errors.Join(ctx.Err(), full.round(b.warm, b.round)); err != nil {
 			return err
 		}
-		rate := overloaded * full.perSecond[len(full.perSecond)-1]
-		if err := crowd.round(ctx, rate, settling+b.round, settling); err != nil {
+		rate := overloadFactor * full.perSecond[len(full.perSecond)-1]
+		if err := crowd.round(ctx, rate, overloadWarmUp+b.round, overloadWarmUp); err != nil {
 			return err
 		}
 	}
@@ -73,8 +65,7 @@ func (b *bench) overloadOn(ctx context.Context, st *stage, s storage, posts int,
 	return nil
 }
 
-// rush asks at a rate of its own. The time of an answer counts from when its question was due, so that a node that is
-// late with one is late with those behind it too.
+// rush sends requests at a fixed rate. Response times count from when a request was due, even if it was sent later.
 type rush struct {
 	target *process
 	conns  []*conn
@@ -103,11 +94,11 @@ func (r *rush) close() {
 	}
 }
 
-// answers are the times that it took a round's answers to come, by whether they were refusals.
+// answers holds the response times of a round.
 type answers struct{ accepted, refused []time.Duration }
 
-// round asks at a rate for a while; what is due before it has settled does not count.
-func (r *rush) round(ctx context.Context, rate float64, length, settled time.Duration) error {
+// round sends requests at a rate for a while. Those due during the warm-up do not count.
+func (r *rush) round(ctx context.Context, rate float64, length, warmUp time.Duration) error {
 	if err := r.target.resume(); err != nil {
 		return err
 	}
@@ -123,7 +114,7 @@ func (r *rush) round(ctx context.Context, rate float64, length, settled time.Dur
 		group.Go(func() {
 			for at := due(); at < length && failed[i] == nil; at = due() {
 				pause(ctx, time.Until(began.Add(at)))
-				failed[i] = r.ask(i, began.Add(at), at >= settled, &of[i])
+				failed[i] = r.ask(i, began.Add(at), at >= warmUp, &of[i])
 			}
 		})
 	}
@@ -131,7 +122,7 @@ func (r *rush) round(ctx context.Context, rate float64, length, settled time.Dur
 	if err := errors.Join(failed...); err != nil {
 		return err
 	}
-	r.note(of, length-settled)
+	r.record(of, length-warmUp)
 	return r.target.pause()
 }
 
@@ -156,7 +147,7 @@ func (r *rush) ask(i int, due time.Time, counts bool, to *answers) error {
 	return nil
 }
 
-func (r *rush) note(of []answers, length time.Duration) {
+func (r *rush) record(of []answers, length time.Duration) {
 	var accepted, refused []time.Duration
 	for _, a := range of {
 		accepted, refused = append(accepted, a.accepted...), append(refused, a.refused...)

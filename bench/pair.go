@@ -7,22 +7,14 @@ import (
 )
 
 const (
-	pairTarget = 1.1 // processor time of a request with two nodes on one database over that with one
-	pairRounds = 2   // times as many rounds as elsewhere: processor time wavers more than what is compared here
+	pairTarget = 1.1 // CPU time of a request with two nodes over that with one
+	pairRounds = 2   // factor of the rounds: CPU time varies more than the difference
 )
 
-// pair tells what a second node on the same database costs: the processor time of a request where one node of two is
-// asked, and where both are, with as many connections together.
-func (b *bench) pair(ctx context.Context, s storage, posts int) error {
+// measureNodes measures the cost of a second node: the CPU time of a request if one of two nodes gets all of them, and if
+// they share them, with the same number of connections.
+func (b *bench) measureNodes(ctx context.Context, st *stage, s storage, posts int) error {
 	name := s.name() + "/nodes/" + sizeName(posts)
-	if s.name() != "postgres" || !b.wants(name) { // an SQLite file has one node
-		return nil
-	}
-	var st stage
-	return errors.Join(b.pairOn(ctx, &st, s, posts, name), st.close())
-}
-
-func (b *bench) pairOn(ctx context.Context, st *stage, s storage, posts int, name string) error {
 	url, data, err := st.database(ctx, s, posts, "pair")
 	if err != nil {
 		return err
@@ -33,16 +25,16 @@ func (b *bench) pairOn(ctx context.Context, st *stage, s storage, posts int, nam
 			return err
 		}
 		st.ends = append(st.ends, nodes[i].stop)
-		nodes[i].rests = false // one that is stopped in a transaction would hold up the other
+		nodes[i].rests = false // one that is paused in a transaction would block the other
 	}
 	for _, c := range []call{reads[1], listPosts, create} {
 		var one, two []float64
-		for range pairRounds * b.rounds { // in turns, as the machine and the database change
+		for range pairRounds * b.rounds { // in turns, because the machine and the database change
 			for _, m := range []struct {
 				into  *[]float64
 				nodes []*process
 			}{{&one, nodes[:1]}, {&two, nodes}} {
-				spent, err := b.together(ctx, c, m.nodes...)
+				spent, err := b.sharedRound(ctx, c, m.nodes...)
 				if err != nil {
 					return err
 				}
@@ -56,9 +48,9 @@ func (b *bench) pairOn(ctx context.Context, st *stage, s storage, posts int, nam
 	return nil
 }
 
-// together is the processor time of a request in a round of a call, in microseconds, with the connections shared out
-// to the nodes.
-func (b *bench) together(ctx context.Context, c call, nodes ...*process) (float64, error) {
+// sharedRound runs a round of a call with the connections divided among the nodes, and returns the CPU time of a request
+// in microseconds.
+func (b *bench) sharedRound(ctx context.Context, c call, nodes ...*process) (float64, error) {
 	sides := make([]*side, len(nodes))
 	for i, node := range nodes {
 		var err error

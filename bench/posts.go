@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	seedVersion = "2" // counts up with every change to what is seeded
+	seedVersion = "2" // increment it with every change to the seed
 	everyPost   = time.Minute
 	targetsEach = 2
 )
 
 var (
 	firstPost = time.Date(2023, time.January, 1, 0, 0, 0, 0, time.UTC)
-	farAway   = time.Date(2099, time.January, 1, 0, 0, 0, 0, time.UTC) // no run lasts until a scheduled post is due
+	farAway   = time.Date(2099, time.January, 1, 0, 0, 0, 0, time.UTC) // scheduled posts are never due
 	captionOf = strings.Fields("winter blend chocolate orange peel smoke roast counter morning run Sunday window " +
 		"steam quiet harbour tide bread crumb barista notes slow pour crema beans grinder bench rain lamp neighbour corner song")
 	seededRows = []string{
@@ -25,7 +25,7 @@ var (
 	seededTargets = []string{"post_id", "account_id", "position", "state", "published_at", "permalink"}
 )
 
-// mix scrambles a number (splitmix64): the same on every run and machine.
+// mix returns a hash of a number (splitmix64), the same on every run and machine.
 func mix(n uint64) uint64 {
 	n += 0x9e3779b97f4a7c15
 	n = (n ^ n>>30) * 0xbf58476d1ce4e5b9
@@ -33,7 +33,7 @@ func mix(n uint64) uint64 {
 	return n ^ n>>31
 }
 
-// appendPostID writes the id of the i-th seeded post: a UUIDv7 of its time.
+// appendPostID appends the id of the i-th seeded post, a UUIDv7 of its time.
 func appendPostID(buf []byte, i int) []byte {
 	var id [16]byte
 	at := firstPost.Add(time.Duration(i) * everyPost).UnixMilli()
@@ -50,7 +50,7 @@ func appendPostID(buf []byte, i int) []byte {
 
 func postID(i int) string { return string(appendPostID(nil, i)) }
 
-// caption is the text of the i-th seeded post, some 25 words.
+// caption returns the text of the i-th seeded post, 20 to 31 words.
 func caption(i int) string {
 	var out strings.Builder
 	for word := range 20 + i%12 {
@@ -62,7 +62,7 @@ func caption(i int) string {
 	return out.String()
 }
 
-// excerptOf is the excerpt that pressroom keeps of such a caption.
+// excerptOf returns the excerpt that pressroom stores of such a caption.
 func excerptOf(caption string) string {
 	if len(caption) <= 140 {
 		return caption
@@ -70,7 +70,8 @@ func excerptOf(caption string) string {
 	return caption[:139] + "…"
 }
 
-// postRow is the i-th post, and whether it went out: of ten posts seven did, two are drafts, one is scheduled.
+// postRow returns the row of the i-th post and whether it is published: of ten posts, seven are published, two are drafts,
+// and one is scheduled.
 func postRow(d dataset, i int) ([]any, bool) {
 	created := firstPost.Add(time.Duration(i) * everyPost)
 	text := caption(i)
@@ -91,7 +92,7 @@ func postRow(d dataset, i int) ([]any, bool) {
 	}, !published.IsZero()
 }
 
-// targetRow is one of the accounts of the i-th post.
+// targetRow returns the row of one account of the i-th post.
 func targetRow(d dataset, i, position int, out bool) []any {
 	account := d.Accounts[(i+position)%len(d.Accounts)]
 	if !out {

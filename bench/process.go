@@ -19,27 +19,27 @@ import (
 	"pressroom/internal/core/plan"
 )
 
-// publicURL is what both servers make their links from, so that both answer the same bytes.
+// publicURL is the base of the links of both servers, so that both send the same bytes.
 const publicURL = "http://press.example"
 
-// process is one of the servers.
+// process is a running server.
 type process struct {
 	name    string
 	addr    string
 	data    dataset
-	started time.Duration // from exec to the first answer
+	started time.Duration // from exec to the first response
 	cmd     *exec.Cmd
-	rests   bool // it is stopped while another one is measured
+	rests   bool // paused while another one is measured
 }
 
-// environment is ours, with what configures pressroom.
+// environment returns this process's environment with settings for pressroom.
 func environment(binary, url, sealingKey string) []string {
-	return append(outside(), "PRESSROOM_DATABASE="+url, "PRESSROOM_SEALING_KEY="+sealingKey,
+	return append(cleanEnv(), "PRESSROOM_DATABASE="+url, "PRESSROOM_SEALING_KEY="+sealingKey,
 		"PRESSROOM_BLOBS=file:"+filepath.Join(filepath.Dir(binary), "media"))
 }
 
-// outside is this process's environment without what configures pressroom.
-func outside() []string {
+// cleanEnv returns this process's environment without settings for pressroom.
+func cleanEnv() []string {
 	var out []string
 	for _, pair := range os.Environ() {
 		if !strings.HasPrefix(pair, "PRESSROOM_") {
@@ -49,8 +49,8 @@ func outside() []string {
 	return out
 }
 
-// ample are terms under which nothing that is measured is refused, while everything is counted as on any plan.
-func ample(dir string) (string, error) {
+// writeTerms writes plans whose limits no measurement reaches, although usage is counted as usual, and returns the path.
+func writeTerms(dir string) (string, error) {
 	const speed, calls = 100_000, 1_000_000_000
 	t := plan.Default().ScaleRates(speed)
 	t.Limits.JobsInFlight = calls
@@ -65,13 +65,13 @@ func ample(dir string) (string, error) {
 	return path, os.WriteFile(path, raw, 0o600)
 }
 
-// startOurs starts the program as an operator would, and waits for its first answer.
+// startOurs starts pressroom as operators do and waits for its first response.
 func startOurs(ctx context.Context, binary, url string, d dataset, more ...string) (*process, error) {
 	addr, err := freeAddress()
 	if err != nil {
 		return nil, err
 	}
-	offered, err := ample(filepath.Dir(binary))
+	offered, err := writeTerms(filepath.Dir(binary))
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func startOurs(ctx context.Context, binary, url string, d dataset, more ...strin
 	return p, nil
 }
 
-// freeAddress finds a port that nobody listens at.
+// freeAddress returns a local address whose port is free.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -103,7 +103,7 @@ func freeAddress() (string, error) {
 
 const startWithin = 30 * time.Second
 
-// awaitAnswer asks until the server answers with a success.
+// awaitAnswer repeats a request until it succeeds.
 func (p *process) awaitAnswer(ctx context.Context) error {
 	request := get(p, "/api/v1/me")
 	for until := time.Now().Add(startWithin); time.Now().Before(until) && ctx.Err() == nil; {
@@ -112,10 +112,10 @@ func (p *process) awaitAnswer(ctx context.Context) error {
 		}
 		pause(ctx, time.Millisecond)
 	}
-	return fmt.Errorf("%s gave no good answer within %v of its start", p.name, startWithin)
+	return fmt.Errorf("%s did not respond successfully within %v of its start", p.name, startWithin)
 }
 
-// pause lets time pass.
+// pause waits for a duration or the end of the context.
 func pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
@@ -123,7 +123,7 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// ask sends one request over a connection of its own.
+// ask sends one request over a new connection and fails unless the status is 200.
 func (p *process) ask(request []byte) error {
 	c, err := dial(p.addr)
 	if err != nil {
@@ -140,31 +140,40 @@ func (p *process) ask(request []byte) error {
 	return err
 }
 
-// startFloor starts this very program again as the floor, which prints its address.
+// startFloor starts the floor and waits for its first response.
 func startFloor(ctx context.Context, url string, d dataset) (*process, error) {
+	p, err := startSelf(ctx, "floor", "-serve-floor", url)
+	if err != nil {
+		return nil, err
+	}
+	p.data = d
+	return p, p.awaitAnswer(ctx)
+}
+
+// startSelf starts this program as a server, which prints its address.
+func startSelf(ctx context.Context, name string, args ...string) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("finding this program: %w", err)
 	}
-	p := &process{name: "floor", data: d}
-	p.cmd = exec.CommandContext(ctx, self, "-serve-floor", url)
+	p := &process{name: name, cmd: exec.CommandContext(ctx, self, args...)}
 	p.cmd.Stderr = os.Stderr
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
-		return nil, fmt.Errorf("starting the floor: %w", err)
+		return nil, fmt.Errorf("starting the %s: %w", name, err)
 	}
 	if err := p.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("starting the floor: %w", err)
+		return nil, fmt.Errorf("starting the %s: %w", name, err)
 	}
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("reading the floor's address: %w", err), p.stop())
+		return nil, errors.Join(fmt.Errorf("reading the address of the %s: %w", name, err), p.stop())
 	}
 	p.addr = strings.TrimSpace(line)
-	return p, p.awaitAnswer(ctx)
+	return p, nil
 }
 
-// pause stops a server that works by itself, so that it does not slow down the one that is measured.
+// pause stops a server with background work, so that it does not slow down the one that is measured.
 func (p *process) pause() error { return p.signal(syscall.SIGSTOP) }
 
 func (p *process) resume() error { return p.signal(syscall.SIGCONT) }
@@ -183,7 +192,7 @@ const stopWithin = 25 * time.Second
 
 // stop ends a server.
 func (p *process) stop() error {
-	_ = p.cmd.Process.Signal(syscall.SIGCONT) // one that is stopped hears nothing
+	_ = p.cmd.Process.Signal(syscall.SIGCONT) // a paused process does not handle SIGTERM
 	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
 	late := time.AfterFunc(stopWithin, func() { _ = p.cmd.Process.Kill() })
 	defer late.Stop()
@@ -194,13 +203,13 @@ func (p *process) stop() error {
 	return nil
 }
 
-// resident is how much memory a server holds, in MiB.
+// resident returns the resident memory in MiB.
 func (p *process) resident() (float64, error) { return p.memory("VmRSS:") }
 
-// own is how much of that is no file's, which the system could drop and read again.
+// own returns the resident memory without mapped files, in MiB.
 func (p *process) own() (float64, error) { return p.memory("RssAnon:") }
 
-// peak is how much memory a server has held at most, in MiB.
+// peak returns the highest resident memory in MiB.
 func (p *process) peak() (float64, error) { return p.memory("VmHWM:") }
 
 func (p *process) memory(which string) (float64, error) {
@@ -217,10 +226,10 @@ func (p *process) memory(which string) (float64, error) {
 			return kib / 1024, nil
 		}
 	}
-	return 0, fmt.Errorf("the memory of %s is not told", p.name)
+	return 0, fmt.Errorf("the memory of %s is unknown", p.name)
 }
 
-// cpu is the processor time that a server's threads have taken so far.
+// cpu returns the CPU time of all threads so far.
 func (p *process) cpu() (time.Duration, error) {
 	names, err := filepath.Glob("/proc/" + strconv.Itoa(p.cmd.Process.Pid) + "/task/*/schedstat")
 	if err != nil {

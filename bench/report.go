@@ -10,8 +10,7 @@ import (
 	"strconv"
 )
 
-// entry is one measured figure. Where there is no floor to a figure, floor and ratio are 0; where nothing is
-// asked of it, target is 0 and it holds.
+// entry is one result. Without a floor, Floor and Ratio are 0. Without a target, Target is 0 and it holds.
 type entry struct {
 	Name   string  `json:"name"`
 	Better string  `json:"better"` // more or less
@@ -21,7 +20,7 @@ type entry struct {
 	Target float64 `json:"target"`
 	Holds  bool    `json:"holds"`
 
-	noise float64 // how far the floor's own rounds lie apart, as a share
+	noise float64 // the deviation of the floor's rounds, as a share
 }
 
 const (
@@ -29,19 +28,19 @@ const (
 	less = "less"
 )
 
-// against is a figure held against the floor's; the target is a ratio, 0 where nothing is asked.
+// against returns a result compared with the floor's. The target is a ratio; 0 means none.
 func against(name, better string, ours, floor, target float64) entry {
 	e := entry{Name: name, Better: better, Ours: ours, Floor: floor, Ratio: ratio(ours, floor), Target: target}
 	e.Holds = target == 0 || better == more && e.Ratio >= target || better == less && e.Ratio <= target
 	return e
 }
 
-// absolute is a figure held against a figure, 0 where nothing is asked. Less is better.
+// absolute returns a result without a floor. Less is better. A target of 0 means none.
 func absolute(name string, ours, target float64) entry {
 	return entry{Name: name, Better: less, Ours: ours, Target: target, Holds: target == 0 || ours <= target}
 }
 
-// report gathers entries and prints each as it comes.
+// report collects entries and prints each when it is added.
 type report struct {
 	out     io.Writer
 	entries []entry
@@ -55,11 +54,11 @@ func (r *report) add(entries ...entry) {
 	for _, e := range entries {
 		r.entries = append(r.entries, e)
 		fmt.Fprintf(r.out, "%-44s %10s %10s %7s %8s %7s  %s\n", e.Name, number(e.Ours), number(e.Floor),
-			number(e.Ratio), e.bound(), share(e.noise), e.verdict())
+			number(e.Ratio), e.limit(), share(e.noise), e.verdict())
 	}
 }
 
-func (e entry) bound() string {
+func (e entry) limit() string {
 	if e.Target == 0 {
 		return "-"
 	}
@@ -80,7 +79,7 @@ func (e entry) verdict() string {
 	return "ok"
 }
 
-// number writes a number with as many digits as one can use.
+// number formats a number with three decimals, or none from 100 on.
 func number(v float64) string {
 	switch {
 	case v == 0:
@@ -98,35 +97,35 @@ func share(v float64) string {
 	return fmt.Sprintf("±%.0f%%", v*50)
 }
 
-// conclude says in a line how it went, and names what was missed.
+// conclude prints how many targets hold and lists those that were missed.
 func (r *report) conclude() {
-	asked, missed := 0, []entry{}
+	targets, missed := 0, []entry{}
 	for _, e := range r.entries {
 		if e.Target != 0 {
-			asked++
+			targets++
 		}
 		if !e.Holds {
 			missed = append(missed, e)
 		}
 	}
-	fmt.Fprintf(r.out, "\n%d of %d targets hold.\n", asked-len(missed), asked)
+	fmt.Fprintf(r.out, "\n%d of %d targets hold.\n", targets-len(missed), targets)
 	for _, e := range missed {
-		fmt.Fprintf(r.out, "MISSED %s: %s, asked is %s\n", e.Name, number(cmp.Or(e.Ratio, e.Ours)), e.bound())
+		fmt.Fprintf(r.out, "MISSED %s: %s, target %s\n", e.Name, number(cmp.Or(e.Ratio, e.Ours)), e.limit())
 	}
 }
 
-// write keeps the entries as JSON.
+// write writes the entries to a file as JSON.
 func (r *report) write(path string) error {
 	raw, err := json.MarshalIndent(r.entries, "", "  ")
 	if err != nil {
-		return fmt.Errorf("writing the figures: %w", err)
+		return fmt.Errorf("writing the results: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("writing the figures: %w", err)
+		return fmt.Errorf("writing the results: %w", err)
 	}
 	if err := os.WriteFile(path, append(raw, '\n'), 0o644); err != nil {
-		return fmt.Errorf("writing the figures: %w", err)
+		return fmt.Errorf("writing the results: %w", err)
 	}
-	fmt.Fprintln(r.out, "The figures are in", path)
+	fmt.Fprintln(r.out, "Wrote", path)
 	return nil
 }

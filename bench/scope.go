@@ -2,21 +2,19 @@ package main
 
 import "time"
 
-// scope says how much is measured and for how long.
+// scope holds how much is measured and for how long.
 type scope struct {
-	sizes                 map[string][]int // by database: how many posts there are while calls are compared
-	conns                 []int
-	rounds                int
-	warm                  time.Duration // before each round; not counted
-	round                 time.Duration
-	starts                int            // how often the start is timed
-	idle                  time.Duration  // how long the program rests before its memory is read
-	growth                []int          // the two sizes between which a page must not grow dearer; none: not measured
-	ratios                int            // how many ratios of such a pair are taken
-	growFor               time.Duration  // one round of such a pair
-	years                 map[string]int // by database: how many teams' three years the largest service holds, where years are measured
-	yearRounds, yearTimes int            // how many rounds, and how often each asks
-	crowds                int            // how often reads are held against a hundred reports
+	sizes   map[string][]int // by database: numbers of posts to compare calls with
+	conns   []int
+	rounds  int
+	warm    time.Duration // before each round; not counted
+	round   time.Duration
+	starts  int           // number of starts to time
+	idle    time.Duration // pause before the idle memory is read
+	growth  []int         // two numbers of posts between which the time of a page must not grow; nil: not measured
+	ratios  int           // number of growth ratios
+	growFor time.Duration // one round of growth
+	crowds  int           // number of rounds of reads during a hundred reports
 }
 
 const (
@@ -31,21 +29,27 @@ var fullScope = scope{
 	starts: 5, idle: 5 * time.Second,
 	growth: []int{10 * thousand, million}, ratios: 5, growFor: 3 * time.Second,
 	crowds: 5,
-	years:  map[string]int{"sqlite": 100, "postgres": fullTeams}, yearRounds: 21, yearTimes: 15,
 }
 
-// quickScope ends within a minute. It shows where something went wrong, not what exactly it costs.
+// quickScope finishes within a minute. It shows that something is wrong, not the exact cost.
 var quickScope = scope{
 	sizes:  map[string][]int{"sqlite": {100 * thousand}, "postgres": {10 * thousand}},
 	conns:  []int{8, 64},
 	rounds: 3, warm: 60 * time.Millisecond, round: 220 * time.Millisecond,
 	starts: 3, idle: 2 * time.Second,
 	crowds: 1,
-	years:  map[string]int{"sqlite": 50, "postgres": 50}, yearRounds: 3, yearTimes: 5,
 }
 
+// Years of data: the number of teams in the largest database, the rounds, and the requests of a round.
+var yearTeams = map[string]int{"sqlite": 100, "postgres": fullTeams}
+
 const (
-	startTarget    = 0.5  // seconds from exec to the first answer
+	yearRounds = 21
+	yearTimes  = 15
+)
+
+const (
+	startTarget    = 0.5  // seconds from exec to the first response
 	residentTarget = 60   // MiB when idle
 	growthTarget   = 1.25 // p99 at the larger size over p99 at the smaller
 )

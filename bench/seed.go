@@ -17,7 +17,7 @@ import (
 	"pressroom/bench/floor"
 )
 
-// dataset is a seeded database: one team with a full key of its owner, some accounts, and posts of two accounts each.
+// dataset is a seeded database: a team with its owner's full key, accounts, and posts on two accounts each.
 type dataset struct {
 	SealingKey string
 	Team       int64
@@ -29,7 +29,7 @@ type dataset struct {
 	posts int
 }
 
-// seed makes a team by the program's own commands and the posts by bulk SQL.
+// seed creates a team by commands of pressroom and the posts by bulk SQL.
 func seed(ctx context.Context, binary, url string, posts int) (dataset, error) {
 	d := dataset{posts: posts}
 	if err := d.makeTeam(ctx, binary, url); err != nil {
@@ -42,11 +42,11 @@ func seed(ctx context.Context, binary, url string, posts int) (dataset, error) {
 	return d, errors.Join(d.fill(ctx, db, url), db.Close())
 }
 
-// fill adds the accounts and the posts, and leaves the database tidy. It belongs nowhere yet: copies of it are meant
-// to be used where they are, while the program holds a copy of a database that knows its place.
+// fill adds the accounts and the posts. It removes the place from the database, because pressroom would not publish from
+// a copy of a database that has one.
 func (d *dataset) fill(ctx context.Context, db *sql.DB, url string) error {
 	if _, err := db.ExecContext(ctx, `UPDATE hold SET place = '', starts = 0 WHERE id = 1`); err != nil {
-		return fmt.Errorf("letting copies live where they are: %w", err)
+		return fmt.Errorf("removing the place: %w", err)
 	}
 	marks := "(?, 'bluesky', ?, ?, ?, 'connected', ?, ?, ?)"
 	postgres := !strings.HasPrefix(url, "sqlite:")
@@ -71,7 +71,7 @@ func (d *dataset) fill(ctx context.Context, db *sql.DB, url string) error {
 	return fillSQLite(ctx, db, *d)
 }
 
-// makeTeam asks the program for a person, a team and a key, which also brings the tables to today's shape.
+// makeTeam creates a person, a team and a key by commands of pressroom, which also migrate the database.
 func (d *dataset) makeTeam(ctx context.Context, binary, url string) error {
 	raw, err := exec.CommandContext(ctx, binary, "admin", "sealing-key").Output()
 	if err != nil {
@@ -100,7 +100,7 @@ func (d *dataset) makeTeam(ctx context.Context, binary, url string) error {
 	return nil
 }
 
-// administer runs pressroom admin on a database. Whoever asks for a password on standard input gets the owners'.
+// administer returns a function that runs pressroom admin on a database, with the owner's password on standard input.
 func administer(ctx context.Context, binary, url, sealingKey string) func(into any, args ...string) error {
 	return func(into any, args ...string) error {
 		cmd := exec.CommandContext(ctx, binary, append([]string{"--log-level=warn", "admin", "--json"}, args...)...)
@@ -113,13 +113,13 @@ func administer(ctx context.Context, binary, url, sealingKey string) func(into a
 	}
 }
 
-// Who owns the seeded team, and signs in to the app.
+// The owner of the seeded team.
 const (
 	ownerEmail    = "ada@harbour.example"
 	ownerPassword = "quiet harbour lantern 41"
 )
 
-// openBulk opens a database for filling it quickly: what a crash would lose is made again.
+// openBulk opens a database for fast inserts, which a crash may lose.
 func openBulk(ctx context.Context, url string) (*sql.DB, error) {
 	path, isSQLite := strings.CutPrefix(url, "sqlite:")
 	if !isSQLite {
@@ -137,11 +137,11 @@ func openBulk(ctx context.Context, url string) (*sql.DB, error) {
 }
 
 const (
-	rowsEach = 500    // rows of one INSERT
-	txEach   = 50_000 // posts of one transaction
+	rowsEach = 500    // rows per INSERT
+	txEach   = 50_000 // posts per transaction
 )
 
-// fillSQLite writes the posts by INSERTs of many rows in few transactions.
+// fillSQLite inserts the posts with many rows per statement and few transactions.
 func fillSQLite(ctx context.Context, db *sql.DB, d dataset) error {
 	for from := 0; from < d.posts; from += txEach {
 		tx, err := db.BeginTx(ctx, nil)
@@ -187,7 +187,7 @@ func insertMany(ctx context.Context, tx *sql.Tx, table string, columns []string,
 	return nil
 }
 
-// fillPostgres writes the posts by COPY.
+// fillPostgres inserts the posts with COPY.
 func fillPostgres(ctx context.Context, db *sql.DB, d dataset) error {
 	conn, err := db.Conn(ctx)
 	if err != nil {

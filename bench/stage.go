@@ -6,10 +6,16 @@ import (
 	"slices"
 )
 
-// stage is what runs for one measurement: servers on databases of their own, torn down in the end.
+// stage holds the servers and databases of one measurement.
 type stage struct{ ends []func() error }
 
-// close tears down what was set up, the last first.
+// withStage runs a measurement on a stage and closes the stage.
+func withStage(run func(*stage) error) error {
+	var st stage
+	return errors.Join(run(&st), st.close())
+}
+
+// close stops and removes what the stage holds, last first.
 func (s *stage) close() error {
 	var errs []error
 	for _, end := range slices.Backward(s.ends) {
@@ -19,7 +25,7 @@ func (s *stage) close() error {
 	return errors.Join(errs...)
 }
 
-// database makes a copy of a seeded database that goes with the stage.
+// database copies a seeded database. The stage removes the copy.
 func (s *stage) database(ctx context.Context, from storage, posts int, label string) (string, dataset, error) {
 	url, data, err := from.copy(ctx, posts, label)
 	if err != nil {
@@ -29,7 +35,7 @@ func (s *stage) database(ctx context.Context, from storage, posts int, label str
 	return url, data, nil
 }
 
-// ours starts the program on a database of its own; it rests until it is measured.
+// ours starts pressroom on its own copy of a database and pauses it until it is measured.
 func (s *stage) ours(ctx context.Context, binary string, from storage, posts int) (*process, error) {
 	url, data, err := s.database(ctx, from, posts, "ours")
 	if err != nil {
@@ -43,7 +49,7 @@ func (s *stage) ours(ctx context.Context, binary string, from storage, posts int
 	return p, p.pause()
 }
 
-// floor starts the floor on a database of its own.
+// floor starts the floor on its own copy of a database.
 func (s *stage) floor(ctx context.Context, from storage, posts int) (*process, error) {
 	url, data, err := s.database(ctx, from, posts, "floor")
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// median is the middle of some figures; 0 of none.
+// median returns the median, or 0 without values.
 func median(values []float64) float64 {
 	if len(values) == 0 {
 		return 0
@@ -19,7 +19,7 @@ func median(values []float64) float64 {
 	return (sorted[middle-1] + sorted[middle]) / 2
 }
 
-// percentile is the smallest time that a share of all times (0 to 1) does not exceed. The times must be sorted.
+// percentile returns the smallest time that a share (0 to 1) of the sorted times does not exceed.
 func percentile(sorted []time.Duration, share float64) time.Duration {
 	if len(sorted) == 0 {
 		return 0
@@ -28,7 +28,7 @@ func percentile(sorted []time.Duration, share float64) time.Duration {
 	return sorted[min(max(rank, 0), len(sorted)-1)]
 }
 
-// spread is how far some figures lie apart, as a share of their median: what the machine's noise does to them.
+// spread returns the range of the values as a share of their median, which shows the noise of the machine.
 func spread(values []float64) float64 {
 	m := median(values)
 	if m == 0 {
@@ -37,7 +37,7 @@ func spread(values []float64) float64 {
 	return (slices.Max(values) - slices.Min(values)) / m
 }
 
-// ratio divides; 0 where there is nothing to divide by.
+// ratio returns a / b, or 0 if b is 0.
 func ratio(a, b float64) float64 {
 	if b == 0 {
 		return 0
@@ -45,7 +45,7 @@ func ratio(a, b float64) float64 {
 	return a / b
 }
 
-// ratios divides figure by figure.
+// ratios returns the ratio of each pair of values.
 func ratios(over, under []float64) []float64 {
 	out := make([]float64, min(len(over), len(under)))
 	for i := range out {

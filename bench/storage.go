@@ -15,39 +15,35 @@ import (
 	"syscall"
 )
 
-// storage keeps seeded databases of one kind and gives out copies: ours and the floor each get their own, with
-// the same contents, so that neither waits for the other's locks.
+// storage holds seeded databases of one kind and copies them. Pressroom and the floor each get a copy, so that neither
+// waits for the other's locks.
 type storage interface {
 	name() string
-	// copy gives the URL of a fresh copy of a database with so many posts.
+	// copy returns the URL of a new copy of a database with that many posts.
 	copy(ctx context.Context, posts int, label string) (string, dataset, error)
-	// empty gives the URL of a database with nothing in it, and size how many bytes one takes.
+	// empty returns the URL of a new empty database, and size the bytes that a database takes.
 	empty(ctx context.Context, label string) (string, error)
 	size(ctx context.Context, url string) (int64, error)
-	// drop throws one away.
+	// drop removes a database.
 	drop(ctx context.Context, url string) error
-	// keep leaves one where it is when the storage is closed.
-	keep(url string)
-	// close throws away what is not worth keeping until the next run.
+	// close removes what the next run does not use.
 	close(ctx context.Context) error
 }
 
-// sqliteFiles keeps seeded files from run to run, by a digest of the migrations and of what is seeded.
+// sqliteFiles keeps seeded files from run to run, named by a digest of the migrations and the seed.
 type sqliteFiles struct {
-	dir, data, binary, digest string
+	data, binary, digest string
 
-	passing bool // data is made for this run alone
+	temporary bool // data is removed after this run
 }
 
-func newSQLiteFiles(dir, data, binary string) (*sqliteFiles, error) {
+func newSQLiteFiles(binary string) (*sqliteFiles, error) {
 	digest, err := seedDigest()
 	if err != nil {
 		return nil, err
 	}
-	s := &sqliteFiles{dir: dir, data: data, binary: binary, digest: digest}
-	if data == "" {
-		s.data, s.passing = memoryOr(dir)
-	}
+	s := &sqliteFiles{binary: binary, digest: digest}
+	s.data, s.temporary = dataDir()
 	return s, nil
 }
 
@@ -56,9 +52,9 @@ const (
 	memoryFree = 4 << 30 // three copies of a million posts, and some
 )
 
-// memoryOr makes a directory in memory, where scripts/with-postgres keeps PostgreSQL's files too, if there is
-// room; else it is the one given. The disk of a shared machine has moods that hide what a write costs us.
-func memoryOr(dir string) (string, bool) {
+// dataDir returns a new directory in memory and true, or dir and false if memory is short. scripts/with-postgres keeps
+// PostgreSQL's files in memory too: the varying speed of a shared disk would hide the cost of a write.
+func dataDir() (string, bool) {
 	var room syscall.Statfs_t
 	if err := syscall.Statfs(memory, &room); err != nil || room.Bavail*uint64(room.Bsize) < memoryFree {
 		return dir, false
@@ -70,11 +66,11 @@ func memoryOr(dir string) (string, bool) {
 	return made, true
 }
 
-// seedDigest is a digest of the migrations and of what is seeded.
+// seedDigest returns a digest of the migrations and the seed.
 func seedDigest() (string, error) {
 	names, err := filepath.Glob("internal/platform/db/migrations/*.sql")
 	if err != nil || len(names) == 0 {
-		return "", errors.Join(errors.New("there are no migrations here: run this in the module's root"), err)
+		return "", errors.Join(errors.New("no migrations found: run this in the root of the module"), err)
 	}
 	slices.Sort(names)
 	sum := sha256.New()
@@ -92,9 +88,9 @@ func seedDigest() (string, error) {
 
 func (*sqliteFiles) name() string { return "sqlite" }
 
-// seeded is the path of the seeded file; the dataset lies beside it.
-func (s *sqliteFiles) seeded(ctx context.Context, posts int) (string, dataset, error) {
-	path := filepath.Join(s.dir, "seed-"+s.digest+"-"+sizeName(posts)+".db")
+// ensureSeed returns the path of the seeded file and its dataset, and creates both if they are missing.
+func (s *sqliteFiles) ensureSeed(ctx context.Context, posts int) (string, dataset, error) {
+	path := filepath.Join(dir, "seed-"+s.digest+"-"+sizeName(posts)+".db")
 	var d dataset
 	if raw, err := os.ReadFile(path + ".json"); err == nil {
 		err = json.Unmarshal(raw, &d)
@@ -123,7 +119,7 @@ func (s *sqliteFiles) seeded(ctx context.Context, posts int) (string, dataset, e
 }
 
 func (s *sqliteFiles) copy(ctx context.Context, posts int, label string) (string, dataset, error) {
-	from, d, err := s.seeded(ctx, posts)
+	from, d, err := s.ensureSeed(ctx, posts)
 	if err != nil {
 		return "", d, err
 	}
@@ -134,9 +130,9 @@ func (s *sqliteFiles) copy(ctx context.Context, posts int, label string) (string
 	return "sqlite:" + to, d, copyFile(from, to)
 }
 
-// empty is on the disk: years of data do not fit into memory.
-func (s *sqliteFiles) empty(_ context.Context, label string) (string, error) {
-	path := filepath.Join(s.dir, "years-"+label+".db")
+// empty creates the database on disk: years of data do not fit into memory.
+func (*sqliteFiles) empty(_ context.Context, label string) (string, error) {
+	path := filepath.Join(dir, "years-"+label+".db")
 	return "sqlite:" + path, removeSQLite(path)
 }
 
@@ -152,10 +148,8 @@ func (*sqliteFiles) drop(_ context.Context, url string) error {
 	return removeSQLite(url[len("sqlite:"):])
 }
 
-func (*sqliteFiles) keep(string) {} // it lies in the directory that is kept
-
 func (s *sqliteFiles) close(context.Context) error {
-	if !s.passing {
+	if !s.temporary {
 		return nil
 	}
 	if err := os.RemoveAll(s.data); err != nil {
@@ -191,7 +185,7 @@ func copyFile(from, to string) error {
 	return nil
 }
 
-// sizeName writes 10000 as 10k and 1000000 as 1m.
+// sizeName returns 10k for 10000 and 1m for 1000000.
 func sizeName(posts int) string {
 	if posts%1_000_000 == 0 {
 		return strconv.Itoa(posts/1_000_000) + "m"

@@ -8,10 +8,9 @@ import (
 	"net/url"
 	"os"
 	"slices"
-	"strings"
 )
 
-// postgresServer makes databases on a server whose user may create them.
+// postgresServer creates databases on a server. Its user must be allowed to.
 type postgresServer struct {
 	root   *sql.DB
 	url    *url.URL
@@ -65,12 +64,6 @@ func (p *postgresServer) copy(ctx context.Context, posts int, label string) (str
 
 func (p *postgresServer) empty(ctx context.Context, label string) (string, error) {
 	return p.create(ctx, "years_"+label, "")
-}
-
-func (p *postgresServer) keep(address string) {
-	p.made = slices.DeleteFunc(p.made, func(one string) bool {
-		return strings.HasSuffix(address, "/"+one) || strings.Contains(address, "/"+one+"?")
-	})
 }
 
 func (p *postgresServer) size(ctx context.Context, address string) (int64, error) {

@@ -98,7 +98,7 @@ SELECT {{postID "g.i * 2"}}, 0, 1 + {{mediaOf "g.i * 2"}} FROM {{series .HalfPos
 -- ledger: reservations
 INSERT INTO reservations (team_id, person_id, key_id, operation, idempotency_key, request_hash, state, amount, charged, created_at, ended_at)
 SELECT {{team "g.i"}}, {{team "g.i"}}, 0, 'create_report', '', {{bytes "''"}}, 'settled', 5, 5, {{.First}} + g.i * {{.PaidStep}}, {{.First}} + g.i * {{.PaidStep}} + 5000000
-FROM {{series .Paid}} ORDER BY g.i
+FROM {{series .PaidCalls}} ORDER BY g.i
 ;
 -- ledger: what each team was granted
 INSERT INTO ledger_transfers (team_id, kind, reference, created_at, balance)

@@ -17,15 +17,15 @@ import (
 //go:embed years.sql
 var yearsSQL string
 
-// years is how much a service has gathered: all numbers follow from how many teams there are. The first two teams are
-// made by the program itself; the first holds a tenth of everything.
+// years is how much data an instance has. All numbers follow from the number of teams. Commands of pressroom create the
+// first two teams; the first has a tenth of everything.
 type years struct {
 	Teams    int
 	Now      int64 // microseconds, as all times
 	Postgres bool
 }
 
-// What each team of a service has gathered on average after three years, and what is known of hashtags for each team.
+// The average data of a team after three years, and hashtag data per team.
 const (
 	postsEach        = 5000
 	hashtagsEach     = 2000
@@ -35,9 +35,9 @@ const (
 	reportsEach      = 20
 	listsEach        = 20
 	paidEach         = 200
-	mediaEach        = 30 // for each of the ten turns of the teams, so that a post's files are its team's
+	mediaEach        = 30 // for each of the ten turns of the teams, so that a post's files belong to its team
 	threeYears       = 3 * 365 * 24 * time.Hour
-	fullTeams        = 1000 // of whose posts and hashtags the figures are 5 and 20 million
+	fullTeams        = 1000 // with 5 million posts and 20 million rows of hashtag data
 )
 
 func (y years) MoreTeams() int       { return max(y.Teams-2, 0) }
@@ -48,7 +48,7 @@ func (y years) Failures() int        { return y.Posts() / 50 }
 func (y years) Accounts() int        { return accountsEach * y.Teams }
 func (y years) Folders() int         { return 10 * y.Teams }
 func (y years) Media() int           { return mediaEach * y.turn() }
-func (y years) Paid() int            { return paidEach * y.Teams }
+func (y years) PaidCalls() int       { return paidEach * y.Teams }
 func (y years) Reports() int         { return reportsEach * y.Teams }
 func (y years) Lists() int           { return listsEach * y.Teams }
 func (y years) Searches() int        { return 50 * y.Teams }
@@ -56,7 +56,7 @@ func (y years) Voices() int          { return 5 * y.Teams }
 func (y years) Hashtags() int        { return hashtagsEach * y.Teams }
 func (y years) HashtagPosts() int    { return hashtagPostsEach * y.Teams }
 func (y years) figures() int         { return y.Hashtags() + y.HashtagPosts() + linksOfPost*y.HashtagPosts() }
-func (y years) turn() int            { return 10 * (y.Teams - 1) } // after so many posts the teams come in the same order again
+func (y years) turn() int            { return 10 * (y.Teams - 1) } // after so many posts, the order of the teams repeats
 func (y years) Step() int64          { return threeYears.Microseconds() / int64(postsEach*fullTeams) }
 func (y years) PaidStep() int64      { return y.Step() * postsEach / paidEach }
 func (y years) ReportStep() int64    { return y.Step() * postsEach / reportsEach }
@@ -64,8 +64,8 @@ func (y years) First() int64         { return y.Now - y.Step()*int64(y.Posts()) 
 func (y years) Far() int64           { return micros(farAway) }
 func (y years) path(i string) string { return fmt.Sprintf("((%s) / 10)", i) }
 
-// words are what the statements are written with.
-func (y years) words() template.FuncMap {
+// funcs returns the functions of the statements' template.
+func (y years) funcs() template.FuncMap {
 	choose := func(sqlite, postgres string) string {
 		if y.Postgres {
 			return postgres
@@ -120,16 +120,17 @@ func (y years) words() template.FuncMap {
 	}
 }
 
-// sixes are words of six letters, so that one is a part of a text.
-const sixes = "coffeebakeryharborsunsetgardentravelsummerwintermarketdesignstudiovintagfloralsocialorganivegansrusticmodernlovelygoldensilverurbaneforestmeadowislandsaltedcreamydoughyroastespressbaristcandle"
+// sixes are words of six letters, so that one is a substring.
+const sixes = "coffeebakeryharborsunsetgardentravelsummerwintermarketdesignstudiovintagfloralsocialorgani" +
+	"vegansrusticmodernlovelygoldensilverurbaneforestmeadowislandsaltedcreamydoughyroastespressbaristcandle"
 
 func word(number string) string {
 	return fmt.Sprintf("SUBSTR('%s', 1 + 6 * CAST(%s AS INTEGER), 6)", sixes, number)
 }
 
-// statements are what fills the database, each with its name.
+// statements returns the statements that fill the database, each with its name.
 func (y years) statements() ([][2]string, error) {
-	t, err := template.New("years").Funcs(y.words()).Parse(yearsSQL)
+	t, err := template.New("years").Funcs(y.funcs()).Parse(yearsSQL)
 	if err != nil {
 		return nil, fmt.Errorf("reading years.sql: %w", err)
 	}
@@ -140,17 +141,14 @@ func (y years) statements() ([][2]string, error) {
 	var out [][2]string
 	for part := range strings.SplitSeq(text.String(), "\n;\n") {
 		at := strings.LastIndex(part, "\n-- ")
-		if strings.HasPrefix(part, "-- ") && at < 0 {
-			at = -1
-		}
 		name, statement, _ := strings.Cut(part[at+len("\n-- "):], "\n")
 		out = append(out, [2]string{name, statement})
 	}
 	return out, nil
 }
 
-// fill writes everything, in one transaction a statement.
-func (y years) fill(ctx context.Context, conn *sql.Conn, s *sample, tell func(name string, rows int64, took time.Duration)) error {
+// fill executes every statement, each in its own transaction.
+func (y years) fill(ctx context.Context, conn *sql.Conn, s *sample, report func(name string, rows int64, took time.Duration)) error {
 	if err := s.put(ctx, conn, y.Postgres); err != nil {
 		return err
 	}
@@ -164,13 +162,13 @@ func (y years) fill(ctx context.Context, conn *sql.Conn, s *sample, tell func(na
 		if err != nil {
 			return fmt.Errorf("filling %s: %w", one[0], err)
 		}
-		rows, _ := done.RowsAffected() // both drivers tell
-		tell(one[0], rows, time.Since(began))
+		rows, _ := done.RowsAffected() // both drivers know it
+		report(one[0], rows, time.Since(began))
 	}
 	return nil
 }
 
-// sample is what the program itself made of a demo team: texts that could not be made up here.
+// sample holds texts that pressroom itself wrote for a demo team.
 type sample struct {
 	texts map[string]string
 	posts [][]any // of its report
@@ -179,8 +177,8 @@ type sample struct {
 const sampleQuery = `SELECT r.account, r.analysis, r.notes, v.guide FROM reports r, brand_voices v
 		WHERE r.status = 'ready' ORDER BY v.id LIMIT 1`
 
-// sampled starts a demo team in a directory and reads what it has once its report is there.
-func sampled(ctx context.Context, binary, dir string) (sample, error) {
+// takeSample starts a demo team and reads its data when its report is ready.
+func takeSample(ctx context.Context, binary string) (sample, error) {
 	out := sample{texts: map[string]string{}}
 	data := filepath.Join(dir, "sample")
 	if err := os.RemoveAll(data); err != nil {
@@ -191,7 +189,7 @@ func sampled(ctx context.Context, binary, dir string) (sample, error) {
 		return out, err
 	}
 	cmd := exec.CommandContext(ctx, binary, "--log-level=warn", "quickstart", "--data", data, "--addr", addr)
-	cmd.Env = outside()
+	cmd.Env = cleanEnv()
 	if err := cmd.Start(); err != nil {
 		return out, fmt.Errorf("making a demo team: %w", err)
 	}
@@ -247,15 +245,16 @@ func rowsOf(ctx context.Context, db *sql.DB, query string, columns int) ([][]any
 	return out, rows.Err()
 }
 
-// put lays the sample where the statements find it, for this connection alone.
+// put writes the sample to temporary tables of the connection.
 func (s *sample) put(ctx context.Context, conn *sql.Conn, postgres bool) error {
 	for _, statement := range []string{
 		`CREATE TEMPORARY TABLE grown_texts (name TEXT, text TEXT)`,
 		`CREATE TEMPORARY TABLE grown_captions (n BIGINT PRIMARY KEY, caption TEXT, excerpt TEXT)`,
-		`CREATE TEMPORARY TABLE grown_report_posts (shown TEXT, post TEXT, taken_at BIGINT, format TEXT, caption TEXT, url TEXT, likes BIGINT, comments BIGINT, views BIGINT)`,
+		`CREATE TEMPORARY TABLE grown_report_posts (shown TEXT, post TEXT, taken_at BIGINT, format TEXT, caption TEXT, url TEXT,
+			likes BIGINT, comments BIGINT, views BIGINT)`,
 	} {
 		if _, err := conn.ExecContext(ctx, statement); err != nil {
-			return fmt.Errorf("laying out the sample: %w", err)
+			return fmt.Errorf("writing the sample: %w", err)
 		}
 	}
 	rows := map[string][][]any{"grown_report_posts": s.posts}
@@ -284,7 +283,7 @@ func insertRow(ctx context.Context, conn *sql.Conn, table string, row []any, pos
 		}
 	}
 	if _, err := conn.ExecContext(ctx, "INSERT INTO "+table+" VALUES ("+strings.Join(marks, ", ")+")", row...); err != nil {
-		return fmt.Errorf("laying out the sample in %s: %w", table, err)
+		return fmt.Errorf("writing the sample to %s: %w", table, err)
 	}
 	return nil
 }

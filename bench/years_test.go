@@ -7,6 +7,7 @@ import (
 	"pressroom/internal/domain/credit"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // What years leave behind can be filled in on both databases, is as much as was said, and its ledger adds up.
@@ -16,9 +17,7 @@ func TestYearsCanBeFilled(t *testing.T) {
 		d := testkit.Open(t, url, nil)
 		must := func(err error) {
 			t.Helper()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, err)
 		}
 		for _, statement := range []string{
 			`INSERT INTO people (name, email, created_at) VALUES ('Ada', 'ada@harbour.example', 1), ('Ben', 'ben@hill.example', 1)`,

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The answers: what pressroom sends, member for member.
+// The responses, with the same members as pressroom's.
 type (
 	moment struct {
 		Team string `json:"team"`
@@ -93,7 +93,7 @@ func show(t time.Time, zone *time.Location) moment {
 	return moment{t.In(zone).Format(time.RFC3339Nano), t.UTC().Format(time.RFC3339Nano)}
 }
 
-// maybe shows a stored time, which is 0 where there is none.
+// maybe returns a stored time, or nil for 0.
 func maybe(micros int64, zone *time.Location) *moment {
 	if micros == 0 {
 		return nil
@@ -102,16 +102,16 @@ func maybe(micros int64, zone *time.Location) *moment {
 	return &m
 }
 
-// inTeam is the address of a page of the app, which shows it in the team that was asked in.
+// inTeam returns the path of a page of the app in a team.
 func inTeam(path string, team int64) string { return path + "?team_id=" + strconv.FormatInt(team, 10) }
 
-// answer sends a success.
+// answer sends a successful response.
 func (f *Floor) answer(x *request, zone *time.Location, status int, app string, data any, more *next) error {
 	body, err := json.Marshal(envelope{
 		Data: data, Page: more, Meta: meta{AppURL: f.publicURL + app, AnsweredAt: show(x.now, zone), RequestID: x.id},
 	})
 	if err != nil {
-		return fmt.Errorf("writing the answer: %w", err)
+		return fmt.Errorf("encoding the response: %w", err)
 	}
 	h := x.w.Header()
 	h.Set("Content-Type", "application/json")
@@ -119,11 +119,11 @@ func (f *Floor) answer(x *request, zone *time.Location, status int, app string, 
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Request-Id", x.id)
 	x.w.WriteHeader(status)
-	_, _ = x.w.Write(body) // the client may be gone
+	_, _ = x.w.Write(body) // the client may have disconnected
 	return nil
 }
 
-// location sets the address of what was made.
+// location sets the Location header.
 func (f *Floor) location(w http.ResponseWriter, path string) {
 	w.Header().Set("Location", f.publicURL+"/api/v1"+path)
 }

@@ -29,15 +29,15 @@ type draft struct {
 	AccountIDs []int64 `json:"account_ids"`
 }
 
-// kept is what an idempotency record holds of an answer.
-type kept struct {
+// stored is the response in an idempotency record.
+type stored struct {
 	Data     any    `json:"data"`
 	App      string `json:"app"`
 	Location string `json:"location"`
 	Said     string `json:"said"`
 }
 
-// createPost drafts a post once for an Idempotency-Key.
+// createPost drafts a post once per idempotency key.
 func (f *Floor) createPost(x *request) error {
 	c, err := f.authenticate(x)
 	if err != nil {
@@ -56,7 +56,7 @@ func (f *Floor) createPost(x *request) error {
 	if err != nil {
 		return err
 	}
-	first := kept{Data: out, App: "/posts/" + out.ID, Location: "/posts/" + out.ID, Said: out.ID + " is draft."}
+	first := stored{Data: out, App: "/posts/" + out.ID, Location: "/posts/" + out.ID, Said: out.ID + " is draft."}
 	if first, err = f.once(x, c, key, in, first); err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (f *Floor) createPost(x *request) error {
 	return f.answer(x, c.zone, http.StatusCreated, inTeam(first.App, c.team), first.Data, nil)
 }
 
-// newPost is the draft as it will be answered, and kept.
+// newPost returns the draft as it is sent and stored.
 func (f *Floor) newPost(x *request, c caller, in draft) (post, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -107,40 +107,40 @@ func (f *Floor) newPost(x *request, c caller, in draft) (post, error) {
 	return out, nil
 }
 
-// once writes everything in one transaction, or gives what the key's first call answered.
-func (f *Floor) once(x *request, c caller, key string, in draft, first kept) (kept, error) {
+// once writes everything in one transaction, or returns the first response to the key.
+func (f *Floor) once(x *request, c caller, key string, in draft, first stored) (stored, error) {
 	hash, err := hashOf(in)
 	if err != nil {
-		return kept{}, err
+		return stored{}, err
 	}
 	answer, err := json.Marshal(first)
 	if err != nil {
-		return kept{}, fmt.Errorf("writing the answer to keep: %w", err)
+		return stored{}, fmt.Errorf("encoding the response: %w", err)
 	}
 	tx, err := f.db.write.BeginTx(x.ctx, nil)
 	if err != nil {
-		return kept{}, fmt.Errorf("beginning: %w", err)
+		return stored{}, fmt.Errorf("beginning: %w", err)
 	}
-	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
+	defer func() { _ = tx.Rollback() }() // no effect after a commit
 	now := x.now.UnixMicro()
 	res, err := tx.StmtContext(x.ctx, f.db.claim).
-		ExecContext(x.ctx, c.key, key, hash, answer, now, now+remembered.Microseconds()) //nolint:sqlclosecheck // the transaction closes it
+		ExecContext(x.ctx, c.key, key, hash, answer, now, now+remembered.Microseconds()) //nolint:sqlclosecheck // closed by the transaction
 	if err != nil {
-		return kept{}, fmt.Errorf("claiming an idempotency key: %w", err)
+		return stored{}, fmt.Errorf("claiming an idempotency key: %w", err)
 	}
 	if n, err := res.RowsAffected(); err != nil || n == 0 {
 		return f.repeat(x.ctx, tx, c, key, hash)
 	}
 	if err := f.insert(x, tx, c, first.Data.(post)); err != nil {
-		return kept{}, err
+		return stored{}, err
 	}
 	if err := tx.Commit(); err != nil {
-		return kept{}, fmt.Errorf("committing: %w", err)
+		return stored{}, fmt.Errorf("committing: %w", err)
 	}
 	return first, nil
 }
 
-// insert adds the post, its accounts and the event.
+// insert inserts the post, its accounts and the event.
 func (f *Floor) insert(x *request, tx *sql.Tx, c caller, p post) error {
 	with, err := f.db.forSeveral(x.ctx, len(p.Accounts))
 	if err != nil {
@@ -160,40 +160,42 @@ func (f *Floor) insert(x *request, tx *sql.Tx, c caller, p post) error {
 		args = [][]any{slices.Concat(args...)}
 	}
 	for i, stmt := range with.add {
-		if _, err := tx.StmtContext(x.ctx, stmt).ExecContext(x.ctx, args[i]...); err != nil { //nolint:sqlclosecheck // the transaction closes it
+		stmt := tx.StmtContext(x.ctx, stmt) //nolint:sqlclosecheck // closed by the transaction
+		if _, err := stmt.ExecContext(x.ctx, args[i]...); err != nil {
 			return fmt.Errorf("adding a post: %w", err)
 		}
 	}
 	return nil
 }
 
-// repeat gives what is kept of a key.
-func (f *Floor) repeat(ctx context.Context, tx *sql.Tx, c caller, key string, hash []byte) (kept, error) {
+// repeat returns the stored response to a key.
+func (f *Floor) repeat(ctx context.Context, tx *sql.Tx, c caller, key string, hash []byte) (stored, error) {
 	var before, answer []byte
-	if err := tx.StmtContext(ctx, f.db.kept).QueryRowContext(ctx, c.key, key).Scan(&before, &answer); err != nil { //nolint:sqlclosecheck // the transaction closes it
-		return kept{}, fmt.Errorf("reading an idempotency record: %w", err)
+	stmt := tx.StmtContext(ctx, f.db.stored) //nolint:sqlclosecheck // closed by the transaction
+	if err := stmt.QueryRowContext(ctx, c.key, key).Scan(&before, &answer); err != nil {
+		return stored{}, fmt.Errorf("reading an idempotency record: %w", err)
 	}
 	if !bytes.Equal(before, hash) {
-		return kept{}, errReused
+		return stored{}, errReused
 	}
-	var out kept
+	var out stored
 	if err := json.Unmarshal(answer, &out); err != nil {
-		return kept{}, fmt.Errorf("reading a kept answer: %w", err)
+		return stored{}, fmt.Errorf("decoding a stored response: %w", err)
 	}
 	return out, nil
 }
 
-// hashOf is what a repeat is recognised by.
+// hashOf returns the hash that identifies a repeat.
 func hashOf(in draft) ([]byte, error) {
 	raw, err := json.Marshal(in)
 	if err != nil {
-		return nil, fmt.Errorf("writing the arguments: %w", err)
+		return nil, fmt.Errorf("encoding the arguments: %w", err)
 	}
 	sum := sha256.Sum256(append([]byte("create_post\n"), raw...))
 	return sum[:], nil
 }
 
-// excerpt is the start of a caption on one line.
+// excerpt returns the start of a caption on one line.
 func excerpt(caption string) string {
 	line := strings.Join(strings.Fields(strings.ToValidUTF8(caption[:min(len(caption), excerptLen*16)], "")), " ")
 	if utf8.RuneCountInString(line) <= excerptLen {

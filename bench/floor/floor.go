@@ -1,8 +1,7 @@
-// Package floor is what pressroom's speed is held against: four of its calls answered by a bare net/http handler
-// over database/sql, as a good engineer would write them by hand for these four alone. It reads the same rows of
-// the same database through the same driver, looks the key up by its hash at every request, writes the same rows
-// in one transaction and answers the same JSON. It knows none of the rest: no other operations, no argument
-// rules, no capabilities, no limits, no metrics, no log.
+// Package floor is the baseline of the benchmarks: four of pressroom's calls in a bare net/http handler over database/sql,
+// written by hand. It uses the same database and driver, looks up the key by its hash at every request, writes the same
+// rows in one transaction and returns the same JSON. It has no other operations, validation, capabilities, limits,
+// metrics or logs.
 package floor
 
 import (
@@ -20,20 +19,20 @@ import (
 	"github.com/google/uuid"
 )
 
-// Options of Open.
+// Options configure Open.
 type Options struct {
 	Database  string // sqlite:PATH or postgres://…, with pressroom's tables
-	PublicURL string // every absolute link begins with it
+	PublicURL string // the base of absolute links
 }
 
-// Floor answers the four calls, and a constant.
+// Floor serves the four calls and a constant response.
 type Floor struct {
 	db        store
 	publicURL string
-	zones     sync.Map // time zones by name: reading one costs a file
+	zones     sync.Map // time zones by name, because loading one reads a file
 }
 
-// Open opens the database and prepares every statement.
+// Open opens the database and prepares the statements.
 func Open(ctx context.Context, o Options) (*Floor, error) {
 	f := &Floor{publicURL: o.PublicURL}
 	if err := f.db.open(ctx, o.Database); err != nil {
@@ -45,7 +44,7 @@ func Open(ctx context.Context, o Options) (*Floor, error) {
 // Close closes the database.
 func (f *Floor) Close() error { return f.db.close() }
 
-// Handler answers GET /me, GET /posts, GET /posts/{id} and POST /posts below /api/v1, and GET /constant.
+// Handler returns a handler of GET /me, GET /posts, GET /posts/{id} and POST /posts below /api/v1, and GET /constant.
 func (f *Floor) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/v1/me", f.call(f.me))
@@ -56,25 +55,24 @@ func (f *Floor) Handler() http.Handler {
 	return mux
 }
 
-// ConstantSize is how many bytes the constant answer has.
-const ConstantSize = 8 << 10
+const constantSize = 8 << 10 // bytes
 
-var constantBody = []byte(`"` + strings.Repeat("x", ConstantSize-2) + `"`)
+var constantBody = []byte(`"` + strings.Repeat("x", constantSize-2) + `"`)
 
-// constant answers the same 8 KB whatever is asked: what net/http and the client can do at most.
+// constant always sends the same 8 KB, which shows the limit of net/http and the client.
 func constant(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(constantBody)))
 	_, _ = w.Write(constantBody) // the client may be gone
 }
 
-// caller is who a key acts for, as much of it as every call needs.
+// caller is the part of a key that every call needs.
 type caller struct {
 	key, team, person int64
 	zone              *time.Location
 }
 
-// request is one request on its way.
+// request is a request with its id, time and key hash.
 type request struct {
 	*http.Request
 	ctx  context.Context
@@ -91,7 +89,7 @@ var (
 	errReused       = errors.New("idempotency_key_reused")
 )
 
-// call wraps a call: the key out of the header, the refusal out of an error.
+// call wraps a call: it reads the key from the header and turns errors into responses.
 func (f *Floor) call(do func(*request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, err := uuid.NewV7()
@@ -99,7 +97,7 @@ func (f *Floor) call(do func(*request) error) http.HandlerFunc {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
-		// A query takes well under a millisecond: watching for a client that goes away would cost more than it saves.
+		// A query takes well under a millisecond, so canceling it when the client disconnects would cost more than it saves.
 		x := &request{
 			Request: r, ctx: context.WithoutCancel(r.Context()), w: w, id: id.String(), now: time.Now().UTC().Truncate(time.Microsecond),
 		}
@@ -127,7 +125,7 @@ func refuse(w http.ResponseWriter, err error) {
 	http.Error(w, err.Error(), status)
 }
 
-// authenticate finds who the request's key acts for.
+// authenticate returns the caller of the request's key.
 func (f *Floor) authenticate(x *request) (caller, error) {
 	var c caller
 	var zone string

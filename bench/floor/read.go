@@ -12,10 +12,10 @@ import (
 	"strconv"
 )
 
-// capabilities of a full key in the hands of an owner, the one kind of key that the bench uses.
+// capabilities are those of an owner's full key, the only kind that the bench uses.
 var capabilities = []string{"read", "write", "publish", "spend"}
 
-// me answers who the key acts for. The look-up of the key is all there is to read.
+// me sends the identity of the key.
 func (f *Floor) me(x *request) error {
 	var out identity
 	err := f.db.me.QueryRowContext(x.ctx, x.hash[:], x.now.UnixMicro()).Scan(&out.Key.ID, &out.Key.Name, &out.Key.Level,
@@ -34,10 +34,10 @@ func (f *Floor) me(x *request) error {
 	return f.answer(x, zone, http.StatusOK, inTeam("/settings/keys", out.Team.ID), out, nil)
 }
 
-// retries is how often an account that failed may be sent again.
+// retries is the number of retries of a failed account.
 const retries = 3
 
-// getPost answers one post with its accounts.
+// getPost sends a post with its accounts.
 func (f *Floor) getPost(x *request) error {
 	c, err := f.authenticate(x)
 	if err != nil {
@@ -80,9 +80,9 @@ func (f *Floor) getPost(x *request) error {
 	return f.answer(x, c.zone, http.StatusOK, inTeam("/posts/"+out.ID, c.team), out, nil)
 }
 
-const pageSize = 20 // the one limit that the bench asks for
+const pageSize = 20 // the only limit that the bench requests
 
-// listPosts answers the newest posts.
+// listPosts sends the newest posts.
 func (f *Floor) listPosts(x *request) error {
 	if x.URL.RawQuery != "limit="+strconv.Itoa(pageSize) {
 		return errInvalid
@@ -107,7 +107,7 @@ func (f *Floor) listPosts(x *request) error {
 	return f.answer(x, c.zone, http.StatusOK, inTeam("/posts", c.team), page{posts}, more)
 }
 
-// newest reads one post more than a page has, to know whether the list goes on.
+// newest returns one post more than a page has, to see whether there is another page.
 func (f *Floor) newest(x *request, c caller) ([]summary, error) {
 	rows, err := f.db.page.QueryContext(x.ctx, c.team, pageSize+1)
 	if err != nil {
@@ -127,12 +127,11 @@ func (f *Floor) newest(x *request, c caller) ([]summary, error) {
 	return out, rows.Err()
 }
 
-// nameAccounts reads the accounts of a page of posts in one query, and puts them in their places here: there are
-// too few to trouble the database with sorting them.
+// nameAccounts reads the accounts of a page of posts in one query and sorts them here, because they are few.
 func (f *Floor) nameAccounts(x *request, posts []summary) error {
 	ids := make([]any, pageSize)
 	for i := range ids {
-		ids[i] = "" // nobody's: a short page fills the statement up with it
+		ids[i] = "" // no post's id: fills up the statement for a short page
 	}
 	for i := range posts {
 		ids[i] = posts[i].ID
@@ -156,8 +155,8 @@ func (f *Floor) nameAccounts(x *request, posts []summary) error {
 	return rows.Err()
 }
 
-// cursor is pressroom's, which a client gives back for the next page: a version, the position, and a digest
-// over the team, the operation, its filters and the position.
+// cursor returns pressroom's cursor of the next page: a version, the position, and a digest of the team, the operation,
+// its filters and the position.
 func cursor(team int64, id string) string {
 	position := "0|" + id
 	sum := binary.BigEndian.AppendUint64(make([]byte, 0, 128), uint64(team))

@@ -13,23 +13,23 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // the PostgreSQL driver
 )
 
-// store is the database with its statements made ready.
+// store is the database with its prepared statements.
 type store struct {
 	read, write *sql.DB // the same pool with PostgreSQL
 	postgres    bool
 
 	me, who, page, pageTargets, post, targets *sql.Stmt // reading
-	claim, kept                               *sql.Stmt // writing
-	several                                   sync.Map  // *forSeveral, by how many accounts a draft has
+	claim, stored                             *sql.Stmt // writing
+	several                                   sync.Map  // *forSeveral by number of accounts
 }
 
-// forSeveral are the statements whose texts depend on how many accounts there are.
+// forSeveral holds the statements that depend on the number of accounts.
 type forSeveral struct {
 	accounts *sql.Stmt
-	add      []*sql.Stmt // the post, its accounts and the event; with PostgreSQL all three are one statement
+	add      []*sql.Stmt // the post, its accounts and the event; a single statement with PostgreSQL
 }
 
-// postgresConns is few: the bench's server has two cores, and more connections than that only wait for each other.
+// postgresConns is small because more connections only wait for each other on a server with two cores.
 const postgresConns = 8
 
 func (s *store) open(ctx context.Context, url string) error {
@@ -76,7 +76,7 @@ func (s *store) openPostgres(url string) error {
 	return nil
 }
 
-// close closes what open opened.
+// close closes the pools.
 func (s *store) close() error {
 	if s.read == s.write {
 		return s.write.Close()
@@ -107,7 +107,7 @@ const (
 		SET operation = excluded.operation, request_hash = excluded.request_hash, answer = excluded.answer,
 			created_at = excluded.created_at, expires_at = excluded.expires_at
 		WHERE idempotency_records.expires_at <= excluded.created_at`
-	keptSQL    = `SELECT request_hash, answer FROM idempotency_records WHERE key_id = ? AND key = ?`
+	storedSQL  = `SELECT request_hash, answer FROM idempotency_records WHERE key_id = ? AND key = ?`
 	addPostSQL = `INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, created_at,
 		updated_at) VALUES (?, ?, ?, ?, 'draft', ?, ?, ?, ?)`
 	addTargetsSQL = `INSERT INTO post_targets (post_id, account_id, position) VALUES (?, ?, ?)`
@@ -115,7 +115,7 @@ const (
 		VALUES (?, ?, ?, ?, ?, 'post.created', ?)`
 )
 
-// prepare makes the statements ready once, so that no request waits for one to be parsed.
+// prepare prepares the statements, so that no request waits for the parser.
 func (s *store) prepare(ctx context.Context) error {
 	for _, p := range []struct {
 		into **sql.Stmt
@@ -129,17 +129,17 @@ func (s *store) prepare(ctx context.Context) error {
 		{&s.post, s.read, postSQL},
 		{&s.targets, s.read, targetsSQL},
 		{&s.claim, s.write, claimSQL},
-		{&s.kept, s.write, keptSQL},
+		{&s.stored, s.write, storedSQL},
 	} {
 		var err error
-		if *p.into, err = p.on.PrepareContext(ctx, s.bind(p.text)); err != nil { //nolint:sqlclosecheck // it lives as long as its pool
+		if *p.into, err = p.on.PrepareContext(ctx, s.bind(p.text)); err != nil { //nolint:sqlclosecheck // lives as long as its pool
 			return fmt.Errorf("preparing %.40q: %w", p.text, err)
 		}
 	}
 	return nil
 }
 
-// forSeveral prepares the statements for so many accounts at their first use.
+// forSeveral returns the statements for n accounts and prepares them at the first use.
 func (s *store) forSeveral(ctx context.Context, n int) (*forSeveral, error) {
 	if found, ok := s.several.Load(n); ok {
 		return found.(*forSeveral), nil
@@ -150,11 +150,11 @@ func (s *store) forSeveral(ctx context.Context, n int) (*forSeveral, error) {
 		return nil, fmt.Errorf("preparing to read %d accounts: %w", n, err)
 	}
 	add := []string{addPostSQL, addTargetsSQL + strings.Repeat(", (?, ?, ?)", n-1), addEventSQL}
-	if s.postgres { // each statement is a way to the server and back
+	if s.postgres { // one round trip instead of three
 		add = []string{"WITH post AS (" + add[0] + "), targets AS (" + add[1] + ") " + add[2]}
 	}
 	for _, text := range add {
-		stmt, err := s.write.PrepareContext(ctx, s.bind(text)) //nolint:sqlclosecheck // it lives as long as its pool
+		stmt, err := s.write.PrepareContext(ctx, s.bind(text)) //nolint:sqlclosecheck // lives as long as its pool
 		if err != nil {
 			return nil, fmt.Errorf("preparing to add a post with %d accounts: %w", n, err)
 		}
@@ -164,7 +164,7 @@ func (s *store) forSeveral(ctx context.Context, n int) (*forSeveral, error) {
 	return found.(*forSeveral), nil
 }
 
-// bind writes the argument marks as the database wants them.
+// bind returns a statement with the database's placeholders.
 func (s *store) bind(text string) string {
 	if !s.postgres {
 		return text

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -97,14 +98,40 @@ func Postgres(tb testing.TB) string {
 	return postgres(tb, " TEMPLATE "+template)
 }
 
-// AtHome lets a copied database live where it is: the program holds every copy, and tests make some that stand for the
-// original.
-func AtHome(url string) error {
+var copyingPostgres sync.Mutex // PostgreSQL copies a database only while no other copy of it is being made
+
+// Copy returns the URL of a copy of a database that nothing has open. A server accepts it as the original.
+func Copy(tb testing.TB, from string) (string, error) {
+	tb.Helper()
+	to := ""
+	if path, ok := strings.CutPrefix(from, "sqlite:"); ok {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return "", err
+		}
+		to = emptySQLite(tb)
+		if err := os.WriteFile(strings.TrimPrefix(to, "sqlite:"), raw, 0o600); err != nil {
+			return "", err
+		}
+	} else {
+		source, err := url.Parse(from)
+		if err != nil {
+			return "", err
+		}
+		copyingPostgres.Lock()
+		defer copyingPostgres.Unlock()
+		to = postgres(tb, " TEMPLATE "+strings.TrimPrefix(source.Path, "/"))
+	}
+	return to, RemovePlace(to)
+}
+
+// RemovePlace removes the place from a database, so that a server accepts a copy of it as the original.
+func RemovePlace(url string) error {
 	d, err := db.Open(context.Background(), url, db.Options{})
 	if err != nil {
 		return fmt.Errorf("opening a copy: %w", err)
 	}
-	err = d.InTx(context.Background(), "test.at_home", func(ctx context.Context, tx *db.Tx) error {
+	err = d.InTx(context.Background(), "test.remove_place", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE hold SET place = '', starts = 0 WHERE id = 1`)
 		return err
 	})

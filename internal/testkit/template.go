@@ -13,7 +13,7 @@ import (
 )
 
 // Migrate brings an empty database to the shape that tests find. It is called once a run for each kind of database:
-// the others are copies, as migrating each took more time than most tests. Importing testkit/whole sets it to what
+// the others are copies, as migrating each took more time than most tests. Importing testkit/fixture sets it to what
 // the program itself does at its start, which is more.
 var Migrate = func(ctx context.Context, url string) error {
 	d, err := db.Open(ctx, url, db.Options{})

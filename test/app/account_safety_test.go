@@ -16,12 +16,14 @@ import (
 	"pressroom/internal/domain/account"
 	"pressroom/internal/domain/team"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
+	"pressroom/internal/testkit/oidcserver"
 )
 
 // A right code signs the person in although the invitation that it came with was replaced meanwhile. Codes are spent,
 // so they must not be lost.
 func TestCodeOutlivesItsInvitation(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		a := h.addApp(t, c.as(t, access.Editor))
 		email := c.people[access.Editor].Email
@@ -44,13 +46,14 @@ func TestCodeOutlivesItsInvitation(t *testing.T) {
 
 // A link on another site to a notice does not change which team a session works in: the page asks first.
 func TestNoticeOfAnotherTeamAsksFirst(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		owner := c.people[access.Owner].ID
-		must(t, h.Teams.SetMember(t.Context(), other.team.ID, owner, access.Admin))
-		must(t, h.Accounts.MarkLost(t.Context(), other.account, account.AnyGrant))
+		must.NoError(t, h.Teams.SetMember(t.Context(), other.team.ID, owner, access.Admin))
+		must.NoError(t, h.Accounts.MarkLost(t.Context(), other.account, account.AnyGrant))
 		var id int64
-		must(t, h.db.QueryRow(t.Context(), `SELECT id FROM notices WHERE person_id = ? AND team_id = ?`, owner, other.team.ID).Scan(&id))
+		must.NoError(t, h.db.QueryRow(t.Context(), `SELECT id FROM notices WHERE person_id = ? AND team_id = ?`, owner,
+			other.team.ID).Scan(&id))
 		b := c.as(t, access.Owner)
 		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(c.team.ID)}})
 		at := fmt.Sprint("/notices/", id)
@@ -76,7 +79,7 @@ func TestMembersOfTheDirectory(t *testing.T) {
 	for _, only := range []bool{false, true} {
 		testkit.EachDatabase(t, func(t *testing.T, at string) {
 			t.Parallel()
-			provider, cfg := registered(t, only)
+			provider, cfg := newProvider(t, only)
 			h := open(t, at, cfg)
 			c := h.crew(t)
 			comes := func(email string) *browser {
@@ -100,7 +103,7 @@ func TestMembersOfTheDirectory(t *testing.T) {
 // Recovery and a change of the password name the API keys and invitations that were made in the account, and revoke
 // those that the person chooses. Recovery offers to revoke invitations unless the person objects.
 func TestNewPasswordNamesWhatWasIssued(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		owner := c.people[access.Owner]
 		intruder := c.as(t, access.Owner)
@@ -127,16 +130,15 @@ func TestNewPasswordNamesWhatWasIssued(t *testing.T) {
 		b.open(invited).wants(200, "Join "+c.team.Name)
 
 		b.open("/settings/keys/new").form("Make the key").fill("name", "Made since").fill("level", "full").press().wants(200, "Made since")
-		r, err := h.Teams.Recover(t.Context(), owner.Email)
-		must(t, err)
+		r := must.Get(h.Teams.Recover(t.Context(), owner.Email))(t)
 		recovers := h.browser(t).open(team.RecoveryPath+r.Token).
 			wants(200, "API key Back door", "work without your password", "check the members of your teams").form("Set password")
 		var key string
-		must(t, h.db.QueryRow(t.Context(), `SELECT CAST(id AS TEXT) FROM api_keys WHERE name = 'Made since'`).Scan(&key))
+		must.NoError(t, h.db.QueryRow(t.Context(), `SELECT CAST(id AS TEXT) FROM api_keys WHERE name = 'Made since'`).Scan(&key))
 		if got := recovers.values["revoke"]; len(got) != 2 || got[0] != "key-"+key || !strings.HasPrefix(got[1], "invitation-") {
 			t.Errorf("recovery revokes %q by default, want the key that was made since the password changed and the invitation", got)
 		}
-		must(t, h.db.QueryRow(t.Context(), `SELECT CAST(id AS TEXT) FROM api_keys WHERE name = 'Back door'`).Scan(&key))
+		must.NoError(t, h.db.QueryRow(t.Context(), `SELECT CAST(id AS TEXT) FROM api_keys WHERE name = 'Back door'`).Scan(&key))
 		recovers.values["revoke"] = append(recovers.values["revoke"], "key-"+key)
 		weak := recovers.fill("password", "short").press().wants(422).form("Set password")
 		if got := weak.values["revoke"]; len(got) != 3 {
@@ -157,7 +159,7 @@ func TestNewPasswordNamesWhatWasIssued(t *testing.T) {
 
 // A page that cannot list everything says how much is left out and where it is. Keys push out no invitation.
 func TestNewPasswordCountsWhatItDoesNotList(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		owner := c.people[access.Owner]
 		c.invite(t, "mallory@evil.example", access.Admin)
@@ -165,8 +167,7 @@ func TestNewPasswordCountsWhatItDoesNotList(t *testing.T) {
 			h.change(t, `INSERT INTO api_keys (team_id, person_id, name, level, hash, created_at) VALUES (?, ?, ?, 'full', ?, 1)`,
 				c.team.ID, owner.ID, fmt.Sprint("Key ", i), fmt.Append(nil, i))
 		}
-		r, err := h.Teams.Recover(t.Context(), owner.Email)
-		must(t, err)
+		r := must.Get(h.Teams.Recover(t.Context(), owner.Email))(t)
 		h.browser(t).open(team.RecoveryPath+r.Token).
 			wants(200, "Key 151", "Invitation mallory@evil.example", "2 older API keys are not listed and keep working").lacks("Key 1 (")
 	})
@@ -175,11 +176,7 @@ func TestNewPasswordCountsWhatItDoesNotList(t *testing.T) {
 // Somebody whose session ended while writing signs in by the directory in a second tab. The first tab then shows the
 // form again as it was, and does nothing, whether the form is sent to the address of its page or to another one.
 func TestFormIsShownAgainAfterTheDirectory(t *testing.T) {
-	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, at string) {
-		t.Parallel()
-		provider, cfg := registered(t, true)
-		h := open(t, at, cfg)
+	withProvider(t, true, func(t *testing.T, h *env, provider *oidcserver.Provider) {
 		c := h.crew(t)
 		owner := c.people[access.Owner].Email
 		comes := func(b *browser) {
@@ -193,7 +190,7 @@ func TestFormIsShownAgainAfterTheDirectory(t *testing.T) {
 			{"/settings/keys/new", "Make the key", "name"}, {"/hashtags/new", "Make the list", "name"},
 		} {
 			form := b.open(one.page).form(one.button).fill(one.field, "Typed <before>")
-			must(t, h.Teams.EndSessions(t.Context(), c.people[access.Owner].ID))
+			must.NoError(t, h.Teams.EndSessions(t.Context(), c.people[access.Owner].ID))
 			kept := form.press().wants(200, "is not lost").form("I have signed in: show the form again")
 			if again := kept.press().wants(200, "is not lost"); b.in() {
 				t.Errorf("signed in without the directory: %s", again.path)
@@ -212,7 +209,7 @@ func TestFormIsShownAgainAfterTheDirectory(t *testing.T) {
 
 // Recovery codes can be downloaded as a text file that is in the page itself, without a script and without being kept.
 func TestRecoveryCodesAsAFile(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		b := h.crew(t).as(t, access.Editor)
 		h.addApp(t, b)
 		made := b.open("/account/authenticator").form("Make new recovery codes").press().wants(200, "Save your recovery codes")
@@ -221,8 +218,7 @@ func TestRecoveryCodesAsAFile(t *testing.T) {
 		if found == nil {
 			t.Fatalf("no file: %s", made.source)
 		}
-		file, err := base64.StdEncoding.DecodeString(html.UnescapeString(found[1]))
-		must(t, err)
+		file := must.Get(base64.StdEncoding.DecodeString(html.UnescapeString(found[1])))(t)
 		codes := codeShown.FindAllStringSubmatch(made.source, -1)
 		if len(codes) != 10 {
 			t.Errorf("%d codes", len(codes))

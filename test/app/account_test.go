@@ -7,41 +7,39 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oauth2-proxy/mockoidc"
-
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/team"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/oidcserver"
+	"pressroom/internal/testkit/must"
 )
 
 const newPassword = "four plain words here"
 
 // enter signs somebody in, with a browser of its own.
-func (h *house) enter(t *testing.T, email, secret string) *browser {
+func (h *env) enter(t *testing.T, email, secret string) *browser {
 	t.Helper()
 	b := h.browser(t)
 	b.open("/sign-in").form("Sign in").fill("email", email).fill("password", secret).press()
 	return b
 }
 
-// in tells whether somebody is signed in.
+// in reports whether a person is signed in.
 func (b *browser) in() bool {
 	b.t.Helper()
 	return strings.HasPrefix(b.open("/account").path, "/account")
 }
 
-// invite gives the path of an invitation into the crew's team by its owner.
+// invite returns the path of an invitation into the crew's team by its owner.
 func (c *crew) invite(t *testing.T, email string, role access.Role) string {
 	t.Helper()
 	_, token, err := c.Teams.Invite(t.Context(), c.people[access.Owner].ID, c.team.ID, email, role)
-	must(t, err)
+	must.NoError(t, err)
 	return team.InvitationPath + token
 }
 
 func TestAccountPage(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		for _, role := range access.Roles() {
 			p := c.as(t, role).open("/").follow("Ada "+string(role)).
@@ -75,7 +73,7 @@ func TestAccountPage(t *testing.T) {
 
 // A person is called otherwise from now on, in every team.
 func TestNameIsChanged(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Viewer)
 		p := b.open("/account").form("Save name").fill("name", "  Grace <Hopper> ").press().
@@ -96,7 +94,7 @@ func TestNameIsChanged(t *testing.T) {
 
 // A change of the password ends all other sessions, and asks for the present one.
 func TestPasswordIsChanged(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		here, there := c.as(t, access.Editor), c.as(t, access.Editor)
 		form := func() *form { return here.open("/account").follow("Change password").form("Change password") }
@@ -114,19 +112,18 @@ func TestPasswordIsChanged(t *testing.T) {
 	})
 }
 
-// token is what the browser holds of its session.
+// token returns the browser's session cookie.
 func (b *browser) token() string {
 	b.t.Helper()
-	return b.held("pressroom")
+	return b.cookie("pressroom")
 }
 
 const knownCookie = "pressroom-known"
 
-// held is the value of a cookie; empty for none.
-func (b *browser) held(name string) string {
+// cookie returns the value of a cookie; empty for none.
+func (b *browser) cookie(name string) string {
 	b.t.Helper()
-	u, err := url.Parse(b.root)
-	must(b.t, err)
+	u := must.Get(url.Parse(b.root))(b.t)
 	for _, c := range b.http.Jar.Cookies(u) {
 		if c.Name == name {
 			return c.Value
@@ -135,23 +132,22 @@ func (b *browser) held(name string) string {
 	return ""
 }
 
-// hold gives the browser a cookie.
-func (b *browser) hold(name, value string) {
+// setCookie gives the browser a cookie.
+func (b *browser) setCookie(name, value string) {
 	b.t.Helper()
-	u, err := url.Parse(b.root)
-	must(b.t, err)
+	u := must.Get(url.Parse(b.root))(b.t)
 	b.http.Jar.SetCookies(u, []*http.Cookie{{Name: name, Value: value}})
 }
 
 func TestSessionsAreListedAndEnded(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		here, there, far, other := c.as(t, access.Editor), c.as(t, access.Editor), c.as(t, access.Editor), c.as(t, access.Viewer)
 		if n := strings.Count(here.open("/account").source, `<button class="quiet" aria-label="Sign out`); n != 2 {
 			t.Errorf("%d others are listed", n)
 		}
 		var id string
-		must(t, h.db.QueryRow(t.Context(), `SELECT id FROM sessions WHERE person_id = ?`, c.people[access.Viewer].ID).Scan(&id))
+		must.NoError(t, h.db.QueryRow(t.Context(), `SELECT id FROM sessions WHERE person_id = ?`, c.people[access.Viewer].ID).Scan(&id))
 		here.send(http.MethodPost, "/account/sessions/"+id+"/end", url.Values{}).wants(404)
 		if !other.in() {
 			t.Error("somebody else ended a session")
@@ -169,28 +165,25 @@ func TestSessionsAreListedAndEnded(t *testing.T) {
 
 // Another role is another token; what the browser held before is nobody's.
 func TestTokenFollowsRights(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		before := b.token()
 		if b.open("/"); b.token() != before {
 			t.Error("the token changes by itself")
 		}
-		must(t, h.Teams.SetMember(t.Context(), c.team.ID, c.people[access.Editor].ID, access.Admin))
+		must.NoError(t, h.Teams.SetMember(t.Context(), c.team.ID, c.people[access.Editor].ID, access.Admin))
 		if b.open("/"); b.token() == before || !b.in() {
 			t.Error("the token of before the change is in use, or nobody is signed in")
 		}
-		if _, err := h.Teams.SetOperator(t.Context(), c.people[access.Editor].Email, true); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(h.Teams.SetOperator(t.Context(), c.people[access.Editor].Email, true))(t)
 		admin := b.token()
 		if b.open("/"); b.token() == admin || !b.in() {
 			t.Error("the token of before the change is in use, or nobody is signed in")
 		}
 		for _, old := range []string{before, admin} {
 			thief := h.browser(t)
-			u, err := url.Parse(h.root)
-			must(t, err)
+			u := must.Get(url.Parse(h.root))(t)
 			thief.http.Jar.SetCookies(u, []*http.Cookie{{Name: "pressroom", Value: old}})
 			if thief.in() {
 				t.Error("an earlier token is signed in")
@@ -201,7 +194,7 @@ func TestTokenFollowsRights(t *testing.T) {
 
 // Who signed in long ago shows once more who it is before there is another way in.
 func TestNewWaysInNeedAFreshSignIn(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		h.advance(15 * time.Minute)
@@ -235,7 +228,7 @@ func TestSignInsThatAreBegun(t *testing.T) {
 }
 
 func TestInvitations(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		path := c.invite(t, "new@harbour.example", access.Editor)
 		b := h.browser(t)
@@ -285,13 +278,12 @@ func TestInvitations(t *testing.T) {
 }
 
 func TestInvitationsThatAreOver(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		owner := c.people[access.Owner].ID
 		revoked, old := c.invite(t, "a@harbour.example", access.Editor), c.invite(t, "b@harbour.example", access.Editor)
-		open, err := h.Teams.Invitations(t.Context(), c.team.ID)
-		must(t, err)
-		must(t, h.Teams.Revoke(t.Context(), owner, c.team.ID, open[1].ID))
+		open := must.Get(h.Teams.Invitations(t.Context(), c.team.ID))(t)
+		must.NoError(t, h.Teams.Revoke(t.Context(), owner, c.team.ID, open[1].ID))
 		b := h.browser(t)
 		b.open(revoked).wants(422, "was revoked").lacks(c.team.Name)
 		b.send(http.MethodPost, revoked+"/join", url.Values{"name": {"A"}, "password": {newPassword}}).wants(422, "was revoked")
@@ -306,11 +298,10 @@ func TestInvitationsThatAreOver(t *testing.T) {
 }
 
 func TestRecovery(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		before := c.as(t, access.Client)
-		r, err := h.Teams.Recover(t.Context(), c.people[access.Client].Email)
-		must(t, err)
+		r := must.Get(h.Teams.Recover(t.Context(), c.people[access.Client].Email))(t)
 		path := team.RecoveryPath + r.Token
 		b := h.browser(t)
 		b.open(path).wants(200, "Set a new password", c.people[access.Client].Email)
@@ -321,17 +312,16 @@ func TestRecovery(t *testing.T) {
 		}
 		h.browser(t).open(path).wants(422, "used already")
 		h.browser(t).send(http.MethodPost, path, url.Values{"password": {newPassword}}).wants(422, "used already")
-		late, err := h.Teams.Recover(t.Context(), c.people[access.Client].Email)
-		must(t, err)
+		late := must.Get(h.Teams.Recover(t.Context(), c.people[access.Client].Email))(t)
 		h.advance(time.Hour + time.Second)
 		b.open(team.RecoveryPath+late.Token).wants(422, "has ended")
 		b.open(team.RecoveryPath+"guessed").wants(404, "This link does not work")
 	})
 }
 
-// Pages of other sites do none of it, whoever is signed in.
+// Requests from pages of other sites are refused.
 func TestOtherSitesAreRefused(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
 		path := c.invite(t, "x@harbour.example", access.Editor)
@@ -339,12 +329,10 @@ func TestOtherSitesAreRefused(t *testing.T) {
 			"/sign-in", "/sign-in/passkey", "/sign-in/passkey/options", "/sign-out", "/account/password",
 			"/account/sessions/end", path + "/join", path + "/accept", team.RecoveryPath + "x",
 		} {
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.root+at, strings.NewReader(""))
-			must(t, err)
+			r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, h.root+at, strings.NewReader("")))(t)
 			r.Header.Set("Origin", "https://evil.example")
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-			resp, err := b.http.Do(r)
-			must(t, err)
+			resp := must.Get(b.http.Do(r))(t)
 			resp.Body.Close()
 			if resp.StatusCode != http.StatusForbidden {
 				t.Errorf("%s: %d", at, resp.StatusCode)
@@ -352,87 +340,6 @@ func TestOtherSitesAreRefused(t *testing.T) {
 		}
 		if !b.in() {
 			t.Error("another site signed somebody out")
-		}
-	})
-}
-
-// registered is a directory that lets in whoever is queued, and how the program finds it.
-func registered(t *testing.T, only bool) (*oidcserver.Provider, func(*server.Config)) {
-	t.Helper()
-	provider := oidcserver.Run(t)
-	return provider, func(cfg *server.Config) {
-		cfg.Directory.Issuer, cfg.Directory.ClientID, cfg.Directory.ClientSecret, cfg.Directory.Only = provider.Issuer(), provider.ClientID, provider.ClientSecret, only
-		cfg.Directory.Roots = provider.Roots
-	}
-}
-
-const byDirectory = "Sign in with your organization’s directory"
-
-func TestDirectory(t *testing.T) {
-	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, at string) {
-		t.Parallel()
-		provider, cfg := registered(t, false)
-		h := open(t, at, cfg)
-		c := h.crew(t)
-		comes := func(email string, verified bool) {
-			provider.QueueUser(&mockoidc.MockUser{Subject: email, Email: email, EmailVerified: verified})
-		}
-		b := h.browser(t)
-		comes(c.people[access.Editor].Email, true)
-		b.open("/account").wants(200, "Sign in").follow(byDirectory).wants(200, "Your account", c.people[access.Editor].Email)
-
-		for email, verified := range map[string]bool{"unknown@harbour.example": true, c.people[access.Owner].Email: false} {
-			comes(email, verified)
-			refused := h.browser(t)
-			refused.open("/sign-in").follow(byDirectory).wants(401, "directory").lacks(c.team.Name)
-			if refused.in() {
-				t.Errorf("%s is let in", email)
-			}
-		}
-		path := c.invite(t, "new@harbour.example", access.Viewer)
-		comes("new@harbour.example", true)
-		b = h.browser(t)
-		b.open(path).follow("Join with your organization’s directory").wants(200, c.team.Name, "viewer")
-		b.open("/account").wants(200, "You have no password.")
-		c.invite(t, "later@harbour.example", access.Viewer)
-		comes("later@harbour.example", true)
-		b = h.browser(t)
-		asked := b.open("/sign-in").follow(byDirectory).wants(200, "Choose a team", c.team.Name)
-		if b.in() || h.count(t, "people WHERE email = 'later@harbour.example'") != 0 {
-			t.Error("somebody joined by an invitation that nobody opened")
-		}
-		asked.form("Join").press().wants(200, c.team.Name)
-		b.send(http.MethodPost, "/sign-in/directory/join", url.Values{"invitation": {"1"}}).wants(422, "This sign-in is over")
-		h.browser(t).open("/sign-in/directory/return?state=x&code=y").wants(422, "not begun in this browser")
-	})
-}
-
-// Where the directory alone lets people in, nothing else does, however it is asked.
-func TestDirectoryAlone(t *testing.T) {
-	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, at string) {
-		t.Parallel()
-		provider, cfg := registered(t, true)
-		h := open(t, at, cfg)
-		c := h.crew(t)
-		path := c.invite(t, "new@harbour.example", access.Viewer)
-		b := h.browser(t)
-		b.open("/sign-in").wants(200, byDirectory).lacks("password")
-		b.open(path).wants(200, "Join with your organization").lacks("password")
-		for _, at := range []string{
-			"/sign-in", "/sign-in/passkey", "/sign-in/passkey/options", path + "/join", path + "/sign-in",
-			path + "/options", team.RecoveryPath + "x",
-		} {
-			b.send(http.MethodPost, at,
-				url.Values{"email": {c.people[access.Owner].Email}, "password": {password}, "name": {"New"}}).
-				wants(403, "by the directory alone")
-		}
-		provider.Knows("owner", c.people[access.Owner].Email)
-		b.open("/sign-in").follow(byDirectory).wants(200, c.team.Name)
-		b.open("/account").wants(200, "You sign in with your organization’s directory.").lacks("/account/password")
-		for _, at := range []string{"/account/password", "/account/passkeys/new"} {
-			b.open(at).wants(403, "by the directory alone")
 		}
 	})
 }

@@ -9,13 +9,14 @@ import (
 
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/account"
+	"pressroom/internal/testkit/must"
 )
 
 func (c *crew) handle() string { return fmt.Sprintf("harbour%d.test", c.team.ID) }
 
 // A person sees how accounts stand, disconnects one after reading what that touches, and connects it again.
 func TestAccounts(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
 		b.open("/accounts").
@@ -40,9 +41,9 @@ func TestAccounts(t *testing.T) {
 
 // An account whose connection is lost says so and is connected again where it stands.
 func TestLostAccount(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
-		must(t, h.Accounts.MarkLost(t.Context(), c.account, account.AnyGrant))
+		must.NoError(t, h.Accounts.MarkLost(t.Context(), c.account, account.AnyGrant))
 		path := fmt.Sprint("/accounts/", c.account)
 		c.as(t, access.Viewer).open(path).
 			wants(http.StatusOK, "The connection is lost: the network refused us.",
@@ -59,7 +60,7 @@ func TestLostAccount(t *testing.T) {
 
 // Scheduled posts are taken out, or left to fail where everybody sees it.
 func TestDisconnectWithScheduledPosts(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		for _, choice := range []string{"take_out", "leave"} {
 			c := h.crew(t)
 			b := c.as(t, access.Owner)
@@ -108,13 +109,12 @@ func (c *crew) waiting(t *testing.T, n int) {
 
 // What the networks tell of an account's posts stands on its page, for each period, and in a file.
 func TestAccountFigures(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Viewer)
 		path := fmt.Sprint("/accounts/", c.account)
 		now := h.now().UnixMicro()
-		zone, err := time.LoadLocation(c.team.Timezone)
-		must(t, err)
+		zone := must.Get(time.LoadLocation(c.team.Timezone))(t)
 		year, month, date := h.now().In(zone).Date()
 		today := time.Date(year, month, date, 0, 0, 0, 0, zone) // the first moment of the team's day is in it at any time of it
 		c.change(t, `INSERT INTO account_collections (account_id, due_at, collected_at, known_from) VALUES (?, ?, ?, ?)
@@ -144,14 +144,14 @@ func TestAccountFigures(t *testing.T) {
 		if !strings.Contains(file.header.Get("Content-Disposition"), "7-days.csv") {
 			t.Error(file.header)
 		}
-		must(t, h.Teams.SetPlan(t.Context(), c.team.ID, "free", time.Time{}))
+		must.NoError(t, h.Teams.SetPlan(t.Context(), c.team.ID, "free", time.Time{}))
 		b.open(path).wants(http.StatusOK)
 	})
 }
 
 // Who may see accounts and who may change them.
 func TestAccountsAreForTheirTeam(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		path := fmt.Sprint("/accounts/", c.account)
 		for _, role := range []access.Role{access.Editor, access.Viewer, access.Client} {
@@ -176,7 +176,7 @@ func TestAccountsAreForTheirTeam(t *testing.T) {
 		if g, err := h.Accounts.Grant(t.Context(), c.account); err != nil || g.Lost {
 			t.Errorf("a stranger disconnected it: %+v (%v)", g.Lost, err)
 		}
-		must(t, h.Teams.SetMember(t.Context(), c.team.ID, other.people[access.Owner].ID, access.Viewer))
+		must.NoError(t, h.Teams.SetMember(t.Context(), c.team.ID, other.people[access.Owner].ID, access.Viewer))
 		stranger.open(path).wants(http.StatusOK, c.handle(), c.team.Name)
 		if a, err := h.Accounts.Of(t.Context(), h.db, c.team.ID, []int64{c.account}); err != nil ||
 			a[c.account].Connection != account.Connected {

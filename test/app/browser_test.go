@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"pressroom/internal/testkit/must"
 	"slices"
 	"strings"
 	"testing"
@@ -20,10 +21,9 @@ type browser struct {
 	http *http.Client
 }
 
-func (h *house) browser(tb testing.TB) *browser {
+func (h *env) browser(tb testing.TB) *browser {
 	tb.Helper()
-	jar, err := cookiejar.New(nil)
-	must(tb, err)
+	jar := must.Get(cookiejar.New(nil))(tb)
 	return &browser{t: tb, root: h.root, http: &http.Client{Jar: jar, Transport: h.transport}}
 }
 
@@ -46,22 +46,18 @@ func (b *browser) send(method, path string, form url.Values) *page {
 	if form != nil {
 		body = strings.NewReader(form.Encode())
 	}
-	r, err := http.NewRequestWithContext(b.t.Context(), method, b.root+path, body)
-	must(b.t, err)
+	r := must.Get(http.NewRequestWithContext(b.t.Context(), method, b.root+path, body))(b.t)
 	if form != nil {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
-	resp, err := b.http.Do(r)
-	must(b.t, err)
+	resp := must.Get(b.http.Do(r))(b.t)
 	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
-	must(b.t, err)
-	doc, err := html.Parse(strings.NewReader(string(raw)))
-	must(b.t, err)
+	raw := must.Get(io.ReadAll(resp.Body))(b.t)
+	doc := must.Get(html.Parse(strings.NewReader(string(raw))))(b.t)
 	return &page{b, resp.StatusCode, resp.Request.URL.RequestURI(), resp.Header, string(raw), doc}
 }
 
-// text is what a person reads, with single spaces.
+// text returns the visible text with single spaces.
 func (p *page) text() string { return textOf(p.doc) }
 
 func textOf(n *html.Node) string {
@@ -110,7 +106,7 @@ func (p *page) holds(texts ...string) *page {
 	return p
 }
 
-// field is what the field of an id holds, also outside of forms.
+// field returns the value of the field with an id.
 func (p *page) field(id string) string {
 	p.b.t.Helper()
 	for d := range p.doc.Descendants() {
@@ -142,7 +138,7 @@ type form struct {
 	values url.Values
 }
 
-// form is the one that is sent by the button that reads so.
+// form returns the form with a submit button of a label.
 func (p *page) form(button string) *form {
 	p.b.t.Helper()
 	for d := range p.doc.Descendants() {
@@ -159,7 +155,7 @@ func (p *page) form(button string) *form {
 	return nil
 }
 
-// fields are what a form would send as it is.
+// fields returns the values that an unchanged form sends.
 func fields(n *html.Node) url.Values {
 	out := url.Values{}
 	for d := range n.Descendants() {
@@ -169,7 +165,7 @@ func fields(n *html.Node) url.Values {
 		case d.DataAtom == atom.Textarea:
 			out.Add(name, strings.TrimPrefix(raw(d), "\n"))
 		case d.DataAtom == atom.Select:
-			out[name] = append(out[name], chosen(d)...)
+			out[name] = append(out[name], selectedOptions(d)...)
 		case d.DataAtom == atom.Input:
 			kind := attribute(d, "type")
 			if kind != "checkbox" && kind != "radio" || has(d, "checked") {
@@ -190,7 +186,7 @@ func raw(n *html.Node) string {
 	return out.String()
 }
 
-func chosen(n *html.Node) []string {
+func selectedOptions(n *html.Node) []string {
 	var first, out []string
 	for d := range n.Descendants() {
 		if d.DataAtom != atom.Option {
@@ -221,7 +217,7 @@ func (f *form) fill(name string, values ...string) *form {
 	return f
 }
 
-// press sends the form and gives the page that it leads to.
+// press sends the form and returns the page that it leads to.
 func (f *form) press() *page {
 	f.p.b.t.Helper()
 	if name := attribute(f.button, "name"); name != "" {

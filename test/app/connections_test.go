@@ -14,13 +14,14 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/team"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
 )
 
 // assistant connects one for the team's person of a role.
 func (c *crew) assistant(tb testing.TB, of access.Role, name string, may ...access.Capability) int64 {
 	tb.Helper()
 	var made int64
-	must(tb, c.db.InTx(tb.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+	must.NoError(tb, c.db.InTx(tb.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		made, err = c.Teams.Connect(ctx, tx,
 			team.NewConnection{
@@ -31,17 +32,16 @@ func (c *crew) assistant(tb testing.TB, of access.Role, name string, may ...acce
 	return made
 }
 
-// standing is whether a connection is neither ended nor lost.
-func (h *house) standing(t *testing.T, connection int64) bool {
+// standing reports whether a connection is neither ended nor lost.
+func (h *env) standing(t *testing.T, connection int64) bool {
 	t.Helper()
-	stands, err := h.Teams.IsConnectionActive(t.Context(), h.db, connection)
-	must(t, err)
+	stands := must.Get(h.Teams.IsConnectionActive(t.Context(), h.db, connection))(t)
 	return stands
 }
 
 // Who connected an assistant sees and ends it, the owner and admins all of them; the owner limits what it spends.
 func TestConnections(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		owner, editor, viewer := c.as(t, access.Owner), c.as(t, access.Editor), c.as(t, access.Viewer)
 		empty := editor.open("/settings").wants(200).follow("Assistants").wants(200, "No assistant is connected yet", "Copy the address")
@@ -91,7 +91,7 @@ func TestConnections(t *testing.T) {
 			wants(200, "connected an assistant, which may read and publish",
 				"set the daily limit of an assistant to 25 credits", "ended the connection of an assistant", "forgot an assistant")
 		key, _, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: "A key", Level: access.Full})
-		must(t, err)
+		must.NoError(t, err)
 		for _, neither := range []string{
 			fmt.Sprint("/settings/keys/", admins), fmt.Sprint("/settings/keys/", admins, "/forget"),
 			fmt.Sprint("/settings/assistants/", key.ID, "/forget"), fmt.Sprint("/settings/assistants/", key.ID),
@@ -105,7 +105,7 @@ func TestConnections(t *testing.T) {
 
 // A role that cannot publish, and leaving, disconnect a person's assistants: before, the pages say so, and after, why.
 func TestConnectionsEndWithTheirPerson(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		admin := c.as(t, access.Admin)
 		editors, owners := c.assistant(t, access.Editor, "Writer", access.Read, access.Write), c.assistant(t,
@@ -136,7 +136,7 @@ func TestConnectionsEndWithTheirPerson(t *testing.T) {
 // Ending a connection says which trackings it has switched on, and ends those that are chosen; only who may spend ends
 // any.
 func TestConnectionsTrackings(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		made := c.assistant(t, access.Editor, "Tracker", access.Read)
 		id := uuid.Must(uuid.NewV7()).String()
@@ -145,7 +145,7 @@ func TestConnectionsTrackings(t *testing.T) {
 		next_refresh_at, tracked_key, available_until, created_at)
 		VALUES (?, ?, 'hashtag', 'instagram', 'coffee', 'ready', 1, 3, ?, ?, ?, 1)`,
 			id, c.team.ID, db.Micros(h.now().Add(time.Hour)), made, db.Micros(h.now().Add(time.Hour)))
-		must(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForKey, Target: made, Action: team.Spending}))
+		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForKey, Target: made, Action: team.Spending}))
 		at := fmt.Sprintf("/settings/assistants/%d/end", made)
 		if p := c.as(t, access.Editor).open(at).wants(200, "goes on and is charged"); strings.Contains(p.source, `name="tracking"`) {
 			t.Error("an editor is offered to end a tracking")
@@ -160,10 +160,10 @@ func TestConnectionsTrackings(t *testing.T) {
 	})
 }
 
-// A new assistant is told of to the owner, the admins and whoever connected it, and a changed limit to owner and
-// admins.
+// The owner, the admins and the person who connected it are notified of a new assistant. A changed limit notifies the
+// owner and the admins.
 func TestNoticesOfConnections(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		h.db.OnEvent(h.Notifications.HandleEvent) // as the program's own
 		made := c.assistant(t, access.Editor, "<Robot>", access.Read, access.Write, access.Publish)
@@ -173,7 +173,7 @@ func TestNoticesOfConnections(t *testing.T) {
 			c.as(t, role).open("/notices").wants(200, said, "<Robot>").follow(said).wants(200, "nobody has checked it")
 		}
 		c.as(t, access.Viewer).open("/notices").lacks("Robot")
-		must(t, h.Teams.SetKeyLimit(t.Context(), made, 50))
+		must.NoError(t, h.Teams.SetKeyLimit(t.Context(), made, 50))
 		c.as(t, access.Owner).open("/notices").wants(200, "An assistant’s daily limit is 50 credits now.")
 		if n := h.count(t, "notices WHERE kind = 'assistant_connected' AND team_id = ?", c.team.ID); n != 5 {
 			t.Errorf("%d notices of assistants, want three and two", n)
@@ -183,12 +183,12 @@ func TestNoticesOfConnections(t *testing.T) {
 
 // Keys and connections come fifty a page, the newest first: each once, none on two pages, and the last page leads back.
 func TestKeysAndConnectionsArePaged(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		for n := range 51 {
 			_, _, err := h.Teams.AddKey(t.Context(),
 				team.NewKey{Team: c.team.ID, Name: fmt.Sprintf("Key-%02d.", n), Level: access.ReadOnly})
-			must(t, err)
+			must.NoError(t, err)
 			c.assistant(t, access.Owner, fmt.Sprintf("Assistant-%02d.", n), access.Read)
 		}
 		owner := c.as(t, access.Owner)

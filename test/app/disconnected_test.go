@@ -8,26 +8,25 @@ import (
 
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/testkit/must"
 )
 
 // leaves disconnects the crew's account, and leaves the scheduled posts as they are.
 func (c *crew) leaves(t *testing.T) {
 	t.Helper()
-	_, err := c.Accounts.Disconnect(t.Context(), c.people[access.Owner].ID, c.team.ID, c.account)
-	must(t, err)
+	must.Get(c.Accounts.Disconnect(t.Context(), c.people[access.Owner].ID, c.team.ID, c.account))(t)
 }
 
 // A post with an account that was disconnected says what becomes of it, keeps the account when it is saved, and is
 // duplicated without it.
 func TestAPostWithADisconnectedAccount(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		second := c.second(t)
 		own := "For the harbour alone"
 		id := c.draft(t, "For all", "")
-		_, err := c.Posts.Override(t.Context(), c.people[access.Owner].ID, id, c.account, post.Override{Caption: &own})
-		must(t, err)
+		must.Get(c.Posts.Override(t.Context(), c.people[access.Owner].ID, id, c.account, post.Override{Caption: &own}))(t)
 		c.does(t, "update_post", map[string]any{"id": id, "account_ids": []any{c.account, second}})
 		c.does(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": c.wish(48 * time.Hour)})
 		b.open("/posts/"+id).wants(200, "It goes out by itself at").lacks("it will fail")
@@ -41,13 +40,13 @@ func TestAPostWithADisconnectedAccount(t *testing.T) {
 			wants(200, "It is disconnected, so nothing goes out to it.", "it will fail, as the account is not connected.", own)
 		edit.lacks("would keep this post from going out")
 		edit.form("Save").fill("caption", "For all of you").press().wants(200, "Saved.")
-		held := c.stored(t, "/posts/"+id)
+		held := c.storedPost(t, "/posts/"+id)
 		if held.Caption != "For all of you" || len(held.Targets) != 2 || held.Targets[0].Caption == nil || *held.Targets[0].Caption != own {
 			t.Errorf("%+v", held)
 		}
 		made := b.open("/posts/"+id).form("Duplicate as a draft").press().
 			wants(200, "It does not go to Bluesky ("+c.handle()+"), as the original does: 1 account is not connected any more.")
-		if copied := c.stored(t, made.path); len(copied.Targets) != 1 || copied.Targets[0].AccountID != second {
+		if copied := c.storedPost(t, made.path); len(copied.Targets) != 1 || copied.Targets[0].AccountID != second {
 			t.Errorf("%+v", copied.Targets)
 		}
 		c.change(t, `UPDATE social_accounts SET connection_state = 'lost', disconnected_at = 1 WHERE id = ?`, second)
@@ -59,12 +58,11 @@ func TestAPostWithADisconnectedAccount(t *testing.T) {
 // The form of a series that stands says why it has no day, keeps its rule, and does not offer to end it; its posts are
 // counted alike wherever they are.
 func TestTheFormOfASeriesThatStands(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
 		id := c.draft(t, "Every week", c.wish(24*time.Hour))
-		_, err := c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, id, "FREQ=WEEKLY")
-		must(t, err)
+		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, id, "FREQ=WEEKLY"))(t)
 		b.open(fmt.Sprintf("/accounts/%d/disconnect", c.account)).wants(200, "1 scheduled post and 1 series go out to it.")
 		b.open("/settings/delete").wants(200, "1 post, of which 1 scheduled, and 1 series: they are cancelled.")
 		b.open("/posts/" + id).form("Pause the series").press().wants(200)
@@ -72,7 +70,7 @@ func TestTheFormOfASeriesThatStands(t *testing.T) {
 			wants(200, "Series, paused", "The series stands still", "If the series went on now, it would go out:")
 		edit.lacks("Once only", "Also on this day")
 		edit.form("Save").fill("repeat", "monthly").press().wants(200, "Saved. The series stands still", "Every month")
-		if rule := c.stored(t, "/posts/"+id).Series.Rule; !strings.HasPrefix(rule, "FREQ=MONTHLY") {
+		if rule := c.storedPost(t, "/posts/"+id).Series.Rule; !strings.HasPrefix(rule, "FREQ=MONTHLY") {
 			t.Errorf("it goes by %s", rule)
 		}
 		b.open("/posts/"+id+"/edit").form("Save and let it go on").fill("repeat", "").press().

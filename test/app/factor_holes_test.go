@@ -12,27 +12,27 @@ import (
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
 	"pressroom/internal/testkit/authenticator"
+	"pressroom/internal/testkit/must"
 )
 
 // require has the owner's team require a second factor.
 func (c *crew) require(t *testing.T) {
 	t.Helper()
-	must(t, c.Teams.Admin(c.people[access.Owner].ID, c.team.ID).SetSecondFactor(t.Context(), true))
+	must.NoError(t, c.Teams.Admin(c.people[access.Owner].ID, c.team.ID).SetSecondFactor(t.Context(), true))
 }
 
 // addPasskey adds a passkey in the browser of somebody who has just signed in.
 func (b *browser) addPasskey(origin string) *authenticator.Device {
 	b.t.Helper()
 	device := &authenticator.Device{Origin: origin}
-	made, err := device.Create(b.asks("/account/passkeys/options"))
-	must(b.t, err)
+	made := must.Get(device.Create(b.asks("/account/passkeys/options")))(b.t)
 	b.send(http.MethodPost, "/account/passkeys", url.Values{"name": {"Phone"}, "passkey": {string(made)}}).
 		wants(200, "The passkey is added.")
 	return device
 }
 
 // withPasskeys runs a test in an app whose address takes passkeys.
-func withPasskeys(t *testing.T, f func(t *testing.T, h *house, origin string)) {
+func withPasskeys(t *testing.T, f func(t *testing.T, h *env, origin string)) {
 	t.Parallel()
 	const origin = "http://press.example"
 	testkit.EachDatabase(t, func(t *testing.T, at string) {
@@ -44,7 +44,7 @@ func withPasskeys(t *testing.T, f func(t *testing.T, h *house, origin string)) {
 // Somebody who knows only the password of a person who has a passkey, and needs it, can neither add another factor, nor
 // remove one, nor change the password, nor leave the team, nor delete the account.
 func TestPasswordAloneChangesNoFactor(t *testing.T) {
-	withPasskeys(t, func(t *testing.T, h *house, origin string) {
+	withPasskeys(t, func(t *testing.T, h *env, origin string) {
 		c := h.crew(t)
 		device := c.as(t, access.Editor).addPasskey(origin)
 		c.require(t)
@@ -52,7 +52,7 @@ func TestPasswordAloneChangesNoFactor(t *testing.T) {
 		thief := c.as2(t, access.Editor)
 		const asked = "Sign in with your passkey"
 		var passkey int64
-		must(t, h.db.QueryRow(t.Context(), `SELECT id FROM passkeys WHERE person_id = ?`, person.ID).Scan(&passkey))
+		must.NoError(t, h.db.QueryRow(t.Context(), `SELECT id FROM passkeys WHERE person_id = ?`, person.ID).Scan(&passkey))
 		leave := fmt.Sprintf("/account/teams/%d/leave", c.team.ID)
 		for _, path := range []string{
 			"/", "/account/authenticator/new", "/account/passkeys/new", "/account/password", "/account/delete", leave,
@@ -89,7 +89,7 @@ func TestPasswordAloneChangesNoFactor(t *testing.T) {
 
 // A person who needs a second factor keeps the last one: neither its own page nor a change of the password removes it.
 func TestLastFactorStays(t *testing.T) {
-	withPasskeys(t, func(t *testing.T, h *house, origin string) {
+	withPasskeys(t, func(t *testing.T, h *env, origin string) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		b.addPasskey(origin)
@@ -97,7 +97,7 @@ func TestLastFactorStays(t *testing.T) {
 		c.require(t)
 		person := c.people[access.Editor].ID
 		var passkey int64
-		must(t, h.db.QueryRow(t.Context(), `SELECT id FROM passkeys WHERE person_id = ?`, person).Scan(&passkey))
+		must.NoError(t, h.db.QueryRow(t.Context(), `SELECT id FROM passkeys WHERE person_id = ?`, person).Scan(&passkey))
 		change := url.Values{"old": {password}, "password": {newPassword}}
 		b.send(http.MethodPost, "/account/password", change).wants(422, "Keep your authenticator app or one of your passkeys.")
 		if n := h.count(t, "passkeys WHERE person_id = ?", person) + h.count(t, "totp_secrets WHERE person_id = ?", person); n != 2 {
@@ -117,7 +117,7 @@ func TestLastFactorStays(t *testing.T) {
 // A change of the password keeps the app unless its box is cleared; a recovery link removes it unless the box is
 // ticked, and then still asks for a code.
 func TestNewPasswordAndTheApp(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		email := c.people[access.Editor].Email
@@ -133,8 +133,7 @@ func TestNewPasswordAndTheApp(t *testing.T) {
 		has(1)
 		recovery := func() *form {
 			t.Helper()
-			r, err := h.Teams.Recover(t.Context(), email)
-			must(t, err)
+			r := must.Get(h.Teams.Recover(t.Context(), email))(t)
 			return h.browser(t).open(team.RecoveryPath + r.Token).form("Set password")
 		}
 		kept := recovery()
@@ -165,9 +164,9 @@ func TestNewPasswordAndTheApp(t *testing.T) {
 
 // One team that requires a second factor closes the others too, whichever is looked at.
 func TestNoWayPastTheFactorByAnotherTeam(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		strict, lax := h.crew(t), h.crew(t)
-		must(t, h.Teams.SetMember(t.Context(), lax.team.ID, strict.people[access.Editor].ID, access.Admin))
+		must.NoError(t, h.Teams.SetMember(t.Context(), lax.team.ID, strict.people[access.Editor].ID, access.Admin))
 		b := strict.as(t, access.Editor)
 		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(lax.team.ID)}}).wants(200, lax.team.Name)
 		strict.require(t)
@@ -191,7 +190,7 @@ func TestNoWayPastTheFactorByAnotherTeam(t *testing.T) {
 
 // A session that is left alone lets no assistant in, and one that lacks a required factor does not either.
 func TestConsentNeedsRecentSignIn(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		program := c.registers(t)
 		b := c.as(t, access.Owner).leaves()
@@ -222,7 +221,7 @@ func TestConsentNeedsRecentSignIn(t *testing.T) {
 // What somebody granted in a session with one factor is worth nothing once the team requires two: neither a code that
 // was not collected yet nor a refresh token. A grant from a session with two factors goes on.
 func TestOneFactorGrantsEnd(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		weak, strong := c.registers(t), c.registers(t)
 		editor := c.as(t, access.Editor)

@@ -9,9 +9,10 @@ import (
 	"time"
 
 	"pressroom/internal/core/access"
+	"pressroom/internal/testkit/must"
 )
 
-// listOf makes a hashtag list as the crew's owner does, and gives its path.
+// listOf makes a hashtag list as the crew's owner does, and returns its path.
 func (c *crew) listOf(tb testing.TB, name string, tags ...string) string {
 	tb.Helper()
 	made := c.does(tb, "create_hashtag_list", map[string]any{"name": name, "platform": "instagram", "hashtags": tags})
@@ -19,7 +20,7 @@ func (c *crew) listOf(tb testing.TB, name string, tags ...string) string {
 }
 
 func TestHashtagLists(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		b.open("/hashtags").wants(200, "There is no list yet.", "Ready-made lists").in100()
@@ -61,7 +62,7 @@ func TestHashtagLists(t *testing.T) {
 		again := b.open(made.path).follow("Change name and looks").form("Save").fill("color", "#2f7dc4").
 			fill("color_typed", "#000000").press()
 		if !strings.Contains(again.source, `stroke="#2f7dc4"`) {
-			t.Error("the colour that was chosen is not the icon's")
+			t.Error("the color that was chosen is not the icon's")
 		}
 		copied := b.open(made.path).form("Copy into a list of our own").press().
 			wants(200, "This is your own list now. 3 hashtags are added.", "Craft")
@@ -78,7 +79,7 @@ func TestHashtagLists(t *testing.T) {
 }
 
 func TestLongAndReadyMadeLists(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		tags := make([]string, 230)
@@ -116,7 +117,7 @@ func TestLongAndReadyMadeLists(t *testing.T) {
 }
 
 func TestHashtagSearch(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		c.grant(t, 100)
 		b := c.as(t, access.Owner)
@@ -176,7 +177,7 @@ func (b *browser) until(path, says string) *page {
 }
 
 func TestWhoUsesHashtagLists(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		at := c.listOf(t, "Ours alone", "slipway")
 		pages := []string{"/hashtags/new", at + "/edit", at + "/delete"}
@@ -203,7 +204,7 @@ func TestWhoUsesHashtagLists(t *testing.T) {
 				stranger.send(http.MethodPost, path, form).wants(404).lacks("slipway", "Ours alone")
 			}
 		}
-		must(t, h.Teams.SetMember(t.Context(), c.team.ID, other.people[access.Editor].ID, access.Editor))
+		must.NoError(t, h.Teams.SetMember(t.Context(), c.team.ID, other.people[access.Editor].ID, access.Editor))
 		other.as(t, access.Editor).open(at).wants(200, "you look at that team now", "#slipway")
 		if n := h.count(t, "hashtag_list_items"); n != 1 {
 			t.Errorf("%d hashtags are left", n)

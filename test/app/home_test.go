@@ -7,11 +7,12 @@ import (
 
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/account"
+	"pressroom/internal/testkit/must"
 )
 
 // The first page tells what comes next and what came of the last posts, and which account somebody has to look after.
 func TestHome(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		owner, viewer := c.as(t, access.Owner), c.as(t, access.Viewer)
 		owner.open("/").
@@ -39,7 +40,7 @@ func TestHome(t *testing.T) {
 		owner.open("/").follow("All drafts up to today").wants(http.StatusOK, "Missed its time").lacks("Waiting for you")
 		viewer.open("/").lacks("Waiting for you")
 
-		must(t, h.Accounts.MarkLost(t.Context(), c.account, account.AnyGrant))
+		must.NoError(t, h.Accounts.MarkLost(t.Context(), c.account, account.AnyGrant))
 		viewer.open("/").wants(http.StatusOK, "the connection is lost, and nothing goes out to it")
 		h.crew(t).as(t, access.Owner).open("/").lacks("Wished for Sunday")
 	})
@@ -47,14 +48,14 @@ func TestHome(t *testing.T) {
 
 // A team without an account is told how to begin, each by what the person may do.
 func TestHomeOfANewTeam(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
 		b.open("/accounts").follow("Disconnect "+c.handle()).form("Disconnect").press().wants(http.StatusOK, "is disconnected.")
 		b.open("/").wants(http.StatusOK, "How to begin").follow("Connect an account").wants(http.StatusOK, "Connect an account")
 		c.as(t, access.Editor).open("/").wants(http.StatusOK, "An owner or admin of the team connects an account")
 
-		must(t, h.Teams.Close(t.Context(), c.team.ID))
+		must.NoError(t, h.Teams.Close(t.Context(), c.team.ID))
 		b.open("/").wants(http.StatusOK, "This team is closed").lacks("How to begin", "Write a post")
 	})
 }

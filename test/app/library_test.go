@@ -16,15 +16,15 @@ import (
 
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/media"
+	"pressroom/internal/testkit/must"
 )
 
-// pictureOf puts a picture of one shade into the crew's library and gives its path.
+// pictureOf puts a picture of one shade into the crew's library and returns its path.
 func (c *crew) pictureOf(tb testing.TB, name string, shade uint8) string {
 	tb.Helper()
 	raw := pngOf(tb, shade)
-	arrived, err := c.Media.Add(tb.Context(), media.Owner{TeamID: c.team.ID, PersonID: c.people[access.Owner].ID},
-		media.Incoming{Name: name + ".png", Type: "image/png", Size: int64(len(raw)), Body: bytes.NewReader(raw)})
-	must(tb, err)
+	arrived := must.Get(c.Media.Add(tb.Context(), media.Owner{TeamID: c.team.ID, PersonID: c.people[access.Owner].ID},
+		media.Incoming{Name: name + ".png", Type: "image/png", Size: int64(len(raw)), Body: bytes.NewReader(raw)}))(tb)
 	return fmt.Sprintf("/media/%d", arrived.MediaID)
 }
 
@@ -37,12 +37,12 @@ func pngOf(tb testing.TB, shade uint8) []byte {
 	}
 	img.Set(0, 0, color.White)
 	var out bytes.Buffer
-	must(tb, png.Encode(&out, img))
+	must.NoError(tb, png.Encode(&out, img))
 	return out.Bytes()
 }
 
 func TestLibrary(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		b.open("/media").wants(200, "The library is empty.", "0 bytes of").in100()
@@ -82,7 +82,7 @@ func TestLibrary(t *testing.T) {
 
 // TestMetadataOnTheItemPage says what became of a file's metadata, and offers the original only to those who may write.
 func TestMetadataOnTheItemPage(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		located := func(shade uint8) []byte {
 			raw := pngOf(t, shade)
@@ -90,9 +90,8 @@ func TestMetadataOnTheItemPage(t *testing.T) {
 			return slices.Concat(raw[:33], []byte(text), binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE([]byte(text[4:]))), raw[33:])
 		}
 		add := func(raw []byte) string {
-			arrived, err := c.Media.Add(t.Context(), media.Owner{TeamID: c.team.ID},
-				media.Incoming{Name: "quay.png", Size: -1, Body: bytes.NewReader(raw)})
-			must(t, err)
+			arrived := must.Get(c.Media.Add(t.Context(), media.Owner{TeamID: c.team.ID},
+				media.Incoming{Name: "quay.png", Size: -1, Body: bytes.NewReader(raw)}))(t)
 			return fmt.Sprintf("/media/%d", arrived.MediaID)
 		}
 		editor, viewer, admin := c.as(t, access.Editor), c.as(t, access.Viewer), c.as(t, access.Admin)
@@ -114,7 +113,7 @@ func TestMetadataOnTheItemPage(t *testing.T) {
 }
 
 func TestFilesAreDeleted(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		at := c.pictureOf(t, "quay", 10)
@@ -152,9 +151,9 @@ func TestFilesAreDeleted(t *testing.T) {
 	})
 }
 
-// Whoever takes a file out of what a client was shown is led to these posts, to send the client a link again.
+// Removing a file from posts that a client has seen leads to these posts, to send the client a link again.
 func TestAFileOfAnApprovedPostIsDeleted(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		at := c.pictureOf(t, "quay", 10)
@@ -177,7 +176,7 @@ func TestAFileOfAnApprovedPostIsDeleted(t *testing.T) {
 // A file is taken out of what is scheduled, if a person chooses so, and goes; what was published keeps its record
 // without it, in the app and for assistants, and is duplicated without it.
 func TestAPublishedFileIsDeleted(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		at := c.pictureOf(t, "quay", 10)
@@ -214,13 +213,12 @@ func TestAPublishedFileIsDeleted(t *testing.T) {
 func mustNumber(tb testing.TB, text string) int {
 	tb.Helper()
 	var n int
-	_, err := fmt.Sscan(text, &n)
-	must(tb, err)
+	must.Get(fmt.Sscan(text, &n))(tb)
 	return n
 }
 
 func TestFilesComeIn(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		c.grant(t, 10)
 		b := c.as(t, access.Owner)
@@ -247,7 +245,7 @@ func TestFilesComeIn(t *testing.T) {
 }
 
 func TestWhoUsesTheLibrary(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		at := c.pictureOf(t, "oursalone", 10)
 		pages := []string{"/media/add", "/media/folder", at + "/delete"}
@@ -285,7 +283,7 @@ func TestWhoUsesTheLibrary(t *testing.T) {
 		if n := h.count(t, "media WHERE name = 'oursalone' AND alt = '' AND folder_id = 0"); n != 1 || h.count(t, "media_folders") != 0 {
 			t.Error("something was changed")
 		}
-		must(t, h.Teams.SetMember(t.Context(), c.team.ID, other.people[access.Editor].ID, access.Editor))
+		must.NoError(t, h.Teams.SetMember(t.Context(), c.team.ID, other.people[access.Editor].ID, access.Editor))
 		other.as(t, access.Editor).open(at).wants(200, "you look at that team now", "oursalone")
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/team"
+	"pressroom/internal/testkit/must"
 )
 
 // linked is a call of an operation, and what the page says that its answer leads to. Values that are names of samples
@@ -66,16 +67,15 @@ var linking = map[string]linked{
 
 // Wherever an answer of the API points, a member of the team finds the very item, also one who looks at another team.
 func TestAnswersLeadIntoTheApp(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c, s := h.sampleTeam(t)
 		c.moreSamples(t, s)
 		member := c.people[access.Admin]
-		elsewhere, err := h.Teams.AddTeam(t.Context(),
-			team.Team{Name: "Elsewhere", Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, member.ID)
-		must(t, err)
+		elsewhere := must.Get(h.Teams.AddTeam(t.Context(),
+			team.Team{Name: "Elsewhere", Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, member.ID))(t)
 		b, stranger := c.as(t, access.Admin), h.crew(t).as(t, access.Owner)
 		_, key, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: "Links", Level: access.Full})
-		must(t, err)
+		must.NoError(t, err)
 		for _, op := range h.Registry().All() {
 			call, ok := linking[op.Tool]
 			if !ok {
@@ -120,7 +120,7 @@ func TestAnswersLeadIntoTheApp(t *testing.T) {
 		at := "/settings/keys/" + s["keys{key}"]
 		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(elsewhere.ID)}}).wants(http.StatusOK)
 		b.open(at).wants(http.StatusOK, "This is of the team "+c.team.Name, marked)
-		must(t, h.Teams.SetMember(t.Context(), elsewhere.ID, c.people[access.Editor].ID, access.Admin))
+		must.NoError(t, h.Teams.SetMember(t.Context(), elsewhere.ID, c.people[access.Editor].ID, access.Admin))
 		editor := c.as(t, access.Editor)
 		editor.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(elsewhere.ID)}}).wants(http.StatusOK)
 		editor.open(at).wants(http.StatusForbidden, "Your role in this team does not allow this.")
@@ -146,7 +146,7 @@ func (c *crew) moreSamples(t *testing.T, s samples) {
 	c.as(t, access.Owner).handedOver(s["failed"])
 }
 
-// id is a sample's id for its name, as a number where it is one; other values are themselves.
+// id returns a sample's id for its name, as a number where it is one; other values are themselves.
 func (s samples) id(value any) any {
 	if all, ok := value.([]any); ok {
 		return []any{s.id(all[0])}
@@ -162,7 +162,7 @@ func (s samples) id(value any) any {
 	return id
 }
 
-// leads calls an operation over REST, and gives where its answer leads in the app.
+// leads calls an operation over REST, and returns where its answer leads in the app.
 func (c *crew) leads(t *testing.T, key string, op *operation.Operation, s samples, args map[string]any) string {
 	t.Helper()
 	path, rest := op.Path, url.Values{}
@@ -180,12 +180,10 @@ func (c *crew) leads(t *testing.T, key string, op *operation.Operation, s sample
 	if op.Method == http.MethodGet {
 		path += "?" + rest.Encode()
 	} else {
-		raw, err := json.Marshal(body)
-		must(t, err)
+		raw := must.Get(json.Marshal(body))(t)
 		sent = bytes.NewReader(raw)
 	}
-	r, err := http.NewRequestWithContext(t.Context(), op.Method, c.root+"/api/v1"+path, sent)
-	must(t, err)
+	r := must.Get(http.NewRequestWithContext(t.Context(), op.Method, c.root+"/api/v1"+path, sent))(t)
 	r.Header.Set("Authorization", "Bearer "+key)
 	if op.Key == operation.KeyRequired {
 		r.Header.Set("Idempotency-Key", "links-"+op.Tool)
@@ -193,17 +191,15 @@ func (c *crew) leads(t *testing.T, key string, op *operation.Operation, s sample
 	if sent != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	resp, err := http.DefaultClient.Do(r)
-	must(t, err)
+	resp := must.Get(http.DefaultClient.Do(r))(t)
 	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
-	must(t, err)
+	raw := must.Get(io.ReadAll(resp.Body))(t)
 	var answer struct {
 		Meta struct {
 			AppURL string `json:"app_url"`
 		} `json:"meta"`
 	}
-	must(t, json.Unmarshal(raw, &answer))
+	must.NoError(t, json.Unmarshal(raw, &answer))
 	at, ok := strings.CutPrefix(answer.Meta.AppURL, c.root)
 	if !ok || at == "" {
 		t.Errorf("%s is answered with %d %s", op.Tool, resp.StatusCode, raw)

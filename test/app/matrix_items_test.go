@@ -17,6 +17,7 @@ import (
 	"pressroom/internal/domain/team"
 	"pressroom/internal/domain/voice"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
 	"pressroom/internal/web/shell"
 )
 
@@ -45,8 +46,8 @@ var nothing = samples{
 
 const nobody = "01890000-0000-7000-8000-000000000000"
 
-// sampleTeam is a team whose every name and text is marked, with an item of each kind.
-func (h *house) sampleTeam(tb testing.TB) (*crew, samples) {
+// sampleTeam returns a team whose every name and text is marked, with an item of each kind.
+func (h *env) sampleTeam(tb testing.TB) (*crew, samples) {
 	tb.Helper()
 	c := h.crew(tb)
 	c.team.Name = marked + " Ltd"
@@ -69,7 +70,7 @@ func (h *house) sampleTeam(tb testing.TB) (*crew, samples) {
 	c.sampleFiles(tb, owner, s)
 	c.sampleWords(tb, s)
 	c.samplePeople(tb, s)
-	s["reports{id}"] = strings.TrimPrefix(owner.made(c, "profile", "instagram", "@Harbour_Cafe").path, "/reports/")
+	s["reports{id}"] = strings.TrimPrefix(owner.createReport(c, "profile", "instagram", "@Harbour_Cafe").path, "/reports/")
 	s["reports{id}"], _, _ = strings.Cut(s["reports{id}"], "?")
 	link, _ := c.does(tb, "get_connect_link", map[string]any{"platform": "bluesky"})["url"].(string)
 	s["connect{token}"] = link[strings.LastIndex(link, "/")+1:]
@@ -89,8 +90,7 @@ func (c *crew) samplePosts(tb testing.TB, owner *browser, s samples) {
 		})["id"].(string)
 	c.does(tb, "update_post", map[string]any{"id": draft, "scheduled_at": c.wish(48 * time.Hour)})
 	s["posts{id}"] = draft
-	link, err := c.Approvals.RequestApproval(tb.Context(), c.people[access.Owner].ID, draft)
-	must(tb, err)
+	link := must.Get(c.Approvals.RequestApproval(tb.Context(), c.people[access.Owner].ID, draft))(tb)
 	s["approval{token}"] = link[strings.LastIndex(link, "/")+1:]
 	sent := c.draft(tb, marked+" is sent.", "")
 	s["jobs{id}"], _ = c.does(tb, "publish_post", map[string]any{"post_id": sent})["job_id"].(string)
@@ -108,7 +108,7 @@ func (c *crew) sampleFiles(tb testing.TB, owner *browser, s samples) {
 	id, _ := batch["job_id"].(string)
 	s["upload{batch}"] = strings.TrimPrefix(id, "media_import:")
 	var link string
-	must(tb, c.db.QueryRow(tb.Context(), `SELECT id FROM upload_files WHERE job_id = ?`, id).Scan(&link))
+	must.NoError(tb, c.db.QueryRow(tb.Context(), `SELECT id FROM upload_files WHERE job_id = ?`, id).Scan(&link))
 	s["uploads{link}"] = link
 }
 
@@ -116,11 +116,9 @@ func (c *crew) sampleWords(tb testing.TB, s samples) {
 	tb.Helper()
 	s["hashtags{id}"] = strings.TrimPrefix(c.listOf(tb, marked, "coffee"), "/hashtags/")
 	s["voices{id}"] = fmt.Sprint(c.voiceOf(tb, marked))
-	actor, err := c.Teams.InApp(tb.Context(), c.people[access.Owner].ID, c.team.ID)
-	must(tb, err)
-	m, err := c.Voices.AddMaterial(tb.Context(), operation.Call{Actor: actor, Now: c.now()},
-		int64(mustNumber(tb, s["voices{id}"])), voice.NewMaterial{Text: marked + " wrote this."})
-	must(tb, err)
+	actor := must.Get(c.Teams.InApp(tb.Context(), c.people[access.Owner].ID, c.team.ID))(tb)
+	m := must.Get(c.Voices.AddMaterial(tb.Context(), operation.Call{Actor: actor, Now: c.now()},
+		int64(mustNumber(tb, s["voices{id}"])), voice.NewMaterial{Text: marked + " wrote this."}))(tb)
 	s["material{material}"] = fmt.Sprint(m.ID)
 }
 
@@ -128,14 +126,13 @@ func (c *crew) samplePeople(tb testing.TB, s samples) {
 	tb.Helper()
 	ctx, ownerID := tb.Context(), c.people[access.Owner].ID
 	key, _, err := c.Teams.AddKey(ctx, team.NewKey{Team: c.team.ID, Name: marked, Level: access.Full})
-	must(tb, err)
+	must.NoError(tb, err)
 	s["keys{key}"] = fmt.Sprint(key.ID)
 	s["assistants{connection}"] = fmt.Sprint(c.assistant(tb, access.Owner, marked, access.Read))
 	offer, token, err := c.Teams.Invite(ctx, ownerID, c.team.ID, strings.ToLower(marked)+"@quay.example", access.Editor)
-	must(tb, err)
+	must.NoError(tb, err)
 	s["invitation{token}"], s["invitations{invitation}"] = token, fmt.Sprint(offer.ID)
-	r, err := c.Teams.Recover(ctx, c.people[access.Client].Email)
-	must(tb, err)
+	r := must.Get(c.Teams.Recover(ctx, c.people[access.Client].Email))(tb)
 	s["recovery{token}"] = r.Token
 	s["confirm-email{token}"] = "MATRIXPROOF"
 	proof := apikey.Hash(s["confirm-email{token}"])
@@ -145,11 +142,11 @@ func (c *crew) samplePeople(tb testing.TB, s samples) {
 		`INSERT INTO passkeys (person_id, credential_id, name, credential, created_at) VALUES (?, ?, ?, '{}', ?)`,
 		ownerID, []byte(marked), marked, db.Micros(c.now()))
 	var passkey, notice int64
-	must(tb, c.db.QueryRow(ctx, `SELECT id FROM passkeys WHERE person_id = ?`, ownerID).Scan(&passkey))
-	must(tb, c.db.QueryRow(ctx, `SELECT id FROM notices WHERE person_id = ? LIMIT 1`, ownerID).Scan(&notice))
+	must.NoError(tb, c.db.QueryRow(ctx, `SELECT id FROM passkeys WHERE person_id = ?`, ownerID).Scan(&passkey))
+	must.NoError(tb, c.db.QueryRow(ctx, `SELECT id FROM notices WHERE person_id = ? LIMIT 1`, ownerID).Scan(&notice))
 	s["passkeys{passkey}"], s["notices{id}"] = fmt.Sprint(passkey), fmt.Sprint(notice)
 	var session string
-	must(tb, c.db.QueryRow(ctx, `SELECT id FROM sessions WHERE person_id = ? LIMIT 1`, ownerID).Scan(&session))
+	must.NoError(tb, c.db.QueryRow(ctx, `SELECT id FROM sessions WHERE person_id = ? LIMIT 1`, ownerID).Scan(&session))
 	s["sessions{session}"] = session
 }
 
@@ -188,7 +185,7 @@ func (s samples) fill(form url.Values) url.Values {
 	return out
 }
 
-// forms are the forms that the pages have for a person, by the addresses that they are sent to, filled in as they come.
+// forms returns the forms that the pages have for a person, by the addresses that they are sent to, filled in as they come.
 func (m *gauge) forms(b *browser) map[string]url.Values {
 	out := map[string]url.Values{}
 	for _, route := range m.routes {
@@ -205,8 +202,7 @@ func (m *gauge) forms(b *browser) map[string]url.Values {
 			if to == "" {
 				to = path
 			}
-			request, err := http.NewRequestWithContext(m.t.Context(), http.MethodPost, to, nil)
-			must(m.t, err)
+			request := must.Get(http.NewRequestWithContext(m.t.Context(), http.MethodPost, to, nil))(m.t)
 			_, pattern := m.mux.Handler(request)
 			if matrix[pattern].who == "" {
 				m.t.Errorf("%s has a form that is sent to %s, where nothing is", path, to)
@@ -219,7 +215,7 @@ func (m *gauge) forms(b *browser) map[string]url.Values {
 	return out
 }
 
-// ofTeam tells whether an audience is one of a team's people.
+// ofTeam reports whether an audience is one of a team's people.
 func ofTeam(a shell.Audience) bool {
 	return slices.Contains([]shell.Audience{
 		staff, shell.Members, shell.Writers, shell.Publishers, shell.Spenders, shell.Managers, shell.Owners, shell.Clients,

@@ -19,7 +19,7 @@ const (
 type entry struct {
 	who  shell.Audience
 	form url.Values
-	// what whoever may gets, where that is no page: the sample team has no such item, or none any more, or the address asks for more
+	// the permitted response if it is no page: the sample team lacks such an item, or the address requires more
 	gone  int
 	parts bool // a machine's or a script's answer stands for the redirect to the sign-in page
 	open  bool // pages of other origins may ask: no cookie counts there

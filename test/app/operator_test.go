@@ -10,22 +10,22 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/team"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // operates makes the crew's person of a role somebody who runs the service, and signs that person in.
 func (c *crew) operates(t *testing.T, role access.Role) *browser {
 	t.Helper()
-	_, err := c.Teams.SetOperator(t.Context(), c.people[role].Email, true)
-	must(t, err)
+	must.Get(c.Teams.SetOperator(t.Context(), c.people[role].Email, true))(t)
 	return c.as(t, role)
 }
 
 // operatorPages are the addresses that only operators have.
 var operatorPages = []string{"", "/teams", "/people", "/pauses", "/queue", "/networks", "/posts", "/ledger", "/events", "/events.jsonl"}
 
-// For whoever does not run the service its pages are not there, and nothing can be sent to them.
+// Operator pages do not exist for other people, and refuse their forms.
 func TestOperatorPagesAreForOperatorsAlone(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b, nobody := c.as(t, access.Owner), h.browser(t)
 		b.open("/").lacks(`href="/operator"`)
@@ -54,7 +54,7 @@ func TestOperatorPagesAreForOperatorsAlone(t *testing.T) {
 
 // An operator finds a team, puts it on a plan, gives and takes credits, limits, closes and opens it.
 func TestOperatorLooksAfterTeams(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.operates(t, access.Viewer)
 		b.open("/operator/teams").form("Search").fill("q", strings.ToUpper(c.team.Name)).press().
@@ -103,7 +103,7 @@ func TestOperatorLooksAfterTeams(t *testing.T) {
 
 // An operator suspends people, says who else runs the service, and lets somebody in who lost the password.
 func TestOperatorLooksAfterPeople(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b, editor := c.operates(t, access.Viewer), c.as(t, access.Editor)
 		p := b.open("/operator/people").form("Search").fill("q", c.people[access.Editor].Email).press().follow("Ada editor")
@@ -130,7 +130,7 @@ func TestOperatorLooksAfterPeople(t *testing.T) {
 
 // An operator pauses things and switches the API; both are seen in the list and ended there.
 func TestOperatorPauses(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.operates(t, access.Owner)
 		p := b.open("/operator/pauses")
@@ -152,7 +152,7 @@ func TestOperatorPauses(t *testing.T) {
 
 // A job that nobody takes up is shown with what it waits for, and is woken.
 func TestOperatorWakesWork(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.operates(t, access.Owner)
 		b.open("/operator/queue").wants(http.StatusOK, "Nothing waits to be delivered.")
@@ -164,10 +164,10 @@ func TestOperatorWakesWork(t *testing.T) {
 
 // Posts that wait for the end of a pause are told of, with what ends it.
 func TestOperatorSeesWhatWaits(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.operates(t, access.Owner)
-		must(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.team.ID, Action: team.Publishing}))
+		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.team.ID, Action: team.Publishing}))
 		id := c.draft(t, "It waits for the end of the pause", "")
 		h.change(t, `UPDATE posts SET status = 'scheduled', scheduled_at = ? WHERE id = ?`, h.now().Add(-time.Hour).UnixMicro(), id)
 		b.open("/operator/queue").wants(http.StatusOK, "as publishing is paused or the team is closed").
@@ -178,12 +178,11 @@ func TestOperatorSeesWhatWaits(t *testing.T) {
 
 // An operator sees that all is held and why; people see why nothing can be published.
 func TestOperatorSeesAHold(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.operates(t, access.Owner)
 		b.open("/operator").lacks("Nothing is published or charged by itself")
-		_, err := h.Hold.Hold(t.Context(), "a flood in the cellar")
-		must(t, err)
+		must.Get(h.Hold.Hold(t.Context(), "a flood in the cellar"))(t)
 		b.open("/operator").
 			wants(http.StatusOK, "Nothing is published or charged by itself",
 				"the operator holds it (a flood in the cellar)", "pressroom admin resume").lacks("All is well")
@@ -197,12 +196,10 @@ func TestOperatorIsToldOfAnUntrustedProxy(t *testing.T) {
 	h := open(t, testkit.SQLite(t))
 	b := h.crew(t).operates(t, access.Owner)
 	b.open("/operator").lacks("X-Forwarded-For")
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.root+"/livez", http.NoBody)
-	must(t, err)
+	req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, h.root+"/livez", http.NoBody))(t)
 	req.Header.Set("X-Forwarded-For", "203.0.113.7")
-	resp, err := http.DefaultClient.Do(req)
-	must(t, err)
-	must(t, resp.Body.Close())
+	resp := must.Get(http.DefaultClient.Do(req))(t)
+	must.NoError(t, resp.Body.Close())
 	b.open("/operator").
 		wants(http.StatusOK, "A peer that is not a trusted proxy (127.0.0.1) sends X-Forwarded-For",
 			"PRESSROOM_TRUSTED_PROXIES").lacks("All is well")

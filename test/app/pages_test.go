@@ -11,6 +11,7 @@ import (
 
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 const (
@@ -18,7 +19,7 @@ const (
 	mostTime  = 100 * time.Millisecond // of the server, for a page
 )
 
-// manyPages are addresses of every page of the app for a team with much of everything: each as it is linked to, and
+// manyPages returns addresses of every page of the app for a team with much of everything: each as it is linked to, and
 // with the filters that have to look at most.
 func (m *gauge) manyPages(f *filled) []string {
 	var out []string
@@ -33,13 +34,12 @@ func (m *gauge) manyPages(f *filled) []string {
 		}
 	}
 	var lonely, account, picture int64
-	must(m.t,
-		m.db.QueryRow(m.t.Context(),
-			`SELECT MIN(id) FROM social_accounts WHERE team_id = ? AND network_id LIKE 'filled %'`, m.team.ID).Scan(&account))
-	must(m.t,
-		m.db.QueryRow(m.t.Context(), `SELECT id FROM social_accounts WHERE team_id = ? AND network_id = 'lonely'`, m.team.ID).Scan(&lonely))
-	must(m.t,
-		m.db.QueryRow(m.t.Context(), `SELECT MIN(id) FROM media WHERE team_id = ? AND blob LIKE 'filled/%'`, m.team.ID).Scan(&picture))
+	must.NoError(m.t, m.db.QueryRow(m.t.Context(),
+		`SELECT MIN(id) FROM social_accounts WHERE team_id = ? AND network_id LIKE 'filled %'`, m.team.ID).Scan(&account))
+	must.NoError(m.t, m.db.QueryRow(m.t.Context(), `SELECT id FROM social_accounts WHERE team_id = ? AND network_id = 'lonely'`,
+		m.team.ID).Scan(&lonely))
+	must.NoError(m.t, m.db.QueryRow(m.t.Context(), `SELECT MIN(id) FROM media WHERE team_id = ? AND blob LIKE 'filled/%'`,
+		m.team.ID).Scan(&picture))
 	past, ahead := m.now().AddDate(0, -3, 0).Format(time.DateOnly), m.now().AddDate(0, 3, 0).Format(time.DateOnly)
 	sent, planned := f.id(f.posts/4+1), f.id(f.posts*3/4+1)
 	list := 2_000_000 + m.team.ID*1000
@@ -67,14 +67,15 @@ func (m *gauge) manyPages(f *filled) []string {
 	return out
 }
 
-// accountOf is the first account of a post.
+// accountOf returns the first account of a post.
 func (m *gauge) accountOf(post string) int64 {
 	var id int64
-	must(m.t, m.db.QueryRow(m.t.Context(), `SELECT account_id FROM post_targets WHERE post_id = ? AND position = 0`, post).Scan(&id))
+	must.NoError(m.t, m.db.QueryRow(m.t.Context(), `SELECT account_id FROM post_targets WHERE post_id = ? AND position = 0`,
+		post).Scan(&id))
 	return id
 }
 
-// second is the page that a list leads on to.
+// second returns the page that a list leads on to.
 func (m *gauge) second(path string) []string {
 	b := &browser{t: m.t, root: m.root, http: &http.Client{Jar: m.asker("owner").jar}}
 	for d := range b.open(path).doc.Descendants() {
@@ -85,7 +86,7 @@ func (m *gauge) second(path string) []string {
 	return nil
 }
 
-// reader is who opens a page that everybody of the sort may.
+// reader returns who opens a page that everybody of the sort may.
 func (m *gauge) reader(path string) *asker {
 	if strings.HasPrefix(path, "/operator") {
 		return m.asker("operator")
@@ -95,7 +96,7 @@ func (m *gauge) reader(path string) *asker {
 
 // Every page is under 100 KB, also for a team that has much of everything.
 func TestPagesOfAFullTeam(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		m := newGauge(t, h)
 		f := m.fill(t, 3000, 2200)
 		for _, path := range m.manyPages(f) {
@@ -113,11 +114,9 @@ func TestPagesOfAFullTeam(t *testing.T) {
 // What every page brings along is small, too.
 func TestAssetsAreSmall(t *testing.T) {
 	t.Parallel()
-	entries, err := os.ReadDir("../../internal/web/shell/assets")
-	must(t, err)
+	entries := must.Get(os.ReadDir("../../internal/web/shell/assets"))(t)
 	for _, e := range entries {
-		info, err := e.Info()
-		must(t, err)
+		info := must.Get(e.Info())(t)
 		if info.Size() > mostBytes {
 			t.Errorf("%s has %d bytes", e.Name(), info.Size())
 		}

@@ -16,6 +16,8 @@ import (
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
 	"pressroom/internal/testkit/authenticator"
+	"pressroom/internal/testkit/must"
+	"pressroom/internal/testkit/oidcserver"
 )
 
 const (
@@ -37,7 +39,7 @@ func (b *browser) invites(email string, role access.Role) string {
 
 // hijacker registers the victim's address by an invitation of her own team and returns her browser, signed in as the
 // victim.
-func (h *house) hijacker(t *testing.T) *browser {
+func (h *env) hijacker(t *testing.T) *browser {
 	t.Helper()
 	mallory := h.crew(t).as(t, access.Owner)
 	link := mallory.invites(victim, access.Viewer)
@@ -49,11 +51,7 @@ func (h *house) hijacker(t *testing.T) *browser {
 // An account that somebody else made for an address is of no use to them once the directory has recognized the owner of
 // the address (finding H-1).
 func TestPrehijackedAccountIsTakenBackByTheDirectory(t *testing.T) {
-	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, at string) {
-		t.Parallel()
-		provider, cfg := registered(t, false)
-		h := open(t, at, cfg)
+	withProvider(t, false, func(t *testing.T, h *env, provider *oidcserver.Provider) {
 		mallory := h.hijacker(t)
 		person := h.personOf(t, victim)
 		h.assistantOf(t, person)
@@ -84,15 +82,15 @@ func TestPrehijackedAccountIsTakenBackByTheDirectory(t *testing.T) {
 }
 
 // personOf returns the id of the person of an e-mail address.
-func (h *house) personOf(t *testing.T, email string) int64 {
+func (h *env) personOf(t *testing.T, email string) int64 {
 	t.Helper()
 	var id int64
-	must(t, h.db.QueryRow(t.Context(), `SELECT id FROM people WHERE email = ?`, email).Scan(&id))
+	must.NoError(t, h.db.QueryRow(t.Context(), `SELECT id FROM people WHERE email = ?`, email).Scan(&id))
 	return id
 }
 
 // assistantOf connects an assistant in a person's name to one of the person's teams.
-func (h *house) assistantOf(t *testing.T, person int64) {
+func (h *env) assistantOf(t *testing.T, person int64) {
 	t.Helper()
 	h.change(t,
 		`INSERT INTO api_keys (team_id, person_id, kind, name, level, capabilities, client_id, client_host, hash, created_at, daily_credits)
@@ -110,15 +108,13 @@ func TestPrehijackedAccountIsTakenBackByRecovery(t *testing.T) {
 		h := open(t, at, func(cfg *server.Config) { cfg.PublicURL = "http://press.example" })
 		mallory := h.hijacker(t)
 		device := &authenticator.Device{Origin: "http://press.example"}
-		made, err := device.Create(mallory.asks("/account/passkeys/options"))
-		must(t, err)
+		made := must.Get(device.Create(mallory.asks("/account/passkeys/options")))(t)
 		mallory.send(http.MethodPost, "/account/passkeys",
 			url.Values{"name": {"Planted passkey"}, "passkey": {string(made)}}).wants(200, "The passkey is added.")
 		person := h.personOf(t, victim)
 		h.assistantOf(t, person)
 
-		r, err := h.Teams.Recover(t.Context(), victim)
-		must(t, err)
+		r := must.Get(h.Teams.Recover(t.Context(), victim))(t)
 		b := h.browser(t)
 		p := b.open(team.RecoveryPath + r.Token)
 		p.form("Set password").fill("password", newPassword).press().wants(200, "Your new password is set.")
@@ -149,8 +145,7 @@ func (b *browser) asks(path string) []byte {
 // byPasskey signs in by a device.
 func (b *browser) byPasskey(device *authenticator.Device) *browser {
 	b.t.Helper()
-	answer, err := device.Get(b.asks("/sign-in/passkey/options"))
-	must(b.t, err)
+	answer := must.Get(device.Get(b.asks("/sign-in/passkey/options")))(b.t)
 	b.send(http.MethodPost, "/sign-in/passkey", url.Values{"passkey": {string(answer)}})
 	return b
 }
@@ -158,11 +153,7 @@ func (b *browser) byPasskey(device *authenticator.Device) *browser {
 // The directory may give an address to somebody else. That person does not get the account of the former one
 // (finding L-1); a changed address leads to the same account.
 func TestDirectoryAddressOfSomebodyElse(t *testing.T) {
-	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, at string) {
-		t.Parallel()
-		provider, cfg := registered(t, false)
-		h := open(t, at, cfg)
+	withProvider(t, false, func(t *testing.T, h *env, provider *oidcserver.Provider) {
 		c := h.crew(t)
 		email := c.people[access.Editor].Email
 		comes := func(subject, email string) *browser {

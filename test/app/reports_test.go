@@ -9,18 +9,19 @@ import (
 
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/report"
+	"pressroom/internal/testkit/must"
 )
 
-// made fills in the form for a report, sends it, and waits until the report is there or failed.
-func (b *browser) made(c *crew, kind, platform, subject string) *page {
+// createReport fills in the form for a report, sends it, and waits until the report is there or failed.
+func (b *browser) createReport(c *crew, kind, platform, subject string) *page {
 	b.t.Helper()
 	p := b.open("/reports/new").form("Make the report").fill("type", kind).fill("platform", platform).fill("subject", subject).press()
 	p.wants(http.StatusOK, "credits are set aside for it.")
-	return b.worked(c, p.path)
+	return b.openFinishedReport(c, p.path)
 }
 
-// worked opens a report's page once no work on it is under way.
-func (b *browser) worked(c *crew, path string) *page {
+// openFinishedReport opens a report's page once no work on it is under way.
+func (b *browser) openFinishedReport(c *crew, path string) *page {
 	b.t.Helper()
 	id := strings.TrimPrefix(path, "/reports/")
 	for end := time.Now().Add(20 * time.Second); ; {
@@ -36,7 +37,7 @@ func (b *browser) worked(c *crew, path string) *page {
 
 // A person makes a report, reads it, takes it along and has it refreshed, and is told what each costs.
 func TestReport(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
 		b.open("/reports").wants(http.StatusOK, "There is no report yet.")
@@ -51,7 +52,7 @@ func TestReport(t *testing.T) {
 			t.Errorf("what was typed is gone: %v", again.values)
 		}
 
-		p := b.made(c, "profile", "instagram", "@Harbour_Cafe")
+		p := b.createReport(c, "profile", "instagram", "@Harbour_Cafe")
 		p.wants(http.StatusOK, "@harbour_cafe", "Followers", "What the score is made of", "logarithmic",
 			"What was observed", "Goes with more", "Engagement over time Measured", "By blocks of the week Estimated",
 			"Written by the account", "Captions are quoted", "Best posts Measured", "Hours and days are those of",
@@ -80,7 +81,7 @@ func TestReport(t *testing.T) {
 
 		before := b.open(first)
 		p.form("Refresh").press().wants(http.StatusOK, "The report is being refreshed. 2 credits are set aside for it.")
-		b.worked(c, first).wants(http.StatusOK, "93 credits left", "You refreshed it a short while ago: again in 10 minutes.")
+		b.openFinishedReport(c, first).wants(http.StatusOK, "93 credits left", "You refreshed it a short while ago: again in 10 minutes.")
 		before.form("Refresh").press().wants(http.StatusTooManyRequests, "You refreshed this report a moment ago")
 		h.advance(11 * time.Minute)
 		b.open(first).form("Refresh")
@@ -113,38 +114,39 @@ func (b *browser) exports(report string) {
 
 // A hashtag's report has what a hashtag has.
 func TestHashtagReport(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		c.grant(t, 100)
 		b := c.as(t, access.Owner)
-		p := b.made(c, "hashtag", "tiktok", "#LatteArt") // hashtags are Instagram's, whatever the form says of the network
+		p := b.createReport(c, "hashtag", "tiktok", "#LatteArt") // hashtag reports are always Instagram's
 		p.wants(http.StatusOK, "#latteart", "Hashtag on Instagram", "New posts a day", "What posts are met with",
 			"Shown as best", "the first comes at once")
 		p.form("Switch tracking on").fill("frequency", "7").press().
 			wants(http.StatusOK,
 				"Tracking is on: the report is refreshed every 7 days. The first refresh begins now: 5 credits are set aside for it.")
-		b.worked(c, p.path).wants(http.StatusOK, "Each refresh charges 5 credits", "85 credits left", "available as long as that is on")
+		b.openFinishedReport(c, p.path).wants(http.StatusOK, "Each refresh charges 5 credits", "85 credits left",
+			"available as long as that is on")
 	})
 }
 
 // What fails says why, what was given back, and can be tried again.
 func TestFailedReport(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		c.grant(t, 10)
 		b := c.as(t, access.Admin)
-		p := b.made(c, "profile", "instagram", "missing.cafe")
+		p := b.createReport(c, "profile", "instagram", "missing.cafe")
 		p.wants(http.StatusOK, "The network has no public profile with this name.", "Given back: 5 credits.",
 			"The team has 10 credits left.")
 		p.form("Try again").press().wants(http.StatusOK, "5 credits are set aside for it.")
-		b.worked(c, p.path).wants(http.StatusOK, "Given back: 5 credits.")
+		b.openFinishedReport(c, p.path).wants(http.StatusOK, "Given back: 5 credits.")
 		b.open("/reports?status=error").wants(http.StatusOK, "@missing.cafe").lacks("No report fits")
 	})
 }
 
 // While a report is being made its page says so and looks again by itself.
 func TestPendingReport(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		c.grant(t, 10)
 		b := c.as(t, access.Owner)
@@ -155,17 +157,17 @@ func TestPendingReport(t *testing.T) {
 			t.Error("the page does not follow the work")
 		}
 		b.open("/reports?status=pending").wants(http.StatusOK, "@slow.cafe")
-		b.worked(c, p.path).wants(http.StatusOK, "Followers").lacks("data-follow")
+		b.openFinishedReport(c, p.path).wants(http.StatusOK, "Followers").lacks("data-follow")
 	})
 }
 
 // Tracking is switched on, changed and switched off, and says why it ended.
 func TestTracking(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		c.grant(t, 6)
 		b := c.as(t, access.Owner)
-		p := b.made(c, "profile", "tiktok", "harbour_cafe")
+		p := b.createReport(c, "profile", "tiktok", "harbour_cafe")
 		p.wants(http.StatusOK, "Each refresh charges 2 credits").form("Switch tracking on").press().
 			wants(http.StatusOK, "Tracking is on: the report is refreshed every 3 days.", "It is refreshed every 3 days. Next:")
 		b.open(p.path).form("Save how often").fill("frequency", "1").press().wants(http.StatusOK, "It is refreshed every day. Next:")
@@ -190,40 +192,39 @@ func TestTracking(t *testing.T) {
 
 // Profiles stand side by side, as many as the plan allows.
 func TestCompareProfiles(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		c.grant(t, 100)
 		b := c.as(t, access.Owner)
 		var ids []string
 		for _, name := range []string{"harbour_cafe", "harbour_bar", "studio.north"} {
-			ids = append(ids, strings.TrimPrefix(b.made(c, "profile", "instagram", name).path, "/reports/"))
+			ids = append(ids, strings.TrimPrefix(b.createReport(c, "profile", "instagram", name).path, "/reports/"))
 		}
-		tag := strings.TrimPrefix(b.made(c, "hashtag", "instagram", "latteart").path, "/reports/")
+		tag := strings.TrimPrefix(b.createReport(c, "hashtag", "instagram", "latteart").path, "/reports/")
 		form := b.open("/reports").form("Compare the chosen profiles")
 		form.fill("ids", ids...).press().
 			wants(http.StatusOK, "@harbour_cafe", "@harbour_bar", "@studio.north", "Score, of 100", "Engagement for each follower")
 		b.open("/reports/compare?ids="+ids[0]+","+ids[1]).wants(http.StatusOK, "@harbour_cafe", "@harbour_bar")
 		b.open("/reports/compare?ids="+ids[0]).wants(http.StatusBadRequest, "Choose at least two")
 		b.open("/reports/compare?ids=" + ids[0] + "," + tag).wants(http.StatusNotFound)
-		must(t, h.Teams.SetPlan(t.Context(), c.team.ID, "creator", time.Time{}))
+		must.NoError(t, h.Teams.SetPlan(t.Context(), c.team.ID, "creator", time.Time{}))
 		b.open("/reports/compare?ids="+strings.Join(append(ids, tag), ",")).wants(http.StatusForbidden, "your plan allows 3 profiles")
-		must(t, h.Teams.SetPlan(t.Context(), c.team.ID, "free", time.Time{}))
+		must.NoError(t, h.Teams.SetPlan(t.Context(), c.team.ID, "free", time.Time{}))
 		b.open("/reports").wants(http.StatusOK).lacks("Compare the chosen")
 	})
 }
 
 // Who may see a report and who may not, and what a viewer cannot do.
 func TestReportsAreForTheirTeam(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		c.grant(t, 50)
-		must(t,
-			h.Reports.CreateFree(t.Context(), c.team.ID,
-				report.CreateInput{Type: report.Profile, Platform: "instagram", Subject: "harbour_cafe"}))
+		must.NoError(t, h.Reports.CreateFree(t.Context(), c.team.ID,
+			report.CreateInput{Type: report.Profile, Platform: "instagram", Subject: "harbour_cafe"}))
 		var id string
-		must(t, h.db.QueryRow(t.Context(), `SELECT id FROM reports WHERE team_id = ?`, c.team.ID).Scan(&id))
+		must.NoError(t, h.db.QueryRow(t.Context(), `SELECT id FROM reports WHERE team_id = ?`, c.team.ID).Scan(&id))
 		path := "/reports/" + id
-		c.as(t, access.Owner).worked(c, path).wants(http.StatusOK, "@harbour_cafe", "The team has 50 credits left.")
+		c.as(t, access.Owner).openFinishedReport(c, path).wants(http.StatusOK, "@harbour_cafe", "The team has 50 credits left.")
 
 		for _, role := range []access.Role{access.Viewer, access.Client, access.Editor} {
 			b := c.as(t, role)
@@ -254,8 +255,8 @@ func TestReportsAreForTheirTeam(t *testing.T) {
 			t.Error("somebody without the right began work")
 		}
 
-		// Whoever is in both teams is led to the one that the report is of.
-		must(t, h.Teams.SetMember(t.Context(), c.team.ID, other.people[access.Owner].ID, access.Viewer))
+		// A member of both teams is redirected to the report's team.
+		must.NoError(t, h.Teams.SetMember(t.Context(), c.team.ID, other.people[access.Owner].ID, access.Viewer))
 		stranger.open(path).wants(http.StatusOK, "@harbour_cafe", c.team.Name)
 	})
 }

@@ -23,7 +23,7 @@ func (l lines) Write(line []byte) (int, error) {
 }
 
 func TestPeopleSignIn(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		for _, role := range access.Roles() {
 			c.as(t, role).open("/").wants(200, string(role))

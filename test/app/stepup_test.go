@@ -15,7 +15,8 @@ import (
 
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/team"
-	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
+	"pressroom/internal/testkit/oidcserver"
 )
 
 // stale is longer than an authentication counts as recent.
@@ -23,7 +24,7 @@ const stale = 16 * time.Minute
 
 // A key is not made by a session that is left alone: the person signs in again, and the form is filled in as it was.
 func TestKeyNeedsRecentSignIn(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
 		form := b.open("/settings/keys/new").form("Make the key").fill("name", "Nightly <export>").
@@ -50,19 +51,18 @@ func TestKeyNeedsRecentSignIn(t *testing.T) {
 
 // Everything that hands out power or data needs a recent sign-in; none of it happens without.
 func TestStepUp(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
-		_, err := h.Teams.SetOperator(t.Context(), c.people[access.Owner].Email, true)
-		must(t, err)
+		must.Get(h.Teams.SetOperator(t.Context(), c.people[access.Owner].Email, true))(t)
 		b := c.as(t, access.Owner)
 		b.open("/settings/keys/new").form("Make the key").fill("name", "One").fill("level", string(access.ReadOnly)).press().wants(200)
 		var key string
-		must(t, h.db.QueryRow(t.Context(), `SELECT CAST(id AS TEXT) FROM api_keys WHERE team_id = ?`, c.team.ID).Scan(&key))
+		must.NoError(t, h.db.QueryRow(t.Context(), `SELECT CAST(id AS TEXT) FROM api_keys WHERE team_id = ?`, c.team.ID).Scan(&key))
 		h.assistantOf(t, c.people[access.Owner].ID)
-		must(t, h.Teams.Admin(c.people[access.Owner].ID, c.team.ID).SetAccess(t.Context(), false))
+		must.NoError(t, h.Teams.Admin(c.people[access.Owner].ID, c.team.ID).SetAccess(t.Context(), false))
 		h.advance(stale)
 		var assistant string
-		must(t, h.db.QueryRow(t.Context(), `SELECT CAST(id AS TEXT) FROM api_keys WHERE kind = 'assistant'`).Scan(&assistant))
+		must.NoError(t, h.db.QueryRow(t.Context(), `SELECT CAST(id AS TEXT) FROM api_keys WHERE kind = 'assistant'`).Scan(&assistant))
 		team, viewer := fmt.Sprint(c.team.ID), fmt.Sprint(c.people[access.Viewer].ID)
 		for _, form := range []struct {
 			path   string
@@ -116,7 +116,7 @@ func TestStepUp(t *testing.T) {
 // Somebody with an authenticator app steps up by the password and a code, or by a passkey: a password that was seen
 // over a shoulder is not enough at a browser left open.
 func TestStepUpAsksForTheSecondFactor(t *testing.T) {
-	withPasskeys(t, func(t *testing.T, h *house, origin string) {
+	withPasskeys(t, func(t *testing.T, h *env, origin string) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
 		a := h.addApp(t, b)
@@ -146,7 +146,7 @@ func TestStepUpAsksForTheSecondFactor(t *testing.T) {
 // A change of the password needs a recent sign-in by both factors, and is no step-up itself: the password alone neither
 // removes the authenticator app nor opens what needs a recent sign-in.
 func TestPasswordChangeIsNoStepUp(t *testing.T) {
-	withPasskeys(t, func(t *testing.T, h *house, origin string) {
+	withPasskeys(t, func(t *testing.T, h *env, origin string) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
 		a := h.addApp(t, b)
@@ -193,7 +193,7 @@ func TestPasswordChangeIsNoStepUp(t *testing.T) {
 
 // What one person typed before signing in again is not shown to another.
 func TestStepUpIsBySamePerson(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
 		form := b.open("/settings/keys/new").form("Make the key").fill("name", "Olga's secret plan").fill("level", "full")
@@ -206,7 +206,7 @@ func TestStepUpIsBySamePerson(t *testing.T) {
 		// A sign-in that is no step-up ends the first session: nothing of it is left to the other person.
 		b.send(http.MethodPost, "/sign-in",
 			url.Values{"email": {other}, "password": {password}, "next": {"/settings/keys/new"}}).lacks("secret plan")
-		must(t, h.Teams.SetMember(t.Context(), c.team.ID, c.people[access.Admin].ID, access.Owner))
+		must.NoError(t, h.Teams.SetMember(t.Context(), c.team.ID, c.people[access.Admin].ID, access.Owner))
 		b.open("/settings/keys/new").wants(200, "New API key").lacks("secret plan")
 	})
 }
@@ -218,7 +218,7 @@ type claimant struct {
 	claims map[string]any
 }
 
-// Claims are the ID token's.
+// Claims returns the ID token's.
 func (c *claimant) Claims(_ []string, base *mockoidc.IDTokenClaims) (jwt.Claims, error) {
 	out := jwt.MapClaims{}
 	raw, err := json.Marshal(base)
@@ -231,11 +231,7 @@ func (c *claimant) Claims(_ []string, base *mockoidc.IDTokenClaims) (jwt.Claims,
 
 // A directory that lets somebody in without asking is no step-up, however recent its answer is.
 func TestStepUpByDirectory(t *testing.T) {
-	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, at string) {
-		t.Parallel()
-		provider, cfg := registered(t, true)
-		h := open(t, at, cfg)
+	withProvider(t, true, func(t *testing.T, h *env, provider *oidcserver.Provider) {
 		c := h.crew(t)
 		comes := func(email string, authTime time.Time) {
 			claims := map[string]any{"email": email, "email_verified": true}

@@ -10,15 +10,14 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/voice"
+	"pressroom/internal/testkit/must"
 )
 
 // voiceOf makes a voice as the crew's owner does.
 func (c *crew) voiceOf(tb testing.TB, name string) int64 {
 	tb.Helper()
-	owner, err := c.Teams.InApp(tb.Context(), c.people[access.Owner].ID, c.team.ID)
-	must(tb, err)
-	made, err := c.Voices.Create(tb.Context(), operation.Call{Actor: owner, Now: c.now()}, voice.Draft{Name: name})
-	must(tb, err)
+	owner := must.Get(c.Teams.InApp(tb.Context(), c.people[access.Owner].ID, c.team.ID))(tb)
+	made := must.Get(c.Voices.Create(tb.Context(), operation.Call{Actor: owner, Now: c.now()}, voice.Draft{Name: name}))(tb)
 	return made.ID
 }
 
@@ -32,7 +31,7 @@ func (p *page) in100() *page {
 }
 
 func TestVoices(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		b.open("/voices").wants(200, "There is no brand voice yet.").follow("Make the first one").form("Make the voice").
@@ -81,7 +80,7 @@ func TestVoices(t *testing.T) {
 }
 
 func TestMaterialOfVoices(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		at := "/voices/" + strconv.FormatInt(c.voiceOf(t, "Plain"), 10)
@@ -113,7 +112,7 @@ func TestMaterialOfVoices(t *testing.T) {
 }
 
 func TestWhoUsesVoices(t *testing.T) {
-	houses(t, func(t *testing.T, h *house) {
+	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		at := "/voices/" + strconv.FormatInt(c.voiceOf(t, "Ours alone"), 10)
 		pages := []string{"/voices/new", at + "/edit", at + "/delete", at + "/material", at + "/material/1"}
@@ -144,7 +143,7 @@ func TestWhoUsesVoices(t *testing.T) {
 			c.as(t, access.Owner).open(path).wants(404)
 		}
 		// Somebody of both teams is led to the one that has it.
-		must(t, h.Teams.SetMember(t.Context(), c.team.ID, other.people[access.Editor].ID, access.Editor))
+		must.NoError(t, h.Teams.SetMember(t.Context(), c.team.ID, other.people[access.Editor].ID, access.Editor))
 		both := other.as(t, access.Editor)
 		both.open(at).wants(200, "you look at that team now", "Ours alone")
 		if n := h.count(t, "brand_voices WHERE name = 'Ours alone'"); n != 1 {

@@ -12,18 +12,18 @@ import (
 	"pressroom/internal/platform/blob"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 	"pressroom/internal/testkit/s3"
 )
 
 // small makes an installation with little in it, backed up.
-func (w *world) small(url, blobs string) (server.Config, string) {
+func (w *env) small(url, blobs string) (server.Config, string) {
 	w.t.Helper()
 	cfg := w.config(url, blobs)
 	h := w.start(cfg)
 	h.draft(h.home("bluesky"), "bluesky", "Small")
 	folder := filepath.Join(w.t.TempDir(), "backup")
-	_, err := server.Backup(w.t.Context(), cfg, folder, backup.Options{})
-	must(w.t, err)
+	must.Get(server.Backup(w.t.Context(), cfg, folder, backup.Options{}))(w.t)
 	h.stop()
 	return cfg, folder
 }
@@ -32,10 +32,9 @@ func (w *world) small(url, blobs string) (server.Config, string) {
 func TestDamaged(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		w := newWorld(t)
+		w := newEnv(t)
 		_, folder := w.small(url, testkit.Blobs(t))
-		manifest, err := backup.Read(folder)
-		must(t, err)
+		manifest := must.Get(backup.Read(folder))(t)
 		file := filepath.Join(folder, "files", manifest.Files[0].Name)
 		table := filepath.Join(folder, manifest.Database.Folder, manifest.Database.Files[len(manifest.Database.Files)-1].Name)
 		for name, damage := range map[string]struct {
@@ -47,15 +46,13 @@ func TestDamaged(t *testing.T) {
 			"a file that is not": {file, "missing", nil},
 			"a changed database": {table, "other_digest", func(raw []byte) []byte { raw[len(raw)/2] ^= 1; return raw }},
 		} {
-			whole, err := os.ReadFile(damage.path)
-			must(t, err)
+			whole := must.Get(os.ReadFile(damage.path))(t)
 			if damage.change == nil {
-				must(t, os.Remove(damage.path))
+				must.NoError(t, os.Remove(damage.path))
 			} else {
-				must(t, os.WriteFile(damage.path, damage.change(slices.Clone(whole)), 0o600))
+				must.NoError(t, os.WriteFile(damage.path, damage.change(slices.Clone(whole)), 0o600))
 			}
-			found, err := server.VerifyBackup(t.Context(), w.config(url, ""), folder)
-			must(t, err)
+			found := must.Get(server.VerifyBackup(t.Context(), w.config(url, ""), folder))(t)
 			if len(found.Findings) != 1 || found.Findings[0].Rule != damage.rule {
 				t.Errorf("%s: %+v", name, found.Findings)
 			}
@@ -63,12 +60,11 @@ func TestDamaged(t *testing.T) {
 			if _, err := server.Restore(t.Context(), target, folder); err == nil || !strings.Contains(err.Error(), "is damaged") {
 				t.Errorf("%s is restored: %v", name, err)
 			}
-			must(t, os.WriteFile(damage.path, whole, 0o600))
+			must.NoError(t, os.WriteFile(damage.path, whole, 0o600))
 		}
 		path := filepath.Join(folder, "manifest.json")
-		whole, err := os.ReadFile(path)
-		must(t, err)
-		must(t, os.WriteFile(path, []byte(strings.Replace(string(whole), `"size":`, `"size":1`, 1)), 0o600))
+		whole := must.Get(os.ReadFile(path))(t)
+		must.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(whole), `"size":`, `"size":1`, 1)), 0o600))
 		if _, err := server.VerifyBackup(t.Context(), w.config(url, ""), folder); err == nil || !strings.Contains(err.Error(), "damaged") {
 			t.Errorf("a changed manifest: %v", err)
 		}
@@ -79,10 +75,9 @@ func TestDamaged(t *testing.T) {
 func TestMended(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		w := newWorld(t)
+		w := newEnv(t)
 		cfg, folder := w.small(url, testkit.Blobs(t))
-		first, err := backup.Read(folder)
-		must(t, err)
+		first := must.Get(backup.Read(folder))(t)
 		shorten := func(raw []byte) []byte { return raw[:len(raw)/2] }
 		flip := func(raw []byte) []byte { raw[len(raw)/2] ^= 1; return raw }
 		for name, c := range map[string]struct {
@@ -101,16 +96,14 @@ func TestMended(t *testing.T) {
 			if c.manifest {
 				damage(t, filepath.Join(folder, "manifest.json"), shorten)
 			}
-			made, err := server.Backup(t.Context(), cfg, folder, c.opts)
-			must(t, err)
-			now, err := backup.Read(folder)
-			must(t, err)
+			made := must.Get(server.Backup(t.Context(), cfg, folder, c.opts))(t)
+			now := must.Get(backup.Read(folder))(t)
 			if !slices.Equal(now.Files, first.Files) || made.Copied != len(first.Files) ||
 				!c.manifest && len(made.Repaired) != len(first.Files) || len(made.Damaged) > 0 {
 				t.Errorf("%s: the files are %v, and were %v: %+v", name, now.Files, first.Files, made)
 			}
 			found, err := server.VerifyBackup(t.Context(), cfg, folder)
-			if must(t, err); len(found.Findings) > 0 {
+			if must.NoError(t, err); len(found.Findings) > 0 {
 				t.Errorf("%s: %v", name, found.Findings)
 			}
 		}
@@ -119,36 +112,30 @@ func TestMended(t *testing.T) {
 
 func damage(t *testing.T, path string, change func([]byte) []byte) {
 	t.Helper()
-	raw, err := os.ReadFile(path)
-	must(t, err)
-	must(t, os.WriteFile(path, change(raw), 0o600))
+	raw := must.Get(os.ReadFile(path))(t)
+	must.NoError(t, os.WriteFile(path, change(raw), 0o600))
 }
 
 // A file that the store lost does not keep the rest from being backed up; a store that is not the database's does.
 func TestMissing(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		w := newWorld(t)
+		w := newEnv(t)
 		cfg, folder := w.small(url, testkit.Blobs(t))
-		whole, err := backup.Read(folder)
-		must(t, err)
+		whole := must.Get(backup.Read(folder))(t)
 		lost := whole.Files[slices.IndexFunc(whole.Files, func(f backup.File) bool { return !strings.HasPrefix(f.Name, "store/") })].Name
-		store, err := blob.Open(t.Context(), cfg.Blobs, blob.Options{})
-		must(t, err)
-		must(t, store.Delete(t.Context(), lost))
+		store := must.Get(blob.Open(t.Context(), cfg.Blobs, blob.Options{}))(t)
+		must.NoError(t, store.Delete(t.Context(), lost))
 		folder = filepath.Join(t.TempDir(), "backup")
-		made, err := server.Backup(t.Context(), cfg, folder, backup.Options{})
-		must(t, err)
+		made := must.Get(server.Backup(t.Context(), cfg, folder, backup.Options{}))(t)
 		if !slices.Equal(made.Missing, []string{lost}) || made.Files != len(whole.Files)-1 {
 			t.Errorf("%+v", made)
 		}
-		found, err := server.VerifyBackup(t.Context(), cfg, folder)
-		must(t, err)
+		found := must.Get(server.VerifyBackup(t.Context(), cfg, folder))(t)
 		if len(found.Findings) > 0 || !slices.Equal(found.Missing, made.Missing) {
 			t.Errorf("%+v", found)
 		}
-		_, err = server.Restore(t.Context(), w.config(empty(t, url), testkit.Blobs(t)), folder)
-		must(t, err)
+		must.Get(server.Restore(t.Context(), w.config(empty(t, url), testkit.Blobs(t)), folder))(t)
 		other := cfg
 		other.Blobs = testkit.Blobs(t)
 		if _, err := server.Backup(t.Context(), other, filepath.Join(t.TempDir(), "backup"), backup.Options{}); err == nil {
@@ -161,15 +148,13 @@ func TestMissing(t *testing.T) {
 func TestTwoKeys(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		w := newWorld(t)
+		w := newEnv(t)
 		cfg, _ := w.small(url, testkit.Blobs(t))
 		old := cfg.SealingKey
-		newer, err := tokencrypt.NewKey()
-		must(t, err)
+		newer := must.Get(tokencrypt.NewKey())(t)
 		cfg.SealingKey = newer + "," + old
 		folder := filepath.Join(t.TempDir(), "backup")
-		made, err := server.Backup(t.Context(), cfg, folder, backup.Options{})
-		must(t, err)
+		made := must.Get(server.Backup(t.Context(), cfg, folder, backup.Options{}))(t)
 		target := w.config(empty(t, url), testkit.Blobs(t))
 		target.SealingKey = newer
 		if _, err := server.Restore(t.Context(), target, folder); len(made.SealingKeys) != 2 || err == nil ||
@@ -177,8 +162,7 @@ func TestTwoKeys(t *testing.T) {
 			t.Errorf("%v: without the old key: %v", made.SealingKeys, err)
 		}
 		target.SealingKey = old + "," + newer
-		_, err = server.Restore(t.Context(), target, folder)
-		must(t, err)
+		must.Get(server.Restore(t.Context(), target, folder))(t)
 	})
 }
 
@@ -186,7 +170,7 @@ func TestTwoKeys(t *testing.T) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		w := newWorld(t)
+		w := newEnv(t)
 		cfg, folder := w.small(url, testkit.Blobs(t))
 		refused := func(name string, target server.Config, says string) {
 			t.Helper()
@@ -196,25 +180,19 @@ func TestRefused(t *testing.T) {
 		}
 		target := w.config(empty(t, url), testkit.Blobs(t))
 		other := target
-		var err error
-		other.SealingKey, err = tokencrypt.NewKey()
-		must(t, err)
+		other.SealingKey = must.Get(tokencrypt.NewKey())(t)
 		refused("another key", other, "is missing: the backup uses")
 		over := target
 		over.Database = url
 		refused("a database that is there", over, "Restore to an empty database")
 		full := target
 		full.Blobs = cfg.Blobs
-		store, err := blob.Open(t.Context(), cfg.Blobs, blob.Options{})
-		must(t, err)
-		staged, err := store.Stage(t.Context())
-		must(t, err)
-		_, err = staged.Write([]byte("a stranger"))
-		must(t, err)
-		must(t, store.Put(t.Context(), "stranger", staged))
+		store := must.Get(blob.Open(t.Context(), cfg.Blobs, blob.Options{}))(t)
+		staged := must.Get(store.Stage(t.Context()))(t)
+		must.Get(staged.Write([]byte("a stranger")))(t)
+		must.NoError(t, store.Put(t.Context(), "stranger", staged))
 		refused("a store that is not empty", full, "not empty")
-		_, err = server.Restore(t.Context(), target, folder)
-		must(t, err)
+		must.Get(server.Restore(t.Context(), target, folder))(t)
 		refused("a second time", target, "Restore to an empty database")
 		if _, err := server.Backup(t.Context(), cfg, filepath.Dir(folder), backup.Options{}); err == nil ||
 			!strings.Contains(err.Error(), "not part of a backup") {
@@ -228,16 +206,14 @@ func TestS3(t *testing.T) {
 	store := s3.Start(t)
 	t.Setenv("AWS_ACCESS_KEY_ID", store.ID)
 	t.Setenv("AWS_SECRET_ACCESS_KEY", store.Secret)
-	w := newWorld(t)
+	w := newEnv(t)
 	_, folder := w.small(testkit.SQLite(t), store.Bucket(t))
 	target := w.config(empty(t, "sqlite:"), store.Bucket(t))
-	_, err := server.Restore(t.Context(), target, folder)
-	must(t, err)
-	s, err := server.Open(t.Context(), target)
-	must(t, err)
+	must.Get(server.Restore(t.Context(), target, folder))(t)
+	s := must.Get(server.Open(t.Context(), target))(t)
 	found, err := s.Media.Audit(t.Context())
-	if must(t, err); len(found) > 0 {
+	if must.NoError(t, err); len(found) > 0 {
 		t.Errorf("the library is not whole: %v", found)
 	}
-	must(t, s.Close())
+	must.NoError(t, s.Close())
 }

@@ -11,18 +11,8 @@ import (
 
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/program"
 )
-
-// build builds the program with its crash points.
-func build(t *testing.T) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "pressroom")
-	out, err := exec.Command("go", "build", "-tags", "crashpoints", "-o", path, "pressroom/cmd/pressroom").CombinedOutput()
-	if err != nil {
-		t.Fatalf("building: %v\n%s", err, out)
-	}
-	return path
-}
 
 // A backup that is killed leaves the one before as it was, and the next one is whole. A restore that is killed leaves
 // nothing that could be served, and is repeated.
@@ -30,16 +20,16 @@ func TestKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program with crash points")
 	}
-	program := build(t)
+	binary := program.Build(t, program.Pressroom, program.CrashPoints)
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		w := newWorld(t)
+		w := newEnv(t)
 		cfg, folder := w.small(url, testkit.Blobs(t))
 		run := func(at string, of server.Config, args ...string) {
 			t.Helper()
-			cmd := exec.CommandContext(t.Context(), program,
+			cmd := exec.CommandContext(t.Context(), binary,
 				append([]string{"admin"},
 					append(args, "--database", of.Database, "--blobs", of.Blobs, "--sealing-key", of.SealingKey)...)...)
-			cmd.Env = append(os.Environ(), "PRESSROOM_CRASH_AT="+at)
+			cmd.Env = program.CrashEnv(at, "")
 			var said bytes.Buffer
 			cmd.Stderr = &said
 			died, killed := errors.AsType[*exec.ExitError](cmd.Run())
@@ -80,7 +70,7 @@ func TestKilled(t *testing.T) {
 			}
 		}
 		run("", target, "restore", folder)
-		if why := w.held(target); why != "restored" {
+		if why := w.holdReason(target); why != "restored" {
 			t.Errorf("what was restored is held for %q", why)
 		}
 	})

@@ -19,6 +19,8 @@ import (
 	"pressroom/internal/platform/restoreguard"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/fixture"
+	"pressroom/internal/testkit/must"
 )
 
 // everywhere are the networks that a post is sent to.
@@ -32,27 +34,26 @@ var reticent = []string{"tiktok", "youtube"}
 // does, once.
 func TestRestored(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		w := newWorld(t)
+		w := newEnv(t)
 		first := w.start(w.config(url, testkit.Blobs(t)))
 		all, some := first.home(everywhere...), first.home("bluesky", "threads")
 		day := first.furnish(all, some)
-		first.collected(all)
-		first.collected(some)
+		first.awaitAnalytics(all)
+		first.awaitAnalytics(some)
 
 		folder := filepath.Join(t.TempDir(), "backup")
 		busy := first.traffic(all)
 		_, err := server.Backup(t.Context(), first.cfg, folder, backup.Options{})
 		busy()
-		must(t, err)
+		must.NoError(t, err)
 		before, beforeToo := first.reads(all), first.reads(some)
-		again, err := server.Backup(t.Context(), first.cfg, folder, backup.Options{})
-		must(t, err)
+		again := must.Get(server.Backup(t.Context(), first.cfg, folder, backup.Options{}))(t)
 		if again.Files < 5 || again.Copied >= again.Files || len(again.Damaged) > 0 {
 			t.Errorf("a second backup copies %d of %d files, damaged %v", again.Copied, again.Files, again.Damaged)
 		}
 
 		// The original goes on without the backup, and dies.
-		w.clock.advance(15 * time.Minute)
+		w.clock.Advance(15 * time.Minute)
 		for _, id := range day.soon {
 			first.becomes(all, id, "published")
 		}
@@ -62,18 +63,17 @@ func TestRestored(t *testing.T) {
 		first.stop()
 
 		found, err := server.VerifyBackup(t.Context(), first.cfg, folder)
-		if must(t, err); len(found.Findings) > 0 {
+		if must.NoError(t, err); len(found.Findings) > 0 {
 			t.Fatalf("the backup is not whole: %v", found.Findings)
 		}
 		cfg := w.config(empty(t, url), testkit.Blobs(t))
-		_, err = server.Restore(t.Context(), cfg, folder)
-		must(t, err)
+		must.Get(server.Restore(t.Context(), cfg, folder))(t)
 		second := w.start(cfg)
 		same(t, before, second.reads(all))
 		same(t, beforeToo, second.reads(some))
 		second.rests(all, day)
 
-		w.clock.advance(10 * time.Minute) // what is later is due by now, too
+		w.clock.Advance(10 * time.Minute) // what is later is due by now, too
 		second.resumes(all, some, day)
 	})
 }
@@ -100,7 +100,7 @@ type day struct {
 	next  string            // what is due in days
 }
 
-func (h *house) furnish(all, some *home) day {
+func (h *installation) furnish(all, some *home) day {
 	h.t.Helper()
 	d := day{soon: map[string]string{}, later: map[string]string{}}
 	for _, platform := range everywhere {
@@ -114,31 +114,32 @@ func (h *house) furnish(all, some *home) day {
 	d.next = h.schedule(some, "threads", "In some days", 72*time.Hour)
 	h.draft(some, "bluesky", "Only a draft")
 	list := h.call(all, http.MethodPost, "/hashtag-lists", map[string]any{"name": "Harbour", "hashtags": []string{"harbour", "coffee"}})
-	if list.status != http.StatusCreated {
-		h.t.Fatalf("a list: %v", list.body)
+	if list.Status != http.StatusCreated {
+		h.t.Fatalf("a list: %v", list.Body)
 	}
 	d.under = h.draft(some, "bluesky", "Under way [sandbox:slow=60]")
 	h.publish(some, d.under)
-	eventually(h.t, func() bool {
+	must.Eventually(h.t, waitLimit, "the expected state", func() bool {
 		var n int
-		must(h.t,
-			h.db.QueryRow(context.Background(),
-				`SELECT COUNT(*) FROM deliveries WHERE post_id = ? AND phase = 'committing'`, d.under).Scan(&n))
+		must.NoError(h.t, h.db.QueryRow(context.Background(),
+			`SELECT COUNT(*) FROM deliveries WHERE post_id = ? AND phase = 'committing'`, d.under).Scan(&n))
 		return n == 1
 	})
 	return d
 }
 
-// collected waits until figures of every account are there: they come once.
-func (h *house) collected(of *home) {
+// awaitAnalytics waits until figures of every account are there: they come once.
+func (h *installation) awaitAnalytics(of *home) {
 	h.t.Helper()
 	for _, id := range of.accounts {
-		eventually(h.t, func() bool { return h.get(of, fmt.Sprintf("/social-accounts/%d/analytics", id))["measured_at"] != nil })
+		must.Eventually(h.t, waitLimit, "analytics", func() bool {
+			return h.get(of, fmt.Sprintf("/social-accounts/%d/analytics", id))["measured_at"] != nil
+		})
 	}
 }
 
 // traffic has posts be drafted, files arrive and a post be under way, until its end is asked for.
-func (h *house) traffic(of *home) func() {
+func (h *installation) traffic(of *home) func() {
 	h.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -148,7 +149,7 @@ func (h *house) traffic(of *home) func() {
 		for n := 0; ctx.Err() == nil; n++ {
 			h.draft(of, "bluesky", fmt.Sprint("Traffic ", n))
 			if n%5 == 0 {
-				h.upload(of, "more.jpg", jpegOf(h.t, uint8(100+n%100)))
+				h.upload(of, "more.jpg", fixture.JPEG(h.t, uint8(100+n%100)))
 			}
 			if n == 5 {
 				close(begun)
@@ -159,20 +160,19 @@ func (h *house) traffic(of *home) func() {
 	return func() { cancel(); <-ended }
 }
 
-// reads are the answers to every read, but for their meta, what each call makes anew, and what counts the calls.
-func (h *house) reads(of *home) map[string]string {
+// reads returns the responses of every read operation without meta and members that change with every call.
+func (h *installation) reads(of *home) map[string]string {
 	h.t.Helper()
 	out := map[string]string{}
 	ask := func(path string) map[string]any {
 		got := h.call(of, http.MethodGet, path, nil)
-		delete(got.body, "meta")
+		delete(got.Body, "meta")
 		for _, anew := range []string{"free_calls_left_today", "period", "capabilities"} { // what a key may do is less while all is held
-			delete(got.data(), anew)
+			delete(got.Data(), anew)
 		}
-		raw, err := json.Marshal(got.body)
-		must(h.t, err)
-		out[path] = fmt.Sprint(got.status, " ", string(raw))
-		return got.data()
+		raw := must.Get(json.Marshal(got.Body))(h.t)
+		out[path] = fmt.Sprint(got.Status, " ", string(raw))
+		return got.Data()
 	}
 	for _, path := range []string{"/me", "/credits", "/limits", "/reports", "/brand-voices", "/media?limit=50"} {
 		ask(path)
@@ -187,15 +187,14 @@ func (h *house) reads(of *home) map[string]string {
 		ask(fmt.Sprintf("/posts/%v", p["id"]))
 		ask(fmt.Sprintf("/posts/%v/validation", p["id"]))
 	}
-	jobs, err := h.db.Query(context.Background(), `SELECT id FROM jobs WHERE team_id = ? AND finished_at > 0 ORDER BY id`, of.id)
-	must(h.t, err)
+	jobs := must.Get(h.db.Query(context.Background(), `SELECT id FROM jobs WHERE team_id = ? AND finished_at > 0 ORDER BY id`, of.id))(h.t)
 	defer jobs.Close()
 	for jobs.Next() {
 		var id string
-		must(h.t, jobs.Scan(&id))
+		must.NoError(h.t, jobs.Scan(&id))
 		ask("/jobs/" + id)
 	}
-	must(h.t, jobs.Err())
+	must.NoError(h.t, jobs.Err())
 	return out
 }
 
@@ -209,13 +208,15 @@ func items(data map[string]any, name string) []map[string]any {
 }
 
 // rests looks that nothing goes out, although it is due, that it is said so, and that reading and drafting go on.
-func (h *house) rests(of *home, d day) {
+func (h *installation) rests(of *home, d day) {
 	h.t.Helper()
 	var last int64
-	must(h.t, h.db.QueryRow(context.Background(), `SELECT COALESCE(MAX(id), 0) FROM river_job`).Scan(&last))
-	eventually(h.t, func() bool { // until the queue has carried a pulse: whoever sends it looks for what is due first
+	must.NoError(h.t, h.db.QueryRow(context.Background(), `SELECT COALESCE(MAX(id), 0) FROM river_job`).Scan(&last))
+	// The sender of a pulse first looks for due posts.
+	must.Eventually(h.t, waitLimit, "the queue to process a pulse", func() bool {
 		var n int
-		must(h.t, h.db.QueryRow(context.Background(), `SELECT COUNT(*) FROM river_job WHERE state = 'completed' AND id > ?`, last).Scan(&n))
+		must.NoError(h.t, h.db.QueryRow(context.Background(),
+			`SELECT COUNT(*) FROM river_job WHERE state = 'completed' AND id > ?`, last).Scan(&n))
 		return n >= 1
 	})
 	for platform, id := range d.soon {
@@ -224,13 +225,13 @@ func (h *house) rests(of *home, d day) {
 		}
 	}
 	id := h.draft(of, "bluesky", "Drafted while held")
-	for _, call := range []answer{
+	for _, call := range []fixture.Response{
 		h.call(of, http.MethodPost, "/posts/"+id+"/publish", nil),
 		h.call(of, http.MethodPost, "/posts/"+id+"/schedule", map[string]any{"scheduled_at": "2031-01-01T10:00:00Z"}),
 	} {
-		if call.status != http.StatusForbidden || call.code != "connection_suspended" ||
-			!strings.Contains(fmt.Sprint(call.body["detail"]), "operator") {
-			h.t.Errorf("publishing while all is held: %d %v", call.status, call.body)
+		if call.Status != http.StatusForbidden || call.Code() != "connection_suspended" ||
+			!strings.Contains(fmt.Sprint(call.Body["detail"]), "operator") {
+			h.t.Errorf("publishing while all is held: %d %v", call.Status, call.Body)
 		}
 	}
 	response := httptest.NewRecorder()
@@ -249,25 +250,22 @@ func tally(r delivery.ResumeReport) map[delivery.Fate]int {
 }
 
 // resumes has it go on, after a try that changes nothing.
-func (h *house) resumes(all, some *home, d day) {
+func (h *installation) resumes(all, some *home, d day) {
 	h.t.Helper()
 	want := map[delivery.Fate]int{
 		delivery.FateWentOut: len(d.soon) + 2, delivery.FateUnconfirmed: len(reticent),
 		delivery.FateGoesLate: len(d.later) - len(reticent), delivery.FateMissed: 0,
 	}
-	tried, err := h.Resume(h.t.Context(), delivery.ResumeOptions{NoWait: true, MaxLateness: time.Hour, DryRun: true})
-	must(h.t, err)
+	tried := must.Get(h.Resume(h.t.Context(), delivery.ResumeOptions{NoWait: true, MaxLateness: time.Hour, DryRun: true}))(h.t)
 	if diff := cmp.Diff(want, tally(tried)); diff != "" || tried.Resumed || tried.Held != restoreguard.Restored {
 		raw, _ := json.MarshalIndent(tried, "", " ")
 		h.t.Fatalf("a try: %s\n%s", diff, raw)
 	}
-	late, err := h.Resume(h.t.Context(), delivery.ResumeOptions{NoWait: true, MaxLateness: time.Minute, DryRun: true})
-	must(h.t, err)
+	late := must.Get(h.Resume(h.t.Context(), delivery.ResumeOptions{NoWait: true, MaxLateness: time.Minute, DryRun: true}))(h.t)
 	if late.GoesLate != 0 || late.Missed != len(d.later)-len(reticent) {
 		h.t.Errorf("with a bound of a minute: %v", tally(late))
 	}
-	done, err := h.Resume(h.t.Context(), delivery.ResumeOptions{NoWait: true, MaxLateness: time.Hour})
-	must(h.t, err)
+	done := must.Get(h.Resume(h.t.Context(), delivery.ResumeOptions{NoWait: true, MaxLateness: time.Hour}))(h.t)
 	if diff := cmp.Diff(want, tally(done)); diff != "" || !done.Resumed {
 		h.t.Errorf("the resumption: %s", diff)
 	}
@@ -300,9 +298,9 @@ func (h *house) resumes(all, some *home, d day) {
 	}
 }
 
-func (h *house) once(platform, text string, want int) {
+func (h *installation) once(platform, text string, want int) {
 	h.t.Helper()
-	if n := h.w.stands(platform, text); n != want {
+	if n := h.w.countPosts(platform, text); n != want {
 		h.t.Errorf("%s holds %d posts %q, want %d", platform, n, text, want)
 	}
 }

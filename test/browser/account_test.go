@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"pressroom/internal/testkit/must"
+	"pressroom/internal/testkit/program"
 	"testing"
 )
 
@@ -20,17 +22,14 @@ func TestAccount(t *testing.T) {
 	drive(t, "account.js", run, world)
 }
 
-// link is what an operator's command prints for a person.
+// link returns the link that an admin command prints.
 func link(t *testing.T, run greeting, args ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), run["binary"].(string), append([]string{"admin", "--json"}, args...)...)
+	cmd := exec.CommandContext(t.Context(), program.Build(t, program.Pressroom, ""), append([]string{"admin", "--json"}, args...)...)
 	cmd.Env = append(os.Environ(), "PRESSROOM_DATABASE=sqlite:"+filepath.Join(run["data"].(string), "pressroom.db"),
 		"PRESSROOM_PUBLIC_URL="+run["app_url"].(string))
 	cmd.Stderr = t.Output()
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.Output())(t)
 	var told struct {
 		Link string `json:"link"`
 	}

@@ -2,10 +2,8 @@
 package browser
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"image"
 	"image/color"
 	"image/draw"
@@ -16,13 +14,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"pressroom/internal/testkit/must"
+	"pressroom/internal/testkit/program"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
 
-// needs gives the browser's path. Without it, Node.js or the packages a test is skipped, but in CI.
+// needs returns the browser's path. Without it, Node.js or the packages a test is skipped, but in CI.
 func needs(t *testing.T) string {
 	t.Helper()
 	lacks := t.Skip
@@ -50,65 +49,18 @@ func needs(t *testing.T) string {
 // greeting is what quickstart --json prints first.
 type greeting map[string]any
 
-// built is the program, built once. TestMain takes it away.
-var built = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "pressroom-browser-")
-	if err != nil {
-		return "", err
-	}
-	buildDir = dir
-	binary := filepath.Join(dir, "pressroom")
-	out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", binary, "pressroom/cmd/pressroom").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("building: %w\n%s", err, out)
-	}
-	return binary, nil
-})
-
-var buildDir string
-
-func TestMain(m *testing.M) {
-	status := m.Run()
-	_ = os.RemoveAll(buildDir)
-	os.Exit(status)
-}
-
 // quickstart runs the program until the test ends.
 func quickstart(t *testing.T) greeting {
 	t.Helper()
 	return quickstartAt(t, "127.0.0.1:0")
 }
 
-// quickstartAt is quickstart at an address. What it gives also says where the program and its data are.
+// quickstartAt is quickstart at an address. The greeting also contains the path of the data.
 func quickstartAt(t *testing.T, addr string) greeting {
 	t.Helper()
-	dir := t.TempDir()
-	binary, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(binary, "quickstart", "--data", filepath.Join(dir, "data"), "--addr", addr, "--json")
-	cmd.Stderr = t.Output()
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(os.Interrupt)
-		_ = cmd.Wait()
-	})
-	line, err := bufio.NewReader(out).ReadBytes('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	var g greeting
-	if err := json.Unmarshal(line, &g); err != nil {
-		t.Fatal(err)
-	}
-	g["binary"], g["data"] = binary, filepath.Join(dir, "data")
+	g, data := greeting{}, filepath.Join(t.TempDir(), "data")
+	program.Quickstart(t, &g, nil, "--data", data, "--addr", addr)
+	g["data"] = data
 	return g
 }
 
@@ -117,10 +69,7 @@ func drive(t *testing.T, script string, world greeting, more greeting) {
 	t.Helper()
 	world = maps.Clone(world)
 	maps.Copy(world, more)
-	told, err := json.Marshal(world)
-	if err != nil {
-		t.Fatal(err)
-	}
+	told := must.Get(json.Marshal(world))(t)
 	cmd := exec.CommandContext(t.Context(), "node", script)
 	cmd.Env = append(os.Environ(), "PRESSROOM_BROWSER_WORLD="+string(told))
 	cmd.WaitDelay = time.Second
@@ -151,19 +100,14 @@ func TestUpload(t *testing.T) {
 	drive(t, "upload.js", run, world)
 }
 
-// openPage opens an upload batch with nothing described and gives the address of its page.
+// openPage opens an upload batch with nothing described and returns the address of its page.
 func openPage(t *testing.T, run greeting) string {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, run["base_url"].(string)+"/uploads", strings.NewReader("{}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, run["base_url"].(string)+"/uploads",
+		strings.NewReader("{}")))(t)
 	req.Header.Set("Authorization", "Bearer "+run["keys"].(map[string]any)["full"].(string))
 	req.Header.Set("Content-Type", "application/json")
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := must.Get(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()
 	var body struct {
 		Data struct {
@@ -176,7 +120,7 @@ func openPage(t *testing.T, run greeting) string {
 	return body.Data.PageURL
 }
 
-// picture writes a PNG of one colour and gives its path.
+// picture writes a PNG of one color and returns its path.
 func picture(t *testing.T, dir, name string, shade color.Color) string {
 	t.Helper()
 	img := image.NewRGBA(image.Rect(0, 0, 64, 64))
@@ -195,12 +139,7 @@ func largePicture(t *testing.T, dir string) string {
 
 func write(t *testing.T, path string, img image.Image) string {
 	t.Helper()
-	file, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(png.Encode(file, img), file.Close()); err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Create(path))(t)
+	must.NoError(t, errors.Join(png.Encode(file, img), file.Close()))
 	return path
 }

@@ -9,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"pressroom/internal/testkit/must"
 	"pressroom/internal/testkit/oidcserver"
+	"pressroom/internal/testkit/program"
 )
 
 // TestDirectory signs people in by a directory of their organization, the only way in there is.
@@ -28,14 +30,9 @@ func TestDirectory(t *testing.T) {
 func servedWith(t *testing.T, provider *oidcserver.Provider) greeting {
 	t.Helper()
 	dir := t.TempDir()
-	binary, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
+	binary := program.Build(t, program.Pressroom, "")
 	trusted := filepath.Join(dir, "provider.pem")
-	if err := os.WriteFile(trusted, provider.PEM, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(trusted, provider.PEM, 0o600))
 	env := append(os.Environ(), "SSL_CERT_FILE="+trusted,
 		"PRESSROOM_DATABASE=sqlite:"+filepath.Join(dir, "pressroom.db"), "PRESSROOM_ADDR=127.0.0.1:0",
 		"PRESSROOM_METRICS_ADDR=", "PRESSROOM_LOG_FORMAT=json",
@@ -53,13 +50,8 @@ func servedWith(t *testing.T, provider *oidcserver.Provider) greeting {
 	}
 	cmd := exec.Command(binary, "serve")
 	cmd.Env = env
-	log, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	log := must.Get(cmd.StderrPipe())(t)
+	must.NoError(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(os.Interrupt)
 		_ = cmd.Wait()

@@ -12,31 +12,23 @@ import (
 	"time"
 
 	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
 )
 
-// asks calls the program's API with the full key and gives what data holds.
+// asks calls the program's API with the full key and returns what data holds.
 func asks(t *testing.T, run greeting, method, path string, body any) map[string]any {
 	t.Helper()
-	raw, err := json.Marshal(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(body))(t)
 	var sent io.Reader
 	if body != nil {
 		sent = bytes.NewReader(raw)
 	}
-	req, err := http.NewRequestWithContext(t.Context(), method, run["base_url"].(string)+path, sent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := must.Get(http.NewRequestWithContext(t.Context(), method, run["base_url"].(string)+path, sent))(t)
 	req.Header.Set("Authorization", "Bearer "+run["keys"].(map[string]any)["full"].(string))
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := must.Get(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()
 	var out struct{ Data map[string]any }
 	if err := json.NewDecoder(resp.Body).Decode(&out); err != nil || resp.StatusCode >= 300 {
@@ -45,7 +37,7 @@ func asks(t *testing.T, run greeting, method, path string, body any) map[string]
 	return out.Data
 }
 
-// drafts makes a post for some accounts, and gives its id.
+// drafts makes a post for some accounts, and returns its id.
 func drafts(t *testing.T, run greeting, caption, at string, accounts ...any) string {
 	t.Helper()
 	id, _ := asks(t, run, http.MethodPost, "/posts", map[string]any{"caption": caption, "account_ids": accounts})["id"].(string)
@@ -89,16 +81,11 @@ func TestPosts(t *testing.T) {
 	world["doubtful"] = drafts(t, run, "Is it there?", "", bluesky)
 	publishes(t, run, world["doubtful"].(string))
 	world["series"] = drafts(t, run, "Coffee of the week", soon, bluesky)
-	d, err := db.Open(t.Context(), "sqlite:"+filepath.Join(run["data"].(string), "pressroom.db"), db.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(db.Open(t.Context(), "sqlite:"+filepath.Join(run["data"].(string), "pressroom.db"), db.Options{}))(t)
 	t.Cleanup(func() { _ = d.Close() })
-	if err := d.InTx(t.Context(), "test.doubt", func(ctx context.Context, tx *db.Tx) error {
+	must.NoError(t, d.InTx(t.Context(), "test.doubt", func(ctx context.Context, tx *db.Tx) error {
 		return unsettle(ctx, tx, world)
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	drive(t, "posts.js", run, world)
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"pressroom/client"
 	"pressroom/internal/apicli"
+	"pressroom/internal/testkit/must"
 )
 
 // called is what a run of `pressroom call` left.
@@ -31,7 +32,7 @@ func (g greeting) call(t *testing.T, args ...string) called {
 
 func (g greeting) callWith(t *testing.T, in string, env []string, args ...string) called {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), binary, append([]string{"call"}, args...)...)
+	cmd := exec.CommandContext(t.Context(), binary(t), append([]string{"call"}, args...)...)
 	cmd.Env, cmd.Stdin = g.environment(env...), strings.NewReader(in)
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
@@ -107,16 +108,14 @@ func TestCalls(t *testing.T) {
 		t.Errorf("the caption is %q", got)
 	}
 	file := filepath.Join(t.TempDir(), "accounts.json")
-	if err := os.WriteFile(file, []byte(`{"account_ids":[1]}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(file, []byte(`{"account_ids":[1]}`), 0o600))
 	if got := at[[]any](t, g.call(t, "update_post", "--json", "@"+file, "--id", post), "data", "accounts"); len(got) != 1 {
 		t.Errorf("the accounts are %v", got)
 	}
 	if got := at[string](t, g.call(t, "publish_post", post, "--wait"), "data", "state"); got != "succeeded" {
 		t.Errorf("the job %s", got)
 	}
-	if n := g.held(t, "changed"); n != 1 {
+	if n := g.countPosts(t, "changed"); n != 1 {
 		t.Errorf("the networks hold it %d times", n)
 	}
 	one := at[[]any](t, g.call(t, "list_posts", "--limit", "1"), "data", "posts")
@@ -130,9 +129,7 @@ func TestCalls(t *testing.T) {
 		t.Errorf("%d accounts", len(accounts))
 	}
 	dot := filepath.Join(t.TempDir(), "dot.png")
-	if err := os.WriteFile(dot, picture(t, 9, 3), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(dot, picture(t, 9, 3), 0o600))
 	files := at[[]map[string]any](t, g.call(t, "upload", dot), "files")
 	if len(files) != 1 || files[0]["media_id"] == nil {
 		t.Errorf("uploaded: %v", files)
@@ -145,9 +142,7 @@ func TestCalls(t *testing.T) {
 		t.Errorf("a member that there is not: %+v", none)
 	}
 	keyFile := filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(keyFile, []byte(g.Keys.ReadOnly+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(keyFile, []byte(g.Keys.ReadOnly+"\n"), 0o600))
 	if level := at[string](t,
 		g.callWith(t, "", []string{"PRESSROOM_KEY=prk_wrong"}, "get_identity", "--key-file", keyFile), "data", "key",
 		"level"); level != "read_only" {
@@ -217,7 +212,7 @@ func TestStatuses(t *testing.T) {
 	}
 }
 
-// stub is a service that answers each request as it is told, by method and path.
+// stub returns a service with fixed responses by method and path.
 func stub(t *testing.T, answers map[string]http.HandlerFunc) greeting {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -294,7 +289,7 @@ func TestAnswersAreNotLost(t *testing.T) {
 		t.Skip("there is no full disk here")
 	}
 	defer full.Close()
-	cmd := exec.CommandContext(t.Context(), binary, "call", "create_post", "--caption", "on a full disk", "--account-ids", "1")
+	cmd := exec.CommandContext(t.Context(), binary(t), "call", "create_post", "--caption", "on a full disk", "--account-ids", "1")
 	var said bytes.Buffer
 	cmd.Env, cmd.Stdout, cmd.Stderr = g.environment(), full, &said
 	if err := cmd.Run(); err == nil || !strings.Contains(said.String(), "on a full disk") ||
@@ -314,9 +309,7 @@ func TestUploadCommand(t *testing.T) {
 	g := quickstart(t)
 	dot, empty := filepath.Join(t.TempDir(), "dot.png"), filepath.Join(t.TempDir(), "empty.png")
 	for path, content := range map[string][]byte{dot: picture(t, 9, 3), empty: nil} {
-		if err := os.WriteFile(path, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(path, content, 0o600))
 	}
 	id := g.call(t, "upload", dot, "--field", "files.0.media_id")
 	if _, err := strconv.ParseInt(strings.TrimSpace(id.out), 10, 64); err != nil || id.status != 0 {
@@ -361,18 +354,14 @@ func TestInterrupted(t *testing.T) {
 	}))
 	defer silent.Close()
 	defer close(held)
-	cmd := exec.CommandContext(t.Context(), binary, "call", "create_post", "--caption", "x", "--account-ids", "1",
+	cmd := exec.CommandContext(t.Context(), binary(t), "call", "create_post", "--caption", "x", "--account-ids", "1",
 		"--idempotency-key", "kept")
 	cmd.Env = greeting{AppURL: silent.URL}.environment("PRESSROOM_KEY=prk_none")
 	var said bytes.Buffer
 	cmd.Stderr = &said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, cmd.Start())
 	<-reached
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, cmd.Process.Signal(os.Interrupt))
 	_ = cmd.Wait() // the status tells
 	if status := cmd.ProcessState.ExitCode(); status != apicli.StatusInterrupted || !strings.Contains(said.String(),
 		"--idempotency-key kept") {

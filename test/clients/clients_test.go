@@ -3,40 +3,25 @@
 package clients
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
 	"pressroom/client"
+	"pressroom/internal/testkit/fixture"
+	"pressroom/internal/testkit/must"
+	"pressroom/internal/testkit/program"
 )
 
-var binary string
-
-func TestMain(m *testing.M) {
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "pressroom-clients-")
-	if err != nil {
-		panic(err)
-	}
-	defer os.RemoveAll(dir)
-	binary = filepath.Join(dir, "pressroom")
-	if out, err := exec.Command("go", "build", "-o", binary, "pressroom/cmd/pressroom").CombinedOutput(); err != nil {
-		panic(string(out))
-	}
-	return m.Run()
+func binary(tb testing.TB) string {
+	tb.Helper()
+	return program.Build(tb, program.Pressroom, "")
 }
 
 // greeting is what quickstart --json prints first.
@@ -54,56 +39,21 @@ type greeting struct {
 // quickstart runs the program until the test ends.
 func quickstart(t *testing.T) greeting {
 	t.Helper()
-	cmd := exec.Command(binary, "quickstart", "--data", filepath.Join(t.TempDir(), "data"), "--addr", "127.0.0.1:0", "--json")
-	cmd.Stderr = t.Output()
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(os.Interrupt)
-		_ = cmd.Wait()
-	})
-	line, err := bufio.NewReader(out).ReadBytes('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
 	var g greeting
-	if err := json.Unmarshal(line, &g); err != nil {
-		t.Fatal(err)
-	}
+	program.Quickstart(t, &g, nil, "--data", filepath.Join(t.TempDir(), "data"), "--addr", "127.0.0.1:0")
 	return g
 }
 
 func (g greeting) client(t *testing.T, options ...client.Option) *client.Client {
 	t.Helper()
-	c, err := client.New(g.BaseURL, g.Keys.Full, options...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(client.New(g.BaseURL, g.Keys.Full, options...))(t)
 	return c
 }
 
-// held counts the posts with a text on the sandbox networks.
-func (g greeting) held(t *testing.T, contains string) int {
+// countPosts counts the posts with a text on the sandbox networks.
+func (g greeting) countPosts(t *testing.T, contains string) int {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, g.SandboxURL+"/held?contains="+url.QueryEscape(contains), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := http.DefaultTransport.RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	var answer struct{ Posts []struct{ Text string } }
-	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
-		t.Fatal(err)
-	}
-	return len(answer.Posts)
+	return len(fixture.Posts(t, g.SandboxURL, "", contains))
 }
 
 // environment is that of a program which calls the service with its full key.

@@ -5,17 +5,16 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
+
+	"pressroom/internal/testkit/must"
 )
 
 const guide = "../../docs/clients.md"
 
-// snippet is the program that the guide shows in a language.
+// snippet returns the guide's example program in a language.
 func snippet(t *testing.T, language string) []byte {
 	t.Helper()
-	raw, err := os.ReadFile(guide)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(guide))(t)
 	found := regexp.MustCompile("(?ms)^```"+language+"\n(.*?)^```$").FindAllSubmatch(raw, -1)
 	if len(found) != 1 {
 		t.Fatalf("the guide has %d programs in %s", len(found), language)
@@ -30,19 +29,14 @@ func TestGuideInGo(t *testing.T) {
 	g := quickstart(t)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "main.go")
-	if err := os.WriteFile(file, snippet(t, "go"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(file, snippet(t, "go"), 0o600))
+	root := must.Get(filepath.Abs("../.."))(t)
 	program := filepath.Join(dir, "guide")
 	g.must(t, dir, nil, "go", "mod", "init", "guide")
 	g.must(t, dir, nil, "go", "mod", "edit", "-require", "pressroom@v0.0.0", "-replace", "pressroom="+root)
 	g.must(t, dir, []string{"GOFLAGS=-mod=readonly", "GOPROXY=off"}, "go", "build", "-o", program, ".")
 	g.must(t, dir, nil, program)
-	if n := g.held(t, "Open from eight."); n != 1 {
+	if n := g.countPosts(t, "Open from eight."); n != 1 {
 		t.Errorf("the networks hold the post %d times", n)
 	}
 }
@@ -52,12 +46,10 @@ func TestGuideInTypeScript(t *testing.T) {
 	needsTypeScript(t)
 	g := quickstart(t)
 	dir := consumer(t)
-	if err := os.WriteFile(filepath.Join(dir, "import.ts"), snippet(t, "ts"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(filepath.Join(dir, "import.ts"), snippet(t, "ts"), 0o600))
 	g.must(t, dir, nil, "npm", "run", "build")
 	g.must(t, dir, nil, "node", filepath.Join(dir, "dist/import.js"))
-	if n := g.held(t, "Open from nine."); n != 1 {
+	if n := g.countPosts(t, "Open from nine."); n != 1 {
 		t.Errorf("the networks hold the post %d times", n)
 	}
 }

@@ -15,9 +15,10 @@ import (
 	"testing"
 
 	"pressroom/client"
+	"pressroom/internal/testkit/must"
 )
 
-// picture is a PNG that nobody else has, with noise in it as many pixels wide and high.
+// picture returns a PNG that nobody else has, with noise in it as many pixels wide and high.
 func picture(t *testing.T, seed uint64, side int) []byte {
 	t.Helper()
 	noise := rand.New(rand.NewPCG(seed, 1))
@@ -29,9 +30,7 @@ func picture(t *testing.T, seed uint64, side int) []byte {
 		}
 	}
 	var out bytes.Buffer
-	if err := (&png.Encoder{CompressionLevel: png.NoCompression}).Encode(&out, m); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, (&png.Encoder{CompressionLevel: png.NoCompression}).Encode(&out, m))
 	return out.Bytes()
 }
 
@@ -53,21 +52,14 @@ func TestLostAnswers(t *testing.T) {
 	if err != nil || !post.Replayed {
 		t.Fatalf("%+v: %v", post, err)
 	}
-	published, err := c.PublishPost(t.Context(), client.PublishPostInput{PostID: post.Data.ID})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Wait(t.Context(), published.Data.JobID); err != nil {
-		t.Fatal(err)
-	}
-	if n := g.held(t, "kept-once"); n != 1 {
+	published := must.Get(c.PublishPost(t.Context(), client.PublishPostInput{PostID: post.Data.ID}))(t)
+	must.Get(c.Wait(t.Context(), published.Data.JobID))(t)
+	if n := g.countPosts(t, "kept-once"); n != 1 {
 		t.Errorf("the networks hold the post %d times", n)
 	}
 	drafts := 0
 	for p, err := range c.ListPostsAll(t.Context(), client.ListPostsInput{Limit: 1}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		if p.Excerpt == "kept-once" {
 			drafts++
 		}
@@ -80,10 +72,7 @@ func TestLostAnswers(t *testing.T) {
 	if err != nil || !report.Replayed {
 		t.Fatalf("%+v: %v", report, err)
 	}
-	job, err := c.Wait(t.Context(), report.Data.JobID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	job := must.Get(c.Wait(t.Context(), report.Data.JobID))(t)
 	made, err := client.Result[client.ReportResult](job.Data)
 	if err != nil || made.Report.Status != client.ReportStatusReady {
 		t.Errorf("%+v: %v", made, err)
@@ -113,17 +102,9 @@ func TestUploads(t *testing.T) {
 	if len(large) < 20<<20 {
 		t.Fatalf("the picture has only %d bytes", len(large))
 	}
-	if err := os.WriteFile(path, large, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	file, err := client.FileAt(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	first, err := c.Upload(t.Context(), []client.File{file}, client.UploadInput{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(path, large, 0o600))
+	file := must.Get(client.FileAt(path))(t)
+	first := must.Get(c.Upload(t.Context(), []client.File{file}, client.UploadInput{}))(t)
 	item := func(p *client.Answer[client.MediaList]) bool {
 		return slices.ContainsFunc(p.Data.Media, func(m client.MediaItem) bool {
 			return m.ID == first[0].MediaID && m.SizeBytes == int64(len(large))
@@ -137,16 +118,9 @@ func TestUploads(t *testing.T) {
 	if err != nil || again[0].MediaID != first[0].MediaID {
 		t.Errorf("%v: %v", again, err)
 	}
-	if err := os.WriteFile(path, picture(t, 4, 30), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	shrinking, err := client.FileAt(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(path, 100); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(path, picture(t, 4, 30), 0o600))
+	shrinking := must.Get(client.FileAt(path))(t)
+	must.NoError(t, os.Truncate(path, 100))
 	growing := client.FileOf("growing.png", picture(t, 6, 30))
 	growing.Size -= 10
 	results, err := c.Upload(t.Context(),
@@ -161,7 +135,7 @@ func TestUploads(t *testing.T) {
 	}
 }
 
-// Of several files that are described, a refusal tells which one the library would not take.
+// A refusal names the one of several files that the library rejects.
 func TestTheFileToBlameIsTold(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)
@@ -189,14 +163,8 @@ func TestManyFiles(t *testing.T) {
 	for i := range files {
 		files[i] = client.FileOf("many.png", picture(t, uint64(100+i), 4))
 	}
-	first, err := c.Upload(t.Context(), files, client.UploadInput{}, client.IdempotencyKey("many"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := c.Upload(t.Context(), files, client.UploadInput{}, client.IdempotencyKey("many"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(c.Upload(t.Context(), files, client.UploadInput{}, client.IdempotencyKey("many")))(t)
+	again := must.Get(c.Upload(t.Context(), files, client.UploadInput{}, client.IdempotencyKey("many")))(t)
 	for i := range files {
 		if first[i].MediaID == 0 || first[i].MediaID != again[i].MediaID {
 			t.Errorf("file %d is %d and then %d", i, first[i].MediaID, again[i].MediaID)
@@ -210,27 +178,18 @@ func TestReasonsAreTold(t *testing.T) {
 	g := quickstart(t)
 	c := g.client(t)
 	in := client.CreatePostInput{Caption: "one [sandbox:reject@bluesky]", AccountIDs: []int64{1}}
-	post, err := c.CreatePost(t.Context(), in, client.IdempotencyKey("same"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	post := must.Get(c.CreatePost(t.Context(), in, client.IdempotencyKey("same")))(t)
 	in.Caption = "two"
 	if _, err := c.CreatePost(t.Context(), in, client.IdempotencyKey("same")); client.CodeOf(err) != client.CodeIdempotencyKeyReused {
 		t.Errorf("the same key with another body: %v", err)
 	}
-	published, err := c.PublishPost(t.Context(), client.PublishPostInput{PostID: post.Data.ID})
-	if err != nil {
-		t.Fatal(err)
-	}
+	published := must.Get(c.PublishPost(t.Context(), client.PublishPostInput{PostID: post.Data.ID}))(t)
 	job, err := c.Wait(t.Context(), published.Data.JobID)
 	failed, is := errors.AsType[*client.JobFailedError](err)
 	if !is || failed.State != client.JobStateFailed || failed.Code != "rejected_content" || job == nil {
 		t.Fatalf("%v", err)
 	}
-	result, err := client.Result[client.PostResult](job.Data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Get(client.Result[client.PostResult](job.Data))(t)
 	if said := job.Text(result.Accounts[0].NetworkMessage); said == "" {
 		t.Errorf("what the network said is not told: %+v", result)
 	}
@@ -239,10 +198,7 @@ func TestReasonsAreTold(t *testing.T) {
 	if _, err := c.Wait(ctx, published.Data.JobID); !errors.Is(err, context.Canceled) {
 		t.Errorf("a wait that was given up: %v", err)
 	}
-	drafts, err := client.New(g.AppURL, g.Keys.Drafts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	drafts := must.Get(client.New(g.AppURL, g.Keys.Drafts))(t)
 	if _, err := drafts.PublishPost(t.Context(),
 		client.PublishPostInput{PostID: post.Data.ID}); client.CodeOf(err) != client.CodePublishNotAllowed {
 		t.Errorf("%v", err)

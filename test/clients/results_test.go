@@ -7,6 +7,7 @@ import (
 
 	"pressroom/client"
 	"pressroom/internal/domain/media"
+	"pressroom/internal/testkit/must"
 )
 
 // strictly reads what a job produced, and fails where that has a member which the type does not know.
@@ -28,25 +29,15 @@ func TestResults(t *testing.T) {
 	c := g.client(t)
 	ended := func(jobID string, err error) json.RawMessage {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, err := c.Wait(t.Context(), jobID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
+		a := must.Get(c.Wait(t.Context(), jobID))(t)
 		return a.Data.Result
 	}
 	start := func(name string, in map[string]any) json.RawMessage {
 		t.Helper()
-		a, err := c.Call(t.Context(), name, in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(c.Call(t.Context(), name, in))(t)
 		var job client.Job
-		if err := json.Unmarshal(a.Data, &job); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, json.Unmarshal(a.Data, &job))
 		return ended(job.JobID, nil)
 	}
 	if r := strictly[client.ReportResult](t,
@@ -63,31 +54,20 @@ func TestResults(t *testing.T) {
 	if len(download.Items) != 2 || download.Items[0].MediaID == 0 {
 		t.Errorf("%+v", download)
 	}
-	post, err := c.CreatePost(t.Context(), client.CreatePostInput{Caption: "results", AccountIDs: []int64{1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	post := must.Get(c.CreatePost(t.Context(), client.CreatePostInput{Caption: "results", AccountIDs: []int64{1}}))(t)
 	if r := strictly[client.PostResult](t,
 		start("publish_post", map[string]any{"post_id": post.Data.ID})); len(r.Accounts) != 1 || r.Accounts[0].Permalink == "" {
 		t.Errorf("%+v", r)
 	}
 	file := client.FileOf("results.png", picture(t, 31, 5))
-	batch, err := c.CreateUploads(t.Context(),
-		client.CreateUploadsInput{Files: []client.UploadFile{{SHA256: file.SHA256, SizeBytes: file.Size}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	job, err := c.GetJob(t.Context(), client.GetJobInput{JobID: batch.Data.JobID})
-	if err != nil {
-		t.Fatal(err)
-	}
+	batch := must.Get(c.CreateUploads(t.Context(),
+		client.CreateUploadsInput{Files: []client.UploadFile{{SHA256: file.SHA256, SizeBytes: file.Size}}}))(t)
+	job := must.Get(c.GetJob(t.Context(), client.GetJobInput{JobID: batch.Data.JobID}))(t)
 	if r := strictly[client.UploadResult](t, job.Data.Result); len(r.Files) != 1 || r.Files[0].State != client.UploadStateWaiting {
 		t.Errorf("%+v", r)
 	}
 	imported, err := json.Marshal(media.ImportResult{Media: media.Ref{ID: 7}, Already: true}) // no public address is there to import from
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	if r := strictly[client.ImportResult](t, imported); r.Media.ID != 7 || !r.AlreadyInLibrary {
 		t.Errorf("%+v", r)
 	}
@@ -99,50 +79,44 @@ func TestAnswersAreKnown(t *testing.T) {
 	g := quickstart(t)
 	c := g.client(t)
 	me, err := c.GetIdentity(t.Context())
-	known(t, me, err)
+	checkMembers(t, me, err)
 	credits, err := c.GetCredits(t.Context())
-	known(t, credits, err)
+	checkMembers(t, credits, err)
 	limits, err := c.GetLimits(t.Context())
-	known(t, limits, err)
+	checkMembers(t, limits, err)
 	voices, err := c.ListBrandVoices(t.Context())
-	known(t, voices, err)
+	checkMembers(t, voices, err)
 	lists, err := c.ListHashtagLists(t.Context(), client.ListHashtagListsInput{})
-	known(t, lists, err)
+	checkMembers(t, lists, err)
 	list, err := c.GetHashtagList(t.Context(), client.GetHashtagListInput{ListID: lists.Data.HashtagLists[0].ID})
-	known(t, list, err)
+	checkMembers(t, list, err)
 	library, err := c.ListMedia(t.Context(), client.ListMediaInput{})
-	known(t, library, err)
+	checkMembers(t, library, err)
 	accounts, err := c.ListSocialAccounts(t.Context(), client.ListSocialAccountsInput{})
-	known(t, accounts, err)
+	checkMembers(t, accounts, err)
 	analytics, err := c.GetAccountAnalytics(t.Context(), client.GetAccountAnalyticsInput{AccountID: 1})
-	known(t, analytics, err)
+	checkMembers(t, analytics, err)
 	reports, err := c.ListReports(t.Context(), client.ListReportsInput{Status: client.ReportStatusReady})
-	known(t, reports, err)
+	checkMembers(t, reports, err)
 	r := reports.Data.Reports[0]
 	report, err := c.GetReport(t.Context(), client.GetReportInput{Type: r.Kind, ID: r.ID})
-	known(t, report, err)
+	checkMembers(t, report, err)
 	sections, err := c.GetReport(t.Context(), client.GetReportInput{Type: r.Kind, ID: r.ID, Sections: report.Data.SectionsAvailable})
-	known(t, sections, err)
+	checkMembers(t, sections, err)
 	for post, err := range c.ListPostsAll(t.Context(), client.ListPostsInput{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		full, err := c.GetPost(t.Context(), client.GetPostInput{ID: post.ID})
-		known(t, full, err)
+		checkMembers(t, full, err)
 		found, err := c.ValidatePost(t.Context(), client.ValidatePostInput{PostID: post.ID})
-		known(t, found, err)
+		checkMembers(t, found, err)
 	}
 }
 
-// known fails where an answer has a member that its type would drop.
-func known[T any](t *testing.T, a *client.Answer[T], err error) {
+// checkMembers fails where an answer has a member that its type would drop.
+func checkMembers[T any](t *testing.T, a *client.Answer[T], err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	var whole struct{ Data json.RawMessage }
-	if err := json.Unmarshal(a.Raw, &whole); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal(a.Raw, &whole))
 	strictly[T](t, whole.Data)
 }

@@ -49,7 +49,7 @@ func TestTypeScript(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if n := g.held(t, "typed-once"); n != 1 {
+	if n := g.countPosts(t, "typed-once"); n != 1 {
 		t.Errorf("the networks hold the post %d times", n)
 	}
 }

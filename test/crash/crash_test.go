@@ -20,15 +20,17 @@ import (
 	"pressroom/internal/auth/tokencrypt"
 	"pressroom/internal/core/plan"
 	"pressroom/internal/testkit"
+	_ "pressroom/internal/testkit/fixture" // creates the tables that a server adds
+	"pressroom/internal/testkit/must"
 	"pressroom/internal/testkit/pds"
-	_ "pressroom/internal/testkit/whole"
+	"pressroom/internal/testkit/program"
 )
 
 // within is how long everything may take from the kill to the end: no account is stuck for longer.
 const within = 60 * time.Second
 
-// castle is what all runs share: the program and the network's account.
-type castle struct {
+// env is what all runs share: the program and the network's account.
+type env struct {
 	binary, sealingKey string
 	blobs              string // the store of files
 	terms              string // a file of terms under which one may ask all the time
@@ -50,7 +52,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
 	}
-	c := newCastle(t)
+	c := newEnv(t)
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		s := c.seed(t, url)
 		plans := [][]string{}
@@ -80,28 +82,21 @@ func TestKilledAtEveryStep(t *testing.T) {
 	})
 }
 
-func newCastle(t *testing.T) *castle {
+func newEnv(t *testing.T) *env {
 	t.Helper()
 	server := pds.Start(t)
-	key, err := tokencrypt.NewKey()
-	if err != nil {
-		t.Fatal(err)
+	key := must.Get(tokencrypt.NewKey())(t)
+	c := &env{
+		binary: program.Build(t, program.Pressroom, program.CrashPoints), sealingKey: key, blobs: testkit.Blobs(t), server: server,
+		terms: filepath.Join(t.TempDir(), "terms.json"),
 	}
-	c := &castle{
-		binary: build(t), sealingKey: key, blobs: testkit.Blobs(t), server: server, terms: filepath.Join(t.TempDir(), "terms.json"),
-	}
-	raw, err := json.Marshal(plan.Default().ScaleRates(1000))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(c.terms, raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(plan.Default().ScaleRates(1000)))(t)
+	must.NoError(t, os.WriteFile(c.terms, raw, 0o600))
 	c.handle, c.did, c.password = server.NewAccount(t)
 	return c
 }
 
-func (c *castle) seed(t *testing.T, url string) seeded {
+func (c *env) seed(t *testing.T, url string) seeded {
 	t.Helper()
 	owner := c.admin(t, url, "", "people", "add", "--name", "Ada", "--email", "ada@example.com")
 	team := c.admin(t, url, "", "teams", "add", "--name", "Harbour", "--owner", fmt.Sprint(owner["id"]))
@@ -112,16 +107,11 @@ func (c *castle) seed(t *testing.T, url string) seeded {
 }
 
 // points lists the steps of a publication by letting one run through.
-func (c *castle) points(t *testing.T, s seeded, scheduled bool) []string {
+func (c *env) points(t *testing.T, s seeded, scheduled bool) []string {
 	t.Helper()
 	trace := filepath.Join(t.TempDir(), "trace")
-	if err := c.run(t, s, "trace", nil, trace, scheduled); err != nil {
-		t.Fatal(err)
-	}
-	raw, err := os.ReadFile(trace)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.run(t, s, "trace", nil, trace, scheduled))
+	raw := must.Get(os.ReadFile(trace))(t)
 	seen, points := map[string]int{}, []string{}
 	for name := range strings.Lines(string(raw)) {
 		name = strings.TrimSpace(name)
@@ -147,7 +137,7 @@ func (c *castle) points(t *testing.T, s seeded, scheduled bool) []string {
 }
 
 // storm runs every plan, some at a time: most of a run is waiting.
-func (c *castle) storm(t *testing.T, s seeded, plans [][]string, scheduled bool) {
+func (c *env) storm(t *testing.T, s seeded, plans [][]string, scheduled bool) {
 	t.Helper()
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, 6)
@@ -165,24 +155,24 @@ func (c *castle) storm(t *testing.T, s seeded, plans [][]string, scheduled bool)
 }
 
 // run publishes one post while the process is killed at each point of a plan in turn.
-func (c *castle) run(t *testing.T, s seeded, name string, plan []string, trace string, scheduled bool) error {
-	database, err := copyOf(t, s.url)
+func (c *env) run(t *testing.T, s seeded, name string, plan []string, trace string, scheduled bool) error {
+	database, err := testkit.Copy(t, s.url)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), within+10*time.Second)
 	defer cancel()
 	text := fmt.Sprintf("%s of %s on %s (scheduled: %t)", name, t.Name(), strings.Join(plan, ", "), scheduled)
-	story := &client{castle: c, seeded: s, text: text, id: fmt.Sprint(time.Now().UnixNano(), name), later: scheduled}
+	story := &client{env: c, seeded: s, text: text, id: fmt.Sprint(time.Now().UnixNano(), name), later: scheduled}
 	for _, at := range append(plan, "") {
 		p, err := c.launch(ctx, database, at, trace)
 		if err != nil {
 			return err
 		}
 		ended := story.tell(ctx, p)
-		p.kill()
+		p.Kill()
 		if at == "" && !ended {
-			return fmt.Errorf("the job did not end: %s\n%s", story.last, p.log.String())
+			return fmt.Errorf("the job did not end: %s\n%s", story.last, p.Log)
 		}
 	}
 	return story.check(t)
@@ -190,7 +180,7 @@ func (c *castle) run(t *testing.T, s seeded, name string, plan []string, trace s
 
 // client is a program that publishes a post and repeats each request until it is answered.
 type client struct {
-	*castle
+	*env
 	seeded
 	later     bool      // the post goes out at a time
 	at        time.Time // which, once it is chosen
@@ -226,8 +216,8 @@ func (k *client) tell(ctx context.Context, p *process) bool {
 	})
 }
 
-// upload brings the post's picture into the library: the batch is asked for with one key all the time, so that a
-// repeat tells whether the file has arrived, and where it goes where it has not.
+// upload adds the post's picture to the library and returns its id, or 0. It opens the batch with the same idempotency
+// key each time, so that a repeat shows whether the file has arrived and where to send it.
 func (k *client) upload(ctx context.Context, p *process) int64 {
 	raw := picture(k.text)
 	file := map[string]any{"sha256": fmt.Sprintf("%x", sha256.Sum256(raw)), "size_bytes": len(raw), "mime_type": "image/png"}
@@ -254,7 +244,7 @@ func (k *client) upload(ctx context.Context, p *process) int64 {
 	return link.Data.Upload.Uploads[0].MediaID
 }
 
-// picture is a small image of its own for each story.
+// picture returns a small image of its own for each story.
 func picture(text string) []byte {
 	sum := sha256.Sum256([]byte(text))
 	img := image.NewNRGBA(image.Rect(0, 0, 16, 16))
@@ -281,7 +271,7 @@ func (k *client) schedule(ctx context.Context, p *process) bool {
 	return status == http.StatusOK
 }
 
-// over tells whether a scheduled post has been released and has ended.
+// over reports whether a scheduled post has been released and has ended.
 func (k *client) over(ctx context.Context, p *process) bool {
 	_, body, err := p.call(ctx, k.key, "GET", "/posts/"+k.post, nil, "")
 	k.last = fmt.Sprint(body, err)

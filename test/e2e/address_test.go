@@ -9,17 +9,18 @@ import (
 	"testing"
 
 	"pressroom/internal/auth/apikey"
+	"pressroom/internal/testkit/must"
 )
 
-// callers are who an address is asked as.
-func callers(w *world) map[string]http.Header {
+// callers returns the headers of each kind of caller.
+func callers(w *env) map[string]http.Header {
 	return map[string]http.Header{"the right key": bearer(full(w)), "a wrong key": bearer(apikey.New(apikey.APIKey)), "no key": {}}
 }
 
-// An address that is none is the same answer for everybody, before anything else is looked at.
+// An unknown address gets the same response for everybody, before any other check.
 func TestAddresses(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		id := w.draft("a draft")
 		first := w.raw(http.MethodGet, w.base+"/nowhere", nil, nil)
 		first.mustRefuse(t, http.StatusNotFound, "endpoint_not_found", "")
@@ -51,7 +52,7 @@ func TestAddresses(t *testing.T) {
 // Every address says which methods it has, the same to everybody.
 func TestMethods(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(_ *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(_ *testing.T, w *env) {
 		declared := map[string][]string{"/openapi.json": {"GET"}}
 		names := regexp.MustCompile(`\{[a-z_]+\}`)
 		for _, op := range w.Registry().All() {
@@ -78,7 +79,7 @@ func TestMethods(t *testing.T) {
 	})
 }
 
-func (w *world) mustNotAllow(method, path string, has []string) {
+func (w *env) mustNotAllow(method, path string, has []string) {
 	w.t.Helper()
 	var first answer
 	for name, header := range callers(w) {
@@ -106,7 +107,7 @@ func (w *world) mustNotAllow(method, path string, has []string) {
 // A colon may be escaped: so are the addresses of jobs that answers give.
 func TestJobAddress(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		started := w.full("publish_post", map[string]any{"post_id": w.draft("a post")})
 		job := started.text("data.job_id")
 		location := started.header.Get("Location")
@@ -127,7 +128,7 @@ func TestJobAddress(t *testing.T) {
 // The description needs no key and may be cached.
 func TestDescription(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		first := w.raw(http.MethodGet, w.base+"/openapi.json", nil, nil)
 		first.mustBe(t, http.StatusOK)
 		etag := first.header.Get("ETag")
@@ -135,8 +136,7 @@ func TestDescription(t *testing.T) {
 			first.header.Get("Content-Type") != "application/json" {
 			t.Errorf("headers: %v", first.header)
 		}
-		golden, err := os.ReadFile("../../api/openapi.json")
-		must(t, err)
+		golden := must.Get(os.ReadFile("../../api/openapi.json"))(t)
 		if served := regexp.MustCompile(`"url":"[^"]*/api/v1"`); served.ReplaceAllString(squeeze(string(first.raw)),
 			"") != served.ReplaceAllString(squeeze(string(golden)), "") {
 			t.Error("it is not api/openapi.json")

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"pressroom/internal/testkit/must"
 	"strings"
 	"testing"
 	"time"
@@ -17,12 +18,11 @@ type browsed struct {
 	text   string
 }
 
-func (w *world) browses(resp *http.Response, err error) browsed {
+func (w *env) browses(resp *http.Response, err error) browsed {
 	w.t.Helper()
-	must(w.t, err)
+	must.NoError(w.t, err)
 	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
-	must(w.t, err)
+	raw := must.Get(io.ReadAll(resp.Body))(w.t)
 	return browsed{w.t, resp.StatusCode, resp.Header.Get("Content-Type"), string(raw)}
 }
 
@@ -38,11 +38,10 @@ func (b browsed) mustShow(texts ...string) {
 // A client approves by the link alone, and what was withheld goes out.
 func TestClientApproves(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		shots(1)(w)
-		id := w.full("create_post", toFirst(merged(w.showing("0"), map[string]any{"caption": "for the client"}))(w)).text("data.id")
-		link, err := w.Approvals.RequestApproval(t.Context(), w.owner, id)
-		must(t, err)
+		id := w.full("create_post", toFirst(mergeArgs(w.showing("0"), map[string]any{"caption": "for the client"}))(w)).text("data.id")
+		link := must.Get(w.Approvals.RequestApproval(t.Context(), w.owner, id))(t)
 		w.browses(client.Get(link)).mustShow("for the client", "/media/"+w.its("0"))
 		if picture := w.browses(client.Get(link + "/media/" + w.its("0"))); picture.status != http.StatusOK ||
 			!strings.HasPrefix(picture.kind, "image/") {
@@ -55,7 +54,7 @@ func TestClientApproves(t *testing.T) {
 		w.full("schedule_post", when)
 		w.due(id)
 		w.until("the post to go out", func() bool { return w.post(id).text("data.status") == "published" })
-		if held := w.held("for the client"); len(held) != 1 {
+		if held := w.accountsWith("for the client"); len(held) != 1 {
 			t.Errorf("held %v", held)
 		}
 	})
@@ -64,10 +63,9 @@ func TestClientApproves(t *testing.T) {
 // What a client says to a rejection is told with the post as a stranger's text, until the team changes the post.
 func TestClientRejects(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		id := w.full("create_post", toFirst(map[string]any{"caption": "for the client"})(w)).text("data.id")
-		link, err := w.Approvals.RequestApproval(t.Context(), w.owner, id)
-		must(t, err)
+		link := must.Get(w.Approvals.RequestApproval(t.Context(), w.owner, id))(t)
 		w.browses(client.PostForm(link,
 			url.Values{"decision": {"reject"}, "round": {"1"}, "name": {"Cleo"}, "comment": {"Not this picture."}})).mustShow("Rejected by")
 		told := w.post(id)

@@ -66,7 +66,7 @@ func (x taken) add(schema map[string]any) {
 // description. Only the Idempotency-Key has a description of its own, because REST takes it as a header.
 func TestToolsTakeTheArgumentsOfREST(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{}, func(t *testing.T, w *world) {
+	withEnv(t, options{}, func(t *testing.T, w *env) {
 		described := map[string]map[string]any{}
 		paths, _ := w.raw(http.MethodGet, w.base+"/openapi.json", nil, nil).at("paths").(map[string]any)
 		for _, methods := range paths {
@@ -101,7 +101,7 @@ func TestToolsTakeTheArgumentsOfREST(t *testing.T) {
 // A number that no address can hold is refused by a tool before anything is looked for.
 func TestIDsBelowZero(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		var checked []string
 		for _, op := range w.Registry().All() {
 			for _, name := range op.InPath {

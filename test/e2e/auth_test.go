@@ -11,9 +11,10 @@ import (
 
 	"pressroom/internal/auth/apikey"
 	"pressroom/internal/core/access"
+	"pressroom/internal/testkit/must"
 )
 
-// steady is all of an answer that may not differ between two that have to be the same: status, body and every
+// steady returns all of an answer that may not differ between two that have to be the same: status, body and every
 // header but those of the one request, and of how many came before.
 func steady(a answer) string {
 	lines := []string{}
@@ -26,12 +27,12 @@ func steady(a answer) string {
 	return fmt.Sprintf("%d\n%s\n\n%s", a.status, strings.Join(lines, "\n"), a.raw)
 }
 
-// Whatever is wrong with a credential, the answer is the same, byte for byte.
+// The response to every invalid credential is the same, byte for byte.
 func TestEveryFailedAuthenticationIsTheSame(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		revoked, revokedKey := w.newKey(w.team, access.Full, time.Time{})
-		must(t, w.Teams.RevokeKey(t.Context(), revoked))
+		must.NoError(t, w.Teams.RevokeKey(t.Context(), revoked))
 		_, expiredKey := w.newKey(w.team, access.Full, time.Now().Add(-time.Hour))
 		key := full(w)
 		first := w.raw(http.MethodGet, w.base+"/me", nil, nil)
@@ -48,7 +49,7 @@ func TestEveryFailedAuthenticationIsTheSame(t *testing.T) {
 		for name, values := range map[string][]string{
 			"empty": {""}, "the scheme alone": {"Bearer"}, "nothing behind the scheme": {"Bearer "}, "no scheme": {key},
 			"another scheme": {"Basic " + key},
-			"mistyped":       {"Bearer " + mistyped(key)}, "cut short": {"Bearer " + key[:len(key)-1]}, "too long": {"Bearer " + key + "a"},
+			"mistyped":       {"Bearer " + withTypo(key)}, "cut short": {"Bearer " + key[:len(key)-1]}, "too long": {"Bearer " + key + "a"},
 			"in capitals": {"Bearer " + strings.ToUpper(key)}, "two keys": {"Bearer " + key + " " + key},
 			"two headers":      {"Bearer " + key, "Bearer " + key},
 			"never made":       {"Bearer " + apikey.New(apikey.APIKey)},
@@ -80,7 +81,7 @@ func TestEveryFailedAuthenticationIsTheSame(t *testing.T) {
 // Repeating one wrong key is slowed down, on both edges together, and nobody else is.
 func TestRepeatedWrongKeyIsSlowedDown(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		for _, wrong := range []string{apikey.New(apikey.APIKey), "no key at all"} {
 			refusals := map[int]int{}
 			var slowed answer

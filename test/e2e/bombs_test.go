@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// pngChunk is a chunk of PNG with its checksum.
+// pngChunk returns a chunk of PNG with its checksum.
 func pngChunk(kind string, content []byte) []byte {
 	body := append([]byte(kind), content...)
 	out := binary.BigEndian.AppendUint32(nil, uint32(len(content)))
@@ -33,7 +33,7 @@ func boxes(kind string, deep int, within []byte) []byte {
 	return append(out, within...)
 }
 
-// bombs are small files that say that they are large, or never end.
+// bombs returns small files that claim to be large or endless.
 func bombs() map[string][]byte {
 	mp4 := append(boxes("ftyp", 1, []byte("isom\x00\x00\x02\x00isomavc1mp41")), boxes("mdat", 1, make([]byte, 64))...)
 	large := make([]byte, 16)
@@ -73,12 +73,12 @@ func bombs() map[string][]byte {
 // A file that says of itself that it is huge is refused for it, in no time, and the link stays good for the right one.
 func TestBombs(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		pixel := aPNG("pixel.png")
 		for name, content := range bombs() {
 			f := pixel
 			f.bytes = content
-			_, to := w.opened(f)
+			_, to := w.openUpload(f)
 			began := time.Now()
 			got := w.put(to, f)
 			if got.status != http.StatusUnprocessableEntity || got.code() != "validation_failed" {

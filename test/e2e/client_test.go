@@ -17,6 +17,7 @@ import (
 
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
+	"pressroom/internal/testkit/must"
 )
 
 // answer is what came back, from either edge.
@@ -60,7 +61,7 @@ func (a answer) text(path string) string {
 	return fmt.Sprint(a.at(path))
 }
 
-// number is an integer at a path; -1 where there is none.
+// number returns the integer at a path, or -1.
 func (a answer) number(path string) int64 {
 	if n, ok := a.at(path).(float64); ok {
 		return int64(n)
@@ -82,15 +83,14 @@ var client = &http.Client{
 }
 
 // raw sends one request exactly as it is given. Every answer has to keep the rules that all of them keep.
-func (w *world) raw(method, url string, header http.Header, body []byte) answer {
+func (w *env) raw(method, url string, header http.Header, body []byte) answer {
 	w.t.Helper()
-	got, err := w.try(method, url, header, body)
-	must(w.t, err)
+	got := must.Get(w.try(method, url, header, body))(w.t)
 	return got
 }
 
-// try is raw for goroutines beside the test's own, which must not end the test.
-func (w *world) try(method, url string, header http.Header, body []byte) (answer, error) {
+// try is raw for goroutines other than the test's, which must not end the test.
+func (w *env) try(method, url string, header http.Header, body []byte) (answer, error) {
 	req, err := http.NewRequestWithContext(w.t.Context(), method, url, bytes.NewReader(body))
 	if err != nil {
 		return answer{}, err
@@ -99,7 +99,7 @@ func (w *world) try(method, url string, header http.Header, body []byte) (answer
 	return w.send(req)
 }
 
-func (w *world) send(req *http.Request) (answer, error) {
+func (w *env) send(req *http.Request) (answer, error) {
 	resp, err := client.Do(req)
 	if err != nil {
 		return answer{}, err
@@ -115,19 +115,18 @@ func (w *world) send(req *http.Request) (answer, error) {
 }
 
 // rest makes a call by its operation's name and arguments over REST.
-func (w *world) rest(credential, tool string, args map[string]any, idem string) answer {
+func (w *env) rest(credential, tool string, args map[string]any, idem string) answer {
 	w.t.Helper()
 	return w.restAt(w.base, credential, tool, args, idem)
 }
 
-func (w *world) restAt(base, credential, tool string, args map[string]any, idem string) answer {
+func (w *env) restAt(base, credential, tool string, args map[string]any, idem string) answer {
 	w.t.Helper()
-	got, err := w.tryRest(base, credential, tool, args, idem)
-	must(w.t, err)
+	got := must.Get(w.tryRest(base, credential, tool, args, idem))(w.t)
 	return got
 }
 
-func (w *world) tryRest(base, credential, tool string, args map[string]any, idem string) (answer, error) {
+func (w *env) tryRest(base, credential, tool string, args map[string]any, idem string) (answer, error) {
 	op := w.Registry().Tool(tool)
 	if op == nil {
 		return answer{}, fmt.Errorf("no operation %s", tool)
@@ -158,7 +157,7 @@ func bearer(credential string) http.Header {
 	return http.Header{"Authorization": {"Bearer " + credential}}
 }
 
-// address fills an operation's path and gives the arguments that are left.
+// address fills an operation's path and returns the arguments that are left.
 func address(op *operation.Operation, args map[string]any) (string, map[string]any) {
 	path, rest := op.Path, map[string]any{}
 	for name, value := range args {
@@ -184,18 +183,17 @@ func query(args map[string]any) string {
 }
 
 // tool makes the same call as an assistant does.
-func (w *world) tool(credential, tool string, args map[string]any, idem string) answer {
+func (w *env) tool(credential, tool string, args map[string]any, idem string) answer {
 	w.t.Helper()
 	if idem != "" {
-		args = merged(args, map[string]any{"idempotency_key": idem})
+		args = mergeArgs(args, map[string]any{"idempotency_key": idem})
 	}
-	body, err := json.Marshal(args)
-	must(w.t, err)
+	body := must.Get(json.Marshal(args))(w.t)
 	return w.toolVerbatim(credential, tool, string(body))
 }
 
 // toolVerbatim makes a tool call with arguments that are JSON already, or something near it.
-func (w *world) toolVerbatim(credential, tool, arguments string) answer {
+func (w *env) toolVerbatim(credential, tool, arguments string) answer {
 	w.t.Helper()
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool, arguments)
 	header := bearer(credential)
@@ -207,7 +205,7 @@ func (w *world) toolVerbatim(credential, tool, arguments string) answer {
 
 // toolAnswer takes the answer out of its envelope. A success holds it as an object, and as texts in blocks: a sentence,
 // the answer without what others wrote, and that in a block of its own. A refusal is a sentence and a text.
-func (w *world) toolAnswer(tool string, got answer) answer {
+func (w *env) toolAnswer(tool string, got answer) answer {
 	w.t.Helper()
 	if got.status != http.StatusOK {
 		return got
@@ -226,10 +224,9 @@ func (w *world) toolAnswer(tool string, got answer) answer {
 	}
 	w.mustHoldInBlocks(tool, got, len(blocks) == 3)
 	out.status = w.Registry().Tool(tool).Success
-	structured, err := json.Marshal(got.at("result.structuredContent"))
-	must(w.t, err)
+	structured := must.Get(json.Marshal(got.at("result.structuredContent")))(w.t)
 	out.raw, out.body = structured, nil
-	must(w.t, json.Unmarshal(structured, &out.body))
+	must.NoError(w.t, json.Unmarshal(structured, &out.body))
 	w.mustSetPlantedApart(out, func(what string, got any) {
 		w.t.Helper()
 		w.t.Errorf("%s answered %s: %v\n%s", tool, what, got, out.raw)
@@ -239,7 +236,7 @@ func (w *world) toolAnswer(tool string, got answer) answer {
 
 // mustHoldInBlocks holds the blocks of text against the object: what others wrote is in the last block alone, and all
 // blocks together are the whole.
-func (w *world) mustHoldInBlocks(tool string, got answer, quotes bool) {
+func (w *env) mustHoldInBlocks(tool string, got answer, quotes bool) {
 	w.t.Helper()
 	structured, _ := got.at("result.structuredContent").(map[string]any)
 	if _, has := structured["untrusted_content"]; has != quotes {
@@ -247,10 +244,10 @@ func (w *world) mustHoldInBlocks(tool string, got answer, quotes bool) {
 		return
 	}
 	together := map[string]any{}
-	must(w.t, json.Unmarshal([]byte(got.text("result.content.1.text")), &together))
+	must.NoError(w.t, json.Unmarshal([]byte(got.text("result.content.1.text")), &together))
 	if quotes {
 		_, apart, _ := strings.Cut(got.text("result.content.2.text"), "\n")
-		must(w.t, json.Unmarshal([]byte(apart), &together))
+		must.NoError(w.t, json.Unmarshal([]byte(apart), &together))
 		theirs, _ := structured["untrusted_content"].([]any)
 		for i := range theirs {
 			text := got.text(fmt.Sprintf("result.structuredContent.untrusted_content.%d.text", i))
@@ -265,7 +262,7 @@ func (w *world) mustHoldInBlocks(tool string, got answer, quotes bool) {
 }
 
 // full makes a call with the full key over REST that has to succeed.
-func (w *world) full(tool string, args map[string]any) answer {
+func (w *env) full(tool string, args map[string]any) answer {
 	w.t.Helper()
 	got := w.rest(w.keys[access.Full], tool, args, "")
 	if got.status >= 300 {
@@ -274,8 +271,8 @@ func (w *world) full(tool string, args map[string]any) answer {
 	return got
 }
 
-// draft makes a draft, to the first account where none is named, and gives its id.
-func (w *world) draft(caption string, accounts ...int64) string {
+// draft creates a draft for some accounts (by default the first) and returns its id.
+func (w *env) draft(caption string, accounts ...int64) string {
 	w.t.Helper()
 	if len(accounts) == 0 {
 		accounts = w.accounts[:1]
@@ -283,24 +280,24 @@ func (w *world) draft(caption string, accounts ...int64) string {
 	return w.full("create_post", map[string]any{"caption": caption, "account_ids": accounts}).text("data.id")
 }
 
-// scheduled makes a post that is scheduled in so long.
-func (w *world) scheduled(caption string, in time.Duration) string {
+// schedulePost makes a post that is scheduled in so long.
+func (w *env) schedulePost(caption string, in time.Duration) string {
 	w.t.Helper()
 	id := w.draft(caption)
 	w.full("schedule_post", map[string]any{"post_id": id, "scheduled_at": ahead(in)})
 	return id
 }
 
-// published makes a post that was handed over, and waits until that has ended.
-func (w *world) published(caption string, accounts ...int64) string {
+// publishPost makes a post that was handed over, and waits until that has ended.
+func (w *env) publishPost(caption string, accounts ...int64) string {
 	w.t.Helper()
 	id := w.draft(caption, accounts...)
 	w.publish(id)
 	return id
 }
 
-// finished follows a job to its end.
-func (w *world) finished(job string) answer {
+// awaitJob follows a job to its end.
+func (w *env) awaitJob(job string) answer {
 	w.t.Helper()
 	var got answer
 	w.until("job "+job+" to end", func() bool {
@@ -310,19 +307,19 @@ func (w *world) finished(job string) answer {
 	return got
 }
 
-// publish publishes a post and gives its finished job.
-func (w *world) publish(id string) answer {
+// publish publishes a post and returns its finished job.
+func (w *env) publish(id string) answer {
 	w.t.Helper()
-	return w.finished(w.full("publish_post", map[string]any{"post_id": id}).text("data.job_id"))
+	return w.awaitJob(w.full("publish_post", map[string]any{"post_id": id}).text("data.job_id"))
 }
 
-func (w *world) post(id string) answer {
+func (w *env) post(id string) answer {
 	w.t.Helper()
 	return w.full("get_post", map[string]any{"id": id})
 }
 
 // until waits for something that the program does by itself, for two minutes at most: the machine may be busy.
-func (w *world) until(what string, done func() bool) {
+func (w *env) until(what string, done func() bool) {
 	w.t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -336,14 +333,13 @@ func (w *world) until(what string, done func() bool) {
 	}
 }
 
-// held lists the accounts on which the sandbox networks hold a text that contains some words.
-func (w *world) held(words string) []string {
+// accountsWith lists the accounts on which the sandbox networks hold a text that contains some words.
+func (w *env) accountsWith(words string) []string {
 	w.t.Helper()
-	resp, err := client.Get(w.box.URL + "/held?contains=" + url.QueryEscape(words))
-	must(w.t, err)
+	resp := must.Get(client.Get(w.box.URL + "/held?contains=" + url.QueryEscape(words)))(w.t)
 	defer resp.Body.Close()
 	var got struct{ Posts []struct{ Account string } }
-	must(w.t, json.NewDecoder(resp.Body).Decode(&got))
+	must.NoError(w.t, json.NewDecoder(resp.Body).Decode(&got))
 	accounts := []string{}
 	for _, p := range got.Posts {
 		accounts = append(accounts, p.Account)
@@ -351,15 +347,15 @@ func (w *world) held(words string) []string {
 	return accounts
 }
 
-// begun is when the tests began. Times to come are counted from it, so that two worlds send the same ones.
+// begun is when the tests began. Times to come are counted from it, so that two environments send the same ones.
 var begun = time.Now().UTC().Truncate(time.Minute)
 
-// ahead is a time to come, as text.
+// ahead returns a future time as text.
 func ahead(d time.Duration) string { return begun.Add(d).Format(time.RFC3339) }
 
 func (a answer) mustRefuse(t *testing.T, status int, code, reason string) {
 	t.Helper()
-	met(code, reason)
+	recordReason(code, reason)
 	if a.status != status || a.code() != code || a.text("context.reason") != reason {
 		t.Errorf("got %d %s %s, want %d %s %s: %s", a.status, a.code(), a.text("context.reason"), status, code, reason, a.raw)
 	}
@@ -382,7 +378,7 @@ func (a answer) mustHold(t *testing.T, want map[string]any) {
 	}
 }
 
-// plain is a value as text, a large number without an exponent.
+// plain returns a value as text, without exponents.
 func plain(value any) string {
 	if n, ok := value.(float64); ok {
 		return strconv.FormatFloat(n, 'f', -1, 64)
@@ -392,8 +388,8 @@ func plain(value any) string {
 
 func number(n int64) string { return fmt.Sprint(n) }
 
-// merged is some arguments with more, or with others in their place.
-func merged(args, more map[string]any) map[string]any {
+// mergeArgs returns arguments with additions and replacements.
+func mergeArgs(args, more map[string]any) map[string]any {
 	out := map[string]any{}
 	maps.Copy(out, args)
 	maps.Copy(out, more)

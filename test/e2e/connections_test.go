@@ -16,6 +16,7 @@ import (
 	"pressroom/internal/core/plan"
 	"pressroom/internal/domain/team"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // connection is an assistant that a person of the team has let in.
@@ -25,39 +26,34 @@ type connection struct {
 	person int64
 }
 
-// connected lets an assistant in for a person of a role: the owner, or somebody new.
-func (w *world) connected(role access.Role, may ...access.Capability) connection {
+// connectAssistant lets an assistant in for a person of a role: the owner, or somebody new.
+func (w *env) connectAssistant(role access.Role, may ...access.Capability) connection {
 	w.t.Helper()
 	ctx, c := w.t.Context(), connection{person: w.owner}
 	if role != access.Owner {
-		p, err := w.Teams.AddPerson(ctx, "Cleo Marsh", fmt.Sprintf("cleo%d@harbour.example", w.people.Add(1)), "")
-		must(w.t, err)
-		must(w.t, w.Teams.SetMember(ctx, w.team, p.ID, role))
+		p := must.Get(w.Teams.AddPerson(ctx, "Cleo Marsh", fmt.Sprintf("cleo%d@harbour.example", w.people.Add(1)), ""))(w.t)
+		must.NoError(w.t, w.Teams.SetMember(ctx, w.team, p.ID, role))
 		c.person = p.ID
 	}
 	const back = "http://127.0.0.1/back"
 	program, err := w.OAuth.Register(ctx, fmt.Sprint("test ", w.people.Add(1)),
 		oauth.Registration{Name: "Harbour helper", Redirects: []string{back}})
-	must(w.t, err)
+	must.NoError(w.t, err)
 	verifier := oauth2.GenerateVerifier()
-	asked, err := w.OAuth.ParseRequest(ctx, "test", url.Values{
+	asked := must.Get(w.OAuth.ParseRequest(ctx, "test", url.Values{
 		"client_id": {program.ID}, "redirect_uri": {back}, "response_type": {"code"}, "scope": {"read write publish spend"},
 		"code_challenge": {oauth2.S256ChallengeFromVerifier(verifier)}, "code_challenge_method": {"S256"},
-	})
-	must(w.t, err)
-	to, err := w.OAuth.Allow(ctx, asked, oauth.Consent{Team: w.team, Person: c.person, Capabilities: may})
-	must(w.t, err)
-	came, err := url.Parse(to)
-	must(w.t, err)
-	got, err := w.OAuth.Exchange(ctx, program.ID,
+	}))(w.t)
+	to := must.Get(w.OAuth.Allow(ctx, asked, oauth.Consent{Team: w.team, Person: c.person, Capabilities: may}))(w.t)
+	came := must.Get(url.Parse(to))(w.t)
+	got := must.Get(w.OAuth.Exchange(ctx, program.ID,
 		url.Values{
 			"grant_type": {"authorization_code"}, "code": {came.Query().Get("code")}, "redirect_uri": {back}, "code_verifier": {verifier},
-		})
-	must(w.t, err)
+		}))(w.t)
 	c.token = got.Access
 	var found bool
 	c.id, _, found, err = w.OAuth.Connection(ctx, c.token)
-	must(w.t, err)
+	must.NoError(w.t, err)
 	if !found {
 		w.t.Fatal("the token is nobody's")
 	}
@@ -65,7 +61,7 @@ func (w *world) connected(role access.Role, may ...access.Capability) connection
 }
 
 // calls makes a call of an operation as the connection's assistant.
-func (w *world) calls(c connection, op *operation.Operation) answer {
+func (w *env) calls(c connection, op *operation.Operation) answer {
 	w.t.Helper()
 	idem := ""
 	if !op.Reads() {
@@ -75,7 +71,7 @@ func (w *world) calls(c connection, op *operation.Operation) answer {
 }
 
 // mustRefuseAll checks that every operation, and what calls none, is refused by a code, and that nothing comes of it.
-func (w *world) mustRefuseAll(c connection, code string) {
+func (w *env) mustRefuseAll(c connection, code string) {
 	w.t.Helper()
 	before := w.footprint()
 	for _, op := range w.Registry().All() {
@@ -94,8 +90,8 @@ func (w *world) mustRefuseAll(c connection, code string) {
 func TestWhatConnectionsMay(t *testing.T) {
 	t.Parallel()
 	o := options{accounts: 1, extend: refreshing}
-	houses(t, o, func(t *testing.T, h *house) {
-		w := h.world(t, o)
+	withInstance(t, o, func(t *testing.T, h *instance) {
+		w := h.newEnv(t, o)
 		w.grant(100)
 		all := access.Capabilities()
 		for set := 1; set < 1<<len(all); set++ {
@@ -105,7 +101,7 @@ func TestWhatConnectionsMay(t *testing.T) {
 					may = append(may, c)
 				}
 			}
-			c := w.connected(access.Owner, may...)
+			c := w.connectAssistant(access.Owner, may...)
 			for _, op := range w.Registry().All() {
 				status, code := goesOn(op)
 				refusal := notAllowed(op, may)
@@ -115,7 +111,7 @@ func TestWhatConnectionsMay(t *testing.T) {
 				}
 				if refusal != "" {
 					status, code = http.StatusForbidden, refusal
-					met(code, "")
+					recordReason(code, "")
 				}
 				if got := w.calls(c, op); got.status != status || got.code() != code {
 					t.Errorf("%s by one that may %v: got %d %s, want %d %s", op.Tool, may, got.status, got.code(), status, code)
@@ -129,13 +125,13 @@ func TestWhatConnectionsMay(t *testing.T) {
 func TestGatesOfConnections(t *testing.T) {
 	t.Parallel()
 	o := options{accounts: 1, extend: refreshing}
-	houses(t, o, func(t *testing.T, h *house) {
+	withInstance(t, o, func(t *testing.T, h *instance) {
 		for _, g := range slices.Concat(teamGates(), pausesOf(team.ForKey), pausesOf(team.ForTeam), serviceGates()) {
-			w := h.world(t, o)
+			w := h.newEnv(t, o)
 			w.grant(100)
-			c := w.connected(access.Admin, access.Capabilities()...)
+			c := w.connectAssistant(access.Admin, access.Capabilities()...)
 			w.keyIDs = map[access.Level]int64{access.Full: c.id} // that is what is paused
-			must(t, g.closes(w))
+			must.NoError(t, g.closes(w))
 			if g.code != "" {
 				w.mustRefuseAll(c, g.code)
 			} else {
@@ -149,7 +145,7 @@ func TestGatesOfConnections(t *testing.T) {
 					}
 				}
 			}
-			must(t, g.opens(w))
+			must.NoError(t, g.opens(w))
 			w.tool(c.token, "list_posts", map[string]any{}, "").mustBe(t, http.StatusOK)
 		}
 	})
@@ -159,34 +155,34 @@ func TestGatesOfConnections(t *testing.T) {
 // is good, there are no new ones, and nothing brings the connection back. Others' go on.
 func TestConnectionsThatAreLost(t *testing.T) {
 	t.Parallel()
-	houses(t, options{accounts: 1}, func(t *testing.T, h *house) {
+	withInstance(t, options{accounts: 1}, func(t *testing.T, h *instance) {
 		for name, c := range map[string]struct {
-			loses func(w *world, c connection) error
+			loses func(w *env, c connection) error
 			code  string
 		}{
-			"the membership": {func(w *world, c connection) error {
+			"the membership": {func(w *env, c connection) error {
 				return w.Teams.RemoveMember(w.t.Context(), w.team, c.person)
 			}, "membership_lost"},
-			"the role": {func(w *world, c connection) error {
+			"the role": {func(w *env, c connection) error {
 				return w.Teams.SetMember(w.t.Context(), w.team, c.person, access.Viewer)
 			}, "role_lost"},
-			"the role, as a client": {func(w *world, c connection) error {
+			"the role, as a client": {func(w *env, c connection) error {
 				return w.Teams.SetMember(w.t.Context(), w.team, c.person, access.Client)
 			}, "role_lost"},
-			"the team": {func(w *world, c connection) error { return w.Erasure.Leave(w.t.Context(), c.person, w.team) }, "membership_lost"},
+			"the team": {func(w *env, c connection) error { return w.Erasure.Leave(w.t.Context(), c.person, w.team) }, "membership_lost"},
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				w := h.world(t, options{accounts: 1})
-				lost, other := w.connected(access.Editor, access.Read, access.Write), w.connected(access.Viewer, access.Read)
+				w := h.newEnv(t, options{accounts: 1})
+				lost, other := w.connectAssistant(access.Editor, access.Read, access.Write), w.connectAssistant(access.Viewer, access.Read)
 				w.tool(lost.token, "list_posts", map[string]any{}, "").mustBe(t, http.StatusOK)
-				must(t, c.loses(w, lost))
+				must.NoError(t, c.loses(w, lost))
 				w.until(c.code, func() bool { return w.tool(lost.token, "list_posts", map[string]any{}, "").status != http.StatusOK })
 				w.mustRefuseAll(lost, c.code)
 				w.tool(other.token, "list_posts", map[string]any{}, "").mustBe(t, http.StatusOK)
-				must(t, w.Teams.SetMember(t.Context(), w.team, lost.person, access.Admin))
+				must.NoError(t, w.Teams.SetMember(t.Context(), w.team, lost.person, access.Admin))
 				w.tool(lost.token, "list_posts", map[string]any{}, "").mustRefuse(t, http.StatusForbidden, c.code, "")
-				must(t, w.Teams.RevokeKey(t.Context(), lost.id))
+				must.NoError(t, w.Teams.RevokeKey(t.Context(), lost.id))
 				w.tool(lost.token, "list_posts", map[string]any{}, "").mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
 			})
 		}
@@ -196,10 +192,10 @@ func TestConnectionsThatAreLost(t *testing.T) {
 // Of a person whose account is deleted no token is left.
 func TestConnectionOfADeletedPerson(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
-		c := w.connected(access.Editor, access.Read)
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
+		c := w.connectAssistant(access.Editor, access.Read)
 		w.tool(c.token, "list_posts", map[string]any{}, "").mustBe(t, http.StatusOK)
-		must(t, w.Erasure.DeletePerson(t.Context(), c.person))
+		must.NoError(t, w.Erasure.DeletePerson(t.Context(), c.person))
 		w.mustSoon(func() bool {
 			return w.tool(c.token, "list_posts", map[string]any{}, "").status == http.StatusUnauthorized
 		})
@@ -210,13 +206,13 @@ func TestConnectionOfADeletedPerson(t *testing.T) {
 // role that can still publish, but not spend, takes the spending alone.
 func TestConnectionsOutliveOwnership(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *world) {
-		c := w.connected(access.Owner, access.Capabilities()...)
-		must(t, w.handOn())
+	withEnv(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *env) {
+		c := w.connectAssistant(access.Owner, access.Capabilities()...)
+		must.NoError(t, w.handOn())
 		w.tool(full(w), "get_identity", map[string]any{}, "").mustRefuse(t, http.StatusForbidden, "ownership_lost", "")
 		w.tool(c.token, "get_identity", map[string]any{}, "").
 			mustHold(t, map[string]any{"data.role": "admin", "data.capabilities": "[read write publish spend]"})
-		must(t, w.Teams.SetMember(t.Context(), w.team, c.person, access.Editor))
+		must.NoError(t, w.Teams.SetMember(t.Context(), w.team, c.person, access.Editor))
 		w.tool(c.token, "get_identity", map[string]any{}, "").
 			mustHold(t, map[string]any{"data.role": "editor", "data.key.level": "full", "data.capabilities": "[read write publish]"})
 		w.calls(c, w.Registry().Tool("refresh_standin")).mustRefuse(t, http.StatusForbidden, "spend_not_allowed", "")
@@ -227,7 +223,7 @@ func TestConnectionsOutliveOwnership(t *testing.T) {
 // answer leads to its own page, which an editor may open.
 func TestIdentityOfAConnection(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		for _, one := range []struct {
 			level access.Level
 			may   []access.Capability
@@ -238,7 +234,7 @@ func TestIdentityOfAConnection(t *testing.T) {
 			{access.Drafts, []access.Capability{access.Read, access.Write, access.Publish}},
 		} {
 			level, may := one.level, one.may
-			c := w.connected(access.Editor, may...)
+			c := w.connectAssistant(access.Editor, may...)
 			w.tool(c.token, "get_identity", map[string]any{}, "").mustHold(t, map[string]any{
 				"data.person.id": c.person, "data.person.name": "Cleo Marsh", "data.team.id": w.team, "data.role": "editor",
 				"data.key.id": c.id, "data.key.name": "Harbour helper", "data.key.level": string(level),
@@ -252,8 +248,8 @@ func TestIdentityOfAConnection(t *testing.T) {
 // A token opens no address but the tools': everywhere else it is answered, byte for byte, as a wrong key is.
 func TestTokensOpenNothingElse(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *world) {
-		c := w.connected(access.Owner, access.Capabilities()...)
+	withEnv(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *env) {
+		c := w.connectAssistant(access.Owner, access.Capabilities()...)
 		w.tool(c.token, "list_posts", map[string]any{}, "").mustBe(t, http.StatusOK) // so that it is remembered
 		for i, op := range w.Registry().All() {
 			idem := ""
@@ -270,7 +266,7 @@ func TestTokensOpenNothingElse(t *testing.T) {
 			}
 		}
 		pixel := aPNG("pixel.png")
-		_, to := w.opened(pixel)
+		_, to := w.openUpload(pixel)
 		to.authorization = "Bearer " + c.token
 		w.put(to, pixel).mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
 		w.until("the token to be slowed", func() bool { return w.rest(c.token, "list_posts", nil, "").code() == "rate_limited" })
@@ -281,15 +277,15 @@ func TestTokensOpenNothingElse(t *testing.T) {
 // A connection that another process ends or changes is over or changed within a second.
 func TestConnectionChangesHoldWithinASecond(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		elsewhere := team.New(testkit.Open(t, w.url, nil), nil, plan.Default())
-		c := w.connected(access.Admin, access.Read, access.Spend)
+		c := w.connectAssistant(access.Admin, access.Read, access.Spend)
 		w.tool(c.token, "get_credits", map[string]any{}, "").mustHold(t, map[string]any{"data.daily_limits.key": -1})
-		must(t, elsewhere.Admin(w.owner, w.team).LimitConnection(t.Context(), c.id, 7))
+		must.NoError(t, elsewhere.Admin(w.owner, w.team).LimitConnection(t.Context(), c.id, 7))
 		w.mustSoon(func() bool {
 			return w.tool(c.token, "get_credits", map[string]any{}, "").number("data.daily_limits.key") == 7
 		})
-		must(t, elsewhere.Admin(c.person, w.team).EndConnection(t.Context(), c.id))
+		must.NoError(t, elsewhere.Admin(c.person, w.team).EndConnection(t.Context(), c.id))
 		w.mustSoon(func() bool {
 			return w.tool(c.token, "get_credits", map[string]any{}, "").status == http.StatusUnauthorized
 		})
@@ -297,7 +293,7 @@ func TestConnectionChangesHoldWithinASecond(t *testing.T) {
 }
 
 // mustSoon waits for a change that was made just now; what is asked a second later has to know of it.
-func (w *world) mustSoon(holds func() bool) {
+func (w *env) mustSoon(holds func() bool) {
 	w.t.Helper()
 	changed := time.Now()
 	w.until("the change to hold", func() bool {
@@ -321,13 +317,13 @@ func few(t *plan.Terms) {
 // Idempotency-Keys, and upload batches. A connection beside it has its own of what is a key's, and shares the team's.
 func TestOneLimitForBothEdges(t *testing.T) {
 	t.Parallel()
-	metered(t, few, func(t *testing.T, w *world, _ *testkit.Clock) {
+	withLimits(t, few, func(t *testing.T, w *env, _ *testkit.Clock) {
 		w.grant(100)
-		c := w.connected(access.Owner, access.Capabilities()...)
+		c := w.connectAssistant(access.Owner, access.Capabilities()...)
 		draft := map[string]any{"caption": "a draft", "account_ids": w.accounts}
 		paid := of(aReport)(w)
 		key, value := w.newKey(w.team, access.Full, time.Time{})
-		must(t, w.Teams.SetKeyLimit(t.Context(), key, 2*refreshPrice))
+		must.NoError(t, w.Teams.SetKeyLimit(t.Context(), key, 2*refreshPrice))
 
 		// Credits: two refreshes are the key's whole day, one over each edge; the connection has none of its own so
 		// far.
@@ -342,12 +338,12 @@ func TestOneLimitForBothEdges(t *testing.T) {
 			mustHold(t, map[string]any{"billing.credits_charged": refreshPrice}) // its own first
 		w.tool(c.token, "get_credits", map[string]any{}, "").
 			mustHold(t, map[string]any{"data.used_today.keys_and_tools": 3 * refreshPrice, "data.daily_limits.key": -1})
-		must(t, w.Teams.SetKeyLimit(t.Context(), c.id, refreshPrice))
+		must.NoError(t, w.Teams.SetKeyLimit(t.Context(), c.id, refreshPrice))
 		w.tool(c.token, "refresh_standin", paid, "four").
 			mustHold(t, map[string]any{"code": "daily_credit_limit_reached", "context.scope": "connection"})
-		must(t, w.Teams.SetKeyLimit(t.Context(), c.id, plan.Unlimited))
+		must.NoError(t, w.Teams.SetKeyLimit(t.Context(), c.id, plan.Unlimited))
 		four := int64(4 * refreshPrice)
-		must(t, w.Teams.SetDailyCredits(t.Context(), w.team, &four))
+		must.NoError(t, w.Teams.SetDailyCredits(t.Context(), w.team, &four))
 		w.tool(c.token, "refresh_standin", paid, "five").mustBe(t, http.StatusOK)
 		for credential, call := range map[string]edgeCall{full(w): w.rest, c.token: w.tool} {
 			call(credential, "refresh_standin", paid, "six").
@@ -360,8 +356,8 @@ func TestOneLimitForBothEdges(t *testing.T) {
 		if own := w.tool(c.token, "create_post", draft, "a key"); own.status != http.StatusCreated || own.text("data.id") == made {
 			t.Errorf("a connection was given what a key made: %d %s", own.status, own.raw)
 		}
-		first := w.rest(value, "create_uploads", described(nil, aPNG("one.png")), "").text("data.job_id")
-		replacing := described(map[string]any{"replaces_batch": first}, aPNG("two.png"))
+		first := w.rest(value, "create_uploads", uploadArgs(nil, aPNG("one.png")), "").text("data.job_id")
+		replacing := uploadArgs(map[string]any{"replaces_batch": first}, aPNG("two.png"))
 		w.tool(c.token, "create_uploads", replacing, "").mustRefuse(t, http.StatusNotFound, "not_found", "")
 		w.tool(value, "create_uploads", replacing, "").mustBe(t, http.StatusCreated)
 		w.full("get_job", map[string]any{"job_id": first}).mustHold(t, map[string]any{"data.result.files.0.state": "replaced"})
@@ -372,19 +368,19 @@ func TestOneLimitForBothEdges(t *testing.T) {
 			mustStand(t, `"credential";q=40;w=400, "connection";q=12;w=120`, `"credential";r=39;t=10, "connection";r=11;t=10`)
 		w.tool(fresh, "create_post", draft, "").
 			mustStand(t, `"credential";q=40;w=400, "connection";q=12;w=120`, `"credential";r=38;t=20, "connection";r=10;t=20`)
-		own := w.connected(access.Owner, access.Capabilities()...)
+		own := w.connectAssistant(access.Owner, access.Capabilities()...)
 		w.tool(own.token, "create_post", draft, "").
 			mustStand(t, `"credential";q=40;w=400, "connection";q=12;w=120`, `"credential";r=39;t=10, "connection";r=11;t=10`)
 	})
 }
 
-// The day's free calls are the team's, whoever of its keys and connections makes them, and wherever.
+// The team's keys and connections share the day's free calls, on every node.
 func TestDailyCallsOfConnections(t *testing.T) {
 	t.Parallel()
-	metered(t, daily, func(t *testing.T, w *world, clock *testkit.Clock) {
+	withLimits(t, daily, func(t *testing.T, w *env, clock *testkit.Clock) {
 		clock.Advance(time.Date(2027, 3, 27, 22, 30, 0, 0, time.UTC).Sub(clock.Now())) // half an hour before the team's midnight
 		w.onPlan("few")
-		c, other := w.connected(access.Owner, access.Read), w.connected(access.Viewer, access.Read)
+		c, other := w.connectAssistant(access.Owner, access.Read), w.connectAssistant(access.Viewer, access.Read)
 		w.tool(c.token, "list_posts", map[string]any{}, "").mustBe(t, http.StatusOK)
 		w.mustLeave(2, "a connection's call")
 		w.tool(other.token, "list_media", map[string]any{}, "").mustBe(t, http.StatusOK)

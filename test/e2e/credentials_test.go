@@ -8,31 +8,32 @@ import (
 	"pressroom/internal/auth/apikey"
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
+	"pressroom/internal/testkit/must"
 )
 
 // ended are the ways in which a key, or an assistant's token, comes to be none.
-var ended = map[string]func(w *world) string{
-	"a key that was never made": func(*world) string { return apikey.New(apikey.APIKey) },
-	"an upload's secret":        func(*world) string { return apikey.New(apikey.Upload) },
-	"a key that was revoked": func(w *world) string {
+var ended = map[string]func(w *env) string{
+	"a key that was never made": func(*env) string { return apikey.New(apikey.APIKey) },
+	"an upload's secret":        func(*env) string { return apikey.New(apikey.Upload) },
+	"a key that was revoked": func(w *env) string {
 		id, key := w.newKey(w.team, access.Full, time.Time{})
 		w.rest(key, "get_identity", nil, "").mustBe(w.t, http.StatusOK) // so that it is remembered
-		must(w.t, w.Teams.RevokeKey(w.t.Context(), id))
+		must.NoError(w.t, w.Teams.RevokeKey(w.t.Context(), id))
 		return key
 	},
-	"a key that has expired": func(w *world) string {
+	"a key that has expired": func(w *env) string {
 		_, key := w.newKey(w.team, access.Full, time.Now().Add(-time.Second))
 		return key
 	},
-	"a connection that was ended": func(w *world) string {
-		c := w.connected(access.Admin, access.Capabilities()...)
-		must(w.t, w.Teams.RevokeKey(w.t.Context(), c.id))
+	"a connection that was ended": func(w *env) string {
+		c := w.connectAssistant(access.Admin, access.Capabilities()...)
+		must.NoError(w.t, w.Teams.RevokeKey(w.t.Context(), c.id))
 		return c.token
 	},
-	"a connection of a person who is gone": func(w *world) string {
-		c := w.connected(access.Editor, access.Read, access.Write)
+	"a connection of a person who is gone": func(w *env) string {
+		c := w.connectAssistant(access.Editor, access.Read, access.Write)
 		w.tool(c.token, "list_posts", map[string]any{}, "").mustBe(w.t, http.StatusOK)
-		must(w.t, w.Erasure.DeletePerson(w.t.Context(), c.person))
+		must.NoError(w.t, w.Erasure.DeletePerson(w.t.Context(), c.person))
 		w.until("the token to be nobody's", func() bool {
 			return w.tool(c.token, "list_posts", map[string]any{}, "").status == http.StatusUnauthorized
 		})
@@ -40,16 +41,16 @@ var ended = map[string]func(w *world) string{
 	},
 }
 
-// Whatever operation is asked for by what is no key any more, on either edge, is refused as by no key at all, and
-// nothing comes of it. What slows down whoever repeats a wrong key is met by few of them alike.
+// Every operation refuses an expired or revoked key on both edges as it refuses a missing one, and does nothing. Few of
+// these requests meet the limit on wrong keys.
 func TestEndedCredentialsAtEveryOperation(t *testing.T) {
 	t.Parallel()
 	o := options{accounts: 1, extend: refreshing}
-	houses(t, o, func(t *testing.T, h *house) {
+	withInstance(t, o, func(t *testing.T, h *instance) {
 		for name, end := range ended {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				w := h.world(t, o)
+				w := h.newEnv(t, o)
 				w.grant(100)
 				for i, op := range w.Registry().All() {
 					if i%4 == 0 { // another one, before what slows down the repeated is met
@@ -57,14 +58,14 @@ func TestEndedCredentialsAtEveryOperation(t *testing.T) {
 					}
 					w.mustNotBeLetIn(op, w.notes["credential"])
 				}
-				met("unauthorized", "")
+				recordReason("unauthorized", "")
 			})
 		}
 	})
 }
 
 // mustNotBeLetIn makes a call on both edges by what is no key.
-func (w *world) mustNotBeLetIn(op *operation.Operation, credential string) {
+func (w *env) mustNotBeLetIn(op *operation.Operation, credential string) {
 	w.t.Helper()
 	before, idem := w.footprint(), ""
 	if !op.Reads() {

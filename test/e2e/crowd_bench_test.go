@@ -26,7 +26,7 @@ const crowd = 100
 
 // serveOneProfile lets the source answer at once with the same figures for every profile: what makes them up would take
 // the processors away from what is measured.
-func (w *world) serveOneProfile(t *testing.T) {
+func (w *env) serveOneProfile(t *testing.T) {
 	t.Helper()
 	var pages sync.Map // by query
 	serve := func(rw http.ResponseWriter, r *http.Request) bool {
@@ -40,7 +40,7 @@ func (w *world) serveOneProfile(t *testing.T) {
 		if !known {
 			out := httptest.NewRecorder()
 			r.URL.Path = "/vendor/v1/instagram/profiles/crowd.1"
-			w.sandbox.Handler().ServeHTTP(out, r)
+			w.box.Handler().ServeHTTP(out, r)
 			kept, _ = pages.LoadOrStore(key, out.Body.Bytes())
 		}
 		rw.Header().Set("Content-Type", "application/json")
@@ -57,7 +57,7 @@ func readsBesideReports(b *testing.B) (time.Duration, time.Duration) {
 	done := testing.RunTests(func(string, string) (bool, error) {
 		return true, nil
 	}, []testing.InternalTest{{Name: "crowd", F: func(t *testing.T) {
-		worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 			w.grant(10_000)
 			w.draft("read me")
 			read := func(until func() bool) time.Duration {

@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/core/plan"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // daily are plans with few free calls a day, none, and any number of them.
@@ -24,19 +25,19 @@ func daily(t *plan.Terms) {
 }
 
 // onPlan puts the team on a plan.
-func (w *world) onPlan(plan string) {
+func (w *env) onPlan(plan string) {
 	w.t.Helper()
-	must(w.t, w.Teams.SetPlan(w.t.Context(), w.team, plan, time.Time{}))
+	must.NoError(w.t, w.Teams.SetPlan(w.t.Context(), w.team, plan, time.Time{}))
 }
 
-// left is how many free calls GET /limits says are left.
-func (w *world) left() int64 {
+// left returns the number of free calls left, from GET /limits.
+func (w *env) left() int64 {
 	w.t.Helper()
 	return w.full("get_limits", nil).number("data.free_calls_left_today")
 }
 
 // mustLeave checks how many free calls are left after something.
-func (w *world) mustLeave(n int64, what string) {
+func (w *env) mustLeave(n int64, what string) {
 	w.t.Helper()
 	if left := w.left(); left != n {
 		w.t.Errorf("%s: %d free calls are left, want %d", what, left, n)
@@ -56,7 +57,7 @@ func (a answer) mustBeUsedUp(t *testing.T, wait time.Duration) {
 // Of three free calls a day the fourth is refused until the team's midnight, over both edges and by every key.
 func TestDailyCalls(t *testing.T) {
 	t.Parallel()
-	metered(t, daily, func(t *testing.T, w *world, clock *testkit.Clock) {
+	withLimits(t, daily, func(t *testing.T, w *env, clock *testkit.Clock) {
 		clock.Advance(time.Date(2027, 3, 27, 22, 30, 0, 0, time.UTC).Sub(clock.Now())) // half an hour before the team's midnight
 		w.onPlan("few")
 		w.mustLeave(3, "a new day")
@@ -90,7 +91,7 @@ func TestDailyCalls(t *testing.T) {
 // What never counts: what tells of the key and its limits, refusals, repeats, and what was paid for.
 func TestWhichCallsCount(t *testing.T) {
 	t.Parallel()
-	metered(t, daily, func(t *testing.T, w *world, clock *testkit.Clock) {
+	withLimits(t, daily, func(t *testing.T, w *env, clock *testkit.Clock) {
 		clock.Advance(time.Date(2027, 3, 27, 12, 0, 0, 0, time.UTC).Sub(clock.Now()))
 		draft := w.draft("a draft")
 		w.rest(full(w), "create_post", toFirst(nil)(w), "a key")
@@ -146,12 +147,12 @@ func TestJobsAreAskedAboutFreely(t *testing.T) {
 	t.Parallel()
 	offered := ample()
 	daily(offered)
-	worlds(t, options{accounts: 1, terms: offered}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1, terms: offered}, func(t *testing.T, w *env) {
 		id := w.draft("asked about")
 		w.onPlan("few")
 		job := w.full("publish_post", map[string]any{"post_id": id}).text("data.job_id")
 		w.onPlan(dry)
-		w.finished(job).mustHold(t, map[string]any{"data.state": "succeeded"})
+		w.awaitJob(job).mustHold(t, map[string]any{"data.state": "succeeded"})
 		w.tool(full(w), "get_job", map[string]any{"job_id": job}, "").mustHold(t, map[string]any{"data.finished": true})
 		w.onPlan("few")
 		w.mustLeave(1, "asking about a job") // the draft and its publishing counted
@@ -161,7 +162,7 @@ func TestJobsAreAskedAboutFreely(t *testing.T) {
 // A plan may have no free calls, or any number.
 func TestDailyCallsOfPlans(t *testing.T) {
 	t.Parallel()
-	metered(t, daily, func(t *testing.T, w *world, _ *testkit.Clock) {
+	withLimits(t, daily, func(t *testing.T, w *env, _ *testkit.Clock) {
 		w.onPlan("endless")
 		w.mustLeave(-1, "a plan without a limit")
 		for range 5 {
@@ -187,9 +188,9 @@ func TestDailyCallsAreATeams(t *testing.T) {
 	t.Parallel()
 	offered := ample()
 	daily(offered)
-	houses(t, options{terms: offered}, func(t *testing.T, h *house) {
+	withInstance(t, options{terms: offered}, func(t *testing.T, h *instance) {
 		o := options{plan: "few", accounts: 1}
-		one, other := h.world(t, o), h.world(t, options{plan: "few", accounts: 1, zone: "Pacific/Auckland"})
+		one, other := h.newEnv(t, o), h.newEnv(t, options{plan: "few", accounts: 1, zone: "Pacific/Auckland"})
 		for range 3 {
 			one.full("list_posts", nil)
 		}
@@ -208,10 +209,10 @@ func TestDailyCallsAtOnce(t *testing.T) {
 	few.ID, few.FreeCallsPerDay = "ten", 10
 	offered.Plans = append(offered.Plans, few)
 	o := options{terms: offered, plan: "ten", accounts: 1}
-	houses(t, o, func(t *testing.T, h *house) {
+	withInstance(t, o, func(t *testing.T, h *instance) {
 		_, root := h.start(o, server.RoleAPI)
 		bases := []string{h.base, root + "/api/v1"}
-		w := h.world(t, o)
+		w := h.newEnv(t, o)
 		passed := 0
 		for _, got := range w.together(40, func(i int) (answer, error) {
 			return w.tryRest(bases[i%2], w.keys[access.Levels()[i%3]], "list_posts", nil, "")
@@ -238,7 +239,7 @@ func TestUsedUpSellsNothing(t *testing.T) {
 	t.Parallel()
 	offered := ample()
 	daily(offered)
-	worlds(t, options{accounts: 1, terms: offered, plan: dry}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1, terms: offered, plan: dry}, func(t *testing.T, w *env) {
 		got := w.rest(full(w), "list_posts", nil, "")
 		for _, word := range []string{"buy", "upgrade", "purchase"} {
 			if strings.Contains(strings.ToLower(string(got.raw)), word) {

@@ -8,15 +8,15 @@ import (
 	"testing"
 )
 
-// download asks for media of a profile and gives the finished job.
-func (w *world) download(more map[string]any) answer {
+// download asks for media of a profile and returns the finished job.
+func (w *env) download(more map[string]any) answer {
 	w.t.Helper()
 	got := w.rest(full(w), "download_profile_media", ofProfile(more)(w), number(w.people.Add(1)))
 	got.mustBe(w.t, http.StatusAccepted)
-	return w.finished(got.text("data.job_id"))
+	return w.awaitJob(got.text("data.job_id"))
 }
 
-// itemsOf are the ids that the network gave the items of a download.
+// itemsOf returns the ids that the network gave the items of a download.
 func (a answer) itemsOf() []string {
 	out := []string{}
 	for i := range a.list("data.result.items") {
@@ -29,20 +29,20 @@ func (a answer) itemsOf() []string {
 // cursor.
 func TestWhatProfilesHave(t *testing.T) {
 	t.Parallel()
-	houses(t, options{}, func(t *testing.T, h *house) {
+	withInstance(t, options{}, func(t *testing.T, h *instance) {
 		for platform, types := range map[string]map[string]bool{
 			"instagram": {"profile": true, "avatar": false, "posts": true, "reels": true, "stories": false, "highlights": false},
 			"tiktok":    {"profile": true, "avatar": false, "posts": true, "playlists": false},
 		} {
 			t.Run(platform, func(t *testing.T) {
 				t.Parallel()
-				w := h.world(t, options{accounts: 1})
+				w := h.newEnv(t, options{accounts: 1})
 				w.grant(1000)
 				for kind, pages := range types {
 					for n, call := range []edgeCall{w.rest, w.tool} {
 						got := call(full(w), "download_profile_media",
 							ofProfile(map[string]any{"platform": platform, "type": kind, "limit": 3})(w), fmt.Sprint(kind, n))
-						job := w.finished(got.text("data.job_id"))
+						job := w.awaitJob(got.text("data.job_id"))
 						job.mustHold(t,
 							map[string]any{
 								"data.type": "content_fetch", "data.state": "succeeded", "data.result.credits_charged": downloadPrice,
@@ -64,7 +64,7 @@ func TestWhatProfilesHave(t *testing.T) {
 // A cursor goes on where a finished fetch of the same profile left off, and nowhere else.
 func TestFurtherFetches(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		rich(w)
 		whole := w.download(map[string]any{"limit": 6}).itemsOf()
 		walked, first, cursor := []string{}, "", ""
@@ -83,10 +83,10 @@ func TestFurtherFetches(t *testing.T) {
 			t.Errorf("walked %v, want %v", walked, whole)
 		}
 		avatar, failed := w.download(map[string]any{"type": "avatar"}), w.download(map[string]any{"username": "missing.harbour"})
-		other := w.world(t, options{accounts: 1})
+		other := w.newEnv(t, options{accounts: 1})
 		rich(other)
 		for name, c := range map[string]struct {
-			by   *world
+			by   *env
 			more map[string]any
 		}{
 			"of another type":         {w, map[string]any{"cursor": first, "type": "reels"}},
@@ -117,10 +117,10 @@ func TestFurtherFetches(t *testing.T) {
 // Files of a profile go into the folder Downloads once, however often they are fetched.
 func TestSavingProfiles(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		rich(w)
 		first := w.download(map[string]any{"save_to_library": true})
-		used := w.used()
+		used := w.usedBytes()
 		again := w.download(map[string]any{"save_to_library": true, "limit": 3})
 		for i := range 2 {
 			path := fmt.Sprintf("data.result.items.%d.media_id", i)
@@ -128,8 +128,8 @@ func TestSavingProfiles(t *testing.T) {
 				t.Errorf("item %d: %s\n%s", i, first.raw, again.raw)
 			}
 		}
-		if n := w.count("media WHERE team_id = ?", w.team); n != 3 || used == 0 || w.used() <= used {
-			t.Errorf("%d items, %d bytes and then %d", n, used, w.used())
+		if n := w.count("media WHERE team_id = ?", w.team); n != 3 || used == 0 || w.usedBytes() <= used {
+			t.Errorf("%d items, %d bytes and then %d", n, used, w.usedBytes())
 		}
 		listed := w.full("list_media", map[string]any{"folder_id": w.folder("Downloads")})
 		if len(listed.list("data.media")) != 3 || len(listed.list("data.folders")) != 1 {
@@ -146,7 +146,7 @@ func TestProfileWithoutRoom(t *testing.T) {
 	p, _ := tight.Plan("agency")
 	p.ID, p.StorageBytes = "tight", 1
 	tight.Plans = append(tight.Plans, p)
-	worlds(t, options{accounts: 1, terms: tight, plan: "tight"}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1, terms: tight, plan: "tight"}, func(t *testing.T, w *env) {
 		rich(w)
 		job := w.download(map[string]any{"type": "avatar", "save_to_library": true})
 		job.mustHold(t,
@@ -164,7 +164,7 @@ func TestProfileWithoutRoom(t *testing.T) {
 // What a download found is read page by page, by the job's own cursors.
 func TestPagesOfADownload(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		rich(w)
 		job := w.download(map[string]any{"limit": 25})
 		args := map[string]any{"job_id": job.text("data.job_id"), "limit": 50}
@@ -175,13 +175,13 @@ func TestPagesOfADownload(t *testing.T) {
 		}
 		for _, call := range []edgeCall{w.rest, w.tool} {
 			for _, limit := range []int{7, 24, 25} {
-				if got := w.walk(call, "get_job", merged(args, map[string]any{"limit": limit}), "data.result.items",
+				if got := w.walk(call, "get_job", mergeArgs(args, map[string]any{"limit": limit}), "data.result.items",
 					"item", nil); !slices.Equal(got, whole.itemsOf()) {
 					t.Errorf("by %d: %v", limit, got)
 				}
 			}
 		}
-		page := w.full("get_job", merged(args, map[string]any{"limit": 2}))
+		page := w.full("get_job", mergeArgs(args, map[string]any{"limit": 2}))
 		page.mustHold(t,
 			map[string]any{"data.result.items.0.caption.untrusted": "u1", "untrusted_content.0.id": "u1", "untrusted_content.2": nil})
 		second := w.download(nil)
@@ -193,7 +193,7 @@ func TestPagesOfADownload(t *testing.T) {
 // A fetch that was refunded draws on the day's free calls, as what costs nothing does; one that was charged does not.
 func TestRefundedDownloadsCount(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(_ *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(_ *testing.T, w *env) {
 		rich(w)
 		before := w.left()
 		w.download(nil)
@@ -209,7 +209,7 @@ func TestRefundedDownloadsCount(t *testing.T) {
 // Without a source nothing can be fetched: nothing is charged, and the key is free.
 func TestDownloadWithoutASource(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1, unjoined: true}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1, unjoined: true}, func(t *testing.T, w *env) {
 		rich(w)
 		before := w.footprint()
 		for _, call := range []edgeCall{w.rest, w.tool} {
@@ -230,7 +230,7 @@ func TestDownloadWithoutASource(t *testing.T) {
 // What none of the joined sources ever tells is said to be so, and not that one should try again; it is refunded.
 func TestNeverOffered(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		rich(w)
 		never := func(rw http.ResponseWriter, r *http.Request) bool {
 			if !strings.HasPrefix(r.URL.Path, "/vendor/v1/instagram/") {
@@ -244,9 +244,9 @@ func TestNeverOffered(t *testing.T) {
 		report := func(more map[string]any) answer {
 			got := w.rest(full(w), "create_report", about(more)(w), number(w.people.Add(1)))
 			got.mustBe(t, http.StatusAccepted)
-			return w.finished(got.text("data.job_id"))
+			return w.awaitJob(got.text("data.job_id"))
 		}
-		searched := w.finished(w.rest(full(w), "search_hashtags", looksFor(nil)(w), "k").text("data.job_id"))
+		searched := w.awaitJob(w.rest(full(w), "search_hashtags", looksFor(nil)(w), "k").text("data.job_id"))
 		for name, job := range map[string]answer{
 			"a search": searched, "a download": w.download(map[string]any{"type": "stories"}), "a report": report(nil),
 			"a report of a hashtag": report(aHashtag),
@@ -265,22 +265,22 @@ func TestNeverOffered(t *testing.T) {
 func TestMediaJobsInFlight(t *testing.T) {
 	t.Parallel()
 	o := options{terms: places(1), accounts: 1}
-	houses(t, o, func(t *testing.T, h *house) {
-		w := h.world(t, o)
+	withInstance(t, o, func(t *testing.T, h *instance) {
+		w := h.newEnv(t, o)
 		rich(w)
-		w.opened(aPNG("waits.png"))
-		w.opened(aPNG("waits too.png"))
+		w.openUpload(aPNG("waits.png"))
+		w.openUpload(aPNG("waits too.png"))
 		slow := w.full("import_media", map[string]any{"url": h.public.URL + "/slow/a.png"}).text("data.job_id")
 		for _, call := range []edgeCall{w.rest, w.tool} {
 			call(full(w), "import_media", fromWeb("/files/b.png", nil)(w), "k").mustSlow(t, "jobs_in_flight", 5)
 			call(full(w), "download_profile_media", ofProfile(nil)(w), paying).mustSlow(t, "jobs_in_flight", 5)
 			call(full(w), "search_hashtags", looksFor(nil)(w), paying).mustSlow(t, "jobs_in_flight", 5)
 		}
-		w.opened(aPNG("waits as well.png"))
+		w.openUpload(aPNG("waits as well.png"))
 		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000, "data.reserved_today.team": 0})
 		h.open()
-		w.finished(slow).mustHold(t, map[string]any{"data.state": "succeeded"})
-		w.finished(w.rest(full(w), "import_media", fromWeb("/files/b.png", nil)(w), "k").text("data.job_id")).
+		w.awaitJob(slow).mustHold(t, map[string]any{"data.state": "succeeded"})
+		w.awaitJob(w.rest(full(w), "import_media", fromWeb("/files/b.png", nil)(w), "k").text("data.job_id")).
 			mustHold(t, map[string]any{"data.state": "succeeded"})
 	})
 }
@@ -290,9 +290,9 @@ func TestImportsThatAreTooLarge(t *testing.T) {
 	t.Parallel()
 	bounded := ample()
 	bounded.Limits.MaxImageBytes, bounded.Limits.MaxVideoBytes = int64(len(aPNG("a.png").bytes)-1), 1000
-	worlds(t, options{accounts: 1, terms: bounded}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1, terms: bounded}, func(t *testing.T, w *env) {
 		for _, path := range []string{"/files/a.png", "/large.png", "/endless.png"} {
-			got := w.finished(w.full("import_media", fromWeb(path, nil)(w)).text("data.job_id"))
+			got := w.awaitJob(w.full("import_media", fromWeb(path, nil)(w)).text("data.job_id"))
 			got.mustHold(t, map[string]any{"data.state": "failed", "data.error.code": "too_large", "data.result": nil})
 		}
 		w.mustBeSound()

@@ -9,6 +9,7 @@ import (
 
 	"pressroom/internal/auth/apikey"
 	"pressroom/internal/core/operation"
+	"pressroom/internal/testkit/must"
 )
 
 const canary = "zqcanary7391"
@@ -16,7 +17,7 @@ const canary = "zqcanary7391"
 // No refusal repeats a value that was sent, whichever argument of whichever operation it stood in.
 func TestNothingIsEchoed(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		tried := 0
 		for _, op := range w.Registry().All() {
 			for name := range op.Input.Properties {
@@ -41,7 +42,7 @@ func TestNothingIsEchoed(t *testing.T) {
 	})
 }
 
-// canaries are values that an argument cannot have.
+// canaries returns values that an argument cannot have.
 func canaries(op *operation.Operation, name string) []any {
 	if strings.Contains(op.Path, "{"+name+"}") {
 		return []any{canary + "-" + canary, canary + "_" + canary}
@@ -65,8 +66,8 @@ func canaries(op *operation.Operation, name string) []any {
 	return []any{canary, []any{canary}}
 }
 
-// sample are arguments that an operation takes, of something that is not there.
-func (w *world) sample(op *operation.Operation) map[string]any {
+// sample returns valid arguments of an operation that name missing items.
+func (w *env) sample(op *operation.Operation) map[string]any {
 	args := map[string]any{}
 	for _, name := range op.Input.Required {
 		switch name {
@@ -114,7 +115,7 @@ func (w *world) sample(op *operation.Operation) map[string]any {
 	return args
 }
 
-func (w *world) mustNotEcho(what string, got answer) {
+func (w *env) mustNotEcho(what string, got answer) {
 	w.t.Helper()
 	if got.status < 400 || got.status >= 500 {
 		w.t.Errorf("%s: not refused: %d %s", what, got.status, got.raw)
@@ -127,7 +128,7 @@ func (w *world) mustNotEcho(what string, got answer) {
 // Nor does any other part of a request come back.
 func TestNoHeaderIsEchoed(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		for name, value := range map[string]string{
 			"Authorization": "Bearer " + canary, "Content-Type": canary + "/json", "X-Request-Id": canary,
 			"Origin": "https://" + canary, "User-Agent": canary,
@@ -142,12 +143,10 @@ func TestNoHeaderIsEchoed(t *testing.T) {
 		w.mustNotEcho("the address", w.raw(http.MethodGet, w.base+"/"+canary, nil, nil))
 		w.mustNotEcho("the query", w.raw(http.MethodGet, w.base+"/posts?limit="+canary+"&"+canary+"[]=1", bearer(full(w)), nil))
 		w.mustNotEcho("the method", w.raw(strings.ToUpper(canary), w.base+"/posts", bearer(full(w)), nil))
-		// Absolute links come from the public address, whatever the Host header says.
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.base+"/me", nil)
-		must(t, err)
+		// Absolute links use the public URL, regardless of the Host header.
+		req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, w.base+"/me", nil))(t)
 		req.Host, req.Header = canary+".example", bearer(full(w))
-		got, err := w.send(req)
-		must(t, err)
+		got := must.Get(w.send(req))(t)
 		if got.mustBe(t, http.StatusOK); bytes.Contains(got.raw, []byte(canary)) {
 			t.Errorf("the Host header came back: %s", got.raw)
 		}
@@ -157,9 +156,9 @@ func TestNoHeaderIsEchoed(t *testing.T) {
 // A secret in an argument is refused, not repeated, and nothing of the call stays anywhere.
 func TestSecretsAreNotKept(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		id := w.draft("a draft")
-		list := w.listed(nil)
+		list := w.addHashtagList(nil)
 		key := apikey.New(apikey.APIKey)
 		for name, args := range map[string]map[string]any{
 			"create_post":         {"caption": "my key is " + key, "account_ids": w.accounts},

@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"pressroom/internal/testkit/must"
 	"testing"
 )
 
@@ -58,7 +59,7 @@ const freeCalls = `SELECT starts_at, ends_at, used FROM free_calls WHERE team_id
 
 // footprint looks at the team's rows once nothing of it is under way. An open upload batch waits for others, not for
 // us.
-func (w *world) footprint() footprint {
+func (w *env) footprint() footprint {
 	w.t.Helper()
 	w.until("the team's work to end", func() bool { return w.count(underWay, w.team) == 0 })
 	var f footprint
@@ -71,14 +72,12 @@ func (w *world) footprint() footprint {
 // underWay are the jobs of a team that end by themselves.
 const underWay = `jobs WHERE team_id = ? AND finished_at = 0 AND id NOT IN (SELECT job_id FROM upload_batches)`
 
-// texts gives the rows of a query, each as a text.
-func (w *world) texts(query string, args ...any) map[string]bool {
+// texts returns the rows of a query, each as a text.
+func (w *env) texts(query string, args ...any) map[string]bool {
 	w.t.Helper()
-	found, err := w.db.Query(context.Background(), query, args...)
-	must(w.t, err)
+	found := must.Get(w.db.Query(context.Background(), query, args...))(w.t)
 	defer found.Close()
-	columns, err := found.Columns()
-	must(w.t, err)
+	columns := must.Get(found.Columns())(w.t)
 	out := map[string]bool{}
 	for found.Next() {
 		values := make([]any, len(columns))
@@ -86,7 +85,7 @@ func (w *world) texts(query string, args ...any) map[string]bool {
 		for i := range values {
 			into[i] = &values[i]
 		}
-		must(w.t, found.Scan(into...))
+		must.NoError(w.t, found.Scan(into...))
 		for i, value := range values {
 			if raw, ok := value.([]byte); ok {
 				values[i] = string(raw)
@@ -94,7 +93,7 @@ func (w *world) texts(query string, args ...any) map[string]bool {
 		}
 		out[fmt.Sprint(values...)] = true
 	}
-	must(w.t, found.Err())
+	must.NoError(w.t, found.Err())
 	return out
 }
 
@@ -119,7 +118,7 @@ func (f footprint) since(before footprint) rows {
 // The look at effects itself can tell one that is there.
 func TestFootprint(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		before := w.footprint()
 		id := w.draft("seen")
 		if got := w.footprint().since(before); got != (rows{posts: 1, targets: 1, events: 1}) {

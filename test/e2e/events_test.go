@@ -12,7 +12,7 @@ import (
 // written by people stands there.
 func TestEventsTellWho(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		const text = "words that are nobody else's business"
 		id := w.draft(text)
 		args := map[string]any{"post_id": id}
@@ -29,7 +29,7 @@ func TestEventsTellWho(t *testing.T) {
 		told("post.cancelled", w.tool(full(w), "cancel_post", args, ""))
 		handed := w.full("publish_post", args)
 		told("post.handed_over", handed)
-		w.finished(handed.text("data.job_id"))
+		w.awaitJob(handed.text("data.job_id"))
 		for kind, want := range map[string]int{"post.created": 1, "post.account_published": 1} {
 			if n := w.count("events WHERE team_id = ? AND kind = ? AND subject = ?", w.team, kind, id); n != want {
 				t.Errorf("%d events %s, want %d", n, kind, want)

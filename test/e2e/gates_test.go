@@ -11,31 +11,32 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/team"
+	"pressroom/internal/testkit/must"
 )
 
 // gate is something that stands in a key's way, by the operator or the team's owner.
 type gate struct {
 	name   string
-	closes func(w *world) error
-	opens  func(w *world) error // nil where it stays for good
-	code   string               // what every call answers; empty where one kind of action is stopped alone
-	stops  access.Capability    // that kind
+	closes func(w *env) error
+	opens  func(w *env) error // nil where it stays for good
+	code   string             // what every call answers; empty where one kind of action is stopped alone
+	stops  access.Capability  // that kind
 }
 
-// gates are all of the contract's table that concern keys.
+// gates returns all of the contract's table that concern keys.
 func gates() []gate {
 	all := append(lastingGates(), teamGates()...)
 	return append(append(all, pausesOf(team.ForKey)...), pausesOf(team.ForTeam)...)
 }
 
-// serviceGates hit every team of a house.
+// serviceGates hit every team of an instance.
 func serviceGates() []gate {
 	return append(pausesOf(team.ForService), gate{
 		name: "the API off", code: "rest_disabled",
-		closes: func(w *world) error {
+		closes: func(w *env) error {
 			return w.Teams.Pause(w.t.Context(), team.Pause{Scope: team.ForService, Action: team.API})
 		},
-		opens: func(w *world) error {
+		opens: func(w *env) error {
 			return w.Teams.Resume(w.t.Context(), team.Pause{Scope: team.ForService, Action: team.API})
 		},
 	})
@@ -45,37 +46,37 @@ func teamGates() []gate {
 	return []gate{
 		{
 			name: "the team's switch off", code: "mcp_disabled_for_team",
-			closes: func(w *world) error { return w.Teams.SetAccess(w.t.Context(), w.team, false) },
-			opens:  func(w *world) error { return w.Teams.SetAccess(w.t.Context(), w.team, true) },
+			closes: func(w *env) error { return w.Teams.SetAccess(w.t.Context(), w.team, false) },
+			opens:  func(w *env) error { return w.Teams.SetAccess(w.t.Context(), w.team, true) },
 		}, {
 			name: "a plan without keys", code: "plan_lapsed",
-			closes: func(w *world) error { return w.Teams.SetPlan(w.t.Context(), w.team, "free", time.Time{}) },
-			opens:  func(w *world) error { return w.Teams.SetPlan(w.t.Context(), w.team, "creator", time.Time{}) },
+			closes: func(w *env) error { return w.Teams.SetPlan(w.t.Context(), w.team, "free", time.Time{}) },
+			opens:  func(w *env) error { return w.Teams.SetPlan(w.t.Context(), w.team, "creator", time.Time{}) },
 		}, {
 			name: "a plan that has lapsed", code: "plan_lapsed",
-			closes: func(w *world) error {
+			closes: func(w *env) error {
 				return w.Teams.SetPlan(w.t.Context(), w.team, "agency", time.Now().Add(-time.Second))
 			},
-			opens: func(w *world) error {
+			opens: func(w *env) error {
 				return w.Teams.SetPlan(w.t.Context(), w.team, "agency", time.Now().Add(time.Hour))
 			},
 		}, {
 			name: "the team closed", code: "team_closed",
-			closes: func(w *world) error { return w.Teams.Close(w.t.Context(), w.team) },
-			opens:  func(w *world) error { return w.Teams.Reopen(w.t.Context(), w.team) },
+			closes: func(w *env) error { return w.Teams.Close(w.t.Context(), w.team) },
+			opens:  func(w *env) error { return w.Teams.Reopen(w.t.Context(), w.team) },
 		}, {
 			name: "the suspended owner", code: "account_not_approved",
-			closes: func(w *world) error { return w.Teams.SetHold(w.t.Context(), w.owner, true) },
-			opens:  func(w *world) error { return w.Teams.SetHold(w.t.Context(), w.owner, false) },
+			closes: func(w *env) error { return w.Teams.SetHold(w.t.Context(), w.owner, true) },
+			opens:  func(w *env) error { return w.Teams.SetHold(w.t.Context(), w.owner, false) },
 		},
 	}
 }
 
-// lastingGates are never opened again: the keys have ended.
+// lastingGates returns never opened again: the keys have ended.
 func lastingGates() []gate {
 	return []gate{
-		{name: "the ownership lost", code: "ownership_lost", closes: (*world).handOn},
-		{name: "the membership lost", code: "membership_lost", closes: func(w *world) error {
+		{name: "the ownership lost", code: "ownership_lost", closes: (*env).handOn},
+		{name: "the membership lost", code: "membership_lost", closes: func(w *env) error {
 			if err := w.handOn(); err != nil {
 				return err
 			}
@@ -85,7 +86,7 @@ func lastingGates() []gate {
 }
 
 // handOn makes somebody else the team's owner.
-func (w *world) handOn() error {
+func (w *env) handOn() error {
 	heir, err := w.Teams.AddPerson(w.t.Context(), "Bela Nagy", fmt.Sprintf("bela%d@harbour.example", w.people.Add(1)), "")
 	if err != nil {
 		return err
@@ -93,7 +94,7 @@ func (w *world) handOn() error {
 	return w.Teams.SetMember(w.t.Context(), w.team, heir.ID, access.Owner)
 }
 
-// pausesOf are the pauses of a scope.
+// pausesOf returns the pauses of a scope.
 func pausesOf(scope team.Scope) []gate {
 	all := []gate{}
 	for _, action := range []team.Action{team.Everything, team.Spending, team.Publishing} {
@@ -102,10 +103,10 @@ func pausesOf(scope team.Scope) []gate {
 			g = gate{stops: access.Capability(action)}
 		}
 		g.name = fmt.Sprintf("%s paused for the %s", action, scope)
-		g.closes = func(w *world) error {
+		g.closes = func(w *env) error {
 			return w.eachPause(scope, action, func(p team.Pause) error { return w.Teams.Pause(w.t.Context(), p) })
 		}
-		g.opens = func(w *world) error {
+		g.opens = func(w *env) error {
 			return w.eachPause(scope, action, func(p team.Pause) error { return w.Teams.Resume(w.t.Context(), p) })
 		}
 		all = append(all, g)
@@ -113,8 +114,8 @@ func pausesOf(scope team.Scope) []gate {
 	return all
 }
 
-// eachPause is the one pause of the team or the service, or one for each of the world's keys.
-func (w *world) eachPause(scope team.Scope, action team.Action, do func(team.Pause) error) error {
+// eachPause returns the one pause of the team or the service, or one for each of the env's keys.
+func (w *env) eachPause(scope team.Scope, action team.Action, do func(team.Pause) error) error {
 	targets := map[team.Scope][]int64{team.ForService: {0}, team.ForTeam: {w.team}, team.ForKey: slices.Collect(maps.Values(w.keyIDs))}
 	for _, id := range targets[scope] {
 		if err := do(team.Pause{Scope: scope, Target: id, Action: action, Reason: "a test"}); err != nil {
@@ -129,7 +130,7 @@ var opened = map[access.Level][]access.Capability{
 	access.ReadOnly: {"read"}, access.Drafts: {"read", "write"}, access.Full: {"read", "write", "publish", "spend"},
 }
 
-// refusalFor is what the contract has a call answer under a gate: the gate's code before everything, then that of a
+// refusalFor returns what the contract has a call answer under a gate: the gate's code before everything, then that of a
 // level that does not reach, then that of a kind of action that is paused. Empty where the call goes on.
 func (g gate) refusalFor(op *operation.Operation, level access.Level) string {
 	beyond := notAllowed(op, opened[level])
@@ -142,7 +143,7 @@ func (g gate) refusalFor(op *operation.Operation, level access.Level) string {
 	return beyond
 }
 
-// notAllowed is the refusal of an operation that is not among some capabilities; empty where it is.
+// notAllowed returns the refusal of an operation that is not among some capabilities; empty where it is.
 func notAllowed(op *operation.Operation, among []access.Capability) string {
 	if slices.Contains(among, op.Needs) {
 		return ""
@@ -151,45 +152,45 @@ func notAllowed(op *operation.Operation, among []access.Capability) string {
 }
 
 // noGate is nothing in the way.
-var noGate = gate{name: "nothing in the way", closes: func(*world) error { return nil }}
+var noGate = gate{name: "nothing in the way", closes: func(*env) error { return nil }}
 
 // Every operation, at every level, under every gate, on both edges: the gate's code, before anything is read,
 // looked up, charged or written.
 func TestGates(t *testing.T) {
 	t.Parallel()
 	o := options{accounts: 1, extend: refreshing}
-	houses(t, o, func(t *testing.T, h *house) {
+	withInstance(t, o, func(t *testing.T, h *instance) {
 		for _, g := range append(gates(), noGate) {
 			t.Run(g.name, func(t *testing.T) {
 				t.Parallel()
-				h.world(t, o).mustStop(g)
+				h.newEnv(t, o).mustStop(g)
 			})
 		}
 	})
 }
 
-// Those of the whole service come one after the other in a house of their own.
+// Those of the whole service come one after the other in an instance of their own.
 func TestServiceGates(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *env) {
 		for _, g := range serviceGates() {
 			w.mustStop(g)
-			must(t, g.opens(w))
+			must.NoError(t, g.opens(w))
 			w.full("list_posts", nil)
 		}
 	})
 }
 
 // mustStop makes every call under a gate. What is refused comes first, and leaves nothing at all behind.
-func (w *world) mustStop(g gate) {
+func (w *env) mustStop(g gate) {
 	w.t.Helper()
 	w.grant(100)
 	w.full("list_posts", nil) // so that the free calls of the day are counted already
-	must(w.t, g.closes(w))
+	must.NoError(w.t, g.closes(w))
 	before, counted := w.footprint(), w.texts(freeCalls, w.team)
 	w.eachCell(func(op *operation.Operation, level access.Level) {
 		if want := g.refusalFor(op, level); want != "" {
-			met(want, "")
+			recordReason(want, "")
 			w.mustAnswer(g, op, level, http.StatusForbidden, want)
 		}
 	})
@@ -208,7 +209,7 @@ func (w *world) mustStop(g gate) {
 	}
 }
 
-func (w *world) eachCell(do func(*operation.Operation, access.Level)) {
+func (w *env) eachCell(do func(*operation.Operation, access.Level)) {
 	for _, op := range w.Registry().All() {
 		for _, level := range access.Levels() {
 			do(op, level)
@@ -216,7 +217,7 @@ func (w *world) eachCell(do func(*operation.Operation, access.Level)) {
 	}
 }
 
-// goesOn is what a call of the matrix answers that nothing is in the way of: its item is not there.
+// goesOn returns what a call of the matrix answers that nothing is in the way of: its item is not there.
 func goesOn(op *operation.Operation) (int, string) {
 	switch op.Tool {
 	case "get_identity", "get_credits", "get_limits", "list_social_accounts", "list_posts", "list_media",
@@ -241,7 +242,7 @@ func goesOn(op *operation.Operation) (int, string) {
 }
 
 // mustAnswer makes a call on both edges.
-func (w *world) mustAnswer(g gate, op *operation.Operation, level access.Level, status int, code string) {
+func (w *env) mustAnswer(g gate, op *operation.Operation, level access.Level, status int, code string) {
 	w.t.Helper()
 	idem := ""
 	if !op.Reads() {
@@ -258,7 +259,7 @@ func (w *world) mustAnswer(g gate, op *operation.Operation, level access.Level, 
 }
 
 // mustAdmitNobody checks that a gate that stops everything stops what calls no operation too.
-func (w *world) mustAdmitNobody(g gate) {
+func (w *env) mustAdmitNobody(g gate) {
 	w.t.Helper()
 	if g.code == "" {
 		return
@@ -274,7 +275,7 @@ func (w *world) mustAdmitNobody(g gate) {
 }
 
 // message sends a message of the tool protocol.
-func (w *world) message(credential, method, params string) answer {
+func (w *env) message(credential, method, params string) answer {
 	w.t.Helper()
 	header := bearer(credential)
 	header["Content-Type"] = []string{"application/json"}

@@ -12,40 +12,41 @@ import (
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/team"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // What a key may do is told under every gate as it is, and is the whole again once the gate is open.
 func TestIdentityUnderGates(t *testing.T) {
 	t.Parallel()
-	houses(t, options{}, func(t *testing.T, h *house) {
+	withInstance(t, options{}, func(t *testing.T, h *instance) {
 		for _, g := range gates() {
 			t.Run(g.name, func(t *testing.T) {
 				t.Parallel()
-				h.world(t, options{accounts: 1}).mustTell(g)
+				h.newEnv(t, options{accounts: 1}).mustTell(g)
 			})
 		}
 	})
-	worlds(t, options{accounts: 1}, func(_ *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(_ *testing.T, w *env) {
 		for _, g := range serviceGates() {
 			w.mustTell(g)
 		}
 	})
 }
 
-func (w *world) mustTell(g gate) {
+func (w *env) mustTell(g gate) {
 	w.t.Helper()
 	w.mustTellAll(noGate)
-	must(w.t, g.closes(w))
+	must.NoError(w.t, g.closes(w))
 	w.mustTellAll(g)
 	if g.opens == nil {
 		w.mustStayLost(g)
 		return
 	}
-	must(w.t, g.opens(w))
+	must.NoError(w.t, g.opens(w))
 	w.mustTellAll(noGate)
 }
 
-func (w *world) mustTellAll(g gate) {
+func (w *env) mustTellAll(g gate) {
 	w.t.Helper()
 	for _, level := range access.Levels() {
 		for _, got := range []answer{w.rest(w.keys[level], "get_identity", nil, ""), w.tool(w.keys[level], "get_identity", nil, "")} {
@@ -61,17 +62,17 @@ func (w *world) mustTellAll(g gate) {
 
 // mustStayLost checks that a key which ended with its person's ownership does not come back with the person, and
 // that it can still be revoked.
-func (w *world) mustStayLost(g gate) {
+func (w *env) mustStayLost(g gate) {
 	w.t.Helper()
-	must(w.t, w.Teams.SetMember(w.t.Context(), w.team, w.owner, access.Editor))
+	must.NoError(w.t, w.Teams.SetMember(w.t.Context(), w.team, w.owner, access.Editor))
 	w.mustTellAll(g)
-	must(w.t, w.Teams.SetMember(w.t.Context(), w.team, w.owner, access.Owner))
+	must.NoError(w.t, w.Teams.SetMember(w.t.Context(), w.team, w.owner, access.Owner))
 	w.mustTellAll(g)
 	_, fresh := w.newKey(w.team, access.Full, time.Time{})
 	w.rest(fresh, "get_identity", nil, "").
 		mustHold(w.t, map[string]any{"data.person.id": w.owner, "data.capabilities": "[read write publish spend]"})
 	for _, level := range access.Levels() {
-		must(w.t, w.Teams.RevokeKey(w.t.Context(), w.keyIDs[level]))
+		must.NoError(w.t, w.Teams.RevokeKey(w.t.Context(), w.keyIDs[level]))
 		w.rest(w.keys[level], "get_identity", nil, "").mustRefuse(w.t, http.StatusUnauthorized, "unauthorized", "")
 	}
 }
@@ -79,7 +80,7 @@ func (w *world) mustStayLost(g gate) {
 // Of several gates that are closed the first of the contract's table answers.
 func TestFirstOfManyGates(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		order := []string{
 			"rest_disabled", "mcp_disabled_for_team", "plan_lapsed", "connection_suspended", "team_closed",
 			"account_not_approved", "ownership_lost",
@@ -91,13 +92,13 @@ func TestFirstOfManyGates(t *testing.T) {
 			}
 		}
 		for _, code := range slices.Backward(order) {
-			// Whoever has handed the team on is not the suspended one.
+			// A former owner is not on hold.
 			if code == "account_not_approved" {
 				w.exec("UPDATE people SET held_at = 1 WHERE id = (SELECT person_id FROM memberships WHERE team_id = ? "+
 					"AND role = 'owner')", w.team)
 				w.exec("UPDATE access_version SET version = version + 1")
 			} else {
-				must(t, all[code].closes(w))
+				must.NoError(t, all[code].closes(w))
 			}
 			w.until(code, func() bool { return w.rest(full(w), "get_identity", nil, "").code() == code })
 		}
@@ -111,8 +112,8 @@ func TestPlanLapsesByItself(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()
 		clock := testkit.NewClock(begun)
-		w := newHouse(t, url, options{now: clock.Now}).world(t, options{accounts: 1})
-		must(t, w.Teams.SetPlan(t.Context(), w.team, "team", begun.Add(500*time.Millisecond)))
+		w := newInstance(t, url, options{now: clock.Now}).newEnv(t, options{accounts: 1})
+		must.NoError(t, w.Teams.SetPlan(t.Context(), w.team, "team", begun.Add(500*time.Millisecond)))
 		w.full("get_limits", nil).mustHold(t, map[string]any{"data.plan.id": "team", "data.api_access": true})
 		clock.Advance(500*time.Millisecond - time.Microsecond)
 		w.full("get_limits", nil).mustHold(t, map[string]any{"data.plan.id": "team"})
@@ -121,7 +122,7 @@ func TestPlanLapsesByItself(t *testing.T) {
 		w.tool(full(w), "get_identity", nil, "").mustRefuse(t, http.StatusForbidden, "plan_lapsed", "")
 		clock.Advance(1000 * time.Hour)
 		w.rest(full(w), "get_limits", nil, "").mustRefuse(t, http.StatusForbidden, "plan_lapsed", "")
-		must(t, w.Teams.SetPlan(t.Context(), w.team, "creator", time.Time{}))
+		must.NoError(t, w.Teams.SetPlan(t.Context(), w.team, "creator", time.Time{}))
 		w.full("get_limits", nil).mustHold(t, map[string]any{"data.plan.id": "creator"})
 		w.full("get_identity", nil).mustHold(t, map[string]any{"data.capabilities": "[read write publish spend]"})
 	})
@@ -135,8 +136,8 @@ func TestPlanLapsesOntoOneWithKeys(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()
 		clock := testkit.NewClock(begun)
-		w := newHouse(t, url, options{now: clock.Now, terms: offered}).world(t, options{accounts: 1})
-		must(t, w.Teams.SetPlan(t.Context(), w.team, "agency", begun.Add(time.Second)))
+		w := newInstance(t, url, options{now: clock.Now, terms: offered}).newEnv(t, options{accounts: 1})
+		must.NoError(t, w.Teams.SetPlan(t.Context(), w.team, "agency", begun.Add(time.Second)))
 		w.full("get_limits", nil).mustHold(t, map[string]any{"data.plan.id": "agency"})
 		clock.Advance(time.Second)
 		w.full("get_limits", nil).mustHold(t, map[string]any{"data.plan.id": small, "data.limits.free_calls_per_day": 1000})
@@ -146,13 +147,13 @@ func TestPlanLapsesOntoOneWithKeys(t *testing.T) {
 // A scheduled post may not be changed, moved or sent while publishing is paused; it can be cancelled.
 func TestScheduledPostWhilePublishingIsPaused(t *testing.T) {
 	t.Parallel()
-	houses(t, options{}, func(t *testing.T, h *house) {
+	withInstance(t, options{}, func(t *testing.T, h *instance) {
 		for _, scope := range []team.Scope{team.ForKey, team.ForTeam} {
 			t.Run(string(scope), func(t *testing.T) {
 				t.Parallel()
-				w := h.world(t, options{accounts: 1})
-				id, draft := w.scheduled("waits", 48*time.Hour), w.draft("a draft")
-				must(t, w.eachPause(scope, team.Publishing, func(p team.Pause) error { return w.Teams.Pause(t.Context(), p) }))
+				w := h.newEnv(t, options{accounts: 1})
+				id, draft := w.schedulePost("waits", 48*time.Hour), w.draft("a draft")
+				must.NoError(t, w.eachPause(scope, team.Publishing, func(p team.Pause) error { return w.Teams.Pause(t.Context(), p) }))
 				for level, code := range map[access.Level]string{
 					access.Full: "connection_suspended", access.Drafts: "publish_not_allowed",
 				} {
@@ -181,11 +182,11 @@ func TestRoles(t *testing.T) {
 		access.Editor: {"read", "write", "publish"},
 		access.Viewer: {"read"}, access.Client: {"read"},
 	}
-	houses(t, o, func(t *testing.T, h *house) {
+	withInstance(t, o, func(t *testing.T, h *instance) {
 		for _, role := range access.Roles() {
 			t.Run(string(role), func(t *testing.T) {
 				t.Parallel()
-				w := h.world(t, o)
+				w := h.newEnv(t, o)
 				w.grant(100)
 				w.role(role)
 				w.eachCell(func(op *operation.Operation, level access.Level) {
@@ -204,22 +205,22 @@ func TestRoles(t *testing.T) {
 func TestDuePostsWaitForTheGate(t *testing.T) {
 	t.Parallel()
 	o := options{accounts: 1}
-	houses(t, o, func(t *testing.T, h *house) {
+	withInstance(t, o, func(t *testing.T, h *instance) {
 		for _, g := range append(pausesOf(team.ForTeam), teamGates()...) {
 			if g.code != "team_closed" && g.code != "connection_suspended" && g.stops != access.Publish {
 				continue
 			}
 			t.Run(g.name, func(t *testing.T) {
 				t.Parallel()
-				w := h.world(t, o)
-				id := w.scheduled("waits for the gate "+g.name, 48*time.Hour)
-				must(t, g.closes(w))
+				w := h.newEnv(t, o)
+				id := w.schedulePost("waits for the gate "+g.name, 48*time.Hour)
+				must.NoError(t, g.closes(w))
 				w.due(id)
-				must(t, w.Posts.Release(t.Context(), id))
+				must.NoError(t, w.Posts.Release(t.Context(), id))
 				if n := w.count("posts WHERE id = ? AND status = 'scheduled'", id); n != 1 {
 					t.Errorf("it was handed over")
 				}
-				must(t, g.opens(w))
+				must.NoError(t, g.opens(w))
 				w.until("the post to go out", func() bool { return w.count("posts WHERE id = ? AND status = 'published'", id) == 1 })
 			})
 		}

@@ -10,6 +10,8 @@ import (
 	"pressroom/internal/core/plan"
 	"pressroom/internal/domain/team"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/fixture"
+	"pressroom/internal/testkit/must"
 )
 
 // within is how long a change of a key may take to hold everywhere (design, what must stay, 4).
@@ -18,37 +20,37 @@ const within = time.Second
 // A change of a key made by another process holds within a second: every request that begins later is answered by it.
 func TestKeyChangesHoldWithinASecond(t *testing.T) {
 	t.Parallel()
-	houses(t, options{}, func(t *testing.T, h *house) {
+	withInstance(t, options{}, func(t *testing.T, h *instance) {
 		elsewhere := team.New(testkit.Open(t, h.url, nil), nil, plan.Default())
 		for name, c := range map[string]struct {
-			change func(w *world, key int64) error
+			change func(w *env, key int64) error
 			call   string
 			args   map[string]any
 			after  int
 		}{
-			"revoked": {func(w *world, key int64) error {
+			"revoked": {func(w *env, key int64) error {
 				return elsewhere.RevokeKey(w.t.Context(), key)
 			}, "get_identity", nil, http.StatusUnauthorized},
-			"lowered": {func(w *world, key int64) error {
+			"lowered": {func(w *env, key int64) error {
 				return elsewhere.SetKeyLevel(w.t.Context(), key, access.ReadOnly)
 			}, "cancel_post", nil, http.StatusForbidden},
-			"of a team that is closed": {func(w *world, _ int64) error {
+			"of a team that is closed": {func(w *env, _ int64) error {
 				return elsewhere.Close(w.t.Context(), w.team)
 			}, "get_identity", nil, http.StatusForbidden},
-			"paused": {func(w *world, key int64) error {
+			"paused": {func(w *env, key int64) error {
 				return elsewhere.Pause(w.t.Context(), team.Pause{Scope: team.ForKey, Target: key, Action: team.Everything})
 			}, "get_identity", nil, http.StatusForbidden},
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				w := h.world(t, options{accounts: 1})
+				w := h.newEnv(t, options{accounts: 1})
 				args := map[string]any{}
 				if c.call == "cancel_post" {
 					args["post_id"] = w.draft("a draft")
 				}
 				key, value := w.newKey(w.team, access.Drafts, time.Time{})
 				w.rest(value, c.call, args, "").mustBe(t, http.StatusOK)
-				must(t, c.change(w, key))
+				must.NoError(t, c.change(w, key))
 				changed := time.Now()
 				w.until("the change to hold", func() bool {
 					asked := time.Now()
@@ -68,12 +70,12 @@ func TestKeyChangesHoldWithinASecond(t *testing.T) {
 // A key that is raised may do more within a second too, and one that is made works at once.
 func TestKeyRaisedAndMadeElsewhere(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		elsewhere := team.New(testkit.Open(t, w.url, nil), nil, plan.Default())
 		_, value, err := elsewhere.AddKey(t.Context(), team.NewKey{Team: w.team, Name: "made elsewhere", Level: access.ReadOnly})
-		must(t, err)
+		must.NoError(t, err)
 		w.rest(value, "get_identity", nil, "").mustHold(t, map[string]any{"data.key.level": "read_only", "data.key.name": "made elsewhere"})
-		must(t, elsewhere.SetKeyLevel(t.Context(), w.keyIDs[access.ReadOnly], access.Full))
+		must.NoError(t, elsewhere.SetKeyLevel(t.Context(), w.keyIDs[access.ReadOnly], access.Full))
 		changed := time.Now()
 		w.until("the key to be raised", func() bool {
 			asked := time.Now()
@@ -91,13 +93,13 @@ func TestKeyExpires(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()
-		clock := &clock{}
-		w := newHouse(t, url, options{now: clock.now}).world(t, options{accounts: 1})
-		_, value := w.newKey(w.team, access.Full, clock.now().Add(time.Hour))
+		clock := &fixture.Clock{}
+		w := newInstance(t, url, options{now: clock.Now}).newEnv(t, options{accounts: 1})
+		_, value := w.newKey(w.team, access.Full, clock.Now().Add(time.Hour))
 		w.rest(value, "get_identity", nil, "").mustBe(t, http.StatusOK)
-		clock.advance(time.Hour - 10*time.Second)
+		clock.Advance(time.Hour - 10*time.Second)
 		w.rest(value, "get_identity", nil, "").mustBe(t, http.StatusOK)
-		clock.advance(10 * time.Second)
+		clock.Advance(10 * time.Second)
 		for i := range 2 {
 			got := w.rest(value, "get_identity", nil, "")
 			if got.mustRefuse(t, http.StatusUnauthorized, "unauthorized", ""); t.Failed() {

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"pressroom/internal/core/access"
+	"pressroom/internal/testkit/must"
 )
 
 // file is one that a client has.
@@ -25,20 +26,20 @@ type file struct {
 	bytes      []byte
 }
 
-// aPNG is a picture of a few pixels, another one for each name.
+// aPNG returns a picture of a few pixels, another one for each name.
 func aPNG(name string) file {
-	return drawn(name, "image/png", png.Encode)
+	return drawImage(name, "image/png", png.Encode)
 }
 
 func aJPEG(name string) file {
-	return drawn(name, "image/jpeg", func(w io.Writer, m image.Image) error { return jpeg.Encode(w, m, nil) })
+	return drawImage(name, "image/jpeg", func(w io.Writer, m image.Image) error { return jpeg.Encode(w, m, nil) })
 }
 
 func aGIF(name string) file {
-	return drawn(name, "image/gif", func(w io.Writer, m image.Image) error { return gif.Encode(w, m, nil) })
+	return drawImage(name, "image/gif", func(w io.Writer, m image.Image) error { return gif.Encode(w, m, nil) })
 }
 
-func drawn(name, mime string, encode func(io.Writer, image.Image) error) file {
+func drawImage(name, mime string, encode func(io.Writer, image.Image) error) file {
 	sum := sha256.Sum256([]byte(name))
 	picture := image.NewRGBA(image.Rect(0, 0, 12, 8))
 	for i := range 12 * 8 {
@@ -51,11 +52,10 @@ func drawn(name, mime string, encode func(io.Writer, image.Image) error) file {
 	return file{name, mime, out.Bytes()}
 }
 
-// aVideo is a second of a clip.
+// aVideo returns a second of a clip.
 func aVideo(t *testing.T, name string) file {
 	t.Helper()
-	clip, err := os.ReadFile("../../internal/sandbox/vendor/wide.mp4")
-	must(t, err)
+	clip := must.Get(os.ReadFile("../../internal/sandbox/vendor/wide.mp4"))(t)
 	return file{name, "video/mp4", clip}
 }
 
@@ -69,49 +69,48 @@ func (f file) digest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-func (f file) described() map[string]any {
+func (f file) description() map[string]any {
 	return map[string]any{"sha256": f.digest(), "size_bytes": len(f.bytes), "file_name": f.name, "mime_type": f.mime}
 }
 
-// described are the arguments of POST /uploads for some files, with more.
-func described(more map[string]any, files ...file) map[string]any {
+// uploadArgs returns the arguments of POST /uploads for some files, with more.
+func uploadArgs(more map[string]any, files ...file) map[string]any {
 	list := []any{}
 	for _, f := range files {
-		list = append(list, f.described())
+		list = append(list, f.description())
 	}
-	return merged(map[string]any{"files": list}, more)
+	return mergeArgs(map[string]any{"files": list}, more)
 }
 
 // sends gives described as a scenario has it.
-func sends(more map[string]any, files ...file) func(*world) map[string]any {
-	return func(*world) map[string]any { return described(more, files...) }
+func sends(more map[string]any, files ...file) func(*env) map[string]any {
+	return func(*env) map[string]any { return uploadArgs(more, files...) }
 }
 
 // link is where the bytes of a file go, as an answer tells it.
 type link struct{ url, authorization string }
 
-// linkOf is the link of the answer's file.
+// linkOf returns the link of the answer's file.
 func (a answer) linkOf(n int) link {
 	at := func(name string) string { return a.text(fmt.Sprintf("data.upload.uploads.%d.%s", n, name)) }
 	return link{at("url"), at("headers.Authorization")}
 }
 
 // put sends a file to a link as its answer says.
-func (w *world) put(to link, f file) answer {
+func (w *env) put(to link, f file) answer {
 	w.t.Helper()
 	return w.putAs(to, f.mime, bytes.NewReader(f.bytes))
 }
 
 // putAs sends a body to a link. Its length is told where it is one that knows it.
-func (w *world) putAs(to link, contentType string, body io.Reader) answer {
+func (w *env) putAs(to link, contentType string, body io.Reader) answer {
 	w.t.Helper()
-	got, err := w.tryPut(to, contentType, body)
-	must(w.t, err)
+	got := must.Get(w.tryPut(to, contentType, body))(w.t)
 	return got
 }
 
-// tryPut is putAs for goroutines beside the test's own, which must not end the test.
-func (w *world) tryPut(to link, contentType string, body io.Reader) (answer, error) {
+// tryPut returns putAs for goroutines beside the test's own, which must not end the test.
+func (w *env) tryPut(to link, contentType string, body io.Reader) (answer, error) {
 	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodPut, to.url, body)
 	if err != nil {
 		return answer{}, err
@@ -121,7 +120,7 @@ func (w *world) tryPut(to link, contentType string, body io.Reader) (answer, err
 }
 
 // toLink asks a link, and holds its answer against what all of them keep.
-func (w *world) toLink(req *http.Request, authorization string) (answer, error) {
+func (w *env) toLink(req *http.Request, authorization string) (answer, error) {
 	w.t.Helper()
 	if authorization != "" {
 		req.Header.Set("Authorization", authorization)
@@ -150,11 +149,11 @@ func (w *world) toLink(req *http.Request, authorization string) (answer, error) 
 	return got, nil
 }
 
-// library puts files into the team's library by upload links, into a folder where it is not 0, and gives their items'
+// library puts files into the team's library by upload links, into a folder where it is not 0, and returns their items'
 // ids.
-func (w *world) library(folder int64, files ...file) []int64 {
+func (w *env) library(folder int64, files ...file) []int64 {
 	w.t.Helper()
-	opened := w.rest(w.keys[access.Full], "create_uploads", described(map[string]any{"folder_id": folder}, files...), "")
+	opened := w.rest(w.keys[access.Full], "create_uploads", uploadArgs(map[string]any{"folder_id": folder}, files...), "")
 	opened.mustBe(w.t, http.StatusCreated)
 	ids := []int64{}
 	for i, f := range files {
@@ -166,27 +165,25 @@ func (w *world) library(folder int64, files ...file) []int64 {
 }
 
 // folder makes a folder in the team's library.
-func (w *world) folder(name string) int64 {
+func (w *env) folder(name string) int64 {
 	w.t.Helper()
-	f, err := w.Media.AddFolder(w.t.Context(), w.team, name)
-	must(w.t, err)
+	f := must.Get(w.Media.AddFolder(w.t.Context(), w.team, name))(w.t)
 	return f.ID
 }
 
-// used is how many bytes the team's library takes up.
-func (w *world) used() int64 {
+// usedBytes returns the size of the team's library in bytes.
+func (w *env) usedBytes() int64 {
 	w.t.Helper()
 	return w.full("list_media", nil).number("data.storage.used_bytes")
 }
 
 // keepID remembers a number.
-func (w *world) keepID(name string, id int64) { w.keep(name, number(id)) }
+func (w *env) keepID(name string, id int64) { w.keep(name, number(id)) }
 
 // mustBeSound checks that the library and its bytes agree.
-func (w *world) mustBeSound() {
+func (w *env) mustBeSound() {
 	w.t.Helper()
-	found, err := w.Media.Audit(w.t.Context())
-	must(w.t, err)
+	found := must.Get(w.Media.Audit(w.t.Context()))(w.t)
 	for _, f := range found {
 		if f.Team == w.team || strings.HasPrefix(f.Blob, number(w.team)+"/") {
 			w.t.Errorf("the library is not sound: %+v", f)
@@ -194,7 +191,7 @@ func (w *world) mustBeSound() {
 	}
 }
 
-// jsonInt is a number as it was kept.
+// jsonInt returns a number as it was kept.
 func jsonInt(text string) int64 {
 	n, err := jsonNumber(text).Int64()
 	if err != nil {

@@ -11,66 +11,67 @@ import (
 
 	"pressroom/internal/auth/apikey"
 	"pressroom/internal/core/access"
+	"pressroom/internal/testkit/must"
 )
 
 // sending is something that is sent to a link and not taken: the link is as good after it as before.
 type sending struct {
 	name         string
-	send         func(w *world, to link, f file) answer
+	send         func(w *env, to link, f file) answer
 	status       int
 	code, reason string
 }
 
-// opened is a batch of one file with its link.
-func (w *world) opened(f file) (string, link) {
+// openUpload returns a batch of one file with its link.
+func (w *env) openUpload(f file) (string, link) {
 	w.t.Helper()
-	got := w.full("create_uploads", described(nil, f))
+	got := w.full("create_uploads", uploadArgs(nil, f))
 	return got.text("data.job_id"), got.linkOf(0)
 }
 
-// unsized is a body of which nobody knows the length before its end.
-func unsized(content []byte) io.Reader { return io.MultiReader(bytes.NewReader(content)) }
+// unsizedBody returns a body of which nobody knows the length before its end.
+func unsizedBody(content []byte) io.Reader { return io.MultiReader(bytes.NewReader(content)) }
 
 func refusedSendings() []sending {
-	with := func(authorization func(w *world) string) func(*world, link, file) answer {
-		return func(w *world, to link, f file) answer { return w.put(link{to.url, authorization(w)}, f) }
+	with := func(authorization func(w *env) string) func(*env, link, file) answer {
+		return func(w *env, to link, f file) answer { return w.put(link{to.url, authorization(w)}, f) }
 	}
-	fixed := func(text string) func(*world, link, file) answer {
-		return with(func(*world) string { return text })
+	fixed := func(text string) func(*env, link, file) answer {
+		return with(func(*env) string { return text })
 	}
-	as := func(mime string) func(*world, link, file) answer {
-		return func(w *world, to link, f file) answer { return w.putAs(to, mime, bytes.NewReader(f.bytes)) }
+	as := func(mime string) func(*env, link, file) answer {
+		return func(w *env, to link, f file) answer { return w.putAs(to, mime, bytes.NewReader(f.bytes)) }
 	}
-	body := func(change func([]byte) io.Reader) func(*world, link, file) answer {
-		return func(w *world, to link, f file) answer { return w.putAs(to, f.mime, change(f.bytes)) }
+	body := func(change func([]byte) io.Reader) func(*env, link, file) answer {
+		return func(w *env, to link, f file) answer { return w.putAs(to, f.mime, change(f.bytes)) }
 	}
 	longer := func(b []byte) []byte { return append(bytes.Clone(b), 'x') }
 	shorter := func(b []byte) []byte { return b[:len(b)-1] }
 	otherwise := func(b []byte) []byte { return append(bytes.Clone(b[:len(b)-1]), b[len(b)-1]^1) }
-	sized := func(change func([]byte) []byte) func(*world, link, file) answer {
+	sized := func(change func([]byte) []byte) func(*env, link, file) answer {
 		return body(func(b []byte) io.Reader { return bytes.NewReader(change(b)) })
 	}
-	chunked := func(change func([]byte) []byte) func(*world, link, file) answer {
-		return body(func(b []byte) io.Reader { return unsized(change(b)) })
+	chunked := func(change func([]byte) []byte) func(*env, link, file) answer {
+		return body(func(b []byte) io.Reader { return unsizedBody(change(b)) })
 	}
 	return []sending{
 		{"no secret", fixed(""), 401, "unauthorized", ""},
 		{"a secret never made", fixed("Bearer " + apikey.New(apikey.Upload)), 401, "unauthorized", ""},
-		{"an API key", with(func(w *world) string { return "Bearer " + full(w) }), 401, "unauthorized", ""},
-		{"a session's scheme", func(w *world, to link, f file) answer {
+		{"an API key", with(func(w *env) string { return "Bearer " + full(w) }), 401, "unauthorized", ""},
+		{"a session's scheme", func(w *env, to link, f file) answer {
 			return w.put(link{to.url, strings.Replace(to.authorization, "Bearer", "Basic", 1)}, f)
 		}, 401, "unauthorized", ""},
-		{"another link's secret", func(w *world, to link, f file) answer {
-			_, other := w.opened(aPNG("another.png"))
+		{"another link's secret", func(w *env, to link, f file) answer {
+			_, other := w.openUpload(aPNG("another.png"))
 			return w.put(link{to.url, other.authorization}, f)
 		}, 401, "unauthorized", ""},
-		{"the secret in the address", func(w *world, to link, f file) answer {
+		{"the secret in the address", func(w *env, to link, f file) answer {
 			return w.put(link{to.url + "?authorization=" + strings.ReplaceAll(to.authorization, " ", "%20"), ""}, f)
 		}, 401, "unauthorized", ""},
-		{"a link that is not there", func(w *world, to link, f file) answer {
+		{"a link that is not there", func(w *env, to link, f file) answer {
 			return w.put(link{w.root + "/uploads/" + noSuchID, to.authorization}, f)
 		}, 404, "not_found", ""},
-		{"a link of another form", func(w *world, to link, f file) answer {
+		{"a link of another form", func(w *env, to link, f file) answer {
 			return w.put(link{w.root + "/uploads/one", to.authorization}, f)
 		}, 404, "not_found", ""},
 		{"a byte too many", sized(longer), 413, "upload_too_large", ""},
@@ -90,13 +91,13 @@ func refusedSendings() []sending {
 // What a link does not take leaves it as it was: nothing is stored, and then it takes the right bytes, once.
 func TestUploadLinks(t *testing.T) {
 	t.Parallel()
-	houses(t, options{}, func(t *testing.T, h *house) {
+	withInstance(t, options{}, func(t *testing.T, h *instance) {
 		for _, a := range refusedSendings() {
 			t.Run(a.name, func(t *testing.T) {
 				t.Parallel()
-				w := h.world(t, options{accounts: 1})
+				w := h.newEnv(t, options{accounts: 1})
 				f := aPNG("the file.png")
-				job, to := w.opened(f)
+				job, to := w.openUpload(f)
 				got := a.send(w, to, f)
 				got.mustRefuse(t, a.status, a.code, a.reason)
 				w.mustHoldNothing(job)
@@ -107,7 +108,7 @@ func TestUploadLinks(t *testing.T) {
 }
 
 // mustHoldNothing checks that a batch's one file has not arrived, and that the library is empty.
-func (w *world) mustHoldNothing(job string) {
+func (w *env) mustHoldNothing(job string) {
 	w.t.Helper()
 	w.mustStandFor(job, "waiting")
 	w.full("list_media", nil).mustHold(w.t, map[string]any{"data.media": "[]", "data.storage.used_bytes": 0})
@@ -115,13 +116,13 @@ func (w *world) mustHoldNothing(job string) {
 }
 
 // mustTakeOnce checks that a link takes its file and nothing more.
-func (w *world) mustTakeOnce(job string, to link, f file) {
+func (w *env) mustTakeOnce(job string, to link, f file) {
 	w.t.Helper()
 	got := w.put(to, f)
 	if got.mustBe(w.t, http.StatusCreated); got.number("data.media_id") < 1 {
 		w.t.Errorf("no media_id: %s", got.raw)
 	}
-	w.finished(job).mustHold(w.t, map[string]any{"data.state": "succeeded", "data.result.files.0.media_id": got.at("data.media_id")})
+	w.awaitJob(job).mustHold(w.t, map[string]any{"data.state": "succeeded", "data.result.files.0.media_id": got.at("data.media_id")})
 	w.put(to, f).mustRefuse(w.t, http.StatusConflict, "upload_link_used", "")
 	w.put(link{to.url, ""}, f).mustRefuse(w.t, http.StatusUnauthorized, "unauthorized", "")
 	w.full("list_media", nil).
@@ -133,32 +134,30 @@ func (w *world) mustTakeOnce(job string, to link, f file) {
 // A link takes its file however HTTP brings it.
 func TestHowFilesAreSent(t *testing.T) {
 	t.Parallel()
-	houses(t, options{}, func(t *testing.T, h *house) {
-		for name, send := range map[string]func(w *world, to link, f file) answer{
-			"without a type": func(w *world, to link, f file) answer {
+	withInstance(t, options{}, func(t *testing.T, h *instance) {
+		for name, send := range map[string]func(w *env, to link, f file) answer{
+			"without a type": func(w *env, to link, f file) answer {
 				return w.putAs(to, "application/octet-stream", bytes.NewReader(f.bytes))
 			},
-			"of no told length": func(w *world, to link, f file) answer { return w.putAs(to, f.mime, unsized(f.bytes)) },
-			"with a parameter": func(w *world, to link, f file) answer {
+			"of no told length": func(w *env, to link, f file) answer { return w.putAs(to, f.mime, unsizedBody(f.bytes)) },
+			"with a parameter": func(w *env, to link, f file) answer {
 				return w.putAs(to, "IMAGE/PNG; charset=binary", bytes.NewReader(f.bytes))
 			},
-			"when it is asked for": func(w *world, to link, f file) answer {
-				req, err := http.NewRequestWithContext(w.t.Context(), http.MethodPut, to.url, bytes.NewReader(f.bytes))
-				must(w.t, err)
+			"when it is asked for": func(w *env, to link, f file) answer {
+				req := must.Get(http.NewRequestWithContext(w.t.Context(), http.MethodPut, to.url, bytes.NewReader(f.bytes)))(w.t)
 				req.Header.Set("Content-Type", f.mime)
 				req.Header.Set("Expect", "100-continue")
-				got, err := w.toLink(req, to.authorization)
-				must(w.t, err)
+				got := must.Get(w.toLink(req, to.authorization))(w.t)
 				return got
 			},
-			"with a scheme in small letters": func(w *world, to link, f file) answer {
+			"with a scheme in small letters": func(w *env, to link, f file) answer {
 				return w.put(link{to.url, strings.Replace(to.authorization, "Bearer", "bearer", 1)}, f)
 			},
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				w := h.world(t, options{accounts: 1})
-				_, to := w.opened(aPNG("a.png"))
+				w := h.newEnv(t, options{accounts: 1})
+				_, to := w.openUpload(aPNG("a.png"))
 				send(w, to, aPNG("a.png")).mustBe(t, http.StatusCreated)
 				shelf("a")(w, w.full("list_media", nil))
 			})
@@ -166,20 +165,18 @@ func TestHowFilesAreSent(t *testing.T) {
 	})
 }
 
-// A link knows PUT alone, whoever asks.
+// A link accepts only PUT.
 func TestMethodsOfLinks(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		f := aPNG("a.png")
-		job, to := w.opened(f)
+		job, to := w.openUpload(f)
 		for _, method := range []string{
 			http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete, http.MethodPatch, http.MethodOptions,
 		} {
 			for _, authorization := range []string{"", to.authorization} {
-				req, err := http.NewRequestWithContext(t.Context(), method, to.url, bytes.NewReader(f.bytes))
-				must(t, err)
-				got, err := w.toLink(req, authorization)
-				must(t, err)
+				req := must.Get(http.NewRequestWithContext(t.Context(), method, to.url, bytes.NewReader(f.bytes)))(t)
+				got := must.Get(w.toLink(req, authorization))(t)
 				if got.header.Get("Allow") != http.MethodPut {
 					t.Errorf("%s: Allow %q", method, got.header.Get("Allow"))
 				}
@@ -196,14 +193,13 @@ func TestMethodsOfLinks(t *testing.T) {
 // A body that breaks off in the middle leaves nothing.
 func TestUploadThatBreaksOff(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		f := aPNG("a.png")
-		job, to := w.opened(f)
+		job, to := w.openUpload(f)
 		for _, length := range []int64{int64(len(f.bytes)), -1} {
 			ctx, cut := context.WithCancel(t.Context())
-			req, err := http.NewRequestWithContext(ctx, http.MethodPut, to.url,
-				io.MultiReader(bytes.NewReader(f.bytes[:len(f.bytes)/2]), cutting{cut}))
-			must(t, err)
+			req := must.Get(http.NewRequestWithContext(ctx, http.MethodPut, to.url,
+				io.MultiReader(bytes.NewReader(f.bytes[:len(f.bytes)/2]), cutting{cut})))(t)
 			req.ContentLength = length
 			req.Header.Set("Content-Type", f.mime)
 			req.Header.Set("Authorization", to.authorization)
@@ -236,7 +232,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 	damaged.bytes = damaged.bytes[:70]
 	anonymous := aPNG("an image larger than images may be.png")
 	anonymous.mime = "application/octet-stream"
-	houses(t, options{terms: small}, func(t *testing.T, h *house) {
+	withInstance(t, options{terms: small}, func(t *testing.T, h *instance) {
 		for name, c := range map[string]struct {
 			f            file
 			status       int
@@ -249,10 +245,10 @@ func TestFilesThatAreRefused(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				w := h.world(t, options{accounts: 1})
-				job, to := w.opened(c.f)
+				w := h.newEnv(t, options{accounts: 1})
+				job, to := w.openUpload(c.f)
 				w.put(to, c.f).mustRefuse(t, c.status, c.code, c.reason)
-				w.finished(job).mustHold(t, map[string]any{"data.state": "failed", "data.error.code": c.kept, "data.progress.done": 1})
+				w.awaitJob(job).mustHold(t, map[string]any{"data.state": "failed", "data.error.code": c.kept, "data.progress.done": 1})
 				w.mustStandFor(job, "refused "+c.kept)
 				w.put(to, c.f).mustRefuse(t, http.StatusConflict, "upload_link_used", "")
 				w.full("list_media", nil).mustHold(t, map[string]any{"data.media": "[]", "data.storage.used_bytes": 0})
@@ -262,41 +258,41 @@ func TestFilesThatAreRefused(t *testing.T) {
 	})
 }
 
-// A link works as long as its key may write, and says why it does not to whoever has its secret alone.
+// A link works as long as its key may write. It explains a refusal only to holders of its secret.
 func TestLinksEndWithTheirKey(t *testing.T) {
 	t.Parallel()
-	houses(t, options{}, func(t *testing.T, h *house) {
+	withInstance(t, options{}, func(t *testing.T, h *instance) {
 		for _, g := range gates() {
 			t.Run(g.name, func(t *testing.T) {
 				t.Parallel()
-				h.world(t, options{accounts: 1}).mustStopLinks(g)
+				h.newEnv(t, options{accounts: 1}).mustStopLinks(g)
 			})
 		}
 		for name, c := range map[string]struct {
-			ends   func(w *world, key int64)
+			ends   func(w *env, key int64)
 			status int
 			code   string
 		}{
-			"the key revoked": {func(w *world, key int64) {
-				must(w.t, w.Teams.RevokeKey(w.t.Context(), key))
+			"the key revoked": {func(w *env, key int64) {
+				must.NoError(w.t, w.Teams.RevokeKey(w.t.Context(), key))
 			}, http.StatusUnauthorized, "unauthorized"},
-			"the key expired": {func(w *world, key int64) {
+			"the key expired": {func(w *env, key int64) {
 				w.exec("UPDATE api_keys SET expires_at = 1 WHERE id = ?", key)
 			}, http.StatusUnauthorized, "unauthorized"},
-			"the key lowered": {func(w *world, key int64) {
-				must(w.t, w.Teams.SetKeyLevel(w.t.Context(), key, access.ReadOnly))
+			"the key lowered": {func(w *env, key int64) {
+				must.NoError(w.t, w.Teams.SetKeyLevel(w.t.Context(), key, access.ReadOnly))
 			}, http.StatusForbidden, "write_not_allowed"},
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				w := h.world(t, options{accounts: 1})
-				_, to := w.opened(aPNG("a.png"))
+				w := h.newEnv(t, options{accounts: 1})
+				_, to := w.openUpload(aPNG("a.png"))
 				c.ends(w, w.keyIDs[access.Full])
 				w.put(to, aPNG("a.png")).mustRefuse(t, c.status, c.code, "")
 			})
 		}
 	})
-	worlds(t, options{accounts: 1}, func(_ *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(_ *testing.T, w *env) {
 		for _, g := range serviceGates() {
 			w.mustStopLinks(g)
 		}
@@ -305,12 +301,12 @@ func TestLinksEndWithTheirKey(t *testing.T) {
 
 // mustStopLinks checks that what stands in a key's way stands in that of its links, and that they work again after. A
 // gate that stops another kind of action stops none.
-func (w *world) mustStopLinks(g gate) {
+func (w *env) mustStopLinks(g gate) {
 	w.t.Helper()
 	f := aPNG(g.name)
-	_, to := w.opened(f)
+	_, to := w.openUpload(f)
 	before := w.count("media WHERE team_id = ?", w.team)
-	must(w.t, g.closes(w))
+	must.NoError(w.t, g.closes(w))
 	w.put(link{to.url, ""}, f).mustRefuse(w.t, http.StatusUnauthorized, "unauthorized", "")
 	if g.code != "" {
 		w.put(to, f).mustRefuse(w.t, http.StatusForbidden, g.code, "")
@@ -319,7 +315,7 @@ func (w *world) mustStopLinks(g gate) {
 		}
 	}
 	if g.opens != nil {
-		must(w.t, g.opens(w))
+		must.NoError(w.t, g.opens(w))
 		w.until("the key to work again", func() bool { return w.rest(full(w), "get_identity", nil, "").status == http.StatusOK })
 		w.put(to, f).mustBe(w.t, http.StatusCreated)
 	}
@@ -328,9 +324,9 @@ func (w *world) mustStopLinks(g gate) {
 // Of many who send a file to one link at once, one is taken and the file is there once.
 func TestOneLinkManySenders(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		f := aPNG("a.png")
-		job, to := w.opened(f)
+		job, to := w.openUpload(f)
 		taken := 0
 		for _, got := range w.together(20, func(int) (answer, error) { return w.tryPut(to, f.mime, bytes.NewReader(f.bytes)) }) {
 			switch got.status {
@@ -345,7 +341,7 @@ func TestOneLinkManySenders(t *testing.T) {
 		if taken != 1 {
 			t.Errorf("taken %d times", taken)
 		}
-		w.finished(job).mustHold(t, map[string]any{"data.state": "succeeded"})
+		w.awaitJob(job).mustHold(t, map[string]any{"data.state": "succeeded"})
 		w.full("list_media", nil).mustHold(t, map[string]any{"data.media.1": nil, "data.storage.used_bytes": len(f.bytes)})
 		w.mustBeSound()
 	})

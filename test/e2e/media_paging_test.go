@@ -4,14 +4,15 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"pressroom/internal/testkit/must"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// walk reads a list page by page and gives a member of each of its items. Over REST it follows the Link header, which
+// walk reads a list page by page and returns a member of each of its items. Over REST it follows the Link header, which
 // has to lead to the same query with the cursor. Between is called after the first page.
-func (w *world) walk(call edgeCall, tool string, args map[string]any, list, member string, between func()) []string {
+func (w *env) walk(call edgeCall, tool string, args map[string]any, list, member string, between func()) []string {
 	w.t.Helper()
 	out := []string{}
 	for pages := 0; ; pages++ {
@@ -36,16 +37,15 @@ func (w *world) walk(call edgeCall, tool string, args map[string]any, list, memb
 		if pages == 0 && between != nil {
 			between()
 		}
-		args = merged(args, map[string]any{"cursor": cursor})
+		args = mergeArgs(args, map[string]any{"cursor": cursor})
 	}
 }
 
 // mustLeadOn checks that a Link header leads to the same query with a cursor.
-func (w *world) mustLeadOn(header, cursor string, args map[string]any) {
+func (w *env) mustLeadOn(header, cursor string, args map[string]any) {
 	w.t.Helper()
 	address, rel, _ := strings.Cut(strings.TrimPrefix(header, "<"), ">")
-	next, err := url.Parse(address)
-	must(w.t, err)
+	next := must.Get(url.Parse(address))(w.t)
 	want := url.Values{"cursor": {cursor}}
 	for name, value := range args {
 		if name != "cursor" && name != "job_id" {
@@ -57,11 +57,10 @@ func (w *world) mustLeadOn(header, cursor string, args map[string]any) {
 	}
 }
 
-// The library, whatever filters it, gives each item once and the newest first, for every size of a page and while
-// files are added.
+// The library lists each item once, newest first, with every filter and page size, even while files are added.
 func TestMediaPaging(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		spring := w.folder("Spring")
 		for i := range 4 {
 			w.library(spring*int64(i%2), aPNG(fmt.Sprint("picture ", i)), aJPEG(fmt.Sprint("photo ", i)))
@@ -78,20 +77,20 @@ func TestMediaPaging(t *testing.T) {
 			"a folder and a kind": {"folder_id": spring, "kind": "image"},
 			"all filters":         {"folder_id": spring, "kind": "image", "query": "p"},
 		} {
-			whole := pages(w.rest, merged(filter, map[string]any{"limit": 50}), nil)
+			whole := pages(w.rest, mergeArgs(filter, map[string]any{"limit": 50}), nil)
 			if unique := slices.Compact(slices.Sorted(slices.Values(whole))); len(whole) < 3 ||
 				len(unique) != len(whole) || slices.Contains(whole, "picture of others") {
 				t.Fatalf("%s: %v", name, whole)
 			}
 			for _, limit := range []int{1, 2, 3, len(whole)} {
 				for _, call := range []edgeCall{w.rest, w.tool} {
-					if got := pages(call, merged(filter, map[string]any{"limit": limit}), nil); !slices.Equal(got, whole) {
+					if got := pages(call, mergeArgs(filter, map[string]any{"limit": limit}), nil); !slices.Equal(got, whole) {
 						t.Errorf("%s by %d: %v, want %v", name, limit, got, whole)
 					}
 				}
 			}
 			more := func() { added++; w.library(spring, aPNG(fmt.Sprint("photo in between ", added))) }
-			if got := pages(w.rest, merged(filter, map[string]any{"limit": 2}), more); !slices.Equal(got, whole) {
+			if got := pages(w.rest, mergeArgs(filter, map[string]any{"limit": 2}), more); !slices.Equal(got, whole) {
 				t.Errorf("%s while one is added: %v, want %v", name, got, whole)
 			}
 		}
@@ -101,12 +100,12 @@ func TestMediaPaging(t *testing.T) {
 // A cursor of the library is good for its team and filters alone.
 func TestMediaCursors(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{}, func(t *testing.T, w *world) {
+	withEnv(t, options{}, func(t *testing.T, w *env) {
 		w.library(w.folder("Spring"), aPNG("a"), aPNG("b"), aPNG("c"))
 		spring := map[string]any{"folder_id": w.folder("Spring"), "kind": "image", "limit": 1}
 		cursor := w.full("list_media", spring).text("page.cursor")
 		with := func(more map[string]any) map[string]any {
-			return merged(merged(spring, map[string]any{"cursor": cursor}), more)
+			return mergeArgs(mergeArgs(spring, map[string]any{"cursor": cursor}), more)
 		}
 		other := w.stranger()
 		for _, call := range []edgeCall{w.rest, w.tool} {
@@ -119,7 +118,7 @@ func TestMediaCursors(t *testing.T) {
 				"without filters":   call(full(w), "list_media", map[string]any{"cursor": cursor}, ""),
 				"of another list":   call(full(w), "list_posts", map[string]any{"cursor": cursor}, ""),
 				"of another team":   call(full(other), "list_media", map[string]any{"cursor": cursor}, ""),
-				"changed":           call(full(w), "list_media", with(map[string]any{"cursor": swapped(cursor)}), ""),
+				"changed":           call(full(w), "list_media", with(map[string]any{"cursor": swapCharacters(cursor)}), ""),
 			} {
 				if got.mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "invalid_cursor"); t.Failed() {
 					t.Fatalf("a cursor %s", name)

@@ -11,21 +11,22 @@ import (
 	"time"
 
 	"pressroom/internal/network"
+	"pressroom/internal/testkit/must"
 )
 
 // place is what the metadata of the tests' files says.
 const place = "+52.5200+013.4050/"
 
-// located puts a place into the EXIF data of a JPEG.
-func located(f file) file {
+// addLocation puts a place into the EXIF data of a JPEG.
+func addLocation(f file) file {
 	exif := "Exif\x00\x00MM\x00\x2a\x00\x00\x00\x08\x00\x00" + place
 	segment := append([]byte{0xff, 0xe1, 0, byte(2 + len(exif))}, exif...)
 	f.bytes = slices.Concat(f.bytes[:2], segment, f.bytes[2:])
 	return f
 }
 
-// filmed puts a place behind the boxes of an MP4, as cameras do.
-func filmed(f file) file {
+// addVideoLocation puts a place behind the boxes of an MP4, as cameras do.
+func addVideoLocation(f file) file {
 	inner := slices.Concat(binary.BigEndian.AppendUint32(nil, uint32(8+len(place))), []byte("\xa9xyz"+place))
 	outer := slices.Concat(binary.BigEndian.AppendUint32(nil, uint32(8+len(inner))), []byte("udta"), inner)
 	f.bytes = slices.Concat(f.bytes, outer)
@@ -37,13 +38,13 @@ func filmed(f file) file {
 // originals.
 func TestNoPlaceLeaves(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{}, func(t *testing.T, w *world) {
-		photo, video := located(aJPEG("quay.jpg")), filmed(aVideo(t, "quay.mp4"))
+	withEnv(t, options{}, func(t *testing.T, w *env) {
+		photo, video := addLocation(aJPEG("quay.jpg")), addVideoLocation(aVideo(t, "quay.mp4"))
 		for _, stored := range []string{"new", "older", "kept"} {
 			if stored != "new" {
 				w.exec(`UPDATE teams SET keep_originals = 1 WHERE id = ?`, w.team)
 			}
-			for n, id := range w.library(0, located(aJPEG(stored+".jpg")), varied(video, stored)) {
+			for n, id := range w.library(0, addLocation(aJPEG(stored+".jpg")), variant(video, stored)) {
 				w.keepID([]string{"photo", "video"}[n], id)
 			}
 			if stored == "older" {
@@ -55,23 +56,23 @@ func TestNoPlaceLeaves(t *testing.T) {
 		}
 		w.exec(`UPDATE teams SET keep_originals = 0 WHERE id = ?`, w.team)
 		w.library(0, photo)
-		got := w.rest(full(w), "create_uploads", described(nil, photo), "")
+		got := w.rest(full(w), "create_uploads", uploadArgs(nil, photo), "")
 		got.mustHold(t, map[string]any{"data.upload.uploads.0.state": "stored", "data.upload.uploads.0.url": nil})
 	})
 }
 
-// varied is the same video as another file.
-func varied(f file, mark string) file {
+// variant returns the same video as another file.
+func variant(f file, mark string) file {
 	rest := slices.Concat(binary.BigEndian.AppendUint32(nil, uint32(8+len(mark))), []byte("mdat"+mark))
 	f.bytes = slices.Concat(f.bytes, rest)
 	return f
 }
 
-// leaving publishes a file, asks a client about it, and gives the addresses where it can be had.
-func (w *world) leaving(name, stored string) []string {
+// leaving publishes a file, asks a client about it, and returns the addresses where it can be had.
+func (w *env) leaving(name, stored string) []string {
 	w.t.Helper()
 	caption := name + " " + stored
-	post := w.full("create_post", merged(w.showing(name), map[string]any{"caption": caption, "account_ids": w.accounts})).text("data.id")
+	post := w.full("create_post", mergeArgs(w.showing(name), map[string]any{"caption": caption, "account_ids": w.accounts})).text("data.id")
 	w.publish(post).mustHold(w.t, map[string]any{"data.state": "succeeded"})
 	var held struct{ Posts []struct{ Media []string } }
 	w.fetch(w.box.URL+"/held?contains="+url.QueryEscape(caption), &held)
@@ -79,35 +80,30 @@ func (w *world) leaving(name, stored string) []string {
 	for _, p := range held.Posts {
 		out = append(out, p.Media...)
 	}
-	asked := w.full("create_post", merged(w.showing(name), map[string]any{"caption": "asked", "account_ids": w.accounts})).text("data.id")
-	link, err := w.Approvals.RequestApproval(w.t.Context(), w.owner, asked)
-	must(w.t, err)
-	signed, err := w.Media.Files(w.team).Link(w.t.Context(), w.itsID(name), network.Fit{}, time.Now().Add(time.Hour))
-	must(w.t, err)
+	asked := w.full("create_post",
+		mergeArgs(w.showing(name), map[string]any{"caption": "asked", "account_ids": w.accounts})).text("data.id")
+	link := must.Get(w.Approvals.RequestApproval(w.t.Context(), w.owner, asked))(w.t)
+	signed := must.Get(w.Media.Files(w.team).Link(w.t.Context(), w.itsID(name), network.Fit{}, time.Now().Add(time.Hour)))(w.t)
 	shown := map[string]string{"photo": "/media/", "video": "/videos/"}[name]
 	return append(out, link+shown+w.its(name), signed)
 }
 
-func (w *world) noPlaceIn(t *testing.T, what string, id int64, addresses []string) {
+func (w *env) noPlaceIn(t *testing.T, what string, id int64, addresses []string) {
 	t.Helper()
 	if len(addresses) != len(w.accounts)+2 {
 		t.Errorf("%s is to be had at %v", what, addresses)
 	}
 	for _, address := range addresses {
-		resp, err := client.Get(address)
-		must(t, err)
-		raw, err := io.ReadAll(resp.Body)
-		must(t, err)
-		must(t, resp.Body.Close())
+		resp := must.Get(client.Get(address))(t)
+		raw := must.Get(io.ReadAll(resp.Body))(t)
+		must.NoError(t, resp.Body.Close())
 		if resp.StatusCode != http.StatusOK || len(raw) < 100 || bytes.Contains(raw, []byte(place)) {
 			t.Errorf("%s at %s: %d, %d bytes, place %t", what, address, resp.StatusCode, len(raw), bytes.Contains(raw, []byte(place)))
 		}
 	}
-	file, err := w.Media.OpenFile(t.Context(), w.owner, id, false)
-	must(t, err)
-	raw, err := io.ReadAll(file)
-	must(t, err)
-	must(t, file.Close())
+	file := must.Get(w.Media.OpenFile(t.Context(), w.owner, id, false))(t)
+	raw := must.Get(io.ReadAll(file))(t)
+	must.NoError(t, file.Close())
 	if len(raw) < 100 || bytes.Contains(raw, []byte(place)) {
 		t.Errorf("%s in the app: %d bytes with the place", what, len(raw))
 	}

@@ -14,12 +14,13 @@ import (
 	"pressroom/internal/platform/db"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // accessChange is a change of what a key may do, with what an answer tells once it holds.
 type accessChange struct {
 	name   string
-	change func(w *world) error
+	change func(w *env) error
 	tool   string
 	tells  func(answer) string
 	before string
@@ -31,52 +32,52 @@ func code(a answer) string { return fmt.Sprintf("%d %s", a.status, a.code()) }
 func member(path string) func(answer) string { return func(a answer) string { return a.text(path) } }
 
 func accessChanges() []accessChange {
-	key := func(w *world) int64 { return w.keyIDs[access.Full] }
-	ctx := func(w *world) context.Context { return w.t.Context() }
+	key := func(w *env) int64 { return w.keyIDs[access.Full] }
+	ctx := func(w *env) context.Context { return w.t.Context() }
 	const me = "get_identity"
 	level, team2 := member("data.key.level"), int64(9)
 	return []accessChange{
-		{"a key revoked", func(w *world) error { return w.Teams.RevokeKey(ctx(w), key(w)) }, me, code, "200 ", "401 unauthorized"},
-		{"a key lowered", func(w *world) error {
+		{"a key revoked", func(w *env) error { return w.Teams.RevokeKey(ctx(w), key(w)) }, me, code, "200 ", "401 unauthorized"},
+		{"a key lowered", func(w *env) error {
 			return w.Teams.SetKeyLevel(ctx(w), key(w), access.ReadOnly)
 		}, me, level, "full", "read_only"},
-		{"a key's end moved", func(w *world) error {
+		{"a key's end moved", func(w *env) error {
 			return w.Teams.SetKeyEnd(ctx(w), key(w), time.Now().Add(-time.Second))
 		}, me, code, "200 ", "401 unauthorized"},
-		{"a key's daily credits", func(w *world) error {
+		{"a key's daily credits", func(w *env) error {
 			return w.Teams.SetKeyLimit(ctx(w), key(w), 5)
 		}, "get_credits", member("data.daily_limits.key"), "-1", "5"},
-		{"a key paused", func(w *world) error { return pausesOf(team.ForKey)[0].closes(w) }, me, code, "200 ", "403 connection_suspended"},
-		{"publishing paused", func(w *world) error {
+		{"a key paused", func(w *env) error { return pausesOf(team.ForKey)[0].closes(w) }, me, code, "200 ", "403 connection_suspended"},
+		{"publishing paused", func(w *env) error {
 			return pausesOf(team.ForTeam)[2].closes(w)
 		}, me, member("data.capabilities"), "[read write publish spend]", "[read write spend]"},
-		{"a team closed", func(w *world) error { return w.Teams.Close(ctx(w), w.team) }, me, code, "200 ", "403 team_closed"},
-		{"a team switched off", func(w *world) error {
+		{"a team closed", func(w *env) error { return w.Teams.Close(ctx(w), w.team) }, me, code, "200 ", "403 team_closed"},
+		{"a team switched off", func(w *env) error {
 			return w.Teams.SetAccess(ctx(w), w.team, false)
 		}, me, code, "200 ", "403 mcp_disabled_for_team"},
-		{"a team's plan", func(w *world) error {
+		{"a team's plan", func(w *env) error {
 			return w.Teams.SetPlan(ctx(w), w.team, "creator", time.Time{})
 		}, "get_limits", member("data.plan.id"), "agency", "creator"},
-		{"a plan without keys", func(w *world) error {
+		{"a plan without keys", func(w *env) error {
 			return w.Teams.SetPlan(ctx(w), w.team, "free", time.Time{})
 		}, me, code, "200 ", "403 plan_lapsed"},
-		{"a team's daily credits", func(w *world) error {
+		{"a team's daily credits", func(w *env) error {
 			return w.Teams.SetDailyCredits(ctx(w), w.team, &team2)
 		}, "get_credits", member("data.daily_limits.team"), "1000", "9"},
-		{"a team's time zone", func(w *world) error {
+		{"a team's time zone", func(w *env) error {
 			return w.Teams.SetTimezone(ctx(w), w.team, "Asia/Tokyo")
 		}, me, member("data.timezone"), "Europe/Berlin", "Asia/Tokyo"},
-		{"a suspended owner", func(w *world) error {
+		{"a suspended owner", func(w *env) error {
 			return w.Teams.SetHold(ctx(w), w.owner, true)
 		}, me, code, "200 ", "403 account_not_approved"},
-		{"a team handed on", (*world).handOn, me, code, "200 ", "403 ownership_lost"},
+		{"a team handed on", (*env).handOn, me, code, "200 ", "403 ownership_lost"},
 	}
 }
 
 // Every change of what a key may do holds on each of four nodes within a second, and where it is undone again.
 func TestChangesHoldOnEveryNode(t *testing.T) {
 	t.Parallel()
-	houses(t, options{accounts: 1}, func(t *testing.T, h *house) {
+	withInstance(t, options{accounts: 1}, func(t *testing.T, h *instance) {
 		bases := []string{h.base}
 		for range 3 {
 			_, root := h.start(options{}, server.RoleAPI)
@@ -86,22 +87,22 @@ func TestChangesHoldOnEveryNode(t *testing.T) {
 			for _, c := range accessChanges() {
 				t.Run(c.name, func(t *testing.T) {
 					t.Parallel()
-					w := h.world(t, options{accounts: 1})
+					w := h.newEnv(t, options{accounts: 1})
 					w.mustHoldSoon(bases, c.tool, c.tells, c.before)
-					must(t, c.change(w))
+					must.NoError(t, c.change(w))
 					w.mustHoldSoon(bases, c.tool, c.tells, c.after)
 				})
 			}
 		})
-		w := h.world(t, options{accounts: 1})
+		w := h.newEnv(t, options{accounts: 1})
 		for _, g := range serviceGates() {
 			want := "403 " + g.code
 			if g.code == "" {
 				continue
 			}
-			must(t, g.closes(w))
+			must.NoError(t, g.closes(w))
 			w.mustHoldSoon(bases, "get_identity", code, want)
-			must(t, g.opens(w))
+			must.NoError(t, g.opens(w))
 			w.mustHoldSoon(bases, "get_identity", code, "200 ")
 		}
 	})
@@ -109,7 +110,7 @@ func TestChangesHoldOnEveryNode(t *testing.T) {
 
 // mustHoldSoon asks every node until each tells what it should: of a request that begins a second from now, and of
 // every later one, nothing else is taken.
-func (w *world) mustHoldSoon(bases []string, tool string, tells func(answer) string, want string) {
+func (w *env) mustHoldSoon(bases []string, tool string, tells func(answer) string, want string) {
 	w.t.Helper()
 	changed := time.Now()
 	for i, base := range bases {
@@ -135,7 +136,7 @@ var errDone = errors.New("nothing is to be changed")
 // nothing is asked, and reads write nothing.
 func TestReadsAskLittle(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{}, func(t *testing.T, w *world) {
+	withEnv(t, options{}, func(t *testing.T, w *env) {
 		id := w.draft("a draft")
 		reads := func(n int) {
 			for range n {
@@ -146,17 +147,14 @@ func TestReadsAskLittle(t *testing.T) {
 		}
 		reads(1) // the key is looked up and free calls are taken, enough for what follows
 		before, counted := w.footprint(), w.texts(freeCalls, w.team)
-		// Whatever waited for one of these locks would be refused after a few seconds.
+		// A request that waited for one of these locks would fail after a few seconds.
 		err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			if w.db.Postgres() {
-				_, err := tx.Exec(ctx, `LOCK TABLE api_keys, people, memberships, pauses IN ACCESS EXCLUSIVE MODE`)
-				must(t, err)
-				_, err = tx.Exec(ctx,
-					`LOCK TABLE teams, posts, post_targets, free_calls, idempotency_records, events, jobs, wallets IN EXCLUSIVE MODE`)
-				must(t, err)
+				must.Get(tx.Exec(ctx, `LOCK TABLE api_keys, people, memberships, pauses IN ACCESS EXCLUSIVE MODE`))(t)
+				must.Get(tx.Exec(ctx,
+					`LOCK TABLE teams, posts, post_targets, free_calls, idempotency_records, events, jobs, wallets IN EXCLUSIVE MODE`))(t)
 			} else {
-				_, err := tx.Exec(ctx, `UPDATE access_version SET version = version`)
-				must(t, err)
+				must.Get(tx.Exec(ctx, `UPDATE access_version SET version = version`))(t)
 			}
 			reads(7)
 			return errDone
@@ -178,15 +176,14 @@ func TestReadsAskLittle(t *testing.T) {
 // A key that was looked up is known without the database for a second, and not for longer.
 func TestKnownKeysNeedNoDatabase(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		clock := testkit.NewClock(time.Now())
 		d := testkit.Open(t, w.url, clock)
 		keys := team.New(d, nobodyGuesses{}, plan.Default())
 		ctx := t.Context()
-		must(t, keys.SetTimezone(ctx, w.team, "Europe/Berlin")) // a change of its own, after which it has looked
-		_, err := keys.Authenticate(ctx, full(w))
-		must(t, err)
-		must(t, d.Close())
+		must.NoError(t, keys.SetTimezone(ctx, w.team, "Europe/Berlin")) // a change of its own, after which it has looked
+		must.Get(keys.Authenticate(ctx, full(w)))(t)
+		must.NoError(t, d.Close())
 		clock.Advance(time.Second)
 		if _, err := keys.Authenticate(ctx, full(w)); err != nil {
 			t.Errorf("within the second: %v", err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"pressroom/internal/testkit/must"
 	"slices"
 	"strings"
 	"testing"
@@ -11,10 +12,10 @@ import (
 )
 
 // pager asks for one page of a list after a cursor; it gives the ids and the next cursor.
-type pager func(w *world, args map[string]any) answer
+type pager func(w *env, args map[string]any) answer
 
 // byREST follows the Link header, which has to say the same as the cursor does.
-func byREST(w *world, args map[string]any) answer {
+func byREST(w *env, args map[string]any) answer {
 	w.t.Helper()
 	got := w.rest(full(w), "list_posts", args, "")
 	link := got.header.Get("Link")
@@ -26,8 +27,7 @@ func byREST(w *world, args map[string]any) answer {
 		return got
 	}
 	address, rel, _ := strings.Cut(strings.TrimPrefix(link, "<"), ">")
-	next, err := url.Parse(address)
-	must(w.t, err)
+	next := must.Get(url.Parse(address))(w.t)
 	want := url.Values{"cursor": {cursor}}
 	for name, value := range args {
 		if name != "cursor" {
@@ -40,13 +40,13 @@ func byREST(w *world, args map[string]any) answer {
 	return got
 }
 
-func byTool(w *world, args map[string]any) answer {
+func byTool(w *env, args map[string]any) answer {
 	w.t.Helper()
 	return w.tool(full(w), "list_posts", args, "")
 }
 
 // ids reads a whole list page by page. Between is called after the first page.
-func (w *world) ids(page pager, args map[string]any, between func()) []string {
+func (w *env) ids(page pager, args map[string]any, between func()) []string {
 	w.t.Helper()
 	out := []string{}
 	for pages := 0; ; pages++ {
@@ -65,15 +65,15 @@ func (w *world) ids(page pager, args map[string]any, between func()) []string {
 		if pages == 0 && between != nil {
 			between()
 		}
-		args = merged(args, map[string]any{"cursor": got.text("page.cursor")})
+		args = mergeArgs(args, map[string]any{"cursor": got.text("page.cursor")})
 	}
 }
 
-// Every list, whatever bounds it, gives each item once, from the first page to the last, in the same order for
-// every size of a page; and what is added meanwhile moves nothing.
+// Every list contains each item once over all pages, in the same order for every page size and filter. New items do not
+// shift it.
 func TestPaging(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{}, func(t *testing.T, w *world) {
+	withEnv(t, options{}, func(t *testing.T, w *env) {
 		for i := range 7 {
 			id := w.draft(fmt.Sprint("post ", i), w.accounts[:1+i%2]...)
 			if i != 3 { // three share a time, so that the id has to decide
@@ -87,19 +87,19 @@ func TestPaging(t *testing.T) {
 			"both":                {"from": ahead(48 * time.Hour), "to": ahead(50 * time.Hour)},
 			"an account and from": {"account_id": w.accounts[1], "from": ahead(0)}, "a date": {"from": ahead(0)[:10]},
 		} {
-			whole := w.ids(byREST, merged(filter, map[string]any{"limit": 50}), nil)
+			whole := w.ids(byREST, mergeArgs(filter, map[string]any{"limit": 50}), nil)
 			if unique := slices.Compact(slices.Sorted(slices.Values(whole))); len(whole) < 2 || len(unique) != len(whole) {
 				t.Fatalf("%s: %v", name, whole)
 			}
 			for _, limit := range []int{1, 2, 3, len(whole)} {
 				for _, page := range []pager{byREST, byTool} {
-					if got := w.ids(page, merged(filter, map[string]any{"limit": limit}), nil); !slices.Equal(got, whole) {
+					if got := w.ids(page, mergeArgs(filter, map[string]any{"limit": limit}), nil); !slices.Equal(got, whole) {
 						t.Errorf("%s by %d: %v, want %v", name, limit, got, whole)
 					}
 				}
 			}
-			added := func() { w.scheduled("in between", 200*time.Hour) }
-			if got := w.ids(byREST, merged(filter, map[string]any{"limit": 2}), added); !slices.Equal(got, whole) {
+			added := func() { w.schedulePost("in between", 200*time.Hour) }
+			if got := w.ids(byREST, mergeArgs(filter, map[string]any{"limit": 2}), added); !slices.Equal(got, whole) {
 				t.Errorf("%s while one is added: %v, want %v", name, got, whole)
 			}
 			w.exec("DELETE FROM post_targets WHERE post_id IN (SELECT id FROM posts WHERE caption = 'in between')")
@@ -111,10 +111,10 @@ func TestPaging(t *testing.T) {
 // A page goes on where it was even if what it ended with is gone or has changed.
 func TestPagingPastWhatIsGone(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		ids := []string{}
 		for i := range 4 {
-			ids = append(ids, w.scheduled(fmt.Sprint("post ", i), time.Duration(48+i)*time.Hour))
+			ids = append(ids, w.schedulePost(fmt.Sprint("post ", i), time.Duration(48+i)*time.Hour))
 		}
 		for _, filter := range []map[string]any{{"limit": 2}, {"limit": 2, "from": ahead(0)}, {"limit": 2, "status": "scheduled"}} {
 			got := w.ids(byREST, filter, func() { w.full("cancel_post", map[string]any{"post_id": ids[2]}) })
@@ -129,7 +129,7 @@ func TestPagingPastWhatIsGone(t *testing.T) {
 // A cursor is good for its team, operation and filters alone; the size of a page may change.
 func TestCursors(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{}, func(t *testing.T, w *world) {
+	withEnv(t, options{}, func(t *testing.T, w *env) {
 		for range 3 {
 			w.draft("a draft", w.accounts...)
 		}
@@ -168,7 +168,7 @@ func TestCursors(t *testing.T) {
 					return edge(full(w), "list_social_accounts", map[string]any{"cursor": cursor}, "")
 				},
 				"changed": func() answer {
-					return edge(full(w), "list_posts", map[string]any{"cursor": swapped(cursor), "status": "draft"}, "")
+					return edge(full(w), "list_posts", map[string]any{"cursor": swapCharacters(cursor), "status": "draft"}, "")
 				},
 				"cut off": func() answer {
 					return edge(full(w), "list_posts", map[string]any{"cursor": cursor[:len(cursor)-2], "status": "draft"}, "")
@@ -186,8 +186,8 @@ func TestCursors(t *testing.T) {
 	})
 }
 
-// swapped is a text with two characters in its midst changed.
-func swapped(text string) string {
+// swapCharacters returns a text with two characters in the middle swapped.
+func swapCharacters(text string) string {
 	middle := len(text) / 2
 	other := "A"
 	if text[middle] == 'A' {
@@ -198,7 +198,7 @@ func swapped(text string) string {
 
 // tryTheirs calls every operation that names an item by its path with one of another team's and with one that is not
 // there, and counts them.
-func (w *world) tryTheirs(theirs map[string]any) int {
+func (w *env) tryTheirs(theirs map[string]any) int {
 	w.t.Helper()
 	tried := 0
 	for _, op := range w.Registry().All() {
@@ -236,7 +236,7 @@ func (w *world) tryTheirs(theirs map[string]any) int {
 // Another team's item and one that is not there are the same answer, byte for byte.
 func TestAnotherTeamsItemIsAMissingOne(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{}, func(t *testing.T, w *world) {
+	withEnv(t, options{}, func(t *testing.T, w *env) {
 		other := w.stranger()
 		rich(other)
 		reported := other.report(nil)
@@ -245,7 +245,7 @@ func TestAnotherTeamsItemIsAMissingOne(t *testing.T) {
 		theirs["report"] = reported
 		twoVoices(other)
 		theirs["voice"] = other.itsID("first")
-		theirs["list"] = other.listed([]any{"harbour"})
+		theirs["list"] = other.addHashtagList([]any{"harbour"})
 		tried := w.tryTheirs(theirs)
 		if tried < 15 {
 			t.Errorf("only %d operations were tried", tried)

@@ -13,6 +13,7 @@ import (
 	"pressroom/internal/core/plan"
 	"pressroom/internal/domain/team"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // What the shipped plans say (contract, Keys, plans, prices), as GET /limits tells it.
@@ -40,11 +41,11 @@ var dailyCredits = map[string]float64{"creator": 50, "team": 250, "agency": 1000
 func TestLimitsAndCreditsOfPlans(t *testing.T) {
 	t.Parallel()
 	offered := plan.Default()
-	houses(t, options{terms: &offered}, func(t *testing.T, h *house) {
+	withInstance(t, options{terms: &offered}, func(t *testing.T, h *instance) {
 		for plan, limits := range shipped {
 			t.Run(plan, func(t *testing.T) {
 				t.Parallel()
-				w := h.world(t, options{plan: plan, accounts: 1})
+				w := h.newEnv(t, options{plan: plan, accounts: 1})
 				for _, call := range []edgeCall{w.rest, w.tool} {
 					call(readOnly(w), "get_limits", map[string]any{}, "").mustHoldAll(t, limits)
 					call(readOnly(w), "get_credits", map[string]any{}, "").mustHoldAll(t, credits(0, 0, 0, -1, dailyCredits[plan]))
@@ -53,19 +54,19 @@ func TestLimitsAndCreditsOfPlans(t *testing.T) {
 				limit := int64(7)
 				_, key, err := w.Teams.AddKey(t.Context(),
 					team.NewKey{Team: w.team, Name: "limited", Level: access.ReadOnly, DailyCredits: &limit})
-				must(t, err)
+				must.NoError(t, err)
 				w.rest(key, "get_credits", nil, "").mustHoldAll(t, credits(200, 0, 0, 7, dailyCredits[plan]))
 			})
 		}
 		t.Run("free", func(t *testing.T) {
 			t.Parallel()
-			w := h.world(t, options{plan: "free", accounts: 1})
+			w := h.newEnv(t, options{plan: "free", accounts: 1})
 			w.rest(full(w), "get_limits", nil, "").mustRefuse(t, http.StatusForbidden, "plan_lapsed", "")
 		})
 	})
 }
 
-// credits is what GET /credits tells of a team whose keys alone have used some.
+// credits returns what GET /credits tells of a team whose keys alone have used some.
 func credits(balance, used, reserved, key, team float64) map[string]any {
 	return map[string]any{
 		"balance": balance, "used_today": map[string]any{"team": used, "keys_and_tools": used},
@@ -85,7 +86,7 @@ func (a answer) mustHoldAll(t *testing.T, want map[string]any) {
 // What was used and set aside today, as each key sees it, until the team's midnight; and changes of the limits.
 func TestCreditsOfTheDay(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *env) {
 		w.grant(100)
 		pay := func(key, id, idem string) { w.rest(key, "refresh_standin", of(id)(w), idem).mustBe(t, http.StatusOK) }
 		_, second := w.newKey(w.team, access.Full, time.Time{})
@@ -110,10 +111,10 @@ func TestCreditsOfTheDay(t *testing.T) {
 			VALUES (?, ?, 0, 'x', '', ?, 'settled', 5, 5, ?, 1)`, w.team, w.owner, []byte("x"), time.Now().UnixMicro())
 		w.full("get_credits", nil).mustHold(t, map[string]any{"data.used_today.team": 11, "data.used_today.keys_and_tools": 6})
 		none := int64(0)
-		must(t, w.Teams.SetDailyCredits(t.Context(), w.team, &none))
-		must(t, w.Teams.SetKeyLimit(t.Context(), w.keyIDs[access.Full], 12))
+		must.NoError(t, w.Teams.SetDailyCredits(t.Context(), w.team, &none))
+		must.NoError(t, w.Teams.SetKeyLimit(t.Context(), w.keyIDs[access.Full], 12))
 		w.full("get_credits", nil).mustHold(t, map[string]any{"data.daily_limits.key": 12, "data.daily_limits.team": 0})
-		must(t, w.Teams.SetDailyCredits(t.Context(), w.team, nil))
+		must.NoError(t, w.Teams.SetDailyCredits(t.Context(), w.team, nil))
 		w.full("get_credits", nil).mustHold(t, map[string]any{"data.daily_limits.team": 1000})
 	})
 }
@@ -121,10 +122,10 @@ func TestCreditsOfTheDay(t *testing.T) {
 // The limits of a day begin anew at the team's midnight, and what was used before is the day's before.
 func TestDailyCreditsBeginAnew(t *testing.T) {
 	t.Parallel()
-	metered(t, func(*plan.Terms) {}, func(t *testing.T, w *world, clock *testkit.Clock) {
+	withLimits(t, func(*plan.Terms) {}, func(t *testing.T, w *env, clock *testkit.Clock) {
 		clock.Advance(time.Date(2027, 3, 27, 22, 30, 0, 0, time.UTC).Sub(clock.Now())) // half an hour before the team's midnight
 		w.grant(100)
-		must(t, w.Teams.SetKeyLimit(t.Context(), w.keyIDs[access.Full], refreshPrice))
+		must.NoError(t, w.Teams.SetKeyLimit(t.Context(), w.keyIDs[access.Full], refreshPrice))
 		pay := func(idem string) answer { return w.rest(full(w), "refresh_standin", of(aReport)(w), idem) }
 		for day, wait := range []int64{30 * 60, 23 * 60 * 60, 24 * 60 * 60} { // the clocks go forward on the second
 			pay(fmt.Sprint("first of day ", day)).mustHold(t, map[string]any{"billing.credits_charged": refreshPrice})
@@ -146,13 +147,13 @@ func TestDailyCreditsBeginAnew(t *testing.T) {
 // The balance is for roles that may see it, in credits and in billing alike.
 func TestWhoSeesTheBalance(t *testing.T) {
 	t.Parallel()
-	houses(t, options{extend: refreshing}, func(t *testing.T, h *house) {
+	withInstance(t, options{extend: refreshing}, func(t *testing.T, h *instance) {
 		for role, sees := range map[access.Role]bool{
 			access.Owner: true, access.Admin: true, access.Editor: false, access.Viewer: false, access.Client: false,
 		} {
 			t.Run(string(role), func(t *testing.T) {
 				t.Parallel()
-				w := h.world(t, options{accounts: 1})
+				w := h.newEnv(t, options{accounts: 1})
 				w.grant(77)
 				w.role(role)
 				for _, call := range []edgeCall{w.rest, w.tool} {

@@ -12,7 +12,7 @@ import (
 // and so is each request that succeeds. One database will do, as the description does not know of them.
 func TestConformsToTheDescription(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, testkit.SQLite(t), options{})
+	h := newInstance(t, testkit.SQLite(t), options{})
 	proxy := prism.Start(t, "../../api/openapi.json", h.base)
 	for _, s := range slices.Concat(scenarios(), hashtagListScenarios(), searchScenarios()) {
 		if s.verbatim != "" {
@@ -20,7 +20,7 @@ func TestConformsToTheDescription(t *testing.T) {
 		}
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			w := h.world(t, s.options())
+			w := h.newEnv(t, s.options())
 			w.base, w.proxied = proxy, true
 			s.play(t, w, overREST)
 		})

@@ -10,7 +10,7 @@ import (
 // The main job: a post drafted through the API stands on the network, once, and the job tells so.
 func TestPublish(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{}, func(t *testing.T, w *world) {
+	withEnv(t, options{}, func(t *testing.T, w *env) {
 		id := w.draft("hello from #pressroom", w.accounts...)
 		job := w.publish(id)
 		if job.text("data.state") != "succeeded" || job.text("data.result.post_id") != id {
@@ -21,7 +21,7 @@ func TestPublish(t *testing.T) {
 			post.text("data.published_at.utc") == "" {
 			t.Fatalf("post: %s", post.raw)
 		}
-		if held := w.held("hello from #pressroom"); len(held) != 2 {
+		if held := w.accountsWith("hello from #pressroom"); len(held) != 2 {
 			t.Fatalf("held: %v", held)
 		}
 		again := w.full("publish_post", map[string]any{"post_id": id})
@@ -34,7 +34,7 @@ func TestPublish(t *testing.T) {
 // A due post leaves within two seconds.
 func TestScheduledPostLeavesInTime(t *testing.T) { // beside no other test: it looks at a clock
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		w := newHouse(t, url, options{}).world(t, options{})
+		w := newInstance(t, url, options{}).newEnv(t, options{})
 		id := w.draft("due soon")
 		due := time.Now().Add(2 * time.Second).Truncate(time.Second)
 		w.full("schedule_post", map[string]any{"post_id": id, "scheduled_at": due.UTC().Format(time.RFC3339)})
@@ -44,7 +44,7 @@ func TestScheduledPostLeavesInTime(t *testing.T) { // beside no other test: it l
 		} else {
 			t.Logf("it left %v after its time", late)
 		}
-		if held := w.held("due soon"); len(held) != 1 {
+		if held := w.accountsWith("due soon"); len(held) != 1 {
 			t.Fatalf("held: %v", held)
 		}
 	})

@@ -14,10 +14,10 @@ import (
 // and each account holds it once.
 func TestPublishedAtOnce(t *testing.T) {
 	t.Parallel()
-	houses(t, options{}, func(t *testing.T, h *house) {
+	withInstance(t, options{}, func(t *testing.T, h *instance) {
 		_, root := h.start(options{}, server.RoleAll)
 		bases := []string{h.base, root + "/api/v1"}
-		w := h.world(t, options{})
+		w := h.newEnv(t, options{})
 		id := w.draft("all at once", w.accounts...)
 		first, jobs := 0, map[string]bool{}
 		for _, got := range w.together(20, func(i int) (answer, error) {
@@ -33,9 +33,9 @@ func TestPublishedAtOnce(t *testing.T) {
 			t.Fatalf("%d calls say that they were the first; jobs %v", first, jobs)
 		}
 		for job := range jobs {
-			w.finished(job).mustHold(t, map[string]any{"data.state": "succeeded", "data.progress.total": 2})
+			w.awaitJob(job).mustHold(t, map[string]any{"data.state": "succeeded", "data.progress.total": 2})
 		}
-		if held := w.held("all at once"); len(held) != 2 || held[0] == held[1] {
+		if held := w.accountsWith("all at once"); len(held) != 2 || held[0] == held[1] {
 			t.Errorf("held: %v", held)
 		}
 		if n := w.count("deliveries WHERE post_id = ?", id); n != 2 {
@@ -45,13 +45,13 @@ func TestPublishedAtOnce(t *testing.T) {
 }
 
 // Cancel and publish at once: publish always wins in the end, for a cancelled post is a draft that may be
-// published; what cancel says tells whether it came first.
+// published; the response to cancel shows which came first.
 func TestCancelAndPublishAtOnce(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		for round := range 10 {
 			text := fmt.Sprintf("round %d of cancel and publish", round)
-			id := w.scheduled(text, 48*time.Hour)
+			id := w.schedulePost(text, 48*time.Hour)
 			tools := []string{"cancel_post", "publish_post"}
 			answers := w.together(2, func(i int) (answer, error) {
 				return w.tryRest(w.base, full(w), tools[i], map[string]any{"post_id": id}, "")
@@ -64,12 +64,12 @@ func TestCancelAndPublishAtOnce(t *testing.T) {
 			} else {
 				w.mustBeHandedOver(cancelled)
 			}
-			w.finished(published.text("data.job_id")).mustHold(t, map[string]any{"data.state": "succeeded"})
+			w.awaitJob(published.text("data.job_id")).mustHold(t, map[string]any{"data.state": "succeeded"})
 			cancelledFirst := w.count("events WHERE subject = ? AND kind = 'post.cancelled'", id) == 1
 			if cancelledFirst != (cancelled.status == http.StatusOK) {
 				t.Errorf("cancel answered %d, and the events say %t", cancelled.status, cancelledFirst)
 			}
-			if held := w.held(text); len(held) != 1 {
+			if held := w.accountsWith(text); len(held) != 1 {
 				t.Errorf("held: %v", held)
 			}
 		}
@@ -77,7 +77,7 @@ func TestCancelAndPublishAtOnce(t *testing.T) {
 }
 
 // mustBeHandedOver checks a refusal of a call that came too late.
-func (w *world) mustBeHandedOver(got answer) {
+func (w *env) mustBeHandedOver(got answer) {
 	w.t.Helper()
 	got.mustRefuse(w.t, http.StatusUnprocessableEntity, "validation_failed", "wrong_state")
 	if state := got.text("context.state"); state != "processing" && state != "published" {
@@ -86,7 +86,7 @@ func (w *world) mustBeHandedOver(got answer) {
 }
 
 // due makes scheduled posts due at this moment.
-func (w *world) due(ids ...string) {
+func (w *env) due(ids ...string) {
 	w.t.Helper()
 	for _, id := range ids {
 		w.exec("UPDATE posts SET scheduled_at = ?, slot_at = ? WHERE id = ? AND status = 'scheduled'", time.Now().
@@ -95,7 +95,7 @@ func (w *world) due(ids ...string) {
 }
 
 // race makes a call for each of some posts while the program, helped a little, hands them over because they are due.
-func (w *world) race(ids []string, call func(id string) (answer, error)) []answer {
+func (w *env) race(ids []string, call func(id string) (answer, error)) []answer {
 	w.t.Helper()
 	w.due(ids...)
 	return w.together(2*len(ids), func(i int) (answer, error) {
@@ -106,11 +106,11 @@ func (w *world) race(ids []string, call func(id string) (answer, error)) []answe
 	})
 }
 
-func (w *world) manyScheduled(text string, n int) []string {
+func (w *env) manyScheduled(text string, n int) []string {
 	w.t.Helper()
 	ids := []string{}
 	for i := range n {
-		ids = append(ids, w.scheduled(fmt.Sprintf("%s %d.", text, i), 48*time.Hour))
+		ids = append(ids, w.schedulePost(fmt.Sprintf("%s %d.", text, i), 48*time.Hour))
 	}
 	return ids
 }
@@ -119,7 +119,7 @@ func (w *world) manyScheduled(text string, n int) []string {
 // was refused is held once.
 func TestCancelAgainstTheDueMoment(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		ids := w.manyScheduled("cancelled when due", 16)
 		answers := w.race(ids, func(id string) (answer, error) {
 			return w.tryRest(w.base, full(w), "cancel_post", map[string]any{"post_id": id}, "")
@@ -134,7 +134,7 @@ func TestCancelAgainstTheDueMoment(t *testing.T) {
 			} else if got := w.post(id); got.text("data.status") != "draft" {
 				t.Errorf("cancelled, and yet: %s", got.raw)
 			}
-			if held := w.held(fmt.Sprintf("cancelled when due %d.", i)); len(held) != want {
+			if held := w.accountsWith(fmt.Sprintf("cancelled when due %d.", i)); len(held) != want {
 				t.Errorf("cancel answered %d and the network holds %v", cancelled.status, held)
 			}
 		}
@@ -144,10 +144,10 @@ func TestCancelAgainstTheDueMoment(t *testing.T) {
 	})
 }
 
-// Publish against the due moment: one of the two hands the post over; publish says whether it was the one.
+// Publish against the due moment: one of the two hands the post over; the response to publish shows which.
 func TestPublishAgainstTheDueMoment(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		ids := w.manyScheduled("published when due", 10)
 		answers := w.race(ids, func(id string) (answer, error) {
 			return w.tryRest(w.base, full(w), "publish_post", map[string]any{"post_id": id}, "")
@@ -155,13 +155,13 @@ func TestPublishAgainstTheDueMoment(t *testing.T) {
 		for i, id := range ids {
 			published := answers[2*i+1]
 			published.mustBe(t, http.StatusAccepted)
-			w.finished(published.text("data.job_id")).mustHold(t, map[string]any{"data.state": "succeeded"})
+			w.awaitJob(published.text("data.job_id")).mustHold(t, map[string]any{"data.state": "succeeded"})
 			// An event of a call names its key; what the program does by itself names none.
 			byCall := w.count("events WHERE subject = ? AND kind = 'post.handed_over' AND key_id > 0", id) == 1
 			if byCall == (published.at("data.already_submitted") == true) {
 				t.Errorf("the events say that a call handed it over: %t; it answered %s", byCall, published.raw)
 			}
-			if held := w.held(fmt.Sprintf("published when due %d.", i)); len(held) != 1 {
+			if held := w.accountsWith(fmt.Sprintf("published when due %d.", i)); len(held) != 1 {
 				t.Errorf("held: %v", held)
 			}
 		}
@@ -175,7 +175,7 @@ func TestPublishAgainstTheDueMoment(t *testing.T) {
 // old one where it was refused.
 func TestChangeAgainstTheDueMoment(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		ids := w.manyScheduled("old text", 16)
 		answers := w.race(ids, func(id string) (answer, error) {
 			return w.tryRest(w.base, full(w), "update_post", map[string]any{"id": id, "caption": "new text of " + id}, "")
@@ -183,7 +183,7 @@ func TestChangeAgainstTheDueMoment(t *testing.T) {
 		for i, id := range ids {
 			w.until("the post to be published", func() bool { return w.post(id).text("data.status") == "published" })
 			changed := answers[2*i+1]
-			before, after := len(w.held(fmt.Sprintf("old text %d.", i))), len(w.held("new text of "+id))
+			before, after := len(w.accountsWith(fmt.Sprintf("old text %d.", i))), len(w.accountsWith("new text of "+id))
 			switch {
 			case changed.status == http.StatusOK && (before != 0 || after != 1):
 				t.Errorf("changed, and yet the network holds %d old and %d new", before, after)
@@ -198,7 +198,7 @@ func TestChangeAgainstTheDueMoment(t *testing.T) {
 // Of ten retries at once one sends the account again; the others name it as left alone.
 func TestRetriedAtOnce(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{}, func(t *testing.T, w *world) {
+	withEnv(t, options{}, func(t *testing.T, w *env) {
 		aFailedOne(w)
 		id := w.its("post")
 		sent, jobs := 0, map[string]bool{}
@@ -217,7 +217,7 @@ func TestRetriedAtOnce(t *testing.T) {
 			t.Fatalf("%d retries sent it; jobs %v", sent, jobs)
 		}
 		for job := range jobs {
-			w.finished(job).mustHold(t, map[string]any{"data.state": "succeeded"})
+			w.awaitJob(job).mustHold(t, map[string]any{"data.state": "succeeded"})
 		}
 		w.post(id).mustHold(t, map[string]any{"data.status": "published", "data.accounts.0.retries_left": 0})
 		if n := w.count("deliveries WHERE post_id = ?", id); n != 2 {
@@ -229,8 +229,8 @@ func TestRetriedAtOnce(t *testing.T) {
 // The month's last place goes to one of those who ask for it at once.
 func TestLastPlaceAtOnce(t *testing.T) {
 	t.Parallel()
-	houses(t, options{}, func(t *testing.T, h *house) {
-		w := h.world(t, options{plan: small, accounts: 1})
+	withInstance(t, options{}, func(t *testing.T, h *instance) {
+		w := h.newEnv(t, options{plan: small, accounts: 1})
 		fill(oneMonth, 19)(w)
 		ids := []string{}
 		for range 6 {

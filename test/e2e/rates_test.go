@@ -13,16 +13,23 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// metered runs a test in a house with its own limits and a clock that the test sets.
-func metered(t *testing.T, limits func(*plan.Terms), run func(t *testing.T, w *world, clock *testkit.Clock)) {
+// withLimits runs a test in an instance with its own limits and a clock that the test sets.
+func withLimits(t *testing.T, limits func(*plan.Terms), run func(t *testing.T, w *env, clock *testkit.Clock)) {
 	t.Helper()
-	offered := ample()
-	limits(offered)
+	withClock(t, options{accounts: 1, extend: refreshing}, limits, run)
+}
+
+// withClock is metered with options.
+func withClock(t *testing.T, o options, limits func(*plan.Terms), run func(t *testing.T, w *env, clock *testkit.Clock)) {
+	t.Helper()
+	o.terms = ample()
+	limits(o.terms)
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()
 		clock := testkit.NewClock(begun)
-		o := options{now: clock.Now, terms: offered, accounts: 1, extend: refreshing}
-		run(t, newHouse(t, url, o).world(t, o), clock)
+		of := o
+		of.now = clock.Now
+		run(t, newInstance(t, url, of).newEnv(t, of), clock)
 	})
 }
 
@@ -47,13 +54,13 @@ func (a answer) mustSlow(t *testing.T, scope string, seconds int) {
 	}
 }
 
-// asTool tells whether an answer came through the tool protocol, whose refusals are answers of HTTP 200.
+// asTool reports whether an answer came through the tool protocol, whose refusals are answers of HTTP 200.
 func (a answer) asTool() bool { return a.header.Get("Content-Type") != "application/problem+json" }
 
 // A key's requests are counted together on both edges, and every answer tells how they stand.
 func TestRequestsOfAKey(t *testing.T) {
 	t.Parallel()
-	metered(t, fewRequests, func(t *testing.T, w *world, clock *testkit.Clock) {
+	withLimits(t, fewRequests, func(t *testing.T, w *env, clock *testkit.Clock) {
 		const policy = `"credential";q=6;w=60`
 		for i := range 3 {
 			w.rest(full(w), "get_identity", nil, "").mustStand(t, policy, fmt.Sprintf(`"credential";r=%d;t=%d`, 5-2*i, 20*i+10))
@@ -80,7 +87,7 @@ func TestRequestsOfAKey(t *testing.T) {
 // is known is not.
 func TestWhichRequestsCount(t *testing.T) {
 	t.Parallel()
-	metered(t, fewRequests, func(t *testing.T, w *world, _ *testkit.Clock) {
+	withLimits(t, fewRequests, func(t *testing.T, w *env, _ *testkit.Clock) {
 		const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_identity"}}`
 		oddly := func(body, accept, version string) func(string) answer {
 			return func(key string) answer {
@@ -152,7 +159,7 @@ func fewActions(t *plan.Terms) {
 // read is, no repeat and nothing that was refused before.
 func TestWritesOfAConnection(t *testing.T) {
 	t.Parallel()
-	metered(t, fewActions, func(t *testing.T, w *world, clock *testkit.Clock) {
+	withLimits(t, fewActions, func(t *testing.T, w *env, clock *testkit.Clock) {
 		draft := map[string]any{"caption": "a draft", "account_ids": w.accounts}
 		stands := func(got answer, writes string) {
 			t.Helper()
@@ -166,7 +173,7 @@ func TestWritesOfAConnection(t *testing.T) {
 			again.mustStand(t, `"credential";q=100;w=100`, fmt.Sprintf(`"credential";r=%d;t=%d`, 98-i, 2+i)) // a request it is
 		}
 		w.rest(full(w), "create_post", map[string]any{"caption": 5}, "").mustBe(t, http.StatusUnprocessableEntity)
-		w.rest(full(w), "create_post", merged(draft, map[string]any{"caption": "other"}), "a key").
+		w.rest(full(w), "create_post", mergeArgs(draft, map[string]any{"caption": "other"}), "a key").
 			mustRefuse(t, http.StatusUnprocessableEntity, "idempotency_key_reused", "")
 		w.rest(readOnly(w), "create_post", draft, "").mustRefuse(t, http.StatusForbidden, "write_not_allowed", "")
 		w.rest(full(w), "list_posts", nil, "").mustBe(t, http.StatusOK)
@@ -188,7 +195,7 @@ func TestWritesOfAConnection(t *testing.T) {
 	})
 }
 
-// requestsLeft is what an answer says of the key's requests.
+// requestsLeft returns what an answer says of the key's requests.
 func (a answer) requestsLeft() string {
 	var left, until int
 	_, _ = fmt.Sscanf(a.header.Get("RateLimit"), `"credential";r=%d;t=%d`, &left, &until)
@@ -198,7 +205,7 @@ func (a answer) requestsLeft() string {
 // Calls that reach networks are counted more tightly still, publishing, retrying and what is paid together.
 func TestCallsToNetworks(t *testing.T) {
 	t.Parallel()
-	metered(t, fewActions, func(t *testing.T, w *world, clock *testkit.Clock) {
+	withLimits(t, fewActions, func(t *testing.T, w *env, clock *testkit.Clock) {
 		nowhere := map[string]any{"post_id": noSuchID}
 		got := w.rest(full(w), "publish_post", nowhere, "")
 		got.mustRefuse(t, http.StatusNotFound, "not_found", "")
@@ -214,7 +221,7 @@ func TestCallsToNetworks(t *testing.T) {
 		w.rest(full(w), "refresh_standin", of(aReport)(w), "k").mustBe(t, http.StatusOK)
 		w.rest(full(w), "refresh_standin", of(aReport)(w), "k").mustBe(t, http.StatusOK) // a repeat reaches no network
 		w.rest(full(w), "publish_post", nowhere, "").mustSlow(t, "provider", 30)
-		w.rest(full(w), "schedule_post", merged(nowhere, map[string]any{"scheduled_at": ahead(48 * time.Hour)}), "").
+		w.rest(full(w), "schedule_post", mergeArgs(nowhere, map[string]any{"scheduled_at": ahead(48 * time.Hour)}), "").
 			mustRefuse(t, http.StatusNotFound, "not_found", "")
 	})
 }
@@ -224,7 +231,7 @@ func TestCallsToNetworks(t *testing.T) {
 func TestTrackingThatReachesNetworks(t *testing.T) {
 	t.Parallel()
 	slow := func(t *plan.Terms) { t.Limits.Networks = plan.Rate{PerMinute: 2, Burst: 2} }
-	metered(t, slow, func(t *testing.T, w *world, clock *testkit.Clock) {
+	withLimits(t, slow, func(t *testing.T, w *env, clock *testkit.Clock) {
 		hasReport(aHashtag)(w) // one call
 		track := func(enabled bool, days int, key string) answer {
 			return w.rest(full(w), "set_report_tracking",
@@ -246,7 +253,7 @@ func TestTrackingThatReachesNetworks(t *testing.T) {
 // Which operations reach networks at once.
 func TestWhoReachesNetworks(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		reach, some := []string{}, []string{}
 		for _, op := range w.Registry().All() {
 			if op.Networks {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"pressroom/internal/testkit/must"
 	"strings"
 	"testing"
 	"time"
@@ -27,7 +28,7 @@ type rawCase struct {
 	effects rows
 }
 
-// saying is a case whose refusal has to name something in its detail.
+// saying returns a case whose refusal has to name something in its detail.
 func saying(words string, c rawCase) rawCase {
 	c.says = words
 	return c
@@ -40,17 +41,17 @@ func rawCases() []rawCase {
 
 func TestRawRequests(t *testing.T) {
 	t.Parallel()
-	houses(t, options{}, func(t *testing.T, h *house) {
+	withInstance(t, options{}, func(t *testing.T, h *instance) {
 		for _, c := range rawCases() {
 			t.Run(c.name, func(t *testing.T) {
 				t.Parallel()
-				c.play(t, h.world(t, options{accounts: 1}))
+				c.play(t, h.newEnv(t, options{accounts: 1}))
 			})
 		}
 	})
 }
 
-func (c rawCase) play(t *testing.T, w *world) {
+func (c rawCase) play(t *testing.T, w *env) {
 	t.Helper()
 	path := c.path
 	if strings.Contains(path, "{post}") {
@@ -72,42 +73,36 @@ func (c rawCase) play(t *testing.T, w *world) {
 }
 
 // bytes sends a request with the full key, unless its headers say otherwise.
-func (w *world) bytes(method, url string, header http.Header, body string, chunked bool) answer {
+func (w *env) bytes(method, url string, header http.Header, body string, chunked bool) answer {
 	w.t.Helper()
 	var reader io.Reader = strings.NewReader(body)
 	if chunked {
 		reader = io.MultiReader(strings.NewReader(body)) // of a length that the client cannot know
 	}
-	req, err := http.NewRequestWithContext(w.t.Context(), method, url, reader)
-	must(w.t, err)
+	req := must.Get(http.NewRequestWithContext(w.t.Context(), method, url, reader))(w.t)
 	req.Header = bearer(full(w))
 	maps.Copy(req.Header, header)
-	got, err := w.send(req)
-	must(w.t, err)
+	got := must.Get(w.send(req))(w.t)
 	return got
 }
 
 // wire sends bytes as they are, for what no client of HTTP would send.
-func (w *world) wire(text string) answer {
+func (w *env) wire(text string) answer {
 	w.t.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(w.root, "http://"))
-	must(w.t, err)
+	conn := must.Get(net.Dial("tcp", strings.TrimPrefix(w.root, "http://")))(w.t)
 	defer conn.Close()
-	must(w.t, conn.SetDeadline(time.Now().Add(10*time.Second)))
-	_, err = io.WriteString(conn, strings.ReplaceAll(text, "\n", "\r\n"))
-	must(w.t, err)
-	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	must(w.t, err)
+	must.NoError(w.t, conn.SetDeadline(time.Now().Add(10*time.Second)))
+	must.Get(io.WriteString(conn, strings.ReplaceAll(text, "\n", "\r\n")))(w.t)
+	resp := must.Get(http.ReadResponse(bufio.NewReader(conn), nil))(w.t)
 	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
-	must(w.t, err)
+	raw := must.Get(io.ReadAll(resp.Body))(w.t)
 	return answer{status: resp.StatusCode, header: resp.Header, raw: raw}
 }
 
 var jsonType = http.Header{"Content-Type": {"application/json"}}
 
-// typed is a Content-Type, or several.
-func typed(values ...string) http.Header { return http.Header{"Content-Type": values} }
+// contentType returns a header with Content-Type values.
+func contentType(values ...string) http.Header { return http.Header{"Content-Type": values} }
 
 func bodyCases() []rawCase {
 	const good = `{"caption":"hello","account_ids":[{account}]}`
@@ -174,21 +169,21 @@ func bodyCases() []rawCase {
 		create("nothing", jsonType, "", notAnObject),
 		create("nothing of no type", nil, "", notAnObject),
 		create("white space", jsonType, " \n", notAnObject),
-		create("a form", typed("application/x-www-form-urlencoded"), "caption=hello", notAnObject),
-		create("JSON called a form", typed("application/x-www-form-urlencoded"), good, notAnObject),
-		create("JSON called text", typed("text/json"), good, notAnObject),
-		create("JSON of another kind", typed("application/merge-patch+json"), good, notAnObject),
+		create("a form", contentType("application/x-www-form-urlencoded"), "caption=hello", notAnObject),
+		create("JSON called a form", contentType("application/x-www-form-urlencoded"), good, notAnObject),
+		create("JSON called text", contentType("text/json"), good, notAnObject),
+		create("JSON of another kind", contentType("application/merge-patch+json"), good, notAnObject),
 		create("JSON called nothing", nil, good, notAnObject),
-		create("a Content-Type that is empty", typed(""), good, notAnObject),
-		create("a Content-Type that is none", typed("application/json; charset"), good, notAnObject),
-		create("two Content-Types", typed("application/json", "application/json"), good, notAnObject),
-		create("two Content-Types in one", typed("application/json, text/plain"), good, notAnObject),
-		create("another charset", typed("application/json; charset=iso-8859-1"), good, notAnObject),
-		create("UTF-16", typed("application/json; charset=utf-16"), good, notAnObject),
-		takes("the charset that it has anyway", typed("application/json; charset=utf-8"), good),
-		takes("the charset in capitals and quotes", typed(`application/json;charset="UTF-8"`), good),
-		takes("the type in capitals", typed("Application/JSON"), good),
-		takes("another parameter", typed("application/json; profile=x"), good),
+		create("a Content-Type that is empty", contentType(""), good, notAnObject),
+		create("a Content-Type that is none", contentType("application/json; charset"), good, notAnObject),
+		create("two Content-Types", contentType("application/json", "application/json"), good, notAnObject),
+		create("two Content-Types in one", contentType("application/json, text/plain"), good, notAnObject),
+		create("another charset", contentType("application/json; charset=iso-8859-1"), good, notAnObject),
+		create("UTF-16", contentType("application/json; charset=utf-16"), good, notAnObject),
+		takes("the charset that it has anyway", contentType("application/json; charset=utf-8"), good),
+		takes("the charset in capitals and quotes", contentType(`application/json;charset="UTF-8"`), good),
+		takes("the type in capitals", contentType("Application/JSON"), good),
+		takes("another parameter", contentType("application/json; profile=x"), good),
 		takes("white space around it", jsonType, " \n\t"+good+"\r\n "),
 		takes("escaped names", jsonType, `{"\u0063aption":"hello","account_ids":[{account}]}`),
 		takes("a whole number written as a fraction", jsonType, `{"caption":"hello","account_ids":[{account}.0]}`),
@@ -267,7 +262,7 @@ func queryCases() []rawCase {
 	}
 }
 
-// keyCases are forms of the Idempotency-Key that a tool call's argument does not have.
+// keyCases returns forms of the Idempotency-Key that a tool call's argument does not have.
 func keyCases() []rawCase {
 	const good = `{"caption":"hello","account_ids":[{account}]}`
 	sent := func(name, path, body string, expected want, keys ...string) rawCase {
@@ -304,7 +299,7 @@ func keyCases() []rawCase {
 // What clients of HTTP do not send but may reach the program all the same.
 func TestWire(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		head := "Host: x\nConnection: close\nAuthorization: Bearer " + full(w) + "\n"
 		if got := w.wire("GET /api/v1/me HTTP/1.1\n" + head + "Transfer-Encoding: chunked\n\n0\n\n"); got.status != http.StatusOK {
 			t.Errorf("a read with a body that turns out empty: %d %s", got.status, got.raw)

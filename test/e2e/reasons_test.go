@@ -30,8 +30,8 @@ var seen = struct {
 	names map[string]bool
 }{names: map[string]bool{}}
 
-// met notes that a test demands a code and its reason.
-func met(code, reason string) {
+// recordReason notes that a test demands a code and its reason.
+func recordReason(code, reason string) {
 	seen.Lock()
 	defer seen.Unlock()
 	seen.names[code] = true
@@ -57,7 +57,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// everything tells whether all tests were asked for.
+// everything reports whether all tests were asked for.
 func everything() bool {
 	for _, name := range []string{"test.run", "test.skip", "test.list"} {
 		if flag.Lookup(name).Value.String() != "" {

@@ -11,9 +11,10 @@ import (
 	"pressroom/internal/core/operation"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/server"
+	"pressroom/internal/testkit/must"
 )
 
-// What is paid goes one way, whatever it does. These tests send an operation along it whose reports are these four.
+// All paid operations take the same path. These tests use one that creates these four reports.
 const (
 	aReport   = "a-report"   // refreshing it costs refreshPrice
 	newReport = "new-report" // was refreshed a moment ago: costs nothing
@@ -73,16 +74,15 @@ func refresh(ctx context.Context, p server.Parts, call operation.Call, in refres
 }
 
 // grant gives the team credits.
-func (w *world) grant(credits int64) {
+func (w *env) grant(credits int64) {
 	w.t.Helper()
-	_, err := w.Credits.Grant(w.t.Context(), w.team, credits, number(w.people.Add(1)), "")
-	must(w.t, err)
+	must.Get(w.Credits.Grant(w.t.Context(), w.team, credits, number(w.people.Add(1)), ""))(w.t)
 }
 
 // The operation of these tests is one of the program's, to both edges and to the description.
 func TestRefreshIsAnOperation(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *env) {
 		got := w.raw(http.MethodGet, w.base+"/openapi.json", nil, nil)
 		described, _ := got.at("paths").(map[string]any)["/hashtags/standins/{id}/refresh"].(map[string]any)
 		post := answer{body: described}

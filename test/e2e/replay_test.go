@@ -15,10 +15,12 @@ import (
 	"pressroom/internal/platform/db"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/fixture"
+	"pressroom/internal/testkit/must"
 )
 
-// together makes n calls at once and gives their answers.
-func (w *world) together(n int, call func(i int) (answer, error)) []answer {
+// together makes n calls at once and returns their answers.
+func (w *env) together(n int, call func(i int) (answer, error)) []answer {
 	w.t.Helper()
 	out, errs := make([]answer, n), make([]error, n)
 	start := make(chan struct{})
@@ -31,12 +33,12 @@ func (w *world) together(n int, call func(i int) (answer, error)) []answer {
 	}
 	close(start)
 	wg.Wait()
-	must(w.t, errors.Join(errs...))
+	must.NoError(w.t, errors.Join(errs...))
 	return out
 }
 
 // mustBeOneDraft checks the answers to repeats of one request that makes a draft.
-func (w *world) mustBeOneDraft(answers []answer) {
+func (w *env) mustBeOneDraft(answers []answer) {
 	w.t.Helper()
 	first, ids := 0, map[string]int{}
 	for _, got := range answers {
@@ -66,11 +68,11 @@ func (w *world) mustBeOneDraft(answers []answer) {
 // 200 repeats at once of one request with one key make one draft, on one node and spread over two.
 func TestConcurrentRepeats(t *testing.T) {
 	t.Parallel()
-	houses(t, options{atOnce: 1000}, func(t *testing.T, h *house) {
+	withInstance(t, options{atOnce: 1000}, func(t *testing.T, h *instance) {
 		_, root := h.start(options{atOnce: 1000}, server.RoleAPI)
 		for name, bases := range map[string][]string{"one node": {h.base}, "two nodes": {h.base, root + "/api/v1"}} {
 			t.Run(name, func(t *testing.T) {
-				w := h.world(t, options{})
+				w := h.newEnv(t, options{})
 				args := map[string]any{"caption": "once", "account_ids": w.accounts}
 				w.mustBeOneDraft(w.together(200, func(i int) (answer, error) {
 					return w.tryRest(bases[i%len(bases)], full(w), "create_post", args, "a key")
@@ -83,7 +85,7 @@ func TestConcurrentRepeats(t *testing.T) {
 // A publish repeated at once with its key hands the post over once.
 func TestConcurrentRepeatsOfPublish(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{}, func(t *testing.T, w *world) {
+	withEnv(t, options{}, func(t *testing.T, w *env) {
 		id := w.draft("once for all", w.accounts...)
 		jobs := map[string]bool{}
 		for _, got := range w.together(50, func(int) (answer, error) {
@@ -100,9 +102,9 @@ func TestConcurrentRepeatsOfPublish(t *testing.T) {
 			t.Fatalf("jobs %v", jobs)
 		}
 		for job := range jobs {
-			w.finished(job).mustHold(t, map[string]any{"data.state": "succeeded"})
+			w.awaitJob(job).mustHold(t, map[string]any{"data.state": "succeeded"})
 		}
-		if held := w.held("once for all"); len(held) != 2 {
+		if held := w.accountsWith("once for all"); len(held) != 2 {
 			t.Errorf("held: %v", held)
 		}
 	})
@@ -113,10 +115,10 @@ func TestKeyIsRemembered(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()
-		clock := &clock{}
-		h := newHouse(t, url, options{now: clock.now})
-		w := h.world(t, options{})
-		_, root := h.start(options{now: clock.now}, server.RoleAPI)
+		clock := &fixture.Clock{}
+		h := newInstance(t, url, options{now: clock.Now})
+		w := h.newEnv(t, options{})
+		_, root := h.start(options{now: clock.Now}, server.RoleAPI)
 		other := root + "/api/v1"
 		args := map[string]any{"caption": "remembered", "account_ids": w.accounts}
 		first := w.rest(full(w), "create_post", args, "a key")
@@ -134,12 +136,12 @@ func TestKeyIsRemembered(t *testing.T) {
 		same("quoted", w.rest(full(w), "create_post", args, `"a key"`))
 		same("by another node", w.restAt(other, full(w), "create_post", args, "a key"))
 		same("as a tool", w.tool(full(w), "create_post", args, "a key"))
-		clock.advance(24*time.Hour - time.Minute)
+		clock.Advance(24*time.Hour - time.Minute)
 		same("a minute before the day is over", w.restAt(other, full(w), "create_post", args, "a key"))
 		w.rest(full(w), "create_post", map[string]any{"caption": "other", "account_ids": w.accounts}, "a key").
 			mustRefuse(t, 422, "idempotency_key_reused", "")
 		w.rest(w.keys[access.Drafts], "create_post", args, "a key").mustBe(t, http.StatusCreated)
-		clock.advance(2 * time.Minute)
+		clock.Advance(2 * time.Minute)
 		again := w.rest(full(w), "create_post", args, "a key")
 		if again.mustBe(t, http.StatusCreated); again.text("data.id") == first.text("data.id") ||
 			again.header.Get("Idempotent-Replayed") != "" {
@@ -158,7 +160,7 @@ func TestKeyIsRemembered(t *testing.T) {
 // What the first call answered stays the answer, however the item changed since.
 func TestReplayIsTheFirstAnswer(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		args := map[string]any{"caption": "first", "account_ids": w.accounts}
 		first := w.rest(full(w), "create_post", args, "a key")
 		id := first.text("data.id")
@@ -177,11 +179,11 @@ func TestReplayIsTheFirstAnswer(t *testing.T) {
 // A repeat says if the post differs by now from the first answer, over REST and as a tool.
 func TestRepeatsTellWhatHasChanged(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		for name, call := range map[string]func(tool string, args map[string]any) answer{
 			"REST": func(tool string, args map[string]any) answer { return w.rest(full(w), tool, args, tool) },
 			"tool": func(tool string, args map[string]any) answer {
-				return w.tool(full(w), tool, merged(args, map[string]any{"idempotency_key": tool + " by tool"}), "")
+				return w.tool(full(w), tool, mergeArgs(args, map[string]any{"idempotency_key": tool + " by tool"}), "")
 			},
 		} {
 			at := ahead(48 * time.Hour)
@@ -217,11 +219,10 @@ func TestRepeatsTellWhatHasChanged(t *testing.T) {
 // A repeat may write the same instant in another form, over REST and as a tool; another instant is another request.
 func TestRepeatWithTheSameInstant(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		day := time.Now().UTC().AddDate(0, 0, 40)
 		at := time.Date(day.Year(), day.Month(), day.Day(), 10, 0, 0, 0, time.UTC)
-		berlin, err := time.LoadLocation("Europe/Berlin")
-		must(t, err)
+		berlin := must.Get(time.LoadLocation("Europe/Berlin"))(t)
 		forms := []string{
 			at.Format(time.RFC3339), at.Format("2006-01-02T15:04Z"), at.In(time.FixedZone("", 5*3600)).Format(time.RFC3339),
 			at.In(berlin).Format("2006-01-02T15:04:05"), at.Format("2006-01-02T15:04:05.000+00:00"),
@@ -256,7 +257,7 @@ func TestRepeatWithTheSameInstant(t *testing.T) {
 // A finished job says where a permalink appears that its network has not told yet.
 func TestPermalinkThatComesLater(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		id := w.draft("where it stands", w.accounts...)
 		done := w.publish(id)
 		if notes := done.at("notes"); notes != nil {
@@ -277,7 +278,7 @@ func TestPermalinkThatComesLater(t *testing.T) {
 // Keys whose day is over are forgotten, and no others.
 func TestSweepingKeys(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		for i := range 3 {
 			w.rest(full(w), "create_post", map[string]any{"caption": "x", "account_ids": w.accounts},
 				fmt.Sprint("key ", i)).mustBe(t, http.StatusCreated)
@@ -285,8 +286,7 @@ func TestSweepingKeys(t *testing.T) {
 		w.exec("UPDATE idempotency_records SET expires_at = expires_at + 1000000000 WHERE key_id = ? AND key = 'key 2'",
 			w.keyIDs[access.Full])
 		swept := func(at time.Time) int64 {
-			n, err := idempotency.New(testkit.Open(t, w.url, testkit.NewClock(at))).Sweep(t.Context())
-			must(t, err)
+			n := must.Get(idempotency.New(testkit.Open(t, w.url, testkit.NewClock(at))).Sweep(t.Context()))(t)
 			return n
 		}
 		if n := swept(time.Now().Add(idempotency.Memory - time.Minute)); n != 0 {
@@ -304,18 +304,17 @@ func TestSweepingKeys(t *testing.T) {
 // While the first call runs on another node, a repeat is told to come again, and then gets a result.
 func TestRepeatWhileTheFirstCallRuns(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		if !w.db.Postgres() {
 			return // SQLite has one writer: a repeat waits for the first call instead
 		}
 		args := map[string]any{"caption": "slow", "account_ids": w.accounts}
 		stopped := errors.New("the first call failed after all")
 		err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
-			_, err := tx.Exec(ctx,
+			must.Get(tx.Exec(ctx,
 				`INSERT INTO idempotency_records (key_id, key, operation, request_hash, created_at, expires_at)
 		VALUES (?, 'a key', 'create_post', ?, ?, ?)`,
-				w.keyIDs[access.Full], []byte("x"), time.Now().UnixMicro(), time.Now().Add(time.Hour).UnixMicro())
-			must(t, err)
+				w.keyIDs[access.Full], []byte("x"), time.Now().UnixMicro(), time.Now().Add(time.Hour).UnixMicro()))(t)
 			got := w.rest(full(w), "create_post", args, "a key")
 			got.mustRefuse(t, http.StatusConflict, "idempotency_key_in_progress", "")
 			if after := got.header.Get("Retry-After"); after != "1" || got.number("context.retry_after_seconds") != 1 {

@@ -10,12 +10,14 @@ import (
 	"time"
 
 	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/fixture"
+	"pressroom/internal/testkit/must"
 )
 
 // Many calls for one subject at once make one report, which is paid for once.
 func TestOneReportAtOnce(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		rich(w)
 		var mu sync.Mutex
 		jobs := map[string]bool{}
@@ -35,7 +37,7 @@ func TestOneReportAtOnce(t *testing.T) {
 		}
 		wg.Wait()
 		for id := range jobs {
-			w.finished(id).mustHold(t, map[string]any{"data.state": "succeeded"})
+			w.awaitJob(id).mustHold(t, map[string]any{"data.state": "succeeded"})
 		}
 		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000 - profilePrice})
 		if len(jobs) != 1 || w.count("reports WHERE team_id = ?", w.team) != 1 {
@@ -55,7 +57,7 @@ func merged2(header http.Header, key string) http.Header {
 // The list is filtered by everything that it says, walks every report once, and shows nobody else's.
 func TestReportList(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		rich(w)
 		ids := map[string]string{}
 		for name, more := range map[string]map[string]any{
@@ -63,7 +65,7 @@ func TestReportList(t *testing.T) {
 		} {
 			ids[name] = w.report(more)
 		}
-		w.finished(w.rest(full(w), "create_report", about(map[string]any{"subject": "missing.cafe"})(w), "k").text("data.job_id"))
+		w.awaitJob(w.rest(full(w), "create_report", about(map[string]any{"subject": "missing.cafe"})(w), "k").text("data.job_id"))
 		w.rest(full(w), "set_report_tracking", map[string]any{"type": "profile", "id": ids["bar"], "enabled": true},
 			"t").mustBe(t, http.StatusOK)
 		hasReport(nil)(w.stranger())
@@ -88,7 +90,7 @@ func TestReportList(t *testing.T) {
 			slices.Sort(want)
 			slices.Reverse(want) // the newest first
 			var got []string
-			args := merged(c.args, map[string]any{"limit": 2})
+			args := mergeArgs(c.args, map[string]any{"limit": 2})
 			for {
 				page := w.full("list_reports", args)
 				for i := range page.list("data.reports") {
@@ -106,10 +108,10 @@ func TestReportList(t *testing.T) {
 	})
 }
 
-// Every report on 30 dated posts or more names a best time, and says whether it stands out from chance.
+// Every report on at least 30 dated posts has a best time and its significance.
 func TestEveryReportHasABestTime(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		rich(w)
 		dated, guesses := 0, 0
 		for _, c := range []map[string]any{
@@ -150,7 +152,7 @@ func TestEveryReportHasABestTime(t *testing.T) {
 // Sections come a page at a time: every post and every hashtag once.
 func TestReportSections(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		hasReport(nil)(w)
 		summary := w.full("get_report", its("profile", nil)(w))
 		available := summary.list("data.sections_available")
@@ -196,8 +198,8 @@ func TestReportSections(t *testing.T) {
 // A tracked report is refreshed when its time has come, charged each time, until the credits end; then it says so.
 func TestTracking(t *testing.T) {
 	t.Parallel()
-	ahead := &clock{}
-	worlds(t, options{accounts: 1, now: ahead.now}, func(t *testing.T, w *world) {
+	ahead := &fixture.Clock{}
+	withEnv(t, options{accounts: 1, now: ahead.Now}, func(t *testing.T, w *env) {
 		w.grant(profilePrice + 2*profileRefreshPrice + 1)
 		w.notes["report"] = w.report(nil)
 		w.rest(full(w), "set_report_tracking", its("profile", map[string]any{"enabled": true, "frequency_days": 1})(w),
@@ -222,18 +224,18 @@ func TestTracking(t *testing.T) {
 // While spending is paused an automatic refresh waits; it is neither lost nor charged.
 func TestTrackingWaitsWhileSpendingIsPaused(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		hasReport(nil)(w)
 		w.rest(full(w), "set_report_tracking", its("profile", map[string]any{"enabled": true})(w), "on").mustBe(t, http.StatusOK)
 		pause := pausesOf("team")[1]
-		must(t, pause.closes(w))
+		must.NoError(t, pause.closes(w))
 		w.exec("UPDATE reports SET next_refresh_at = 1 WHERE id = ?", w.notes["report"])
 		w.until("the refresh to be put off", func() bool {
 			return w.count("reports WHERE id = ? AND next_refresh_at > 1", w.notes["report"]) == 1
 		})
 		w.full("get_report", its("profile", nil)(w)).mustHold(t, map[string]any{"data.tracked": true})
 		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000 - profilePrice})
-		must(t, pause.opens(w))
+		must.NoError(t, pause.opens(w))
 		w.exec("UPDATE reports SET next_refresh_at = 1 WHERE id = ?", w.notes["report"])
 		w.until("the refresh to be charged", func() bool {
 			return w.full("get_credits", nil).number("data.balance") == 1000-profilePrice-profileRefreshPrice
@@ -244,8 +246,8 @@ func TestTrackingWaitsWhileSpendingIsPaused(t *testing.T) {
 // A source that cannot be reached is told before anything is done, and what the team has is given all the same.
 func TestSourceOutOfReach(t *testing.T) {
 	t.Parallel()
-	ahead := &clock{}
-	worlds(t, options{accounts: 1, now: ahead.now}, func(t *testing.T, w *world) {
+	ahead := &fixture.Clock{}
+	withEnv(t, options{accounts: 1, now: ahead.Now}, func(t *testing.T, w *env) {
 		hasReport(nil)(w)
 		down := func(rw http.ResponseWriter, r *http.Request) bool {
 			if !strings.HasPrefix(r.URL.Path, "/vendor/") {
@@ -255,7 +257,7 @@ func TestSourceOutOfReach(t *testing.T) {
 			return true
 		}
 		w.meddle.Store(&down)
-		ahead.advance(time.Minute)
+		ahead.Advance(time.Minute)
 		before := w.footprint()
 		for _, call := range []edgeCall{w.rest, w.tool} {
 			call(full(w), "create_report", about(map[string]any{"subject": "harbour_bar"})(w), "k").
@@ -267,10 +269,10 @@ func TestSourceOutOfReach(t *testing.T) {
 			t.Errorf("changed %+v", effects)
 		}
 		w.meddle.Store(nil)
-		ahead.advance(time.Minute)
+		ahead.Advance(time.Minute)
 		w.rest(full(w), "create_report", about(map[string]any{"subject": "harbour_bar"})(w), "k").mustBe(t, http.StatusAccepted)
 	})
-	worlds(t, options{accounts: 1, unjoined: true}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1, unjoined: true}, func(t *testing.T, w *env) {
 		rich(w)
 		w.rest(full(w), "create_report", about(nil)(w), "k").mustRefuse(t, http.StatusBadGateway, "provider_unavailable", "")
 	})
@@ -280,10 +282,10 @@ func TestSourceOutOfReach(t *testing.T) {
 // what is over is swept.
 func TestRefreshOutlivesTheReportsTime(t *testing.T) {
 	t.Parallel()
-	ahead := &clock{}
-	worlds(t, options{accounts: 1, now: ahead.now}, func(t *testing.T, w *world) {
+	ahead := &fixture.Clock{}
+	withEnv(t, options{accounts: 1, now: ahead.Now}, func(t *testing.T, w *env) {
 		hasReport(nil)(w)
-		w.exec("UPDATE reports SET available_until = ? WHERE id = ?", db.Micros(ahead.now().Add(30*time.Second)), w.notes["report"])
+		w.exec("UPDATE reports SET available_until = ? WHERE id = ?", db.Micros(ahead.Now().Add(30*time.Second)), w.notes["report"])
 		asked, answered := make(chan struct{}, 100), make(chan struct{})
 		slow := func(_ http.ResponseWriter, r *http.Request) bool {
 			if strings.HasPrefix(r.URL.Path, "/vendor/") {
@@ -296,12 +298,12 @@ func TestRefreshOutlivesTheReportsTime(t *testing.T) {
 		got := w.rest(full(w), "refresh_report", its("profile", nil)(w), "k")
 		got.mustBe(t, http.StatusAccepted)
 		<-asked
-		ahead.advance(time.Minute)
+		ahead.Advance(time.Minute)
 		if _, err := w.Reports.Sweep(t.Context()); err != nil {
 			t.Error(err)
 		}
 		close(answered)
-		w.finished(got.text("data.job_id")).
+		w.awaitJob(got.text("data.job_id")).
 			mustHold(t,
 				map[string]any{
 					"data.state": "succeeded", "data.result.report.id": w.notes["report"],
@@ -316,14 +318,14 @@ func TestRefreshOutlivesTheReportsTime(t *testing.T) {
 // nothing.
 func TestARefreshForNothingAddsNoTime(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		hasReport(nil)(w)
 		until := db.Micros(time.Now().Add(time.Hour))
 		w.exec("UPDATE reports SET subject = 'missing.harbour', refreshed_at = refreshed_at - (available_until - ?), "+
 			"available_until = ? WHERE id = ?", until, until, w.notes["report"])
 		got := w.rest(full(w), "refresh_report", its("profile", nil)(w), "k")
 		got.mustBe(t, http.StatusAccepted)
-		w.finished(got.text("data.job_id")).mustHold(t, map[string]any{"data.state": "failed", "data.error.code": "profile_not_found"})
+		w.awaitJob(got.text("data.job_id")).mustHold(t, map[string]any{"data.state": "failed", "data.error.code": "profile_not_found"})
 		if w.count("reports WHERE id = ? AND available_until = ?", w.notes["report"], until) != 1 {
 			t.Error("its time was changed")
 		}

@@ -13,9 +13,8 @@ import (
 
 var requestIDs sync.Map // every X-Request-Id that was seen
 
-// mustKeepTheRules checks what holds for every answer, whatever was asked: so no test can meet one that does
-// not, and none has to ask for it.
-func (w *world) mustKeepTheRules(req *http.Request, a answer) {
+// mustKeepTheRules checks the rules of all responses. Every request of the tests calls it.
+func (w *env) mustKeepTheRules(req *http.Request, a answer) {
 	wrong := func(what string, got any) {
 		w.t.Helper()
 		w.t.Errorf("%s %s answered %d with %s: %v\n%s", req.Method, req.URL.Path, a.status, what, got, a.raw)
@@ -45,7 +44,7 @@ func (w *world) mustKeepTheRules(req *http.Request, a answer) {
 }
 
 // mustBeWrapped checks an answer of REST: an envelope, or a problem document.
-func (w *world) mustBeWrapped(a answer, id string, wrong func(string, any)) {
+func (w *env) mustBeWrapped(a answer, id string, wrong func(string, any)) {
 	kind, _, _ := mime.ParseMediaType(a.header.Get("Content-Type"))
 	if a.status >= 400 {
 		switch link := a.text("type"); {
@@ -76,7 +75,7 @@ func (w *world) mustBeWrapped(a answer, id string, wrong func(string, any)) {
 
 // mustConform checks what the proxy says: every answer has to be as the description has it, and so has every
 // request that is answered with a success.
-func (w *world) mustConform(req *http.Request, a answer) {
+func (w *env) mustConform(req *http.Request, a answer) {
 	sent, answered := prism.Violations(a.header)
 	if len(answered) > 0 {
 		w.t.Errorf("%s %s: the answer %d is not as described: %s\n%s", req.Method, req.URL, a.status, strings.Join(answered, "; "), a.raw)

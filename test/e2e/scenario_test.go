@@ -18,16 +18,16 @@ import (
 type scenario struct {
 	name     string
 	tool     string
-	as       func(w *world) string // the credential; the full key where nil
+	as       func(w *env) string // the credential; default the full key
 	plan     string
 	zone     string
-	prepare  func(w *world)
-	args     func(w *world) map[string]any
+	prepare  func(w *env)
+	args     func(w *env) map[string]any
 	verbatim string // the arguments as they are sent, in place of args; of a write without arguments in its path
 	idem     string
 	want     want
 	effects  rows
-	check    func(w *world, got answer)
+	check    func(w *env, got answer)
 }
 
 // want is what a call has to answer: the operation's success where the status is 0.
@@ -38,45 +38,45 @@ type want struct {
 
 // The credentials.
 var (
-	readOnly = func(w *world) string { return w.keys[access.ReadOnly] }
-	drafts   = func(w *world) string { return w.keys[access.Drafts] }
-	full     = func(w *world) string { return w.keys[access.Full] }
+	readOnly = func(w *env) string { return w.keys[access.ReadOnly] }
+	drafts   = func(w *env) string { return w.keys[access.Drafts] }
+	full     = func(w *env) string { return w.keys[access.Full] }
 )
 
-// invalid is a request that is not as the description says.
+// invalid returns the refusal of an invalid argument.
 func invalid(reason, argument string) want {
 	return want{status: http.StatusUnprocessableEntity, code: "validation_failed", reason: reason, argument: argument}
 }
 
-// wrongState is what the item's state does not allow.
+// wrongState returns the refusal of an operation that the item's state does not allow.
 func wrongState(state string) want {
 	w := invalid("wrong_state", "")
 	w.state = state
 	return w
 }
 
-func refused(status int, code string) want { return want{status: status, code: code} }
+func refusal(status int, code string) want { return want{status: status, code: code} }
 
 var (
-	notFound         = refused(http.StatusNotFound, "not_found")
-	awaitingApproval = refused(http.StatusForbidden, "awaiting_client_approval")
-	preflightBlocked = refused(http.StatusUnprocessableEntity, "preflight_blocked")
-	planLimit        = refused(http.StatusForbidden, "plan_limit_reached")
+	notFound         = refusal(http.StatusNotFound, "not_found")
+	awaitingApproval = refusal(http.StatusForbidden, "awaiting_client_approval")
+	preflightBlocked = refusal(http.StatusUnprocessableEntity, "preflight_blocked")
+	planLimit        = refusal(http.StatusForbidden, "plan_limit_reached")
 )
 
-// missing is an item that is not there, or is another team's, named by an argument other than the path's.
+// missing returns the refusal of a missing item, or another team's, that an argument of the body names.
 func missing(argument string) want {
 	w := notFound
 	w.argument = argument
 	return w
 }
 
-// noArgs are the arguments of a call without any.
-func noArgs(*world) map[string]any { return map[string]any{} }
+// noArgs returns the arguments of a call without any.
+func noArgs(*env) map[string]any { return map[string]any{} }
 
-// these are arguments that need nothing of the world.
-func these(args map[string]any) func(*world) map[string]any {
-	return func(*world) map[string]any { return args }
+// these returns arguments that need nothing of the env.
+func these(args map[string]any) func(*env) map[string]any {
+	return func(*env) map[string]any { return args }
 }
 
 // scenarios gathers those of every subject.
@@ -89,11 +89,11 @@ func scenarios() []scenario {
 
 func TestScenarios(t *testing.T) {
 	t.Parallel()
-	houses(t, options{}, func(t *testing.T, h *house) { h.playAll(t, scenarios()) })
+	withInstance(t, options{}, func(t *testing.T, h *instance) { h.playAll(t, scenarios()) })
 }
 
 // playAll plays scenarios on both edges.
-func (h *house) playAll(t *testing.T, all []scenario) {
+func (h *instance) playAll(t *testing.T, all []scenario) {
 	t.Helper()
 	names := map[string]bool{}
 	for _, s := range all {
@@ -103,8 +103,8 @@ func (h *house) playAll(t *testing.T, all []scenario) {
 		names[s.name] = true
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			byRest := s.play(t, h.world(t, s.options()), overREST)
-			byTool := s.play(t, h.world(t, s.options()), asTool)
+			byRest := s.play(t, h.newEnv(t, s.options()), overREST)
+			byTool := s.play(t, h.newEnv(t, s.options()), asTool)
 			if diff := cmp.Diff(byRest, byTool); diff != "" && !t.Failed() {
 				t.Errorf("the tool answers otherwise than REST (-REST +tool):\n%s", diff)
 			}
@@ -115,10 +115,10 @@ func (h *house) playAll(t *testing.T, all []scenario) {
 func (s scenario) options() options { return options{plan: s.plan, zone: s.zone} }
 
 // edge makes a scenario's call one way.
-type edge func(w *world, s scenario, credential string) answer
+type edge func(w *env, s scenario, credential string) answer
 
-// play prepares a world, makes the call and checks everything about it. It gives what both edges have to agree on.
-func (s scenario) play(t *testing.T, w *world, call edge) map[string]any {
+// play prepares an env, makes the call and checks everything about it. It gives what both edges have to agree on.
+func (s scenario) play(t *testing.T, w *env, call edge) map[string]any {
 	t.Helper()
 	if s.prepare != nil {
 		s.prepare(w)
@@ -141,13 +141,13 @@ func (s scenario) play(t *testing.T, w *world, call edge) map[string]any {
 	return out
 }
 
-// freeCallsLeft is what is left of the day's free calls; -1 where the key may not ask.
-func (w *world) freeCallsLeft() int64 {
+// freeCallsLeft returns what is left of the day's free calls; -1 where the key may not ask.
+func (w *env) freeCallsLeft() int64 {
 	w.t.Helper()
 	return w.rest(full(w), "get_limits", nil, "").number("data.free_calls_left_today")
 }
 
-func overREST(w *world, s scenario, credential string) answer {
+func overREST(w *env, s scenario, credential string) answer {
 	if s.verbatim == "" {
 		return w.rest(credential, s.tool, s.args(w), s.idem)
 	}
@@ -157,7 +157,7 @@ func overREST(w *world, s scenario, credential string) answer {
 	return w.raw(op.Method, w.base+op.Path, header, []byte(s.verbatim))
 }
 
-func asTool(w *world, s scenario, credential string) answer {
+func asTool(w *env, s scenario, credential string) answer {
 	if s.verbatim == "" {
 		return w.inRESTWords(w.tool(credential, s.tool, s.args(w), s.idem))
 	}
@@ -171,9 +171,9 @@ const (
 		"as a bearer token in the Authorization header."
 )
 
-// inRESTWords holds that a tool's refusal speaks of the argument idempotency_key and names it, and gives it as REST
+// inRESTWords holds that a tool's refusal speaks of the argument idempotency_key and names it, and returns it as REST
 // words it, which has a header in its place.
-func (w *world) inRESTWords(a answer) answer {
+func (w *env) inRESTWords(a answer) answer {
 	w.t.Helper()
 	const argument, header = "idempotency_key", "Idempotency-Key"
 	detail, refused := a.body["detail"].(string)
@@ -200,13 +200,13 @@ func (w *world) inRESTWords(a answer) answer {
 	return a
 }
 
-func (c want) check(t *testing.T, w *world, tool string, got answer) {
+func (c want) check(t *testing.T, w *env, tool string, got answer) {
 	t.Helper()
 	if c.status == 0 {
 		got.mustBe(t, w.Registry().Tool(tool).Success)
 		return
 	}
-	met(c.code, c.reason)
+	recordReason(c.code, c.reason)
 	answered := want{got.status, got.code(), got.text("context.reason"), got.text("context.argument"), got.text("context.state")}
 	if answered != c {
 		t.Errorf("got %+v, want %+v: %s", answered, c, got.raw)
@@ -214,10 +214,10 @@ func (c want) check(t *testing.T, w *world, tool string, got answer) {
 }
 
 // keep remembers something for the call and the check.
-func (w *world) keep(name, value string) { w.notes[name] = value }
+func (w *env) keep(name, value string) { w.notes[name] = value }
 
-// its is what the preparation kept.
-func (w *world) its(name string) string {
+// its returns a note of the preparation.
+func (w *env) its(name string) string {
 	w.t.Helper()
 	value, ok := w.notes[name]
 	if !ok {
@@ -228,16 +228,16 @@ func (w *world) its(name string) string {
 
 // What scenarios are commonly prepared with.
 
-func aDraft(w *world)        { w.keep("post", w.draft("a draft")) }
-func aWideDraft(w *world)    { w.keep("post", w.draft("a draft", w.accounts...)) }
-func aScheduled(w *world)    { w.keep("post", w.scheduled("a scheduled post", 48*time.Hour)) }
-func aPublished(w *world)    { w.keep("post", w.published("a published post")) }
-func aStrangersOne(w *world) { w.keep("post", w.stranger().its("post")) }
-func aBlocked(w *world)      { w.keep("post", w.draft(words(301))) }
+func aDraft(w *env)        { w.keep("post", w.draft("a draft")) }
+func aWideDraft(w *env)    { w.keep("post", w.draft("a draft", w.accounts...)) }
+func aScheduled(w *env)    { w.keep("post", w.schedulePost("a scheduled post", 48*time.Hour)) }
+func aPublished(w *env)    { w.keep("post", w.publishPost("a published post")) }
+func aStrangersOne(w *env) { w.keep("post", w.stranger().its("post")) }
+func aBlocked(w *env)      { w.keep("post", w.draft(words(301))) }
 
 // with does several preparations in turn.
-func with(steps ...func(*world)) func(*world) {
-	return func(w *world) {
+func with(steps ...func(*env)) func(*env) {
+	return func(w *env) {
 		for _, step := range steps {
 			step(w)
 		}
@@ -245,13 +245,13 @@ func with(steps ...func(*world)) func(*world) {
 }
 
 // set changes columns of the post that was prepared.
-func set(columns string, args ...any) func(*world) {
-	return func(w *world) { w.exec("UPDATE posts SET "+columns+" WHERE id = ?", append(args, w.its("post"))...) }
+func set(columns string, args ...any) func(*env) {
+	return func(w *env) { w.exec("UPDATE posts SET "+columns+" WHERE id = ?", append(args, w.its("post"))...) }
 }
 
 // inSeries makes the prepared post one of a recurring series.
-func inSeries(template bool) func(*world) {
-	return func(w *world) {
+func inSeries(template bool) func(*env) {
+	return func(w *env) {
 		w.exec("INSERT INTO post_series (team_id, rule, created_at) VALUES (?, 'FREQ=WEEKLY', 1)", w.team)
 		is := 0
 		if template {
@@ -261,21 +261,21 @@ func inSeries(template bool) func(*world) {
 	}
 }
 
-// post gives the arguments that name the prepared post, with more.
-func post(more map[string]any) func(*world) map[string]any { return named("post_id", more) }
+// post returns the arguments that name the prepared post, with more.
+func post(more map[string]any) func(*env) map[string]any { return callNamed("post_id", more) }
 
-// byID is post for the operations that call it id.
-func byID(more map[string]any) func(*world) map[string]any { return named("id", more) }
+// byID returns post for the operations that call it id.
+func byID(more map[string]any) func(*env) map[string]any { return callNamed("id", more) }
 
-func named(as string, more map[string]any) func(*world) map[string]any {
-	return func(w *world) map[string]any {
-		return merged(map[string]any{as: w.its("post")}, more)
+func callNamed(as string, more map[string]any) func(*env) map[string]any {
+	return func(w *env) map[string]any {
+		return mergeArgs(map[string]any{as: w.its("post")}, more)
 	}
 }
 
 const noSuchID = "00000000-0000-7000-8000-000000000000"
 
-// words is a text of so many characters.
+// words returns a text of n characters.
 func words(n int) string {
 	out := make([]byte, n)
 	for i := range out {

@@ -7,73 +7,74 @@ import (
 
 	"pressroom/internal/auth/apikey"
 	"pressroom/internal/core/access"
+	"pressroom/internal/testkit/must"
 )
 
-// accessScenarios are those of keys and what they may do.
+// accessScenarios returns the scenarios of keys and what they may do.
 func accessScenarios() []scenario {
-	unauthorized := func(name string, as func(*world) string) scenario {
-		return scenario{name: "key: " + name, tool: "create_post", as: as, args: toFirst(nil), want: refused(401, "unauthorized")}
+	unauthorized := func(name string, as func(*env) string) scenario {
+		return scenario{name: "key: " + name, tool: "create_post", as: as, args: toFirst(nil), want: refusal(401, "unauthorized")}
 	}
-	role := func(role access.Role, tool string, args func(*world) map[string]any, expected want, effects rows) scenario {
-		return scenario{name: "role: " + string(role) + " and " + tool, tool: tool, prepare: with(aDraft, func(w *world) {
+	role := func(role access.Role, tool string, args func(*env) map[string]any, expected want, effects rows) scenario {
+		return scenario{name: "role: " + string(role) + " and " + tool, tool: tool, prepare: with(aDraft, func(w *env) {
 			w.role(role)
 		}), args: args, want: expected, effects: effects}
 	}
 	return []scenario{
-		unauthorized("none", func(*world) string { return "" }),
-		unauthorized("mistyped", func(w *world) string { return mistyped(full(w)) }),
-		unauthorized("never made", func(*world) string { return apikey.New(apikey.APIKey) }),
-		unauthorized("an upload secret", func(*world) string { return apikey.New(apikey.Upload) }),
-		unauthorized("expired", func(w *world) string {
+		unauthorized("none", func(*env) string { return "" }),
+		unauthorized("mistyped", func(w *env) string { return withTypo(full(w)) }),
+		unauthorized("never made", func(*env) string { return apikey.New(apikey.APIKey) }),
+		unauthorized("an upload secret", func(*env) string { return apikey.New(apikey.Upload) }),
+		unauthorized("expired", func(w *env) string {
 			_, key := w.newKey(w.team, access.Full, time.Now().Add(-time.Second))
 			return key
 		}),
-		unauthorized("revoked", func(w *world) string {
+		unauthorized("revoked", func(w *env) string {
 			id, key := w.newKey(w.team, access.Full, time.Time{})
-			must(w.t, w.Teams.RevokeKey(w.t.Context(), id))
+			must.NoError(w.t, w.Teams.RevokeKey(w.t.Context(), id))
 			return key
 		}),
-		{name: "key: that will expire", tool: "create_post", args: toFirst(nil), effects: oneDraft, as: func(w *world) string {
+		{name: "key: that will expire", tool: "create_post", args: toFirst(nil), effects: oneDraft, as: func(w *env) string {
 			_, key := w.newKey(w.team, access.Drafts, time.Now().Add(time.Hour))
 			return key
 		}},
-		role(access.Viewer, "create_post", toFirst(nil), refused(403, "write_not_allowed"), rows{}),
+		role(access.Viewer, "create_post", toFirst(nil), refusal(403, "write_not_allowed"), rows{}),
 		role(access.Viewer, "get_post", byID(nil), want{}, rows{}),
-		role(access.Client, "publish_post", post(nil), refused(403, "publish_not_allowed"), rows{}),
+		role(access.Client, "publish_post", post(nil), refusal(403, "publish_not_allowed"), rows{}),
 		role(access.Editor, "publish_post", post(nil), want{}, oneSent),
 		role(access.Admin, "publish_post", post(nil), want{}, oneSent),
-		{name: "the service fails", tool: "get_identity", args: noArgs, want: refused(500, "internal_error"), prepare: func(w *world) {
+		{name: "the service fails", tool: "get_identity", args: noArgs, want: refusal(500, "internal_error"), prepare: func(w *env) {
 			w.exec("UPDATE teams SET timezone = 'Nowhere/Land' WHERE id = ?", w.team)
 		}},
 	}
 }
 
 // keyHolds waits until a key may do this: what the node remembers of keys is out of date for a moment.
-func (w *world) keyHolds(key string, capabilities []access.Capability) {
+func (w *env) keyHolds(key string, capabilities []access.Capability) {
 	w.t.Helper()
 	w.until("the key to change", func() bool {
 		return len(w.rest(key, "get_identity", nil, "").list("data.capabilities")) == len(capabilities)
 	})
 }
 
-// mistyped is a key with one character wrong.
-func mistyped(key string) string {
+// withTypo returns a key with one character wrong.
+func withTypo(key string) string {
 	if strings.HasSuffix(key, "a") {
 		return key[:len(key)-1] + "b"
 	}
 	return key[:len(key)-1] + "a"
 }
 
-// replayScenarios are those of the Idempotency-Key, which a tool call has as an argument.
+// replayScenarios returns the scenarios of the Idempotency-Key, which a tool call has as an argument.
 func replayScenarios() []scenario {
 	const key = "order 66"
-	first := func(w *world) {
+	first := func(w *env) {
 		w.keep("post", w.rest(full(w), "create_post", toFirst(nil)(w), key).text("data.id"))
 	}
 	bad := func(name, idem string, expected want) scenario {
 		return scenario{name: "replay: " + name, tool: "create_post", args: toFirst(nil), idem: idem, want: expected}
 	}
-	same := func(w *world, got answer) {
+	same := func(w *env, got answer) {
 		got.mustHold(w.t, map[string]any{"data.id": w.its("post")})
 		if replayed := got.header.Get("Idempotent-Replayed"); got.header.Get("Location") != "" && replayed != "true" {
 			w.t.Errorf("Idempotent-Replayed is %q", replayed)
@@ -81,7 +82,7 @@ func replayScenarios() []scenario {
 	}
 	return []scenario{
 		{name: "replay: a new key", tool: "create_post", args: toFirst(nil), idem: key,
-			effects: rows{posts: 1, targets: 1, events: 1, keys: 1}, check: func(w *world, got answer) {
+			effects: rows{posts: 1, targets: 1, events: 1, keys: 1}, check: func(w *env, got answer) {
 				if got.header.Get("Idempotent-Replayed") != "" {
 					w.t.Errorf("a first answer says it is repeated")
 				}
@@ -89,22 +90,26 @@ func replayScenarios() []scenario {
 		{name: "replay: the same again", tool: "create_post", prepare: first, args: toFirst(nil), idem: key, check: same},
 		{name: "replay: the same again, quoted", tool: "create_post", prepare: first, args: toFirst(nil), idem: `"` +
 			key + `"`, check: same},
-		{name: "replay: the same with a default written out", tool: "create_post", prepare: first, args: func(w *world) map[string]any {
+		{name: "replay: the same with a default written out", tool: "create_post", prepare: first, args: func(w *env) map[string]any {
 			return map[string]any{"caption": "hello", "account_ids": []float64{float64(w.accounts[0])}}
 		}, idem: key, check: same},
 		{name: "replay: other arguments", tool: "create_post", prepare: first, args: toFirst(map[string]any{
 			"caption": "other",
-		}), idem: key, want: refused(422, "idempotency_key_reused")},
+		}), idem: key, want: refusal(422, "idempotency_key_reused")},
 		{name: "replay: another operation", tool: "cancel_post", prepare: first, args: post(
-			nil), idem: key, want: refused(422, "idempotency_key_reused")},
+			nil), idem: key, want: refusal(422, "idempotency_key_reused")},
 		{name: "replay: another item", tool: "cancel_post", idem: key, args: post(nil),
-			want: refused(422, "idempotency_key_reused"), prepare: func(w *world) {
+			want: refusal(422, "idempotency_key_reused"), prepare: func(w *env) {
 				w.rest(full(w), "cancel_post", map[string]any{"post_id": w.draft("one")}, key)
 				aDraft(w)
 			}},
-		{name: "replay: another API key's is another key", tool: "create_post", as: drafts, prepare: first, args: toFirst(map[string]any{"caption": "other"}), idem: key, effects: rows{posts: 1, targets: 1, events: 1, keys: 1}},
+		{
+			name: "replay: another API key's is another key", tool: "create_post", as: drafts, prepare: first,
+			args: toFirst(map[string]any{"caption": "other"}), idem: key,
+			effects: rows{posts: 1, targets: 1, events: 1, keys: 1},
+		},
 		{name: "replay: a refusal leaves the key free", tool: "create_post", args: toFirst(nil), idem: key,
-			effects: rows{posts: 1, targets: 1, events: 1, keys: 1}, prepare: func(w *world) {
+			effects: rows{posts: 1, targets: 1, events: 1, keys: 1}, prepare: func(w *env) {
 				w.rest(full(w), "create_post", toFirst(map[string]any{"account_ids": []int64{999999999}})(w), key).
 					mustRefuse(w.t, 404, "not_found", "")
 				aDraft(w)
@@ -113,10 +118,10 @@ func replayScenarios() []scenario {
 					w.t.Errorf("a refusal is kept")
 				}
 			}},
-		{name: "replay: publishing again", tool: "publish_post", idem: key, args: post(nil), prepare: func(w *world) {
+		{name: "replay: publishing again", tool: "publish_post", idem: key, args: post(nil), prepare: func(w *env) {
 			aDraft(w)
 			w.keep("job", w.rest(full(w), "publish_post", post(nil)(w), key).text("data.job_id"))
-		}, check: func(w *world, got answer) {
+		}, check: func(w *env, got answer) {
 			// The first answer, not what became of it since.
 			got.mustHold(w.t, map[string]any{"data.job_id": w.its("job"), "data.already_submitted": false, "data.finished": false})
 		}},
@@ -135,14 +140,14 @@ func replayScenarios() []scenario {
 	}
 }
 
-// timeScenarios are the times of the team's zone (spec, Conventions).
+// timeScenarios returns the times of the team's zone (spec, Conventions).
 func timeScenarios() []scenario {
 	year := time.Now().UTC().Year() + 1
 	ahead := strconv.Itoa(year)
 	march, october := lastSunday(year, time.March), lastSunday(year, time.October)
 	reads := func(name, zone, text, utc, team string) scenario {
 		return scenario{name: "time: " + name, tool: "schedule_post", zone: zone, prepare: aDraft, args: when(text),
-			effects: oneChange, check: func(w *world, got answer) {
+			effects: oneChange, check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{"data.scheduled_at.utc": utc, "data.scheduled_at.team": team})
 			}}
 	}
@@ -175,7 +180,7 @@ func timeScenarios() []scenario {
 		skipped("at the first skipped instant", "", march+"T02:00"),
 		skipped("at the last skipped second", "", march+"T02:59:59"),
 		{name: "time: what an answer tells may be sent back", tool: "update_post", prepare: aScheduled,
-			args: func(w *world) map[string]any {
+			args: func(w *env) map[string]any {
 				return map[string]any{"id": w.its("post"), "scheduled_at": w.post(w.its("post")).text("data.scheduled_at.team")}
 			}},
 		{name: "time: a change reads it alike", tool: "update_post", prepare: aDraft, args: byID(map[string]any{
@@ -185,7 +190,7 @@ func timeScenarios() []scenario {
 	return all
 }
 
-// lastSunday is the day on which Europe's clocks change.
+// lastSunday returns the last Sunday of a month, on which Europe's clocks change.
 func lastSunday(year int, month time.Month) string {
 	day := time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC)
 	return day.AddDate(0, 0, -int(day.Weekday())).Format(time.DateOnly)

@@ -6,8 +6,8 @@ import (
 )
 
 // shots puts so many images into the library and remembers them as 0, 1, 2, …; a video follows as "video".
-func shots(n int) func(*world) {
-	return func(w *world) {
+func shots(n int) func(*env) {
+	return func(w *env) {
 		files := []file{}
 		for i := range n {
 			files = append(files, aPNG(fmt.Sprintf("shot %d.png", i)))
@@ -22,8 +22,8 @@ func shots(n int) func(*world) {
 	}
 }
 
-// showing gives the ids of what was kept, as an argument.
-func (w *world) showing(names ...string) map[string]any {
+// showing returns the ids of what was kept, as an argument.
+func (w *env) showing(names ...string) map[string]any {
 	ids := []any{}
 	for _, name := range names {
 		ids = append(ids, jsonNumber(w.its(name)))
@@ -32,14 +32,14 @@ func (w *world) showing(names ...string) map[string]any {
 }
 
 // aShow is a draft that shows the first two of three shots.
-func aShow(w *world) {
+func aShow(w *env) {
 	shots(3)(w)
 	w.keep("post", w.full("create_post", toFirst(w.showing("0", "1"))(w)).text("data.id"))
 }
 
 // shows checks which media a post shows, in their order.
-func shows(names ...string) func(*world, answer) {
-	return func(w *world, got answer) {
+func shows(names ...string) func(*env, answer) {
+	return func(w *env, got answer) {
 		w.t.Helper()
 		for _, a := range []answer{got, w.post(got.text("data.id"))} {
 			have, want := []string{}, []string{}
@@ -56,26 +56,26 @@ func shows(names ...string) func(*world, answer) {
 	}
 }
 
-// attachScenarios are those of posts that show media of the library.
+// attachScenarios returns the scenarios of posts that show media of the library.
 func attachScenarios() []scenario {
-	create := func(name string, prepare func(*world), names ...string) scenario {
+	create := func(name string, prepare func(*env), names ...string) scenario {
 		return scenario{name: "post with media: " + name, tool: "create_post", as: drafts, prepare: prepare,
 			effects: rows{posts: 1, targets: 1, events: 1, attached: len(names)},
-			args:    func(w *world) map[string]any { return toFirst(w.showing(names...))(w) }, check: shows(names...)}
+			args:    func(w *env) map[string]any { return toFirst(w.showing(names...))(w) }, check: shows(names...)}
 	}
 	change := func(name string, effects rows, names ...string) scenario {
 		return scenario{name: "post with media: " + name, tool: "update_post", as: drafts, prepare: aShow, effects: effects,
-			args: func(w *world) map[string]any { return byID(w.showing(names...))(w) }, check: shows(names...)}
+			args: func(w *env) map[string]any { return byID(w.showing(names...))(w) }, check: shows(names...)}
 	}
-	not := func(name, tool string, prepare func(*world), args func(*world) map[string]any, expected want) scenario {
+	not := func(name, tool string, prepare func(*env), args func(*env) map[string]any, expected want) scenario {
 		return scenario{name: "post with media: " + name, tool: tool, prepare: prepare, args: args, want: expected}
 	}
-	theirs := func(w *world) {
+	theirs := func(w *env) {
 		aShow(w)
 		w.keepID("theirs", w.stranger().library(0, aPNG("theirs.png"))[0])
 	}
-	first := func(names ...string) func(*world) map[string]any {
-		return func(w *world) map[string]any { return toFirst(w.showing(names...))(w) }
+	first := func(names ...string) func(*env) map[string]any {
+		return func(w *env) map[string]any { return toFirst(w.showing(names...))(w) }
 	}
 	nowhere := map[string]any{"media_ids": []int64{999999999}}
 	all := []scenario{
@@ -85,17 +85,17 @@ func attachScenarios() []scenario {
 		change("in another order", rows{posts: 1, events: 1, attached: 2}, "1", "0"),
 		change("one less", rows{posts: 1, events: 1, attached: 1}, "0"),
 		change("none any more", rows{posts: 1, events: 1, attached: 2}), change("the same ones", rows{}, "0", "1"),
-		not("an item that is not there", "create_post", func(*world) {}, toFirst(nowhere), missing("media_ids")),
+		not("an item that is not there", "create_post", func(*env) {}, toFirst(nowhere), missing("media_ids")),
 		not("another team's item", "create_post", theirs, first("theirs"), missing("media_ids")),
 		not("another team's item among one's own", "create_post", theirs, first("0", "theirs"), missing("media_ids")),
 		not("a change to an item that is not there", "update_post", aShow, byID(nowhere), missing("media_ids")),
-		not("a change to another team's item", "update_post", theirs, func(w *world) map[string]any {
+		not("a change to another team's item", "update_post", theirs, func(w *env) map[string]any {
 			return byID(w.showing("theirs"))(w)
 		}, missing("media_ids")),
 		not("an item by its name", "update_post", aShow, byID(map[string]any{"media_ids": []any{"shot"}}),
 			invalid("not_an_integer", "media_ids")),
 		{name: "post with media: in full", tool: "get_post", as: readOnly, prepare: aShow, args: byID(nil),
-			check: func(w *world, got answer) {
+			check: func(w *env, got answer) {
 				got.mustHold(w.t,
 					map[string]any{
 						"data.media.0.id": w.its("0"), "data.media.0.name": "shot 0", "data.media.0.type": "image/png",
@@ -105,7 +105,7 @@ func attachScenarios() []scenario {
 		{name: "post with media: another caption leaves them", tool: "update_post", prepare: aShow, args: byID(
 			map[string]any{"caption": "other"}), effects: rows{posts: 1, events: 1}, check: shows("0", "1")},
 		{name: "post with media: nothing but media", tool: "validate_post", prepare: with(aShow, set("caption = ''")),
-			args: post(nil), check: func(w *world, got answer) {
+			args: post(nil), check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{"data.problems": "[]"})
 			}},
 	}
@@ -114,13 +114,13 @@ func attachScenarios() []scenario {
 
 func mediaRuleScenarios() []scenario {
 	finds := func(name string, blocking bool, code string, names ...string) []scenario {
-		prepare := func(w *world) {
+		prepare := func(w *env) {
 			shots(5)(w)
 			w.keepID("gif", w.library(0, aGIF("moving.gif"))[0])
 			w.keep("post", w.full("create_post", toFirst(w.showing(names...))(w)).text("data.id"))
 		}
 		all := []scenario{{name: "media rule: " + name, tool: "validate_post", prepare: prepare, args: post(nil),
-			check: func(w *world, got answer) {
+			check: func(w *env, got answer) {
 				got.mustHold(w.t,
 					map[string]any{
 						"data.problems.0.code": code, "data.problems.0.blocking": blocking,
@@ -141,7 +141,7 @@ func mediaRuleScenarios() []scenario {
 		finds("a GIF, of which the first frame is sent", false, "media_type", "gif"),
 		[]scenario{{name: "media rule: a change tells them", tool: "update_post", prepare: with(shots(5), aDraft),
 			effects: rows{posts: 1, events: 1, attached: 2},
-			args:    func(w *world) map[string]any { return byID(w.showing("0", "video"))(w) }, check: func(w *world, got answer) {
+			args:    func(w *env) map[string]any { return byID(w.showing("0", "video"))(w) }, check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{"data.problems.0.code": "media_mix", "data.problems.0.blocking": true})
 			}}},
 	)

@@ -8,14 +8,14 @@ import (
 
 var connectForm = regexp.MustCompile(`/connect/[A-Za-z0-9_-]{80,200}$`)
 
-// connectScenarios are those of links by which people connect accounts.
+// connectScenarios returns the scenarios of links by which people connect accounts.
 func connectScenarios() []scenario {
-	lost := func(w *world) {
+	lost := func(w *env) {
 		w.exec("UPDATE social_accounts SET connection_state = 'lost', account_status = 'needs_reauth' WHERE id = ?", w.accounts[0])
 	}
-	first := func(w *world) map[string]any { return map[string]any{"account_id": w.accounts[0]} }
-	linked := func(more map[string]any) func(*world, answer) {
-		return func(w *world, got answer) {
+	first := func(w *env) map[string]any { return map[string]any{"account_id": w.accounts[0]} }
+	linked := func(more map[string]any) func(*env, answer) {
+		return func(w *env, got answer) {
 			w.t.Helper()
 			got.mustHold(w.t, more)
 			if path, ours := strings.CutPrefix(got.text("data.url"), w.root); !ours || connectForm.FindString(path) != path {
@@ -29,18 +29,21 @@ func connectScenarios() []scenario {
 	}
 	bluesky := these(map[string]any{"platform": "bluesky"})
 	return []scenario{
-		{name: "a link for a new account", tool: "get_connect_link", as: readOnly, plan: small, args: bluesky, check: linked(map[string]any{"data.slots_left": 1})},
-		{name: "a link on a plan without a limit", tool: "get_connect_link", args: bluesky, check: func(w *world, got answer) {
+		{
+			name: "a link for a new account", tool: "get_connect_link", as: readOnly, plan: small, args: bluesky,
+			check: linked(map[string]any{"data.slots_left": 1}),
+		},
+		{name: "a link on a plan without a limit", tool: "get_connect_link", args: bluesky, check: func(w *env, got answer) {
 			linked(nil)(w, got)
 			if !strings.Contains(string(got.raw), `"slots_left":null`) {
 				w.t.Errorf("no null: %s", got.raw)
 			}
 		}},
-		{name: "a link on a full plan", tool: "get_connect_link", plan: small, prepare: func(w *world) {
+		{name: "a link on a full plan", tool: "get_connect_link", plan: small, prepare: func(w *env) {
 			w.accounts = append(w.accounts, w.connect(w.team, "third.test"))
 		},
 			args: bluesky, check: linked(map[string]any{"data.slots_left": 0})},
-		{name: "a link for a lost account", tool: "get_connect_link", prepare: lost, args: first, check: func(w *world, got answer) {
+		{name: "a link for a lost account", tool: "get_connect_link", prepare: lost, args: first, check: func(w *env, got answer) {
 			linked(nil)(w, got)
 			if strings.Contains(string(got.raw), "slots_left") {
 				w.t.Errorf("slots of an account that is there: %s", got.raw)
@@ -48,10 +51,10 @@ func connectScenarios() []scenario {
 		}},
 		{name: "a link for an account that works", tool: "get_connect_link", args: first, want: wrongState("connected")},
 		{name: "a link for an account that expires", tool: "get_connect_link", args: first,
-			want: wrongState("expiring"), prepare: func(w *world) {
+			want: wrongState("expiring"), prepare: func(w *env) {
 				w.exec("UPDATE social_accounts SET connection_state = 'expiring' WHERE id = ?", w.accounts[0])
 			}},
-		{name: "a link for another team's account", tool: "get_connect_link", want: notFound, args: func(w *world) map[string]any {
+		{name: "a link for another team's account", tool: "get_connect_link", want: notFound, args: func(w *env) map[string]any {
 			return map[string]any{"account_id": w.stranger().accounts[0]}
 		}},
 		{name: "a link for no account", tool: "get_connect_link", args: these(map[string]any{"account_id": 1 << 40}), want: notFound},
@@ -63,8 +66,8 @@ func connectScenarios() []scenario {
 		}), want: invalid("not_an_integer", "account_id")},
 		{name: "a link for nothing", tool: "get_connect_link", args: noArgs, want: invalid("exactly_one_of", "platform")},
 		{name: "a link for both", tool: "get_connect_link", want: invalid("exactly_one_of", "platform"),
-			args: func(w *world) map[string]any {
-				return merged(first(w), map[string]any{"platform": "bluesky"})
+			args: func(w *env) map[string]any {
+				return mergeArgs(first(w), map[string]any{"platform": "bluesky"})
 			}},
 		{name: "a link for a network that is none", tool: "get_connect_link", args: these(map[string]any{
 			"platform": "myspace",

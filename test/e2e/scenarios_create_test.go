@@ -7,29 +7,29 @@ import (
 	"pressroom/internal/auth/apikey"
 )
 
-// toFirst are the arguments of a post to the first account, with more or other ones.
-func toFirst(more map[string]any) func(*world) map[string]any {
-	return func(w *world) map[string]any {
-		return merged(map[string]any{"caption": "hello", "account_ids": w.accounts[:1]}, more)
+// toFirst returns the arguments of a post to the first account, with more or other ones.
+func toFirst(more map[string]any) func(*env) map[string]any {
+	return func(w *env) map[string]any {
+		return mergeArgs(map[string]any{"caption": "hello", "account_ids": w.accounts[:1]}, more)
 	}
 }
 
 var oneDraft = rows{posts: 1, targets: 1, events: 1}
 
 func createScenarios() []scenario {
-	makes := func(name string, more map[string]any, check func(*world, answer)) scenario {
+	makes := func(name string, more map[string]any, check func(*env, answer)) scenario {
 		return scenario{name: "create: " + name, tool: "create_post", args: toFirst(more), effects: oneDraft, check: check}
 	}
-	caption := func(want string) func(*world, answer) {
-		return func(w *world, got answer) {
+	caption := func(want string) func(*env, answer) {
+		return func(w *env, got answer) {
 			id := got.text("data.id")
 			if got.text("data.caption") != want || w.post(id).text("data.caption") != want {
 				w.t.Errorf("the caption is not what was sent: %s", got.raw)
 			}
 		}
 	}
-	accounts := func(order ...int) func(*world, answer) {
-		return func(w *world, got answer) {
+	accounts := func(order ...int) func(*env, answer) {
+		return func(w *env, got answer) {
 			have, want := []int64{}, []int64{}
 			for _, a := range got.list("data.accounts") {
 				have = append(have, int64(a.(map[string]any)["id"].(float64)))
@@ -42,8 +42,8 @@ func createScenarios() []scenario {
 			}
 		}
 	}
-	to := func(order ...int) func(*world) map[string]any {
-		return func(w *world) map[string]any {
+	to := func(order ...int) func(*env) map[string]any {
+		return func(w *env) map[string]any {
 			ids := []int64{}
 			for _, i := range order {
 				ids = append(ids, w.accounts[i])
@@ -53,14 +53,14 @@ func createScenarios() []scenario {
 	}
 	return []scenario{
 		{name: "create: a draft", tool: "create_post", as: drafts, args: toFirst(nil), effects: oneDraft,
-			check: func(w *world, got answer) {
+			check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{"data.status": "draft", "data.caption": "hello",
 					"data.approval": "not_needed", "data.media": "[]",
 					"data.scheduled_at": nil, "data.accounts.0.state": "pending", "data.accounts.0.username": "harbour.test"})
 				if location := got.header.Get("Location"); location != "" && location != w.root+"/api/v1/posts/"+got.text("data.id") {
 					w.t.Errorf("Location %q", location)
 				}
-				if held := w.held("hello"); len(held) > 0 && w.count("deliveries WHERE team_id = ?", w.team) > 0 {
+				if held := w.accountsWith("hello"); len(held) > 0 && w.count("deliveries WHERE team_id = ?", w.team) > 0 {
 					w.t.Errorf("something was sent: %v", held)
 				}
 			}},
@@ -82,13 +82,13 @@ func createScenarios() []scenario {
 		{name: "create: an account that is not there", tool: "create_post", args: toFirst(map[string]any{
 			"account_ids": []int64{999999999},
 		}), want: missing("account_ids")},
-		{name: "create: an account of another team", tool: "create_post", want: missing("account_ids"), prepare: func(w *world) {
+		{name: "create: an account of another team", tool: "create_post", want: missing("account_ids"), prepare: func(w *env) {
 			w.accounts = append(w.accounts, w.stranger().accounts[0])
 		}, args: to(0, 2)},
 		{name: "create: media while there is no library", tool: "create_post", args: toFirst(map[string]any{
 			"media_ids": []int64{1},
 		}), want: missing("media_ids")},
-		{name: "create: by a key that only reads", tool: "create_post", as: readOnly, args: toFirst(nil), want: refused(
+		{name: "create: by a key that only reads", tool: "create_post", as: readOnly, args: toFirst(nil), want: refusal(
 			403, "write_not_allowed")},
 	}
 }
@@ -98,8 +98,8 @@ func argumentScenarios() []scenario {
 	bad := func(name string, more map[string]any, reason, argument string) scenario {
 		return scenario{name: "arguments: " + name, tool: "create_post", args: toFirst(more), want: invalid(reason, argument)}
 	}
-	without := func(name string) func(*world) map[string]any {
-		return func(w *world) map[string]any {
+	without := func(name string) func(*env) map[string]any {
+		return func(w *env) map[string]any {
 			args := toFirst(nil)(w)
 			delete(args, name)
 			return args
@@ -161,9 +161,21 @@ func verbatimScenarios() []scenario {
 		bad("an account just beyond 64 bits", `{"caption":"a","account_ids":[9223372036854775808]}`, "not_an_integer", "account_ids"),
 		bad("an account of 1.5", `{"caption":"a","account_ids":[1.5]}`, "not_an_integer", "account_ids"),
 		bad("an account of 1e-1", `{"caption":"a","account_ids":[1e-1]}`, "not_an_integer", "account_ids"),
-		{name: "JSON: the largest account", tool: "create_post", verbatim: `{"caption":"a","account_ids":[9223372036854775807]}`, want: missing("account_ids")},
-		{name: "JSON: a whole number written as a fraction", tool: "create_post", verbatim: `{"caption":"a","account_ids":[999999999.0]}`, want: missing("account_ids")},
-		{name: "JSON: a whole number written with an exponent", tool: "create_post", verbatim: `{"caption":"a","account_ids":[9e8]}`, want: missing("account_ids")},
-		{name: "JSON: a negative account", tool: "create_post", verbatim: `{"caption":"a","account_ids":[-1]}`, want: missing("account_ids")},
+		{
+			name: "JSON: the largest account", tool: "create_post",
+			verbatim: `{"caption":"a","account_ids":[9223372036854775807]}`, want: missing("account_ids"),
+		},
+		{
+			name: "JSON: a whole number written as a fraction", tool: "create_post",
+			verbatim: `{"caption":"a","account_ids":[999999999.0]}`, want: missing("account_ids"),
+		},
+		{
+			name: "JSON: a whole number written with an exponent", tool: "create_post",
+			verbatim: `{"caption":"a","account_ids":[9e8]}`, want: missing("account_ids"),
+		},
+		{
+			name: "JSON: a negative account", tool: "create_post", verbatim: `{"caption":"a","account_ids":[-1]}`,
+			want: missing("account_ids"),
+		},
 	}
 }

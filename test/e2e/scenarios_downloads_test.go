@@ -6,45 +6,46 @@ import (
 
 	"pressroom/internal/auth/apikey"
 	"pressroom/internal/core/access"
+	"pressroom/internal/testkit/must"
 )
 
 const downloadPrice = 2
 
 // ofProfile asks for what a profile shows, described only, with more or otherwise.
-func ofProfile(more map[string]any) func(*world) map[string]any {
-	return these(merged(map[string]any{
+func ofProfile(more map[string]any) func(*env) map[string]any {
+	return these(mergeArgs(map[string]any{
 		"platform": "instagram", "type": "posts", "username": "harbour_cafe", "limit": 2, "save_to_library": false,
 	}, more))
 }
 
-// fetched is what a download leaves that was charged and found so many items; unfetched one that was refunded.
-func fetched(items int) rows {
+// downloadRows returns what a download leaves that was charged and found so many items; unfetched one that was refunded.
+func downloadRows(items int) rows {
 	return rows{jobs: 1, downloads: 1, items: items, events: 1, reservations: 1, transfers: 4, wallets: 1, paid: 1}
 }
 
 var unfetched = rows{jobs: 1, downloads: 1, events: 1, reservations: 1, transfers: 4, paid: 1}
 
-// saved are some rows and those of files that went into the library.
-func (r rows) saved(media, folders, events int) rows {
+// withMedia returns some rows and those of files that went into the library.
+func (r rows) withMedia(media, folders, events int) rows {
 	r.media, r.folders, r.storage, r.events = media, folders, min(media, 1), r.events+events
 	return r
 }
 
 func downloadScenarios() []scenario {
-	gets := func(name string, more map[string]any, effects rows, check func(*world, answer)) scenario {
+	gets := func(name string, more map[string]any, effects rows, check func(*env, answer)) scenario {
 		return scenario{name: "download: " + name, tool: "download_profile_media", prepare: rich, args: ofProfile(more),
-			idem: paying, effects: effects, check: func(w *world, got answer) {
+			idem: paying, effects: effects, check: func(w *env, got answer) {
 				got.mustHold(w.t,
 					map[string]any{
 						"billing.credits_charged": downloadPrice, "billing.credits_refunded": 0, "billing.balance": 1000 - downloadPrice,
 					})
-				job := w.finished(got.text("data.job_id"))
+				job := w.awaitJob(got.text("data.job_id"))
 				w.mustNotLead(job)
 				check(w, job)
 			}}
 	}
-	described := func(items int) func(*world, answer) {
-		return func(w *world, job answer) {
+	described := func(items int) func(*env, answer) {
+		return func(w *env, job answer) {
 			job.mustHold(w.t,
 				map[string]any{
 					"data.state": "succeeded", "data.error": nil, "data.result.credits_charged": downloadPrice,
@@ -61,7 +62,7 @@ func downloadScenarios() []scenario {
 		}
 	}
 	fails := func(name, username, code string) scenario {
-		return gets(name, map[string]any{"username": username}, unfetched, func(w *world, job answer) {
+		return gets(name, map[string]any{"username": username}, unfetched, func(w *env, job answer) {
 			job.mustHold(w.t,
 				map[string]any{
 					"data.state": "failed", "data.error.code": code, "data.result.items": "[]", "data.result.credits_charged": 0,
@@ -71,10 +72,10 @@ func downloadScenarios() []scenario {
 		})
 	}
 	sameProfile := func(name, username string) scenario {
-		return gets("a profile by "+name, map[string]any{"username": username}, fetched(2), described(2))
+		return gets("a profile by "+name, map[string]any{"username": username}, downloadRows(2), described(2))
 	}
 	return append([]scenario{
-		gets("descriptions", nil, fetched(2), func(w *world, job answer) {
+		gets("descriptions", nil, downloadRows(2), func(w *env, job answer) {
 			described(2)(w, job)
 			w.mustQuote(job, "instagram", "harbour_cafe")
 			job.mustHold(w.t, map[string]any{"data.result.items.0.media_id": nil})
@@ -84,9 +85,10 @@ func downloadScenarios() []scenario {
 			}
 		}),
 		sameProfile("its handle", "@Harbour_Cafe"), sameProfile("its link", "https://www.instagram.com/harbour_cafe/?hl=en"),
-		gets("an avatar, of which there is one", map[string]any{"type": "avatar", "limit": 50}, fetched(1), described(1)),
-		gets("of a profile without posts", map[string]any{"username": "empty.harbour"}, fetched(0), described(0)),
-		gets("files into the library", map[string]any{"type": "avatar", "save_to_library": true}, fetched(1).saved(1, 1, 1), mustBeSaved),
+		gets("an avatar, of which there is one", map[string]any{"type": "avatar", "limit": 50}, downloadRows(1), described(1)),
+		gets("of a profile without posts", map[string]any{"username": "empty.harbour"}, downloadRows(0), described(0)),
+		gets("files into the library", map[string]any{"type": "avatar", "save_to_library": true},
+			downloadRows(1).withMedia(1, 1, 1), mustBeSaved),
 		fails("of a profile that is not there", "missing.harbour", "profile_not_found"),
 		fails("of a private profile", "private.harbour", "profile_private"),
 		fails("while the source fails", "error.harbour", "source_unavailable"),
@@ -94,7 +96,7 @@ func downloadScenarios() []scenario {
 }
 
 // mustBeSaved checks a download of one file.
-func mustBeSaved(w *world, job answer) {
+func mustBeSaved(w *env, job answer) {
 	w.t.Helper()
 	media := w.full("list_media", nil)
 	job.mustHold(w.t,
@@ -113,7 +115,7 @@ func mustBeSaved(w *world, job answer) {
 }
 
 // mustNotLead checks that neither an answer nor the database holds a link of the network's.
-func (w *world) mustNotLead(job answer) {
+func (w *env) mustNotLead(job answer) {
 	w.t.Helper()
 	w.mustNotTell(job, w.box.URL)
 	w.mustNotTell(job, "/vendor/")
@@ -123,7 +125,7 @@ func (w *world) mustNotLead(job answer) {
 }
 
 // mustQuote checks that the captions of items stand beside the data.
-func (w *world) mustQuote(job answer, platform, account string) {
+func (w *env) mustQuote(job answer, platform, account string) {
 	w.t.Helper()
 	data := fmt.Sprint(job.at("data"))
 	for i := range job.list("untrusted_content") {
@@ -139,56 +141,62 @@ func (w *world) mustQuote(job answer, platform, account string) {
 }
 
 func paidDownloadScenarios() []scenario {
-	hadPaid := func(w *world) {
+	hadPaid := func(w *env) {
 		rich(w)
 		got := w.rest(full(w), "download_profile_media", ofProfile(nil)(w), paying)
 		got.mustBe(w.t, 202)
 		w.keep("job", got.text("data.job_id"))
-		w.finished(w.its("job"))
+		w.awaitJob(w.its("job"))
 	}
-	not := func(name string, as func(*world) string, prepare func(*world), more map[string]any, expected want) scenario {
+	not := func(name string, as func(*env) string, prepare func(*env), more map[string]any, expected want) scenario {
 		return scenario{
 			name: "download: " + name, tool: "download_profile_media", as: as, prepare: prepare, args: ofProfile(more),
 			idem: paying, want: expected,
 		}
 	}
-	keyTo := func(credits int64) func(*world) {
-		return func(w *world) { must(w.t, w.Teams.SetKeyLimit(w.t.Context(), w.keyIDs[access.Full], credits)) }
+	keyTo := func(credits int64) func(*env) {
+		return func(w *env) { must.NoError(w.t, w.Teams.SetKeyLimit(w.t.Context(), w.keyIDs[access.Full], credits)) }
 	}
-	crowded := func(w *world) {
+	crowded := func(w *env) {
 		rich(w)
 		allowance := int64(1000)
-		must(w.t, w.Teams.SetDailyCredits(w.t.Context(), w.team, &allowance))
+		must.NoError(w.t, w.Teams.SetDailyCredits(w.t.Context(), w.team, &allowance))
 		w.exec("INSERT INTO storage (team_id, used_bytes) VALUES (?, ?)", w.team, 1<<30)
 	}
 	noRoom := not("into a library without room", full, crowded, map[string]any{"save_to_library": true}, planLimit)
 	noRoom.plan = small
 	return []scenario{
 		noRoom,
-		not("by a key for drafts", drafts, rich, nil, refused(403, "spend_not_allowed")),
-		not("by a key that only reads", readOnly, rich, nil, refused(403, "spend_not_allowed")),
-		not("for an editor", full, with(rich, func(w *world) { w.role(access.Editor) }), nil, refused(403, "spend_not_allowed")),
-		not("without credits", full, func(*world) {}, nil, refused(402, "insufficient_credits")),
-		not("with a credit too few", full, func(w *world) { w.grant(downloadPrice - 1) }, nil, refused(402, "insufficient_credits")),
-		not("beyond the key's day", full, with(rich, keyTo(downloadPrice-1)), nil, refused(429, "daily_credit_limit_reached")),
+		not("by a key for drafts", drafts, rich, nil, refusal(403, "spend_not_allowed")),
+		not("by a key that only reads", readOnly, rich, nil, refusal(403, "spend_not_allowed")),
+		not("for an editor", full, with(rich, func(w *env) { w.role(access.Editor) }), nil, refusal(403, "spend_not_allowed")),
+		not("without credits", full, func(*env) {}, nil, refusal(402, "insufficient_credits")),
+		not("with a credit too few", full, func(w *env) { w.grant(downloadPrice - 1) }, nil, refusal(402, "insufficient_credits")),
+		not("beyond the key's day", full, with(rich, keyTo(downloadPrice-1)), nil, refusal(429, "daily_credit_limit_reached")),
 		{name: "download: without a key", tool: "download_profile_media", prepare: rich, args: ofProfile(
 			nil), want: invalid("idempotency_key_required", "")},
-		{name: "download: only described beside a full library", tool: "download_profile_media", plan: small, prepare: crowded, args: ofProfile(nil), idem: paying, effects: fetched(2)},
+		{
+			name: "download: only described beside a full library", tool: "download_profile_media", plan: small,
+			prepare: crowded, args: ofProfile(nil), idem: paying, effects: downloadRows(2),
+		},
 		{name: "download: again with its key", tool: "download_profile_media", prepare: hadPaid, args: ofProfile(nil),
-			idem: paying, check: func(w *world, got answer) {
+			idem: paying, check: func(w *env, got answer) {
 				got.mustHold(w.t,
 					map[string]any{
 						"data.job_id": w.its("job"), "billing.credits_charged": downloadPrice, "billing.balance": 1000 - downloadPrice,
 					})
 			}},
 		{name: "download: again with a default written out", tool: "download_profile_media", prepare: hadPaid,
-			args: ofProfile(map[string]any{"username": "harbour_cafe", "limit": 2.0}), idem: paying, check: func(w *world, got answer) {
+			args: ofProfile(map[string]any{"username": "harbour_cafe", "limit": 2.0}), idem: paying, check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{"data.job_id": w.its("job")})
 			}},
-		{name: "download: another one with its key is another call", tool: "download_profile_media", prepare: hadPaid, args: ofProfile(map[string]any{"limit": 1}), idem: paying, effects: fetched(1)},
+		{
+			name: "download: another one with its key is another call", tool: "download_profile_media", prepare: hadPaid,
+			args: ofProfile(map[string]any{"limit": 1}), idem: paying, effects: downloadRows(1),
+		},
 		{name: "download: again when it is no longer kept", tool: "download_profile_media", args: ofProfile(nil),
 			idem: paying, want: want{status: 422, code: "idempotency_key_reused", reason: "charge_key_spent"},
-			prepare: with(hadPaid, func(w *world) { w.exec("DELETE FROM paid_requests WHERE key_id = ?", w.keyIDs[access.Full]) })},
+			prepare: with(hadPaid, func(w *env) { w.exec("DELETE FROM paid_requests WHERE key_id = ?", w.keyIDs[access.Full]) })},
 	}
 }
 

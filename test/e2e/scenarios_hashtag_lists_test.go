@@ -12,7 +12,7 @@ import (
 // TestHashtagListScenarios plays those of hashtag lists.
 func TestHashtagListScenarios(t *testing.T) {
 	t.Parallel()
-	houses(t, options{}, func(t *testing.T, h *house) { h.playAll(t, hashtagListScenarios()) })
+	withInstance(t, options{}, func(t *testing.T, h *instance) { h.playAll(t, hashtagListScenarios()) })
 }
 
 func hashtagListScenarios() []scenario {
@@ -23,25 +23,25 @@ func hashtagListScenarios() []scenario {
 // travelList is a ready-made list, which keeps its id on every installation.
 const travelList = 3
 
-// aListWith are the arguments of a new list, with more or otherwise.
-func aListWith(more map[string]any) func(*world) map[string]any {
-	return these(merged(map[string]any{"name": "Harbour"}, more))
+// aListWith returns the arguments of a new list, with more or otherwise.
+func aListWith(more map[string]any) func(*env) map[string]any {
+	return these(mergeArgs(map[string]any{"name": "Harbour"}, more))
 }
 
-// listed makes a hashtag list that is tied to no network and gives its id.
-func (w *world) listed(hashtags []any) int64 {
+// addHashtagList makes a hashtag list that is tied to no network and returns its id.
+func (w *env) addHashtagList(hashtags []any) int64 {
 	w.t.Helper()
 	return w.full("create_hashtag_list", aListWith(map[string]any{"hashtags": append([]any{}, hashtags...)})(w)).number("data.id")
 }
 
-// hasList is a team with a list, which the notes name, made with more or otherwise.
-func hasList(more map[string]any) func(*world) {
-	return func(w *world) { w.keepID("list", w.full("create_hashtag_list", aListWith(more)(w)).number("data.id")) }
+// hasList returns a team with a list, which the notes name, made with more or otherwise.
+func hasList(more map[string]any) func(*env) {
+	return func(w *env) { w.keepID("list", w.full("create_hashtag_list", aListWith(more)(w)).number("data.id")) }
 }
 
 // theList names the list of the notes, with more.
-func theList(more map[string]any) func(*world) map[string]any {
-	return func(w *world) map[string]any { return merged(map[string]any{"list_id": w.itsID("list")}, more) }
+func theList(more map[string]any) func(*env) map[string]any {
+	return func(w *env) map[string]any { return mergeArgs(map[string]any{"list_id": w.itsID("list")}, more) }
 }
 
 // tags are hashtags with a number behind each, from one to another.
@@ -54,7 +54,7 @@ func numberedTags(from, to int) []any {
 }
 
 // mustRead checks what is in a list, in its order, each with its subcategory behind a slash where it has one.
-func (w *world) mustRead(id int64, want ...string) {
+func (w *env) mustRead(id int64, want ...string) {
 	w.t.Helper()
 	opened := w.full("get_hashtag_list", map[string]any{"list_id": id})
 	var got []string
@@ -72,7 +72,7 @@ func (w *world) mustRead(id int64, want ...string) {
 }
 
 func listsScenarios() []scenario {
-	three := func(w *world) {
+	three := func(w *env) {
 		for _, platform := range []any{"instagram", "tiktok", nil} {
 			args := map[string]any{"name": fmt.Sprint("for ", platform), "hashtags": []any{"harbour"}}
 			if platform != nil {
@@ -83,7 +83,7 @@ func listsScenarios() []scenario {
 	}
 	shows := func(name string, args map[string]any, readyMade bool, want ...string) scenario {
 		return scenario{name: "hashtag lists: " + name, tool: "list_hashtag_lists", as: readOnly, prepare: three,
-			args: these(args), check: func(w *world, got answer) {
+			args: these(args), check: func(w *env, got answer) {
 				var own []string
 				others := 0
 				for i := range got.list("data.hashtag_lists") {
@@ -116,9 +116,9 @@ func listsScenarios() []scenario {
 		shows("for TikTok", map[string]any{"platform": "tiktok"}, true, "<nil>", "tiktok"),
 		shows("its own for Instagram", map[string]any{"platform": "instagram", "scope": "own"}, false, "<nil>", "instagram"),
 		shows("one", map[string]any{"limit": 1}, false, "<nil>"),
-		{name: "hashtag lists: of another team", tool: "list_hashtag_lists", prepare: func(w *world) {
+		{name: "hashtag lists: of another team", tool: "list_hashtag_lists", prepare: func(w *env) {
 			three(w.stranger())
-		}, args: these(map[string]any{"scope": "own"}), check: func(w *world, got answer) {
+		}, args: these(map[string]any{"scope": "own"}), check: func(w *env, got answer) {
 			got.mustHold(w.t, map[string]any{"data.hashtag_lists": "[]", "page": nil, "billing": nil})
 		}},
 		refuses("another scope", map[string]any{"scope": "mine"}, "not_allowed_value", "scope"),
@@ -133,7 +133,7 @@ func listsScenarios() []scenario {
 }
 
 func openedListScenarios() []scenario {
-	opens := func(name string, prepare func(*world), args func(*world) map[string]any, expected want, check func(*world, answer)) scenario {
+	opens := func(name string, prepare func(*env), args func(*env) map[string]any, expected want, check func(*env, answer)) scenario {
 		return scenario{
 			name: "opened list: " + name, tool: "get_hashtag_list", as: readOnly, prepare: prepare, args: args,
 			want: expected, check: check,
@@ -142,17 +142,17 @@ func openedListScenarios() []scenario {
 	full := hasList(map[string]any{"platform": "instagram", "color": "#C0643A", "icon": "ri-cup-line", "hashtags": []any{"zander", "#Aal"}})
 	travel := these(map[string]any{"list_id": travelList})
 	return []scenario{
-		opens("one of the team's own", full, theList(nil), want{}, func(w *world, got answer) {
+		opens("one of the team's own", full, theList(nil), want{}, func(w *env, got answer) {
 			got.mustHold(w.t, map[string]any{"data.id": w.itsID("list"), "data.name": "Harbour",
 				"data.platform": "instagram", "data.color": "#c0643a", "data.icon": "ri-cup-line", "data.ready_made": false,
 				"data.size": 2, "data.hashtags.0.hashtag": "zander", "data.hashtags.0.subcategory": nil,
 				"data.hashtags.1.hashtag": "aal", "data.hashtags.2": nil, "page": nil, "untrusted_content": nil})
 		}),
-		opens("an empty one that is tied to no network", hasList(nil), theList(nil), want{}, func(w *world, got answer) {
+		opens("an empty one that is tied to no network", hasList(nil), theList(nil), want{}, func(w *env, got answer) {
 			got.mustHold(w.t,
 				map[string]any{"data.platform": nil, "data.color": nil, "data.icon": nil, "data.size": 0, "data.hashtags": "[]"})
 		}),
-		opens("a ready-made one", nil, travel, want{}, func(w *world, got answer) {
+		opens("a ready-made one", nil, travel, want{}, func(w *env, got answer) {
 			got.mustHold(w.t,
 				map[string]any{
 					"data.id": travelList, "data.name": "Travel", "data.ready_made": true,
@@ -161,15 +161,15 @@ func openedListScenarios() []scenario {
 				})
 		}),
 		opens("longer than any page", hasList(map[string]any{"hashtags": numberedTags(1, 120)}), theList(nil),
-			want{}, func(w *world, got answer) {
+			want{}, func(w *env, got answer) {
 				if n := len(got.list("data.hashtags")); n != 120 || got.at("page") != nil || got.header.Get("Link") != "" {
 					w.t.Errorf("%d hashtags, page %v, Link %q", n, got.at("page"), got.header.Get("Link"))
 				}
 			}),
 		opens("one that is not there", nil, these(map[string]any{"list_id": 999999999}), notFound, nil),
 		opens("a ready-made one that is not there", nil, these(map[string]any{"list_id": 999999}), notFound, nil),
-		opens("one of another team", func(w *world) {
-			w.keepID("list", w.stranger().listed([]any{"harbour"}))
+		opens("one of another team", func(w *env) {
+			w.keepID("list", w.stranger().addHashtagList([]any{"harbour"}))
 		}, theList(nil), notFound, nil),
 		opens("a page", full, theList(map[string]any{"limit": 20}), invalid("unknown_argument", "limit"), nil),
 		opens("a cursor", full, theList(map[string]any{"cursor": "x"}), invalid("unknown_argument", "cursor"), nil),
@@ -180,9 +180,9 @@ func openedListScenarios() []scenario {
 func createListScenarios() []scenario {
 	makes := func(name string, more map[string]any, size int, holds map[string]any) scenario {
 		return scenario{name: "new list: " + name, tool: "create_hashtag_list", as: drafts, args: aListWith(more),
-			effects: rows{lists: 1, tags: size, events: 1}, check: func(w *world, got answer) {
+			effects: rows{lists: 1, tags: size, events: 1}, check: func(w *env, got answer) {
 				got.mustHold(w.t,
-					merged(map[string]any{
+					mergeArgs(map[string]any{
 						"data.name": "Harbour", "data.size": size, "data.ready_made": false,
 						"data.already_present": "[]", "billing": nil, "data.hashtags": nil,
 					}, holds))
@@ -214,7 +214,7 @@ func createListScenarios() []scenario {
 			map[string]any{"data.platform": "tiktok", "data.color": "#c0643a", "data.icon": "ri-cup-line", "data.added": "[harbour]"}),
 		makes("spaces around the name", map[string]any{"name": "  Harbour "}, 0, bare),
 		makes("a name of 50 characters", map[string]any{"name": strings.Repeat("ä", 50)}, 0,
-			merged(bare, map[string]any{"data.name": strings.Repeat("ä", 50)})),
+			mergeArgs(bare, map[string]any{"data.name": strings.Repeat("ä", 50)})),
 		makes("hashtags however they are written",
 			map[string]any{"hashtags": []any{"once", "#once", "ONCE", "＃Once", "https://www.instagram.com/explore/tags/once/"}}, 1,
 			map[string]any{"data.added": "[once]", "data.refused": "[]"}),
@@ -234,14 +234,14 @@ func createListScenarios() []scenario {
 			map[string]any{"platform": "tiktok", "hashtags": []any{"https://www.instagram.com/explore/tags/once/"}}, 0,
 			map[string]any{"data.refused.0.reason": "bad_characters"}),
 		{name: "new list: of the same name", tool: "create_hashtag_list", prepare: hasList(nil), args: aListWith(nil),
-			effects: rows{lists: 1, events: 1}, check: func(w *world, got answer) {
+			effects: rows{lists: 1, events: 1}, check: func(w *env, got answer) {
 				if got.number("data.id") <= w.itsID("list") {
 					w.t.Errorf("not another list: %s", got.raw)
 				}
 			}},
 		{name: "new list: more than the plan has", tool: "create_hashtag_list", plan: small,
 			prepare: with(hasList(nil), hasList(nil), hasList(nil)), args: aListWith(nil), want: planLimit,
-			check: func(w *world, got answer) {
+			check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{"context.limit": "hashtag_lists"})
 			}},
 		{name: "new list: the plan's last", tool: "create_hashtag_list", plan: small, prepare: with(hasList(nil),
@@ -250,7 +250,7 @@ func createListScenarios() []scenario {
 			prepare: with(hasList(nil), hasList(nil), hasList(nil)), args: theList(map[string]any{"hashtags": []any{"harbour"}}),
 			effects: rows{lists: 1, tags: 1, events: 1}},
 		{name: "new list: by a key that only reads", tool: "create_hashtag_list", as: readOnly, args: aListWith(
-			nil), want: refused(403, "write_not_allowed")},
+			nil), want: refusal(403, "write_not_allowed")},
 	}
 }
 
@@ -279,7 +279,7 @@ func badListScenarios() []scenario {
 		bad("an icon that the set does not have", map[string]any{"icon": "ri-no-such-icon"}, "not_allowed_value", "icon"),
 	}
 	for _, color := range []string{"red", "12ab9f", "#abc", "#12ab9fff", "#12ab9g", "#12ab9f\n", ""} {
-		all = append(all, bad(fmt.Sprintf("the colour %q", color), map[string]any{"color": color}, "malformed", "color"))
+		all = append(all, bad(fmt.Sprintf("the color %q", color), map[string]any{"color": color}, "malformed", "color"))
 	}
 	for _, icon := range []string{"fa-star", "ri-", "ri-<script>", "ri-a b", "RI-CUP-LINE", "ri-cup-line\n"} {
 		all = append(all, bad(fmt.Sprintf("the icon %q", icon), map[string]any{"icon": icon}, "malformed", "icon"))
@@ -288,7 +288,7 @@ func badListScenarios() []scenario {
 }
 
 func repeatedListScenarios() []scenario {
-	made := func(w *world) {
+	made := func(w *env) {
 		w.keepID("list",
 			w.rest(full(w), "create_hashtag_list", aListWith(map[string]any{"hashtags": []any{"harbour"}})(w), "a key").number("data.id"))
 	}
@@ -297,7 +297,7 @@ func repeatedListScenarios() []scenario {
 			name: "list again: " + name, tool: "create_hashtag_list", prepare: made, args: aListWith(more), idem: "a key", want: expected,
 		}
 		if expected == (want{}) {
-			s.check = func(w *world, got answer) {
+			s.check = func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{"data.id": w.itsID("list"), "data.added": "[harbour]", "data.size": 1})
 				if got.header.Get("Location") != "" && got.header.Get("Idempotent-Replayed") != "true" {
 					w.t.Errorf("it does not say that it is a repeat: %v", got.header)
@@ -309,109 +309,24 @@ func repeatedListScenarios() []scenario {
 	return []scenario{
 		again("with its key", map[string]any{"hashtags": []any{"harbour"}}, want{}),
 		again("with its key and another name", map[string]any{"name": "Quay", "hashtags": []any{"harbour"}},
-			refused(422, "idempotency_key_reused")),
-		again("with its key and other hashtags", nil, refused(422, "idempotency_key_reused")),
+			refusal(422, "idempotency_key_reused")),
+		again("with its key and other hashtags", nil, refusal(422, "idempotency_key_reused")),
 		{name: "list again: a key of 128 characters", tool: "create_hashtag_list", args: aListWith(
 			nil), idem: strings.Repeat("k", 128), effects: rows{lists: 1, events: 1, keys: 1}},
 		{name: "list again: a key of 129 characters", tool: "create_hashtag_list", args: aListWith(
 			nil), idem: strings.Repeat("k", 129), want: invalid("idempotency_key_too_long", "")},
 		{name: "list again: an addition with its key", tool: "add_hashtags",
-			args: theList(map[string]any{"hashtags": []any{"kept"}}), idem: "a key", prepare: func(w *world) {
+			args: theList(map[string]any{"hashtags": []any{"kept"}}), idem: "a key", prepare: func(w *env) {
 				hasList(nil)(w)
 				w.rest(full(w), "add_hashtags", theList(map[string]any{"hashtags": []any{"kept"}})(w), "a key").mustBe(w.t, 200)
-			}, check: func(w *world, got answer) {
+			}, check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{"data.added": "[kept]", "data.already_present": "[]"})
 			}},
 		{name: "list again: another addition with its key", tool: "add_hashtags",
 			args: theList(map[string]any{"hashtags": []any{"other"}}), idem: "a key",
-			want: refused(422, "idempotency_key_reused"), prepare: func(w *world) {
+			want: refusal(422, "idempotency_key_reused"), prepare: func(w *env) {
 				hasList(nil)(w)
 				w.rest(full(w), "add_hashtags", theList(map[string]any{"hashtags": []any{"kept"}})(w), "a key").mustBe(w.t, 200)
 			}},
-	}
-}
-
-func addScenarios() []scenario {
-	has := hasList(map[string]any{"platform": "instagram", "hashtags": []any{"one", "two"}})
-	adds := func(name string, prepare func(*world), more map[string]any, effects rows, holds map[string]any, want ...string) scenario {
-		return scenario{name: "add: " + name, tool: "add_hashtags", as: drafts, prepare: prepare, args: theList(more),
-			effects: effects, check: func(w *world, got answer) {
-				got.mustHold(w.t, merged(map[string]any{"data.id": w.itsID("list"), "data.size": len(want), "billing": nil}, holds))
-				w.mustRead(w.itsID("list"), want...)
-			}}
-	}
-	grown := func(by int) rows { return rows{lists: 1, tags: by, events: 1} }
-	full := adds("as far as the plan has room", with(hasList(map[string]any{"hashtags": numberedTags(1, 499)})),
-		map[string]any{"hashtags": []any{"harbour_7", "last", "beyond"}}, grown(1),
-		map[string]any{
-			"data.added": "[last]", "data.already_present": "[harbour_7]", "data.refused.0.hashtag": "beyond",
-			"data.refused.0.reason": "list_full",
-		})
-	full.plan = small
-	full.check = func(w *world, got answer) { // what is in it already is no addition, however full it is
-		got.mustHold(w.t,
-			map[string]any{
-				"data.added": "[last]", "data.already_present": "[harbour_7]", "data.refused.0.hashtag": "beyond",
-				"data.refused.0.reason": "list_full", "data.size": 500,
-			})
-	}
-	return []scenario{
-		full,
-		adds("behind those that are there", has, map[string]any{"hashtags": []any{"#Three", "zero"}}, grown(2),
-			map[string]any{"data.added": "[three zero]", "data.already_present": "[]", "data.refused": "[]"}, "one",
-			"two", "three", "zero"),
-		adds("what is there already", has, map[string]any{"hashtags": []any{"TWO", "#one"}}, rows{},
-			map[string]any{"data.added": "[]", "data.already_present": "[two one]", "data.refused": "[]"}, "one", "two"),
-		adds("some of each", has, map[string]any{"hashtags": []any{"two", "a b", "three", "#three"}}, grown(1),
-			map[string]any{
-				"data.added": "[three]", "data.already_present": "[two]", "data.refused.0.hashtag": "a b",
-				"data.refused.0.reason": "bad_characters", "data.refused.1": nil,
-			}, "one", "two", "three"),
-		adds("nothing", has, map[string]any{"hashtags": []any{}}, rows{},
-			map[string]any{"data.added": "[]", "data.already_present": "[]", "data.refused": "[]"}, "one", "two"),
-		adds("under a label, which what is there does not get", has,
-			map[string]any{"hashtags": []any{"two", "three"}, "subcategory": " Boats "}, grown(1),
-			map[string]any{"data.added": "[three]"}, "one", "two", "three/Boats"),
-		adds("under another label, which what is there keeps", with(has, func(w *world) {
-			w.full("add_hashtags", theList(map[string]any{"hashtags": []any{"three"}, "subcategory": "Boats"})(w))
-		}), map[string]any{"hashtags": []any{"three", "four"}, "subcategory": "Ships"}, grown(1),
-			map[string]any{"data.already_present": "[three]"}, "one", "two", "three/Boats", "four/Ships"),
-	}
-}
-
-func badAddScenarios() []scenario {
-	has := hasList(map[string]any{"hashtags": []any{"one"}})
-	one := map[string]any{"hashtags": []any{"intruder"}}
-	bad := func(name string, more map[string]any, reason, argument string) scenario {
-		return scenario{
-			name: "bad addition: " + name, tool: "add_hashtags", prepare: has, args: theList(more), want: invalid(reason, argument),
-		}
-	}
-	to := func(name string, list any, expected want) scenario {
-		return scenario{
-			name: "bad addition: " + name, tool: "add_hashtags", args: these(merged(one, map[string]any{"list_id": list})), want: expected,
-		}
-	}
-	return []scenario{
-		bad("without hashtags", nil, "missing_argument", "hashtags"),
-		bad("hashtags that are a text", map[string]any{"hashtags": "intruder"}, "not_a_list", "hashtags"),
-		bad("hashtags that are null", map[string]any{"hashtags": nil}, "not_a_list", "hashtags"),
-		bad("a hashtag that is an object", map[string]any{"hashtags": []any{map[string]any{"hashtag": "x"}}},
-			"not_a_single_value", "hashtags"),
-		bad("5,001 hashtags", map[string]any{"hashtags": numberedTags(1, 5001)}, "too_long", "hashtags"),
-		bad("a label of 51 characters", merged(one, map[string]any{"subcategory": strings.Repeat("l", 51)}), "too_long", "subcategory"),
-		bad("a label of two lines", merged(one, map[string]any{"subcategory": "two\nlines"}), "malformed", "subcategory"),
-		bad("an argument that is none", merged(one, map[string]any{"platform": "tiktok"}), "unknown_argument", "platform"),
-		bad("an API key among the hashtags", map[string]any{"hashtags": []any{apikey.New(apikey.APIKey)}},
-			"secret_in_argument", "hashtags"),
-		bad("an API key as the label", merged(one, map[string]any{"subcategory": apikey.New(apikey.APIKey)}),
-			"secret_in_argument", "subcategory"),
-		to("to a list that is not there", 999999999, notFound),
-		to("to a ready-made list", travelList, wrongState("ready_made")),
-		to("to a ready-made list that is not there", 999999, notFound),
-		{name: "bad addition: to a list of another team", tool: "add_hashtags", prepare: func(w *world) {
-			w.keepID("list", w.stranger().listed(nil))
-		}, args: theList(one), want: notFound},
-		{name: "bad addition: by a key that only reads", tool: "add_hashtags", as: readOnly, prepare: has, args: theList(one), want: refused(403, "write_not_allowed")},
 	}
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // fromWeb names a file of the web, with more.
-func fromWeb(path string, more map[string]any) func(*world) map[string]any {
-	return func(w *world) map[string]any { return merged(map[string]any{"url": w.public.URL + path}, more) }
+func fromWeb(path string, more map[string]any) func(*env) map[string]any {
+	return func(w *env) map[string]any { return mergeArgs(map[string]any{"url": w.public.URL + path}, more) }
 }
 
 // What an import leaves that brought a file, and one that did not.
@@ -20,7 +20,7 @@ var (
 )
 
 // mustBeStarted checks that an answer names a job of a type that has just begun.
-func (w *world) mustBeStarted(got answer, kind string, total int) {
+func (w *env) mustBeStarted(got answer, kind string, total int) {
 	w.t.Helper()
 	id := got.text("data.job_id")
 	got.mustHold(w.t,
@@ -43,9 +43,9 @@ func importScenarios() []scenario {
 			more["filename"] = filename
 		}
 		return scenario{name: "import: " + name, tool: "import_media", as: drafts, args: fromWeb(path, more),
-			effects: oneImport, check: func(w *world, got answer) {
+			effects: oneImport, check: func(w *env, got answer) {
 				w.mustBeStarted(got, "media_import", 1)
-				job := w.finished(got.text("data.job_id"))
+				job := w.awaitJob(got.text("data.job_id"))
 				item := w.full("list_media", nil)
 				job.mustHold(w.t,
 					map[string]any{
@@ -62,8 +62,8 @@ func importScenarios() []scenario {
 	}
 	fails := func(name, path, code string) scenario {
 		return scenario{name: "import: " + name, tool: "import_media", args: fromWeb(path, nil), effects: noImport,
-			check: func(w *world, got answer) {
-				job := w.finished(got.text("data.job_id"))
+			check: func(w *env, got answer) {
+				job := w.awaitJob(got.text("data.job_id"))
 				job.mustHold(w.t, map[string]any{"data.state": "failed", "data.error.code": code, "data.result": nil})
 				if job.text("data.error.message") == "" {
 					w.t.Errorf("no message: %s", job.raw)
@@ -102,7 +102,7 @@ func importScenarios() []scenario {
 }
 
 // mustNotTell checks that an answer does not hold a text.
-func (w *world) mustNotTell(got answer, text string) {
+func (w *env) mustNotTell(got answer, text string) {
 	w.t.Helper()
 	if strings.Contains(string(got.raw), text) {
 		w.t.Errorf("it tells %q: %s", text, got.raw)
@@ -110,32 +110,32 @@ func (w *world) mustNotTell(got answer, text string) {
 }
 
 func importPlaceScenarios() []scenario {
-	keyed := func(w *world) {
+	keyed := func(w *env) {
 		w.keep("job", w.rest(full(w), "import_media", fromWeb("/files/a.png", nil)(w), "k").text("data.job_id"))
 	}
-	nearlyFull := func(left int) func(*world) {
-		return func(w *world) {
+	nearlyFull := func(left int) func(*env) {
+		return func(w *env) {
 			w.exec("INSERT INTO storage (team_id, used_bytes) VALUES (?, ?)", w.team, 1<<30-left)
 		}
 	}
 	return []scenario{
-		{name: "import: into a folder", tool: "import_media", prepare: func(w *world) {
+		{name: "import: into a folder", tool: "import_media", prepare: func(w *env) {
 			w.keepID("folder", w.folder("Spring"))
 		}, effects: oneImport,
-			args: func(w *world) map[string]any {
-				return merged(inFolder(nil)(w), fromWeb("/files/a.png", nil)(w))
-			}, check: func(w *world, _ answer) {
+			args: func(w *env) map[string]any {
+				return mergeArgs(inFolder(nil)(w), fromWeb("/files/a.png", nil)(w))
+			}, check: func(w *env, _ answer) {
 				w.full("list_media", nil).mustHold(w.t, map[string]any{"data.media.0.folder.name": "Spring"})
 			}},
 		{name: "import: into a folder that is not there", tool: "import_media", args: fromWeb("/files/a.png",
 			map[string]any{"folder_id": 999999999}), want: folderNotFound},
 		{name: "import: into a folder of another team", tool: "import_media", prepare: aStrangersFolder, want: folderNotFound,
-			args: func(w *world) map[string]any { return merged(inFolder(nil)(w), fromWeb("/files/a.png", nil)(w)) }},
-		{name: "import: what the library has already", tool: "import_media", prepare: func(w *world) {
+			args: func(w *env) map[string]any { return mergeArgs(inFolder(nil)(w), fromWeb("/files/a.png", nil)(w)) }},
+		{name: "import: what the library has already", tool: "import_media", prepare: func(w *env) {
 			w.keepID("item", w.library(0, aPNG("a.png"))[0])
 		},
-			args: fromWeb("/files/a.png", map[string]any{"filename": "another"}), effects: noImport, check: func(w *world, got answer) {
-				w.finished(got.text("data.job_id")).
+			args: fromWeb("/files/a.png", map[string]any{"filename": "another"}), effects: noImport, check: func(w *env, got answer) {
+				w.awaitJob(got.text("data.job_id")).
 					mustHold(w.t,
 						map[string]any{
 							"data.state": "succeeded", "data.result.already_in_library": true, "data.result.media.id": w.its("item"),
@@ -146,27 +146,27 @@ func importPlaceScenarios() []scenario {
 			jobs: 1, imports: 1, media: 1, storage: 1, events: 2, keys: 1,
 		}},
 		{name: "import: again with its key", tool: "import_media", prepare: keyed, args: fromWeb("/files/a.png", nil),
-			idem: "k", check: func(w *world, got answer) {
+			idem: "k", check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{"data.job_id": w.its("job"), "data.finished": false}) // the first answer
 			}},
 		{name: "import: another one with its key", tool: "import_media", prepare: keyed, args: fromWeb("/files/b.png",
-			nil), idem: "k", want: refused(422, "idempotency_key_reused")},
+			nil), idem: "k", want: refusal(422, "idempotency_key_reused")},
 		{name: "import: no room left", tool: "import_media", plan: small, prepare: nearlyFull(0),
-			args: fromWeb("/files/a.png", nil), want: planLimit, check: func(w *world, got answer) {
+			args: fromWeb("/files/a.png", nil), want: planLimit, check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{"context.limit": "storage_bytes"})
 			}},
 		{name: "import: too little room left", tool: "import_media", plan: small, prepare: nearlyFull(10),
-			args: fromWeb("/files/a.png", nil), effects: noImport, check: func(w *world, got answer) {
-				w.finished(got.text("data.job_id")).mustHold(w.t, map[string]any{"data.state": "failed", "data.error.code": "storage_full"})
+			args: fromWeb("/files/a.png", nil), effects: noImport, check: func(w *env, got answer) {
+				w.awaitJob(got.text("data.job_id")).mustHold(w.t, map[string]any{"data.state": "failed", "data.error.code": "storage_full"})
 			}},
 		{name: "import: just enough room left", tool: "import_media", plan: small, prepare: nearlyFull(
 			len(aPNG("a.png").bytes)), args: fromWeb("/files/a.png", nil), effects: oneImport},
 		{name: "import: room that open links were promised", tool: "import_media", plan: small,
-			args: fromWeb("/files/a.png", nil), effects: noImport, prepare: func(w *world) {
+			args: fromWeb("/files/a.png", nil), effects: noImport, prepare: func(w *env) {
 				nearlyFull(len(aPNG("a.png").bytes) + 1)(w)
 				w.full("create_uploads", map[string]any{"files": []any{map[string]any{"sha256": strings.Repeat("0", 64), "size_bytes": 2}}})
-			}, check: func(w *world, got answer) {
-				w.finished(got.text("data.job_id")).mustHold(w.t, map[string]any{"data.state": "failed", "data.error.code": "storage_full"})
+			}, check: func(w *env, got answer) {
+				w.awaitJob(got.text("data.job_id")).mustHold(w.t, map[string]any{"data.state": "failed", "data.error.code": "storage_full"})
 			}},
 	}
 }
@@ -187,16 +187,16 @@ var hostile = []string{
 }
 
 func badImportScenarios() []scenario {
-	bad := func(name string, as func(*world) string, prepare func(*world), more map[string]any, expected want) scenario {
+	bad := func(name string, as func(*env) string, prepare func(*env), more map[string]any, expected want) scenario {
 		return scenario{
 			name: "import: " + name, tool: "import_media", as: as, prepare: prepare, args: fromWeb("/files/a.png", more), want: expected,
 		}
 	}
-	nothing := func(*world) {}
+	nothing := func(*env) {}
 	all := []scenario{
 		{name: "import: no address", tool: "import_media", args: noArgs, want: invalid("missing_argument", "url")},
-		bad("by a key that only reads", readOnly, nothing, nil, refused(403, "write_not_allowed")),
-		bad("for a viewer", full, func(w *world) { w.role(access.Viewer) }, nil, refused(403, "write_not_allowed")),
+		bad("by a key that only reads", readOnly, nothing, nil, refusal(403, "write_not_allowed")),
+		bad("for a viewer", full, func(w *env) { w.role(access.Viewer) }, nil, refusal(403, "write_not_allowed")),
 		bad("an empty address", full, nothing, map[string]any{"url": ""}, invalid("too_short", "url")),
 		bad("too long an address", full, nothing,
 			map[string]any{"url": "https://files.harbour.example.org/" + strings.Repeat("a", 2048)}, invalid("too_long", "url")),
@@ -215,7 +215,7 @@ func badImportScenarios() []scenario {
 	}
 	for i, address := range hostile {
 		all = append(all, scenario{name: fmt.Sprintf("import: hostile address %d", i), tool: "import_media",
-			args: these(map[string]any{"url": address}), want: invalid("not_allowed_value", "url"), check: func(w *world, got answer) {
+			args: these(map[string]any{"url": address}), want: invalid("not_allowed_value", "url"), check: func(w *env, got answer) {
 				for _, part := range []string{address, "harbour", "169.254", "secret", "passwd"} {
 					w.mustNotTell(got, part)
 				}

@@ -2,14 +2,15 @@ package e2e
 
 import (
 	"fmt"
+	"pressroom/internal/testkit/must"
 	"slices"
 	"strings"
 	"time"
 )
 
-// listed checks which posts an answer lists, by the names under which they were kept.
-func listed(names ...string) func(*world, answer) {
-	return func(w *world, got answer) {
+// listsPosts checks which posts an answer lists, by the names under which they were kept.
+func listsPosts(names ...string) func(*env, answer) {
+	return func(w *env, got answer) {
 		w.t.Helper()
 		have := []string{}
 		for i := range got.list("data.posts") {
@@ -27,10 +28,10 @@ func listed(names ...string) func(*world, answer) {
 	}
 }
 
-// explained is a list whose bounds leave it empty, which a note tells.
-func explained(s scenario) scenario {
+// explainsEmpty returns a list whose bounds leave it empty, which a note tells.
+func explainsEmpty(s scenario) scenario {
 	check := s.check
-	s.check = func(w *world, got answer) {
+	s.check = func(w *env, got answer) {
 		w.t.Helper()
 		check(w, got)
 		if notes := got.list("notes"); len(notes) != 1 || !strings.Contains(got.text("notes.0"), "There is no time between from and to") {
@@ -41,7 +42,7 @@ func explained(s scenario) scenario {
 }
 
 // fivePosts are posts in several states, the newest last; their times stand in another order.
-func fivePosts(w *world) {
+func fivePosts(w *env) {
 	w.keep("old", w.draft("old"))
 	w.keep("march", w.draft("in march", w.accounts[1]))
 	w.keep("april", w.draft("in april"))
@@ -50,8 +51,7 @@ func fivePosts(w *world) {
 	for name, at := range map[string]string{
 		"march": "2026-03-31T22:30:00Z", "april": "2026-04-15T10:00:00Z", "may": "2026-04-30T22:00:00Z",
 	} {
-		stamp, err := time.Parse(time.RFC3339, at)
-		must(w.t, err)
+		stamp := must.Get(time.Parse(time.RFC3339, at))(w.t)
 		w.exec("UPDATE posts SET status = 'published', published_at = ?, slot_at = ? WHERE id = ?", stamp.UnixMicro(),
 			stamp.UnixMicro(), w.its(name))
 	}
@@ -60,7 +60,7 @@ func fivePosts(w *world) {
 func listScenarios() []scenario {
 	list := func(name string, args map[string]any, posts ...string) scenario {
 		return scenario{
-			name: "posts: " + name, tool: "list_posts", as: readOnly, prepare: fivePosts, args: these(args), check: listed(posts...),
+			name: "posts: " + name, tool: "list_posts", as: readOnly, prepare: fivePosts, args: these(args), check: listsPosts(posts...),
 		}
 	}
 	bad := func(name string, args map[string]any, reason, argument string) scenario {
@@ -77,8 +77,8 @@ func listScenarios() []scenario {
 		list("between times with an offset",
 			map[string]any{"from": "2026-03-31T22:30:00Z", "to": "2026-05-01T00:00:00+02:00"}, "april", "march"),
 		list("from a time of the team's", map[string]any{"from": "2026-04-01T00:31"}, "may", "april"),
-		explained(list("from after to", map[string]any{"from": "2026-05-02", "to": "2026-04-01"})),
-		explained(list("from and to the same date", map[string]any{"from": "2026-04-15", "to": "2026-04-15"})),
+		explainsEmpty(list("from after to", map[string]any{"from": "2026-05-02", "to": "2026-04-01"})),
+		explainsEmpty(list("from and to the same date", map[string]any{"from": "2026-04-15", "to": "2026-04-15"})),
 		list("within times and of a status", map[string]any{"from": "2026-04-02", "status": "published"}, "may", "april"),
 		bad("limit 0", map[string]any{"limit": 0}, "out_of_range", "limit"),
 		bad("limit 51", map[string]any{"limit": 51}, "out_of_range", "limit"),
@@ -106,35 +106,35 @@ func listScenarios() []scenario {
 }
 
 func listAccountScenarios() []scenario {
-	account := func(i int) func(w *world) map[string]any {
-		return func(w *world) map[string]any { return map[string]any{"account_id": w.accounts[i]} }
+	account := func(i int) func(w *env) map[string]any {
+		return func(w *env) map[string]any { return map[string]any{"account_id": w.accounts[i]} }
 	}
 	return []scenario{
-		{name: "posts: none", tool: "list_posts", args: noArgs, check: func(w *world, got answer) {
+		{name: "posts: none", tool: "list_posts", args: noArgs, check: func(w *env, got answer) {
 			if posts, ok := got.at("data.posts").([]any); !ok || len(posts) != 0 || got.at("page") != nil {
 				w.t.Errorf("no empty list: %s", got.raw)
 			}
 		}},
-		{name: "posts: of an account", tool: "list_posts", prepare: fivePosts, args: account(1), check: listed("may", "march")},
-		{name: "posts: of an account and a status", tool: "list_posts", prepare: fivePosts, check: listed("new", "old"),
-			args: func(w *world) map[string]any {
+		{name: "posts: of an account", tool: "list_posts", prepare: fivePosts, args: account(1), check: listsPosts("may", "march")},
+		{name: "posts: of an account and a status", tool: "list_posts", prepare: fivePosts, check: listsPosts("new", "old"),
+			args: func(w *env) map[string]any {
 				return map[string]any{"account_id": w.accounts[0], "status": "draft"}
 			}},
 		{name: "posts: of an account within times", tool: "list_posts", prepare: fivePosts,
-			check: listed("may", "march"), args: func(w *world) map[string]any {
+			check: listsPosts("may", "march"), args: func(w *env) map[string]any {
 				return map[string]any{"account_id": w.accounts[1], "from": "2026-01-01"}
 			}},
 		{name: "posts: of an account that is none", tool: "list_posts", prepare: fivePosts, args: these(map[string]any{
 			"account_id": 999999999,
-		}), check: listed()},
+		}), check: listsPosts()},
 		{name: "posts: of account 0, which is none", tool: "list_posts", prepare: fivePosts, args: these(map[string]any{
 			"account_id": 0,
-		}), check: listed()},
-		{name: "posts: of another team's account", tool: "list_posts", check: listed(), prepare: func(w *world) {
+		}), check: listsPosts()},
+		{name: "posts: of another team's account", tool: "list_posts", check: listsPosts(), prepare: func(w *env) {
 			w.keep("account", fmt.Sprint(w.stranger().accounts[0]))
-		}, args: func(w *world) map[string]any { return map[string]any{"account_id": jsonNumber(w.its("account"))} }},
+		}, args: func(w *env) map[string]any { return map[string]any{"account_id": jsonNumber(w.its("account"))} }},
 		{name: "posts: what an entry tells", tool: "list_posts", prepare: with(aScheduled), args: noArgs,
-			check: func(w *world, got answer) {
+			check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{
 					"data.posts.0.id": w.its("post"), "data.posts.0.status": "scheduled",
 					"data.posts.0.scheduled_at.utc": ahead(48 * time.Hour), "data.posts.0.published_at": nil,
@@ -143,9 +143,9 @@ func listAccountScenarios() []scenario {
 					"data.posts.0.excerpt":             "a scheduled post", "page": nil,
 				})
 			}},
-		{name: "posts: an excerpt is one short line", tool: "list_posts", args: noArgs, prepare: func(w *world) {
+		{name: "posts: an excerpt is one short line", tool: "list_posts", args: noArgs, prepare: func(w *env) {
 			w.keep("post", w.draft("two\nlines and "+words(500)))
-		}, check: func(w *world, got answer) {
+		}, check: func(w *env, got answer) {
 			text := got.text("data.posts.0.excerpt")
 			if !strings.HasPrefix(text, "two lines and all work") || !strings.HasSuffix(text, "…") || len([]rune(text)) != 140 {
 				w.t.Errorf("excerpt %q", text)

@@ -6,16 +6,17 @@ import (
 	"strings"
 
 	"pressroom/internal/core/access"
+	"pressroom/internal/testkit/must"
 )
 
-// mediaScenarios are those of the media library.
+// mediaScenarios returns the scenarios of the media library.
 func mediaScenarios() []scenario {
 	return slices.Concat(libraryScenarios(), uploadScenarios(), replacingScenarios(), importScenarios(),
 		downloadScenarios(), attachScenarios())
 }
 
 // aLibrary holds five files, the newest last, two of them in the folder Spring.
-func aLibrary(w *world) {
+func aLibrary(w *env) {
 	spring := w.folder("Spring")
 	w.keepID("folder", spring)
 	w.library(spring, aPNG("Roastery.PNG"), aJPEG("50% off_sale.jpeg"))
@@ -23,8 +24,8 @@ func aLibrary(w *world) {
 }
 
 // shelf checks which items an answer lists, by their names.
-func shelf(names ...string) func(*world, answer) {
-	return func(w *world, got answer) {
+func shelf(names ...string) func(*env, answer) {
+	return func(w *env, got answer) {
 		w.t.Helper()
 		have := []string{}
 		for i := range got.list("data.media") {
@@ -37,14 +38,14 @@ func shelf(names ...string) func(*world, answer) {
 }
 
 // inFolder names the folder that was kept.
-func inFolder(more map[string]any) func(*world) map[string]any {
-	return func(w *world) map[string]any {
-		return merged(map[string]any{"folder_id": jsonNumber(w.its("folder"))}, more)
+func inFolder(more map[string]any) func(*env) map[string]any {
+	return func(w *env) map[string]any {
+		return mergeArgs(map[string]any{"folder_id": jsonNumber(w.its("folder"))}, more)
 	}
 }
 
 // aStrangersFolder is a folder of another team, with a file in it.
-func aStrangersFolder(w *world) {
+func aStrangersFolder(w *env) {
 	other := w.stranger()
 	theirs := other.folder("Spring")
 	other.library(theirs, aPNG("theirs.png"))
@@ -54,7 +55,7 @@ func aStrangersFolder(w *world) {
 var folderNotFound = want{status: 404, code: "folder_not_found", argument: "folder_id"}
 
 func libraryScenarios() []scenario {
-	list := func(name string, args func(*world) map[string]any, items ...string) scenario {
+	list := func(name string, args func(*env) map[string]any, items ...string) scenario {
 		return scenario{name: "media: " + name, tool: "list_media", as: readOnly, prepare: aLibrary, args: args, check: shelf(items...)}
 	}
 	holding := func(query string, items ...string) scenario {
@@ -91,7 +92,7 @@ func libraryScenarios() []scenario {
 		{name: "media: a folder below zero", tool: "list_media", args: these(map[string]any{"folder_id": -1}), want: folderNotFound},
 		{name: "media: a folder of another team", tool: "list_media", prepare: aStrangersFolder, args: inFolder(nil), want: folderNotFound},
 		{name: "media: nothing of another team", tool: "list_media", prepare: aStrangersFolder, args: noArgs,
-			check: func(w *world, got answer) {
+			check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{"data.media": "[]", "data.folders": "[]", "data.storage.used_bytes": 0, "page": nil})
 			}},
 		{name: "media: takes no key", tool: "list_media", args: noArgs, idem: "k", want: invalid("idempotency_key_not_accepted", "")},
@@ -101,12 +102,12 @@ func libraryScenarios() []scenario {
 
 func entryScenarios() []scenario {
 	return []scenario{
-		{name: "media: what an entry tells", tool: "list_media", as: readOnly, prepare: func(w *world) {
+		{name: "media: what an entry tells", tool: "list_media", as: readOnly, prepare: func(w *env) {
 			w.keepID("folder", w.folder("Spring"))
 			id := w.library(jsonInt(w.its("folder")), aPNG("Roastery.PNG"))[0]
 			w.keepID("item", id)
-			must(w.t, w.Media.Describe(w.t.Context(), w.owner, id, " A drum roaster. "))
-		}, args: noArgs, check: func(w *world, got answer) {
+			must.NoError(w.t, w.Media.Describe(w.t.Context(), w.owner, id, " A drum roaster. "))
+		}, args: noArgs, check: func(w *env, got answer) {
 			got.mustHold(w.t, map[string]any{
 				"data.media.0.id": w.its("item"), "data.media.0.name": "Roastery",
 				"data.media.0.file_name": "Roastery.png", "data.media.0.type": "image/png", "data.media.0.kind": "image",
@@ -120,21 +121,21 @@ func entryScenarios() []scenario {
 				w.t.Errorf("got %s", got.raw)
 			}
 		}},
-		{name: "media: what a video's entry tells", tool: "list_media", prepare: func(w *world) {
+		{name: "media: what a video's entry tells", tool: "list_media", prepare: func(w *env) {
 			w.library(0, aVideo(w.t, "clip.MP4"))
-		}, args: noArgs, check: func(w *world, got answer) {
+		}, args: noArgs, check: func(w *env, got answer) {
 			got.mustHold(w.t, map[string]any{
 				"data.media.0.file_name": "clip.mp4", "data.media.0.type": "video/mp4", "data.media.0.kind": "video",
 				"data.media.0.width": 640, "data.media.0.height": 360,
 				"data.media.0.duration_seconds": 1, "data.media.0.frame_rate": 15, "data.media.0.folder": nil, "data.media.0.alt_text": nil,
 			})
 		}},
-		{name: "media: an empty library", tool: "list_media", plan: small, args: noArgs, check: func(w *world, got answer) {
+		{name: "media: an empty library", tool: "list_media", plan: small, args: noArgs, check: func(w *env, got answer) {
 			if items, ok := got.at("data.media").([]any); !ok || len(items) != 0 || got.at("page") != nil {
 				w.t.Errorf("no empty list: %s", got.raw)
 			}
 			got.mustHold(w.t, map[string]any{"data.storage.used_bytes": 0, "data.storage.limit_bytes": 1 << 30, "data.folders": "[]"})
 		}},
-		{name: "media: for a viewer", tool: "list_media", prepare: func(w *world) { w.role(access.Viewer) }, args: noArgs, check: shelf()},
+		{name: "media: for a viewer", tool: "list_media", prepare: func(w *env) { w.role(access.Viewer) }, args: noArgs, check: shelf()},
 	}
 }

@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"pressroom/internal/core/access"
+	"pressroom/internal/testkit/must"
 )
 
 // Those of the paid operation, in a program that has it.
 func TestPaidScenarios(t *testing.T) {
 	t.Parallel()
-	houses(t, options{extend: refreshing}, func(t *testing.T, h *house) { h.playAll(t, paidScenarios()) })
+	withInstance(t, options{extend: refreshing}, func(t *testing.T, h *instance) { h.playAll(t, paidScenarios()) })
 }
 
 // What a call leaves that is paid, that was refunded wholly, and that cost nothing.
@@ -24,15 +25,15 @@ var (
 )
 
 // rich is a team with a thousand credits.
-func rich(w *world) { w.grant(1000) }
+func rich(w *env) { w.grant(1000) }
 
 // of names the report that a call is about.
-func of(id string) func(*world) map[string]any { return these(map[string]any{"id": id}) }
+func of(id string) func(*env) map[string]any { return these(map[string]any{"id": id}) }
 
 const paying = "invoice 7"
 
 // hadPaid is a team whose key has paid for aReport under the Idempotency-Key paying.
-func hadPaid(w *world) {
+func hadPaid(w *env) {
 	rich(w)
 	w.rest(full(w), "refresh_standin", of(aReport)(w), paying).mustBe(w.t, 200)
 }
@@ -44,23 +45,23 @@ func paidScenarios() []scenario {
 func priceScenarios() []scenario {
 	costs := func(name, id string, effects rows, billing map[string]any) scenario {
 		return scenario{name: "price: " + name, tool: "refresh_standin", prepare: rich, args: of(id), idem: paying,
-			effects: effects, check: func(w *world, got answer) {
+			effects: effects, check: func(w *env, got answer) {
 				got.mustHold(w.t, billing)
 			}}
 	}
 	seenBy := func(role access.Role, balance any) scenario {
 		return scenario{name: "price: the balance for " + string(role), tool: "refresh_standin", args: of(aReport),
 			idem: paying, effects: onePaid,
-			prepare: with(rich, func(w *world) { w.role(role) }), check: func(w *world, got answer) {
+			prepare: with(rich, func(w *env) { w.role(role) }), check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{"billing.credits_charged": refreshPrice, "billing.balance": balance})
 			}}
 	}
-	not := func(name string, as func(*world) string, prepare func(*world), args func(*world) map[string]any, expected want) scenario {
+	not := func(name string, as func(*env) string, prepare func(*env), args func(*env) map[string]any, expected want) scenario {
 		return scenario{
 			name: "price: " + name, tool: "refresh_standin", as: as, prepare: with(rich, prepare), args: args, idem: paying, want: expected,
 		}
 	}
-	nothing := func(*world) {}
+	nothing := func(*env) {}
 	return []scenario{
 		costs("what is charged", aReport, onePaid,
 			map[string]any{"billing.credits_charged": 3, "billing.credits_refunded": 0, "billing.balance": 997}),
@@ -70,18 +71,18 @@ func priceScenarios() []scenario {
 			map[string]any{"billing.credits_charged": 3, "billing.credits_refunded": 3, "billing.balance": 1000}),
 		seenBy(access.Owner, 997), seenBy(access.Admin, 997),
 		not("a report that is not there", full, nothing, of("nowhere"), notFound),
-		not("what fails once it is paid for", full, nothing, of(brokenOne), refused(500, "internal_error")),
+		not("what fails once it is paid for", full, nothing, of(brokenOne), refusal(500, "internal_error")),
 		not("an argument that is none", full, nothing, these(map[string]any{"id": aReport, "colour": "red"}),
 			invalid("unknown_argument", "colour")),
-		not("by a key for drafts", drafts, nothing, of(aReport), refused(403, "spend_not_allowed")),
-		not("by a key that only reads", readOnly, nothing, of(aReport), refused(403, "spend_not_allowed")),
-		not("what costs nothing, by a key for drafts", drafts, nothing, of(newReport), refused(403, "spend_not_allowed")),
-		not("for an editor", full, func(w *world) { w.role(access.Editor) }, of(aReport), refused(403, "spend_not_allowed")),
-		{name: "price: reads tell no billing", tool: "list_posts", prepare: rich, args: noArgs, check: func(w *world, got answer) {
+		not("by a key for drafts", drafts, nothing, of(aReport), refusal(403, "spend_not_allowed")),
+		not("by a key that only reads", readOnly, nothing, of(aReport), refusal(403, "spend_not_allowed")),
+		not("what costs nothing, by a key for drafts", drafts, nothing, of(newReport), refusal(403, "spend_not_allowed")),
+		not("for an editor", full, func(w *env) { w.role(access.Editor) }, of(aReport), refusal(403, "spend_not_allowed")),
+		{name: "price: reads tell no billing", tool: "list_posts", prepare: rich, args: noArgs, check: func(w *env, got answer) {
 			got.mustHold(w.t, map[string]any{"billing": nil})
 		}},
 		{name: "price: a write without money tells no billing", tool: "create_post", prepare: rich, args: toFirst(nil),
-			effects: oneDraft, check: func(w *world, got answer) {
+			effects: oneDraft, check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{"billing": nil})
 			}},
 	}
@@ -91,13 +92,13 @@ func paidKeyScenarios() []scenario {
 	bad := func(name, idem string, expected want) scenario {
 		return scenario{name: "paid key: " + name, tool: "refresh_standin", prepare: rich, args: of(aReport), idem: idem, want: expected}
 	}
-	replayed := func(w *world, got answer) {
+	replayed := func(w *env, got answer) {
 		got.mustHold(w.t, map[string]any{"data.id": aReport, "billing.credits_charged": 3, "billing.balance": 997})
 	}
-	expired := func(w *world) {
+	expired := func(w *env) {
 		w.exec("UPDATE paid_requests SET expires_at = 1 WHERE key_id = ?", w.keyIDs[access.Full])
 	}
-	forgotten := func(w *world) { w.exec("DELETE FROM paid_requests WHERE key_id = ?", w.keyIDs[access.Full]) }
+	forgotten := func(w *env) { w.exec("DELETE FROM paid_requests WHERE key_id = ?", w.keyIDs[access.Full]) }
 	spent := want{status: 422, code: "idempotency_key_reused", reason: "charge_key_spent"}
 	return []scenario{
 		bad("none", "", invalid("idempotency_key_required", "")),
@@ -109,17 +110,16 @@ func paidKeyScenarios() []scenario {
 		{name: "paid key: the same again, quoted", tool: "refresh_standin", prepare: hadPaid, args: of(
 			aReport), idem: `"` + paying + `"`, check: replayed},
 		{name: "paid key: the same again with nothing left", tool: "refresh_standin", args: of(aReport), idem: paying,
-			check: replayed, prepare: with(hadPaid, func(w *world) {
-				_, err := w.Credits.Withdraw(w.t.Context(), w.team, 997, "all of it", "")
-				must(w.t, err)
+			check: replayed, prepare: with(hadPaid, func(w *env) {
+				must.Get(w.Credits.Withdraw(w.t.Context(), w.team, 997, "all of it", ""))(w.t)
 			})},
 		{name: "paid key: the same again by a lower key", tool: "refresh_standin", args: of(aReport), idem: paying,
-			want: refused(403, "spend_not_allowed"), prepare: with(hadPaid, func(w *world) {
-				must(w.t, w.Teams.SetKeyLevel(w.t.Context(), w.keyIDs[access.Full], access.Drafts))
+			want: refusal(403, "spend_not_allowed"), prepare: with(hadPaid, func(w *env) {
+				must.NoError(w.t, w.Teams.SetKeyLevel(w.t.Context(), w.keyIDs[access.Full], access.Drafts))
 			})},
 		{name: "paid key: the same again while spending is paused", tool: "refresh_standin", args: of(aReport),
-			idem: paying, want: refused(403, "connection_suspended"), prepare: with(hadPaid, func(w *world) {
-				must(w.t, pausesOf("team")[1].closes(w))
+			idem: paying, want: refusal(403, "connection_suspended"), prepare: with(hadPaid, func(w *env) {
+				must.NoError(w.t, pausesOf("team")[1].closes(w))
 			})},
 		{name: "paid key: another request is another call", tool: "refresh_standin", prepare: hadPaid, args: of(
 			sameOne), idem: paying, effects: oneRefund},
@@ -132,19 +132,19 @@ func paidKeyScenarios() []scenario {
 		{name: "paid key: another request under a spent key", tool: "refresh_standin", prepare: with(hadPaid,
 			forgotten), args: these(map[string]any{"id": aReport, "note": "again"}), idem: paying, effects: onePaid},
 		{name: "paid key: a refusal leaves it free", tool: "refresh_standin", args: of(aReport), idem: paying,
-			effects: onePaid, prepare: func(w *world) {
+			effects: onePaid, prepare: func(w *env) {
 				w.rest(full(w), "refresh_standin", of(aReport)(w), paying).mustRefuse(w.t, 402, "insufficient_credits", "")
 				rich(w)
 			}},
 		{name: "paid key: for a write without money", tool: "create_post", prepare: hadPaid, args: toFirst(
-			nil), idem: paying, want: refused(422, "idempotency_key_reused")},
+			nil), idem: paying, want: refusal(422, "idempotency_key_reused")},
 		{name: "paid key: of a write without money", tool: "refresh_standin", args: of(aReport), idem: paying,
-			effects: onePaid, prepare: func(w *world) {
+			effects: onePaid, prepare: func(w *env) {
 				rich(w)
 				w.rest(full(w), "create_post", toFirst(nil)(w), paying).mustBe(w.t, 201)
 			}},
 		{name: "paid key: another API key pays again", tool: "refresh_standin", args: of(aReport), idem: paying,
-			effects: onePaid, prepare: hadPaid, as: func(w *world) string {
+			effects: onePaid, prepare: hadPaid, as: func(w *env) string {
 				_, key := w.newKey(w.team, access.Full, begun.AddDate(1, 0, 0))
 				return key
 			}},
@@ -152,27 +152,27 @@ func paidKeyScenarios() []scenario {
 }
 
 func creditLimitScenarios() []scenario {
-	limited := func(name string, prepare func(*world), scope string) scenario {
+	limited := func(name string, prepare func(*env), scope string) scenario {
 		return scenario{name: "credits: " + name, tool: "refresh_standin", args: of(aReport), idem: "k",
-			prepare: with(rich, prepare), want: refused(429, "daily_credit_limit_reached"), check: func(w *world, got answer) {
+			prepare: with(rich, prepare), want: refusal(429, "daily_credit_limit_reached"), check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{"context.scope": scope})
 				w.mustWaitForMidnight(got)
 			}}
 	}
-	goes := func(name string, prepare func(*world)) scenario {
+	goes := func(name string, prepare func(*env)) scenario {
 		return scenario{
 			name: "credits: " + name, tool: "refresh_standin", args: of(aReport), idem: "k", prepare: with(rich, prepare), effects: onePaid,
 		}
 	}
-	keyTo := func(credits int64) func(*world) {
-		return func(w *world) { must(w.t, w.Teams.SetKeyLimit(w.t.Context(), w.keyIDs[access.Full], credits)) }
+	keyTo := func(credits int64) func(*env) {
+		return func(w *env) { must.NoError(w.t, w.Teams.SetKeyLimit(w.t.Context(), w.keyIDs[access.Full], credits)) }
 	}
-	teamTo := func(credits int64) func(*world) {
-		return func(w *world) { must(w.t, w.Teams.SetDailyCredits(w.t.Context(), w.team, &credits)) }
+	teamTo := func(credits int64) func(*env) {
+		return func(w *env) { must.NoError(w.t, w.Teams.SetDailyCredits(w.t.Context(), w.team, &credits)) }
 	}
-	pays := func(w *world) { w.rest(full(w), "refresh_standin", of(aReport)(w), "another").mustBe(w.t, 200) }
-	refunded := func(w *world) { w.rest(full(w), "refresh_standin", of(sameOne)(w), "another").mustBe(w.t, 200) }
-	otherPays := func(w *world) {
+	pays := func(w *env) { w.rest(full(w), "refresh_standin", of(aReport)(w), "another").mustBe(w.t, 200) }
+	refunded := func(w *env) { w.rest(full(w), "refresh_standin", of(sameOne)(w), "another").mustBe(w.t, 200) }
+	otherPays := func(w *env) {
 		_, key := w.newKey(w.team, access.Full, begun.AddDate(1, 0, 0))
 		w.rest(key, "refresh_standin", of(aReport)(w), "another").mustBe(w.t, 200)
 	}
@@ -187,17 +187,17 @@ func creditLimitScenarios() []scenario {
 		goes("a key that may spend any number", with(keyTo(-1), teamTo(-1))),
 		goes("a key whose other calls were refunded", with(keyTo(3), refunded)),
 		goes("a key beside another that has spent", with(keyTo(3), otherPays)),
-		{name: "credits: none left", tool: "refresh_standin", args: of(aReport), idem: "k", want: refused(402, "insufficient_credits")},
-		{name: "credits: too few left", tool: "refresh_standin", args: of(aReport), idem: "k", prepare: func(w *world) {
+		{name: "credits: none left", tool: "refresh_standin", args: of(aReport), idem: "k", want: refusal(402, "insufficient_credits")},
+		{name: "credits: too few left", tool: "refresh_standin", args: of(aReport), idem: "k", prepare: func(w *env) {
 			w.grant(2)
-		}, want: refused(402, "insufficient_credits")},
-		{name: "credits: just enough left", tool: "refresh_standin", args: of(aReport), idem: "k", prepare: func(w *world) {
+		}, want: refusal(402, "insufficient_credits")},
+		{name: "credits: just enough left", tool: "refresh_standin", args: of(aReport), idem: "k", prepare: func(w *env) {
 			w.grant(3)
 		}, effects: onePaid},
 		{name: "credits: what costs nothing needs none", tool: "refresh_standin", args: of(
 			newReport), idem: "k", prepare: keyTo(0), effects: oneFree},
 		{name: "credits: an error sells nothing", tool: "refresh_standin", args: of(aReport), idem: "k",
-			want: refused(402, "insufficient_credits"), check: func(w *world, got answer) {
+			want: refusal(402, "insufficient_credits"), check: func(w *env, got answer) {
 				for _, word := range []string{"buy", "top up", "purchase", "upgrade"} {
 					if strings.Contains(strings.ToLower(string(got.raw)), word) {
 						w.t.Errorf("it says %q: %s", word, got.raw)
@@ -208,10 +208,9 @@ func creditLimitScenarios() []scenario {
 }
 
 // mustWaitForMidnight checks that a refusal tells to come again on the team's next day.
-func (w *world) mustWaitForMidnight(got answer) {
+func (w *env) mustWaitForMidnight(got answer) {
 	w.t.Helper()
-	zone, err := time.LoadLocation("Europe/Berlin")
-	must(w.t, err)
+	zone := must.Get(time.LoadLocation("Europe/Berlin"))(w.t)
 	now := time.Now().In(zone)
 	left := time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, zone).Sub(now)
 	wait := time.Duration(got.number("context.retry_after_seconds")) * time.Second
@@ -223,7 +222,7 @@ func (w *world) mustWaitForMidnight(got answer) {
 // Over REST a repeat says that it is one, and both edges count it once.
 func TestPaidReplay(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *env) {
 		rich(w)
 		args := of(aReport)(w)
 		first := w.rest(full(w), "refresh_standin", args, paying)
@@ -242,7 +241,7 @@ func TestPaidReplay(t *testing.T) {
 // Of fifty repeats at once one pays; of fifty calls at once no more pay than there are credits for.
 func TestPaidAtOnce(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *env) {
 		w.grant(4 * refreshPrice)
 		w.together(50, func(int) (answer, error) {
 			return w.tryRest(w.base, full(w), "refresh_standin", of(aReport)(w), paying)

@@ -5,32 +5,32 @@ import (
 	"time"
 )
 
-// stampOf is twelve hexadecimal digits for one of a team's posts.
+// stampOf returns twelve hexadecimal digits for one of a team's posts.
 func stampOf(team int64, n int) string { return fmt.Sprintf("%08x%04x", team, n) }
 
 // oneSent is a post handed over and published on one account.
 var oneSent = rows{posts: 1, targets: 1, events: 2, jobs: 1, deliveries: 1}
 
 func publishScenarios() []scenario {
-	goes := func(name string, prepare func(*world), effects rows) scenario {
+	goes := func(name string, prepare func(*env), effects rows) scenario {
 		return scenario{name: "publish: " + name, tool: "publish_post", prepare: prepare, args: post(nil),
-			effects: effects, check: func(w *world, got answer) {
+			effects: effects, check: func(w *env, got answer) {
 				w.mustBeJob(got)
 				got.mustHold(w.t, map[string]any{"data.already_submitted": false, "data.state": "pending", "data.finished": false})
-				w.finished(got.text("data.job_id")).
+				w.awaitJob(got.text("data.job_id")).
 					mustHold(w.t, map[string]any{"data.state": "succeeded", "data.result.post_id": w.its("post")})
 				w.post(w.its("post")).mustHold(w.t, map[string]any{"data.status": "published"})
 			}}
 	}
-	not := func(name string, prepare func(*world), expected want) scenario {
+	not := func(name string, prepare func(*env), expected want) scenario {
 		return scenario{name: "publish: " + name, tool: "publish_post", prepare: prepare, args: post(nil), want: expected}
 	}
-	lost := func(w *world) {
+	lost := func(w *env) {
 		w.exec("UPDATE social_accounts SET connection_state = 'lost' WHERE id = ?", w.accounts[0])
 	}
-	again := func(name, idem string, prepare func(*world), effects rows, state string) scenario {
+	again := func(name, idem string, prepare func(*env), effects rows, state string) scenario {
 		return scenario{name: "publish: " + name, tool: "publish_post", prepare: prepare, args: post(nil), idem: idem,
-			effects: effects, check: func(w *world, got answer) {
+			effects: effects, check: func(w *env, got answer) {
 				w.mustBeJob(got)
 				got.mustHold(w.t,
 					map[string]any{
@@ -58,8 +58,11 @@ func publishScenarios() []scenario {
 		not("another team's post", aStrangersOne, notFound),
 		{name: "publish: a post that is not there", tool: "publish_post", args: these(map[string]any{"post_id": noSuchID}), want: notFound},
 		{name: "publish: by a key for drafts", tool: "publish_post", as: drafts, prepare: aDraft, args: post(
-			nil), want: refused(403, "publish_not_allowed")},
-		{name: "publish: what was sent, by a key for drafts", tool: "publish_post", as: drafts, prepare: aPublished, args: post(nil), want: refused(403, "publish_not_allowed")},
+			nil), want: refusal(403, "publish_not_allowed")},
+		{
+			name: "publish: what was sent, by a key for drafts", tool: "publish_post", as: drafts, prepare: aPublished,
+			args: post(nil), want: refusal(403, "publish_not_allowed"),
+		},
 		{name: "publish: takes no members", tool: "publish_post", prepare: aDraft, args: post(map[string]any{
 			"now": true,
 		}), want: invalid("unknown_argument", "now")},
@@ -67,7 +70,7 @@ func publishScenarios() []scenario {
 }
 
 // mustBeJob checks that an answer names a job where it says one is.
-func (w *world) mustBeJob(got answer) {
+func (w *env) mustBeJob(got answer) {
 	w.t.Helper()
 	id := got.text("data.job_id")
 	if len(id) != len("social_post:")+36 || got.text("data.type") != "social_post" {
@@ -79,13 +82,13 @@ func (w *world) mustBeJob(got answer) {
 }
 
 // aFailedOne is a post that its one account refused for a reason that is over by now.
-func aFailedOne(w *world) {
-	w.keep("post", w.published("[sandbox:reject]"))
+func aFailedOne(w *env) {
+	w.keep("post", w.publishPost("[sandbox:reject]"))
 	w.exec("UPDATE posts SET caption = 'mended' WHERE id = ?", w.its("post"))
 }
 
 // aPartOne is a post that stands on its first account and was refused on its second.
-func aPartOne(w *world) {
+func aPartOne(w *env) {
 	aWideDraft(w)
 	w.exec("UPDATE post_targets SET caption = '[sandbox:reject]' WHERE post_id = ? AND account_id = ?", w.its("post"), w.accounts[1])
 	w.publish(w.its("post"))
@@ -96,36 +99,36 @@ func aPartOne(w *world) {
 }
 
 // second changes columns of the prepared post's last account.
-func second(columns string, args ...any) func(*world) {
-	return func(w *world) {
+func second(columns string, args ...any) func(*env) {
+	return func(w *env) {
 		w.exec("UPDATE post_targets SET "+columns+" WHERE post_id = ? AND account_id = ?", append(args, w.its("post"), w.accounts[1])...)
 	}
 }
 
 func retryScenarios() []scenario {
-	again := func(name string, prepare func(*world), args func(*world) map[string]any, skipped string) scenario {
+	again := func(name string, prepare func(*env), args func(*env) map[string]any, skipped string) scenario {
 		return scenario{name: "retry: " + name, tool: "retry_post", prepare: prepare, args: args,
-			effects: rows{posts: 1, targets: 1, events: 2, jobs: 1, deliveries: 1}, check: func(w *world, got answer) {
+			effects: rows{posts: 1, targets: 1, events: 2, jobs: 1, deliveries: 1}, check: func(w *env, got answer) {
 				w.mustBeJob(got)
 				got.mustHold(w.t, map[string]any{"data.finished": false, "data.progress.total": 1})
 				w.mustSkip(got, skipped)
-				w.finished(got.text("data.job_id")).mustHold(w.t, map[string]any{"data.state": "succeeded"})
+				w.awaitJob(got.text("data.job_id")).mustHold(w.t, map[string]any{"data.state": "succeeded"})
 				w.post(w.its("post")).mustHold(w.t, map[string]any{"data.status": "published"})
 			}}
 	}
 	// Where there is nothing to send, the job is the one that sent the post last.
-	skips := func(name string, prepare func(*world), args func(*world) map[string]any, skipped string) scenario {
-		return scenario{name: "retry: " + name, tool: "retry_post", prepare: prepare, args: args, check: func(w *world, got answer) {
+	skips := func(name string, prepare func(*env), args func(*env) map[string]any, skipped string) scenario {
+		return scenario{name: "retry: " + name, tool: "retry_post", prepare: prepare, args: args, check: func(w *env, got answer) {
 			w.mustBeJob(got)
 			got.mustHold(w.t, map[string]any{"data.finished": true})
 			w.mustSkip(got, skipped)
 		}}
 	}
-	not := func(name string, prepare func(*world), more map[string]any, expected want) scenario {
+	not := func(name string, prepare func(*env), more map[string]any, expected want) scenario {
 		return scenario{name: "retry: " + name, tool: "retry_post", prepare: prepare, args: post(more), want: expected}
 	}
-	naming := func(accounts ...int) func(*world) map[string]any {
-		return func(w *world) map[string]any {
+	naming := func(accounts ...int) func(*env) map[string]any {
+		return func(w *env) map[string]any {
 			ids := []int64{}
 			for _, i := range accounts {
 				ids = append(ids, w.accounts[i])
@@ -133,10 +136,10 @@ func retryScenarios() []scenario {
 			return map[string]any{"post_id": w.its("post"), "account_ids": ids}
 		}
 	}
-	minuteAgo := func(w *world) {
+	minuteAgo := func(w *env) {
 		second("retries_used = 1, retried_at = ?", time.Now().Add(-61*time.Second).UnixMicro())(w)
 	}
-	justNow := func(w *world) { second("retries_used = 1, retried_at = ?", time.Now().UnixMicro())(w) }
+	justNow := func(w *env) { second("retries_used = 1, retried_at = ?", time.Now().UnixMicro())(w) }
 	return []scenario{
 		again("what failed", aFailedOne, post(nil), ""),
 		again("what failed in part", aPartOne, post(nil), "0 not_failed"),
@@ -162,12 +165,12 @@ func retryScenarios() []scenario {
 		not("an argument that is none", aFailedOne, map[string]any{"force": true}, invalid("unknown_argument", "force")),
 		{name: "retry: a post that is not there", tool: "retry_post", args: these(map[string]any{"post_id": noSuchID}), want: notFound},
 		{name: "retry: by a key for drafts", tool: "retry_post", as: drafts, prepare: aFailedOne, args: post(
-			nil), want: refused(403, "publish_not_allowed")},
+			nil), want: refusal(403, "publish_not_allowed")},
 	}
 }
 
 // mustSkip checks which accounts a retry left alone, and why: "0 not_failed, 1 unconfirmed".
-func (w *world) mustSkip(got answer, want string) {
+func (w *env) mustSkip(got answer, want string) {
 	w.t.Helper()
 	have := ""
 	for i := range got.list("data.skipped") {

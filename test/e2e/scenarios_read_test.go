@@ -5,17 +5,17 @@ import (
 	"fmt"
 )
 
-// jsonNumber is a number as it was kept.
+// jsonNumber returns a number as it was kept.
 func jsonNumber(text string) json.Number { return json.Number(text) }
 
-// readScenarios are those of get_post and validate_post.
+// readScenarios returns the scenarios of get_post and validate_post.
 func readScenarios() []scenario {
 	return append(getScenarios(), validateScenarios()...)
 }
 
 func getScenarios() []scenario {
 	return []scenario{
-		{name: "a draft in full", tool: "get_post", as: readOnly, prepare: aWideDraft, args: byID(nil), check: func(w *world, got answer) {
+		{name: "a draft in full", tool: "get_post", as: readOnly, prepare: aWideDraft, args: byID(nil), check: func(w *env, got answer) {
 			got.mustHold(w.t, map[string]any{
 				"data.id": w.its("post"), "data.status": "draft", "data.caption": "a draft", "data.media": "[]",
 				"data.approval": "not_needed", "data.scheduled_at": nil,
@@ -24,16 +24,16 @@ func getScenarios() []scenario {
 				"data.accounts.0.error_code": nil, "data.accounts.0.caption": nil,
 			})
 		}},
-		{name: "a published post in full", tool: "get_post", prepare: aPublished, args: byID(nil), check: func(w *world, got answer) {
+		{name: "a published post in full", tool: "get_post", prepare: aPublished, args: byID(nil), check: func(w *env, got answer) {
 			got.mustHold(w.t, map[string]any{"data.status": "published", "data.accounts.0.state": "published"})
 			if got.text("data.published_at.utc") == "" || got.text("data.accounts.0.published_at.utc") == "" ||
 				got.text("data.accounts.0.permalink") == "" {
 				w.t.Errorf("times or link are missing: %s", got.raw)
 			}
 		}},
-		{name: "a failed post in full", tool: "get_post", args: byID(nil), prepare: func(w *world) {
-			w.keep("post", w.published("[sandbox:reject]"))
-		}, check: func(w *world, got answer) {
+		{name: "a failed post in full", tool: "get_post", args: byID(nil), prepare: func(w *env) {
+			w.keep("post", w.publishPost("[sandbox:reject]"))
+		}, check: func(w *env, got answer) {
 			got.mustHold(w.t, map[string]any{
 				"data.status": "failed", "data.accounts.0.state": "failed", "data.accounts.0.error_code": "rejected_content",
 				"data.accounts.0.network_message.untrusted": "u1", "untrusted_content.0.source.kind": "network_error",
@@ -43,13 +43,13 @@ func getScenarios() []scenario {
 				w.t.Errorf("no explanation: %s", got.raw)
 			}
 		}},
-		{name: "an account's own text", tool: "get_post", args: byID(nil), prepare: with(aWideDraft, func(w *world) {
+		{name: "an account's own text", tool: "get_post", args: byID(nil), prepare: with(aWideDraft, func(w *env) {
 			w.exec("UPDATE post_targets SET caption = 'just here' WHERE post_id = ? AND account_id = ?", w.its("post"), w.accounts[1])
-		}), check: func(w *world, got answer) {
+		}), check: func(w *env, got answer) {
 			got.mustHold(w.t, map[string]any{"data.accounts.0.caption": nil, "data.accounts.1.caption": "just here"})
 		}},
 		{name: "a post of a series", tool: "get_post", args: byID(nil), prepare: with(aDraft, inSeries(true)),
-			check: func(w *world, got answer) {
+			check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{"data.recurrence.template": true, "data.recurrence.paused": false})
 			}},
 		{name: "a post that is not there", tool: "get_post", args: these(map[string]any{"id": noSuchID}), want: notFound},
@@ -63,7 +63,7 @@ func getScenarios() []scenario {
 }
 
 func validateScenarios() []scenario {
-	problems := func(w *world, got answer, want ...string) {
+	problems := func(w *env, got answer, want ...string) {
 		w.t.Helper()
 		have := []string{}
 		for i := range got.list("data.problems") {
@@ -77,59 +77,62 @@ func validateScenarios() []scenario {
 			w.t.Errorf("problems %v, want %v", have, want)
 		}
 	}
-	finds := func(name string, prepare func(*world), want ...string) scenario {
+	finds := func(name string, prepare func(*env), want ...string) scenario {
 		return scenario{name: "validation: " + name, tool: "validate_post", prepare: prepare, args: post(nil),
-			check: func(w *world, got answer) {
+			check: func(w *env, got answer) {
 				problems(w, got, want...)
 			}}
 	}
-	lost := func(w *world) {
+	lost := func(w *env) {
 		w.exec("UPDATE social_accounts SET connection_state = 'lost' WHERE id = ?", w.accounts[0])
 	}
-	one := func(i int) func(*world) map[string]any {
-		return func(w *world) map[string]any {
+	one := func(i int) func(*env) map[string]any {
+		return func(w *env) map[string]any {
 			return map[string]any{"post_id": w.its("post"), "account_id": w.accounts[i]}
 		}
 	}
 	return []scenario{
 		{name: "validation: nothing wrong", tool: "validate_post", as: readOnly, prepare: aDraft, args: post(nil),
-			check: func(w *world, got answer) {
+			check: func(w *env, got answer) {
 				problems(w, got)
 				got.mustHold(w.t, map[string]any{"data.waits_for_approval": false, "data.posts_left_this_month": -1, "data.problems": "[]"})
 			}},
 		finds("too long a text", aBlocked, "caption_too_long true"),
-		finds("no text", func(w *world) { w.keep("post", w.draft("")) }, "caption_missing true"),
+		finds("no text", func(w *env) { w.keep("post", w.draft("")) }, "caption_missing true"),
 		finds("an account without a connection", with(aDraft, lost), "account_inactive true"),
-		finds("each account's own problems", with(aWideDraft, lost, func(w *world) {
+		finds("each account's own problems", with(aWideDraft, lost, func(w *env) {
 			w.exec("UPDATE post_targets SET caption = '' WHERE post_id = ? AND account_id = ?", w.its("post"), w.accounts[1])
 		}), "account_inactive true", "caption_missing true"),
 		finds("a wished time that is over", with(aDraft, set("scheduled_at = 1000000")), "time_in_the_past false"),
 		{name: "validation: of one account", tool: "validate_post", prepare: with(aWideDraft, lost), args: one(0),
-			check: func(w *world, got answer) {
+			check: func(w *env, got answer) {
 				problems(w, got, "account_inactive true")
 				got.mustHold(w.t, map[string]any{"data.problems.0.account_id": w.accounts[0]})
 			}},
 		{name: "validation: of the other account", tool: "validate_post", prepare: with(aWideDraft, lost), args: one(1),
-			check: func(w *world, got answer) {
+			check: func(w *env, got answer) {
 				problems(w, got)
 			}},
-		{name: "validation: of an account that the post does not have", tool: "validate_post", prepare: aDraft, args: one(1), want: missing("account_id")},
+		{
+			name: "validation: of an account that the post does not have", tool: "validate_post", prepare: aDraft,
+			args: one(1), want: missing("account_id"),
+		},
 		{name: "validation: of account 0, which is none", tool: "validate_post", prepare: aDraft, args: post(
 			map[string]any{"account_id": 0}), want: missing("account_id")},
 		{name: "validation: waiting for approval", tool: "validate_post",
-			prepare: with(aDraft, set("approval = 'waiting'")), args: post(nil), check: func(w *world, got answer) {
+			prepare: with(aDraft, set("approval = 'waiting'")), args: post(nil), check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{"data.waits_for_approval": true})
 			}},
 		{name: "validation: approved", tool: "validate_post", prepare: with(aDraft, set("approval = 'approved'")),
-			args: post(nil), check: func(w *world, got answer) {
+			args: post(nil), check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{"data.waits_for_approval": false})
 			}},
 		{name: "validation: posts left", tool: "validate_post", plan: small, prepare: with(aDraft, fill(thisMonth, 18)),
-			args: post(nil), check: func(w *world, got answer) {
+			args: post(nil), check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{"data.posts_left_this_month": 2})
 			}},
 		{name: "validation: more than the plan has", tool: "validate_post", plan: small,
-			prepare: with(aDraft, fill(thisMonth, 21)), args: post(nil), check: func(w *world, got answer) {
+			prepare: with(aDraft, fill(thisMonth, 21)), args: post(nil), check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{"data.posts_left_this_month": 0})
 			}},
 		{name: "validation: a post that is not there", tool: "validate_post", args: these(map[string]any{

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pressroom/internal/core/access"
+	"pressroom/internal/testkit/must"
 )
 
 const (
@@ -17,7 +18,7 @@ const (
 // TestReportScenarios plays those of reports.
 func TestReportScenarios(t *testing.T) {
 	t.Parallel()
-	houses(t, options{}, func(t *testing.T, h *house) { h.playAll(t, reportScenarios()) })
+	withInstance(t, options{}, func(t *testing.T, h *instance) { h.playAll(t, reportScenarios()) })
 }
 
 func reportScenarios() []scenario {
@@ -28,8 +29,8 @@ func reportScenarios() []scenario {
 }
 
 // about asks for a report, with more or otherwise.
-func about(more map[string]any) func(*world) map[string]any {
-	return these(merged(map[string]any{"type": "profile", "subject": "harbour_cafe"}, more))
+func about(more map[string]any) func(*env) map[string]any {
+	return these(mergeArgs(map[string]any{"type": "profile", "subject": "harbour_cafe"}, more))
 }
 
 // reported is what a report leaves that was charged; unreported one that was refunded.
@@ -38,28 +39,28 @@ var (
 	unreported = rows{jobs: 1, reports: 1, makings: 1, events: 1, reservations: 1, transfers: 4, paid: 1}
 )
 
-// hasReport is a team with credits and a finished report, which the notes name.
-func hasReport(more map[string]any) func(*world) {
-	return func(w *world) {
+// hasReport returns a team with credits and a finished report, which the notes name.
+func hasReport(more map[string]any) func(*env) {
+	return func(w *env) {
 		rich(w)
 		w.notes["report"] = w.report(more)
 	}
 }
 
-// report makes a report and gives its id.
-func (w *world) report(more map[string]any) string {
+// report makes a report and returns its id.
+func (w *env) report(more map[string]any) string {
 	w.t.Helper()
 	got := w.rest(full(w), "create_report", about(more)(w), number(w.people.Add(1)))
 	got.mustBe(w.t, http.StatusAccepted)
-	job := w.finished(got.text("data.job_id"))
+	job := w.awaitJob(got.text("data.job_id"))
 	job.mustHold(w.t, map[string]any{"data.state": "succeeded"})
 	return job.text("data.result.report.id")
 }
 
 // its names the report of the notes, with more.
-func its(kind string, more map[string]any) func(*world) map[string]any {
-	return func(w *world) map[string]any {
-		return merged(map[string]any{"type": kind, "id": w.notes["report"]}, more)
+func its(kind string, more map[string]any) func(*env) map[string]any {
+	return func(w *env) map[string]any {
+		return mergeArgs(map[string]any{"type": kind, "id": w.notes["report"]}, more)
 	}
 }
 
@@ -68,13 +69,13 @@ var aHashtag = map[string]any{"type": "hashtag", "subject": "#Sourdough"}
 func createReportScenarios() []scenario {
 	makes := func(name string, more map[string]any, price int, kind string) scenario {
 		return scenario{name: "report: " + name, tool: "create_report", prepare: rich, args: about(more), idem: paying,
-			effects: reported, check: func(w *world, got answer) {
+			effects: reported, check: func(w *env, got answer) {
 				got.mustHold(w.t,
 					map[string]any{
 						"billing.credits_charged": price, "billing.credits_refunded": 0,
 						"billing.balance": 1000 - price, "data.type": kind + "_report",
 					})
-				job := w.finished(got.text("data.job_id"))
+				job := w.awaitJob(got.text("data.job_id"))
 				job.mustHold(w.t,
 					map[string]any{
 						"data.state": "succeeded", "data.error": nil, "data.result.report.kind": kind,
@@ -85,9 +86,9 @@ func createReportScenarios() []scenario {
 	}
 	fails := func(name, code string, more map[string]any, price int) scenario {
 		return scenario{name: "report: " + name, tool: "create_report", prepare: rich, args: about(more), idem: paying,
-			effects: unreported, check: func(w *world, got answer) {
+			effects: unreported, check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{"billing.credits_charged": price})
-				w.finished(got.text("data.job_id")).
+				w.awaitJob(got.text("data.job_id")).
 					mustHold(w.t,
 						map[string]any{
 							"data.state": "failed", "data.error.code": code, "data.result.report.status": "error",
@@ -102,7 +103,7 @@ func createReportScenarios() []scenario {
 	}
 	again := func(name string, more map[string]any) scenario {
 		return scenario{name: "report again: " + name, tool: "create_report", prepare: hasReport(nil),
-			args: about(more), idem: paying, effects: rows{paid: 1}, check: func(w *world, got answer) {
+			args: about(more), idem: paying, effects: rows{paid: 1}, check: func(w *env, got answer) {
 				got.mustHold(w.t,
 					map[string]any{
 						"billing.credits_charged": 0, "billing.balance": 1000 - profilePrice, "data.finished": true,
@@ -122,27 +123,27 @@ func createReportScenarios() []scenario {
 		again("the same", nil), again("its handle", map[string]any{"subject": "@Harbour_Cafe"}),
 		again("its link", map[string]any{"subject": "https://www.instagram.com/harbour_cafe/?hl=en"}),
 		{name: "report again: after it failed", tool: "create_report",
-			args: about(map[string]any{"subject": "missing.harbour"}), idem: "another", effects: unreported, prepare: func(w *world) {
+			args: about(map[string]any{"subject": "missing.harbour"}), idem: "another", effects: unreported, prepare: func(w *env) {
 				rich(w)
 				got := w.rest(full(w), "create_report", about(map[string]any{"subject": "missing.harbour"})(w), "one")
-				w.finished(got.text("data.job_id")).mustHold(w.t, map[string]any{"data.state": "failed"})
+				w.awaitJob(got.text("data.job_id")).mustHold(w.t, map[string]any{"data.state": "failed"})
 			}},
-		{name: "report again: with the same key", tool: "create_report", idem: paying, args: about(nil), prepare: func(w *world) {
+		{name: "report again: with the same key", tool: "create_report", idem: paying, args: about(nil), prepare: func(w *env) {
 			rich(w)
 			got := w.rest(full(w), "create_report", about(nil)(w), paying)
-			w.finished(got.text("data.job_id"))
+			w.awaitJob(got.text("data.job_id"))
 			w.keep("job", got.text("data.job_id"))
-		}, check: func(w *world, got answer) {
+		}, check: func(w *env, got answer) {
 			got.mustHold(w.t, map[string]any{"data.job_id": w.notes["job"], "billing.credits_charged": profilePrice})
 		}},
 		{name: "report again: once its time is over", tool: "create_report", idem: paying, args: about(nil),
 			effects: rows{
 				jobs: 1, reports: 1, makings: 1, events: 1, reservations: 1, transfers: 4, wallets: 1, paid: 1,
-			}, prepare: func(w *world) {
+			}, prepare: func(w *env) {
 				hasReport(nil)(w)
 				w.exec("UPDATE reports SET available_until = 1 WHERE id = ?", w.notes["report"])
 				w.full("list_reports", nil).mustHold(w.t, map[string]any{"data.reports": "[]"})
-			}, check: func(w *world, got answer) {
+			}, check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{"billing.credits_charged": profilePrice})
 			}},
 	}
@@ -152,7 +153,7 @@ func badReportScenarios() []scenario {
 	bad := func(name string, more map[string]any, expected want) scenario {
 		return scenario{name: "bad report: " + name, tool: "create_report", prepare: rich, args: about(more), idem: paying, want: expected}
 	}
-	by := func(name string, as func(*world) string, expected want) scenario {
+	by := func(name string, as func(*env) string, expected want) scenario {
 		return scenario{
 			name: "bad report: " + name, tool: "create_report", as: as, prepare: rich, args: about(nil), idem: paying, want: expected,
 		}
@@ -169,9 +170,9 @@ func badReportScenarios() []scenario {
 		bad("two hashtags", map[string]any{"type": "hashtag", "subject": "#one #two"}, invalid("malformed", "subject")),
 		bad("an argument that is none", map[string]any{"limit": 5}, invalid("unknown_argument", "limit")),
 		bad("a list", map[string]any{"subject": []any{"harbour_cafe"}}, invalid("not_a_single_value", "subject")),
-		by("by a key for drafts", drafts, refused(403, "spend_not_allowed")),
-		by("by a key that only reads", readOnly, refused(403, "spend_not_allowed")),
-		{name: "bad report: without credits", tool: "create_report", args: about(nil), idem: paying, want: refused(402,
+		by("by a key for drafts", drafts, refusal(403, "spend_not_allowed")),
+		by("by a key that only reads", readOnly, refusal(403, "spend_not_allowed")),
+		{name: "bad report: without credits", tool: "create_report", args: about(nil), idem: paying, want: refusal(402,
 			"insufficient_credits")},
 		{name: "bad report: without an Idempotency-Key", tool: "create_report", prepare: rich, args: about(
 			nil), want: invalid("idempotency_key_required", "")},
@@ -179,14 +180,14 @@ func badReportScenarios() []scenario {
 }
 
 func readReportScenarios() []scenario {
-	reads := func(name, kind string, prepare func(*world), more map[string]any, check func(*world, answer)) scenario {
+	reads := func(name, kind string, prepare func(*env), more map[string]any, check func(*env, answer)) scenario {
 		return scenario{name: "read report: " + name, tool: "get_report", prepare: prepare, args: its(kind, more), check: check}
 	}
 	refuses := func(name, kind string, more map[string]any, expected want) scenario {
 		return scenario{name: "read report: " + name, tool: "get_report", prepare: hasReport(nil), args: its(kind, more), want: expected}
 	}
 	return []scenario{
-		reads("a profile", "profile", hasReport(nil), nil, func(w *world, got answer) {
+		reads("a profile", "profile", hasReport(nil), nil, func(w *env, got answer) {
 			got.mustHold(w.t, map[string]any{"data.id": w.notes["report"], "data.kind": "profile",
 				"data.subject": "harbour_cafe", "data.status": "ready", "data.tracked": false,
 				"data.profile.username": "harbour_cafe", "data.sections": nil, "data.sections_available.0": "posts",
@@ -202,7 +203,7 @@ func readReportScenarios() []scenario {
 			}
 			w.mustSetApart(got)
 		}),
-		reads("a hashtag", "hashtag", hasReport(aHashtag), nil, func(w *world, got answer) {
+		reads("a hashtag", "hashtag", hasReport(aHashtag), nil, func(w *env, got answer) {
 			got.mustHold(w.t,
 				map[string]any{"data.kind": "hashtag", "data.subject": "sourdough", "data.hashtag.name": "sourdough", "data.profile": nil})
 			for _, path := range []string{"data.hashtag.posts_per_day.value", "data.engagement.likes.median", "data.score.value"} {
@@ -211,11 +212,11 @@ func readReportScenarios() []scenario {
 				}
 			}
 		}),
-		reads("one that is not ready", "profile", func(w *world) {
+		reads("one that is not ready", "profile", func(w *env) {
 			rich(w)
-			w.finished(w.rest(full(w), "create_report", about(map[string]any{"subject": "missing.harbour"})(w), "k").text("data.job_id"))
+			w.awaitJob(w.rest(full(w), "create_report", about(map[string]any{"subject": "missing.harbour"})(w), "k").text("data.job_id"))
 			w.notes["report"] = w.full("list_reports", nil).text("data.reports.0.id")
-		}, nil, func(w *world, got answer) {
+		}, nil, func(w *env, got answer) {
 			got.mustHold(w.t, map[string]any{"data.status": "error", "data.sections_available": "[]", "data.engagement": nil})
 			if len(got.list("notes")) == 0 {
 				w.t.Errorf("it does not say why: %s", got.raw)
@@ -226,7 +227,7 @@ func readReportScenarios() []scenario {
 		refuses("a cursor that is none", "profile", map[string]any{"sections": []any{"posts"}, "cursor": "x"},
 			invalid("invalid_cursor", "cursor")),
 		refuses("an argument that is none", "profile", map[string]any{"fields": "score"}, invalid("unknown_argument", "fields")),
-		{name: "read report: another team's", tool: "get_report", args: its("profile", nil), want: notFound, prepare: func(w *world) {
+		{name: "read report: another team's", tool: "get_report", args: its("profile", nil), want: notFound, prepare: func(w *env) {
 			other := w.stranger()
 			hasReport(nil)(other)
 			w.notes["report"] = other.notes["report"]
@@ -237,7 +238,7 @@ func readReportScenarios() []scenario {
 }
 
 // mustSetApart checks that no text of the analysed account stands in data.
-func (w *world) mustSetApart(got answer) {
+func (w *env) mustSetApart(got answer) {
 	w.t.Helper()
 	data := fmt.Sprint(got.at("data"))
 	for i := range got.list("untrusted_content") {
@@ -249,12 +250,12 @@ func (w *world) mustSetApart(got answer) {
 }
 
 func refreshScenarios() []scenario {
-	refreshed := func(name, kind string, prepare func(*world), price, had int) scenario {
+	refreshed := func(name, kind string, prepare func(*env), price, had int) scenario {
 		effects := rows{jobs: 1, reports: 1, makings: 1, events: 1, reservations: 1, transfers: 4, wallets: 1, paid: 1}
 		return scenario{name: "refresh: " + name, tool: "refresh_report", prepare: prepare, args: its(kind, nil),
-			idem: paying, effects: effects, check: func(w *world, got answer) {
+			idem: paying, effects: effects, check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{"billing.credits_charged": price, "billing.balance": 1000 - had - price})
-				w.finished(got.text("data.job_id")).
+				w.awaitJob(got.text("data.job_id")).
 					mustHold(w.t,
 						map[string]any{
 							"data.state": "succeeded", "data.result.report.id": w.notes["report"], "data.result.credits_charged": price,
@@ -265,12 +266,12 @@ func refreshScenarios() []scenario {
 				w.mustBeSound()
 			}}
 	}
-	refuses := func(name string, prepare func(*world), more map[string]any, expected want) scenario {
+	refuses := func(name string, prepare func(*env), more map[string]any, expected want) scenario {
 		return scenario{
 			name: "refresh: " + name, tool: "refresh_report", prepare: prepare, args: its("profile", more), idem: paying, want: expected,
 		}
 	}
-	broken := func(w *world) { // its profile has gone since
+	broken := func(w *env) { // its profile has gone since
 		hasReport(nil)(w)
 		w.exec("UPDATE reports SET subject = 'missing.harbour' WHERE id = ?", w.notes["report"])
 	}
@@ -279,8 +280,8 @@ func refreshScenarios() []scenario {
 		refreshed("a hashtag", "hashtag", hasReport(aHashtag), hashtagRefreshPrice, hashtagPrice),
 		{name: "refresh: that fetches nothing", tool: "refresh_report", prepare: broken, args: its("profile", nil), idem: paying,
 			effects: rows{jobs: 1, reports: 1, makings: 1, events: 1, reservations: 1, transfers: 4, paid: 1},
-			check: func(w *world, got answer) {
-				w.finished(got.text("data.job_id")).
+			check: func(w *env, got answer) {
+				w.awaitJob(got.text("data.job_id")).
 					mustHold(w.t,
 						map[string]any{
 							"data.state": "failed", "data.error.code": "profile_not_found",
@@ -292,32 +293,32 @@ func refreshScenarios() []scenario {
 			}},
 		refuses("one that is not there", rich, map[string]any{"id": noSuchID}, notFound),
 		refuses("with members", hasReport(nil), map[string]any{"force": true}, invalid("unknown_argument", "force")),
-		refuses("one that failed", func(w *world) {
+		refuses("one that failed", func(w *env) {
 			hasReport(nil)(w)
 			w.exec("UPDATE reports SET status = 'error' WHERE id = ?", w.notes["report"])
 		}, nil, wrongState("error")),
 		{name: "refresh: by a key for drafts", tool: "refresh_report", as: drafts, prepare: hasReport(nil), args: its(
-			"profile", nil), idem: paying, want: refused(403, "spend_not_allowed")},
+			"profile", nil), idem: paying, want: refusal(403, "spend_not_allowed")},
 	}
 }
 
 func trackingScenarios() []scenario {
-	switches := func(name, kind string, prepare func(*world), more map[string]any, effects rows, holds, credits map[string]any) scenario {
+	switches := func(name, kind string, prepare func(*env), more map[string]any, effects rows, holds, credits map[string]any) scenario {
 		return scenario{name: "tracking: " + name, tool: "set_report_tracking", prepare: prepare, args: its(kind, more),
-			idem: paying, effects: effects, check: func(w *world, got answer) {
+			idem: paying, effects: effects, check: func(w *env, got answer) {
 				got.mustHold(w.t, holds)
 				w.full("get_credits", nil).mustHold(w.t, credits)
 				w.mustBeSound()
 			}}
 	}
-	tracked := func(more map[string]any) func(*world) {
-		return func(w *world) {
+	tracked := func(more map[string]any) func(*env) {
+		return func(w *env) {
 			hasReport(nil)(w)
-			w.rest(full(w), "set_report_tracking", its("profile", merged(map[string]any{"enabled": true}, more))(w),
+			w.rest(full(w), "set_report_tracking", its("profile", mergeArgs(map[string]any{"enabled": true}, more))(w),
 				"on").mustBe(w.t, http.StatusOK)
 		}
 	}
-	refuses := func(name string, prepare func(*world), more map[string]any, expected want) scenario {
+	refuses := func(name string, prepare func(*env), more map[string]any, expected want) scenario {
 		return scenario{
 			name: "tracking: " + name, tool: "set_report_tracking", prepare: prepare, args: its("profile", more),
 			idem: paying, want: expected,
@@ -330,7 +331,7 @@ func trackingScenarios() []scenario {
 	had := 1000 - profilePrice
 	return []scenario{
 		switches("a profile, on", "profile", hasReport(nil), on, rows{reports: 1, events: 1, holds: 1, paid: 1},
-			merged(is(true, 3, profileRefreshPrice), map[string]any{"billing.credits_charged": 0}),
+			mergeArgs(is(true, 3, profileRefreshPrice), map[string]any{"billing.credits_charged": 0}),
 			map[string]any{
 				"data.balance": had, "data.reserved_today.key": profileRefreshPrice,
 				"data.reserved_today.team": profileRefreshPrice, "data.used_today.team": profilePrice,
@@ -342,21 +343,21 @@ func trackingScenarios() []scenario {
 			map[string]any{"data.reserved_today.key": profileRefreshPrice}),
 		switches("a profile, off", "profile", tracked(map[string]any{"frequency_days": 7}), off,
 			rows{reports: 1, events: 1, holds: 1, paid: 1},
-			merged(is(false, 3, profileRefreshPrice), map[string]any{"data.next_refresh_at": nil}),
+			mergeArgs(is(false, 3, profileRefreshPrice), map[string]any{"data.next_refresh_at": nil}),
 			map[string]any{"data.balance": had, "data.reserved_today.key": 0, "data.reserved_today.team": 0}),
-		switches("a profile, off and weekly", "profile", tracked(nil), merged(off, map[string]any{"frequency_days": 7}),
+		switches("a profile, off and weekly", "profile", tracked(nil), mergeArgs(off, map[string]any{"frequency_days": 7}),
 			rows{reports: 1, events: 1, holds: 1, paid: 1},
-			merged(is(false, 7, profileRefreshPrice), map[string]any{"data.next_refresh_at": nil}),
+			mergeArgs(is(false, 7, profileRefreshPrice), map[string]any{"data.next_refresh_at": nil}),
 			map[string]any{"data.balance": had, "data.reserved_today.key": 0}),
 		switches("a profile, weekly while it is off", "profile", hasReport(nil),
-			merged(off, map[string]any{"frequency_days": 7}), rows{reports: 1, events: 1, paid: 1},
-			merged(is(false, 7, profileRefreshPrice), map[string]any{"data.next_refresh_at": nil}),
+			mergeArgs(off, map[string]any{"frequency_days": 7}), rows{reports: 1, events: 1, paid: 1},
+			mergeArgs(is(false, 7, profileRefreshPrice), map[string]any{"data.next_refresh_at": nil}),
 			map[string]any{"data.balance": had, "data.reserved_today.key": 0}),
 		switches("a profile, off although it is off", "profile", hasReport(nil), off, rows{paid: 1},
 			is(false, 3, profileRefreshPrice), map[string]any{"data.balance": had}),
 		switches("a hashtag, on", "hashtag", hasReport(aHashtag), on,
 			rows{reports: 1, events: 1, jobs: 1, makings: 1, reservations: 1, transfers: 4, wallets: 1, paid: 1},
-			merged(is(true, 3, hashtagRefreshPrice), map[string]any{"billing.credits_charged": hashtagRefreshPrice}),
+			mergeArgs(is(true, 3, hashtagRefreshPrice), map[string]any{"billing.credits_charged": hashtagRefreshPrice}),
 			map[string]any{
 				"data.balance": 1000 - hashtagPrice - hashtagRefreshPrice, "data.reserved_today.key": 0,
 				"data.used_today.team": hashtagPrice + hashtagRefreshPrice,
@@ -366,20 +367,20 @@ func trackingScenarios() []scenario {
 		refuses("every other day", hasReport(nil), map[string]any{"enabled": true, "frequency_days": 2},
 			invalid("not_allowed_value", "frequency_days")),
 		refuses("of one that is not there", rich, map[string]any{"id": noSuchID, "enabled": true}, notFound),
-		refuses("of one that failed", func(w *world) {
+		refuses("of one that failed", func(w *env) {
 			hasReport(nil)(w)
 			w.exec("UPDATE reports SET status = 'error' WHERE id = ?", w.notes["report"])
 		}, on, wrongState("error")),
-		refuses("past the key's credits of the day", func(w *world) {
+		refuses("past the key's credits of the day", func(w *env) {
 			hasReport(nil)(w)
-			must(w.t, w.Teams.SetKeyLimit(w.t.Context(), w.keyIDs[access.Full], profilePrice+1))
-		}, on, refused(429, "daily_credit_limit_reached")),
+			must.NoError(w.t, w.Teams.SetKeyLimit(w.t.Context(), w.keyIDs[access.Full], profilePrice+1))
+		}, on, refusal(429, "daily_credit_limit_reached")),
 		{name: "tracking: on a plan that tracks none", tool: "set_report_tracking", plan: small,
-			args: its("profile", on), idem: paying, want: planLimit, prepare: func(w *world) {
-				must(w.t, w.Teams.SetDailyCredits(w.t.Context(), w.team, new(int64(-1))))
+			args: its("profile", on), idem: paying, want: planLimit, prepare: func(w *env) {
+				must.NoError(w.t, w.Teams.SetDailyCredits(w.t.Context(), w.team, new(int64(-1))))
 				hasReport(nil)(w)
 			}},
 		{name: "tracking: by a key for drafts", tool: "set_report_tracking", as: drafts, prepare: hasReport(
-			nil), args: its("profile", on), idem: paying, want: refused(403, "spend_not_allowed")},
+			nil), args: its("profile", on), idem: paying, want: refusal(403, "spend_not_allowed")},
 	}
 }

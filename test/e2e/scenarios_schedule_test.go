@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// when are the arguments of schedule for the prepared post.
-func when(text any) func(*world) map[string]any { return post(map[string]any{"scheduled_at": text}) }
+// when returns the arguments of schedule for the prepared post.
+func when(text any) func(*env) map[string]any { return post(map[string]any{"scheduled_at": text}) }
 
 var inTwoDays = when(ahead(48 * time.Hour))
 
 func scheduleScenarios() []scenario {
-	goes := func(name string, prepare func(*world)) scenario {
+	goes := func(name string, prepare func(*env)) scenario {
 		return scenario{name: "schedule: " + name, tool: "schedule_post", prepare: prepare, args: inTwoDays,
-			effects: oneChange, check: func(w *world, got answer) {
+			effects: oneChange, check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{"data.status": "scheduled", "data.scheduled_at.utc": ahead(48 * time.Hour)})
 				w.post(w.its("post")).
 					mustHold(w.t, map[string]any{"data.status": "scheduled", "data.scheduled_at.utc": ahead(48 * time.Hour)})
 			}}
 	}
-	not := func(name string, prepare func(*world), expected want) scenario {
+	not := func(name string, prepare func(*env), expected want) scenario {
 		return scenario{name: "schedule: " + name, tool: "schedule_post", prepare: prepare, args: inTwoDays, want: expected}
 	}
 	bad := func(name string, value any, reason string) scenario {
@@ -27,14 +27,14 @@ func scheduleScenarios() []scenario {
 			name: "schedule: " + name, tool: "schedule_post", prepare: aDraft, args: when(value), want: invalid(reason, "scheduled_at"),
 		}
 	}
-	lost := func(w *world) {
+	lost := func(w *env) {
 		w.exec("UPDATE social_accounts SET connection_state = 'lost' WHERE id = ?", w.accounts[0])
 	}
 	all := []scenario{
 		goes("a draft", aDraft),
 		goes("an approved draft", with(aDraft, set("approval = 'approved'"))),
 		goes("a draft with another wished time", with(aDraft, set("scheduled_at = 99999999999999999"))),
-		goes("a cancelled post again", with(aScheduled, func(w *world) {
+		goes("a cancelled post again", with(aScheduled, func(w *env) {
 			w.full("cancel_post", map[string]any{"post_id": w.its("post")})
 		})),
 		not("a waiting draft", with(aDraft, set("approval = 'waiting'")), awaitingApproval),
@@ -46,10 +46,16 @@ func scheduleScenarios() []scenario {
 		{name: "schedule: a post that is not there", tool: "schedule_post", args: these(map[string]any{
 			"post_id": noSuchID, "scheduled_at": ahead(time.Hour),
 		}), want: notFound},
-		{name: "schedule: by a key for drafts", tool: "schedule_post", as: drafts, prepare: aDraft, args: inTwoDays, want: refused(403, "publish_not_allowed")},
-		{name: "schedule: by a key that only reads", tool: "schedule_post", as: readOnly, prepare: aDraft, args: inTwoDays, want: refused(403, "publish_not_allowed")},
+		{
+			name: "schedule: by a key for drafts", tool: "schedule_post", as: drafts, prepare: aDraft, args: inTwoDays,
+			want: refusal(403, "publish_not_allowed"),
+		},
+		{
+			name: "schedule: by a key that only reads", tool: "schedule_post", as: readOnly, prepare: aDraft, args: inTwoDays,
+			want: refusal(403, "publish_not_allowed"),
+		},
 		{name: "schedule: which problems block", tool: "schedule_post", prepare: with(aBlocked, lost), args: inTwoDays,
-			want: preflightBlocked, check: func(w *world, got answer) {
+			want: preflightBlocked, check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{"context.problems": "[account_inactive caption_too_long]"})
 			}},
 		{name: "schedule: no time", tool: "schedule_post", prepare: aDraft, args: post(nil), want: invalid(
@@ -71,7 +77,7 @@ func scheduleScenarios() []scenario {
 		bad("words after a time", "2099-02-03T10:00:00Z and so on", "malformed"),
 		bad("a time whose year in UTC has five digits", "9999-12-31T23:00:00-05:00", "out_of_range"),
 		{name: "schedule: more than a year ahead", tool: "schedule_post", prepare: aDraft, args: when(farAhead),
-			effects: oneChange, check: func(w *world, got answer) {
+			effects: oneChange, check: func(w *env, got answer) {
 				got.mustHold(w.t,
 					map[string]any{
 						"data.status": "scheduled",
@@ -94,7 +100,7 @@ func thisMonth() time.Time  { return time.Now().UTC() }
 func oneMonth() time.Time   { return monthAfter(2) }
 func otherMonth() time.Time { return monthAfter(3) }
 
-// monthAfter is a time in the midst of a month to come.
+// monthAfter returns a time in the midst of a month to come.
 func monthAfter(n int) time.Time {
 	now := time.Now().UTC()
 	return time.Date(now.Year(), now.Month()+time.Month(n), 10, 12, 0, 0, 0, time.UTC)
@@ -106,8 +112,8 @@ var farAhead = fmt.Sprintf("%d-07-01T10:00:00Z", time.Now().Year()+3)
 func stamp(at time.Time) string { return at.Format(time.RFC3339) }
 
 // fill uses up so many posts of a month.
-func fill(month func() time.Time, n int) func(*world) {
-	return func(w *world) {
+func fill(month func() time.Time, n int) func(*env) {
+	return func(w *env) {
 		for i := range n {
 			w.exec(`INSERT INTO posts (id, team_id, person_id, status, caption, excerpt, slot_at, created_at,
 		updated_at) VALUES (?, ?, ?, 'published', 'x', 'x', ?, 1, 1)`,
@@ -118,18 +124,18 @@ func fill(month func() time.Time, n int) func(*world) {
 }
 
 func allowanceScenarios() []scenario {
-	at := func(month func() time.Time) func(*world) map[string]any {
-		return func(w *world) map[string]any {
+	at := func(month func() time.Time) func(*env) map[string]any {
+		return func(w *env) map[string]any {
 			return map[string]any{"post_id": w.its("post"), "scheduled_at": stamp(month())}
 		}
 	}
-	move := func(month func() time.Time, later time.Duration) func(*world) map[string]any {
-		return func(w *world) map[string]any {
+	move := func(month func() time.Time, later time.Duration) func(*env) map[string]any {
+		return func(w *env) map[string]any {
 			return map[string]any{"id": w.its("post"), "scheduled_at": stamp(month().Add(later))}
 		}
 	}
-	scheduledIn := func(month func() time.Time) func(*world) {
-		return func(w *world) {
+	scheduledIn := func(month func() time.Time) func(*env) {
+		return func(w *env) {
 			aDraft(w)
 			w.full("schedule_post", at(month)(w))
 		}
@@ -142,12 +148,12 @@ func allowanceScenarios() []scenario {
 		{name: "allowance: another month is another count", tool: "schedule_post", plan: small, prepare: with(aDraft,
 			fill(oneMonth, 20)), args: at(otherMonth), effects: oneChange},
 		{name: "allowance: drafts with a wished time use none", tool: "schedule_post", plan: small, args: at(oneMonth), effects: oneChange,
-			prepare: with(aDraft, fill(oneMonth, 20), func(w *world) {
+			prepare: with(aDraft, fill(oneMonth, 20), func(w *env) {
 				w.exec("UPDATE posts SET status = 'draft' WHERE team_id = ? AND slot_at > 0", w.team)
 			})},
 		{name: "allowance: a cancelled post gives its place back", tool: "schedule_post", plan: small,
 			args: at(oneMonth), effects: oneChange,
-			prepare: with(fill(oneMonth, 19), scheduledIn(oneMonth), func(w *world) {
+			prepare: with(fill(oneMonth, 19), scheduledIn(oneMonth), func(w *env) {
 				w.full("cancel_post", map[string]any{"post_id": w.its("post")})
 				aDraft(w)
 			})},
@@ -169,7 +175,7 @@ func allowanceScenarios() []scenario {
 			"later month", tool: "publish_post", plan: small, prepare: with(scheduledIn(oneMonth), fill(thisMonth, 20)),
 			args: post(nil), want: planLimit},
 		{name: "allowance: publishing again uses none", tool: "publish_post", plan: small,
-			prepare: with(aPublished, fill(thisMonth, 20)), args: post(nil), check: func(w *world, got answer) {
+			prepare: with(aPublished, fill(thisMonth, 20)), args: post(nil), check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{"data.already_submitted": true})
 			}},
 		{name: "allowance: sending again uses none", tool: "retry_post", plan: small,
@@ -179,13 +185,13 @@ func allowanceScenarios() []scenario {
 }
 
 func cancelScenarios() []scenario {
-	cancels := func(name string, as func(*world) string, prepare func(*world), effects rows, hold map[string]any) scenario {
+	cancels := func(name string, as func(*env) string, prepare func(*env), effects rows, hold map[string]any) scenario {
 		return scenario{name: "cancel: " + name, tool: "cancel_post", as: as, prepare: prepare, args: post(nil),
-			effects: effects, check: func(w *world, got answer) {
+			effects: effects, check: func(w *env, got answer) {
 				got.mustHold(w.t, hold)
 			}}
 	}
-	not := func(name string, prepare func(*world), expected want) scenario {
+	not := func(name string, prepare func(*env), expected want) scenario {
 		return scenario{name: "cancel: " + name, tool: "cancel_post", prepare: prepare, args: post(nil), want: expected}
 	}
 	all := []scenario{
@@ -199,13 +205,13 @@ func cancelScenarios() []scenario {
 			map[string]any{"data.status": "draft", "data.recurrence.paused": false}),
 		cancels("a post of a series leaves the series as it is", full, with(aScheduled, inSeries(false)), oneChange,
 			map[string]any{"data.status": "draft", "data.recurrence.paused": false, "data.recurrence.template": false}),
-		cancels("a post of a series that is paused already", full, with(aScheduled, inSeries(false), func(w *world) {
+		cancels("a post of a series that is paused already", full, with(aScheduled, inSeries(false), func(w *env) {
 			w.exec("UPDATE post_series SET paused_at = 5 WHERE team_id = ?", w.team)
 		}), oneChange, map[string]any{"data.status": "draft", "data.recurrence.paused": true}),
 		not("another team's post", aStrangersOne, notFound),
 		{name: "cancel: a post that is not there", tool: "cancel_post", args: these(map[string]any{"post_id": noSuchID}), want: notFound},
 		{name: "cancel: by a key that only reads", tool: "cancel_post", as: readOnly, prepare: aScheduled, args: post(
-			nil), want: refused(403, "write_not_allowed")},
+			nil), want: refusal(403, "write_not_allowed")},
 		{name: "cancel: takes no members", tool: "cancel_post", prepare: aScheduled, args: post(map[string]any{
 			"why": "rain",
 		}), want: invalid("unknown_argument", "why")},

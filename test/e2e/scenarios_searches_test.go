@@ -9,6 +9,7 @@ import (
 
 	"pressroom/internal/auth/apikey"
 	"pressroom/internal/core/access"
+	"pressroom/internal/testkit/must"
 )
 
 const searchPrice = 3
@@ -16,7 +17,7 @@ const searchPrice = 3
 // TestSearchScenarios plays those of hashtag search.
 func TestSearchScenarios(t *testing.T) {
 	t.Parallel()
-	houses(t, options{}, func(t *testing.T, h *house) { h.playAll(t, searchScenarios()) })
+	withInstance(t, options{}, func(t *testing.T, h *instance) { h.playAll(t, searchScenarios()) })
 }
 
 func searchScenarios() []scenario {
@@ -25,8 +26,8 @@ func searchScenarios() []scenario {
 }
 
 // looksFor searches for a keyword, with more or otherwise.
-func looksFor(more map[string]any) func(*world) map[string]any {
-	return these(merged(map[string]any{"query": "summer beach"}, more))
+func looksFor(more map[string]any) func(*env) map[string]any {
+	return these(mergeArgs(map[string]any{"query": "summer beach"}, more))
 }
 
 // What a search leaves that found something and was charged, one that was refunded, and one that cost nothing: the
@@ -37,20 +38,20 @@ var (
 	foundAgain = rows{looks: 1, found: 1, jobs: 1, events: 1, paid: 1}
 )
 
-// hasSearched is a team with credits that has paid for a search, under the Idempotency-Key paying.
-func hasSearched(more map[string]any) func(*world) {
-	return func(w *world) {
+// hasSearched returns a team with credits that has paid for a search, under the Idempotency-Key paying.
+func hasSearched(more map[string]any) func(*env) {
+	return func(w *env) {
 		rich(w)
 		got := w.rest(full(w), "search_hashtags", looksFor(more)(w), paying)
 		got.mustBe(w.t, http.StatusAccepted)
 		w.keep("job", got.text("data.job_id"))
-		w.finished(w.its("job")).mustHold(w.t, map[string]any{"data.state": "succeeded", "data.result.credits_charged": searchPrice})
+		w.awaitJob(w.its("job")).mustHold(w.t, map[string]any{"data.state": "succeeded", "data.result.credits_charged": searchPrice})
 	}
 }
 
 // mustShowFigures checks the result of a search that found something: each hashtag with its size, its rate, a tier and
 // a score.
-func (w *world) mustShowFigures(job answer) {
+func (w *env) mustShowFigures(job answer) {
 	w.t.Helper()
 	if len(job.list("data.result.hashtags")) == 0 || job.at("data.result.related") == nil || job.at("data.result.incomplete") == nil {
 		w.t.Errorf("nothing was found: %s", job.raw)
@@ -74,7 +75,7 @@ func (w *world) mustShowFigures(job answer) {
 	}
 }
 
-// tierOf is the tier of a hashtag with so many posts.
+// tierOf returns the tier of a hashtag with so many posts.
 func tierOf(posts float64) string {
 	switch {
 	case posts < 10_000:
@@ -92,13 +93,13 @@ func tierOf(posts float64) string {
 func newSearchScenarios() []scenario {
 	finds := func(name, first string, more map[string]any) scenario {
 		return scenario{name: "search: " + name, tool: "search_hashtags", prepare: rich, args: looksFor(more),
-			idem: paying, effects: searched, check: func(w *world, got answer) {
+			idem: paying, effects: searched, check: func(w *env, got answer) {
 				got.mustHold(w.t,
 					map[string]any{
 						"billing.credits_charged": searchPrice, "billing.credits_refunded": 0,
 						"billing.balance": 1000 - searchPrice, "data.type": "hashtag_search", "data.result": nil,
 					})
-				job := w.finished(got.text("data.job_id"))
+				job := w.awaitJob(got.text("data.job_id"))
 				job.mustHold(w.t,
 					map[string]any{
 						"data.state": "succeeded", "data.error": nil, "data.result.credits_charged": searchPrice,
@@ -115,9 +116,9 @@ func newSearchScenarios() []scenario {
 	}
 	fails := func(name, query, code string) scenario {
 		return scenario{name: "search: " + name, tool: "search_hashtags", prepare: rich,
-			args: looksFor(map[string]any{"query": query}), idem: paying, effects: unsearched, check: func(w *world, got answer) {
+			args: looksFor(map[string]any{"query": query}), idem: paying, effects: unsearched, check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{"billing.credits_charged": searchPrice})
-				w.finished(got.text("data.job_id")).
+				w.awaitJob(got.text("data.job_id")).
 					mustHold(w.t, map[string]any{"data.state": "failed", "data.error.code": code,
 						"data.result.hashtags": "[]", "data.result.incomplete": "[]", "data.result.related": "[]",
 						"data.result.credits_charged": 0, "page": nil})
@@ -144,9 +145,9 @@ func newSearchScenarios() []scenario {
 func searchAgainScenarios() []scenario {
 	again := func(name, idem string, more map[string]any, effects rows, holds map[string]any) scenario {
 		return scenario{name: "search again: " + name, tool: "search_hashtags", prepare: hasSearched(nil),
-			args: looksFor(more), idem: idem, effects: effects, check: func(w *world, got answer) {
+			args: looksFor(more), idem: idem, effects: effects, check: func(w *env, got answer) {
 				got.mustHold(w.t, holds)
-				w.mustShowFigures(w.finished(got.text("data.job_id")))
+				w.mustShowFigures(w.awaitJob(got.text("data.job_id")))
 			}}
 	}
 	free := func(name, query string) scenario {
@@ -156,7 +157,7 @@ func searchAgainScenarios() []scenario {
 				"data.state": "succeeded", "data.result.credits_charged": 0, "page": nil,
 			})
 		shows := s.check
-		s.check = func(w *world, got answer) {
+		s.check = func(w *env, got answer) {
 			shows(w, got)
 			w.mustShowFigures(got)
 			if first := w.full("get_job",
@@ -174,7 +175,7 @@ func searchAgainScenarios() []scenario {
 	charged := map[string]any{"billing.credits_charged": searchPrice, "billing.balance": 1000 - 2*searchPrice}
 	same := again("with its key", paying, nil, rows{},
 		map[string]any{"billing.credits_charged": searchPrice, "billing.balance": 1000 - searchPrice})
-	same.check = func(w *world, got answer) { got.mustHold(w.t, map[string]any{"data.job_id": w.its("job")}) }
+	same.check = func(w *env, got answer) { got.mustHold(w.t, map[string]any{"data.job_id": w.its("job")}) }
 	return []scenario{
 		same, free("the same", "summer beach"), free("the words the other way round", "beach summer"),
 		free("in capitals", "SUMMER Beach"), free("with more spaces", "  summer   beach "), free("as hashtags", "#summer #beach"),
@@ -184,23 +185,23 @@ func searchAgainScenarios() []scenario {
 		again("the words as one are another keyword", "another", map[string]any{"query": "summerbeach"}, searched, charged),
 		again("on the other platform", "another", map[string]any{"platform": "tiktok"}, searched, charged),
 		{name: "search again: when its time is over", tool: "search_hashtags", args: looksFor(nil), idem: "another", effects: searched,
-			prepare: with(hasSearched(nil), func(w *world) {
+			prepare: with(hasSearched(nil), func(w *env) {
 				w.exec("UPDATE hashtag_searches SET paid_until = 1 WHERE team_id = ?", w.team)
-			}), check: func(w *world, got answer) { got.mustHold(w.t, charged) }},
+			}), check: func(w *env, got answer) { got.mustHold(w.t, charged) }},
 		{name: "search again: after nothing was found", tool: "search_hashtags",
 			args: looksFor(map[string]any{"query": "missingharbour"}), idem: "another",
-			effects: rows{looks: 1, jobs: 1, events: 1, reservations: 1, transfers: 4, paid: 1}, prepare: func(w *world) {
+			effects: rows{looks: 1, jobs: 1, events: 1, reservations: 1, transfers: 4, paid: 1}, prepare: func(w *env) {
 				rich(w)
-				w.finished(w.rest(full(w), "search_hashtags", looksFor(map[string]any{"query": "missingharbour"})(w),
+				w.awaitJob(w.rest(full(w), "search_hashtags", looksFor(map[string]any{"query": "missingharbour"})(w),
 					"one").text("data.job_id"))
 			}},
 		{name: "search again: with its key, which is no longer kept", tool: "search_hashtags", args: looksFor(nil),
 			idem: paying, want: want{status: 422, code: "idempotency_key_reused", reason: "charge_key_spent"},
-			prepare: with(hasSearched(nil), func(w *world) {
+			prepare: with(hasSearched(nil), func(w *env) {
 				w.exec("DELETE FROM paid_requests WHERE key_id = ?", w.keyIDs[access.Full])
 			})},
 		{name: "search again: by another team", tool: "search_hashtags",
-			args: looksFor(map[string]any{"query": "boathouse"}), idem: paying, effects: searched, prepare: func(w *world) {
+			args: looksFor(map[string]any{"query": "boathouse"}), idem: paying, effects: searched, prepare: func(w *env) {
 				rich(w)
 				hasSearched(map[string]any{"query": "boathouse"})(w.stranger())
 			}},
@@ -208,23 +209,22 @@ func searchAgainScenarios() []scenario {
 }
 
 func freeSearchScenarios() []scenario {
-	free := func(name string, as func(*world) string, prepare func(*world), query string, effects rows) scenario {
+	free := func(name string, as func(*env) string, prepare func(*env), query string, effects rows) scenario {
 		return scenario{name: "free search: " + name, tool: "search_hashtags", as: as, prepare: prepare,
-			args: looksFor(map[string]any{"query": query}), idem: "another", effects: effects, check: func(w *world, got answer) {
+			args: looksFor(map[string]any{"query": query}), idem: "another", effects: effects, check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{"billing.credits_charged": 0, "billing.credits_refunded": 0})
-				w.finished(got.text("data.job_id")).
+				w.awaitJob(got.text("data.job_id")).
 					mustHold(w.t, map[string]any{"data.state": "succeeded", "data.result.credits_charged": 0})
 			}}
 	}
-	another := func(w *world) string {
+	another := func(w *env) string {
 		_, key := w.newKey(w.team, access.Full, begun.AddDate(1, 0, 0))
 		return key
 	}
-	spent := with(hasSearched(nil), func(w *world) {
-		_, err := w.Credits.Withdraw(w.t.Context(), w.team, 1000-searchPrice, "all of it", "")
-		must(w.t, err)
+	spent := with(hasSearched(nil), func(w *env) {
+		must.Get(w.Credits.Withdraw(w.t.Context(), w.team, 1000-searchPrice, "all of it", ""))(w.t)
 	})
-	limited := with(hasSearched(nil), func(w *world) { must(w.t, w.Teams.SetKeyLimit(w.t.Context(), w.keyIDs[access.Full], 0)) })
+	limited := with(hasSearched(nil), func(w *env) { must.NoError(w.t, w.Teams.SetKeyLimit(w.t.Context(), w.keyIDs[access.Full], 0)) })
 	asReport := foundAgain
 	asReport.searches = 1
 	return []scenario{
@@ -240,35 +240,35 @@ func freeSearchScenarios() []scenario {
 }
 
 func refusedSearchScenarios() []scenario {
-	not := func(name string, as func(*world) string, prepare func(*world), expected want) scenario {
+	not := func(name string, as func(*env) string, prepare func(*env), expected want) scenario {
 		return scenario{
 			name: "refused search: " + name, tool: "search_hashtags", as: as, prepare: prepare, args: looksFor(nil),
 			idem: "another", want: expected,
 		}
 	}
-	keyTo := func(credits int64) func(*world) {
-		return func(w *world) { must(w.t, w.Teams.SetKeyLimit(w.t.Context(), w.keyIDs[access.Full], credits)) }
+	keyTo := func(credits int64) func(*env) {
+		return func(w *env) { must.NoError(w.t, w.Teams.SetKeyLimit(w.t.Context(), w.keyIDs[access.Full], credits)) }
 	}
-	teamTo := func(credits int64) func(*world) {
-		return func(w *world) { must(w.t, w.Teams.SetDailyCredits(w.t.Context(), w.team, &credits)) }
+	teamTo := func(credits int64) func(*env) {
+		return func(w *env) { must.NoError(w.t, w.Teams.SetDailyCredits(w.t.Context(), w.team, &credits)) }
 	}
-	replayed := not("by a key for drafts, with the key that has paid", full, with(hasSearched(nil), func(w *world) {
-		must(w.t, w.Teams.SetKeyLevel(w.t.Context(), w.keyIDs[access.Full], access.Drafts))
-	}), refused(403, "spend_not_allowed"))
+	replayed := not("by a key for drafts, with the key that has paid", full, with(hasSearched(nil), func(w *env) {
+		must.NoError(w.t, w.Teams.SetKeyLevel(w.t.Context(), w.keyIDs[access.Full], access.Drafts))
+	}), refusal(403, "spend_not_allowed"))
 	replayed.idem = paying
 	return []scenario{
 		replayed,
-		not("by a key for drafts", drafts, rich, refused(403, "spend_not_allowed")),
-		not("by a key that only reads", readOnly, rich, refused(403, "spend_not_allowed")),
-		not("by a key for drafts, of what is paid for", drafts, hasSearched(nil), refused(403, "spend_not_allowed")),
-		not("for an editor", full, with(rich, func(w *world) { w.role(access.Editor) }), refused(403, "spend_not_allowed")),
-		not("while spending is paused", full, with(hasSearched(nil), func(w *world) {
-			must(w.t, pausesOf("team")[1].closes(w))
-		}), refused(403, "connection_suspended")),
-		not("without credits", full, func(*world) {}, refused(402, "insufficient_credits")),
-		not("with a credit too few", full, func(w *world) { w.grant(searchPrice - 1) }, refused(402, "insufficient_credits")),
-		not("beyond the key's day", full, with(rich, keyTo(searchPrice-1)), refused(429, "daily_credit_limit_reached")),
-		not("beyond the team's day", full, with(rich, teamTo(searchPrice-1)), refused(429, "daily_credit_limit_reached")),
+		not("by a key for drafts", drafts, rich, refusal(403, "spend_not_allowed")),
+		not("by a key that only reads", readOnly, rich, refusal(403, "spend_not_allowed")),
+		not("by a key for drafts, of what is paid for", drafts, hasSearched(nil), refusal(403, "spend_not_allowed")),
+		not("for an editor", full, with(rich, func(w *env) { w.role(access.Editor) }), refusal(403, "spend_not_allowed")),
+		not("while spending is paused", full, with(hasSearched(nil), func(w *env) {
+			must.NoError(w.t, pausesOf("team")[1].closes(w))
+		}), refusal(403, "connection_suspended")),
+		not("without credits", full, func(*env) {}, refusal(402, "insufficient_credits")),
+		not("with a credit too few", full, func(w *env) { w.grant(searchPrice - 1) }, refusal(402, "insufficient_credits")),
+		not("beyond the key's day", full, with(rich, keyTo(searchPrice-1)), refusal(429, "daily_credit_limit_reached")),
+		not("beyond the team's day", full, with(rich, teamTo(searchPrice-1)), refusal(429, "daily_credit_limit_reached")),
 		{name: "refused search: without a key", tool: "search_hashtags", prepare: rich, args: looksFor(
 			nil), want: invalid("idempotency_key_required", "")},
 		{name: "refused search: what is paid for, without a key", tool: "search_hashtags", prepare: hasSearched(
@@ -288,7 +288,10 @@ func badSearchScenarios() []scenario {
 		}
 	}
 	all := []scenario{
-		{name: "bad search: for nothing", tool: "search_hashtags", prepare: rich, args: noArgs, idem: paying, want: invalid("missing_argument", "query")},
+		{
+			name: "bad search: for nothing", tool: "search_hashtags", prepare: rich, args: noArgs, idem: paying,
+			want: invalid("missing_argument", "query"),
+		},
 		bad("an empty query", map[string]any{"query": ""}, "too_short", "query"),
 		bad("1 character", map[string]any{"query": "ä"}, "too_short", "query"),
 		bad("101 characters", map[string]any{"query": strings.Repeat("q", 101)}, "too_long", "query"),

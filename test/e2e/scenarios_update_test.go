@@ -8,11 +8,11 @@ import (
 
 var oneChange = rows{posts: 1, events: 1}
 
-// updateScenarios are what PATCH changes.
+// updateScenarios returns the scenarios of PATCH.
 func updateScenarios() []scenario {
-	changes := func(name string, prepare func(*world), more map[string]any, effects rows, hold map[string]any) scenario {
+	changes := func(name string, prepare func(*env), more map[string]any, effects rows, hold map[string]any) scenario {
 		return scenario{name: "change: " + name, tool: "update_post", prepare: prepare, args: byID(more),
-			effects: effects, check: func(w *world, got answer) {
+			effects: effects, check: func(w *env, got answer) {
 				got.mustHold(w.t, hold)
 				for path := range hold {
 					if path != "data.problems" && w.post(w.its("post")).text(path) != got.text(path) {
@@ -43,28 +43,28 @@ func updateScenarios() []scenario {
 		changes("to a text that is too long for the network", aDraft, map[string]any{"caption": words(301)}, oneChange,
 			map[string]any{"data.status": "draft", "data.caption": words(301)}),
 		{name: "change: the accounts", tool: "update_post", prepare: aDraft,
-			effects: rows{posts: 1, targets: 1, events: 1}, args: func(w *world) map[string]any {
+			effects: rows{posts: 1, targets: 1, events: 1}, args: func(w *env) map[string]any {
 				return map[string]any{"id": w.its("post"), "account_ids": w.accounts[1:2]}
-			}, check: func(w *world, got answer) {
+			}, check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{"data.accounts.0.id": w.accounts[1], "data.accounts.1": nil, "data.caption": "a draft"})
 			}},
 		{name: "change: one account more", tool: "update_post", prepare: aDraft,
-			effects: rows{posts: 1, targets: 1, events: 1}, args: func(w *world) map[string]any {
+			effects: rows{posts: 1, targets: 1, events: 1}, args: func(w *env) map[string]any {
 				return map[string]any{"id": w.its("post"), "account_ids": w.accounts}
-			}, check: func(w *world, got answer) {
+			}, check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{"data.accounts.0.id": w.accounts[0], "data.accounts.1.id": w.accounts[1]})
 			}},
 		{name: "change: an account that stays keeps its own text", tool: "update_post",
-			effects: rows{posts: 1, targets: 2, events: 1}, prepare: with(aWideDraft, func(w *world) {
+			effects: rows{posts: 1, targets: 2, events: 1}, prepare: with(aWideDraft, func(w *env) {
 				w.exec("UPDATE post_targets SET caption = 'just here' WHERE post_id = ? AND account_id = ?", w.its("post"), w.accounts[1])
-			}), args: func(w *world) map[string]any {
+			}), args: func(w *env) map[string]any {
 				return map[string]any{"id": w.its("post"), "account_ids": w.accounts[1:2]}
-			}, check: func(w *world, got answer) {
+			}, check: func(w *env, got answer) {
 				got.mustHold(w.t,
 					map[string]any{"data.accounts.0.id": w.accounts[1], "data.accounts.0.caption": "just here", "data.accounts.1": nil})
 			}},
 		{name: "change: the problems found after it", tool: "update_post", prepare: aWideDraft,
-			args: byID(map[string]any{"caption": words(301)}), effects: oneChange, check: func(w *world, got answer) {
+			args: byID(map[string]any{"caption": words(301)}), effects: oneChange, check: func(w *env, got answer) {
 				for i, account := range w.accounts {
 					at := fmt.Sprintf("data.problems.%d.", i)
 					got.mustHold(w.t, map[string]any{at + "code": "caption_too_long", at + "blocking": true, at + "account_id": account})
@@ -72,14 +72,23 @@ func updateScenarios() []scenario {
 			}},
 		{name: "change: a draft by a key for drafts", tool: "update_post", as: drafts, prepare: aDraft, args: byID(
 			map[string]any{"caption": "new"}), effects: oneChange},
-		{name: "change: a scheduled post by a key for drafts", tool: "update_post", as: drafts, prepare: aScheduled, args: byID(map[string]any{"caption": "new"}), want: refused(403, "publish_not_allowed")},
-		{name: "change: nothing of a scheduled post by a key for drafts", tool: "update_post", as: drafts, prepare: aScheduled, args: byID(nil), want: refused(403, "publish_not_allowed")},
+		{
+			name: "change: a scheduled post by a key for drafts", tool: "update_post", as: drafts, prepare: aScheduled,
+			args: byID(map[string]any{"caption": "new"}), want: refusal(403, "publish_not_allowed"),
+		},
+		{
+			name: "change: nothing of a scheduled post by a key for drafts", tool: "update_post", as: drafts,
+			prepare: aScheduled, args: byID(nil), want: refusal(403, "publish_not_allowed"),
+		},
 		{name: "change: by a key that only reads", tool: "update_post", as: readOnly, prepare: aDraft, args: byID(
-			map[string]any{"caption": "new"}), want: refused(403, "write_not_allowed")},
+			map[string]any{"caption": "new"}), want: refusal(403, "write_not_allowed")},
 		{name: "change: another team's post", tool: "update_post", prepare: aStrangersOne, args: byID(map[string]any{
 			"caption": "new",
 		}), want: notFound},
-		{name: "change: another team's post by a key for drafts", tool: "update_post", as: drafts, prepare: aStrangersOne, args: byID(map[string]any{"caption": "new"}), want: notFound},
+		{
+			name: "change: another team's post by a key for drafts", tool: "update_post", as: drafts, prepare: aStrangersOne,
+			args: byID(map[string]any{"caption": "new"}), want: notFound,
+		},
 		{name: "change: another team's scheduled post by a key for drafts", tool: "update_post", as: drafts,
 			prepare: with(aStrangersOne, set("status = 'scheduled', scheduled_at = 99999999999999999")),
 			args:    byID(map[string]any{"caption": "new"}), want: notFound},
@@ -97,9 +106,9 @@ func updateScenarios() []scenario {
 		bad("to an empty time", map[string]any{"scheduled_at": ""}, invalid("malformed", "scheduled_at")),
 		bad("to a time more than ten years ahead",
 			map[string]any{"scheduled_at": stamp(time.Now().UTC().AddDate(10, 0, 2))}, invalid("out_of_range", "scheduled_at")),
-		{name: "change: to no time", tool: "update_post", prepare: with(aDraft, func(w *world) {
+		{name: "change: to no time", tool: "update_post", prepare: with(aDraft, func(w *env) {
 			w.full("update_post", map[string]any{"id": w.its("post"), "scheduled_at": ahead(48 * time.Hour)})
-		}), args: byID(map[string]any{"scheduled_at": nil}), effects: oneChange, check: func(w *world, got answer) {
+		}), args: byID(map[string]any{"scheduled_at": nil}), effects: oneChange, check: func(w *env, got answer) {
 			got.mustHold(w.t, map[string]any{"data.status": "draft", "data.scheduled_at": nil})
 			if listed := w.full("list_posts", map[string]any{"to": "9999-12-31T23:59:59Z"}).list("data.posts"); len(listed) != 0 {
 				w.t.Errorf("it is listed by its time still: %v", listed)
@@ -111,13 +120,13 @@ func updateScenarios() []scenario {
 			args: byID(map[string]any{"scheduled_at": nil}),
 			want: want{status: 422, code: "validation_failed", reason: "wrong_state", argument: "scheduled_at", state: "scheduled"}},
 		{name: "change: to a time more than a year ahead", tool: "update_post", prepare: aDraft,
-			args: byID(map[string]any{"scheduled_at": farAhead}), effects: oneChange, check: func(w *world, got answer) {
+			args: byID(map[string]any{"scheduled_at": farAhead}), effects: oneChange, check: func(w *env, got answer) {
 				got.mustHold(w.t,
 					map[string]any{"notes.0": "scheduled_at is more than a year ahead, in " + farAhead[:4] + ". Check the year."})
 			}},
 		{name: "change: an approved post says that it goes back to the client", tool: "update_post",
 			prepare: with(aScheduled, set("approval = 'approved'")),
-			args:    byID(map[string]any{"caption": "new"}), effects: oneChange, check: func(w *world, got answer) {
+			args:    byID(map[string]any{"caption": "new"}), effects: oneChange, check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{"data.approval": "waiting"})
 				if note := got.text("notes.0"); !strings.Contains(note, "needs the client's approval again") ||
 					!strings.Contains(note, "missed_waiting_approval") {
@@ -127,7 +136,7 @@ func updateScenarios() []scenario {
 	}
 }
 
-// changeRuleScenarios are the rules of what may be changed (spec, Post transitions, rules 1 and 2).
+// changeRuleScenarios returns the rules of what may be changed (spec, Post transitions, rules 1 and 2).
 func changeRuleScenarios() []scenario {
 	change := byID(map[string]any{"caption": "new"})
 	all := []scenario{}
@@ -151,9 +160,9 @@ func changeRuleScenarios() []scenario {
 				args:    change, want: wrongState("recurring_template"),
 			})
 	}
-	approval := func(name string, prepare func(*world), before, after string, args map[string]any, effects rows) scenario {
+	approval := func(name string, prepare func(*env), before, after string, args map[string]any, effects rows) scenario {
 		return scenario{name: "change: " + name, tool: "update_post",
-			prepare: with(prepare, set("approval = ?", before)), args: byID(args), effects: effects, check: func(w *world, got answer) {
+			prepare: with(prepare, set("approval = ?", before)), args: byID(args), effects: effects, check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{"data.approval": after})
 				if stored := w.post(w.its("post")).text("data.approval"); stored != after {
 					w.t.Errorf("the stored post is %s, want %s", stored, after)

@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/core/access"
 )
 
-// batchOf is what opening a batch of so many files leaves.
+// batchOf returns what opening a batch of so many files leaves.
 func batchOf(files int) rows { return rows{jobs: 1, batches: 1, links: files, events: 1} }
 
 var (
@@ -22,7 +22,7 @@ var (
 )
 
 // mustWait checks an upload entry that has a link.
-func (w *world) mustWait(got answer, n int, f file) {
+func (w *env) mustWait(got answer, n int, f file) {
 	w.t.Helper()
 	at := func(name string) string { return fmt.Sprintf("data.upload.uploads.%d.%s", n, name) }
 	got.mustHold(w.t,
@@ -37,7 +37,7 @@ func (w *world) mustWait(got answer, n int, f file) {
 }
 
 // mustBeBatch checks what every answer that opens a batch tells.
-func (w *world) mustBeBatch(got answer) {
+func (w *env) mustBeBatch(got answer) {
 	w.t.Helper()
 	id := got.text("data.job_id")
 	location := got.header.Get("Location") // tools have none
@@ -52,7 +52,7 @@ func (w *world) mustBeBatch(got answer) {
 }
 
 // mustStandFor checks how the files of a batch's job stand: "stored", or "refused type_refused".
-func (w *world) mustStandFor(job string, states ...string) {
+func (w *env) mustStandFor(job string, states ...string) {
 	w.t.Helper()
 	got := w.full("get_job", map[string]any{"job_id": job})
 	have := []string{}
@@ -69,22 +69,22 @@ func (w *world) mustStandFor(job string, states ...string) {
 }
 
 func uploadScenarios() []scenario {
-	opens := func(name string, args func(*world) map[string]any, effects rows, check func(*world, answer)) scenario {
+	opens := func(name string, args func(*env) map[string]any, effects rows, check func(*env, answer)) scenario {
 		return scenario{name: "uploads: " + name, tool: "create_uploads", as: drafts, args: args, effects: effects,
-			check: func(w *world, got answer) {
+			check: func(w *env, got answer) {
 				w.mustBeBatch(got)
 				check(w, got)
 			}}
 	}
 	one, two := aPNG("one.png"), aJPEG("two.jpg")
-	there := func(w *world) { w.keepID("item", w.library(0, one)[0]) }
-	waits := func(w *world, got answer) {
+	there := func(w *env) { w.keepID("item", w.library(0, one)[0]) }
+	waits := func(w *env, got answer) {
 		got.mustHold(w.t,
 			map[string]any{"data.state": "pending", "data.finished": false, "data.progress.done": 0, "data.progress.total": 1})
 		w.mustWait(got, 0, one)
 		w.mustStandFor(got.text("data.job_id"), "waiting")
 	}
-	partly := opens("one of them is there already", sends(nil, one, two), batchOf(2), func(w *world, got answer) {
+	partly := opens("one of them is there already", sends(nil, one, two), batchOf(2), func(w *env, got answer) {
 		got.mustHold(w.t,
 			map[string]any{
 				"data.upload.uploads.0.state": "stored", "data.upload.uploads.0.media_id": w.its("item"),
@@ -92,11 +92,11 @@ func uploadScenarios() []scenario {
 			})
 		w.mustWait(got, 1, two)
 		w.put(got.linkOf(1), two).mustBe(w.t, 201)
-		w.finished(got.text("data.job_id")).
+		w.awaitJob(got.text("data.job_id")).
 			mustHold(w.t, map[string]any{"data.state": "succeeded", "data.result.files.0.media_id": w.its("item")})
 	})
 	partly.prepare = there
-	wholly := opens("all are there already", sends(nil, one), batchOf(1), func(w *world, got answer) {
+	wholly := opens("all are there already", sends(nil, one), batchOf(1), func(w *env, got answer) {
 		got.mustHold(w.t,
 			map[string]any{
 				"data.state": "succeeded", "data.finished": true, "data.upload.uploads.0.media_id": w.its("item"),
@@ -105,41 +105,41 @@ func uploadScenarios() []scenario {
 		w.mustStandFor(got.text("data.job_id"), "stored")
 	})
 	wholly.prepare = there
-	foldered := opens("into a folder", func(w *world) map[string]any {
-		return described(inFolder(nil)(w), one)
-	}, batchOf(1), func(w *world, got answer) {
+	foldered := opens("into a folder", func(w *env) map[string]any {
+		return uploadArgs(inFolder(nil)(w), one)
+	}, batchOf(1), func(w *env, got answer) {
 		w.put(got.linkOf(0), one).mustBe(w.t, 201)
 		w.full("list_media", inFolder(nil)(w)).
 			mustHold(w.t, map[string]any{"data.media.0.name": "one", "data.media.0.folder.name": "Spring"})
 	})
-	foldered.prepare = func(w *world) { w.keepID("folder", w.folder("Spring")) }
+	foldered.prepare = func(w *env) { w.keepID("folder", w.folder("Spring")) }
 	keyed := opens("with a key", sends(nil, one), rows{jobs: 1, batches: 1, links: 1, events: 1, keys: 1}, waits)
 	keyed.as, keyed.idem = full, "k"
 	all := []scenario{
 		opens("one file", sends(nil, one), batchOf(1), waits), keyed, partly, wholly, foldered,
-		opens("without a name and a type", func(*world) map[string]any {
+		opens("without a name and a type", func(*env) map[string]any {
 			return map[string]any{"files": []any{map[string]any{"sha256": one.digest(), "size_bytes": len(one.bytes)}}}
-		}, batchOf(1), func(w *world, got answer) {
+		}, batchOf(1), func(w *env, got answer) {
 			w.put(got.linkOf(0), one).mustBe(w.t, 201)
 			w.full("list_media", nil).mustHold(w.t, map[string]any{"data.media.0.name": "file", "data.media.0.file_name": "file.png"})
 		}),
-		opens("several files", sends(nil, one, two), batchOf(2), func(w *world, got answer) {
+		opens("several files", sends(nil, one, two), batchOf(2), func(w *env, got answer) {
 			job := got.text("data.job_id")
 			w.put(got.linkOf(1), two).mustBe(w.t, 201)
 			w.mustStandFor(job, "waiting", "stored")
 			w.full("get_job", map[string]any{"job_id": job}).
 				mustHold(w.t, map[string]any{"data.finished": false, "data.progress.done": 1, "data.progress.total": 2})
 			w.put(got.linkOf(0), one).mustBe(w.t, 201)
-			w.finished(job).mustHold(w.t, map[string]any{"data.state": "succeeded", "data.error": nil, "data.progress.done": 2})
+			w.awaitJob(job).mustHold(w.t, map[string]any{"data.state": "succeeded", "data.error": nil, "data.progress.done": 2})
 			w.mustStandFor(job, "stored", "stored")
 			shelf("one", "two")(w, w.full("list_media", nil))
 		}),
-		opens("none, for the page", noArgs, batchOf(0), func(w *world, got answer) {
+		opens("none, for the page", noArgs, batchOf(0), func(w *env, got answer) {
 			got.mustHold(w.t, map[string]any{"data.upload.uploads": "[]", "data.state": "pending", "data.finished": false})
 		}),
-		opens("the same file twice", sends(nil, one, one), batchOf(2), func(w *world, got answer) {
+		opens("the same file twice", sends(nil, one, one), batchOf(2), func(w *env, got answer) {
 			a, b := w.put(got.linkOf(0), one), w.put(got.linkOf(1), one)
-			if a.number("data.media_id") != b.number("data.media_id") || w.used() != int64(len(one.bytes)) {
+			if a.number("data.media_id") != b.number("data.media_id") || w.usedBytes() != int64(len(one.bytes)) {
 				w.t.Errorf("stored twice: %s, %s", a.raw, b.raw)
 			}
 			w.mustStandFor(got.text("data.job_id"), "stored", "stored")
@@ -149,13 +149,13 @@ func uploadScenarios() []scenario {
 }
 
 func badUploadScenarios() []scenario {
-	bad := func(name string, as func(*world) string, prepare func(*world), args func(*world) map[string]any, expected want) scenario {
+	bad := func(name string, as func(*env) string, prepare func(*env), args func(*env) map[string]any, expected want) scenario {
 		return scenario{name: "uploads: " + name, tool: "create_uploads", as: as, prepare: prepare, args: args, want: expected}
 	}
-	nothing := func(*world) {}
+	nothing := func(*env) {}
 	one := aPNG("one.png")
 	fifty := slices.Repeat([]file{one}, 51)
-	crowded := func(w *world) {
+	crowded := func(w *env) {
 		w.exec("INSERT INTO storage (team_id, used_bytes) VALUES (?, ?)", w.team, 1<<30)
 	}
 	noRoom := bad("no room left", full, crowded, sends(nil, one), planLimit)
@@ -164,11 +164,11 @@ func badUploadScenarios() []scenario {
 	noRoomForPage.plan = small
 	return []scenario{
 		noRoom, noRoomForPage,
-		bad("by a key that only reads", readOnly, nothing, sends(nil, one), refused(403, "write_not_allowed")),
-		bad("for a viewer", full, func(w *world) { w.role(access.Viewer) }, sends(nil, one), refused(403, "write_not_allowed")),
+		bad("by a key that only reads", readOnly, nothing, sends(nil, one), refusal(403, "write_not_allowed")),
+		bad("for a viewer", full, func(w *env) { w.role(access.Viewer) }, sends(nil, one), refusal(403, "write_not_allowed")),
 		bad("into a folder that is not there", full, nothing, sends(map[string]any{"folder_id": 999999999}, one), folderNotFound),
-		bad("into a folder of another team", full, aStrangersFolder, func(w *world) map[string]any {
-			return described(inFolder(nil)(w), one)
+		bad("into a folder of another team", full, aStrangersFolder, func(w *env) map[string]any {
+			return uploadArgs(inFolder(nil)(w), one)
 		}, folderNotFound),
 		bad("an argument that is none", full, nothing, sends(map[string]any{"colour": "red"}, one), invalid("unknown_argument", "colour")),
 		bad("51 files", full, nothing, sends(nil, fifty...), invalid("too_long", "files")),
@@ -187,10 +187,10 @@ func badUploadScenarios() []scenario {
 // badFileScenarios describe a file as none can be.
 func badFileScenarios() []scenario {
 	bad := func(name string, change map[string]any, reason, argument string) scenario {
-		return scenario{name: "file: " + name, tool: "create_uploads", want: invalid(reason, argument), args: func(*world) map[string]any {
-			f := merged(aPNG("one.png").described(), change)
+		return scenario{name: "file: " + name, tool: "create_uploads", want: invalid(reason, argument), args: func(*env) map[string]any {
+			f := mergeArgs(aPNG("one.png").description(), change)
 			maps.DeleteFunc(f, func(_ string, value any) bool { return value == left })
-			return map[string]any{"files": []any{aPNG("another.png").described(), f}}
+			return map[string]any{"files": []any{aPNG("another.png").description(), f}}
 		}}
 	}
 	return []scenario{
@@ -224,24 +224,24 @@ const left = "<left out>"
 
 func replacingScenarios() []scenario {
 	one, two := aPNG("one.png"), aPNG("two.png")
-	opened := func(as func(*world) string, files ...file) func(*world) {
-		return func(w *world) {
-			got := w.rest(as(w), "create_uploads", described(nil, files...), "")
+	opened := func(as func(*env) string, files ...file) func(*env) {
+		return func(w *env) {
+			got := w.rest(as(w), "create_uploads", uploadArgs(nil, files...), "")
 			got.mustBe(w.t, 201)
 			w.keep("batch", got.text("data.job_id"))
 			w.keep("url", got.linkOf(0).url)
 			w.keep("authorization", got.linkOf(0).authorization)
 		}
 	}
-	arrives := func(f file) func(*world) {
-		return func(w *world) { w.put(link{w.its("url"), w.its("authorization")}, f).mustBe(w.t, 201) }
+	arrives := func(f file) func(*env) {
+		return func(w *env) { w.put(link{w.its("url"), w.its("authorization")}, f).mustBe(w.t, 201) }
 	}
-	args := func(w *world) map[string]any {
-		return described(map[string]any{"replaces_batch": w.its("batch")}, two)
+	args := func(w *env) map[string]any {
+		return uploadArgs(map[string]any{"replaces_batch": w.its("batch")}, two)
 	}
-	replaces := func(name string, prepare func(*world), effects rows, state string, states []string, note string) scenario {
+	replaces := func(name string, prepare func(*env), effects rows, state string, states []string, note string) scenario {
 		return scenario{name: "replaces: " + name, tool: "create_uploads", prepare: prepare, args: args,
-			effects: effects, check: func(w *world, got answer) {
+			effects: effects, check: func(w *env, got answer) {
 				if len(got.list("notes")) != 1 || !strings.Contains(got.text("notes.0"), note) {
 					w.t.Errorf("notes %v, want %q", got.list("notes"), note)
 				}
@@ -253,15 +253,15 @@ func replacingScenarios() []scenario {
 			}}
 	}
 	both := rows{jobs: 2, batches: 2, links: 3, events: 2} // the old batch with its two files, and the new one
-	not := func(name string, prepare func(*world)) scenario {
+	not := func(name string, prepare func(*env)) scenario {
 		return scenario{name: "replaces: " + name, tool: "create_uploads", prepare: prepare, args: args, want: missing("replaces_batch")}
 	}
 	return []scenario{
 		replaces("a batch of two", opened(full, one, aPNG("three.png")), both, "failed", []string{"replaced", "replaced"}, "was replaced"),
-		replaces("a batch for the page", func(w *world) {
+		replaces("a batch for the page", func(w *env) {
 			w.keep("batch", w.full("create_uploads", nil).text("data.job_id"))
 		}, rows{jobs: 2, batches: 2, links: 1, events: 2}, "failed", []string{}, "was replaced"),
-		replaces("a batch of which a file was there", with(func(w *world) {
+		replaces("a batch of which a file was there", with(func(w *env) {
 			w.library(0, one)
 		}, opened(full, one, aPNG("three.png"))), rows{jobs: 2, batches: 2, links: 2, events: 2}, "partially_succeeded",
 			[]string{"stored", "replaced"}, "was replaced"),
@@ -269,21 +269,21 @@ func replacingScenarios() []scenario {
 			batchOf(1), "running", []string{"stored", "waiting"}, "was not replaced"),
 		replaces("a batch that has ended", with(opened(full, one), arrives(one)), batchOf(1), "succeeded",
 			[]string{"stored"}, "not replaced"),
-		replaces("a batch that was replaced", with(opened(full, one), func(w *world) {
+		replaces("a batch that was replaced", with(opened(full, one), func(w *env) {
 			w.full("create_uploads", args(w))
 		}), batchOf(1), "failed", []string{"replaced"}, "ended already"),
 		not("another key's batch", opened(drafts, one)),
-		not("another team's batch", func(w *world) {
+		not("another team's batch", func(w *env) {
 			other := w.stranger()
 			opened(full, one)(other)
 			w.keep("batch", other.its("batch"))
 		}),
-		not("an import", func(w *world) {
+		not("an import", func(w *env) {
 			w.keep("batch", w.full("import_media", map[string]any{"url": w.public.URL + "/files/a.png"}).text("data.job_id"))
 		}),
-		not("a batch that is not there", func(w *world) { w.keep("batch", "media_import:"+noSuchID) }),
+		not("a batch that is not there", func(w *env) { w.keep("batch", "media_import:"+noSuchID) }),
 		{name: "replaces: one that closes links", tool: "create_uploads", prepare: opened(full, one, aPNG("three.png")),
-			args: args, effects: both, check: func(w *world, _ answer) {
+			args: args, effects: both, check: func(w *env, _ answer) {
 				w.put(link{w.its("url"), w.its("authorization")}, one).mustRefuse(w.t, 410, "upload_link_closed", "")
 			}},
 	}

@@ -9,27 +9,26 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/voice"
+	"pressroom/internal/testkit/must"
 )
 
-// inApp is a call of the team's owner in the app.
-func (w *world) inApp() operation.Call {
+// inApp returns a call of the team's owner in the app.
+func (w *env) inApp() operation.Call {
 	w.t.Helper()
-	owner, err := w.Teams.InApp(w.t.Context(), w.owner, w.team)
-	must(w.t, err)
+	owner := must.Get(w.Teams.InApp(w.t.Context(), w.owner, w.team))(w.t)
 	return operation.Call{Actor: owner, RequestID: "app", Now: w.db.Now()}
 }
 
-// voiced makes a brand voice as a person does in the app.
-func (w *world) voiced(d voice.Draft) int64 {
+// addVoice makes a brand voice as a person does in the app.
+func (w *env) addVoice(d voice.Draft) int64 {
 	w.t.Helper()
-	made, err := w.Voices.Create(w.t.Context(), w.inApp(), d)
-	must(w.t, err)
+	made := must.Get(w.Voices.Create(w.t.Context(), w.inApp(), d))(w.t)
 	return made.ID
 }
 
 // twoVoices are one that says something of everything, and a later one that says its name alone.
-func twoVoices(w *world) {
-	w.keepID("first", w.voiced(voice.Draft{Name: "Harbour", Guide: voice.Guide{
+func twoVoices(w *env) {
+	w.keepID("first", w.addVoice(voice.Draft{Name: "Harbour", Guide: voice.Guide{
 		BusinessDescription: "A roastery at the harbour.\n# Tone\nWith a café.", Tone: "Warm.",
 		PointOfView: voice.FirstPlural, EmojiPolicy: voice.FewEmoji,
 		Audiences:          []voice.BrandVoiceAudience{{Name: "Regulars", Description: "Before work."}, {Name: "Visitors"}},
@@ -37,19 +36,18 @@ func twoVoices(w *world) {
 		Avoid:              voice.BrandVoiceUse{Words: []string{"cheap"}},
 		CustomInstructions: "{{.Name}} ```", ContentLanguage: "pt-br",
 	}}))
-	w.keepID("second", w.voiced(voice.Draft{Name: "Plain"}))
+	w.keepID("second", w.addVoice(voice.Draft{Name: "Plain"}))
 }
 
 // withMaterial are two voices with what they were researched from.
-func withMaterial(w *world) {
+func withMaterial(w *env) {
 	twoVoices(w)
 	post := w.draft("caption of " + material)
 	for _, name := range []string{"first", "second"} {
 		for _, given := range []voice.NewMaterial{
 			{Text: "say " + material}, {Link: "https://" + material + ".example.com/"}, {PostID: post},
 		} {
-			_, err := w.Voices.AddMaterial(w.t.Context(), w.inApp(), w.itsID(name), given)
-			must(w.t, err)
+			must.Get(w.Voices.AddMaterial(w.t.Context(), w.inApp(), w.itsID(name), given))(w.t)
 		}
 	}
 }
@@ -57,17 +55,16 @@ func withMaterial(w *world) {
 // material stands in all that a voice of withMaterial was researched from.
 const material = "zqmaterial4711"
 
-func (w *world) itsID(name string) int64 {
+func (w *env) itsID(name string) int64 {
 	w.t.Helper()
-	id, err := strconv.ParseInt(w.its(name), 10, 64)
-	must(w.t, err)
+	id := must.Get(strconv.ParseInt(w.its(name), 10, 64))(w.t)
 	return id
 }
 
-// voiceScenarios are those of list_brand_voices and get_brand_voice.
+// voiceScenarios returns the scenarios of list_brand_voices and get_brand_voice.
 func voiceScenarios() []scenario {
-	of := func(name string) func(*world) map[string]any {
-		return func(w *world) map[string]any { return map[string]any{"id": w.itsID(name)} }
+	of := func(name string) func(*env) map[string]any {
+		return func(w *env) map[string]any { return map[string]any{"id": w.itsID(name)} }
 	}
 	inFull := func(prefix string) map[string]any {
 		return map[string]any{
@@ -81,14 +78,14 @@ func voiceScenarios() []scenario {
 		}
 	}
 	return []scenario{
-		{name: "voices: none yet", tool: "list_brand_voices", as: readOnly, args: noArgs, check: func(w *world, got answer) {
+		{name: "voices: none yet", tool: "list_brand_voices", as: readOnly, args: noArgs, check: func(w *env, got answer) {
 			got.mustHold(w.t, map[string]any{"data.brand_voices": "[]", "data.default_voice": nil, "page": nil})
 			if !strings.Contains(got.text("notes.0"), "in the app") {
 				w.t.Errorf("no note says where one is made: %s", got.raw)
 			}
 		}},
 		{name: "voices: each by name and the default in full", tool: "list_brand_voices", as: readOnly,
-			prepare: twoVoices, args: noArgs, check: func(w *world, got answer) {
+			prepare: twoVoices, args: noArgs, check: func(w *env, got answer) {
 				got.mustHold(w.t, inFull("data.default_voice"))
 				got.mustHold(w.t, map[string]any{
 					"data.brand_voices.0.id": w.itsID("second"), "data.brand_voices.0.default": false, "data.brand_voices.0.text": nil,
@@ -104,28 +101,28 @@ func voiceScenarios() []scenario {
 					}
 				}
 			}},
-		{name: "voices: another default", tool: "list_brand_voices", args: noArgs, prepare: with(twoVoices, func(w *world) {
-			must(w.t, w.Voices.MakeDefault(w.t.Context(), w.inApp(), w.itsID("second")))
-		}), check: func(w *world, got answer) {
+		{name: "voices: another default", tool: "list_brand_voices", args: noArgs, prepare: with(twoVoices, func(w *env) {
+			must.NoError(w.t, w.Voices.MakeDefault(w.t.Context(), w.inApp(), w.itsID("second")))
+		}), check: func(w *env, got answer) {
 			got.mustHold(w.t,
 				map[string]any{
 					"data.default_voice.id": w.itsID("second"), "data.brand_voices.0.default": true, "data.brand_voices.1.default": false,
 				})
 		}},
-		{name: "voices: the default deleted", tool: "list_brand_voices", args: noArgs, prepare: with(twoVoices, func(w *world) {
-			must(w.t, w.Voices.Delete(w.t.Context(), w.inApp(), w.itsID("first")))
-		}), check: func(w *world, got answer) {
+		{name: "voices: the default deleted", tool: "list_brand_voices", args: noArgs, prepare: with(twoVoices, func(w *env) {
+			must.NoError(w.t, w.Voices.Delete(w.t.Context(), w.inApp(), w.itsID("first")))
+		}), check: func(w *env, got answer) {
 			got.mustHold(w.t,
 				map[string]any{"data.default_voice.id": w.itsID("second"), "data.brand_voices.0.default": true, "data.brand_voices.1": nil})
 		}},
-		{name: "voices: of another team", tool: "list_brand_voices", prepare: func(w *world) {
+		{name: "voices: of another team", tool: "list_brand_voices", prepare: func(w *env) {
 			twoVoices(w.stranger())
-		}, args: noArgs, check: func(w *world, got answer) {
+		}, args: noArgs, check: func(w *env, got answer) {
 			got.mustHold(w.t, map[string]any{"data.brand_voices": "[]", "data.default_voice": nil})
 		}},
-		{name: "voices: for a viewer", tool: "list_brand_voices", args: noArgs, prepare: with(twoVoices, func(w *world) {
+		{name: "voices: for a viewer", tool: "list_brand_voices", args: noArgs, prepare: with(twoVoices, func(w *env) {
 			w.role(access.Viewer)
-		}), check: func(w *world, got answer) {
+		}), check: func(w *env, got answer) {
 			got.mustHold(w.t, inFull("data.default_voice"))
 		}},
 		{name: "voices: a cursor", tool: "list_brand_voices", args: these(map[string]any{
@@ -133,7 +130,7 @@ func voiceScenarios() []scenario {
 		}), want: invalid("unknown_argument", "cursor")},
 		{name: "voices: a key", tool: "list_brand_voices", args: noArgs, idem: "k", want: invalid("idempotency_key_not_accepted", "")},
 		{name: "voice: in full", tool: "get_brand_voice", as: readOnly, prepare: twoVoices, args: of("first"),
-			check: func(w *world, got answer) {
+			check: func(w *env, got answer) {
 				got.mustHold(w.t, inFull("data"))
 				got.mustHold(w.t,
 					map[string]any{
@@ -141,7 +138,7 @@ func voiceScenarios() []scenario {
 					})
 			}},
 		{name: "voice: with a name alone", tool: "get_brand_voice", prepare: twoVoices, args: of("second"),
-			check: func(w *world, got answer) {
+			check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{
 					"data.default": false, "data.business_description": nil, "data.tone": nil,
 					"data.point_of_view": nil, "data.emoji_policy": nil, "data.custom_instructions": nil,
@@ -152,23 +149,23 @@ func voiceScenarios() []scenario {
 				})
 			}},
 		{name: "voice: the text of the list and of the voice", tool: "get_brand_voice", prepare: twoVoices,
-			args: of("first"), check: func(w *world, got answer) {
+			args: of("first"), check: func(w *env, got answer) {
 				if list := w.full("list_brand_voices", nil); list.text("data.default_voice.text") != got.text("data.text") {
 					w.t.Errorf("two texts of one voice: %s %s", list.raw, got.raw)
 				}
 			}},
 		{name: "voice: one that is not there", tool: "get_brand_voice", args: these(map[string]any{"id": 999999999}), want: notFound},
-		{name: "voice: one of another team", tool: "get_brand_voice", args: of("first"), want: notFound, prepare: func(w *world) {
+		{name: "voice: one of another team", tool: "get_brand_voice", args: of("first"), want: notFound, prepare: func(w *env) {
 			other := w.stranger()
 			twoVoices(other)
 			w.keep("first", other.its("first"))
 		}},
 		{name: "voice: one that was deleted", tool: "get_brand_voice", args: of("first"), want: notFound,
-			prepare: with(twoVoices, func(w *world) {
-				must(w.t, w.Voices.Delete(w.t.Context(), w.inApp(), w.itsID("first")))
+			prepare: with(twoVoices, func(w *env) {
+				must.NoError(w.t, w.Voices.Delete(w.t.Context(), w.inApp(), w.itsID("first")))
 			})},
 		{name: "voice: its material asked for", tool: "get_brand_voice", prepare: withMaterial,
-			want: invalid("unknown_argument", "material"), args: func(w *world) map[string]any {
+			want: invalid("unknown_argument", "material"), args: func(w *env) map[string]any {
 				return map[string]any{"id": w.itsID("first"), "material": true}
 			}},
 		{name: "voice: a key", tool: "get_brand_voice", prepare: twoVoices, args: of("first"), idem: "k", want: invalid(
@@ -180,7 +177,7 @@ func voiceScenarios() []scenario {
 // is told as a post alone.
 func TestMaterialIsInNoAnswer(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		withMaterial(w)
 		answers := 0
 		for _, op := range w.Registry().All() {

@@ -12,17 +12,19 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/fixture"
+	"pressroom/internal/testkit/must"
 )
 
 // Of fifty searches for one keyword at once, written in several ways, by several keys, on one node and spread over two
 // that both work, one is charged; all find the same.
 func TestSearchedAtOnce(t *testing.T) {
 	t.Parallel()
-	houses(t, options{accounts: 1}, func(t *testing.T, h *house) {
+	withInstance(t, options{accounts: 1}, func(t *testing.T, h *instance) {
 		_, root := h.start(options{}, server.RoleAll)
 		for name, bases := range map[string][]string{"one node": {h.base}, "two nodes": {h.base, root + "/api/v1"}} {
 			t.Run(name, func(t *testing.T) {
-				w := h.world(t, options{accounts: 1})
+				w := h.newEnv(t, options{accounts: 1})
 				rich(w)
 				keys := []string{full(w)}
 				for range 4 {
@@ -41,7 +43,7 @@ func TestSearchedAtOnce(t *testing.T) {
 				}
 				found := map[string]bool{}
 				for id := range jobs {
-					job := w.finished(id)
+					job := w.awaitJob(id)
 					job.mustHold(t, map[string]any{"data.state": "succeeded"})
 					found[job.text("data.result.hashtags")] = true
 				}
@@ -62,10 +64,10 @@ func TestSearchedAtOnce(t *testing.T) {
 // Lists made at once on two nodes are as many as the plan has.
 func TestListsAtOnce(t *testing.T) {
 	t.Parallel()
-	houses(t, options{accounts: 1}, func(t *testing.T, h *house) {
+	withInstance(t, options{accounts: 1}, func(t *testing.T, h *instance) {
 		_, root := h.start(options{}, server.RoleAPI)
 		bases := []string{h.base, root + "/api/v1"}
-		w := h.world(t, options{plan: small, accounts: 1})
+		w := h.newEnv(t, options{plan: small, accounts: 1})
 		hasList(nil)(w)
 		made := 0
 		for _, got := range w.together(20, func(i int) (answer, error) {
@@ -87,10 +89,10 @@ func TestListsAtOnce(t *testing.T) {
 // Hashtags added at once on two nodes are each in the list once, and as many as the plan has.
 func TestAddedAtOnce(t *testing.T) {
 	t.Parallel()
-	houses(t, options{accounts: 1}, func(t *testing.T, h *house) {
+	withInstance(t, options{accounts: 1}, func(t *testing.T, h *instance) {
 		_, root := h.start(options{}, server.RoleAPI)
 		bases := []string{h.base, root + "/api/v1"}
-		w := h.world(t, options{plan: small, accounts: 1})
+		w := h.newEnv(t, options{plan: small, accounts: 1})
 		hasList(map[string]any{"hashtags": numberedTags(1, 490)})(w)
 		added, full500 := map[string]int{}, 0
 		for _, got := range w.together(30, func(i int) (answer, error) {
@@ -114,11 +116,10 @@ func TestAddedAtOnce(t *testing.T) {
 	})
 }
 
-// The lists come a page at a time, each once, whatever they are filtered by, while others are made; the Link header
-// leads on.
+// Lists are paged with every filter, each list once, while others are created. The Link header leads to the next page.
 func TestHashtagListPages(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		for i := range 5 {
 			args := map[string]any{"name": fmt.Sprint("list ", i)}
 			if i%2 == 1 {
@@ -130,14 +131,14 @@ func TestHashtagListPages(t *testing.T) {
 			"all": nil, "own": {"scope": "own"}, "ready-made": {"scope": "system"}, "TikTok's": {"platform": "tiktok"},
 			"own for Instagram": {"scope": "own", "platform": "instagram"},
 		} {
-			whole := w.pages(t, "list_hashtag_lists", "hashtag_lists", "id", merged(filter, map[string]any{"limit": 50}), nil)
+			whole := w.pages(t, "list_hashtag_lists", "hashtag_lists", "id", mergeArgs(filter, map[string]any{"limit": 50}), nil)
 			if len(whole) < 3 || len(slices.Compact(slices.Sorted(slices.Values(whole)))) != len(whole) {
 				t.Errorf("%s: %v", name, whole)
 			}
 			for _, limit := range []int{1, 3, len(whole)} {
 				made := int64(0)
-				more := func() { made = w.listed(nil) }
-				got := w.pages(t, "list_hashtag_lists", "hashtag_lists", "id", merged(filter, map[string]any{"limit": limit}), more)
+				more := func() { made = w.addHashtagList(nil) }
+				got := w.pages(t, "list_hashtag_lists", "hashtag_lists", "id", mergeArgs(filter, map[string]any{"limit": limit}), more)
 				if !slices.Equal(got, whole) {
 					t.Errorf("%s by %d: %v, want %v", name, limit, got, whole)
 				}
@@ -148,7 +149,7 @@ func TestHashtagListPages(t *testing.T) {
 		for name, args := range map[string]map[string]any{
 			"without its scope": {}, "of another scope": {"scope": "system"}, "with a platform": {"scope": "own", "platform": "tiktok"},
 		} {
-			got := w.rest(full(w), "list_hashtag_lists", merged(args, map[string]any{"cursor": cursor}), "")
+			got := w.rest(full(w), "list_hashtag_lists", mergeArgs(args, map[string]any{"cursor": cursor}), "")
 			if got.mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "invalid_cursor"); t.Failed() {
 				t.Fatalf("a cursor %s", name)
 			}
@@ -156,9 +157,9 @@ func TestHashtagListPages(t *testing.T) {
 	})
 }
 
-// pages reads a collection of an answer page by page, by the Link header, and gives a member of each item. More is
+// pages reads a collection of an answer page by page, by the Link header, and returns a member of each item. More is
 // called behind the first page.
-func (w *world) pages(t *testing.T, tool, collection, member string, args map[string]any, more func()) []string {
+func (w *env) pages(t *testing.T, tool, collection, member string, args map[string]any, more func()) []string {
 	t.Helper()
 	var out []string
 	got := w.full(tool, args)
@@ -178,8 +179,7 @@ func (w *world) pages(t *testing.T, tool, collection, member string, args map[st
 			more = nil
 		}
 		next, rel, _ := strings.Cut(strings.TrimPrefix(link, "<"), ">")
-		to, err := url.Parse(next)
-		must(t, err)
+		to := must.Get(url.Parse(next))(t)
 		if rel != `; rel="next"` || to.Query().Get("cursor") != got.text("page.cursor") || to.Query().Get("limit") != plain(args["limit"]) {
 			t.Errorf("Link: %s", link)
 		}
@@ -193,7 +193,7 @@ func (w *world) pages(t *testing.T, tool, collection, member string, args map[st
 // page.
 func TestSearchPages(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		hasSearched(map[string]any{"query": "summer beach travel"})(w)
 		job := map[string]any{"job_id": w.its("job"), "limit": 50}
 		whole := w.pages(t, "get_job", "result.hashtags", "hashtag", job, nil)
@@ -201,18 +201,18 @@ func TestSearchPages(t *testing.T) {
 			t.Fatalf("found %q", whole)
 		}
 		for _, limit := range []int{1, 2, 20} {
-			if got := w.pages(t, "get_job", "result.hashtags", "hashtag", merged(job, map[string]any{"limit": limit}),
+			if got := w.pages(t, "get_job", "result.hashtags", "hashtag", mergeArgs(job, map[string]any{"limit": limit}),
 				nil); !slices.Equal(got, whole) {
 				t.Errorf("by %d: %q, want %q", limit, got, whole)
 			}
 		}
-		one := w.full("get_job", merged(job, map[string]any{"limit": 1}))
+		one := w.full("get_job", mergeArgs(job, map[string]any{"limit": 1}))
 		one.mustHold(t,
 			map[string]any{
 				"data.result.related": w.full("get_job", job).at("data.result.related"), "data.result.credits_charged": searchPrice,
 			})
 		for _, limit := range []int{0, 51} {
-			w.rest(full(w), "get_job", merged(job, map[string]any{"limit": limit}), "").
+			w.rest(full(w), "get_job", mergeArgs(job, map[string]any{"limit": limit}), "").
 				mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "out_of_range")
 		}
 		again := w.rest(full(w), "search_hashtags", map[string]any{"query": "travel beach summer"}, "another")
@@ -226,9 +226,9 @@ func TestSearchPages(t *testing.T) {
 // too.
 func TestFiguresOfListsCome(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		for _, more := range []map[string]any{{"platform": "instagram"}, {"platform": "tiktok"}, {}} {
-			made := w.rest(full(w), "create_hashtag_list", aListWith(merged(more, map[string]any{"hashtags": []any{"slipway"}}))(w), "")
+			made := w.rest(full(w), "create_hashtag_list", aListWith(mergeArgs(more, map[string]any{"hashtags": []any{"slipway"}}))(w), "")
 			made.mustBe(t, http.StatusCreated)
 			if where := made.header.Get("Location"); where != w.base+"/hashtag-lists/"+number(made.number("data.id")) {
 				t.Fatalf("it leads to %q", where)
@@ -258,7 +258,7 @@ func TestBannedHashtags(t *testing.T) {
 	t.Parallel()
 	banning := ample()
 	banning.BannedHashtags = map[string][]string{"instagram": {"#Beware"}, "tiktok": {}}
-	worlds(t, options{accounts: 1, terms: banning}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1, terms: banning}, func(t *testing.T, w *env) {
 		for platform, refused := range map[any]bool{"instagram": true, "tiktok": false, nil: true} {
 			args := map[string]any{"name": "Harbour", "hashtags": []any{"#BEWARE", "harbour"}}
 			if platform != nil {
@@ -280,26 +280,26 @@ func TestFreeSearchesAreCounted(t *testing.T) {
 	t.Parallel()
 	o := options{accounts: 1, terms: ample()}
 	daily(o.terms)
-	ahead := &clock{}
-	ahead.advance(time.Until(time.Now().UTC().Truncate(24 * time.Hour).Add(36 * time.Hour))) // no midnight comes meanwhile
-	o.now = ahead.now
-	worlds(t, o, func(t *testing.T, w *world) {
+	ahead := &fixture.Clock{}
+	ahead.Advance(time.Until(time.Now().UTC().Truncate(24 * time.Hour).Add(36 * time.Hour))) // no midnight comes meanwhile
+	o.now = ahead.Now
+	withEnv(t, o, func(t *testing.T, w *env) {
 		w.onPlan("few")
 		rich(w)
 		search := func(query, key string) answer {
 			return w.rest(full(w), "search_hashtags", map[string]any{"query": query}, key)
 		}
-		w.finished(search("summer beach", "1").text("data.job_id"))
+		w.awaitJob(search("summer beach", "1").text("data.job_id"))
 		w.mustLeave(3, "one that is charged")
-		w.finished(search("beach summer", "2").text("data.job_id"))
+		w.awaitJob(search("beach summer", "2").text("data.job_id"))
 		w.mustLeave(2, "one that is paid for")
 		search("beach summer", "2").mustBe(t, http.StatusAccepted)
 		w.mustLeave(2, "a repeat")
-		w.finished(search("missingharbour", "3").text("data.job_id"))
+		w.awaitJob(search("missingharbour", "3").text("data.job_id"))
 		w.mustLeave(1, "one that is refunded")
-		w.finished(search("summer  beach", "4").text("data.job_id"))
+		w.awaitJob(search("summer  beach", "4").text("data.job_id"))
 		search("SUMMER beach", "5").mustRefuse(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
-		w.finished(search("winter beach", "6").text("data.job_id")).mustHold(t, map[string]any{"data.result.credits_charged": searchPrice})
+		w.awaitJob(search("winter beach", "6").text("data.job_id")).mustHold(t, map[string]any{"data.result.credits_charged": searchPrice})
 	})
 }
 
@@ -310,14 +310,14 @@ func TestSearchWindow(t *testing.T) {
 	o.terms.Limits.HashtagDays = 2
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()
-		ahead := &clock{}
+		ahead := &fixture.Clock{}
 		o := o
-		o.now = ahead.now
-		w := newHouse(t, url, o).world(t, o)
+		o.now = ahead.Now
+		w := newInstance(t, url, o).newEnv(t, o)
 		rich(w)
 		costs := func(n int) int64 {
 			got := w.rest(full(w), "search_hashtags", looksFor(nil)(w), fmt.Sprint("call ", n))
-			w.finished(got.text("data.job_id")).mustHold(t, map[string]any{"data.state": "succeeded"})
+			w.awaitJob(got.text("data.job_id")).mustHold(t, map[string]any{"data.state": "succeeded"})
 			return got.number("billing.credits_charged")
 		}
 		for n, step := range []struct {
@@ -326,7 +326,7 @@ func TestSearchWindow(t *testing.T) {
 		}{{0, searchPrice}, {47 * time.Hour, 0}, {30 * time.Minute, 0}, {time.Hour, searchPrice}, {47 * time.Hour, 0}, {
 			2 * time.Hour, searchPrice,
 		}} {
-			ahead.advance(step.after)
+			ahead.Advance(step.after)
 			if got := costs(n); got != step.costs {
 				t.Errorf("%v later it costs %d, want %d", step.after, got, step.costs)
 			}
@@ -339,12 +339,12 @@ func TestSearchWindow(t *testing.T) {
 // for later without charge. Where no source is joined at all, that is said, and refunded.
 func TestSearchesOfSilentSources(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		rich(w)
 		for i, charged := range []int{searchPrice, 0} {
 			got := w.rest(full(w), "search_hashtags", map[string]any{"query": "jetty errorjetty"}, fmt.Sprint(i))
 			got.mustHold(t, map[string]any{"billing.credits_charged": charged})
-			job := w.finished(got.text("data.job_id"))
+			job := w.awaitJob(got.text("data.job_id"))
 			job.mustHold(t,
 				map[string]any{
 					"data.state": "partially_succeeded", "data.error.code": "source_unavailable", "data.result.credits_charged": charged,
@@ -355,7 +355,7 @@ func TestSearchesOfSilentSources(t *testing.T) {
 	})
 	offered := ample()
 	daily(offered)
-	worlds(t, options{accounts: 1, unjoined: true, terms: offered}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1, unjoined: true, terms: offered}, func(t *testing.T, w *env) {
 		rich(w)
 		w.onPlan(dry) // a search that can tell nothing is free, and needs a free call
 		for _, call := range []edgeCall{w.rest, w.tool} {
@@ -364,7 +364,7 @@ func TestSearchesOfSilentSources(t *testing.T) {
 		}
 		w.onPlan("few")
 		got := w.rest(full(w), "search_hashtags", looksFor(nil)(w), "k")
-		w.finished(got.text("data.job_id")).
+		w.awaitJob(got.text("data.job_id")).
 			mustHold(t,
 				map[string]any{
 					"data.state": "failed", "data.error.code": "not_offered", "data.result.hashtags": "[]",
@@ -379,7 +379,7 @@ func TestSearchesOfSilentSources(t *testing.T) {
 func TestReadyMadeListsSayWhyTheyHaveNoFigures(t *testing.T) {
 	t.Parallel()
 	for _, unjoined := range []bool{false, true} {
-		worlds(t, options{accounts: 1, unjoined: unjoined}, func(t *testing.T, w *world) {
+		withEnv(t, options{accounts: 1, unjoined: unjoined}, func(t *testing.T, w *env) {
 			want := "hashtags have no figures yet"
 			if unjoined {
 				want = "no provider is configured"

@@ -7,15 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"maps"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
-	"os"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -33,6 +30,8 @@ import (
 	"pressroom/internal/sandbox"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/fixture"
+	"pressroom/internal/testkit/must"
 )
 
 // safe is where a test keeps every secret that it has seen, by what it is.
@@ -49,7 +48,7 @@ func (s *safe) keep(what, value string) {
 	}
 }
 
-// forms are the ways in which a secret may stand somewhere.
+// forms returns the encodings in which a secret may appear.
 func forms(value string) [][]byte {
 	raw := []byte(value)
 	out := [][]byte{
@@ -116,8 +115,8 @@ var (
 )
 
 // watch keeps what goes between the program and the networks.
-func (s *safe) watch(h *house) {
-	networks := h.sandbox.Handler()
+func (s *safe) watch(h *instance) {
+	networks := h.box.Handler()
 	tap := func(w http.ResponseWriter, r *http.Request) bool {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -179,19 +178,18 @@ const (
 func TestSecretsStayWhereTheyBelong(t *testing.T) {
 	t.Parallel()
 	log := &journal{}
-	metrics, err := testkit.FreeAddr()
-	must(t, err)
-	houses(t, options{settings: func(c *server.Config) {
+	metrics := must.Get(testkit.FreeAddr())(t)
+	withInstance(t, options{settings: func(c *server.Config) {
 		c.Log = slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		c.BridgeToken = bridgeToken
 		c.Networks.Secret = func(string) string { return clientSecret }
 		if strings.HasPrefix(c.Database, "sqlite:") {
 			c.MetricsAddr = metrics
 		}
-	}}, func(t *testing.T, h *house) {
+	}}, func(t *testing.T, h *instance) {
 		s := &safe{held: map[string]string{}}
 		s.watch(h)
-		w := h.world(t, options{})
+		w := h.newEnv(t, options{})
 		w.useEverySecret(s)
 		for _, what := range []string{
 			"a network's accessJwt", "a network's client_secret", "a network's code", "an upload secret", "an access token", "a session",
@@ -216,12 +214,12 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 }
 
 // useEverySecret has the team do what takes secrets, and keeps each.
-func (w *world) useEverySecret(s *safe) {
+func (w *env) useEverySecret(s *safe) {
 	t, ctx := w.t, w.t.Context()
 	t.Helper()
 	s.keep("the sealing key", w.sealing)
 	s.keep("the bridge's token", bridgeToken)
-	s.keep("an app password", appPassword)
+	s.keep("an app password", fixture.AppPassword)
 	for _, key := range w.keys {
 		s.keep("an API key", key)
 	}
@@ -241,40 +239,36 @@ func (w *world) useEverySecret(s *safe) {
 	got := w.rest(full(w), "download_profile_media",
 		map[string]any{"platform": "instagram", "type": "posts", "username": "harbour_cafe", "limit": 1}, "a download")
 	got.mustBe(t, http.StatusAccepted)
-	w.finished(got.text("data.job_id"))
+	w.awaitJob(got.text("data.job_id"))
 	id := w.draft("for the client")
-	link, err := w.Approvals.RequestApproval(ctx, w.owner, id)
-	must(t, err)
+	link := must.Get(w.Approvals.RequestApproval(ctx, w.owner, id))(t)
 	s.keep("an approval link", link[strings.LastIndex(link, "/")+1:])
 	w.browses(client.Get(link)).mustShow("for the client")
 }
 
-func (w *world) connectInBrowser(s *safe, platform string) {
+func (w *env) connectInBrowser(s *safe, platform string) {
 	t, ctx := w.t, w.t.Context()
 	t.Helper()
 	link := w.full("get_connect_link", map[string]any{"platform": platform}).text("data.url")
 	token := link[strings.LastIndex(link, "/")+1:]
 	s.keep("a connect link", token)
-	offer, err := w.Connector.Offer(ctx, w.owner, token)
-	must(t, err)
-	consent, err := w.Connector.Begin(ctx, w.owner, token, offer.Ways[0].Kind)
-	must(t, err)
-	came, err := sandbox.Allow(ctx, consent, "harbour.coffee")
-	must(t, err)
+	offer := must.Get(w.Connector.Offer(ctx, w.owner, token))(t)
+	consent := must.Get(w.Connector.Begin(ctx, w.owner, token, offer.Ways[0].Kind))(t)
+	came := must.Get(sandbox.Allow(ctx, consent, "harbour.coffee"))(t)
 	s.keep("a network's code", came.Get("code"))
 	end, err := w.Connector.Return(ctx, w.owner, account.Returned{Platform: platform, State: came.Get("state"), Code: came.Get("code")})
 	if err == nil && end.Choice != 0 {
 		_, err = w.Connector.Choose(ctx, w.owner, end.Choice, 0)
 	}
-	must(t, err)
+	must.NoError(t, err)
 }
 
 // uploadBySecret sends a file, also with an Idempotency-Key, whose record holds the answer.
-func (w *world) uploadBySecret(s *safe) {
+func (w *env) uploadBySecret(s *safe) {
 	w.t.Helper()
 	for _, key := range []string{"", "an upload"} {
 		f := aPNG("secret " + key + ".png")
-		got := w.rest(full(w), "create_uploads", described(nil, f), key)
+		got := w.rest(full(w), "create_uploads", uploadArgs(nil, f), key)
 		to := got.linkOf(0)
 		s.keep("an upload secret", strings.TrimPrefix(to.authorization, "Bearer "))
 		w.put(link{to.url, "Bearer " + apikey.New(apikey.Upload)}, f).mustBe(w.t, http.StatusUnauthorized)
@@ -283,54 +277,46 @@ func (w *world) uploadBySecret(s *safe) {
 }
 
 // signInAndRecover has people come in by an invitation, a password and a link for those who lost theirs.
-func (w *world) signInAndRecover(s *safe) {
+func (w *env) signInAndRecover(s *safe) {
 	t, ctx := w.t, w.t.Context()
 	t.Helper()
 	s.keep("a password", passphrase)
 	_, invitation, err := w.Teams.Invite(ctx, w.owner, w.team, "dora@harbour.example", access.Editor)
-	must(t, err)
+	must.NoError(t, err)
 	s.keep("an invitation", invitation)
 	w.browses(client.Get(w.root + "/invitation/" + invitation)).mustShow("dora@harbour.example")
 	email := fmt.Sprintf("eve%d@harbour.example", w.people.Add(1))
-	eve, err := w.Teams.AddPerson(ctx, "Eve", email, passphrase)
-	must(t, err)
-	must(t, w.Teams.SetMember(ctx, w.team, eve.ID, access.Editor))
-	jar, err := cookiejar.New(nil)
-	must(t, err)
+	eve := must.Get(w.Teams.AddPerson(ctx, "Eve", email, passphrase))(t)
+	must.NoError(t, w.Teams.SetMember(ctx, w.team, eve.ID, access.Editor))
+	jar := must.Get(cookiejar.New(nil))(t)
 	browser := &http.Client{Jar: jar, Timeout: time.Minute}
 	w.browses(browser.PostForm(w.root+"/sign-in", url.Values{"email": {email}, "password": {passphrase + "x"}}))
 	w.browses(browser.PostForm(w.root+"/sign-in", url.Values{"email": {email}, "password": {passphrase}})).mustShow("Harbour Coffee")
-	at, err := url.Parse(w.root)
-	must(t, err)
+	at := must.Get(url.Parse(w.root))(t)
 	for _, cookie := range jar.Cookies(at) {
 		s.keep("a session", cookie.Value)
 	}
-	recovery, err := w.Teams.Recover(ctx, email)
-	must(t, err)
+	recovery := must.Get(w.Teams.Recover(ctx, email))(t)
 	s.keep("a recovery link", recovery.Token)
 	w.browses(browser.Get(w.root + "/recovery/" + recovery.Token)).mustShow("assword")
 }
 
 // letInAssistant has a person let an assistant in, which then uses its tokens.
-func (w *world) letInAssistant(s *safe) {
+func (w *env) letInAssistant(s *safe) {
 	t, ctx := w.t, w.t.Context()
 	t.Helper()
 	const back = "http://127.0.0.1/back"
-	program, err := w.OAuth.Register(ctx, "test", oauth.Registration{Name: "Harbour helper", Redirects: []string{back}})
-	must(t, err)
+	program := must.Get(w.OAuth.Register(ctx, "test", oauth.Registration{Name: "Harbour helper", Redirects: []string{back}}))(t)
 	verifier := oauth2.GenerateVerifier()
 	s.keep("a code verifier", verifier)
-	asked, err := w.OAuth.ParseRequest(ctx, "test",
+	asked := must.Get(w.OAuth.ParseRequest(ctx, "test",
 		url.Values{
 			"client_id": {program.ID}, "redirect_uri": {back}, "response_type": {"code"}, "scope": {"read write"},
 			"code_challenge": {oauth2.S256ChallengeFromVerifier(verifier)}, "code_challenge_method": {"S256"},
-		})
-	must(t, err)
-	to, err := w.OAuth.Allow(ctx, asked,
-		oauth.Consent{Team: w.team, Person: w.owner, Capabilities: []access.Capability{access.Read, access.Write}})
-	must(t, err)
-	came, err := url.Parse(to)
-	must(t, err)
+		}))(t)
+	to := must.Get(w.OAuth.Allow(ctx, asked,
+		oauth.Consent{Team: w.team, Person: w.owner, Capabilities: []access.Capability{access.Read, access.Write}}))(t)
+	came := must.Get(url.Parse(to))(t)
 	code := came.Query().Get("code")
 	s.keep("an authorisation code", code)
 	form := url.Values{
@@ -338,13 +324,12 @@ func (w *world) letInAssistant(s *safe) {
 		"code_verifier": {verifier},
 	}
 	for range 3 {
-		resp, err := client.PostForm(w.root+"/oauth/token", form)
-		must(t, err)
+		resp := must.Get(client.PostForm(w.root+"/oauth/token", form))(t)
 		var got struct {
 			Access  string `json:"access_token"`
 			Refresh string `json:"refresh_token"`
 		}
-		must(t, json.NewDecoder(resp.Body).Decode(&got))
+		must.NoError(t, json.NewDecoder(resp.Body).Decode(&got))
 		resp.Body.Close()
 		s.keep("an access token", got.Access)
 		s.keep("a refresh token", got.Refresh)
@@ -356,95 +341,10 @@ func (w *world) letInAssistant(s *safe) {
 	}
 }
 
-// dump is all that the database holds, row by row.
-func (h *house) dump(t *testing.T) []byte {
-	t.Helper()
-	query := `SELECT name FROM sqlite_master WHERE type = 'table'`
-	if h.db.Postgres() {
-		query = `SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'`
-	}
-	var out bytes.Buffer
-	for name := range h.column(t, query) {
-		h.dumpTable(t, name, &out)
-	}
-	if out.Len() < 10_000 {
-		t.Errorf("the database holds %d bytes", out.Len())
-	}
-	return out.Bytes()
-}
-
-// dumpTable writes every row of a table as text.
-func (h *house) dumpTable(t *testing.T, name string, out *bytes.Buffer) {
-	t.Helper()
-	rows, err := h.db.Query(t.Context(), "SELECT * FROM "+name) //nolint:unqueryvet // everything is looked through
-	must(t, err)
-	defer rows.Close()
-	columns, err := rows.Columns()
-	must(t, err)
-	values, into := make([]any, len(columns)), make([]any, len(columns))
-	for i := range values {
-		into[i] = &values[i]
-	}
-	for rows.Next() {
-		must(t, rows.Scan(into...))
-		fmt.Fprintf(out, "%s:", name)
-		for _, value := range values {
-			if raw, ok := value.([]byte); ok {
-				value = string(raw)
-			}
-			fmt.Fprintf(out, " %v", value)
-		}
-		out.WriteByte('\n')
-	}
-	must(t, rows.Err())
-}
-
-func (h *house) column(t *testing.T, query string) map[string]bool {
-	t.Helper()
-	rows, err := h.db.Query(t.Context(), query)
-	must(t, err)
-	defer rows.Close()
-	out := map[string]bool{}
-	for rows.Next() {
-		var name string
-		must(t, rows.Scan(&name))
-		out[name] = true
-	}
-	must(t, rows.Err())
-	return out
-}
-
-// eachFile goes through the files of the library, and those of the database where it is files: what was deleted may
-// still stand there.
-func (h *house) eachFile(t *testing.T, look func(path string, content []byte)) {
-	t.Helper()
-	roots := []string{strings.TrimPrefix(h.blobs, "file:")}
-	if file, is := strings.CutPrefix(h.url, "sqlite:"); is {
-		roots = append(roots, filepath.Dir(file))
-	}
-	seen := 0
-	for _, root := range roots {
-		must(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || !entry.Type().IsRegular() {
-				return err
-			}
-			content, err := os.ReadFile(path)
-			if err == nil {
-				look(filepath.Base(path), content)
-				seen++
-			}
-			return err
-		}))
-	}
-	if seen == 0 {
-		t.Error("there are no files")
-	}
-}
-
 // othersSee asks for everything that a stranger with a key of another team may ask for.
-func (h *house) othersSee(t *testing.T, s *safe) {
+func (h *instance) othersSee(t *testing.T, s *safe) {
 	t.Helper()
-	other := h.world(t, options{accounts: 1})
+	other := h.newEnv(t, options{accounts: 1})
 	for _, key := range other.keys {
 		s.Lock()
 		delete(s.held, key)

@@ -9,16 +9,18 @@ import (
 	"time"
 
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/fixture"
+	"pressroom/internal/testkit/must"
 )
 
 // aSeries is one that begins in an hour.
-func aSeries(w *world) { seriesFrom(ahead(time.Hour))(w) }
+func aSeries(w *env) { seriesFrom(ahead(time.Hour))(w) }
 
 // seriesFrom makes a series of a draft that shows a shot, which begins at a time and goes on day by day.
-func seriesFrom(begins string) func(*world) {
-	return func(w *world) {
+func seriesFrom(begins string) func(*env) {
+	return func(w *env) {
 		shots(1)(w)
-		id := w.full("create_post", toFirst(merged(w.showing("0"), map[string]any{"caption": "every day"}))(w)).text("data.id")
+		id := w.full("create_post", toFirst(mergeArgs(w.showing("0"), map[string]any{"caption": "every day"}))(w)).text("data.id")
 		w.full("update_post", map[string]any{"id": id, "scheduled_at": begins})
 		w.keep("template", id)
 		w.keep("post", id)
@@ -27,14 +29,13 @@ func seriesFrom(begins string) func(*world) {
 }
 
 // repeats lets the prepared template's series run.
-func (w *world) repeats() {
+func (w *env) repeats() {
 	w.t.Helper()
-	_, err := w.Posts.Repeat(w.t.Context(), w.owner, w.its("template"), "FREQ=DAILY")
-	must(w.t, err)
+	must.Get(w.Posts.Repeat(w.t.Context(), w.owner, w.its("template"), "FREQ=DAILY"))(w.t)
 }
 
 // itsNext is the occurrence of the prepared series that goes out next.
-func itsNext(w *world) {
+func itsNext(w *env) {
 	w.t.Helper()
 	for _, post := range w.full("list_posts", map[string]any{"status": "scheduled"}).list("data.posts") {
 		if id, _ := post.(map[string]any)["id"].(string); id != w.its("template") {
@@ -48,8 +49,8 @@ func itsNext(w *world) {
 func seriesScenarios() []scenario {
 	const state = "recurring_template"
 	anOccurrence := with(aSeries, itsNext)
-	stands := func(path string, want map[string]any) func(*world, answer) {
-		return func(w *world, got answer) {
+	stands := func(path string, want map[string]any) func(*env, answer) {
+		return func(w *env, got answer) {
 			got.mustHold(w.t, want)
 			w.post(w.its(path)).mustHold(w.t, want)
 		}
@@ -59,7 +60,7 @@ func seriesScenarios() []scenario {
 			"data.status": "scheduled", "data.recurrence.template": true, "data.recurrence.rule": "FREQ=DAILY",
 			"data.recurrence.timezone": "Europe/Berlin",
 			"data.recurrence.paused":   false, "data.recurrence.next_at.utc": ahead(time.Hour), "notes": nil})},
-		{name: "series: an occurrence", tool: "get_post", prepare: anOccurrence, args: byID(nil), check: func(w *world, got answer) {
+		{name: "series: an occurrence", tool: "get_post", prepare: anOccurrence, args: byID(nil), check: func(w *env, got answer) {
 			got.mustHold(w.t, map[string]any{"data.status": "scheduled", "data.caption": "every day",
 				"data.scheduled_at.utc": ahead(time.Hour), "data.media.0.name": "shot 0",
 				"data.recurrence.template": false, "data.recurrence.template_id": w.its("template")})
@@ -76,7 +77,7 @@ func seriesScenarios() []scenario {
 			args: post(nil), effects: rows{posts: 2, events: 2},
 			check: stands("post", map[string]any{"data.status": "draft", "data.recurrence.paused": true, "data.recurrence.next_at": nil})},
 		{name: "series: cancelling one occurrence pauses it", tool: "cancel_post", as: drafts, prepare: anOccurrence,
-			args: post(nil), check: func(w *world, got answer) {
+			args: post(nil), check: func(w *env, got answer) {
 				stands("post", map[string]any{"data.status": "draft", "data.recurrence.paused": true, "data.scheduled_at": nil})(w, got)
 				w.post(w.its("template")).mustHold(w.t, map[string]any{"data.status": "draft", "data.recurrence.paused": true})
 				if note := got.text("notes.0"); !strings.HasPrefix(note, "The series is paused") {
@@ -84,7 +85,7 @@ func seriesScenarios() []scenario {
 				}
 			}, effects: rows{posts: 2, events: 2}},
 		{name: "series: what a list says of it", tool: "list_posts", prepare: anOccurrence,
-			args: these(map[string]any{"status": "scheduled"}), check: func(w *world, got answer) {
+			args: these(map[string]any{"status": "scheduled"}), check: func(w *env, got answer) {
 				listed := map[string]any{}
 				for i, post := range got.list("data.posts") {
 					listed[post.(map[string]any)["id"].(string)] = got.at(fmt.Sprintf("data.posts.%d.recurrence.template", i))
@@ -94,15 +95,15 @@ func seriesScenarios() []scenario {
 					w.t.Errorf("%s", got.raw)
 				}
 			}},
-		{name: "series: what a list says of a paused one", tool: "list_posts", prepare: with(anOccurrence, func(w *world) {
+		{name: "series: what a list says of a paused one", tool: "list_posts", prepare: with(anOccurrence, func(w *env) {
 			w.full("cancel_post", map[string]any{"post_id": w.its("post")})
 		}),
-			args: these(map[string]any{"status": "draft"}), check: func(w *world, got answer) {
+			args: these(map[string]any{"status": "draft"}), check: func(w *env, got answer) {
 				got.mustHold(w.t,
 					map[string]any{"data.posts.0.recurrence.paused": true, "data.posts.1.recurrence.paused": true, "data.posts.2": nil})
 			}},
 		{name: "series: changing one occurrence", tool: "update_post", prepare: anOccurrence,
-			args: byID(map[string]any{"caption": "today"}), effects: oneChange, check: func(w *world, got answer) {
+			args: byID(map[string]any{"caption": "today"}), effects: oneChange, check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{"data.status": "scheduled", "data.caption": "today"})
 				w.post(w.its("template")).mustHold(w.t, map[string]any{"data.caption": "every day"})
 			}},
@@ -110,18 +111,17 @@ func seriesScenarios() []scenario {
 }
 
 func approvalScenarios() []scenario {
-	asked := func(prepare func(*world)) func(*world) {
-		return with(prepare, func(w *world) {
-			_, err := w.Approvals.RequestApproval(w.t.Context(), w.owner, w.its("post"))
-			must(w.t, err)
+	asked := func(prepare func(*env)) func(*env) {
+		return with(prepare, func(w *env) {
+			must.Get(w.Approvals.RequestApproval(w.t.Context(), w.owner, w.its("post")))(w.t)
 		})
 	}
-	waits := func(want bool) func(*world, answer) {
-		return func(w *world, got answer) { got.mustHold(w.t, map[string]any{"data.waits_for_approval": want}) }
+	waits := func(want bool) func(*env, answer) {
+		return func(w *env, got answer) { got.mustHold(w.t, map[string]any{"data.waits_for_approval": want}) }
 	}
 	return []scenario{
 		{name: "approval: a post that was sent to the client", tool: "get_post", prepare: asked(aDraft),
-			args: byID(nil), check: func(w *world, got answer) {
+			args: byID(nil), check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{"data.status": "draft", "data.approval": "waiting"})
 			}},
 		{name: "approval: it waits", tool: "validate_post", prepare: asked(aDraft), args: post(nil), check: waits(true)},
@@ -134,7 +134,7 @@ func approvalScenarios() []scenario {
 		{name: "approval: a scheduled one is not published", tool: "publish_post", prepare: asked(
 			aScheduled), args: post(nil), want: awaitingApproval},
 		{name: "approval: it can be changed", tool: "update_post", prepare: asked(aDraft),
-			args: byID(map[string]any{"caption": "new"}), effects: oneChange, check: func(w *world, got answer) {
+			args: byID(map[string]any{"caption": "new"}), effects: oneChange, check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{"data.approval": "waiting"})
 			}},
 	}
@@ -142,7 +142,7 @@ func approvalScenarios() []scenario {
 
 func TestSeriesScenarios(t *testing.T) {
 	t.Parallel()
-	houses(t, options{}, func(t *testing.T, h *house) { h.playAll(t, slices.Concat(seriesScenarios(), approvalScenarios())) })
+	withInstance(t, options{}, func(t *testing.T, h *instance) { h.playAll(t, slices.Concat(seriesScenarios(), approvalScenarios())) })
 }
 
 // A series goes out at its times with what its template shows, until it is paused; nothing of it goes out after that.
@@ -150,8 +150,8 @@ func TestSeriesGoesOut(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()
-		clock := &clock{}
-		w := newHouse(t, url, options{now: clock.now}).world(t, options{accounts: 1})
+		clock := &fixture.Clock{}
+		w := newInstance(t, url, options{now: clock.Now}).newEnv(t, options{accounts: 1})
 		aSeries(w)
 		next := func() string {
 			itsNext(w)
@@ -159,9 +159,8 @@ func TestSeriesGoesOut(t *testing.T) {
 		}
 		for range 2 {
 			id := next()
-			at, err := time.Parse(time.RFC3339, w.post(id).text("data.scheduled_at.utc"))
-			must(t, err)
-			clock.advance(at.Sub(clock.now()) + time.Second)
+			at := must.Get(time.Parse(time.RFC3339, w.post(id).text("data.scheduled_at.utc")))(t)
+			clock.Advance(at.Sub(clock.Now()) + time.Second)
 			w.until("the occurrence to go out", func() bool { return w.post(id).text("data.status") == "published" })
 			w.until("the next one to be made", func() bool { return w.post(w.its("template")).text("data.recurrence.next_at.utc") != "" })
 		}
@@ -170,7 +169,7 @@ func TestSeriesGoesOut(t *testing.T) {
 		}
 		last := next()
 		w.full("cancel_post", map[string]any{"post_id": w.its("template")})
-		clock.advance(72 * time.Hour)
+		clock.Advance(72 * time.Hour)
 		w.post(last).mustHold(t, map[string]any{"data.status": "draft"})
 		w.full("update_post", map[string]any{"id": last, "caption": "a draft like any other"})
 		w.repeats()
@@ -179,7 +178,7 @@ func TestSeriesGoesOut(t *testing.T) {
 		}
 		w.rest(full(w), "update_post", map[string]any{"id": w.its("template"), "caption": "x"}, "").
 			mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "wrong_state")
-		if held := w.held("every day"); len(held) != 2 {
+		if held := w.accountsWith("every day"); len(held) != 2 {
 			t.Errorf("held %v", held)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"pressroom/internal/testkit/must"
 	"slices"
 	"strings"
 	"testing"
@@ -23,19 +24,18 @@ type conversation struct {
 	from *bufio.Reader
 }
 
-func (w *world) converse(t *testing.T) *conversation {
+func (w *env) converse(t *testing.T) *conversation {
 	t.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(w.root, "http://"))
-	must(t, err)
+	conn := must.Get(net.Dial("tcp", strings.TrimPrefix(w.root, "http://")))(t)
 	t.Cleanup(func() { conn.Close() })
-	must(t, conn.SetDeadline(time.Now().Add(30*time.Second)))
+	must.NoError(t, conn.SetDeadline(time.Now().Add(30*time.Second)))
 	return &conversation{t, conn, bufio.NewReader(conn)}
 }
 
 // say sends bytes. The program may have ended the connection before it has read all of them.
 func (c *conversation) say(text string) { _, _ = io.WriteString(c.conn, text) }
 
-// statuses are those of all answers until the program ends the connection.
+// statuses returns the statuses of all responses until the program ends the connection.
 func (c *conversation) statuses() []int {
 	c.t.Helper()
 	out := []int{}
@@ -53,7 +53,7 @@ func (c *conversation) statuses() []int {
 }
 
 // heads begin requests in ways by which two programs on one way may see two different requests. What follows them is a
-// request of its own for whoever is taken in. {key} is a key, {length} all that follows, {more} a line.
+// separate request for a vulnerable parser. {key} is a key, {length} the length of the rest, {more} a line.
 var heads = map[string]string{
 	"a length and chunks":       "Content-Length: {length}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
 	"chunks and a length":       "Transfer-Encoding: chunked\r\nContent-Length: {length}\r\n\r\n0\r\n\r\n",
@@ -97,14 +97,14 @@ var heads = map[string]string{
 	"two hosts":                          "Host: elsewhere.example\r\n\r\n",
 }
 
-// follows tells whether a head leaves no doubt where its request ends, so that the next one may follow.
+// follows reports whether a head leaves no doubt where its request ends, so that the next one may follow.
 func follows(name string) bool { return slices.Contains([]string{"a length that is none"}, name) }
 
 // What one program may take for a body and another for a request is no request: after a request that says in two ways,
-// or in a wrong one, how long it is, the connection ends, whatever comes behind it.
+// or in a wrong one, how long it is, the connection ends, regardless of what follows.
 func TestSmuggling(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		hidden := fmt.Sprintf(`{"caption":"smuggled","account_ids":[%d]}`, w.accounts[0])
 		inner := fmt.Sprintf("POST /api/v1/posts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: "+
 			"application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", full(w), len(hidden), hidden)
@@ -135,7 +135,7 @@ func TestSmuggling(t *testing.T) {
 // Requests that are not HTTP as the program speaks it are refused by a problem document before any handler sees them.
 func TestMalformedRequests(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{}, func(t *testing.T, w *world) {
+	withEnv(t, options{}, func(t *testing.T, w *env) {
 		for name, tt := range map[string]struct {
 			text   string
 			status int
@@ -159,8 +159,7 @@ func TestMalformedRequests(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 				continue
 			}
-			raw, err := io.ReadAll(resp.Body)
-			must(t, err)
+			raw := must.Get(io.ReadAll(resp.Body))(t)
 			newAnswer(resp, raw).mustRefuse(t, tt.status, tt.code, "")
 		}
 	})
@@ -169,7 +168,7 @@ func TestMalformedRequests(t *testing.T) {
 // Requests that come at once are answered one after the other, in their order.
 func TestPipelining(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		const many = 60
 		c, want := w.converse(t), []int{}
 		for i := range many {
@@ -193,7 +192,7 @@ func TestPipelining(t *testing.T) {
 // What has no end is cut off where it is too much, and what is no HTTP of ours is refused.
 func TestFloods(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		long := strings.Repeat("a", 1<<20)
 		var lines strings.Builder
 		for i := range 50_000 {
@@ -268,14 +267,13 @@ func TestFloods(t *testing.T) {
 // Bodies are what they are: one that says that it is packed is not unpacked, so that none can be larger than it is.
 func TestPackedBodies(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		good := fmt.Sprintf(`{"caption":"packed","account_ids":[%d]}`, w.accounts[0])
 		for _, text := range []string{good, strings.Repeat(" ", 64<<20) + good} {
 			var packed bytes.Buffer
 			to := gzip.NewWriter(&packed)
-			_, err := io.WriteString(to, text)
-			must(t, err)
-			must(t, to.Close())
+			must.Get(io.WriteString(to, text))(t)
+			must.NoError(t, to.Close())
 			for _, how := range []string{"gzip", "x-gzip", "deflate", "br", "gzip, gzip"} {
 				header := http.Header{"Content-Type": {"application/json"}, "Content-Encoding": {how}}
 				w.bytes(http.MethodPost, w.base+"/posts", header, packed.String(), false).
@@ -291,7 +289,7 @@ func TestPackedBodies(t *testing.T) {
 // Connections that only wait keep nobody else waiting.
 func TestManyIdleConnections(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		const many = 800
 		for i := range many {
 			c := w.converse(t)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pressroom/internal/core/access"
+	"pressroom/internal/testkit/must"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -39,7 +40,7 @@ var hintsOfWrites = map[string]hints{
 
 func TestHints(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{}, func(t *testing.T, w *world) {
+	withEnv(t, options{}, func(t *testing.T, w *env) {
 		tools, _ := w.message(readOnly(w), "tools/list", "{}").at("result.tools").([]any)
 		if len(tools) != len(w.Registry().All()) {
 			t.Fatalf("%d tools, %d operations", len(tools), len(w.Registry().All()))
@@ -69,9 +70,9 @@ func TestHints(t *testing.T) {
 // What says that it can be repeated leaves everything as it is the second time; what does not say so does not.
 func TestRepeatsAreAsHinted(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
-		draft, scheduled, cancelled, sent := w.draft("repeated"), w.scheduled("repeated", 48*time.Hour),
-			w.scheduled("repeated", 72*time.Hour), w.draft("repeated")
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
+		draft, scheduled, cancelled, sent := w.draft("repeated"), w.schedulePost("repeated", 48*time.Hour),
+			w.schedulePost("repeated", 72*time.Hour), w.draft("repeated")
 		list := w.full("create_hashtag_list", map[string]any{"name": "Repeated"}).number("data.id")
 		for tool, args := range map[string]map[string]any{
 			"create_post":         toFirst(nil)(w),
@@ -99,7 +100,7 @@ var noTools = map[string]bool{"list_full": true, "retry_after_seconds": true}
 // What tools say of each other exists: every name of a tool in a description, the instructions and the prompts.
 func TestToolsNameToolsThatAreThere(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{}, func(t *testing.T, w *world) {
+	withEnv(t, options{}, func(t *testing.T, w *env) {
 		var texts []string
 		verbs := map[string]bool{}
 		for _, op := range w.Registry().All() {
@@ -118,8 +119,7 @@ func TestToolsNameToolsThatAreThere(t *testing.T) {
 			for _, a := range p["arguments"].([]any) {
 				args[fmt.Sprint(a.(map[string]any)["name"])] = "7"
 			}
-			params, err := json.Marshal(map[string]any{"name": p["name"], "arguments": args})
-			must(t, err)
+			params := must.Get(json.Marshal(map[string]any{"name": p["name"], "arguments": args}))(t)
 			texts = append(texts, w.message(full(w), "prompts/get", string(params)).text("result.messages.0.content.text"))
 		}
 		for _, text := range texts {
@@ -133,8 +133,8 @@ func TestToolsNameToolsThatAreThere(t *testing.T) {
 	})
 }
 
-// list is what a method of the tool protocol lists.
-func (w *world) list(method, member string) []map[string]any {
+// list returns what a method of the tool protocol lists.
+func (w *env) list(method, member string) []map[string]any {
 	w.t.Helper()
 	var out []map[string]any
 	items, _ := w.message(full(w), method, "{}").at("result." + member).([]any)
@@ -145,7 +145,7 @@ func (w *world) list(method, member string) []map[string]any {
 }
 
 // resource reads a resource.
-func (w *world) resource(credential, uri string) answer {
+func (w *env) resource(credential, uri string) answer {
 	w.t.Helper()
 	return w.message(credential, "resources/read", fmt.Sprintf(`{"uri":%q}`, uri))
 }
@@ -153,12 +153,12 @@ func (w *world) resource(credential, uri string) answer {
 // Resources are what REST answers, to the same keys.
 func TestResources(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		id := w.draft("as a resource")
 		want := w.rest(readOnly(w), "get_post", map[string]any{"id": id}, "")
 		got := w.resource(readOnly(w), "pressroom://posts/"+id)
 		var read map[string]any
-		must(t, json.Unmarshal([]byte(got.text("result.contents.0.text")), &read))
+		must.NoError(t, json.Unmarshal([]byte(got.text("result.contents.0.text")), &read))
 		if diff := cmp.Diff(want.at("data"), read["data"]); diff != "" {
 			t.Errorf("otherwise than REST (-REST +resource):\n%s", diff)
 		}
@@ -182,7 +182,7 @@ func TestResources(t *testing.T) {
 // Reading and completing cost what the operations cost that they are: free calls of the day, and no more.
 func TestResourcesAreCountedAsWhatTheyAre(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1, plan: small}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1, plan: small}, func(t *testing.T, w *env) {
 		id := w.draft("counted")
 		for _, c := range []struct {
 			method, params string
@@ -210,7 +210,7 @@ func TestResourcesAreCountedAsWhatTheyAre(t *testing.T) {
 // Every kind of id that people are asked for is offered.
 func TestCompletions(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 2}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 2}, func(t *testing.T, w *env) {
 		post := w.draft("Nougat for the harbour")
 		w.draft("Something else")
 		list := fmt.Sprint(w.full("create_hashtag_list", map[string]any{"name": "Nougat"}).number("data.id"))
@@ -237,11 +237,11 @@ func TestCompletions(t *testing.T) {
 // What stands in a key's way stands in the way of resources and completions too.
 func TestResourcesAreRefusedByGates(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		id := w.draft("behind a gate")
 		for _, g := range gates() {
 			if g.code == "mcp_disabled_for_team" {
-				must(t, g.closes(w))
+				must.NoError(t, g.closes(w))
 			}
 		}
 		for method, params := range map[string]string{
@@ -259,10 +259,10 @@ func TestResourcesAreRefusedByGates(t *testing.T) {
 // A call that waits is answered as soon as its job has ended, and told meanwhile how it goes.
 func TestWaitingForAJob(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		job := w.full("publish_post", map[string]any{"post_id": w.draft("waited for " + gatedMarker)}).text("data.job_id")
 		ended := w.full("publish_post", map[string]any{"post_id": w.draft("done at once")}).text("data.job_id")
-		w.finished(ended)
+		w.awaitJob(ended)
 
 		began := time.Now()
 		w.rest(full(w), "get_job", map[string]any{"job_id": ended, "wait_seconds": 25}, "").
@@ -293,17 +293,17 @@ func TestWaitingForAJob(t *testing.T) {
 // Whose key or connection is revoked during a wait hears no more of the job, however it ends.
 func TestRevokedDuringAWait(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		job := w.full("publish_post", map[string]any{"post_id": w.draft("waited for " + gatedMarker)}).text("data.job_id")
 		id, value := w.newKey(w.team, access.Full, time.Time{})
-		c := w.connected(access.Admin, access.Read)
+		c := w.connectAssistant(access.Admin, access.Read)
 		byREST := make(chan answer, 1)
 		go func() {
 			byREST <- w.rest(value, "get_job", map[string]any{"job_id": job, "wait_seconds": 25}, "")
 		}()
 		told := w.following(c.token, job, func() {
-			must(t, w.Teams.RevokeKey(t.Context(), id))
-			must(t, w.Teams.RevokeKey(t.Context(), c.id))
+			must.NoError(t, w.Teams.RevokeKey(t.Context(), id))
+			must.NoError(t, w.Teams.RevokeKey(t.Context(), c.id))
 			w.mustSoon(func() bool {
 				return w.tool(c.token, "get_identity", map[string]any{},
 					"").status == http.StatusUnauthorized && w.rest(value, "get_identity", nil, "").status == http.StatusUnauthorized
@@ -318,33 +318,29 @@ func TestRevokedDuringAWait(t *testing.T) {
 	})
 }
 
-// following waits for a job as an assistant that wants to hear how it goes, and gives all that was said. Once something
+// following waits for a job as an assistant that wants to hear how it goes, and returns all that was said. Once something
 // was, it does what the job waits for.
-func (w *world) following(credential, job string, then func()) string {
+func (w *env) following(credential, job string, then func()) string {
 	w.t.Helper()
 	body := fmt.Sprintf(
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_job","arguments":{"job_id":%q,"wait_seconds":25},"_meta":{"progressToken":"p"}}}`, job)
-	r, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, w.root+"/mcp", strings.NewReader(body))
-	must(w.t, err)
+	r := must.Get(http.NewRequestWithContext(w.t.Context(), http.MethodPost, w.root+"/mcp", strings.NewReader(body)))(w.t)
 	r.Header = bearer(credential)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
-	resp, err := client.Do(r)
-	must(w.t, err)
+	resp := must.Get(client.Do(r))(w.t)
 	defer resp.Body.Close()
 	stream := bufio.NewReader(resp.Body)
-	first, err := stream.ReadString('\n')
-	must(w.t, err)
+	first := must.Get(stream.ReadString('\n'))(w.t)
 	then()
-	rest, err := io.ReadAll(stream)
-	must(w.t, err)
+	rest := must.Get(io.ReadAll(stream))(w.t)
 	return first + string(rest)
 }
 
-// Whoever waited for a job reads on in its result without waiting.
+// After waiting for a job, its result is read without waiting.
 func TestPagesAfterAWait(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{}, func(t *testing.T, w *world) {
+	withEnv(t, options{}, func(t *testing.T, w *env) {
 		w.grant(100)
 		job := w.rest(full(w), "search_hashtags", looksFor(nil)(w), "k").text("data.job_id")
 		for _, call := range []edgeCall{w.rest, w.tool} {

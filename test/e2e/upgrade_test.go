@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/core/plan"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/server"
+	"pressroom/internal/testkit/must"
 )
 
 // newerVersion is that of a schema which no program of today knows; the node that was restarted leaves it as it is.
@@ -19,27 +20,27 @@ const newerVersion = 9_000
 // A node that runs goes on while a newer program migrates its database, and one that is restarted meanwhile starts.
 func TestANodeOnANewerSchema(t *testing.T) {
 	t.Parallel()
-	houses(t, options{accounts: 1}, func(t *testing.T, h *house) {
-		w := h.world(t, options{accounts: 1})
+	withInstance(t, options{accounts: 1}, func(t *testing.T, h *instance) {
+		w := h.newEnv(t, options{accounts: 1})
 		w.grant(100)
 		use := func(words string) {
 			id := w.draft(words)
 			w.full("update_post", map[string]any{"id": id, "caption": words + ", changed"})
 			w.publish(id).mustHold(t, map[string]any{"data.state": "succeeded"})
-			w.full("cancel_post", map[string]any{"post_id": w.scheduled("planned "+words, 48*time.Hour)})
+			w.full("cancel_post", map[string]any{"post_id": w.schedulePost("planned "+words, 48*time.Hour)})
 			job := w.rest(full(w), "create_report",
 				map[string]any{"type": "profile", "platform": "instagram", "subject": "harbour"}, words).text("data.job_id")
-			w.finished(job)
+			w.awaitJob(job)
 			w.rest(full(w), "search_hashtags", map[string]any{"query": words}, words).mustBe(t, 202)
 			f := aPNG(words + ".png")
-			_, to := w.opened(f)
+			_, to := w.openUpload(f)
 			w.put(to, f).mustBe(t, 201)
 			for _, tool := range []string{
 				"list_posts", "list_media", "list_reports", "list_hashtag_lists", "get_credits", "get_limits", "list_brand_voices",
 			} {
 				w.full(tool, nil)
 			}
-			if held := w.held(words); len(held) != 1 {
+			if held := w.accountsWith(words); len(held) != 1 {
 				t.Errorf("%s is held by %v", words, held)
 			}
 		}
@@ -47,29 +48,27 @@ func TestANodeOnANewerSchema(t *testing.T) {
 		w.bringFurther()
 		use("after")
 
-		restarted, err := server.OpenDatabase(t.Context(),
-			server.Config{Database: w.url, Terms: new(plan.Default()), Log: slog.New(slog.DiscardHandler)})
-		must(t, err)
-		must(t, restarted.Close())
+		restarted := must.Get(server.OpenDatabase(t.Context(),
+			server.Config{Database: w.url, Terms: new(plan.Default()), Log: slog.New(slog.DiscardHandler)}))(t)
+		must.NoError(t, restarted.Close())
 	})
 }
 
 // bringFurther does to every table what later migrations may.
-func (w *world) bringFurther() {
+func (w *env) bringFurther() {
 	w.t.Helper()
 	list := `SELECT name FROM sqlite_master WHERE type = 'table'`
 	if w.db.Postgres() {
 		list = `SELECT tablename FROM pg_tables WHERE schemaname = 'public'`
 	}
-	names, err := db.All(w.t.Context(), w.db, func(rows *sql.Rows, name *string) error { return rows.Scan(name) }, list)
-	must(w.t, err)
+	names := must.Get(db.All(w.t.Context(), w.db, func(rows *sql.Rows, name *string) error { return rows.Scan(name) }, list))(w.t)
 	changed := 0
 	for _, name := range names {
 		if strings.HasPrefix(name, "river_") || strings.HasPrefix(name, "sqlite_") || strings.HasPrefix(name, "goose_") {
 			continue
 		}
 		changed++
-		must(w.t, w.db.InTx(w.t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		must.NoError(w.t, w.db.InTx(w.t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			for _, column := range []string{"newer_a BIGINT NOT NULL DEFAULT 0", "newer_b TEXT"} {
 				if _, err := tx.Exec(ctx, "ALTER TABLE "+name+" ADD COLUMN "+column); err != nil {
 					return err

@@ -12,11 +12,11 @@ import (
 // Of repeats at once one secret works in the end, of one batch.
 func TestRepeatedUploadsAtOnce(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		f := aPNG("a.png")
 		links, jobs := map[link]bool{}, map[string]bool{}
 		for _, got := range w.together(30, func(int) (answer, error) {
-			return w.tryRest(w.base, full(w), "create_uploads", described(nil, f), "order 7")
+			return w.tryRest(w.base, full(w), "create_uploads", uploadArgs(nil, f), "order 7")
 		}) {
 			if got.status != http.StatusCreated {
 				got.mustRefuse(t, http.StatusConflict, "idempotency_key_in_progress", "")
@@ -47,17 +47,17 @@ func TestUploadPlacesAtOnce(t *testing.T) {
 	tight.ID, tight.StorageBytes = "tight", 700
 	few.Plans = append(few.Plans, tight)
 	o := options{terms: few, accounts: 1}
-	houses(t, o, func(t *testing.T, h *house) {
+	withInstance(t, o, func(t *testing.T, h *instance) {
 		_, root := h.start(o, server.RoleAPI)
 		bases := []string{h.base, root + "/api/v1"}
 		for plan, c := range map[string]struct {
 			places int
 			code   string
 		}{"agency": {3, "rate_limited"}, "tight": {2, "plan_limit_reached"}} {
-			w := h.world(t, options{plan: plan, accounts: 1})
+			w := h.newEnv(t, options{plan: plan, accounts: 1})
 			opened := 0
 			for _, got := range w.together(12, func(i int) (answer, error) {
-				return w.tryRest(bases[i%2], full(w), "create_uploads", map[string]any{"files": []any{sized(i, 300)}}, "")
+				return w.tryRest(bases[i%2], full(w), "create_uploads", map[string]any{"files": []any{fileOfSize(i, 300)}}, "")
 			}) {
 				if got.status == http.StatusCreated {
 					opened++
@@ -72,19 +72,19 @@ func TestUploadPlacesAtOnce(t *testing.T) {
 	})
 }
 
-// sized describes a file of so many bytes, another one for each number.
-func sized(n, bytes int) map[string]any {
+// fileOfSize describes a file of so many bytes, another one for each number.
+func fileOfSize(n, bytes int) map[string]any {
 	return map[string]any{"sha256": fmt.Sprintf("%064x", n), "size_bytes": bytes}
 }
 
 // A file that comes by many ways at once is in the library once, and counted once.
 func TestOneFileByManyWays(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		f := aPNG("a.png")
 		jobs, links := []string{}, []link{}
 		for range 5 {
-			job, to := w.opened(f)
+			job, to := w.openUpload(f)
 			jobs, links = append(jobs, job), append(links, to)
 		}
 		for range 5 {
@@ -94,7 +94,7 @@ func TestOneFileByManyWays(t *testing.T) {
 			got.mustBe(t, http.StatusCreated)
 		}
 		for _, job := range jobs {
-			w.finished(job).mustHold(t, map[string]any{"data.state": "succeeded"})
+			w.awaitJob(job).mustHold(t, map[string]any{"data.state": "succeeded"})
 		}
 		w.full("list_media", nil).
 			mustHold(t, map[string]any{"data.media.0.name": "a", "data.media.1": nil, "data.storage.used_bytes": len(f.bytes)})
@@ -105,11 +105,11 @@ func TestOneFileByManyWays(t *testing.T) {
 // Opening links and importing are free calls; sending files and repeating a call are none.
 func TestFreeCallsOfTheLibrary(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		before := w.left()
-		w.rest(full(w), "create_uploads", described(nil, aPNG("a.png")), "k").mustBe(t, http.StatusCreated)
+		w.rest(full(w), "create_uploads", uploadArgs(nil, aPNG("a.png")), "k").mustBe(t, http.StatusCreated)
 		w.mustLeave(before-1, "opening links")
-		got := w.rest(full(w), "create_uploads", described(nil, aPNG("a.png")), "k")
+		got := w.rest(full(w), "create_uploads", uploadArgs(nil, aPNG("a.png")), "k")
 		w.put(got.linkOf(0), aPNG("a.png")).mustBe(t, http.StatusCreated)
 		w.mustLeave(before-1, "a repeat and a file")
 		w.full("import_media", fromWeb("/files/b.png", nil)(w))

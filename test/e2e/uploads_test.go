@@ -17,14 +17,14 @@ import (
 // meanwhile is shown.
 func TestRepeatedUploads(t *testing.T) {
 	t.Parallel()
-	houses(t, options{}, func(t *testing.T, h *house) {
+	withInstance(t, options{}, func(t *testing.T, h *instance) {
 		for _, name := range []string{"REST", "tools"} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				w := h.world(t, options{accounts: 1})
+				w := h.newEnv(t, options{accounts: 1})
 				call := map[string]edgeCall{"REST": w.rest, "tools": w.tool}[name]
 				one, two := aPNG("one.png"), aPNG("two.png")
-				asked := func() answer { return call(full(w), "create_uploads", described(nil, one, two), "order 7") }
+				asked := func() answer { return call(full(w), "create_uploads", uploadArgs(nil, one, two), "order 7") }
 				first := asked()
 				again := asked()
 				mustRenew(t, first, again)
@@ -47,9 +47,9 @@ func TestRepeatedUploads(t *testing.T) {
 							"data.finished": true, "data.state": "succeeded", "data.upload.uploads.1.state": "stored",
 							"data.upload.uploads.1.url": nil,
 						})
-				call(full(w), "create_uploads", described(nil, two, one), "order 7").
+				call(full(w), "create_uploads", uploadArgs(nil, two, one), "order 7").
 					mustRefuse(t, http.StatusUnprocessableEntity, "idempotency_key_reused", "")
-				call(drafts(w), "create_uploads", described(nil, one), "order 7").
+				call(drafts(w), "create_uploads", uploadArgs(nil, one), "order 7").
 					mustHold(t, map[string]any{"data.upload.uploads.0.state": "stored"})
 				if n := w.count("upload_batches WHERE team_id = ?", w.team); n != 2 {
 					t.Errorf("%d batches, want 2", n)
@@ -81,43 +81,30 @@ func mustRenew(t *testing.T, first, again answer) {
 	}
 }
 
-// clocked runs a test in a house whose clock the test sets.
-func clocked(t *testing.T, limits func(*plan.Terms), plan string, run func(t *testing.T, w *world, clock *testkit.Clock)) {
-	t.Helper()
-	offered := ample()
-	limits(offered)
-	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		t.Parallel()
-		clock := testkit.NewClock(begun)
-		o := options{now: clock.Now, terms: offered, accounts: 1, plan: plan}
-		run(t, newHouse(t, url, o).world(t, o), clock)
-	})
-}
-
 func shippedLimits(*plan.Terms) {}
 
 // After its hour a link is closed, and the batch's job says which files did not come.
 func TestUploadsExpire(t *testing.T) {
 	t.Parallel()
-	clocked(t, shippedLimits, "", func(t *testing.T, w *world, clock *testkit.Clock) {
+	withClock(t, options{accounts: 1, plan: ""}, shippedLimits, func(t *testing.T, w *env, clock *testkit.Clock) {
 		one, two := aPNG("one.png"), aPNG("two.png")
 		asked := func() answer {
-			return w.rest(full(w), "create_uploads", described(nil, one, two), "order 7")
+			return w.rest(full(w), "create_uploads", uploadArgs(nil, one, two), "order 7")
 		}
 		partly := asked()
-		wholly := w.full("create_uploads", described(nil, aPNG("three.png")))
+		wholly := w.full("create_uploads", uploadArgs(nil, aPNG("three.png")))
 		page := w.full("create_uploads", nil)
 		partly.mustHold(t, map[string]any{"data.upload.uploads.0.expires_at.utc": begun.Add(time.Hour).Format(time.RFC3339)})
 		clock.Advance(time.Hour - time.Microsecond)
 		w.put(partly.linkOf(0), one).mustBe(t, http.StatusCreated)
 		clock.Advance(time.Microsecond)
 		w.put(partly.linkOf(1), two).mustRefuse(t, http.StatusGone, "upload_link_closed", "")
-		w.finished(partly.text("data.job_id")).
+		w.awaitJob(partly.text("data.job_id")).
 			mustHold(t, map[string]any{"data.state": "partially_succeeded", "data.error.code": "upload_expired"})
 		w.mustStandFor(partly.text("data.job_id"), "stored", "expired")
-		w.finished(wholly.text("data.job_id")).mustHold(t, map[string]any{"data.state": "failed", "data.error.code": "upload_expired"})
+		w.awaitJob(wholly.text("data.job_id")).mustHold(t, map[string]any{"data.state": "failed", "data.error.code": "upload_expired"})
 		w.mustStandFor(wholly.text("data.job_id"), "expired")
-		w.finished(page.text("data.job_id")).mustHold(t, map[string]any{"data.state": "failed", "data.error.code": "upload_expired"})
+		w.awaitJob(page.text("data.job_id")).mustHold(t, map[string]any{"data.state": "failed", "data.error.code": "upload_expired"})
 		for _, to := range []link{partly.linkOf(1), {partly.linkOf(1).url, ""}} {
 			w.put(to, two).mustRefuse(t, http.StatusGone, "upload_link_closed", "")
 		}
@@ -140,35 +127,35 @@ func TestUploadsExpire(t *testing.T) {
 func TestOpenUploads(t *testing.T) {
 	t.Parallel()
 	few := func(t *plan.Terms) { t.Limits.OpenUploadBatches, t.Limits.OpenUploadLinks = 2, 3 }
-	clocked(t, few, "", func(t *testing.T, w *world, clock *testkit.Clock) {
+	withClock(t, options{accounts: 1, plan: ""}, few, func(t *testing.T, w *env, clock *testkit.Clock) {
 		files := []file{}
 		for i := range 5 {
 			files = append(files, aPNG(fmt.Sprint("file ", i)))
 		}
-		first := w.full("create_uploads", described(nil, files[:2]...))
+		first := w.full("create_uploads", uploadArgs(nil, files[:2]...))
 		clock.Advance(10 * time.Minute)
 		for _, call := range []edgeCall{w.rest, w.tool} {
-			got := call(full(w), "create_uploads", described(nil, files[2:4]...), "a key")
+			got := call(full(w), "create_uploads", uploadArgs(nil, files[2:4]...), "a key")
 			got.mustSlow(t, "open_upload_links", 3000)
 		}
-		second := w.full("create_uploads", described(nil, files[2]))
+		second := w.full("create_uploads", uploadArgs(nil, files[2]))
 		for _, call := range []edgeCall{w.rest, w.tool} {
-			call(drafts(w), "create_uploads", described(nil, files[3]), "a key").mustSlow(t, "open_upload_batches", 3000)
+			call(drafts(w), "create_uploads", uploadArgs(nil, files[3]), "a key").mustSlow(t, "open_upload_batches", 3000)
 			call(full(w), "create_uploads", map[string]any{}, "").mustSlow(t, "open_upload_batches", 3000)
 		}
 		if n := w.count("upload_batches WHERE team_id = ?", w.team); n != 2 {
 			t.Errorf("%d batches", n)
 		}
 		// What is open is a team's; what is used, replaced or over is open no more.
-		w.stranger().full("create_uploads", described(nil, files[0]))
+		w.stranger().full("create_uploads", uploadArgs(nil, files[0]))
 		w.put(second.linkOf(0), files[2]).mustBe(t, http.StatusCreated)
-		third := w.full("create_uploads", described(nil, files[3]))
-		w.full("create_uploads", described(map[string]any{"replaces_batch": third.text("data.job_id")}, files[4]))
+		third := w.full("create_uploads", uploadArgs(nil, files[3]))
+		w.full("create_uploads", uploadArgs(map[string]any{"replaces_batch": third.text("data.job_id")}, files[4]))
 		w.rest(full(w), "create_uploads", nil, "").mustSlow(t, "open_upload_batches", 3000)
-		w.full("create_uploads", described(nil, files[2])).mustHold(t, map[string]any{"data.finished": true}) // it needs no link
+		w.full("create_uploads", uploadArgs(nil, files[2])).mustHold(t, map[string]any{"data.finished": true}) // it needs no link
 		clock.Advance(50 * time.Minute)
-		w.finished(first.text("data.job_id"))
-		w.full("create_uploads", described(nil, files[0], files[1]))
+		w.awaitJob(first.text("data.job_id"))
+		w.full("create_uploads", uploadArgs(nil, files[0], files[1]))
 	})
 }
 
@@ -177,7 +164,7 @@ func TestOpenUploads(t *testing.T) {
 func TestEmptyUploadPagesGiveWay(t *testing.T) {
 	t.Parallel()
 	few := func(t *plan.Terms) { t.Limits.OpenUploadBatches = 2 }
-	clocked(t, few, "", func(t *testing.T, w *world, clock *testkit.Clock) {
+	withClock(t, options{accounts: 1, plan: ""}, few, func(t *testing.T, w *env, clock *testkit.Clock) {
 		for _, call := range []edgeCall{w.rest, w.tool} {
 			w.exec("UPDATE upload_batches SET closed_at = 1 WHERE team_id = ?", w.team)
 			others := call(drafts(w), "create_uploads", map[string]any{}, "").text("data.job_id")
@@ -195,12 +182,12 @@ func TestEmptyUploadPagesGiveWay(t *testing.T) {
 				mustHold(t, map[string]any{"data.finished": true, "data.state": "failed", "data.error.code": "upload_replaced"})
 			w.full("get_job", map[string]any{"job_id": pages[4]}).mustHold(t, map[string]any{"data.finished": false})
 			f := aPNG(fmt.Sprint("after pages ", pages[0]))
-			got := call(full(w), "create_uploads", described(nil, f), "")
+			got := call(full(w), "create_uploads", uploadArgs(nil, f), "")
 			w.put(got.linkOf(0), f).mustBe(t, http.StatusCreated)
 			w.full("get_job", map[string]any{"job_id": others}).mustHold(t, map[string]any{"data.finished": false})
 
 			// Batches with files, and others' pages, give way to nothing.
-			call(full(w), "create_uploads", described(nil, aPNG(fmt.Sprint("waits ", pages[0]))), "")
+			call(full(w), "create_uploads", uploadArgs(nil, aPNG(fmt.Sprint("waits ", pages[0]))), "")
 			call(full(w), "create_uploads", map[string]any{}, "").mustRefuse(t, http.StatusTooManyRequests, "rate_limited", "")
 		}
 		if n := w.count("events WHERE team_id = ? AND kind = 'uploads.replaced'", w.team); n != 10 {
@@ -218,25 +205,25 @@ func TestPromisedStorage(t *testing.T) {
 		p.ID, p.StorageBytes = "tight", int64(len(one.bytes)+len(two.bytes)-1)
 		t.Plans = append(t.Plans, p)
 	}
-	clocked(t, tight, "tight", func(t *testing.T, w *world, clock *testkit.Clock) {
+	withClock(t, options{accounts: 1, plan: "tight"}, tight, func(t *testing.T, w *env, clock *testkit.Clock) {
 		mustBeFull := func(call edgeCall) {
 			t.Helper()
-			got := call(full(w), "create_uploads", described(nil, two), "a key")
+			got := call(full(w), "create_uploads", uploadArgs(nil, two), "a key")
 			got.mustRefuse(t, http.StatusForbidden, "plan_limit_reached", "")
 			got.mustHold(t, map[string]any{"context.limit": "storage_bytes"})
 		}
-		w.rest(full(w), "create_uploads", described(nil, one, two), "").mustRefuse(t, http.StatusForbidden, "plan_limit_reached", "")
-		first := w.full("create_uploads", described(nil, one))
+		w.rest(full(w), "create_uploads", uploadArgs(nil, one, two), "").mustRefuse(t, http.StatusForbidden, "plan_limit_reached", "")
+		first := w.full("create_uploads", uploadArgs(nil, one))
 		mustBeFull(w.rest)
 		mustBeFull(w.tool)
 		w.full("list_media", nil).mustHold(t, map[string]any{"data.storage.used_bytes": 0}) // a promise is not used yet
-		replacing := w.full("create_uploads", described(map[string]any{"replaces_batch": first.text("data.job_id")}, two))
+		replacing := w.full("create_uploads", uploadArgs(map[string]any{"replaces_batch": first.text("data.job_id")}, two))
 		clock.Advance(time.Hour)
-		w.finished(replacing.text("data.job_id"))
-		again := w.full("create_uploads", described(nil, one))
+		w.awaitJob(replacing.text("data.job_id"))
+		again := w.full("create_uploads", uploadArgs(nil, one))
 		w.put(again.linkOf(0), one).mustBe(t, http.StatusCreated)
 		mustBeFull(w.rest)
-		w.full("create_uploads", described(nil, one)).mustHold(t, map[string]any{"data.state": "succeeded"}) // it takes up nothing
+		w.full("create_uploads", uploadArgs(nil, one)).mustHold(t, map[string]any{"data.state": "succeeded"}) // it takes up nothing
 		w.full("list_media", nil).mustHold(t, map[string]any{"data.storage.used_bytes": len(one.bytes)})
 		w.mustBeSound()
 	})
@@ -251,8 +238,8 @@ func TestPromiseUnderASmallerPlan(t *testing.T) {
 		p.ID, p.StorageBytes = "tight", int64(len(f.bytes)-1)
 		t.Plans = append(t.Plans, p)
 	}
-	clocked(t, tight, "", func(t *testing.T, w *world, _ *testkit.Clock) {
-		job, to := w.opened(f)
+	withClock(t, options{accounts: 1, plan: ""}, tight, func(t *testing.T, w *env, _ *testkit.Clock) {
+		job, to := w.openUpload(f)
 		w.onPlan("tight")
 		w.put(to, f).mustRefuse(t, http.StatusForbidden, "plan_limit_reached", "")
 		w.mustHoldNothing(job)
@@ -264,7 +251,7 @@ func TestPromiseUnderASmallerPlan(t *testing.T) {
 // No upload secret is anywhere in the database as it is, used, replaced, renewed or neither.
 func TestUploadSecretsAreNotKept(t *testing.T) {
 	t.Parallel()
-	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		one, two := aPNG("one.png"), aPNG("two.png")
 		secrets := []string{}
 		opened := func(got answer) answer {
@@ -274,11 +261,11 @@ func TestUploadSecretsAreNotKept(t *testing.T) {
 			}
 			return got
 		}
-		used := opened(w.rest(full(w), "create_uploads", described(nil, one, two), "order 7"))
+		used := opened(w.rest(full(w), "create_uploads", uploadArgs(nil, one, two), "order 7"))
 		w.put(used.linkOf(0), one).mustBe(t, http.StatusCreated)
-		opened(w.tool(full(w), "create_uploads", described(nil, one, two), "order 7"))
-		replaced := opened(w.full("create_uploads", described(nil, two)))
-		opened(w.full("create_uploads", described(map[string]any{"replaces_batch": replaced.text("data.job_id")}, two)))
+		opened(w.tool(full(w), "create_uploads", uploadArgs(nil, one, two), "order 7"))
+		replaced := opened(w.full("create_uploads", uploadArgs(nil, two)))
+		opened(w.full("create_uploads", uploadArgs(map[string]any{"replaces_batch": replaced.text("data.job_id")}, two)))
 		rows := w.everything()
 		for _, kept := range []string{used.text("data.job_id"), "two.png", "order 7"} {
 			if !strings.Contains(rows, kept) {
@@ -297,8 +284,8 @@ func TestUploadSecretsAreNotKept(t *testing.T) {
 	})
 }
 
-// everything is the text of each row of each table.
-func (w *world) everything() string {
+// everything returns the text of each row of each table.
+func (w *env) everything() string {
 	w.t.Helper()
 	tables := `SELECT name FROM sqlite_master WHERE type = 'table'`
 	if w.db.Postgres() {
@@ -306,7 +293,7 @@ func (w *world) everything() string {
 	}
 	var out strings.Builder
 	for table := range w.texts(tables) {
-		for row := range w.texts("SELECT * FROM " + table) { //nolint:unqueryvet // whatever there is
+		for row := range w.texts("SELECT * FROM " + table) { //nolint:unqueryvet // every column
 			out.WriteString(row + "\n")
 		}
 	}
@@ -316,10 +303,10 @@ func (w *world) everything() string {
 // Below the reserve of free disk space files are refused, and the link takes the file once there is room.
 func TestFilesAreRefusedBelowTheDiskReserve(t *testing.T) {
 	t.Parallel()
-	houses(t, options{accounts: 1, reserve: 1 << 60}, func(t *testing.T, h *house) {
-		w := h.world(t, options{accounts: 1})
+	withInstance(t, options{accounts: 1, reserve: 1 << 60}, func(t *testing.T, h *instance) {
+		w := h.newEnv(t, options{accounts: 1})
 		f := aPNG("a.png")
-		_, to := w.opened(f)
+		_, to := w.openUpload(f)
 		w.put(to, f).mustBeLater(t, "disk_full")
 		w.full("list_media", nil).mustHold(t, map[string]any{"data.media.0": nil})
 		w.mustBeSound()

@@ -9,17 +9,13 @@ import (
 	"image"
 	"image/color"
 	"image/png"
-	"log/slog"
-	"net/http/httptest"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"pressroom/internal/auth/tokencrypt"
 	"pressroom/internal/domain/media"
 	"pressroom/internal/domain/team"
 	"pressroom/internal/network"
@@ -28,16 +24,18 @@ import (
 	"pressroom/internal/sandbox"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
-	_ "pressroom/internal/testkit/whole"
+	"pressroom/internal/testkit/fixture"
+	"pressroom/internal/testkit/must"
+	"pressroom/internal/testkit/program"
 )
 
-// house is a database with a store of files and a network beside it, and the worker that deletes.
-type house struct {
+// env is a database with a store of files and a network beside it, and the worker that deletes.
+type env struct {
 	*server.Server
 
-	db                            *db.DB
-	sandbox                       *sandbox.Server
-	worker, url, blobs, key, root string
+	db                      *db.DB
+	box                     *fixture.Sandbox
+	worker, url, blobs, key string
 }
 
 // home is a team that has something of everything.
@@ -73,7 +71,7 @@ func TestDeletionKilledAtEachStep(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
-	worker := build(t)
+	worker := program.Build(t, "pressroom/test/erasure/worker", program.CrashPoints)
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		h := open(t, url, worker)
 		stays := h.home(t)
@@ -97,43 +95,13 @@ func TestDeletionKilledAtEachStep(t *testing.T) {
 	})
 }
 
-// build builds the worker with the program's crash points.
-func build(t *testing.T) string {
+func open(t *testing.T, url, worker string) *env {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "worker")
-	out, err := exec.Command("go", "build", "-tags", "crashpoints", "-o", path, "pressroom/test/erasure/worker").CombinedOutput()
-	if err != nil {
-		t.Fatalf("building: %v\n%s", err, out)
-	}
-	return path
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func open(t *testing.T, url, worker string) *house {
-	t.Helper()
-	key, err := tokencrypt.NewKey()
-	must(t, err)
-	h := &house{worker: worker, url: url, blobs: testkit.Blobs(t), key: key}
-	h.sandbox, err = sandbox.Open(t.TempDir(), sandbox.Options{})
-	must(t, err)
-	box := httptest.NewServer(h.sandbox.Handler())
-	h.root = box.URL
-	t.Cleanup(func() {
-		box.Close()
-		_ = h.sandbox.Close()
-	})
-	h.Server, err = server.Open(t.Context(), server.Config{
-		Version: "test", PublicURL: "http://press.example", Database: url, Blobs: h.blobs, SealingKey: key,
-		Role: server.RoleAll, Workers: 1,
-		BlueskyServers: []string{box.URL + "/bluesky"}, Networks: server.SandboxNetworks(box.URL), Log: slog.New(slog.DiscardHandler),
-	})
-	must(t, err)
+	h := &env{worker: worker, url: url, box: fixture.OpenSandbox(t, sandbox.Options{}, nil)}
+	cfg := h.box.Config(t, url)
+	cfg.PublicURL, cfg.Workers, cfg.BridgeURL, cfg.ImportAllow = "http://press.example", 1, "", nil
+	h.blobs, h.key = cfg.Blobs, cfg.SealingKey
+	h.Server = must.Get(server.Open(t.Context(), cfg))(t)
 	t.Cleanup(func() {
 		if err := h.Close(); err != nil {
 			t.Errorf("closing the program: %v", err)
@@ -147,60 +115,49 @@ func open(t *testing.T, url, worker string) *house {
 var homes int
 
 // home makes a team with something of everything that a deletion takes away.
-func (h *house) home(t *testing.T) home {
+func (h *env) home(t *testing.T) home {
 	t.Helper()
 	homes++
-	owner, err := h.Teams.AddPerson(t.Context(), "Ada", fmt.Sprintf("ada%d@example.com", homes), "")
-	must(t, err)
-	made, err := h.Teams.AddTeam(t.Context(),
-		team.Team{Name: fmt.Sprint("Harbour ", homes), Timezone: "UTC", Language: "en", Plan: "agency"}, owner.ID)
-	must(t, err)
-	_, _, err = h.Teams.AddKey(t.Context(), team.NewKey{Team: made.ID, Name: "Assistant", Level: "full"})
-	must(t, err)
-	_, _, err = h.Teams.Invite(t.Context(), owner.ID, made.ID, fmt.Sprintf("bob%d@example.com", homes), "editor")
-	must(t, err)
-	_, err = h.Credits.Grant(t.Context(), made.ID, 100, fmt.Sprint("grant ", homes), "")
-	must(t, err)
-	files := []int64{h.picture(t, made.ID, owner.ID, 1), h.picture(t, made.ID, owner.ID, 2), h.picture(t, made.ID, owner.ID, 3)}
-	account := h.connect(t, made.ID)
-	must(t, h.db.InTx(t.Context(), "test.home", func(ctx context.Context, tx *db.Tx) error {
-		if _, err := h.Credits.ReserveAutomatic(ctx, tx, made.ID, owner.ID, "refresh_report", 3); err != nil {
+	name := fmt.Sprint("Harbour ", homes)
+	id, owner := fixture.AddTeam(t, h.Server, team.Team{Name: name, Timezone: "UTC"})
+	fixture.AddKey(t, h.Server, team.NewKey{Team: id, Level: "full"})
+	_, _, err := h.Teams.Invite(t.Context(), owner, id, fmt.Sprintf("bob%d@example.com", homes), "editor")
+	must.NoError(t, err)
+	must.Get(h.Credits.Grant(t.Context(), id, 100, fmt.Sprint("grant ", homes), ""))(t)
+	files := []int64{h.picture(t, id, owner, 1), h.picture(t, id, owner, 2), h.picture(t, id, owner, 3)}
+	account := h.connect(t, id)
+	must.NoError(t, h.db.InTx(t.Context(), "test.home", func(ctx context.Context, tx *db.Tx) error {
+		if _, err := h.Credits.ReserveAutomatic(ctx, tx, id, owner, "refresh_report", 3); err != nil {
 			return err
 		}
-		return h.furnish(ctx, tx, made.ID, owner.ID, account, files)
+		return h.furnish(ctx, tx, id, owner, account, files)
 	}))
-	return home{made, owner.ID}
+	return home{team.Team{ID: id, Name: name}, owner}
 }
 
 // picture puts a picture into a team's library; half of them are large enough for a thumbnail.
-func (h *house) picture(t *testing.T, team, person int64, n int) int64 {
+func (h *env) picture(t *testing.T, team, person int64, n int) int64 {
 	t.Helper()
 	img := image.NewGray(image.Rect(0, 0, 20+300*(n%2)*2, 30))
 	img.Set(homes%20, n, color.White)
 	var out bytes.Buffer
-	must(t, png.Encode(&out, img))
-	arrived, err := h.Media.Add(t.Context(), media.Owner{TeamID: team, PersonID: person},
-		media.Incoming{Name: fmt.Sprint("picture ", n), Type: "image/png", Size: int64(out.Len()), Body: &out})
-	must(t, err)
-	fitted, err := h.Media.Files(team).Open(t.Context(), arrived.MediaID, network.Fit{Types: []string{"image/jpeg"}})
-	must(t, err)
-	must(t, fitted.Close())
+	must.NoError(t, png.Encode(&out, img))
+	arrived := must.Get(h.Media.Add(t.Context(), media.Owner{TeamID: team, PersonID: person},
+		media.Incoming{Name: fmt.Sprint("picture ", n), Type: "image/png", Size: int64(out.Len()), Body: &out}))(t)
+	fitted := must.Get(h.Media.Files(team).Open(t.Context(), arrived.MediaID, network.Fit{Types: []string{"image/jpeg"}}))(t)
+	must.NoError(t, fitted.Close())
 	return arrived.MediaID
 }
 
 // connect connects an account of the sandbox's Bluesky.
-func (h *house) connect(t *testing.T, team int64) int64 {
+func (h *env) connect(t *testing.T, team int64) int64 {
 	t.Helper()
 	handle := fmt.Sprintf("harbour%d.test", homes)
-	must(t, h.sandbox.EnsureBlueskyAccount(handle, handle, "open-sesame-1234"))
-	a, err := h.Accounts.Connect(t.Context(), team, "bluesky",
-		network.Credentials{Server: h.root + "/bluesky", Identifier: handle, Password: "open-sesame-1234"})
-	must(t, err)
-	return a.ID
+	return must.Get(h.box.ConnectBluesky(t.Context(), h.Server, team, handle))(t)
 }
 
 // furnish writes what else a team has, as it is stored.
-func (h *house) furnish(ctx context.Context, tx *db.Tx, team, owner, account int64, files []int64) error {
+func (h *env) furnish(ctx context.Context, tx *db.Tx, team, owner, account int64, files []int64) error {
 	id := func(what string) string { return fmt.Sprintf("%s-%d", what, team) }
 	for _, row := range []struct {
 		statement string
@@ -245,10 +202,10 @@ func (h *house) furnish(ctx context.Context, tx *db.Tx, team, owner, account int
 const mostKills = 80
 
 // deletion runs the worker, which is killed by a plan, until it gets to its end, and tells how often it was killed.
-func (h *house) deletion(t *testing.T, of home, p plan) int {
+func (h *env) deletion(t *testing.T, of home, p plan) int {
 	t.Helper()
 	for n := range mostKills {
-		cmd := exec.CommandContext(t.Context(), h.worker, "-database", h.url, "-blobs", h.blobs, "-key", h.key, "-sandbox", h.root,
+		cmd := exec.CommandContext(t.Context(), h.worker, "-database", h.url, "-blobs", h.blobs, "-key", h.key, "-sandbox", h.box.URL,
 			"-team", fmt.Sprint(of.ID), "-person", fmt.Sprint(of.owner), "-name", of.Name, "-ahead",
 			fmt.Sprint(time.Duration(n)*2*time.Minute))
 		point := ""
@@ -277,31 +234,30 @@ func (h *house) deletion(t *testing.T, of home, p plan) int {
 }
 
 // has counts a team's rows by the tables that name the team.
-func (h *house) has(t *testing.T, of home) map[string]int {
+func (h *env) has(t *testing.T, of home) map[string]int {
 	t.Helper()
 	query := `SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'team_id'`
 	if h.db.Postgres() {
 		query = `SELECT table_name FROM information_schema.columns WHERE column_name = 'team_id' AND table_schema = 'public'`
 	}
-	rows, err := h.db.Query(t.Context(), query)
-	must(t, err)
+	rows := must.Get(h.db.Query(t.Context(), query))(t)
 	defer rows.Close()
 	out := map[string]int{}
 	for rows.Next() {
 		var name string
-		must(t, rows.Scan(&name))
+		must.NoError(t, rows.Scan(&name))
 		if n := h.count(t, name+` WHERE team_id = ?`, of.ID); n > 0 {
 			out[name] = n
 		}
 	}
-	must(t, rows.Err())
+	must.NoError(t, rows.Err())
 	return out
 }
 
-func (h *house) count(t *testing.T, from string, args ...any) int {
+func (h *env) count(t *testing.T, from string, args ...any) int {
 	t.Helper()
 	var n int
-	must(t, h.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM `+from, args...).Scan(&n))
+	must.NoError(t, h.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM `+from, args...).Scan(&n))
 	return n
 }
 
@@ -325,7 +281,7 @@ var orphans = []string{
 }
 
 // nothingLeft looks for what a deletion should have taken away.
-func (h *house) nothingLeft(t *testing.T, of home, at string) {
+func (h *env) nothingLeft(t *testing.T, of home, at string) {
 	t.Helper()
 	for table, n := range h.has(t, of) {
 		if !kept[table] {
@@ -346,7 +302,7 @@ func (h *house) nothingLeft(t *testing.T, of home, at string) {
 }
 
 // sound proves the ledger, and that the store holds the files of the team that stays and no others.
-func (h *house) sound(t *testing.T) {
+func (h *env) sound(t *testing.T) {
 	t.Helper()
 	report, err := h.Credits.Audit(t.Context())
 	if err != nil || !report.Sound() {
@@ -356,10 +312,9 @@ func (h *house) sound(t *testing.T) {
 	if err != nil || len(found) > 0 {
 		t.Errorf("the library: %v (%v)", found, err)
 	}
-	store, err := blob.Open(t.Context(), h.blobs, blob.Options{Scratch: t.TempDir()})
-	must(t, err)
+	store := must.Get(blob.Open(t.Context(), h.blobs, blob.Options{Scratch: t.TempDir()}))(t)
 	bytes := 0
-	must(t, store.Each(t.Context(), "", func(b blob.Info) error {
+	must.NoError(t, store.Each(t.Context(), "", func(b blob.Info) error {
 		if !strings.HasPrefix(b.Key, "store/") {
 			bytes++
 		}

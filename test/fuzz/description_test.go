@@ -14,6 +14,7 @@ import (
 
 	"pressroom/internal/api/openapi"
 	"pressroom/internal/api/rest"
+	"pressroom/internal/testkit/must"
 )
 
 // schema is a JSON Schema as the description writes it.
@@ -34,7 +35,7 @@ func (s schema) below(name string) schema {
 	return m
 }
 
-// number is a bound; otherwise where there is none.
+// number returns a bound; otherwise if there is none.
 func (s schema) number(name string, otherwise int) int {
 	if n, ok := s[name].(float64); ok {
 		return int(n)
@@ -61,7 +62,7 @@ type described struct {
 	answers            map[int]*jsonschema.Resolved
 }
 
-// subject is the first part of an operation's path, by which what it answers with is known.
+// subject returns the first part of an operation's path, by which what it answers with is known.
 func (d *described) subject() string {
 	first, _, _ := strings.Cut(d.path[1:], "/")
 	return strings.ReplaceAll(first, "-", "_")
@@ -94,14 +95,14 @@ type document struct {
 
 // describe reads the description that the program itself makes, closed so that an answer's member that it does not know
 // is seen. An operation that is new is in it.
-func (h *house) describe() []*described {
+func (h *env) describe() []*described {
 	h.t.Helper()
-	raw, err := openapi.Build(h.Registry(), openapi.Info{Version: openapi.Version, ServerURL: h.cfg.PublicURL + rest.Prefix, Closed: true})
-	must(h.t, err)
+	raw := must.Get(openapi.Build(h.Registry(),
+		openapi.Info{Version: openapi.Version, ServerURL: h.cfg.PublicURL + rest.Prefix, Closed: true}))(h.t)
 	// A reference leads to where jsonschema-go looks for it.
 	raw = bytes.ReplaceAll(raw, []byte("#/components/schemas/"), []byte("#/$defs/"))
 	var doc document
-	must(h.t, json.Unmarshal(raw, &doc))
+	must.NoError(h.t, json.Unmarshal(raw, &doc))
 	problem := doc.resolve(h.t, json.RawMessage(`{"$ref":"#/$defs/Problem"}`))
 	var out []*described
 	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
@@ -133,8 +134,7 @@ func (doc *document) operation(t *testing.T, method, path string, problem *jsons
 			argument{name, "body", of, slices.Contains(body.Schema.list("required"), any(name)), body.Example[name]})
 	}
 	for status, answer := range op.Responses {
-		code, err := strconv.Atoi(status)
-		must(t, err)
+		code := must.Get(strconv.Atoi(status))(t)
 		if code >= 400 {
 			d.answers[code] = problem
 			continue
@@ -142,7 +142,7 @@ func (doc *document) operation(t *testing.T, method, path string, problem *jsons
 		var success struct {
 			Content map[string]struct{ Schema json.RawMessage }
 		}
-		must(t, json.Unmarshal(answer, &success))
+		must.NoError(t, json.Unmarshal(answer, &success))
 		d.success = code
 		d.answers[code] = doc.resolve(t, success.Content["application/json"].Schema)
 	}
@@ -153,12 +153,11 @@ func (doc *document) operation(t *testing.T, method, path string, problem *jsons
 func (doc *document) resolve(t *testing.T, raw json.RawMessage) *jsonschema.Resolved {
 	t.Helper()
 	var members map[string]any
-	must(t, json.Unmarshal(raw, &members))
+	must.NoError(t, json.Unmarshal(raw, &members))
 	members["$defs"] = doc.Components.Schemas
-	whole, err := json.Marshal(members)
-	must(t, err)
+	whole := must.Get(json.Marshal(members))(t)
 	var s jsonschema.Schema
-	must(t, json.Unmarshal(whole, &s))
+	must.NoError(t, json.Unmarshal(whole, &s))
 	resolved, err := s.Resolve(nil)
 	if err != nil {
 		t.Fatal(fmt.Errorf("resolving a schema of the description: %w", err))

@@ -90,7 +90,7 @@ func (c *chance) object(s schema, subject string) any {
 	return out
 }
 
-// moment tells whether a text is a time, of which those of the examples are long over.
+// moment reports whether a text is a time, of which those of the examples are long over.
 func (s schema) moment(name string) bool {
 	return strings.Contains(s.text("description"), "ISO 8601") || slices.Contains([]string{"from", "to"}, name)
 }
@@ -123,7 +123,7 @@ func (c *chance) words(s schema, name string) any {
 	return text
 }
 
-// hostile are values that hardly an argument takes.
+// hostile returns values that few arguments accept.
 func (c *chance) hostile() any {
 	deep := 1 << c.IntN(16)
 	return pick(c, []any{
@@ -225,21 +225,21 @@ func (c *chance) within(value any) any {
 	return c.hostile()
 }
 
-// written is a value as JSON, what is verbatim as it is.
-func written(value any) string {
+// jsonOf returns a value as JSON. Verbatim values are unchanged.
+func jsonOf(value any) string {
 	switch v := value.(type) {
 	case verbatim:
 		return string(v)
 	case []any:
 		parts := make([]string, len(v))
 		for i := range v {
-			parts[i] = written(v[i])
+			parts[i] = jsonOf(v[i])
 		}
 		return "[" + strings.Join(parts, ",") + "]"
 	case map[string]any:
 		parts := make([]string, 0, len(v))
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			parts = append(parts, written(name)+":"+written(v[name]))
+			parts = append(parts, jsonOf(name)+":"+jsonOf(v[name]))
 		}
 		return "{" + strings.Join(parts, ",") + "}"
 	}

@@ -15,6 +15,7 @@ import (
 
 	"pressroom/internal/core/access"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // How many requests each database gets, and where chance begins. Without them it is the same few thousand each time.
@@ -32,7 +33,7 @@ const (
 
 // run is one run of requests against one database.
 type run struct {
-	*house
+	*env
 	*chance
 
 	t      *testing.T
@@ -53,10 +54,10 @@ func TestRequests(t *testing.T) {
 	t.Logf("%s=%d %s=%d", seedVariable, seed, manyVariable, requests)
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()
-		h := newHouse(t, url)
+		h := newEnv(t, url)
 		random := rand.New(rand.NewPCG(seed, uint64(requests)))
 		r := &run{
-			house: h, t: t, ops: h.describe(), met: map[int]int{}, deep: map[string]int{},
+			env: h, t: t, ops: h.describe(), met: map[int]int{}, deep: map[string]int{},
 			chance: &chance{Rand: random, pool: &pool{random: random, values: map[string][]any{}}},
 		}
 		r.begin()
@@ -87,13 +88,11 @@ func begin(t *testing.T) (uint64, int) {
 		requests = many / 8
 	}
 	if text := os.Getenv(manyVariable); text != "" {
-		n, err := strconv.Atoi(text)
-		must(t, err)
+		n := must.Get(strconv.Atoi(text))(t)
 		requests, seed = n, uint64(time.Now().UnixNano())
 	}
 	if text := os.Getenv(seedVariable); text != "" {
-		n, err := strconv.ParseUint(text, 10, 64)
-		must(t, err)
+		n := must.Get(strconv.ParseUint(text, 10, 64))(t)
 		seed = n
 	}
 	return seed, requests
@@ -129,8 +128,8 @@ func (r *run) begin() {
 	r.rows = r.count()
 }
 
-// heard keeps what an answer tells, apart for each team.
-func (r *run) heard(req *request, a answer) {
+// remember keeps what an answer tells, apart for each team.
+func (r *run) remember(req *request, a answer) {
 	if !req.theirs {
 		r.learn(req.op, a)
 		return
@@ -144,8 +143,8 @@ func (r *run) heard(req *request, a answer) {
 	}
 }
 
-// told names what an answer tells of the other team.
-func (r *run) told(req *request, a answer) string {
+// findLeak names what an answer tells of the other team.
+func (r *run) findLeak(req *request, a answer) string {
 	for _, id := range r.others {
 		if text, ok := id.(string); ok && !req.theirs && bytes.Contains(a.body, []byte(text)) {
 			return "it tells of another team: " + text
@@ -160,8 +159,7 @@ func (r *run) learn(op *described, a answer) {
 }
 
 func (r *run) count() []int64 {
-	rows, err := r.house.rows()
-	must(r.t, err)
+	rows := must.Get(r.env.rows())(r.t)
 	return rows
 }
 
@@ -174,7 +172,7 @@ func (r *run) one() {
 		r.met[a.status]++
 		if a.status < 300 && a.status > 0 && !a.plain {
 			r.deep[req.op.tool]++
-			r.heard(req, a)
+			r.remember(req, a)
 		}
 		return
 	}
@@ -184,11 +182,11 @@ func (r *run) one() {
 	small := r.shrink(req, broken)
 	got, _ := r.ask(small)
 	r.t.Errorf("request %d, %s: %s\n\n%.6000s\n\nis answered with %d %v\n%.3000s", r.number, req.op.tool, broken,
-		shown(small.String()), got.status, got.header, got.body)
+		printable(small.String()), got.status, got.header, got.body)
 }
 
-// shown is a request as text in which every byte can be seen.
-func shown(text string) string {
+// printable returns a request as text in which every byte can be seen.
+func printable(text string) string {
 	quoted := strconv.QuoteToASCII(text)
 	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\r\n`, "\n")
 }
@@ -232,7 +230,7 @@ func (r *run) try(req *request) (answer, string) {
 	if changed := r.since(before, r.rows); len(changed) > 0 && (a.status >= 400 || a.plain) {
 		return a, fmt.Sprintf("a refusal changes %v", changed)
 	}
-	if told := r.told(req, a); told != "" {
+	if told := r.findLeak(req, a); told != "" {
 		return a, told
 	}
 	return a, a.wrong(req)
@@ -258,7 +256,7 @@ func (r *run) shrink(req *request, broken string) *request {
 	return req
 }
 
-// smaller are requests that lack one thing.
+// smaller returns the requests with one part removed.
 func (r *request) smaller() []*request {
 	var out []*request
 	for i := range r.header {
@@ -284,7 +282,7 @@ func (r *request) smaller() []*request {
 				}
 			}
 			less := *r
-			less.body = written(rest)
+			less.body = jsonOf(rest)
 			out = append(out, &less)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 type pool struct {
 	random *rand.Rand
 	values map[string][]any // by the name of what they are of and their own: posts.id
-	texts  []string         // every text that may be an identifier, of whatever
+	texts  []string         // every text that may be an identifier
 }
 
 // kept is how many values of one place are remembered.
@@ -64,7 +64,7 @@ func (p *pool) learn(of string, answer any) {
 	}
 }
 
-// like gives a value that may be meant by an argument's name: a folder_id is an id that stood in a folder or folders.
+// like returns a value that may be meant by an argument's name: a folder_id is an id that stood in a folder or folders.
 func (p *pool) like(name, subject string) (any, bool) {
 	wanted := strings.TrimSuffix(name, "s")
 	of, isID := strings.CutSuffix(wanted, "_id")
@@ -87,7 +87,7 @@ func (p *pool) like(name, subject string) (any, bool) {
 	return found[p.random.IntN(len(found))], true
 }
 
-// matching gives a text of any place that a pattern takes.
+// matching returns a text of any place that a pattern takes.
 func (p *pool) matching(pattern *regexp.Regexp) (string, bool) {
 	for range 20 {
 		if len(p.texts) == 0 {

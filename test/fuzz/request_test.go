@@ -28,7 +28,7 @@ const (
 	atPages = "pages"
 )
 
-// edge is where the request arrives, which need not be where its call belongs.
+// edge returns where the request arrives, which need not be where its call belongs.
 func (r *request) edge() string {
 	path, _, _ := strings.Cut(r.target, "?")
 	switch {
@@ -42,7 +42,7 @@ func (r *request) edge() string {
 
 func (r *request) set(name, value string) { r.header = append(r.header, [2]string{name, value}) }
 
-// String is all of a request, to be sent again by hand.
+// String returns the request as text, to send it by hand.
 func (r *request) String() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s %s HTTP/1.1\r\nHost: 127.0.0.1\r\n", r.method, r.target)
@@ -55,8 +55,8 @@ func (r *request) String() string {
 	return out.String() + "\r\n" + r.body
 }
 
-// parsed is the request as the program's HTTP server would hand it on; not at all where it would refuse it itself.
-func (r *request) parsed() (*http.Request, bool) {
+// parse returns the request as the program's HTTP server would hand it on; not at all where it would refuse it itself.
+func (r *request) parse() (*http.Request, bool) {
 	req, err := http.ReadRequest(bufio.NewReader(strings.NewReader(r.String())))
 	if err != nil {
 		return nil, false
@@ -65,7 +65,7 @@ func (r *request) parsed() (*http.Request, bool) {
 	return req, true
 }
 
-// text is a value in a path or a query string.
+// text returns a value in a path or a query string.
 func text(value any) string {
 	switch v := value.(type) {
 	case nil:
@@ -79,7 +79,7 @@ func text(value any) string {
 		}
 		return strings.Join(parts, ",")
 	case map[string]any:
-		return written(v)
+		return jsonOf(v)
 	}
 	return fmt.Sprint(value)
 }
@@ -116,7 +116,7 @@ func (k call) overREST(key string) *request {
 	}
 	if k.op.method != http.MethodGet && (len(body) > 0 || k.op.keyRequired) {
 		r.set("Content-Type", "application/json")
-		r.body = written(body)
+		r.body = jsonOf(body)
 	}
 	if k.key != nil {
 		r.set("Idempotency-Key", *k.key)
@@ -136,7 +136,7 @@ func (k call) overTools(key string) *request {
 	if k.key != nil {
 		args["idempotency_key"] = *k.key
 	}
-	r.body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + k.op.tool + `","arguments":` + written(args) + `}}`
+	r.body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + k.op.tool + `","arguments":` + jsonOf(args) + `}}`
 	return r
 }
 

@@ -20,15 +20,15 @@ type order struct {
 	idem   string
 }
 
-// words are what the order asks for.
+// words returns the order that the text of a call encodes.
 func (o order) words() standin.Order { return standin.Read(o.query) }
 
-// same tells that two orders are the same request, whatever their keys.
+// same reports whether two orders are the same request, apart from their keys.
 func (o order) request() string { return o.tool + " " + o.report + " " + o.query }
 
-func (o order) paid() bool { return o.tool != standin.Note }
+func (o order) isPaid() bool { return o.tool != standin.Note }
 
-// hash is what the program knows the request by.
+// hash returns the hash that identifies the request.
 func (o order) hash() []byte {
 	args := map[string]string{"query": o.query}
 	if o.tool == standin.Tracking {
@@ -173,7 +173,7 @@ func success(tool string) int {
 
 func (a answer) ok() bool { return a.status < 300 }
 
-// refusal is the stable part of a refusal, empty for a success.
+// refusal returns the stable part of a refusal, empty for a success.
 func (a answer) refusal() string {
 	if a.ok() {
 		return ""
@@ -191,7 +191,7 @@ func (a answer) sameData(b answer) bool {
 	return json.Unmarshal(a.Data, &x) == nil && json.Unmarshal(b.Data, &y) == nil && reflect.DeepEqual(x, y)
 }
 
-// job is the id of the job that a success names; empty where it names none.
+// job returns the id of the job that a success names; empty if there is none.
 func (a answer) job() string {
 	var data struct {
 		JobID string `json:"job_id"`
@@ -211,7 +211,7 @@ type credits struct {
 	DailyLimits   struct{ Key, Team int64 } `json:"daily_limits"`
 }
 
-// figures are the credits without the limits.
+// figures returns the credits without the limits.
 func (c credits) figures() figures {
 	return figures{c.Balance, c.UsedToday.Team, c.UsedToday.KeysAndTools, c.ReservedToday.Key, c.ReservedToday.Team}
 }

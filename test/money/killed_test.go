@@ -2,24 +2,21 @@ package money
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"pressroom/internal/domain/credit"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 	"pressroom/test/money/standin"
 )
 
@@ -71,7 +68,7 @@ type castle struct {
 	team *modelTeam
 }
 
-// certain is how often a run passes a step for certain. Work is woken more often than it needs to be, by chance.
+// certain returns how often a run passes a step for certain. Work is woken more often than it needs to be, by chance.
 func certain(step string) int {
 	switch step {
 	case "limit.lease_calls":
@@ -90,9 +87,8 @@ func certain(step string) int {
 func (k *castle) points(t *testing.T) []string {
 	t.Helper()
 	trace := filepath.Join(t.TempDir(), "trace")
-	must(t, k.run(t, nil, trace))
-	raw, err := os.ReadFile(trace)
-	must(t, err)
+	must.NoError(t, k.run(t, nil, trace))
+	raw := must.Get(os.ReadFile(trace))(t)
 	seen, points := map[string]int{}, []string{}
 	for name := range strings.Lines(string(raw)) {
 		name = strings.TrimSpace(name)
@@ -132,13 +128,12 @@ func (k *castle) storm(t *testing.T, plans [][]string) {
 
 // run plays the story while the process is killed at each point of a plan in turn.
 func (k *castle) run(t *testing.T, plan []string, trace string) error {
-	copied, err := copyOf(t, k.seed.url)
+	copied, err := testkit.Copy(t, k.seed.url)
 	if err != nil {
 		return err
 	}
 	o := &outside{programs: k.seed.programs, url: copied, sealing: k.seed.sealing, controls: k.seed.controls, allowed: k.seed.allowed}
-	p := &process{outside: o, ended: make(chan struct{})}
-	close(p.ended)
+	p := &process{outside: o}
 	defer p.kill()
 	s := &teller{process: p, key: k.team.keys[0], lost: map[int][]string{}}
 	for _, at := range append(plan, "") {
@@ -150,7 +145,7 @@ func (k *castle) run(t *testing.T, plan []string, trace string) error {
 		case err != nil:
 			return err
 		case at == "" && !ended:
-			return fmt.Errorf("it did not end: %s\n%s", s.last, p.said())
+			return fmt.Errorf("it did not end: %s\n%s", s.last, p.logText())
 		case at != "" && ended && len(plan) == 1:
 			return fmt.Errorf("it was not killed")
 		}
@@ -186,7 +181,7 @@ func (s *teller) tell(ctx context.Context, at string) (bool, error) {
 		}
 		select {
 		case <-tick.C:
-		case <-s.gone():
+		case <-s.done():
 			s.lost[len(s.answers)] = append(s.lost[len(s.answers)], at)
 			return false, nil
 		case <-deadline:
@@ -212,10 +207,10 @@ func (s *teller) goOn(ctx context.Context) (bool, error) {
 		}
 		s.answers = append(s.answers, a)
 	}
-	return s.finished(ctx)
+	return s.jobsEnded(ctx)
 }
 
-// rightly tells whether an answer is rightly the first or a repeat: a call is done once its transaction is.
+// rightly reports whether an answer is rightly the first or a repeat: a call is done once its transaction is.
 func (s *teller) rightly(a answer) bool {
 	for _, at := range s.lost[len(s.answers)] {
 		switch name, _, _ := strings.Cut(at, "#"); name {
@@ -223,15 +218,15 @@ func (s *teller) rightly(a answer) bool {
 			return a.replayed
 		case "before replay.once", "inside stand_in.price", "inside stand_in.started", "inside stand_in.at_once",
 			"before limit.lease_calls", "after limit.lease_calls":
-		default: // work was killed, and whatever call was under way with it
+		default: // work was killed, with the call that was running
 			return true
 		}
 	}
 	return !a.replayed
 }
 
-// finished tells whether every job has ended, as it was ordered.
-func (s *teller) finished(ctx context.Context) (bool, error) {
+// jobsEnded reports whether every job has ended, as it was ordered.
+func (s *teller) jobsEnded(ctx context.Context) (bool, error) {
 	for i, a := range s.answers {
 		if a.job() == "" {
 			continue
@@ -242,7 +237,7 @@ func (s *teller) finished(ctx context.Context) (bool, error) {
 			s.last = fmt.Sprintf("%+v", j)
 			return false, err
 		}
-		if state, _ := story[i].words().State(); j.State != string(state) || j.Result.Charged != story[i].words().Charged() {
+		if state, _ := story[i].words().State(); j.State != string(state) || j.Result.Charged != story[i].words().Cost() {
 			return false, fmt.Errorf("the job of %+v ended as %+v", story[i], j)
 		}
 	}
@@ -300,60 +295,6 @@ func (k *castle) check(t *testing.T, o *outside) error {
 	return nil
 }
 
-var (
-	postgresOnce sync.Mutex // PostgreSQL copies a database only while nobody else copies it
-	copies       atomic.Int64
-)
-
-// copyOf copies a database that nobody has open and gives the copy's URL.
-func copyOf(t *testing.T, from string) (string, error) {
-	if path, ok := strings.CutPrefix(from, "sqlite:"); ok {
-		to := testkit.SQLite(t)
-		if err := copyFile(path, strings.TrimPrefix(to, "sqlite:")); err != nil {
-			return to, err
-		}
-		return to, testkit.AtHome(to)
-	}
-	u, err := url.Parse(from)
-	if err != nil {
-		return "", err
-	}
-	source, copied := strings.TrimPrefix(u.Path, "/"), fmt.Sprintf("money_%d_%d", os.Getpid(), copies.Add(1))
-	u.Path = "/" + copied
-	server, err := sql.Open("pgx", os.Getenv(testkit.PostgresVariable))
-	if err != nil {
-		return "", err
-	}
-	t.Cleanup(func() {
-		if _, err := server.Exec("DROP DATABASE " + copied + " WITH (FORCE)"); err != nil {
-			t.Errorf("dropping a copy: %v", err)
-		}
-		_ = server.Close()
-	})
-	postgresOnce.Lock()
-	defer postgresOnce.Unlock()
-	if _, err = server.Exec("CREATE DATABASE " + copied + " TEMPLATE " + source); err != nil {
-		return "", err
-	}
-	return u.String(), testkit.AtHome(u.String())
-}
-
-func copyFile(from, to string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(out, in); err != nil {
-		return err
-	}
-	return out.Close()
-}
-
 // operate runs an operator's command, which is killed at a point; nowhere where that is empty.
 func (o *outside) operate(at string, args ...string) (map[string]any, error) {
 	cmd := exec.Command(o.programs.admin,
@@ -398,16 +339,14 @@ func TestTopUpKilled(t *testing.T) {
 				t.Fatalf("it was not killed %s: %v", c.at, out)
 			}
 			for range 2 {
-				out, err := o.operate("", args...)
-				must(t, err)
+				out := must.Get(o.operate("", args...))(t)
 				if out["repeated"] != c.repeated || out["balance"] != want {
 					t.Errorf("%s: %v instead of %v", c.at, out, want)
 				}
 				c.repeated = true
 			}
 		}
-		out, err := o.operate("", "audit")
-		must(t, err)
+		out := must.Get(o.operate("", "audit"))(t)
 		if out["complaints_total"] != 0.0 {
 			t.Errorf("the audit: %v", out)
 		}

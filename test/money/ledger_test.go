@@ -30,12 +30,11 @@ type paid struct {
 	created                        time.Time
 }
 
-func claimed(key int64, idem string, hash []byte) string {
+func claimKey(key int64, idem string, hash []byte) string {
 	return fmt.Sprintf("%d %x %s", key, hash, idem)
 }
 
-// readLedger reads all that ever moved of a team's credits, in the order in which it moved: whoever moves them holds
-// the team's wallet.
+// readLedger reads all movements of a team's credits in their order, which the lock on the wallet determines.
 func readLedger(ctx context.Context, d *db.DB, m *modelTeam) (*ledger, error) {
 	l := &ledger{team: m, paid: map[string]*paid{}}
 	byID := map[int64]*paid{}
@@ -48,7 +47,7 @@ func readLedger(ctx context.Context, d *db.DB, m *modelTeam) (*ledger, error) {
 		}
 		kept := *p
 		kept.open, kept.created = state == "open", db.Time(created)
-		byID[p.id], l.paid[claimed(p.key, idem, hash)] = &kept, &kept
+		byID[p.id], l.paid[claimKey(p.key, idem, hash)] = &kept, &kept
 		return nil
 	}, `SELECT id, key_id, idempotency_key, request_hash, state, amount, charged, created_at FROM reservations WHERE team_id = ?`, m.id)
 	if err != nil {
@@ -97,7 +96,7 @@ func (l *ledger) each(look func(s standing, next *line) error) error {
 	return look(s, nil)
 }
 
-// lacks is how the money refuses a price on some day; empty where it does not.
+// lacks returns how the money refuses a price on some day; empty if there is none.
 func (l *ledger) lacks(s standing, key *modelKey, day string, price int64) string {
 	switch {
 	case key.limit >= 0 && s.ofKey[fmt.Sprint(key.id, day)]+price > key.limit:
@@ -110,7 +109,7 @@ func (l *ledger) lacks(s standing, key *modelKey, day string, price int64) strin
 	return ""
 }
 
-// lawful tells whether at every instant no charge was accepted that the money refuses.
+// lawful reports whether at every instant no charge was accepted that the money refuses.
 func (l *ledger) lawful() error {
 	keys := map[int64]*modelKey{}
 	for _, k := range l.team.keys {
@@ -130,9 +129,9 @@ func (l *ledger) lawful() error {
 	})
 }
 
-// justified tells whether the money refused a price in this way at some instant between two transfers, the second one
+// checkRefusal reports whether the money refused a price in this way at some instant between two transfers, the second one
 // included: the instants at which a call may have looked.
-func (l *ledger) justified(r *request, a attempt) error {
+func (l *ledger) checkRefusal(r *request, a attempt) error {
 	found := false
 	var last int64
 	err := l.each(func(s standing, next *line) error {

@@ -51,7 +51,7 @@ func (f *fault) into(o order) (context.Context, func()) {
 		f.at = workPoint[o.tool]
 	}
 	tries := 0
-	return standin.Meddled(ctx, func(ctx context.Context, tx *db.Tx, at string) error {
+	return standin.WithMeddler(ctx, func(ctx context.Context, tx *db.Tx, at string) error {
 		if at != f.at {
 			return nil
 		}
@@ -80,7 +80,7 @@ func (f *fault) into(o order) (context.Context, func()) {
 	}), cancel
 }
 
-// failing is how a call ends that a fault befalls at a point; empty where it goes on.
+// failing returns how a call ends that a fault befalls at a point; empty where it goes on.
 func (m *machine) failing(f fault, o order, at string) string {
 	if f.at == "" || f.kind == "conflict" {
 		return ""

@@ -8,6 +8,7 @@ import (
 
 	"pressroom/internal/platform/db"
 	"pressroom/internal/teamtime"
+	"pressroom/internal/testkit/must"
 )
 
 // freeLeft is whether a node has a free call for a team.
@@ -19,7 +20,7 @@ const (
 	unsure
 )
 
-// freeOf tells whether a node has a free call left. A refund counts past the limit while a node may still hold a call,
+// freeOf reports whether a node has a free call left. A refund counts past the limit while a node may still hold a call,
 // and a node believes for a second that none is left.
 func (m *machine) freeOf(t *rapid.T, i int, team *modelTeam) freeLeft {
 	left := m.nodes[i].left(t, team.keys[0])
@@ -49,12 +50,12 @@ type freeDay struct {
 
 // losing notes that a refund may be taken back, each time that it is tried.
 func (d *freeDay) losing(f fault, o order) {
-	if f.at != "" && o.words().Price > 0 && o.words().Charged() == 0 {
+	if f.at != "" && o.words().Price > 0 && o.words().Cost() == 0 {
 		d.mayLose += 4
 	}
 }
 
-// at is the count as it stands at an instant. A change of zone gives no second allowance: only a day that begins
+// at returns the count as it stands at an instant. A change of zone gives no second allowance: only a day that begins
 // after the counted one has ended begins anew.
 func (d *freeDay) at(now time.Time, zone *time.Location) *freeDay {
 	if begins, ends := teamtime.Day(now, zone); !begins.Before(d.until) {
@@ -71,18 +72,17 @@ func (m *machine) today(t *rapid.T, team *modelTeam) {
 	}
 }
 
-// row is the count of free calls as the database has it, brought to now.
+// row returns the count of free calls as the database has it, brought to now.
 func (m *machine) row(t *rapid.T, team *modelTeam) *freeDay {
-	return m.stored(t, team).at(m.clock.Now(), team.zone)
+	return m.storedFreeDay(t, team).at(m.clock.Now(), team.zone)
 }
 
-// stored is the count of free calls as it was last written.
-func (m *machine) stored(t *rapid.T, team *modelTeam) *freeDay {
+// storedFreeDay returns the count of free calls as it was last written.
+func (m *machine) storedFreeDay(t *rapid.T, team *modelTeam) *freeDay {
 	var since, until, used int64
-	err := m.db.QueryRow(context.Background(),
+	must.NoError(t, m.db.QueryRow(context.Background(),
 		`SELECT COALESCE(MAX(starts_at), 0), COALESCE(MAX(ends_at), 0), COALESCE(MAX(used), 0) FROM free_calls WHERE team_id = ?`, team.id).
-		Scan(&since, &until, &used)
-	must(t, err)
+		Scan(&since, &until, &used))
 	return &freeDay{since: db.Time(since), until: db.Time(until), used: used}
 }
 
@@ -119,7 +119,7 @@ func (m *machine) kill(t *rapid.T) {
 	i := m.anyNode(t)
 	for _, team := range m.teams {
 		m.today(t, team)
-		switch stored, row := m.stored(t, team), m.row(t, team); {
+		switch stored, row := m.storedFreeDay(t, team), m.row(t, team); {
 		case row.since.After(stored.since):
 			m.days[team].unseen = stored.since
 		case row.used <= m.allowed:

@@ -11,6 +11,7 @@ import (
 
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 	"pressroom/test/money/standin"
 )
 
@@ -26,8 +27,8 @@ type machine struct {
 	days      map[*modelTeam]*freeDay
 }
 
-// Whatever is asked, repeated, aborted, failed and done in whatever order, at whatever time, by whichever node:
-// every call ends as the model says, and the money is what the model says.
+// Calls, repeats, aborts, failures and work in random order, at random times and on random nodes: every call ends as the
+// model predicts, and so do the credits.
 func TestPaidCallsByModel(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -148,7 +149,7 @@ func (m *machine) make(t *rapid.T, team *modelTeam, key *modelKey, o order, f fa
 	i := m.anyNode(t)
 	// The tools' edge says nothing to a caller that has hung up.
 	tool := rapid.IntRange(0, 9).Draw(t, "edge") == 0 && !f.gone && f.kind != "cancel"
-	if !o.paid() && f.at == atPrice {
+	if !o.isPaid() && f.at == atPrice {
 		f = fault{} // it has no price
 	}
 	now := m.clock.Now()
@@ -156,7 +157,7 @@ func (m *machine) make(t *rapid.T, team *modelTeam, key *modelKey, o order, f fa
 	ctx, done := f.into(o)
 	got, err := m.nodes[i].ask(ctx, key, o, tool)
 	done()
-	must(t, err)
+	must.NoError(t, err)
 	*m.calls++
 	m.today(t, team)
 	if o.tool == standin.Tracking {
@@ -170,31 +171,31 @@ func (m *machine) make(t *rapid.T, team *modelTeam, key *modelKey, o order, f fa
 	case free == unsure && !m.paidFor(o) && !known && got.refusal() == noFreeCalls:
 		want = noFreeCalls
 	}
-	must(t, team.complain(now, o, got, want))
+	must.NoError(t, team.complain(now, o, got, want))
 	switch {
 	case want == noFreeCalls:
 		m.disbelief[[2]int64{int64(i), team.id}] = now
 	case want != "":
 	case first != nil:
-		must(t, repeats(first.answer, got))
+		must.NoError(t, repeats(first.answer, got))
 	default:
-		m.accepted(t, team, key, o, got)
+		m.bookAccepted(t, team, key, o, got)
 	}
 }
 
-func (m *machine) paidFor(o order) bool { return o.paid() && o.words().Price > 0 }
+func (m *machine) paidFor(o order) bool { return o.isPaid() && o.words().Price > 0 }
 
-// expect is how a call should end: with the first answer of an earlier one, a refusal, or a success.
+// expect returns how a call should end: with the first answer of an earlier one, a refusal, or a success.
 func (m *machine) expect(team *modelTeam, key *modelKey, o order, f fault, free freeLeft) (*record, string) {
 	now := m.clock.Now()
 	if f.gone {
 		return nil, "500 internal_error"
 	}
-	first, want := key.known(now, o)
+	first, want := key.lookUp(now, o)
 	if first != nil || want != "" {
 		return first, want
 	}
-	if o.paid() {
+	if o.isPaid() {
 		if want := m.failing(f, o, atPrice); want != "" {
 			return nil, want
 		}
@@ -203,7 +204,7 @@ func (m *machine) expect(team *modelTeam, key *modelKey, o order, f fault, free 
 		return nil, noFreeCalls
 	}
 	if m.paidFor(o) {
-		if want := team.refused(now, key, o.words().Price); want != "" {
+		if want := team.refusalFor(now, key, o.words().Price); want != "" {
 			return nil, want
 		}
 	}
@@ -212,8 +213,8 @@ func (m *machine) expect(team *modelTeam, key *modelKey, o order, f fault, free 
 
 const noFreeCalls = "429 daily_call_limit_reached"
 
-// accepted books a call that was accepted.
-func (m *machine) accepted(t *rapid.T, team *modelTeam, key *modelKey, o order, got answer) {
+// bookAccepted books a call that was accepted.
+func (m *machine) bookAccepted(t *rapid.T, team *modelTeam, key *modelKey, o order, got answer) {
 	now := m.clock.Now()
 	if got.replayed {
 		t.Fatalf("%+v: the first answer says that it is a repeat: %s", o, got.raw)
@@ -221,7 +222,7 @@ func (m *machine) accepted(t *rapid.T, team *modelTeam, key *modelKey, o order, 
 	if !m.paidFor(o) {
 		team.free++
 	}
-	if !o.paid() {
+	if !o.isPaid() {
 		if o.idem != "" {
 			key.plain[o.idem] = &record{now, o, got}
 		}
@@ -275,17 +276,17 @@ func (m *machine) limit(t *rapid.T) {
 	if rapid.Bool().Draw(t, "of a key") {
 		key := rapid.SampledFrom(team.keys).Draw(t, "key")
 		key.limit = credits
-		must(t, m.nodes[0].Teams.SetKeyLimit(context.Background(), key.id, credits))
+		must.NoError(t, m.nodes[0].Teams.SetKeyLimit(context.Background(), key.id, credits))
 		return
 	}
 	team.limit = credits
-	must(t, m.nodes[0].Teams.SetDailyCredits(context.Background(), team.id, &credits))
+	must.NoError(t, m.nodes[0].Teams.SetDailyCredits(context.Background(), team.id, &credits))
 }
 
 func (m *machine) move(t *rapid.T) {
 	team, zone := m.anyTeam(t), rapid.SampledFrom(zones).Draw(t, "zone")
 	team.zone = location(zone)
-	must(t, m.nodes[0].Teams.SetTimezone(context.Background(), team.id, zone))
+	must.NoError(t, m.nodes[0].Teams.SetTimezone(context.Background(), team.id, zone))
 }
 
 // check holds every figure of the team that something was done to against the model, and now and then everything.
@@ -322,7 +323,7 @@ func (m *machine) checkRows(t *rapid.T, team *modelTeam) {
 	var paid, plain, open, working int // as the model has them
 	now := m.clock.Now()
 	for _, key := range team.keys {
-		paid, plain = paid+known(key.records, now), plain+known(key.plain, now)
+		paid, plain = paid+countValid(key.records, now), plain+countValid(key.plain, now)
 	}
 	for _, c := range team.charges {
 		if c.open {
@@ -336,7 +337,7 @@ func (m *machine) checkRows(t *rapid.T, team *modelTeam) {
 	}
 	want := fmt.Sprint(len(team.charges), open, len(team.searches), working, paid, plain)
 	var got [6]int
-	err := m.db.QueryRow(context.Background(),
+	must.NoError(t, m.db.QueryRow(context.Background(),
 		`SELECT (SELECT COUNT(*) FROM reservations WHERE team_id = ?), (SELECT COUNT(*) FROM reservations
 		WHERE team_id = ? AND state = 'open'),
 		(SELECT COUNT(*) FROM jobs WHERE team_id = ?), (SELECT COUNT(*) FROM jobs WHERE team_id = ? AND finished_at = 0),
@@ -344,8 +345,7 @@ func (m *machine) checkRows(t *rapid.T, team *modelTeam) {
 		(SELECT COUNT(*) FROM idempotency_records WHERE key_id IN (?, ?) AND answer IS NOT NULL AND expires_at > ?)`,
 		team.id, team.id, team.id, team.id, team.keys[0].id, team.keys[1].id, db.Micros(now), team.keys[0].id,
 		team.keys[1].id, db.Micros(now)).
-		Scan(&got[0], &got[1], &got[2], &got[3], &got[4], &got[5])
-	must(t, err)
+		Scan(&got[0], &got[1], &got[2], &got[3], &got[4], &got[5]))
 	if text := fmt.Sprint(got[0], got[1], got[2], got[3], got[4], got[5]); text != want {
 		t.Fatalf("reservations, open ones, jobs, unfinished ones, paid records, plain records: %s instead of %s", text, want)
 	}

@@ -36,7 +36,7 @@ func (m *machine) remember(t *rapid.T) {
 	var all []*record
 	for _, o := range team.made {
 		for _, r := range []*record{key.records[o.order.claim()], key.plain[o.order.idem]} {
-			if r.known(m.clock.Now()) && !slices.Contains(all, r) {
+			if r.isValid(m.clock.Now()) && !slices.Contains(all, r) {
 				all = append(all, r)
 			}
 		}
@@ -50,13 +50,13 @@ func (m *machine) remember(t *rapid.T) {
 	m.make(t, team, key, r.order, fault{})
 }
 
-// oldest is the record that is known and will be forgotten first.
+// oldest returns the record that is known and will be forgotten first.
 func (m *machine) oldest(now time.Time) *record {
 	var out *record
 	for _, team := range m.teams {
 		for _, key := range team.keys {
 			for _, r := range key.records {
-				if r.known(now) && (out == nil || r.at.Before(out.at)) {
+				if r.isValid(now) && (out == nil || r.at.Before(out.at)) {
 					out = r
 				}
 			}

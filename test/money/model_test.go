@@ -21,10 +21,10 @@ type modelTeam struct {
 	charges  []*charge
 	free     int64 // free calls of the day that were used
 	searches []*charge
-	made     []made // every call, whatever became of it
+	made     []made // every call
 }
 
-// GoString is how a counterexample tells of a team.
+// GoString returns the description for a counterexample.
 func (m *modelTeam) GoString() string {
 	return fmt.Sprint("team ", m.id, " in ", m.zone, " with ", m.balance)
 }
@@ -35,7 +35,7 @@ type made struct {
 	order order
 }
 
-// GoString is how a counterexample tells of a call.
+// GoString returns the description for a counterexample.
 func (m made) GoString() string { return fmt.Sprintf("%+v by key %d", m.order, m.key.id) }
 
 type modelKey struct {
@@ -53,7 +53,7 @@ func newKey(id int64, value string, limit int64) *modelKey {
 	}
 }
 
-// GoString is how a counterexample tells of a key.
+// GoString returns the description for a counterexample.
 func (k *modelKey) GoString() string { return fmt.Sprint("key ", k.id) }
 
 // record is a kept first answer.
@@ -63,10 +63,10 @@ type record struct {
 	answer answer
 }
 
-// GoString is how a counterexample tells of a record.
+// GoString returns the description for a counterexample.
 func (r *record) GoString() string { return fmt.Sprintf("%+v at %v", r.order, r.at) }
 
-func (r *record) known(now time.Time) bool {
+func (r *record) isValid(now time.Time) bool {
 	return r != nil && now.Before(r.at.Add(idempotency.Memory))
 }
 
@@ -83,14 +83,14 @@ type charge struct {
 	ended   bool
 }
 
-// GoString is how a counterexample tells of a charge.
+// GoString returns the description for a counterexample.
 func (c *charge) GoString() string { return fmt.Sprintf("%+v at %v, open: %v", c.order, c.at, c.open) }
 
-// day is the date of an instant in the team's zone.
+// day returns the date of a time in the team's zone.
 func (m *modelTeam) day(at time.Time) string { return at.In(m.zone).Format(time.DateOnly) }
 
-// counted is what of the day's charges counts against the limits of a key, and of all keys.
-func (m *modelTeam) counted(now time.Time, key *modelKey) (int64, int64) {
+// usage returns what of the day's charges counts against the limits of a key, and of all keys.
+func (m *modelTeam) usage(now time.Time, key *modelKey) (int64, int64) {
 	var ofKey, ofTeam int64
 	for _, c := range m.charges {
 		if m.day(c.at) != m.day(now) {
@@ -104,7 +104,7 @@ func (m *modelTeam) counted(now time.Time, key *modelKey) (int64, int64) {
 	return ofKey, ofTeam
 }
 
-// figures are what get_credits should tell a key.
+// figures returns what get_credits should tell a key.
 func (m *modelTeam) figures(now time.Time, key *modelKey) figures {
 	f := figures{balance: m.balance}
 	for _, c := range m.charges {
@@ -123,9 +123,9 @@ func (m *modelTeam) figures(now time.Time, key *modelKey) figures {
 	return f
 }
 
-// refused is how the money refuses a price; empty where it does not.
-func (m *modelTeam) refused(now time.Time, key *modelKey, price int64) string {
-	ofKey, ofTeam := m.counted(now, key)
+// refusalFor returns how the money refuses a price; empty if there is none.
+func (m *modelTeam) refusalFor(now time.Time, key *modelKey, price int64) string {
+	ofKey, ofTeam := m.usage(now, key)
 	switch {
 	case key.limit >= 0 && ofKey+price > key.limit:
 		return "429 daily_credit_limit_reached connection"
@@ -160,18 +160,18 @@ func (m *modelTeam) end(c *charge) {
 	if !c.open {
 		return
 	}
-	c.open, c.charged = false, c.order.words().Charged()
+	c.open, c.charged = false, c.order.words().Cost()
 	m.balance += c.amount - c.charged
 	if c.charged == 0 {
 		m.free++
 	}
 }
 
-// billing is what the answer to an accepted paid call tells, after it is booked.
+// billing returns what the answer to an accepted paid call tells, after it is booked.
 func (m *modelTeam) billing(o order) *billing {
 	b := &billing{Charged: o.words().Price}
 	if o.tool != standin.Search {
-		b.Charged = o.words().Charged()
+		b.Charged = o.words().Cost()
 		b.Refunded = o.words().Price - b.Charged
 	}
 	balance := m.balance
@@ -181,13 +181,13 @@ func (m *modelTeam) billing(o order) *billing {
 
 func (o order) claim() string { return o.idem + " " + o.request() }
 
-// known is how the Idempotency-Key alone ends a call: with the first answer, or a refusal; neither where the call
+// lookUp returns how the Idempotency-Key alone ends a call: with the first answer, or a refusal; neither where the call
 // goes on.
-func (k *modelKey) known(now time.Time, o order) (*record, string) {
-	if !o.paid() {
+func (k *modelKey) lookUp(now time.Time, o order) (*record, string) {
+	if !o.isPaid() {
 		return k.knownPlain(now, o)
 	}
-	if r := k.records[o.claim()]; r.known(now) {
+	if r := k.records[o.claim()]; r.isValid(now) {
 		return r, ""
 	}
 	if k.spent[o.claim()] != nil {
@@ -200,32 +200,32 @@ func (k *modelKey) knownPlain(now time.Time, o order) (*record, string) {
 	if o.idem == "" {
 		return nil, ""
 	}
-	if r := k.plain[o.idem]; r.known(now) {
+	if r := k.plain[o.idem]; r.isValid(now) {
 		if r.order != o {
 			return nil, "422 idempotency_key_reused"
 		}
 		return r, ""
 	}
 	for _, r := range k.records {
-		if r.order.idem == o.idem && r.known(now) {
+		if r.order.idem == o.idem && r.isValid(now) {
 			return nil, "422 idempotency_key_reused"
 		}
 	}
 	return nil, ""
 }
 
-// known counts the records whose time is not over.
-func known(records map[string]*record, now time.Time) int {
+// countValid counts the records whose time is not over.
+func countValid(records map[string]*record, now time.Time) int {
 	n := 0
 	for _, r := range records {
-		if r.known(now) {
+		if r.isValid(now) {
 			n++
 		}
 	}
 	return n
 }
 
-// wait is for how long a daily limit sends away: until the team's midnight, in whole seconds.
+// wait returns for how long a daily limit sends away: until the team's midnight, in whole seconds.
 func (m *modelTeam) wait(now time.Time) int64 {
 	_, midnight := teamtime.Day(now, m.zone)
 	return int64((midnight.Sub(now) + time.Second - 1) / time.Second)
@@ -238,7 +238,7 @@ func (m *modelTeam) complain(now time.Time, o order, got answer, want string) er
 		return fmt.Errorf("%+v: %q instead of %q: %s", o, got.refusal(), want, got.raw)
 	case got.status == http.StatusTooManyRequests && got.Context.Wait != m.wait(now):
 		return fmt.Errorf("%+v: sent away for %d s instead of %d: %s", o, got.Context.Wait, m.wait(now), got.raw)
-	case got.ok() && got.Billing != nil && !o.paid():
+	case got.ok() && got.Billing != nil && !o.isPaid():
 		return fmt.Errorf("%+v: billing for what is not paid: %s", o, got.raw)
 	}
 	return nil

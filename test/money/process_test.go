@@ -1,14 +1,12 @@
 package money
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptrace"
 	"os"
@@ -26,32 +24,14 @@ import (
 	"pressroom/internal/platform/db"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/fixture"
+	"pressroom/internal/testkit/must"
+	"pressroom/internal/testkit/program"
 	"pressroom/test/money/standin"
 )
 
-// programs are the built programs: the one that serves with the operations that stand in, and the operator's.
-type programs struct{ dir, serve, admin string }
-
-// built builds both with their crash points, once. TestMain takes them away.
-var built = sync.OnceValues(func() (programs, error) {
-	dir, err := os.MkdirTemp("", "pressroom-money-")
-	if err != nil {
-		return programs{}, err
-	}
-	p := programs{dir, filepath.Join(dir, "cmd"), filepath.Join(dir, "pressroom")}
-	// Without what debuggers need, as that is most of the time that linking takes.
-	out, err := exec.Command("go", "build", "-tags", "crashpoints", "-ldflags=-s -w", "-o", dir,
-		"pressroom/test/money/standin/cmd", "pressroom/cmd/pressroom").CombinedOutput()
-	if err != nil {
-		return p, fmt.Errorf("building: %w\n%s", err, out)
-	}
-	return p, nil
-})
-
-var dirs struct {
-	sync.Mutex
-	programs programs
-}
+// programs are the built programs: standin/cmd, and pressroom for admin commands.
+type programs struct{ serve, admin string }
 
 func TestMain(m *testing.M) {
 	for name, value := range map[string]string{
@@ -63,19 +43,14 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
-	status := m.Run()
-	_ = os.RemoveAll(dirs.programs.dir)
-	os.Exit(status)
+	os.Exit(m.Run())
 }
 
 func build(t *testing.T) programs {
 	t.Helper()
-	p, err := built()
-	dirs.Lock()
-	dirs.programs = p
-	dirs.Unlock()
-	must(t, err)
-	return p
+	return programs{
+		program.Build(t, "pressroom/test/money/standin/cmd", program.CrashPoints), program.Build(t, program.Pressroom, program.CrashPoints),
+	}
 }
 
 // outside is a database with programs on it that are processes of their own, which a test can kill.
@@ -92,14 +67,11 @@ type outside struct {
 // newOutside prepares a database for so many nodes and starts none.
 func newOutside(t *testing.T, url string, nodes int, allowed int64) *outside {
 	t.Helper()
-	sealing, err := tokencrypt.NewKey()
-	must(t, err)
+	sealing := must.Get(tokencrypt.NewKey())(t)
 	o := &outside{programs: build(t), url: url, sealing: sealing, controls: standin.Controls{Dir: t.TempDir()}, allowed: allowed}
 	o.look(t)
 	for range nodes {
-		p := &process{outside: o, ended: make(chan struct{})}
-		close(p.ended)
-		o.nodes = append(o.nodes, p)
+		o.nodes = append(o.nodes, &process{outside: o})
 	}
 	t.Cleanup(func() {
 		for _, p := range o.nodes {
@@ -112,32 +84,24 @@ func newOutside(t *testing.T, url string, nodes int, allowed int64) *outside {
 // look opens the database for the test itself.
 func (o *outside) look(t *testing.T) {
 	t.Helper()
-	var err error
-	o.admin, err = server.Open(context.Background(), server.Config{
+	o.admin = must.Get(server.Open(context.Background(), server.Config{
 		Version: "test", PublicURL: root, Database: o.url, SealingKey: o.sealing, Role: server.RoleAPI, Workers: 1,
 		Blobs: "file:" + filepath.Join(o.controls.Dir, "media"),
 		Terms: standin.Terms(o.allowed), Log: slog.New(slog.DiscardHandler), Now: o.controls.Now,
-	})
-	must(t, err)
-	o.db, err = db.Open(context.Background(), o.url, db.Options{Now: o.controls.Now})
-	must(t, err)
+	}))(t)
+	o.db = must.Get(db.Open(context.Background(), o.url, db.Options{Now: o.controls.Now}))(t)
 	t.Cleanup(func() { _, _ = o.db.Close(), o.admin.Close() })
 }
 
 // newTeam makes a team with keys, each with its daily limit.
 func newTeam(t *testing.T, s *server.Server, zone string, limit int64, keys ...int64) *modelTeam {
 	t.Helper()
-	ctx := context.Background()
-	owner, err := s.Teams.AddPerson(ctx, "Ada", fmt.Sprintf("ada%d@harbour.example", rand.Int64()), "")
-	must(t, err)
-	made, err := s.Teams.AddTeam(ctx, team.Team{Name: "Harbour", Timezone: zone, Language: "en", Plan: "agency"}, owner.ID)
-	must(t, err)
-	must(t, s.Teams.SetDailyCredits(ctx, made.ID, &limit))
-	m := &modelTeam{id: made.ID, zone: location(zone), limit: limit}
+	id, _ := fixture.AddTeam(t, s, team.Team{Timezone: zone})
+	must.NoError(t, s.Teams.SetDailyCredits(context.Background(), id, &limit))
+	m := &modelTeam{id: id, zone: location(zone), limit: limit}
 	for _, of := range keys {
-		k, value, err := s.Teams.AddKey(ctx, team.NewKey{Team: made.ID, Name: "test", Level: access.Full, DailyCredits: &of})
-		must(t, err)
-		m.keys = append(m.keys, newKey(k.ID, value, of))
+		key, value := fixture.AddKey(t, s, team.NewKey{Team: id, Level: access.Full, DailyCredits: &of})
+		m.keys = append(m.keys, newKey(key, value, of))
 	}
 	return m
 }
@@ -145,24 +109,27 @@ func newTeam(t *testing.T, s *server.Server, zone string, limit int64, keys ...i
 // grant gives a team credits.
 func grant(t *testing.T, s *server.Server, m *modelTeam, credits int64, reference string) {
 	t.Helper()
-	_, err := s.Credits.Grant(context.Background(), m.id, credits, reference, "")
-	must(t, err)
+	must.Get(s.Credits.Grant(context.Background(), m.id, credits, reference, ""))(t)
 	m.balance, m.granted = m.balance+credits, m.granted+credits
 }
 
-// process is one program of its own.
+// process is a program that is started again and again.
 type process struct {
 	*outside
-	mu    sync.Mutex
-	addr  string
-	cmd   *exec.Cmd
-	log   *bytes.Buffer
-	ended chan struct{} // closed while it does not run
-	at    string        // where it kills itself
+	mu   sync.Mutex
+	addr string
+	run  *program.Process // the last run; nil before the first
+	at   string           // where it kills itself; empty for nowhere
 }
 
-// start starts the process, which kills itself at a point; nowhere where that is empty.
+// start starts the program. It kills itself at a point, unless that is empty.
 func (p *process) start(at, trace string) error {
+	return p.launch(at, trace, p.serve, "-database", p.url, "-sealing-key", p.sealing, "-controls", p.controls.Dir, "-free-calls",
+		fmt.Sprint(p.allowed), "-addr")
+}
+
+// launch starts a program with arguments, to which it appends the address.
+func (p *process) launch(at, trace, name string, args ...string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.addr == "" {
@@ -171,37 +138,26 @@ func (p *process) start(at, trace string) error {
 			return err
 		}
 	}
-	p.at, p.log, p.ended = at, &bytes.Buffer{}, make(chan struct{})
-	p.cmd = exec.Command(p.serve, "-addr", p.addr, "-database", p.url, "-sealing-key", p.sealing, "-controls",
-		p.controls.Dir, "-free-calls", fmt.Sprint(p.allowed))
-	p.cmd.Env = append(os.Environ(), "PRESSROOM_CRASH_AT="+at, "PRESSROOM_CRASH_TRACE="+trace)
-	p.cmd.Stderr = p.log
-	if err := p.cmd.Start(); err != nil {
-		close(p.ended)
-		return fmt.Errorf("starting: %w", err)
+	cmd := exec.Command(name, append(args, p.addr)...)
+	cmd.Env = program.CrashEnv(at, trace)
+	run, err := program.Start(cmd)
+	if err == nil {
+		p.run, p.at = run, at
 	}
-	go func(cmd *exec.Cmd, ended chan struct{}) {
-		_ = cmd.Wait() // killed is how it is to end
-		close(ended)
-	}(p.cmd, p.ended)
-	return nil
+	return err
 }
 
-// gone is closed once the process has ended.
-func (p *process) gone() chan struct{} {
+// last returns the last run, or nil.
+func (p *process) last() *program.Process {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.ended
+	return p.run
 }
 
-func (p *process) running() bool {
-	select {
-	case <-p.gone():
-		return false
-	default:
-		return true
-	}
-}
+// done returns a channel that is closed when the process has ended. The process must have been started.
+func (p *process) done() chan struct{} { return p.last().Ended }
+
+func (p *process) running() bool { return p.last() != nil && p.last().Running() }
 
 // serves waits until the process answers; false where it ends instead.
 func (p *process) serves(ctx context.Context) bool {
@@ -216,16 +172,13 @@ func (p *process) serves(ctx context.Context) bool {
 
 func (p *process) kill() { p.end(syscall.SIGKILL) }
 
-// stop lets what is under way end.
+// stop lets running work end.
 func (p *process) stop() { p.end(syscall.SIGTERM) }
 
 func (p *process) end(by os.Signal) {
-	p.mu.Lock()
-	if p.cmd != nil && p.cmd.Process != nil {
-		_ = p.cmd.Process.Signal(by) // it may be dead already
+	if run := p.last(); run != nil {
+		run.End(by)
 	}
-	p.mu.Unlock()
-	<-p.gone()
 }
 
 func (p *process) root() string {
@@ -234,14 +187,12 @@ func (p *process) root() string {
 	return "http://" + p.addr
 }
 
-// said is what the process logged.
-func (p *process) said() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.log == nil {
-		return ""
+// logText returns what the last run logged.
+func (p *process) logText() string {
+	if run := p.last(); run != nil {
+		return run.Log.String()
 	}
-	return p.log.String()
+	return ""
 }
 
 // client gives up where something hangs, instead of the whole test run.
@@ -249,13 +200,13 @@ var client = &http.Client{Timeout: 40 * time.Second, Transport: &http.Transport{
 
 // ask makes one request; an error means that no answer came.
 func ask(ctx context.Context, root string, key *modelKey, o order, tool bool) (answer, error) {
-	a, _, err := asked(ctx, root, key, o, tool)
+	a, _, err := askCounting(ctx, root, key, o, tool)
 	return a, err
 }
 
-// asked is ask that also tells how often somebody was reached: the HTTP client asks again by itself where a
+// askCounting is ask and returns also how many connections were made: the HTTP client asks again by itself where a
 // connection that it had kept is broken.
-func asked(ctx context.Context, root string, key *modelKey, o order, tool bool) (answer, int64, error) {
+func askCounting(ctx context.Context, root string, key *modelKey, o order, tool bool) (answer, int64, error) {
 	var reached atomic.Int64
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { reached.Add(1) }})
 	r := o.rest(root, key.value)

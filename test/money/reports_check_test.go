@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
 )
 
 // check holds every figure of the team that something was done to against the model.
@@ -18,8 +19,7 @@ func (m *pressMachine) check() {
 	if m.touched != nil {
 		m.checkDesk(m.touched)
 	}
-	report, err := m.nodes[0].Credits.Audit(context.Background())
-	must(m.t, err)
+	report := must.Get(m.nodes[0].Credits.Audit(context.Background()))(m.t)
 	if !report.Sound() {
 		m.t.Fatalf("the audit complains: %+v", report.Complaints)
 	}
@@ -46,9 +46,8 @@ func (m *pressMachine) checkDesk(d *desk) {
 func (m *pressMachine) checkFreeCalls(d *desk) {
 	var since, until, stored int64
 	now := m.clock.Now()
-	must(m.t,
-		m.db.QueryRow(context.Background(),
-			`SELECT COALESCE(MAX(starts_at), 0), COALESCE(MAX(ends_at), 0), COALESCE(MAX(used), 0) FROM free_calls
+	must.NoError(m.t, m.db.QueryRow(context.Background(),
+		`SELECT COALESCE(MAX(starts_at), 0), COALESCE(MAX(ends_at), 0), COALESCE(MAX(used), 0) FROM free_calls
 		WHERE team_id = ?`, d.id).Scan(&since, &until, &stored))
 	stored = (&freeDay{db.Time(since), db.Time(until), stored, nil, 0, db.Time(0)}).at(now, d.zone).used
 	used := stored
@@ -66,15 +65,14 @@ func (m *pressMachine) checkFreeCalls(d *desk) {
 
 // checkPapers holds every report against the model, as it is stored.
 func (m *pressMachine) checkPapers(d *desk) {
-	got, err := db.All(context.Background(), m.db, func(rows *sql.Rows, line *string) error {
+	got := must.Get(db.All(context.Background(), m.db, func(rows *sql.Rows, line *string) error {
 		var id, status, job string
 		var tracked, days, next, refreshed, until int64
 		err := rows.Scan(&id, &status, &job, &tracked, &days, &next, &refreshed, &until)
 		*line = fmt.Sprint(id, status, job, tracked == 1, days, next, refreshed, until)
 		return err
 	}, `SELECT id, status, job_id, tracked, frequency_days, next_refresh_at, refreshed_at, available_until FROM reports
-		WHERE team_id = ? AND (available_until = 0 OR available_until > ? OR tracked = 1)`, d.id, db.Micros(m.clock.Now()))
-	must(m.t, err)
+		WHERE team_id = ? AND (available_until = 0 OR available_until > ? OR tracked = 1)`, d.id, db.Micros(m.clock.Now())))(m.t)
 	var want []string
 	for _, p := range d.papers {
 		want = append(want,
@@ -92,7 +90,7 @@ func (m *pressMachine) checkCounts(d *desk) {
 	now, kept, open := m.clock.Now(), 0, 0
 	for _, key := range d.keys {
 		for _, k := range key.kept {
-			if k.known(now) {
+			if k.isValid(now) {
 				kept++
 			}
 		}
@@ -102,16 +100,15 @@ func (m *pressMachine) checkCounts(d *desk) {
 			open++
 		}
 	}
-	want := fmt.Sprint(len(d.tolls), open, len(d.errands), len(d.unfinished(nil)), kept, len(d.holds))
+	want := fmt.Sprint(len(d.tolls), open, len(d.errands), len(d.openErrands(nil)), kept, len(d.holds))
 	var got [6]int
-	err := m.db.QueryRow(context.Background(),
+	must.NoError(m.t, m.db.QueryRow(context.Background(),
 		`SELECT (SELECT COUNT(*) FROM reservations WHERE team_id = ?), (SELECT COUNT(*) FROM reservations
 		WHERE team_id = ? AND state = 'open'),
 		(SELECT COUNT(*) FROM jobs WHERE team_id = ?), (SELECT COUNT(*) FROM jobs WHERE team_id = ? AND finished_at = 0),
 		(SELECT COUNT(*) FROM paid_requests WHERE key_id IN (?, ?) AND answer IS NOT NULL AND expires_at > ?),
 		(SELECT COUNT(*) FROM credit_holds WHERE team_id = ? AND released_at = 0)`,
-		d.id, d.id, d.id, d.id, d.keys[0].id, d.keys[1].id, db.Micros(now), d.id).Scan(&got[0], &got[1], &got[2], &got[3], &got[4], &got[5])
-	must(m.t, err)
+		d.id, d.id, d.id, d.id, d.keys[0].id, d.keys[1].id, db.Micros(now), d.id).Scan(&got[0], &got[1], &got[2], &got[3], &got[4], &got[5]))
 	if text := fmt.Sprint(got[0], got[1], got[2], got[3], got[4], got[5]); text != want {
 		m.t.Fatalf("reservations, open ones, jobs, unfinished ones, kept answers, holds: %s instead of %s", text, want)
 	}
@@ -198,8 +195,8 @@ func (m *pressMachine) lookAtJob() {
 	if state == "running" {
 		state = "pending" // whether somebody has taken it up
 	}
-	if got.Finished != e.finished || state != e.state || e.finished && got.Result.Charged != e.charged() {
-		m.t.Fatalf("the job is %+v instead of %s, charged %d", got, e.state, e.charged())
+	if got.Finished != e.finished || state != e.state || e.finished && got.Result.Charged != e.cost() {
+		m.t.Fatalf("the job is %+v instead of %s, charged %d", got, e.state, e.cost())
 	}
 }
 
@@ -213,12 +210,12 @@ func (m *pressMachine) mustRead(a answer, data any) {
 	if !a.ok() {
 		m.t.Fatalf("nothing is shown: %s", a.raw)
 	}
-	must(m.t, json.Unmarshal(a.Data, data))
+	must.NoError(m.t, json.Unmarshal(a.Data, data))
 }
 
 // end lets everything end, and holds all that there is against the model.
 func (m *pressMachine) end() {
-	m.release(m.unfinished(), served)
+	m.release(m.openErrands(), served)
 	for _, d := range m.desks {
 		m.touched = d
 		m.lookAtAll(d)

@@ -16,23 +16,23 @@ type verdict struct {
 	wait    int64   // seconds for which a refusal sends away
 	price   int64   // credits
 	late    bool    // the work itself refuses, once the money does not
-	job     *errand // that is named; a new one, or none, where nil
+	job     *errand // the named job; nil: a new one or none
 	book    func(a answer, c *toll) *paper
 }
 
-func refused(with string) verdict { return verdict{refusal: with} }
+func refuseWith(with string) verdict { return verdict{refusal: with} }
 
-// judge is how a call should end now.
+// judge returns how a call should end now.
 func (d *desk) judge(now time.Time, key *deskKey, w wish) verdict {
 	d.forget(now)
 	if d.paused {
-		return refused("403 connection_suspended")
+		return refuseWith("403 connection_suspended")
 	}
-	if first := key.kept[w.claim()]; first.known(now) {
+	if first := key.kept[w.claim()]; first.isValid(now) {
 		return verdict{first: first}
 	}
 	if key.spent[w.claim()] {
-		return refused("422 idempotency_key_reused charge_key_spent")
+		return refuseWith("422 idempotency_key_reused charge_key_spent")
 	}
 	var v verdict
 	switch w.verb {
@@ -52,15 +52,15 @@ func (d *desk) judge(now time.Time, key *deskKey, w wish) verdict {
 	case crosses != "":
 		return verdict{refusal: crosses, wait: d.midnight(now)}
 	case v.price > d.balance:
-		return refused("402 insufficient_credits")
+		return refuseWith("402 insufficient_credits")
 	}
 	return v
 }
 
-// placed is a verdict on work that takes one of the team's places.
-func (d *desk) placed(v verdict) verdict {
+// takePlace returns a verdict on work that takes one of the team's places.
+func (d *desk) takePlace(v verdict) verdict {
 	taken := 0
-	for _, e := range d.unfinished(nil) {
+	for _, e := range d.openErrands(nil) {
 		if e.place {
 			taken++
 		}
@@ -86,12 +86,12 @@ func (d *desk) judgeCreate(now time.Time, w wish) verdict {
 		return verdict{job: p.job, book: func(answer, *toll) *paper { return p }}
 	}
 	if d.outage {
-		return refused("502 provider_unavailable")
+		return refuseWith("502 provider_unavailable")
 	}
 	if p == nil {
 		p = &paper{kind: w.kind, platform: w.platform, subject: w.subject, days: 3}
 	}
-	return d.placed(verdict{price: p.makingCosts(), book: func(a answer, c *toll) *paper {
+	return d.takePlace(verdict{price: p.makingCosts(), book: func(a answer, c *toll) *paper {
 		if p.id == "" {
 			d.papers = append(d.papers, p)
 			p.id = a.reportID()
@@ -106,15 +106,15 @@ func (d *desk) judgeRefresh(now time.Time, w wish) verdict {
 	p := d.about(w)
 	switch {
 	case p == nil:
-		return refused("404 not_found")
+		return refuseWith("404 not_found")
 	case p.status == "error":
-		return refused("422 validation_failed wrong_state")
+		return refuseWith("422 validation_failed wrong_state")
 	case !p.asked.IsZero() && now.Before(p.asked.Add(refreshApart)):
 		return verdict{refusal: "429 rate_limited connection", wait: seconds(p.asked.Add(refreshApart).Sub(now))}
 	case p.job.running():
 		return verdict{job: p.job, book: func(answer, *toll) *paper { return p }}
 	}
-	return d.placed(verdict{price: p.refreshCosts(), book: func(a answer, c *toll) *paper {
+	return d.takePlace(verdict{price: p.refreshCosts(), book: func(a answer, c *toll) *paper {
 		p.asked = now
 		d.begin(p, a.job(), refreshing, c)
 		return p
@@ -124,7 +124,7 @@ func (d *desk) judgeRefresh(now time.Time, w wish) verdict {
 func (d *desk) judgeTrack(now time.Time, key *deskKey, w wish) verdict {
 	p := d.about(w)
 	if p == nil {
-		return refused("404 not_found")
+		return refuseWith("404 not_found")
 	}
 	same := func(change func()) verdict {
 		return verdict{book: func(answer, *toll) *paper {
@@ -148,14 +148,14 @@ func (d *desk) judgeTrack(now time.Time, key *deskKey, w wish) verdict {
 			}
 		})
 	case p.status != "ready":
-		return refused("422 validation_failed wrong_state")
-	case d.tracked() >= mayBeTracked[d.plan]:
-		return refused("403 plan_limit_reached")
+		return refuseWith("422 validation_failed wrong_state")
+	case d.countTracked() >= mayBeTracked[d.plan]:
+		return refuseWith("403 plan_limit_reached")
 	}
 	return d.judgeTrackOn(now, key, p, w.days)
 }
 
-// judgeTrackOn is what comes of a switch that switches: a profile report's counts against the day, and a hashtag
+// judgeTrackOn returns what comes of a switch that switches: a profile report's counts against the day, and a hashtag
 // report's is charged and refreshes at once, unless that is being done.
 func (d *desk) judgeTrackOn(now time.Time, key *deskKey, p *paper, days int) verdict {
 	on := func() { p.tracked, p.days, p.next = true, days, now.AddDate(0, 0, days) }
@@ -200,10 +200,10 @@ func (v verdict) against(d *desk, w wish, got answer) error {
 	case v.refusal != "":
 		return nil
 	}
-	return v.accepted(d, w, got)
+	return v.bookAccepted(d, w, got)
 }
 
-func (v verdict) accepted(d *desk, w wish, got answer) error {
+func (v verdict) bookAccepted(d *desk, w wish, got answer) error {
 	balance := d.balance - v.price
 	want, status := &billing{Charged: v.price, Balance: &balance}, http.StatusAccepted
 	if w.verb == "track" {
@@ -248,7 +248,7 @@ func (d *desk) accept(now time.Time, key *deskKey, w wish, v verdict, got answer
 	return v.book(got, c)
 }
 
-// reportID is the report that an answer is about, by its link into the app.
+// reportID returns the report that an answer is about, by its link into the app.
 func (a answer) reportID() string {
 	var said struct {
 		Meta struct {
@@ -284,7 +284,7 @@ func (p *paper) shows(got answer) error {
 	return nil
 }
 
-// stamp is a time as answers have it, empty for none.
+// stamp returns a time as answers have it, empty for none.
 func stamp(at time.Time) string {
 	if at.IsZero() {
 		return ""
@@ -295,12 +295,12 @@ func stamp(at time.Time) string {
 // due is what came of a report whose automatic refresh was due.
 type due struct {
 	paper *paper
-	job   string // of the refresh; empty where none began
+	job   string // of the refresh; empty if none began
 	next  time.Time
 	ended string // why tracking ended; empty where it goes on
 }
 
-// comesOf is what should come of a due report: whether a refresh begins, when the next one is due, and why tracking
+// comesOf returns what should come of a due report: whether a refresh begins, when the next one is due, and why tracking
 // ends.
 func (d *desk) comesOf(now time.Time, p *paper, balance int64, tracked int) (bool, time.Time, string) {
 	switch {
@@ -343,10 +343,10 @@ func (d *desk) order(now time.Time, came []due, balance int64, tracked int) bool
 	return false
 }
 
-// passed books what came of the due reports.
-func (d *desk) passed(now time.Time, came []due) error {
-	if !d.order(now, came, d.balance, d.tracked()) {
-		return fmt.Errorf("with %d credits and %d tracked, of the due reports came %+v", d.balance, d.tracked(), came)
+// bookDue books what came of the due reports.
+func (d *desk) bookDue(now time.Time, came []due) error {
+	if !d.order(now, came, d.balance, d.countTracked()) {
+		return fmt.Errorf("with %d credits and %d tracked, of the due reports came %+v", d.balance, d.countTracked(), came)
 	}
 	for _, c := range came {
 		if c.ended != "" {

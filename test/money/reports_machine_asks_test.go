@@ -3,6 +3,7 @@ package money
 import (
 	"context"
 	"fmt"
+	"pressroom/internal/testkit/must"
 
 	"pgregory.net/rapid"
 )
@@ -26,11 +27,11 @@ func (m *pressMachine) anyCreate(d *desk) wish {
 	if index(m.t, 3, "there") > 0 {
 		some = subjects[:there]
 	}
-	return m.wanted(d, pick(m.t, some, "subject"))
+	return m.completeWish(d, pick(m.t, some, "subject"))
 }
 
-// wanted is a wish for a report on a subject.
-func (m *pressMachine) wanted(d *desk, w wish) wish {
+// completeWish returns a wish for a report on a subject.
+func (m *pressMachine) completeWish(d *desk, w wish) wish {
 	w.verb, w.idem, w.brief = "create", m.anyIdem(), rapid.Bool().Draw(m.t, "brief")
 	w.subject = fmt.Sprintf("%s_%d_%d", w.subject, d.id, m.round)
 	sign := map[string]string{"profile": "@", "hashtag": "#"}[w.kind]
@@ -106,9 +107,8 @@ func (m *pressMachine) repeat() {
 // send makes a call and holds it against the model.
 func (m *pressMachine) send(d *desk, key *deskKey, w wish) {
 	m.before(d, w)
-	got, err := m.anyNode().asks(key, w)
-	must(m.t, err)
-	m.heard(d, key, w, got)
+	got := must.Get(m.anyNode().asks(key, w))(m.t)
+	m.handleAnswer(d, key, w, got)
 	m.after(d)
 }
 
@@ -117,11 +117,11 @@ func (m *pressMachine) send(d *desk, key *deskKey, w wish) {
 func (m *pressMachine) before(d *desk, w wish) {
 	d.forget(m.clock.Now())
 	if p := d.about(w); p != nil && w.verb == "track" && !w.enabled && !m.clock.Now().Before(p.until) {
-		m.release(d.unfinished(p), served)
+		m.release(d.openErrands(p), served)
 	}
 }
 
-func (m *pressMachine) heard(d *desk, key *deskKey, w wish, got answer) {
+func (m *pressMachine) handleAnswer(d *desk, key *deskKey, w wish, got answer) {
 	d.wishes = append(d.wishes, wished{key, w})
 	now := m.clock.Now()
 	v := d.judge(now, key, w)
@@ -137,9 +137,9 @@ func (m *pressMachine) heard(d *desk, key *deskKey, w wish, got answer) {
 	if w.verb != "track" {
 		return
 	}
-	must(m.t, p.shows(got))
+	must.NoError(m.t, p.shows(got))
 	if p.job != nil && p.job.id == "" {
-		must(m.t, m.db.QueryRow(context.Background(), `SELECT job_id FROM reports WHERE id = ?`, p.id).Scan(&p.job.id))
+		must.NoError(m.t, m.db.QueryRow(context.Background(), `SELECT job_id FROM reports WHERE id = ?`, p.id).Scan(&p.job.id))
 	}
 }
 
@@ -190,8 +190,8 @@ func (m *pressMachine) twins() {
 		first = 1
 	}
 	wishes := []wish{one, other}
-	m.heard(d, keys[first], wishes[first], got[first])
-	m.heard(d, keys[1-first], wishes[1-first], got[1-first])
+	m.handleAnswer(d, keys[first], wishes[first], got[first])
+	m.handleAnswer(d, keys[1-first], wishes[1-first], got[1-first])
 	m.counts["twins"]++
 	m.after(d)
 }
@@ -217,7 +217,7 @@ func bothAsk(t fatal, nodes []pressNode, keys []*deskKey, wishes []wish) []answe
 	out := make([]answer, len(wishes))
 	for i := range all {
 		s := <-all[i]
-		must(t, s.err)
+		must.NoError(t, s.err)
 		out[i] = s.answer
 	}
 	return out

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pressroom/internal/domain/team"
+	"pressroom/internal/testkit/must"
 )
 
 // outage asks for a report while the source says that it is out of order. What it said is believed for five seconds.
@@ -41,8 +42,7 @@ func (m *pressMachine) book() {
 
 func (m *pressMachine) grant(d *desk, credits int64) {
 	m.booked++
-	_, err := m.nodes[0].Credits.Grant(context.Background(), d.id, credits, fmt.Sprint("booking ", m.booked), "")
-	must(m.t, err)
+	must.Get(m.nodes[0].Credits.Grant(context.Background(), d.id, credits, fmt.Sprint("booking ", m.booked), ""))(m.t)
 	d.balance += credits
 }
 
@@ -53,10 +53,10 @@ func (m *pressMachine) limit() {
 	if rapid.Bool().Draw(m.t, "of a key") {
 		key := m.anyKey(d)
 		key.limit = credits
-		must(m.t, m.nodes[0].Teams.SetKeyLimit(context.Background(), key.id, credits))
+		must.NoError(m.t, m.nodes[0].Teams.SetKeyLimit(context.Background(), key.id, credits))
 	} else {
 		d.limit = credits
-		must(m.t, m.nodes[0].Teams.SetDailyCredits(context.Background(), d.id, &credits))
+		must.NoError(m.t, m.nodes[0].Teams.SetDailyCredits(context.Background(), d.id, &credits))
 	}
 	m.holds()
 }
@@ -68,7 +68,8 @@ func (m *pressMachine) holds() { m.moveTo(m.clock.Now().Add(1100 * time.Millisec
 func (m *pressMachine) pause() {
 	d := m.anyDesk()
 	if !d.paused {
-		must(m.t, m.nodes[0].Teams.Pause(context.Background(), team.Pause{Scope: team.ForTeam, Target: d.id, Action: team.Spending}))
+		must.NoError(m.t, m.nodes[0].Teams.Pause(context.Background(),
+			team.Pause{Scope: team.ForTeam, Target: d.id, Action: team.Spending}))
 		d.paused = true
 		m.holds()
 	}
@@ -78,7 +79,8 @@ func (m *pressMachine) pause() {
 func (m *pressMachine) resume() {
 	for _, d := range m.desks {
 		if d.paused && index(m.t, 5, "resume") == 0 {
-			must(m.t, m.nodes[0].Teams.Resume(context.Background(), team.Pause{Scope: team.ForTeam, Target: d.id, Action: team.Spending}))
+			must.NoError(m.t, m.nodes[0].Teams.Resume(context.Background(),
+				team.Pause{Scope: team.ForTeam, Target: d.id, Action: team.Spending}))
 			d.paused = false
 			m.holds()
 		}
@@ -89,6 +91,6 @@ func (m *pressMachine) resume() {
 func (m *pressMachine) move() {
 	d := m.anyDesk()
 	d.plan = map[string]string{largePlan: smallPlan, smallPlan: largePlan}[d.plan]
-	must(m.t, m.nodes[0].Teams.SetPlan(context.Background(), d.id, d.plan, time.Time{}))
+	must.NoError(m.t, m.nodes[0].Teams.SetPlan(context.Background(), d.id, d.plan, time.Time{}))
 	m.holds()
 }

@@ -22,9 +22,8 @@ type pressMachine struct {
 	counts  map[string]int
 }
 
-// Whatever is asked of reports and searches, in whatever order, at whatever time, by whichever node, and however the
-// source ends it: every call and every job ends as the model says, reports refresh themselves when the model does, and
-// the money is what the model says.
+// Random requests for reports and searches, at random times, on random nodes, with random results of the provider: every
+// call and job ends as the model predicts, and so do refreshes and credits.
 func TestReportsByModel(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -100,7 +99,7 @@ func (m *pressMachine) run() {
 // stock asks for the reports that a team has from the beginning.
 func (m *pressMachine) stock(d *desk) {
 	for _, w := range rapid.SliceOfNDistinct(rapid.SampledFrom(subjects[:there]), 0, there-1, rapid.ID[wish]).Draw(m.t, "stock") {
-		m.send(d, d.keys[0], m.wanted(d, w))
+		m.send(d, d.keys[0], m.completeWish(d, w))
 	}
 }
 
@@ -140,7 +139,7 @@ func offset(at time.Time, zone *time.Location) int {
 
 // leave stops what a team of a round that failed would go on with.
 func (m *pressMachine) leave(d *desk) {
-	for _, e := range d.unfinished(nil) {
+	for _, e := range d.openErrands(nil) {
 		m.source.let(e.paper.address(), served)
 	}
 	m.exec(m.t, `UPDATE reports SET tracked = 0 WHERE team_id = ?`, d.id)

@@ -10,6 +10,7 @@ import (
 
 	"pressroom/internal/platform/db"
 	"pressroom/internal/teamtime"
+	"pressroom/internal/testkit/must"
 )
 
 // pass lets time go by: a little, or to around something that happens then.
@@ -64,7 +65,7 @@ func (m *pressMachine) moveTo(to time.Time) {
 	if !to.After(m.clock.Now()) {
 		return
 	}
-	if len(m.unfinished()) > mayWait { // whoever takes work up anew waits too, for a moment beside the first
+	if len(m.openErrands()) > mayWait { // a worker that retries waits too
 		m.letAllGo()
 	}
 	m.release(m.those(func(e *errand) bool {
@@ -73,7 +74,7 @@ func (m *pressMachine) moveTo(to time.Time) {
 	}), served)
 	m.clock.Advance(max(0, to.Sub(m.clock.Now()))) // what rested may have taken longer
 	for _, d := range m.desks {
-		for _, e := range d.unfinished(nil) {
+		for _, e := range d.openErrands(nil) {
 			e.moves++
 		}
 		m.after(d)
@@ -102,7 +103,7 @@ func (m *pressMachine) after(d *desk) {
 		m.t.Logf("%v: %#v was due at %v: job %s, next at %v, ended by %q", now, p, p.next, came[i].job, came[i].next, came[i].ended)
 		m.counts[fmt.Sprintf("due: begins: %v, ends: %q", came[i].job != "", came[i].ended)]++
 	}
-	must(m.t, d.passed(now, came))
+	must.NoError(m.t, d.bookDue(now, came))
 }
 
 // lookAfter has due refreshes looked after at once, beside the nodes who do so each second.
@@ -130,10 +131,9 @@ func (m *pressMachine) cameOf(p *paper) due {
 	came := due{paper: p}
 	var job string
 	var tracked, next int64
-	must(m.t,
-		m.db.QueryRow(context.Background(),
-			`SELECT job_id, tracked, next_refresh_at, tracking_ended FROM reports WHERE id = ?`, p.id).
-			Scan(&job, &tracked, &next, &came.ended))
+	must.NoError(m.t, m.db.QueryRow(context.Background(),
+		`SELECT job_id, tracked, next_refresh_at, tracking_ended FROM reports WHERE id = ?`, p.id).
+		Scan(&job, &tracked, &next, &came.ended))
 	came.next = db.Time(next)
 	if p.job == nil || p.job.id != job {
 		came.job = job

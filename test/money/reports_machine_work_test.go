@@ -12,7 +12,7 @@ import (
 // letGo lets the source answer about one report, in some way.
 func (m *pressMachine) letGo() {
 	d := m.anyDesk()
-	waiting := slices.DeleteFunc(slices.Concat(d.papers, d.hunts), func(p *paper) bool { return len(d.unfinished(p)) == 0 })
+	waiting := slices.DeleteFunc(slices.Concat(d.papers, d.hunts), func(p *paper) bool { return len(d.openErrands(p)) == 0 })
 	if len(waiting) == 0 {
 		return
 	}
@@ -21,28 +21,28 @@ func (m *pressMachine) letGo() {
 	if p.kind == "profile" {
 		ends[5] = private
 	}
-	m.release(d.unfinished(p), pick(m.t, ends, "end"))
+	m.release(d.openErrands(p), pick(m.t, ends, "end"))
 }
 
 // letAllGo lets the source answer about everything.
-func (m *pressMachine) letAllGo() { m.release(m.unfinished(), served) }
+func (m *pressMachine) letAllGo() { m.release(m.openErrands(), served) }
 
 // letSomeGo lets go of what has waited for long in earnest, as nobody waits for a source without end, and of the rest
 // where little more can wait: a node asks for a few reports at a time.
 func (m *pressMachine) letSomeGo() {
 	m.release(m.those(func(e *errand) bool { return time.Since(e.real) > 10*time.Second }), served)
-	if len(m.unfinished()) > mayWait {
+	if len(m.openErrands()) > mayWait {
 		m.letAllGo()
 	}
 }
 
-// unfinished are the errands of all teams that go on.
-func (m *pressMachine) unfinished() []*errand { return m.those(func(*errand) bool { return true }) }
+// openErrands returns the errands of all teams that go on.
+func (m *pressMachine) openErrands() []*errand { return m.those(func(*errand) bool { return true }) }
 
 func (m *pressMachine) those(wanted func(*errand) bool) []*errand {
 	var out []*errand
 	for _, d := range m.desks {
-		for _, e := range d.unfinished(nil) {
+		for _, e := range d.openErrands(nil) {
 			if wanted(e) {
 				out = append(out, e)
 			}
@@ -75,7 +75,7 @@ func (m *pressMachine) release(some []*errand, how ending) {
 	}
 }
 
-// near tells whether something comes about by itself within some time.
+// near reports whether something comes about by itself within some time.
 func (m *pressMachine) near(within time.Duration) bool {
 	now := m.clock.Now()
 	soon := func(at time.Time) bool { return at.After(now) && !at.After(now.Add(within)) }
@@ -132,9 +132,9 @@ func (m *pressMachine) wakeUp(ids []any) {
 func (m *pressMachine) mustHaveEnded(e *errand) {
 	job := m.jobOf(e)
 	e.takes(job)
-	if !job.Finished || job.State != e.state || job.Error.Code != e.code || job.Result.Charged != e.charged() ||
+	if !job.Finished || job.State != e.state || job.Error.Code != e.code || job.Result.Charged != e.cost() ||
 		job.Result.Report.ID != e.paper.id {
-		m.t.Fatalf("the job of %+v, to %s, ended as %+v instead of %s %s charged %d", e.paper, e.purpose, job, e.state, e.code, e.charged())
+		m.t.Fatalf("the job of %+v, to %s, ended as %+v instead of %s %s charged %d", e.paper, e.purpose, job, e.state, e.code, e.cost())
 	}
 }
 

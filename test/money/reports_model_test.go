@@ -1,9 +1,7 @@
 package money
 
 import (
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -33,7 +31,7 @@ type desk struct {
 	wishes  []wished
 }
 
-// GoString is how a counterexample tells of a team.
+// GoString returns the description for a counterexample.
 func (d *desk) GoString() string {
 	return fmt.Sprint("team ", d.id, " in ", d.zone, " with ", d.balance)
 }
@@ -46,7 +44,7 @@ type deskKey struct {
 	spent map[string]bool        // what paid, likewise
 }
 
-// GoString is how a counterexample tells of a key.
+// GoString returns the description for a counterexample.
 func (k *deskKey) GoString() string { return fmt.Sprint("key ", k.id) }
 
 type keptAnswer struct {
@@ -54,7 +52,7 @@ type keptAnswer struct {
 	answer answer
 }
 
-func (k *keptAnswer) known(now time.Time) bool {
+func (k *keptAnswer) isValid(now time.Time) bool {
 	return k != nil && now.Before(k.at.Add(idempotency.Memory))
 }
 
@@ -89,10 +87,10 @@ type paper struct {
 	known                       bool      // of a keyword: its figures were told once
 }
 
-// GoString is how a counterexample tells of a report.
+// GoString returns the description for a counterexample.
 func (p *paper) GoString() string { return p.address() }
 
-// address is what the source is asked for.
+// address returns what the source is asked for.
 func (p *paper) address() string {
 	if p.kind == keyword {
 		return p.platform + "/hashtags/" + p.subject
@@ -123,8 +121,8 @@ const (
 
 func (e *errand) running() bool { return e != nil && !e.finished }
 
-// charged is what the errand was charged, or has set aside.
-func (e *errand) charged() int64 {
+// cost returns what the errand was charged, or has set aside.
+func (e *errand) cost() int64 {
 	if e.toll == nil {
 		return 0
 	}
@@ -135,8 +133,8 @@ func (p *paper) there(now time.Time) bool {
 	return p.status == "ready" && (p.tracked || now.Before(p.until))
 }
 
-// hidden tells whether nobody finds the report any more.
-func (p *paper) hidden(now time.Time) bool {
+// isHidden reports whether nobody finds the report any more.
+func (p *paper) isHidden(now time.Time) bool {
 	return !p.until.IsZero() && !now.Before(p.until) && !p.tracked
 }
 
@@ -156,63 +154,9 @@ func (p *paper) refreshCosts() int64 {
 	return prices.ProfileRefresh
 }
 
-// wish is one request of a client.
-type wish struct {
-	verb     string // create, refresh, track or search
-	kind, id string
-	platform string
-	text     string // how the subject is written
-	subject  string // what is meant by it
-	brief    bool   // what is the default anyway is left out
-	enabled  bool
-	days     int
-	idem     string
-}
-
-// wished is a wish as it was made.
-type wished struct {
-	key  *deskKey
-	wish wish
-}
-
-// GoString is how a counterexample tells of it.
-func (w wished) GoString() string { return fmt.Sprintf("%+v by key %d", w.wish, w.key.id) }
-
-// claim is what makes two requests the same one.
-func (w wish) claim() string {
-	w.brief, w.subject = false, ""
-	return fmt.Sprintf("%+v", w)
-}
-
-// request makes the HTTP request below a program's address.
-func (w wish) request(root, credential string) *http.Request {
-	method, path, body := http.MethodPost, "/reports/"+w.kind+"/"+w.id+"/refresh", map[string]any{}
-	switch w.verb {
-	case "create":
-		path, body = "/reports", map[string]any{"type": w.kind, "subject": w.text}
-		if !w.brief || w.platform != "instagram" {
-			body["platform"] = w.platform
-		}
-	case "search":
-		path, body = "/hashtags/search", map[string]any{"query": w.text}
-		if !w.brief || w.platform != "instagram" {
-			body["platform"] = w.platform
-		}
-	case "track":
-		method, path, body = http.MethodPut, "/reports/"+w.kind+"/"+w.id+"/tracking", map[string]any{"enabled": w.enabled}
-		if !w.brief || w.days != 3 {
-			body["frequency_days"] = w.days
-		}
-	}
-	raw, _ := json.Marshal(body)
-	r := post(method, root+"/api/v1"+path, credential, raw)
-	r.Header.Set("Idempotency-Key", w.idem)
-	return r
-}
-
 func (d *desk) day(at time.Time) string { return at.In(d.zone).Format(time.DateOnly) }
 
-// midnight is for how long a limit of the day sends away, in seconds.
+// midnight returns for how long a limit of the day sends away, in seconds.
 func (d *desk) midnight(now time.Time) int64 {
 	_, ends := teamtime.Day(now, d.zone)
 	return seconds(ends.Sub(now))
@@ -220,7 +164,7 @@ func (d *desk) midnight(now time.Time) int64 {
 
 func seconds(wait time.Duration) int64 { return int64((wait + time.Second - 1) / time.Second) }
 
-// figures are what get_credits should tell a key.
+// figures returns what get_credits should tell a key.
 func (d *desk) figures(now time.Time, key *deskKey) figures {
 	f := figures{balance: d.balance}
 	for _, c := range d.tolls {
@@ -250,8 +194,8 @@ func (d *desk) figures(now time.Time, key *deskKey) figures {
 	return f
 }
 
-// counted is what counts against the limits of a key, and of all keys: what automatic refreshes cost does not.
-func (d *desk) counted(now time.Time, key *deskKey) (int64, int64) {
+// usage returns what counts against the limits of a key, and of all keys: what automatic refreshes cost does not.
+func (d *desk) usage(now time.Time, key *deskKey) (int64, int64) {
 	var ofKey, ofTeam int64
 	count := func(by *deskKey, at time.Time, credits int64) {
 		if by == nil || d.day(at) != d.day(now) {
@@ -271,9 +215,9 @@ func (d *desk) counted(now time.Time, key *deskKey) (int64, int64) {
 	return ofKey, ofTeam
 }
 
-// crosses is how the limits of the day refuse an amount; empty where they do not.
+// crosses returns how the limits of the day refuse an amount; empty where they do not.
 func (d *desk) crosses(now time.Time, key *deskKey, amount int64) string {
-	ofKey, ofTeam := d.counted(now, key)
+	ofKey, ofTeam := d.usage(now, key)
 	switch {
 	case key.limit >= 0 && ofKey+amount > key.limit:
 		return "429 daily_credit_limit_reached connection"
@@ -283,7 +227,7 @@ func (d *desk) crosses(now time.Time, key *deskKey, amount int64) string {
 	return ""
 }
 
-func (d *desk) tracked() int {
+func (d *desk) countTracked() int {
 	n := 0
 	for _, p := range d.papers {
 		if p.tracked {
@@ -296,10 +240,10 @@ func (d *desk) tracked() int {
 // forget lets go of reports whose time is over.
 func (d *desk) forget(now time.Time) {
 	d.papers = slices.DeleteFunc(d.papers, func(p *paper) bool {
-		if p.hidden(now) {
+		if p.isHidden(now) {
 			d.gone = append(d.gone, p.id)
 		}
-		return p.hidden(now)
+		return p.isHidden(now)
 	})
 }
 
@@ -313,8 +257,8 @@ func (d *desk) about(w wish) *paper {
 	return nil
 }
 
-// unfinished are the errands of a report that go on.
-func (d *desk) unfinished(p *paper) []*errand {
+// openErrands returns the errands of a report that go on.
+func (d *desk) openErrands(p *paper) []*errand {
 	var out []*errand
 	for _, e := range d.errands {
 		if e.running() && (p == nil || e.paper == p) {
@@ -377,7 +321,7 @@ func (d *desk) end(now time.Time, e *errand, how ending) {
 	d.settle(now, e.toll, 0)
 }
 
-// natural is how a question ends that is served: some names ask for their end.
+// natural returns how a question ends that is served: some names ask for their end.
 func (p *paper) natural(how ending) ending {
 	for prefix, end := range map[string]ending{"missing": missing, "private.": private, "error": resting} {
 		if how == served && strings.HasPrefix(p.subject, prefix) {
@@ -387,7 +331,7 @@ func (p *paper) natural(how ending) ending {
 	return how
 }
 
-// code is what a job says that failed so.
+// code returns what a job says that failed so.
 func (p *paper) code(how ending) string {
 	switch {
 	case how == missing && p.kind == "hashtag":

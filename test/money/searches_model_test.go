@@ -12,6 +12,7 @@ import (
 
 	"pressroom/internal/core/plan"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
 )
 
 // keyword is the kind of what hashtags are searched for by: each is one hashtag here, so that the source is asked once.
@@ -47,7 +48,7 @@ func (m *pressMachine) anyHunt(d *desk) *paper {
 	return rapid.SampledFrom(found).Draw(m.t, "paid")
 }
 
-// hunt is a keyword that the team has searched for.
+// hunt returns a keyword that the team has searched for.
 func (d *desk) hunt(w wish) *paper {
 	for _, p := range d.hunts {
 		if p.platform == w.platform && p.subject == w.subject {
@@ -57,7 +58,7 @@ func (d *desk) hunt(w wish) *paper {
 	return nil
 }
 
-// judgeSearch is what a search costs: nothing while the keyword is searched for, or paid for.
+// judgeSearch returns what a search costs: nothing while the keyword is searched for, or paid for.
 func (d *desk) judgeSearch(now time.Time, w wish) verdict {
 	p := d.hunt(w)
 	switch {
@@ -71,7 +72,7 @@ func (d *desk) judgeSearch(now time.Time, w wish) verdict {
 	case p == nil:
 		p = &paper{kind: keyword, platform: w.platform, subject: w.subject}
 	}
-	return d.placed(verdict{price: prices.HashtagSearch, book: func(a answer, c *toll) *paper {
+	return d.takePlace(verdict{price: prices.HashtagSearch, book: func(a answer, c *toll) *paper {
 		if d.hunt(w) == nil {
 			d.hunts = append(d.hunts, p)
 		}
@@ -119,15 +120,14 @@ func (m *pressMachine) want(e *errand) {
 // checkHunts holds against the model which keywords are searched for, and until when they are paid for.
 func (m *pressMachine) checkHunts(d *desk) {
 	now := m.clock.Now()
-	got, err := db.All(context.Background(), m.db, func(rows *sql.Rows, line *string) error {
+	got := must.Get(db.All(context.Background(), m.db, func(rows *sql.Rows, line *string) error {
 		var platform, text, job string
 		var until int64
 		err := rows.Scan(&platform, &text, &job, &until)
 		*line = fmt.Sprint(platform, " ", text, " ", job, " ", max(until, db.Micros(now)))
 		return err
 	}, `SELECT platform, keyword, job_id, paid_until FROM hashtag_searches
-		WHERE team_id = ? AND (job_id <> '' OR paid_until > ?)`, d.id, db.Micros(now))
-	must(m.t, err)
+		WHERE team_id = ? AND (job_id <> '' OR paid_until > ?)`, d.id, db.Micros(now)))(m.t)
 	var want []string
 	for _, p := range d.hunts {
 		job := ""

@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"pressroom/internal/domain/idempotency"
+	"pressroom/internal/testkit/must"
 	"pressroom/test/money/standin"
 )
 
 // certain makes calls one after the other, on a day that nothing was lost of, whose end is known beforehand.
 func (s *storm) certain(phase int) {
 	s.moveTo(s.now().Add(idempotency.Memory + time.Hour))
-	must(s.t, s.controls.Hold(true))
+	must.NoError(s.t, s.controls.Hold(true))
 	for _, m := range s.teams {
 		m.free, m.searches = 0, nil
 	}
@@ -22,12 +23,12 @@ func (s *storm) certain(phase int) {
 		m := s.teams[rand.IntN(len(s.teams))]
 		s.predict(m, m.keys[rand.IntN(len(m.keys))], fmt.Sprint(certainly, phase, " ", i))
 	}
-	s.forgotten()
+	s.checkForgotten()
 	for _, m := range s.teams {
 		s.checkFigures(m) // with what is reserved
 	}
-	must(s.t, s.controls.Hold(false))
-	s.worked()
+	must.NoError(s.t, s.controls.Hold(false))
+	s.awaitWork()
 	for _, m := range s.teams {
 		for _, c := range m.searches {
 			m.end(c)
@@ -59,7 +60,7 @@ func (s *storm) predict(m *modelTeam, key *modelKey, idem string) {
 	now := s.now()
 	want := ""
 	if price := r.order.words().Price; price > 0 {
-		want = m.refused(now, r.key, price)
+		want = m.refusalFor(now, r.key, price)
 	}
 	got := s.attempt(s.t.Context(), r)
 	if got == nil {
@@ -82,12 +83,12 @@ func (s *storm) predict(m *modelTeam, key *modelKey, idem string) {
 	if again == nil {
 		s.t.Fatalf("no answer to a repeat of %+v", r.order)
 	}
-	must(s.t, repeats(*got, *again))
+	must.NoError(s.t, repeats(*got, *again))
 }
 
-// forgotten repeats what was bought before the day: what was paid for is spent, and its key is good for another
+// checkForgotten repeats what was bought before the day: what was paid for is spent, and its key is good for another
 // request.
-func (s *storm) forgotten() {
+func (s *storm) checkForgotten() {
 	bought := slices.DeleteFunc(slices.Clone(s.requests), func(r *request) bool {
 		return r.order.words().Price == 0 || !s.has(r) || strings.HasPrefix(r.order.idem, certainly)
 	})

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"pressroom/internal/domain/idempotency"
+	"pressroom/internal/testkit/must"
 	"pressroom/test/money/standin"
 )
 
@@ -12,14 +13,13 @@ import (
 func (s *storm) check() {
 	known := map[string]bool{}
 	for _, m := range s.teams {
-		l, err := readLedger(s.t.Context(), s.db, m)
-		must(s.t, err)
+		l := must.Get(readLedger(s.t.Context(), s.db, m))(s.t)
 		if err := l.lawful(); err != nil {
 			s.t.Error(err)
 		}
 		m.charges, m.balance = nil, m.granted
 		for _, r := range s.of(m) {
-			claim := claimed(r.key.id, r.order.idem, r.order.hash())
+			claim := claimKey(r.key.id, r.order.idem, r.order.hash())
 			known[claim] = true
 			if err := s.judge(l, r, l.paid[claim]); err != nil {
 				s.t.Error(err)
@@ -33,8 +33,7 @@ func (s *storm) check() {
 		s.checkFigures(m)
 	}
 	s.checkJobs()
-	report, err := s.admin.Credits.Audit(s.t.Context())
-	must(s.t, err)
+	report := must.Get(s.admin.Credits.Audit(s.t.Context()))(s.t)
 	if !report.Sound() {
 		s.t.Errorf("the audit complains: %+v", report.Complaints)
 	}
@@ -72,7 +71,7 @@ func (s *storm) judge(l *ledger, r *request, p *paid) error {
 		return fmt.Errorf("%+v has %d first answers", r.order, seen.fresh)
 	case p == nil:
 		return nil
-	case p.amount != words.Price || p.open || p.charged != words.Charged():
+	case p.amount != words.Price || p.open || p.charged != words.Cost():
 		return fmt.Errorf("%+v was charged otherwise: %+v", r.order, p)
 	}
 	l.team.balance -= p.charged
@@ -85,7 +84,7 @@ type sight struct {
 	first      *answer
 	fresh      int
 	unanswered bool
-	asTool     bool // some answer does not tell whether it is the first
+	asTool     bool // some response does not show whether it is the first
 }
 
 func (v *sight) add(l *ledger, r *request, a attempt, p *paid) error {
@@ -95,7 +94,7 @@ func (v *sight) add(l *ledger, r *request, a attempt, p *paid) error {
 	}
 	got := a.answer
 	if got.ok() {
-		return v.accepted(r, a, p)
+		return v.checkSuccess(r, a, p)
 	}
 	switch got.refusal() {
 	case inProgress:
@@ -114,13 +113,13 @@ func (v *sight) add(l *ledger, r *request, a attempt, p *paid) error {
 		if p != nil && p.line <= a.before {
 			return fmt.Errorf("%+v was paid for and yet refused: %s", r.order, got.raw)
 		}
-		return l.justified(r, a)
+		return l.checkRefusal(r, a)
 	}
 	return fmt.Errorf("%+v: %s", r.order, got.raw)
 }
 
-// accepted looks at a success: all of them are the same one, as long as it is remembered.
-func (v *sight) accepted(r *request, a attempt, p *paid) error {
+// checkSuccess looks at a success: all of them are the same one, as long as it is remembered.
+func (v *sight) checkSuccess(r *request, a attempt, p *paid) error {
 	switch {
 	case a.answer.tool:
 		v.asTool = true
@@ -149,11 +148,10 @@ func (s *storm) checkFigures(m *modelTeam) {
 		for _, key := range m.keys {
 			var got credits
 			if !until(s.t.Context(), func() bool {
-				answered, err := show(s.t.Context(), p.root(), key, "/credits", &got)
-				must(s.t, err)
+				answered := must.Get(show(s.t.Context(), p.root(), key, "/credits", &got))(s.t)
 				return answered
 			}) {
-				s.t.Fatalf("no answer: %s", p.said())
+				s.t.Fatalf("no answer: %s", p.logText())
 			}
 			if want := m.figures(s.now(), key); got.figures() != want {
 				s.t.Errorf("team %d: the credits are %+v instead of %+v", m.id, got, want)
@@ -165,18 +163,17 @@ func (s *storm) checkFigures(m *modelTeam) {
 // checkJobs holds the jobs against the charges: each has its own, and ended as it was ordered.
 func (s *storm) checkJobs() {
 	paid := map[string]string{}
-	rows, err := s.db.Query(s.t.Context(),
+	rows := must.Get(s.db.Query(s.t.Context(),
 		`SELECT j.id, j.subject, j.state, j.reservation_id, COALESCE(r.charged, 0), COALESCE(r.idempotency_key, '')
-		FROM jobs j LEFT JOIN reservations r ON r.id = j.reservation_id`)
-	must(s.t, err)
+		FROM jobs j LEFT JOIN reservations r ON r.id = j.reservation_id`))(s.t)
 	defer rows.Close()
 	for rows.Next() {
 		var id, query, state, idem string
 		var reservation, charged int64
-		must(s.t, rows.Scan(&id, &query, &state, &reservation, &charged, &idem))
+		must.NoError(s.t, rows.Scan(&id, &query, &state, &reservation, &charged, &idem))
 		words := standin.Read(query)
 		want, _ := words.State()
-		if state != string(want) || charged != words.Charged() || (reservation > 0) != (words.Price > 0) {
+		if state != string(want) || charged != words.Cost() || (reservation > 0) != (words.Price > 0) {
 			s.t.Errorf("job %s of %q ended as %s and charged %d", id, query, state, charged)
 		}
 		if paid[query] != "" && words.Price > 0 {
@@ -184,7 +181,7 @@ func (s *storm) checkJobs() {
 		}
 		paid[query] = id
 	}
-	must(s.t, rows.Err())
+	must.NoError(s.t, rows.Err())
 	for _, r := range s.requests {
 		for _, a := range r.attempts {
 			if a.answer != nil && a.answer.ok() && a.answer.job() != "" && r.order.words().Price > 0 &&

@@ -14,6 +14,7 @@ import (
 	"pressroom/internal/domain/idempotency"
 	"pressroom/internal/teamtime"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 	"pressroom/test/money/standin"
 )
 
@@ -77,7 +78,7 @@ type request struct {
 type attempt struct {
 	sent, done    time.Time // by the clock of the programs
 	before, after int64     // the team's last transfer, as it was seen before and after
-	answer        *answer   // nil where none came
+	answer        *answer   // nil without a response
 	twice         bool      // somebody else may have been asked before, who did not answer
 }
 
@@ -97,7 +98,7 @@ func newStorm(t *testing.T, url string, nodes int) *storm {
 }
 
 // moveTo sets the clock of all programs.
-func (s *storm) moveTo(at time.Time) { must(s.t, s.controls.Move(time.Until(at))) }
+func (s *storm) moveTo(at time.Time) { must.NoError(s.t, s.controls.Move(time.Until(at))) }
 
 func (s *storm) now() time.Time { return s.controls.Now() }
 
@@ -108,8 +109,7 @@ func (s *storm) rage() {
 		s.calm()
 		s.certain(phase)
 	}
-	out, err := s.operate("", "audit")
-	must(s.t, err)
+	out := must.Get(s.operate("", "audit"))(s.t)
 	if out["complaints_total"] != 0.0 {
 		s.t.Errorf("the audit: %v", out)
 	}
@@ -148,16 +148,16 @@ func (s *storm) phase(phase int) {
 	var weather, clients sync.WaitGroup
 	for _, p := range s.nodes {
 		if !p.running() {
-			must(s.t, p.start("", ""))
+			must.NoError(s.t, p.start("", ""))
 		}
 		weather.Go(func() { s.kill(ctx, p) })
 	}
 	weather.Go(func() { s.topUp(ctx) })
 	var moved sync.Once
-	before, enough := s.bought.Load(), s.killed()+stormKills
+	before, enough := s.bought.Load(), s.countKills()+stormKills
 	for range stormClients {
 		clients.Go(func() {
-			for n := s.bought.Add(1) - before; n <= stormCalls || n <= stormMost && s.killed() < enough; n = s.bought.Add(1) - before {
+			for n := s.bought.Add(1) - before; n <= stormCalls || n <= stormMost && s.countKills() < enough; n = s.bought.Add(1) - before {
 				if n > stormCalls/2 {
 					moved.Do(func() { s.moveOn(phase) })
 				}
@@ -170,7 +170,7 @@ func (s *storm) phase(phase int) {
 	weather.Wait()
 }
 
-func (s *storm) killed() int64 { return s.kills.ours.Load() + s.kills.own.Load() }
+func (s *storm) countKills() int64 { return s.kills.ours.Load() + s.kills.own.Load() }
 
 // moveOn moves the clock in the midst of it all: to just before a midnight, or over the end of what is remembered.
 func (s *storm) moveOn(phase int) {
@@ -193,12 +193,12 @@ func (s *storm) kill(ctx context.Context, p *process) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-p.gone():
+		case <-p.done():
 			s.kills.own.Add(1)
 			name, _, _ := strings.Cut(p.at, "#")
 			s.hit.Store(name, true)
 			if p.at == "" {
-				s.t.Errorf("a program ended by itself: %s", p.said())
+				s.t.Errorf("a program ended by itself: %s", p.logText())
 			}
 		case <-s.soon(ctx, p):
 			s.kills.ours.Add(1)
@@ -208,11 +208,11 @@ func (s *storm) kill(ctx context.Context, p *process) {
 		if rand.IntN(4) > 0 {
 			at = fmt.Sprint(deaths[rand.IntN(len(deaths))], "#", 1+rand.IntN(4))
 		}
-		must(s.t, p.start(at, ""))
+		must.NoError(s.t, p.start(at, ""))
 	}
 }
 
-// soon is closed when the process serves and some more calls were made, or after a second of that, so that kills come
+// soon returns a channel that is closed when the process serves and some more calls were made, or after a second of that, so that kills come
 // in the midst of calls.
 func (s *storm) soon(ctx context.Context, p *process) chan struct{} {
 	out := make(chan struct{})
@@ -246,7 +246,7 @@ func (s *storm) topUp(ctx context.Context) {
 
 // buy makes up a request, or takes up an earlier one, and asks until there is an answer.
 func (s *storm) buy(ctx context.Context) {
-	r := s.wanted()
+	r := s.nextRequest()
 	switch rand.IntN(6) {
 	case 0: // at once, at several nodes
 		var wg sync.WaitGroup
@@ -266,8 +266,8 @@ func (s *storm) buy(ctx context.Context) {
 	}
 }
 
-// wanted makes up a request, or takes up an earlier one: with its key and request, or with its key alone.
-func (s *storm) wanted() *request {
+// nextRequest makes up a request, or takes up an earlier one: with its key and request, or with its key alone.
+func (s *storm) nextRequest() *request {
 	team := s.teams[rand.IntN(len(s.teams))]
 	r := &request{team: team, key: team.keys[rand.IntN(len(team.keys))], order: anOrder()}
 	s.mu.Lock()
@@ -311,7 +311,7 @@ func (s *storm) insist(ctx context.Context, r *request) {
 // attempt calls once, at some node.
 func (s *storm) attempt(ctx context.Context, r *request) *answer {
 	a := attempt{sent: s.now(), before: s.last(r.team)}
-	got, reached, err := asked(ctx, s.nodes[rand.IntN(len(s.nodes))].root(), r.key, r.order, rand.IntN(10) == 0)
+	got, reached, err := askCounting(ctx, s.nodes[rand.IntN(len(s.nodes))].root(), r.key, r.order, rand.IntN(10) == 0)
 	if err == nil {
 		a.answer = &got
 	} else if reached == 0 {
@@ -325,7 +325,7 @@ func (s *storm) attempt(ctx context.Context, r *request) *answer {
 	return a.answer
 }
 
-// last is the team's last transfer.
+// last returns the team's last transfer.
 func (s *storm) last(m *modelTeam) int64 {
 	return s.number(`SELECT COALESCE(MAX(id), 0) FROM ledger_transfers WHERE team_id = ?`, m.id)
 }
@@ -344,20 +344,20 @@ func (s *storm) calm() {
 		p.stop()
 	}
 	for _, p := range s.nodes {
-		must(s.t, p.start("", ""))
+		must.NoError(s.t, p.start("", ""))
 	}
-	s.worked()
+	s.awaitWork()
 	s.check()
-	for range 30 { // every answer stands, whoever is asked
+	for range 30 { // every node returns the stored response
 		s.insist(s.t.Context(), s.requests[rand.IntN(len(s.requests))])
 	}
-	s.worked()
+	s.awaitWork()
 	s.check()
 }
 
-// worked waits until all work has ended.
-func (s *storm) worked() {
+// awaitWork waits until all work has ended.
+func (s *storm) awaitWork() {
 	if !until(s.t.Context(), func() bool { return s.number(`SELECT COUNT(*) FROM jobs WHERE finished_at = 0`) == 0 }) {
-		s.t.Fatalf("work does not end:\n%s", s.nodes[0].said())
+		s.t.Fatalf("work does not end:\n%s", s.nodes[0].logText())
 	}
 }

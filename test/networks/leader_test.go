@@ -11,6 +11,8 @@ import (
 
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
+	"pressroom/internal/testkit/program"
 )
 
 // leaderlessFor is how late a post may be that falls due after the node that leads the queue was killed. It has a
@@ -20,21 +22,21 @@ const leaderlessFor = 20 * time.Second
 // Of two nodes that work, the one that leads the queue is killed: what falls due then leaves all the same, once, and
 // the other leads.
 func TestTheLeaderIsKilled(t *testing.T) {
-	binary := build(t)
+	binary := program.Build(t, program.Pressroom, "")
 	testkit.EachDatabase(t, func(t *testing.T, database string) {
 		if strings.HasPrefix(database, "sqlite:") {
 			return // one node has it
 		}
 		t.Parallel()
-		s := &storm{world: newWorldAs(t, database, server.RoleAPI, 300*time.Millisecond), binary: binary}
+		s := &storm{env: newEnvAs(t, database, server.RoleAPI, 300*time.Millisecond), binary: binary}
 		s.settings = filepath.Join(t.TempDir(), "networks.json")
-		must(t, os.WriteFile(s.settings, []byte(server.SandboxSettings(s.front.URL)), 0o600))
+		must.NoError(t, os.WriteFile(s.settings, []byte(server.SandboxSettings(s.box.URL)), 0o600))
 
-		first := s.launch(freeAddr(t), false)
+		first := s.launch(must.Get(testkit.FreeAddr())(t), false)
 		led := s.leader("")
-		second := freeAddr(t)
+		second := must.Get(testkit.FreeAddr())(t)
 		s.launch(second, false)
-		s.await("the second node", func() bool {
+		must.Eventually(s.t, time.Minute, "the second node", func() bool {
 			resp, err := http.Get("http://" + second + "/readyz")
 			if err != nil {
 				return false
@@ -46,9 +48,9 @@ func TestTheLeaderIsKilled(t *testing.T) {
 		if now := s.leader(""); now != led {
 			t.Fatalf("the second node leads by itself: %s after %s", now, led)
 		}
-		end(first)
-		s.await("the posts to leave", func() bool { return s.unsettled() == 0 })
-		r := &rush{world: s.world}
+		first.Kill()
+		must.Eventually(s.t, time.Minute, "the posts to leave", func() bool { return s.countOpen() == 0 })
+		r := &rush{env: s.env}
 		for _, post := range s.posts {
 			r.ids = append(r.ids, post.id)
 		}
@@ -62,29 +64,13 @@ func TestTheLeaderIsKilled(t *testing.T) {
 	})
 }
 
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	addr, err := testkit.FreeAddr()
-	must(t, err)
-	return addr
-}
-
-// leader is who leads the queue, once somebody else than before does.
+// leader returns the id of the queue's leader once it differs from the former one.
 func (s *storm) leader(before string) string {
 	s.t.Helper()
 	leads := before
-	s.await("a leader of the queue", func() bool {
-		err := s.looks.QueryRow(s.t.Context(), `SELECT leader_id FROM river_leader WHERE expires_at > now()`).Scan(&leads)
+	must.Eventually(s.t, time.Minute, "a leader of the queue", func() bool {
+		err := s.db.QueryRow(s.t.Context(), `SELECT leader_id FROM river_leader WHERE expires_at > now()`).Scan(&leads)
 		return err == nil && leads != before
 	})
 	return leads
-}
-
-func (s *storm) await(what string, done func() bool) {
-	s.t.Helper()
-	for began := time.Now(); !done(); <-time.After(50 * time.Millisecond) {
-		if time.Since(began) > time.Minute {
-			s.t.Fatalf("waited a minute for %s", what)
-		}
-	}
 }

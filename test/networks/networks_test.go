@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"pressroom/internal/testkit"
-	_ "pressroom/internal/testkit/whole"
 )
 
 // try is one case that every network meets.
@@ -17,8 +16,8 @@ type try struct {
 	name string
 	text string // of the caption, which goes on with something that no other has
 	who  string
-	// media of the post; what the network needs at least where nil
-	media func(w *world, platform string) []int64
+	// media of the post; default the minimum of the network
+	media func(w *env, platform string) []int64
 	want  string
 	but   map[string]string // by network, where it is not as usual
 }
@@ -50,37 +49,37 @@ var tries = []try{
 	{name: "the connection has ended", text: "[sandbox:expired-token]", who: expendable, want: "fails: `account_needs_reauth`"},
 }
 
-func nothing(*world, string) []int64 { return nil }
+func nothing(*env, string) []int64 { return nil }
 
-func film(w *world, _ string) []int64 { return []int64{w.video} }
+func film(w *env, _ string) []int64 { return []int64{w.video} }
 
-func images(n int) func(*world, string) []int64 {
-	return func(w *world, _ string) []int64 { return w.images[:n] }
+func images(n int) func(*env, string) []int64 {
+	return func(w *env, _ string) []int64 { return w.images[:n] }
 }
 
 // TestNetworks tries everything with every network, and keeps the table of docs/networks.md.
 func TestNetworks(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, database string) {
 		t.Parallel()
-		w := newWorld(t, database)
+		w := newEnv(t, database)
 		table := newTable(w.networks)
 		w.tryAll(table)
 		w.reconnect(table)
 		w.twice(table)
-		w.aged(table)
-		w.cancelled(table)
-		w.each(table, "an answer is lost, at each step", func(which int, begin func() []sent) []sent { return w.interrupted(which, begin) })
+		w.publishExpired(table)
+		w.cancelScheduled(table)
+		w.each(table, "an answer is lost, at each step", func(which int, begin func() []sent) []sent { return w.loseAnswers(which, begin) })
 		w.each(table, "the program is killed, before each step", func(which int, begin func() []sent) []sent {
-			return w.killed(which, heldFirst, begin)
+			return w.killDuring(which, heldFirst, begin)
 		})
 		w.each(table, "the program is killed, after each step", func(which int, begin func() []sent) []sent {
-			return w.killed(which, heldLast, begin)
+			return w.killDuring(which, heldLast, begin)
 		})
 		table.check(t)
 	})
 }
 
-func (w *world) tryAll(table *table) {
+func (w *env) tryAll(table *table) {
 	w.t.Helper()
 	posts := map[string][]sent{}
 	for _, c := range tries {
@@ -107,12 +106,12 @@ func (w *world) tryAll(table *table) {
 	}
 }
 
-// caption is a text that no other post has, short enough for every network, with more behind it.
-func (w *world) caption(name, platform, more string) string {
+// caption returns a text that no other post has, short enough for every network, with more behind it.
+func (w *env) caption(name, platform, more string) string {
 	return strings.TrimSpace(fmt.Sprintf("%s on %s %s", name, platform, more))
 }
 
-func (w *world) expect(table *table, name, platform, got, want string) {
+func (w *env) expect(table *table, name, platform, got, want string) {
 	w.t.Helper()
 	table.set(name, platform, got)
 	if got != want {
@@ -121,7 +120,7 @@ func (w *world) expect(table *table, name, platform, got, want string) {
 }
 
 // reconnect brings the accounts back that have lost their connection, and sends what failed for that again.
-func (w *world) reconnect(table *table) {
+func (w *env) reconnect(table *table) {
 	w.t.Helper()
 	const name = "connected again, and retried"
 	var posts []sent
@@ -141,14 +140,14 @@ func (w *world) reconnect(table *table) {
 	}
 }
 
-// again is a post that has not been tried.
+// again returns an unused post.
 func (s sent) again() sent {
 	s.refused = ""
 	return s
 }
 
 // twice publishes the same words twice.
-func (w *world) twice(table *table) {
+func (w *env) twice(table *table) {
 	w.t.Helper()
 	const name = "the same text a second time"
 	refuse := map[string]string{
@@ -167,20 +166,20 @@ func (w *world) twice(table *table) {
 		}
 	}
 	for _, second := range again() {
-		w.settled(second)
+		w.awaitJob(second)
 		want, refused := refuse[second.platform]
 		if !refused {
 			want = once
 		}
-		w.expect(table, name, second.platform, w.shown(second, 2), want)
+		w.expect(table, name, second.platform, w.accountState(second, 2), want)
 	}
 }
 
-// aged publishes when every access token that lives for hours has expired.
-func (w *world) aged(table *table) {
+// publishExpired publishes when every access token that lives for hours has expired.
+func (w *env) publishExpired(table *table) {
 	w.t.Helper()
 	const name = "hours later, with a token that has expired"
-	w.clock.advance(5 * time.Hour)
+	w.clock.Advance(5 * time.Hour)
 	var posts []sent
 	for _, platform := range w.networks {
 		posts = append(posts, w.publish(w.draft(platform, usual, w.caption(name, platform, ""), w.least(platform))))
@@ -190,11 +189,11 @@ func (w *world) aged(table *table) {
 	}
 }
 
-// cancelled takes posts back in time, and tries to when it is too late.
-func (w *world) cancelled(table *table) {
+// cancelScheduled takes posts back in time, and tries to when it is too late.
+func (w *env) cancelScheduled(table *table) {
 	w.t.Helper()
 	const early, late = "cancelled in time", "cancelled too late"
-	due := w.clock.now().Add(5 * time.Second).UTC().Format(time.RFC3339)
+	due := w.clock.Now().Add(5 * time.Second).UTC().Format(time.RFC3339)
 	var before, after []sent
 	for _, platform := range w.networks {
 		s := w.draft(platform, usual, w.caption(early, platform, ""), w.least(platform))
@@ -202,12 +201,12 @@ func (w *world) cancelled(table *table) {
 		w.ok(http.MethodPost, "/posts/"+s.id+"/cancel", nil)
 		before = append(before, s)
 		s = w.publish(w.draft(platform, usual, w.caption(late, platform, "[sandbox:slow=2]"), w.least(platform)))
-		if got := w.call(http.MethodPost, "/posts/"+s.id+"/cancel", nil); got.code != "validation_failed" {
-			w.t.Errorf("%s on %s: %d %s", late, platform, got.status, got.code)
+		if got := w.call(http.MethodPost, "/posts/"+s.id+"/cancel", nil); got.Code() != "validation_failed" {
+			w.t.Errorf("%s on %s: %d %s", late, platform, got.Status, got.Code())
 		}
 		after = append(after, s)
 	}
-	w.clock.advance(10 * time.Second)
+	w.clock.Advance(10 * time.Second)
 	for _, s := range after {
 		w.expect(table, late, s.platform, w.outcome(s), once)
 	}
@@ -221,10 +220,10 @@ func (w *world) cancelled(table *table) {
 	}
 }
 
-func (w *world) ok(method, path string, body any) {
+func (w *env) ok(method, path string, body any) {
 	w.t.Helper()
-	if got := w.call(method, path, body); got.code != "" {
-		w.t.Fatalf("%s %s: %d %s", method, path, got.status, got.code)
+	if got := w.call(method, path, body); got.Code() != "" {
+		w.t.Fatalf("%s %s: %d %s", method, path, got.Status, got.Code())
 	}
 }
 
@@ -232,7 +231,7 @@ func (w *world) ok(method, path string, body any) {
 const mostSteps = 15
 
 // each interrupts the first request of each network's publication, then the second, until none has so many.
-func (w *world) each(table *table, name string, round func(which int, begin func() []sent) []sent) {
+func (w *env) each(table *table, name string, round func(which int, begin func() []sent) []sent) {
 	w.t.Helper()
 	for step := 1; step <= mostSteps; step++ {
 		begin := func() []sent {
@@ -255,19 +254,19 @@ func (w *world) each(table *table, name string, round func(which int, begin func
 	w.t.Errorf("%s: some publication takes more than %d requests", name, mostSteps)
 }
 
-// interrupted loses the answer to one request of each network.
-func (w *world) interrupted(which int, begin func() []sent) []sent {
+// loseAnswers loses the answer to one request of each network.
+func (w *env) loseAnswers(which int, begin func() []sent) []sent {
 	w.wire.expect(which, lost)
 	posts := begin()
 	for _, s := range posts {
-		w.settled(s)
+		w.awaitJob(s)
 	}
 	w.wire.release()
 	return posts
 }
 
-// killed kills the program once one request of each network waits, or has been seen to be the last.
-func (w *world) killed(which int, how how, begin func() []sent) []sent {
+// killDuring kills the program once one request of each network waits, or has been seen to be the last.
+func (w *env) killDuring(which int, how how, begin func() []sent) []sent {
 	w.t.Helper()
 	w.wire.expect(which, how)
 	posts := begin()
@@ -275,12 +274,12 @@ func (w *world) killed(which int, how how, begin func() []sent) []sent {
 		<-time.After(pollEvery)
 	}
 	w.kill()
-	w.clock.advance(lease) // what the dead one held is nobody's now
+	w.clock.Advance(lease) // what the dead one held is nobody's now
 	return posts
 }
 
-// waiting tells whether of every post either its network waits or its job has ended.
-func (w *world) waiting(posts []sent) bool {
+// waiting reports whether of every post either its network waits or its job has ended.
+func (w *env) waiting(posts []sent) bool {
 	w.t.Helper()
 	caught := w.wire.caught()
 	for _, s := range posts {

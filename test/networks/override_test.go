@@ -10,6 +10,7 @@ import (
 
 	"pressroom/internal/domain/post"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // TestOverrides gives one of a post's accounts a text, media and a cover of its own.
@@ -17,7 +18,7 @@ func TestOverrides(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, database string) {
 		t.Parallel()
-		w := newWorld(t, database)
+		w := newEnv(t, database)
 		made := w.call(http.MethodPost, "/posts", map[string]any{
 			"caption": "for everybody", "media_ids": w.images[:1],
 			"account_ids": []int64{
@@ -25,7 +26,7 @@ func TestOverrides(t *testing.T) {
 				w.accounts["pinterest"][usual], w.accounts["instagram"][usual],
 			},
 		})
-		id, _ := made.data["id"].(string)
+		id, _ := made.Data()["id"].(string)
 		own := "for X alone"
 		for account, o := range map[int64]post.Override{
 			w.accounts["x"][usual]:         {Caption: &own, Media: []int64{w.images[2], w.images[1]}},
@@ -33,11 +34,9 @@ func TestOverrides(t *testing.T) {
 			w.accounts["pinterest"][usual]: {Media: []int64{w.video}},
 			w.accounts["instagram"][usual]: {Media: []int64{w.video}},
 		} {
-			_, err := w.node.Posts.Override(t.Context(), w.owner, id, account, o)
-			must(t, err)
+			must.Get(w.node.Posts.Override(t.Context(), w.owner, id, account, o))(t)
 		}
-		_, err := w.node.Posts.SetCover(t.Context(), w.owner, id, w.video, 2*time.Second)
-		must(t, err)
+		must.Get(w.node.Posts.SetCover(t.Context(), w.owner, id, w.video, 2*time.Second))(t)
 		shown, _ := w.get("/posts/" + id)["accounts"].([]any)
 		x, _ := shown[1].(map[string]any)
 		if diff := cmp.Diff([]any{own, []any{float64(w.images[2]), float64(w.images[1])}},
@@ -46,14 +45,14 @@ func TestOverrides(t *testing.T) {
 		}
 		w.wire.listen()
 		s := w.publish(sent{platform: "bluesky", text: "for everybody", media: 1, id: id})
-		w.settled(s)
+		w.awaitJob(s)
 		w.holds(s, 1, 1)
 		w.holds(sent{platform: "x", text: own, media: 2}, 1, 1)
 		for platform, cover := range map[string]string{
 			"tiktok": `"video_cover_timestamp_ms":2000`, "pinterest": `"cover_image_key_frame_time":2`, "instagram": "thumb_offset=2000",
 		} {
 			w.holds(sent{platform: platform, text: "for everybody", media: 1}, 1, 1)
-			if !strings.Contains(w.wire.heard(platform), cover) {
+			if !strings.Contains(w.wire.recording(platform), cover) {
 				t.Errorf("%s was not told of the cover", platform)
 			}
 		}

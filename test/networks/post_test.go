@@ -3,6 +3,7 @@ package networks
 import (
 	"fmt"
 	"net/http"
+	"pressroom/internal/testkit/must"
 	"slices"
 	"strings"
 	"time"
@@ -25,38 +26,38 @@ type sent struct {
 }
 
 // draft makes a post of one account.
-func (w *world) draft(platform, person, text string, media []int64) sent {
+func (w *env) draft(platform, person, text string, media []int64) sent {
 	w.t.Helper()
 	body := map[string]any{"caption": text, "account_ids": []int64{w.accounts[platform][person]}}
 	if len(media) > 0 {
 		body["media_ids"] = media
 	}
 	made := w.call(http.MethodPost, "/posts", body)
-	if made.status != http.StatusCreated {
-		w.t.Fatalf("drafting for %s: %d %s", platform, made.status, made.code)
+	if made.Status != http.StatusCreated {
+		w.t.Fatalf("drafting for %s: %d %s", platform, made.Status, made.Code())
 	}
-	id, _ := made.data["id"].(string)
+	id, _ := made.Data()["id"].(string)
 	return sent{platform: platform, text: text, media: len(media), id: id}
 }
 
 // publish sends a draft on its way, or notes what keeps it from being sent.
-func (w *world) publish(s sent) sent {
+func (w *env) publish(s sent) sent {
 	w.t.Helper()
 	begun := w.call(http.MethodPost, "/posts/"+s.id+"/publish", nil)
-	switch begun.code {
+	switch begun.Code() {
 	case "":
-		id, _ := begun.data["job_id"].(string)
+		id, _ := begun.Data()["job_id"].(string)
 		s.job = "/jobs/" + id
 	case "preflight_blocked":
 		s.refused = w.problems(s.id)
 	default:
-		w.t.Fatalf("publishing on %s: %d %s", s.platform, begun.status, begun.code)
+		w.t.Fatalf("publishing on %s: %d %s", s.platform, begun.Status, begun.Code())
 	}
 	return s
 }
 
-// problems are the codes of what blocks a post.
-func (w *world) problems(id string) string {
+// problems returns the codes of what blocks a post.
+func (w *env) problems(id string) string {
 	w.t.Helper()
 	found, _ := w.get("/posts/" + id + "/validation")["problems"].([]any)
 	var codes []string
@@ -70,43 +71,42 @@ func (w *world) problems(id string) string {
 	return strings.Join(slices.Compact(codes), ", ")
 }
 
-// settled waits until a job has ended. Where everybody only waits for a later time, that comes at once.
-func (w *world) settled(s sent) {
+// awaitJob waits until a job has ended. Where everybody only waits for a later time, that comes at once.
+func (w *env) awaitJob(s sent) {
 	w.t.Helper()
 	for begun := time.Now(); w.get(s.job)["finished"] != true; <-time.After(pollEvery) {
 		if time.Since(begun) > outcomeWithin {
 			w.t.Fatalf("%s: %q has no outcome", s.platform, s.text)
 		}
 		if w.idle() {
-			w.clock.advance(moveBy)
+			w.clock.Advance(moveBy)
 		}
 	}
 }
 
-// idle tells whether deliveries are left and nobody works on one.
-func (w *world) idle() bool {
+// idle reports whether deliveries are left and nobody works on one.
+func (w *env) idle() bool {
 	w.t.Helper()
 	var held, left int
-	err := w.looks.QueryRow(w.t.Context(),
+	must.NoError(w.t, w.db.QueryRow(w.t.Context(),
 		`SELECT COALESCE(SUM(CASE WHEN owner <> '' THEN 1 ELSE 0 END), 0), COUNT(*) FROM deliveries
-		WHERE phase <> 'ended'`).Scan(&held, &left)
-	must(w.t, err)
+		WHERE phase <> 'ended'`).Scan(&held, &left))
 	return held == 0 && left > 0
 }
 
 // outcome says what became of a post, in words for people, once that is settled and what the network holds agrees.
-func (w *world) outcome(s sent) string {
+func (w *env) outcome(s sent) string {
 	w.t.Helper()
 	if s.refused != "" {
 		w.holds(s, 0, 0)
 		return "not sent: `" + s.refused + "`"
 	}
-	w.settled(s)
-	return w.shown(s, 1)
+	w.awaitJob(s)
+	return w.accountState(s, 1)
 }
 
-// shown is what the post's account says. Copies is how many the network holds where it says published.
-func (w *world) shown(s sent, copies int) string {
+// accountState returns what the post's account says. Copies is how many the network holds where it says published.
+func (w *env) accountState(s sent, copies int) string {
 	w.t.Helper()
 	accounts, _ := w.get("/posts/" + s.id)["accounts"].([]any)
 	account, _ := accounts[0].(map[string]any)
@@ -124,9 +124,9 @@ func (w *world) shown(s sent, copies int) string {
 }
 
 // holds checks how many posts with the text the network holds, and that each shows all of its media.
-func (w *world) holds(s sent, least, most int) {
+func (w *env) holds(s sent, least, most int) {
 	w.t.Helper()
-	n, media := w.held(s.platform, s.text)
+	n, media := w.postsOn(s.platform, s.text)
 	if n < least || n > most {
 		w.t.Errorf("%s holds %q %d times", s.platform, s.text, n)
 	}
@@ -137,8 +137,8 @@ func (w *world) holds(s sent, least, most int) {
 	}
 }
 
-// least is the least media that a network's posts need.
-func (w *world) least(platform string) []int64 {
+// least returns the minimum of media for a post on a network.
+func (w *env) least(platform string) []int64 {
 	switch platform {
 	case "instagram", "pinterest":
 		return w.images[:1]
@@ -148,8 +148,8 @@ func (w *world) least(platform string) []int64 {
 	return nil
 }
 
-// rich is one medium, for the posts whose every step is tried.
-func (w *world) rich(platform string) []int64 {
+// rich returns the minimum of media, or one image.
+func (w *env) rich(platform string) []int64 {
 	if least := w.least(platform); least != nil {
 		return least
 	}

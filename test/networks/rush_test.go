@@ -13,6 +13,7 @@ import (
 	"pressroom/internal/platform/db"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // BenchmarkRush lets 1,000 posts to nine networks fall due in the same moment, and then 100 in a minute, one after the
@@ -25,7 +26,7 @@ func BenchmarkRush(b *testing.B) {
 	for name, url := range urls {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				r := &rush{world: newWorldAs(b, url(b), server.RoleAll, 0)}
+				r := &rush{env: newEnvAs(b, url(b), server.RoleAll, 0)}
 				r.fall(1000, 0)
 				b.ReportMetric(slices.Max(r.late()).Seconds(), "s/1000-at-once")
 				r.fall(100, 600*time.Millisecond)
@@ -39,7 +40,7 @@ func BenchmarkRush(b *testing.B) {
 
 // rush is a world whose posts all fall due.
 type rush struct {
-	*world
+	*env
 
 	ids []any
 }
@@ -57,20 +58,19 @@ func (r *rush) fall(many int, apart time.Duration) {
 		r.ids = append(r.ids, s.id)
 	}
 	for left := 1; left > 0; <-time.After(settledLook) {
-		must(r.t, r.looks.QueryRow(r.t.Context(), `SELECT COUNT(*) FROM post_targets WHERE published_at = 0`).Scan(&left))
+		must.NoError(r.t, r.db.QueryRow(r.t.Context(), `SELECT COUNT(*) FROM post_targets WHERE published_at = 0`).Scan(&left))
 	}
 }
 
-// late is by how much each post was late.
+// late returns by how much each post was late.
 func (r *rush) late() []time.Duration {
 	r.t.Helper()
 	marks := strings.TrimSuffix(strings.Repeat("?, ", len(r.ids)), ", ")
-	out, err := db.All(r.t.Context(), r.looks, func(rows *sql.Rows, d *time.Duration) error {
+	out := must.Get(db.All(r.t.Context(), r.db, func(rows *sql.Rows, d *time.Duration) error {
 		var micros int64
 		err := rows.Scan(&micros)
 		*d = time.Duration(micros) * time.Microsecond
 		return err
-	}, `SELECT t.published_at - p.scheduled_at FROM post_targets t JOIN posts p ON p.id = t.post_id WHERE p.id IN (`+marks+`)`, r.ids...)
-	must(r.t, err)
+	}, `SELECT t.published_at - p.scheduled_at FROM post_targets t JOIN posts p ON p.id = t.post_id WHERE p.id IN (`+marks+`)`, r.ids...))(r.t)
 	return out
 }

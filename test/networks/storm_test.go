@@ -1,7 +1,6 @@
 package networks
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"fmt"
@@ -19,6 +18,9 @@ import (
 	"pressroom/internal/platform/db"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/fixture"
+	"pressroom/internal/testkit/must"
+	"pressroom/internal/testkit/program"
 )
 
 // stormVariable says of how many posts a storm is.
@@ -36,34 +38,23 @@ const (
 // TestStorm publishes through programs that are killed, over networks that lose answers and fail. What the posts say
 // afterwards has to be what the networks hold.
 func TestStorm(t *testing.T) {
-	binary := build(t)
+	binary := program.Build(t, program.Pressroom, "")
 	testkit.EachDatabase(t, func(t *testing.T, database string) {
 		t.Parallel()
 		many := stormPosts
 		if text := os.Getenv(stormVariable); text != "" {
-			n, err := strconv.Atoi(text)
-			must(t, err)
-			many = n
+			many = must.Get(strconv.Atoi(text))(t)
 		}
-		s := &storm{world: newWorldAs(t, database, server.RoleAPI, 300*time.Millisecond), binary: binary}
+		s := &storm{env: newEnvAs(t, database, server.RoleAPI, 300*time.Millisecond), binary: binary}
 		s.schedule(many)
 		s.blow(strings.HasPrefix(database, "sqlite:"))
 		s.reckon()
 	})
 }
 
-func build(t *testing.T) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "pressroom")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, "pressroom/cmd/pressroom").CombinedOutput(); err != nil {
-		t.Fatalf("building: %v\n%s", err, out)
-	}
-	return path
-}
-
 // storm is a world whose posts are published by programs of their own.
 type storm struct {
-	*world
+	*env
 
 	binary   string
 	settings string // file of the networks' settings
@@ -92,17 +83,16 @@ func (s *storm) schedule(many int) {
 func (s *storm) blow(alone bool) {
 	s.t.Helper()
 	s.settings = filepath.Join(s.t.TempDir(), "networks.json")
-	must(s.t, os.WriteFile(s.settings, []byte(server.SandboxSettings(s.front.URL)), 0o600))
+	must.NoError(s.t, os.WriteFile(s.settings, []byte(server.SandboxSettings(s.box.URL)), 0o600))
 	programs := 4
 	if alone {
 		programs = 1
-		must(s.t, s.node.stop())
+		must.NoError(s.t, s.node.Stop())
 	}
-	running := make([]*exec.Cmd, programs)
+	running := make([]*program.Process, programs)
 	addrs := make([]string, programs)
 	for i := range running {
-		addr, err := testkit.FreeAddr()
-		must(s.t, err)
+		addr := must.Get(testkit.FreeAddr())(s.t)
 		addrs[i] = addr
 		running[i] = s.launch(addrs[i], alone)
 	}
@@ -111,14 +101,14 @@ func (s *storm) blow(alone bool) {
 			s.t.Error(err)
 		}
 	})
-	left, since := s.unsettled(), time.Now()
+	left, since := s.countOpen(), time.Now()
 	for killed := time.Now(); left > 0; <-time.After(settledLook) {
 		if time.Since(killed) > killEvery && s.moving() {
 			i := rand.IntN(programs)
-			end(running[i])
+			running[i].Kill()
 			running[i], killed = s.launch(addrs[i], alone), time.Now()
 		}
-		if now := s.unsettled(); now < left {
+		if now := s.countOpen(); now < left {
 			left, since = now, time.Now()
 		}
 		if time.Since(since) > stuckAfter {
@@ -126,57 +116,49 @@ func (s *storm) blow(alone bool) {
 		}
 	}
 	s.wire.release()
-	for _, program := range running {
-		end(program)
+	for _, p := range running {
+		p.Kill()
 	}
 	if alone {
-		s.node = s.start()
+		s.node = fixture.Serve(s.t, s.cfg)
 	}
 }
 
-func (s *storm) launch(addr string, alone bool) *exec.Cmd {
+func (s *storm) launch(addr string, alone bool) *program.Process {
 	s.t.Helper()
-	public, role := strings.TrimSuffix(s.node.base, "/api/v1"), "worker"
+	public, role := s.node.URL, "worker"
 	if alone {
 		public, role = "http://"+addr, "all"
 	}
 	cmd := exec.Command(s.binary, "serve", "--addr", addr, "--public-url", public, "--role", role, "--database", s.cfg.Database,
 		"--sealing-key", s.cfg.SealingKey, "--blobs", s.cfg.Blobs, "--metrics-addr", "", "--lease", "2s", "--log-level", "error",
-		"--networks", s.settings, "--bluesky-servers", s.front.URL+"/bluesky")
+		"--networks", s.settings, "--bluesky-servers", s.box.URL+"/bluesky")
 	cmd.Env = os.Environ()
 	for _, name := range []string{
 		"THREADS", "INSTAGRAM", "INSTAGRAM_FACEBOOK", "FACEBOOK", "TIKTOK", "TIKTOK_BUSINESS", "YOUTUBE", "LINKEDIN", "X", "PINTEREST",
 	} {
 		cmd.Env = append(cmd.Env, "PRESSROOM_"+name+"_CLIENT_SECRET=sandbox")
 	}
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	must(s.t, cmd.Start())
+	p := must.Get(program.Start(cmd))(s.t)
 	s.t.Cleanup(func() {
-		end(cmd)
+		p.Kill()
 		if s.t.Failed() {
-			s.t.Logf("a program said: %.2000s", said.String())
+			s.t.Logf("log of a program: %.2000s", p.Log)
 		}
 	})
-	return cmd
+	return p
 }
 
-// end kills a program that may be dead already.
-func end(program *exec.Cmd) {
-	_ = program.Process.Kill()
-	_ = program.Wait()
-}
+// countOpen counts accounts that have no outcome yet.
+func (s *storm) countOpen() int { return s.count(`state IN ('pending', 'sending')`) }
 
-// unsettled counts accounts that have no outcome yet.
-func (s *storm) unsettled() int { return s.count(`state IN ('pending', 'sending')`) }
-
-// moving tells whether the storm is in the middle of its posts: it has to end some time.
+// moving reports whether the storm is in the middle of its posts: it has to end some time.
 func (s *storm) moving() bool { return s.count(`state = 'pending'`) > 0 }
 
 func (s *storm) count(which string) int {
 	s.t.Helper()
 	var n int
-	must(s.t, s.looks.QueryRow(s.t.Context(), `SELECT COUNT(*) FROM post_targets WHERE `+which).Scan(&n))
+	must.NoError(s.t, s.db.QueryRow(s.t.Context(), `SELECT COUNT(*) FROM post_targets WHERE `+which).Scan(&n))
 	return n
 }
 
@@ -184,9 +166,8 @@ func (s *storm) count(which string) int {
 func (s *storm) reckon() {
 	s.t.Helper()
 	said := map[string]string{}
-	rows, err := db.All(s.t.Context(), s.looks, func(rows *sql.Rows, r *[3]string) error { return rows.Scan(&r[0], &r[1], &r[2]) },
-		`SELECT post_id, state, error_code FROM post_targets`)
-	must(s.t, err)
+	rows := must.Get(db.All(s.t.Context(), s.db, func(rows *sql.Rows, r *[3]string) error { return rows.Scan(&r[0], &r[1], &r[2]) },
+		`SELECT post_id, state, error_code FROM post_targets`))(s.t)
 	for _, r := range rows {
 		said[r[0]] = strings.TrimSpace(r[1] + " " + r[2])
 	}
@@ -194,29 +175,28 @@ func (s *storm) reckon() {
 	for _, post := range s.posts {
 		state := said[post.id]
 		counts[post.platform+": "+state]++
-		n, _ := s.held(post.platform, post.text)
+		n, _ := s.postsOn(post.platform, post.text)
 		// A grant is lost for good where a program is killed between the network's answer with a new one and its own
 		// disk.
-		right := state == "unconfirmed not_confirmed" && n <= 1 && s.lost(post.platform) ||
+		right := state == "unconfirmed not_confirmed" && n <= 1 && s.isGrantLost(post.platform) ||
 			state == "published" && n == 1 || strings.HasPrefix(state, "failed") && n == 0
 		if !right {
 			s.t.Errorf("%q is held %d times and said to be %s", post.text, n, state)
 		}
 	}
-	for _, line := range sorted(counts) {
+	for _, line := range sortedLines(counts) {
 		s.t.Log(line)
 	}
 }
 
-// lost tells whether the account of a network has to be connected again.
-func (s *storm) lost(platform string) bool {
+// isGrantLost reports whether the account of a network has to be connected again.
+func (s *storm) isGrantLost(platform string) bool {
 	s.t.Helper()
-	g, err := s.node.Accounts.Grant(s.t.Context(), s.accounts[platform][usual])
-	must(s.t, err)
+	g := must.Get(s.node.Accounts.Grant(s.t.Context(), s.accounts[platform][usual]))(s.t)
 	return g.Lost
 }
 
-func sorted(counts map[string]int) []string {
+func sortedLines(counts map[string]int) []string {
 	var out []string
 	for name, n := range counts {
 		out = append(out, fmt.Sprintf("%s %d", name, n))

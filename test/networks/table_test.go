@@ -3,6 +3,7 @@ package networks
 import (
 	"flag"
 	"os"
+	"pressroom/internal/testkit/must"
 	"slices"
 	"strings"
 	"testing"
@@ -53,15 +54,14 @@ func (b *table) markdown() string {
 // check holds the table against the one of the guide, or writes it there.
 func (b *table) check(t *testing.T) {
 	t.Helper()
-	raw, err := os.ReadFile(guide)
-	must(t, err)
+	raw := must.Get(os.ReadFile(guide))(t)
 	before, rest, found := strings.Cut(string(raw), tableBegin)
 	old, after, closed := strings.Cut(rest, tableEnd)
 	if !found || !closed {
 		t.Fatalf("%s has no place for the table", guide)
 	}
 	if *update && !t.Failed() {
-		must(t, os.WriteFile(guide, []byte(before+tableBegin+b.markdown()+tableEnd+after), 0o600))
+		must.NoError(t, os.WriteFile(guide, []byte(before+tableBegin+b.markdown()+tableEnd+after), 0o600))
 		return
 	}
 	if diff := cmp.Diff(strings.Split(old, "\n"), strings.Split(b.markdown(), "\n")); diff != "" {

@@ -7,6 +7,7 @@ import (
 
 	"pressroom/internal/domain/delivery"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // TestUnconfirmed has every network keep from telling what became of a post, until a person decides.
@@ -14,7 +15,7 @@ func TestUnconfirmed(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, database string) {
 		t.Parallel()
-		w := newWorld(t, database)
+		w := newEnv(t, database)
 		posts := w.untold()
 		for _, s := range posts {
 			if got := w.outcome(s); got != "unconfirmed" {
@@ -22,14 +23,14 @@ func TestUnconfirmed(t *testing.T) {
 			}
 			w.holds(s, 1, 1)
 		}
-		for range 5 { // whoever asks again learns nothing
-			w.clock.advance(4 * time.Hour)
+		for range 5 { // asking again reveals nothing
+			w.clock.Advance(4 * time.Hour)
 		}
 		for i, s := range posts {
 			decision := delivery.Decision{Published: i%2 == 0}
-			must(t, w.node.Delivery.Decide(t.Context(), w.owner, w.team, s.id, w.accounts[s.platform][usual], decision))
+			must.NoError(t, w.node.Delivery.Decide(t.Context(), w.owner, w.team, s.id, w.accounts[s.platform][usual], decision))
 			want := map[bool]string{true: "once", false: "fails: `network_error`"}[decision.Published]
-			if got := w.told(s); got != want {
+			if got := w.storedState(s); got != want {
 				t.Errorf("%q on %s is decided: %s, not %s", s.text, s.platform, got, want)
 			}
 			w.holds(s, 1, 1)
@@ -39,7 +40,7 @@ func TestUnconfirmed(t *testing.T) {
 
 // untold publishes what every network keeps to itself: one post of each kind that it is asked about in a way of its
 // own.
-func (w *world) untold() []sent {
+func (w *env) untold() []sent {
 	w.t.Helper()
 	var posts []sent
 	publish := func(platform, text string, media []int64) {
@@ -61,8 +62,8 @@ func (w *world) untold() []sent {
 	return posts
 }
 
-// told is what the account of a post says by itself.
-func (w *world) told(s sent) string {
+// storedState returns what the account of a post says by itself.
+func (w *env) storedState(s sent) string {
 	w.t.Helper()
 	accounts, _ := w.get("/posts/" + s.id)["accounts"].([]any)
 	account, _ := accounts[0].(map[string]any)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // shim stands for the program in the guides' commands: what serves is started in the background, in place of
@@ -87,10 +88,7 @@ func TestGuidesWork(t *testing.T) {
 var blocks = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
 
 func (g guide) run(t *testing.T) {
-	raw, err := os.ReadFile(filepath.Join("..", "..", g.file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(filepath.Join("..", "..", g.file)))(t)
 	script := g.before
 	for _, block := range blocks.FindAllStringSubmatch(string(raw), -1) {
 		if !strings.Contains(block[1], "postgres://") && !strings.Contains(block[1], "--role worker") ||
@@ -129,15 +127,11 @@ func execute(t *testing.T, script string) {
 	}
 	script = strings.ReplaceAll(script, "curl -s ", "curl -sS --fail-with-body ")
 	running := filepath.Join(dir, "running")
-	if err := os.Mkdir(running, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "pressroom"), []byte(program), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.Mkdir(running, 0o700))
+	must.NoError(t, os.WriteFile(filepath.Join(dir, "pressroom"), []byte(program), 0o700))
 	cmd := exec.Command("bash", "-eu", "-o", "pipefail")
 	cmd.Dir, cmd.Stdin = dir, strings.NewReader(script)
-	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "REAL="+binary, "RUNNING="+running, metrics)
+	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "REAL="+binary(t), "RUNNING="+running, metrics)
 	out, err := cmd.CombinedOutput()
 	stopAll(t, running)
 	if err != nil {
@@ -149,28 +143,16 @@ func execute(t *testing.T, script string) {
 // freePort finds a port that no other test is given.
 func freePort(t *testing.T) string {
 	t.Helper()
-	addr, err := testkit.FreeAddr()
-	if err != nil {
-		t.Fatal(err)
-	}
+	addr := must.Get(testkit.FreeAddr())(t)
 	return strings.TrimPrefix(addr, "127.0.0.1:")
 }
 
 func stopAll(t *testing.T, running string) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(running, "127.0.0.1:*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob(filepath.Join(running, "127.0.0.1:*")))(t)
 	for _, file := range files {
-		raw, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		pid, err := strconv.Atoi(strings.TrimSpace(string(raw)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(os.ReadFile(file))(t)
+		pid := must.Get(strconv.Atoi(strings.TrimSpace(string(raw))))(t)
 		if p, err := os.FindProcess(pid); err == nil {
 			_ = p.Kill() // it may have ended
 		}

@@ -13,6 +13,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"pressroom/internal/testkit/must"
+	"pressroom/internal/testkit/program"
 	"regexp"
 	"strings"
 	"syscall"
@@ -20,23 +22,9 @@ import (
 	"time"
 )
 
-var binary string
-
-func TestMain(m *testing.M) {
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "pressroom-program-")
-	if err != nil {
-		panic(err)
-	}
-	defer os.RemoveAll(dir)
-	binary = filepath.Join(dir, "pressroom")
-	if out, err := exec.Command("go", "build", "-o", binary, "pressroom/cmd/pressroom").CombinedOutput(); err != nil {
-		panic(string(out))
-	}
-	return m.Run()
+func binary(tb testing.TB) string {
+	tb.Helper()
+	return program.Build(tb, program.Pressroom, "")
 }
 
 // process is one run of the program, ended with the test.
@@ -49,17 +37,12 @@ type process struct {
 
 func start(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, cmd: exec.Command(binary, args...), lines: make(chan string, 1000), log: &bytes.Buffer{}}
+	p := &process{t: t, cmd: exec.Command(binary(t), args...), lines: make(chan string, 1000), log: &bytes.Buffer{}}
 	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Dir = t.TempDir()
 	p.cmd.Stderr = p.log
-	out, err := p.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(p.cmd.StdoutPipe())(t)
+	must.NoError(t, p.cmd.Start())
 	go func() {
 		scanner := bufio.NewScanner(out)
 		for scanner.Scan() {
@@ -71,7 +54,7 @@ func start(t *testing.T, env []string, args ...string) *process {
 	return p
 }
 
-// line is the next line on standard output.
+// line returns the next line on standard output.
 func (p *process) line() string {
 	p.t.Helper()
 	select {
@@ -86,24 +69,22 @@ func (p *process) line() string {
 	}
 }
 
-// end asks the program to end and gives its exit status.
+// end asks the program to end and returns its exit status.
 func (p *process) end() int {
 	p.t.Helper()
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		p.t.Fatal(err)
-	}
+	must.NoError(p.t, p.cmd.Process.Signal(syscall.SIGTERM))
 	for range p.lines { // read to the end, as Wait demands
 	}
 	_ = p.cmd.Wait()
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// fails runs the program to its end and gives what it said, which has to be a failure.
+// fails runs the program to its end and returns what it said, which has to be a failure.
 func fails(t *testing.T, env []string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd := exec.CommandContext(ctx, binary(t), args...)
 	cmd.Env, cmd.Dir = append(os.Environ(), env...), t.TempDir()
 	out, err := cmd.CombinedOutput()
 	if err == nil {
@@ -114,17 +95,11 @@ func fails(t *testing.T, env []string, args ...string) string {
 
 func get(t *testing.T, url, key string) (int, map[string]any) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil))(t)
 	if key != "" {
 		req.Header.Set("Authorization", "Bearer "+key)
 	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := must.Get(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()
 	var body map[string]any
 	_ = json.NewDecoder(resp.Body).Decode(&body) // the status tells
@@ -174,9 +149,7 @@ func TestQuickstartKeepsItsDirectory(t *testing.T) {
 	for range 2 {
 		p := start(t, nil, "quickstart", "--data", data, "--addr", "127.0.0.1:0", "--json")
 		var g greeting
-		if err := json.Unmarshal([]byte(p.line()), &g); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, json.Unmarshal([]byte(p.line()), &g))
 		greetings = append(greetings, g)
 		for _, earlier := range greetings {
 			for level, key := range earlier.Keys {
@@ -235,7 +208,7 @@ func TestQuickstartSaysThatThePasswordChanged(t *testing.T) {
 		t.Fatalf("printed:\n%s", printed)
 	}
 	cmd := exec.CommandContext(t.Context(), "bash", "-ec", `"$REAL" `+strings.TrimPrefix(command, "pressroom "))
-	cmd.Env, cmd.Dir = append(os.Environ(), "REAL="+binary), t.TempDir()
+	cmd.Env, cmd.Dir = append(os.Environ(), "REAL="+binary(t)), t.TempDir()
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", command, err, out)
@@ -253,10 +226,7 @@ func useRecovery(t *testing.T, printed string) {
 	if link == "" {
 		t.Fatalf("no link in %s", printed)
 	}
-	resp, err := http.PostForm(link, url.Values{"password": {"vivid tundra sextant 9"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := must.Get(http.PostForm(link, url.Values{"password": {"vivid tundra sextant 9"}}))(t)
 	defer resp.Body.Close()
 	page, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode != http.StatusOK || strings.Contains(string(page), "role=\"alert\"") {
@@ -280,9 +250,7 @@ func TestASecondProcessIsKeptOff(t *testing.T) {
 	if status := p.end(); status != 0 {
 		t.Errorf("ended with %d: %s", status, p.log)
 	}
-	if err := os.Remove(filepath.Join(data, "pressroom.db.sealing-key")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.Remove(filepath.Join(data, "pressroom.db.sealing-key")))
 	if out := fails(t, nil, "serve", "--database", database, "--addr", "127.0.0.1:0"); !strings.Contains(out, "PRESSROOM_SEALING_KEY") {
 		t.Errorf("without its key: %s", out)
 	}
@@ -334,19 +302,13 @@ func TestConfigurationErrorsNameTheMend(t *testing.T) {
 
 func newSealingKey(t *testing.T) string {
 	t.Helper()
-	out, err := exec.Command(binary, "admin", "sealing-key").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(exec.Command(binary(t), "admin", "sealing-key").Output())(t)
 	return strings.TrimSpace(string(out))
 }
 
 func TestHelpTellsEveryCommand(t *testing.T) {
 	t.Parallel()
-	out, err := exec.Command(binary, "--help").CombinedOutput()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(exec.Command(binary(t), "--help").CombinedOutput())(t)
 	for _, want := range []string{"quickstart", "serve", "admin", "call", "sandbox", "version"} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("--help does not tell of %s", want)

@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/auth/tokencrypt"
 	apps "pressroom/internal/auth/totp"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
 )
 
 // The secrets of authenticator apps follow a change of the sealing key, and hold up a start without their key.
@@ -40,25 +41,11 @@ func TestResealAuthenticatorApps(t *testing.T) {
 // addApp gives person 1 an authenticator app whose secret a key seals.
 func addApp(t *testing.T, database, key string) {
 	t.Helper()
-	d, err := db.Open(t.Context(), database, db.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(db.Open(t.Context(), database, db.Options{}))(t)
 	defer d.Close()
-	sealer, err := tokencrypt.New(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sealer := must.Get(tokencrypt.New(key))(t)
 	service := apps.New(d, sealer, "pressroom")
-	setup, err := service.Begin(1, "ada@example.com")
-	if err != nil {
-		t.Fatal(err)
-	}
-	code, err := totp.GenerateCode(setup.Secret, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := service.Add(t.Context(), 1, setup.Kept, code); err != nil {
-		t.Fatal(err)
-	}
+	setup := must.Get(service.Begin(1, "ada@example.com"))(t)
+	code := must.Get(totp.GenerateCode(setup.Secret, time.Now()))(t)
+	must.Get(service.Add(t.Context(), 1, setup.Kept, code))(t)
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"pressroom/internal/testkit/must"
 	"pressroom/internal/testkit/s3"
 )
 
@@ -39,7 +40,7 @@ func TestFilesInS3(t *testing.T) {
 	}
 }
 
-// noise is a picture of some megabytes.
+// noise returns a picture of some megabytes.
 func noise(t *testing.T) []byte {
 	t.Helper()
 	img := image.NewNRGBA(image.Rect(0, 0, 1500, 1200))
@@ -48,21 +49,16 @@ func noise(t *testing.T) []byte {
 		img.Pix[i] = byte(random.Uint32())
 	}
 	var out bytes.Buffer
-	if err := png.Encode(&out, img); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, png.Encode(&out, img))
 	return out.Bytes()
 }
 
 // sends opens a link for a file and sends it there.
 func (o *operator) sends(key string, file []byte) {
 	o.t.Helper()
-	described, err := json.Marshal(map[string]any{
+	described := must.Get(json.Marshal(map[string]any{
 		"files": []any{map[string]any{"sha256": fmt.Sprintf("%x", sha256.Sum256(file)), "size_bytes": len(file)}},
-	})
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	}))(o.t)
 	var opened struct {
 		Data struct {
 			Upload struct {
@@ -81,21 +77,15 @@ func (o *operator) sends(key string, file []byte) {
 	o.send(http.MethodPut, link.URL, link.Headers["Authorization"], file)
 }
 
-// send sends a body and gives what was answered with 201.
+// send sends a body and returns what was answered with 201.
 func (o *operator) send(method, address, authorization string, body []byte) []byte {
 	o.t.Helper()
-	req, err := http.NewRequestWithContext(o.t.Context(), method, address, bytes.NewReader(body))
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	req := must.Get(http.NewRequestWithContext(o.t.Context(), method, address, bytes.NewReader(body)))(o.t)
 	req.Header.Set("Authorization", authorization)
 	if method == http.MethodPost {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	resp := must.Get(http.DefaultClient.Do(req))(o.t)
 	defer resp.Body.Close()
 	var out bytes.Buffer
 	if _, err := out.ReadFrom(resp.Body); err != nil || resp.StatusCode != http.StatusCreated {

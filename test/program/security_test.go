@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"pressroom/internal/testkit/must"
 )
 
 // TestSecurityNamesRealTests checks that every test that docs/security.md names as evidence is in the package it names.
@@ -34,15 +36,9 @@ func TestSecurityNamesRealTests(t *testing.T) {
 // hasTest reports whether a package, named by its path in the repository, has a test function of that name.
 func hasTest(t *testing.T, dir, name string) bool {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join("..", "..", dir, "*_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob(filepath.Join("..", "..", dir, "*_test.go")))(t)
 	for _, file := range files {
-		source, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := must.Get(os.ReadFile(file))(t)
 		if strings.Contains(string(source), "\nfunc "+name+"(t *testing.T)") {
 			return true
 		}

@@ -20,43 +20,30 @@ import (
 	"time"
 
 	"pressroom/internal/testkit/acme"
+	"pressroom/internal/testkit/must"
 )
 
-// certified writes a certificate for press.test, with its key, and gives by what it is trusted.
-func certified(t *testing.T, certFile, keyFile string) *x509.CertPool {
+// writeCertificate writes a certificate for press.test, with its key, and returns by what it is trusted.
+func writeCertificate(t *testing.T, certFile, keyFile string) *x509.CertPool {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	template := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()),
 		Subject: pkix.Name{CommonName: "press.test"}, DNSNames: []string{"press.test"},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rawKey, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must.Get(x509.CreateCertificate(rand.Reader, template, template, key.Public(), key))(t)
+	rawKey := must.Get(x509.MarshalPKCS8PrivateKey(key))(t)
 	for file, block := range map[string]*pem.Block{
 		keyFile: {Type: "PRIVATE KEY", Bytes: rawKey}, certFile: {Type: "CERTIFICATE", Bytes: der},
 	} {
-		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(file, pem.EncodeToMemory(block), 0o600))
 	}
 	pool := x509.NewCertPool()
-	leaf, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
+	leaf := must.Get(x509.ParseCertificate(der))(t)
 	pool.AddCert(leaf)
 	return pool
 }
 
-// browser is one that trusts some certificates, finds every name at an address, and follows no redirect.
+// browser returns one that trusts some certificates, finds every name at an address, and follows no redirect.
 func browser(roots *x509.CertPool, addr string) *http.Client {
 	return &http.Client{
 		Timeout:       10 * time.Second,
@@ -75,10 +62,7 @@ func (o *operator) answers(client *http.Client, url string) *http.Response {
 	o.t.Helper()
 	var got *http.Response
 	o.until("an answer of "+url, func() bool {
-		req, err := http.NewRequestWithContext(o.t.Context(), http.MethodGet, url, nil)
-		if err != nil {
-			o.t.Fatal(err)
-		}
+		req := must.Get(http.NewRequestWithContext(o.t.Context(), http.MethodGet, url, nil))(o.t)
 		resp, err := client.Do(req)
 		if err != nil {
 			return false
@@ -97,7 +81,7 @@ func TestTLSByFiles(t *testing.T) {
 	o, key := newOperator(t, "agency")
 	dir := t.TempDir()
 	certFile, keyFile := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
-	roots := certified(t, certFile, keyFile)
+	roots := writeCertificate(t, certFile, keyFile)
 	addr, plain := "127.0.0.1:"+freePort(t), "127.0.0.1:"+freePort(t)
 	p := start(t, o.env, "serve", "--addr", addr, "--tls-cert", certFile, "--tls-key", keyFile, "--plain-addr", plain,
 		"--public-url", "https://press.test")
@@ -120,17 +104,11 @@ func TestTLSByFiles(t *testing.T) {
 		{"GET", "http://press.test/", "Bearer " + key, http.StatusNotFound, ""},
 		{"POST", "http://press.test/sign-in", "", http.StatusNotFound, ""},
 	} {
-		req, err := http.NewRequestWithContext(t.Context(), c.method, c.url, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		req := must.Get(http.NewRequestWithContext(t.Context(), c.method, c.url, nil))(t)
 		if c.authorization != "" {
 			req.Header.Set("Authorization", c.authorization)
 		}
-		resp, err := over.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		resp := must.Get(over.Do(req))(t)
 		body, _ := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		if resp.StatusCode != c.status || resp.Header.Get("Location") != c.leads {
@@ -141,7 +119,7 @@ func TestTLSByFiles(t *testing.T) {
 			t.Errorf("%s %s: %s %s", c.method, c.url, resp.Header.Get("Content-Type"), body)
 		}
 	}
-	next := certified(t, certFile, keyFile)
+	next := writeCertificate(t, certFile, keyFile)
 	if again := o.answers(browser(next, addr), "https://press.test/livez"); again.StatusCode != http.StatusOK {
 		t.Errorf("with the new certificate: %s", again.Status)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pressroom/internal/testkit/collector"
+	"pressroom/internal/testkit/must"
 )
 
 // A published post can be followed from its request to the network's call, and nothing that is told on the way is a
@@ -19,9 +20,7 @@ func TestTraces(t *testing.T) {
 	p := start(t, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + taker.URL, "OTEL_BSP_SCHEDULE_DELAY=50"}, "quickstart",
 		"--data", filepath.Join(t.TempDir(), "data"), "--addr", "127.0.0.1:0", "--json")
 	var g greeting
-	if err := json.Unmarshal([]byte(p.line()), &g); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal([]byte(p.line()), &g))
 	key := g.Keys["full"]
 	const traceID = "0af7651916cd43dd8448eb211c80319c"
 	send := func(path, body string) map[string]any { return sendTraced(t, g.BaseURL+path, key, traceID, body) }
@@ -78,20 +77,14 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// sendTraced sends a POST that goes on with a way, and gives the data of its answer.
+// sendTraced sends a POST that goes on with a way, and returns the data of its answer.
 func sendTraced(t *testing.T, url, key, traceID, body string) map[string]any {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body)))(t)
 	req.Header.Set("Authorization", "Bearer "+key)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Traceparent", "00-"+traceID+"-b7ad6b7169203331-01")
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := must.Get(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()
 	var out struct {
 		Data map[string]any `json:"data"`

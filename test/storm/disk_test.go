@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"pressroom/internal/testkit/must"
 	"testing"
 )
 
@@ -26,7 +27,7 @@ func newDisk(t *testing.T, dir string) disk {
 		"testdata/disk.c", "-ldl").CombinedOutput(); err != nil {
 		t.Fatalf("building the disk's library: %v\n%s", err, out)
 	}
-	must(t, os.WriteFile(d.control, []byte("-"), 0o644))
+	must.NoError(t, os.WriteFile(d.control, []byte("-"), 0o644))
 	return d
 }
 

@@ -1,7 +1,6 @@
 package storm
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -18,30 +17,13 @@ import (
 	"time"
 
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
+	"pressroom/internal/testkit/program"
 )
 
-// folder is where what all tests need is built.
-var folder string
-
-// built builds the program with its crash points, whose clock a test can set, once.
-var built = sync.OnceValues(func() (string, error) {
-	path := filepath.Join(folder, "pressroom")
-	if out, err := exec.Command("go", "build", "-tags", "crashpoints", "-ldflags=-s -w", "-o", path,
-		"pressroom/cmd/pressroom").CombinedOutput(); err != nil {
-		return path, fmt.Errorf("building: %w\n%s", err, out)
-	}
-	return path, nil
-})
-
 func TestMain(m *testing.M) {
-	var err error
-	if folder, err = os.MkdirTemp("", "pressroom-storm-"); err != nil {
-		panic(err)
-	}
-	slog.SetDefault(slog.New(slog.DiscardHandler)) // what the sandbox says of requests that do not arrive whole
-	status := m.Run()
-	_ = os.RemoveAll(folder)
-	os.Exit(status)
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // the sandbox logs incomplete requests
+	os.Exit(m.Run())
 }
 
 // node is one program of its own, which is started again whenever it ends.
@@ -58,40 +40,21 @@ type node struct {
 	meant   bool   // and is to end
 	dies    string // where it kills itself; empty for nowhere
 	freezes string // where it hangs; empty for nowhere
-	log     *logged
+	log     *program.Log
 	over    bool
 	hung    atomic.Bool   // it hangs at its point, and is left to
 	ended   chan struct{} // closed once nothing starts it any more
 }
 
-// logged keeps what a node says.
-type logged struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logged) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
 // newNode makes a node that takes one of the roles whenever it starts, and starts it.
 func (s *site) newNode(name string, roles ...string) *node {
 	s.t.Helper()
-	addr, err := testkit.FreeAddr()
-	must(s.t, err)
+	addr := must.Get(testkit.FreeAddr())(s.t)
 	n := &node{
-		site: s, name: name, addr: addr, clock: filepath.Join(s.dir, name+".clock"), roles: roles, log: &logged{},
+		site: s, name: name, addr: addr, clock: filepath.Join(s.dir, name+".clock"), roles: roles, log: &program.Log{},
 		ended: make(chan struct{}),
 	}
-	must(s.t, os.WriteFile(n.clock, []byte("0s"), 0o600))
+	must.NoError(s.t, os.WriteFile(n.clock, []byte("0s"), 0o600))
 	s.gate.lead(addr)
 	go n.keep()
 	return n
@@ -140,7 +103,7 @@ func (n *node) watch(cmd *exec.Cmd) {
 			point, _, _ := strings.Cut(dies, "#")
 			switch {
 			case meant:
-			case dies != "" && killed(cmd):
+			case dies != "" && wasKilled(cmd):
 				n.book.fault("a node killed itself " + point)
 			case served:
 				n.book.complainf("died", "%s ended by itself: %v", n.name, err)
@@ -162,8 +125,8 @@ func (n *node) watch(cmd *exec.Cmd) {
 	}
 }
 
-// killed tells whether a run was ended by SIGKILL.
-func killed(cmd *exec.Cmd) bool {
+// wasKilled reports whether a run was ended by SIGKILL.
+func wasKilled(cmd *exec.Cmd) bool {
 	status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
@@ -186,7 +149,7 @@ var standstills = []string{
 	"after job.claim", "before report.measured", "before search.end", "before delivery.published",
 }
 
-// death is where the next run kills itself, or hangs: in the weather two of three do.
+// death returns where the next run kills itself, or hangs: in the weather two of three do.
 func (n *node) death() (string, string) {
 	if !n.wire.blows.Load() {
 		return "", ""
@@ -215,10 +178,10 @@ func (n *node) revive(cmd *exec.Cmd) {
 
 var asking = &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 
-// answers tells whether the node takes requests and can do what they ask for.
+// answers reports whether the node takes requests and can do what they ask for.
 func (n *node) answers() bool { return n.unready() == "" }
 
-// unready is what keeps the node from its work; empty where nothing does.
+// unready returns what keeps the node from its work; empty where nothing does.
 func (n *node) unready() string {
 	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "http://"+n.addr+"/readyz", nil)
 	if err != nil {
@@ -290,8 +253,8 @@ func (n *node) ahead(d time.Duration) {
 	}
 }
 
-// panicked finds what no program says that is well.
-func (n *node) panicked() string {
+// panicText finds what no program says that is well.
+func (n *node) panicText() string {
 	said := n.log.String()
 	for _, word := range []string{"panic:", "fatal error:", "DATA RACE"} {
 		if at := strings.Index(said, word); at >= 0 {

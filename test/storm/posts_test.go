@@ -62,7 +62,7 @@ func (c *client) compose() *posted {
 	return p
 }
 
-// content is the text of a post, and what it goes to and shows.
+// content returns the text of a post, and what it goes to and shows.
 func (c *client) content(p *posted) map[string]any {
 	group := groups[c.dice.IntN(len(groups))]
 	text := p.mark
@@ -88,7 +88,7 @@ func (c *client) content(p *posted) map[string]any {
 	return body
 }
 
-// key is one of the team's keys of a level.
+// key returns one of the team's keys of a level.
 func (c *client) key(level string) *apiKey {
 	var of []*apiKey
 	for _, k := range c.team.keys {
@@ -99,7 +99,7 @@ func (c *client) key(level string) *apiKey {
 	return of[c.dice.IntN(len(of))]
 }
 
-// about is a call that is about a post.
+// about returns a call that is about a post.
 func (c *client) about(p *posted, tool, what string, body map[string]any) call {
 	return call{tool: tool, method: http.MethodPost, path: "/posts/" + p.id + "/" + what, body: body, more: map[string]any{"post_id": p.id},
 		key: c.key("full"), idem: newIdem(), asTool: c.chance(40)}
@@ -138,16 +138,16 @@ func (c *client) publish(p *posted) {
 	a := c.do(k)
 	switch {
 	case a.ok():
-		c.handed(p, a)
+		c.recordSubmission(p, a)
 	case a.passing():
-		c.fated(p, unclear)
+		c.setFate(p, unclear)
 	default:
 		c.refusedPost(p, "publishing", a)
 	}
 }
 
-// handed notes that a post was handed over, now or by an earlier call of which nobody knew.
-func (c *client) handed(p *posted, a answer) {
+// recordSubmission notes that a post was handed over, now or by an earlier call of which nobody knew.
+func (c *client) recordSubmission(p *posted, a answer) {
 	var data struct {
 		Already bool `json:"already_submitted"`
 	}
@@ -155,11 +155,11 @@ func (c *client) handed(p *posted, a answer) {
 	if data.Already {
 		c.book.complainf("twice", "%s was told to be handed over already, at its first publication", p.mark)
 	}
-	c.fated(p, handed)
+	c.setFate(p, handed)
 	c.book.write("post.handed_over", p.id)
 }
 
-func (c *client) fated(p *posted, fate postFate) { c.book.change(func() { p.fate = fate }) }
+func (c *client) setFate(p *posted, fate postFate) { c.book.change(func() { p.fate = fate }) }
 
 // refusedPost holds a refusal against what may refuse a post: an account that has lost its connection, and what the
 // network says of its text.
@@ -175,10 +175,10 @@ func (c *client) schedule(p *posted) {
 	a := c.do(c.about(p, "schedule_post", "schedule", map[string]any{"scheduled_at": at}))
 	switch {
 	case a.ok():
-		c.fated(p, scheduled)
+		c.setFate(p, scheduled)
 		c.book.write("post.scheduled", p.id)
 	case a.passing():
-		c.fated(p, unclear)
+		c.setFate(p, unclear)
 	case a.Context.Reason == "in_the_past": // the call took that long
 	default:
 		c.refusedPost(p, "scheduling", a)
@@ -192,10 +192,10 @@ func (c *client) cancel(p *posted) {
 	a := c.do(k)
 	switch {
 	case a.ok():
-		c.fated(p, drafted)
+		c.setFate(p, drafted)
 		c.book.write("post.cancelled", p.id)
 	case a.passing():
-		c.fated(p, unclear)
+		c.setFate(p, unclear)
 	case a.Context.Reason != "wrong_state":
 		c.book.complainf("refused", "cancelling %s: %s", p.mark, a.raw)
 	}

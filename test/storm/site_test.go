@@ -11,7 +11,6 @@ import (
 	"image"
 	"image/color"
 	"image/jpeg"
-	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
@@ -29,14 +28,14 @@ import (
 	"pressroom/internal/auth/tokencrypt"
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/plan"
-	"pressroom/internal/domain/account"
-	"pressroom/internal/domain/media"
 	"pressroom/internal/domain/team"
-	"pressroom/internal/network"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/sandbox"
 	"pressroom/internal/server"
+	"pressroom/internal/testkit/fixture"
+	"pressroom/internal/testkit/must"
 	"pressroom/internal/testkit/postgres"
+	"pressroom/internal/testkit/program"
 	"pressroom/internal/testkit/redis"
 )
 
@@ -53,7 +52,7 @@ type site struct {
 	redis    *redis.Server
 	postgres *postgres.Server // nil with SQLite
 	disk     disk
-	box      *sandbox.Server
+	box      fixture.Sandbox
 	wire     *wire
 	front    *httptest.Server
 	gate     *gate
@@ -96,31 +95,28 @@ func newSite(t *testing.T, onPostgres bool, seed uint64) *site {
 	if err != nil {
 		dir, err = os.MkdirTemp("", "pressroom-storm-") //nolint:usetesting // as above
 	}
-	must(t, err)
+	must.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	must(t, os.Chmod(dir, 0o755))
+	must.NoError(t, os.Chmod(dir, 0o755))
 	s := &site{
 		t: t, began: time.Now(), book: newBook(), dir: dir, thrown: rand.New(rand.NewPCG(seed, 1)),
 		disk: newDisk(t, dir), redis: redis.Start(t),
 	}
-	s.binary, err = built()
-	must(t, err)
+	s.binary = program.Build(t, program.Pressroom, program.CrashPoints)
 	s.database, s.blobs = "sqlite:"+filepath.Join(dir, "press.db"), "file:"+filepath.Join(dir, "media")
 	if onPostgres {
 		s.withDisk(func() { s.postgres = postgres.Start(t) })
 		s.database = s.postgres.Create("press")
 	}
-	s.sealing, err = tokencrypt.NewKey()
-	must(t, err)
+	s.sealing = must.Get(tokencrypt.NewKey())(t)
 	s.openNetworks()
-	s.gate, err = newGate(s.dice)
-	must(t, err)
+	s.gate = must.Get(newGate(s.dice))(t)
 	t.Cleanup(func() { _ = s.gate.Close() })
 	s.open()
 	return s
 }
 
-// zone is where the teams are.
+// zone returns the time zone of the teams.
 func zone() *time.Location {
 	place, err := time.LoadLocation(timezone)
 	if err != nil {
@@ -129,7 +125,7 @@ func zone() *time.Location {
 	return place
 }
 
-// days are how many the storm has touched: what a day allows, each allows.
+// days returns how many the storm has touched: what a day allows, each allows.
 func (s *site) days() int {
 	last := time.Now().Add(2 * stuckAfter).In(zone()).Format(time.DateOnly) // the programs' clocks are ahead
 	n := 1
@@ -150,7 +146,7 @@ func (s *site) dice(n int) int {
 func (s *site) withDisk(start func()) {
 	for _, setting := range s.disk.env() {
 		name, value, _ := strings.Cut(setting, "=")
-		must(s.t, os.Setenv(name, value))
+		must.NoError(s.t, os.Setenv(name, value))
 		defer func() { _ = os.Unsetenv(name) }()
 	}
 	start()
@@ -158,27 +154,26 @@ func (s *site) withDisk(start func()) {
 
 func (s *site) openNetworks() {
 	s.t.Helper()
-	var err error
-	s.box, err = sandbox.Open(filepath.Join(s.dir, "sandbox"), sandbox.Options{Ready: 100 * time.Millisecond})
-	must(s.t, err)
+	s.box.Server = must.Get(sandbox.Open(filepath.Join(s.dir, "sandbox"), sandbox.Options{Ready: 100 * time.Millisecond}))(s.t)
 	s.wire = newWire(s.box.Handler(), s.dice)
 	s.front = httptest.NewUnstartedServer(keep(s.wire))
 	s.front.Config.ReadTimeout = arrivesWithin
 	s.front.Start()
+	s.box.URL = s.front.URL
 	s.t.Cleanup(func() {
 		close(s.wire.closing)
 		s.front.Close()
 		s.wire.under.Wait()
-		must(s.t, s.box.Close())
+		must.NoError(s.t, s.box.Close())
 	})
 	hurried := strings.ReplaceAll(server.SandboxSettings(s.front.URL), networkSet,
 		fmt.Sprintf(`"timeout": %q, "settled": %q`, networkTimeout, networkSettled))
 	s.settings = filepath.Join(s.dir, "networks.json")
-	must(s.t, os.WriteFile(s.settings, []byte(hurried), 0o600))
+	must.NoError(s.t, os.WriteFile(s.settings, []byte(hurried), 0o600))
 }
 
-// offered are terms under which nobody waits; some plans have limits that a storm meets.
-func offered() plan.Terms {
+// generousTerms returns terms under which nobody waits; some plans have limits that a storm meets.
+func generousTerms() plan.Terms {
 	t := plan.Default().ScaleRates(100_000)
 	t.Limits.JobsInFlight, t.Limits.OpenUploadBatches, t.Limits.OpenUploadLinks, t.Limits.RefreshMinutes = 1000, 10_000, 50_000, 1
 	for i := range t.Plans {
@@ -196,23 +191,19 @@ func offered() plan.Terms {
 func (s *site) open() {
 	s.t.Helper()
 	ctx := context.Background()
-	chosen := offered()
-	raw, err := json.Marshal(chosen)
-	must(s.t, err)
+	chosen := generousTerms()
+	raw := must.Get(json.Marshal(chosen))(s.t)
 	s.terms = filepath.Join(s.dir, "terms.json")
-	must(s.t, os.WriteFile(s.terms, raw, 0o600))
+	must.NoError(s.t, os.WriteFile(s.terms, raw, 0o600))
 	networks := server.NetworkSettings{Secret: func(string) string { return "sandbox" }}
-	settings, err := os.ReadFile(s.settings)
-	must(s.t, err)
-	must(s.t, json.Unmarshal(settings, &networks.Of))
-	s.admin, err = server.Open(ctx, server.Config{
+	settings := must.Get(os.ReadFile(s.settings))(s.t)
+	must.NoError(s.t, json.Unmarshal(settings, &networks.Of))
+	s.admin = must.Get(server.Open(ctx, server.Config{
 		Version: "test", PublicURL: s.gate.url(), Database: s.database, SealingKey: s.sealing, Blobs: s.blobs,
 		Role: server.RoleAPI, Workers: 1, Terms: &chosen,
 		BlueskyServers: []string{s.front.URL + "/bluesky"}, Networks: networks, Log: slog.New(slog.DiscardHandler),
-	})
-	must(s.t, err)
-	s.looks, err = db.Open(ctx, s.database, db.Options{})
-	must(s.t, err)
+	}))(s.t)
+	s.looks = must.Get(db.Open(ctx, s.database, db.Options{}))(s.t)
 	s.t.Cleanup(func() { _, _ = s.looks.Close(), s.admin.Close() })
 	s.addTeam("Harbour", "harbour.coffee", "agency", -1, 1_000_000, -1, "full", "full", "drafts", "read_only")
 	s.addTeam("Quay", "mira.keller", "team", 150, 1_000_000, 60, "full", "full", "drafts", "read_only")
@@ -223,23 +214,20 @@ func (s *site) open() {
 func (s *site) addTeam(name, person, plan string, limit, credits, ofKey int64, levels ...string) {
 	s.t.Helper()
 	ctx := context.Background()
-	owner, err := s.admin.Teams.AddPerson(ctx, name+" owner", strings.ToLower(name)+"@harbour.example", password)
-	must(s.t, err)
-	made, err := s.admin.Teams.AddTeam(ctx, team.Team{Name: name, Timezone: timezone, Language: "en", Plan: plan}, owner.ID)
-	must(s.t, err)
+	owner := must.Get(s.admin.Teams.AddPerson(ctx, name+" owner", strings.ToLower(name)+"@harbour.example", password))(s.t)
+	made := must.Get(s.admin.Teams.AddTeam(ctx, team.Team{Name: name, Timezone: timezone, Language: "en", Plan: plan}, owner.ID))(s.t)
 	c := &crew{Team: made, owner: owner, limit: limit, granted: credits, person: person, accounts: map[string]int64{}}
 	if limit >= 0 {
-		must(s.t, s.admin.Teams.SetDailyCredits(ctx, made.ID, &limit))
+		must.NoError(s.t, s.admin.Teams.SetDailyCredits(ctx, made.ID, &limit))
 	}
-	_, err = s.admin.Credits.Grant(ctx, made.ID, credits, "storm", "")
-	must(s.t, err)
+	must.Get(s.admin.Credits.Grant(ctx, made.ID, credits, "storm", ""))(s.t)
 	for n, level := range levels {
 		wanted := team.NewKey{Team: made.ID, Name: fmt.Sprint("client ", n), Level: access.Level(level)}
 		if ofKey >= 0 {
 			wanted.DailyCredits = &ofKey
 		}
 		k, value, err := s.admin.Teams.AddKey(ctx, wanted)
-		must(s.t, err)
+		must.NoError(s.t, err)
 		c.keys = append(c.keys, &apiKey{k.ID, level, value, ofKey})
 	}
 	s.teams = append(s.teams, c)
@@ -248,15 +236,13 @@ func (s *site) addTeam(name, person, plan string, limit, credits, ofKey int64, l
 // furnish connects the accounts and fills the libraries, while the networks are well.
 func (s *site) furnish() {
 	s.t.Helper()
-	clip, err := os.ReadFile("../networks/testdata/clip.mp4")
-	must(s.t, err)
+	clip := must.Get(os.ReadFile("../networks/testdata/clip.mp4"))(s.t)
 	for _, c := range s.teams {
 		if c.person == "" {
 			continue
 		}
 		for _, platform := range s.admin.Accounts.Platforms() {
-			id, err := s.connect(c, platform, 0)
-			must(s.t, err)
+			id := must.Get(s.connect(c, platform, 0))(s.t)
 			c.accounts[platform] = id
 		}
 		for n := range 2 {
@@ -268,16 +254,13 @@ func (s *site) furnish() {
 
 func (s *site) add(c *crew, name string, raw []byte) int64 {
 	s.t.Helper()
-	arrived, err := s.admin.Media.Add(context.Background(), media.Owner{TeamID: c.ID},
-		media.Incoming{Name: name, Body: bytes.NewReader(raw)})
-	must(s.t, err)
-	return arrived.MediaID
+	return fixture.Upload(s.t, s.admin, c.ID, name, raw)
 }
 
 // behind follows a picture. The library removes it.
 const behind = "storm "
 
-// picture is a JPEG that is like no other of another seed.
+// picture returns a JPEG that is unique to its seed.
 func picture(size int, seed uint64) []byte {
 	dice := rand.New(rand.NewPCG(seed, 7))
 	img := image.NewRGBA(image.Rect(0, 0, size, size))
@@ -291,11 +274,8 @@ func picture(size int, seed uint64) []byte {
 	if err := jpeg.Encode(&out, img, nil); err != nil {
 		panic(err) // there is nothing that could fail
 	}
-	return append(out.Bytes(), fmt.Sprint(behind, seed)...) // not stored: whatever follows a picture is removed
+	return append(out.Bytes(), fmt.Sprint(behind, seed)...) // not stored: bytes after a picture are removed
 }
-
-// which of several accounts is connected, where it is not the first: at LinkedIn a company, whose posts can be read.
-var which = map[string]int{"linkedin": 1}
 
 // connect connects an account as a person does, or connects one again: by the link of the API and the network's
 // consent page.
@@ -304,12 +284,7 @@ func (s *site) connect(c *crew, platform string, again int64) (int64, error) {
 	defer cancel()
 	if platform == "bluesky" {
 		handle := strings.ReplaceAll(c.person, ".", "-") + ".test"
-		if err := s.box.EnsureBlueskyAccount(handle, handle, "open-sesame-1234"); err != nil {
-			return 0, err
-		}
-		a, err := s.admin.Accounts.Connect(ctx, c.ID, "bluesky",
-			network.Credentials{Server: s.front.URL + "/bluesky", Identifier: handle, Password: "open-sesame-1234"})
-		return a.ID, err
+		return s.box.ConnectBluesky(ctx, s.admin, c.ID, handle)
 	}
 	asked := url.Values{"platform": {platform}}
 	if again != 0 {
@@ -321,25 +296,7 @@ func (s *site) connect(c *crew, platform string, again int64) (int64, error) {
 	}
 	var data struct{ URL string }
 	link.into(&data)
-	token := data.URL[strings.LastIndex(data.URL, "/")+1:]
-	offer, err := s.admin.Connector.Offer(ctx, c.owner.ID, token)
-	if err != nil {
-		return 0, err
-	}
-	consent, err := s.admin.Connector.Begin(ctx, c.owner.ID, token, offer.Ways[0].Kind)
-	if err != nil {
-		return 0, err
-	}
-	back, err := sandbox.Allow(ctx, consent, c.person)
-	if err != nil {
-		return 0, err
-	}
-	out, err := s.admin.Connector.Return(ctx, c.owner.ID,
-		account.Returned{Platform: platform, State: back.Get("state"), Code: back.Get("code"), Error: back.Get("error")})
-	if err == nil && out.Choice != 0 {
-		out.Account, err = s.admin.Connector.Choose(ctx, c.owner.ID, out.Choice, which[platform])
-	}
-	return out.Account.ID, err
+	return fixture.Consent(ctx, s.admin, c.owner.ID, platform, data.URL, c.person)
 }
 
 // client makes a client of a team.
@@ -355,39 +312,13 @@ func (s *site) client(calls context.Context, c *crew, seed uint64) *client {
 		}}
 }
 
-// standing is a post as a network holds it.
-type standing struct {
-	Text string
-	At   time.Time
-}
-
-// held is what the networks hold, by platform.
-func (s *site) held() (map[string][]standing, error) {
-	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, s.front.URL+"/held", nil)
-	if err != nil {
-		return nil, err
+// networkPosts returns the posts on the networks, by platform.
+func (s *site) networkPosts() map[string][]fixture.Post {
+	held := map[string][]fixture.Post{}
+	for _, p := range fixture.Posts(s.t, s.front.URL, "", "") {
+		held[p.Platform] = append(held[p.Platform], p)
 	}
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return nil, err
-	}
-	var out struct {
-		Posts []struct {
-			standing
-			Platform string
-		}
-	}
-	held := map[string][]standing{}
-	err = json.Unmarshal(raw, &out)
-	for _, p := range out.Posts {
-		held[p.Platform] = append(held[p.Platform], p.standing)
-	}
-	return held, err
+	return held
 }
 
 // start starts the programs and waits until they answer.
@@ -429,12 +360,5 @@ func (s *site) tellNodes() {
 	for _, n := range s.nodes {
 		said := n.log.String()
 		s.t.Logf("%s said last: %s", n.name, said[max(0, len(said)-3000):])
-	}
-}
-
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"pressroom/internal/testkit/must"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,15 +34,11 @@ func TestStorm(t *testing.T) {
 	}
 	lasts, seed, together := usualStorm, rand.Uint64(), true
 	if text := os.Getenv(stormVariable); text != "" {
-		var err error
-		lasts, err = time.ParseDuration(text)
-		must(t, err)
+		lasts = must.Get(time.ParseDuration(text))(t)
 		together = false // a long one has the machine alone, so that the most happens
 	}
 	if text := os.Getenv(seedVariable); text != "" {
-		var err error
-		seed, err = strconv.ParseUint(text, 10, 64)
-		must(t, err)
+		seed = must.Get(strconv.ParseUint(text, 10, 64))(t)
 	}
 	if together {
 		t.Parallel() // most of a short one is waiting
@@ -110,7 +107,7 @@ type work struct {
 	do   func(*client, context.Context)
 }
 
-// clients are who uses the program.
+// clients returns the clients of all teams.
 func (s *site) clients() []work {
 	var out []work
 	for _, team := range s.teams[:2] {
@@ -135,11 +132,11 @@ func (s *site) tell() {
 		kept[p.fate]++
 	}
 	s.t.Logf("%d posts %v, %d paid calls, %d files, %d keys", len(b.posts), kept, len(b.paid), len(b.sent), len(b.keys))
-	s.t.Logf("faults:\n%s", listed(b.faults))
+	s.t.Logf("faults:\n%s", formatCounts(b.faults))
 	s.wire.mu.Lock()
 	s.t.Logf("requests to networks: %v, connections cut: %d", s.wire.counts, s.gate.count.Load())
 	s.wire.mu.Unlock()
-	s.t.Logf("answers:\n%s", listed(b.answers))
+	s.t.Logf("answers:\n%s", formatCounts(b.answers))
 	var lines []string
 	for _, what := range slices.Sorted(maps.Keys(b.waits)) {
 		w := b.waits[what]
@@ -152,7 +149,7 @@ func (s *site) tell() {
 	s.t.Logf("answered at once:\n%s", strings.Join(lines, "\n"))
 }
 
-func listed(counts map[string]int) string {
+func formatCounts(counts map[string]int) string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
 		out = append(out, fmt.Sprintf("  %6d %s", counts[name], name))

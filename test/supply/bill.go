@@ -52,7 +52,7 @@ func bill(path string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading what %s was built from: %w", path, err)
 	}
-	under, err := needed(".", "./cmd/...")
+	under, err := modulesOf(".", "./cmd/...")
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func spdx(name string) licensed {
 	return l
 }
 
-// settings are those of the build that change what is built.
+// settings returns the build settings that change what is built.
 func settings(info *debug.BuildInfo) []property {
 	out := []property{{"go:version", info.GoVersion}}
 	for _, s := range info.Settings {

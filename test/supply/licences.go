@@ -18,7 +18,7 @@ import (
 type module struct{ Path, Version, Dir string }
 
 // Which licences are taken, by their SPDX names. What the program is linked with, and what its tests are, has to leave
-// whoever runs and changes it free; a tool is run beside it and puts nothing into it.
+// the people who run and change it free; a tool runs separately and adds nothing to it.
 var (
 	taken      = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT-0", "MPL-2.0", "0BSD", "Unlicense", "CC0-1.0"}
 	takenTools = append([]string{"GPL-3.0", "LGPL-3.0"}, taken...)
@@ -40,7 +40,7 @@ func licences(to io.Writer) error {
 		{"program and tests", ".", []string{"-test", "./..."}, taken},
 		{"tools", "tools", []string{"tool"}, takenTools},
 	} {
-		modules, err := needed(set.dir, set.args...)
+		modules, err := modulesOf(set.dir, set.args...)
 		if err != nil {
 			return err
 		}
@@ -58,8 +58,8 @@ func licences(to io.Writer) error {
 	return errors.Join(found...)
 }
 
-// needed are the modules that packages need, without our own.
-func needed(dir string, args ...string) ([]module, error) {
+// modulesOf returns the modules that packages need, without our own.
+func modulesOf(dir string, args ...string) ([]module, error) {
 	cmd := exec.Command("go",
 		append([]string{
 			"list", "-deps", "-f",
@@ -87,7 +87,7 @@ func needed(dir string, args ...string) ([]module, error) {
 
 var licenceFile = regexp.MustCompile(`(?i)^(un)?licen[cs]e|^copying`)
 
-// licence is what a module's licence is called; of several the first that is known.
+// licence returns what a module's licence is called; of several the first that is known.
 func (m module) licence() (string, error) {
 	entries, err := os.ReadDir(m.Dir)
 	if err != nil {

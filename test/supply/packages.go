@@ -94,7 +94,7 @@ func versionIn(dir string) (string, error) {
 	return p.Version, nil
 }
 
-// top are the packages that stand directly in a folder, those of an owner by both names.
+// top returns the packages that stand directly in a folder, those of an owner by both names.
 func top(dir string) []string {
 	var out []string
 	entries, _ := os.ReadDir(dir) // there are none where nothing is installed

@@ -9,12 +9,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pressroom/internal/testkit/must"
 )
 
 // Every module is under a licence of the list; a text of another licence is told apart from those.
 func TestLicences(t *testing.T) {
 	t.Chdir("../..")
-	modules, err := needed(".", "-test", "./...")
+	modules, err := modulesOf(".", "-test", "./...")
 	if err != nil || len(modules) < 50 {
 		t.Fatalf("%d modules (%v)", len(modules), err)
 	}
@@ -42,21 +44,13 @@ func TestBill(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-trimpath", "-o", program, "./cmd/pressroom").CombinedOutput(); err != nil {
 		t.Fatalf("building: %v\n%s", err, out)
 	}
-	raw, err := bill(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(bill(program))(t)
 	if again, err := bill(program); err != nil || string(again) != string(raw) {
 		t.Errorf("another time it is another bill (%v)", err)
 	}
 	var doc billDocument
-	if err := json.Unmarshal(raw, &doc); err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command("go", "version", "-m", program).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal(raw, &doc))
+	out := must.Get(exec.Command("go", "version", "-m", program).Output())(t)
 	linked := strings.Count(string(out), "\n\tdep\t")
 	if len(doc.Components) != linked+1 || linked < 20 || len(doc.Dependencies[0].On) != linked+1 {
 		t.Errorf("%d components of %d modules and Go's own", len(doc.Components), linked)
@@ -86,21 +80,12 @@ func TestPackages(t *testing.T) {
 		"node_modules/.bin/whatever/index.js": ``,
 	} {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	}
-	raw, err := os.ReadFile(filepath.Join(dir, "package-lock.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(filepath.Join(dir, "package-lock.json")))(t)
 	var lock lockFile
-	if err := json.Unmarshal(raw, &lock); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal(raw, &lock))
 	installed, wrong := lock.check(dir)
 	if installed != 1 || len(wrong) != 4 {
 		t.Errorf("%d installed, %v", installed, wrong)

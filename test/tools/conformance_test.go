@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pressroom/internal/testkit/must"
 )
 
 // Why scenarios of the suite fail here that are not about what pressroom is.
@@ -135,27 +137,19 @@ func TestConformance(t *testing.T) {
 
 var scenarioFolder = regexp.MustCompile(`^server-(.+)-\d{4}-\d{2}-\d{2}T[0-9-]+Z$`)
 
-// read gives the checks of each scenario.
+// read returns the checks of each scenario.
 func read(t *testing.T, results string) map[string][]check {
 	t.Helper()
-	folders, err := os.ReadDir(results)
-	if err != nil {
-		t.Fatal(err)
-	}
+	folders := must.Get(os.ReadDir(results))(t)
 	out := map[string][]check{}
 	for _, folder := range folders {
 		name := scenarioFolder.FindStringSubmatch(folder.Name())
 		if name == nil {
 			continue
 		}
-		raw, err := os.ReadFile(filepath.Join(results, folder.Name(), "checks.json"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(os.ReadFile(filepath.Join(results, folder.Name(), "checks.json")))(t)
 		var checks []check
-		if err := json.Unmarshal(raw, &checks); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, json.Unmarshal(raw, &checks))
 		out[name[1]] = checks
 	}
 	return out
@@ -165,10 +159,7 @@ func read(t *testing.T, results string) map[string][]check {
 // that comes from its address comes from the program's.
 func withKey(t *testing.T, run greeting) string {
 	t.Helper()
-	target, err := url.Parse(run.AppURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := must.Get(url.Parse(run.AppURL))(t)
 	forward := &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(target)
 		r.Out.Header.Set("Authorization", "Bearer "+run.Keys.Full)
@@ -196,7 +187,7 @@ func readFirst(next http.Handler) http.Handler {
 	})
 }
 
-// isOwn tells whether a host is an address of this machine with the port at which a request arrived.
+// isOwn reports whether a host is an address of this machine with the port at which a request arrived.
 func isOwn(host string, local any) bool {
 	addr, ok := local.(interface{ String() string })
 	if !ok {

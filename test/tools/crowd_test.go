@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"pressroom/internal/testkit/must"
 )
 
 const (
@@ -30,7 +32,7 @@ type member struct {
 	id     int
 }
 
-// say sends one message and gives the answer. A key that is asked too fast waits for as long as it is told.
+// say sends one message and returns the answer. A key that is asked too fast waits for as long as it is told.
 func (m *member) say(ctx context.Context, method, params string) ([]byte, error) {
 	m.id++
 	for {
@@ -76,7 +78,7 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// attend is one session: it begins, looks at the tools, reads, and every fourth one waits for a job.
+// attend returns one session: it begins, looks at the tools, reads, and every fourth one waits for a job.
 func (m *member) attend(ctx context.Context, job string, waits bool) error {
 	calls := [][2]string{
 		{"initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"crowd","version":"1"}}`},
@@ -97,15 +99,13 @@ func (m *member) attend(ctx context.Context, job string, waits bool) error {
 	return nil
 }
 
-// crowd lets all sessions run at once, and gives the most memory that the program held, in MB.
+// crowd lets all sessions run at once, and returns the most memory that the program held, in MB.
 func crowd(tb testing.TB, run greeting) float64 {
 	tb.Helper()
 	keys := []string{run.Keys.Full, run.Keys.Drafts, run.Keys.ReadOnly}
 	first := &member{url: run.MCPURL, key: run.Keys.Full}
 	opened, err := first.say(tb.Context(), "tools/call", `{"name":"create_uploads"}`) // its job ends when files come
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must.NoError(tb, err)
 	var job struct {
 		Result struct {
 			StructuredContent struct {
@@ -115,9 +115,7 @@ func crowd(tb testing.TB, run greeting) float64 {
 			}
 		}
 	}
-	if err := json.Unmarshal(opened, &job); err != nil {
-		tb.Fatal(err)
-	}
+	must.NoError(tb, json.Unmarshal(opened, &job))
 	var all sync.WaitGroup
 	start := make(chan struct{})
 	for n := range sessions {
@@ -136,7 +134,7 @@ func crowd(tb testing.TB, run greeting) float64 {
 	return peak(tb, run.PID)
 }
 
-// peak is the most resident memory that a process ever had, in MB.
+// peak returns the most resident memory that a process ever had, in MB.
 func peak(tb testing.TB, pid int) float64 {
 	tb.Helper()
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -146,10 +144,7 @@ func peak(tb testing.TB, pid int) float64 {
 	scanner := bufio.NewScanner(bytes.NewReader(raw))
 	for scanner.Scan() {
 		if text, found := strings.CutPrefix(scanner.Text(), "VmHWM:"); found {
-			kib, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(text), " kB"))
-			if err != nil {
-				tb.Fatal(err)
-			}
+			kib := must.Get(strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(text), " kB")))(tb)
 			return float64(kib) / 1024
 		}
 	}

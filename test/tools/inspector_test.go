@@ -24,7 +24,7 @@ type inspector struct {
 	ids map[string]string // by name, of what the calls made
 }
 
-// ask runs the inspector once and gives the result that it printed, and what it said beside it where it failed.
+// ask runs the inspector once and returns the result that it printed, and what it said beside it where it failed.
 func (i *inspector) ask(args ...string) (map[string]any, string) {
 	i.t.Helper()
 	all := append([]string{inspectorProgram, "--cli", i.run.MCPURL, "--transport", "http", "--quiet", "--format",
@@ -134,7 +134,7 @@ var steps = []step{
 	{tool: "get_post", args: map[string]string{"id": "{post}"}},
 }
 
-func (i *inspector) filled(text string) string {
+func (i *inspector) fillIn(text string) string {
 	for name, value := range i.ids {
 		text = strings.ReplaceAll(text, "{"+name+"}", value)
 	}
@@ -147,7 +147,7 @@ func (i *inspector) take(s step) {
 	if len(s.args) > 0 {
 		args = append(args, "--tool-arg")
 		for _, name := range slices.Sorted(maps.Keys(s.args)) {
-			args = append(args, name+"="+i.filled(s.args[name]))
+			args = append(args, name+"="+i.fillIn(s.args[name]))
 		}
 	}
 	if s.code != "" {

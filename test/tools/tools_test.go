@@ -2,13 +2,11 @@
 package tools
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
+	"pressroom/internal/testkit/program"
 	"testing"
 )
 
@@ -47,58 +45,12 @@ type greeting struct {
 	PID int // of the program, which the test adds
 }
 
-// built is the program, built once. TestMain takes it away.
-var built = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "pressroom-tools-")
-	if err != nil {
-		return "", err
-	}
-	buildDir = dir
-	binary := filepath.Join(dir, "pressroom")
-	out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", binary, "pressroom/cmd/pressroom").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("building: %w\n%s", err, out)
-	}
-	return binary, nil
-})
-
-var buildDir string
-
-func TestMain(m *testing.M) {
-	status := m.Run()
-	_ = os.RemoveAll(buildDir)
-	os.Exit(status)
-}
-
 // quickstart runs the program until the test ends.
 func quickstart(tb testing.TB) greeting {
 	tb.Helper()
-	binary, err := built()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	cmd := exec.Command(binary, "quickstart", "--data", filepath.Join(tb.TempDir(), "data"), "--addr", "127.0.0.1:0", "--json")
-	cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", processors), "GOGC=", "GOMEMLIMIT=") // as it is run
-	cmd.Stderr = tb.Output()
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		_ = cmd.Process.Signal(os.Interrupt)
-		_ = cmd.Wait()
-	})
-	line, err := bufio.NewReader(out).ReadBytes('\n')
-	if err != nil {
-		tb.Fatal(err)
-	}
 	var g greeting
-	if err := json.Unmarshal(line, &g); err != nil {
-		tb.Fatal(err)
-	}
+	cmd := program.Quickstart(tb, &g, []string{fmt.Sprintf("GOMAXPROCS=%d", processors), "GOGC=", "GOMEMLIMIT="}, // as it is run
+		"--data", filepath.Join(tb.TempDir(), "data"), "--addr", "127.0.0.1:0")
 	g.PID = cmd.Process.Pid
 	return g
 }

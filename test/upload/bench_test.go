@@ -11,6 +11,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"pressroom/internal/testkit/must"
+	"pressroom/internal/testkit/program"
 	"slices"
 	"strings"
 	"testing"
@@ -65,18 +67,16 @@ func keep(dir string, body io.Reader) error {
 func startFloor(b *testing.B, s site) string {
 	b.Helper()
 	dir := filepath.Join(s.dir, "floor")
-	must(b, os.Mkdir(dir, 0o700))
+	must.NoError(b, os.Mkdir(dir, 0o700))
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), floorVariable+"="+dir)
-	out, err := cmd.StdoutPipe()
-	must(b, err)
-	must(b, cmd.Start())
+	out := must.Get(cmd.StdoutPipe())(b)
+	must.NoError(b, cmd.Start())
 	b.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	must(b, err)
+	line := must.Get(bufio.NewReader(out).ReadString('\n'))(b)
 	return "http://" + strings.TrimSpace(line)
 }
 
@@ -86,13 +86,13 @@ type round struct{ ours, floor float64 }
 // BenchmarkUpload sends files of 256 MiB to the program and to the floor by turns, the first of them by turns too. Its
 // figures are medians; the ratio's least and greatest tell the noise.
 func BenchmarkUpload(b *testing.B) {
-	s := newSite(b, build(b, ""))
+	s := newSite(b, program.Build(b, program.Pressroom, ""))
 	p, floor := s.start(b, "", ""), startFloor(b, s)
 	bare := &process{base: floor}
 	var rounds []round
 	for n := 0; b.Loop(); n++ {
 		f := film(uint64(n), 256<<20)
-		l := p.opened(b, f).Data.Upload.Uploads[0]
+		l := p.mustOpen(b, f).Data.Upload.Uploads[0]
 		var r round
 		sends := []func(){
 			func() { r.ours = speed(b, p, l, f) },

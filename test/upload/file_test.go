@@ -52,7 +52,7 @@ func fileOf(head []byte, body int64) file {
 	return f
 }
 
-// film is an MP4 with so many bytes of pictures; the seed makes it unlike others.
+// film returns an MP4 with so many bytes of pictures; the seed makes it unlike others.
 func film(seed uint64, body int64) file {
 	tkhd := boxOf("tkhd", u32(1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1<<16, 0, 0, 0, 1<<16, 0, 0, 0, 1<<30, 64<<16, 48<<16))
 	stsd := boxOf("stsd", u32(0, 1), boxOf("avc1", make([]byte, 24), []byte{0, 64, 0, 48}, make([]byte, 50)))

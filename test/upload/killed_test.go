@@ -24,37 +24,37 @@ import (
 	"pressroom/internal/domain/media"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
+	"pressroom/internal/testkit/program"
 )
 
 // look opens the database of a site for the test itself.
 func (s site) look(tb testing.TB) *db.DB {
 	tb.Helper()
-	d, err := db.Open(tb.Context(), s.database(), db.Options{})
-	must(tb, err)
+	d := must.Get(db.Open(tb.Context(), s.database(), db.Options{}))(tb)
 	tb.Cleanup(func() { _ = d.Close() })
 	return d
 }
 
 func texts(tb testing.TB, d *db.DB, query string) []string {
 	tb.Helper()
-	out, err := db.All(tb.Context(), d, func(rows *sql.Rows, text *string) error { return rows.Scan(text) }, query)
-	must(tb, err)
+	out := must.Get(db.All(tb.Context(), d, func(rows *sql.Rows, text *string) error { return rows.Scan(text) }, query))(tb)
 	return out
 }
 
 func write(tb testing.TB, d *db.DB, statement string, args ...any) {
 	tb.Helper()
-	must(tb, d.InTx(tb.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+	must.NoError(tb, d.InTx(tb.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, statement, args...)
 		return err
 	}))
 }
 
-// lying are the files of a site, sorted.
+// lying returns the paths of the site's stored files, sorted.
 func (s site) lying(tb testing.TB) []string {
 	tb.Helper()
 	out := []string{}
-	must(tb, fs.WalkDir(os.DirFS(s.files()), ".", func(path string, e fs.DirEntry, err error) error {
+	must.NoError(tb, fs.WalkDir(os.DirFS(s.files()), ".", func(path string, e fs.DirEntry, err error) error {
 		if path == "store" { // what says whose files these are
 			return fs.SkipDir
 		}
@@ -67,8 +67,8 @@ func (s site) lying(tb testing.TB) []string {
 	return out
 }
 
-// explained fails where a file lies that neither an item names nor what is to be swept, or where an item lacks one.
-func (s site) explained(tb testing.TB, d *db.DB) {
+// checkFiles fails where a file lies that neither an item names nor what is to be swept, or where an item lacks one.
+func (s site) checkFiles(tb testing.TB, d *db.DB) {
 	tb.Helper()
 	items := texts(tb, d, `SELECT blob FROM media UNION SELECT thumbnail FROM media WHERE thumbnail <> ''`)
 	pending := texts(tb, d, `SELECT blob FROM media_pending`)
@@ -92,7 +92,7 @@ func (s site) swept(tb testing.TB, d *db.DB) {
 	write(tb, d, `UPDATE media_pending SET created_at = created_at - ?`, (media.Grace + time.Hour).Microseconds())
 	p := s.start(tb, "", "")
 	p.until(tb, func() bool { return len(texts(tb, d, `SELECT blob FROM media_pending`)) == 0 })
-	p.kill()
+	p.Kill()
 	items := texts(tb, d, `SELECT blob FROM media UNION SELECT thumbnail FROM media WHERE thumbnail <> '' ORDER BY 1`)
 	if diff := cmp.Diff(items, s.lying(tb)); diff != "" {
 		tb.Errorf("after the sweep (-items +files)\n%s", diff)
@@ -128,14 +128,14 @@ func (s *stuck) Read(p []byte) (int, error) {
 // links that were not used still work.
 func TestKilledInTheMiddle(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, build(t, "crashpoints"))
+	s := newSite(t, program.Build(t, program.Pressroom, program.CrashPoints))
 	d := s.look(t)
 	p := s.start(t, "", "")
 	files := make([]file, 12)
 	for n := range files {
 		files[n] = film(uint64(n), 6<<20)
 	}
-	b := p.opened(t, files...)
+	b := p.mustOpen(t, files...)
 	links := b.Data.Upload.Uploads
 	var halfway, over sync.WaitGroup
 	ctx, cancel := context.WithCancel(t.Context())
@@ -156,12 +156,12 @@ func TestKilledInTheMiddle(t *testing.T) {
 	for n := range 2 { // and two that are nearly done
 		over.Go(func() { _, _ = p.put(ctx, links[9+n], files[9+n].reader(), files[9+n].size) })
 	}
-	p.kill()
+	p.Kill()
 	cancel()
 	over.Wait()
-	s.explained(t, d)
+	s.checkFiles(t, d)
 	p = s.start(t, "", "")
-	s.explained(t, d)
+	s.checkFiles(t, d)
 	for n, l := range links {
 		status, err := p.put(t.Context(), l, files[n].reader(), files[n].size)
 		taken := status == http.StatusCreated || n >= 8 && status == http.StatusConflict
@@ -169,16 +169,16 @@ func TestKilledInTheMiddle(t *testing.T) {
 			t.Errorf("file %d once more: %d, %v", n, status, err)
 		}
 	}
-	p.kill()
-	s.explained(t, d)
+	p.Kill()
+	s.checkFiles(t, d)
 	s.swept(t, d)
 	if n := len(s.lying(t)); n != len(files) {
 		t.Errorf("%d files lie there instead of %d", n, len(files))
 	}
 }
 
-// story is a client that uploads four files: an image, one that is none, one for which there is no room at first, and
-// a film. It repeats each request until it is answered.
+// story is a client that uploads four files: an image, an invalid one, one without storage left at first, and a video. It
+// repeats each request until it is answered.
 type story struct {
 	site
 
@@ -234,18 +234,18 @@ func (k *story) tell(t *testing.T, p *process) bool {
 func (s site) run(t *testing.T, at, trace string) {
 	t.Helper()
 	dir := t.TempDir()
-	must(t, os.CopyFS(dir, os.DirFS(s.dir)))
+	must.NoError(t, os.CopyFS(dir, os.DirFS(s.dir)))
 	s.dir = dir
-	must(t, testkit.AtHome(s.database()))
+	must.NoError(t, testkit.RemovePlace(s.database()))
 	var picture bytes.Buffer
-	must(t, png.Encode(&picture, image.NewGray(image.Rect(0, 0, 600, 400))))
+	must.NoError(t, png.Encode(&picture, image.NewGray(image.Rect(0, 0, 600, 400))))
 	k := &story{
 		site: s, db: s.look(t), files: []file{fileOf(picture.Bytes(), 0), fileOf([]byte("no picture"), 0), film(1, 1<<20), film(2, 1<<20)},
 	}
 	p, kills := s.start(t, at, trace), 0
 	for ; !k.tell(t, p); kills++ {
-		<-p.exited
-		s.explained(t, k.db)
+		<-p.Ended
+		s.checkFiles(t, k.db)
 		p = s.start(t, "", "")
 	}
 	if (kills == 1) != (at != "") {
@@ -261,8 +261,8 @@ func (s site) run(t *testing.T, at, trace string) {
 		&job); err == nil && job.Data.State != "partially_succeeded" {
 		t.Errorf("the job is %+v", job)
 	}
-	p.kill()
-	s.explained(t, k.db)
+	p.Kill()
+	s.checkFiles(t, k.db)
 	s.swept(t, k.db)
 	if n := len(s.lying(t)); n != 4 {
 		t.Errorf("%d files lie there instead of 4: three and a thumbnail", n)
@@ -276,7 +276,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
-	s := newSite(t, build(t, "crashpoints"))
+	s := newSite(t, program.Build(t, program.Pressroom, program.CrashPoints))
 	trace := filepath.Join(t.TempDir(), "trace")
 	s.run(t, "", trace)
 	for _, point := range points(t, trace) {
@@ -290,8 +290,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 // points lists the steps of the library that a run went through.
 func points(t *testing.T, trace string) []string {
 	t.Helper()
-	raw, err := os.ReadFile(trace)
-	must(t, err)
+	raw := must.Get(os.ReadFile(trace))(t)
 	seen, out := map[string]int{}, []string{}
 	for name := range strings.Lines(string(raw)) {
 		name = strings.TrimSpace(name)

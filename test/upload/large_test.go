@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"pressroom/internal/testkit/must"
+	"pressroom/internal/testkit/program"
 	"strings"
 	"testing"
 	"time"
@@ -24,13 +26,13 @@ func TestLargeUploadTakesLittleMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("sends a gigabyte")
 	}
-	s := newSite(t, build(t, ""))
+	s := newSite(t, program.Build(t, program.Pressroom, ""))
 	p := s.start(t, "", "")
 	if _, err := os.Stat(p.status()); err != nil {
 		t.Skip("the system does not tell how much memory a process takes")
 	}
 	small, whole := film(1, 1<<20), film(2, large)
-	links := p.opened(t, small, whole).Data.Upload.Uploads
+	links := p.mustOpen(t, small, whole).Data.Upload.Uploads
 	if status, err := p.put(t.Context(), links[0], small.reader(), small.size); status != http.StatusCreated {
 		t.Fatalf("%d, %v", status, err)
 	}
@@ -63,13 +65,12 @@ func TestLargeUploadTakesLittleMemory(t *testing.T) {
 	}
 }
 
-func (p *process) status() string { return fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid) }
+func (p *process) status() string { return fmt.Sprintf("/proc/%d/status", p.Process.Process.Pid) }
 
 // memory reads a figure of the process, in bytes.
 func (p *process) memory(t *testing.T, name string) int64 {
 	t.Helper()
-	raw, err := os.ReadFile(p.status())
-	must(t, err)
+	raw := must.Get(os.ReadFile(p.status()))(t)
 	_, rest, _ := strings.Cut(string(raw), name+":")
 	var kib int64
 	if _, err := fmt.Sscanf(rest, "%d kB", &kib); err != nil {
@@ -78,19 +79,16 @@ func (p *process) memory(t *testing.T, name string) int64 {
 	return kib << 10
 }
 
-// digest is that of the one stored file that goes by a file's own.
+// digest returns the digest of the only stored file that has a file's name.
 func (s site) digest(t *testing.T, f file) string {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(s.files(), "*", f.digest[:2], f.digest+".*"))
-	must(t, err)
+	found := must.Get(filepath.Glob(filepath.Join(s.files(), "*", f.digest[:2], f.digest+".*")))(t)
 	if len(found) != 1 {
 		t.Fatalf("stored are %v", found)
 	}
-	stored, err := os.Open(found[0])
-	must(t, err)
+	stored := must.Get(os.Open(found[0]))(t)
 	defer stored.Close()
 	sum := sha256.New()
-	_, err = io.Copy(sum, stored)
-	must(t, err)
+	must.Get(io.Copy(sum, stored))(t)
 	return hex.EncodeToString(sum.Sum(nil))
 }

@@ -13,12 +13,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"pressroom/internal/core/plan"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
+	"pressroom/internal/testkit/program"
 )
 
 func TestMain(m *testing.M) {
@@ -26,42 +27,7 @@ func TestMain(m *testing.M) {
 		serveFloor(dir)
 		return
 	}
-	status := m.Run()
-	_ = os.RemoveAll(made.dir)
-	os.Exit(status)
-}
-
-// made is where the programs lie.
-var made struct {
-	sync.Mutex
-	dir string
-}
-
-// build builds the program as users have it, or with its crash points, once.
-func build(tb testing.TB, tags string) string {
-	tb.Helper()
-	made.Lock()
-	defer made.Unlock()
-	if made.dir == "" {
-		var err error
-		made.dir, err = os.MkdirTemp("", "pressroom-upload-") //nolint:usetesting // for all tests
-		must(tb, err)
-	}
-	path := filepath.Join(made.dir, "pressroom"+tags)
-	if _, err := os.Stat(path); err == nil {
-		return path
-	}
-	if out, err := exec.Command("go", "build", "-tags", tags, "-o", path, "pressroom/cmd/pressroom").CombinedOutput(); err != nil {
-		tb.Fatalf("building: %v\n%s", err, out)
-	}
-	return path
-}
-
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	os.Exit(m.Run())
 }
 
 // site is a folder with a database, its sealing key and its files, and a key to it.
@@ -79,9 +45,8 @@ func newSite(tb testing.TB, binary string) site {
 			offered.Plans[n].StorageBytes, offered.Plans[n].APIKeys = 0, true
 		}
 	}
-	raw, err := json.Marshal(offered)
-	must(tb, err)
-	must(tb, os.WriteFile(filepath.Join(s.dir, "terms.json"), raw, 0o600))
+	raw := must.Get(json.Marshal(offered))(tb)
+	must.NoError(tb, os.WriteFile(filepath.Join(s.dir, "terms.json"), raw, 0o600))
 	owner := s.admin(tb, "people", "add", "--name", "Ada", "--email", "ada@example.com")
 	team := s.admin(tb, "teams", "add", "--name", "Harbour", "--plan", "team", "--owner", fmt.Sprint(owner["id"]))
 	s.key = s.admin(tb, "keys", "add", "--team", fmt.Sprint(team["id"]), "--level", "full")["key"].(string)
@@ -97,49 +62,31 @@ func (s site) flags(more ...string) []string {
 
 func (s site) database() string { return "sqlite:" + filepath.Join(s.dir, "p.db") }
 
-// files is where the program keeps files beside its database.
+// files returns where the program keeps files beside its database.
 func (s site) files() string { return filepath.Join(s.dir, "p.db.media") }
 
-// admin runs an operator's command and gives its answer.
+// admin runs an admin command and returns its output.
 func (s site) admin(tb testing.TB, args ...string) map[string]any {
 	tb.Helper()
-	cmd := exec.Command(s.binary, s.flags(append([]string{"admin", "--json"}, args...)...)...)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	raw, err := cmd.Output()
-	if err != nil {
-		tb.Fatalf("admin %v: %v\n%s", args, err, stderr.String())
-	}
-	var out map[string]any
-	must(tb, json.Unmarshal(raw, &out))
-	return out
+	return program.Admin(tb, s.binary, "", s.flags(args...)...)
 }
 
 // process is one run of the program.
 type process struct {
 	site
+	*program.Process
 
-	cmd    *exec.Cmd
-	base   string
-	log    *bytes.Buffer
-	exited chan struct{}
+	base string
 }
 
-// start starts the program and waits until it answers or is gone; at is where it kills itself, empty for nowhere.
+// start starts the program and waits until it answers or ends. It kills itself at a point, unless that is empty.
 func (s site) start(tb testing.TB, at, trace string) *process {
 	tb.Helper()
-	addr, err := testkit.FreeAddr()
-	must(tb, err)
-	p := &process{site: s, base: "http://" + addr, log: &bytes.Buffer{}, exited: make(chan struct{})}
-	p.cmd = exec.Command(s.binary, s.flags("serve", "--addr", addr, "--metrics-addr", "", "--log-level", "warn")...)
-	p.cmd.Env = append(os.Environ(), "PRESSROOM_CRASH_AT="+at, "PRESSROOM_CRASH_TRACE="+trace)
-	p.cmd.Stderr = p.log
-	must(tb, p.cmd.Start())
-	go func() {
-		_ = p.cmd.Wait() // killed is how it is to end
-		close(p.exited)
-	}()
-	tb.Cleanup(p.kill)
+	addr := must.Get(testkit.FreeAddr())(tb)
+	cmd := exec.Command(s.binary, s.flags("serve", "--addr", addr, "--metrics-addr", "", "--log-level", "warn")...)
+	cmd.Env = program.CrashEnv(at, trace)
+	p := &process{s, must.Get(program.Start(cmd))(tb), "http://" + addr}
+	tb.Cleanup(p.Kill)
 	p.until(tb, func() bool {
 		resp, err := http.Get(p.base + "/readyz")
 		if err != nil {
@@ -150,11 +97,6 @@ func (s site) start(tb testing.TB, at, trace string) *process {
 	return p
 }
 
-func (p *process) kill() {
-	_ = p.cmd.Process.Kill() // it may be dead already
-	<-p.exited
-}
-
 // until asks again and again until the answer is yes or the process is gone.
 func (p *process) until(tb testing.TB, done func() bool) {
 	tb.Helper()
@@ -163,10 +105,10 @@ func (p *process) until(tb testing.TB, done func() bool) {
 	over := time.After(time.Minute)
 	for !done() {
 		select {
-		case <-p.exited:
+		case <-p.Ended:
 			return
 		case <-over:
-			tb.Fatalf("nothing within a minute: %s", p.log)
+			tb.Fatalf("nothing within a minute: %s", p.Log)
 		case <-tick.C:
 		}
 	}
@@ -210,12 +152,10 @@ func (p *process) open(ctx context.Context, key string, files ...file) (batch, e
 	return out, err
 }
 
-// opened is open where an answer has to come; its links are for this process.
-func (p *process) opened(tb testing.TB, files ...file) batch {
+// mustOpen is open and fails the test on an error.
+func (p *process) mustOpen(tb testing.TB, files ...file) batch {
 	tb.Helper()
-	b, err := p.open(tb.Context(), rand.Text(), files...)
-	must(tb, err)
-	return b
+	return must.Get(p.open(tb.Context(), rand.Text(), files...))(tb)
 }
 
 func (p *process) call(ctx context.Context, method, path string, body io.Reader, headers map[string]string, into any) (int, error) {
@@ -227,20 +167,7 @@ func (p *process) call(ctx context.Context, method, path string, body io.Reader,
 	for name, value := range headers {
 		req.Header.Set(name, value)
 	}
-	return do(req, into)
-}
-
-func do(req *http.Request, into any) (int, error) {
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return 0, err
-	}
-	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
-	if err == nil {
-		err = json.Unmarshal(raw, into)
-	}
-	return resp.StatusCode, err
+	return program.Do(req, into)
 }
 
 // put sends a body by a link, whichever process it was made by.
@@ -256,5 +183,5 @@ func (p *process) put(ctx context.Context, l link, body io.Reader, size int64) (
 		req.Header.Set(name, value)
 	}
 	var answer map[string]any
-	return do(req, &answer)
+	return program.Do(req, &answer)
 }

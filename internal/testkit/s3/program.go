@@ -8,16 +8,17 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
+
+	"pressroom/internal/testkit/program"
 )
 
 const module = "github.com/versity/versitygw"
 
 var build = sync.OnceValues(buildOnce)
 
-// program gives the server's program, and ends the test where it cannot be had.
-func program(tb testing.TB) string {
+// serverProgram returns the path of the server's program. Without it, the test fails in CI and is skipped elsewhere.
+func serverProgram(tb testing.TB) string {
 	tb.Helper()
 	path, err := build()
 	if err == nil {
@@ -30,9 +31,9 @@ func program(tb testing.TB) string {
 	return ""
 }
 
-// buildOnce builds the program into build/ of the project, once for each version; other test processes wait meanwhile.
+// buildOnce builds the program into build/, once per version. Other test processes wait meanwhile.
 func buildOnce() (string, error) {
-	root, err := projectRoot()
+	root, err := program.ModuleRoot()
 	if err != nil {
 		return "", err
 	}
@@ -41,24 +42,18 @@ func buildOnce() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(root, "build", "versitygw-"+version)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return "", fmt.Errorf("making build/: %w", err)
-	}
-	lock, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o644)
+	unlock, err := program.Lock(path + ".lock")
 	if err != nil {
-		return "", fmt.Errorf("opening the lock: %w", err)
+		return "", err
 	}
-	defer lock.Close() // which unlocks it
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return "", fmt.Errorf("locking the build: %w", err)
-	}
+	defer unlock()
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	}
 	if _, err := tool(root, "build", "-o", path+".new", module+"/cmd/versitygw"); err != nil {
 		return "", err
 	}
-	if err := os.Rename(path+".new", path); err != nil { // half a program is never taken for one
+	if err := os.Rename(path+".new", path); err != nil { // so that an incomplete program is never used
 		return "", fmt.Errorf("keeping the program: %w", err)
 	}
 	return path, nil
@@ -77,22 +72,4 @@ func tool(root string, args ...string) (string, error) {
 		return "", fmt.Errorf("go %s: %w", args[0], err)
 	}
 	return strings.TrimSpace(string(out)), nil
-}
-
-// projectRoot is the folder of the module that the test belongs to.
-func projectRoot() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", fmt.Errorf("finding the working folder: %w", err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir, nil
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return "", fmt.Errorf("finding go.mod above the working folder: %w", os.ErrNotExist)
-		}
-		dir = parent
-	}
 }

@@ -28,7 +28,7 @@ func Start(tb testing.TB) *Server {
 	if testing.Short() {
 		tb.Skip("skipped in a short run, as this test builds and runs a server of S3")
 	}
-	program := program(tb)
+	program := serverProgram(tb)
 	s := &Server{ID: rand.Text(), Secret: rand.Text(), folder: tb.TempDir()}
 	var running *process
 	var err error

@@ -65,8 +65,9 @@ var rooms = map[string][]string{
 		"internal/tools/archtest", "internal/tools/clientgen", "internal/domain/hashtag/syntheticrelated",
 		"internal/network/networktest", "internal/domain/report/synthetic", "internal/domain/report/synthetichashtag",
 		"internal/testkit", "internal/testkit/acme", "internal/testkit/authenticator", "internal/testkit/collector",
-		"internal/testkit/oidcserver", "internal/testkit/pds", "internal/testkit/postgres", "internal/testkit/prism",
-		"internal/testkit/redis", "internal/testkit/s3", "internal/testkit/whole",
+		"internal/testkit/fixture", "internal/testkit/must", "internal/testkit/oidcserver", "internal/testkit/pds",
+		"internal/testkit/postgres", "internal/testkit/prism", "internal/testkit/program", "internal/testkit/redis",
+		"internal/testkit/s3",
 	},
 }
 
@@ -163,8 +164,9 @@ var forbidden = []rule{
 		who: names("internal/sandbox/..."), what: names("ours"), notWhat: names("internal/sandbox/..."),
 		why: "the sandbox shares only the protocol with the adapters that talk to it; sharing code would share mistakes",
 	}, {
-		who: names("ours"), notWho: names("cmd/...", "internal/server", "internal/network/networktest"), what: names("sandbox"),
-		why: "real adapters talk to the sandbox over HTTP, as they do to a network; there is no second path for it",
+		who: names("ours"), what: names("sandbox"),
+		notWho: names("cmd/...", "internal/server", "internal/network/networktest", "internal/testkit/fixture"),
+		why:    "real adapters talk to the sandbox over HTTP, as they do to a network; there is no second path for it",
 	}, {
 		who: names("ours"), notWho: names("internal/sandbox/..."), what: names("sandbox shared", "sandbox networks"),
 		inTests: true,
@@ -176,7 +178,7 @@ var forbidden = []rule{
 		who: names("ground"), what: names("ours"), notWhat: names("ground", "words", "leaves"),
 		why: "what subjects stand on does not know what stands on it",
 	}, {
-		who: names("ours"), notWho: names("cmd/...", "test/...", "bench/...", "internal/testkit/whole"),
+		who: names("ours"), notWho: names("cmd/...", "test/...", "bench/...", "internal/testkit/fixture"),
 		what: names("server"), inTests: true,
 		why: "the composition root knows everybody, so only the command line and tests of the whole program know it",
 	}, {

@@ -12,11 +12,11 @@ import (
 // every look, so that a change holds for all programs at once.
 type Controls struct{ Dir string }
 
-// Now is the real time, moved.
-func (c Controls) Now() time.Time { return time.Now().Add(c.Moved()) }
+// Now returns the real time, moved.
+func (c Controls) Now() time.Time { return time.Now().Add(c.Offset()) }
 
-// Moved is by how much the clock is ahead.
-func (c Controls) Moved() time.Duration {
+// Offset returns by how much the clock is ahead.
+func (c Controls) Offset() time.Duration {
 	raw, err := os.ReadFile(filepath.Join(c.Dir, "clock"))
 	if err != nil {
 		return 0 // nobody has moved it
@@ -37,8 +37,8 @@ func (c Controls) Move(by time.Duration) error {
 	return os.Rename(fresh, filepath.Join(c.Dir, "clock")) // nobody sees half of it
 }
 
-// Held tells whether work has to wait.
-func (c Controls) Held() bool {
+// MustWait reports whether work has to wait.
+func (c Controls) MustWait() bool {
 	_, err := os.Stat(filepath.Join(c.Dir, "held"))
 	return err == nil
 }

@@ -79,7 +79,7 @@ func price[In interface{ order() Order }](s *Service) func(context.Context, oper
 	}
 }
 
-// inside is a point inside of the call's transaction at which a test can kill, or meddle.
+// inside returns a point inside of the call's transaction at which a test can kill, or meddle.
 func (s *Service) inside(ctx context.Context, tx *db.Tx, at string) error {
 	failpoint.Point("inside " + at)
 	return meddle(ctx, tx, at)
@@ -121,15 +121,15 @@ func (s *Service) atOnce(ctx context.Context, call operation.Call, query string)
 	order := Read(query)
 	err := call.InTx(ctx, s.parts.DB, "stand_in.at_once", func(ctx context.Context, tx *db.Tx) error {
 		if call.Reservation > 0 {
-			if _, err := s.parts.Credits.Settle(ctx, tx, call.Reservation, order.Charged()); err != nil {
+			if _, err := s.parts.Credits.Settle(ctx, tx, call.Reservation, order.Cost()); err != nil {
 				return err
 			}
 		}
 		return s.inside(ctx, tx, "stand_in.at_once")
 	})
 	return operation.Answer[Receipt]{
-		Data:    Receipt{query, order.Charged(), call.Moment(call.Now)},
-		Billing: &operation.Billing{Charged: order.Charged(), Refunded: order.Price - order.Charged()},
+		Data:    Receipt{query, order.Cost(), call.Moment(call.Now)},
+		Billing: &operation.Billing{Charged: order.Cost(), Refunded: order.Price - order.Cost()},
 	}, err
 }
 
@@ -149,7 +149,7 @@ func (s *Service) faulty(ctx context.Context, call operation.Call, in Input) (op
 	return s.atOnce(ctx, call, in.Query)
 }
 
-// first tells whether this process has not met an order before.
+// first reports whether this process has not met an order before.
 func (s *Service) first(query string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

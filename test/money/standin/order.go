@@ -41,8 +41,8 @@ func Read(query string) Order {
 	return Order{n, End(end)}
 }
 
-// Charged is what the order costs in the end.
-func (o Order) Charged() int64 {
+// Cost returns the final price of the order.
+func (o Order) Cost() int64 {
 	switch o.End {
 	case Nothing:
 		return 0
@@ -53,12 +53,12 @@ func (o Order) Charged() int64 {
 	}
 }
 
-// State is how its job ends, with the code of the error.
+// State returns how its job ends, with the code of the error.
 func (o Order) State() (job.State, string) {
 	switch {
-	case o.Price > 0 && o.Charged() == 0:
+	case o.Price > 0 && o.Cost() == 0:
 		return job.Failed, "nothing_found"
-	case o.Charged() < o.Price:
+	case o.Cost() < o.Price:
 		return job.PartiallySucceeded, "internal_error"
 	default:
 		return job.Succeeded, ""

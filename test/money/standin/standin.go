@@ -65,8 +65,8 @@ type Meddler func(ctx context.Context, tx *db.Tx, at string) error
 
 type meddlerKey struct{}
 
-// Meddled is a context whose calls and work are meddled with.
-func Meddled(ctx context.Context, m Meddler) context.Context {
+// WithMeddler returns a context whose calls and work are meddled with.
+func WithMeddler(ctx context.Context, m Meddler) context.Context {
 	return context.WithValue(ctx, meddlerKey{}, m)
 }
 

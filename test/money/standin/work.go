@@ -57,7 +57,7 @@ func (s *Service) try(ctx context.Context, id string) error {
 func (s *Service) end(ctx context.Context, id string, reservation int64, order Order) error {
 	return s.parts.DB.InTx(ctx, "stand_in.end", func(ctx context.Context, tx *db.Tx) error {
 		if reservation > 0 {
-			if _, err := s.parts.Credits.Settle(ctx, tx, reservation, order.Charged()); err != nil {
+			if _, err := s.parts.Credits.Settle(ctx, tx, reservation, order.Cost()); err != nil {
 				return err
 			}
 		}
@@ -110,7 +110,7 @@ type found struct {
 	Charged  int64    `json:"credits_charged"`
 }
 
-// result tells what was charged in the end.
+// result returns the final charge.
 func result(ctx context.Context, q db.Querier, _ operation.Call, r job.Record, _ job.GetInput) (job.Produced, error) {
 	out := found{Hashtags: []string{}, Related: []string{}}
 	if r.Reservation > 0 {

@@ -43,7 +43,7 @@ func run(ctx context.Context) error {
 		Version: "test", PublicURL: "http://press.test", Database: database, SealingKey: key, Role: server.RoleAll,
 		Workers: 8, Blobs: "file:" + filepath.Join(dir, "media"),
 		Terms: standin.Terms(freeCalls), Log: log, Now: controls.Now,
-	}, controls.Held, func(s *standin.Service) { work = s }))
+	}, controls.MustWait, func(s *standin.Service) { work = s }))
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,123 @@
+package app
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/testkit/must"
+)
+
+// clientsLink asks the client for approval, and returns the path of the link.
+func (b *browser) clientsLink(id string) string {
+	b.t.Helper()
+	asked := b.open("/posts/"+id).form("Send to the client for approval").press().wants(http.StatusOK, "The client’s link")
+	for d := range asked.doc.Descendants() {
+		if attribute(d, "id") == "link" {
+			return strings.TrimPrefix(attribute(d, "value"), b.root)
+		}
+	}
+	b.t.Fatal("there is no link")
+	return ""
+}
+
+// A post whose time passes before its client has approved it says so on each page, is decided still, and is sent again
+// by nobody before that.
+func TestATimePassesUnapproved(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		editor, client := c.as(t, access.Editor), c.as(t, access.Client)
+		id := c.draft(t, "For the client", "")
+		c.does(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": h.wish(2 * time.Hour)})
+		editor.open("/").wants(http.StatusOK, "For the client").lacks("Waits for the client", "Waiting for you")
+		client.open("/").lacks("Waiting for you")
+		link, guest, at := editor.clientsLink(id), h.browser(t), "/posts/"+id
+		editor.open("/").wants(http.StatusOK, "Waits for the client").lacks("Waiting for you")
+		client.open("/").wants(http.StatusOK, "Waiting for you", "The team asks you whether these posts may go out.").
+			follow("For the client").wants(http.StatusOK, "The post waits for you")
+		guest.open(link).wants(http.StatusOK, "It is waiting for you and will not be published until you approve it.")
+
+		h.advance(3 * time.Hour)
+		must.NoError(t, c.Posts.Release(t.Context(), id))
+		editor.handedOver(id).
+			wants(http.StatusOK, "Its time passed without the client’s approval", "It waits for the client still.",
+				"it may be sent again once the client has approved the post").lacks("Send these again")
+		guest.open(link).
+			wants(http.StatusOK,
+				"was not published, because it was not approved by then. After you have approved it, the team chooses "+
+					"a new time.", "Approve").lacks("will not be published until you approve it")
+		client.open("/").wants(http.StatusOK, "Waiting for you").follow("For the client")
+		client.open(at).wants(http.StatusOK, "The post waits for you still. Its time has passed").
+			lacks("You can look at the post.", "Revoke links").form("Approve").press().
+			wants(http.StatusOK, "Approved. The team is told.", "The client has approved it since")
+		guest.open(link).wants(http.StatusOK, "Approved by", "The team has to choose a new time.")
+		client.open("/").lacks("Waiting for you")
+		editor.open("/notices").wants(http.StatusOK, "The client approved a post whose time had passed.")
+		editor.open(at).wants(http.StatusOK, "stop working when the post changes: then send the new version").
+			form("Send these again").press().wants(http.StatusOK, "1 account is sent again.")
+		editor.handedOver(id).wants(http.StatusOK, "Published")
+		guest.open(link).wants(http.StatusOK, "Approved by").lacks("not approved by then")
+	})
+}
+
+// A change that sends a post back to its client has the team send the new version: the link of the old one shows
+// nothing. Links can be revoked, and made anew.
+func TestTheNewVersionIsSent(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		editor, viewer, guest := c.as(t, access.Editor), c.as(t, access.Viewer), h.browser(t)
+		id := c.draft(t, "For the client", "")
+		first, at := editor.clientsLink(id), "/posts/"+id
+		guest.open(first).form("Approve").fill("name", "Cleo").press().wants(http.StatusOK, "Approved by")
+		editor.open(at).lacks("Send the new version")
+		c.does(t, "update_post", map[string]any{"id": id, "caption": "For the client, better"})
+		guest.open(first).
+			wants(http.StatusUnprocessableEntity, "The post has changed",
+				"Ask the team that sent it for a link to the new version.").lacks("better", "For the client")
+		sent := editor.open(at).wants(http.StatusOK, "The post has changed since it was sent to the client.").
+			form("Send the new version").press().
+			wants(http.StatusOK, "The client’s link", "Create another approval link").lacks("Send the new version")
+		second := strings.TrimPrefix(sent.field("link"), h.root)
+		guest.open(second).wants(http.StatusOK, "For the client, better", "Approve")
+		viewer.open(at).lacks("Revoke links")
+		editor.open(at).form("Revoke links").press().wants(http.StatusOK, "The links are revoked.")
+		for _, dead := range []string{first, second} {
+			guest.open(dead).wants(http.StatusUnprocessableEntity, "The team has revoked this link.").lacks("better")
+		}
+		again := editor.open(at).form("Create another approval link").press().wants(http.StatusOK, "The client’s link")
+		guest.open(strings.TrimPrefix(again.field("link"), h.root)).wants(http.StatusOK, "For the client, better")
+		c.as(t, access.Admin).open("/settings/audit").wants(http.StatusOK, "revoked the approval links of a post")
+	})
+}
+
+// A rejection says what stands on the post's page, and a link whose post is gone does not tell that it ever was.
+func TestARejectionWithoutAComment(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		editor, id := c.as(t, access.Editor), c.draft(t, "For the client", "")
+		link := editor.clientsLink(id)
+		h.browser(t).open(link).form("Reject").fill("name", "Cleo").press().wants(http.StatusOK, "Rejected by Cleo")
+		editor.open("/notices").wants(http.StatusOK, "The client rejected a post.").lacks("left a comment.")
+		editor.open("/posts/" + id + "/delete").form("Delete the draft").press().wants(http.StatusOK)
+		for _, path := range []string{link, "/approval/AAAA"} {
+			h.browser(t).open(path).
+				wants(http.StatusNotFound, "This post is no longer up for approval. Ask the team that sent you the link.")
+		}
+	})
+}
+
+// Once an account is connected again, its page does not ask for it any more.
+func TestALostConnectionIsBack(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b, id := c.as(t, access.Editor), c.draft(t, "No [sandbox:reject]", "")
+		b.open("/posts/" + id + "/publish").form("Publish to 1 account").press().wants(http.StatusOK)
+		b.handedOver(id)
+		h.change(t, `UPDATE post_targets SET error_code = 'account_needs_reauth' WHERE post_id = ?`, id)
+		b.open("/posts/"+id).
+			wants(http.StatusOK, "The connection to the account was lost then. It is connected again.",
+				"Send these again").lacks("Somebody has to connect it again")
+	})
+}

@@ -1,0 +1,145 @@
+package app
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/post"
+	"pressroom/internal/testkit/must"
+)
+
+// A client who approved a post without a time has approved it for any time: setting or scheduling it keeps the approval
+// and the link. A change of anything else is a new version.
+func TestATimeKeepsTheApproval(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		editor, guest := c.as(t, access.Editor), h.browser(t)
+		approved := func() (string, string) {
+			t.Helper()
+			id := c.draft(t, "For the client", "")
+			link := editor.clientsLink(id)
+			guest.open(link).form("Approve").fill("name", "Cleo").press().wants(http.StatusOK, "Approved by")
+			return "/posts/" + id, link
+		}
+		stands := func(at, link string, status post.Status, want time.Time) {
+			t.Helper()
+			held := c.storedPost(t, at)
+			if held.Approval != post.Approved || held.Round != 1 || held.Status != status || !held.ScheduledAt.Equal(want) {
+				t.Errorf("%s in version %d, %s at %v; want approved, 1, %s at %v",
+					held.Approval, held.Round, held.Status, held.ScheduledAt, status, want)
+			}
+			guest.open(link).wants(http.StatusOK, "Approved by")
+		}
+		day, clock, when := c.soon(t, 50*time.Hour)
+		edit := func(at, button string) *form {
+			return editor.open(at+"/edit").form(button).fill("date", day).fill("time", clock)
+		}
+		at, link := approved()
+		edit(at, "Schedule").press().wants(http.StatusOK, "It is scheduled")
+		stands(at, link, post.Scheduled, when)
+
+		at, link = approved()
+		edit(at, "Save").press().wants(http.StatusOK, "Saved.").lacks("no longer work")
+		stands(at, link, post.Draft, when)
+		day, clock, when = c.soon(t, 60*time.Hour)
+		edit(at, "Schedule").press().wants(http.StatusOK, "It is scheduled")
+		stands(at, link, post.Scheduled, when)
+
+		at, _ = approved()
+		edit(at, "Schedule").fill("caption", "Another text").press().
+			wants(http.StatusForbidden, "The post is saved", "before the client approves it")
+		if held := c.storedPost(t, at); held.Approval != post.Waiting || held.Round != 2 {
+			t.Errorf("a new text is %s in version %d", held.Approval, held.Round)
+		}
+	})
+}
+
+// The page of a post shows whether its client has a valid link, and what the client decided.
+func TestThePageTellsOfTheClientsLink(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		editor, guest := c.as(t, access.Editor), h.browser(t)
+		id := c.draft(t, "For the client", "")
+		at := "/posts/" + id
+		editor.clientsLink(id)
+		const unsent = "No working link"
+		head := func(p *page) string {
+			_, rest, _ := strings.Cut(p.source, `class="head"`)
+			head, _, _ := strings.Cut(rest, "</div>")
+			return head
+		}
+		shows := func(has, lacks string) {
+			t.Helper()
+			if got := head(editor.open(at)); !strings.Contains(got, has) || strings.Contains(got, lacks) {
+				t.Errorf("the header has no %q or has %q: %s", has, lacks, got)
+			}
+		}
+		shows("Waits for the client", unsent)
+		editor.open(at).form("Revoke links").press().
+			wants(http.StatusOK, "The links are revoked.", "were revoked").lacks("The post has changed since")
+		shows(unsent, "Approved")
+		editor.open(at).lacks("Revoke links")
+		sent := editor.open(at).form("Create another approval link").press().
+			wants(http.StatusOK, "The client’s link", "Revoke links")
+		link := strings.TrimPrefix(sent.field("link"), h.root)
+		shows("Waits for the client", unsent)
+		guest.open(link).form("Approve").fill("name", "Cleo").press().wants(http.StatusOK, "Approved by")
+		shows("Approved", "Waits for the client")
+		editor.open(at+"/edit").form("Save").fill("caption", "Better").press().
+			wants(http.StatusOK, "Saved.", "The client’s earlier links no longer work", unsent).lacks("Revoke links")
+		editor.open(at).form("Send the new version").press().wants(http.StatusOK, "Revoke links").lacks(unsent)
+	})
+}
+
+// A post that no network would take is sent to the client with a warning.
+func TestAskingForWhatCannotGoOutWarns(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		ask := func(caption string) *page {
+			return c.as(t, access.Editor).open("/posts/new?caption="+caption+"&account="+c.id()).
+				form("Save and ask the client").press().wants(http.StatusOK, "For approval")
+		}
+		ask(strings.Repeat("x", 301)).wants(http.StatusOK, "cannot go out as it is")
+		ask("Hello").lacks("cannot go out as it is")
+	})
+}
+
+// The description of an image goes out with the post, so a client who approved it is asked again once it changes.
+func TestDescriptionIsPartOfTheVersion(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		editor, guest := c.as(t, access.Editor), h.browser(t)
+		at := c.pictureOf(t, "quay", 100)
+		image := must.Get(strconv.ParseInt(strings.TrimPrefix(at, "/media/"), 10, 64))(t)
+		id, _ := c.does(t, "create_post",
+			map[string]any{"caption": "The quay", "account_ids": []int64{c.account}, "media_ids": []int64{image}})["id"].(string)
+		other := c.draft(t, "Without the image", "")
+		for _, made := range []string{id, other} {
+			guest.open(editor.clientsLink(made)).form("Approve").fill("name", "Cleo").press().wants(http.StatusOK, "Approved by")
+		}
+		approval := func(made, want string) {
+			t.Helper()
+			if n := h.count(t, "posts WHERE id = ? AND approval = ?", made, want); n != 1 {
+				t.Errorf("the post %s is not %s", made, want)
+			}
+		}
+		describe := func() {
+			editor.open(at).form("Save the description").fill("alt", "An insult").press().wants(http.StatusOK, "An insult")
+		}
+		describe()
+		approval(id, "waiting")
+		approval(other, "approved")
+		if n := h.count(t, "events WHERE kind = 'post.returned' AND subject = ?", id); n != 1 {
+			t.Errorf("%d events", n)
+		}
+		sent := editor.open("/posts/"+id).form("Send the new version").press().wants(http.StatusOK, "The client’s link")
+		guest.open(strings.TrimPrefix(sent.field("link"), h.root)).form("Approve").fill("name", "Cleo").press().
+			wants(http.StatusOK, "Approved by")
+		describe()
+		approval(id, "approved")
+	})
+}

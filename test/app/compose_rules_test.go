@@ -1,0 +1,260 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/media"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
+)
+
+// Without permission to write, every address refuses and reveals nothing. A member of both teams is redirected.
+// signedOut ends every session of a crew's person, as time does.
+func (c *crew) signedOut(t *testing.T, role access.Role) {
+	t.Helper()
+	c.change(t, `DELETE FROM sessions WHERE person_id = ?`, c.people[role].ID)
+}
+
+// After a sign-out while a post is being written, a sign-in restores its text. Nothing was saved.
+func TestNothingTypedIsLostBySigningIn(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		long := strings.Repeat("ä\n", 4000) + "end"
+		f := b.open("/posts/new").form("Schedule").fill("caption", long).fill("account", c.id()).
+			fill("date", "2031-05-06").fill("time", "10:15")
+		c.signedOut(t, access.Editor)
+		asked := f.press().wants(200, "What you wrote is not lost")
+		wrong := asked.form("Sign in").fill("email", c.people[access.Editor].Email).fill("password", "wrong").press().wants(401)
+		again := wrong.form("Sign in").fill("password", password).press().wants(200, "You are signed in again.", "New post")
+		got := again.form("Save as a draft")
+		if got.values.Get("caption") != long || got.values.Get("account") != c.id() ||
+			got.values.Get("date") != "2031-05-06" || got.values.Get("time") != "10:15" {
+			t.Errorf("%d characters, %v", len(got.values.Get("caption")), got.values["account"])
+		}
+		if n := c.count(t, "posts WHERE team_id = ?", c.team.ID); n != 0 {
+			t.Errorf("%d posts", n)
+		}
+		saved := got.press().wants(200, "Saved.")
+		b.open("/posts/new").wants(200).lacks("ä\nä")
+		edit := b.open(saved.path+"/edit").form("Save").fill("caption", "Changed while away")
+		c.signedOut(t, access.Editor)
+		back := edit.press().wants(200, "What you wrote is not lost").form("Sign in").
+			fill("email", c.people[access.Editor].Email).fill("password", password).press()
+		back.wants(200, "Edit post").form("Save").press().wants(200, "Saved.")
+		if got := c.storedPost(t, saved.path).Caption; got != "Changed while away" {
+			t.Errorf("%q", got)
+		}
+		c.signedOut(t, access.Editor)
+		b.send(http.MethodPost, saved.path+"/duplicate", url.Values{}).wants(200, "nothing was changed")
+	})
+}
+
+// A post is of the team whose form it was written in, though another tab has turned to another team meanwhile; a form
+// that has made a post leads to that post.
+func TestFormsKeepTheirTeamAndPost(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c, other := h.crew(t), h.crew(t)
+		must.NoError(t, h.Teams.SetMember(t.Context(), other.team.ID, c.people[access.Editor].ID, access.Viewer))
+		b := c.as(t, access.Editor)
+		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(c.team.ID)}}).wants(200, c.team.Name)
+		f := b.open("/posts/new").form("Save as a draft").fill("caption", "For the first team").fill("account", c.id())
+		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(other.team.ID)}}).wants(200, other.team.Name)
+		p := f.press().wants(200, "you look at that team again now", "New post")
+		if got := p.form("Save as a draft").values; got.Get("caption") != "For the first team" || got.Get("account") != c.id() {
+			t.Errorf("%v", got)
+		}
+		again := p.form("Save as a draft")
+		saved := again.press().wants(200, "Saved.")
+		edit := b.open("/posts/new?sent="+again.values.Get("once")).wants(200, "This form was sent before.", "Edit post")
+		if edit.path != saved.path+"/edit" {
+			t.Errorf("%s, want %s", edit.path, saved.path)
+		}
+		change := edit.form("Save").fill("caption", "Changed")
+		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(other.team.ID)}}).wants(200, other.team.Name)
+		change.press().wants(200, "you look at that team again now", "Edit post").form("Save").press().wants(200, "Saved.")
+		if got := c.storedPost(t, saved.path).Caption; got != "Changed" {
+			t.Errorf("%q", got)
+		}
+		b.open("/posts/new?sent=20200101T000000-x").wants(200, "New post")
+		upload := b.open("/posts/new").form("Upload into the library and add").fill("caption", "With a picture")
+		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(other.team.ID)}}).wants(200, other.team.Name)
+		p = upload.attach("quay.png", []byte("no picture, which nobody looks at")).
+			wants(200, "you look at that team again now", "New post").lacks("quay.png")
+		if got := p.form("Save as a draft").values; got.Get("caption") != "With a picture" || h.count(t, "media") != 0 {
+			t.Errorf("%v", got)
+		}
+		must.NoError(t, h.Teams.SetMember(t.Context(), c.team.ID, c.people[access.Editor].ID, access.Viewer))
+		upload = p.form("Upload into the library and add")
+		upload.attach("quay.png", nil).wants(403)
+		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(other.team.ID)}}).wants(200, other.team.Name)
+		must.NoError(t, h.Teams.SetMember(t.Context(), other.team.ID, c.people[access.Editor].ID, access.Editor))
+		must.NoError(t, h.Teams.RemoveMember(t.Context(), c.team.ID, c.people[access.Editor].ID))
+		upload.attach("quay.png", nil).wants(200, "You are not in the team of this form any more", "New post")
+	})
+}
+
+// The next free hour is one of the day in which nothing stands, or of the day after it.
+func TestTheNextFreeHour(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		for _, at := range []string{"2031-05-06T07:00:00Z", "2031-05-06T08:59:00Z", "2031-05-07T09:00:00Z"} { // two hours later in Berlin
+			c.draft(t, "Taken", at)
+		}
+		f := b.open("/posts/new?date=2031-05-06&caption=Mine").form("Take the next free hour")
+		if got := f.press().wants(200).form("Save as a draft").values; got.Get("date") != "2031-05-06" ||
+			got.Get("time") != "11:00" || got.Get("caption") != "Mine" {
+			t.Errorf("%v", got)
+		}
+		for hour := 9; hour <= 16; hour++ {
+			c.draft(t, "Taken", fmt.Sprintf("2031-05-06T%02d:30:00Z", hour))
+		}
+		if got := f.press().wants(200).form("Save as a draft").values; got.Get("date") != "2031-05-07" || got.Get("time") != "09:00" {
+			t.Errorf("%v", got)
+		}
+		got := b.open("/posts/new?date=2020-05-06").form("Take the next free hour").press().wants(200).form("Save as a draft").values
+		at := must.Get(time.ParseInLocation("2006-01-02 15:04", got.Get("date")+" "+got.Get("time"), berlin(t)))(t)
+		if wait := at.Sub(h.now()); wait < 0 || wait > 24*time.Hour {
+			t.Errorf("in %s, of an empty day", wait)
+		}
+	})
+}
+
+// A client sees what each account shows of its own: pictures, and videos that play in parts.
+func TestClientsSeeEveryAccountsMedia(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		picture := strings.TrimPrefix(c.pictureOf(t, "alone", 7), "/media/")
+		film := fmt.Sprint(c.film(t))
+		f := b.open("/posts/new?caption=Look&account=" + c.id() + "&media=" + film).form("Save and ask the client")
+		f.fill("ownmedia-"+c.id(), "1")
+		f.values.Set("media-"+c.id(), picture)
+		link := f.press().wants(200, "For approval")
+		at := strings.TrimPrefix(link.field("link"), h.root)
+		client := h.browser(t)
+		client.open(at).
+			wants(200, "with these images and videos in place of the post’s:", "The team has not set a time yet.").
+			holds(at+"/media/"+picture, `<video class="watch" src="`+at+"/videos/"+film)
+		if shown := client.open(at + "/media/" + picture); shown.status != 200 ||
+			!strings.HasPrefix(shown.header.Get("Content-Type"), "image/") {
+			t.Errorf("the account's own picture: %d %v", shown.status, shown.header)
+		}
+		r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, h.root+at+"/videos/"+film, nil))(t)
+		r.Header.Set("Range", "bytes=0-3")
+		part := must.Get(client.http.Do(r))(t)
+		defer part.Body.Close()
+		if part.StatusCode != http.StatusPartialContent || part.Header.Get("Content-Type") != "video/mp4" {
+			t.Errorf("%d %v", part.StatusCode, part.Header)
+		}
+		client.open(at + "/media/" + strings.TrimPrefix(c.pictureOf(t, "of nobody", 8), "/media/")).wants(404)
+	})
+}
+
+// film returns a short video in the crew's library.
+func (c *crew) film(tb testing.TB) int64 {
+	tb.Helper()
+	raw := must.Get(os.ReadFile("../../internal/platform/mediainfo/testdata/front.mp4"))(tb)
+	got := must.Get(c.Media.Add(tb.Context(), media.Owner{TeamID: c.team.ID, PersonID: c.people[access.Owner].ID},
+		media.Incoming{Name: "film.mp4", Type: "video/mp4", Size: int64(len(raw)), Body: bytes.NewReader(raw)}))(tb)
+	return got.MediaID
+}
+
+// What else stands on the day is told, and accounts that were chosen just now get their place in the form by the
+// script.
+func TestThePreviewTellsOfTheDay(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		c.draft(t, "Already there", "2031-05-06T10:00:00Z")
+		p := b.open("/posts/new?date=2031-05-06&account="+c.id()).wants(200, "Also on this day: 1 post", "12:00 Already there")
+		sent := p.form("Check").values
+		sent.Set("fresh", c.id())
+		b.send(http.MethodPost, "/posts/preview", sent).wants(200, "Also on this day", "Text on Bluesky").
+			holds(`id="fresh"`, "owntext-"+c.id())
+		sent.Set("date", "2031-05-07")
+		sent.Del("fresh")
+		b.send(http.MethodPost, "/posts/preview", sent).wants(200).lacks("Also on this day", "owntext-")
+	})
+}
+
+func TestWhoMayCompose(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c, other := h.crew(t), h.crew(t)
+		saved := c.as(t, access.Owner).open("/posts/new?caption=Our+secret&account=" + c.id()).form("Save as a draft").press().wants(200)
+		edit := saved.path + "/edit"
+		missing := "/posts/0190a5b2-7c1e-7f00-8000-000000000001/edit"
+		for _, role := range []access.Role{access.Viewer, access.Client} {
+			b := c.as(t, role)
+			b.open("/posts/new").wants(403, "Your role in this team does not allow this.")
+			b.open(edit).wants(403).lacks("Our secret")
+			b.send(http.MethodPost, edit, url.Values{"do": {"save"}, "caption": {"x"}}).wants(403)
+			b.send(http.MethodPost, "/posts/new", url.Values{"do": {"save"}}).wants(403)
+			b.send(http.MethodPost, "/posts/preview", url.Values{}).wants(403)
+		}
+		stranger := other.as(t, access.Owner)
+		if a, b := stranger.open(edit).wants(404), stranger.open(missing).wants(404); a.text() != b.text() {
+			t.Errorf("%q, but of none %q", a.text(), b.text())
+		}
+		stranger.send(http.MethodPost, edit, url.Values{"do": {"save"}, "caption": {"x"}}).wants(404)
+		stranger.send(http.MethodPost, "/posts/preview", url.Values{"post": {strings.TrimPrefix(saved.path, "/posts/")}}).wants(404)
+		stranger.open("/posts/new?account=" + c.id() + "&caption=x").wants(200).lacks(fmt.Sprintf("harbour%d.test", c.team.ID))
+		for _, path := range []string{"/posts/%00/edit", "/posts/x/edit", strings.ToUpper(edit)} {
+			stranger.open(path).wants(404)
+		}
+		out := h.browser(t)
+		out.open(edit).wants(200, "Sign in").lacks("Our secret")
+		out.send(http.MethodPost, "/posts/new", url.Values{"do": {"save"}}).wants(200, "Sign in")
+		must.NoError(t, h.Teams.SetMember(t.Context(), c.team.ID, other.people[access.Owner].ID, access.Editor))
+		stranger.open(edit).wants(200, "Our secret", "you look at that team now")
+		if got := c.storedPost(t, saved.path).Caption; got != "Our secret" {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+// What the page weighs does not grow with the library or the posts; a lost connection is explained.
+func TestTheComposerStaysSmall(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		must.NoError(t, h.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+			for i := range 60 {
+				state := []string{"connected", "lost"}[i%2]
+				if _, err := tx.Exec(ctx,
+					`INSERT INTO social_accounts (team_id, platform, network_id, username, display_name,
+		connection_state, sealed_grant, created_at, updated_at) VALUES (?, ?, ?, ?, '', ?, '', 1, 1)`,
+					c.team.ID, []string{"x", "threads", "instagram"}[i%3], fmt.Sprint("n", i), fmt.Sprint("account", i),
+					state); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+		p := c.as(t, access.Owner).open("/posts/new").
+			wants(200, "account59", "account0", "The connection is lost, so nothing goes out to it.")
+		if len(p.source) > 100_000 {
+			t.Errorf("%d bytes", len(p.source))
+		}
+		all := url.Values{"caption": {"Hello"}}
+		for id := range 61 {
+			all.Add("account", strconv.Itoa(id+1))
+		}
+		p = c.as(t, access.Owner).send(http.MethodPost, "/posts/new", all).
+			wants(200, "5 of 280 weighted characters", "5 of 500 characters, an emoji as its bytes")
+		if raw, _ := json.Marshal(len(p.source)); len(p.source) > 250_000 {
+			t.Errorf("%s bytes", raw)
+		}
+	})
+}

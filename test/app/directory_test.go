@@ -1,0 +1,99 @@
+package app
+
+import (
+	"net/http"
+	"net/url"
+	"testing"
+
+	"github.com/oauth2-proxy/mockoidc"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/server"
+	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/oidcserver"
+)
+
+// newProvider returns an OpenID provider that signs in queued people, and the settings for it.
+func newProvider(t *testing.T, only bool) (*oidcserver.Provider, func(*server.Config)) {
+	t.Helper()
+	provider := oidcserver.Run(t)
+	return provider, func(cfg *server.Config) {
+		cfg.Directory.Issuer, cfg.Directory.Only = provider.Issuer(), only
+		cfg.Directory.ClientID, cfg.Directory.ClientSecret = provider.ClientID, provider.ClientSecret
+		cfg.Directory.Roots = provider.Roots
+	}
+}
+
+// withProvider runs a test on a server with an OpenID provider, on each database.
+func withProvider(t *testing.T, only bool, run func(t *testing.T, h *env, provider *oidcserver.Provider)) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		t.Parallel()
+		provider, cfg := newProvider(t, only)
+		run(t, open(t, url, cfg), provider)
+	})
+}
+
+const byDirectory = "Sign in with your organization’s directory"
+
+func TestDirectory(t *testing.T) {
+	withProvider(t, false, func(t *testing.T, h *env, provider *oidcserver.Provider) {
+		c := h.crew(t)
+		comes := func(email string, verified bool) {
+			provider.QueueUser(&mockoidc.MockUser{Subject: email, Email: email, EmailVerified: verified})
+		}
+		b := h.browser(t)
+		comes(c.people[access.Editor].Email, true)
+		b.open("/account").wants(200, "Sign in").follow(byDirectory).wants(200, "Your account", c.people[access.Editor].Email)
+
+		for email, verified := range map[string]bool{"unknown@harbour.example": true, c.people[access.Owner].Email: false} {
+			comes(email, verified)
+			refused := h.browser(t)
+			refused.open("/sign-in").follow(byDirectory).wants(401, "directory").lacks(c.team.Name)
+			if refused.in() {
+				t.Errorf("%s is let in", email)
+			}
+		}
+		path := c.invite(t, "new@harbour.example", access.Viewer)
+		comes("new@harbour.example", true)
+		b = h.browser(t)
+		b.open(path).follow("Join with your organization’s directory").wants(200, c.team.Name, "viewer")
+		b.open("/account").wants(200, "You have no password.")
+		c.invite(t, "later@harbour.example", access.Viewer)
+		comes("later@harbour.example", true)
+		b = h.browser(t)
+		asked := b.open("/sign-in").follow(byDirectory).wants(200, "Choose a team", c.team.Name)
+		if b.in() || h.count(t, "people WHERE email = 'later@harbour.example'") != 0 {
+			t.Error("somebody joined by an invitation that nobody opened")
+		}
+		asked.form("Join").press().wants(200, c.team.Name)
+		b.send(http.MethodPost, "/sign-in/directory/join", url.Values{"invitation": {"1"}}).wants(422, "This sign-in is over")
+		h.browser(t).open("/sign-in/directory/return?state=x&code=y").wants(422, "not begun in this browser")
+	})
+}
+
+// Where the directory alone lets people in, nothing else does, however it is asked.
+func TestDirectoryAlone(t *testing.T) {
+	withProvider(t, true, func(t *testing.T, h *env, provider *oidcserver.Provider) {
+		c := h.crew(t)
+		path := c.invite(t, "new@harbour.example", access.Viewer)
+		b := h.browser(t)
+		b.open("/sign-in").wants(200, byDirectory).lacks("password")
+		b.open(path).wants(200, "Join with your organization").lacks("password")
+		for _, at := range []string{
+			"/sign-in", "/sign-in/passkey", "/sign-in/passkey/options", path + "/join", path + "/sign-in",
+			path + "/options", team.RecoveryPath + "x",
+		} {
+			b.send(http.MethodPost, at,
+				url.Values{"email": {c.people[access.Owner].Email}, "password": {password}, "name": {"New"}}).
+				wants(403, "by the directory alone")
+		}
+		provider.Knows("owner", c.people[access.Owner].Email)
+		b.open("/sign-in").follow(byDirectory).wants(200, c.team.Name)
+		b.open("/account").wants(200, "You sign in with your organization’s directory.").lacks("/account/password")
+		for _, at := range []string{"/account/password", "/account/passkeys/new"} {
+			b.open(at).wants(403, "by the directory alone")
+		}
+	})
+}

@@ -1,0 +1,148 @@
+// Package app uses the app as people do, over loopback, in front of the whole program: pages are read, forms filled in
+// and sent.
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/sandbox"
+	"pressroom/internal/server"
+	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/fixture"
+	"pressroom/internal/testkit/must"
+)
+
+const password = "correct horse battery"
+
+// env is a running program with its database and sandbox networks. Any number of teams live in it.
+type env struct {
+	*server.Server
+
+	root   string // of the program
+	db     *db.DB // a second look into the database
+	box    *fixture.Sandbox
+	clock  fixture.Clock
+	people atomic.Int64
+	known  sync.Map // by the person's id, what the person's usual browser holds
+
+	transport http.RoundTripper // of its browsers: trusts the directory
+}
+
+// withEnv runs a test on a program of its own on each database.
+func withEnv(t *testing.T, run func(t *testing.T, h *env)) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		t.Parallel()
+		run(t, open(t, url))
+	})
+}
+
+// open starts the program on a database until the test ends. Its settings can be changed.
+func open(tb testing.TB, url string, change ...func(*server.Config)) *env {
+	tb.Helper()
+	h := &env{box: fixture.OpenSandbox(tb, sandbox.Options{}, nil)}
+	cfg := h.box.Config(tb, url)
+	cfg.Workers, cfg.Now, cfg.SecurityContact = 4, h.clock.Now, "mailto:security@harbour.example"
+	cfg.Terms.Limits.JobsInFlight = 100
+	for _, c := range change {
+		c(&cfg)
+	}
+	if roots := cfg.Directory.Roots; roots != nil {
+		h.transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}
+	}
+	started := fixture.Serve(tb, cfg)
+	h.Server, h.root = started.Server, started.URL
+	tb.Cleanup(func() { must.NoError(tb, started.Stop()) })
+	h.db = testkit.Open(tb, url, nil)
+	return h
+}
+
+func (h *env) now() time.Time          { return h.clock.Now() }
+func (h *env) advance(d time.Duration) { h.clock.Advance(d) }
+
+// crew is a team with a person of each role, and one connected account.
+type crew struct {
+	*env
+
+	team    team.Team
+	people  map[access.Role]team.Person
+	account int64 // on the sandbox's Bluesky
+}
+
+// crew makes a team of the agency plan in Berlin.
+func (h *env) crew(tb testing.TB) *crew {
+	tb.Helper()
+	c := &crew{env: h, people: map[access.Role]team.Person{}}
+	for _, role := range access.Roles() {
+		c.people[role] = h.person(tb, "Ada "+string(role), fmt.Sprintf("%s%d@harbour.example", role, h.people.Add(1)))
+	}
+	c.team = must.Get(h.Teams.AddTeam(tb.Context(),
+		team.Team{
+			Name: fmt.Sprint("Harbour ", h.people.Add(1)), Timezone: "Europe/Berlin", Language: "en", Plan: "agency",
+		}, c.people[access.Owner].ID))(tb)
+	for _, role := range access.Roles()[1:] {
+		must.NoError(tb, h.Teams.SetMember(tb.Context(), c.team.ID, c.people[role].ID, role))
+	}
+	handle := fmt.Sprintf("harbour%d.test", c.team.ID)
+	c.account = must.Get(h.box.ConnectBluesky(tb.Context(), h.Server, c.team.ID, handle))(tb)
+	return c
+}
+
+// hashed is the password's hash, once somebody has been added with it: to work it out takes long, as it has to.
+var hashed atomic.Pointer[string]
+
+// person adds somebody who signs in by the password.
+func (h *env) person(tb testing.TB, name, email string) team.Person {
+	tb.Helper()
+	hash := hashed.Load()
+	if hash == nil {
+		p := must.Get(h.Teams.AddPerson(tb.Context(), name, email, password))(tb)
+		var made string
+		must.NoError(tb, h.db.QueryRow(tb.Context(), `SELECT password_hash FROM people WHERE id = ?`, p.ID).Scan(&made))
+		hashed.Store(&made)
+		return p
+	}
+	p := must.Get(h.Teams.AddPerson(tb.Context(), name, email, ""))(tb)
+	must.NoError(tb, h.db.InTx(tb.Context(), "test.password", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, `UPDATE people SET password_hash = ? WHERE id = ?`, *hash, p.ID)
+		return err
+	}))
+	return p
+}
+
+// as returns a browser in which the crew's person of a role is signed in. The person has signed in with it before.
+func (c *crew) as(tb testing.TB, role access.Role) *browser {
+	tb.Helper()
+	b := c.browser(tb)
+	if held, found := c.known.Load(c.people[role].ID); found {
+		b.setCookie(knownCookie, fmt.Sprint(held))
+	}
+	defer func() { c.known.Store(c.people[role].ID, b.cookie(knownCookie)) }()
+	p := b.open("/sign-in").form("Sign in").fill("email", c.people[role].Email).fill("password", password).press()
+	p.wants(http.StatusOK, c.team.Name)
+	return b
+}
+
+// grant gives the team credits.
+func (c *crew) grant(tb testing.TB, credits int64) {
+	tb.Helper()
+	must.Get(c.Credits.Grant(tb.Context(), c.team.ID, credits, fmt.Sprint("test ", c.env.people.Add(1)), ""))(tb)
+}
+
+// count counts rows: a table, or a table with its condition.
+func (h *env) count(tb testing.TB, from string, args ...any) int {
+	tb.Helper()
+	var n int
+	must.NoError(tb, h.db.QueryRow(tb.Context(), "SELECT COUNT(*) FROM "+from, args...).Scan(&n))
+	return n
+}

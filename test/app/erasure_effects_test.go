@@ -1,0 +1,72 @@
+package app
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
+)
+
+// Once the deletion of a team has begun, what was scheduled and what waited to be sent goes nowhere, and what one node
+// left undone another one finds.
+func TestNothingIsPublishedByADeletedTeam(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Owner)
+		id := b.draft(c, "Too late.")
+		soon := db.Micros(h.now().Add(time.Hour))
+		must.NoError(t, h.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+			if _, err := tx.Exec(ctx,
+				`UPDATE posts SET status = 'scheduled', scheduled_at = ?, slot_at = ? WHERE id = ?`, soon, soon, id); err != nil {
+				return err
+			}
+			// A delivery that a call made which had passed every check before.
+			_, err := tx.Exec(ctx,
+				`INSERT INTO deliveries (id, team_id, post_id, account_id, job_id, phase, first_at, wake_at,
+		created_at) VALUES ('late', ?, ?, ?, '', 'planned', ?, ?, ?)`,
+				c.team.ID, id, c.account, soon, soon, soon)
+			return err
+		}))
+		b.open("/settings/delete").wants(http.StatusOK, "of which 1 scheduled: they are cancelled").
+			form("Delete the team for good").fill("name", c.team.Name).press().wants(http.StatusOK)
+		h.advance(2 * time.Hour)
+		c.awaitDeletion(t)
+		c.nothingLeft(t)
+		if n := h.count(t, "events WHERE team_id = ? AND kind IN ('post.published', 'post.submitted')", c.team.ID); n != 0 {
+			t.Errorf("%d posts were handed over", n)
+		}
+		if n := h.count(t, "team_deletions WHERE team_id = ? AND removed > 0", c.team.ID); n != 1 {
+			t.Error("how much was removed is not told")
+		}
+		// The owner, in no team any more, has an account that somebody can invite.
+		if n := h.count(t, "people WHERE id = ? AND deleted_at = 0 AND name <> ''", c.people[access.Owner].ID); n != 1 {
+			t.Error("the owner’s account is gone, which nobody asked for")
+		}
+	})
+}
+
+// Invitations and recovery links are forgotten 30 days after their end, and not before.
+func TestOldLinksAreSwept(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		_, _, err := h.Teams.Invite(t.Context(), 0, c.team.ID, "new@harbour.example", access.Editor)
+		must.NoError(t, err)
+		must.Get(h.Teams.Recover(t.Context(), c.people[access.Editor].Email))(t)
+		left := func(days int, invitations, recoveries int) {
+			t.Helper()
+			h.advance(time.Duration(days) * 24 * time.Hour)
+			must.Get(h.Erasure.Sweep(t.Context()))(t)
+			if i, r := h.count(t, "invitations"), h.count(t, "recoveries"); i != invitations || r != recoveries {
+				t.Errorf("after %d more days %d invitations and %d recoveries are left, want %d and %d", days, i, r,
+					invitations, recoveries)
+			}
+		}
+		left(29, 1, 1)
+		left(2, 1, 0)
+		left(7, 0, 0)
+	})
+}

@@ -1,0 +1,339 @@
+package app
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/server"
+	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
+)
+
+// draft makes a draft and returns its id.
+func (b *browser) draft(c *crew, caption string) string {
+	b.t.Helper()
+	b.open("/posts/new").form("Save as a draft").fill("caption", caption).fill("account", fmt.Sprint(c.account)).
+		press().wants(http.StatusOK)
+	var id string
+	must.NoError(b.t, c.db.QueryRow(b.t.Context(), `SELECT id FROM posts WHERE team_id = ? ORDER BY id DESC LIMIT 1`, c.team.ID).Scan(&id))
+	return id
+}
+
+// awaitDeletion waits until the deletion of a team has come to its end.
+func (c *crew) awaitDeletion(t *testing.T) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); c.count(t, "team_deletions WHERE team_id = ? AND ended_at > 0", c.team.ID) == 0; {
+		if time.Now().After(end) {
+			t.Fatal("the deletion does not end")
+		}
+		<-time.After(50 * time.Millisecond)
+	}
+}
+
+// kept are the tables in which a deleted team's number may stand, with why.
+var kept = map[string]string{
+	"events":           "the record of who did what, by numbers",
+	"ledger_transfers": "the ledger",
+	"reservations":     "the ledger rests on them",
+	"wallets":          "the ledger rests on them",
+	"team_deletions":   "that it was deleted, and when",
+}
+
+// An owner takes the data along and deletes the team by its name. Nothing of it is left but the ledger and the record,
+// nothing of it is published, and another team keeps all it has.
+func TestDeletingATeam(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c, other := h.crew(t), h.crew(t)
+		c.grant(t, 100)
+		b := c.as(t, access.Owner)
+		id := b.draft(c, "Fresh fish at eight.")
+		other.as(t, access.Owner).draft(other, "Ours stays.")
+		b.createReport(c, "profile", "instagram", "@harbour_cafe")
+		sessions := h.count(t, "sessions WHERE person_id = ?", c.people[access.Owner].ID)
+
+		b.open("/settings/delete").
+			wants(http.StatusOK, "1 post", "1 connected account", "1 report", "95 credits",
+				"as long as the law asks for them").lacks("style=").
+			form("Delete the team for good").fill("name", "Harbour").press().
+			wants(http.StatusUnprocessableEntity, "This is not the team’s name.")
+		c.archive(t, b, id)
+		if n := h.count(t, "posts WHERE team_id = ?", c.team.ID); n != 1 {
+			t.Fatalf("%d posts", n)
+		}
+		p := b.open("/settings/delete").form("Delete the team for good").fill("name", c.team.Name).fill("account", "yes").press()
+		p.wants(http.StatusOK)
+		c.awaitDeletion(t)
+		c.nothingLeft(t)
+		if n := h.count(t, "posts WHERE team_id = ?", other.team.ID); n != 1 {
+			t.Errorf("another team has %d posts", n)
+		}
+		b.open("/posts").wants(http.StatusOK, "Sign in")
+		if n := h.count(t, "sessions WHERE person_id = ?", c.people[access.Owner].ID); n != 0 || sessions == 0 {
+			t.Errorf("%d sessions are left of %d", n, sessions)
+		}
+		if n := h.count(t, "people WHERE id = ? AND name = '' AND email NOT LIKE '%@%' AND deleted_at > 0",
+			c.people[access.Owner].ID); n != 1 {
+			t.Error("the owner’s account is left")
+		}
+		report, err := h.Credits.Audit(t.Context())
+		if err != nil || !report.Sound() {
+			t.Errorf("the ledger: %+v (%v)", report, err)
+		}
+		if err := h.Teams.Reopen(t.Context(), c.team.ID); err == nil {
+			t.Error("a deleted team was opened again")
+		}
+	})
+}
+
+// Deleting the only team explains what happens. The next sign-in with the right password explains why there is no page.
+// The last operator cannot delete the last team.
+func TestWithoutATeam(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c, other := h.crew(t), h.crew(t)
+		b, owner := c.as(t, access.Owner), c.people[access.Owner]
+		must.Get(h.Teams.SetOperator(t.Context(), owner.Email, true))(t)
+		deleting := b.open("/settings/delete").form("Delete the team for good").fill("name", c.team.Name)
+		deleting.press().
+			wants(http.StatusUnprocessableEntity, "The only person who runs this service is in no other team",
+				"add that person to another team")
+		if n := h.count(t, "team_deletions"); n != 0 {
+			t.Fatal("the last operator’s only team is being deleted")
+		}
+		b.open("/operator").wants(http.StatusOK)
+		must.Get(h.Teams.SetOperator(t.Context(), other.people[access.Editor].Email, true))(t)
+		leaving := other.as(t, access.Editor)
+		deleting.press().wants(http.StatusOK, "The team is being deleted", "nothing else is to be done", "It was your only team")
+		leaving.send(http.MethodPost, fmt.Sprintf("/account/teams/%d/leave", other.team.ID), url.Values{}).
+			wants(http.StatusUnprocessableEntity, "The only person who runs this service")
+		leaving.send(http.MethodPost, "/account/delete", url.Values{"email": {other.people[access.Editor].Email}}).
+			wants(http.StatusUnprocessableEntity, "You are the only person who runs this service.")
+		c.awaitDeletion(t)
+		b.open("/settings").wants(http.StatusOK, "Sign in")
+		in := h.browser(t).open("/sign-in").form("Sign in").fill("email", owner.Email)
+		in.fill("password", "wrong").press().wants(http.StatusUnauthorized, "Incorrect e-mail or password.").lacks("no team")
+		in.fill("password", password).press().
+			wants(http.StatusForbidden, "You no longer belong to a team", "for an invitation").lacks("is wrong")
+	})
+}
+
+// archive takes the data along and looks into it.
+func (c *crew) archive(t *testing.T, b *browser, post string) {
+	t.Helper()
+	b.open("/settings/export").wants(http.StatusOK, "It holds no passwords")
+	file := b.open("/settings/export.zip").wants(http.StatusOK)
+	archive := must.Get(zip.NewReader(bytes.NewReader([]byte(file.source)), int64(len(file.source))))(t)
+	all := map[string]string{}
+	for _, f := range archive.File {
+		r := must.Get(f.Open())(t)
+		raw := must.Get(io.ReadAll(r))(t)
+		all[f.Name] = string(raw)
+	}
+	for name, holds := range map[string]string{
+		"posts.jsonl": "Fresh fish at eight.", "members.jsonl": "Ada owner", "accounts.jsonl": "bluesky",
+		"reports.jsonl": "harbour_cafe", "events.jsonl": "team.created", "credits.jsonl": "grant", "post_accounts.jsonl": post,
+	} {
+		if !strings.Contains(all[name], holds) {
+			t.Errorf("%s does not hold %q: %.300s", name, holds, all[name])
+		}
+	}
+	for name, text := range all {
+		if strings.Contains(text, "Ours stays.") || strings.Contains(text, "sealed") || strings.Contains(text, "hash\"") {
+			t.Errorf("%s holds what it must not: %.300s", name, text)
+		}
+	}
+}
+
+// nothingLeft looks through every table that names a team.
+func (c *crew) nothingLeft(t *testing.T) {
+	t.Helper()
+	tables := `SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'team_id'`
+	if c.db.Postgres() {
+		tables = `SELECT table_name FROM information_schema.columns WHERE column_name = 'team_id' AND table_schema = 'public'`
+	}
+	rows := must.Get(c.db.Query(t.Context(), tables))(t)
+	defer rows.Close()
+	var names []string
+	for rows.Next() {
+		var name string
+		must.NoError(t, rows.Scan(&name))
+		names = append(names, name)
+	}
+	must.NoError(t, rows.Err())
+	if len(names) < 20 || !slices.Contains(names, "posts") {
+		t.Fatalf("the tables are %v", names)
+	}
+	for _, name := range names {
+		if n := c.count(t, name+" WHERE team_id = ?", c.team.ID); n > 0 && kept[name] == "" {
+			t.Errorf("%d rows are left in %s", n, name)
+		}
+	}
+	if n := c.count(t, "teams WHERE id = ? AND name = ''", c.team.ID); n != 1 {
+		t.Error("the team’s name is left")
+	}
+}
+
+// What stands in the way of leaving is told; who may not, cannot.
+func TestLeaving(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c, other := h.crew(t), h.crew(t)
+		owner, editor, viewer := c.as(t, access.Owner), c.as(t, access.Editor), c.as(t, access.Viewer)
+		id := owner.draft(c, "A draft.")
+
+		for _, path := range []string{"/settings/delete", "/settings/export", "/settings/export.zip"} {
+			viewer.open(path).wants(http.StatusForbidden, "Your role in this team does not allow this.")
+			h.browser(t).open(path).wants(http.StatusOK, "Sign in")
+		}
+		viewer.send(http.MethodPost, "/settings/delete", url.Values{"name": {c.team.Name}}).wants(http.StatusForbidden)
+		c.as(t, access.Admin).send(http.MethodPost, "/settings/delete", url.Values{"name": {c.team.Name}}).wants(http.StatusForbidden)
+		viewer.send(http.MethodPost, "/posts/"+id+"/delete", url.Values{}).wants(http.StatusForbidden)
+		other.as(t, access.Owner).send(http.MethodPost, "/posts/"+id+"/delete", url.Values{}).wants(http.StatusNotFound)
+		owner.send(http.MethodPost, "/posts/none/delete", url.Values{}).wants(http.StatusNotFound)
+
+		editor.open("/posts/"+id+"/delete").wants(http.StatusOK, "Delete this draft?").form("Delete the draft").press().
+			wants(http.StatusOK, "The draft is deleted.")
+		if n := h.count(t, "posts WHERE id = ?", id); n != 0 {
+			t.Error("the draft is left")
+		}
+
+		owner.open(fmt.Sprintf("/account/teams/%d/leave", c.team.ID)).wants(http.StatusOK, "You own this team.")
+		owner.send(http.MethodPost, fmt.Sprintf("/account/teams/%d/leave", c.team.ID), url.Values{}).
+			wants(http.StatusUnprocessableEntity, "You own this team.")
+		owner.send(http.MethodPost, "/account/delete", url.Values{"email": {c.people[access.Owner].Email}}).
+			wants(http.StatusUnprocessableEntity, "You own a team.")
+		viewer.open(fmt.Sprintf("/account/teams/%d/leave", other.team.ID)).wants(http.StatusNotFound)
+		viewer.open(fmt.Sprintf("/account/teams/%d/leave", c.team.ID)).wants(http.StatusOK, "You are in no other team").
+			form("Leave the team").press().wants(http.StatusOK, "Sign in")
+
+		gone := editor.open("/account/delete").form("Delete my account for good")
+		gone.fill("email", "somebody@else.example").press().wants(http.StatusUnprocessableEntity, "This is not your e-mail address.")
+		gone.fill("email", c.people[access.Editor].Email).press().wants(http.StatusOK, "Your account is deleted")
+		editor.open("/account").wants(http.StatusOK, "Sign in")
+		for _, table := range []string{"memberships", "sessions", "passkeys", "recoveries"} {
+			if n := h.count(t, table+" WHERE person_id = ?", c.people[access.Editor].ID); n != 0 {
+				t.Errorf("%d rows are left in %s", n, table)
+			}
+		}
+		owner.open("/settings/audit").wants(http.StatusOK)
+	})
+}
+
+// The secrets of two apps at Meta.
+const (
+	metaSecret  = "a secret of the app"
+	pagesSecret = "a secret of the app for Pages"
+)
+
+// signedBy returns a request as Meta signs it.
+func signedBy(secret, payload string) string {
+	part := base64.RawURLEncoding.EncodeToString([]byte(payload))
+	h := hmac.New(sha256.New, []byte(secret))
+	h.Write([]byte(part))
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)) + "." + part
+}
+
+// pagesGo has Facebook ask about a person, whose Pages go in every team, once; another person's stay.
+func (c *crew) pagesGo(t *testing.T, h *env, asks func(string) *page) {
+	t.Helper()
+	other := h.crew(t)
+	for _, p := range []struct {
+		team         int64
+		page, holder string
+	}{{c.team.ID, "101", "facebook:99"}, {c.team.ID, "102", "facebook:99"}, {other.team.ID, "101", "facebook:99"}, {
+		other.team.ID, "103", "facebook:98",
+	}} {
+		h.change(t,
+			`INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state,
+		sealed_grant, grant_holder, created_at, updated_at) VALUES (?, 'facebook', ?, 'a page', 'a page', 'connected', ?, ?, 1, 1)`,
+			p.team, p.page, []byte("sealed"), p.holder)
+	}
+	request := signedBy(pagesSecret, `{"algorithm":"HMAC-SHA256","user_id":"99","issued_at":1767225600}`)
+	first := asks(request).wants(http.StatusOK)
+	const pages = "social_accounts WHERE platform = 'facebook' AND username = 'a page' AND LENGTH(sealed_grant) > 0"
+	if n := h.count(t, pages); n != 1 {
+		t.Errorf("%d Pages are left", n)
+	}
+	_, rest, _ := strings.Cut(first.source, `"url":"`)
+	address, _, _ := strings.Cut(rest, `"`)
+	h.browser(t).open(strings.TrimPrefix(address, h.root)).wants(http.StatusOK, "It is done. 3 accounts")
+	h.change(t,
+		`INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state,
+		sealed_grant, grant_holder, created_at, updated_at)
+		VALUES (?, 'facebook', '101', 'a page', 'a page', 'connected', ?, 'facebook:99', 1, 1)`, c.team.ID, []byte("sealed"))
+	if again := asks(request).wants(http.StatusOK); again.source != first.source {
+		t.Errorf("the same request once more has the answer %s, and had %s", again.source, first.source)
+	}
+	if n := h.count(t, pages); n != 2 {
+		t.Errorf("%d Pages are left after a repeat", n)
+	}
+}
+
+// A network's request is believed by its signature alone, deletes what is kept of the account, and says what became of
+// it.
+func TestNetworkAsksToDelete(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		t.Parallel()
+		h := open(t, url, func(cfg *server.Config) {
+			was := cfg.Networks.Secret
+			cfg.Networks.Secret = func(name string) string {
+				switch name {
+				case "THREADS":
+					return metaSecret
+				case "FACEBOOK":
+					return pagesSecret
+				}
+				return was(name)
+			}
+		})
+		c := h.crew(t)
+		must.NoError(t, h.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Exec(ctx, `UPDATE social_accounts SET platform = 'threads', network_id = '4711' WHERE id = ?`, c.account)
+			return err
+		}))
+		b := h.browser(t)
+		asks := func(request string) *page {
+			return b.send(http.MethodPost, "/networks/meta/deletion", map[string][]string{"signed_request": {request}})
+		}
+		good := `{"algorithm":"HMAC-SHA256","user_id":"4711","issued_at":1767225600}`
+		for name, request := range map[string]string{
+			"nothing": "", "no signature": "." + good, "another secret": signedBy("guessed", good),
+			"no secret": signedBy("", good), "another payload": strings.Replace(signedBy(metaSecret, good), ".", ".e", 1),
+			"another algorithm": signedBy(metaSecret, `{"algorithm":"none","user_id":"4711"}`),
+			"nobody":            signedBy(metaSecret, `{"algorithm":"HMAC-SHA256"}`),
+		} {
+			if p := asks(request); p.status != http.StatusUnprocessableEntity {
+				t.Errorf("%s: %d", name, p.status)
+			}
+		}
+		if n := h.count(t, "social_accounts WHERE id = ? AND network_id = '4711'", c.account); n != 1 {
+			t.Fatal("the account is gone by a request that nobody signed")
+		}
+		for user, says := range map[string]string{`"4711"`: "It is done", `12`: "there was nothing to delete"} {
+			answer := asks(signedBy(metaSecret, `{"algorithm":"HMAC-SHA256","user_id":`+user+`}`)).wants(http.StatusOK)
+			_, rest, _ := strings.Cut(answer.source, `"url":"`)
+			address, _, _ := strings.Cut(rest, `"`)
+			b.open(strings.TrimPrefix(address, h.root)).wants(http.StatusOK, says)
+		}
+		if n := h.count(t,
+			"social_accounts WHERE id = ? AND username = 'deleted' AND network_id <> '4711' AND "+
+				"LENGTH(sealed_grant) = 0", c.account); n != 1 {
+			t.Error("the account’s data is left")
+		}
+		b.open("/networks/deletions/guessed").wants(http.StatusNotFound)
+		c.pagesGo(t, h, asks)
+	})
+}

@@ -1,0 +1,217 @@
+package app
+
+import (
+	"fmt"
+	"io"
+	"mime/quotedprintable"
+	"net"
+	"net/http"
+	"net/mail"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/emersion/go-smtp"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/server"
+	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
+)
+
+// postbox is an SMTP server that keeps the mails it accepts, or refuses them.
+type postbox struct {
+	mu      sync.Mutex
+	texts   map[string]string // the last mail to each address
+	refuses bool
+}
+
+func (p *postbox) NewSession(*smtp.Conn) (smtp.Session, error) { return &delivery{box: p}, nil }
+
+type delivery struct {
+	box *postbox
+	to  string
+}
+
+func (d *delivery) Mail(string, *smtp.MailOptions) error      { return nil }
+func (d *delivery) Rcpt(to string, _ *smtp.RcptOptions) error { d.to = to; return nil }
+func (d *delivery) Reset()                                    {}
+func (d *delivery) Logout() error                             { return nil }
+func (d *delivery) Data(r io.Reader) error {
+	m, err := mail.ReadMessage(r)
+	if err != nil {
+		return err
+	}
+	text, err := io.ReadAll(quotedprintable.NewReader(m.Body))
+	if err != nil {
+		return err
+	}
+	d.box.mu.Lock()
+	defer d.box.mu.Unlock()
+	if d.box.refuses {
+		return &smtp.SMTPError{Code: 554, Message: "no"}
+	}
+	d.box.texts[d.to] = string(text)
+	return nil
+}
+
+// refuse sets whether mails are refused.
+func (p *postbox) refuse(on bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.refuses = on
+}
+
+// link returns the path of the link in the last mail to an address; empty if there is none.
+func (p *postbox) link(to string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	found := regexp.MustCompile(`https?://[^/\s]+(/\S+)`).FindStringSubmatch(p.texts[to])
+	if found == nil {
+		return ""
+	}
+	return found[1]
+}
+
+// withMail runs a test on a program with a mail server, on each database.
+func withMail(t *testing.T, run func(t *testing.T, h *env, box *postbox)) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, at string) {
+		t.Parallel()
+		box := &postbox{texts: map[string]string{}}
+		l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+		serving := smtp.NewServer(box)
+		ended := make(chan error, 1)
+		go func() { ended <- serving.Serve(l) }()
+		t.Cleanup(func() {
+			_ = serving.Close()
+			_ = l.Close()
+			<-ended
+		})
+		run(t, open(t, at, func(cfg *server.Config) {
+			cfg.Mail.URL, cfg.Mail.From = "smtp://"+l.Addr().String()+"?tls=none", "press@harbour.example"
+		}), box)
+	})
+}
+
+// A mailed invitation's link is shown to nobody, so the person who follows it owns the address.
+func TestMailedInvitationIsNotShown(t *testing.T) {
+	withMail(t, func(t *testing.T, h *env, box *postbox) {
+		c := h.crew(t)
+		owner := c.as(t, access.Owner)
+		send := func(email string) *page {
+			return owner.open("/settings/members").form("Send invitation").fill("email", email).fill("role", "editor").press()
+		}
+		send("new@harbour.example").wants(200, "We sent an invitation to new@harbour.example.", "sent by e-mail").lacks(team.InvitationPath)
+		link := box.link("new@harbour.example")
+		b := h.browser(t)
+		b.open(link).form("Create account and join").fill("name", "Nora").fill("password", newPassword).press().
+			wants(200, "You are in the team now.")
+		b.open("/account").wants(200, "Confirmed").lacks("Not confirmed")
+
+		box.refuse(true)
+		p := send("gone@harbour.example").wants(502, "The mail could not be sent", "No open invitations.")
+		if got := p.form("Send invitation").values.Get("email"); got != "gone@harbour.example" {
+			t.Errorf("what was typed is lost: %q", got)
+		}
+		if n := h.count(t, "invitations WHERE email = 'gone@harbour.example' AND revoked_at = 0"); n != 0 {
+			t.Errorf("%d open invitations were not mailed", n)
+		}
+	})
+}
+
+// A person confirms the own address by a button on the page behind a mailed link; opening the link changes nothing, and
+// it is nobody else's.
+func TestAddressIsConfirmed(t *testing.T) {
+	withMail(t, func(t *testing.T, h *env, box *postbox) {
+		c := h.crew(t)
+		b, email := c.as(t, access.Editor), c.people[access.Editor].Email
+		b.open("/account").wants(200, "Not confirmed").form("Send a confirmation link").press().wants(200, "We sent a link to "+email)
+		link := box.link(email)
+		c.as(t, access.Viewer).open(link).wants(404)
+		h.browser(t).open(link).wants(200, "Sign in")
+		b.open(link).wants(200, "Confirm your e-mail address", email)
+		b.open("/account").wants(200, "Not confirmed")
+		b.open(link).form("Confirm the address").press().wants(200, "Your e-mail address is confirmed.").lacks("Not confirmed")
+		b.open(link).wants(422, "used already")
+		b.send(http.MethodPost, "/account/email/confirm", url.Values{}).wants(422, "confirmed already")
+	})
+}
+
+// A recovery link that is mailed is shown to no operator.
+func TestMailedRecovery(t *testing.T) {
+	withMail(t, func(t *testing.T, h *env, box *postbox) {
+		c := h.crew(t)
+		operator := c.operates(t, access.Owner)
+		p := c.people[access.Viewer]
+		operator.open(fmt.Sprint("/operator/people/", p.ID)).form("Send recovery link").press().
+			wants(200, "We sent a recovery link to "+p.Email).lacks(team.RecoveryPath)
+		b := h.browser(t)
+		b.open(box.link(p.Email)).form("Set password").fill("password", newPassword).press().
+			wants(200, "Your new password is set.").lacks("Not confirmed")
+	})
+}
+
+// Somebody with an account whose address nobody proved sees nothing of a second team before its owner confirms it.
+func TestSecondTeamIsEnteredByConfirmation(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c, other := h.crew(t), h.crew(t)
+		person := other.people[access.Viewer]
+		b := other.as(t, access.Viewer)
+		path := c.invite(t, person.Email, access.Editor)
+		b.open(path).form("Join the team").press().
+			wants(200, "Waiting for confirmation", "An owner or admin of "+c.team.Name+" has to confirm")
+		b.open("/account").wants(200, other.team.Name).lacks(c.team.Name)
+		b.open(path).wants(422, "has to confirm that it is you")
+		if n := h.count(t, "memberships WHERE team_id = ? AND person_id = ?", c.team.ID, person.ID); n != 0 {
+			t.Fatal("a member before the confirmation")
+		}
+		owner := c.as(t, access.Owner)
+		p := owner.open("/settings/members").wants(200, "Waiting for your confirmation", person.Email, "Address not confirmed")
+		confirm := p.form("Confirm " + person.Name + ", " + person.Email)
+		for _, role := range []access.Role{access.Editor, access.Viewer, access.Client} {
+			c.as(t, role).send(http.MethodPost, attribute(confirm.node, "action"), url.Values{}).wants(403)
+		}
+		confirm.press().wants(200, "The person is now a member.").lacks("Waiting for your confirmation")
+		b.open("/account").wants(200, c.team.Name)
+
+		// By password on the page, and declined.
+		path = c.invite(t, other.people[access.Editor].Email, access.Admin)
+		h.browser(t).open(path).form("Sign in and join").fill("password", password).press().wants(200, "Waiting for confirmation")
+		owner.open("/settings/members").
+			form("Decline "+other.people[access.Editor].Name+", "+other.people[access.Editor].Email).press().
+			wants(200, "The person was declined.")
+		h.browser(t).open(path).wants(422, "was revoked")
+	})
+}
+
+// The page of an invitation does not reveal that the address has an account, and neither does a wrong password.
+func TestInvitationTellsNothingOfAccounts(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c, other := h.crew(t), h.crew(t)
+		known, unknown := other.people[access.Viewer].Email, "nobody-here@harbour.example"
+		plain := func(p *page, email, path string) string {
+			return strings.NewReplacer(email, "EMAIL", path, "PATH").Replace(shownOnce.ReplaceAllString(p.source, ""))
+		}
+		b := h.browser(t)
+		a, z := c.invite(t, known, access.Editor), c.invite(t, unknown, access.Editor)
+		if is, isNone := plain(b.open(a), known, a), plain(b.open(z), unknown, z); is != isNone {
+			t.Errorf("the pages differ:\n%s\n%s", is, isNone)
+		}
+		wrong := func(path string) *page {
+			return b.send(http.MethodPost, path+"/sign-in",
+				url.Values{"password": {"not this one at all"}, "name": {"Typed Name"}}).wants(401)
+		}
+		if is, isNone := plain(wrong(a), known, a), plain(wrong(z), unknown, z); is != isNone || !strings.Contains(is, "Typed Name") {
+			t.Errorf("the answers to a wrong password differ, or lose the name:\n%s\n%s", is, isNone)
+		}
+		p := b.send(http.MethodPost, a+"/join", url.Values{"name": {"Typed Name"}, "password": {newPassword}}).
+			wants(422, "That did not work.")
+		if got := p.form("Create account and join").values.Get("name"); got != "Typed Name" {
+			t.Errorf("the name is lost: %q", got)
+		}
+	})
+}

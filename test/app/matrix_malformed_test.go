@@ -1,0 +1,191 @@
+package app
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"pressroom/internal/testkit/must"
+	"pressroom/internal/web/shell"
+)
+
+// script is what must never stand on a page as it was sent.
+const script = `"><script>alert(1)</script>`
+
+// oddities are texts that no page asks for.
+var oddities = []string{
+	"", "0", "-1", "9223372036854775808", "\x00", "\xff\xfe", script, "💥", "9999-99-99", strings.Repeat("a", 5000),
+	"01890000-0000-7000-8000-00000000000G", "social_post:",
+}
+
+// asked are names in queries, of all pages.
+var asked = []string{
+	"account", "again", "before", "after", "at", "code", "cursor", "date", "day", "download", "folder", "from", "group",
+	"ids", "job", "kind", "month", "next", "page", "platform", "post", "q", "query", "scope", "sort", "state", "status",
+	"to", "type", "view", "week",
+}
+
+// keeper returns the person with the most permissions at a route: the team's owner or the operator.
+func (m *gauge) keeper(route string) *asker {
+	if matrix[route].who == shell.Operators {
+		return m.asker("operator")
+	}
+	return m.asker("owner")
+}
+
+// odd asks for what nobody asks for: ids that are none, queries that no page makes, methods that no address has. None
+// of it is a failure of ours, or stands on a page as it was sent, or changes anything.
+func (m *gauge) odd() {
+	m.t.Helper()
+	for i, route := range m.routes {
+		if strings.HasPrefix(route, "GET /docs/") {
+			continue
+		}
+		who := m.keeper(route)
+		method, path := m.at(route, m.real)
+		for _, other := range []string{
+			http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
+			http.MethodTrace, "BREW",
+		} {
+			r := must.Get(http.NewRequestWithContext(m.t.Context(), other, path, nil))(m.t)
+			if _, is := m.mux.Handler(r); other == method || is == http.MethodPost+" "+strings.TrimPrefix(route,
+				"GET ") || is != "" && strings.HasPrefix(is, other) {
+				continue
+			}
+			if got := who.ask(other, path, nil, nil); got.status != http.StatusNotFound && got.status != http.StatusMethodNotAllowed {
+				m.t.Errorf("%s %s is answered with %d", other, path, got.status)
+			}
+		}
+		m.oddIDs(who, route)
+		if method == http.MethodGet {
+			m.oddQueries(who, path, i)
+		}
+	}
+	m.checkUnchanged("all", "what nobody asks for", false)
+}
+
+func (m *gauge) oddIDs(who *asker, route string) {
+	m.t.Helper()
+	if !named.MatchString(route) {
+		return
+	}
+	for _, id := range oddities[1:] {
+		odd := samples{}
+		for name := range m.real {
+			odd[name] = id
+		}
+		method, path := m.at(route, odd)
+		form := m.form(route, odd)
+		got := who.ask(method, path, form, nil)
+		if method == http.MethodGet && got.status < http.StatusBadRequest && matrix[route].who != shell.Anyone {
+			m.t.Errorf("%s %.100s is answered with %d", method, path, got.status)
+		}
+		m.checkEscaping(method+" "+path, got)
+	}
+}
+
+func (m *gauge) oddQueries(who *asker, path string, turn int) {
+	m.t.Helper()
+	all := url.Values{}
+	for n, odd := range oddities {
+		if n%2 != turn%2 {
+			continue
+		}
+		for i, name := range asked {
+			all[name] = []string{odd, oddities[(i+turn)%len(oddities)]}
+		}
+		m.checkEscaping(path, who.ask(http.MethodGet, path+"?"+all.Encode(), nil, nil))
+	}
+	for i := turn % 4; i < len(asked); i += 4 {
+		name := asked[i]
+		query := url.Values{name: {oddities[(i+turn)%len(oddities)]}}.Encode()
+		m.checkEscaping(path+"?"+query, who.ask(http.MethodGet, path+"?"+query, nil, nil))
+	}
+	m.checkEscaping(path, who.ask(http.MethodGet, path+"?%zz=%&;=;&"+url.QueryEscape(script), nil, nil))
+}
+
+func (m *gauge) checkEscaping(what string, got answer) {
+	m.t.Helper()
+	if strings.Contains(got.body, script) {
+		m.t.Errorf("%.200s: what was sent stands on the page as it is", what)
+	}
+}
+
+// sendForms sends every form as it should not be, and then as it is meant, by who may do least of those who may: what ends
+// something after what stands on it.
+func (m *gauge) sendForms() {
+	m.t.Helper()
+	forms := slices.DeleteFunc(slices.Clone(m.routes), func(route string) bool { return strings.HasPrefix(route, "GET ") })
+	slices.SortStableFunc(forms, func(a, b string) int { return cmp.Compare(matrix[a].later, matrix[b].later) })
+	done := 0
+	for turn, route := range forms {
+		e := matrix[route]
+		method, path := m.at(route, m.real)
+		who := m.least(e)
+		got := who.ask(method, path, m.form(route, m.real), nil)
+		if e.gone == 0 && (got.status == http.StatusNotFound || strings.Contains(got.body,
+			"Your role in this team does not allow this.") || strings.Contains(got.body, "Nothing was changed.")) {
+			m.t.Errorf("%s: %s is answered with %d", who.name, route, got.status)
+		}
+		if got.status < http.StatusBadRequest && !strings.HasPrefix(got.location, "/sign-in") {
+			done++
+		}
+		if e.later < 5 {
+			m.oddForms(route, turn)
+		}
+	}
+	if done < len(forms)/2 {
+		m.t.Errorf("%d of %d forms were taken", done, len(forms))
+	}
+}
+
+// least returns the person with the fewest permissions who is still permitted.
+func (m *gauge) least(e entry) *asker {
+	found := m.asker("operator")
+	for _, a := range m.askers {
+		if a.role != "" && a.may(e.who) {
+			found = a
+		}
+	}
+	return found
+}
+
+// oddForms sends a form without its fields, with each of them twice, with texts that no field takes, and as what is no
+// form.
+func (m *gauge) oddForms(route string, turn int) {
+	m.t.Helper()
+	method, path := m.at(route, m.real)
+	who, meant := m.keeper(route), m.form(route, m.real)
+	if matrix[route].who == invited { // where a browser becomes somebody else's
+		who = m.asker("signed out")
+	}
+	twice, empty := url.Values{}, url.Values{"once": meant["once"]}
+	for name, values := range meant {
+		twice[name] = append(slices.Clone(values), script)
+	}
+	m.checkEscaping(route, who.ask(method, path, nil, nil))
+	m.checkEscaping(route, who.ask(method, path, empty, nil))
+	for n, odd := range oddities {
+		if odd != script && odd != "\x00" && n%4 != turn%4 {
+			continue // another form takes it
+		}
+		form := m.form(route, m.real)
+		for name := range form {
+			if name != "once" {
+				form[name] = []string{odd, odd}
+			}
+		}
+		m.checkEscaping(route, who.ask(method, path, form, nil))
+	}
+	twice.Set("once", strings.Repeat("1", 300))
+	m.checkEscaping(route, who.ask(method, path, twice, nil))
+	m.checkEscaping(route,
+		who.ask(method, path, url.Values{"text": {strings.Repeat("long ", 1<<18)}, "caption": {strings.Repeat("long ", 1<<18)}}, nil))
+	for _, kind := range []string{
+		"application/json", "multipart/form-data; boundary=x", "text/plain", "application/x-www-form-urlencoded; charset=%%",
+	} {
+		m.checkEscaping(route, who.ask(method, path, meant, http.Header{"Content-Type": {kind}}))
+	}
+}

@@ -1,0 +1,159 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
+)
+
+// While publishing is paused the buttons say so and do nothing, also what no operation of the API does.
+func TestPausesHoldInTheApp(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		series := c.draft(t, "Every day anew", c.wish(24*time.Hour))
+		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, series, "FREQ=DAILY"))(t)
+		draft := c.draft(t, "A draft", c.wish(50*time.Hour))
+		ask, end := b.open("/posts/"+draft).
+			form("Send to the client for approval"), b.open("/posts/"+series+"/series/end").form("End the series")
+		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.team.ID, Action: team.Publishing}))
+		const why = "Publishing is paused."
+		end.press().wants(403, why)
+		b.open("/posts/"+draft).wants(200, why, "Publish now…", "Schedule for").lacks("/posts/" + draft + "/publish\"")
+		b.open("/posts/"+draft+"/publish").form("Publish to 1 account").press().wants(403, why)
+		b.open("/posts/"+series).wants(200, why, "End the series…").lacks("/series/end\"")
+		b.open("/posts/new").wants(200, why)
+		ask.press().wants(200, "The post waits for the client.")
+		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.team.ID, Action: team.Everything}))
+		ask.press().wants(403, "Changes are paused.")
+		if held := c.storedPost(t, "/posts/"+series); !held.IsTemplate || held.Status != post.Scheduled {
+			t.Errorf("%+v", held)
+		}
+	})
+}
+
+// Without permission, every address refuses and reveals nothing.
+func TestWhoMayDoWhatWithPosts(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c, others := h.crew(t), h.crew(t)
+		id := c.draft(t, "Ours alone", c.wish(48*time.Hour))
+		c.does(t, "publish_post", map[string]any{"post_id": id})
+		job, _ := c.does(t, "publish_post", map[string]any{"post_id": id})["job_id"].(string)
+		account := fmt.Sprintf("/posts/%s/accounts/%d", id, c.account)
+		reads := []string{
+			"/posts", "/calendar", "/posts/" + id, "/posts/" + id + "/live", account, "/posts/" + id + "/publish",
+			"/posts/" + id + "/series/end", "/jobs/" + job, "/jobs/" + job + "/live",
+		}
+		writes := []string{
+			account + "/decision", "/posts/" + id + "/publish", "/posts/" + id + "/schedule",
+			"/posts/" + id + "/cancel", "/posts/" + id + "/retry", "/posts/" + id + "/duplicate",
+			"/posts/" + id + "/approval", "/posts/" + id + "/series/resume", "/posts/" + id + "/series/end",
+		}
+		c.as(t, access.Owner).handedOver(id)
+		before := h.count(t, "events WHERE kind <> 'person.signed_in'")
+		out := h.browser(t)
+		for i, path := range append(slices.Clone(reads), writes...) {
+			method := http.MethodGet
+			if i >= len(reads) {
+				method = http.MethodPost
+			}
+			if p := out.send(method, path, nil).wants(200, "Sign in").lacks("Ours alone"); !strings.HasPrefix(p.path, "/sign-in") {
+				t.Errorf("signed out, %s leads to %s", path, p.path)
+			}
+		}
+		stranger, viewer := others.as(t, access.Owner), c.as(t, access.Viewer)
+		for _, path := range reads[2:] {
+			stranger.open(path).wants(404, "There is no such page, or it is not for you.").lacks("Ours alone", c.team.Name)
+		}
+		once := viewer.open("/posts/"+id).wants(200, "Ours alone",
+			"Your role lets you look at the post.").lacks("<form method=\"post\" action=\"/posts").header.Get("Date")
+		form := url.Values{
+			"once": {c.now().UTC().Format("20060102T150405") + "-" + once}, "found": {"yes"},
+			"account": {fmt.Sprint(c.account)}, "at": {c.wish(time.Hour)},
+		}
+		for _, path := range writes {
+			stranger.send(http.MethodPost, path, form).wants(404).lacks("Ours alone", c.team.Name)
+			viewer.send(http.MethodPost, path, form).wants(403, "Your role in this team does not allow this.")
+		}
+		for _, path := range []string{"/posts/" + id + "/publish", "/posts/" + id + "/series/end"} {
+			viewer.open(path).wants(403)
+		}
+		for _, path := range []string{
+			"/posts/x_y", "/posts/x_y/live", "/posts/" + id + "/accounts/x", "/posts/" + id + "/accounts/99999",
+			"/jobs/none", "/jobs/social_post:1",
+		} {
+			viewer.open(path).wants(404)
+		}
+		if after := h.count(t, "events WHERE kind <> 'person.signed_in'"); after != before {
+			t.Errorf("%d things were done", after-before)
+		}
+	})
+}
+
+// A job of any type is shown with how far it is, and leads on to what it is about.
+func TestJobsAreShown(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Viewer)
+		waiting, _ := c.does(t, "create_uploads", map[string]any{})["job_id"].(string)
+		p := b.open("/jobs/"+waiting).wants(200, "Bringing files into the library", "Waiting", "This page follows by itself.", waiting)
+		if !strings.Contains(p.source, "/upload/"+strings.TrimPrefix(waiting, "media_import:")) {
+			t.Errorf("the page does not lead to the files: %s", p.source)
+		}
+		b.open("/jobs/"+waiting+"/live").wants(200, "Waiting").lacks("<html")
+		h.change(t, `UPDATE jobs SET state = 'failed', error_code = 'upload_expired', finished_at = ? WHERE id = ?`,
+			db.Micros(h.now()), waiting)
+		b.open("/jobs/"+waiting).wants(200, "Failed", "Ended", "Not every file arrived before the links expired.").
+			lacks("This page follows")
+	})
+}
+
+// A person of several teams is shown the item of the other one, and looks at that team from then on.
+func TestAnItemOfAnotherTeamOfMine(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c, others := h.crew(t), h.crew(t)
+		id := c.draft(t, "Over there", "")
+		job, _ := c.does(t, "publish_post", map[string]any{"post_id": id})["job_id"].(string)
+		must.NoError(t, h.Teams.SetMember(t.Context(), others.team.ID, c.people[access.Viewer].ID, access.Viewer))
+		reads := map[string]string{
+			"/posts/" + id: "harbour", "/jobs/" + job: "Open the post", fmt.Sprintf("/posts/%s/accounts/%d", id, c.account): "harbour",
+		}
+		for path, says := range reads {
+			b := c.as(t, access.Viewer)
+			b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(others.team.ID)}}).wants(200, others.team.Name)
+			b.open(path).wants(200, "This is of the team "+c.team.Name, says)
+			b.open("/posts").wants(200, "Over there")
+		}
+	})
+}
+
+// Pages stay small for every post.
+func TestPagesOfPostsStaySmall(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		long := strings.Repeat("𝔘𝔫𝔦 ", 2000)
+		id := c.draft(t, long, "2027-06-15T10:00:00Z")
+		for i := range 40 {
+			c.draft(t, long, fmt.Sprintf("2027-06-%02dT10:%02d:00Z", 1+i%30, i))
+		}
+		b := c.as(t, access.Owner)
+		for _, path := range []string{
+			"/posts", "/posts?from=2027-01-01", "/calendar?day=2027-06-01", "/calendar?view=week&day=2027-06-15",
+			"/posts/" + id, fmt.Sprintf("/posts/%s/accounts/%d", id, c.account),
+		} {
+			if p := b.open(path).wants(200); len(p.source) > 100_000 {
+				t.Errorf("%s has %d bytes", path, len(p.source))
+			}
+		}
+	})
+}

@@ -1,0 +1,94 @@
+package app
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"pressroom/internal/core/access"
+)
+
+func TestAClientIsAsked(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		id := c.draft(t, "For the client", "")
+		asked := b.open("/posts/"+id).form("Send to the client for approval").press().
+			wants(200, "Send the link below to the client", "Waits for the client",
+				"A draft. It does not go out by itself. It waits for the client: it cannot go out before", "The client’s link")
+		link := ""
+		for d := range asked.doc.Descendants() {
+			if attribute(d, "id") == "link" {
+				link = attribute(d, "value")
+			}
+		}
+		path, ok := strings.CutPrefix(link, h.root)
+		if !ok {
+			t.Fatalf("the link is %q", link)
+		}
+		b.open("/posts/"+id).wants(200, "Create another approval link").lacks(path)
+		b.open("/posts/" + id).lacks("Publish now")
+		h.browser(t).open(path).form("Reject").fill("name", "Ms <Client>").
+			fill("comment", "Not the\nsecond <picture>.").press().wants(200, "Rejected")
+		b.open("/posts/"+id).wants(200, "Rejected", "By Ms <Client>", "The client wrote:", "Not the second <picture>.")
+		b.open("/posts/"+id).form("Send to the client for approval").press().wants(200, "The client’s link", "version 2")
+		record := c.as(t, access.Admin).open("/settings/audit").
+			wants(200, "The client , by the name of Ms <Client> , rejected a post : For the client .",
+				"asked a client to approve a post : For the client .")
+		record.form("Show").fill("kind", "post.rejected").press().wants(200, "Client rejected", "Ms <Client>").
+			lacks("asked a client to approve")
+	})
+}
+
+// A client who is in the team decides on the post's page, by the own name, on what waits and on nothing else.
+func TestClientsDecideInTheApp(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c, other := h.crew(t), h.crew(t)
+		shown, hidden := c.pictureOf(t, "For the client", 20), c.pictureOf(t, "Of nobody", 21)
+		id, _ := c.does(t, "create_post",
+			map[string]any{
+				"caption": "For the client", "account_ids": []int64{c.account},
+				"media_ids": []int64{int64(mustNumber(t, strings.TrimPrefix(shown, "/media/")))},
+			})["id"].(string)
+		editor, client := c.as(t, access.Editor), c.as(t, access.Client)
+		at, decision := "/posts/"+id, "/posts/"+id+"/approval/decision"
+		client.open(at).wants(200, "The team asks you here once it is to be approved by you.").
+			holds(`<img src="`+shown+`/file"`).lacks("Approve</button>", `href="`+shown+`"`)
+		client.open(shown + "/thumbnail").wants(200)
+		client.open(shown).wants(404)
+		for _, path := range []string{hidden, hidden + "/file", hidden + "/thumbnail", "/media"} {
+			client.open(path).wants(404)
+		}
+		says := url.Values{"decision": {"approve"}, "round": {"1"}}
+		client.send(http.MethodPost, decision, says).wants(422, "The post does not await approval.")
+		editor.open(at).form("Send to the client for approval").press().wants(200)
+		client.open("/notices").wants(200, "A post waits for the client’s approval. Clients in the team can decide on its page.")
+		editor.send(http.MethodPost, decision, says).wants(403)
+		other.as(t, access.Client).send(http.MethodPost, decision, says).wants(404)
+		long := client.open(at).wants(200, "You decide as Ada client").form("Reject").
+			fill("comment", strings.Repeat("ä", 2001)).press().wants(422, "at most 2000 characters")
+		if got := long.form("Reject").values.Get("comment"); len([]rune(got)) != 2001 {
+			t.Errorf("%d characters of the comment are left", len([]rune(got)))
+		}
+		long.form("Reject").fill("comment", "Not so <loud>.").press().
+			wants(200, "Rejected. The team is told", "By Ada client", "Not so <loud>.").lacks("Approve</button>")
+		editor.open(at+"/edit").form("Save").fill("caption", "Quieter").press().wants(200)
+		client.send(http.MethodPost, decision, says).wants(422, "has changed, so your decision was not saved")
+		client.open(at).form("Approve").press().wants(200, "Approved. The team is told.", "version 2")
+		client.send(http.MethodPost, decision,
+			url.Values{"decision": {"reject"}, "round": {"2"}, "comment": {"Not <this> way."}}).
+			wants(422, "This version has already been decided.", "Ada client approved the post",
+				"What you wrote was not sent.", "Not <this> way.")
+		for _, kind := range []string{"post.rejected", "post.approved"} {
+			if n := h.count(t, "events WHERE kind = ? AND subject = ? AND person_id = ?", kind, id, c.people[access.Client].ID); n != 1 {
+				t.Errorf("%d events tell that the client decided: %s", n, kind)
+			}
+		}
+		editor.open("/notices").
+			wants(200, "The client approved a post. It is still a draft: schedule or publish it.",
+				"The client rejected a post and left a comment.")
+		c.as(t, access.Admin).open("/settings/audit").wants(200, "Ada client approved a post : Quieter").lacks("by the name of")
+		editor.open(at).wants(200, "A draft. It does not go out by itself")
+	})
+}

@@ -1,0 +1,165 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
+)
+
+// One post of a series is skipped while the series goes on, and the series is paused from the page of any of its posts.
+func TestAnOccurrenceIsSkipped(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		id := c.draft(t, "Every day", c.wish(24*time.Hour))
+		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, id, "FREQ=DAILY"))(t)
+		b := c.as(t, access.Editor)
+		next := func(days int) string {
+			return c.now().AddDate(0, 0, days).In(berlin(t)).Format("Mon 2 Jan 2006, 15:04")
+		}
+		first := b.open("/posts/"+id).follow(next(1)).wants(200, "Skip this one", "Pause the series").lacks("Unschedule")
+		b.send(http.MethodPost, "/posts/"+id+"/skip", url.Values{}).wants(422, "nothing to skip")
+		first.form("Skip this one").press().
+			wants(200,
+				"Skipped: this post is a draft now, and the series goes on with the next one. It was set for "+next(1)+
+					".", "A draft.").lacks("Schedule for", "Skip this one")
+		must.NoError(t, c.Posts.CreateOccurrences(t.Context()))
+		second := b.open("/posts/"+id).lacks(next(1)).follow(next(2)).wants(200, "It goes out by itself at")
+		second.form("Pause the series").press().wants(200, "The series is paused", "If it went on now, it would go out:", next(2), next(3))
+		b.open(second.path).wants(200, "A draft.").lacks("Skip this one")
+		b.open("/posts/"+id).form("Let the series go on").press().wants(200, "The series goes on.", next(2)).lacks(next(1))
+		b.open(first.path).wants(200, "A draft.")
+	})
+}
+
+func TestASeriesIsPausedAndEnded(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		id := c.draft(t, "Every week", c.wish(24*time.Hour))
+		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, id, "FREQ=WEEKLY;INTERVAL=2;COUNT=20"))(t)
+		b := c.as(t, access.Editor)
+		p := b.open("/posts/"+id).wants(200, "A series is made from this post", "Every 2 weeks, 20 times, in Europe/Berlin.", "Next:")
+		p.lacks("Publish now", "/edit\"")
+		day := c.now().Add(24 * time.Hour).In(berlin(t))
+		occurrence := p.follow(day.Format("Mon 2 Jan 2006, 15:04")).
+			wants(200, "It goes out by itself at", "The post that the series is made from")
+		month := b.open("/calendar?day="+day.AddDate(0, 0, 14).Format(time.DateOnly)).wants(200, "Every week")
+		if n := strings.Count(month.text(), "To come · series"); n == 0 {
+			t.Errorf("the calendar tells nothing to come: %s", month.text())
+		}
+		paused := p.form("Pause the series").press().
+			wants(200, "The series is paused: nothing of it goes out", "stands still",
+				"If it went on now, it would go out:", "Drafts updated from the template: 1.").
+			lacks("Unscheduled", "Nothing of it is to come")
+		b.open(occurrence.path).wants(200, "A draft.")
+		paused.follow(day.Format("Mon 2 Jan 2006, 15:04")).wants(200, "A draft.")
+		paused.follow("Change").form("Save").fill("caption", "Every week anew").press().wants(200, "Saved. The series stands still")
+		b.open("/posts/"+id).form("Let the series go on").press().
+			wants(200, "The series goes on. Drafts updated from the template: 1.", "Next:").lacks("keep their own")
+		b.open(occurrence.path).wants(200, "It goes out by itself at", "Every week anew").follow("Change").form("Save").
+			fill("caption", "By hand").press().wants(200, "It goes out at its time.")
+		b.open("/posts/"+id).form("Pause the series").press().wants(200, "changed by hand", "Drafts that keep their own changes: 1.")
+		b.open("/posts/"+id+"/edit").form("Save and let it go on").press().
+			wants(200, "The series goes on, next on "+day.Format("Mon 2 Jan 2006, 15:04"), "Drafts that keep their own changes: 1.")
+		b.open(occurrence.path).wants(200, "It goes out by itself at", "By hand")
+		b.open("/posts/"+id).follow("End the series…").wants(200, "The series ends for good", "stays as a draft").
+			form("End the series").press().wants(200, "The series has ended.", "Publish now…")
+		b.open("/posts/"+id+"/series/end").wants(200, "Publish now…")
+		b.send(http.MethodPost, "/posts/"+id+"/series/resume", url.Values{}).wants(422, "No series is made from this post.")
+	})
+}
+
+// A series whose account is lost says in words what keeps it from going on, and where that is mended.
+func TestASeriesWithoutItsAccount(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		id := c.draft(t, "Every week", c.wish(24*time.Hour))
+		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, id, "FREQ=WEEKLY"))(t)
+		b := c.as(t, access.Editor)
+		goOn := b.open("/posts/" + id).form("Pause the series").press().wants(200).form("Let the series go on")
+		c.change(t, `UPDATE social_accounts SET connection_state = 'lost' WHERE id = ?`, c.account)
+		for _, p := range []*page{b.open("/posts/"+id).wants(200, "What the networks say to it"), goOn.press().
+			wants(422, "It cannot go out like this.")} {
+			p.wants(p.status, "The series cannot go on like this", "The account is disconnected.", "connect it again under Accounts")
+			p.holds(`href="/accounts"`, `href="/posts/`+id+`/edit"`).lacks("account_inactive", "validation tells", "Let the series go on")
+		}
+	})
+}
+
+func TestTheCalendarKnowsItsZone(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Viewer)
+		b.open("/calendar").wants(200, "Nothing is planned here yet.", h.now().In(berlin(t)).Format("January 2006")).lacks("/posts/new")
+		for i, at := range []string{
+			"2027-03-27T23:30:00Z", "2027-03-28T00:30:00Z", "2027-03-28T22:30:00Z", "2027-10-31T00:30:00Z", "2027-10-31T01:30:00Z",
+		} {
+			c.draft(t, fmt.Sprint("Wish ", i), at)
+		}
+		march := b.open("/calendar?day=2027-03-05").
+			wants(200, "March 2027", "Clocks go forward", "00:30 CET Wish 0", "01:30 CET Wish 1", "00:30 Wish 2")
+		march.follow("Month after").wants(200, "April 2027", "00:30 Wish 2").lacks("Wish 3")
+		march.follow("Month before").wants(200, "February 2027")
+		b.open("/calendar?day=2027-10-01").wants(200, "Clocks go back", "02:30 CEST Wish 3", "02:30 CET Wish 4")
+		week := b.open("/calendar?view=week&day=2027-03-28").wants(200, "Week of 22 March 2027", "Wish 0", "Wish 1").lacks("Wish 2")
+		week.follow("Week after").wants(200, "Week of 29 March 2027", "Wish 2").lacks("Wish 1")
+		week.follow("Whole month").wants(200, "March 2027")
+		march.form("Show").fill("day", "2027-10-02").press().wants(200, "October 2027")
+		b.open("/calendar?day=someday").wants(422, "has to be a date")
+		b.open("/calendar?day=9999-12-31").wants(422, "has to be a date")
+		for i := range 6 {
+			c.draft(t, fmt.Sprint("Crowd ", i), "2027-06-15T10:00:00Z")
+		}
+		june := b.open("/calendar?day=2027-06-01").wants(200, "Crowd 0", "Crowd 3").lacks("Crowd 4")
+		june.follow("All posts of Tuesday 15 June").wants(200, "Crowd 5", "Crowd 0")
+		b.open("/calendar?view=week&day=2027-06-15").wants(200, "Crowd 5")
+	})
+}
+
+// second returns another account of the crew's, of which nothing is known but its name.
+func (c *crew) second(t *testing.T) int64 {
+	t.Helper()
+	var id int64
+	must.NoError(t, c.db.InTx(t.Context(), "test.second", func(ctx context.Context, tx *db.Tx) error {
+		return tx.QueryRow(ctx,
+			`INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state,
+		sealed_grant, created_at, updated_at)
+			VALUES (?, 'threads', ?, 'second', '', 'connected', '', 1, 1) RETURNING id`, c.team.ID,
+			fmt.Sprint("second of ", c.team.ID)).Scan(&id)
+	}))
+	return id
+}
+
+// The calendar shows one account's posts alone, leads to writing one for a day that is to come, and keeps the account.
+func TestTheCalendarOfAnAccount(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		second := c.second(t)
+		c.draft(t, "On the first", "2027-06-15T10:00:00Z")
+		id, _ := c.does(t, "create_post", map[string]any{"caption": "On the second", "account_ids": []int64{second}})["id"].(string)
+		c.does(t, "update_post", map[string]any{"id": id, "scheduled_at": "2027-06-16T10:00:00Z"})
+		series := c.draft(t, "Daily on the first", "2027-06-17T10:00:00Z")
+		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, series, "FREQ=DAILY;COUNT=9"))(t)
+		b := c.as(t, access.Editor)
+		june := b.open("/calendar?day=2027-06-01").wants(200, "On the first", "On the second", "To come")
+		one := june.form("Show").fill("account", fmt.Sprint(second)).press().wants(200, "On the second").
+			lacks("on the first", "On the first")
+		one.follow("Month after").wants(200, "July 2027", "Nothing is planned here for this account yet.").
+			follow("Month before").wants(200, "On the second").lacks("On the first")
+		one.follow("Week").wants(200, "Week of").lacks("On the first")
+		form := one.follow("Write a post for Friday 18 June").wants(200, "New post").form("Check")
+		if form.values.Get("date") != "2027-06-18" || form.values.Get("account") != fmt.Sprint(second) {
+			t.Errorf("the form begins with %v", form.values)
+		}
+		b.open("/calendar?day=2020-06-01").wants(200).lacks("/posts/new?date=")
+		b.open("/calendar?account=x").wants(422, "Choose one of the accounts.")
+		c.as(t, access.Viewer).open("/calendar?day=2027-06-01").wants(200, "On the first").lacks("/posts/new")
+	})
+}

@@ -1,0 +1,58 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/testkit/must"
+)
+
+// What was typed stands in the form again after another tab has turned to another team, and nothing is done before it
+// is sent once more.
+func TestTypedTextIsKept(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c, other := h.crew(t), h.crew(t)
+		must.NoError(t, h.Teams.SetMember(t.Context(), other.team.ID, c.people[access.Owner].ID, access.Viewer))
+		b, list := c.as(t, access.Owner), c.listOf(t, "Harbours", "quay")
+		voice, picture := fmt.Sprintf("/voices/%d", c.voiceOf(t, "Dry")), c.pictureOf(t, "The quay", 10)
+		turn := func(id int64) {
+			b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(id)}}).wants(200)
+		}
+		for _, one := range []struct{ page, button, field, text string }{
+			{"/voices/new", "Make the voice", "business_description", "A roastery at the <quay>"},
+			{voice + "/edit", "Save", "tone", "Warm"},
+			{voice + "/material", "Add the text", "text", "What we wrote before"},
+			{"/reports/new", "Make the report", "subject", "nasa"},
+			{"/hashtags/new", "Make the list", "name", "Quays"},
+			{list, "Add them", "hashtags", "#boats #ships"},
+			{list + "/edit", "Save", "name", "Boats"},
+			{"/settings/team", "Save", "name", "Another name"},
+			{"/settings/keys/new", "Make the key", "name", "For the newsletter"},
+			{"/settings/members", "Create invitation", "email", "new@harbour.example"},
+			{picture, "Rename", "name", "The pier"},
+			{picture, "Save the description", "alt", "A pier in the fog"},
+		} {
+			turn(c.team.ID)
+			asked := b.open(one.page).wants(200).form(one.button).fill(one.field, one.text)
+			turn(other.team.ID)
+			again := asked.press().wants(200, "you look at that team again now. Nothing was saved or done yet.", c.team.Name)
+			if again.path != one.page {
+				t.Errorf("the form of %s leads to %s", one.page, again.path)
+			}
+			if got := strings.TrimSpace(again.form(one.button).values.Get(one.field)); got != one.text {
+				t.Errorf("%s of %s is %q", one.field, one.page, got)
+			}
+			if got := strings.TrimSpace(b.open(one.page).form(one.button).values.Get(one.field)); got == one.text {
+				t.Errorf("%s keeps %q", one.page, got)
+			}
+		}
+		if n := h.count(t, "events WHERE kind = 'media.described'"); n != 0 {
+			t.Errorf("%d descriptions were saved", n)
+		}
+		b.open(picture).form("Save the description").fill("alt", "A pier").press().wants(200, "The description is saved.", "A pier")
+	})
+}

@@ -1,0 +1,242 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/api/rest"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/pipeline"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/server"
+	"pressroom/internal/testkit/must"
+)
+
+// attempt is a call under way, with what can be wrong with it: a change of a scheduled post, or a paid call.
+type attempt struct {
+	method, path string
+	level        access.Level
+	body         string
+	idem         string
+
+	revoked, paused, dry, broke, full bool
+	requests                          int      // made with the key before
+	before                            []string // other operations that the key tried before, on items that are not there
+}
+
+// flaw makes an attempt fail one check.
+type flaw struct {
+	check        string // as the edge and the pipeline name it
+	change, paid string // what the two attempts answer, with the scope or reason; empty where an attempt cannot fail the check
+	spoil        func(*attempt)
+}
+
+// flaws holds one of each check, in their order.
+var flaws = []flaw{
+	{"address", "endpoint_not_found", "endpoint_not_found", func(a *attempt) { a.path += "/nowhere" }},
+	{"method", "method_not_allowed", "method_not_allowed", func(a *attempt) { a.method = http.MethodDelete }},
+	{"authentication", "unauthorized", "unauthorized", func(a *attempt) { a.revoked = true }},
+	{"request_rate", "rate_limited credential", "rate_limited credential", func(a *attempt) { a.requests = requestBurst }},
+	{"gates", "connection_suspended", "connection_suspended", func(a *attempt) { a.paused = true }},
+	{"capability", "write_not_allowed", "spend_not_allowed", func(a *attempt) { a.level = access.ReadOnly }},
+	{"arguments", "validation_failed unknown_argument", "validation_failed unknown_argument", func(a *attempt) {
+		a.body = `{"colour":"red"}`
+	}},
+	{"room", "service_unavailable busy", "service_unavailable busy", func(a *attempt) { a.full = true }},
+	{"conditional_capability", "publish_not_allowed", "", func(a *attempt) {
+		if a.level == access.Full {
+			a.level = access.Drafts
+		}
+	}},
+	{"idempotency", "idempotency_key_reused", "idempotency_key_reused charge_key_spent", func(a *attempt) { a.idem = "used before" }},
+	{"action_limits", "rate_limited connection", "rate_limited connection", func(a *attempt) {
+		a.before = append(a.before, "cancel_post", "cancel_post")
+	}},
+	{"action_limits", "", "rate_limited provider", func(a *attempt) { a.before = append(a.before, "publish_post") }},
+	{"daily_calls", "daily_call_limit_reached", "", func(a *attempt) { a.dry = true }},
+	{"credits", "", "insufficient_credits", func(a *attempt) { a.broke = true }},
+}
+
+const requestBurst = 10
+
+// tight returns terms whose limits are met soon and stay met for a minute.
+func tight() *plan.Terms {
+	t := ample()
+	t.Limits.Requests = plan.Rate{PerMinute: 1, Burst: requestBurst}
+	t.Limits.Writes = plan.Rate{PerMinute: 1, Burst: 2}
+	t.Limits.Networks = plan.Rate{PerMinute: 1, Burst: 1}
+	p, _ := t.Plan("agency")
+	p.ID, p.FreeCallsPerDay = dry, 0
+	t.Plans = append(t.Plans, p)
+	return t
+}
+
+// dry is a plan without free calls.
+const dry = "dry"
+
+// Of two checks that a call fails, the earlier one answers; and a call that fails none goes through.
+func TestOrderOfChecks(t *testing.T) {
+	t.Parallel()
+	names := []string{}
+	for _, f := range flaws {
+		names = append(names, f.check)
+	}
+	if checks := append(rest.Checks(), pipeline.Steps()...); !slices.Equal(checks, slices.Compact(names)) {
+		t.Fatalf("the checks are %v; this test knows %v", checks, names)
+	}
+	withThrong(t, options{accounts: 1, terms: tight()}, func(t *testing.T, h *instance, o options, c *throng) {
+		o.atOnce = 1
+		_, root := h.start(o, server.RoleAPI)
+		c.fill(h.newEnv(t, o), root+"/api/v1", 1)
+		defer c.empty()
+		h.full = root + "/api/v1"
+		t.Run("pairs", func(t *testing.T) { tryPairs(t, h, o) }) // which ends when all of its parts have
+	})
+}
+
+func tryPairs(t *testing.T, h *instance, o options) {
+	t.Run("of a change", func(t *testing.T) {
+		t.Parallel()
+		w := h.newEnv(t, o)
+		id := w.schedulePost("a scheduled post", 48*time.Hour)
+		tryInPairs(t, func(f flaw) string { return f.change }, func(with ...flaw) answer {
+			return w.attempt(attempt{method: http.MethodPatch, path: "/posts/" + id, level: access.Full, body: `{"caption":"new"}`}, with)
+		})
+	})
+	t.Run("of a paid call", func(t *testing.T) {
+		t.Parallel()
+		rich, poor := h.newEnv(t, o), h.newEnv(t, o)
+		rich.grant(1000)
+		tryInPairs(t, func(f flaw) string { return f.paid }, func(with ...flaw) answer {
+			w := rich
+			if slices.ContainsFunc(with, func(f flaw) bool { return f.check == "credits" }) {
+				w = poor
+			}
+			return w.attempt(attempt{
+				method: http.MethodPost, path: "/hashtags/standins/" + aReport + "/refresh", level: access.Full, body: `{}`, idem: "new",
+			}, with)
+		})
+	})
+}
+
+// tryInPairs makes an attempt without a flaw, with each, and with each two. Those without an answer are left out.
+func tryInPairs(t *testing.T, answerTo func(flaw) string, try func(...flaw) answer) {
+	t.Helper()
+	known := slices.DeleteFunc(slices.Clone(flaws), func(f flaw) bool { return answerTo(f) == "" })
+	if got := try(); got.status != http.StatusOK {
+		t.Fatalf("without a flaw: %d %s", got.status, got.raw)
+	}
+	for i, first := range known {
+		want := answerTo(first)
+		if got := try(first); got.refusalText() != want {
+			t.Errorf("%s: got %s, want %s", first.check, got.refusalText(), want)
+		}
+		for _, later := range known[i+1:] {
+			if got := try(first, later); got.refusalText() != want {
+				t.Errorf("%s and %s: got %s, want %s", first.check, later.check, got.refusalText(), want)
+			}
+		}
+	}
+}
+
+// refusalText returns the code of a refusal with its scope or reason.
+func (a answer) refusalText() string {
+	return strings.TrimSpace(a.code() + " " + a.text("context.scope") + a.text("context.reason"))
+}
+
+// attempt makes a call with some flaws, each time with a key of its own.
+func (w *env) attempt(a attempt, with []flaw) answer {
+	w.t.Helper()
+	for _, f := range with {
+		f.spoil(&a)
+	}
+	keyID, key := w.newKey(w.team, a.level, time.Time{})
+	base := w.base
+	if a.full { // where the key's requests are counted by themselves
+		base = w.instance.full
+	}
+	send := func() answer {
+		header := bearer(key)
+		header["Content-Type"] = []string{"application/json"}
+		if a.idem != "" {
+			header["Idempotency-Key"] = []string{a.idem}
+		}
+		return w.raw(a.method, base+a.path, header, []byte(a.body))
+	}
+	if a.idem == "used before" {
+		w.useBefore(keyID, a, send)
+	}
+	for _, tool := range a.before {
+		w.restAt(base, key, tool, map[string]any{"post_id": noSuchID}, "")
+	}
+	w.obstruct(keyID, a)
+	for range a.requests {
+		w.restAt(base, key, "get_identity", nil, "")
+	}
+	got := send()
+	if a.dry {
+		must.NoError(w.t, w.Teams.SetPlan(w.t.Context(), w.team, "agency", time.Time{}))
+	}
+	return got
+}
+
+// useBefore lets the key's Idempotency-Key stand for another request; or, where it is paid for, for this one whose
+// result is no longer kept.
+func (w *env) useBefore(key int64, a attempt, send func() answer) {
+	w.t.Helper()
+	if a.method == http.MethodPatch {
+		now := time.Now().UnixMicro()
+		w.exec("INSERT INTO idempotency_records (key_id, key, operation, request_hash, created_at, expires_at) VALUES "+
+			"(?, ?, 'create_post', ?, ?, ?)",
+			key, a.idem, []byte("of another request"), now, now+time.Hour.Microseconds())
+		return
+	}
+	w.grant(refreshPrice)
+	send()
+	w.exec("DELETE FROM paid_requests WHERE key_id = ?", key)
+}
+
+// obstruct lets the operator and the owner get in the way.
+func (w *env) obstruct(key int64, a attempt) {
+	w.t.Helper()
+	if a.paused {
+		must.NoError(w.t, w.Teams.Pause(w.t.Context(), team.Pause{Scope: team.ForKey, Target: key, Action: team.Everything}))
+	}
+	if a.dry {
+		must.NoError(w.t, w.Teams.SetPlan(w.t.Context(), w.team, dry, time.Time{}))
+	}
+	if a.revoked {
+		must.NoError(w.t, w.Teams.RevokeKey(w.t.Context(), key))
+	}
+}
+
+// Within the arguments: the body comes before the key, and the key before what the body holds.
+func TestOrderWithinArguments(t *testing.T) {
+	t.Parallel()
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
+		for i, c := range []struct {
+			query, body, key string
+			reason           string
+		}{
+			{"?x=1", `{`, "", "arguments_in_query"},
+			{"", `{`, "", "body_not_a_json_object"},
+			{"", `{"a":1,"a":1}`, "", "argument_given_twice"},
+			{"", `{"colour":"red"}`, "", "idempotency_key_empty"},
+			{"", fmt.Sprintf(`{"colour":%q}`, full(w)), "x", "secret_in_argument"},
+			{"", `{"colour":"red","caption":5}`, "x", "unknown_argument"},
+			{"", `{"caption":5}`, "x", "malformed"},
+		} {
+			header := bearer(full(w))
+			header["Content-Type"], header["Idempotency-Key"] = []string{"application/json"}, []string{c.key}
+			got := w.raw(http.MethodPost, w.base+"/posts"+c.query, header, []byte(c.body))
+			if got.text("context.reason") != c.reason {
+				t.Errorf("case %d: got %s, want %s: %s", i, got.text("context.reason"), c.reason, got.raw)
+			}
+		}
+	})
+}

@@ -1,0 +1,200 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pressroom/internal/core/operation"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/server"
+	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
+	"pressroom/internal/testkit/postgres"
+	"pressroom/internal/testkit/s3"
+)
+
+// A node whose database is gone says so to everybody, and to its operator; it goes on by itself once the database is
+// there again; and what was asked of it meanwhile can be asked again with its key and is done once.
+func TestCutOffFromPostgres(t *testing.T) {
+	t.Parallel()
+	s := postgres.Start(t)
+	h := newInstance(t, s.Create("press"), options{accounts: 1})
+	w := h.newEnv(t, options{accounts: 1})
+	for name, end := range map[string]func(){"stopped": s.Stop, "killed": s.Kill} {
+		f := aPNG(name + ".png")
+		planned := w.schedulePost("planned", 48*time.Hour)
+		_, to := w.openUpload(f)
+		visit := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, w.root+"/", http.NoBody))(t)
+		visit.AddCookie(&http.Cookie{Name: "pressroom", Value: "a session that is looked for"})
+		end()
+		post := map[string]any{"caption": name, "account_ids": w.accounts}
+		for _, call := range []edgeCall{w.rest, w.tool} {
+			call(full(w), "list_posts", map[string]any{}, "").mustBeLater(t, "cut_off")
+			call(full(w), "create_post", post, name).mustBeLater(t, "cut_off")
+			call(full(w), "cancel_post", map[string]any{"post_id": planned}, "").mustBeLater(t, "cut_off")
+		}
+		w.put(to, f).mustBeLater(t, "cut_off")
+		if page := w.browses(client.Do(visit)); page.status != http.StatusServiceUnavailable ||
+			!strings.Contains(page.text, "does not reach its data") {
+			t.Errorf("%s: a page: %d %s", name, page.status, page.text)
+		}
+		if got := w.says("database"); got != "503 unreachable" {
+			t.Errorf("%s: the node says of its database: %s", name, got)
+		}
+		s.Start()
+		w.until("the node to be ready", func() bool { return w.says("database") == "200 ok" })
+		first := w.rest(full(w), "create_post", post, name)
+		first.mustBe(t, http.StatusCreated)
+		if again := w.rest(full(w), "create_post", post, name); again.text("data.id") != first.text("data.id") {
+			t.Errorf("%s: a repeat made another post: %s", name, again.raw)
+		}
+		w.publish(first.text("data.id")).mustHold(t, map[string]any{"data.state": "succeeded"})
+		w.put(to, f).mustBe(t, http.StatusCreated)
+		if held := w.accountsWith(name); len(held) != 1 {
+			t.Errorf("%s: held by %v", name, held)
+		}
+	}
+}
+
+// says returns the status of /readyz at the metrics listener, and what it says of one check.
+func (w *env) says(what string) string {
+	w.t.Helper()
+	recorder := httptest.NewRecorder()
+	w.MetricsHandler().ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/readyz", nil))
+	var checks map[string]string
+	must.NoError(w.t, json.NewDecoder(recorder.Body).Decode(&checks))
+	return fmt.Sprint(recorder.Code, " ", checks[what])
+}
+
+// Callers who repeat with their keys until they are answered lose nothing and make nothing twice, however often the
+// database is killed under them; and nobody is told that something failed on our side.
+func TestKilledDatabaseUnderCallers(t *testing.T) {
+	t.Parallel()
+	const callers, each, kills = 6, 40, 3
+	s := postgres.Start(t)
+	h := newInstance(t, s.Create("press"), options{accounts: 1})
+	w := h.newEnv(t, options{accounts: 1})
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	statuses := map[int]int{}
+	done := make(chan struct{}, callers*each)
+	for caller := range callers {
+		all.Go(func() {
+			for i := range each {
+				key := fmt.Sprint(caller, " ", i)
+				w.until("an answer", func() bool {
+					got, err := w.tryRest(w.base, full(w), "create_post", map[string]any{"caption": key, "account_ids": w.accounts}, key)
+					if err != nil {
+						t.Error(err)
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					statuses[got.status]++
+					return got.status == http.StatusCreated
+				})
+				done <- struct{}{}
+			}
+		})
+	}
+	for range kills {
+		for range callers * each / (kills + 1) {
+			<-done
+		}
+		s.Kill()
+		s.Start()
+	}
+	all.Wait()
+	for status := range statuses {
+		// the last while the first call ends
+		if status != http.StatusCreated && status != http.StatusServiceUnavailable && status != http.StatusConflict {
+			t.Errorf("callers were answered %v", statuses)
+		}
+	}
+	if statuses[http.StatusServiceUnavailable] == 0 {
+		t.Errorf("no call met the database's end: %v", statuses)
+	}
+	if n := w.count("posts WHERE team_id = ?", w.team); n != callers*each {
+		t.Errorf("%d posts of %d calls", n, callers*each)
+	}
+}
+
+// A node whose SQLite file can grow no more refuses what would be written and reads on; with room it writes again.
+func TestFullDiskUnderSQLite(t *testing.T) {
+	t.Parallel()
+	var inside *db.DB
+	o := options{accounts: 1, extend: func(p server.Parts) []operation.Operation {
+		inside = p.DB
+		return nil
+	}}
+	w := newInstance(t, testkit.SQLite(t), o).newEnv(t, o)
+	grow := func(statement string) {
+		// The one connection that writes is told, as the bound is its own.
+		must.NoError(t, inside.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+			var n int64
+			return tx.QueryRow(ctx, statement).Scan(&n)
+		}))
+	}
+	w.draft("there before")
+	grow("PRAGMA max_page_count = 1") // which is raised to how many pages there are
+	long := map[string]any{"caption": strings.Repeat("many words ", 100), "account_ids": w.accounts}
+	var refused answer
+	key := 0
+	w.until("the disk to be full", func() bool {
+		key++
+		refused = w.rest(full(w), "create_post", long, fmt.Sprint(key))
+		return refused.status != http.StatusCreated
+	})
+	refused.mustBeLater(t, "cut_off")
+	w.tool(full(w), "create_post", long, fmt.Sprint(key)).mustBeLater(t, "cut_off")
+	w.full("list_posts", nil)
+	grow("PRAGMA max_page_count = 1073741823")
+	w.rest(full(w), "create_post", long, fmt.Sprint(key)).mustBe(t, http.StatusCreated)
+	if n := w.count("posts WHERE team_id = ?", w.team); n != key+1 {
+		t.Errorf("%d posts, want %d", n, key+1)
+	}
+}
+
+// A node whose store of files is away refuses what needs it and does the rest; once it is there again the link is as
+// good as before.
+func TestCutOffFromFiles(t *testing.T) { // not beside others, as credentials come from the environment
+	s := s3.Start(t)
+	t.Setenv("AWS_ACCESS_KEY_ID", s.ID)
+	t.Setenv("AWS_SECRET_ACCESS_KEY", s.Secret)
+	to := must.Get(url.Parse(s.Endpoint))(t)
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(to)
+		r.Out.Host = r.In.Host // it is signed
+	}}
+	var away atomic.Bool
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if away.Load() {
+			panic(http.ErrAbortHandler)
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	defer front.Close()
+	bucket := s.Bucket(t)
+	h := newInstance(t, testkit.SQLite(t),
+		options{accounts: 1, blobs: strings.Replace(bucket, url.QueryEscape(s.Endpoint), url.QueryEscape(front.URL), 1)})
+	w := h.newEnv(t, options{accounts: 1})
+	f := aPNG("boat.png")
+	_, link := w.openUpload(f)
+	away.Store(true)
+	w.put(link, f).mustBeLater(t, "cut_off")
+	w.draft("needs no files")
+	if got := w.says("files"); !strings.HasPrefix(got, "200 unreachable") {
+		t.Errorf("the node says of its files: %s", got)
+	}
+	away.Store(false)
+	w.put(link, f).mustBe(t, http.StatusCreated)
+}

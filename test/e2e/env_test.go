@@ -1,0 +1,251 @@
+// Package e2e starts the whole program as users do, over loopback, and asks it what they would.
+package e2e
+
+import (
+	"context"
+	"crypto/x509"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/sandbox"
+	"pressroom/internal/server"
+	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/fixture"
+	"pressroom/internal/testkit/must"
+	"pressroom/internal/testkit/program"
+)
+
+// instance is a running program with its database and sandbox networks. Any number of teams live in it, which is
+// cheaper than a program for each and shows on the way that they do not see each other.
+type instance struct {
+	*server.Server
+	t       *testing.T
+	url     string // of the database
+	sealing string
+	blobs   string // the store of files
+	base    string // of the API
+	root    string // of the program
+	full    string // of the API of a node that is full, where the test has one
+	box     *fixture.Sandbox
+	public  *httptest.Server // the web, from which files are imported
+	db      *db.DB           // a second look into the database
+	people  atomic.Int64
+	meddle  atomic.Pointer[func(http.ResponseWriter, *http.Request) bool] // answers in the network's place where it says so
+	gate    chan time.Time                                                // what posts with gatedMarker wait for
+	opened  sync.Once
+}
+
+// gatedMarker makes the network wait with a post until the test opens the gate; gatedFor is how it asks.
+const (
+	gatedMarker = "[sandbox:slow=59]"
+	gatedFor    = 59 * time.Second
+)
+
+// env is a team in an instance, with its keys and accounts.
+type env struct {
+	*instance
+	t        *testing.T
+	base     string // where the API is asked: the program's own address, or that of a proxy before it
+	proxied  bool
+	team     int64
+	owner    int64
+	keys     map[access.Level]string
+	keyIDs   map[access.Level]int64
+	accounts []int64
+	notes    map[string]string // what a scenario's preparation leaves for its call
+}
+
+// options change an instance or a team before it starts.
+type options struct {
+	plan     string // default agency
+	zone     string // default Europe/Berlin
+	accounts int    // default 2
+	now      func() time.Time
+	terms    *plan.Terms                              // default ample
+	unjoined bool                                     // no source of profiles' media
+	extend   func(server.Parts) []operation.Operation // see refreshing
+	settings func(*server.Config)                     // changes a node's settings
+	blobs    string                                   // the store of files; a folder of its own where empty
+	atOnce   int                                      // concurrent calls; 0: by the number of processors
+	reserve  int64                                    // bytes of disk to keep free; 0: none
+}
+
+// ample returns terms whose limits no test meets that does not look for them.
+func ample() *plan.Terms {
+	t := plan.Default().ScaleRates(1000)
+	t.Limits.JobsInFlight = 1000
+	p, _ := t.Plan("free")
+	p.ID, p.APIKeys, p.FreeCallsPerDay = small, true, 1000
+	t.Plans = append(t.Plans, p)
+	return &t
+}
+
+// small is the free plan with keys: a plan with few posts.
+const small = "small"
+
+// withEnv runs a test on a program of its own, with one team, on each database.
+func withEnv(t *testing.T, o options, run func(t *testing.T, w *env)) {
+	t.Helper()
+	withInstance(t, o, func(t *testing.T, h *instance) { run(t, h.newEnv(t, o)) })
+}
+
+// withInstance runs a test on a program of its own on each database.
+func withInstance(t *testing.T, o options, run func(t *testing.T, h *instance)) {
+	t.Helper()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		t.Parallel()
+		run(t, newInstance(t, url, o))
+	})
+}
+
+// newInstance starts the program on a database until the test ends.
+func newInstance(t *testing.T, url string, o options) *instance {
+	t.Helper()
+	h := &instance{t: t, url: url, gate: make(chan time.Time), blobs: o.blobs}
+	if h.blobs == "" {
+		h.blobs = testkit.Blobs(t)
+	}
+	h.box = fixture.OpenSandbox(t, sandbox.Options{After: h.after}, func(networks http.Handler) http.Handler {
+		planted := plant(networks)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if meddle := h.meddle.Load(); meddle == nil || !(*meddle)(w, r) {
+				planted.ServeHTTP(w, r)
+			}
+		})
+	}, h.open)
+	h.public = httptest.NewTLSServer(h.publicFiles())
+	t.Cleanup(h.public.Close)
+	h.sealing = must.Get(tokencrypt.NewKey())(t)
+	h.Server, h.root = h.start(o, server.RoleAll)
+	h.base = h.root + "/api/v1"
+	h.db = testkit.Open(t, url, nil)
+	return h
+}
+
+// after lets the network wait in earnest, or for the test.
+func (h *instance) after(d time.Duration) <-chan time.Time {
+	if d == gatedFor {
+		return h.gate
+	}
+	return time.After(d)
+}
+
+// open lets the posts through that the network waits with.
+func (h *instance) open() { h.opened.Do(func() { close(h.gate) }) }
+
+// start starts one more node of the program on the instance's database and returns its address.
+func (h *instance) start(o options, role server.Role) (*server.Server, string) {
+	h.t.Helper()
+	if o.terms == nil {
+		o.terms = ample()
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(h.public.Certificate())
+	log := &program.Log{}
+	cfg := h.box.Config(h.t, h.url)
+	cfg.Blobs, cfg.SealingKey, cfg.Role, cfg.Now, cfg.Terms, cfg.ImportRoots = h.blobs, h.sealing, role, o.now, o.terms, roots
+	cfg.Extend, cfg.AtOnce, cfg.DiskReserve = o.extend, o.atOnce, o.reserve
+	cfg.Log = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	if o.unjoined {
+		cfg.BridgeURL = ""
+	}
+	if o.settings != nil {
+		o.settings(&cfg)
+	}
+	node := fixture.Serve(h.t, cfg)
+	h.t.Cleanup(func() {
+		h.open() // nobody waits for the network any more
+		must.NoError(h.t, node.Stop())
+		if h.t.Failed() {
+			said := log.String()
+			h.t.Logf("the server logged: %s", said[max(0, len(said)-4000):])
+		}
+	})
+	return node.Server, node.URL
+}
+
+// newEnv makes a team in the instance, for a test or a part of one.
+func (h *instance) newEnv(t *testing.T, o options) *env {
+	t.Helper()
+	w := &env{instance: h, t: t, base: h.base, keys: map[access.Level]string{}, keyIDs: map[access.Level]int64{}}
+	w.notes = map[string]string{}
+	w.team, w.owner = w.newTeam(team.Team{
+		Name: "Harbour Coffee", Timezone: o.zone, Plan: o.plan,
+	})
+	for _, level := range access.Levels() {
+		w.keyIDs[level], w.keys[level] = w.newKey(w.team, level, time.Time{})
+	}
+	names := []string{"harbour.test", "second.test", "third.test"}
+	count := o.accounts
+	if count == 0 {
+		count = 2
+	}
+	for _, handle := range names[:count] {
+		w.accounts = append(w.accounts, w.connect(w.team, handle))
+	}
+	return w
+}
+
+func (w *env) newTeam(wanted team.Team) (int64, int64) {
+	w.t.Helper()
+	return fixture.AddTeam(w.t, w.Server, wanted)
+}
+
+func (w *env) newKey(of int64, level access.Level, expires time.Time) (int64, string) {
+	w.t.Helper()
+	return fixture.AddKey(w.t, w.Server, team.NewKey{Team: of, Level: level, Expires: expires})
+}
+
+// connect connects an account of the sandbox to a team, or connects it again.
+func (w *env) connect(team int64, handle string) int64 {
+	w.t.Helper()
+	return must.Get(w.box.ConnectBluesky(w.t.Context(), w.Server, team, handle))(w.t)
+}
+
+// stranger makes another team in the same instance, with a full key, an account and a draft.
+func (w *env) stranger() *env {
+	w.t.Helper()
+	other := w.newEnv(w.t, options{plan: "team", zone: "UTC", accounts: 1})
+	other.notes["post"] = other.draft("not yours")
+	return other
+}
+
+// role gives the keys' person another role without taking the ownership away: keys are their owner's, but what
+// acts for people of other roles passes the same checks.
+func (w *env) role(role access.Role) {
+	w.exec("UPDATE memberships SET role = ? WHERE team_id = ? AND person_id = ?", string(role), w.team, w.owner)
+	w.exec("UPDATE access_version SET version = version + 1")
+	w.keyHolds(w.keys[access.Full], access.Effective(access.Full, role))
+}
+
+// exec changes the database behind the program's back, for states that nothing makes yet.
+func (w *env) exec(query string, args ...any) {
+	w.t.Helper()
+	must.NoError(w.t, w.tryExec(query, args...))
+}
+
+func (w *env) tryExec(query string, args ...any) error {
+	return w.db.InTx(w.t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, query, args...)
+		return err
+	})
+}
+
+// count counts rows: a table, or a table with its condition.
+func (w *env) count(from string, args ...any) int {
+	w.t.Helper()
+	var n int
+	must.NoError(w.t, w.db.QueryRow(w.t.Context(), "SELECT COUNT(*) FROM "+from, args...).Scan(&n))
+	return n
+}

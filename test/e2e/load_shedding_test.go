@@ -1,0 +1,224 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"testing"
+	"time"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/server"
+	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
+)
+
+// throng are calls that keep their places on a node until they are let go.
+type throng struct{ in, out chan struct{} }
+
+type placeKept struct {
+	Kept bool `json:"kept"`
+}
+
+// extend adds the operation that keeps its place even if its client disconnects.
+func (c *throng) extend(p server.Parts) []operation.Operation {
+	return append(refreshing(p), operation.Define(operation.Spec{
+		Tool: "keep_place", Method: http.MethodGet, Path: "/hashtags/standins/place", Needs: access.Read,
+		Success: http.StatusOK, Unmetered: true,
+		Summary: "Keep a place", Description: "Keeps its place until it is let go.", Example: operation.Example{Data: placeKept{true}},
+	}, func(context.Context, operation.Call, struct{}) (operation.Answer[placeKept], error) {
+		c.in <- struct{}{}
+		<-c.out
+		return operation.Answer[placeKept]{Data: placeKept{true}, App: "/"}, nil
+	}))
+}
+
+// fill takes so many places of the node at an address, until empty.
+func (c *throng) fill(w *env, base string, places int) {
+	w.t.Helper()
+	for range places {
+		go func() { _, _ = w.tryRest(base, full(w), "keep_place", nil, "") }() // the client may have disconnected by then
+		<-c.in
+	}
+}
+
+func (c *throng) empty() { close(c.out) }
+
+// withThrong runs a test on a program with a throng, on each database.
+func withThrong(t *testing.T, o options, run func(t *testing.T, h *instance, o options, c *throng)) {
+	t.Helper()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		t.Parallel()
+		c, o := &throng{make(chan struct{}), make(chan struct{})}, o
+		o.extend = c.extend
+		run(t, newInstance(t, url, o), o, c)
+	})
+}
+
+// mustBeLater holds an answer against what a node says that cannot take a call now.
+func (a answer) mustBeLater(t *testing.T, reason string) {
+	t.Helper()
+	a.mustRefuse(t, http.StatusServiceUnavailable, "service_unavailable", reason)
+	wait := a.number("context.retry_after_seconds")
+	if told := a.header.Get("Retry-After"); wait < 1 || told != "" && told != strconv.FormatInt(wait, 10) {
+		t.Errorf("come again after %q: %s", told, a.raw)
+	}
+}
+
+// A full node refuses what finds no place, over both edges and in the app, with nothing done or charged; what ends
+// something and what tells of the node gets through; and once there is room the same call with the same key is done,
+// once.
+func TestAFullNode(t *testing.T) {
+	t.Parallel()
+	withThrong(t, options{accounts: 1, atOnce: 2}, func(t *testing.T, h *instance, o options, c *throng) {
+		w := h.newEnv(t, o)
+		w.grant(100)
+		planned := w.schedulePost("planned", 48*time.Hour)
+		before, counted := w.footprint(), w.texts(freeCalls, w.team)
+		c.fill(w, w.base, 2)
+
+		post := map[string]any{"caption": "in the rush", "account_ids": w.accounts}
+		report := map[string]any{"type": "profile", "platform": "instagram", "subject": "harbour"}
+		for _, call := range []edgeCall{w.rest, w.tool} {
+			call(full(w), "list_posts", map[string]any{}, "").mustBeLater(t, "busy")
+			call(full(w), "create_post", post, "rush").mustBeLater(t, "busy")
+			call(full(w), "create_report", report, "a report").mustBeLater(t, "busy")
+			call(full(w), "create_post", map[string]any{"colour": "red"}, "").
+				mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "unknown_argument")
+			call("no key", "list_posts", map[string]any{}, "").mustBe(t, http.StatusUnauthorized)
+		}
+		for _, path := range []string{"/livez", "/readyz", "/sign-in"} {
+			if got := w.browses(client.Get(w.root + path)); got.status != http.StatusOK {
+				t.Errorf("%s: %d", path, got.status)
+			}
+		}
+		if effects := w.footprint().since(before); effects != (rows{}) {
+			t.Errorf("refused calls changed %+v", effects)
+		}
+		for row := range w.texts(freeCalls, w.team) {
+			if !counted[row] {
+				t.Errorf("refused calls were counted: %s, before %v", row, counted)
+			}
+		}
+		w.rest(full(w), "cancel_post", map[string]any{"post_id": planned}, "").mustHold(t, map[string]any{"data.status": "draft"})
+
+		c.empty()
+		var first answer
+		w.until("room", func() bool {
+			first = w.rest(full(w), "create_post", post, "rush")
+			return first.status != http.StatusServiceUnavailable
+		})
+		first.mustBe(t, http.StatusCreated)
+		if again := w.rest(full(w), "create_post", post, "rush"); again.text("data.id") != first.text("data.id") {
+			t.Errorf("a repeat made another post: %s", again.raw)
+		}
+	})
+}
+
+// Calls that wait for a job hold no place meanwhile.
+func TestWaitingHoldsNoPlace(t *testing.T) {
+	t.Parallel()
+	withInstance(t, options{accounts: 1, atOnce: 1}, func(t *testing.T, h *instance) {
+		w := h.newEnv(t, options{accounts: 1})
+		job := w.full("publish_post", map[string]any{"post_id": w.draft("waited for " + gatedMarker)}).text("data.job_id")
+		waits := make(chan answer, 4)
+		for range cap(waits) {
+			go func() {
+				got, err := w.tryRest(w.base, full(w), "get_job", map[string]any{"job_id": job, "wait_seconds": 25}, "")
+				if err != nil {
+					t.Error(err)
+				}
+				waits <- got
+			}()
+		}
+		for range 20 { // while they wait
+			w.full("list_posts", nil)
+		}
+		h.open()
+		for range cap(waits) {
+			(<-waits).mustHold(t, map[string]any{"data.finished": true})
+		}
+	})
+}
+
+// Files that come in have places of their own: slow ones hold up no call, and one that finds no place is told to come
+// again, with its link as good as before.
+func TestUploadsHaveRoomOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	withInstance(t, options{accounts: 1, atOnce: 1}, func(t *testing.T, h *instance) {
+		w := h.newEnv(t, options{accounts: 1})
+		f := aPNG("slow.png")
+		_, slow := w.openUpload(f)
+		_, quick := w.openUpload(aPNG("quick.png"))
+		body, sender := io.Pipe()
+		ended := make(chan answer, 1)
+		go func() {
+			got, err := w.tryPut(slow, f.mime, io.MultiReader(bytes.NewReader(f.bytes[:10]), body))
+			if err != nil {
+				t.Error(err)
+			}
+			ended <- got
+		}()
+		w.until("the slow file to have its place", func() bool {
+			return w.put(quick, file{mime: f.mime, bytes: []byte("not it")}).status == http.StatusServiceUnavailable
+		})
+		w.put(quick, aPNG("quick.png")).mustBeLater(t, "busy")
+		w.full("list_posts", nil)
+		must.Get(sender.Write(f.bytes[10:]))(t)
+		must.NoError(t, sender.Close())
+		(<-ended).mustBe(t, http.StatusCreated)
+		w.until("room", func() bool { return w.put(quick, aPNG("quick.png")).status == http.StatusCreated })
+	})
+}
+
+// Slow senders of forms hold no place, however much they have sent: pages, calls and further forms are answered beside
+// them.
+func TestPagesHaveRoomOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	withInstance(t, options{accounts: 1, atOnce: 1}, func(t *testing.T, h *instance) {
+		w := h.newEnv(t, options{accounts: 1})
+		body, sender := io.Pipe()
+		slow := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, w.root+"/sign-in", body))(t)
+		slow.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		ended := make(chan int, 1)
+		go func() {
+			resp, err := client.Do(slow)
+			if err != nil {
+				t.Error(err)
+				ended <- 0
+				return
+			}
+			resp.Body.Close()
+			ended <- resp.StatusCode
+		}()
+		must.Get(sender.Write([]byte("email=ada&more=")))(t)
+		if got := w.browses(client.Get(w.root + "/sign-in")); got.status != http.StatusOK {
+			t.Errorf("beside a form that comes slowly: %d", got.status)
+		}
+		must.Get(sender.Write(bytes.Repeat([]byte("x"), 1<<20)))(t)
+		// where who is signed out is led to the sign-in
+		for _, path := range []string{"/sign-in", "/livez", "/readyz", "/settings/keys", "/operator"} {
+			resp, err := noRedirects.Get(w.root + path)
+			if got := w.browses(resp, err); got.status >= http.StatusInternalServerError {
+				t.Errorf("%s beside a long form that comes slowly: %d", path, got.status)
+			}
+		}
+		form := url.Values{"email": {"nobody@example.com"}, "password": {"not the password"}}
+		if got := w.browses(client.PostForm(w.root+"/sign-in", form)); got.status != http.StatusUnauthorized {
+			t.Errorf("a form beside a long one that comes slowly: %d", got.status)
+		}
+		w.full("list_posts", nil)
+		must.NoError(t, sender.Close())
+		if status := <-ended; status >= http.StatusInternalServerError {
+			t.Errorf("the form was answered %d", status)
+		}
+	})
+}
+
+var noRedirects = &http.Client{Timeout: client.Timeout, CheckRedirect: func(*http.Request, []*http.Request) error {
+	return http.ErrUseLastResponse
+}}

@@ -1,0 +1,100 @@
+package e2e
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"pressroom/internal/testkit/must"
+	"slices"
+	"testing"
+	"time"
+)
+
+// heldMedia returns how many media each of the posts has that the networks hold with some words. Each of them can be
+// fetched.
+func (w *env) heldMedia(words string) []int {
+	w.t.Helper()
+	var got struct{ Posts []struct{ Media []string } }
+	w.fetch(w.box.URL+"/held?contains="+url.QueryEscape(words), &got)
+	counts := []int{}
+	for _, p := range got.Posts {
+		counts = append(counts, len(p.Media))
+		for _, address := range p.Media {
+			w.fetch(address, nil)
+		}
+	}
+	return counts
+}
+
+// fetch gets what is at an address of the sandbox's, into a value where it is to be read.
+func (w *env) fetch(address string, into any) {
+	w.t.Helper()
+	resp := must.Get(client.Get(address))(w.t)
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		w.t.Errorf("%s: %d", address, resp.StatusCode)
+	}
+	if into != nil {
+		must.NoError(w.t, json.NewDecoder(resp.Body).Decode(into))
+	}
+}
+
+// A post stands on the network with its media, in their order, and a retry brings them too.
+func TestPublishingMedia(t *testing.T) {
+	t.Parallel()
+	withEnv(t, options{}, func(t *testing.T, w *env) {
+		shots(4)(w)
+		draft := func(caption string, names ...string) string {
+			return w.full("create_post",
+				mergeArgs(w.showing(names...), map[string]any{"caption": caption, "account_ids": w.accounts})).text("data.id")
+		}
+		for caption, names := range map[string][]string{
+			"four shots": {"3", "1", "0", "2"}, "one clip": {"video"}, "no words and no shots": {},
+		} {
+			w.publish(draft(caption, names...)).mustHold(t, map[string]any{"data.state": "succeeded"})
+			if got, want := w.heldMedia(caption), []int{len(names), len(names)}; !slices.Equal(got, want) {
+				t.Errorf("%s: held %v, want %v", caption, got, want)
+			}
+		}
+		again := draft("mended [sandbox:reject]", "0", "1")
+		w.publish(again).mustHold(t, map[string]any{"data.state": "failed"})
+		w.exec("UPDATE posts SET caption = 'mended' WHERE id = ?", again)
+		w.awaitJob(w.full("retry_post", map[string]any{"post_id": again}).text("data.job_id")).
+			mustHold(t, map[string]any{"data.state": "succeeded"})
+		if got := w.heldMedia("mended"); !slices.Equal(got, []int{2, 2}) {
+			t.Errorf("held after a retry: %v", got)
+		}
+		w.post(again).mustHold(t, map[string]any{"data.media.0.id": w.its("0"), "data.media.1.id": w.its("1")})
+	})
+}
+
+// Media that the network takes only otherwise are made to fit.
+func TestMediaMadeToFit(t *testing.T) {
+	t.Parallel()
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
+		w.keepID("gif", w.library(0, aGIF("moving.gif"))[0])
+		w.publish(w.full("create_post",
+			toFirst(mergeArgs(w.showing("gif"), map[string]any{"caption": "its first frame"}))(w)).text("data.id")).
+			mustHold(t, map[string]any{"data.state": "succeeded"})
+		if got := w.heldMedia("its first frame"); !slices.Equal(got, []int{1}) {
+			t.Errorf("held: %v", got)
+		}
+	})
+}
+
+// The media of a scheduled post are the ones that it had at its time.
+func TestScheduledMedia(t *testing.T) {
+	t.Parallel()
+	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
+		shots(3)(w)
+		id := w.schedulePost("at its time", 48*time.Hour)
+		w.full("update_post", mergeArgs(w.showing("2", "0"), map[string]any{"id": id}))
+		w.due(id)
+		w.until("the post to go out", func() bool { return w.post(id).text("data.status") == "published" })
+		if got := w.heldMedia("at its time"); !slices.Equal(got, []int{2}) {
+			t.Errorf("held: %v", got)
+		}
+		got := w.rest(full(w), "update_post", mergeArgs(w.showing("1"), map[string]any{"id": id}), "")
+		got.mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "wrong_state")
+	})
+}

@@ -1,0 +1,76 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+)
+
+// planted stands in every text that a stranger wrote. It is no letter, so that no word or hashtag has it.
+const planted = "⁂"
+
+// plant passes on what the source of public figures answers, with every text of the analysed accounts marked.
+func plant(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasPrefix(r.URL.Path, "/vendor/v1/") {
+			next.ServeHTTP(w, r)
+			return
+		}
+		kept := httptest.NewRecorder()
+		next.ServeHTTP(kept, r)
+		body := kept.Body.Bytes()
+		var said any
+		if json.Unmarshal(body, &said) == nil {
+			mark(said)
+			body, _ = json.Marshal(said) // it was JSON
+		}
+		for name := range kept.Header() {
+			if name != "Content-Length" {
+				w.Header()[name] = kept.Header()[name]
+			}
+		}
+		w.WriteHeader(kept.Code)
+		_, _ = w.Write(body)
+	})
+}
+
+// mark marks the texts of an answer, wherever they stand in it.
+func mark(said any) {
+	switch v := said.(type) {
+	case []any:
+		for _, item := range v {
+			mark(item)
+		}
+	case map[string]any:
+		for name, value := range v {
+			text, is := value.(string)
+			switch {
+			case !is:
+				mark(value)
+			case name == "caption" || name == "biography" || name == "display_name":
+				v[name] = planted + " " + text
+			case name == "website":
+				v[name] = text + "?" + planted
+			}
+		}
+	}
+}
+
+// mustSetPlantedApart checks that a planted text stands in untrusted_content alone.
+func (w *env) mustSetPlantedApart(a answer, wrong func(string, any)) {
+	if !bytes.Contains(a.raw, []byte(planted)) {
+		return
+	}
+	rest := map[string]any{}
+	for name, value := range a.body {
+		if name != "untrusted_content" {
+			rest[name] = value
+		}
+	}
+	raw, err := json.Marshal(rest)
+	if err != nil || bytes.Contains(raw, []byte(planted)) {
+		wrong("a text of the analysed account outside untrusted_content", err)
+	}
+}

@@ -1,0 +1,194 @@
+package fuzz
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"mime"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"runtime/debug"
+	"strings"
+	"time"
+)
+
+// patience is how long an answer may take; one that waits for a job does so for less.
+const patience = 70 * time.Second
+
+// answer is what came back.
+type answer struct {
+	status  int // of a tool call what REST would have answered
+	header  http.Header
+	body    []byte
+	members map[string]any // of the envelope or the problem
+	plain   bool           // the protocol of tools has answered, not an operation
+}
+
+// ask sends a request into the program. What it complains of is that there was no answer.
+func (h *env) ask(r *request) (answer, string) {
+	req, ok := r.parse()
+	if !ok {
+		return answer{}, ""
+	}
+	recorder, ended := httptest.NewRecorder(), make(chan string, 1)
+	go func() {
+		defer func() {
+			if broken := recover(); broken != nil {
+				ended <- fmt.Sprintf("the program panics: %v\n%s", broken, debug.Stack())
+			}
+		}()
+		h.Handler().ServeHTTP(recorder, req.WithContext(h.t.Context()))
+		ended <- ""
+	}()
+	select {
+	case broken := <-ended:
+		if broken != "" {
+			return answer{}, broken
+		}
+	case <-time.After(patience):
+		return answer{}, "no answer within " + patience.String()
+	}
+	a := answer{status: recorder.Code, header: recorder.Header(), body: recorder.Body.Bytes()}
+	_ = json.Unmarshal(a.body, &a.members) // an answer that is no JSON is seen below
+	if r.edge() == atTools {
+		a.unwrap(r.op)
+	}
+	return a, ""
+}
+
+// unwrap takes an operation's answer out of what the protocol of tools wraps around it.
+func (a *answer) unwrap(op *described) {
+	result, _ := a.members["result"].(map[string]any)
+	content, _ := result["content"].([]any)
+	a.plain = a.status < 300 && len(content) < 2 || a.status == http.StatusBadRequest ||
+		a.status == http.StatusRequestEntityTooLarge || a.members["jsonrpc"] != nil && result == nil
+	if a.plain || result == nil {
+		return
+	}
+	block, _ := content[1].(map[string]any)
+	text, _ := block["text"].(string)
+	a.members = nil
+	if structured, ok := result["structuredContent"].(map[string]any); ok {
+		a.members, a.status = structured, op.success
+	} else if json.Unmarshal([]byte(text), &a.members) != nil {
+		a.plain = true
+		return
+	}
+	if failed, _ := result["isError"].(bool); failed {
+		status, _ := a.members["status"].(float64)
+		a.status = int(status)
+	}
+}
+
+// wrong says what an answer does not keep that every answer has to; nothing of one that is right.
+func (a *answer) wrong(r *request) string {
+	for _, check := range []func(*request) string{a.serverError, a.echoes, a.strange, a.undocumented} {
+		if what := check(r); what != "" {
+			return what
+		}
+	}
+	return ""
+}
+
+// serverError: nothing that a client sends is our failure. The description names those that a network can be the cause of.
+func (a *answer) serverError(r *request) string {
+	code, _ := a.members["code"].(string)
+	if a.status >= 500 && (a.status != http.StatusServiceUnavailable && r.op.answers[a.status] == nil || code == "" ||
+		code == "internal_error") {
+		return fmt.Sprintf("it fails with %d", a.status)
+	}
+	return ""
+}
+
+// echoes checks that no refusal repeats what was sent, except an unknown argument's name and the id of JSON-RPC.
+func (a *answer) echoes(*request) string {
+	if a.status < 400 && !a.plain {
+		return ""
+	}
+	body := a.body
+	context, _ := a.members["context"].(map[string]any)
+	if name, _ := context["argument"].(string); argumentName.MatchString(name) {
+		body = bytes.ReplaceAll(body, []byte(name), nil)
+	}
+	if a.members["jsonrpc"] != nil {
+		if id, err := json.Marshal(a.members["id"]); err == nil && len(id) > 2 {
+			body = bytes.ReplaceAll(body, id, nil)
+		}
+	}
+	if bytes.Contains(bytes.ToLower(body), []byte(marker)) || strings.Contains(strings.ToLower(fmt.Sprint(a.header)), marker) {
+		return "a refusal repeats what was sent"
+	}
+	return ""
+}
+
+// argumentName is what the name of an argument may look like that is repeated.
+var argumentName = regexp.MustCompile(`^[a-z0-9_]{1,64}$`)
+
+// strange: every answer is whole, and no cache keeps it.
+func (a *answer) strange(r *request) string {
+	kind, _, _ := mime.ParseMediaType(a.header.Get("Content-Type"))
+	switch {
+	case a.header.Get("Access-Control-Allow-Origin") != "":
+		return "another origin may read it"
+	case r.edge() == atPages:
+		return ""
+	case a.header.Get("Cache-Control") != "no-store":
+		return "it may be cached"
+	case a.plain || r.method == http.MethodHead:
+		return ""
+	case a.status < 300 && a.members["data"] == nil:
+		return "a success without data"
+	case a.status >= 300 && a.status < 400:
+		return "it leads elsewhere"
+	case a.status < 400:
+		return ""
+	case r.edge() == atREST && kind != "application/problem+json":
+		return "a refusal that is no problem document"
+	}
+	for _, name := range []string{"type", "title", "detail", "code"} {
+		if text, _ := a.members[name].(string); text == "" {
+			return "a problem without " + name
+		}
+	}
+	if status, _ := a.members["status"].(float64); int(status) != a.status {
+		return "a problem of another status"
+	}
+	return ""
+}
+
+// undocumented: the answer is as the description says. What is asked at another address or by another method is of no
+// operation.
+func (a *answer) undocumented(r *request) string {
+	code, _ := a.members["code"].(string)
+	if a.plain || r.edge() == atPages || r.method == http.MethodHead || code == "endpoint_not_found" ||
+		code == "method_not_allowed" || a.members == nil {
+		return ""
+	}
+	if !r.tool && (r.method != r.op.method || !r.asWritten()) {
+		return ""
+	}
+	form := r.op.answers[a.status]
+	if form == nil {
+		return fmt.Sprintf("%d %s is no answer that the description has", a.status, code)
+	}
+	if err := form.Validate(a.members); err != nil {
+		return "the answer is not as described: " + err.Error()
+	}
+	return ""
+}
+
+// asWritten reports whether the address is still the one that the operation is at.
+func (r *request) asWritten() bool {
+	path, _, _ := strings.Cut(r.target, "?")
+	ours, theirs := strings.Split(r.op.path, "/"), strings.Split(strings.TrimPrefix(path, "/api/v1"), "/")
+	if len(ours) != len(theirs) {
+		return false
+	}
+	for i, part := range ours {
+		if !strings.HasPrefix(part, "{") && part != theirs[i] {
+			return false
+		}
+	}
+	return true
+}

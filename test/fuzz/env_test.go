@@ -1,0 +1,188 @@
+// Package fuzz sends the whole program requests that its own description and chance make up, and holds every answer
+// against what all of them have to keep.
+package fuzz
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/domain/voice"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/sandbox"
+	"pressroom/internal/server"
+	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/fixture"
+	"pressroom/internal/testkit/must"
+)
+
+// env is the program on a database. The node that is asked does nothing in the background, so that what changes
+// between two looks into the database is the request's doing; another one works between the rounds.
+type env struct {
+	*server.Server
+
+	t      *testing.T
+	cfg    server.Config
+	db     *db.DB
+	tables []string
+	counts string // one query that counts the rows of every table
+	ours   crew
+	theirs crew
+}
+
+// crew is a team with what it takes to ask.
+type crew struct {
+	team     int64
+	keys     map[access.Level]string
+	accounts []int64
+}
+
+func newEnv(t *testing.T, url string) *env {
+	t.Helper()
+	box := fixture.OpenSandbox(t, sandbox.Options{}, nil)
+	h := &env{t: t, cfg: box.Config(t, url)}
+	h.cfg.PublicURL, h.cfg.Role, h.cfg.Terms = "http://127.0.0.1:1", server.RoleAPI, boundless()
+	h.Server = must.Get(server.Open(t.Context(), h.cfg))(t)
+	t.Cleanup(func() { must.NoError(t, h.Close()) })
+	h.db = testkit.Open(t, url, nil)
+	h.findTables()
+	h.ours, h.theirs = h.newCrew(box, "harbour"), h.newCrew(box, "quay")
+	return h
+}
+
+// boundless returns terms that let requests through to what they ask for.
+func boundless() *plan.Terms {
+	t := plan.Default().ScaleRates(100_000)
+	t.Limits.JobsInFlight, t.Limits.OpenUploadBatches, t.Limits.OpenUploadLinks = 1_000_000, 1_000_000, 1_000_000
+	for i := range t.Plans {
+		if t.Plans[i].ID == "agency" {
+			t.Plans[i].DailyCredits, t.Plans[i].FreeCallsPerDay = plan.Unlimited, plan.Unlimited
+		}
+	}
+	return &t
+}
+
+func (h *env) newCrew(box *fixture.Sandbox, name string) crew {
+	t, ctx := h.t, h.t.Context()
+	id, owner := fixture.AddTeam(t, h.Server, team.Team{Name: "Team " + name})
+	c := crew{team: id, keys: map[access.Level]string{}}
+	for _, level := range access.Levels() {
+		_, c.keys[level] = fixture.AddKey(t, h.Server, team.NewKey{Team: id, Level: level})
+	}
+	must.Get(h.Credits.Grant(ctx, id, 1_000_000, name, ""))(t)
+	for _, handle := range []string{name + ".test", name + "-two.test"} {
+		account := must.Get(box.ConnectBluesky(ctx, h.Server, id, handle))(t)
+		c.accounts = append(c.accounts, account)
+	}
+	actor := must.Get(h.Teams.InApp(ctx, owner, id))(t)
+	// no operation makes one
+	must.Get(h.Voices.Create(ctx, operation.Call{Actor: actor, Now: time.Now()}, voice.Draft{Name: "Voice of " + name}))(t)
+	return c
+}
+
+// passing are the tables that move without anything being changed: what is leased or noted on the way.
+var passing = []string{"free_calls", "goose_db_version"}
+
+func (h *env) findTables() {
+	query := `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`
+	if h.db.Postgres() {
+		query = `SELECT table_name FROM information_schema.tables
+		WHERE table_schema = 'public' AND table_type = 'BASE TABLE' ORDER BY table_name`
+	}
+	rows := must.Get(h.db.Query(h.t.Context(), query))(h.t)
+	defer rows.Close()
+	var each []string
+	for rows.Next() {
+		var name string
+		must.NoError(h.t, rows.Scan(&name))
+		if slices.Contains(passing, name) {
+			continue
+		}
+		h.tables = append(h.tables, name)
+		each = append(each, "(SELECT COUNT(*) FROM "+name+")")
+	}
+	must.NoError(h.t, rows.Err())
+	if len(h.tables) < 40 {
+		h.t.Fatalf("only %d tables were found: %v", len(h.tables), h.tables)
+	}
+	h.counts = "SELECT " + strings.Join(each, ", ")
+}
+
+// rows counts the rows of every table.
+func (h *env) rows() ([]int64, error) {
+	counts := make([]int64, len(h.tables))
+	into := make([]any, len(counts))
+	for i := range counts {
+		into[i] = &counts[i]
+	}
+	err := h.db.QueryRow(h.t.Context(), h.counts).Scan(into...)
+	return counts, err
+}
+
+// since names the tables whose rows are more or fewer than before.
+func (h *env) since(before, now []int64) []string {
+	var out []string
+	for i, name := range h.tables {
+		if before[i] != now[i] {
+			out = append(out, fmt.Sprintf("%s %+d", name, now[i]-before[i]))
+		}
+	}
+	return out
+}
+
+// How long the work between two rounds may take, and for how long nothing has to end until it is taken to wait.
+const (
+	settled = 4 * time.Second
+	quiet   = 400 * time.Millisecond
+)
+
+// work lets another node do what the requests left to be done, so that the next ones meet it.
+func (h *env) work() {
+	h.t.Helper()
+	cfg := h.cfg
+	cfg.Role = server.RoleWorker
+	node := fixture.Serve(h.t, cfg)
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(settled)
+	left, since := h.countUnfinished(), time.Now()
+	for left > 0 && time.Since(since) < quiet {
+		select {
+		case <-tick.C:
+			if now := h.countUnfinished(); now != left {
+				left, since = now, time.Now()
+			}
+		case <-deadline:
+			since = time.Time{}
+		}
+	}
+	must.NoError(h.t, node.Stop())
+}
+
+func (h *env) countUnfinished() int {
+	var n int
+	must.NoError(h.t, h.db.QueryRow(h.t.Context(), "SELECT COUNT(*) FROM jobs WHERE finished_at = 0 AND type <> 'media_import'").Scan(&n))
+	return n
+}
+
+// mustAddUp proves the ledger and the library.
+func (h *env) mustAddUp() {
+	h.t.Helper()
+	report := must.Get(h.Credits.Audit(h.t.Context()))(h.t)
+	if !report.Sound() {
+		h.t.Errorf("the ledger does not add up: %+v", report)
+	}
+	if report.Figures.Reservations == 0 {
+		h.t.Error("nothing was paid for: the requests do not get deep")
+	}
+	findings := must.Get(h.Media.Audit(h.t.Context()))(h.t)
+	if len(findings) > 0 {
+		h.t.Errorf("the library does not add up: %+v", findings)
+	}
+}

@@ -1,0 +1,71 @@
+package money
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"pressroom/internal/domain/idempotency"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
+	"pressroom/test/money/standin"
+)
+
+// A key whose time is over is taken over by a new call while it is being swept. The new call's record is not the one
+// that was to be forgotten.
+func TestSweptWhileTakenOver(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		t.Parallel()
+		if !postgres(url) {
+			return // SQLite has one writer: a sweep waits for the call before it looks
+		}
+		in := newInside(t, url, 1, -1)
+		m := in.team(t, "UTC", 1)
+		for _, o := range []order{
+			{tool: standin.Note, query: "free", idem: "a note"}, {tool: standin.Search, query: "free", idem: "a search"},
+		} {
+			before := in.mustAnswer(t, t.Context(), m, o)
+			in.clock.Advance(idempotency.Memory)
+			arrived, goOn, swept := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+			ctx := standin.WithMeddler(t.Context(), func(_ context.Context, _ *db.Tx, at string) error {
+				if at == workPoint[o.tool] {
+					close(arrived)
+					<-goOn
+				}
+				return nil
+			})
+			taken := make(chan answer, 1)
+			go func() { taken <- in.mustAnswer(t, ctx, m, o) }()
+			<-arrived
+			go func() {
+				_, err := idempotency.New(in.db).Sweep(context.Background())
+				swept <- err
+			}()
+			if !until(t.Context(), func() bool {
+				return in.number(t,
+					`SELECT COUNT(*) FROM pg_stat_activity
+		WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'DELETE%'`) == 1
+			}) {
+				t.Fatal("the sweep does not wait for the call")
+			}
+			close(goOn)
+			first := <-taken
+			must.NoError(t, <-swept)
+			if first.replayed || first.sameData(before) {
+				t.Fatalf("the key was not taken over: %s", first.raw)
+			}
+			must.NoError(t, repeats(first, in.mustAnswer(t, t.Context(), m, o)))
+			in.clock.Advance(time.Second)
+		}
+	})
+}
+
+func (in *inside) mustAnswer(t *testing.T, ctx context.Context, m *modelTeam, o order) answer { //nolint:revive // as in the other helpers, the test comes first
+	a, err := in.nodes[0].ask(ctx, m.keys[0], o, false)
+	if err != nil || !a.ok() {
+		t.Errorf("%+v: %v %s", o, err, a.raw)
+	}
+	return a
+}

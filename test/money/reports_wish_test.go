@@ -1,0 +1,61 @@
+package money
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+)
+
+// wish is one request of a client.
+type wish struct {
+	verb     string // create, refresh, track or search
+	kind, id string
+	platform string
+	text     string // how the subject is written
+	subject  string // what is meant by it
+	brief    bool   // what is the default anyway is left out
+	enabled  bool
+	days     int
+	idem     string
+}
+
+// wished is a wish as it was made.
+type wished struct {
+	key  *deskKey
+	wish wish
+}
+
+// GoString returns the description for a counterexample.
+func (w wished) GoString() string { return fmt.Sprintf("%+v by key %d", w.wish, w.key.id) }
+
+// claim returns what makes two requests the same one.
+func (w wish) claim() string {
+	w.brief, w.subject = false, ""
+	return fmt.Sprintf("%+v", w)
+}
+
+// request makes the HTTP request below a program's address.
+func (w wish) request(root, credential string) *http.Request {
+	method, path, body := http.MethodPost, "/reports/"+w.kind+"/"+w.id+"/refresh", map[string]any{}
+	switch w.verb {
+	case "create":
+		path, body = "/reports", map[string]any{"type": w.kind, "subject": w.text}
+		if !w.brief || w.platform != "instagram" {
+			body["platform"] = w.platform
+		}
+	case "search":
+		path, body = "/hashtags/search", map[string]any{"query": w.text}
+		if !w.brief || w.platform != "instagram" {
+			body["platform"] = w.platform
+		}
+	case "track":
+		method, path, body = http.MethodPut, "/reports/"+w.kind+"/"+w.id+"/tracking", map[string]any{"enabled": w.enabled}
+		if !w.brief || w.days != 3 {
+			body["frequency_days"] = w.days
+		}
+	}
+	raw, _ := json.Marshal(body)
+	r := post(method, root+"/api/v1"+path, credential, raw)
+	r.Header.Set("Idempotency-Key", w.idem)
+	return r
+}

@@ -1,0 +1,80 @@
+package program
+
+import (
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+	"testing"
+
+	"pressroom/internal/testkit/must"
+)
+
+// The operator's links lead to pages of the running program, and work once.
+func TestLinksForPeople(t *testing.T) {
+	t.Parallel()
+	o, _ := newOperator(t, "team")
+	o.serve()
+	root := strings.TrimSuffix(o.base, "/api/v1")
+	at := []string{"--public-url", root + "/"}
+
+	recovery := value(o.does(append([]string{"people", "recover", " ADA@example.com"}, at...)...), "link")
+	ada := &http.Client{Jar: newJar(t)}
+	for _, want := range []string{"Your new password is set.", "used already"} {
+		if text := sendForm(t, ada, recovery, url.Values{"password": {"four plain words here"}}); !strings.Contains(text, want) {
+			t.Errorf("no %q: %s", want, text)
+		}
+	}
+	invitation := value(o.does(append([]string{
+		"teams", "invite", "--team", "1", "--email", "carol@example.com", "--role", "editor",
+	}, at...)...), "link")
+	if text := sendForm(t, &http.Client{Jar: newJar(t)}, invitation+"/join",
+		url.Values{"name": {"Carol"}, "password": {"five plain words are here"}}); !strings.Contains(text, "You are in the team now.") {
+		t.Errorf("%s", text)
+	}
+	o.cannot("--unconfirmed", "people", "operator", "carol@example.com", "--on")
+	for _, c := range [][]string{{"--off", "<nil>"}, {"--on", "true"}} {
+		if got := value(o.does("people", "operator", "ada@example.com", c[0], "--unconfirmed"), "operator"); got != c[1] {
+			t.Errorf("%s: %s", c[0], got)
+		}
+	}
+	for _, last := range [][]string{{"people", "operator", "ada@example.com", "--off"}, {"people", "hold", "--person", "1"}} {
+		o.cannot("only person who runs the service", last...)
+	}
+	carol := value(o.does("people", "operator", "carol@example.com", "--on", "--unconfirmed"), "id")
+	o.does("people", "operator", "ada@example.com", "--off")
+	o.cannot("only person who runs the service", "teams", "member", "--team", "1", "--person", carol, "--role", "none")
+	if got := value(o.does("people", "operator", "carol@example.com", "--off", "--force"), "operator"); got != "<nil>" {
+		t.Errorf("forced: %s", got)
+	}
+
+	o.cannot("no person", append([]string{"people", "recover", "nobody@example.com"}, at...)...)
+	o.cannot("no person", "people", "operator", "nobody@example.com", "--on")
+	o.cannot("--on", "people", "operator", "ada@example.com")
+	o.cannot("mail server", append([]string{"people", "recover", "ada@example.com", "--mail"}, at...)...)
+	o.cannot("linked to the directory", "people", "unlink", "ada@example.com")
+	o.cannot("absolute URL", "people", "recover", "ada@example.com", "--public-url", "press")
+	o.cannot("public-url", "people", "recover", "ada@example.com")
+	o.cannot("already in the team",
+		append([]string{"teams", "invite", "--team", "1", "--email", "ada@example.com", "--role", "editor"}, at...)...)
+	o.cannot("role", append([]string{"teams", "invite", "--team", "1", "--email", "x@example.com", "--role", "owner"}, at...)...)
+	o.cannot("such", append([]string{"teams", "invite", "--team", "9", "--email", "x@example.com", "--role", "editor"}, at...)...)
+}
+
+func newJar(t *testing.T) http.CookieJar {
+	t.Helper()
+	jar := must.Get(cookiejar.New(nil))(t)
+	return jar
+}
+
+// sendForm sends a form and returns the page that it leads to.
+func sendForm(t *testing.T, client *http.Client, address string, form url.Values) string {
+	t.Helper()
+	req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(form.Encode())))(t)
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	resp := must.Get(client.Do(req))(t)
+	defer resp.Body.Close()
+	raw := must.Get(io.ReadAll(resp.Body))(t)
+	return string(raw)
+}

@@ -1,0 +1,170 @@
+package program
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/testkit/must"
+)
+
+// operator is somebody with a database, and with a program that serves it where one was started.
+type operator struct {
+	t    *testing.T
+	env  []string
+	base string // of the API
+}
+
+// newOperator makes a database with Ada, who owns team 1 on a plan, Ben, and Ada's full key 1.
+func newOperator(t *testing.T, plan string) (*operator, string) {
+	t.Helper()
+	dir := t.TempDir()
+	o := &operator{t: t, env: []string{"PRESSROOM_DATABASE=sqlite:" + filepath.Join(dir, "pressroom.db"), "PRESSROOM_METRICS_ADDR="}}
+	o.does("people", "add", "--name", "Ada Okafor", "--email", "ada@example.com")
+	o.does("people", "add", "--name", "Ben Adeyemi", "--email", "ben@example.com")
+	o.does("teams", "add", "--name", "Harbour Coffee", "--owner", "1", "--plan", plan)
+	return o, o.key("--level", "full")
+}
+
+// serve starts the program and waits until it answers.
+func (o *operator) serve() {
+	o.t.Helper()
+	addr := "127.0.0.1:" + freePort(o.t)
+	p := start(o.t, o.env, "serve", "--addr", addr)
+	o.base = "http://" + addr + "/api/v1"
+	o.until("the program to answer", func() bool {
+		req := must.Get(http.NewRequestWithContext(o.t.Context(), http.MethodGet, "http://"+addr+"/readyz", nil))(o.t)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return false
+		}
+		resp.Body.Close()
+		return resp.StatusCode == http.StatusOK
+	})
+	o.t.Cleanup(func() {
+		if status := p.end(); status != 0 {
+			o.t.Errorf("the program ended with %d: %s", status, p.log)
+		}
+	})
+}
+
+func (o *operator) until(what string, done func() bool) {
+	o.t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(30 * time.Second)
+	for !done() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			o.t.Fatalf("waited half a minute for %s", what)
+		}
+	}
+}
+
+// run runs a command of pressroom admin to its end.
+func (o *operator) run(args ...string) (string, string, error) {
+	ctx, cancel := context.WithTimeout(o.t.Context(), 30*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, binary(o.t), append([]string{"admin", "--json"}, args...)...)
+	var out, log bytes.Buffer
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = append(os.Environ(), o.env...), o.t.TempDir(), &out, &log
+	err := cmd.Run()
+	return out.String(), log.String(), err
+}
+
+// does runs a command that has to succeed, and returns what it printed.
+func (o *operator) does(args ...string) any {
+	o.t.Helper()
+	out, log, err := o.run(args...)
+	if err != nil {
+		o.t.Fatalf("admin %v: %v\n%s", args, err, log)
+	}
+	var printed any
+	if err := json.Unmarshal([]byte(out), &printed); err != nil {
+		o.t.Fatalf("admin %v printed no JSON: %s", args, out)
+	}
+	return printed
+}
+
+// cannot runs a command that has to fail, with a word of what is wrong, and prints nothing that a program could take
+// for an answer.
+func (o *operator) cannot(word string, args ...string) {
+	o.t.Helper()
+	out, log, err := o.run(args...)
+	if err == nil || !strings.Contains(log, word) || json.Valid([]byte(out)) {
+		o.t.Errorf("admin %v: %v, want a failure that says %q\n%s%s", args, err, word, out, log)
+	}
+	if strings.Contains(log, "SQL") || strings.Contains(log, "panic") {
+		o.t.Errorf("admin %v talks of what the operator cannot know: %s", args, log)
+	}
+}
+
+// key makes a key of team 1.
+func (o *operator) key(args ...string) string {
+	o.t.Helper()
+	return value(o.does(append([]string{"keys", "add", "--team", "1"}, args...)...), "key")
+}
+
+// value returns a member of what was printed; of a list its last record's.
+func value(printed any, name string) string {
+	if list, ok := printed.([]any); ok {
+		printed = list[len(list)-1]
+	}
+	record, _ := printed.(map[string]any)
+	return fmt.Sprint(record[name])
+}
+
+// asks returns what a GET answers: the status with the code, or with a value of data by its path.
+func (o *operator) asks(key, path, member string) string {
+	o.t.Helper()
+	status, body := get(o.t, o.base+path, key)
+	if status != http.StatusOK {
+		return fmt.Sprint(status, " ", body["code"])
+	}
+	at := body["data"]
+	for part := range strings.SplitSeq(member, ".") {
+		if member != "" {
+			at = at.(map[string]any)[part]
+		}
+	}
+	if member == "" {
+		return "200"
+	}
+	return fmt.Sprint("200 ", at)
+}
+
+// soon waits until an answer is as it has to be, a second from now at the latest.
+func (o *operator) soon(what, want string, ask func() string) {
+	o.t.Helper()
+	changed := time.Now()
+	o.until(what, func() bool {
+		asked := time.Now()
+		got := ask()
+		if got != want && asked.Sub(changed) > within {
+			o.t.Fatalf("%s: %v later the answer is %s, want %s", what, asked.Sub(changed), got, want)
+		}
+		return got == want
+	})
+}
+
+// Ended checks that what a command gave for a while ended then: no sooner than that long after the command began, as
+// its own clock is read somewhere between its beginning and its end, and not much later than that long after it ended.
+func (o *operator) checkEnd(what string, began, done time.Time, lasts time.Duration) {
+	o.t.Helper()
+	now := time.Now()
+	if now.Before(began.Add(lasts)) {
+		o.t.Errorf("%s ended %v before its time", what, began.Add(lasts).Sub(now))
+	}
+	if late := now.Sub(done.Add(lasts)); late > within {
+		o.t.Errorf("%s ended %v after its time", what, late)
+	}
+}

@@ -1,0 +1,267 @@
+package program
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
+)
+
+// does runs the program to its end and returns what it said, which has to be a success.
+func does(t *testing.T, env []string, stdin string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), binary(t), args...)
+	cmd.Env, cmd.Dir, cmd.Stdin = append(os.Environ(), env...), t.TempDir(), strings.NewReader(stdin)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// A key of a team whose plan has none is made with a warning, on standard error and in the JSON; another team's is not
+// warned of.
+func TestKeyOfAPlanWithoutKeys(t *testing.T) {
+	t.Parallel()
+	database := "sqlite:" + filepath.Join(t.TempDir(), "press.db")
+	does(t, nil, "", "admin", "people", "add", "--name", "Ada", "--email", "ada@example.com", "--database", database)
+	for team, plan := range []string{"free", "creator"} {
+		does(t, nil, "", "admin", "teams", "add", "--name", "Harbour", "--owner", "1", "--plan", plan, "--database", database)
+		cmd := exec.CommandContext(t.Context(), binary(t), "admin", "--json", "keys", "add", "--team",
+			strconv.Itoa(team+1), "--database", database)
+		var told, warned bytes.Buffer
+		cmd.Dir, cmd.Stdout, cmd.Stderr = t.TempDir(), &told, &warned
+		if err := cmd.Run(); err != nil {
+			t.Fatalf("%v: %s", err, &warned)
+		}
+		var key struct{ Key, Warning string }
+		if err := json.Unmarshal(told.Bytes(), &key); err != nil || !strings.HasPrefix(key.Key, "prk_") {
+			t.Fatalf("%v: %s", err, &told)
+		}
+		if lapsed := plan == "free"; strings.Contains(key.Warning, "plan_lapsed") != lapsed ||
+			strings.Contains(warned.String(), "plan_lapsed") != lapsed {
+			t.Errorf("%s: the JSON warns %q, standard error %q", plan, key.Warning, &warned)
+		}
+	}
+}
+
+// An unsupported database is refused before a missing key or store.
+func TestAnotherKindOfDatabase(t *testing.T) {
+	t.Parallel()
+	for _, command := range [][]string{{"serve"}, {"admin", "people", "list"}} {
+		if said := fails(t, nil,
+			append(command, "--database", "mysql://root@127.0.0.1/press")...); !strings.Contains(said, "sqlite:PATH or postgres://") {
+			t.Errorf("%v: %s", command, said)
+		}
+	}
+}
+
+// health believes a node alone, and no other service that answers at the address.
+func TestHealthBelievesANodeAlone(t *testing.T) {
+	t.Parallel()
+	for _, answer := range []string{"", "OK", "<html></html>", `{"status":"ok"}`, `[]`} {
+		other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) }))
+		if said := fails(t, nil, "health", "--url", other.URL+"/readyz"); !strings.Contains(said, "no node answers there") {
+			t.Errorf("%q: %s", answer, said)
+		}
+		other.Close()
+	}
+	addr := must.Get(testkit.FreeAddr())(t)
+	figures := must.Get(testkit.FreeAddr())(t)
+	p := start(t, nil, "serve", "--database", "sqlite:"+filepath.Join(t.TempDir(), "press.db"), "--addr", addr, "--metrics-addr", figures)
+	for at, says := range map[string]string{addr: `{"status":"ok"}`, figures: `"database":"ok"`} {
+		if status := answers(t, "http://"+at+"/readyz"); status != http.StatusOK {
+			t.Fatalf("it answered %d: %s", status, p.log)
+		}
+		if said := does(t, nil, "", "health", "--url", "http://"+at+"/readyz"); !strings.Contains(said, says) {
+			t.Error(said)
+		}
+	}
+}
+
+// A restore that is refused leaves nothing behind; one that is done, and a lock that was there, stay.
+func TestRefusedRestoreLeavesNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	database, backup := "sqlite:"+filepath.Join(dir, "press.db"), filepath.Join(dir, "backup")
+	does(t, nil, "", "admin", "people", "add", "--name", "Ada", "--email", "ada@example.com", "--database", database)
+	does(t, nil, "", "admin", "backup", backup, "--database", database)
+	restored := filepath.Join(dir, "restored.db")
+	fails(t, []string{"PRESSROOM_SEALING_KEY=" + newSealingKey(t)}, "admin", "restore", backup, "--database", "sqlite:"+restored)
+	left, err := filepath.Glob(restored + "*")
+	if err != nil || len(left) > 0 {
+		t.Errorf("%v, %v", left, err)
+	}
+	key := must.Get(os.ReadFile(filepath.Join(dir, "press.db.sealing-key")))(t)
+	does(t, []string{"PRESSROOM_SEALING_KEY=" + strings.TrimSpace(string(key))}, "", "admin", "restore", backup,
+		"--database", "sqlite:"+restored)
+	fails(t, []string{"PRESSROOM_SEALING_KEY=" + strings.TrimSpace(string(key))}, "admin", "restore", backup,
+		"--database", "sqlite:"+restored)
+	if _, err := os.Stat(restored + ".lock"); err != nil {
+		t.Errorf("the lock of a database that is there: %v", err)
+	}
+}
+
+// A node that has the old sealing key alone keeps grants from being sealed with the new one.
+func TestResealBeforeTheNodesAreReady(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	database, old, next := "sqlite:"+filepath.Join(dir, "press.db"), newSealingKey(t), newSealingKey(t)
+	addr := must.Get(testkit.FreeAddr())(t)
+	both := []string{"PRESSROOM_SEALING_KEY=" + next + "," + old}
+	serve := []string{"serve", "--database", database, "--addr", addr, "--metrics-addr", ""}
+	p := start(t, []string{"PRESSROOM_SEALING_KEY=" + old}, serve...)
+	if status := answers(t, "http://"+addr+"/readyz"); status != http.StatusOK {
+		t.Fatalf("it answered %d: %s", status, p.log)
+	}
+	refused := func() (string, error) {
+		cmd := exec.CommandContext(t.Context(), binary(t), "admin", "reseal", "--database", database)
+		cmd.Env, cmd.Dir = append(os.Environ(), both...), dir
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	for began := time.Now(); ; <-time.After(100 * time.Millisecond) { // until it has said which keys it has
+		said, err := refused()
+		if err != nil && strings.Contains(said, "lack the first key") {
+			break
+		}
+		if time.Since(began) > 10*time.Second {
+			t.Fatalf("it was not refused: %v %s", err, said)
+		}
+	}
+	does(t, both, "", "admin", "reseal", "--force", "--database", database)
+	if status := p.end(); status != 0 {
+		t.Errorf("ended with %d: %s", status, p.log)
+	}
+	if said, err := refused(); err != nil {
+		t.Errorf("once it has ended: %s", said)
+	}
+}
+
+// An account whose server serve may not call is warned of as it is connected and as serve starts, and its posts say
+// why they do not go out.
+func TestAServerThatMayNotBeCalled(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	addr := must.Get(testkit.FreeAddr())(t)
+	sandbox := "http://" + addr + "/bluesky"
+	box := start(t, nil, "sandbox", "--data", filepath.Join(dir, "sandbox"), "--addr", addr, "--bluesky-account", "shop.test:open-sesame")
+	box.line()
+	answers(t, "http://"+addr+"/")
+	database := "sqlite:" + filepath.Join(dir, "press.db")
+	does(t, nil, "", "admin", "people", "add", "--name", "Ada", "--email", "ada@example.com", "--database", database)
+	does(t, nil, "", "admin", "teams", "add", "--name", "Harbour", "--owner", "1", "--plan", "team", "--database", database)
+	connect := []string{
+		"admin", "accounts", "connect", "--team", "1", "--server", sandbox, "--identifier", "shop.test", "--database", database,
+	}
+	if said := does(t, nil, "open-sesame\n", connect...); !strings.Contains(said, "PRESSROOM_BLUESKY_SERVERS") {
+		t.Errorf("it was connected without a warning: %s", said)
+	}
+	allowed := []string{"PRESSROOM_BLUESKY_SERVERS=" + sandbox}
+	if said := does(t, allowed, "open-sesame\n", connect...); strings.Contains(said, "PRESSROOM_BLUESKY_SERVERS") {
+		t.Errorf("a server that is allowed is warned of: %s", said)
+	}
+	var key struct {
+		Value string `json:"key"`
+	}
+	must.NoError(t, json.Unmarshal([]byte(does(t, nil, "", "admin", "--json", "keys", "add", "--team", "1", "--level", "full",
+		"--database", database)), &key))
+	node := must.Get(testkit.FreeAddr())(t)
+	figures := must.Get(testkit.FreeAddr())(t)
+	serve := []string{"serve", "--database", database, "--addr", node, "--metrics-addr", figures}
+	p := start(t, nil, serve...)
+	if status := answers(t, "http://"+node+"/readyz"); status != http.StatusOK {
+		t.Fatalf("it answered %d: %s", status, p.log)
+	}
+	env := []string{"PRESSROOM_KEY=" + key.Value, "PRESSROOM_URL=http://" + node}
+	id := strings.TrimSpace(does(t, env, "", "call", "create_post", "--caption", "hello", "--account-ids", "1", "--field", "data.id"))
+	publish := exec.CommandContext(t.Context(), binary(t), "call", "publish_post", id, "--wait") // six tries take half a minute
+	publish.Env = append(os.Environ(), env...)
+	if said, err := publish.Output(); err == nil || !strings.Contains(string(said), "server_not_allowed") ||
+		strings.Contains(string(said), sandbox) {
+		t.Errorf("why it did not go out: %s, %v", said, err)
+	}
+	if _, ready := get(t, "http://"+figures+"/readyz", ""); ready["network_bluesky"] != "closed" {
+		t.Errorf("the network is held to fail: %v", ready)
+	}
+	if status := p.end(); status != 0 || !strings.Contains(p.log.String(), "PRESSROOM_BLUESKY_SERVERS") {
+		t.Errorf("ended with %d: %s", status, p.log)
+	}
+}
+
+// A node that was told to end answers 503 before it takes no more requests, so that what stands before it sends it no
+// more.
+func TestANodeThatIsToEndSaysSo(t *testing.T) {
+	t.Parallel()
+	addr := must.Get(testkit.FreeAddr())(t)
+	serve := []string{"serve", "--database", "sqlite:" + filepath.Join(t.TempDir(), "press.db"), "--addr", addr, "--metrics-addr", ""}
+	if said := fails(t, nil, append(serve, "--shutdown-delay", "2m")...); !strings.Contains(said, "PRESSROOM_SHUTDOWN_DELAY") {
+		t.Errorf("a delay that outlasts all patience: %s", said)
+	}
+	p := start(t, []string{"PRESSROOM_SHUTDOWN_DELAY=5s"}, serve...)
+	if status := answers(t, "http://"+addr+"/readyz"); status != http.StatusOK {
+		t.Fatalf("it answered %d: %s", status, p.log)
+	}
+	must.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	status, ready := get(t, "http://"+addr+"/readyz", "")
+	for status == http.StatusOK { // until the signal has come
+		status, ready = get(t, "http://"+addr+"/readyz", "")
+	}
+	if status != http.StatusServiceUnavailable || ready["status"] != "unavailable" || len(ready) != 1 {
+		t.Errorf("readyz: %d %v", status, ready)
+	}
+	if status, _ := get(t, "http://"+addr+"/api/v1/me", ""); status != http.StatusUnauthorized {
+		t.Errorf("a request meanwhile: %d", status)
+	}
+	if status := p.end(); status != 0 {
+		t.Errorf("ended with %d: %s", status, p.log)
+	}
+}
+
+// A request that outlasts the shutdown is cut off and logged, and the node still exits successfully.
+func TestWhatOutlastsANodeIsCutOff(t *testing.T) {
+	t.Parallel()
+	addr := must.Get(testkit.FreeAddr())(t)
+	p := start(t, nil, "serve", "--database", "sqlite:"+filepath.Join(t.TempDir(), "press.db"), "--addr", addr, "--metrics-addr", "")
+	if status := answers(t, "http://"+addr+"/readyz"); status != http.StatusOK {
+		t.Fatalf("it answered %d: %s", status, p.log)
+	}
+	conn := must.Get(net.Dial("tcp", addr))(t)
+	defer conn.Close()
+	// The program says so once it reads the body, which then never comes.
+	must.Get(io.WriteString(conn,
+		"POST /sign-in HTTP/1.1\r\nHost: "+addr+
+			"\r\nContent-Type: application/x-www-form-urlencoded\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n"))(t)
+	if said, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(said, "100 Continue") {
+		t.Fatalf("it said %q, %v", said, err)
+	}
+	if status := p.end(); status != 0 || !strings.Contains(p.log.String(), "stopped before everything was finished") {
+		t.Errorf("ended with %d: %s", status, p.log)
+	}
+}
+
+// quickstart warns where others can reach it.
+func TestQuickstartForOthersIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	for addr, warned := range map[string]bool{"127.0.0.1:0": false, "0.0.0.0:0": true} {
+		p := start(t, nil, "quickstart", "--data", filepath.Join(t.TempDir(), "data"), "--addr", addr, "--json")
+		p.line()
+		if status := p.end(); status != 0 || strings.Contains(p.log.String(), "quickstart is for trials on this machine") != warned {
+			t.Errorf("%s: ended with %d: %s", addr, status, p.log)
+		}
+	}
+}

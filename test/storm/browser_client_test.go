@@ -1,0 +1,223 @@
+package storm
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// pages are those that people look at.
+var pages = []string{
+	"/", "/posts", "/calendar", "/media", "/reports", "/accounts", "/hashtags", "/voices", "/notices", "/settings",
+	"/settings/keys", "/settings/audit", "/settings/credits",
+}
+
+var (
+	keyValue = regexp.MustCompile(`prk_[0-9A-Za-z]+`)
+	onceMade = regexp.MustCompile(`name="once" value="([^"]+)"`)
+)
+
+// page asks for a page, or sends a form; no status is no answer.
+func (c *client) page(method, path string, form url.Values) (int, string) {
+	var body io.Reader
+	if form != nil {
+		body = strings.NewReader(form.Encode())
+	}
+	r, err := http.NewRequestWithContext(c.calls, method, c.gate.url()+path, body)
+	if err != nil {
+		return 0, ""
+	}
+	if form != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	began := time.Now()
+	status, _, raw, err := c.send(r)
+	if err != nil {
+		c.book.fault("an answer did not arrive")
+		return 0, ""
+	}
+	what := "page"
+	if form != nil {
+		what = "form"
+	}
+	c.book.recordAnswer(what, fmt.Sprint(status), 1, time.Since(began))
+	return status, string(raw)
+}
+
+// signIn signs the team's owner in, as often as it takes.
+func (c *client) signIn(ctx context.Context) {
+	for ctx.Err() == nil {
+		_, said := c.page(http.MethodPost, "/sign-in", url.Values{"email": {c.team.owner.Email}, "password": {password}})
+		if strings.Contains(said, "Sign out") {
+			return
+		}
+		c.rest(time.Second)
+	}
+}
+
+// looking looks at pages, makes keys, and revokes some.
+func (c *client) looking(ctx context.Context) {
+	c.signIn(ctx)
+	for ctx.Err() == nil {
+		status, said := c.page(http.MethodGet, pages[c.dice.IntN(len(pages))], nil)
+		if status == http.StatusOK && !strings.Contains(said, "Sign out") {
+			c.signIn(ctx) // the session was lost with a write of it
+		}
+		if status >= 400 && status < 500 {
+			c.book.complainf("refused", "a page answers %d: %.300s", status, said)
+		}
+		if c.chance(15) {
+			c.makeKey(ctx)
+		}
+		c.rest(time.Duration(c.dice.IntN(200)) * time.Millisecond)
+	}
+}
+
+// makeKey makes a key by the form, which is sent again until there is an answer, and revokes half of them.
+func (c *client) makeKey(ctx context.Context) {
+	_, blank := c.page(http.MethodGet, "/settings/keys/new", nil)
+	once := onceMade.FindStringSubmatch(blank)
+	if once == nil {
+		return
+	}
+	k := &madeKey{team: c.team}
+	c.book.change(func() {
+		k.name = fmt.Sprintf("storm key %05d", len(c.book.keys)+1)
+		c.book.keys = append(c.book.keys, k)
+	})
+	form := url.Values{"once": {once[1]}, "name": {k.name}, "level": {"read_only"}}
+	for c.calls.Err() == nil {
+		status, made := c.page(http.MethodPost, "/settings/keys", form)
+		if status == http.StatusOK {
+			if value := keyValue.FindString(made); value != "" {
+				c.book.change(func() { k.value = value })
+				break
+			}
+			c.signIn(ctx)
+			continue
+		}
+		if status == http.StatusUnprocessableEntity { // it was made, and its page was lost
+			break
+		}
+		c.rest(askAgain)
+	}
+	if c.chance(50) {
+		c.revoke(k)
+	}
+}
+
+// revoke ends a key by its page.
+func (c *client) revoke(k *madeKey) {
+	var id int64
+	err := c.looks.QueryRow(c.calls, `SELECT id FROM api_keys WHERE team_id = ? AND name = ?`, k.team.ID, k.name).Scan(&id)
+	if err != nil {
+		return // the database is away, or the key was never made: the reckoning tells
+	}
+	for c.calls.Err() == nil {
+		status, said := c.page(http.MethodPost, fmt.Sprintf("/settings/keys/%d/revoke", id), url.Values{})
+		switch {
+		case status == http.StatusOK && strings.Contains(said, "The key is revoked"), status == http.StatusUnprocessableEntity:
+			c.book.change(func() { k.revoked = true })
+			return
+		case status == http.StatusOK:
+			c.signIn(c.calls)
+		}
+		c.rest(askAgain)
+	}
+}
+
+// uncounted are the reads that no day counts.
+var uncounted = []string{"get_identity", "get_credits", "get_limits"}
+
+// reading reads by keys, and tries what they may not do.
+func (c *client) reading(ctx context.Context) {
+	reads := []call{
+		{tool: "get_identity", path: "/me"}, {tool: "list_posts", path: "/posts"},
+		{tool: "get_credits", path: "/credits"}, {tool: "get_limits", path: "/limits"},
+		{tool: "list_media", path: "/media"}, {tool: "list_reports", path: "/reports"},
+		{tool: "list_social_accounts", path: "/social-accounts"}, {tool: "list_hashtag_lists", path: "/hashtag-lists"},
+	}
+	for ctx.Err() == nil {
+		k := reads[c.dice.IntN(len(reads))]
+		k.method, k.key, k.asTool = http.MethodGet, c.key("read_only"), c.chance(30)
+		switch a := c.do(k); {
+		case a.ok() && !slices.Contains(uncounted, k.tool):
+			c.book.change(func() { c.book.free[c.team]++ })
+		case a.ok() || a.passing() || a.Code == "daily_call_limit_reached" && c.team.freeCalls > 0:
+		default:
+			c.book.complainf("refused", "%s: %s", k.tool, a.raw)
+		}
+		if c.chance(10) {
+			a := c.do(call{
+				tool: "create_post", method: http.MethodPost, path: "/posts",
+				body: map[string]any{"caption": "storm: nobody may write this", "account_ids": []int64{1}},
+				key:  c.key("read_only"), idem: newIdem(),
+			})
+			if a.Code != "write_not_allowed" && !a.passing() {
+				c.book.complainf("allowed", "a read-only key wrote: %s", a.raw)
+			}
+		}
+		if c.chance(20) && c.team.person != "" {
+			c.list()
+		}
+		c.rest(time.Duration(c.dice.IntN(100)) * time.Millisecond)
+	}
+}
+
+// list makes a hashtag list.
+func (c *client) list() {
+	l := &madeList{team: c.team, once: c.chance(80)}
+	c.book.change(func() {
+		l.name = fmt.Sprintf("storm list %05d", len(c.book.lists)+1)
+		c.book.lists = append(c.book.lists, l)
+	})
+	k := call{
+		tool: "create_hashtag_list", method: http.MethodPost, path: "/hashtag-lists",
+		body: map[string]any{"name": l.name, "hashtags": []string{"coffee", "harbour"}}, key: c.key("drafts"), asTool: c.chance(40),
+	}
+	if l.once {
+		k.idem = newIdem()
+	}
+	a := c.do(k)
+	c.book.change(func() { l.told = a.ok() })
+	if !a.ok() && !a.passing() {
+		c.book.complainf("refused", "a hashtag list: %s", a.raw)
+	}
+}
+
+// reconnecting brings accounts back that have lost their connection, as a person does who is told of it.
+func (c *client) reconnecting(ctx context.Context) {
+	for ctx.Err() == nil {
+		c.reconnect()
+		c.rest(500 * time.Millisecond)
+	}
+}
+
+// reconnect reports whether nothing was to be done, or all of it was.
+func (c *client) reconnect() bool {
+	whole := true
+	for platform, id := range c.team.accounts {
+		var state string
+		if err := c.looks.QueryRow(c.calls, `SELECT connection_state FROM social_accounts WHERE id = ?`, id).
+			Scan(&state); err != nil || state != "lost" {
+			whole = whole && err == nil
+			continue
+		}
+		again, err := c.connect(c.team, platform, id)
+		if err == nil && again != id {
+			c.book.complainf("wrong", "the account %d of %s came back as %d", id, platform, again)
+		}
+		if err != nil {
+			whole = false
+			continue
+		}
+		c.book.fault("an account was connected again")
+	}
+	return whole
+}

@@ -1,0 +1,221 @@
+package storm
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/platform/db"
+	"pressroom/internal/sandbox"
+	"pressroom/internal/testkit/must"
+)
+
+// calmUse is how long clients use the program before something is planted.
+const calmUse = 5 * time.Second
+
+// TestPlanted shows that the reckoning finds what it looks for: a calm use of the program leaves nothing to complain
+// of, and finds the manipulations behind the program's back.
+func TestPlanted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("clients use the program for a while first")
+	}
+	s := newSite(t, false, 1)
+	t.Parallel()
+	s.start()
+	s.furnish()
+	s.use(calmUse, 1, false)
+	s.clear(stuckAfter)
+	known := s.reckon()
+	for _, c := range known {
+		t.Errorf("with nothing planted: %v", c)
+	}
+	for _, p := range s.plants() {
+		p.plant()
+		now := s.reckon()
+		fresh := slices.DeleteFunc(slices.Clone(now), func(c complaint) bool { return slices.Contains(known, c) })
+		for _, kind := range p.found {
+			if !slices.ContainsFunc(fresh, func(c complaint) bool { return c.kind == kind }) {
+				t.Errorf("%s: no complaint %q among %v", p.name, kind, fresh)
+			}
+		}
+		if p.undo != nil {
+			p.undo()
+		}
+		known = append(known, fresh...)
+	}
+}
+
+// plant is something that must not be, and how the reckoning calls it.
+type plant struct {
+	name        string
+	found       []string
+	plant, undo func()
+}
+
+// plants returns of every kind that a storm looks for.
+func (s *site) plants() []plant {
+	published, cancelled, failed := s.one(func(p *posted) bool {
+		return p.fate == handed && slices.Contains(platforms(p), "bluesky") && s.stands(p)
+	}), s.one(func(p *posted) bool {
+		return p.fate == drafted && p.id != "" && slices.Contains(platforms(p), "bluesky")
+	}), s.one(func(p *posted) bool { return p.bad && p.fate == handed })
+	file, bought := s.book.sent[0],
+		s.text(`SELECT CAST(id AS TEXT) FROM reservations WHERE state = 'settled' AND charged > 1 AND key_id > 0 LIMIT 1`)
+	return []plant{
+		{"a post that was accepted is gone", []string{"lost"}, s.sql(`UPDATE posts SET team_id = 3 WHERE id = '%s'`,
+			published.id), s.sql(`UPDATE posts SET team_id = %d WHERE id = '%s'`, published.team.ID, published.id)},
+		{"a post that was handed over is a draft", []string{
+			"lost",
+		}, s.sql(`UPDATE posts SET status = 'draft' WHERE id = '%s'`, published.id),
+			s.sql(`UPDATE posts SET status = 'published' WHERE id = '%s'`, published.id)},
+		{"an account stands and is said to have failed", []string{
+			"untold",
+		}, s.sql(`UPDATE post_targets SET state = 'failed' WHERE post_id = '%s'`, published.id),
+			s.sql(`UPDATE post_targets SET state = 'published' WHERE post_id = '%s'`, published.id)},
+		{"a network holds a post twice", []string{"doubled"}, s.hold("bluesky", published.mark), nil},
+		{"a network holds a draft", []string{"untold"}, s.hold("bluesky", cancelled.mark), nil},
+		{"a network holds what nobody asked for", []string{"sent"}, s.hold("bluesky", "storm post 999999."), nil},
+		{"an account is said to be published and is not", []string{
+			"lost",
+		}, s.sql(`UPDATE post_targets SET state = 'published' WHERE post_id = '%s'`, failed.id),
+			s.sql(`UPDATE post_targets SET state = 'failed' WHERE post_id = '%s'`, failed.id)},
+		{"a post says something else", []string{
+			"changed",
+		}, s.sql(`UPDATE posts SET caption = 'x' || caption WHERE id = '%s'`, published.id), nil},
+		{"a call is charged too little", []string{
+			"charge", "audit",
+		}, s.sql(`UPDATE reservations SET charged = charged - 1 WHERE id = %s`, bought),
+			s.sql(`UPDATE reservations SET charged = charged + 1 WHERE id = %s`, bought)},
+		{"a call that was accepted has no charge", []string{
+			"charge",
+		}, s.sql(`UPDATE reservations SET idempotency_key = 'another' WHERE id = %s`, bought), nil},
+		{"credits are set aside for good", []string{
+			"stuck", "audit",
+		}, s.sql(`UPDATE reservations SET state = 'open' WHERE id = %s`, bought),
+			s.sql(`UPDATE reservations SET state = 'settled' WHERE id = %s`, bought)},
+		{"a wallet has lost credits", []string{
+			"charge", "audit",
+		}, s.sql(`UPDATE wallets SET available = available - 1 WHERE team_id = 1`),
+			s.sql(`UPDATE wallets SET available = available + 1 WHERE team_id = 1`)},
+		{"a key has spent more than its day allows", []string{
+			"limit",
+		}, s.sql(`UPDATE reservations SET amount = 1000, charged = 1000 WHERE id = (SELECT MAX(id) FROM reservations
+		WHERE team_id = 2)`), nil},
+		{"a job never ends", []string{
+			"stuck",
+		}, s.sql(`UPDATE jobs SET finished_at = 0, wake_at = 0, lease_until = 0 WHERE id = (SELECT MIN(id) FROM jobs)`), nil},
+		{"a delivery never ends", []string{
+			"stuck",
+		}, s.sql(`UPDATE deliveries SET phase = 'prepared', wake_at = 0, not_before = %d WHERE id = (SELECT MIN(id)
+		FROM deliveries)`, time.Now().Add(time.Hour).UnixMicro()), nil},
+		{"a link is open for good", []string{
+			"stuck",
+		}, s.sql(`UPDATE upload_files SET state = 'waiting' WHERE id = (SELECT MIN(id) FROM upload_files)`), nil},
+		{"a file has other bytes", []string{"bytes"}, s.spoil(file), nil},
+		{"a file is gone", []string{"lost"}, s.sql(`UPDATE media SET team_id = 3 WHERE id = %d`, file.media), nil},
+		{"an event is gone", []string{
+			"event",
+		}, s.sql(
+			`DROP TRIGGER events_are_not_deleted; DELETE FROM events WHERE kind = 'post.created' AND subject = '%s'`, published.id), nil},
+		{"an event tells of no write", []string{
+			"event",
+		}, s.sql(`INSERT INTO events (team_id, at, key_id, kind, subject) VALUES (1, 1, 1, 'post.handed_over', '%s')`, cancelled.id), nil},
+		{"a key is there twice", []string{
+			"doubled",
+		}, s.sql(`UPDATE api_keys SET name = '%s' WHERE id IN (SELECT id FROM api_keys
+		WHERE team_id = %d AND name LIKE 'storm key%%' LIMIT 2)`, s.book.keys[0].name, s.book.keys[0].team.ID), nil},
+		{"a program ends by itself", []string{"died"}, s.crash, nil},
+		{"a call is never answered", []string{"unanswered"}, s.callAndLeave, nil},
+	}
+}
+
+// one returns a post of a kind.
+func (s *site) one(of func(*posted) bool) *posted {
+	s.t.Helper()
+	for _, p := range s.book.posts {
+		if of(p) {
+			return p
+		}
+	}
+	s.t.Fatal("no post of the kind that is wanted")
+	return nil
+}
+
+// stands reports whether a post was published to every account.
+func (s *site) stands(p *posted) bool {
+	return s.text(`SELECT status FROM posts WHERE id = '`+p.id+`'`) == "published"
+}
+
+func (s *site) text(query string) string {
+	s.t.Helper()
+	var text string
+	must.NoError(s.t, s.looks.QueryRow(context.Background(), query).Scan(&text))
+	return text
+}
+
+// sql changes the database behind the program's back.
+func (s *site) sql(statements string, args ...any) func() {
+	return func() {
+		s.t.Helper()
+		for statement := range strings.SplitSeq(fmt.Sprintf(statements, args...), "; ") {
+			must.NoError(s.t, s.looks.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
+				n, err := tx.Exec(ctx, statement)
+				if err == nil && n == 0 && !strings.HasPrefix(statement, "DROP") {
+					err = fmt.Errorf("nothing was changed by %s", statement)
+				}
+				return err
+			}))
+		}
+	}
+}
+
+// hold has a network hold a post that the program knows nothing of.
+func (s *site) hold(platform, text string) func() {
+	return func() {
+		s.t.Helper()
+		handle := s.text(`SELECT username FROM social_accounts WHERE platform = '` + platform + `' LIMIT 1`)
+		must.NoError(s.t, s.box.KeepEarlier(context.Background(), platform, handle, []sandbox.Earlier{{Text: text, At: time.Now()}}))
+	}
+}
+
+// spoil changes the bytes of a file in its store.
+func (s *site) spoil(f *sentFile) func() {
+	return func() {
+		s.t.Helper()
+		path := filepath.Join(strings.TrimPrefix(s.blobs, "file:"), s.text(fmt.Sprintf(`SELECT blob FROM media WHERE id = %d`, f.media)))
+		raw := must.Get(os.ReadFile(path))(s.t)
+		raw[len(raw)/2] ^= 1
+		must.NoError(s.t, os.Chmod(path, 0o600))
+		must.NoError(s.t, os.WriteFile(path, raw, 0o600))
+	}
+}
+
+// crash ends a program behind its keeper's back, and waits until it serves again.
+func (s *site) crash() {
+	n := s.nodes[0]
+	s.wait("the program to have answered", time.Minute, func() bool {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		return n.served
+	})
+	must.NoError(s.t, n.cmd.Process.Kill())
+	s.wait("the program's end to be noted", time.Minute, func() bool {
+		s.book.mu.Lock()
+		defer s.book.mu.Unlock()
+		return slices.ContainsFunc(s.book.complaints, func(c complaint) bool { return c.kind == "died" })
+	})
+	s.wait("the program to answer again", time.Minute, n.answers)
+}
+
+// callAndLeave makes a call that nobody waits for.
+func (s *site) callAndLeave() {
+	over, end := context.WithCancel(context.Background())
+	end()
+	c := s.client(over, s.teams[0], 1)
+	c.do(call{tool: "create_post", method: "POST", path: "/posts", body: map[string]any{}, key: s.teams[0].keys[0], idem: newIdem()})
+}

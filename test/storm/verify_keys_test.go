@@ -1,0 +1,97 @@
+package storm
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"net/http"
+
+	"pressroom/internal/platform/blob"
+)
+
+// files looks at each file that arrived, byte by byte.
+func (r *reckoning) files(ctx context.Context) error {
+	store, err := blob.Open(ctx, r.blobs, blob.Options{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	for _, f := range r.book.sent {
+		var key string
+		var there []byte
+		err := r.looks.QueryRow(ctx, `SELECT blob, sha256 FROM media WHERE id = ? AND team_id = ?`, f.media, f.team.ID).Scan(&key, &there)
+		if err != nil {
+			r.complainf("lost", "the file %s of %d bytes, item %d: %v", f.digest, f.bytes, f.media, err)
+			continue
+		}
+		if got, err := digestOf(ctx, store, key); err != nil || got != f.digest || hex.EncodeToString(there) != f.digest {
+			r.complainf("bytes", "the item %d has not the bytes that were sent: %v", f.media, err)
+		}
+	}
+	var double int
+	err = r.looks.QueryRow(ctx,
+		`SELECT COUNT(*) FROM (SELECT team_id, sha256 FROM media GROUP BY team_id, sha256 HAVING COUNT(*) > 1) d`).Scan(&double)
+	if double > 0 {
+		r.complainf("doubled", "%d files are in a library twice", double)
+	}
+	return err
+}
+
+func digestOf(ctx context.Context, store blob.Store, key string) (string, error) {
+	body, err := store.Open(ctx, key)
+	if err != nil {
+		return "", err
+	}
+	defer body.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, body); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// keys looks whether each key is there once, works, and works no more once it is revoked.
+func (r *reckoning) keys(ctx context.Context) error {
+	for _, k := range r.book.keys {
+		var n, live int
+		err := r.looks.QueryRow(ctx,
+			`SELECT COUNT(*), COALESCE(SUM(CASE WHEN revoked_at = 0 THEN 1 ELSE 0 END), 0) FROM api_keys
+		WHERE team_id = ? AND name = ?`, k.team.ID, k.name).Scan(&n, &live)
+		switch {
+		case err != nil:
+			return err
+		case n > 1:
+			r.complainf("doubled", "%s was made %d times", k.name, n)
+		case n == 0 && k.value != "":
+			r.complainf("lost", "%s is not there", k.name)
+		case k.revoked && live > 0:
+			r.complainf("lost", "%s was revoked and is not", k.name)
+		}
+		if err := r.keyEvents(ctx, k, n, n-live); err != nil {
+			return err
+		}
+		if k.value == "" {
+			continue
+		}
+		a := r.reader.do(call{tool: "get_identity", method: http.MethodGet, path: "/me", key: &apiKey{value: k.value}})
+		if works := a.ok(); works == k.revoked {
+			r.complainf("wrong", "%s, revoked: %v, is answered %s", k.name, k.revoked, a.outcome())
+		}
+	}
+	return nil
+}
+
+// keyEvents looks for the events of a key: that it was made, and that it was revoked.
+func (r *reckoning) keyEvents(ctx context.Context, k *madeKey, made, revoked int) error {
+	var told, ended int
+	err := r.looks.QueryRow(ctx,
+		`SELECT COALESCE(SUM(CASE WHEN e.kind = 'key.created' THEN 1 ELSE 0 END), 0), COALESCE(SUM(CASE WHEN e.kind =
+		'key.revoked' THEN 1 ELSE 0 END), 0)
+		FROM events e JOIN api_keys k ON CAST(k.id AS TEXT) = e.subject AND k.team_id = e.team_id
+		WHERE k.team_id = ? AND k.name = ? AND e.kind IN ('key.created', 'key.revoked')`, k.team.ID, k.name).Scan(&told, &ended)
+	if err == nil && (told != made || ended != revoked) {
+		r.complainf("event", "%s was made %d times and revoked %d times, and its events tell of %d and %d", k.name,
+			made, revoked, told, ended)
+	}
+	return err
+}

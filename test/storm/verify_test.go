@@ -1,0 +1,329 @@
+package storm
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/fixture"
+)
+
+// reckoning holds what stands against what the clients were told.
+type reckoning struct {
+	*site
+
+	reader *client
+	found  []complaint
+}
+
+// reckon gives everything that must not be, what the clients noted meanwhile too.
+func (s *site) reckon() []complaint {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	r := &reckoning{site: s, reader: s.client(ctx, s.teams[0], 99)}
+	for _, part := range []struct {
+		name string
+		look func(context.Context) error
+	}{
+		{"posts", r.posts}, {"what the networks hold", r.strangers}, {"events", r.events}, {"charges", r.charges},
+		{"limits", r.limits}, {"free calls", r.freeCalls}, {"files", r.files}, {"hashtag lists", r.lists},
+		{"keys", r.keys}, {"what is under way", r.checkStuck}, {"the audit", r.audit}, {"the programs", r.programs},
+	} {
+		if err := part.look(ctx); err != nil {
+			r.complainf("unread", "%s: %v", part.name, err)
+		}
+	}
+	s.book.mu.Lock()
+	defer s.book.mu.Unlock()
+	return append(slices.Clone(s.book.complaints), r.found...)
+}
+
+func (r *reckoning) complainf(kind, format string, args ...any) {
+	r.found = append(r.found, complaint{kind, fmt.Sprintf(format, args...)})
+}
+
+// shown is a post as the API shows it.
+type shown struct {
+	Status   string
+	Caption  string
+	Accounts []struct {
+		ID        int64
+		Platform  string
+		State     string
+		ErrorCode string `json:"error_code"`
+	}
+}
+
+// posts looks at every post that anybody asked for, and at what the networks hold of it.
+func (r *reckoning) posts(ctx context.Context) error {
+	held := r.networkPosts()
+	copies := map[string]map[string][]fixture.Post{} // by platform and mark
+	for platform, posts := range held {
+		copies[platform] = map[string][]fixture.Post{}
+		for _, p := range posts {
+			copies[platform][markOf(p.Text)] = append(copies[platform][markOf(p.Text)], p)
+		}
+	}
+	for _, p := range r.book.posts {
+		if p.id == "" {
+			if err := r.unknown(ctx, p, copies); err != nil {
+				return err
+			}
+			continue
+		}
+		a := r.reader.do(call{tool: "get_post", method: http.MethodGet, path: "/posts/" + p.id, key: p.team.keys[0]})
+		if !a.ok() {
+			r.complainf("lost", "%s is %s", p.mark, a.outcome())
+			continue
+		}
+		var now shown
+		a.into(&now)
+		r.post(p, now, copies)
+	}
+	return nil
+}
+
+// markOf returns what tells a post's text from all others; empty where it is none of the storm's.
+func markOf(text string) string {
+	at := strings.Index(text, "storm post ")
+	if end := at + len("storm post 000000."); at >= 0 && end <= len(text) {
+		return text[at:end]
+	}
+	return ""
+}
+
+// unknown looks at a draft of which nobody was told.
+func (r *reckoning) unknown(ctx context.Context, p *posted, copies map[string]map[string][]fixture.Post) error {
+	var n int
+	if err := r.looks.QueryRow(ctx, `SELECT COUNT(*) FROM posts WHERE caption LIKE ?`, p.mark+"%").Scan(&n); err != nil {
+		return err
+	}
+	if n > 1 || n > 0 && p.certain {
+		r.complainf("doubled", "%s, of which nobody was told, is there %d times", p.mark, n)
+	}
+	for platform, of := range copies {
+		if len(of[p.mark]) > 0 {
+			r.complainf("sent", "%s holds %s, which nobody published", platform, p.mark)
+		}
+	}
+	return nil
+}
+
+// mayFail reports whether the weather, or the post's own text, can bring about an error code of an account.
+func (p *posted) mayFail(code string) bool {
+	switch code {
+	case "rejected_content":
+		return p.bad
+	case "rate_limited":
+		return p.busy
+	}
+	return slices.Contains([]string{"network_error", "account_needs_reauth", "preflight_blocked"}, code)
+}
+
+// post holds one post against its fate.
+func (r *reckoning) post(p *posted, now shown, copies map[string]map[string][]fixture.Post) {
+	if !strings.HasPrefix(now.Caption, p.mark) {
+		r.complainf("changed", "%s says %q", p.mark, now.Caption)
+	}
+	sent := now.Status != "draft"
+	switch {
+	case p.fate == drafted && sent:
+		r.complainf("sent", "%s is %s, and nobody published it", p.mark, now.Status)
+	case (p.fate == scheduled || p.fate == handed) && !sent:
+		r.complainf("lost", "%s was %s and is a draft", p.mark, p.fate)
+	}
+	if len(now.Accounts) != len(p.targets) {
+		r.complainf("lost", "%s goes to %d accounts, not %d", p.mark, len(now.Accounts), len(p.targets))
+	}
+	for _, a := range now.Accounts {
+		there := copies[a.Platform][p.mark]
+		n := len(there)
+		switch {
+		case n > 1:
+			r.complainf("doubled", "%s stands %d times on %s (%s %s)%s%s", p.mark, n, a.Platform, a.State, a.ErrorCode,
+				r.story(p.id, a.ID), r.wire.story(p.mark, there))
+		case a.State == "published" && n == 0:
+			r.complainf("lost", "%s is said to stand on %s and does not%s", p.mark, a.Platform, r.story(p.id, a.ID))
+		case n == 1 && a.State != "published" && a.State != "unconfirmed":
+			r.complainf("untold", "%s stands on %s and is said to be %s %s%s", p.mark, a.Platform, a.State, a.ErrorCode,
+				r.story(p.id, a.ID))
+		case a.State == "failed" && !p.mayFail(a.ErrorCode):
+			r.complainf("wrong", "%s failed on %s with %s", p.mark, a.Platform, a.ErrorCode)
+		case a.State == "published" && p.bad:
+			r.complainf("wrong", "%s was refused by %s and is said to be published", p.mark, a.Platform)
+		}
+		r.book.recordAnswer("outcome "+a.Platform, strings.TrimSpace(a.State+" "+a.ErrorCode), 0, 0)
+	}
+}
+
+// story returns what was tried of a post's account, a line for each attempt.
+func (r *reckoning) story(post string, account int64) string {
+	lines, err := db.All(context.Background(), r.looks, func(rows *sql.Rows, line *string) error {
+		var call, result, code string
+		var epoch, began, ended int64
+		err := rows.Scan(&epoch, &call, &began, &ended, &result, &code)
+		*line = fmt.Sprintf("\n  epoch %d: %s from %s", epoch, call, db.Time(began).Format(time.StampMilli))
+		if ended > 0 {
+			*line += " to " + db.Time(ended).Format(time.StampMilli)
+		}
+		*line += " " + result + " " + code
+		return err
+	}, `SELECT a.epoch, a.call, a.started_at, a.ended_at, a.result, a.network_code FROM delivery_attempts a
+		JOIN deliveries d ON d.id = a.delivery_id
+		WHERE d.post_id = ? AND d.account_id = ? ORDER BY a.id`, post, account)
+	if err != nil {
+		return " (" + err.Error() + ")"
+	}
+	return strings.Join(lines, "")
+}
+
+// strangers finds what the networks hold of nobody's.
+func (r *reckoning) strangers(context.Context) error {
+	held := r.networkPosts()
+	for platform, there := range held {
+		for _, one := range there {
+			mark := markOf(one.Text)
+			if mark == "" {
+				if strings.Contains(one.Text, "storm") {
+					r.complainf("sent", "%s holds %q", platform, one.Text)
+				}
+				continue
+			}
+			p := r.book.posts[mark]
+			if p == nil || !slices.Contains(platforms(p), platform) {
+				r.complainf("sent", "%s holds %s, which was not meant for it", platform, mark)
+			}
+		}
+	}
+	return nil
+}
+
+func platforms(p *posted) []string {
+	var out []string
+	for _, platform := range p.targets {
+		out = append(out, platform)
+	}
+	return out
+}
+
+// events looks for the event of each write, and for events of writes that nobody was told of.
+func (r *reckoning) events(ctx context.Context) error {
+	there := map[string]int{}
+	type row struct{ kind, subject string }
+	rows, err := db.All(ctx, r.looks, func(rows *sql.Rows, e *row) error {
+		return rows.Scan(&e.kind, &e.subject)
+	}, `SELECT kind, subject FROM events WHERE key_id > 0`)
+	if err != nil {
+		return err
+	}
+	for _, e := range rows {
+		there[e.kind+" "+e.subject]++
+	}
+	retried := map[string]int{}
+	for _, p := range r.book.posts {
+		if p.fate == unclear {
+			delete(there, "post.handed_over "+p.id)
+			delete(there, "post.cancelled "+p.id)
+		}
+		retried["post.handed_over "+p.id] = p.retried
+	}
+	for what, n := range r.book.writes {
+		// A retry that found nothing to send again leaves none.
+		if got := there[what]; got < n || got > n+retried[what] {
+			r.complainf("event", "%d events %s of %d writes", got, what, n)
+		}
+		delete(there, what)
+	}
+	for _, p := range r.book.paid {
+		delete(there, begins[p.tool]+" "+p.job) // one that charged nothing may have begun a job or been given one that was there
+	}
+	for what, n := range there {
+		kind, subject, _ := strings.Cut(what, " ")
+		if slices.Contains([]string{
+			"post.scheduled", "post.cancelled", "post.handed_over", "post.changed", "uploads.opened", "hashtag.search", "media.download",
+		}, kind) && n > retried[what] {
+			r.complainf("event", "%d events %s of %s of no write", n, kind, subject)
+		}
+	}
+	return nil
+}
+
+// lists looks whether each hashtag list is there once.
+func (r *reckoning) lists(ctx context.Context) error {
+	for _, l := range r.book.lists {
+		var n int
+		if err := r.looks.QueryRow(ctx, `SELECT COUNT(*) FROM hashtag_lists WHERE team_id = ? AND name = ?`, l.team.ID,
+			l.name).Scan(&n); err != nil {
+			return err
+		}
+		switch {
+		case n > 1:
+			r.complainf("doubled", "%s was made %d times", l.name, n)
+		case n == 0 && l.told:
+			r.complainf("lost", "%s is not there", l.name)
+		case n == 1 && !l.told && l.once:
+			r.complainf("untold", "%s is there and was refused", l.name)
+		}
+	}
+	return nil
+}
+
+func (r *reckoning) checkStuck(context.Context) error {
+	if left, _ := r.underWay(); left != "" {
+		r.complainf("stuck", "%s", left)
+	}
+	return nil
+}
+
+// audit asks the operator's own command.
+func (r *reckoning) audit(ctx context.Context) error {
+	cmd := exec.CommandContext(ctx, r.binary, "admin", "--json", "audit", "--database", r.database, "--blobs", r.blobs)
+	cmd.Env = append(os.Environ(), "PRESSROOM_SEALING_KEY="+r.sealing)
+	raw, err := cmd.Output()
+	var found struct {
+		Complaints []struct{ Rule, Text string }
+		Library    []json.RawMessage `json:"library_complaints"`
+	}
+	if jsonErr := json.Unmarshal(raw, &found); jsonErr != nil {
+		return fmt.Errorf("%w: %s", jsonErr, raw)
+	}
+	for _, c := range found.Complaints {
+		r.complainf("audit", "%s: %s", c.Rule, c.Text)
+	}
+	for _, c := range found.Library {
+		r.complainf("audit", "the library: %s", c)
+	}
+	if err != nil && len(r.found) == 0 {
+		return err
+	}
+	return nil
+}
+
+// readyAgain is how long a program may take to do all of its work again. What it has missed it learns of within half a
+// minute.
+const readyAgain = 40 * time.Second
+
+// programs looks whether all of them are well, and what they said.
+func (r *reckoning) programs(context.Context) error {
+	for _, n := range r.nodes {
+		began, why := time.Now(), n.unready()
+		for ; why != "" && time.Since(began) < readyAgain; why = n.unready() {
+			<-time.After(lookEvery)
+		}
+		if why != "" {
+			r.complainf("died", "%s is not ready: %s", n.name, why)
+		}
+		if said := n.panicText(); said != "" {
+			r.complainf("died", "%s said: %s", n.name, said)
+		}
+	}
+	return nil
+}
