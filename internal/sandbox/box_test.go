@@ -115,9 +115,9 @@ func (b *fixture) texts(t *testing.T, query url.Values) []string {
 	return texts
 }
 
-func (b *fixture) listPosts(t *testing.T, query url.Values) []heldPost {
+func (b *fixture) listPosts(t *testing.T, query url.Values) []listedPost {
 	t.Helper()
-	var answer struct{ Posts []heldPost }
+	var answer struct{ Posts []listedPost }
 	if err := json.Unmarshal(b.get(t, "/held?"+query.Encode()).body, &answer); err != nil || answer.Posts == nil {
 		t.Fatalf("GET /held: %v", err)
 	}

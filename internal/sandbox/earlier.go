@@ -18,8 +18,8 @@ type Earlier struct {
 	At    time.Time
 }
 
-// KeepEarlier adds earlier posts to an account of Bluesky (only texts), Threads or Instagram, the oldest first.
-func (s *Server) KeepEarlier(ctx context.Context, platform, handle string, posts []Earlier) error {
+// AddEarlier adds earlier posts to an account of Bluesky (only texts), Threads or Instagram, the oldest first.
+func (s *Server) AddEarlier(ctx context.Context, platform, handle string, posts []Earlier) error {
 	files := make([]store.Blob, len(posts))
 	for i, e := range posts {
 		if len(e.Image) == 0 {

@@ -32,7 +32,7 @@ func TestEarlierPosts(t *testing.T) {
 		if platform == "instagram" {
 			posts[0].Image, posts[1].Image = picture.Bytes(), picture.Bytes()
 		}
-		if err := b.KeepEarlier(t.Context(), platform, handle, posts); err != nil {
+		if err := b.AddEarlier(t.Context(), platform, handle, posts); err != nil {
 			t.Fatal(err)
 		}
 		held, err := b.posts(t.Context(), platform, "")
@@ -54,7 +54,7 @@ func TestEarlierPosts(t *testing.T) {
 			t.Errorf("%s shows %d pictures", platform, listed)
 		}
 	}
-	if err := b.KeepEarlier(t.Context(), "threads", "nobody", nil); err == nil || !strings.Contains(err.Error(), "no account with this handle") {
+	if err := b.AddEarlier(t.Context(), "threads", "nobody", nil); err == nil || !strings.Contains(err.Error(), "no account with this handle") {
 		t.Errorf("of an account that is not there: %v", err)
 	}
 }

@@ -49,10 +49,8 @@ func (s *Server) pageHandler(platforms []platform) http.Handler {
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.Header().
-			Set("Content-Security-Policy",
-				"default-src 'none'; style-src 'self'; img-src 'self'; media-src 'self'; base-uri 'none'; form-action "+
-					"'none'; frame-ancestors 'none'")
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; "+
+			"media-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Referrer-Policy", "no-referrer")
 		_, _ = w.Write(page.Bytes())
@@ -79,14 +77,14 @@ func (s *Server) networks(r *http.Request, platforms []platform) ([]shownNetwork
 
 func newShownNetwork(p platform, posts []store.Post) shownNetwork {
 	shown := shownNetwork{Name: p.Name(), Title: p.Title(), More: len(posts) > maxShown}
-	for _, held := range posts[:min(len(posts), maxShown)] {
-		name := held.DisplayName
+	for _, post := range posts[:min(len(posts), maxShown)] {
+		name := post.DisplayName
 		if name == "" {
-			name = held.Handle
+			name = post.Handle
 		}
 		shown.Posts = append(shown.Posts, shownPost{
-			Anchor: base.Anchor(p.Name(), held.ID), Name: name, Handle: held.Handle, Text: held.Text, Media: held.Media,
-			Machine: held.At.Format("2006-01-02T15:04:05Z07:00"), Human: held.At.Format("2 January 2006, 15:04:05 UTC"),
+			Anchor: base.Anchor(p.Name(), post.ID), Name: name, Handle: post.Handle, Text: post.Text, Media: post.Media,
+			Machine: post.At.Format("2006-01-02T15:04:05Z07:00"), Human: post.At.Format("2 January 2006, 15:04:05 UTC"),
 		})
 	}
 	return shown

@@ -10,8 +10,8 @@ import (
 	"pressroom/internal/sandbox/store"
 )
 
-// heldPost is a publication in the answer to GET /held.
-type heldPost struct {
+// listedPost is a publication in the answer to GET /held.
+type listedPost struct {
 	Platform string   `json:"platform"`
 	Account  string   `json:"account"` // handle
 	ID       string   `json:"id"`      // the network's own
@@ -27,19 +27,19 @@ func (s *Server) postsHandler() http.Handler {
 		ctx, cancel := base.WorkContext(r)
 		defer cancel()
 		query := r.URL.Query()
-		held, err := s.posts(ctx, query.Get("platform"), query.Get("contains"))
+		found, err := s.posts(ctx, query.Get("platform"), query.Get("contains"))
 		if err != nil {
 			slog.Error("sandbox: listing posts", "err", err)
 			base.WriteJSON(w, http.StatusInternalServerError, base.InternalError)
 			return
 		}
-		posts := []heldPost{}
-		for _, p := range held {
+		posts := []listedPost{}
+		for _, p := range found {
 			media := []string{}
 			for _, m := range p.Media {
 				media = append(media, s.base.BaseURL(r)+"/"+m.Path)
 			}
-			posts = append(posts, heldPost{
+			posts = append(posts, listedPost{
 				Platform: p.Platform, Account: p.Handle, ID: p.ID, Text: p.Text, Media: media,
 				At: p.At.Format(time.RFC3339Nano),
 			})

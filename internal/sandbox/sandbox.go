@@ -1,9 +1,9 @@
 // Package sandbox is a set of stand-ins for social networks to try pressroom with: an HTTP server that speaks each
 // network's official protocol, stores what is published, and fails on request.
 //
-// Each network is mounted under its own name, so Bluesky's calls go to /bluesky/xrpc/…; GET /held lists all posts, and
-// GET / shows them. A marker in a post's text asks for a certain outcome, as in "[sandbox:reject]"; package marker has
-// all of them. What the sandbox has confirmed survives a killed process.
+// Each network is mounted under its own name, so Bluesky's calls go to /bluesky/xrpc/…; GET /held lists all posts,
+// and GET / shows them. A marker in a post's text asks for a certain outcome, as in "[sandbox:reject]"; package marker
+// has all of them. What the sandbox has confirmed survives a killed process.
 package sandbox
 
 import (

@@ -38,7 +38,7 @@ func TestHeld(t *testing.T) {
 			t.Fatalf("HTTP %d: %s", a.status, a.body)
 		}
 	}
-	want := []heldPost{{
+	want := []listedPost{{
 		Platform: "bluesky", Account: "alice.test", Text: "100% sure", Media: []string{}, At: "2026-01-01T00:00:00Z",
 		ID: "at://" + bluesky.DID("alice.test") + "/app.bsky.feed.post/3a22222222222",
 	}}

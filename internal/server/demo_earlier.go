@@ -57,7 +57,7 @@ func (q *Quickstart) addEarlierPosts(ctx context.Context) error {
 		platform, handle string
 		posts            []sandbox.Earlier
 	}{{"bluesky", demoHandle, textOnly}, {"threads", demoPerson, textOnly}, {"instagram", demoPerson, withImage}} {
-		if err := q.sandbox.KeepEarlier(ctx, at.platform, at.handle, at.posts); err != nil {
+		if err := q.sandbox.AddEarlier(ctx, at.platform, at.handle, at.posts); err != nil {
 			return err
 		}
 	}

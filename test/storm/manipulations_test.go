@@ -179,7 +179,7 @@ func (s *site) hold(platform, text string) func() {
 	return func() {
 		s.t.Helper()
 		handle := s.text(`SELECT username FROM social_accounts WHERE platform = '` + platform + `' LIMIT 1`)
-		must.NoError(s.t, s.box.KeepEarlier(context.Background(), platform, handle, []sandbox.Earlier{{Text: text, At: time.Now()}}))
+		must.NoError(s.t, s.box.AddEarlier(context.Background(), platform, handle, []sandbox.Earlier{{Text: text, At: time.Now()}}))
 	}
 }
 

@@ -104,8 +104,8 @@ func Anchor(platform, id string) string {
 	return platform + "-" + url.PathEscape(id[strings.LastIndexByte(id, '/')+1:])
 }
 
-// WorkContext returns a context for the work of a request. A network does not notice when a client disconnects, so the sandbox
-// stores what it received.
+// WorkContext returns a context for the work of a request. A network does not notice when a client disconnects, so the
+// sandbox stores what it received.
 func WorkContext(r *http.Request) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(r.Context()), workTimeout)
 }

@@ -14,8 +14,10 @@ import (
 const FetchTimeout = time.Minute
 
 // Fetch downloads a file from any address, and reports whether it exists. It saves at most limit+1 bytes.
-func (s *Server) Fetch(ctx context.Context, client *http.Client, address string, limit int64) (store.Blob, bool, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil) //nolint:gosec // the networks fetch any address
+func (s *Server) Fetch(
+	ctx context.Context, client *http.Client, address string, limit int64,
+) (store.Blob, bool, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil) //nolint:gosec // any address may be fetched
 	if err != nil {
 		return store.Blob{}, false, nil
 	}

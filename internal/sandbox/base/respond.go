@@ -111,6 +111,7 @@ func Respond[E error](
 	return true
 }
 
+// WriteJSON writes answer as JSON.
 func WriteJSON(w http.ResponseWriter, status int, answer any) {
 	body, err := json.Marshal(answer)
 	if err != nil {

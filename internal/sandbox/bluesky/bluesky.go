@@ -32,7 +32,10 @@ type Network struct {
 	lastTID int64 // microseconds
 }
 
-func (b *Network) Name() string  { return Name }
+// Name returns the network's name in addresses.
+func (b *Network) Name() string { return Name }
+
+// Title returns the network's name for people.
 func (b *Network) Title() string { return "Bluesky" }
 
 // Init does nothing: people sign up here.
@@ -53,7 +56,7 @@ func (b *Network) Handler() http.Handler {
 func EnsureAccount(s *base.Server, handle, displayName, appPassword string) error {
 	handle = strings.ToLower(handle)
 	if len(handle) > 253 || !handlePattern.MatchString(handle) || appPassword == "" {
-		return fmt.Errorf("creating the Bluesky account %q: the handle must be a domain name and the password not empty",
+		return fmt.Errorf("creating the Bluesky account %q: the handle must be a domain name and the password set",
 			handle)
 	}
 	ctx := context.Background()

@@ -87,7 +87,8 @@ func parseMedia(path string, members map[string]any, name, accept string, maxSiz
 	if value, given := members["alt"]; given {
 		alt, ok := value.(string)
 		if !ok {
-			return embeddedBlob{}, invalidRecord("Expected string value type (got %s) at %s.alt", describeValue(value), path)
+			return embeddedBlob{}, invalidRecord("Expected string value type (got %s) at %s.alt",
+				describeValue(value), path)
 		}
 		if name == "video" {
 			if err := checkText(path+".alt", alt, 10000, 1000); err != nil {
@@ -124,7 +125,8 @@ func blobFrom(value any) (store.Blob, bool) {
 	number, _ := members["size"].(json.Number)
 	var err error
 	ref.Size, err = number.Int64()
-	wellFormed := members["$type"] == "blob" && len(members) == 4 && len(link) == 1 && rawCIDPattern.MatchString(ref.CID)
+	wellFormed := members["$type"] == "blob" && len(members) == 4 && len(link) == 1 &&
+		rawCIDPattern.MatchString(ref.CID)
 	return ref, wellFormed && strings.Contains(ref.MIME, "/") && err == nil && ref.Size >= 0
 }
 
@@ -162,7 +164,8 @@ func checkRatio(path string, members map[string]any) error {
 		}
 		number, ok := ratio[side].(json.Number)
 		if !ok {
-			return invalidRecord("Expected integer value type (got %s) at %s.%s", describeValue(ratio[side]), path, side)
+			return invalidRecord("Expected integer value type (got %s) at %s.%s",
+				describeValue(ratio[side]), path, side)
 		}
 		if pixels, err := number.Int64(); err != nil || pixels < 1 {
 			return invalidRecord("integer too small (minimum 1, got %s) at %s.%s", number, path, side)

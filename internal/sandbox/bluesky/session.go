@@ -54,7 +54,9 @@ func (b *Network) beginSession(r *http.Request, t store.Tx, a store.Account) (se
 }
 
 // newTokens returns a session's next tokens. tokenID is the id of the refresh token.
-func (b *Network) newTokens(r *http.Request, t store.Tx, a store.Account, session, tokenID string) (sessionAnswer, error) {
+func (b *Network) newTokens(
+	r *http.Request, t store.Tx, a store.Account, session, tokenID string,
+) (sessionAnswer, error) {
 	_, known, err := t.RefreshToken(r.Context(), Name, tokenID)
 	if err == nil && !known {
 		fresh := store.RefreshToken{ID: tokenID, Session: session, Expires: b.Now().Add(refreshLifetime)}
@@ -129,5 +131,7 @@ func (b *Network) deleteSession(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, b.Store.InTx(r.Context(), func(t store.Tx) error { return t.DeleteRefreshToken(r.Context(), Name, c.ID) })
+	return nil, b.Store.InTx(r.Context(), func(t store.Tx) error {
+		return t.DeleteRefreshToken(r.Context(), Name, c.ID)
+	})
 }

@@ -128,7 +128,9 @@ var (
 )
 
 // tryWrite is one transaction's part of a write.
-func (b *Network) tryWrite(r *http.Request, t store.Tx, w write, waited bool, answer *writeAnswer) (marker.Outcome, error) {
+func (b *Network) tryWrite(
+	r *http.Request, t store.Tx, w write, waited bool, answer *writeAnswer,
+) (marker.Outcome, error) {
 	ctx := r.Context()
 	a, c, err := b.authorize(r, t)
 	if err != nil {

@@ -32,8 +32,10 @@ type apiError struct {
 // Bridge serves the public world by pressroom's bridge contract (docs/bridge.md), without a token.
 type Bridge struct{ *base.Server }
 
+// New returns the bridge of a sandbox.
 func New(s *base.Server) *Bridge { return &Bridge{s} }
 
+// Handler serves the contract and the files.
 func (s *Bridge) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/{platform}/profiles/{username}/media", s.media)
@@ -101,7 +103,8 @@ func (s *Bridge) parseQuery(r *http.Request) (mediaQuery, string) {
 	request.limit = limit
 	if text := query.Get("cursor"); text != "" {
 		var good bool
-		if request.cursor, good = request.cursor.Resume(text); !good || !mediaTypes[request.profile.Platform][request.kind] {
+		request.cursor, good = request.cursor.Resume(text)
+		if !good || !mediaTypes[request.profile.Platform][request.kind] {
 			return request, "invalid_cursor"
 		}
 	}
@@ -109,12 +112,12 @@ func (s *Bridge) parseQuery(r *http.Request) (mediaQuery, string) {
 }
 
 // parseLimit parses a limit, and reports whether it is valid.
-func parseLimit(text string, most int) (int, bool) {
+func parseLimit(text string, maxLimit int) (int, bool) {
 	if text == "" {
 		return defaultLimit, true
 	}
 	limit, err := strconv.Atoi(text)
-	return limit, err == nil && limit >= 1 && limit <= most
+	return limit, err == nil && limit >= 1 && limit <= maxLimit
 }
 
 // Item is an item of the contract.
@@ -129,6 +132,7 @@ type Item struct {
 	Duration float64 `json:"duration_seconds,omitempty"`
 }
 
+// MediaPage is a page of media.
 type MediaPage struct {
 	Items []Item `json:"items"`
 	Next  string `json:"next_cursor,omitempty"`

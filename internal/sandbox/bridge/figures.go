@@ -40,6 +40,7 @@ type profileHead struct {
 	Posts       int64  `json:"posts"`
 }
 
+// ProfileFigures is a page of the figures of a profile.
 type ProfileFigures struct {
 	Profile profileHead   `json:"profile"`
 	Posts   []PostFigures `json:"posts"`
@@ -123,6 +124,7 @@ func newPostFigures(post world.Post, now int64, url string) PostFigures {
 	return answer
 }
 
+// HashtagFigures are the figures of a hashtag.
 type HashtagFigures struct {
 	Hashtag struct {
 		Posts int64 `json:"posts"`
@@ -156,7 +158,8 @@ func figuresOfHashtag(h world.Hashtag, now time.Time, limit int, base string) Ha
 	answer := HashtagFigures{Top: []PostFigures{}, Recent: []PostFigures{}}
 	answer.Hashtag.Posts = h.Size(now.Unix())
 	for _, post := range firstOf(h.Top(world.DayOf(now)), limit) {
-		answer.Top = append(answer.Top, newPostFigures(post, topMoment(now), world.PostURL(base, h.Platform, "someone", post)))
+		answer.Top = append(answer.Top,
+			newPostFigures(post, topMoment(now), world.PostURL(base, h.Platform, "someone", post)))
 	}
 	recent, _, cut := h.Recent(h.StartRecent(now.Unix()), limit)
 	from := now.Unix() - world.SecondsPerDay + 1
@@ -171,7 +174,7 @@ func figuresOfHashtag(h world.Hashtag, now time.Time, limit int, base string) Ha
 	return answer
 }
 
-func firstOf(posts []world.Post, most int) []world.Post { return posts[:min(most, len(posts))] }
+func firstOf(posts []world.Post, limit int) []world.Post { return posts[:min(limit, len(posts))] }
 
 // topMoment returns when top posts are counted: at the end of the day, so that the day's figures do not change and the
 // newest posts have some.

@@ -109,7 +109,9 @@ func anyColor(rng *rand.Rand) color.RGBA {
 func gradient(picture *image.RGBA, top, bottom color.RGBA) {
 	size := picture.Bounds().Size()
 	for y := range size.Y {
-		mix := func(a, b uint8) uint8 { return uint8((int(a)*(size.Y-y) + int(b)*y) / size.Y) } //nolint:gosec // a value between the two
+		mix := func(a, b uint8) uint8 {
+			return uint8((int(a)*(size.Y-y) + int(b)*y) / size.Y) //nolint:gosec // a value between the two
+		}
 		row := color.RGBA{mix(top.R, bottom.R), mix(top.G, bottom.G), mix(top.B, bottom.B), 255}
 		for x := range size.X {
 			picture.SetRGBA(x, y, row)

@@ -55,7 +55,7 @@ func stories(p world.Profile, now time.Time) []Item {
 	var items []Item
 	for _, day := range []int64{world.DayOf(now), world.DayOf(now) - 1} {
 		for _, item := range storiesOf(p, day) {
-			at, _ := time.Parse(time.RFC3339, item.TakenAt) // vendorItemOf wrote it
+			at, _ := time.Parse(time.RFC3339, item.TakenAt) // newItem wrote it
 			if !at.After(now) && now.Sub(at) < 24*time.Hour {
 				items = append(items, item)
 			}

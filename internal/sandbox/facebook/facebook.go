@@ -24,10 +24,12 @@ const (
 // has one Page of the same name, which is the account.
 type Network struct{ *graph.API }
 
+// New returns the network of a sandbox.
 func New(s *base.Server) *Network {
 	return &Network{graph.New(s, Name, "Facebook", "fb", "pages")}
 }
 
+// Init creates the initial accounts.
 func (n *Network) Init(ctx context.Context) error { return n.AddPeople(ctx, pageID) }
 
 func pageID(handle string) string { return base.StableID("10", "facebook page "+handle) }

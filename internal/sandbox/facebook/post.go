@@ -79,7 +79,8 @@ func (n *Network) createPhoto(r *http.Request) (any, error) {
 
 // show publishes a post, on disk when it returns: prepare checks the request, and save stores the post.
 func (n *Network) show(
-	r *http.Request, prepare func(t store.Tx, a store.Account) (*store.Post, error), save func(t store.Tx, p *store.Post) error,
+	r *http.Request, prepare func(t store.Tx, a store.Account) (*store.Post, error),
+	save func(t store.Tx, p *store.Post) error,
 ) (string, error) {
 	return n.Server.Publish(graph.ErrInternal, func(waited bool) (marker.Outcome, error) {
 		var out marker.Outcome
@@ -254,7 +255,7 @@ func attachments(p store.Post) map[string]any {
 	var known struct {
 		Link string `json:"link"`
 	}
-	_ = json.Unmarshal(p.Body, &known) // keepShown wrote it
+	_ = json.Unmarshal(p.Body, &known) // saveWithBody wrote it
 	switch {
 	case len(parts) > 1:
 		return map[string]any{"type": "album", "subattachments": map[string]any{"data": parts}}

@@ -247,13 +247,9 @@ func insertVideo(ctx context.Context, t store.Tx, v *video) error {
 		return fmt.Errorf("counting videos: %w", err)
 	}
 	v.id, v.session = fmt.Sprintf("15%015d", seq), fmt.Sprintf("16%015d", seq)
-	_, err := t.ExecContext(ctx,
+	return t.Run(ctx, "beginning an upload",
 		`insert into facebook_videos (seq, id, session, account, size, made_at) values (?, ?, ?, ?, ?, ?)`,
 		seq, v.id, v.session, v.account, v.size, v.made.UnixMilli())
-	if err != nil {
-		return fmt.Errorf("beginning an upload: %w", err)
-	}
-	return nil
 }
 
 // updateVideo updates a video.
@@ -263,13 +259,9 @@ func updateVideo(ctx context.Context, t store.Tx, v video) error {
 		return fmt.Errorf("writing a video's chunks: %w", err)
 	}
 	finished := sql.NullInt64{Int64: v.finished.UnixMilli(), Valid: !v.finished.IsZero()}
-	_, err = t.ExecContext(ctx,
+	return t.Run(ctx, "saving a video",
 		`update facebook_videos set received = ?, chunks = ?, failure = ?, finished_at = ? where id = ?`,
 		v.received, string(chunks), v.failure, finished, v.id)
-	if err != nil {
-		return fmt.Errorf("saving a video: %w", err)
-	}
-	return nil
 }
 
 // findVideo returns the video that the condition selects, and reports whether it exists.

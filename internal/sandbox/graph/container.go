@@ -33,7 +33,10 @@ const (
 	postPrefix      = "17"
 )
 
-func (c Container) ID() string     { return fmt.Sprintf(containerPrefix+"%015d", c.seq) }
+// ID returns the container's id.
+func (c Container) ID() string { return fmt.Sprintf(containerPrefix+"%015d", c.seq) }
+
+// PostID returns the id that the container's post gets.
 func (c Container) PostID() string { return fmt.Sprintf(postPrefix+"%015d", c.seq) }
 
 // Status returns the container's status. The network processes it for a while.
@@ -105,8 +108,5 @@ func FindContainer(ctx context.Context, t store.Tx, platform, id string) (Contai
 
 // MarkContainerPublished records the publication of a container.
 func MarkContainerPublished(ctx context.Context, t store.Tx, c Container) error {
-	if _, err := t.ExecContext(ctx, `update containers set post = ? where seq = ?`, c.PostID(), c.seq); err != nil {
-		return fmt.Errorf("recording a publication: %w", err)
-	}
-	return nil
+	return t.Run(ctx, "recording a publication", `update containers set post = ? where seq = ?`, c.PostID(), c.seq)
 }

@@ -20,10 +20,11 @@ type API struct {
 	usage  string       // the network's type in the usage headers
 }
 
+// New returns the API of a platform. grants and usage are its prefix of grant types and its type in usage headers.
 func New(s *base.Server, platform, title, grants, usage string) *API {
 	return &API{
-		Provider: &oauth.Provider{Server: s, Platform: platform, DisplayName: title}, client: &http.Client{Timeout: base.FetchTimeout},
-		grants: grants, usage: usage,
+		Provider: &oauth.Provider{Server: s, Platform: platform, DisplayName: title},
+		client:   &http.Client{Timeout: base.FetchTimeout}, grants: grants, usage: usage,
 	}
 }
 
@@ -55,6 +56,7 @@ var (
 	}
 )
 
+// InvalidParameter returns the refusal of an invalid request.
 func InvalidParameter(message string) *Error {
 	return &Error{Status: http.StatusBadRequest, Code: 100, Message: message}
 }
@@ -64,6 +66,7 @@ func (n *API) Handle(call base.Call) http.HandlerFunc {
 	return base.Handle(InvalidParameter("The request cannot be read"), call, n.Write)
 }
 
+// Write writes the result of a call.
 func (n *API) Write(w http.ResponseWriter, r *http.Request, answer any, err error) {
 	refuse := func(e *Error) {
 		n.setUsage(w.Header(), e)
@@ -91,6 +94,7 @@ func (n *API) setUsage(header http.Header, refused *Error) {
 		`{"`+n.Platform+`":[`+usage+`,"type":"`+n.usage+`","estimated_time_to_regain_access":`+minutes+`}]}`)
 }
 
+// NotFound refuses an unknown path.
 func (n *API) NotFound(*http.Request) (any, error) {
 	return nil, &Error{Status: http.StatusBadRequest, Code: 2500, Message: "Unknown path components"}
 }

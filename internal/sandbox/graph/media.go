@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 	"image"
-	_ "image/jpeg"
-	_ "image/png"
+	_ "image/jpeg" // for DecodeConfig, like PNG
+	_ "image/png"  // for DecodeConfig
 	"net/http"
 	"os"
 	"slices"
@@ -47,16 +47,16 @@ var (
 )
 
 // FetchImage fetches an image, and refuses an unsuitable one.
-func (n *API) FetchImage(ctx context.Context, account, address string, taken ImageLimits) (store.Medium, error) {
-	blob, fetched, err := n.Server.Fetch(ctx, n.client, address, taken.MaxSize)
+func (n *API) FetchImage(ctx context.Context, account, address string, limits ImageLimits) (store.Medium, error) {
+	blob, fetched, err := n.Server.Fetch(ctx, n.client, address, limits.MaxSize)
 	switch {
 	case err != nil:
 		return store.Medium{}, err
 	case !fetched:
 		return store.Medium{}, errUnfetched
-	case blob.Size > taken.MaxSize:
+	case blob.Size > limits.MaxSize:
 		return store.Medium{}, ErrImageSize
-	case !slices.Contains(taken.Types, blob.MIME):
+	case !slices.Contains(limits.Types, blob.MIME):
 		return store.Medium{}, ErrImageType
 	}
 	file, err := os.Open(n.Store.FilePath(blob.CID))
@@ -68,7 +68,7 @@ func (n *API) FetchImage(ctx context.Context, account, address string, taken Ima
 	if err != nil {
 		return store.Medium{}, ErrImageType
 	}
-	if shape := float64(config.Width) / float64(config.Height); shape < taken.MinRatio || shape > taken.MaxRatio {
+	if shape := float64(config.Width) / float64(config.Height); shape < limits.MinRatio || shape > limits.MaxRatio {
 		return store.Medium{}, errImageShape
 	}
 	return n.SaveMedium(ctx, n.Platform, account, blob)
@@ -81,14 +81,14 @@ const (
 )
 
 // FetchVideo fetches a video. It returns how an unsuitable one fails, which the container shows.
-func (n *API) FetchVideo(ctx context.Context, account, address string, most int64) (store.Medium, string, error) {
-	blob, fetched, err := n.Server.Fetch(ctx, n.client, address, most)
+func (n *API) FetchVideo(ctx context.Context, account, address string, maxSize int64) (store.Medium, string, error) {
+	blob, fetched, err := n.Server.Fetch(ctx, n.client, address, maxSize)
 	switch {
 	case err != nil:
 		return store.Medium{}, "", err
 	case !fetched:
 		return store.Medium{}, VideoUnfetched, nil
-	case blob.Size > most, blob.MIME != "video/mp4" && blob.MIME != "video/quicktime":
+	case blob.Size > maxSize, blob.MIME != "video/mp4" && blob.MIME != "video/quicktime":
 		return store.Medium{}, VideoUnread, nil
 	}
 	m, err := n.SaveMedium(ctx, n.Platform, account, blob)
@@ -116,12 +116,12 @@ func (n *API) CreateContainer(r *http.Request, fill func(*Container) error) (any
 }
 
 // GatherCarousel makes a carousel of containers.
-func (n *API) GatherCarousel(r *http.Request, c *Container, most int) error {
+func (n *API) GatherCarousel(r *http.Request, c *Container, maxParts int) error {
 	children := strings.Split(r.Form.Get("children"), ",")
-	if len(children) < 2 || len(children) > most {
+	if len(children) < 2 || len(children) > maxParts {
 		return &Error{
 			Status: http.StatusBadRequest, Code: 100, Subcode: 2207028,
-			Message: fmt.Sprintf("A carousel has 2 to %d parts", most),
+			Message: fmt.Sprintf("A carousel has 2 to %d parts", maxParts),
 		}
 	}
 	return n.Store.InTx(r.Context(), func(t store.Tx) error {

@@ -65,7 +65,9 @@ var refusalsOfMarkers = marker.Refusals{
 	Expired: ErrSessionExpired, RateLimited: ErrRateLimited, Failed: ErrInternal,
 }
 
-func (n *API) tryPublish(ctx context.Context, t store.Tx, c Container, token store.Token, waited bool) (marker.Outcome, error) {
+func (n *API) tryPublish(
+	ctx context.Context, t store.Tx, c Container, token store.Token, waited bool,
+) (marker.Outcome, error) {
 	publication := marker.Attempt{
 		Platform: n.Platform, Account: c.Account, Text: c.Text, Session: token.Session, Waited: waited,
 	}

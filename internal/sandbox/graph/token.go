@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/sandbox/store"
 )
 
+// ExchangeCode exchanges a code for a token of one hour.
 func (n *API) ExchangeCode(r *http.Request) (any, error) {
 	if r.Form.Get("client_secret") == "" || r.Form.Get("grant_type") != "authorization_code" {
 		return nil, InvalidParameter("client_secret and grant_type are required")
@@ -47,6 +48,7 @@ func (n *API) newToken(ctx context.Context, t store.Tx, of store.Token, life tim
 	return map[string]any{"access_token": text, "token_type": "bearer", "expires_in": int64(life / time.Second)}, err
 }
 
+// ExchangeToken exchanges a token for one of sixty days.
 func (n *API) ExchangeToken(r *http.Request) (any, error) {
 	if r.Form.Get("grant_type") != n.grants+"_exchange_token" || r.Form.Get("client_secret") == "" {
 		return nil, InvalidParameter("client_secret and grant_type are required")
@@ -54,6 +56,7 @@ func (n *API) ExchangeToken(r *http.Request) (any, error) {
 	return n.trade(r, 0)
 }
 
+// RefreshToken exchanges a token of sixty days for a new one.
 func (n *API) RefreshToken(r *http.Request) (any, error) {
 	if r.Form.Get("grant_type") != n.grants+"_refresh_token" {
 		return nil, InvalidParameter("grant_type has to be " + n.grants + "_refresh_token")

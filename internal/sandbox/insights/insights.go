@@ -34,7 +34,8 @@ func Followers(platform, account string, now time.Time) int64 {
 func Count(p store.Post, now time.Time) Counts {
 	rng := world.Dice("tally", p.Platform, p.ID)
 	normal := func(middle, spread float64) float64 { return math.Exp(middle + spread*rng.NormFloat64()) }
-	views := float64(Followers(p.Platform, p.Account, p.At)) * normal(-0.6, 0.8) * attraction(p) * settledShare(now.Sub(p.At))
+	views := float64(Followers(p.Platform, p.Account, p.At)) * normal(-0.6, 0.8) * attraction(p) *
+		settledShare(now.Sub(p.At))
 	seen := 0.6 + 0.35*rng.Float64() // share of views by different people
 	part := func(middle, spread float64) int64 { return int64(views * min(normal(middle, spread), 0.5)) }
 	return Counts{

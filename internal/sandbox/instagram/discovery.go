@@ -93,7 +93,8 @@ func (n *Network) discoveredProfile(r *http.Request, f field) (any, error) {
 		return nil, err
 	case name == "":
 		return nil, graph.InvalidParameter("(#100) The parameter username is required")
-	case !world.UsernamePattern.MatchString(name) || strings.HasPrefix(name, world.PrefixMissing) || strings.HasPrefix(name, world.PrefixPrivate):
+	case !world.UsernamePattern.MatchString(name) || strings.HasPrefix(name, world.PrefixMissing) ||
+		strings.HasPrefix(name, world.PrefixPrivate):
 		return nil, errNotProfessional
 	case strings.HasPrefix(name, world.PrefixFailing):
 		return nil, graph.ErrInternal
@@ -194,20 +195,21 @@ func orID(fields []field) []field {
 }
 
 // parseLimit parses a limit.
-func parseLimit(text string, most int) (int, error) {
+func parseLimit(text string, maxLimit int) (int, error) {
 	if text == "" {
 		return graph.DefaultPage, nil
 	}
 	limit, err := strconv.Atoi(text)
-	if err != nil || limit < 1 || limit > most {
-		return 0, graph.InvalidParameter("(#100) limit has to be a number from 1 to " + strconv.Itoa(most))
+	if err != nil || limit < 1 || limit > maxLimit {
+		return 0, graph.InvalidParameter("(#100) limit has to be a number from 1 to " + strconv.Itoa(maxLimit))
 	}
 	return limit, nil
 }
 
 // mediaTypes are the API's names of formats.
 var mediaTypes = map[string]string{
-	world.FormatImage: "IMAGE", world.FormatVideo: "VIDEO", world.FormatReel: "VIDEO", world.FormatCarousel: "CAROUSEL_ALBUM",
+	world.FormatImage: "IMAGE", world.FormatVideo: "VIDEO", world.FormatReel: "VIDEO",
+	world.FormatCarousel: "CAROUSEL_ALBUM",
 }
 
 // mediaView returns a post as the public sees it at a time in Unix seconds.

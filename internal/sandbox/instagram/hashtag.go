@@ -149,8 +149,8 @@ func (n *Network) hashtagPosts(r *http.Request, posts []world.Post, now int64, n
 	return answer, nil
 }
 
-// hashtagCursors hold the position of each account in each hashtag's recent posts, as the network's cursor is the same on
-// every page.
+// hashtagCursors hold the position of each account in each hashtag's recent posts, as the network's cursor is the same
+// on every page.
 type hashtagCursors struct {
 	mu    sync.Mutex
 	stand map[string]world.Position
@@ -228,11 +228,8 @@ func (n *Network) listSearches(r *http.Request) (any, error) {
 }
 
 func insertHashtag(ctx context.Context, t store.Tx, id, name string) error {
-	if _, err := t.ExecContext(ctx, `insert into instagram_hashtags (id, name) values (?, ?) on conflict do nothing`,
-		id, name); err != nil {
-		return fmt.Errorf("saving a hashtag: %w", err)
-	}
-	return nil
+	return t.Run(ctx, "saving a hashtag",
+		`insert into instagram_hashtags (id, name) values (?, ?) on conflict do nothing`, id, name)
 }
 
 // findHashtagName returns the name of a hashtag, or "" if there is none with this id.
@@ -247,25 +244,9 @@ func findHashtagName(ctx context.Context, t store.Tx, id string) (string, error)
 
 // listHashtagSearches returns the hashtags that an account queried within hashtagWindow, the oldest first.
 func listHashtagSearches(ctx context.Context, t store.Tx, account string, now time.Time) ([]string, error) {
-	rows, err := t.QueryContext(ctx,
+	return t.Strings(ctx, "reading searches",
 		`select hashtag from instagram_searches where account = ? and at > ? order by at, hashtag`,
 		account, now.Add(-hashtagWindow).UnixMilli())
-	if err != nil {
-		return nil, fmt.Errorf("reading searches: %w", err)
-	}
-	defer rows.Close()
-	var ids []string
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return nil, fmt.Errorf("reading a search: %w", err)
-		}
-		ids = append(ids, id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("reading searches: %w", err)
-	}
-	return ids, nil
 }
 
 // countHashtag counts a query for a hashtag against the account's quota, once in the window.
@@ -280,10 +261,6 @@ func countHashtag(ctx context.Context, t store.Tx, account, id string, now time.
 	case len(ids) >= hashtagQuota:
 		return errHashtagQuota
 	}
-	_, err = t.ExecContext(ctx, `insert into instagram_searches (account, hashtag, at) values (?, ?, ?)
+	return t.Run(ctx, "counting a hashtag", `insert into instagram_searches (account, hashtag, at) values (?, ?, ?)
 		on conflict (account, hashtag) do update set at = excluded.at`, account, id, now.UnixMilli())
-	if err != nil {
-		return fmt.Errorf("counting a hashtag: %w", err)
-	}
-	return nil
 }

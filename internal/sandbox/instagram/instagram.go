@@ -10,6 +10,7 @@ import (
 	"pressroom/internal/sandbox/graph"
 )
 
+// Name is the network's name in addresses.
 const Name = "instagram"
 
 // Network is the Instagram API: both ways to sign in, containers and posts, and the public data of others. Its hosts
@@ -20,12 +21,14 @@ type Network struct {
 	cursors hashtagCursors
 }
 
+// New returns the network of a sandbox.
 func New(s *base.Server) *Network {
 	api := graph.New(s, Name, "Instagram", "ig", "instagram")
 	api.CannotSignIn = isOperator
 	return &Network{API: api}
 }
 
+// Init creates the initial accounts.
 func (n *Network) Init(ctx context.Context) error { return n.AddPeople(ctx, AccountID) }
 
 // AccountID returns an account's id, which is the same in every sandbox.

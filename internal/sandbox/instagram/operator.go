@@ -45,7 +45,9 @@ func Operators(ctx context.Context, s *base.Server, n int) ([]Operator, error) {
 func newOperator(ctx context.Context, s *base.Server, handle string) (Operator, error) {
 	api := &oauth.Provider{Server: s, Platform: Name}
 	// nobody signs in with it
-	a := store.Account{ID: AccountID(handle), Handle: handle, DisplayName: world.DisplayName(handle), Password: []byte{}}
+	a := store.Account{
+		ID: AccountID(handle), Handle: handle, DisplayName: world.DisplayName(handle), Password: []byte{},
+	}
 	grant := store.Token{Kind: oauth.KindAccess, Session: base.NewID(), Account: a.ID, Client: "operator"}
 	var text string
 	err := s.Store.InTx(ctx, func(t store.Tx) error {

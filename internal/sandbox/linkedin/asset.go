@@ -96,10 +96,7 @@ func findPart(ctx context.Context, t store.Tx, secret string) (part, bool, error
 
 // updatePart records what was uploaded to an address.
 func updatePart(ctx context.Context, t store.Tx, p part) error {
-	if _, err := t.ExecContext(ctx, `update linkedin_parts set cid = ? where secret = ?`, p.cid, p.secret); err != nil {
-		return fmt.Errorf("recording a part: %w", err)
-	}
-	return nil
+	return t.Run(ctx, "recording a part", `update linkedin_parts set cid = ? where secret = ?`, p.cid, p.secret)
 }
 
 // listParts returns an asset's parts in order.

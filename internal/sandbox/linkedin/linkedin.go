@@ -29,6 +29,7 @@ const (
 // as approved and gets refresh tokens. Each member administers one organization.
 type Network struct{ *oauth.Provider }
 
+// New returns the network of a sandbox.
 func New(s *base.Server) *Network {
 	return &Network{&oauth.Provider{
 		Server: s, Platform: Name, DisplayName: "LinkedIn",
@@ -36,6 +37,7 @@ func New(s *base.Server) *Network {
 	}}
 }
 
+// Init creates the initial accounts.
 func (n *Network) Init(ctx context.Context) error {
 	if err := n.AddPeople(ctx, PersonURN); err != nil {
 		return err
@@ -74,17 +76,17 @@ func (n *Network) Handler() http.Handler {
 	for pattern, do := range map[string]func(*http.Request) (any, error){
 		"POST /oauth/v2/accessToken":                    n.grantToken,
 		"GET /v2/userinfo":                              n.userinfo,
-		"GET /rest/organizationAcls":                    versioned(n.listRoles),
-		"GET /rest/organizations/{id}":                  versioned(n.describeOrganization),
-		"POST /rest/images":                             versioned(n.initImage),
-		"GET /rest/images/{urn}":                        versioned(n.describeAsset),
-		"POST /rest/videos":                             versioned(n.videoAction),
-		"GET /rest/videos/{urn}":                        versioned(n.describeAsset),
-		"POST /rest/posts":                              versioned(n.createPost),
-		"GET /rest/posts":                               versioned(n.listPosts),
-		"GET /rest/networkSizes/{urn}":                  versioned(n.networkSize),
-		"GET /rest/organizationalEntityShareStatistics": versioned(n.shareStatistics),
-		"GET /rest/memberCreatorPostAnalytics":          versioned(n.memberAnalytics),
+		"GET /rest/organizationAcls":                    requireVersion(n.listRoles),
+		"GET /rest/organizations/{id}":                  requireVersion(n.describeOrganization),
+		"POST /rest/images":                             requireVersion(n.initImage),
+		"GET /rest/images/{urn}":                        requireVersion(n.describeAsset),
+		"POST /rest/videos":                             requireVersion(n.videoAction),
+		"GET /rest/videos/{urn}":                        requireVersion(n.describeAsset),
+		"POST /rest/posts":                              requireVersion(n.createPost),
+		"GET /rest/posts":                               requireVersion(n.listPosts),
+		"GET /rest/networkSizes/{urn}":                  requireVersion(n.networkSize),
+		"GET /rest/organizationalEntityShareStatistics": requireVersion(n.shareStatistics),
+		"GET /rest/memberCreatorPostAnalytics":          requireVersion(n.memberAnalytics),
 		"GET /media/{account}/{cid}":                    n.MediaFile(Name, errNotFound),
 		"/":                                             n.notFound,
 	} {

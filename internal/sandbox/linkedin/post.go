@@ -110,7 +110,7 @@ func (n *Network) createPost(r *http.Request) (any, error) {
 		})
 		return out, err
 	})
-	return created(urn), err
+	return newPostAnswer(urn), err
 }
 
 // refusals are the refusals that markers ask for.
@@ -145,8 +145,8 @@ func (n *Network) tryPublish(
 	})
 }
 
-// created returns the answer for a new post, whose URN is only in the header.
-func created(urn string) http.Handler {
+// newPostAnswer returns the answer for a new post, whose URN is only in the header.
+func newPostAnswer(urn string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Restli-Id", urn)
 		w.Header().Set("X-LinkedIn-Id", urn)
@@ -258,7 +258,7 @@ func view(p store.Post) map[string]any {
 	var body struct {
 		Post post `json:"post"`
 	}
-	_ = json.Unmarshal(p.Body, &body) // keep wrote it
+	_ = json.Unmarshal(p.Body, &body) // save wrote it
 	answer := map[string]any{
 		"id": p.ID, "author": body.Post.Author, "commentary": body.Post.Commentary, "visibility": body.Post.Visibility,
 		"distribution": body.Post.Distribution, "lifecycleState": body.Post.Lifecycle,

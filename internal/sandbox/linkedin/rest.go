@@ -108,8 +108,8 @@ const (
 	newestVersion = "202612"
 )
 
-// versioned refuses calls without a supported version.
-func versioned(do func(*http.Request) (any, error)) func(*http.Request) (any, error) {
+// requireVersion refuses calls without a supported version.
+func requireVersion(do func(*http.Request) (any, error)) func(*http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {
 		version := r.Header.Get("LinkedIn-Version")
 		_, err := time.Parse("200601", version)

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	_ "image/gif"
-	_ "image/jpeg"
-	_ "image/png"
+	_ "image/gif"  // for DecodeConfig
+	_ "image/jpeg" // for DecodeConfig
+	_ "image/png"  // for DecodeConfig
 	"net/http"
 	"os"
 	"slices"
@@ -117,7 +117,7 @@ func (n *Network) upload(w http.ResponseWriter, r *http.Request) {
 		err = n.savePart(r, p, a)
 	}
 	end()
-	write(w, r, uploaded(p, a), err)
+	write(w, r, uploadAnswer(p, a), err)
 }
 
 func (n *Network) findPart(r *http.Request) (part, asset, error) {
@@ -140,11 +140,11 @@ func (n *Network) findPart(r *http.Request) (part, asset, error) {
 
 // receivePart saves the bytes of a part.
 func (n *Network) receivePart(w http.ResponseWriter, r *http.Request, p part) (string, error) {
-	most := p.size
-	if most == 0 {
-		most = maxImage
+	maxSize := p.size
+	if maxSize == 0 {
+		maxSize = maxImage
 	}
-	blob, err := n.Store.SaveFile(http.MaxBytesReader(w, r.Body, most))
+	blob, err := n.Store.SaveFile(http.MaxBytesReader(w, r.Body, maxSize))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok || err == nil && p.size != 0 && blob.Size != p.size {
 		return "", invalid("The bytes are not those that were announced")
 	}
@@ -193,7 +193,7 @@ func inspectImage(s *store.Store, cid string) (store.Blob, error) {
 	return blob, nil
 }
 
-func uploaded(p part, a asset) http.Handler {
+func uploadAnswer(p part, a asset) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		if a.video {
 			w.Header().Set("ETag", etagPrefix+p.cid)

@@ -27,13 +27,14 @@ const (
 // MaxSlow is the longest wait that a marker can ask for.
 const MaxSlow = 60 * time.Second
 
-// unconfirmedFor is how long an unconfirmed post stays hidden: a little more than the day for which a service looks for it.
+// unconfirmedFor is how long an unconfirmed post stays hidden: a little more than the day for which a service looks for
+// it.
 const unconfirmedFor = 25 * time.Hour
 
 // ErrLost closes the connection instead of answering.
 var ErrLost = errors.New("the answer is lost on purpose")
 
-var markerForm = regexp.MustCompile(
+var markerPattern = regexp.MustCompile(
 	`\[sandbox:(reject|expired-token|rate-limit|error|lost-answer|unconfirmed|slow=([0-9]{1,4}))(?:@([a-z]+))?\]`)
 
 // Set are the markers of a text that concern one network.
@@ -42,12 +43,13 @@ type Set struct {
 	Slow  time.Duration
 }
 
+// Has reports whether the text has a marker.
 func (m Set) Has(name string) bool { return m.names[name] }
 
 // Read returns the markers of text that concern platform. Of several waits the longest counts.
 func Read(text, platform string) Set {
 	found := Set{names: map[string]bool{}}
-	for _, match := range markerForm.FindAllStringSubmatch(text, -1) {
+	for _, match := range markerPattern.FindAllStringSubmatch(text, -1) {
 		if match[3] != "" && match[3] != platform {
 			continue
 		}
@@ -79,7 +81,7 @@ func Loses(ctx context.Context, t store.Tx, platform string, m Set, postID strin
 	return false, nil
 }
 
-// Withhold returns errLost if a network must not show a post yet because a marker keeps it unconfirmed.
+// Withhold returns ErrLost if a network must not show a post yet because a marker keeps it unconfirmed.
 func Withhold(platform, text string, at, now time.Time) error {
 	if now.Sub(at) < unconfirmedFor && Read(text, platform).Has(unconfirmed) {
 		return ErrLost
@@ -87,7 +89,7 @@ func Withhold(platform, text string, at, now time.Time) error {
 	return nil
 }
 
-// WithholdAny is untold for several posts.
+// WithholdAny is Withhold for several posts.
 func WithholdAny(posts []store.Post, now time.Time) error {
 	for _, p := range posts {
 		if err := Withhold(p.Platform, p.Text, p.At, now); err != nil {

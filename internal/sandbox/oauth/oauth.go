@@ -35,8 +35,8 @@ const (
 	CodeLifetime = 10 * time.Minute // the maximum that RFC 6749, section 4.1.2, recommends
 )
 
-// Provider is the consent page and the tokens of a network that uses OAuth 2.0 (RFC 6749). A person chooses an account on
-// the page. A test adds account and decision (allow or deny) to the address, or posts them.
+// Provider is the consent page and the tokens of a network that uses OAuth 2.0 (RFC 6749). A person chooses an account
+// on the page. A test adds account and decision (allow or deny) to the address, or posts them.
 type Provider struct {
 	*base.Server
 
@@ -56,8 +56,8 @@ type consentRequest struct {
 	scopes                             []string
 }
 
-// parseConsentRequest parses the parameters of the consent page. Its error is shown to the person, as there is no address to
-// redirect to.
+// parseConsentRequest parses the parameters of the consent page. Its error is shown to the person, as there is no
+// address to redirect to.
 func parseConsentRequest(form url.Values) (consentRequest, error) {
 	c := consentRequest{
 		client: form.Get("client_id"), redirect: form.Get("redirect_uri"), state: form.Get("state"),
@@ -117,7 +117,9 @@ type consentField struct{ Name, Value string }
 type consentAccount struct{ Handle, Name string }
 
 // showConsent shows the page.
-func (o *Provider) showConsent(ctx context.Context, w http.ResponseWriter, request consentRequest, form url.Values) error {
+func (o *Provider) showConsent(
+	ctx context.Context, w http.ResponseWriter, request consentRequest, form url.Values,
+) error {
 	data := struct {
 		Title    string
 		Scopes   []string
@@ -197,7 +199,7 @@ func (o *Provider) canSignIn(a store.Account) bool {
 
 // redirectBack redirects the browser to the app with an answer.
 func redirectBack(w http.ResponseWriter, r *http.Request, request consentRequest, answer url.Values) {
-	target, _ := url.Parse(request.redirect) // readConsent has parsed it
+	target, _ := url.Parse(request.redirect) // parseConsentRequest has parsed it
 	if request.state != "" {
 		answer.Set("state", request.state)
 	}
@@ -237,7 +239,8 @@ func (o *Provider) Redeem(ctx context.Context, t store.Tx, form url.Values) (sto
 	return code, true, t.SpendToken(ctx, o.Platform, o.Hash(form.Get("code")))
 }
 
-// verifiesChallenge reports whether the verifier matches the challenge of PKCE (RFC 7636, section 4.6), if there is one.
+// verifiesChallenge reports whether the verifier matches the challenge of PKCE (RFC 7636, section 4.6), if there is
+// one.
 func verifiesChallenge(verifier, challenge string) bool {
 	sum := sha256.Sum256([]byte(verifier))
 	return challenge == "" || subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])),

@@ -65,7 +65,9 @@ func (n *Network) reports(r *http.Request, ids []string) (map[string]any, error)
 			case !found:
 				return &rest.Error{Status: http.StatusNotFound, Code: 50, Message: "Pin not found."}
 			case p.Account != a.ID:
-				return &rest.Error{Status: http.StatusForbidden, Code: 7, Message: "Not authorized to access board or Pin."}
+				return &rest.Error{
+					Status: http.StatusForbidden, Code: 7, Message: "Not authorized to access board or Pin.",
+				}
 			}
 			reports[id] = map[string]any{"all": newReport(insights.Count(p, n.Now()), metrics)}
 		}

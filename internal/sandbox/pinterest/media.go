@@ -180,12 +180,9 @@ func insertUpload(ctx context.Context, t store.Tx, u *upload) error {
 
 // updateUpload records an uploaded file.
 func updateUpload(ctx context.Context, t store.Tx, u upload) error {
-	_, err := t.ExecContext(ctx, `update pinterest_uploads set cid = ?, type = ?, arrived_at = ? where seq = ?`, u.cid,
+	return t.Run(ctx, "recording a file",
+		`update pinterest_uploads set cid = ?, type = ?, arrived_at = ? where seq = ?`, u.cid,
 		u.kind, u.arrived.UnixMilli(), u.seq)
-	if err != nil {
-		return fmt.Errorf("recording a file: %w", err)
-	}
-	return nil
 }
 
 // findUpload returns an upload by its id, and reports whether it exists.

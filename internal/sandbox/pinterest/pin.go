@@ -55,7 +55,9 @@ func (n *Network) create(r *http.Request) (any, error) {
 }
 
 // compose returns the post of a pin.
-func (n *Network) compose(ctx context.Context, t store.Tx, a store.Account, in pinRequest, images []store.Medium) (store.Post, error) {
+func (n *Network) compose(
+	ctx context.Context, t store.Tx, a store.Account, in pinRequest, images []store.Medium,
+) (store.Post, error) {
 	body := pinBody{
 		Board: in.Board, Title: in.Title, Link: in.Link, Alt: in.Alt, Form: "image", Files: images,
 	}

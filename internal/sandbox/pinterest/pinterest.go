@@ -16,6 +16,7 @@ import (
 	"pressroom/internal/sandbox/store"
 )
 
+// Name is the network's name in addresses.
 const Name = "pinterest"
 
 // Network is the part of Pinterest's API, version 5, that publishes: the consent and its tokens, boards, videos and
@@ -26,6 +27,7 @@ type Network struct {
 	client *http.Client // for fetching images
 }
 
+// New returns the network of a sandbox.
 func New(s *base.Server) *Network {
 	n := &rest.API{
 		Provider:     &oauth.Provider{Server: s, Platform: Name, DisplayName: "Pinterest"},
@@ -53,6 +55,7 @@ func New(s *base.Server) *Network {
 	return api
 }
 
+// Init creates the initial accounts.
 func (n *Network) Init(ctx context.Context) error {
 	return n.AddPeople(ctx, func(handle string) string { return base.StableID("5", "pinterest account "+handle) })
 }
@@ -104,7 +107,9 @@ func (n *Network) write(w http.ResponseWriter, refused *rest.Error) {
 // tokens is the token endpoint, where a client authenticates by Basic authentication.
 func (n *Network) tokens(r *http.Request) (any, error) {
 	if _, secret, basic := r.BasicAuth(); !basic || secret == "" {
-		return nil, &rest.Error{Status: http.StatusUnauthorized, Code: 2, Message: "The client's authentication failed."}
+		return nil, &rest.Error{
+			Status: http.StatusUnauthorized, Code: 2, Message: "The client's authentication failed.",
+		}
 	}
 	given, err := n.GrantTokens(r)
 	answer := map[string]any{

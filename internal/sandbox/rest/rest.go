@@ -12,6 +12,7 @@ import (
 	"pressroom/internal/sandbox/store"
 )
 
+// KindRefresh is the kind of refresh tokens.
 const KindRefresh = "refresh"
 
 // API is what the APIs of X and Pinterest share: answers in JSON, access tokens, refresh tokens that can be used
@@ -21,7 +22,8 @@ type API struct {
 
 	CodeLifetime, AccessLifetime, RefreshLifetime time.Duration // lifetimes of codes and tokens
 	Errors                                        Errors
-	Write                                         func(http.ResponseWriter, *Error) // writes headers, and the refusal unless it is nil
+	// Write writes headers, and the refusal unless it is nil.
+	Write func(http.ResponseWriter, *Error)
 }
 
 // Error is a refusal.
@@ -51,7 +53,7 @@ func (n *API) Handle(status int, do func(*http.Request) (any, error)) http.Handl
 	})
 }
 
-// HandleStream is answer for calls whose body is too large for memory.
+// HandleStream is Handle for calls whose body is too large for memory.
 func (n *API) HandleStream(status int, do func(http.ResponseWriter, *http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := base.WorkContext(r)
@@ -70,6 +72,7 @@ func (n *API) HandleStream(status int, do func(http.ResponseWriter, *http.Reques
 	}
 }
 
+// NotFound refuses an unknown path.
 func (n *API) NotFound(*http.Request) (any, error) { return nil, n.Errors.NotFound }
 
 // Authenticate returns the account of the request's token.
@@ -95,7 +98,8 @@ type Tokens struct {
 	Scopes          []string
 }
 
-// GrantTokens issues tokens for a code or a refresh token, each of which can be used once (RFC 6749, sections 4.1.3 and 6).
+// GrantTokens issues tokens for a code or a refresh token, each of which can be used once (RFC 6749, sections 4.1.3 and
+// 6).
 func (n *API) GrantTokens(r *http.Request) (Tokens, error) {
 	client := r.Form.Get("client_id")
 	if id, _, basic := r.BasicAuth(); basic {
@@ -155,7 +159,8 @@ func (n *API) PublishPost(r *http.Request, try func(t store.Tx) (store.Post, sto
 				Platform: n.Platform, Account: p.Account, Text: p.Text, Session: token.Session, Waited: waited,
 			}
 			answers := marker.Refusals{
-				Rejected: n.Errors.Rejected, Expired: n.Errors.Unauthorized, RateLimited: n.Errors.RateLimited, Failed: n.Errors.Internal,
+				Rejected: n.Errors.Rejected, Expired: n.Errors.Unauthorized, RateLimited: n.Errors.RateLimited,
+				Failed: n.Errors.Internal,
 			}
 			out, err = publication.Publish(r.Context(), t, answers, func() (string, error) {
 				return p.ID, t.SavePost(r.Context(), p)

@@ -53,13 +53,9 @@ func (s *Store) syncNames() error {
 
 // SaveBlob records a file of an account, unless it is recorded already.
 func (t Tx) SaveBlob(ctx context.Context, platform, account string, b Blob) error {
-	_, err := t.ExecContext(ctx,
+	return t.Run(ctx, "saving a blob",
 		`insert into blobs (platform, account, cid, type, size) values (?, ?, ?, ?, ?) on conflict do nothing`,
 		platform, account, b.CID, b.MIME, b.Size)
-	if err != nil {
-		return fmt.Errorf("saving a blob: %w", err)
-	}
-	return nil
 }
 
 const blobColumns = `select b.cid, b.type, b.size from blobs b where b.platform = ? and b.account = ? and b.cid = ?`
@@ -77,16 +73,12 @@ func (t Tx) ReferencedBlob(ctx context.Context, platform, account, cid string) (
 	return scanBlob(t.QueryRowContext(ctx, blobColumns+` and `+referenced, platform, account, cid))
 }
 
-// DeleteUnreferencedBlobs deletes the records of files that a deleted body referred to and no other post does. The bytes stay, as
-// another account may share them.
+// DeleteUnreferencedBlobs deletes the records of files that a deleted body referred to and no other post does. The
+// bytes stay, as another account may share them.
 func (t Tx) DeleteUnreferencedBlobs(ctx context.Context, platform, account string, body []byte) error {
-	_, err := t.ExecContext(ctx,
+	return t.Run(ctx, "deleting blobs",
 		`delete from blobs as b where b.platform = ? and b.account = ? and instr(?, b.cid) > 0 and not `+referenced,
 		platform, account, body)
-	if err != nil {
-		return fmt.Errorf("deleting blobs: %w", err)
-	}
-	return nil
 }
 
 func scanBlob(row *sql.Row) (Blob, bool, error) {

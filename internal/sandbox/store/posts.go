@@ -60,17 +60,14 @@ func (t Tx) Account(ctx context.Context, platform, idOrHandle string) (Account, 
 
 // SaveAccount inserts or updates the account.
 func (t Tx) SaveAccount(ctx context.Context, platform string, a Account) error {
-	_, err := t.ExecContext(ctx,
+	return t.Run(ctx, "saving an account",
 		`insert into accounts (platform, id, handle, display_name, password) values (?, ?, ?, ?, ?)
 		on conflict (platform, id) do update set display_name = excluded.display_name, password = excluded.password`,
 		platform, a.ID, a.Handle, a.DisplayName, a.Password)
-	if err != nil {
-		return fmt.Errorf("saving an account: %w", err)
-	}
-	return nil
 }
 
-const postColumns = `select p.platform, p.account, a.handle, a.display_name, p.id, p.text, p.media, p.at, p.version, p.body
+const postColumns = `select p.platform, p.account, a.handle, a.display_name, p.id, p.text, p.media, p.at, p.version,
+	p.body
 	from posts p join accounts a on a.platform = p.platform and a.id = p.account `
 
 // Post returns the post with the network's own id, and reports whether it exists.
@@ -124,22 +121,16 @@ func (t Tx) SavePost(ctx context.Context, p Post) error {
 	if err != nil {
 		return fmt.Errorf("writing a post's media: %w", err)
 	}
-	_, err = t.ExecContext(ctx, `insert into posts (platform, account, id, text, media, at, version, body)
+	return t.Run(ctx, "saving a post", `insert into posts (platform, account, id, text, media, at, version, body)
 		values (?, ?, ?, ?, ?, ?, ?, ?)
 		on conflict (platform, id) do update set text = excluded.text, media = excluded.media, at = excluded.at,
 			version = excluded.version, body = excluded.body`,
 		p.Platform, p.Account, p.ID, p.Text, string(media), p.At.UnixMilli(), p.Version, p.Body)
-	if err != nil {
-		return fmt.Errorf("saving a post: %w", err)
-	}
-	return nil
 }
 
+// DeletePost deletes a post.
 func (t Tx) DeletePost(ctx context.Context, platform, id string) error {
-	if _, err := t.ExecContext(ctx, `delete from posts where platform = ? and id = ?`, platform, id); err != nil {
-		return fmt.Errorf("deleting a post: %w", err)
-	}
-	return nil
+	return t.Run(ctx, "deleting a post", `delete from posts where platform = ? and id = ?`, platform, id)
 }
 
 // SpendMarker reports whether a marker acts on a post for the first time.

@@ -16,12 +16,10 @@ type RefreshToken struct {
 	Next    string // id of the token it was exchanged for; empty before
 }
 
+// CreateSession begins a session of an account.
 func (t Tx) CreateSession(ctx context.Context, platform, id, account string) error {
-	_, err := t.ExecContext(ctx, `insert into sessions (platform, id, account) values (?, ?, ?)`, platform, id, account)
-	if err != nil {
-		return fmt.Errorf("beginning a session: %w", err)
-	}
-	return nil
+	return t.Run(ctx, "beginning a session",
+		`insert into sessions (platform, id, account) values (?, ?, ?)`, platform, id, account)
 }
 
 // SessionActive reports whether the session exists and has not ended.
@@ -37,21 +35,16 @@ func (t Tx) SessionActive(ctx context.Context, platform, id string) (bool, error
 	return !dead, nil
 }
 
+// EndSession ends a session.
 func (t Tx) EndSession(ctx context.Context, platform, id string) error {
-	if _, err := t.ExecContext(ctx, `update sessions set dead = 1 where platform = ? and id = ?`, platform,
-		id); err != nil {
-		return fmt.Errorf("ending a session: %w", err)
-	}
-	return nil
+	return t.Run(ctx, "ending a session", `update sessions set dead = 1 where platform = ? and id = ?`, platform,
+		id)
 }
 
 // EndSessions ends all sessions of an account, as when its owner revokes an app's access.
 func (t Tx) EndSessions(ctx context.Context, platform, account string) error {
-	if _, err := t.ExecContext(ctx, `update sessions set dead = 1 where platform = ? and account = ?`, platform,
-		account); err != nil {
-		return fmt.Errorf("ending the sessions of an account: %w", err)
-	}
-	return nil
+	return t.Run(ctx, "ending the sessions of an account",
+		`update sessions set dead = 1 where platform = ? and account = ?`, platform, account)
 }
 
 // RefreshToken returns a refresh token, and reports whether it exists.
@@ -74,21 +67,15 @@ func (t Tx) RefreshToken(ctx context.Context, platform, id string) (RefreshToken
 
 // SaveRefreshToken inserts or updates the token.
 func (t Tx) SaveRefreshToken(ctx context.Context, platform string, token RefreshToken) error {
-	_, err := t.ExecContext(ctx,
+	return t.Run(ctx, "saving a refresh token",
 		`insert into refresh_tokens (platform, id, session, expires_at, next) values (?, ?, ?, ?, ?)
 		on conflict (platform, id) do update set expires_at = excluded.expires_at, next = excluded.next`,
 		platform, token.ID, token.Session, token.Expires.UnixMilli(),
 		sql.NullString{String: token.Next, Valid: token.Next != ""})
-	if err != nil {
-		return fmt.Errorf("saving a refresh token: %w", err)
-	}
-	return nil
 }
 
+// DeleteRefreshToken deletes a refresh token.
 func (t Tx) DeleteRefreshToken(ctx context.Context, platform, id string) error {
-	if _, err := t.ExecContext(ctx, `delete from refresh_tokens where platform = ? and id = ?`, platform,
-		id); err != nil {
-		return fmt.Errorf("revoking a refresh token: %w", err)
-	}
-	return nil
+	return t.Run(ctx, "revoking a refresh token",
+		`delete from refresh_tokens where platform = ? and id = ?`, platform, id)
 }

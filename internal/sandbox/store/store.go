@@ -26,6 +26,7 @@ type Store struct {
 // Tx is a transaction. All reads and writes go through one.
 type Tx struct{ *sql.Tx }
 
+// Open opens the data in dir, which it creates if it does not exist.
 func Open(dir string) (*Store, error) {
 	blobs := filepath.Join(dir, "blobs")
 	if err := os.RemoveAll(filepath.Join(blobs, incoming)); err != nil { // files that a killed process left incomplete
@@ -49,6 +50,7 @@ func Open(dir string) (*Store, error) {
 	return &Store{db: db, blobs: blobs}, nil
 }
 
+// Close closes the data.
 func (s *Store) Close() error {
 	if err := s.db.Close(); err != nil {
 		return fmt.Errorf("closing the sandbox's data: %w", err)
@@ -70,6 +72,32 @@ func (s *Store) InTx(ctx context.Context, do func(Tx) error) error {
 		return fmt.Errorf("committing a transaction: %w", err)
 	}
 	return nil
+}
+
+// Run executes a statement. action describes it in errors, as in "saving a post".
+func (t Tx) Run(ctx context.Context, action, statement string, args ...any) error {
+	if _, err := t.ExecContext(ctx, statement, args...); err != nil {
+		return fmt.Errorf("%s: %w", action, err)
+	}
+	return nil
+}
+
+// Strings returns the only column of the rows that a query selects.
+func (t Tx) Strings(ctx context.Context, action, query string, args ...any) ([]string, error) {
+	rows, err := t.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", action, err)
+	}
+	defer rows.Close()
+	var found []string
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return nil, fmt.Errorf("%s: %w", action, err)
+		}
+		found = append(found, text)
+	}
+	return found, rows.Err()
 }
 
 // Key returns the secret that passwords and tokens are hashed with. The first call creates it.

@@ -19,17 +19,14 @@ type Token struct {
 	Spent               bool
 }
 
+// SaveToken inserts a token under the hash of its text.
 func (t Tx) SaveToken(ctx context.Context, platform string, hash []byte, token Token) error {
-	_, err := t.ExecContext(ctx,
+	return t.Run(ctx, "saving a token",
 		`insert into oauth_tokens
 		(platform, hash, kind, session, account, client, redirect, challenge, issued_at, expires_at)
 		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		platform, hash, token.Kind, token.Session, token.Account, token.Client, token.Redirect, token.Challenge,
 		token.Issued.UnixMilli(), token.Expires.UnixMilli())
-	if err != nil {
-		return fmt.Errorf("saving a token: %w", err)
-	}
-	return nil
 }
 
 // Token returns the token with this hash, or the zero value if there is none.
@@ -51,22 +48,17 @@ func (t Tx) Token(ctx context.Context, platform string, hash []byte) (Token, err
 	return token, nil
 }
 
+// SpendToken marks a token as spent.
 func (t Tx) SpendToken(ctx context.Context, platform string, hash []byte) error {
-	if _, err := t.ExecContext(ctx, `update oauth_tokens set spent = 1 where platform = ? and hash = ?`, platform,
-		hash); err != nil {
-		return fmt.Errorf("spending a token: %w", err)
-	}
-	return nil
+	return t.Run(ctx, "spending a token",
+		`update oauth_tokens set spent = 1 where platform = ? and hash = ?`, platform, hash)
 }
 
 // SaveScopes records the scopes that the consent of a session granted.
 func (t Tx) SaveScopes(ctx context.Context, platform, session string, scopes []string) error {
-	_, err := t.ExecContext(ctx, `insert into oauth_scopes (platform, session, scopes) values (?, ?, ?)`, platform,
+	return t.Run(ctx, "saving scopes",
+		`insert into oauth_scopes (platform, session, scopes) values (?, ?, ?)`, platform,
 		session, strings.Join(scopes, " "))
-	if err != nil {
-		return fmt.Errorf("saving scopes: %w", err)
-	}
-	return nil
 }
 
 // Scopes returns the scopes of a session.
@@ -82,11 +74,7 @@ func (t Tx) Scopes(ctx context.Context, platform, session string) ([]string, err
 
 // ExpireTokens ends the access tokens of a network that clients can refresh.
 func (t Tx) ExpireTokens(ctx context.Context, platform string) error {
-	_, err := t.ExecContext(ctx, `update oauth_tokens as a set expires_at = 0
+	return t.Run(ctx, "ending access tokens", `update oauth_tokens as a set expires_at = 0
 		where kind = 'access' and platform = ? and exists (select 1 from oauth_tokens r
 			where r.platform = a.platform and r.session = a.session and r.kind = 'refresh')`, platform)
-	if err != nil {
-		return fmt.Errorf("ending access tokens: %w", err)
-	}
-	return nil
 }

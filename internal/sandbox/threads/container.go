@@ -17,7 +17,9 @@ const (
 	maxVideo = 1 << 30 // bytes
 )
 
-var imageLimits = graph.ImageLimits{Types: []string{"image/jpeg", "image/png"}, MaxSize: 8 << 20, MinRatio: 0.1, MaxRatio: 10}
+var imageLimits = graph.ImageLimits{
+	Types: []string{"image/jpeg", "image/png"}, MaxSize: 8 << 20, MinRatio: 0.1, MaxRatio: 10,
+}
 
 func (n *Network) createContainer(r *http.Request) (any, error) {
 	return n.CreateContainer(r, func(c *graph.Container) error {

@@ -49,7 +49,8 @@ func (n *Network) object(r *http.Request, t store.Tx, a store.Account, id string
 // view returns a post in the API's form.
 func (n *Network) view(r *http.Request, p store.Post) map[string]any {
 	return map[string]any{
-		"id": p.ID, "text": p.Text, "media_type": graph.MediaType(p), "timestamp": p.At.Format(graph.TimeFormat), "username": p.Handle,
+		"id": p.ID, "text": p.Text, "media_type": graph.MediaType(p), "timestamp": p.At.Format(graph.TimeFormat),
+		"username":  p.Handle,
 		"permalink": n.BaseURL(r) + "/" + Name + "/web/@" + p.Handle + "/post/" + p.ID,
 	}
 }

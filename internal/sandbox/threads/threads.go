@@ -9,15 +9,18 @@ import (
 	"pressroom/internal/sandbox/graph"
 )
 
+// Name is the network's name in addresses.
 const Name = "threads"
 
 // Network is the part of the Threads API that publishes: the consent and its tokens, containers and posts.
 type Network struct{ *graph.API }
 
+// New returns the network of a sandbox.
 func New(s *base.Server) *Network {
 	return &Network{graph.New(s, Name, "Threads", "th", "threads_publishing")}
 }
 
+// Init creates the initial accounts.
 func (n *Network) Init(ctx context.Context) error { return n.AddPeople(ctx, accountID) }
 
 // Handler serves the API, the consent page, and redirects from posts to the sandbox's page.

@@ -152,7 +152,9 @@ func (n *Network) actBefore(ctx context.Context, t store.Tx, p publication, sess
 }
 
 // finish stores a complete post and applies its markers.
-func (n *Network) finish(ctx context.Context, t store.Tx, p *publication, files []store.Blob, waited bool) (marker.Outcome, error) {
+func (n *Network) finish(
+	ctx context.Context, t store.Tx, p *publication, files []store.Blob, waited bool,
+) (marker.Outcome, error) {
 	failing, err := marker.Once(ctx, t, Name, p.markers(), marker.Key(p.account, p.text), marker.Failure)
 	if err != nil || failing {
 		return marker.Outcome{Refused: errInternal}, err

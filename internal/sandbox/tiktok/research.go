@@ -151,8 +151,8 @@ func (n *Network) checkResearchUser(name string) error {
 }
 
 func researchVisible(name string) bool {
-	return world.UsernamePattern.MatchString(name) && !strings.HasPrefix(name, world.PrefixMissing) && !strings.HasPrefix(name,
-		world.PrefixPrivate)
+	return world.UsernamePattern.MatchString(name) && !strings.HasPrefix(name, world.PrefixMissing) &&
+		!strings.HasPrefix(name, world.PrefixPrivate)
 }
 
 // researchVideos returns the videos that a query matches.

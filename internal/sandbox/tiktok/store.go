@@ -2,9 +2,7 @@ package tiktok
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -53,7 +51,8 @@ func (p publication) public(now time.Time, work time.Duration) bool {
 
 // status returns the post's status in the API's form.
 func (p publication) status(now time.Time, work time.Duration) map[string]any {
-	answer := map[string]any{"status": "PUBLISH_COMPLETE", "publicaly_available_post_id": []int64{}} //nolint:misspell // the API's own spelling
+	const publicID = "publicaly_available_post_id" //nolint:misspell // the API's own spelling
+	answer := map[string]any{"status": "PUBLISH_COMPLETE", publicID: []int64{}}
 	if !p.photos {
 		answer["uploaded_bytes"] = p.uploaded
 	}
@@ -65,7 +64,7 @@ func (p publication) status(now time.Time, work time.Duration) map[string]any {
 	case p.done.IsZero() || now.Sub(p.done) < work:
 		answer["status"] = "PROCESSING_UPLOAD"
 	case p.public(now, work):
-		answer["publicaly_available_post_id"] = []int64{p.postID()} //nolint:misspell // the API's own spelling
+		answer[publicID] = []int64{p.postID()}
 	}
 	return answer
 }
@@ -81,8 +80,8 @@ func insertPublication(ctx context.Context, t store.Tx, p *publication, hash []b
 	return nil
 }
 
-const publicationColumns = `select seq, account, photos, text, privacy, size, chunk, parts, uploaded, failure, made_at, done_at, posted
-	from tiktok_publishes `
+const publicationColumns = `select seq, account, photos, text, privacy, size, chunk, parts, uploaded, failure, made_at,
+	done_at, posted from tiktok_publishes `
 
 // findPublication returns the post that the condition selects, and reports whether it exists.
 func findPublication(ctx context.Context, t store.Tx, condition string, args ...any) (publication, bool, error) {
@@ -141,13 +140,7 @@ func insertPart(ctx context.Context, t store.Tx, p *publication, part store.Blob
 
 // listParts returns the parts of an upload in order.
 func listParts(ctx context.Context, t store.Tx, seq int64) ([]string, error) {
-	var joined sql.NullString
-	err := t.QueryRowContext(ctx, `select group_concat(cid, ' ' order by first) from tiktok_parts where publish = ?`,
-		seq).Scan(&joined)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return nil, fmt.Errorf("reading the parts: %w", err)
-	}
-	return strings.Fields(joined.String), nil
+	return t.Strings(ctx, "reading parts", `select cid from tiktok_parts where publish = ? order by first`, seq)
 }
 
 // finishPublication publishes the post, unless it failed.

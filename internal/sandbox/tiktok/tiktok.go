@@ -16,6 +16,7 @@ import (
 	"pressroom/internal/sandbox/store"
 )
 
+// Name is the network's name in addresses.
 const Name = "tiktok"
 
 // Network is the part of TikTok's API that publishes: the consent and its tokens, uploads of videos, photos that are
@@ -27,6 +28,7 @@ type Network struct {
 	client *http.Client // for fetching photos
 }
 
+// New returns the network of a sandbox.
 func New(s *base.Server) *Network {
 	return &Network{
 		Provider: &oauth.Provider{Server: s, Platform: Name, DisplayName: "TikTok"},
@@ -36,6 +38,7 @@ func New(s *base.Server) *Network {
 	}
 }
 
+// Init creates the initial accounts.
 func (n *Network) Init(ctx context.Context) error { return n.AddPeople(ctx, accountID) }
 
 // accountID returns an account's id, which is the same in every sandbox.

@@ -137,7 +137,9 @@ func (n *Network) savePart(ctx context.Context, p publication, part, whole store
 }
 
 // finishVideo finishes a video. One of an unsupported type fails.
-func (n *Network) finishVideo(ctx context.Context, t store.Tx, p *publication, whole store.Blob, waited bool) (marker.Outcome, error) {
+func (n *Network) finishVideo(
+	ctx context.Context, t store.Tx, p *publication, whole store.Blob, waited bool,
+) (marker.Outcome, error) {
 	if !slices.Contains([]string{"video/mp4", "video/quicktime", "video/webm"}, whole.MIME) {
 		p.failure = "file_format_check_failed"
 	}

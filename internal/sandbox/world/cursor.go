@@ -34,6 +34,7 @@ func (c Cursor) Resume(text string) (Cursor, bool) {
 	return given, given.Type == c.Type && given.From > 0 && given.Day <= c.Day && given.Day > c.Day-CursorDays
 }
 
+// String returns the cursor as clients see it.
 func (c Cursor) String() string {
 	raw, _ := json.Marshal(c) //nolint:errchkjson // a struct of strings and integers cannot fail
 	return base64.RawURLEncoding.EncodeToString(raw)

@@ -6,12 +6,14 @@ import (
 	"math/rand/v2"
 )
 
+// Clip is a video that files are made from.
 type Clip struct {
 	File          string
 	Width, Height int
 	seconds       float64
 }
 
+// Clips are an upright and a wide clip.
 var Clips = []Clip{{"upright.mp4", 360, 640, 2}, {"wide.mp4", 640, 360, 1}}
 
 // Sizes of pictures. No others are drawn, so that no request can fill the memory.

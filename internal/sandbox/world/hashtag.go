@@ -21,14 +21,14 @@ func (h Hashtag) dice(words ...string) *rand.Rand {
 
 const longestHashtag = 100 // characters
 
-var hashtagForm = regexp.MustCompile(`^[\p{L}\p{M}\p{N}_]+$`) // a bound in it would take a megabyte
+var hashtagPattern = regexp.MustCompile(`^[\p{L}\p{M}\p{N}_]+$`) // a bound in it would take a megabyte
 
 // NewHashtag returns the hashtag with a name, and reports whether it exists.
 func NewHashtag(platform, name string) (Hashtag, bool) {
 	name = strings.ToLower(name)
 	letters := strings.ContainsFunc(name, func(r rune) bool { return r < '0' || r > '9' })
 	return Hashtag{platform, name},
-		letters && utf8.RuneCountInString(name) <= longestHashtag && hashtagForm.MatchString(name) &&
+		letters && utf8.RuneCountInString(name) <= longestHashtag && hashtagPattern.MatchString(name) &&
 			!strings.HasPrefix(name, hashtagMissing)
 }
 
@@ -112,7 +112,7 @@ func (h Hashtag) StartRecent(now int64) Position {
 
 // Recent returns the next posts of the last 24 hours, the newest first, with the position after them. It reports
 // whether more are left.
-func (h Hashtag) Recent(place Position, most int) ([]Post, Position, bool) {
+func (h Hashtag) Recent(place Position, limit int) ([]Post, Position, bool) {
 	l := h.growth()
 	oldest := place.Now - SecondsPerDay
 	var posts []Post
@@ -120,7 +120,7 @@ func (h Hashtag) Recent(place Position, most int) ([]Post, Position, bool) {
 		arrived := h.arrivals(l, place.bucket)
 		for _, post := range arrived[min(place.passed, len(arrived)):] {
 			if post.At > oldest && post.At <= place.Now {
-				if len(posts) == most {
+				if len(posts) == limit {
 					return posts, place, true
 				}
 				posts = append(posts, post)

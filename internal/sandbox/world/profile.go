@@ -13,6 +13,7 @@ import (
 // reactions that they had by then.
 type Profile struct{ Platform, Name string }
 
+// Dice returns a random source of the profile.
 func (p Profile) Dice(words ...string) *rand.Rand {
 	return Dice(append([]string{p.Platform, p.Name}, words...)...)
 }
@@ -26,8 +27,8 @@ const (
 	reactionSigma = 0.6 // of the logarithm
 )
 
-// traits are the constant traits of a profile.
-type traits struct {
+// Traits are the constant traits of a profile.
+type Traits struct {
 	posts     float64 // at MeasuredAt
 	Days      float64 // since its first post, at MeasuredAt
 	followers float64 // at MeasuredAt
@@ -61,9 +62,10 @@ type traitFormat struct {
 	share, effect float64
 }
 
-func (p Profile) Traits() traits {
+// Traits returns the traits of the profile.
+func (p Profile) Traits() Traits {
 	rng := p.Dice("habits")
-	h := traits{
+	h := Traits{
 		posts: logBetween(rng, 36, 390), Days: logBetween(rng, 200, 1200),
 		followers: logBetween(rng, 1e3, 2e6), growth: between(rng, -0.0004, 0.0016), wave: between(rng, 20, 70),
 		follows: int64(logBetween(rng, 40, 3000)), language: Language(rng), best: rng.IntN(12),
@@ -131,7 +133,7 @@ func StartOf(day int64) int64 { return day * SecondsPerDay }
 func DayOf(now time.Time) int64 { return now.Unix() / SecondsPerDay }
 
 // followersOn returns the number of followers when a day begins.
-func (p Profile) followersOn(h traits, day int64) float64 {
+func (p Profile) followersOn(h Traits, day int64) float64 {
 	since := math.Max(-3000, math.Min(3000, float64(day-MeasuredAt/SecondsPerDay)))
 	swing := 1 + 0.004*math.Sin(2*math.Pi*since/h.wave) + 0.0004*p.Dice("followers", strconv.FormatInt(day, 10)).
 		Float64()
@@ -156,7 +158,8 @@ func (p Profile) Posts(day int64) []Post {
 			break
 		}
 		rng := p.Dice("post", strconv.Itoa(k))
-		if on := int64(due + between(rng, 0, 1.6)*pace); on < day { // posts are a little irregular, and not always in order
+		// posts are a little irregular, and not always in order
+		if on := int64(due + between(rng, 0, 1.6)*pace); on < day {
 			posts = append(posts, p.post(h, rng, on))
 		}
 	}
@@ -165,7 +168,7 @@ func (p Profile) Posts(day int64) []Post {
 }
 
 // post returns a random post of a day.
-func (p Profile) post(h traits, rng *rand.Rand, day int64) Post {
+func (p Profile) post(h Traits, rng *rand.Rand, day int64) Post {
 	const fourHours = 4 * 60 * 60
 	block := weightedIndex(rng, h.blocks)
 	post := Post{

@@ -18,6 +18,7 @@ import (
 	"time"
 )
 
+// SecondsPerDay is the length of a day.
 const SecondsPerDay = 24 * 60 * 60
 
 // tiktok is the platform whose formats and addresses differ from Instagram's.
@@ -47,12 +48,14 @@ const (
 	HashtagFailing = "error"   // the network fails
 )
 
+// SlowDelay is how long a network takes for a profile with PrefixSlow.
 const SlowDelay = 3 * time.Second
 
 // Dice returns a random source that is the same for the same words.
 func Dice(words ...string) *rand.Rand {
 	sum := sha256.Sum256([]byte(strings.Join(words, "\x00")))
-	return rand.New(rand.NewPCG(binary.BigEndian.Uint64(sum[:8]), binary.BigEndian.Uint64(sum[8:16]))) //nolint:gosec // not for secrets
+	first, second := binary.BigEndian.Uint64(sum[:8]), binary.BigEndian.Uint64(sum[8:16])
+	return rand.New(rand.NewPCG(first, second)) //nolint:gosec // not for secrets
 }
 
 // between returns a uniformly distributed number of a range.
@@ -155,6 +158,7 @@ func (p Post) Figures(now int64) Figures {
 	}
 }
 
+// RandomID returns an id of 19 digits.
 func RandomID(rng *rand.Rand) string { return fmt.Sprintf("%019d", rng.Int64()) }
 
 // Children returns the files of a carousel.

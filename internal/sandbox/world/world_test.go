@@ -145,7 +145,7 @@ func (p Profile) contrast(holds func(Post) bool) []float64 {
 }
 
 // effect returns the planted effect on a post.
-func (h traits) effect(post Post) float64 {
+func (h Traits) effect(post Post) float64 {
 	effect := 1.0
 	for _, format := range h.formats {
 		if format.name == post.Format {

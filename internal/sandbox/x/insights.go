@@ -180,7 +180,8 @@ func includes(form url.Values, posts []store.Post) map[string]any {
 func (n *Network) figures(view map[string]any, fields, id string, posts int) {
 	if slices.Contains(strings.Split(fields, ","), "public_metrics") {
 		view["public_metrics"] = map[string]int64{
-			"followers_count": insights.Followers(Name, id, n.Now()), "following_count": 100, "post_count": int64(posts),
+			"followers_count": insights.Followers(Name, id, n.Now()), "following_count": 100,
+			"post_count":   int64(posts),
 			"listed_count": 0,
 		}
 	}

@@ -41,8 +41,8 @@ func (u upload) id() string { return fmt.Sprintf("1%018d", u.seq) }
 
 // categories are the limits of uploads.
 var categories = map[string]struct {
-	most  int64
-	types []string
+	maxSize int64
+	types   []string
 }{
 	"tweet_image": {5 << 20, []string{"image/jpeg", "image/png", "image/webp"}},
 	"tweet_gif":   {15 << 20, []string{"image/gif"}},
@@ -58,8 +58,8 @@ func (n *Network) beginUpload(r *http.Request) (any, error) {
 	if readStrictly(r.Body, &in) != nil {
 		return nil, n.Errors.Unreadable
 	}
-	taken, known := categories[in.Category]
-	if !known || in.Total <= 0 || in.Total > taken.most || !slices.Contains(taken.types, in.Type) {
+	limits, known := categories[in.Category]
+	if !known || in.Total <= 0 || in.Total > limits.maxSize || !slices.Contains(limits.types, in.Type) {
 		return nil, invalid("The media_type, media_category and total_bytes are not taken together.")
 	}
 	u := upload{mime: in.Type, category: in.Category, total: in.Total, made: n.Now()}
@@ -296,39 +296,19 @@ func updateUpload(ctx context.Context, t store.Tx, u upload) error {
 	if !u.ended.IsZero() {
 		ended = u.ended.UnixMilli()
 	}
-	_, err := t.ExecContext(ctx, `update x_uploads set cid = ?, failed = ?, alt = ?, ended_at = ? where seq = ?`, u.cid,
+	return t.Run(ctx, "updating an upload",
+		`update x_uploads set cid = ?, failed = ?, alt = ?, ended_at = ? where seq = ?`, u.cid,
 		u.failed, u.alt, ended, u.seq)
-	if err != nil {
-		return fmt.Errorf("updating an upload: %w", err)
-	}
-	return nil
 }
 
 func upsertSegment(ctx context.Context, t store.Tx, u upload, place int, segment store.Blob) error {
-	_, err := t.ExecContext(ctx,
+	return t.Run(ctx, "saving a segment",
 		`insert into x_segments (upload, place, cid) values (?, ?, ?)
 		on conflict (upload, place) do update set cid = excluded.cid`,
 		u.seq, place, segment.CID)
-	if err != nil {
-		return fmt.Errorf("saving a segment: %w", err)
-	}
-	return nil
 }
 
 // listSegments returns the files of an upload's segments in order.
 func listSegments(ctx context.Context, t store.Tx, u upload) ([]string, error) {
-	rows, err := t.QueryContext(ctx, `select cid from x_segments where upload = ? order by place`, u.seq)
-	if err != nil {
-		return nil, fmt.Errorf("reading segments: %w", err)
-	}
-	defer rows.Close()
-	var found []string
-	for rows.Next() {
-		var cid string
-		if err := rows.Scan(&cid); err != nil {
-			return nil, fmt.Errorf("reading a segment: %w", err)
-		}
-		found = append(found, cid)
-	}
-	return found, rows.Err()
+	return t.Strings(ctx, "reading segments", `select cid from x_segments where upload = ? order by place`, u.seq)
 }

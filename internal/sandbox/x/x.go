@@ -15,11 +15,13 @@ import (
 	"pressroom/internal/sandbox/store"
 )
 
+// Name is the network's name in addresses.
 const Name = "x"
 
 // Network is the part of X's API, version 2, that publishes: the consent with PKCE, tokens, uploads and posts.
 type Network struct{ *rest.API }
 
+// New returns the network of a sandbox.
 func New(s *base.Server) *Network {
 	n := &rest.API{
 		Provider: &oauth.Provider{Server: s, Platform: Name, DisplayName: "X"},
@@ -48,6 +50,7 @@ func New(s *base.Server) *Network {
 	return api
 }
 
+// Init creates the initial accounts.
 func (n *Network) Init(ctx context.Context) error {
 	return n.AddPeople(ctx, func(handle string) string { return base.StableID("1", "x account "+handle) })
 }

@@ -109,7 +109,8 @@ func (n *Network) listUploads(r *http.Request) (any, error) {
 	}
 	more := false
 	answer, err := n.list(r, "playlistItem",
-		[]string{"id", "snippet", "contentDetails", "status"}, func(t store.Tx, a store.Account) ([]map[string]any, error) {
+		[]string{"id", "snippet", "contentDetails", "status"},
+		func(t store.Tx, a store.Account) ([]map[string]any, error) {
 			if query.Get("playlistId") != UploadsID(a.ID) {
 				return nil, &apiError{
 					http.StatusNotFound, "youtube.playlistItem", "playlistNotFound", "NOT_FOUND",
@@ -196,7 +197,7 @@ func (n *Network) listVideos(r *http.Request) (any, error) {
 // bodyOf returns what is stored of a video besides its text.
 func bodyOf(p store.Post) videoBody {
 	var body videoBody
-	_ = json.Unmarshal(p.Body, &body) // keepVideo wrote it
+	_ = json.Unmarshal(p.Body, &body) // saveVideo wrote it
 	return body
 }
 

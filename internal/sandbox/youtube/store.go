@@ -23,13 +23,9 @@ type upload struct {
 }
 
 func insertUpload(ctx context.Context, t store.Tx, u upload) error {
-	_, err := t.ExecContext(ctx,
+	return t.Run(ctx, "saving an upload",
 		`insert into youtube_uploads (id, platform, account, body, type, total, begun_at) values (?, ?, ?, ?, ?, ?, ?)`,
 		u.id, Name, u.account, u.insert, u.mime, u.total, u.begun.UnixMilli())
-	if err != nil {
-		return fmt.Errorf("saving an upload: %w", err)
-	}
-	return nil
 }
 
 // findUpload returns an upload session of the account, and reports whether it exists.
@@ -37,7 +33,8 @@ func findUpload(ctx context.Context, t store.Tx, account, id string) (upload, bo
 	u := upload{id: id, account: account}
 	var begun int64
 	err := t.QueryRowContext(ctx,
-		`select body, type, total, begun_at, video, coalesce((select sum(size) from youtube_parts p where p.upload = u.id), 0)
+		`select body, type, total, begun_at, video,
+			coalesce((select sum(size) from youtube_parts p where p.upload = u.id), 0)
 		from youtube_uploads u where id = ? and account = ?`, id, account).
 		Scan(&u.insert, &u.mime, &u.total, &begun, &u.video, &u.have)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -52,46 +49,23 @@ func findUpload(ctx context.Context, t store.Tx, account, id string) (upload, bo
 
 // insertPart records a part of a file.
 func insertPart(ctx context.Context, t store.Tx, upload string, start int64, file store.Blob) error {
-	_, err := t.ExecContext(ctx, `insert into youtube_parts (upload, start, size, cid) values (?, ?, ?, ?)`, upload,
+	return t.Run(ctx, "saving a part",
+		`insert into youtube_parts (upload, start, size, cid) values (?, ?, ?, ?)`, upload,
 		start, file.Size, file.CID)
-	if err != nil {
-		return fmt.Errorf("saving a part: %w", err)
-	}
-	return nil
 }
 
 // listParts returns the files of an upload's parts in order.
 func listParts(ctx context.Context, t store.Tx, upload string) ([]string, error) {
-	rows, err := t.QueryContext(ctx, `select cid from youtube_parts where upload = ? order by start`, upload)
-	if err != nil {
-		return nil, fmt.Errorf("reading parts: %w", err)
-	}
-	defer rows.Close()
-	var files []string
-	for rows.Next() {
-		var cid string
-		if err := rows.Scan(&cid); err != nil {
-			return nil, fmt.Errorf("reading a part: %w", err)
-		}
-		files = append(files, cid)
-	}
-	return files, rows.Err()
+	return t.Strings(ctx, "reading parts", `select cid from youtube_parts where upload = ? order by start`, upload)
 }
 
 // completeUpload records the video of an upload.
 func completeUpload(ctx context.Context, t store.Tx, upload, video string) error {
-	if _, err := t.ExecContext(ctx, `update youtube_uploads set video = ? where id = ?`, video, upload); err != nil {
-		return fmt.Errorf("completing an upload: %w", err)
-	}
-	return nil
+	return t.Run(ctx, "completing an upload", `update youtube_uploads set video = ? where id = ?`, video, upload)
 }
 
 // extendToken prolongs a refresh token that was used.
 func extendToken(ctx context.Context, t store.Tx, hash []byte, until time.Time) error {
-	_, err := t.ExecContext(ctx, `update oauth_tokens set expires_at = ? where platform = ? and hash = ?`,
+	return t.Run(ctx, "extending a token", `update oauth_tokens set expires_at = ? where platform = ? and hash = ?`,
 		until.UnixMilli(), Name, hash)
-	if err != nil {
-		return fmt.Errorf("extending a token: %w", err)
-	}
-	return nil
 }

@@ -59,7 +59,8 @@ func (n *Network) handle(call base.Call) http.HandlerFunc {
 // write writes the result of a call.
 func write(w http.ResponseWriter, r *http.Request, answer any, err error) {
 	if refused, ok := errors.AsType[*tokenError](err); ok {
-		base.WriteJSON(w, refused.status, map[string]string{"error": refused.code, "error_description": refused.message})
+		answer := map[string]string{"error": refused.code, "error_description": refused.message}
+		base.WriteJSON(w, refused.status, answer)
 		return
 	}
 	refuse := func(e *apiError) { e.write(w) }

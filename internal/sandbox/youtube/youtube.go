@@ -32,10 +32,12 @@ const (
 // upload sessions, lists of channels and videos. It accepts every app and any secret, and everybody has one channel.
 type Network struct{ *oauth.Provider }
 
+// New returns the network of a sandbox.
 func New(s *base.Server) *Network {
 	return &Network{&oauth.Provider{Server: s, Platform: Name, DisplayName: "YouTube"}}
 }
 
+// Init creates the initial accounts.
 func (n *Network) Init(ctx context.Context) error { return n.AddPeople(ctx, ChannelID) }
 
 // ChannelID returns a channel's id, which is the same in every sandbox.
@@ -144,7 +146,8 @@ func (n *Network) access(ctx context.Context, t store.Tx, of store.Token) (map[s
 
 // authenticate returns the account of the request's token, which must allow the scope.
 func (n *Network) authenticate(r *http.Request, t store.Tx, scope string) (store.Account, store.Token, error) {
-	token, good, err := n.Find(r.Context(), t, oauth.KindAccess, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+	text := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	token, good, err := n.Find(r.Context(), t, oauth.KindAccess, text)
 	if err != nil {
 		return store.Account{}, token, err
 	}
