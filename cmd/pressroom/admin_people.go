@@ -96,18 +96,18 @@ func (c adminPeopleList) Run(ctx context.Context, p *program, log *slog.Logger) 
 	return run(ctx, c.storeFlags, p, log, func(s *server.Server) ([]team.Person, error) { return s.Teams.People(ctx) })
 }
 
-// keepOperator makes a change and returns an error if that leaves no operator, unless --force is given.
-func (f forceFlags) keepOperator(ctx context.Context, s *server.Server, do func(context.Context) error) error {
+// checks returns the checks of a change: that it leaves an operator, unless --force is given.
+func (f forceFlags) checks() []team.Check {
 	if f.Force {
-		return do(ctx)
+		return nil
 	}
-	return s.Teams.EnsureOperator(ctx, do)
+	return []team.Check{team.KeepOperator}
 }
 
 // Run suspends a person's account.
 func (c adminPeopleHold) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	return runSilent(ctx, c.storeFlags, p, log, func(s *server.Server) error {
-		return c.keepOperator(ctx, s, func(ctx context.Context) error { return s.Teams.SetHold(ctx, c.Person, true) })
+		return s.Teams.SetHold(ctx, c.Person, true, c.checks()...)
 	})
 }
 
@@ -195,16 +195,9 @@ func (c adminPeopleUnlink) Run(ctx context.Context, p *program, log *slog.Logger
 // Run grants or revokes operator access.
 func (c adminPeopleOperator) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	return run(ctx, c.storeFlags, p, log, func(s *server.Server) (team.Person, error) {
-		var changed team.Person
-		err := c.keepOperator(ctx, s, func(ctx context.Context) error {
-			var err error
-			if c.On && !c.Unconfirmed {
-				changed, err = s.Teams.MakeOperator(ctx, c.Email)
-			} else {
-				changed, err = s.Teams.SetOperator(ctx, c.Email, c.On)
-			}
-			return err
-		})
-		return changed, err
+		if c.On && !c.Unconfirmed {
+			return s.Teams.MakeOperator(ctx, c.Email)
+		}
+		return s.Teams.SetOperator(ctx, c.Email, c.On, c.checks()...)
 	})
 }

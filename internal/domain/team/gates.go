@@ -184,8 +184,8 @@ func (s *Service) Reopen(ctx context.Context, team int64) error {
 
 // SetHold puts a person's account on hold or releases it: the person's assistants do not work meanwhile, nor the keys
 // and assistants of the teams that the person owns.
-func (s *Service) SetHold(ctx context.Context, person int64, held bool) error {
-	return s.change(ctx, "team.hold", func(ctx context.Context, tx *db.Tx) error {
+func (s *Service) SetHold(ctx context.Context, person int64, held bool, checks ...Check) error {
+	return s.change(ctx, "team.hold", withChecks(checks, func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE people SET held_at = ? WHERE id = ?`, unless(!held, db.Micros(tx.Now())), person)
 		if err != nil {
 			return fmt.Errorf("changing a hold: %w", err)
@@ -194,7 +194,7 @@ func (s *Service) SetHold(ctx context.Context, person int64, held bool) error {
 			return invalid("there is no such person")
 		}
 		return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "person.hold", id(person), map[string]any{"held": held})
-	})
+	}))
 }
 
 func unless(not bool, n int64) int64 {

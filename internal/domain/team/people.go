@@ -170,13 +170,13 @@ func (s *Service) MakeOperator(ctx context.Context, email string) (Person, error
 
 // SetOperator makes a person an operator, or ends that. It does not check whether the address is
 // proved.
-func (s *Service) SetOperator(ctx context.Context, email string, on bool) (Person, error) {
-	return s.setOperator(ctx, email, on, false)
+func (s *Service) SetOperator(ctx context.Context, email string, on bool, checks ...Check) (Person, error) {
+	return s.setOperator(ctx, email, on, false, checks...)
 }
 
-func (s *Service) setOperator(ctx context.Context, email string, on, onlyProved bool) (Person, error) {
+func (s *Service) setOperator(ctx context.Context, email string, on, onlyProved bool, checks ...Check) (Person, error) {
 	p := Person{Email: foldEmail(email), Operator: on}
-	err := s.db.InTx(ctx, "team.set_operator", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "team.set_operator", withChecks(checks, func(ctx context.Context, tx *db.Tx) error {
 		var was, proved int64
 		err := tx.QueryRow(ctx,
 			`SELECT id, name, operator, email_proved_at FROM people WHERE email = ?`+s.db.ForUpdate(),
@@ -196,6 +196,6 @@ func (s *Service) setOperator(ctx context.Context, email string, on, onlyProved 
 			return fmt.Errorf("changing who runs the service: %w", err)
 		}
 		return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "person.operator", id(p.ID), map[string]any{"on": on})
-	})
+	}))
 	return p, err
 }

@@ -1,7 +1,6 @@
 package team_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
@@ -145,22 +144,21 @@ func TestKeepingOperator(t *testing.T) {
 			_, err = w.SetOperator(ctx, p.Email, on)
 			must(t, err)
 		}
-		changes := map[string]func(context.Context) error{
-			"no operator": func(ctx context.Context) error {
-				p, err := w.Person(ctx, s.editor)
-				if err == nil {
-					_, err = w.SetOperator(ctx, p.Email, false)
-				}
+		editor, err := w.Person(ctx, s.editor)
+		must(t, err)
+		changes := map[string]func() error{
+			"no operator": func() error {
+				_, err := w.SetOperator(ctx, editor.Email, false, team.KeepOperator)
 				return err
 			},
-			"on hold":    func(ctx context.Context) error { return w.SetHold(ctx, s.editor, true) },
-			"in no team": func(ctx context.Context) error { return w.RemoveMember(ctx, w.team.ID, s.editor) },
+			"on hold":    func() error { return w.SetHold(ctx, s.editor, true, team.KeepOperator) },
+			"in no team": func() error { return w.RemoveMember(ctx, w.team.ID, s.editor, team.KeepOperator) },
 		}
-		must(t, w.EnsureOperator(ctx, changes["on hold"])) // nobody runs it as it is
+		must(t, changes["on hold"]()) // nobody runs it as it is
 		must(t, w.SetHold(ctx, s.editor, false))
 		runs(s.editor, true)
 		for name, change := range changes {
-			if err := w.EnsureOperator(ctx, change); err == nil || !strings.Contains(err.Error(), "only person") {
+			if err := change(); err == nil || !strings.Contains(err.Error(), "only person") {
 				t.Errorf("%s: %v", name, err)
 			}
 			if a, err := w.Account(ctx, s.editor); err != nil || !a.Operator {
@@ -169,7 +167,7 @@ func TestKeepingOperator(t *testing.T) {
 		}
 		runs(s.admin, true)
 		for _, name := range []string{"on hold", "in no team", "no operator"} {
-			must(t, w.EnsureOperator(ctx, changes[name]))
+			must(t, changes[name]())
 		}
 	})
 }

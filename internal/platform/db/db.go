@@ -108,11 +108,9 @@ func (d *DB) Ping(ctx context.Context) error {
 // Now returns the current time in UTC, truncated to microseconds.
 func (d *DB) Now() time.Time { return d.now().UTC().Truncate(time.Microsecond) }
 
-// Query reads rows, inside the context's transaction where there is one.
+// Query reads rows outside of any transaction.
 func (d *DB) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	if tx := txOf(ctx); tx != nil {
-		return tx.Query(ctx, query, args...)
-	}
+	refuseInTx(ctx)
 	ctx = d.dialect.statementContext(ctx)
 	text, stmt := d.forReading(ctx, query)
 	if stmt == nil {
@@ -121,11 +119,9 @@ func (d *DB) Query(ctx context.Context, query string, args ...any) (*sql.Rows, e
 	return stmt.QueryContext(ctx, args...)
 }
 
-// QueryRow reads one row, inside the context's transaction where there is one.
+// QueryRow reads one row outside of any transaction.
 func (d *DB) QueryRow(ctx context.Context, query string, args ...any) *sql.Row {
-	if tx := txOf(ctx); tx != nil {
-		return tx.QueryRow(ctx, query, args...)
-	}
+	refuseInTx(ctx)
 	ctx = d.dialect.statementContext(ctx)
 	text, stmt := d.forReading(ctx, query)
 	if stmt == nil {
@@ -141,11 +137,14 @@ type Tx struct {
 	now time.Time
 }
 
-type txKey struct{}
+type inTx struct{} // marks the context of a function that InTx runs
 
-func txOf(ctx context.Context) *Tx {
-	tx, _ := ctx.Value(txKey{}).(*Tx)
-	return tx
+// refuseInTx panics if ctx belongs to a running transaction: its reads and writes go through the Tx. A second
+// transaction beside it would wait for the first one forever, and a read outside it would miss what it wrote.
+func refuseInTx(ctx context.Context) {
+	if name, ok := ctx.Value(inTx{}).(string); ok {
+		panic("db: used inside the transaction " + name + "; use its Tx")
+	}
 }
 
 // Now returns the time at which the transaction began. It is the same for everything in the transaction.
@@ -189,12 +188,10 @@ func (tx *Tx) QueryRow(ctx context.Context, query string, args ...any) *sql.Row 
 	return tx.StmtContext(ctx, stmt).QueryRowContext(ctx, args...)
 }
 
-// InTx runs a function in a transaction and rolls back when it fails. Inside the context's transaction it
-// joins that one, so that services compose. The name says in traces and crash tests what is written.
+// InTx runs a function in a transaction and rolls back when it fails. The function runs again if another transaction
+// got in the way. The name appears in traces and names the failpoints. InTx panics inside another transaction.
 func (d *DB) InTx(ctx context.Context, name string, work func(context.Context, *Tx) error) error {
-	if tx := txOf(ctx); tx != nil {
-		return work(ctx, tx)
-	}
+	refuseInTx(ctx)
 	for try := 1; ; try++ {
 		within, span := tracing.Start(ctx, name)
 		err := d.writeOnce(within, name, work)
@@ -221,7 +218,7 @@ func (d *DB) writeOnce(ctx context.Context, name string, work func(context.Conte
 	}
 	tx := &Tx{Tx: raw, db: d, now: d.Now()}
 	defer func() { _ = raw.Rollback() }() // after a commit it does nothing
-	if err := work(context.WithValue(ctx, txKey{}, tx), tx); err != nil {
+	if err := work(context.WithValue(ctx, inTx{}, name), tx); err != nil {
 		return err
 	}
 	failpoint.Point("before " + name)

@@ -82,12 +82,12 @@ func TestInTxRollsBack(t *testing.T) {
 	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
 		stop := errors.New("stop")
-		err := d.InTx(t.Context(), "outer", func(ctx context.Context, tx *db.Tx) error {
+		err := d.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			if _, err := tx.Exec(ctx, `INSERT INTO people (name, email, created_at) VALUES (?, ?, ?)`, "Ada",
 				"ada@example.com", 1); err != nil {
 				return err
 			}
-			return d.InTx(ctx, "inner", func(context.Context, *db.Tx) error { return stop })
+			return stop
 		})
 		if !errors.Is(err, stop) {
 			t.Fatalf("got %v", err)
@@ -99,19 +99,20 @@ func TestInTxRollsBack(t *testing.T) {
 	})
 }
 
-// A read inside a transaction sees what the transaction wrote, wherever the query was prepared.
-func TestReadsJoinTheTransaction(t *testing.T) {
+// A read by the transaction sees what it wrote, also once the query is prepared.
+func TestTransactionReadsItsWrites(t *testing.T) {
 	t.Parallel()
 	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
-		const count = `SELECT COUNT(*) FROM people WHERE email = ?`
+		const count = `SELECT COUNT(*) FROM people WHERE email = 'a@example.com'`
 		for range 3 { // the first rounds prepare the statements, the last ones use them
 			err := d.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
-				if _, err := tx.Exec(ctx, `INSERT INTO people (name, email, created_at) VALUES ('A', ?, 1)`, "a@example.com"); err != nil {
+				_, err := tx.Exec(ctx, `INSERT INTO people (name, email, created_at) VALUES ('A', 'a@example.com', 1)`)
+				if err != nil {
 					return err
 				}
 				var n int
-				if err := d.QueryRow(ctx, count, "a@example.com").Scan(&n); err != nil || n != 1 {
+				if err := tx.QueryRow(ctx, count).Scan(&n); err != nil || n != 1 {
 					t.Errorf("inside: %d (%v)", n, err)
 				}
 				return errors.New("back")
@@ -120,11 +121,36 @@ func TestReadsJoinTheTransaction(t *testing.T) {
 				t.Fatal("the error was lost")
 			}
 			var n int
-			if err := d.QueryRow(t.Context(), count, "a@example.com").Scan(&n); err != nil || n != 0 {
+			if err := d.QueryRow(t.Context(), count).Scan(&n); err != nil || n != 0 {
 				t.Errorf("outside: %d (%v)", n, err)
 			}
 		}
 	})
+}
+
+// A transaction inside another one would wait for itself, and a read beside it would miss its writes.
+func TestNestedUseIsRefused(t *testing.T) {
+	t.Parallel()
+	d := testkit.Open(t, testkit.SQLite(t), nil)
+	for name, nested := range map[string]func(context.Context){
+		"InTx": func(ctx context.Context) {
+			_ = d.InTx(ctx, "inner", func(context.Context, *db.Tx) error { return nil })
+		},
+		"Query":    func(ctx context.Context) { rows, _ := d.Query(ctx, `SELECT 1`); _ = rows.Close() },
+		"QueryRow": func(ctx context.Context) { d.QueryRow(ctx, `SELECT 1`) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s does not panic", name)
+				}
+			}()
+			_ = d.InTx(t.Context(), "outer", func(ctx context.Context, _ *db.Tx) error { nested(ctx); return nil })
+		}()
+		if err := d.InTx(t.Context(), "next", func(context.Context, *db.Tx) error { return nil }); err != nil {
+			t.Errorf("after %s: %v", name, err)
+		}
+	}
 }
 
 func TestConcurrentWritersAllSucceed(t *testing.T) {
