@@ -50,9 +50,11 @@ const (
 
 // Audit proves the ledger by itself and against the wallets, the reservations and the jobs. It is one statement,
 // so that it sees everything as it was at one instant while others go on writing, and it writes nothing.
-func (s *Service) Audit(ctx context.Context) (Report, error) {
+func (s *Service) Audit(ctx context.Context) (Report, error) { return audit(ctx, s.db, s.db.Now()) }
+
+func audit(ctx context.Context, r db.Querier, now time.Time) (Report, error) {
 	report := Report{Complaints: []Complaint{}}
-	rows, err := s.db.Query(ctx, auditText(), db.Micros(s.db.Now().Add(-maxJobless)))
+	rows, err := r.Query(ctx, auditText(), db.Micros(now.Add(-maxJobless)))
 	if err != nil {
 		return report, fmt.Errorf("auditing the ledger: %w", err)
 	}

@@ -256,7 +256,7 @@ func TestAuditFindsDamage(t *testing.T) {
 						t.Fatalf("%s: %s did nothing (%v)", d.name, s, err)
 					}
 				}
-				r, err := w.Audit(ctx)
+				r, err := audit(ctx, tx, w.db.Now())
 				if err != nil {
 					t.Fatalf("%s: %v", d.name, err)
 				}
