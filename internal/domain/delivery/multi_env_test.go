@@ -156,8 +156,9 @@ func (p *multiEnv) scheduleDue(tb testing.TB, team, net, count int) {
 	create := p.tools["create_post"]
 	err := p.db.InTx(tb.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		for range count {
-			p.calls[team].Now = tx.Now()
-			if _, err := create.Run(ctx, p.calls[team], raw); err != nil {
+			call := p.calls[team]
+			call.Now, call.Tx = tx.Now(), tx
+			if _, err := create.Run(ctx, call, raw); err != nil {
 				return err
 			}
 		}
