@@ -67,9 +67,10 @@ func (c *heldEnv) schedulePost(t *testing.T, at time.Time) string {
 	t.Helper()
 	raw := fmt.Appendf(nil, `{"caption":"hello","account_ids":[%d,%d]}`, c.ids[0][0], c.ids[0][1])
 	err := c.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
-		c.calls[0].Now = tx.Now()
+		call := c.calls[0]
+		call.Now, call.Tx = tx.Now(), tx
 		create := c.tools["create_post"]
-		if _, err := create.Run(ctx, c.calls[0], raw); err != nil {
+		if _, err := create.Run(ctx, call, raw); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, `UPDATE posts SET status = 'scheduled', scheduled_at = ? WHERE status = 'draft'`,

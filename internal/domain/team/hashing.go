@@ -27,12 +27,14 @@ const (
 type hashQueue struct {
 	open, reserved   chan struct{}
 	strangers, known hashLine
+	wait             time.Duration // how long a request waits for a hash
 }
 
 func newHashQueue() *hashQueue {
 	return &hashQueue{
 		open: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1)), reserved: make(chan struct{}, 1),
 		strangers: newHashLine(strangersHashing, perClientHashing), known: newHashLine(knownHashing, perPersonHashing),
+		wait: turnWithin,
 	}
 }
 
@@ -63,7 +65,7 @@ func (q *hashQueue) do(ctx context.Context, a asker, work func() error) error {
 		return errHashing()
 	}
 	defer line.leave(a.key)
-	ctx, cancel := context.WithTimeout(ctx, turnWithin)
+	ctx, cancel := context.WithTimeout(ctx, q.wait)
 	defer cancel()
 	select {
 	case q.open <- struct{}{}:
