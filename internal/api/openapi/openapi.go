@@ -69,7 +69,8 @@ Within v1, only endpoints, optional members, enum values and codes are added. Ig
 
 "x-tool" is the name of the matching tool for assistants, "x-capability" the capability that the key needs, and
 "x-additional-capability" another one that it needs under a condition. "x-price" is the price of a call in credits,
-fixed or as a range. "x-recurring-price" is a charge that the call may start, when it repeats and how it stops.
+fixed or as a range. "x-recurring-price" describes repeated charges that the call may start: the credits, when they
+repeat and when they stop.
 
 Requests are rate limited by key, across REST and tools. Writes and calls that reach social networks have further
 limits. "RateLimit" and "RateLimit-Policy" show their state. Free calls count against the team's daily allowance,
