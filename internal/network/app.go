@@ -5,33 +5,32 @@ import (
 	"time"
 )
 
-// App is what an operator sets of a network to which accounts are connected in a browser. Each network's options begin
-// with it; what is not set has today's value.
-type App struct { //nolint:recvcheck // Own is for changing it in place, Complete makes another
-	HTTP         *http.Client     `json:"-"` // its Timeout bounds each call, 20 seconds where it has none
+// App is an operator's configuration of a network whose accounts are connected in a browser. Each network's options
+// embed it. Fields that are not set have defaults.
+type App struct { //nolint:recvcheck // Base changes it in place, WithDefaults returns a copy
+	HTTP         *http.Client     `json:"-"` // its Timeout limits each call; 20 seconds by default
 	Now          func() time.Time `json:"-"` // time.Now by default
 	ClientID     string           `json:"client_id"`
 	ClientSecret string           `json:"-"`
-	// asked for at the consent; what publishing and figures need by default
+	// requested at the consent; by default those for publishing and analytics
 	Scopes []string `json:"scopes"`
-	Rules  *Rules   `json:"rules"` // what a post is checked by; those of Today by default
-	// Settled is how long after a publication without an answer the network lists it, if it ever does. No network
-	// promises a time; a minute by default, where not said otherwise.
-	Settled Span `json:"settled"`
-	// Timeout bounds each call, that of HTTP by default. A file has more, and so has the call that shows a post.
+	Rules  *Rules   `json:"rules"` // limits for Check; DefaultRules by default
+	// ListingDelay is the time after which the network lists a post that it published without responding, a minute by
+	// default. No network guarantees a time.
+	ListingDelay Span `json:"settled"`
+	// Timeout limits each call; that of HTTP by default. Uploads and the call that publishes a post may take longer.
 	Timeout Span `json:"timeout"`
 }
 
-// Own is the app itself, for whoever has options that begin with one.
-func (a *App) Own() *App { return a }
+// Base returns the App that a network's options embed.
+func (a *App) Base() *App { return a }
 
-// FetchWithin is for how long a network may fetch the media of the call that shows a post: so much less than Settled
-// that a post whose media came late is not shown beside the one that was sent anew. It is zero where what is not found
-// never counts as none.
-func (a *App) FetchWithin() time.Duration { return time.Duration(a.Settled) / 2 }
+// MediaFetchWindow returns how long a network may fetch the media of the call that publishes a post. It is half of
+// ListingDelay, so that a post whose media arrives late is not published beside a retry.
+func (a *App) MediaFetchWindow() time.Duration { return time.Duration(a.ListingDelay) / 2 }
 
-// Complete sets what is not set.
-func (a App) Complete(platform string, scopes ...string) App {
+// WithDefaults returns a copy in which fields that are not set have the platform's defaults.
+func (a App) WithDefaults(platform string, scopes ...string) App {
 	if a.Now == nil {
 		a.Now = time.Now
 	}
@@ -39,50 +38,50 @@ func (a App) Complete(platform string, scopes ...string) App {
 		a.Scopes = scopes
 	}
 	if a.Timeout > 0 {
-		var bounded http.Client
+		var limited http.Client
 		if a.HTTP != nil {
-			bounded = *a.HTTP
+			limited = *a.HTTP
 		}
-		bounded.Timeout = time.Duration(a.Timeout)
-		a.HTTP = &bounded
+		limited.Timeout = time.Duration(a.Timeout)
+		a.HTTP = &limited
 	}
-	if a.Settled == 0 {
-		a.Settled = Span(time.Minute)
+	if a.ListingDelay == 0 {
+		a.ListingDelay = Span(time.Minute)
 	}
 	if a.Rules == nil {
-		rules, _ := Today(platform)
+		rules, _ := DefaultRules(platform)
 		a.Rules = &rules
 	}
 	return a
 }
 
-// Token is what a token endpoint gives out (RFC 6749, section 5.1), with the names by which networks tell how long a
-// refresh token lives.
+// Token is the response of a token endpoint (RFC 6749, section 5.1), with the networks' names for the lifetime of a
+// refresh token.
 type Token struct {
 	Access       string `json:"access_token"`
 	Refresh      string `json:"refresh_token"`
 	Scope        string `json:"scope"`
-	Expires      int64  `json:"expires_in"`         // seconds, as are the others
+	Expires      int64  `json:"expires_in"`         // seconds, as the following
 	RefreshFor   int64  `json:"refresh_expires_in"` // TikTok
 	RefreshUntil int64  `json:"refresh_token_expires_in"`
 }
 
-// longestLife bounds what a network says of a token's life, so that no time overflows.
-const longestLife = 10 * 365 * 24 * time.Hour
+// maxTokenLife limits the lifetime that a network names, so that no time overflows.
+const maxTokenLife = 10 * 365 * 24 * time.Hour
 
-// Grant is g with the token in place of its old one. A refresh token that is not named anew stays as it is.
+// Grant returns g with the new token. It keeps the refresh token if the response has none.
 func (t Token) Grant(g Grant, now time.Time) Grant {
-	g.Access, g.Expires = t.Access, ends(t.Expires, now)
+	g.Access, g.Expires = t.Access, expiry(t.Expires, now)
 	if t.Refresh != "" {
-		g.Refresh, g.RefreshExpires = t.Refresh, ends(max(t.RefreshFor, t.RefreshUntil), now)
+		g.Refresh, g.RefreshExpires = t.Refresh, expiry(max(t.RefreshFor, t.RefreshUntil), now)
 	}
 	return g
 }
 
-// ends is when a life of so many seconds is over; zero where it is not told.
-func ends(seconds int64, now time.Time) time.Time {
+// expiry returns the time after so many seconds, or zero if the network does not name a lifetime.
+func expiry(seconds int64, now time.Time) time.Time {
 	if seconds <= 0 {
 		return time.Time{}
 	}
-	return now.UTC().Add(time.Duration(min(seconds, int64(longestLife/time.Second))) * time.Second)
+	return now.UTC().Add(time.Duration(min(seconds, int64(maxTokenLife/time.Second))) * time.Second)
 }

@@ -18,79 +18,79 @@ import (
 )
 
 const (
-	callTimeout = 20 * time.Second
-	fetchTimes  = 3       // as long may a call take for which the network deals with a file
-	commitTimes = 2       // as long may one take whose lost answer costs the most
-	uploadRate  = 100_000 // bytes a second that an upload may take at the slowest
-	maxMessage  = 500     // characters kept of a network's own text
-	longestWait = 24 * time.Hour
+	defaultCallTimeout    = 20 * time.Second
+	transferTimeoutFactor = 3       // multiple of the timeout for calls that transfer a file
+	commitTimeoutFactor   = 2       // multiple of the timeout for calls whose lost response costs most
+	minUploadRate         = 100_000 // slowest accepted upload, in bytes per second
+	maxMessage            = 500     // characters kept of a network's own text
+	maxRetryWait          = 24 * time.Hour
 )
 
-// Purpose says what the failure of a call means.
+// Purpose determines what the failure of a call means.
 type Purpose int
 
 // The purposes.
 const (
-	Reading    Purpose = iota // shows nothing to anybody, so it may be repeated
-	Fetching                  // as Reading; the network fetches or takes a file before it answers
-	Signing                   // trades a code or a token
-	Committing                // makes a post visible
+	Reading      Purpose = iota // publishes nothing, so it may be repeated
+	Transferring                // as Reading; the network downloads or receives a file before it responds
+	Authorizing                 // trades a code or a token
+	Committing                  // makes a post visible
 )
 
 // Call is one HTTP request to a network.
 type Call struct {
 	Purpose Purpose
-	Name    string // what is called, for the log: a path without ids
+	Name    string // for the log: a path without ids
 	Method  string
-	URL     string // absolute; without a query, unless it is one that Query would write otherwise
+	URL     string // absolute; has a query only if Query would encode it differently
 	Query   url.Values
 	Header  http.Header
-	Bearer  string // access token for the Authorization header; none where empty
-	Secrets []string
+	Bearer  string   // access token for the Authorization header, if any
+	Secrets []string // removed from error messages
 
-	// At most one of these is the body.
+	// At most one of these is set.
 	Form url.Values // for application/x-www-form-urlencoded
 	JSON any
 	Body *Body
 }
 
-// ids are parts of paths that the log leaves out.
-var ids = regexp.MustCompile(`[0-9]{3,}`)
+// ids matches the parts of paths that are kept out of the log.
+var idPattern = regexp.MustCompile(`[0-9]{3,}`)
 
-// Call is one of a versioned API by the account.
+// Call returns a call of a versioned API by the account.
 func (g Grant) Call(method, version, path string) Call {
 	return Call{
-		Name: ids.ReplaceAllLiteralString(path, "…"), Method: method,
+		Name: idPattern.ReplaceAllLiteralString(path, "…"), Method: method,
 		URL: strings.TrimRight(g.Server, "/") + "/" + version + "/" + path, Bearer: g.Access,
 	}
 }
 
-// Body is a request's body as it is.
+// Body is a request body.
 type Body struct {
 	io.Reader
 
 	Type string // MIME
-	Size int64  // bytes; -1 where it is not known
+	Size int64  // bytes; -1 if unknown
 }
 
-// Answer is what a network said, whatever its status.
-type Answer struct {
+// Response is a network's response of any status.
+type Response struct {
 	Call   Call
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// Client calls networks. No redirect is followed: it would carry a token or the app's secret to an address that nobody
-// has chosen.
+// Client calls networks. It follows no redirects, which would carry a token or the app's secret to another address.
 type Client struct {
 	http    *http.Client
 	timeout time.Duration
 }
 
-// NewClient makes a client of h, whose Timeout bounds each call; nil is one with 20 seconds.
+// NewClient returns a client that uses h, whose Timeout limits each call. If h is nil or has no Timeout, the limit is
+// 20 seconds.
 func NewClient(h *http.Client) *Client {
-	c := &Client{http: new(http.Client), timeout: callTimeout}
+	c := &Client{http: new(http.Client), timeout: defaultCallTimeout}
 	if h != nil {
 		*c.http = *h
 	}
@@ -101,67 +101,67 @@ func NewClient(h *http.Client) *Client {
 	return c
 }
 
-// Do makes the call within its deadline. Its error is always a *Error, of the class Uncertain where a Committing call
-// may have been read.
-func (c *Client) Do(ctx context.Context, call Call) (Answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.patience(call))
+// Do makes the call within its deadline. Its error is always a *Error, of class Uncertain if a Committing call may have
+// reached the network.
+func (c *Client) Do(ctx context.Context, call Call) (Response, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.timeoutFor(call))
 	defer cancel()
-	var wire Wire
-	request, err := call.request(wire.Watch(ctx))
+	var trace requestTrace
+	request, err := call.request(trace.withTrace(ctx))
 	if err != nil {
-		return Answer{}, Unusable(fmt.Errorf("%s: %w", call.Name, err))
+		return Response{}, PermanentError(fmt.Errorf("%s: %w", call.Name, err))
 	}
 	if ctx.Err() != nil {
-		return Answer{}, call.Failed(ctx.Err(), true)
+		return Response{}, call.Failure(ctx.Err(), true)
 	}
 	if call.Purpose == Committing {
-		askFirst(ctx, request)
+		checkBeforeSending(ctx, request)
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
-		return Answer{}, call.Failed(withoutURL(err), wire.Untouched(err))
+		return Response{}, call.Failure(withoutURL(err), trace.nothingSent(err))
 	}
 	defer response.Body.Close()
-	body, err := ReadAnswer(response.Body)
+	body, err := readBody(response.Body)
 	if err != nil {
-		return Answer{}, call.Failed(err, false)
+		return Response{}, call.Failure(err, false)
 	}
-	return Answer{Call: call, Status: response.StatusCode, Header: response.Header, Body: body}, nil
+	return Response{Call: call, Status: response.StatusCode, Header: response.Header, Body: body}, nil
 }
 
-// Read makes the call and decodes what it is answered with. An answer of another status than these is the error that
-// refusal makes of it.
-func (c *Client) Read(ctx context.Context, call Call, out any, refusal func(Answer) *Error, statuses ...int) error {
-	answer, err := c.Do(ctx, call)
+// Read makes the call and decodes the response into out. If the response has none of the given statuses, it returns the
+// error that refusal makes of it.
+func (c *Client) Read(ctx context.Context, call Call, out any, refusal func(Response) *Error, statuses ...int) error {
+	response, err := c.Do(ctx, call)
 	if err != nil {
 		return err
 	}
-	if !slices.Contains(statuses, answer.Status) {
-		return refusal(answer)
+	if !slices.Contains(statuses, response.Status) {
+		return refusal(response)
 	}
-	return answer.Decode(out)
+	return response.Decode(out)
 }
 
-func (c *Client) patience(call Call) time.Duration {
-	patience := c.timeout
+// patience returns the time limit of a call, which grows with the size of its body.
+func (c *Client) timeoutFor(call Call) time.Duration {
+	timeout := c.timeout
 	switch call.Purpose {
-	case Fetching:
-		patience *= fetchTimes
+	case Transferring:
+		timeout *= transferTimeoutFactor
 	case Committing:
-		patience *= commitTimes
-	case Reading, Signing:
+		timeout *= commitTimeoutFactor
+	case Reading, Authorizing:
 	}
 	if call.Body != nil {
-		patience += time.Duration(max(call.Body.Size, 0)/uploadRate) * time.Second
+		timeout += time.Duration(max(call.Body.Size, 0)/minUploadRate) * time.Second
 	}
-	return patience
+	return timeout
 }
 
 func (c Call) request(ctx context.Context) (*http.Request, error) {
 	target, err := url.Parse(c.URL)
-	if err != nil || target.Scheme != "https" && target.Scheme != "http" || target.Hostname() == "" ||
-		target.User != nil {
-		return nil, errors.New("the address is not one of http or https")
+	if err != nil || !isWeb(target) || target.User != nil {
+		return nil, errors.New("the URL is not http or https")
 	}
 	if len(c.Query) > 0 {
 		target.RawQuery = c.Query.Encode()
@@ -172,7 +172,7 @@ func (c Call) request(ctx context.Context) (*http.Request, error) {
 	}
 	request, err := http.NewRequestWithContext(ctx, c.Method, target.String(), body.Reader)
 	if err != nil {
-		return nil, errors.New("the request cannot be made")
+		return nil, errors.New("the request is invalid")
 	}
 	maps.Copy(request.Header, c.Header)
 	if body.Type != "" {
@@ -195,65 +195,63 @@ func (c Call) body() (Body, error) {
 	case c.Form != nil:
 		return Body{Reader: strings.NewReader(c.Form.Encode()), Type: "application/x-www-form-urlencoded"}, nil
 	case c.JSON != nil:
-		written, err := json.Marshal(c.JSON)
+		encoded, err := json.Marshal(c.JSON)
 		if err != nil {
-			return Body{}, fmt.Errorf("writing the request: %w", err)
+			return Body{}, fmt.Errorf("encoding the request: %w", err)
 		}
-		return Body{Reader: bytes.NewReader(written), Type: "application/json"}, nil
+		return Body{Reader: bytes.NewReader(encoded), Type: "application/json"}, nil
 	}
 	return Body{}, nil
 }
 
-// withoutURL takes the address out of a transport's error: it may hold a token.
+// withoutURL returns a transport's error without the URL, which may hold a token.
 func withoutURL(err error) error {
-	if full, ok := errors.AsType[*url.Error](err); ok {
-		return full.Err
+	if urlErr, ok := errors.AsType[*url.Error](err); ok {
+		return urlErr.Err
 	}
 	return err
 }
 
-// ErrBarred is what a transport answers that does not call a server: nothing was sent.
-var ErrBarred = errors.New("this service does not call that server")
+// ErrHostBlocked is the error of a transport that refuses to call a server. Nothing was sent.
+var ErrHostBlocked = errors.New("this service does not call that server")
 
-// Failed is the want of an answer, or of one that can be read; unsent tells that certainly nothing was written.
-func (c Call) Failed(err error, unsent bool) *Error {
+// Failure returns the error of a call without a usable response. Unsent means that certainly nothing was written.
+func (c Call) Failure(err error, unsent bool) *Error {
 	class := Transient
 	switch {
-	case errors.Is(err, ErrBarred):
-		class = Barred
+	case errors.Is(err, ErrHostBlocked):
+		class = HostBlocked
 	case c.Purpose == Committing && !unsent:
 		class = Uncertain
 	}
 	return &Error{Class: class, Err: fmt.Errorf("%s: %w", c.Name, err)}
 }
 
-// Decode reads the answer's JSON into out.
-func (a Answer) Decode(out any) error {
-	if err := json.Unmarshal(a.Body, out); err != nil {
-		return a.Call.Failed(errors.New("the answer cannot be read"), false)
+// Decode decodes the response's JSON into out.
+func (r Response) Decode(out any) error {
+	if err := json.Unmarshal(r.Body, out); err != nil {
+		return r.Call.Failure(errors.New("the response is not the expected JSON"), false)
 	}
 	return nil
 }
 
-// Refusal is an error of the class, with what the network says of it. Where the class cannot be what it says, it is
-// another: a post may stand although its call was answered with a failure, and a token endpoint that refuses asks for a
-// new consent.
-func (a Answer) Refusal(class Class, code, text string) *Error {
+// Refusal returns an error of the class with the network's code and text. It adjusts two classes: a Committing call
+// that failed may still have published, and a refused token needs a new consent.
+func (r Response) Refusal(class Class, code, text string) *Error {
 	switch {
-	case a.Call.Purpose == Committing && class == Transient:
+	case r.Call.Purpose == Committing && class == Transient:
 		class = Uncertain
-	case a.Call.Purpose == Signing && class == Rejected:
+	case r.Call.Purpose == Authorizing && class == Rejected:
 		class = AuthDead
 	}
 	return &Error{
-		Class: class, Status: a.Status, Code: Clip(code, maxMessage), Message: a.Call.readable(text),
-		Err: fmt.Errorf("%s: HTTP %d", a.Call.Name, a.Status),
+		Class: class, Status: r.Status, Code: Clip(code, maxMessage), Message: r.Call.redact(text),
+		Err: fmt.Errorf("%s: HTTP %d", r.Call.Name, r.Status),
 	}
 }
 
-// readable is the network's text without what we sent in confidence: networks like to quote a token that they do not
-// take.
-func (c Call) readable(text string) string {
+// redact returns the network's text without the call's secrets. Networks quote tokens that they refuse.
+func (c Call) redact(text string) string {
 	for _, secret := range append([]string{c.Bearer}, c.Secrets...) {
 		if secret != "" {
 			text = strings.ReplaceAll(text, secret, "…")
@@ -262,37 +260,38 @@ func (c Call) readable(text string) string {
 	return Clip(text, maxMessage)
 }
 
-// RetryAfter reads Retry-After in seconds (RFC 9110, section 10.2.3), at most a day ahead; zero where there is none.
-func (a Answer) RetryAfter(now time.Time) time.Time {
-	seconds, err := strconv.ParseUint(a.Header.Get("Retry-After"), 10, 31)
+// RetryAfter returns the time in a Retry-After header in seconds (RFC 9110, section 10.2.3), at most a day ahead. It is
+// zero if there is none.
+func (r Response) RetryAfter(now time.Time) time.Time {
+	seconds, err := strconv.ParseUint(r.Header.Get("Retry-After"), 10, 31)
 	if err != nil || seconds == 0 {
 		return time.Time{}
 	}
-	return now.Add(min(time.Duration(seconds)*time.Second, longestWait)).UTC()
+	return now.Add(min(time.Duration(seconds)*time.Second, maxRetryWait)).UTC()
 }
 
-// ResetAt reads a header that holds a Unix time in seconds, at most a day ahead; zero where there is none.
-func (a Answer) ResetAt(header string, now time.Time) time.Time {
-	seconds, err := strconv.ParseInt(a.Header.Get(header), 10, 64)
+// ResetAt returns the time in a header that holds Unix seconds, at most a day ahead. It is zero if there is none.
+func (r Response) ResetAt(header string, now time.Time) time.Time {
+	seconds, err := strconv.ParseInt(r.Header.Get(header), 10, 64)
 	if err != nil || seconds <= now.Unix() {
 		return time.Time{}
 	}
-	return time.Unix(min(seconds, now.Add(longestWait).Unix()), 0).UTC()
+	return time.Unix(min(seconds, now.Add(maxRetryWait).Unix()), 0).UTC()
 }
 
-// Unusable is an error of ours that no repeat can mend; nothing has been sent.
-func Unusable(err error) *Error { return &Error{Class: Rejected, Err: err} }
+// PermanentError returns an error that no retry can fix. Nothing was sent.
+func PermanentError(err error) *Error { return &Error{Class: Rejected, Err: err} }
 
-// Unreadable is an answer that makes no sense to a call that shows nothing.
-func Unreadable(err error) *Error {
+// InvalidResponse returns the error of a response that does not make sense, to a call that publishes nothing.
+func InvalidResponse(err error) *Error {
 	return &Error{Class: Transient, Status: http.StatusOK, Err: err}
 }
 
-// ErrPreflight says that a post was not sent, as it does not pass its network's check.
+// ErrPreflight means that a post was not sent because it does not pass its network's check.
 var ErrPreflight = errors.New("the post does not pass the check")
 
-// Blocked is the refusal of a post that does not pass its check; nil where it does.
-func Blocked(found []Problem) error {
+// BlockingError returns the error of a post that does not pass its check, or nil if it does.
+func BlockingError(found []Problem) error {
 	for _, problem := range found {
 		if !problem.Blocking {
 			continue
@@ -306,25 +305,26 @@ func Blocked(found []Problem) error {
 	return nil
 }
 
-// FileFailed is the error of a file that the library does not give; what the library says of it stays.
-func FileFailed(err error) error {
-	if said, ok := errors.AsType[*Error](err); ok {
-		return said
+// FileError returns the error of a file that cannot be opened. It keeps the class of a *Error.
+func FileError(err error) error {
+	if netErr, ok := errors.AsType[*Error](err); ok {
+		return netErr
 	}
-	return &Error{Class: Transient, Err: fmt.Errorf("opening a medium: %w", err)}
+	return &Error{Class: Transient, Err: fmt.Errorf("opening media: %w", err)}
 }
 
-// Clip makes a text fit to be kept: valid, and at most so many characters.
-func Clip(text string, most int) string {
+// Clip returns the text as valid UTF-8, shortened to a number of characters.
+func Clip(text string, limit int) string {
 	runes := []rune(strings.ToValidUTF8(text, "\uFFFD"))
-	return string(runes[:min(len(runes), most)])
+	return string(runes[:min(len(runes), limit)])
 }
 
-// WebAddress keeps an address that a browser may open, as it becomes a link; it is empty for any other.
-func WebAddress(text string) string {
-	address, err := url.Parse(text)
-	if err != nil || address.Scheme != "https" && address.Scheme != "http" || address.Hostname() == "" {
+// WebURL returns the text if it is an http or https URL, which is safe as a link, and "" otherwise.
+func WebURL(text string) string {
+	if u, err := url.Parse(text); err != nil || !isWeb(u) {
 		return ""
 	}
 	return text
 }
+
+func isWeb(u *url.URL) bool { return (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != "" }

@@ -5,38 +5,39 @@ import (
 	"time"
 )
 
-// Collector is a network that tells an account what became of its own posts.
+// Collector is a network that returns analytics of an account's own posts.
 type Collector interface {
-	// Collect tells of the posts since a moment, the newest first, at most so many. Errors are *Error, as elsewhere.
-	Collect(ctx context.Context, g Grant, since time.Time, most int) (Collected, error)
+	// Collect returns metrics of the posts since a time, newest first, limited to a number of posts. Its errors are of
+	// type *Error. The result may be partly filled beside an error.
+	Collect(ctx context.Context, g Grant, since time.Time, limit int) (Collection, error)
 }
 
-// Reticent is a Collector whose list may lack posts that stand: that one is not in it proves nothing.
-type Reticent interface {
+// PartialLister is a Collector whose list may lack published posts, so absence from it proves nothing.
+type PartialLister interface {
 	Collector
-	Reticent()
+	ListsPartially()
 }
 
-// Collected is what a network tells an account of itself. A figure that it did not tell is nil, never 0.
-type Collected struct {
+// Collection is a network's analytics of one account. A figure that the network did not provide is nil, never 0.
+type Collection struct {
 	Followers *int64
 	Posts     []Figures
-	// posts may be lacking beside what is older than was asked for: there were too many, or some were left out
-	Cut bool
+	// posts of the requested time may be missing, because there were too many or some were skipped
+	Truncated bool
 }
 
-// Figures are what a network counted at one post of the account, as of now.
+// Figures are the current metrics of one post of the account.
 type Figures struct {
 	ID       string
 	URL      string // of the post, for people
 	Text     string
-	Format   string // text, image, video, reel, carousel, story, link; empty where it was not told
+	Format   string // text, image, video, reel, carousel, story or link; empty if unknown
 	PostedAt time.Time
-	Reach    *int64 // different people or accounts that saw it
-	Views    *int64 // times it was shown or played
-	Likes    *int64 // reactions of every sort
-	Comments *int64 // and replies
-	Shares   *int64 // reposts, quotes, and what was sent on
+	Reach    *int64 // unique viewers
+	Views    *int64 // impressions or plays
+	Likes    *int64 // reactions of every kind
+	Comments *int64 // including replies
+	Shares   *int64 // reposts, quotes and private shares
 	Saves    *int64 // bookmarks
-	Clicks   *int64 // on links, and on the post where the network counts that
+	Clicks   *int64 // on links, and on the post if the network counts them
 }

@@ -7,65 +7,65 @@ import (
 	"time"
 )
 
-// Drafts writes and reads one network's drafts, each of which is a D as JSON.
-type Drafts[D any] struct {
-	Of       string        // what is published, such as "a pin"
-	Foreign  func(D) error // why it is no draft of this network; nil where it is one
-	Prepared func(D) bool  // tells whether Commit has all that it needs
+// DraftCodec encodes and decodes one network's drafts, each of which is a D as JSON.
+type DraftCodec[D any] struct {
+	Kind       string        // what is published, such as "a pin"
+	Validate   func(D) error // refuses drafts of other networks
+	IsPrepared func(D) bool  // reports whether the draft is ready for Commit
 }
 
-// Plan writes a publication's first draft.
-func (s Drafts[D]) Plan(first D) (Draft, error) {
-	planned, err := s.Write(first)
+// Plan returns a publication's first draft.
+func (s DraftCodec[D]) Plan(first D) (Draft, error) {
+	draft, err := s.Encode(first)
 	if err != nil {
-		return nil, fmt.Errorf("planning %s: %w", s.Of, err)
+		return nil, fmt.Errorf("planning %s: %w", s.Kind, err)
 	}
-	return planned, nil
+	return draft, nil
 }
 
-// Write writes a draft.
-func (Drafts[D]) Write(kept D) (Draft, error) {
-	written, err := json.Marshal(kept)
+// Encode returns the draft's JSON.
+func (DraftCodec[D]) Encode(draft D) (Draft, error) {
+	encoded, err := json.Marshal(draft)
 	if err != nil {
-		return nil, fmt.Errorf("writing the draft: %w", err)
+		return nil, fmt.Errorf("encoding the draft: %w", err)
 	}
-	return written, nil
+	return encoded, nil
 }
 
-// Prepare changes a draft by advance, which returns how long the network needs before the next step, or 0 when all are
-// done. Where it fails, nothing of the change is kept.
-func (s Drafts[D]) Prepare(d Draft, advance func(*D) (time.Duration, error)) (Draft, time.Duration, error) {
-	kept, err := s.read(d)
-	if err != nil {
-		return nil, 0, err
-	}
-	wait, err := advance(&kept)
+// Prepare applies advance to a draft and returns the changed draft. Advance returns the time that the network needs
+// before the next step, or 0 if the draft is ready. If advance fails, its changes are discarded.
+func (s DraftCodec[D]) Prepare(d Draft, advance func(*D) (time.Duration, error)) (Draft, time.Duration, error) {
+	draft, err := s.decode(d)
 	if err != nil {
 		return nil, 0, err
 	}
-	prepared, err := s.Write(kept)
+	wait, err := advance(&draft)
 	if err != nil {
-		return nil, 0, Unusable(err)
+		return nil, 0, err
 	}
-	return prepared, wait, nil
+	encoded, err := s.Encode(draft)
+	if err != nil {
+		return nil, 0, PermanentError(err)
+	}
+	return encoded, wait, nil
 }
 
-// Read reads a draft for the calls that come after Prepare.
-func (s Drafts[D]) Read(d Draft) (D, error) {
-	kept, err := s.read(d)
-	if err == nil && !s.Prepared(kept) {
-		err = Unusable(errors.New("the draft has not been prepared"))
+// DecodePrepared returns a draft that Prepare has completed.
+func (s DraftCodec[D]) DecodePrepared(d Draft) (D, error) {
+	draft, err := s.decode(d)
+	if err == nil && !s.IsPrepared(draft) {
+		err = PermanentError(errors.New("the draft is not prepared"))
 	}
-	return kept, err
+	return draft, err
 }
 
-func (s Drafts[D]) read(d Draft) (D, error) {
-	var kept, none D
-	if err := json.Unmarshal(d, &kept); err != nil {
-		return none, Unusable(fmt.Errorf("reading the draft: %w", err))
+func (s DraftCodec[D]) decode(d Draft) (D, error) {
+	var draft, zero D
+	if err := json.Unmarshal(d, &draft); err != nil {
+		return zero, PermanentError(fmt.Errorf("decoding the draft: %w", err))
 	}
-	if err := s.Foreign(kept); err != nil {
-		return none, Unusable(err)
+	if err := s.Validate(draft); err != nil {
+		return zero, PermanentError(err)
 	}
-	return kept, nil
+	return draft, nil
 }

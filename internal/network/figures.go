@@ -18,8 +18,8 @@ const (
 	FormatLink     = "link"
 )
 
-// Newest are the figures of the posts since a moment, each once, the newest first and at most so many.
-func Newest(posts []Figures, since time.Time, most int) []Figures {
+// Newest returns the posts since a time without repetitions, newest first, limited to a number of posts.
+func Newest(posts []Figures, since time.Time, limit int) []Figures {
 	seen := map[string]bool{}
 	posts = slices.DeleteFunc(posts, func(p Figures) bool {
 		again := seen[p.ID]
@@ -27,70 +27,70 @@ func Newest(posts []Figures, since time.Time, most int) []Figures {
 		return again || p.PostedAt.Before(since)
 	})
 	slices.SortStableFunc(posts, func(a, b Figures) int { return b.PostedAt.Compare(a.PostedAt) })
-	return posts[:min(len(posts), max(most, 0))]
+	return posts[:min(len(posts), max(limit, 0))]
 }
 
-// Told is a figure as a network gave it; one below 0, which some networks give for what they do not know, is none.
-func Told(told *int64) *int64 {
-	if told == nil || *told < 0 {
+// NonNegative returns the metric, or nil if it is below 0. Some networks report -1 for an unknown metric.
+func NonNegative(metric *int64) *int64 {
+	if metric == nil || *metric < 0 {
 		return nil
 	}
-	return told
+	return metric
 }
 
-// Sum adds the figures that were told; nil where none was.
-func Sum(told ...*int64) *int64 {
+// Sum returns the sum of the known metrics, or nil if none is known.
+func Sum(metrics ...*int64) *int64 {
 	var sum *int64
-	for _, one := range told {
-		if one = Told(one); one == nil {
+	for _, metric := range metrics {
+		if metric = NonNegative(metric); metric == nil {
 			continue
 		}
 		if sum == nil {
 			sum = new(int64)
 		}
-		*sum += *one
+		*sum += *metric
 	}
 	return sum
 }
 
-// Withheld tells of the error of a call for figures whether the network refuses these figures, for good: they are no
-// more, or neither the app nor the account may have them. Everything else can still be had.
-func Withheld(err error) bool {
-	said, ok := errors.AsType[*Error](err)
-	if !ok || said.Status == 0 {
+// IsWithheld reports whether the network refuses the requested metrics permanently, because they were removed or
+// because the app or the account lacks access. Other requests can still succeed.
+func IsWithheld(err error) bool {
+	netErr, ok := errors.AsType[*Error](err)
+	if !ok || netErr.Status == 0 {
 		return false
 	}
-	return said.Class == Rejected || said.Class == Unapproved ||
-		said.Class == AuthDead && said.Status == http.StatusForbidden
+	return netErr.Class == Rejected || netErr.Class == Unapproved ||
+		netErr.Class == AuthDead && netErr.Status == http.StatusForbidden
 }
 
-// Closed is the error of an account whose posts cannot be listed. Where the network only forbids that, the account can
-// still publish, so no person has to connect it again.
-func Closed(err error) error {
-	said, ok := errors.AsType[*Error](err)
-	if !ok || said.Class != AuthDead || said.Status != http.StatusForbidden {
+// DowngradeForbidden returns the error of listing an account's posts. If the network only forbids listing, the class
+// changes from AuthDead to Unapproved: the account can still publish and need not be reconnected.
+func DowngradeForbidden(err error) error {
+	netErr, ok := errors.AsType[*Error](err)
+	if !ok || netErr.Class != AuthDead || netErr.Status != http.StatusForbidden {
 		return err
 	}
-	closed := *said
-	closed.Class = Unapproved
-	return &closed
+	changed := *netErr
+	changed.Class = Unapproved
+	return &changed
 }
 
-// Offered asks for several figures at once and, where the network rejects that, for each alone: it gives back those
-// that the network tells. Its error is that of ask, where it is not about a single figure.
-func Offered(names []string, ask func(names []string) error) ([]string, error) {
-	err := ask(names)
-	if said, ok := errors.AsType[*Error](err); !ok || said.Class != Rejected {
+// SupportedMetrics requests several metrics at once and returns the names that the network supports. If the network
+// rejects the request, it requests each metric on its own. Errors that do not concern a single metric are returned.
+func SupportedMetrics(names []string, request func(names []string) error) ([]string, error) {
+	err := request(names)
+	if netErr, ok := errors.AsType[*Error](err); !ok || netErr.Class != Rejected {
 		return names, err
 	}
-	var told []string
+	var supported []string
 	for _, name := range names {
-		switch err := ask([]string{name}); {
+		switch err := request([]string{name}); {
 		case err == nil:
-			told = append(told, name)
-		case !Withheld(err):
+			supported = append(supported, name)
+		case !IsWithheld(err):
 			return nil, err
 		}
 	}
-	return told, nil
+	return supported, nil
 }

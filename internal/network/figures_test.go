@@ -48,22 +48,22 @@ func TestNewest(t *testing.T) {
 func TestToldAndSum(t *testing.T) {
 	t.Parallel()
 	one, two, unknown := new(int64(1)), new(int64(2)), new(int64(-1))
-	if network.Told(nil) != nil || network.Told(unknown) != nil || *network.Told(one) != 1 || *network.Told(new(int64)) != 0 {
-		t.Error("a figure is not what was told")
+	if network.NonNegative(nil) != nil || network.NonNegative(unknown) != nil || *network.NonNegative(one) != 1 || *network.NonNegative(new(int64)) != 0 {
+		t.Error("a known metric is changed, or an unknown one is known")
 	}
 	for name, c := range map[string]struct {
-		told []*int64
-		want *int64
+		given []*int64
+		want  *int64
 	}{
-		"nothing": {nil, nil}, "not told": {[]*int64{nil, unknown}, nil}, "one": {[]*int64{nil, one}, one},
+		"nothing": {nil, nil}, "unknown": {[]*int64{nil, unknown}, nil}, "one": {[]*int64{nil, one}, one},
 		"both": {[]*int64{one, two}, new(int64(3))},
 	} {
-		if diff := cmp.Diff(c.want, network.Sum(c.told...)); diff != "" {
+		if diff := cmp.Diff(c.want, network.Sum(c.given...)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
 	if *one != 1 {
-		t.Error("adding changed a figure")
+		t.Error("Sum changed a summand")
 	}
 }
 
@@ -72,11 +72,11 @@ func TestWithheld(t *testing.T) {
 	for name, c := range map[string]struct {
 		err      error
 		withheld bool
-		closed   network.Class
+		listing  network.Class // of the same error when listing posts
 	}{
 		"nothing":         {nil, false, ""},
-		"ours":            {errors.New("x"), false, ""},
-		"of ours":         {network.Unusable(errors.New("x")), false, network.Rejected},
+		"another error":   {errors.New("x"), false, ""},
+		"without status":  {network.PermanentError(errors.New("x")), false, network.Rejected},
 		"rejected":        {&network.Error{Class: network.Rejected, Status: 400}, true, network.Rejected},
 		"not for the app": {&network.Error{Class: network.Unapproved, Status: 403}, true, network.Unapproved},
 		"forbidden":       {&network.Error{Class: network.AuthDead, Status: 403}, true, network.Unapproved},
@@ -85,10 +85,11 @@ func TestWithheld(t *testing.T) {
 		"too often":       {&network.Error{Class: network.Rate, Status: 429}, false, network.Rate},
 		"a failure":       {&network.Error{Class: network.Transient, Status: 500}, false, network.Transient},
 	} {
-		closed := network.Closed(c.err)
-		said, _ := errors.AsType[*network.Error](closed)
-		if network.Withheld(c.err) != c.withheld || (closed == nil) != (c.err == nil) || said != nil && said.Class != c.closed {
-			t.Errorf("%s: withheld %v, closed %v", name, network.Withheld(c.err), closed)
+		listing := network.DowngradeForbidden(c.err)
+		netErr, _ := errors.AsType[*network.Error](listing)
+		if network.IsWithheld(c.err) != c.withheld || (listing == nil) != (c.err == nil) ||
+			netErr != nil && netErr.Class != c.listing {
+			t.Errorf("%s: withheld %v, listing %v", name, network.IsWithheld(c.err), listing)
 		}
 	}
 }
@@ -98,14 +99,14 @@ func TestOffered(t *testing.T) {
 	rejected, rate := &network.Error{Class: network.Rejected, Status: 400}, &network.Error{Class: network.Rate, Status: 429}
 	forbidden := &network.Error{Class: network.AuthDead, Status: 403}
 	for name, c := range map[string]struct {
-		bad   string // is rejected wherever it is asked for
+		bad   string // rejected in every request
 		other map[string]error
 		want  []string
 		err   error
 		calls int
 	}{
 		"all":                 {"", nil, []string{"a", "b", "c"}, nil, 1},
-		"one is no more":      {"b", nil, []string{"a", "c"}, nil, 4},
+		"one was removed":     {"b", nil, []string{"a", "c"}, nil, 4},
 		"one is forbidden":    {"b", map[string]error{"c": forbidden}, []string{"a"}, nil, 4},
 		"too often meanwhile": {"a", map[string]error{"b": rate}, nil, rate, 3},
 		"all are forbidden":   {"", map[string]error{"abc": forbidden}, []string{"a", "b", "c"}, forbidden, 1},
@@ -113,7 +114,7 @@ func TestOffered(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			calls := 0
-			got, err := network.Offered([]string{"a", "b", "c"}, func(names []string) error {
+			got, err := network.SupportedMetrics([]string{"a", "b", "c"}, func(names []string) error {
 				calls++
 				joined := ""
 				for _, name := range names {

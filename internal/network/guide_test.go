@@ -21,7 +21,7 @@ const (
 	limitsEnd   = "<!-- end of the limits -->\n"
 )
 
-// TestGuide holds the limits of docs/networks.md against the table that posts are checked by.
+// TestGuide compares the limits in docs/networks.md with those that Check applies.
 func TestGuide(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile(guide)
@@ -31,7 +31,7 @@ func TestGuide(t *testing.T) {
 	before, rest, found := strings.Cut(string(raw), limitsBegin)
 	old, after, closed := strings.Cut(rest, limitsEnd)
 	if !found || !closed {
-		t.Fatalf("%s has no place for the limits", guide)
+		t.Fatalf("%s lacks the markers for the limits", guide)
 	}
 	want := limits(t)
 	if *update {
@@ -41,7 +41,7 @@ func TestGuide(t *testing.T) {
 		return
 	}
 	if diff := cmp.Diff(want, old); diff != "" {
-		t.Errorf("%s is not what posts are checked by; go test ./internal/network -update writes it:\n%s", guide, diff)
+		t.Errorf("%s differs from the limits of Check; run go test ./internal/network -update:\n%s", guide, diff)
 	}
 }
 
@@ -50,9 +50,9 @@ func limits(t *testing.T) string {
 	var out strings.Builder
 	out.WriteString("| | text | hashtags, mentions, links | images | an image | a video |\n|---|---|---|---|---|---|\n")
 	for _, platform := range []string{"instagram", "facebook", "threads", "tiktok", "youtube", "linkedin", "x", "pinterest", "bluesky"} {
-		r, ok := network.Today(platform)
+		r, ok := network.DefaultRules(platform)
 		if !ok {
-			t.Fatalf("nothing is known of %s", platform)
+			t.Fatalf("no limits for %s", platform)
 		}
 		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s | %s |\n", r.Title, text(r), counts(r), numbers(r), image(r), video(r))
 	}
@@ -105,11 +105,11 @@ func numbers(r network.Rules) string {
 	return strings.Join(parts, ", ")
 }
 
-// words names types as people do: JPEG, MP4.
-func words(types []string) string {
+// typeNames returns the names of MIME types for people, such as JPEG and MP4.
+func typeNames(types []string) string {
 	names := make([]string, len(types))
-	for i, one := range types {
-		_, name, _ := strings.Cut(one, "/")
+	for i, mimeType := range types {
+		_, name, _ := strings.Cut(mimeType, "/")
 		names[i] = strings.ToUpper(strings.Replace(name, "quicktime", "mov", 1))
 	}
 	return strings.Join(names, ", ")
@@ -121,15 +121,16 @@ func image(r network.Rules) string {
 	if r.Images.Most == 0 {
 		return ""
 	}
-	parts := []string{words(r.Images.Types)}
+	parts := []string{typeNames(r.Images.Types)}
 	if len(r.Images.Converted) > 0 {
-		parts = append(parts, words(r.Images.Converted)+" converted")
+		parts = append(parts, typeNames(r.Images.Converted)+" converted")
 	}
 	if r.Images.Alone.Type != "" {
-		parts = append(parts, words([]string{r.Images.Alone.Type})+" only as the single image, up to "+size(r.Images.Alone.MaxBytes))
+		parts = append(parts, typeNames([]string{r.Images.Alone.Type})+" only as the single image, up to "+
+			formatBytes(r.Images.Alone.MaxBytes))
 	}
 	if r.Images.MaxBytes > 0 {
-		parts = append(parts, "resized to fit "+size(r.Images.MaxBytes))
+		parts = append(parts, "resized to fit "+formatBytes(r.Images.MaxBytes))
 	}
 	if r.Images.MaxSide > 0 {
 		parts = append(parts, fmt.Sprintf("and %d pixels", r.Images.MaxSide))
@@ -144,12 +145,12 @@ func video(r network.Rules) string {
 	if r.Videos.Most == 0 {
 		return "none"
 	}
-	parts := []string{words(r.Videos.Types)}
+	parts := []string{typeNames(r.Videos.Types)}
 	if r.Videos.MaxBytes > 0 {
-		parts = append(parts, "up to "+size(r.Videos.MaxBytes))
+		parts = append(parts, "up to "+formatBytes(r.Videos.MaxBytes))
 	}
 	if r.Videos.Longest > 0 {
-		parts = append(parts, span(r.Videos.Shortest, r.Videos.Longest))
+		parts = append(parts, durationRange(r.Videos.Shortest, r.Videos.Longest))
 	}
 	if r.Videos.MinSide > 0 {
 		parts = append(parts, fmt.Sprintf("at least %d pixels a side", r.Videos.MinSide))
@@ -163,15 +164,15 @@ func video(r network.Rules) string {
 	return strings.Join(parts, "; ")
 }
 
-// span is such as 3 s to 15 min.
-func span(shortest, longest network.Span) string {
+// durationRange returns a range such as 3 s to 15 min.
+func durationRange(shortest, longest network.Span) string {
 	if shortest == 0 {
-		return "up to " + inWords(longest)
+		return "up to " + formatDuration(longest)
 	}
-	return inWords(shortest) + " to " + inWords(longest)
+	return formatDuration(shortest) + " to " + formatDuration(longest)
 }
 
-func inWords(s network.Span) string {
+func formatDuration(s network.Span) string {
 	switch d := time.Duration(s); {
 	case d >= time.Hour && d%time.Hour == 0:
 		return fmt.Sprintf("%d h", d/time.Hour)
@@ -181,8 +182,8 @@ func inWords(s network.Span) string {
 	return fmt.Sprintf("%g s", s.Seconds())
 }
 
-// size is in the unit that leaves the fewest digits.
-func size(bytes int64) string {
+// formatBytes returns a size in the unit with the fewest digits.
+func formatBytes(bytes int64) string {
 	for _, unit := range []struct {
 		of   int64
 		name string

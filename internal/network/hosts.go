@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// hosts are where the posts of each network stand on the web, as its own pages and share buttons show it: the usual one
-// first. What lies below one of them, such as m.facebook.com, is the network's too.
+// hosts lists the web hosts of each network's posts, as its own pages and share buttons use them; the primary host is
+// first. Their subdomains, such as m.facebook.com, belong to the network too.
 var hosts = map[string][]string{
 	"bluesky":   {"bsky.app"},
 	"facebook":  {"facebook.com", "fb.com", "fb.watch"},
@@ -25,7 +25,7 @@ var hosts = map[string][]string{
 	"youtube": {"youtube.com", "youtu.be"},
 }
 
-// Host is where the posts of a network usually stand on the web.
+// Host returns the primary web host of a network's posts.
 func Host(platform string) string {
 	if all := hosts[platform]; len(all) > 0 {
 		return all[0]
@@ -33,14 +33,14 @@ func Host(platform string) string {
 	return ""
 }
 
-// Holds tells whether an address may be that of a post of a network: a secure one at one of its hosts, or any at a host
-// that the operator names for it, with its port.
-func Holds(platform, address string, named []string) bool {
-	u, err := url.Parse(address)
-	if err != nil || u.User != nil || WebAddress(address) == "" {
+// IsPostURL reports whether a URL may be that of a post on a network. It must use HTTPS at one of the network's hosts,
+// or match one of the operator's extra hosts, given with their port.
+func IsPostURL(platform, rawURL string, extraHosts []string) bool {
+	u, err := url.Parse(rawURL)
+	if err != nil || u.User != nil || !isWeb(u) {
 		return false
 	}
-	if slices.Contains(named, u.Host) {
+	if slices.Contains(extraHosts, u.Host) {
 		return true
 	}
 	name := strings.ToLower(u.Hostname())

@@ -19,7 +19,7 @@ const (
 	webmType      = "video/webm"
 )
 
-// Bytes; where a network writes MB or GB the smaller, decimal reading is meant, so that neither is passed.
+// Bytes. If a network writes MB or GB, the smaller decimal unit applies, which is safe in either reading.
 const (
 	kilobyte = 1_000
 	megabyte = 1_000 * kilobyte
@@ -27,65 +27,72 @@ const (
 	mebibyte = 1 << 20
 )
 
-// Today is what a network takes today, by its name in the contract; false for a name that is none. X counts by
-// rules of its own, so its unit has no Count here: package x adds it.
-func Today(platform string) (Rules, bool) {
-	rules, ok := today[platform]
+// DefaultRules returns the current limits of a network, by its name in the API. It reports false for an unknown name. X
+// counts text by rules of its own, so its unit has no Count here; package x adds it.
+func DefaultRules(platform string) (Rules, bool) {
+	rules, ok := defaultRules[platform]
 	if !ok {
 		return Rules{}, false
 	}
 	return rules(), true
 }
 
-var today = map[string]func() Rules{
-	"instagram": instagram, "facebook": facebook, "threads": threads, "tiktok": tiktok, "youtube": youtube,
-	"linkedin": linkedin, "x": twitter, "pinterest": pinterest, "bluesky": bluesky,
+var defaultRules = map[string]func() Rules{
+	"instagram": instagramRules, "facebook": facebookRules, "threads": threadsRules, "tiktok": tiktokRules, "youtube": youtubeRules,
+	"linkedin": linkedinRules, "x": xRules, "pinterest": pinterestRules, "bluesky": blueskyRules,
 }
 
-// instagram: Meta's Instagram Platform, Content Publishing, where not said otherwise.
-func instagram() Rules {
+// instagramRules returns the limits of Meta's Instagram Platform, unless noted otherwise.
+//
+// Source: https://developers.facebook.com/docs/instagram-platform/content-publishing
+func instagramRules() Rules {
 	return Rules{
 		Title:    "Instagram",
-		Text:     Text{Unit: utf16Units, Longest: 2200}, // the unit is not confirmed; this one counts most
-		Hashtags: Count{Most: 30, Warn: 5},              // 5 is what others' documentation of 2026 says, not confirmed
-		Mentions: Count{Most: 20},                       // others' documentation, not confirmed
+		Text:     Text{Unit: utf16Units, Longest: 2200}, // the unit is unconfirmed; this is the strictest
+		Hashtags: Count{Most: 30, Warn: 5},              // 5 is unconfirmed, from third-party documentation of 2026
+		Mentions: Count{Most: 20},                       // unconfirmed, from third-party documentation
 		Media:    Amount{Needed: true, Most: 10, Mixed: true},
 		Images: Images{
 			Most: 10, Carousel: Range{2, 10},
 			Types: []string{jpegType}, Converted: []string{pngType, webpType, gifType},
-			MaxBytes: 8 * mebibyte, // wider ones than 1440 pixels are scaled by the network
+			MaxBytes: 8 * mebibyte, // the network scales images wider than 1440 pixels
 			Shapes:   Shapes{Tallest: Aspect{4, 5}, Widest: Aspect{1.91, 1}},
 		},
-		Videos: Videos{ // a video by itself is a reel
+		Videos: Videos{ // a single video is a reel
 			Most: 10, Types: []string{mp4Type, quickTimeType},
-			MaxBytes: 300 * megabyte, // some of the network's pages say 1 GB
+			MaxBytes: 300 * megabyte, // some of the network's pages name 1 GB
 			Shortest: Span(3 * time.Second), Longest: Span(15 * time.Minute),
 			Shapes: Shapes{Tallest: Aspect{1, 100}, Widest: Aspect{10, 1}},
 		},
 	}
 }
 
-// facebook: Meta's Pages API and Video API.
-func facebook() Rules {
+// facebookRules returns the limits of Meta's Pages API and Video API.
+//
+// Sources: https://developers.facebook.com/docs/pages-api/posts,
+// https://developers.facebook.com/docs/video-api/guides/publishing
+func facebookRules() Rules {
 	return Rules{
 		Title: "Facebook",
-		Text:  Text{Unit: utf16Units, Longest: 63_206}, // the unit is not confirmed
+		Text:  Text{Unit: utf16Units, Longest: 63_206}, // the unit is unconfirmed
 		Media: Amount{Most: 10},
 		Images: Images{
-			Most: 10, // what the network advises
-			// TIFF is taken too, but never comes out of the library.
+			Most: 10, // recommended
+			// TIFF is allowed too, but the media library never has it.
 			Types: []string{jpegType, pngType, gifType}, Converted: []string{webpType},
 			MaxBytes: 4 * megabyte, // error 1366046
 		},
-		Videos: Videos{Most: 1, Types: []string{mp4Type, quickTimeType}, MaxBytes: 10 * gigabyte}, // not confirmed
+		Videos: Videos{Most: 1, Types: []string{mp4Type, quickTimeType}, MaxBytes: 10 * gigabyte}, // unconfirmed
 	}
 }
 
-// threads: Meta's Threads API.
-func threads() Rules {
+// threadsRules returns the limits of Meta's Threads API.
+//
+// Source: https://developers.facebook.com/docs/threads/overview
+func threadsRules() Rules {
 	return Rules{
 		Title: "Threads",
-		// the way of counting emoji: others' documentation, not confirmed
+		// how emoji count is unconfirmed, from third-party documentation
 		Text:     Text{Unit: emojiUnits, Longest: 500},
 		Hashtags: Count{Warn: 1}, // a post has one topic tag
 		Links:    Count{Most: 5}, // THREADS_API__LINK_LIMIT_EXCEEDED, since December 2025
@@ -102,8 +109,10 @@ func threads() Rules {
 	}
 }
 
-// tiktok: TikTok's Content Posting API and its Media Transfer Guide.
-func tiktok() Rules {
+// tiktokRules returns the limits of TikTok's Content Posting API.
+//
+// Source: https://developers.tiktok.com/doc/content-posting-api-media-transfer-guide
+func tiktokRules() Rules {
 	return Rules{
 		Title: "TikTok",
 		Text:  Text{Unit: utf16Units, Longest: 2200, WithImages: 4000}, // a video's title; the description of photos
@@ -114,43 +123,47 @@ func tiktok() Rules {
 		},
 		Videos: Videos{
 			Most: 1, Types: []string{mp4Type, quickTimeType, webmType}, MaxBytes: 4 * gigabyte,
-			// an account may have less, as creator_info says
+			// the limit of an account may be lower, see creator_info
 			Shortest: Span(3 * time.Second), Longest: Span(10 * time.Minute),
 			MinSide: 360, MaxSide: 4096,
 		},
 	}
 }
 
-// youtube: the YouTube Data API, videos.insert, and YouTube's help pages. The title, of 100 characters, is no part of
-// the text.
-func youtube() Rules {
+// youtubeRules returns the limits of the YouTube Data API and of YouTube's help pages. The title, at most 100
+// characters, is no part of the text.
+//
+// Source: https://developers.google.com/youtube/v3/docs/videos
+func youtubeRules() Rules {
 	return Rules{
 		Title: "YouTube",
 		// the API counts the description in bytes
 		Text:     Text{Unit: codePoints, Longest: 5000, MaxBytes: 5000, Forbidden: "<>"},
-		Hashtags: Count{Warn: 60}, // above it all are ignored: others' documentation, not confirmed
+		Hashtags: Count{Warn: 60}, // more and all are ignored; unconfirmed, from third-party documentation
 		Media:    Amount{Needed: true, Most: 1},
 		Videos: Videos{
-			Most: 1, Types: []string{mp4Type, quickTimeType}, // and many more, which never come out of the library
-			MaxBytes: 256 * gigabyte, Longest: Span(12 * time.Hour), // 15 minutes for channels that are not verified
+			Most: 1, Types: []string{mp4Type, quickTimeType}, // and many more, which the media library never has
+			MaxBytes: 256 * gigabyte, Longest: Span(12 * time.Hour), // 15 minutes for unverified channels
 		},
 	}
 }
 
-// linkedin: LinkedIn's Posts, MultiImage, Images and Videos APIs.
-func linkedin() Rules {
+// linkedinRules returns the limits of LinkedIn's Posts, MultiImage, Images and Videos APIs.
+//
+// Source: https://learn.microsoft.com/linkedin/marketing/community-management/shares/posts-api
+func linkedinRules() Rules {
 	return Rules{
 		Title: "LinkedIn",
-		Text:  Text{Unit: utf16Units, Longest: 3000}, // the unit is not confirmed
+		Text:  Text{Unit: utf16Units, Longest: 3000}, // the unit is unconfirmed
 		Media: Amount{Most: 20},
 		Images: Images{
 			Most: 20, Carousel: Range{2, 20},
 			Types: []string{jpegType, pngType, gifType}, Converted: []string{webpType},
-			MaxBytes: 5 * megabyte, // what the network advises
-			MaxSide:  6012,         // the network takes 36,152,320 pixels in all; a square of this side has fewer
+			MaxBytes: 5 * megabyte, // recommended
+			MaxSide:  6012,         // the limit is 36,152,320 pixels; a square of this side has fewer
 		},
 		Videos: Videos{
-			// newer text says 5 GB
+			// newer pages name 5 GB
 			Most: 1, Types: []string{mp4Type}, MinBytes: 75 * kilobyte, MaxBytes: 500 * megabyte,
 			Shortest: Span(3 * time.Second), Longest: Span(30 * time.Minute),
 			Shapes: Shapes{Tallest: Aspect{1, 2.4}, Widest: Aspect{2.4, 1}},
@@ -158,13 +171,15 @@ func linkedin() Rules {
 	}
 }
 
-// twitter is X: its API's Media Best Practices and the configuration of twitter-text, version 3.
-func twitter() Rules {
+// xRules returns the limits of X's API and of the twitter-text configuration, version 3.
+//
+// Sources: https://docs.x.com/x-api/media/quickstart/best-practices, https://github.com/twitter/twitter-text
+func xRules() Rules {
 	return Rules{
 		Title: "X",
-		// as the published counting rules have it
+		// counted as twitter-text does
 		Text:     Text{Unit: Unit{Name: "weighted characters"}, Longest: 280, Forbidden: "\uFFFE\uFEFF\uFFFF"},
-		Cashtags: Count{Most: 1}, // seen in others' implementations
+		Cashtags: Count{Most: 1}, // unconfirmed, from third-party implementations
 		Media:    Amount{Most: 4},
 		Images: Images{
 			Most: 4, Types: []string{jpegType, pngType, webpType}, MaxBytes: 5 * megabyte,
@@ -173,23 +188,25 @@ func twitter() Rules {
 		Videos: Videos{
 			Most: 1, Types: []string{mp4Type, quickTimeType}, MaxBytes: 512 * megabyte,
 			Shortest: Span(500 * time.Millisecond), Longest: Span(140 * time.Second),
-			// the docs' largest, 1280 by 1024, is smaller than what X takes in fact: not confirmed, so not checked
+			// X accepts more than the documented 1280 by 1024 pixels, so there is no maximum
 			MinSide: 32,
 			Shapes:  Shapes{Tallest: Aspect{1, 3}, Widest: Aspect{3, 1}},
 		},
 	}
 }
 
-// pinterest: Pinterest's OpenAPI description, version 5, for the text and the number of images; its help pages for
-// the files, not confirmed. The title, of 100 characters, is no part of the text.
-func pinterest() Rules {
+// pinterestRules returns the limits of Pinterest's API, version 5, for text and the number of images, and of its help
+// pages for files, which are unconfirmed. The title, at most 100 characters, is no part of the text.
+//
+// Source: https://developers.pinterest.com/docs/api/v5/pins-create
+func pinterestRules() Rules {
 	return Rules{
 		Title: "Pinterest",
-		Text:  Text{Unit: codePoints, Longest: 800}, // its own pages keep to 500
+		Text:  Text{Unit: codePoints, Longest: 800}, // its own pages allow 500
 		Media: Amount{Needed: true, Most: 5},
 		Images: Images{
 			Most: 5, Carousel: Range{2, 5},
-			// BMP and TIFF are taken too, but never come out of the library.
+			// BMP and TIFF are allowed too, but the media library never has them.
 			Types: []string{jpegType, pngType, webpType, gifType}, MaxBytes: 20 * megabyte,
 		},
 		Videos: Videos{
@@ -200,37 +217,40 @@ func pinterest() Rules {
 	}
 }
 
-// bluesky: the lexicons app.bsky.feed.post, app.bsky.embed.images and app.bsky.embed.video. Newer ones take larger
-// images and videos, but an account's own server may be older.
-func bluesky() Rules {
+// blueskyRules returns the limits of the lexicons app.bsky.feed.post, app.bsky.embed.images and app.bsky.embed.video.
+// Newer lexicons allow larger images and videos, but an account's own server may be older.
+//
+// Source: https://github.com/bluesky-social/atproto/tree/main/lexicons/app/bsky
+func blueskyRules() Rules {
 	return Rules{
 		Title: "Bluesky",
 		Text:  Text{Unit: graphemes, Longest: 300, MaxBytes: 3000},
 		Media: Amount{Most: 4},
 		Images: Images{
 			Most: 4, Types: []string{jpegType, pngType, webpType}, Converted: []string{gifType},
-			// Newer lexicons take 2,000,000 bytes, but an account's own server may be older. The network's own client
-			// stays a little below, and has no side longer than this.
+			// Newer lexicons allow 2,000,000 bytes. The network's own client uses these lower values.
 			MaxBytes: 976 * kilobyte, MaxSide: 2000,
 		},
 		Videos: Videos{Most: 1, Types: []string{mp4Type}, MaxBytes: 100 * megabyte, Longest: Span(3 * time.Minute)},
 	}
 }
 
-// The units that networks count a text in. What is called "characters, most emoji as two" are the code units of
-// UTF-16: most emoji are two of them, and those put together of several are more.
+// The units in which networks count text. UTF-16 code units are shown to people as characters of which most emoji
+// take two; an emoji combined of several takes more.
 var (
 	graphemes  = Unit{"characters", uniseg.GraphemeClusterCount}
 	codePoints = Unit{"characters", utf8.RuneCountInString}
-	utf16Units = Unit{"characters, most emoji as two", func(text string) int { return len(utf16.Encode([]rune(text))) }}
-	emojiUnits = Unit{"characters, an emoji as its bytes", countEmojiBytes}
+	utf16Units = Unit{"characters (most emoji count as 2)", func(text string) int {
+		return len(utf16.Encode([]rune(text)))
+	}}
+	emojiUnits = Unit{"characters (emoji count in bytes)", countEmojiBytes}
 )
 
-// countEmojiBytes counts code points, and of an emoji the bytes of its UTF-8.
+// countEmojiBytes returns the number of code points, in which an emoji counts as the bytes of its UTF-8.
 func countEmojiBytes(text string) int {
 	count := 0
 	for len(text) > 0 {
-		size := Emoji(text)
+		size := EmojiLen(text)
 		if count += size; size == 0 {
 			_, size = utf8.DecodeRuneInString(text)
 			count++
@@ -241,34 +261,34 @@ func countEmojiBytes(text string) int {
 }
 
 const (
-	asEmoji = '\uFE0F' // variation selector 16: draw the character before as an emoji
-	keycap  = '\u20E3'
-	joiner  = '\u200D'
-	smile   = "\U0001F600" // an emoji that all know
+	emojiSelector = '\uFE0F' // variation selector 16: show the preceding character as an emoji
+	keycap        = '\u20E3'
+	joiner        = '\u200D'
+	knownEmoji    = "\U0001F600" // an emoji that every Unicode version here knows
 )
 
-// Emoji is the length in bytes of the emoji that a text begins with, with all that belongs to it (UTS 51: keycaps,
-// flags, tags, skin tones and what is joined); 0 where it begins with none. What is an emoji only by a variation
-// selector has to have it. It does not tell whether anybody draws that sequence.
-func Emoji(text string) int {
+// EmojiLen returns the length in bytes of the emoji sequence at the start of a text (UTS #51: keycaps, flags, tags,
+// skin tones and joined emoji), or 0 if there is none. Characters that are emoji only with a variation selector must
+// have it. The sequence need not be one that fonts support.
+func EmojiLen(text string) int {
 	first, size := utf8.DecodeRuneInString(text)
 	second, more := utf8.DecodeRuneInString(text[size:])
 	switch {
 	case first < 0xA9:
-		return keycapped(text)
-	case flagLetter(first) && flagLetter(second):
+		return keycapLen(text)
+	case isFlagLetter(first) && isFlagLetter(second):
 		return size + more
 	}
-	end := drawn(text)
+	end := emojiCharLen(text)
 	for end > 0 {
 		r, size := utf8.DecodeRuneInString(text[end:])
-		if r >= 0xE0020 && r <= 0xE007F { // tags, as of the flags of England, Scotland and Wales
+		if r >= 0xE0020 && r <= 0xE007F { // tags, used by the flags of England, Scotland and Wales
 			end += size
 			continue
 		}
 		joined := 0
 		if r == joiner {
-			joined = drawn(text[end+size:])
+			joined = emojiCharLen(text[end+size:])
 		}
 		if joined == 0 {
 			break
@@ -278,10 +298,10 @@ func Emoji(text string) int {
 	return end
 }
 
-func flagLetter(r rune) bool { return r >= 0x1F1E6 && r <= 0x1F1FF }
+func isFlagLetter(r rune) bool { return r >= 0x1F1E6 && r <= 0x1F1FF }
 
-func keycapped(text string) int {
-	for _, end := range []string{string(asEmoji) + string(keycap), string(keycap)} {
+func keycapLen(text string) int {
+	for _, end := range []string{string(emojiSelector) + string(keycap), string(keycap)} {
 		if len(text) > len(end) && (text[0] >= '0' && text[0] <= '9' || text[0] == '#' || text[0] == '*') &&
 			text[1:1+len(end)] == end {
 			return 1 + len(end)
@@ -290,17 +310,16 @@ func keycapped(text string) int {
 	return 0
 }
 
-// drawn is the length in bytes of one character that is drawn as an emoji, with the selector or the skin tone behind
-// it.
-func drawn(text string) int {
+// emojiCharLen returns the length in bytes of one character shown as an emoji, with its selector or skin tone.
+func emojiCharLen(text string) int {
 	r, size := utf8.DecodeRuneInString(text)
-	if !pictograph(r) {
+	if !isPictograph(r) {
 		return 0
 	}
 	second, more := utf8.DecodeRuneInString(text[size:])
 	byItself := uniseg.StringWidth(text[:size]) == 2
 	switch {
-	case second >= 0x1F3FB && second <= 0x1F3FF, second == asEmoji && !byItself:
+	case second >= 0x1F3FB && second <= 0x1F3FF, second == emojiSelector && !byItself:
 		return size + more
 	case byItself:
 		return size
@@ -308,11 +327,11 @@ func drawn(text string) int {
 	return 0
 }
 
-// pictograph tells Unicode's Extended_Pictographic, of which uniseg shows only this: nothing else is kept together
-// with an emoji by a joiner, but for what is kept together with anything.
-func pictograph(r rune) bool {
+// isPictograph reports whether the character is Extended_Pictographic (UTS #51). Package uniseg reveals that property
+// only by joining such characters to an emoji.
+func isPictograph(r rune) bool {
 	if r < 0xA9 || r > 0xAE && r < 0x2000 || unicode.In(r, unicode.M, unicode.Cf, unicode.Sk, unicode.L) {
 		return false
 	}
-	return uniseg.GraphemeClusterCount(smile+string(joiner)+string(r)) == 1
+	return uniseg.GraphemeClusterCount(knownEmoji+string(joiner)+string(r)) == 1
 }

@@ -2,18 +2,18 @@ package network
 
 import "slices"
 
-// Measure is how much of something a text has, beside what a network takes of it.
+// Measure compares the amount of something in a text with the network's limit.
 type Measure struct {
 	Unit string // for people, after a number
 	Have int
-	Most int // more are refused; no bound where 0
-	Warn int // more are taken, with a loss; no bound where 0
+	Most int // maximum; 0 means no limit
+	Warn int // more are accepted with a loss; 0 means no limit
 }
 
-// Over tells whether the network would refuse it.
+// Over reports whether the network would refuse it.
 func (m Measure) Over() bool { return m.Most > 0 && m.Have > m.Most }
 
-// Excess is how many there are too many.
+// Excess returns how many there are too many.
 func (m Measure) Excess() int {
 	if !m.Over() {
 		return 0
@@ -21,19 +21,19 @@ func (m Measure) Excess() int {
 	return m.Have - m.Most
 }
 
-// Near tells whether it comes close to what is refused, or is more than what is of use.
+// Near reports whether more than 90% of the limit is used, or more than the network makes use of.
 func (m Measure) Near() bool {
 	return m.Most > 0 && m.Have*10 > m.Most*9 || m.Warn > 0 && m.Have > m.Warn
 }
 
-// Ruled is a network that tells what it takes.
-type Ruled interface{ Takes() Rules }
+// RulesProvider is a network that publishes its limits.
+type RulesProvider interface{ Rules() Rules }
 
-// Measure counts a text as the network does, by the rules that Check judges by.
+// Measure returns what Check counts in the text, with the limits.
 func (r Rules) Measure(c Content) []Measure {
 	out := []Measure{}
 	if r.Text.Unit.Count != nil {
-		out = append(out, Measure{Unit: r.Text.Unit.Name, Have: r.Text.Unit.Count(c.Text), Most: r.longest(c)})
+		out = append(out, Measure{Unit: r.Text.Unit.Name, Have: r.Text.Unit.Count(c.Text), Most: r.maxLength(c)})
 	}
 	if r.Text.MaxBytes > 0 {
 		out = append(out, Measure{Unit: "bytes", Have: len(c.Text), Most: r.Text.MaxBytes})
@@ -46,7 +46,7 @@ func (r Rules) Measure(c Content) []Measure {
 		have  int
 	}{
 		{"hashtags", r.Hashtags, len(Hashtags(c.Text))}, {"mentions", r.Mentions, len(Mentions(c.Text))},
-		{"cashtags", r.Cashtags, len(Cashtags(c.Text))}, {"different links", r.Links, len(slices.Compact(links))},
+		{"cashtags", r.Cashtags, len(Cashtags(c.Text))}, {"distinct links", r.Links, len(slices.Compact(links))},
 	} {
 		if counted.have > 0 && counted.bound != (Count{}) {
 			out = append(out, Measure{counted.unit, counted.have, counted.bound.Most, counted.bound.Warn})
@@ -55,8 +55,8 @@ func (r Rules) Measure(c Content) []Measure {
 	return out
 }
 
-// longest is how long a text may be, in units; no bound where 0.
-func (r Rules) longest(c Content) int {
+// maxLength returns the maximum length of the text, in units; 0 means no limit.
+func (r Rules) maxLength(c Content) int {
 	if r.Text.WithImages > 0 && slices.ContainsFunc(c.Media, isImage) {
 		return r.Text.WithImages
 	}

@@ -16,15 +16,15 @@ func TestMeasure(t *testing.T) {
 		want     []Measure
 	}{
 		{"bluesky", Content{Text: "ä👋🏽"}, []Measure{{"characters", 2, 300, 0}, {"bytes", 10, 3000, 0}}},
-		{"threads", Content{Text: "👋🏽 #a #b"}, []Measure{{"characters, an emoji as its bytes", 14, 500, 0}, {"hashtags", 2, 0, 1}}},
-		{"tiktok", Content{Text: "👋"}, []Measure{{"characters, most emoji as two", 2, 2200, 0}}},
-		{"tiktok", Content{Text: "👋", Media: []Media{jpeg()}}, []Measure{{"characters, most emoji as two", 2, 4000, 0}}},
+		{"threads", Content{Text: "👋🏽 #a #b"}, []Measure{{"characters (emoji count in bytes)", 14, 500, 0}, {"hashtags", 2, 0, 1}}},
+		{"tiktok", Content{Text: "👋"}, []Measure{{"characters (most emoji count as 2)", 2, 2200, 0}}},
+		{"tiktok", Content{Text: "👋", Media: []Media{jpeg()}}, []Measure{{"characters (most emoji count as 2)", 2, 4000, 0}}},
 		{"instagram", Content{Text: "@a #b https://c.example"}, []Measure{
-			{"characters, most emoji as two", 23, 2200, 0}, {"hashtags", 1, 30, 5}, {"mentions", 1, 20, 0},
+			{"characters (most emoji count as 2)", 23, 2200, 0}, {"hashtags", 1, 30, 5}, {"mentions", 1, 20, 0},
 		}},
-		{"x", Content{Text: "$AAPL"}, []Measure{{"cashtags", 1, 1, 0}}}, // how X counts is known to its own package
+		{"x", Content{Text: "$AAPL"}, []Measure{{"cashtags", 1, 1, 0}}}, // package x counts the text
 	} {
-		rules, _ := Today(c.platform)
+		rules, _ := DefaultRules(c.platform)
 		if diff := cmp.Diff(c.want, rules.Measure(c.content)); diff != "" {
 			t.Errorf("%s of %q: %s", c.platform, c.content.Text, diff)
 		}
@@ -39,11 +39,11 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// What is counted as too much is what Check refuses.
-func TestMeasureIsWhatCheckJudgesBy(t *testing.T) {
+// Measure reports an excess exactly if Check refuses the text.
+func TestMeasureAgreesWithCheck(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		rules, _ := Today(rapid.SampledFrom([]string{
+		rules, _ := DefaultRules(rapid.SampledFrom([]string{
 			"instagram", "facebook", "threads", "tiktok", "linkedin", "pinterest", "bluesky",
 		}).Draw(t, "platform"))
 		c := Content{

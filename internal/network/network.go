@@ -1,9 +1,8 @@
-// Package network says what a social network is to pressroom: how a post is checked, made ready and
-// committed there, how an account's grant is renewed, and which classes of error a network can answer with.
+// Package network is the contract of social networks: how a post is checked, prepared and published, how an account's
+// grant is renewed, and which classes of error a network returns.
 //
-// Each network is one folder below this one and speaks that network's official protocol over HTTP. A
-// network knows nothing of teams, posts as records, databases or queues: everything it needs is in the
-// arguments and everything it learns is in the results.
+// Each network is one folder below this one and speaks that network's official protocol over HTTP. It knows nothing of
+// teams, stored posts, databases or queues: its input is in the arguments and its output in the results.
 package network
 
 import (
@@ -16,16 +15,16 @@ import (
 	"time"
 )
 
-// Content is what is to stand on one account: the text after that account's overrides.
+// Content is what one account publishes: the post's content after that account's overrides.
 type Content struct {
 	Text      string
 	Languages []string // BCP 47, the most important first
-	Media     []Media  // in the order in which they are to be shown
+	Media     []Media  // in display order
 }
 
-// Media is one image or video of a post, as the library describes it.
+// Media is one image or video of a post, as the media library describes it.
 type Media struct {
-	ID       int64         `json:"id"` // the library's
+	ID       int64         `json:"id"` // in the library
 	Name     string        `json:"-"`
 	Kind     string        `json:"kind"`
 	Type     string        `json:"type"` // MIME
@@ -33,10 +32,10 @@ type Media struct {
 	Width    int           `json:"width"`
 	Height   int           `json:"height"`
 	Duration time.Duration `json:"duration,omitempty"` // of a video
-	Alt      string        `json:"alt,omitempty"`      // what it shows, for those who cannot see it
-	// of a video: when its frame comes that stands for it; 0 for the network's choice
+	Alt      string        `json:"alt,omitempty"`      // alt text
+	// offset of a video's cover frame; 0 leaves the choice to the network
 	Cover time.Duration `json:"cover,omitempty"`
-	Gone  bool          `json:"-"` // a person has deleted the file: what is said here is all that is left of it
+	Gone  bool          `json:"-"` // the file was deleted; only this description is left
 }
 
 // The kinds of media.
@@ -45,222 +44,220 @@ const (
 	Video = "video"
 )
 
-// Fit is what a network takes of a file. An image that does not fit is converted or made smaller; a video that does
-// not is refused by Check, as it is never converted.
-type Fit struct {
-	Types    []string // MIME; every type where empty
-	MaxBytes int64    // no bound where 0
-	MaxSide  int      // longest side in pixels, no bound where 0
+// FileLimits are a network's limits on one file. An image that exceeds them is converted or made smaller. A video is
+// never converted, so Check refuses it.
+type FileLimits struct {
+	Types    []string // MIME; empty allows every type
+	MaxBytes int64    // 0 means no limit
+	MaxSide  int      // pixels of the longer side; 0 means no limit
 }
 
-// File is an image or a video ready to be sent.
+// File is an image or a video ready to be uploaded.
 type File struct {
 	io.ReadCloser
 
 	Type          string // MIME
 	Size          int64  // bytes
-	Width, Height int    // pixels, as it is shown
+	Width, Height int    // pixels, after rotation
 }
 
-// Files gives the bytes of a post's media.
+// Files gives access to the bytes of a post's media.
 type Files interface {
-	// Link is an address at which the network can fetch a media item by itself until a time, made to fit as by Open.
-	Link(ctx context.Context, id int64, fit Fit, until time.Time) (string, error)
-	// Open opens a media item of the library, made to fit. What cannot be made to fit, or is gone, is a *Error of the
-	// class RejectedMedia.
-	Open(ctx context.Context, id int64, fit Fit) (File, error)
+	// Link returns a URL at which the network itself can fetch a media item until a time, converted as by Open.
+	Link(ctx context.Context, id int64, fit FileLimits, until time.Time) (string, error)
+	// Open opens a media item, converted to fit the limits. If the item was deleted or cannot be converted, the error
+	// is a *Error of the class RejectedMedia.
+	Open(ctx context.Context, id int64, fit FileLimits) (File, error)
 }
 
-// Problem is something a network will not take, or will take only with a loss; found without reaching it.
+// Problem is something that a network would refuse, or accept only with a loss. It is found without a request.
 type Problem struct {
-	Code     string // a validation code of the contract, such as caption_too_long
+	Code     string // a validation code of the API, such as caption_too_long
 	Blocking bool   // the network would refuse the post
-	Message  string // one sentence for people
+	Message  string // for people: the limit and what to do
 }
 
-// Grant lets us act for one account. It is stored sealed.
+// Grant is the authorization to act for one account. It is stored encrypted.
 type Grant struct {
-	Server   string `json:"server"`   // base URL that the account's calls go to
+	Server   string `json:"server"`   // base URL of the account's API
 	Account  string `json:"account"`  // the network's own id of the account
-	Username string `json:"username"` // how the account is shown
+	Username string `json:"username"` // the account's name for people
 	Access   string `json:"access"`   // access token
 	Refresh  string `json:"refresh"`  // refresh token
 
-	// which of the network's ways of signing in, or kinds of account
+	// one of the network's sign-in methods or account types
 	Kind string `json:"kind,omitempty"`
-	// of the access token; zero where it is not known
+	// when the access token expires; zero if unknown
 	Expires time.Time `json:"expires,omitzero"`
-	// of the refresh token; zero where it is not known
+	// when the refresh token expires; zero if unknown
 	RefreshExpires time.Time         `json:"refresh_expires,omitzero"`
-	Scopes         []string          `json:"scopes,omitempty"` // what the person allowed
+	Scopes         []string          `json:"scopes,omitempty"` // granted at the consent
 	Extra          map[string]string `json:"extra,omitempty"`  // what else the network needs, such as a board
-	// Holder says whose permission it is, as network:id. All grants of one holder end together. Empty where it is not
-	// known, and where each grant ends by itself.
+	// Holder names the person who gave consent, as network:id. Revoking one grant of a holder revokes all of them. It
+	// is empty if unknown or if each grant is revoked separately.
 	Holder string `json:"holder,omitempty"`
 }
 
-// Authorizer is a network whose accounts are connected in a browser, by OAuth 2.0 (RFC 6749).
+// Authorizer is a network whose accounts are connected in a browser by OAuth 2.0 (RFC 6749).
 type Authorizer interface {
 	Network
-	// Kinds names the ways of signing in that the operator has an app for, the usual one first. A network that has but
-	// one way calls it "".
+	// Kinds returns the sign-in methods for which the operator has configured an app, the preferred one first. A
+	// network with only one method returns "".
 	Kinds() []string
-	// Authorize is the address at which a person consents.
+	// Authorize returns the URL of the consent page.
 	Authorize(a Authorization) string
-	// Exchange trades the code that came back for the accounts that it opens, each with its grant.
+	// Exchange trades an authorization code for the accounts that it gives access to, each with its grant.
 	Exchange(ctx context.Context, a Authorization, code string) ([]Candidate, error)
 }
 
 // Authorization is one round trip to a network's consent page.
 type Authorization struct {
 	Kind     string // one of Kinds
-	State    string // comes back with the code
-	Verifier string // of PKCE (RFC 7636), for the networks that take it
-	Redirect string // where the browser comes back to; the very same in both calls
+	State    string // returned with the code
+	Verifier string // PKCE code verifier (RFC 7636), for networks that support it
+	Redirect string // redirect URI, identical in both calls
 }
 
-// Revoker is a network that can be told that a grant is not to be good for anything any more. Where the grant has a
-// Holder, all grants of that one end by it. AuthDead says that it was good for nothing already, and ErrNoMeans that the
-// network has no way for such a grant.
+// Revoker is a network at which a grant can be revoked. If the grant has a Holder, all grants of that holder are
+// revoked. The error is of class AuthDead if the grant was already invalid, and ErrRevokeUnsupported if the network
+// offers no revocation for it.
 type Revoker interface {
 	Revoke(ctx context.Context, g Grant) error
 }
 
-// ErrNoMeans says that a grant is one of those that its network lets only the person take back.
-var ErrNoMeans = errors.New("the network has no means for us to end this grant")
+// ErrRevokeUnsupported means that only the person can revoke this grant, on the network's own pages.
+var ErrRevokeUnsupported = errors.New("the network does not let an app revoke this grant")
 
 // Candidate is an account that a person may connect.
 type Candidate struct {
 	Grant       Grant
-	DisplayName string // as the account calls itself: untrusted
+	DisplayName string // chosen by the account's owner: untrusted
 }
 
-// Credentials are what a person gives to connect an account without a browser.
+// Credentials are what a person enters to connect an account without a browser.
 type Credentials struct {
 	Server     string // base URL of the account's server
-	Identifier string // handle or e-mail
-	Password   string // an app password, never kept
+	Identifier string // handle or e-mail address
+	Password   string // an app password, never stored
 }
 
 // Intent is one submission of one publication.
 type Intent struct {
-	Seed    string    // names the publication for ever
-	First   time.Time // when it was first submitted; with the seed it makes what the network knows it by
-	At      time.Time // when this submission was made: a retry after a failure is of a later time
+	Seed    string    // permanent name of the publication
+	First   time.Time // time of the first submission; with Seed it determines the key at the network
+	At      time.Time // time of this submission, later than First for a retry
 	Content Content
 }
 
-// Draft is everything about one publication that a repeat must not change, as the network's own JSON. It is
-// stored before the call that it is for, so that a process that takes over repeats the very same request.
+// Draft holds all parameters of one publication that must not change when a request is repeated, as the network's own
+// JSON. It is stored before the call that uses it, so that another process can repeat the same request.
 type Draft = json.RawMessage
 
-// Receipt is what the network says of a publication that stands.
+// Receipt describes a published post.
 type Receipt struct {
 	ID        string    `json:"id"`        // the network's own id of the post
-	Permalink string    `json:"permalink"` // empty where it has to be asked for afterwards
-	At        time.Time `json:"at"`        // when it was published, as far as known
-	// a look found it by what it shows: it is another publication's where that shows the same
-	Alike bool `json:"-"`
+	Permalink string    `json:"permalink"` // empty if it has to be requested later
+	At        time.Time `json:"at"`        // time of publication; zero if unknown
+	// the post was found by its content, so it may belong to another publication with the same content
+	MatchedByContent bool `json:"-"`
 }
 
-// Verdict is what a network says when asked whether a publication stands.
+// Verdict is the result of asking a network whether a publication exists.
 type Verdict int
 
 // The verdicts.
 const (
-	Unknown Verdict = iota // the network could not say
-	Stands                 // it is there, once
-	Absent                 // it is certainly not there, and committing the same Draft cannot make two
+	Unknown   Verdict = iota // not determined
+	Published                // it exists, exactly once
+	Absent                   // it does not exist, and committing the same Draft cannot create two
 )
 
-// Tried is how a Draft was committed without an answer that is known.
-type Tried struct {
-	First time.Time // when it was first committed
-	// Last is when the network last left a commit, or a look, without an answer. One that is asked too soon after that
-	// may not yet know what it has.
+// CommitHistory describes earlier commits of a Draft whose outcome is not known.
+type CommitHistory struct {
+	First time.Time // time of the first commit
+	// Last is the time of the last commit or lookup that got no response. Shortly after it, the network may not yet
+	// list a post that exists.
 	Last time.Time
-	// Others are posts of the account that are other publications' of ours, by the network's ids and by where they
-	// stand: whoever looks for a post by its text is not to take one of these for it.
-	Others []string
+	// OtherPosts are ids and permalinks of the account's posts that belong to other publications. A search for a post by
+	// its text must skip them.
+	OtherPosts []string
 }
 
-// Another tells whether what has this id, or stands there, is another publication's.
-func (t Tried) Another(id, permalink string) bool {
-	return slices.ContainsFunc(t.Others, func(other string) bool {
+// BelongsToOther reports whether the post with this id or permalink belongs to another publication.
+func (t CommitHistory) BelongsToOther(id, permalink string) bool {
+	return slices.ContainsFunc(t.OtherPosts, func(other string) bool {
 		return other != "" && (other == id || other == permalink)
 	})
 }
 
-// Network is one social network's publishing protocol. Every method that reaches the network returns
-// *Error for what the network said or for what kept it from saying it.
+// Network is one social network's publishing protocol. The errors of all methods that send requests are of type *Error.
 type Network interface {
-	// Platform is the network's name in the contract, such as "bluesky".
+	// Platform returns the network's name in the API, such as "bluesky".
 	Platform() string
-	// Check finds what the network would not take. It reaches no network.
+	// Check returns what the network would refuse, or accept only with a loss. It sends no request.
 	Check(Content) []Problem
-	// Plan fixes what a repeat must not change (record key, creation time). It reaches no network. The same
-	// Intent gives the same Draft, and one of the same Seed and First is known to the network by the same key,
-	// so that two submissions of one publication can never both stand; a network that takes no key of ours makes one
-	// post of one Draft.
+	// Plan fixes the parameters that a repeat must not change, such as record key and creation time. It sends no
+	// request and is deterministic. The same Seed and First yield the same key at the network, so two submissions of
+	// one publication cannot create two posts. A network without client-chosen keys creates one post per Draft.
 	Plan(i Intent) (Draft, error)
-	// Prepare makes the publication ready without showing anything, its media among it; it may be repeated. The Draft
-	// it returns replaces the one given. A wait above 0 means that the network still works on something: Prepare is
-	// called again after it, with that Draft.
+	// Prepare uploads media and does all else that publishes nothing. It may be repeated. The returned Draft replaces
+	// the one given. If the returned duration is above 0, the network is still processing: call Prepare again with the
+	// new Draft after that time.
 	Prepare(ctx context.Context, g Grant, d Draft, files Files) (Draft, time.Duration, error)
-	// Commit is the one call that makes the publication visible. Only an Uncertain or a Processing error may have had
-	// an effect: after these the network is asked by Resolve. A network
-	// that shows a post once the last of a file has arrived needs the files here too. Duplicate says that the network
-	// holds the same content: whether that is of an earlier Commit without an answer is for Resolve to find.
+	// Commit makes the publication visible. Only errors of the classes Uncertain and Processing may have had an
+	// effect; call Resolve after them. After a Duplicate error, Resolve determines whether an earlier Commit created
+	// the post. Files are needed by networks that publish a post when its last byte has arrived.
 	Commit(ctx context.Context, g Grant, d Draft, files Files) (Receipt, error)
-	// Resolve asks the network whether an earlier Commit of this Draft took effect. It changes nothing. Unknown
-	// always comes with an error, Processing where the network has not decided. After Absent without an error an
-	// earlier call may still land, so what follows is a Commit of the same Draft, never a new Plan. Absent with an
-	// error means that the network has given the publication up, for that reason.
-	Resolve(ctx context.Context, g Grant, d Draft, t Tried) (Verdict, Receipt, error)
-	// Permalink reads where a publication stands of which Commit or Resolve did not tell; empty where the network
-	// does not tell yet. It changes nothing, and its failure fails nothing.
+	// Resolve reports whether an earlier Commit of this Draft took effect. It changes nothing. Unknown always comes
+	// with an error, of class Processing if the network has not decided. After Absent without an error an earlier
+	// request may still arrive, so continue with a Commit of the same Draft, never with a new Plan. Absent with an
+	// error means that the network has refused the publication for that reason.
+	Resolve(ctx context.Context, g Grant, d Draft, t CommitHistory) (Verdict, Receipt, error)
+	// Permalink returns the URL of a publication if Commit or Resolve did not; it is empty if the network does not
+	// know it yet. It changes nothing, and callers may ignore its error.
 	Permalink(ctx context.Context, g Grant, r Receipt) (string, error)
-	// Connect makes a Grant from what a person gave.
+	// Connect returns a Grant for the credentials that a person entered.
 	Connect(ctx context.Context, c Credentials) (Grant, error)
-	// Refresh trades a Grant's refresh token for a new Grant.
+	// Refresh returns a new Grant for the refresh token of the given one.
 	Refresh(ctx context.Context, g Grant) (Grant, error)
 }
 
-// Class says what can be done about a network's error.
+// Class determines how an error of a network is handled.
 type Class string
 
 // The classes.
 const (
-	AuthDead    Class = "auth_dead"    // a person has to connect the account again
-	AuthRefresh Class = "auth_refresh" // refresh the grant once, then repeat once
-	Rate        Class = "rate"         // repeat after Error.After
-	Transient   Class = "transient"    // certainly had no effect; repeat with back-off
-	Uncertain   Class = "uncertain"    // the request may have taken effect: ask, never repeat blindly
-	// Processing says that the network has taken the publication and has not decided: ask again, at Error.After.
+	AuthDead    Class = "auth_dead"    // a person has to reconnect the account
+	AuthRefresh Class = "auth_refresh" // refresh the grant, then retry once
+	Rate        Class = "rate"         // retry after Error.After
+	Transient   Class = "transient"    // had no effect; retry with backoff
+	Uncertain   Class = "uncertain"    // may have had an effect: call Resolve, never retry blindly
+	// Processing means that the network has accepted the publication but has not decided: resolve it at Error.After.
 	Processing    Class = "processing"
-	Rejected      Class = "rejected"       // content or settings are wrong; a repeat is refused again
+	Rejected      Class = "rejected"       // content or settings are wrong; a retry fails too
 	RejectedMedia Class = "rejected_media" // as Rejected, for an image or a video
-	Duplicate     Class = "duplicate"      // the network holds the same content already
-	Quota         Class = "quota"          // repeat in the network's next window, at Error.After
+	Duplicate     Class = "duplicate"      // the network already has the same content
+	Quota         Class = "quota"          // retry in the network's next window, at Error.After
 	Unapproved    Class = "app"            // the operator's app lacks an approval
-	// our own guard does not call that server: nothing was sent, and no network failed
-	Barred Class = "barred"
+	// a local rule forbids calls to that server: nothing was sent, and the network did not fail
+	HostBlocked Class = "barred"
 )
 
-// Error is a network's refusal, or the want of an answer.
+// Error is a network's refusal, or the lack of a usable response.
 type Error struct {
 	Class   Class
-	Status  int       // HTTP status, 0 where there was no answer
+	Status  int       // HTTP status; 0 if there was no response
 	Code    string    // the network's own short code, such as "ExpiredToken"
-	Message string    // the network's own text: untrusted, shown to people only as such
-	After   time.Time // for Rate and Quota: not before; zero where the network did not say
-	Err     error     // what happened on our side, for the log
-	// of a Commit that is Processing: takes the place of the one given, where Resolve needs more than that
+	Message string    // the network's own text: untrusted, shown only as such
+	After   time.Time // for Rate, Quota and Processing: earliest retry; zero if the network does not name a time
+	Err     error     // for the log
+	// of a Commit that is Processing: replaces the given Draft if Resolve needs more
 	Draft Draft
 }
 
-// Answered is true of a network that works: it refused, though in a way that may leave open what stands there.
-func (e *Error) Answered() bool {
+// IsClientError reports whether the network responded with a 4xx status other than 408. The network works, though the
+// post may exist.
+func (e *Error) IsClientError() bool {
 	return e.Status >= http.StatusBadRequest && e.Status < http.StatusInternalServerError &&
 		e.Status != http.StatusRequestTimeout
 }

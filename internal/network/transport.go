@@ -7,21 +7,20 @@ import (
 	"time"
 )
 
-// unheard is for how long what was written to a connection may go without an acknowledgement. The kernel would send it
-// again and again for minutes, also for a process that is gone, and a post would come to a network that is believed
-// not to have it.
-const unheard = 20 * time.Second
+// userTimeout limits how long sent data may stay unacknowledged (TCP_USER_TIMEOUT, RFC 5482). By default the kernel
+// retransmits for minutes, even for a process that has exited, so a post could arrive after it was believed lost.
+const userTimeout = 20 * time.Second
 
-// Transport is Go's own, with connections that are given up where the other side does not take what they are given.
+// Transport returns Go's default transport whose connections are closed when the peer stops acknowledging data.
 func Transport() *http.Transport {
 	t, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
-		t = &http.Transport{Proxy: http.ProxyFromEnvironment} // somebody has put another in its place
+		t = &http.Transport{Proxy: http.ProxyFromEnvironment} // DefaultTransport was replaced
 	}
 	t = t.Clone()
 	dialer := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second,
 		Control: func(_, _ string, conn syscall.RawConn) error {
-			return giveUpAfter(conn, unheard)
+			return setUserTimeout(conn, userTimeout)
 		}}
 	t.DialContext = dialer.DialContext
 	return t

@@ -9,14 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// giveUpAfter bounds how long what is written may go without an acknowledgement (RFC 5482).
-func giveUpAfter(conn syscall.RawConn, after time.Duration) error {
-	var failed error
+// setUserTimeout sets TCP_USER_TIMEOUT (RFC 5482).
+func setUserTimeout(conn syscall.RawConn, after time.Duration) error {
+	var optErr error
 	err := conn.Control(func(fd uintptr) {
-		failed = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(after.Milliseconds()))
+		optErr = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(after.Milliseconds()))
 	})
-	if err := errors.Join(err, failed); err != nil {
-		return fmt.Errorf("bounding a connection: %w", err)
+	if err := errors.Join(err, optErr); err != nil {
+		return fmt.Errorf("setting TCP_USER_TIMEOUT: %w", err)
 	}
 	return nil
 }

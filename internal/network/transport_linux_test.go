@@ -9,8 +9,8 @@ import (
 	"pressroom/internal/network"
 )
 
-// The kernel of a process that is gone sends nothing on for longer than the others wait.
-func TestConnectionsAreGivenUp(t *testing.T) {
+// After its process has exited, the kernel does not retransmit for longer than other processes wait.
+func TestUserTimeout(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -28,7 +28,9 @@ func TestConnectionsAreGivenUp(t *testing.T) {
 	}
 	var after int
 	var failed error
-	err = raw.Control(func(fd uintptr) { after, failed = unix.GetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT) })
+	err = raw.Control(func(fd uintptr) {
+		after, failed = unix.GetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT)
+	})
 	if err != nil || failed != nil || after != 20_000 {
 		t.Errorf("after %d ms (%v, %v)", after, err, failed)
 	}

@@ -7,5 +7,5 @@ import (
 	"time"
 )
 
-// giveUpAfter leaves the bound to the system.
-func giveUpAfter(syscall.RawConn, time.Duration) error { return nil }
+// setUserTimeout does nothing on systems without TCP_USER_TIMEOUT.
+func setUserTimeout(syscall.RawConn, time.Duration) error { return nil }

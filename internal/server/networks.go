@@ -75,7 +75,7 @@ func hostsIn(raw json.RawMessage) []string {
 		}
 		return out
 	}
-	if address, err := url.Parse(network.WebAddress(strings.Trim(string(raw), `"`))); err == nil && address.Host != "" {
+	if address, err := url.Parse(network.WebURL(strings.Trim(string(raw), `"`))); err == nil && address.Host != "" {
 		out = append(out, address.Host)
 	}
 	return out
@@ -148,7 +148,7 @@ func withApp[O any, P appOptions[O]](
 ) func(*networkBuilder) network.Network {
 	return func(b *networkBuilder) network.Network {
 		var opts O
-		app := P(&opts).Own()
+		app := P(&opts).Base()
 		*app = b.app
 		b.decode(&opts)
 		app.ClientSecret = b.secretFor(secret, app.ClientID)
@@ -184,7 +184,7 @@ func (s *Server) networks() ([]network.Network, error) {
 	var out []network.Network
 	var missing []string
 	for _, platform := range slices.Sorted(maps.Keys(constructors)) {
-		rules, _ := network.Today(platform)
+		rules, _ := network.DefaultRules(platform)
 		b := &networkBuilder{
 			app:      network.App{HTTP: &http.Client{Transport: s.transport}, Now: s.cfg.Now, Rules: &rules},
 			settings: s.cfg.Networks.Of[platform], secret: s.secret,

@@ -27,7 +27,7 @@ type guardedTransport struct {
 // blockedInterval is how often the same blocked host is logged.
 const blockedInterval = 10 * time.Minute
 
-// RoundTrip sends a request. It returns network.ErrBarred if the guard blocks it.
+// RoundTrip sends a request. It returns network.ErrHostBlocked if the guard blocks it.
 func (t *guardedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := t.next.RoundTrip(r)
 	if !errors.Is(err, safehttp.ErrPrivate) {
@@ -36,7 +36,7 @@ func (t *guardedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if _, ok := t.throttle.allow(r.URL.Host); ok {
 		t.log.WarnContext(r.Context(), "a Bluesky server is blocked: "+blockedReason, "server", r.URL.Host)
 	}
-	return nil, fmt.Errorf("%w: %w", network.ErrBarred, err)
+	return nil, fmt.Errorf("%w: %w", network.ErrHostBlocked, err)
 }
 
 // blockedReason says why a server is blocked and how to allow it.

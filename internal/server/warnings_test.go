@@ -130,7 +130,7 @@ func TestPublishingWarnings(t *testing.T) {
 	}
 	for range 2 {
 		_, err = n.Refresh(t.Context(), grant.Grant)
-		if e, ok := errors.AsType[*network.Error](err); !ok || e.Class != network.Barred || e.Message != "" {
+		if e, ok := errors.AsType[*network.Error](err); !ok || e.Class != network.HostBlocked || e.Message != "" {
 			t.Errorf("called: %v", err)
 		}
 	}

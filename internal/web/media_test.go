@@ -67,7 +67,7 @@ func TestPublicFiles(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		raw := picture(t, 1)
 		item := w.browser(t).in("ada@example.com").sent(w.batch(t).page, "a b.png", raw)
-		link, err := w.media.Files(w.harbour.ID).Link(t.Context(), item.MediaID, network.Fit{}, w.clock.Now().Add(time.Hour))
+		link, err := w.media.Files(w.harbour.ID).Link(t.Context(), item.MediaID, network.FileLimits{}, w.clock.Now().Add(time.Hour))
 		if err != nil {
 			t.Fatal(err)
 		}

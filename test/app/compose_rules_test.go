@@ -252,7 +252,7 @@ func TestTheComposerStaysSmall(t *testing.T) {
 			all.Add("account", strconv.Itoa(id+1))
 		}
 		p = c.as(t, access.Owner).send(http.MethodPost, "/posts/new", all).
-			wants(200, "5 of 280 weighted characters", "5 of 500 characters, an emoji as its bytes")
+			wants(200, "5 of 280 weighted characters", "5 of 500 characters (emoji count in bytes)")
 		if raw, _ := json.Marshal(len(p.source)); len(p.source) > 250_000 {
 			t.Errorf("%s bytes", raw)
 		}

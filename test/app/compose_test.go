@@ -128,7 +128,7 @@ func TestPeopleSeeHowPostsLook(t *testing.T) {
 			wants(200, "7 of 300 characters", "14 of 3,000 bytes", "The networks would take this post as it is.")
 		p := b.open("/posts/new").form("Check").fill("account", c.id()).fill("caption", strings.Repeat("é", 301)).press()
 		p.wants(200, "301 of 300 characters – 1 too many", "1 problem would keep this post from going out.",
-			"The text has 301 characters; Bluesky takes at most 300.")
+			"Too long for Bluesky: 301/300 characters. Shorten the text.")
 		if n := c.count(t, "posts"); n != 0 {
 			t.Errorf("looking made %d posts", n)
 		}

@@ -306,7 +306,7 @@ func userError(err error, refused string) error {
 		return fmt.Errorf("connecting an account: %w", err)
 	case slices.Contains([]network.Class{network.AuthDead, network.AuthRefresh, network.Rejected}, failed.Class):
 		return apierr.Invalid(apierr.NotAllowedValue, "", refused).Wrap(err)
-	case failed.Class == network.Barred:
+	case failed.Class == network.HostBlocked:
 		return apierr.New(apierr.ProviderUnavailable,
 			"This service does not allow the account’s server. Ask the operator to allow it.").Wrap(err)
 	case failed.Class == network.Unapproved:

@@ -131,11 +131,11 @@ func (s *Service) revokeQueued(ctx context.Context, id int64) (Revocation, error
 func (s *Service) callRevoke(ctx context.Context, g revokedGrant) error {
 	n, err := s.Network(g.platform)
 	if err != nil {
-		return network.ErrNoMeans
+		return network.ErrRevokeUnsupported
 	}
 	r, ok := n.(network.Revoker)
 	if !ok {
-		return network.ErrNoMeans
+		return network.ErrRevokeUnsupported
 	}
 	plain, err := s.seal.Open(g.sealed, sealContext(g.account))
 	if err != nil {
@@ -191,7 +191,7 @@ func revocationOf(failed error) Revocation {
 	switch {
 	case failed == nil, isDead(failed):
 		return RevocationRevoked
-	case errors.Is(failed, network.ErrNoMeans):
+	case errors.Is(failed, network.ErrRevokeUnsupported):
 		return RevocationNoMeans
 	case theirs && said.Class != network.Rejected && said.Class != network.Unapproved:
 		return RevocationWaiting

@@ -171,7 +171,7 @@ func TestRevokeRefused(t *testing.T) {
 		}{
 			{&network.Error{Class: network.Rejected}, account.RevocationFailed},
 			{&network.Error{Class: network.AuthDead}, account.RevocationRevoked},
-			{network.ErrNoMeans, account.RevocationNoMeans},
+			{network.ErrRevokeUnsupported, account.RevocationNoMeans},
 		} {
 			p.fail = c.fail
 			p.disconnect(p.connect("x:ada", "one"), c.want)

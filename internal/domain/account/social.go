@@ -87,11 +87,11 @@ func (s *Service) Network(platform string) (network.Network, error) {
 // Rules returns what a network accepts. It reports false if the network is not supported or has no documented
 // rules.
 func (s *Service) Rules(platform string) (network.Rules, bool) {
-	ruled, ok := s.networks[platform].(network.Ruled)
+	ruled, ok := s.networks[platform].(network.RulesProvider)
 	if !ok {
 		return network.Rules{}, false
 	}
-	return ruled.Takes(), true
+	return ruled.Rules(), true
 }
 
 // Connect connects or reconnects an account. An older grant is kept until the new one has worked.

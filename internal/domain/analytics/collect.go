@@ -161,7 +161,7 @@ func later(a, b time.Time) time.Time {
 // fetch asks the network, and again after renewing the grant if necessary. It also returns what arrived before
 // an error.
 func (s *Service) fetch(ctx context.Context, t turn, from network.Collector, g account.Grant,
-	since time.Time) (network.Collected, error) {
+	since time.Time) (network.Collection, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxTurn)
 	defer cancel()
 	told, err := from.Collect(ctx, g.Grant, since, maxPostsPerTurn)
@@ -205,7 +205,7 @@ func classOf(err error) network.Class {
 
 // handleFailure stores what arrived before an error and schedules the next try. A dead grant loses the
 // connection.
-func (s *Service) handleFailure(ctx context.Context, t turn, g account.Grant, told network.Collected,
+func (s *Service) handleFailure(ctx context.Context, t turn, g account.Grant, told network.Collection,
 	cause error) error {
 	if ctx.Err() != nil { // we are stopping; another node continues
 		return s.write(context.WithoutCancel(ctx), "insight.left", t, func(_ context.Context, tx *db.Tx,

@@ -118,14 +118,14 @@ func TestConnectedWhileRefused(t *testing.T) {
 	each(t, func(w *world) {
 		id := w.harbour()
 		dead := errors.New("dead")
-		w.net.tells = func(a asked) (network.Collected, error) {
+		w.net.tells = func(a asked) (network.Collection, error) {
 			if a.access != "access-1" {
-				return network.Collected{Followers: new(int64(3))}, nil
+				return network.Collection{Followers: new(int64(3))}, nil
 			}
 			w.net.mu.Unlock()
 			w.harbour()
 			w.net.mu.Lock()
-			return network.Collected{}, &network.Error{Class: network.AuthDead, Err: dead}
+			return network.Collection{}, &network.Error{Class: network.AuthDead, Err: dead}
 		}
 		w.after(0, 2)
 		if a := w.state(id); a.Connection != account.Connected {
@@ -144,11 +144,11 @@ func TestExpiredToken(t *testing.T) {
 		w.net.fresh = func() (network.Grant, error) {
 			return network.Grant{Account: "harbour", Username: "harbour", Access: "new"}, nil
 		}
-		w.net.tells = func(a asked) (network.Collected, error) {
+		w.net.tells = func(a asked) (network.Collection, error) {
 			if a.access != "new" {
-				return network.Collected{}, &network.Error{Class: network.AuthRefresh}
+				return network.Collection{}, &network.Error{Class: network.AuthRefresh}
 			}
-			return network.Collected{Followers: new(int64(5))}, nil
+			return network.Collection{Followers: new(int64(5))}, nil
 		}
 		w.after(0, 2)
 		if got := w.read(id, 1).Followers; got == nil || got.Now != 5 {
@@ -220,11 +220,11 @@ func TestPanic(t *testing.T) {
 	each(t, func(w *world) {
 		w.harbour()
 		w.connect(w.team, "instagram", "other")
-		w.net.tells = func(a asked) (network.Collected, error) {
+		w.net.tells = func(a asked) (network.Collection, error) {
 			if a.account == "harbour" {
 				panic("a fault")
 			}
-			return network.Collected{}, nil
+			return network.Collection{}, nil
 		}
 		w.after(0, 2)
 		w.after(10*time.Minute, 2)
@@ -236,8 +236,8 @@ func TestPanic(t *testing.T) {
 func TestPartOfATurn(t *testing.T) {
 	each(t, func(w *world) {
 		id := w.harbour()
-		w.net.tells = func(asked) (network.Collected, error) {
-			return network.Collected{Posts: []network.Figures{post("1", start.Add(-time.Hour), 3)}},
+		w.net.tells = func(asked) (network.Collection, error) {
+			return network.Collection{Posts: []network.Figures{post("1", start.Add(-time.Hour), 3)}},
 				&network.Error{Class: network.Rate}
 		}
 		w.after(0, 1)
@@ -252,9 +252,9 @@ func TestStoppedInATurn(t *testing.T) {
 	each(t, func(w *world) {
 		w.harbour()
 		ctx, stop := context.WithCancel(w.t.Context())
-		w.net.tells = func(asked) (network.Collected, error) {
+		w.net.tells = func(asked) (network.Collection, error) {
 			stop()
-			return network.Collected{}, &network.Error{Class: network.Transient, Err: context.Canceled}
+			return network.Collection{}, &network.Error{Class: network.Transient, Err: context.Canceled}
 		}
 		_ = w.service.Once(ctx) // cut off
 		w.tell(1)
@@ -266,9 +266,9 @@ func TestStoppedInATurn(t *testing.T) {
 func TestRun(t *testing.T) {
 	each(t, func(w *world) {
 		told := make(chan struct{}, 1)
-		w.net.tells = func(asked) (network.Collected, error) {
+		w.net.tells = func(asked) (network.Collection, error) {
 			told <- struct{}{}
-			return network.Collected{}, nil
+			return network.Collection{}, nil
 		}
 		ctx, stop := context.WithCancel(w.t.Context())
 		ended := make(chan struct{})

@@ -18,7 +18,7 @@ const (
 )
 
 // store stores what a complete turn returned.
-func (t *turn) store(ctx context.Context, tx *db.Tx, told network.Collected, since time.Time) error {
+func (t *turn) store(ctx context.Context, tx *db.Tx, told network.Collection, since time.Time) error {
 	if err := t.storePosts(ctx, tx, told.Posts); err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func address(text string) string {
 	if len(text) > maxURL {
 		return ""
 	}
-	return network.WebAddress(text)
+	return network.WebURL(text)
 }
 
 // count returns a figure as stored. Networks return −1 for unknown figures.

@@ -38,7 +38,7 @@ type script struct {
 	network.Network
 
 	mu     sync.Mutex
-	tells  func(asked) (network.Collected, error)
+	tells  func(asked) (network.Collection, error)
 	asked  []asked
 	fresh  func() (network.Grant, error) // what a refresh gives
 	grants int
@@ -56,12 +56,12 @@ func (n *script) Connect(_ context.Context, c network.Credentials) (network.Gran
 
 func (n *script) Refresh(context.Context, network.Grant) (network.Grant, error) { return n.fresh() }
 
-func (n *script) Collect(_ context.Context, g network.Grant, since time.Time, most int) (network.Collected, error) {
+func (n *script) Collect(_ context.Context, g network.Grant, since time.Time, most int) (network.Collection, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.asked = append(n.asked, asked{g.Account, g.Access, since, most})
 	if n.tells == nil {
-		return network.Collected{}, nil
+		return network.Collection{}, nil
 	}
 	return n.tells(n.asked[len(n.asked)-1])
 }
@@ -166,8 +166,8 @@ func (w *world) after(d time.Duration, calls int) {
 func (w *world) tell(followers int64, posts ...network.Figures) {
 	w.net.mu.Lock()
 	defer w.net.mu.Unlock()
-	w.net.tells = func(asked) (network.Collected, error) {
-		return network.Collected{Followers: &followers, Posts: posts}, nil
+	w.net.tells = func(asked) (network.Collection, error) {
+		return network.Collection{Followers: &followers, Posts: posts}, nil
 	}
 }
 
@@ -175,8 +175,8 @@ func (w *world) tell(followers int64, posts ...network.Figures) {
 func (w *world) refuse(class network.Class, after time.Time) {
 	w.net.mu.Lock()
 	defer w.net.mu.Unlock()
-	w.net.tells = func(asked) (network.Collected, error) {
-		return network.Collected{}, &network.Error{Class: class, After: after, Err: errors.New("as the test says")}
+	w.net.tells = func(asked) (network.Collection, error) {
+		return network.Collection{}, &network.Error{Class: class, After: after, Err: errors.New("as the test says")}
 	}
 }
 

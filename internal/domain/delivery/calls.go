@@ -35,8 +35,8 @@ func (a *attempt) reportCall(ctx context.Context, call string, err error) {
 	e, said := errors.AsType[*network.Error](err)
 	shows := call == "commit"
 	switch {
-	case said && e.Class == network.Barred, errors.Is(err, errLeaseStale): // nothing was sent
-	case said && (e.Class == network.Transient || e.Class == network.Uncertain && !e.Answered()):
+	case said && e.Class == network.HostBlocked, errors.Is(err, errLeaseStale): // nothing was sent
+	case said && (e.Class == network.Transient || e.Class == network.Uncertain && !e.IsClientError()):
 		if shows || call == "prepare" {
 			a.s.circuits.recordFailure(a.server, a.d.ID)
 		}

@@ -74,7 +74,7 @@ func TestBarredIsNoFailureOfTheNetwork(t *testing.T) {
 		for n := range 3 * openAfter {
 			f := &attempt{s: s, d: delivery{ID: string(rune('a' + n))}, server: testServer}
 			for _, call := range []string{"prepare", "commit"} {
-				f.reportCall(t.Context(), call, &network.Error{Class: network.Barred})
+				f.reportCall(t.Context(), call, &network.Error{Class: network.HostBlocked})
 			}
 		}
 	}

@@ -25,7 +25,7 @@ func (a *attempt) send(ctx context.Context, attempt int64) error {
 		return err
 	}
 	calling, span := a.startCall(ctx, "network.commit")
-	receipt, err := a.net.Commit(network.Still(calling, a.checkLease), a.grant.Grant, a.d.Draft,
+	receipt, err := a.net.Commit(network.WithSendCheck(calling, a.checkLease), a.grant.Grant, a.d.Draft,
 		a.s.library.Files(a.d.TeamID))
 	endCall(span, err)
 	failpoint.Point("after commit call")

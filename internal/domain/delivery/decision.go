@@ -191,7 +191,7 @@ func (s *Service) checkPermalink(ctx context.Context, tx *db.Tx, d delivery, add
 		d.TeamID).Scan(&platform); err != nil {
 		return fmt.Errorf("reading the network of account %d: %w", d.AccountID, err)
 	}
-	if network.Holds(platform, address, s.opts.Hosts[platform]) {
+	if network.IsPostURL(platform, address, s.opts.Hosts[platform]) {
 		return nil
 	}
 	return apierr.Invalid(apierr.NotAllowedValue, "permalink",

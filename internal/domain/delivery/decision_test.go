@@ -253,7 +253,7 @@ func TestADecisionWaitsForALook(t *testing.T) {
 		want    outcome
 		refused string
 	}{
-		"it finds the post": {step{verdict: network.Stands}, publishedOutcome, "published"},
+		"it finds the post": {step{verdict: network.Published}, publishedOutcome, "published"},
 		"it finds nothing": {step{verdict: network.Unknown, class: network.Transient},
 			failedOutcome("network_error"), ""},
 	} {

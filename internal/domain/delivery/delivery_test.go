@@ -70,10 +70,10 @@ func TestOutcomes(t *testing.T) {
 		{name: "down for long", net: scriptedNetwork{commits: times(99, transient)},
 			want: failedOutcome("network_error"), commits: maxTries},
 		{name: "a server that we may not call",
-			net:  scriptedNetwork{prepares: times(99, step{class: network.Barred})},
+			net:  scriptedNetwork{prepares: times(99, step{class: network.HostBlocked})},
 			want: failedOutcome("server_not_allowed")},
 		{name: "a server that we may not call for a while",
-			net: scriptedNetwork{commits: times(2, step{class: network.Barred})}, want: publishedOutcome, commits: 3,
+			net: scriptedNetwork{commits: times(2, step{class: network.HostBlocked})}, want: publishedOutcome, commits: 3,
 			held: 1},
 		{name: "slowed down", net: scriptedNetwork{commits: []step{{class: network.Rate, after: 20 * time.Second}}},
 			want: publishedOutcome, commits: 2, held: 1, atLeast: 20 * time.Second},
@@ -338,7 +338,7 @@ func TestNeverTwice(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(noon)
 	d := testkit.Open(t, testkit.SQLite(t), clock)
-	effectless := []network.Class{network.Transient, network.Barred, network.Rate, network.Quota, network.AuthRefresh,
+	effectless := []network.Class{network.Transient, network.HostBlocked, network.Rate, network.Quota, network.AuthRefresh,
 		network.AuthDead, network.Rejected, network.RejectedMedia, network.Duplicate, network.Unapproved}
 	rapid.Check(t, func(t *rapid.T) {
 		n := &scriptedNetwork{truthful: rapid.Bool().Draw(t, "truthful")}

@@ -55,9 +55,9 @@ func TestWhatStandsMayBeAnothers(t *testing.T) {
 					}
 				}
 				become(committing, "")
-				it := step{verdict: network.Stands, alike: true}
+				it := step{verdict: network.Published, alike: true}
 				n.commits, n.resolves = []step{lostNotSent},
-					[]step{{verdict: network.Stands, alike: true, during: func() { become(c.phase, c.shows) }}}
+					[]step{{verdict: network.Published, alike: true, during: func() { become(c.phase, c.shows) }}}
 				if c.want != publishedOutcome { // it is found each time
 					n.resolves = append(n.resolves, times(99, it)...)
 				}

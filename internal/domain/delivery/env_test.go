@@ -37,8 +37,8 @@ type step struct {
 // scriptedNetwork is a network without any idempotency of its own: every commit with an effect makes another post.
 // What it does follows a script for each call; a script that is over means that all is well.
 type scriptedNetwork struct {
-	tried                                       []network.Tried // what Resolve was told, each time
-	order                                       string          // of the calls: C for Commit, R for Resolve
+	tried                                       []network.CommitHistory // what Resolve was told, each time
+	order                                       string                  // of the calls: C for Commit, R for Resolve
 	clock                                       *testkit.Clock
 	prepares, commits, resolves, renews, links  []step
 	prepared, committed, asked, renewed, looked int
@@ -108,15 +108,15 @@ func (n *scriptedNetwork) Permalink(context.Context, network.Grant, network.Rece
 }
 
 func (n *scriptedNetwork) Resolve(_ context.Context, _ network.Grant, _ network.Draft,
-	t network.Tried) (network.Verdict, network.Receipt, error) {
+	t network.CommitHistory) (network.Verdict, network.Receipt, error) {
 	n.asked++
 	n.order += "R"
 	n.tried = append(n.tried, t)
 	s, scripted := next(&n.resolves)
-	receipt := network.Receipt{ID: "1", Permalink: "https://example.test/1", At: n.clock.Now(), Alike: s.alike}
+	receipt := network.Receipt{ID: "1", Permalink: "https://example.test/1", At: n.clock.Now(), MatchedByContent: s.alike}
 	switch {
 	case !scripted && n.truthful && n.held > 0:
-		return network.Stands, receipt, nil
+		return network.Published, receipt, nil
 	case !scripted && n.truthful:
 		return network.Absent, receipt, nil
 	case !scripted || s.verdict == network.Unknown && s.class == "":

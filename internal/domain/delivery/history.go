@@ -19,7 +19,7 @@ const maxOtherPublications = 500
 // Lookups without an answer count as well, because the network may still be working on the request. If the node
 // died during a commit, the commit counts from the next attempt, because the node may have sent until it lost
 // the lease.
-func sendHistory(ctx context.Context, q db.Querier, d delivery, attempt int64) (network.Tried, bool, error) {
+func sendHistory(ctx context.Context, q db.Querier, d delivery, attempt int64) (network.CommitHistory, bool, error) {
 	var first, last, silent int64
 	err := q.QueryRow(ctx, `SELECT COALESCE(SUM(CASE WHEN call = 'commit' AND network_code = '' THEN 1
 		ELSE 0 END), 0), COALESCE(MIN(CASE WHEN call = 'commit' THEN started_at END), 0),
@@ -31,10 +31,10 @@ func sendHistory(ctx context.Context, q db.Querier, d delivery, attempt int64) (
 		d.ID, attempt, string(network.Uncertain), string(network.Processing), string(network.Transient)).Scan(&silent,
 		&first, &last)
 	if err != nil {
-		return network.Tried{}, false, fmt.Errorf("reading when %s was committed: %w", d.ID, err)
+		return network.CommitHistory{}, false, fmt.Errorf("reading when %s was committed: %w", d.ID, err)
 	}
-	out := network.Tried{First: db.Time(first), Last: db.Time(last)}
-	out.Others, err = otherPublications(ctx, q, d)
+	out := network.CommitHistory{First: db.Time(first), Last: db.Time(last)}
+	out.OtherPosts, err = otherPublications(ctx, q, d)
 	return out, silent > 0, err
 }
 

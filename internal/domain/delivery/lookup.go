@@ -27,7 +27,7 @@ func (a *attempt) resolve(ctx context.Context) error {
 	verdict, receipt, err := a.lookUp(ctx, tried)
 	a.recordAnswer(ctx, attempt, err)
 	switch {
-	case verdict == network.Stands:
+	case verdict == network.Published:
 		return a.recordPublished(ctx, attempt, receipt)
 	case verdict == network.Absent && err != nil:
 		return a.handleAbandoned(ctx, err)
@@ -45,14 +45,14 @@ func (a *attempt) resolve(ctx context.Context) error {
 
 // lookUp makes the network call of resolve. A post that was found only by its content may belong to another
 // delivery and then counts as unknown.
-func (a *attempt) lookUp(ctx context.Context, t network.Tried) (network.Verdict, network.Receipt, error) {
+func (a *attempt) lookUp(ctx context.Context, t network.CommitHistory) (network.Verdict, network.Receipt, error) {
 	failpoint.Point("before resolve call")
 	calling, span := a.startCall(ctx, "network.resolve")
 	verdict, receipt, err := a.net.Resolve(calling, a.grant.Grant, a.d.Draft, t)
 	endCall(span, err)
 	failpoint.Point("after resolve call")
 	a.reportCall(ctx, "resolve", err)
-	if verdict == network.Stands && receipt.Alike && a.belongsToOther(ctx, receipt) {
+	if verdict == network.Published && receipt.MatchedByContent && a.belongsToOther(ctx, receipt) {
 		return network.Unknown, receipt, errAmbiguous
 	}
 	return verdict, receipt, err
@@ -71,7 +71,7 @@ func (a *attempt) belongsToOther(ctx context.Context, r network.Receipt) bool {
 		return true
 	}
 	shown, err := otherPublications(ctx, a.s.db, a.d)
-	return err != nil || (network.Tried{Others: shown}).Another(r.ID, r.Permalink)
+	return err != nil || (network.CommitHistory{OtherPosts: shown}).BelongsToOther(r.ID, r.Permalink)
 }
 
 // hasRival reports whether another post with the same words was sent to the account and has no result yet.
@@ -107,7 +107,7 @@ func (a *attempt) handleAbandoned(ctx context.Context, err error) error {
 
 // resend commits again, immediately after a lookup that found nothing. A commit without any answer may still
 // take effect, so the last lookup counts only after quietTime.
-func (a *attempt) resend(ctx context.Context, t network.Tried, silent bool) error {
+func (a *attempt) resend(ctx context.Context, t network.CommitHistory, silent bool) error {
 	now := a.s.db.Now()
 	quiet := now.Sub(t.Last)
 	switch last := a.d.Tries+1 >= maxTries || now.Sub(t.First) > maxOutageWait; {

@@ -83,11 +83,11 @@ func (n *memoryNetwork) Commit(ctx context.Context, _ network.Grant, d network.D
 }
 
 func (n *memoryNetwork) Resolve(_ context.Context, _ network.Grant, d network.Draft,
-	_ network.Tried) (network.Verdict, network.Receipt, error) {
+	_ network.CommitHistory) (network.Verdict, network.Receipt, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.held[string(d)] > 0 {
-		return network.Stands, network.Receipt{ID: "1", Permalink: "https://example.test/1"}, nil
+		return network.Published, network.Receipt{ID: "1", Permalink: "https://example.test/1"}, nil
 	}
 	return network.Absent, network.Receipt{}, nil
 }

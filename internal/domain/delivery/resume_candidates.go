@@ -27,7 +27,7 @@ type candidate struct {
 // fate returns what becomes of a candidate. The team or a sibling account may still change it.
 func (d *candidate) fate(now time.Time, late time.Duration) Fate {
 	switch {
-	case d.asked && d.verdict == network.Stands:
+	case d.asked && d.verdict == network.Published:
 		return FateWentOut
 	case d.delivery.ID == "" && d.Due.After(now):
 		return FateWaits

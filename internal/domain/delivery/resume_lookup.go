@@ -62,10 +62,10 @@ func (s *Service) lookUpAccount(ctx context.Context, account int64, doubts []*ca
 	}
 	match(doubts, listed)
 	for _, d := range doubts {
-		if d.verdict != network.Stands && (d.delivery.Phase == prepared || d.delivery.Phase == committing) {
+		if d.verdict != network.Published && (d.delivery.Phase == prepared || d.delivery.Phase == committing) {
 			s.resolveCandidate(ctx, grant, d)
 		}
-		if d.verdict == network.Stands && d.receipt.Alike && isTaken(doubts, d) {
+		if d.verdict == network.Published && d.receipt.MatchedByContent && isTaken(doubts, d) {
 			d.verdict, d.Why = network.Unknown, "The account shows one post that matches this and another post."
 		}
 	}
@@ -74,8 +74,8 @@ func (s *Service) lookUpAccount(ctx context.Context, account int64, doubts []*ca
 // isTaken reports whether the post that a candidate was found as belongs to another candidate.
 func isTaken(doubts []*candidate, d *candidate) bool {
 	return slices.ContainsFunc(doubts, func(other *candidate) bool {
-		return other != d && other.verdict == network.Stands &&
-			(network.Tried{Others: []string{other.receipt.ID, other.receipt.Permalink}}).Another(d.receipt.ID,
+		return other != d && other.verdict == network.Published &&
+			(network.CommitHistory{OtherPosts: []string{other.receipt.ID, other.receipt.Permalink}}).BelongsToOther(d.receipt.ID,
 				d.receipt.Permalink)
 	})
 }
@@ -91,7 +91,7 @@ func isTemporary(err error) bool {
 		return false
 	}
 	return slices.Contains([]network.Class{network.Transient, network.Uncertain, network.Processing, network.Rate,
-		network.Quota, network.Barred}, classOf(err))
+		network.Quota, network.HostBlocked}, classOf(err))
 }
 
 // describeFailure returns why a network could not be asked, for people.
@@ -119,7 +119,7 @@ func (s *Service) resolveCandidate(ctx context.Context, grant account.Grant, d *
 	}
 	verdict, receipt, err := n.Resolve(ctx, grant.Grant, d.delivery.Draft, t)
 	switch {
-	case verdict == network.Stands:
+	case verdict == network.Published:
 		d.verdict, d.receipt = verdict, receipt
 	case verdict == network.Unknown:
 		d.verdict, d.Why = verdict, "The network cannot tell."
@@ -159,9 +159,9 @@ func (s *Service) listAccountPosts(ctx context.Context, id int64,
 	if err != nil {
 		return grant, nil, false, err
 	}
-	_, reticent := n.(network.Reticent)
-	reticent = reticent || told.Cut || len(told.Posts) >= maxListedPosts // checked before known posts are removed
+	_, reticent := n.(network.PartialLister)
+	reticent = reticent || told.Truncated || len(told.Posts) >= maxListedPosts // checked before known posts are removed
 	return grant, slices.DeleteFunc(told.Posts, func(f network.Figures) bool {
-		return known.Another(f.ID, f.URL)
+		return known.BelongsToOther(f.ID, f.URL)
 	}), reticent, nil
 }

@@ -14,10 +14,10 @@ import (
 type cutList struct {
 	*memoryNetwork
 
-	told network.Collected
+	told network.Collection
 }
 
-func (l *cutList) Collect(context.Context, network.Grant, time.Time, int) (network.Collected, error) {
+func (l *cutList) Collect(context.Context, network.Grant, time.Time, int) (network.Collection, error) {
 	return l.told, nil
 }
 
@@ -41,13 +41,13 @@ func TestACutListTellsOfNoAbsence(t *testing.T) {
 		p.scheduleDue(t, 0, 0, 1)
 		p.runUntil(t, clock, noon.Add(time.Minute))
 		for name, c := range map[string]struct {
-			told network.Collected
+			told network.Collection
 			want network.Verdict
 		}{
-			"a whole list":    {network.Collected{Posts: listFigures(maxListedPosts - 1)}, network.Absent},
-			"too many":        {network.Collected{Posts: listFigures(maxListedPosts)}, network.Unknown},
-			"some left out":   {network.Collected{Posts: listFigures(3), Cut: true}, network.Unknown},
-			"nothing was out": {network.Collected{}, network.Absent},
+			"a whole list":    {network.Collection{Posts: listFigures(maxListedPosts - 1)}, network.Absent},
+			"too many":        {network.Collection{Posts: listFigures(maxListedPosts)}, network.Unknown},
+			"some left out":   {network.Collection{Posts: listFigures(3), Truncated: true}, network.Unknown},
+			"nothing was out": {network.Collection{}, network.Absent},
 		} {
 			net.told = c.told
 			d := &candidate{ResumedAccount: ResumedAccount{AccountID: p.ids[0][0], Due: noon}, text: "bread"}

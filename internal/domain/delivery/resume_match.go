@@ -21,7 +21,7 @@ func match(doubts []*candidate, listed []network.Figures) {
 			return false
 		}
 		taken[d] = true
-		d.verdict, d.Why, d.receipt = network.Stands, "", network.Receipt{ID: f.ID, Permalink: f.URL, At: f.PostedAt}
+		d.verdict, d.Why, d.receipt = network.Published, "", network.Receipt{ID: f.ID, Permalink: f.URL, At: f.PostedAt}
 		return true
 	})
 	for _, f := range rest {

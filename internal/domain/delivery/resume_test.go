@@ -28,17 +28,17 @@ type lister struct {
 	during func() // what happens while it is asked
 }
 
-func (l *lister) Collect(context.Context, network.Grant, time.Time, int) (network.Collected, error) {
+func (l *lister) Collect(context.Context, network.Grant, time.Time, int) (network.Collection, error) {
 	if l.during != nil {
 		l.during()
 	}
-	return network.Collected{Posts: l.shows}, l.fails
+	return network.Collection{Posts: l.shows}, l.fails
 }
 
 // reticent is one whose list may lack posts.
 type reticent struct{ *lister }
 
-func (reticent) Reticent() {}
+func (reticent) ListsPartially() {}
 
 // heldEnv is a port on a database that is held as a copy, and what holds it.
 type heldEnv struct {

@@ -85,7 +85,7 @@ func (a *attempt) handleRefusal(ctx context.Context, back phase, err error) erro
 		return a.waitForQuota(ctx, e)
 	case network.Rejected, network.Unapproved, network.RejectedMedia, network.Duplicate:
 		return a.finish(ctx, ended, failedResult(refusalCodes[e.Class], e.Message))
-	case network.Barred:
+	case network.HostBlocked:
 		return a.retry(ctx, back, "server_not_allowed", "", 0) // our own setting, so the circuit does not matter
 	case network.Transient, network.Uncertain, network.Processing: // the call shows nothing, so it may be repeated
 	}

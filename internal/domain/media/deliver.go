@@ -86,7 +86,7 @@ const PublicPath = "/files/"
 type grant struct {
 	item  int64
 	until time.Time
-	fit   network.Fit
+	fit   network.FileLimits
 }
 
 const (
@@ -124,7 +124,7 @@ func (s *Service) granted(token string) (grant, bool) {
 	g := grant{
 		item:  int64(binary.BigEndian.Uint64(raw[1:])),               //nolint:gosec // as it was written
 		until: time.Unix(int64(binary.BigEndian.Uint64(raw[9:])), 0), //nolint:gosec // as it was written
-		fit: network.Fit{
+		fit: network.FileLimits{
 			MaxBytes: int64(binary.BigEndian.Uint64(raw[17:])), MaxSide: int(binary.BigEndian.Uint32(raw[25:])),
 		}, //nolint:gosec // as it was written
 	}

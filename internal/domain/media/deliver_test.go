@@ -19,11 +19,11 @@ import (
 
 // tokenOf is the part of a signed link that counts.
 func (w world) tokenOf(i Item, until time.Time) string {
-	return path.Base(path.Dir(strings.TrimPrefix(w.linkTo(i, network.Fit{}, until), w.PublicURL+PublicPath)))
+	return path.Base(path.Dir(strings.TrimPrefix(w.linkTo(i, network.FileLimits{}, until), w.PublicURL+PublicPath)))
 }
 
 // linkTo is a link of an item that fits, or can be made to.
-func (w world) linkTo(i Item, fit network.Fit, until time.Time) string {
+func (w world) linkTo(i Item, fit network.FileLimits, until time.Time) string {
 	link, err := w.Files(w.team).Link(context.Background(), i.ID, fit, until)
 	if err != nil {
 		panic(err)
@@ -36,7 +36,7 @@ func TestLinksThatFit(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		until := w.clock.Now().Add(time.Hour)
 		photo, video := w.add(t, pngOf(noise(1, 400, 300))), w.add(t, film(1, 100))
-		fit := network.Fit{Types: []string{"image/jpeg"}, MaxBytes: 50_000, MaxSide: 200}
+		fit := network.FileLimits{Types: []string{"image/jpeg"}, MaxBytes: 50_000, MaxSide: 200}
 		link := w.linkTo(photo, fit, until)
 		opened, err := w.Public(t.Context(), path.Base(path.Dir(link)))
 		must(t, err)
@@ -49,8 +49,8 @@ func TestLinksThatFit(t *testing.T) {
 		}
 		for name, c := range map[string]struct {
 			id  int64
-			fit network.Fit
-		}{"a video": {video.ID, fit}, "another type": {photo.ID, network.Fit{Types: []string{"image/webp"}}}, "none": {9_999_999, fit}} {
+			fit network.FileLimits
+		}{"a video": {video.ID, fit}, "another type": {photo.ID, network.FileLimits{Types: []string{"image/webp"}}}, "none": {9_999_999, fit}} {
 			var refused *network.Error
 			if _, err := w.Files(w.team).
 				Link(t.Context(), c.id, c.fit, until); !errors.As(err, &refused) || refused.Class != network.RejectedMedia {
@@ -65,7 +65,7 @@ func TestSignedLinks(t *testing.T) {
 		file := film(1, 100)
 		i := w.add(t, file)
 		until := w.clock.Now().Add(time.Minute).Truncate(time.Second)
-		if url := w.linkTo(i, network.Fit{}, until); !strings.HasPrefix(url, "http://press.example/files/") ||
+		if url := w.linkTo(i, network.FileLimits{}, until); !strings.HasPrefix(url, "http://press.example/files/") ||
 			!strings.HasSuffix(url, "/a%20file.mp4") {
 			t.Error(url)
 		}
@@ -149,17 +149,17 @@ func TestFilesFit(t *testing.T) {
 		jpegs := []string{"image/jpeg"}
 		for name, c := range map[string]struct {
 			item          Item
-			fit           network.Fit
+			fit           network.FileLimits
 			same          bool
 			width, height int
 		}{
-			"as it is":        {photo, network.Fit{Types: jpegs, MaxBytes: photo.Size, MaxSide: 400}, true, 400, 300},
-			"too many bytes":  {photo, network.Fit{Types: jpegs, MaxBytes: photo.Size - 1}, false, 0, 0},
-			"very few bytes":  {photo, network.Fit{Types: jpegs, MaxBytes: 8_000}, false, 0, 0},
-			"too wide":        {photo, network.Fit{Types: jpegs, MaxSide: 200}, false, 200, 150},
-			"an animation":    {animation, network.Fit{Types: jpegs}, false, 90, 60},
-			"animations too":  {animation, network.Fit{Types: []string{"image/gif", "image/jpeg"}}, true, 90, 60},
-			"a film that may": {movie, network.Fit{Types: []string{"video/mp4"}}, true, 64, 48},
+			"as it is":        {photo, network.FileLimits{Types: jpegs, MaxBytes: photo.Size, MaxSide: 400}, true, 400, 300},
+			"too many bytes":  {photo, network.FileLimits{Types: jpegs, MaxBytes: photo.Size - 1}, false, 0, 0},
+			"very few bytes":  {photo, network.FileLimits{Types: jpegs, MaxBytes: 8_000}, false, 0, 0},
+			"too wide":        {photo, network.FileLimits{Types: jpegs, MaxSide: 200}, false, 200, 150},
+			"an animation":    {animation, network.FileLimits{Types: jpegs}, false, 90, 60},
+			"animations too":  {animation, network.FileLimits{Types: []string{"image/gif", "image/jpeg"}}, true, 90, 60},
+			"a film that may": {movie, network.FileLimits{Types: []string{"video/mp4"}}, true, 64, 48},
 		} {
 			f, err := w.Files(w.team).Open(t.Context(), c.item.ID, c.fit)
 			must(t, err)
@@ -186,14 +186,14 @@ func TestFilesThatCannotBeSent(t *testing.T) {
 		others := w.newTeam(t).add(t, film(2, 5000))
 		for name, c := range map[string]struct {
 			id   int64
-			fit  network.Fit
+			fit  network.FileLimits
 			code string
 		}{
-			"gone":             {movie.ID + 1000, network.Fit{}, "MediaGone"},
-			"another team's":   {others.ID, network.Fit{}, "MediaGone"},
-			"no type":          {photo.ID, network.Fit{Types: []string{"image/avif"}}, "MediaDoesNotFit"},
-			"a film too large": {movie.ID, network.Fit{MaxBytes: 4000}, "MediaDoesNotFit"},
-			"ten bytes":        {photo.ID, network.Fit{MaxBytes: 10}, "MediaDoesNotFit"},
+			"gone":             {movie.ID + 1000, network.FileLimits{}, "MediaGone"},
+			"another team's":   {others.ID, network.FileLimits{}, "MediaGone"},
+			"no type":          {photo.ID, network.FileLimits{Types: []string{"image/avif"}}, "MediaDoesNotFit"},
+			"a film too large": {movie.ID, network.FileLimits{MaxBytes: 4000}, "MediaDoesNotFit"},
+			"ten bytes":        {photo.ID, network.FileLimits{MaxBytes: 10}, "MediaDoesNotFit"},
 		} {
 			_, err := w.Files(w.team).Open(t.Context(), c.id, c.fit)
 			refused, ok := errors.AsType[*network.Error](err)
@@ -203,12 +203,12 @@ func TestFilesThatCannotBeSent(t *testing.T) {
 		}
 		stopped, stop := context.WithCancel(t.Context())
 		stop()
-		_, err := w.Files(w.team).Open(stopped, photo.ID, network.Fit{MaxSide: 10})
+		_, err := w.Files(w.team).Open(stopped, photo.ID, network.FileLimits{MaxSide: 10})
 		if _, refused := errors.AsType[*network.Error](err); refused || err == nil {
 			t.Errorf("stopped in the middle: %v", err)
 		}
 		must(t, w.Blobs.Delete(t.Context(), photo.Blob))
-		_, err = w.Files(w.team).Open(t.Context(), photo.ID, network.Fit{})
+		_, err = w.Files(w.team).Open(t.Context(), photo.ID, network.FileLimits{})
 		if _, refused := errors.AsType[*network.Error](err); refused || err == nil {
 			t.Errorf("without its bytes: %v", err)
 		}

@@ -35,10 +35,10 @@ func (c counting) Open(ctx context.Context, key string) (blob.Reader, error) {
 	return c.Store.Open(ctx, key)
 }
 
-var smallJPEG = network.Fit{Types: []string{"image/jpeg"}, MaxBytes: 50_000, MaxSide: 200}
+var smallJPEG = network.FileLimits{Types: []string{"image/jpeg"}, MaxBytes: 50_000, MaxSide: 200}
 
 // bytesOf reads what a network is given of an item.
-func (w world) bytesOf(t fatal, i Item, fit network.Fit) []byte {
+func (w world) bytesOf(t fatal, i Item, fit network.FileLimits) []byte {
 	t.Helper()
 	file, err := w.Files(w.team).Open(t.Context(), i.ID, fit)
 	must(t, err)

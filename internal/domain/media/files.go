@@ -26,7 +26,7 @@ type files struct {
 }
 
 // Open opens an item of the team without its metadata, made to fit. Only images are made to fit.
-func (f files) Open(ctx context.Context, id int64, fit network.Fit) (network.File, error) {
+func (f files) Open(ctx context.Context, id int64, fit network.FileLimits) (network.File, error) {
 	i, err := item(ctx, f.s.db, f.team, id)
 	if apierr.Is(err, apierr.NotFound) {
 		return network.File{}, unfit("MediaGone", err)
@@ -51,7 +51,7 @@ func (f files) Open(ctx context.Context, id int64, fit network.Fit) (network.Fil
 }
 
 // fitted is the recipe of an image that fits. Its variant is the same for all bounds that give the same bytes.
-func (s *Service) fitted(fit network.Fit) recipe {
+func (s *Service) fitted(fit network.FileLimits) recipe {
 	wanted := want(fit)
 	return recipe{
 		variant: fmt.Sprintf("fit-1 %s %d %d", wanted.Type(), fit.MaxBytes, fit.MaxSide),
@@ -69,7 +69,7 @@ func (s *Service) fitted(fit network.Fit) recipe {
 }
 
 // Link makes a signed address of an item of the team.
-func (f files) Link(ctx context.Context, id int64, fit network.Fit, until time.Time) (string, error) {
+func (f files) Link(ctx context.Context, id int64, fit network.FileLimits, until time.Time) (string, error) {
 	i, err := item(ctx, f.s.db, f.team, id)
 	if apierr.Is(err, apierr.NotFound) {
 		return "", unfit("MediaGone", err)
@@ -88,7 +88,7 @@ func (f files) Link(ctx context.Context, id int64, fit network.Fit, until time.T
 }
 
 // canFit refuses what cannot be made to fit: a video, and an image for a network that takes nothing that is made here.
-func canFit(i Item, fit network.Fit) error {
+func canFit(i Item, fit network.FileLimits) error {
 	if i.Kind != Image || want(fit).Type() == "" {
 		return unfit("MediaDoesNotFit",
 			fmt.Errorf("media item %d is of a kind that the network does not take and that is not converted", i.ID))
@@ -96,11 +96,11 @@ func canFit(i Item, fit network.Fit) error {
 	return nil
 }
 
-func want(fit network.Fit) thumbnail.Want {
+func want(fit network.FileLimits) thumbnail.Want {
 	return thumbnail.Want{Types: fit.Types, MaxBytes: fit.MaxBytes, MaxSide: fit.MaxSide}
 }
 
-func fits(i Item, fit network.Fit) bool {
+func fits(i Item, fit network.FileLimits) bool {
 	return (len(fit.Types) == 0 || slices.Contains(fit.Types, i.Type)) && (fit.MaxBytes == 0 ||
 		i.Stored <= fit.MaxBytes) && (fit.MaxSide == 0 || max(i.Width, i.Height) <= fit.MaxSide)
 }

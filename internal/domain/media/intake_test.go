@@ -196,7 +196,7 @@ func TestManyScansAreRefused(t *testing.T) {
 		if items := w.items(t); len(items) != 0 {
 			t.Errorf("%d items were kept", len(items))
 		}
-		stored, fit := w.insteadOf(t, w.add(t, plain), many), network.Fit{Types: []string{"image/png"}}
+		stored, fit := w.insteadOf(t, w.add(t, plain), many), network.FileLimits{Types: []string{"image/png"}}
 		var refused *network.Error
 		if _, err := w.Files(w.team).
 			Open(t.Context(), stored.ID, fit); !errors.As(err, &refused) || refused.Class != network.RejectedMedia {

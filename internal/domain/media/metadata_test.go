@@ -79,7 +79,7 @@ func (w world) leaves(t *testing.T, i Item) map[string][]byte {
 		must(t, err)
 		out[name] = contentOf(t, r)
 	}
-	for name, fit := range map[string]network.Fit{"network": {}, "network, by type": {Types: []string{i.Type}}} {
+	for name, fit := range map[string]network.FileLimits{"network": {}, "network, by type": {Types: []string{i.Type}}} {
 		file, err := w.Files(w.team).Open(ctx, i.ID, fit)
 		opened(name, file.ReadCloser, err)
 		if int64(len(out[name])) != file.Size || file.Type != i.Type {
@@ -93,9 +93,9 @@ func (w world) leaves(t *testing.T, i Item) map[string][]byte {
 	video, err := w.OpenOf(ctx, w.team, i.ID)
 	opened("approval video", video, err)
 	if i.Kind == Image {
-		approval, err := w.Files(w.team).Open(ctx, i.ID, network.Fit{Types: []string{"image/jpeg", "image/png"}, MaxSide: 640})
+		approval, err := w.Files(w.team).Open(ctx, i.ID, network.FileLimits{Types: []string{"image/jpeg", "image/png"}, MaxSide: 640})
 		opened("approval picture", approval.ReadCloser, err)
-		small, err := w.Files(w.team).Open(ctx, i.ID, network.Fit{MaxSide: 20})
+		small, err := w.Files(w.team).Open(ctx, i.ID, network.FileLimits{MaxSide: 20})
 		opened("made to fit", small.ReadCloser, err)
 		thumbnail, err := w.OpenFile(ctx, w.person, i.ID, true)
 		opened("thumbnail", thumbnail, err)
@@ -273,7 +273,7 @@ func TestMetadataThatStays(t *testing.T) {
 			}
 		}
 		photo, video := w.insteadOf(t, w.add(t, plain), odd), w.insteadOf(t, w.add(t, film(2, 100)), broken)
-		for _, fit := range []network.Fit{{}, {Types: []string{"image/png"}}} {
+		for _, fit := range []network.FileLimits{{}, {Types: []string{"image/png"}}} {
 			file, err := w.Files(w.team).Open(t.Context(), photo.ID, fit)
 			must(t, err)
 			if raw := contentOf(t, file); bytes.Contains(raw, place) || len(raw) == 0 {
@@ -287,7 +287,7 @@ func TestMetadataThatStays(t *testing.T) {
 		}
 		var refused *network.Error
 		if _, err := w.Files(w.team).
-			Open(t.Context(), video.ID, network.Fit{}); !errors.As(err, &refused) || refused.Class != network.RejectedMedia {
+			Open(t.Context(), video.ID, network.FileLimits{}); !errors.As(err, &refused) || refused.Class != network.RejectedMedia {
 			t.Errorf("the video for a network: %v", err)
 		}
 		if _, err := w.OpenFile(t.Context(), w.person, video.ID, false); apierr.Of(err).Context["state"] != "damaged" {

@@ -16,7 +16,7 @@ import (
 )
 
 // outgoing opens an item as it may leave the service: without metadata, and made to fit if it must be.
-func (s *Service) outgoing(ctx context.Context, i Item, fit network.Fit) (derived, blob.Reader, error) {
+func (s *Service) outgoing(ctx context.Context, i Item, fit network.FileLimits) (derived, blob.Reader, error) {
 	if !fits(i, fit) {
 		return s.derive(ctx, i, s.fitted(fit))
 	}
@@ -69,10 +69,10 @@ var errNotDecoded = apierr.BadState("damaged",
 
 // openItem opens an item without its metadata.
 func (s *Service) openItem(ctx context.Context, i Item) (Opened, error) {
-	return s.openFitted(ctx, i, network.Fit{})
+	return s.openFitted(ctx, i, network.FileLimits{})
 }
 
-func (s *Service) openFitted(ctx context.Context, i Item, fit network.Fit) (Opened, error) {
+func (s *Service) openFitted(ctx context.Context, i Item, fit network.FileLimits) (Opened, error) {
 	d, r, err := s.outgoing(ctx, i, fit)
 	switch {
 	case errors.Is(err, loadshed.ErrBusy) && i.Kind == Video:

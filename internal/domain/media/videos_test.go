@@ -161,7 +161,7 @@ func TestVideosTakeTurns(t *testing.T) {
 		for range videosAtOnce {
 			w.videos.Release(w.team+1, 1)
 		}
-		file, err := w.Files(w.team).Open(t.Context(), film.ID, network.Fit{})
+		file, err := w.Files(w.team).Open(t.Context(), film.ID, network.FileLimits{})
 		must(t, err)
 		if raw := contentOf(t, file); bytes.Contains(raw, place) || len(raw) == 0 {
 			t.Errorf("%q", raw)

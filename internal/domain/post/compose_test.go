@@ -45,7 +45,7 @@ func (twoItems) Of(_ context.Context, _ db.Querier, _ int64, ids []int64) ([]net
 // ruled is the quiet network, which also tells what it takes.
 type ruled struct{ fakeNetwork }
 
-func (ruled) Takes() network.Rules { r, _ := network.Today("bluesky"); return r }
+func (ruled) Rules() network.Rules { r, _ := network.DefaultRules("bluesky"); return r }
 
 // composing is a world with a library, for a person who may do everything.
 func composing(t *testing.T, run func(t *testing.T, w *env, act *access.Actor)) {

@@ -40,7 +40,7 @@ var _ network.Network = (*Network)(nil)
 
 // New returns the network with opts.
 func New(opts Options) *Network {
-	opts.App = opts.Complete(platform)
+	opts.App = opts.WithDefaults(platform)
 	opts.WebURL = strings.TrimRight(cmp.Or(opts.WebURL, defaultWebURL), "/")
 	return &Network{network.NewClient(opts.HTTP), opts}
 }
@@ -52,4 +52,4 @@ func (n *Network) Platform() string { return platform }
 func (n *Network) Check(c network.Content) []network.Problem { return n.opts.Rules.Check(c) }
 
 // Takes returns the rules that Check applies.
-func (n *Network) Takes() network.Rules { return *n.opts.Rules }
+func (n *Network) Rules() network.Rules { return *n.opts.Rules }

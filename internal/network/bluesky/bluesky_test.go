@@ -58,7 +58,7 @@ var adapter = networktest.Case{
 				return []network.Media{l.Video(20_000)}
 			}, Format: network.FormatVideo, Variant: true},
 		},
-		Fits: []network.Fit{
+		Fits: []network.FileLimits{
 			{Types: []string{"image/jpeg", "image/png", "image/webp"}, MaxBytes: 976_000, MaxSide: 2000},
 			{Types: []string{"video/mp4"}, MaxBytes: 100_000_000},
 		},

@@ -131,7 +131,7 @@ func commitChanged(t *testing.T, w env) {
 func resolve(t *testing.T, w env) {
 	g := w.connect(t)
 	d := prepare(t, g, "post-1", "Is it there? #yes "+w.handle)
-	verdict, receipt, err := newNetwork().Resolve(t.Context(), g, d, network.Tried{})
+	verdict, receipt, err := newNetwork().Resolve(t.Context(), g, d, network.CommitHistory{})
 	if err != nil || verdict != network.Absent || receipt != (network.Receipt{}) {
 		t.Fatalf("before: %v, %+v, %v", verdict, receipt, err)
 	}
@@ -140,8 +140,8 @@ func resolve(t *testing.T, w env) {
 		t.Fatal(err)
 	}
 	g.Access = "gone" // records are public
-	verdict, receipt, err = newNetwork().Resolve(t.Context(), g, d, network.Tried{})
-	if err != nil || verdict != network.Stands || receipt != committed {
+	verdict, receipt, err = newNetwork().Resolve(t.Context(), g, d, network.CommitHistory{})
+	if err != nil || verdict != network.Published || receipt != committed {
 		t.Errorf("after: %v, %+v, %v", verdict, receipt, err)
 	}
 }
@@ -151,7 +151,7 @@ func resolveChanged(t *testing.T, w env) {
 	if _, err := newNetwork().Commit(t.Context(), g, prepare(t, g, "post-1", "first"), nil); err != nil {
 		t.Fatal(err)
 	}
-	verdict, _, err := newNetwork().Resolve(t.Context(), g, prepare(t, g, "post-1", "second"), network.Tried{})
+	verdict, _, err := newNetwork().Resolve(t.Context(), g, prepare(t, g, "post-1", "second"), network.CommitHistory{})
 	networktest.WantClass(t, err, network.Uncertain, "RecordDiffers")
 	if verdict != network.Unknown {
 		t.Errorf("verdict %v", verdict)
@@ -288,8 +288,8 @@ func lostAnswer(t *testing.T, w env) {
 	deaf := bluesky.New(bluesky.Options{App: network.App{HTTP: &http.Client{Transport: answerDropper{}}}})
 	_, err := deaf.Commit(t.Context(), g, d, nil)
 	networktest.WantClass(t, err, network.Uncertain, "")
-	verdict, receipt, err := newNetwork().Resolve(t.Context(), g, d, network.Tried{})
-	if err != nil || verdict != network.Stands {
+	verdict, receipt, err := newNetwork().Resolve(t.Context(), g, d, network.CommitHistory{})
+	if err != nil || verdict != network.Published {
 		t.Fatalf("%v, %v", verdict, err)
 	}
 	again, err := newNetwork().Commit(t.Context(), g, d, nil)

@@ -22,7 +22,7 @@ const (
 // Collect returns the account's posts with their public counts, without its replies. The counts come from the app
 // view that the account's server forwards to; without an app view, the posts have no counts. Bluesky has no view
 // counts.
-func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collected, error) {
+func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
 	var profile struct {
 		Followers *int64 `json:"followersCount"`
 	}
@@ -31,7 +31,7 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 		return n.collectRecords(ctx, g, since, limit)
 	}
 	if err != nil {
-		return network.Collected{}, err
+		return network.Collection{}, err
 	}
 	found, err := n.collectPages(since, limit, func(cursor string) ([]feedItem, string, error) {
 		var answer struct {
@@ -71,8 +71,8 @@ type feedItem struct {
 // collectPages reads a list, newest first, until it reaches a post before since or has limit posts.
 func (n *Network) collectPages(
 	since time.Time, limit int, next func(cursor string) ([]feedItem, string, error),
-) (network.Collected, error) {
-	var found network.Collected
+) (network.Collection, error) {
+	var found network.Collection
 	cursor := ""
 	for range maxPages {
 		listed, after, err := next(cursor)
@@ -86,7 +86,7 @@ func (n *Network) collectPages(
 			case s.PostedAt.Before(since):
 				return found, nil
 			case len(found.Posts) >= limit:
-				found.Cut = true
+				found.Truncated = true
 				return found, nil
 			}
 			found.Posts = append(found.Posts, s.Figures)
@@ -96,7 +96,7 @@ func (n *Network) collectPages(
 		}
 		cursor = after
 	}
-	found.Cut = true
+	found.Truncated = true
 	return found, nil
 }
 
@@ -199,7 +199,7 @@ func (e embedView) format() string {
 // collectRecords returns the posts of a server without an app view, from its repository. They have no counts.
 func (n *Network) collectRecords(
 	ctx context.Context, g network.Grant, since time.Time, limit int,
-) (network.Collected, error) {
+) (network.Collection, error) {
 	return n.collectPages(since, limit, func(cursor string) ([]feedItem, string, error) {
 		var answer struct {
 			Records []struct {

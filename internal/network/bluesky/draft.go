@@ -79,7 +79,7 @@ func (n *Network) Prepare(
 	}
 	prepared, err := writeDraft(draft{RKey: stored.RKey, Prepared: true}, rec)
 	if err != nil {
-		return nil, 0, network.Unusable(err)
+		return nil, 0, network.PermanentError(err)
 	}
 	return prepared, 0, nil
 }
@@ -100,13 +100,13 @@ func readDraft(d network.Draft) (draft, record, error) {
 	var read draft
 	var rec record
 	if err := json.Unmarshal(d, &read); err != nil {
-		return draft{}, record{}, network.Unusable(fmt.Errorf("reading the draft: %w", err))
+		return draft{}, record{}, network.PermanentError(fmt.Errorf("reading the draft: %w", err))
 	}
 	if err := json.Unmarshal(read.Record, &rec); err != nil {
-		return draft{}, record{}, network.Unusable(fmt.Errorf("reading the draft's record: %w", err))
+		return draft{}, record{}, network.PermanentError(fmt.Errorf("reading the draft's record: %w", err))
 	}
 	if !validTID.MatchString(read.RKey) || rec.Type != collection {
-		return draft{}, record{}, network.Unusable(errors.New("the draft is not a Bluesky post's"))
+		return draft{}, record{}, network.PermanentError(errors.New("the draft is not a Bluesky post's"))
 	}
 	return read, rec, nil
 }
@@ -115,7 +115,7 @@ func readDraft(d network.Draft) (draft, record, error) {
 func readPrepared(d network.Draft) (draft, record, error) {
 	read, rec, err := readDraft(d)
 	if err == nil && !read.Prepared {
-		err = network.Unusable(errors.New("the draft has not been prepared"))
+		err = network.PermanentError(errors.New("the draft has not been prepared"))
 	}
 	return read, rec, err
 }

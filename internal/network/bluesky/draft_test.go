@@ -20,7 +20,7 @@ const blank = " \n\u200b\u00a0"
 
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	rules, _ := network.Today("bluesky")
+	rules, _ := network.DefaultRules("bluesky")
 	rules.Text.Longest, rules.Text.MaxBytes = 5, 30
 	n := bluesky.New(bluesky.Options{App: network.App{Rules: &rules}})
 	for text, code := range map[string]string{

@@ -40,7 +40,7 @@ type aspectRatio struct {
 // embed uploads a post's media, at least one, and returns the part of the record that shows them.
 func (n *Network) embed(ctx context.Context, g network.Grant, media []network.Media, files network.Files) (any, error) {
 	// before anything is uploaded
-	if err := network.Blocked(n.Check(network.Content{Media: media})); err != nil {
+	if err := network.BlockingError(n.Check(network.Content{Media: media})); err != nil {
 		return nil, err
 	}
 	if m := media[0]; m.Kind == network.Video {
@@ -65,15 +65,15 @@ func (n *Network) embed(ctx context.Context, g network.Grant, media []network.Me
 func (n *Network) upload(
 	ctx context.Context, g network.Grant, m network.Media, files network.Files,
 ) (json.RawMessage, *aspectRatio, error) {
-	file, err := files.Open(ctx, m.ID, n.opts.Rules.Fit(m.Kind))
+	file, err := files.Open(ctx, m.ID, n.opts.Rules.FileLimits(m.Kind))
 	if err != nil {
-		return nil, nil, network.FileFailed(err)
+		return nil, nil, network.FileError(err)
 	}
 	var answer struct {
 		Blob json.RawMessage `json:"blob"`
 	}
 	err = n.call(ctx, call{
-		purpose: network.Fetching,
+		purpose: network.Transferring,
 		verb:    http.MethodPost,
 		method:  "com.atproto.repo.uploadBlob",
 		server:  g.Server,
@@ -85,7 +85,7 @@ func (n *Network) upload(
 		return nil, nil, err
 	}
 	if err := checkBlob(answer.Blob, file.Size); err != nil {
-		return nil, nil, network.Unreadable(err)
+		return nil, nil, network.InvalidResponse(err)
 	}
 	return answer.Blob, ratioOf(file, m), nil
 }

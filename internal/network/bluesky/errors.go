@@ -41,7 +41,7 @@ var classByName = map[string]network.Class{
 var errorName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,63}$`)
 
 // refusal returns the error of a response other than 200.
-func refusal(answer network.Answer, now time.Time) *network.Error {
+func refusal(answer network.Response, now time.Time) *network.Error {
 	var body struct {
 		Error   string `json:"error"`
 		Message string `json:"message"`
@@ -62,7 +62,7 @@ func refusal(answer network.Answer, now time.Time) *network.Error {
 	return refused
 }
 
-func classOf(answer network.Answer, name string) network.Class {
+func classOf(answer network.Response, name string) network.Class {
 	status := answer.Status
 	if status == http.StatusTooManyRequests {
 		return network.Rate
@@ -75,7 +75,7 @@ func classOf(answer network.Answer, name string) network.Class {
 	switch {
 	case known && class == network.Rate:
 		return class
-	case answer.Call.Purpose == network.Signing:
+	case answer.Call.Purpose == network.Authorizing:
 		return network.AuthDead // only a new sign-in brings new tokens
 	case known:
 		return class

@@ -18,7 +18,7 @@ import (
 // library has media in memory. It does not convert them.
 type library struct {
 	items map[int64]item
-	asked []network.Fit
+	asked []network.FileLimits
 }
 
 type item struct {
@@ -28,7 +28,7 @@ type item struct {
 	failed error // returned by Open
 }
 
-func (l *library) Open(_ context.Context, id int64, fit network.Fit) (network.File, error) {
+func (l *library) Open(_ context.Context, id int64, fit network.FileLimits) (network.File, error) {
 	l.asked = append(l.asked, fit)
 	one := l.items[id]
 	body := io.NopCloser(bytes.NewReader(one.bytes))
@@ -82,6 +82,6 @@ func mp4Item(alt string) item {
 	return item{Media: network.Media{Kind: network.Video, Type: "video/mp4", Width: 1280, Height: 720, Alt: alt}, bytes: film}
 }
 
-func (l *library) Link(context.Context, int64, network.Fit, time.Time) (string, error) {
+func (l *library) Link(context.Context, int64, network.FileLimits, time.Time) (string, error) {
 	return "", errors.New("Bluesky needs no links")
 }

@@ -26,8 +26,8 @@ func publish(t *testing.T, w env, items ...item) map[string]any {
 	if err != nil {
 		t.Fatal(err)
 	}
-	verdict, resolved, err := newNetwork().Resolve(t.Context(), g, d, network.Tried{})
-	if err != nil || verdict != network.Stands || resolved != receipt {
+	verdict, resolved, err := newNetwork().Resolve(t.Context(), g, d, network.CommitHistory{})
+	if err != nil || verdict != network.Published || resolved != receipt {
 		t.Errorf("resolving: %v, %+v, %v", verdict, resolved, err)
 	}
 	held := w.posts(t)

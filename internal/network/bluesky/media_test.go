@@ -17,7 +17,7 @@ import (
 // endless opens files of the largest size of a video.
 type endless struct{ *library }
 
-func (endless) Open(context.Context, int64, network.Fit) (network.File, error) {
+func (endless) Open(context.Context, int64, network.FileLimits) (network.File, error) {
 	return network.File{ReadCloser: io.NopCloser(zeros{}), Type: "video/mp4", Size: 100_000_000}, nil
 }
 

@@ -61,7 +61,7 @@ func (n *Network) Commit(
 // an Uncertain error of code RecordDiffers, for a person to decide: the server rejects every repeat, and a new key
 // could publish the post twice.
 func (n *Network) Resolve(
-	ctx context.Context, g network.Grant, d network.Draft, _ network.Tried,
+	ctx context.Context, g network.Grant, d network.Draft, _ network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
 	post, rec, err := readPrepared(d)
 	if err != nil {
@@ -77,7 +77,7 @@ func (n *Network) Resolve(
 	}
 	same, err := sameJSON(stored, post.Record)
 	if err != nil {
-		return network.Unknown, network.Receipt{}, network.Unreadable(fmt.Errorf("comparing the record: %w", err))
+		return network.Unknown, network.Receipt{}, network.InvalidResponse(fmt.Errorf("comparing the record: %w", err))
 	}
 	if !same {
 		return network.Unknown, network.Receipt{}, &network.Error{
@@ -85,7 +85,7 @@ func (n *Network) Resolve(
 			Err: errors.New("another record has the post's key; compare it with the post on Bluesky"),
 		}
 	}
-	return network.Stands, n.receipt(g, post.RKey, rec), nil
+	return network.Published, n.receipt(g, post.RKey, rec), nil
 }
 
 // Permalink returns the receipt's permalink, which Commit and Resolve always set.

@@ -60,7 +60,7 @@ func (n *Network) Connect(ctx context.Context, c network.Credentials) (network.G
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
 	var answer session
 	err := n.call(ctx, call{
-		purpose: network.Signing,
+		purpose: network.Authorizing,
 		verb:    http.MethodPost,
 		method:  "com.atproto.server.refreshSession",
 		server:  g.Server,
@@ -71,7 +71,7 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 		return network.Grant{}, err
 	}
 	if answer.DID != g.Account {
-		return network.Grant{}, network.Unreadable(errors.New("refreshing the session: the response is for another account"))
+		return network.Grant{}, network.InvalidResponse(errors.New("refreshing the session: the response is for another account"))
 	}
 	return answer.grant(g.Server)
 }
@@ -79,14 +79,14 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 // Revoke ends the session of a grant.
 func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 	return n.call(ctx, call{
-		purpose: network.Signing, verb: http.MethodPost, method: "com.atproto.server.deleteSession",
+		purpose: network.Authorizing, verb: http.MethodPost, method: "com.atproto.server.deleteSession",
 		server: g.Server, token: g.Refresh,
 	})
 }
 
 func (s session) grant(server string) (network.Grant, error) {
 	if s.Access == "" || s.Refresh == "" || !didSyntax.MatchString(s.DID) {
-		return network.Grant{}, network.Unreadable(errors.New("opening a session: the response lacks a token or a DID"))
+		return network.Grant{}, network.InvalidResponse(errors.New("opening a session: the response lacks a token or a DID"))
 	}
 	username := s.Handle
 	if !handleSyntax.MatchString(username) {

@@ -30,7 +30,7 @@ func (n *Network) call(ctx context.Context, c call) error {
 	}
 	base, err := serverURL(c.server)
 	if err != nil {
-		return network.Unusable(err)
+		return network.PermanentError(err)
 	}
 	sent := network.Call{
 		Purpose: c.purpose, Name: c.method, Method: c.verb, URL: base.JoinPath("xrpc", c.method).String(),

@@ -14,7 +14,7 @@ import (
 
 var _ network.Collector = (*Network)(nil)
 
-// insightsScope is asked for at the consent; a Page whose person withheld it is told fewer figures.
+// insightsScope is requested at the consent. Without it, fewer metrics are available.
 const insightsScope = "read_insights"
 
 const (
@@ -22,14 +22,14 @@ const (
 	countFields = plainFields + ",reactions.limit(0).summary(total_count),comments.limit(0).summary(total_count)"
 )
 
-// insightMetrics are those of posts since June 2026, when impressions and reach were renamed and the old ones removed.
+// insightMetrics are available since June 2026, when they replaced impressions and reach.
 var insightMetrics = []string{
 	"post_media_view", "post_total_media_view_unique", "post_clicks", "post_reactions_by_type_total",
 }
 
-// counted is a post with what stands below it.
-type counted struct {
-	listed
+// countedPost is a post with its counts.
+type countedPost struct {
+	listedPost
 
 	Shares    *struct{ Count *int64 } `json:"shares"`
 	Reactions summary                 `json:"reactions"`
@@ -42,37 +42,39 @@ type summary struct {
 	} `json:"summary"`
 }
 
-// Collect tells of the Page's posts, with their insights where the person allowed those. The network has none for Pages
-// with fewer than a hundred likes.
-func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, most int) (network.Collected, error) {
-	told, err := n.collect(ctx, g, since, most)
-	return told, graph.Spare(err)
+// Collect returns the Page's posts, with their insights if the person granted access to them. The network has no
+// insights for Pages with fewer than a hundred likes.
+func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
+	collection, err := n.collect(ctx, g, since, limit)
+	return collection, graph.DowngradeMissingPermission(err)
 }
 
-func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time, most int) (network.Collected, error) {
+func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
 	var page struct {
 		Followers *int64 `json:"followers_count"`
 	}
-	if err := n.graph.Do(ctx,
-		n.on(g, http.MethodGet, g.Account, url.Values{"fields": {"followers_count"}}, &page)); err != nil {
-		return network.Collected{}, err
+	err := n.graph.Do(ctx, n.newCall(g, http.MethodGet, g.Account, url.Values{"fields": {"followers_count"}}, &page))
+	if err != nil {
+		return network.Collection{}, err
 	}
-	out := network.Collected{Followers: page.Followers}
-	posts, cut, err := n.posts(ctx, g, since, most)
-	out.Cut = cut
+	out := network.Collection{Followers: page.Followers}
+	posts, cut, err := n.posts(ctx, g, since, limit)
+	out.Truncated = cut
 	if err != nil {
 		return out, err
 	}
-	metrics := graph.Metrics{Names: insightMetrics,
-		Ask: func(ctx context.Context, post string, metrics []string) (graph.Figures, error) {
-			return n.graph.Insights(ctx, n.on(g, http.MethodGet, post+"/insights", nil, nil), metrics)
-		}}
+	metrics := graph.MetricsReader{
+		Names: insightMetrics,
+		Fetch: func(ctx context.Context, post string, metrics []string) (graph.Figures, error) {
+			return n.graph.Insights(ctx, n.newCall(g, http.MethodGet, post+"/insights", nil, nil), metrics)
+		},
+	}
 	for _, p := range posts {
 		if !graph.IsID(p.ID) {
-			out.Cut = true
+			out.Truncated = true
 			continue
 		}
-		figures, err := metrics.Of(ctx, p.format(), p.ID)
+		figures, err := metrics.Read(ctx, p.format(), p.ID)
 		if err != nil {
 			return out, err
 		}
@@ -81,27 +83,27 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 	return out, nil
 }
 
-// posts lists the Page's posts with what stands below them, or without where that may not be read.
-func (n *Network) posts(ctx context.Context, g network.Grant, since time.Time, most int) ([]counted, bool, error) {
-	list := func(fields string) ([]counted, bool, error) {
-		return graph.Listed(ctx, n.graph,
-			n.on(g, http.MethodGet, g.Account+"/published_posts", url.Values{"fields": {fields}}, nil), since, most,
-			func(c counted) time.Time { return graph.Time(c.Created) })
+// posts lists the Page's posts with their counts, or without if those are refused.
+func (n *Network) posts(ctx context.Context, g network.Grant, since time.Time, limit int) ([]countedPost, bool, error) {
+	list := func(fields string) ([]countedPost, bool, error) {
+		return graph.ListSince(ctx, n.graph,
+			n.newCall(g, http.MethodGet, g.Account+"/published_posts", url.Values{"fields": {fields}}, nil), since, limit,
+			func(c countedPost) time.Time { return graph.ParseTime(c.Created) })
 	}
 	posts, cut, err := list(countFields)
-	said, ok := errors.AsType[*network.Error](graph.Spare(err))
-	if ok && (said.Class == network.Unapproved || said.Class == network.Rejected) {
+	netErr, ok := errors.AsType[*network.Error](graph.DowngradeMissingPermission(err))
+	if ok && (netErr.Class == network.Unapproved || netErr.Class == network.Rejected) {
 		return list(plainFields)
 	}
 	return posts, cut, err
 }
 
-func (n *Network) figures(p counted, insights graph.Figures) network.Figures {
+func (n *Network) figures(p countedPost, insights graph.Figures) network.Figures {
 	out := network.Figures{
-		ID: p.ID, URL: n.address(p.Permalink), Text: p.Message, Format: p.format(), PostedAt: graph.Time(p.Created),
-		Reach: insights.Told("post_total_media_view_unique"), Views: insights.Told("post_media_view"),
-		Clicks:   insights.Told("post_clicks"),
-		Likes:    graph.Either(p.Reactions.Summary.Total, insights.Told("post_reactions_by_type_total")),
+		ID: p.ID, URL: n.absoluteURL(p.Permalink), Text: p.Message, Format: p.format(), PostedAt: graph.ParseTime(p.Created),
+		Reach: insights.Get("post_total_media_view_unique"), Views: insights.Get("post_media_view"),
+		Clicks:   insights.Get("post_clicks"),
+		Likes:    graph.FirstKnown(p.Reactions.Summary.Total, insights.Get("post_reactions_by_type_total")),
 		Comments: p.Comments.Summary.Total,
 	}
 	if p.Shares != nil {
@@ -110,7 +112,7 @@ func (n *Network) figures(p counted, insights graph.Figures) network.Figures {
 	return out
 }
 
-func (p counted) format() string {
+func (p countedPost) format() string {
 	if len(p.Attachments.Data) == 0 {
 		return network.FormatText
 	}

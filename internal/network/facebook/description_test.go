@@ -11,12 +11,12 @@ import (
 	"pressroom/internal/network/networktest"
 )
 
-// What is sent, what is asked for and what the sandbox answers fit what the network describes: the names of calls,
-// parameters and fields. What it describes nowhere in a form for machines stands here: signing in, paging, and that a
-// Page tells its tasks.
+// Requests and the sandbox's responses match the network's description: calls, parameters and fields. The test lists
+// what the description lacks: signing in, paging, and the tasks of Pages.
 func TestCallsAreDescribed(t *testing.T) {
 	t.Parallel()
-	page, post, video := networktest.ObjectOf(t, "Page"), networktest.ObjectOf(t, "PagePost"), networktest.ObjectOf(t, "AdVideo")
+	page, post := networktest.ObjectOf(t, "Page"), networktest.ObjectOf(t, "PagePost")
+	video := networktest.ObjectOf(t, "AdVideo")
 	f := networktest.New(t, adapter, 0)
 	f.MakeEveryCall()
 	for _, r := range f.Wire.Requests("") {
@@ -24,10 +24,10 @@ func TestCallsAreDescribed(t *testing.T) {
 			continue
 		}
 		sent := r.Params()
-		parts := strings.SplitN(strings.Trim(r.URL.Path, "/"), "/", 4) // facebook, host, version, what is called
+		parts := strings.SplitN(strings.Trim(r.URL.Path, "/"), "/", 4) // facebook, host, version, path
 		var params, fields []string
 		_, edge, _ := strings.Cut(parts[3], "/")
-		switch called := r.Method + " " + edge; {
+		switch call := r.Method + " " + edge; {
 		case parts[3] == "oauth/access_token":
 			params = []string{"client_id", "client_secret", "redirect_uri", "code", "grant_type", "fb_exchange_token"}
 			fields = []string{"access_token", "token_type", "expires_in"}
@@ -35,11 +35,11 @@ func TestCallsAreDescribed(t *testing.T) {
 			params, fields = []string{"access_token"}, []string{"permission", "status"}
 		case parts[3] == "me/accounts":
 			params, fields = []string{"access_token", "fields", "limit"}, page.Names("tasks")
-		case called == "GET published_posts":
+		case call == "GET published_posts":
 			params, fields = append(page.Params("GET", edge), "fields", "since"), post.Names("attachments")
-		case called == "GET " && strings.Contains(sent.Get("fields"), "status"):
+		case call == "GET " && strings.Contains(sent.Get("fields"), "status"):
 			params, fields = []string{"access_token", "fields"}, video.Names()
-		case called == "GET ":
+		case call == "GET ":
 			params, fields = []string{"access_token", "fields"}, post.Names()
 		default:
 			params, fields = page.Params(r.Method, edge), []string{
@@ -47,20 +47,19 @@ func TestCallsAreDescribed(t *testing.T) {
 			}
 		}
 		networktest.WantDescribed(t, r.Method+" "+parts[3], params, slices.Collect(maps.Keys(sent)))
-		networktest.WantDescribed(t, "the fields of "+parts[3], fields, strings.FieldsFunc(sent.Get("fields"), func(r rune) bool {
-			return r == ','
-		}))
-		networktest.WantDescribed(t, "the answer to "+parts[3], fields, answered(t, r.Answer))
+		networktest.WantDescribed(t, "the fields of "+parts[3], fields,
+			strings.FieldsFunc(sent.Get("fields"), func(r rune) bool { return r == ',' }))
+		networktest.WantDescribed(t, "the answer to "+parts[3], fields, memberNames(t, r.Answer))
 	}
 }
 
-// answered are the members of an answer, or of what it lists.
-func answered(t *testing.T, body []byte) []string {
+// memberNames returns the members of a JSON response, or of the objects that it lists.
+func memberNames(t *testing.T, body []byte) []string {
 	t.Helper()
 	var list struct{ Data []map[string]any }
 	var one map[string]any
 	if json.Unmarshal(body, &list) != nil || json.Unmarshal(body, &one) != nil {
-		t.Errorf("an answer that is not JSON: %s", body)
+		t.Errorf("a response that is not JSON: %s", body)
 	}
 	if _, listed := one["data"]; !listed {
 		return slices.Collect(maps.Keys(one))
@@ -72,12 +71,12 @@ func answered(t *testing.T, body []byte) []string {
 	return found
 }
 
-// The fields that are asked for are those of Pages and posts, and posts have insights. The metrics, and what stands
-// below a post, are in no description.
+// Requested fields exist on Pages and posts, and posts have insights. Metrics and counts are not described.
 func TestCollectIsDescribed(t *testing.T) {
 	t.Parallel()
 	page, post := networktest.ObjectOf(t, "Page"), networktest.ObjectOf(t, "PagePost")
 	networktest.WantDescribed(t, "a Page", page.Names(), []string{"followers_count"})
-	networktest.WantDescribed(t, "a post", post.Names(), []string{"id", "message", "created_time", "permalink_url", "shares"})
+	networktest.WantDescribed(t, "a post", post.Names(),
+		[]string{"id", "message", "created_time", "permalink_url", "shares"})
 	networktest.WantDescribed(t, "insights", post.Params("GET", "insights"), []string{"metric"})
 }

@@ -9,23 +9,22 @@ import (
 	"pressroom/internal/network/graph"
 )
 
-// draft is what is kept of a publication.
+// draft is the draft of a publication.
 type draft struct {
-	Post    bool            `json:"facebook"` // tells a draft of this network from others
+	Post    bool            `json:"facebook"` // distinguishes drafts of different networks
 	Text    string          `json:"text"`
 	Link    string          `json:"link,omitempty"` // shown with a preview
 	Media   []network.Media `json:"media,omitempty"`
-	Photos  []string        `json:"photos,omitempty"`  // ids of the photos, which nobody sees yet, in their order
+	Photos  []string        `json:"photos,omitempty"`  // ids of the unpublished photos, in order
 	Video   string          `json:"video,omitempty"`   // id of the uploaded video
-	Session string          `json:"session,omitempty"` // of its upload, which the commit ends
+	Session string          `json:"session,omitempty"` // upload session, which Commit finishes
 	Uploads int             `json:"uploads,omitempty"` // how often the video was uploaded
-	Made    time.Time       `json:"made,omitzero"`     // when all was ready: the post is newer
+	Made    time.Time       `json:"made,omitzero"`     // when the draft became ready: the post is newer
 }
 
-var drafts = network.Drafts[draft]{Of: "a Facebook post", Foreign: draft.foreign, Prepared: draft.ready}
+var drafts = network.DraftCodec[draft]{Kind: "a Facebook post", Validate: draft.validate, IsPrepared: draft.isReady}
 
-// Plan fixes the text, the link that is shown with a preview, and the media. What makes two submissions one is only
-// known once the network has something of them.
+// Plan fixes the text, the link to preview, and the media. The network supports no client-chosen keys.
 func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 	p := draft{Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media}
 	if links := network.Links(p.Text); len(links) > 0 && len(p.Media) == 0 {
@@ -34,14 +33,14 @@ func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 	return drafts.Plan(p)
 }
 
-func (d draft) foreign() error {
+func (d draft) validate() error {
 	if !d.Post {
-		return errors.New("the draft is not a Facebook post's")
+		return errors.New("the draft does not belong to Facebook")
 	}
 	return nil
 }
 
-func (d draft) ready() bool {
+func (d draft) isReady() bool {
 	if d.Made.IsZero() {
 		return false
 	}

@@ -1,8 +1,11 @@
-// Package facebook publishes to Facebook Pages by the Graph API, for Pages that a person connects in a browser.
+// Package facebook publishes to Facebook Pages with the Graph API. Pages are connected in a browser.
 //
-// Nothing that shows a post can be named ahead by us, so a post of text or photos whose answer is lost is looked for
-// among the Page's posts. A video is uploaded first, which shows nothing; the call that ends the upload shows it, once
-// however often it is made, and the video itself tells how that went.
+// The network supports no client-chosen keys, so a post of text or photos whose response is lost is looked up among the
+// Page's posts. A video is uploaded unpublished. Finishing the upload publishes it once, however often that is
+// repeated, and the video's state shows the result.
+//
+// Sources: https://developers.facebook.com/docs/pages-api/posts,
+// https://developers.facebook.com/docs/video-api/guides/publishing
 package facebook
 
 import (
@@ -25,22 +28,21 @@ const (
 	defaultVersion   = "v25.0"
 )
 
-// neededScopes are what publishing needs: to list the Pages, to look back at their posts, to post. Pages that belong to
-// a business may need business_management as well (not confirmed).
-var neededScopes = []string{"pages_show_list", "pages_read_engagement", "pages_manage_posts"}
+// requiredScopes are needed to list the Pages, to read their posts and to publish. Pages of a business may also need
+// business_management, which is unconfirmed.
+var requiredScopes = []string{"pages_show_list", "pages_read_engagement", "pages_manage_posts"}
 
-// Options are what an operator or a test may set. The zero value is the real network, without an app to connect Pages
-// for.
+// Options are set by the operator or a test. The zero value uses the real network, without an app to connect Pages.
 type Options struct {
 	network.App
 
-	AuthorizeHost string `json:"authorize_host"` // base URL of the consent page and of what people look at
-	GraphHost     string `json:"graph_host"`     // base URL of the API; a Page keeps the one it was connected by
-	VideoHost     string `json:"video_host"`     // base URL of the API for uploads of videos
+	AuthorizeHost string `json:"authorize_host"` // base URL of the consent page and of permalinks
+	GraphHost     string `json:"graph_host"`     // base URL of the API for newly connected Pages
+	VideoHost     string `json:"video_host"`     // base URL of the API for video uploads
 	Version       string `json:"version"`        // of the API
 }
 
-// Network is the publishing protocol of Facebook Pages. It keeps nothing between calls.
+// Network is the publishing protocol of Facebook Pages. It has no state between calls.
 type Network struct {
 	graph *graph.Client
 	opts  Options
@@ -48,14 +50,14 @@ type Network struct {
 
 var _ network.Authorizer = (*Network)(nil)
 
-// New makes the network with opts.
+// New returns the network with opts.
 func New(opts Options) *Network {
-	opts = opts.complete()
+	opts = opts.advance()
 	return &Network{graph.New(opts.App), opts}
 }
 
-func (o Options) complete() Options {
-	o.App = o.Complete(platform, append(slices.Clone(neededScopes), insightsScope)...)
+func (o Options) advance() Options {
+	o.App = o.WithDefaults(platform, append(slices.Clone(requiredScopes), insightsScope)...)
 	o.AuthorizeHost = strings.TrimRight(cmp.Or(o.AuthorizeHost, defaultAuthorize), "/")
 	o.GraphHost = strings.TrimRight(cmp.Or(o.GraphHost, defaultGraph), "/")
 	o.VideoHost = strings.TrimRight(cmp.Or(o.VideoHost, defaultVideo), "/")
@@ -63,23 +65,23 @@ func (o Options) complete() Options {
 	return o
 }
 
-// Platform is the network's name in the contract.
+// Platform returns the network's name in the API.
 func (n *Network) Platform() string { return platform }
 
-// Check finds what the network would not take.
+// Check returns what the network would refuse, or accept only with a loss.
 func (n *Network) Check(c network.Content) []network.Problem { return n.opts.Rules.Check(c) }
 
-// Takes is what it is checked by.
-func (n *Network) Takes() network.Rules { return *n.opts.Rules }
+// Rules returns the limits that Check applies.
+func (n *Network) Rules() network.Rules { return *n.opts.Rules }
 
-// on is a call of the versioned API by a Page.
-func (n *Network) on(g network.Grant, method, path string, params url.Values, out any) graph.Call {
+// newCall returns a call of the versioned API by a Page.
+func (n *Network) newCall(g network.Grant, method, path string, params url.Values, out any) graph.Call {
 	return graph.Call{
 		Method: method, Server: g.Server, Path: n.opts.Version + "/" + path, Token: g.Access, Params: params, Out: out,
 	}
 }
 
-// Connect always fails: there are no passwords here.
+// Connect always fails because the network has no sign-in by password.
 func (n *Network) Connect(context.Context, network.Credentials) (network.Grant, error) {
-	return network.Grant{}, network.Unusable(errors.New("a Facebook Page is connected in a browser"))
+	return network.Grant{}, network.PermanentError(errors.New("connect Facebook Pages in a browser"))
 }

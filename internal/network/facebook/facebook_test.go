@@ -12,8 +12,9 @@ import (
 )
 
 const (
-	readyText    = `{"facebook":true,"text":"x","made":"2026-11-21T09:00:00Z"}`
-	readyVideo   = `{"facebook":true,"text":"x","media":[{"kind":"video"}],"video":"15001","session":"16001","made":"2026-11-21T09:00:00Z"}`
+	readyText  = `{"facebook":true,"text":"x","made":"2026-11-21T09:00:00Z"}`
+	readyVideo = `{"facebook":true,"text":"x","media":[{"kind":"video"}],"video":"15001","session":"16001",` +
+		`"made":"2026-11-21T09:00:00Z"}`
 	plannedVideo = `{"facebook":true,"text":"x","media":[{"id":1,"kind":"video","type":"video/mp4","size":100}]}`
 	day          = 24 * time.Hour
 )
@@ -56,11 +57,17 @@ var adapter = networktest.Case{
 			{Name: "text", Format: network.FormatText, Settled: time.Minute},
 			{Name: "https://a.test/page", Text: "see https://a.test/page", Format: network.FormatLink, Variant: true},
 			{Name: "an image", Media: image, Format: network.FormatImage, Settled: time.Minute, UploadStart: "/photos"},
-			{Name: "images", Media: images, Format: network.FormatCarousel, Settled: time.Minute, UploadStart: "/photos", Uploads: 2},
-			{Name: "a video", Media: film, Format: network.FormatVideo, Settled: time.Minute, UploadStart: "/videos", Uploads: 4, ListedElsewhere: true},
+			{
+				Name: "images", Media: images, Format: network.FormatCarousel, Settled: time.Minute, UploadStart: "/photos",
+				Uploads: 2,
+			},
+			{
+				Name: "a video", Media: film, Format: network.FormatVideo, Settled: time.Minute, UploadStart: "/videos",
+				Uploads: 4, ListedElsewhere: true,
+			},
 		},
 		SecondCommit: network.Duplicate, Duplicates: true,
-		Fits: []network.Fit{
+		Fits: []network.FileLimits{
 			{Types: []string{"image/jpeg", "image/png", "image/gif"}, MaxBytes: 4_000_000},
 			{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 10_000_000_000},
 		},
@@ -141,11 +148,11 @@ var adapter = networktest.Case{
 			"no id": networktest.Fails(200, `{"permalink_url":"javascript:alert(1)"}`, "", network.Uncertain, network.Uncertain),
 		},
 		Repeats: map[string]networktest.Repeat{
-			"minutes":  later(`1390008`, usage, 7*time.Minute),
-			"seconds":  later(`32`, http.Header{"Retry-After": {"2"}}, 2*time.Second),
-			"not told": later(`1390008`, nil, 0),
-			"policy":   later(`368`, nil, 24*time.Hour),
-			"never":    later(`190`, usage, 0),
+			"minutes": later(`1390008`, usage, 7*time.Minute),
+			"seconds": later(`32`, http.Header{"Retry-After": {"2"}}, 2*time.Second),
+			"no time": later(`1390008`, nil, 0),
+			"policy":  later(`368`, nil, 24*time.Hour),
+			"never":   later(`190`, usage, 0),
 		},
 		Resolves: looks(),
 		EmptyLists: map[string]http.Handler{
@@ -164,7 +171,7 @@ var adapter = networktest.Case{
 
 func graph(inner string) string { return `{"error":{` + inner + `}}` }
 
-// later is an answer of the network's that it is asked too often.
+// later is a rate limit response.
 func later(code string, header http.Header, after time.Duration) networktest.Repeat {
 	class := network.Rate
 	if code == "190" {
@@ -179,7 +186,7 @@ func later(code string, header http.Header, after time.Duration) networktest.Rep
 	return r
 }
 
-// uploading is a network that takes uploads, and says the same of all videos.
+// uploading is a network that accepts uploads and returns the same state for all videos.
 func uploading(video string, class network.Class, calls int) networktest.GiveUp {
 	return networktest.GiveUp{Draft: plannedVideo, Class: class, Calls: calls,
 		Answer: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -194,7 +201,7 @@ func uploading(video string, class network.Class, calls int) networktest.GiveUp 
 		})}
 }
 
-// looks are what is listed, or said of a video, and what is found in it.
+// looks returns lists of posts and states of videos with the verdicts they lead to.
 func looks() map[string]networktest.ResolveCase {
 	post := func(id, text, at, attached string) string {
 		return `{"id":"` + id + `","message":"` + text + `","created_time":"2026-11-21T` + at +
@@ -216,9 +223,9 @@ func looks() map[string]networktest.ResolveCase {
 		return l
 	}
 	return map[string]networktest.ResolveCase{
-		"post: there":           look(readyText, list(post("10_1", `x\n`, "09:00:01", "")), network.Stands, "", "10_1"),
-		"post: by a slow clock": look(readyText, list(post("10_1", "x", "08:55:00", "")), network.Stands, "", "10_1"),
-		"post: with a preview":  look(readyText, list(post("10_1", "x", "09:00:01", share)), network.Stands, "", "10_1"),
+		"post: there":           look(readyText, list(post("10_1", `x\n`, "09:00:01", "")), network.Published, "", "10_1"),
+		"post: by a slow clock": look(readyText, list(post("10_1", "x", "08:55:00", "")), network.Published, "", "10_1"),
+		"post: with a preview":  look(readyText, list(post("10_1", "x", "09:00:01", share)), network.Published, "", "10_1"),
 		"post: older":           look(readyText, list(post("10_1", "x", "08:54:59", "")), network.Absent, "", ""),
 		"post: another text":    look(readyText, list(post("10_1", "y", "09:00:01", "")), network.Absent, "", ""),
 		"post: a photo":         look(readyText, list(post("10_1", "x", "09:00:01", photo)), network.Absent, "", ""),
@@ -230,14 +237,14 @@ func looks() map[string]networktest.ResolveCase {
 		"post: two": look(readyText,
 			list(post("10_1", "x", "09:00:00", ""), post("10_2", "x", "09:00:01", "")), network.Unknown, network.Uncertain, ""),
 		"post: two, one before": look(readyText,
-			list(post("10_1", "x", "08:59:59", ""), post("10_2", "x", "09:00:01", "")), network.Stands, "", "10_2"),
-		"post: throttled":           look(readyText, `{"error":{"code":4}}`, network.Unknown, network.Rate, ""),
-		"post: a dead token":        look(readyText, `{"error":{"code":190}}`, network.Unknown, network.AuthDead, ""),
-		"post: nothing to be asked": look(readyText, `[`, network.Unknown, network.Transient, ""),
+			list(post("10_1", "x", "08:59:59", ""), post("10_2", "x", "09:00:01", "")), network.Published, "", "10_2"),
+		"post: throttled":    look(readyText, `{"error":{"code":4}}`, network.Unknown, network.Rate, ""),
+		"post: a dead token": look(readyText, `{"error":{"code":190}}`, network.Unknown, network.AuthDead, ""),
+		"post: invalid JSON": look(readyText, `[`, network.Unknown, network.Transient, ""),
 		"video: published": look(readyVideo,
-			`{"published":true,"permalink_url":"/page/videos/1/","status":{"video_status":"ready"}}`, network.Stands, "", "15001"),
+			`{"published":true,"permalink_url":"/page/videos/1/","status":{"video_status":"ready"}}`, network.Published, "", "15001"),
 		"video: published by phase": look(readyVideo,
-			`{"status":{"video_status":"ready","publishing_phase":{"status":"complete"}}}`, network.Stands, "", "15001"),
+			`{"status":{"video_status":"ready","publishing_phase":{"status":"complete"}}}`, network.Published, "", "15001"),
 		"video: ready, not published": look(readyVideo,
 			`{"status":{"video_status":"ready","publishing_phase":{"status":"not_started"}}}`, network.Unknown, network.Processing, ""),
 		"video: processing": look(readyVideo, `{"published":true,"status":{"video_status":"processing"}}`,
@@ -253,10 +260,10 @@ func looks() map[string]networktest.ResolveCase {
 		"video: expired": look(readyVideo, `{"status":{"video_status":"expired"}}`, network.Absent, network.Transient, ""),
 		"video: an upload that failed": look(readyVideo, `{"status":{"video_status":"upload_failed"}}`, network.Absent,
 			network.Transient, ""),
-		"video: a state that is new": look(readyVideo, `{"status":{"video_status":"resting"}}`, network.Unknown, network.Transient, ""),
-		"video: no state":            look(readyVideo, `{}`, network.Unknown, network.Transient, ""),
-		"video: gone":                look(readyVideo, `{"error":{"code":100,"error_subcode":33}}`, network.Unknown, network.Transient, ""),
-		"video: a dead token":        look(readyVideo, `{"error":{"code":190}}`, network.Unknown, network.AuthDead, ""),
+		"video: an unknown state": look(readyVideo, `{"status":{"video_status":"resting"}}`, network.Unknown, network.Transient, ""),
+		"video: no state":         look(readyVideo, `{}`, network.Unknown, network.Transient, ""),
+		"video: gone":             look(readyVideo, `{"error":{"code":100,"error_subcode":33}}`, network.Unknown, network.Transient, ""),
+		"video: a dead token":     look(readyVideo, `{"error":{"code":190}}`, network.Unknown, network.AuthDead, ""),
 	}
 }
 

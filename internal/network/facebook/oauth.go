@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	maxName    = 200 // characters kept of what a Page calls itself
-	mayPost    = "CREATE_CONTENT"
-	pageFields = "id,name,username,access_token,tasks"
+	maxName           = 200              // characters kept of a name
+	createContentTask = "CREATE_CONTENT" // task on a Page
+	pageFields        = "id,name,username,access_token,tasks"
 )
 
-// Kinds names the one way of signing in.
+// Kinds returns the only sign-in method.
 func (n *Network) Kinds() []string { return []string{""} }
 
-// Authorize is the address of the consent page. The network takes no PKCE.
+// Authorize returns the URL of the consent page. The network does not support PKCE.
 func (n *Network) Authorize(a network.Authorization) string {
 	return n.opts.AuthorizeHost + "/" + n.opts.Version + "/dialog/oauth?" + url.Values{
 		"client_id":     {n.opts.ClientID},
@@ -39,35 +39,35 @@ func (n *Network) login() graph.Login {
 	}
 }
 
-// Exchange trades the code for a token of the person, that one for a token of sixty days, and reads the Pages on which
-// the person may post. A code that the network does not take, and a person who withheld a permission, are AuthDead.
+// Exchange trades the code for a token of the person, trades that for one of sixty days, and returns the Pages on which
+// the person may post. The error is of class AuthDead if the code is refused or a permission was declined.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
-	short, err := n.login().Redeem(ctx, n.opts.GraphHost, a.Redirect, code)
+	short, err := n.login().ExchangeCode(ctx, n.opts.GraphHost, a.Redirect, code)
 	if err != nil {
 		return nil, err
 	}
-	person, err := n.lengthen(ctx, network.Grant{Server: n.opts.GraphHost}, short.Access)
+	person, err := n.extendToken(ctx, network.Grant{Server: n.opts.GraphHost}, short.Access)
 	if err != nil {
 		return nil, err
 	}
 	if person.Scopes, err = n.login().Permissions(ctx, person); err != nil {
 		return nil, err
 	}
-	for _, needed := range neededScopes { // people may take single ones back on the consent page
+	for _, needed := range requiredScopes { // people can decline single ones
 		if !slices.Contains(person.Scopes, needed) {
 			return nil, &network.Error{
 				Class: network.AuthDead, Status: http.StatusOK, Code: needed,
-				Err: fmt.Errorf("the permission %s was not given", needed),
+				Err: fmt.Errorf("the permission %s was declined", needed),
 			}
 		}
 	}
 	return n.pages(ctx, person)
 }
 
-// Refresh trades the person's token for one of another sixty days and reads the Page's token again. Where the person
-// may not post on the Page any more it is AuthDead.
+// Refresh trades the person's token for another one of sixty days and reads the Page's token again. The error is of
+// class AuthDead if the person may no longer post on the Page.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
-	person, err := n.lengthen(ctx, g, g.Refresh)
+	person, err := n.extendToken(ctx, g, g.Refresh)
 	if err != nil {
 		return network.Grant{}, err
 	}
@@ -81,15 +81,15 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 		}
 	}
 	return network.Grant{}, &network.Error{
-		Class: network.AuthDead, Status: http.StatusOK, Code: mayPost,
-		Err: errors.New("the person may not post on the Page any more"),
+		Class: network.AuthDead, Status: http.StatusOK, Code: createContentTask,
+		Err: errors.New("the person may no longer post on the Page"),
 	}
 }
 
-// lengthen is g as the person's: with a new token of sixty days for both, until it is known for which Page. That a
-// Page's token outlives the person's is not confirmed, so it is not counted on.
-func (n *Network) lengthen(ctx context.Context, g network.Grant, token string) (network.Grant, error) {
-	long, err := n.login().Lengthen(ctx, g.Server, token)
+// extendToken returns the person's grant with a new token of sixty days. The Page's grant expires with it, because a
+// longer life is unconfirmed.
+func (n *Network) extendToken(ctx context.Context, g network.Grant, token string) (network.Grant, error) {
+	long, err := n.login().ExtendToken(ctx, g.Server, token)
 	if err != nil {
 		return network.Grant{}, err
 	}
@@ -101,20 +101,20 @@ func (n *Network) lengthen(ctx context.Context, g network.Grant, token string) (
 	return g, err
 }
 
-// pages are the Pages on which the person may post, each with its own token.
+// pages returns the Pages on which the person may post, each with its own token.
 func (n *Network) pages(ctx context.Context, person network.Grant) ([]network.Candidate, error) {
-	listed, err := n.login().Pages(ctx, person, pageFields)
+	pages, err := n.login().Pages(ctx, person, pageFields)
 	if err != nil {
 		return nil, err
 	}
 	var found []network.Candidate
-	for _, p := range listed {
-		if !slices.Contains(p.Tasks, mayPost) {
+	for _, p := range pages {
+		if !slices.Contains(p.Tasks, createContentTask) {
 			continue
 		}
 		g := person
 		g.Account, g.Access, g.Username = p.ID, p.Access, network.Clip(p.Username, maxName)
-		if g.Username == "" { // not every Page has one
+		if g.Username == "" { // optional for Pages
 			g.Username = network.Clip(p.Name, maxName)
 		}
 		found = append(found, network.Candidate{Grant: g, DisplayName: network.Clip(p.Name, maxName)})

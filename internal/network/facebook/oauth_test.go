@@ -13,23 +13,25 @@ import (
 	"pressroom/internal/network/networktest"
 )
 
-// A person may allow to sign in and yet take single permissions back.
-func TestPermissionTakenBack(t *testing.T) {
+// A person can sign in and decline single permissions.
+func TestDeclinedPermission(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	_, err := f.Exchange("", networktest.Account+"&declined=pages_manage_posts")
 	networktest.WantClass(t, err, network.AuthDead, "pages_manage_posts")
 }
 
-// Only the Pages on which a person may post can be connected, from however many lists; one that is not among them any
-// more is lost.
+// Only Pages on which a person may post can be connected, from all lists. A Page without that role needs reconnecting.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	lists := map[string]string{
-		"": `{"data":[{"id":"101","name":"No task","access_token":"x","tasks":["ANALYZE"]},{"id":"102","name":"No token","tasks":["CREATE_CONTENT"]},
-			{"id":"../103","name":"No id","access_token":"x","tasks":["CREATE_CONTENT"]},{"id":"104","name":"No name of its own","access_token":"page-104","tasks":["CREATE_CONTENT"]}],
+		"": `{"data":[{"id":"101","name":"No task","access_token":"x","tasks":["ANALYZE"]},
+			{"id":"102","name":"No token","tasks":["CREATE_CONTENT"]},
+			{"id":"../103","name":"No id","access_token":"x","tasks":["CREATE_CONTENT"]},
+			{"id":"104","name":"No name of its own","access_token":"page-104","tasks":["CREATE_CONTENT"]}],
 			"paging":{"cursors":{"after":"more"},"next":"https://elsewhere.test/"}}`,
-		"more": `{"data":[{"id":"105","name":"Page","username":"page","access_token":"page-105","tasks":["ANALYZE","CREATE_CONTENT"]}],"paging":{"cursors":{"after":"last"}}}`,
+		"more": `{"data":[{"id":"105","name":"Page","username":"page","access_token":"page-105",
+			"tasks":["ANALYZE","CREATE_CONTENT"]}],"paging":{"cursors":{"after":"last"}}}`,
 	}
 	url := networktest.Serve(t, answering(func(r *http.Request) string {
 		switch {
@@ -38,7 +40,8 @@ func TestPages(t *testing.T) {
 		case strings.HasSuffix(r.URL.Path, "/me"):
 			return `{"id":"7"}`
 		case strings.HasSuffix(r.URL.Path, "/permissions"):
-			return `{"data":[{"permission":"pages_show_list","status":"granted"},{"permission":"pages_read_engagement","status":"granted"},
+			return `{"data":[{"permission":"pages_show_list","status":"granted"},
+				{"permission":"pages_read_engagement","status":"granted"},
 				{"permission":"pages_manage_posts","status":"granted"},{"permission":"email","status":"declined"}]}`
 		}
 		return lists[r.URL.Query().Get("after")]
@@ -52,23 +55,25 @@ func TestPages(t *testing.T) {
 	for _, f := range found {
 		got[f.Grant.Account] = f.Grant.Username + " " + f.Grant.Access + " " + f.Grant.Refresh
 	}
-	if diff := cmp.Diff(map[string]string{"104": "No name of its own page-104 person", "105": "page page-105 person"}, got); diff != "" {
+	want := map[string]string{"104": "No name of its own page-104 person", "105": "page page-105 person"}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if fresh, err := n.Refresh(t.Context(), network.Grant{Server: url, Account: "105"}); err != nil || fresh.Access != "page-105" {
+	fresh, err := n.Refresh(t.Context(), network.Grant{Server: url, Account: "105"})
+	if err != nil || fresh.Access != "page-105" {
 		t.Errorf("grant %+v, %v", fresh, err)
 	}
 	_, err = n.Refresh(t.Context(), network.Grant{Server: url, Account: "101"})
 	networktest.WantClass(t, err, network.AuthDead, "CREATE_CONTENT")
 }
 
-// answering is a network that answers every request by answer.
+// answering is a network that responds with the result of answer.
 func answering(answer func(*http.Request) string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) { networktest.Listing("", answer(r), "").ServeHTTP(w, r) }
 }
 
-// The person's token is not the Page's.
-func TestTokenOfThePerson(t *testing.T) {
+// The person's token does not work for the Page.
+func TestPersonToken(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	g := f.Grant()
@@ -82,7 +87,7 @@ func TestTokenOfThePerson(t *testing.T) {
 	f.WantPosts(0)
 }
 
-func TestConsentPageOfTheRealNetwork(t *testing.T) {
+func TestAuthorize(t *testing.T) {
 	t.Parallel()
 	address, err := url.Parse(facebook.New(facebook.Options{App: network.App{ClientID: "17"}}).
 		Authorize(network.Authorization{State: "s", Redirect: "https://a.test/back"}))
@@ -98,8 +103,8 @@ func TestConsentPageOfTheRealNetwork(t *testing.T) {
 	}
 }
 
-// Of a grant whose person is not known it becomes known by its renewal.
-func TestHolderIsLearned(t *testing.T) {
+// Renewing a grant without a holder fills it in.
+func TestHolderIsFilledIn(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	g := f.Grant()
@@ -110,8 +115,8 @@ func TestHolderIsLearned(t *testing.T) {
 	}
 }
 
-// A network that does not say that it revoked a grant is not believed to have.
-func TestRevokeUnsaid(t *testing.T) {
+// A revocation that the network does not confirm is an error.
+func TestUnconfirmedRevocation(t *testing.T) {
 	t.Parallel()
 	s := networktest.NewStub(t, adapter, network.App{}, networktest.Answer{Body: `{}`})
 	s.Grant.Holder = "facebook:7"

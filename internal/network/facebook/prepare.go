@@ -12,24 +12,23 @@ import (
 )
 
 const (
-	linkLife = time.Hour // as long as the network may take to fetch a photo
-	maxAlt   = 1000      // characters; the network's own bound is not known
+	photoLinkLife = time.Hour // how long the network may fetch a photo
+	maxAlt        = 1000      // characters; the network's limit is unknown
 )
 
-// Prepare uploads the media, of which nobody sees anything. What an earlier call uploaded and lost is never shown.
-// Asked about a Draft that is ready, it makes sure that a video still is, and uploads it anew where the network has
-// let go of it.
+// Prepare uploads the media unpublished. Uploads of a lost Draft are never published. For a Draft that is ready, it
+// verifies that an uploaded video still exists, and uploads it again if not.
 func (n *Network) Prepare(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Draft, time.Duration, error) {
-	return drafts.Prepare(d, func(p *draft) (time.Duration, error) { return 0, n.complete(ctx, g, p, files) })
+	return drafts.Prepare(d, func(p *draft) (time.Duration, error) { return 0, n.advance(ctx, g, p, files) })
 }
 
-func (n *Network) complete(ctx context.Context, g network.Grant, p *draft, files network.Files) error {
-	if p.ready() {
-		return n.keepVideo(ctx, g, p, files)
+func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files network.Files) error {
+	if p.isReady() {
+		return n.verifyVideo(ctx, g, p, files)
 	}
-	if err := network.Blocked(n.Check(network.Content{Text: p.Text, Media: p.Media})); err != nil {
+	if err := network.BlockingError(n.Check(network.Content{Text: p.Text, Media: p.Media})); err != nil {
 		return err
 	}
 	var err error
@@ -42,7 +41,7 @@ func (n *Network) complete(ctx context.Context, g network.Grant, p *draft, files
 	return err
 }
 
-// photos creates the photos: their ids.
+// photos returns the ids of new unpublished photos.
 func (n *Network) photos(
 	ctx context.Context, g network.Grant, media []network.Media, files network.Files,
 ) ([]string, error) {
@@ -58,22 +57,22 @@ func (n *Network) photos(
 }
 
 func (n *Network) photo(ctx context.Context, g network.Grant, m network.Media, files network.Files) (string, error) {
-	address, err := files.Link(ctx, m.ID, n.opts.Rules.Fit(m.Kind), n.opts.Now().Add(linkLife))
+	address, err := files.Link(ctx, m.ID, n.opts.Rules.FileLimits(m.Kind), n.opts.Now().Add(photoLinkLife))
 	if err != nil {
-		return "", network.FileFailed(err)
+		return "", network.FileError(err)
 	}
 	params := url.Values{"url": {address}, "published": {"false"}}
 	if m.Alt != "" {
 		params.Set("alt_text_custom", network.Clip(m.Alt, maxAlt))
 	}
-	var answer graph.Created
-	c := n.on(g, http.MethodPost, g.Account+"/photos", params, &answer)
-	c.Purpose, c.Secrets = network.Fetching, []string{address} // the link lets the network in
+	var response graph.Created
+	c := n.newCall(g, http.MethodPost, g.Account+"/photos", params, &response)
+	c.Purpose, c.Secrets = network.Transferring, []string{address} // the link grants access to the file
 	if err := n.graph.Do(ctx, c); err != nil {
 		return "", err
 	}
-	if !graph.IsID(answer.ID) {
-		return "", network.Unreadable(errors.New("creating a photo: the answer has no id"))
+	if !graph.IsID(response.ID) {
+		return "", network.InvalidResponse(errors.New("creating a photo: the response has no id"))
 	}
-	return answer.ID, nil
+	return response.ID, nil
 }

@@ -15,13 +15,13 @@ import (
 	"pressroom/internal/network/graph"
 )
 
-const nextAsked = 5 * time.Second // when a network that has not decided is asked again
+const pollInterval = 5 * time.Second // until an undecided publication is checked again
 
-// Commit shows the post. A video that the network still works on is Processing.
+// Commit publishes the post. The error is of class Processing while the network processes a video.
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, _ network.Files,
 ) (network.Receipt, error) {
-	p, err := drafts.Read(d)
+	p, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Receipt{}, err
 	}
@@ -30,23 +30,23 @@ func (n *Network) Commit(
 	}
 	params, err := p.params()
 	if err != nil {
-		return network.Receipt{}, network.Unusable(err)
+		return network.Receipt{}, network.PermanentError(err)
 	}
-	var answer graph.Created
-	c := n.on(g, http.MethodPost, g.Account+"/feed", params, &answer)
+	var response graph.Created
+	c := n.newCall(g, http.MethodPost, g.Account+"/feed", params, &response)
 	c.Purpose = network.Committing
 	if err := n.graph.Do(ctx, c); err != nil {
 		return network.Receipt{}, err
 	}
-	if !graph.IsID(answer.ID) {
+	if !graph.IsID(response.ID) {
 		return network.Receipt{}, &network.Error{
-			Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("publishing: the answer has no id"),
+			Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("publishing: the response has no id"),
 		}
 	}
-	return network.Receipt{ID: answer.ID}, nil
+	return network.Receipt{ID: response.ID}, nil
 }
 
-// params are those of a post of text or photos.
+// params returns the parameters of a post of text or photos.
 func (d draft) params() (url.Values, error) {
 	params := url.Values{}
 	if d.Text != "" {
@@ -64,47 +64,48 @@ func (d draft) params() (url.Values, error) {
 	}
 	written, err := json.Marshal(attached)
 	if err != nil {
-		return nil, fmt.Errorf("naming the photos: %w", err)
+		return nil, fmt.Errorf("encoding the photos: %w", err)
 	}
 	params.Set("attached_media", string(written))
 	return params, nil
 }
 
-// finish ends the upload, which shows the video. A refusal is believed only where the upload has not been ended: also
-// the second of two calls is refused.
+// finish ends the upload, which publishes the video. It trusts a refusal only if the upload has not ended, because the
+// second of two calls is refused too.
 func (n *Network) finish(ctx context.Context, g network.Grant, p draft) (network.Receipt, error) {
 	params := url.Values{"upload_phase": {"finish"}, "upload_session_id": {p.Session}}
 	if p.Text != "" {
 		params.Set("description", p.Text)
 	}
-	var answer struct {
+	var response struct {
 		Success bool `json:"success"`
 	}
-	c := n.video(g, params, &answer)
+	c := n.videoCall(g, params, &response)
 	c.Purpose = network.Committing
 	if err := n.graph.Do(ctx, c); err != nil {
-		return network.Receipt{}, n.believed(ctx, g, p, err)
+		return network.Receipt{}, n.confirmRefusal(ctx, g, p, err)
 	}
-	if !answer.Success {
+	if !response.Success {
 		return network.Receipt{}, &network.Error{
 			Class: network.Uncertain, Status: http.StatusOK,
-			Err: errors.New("ending an upload: the answer does not say that it succeeded"),
+			Err: errors.New("finishing an upload: the response does not confirm success"),
 		}
 	}
-	if now, err := n.state(ctx, g, p.Video); err == nil && now.stands() {
-		return n.shown(p, now), nil
+	if now, err := n.state(ctx, g, p.Video); err == nil && now.isPublished() {
+		return n.videoReceipt(p, now), nil
 	}
-	return network.Receipt{}, n.undecided(processing)
+	return network.Receipt{}, n.processingError(processing)
 }
 
-func (n *Network) believed(ctx context.Context, g network.Grant, p draft, err error) error {
+// confirmRefusal returns the error, as Uncertain if it is a refusal but the video may be published.
+func (n *Network) confirmRefusal(ctx context.Context, g network.Grant, p draft, err error) error {
 	refusal, ok := errors.AsType[*network.Error](err)
 	if !ok || refusal.Status == 0 ||
 		!slices.Contains([]network.Class{network.Rejected, network.RejectedMedia, network.Duplicate}, refusal.Class) {
 		return err
 	}
 	now, err := n.state(ctx, g, p.Video)
-	if err == nil && (now.Status.Video == uploading || now.Status.Video == uploaded) {
+	if err == nil && (now.Status.Video == uploading || now.Status.Video == uploadComplete) {
 		return refusal
 	}
 	doubted := *refusal
@@ -112,40 +113,40 @@ func (n *Network) believed(ctx context.Context, g network.Grant, p draft, err er
 	return &doubted
 }
 
-// undecided is that the network is to be asked again.
-func (n *Network) undecided(code string) *network.Error {
+// processingError returns the error of a publication that the network has not decided.
+func (n *Network) processingError(code string) *network.Error {
 	return &network.Error{
-		Class: network.Processing, Status: http.StatusOK, Code: code, After: n.opts.Now().Add(nextAsked).UTC(),
+		Class: network.Processing, Status: http.StatusOK, Code: code, After: n.opts.Now().Add(pollInterval).UTC(),
 	}
 }
 
-// shown is the receipt of a video that stands. When it was shown is not told: it counts as made when its upload began.
-func (n *Network) shown(p draft, now state) network.Receipt {
-	return network.Receipt{ID: p.Video, Permalink: n.address(now.Permalink)}
+// videoReceipt returns the receipt of a published video. The network does not state the time of publication.
+func (n *Network) videoReceipt(p draft, now state) network.Receipt {
+	return network.Receipt{ID: p.Video, Permalink: n.absoluteURL(now.Permalink)}
 }
 
-// address makes a permalink whole: videos have one without a host.
-func (n *Network) address(permalink string) string {
+// absoluteURL returns a permalink with host. Those of videos have none.
+func (n *Network) absoluteURL(permalink string) string {
 	if strings.HasPrefix(permalink, "/") {
 		permalink = n.opts.AuthorizeHost + permalink
 	}
-	return network.WebAddress(permalink)
+	return network.WebURL(permalink)
 }
 
-// Permalink asks for the address of a post or a video.
+// Permalink requests the URL of a post or a video.
 func (n *Network) Permalink(ctx context.Context, g network.Grant, r network.Receipt) (string, error) {
 	if r.Permalink != "" {
 		return r.Permalink, nil
 	}
 	if !graph.IsID(r.ID) {
-		return "", network.Unusable(errors.New("the post's id is not one of Facebook"))
+		return "", network.PermanentError(errors.New("the id is not that of a Facebook post"))
 	}
-	var answer struct {
+	var response struct {
 		Permalink string `json:"permalink_url"`
 	}
-	if err := n.graph.Do(ctx,
-		n.on(g, http.MethodGet, r.ID, url.Values{"fields": {"id,permalink_url"}}, &answer)); err != nil {
+	err := n.graph.Do(ctx, n.newCall(g, http.MethodGet, r.ID, url.Values{"fields": {"id,permalink_url"}}, &response))
+	if err != nil {
 		return "", err
 	}
-	return n.address(answer.Permalink), nil
+	return n.absoluteURL(response.Permalink), nil
 }

@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/network/networktest"
 )
 
-func TestWhatIsSent(t *testing.T) {
+func TestParameters(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	g := f.Grant()
@@ -31,7 +31,8 @@ func TestWhatIsSent(t *testing.T) {
 	var chunks []string
 	for _, r := range f.Wire.Requests("/videos") {
 		params := r.Params()
-		chunks = append(chunks, params.Get("upload_phase")+" "+params.Get("start_offset")+" "+params.Get("video_file_chunk"))
+		chunks = append(chunks,
+			params.Get("upload_phase")+" "+params.Get("start_offset")+" "+params.Get("video_file_chunk"))
 	}
 	if diff := cmp.Diff([]string{
 		"start  ", "transfer 0 1048576", "transfer 1048576 1048576", "transfer 2097152 502872", "finish  ",
@@ -41,7 +42,7 @@ func TestWhatIsSent(t *testing.T) {
 	f.WantPosts(3)
 }
 
-// A network that asks for other parts than the next, or for none of the file, is not followed.
+// Requests for parts other than the next, or for none, end the upload.
 func TestUploadOutOfOrder(t *testing.T) {
 	t.Parallel()
 	const begun = `{"video_id":"15001","upload_session_id":"16001",`
@@ -72,8 +73,8 @@ func TestUploadOutOfOrder(t *testing.T) {
 	}
 }
 
-// Photos that were posted are not posted again.
-func TestPostedPhotos(t *testing.T) {
+// Published photos are not published again.
+func TestDuplicatePhotos(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	g := f.Grant()
@@ -83,7 +84,7 @@ func TestPostedPhotos(t *testing.T) {
 	networktest.WantClass(t, err, network.Duplicate, "100/1366051")
 }
 
-// A post of the same text from before the draft is another's; of two from after it, none is known to be its.
+// A post with the same text from before the draft belongs to another publication. Two later ones are ambiguous.
 func TestOlderTwin(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -93,31 +94,32 @@ func TestOlderTwin(t *testing.T) {
 	d := f.MustPrepare(g, "daily", image(f.Library)...)
 	receipt := f.Publish(g, d)
 	verdict, found, err := f.Resolve(g, d)
-	if err != nil || verdict != network.Stands || found.ID != receipt.ID {
+	if err != nil || verdict != network.Published || found.ID != receipt.ID {
 		t.Errorf("verdict %v, %+v, %v", verdict, found, err)
 	}
 	f.Publish(g, f.MustPrepare(g, "daily", image(f.Library)...))
 	verdict, _, err = f.Resolve(g, d)
 	if networktest.WantClass(t, err, network.Uncertain, ""); verdict != network.Unknown {
-		t.Errorf("of two: verdict %v", verdict)
+		t.Errorf("two posts: verdict %v", verdict)
 	}
 }
 
-// A list that is not whole says so.
-func TestCollectCut(t *testing.T) {
+// A limited list is marked as truncated.
+func TestCollectTruncated(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	g := f.Grant()
 	for _, text := range []string{"one", "two", "three"} {
 		f.Post(g, text)
 	}
-	if few := f.Collect(g, networktest.Start, 2); len(few.Posts) != 2 || !few.Cut {
+	if few := f.Collect(g, networktest.Start, 2); len(few.Posts) != 2 || !few.Truncated {
 		t.Errorf("%+v", few)
 	}
 }
 
-func TestPermalinkOfNothing(t *testing.T) {
+func TestPermalinkOfInvalidID(t *testing.T) {
 	t.Parallel()
-	_, err := adapter.New("https://network.test", network.App{}).Permalink(t.Context(), network.Grant{}, network.Receipt{ID: "../me"})
+	n := adapter.New("https://network.test", network.App{})
+	_, err := n.Permalink(t.Context(), network.Grant{}, network.Receipt{ID: "../me"})
 	networktest.WantClass(t, err, network.Rejected, "")
 }

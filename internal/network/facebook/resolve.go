@@ -15,31 +15,31 @@ import (
 )
 
 const (
-	skew     = 5 * time.Minute // how far the network's clock may be behind ours
-	pageSize = "100"
+	clockSkew = 5 * time.Minute // how far the network's clock may be behind
+	pageSize  = "100"
 )
 
-// Resolve asks for the video, or looks for the post among those of the Page. What is not found is not believed to be
-// absent before a minute has passed since the last attempt.
+// Resolve reads the video's state, or looks for the post among those of the Page. A post that is not found counts as
+// absent only ListingDelay after the last attempt.
 func (n *Network) Resolve(
-	ctx context.Context, g network.Grant, d network.Draft, t network.Tried,
+	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
-	p, err := drafts.Read(d)
+	p, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
 	if p.isVideo() {
 		return n.resolveVideo(ctx, g, p, t)
 	}
-	asked := n.opts.Now() // before the look: what it misses may be there by its end
-	found, err := n.lookBack(ctx, g, p, p.Made.Add(-skew))
+	asked := n.opts.Now() // before the lookup, which may miss a post that appears meanwhile
+	found, err := n.findPosts(ctx, g, p, p.Made.Add(-clockSkew))
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	found = slices.DeleteFunc(found, func(l listed) bool { return t.Another(l.ID, l.Permalink) })
-	if len(found) > 1 { // as far as the clocks agree, those before the Draft are others
-		found = slices.DeleteFunc(found, func(l listed) bool {
-			return graph.Time(l.Created).Before(p.Made.Truncate(time.Second))
+	found = slices.DeleteFunc(found, func(l listedPost) bool { return t.BelongsToOther(l.ID, l.Permalink) })
+	if len(found) > 1 { // posts from before the Draft are others, as far as the clocks agree
+		found = slices.DeleteFunc(found, func(l listedPost) bool {
+			return graph.ParseTime(l.Created).Before(p.Made.Truncate(time.Second))
 		})
 	}
 	switch len(found) {
@@ -47,27 +47,27 @@ func (n *Network) Resolve(
 		return n.notFound(asked, t)
 	case 1:
 		receipt := found[0].receipt()
-		receipt.Alike = true
-		return network.Stands, receipt, nil
+		receipt.MatchedByContent = true
+		return network.Published, receipt, nil
 	}
 	return network.Unknown, network.Receipt{}, &network.Error{
 		Class: network.Uncertain, Status: http.StatusOK,
-		Err: errors.New("looking back: several posts could be this one"),
+		Err: errors.New("several posts match this one"),
 	}
 }
 
-// notFound is what it means that a commit had left no trace when it was asked for.
-func (n *Network) notFound(asked time.Time, t network.Tried) (network.Verdict, network.Receipt, error) {
-	if asked.Sub(t.Last) < time.Duration(n.opts.Settled) {
-		return network.Unknown, network.Receipt{}, n.undecided("")
+// notFound returns the verdict for a commit without a trace at the time asked.
+func (n *Network) notFound(asked time.Time, t network.CommitHistory) (network.Verdict, network.Receipt, error) {
+	if asked.Sub(t.Last) < time.Duration(n.opts.ListingDelay) {
+		return network.Unknown, network.Receipt{}, n.processingError("")
 	}
 	return network.Absent, network.Receipt{}, nil
 }
 
-// resolveVideo asks for the video. Ending its upload once more shows it once, whatever still arrives. One that the
-// network does not know proves nothing: it says the same of what the token may not see.
+// resolveVideo reads the video's state. Finishing its upload again publishes it once, even if an earlier request still
+// arrives. An unknown video proves nothing, because the network reports the same for missing access.
 func (n *Network) resolveVideo(
-	ctx context.Context, g network.Grant, p draft, t network.Tried,
+	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
 	asked := n.opts.Now()
 	now, err := n.state(ctx, g, p.Video)
@@ -75,24 +75,24 @@ func (n *Network) resolveVideo(
 		return network.Unknown, network.Receipt{}, err
 	}
 	switch now.Status.Video {
-	case uploading, uploaded:
+	case uploading, uploadComplete:
 		return n.notFound(asked, t)
 	case failed:
-		return network.Absent, network.Receipt{}, now.reason()
-	case expired, unuploaded:
-		return network.Absent, network.Receipt{}, gone(now.Status.Video)
+		return network.Absent, network.Receipt{}, now.failureReason()
+	case expired, uploadFailed:
+		return network.Absent, network.Receipt{}, lostUploadError(now.Status.Video)
 	case processing, ready:
-		if now.stands() {
-			return network.Stands, n.shown(p, now), nil
+		if now.isPublished() {
+			return network.Published, n.videoReceipt(p, now), nil
 		}
-		return network.Unknown, network.Receipt{}, n.undecided(processing)
+		return network.Unknown, network.Receipt{}, n.processingError(processing)
 	}
 	return network.Unknown, network.Receipt{},
-		network.Unreadable(errors.New("asking for a video: the answer has no known status"))
+		network.InvalidResponse(errors.New("reading a video: the response has no known status"))
 }
 
-// listed is a post as the network lists it.
-type listed struct {
+// listedPost is a post in the Page's list.
+type listedPost struct {
 	ID          string `json:"id"`
 	Message     string `json:"message"`
 	Created     string `json:"created_time"`
@@ -107,30 +107,30 @@ type listed struct {
 	} `json:"attachments"`
 }
 
-// lookBack finds the posts since a time that could be this one.
-func (n *Network) lookBack(ctx context.Context, g network.Grant, p draft, since time.Time) ([]listed, error) {
-	var answer struct {
-		Data []listed `json:"data"`
+// findPosts returns the posts since a time that match the draft.
+func (n *Network) findPosts(ctx context.Context, g network.Grant, p draft, since time.Time) ([]listedPost, error) {
+	var response struct {
+		Data []listedPost `json:"data"`
 	}
-	err := n.graph.Do(ctx, n.on(g, http.MethodGet, g.Account+"/published_posts", url.Values{
+	err := n.graph.Do(ctx, n.newCall(g, http.MethodGet, g.Account+"/published_posts", url.Values{
 		"fields": {"id,message,created_time,permalink_url,attachments"}, "since": {strconv.FormatInt(since.Unix(), 10)},
 		"limit": {pageSize},
-	}, &answer))
+	}, &response))
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(answer.Data, func(l listed) bool {
-		return !graph.IsID(l.ID) || !l.is(p) || graph.Time(l.Created).Before(since)
+	return slices.DeleteFunc(response.Data, func(l listedPost) bool {
+		return !graph.IsID(l.ID) || !l.matches(p) || graph.ParseTime(l.Created).Before(since)
 	}), nil
 }
 
-// is compares the text, of which the network may change the spaces, and the number of photos.
-func (l listed) is(p draft) bool {
+// matches compares the text, in which the network may change white space, and the number of photos.
+func (l listedPost) matches(p draft) bool {
 	return slices.Equal(strings.Fields(l.Message), strings.Fields(p.Text)) && l.photos() == len(p.Photos)
 }
 
-// photos counts what a post shows. The preview of a link is none.
-func (l listed) photos() int {
+// photos returns the number of photos that a post shows. The preview of a link is none.
+func (l listedPost) photos() int {
 	count := 0
 	for _, a := range l.Attachments.Data {
 		if parts := len(a.Parts.Data); parts > 0 {
@@ -142,6 +142,6 @@ func (l listed) photos() int {
 	return count
 }
 
-func (l listed) receipt() network.Receipt {
-	return network.Receipt{ID: l.ID, Permalink: network.WebAddress(l.Permalink), At: graph.Time(l.Created)}
+func (l listedPost) receipt() network.Receipt {
+	return network.Receipt{ID: l.ID, Permalink: network.WebURL(l.Permalink), At: graph.ParseTime(l.Created)}
 }

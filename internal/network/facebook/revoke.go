@@ -6,7 +6,9 @@ import (
 	"pressroom/internal/network"
 )
 
-// Revoke takes from the app all that the person allowed whose Pages these are (Graph API, /{user-id}/permissions).
+// Revoke revokes all permissions that the person granted to the app.
+//
+// Source: https://developers.facebook.com/docs/graph-api/reference/user/permissions
 func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
-	return n.login().TakeBack(ctx, g.Server, g.Holder, g.Refresh)
+	return n.login().RevokePermissions(ctx, g.Server, g.Holder, g.Refresh)
 }

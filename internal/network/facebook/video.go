@@ -18,15 +18,15 @@ import (
 
 const (
 	maxUploads = 3
-	maxChunks  = 20_000 // the network decides how large they are; of 10 GB these are half a megabyte
+	maxChunks  = 20_000 // the network chooses their size; 10 GB take this many of half a megabyte
 	maxMessage = 500    // characters kept of the network's own text
 )
 
-// upload sends the video in the chunks that the network asks for. Until the upload is ended nobody sees it.
+// upload sends the video in the chunks that the network requests. It is unpublished until the upload is finished.
 func (n *Network) upload(ctx context.Context, g network.Grant, p *draft, files network.Files) error {
-	file, err := files.Open(ctx, p.Media[0].ID, n.opts.Rules.Fit(network.Video))
+	file, err := files.Open(ctx, p.Media[0].ID, n.opts.Rules.FileLimits(network.Video))
 	if err != nil {
-		return network.FileFailed(err)
+		return network.FileError(err)
 	}
 	defer file.Close()
 	var begun struct {
@@ -35,12 +35,12 @@ func (n *Network) upload(ctx context.Context, g network.Grant, p *draft, files n
 		Video   string `json:"video_id"`
 		Session string `json:"upload_session_id"`
 	}
-	start := n.video(g, url.Values{"upload_phase": {"start"}, "file_size": {strconv.FormatInt(file.Size, 10)}}, &begun)
+	start := n.videoCall(g, url.Values{"upload_phase": {"start"}, "file_size": {strconv.FormatInt(file.Size, 10)}}, &begun)
 	if err := n.graph.Do(ctx, start); err != nil {
 		return err
 	}
 	if !graph.IsID(begun.Video) || begun.Session == "" || len(begun.Session) > maxName {
-		return network.Unreadable(errors.New("beginning an upload: the answer lacks an id"))
+		return network.InvalidResponse(errors.New("starting an upload: the response lacks an id"))
 	}
 	if err := n.transfer(ctx, g, begun.Session, begun.span, file); err != nil {
 		return err
@@ -50,20 +50,20 @@ func (n *Network) upload(ctx context.Context, g network.Grant, p *draft, files n
 	return nil
 }
 
-// video is a call about an upload.
-func (n *Network) video(g network.Grant, params url.Values, out any) graph.Call {
-	c := n.on(g, http.MethodPost, g.Account+"/videos", params, out)
+// videoCall returns a call about an upload.
+func (n *Network) videoCall(g network.Grant, params url.Values, out any) graph.Call {
+	c := n.newCall(g, http.MethodPost, g.Account+"/videos", params, out)
 	c.Server = n.opts.VideoHost
 	return c
 }
 
-// span is the part of the file that the network wants next. It is empty once there is none.
+// span is the next part of the file that the network requests. It is empty after the last one.
 type span struct {
 	Start int64 `json:"start_offset,string"`
 	End   int64 `json:"end_offset,string"`
 }
 
-// transfer sends the file, once and in its order: what fails half-way begins from the start with a new upload.
+// transfer sends the file once, in order. After a failure, a new upload starts from the beginning.
 func (n *Network) transfer(ctx context.Context, g network.Grant, session string, next span, file network.File) error {
 	sent := int64(0)
 	for range maxChunks {
@@ -71,23 +71,23 @@ func (n *Network) transfer(ctx context.Context, g network.Grant, session string,
 		case next.Start == file.Size && next.End == file.Size && sent == file.Size:
 			return nil
 		case next.Start != sent || next.End <= next.Start || next.End > file.Size:
-			return network.Unreadable(errors.New("uploading: the network asks for another part than the next"))
+			return network.InvalidResponse(errors.New("uploading: the network does not request the next part"))
 		}
 		body, err := chunk(g.Access, session, next, file)
 		if err != nil {
-			return network.Unusable(err)
+			return network.PermanentError(err)
 		}
 		sent = next.End
-		c := n.video(g, nil, &next)
-		c.Purpose, c.Body = network.Fetching, body
+		c := n.videoCall(g, nil, &next)
+		c.Purpose, c.Body = network.Transferring, body
 		if err := n.graph.Do(ctx, c); err != nil {
 			return err
 		}
 	}
-	return network.Unreadable(errors.New("uploading: the network wants too small parts"))
+	return network.InvalidResponse(errors.New("uploading: the network requests too small parts"))
 }
 
-// chunk is a form (RFC 7578) with a part of the file, which is read as it is sent.
+// chunk returns a multipart form (RFC 7578) with a part of the file, which is read while it is sent.
 func chunk(token, session string, s span, file io.Reader) (*network.Body, error) {
 	var around bytes.Buffer
 	form := multipart.NewWriter(&around)
@@ -96,15 +96,15 @@ func chunk(token, session string, s span, file io.Reader) (*network.Body, error)
 		{"start_offset", strconv.FormatInt(s.Start, 10)},
 	} {
 		if err := form.WriteField(field[0], field[1]); err != nil {
-			return nil, fmt.Errorf("writing a chunk: %w", err)
+			return nil, fmt.Errorf("encoding a chunk: %w", err)
 		}
 	}
 	if _, err := form.CreateFormFile("video_file_chunk", "chunk"); err != nil {
-		return nil, fmt.Errorf("writing a chunk: %w", err)
+		return nil, fmt.Errorf("encoding a chunk: %w", err)
 	}
 	lead := around.Len()
 	if err := form.Close(); err != nil {
-		return nil, fmt.Errorf("writing a chunk: %w", err)
+		return nil, fmt.Errorf("encoding a chunk: %w", err)
 	}
 	written, size := around.Bytes(), s.End-s.Start
 	return &network.Body{
@@ -116,17 +116,17 @@ func chunk(token, session string, s span, file io.Reader) (*network.Body, error)
 
 // The states of a video.
 const (
-	uploading  = "uploading"
-	uploaded   = "upload_complete"
-	processing = "processing"
-	ready      = "ready"
-	failed     = "error"
-	unuploaded = "upload_failed"
-	expired    = "expired"
-	complete   = "complete" // of a phase
+	uploading      = "uploading"
+	uploadComplete = "upload_complete"
+	processing     = "processing"
+	ready          = "ready"
+	failed         = "error"
+	uploadFailed   = "upload_failed"
+	expired        = "expired"
+	complete       = "complete" // of a phase
 )
 
-// phase is one of the things that the network does with a video.
+// phase is one step of the network's processing of a video.
 type phase struct {
 	Status string `json:"status"`
 	Error  struct {
@@ -137,7 +137,7 @@ type phase struct {
 	} `json:"errors"`
 }
 
-// state is what the network says of a video.
+// state is the network's description of a video.
 type state struct {
 	Published bool   `json:"published"`
 	Permalink string `json:"permalink_url"`
@@ -150,50 +150,50 @@ type state struct {
 
 func (n *Network) state(ctx context.Context, g network.Grant, id string) (state, error) {
 	var now state
-	err := n.graph.Do(ctx,
-		n.on(g, http.MethodGet, id, url.Values{"fields": {"id,status,published,permalink_url"}}, &now))
+	fields := url.Values{"fields": {"id,status,published,permalink_url"}}
+	err := n.graph.Do(ctx, n.newCall(g, http.MethodGet, id, fields, &now))
 	return now, err
 }
 
-// stands tells whether everybody can see the video. An older answer may lack the phases.
-func (s state) stands() bool {
+// isPublished reports whether everybody can see the video. Older responses lack the phases.
+func (s state) isPublished() bool {
 	return s.Status.Video == ready && (s.Published || s.Status.Publishing.Status == complete)
 }
 
-// reason is why the network gave a video up.
-func (s state) reason() *network.Error {
-	said := s.Status.Processing
-	text := said.Error.Message
-	for _, e := range said.Errors {
+// failureReason returns the network's reason for a failed video.
+func (s state) failureReason() *network.Error {
+	processing := s.Status.Processing
+	text := processing.Error.Message
+	for _, e := range processing.Errors {
 		text = cmp.Or(text, e.Message)
 	}
 	return &network.Error{
 		Class: network.RejectedMedia, Status: http.StatusOK, Code: failed, Message: network.Clip(text, maxMessage),
-		Err: errors.New("the network could not make the video ready"),
+		Err: errors.New("the network could not process the video"),
 	}
 }
 
-// keepVideo makes sure that an uploaded video can still be shown.
-func (n *Network) keepVideo(ctx context.Context, g network.Grant, p *draft, files network.Files) error {
+// verifyVideo ensures that an uploaded video can still be published.
+func (n *Network) verifyVideo(ctx context.Context, g network.Grant, p *draft, files network.Files) error {
 	if !p.isVideo() {
 		return nil
 	}
 	now, err := n.state(ctx, g, p.Video)
-	said, refused := errors.AsType[*network.Error](err)
+	netErr, refused := errors.AsType[*network.Error](err)
 	switch {
-	case refused && graph.Missing(said):
-		return n.uploadAgain(ctx, g, p, files, said)
+	case refused && graph.IsMissing(netErr):
+		return n.uploadAgain(ctx, g, p, files, netErr)
 	case err != nil:
 		return err
 	case now.Status.Video == failed:
-		return now.reason()
-	case now.Status.Video == expired, now.Status.Video == unuploaded:
-		return n.uploadAgain(ctx, g, p, files, gone(now.Status.Video))
+		return now.failureReason()
+	case now.Status.Video == expired, now.Status.Video == uploadFailed:
+		return n.uploadAgain(ctx, g, p, files, lostUploadError(now.Status.Video))
 	}
 	return nil
 }
 
-// uploadAgain gives up after some times, for the reason given.
+// uploadAgain repeats the upload. After maxUploads it gives up with the given reason.
 func (n *Network) uploadAgain(
 	ctx context.Context, g network.Grant, p *draft, files network.Files, reason *network.Error,
 ) error {
@@ -206,10 +206,10 @@ func (n *Network) uploadAgain(
 	return err
 }
 
-// gone is that the network has let go of an upload that was never shown.
-func gone(status string) *network.Error {
+// lostUploadError returns the error of an upload that the network discarded before it was published.
+func lostUploadError(status string) *network.Error {
 	return &network.Error{
 		Class: network.Transient, Status: http.StatusOK, Code: status,
-		Err: errors.New("the network has let go of the upload"),
+		Err: errors.New("the network has discarded the upload"),
 	}
 }

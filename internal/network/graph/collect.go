@@ -15,19 +15,19 @@ import (
 	"pressroom/internal/network"
 )
 
-const mostPages = 20 // of a list that are read
+const maxPages = 20 // pages of a list to read
 
-// Listed reads a list page by page until it comes to what is older than a time, or to so many. The newest stand first;
-// at tells of when one is. It is true where there may be more since then.
-func Listed[T any](
-	ctx context.Context, c *Client, call Call, since time.Time, most int, at func(T) time.Time,
+// ListSince reads a list, newest first, page by page, up to the first item older than since or to limit items. It
+// reports true if there may be more items since then. The function at returns the time of an item.
+func ListSince[T any](
+	ctx context.Context, c *Client, call Call, since time.Time, limit int, at func(T) time.Time,
 ) ([]T, bool, error) {
 	params := maps.Clone(call.Params)
 	params.Set("since", strconv.FormatInt(since.Unix(), 10))
 	params.Set("limit", pageSize)
 	var found []T
-	for range mostPages {
-		var answer struct {
+	for range maxPages {
+		var response struct {
 			Data   []T `json:"data"`
 			Paging struct {
 				Next    string `json:"next"`
@@ -36,30 +36,30 @@ func Listed[T any](
 				} `json:"cursors"`
 			} `json:"paging"`
 		}
-		call.Params, call.Out = params, &answer
+		call.Params, call.Out = params, &response
 		if err := c.Do(ctx, call); err != nil {
 			return found, true, err
 		}
-		for _, one := range answer.Data {
-			if when := at(one); when.Before(since) && !when.IsZero() {
+		for _, item := range response.Data {
+			if when := at(item); when.Before(since) && !when.IsZero() {
 				return found, false, nil
 			}
-			if len(found) >= most {
+			if len(found) >= limit {
 				return found, true, nil
 			}
-			found = append(found, one)
+			found = append(found, item)
 		}
-		after := answer.Paging.Cursors.After
-		if answer.Paging.Next == "" || after == "" || after == params.Get("after") {
-			return found, answer.Paging.Next != "", nil
+		after := response.Paging.Cursors.After
+		if response.Paging.Next == "" || after == "" || after == params.Get("after") {
+			return found, response.Paging.Next != "", nil
 		}
 		params.Set("after", after)
 	}
 	return found, true, nil
 }
 
-// insight is one figure as the networks tell it: as the last of a row of values, or as a total. A value may be parted
-// by kinds, as reactions are.
+// insight is one metric in the networks' formats: a list of values, of which the last counts, or a total. A value may
+// be broken down by kind, as reactions are.
 type insight struct {
 	Name   string `json:"name"`
 	Values []struct {
@@ -70,169 +70,170 @@ type insight struct {
 	} `json:"total_value"`
 }
 
-// figure is a number, or the sum of several that have names; nil for anything else.
+// figure is a number, or the sum of several named ones. It is nil for anything else.
 type figure struct{ n *int64 }
 
 func (f *figure) UnmarshalJSON(text []byte) error {
-	var one int64
-	if json.Unmarshal(text, &one) == nil {
-		f.n = &one
+	var sum int64
+	if json.Unmarshal(text, &sum) == nil {
+		f.n = &sum
 		return nil
 	}
 	var parts map[string]int64
 	if json.Unmarshal(text, &parts) == nil && parts != nil {
 		for _, part := range parts {
-			one += part
+			sum += part
 		}
-		f.n = &one
+		f.n = &sum
 	}
 	return nil
 }
 
-// Figures are what the network told of a post, by the metric.
+// Figures are the metrics of a post, by name.
 type Figures map[string]int64
 
-// Told is a figure; nil where it was not told.
-func (f Figures) Told(metric string) *int64 {
+// Get returns a metric, or nil if the network did not provide it.
+func (f Figures) Get(metric string) *int64 {
 	if n, ok := f[metric]; ok {
-		return network.Told(&n)
+		return network.NonNegative(&n)
 	}
 	return nil
 }
 
-// Insights reads figures of what has a path. What the network does not tell is not among them.
+// Insights reads metrics of the object at the call's path. Metrics that the network does not provide are left out.
 func (c *Client) Insights(ctx context.Context, call Call, metrics []string) (Figures, error) {
-	var answer struct {
+	var response struct {
 		Data []insight `json:"data"`
 	}
-	call.Method, call.Params, call.Out = http.MethodGet, url.Values{"metric": {strings.Join(metrics, ",")}}, &answer
+	call.Method, call.Params, call.Out = http.MethodGet, url.Values{"metric": {strings.Join(metrics, ",")}}, &response
 	if err := c.Do(ctx, call); err != nil {
 		return nil, err
 	}
-	told := Figures{}
-	for _, i := range answer.Data {
+	figures := Figures{}
+	for _, i := range response.Data {
 		value := i.Total.Value.n
 		if len(i.Values) > 0 && value == nil {
 			value = i.Values[len(i.Values)-1].Value.n
 		}
 		if value != nil {
-			told[i.Name] = *value
+			figures[i.Name] = *value
 		}
 	}
-	return told, nil
+	return figures, nil
 }
 
 const (
-	maxRefused = 3 // posts that tell nothing before none did, after which no further one is asked
-	maxFailed  = 5 // posts whose figures do not come for a passing reason, after which all is left for later
+	maxRefused = 3 // refused posts of a kind, with none accepted, after which that kind is skipped
+	maxFailed  = 5 // posts with temporary errors after which collection stops
 )
 
-// Metrics reads the figures of one account's posts. A metric that the network does not take for a kind of post is left
-// out for the others of that kind, so that one which was removed does not cost the others. It serves one collection.
-type Metrics struct {
+// MetricsReader reads metrics of one account's posts during one collection. A metric that the network does not support
+// for a kind of post is left out for the other posts of that kind, so that a removed metric does not cost the others.
+type MetricsReader struct {
 	Names []string
-	// Ask reads figures of a post.
-	Ask func(ctx context.Context, post string, metrics []string) (Figures, error)
+	// Fetch reads metrics of a post.
+	Fetch func(ctx context.Context, post string, metrics []string) (Figures, error)
 
-	taken   map[string][]string // by the kind of post: what the network takes
-	refused map[string]int      // posts that told nothing, by their kind, while nothing is taken
-	failed  int
+	supported map[string][]string // supported metrics by kind of post
+	refused   map[string]int      // refused posts by kind, while no metric is supported
+	failed    int
 }
 
-// Of reads the figures of a post of a kind. None is an error that is about this post alone.
-func (m *Metrics) Of(ctx context.Context, kind, post string) (Figures, error) {
-	names, known := m.taken[kind]
+// Read returns the metrics of a post of a kind. They are empty after an error that concerns only this post.
+func (m *MetricsReader) Read(ctx context.Context, kind, post string) (Figures, error) {
+	names, known := m.supported[kind]
 	if !known {
 		if m.refused[kind] >= maxRefused {
 			return Figures{}, nil
 		}
 		names = m.Names
 	}
-	told, err := m.Ask(ctx, post, names)
-	if refuses(err) && !known {
-		names, told, err = m.oneByOne(ctx, post)
+	figures, err := m.Fetch(ctx, post, names)
+	if isRefusal(err) && !known {
+		names, figures, err = m.fetchEach(ctx, post)
 	}
 	switch {
-	case refuses(err) || err == nil && len(names) == 0:
+	case isRefusal(err) || err == nil && len(names) == 0:
 		m.noteRefusal(kind)
 		return Figures{}, nil
-	case passes(err) && m.failed < maxFailed:
+	case isTemporary(err) && m.failed < maxFailed:
 		m.failed++
 		return Figures{}, nil
 	case err != nil:
 		return nil, err
 	}
-	m.noteTaken(kind, names)
-	return told, nil
+	m.noteSupported(kind, names)
+	return figures, nil
 }
 
-// oneByOne asks for each metric by itself and finds those that the network takes.
-func (m *Metrics) oneByOne(ctx context.Context, post string) ([]string, Figures, error) {
+// fetchEach requests each metric on its own and returns the supported ones.
+func (m *MetricsReader) fetchEach(ctx context.Context, post string) ([]string, Figures, error) {
 	var taken []string
 	all := Figures{}
 	for _, name := range m.Names {
-		told, err := m.Ask(ctx, post, []string{name})
+		figures, err := m.Fetch(ctx, post, []string{name})
 		switch {
-		case refuses(err):
+		case isRefusal(err):
 			continue
 		case err != nil:
 			return nil, nil, err
 		}
 		taken = append(taken, name)
-		maps.Copy(all, told)
+		maps.Copy(all, figures)
 	}
 	return taken, all, nil
 }
 
-func (m *Metrics) noteRefusal(kind string) {
+func (m *MetricsReader) noteRefusal(kind string) {
 	if m.refused == nil {
 		m.refused = map[string]int{}
 	}
 	m.refused[kind]++
 }
 
-func (m *Metrics) noteTaken(kind string, names []string) {
-	if m.taken == nil {
-		m.taken = map[string][]string{}
+func (m *MetricsReader) noteSupported(kind string, names []string) {
+	if m.supported == nil {
+		m.supported = map[string][]string{}
 	}
-	m.taken[kind] = names
+	m.supported[kind] = names
 }
 
-// refuses tells whether an error is about the metric, the post or a permission. The networks also say that a permission
-// is missing where a post has too few viewers.
-func refuses(err error) bool {
-	said, ok := errors.AsType[*network.Error](err)
-	return ok && (said.Class == network.Rejected || Missing(said) || withheld(said))
+// isRefusal reports whether an error concerns the metric, the post or a permission. The networks also report a missing
+// permission if a post has too few viewers.
+func isRefusal(err error) bool {
+	netErr, ok := errors.AsType[*network.Error](err)
+	return ok && (netErr.Class == network.Rejected || IsMissing(netErr) || isMissingPermission(netErr))
 }
 
-func passes(err error) bool {
-	said, ok := errors.AsType[*network.Error](err)
-	return ok && said.Class == network.Transient && said.Status != 0
+// isTemporary reports whether the network responded with a temporary error.
+func isTemporary(err error) bool {
+	netErr, ok := errors.AsType[*network.Error](err)
+	return ok && netErr.Class == network.Transient && netErr.Status != 0
 }
 
-// ofToken are the codes of a token that is worth nothing any more.
-var ofToken = []string{"102", "190"}
+// tokenErrorCodes are the error codes of an invalid token.
+var tokenErrorCodes = []string{"102", "190"}
 
-// withheld tells whether an error is about a permission alone.
-func withheld(e *network.Error) bool {
+// isMissingPermission reports whether an error concerns only a permission.
+func isMissingPermission(e *network.Error) bool {
 	code, _, _ := strings.Cut(e.Code, "/")
-	return e.Class == network.AuthDead && e.Code != "" && !slices.Contains(ofToken, code)
+	return e.Class == network.AuthDead && e.Code != "" && !slices.Contains(tokenErrorCodes, code)
 }
 
-// Spare makes another class of a permission that is missing: figures that may not be read must not cost an account its
-// connection, as posts can go out all the same.
-func Spare(err error) error {
-	said, ok := errors.AsType[*network.Error](err)
-	if !ok || !withheld(said) {
+// DowngradeMissingPermission changes the class of a missing permission from AuthDead to Unapproved. Metrics that may
+// not be read must not cost an account its connection, because it can still publish.
+func DowngradeMissingPermission(err error) error {
+	netErr, ok := errors.AsType[*network.Error](err)
+	if !ok || !isMissingPermission(netErr) {
 		return err
 	}
-	spared := *said
-	spared.Class = network.Unapproved
-	return &spared
+	changed := *netErr
+	changed.Class = network.Unapproved
+	return &changed
 }
 
-// Either is the first figure where it was told, else the other.
-func Either(first, other *int64) *int64 {
+// FirstKnown returns the first metric if it is known, else the other.
+func FirstKnown(first, other *int64) *int64 {
 	if first != nil {
 		return first
 	}

@@ -19,7 +19,7 @@ import (
 	"pressroom/internal/network/graph"
 )
 
-// serve is a client, and a call of a server that answers as a test says.
+// serve returns a client, and a call of a server that responds with answer's status and body.
 func serve(t *testing.T, answer func(url.Values) (int, string)) (*graph.Client, graph.Call) {
 	t.Helper()
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -28,22 +28,24 @@ func serve(t *testing.T, answer func(url.Values) (int, string)) (*graph.Client, 
 		_, _ = w.Write([]byte(body))
 	}))
 	t.Cleanup(front.Close)
-	return graph.New(network.App{Now: time.Now}), graph.Call{Method: http.MethodGet, Server: front.URL, Path: "list", Params: url.Values{}}
+	call := graph.Call{Method: http.MethodGet, Server: front.URL, Path: "list", Params: url.Values{}}
+	return graph.New(network.App{Now: time.Now}), call
 }
 
-// Every form in which figures come is read, and what is none is not told.
+// Metrics are read in all formats of the networks; anything else is unknown.
 func TestInsightForms(t *testing.T) {
 	t.Parallel()
 	client, call := serve(t, func(url.Values) (int, string) {
 		return 200, `{"data":[{"name":"a","values":[{"value":1},{"value":2}]},{"name":"b","total_value":{"value":3}},
-			{"name":"c","values":[{"value":{"like":4,"love":1}}]},{"name":"d","values":[]},{"name":"e","values":[{"value":"many"}]},{"name":"f","values":[{"value":0}]},{"name":"g"}]}`
+			{"name":"c","values":[{"value":{"like":4,"love":1}}]},{"name":"d","values":[]},
+			{"name":"e","values":[{"value":"many"}]},{"name":"f","values":[{"value":0}]},{"name":"g"}]}`
 	})
 	got, err := client.Insights(t.Context(), call, []string{"a"})
 	if diff := cmp.Diff(graph.Figures{"a": 2, "b": 3, "c": 5, "f": 0}, got); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)
 	}
-	if got.Told("d") != nil || *got.Told("f") != 0 {
-		t.Error("what was told is not told apart from what was not")
+	if got.Get("d") != nil || *got.Get("f") != 0 {
+		t.Error("zero and unknown are not distinguished")
 	}
 }
 
@@ -51,8 +53,8 @@ type item struct {
 	ID int64 `json:"id"` // seconds
 }
 
-// A list is read to what is older than a time, or to so many.
-func TestListed(t *testing.T) {
+// A list is read up to items older than a time, or up to a limit.
+func TestListSince(t *testing.T) {
 	t.Parallel()
 	calls := 0
 	client, call := serve(t, func(query url.Values) (int, string) {
@@ -69,25 +71,27 @@ func TestListed(t *testing.T) {
 			strings.Join(items, ","), first-100)
 	})
 	at := func(i item) time.Time { return time.Unix(i.ID, 0) }
-	for _, c := range []struct{ since, most, found, calls int }{
+	for _, c := range []struct{ since, limit, found, calls int }{
 		{951, 500, 50, 1}, {851, 500, 150, 2}, {1, 120, 120, 2}, {2000, 500, 0, 1},
 	} {
 		calls = 0
-		got, cut, err := graph.Listed(t.Context(), client, call, time.Unix(int64(c.since), 0), c.most, at)
-		if err != nil || len(got) != c.found || calls != c.calls || cut != (c.found == c.most) {
-			t.Errorf("since %d at most %d: %d in %d calls, cut off %t, %v", c.since, c.most, len(got), calls, cut, err)
+		got, more, err := graph.ListSince(t.Context(), client, call, time.Unix(int64(c.since), 0), c.limit, at)
+		if err != nil || len(got) != c.found || calls != c.calls || more != (c.found == c.limit) {
+			t.Errorf("since %d, limit %d: %d in %d calls, more %t, %v", c.since, c.limit, len(got), calls, more, err)
 		}
 	}
 }
 
-// A cursor that leads nowhere ends the list.
-func TestListedWithoutEnd(t *testing.T) {
+// A repeated cursor ends the list.
+func TestListSinceRepeatedCursor(t *testing.T) {
 	t.Parallel()
 	client, call := serve(t, func(url.Values) (int, string) {
 		return 200, `{"data":[{"id":9}],"paging":{"cursors":{"after":"same"},"next":"https://a.test"}}`
 	})
-	got, cut, err := graph.Listed(t.Context(), client, call, time.Unix(1, 0), 500, func(i item) time.Time { return time.Unix(i.ID, 0) })
-	if err != nil || len(got) != 2 || !cut {
+	got, more, err := graph.ListSince(t.Context(), client, call, time.Unix(1, 0), 500, func(i item) time.Time {
+		return time.Unix(i.ID, 0)
+	})
+	if err != nil || len(got) != 2 || !more {
 		t.Errorf("%d, %v", len(got), err)
 	}
 }
@@ -96,116 +100,117 @@ func refusal(class network.Class, code string) error {
 	return &network.Error{Class: class, Code: code, Status: 400, Err: errors.New("refused")}
 }
 
-// asker answers for posts by their ids and notes what it was asked.
-type asker struct {
-	answer func(post string, metrics []string) (graph.Figures, error)
-	asked  []string
+// fetcher returns metrics of posts and records the requests.
+type fetcher struct {
+	fetch    func(post string, metrics []string) (graph.Figures, error)
+	requests []string
 }
 
-func (a *asker) metrics(names ...string) *graph.Metrics {
-	return &graph.Metrics{Names: names, Ask: func(_ context.Context, post string, metrics []string) (graph.Figures, error) {
-		a.asked = append(a.asked, post+" "+strings.Join(metrics, ","))
-		return a.answer(post, metrics)
+func (f *fetcher) reader(names ...string) *graph.MetricsReader {
+	return &graph.MetricsReader{Names: names, Fetch: func(_ context.Context, post string, metrics []string) (graph.Figures, error) {
+		f.requests = append(f.requests, post+" "+strings.Join(metrics, ","))
+		return f.fetch(post, metrics)
 	}}
 }
 
-// A metric that was removed costs the others once alone, for each kind of post.
+// A removed metric costs extra requests once per kind of post.
 func TestRemovedMetric(t *testing.T) {
 	t.Parallel()
-	a := &asker{answer: func(_ string, metrics []string) (graph.Figures, error) {
+	f := &fetcher{fetch: func(_ string, metrics []string) (graph.Figures, error) {
 		if slices.Contains(metrics, "gone") {
 			return nil, refusal(network.Rejected, "100")
 		}
 		return graph.Figures{"views": 7}, nil
 	}}
-	m := a.metrics("views", "gone")
+	m := f.reader("views", "gone")
 	for _, post := range []string{"1", "2", "3"} {
-		got, err := m.Of(t.Context(), "reel", post)
+		got, err := m.Read(t.Context(), "reel", post)
 		if diff := cmp.Diff(graph.Figures{"views": 7}, got); err != nil || diff != "" {
 			t.Errorf("%v\n%s", err, diff)
 		}
 	}
-	if diff := cmp.Diff([]string{"1 views,gone", "1 views", "1 gone", "2 views", "3 views"}, a.asked); diff != "" {
+	if diff := cmp.Diff([]string{"1 views,gone", "1 views", "1 gone", "2 views", "3 views"}, f.requests); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// Posts that tell nothing are posts without figures. After some no further one is asked.
-func TestNothingTold(t *testing.T) {
+// Posts with refused metrics have none. After several of them, no further post is requested.
+func TestRefusedMetrics(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{refusal(network.Rejected, "100"), refusal(network.AuthDead, "10"), refusal(network.AuthDead, "200")} {
-		a := &asker{answer: func(string, []string) (graph.Figures, error) { return nil, err }}
-		m := a.metrics("views")
+		f := &fetcher{fetch: func(string, []string) (graph.Figures, error) { return nil, err }}
+		m := f.reader("views")
 		for _, post := range []string{"1", "2", "3", "4", "5"} {
-			if got, err := m.Of(t.Context(), "", post); len(got) > 0 || err != nil {
+			if got, err := m.Read(t.Context(), "", post); len(got) > 0 || err != nil {
 				t.Errorf("%v, %v", got, err)
 			}
 		}
-		if len(a.asked) != 6 { // three posts, together and one by one
-			t.Errorf("%v: asked %q", err, a.asked)
+		if len(f.requests) != 6 { // three posts, together and one by one
+			t.Errorf("%v: requested %q", err, f.requests)
 		}
 	}
 }
 
-// One post with too few viewers says nothing of the others.
+// One post with too few viewers does not affect the others.
 func TestOnePostWithoutFigures(t *testing.T) {
 	t.Parallel()
-	a := &asker{answer: func(post string, _ []string) (graph.Figures, error) {
+	f := &fetcher{fetch: func(post string, _ []string) (graph.Figures, error) {
 		if post == "2" {
 			return nil, refusal(network.AuthDead, "10")
 		}
 		return graph.Figures{"views": 1}, nil
 	}}
-	m := a.metrics("views")
+	m := f.reader("views")
 	for post, want := range map[string]bool{"1": true, "2": false, "3": true} {
-		if got, err := m.Of(t.Context(), "", post); err != nil || (len(got) > 0) != want {
+		if got, err := m.Read(t.Context(), "", post); err != nil || (len(got) > 0) != want {
 			t.Errorf("%s: %v, %v", post, got, err)
 		}
 	}
 }
 
-// A dead token, a limit and a network that fails for long end the collection.
+// An invalid token, a rate limit and repeated failures end the collection.
 func TestEndOfCollection(t *testing.T) {
 	t.Parallel()
 	for _, want := range []error{refusal(network.AuthDead, "190/463"), refusal(network.Rate, "4")} {
-		a := &asker{answer: func(string, []string) (graph.Figures, error) { return nil, want }}
-		if _, err := a.metrics("views").Of(t.Context(), "", "1"); !errors.Is(err, want) {
+		f := &fetcher{fetch: func(string, []string) (graph.Figures, error) { return nil, want }}
+		if _, err := f.reader("views").Read(t.Context(), "", "1"); !errors.Is(err, want) {
 			t.Errorf("%v, want %v", err, want)
 		}
 	}
-	a := &asker{answer: func(string, []string) (graph.Figures, error) { return nil, refusal(network.Transient, "2") }}
-	m := a.metrics("views")
+	f := &fetcher{fetch: func(string, []string) (graph.Figures, error) { return nil, refusal(network.Transient, "2") }}
+	m := f.reader("views")
 	for range 5 {
-		if _, err := m.Of(t.Context(), "", "1"); err != nil {
+		if _, err := m.Read(t.Context(), "", "1"); err != nil {
 			t.Error(err)
 		}
 	}
-	if _, err := m.Of(t.Context(), "", "1"); err == nil {
-		t.Error("a network that fails goes unnoticed")
+	if _, err := m.Read(t.Context(), "", "1"); err == nil {
+		t.Error("repeated failures are ignored")
 	}
 }
 
-// A permission that is missing does not cost a connection, a dead token does.
-func TestSpare(t *testing.T) {
+// A missing permission does not cost a connection, an invalid token does.
+func TestDowngradeMissingPermission(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]network.Class{
-		"10": network.Unapproved, "200": network.Unapproved, "190/463": network.AuthDead, "102": network.AuthDead, "": network.AuthDead,
+		"10": network.Unapproved, "200": network.Unapproved, "190/463": network.AuthDead, "102": network.AuthDead,
+		"": network.AuthDead,
 	} {
-		said, _ := errors.AsType[*network.Error](graph.Spare(refusal(network.AuthDead, code)))
-		if said.Class != want {
-			t.Errorf("%q: %s, want %s", code, said.Class, want)
+		netErr, _ := errors.AsType[*network.Error](graph.DowngradeMissingPermission(refusal(network.AuthDead, code)))
+		if netErr.Class != want {
+			t.Errorf("%q: %s, want %s", code, netErr.Class, want)
 		}
 	}
-	if err := errors.New("ours"); !errors.Is(graph.Spare(err), err) || graph.Spare(nil) != nil {
-		t.Error("another error is changed")
+	if err := errors.New("other"); !errors.Is(graph.DowngradeMissingPermission(err), err) || graph.DowngradeMissingPermission(nil) != nil {
+		t.Error("an error of another type is changed")
 	}
 }
 
-// The counts below a post are numbers or nothing.
+// A negative metric is unknown.
 func TestFiguresAreNumbers(t *testing.T) {
 	t.Parallel()
 	var f graph.Figures
-	if err := json.Unmarshal([]byte(`{"views":-1}`), &f); err != nil || f.Told("views") != nil {
+	if err := json.Unmarshal([]byte(`{"views":-1}`), &f); err != nil || f.Get("views") != nil {
 		t.Errorf("%v, %v", f, err)
 	}
 }

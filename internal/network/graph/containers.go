@@ -13,92 +13,93 @@ import (
 	"pressroom/internal/network"
 )
 
-// Containers is the way of publishing that Threads and Instagram share. A post is made in two steps. First a container
-// is created: the network fetches the media from addresses that it is given and works on them, and nobody sees
-// anything. Then the container is published. A container can be published once alone, and says whether it was, so no
-// answer that is lost makes two posts.
+// Containers is the way of publishing that Threads and Instagram share. Prepare creates a container, for which the
+// network fetches and processes the media; nothing is visible yet. Commit publishes the container. A container can be
+// published only once and reports whether it was, so a lost response cannot lead to two posts.
+//
+// Sources: https://developers.facebook.com/docs/threads/posts,
+// https://developers.facebook.com/docs/instagram-platform/content-publishing
 type Containers struct {
 	Client  *Client
-	App     network.App // completed
+	App     network.App // with defaults
 	Version string      // of the API
-	Words   Words
+	Names   Names
 
-	// Show is the part of a container that is about one image or video at an address; several tells that it is one of
-	// many.
-	Show func(m network.Media, address string, several bool) url.Values
-	// Failure is why the network gave a container up, by what it says of it, and whether a new one may mend that.
-	Failure func(said string) (reason *network.Error, again bool)
+	// Show returns a container's parameters for one image or video at a URL. Several reports whether the post has more.
+	MediaParams func(m network.Media, address string, several bool) url.Values
+	// Failure returns the error for the network's description of a failed container, and whether to retry with a new
+	// container.
+	FailureReason func(description string) (reason *network.Error, again bool)
 }
 
-// Words are what a network calls things.
-type Words struct {
-	Platform string // in the contract
+// Names are a network's names for objects and fields.
+type Names struct {
+	Platform string // in the API
 	Title    string // for people
-	Owner    string // whose posts they are, in paths; the account's id where empty
-	Edge     string // where containers are made and posts are listed
-	Publish  string // where containers are published
-	Text     string // of a container and of a post
-	State    string // fields of a container
+	Owner    string // path of the account; empty means its id
+	Edge     string // edge that creates containers and lists posts
+	Publish  string // edge that publishes containers
+	Text     string // text field of a container and of a post
+	State    string // state fields of a container
 }
 
-// post is what is kept of a publication.
-type post struct {
-	Network   string          `json:"network"` // tells a draft of this network from others
+// post is the draft of a publication.
+type draft struct {
+	Network   string          `json:"network"` // distinguishes drafts of different networks
 	Text      string          `json:"text"`
 	Media     []network.Media `json:"media,omitempty"`
-	Items     []string        `json:"items,omitempty"`     // containers of a carousel's media, in their order
-	Container string          `json:"container,omitempty"` // what is to be published
+	Items     []string        `json:"items,omitempty"`     // containers of a carousel's media, in order
+	Container string          `json:"container,omitempty"` // to be published
 	Made      time.Time       `json:"made,omitzero"`       // when the newest containers were created
-	Builds    int             `json:"builds,omitempty"`    // how often containers were created anew
+	Replaced  int             `json:"builds,omitempty"`    // how often containers were replaced
 }
 
-// Platform is the network's name in the contract.
-func (c *Containers) Platform() string { return c.Words.Platform }
+// Platform returns the network's name in the API.
+func (c *Containers) Platform() string { return c.Names.Platform }
 
-// Check finds what the network would not take.
+// Check returns what the network would refuse, or accept only with a loss.
 func (c *Containers) Check(content network.Content) []network.Problem {
 	return c.App.Rules.Check(content)
 }
 
-// Takes is what it is checked by.
-func (c *Containers) Takes() network.Rules { return *c.App.Rules }
+// Rules returns the limits that Check applies.
+func (c *Containers) Rules() network.Rules { return *c.App.Rules }
 
-// Connect always fails: there are no passwords here.
+// Connect always fails because the network has no sign-in by password.
 func (c *Containers) Connect(context.Context, network.Credentials) (network.Grant, error) {
-	return network.Grant{}, network.Unusable(fmt.Errorf("an account on %s is connected in a browser", c.Words.Title))
+	return network.Grant{}, network.PermanentError(fmt.Errorf("connect %s accounts in a browser", c.Names.Title))
 }
 
-// Plan fixes the text and the media. What makes two submissions one is the container, which Prepare keeps.
+// Plan fixes the text and the media. The container that Prepare creates makes repeated commits safe.
 func (c *Containers) Plan(i network.Intent) (network.Draft, error) {
-	return c.drafts().
-		Plan(post{
-			Network: c.Words.Platform, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media,
-		})
+	return c.drafts().Plan(draft{
+		Network: c.Names.Platform, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media,
+	})
 }
 
-func (c *Containers) drafts() network.Drafts[post] {
-	return network.Drafts[post]{Of: "a post on " + c.Words.Title, Foreign: c.foreign, Prepared: func(p post) bool {
+func (c *Containers) drafts() network.DraftCodec[draft] {
+	return network.DraftCodec[draft]{Kind: "a post on " + c.Names.Title, Validate: c.validate, IsPrepared: func(p draft) bool {
 		return IsID(p.Container)
 	}}
 }
 
-func (c *Containers) foreign(p post) error {
-	if p.Network != c.Words.Platform {
-		return fmt.Errorf("the draft is not that of a post on %s", c.Words.Title)
+func (c *Containers) validate(p draft) error {
+	if p.Network != c.Names.Platform {
+		return fmt.Errorf("the draft does not belong to %s", c.Names.Title)
 	}
 	return nil
 }
 
-// On is a call of the versioned API by an account.
-func (c *Containers) On(g network.Grant, method, path string, params url.Values, out any) Call {
+// NewCall returns a call of the versioned API by an account.
+func (c *Containers) NewCall(g network.Grant, method, path string, params url.Values, out any) Call {
 	return Call{
 		Method: method, Server: g.Server, Path: c.Version + "/" + path, Token: g.Access, Params: params, Out: out,
 	}
 }
 
-// owned is where the account has something.
-func (c *Containers) owned(g network.Grant, edge string) string {
-	return cmp.Or(c.Words.Owner, g.Account) + "/" + edge
+// ownerPath returns the path of an edge of the account.
+func (c *Containers) ownerPath(g network.Grant, edge string) string {
+	return cmp.Or(c.Names.Owner, g.Account) + "/" + edge
 }
 
 // The states of a container.
@@ -110,25 +111,25 @@ const (
 	expired    = "EXPIRED"
 )
 
-// container is what a network says of one.
+// container is the state of a container.
 type container struct {
 	state  string
-	reason string // why it failed
+	reason string // the network's description
 }
 
-// status asks for a container. Instagram writes its state as a code, beside a status in words; Threads writes it as a
-// status, beside an error in words.
+// status reads a container's state. Instagram puts the state into status_code and a description into status; Threads
+// puts the state into status and the error into error_message.
 func (c *Containers) status(ctx context.Context, g network.Grant, id string) (container, error) {
-	var answer struct {
+	var response struct {
 		Code    string `json:"status_code"`
 		Status  string `json:"status"`
 		Message string `json:"error_message"`
 	}
-	err := c.Client.Do(ctx, c.On(g, http.MethodGet, id, url.Values{"fields": {c.Words.State}}, &answer))
-	if answer.Code != "" {
-		return container{answer.Code, answer.Status}, err
+	err := c.Client.Do(ctx, c.NewCall(g, http.MethodGet, id, url.Values{"fields": {c.Names.State}}, &response))
+	if response.Code != "" {
+		return container{response.Code, response.Status}, err
 	}
-	return container{answer.Status, answer.Message}, err
+	return container{response.Status, response.Message}, err
 }
 
-var errState = errors.New("asking for a container: the answer has no known state")
+var errUnknownState = errors.New("reading a container: the response has no known state")

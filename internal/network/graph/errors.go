@@ -12,12 +12,14 @@ import (
 )
 
 const (
-	maxWait = 24 * time.Hour
-	notYet  = 30 * time.Second // after which a container that was not ready may be
+	maxWait      = 24 * time.Hour
+	notReadyWait = 30 * time.Second // until a container that was not ready is retried
 )
 
-// refused is an error in the form of the Graph API.
-type refused struct {
+// apiError is an error of the Graph API.
+//
+// Source: https://developers.facebook.com/docs/graph-api/guides/error-handling
+type apiError struct {
 	Message     string `json:"message"`
 	Code        int    `json:"code"`
 	Subcode     int    `json:"error_subcode"`
@@ -25,14 +27,14 @@ type refused struct {
 	UserMessage string `json:"error_user_msg"`
 }
 
-// bySubcode goes before byCode: a subcode says more, and codes are shared by unlike things.
+// bySubcode has precedence over byCode because subcodes are more specific.
 var bySubcode = map[int]network.Class{
-	subcodeMissing: network.Transient, // each of the missing ones is made again
+	subcodeMissing: network.Transient, // missing objects are created again
 	2207006:        network.Transient,
 	2207008:        network.Transient,
 	2207020:        network.Transient,
 
-	2207001: network.Transient, // failures of the network's own
+	2207001: network.Transient, // failures of the network
 	2207003: network.Transient,
 	2207032: network.Transient,
 	2207052: network.Transient,
@@ -40,48 +42,48 @@ var bySubcode = map[int]network.Class{
 	2207082: network.Transient,
 
 	2207027: network.Processing, // published before it was ready
-	2207042: network.Quota,      // posts of a day
-	2207051: network.Rejected,   // taken for spam
+	2207042: network.Quota,      // posts per day
+	2207051: network.Rejected,   // considered spam
 
-	2207050: network.AuthDead, // the account is restricted, and its owner has to act
+	2207050: network.AuthDead, // the account is restricted and its owner has to act
 	4279013: network.AuthDead,
 
-	2207004: network.RejectedMedia, // size, type, form, number
+	2207004: network.RejectedMedia, // size, type, aspect ratio, number
 	2207005: network.RejectedMedia,
 	2207009: network.RejectedMedia,
 	2207023: network.RejectedMedia,
 	2207026: network.RejectedMedia,
 	2207028: network.RejectedMedia,
 	2207057: network.RejectedMedia,
-	2207010: network.Rejected, // the text's length
+	2207010: network.Rejected, // length of the text
 }
 
 var byCode = map[int]network.Class{
-	// the network's own failures
+	// failures of the network
 	-2: network.Transient, -1: network.Transient, 1: network.Transient, 2: network.Transient,
 	4: network.Rate, 17: network.Rate, 32: network.Rate, 341: network.Rate, 613: network.Rate, 80001: network.Rate,
 	80002: network.Rate,
-	368:   network.Rate, // blocked for a while by policy
+	368:   network.Rate, // temporarily blocked by policy
 	10:    network.AuthDead, 102: network.AuthDead, 190: network.AuthDead,
-	506: network.Duplicate, // the same as the page's post before it
+	506: network.Duplicate, // same as the Page's previous post
 }
 
-// ofPages is what Facebook alone says of its pages, as a code or as a subcode.
-var ofPages = map[int]network.Class{
-	1366051: network.Duplicate,     // the photos were posted already
+// ofPages has the codes and subcodes that only Facebook Pages return.
+var pageClasses = map[int]network.Class{
+	1366051: network.Duplicate,     // the photos were already posted
 	1390008: network.Rate,          // too many posts at once
 	1346003: network.Rejected,      // the content
 	1404102: network.Rejected,      // the content
 	1609005: network.Rejected,      // the link
 	1609008: network.Rejected,      // the link
 	1366046: network.RejectedMedia, // a photo's size or type
-	1404078: network.AuthDead,      // the page's owner has to confirm who they are
+	1404078: network.AuthDead,      // the Page's owner has to confirm their identity
 	4854002: network.AuthDead,
 	1363047: network.Transient,
 	1609010: network.Transient,
 }
 
-// Subcode is the class of an error with this subcode; false where the subcode says nothing.
+// Subcode returns the class of an error with this subcode and reports whether the subcode is known.
 func Subcode(code int) (network.Class, bool) {
 	class, known := bySubcode[code]
 	return class, known
@@ -89,34 +91,34 @@ func Subcode(code int) (network.Class, bool) {
 
 const (
 	codePolicy     = 368
-	subcodeMissing = 33 // nothing has this id
+	subcodeMissing = 33 // no object has this id
 )
 
-// refusal is the error of an answer other than 200.
-func refusal(answer network.Answer, now time.Time) *network.Error {
+// responseError returns the error of a response other than 200.
+func responseError(response network.Response, now time.Time) *network.Error {
 	var body struct {
-		Error *refused `json:"error"`
+		Error *apiError `json:"error"`
 	}
-	_ = json.Unmarshal(answer.Body, &body) // an answer that is not the Graph's is that of something on the way to it
-	if said := body.Error; said != nil {
-		failed := answer.Refusal(said.class(), said.code(), said.text())
-		failed.After = said.notBefore(failed.Class, answer, now)
+	_ = json.Unmarshal(response.Body, &body) // a proxy's response has another format
+	if e := body.Error; e != nil {
+		failed := response.Refusal(e.class(), e.code(), e.userText())
+		failed.After = e.retryTime(failed.Class, response, now)
 		return failed
 	}
-	if answer.Status == http.StatusTooManyRequests {
-		failed := answer.Refusal(network.Rate, "", "")
-		failed.After = told(answer, now)
+	if response.Status == http.StatusTooManyRequests {
+		failed := response.Refusal(network.Rate, "", "")
+		failed.After = namedRetryTime(response, now)
 		return failed
 	}
-	return answer.Refusal(network.Transient, "", "")
+	return response.Refusal(network.Transient, "", "")
 }
 
-func (r refused) class() network.Class {
+func (r apiError) class() network.Class {
 	if class, known := bySubcode[r.Subcode]; known {
 		return class
 	}
 	for _, number := range []int{r.Subcode, r.Code} {
-		if class, known := ofPages[number]; known {
+		if class, known := pageClasses[number]; known {
 			return class
 		}
 	}
@@ -132,16 +134,16 @@ func (r refused) class() network.Class {
 	return network.Rejected
 }
 
-// code is such as "190" or "190/463".
-func (r refused) code() string {
+// code returns the code and the subcode, such as "190" or "190/463".
+func (r apiError) code() string {
 	if r.Subcode == 0 {
 		return strconv.Itoa(r.Code)
 	}
 	return fmt.Sprintf("%d/%d", r.Code, r.Subcode)
 }
 
-// Missing tells whether an error says that there is no such object, or no longer.
-func Missing(e *network.Error) bool {
+// IsMissing reports whether an error means that the object does not exist or no longer exists.
+func IsMissing(e *network.Error) bool {
 	_, subcode, _ := strings.Cut(e.Code, "/")
 	switch subcode {
 	case strconv.Itoa(subcodeMissing), "2207006", "2207008", "2207020":
@@ -150,53 +152,53 @@ func Missing(e *network.Error) bool {
 	return false
 }
 
-// text is what the network says to people, where it does.
-func (r refused) text() string {
+// text returns the network's message, preferably the one for people.
+func (r apiError) userText() string {
 	if r.UserMessage != "" {
 		return r.UserMessage
 	}
 	return r.Message
 }
 
-// notBefore is when to repeat. Quotas and blocks by policy last a day, which the network does not say.
-func (r refused) notBefore(class network.Class, answer network.Answer, now time.Time) time.Time {
+// retryTime returns the earliest retry. Quotas and policy blocks last a day, which the network does not state.
+func (r apiError) retryTime(class network.Class, response network.Response, now time.Time) time.Time {
 	switch {
 	case class == network.Processing:
-		return now.Add(notYet).UTC()
+		return now.Add(notReadyWait).UTC()
 	case class == network.Quota || class == network.Rate && r.Code == codePolicy:
 		return now.Add(maxWait).UTC()
 	case class == network.Rate:
-		return told(answer, now)
+		return namedRetryTime(response, now)
 	}
 	return time.Time{}
 }
 
-// told reads when the network will answer again, at most a day ahead: Retry-After in seconds, else the minutes in the
-// headers about usage. Zero where it does not say.
-func told(answer network.Answer, now time.Time) time.Time {
-	if at := answer.RetryAfter(now); !at.IsZero() {
+// namedRetryTime returns the retry time that a response names, at most a day ahead: Retry-After in seconds, else the
+// minutes in the usage header. It is zero if the response names none.
+func namedRetryTime(response network.Response, now time.Time) time.Time {
+	if at := response.RetryAfter(now); !at.IsZero() {
 		return at
 	}
-	wait := regained(answer.Header.Get("X-Business-Use-Case-Usage"))
+	wait := longestRegainWait(response.Header.Get("X-Business-Use-Case-Usage"))
 	if wait == 0 {
 		return time.Time{}
 	}
 	return now.Add(min(wait, maxWait)).UTC()
 }
 
-// regained is the longest time that a header about usage names, in whole minutes.
-func regained(header string) time.Duration {
+// longestRegainWait returns the longest time in a usage header, which has whole minutes.
+func longestRegainWait(header string) time.Duration {
 	var usage map[string][]struct {
 		Minutes int `json:"estimated_time_to_regain_access"`
 	}
 	if json.Unmarshal([]byte(header), &usage) != nil {
 		return 0
 	}
-	most := 0
+	longest := 0
 	for _, uses := range usage {
 		for _, use := range uses {
-			most = max(most, use.Minutes)
+			longest = max(longest, use.Minutes)
 		}
 	}
-	return time.Duration(min(most, int(maxWait.Minutes()))) * time.Minute
+	return time.Duration(min(longest, int(maxWait.Minutes()))) * time.Minute
 }

@@ -1,4 +1,4 @@
-// Package graph calls Meta's Graph API and reads its errors, which Threads, Instagram and Facebook share.
+// Package graph calls Meta's Graph API and reads its errors. Threads, Instagram and Facebook share it.
 package graph
 
 import (
@@ -19,22 +19,22 @@ type Client struct {
 	now    func() time.Time
 }
 
-// New makes a client for the network's app.
+// New returns a client for the network's app.
 func New(app network.App) *Client { return &Client{network.NewClient(app.HTTP), app.Now} }
 
-// Call is one call. Its parameters go into the body of a POST and the query of a GET. One that has a Body sends that
-// alone, which then holds the token and the parameters too.
+// Call is one call. Its parameters go into the body of a POST and into the query of a GET. If it has a Body, only that
+// is sent, so the Body must include the token and the parameters.
 type Call struct {
 	Purpose network.Purpose
 	Method  string
 	Server  string // base URL
-	Path    string // below the server, with the version where the call has one
-	Token   string // access_token; none where empty
+	Path    string // below the server, with the version if the call has one
+	Token   string // access_token, if any
 	Params  url.Values
 	Body    *network.Body
 	Header  http.Header
-	Secrets []string // among the parameters; kept out of every message
-	Out     any      // where the answer goes
+	Secrets []string // removed from error messages
+	Out     any      // receives the response
 }
 
 // Do makes the call. Its error is always a *network.Error.
@@ -45,7 +45,7 @@ func (c *Client) Do(ctx context.Context, call Call) error {
 		params.Set("access_token", call.Token)
 	}
 	sent := network.Call{
-		Purpose: call.Purpose, Name: nameless(call.Path), Method: call.Method,
+		Purpose: call.Purpose, Name: withoutIDs(call.Path), Method: call.Method,
 		URL:    strings.TrimRight(call.Server, "/") + "/" + call.Path,
 		Header: call.Header, Secrets: append(call.Secrets, call.Token),
 	}
@@ -57,32 +57,32 @@ func (c *Client) Do(ctx context.Context, call Call) error {
 	default:
 		sent.Query = params
 	}
-	return c.client.Read(ctx, sent, call.Out, func(a network.Answer) *network.Error {
-		return refusal(a, c.now())
+	return c.client.Read(ctx, sent, call.Out, func(a network.Response) *network.Error {
+		return responseError(a, c.now())
 	}, http.StatusOK)
 }
 
-var ids = regexp.MustCompile(`[0-9]{5,}`)
+var idPattern = regexp.MustCompile(`[0-9]{5,}`)
 
-// nameless is a path without ids, for the log.
-func nameless(path string) string { return ids.ReplaceAllLiteralString(path, "…") }
+// withoutIDs returns a path without ids, for the log.
+func withoutIDs(path string) string { return idPattern.ReplaceAllLiteralString(path, "…") }
 
-// numericID is the form of every id that the networks give.
+// numericID matches all ids that the networks assign.
 var numericID = regexp.MustCompile(`^[0-9]{1,40}(_[0-9]{1,40})?$`)
 
-// IsID tells whether a text has the form of an id, or of a page's post, which is two.
+// IsID reports whether a text has the form of an id, or of a Page post's id, which is two ids.
 func IsID(text string) bool { return numericID.MatchString(text) }
 
-// Created is the answer to every call that makes something.
+// Created is the response of every call that creates an object.
 type Created struct {
 	ID string `json:"id"`
 }
 
-// Time reads a time as the API writes it, with a zone without a colon; zero for any other text.
-func Time(text string) time.Time {
+// ParseTime parses a time in the API's format, which has a zone without a colon. It is zero for any other text.
+func ParseTime(text string) time.Time {
 	at, err := time.Parse("2006-01-02T15:04:05-0700", text)
 	if err != nil {
-		at, _ = time.Parse(time.RFC3339, text) // zero where it is neither
+		at, _ = time.Parse(time.RFC3339, text) // zero if it is neither
 	}
 	return at.UTC()
 }

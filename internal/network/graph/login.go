@@ -11,12 +11,14 @@ import (
 )
 
 const (
-	maxName   = 200 // characters kept of what the network calls something
-	pagesEach = "100"
-	mostLists = 20 // lists of Pages that are read
+	maxName      = 200 // characters kept of a name
+	pagesPerList = "100"
+	maxPageLists = 20 // lists of Pages to read
 )
 
-// Login is the way in through Facebook Login, which ends at the Pages of a person.
+// Login is Facebook Login, which gives access to a person's Pages.
+//
+// Source: https://developers.facebook.com/docs/facebook-login/guides/advanced/manual-flow
 type Login struct {
 	Client       *Client
 	ClientID     string
@@ -24,43 +26,42 @@ type Login struct {
 	Version      string // of the API
 }
 
-// Redeem trades a code for a person's token of an hour or two.
-func (l Login) Redeem(ctx context.Context, server, redirect, code string) (Token, error) {
-	return l.sign(ctx, server, url.Values{"redirect_uri": {redirect}, "code": {code}})
+// ExchangeCode trades a code for a person's token, which lasts an hour or two.
+func (l Login) ExchangeCode(ctx context.Context, server, redirect, code string) (Token, error) {
+	return l.requestToken(ctx, server, url.Values{"redirect_uri": {redirect}, "code": {code}})
 }
 
-// Lengthen trades a person's token for one of sixty days.
-func (l Login) Lengthen(ctx context.Context, server, token string) (Token, error) {
-	return l.sign(ctx, server, url.Values{"grant_type": {"fb_exchange_token"}, "fb_exchange_token": {token}})
+// ExtendToken trades a person's token for one that lasts sixty days.
+func (l Login) ExtendToken(ctx context.Context, server, token string) (Token, error) {
+	return l.requestToken(ctx, server, url.Values{"grant_type": {"fb_exchange_token"}, "fb_exchange_token": {token}})
 }
 
-func (l Login) sign(ctx context.Context, server string, params url.Values) (Token, error) {
+func (l Login) requestToken(ctx context.Context, server string, params url.Values) (Token, error) {
 	params.Set("client_id", l.ClientID)
 	params.Set("client_secret", l.ClientSecret)
-	return l.Client.Sign(ctx, http.MethodGet, server, l.Version+"/oauth/access_token", params)
+	return l.Client.RequestToken(ctx, http.MethodGet, server, l.Version+"/oauth/access_token", params)
 }
 
-func (l Login) read(ctx context.Context, person network.Grant, path string, params url.Values, out any) error {
-	return l.Client.Do(ctx,
-		Call{
-			Method: http.MethodGet, Server: person.Server, Path: l.Version + "/" + path, Token: person.Access,
-			Params: params, Out: out,
-		})
+func (l Login) get(ctx context.Context, person network.Grant, path string, params url.Values, out any) error {
+	return l.Client.Do(ctx, Call{
+		Method: http.MethodGet, Server: person.Server, Path: l.Version + "/" + path, Token: person.Access,
+		Params: params, Out: out,
+	})
 }
 
-// Permissions are what a person allowed. People may take single ones back on the consent page.
+// Permissions returns what a person granted. People can decline single permissions on the consent page.
 func (l Login) Permissions(ctx context.Context, person network.Grant) ([]string, error) {
-	var answer struct {
+	var response struct {
 		Data []struct {
 			Permission string `json:"permission"`
 			Status     string `json:"status"`
 		} `json:"data"`
 	}
-	if err := l.read(ctx, person, "me/permissions", nil, &answer); err != nil {
+	if err := l.get(ctx, person, "me/permissions", nil, &response); err != nil {
 		return nil, err
 	}
 	var granted []string
-	for _, p := range answer.Data {
+	for _, p := range response.Data {
 		if p.Status == "granted" {
 			granted = append(granted, network.Clip(p.Permission, maxName))
 		}
@@ -68,64 +69,63 @@ func (l Login) Permissions(ctx context.Context, person network.Grant) ([]string,
 	return granted, nil
 }
 
-// holder is how a person is named as the holder of grants.
-const holder = "facebook:"
+// holderPrefix precedes a person's id in Grant.Holder.
+const holderPrefix = "facebook:"
 
-// Holder asks whose token it is. The id is one for the app alone.
+// Holder returns the holder of the person's grants. The id is specific to the app.
 func (l Login) Holder(ctx context.Context, person network.Grant) (string, error) {
 	var me struct {
 		ID string `json:"id"`
 	}
-	if err := l.read(ctx, person, "me", url.Values{"fields": {"id"}}, &me); err != nil || !IsID(me.ID) {
+	if err := l.get(ctx, person, "me", url.Values{"fields": {"id"}}, &me); err != nil || !IsID(me.ID) {
 		return "", err
 	}
-	return holder + me.ID, nil
+	return holderPrefix + me.ID, nil
 }
 
-// TakeBack takes all that a person allowed to the app from it, at every Page and account, by a token of that person.
-func (l Login) TakeBack(ctx context.Context, server, who, token string) error {
-	id, known := strings.CutPrefix(who, holder)
+// RevokePermissions revokes all permissions that a person granted to the app, for every Page and account.
+func (l Login) RevokePermissions(ctx context.Context, server, who, token string) error {
+	id, known := strings.CutPrefix(who, holderPrefix)
 	if !known || token == "" {
-		return network.ErrNoMeans // it would be somebody else's too
+		return network.ErrRevokeUnsupported // other grants of an unknown person would end too
 	}
-	var answer struct {
+	var response struct {
 		Success bool `json:"success"`
 	}
-	err := l.Client.Do(ctx,
-		Call{
-			Method: http.MethodDelete, Server: server, Path: l.Version + "/" + id + "/permissions", Token: token,
-			Out: &answer,
-		})
-	if err == nil && !answer.Success {
-		err = network.Unreadable(errors.New("taking permissions back: the network does not say that it did"))
+	err := l.Client.Do(ctx, Call{
+		Method: http.MethodDelete, Server: server, Path: l.Version + "/" + id + "/permissions", Token: token,
+		Out: &response,
+	})
+	if err == nil && !response.Success {
+		err = network.InvalidResponse(errors.New("revoking permissions: the network does not confirm it"))
 	}
 	return err
 }
 
 // Page is a Page as the network lists it for a person. Its texts are untrusted.
 type Page struct {
-	ID        string       `json:"id"`
-	Name      string       `json:"name"`
-	Username  string       `json:"username"`
-	Access    string       `json:"access_token"`
-	Tasks     []string     `json:"tasks"` // what the person may do there
-	Instagram Professional `json:"instagram_business_account"`
+	ID        string           `json:"id"`
+	Name      string           `json:"name"`
+	Username  string           `json:"username"`
+	Access    string           `json:"access_token"`
+	Tasks     []string         `json:"tasks"` // the person's permissions on the Page
+	Instagram InstagramAccount `json:"instagram_business_account"`
 }
 
-// Professional is the account on Instagram that belongs to a Page.
-type Professional struct {
+// InstagramAccount is the Instagram account that belongs to a Page.
+type InstagramAccount struct {
 	ID       string `json:"id"`
 	Username string `json:"username"`
 	Name     string `json:"name"`
 }
 
-// Pages are those that a person chose, with the fields that are asked for, among them the token; without the ones that
-// cannot be called.
+// Pages returns the Pages that a person selected, with the given fields, among them the token. Pages without a token
+// are left out.
 func (l Login) Pages(ctx context.Context, person network.Grant, fields string) ([]Page, error) {
-	params := url.Values{"fields": {fields}, "limit": {pagesEach}}
+	params := url.Values{"fields": {fields}, "limit": {pagesPerList}}
 	var found []Page
-	for range mostLists {
-		var answer struct {
+	for range maxPageLists {
+		var response struct {
 			Data   []Page `json:"data"`
 			Paging struct {
 				Next    string `json:"next"`
@@ -134,25 +134,25 @@ func (l Login) Pages(ctx context.Context, person network.Grant, fields string) (
 				} `json:"cursors"`
 			} `json:"paging"`
 		}
-		if err := l.read(ctx, person, "me/accounts", params, &answer); err != nil {
+		if err := l.get(ctx, person, "me/accounts", params, &response); err != nil {
 			return nil, err
 		}
-		for _, p := range answer.Data {
+		for _, p := range response.Data {
 			if IsID(p.ID) && p.Access != "" {
 				found = append(found, p)
 			}
 		}
-		if answer.Paging.Next == "" || answer.Paging.Cursors.After == "" {
+		if response.Paging.Next == "" || response.Paging.Cursors.After == "" {
 			break
 		}
-		params.Set("after", answer.Paging.Cursors.After)
+		params.Set("after", response.Paging.Cursors.After)
 	}
 	return found, nil
 }
 
-// Page reads one Page for a person.
+// Page returns one Page of a person.
 func (l Login) Page(ctx context.Context, person network.Grant, id, fields string) (Page, error) {
-	var answer Page
-	err := l.read(ctx, person, id, url.Values{"fields": {fields}}, &answer)
-	return answer, err
+	var response Page
+	err := l.get(ctx, person, id, url.Values{"fields": {fields}}, &response)
+	return response, err
 }

@@ -12,37 +12,37 @@ import (
 )
 
 const (
-	linkLife  = time.Hour // as long as a delivery waits for the network to be ready
-	firstRest = 2 * time.Second
-	lastRest  = time.Minute // how often the networks want to be asked at most
-	maxBuilds = 3
+	mediaLinkLife   = time.Hour // how long a delivery waits for the network
+	minPollInterval = 2 * time.Second
+	maxPollInterval = time.Minute // polling interval that the networks recommend
+	maxReplacements = 3
 )
 
-// Prepare creates the containers and waits until the network has fetched and converted what they show. Containers that
-// have expired, or that the network failed at, are created anew a few times. Asked about a Draft that is ready, it
-// makes sure that it still is.
+// Prepare creates the containers and waits until the network has processed their media. Containers that expired or
+// failed are replaced a few times. For a Draft that is ready, it verifies that the container still is.
 func (c *Containers) Prepare(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Draft, time.Duration, error) {
-	return c.drafts().Prepare(d, func(p *post) (time.Duration, error) { return c.advance(ctx, g, p, files) })
+	return c.drafts().Prepare(d, func(p *draft) (time.Duration, error) { return c.advance(ctx, g, p, files) })
 }
 
-// advance does the next steps up to one for which the network needs time: that time, or 0 when all are done.
+// advance performs the next steps up to one that the network needs time for. It returns that time, or 0 if all are
+// done.
 func (c *Containers) advance(
-	ctx context.Context, g network.Grant, p *post, files network.Files,
+	ctx context.Context, g network.Grant, p *draft, files network.Files,
 ) (time.Duration, error) {
 	if p.Container == "" {
-		if err := network.Blocked(c.Check(network.Content{Text: p.Text, Media: p.Media})); err != nil {
+		if err := network.BlockingError(c.Check(network.Content{Text: p.Text, Media: p.Media})); err != nil {
 			return 0, err
 		}
 	}
 	if len(p.Media) > 1 && p.Container == "" {
-		if wait, err := c.makeItems(ctx, g, p, files); wait > 0 || err != nil {
+		if wait, err := c.createItems(ctx, g, p, files); wait > 0 || err != nil {
 			return wait, err
 		}
 	}
 	if p.Container == "" {
-		params, err := c.shape(ctx, p, files)
+		params, err := c.postParams(ctx, p, files)
 		if err != nil {
 			return 0, err
 		}
@@ -51,17 +51,17 @@ func (c *Containers) advance(
 		}
 		p.Made = c.App.Now().UTC()
 	}
-	return c.ready(ctx, g, p, p.Container)
+	return c.checkReady(ctx, g, p, p.Container)
 }
 
-// makeItems creates what a carousel shows and waits for all of it.
-func (c *Containers) makeItems(
-	ctx context.Context, g network.Grant, p *post, files network.Files,
+// createItems creates the containers of a carousel's media and waits for them.
+func (c *Containers) createItems(
+	ctx context.Context, g network.Grant, p *draft, files network.Files,
 ) (time.Duration, error) {
 	if len(p.Items) == 0 {
 		var items []string
 		for _, m := range p.Media {
-			params, err := c.show(ctx, m, files, true)
+			params, err := c.mediaParams(ctx, m, files, true)
 			if err != nil {
 				return 0, err
 			}
@@ -75,64 +75,65 @@ func (c *Containers) makeItems(
 		p.Items, p.Made = items, c.App.Now().UTC()
 	}
 	for _, id := range p.Items {
-		if wait, err := c.ready(ctx, g, p, id); wait > 0 || err != nil {
+		if wait, err := c.checkReady(ctx, g, p, id); wait > 0 || err != nil {
 			return wait, err
 		}
 	}
 	return 0, nil
 }
 
-// shape is the container of the whole post.
-func (c *Containers) shape(ctx context.Context, p *post, files network.Files) (url.Values, error) {
+// postParams returns the parameters of the container for the whole post.
+func (c *Containers) postParams(ctx context.Context, p *draft, files network.Files) (url.Values, error) {
 	var params url.Values
 	switch {
 	case len(p.Media) > 1:
 		params = url.Values{"media_type": {"CAROUSEL"}, "children": {strings.Join(p.Items, ",")}}
 	case len(p.Media) == 1:
 		var err error
-		if params, err = c.show(ctx, p.Media[0], files, false); err != nil {
+		if params, err = c.mediaParams(ctx, p.Media[0], files, false); err != nil {
 			return nil, err
 		}
 	default:
 		params = url.Values{"media_type": {"TEXT"}}
 	}
 	if p.Text != "" {
-		params.Set(c.Words.Text, p.Text)
+		params.Set(c.Names.Text, p.Text)
 	}
 	return params, nil
 }
 
-// show is the part of a container that is about one image or video.
-func (c *Containers) show(ctx context.Context, m network.Media, files network.Files, several bool) (url.Values, error) {
-	address, err := files.Link(ctx, m.ID, c.App.Rules.Fit(m.Kind), c.App.Now().Add(linkLife))
+// mediaParams returns a container's parameters for one image or video.
+func (c *Containers) mediaParams(ctx context.Context, m network.Media, files network.Files, several bool) (url.Values, error) {
+	address, err := files.Link(ctx, m.ID, c.App.Rules.FileLimits(m.Kind), c.App.Now().Add(mediaLinkLife))
 	if err != nil {
-		return nil, network.FileFailed(err)
+		return nil, network.FileError(err)
 	}
-	return c.Show(m, address, several), nil
+	return c.MediaParams(m, address, several), nil
 }
 
-// create makes a container: its id. That shows nothing, so a lost answer leaves only a container that expires.
+// create returns the id of a new container. It publishes nothing, so a lost response leaves only a container that
+// expires.
 func (c *Containers) create(ctx context.Context, g network.Grant, params url.Values) (string, error) {
-	var answer Created
-	call := c.On(g, http.MethodPost, c.owned(g, c.Words.Edge), params, &answer)
-	call.Secrets = []string{params.Get("image_url"), params.Get("video_url")} // links that let the network in
+	var response Created
+	call := c.NewCall(g, http.MethodPost, c.ownerPath(g, c.Names.Edge), params, &response)
+	call.Secrets = []string{params.Get("image_url"), params.Get("video_url")} // links grant access to the files
 	if params.Has("image_url") || params.Has("video_url") {
-		call.Purpose = network.Fetching
+		call.Purpose = network.Transferring
 	}
 	if err := c.Client.Do(ctx, call); err != nil {
 		return "", err
 	}
-	if !IsID(answer.ID) {
-		return "", network.Unreadable(errors.New("creating a container: the answer has no id"))
+	if !IsID(response.ID) {
+		return "", network.InvalidResponse(errors.New("creating a container: the response has no id"))
 	}
-	return answer.ID, nil
+	return response.ID, nil
 }
 
-// ready asks for one container: 0 where it is done with, else when to ask again.
-func (c *Containers) ready(ctx context.Context, g network.Grant, p *post, id string) (time.Duration, error) {
+// checkReady returns 0 if a container is ready, else the time until the next check.
+func (c *Containers) checkReady(ctx context.Context, g network.Grant, p *draft, id string) (time.Duration, error) {
 	now, err := c.status(ctx, g, id)
-	if said, ok := errors.AsType[*network.Error](err); ok && Missing(said) {
-		return c.rebuild(p, said)
+	if netErr, ok := errors.AsType[*network.Error](err); ok && IsMissing(netErr) {
+		return c.discardContainers(p, netErr)
 	}
 	if err != nil {
 		return 0, err
@@ -141,26 +142,26 @@ func (c *Containers) ready(ctx context.Context, g network.Grant, p *post, id str
 	case finished, published:
 		return 0, nil
 	case inProgress:
-		return max(firstRest, min(c.App.Now().Sub(p.Made), lastRest)), nil
+		return max(minPollInterval, min(c.App.Now().Sub(p.Made), maxPollInterval)), nil
 	case expired:
-		return c.rebuild(p, &network.Error{Class: network.Transient, Status: http.StatusOK, Code: expired})
+		return c.discardContainers(p, &network.Error{Class: network.Transient, Status: http.StatusOK, Code: expired})
 	case failed:
-		reason, again := c.Failure(now.reason)
+		reason, again := c.FailureReason(now.reason)
 		if !again {
 			return 0, reason
 		}
-		return c.rebuild(p, reason)
+		return c.discardContainers(p, reason)
 	}
-	return 0, network.Unreadable(errState)
+	return 0, network.InvalidResponse(errUnknownState)
 }
 
-// rebuild lets go of all containers, which shows nothing and undoes nothing, so that the next call creates new ones;
-// after some times it gives up for the reason given.
-func (c *Containers) rebuild(p *post, reason *network.Error) (time.Duration, error) {
-	if p.Builds >= maxBuilds {
+// discardContainers discards all containers, so that the next call creates new ones. After maxRebuilds it gives up with
+// the given reason.
+func (c *Containers) discardContainers(p *draft, reason *network.Error) (time.Duration, error) {
+	if p.Replaced >= maxReplacements {
 		return 0, reason
 	}
-	p.Builds++
+	p.Replaced++
 	p.Container, p.Items, p.Made = "", nil, time.Time{}
-	return firstRest << p.Builds, nil
+	return minPollInterval << p.Replaced, nil
 }

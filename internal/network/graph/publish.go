@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,114 +15,114 @@ import (
 )
 
 const (
-	skew      = 5 * time.Minute // how far the network's clock may be behind ours
-	pageSize  = "100"
-	nextAsked = 5 * time.Second // when a container that is still worked on is asked for again
+	clockSkew            = 5 * time.Minute // how far the network's clock may be behind
+	pageSize             = "100"
+	progressPollInterval = 5 * time.Second // until a container in progress is checked again
 )
 
-// Commit publishes the container. A refusal is believed only where the container is not published: also the second
-// of two calls is refused.
+// Commit publishes the container. It trusts a refusal only if the container is not published, because the second of two
+// calls is refused too.
 func (c *Containers) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, _ network.Files,
 ) (network.Receipt, error) {
-	p, err := c.drafts().Read(d)
+	p, err := c.drafts().DecodePrepared(d)
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	var answer Created
-	call := c.On(g, http.MethodPost, c.owned(g, c.Words.Publish), url.Values{"creation_id": {p.Container}}, &answer)
+	var response Created
+	call := c.NewCall(g, http.MethodPost, c.ownerPath(g, c.Names.Publish), url.Values{"creation_id": {p.Container}}, &response)
 	call.Purpose = network.Committing
 	if err := c.Client.Do(ctx, call); err != nil {
-		return network.Receipt{}, c.believed(ctx, g, p, err)
+		return network.Receipt{}, c.confirmRefusal(ctx, g, p, err)
 	}
-	if !IsID(answer.ID) {
+	if !IsID(response.ID) {
 		return network.Receipt{}, &network.Error{
-			Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("publishing: the answer has no id"),
+			Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("publishing: the response has no id"),
 		}
 	}
-	return network.Receipt{ID: answer.ID}, nil
+	return network.Receipt{ID: response.ID}, nil
 }
 
-func (c *Containers) believed(ctx context.Context, g network.Grant, p post, err error) error {
-	refusal, ok := errors.AsType[*network.Error](err)
-	if !ok || refusal.Status == 0 || refusal.Class != network.Rejected && refusal.Class != network.RejectedMedia {
+// confirmRefusal returns the error, as Uncertain if it is a refusal but the container may be published.
+func (c *Containers) confirmRefusal(ctx context.Context, g network.Grant, p draft, err error) error {
+	responseError, ok := errors.AsType[*network.Error](err)
+	if !ok || responseError.Status == 0 || responseError.Class != network.Rejected && responseError.Class != network.RejectedMedia {
 		return err
 	}
 	now, err := c.status(ctx, g, p.Container)
 	if err != nil || now.state == published || now.state == expired {
-		doubted := *refusal
+		doubted := *responseError
 		doubted.Class = network.Uncertain
 		return &doubted
 	}
-	return refusal
+	return responseError
 }
 
-// Resolve asks for the container. One that is published Stands, under an id that has to be looked for among the
-// account's posts; it is left empty where more than one could be it. One that is ready is Absent: publishing it again
-// makes one post, whatever still arrives. One that has expired or failed is Absent with the reason, and Prepare makes a
-// new one.
+// Resolve reads the container's state. If it is published, the verdict is Published; the post's id is looked up in the
+// account's list and left empty if several posts match. If it is ready, the verdict is Absent, and publishing it again
+// creates one post. If it expired or failed, the verdict is Absent with the reason, and Prepare creates a new one.
 func (c *Containers) Resolve(
-	ctx context.Context, g network.Grant, d network.Draft, t network.Tried,
+	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
-	p, err := c.drafts().Read(d)
+	p, err := c.drafts().DecodePrepared(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
 	now, err := c.status(ctx, g, p.Container)
-	if said, ok := errors.AsType[*network.Error](err); ok && Missing(said) {
-		return c.resolveWithout(ctx, g, p, t, err)
+	if netErr, ok := errors.AsType[*network.Error](err); ok && IsMissing(netErr) {
+		return c.resolveMissing(ctx, g, p, t, err)
 	}
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
 	switch now.state {
 	case published:
-		return c.standing(ctx, g, p, t)
+		return c.resolvePublished(ctx, g, p, t)
 	case finished:
 		return network.Absent, network.Receipt{}, nil
 	case inProgress:
 		return network.Unknown, network.Receipt{}, &network.Error{
-			Class: network.Processing, Status: http.StatusOK, Code: inProgress, After: c.App.Now().Add(nextAsked).UTC(),
+			Class: network.Processing, Status: http.StatusOK, Code: inProgress, After: c.App.Now().Add(progressPollInterval).UTC(),
 		}
 	case expired:
 		return network.Absent, network.Receipt{}, &network.Error{
 			Class: network.Transient, Status: http.StatusOK, Code: expired,
 		}
 	case failed:
-		reason, _ := c.Failure(now.reason)
+		reason, _ := c.FailureReason(now.reason)
 		return network.Absent, network.Receipt{}, reason
 	}
-	return network.Unknown, network.Receipt{}, network.Unreadable(errState)
+	return network.Unknown, network.Receipt{}, network.InvalidResponse(errUnknownState)
 }
 
-// standing finds the id of a post that certainly stands. A network that will not list posts does not change that.
-func (c *Containers) standing(
-	ctx context.Context, g network.Grant, p post, t network.Tried,
+// resolvePublished finds the id of a published post. Only temporary errors and rate limits of the list are returned.
+func (c *Containers) resolvePublished(
+	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
-	receipt, err := c.lookBack(ctx, g, p, t)
-	if said, ok := errors.AsType[*network.Error](err); ok && (said.Class == network.Transient ||
-		said.Class == network.Rate) {
+	receipt, err := c.findPost(ctx, g, p, t)
+	netErr, ok := errors.AsType[*network.Error](err)
+	if ok && (netErr.Class == network.Transient || netErr.Class == network.Rate) {
 		return network.Unknown, network.Receipt{}, err
 	}
-	return network.Stands, receipt, nil
+	return network.Published, receipt, nil
 }
 
-// resolveWithout looks for the post of a container that is no more. That it is not found proves nothing.
-func (c *Containers) resolveWithout(
-	ctx context.Context, g network.Grant, p post, t network.Tried, cause error,
+// resolveMissing looks for the post of a container that no longer exists. Not finding it proves nothing.
+func (c *Containers) resolveMissing(
+	ctx context.Context, g network.Grant, p draft, t network.CommitHistory, cause error,
 ) (network.Verdict, network.Receipt, error) {
-	receipt, err := c.lookBack(ctx, g, p, t)
+	receipt, err := c.findPost(ctx, g, p, t)
 	switch {
 	case err != nil:
 		return network.Unknown, network.Receipt{}, err
 	case receipt.ID == "":
 		return network.Unknown, network.Receipt{}, cause
 	}
-	return network.Stands, receipt, nil
+	return network.Published, receipt, nil
 }
 
-// listed is a post as a network lists it.
-type listed struct {
+// listedPost is a post in the account's list.
+type listedPost struct {
 	ID        string `json:"id"`
 	Text      string `json:"text"`
 	Caption   string `json:"caption"` // Instagram's name for the text
@@ -130,23 +131,23 @@ type listed struct {
 	Timestamp string `json:"timestamp"`
 }
 
-// lookBack finds the post among those since its container was made. The Receipt is empty where none could be it, or
-// more than one.
-func (c *Containers) lookBack(ctx context.Context, g network.Grant, p post, t network.Tried) (network.Receipt, error) {
-	var answer struct {
-		Data []listed `json:"data"`
+// findPost finds the post among those since its container was created. The Receipt is empty if no post matches, or more
+// than one does.
+func (c *Containers) findPost(ctx context.Context, g network.Grant, p draft, t network.CommitHistory) (network.Receipt, error) {
+	var response struct {
+		Data []listedPost `json:"data"`
 	}
-	since := p.Made.Add(-skew)
-	err := c.Client.Do(ctx, c.On(g, http.MethodGet, c.owned(g, c.Words.Edge), url.Values{
-		"fields": {"id," + c.Words.Text + ",timestamp,permalink,media_type"},
+	since := p.Made.Add(-clockSkew)
+	err := c.Client.Do(ctx, c.NewCall(g, http.MethodGet, c.ownerPath(g, c.Names.Edge), url.Values{
+		"fields": {"id," + c.Names.Text + ",timestamp,permalink,media_type"},
 		"since":  {strconv.FormatInt(since.Unix(), 10)}, "limit": {pageSize},
-	}, &answer))
+	}, &response))
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	var found []listed
-	for _, l := range answer.Data {
-		if IsID(l.ID) && l.is(p) && !t.Another(l.ID, l.Permalink) && !Time(l.Timestamp).Before(since) {
+	var found []listedPost
+	for _, l := range response.Data {
+		if IsID(l.ID) && l.matches(p) && !t.BelongsToOther(l.ID, l.Permalink) && !ParseTime(l.Timestamp).Before(since) {
 			found = append(found, l)
 		}
 	}
@@ -154,19 +155,18 @@ func (c *Containers) lookBack(ctx context.Context, g network.Grant, p post, t ne
 		return network.Receipt{}, nil
 	}
 	return network.Receipt{
-		ID: found[0].ID, Permalink: network.WebAddress(found[0].Permalink), At: Time(found[0].Timestamp),
+		ID: found[0].ID, Permalink: network.WebURL(found[0].Permalink), At: ParseTime(found[0].Timestamp),
 	}, nil
 }
 
-// is tells whether the post could be that of the draft. Networks tidy the white space of a text.
-func (l listed) is(p post) bool {
-	words := strings.Fields(cmp.Or(l.Text, l.Caption))
-	return strings.Join(words, " ") == strings.Join(strings.Fields(p.Text),
-		" ") && (l.Type == "" || l.Type == p.listed())
+// matches reports whether the post may be that of the draft. Networks change white space.
+func (l listedPost) matches(p draft) bool {
+	return slices.Equal(strings.Fields(cmp.Or(l.Text, l.Caption)), strings.Fields(p.Text)) &&
+		(l.Type == "" || l.Type == p.listedType())
 }
 
-// listed is what the networks call the form of the post where they list it.
-func (p post) listed() string {
+// listedType returns the media type that the networks list for such a post.
+func (p draft) listedType() string {
 	switch {
 	case len(p.Media) > 1:
 		return "CAROUSEL_ALBUM"
@@ -178,18 +178,18 @@ func (p post) listed() string {
 	return "IMAGE"
 }
 
-// Permalink asks for the address of a post.
+// Permalink requests the URL of a post.
 func (c *Containers) Permalink(ctx context.Context, g network.Grant, r network.Receipt) (string, error) {
 	if r.Permalink != "" {
 		return r.Permalink, nil
 	}
 	if !IsID(r.ID) {
-		return "", network.Unusable(errors.New("the post's id is not one of " + c.Words.Title))
+		return "", network.PermanentError(errors.New("the id is not that of a post on " + c.Names.Title))
 	}
-	var answer listed
-	if err := c.Client.Do(ctx,
-		c.On(g, http.MethodGet, r.ID, url.Values{"fields": {"id,permalink"}}, &answer)); err != nil {
+	var response listedPost
+	err := c.Client.Do(ctx, c.NewCall(g, http.MethodGet, r.ID, url.Values{"fields": {"id,permalink"}}, &response))
+	if err != nil {
 		return "", err
 	}
-	return network.WebAddress(answer.Permalink), nil
+	return network.WebURL(response.Permalink), nil
 }

@@ -12,22 +12,22 @@ import (
 	"pressroom/internal/network"
 )
 
-// IssuedAt stands in a grant's Extra, for when its token was made, in RFC 3339.
+// IssuedAt is the key in Grant.Extra for the time when the token was issued, in RFC 3339.
 const IssuedAt = "issued_at"
 
-const tooYoung = 24 * time.Hour // a token's age before which the networks do not renew it
+const minRenewalAge = 24 * time.Hour // minimum age of a token for renewal
 
-// Token is what the token endpoints give out.
+// Token is the response of the token endpoints.
 type Token struct {
 	network.Token
 
-	Permissions Permissions `json:"permissions"` // what the person allowed, where it is told here
+	Permissions Permissions `json:"permissions"` // granted at the consent, if the response has them
 }
 
-// Permissions are written as a list, or as one text with commas.
+// Permissions are encoded as a list, or as one text with commas.
 type Permissions []string
 
-// UnmarshalJSON reads either form; of any other nothing is known.
+// UnmarshalJSON decodes either format; any other is ignored.
 func (p *Permissions) UnmarshalJSON(text []byte) error {
 	var list []string
 	var line string
@@ -38,15 +38,15 @@ func (p *Permissions) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Sign makes a call that gives out a token. Instagram's documentation wraps one of its answers in a list.
-func (c *Client) Sign(ctx context.Context, method, server, path string, params url.Values) (Token, error) {
-	var answer struct {
+// RequestToken makes a call that returns a token. Instagram documents a response wrapped in a list.
+func (c *Client) RequestToken(ctx context.Context, method, server, path string, params url.Values) (Token, error) {
+	var response struct {
 		Token
 
 		Data []Token `json:"data"`
 	}
 	err := c.Do(ctx, Call{
-		Purpose: network.Signing, Method: method, Server: server, Path: path, Params: params, Out: &answer,
+		Purpose: network.Authorizing, Method: method, Server: server, Path: path, Params: params, Out: &response,
 		Secrets: []string{
 			params.Get("client_secret"), params.Get("code"), params.Get("access_token"),
 			params.Get("fb_exchange_token"),
@@ -55,19 +55,19 @@ func (c *Client) Sign(ctx context.Context, method, server, path string, params u
 	if err != nil {
 		return Token{}, err
 	}
-	if len(answer.Data) > 0 {
-		answer.Token = answer.Data[0]
+	if len(response.Data) > 0 {
+		response.Token = response.Data[0]
 	}
-	if answer.Access == "" {
-		return Token{}, network.Unreadable(errors.New("asking for a token: the answer has none"))
+	if response.Access == "" {
+		return Token{}, network.InvalidResponse(errors.New("requesting a token: the response has none"))
 	}
-	return answer.Token, nil
+	return response.Token, nil
 }
 
-// Issued is g with a new token, and the time that it was made.
-func Issued(g network.Grant, t network.Token, now time.Time) network.Grant {
+// ApplyToken returns g with a new token and the time when it was issued.
+func ApplyToken(g network.Grant, t network.Token, now time.Time) network.Grant {
 	g = t.Grant(g, now)
-	g.Extra = maps.Clone(g.Extra) // the old grant stays as it is
+	g.Extra = maps.Clone(g.Extra) // do not change the old grant
 	if g.Extra == nil {
 		g.Extra = map[string]string{}
 	}
@@ -75,8 +75,8 @@ func Issued(g network.Grant, t network.Token, now time.Time) network.Grant {
 	return g
 }
 
-// TooYoung tells whether the network would not renew the grant yet.
-func TooYoung(g network.Grant, now time.Time) bool {
+// IsTooRecent reports whether the network would not renew the grant yet.
+func IsTooRecent(g network.Grant, now time.Time) bool {
 	issued, err := time.Parse(time.RFC3339, g.Extra[IssuedAt])
-	return err == nil && now.Sub(issued) < tooYoung
+	return err == nil && now.Sub(issued) < minRenewalAge
 }

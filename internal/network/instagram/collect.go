@@ -12,14 +12,14 @@ import (
 
 var _ network.Collector = (*Network)(nil)
 
-// What is asked for of posts. Likes are left out by the network where the account hides them.
+// collectFields are the requested fields of posts. The network omits the likes if the account hides them.
 const collectFields = "id,caption,media_type,media_product_type,permalink,timestamp,like_count,comments_count"
 
-// insightMetrics are known to both ways of signing in; views took the place of impressions and plays.
+// insightMetrics are available with both sign-in methods. Views replaced impressions and plays.
 var insightMetrics = []string{"views", "reach", "saved", "likes", "comments", "shares"}
 
-// media is a post as the account's list tells it.
-type media struct {
+// listedMedia is a post in the account's list.
+type listedMedia struct {
 	ID        string `json:"id"`
 	Caption   string `json:"caption"`
 	Type      string `json:"media_type"`
@@ -30,38 +30,40 @@ type media struct {
 	Comments  *int64 `json:"comments_count"`
 }
 
-// Collect tells of the account's posts, with their insights where the person allowed those.
-func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, most int) (network.Collected, error) {
-	told, err := n.collect(ctx, g, since, most)
-	return told, graph.Spare(err)
+// Collect returns the account's posts, with their insights if the person granted access to them.
+func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
+	collection, err := n.collect(ctx, g, since, limit)
+	return collection, graph.DowngradeMissingPermission(err)
 }
 
-func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time, most int) (network.Collected, error) {
+func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
 	var me struct {
 		Followers *int64 `json:"followers_count"`
 	}
-	if err := n.Client.Do(ctx,
-		n.On(g, http.MethodGet, g.Account, url.Values{"fields": {"followers_count"}}, &me)); err != nil {
-		return network.Collected{}, err
+	err := n.Client.Do(ctx, n.NewCall(g, http.MethodGet, g.Account, url.Values{"fields": {"followers_count"}}, &me))
+	if err != nil {
+		return network.Collection{}, err
 	}
-	out := network.Collected{Followers: me.Followers}
-	posts, cut, err := graph.Listed(ctx, n.Client,
-		n.On(g, http.MethodGet, g.Account+"/media", url.Values{"fields": {collectFields}}, nil), since, most,
-		func(m media) time.Time { return graph.Time(m.Timestamp) })
-	out.Cut = cut
+	out := network.Collection{Followers: me.Followers}
+	posts, cut, err := graph.ListSince(ctx, n.Client,
+		n.NewCall(g, http.MethodGet, g.Account+"/media", url.Values{"fields": {collectFields}}, nil), since, limit,
+		func(m listedMedia) time.Time { return graph.ParseTime(m.Timestamp) })
+	out.Truncated = cut
 	if err != nil {
 		return out, err
 	}
-	metrics := graph.Metrics{Names: insightMetrics,
-		Ask: func(ctx context.Context, post string, metrics []string) (graph.Figures, error) {
-			return n.Client.Insights(ctx, n.On(g, http.MethodGet, post+"/insights", nil, nil), metrics)
-		}}
+	metrics := graph.MetricsReader{
+		Names: insightMetrics,
+		Fetch: func(ctx context.Context, post string, metrics []string) (graph.Figures, error) {
+			return n.Client.Insights(ctx, n.NewCall(g, http.MethodGet, post+"/insights", nil, nil), metrics)
+		},
+	}
 	for _, m := range posts {
 		if !graph.IsID(m.ID) {
-			out.Cut = true
+			out.Truncated = true
 			continue
 		}
-		figures, err := metrics.Of(ctx, m.format(), m.ID)
+		figures, err := metrics.Read(ctx, m.format(), m.ID)
 		if err != nil {
 			return out, err
 		}
@@ -70,18 +72,18 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 	return out, nil
 }
 
-func (m media) figures(insights graph.Figures) network.Figures {
+func (m listedMedia) figures(insights graph.Figures) network.Figures {
 	return network.Figures{
-		ID: m.ID, URL: network.WebAddress(m.Permalink), Text: m.Caption, Format: m.format(),
-		PostedAt: graph.Time(m.Timestamp),
-		Reach:    insights.Told("reach"), Views: insights.Told("views"),
-		Likes:    graph.Either(m.Likes, insights.Told("likes")),
-		Comments: graph.Either(m.Comments, insights.Told("comments")),
-		Shares:   insights.Told("shares"), Saves: insights.Told("saved"),
+		ID: m.ID, URL: network.WebURL(m.Permalink), Text: m.Caption, Format: m.format(),
+		PostedAt: graph.ParseTime(m.Timestamp),
+		Reach:    insights.Get("reach"), Views: insights.Get("views"),
+		Likes:    graph.FirstKnown(m.Likes, insights.Get("likes")),
+		Comments: graph.FirstKnown(m.Comments, insights.Get("comments")),
+		Shares:   insights.Get("shares"), Saves: insights.Get("saved"),
 	}
 }
 
-func (m media) format() string {
+func (m listedMedia) format() string {
 	switch {
 	case m.Product == "STORY":
 		return network.FormatStory

@@ -14,8 +14,7 @@ import (
 
 var accountEdge = regexp.MustCompile(`^/instagram/(?:graph|facebook)/v25\.0/[0-9]+/([a-z_]+)$`)
 
-// What is sent to an account fits what the network describes: methods, edges and the names of parameters; and so do the
-// fields that are asked for and those that are answered.
+// Requests match the network's description: methods, edges and parameters, and the requested and returned fields.
 func TestRequestsAreDescribed(t *testing.T) {
 	t.Parallel()
 	account, media := networktest.ObjectOf(t, "IGUser"), networktest.ObjectOf(t, "IGMedia")
@@ -46,14 +45,15 @@ func TestRequestsAreDescribed(t *testing.T) {
 		t.Errorf("seen %v", seen)
 	}
 	if media.Params(http.MethodGet, "insights") == nil {
-		t.Error("posts have no insights")
+		t.Error("the description has no insights of posts")
 	}
 }
 
-// What is read of accounts and of Pages are fields that they have. The app's own person has another form of its own.
+// Accounts and Pages have the fields that are read. The person's own account is described differently.
 func TestReadFieldsAreDescribed(t *testing.T) {
 	t.Parallel()
-	networktest.WantDescribed(t, "an account", networktest.ObjectOf(t, "IGUser").Names(), []string{"id", "username", "name"})
+	networktest.WantDescribed(t, "an account", networktest.ObjectOf(t, "IGUser").Names(),
+		[]string{"id", "username", "name"})
 	networktest.WantDescribed(t, "a Page", networktest.ObjectOf(t, "Page").Names(),
 		[]string{"id", "access_token", "instagram_business_account"})
 }

@@ -9,7 +9,8 @@ import (
 	"pressroom/internal/network/graph"
 )
 
-// In a grant's Extra, with Facebook Login. The person's token is no refresh token, as the Page's goes on without it.
+// Keys in Grant.Extra with Facebook Login. The person's token is kept there because it is not a refresh token: the
+// Page's token works without it.
 const (
 	pageID    = "page"
 	userToken = "user_token"
@@ -20,23 +21,23 @@ func (n *Network) login() graph.Login {
 	return graph.Login{Client: n.Client, ClientID: f.ClientID, ClientSecret: f.ClientSecret, Version: n.opts.Version}
 }
 
-// exchangeFacebook is Exchange with Facebook Login: the account of each Page that the person chose, with the token of
-// its Page.
+// exchangeFacebook is Exchange with Facebook Login. It returns the account of each Page that the person selected, with
+// the token of that Page.
 func (n *Network) exchangeFacebook(
 	ctx context.Context, a network.Authorization, code string,
 ) ([]network.Candidate, error) {
-	person := network.Grant{Server: n.opts.Facebook.GraphHost, Kind: byFacebook}
-	short, err := n.login().Redeem(ctx, person.Server, a.Redirect, code)
+	person := network.Grant{Server: n.opts.Facebook.GraphHost, Kind: kindFacebook}
+	short, err := n.login().ExchangeCode(ctx, person.Server, a.Redirect, code)
 	if err != nil {
 		return nil, err
 	}
-	if person, err = n.lengthen(ctx, person, short.Access); err != nil {
+	if person, err = n.extendToken(ctx, person, short.Access); err != nil {
 		return nil, err
 	}
 	if person.Scopes, err = n.login().Permissions(ctx, person); err != nil {
 		return nil, err
 	}
-	if err := mayPublish(person.Scopes, facebookPublish); err != nil {
+	if err := checkPublishScope(person.Scopes, facebookPublish); err != nil {
 		return nil, err
 	}
 	if person.Holder, err = n.login().Holder(ctx, person); err != nil {
@@ -48,38 +49,38 @@ func (n *Network) exchangeFacebook(
 	}
 	var found []network.Candidate
 	for _, p := range pages {
-		if one, ok := candidate(onPage(person, p), p.Instagram); ok {
-			found = append(found, one)
+		if c, ok := candidate(pageGrant(person, p), p.Instagram); ok {
+			found = append(found, c)
 		}
 	}
 	return found, nil
 }
 
-// lengthen is the person's grant with a token of sixty days.
-func (n *Network) lengthen(ctx context.Context, person network.Grant, token string) (network.Grant, error) {
-	long, err := n.login().Lengthen(ctx, person.Server, token)
+// extendToken returns the person's grant with a token of sixty days.
+func (n *Network) extendToken(ctx context.Context, person network.Grant, token string) (network.Grant, error) {
+	long, err := n.login().ExtendToken(ctx, person.Server, token)
 	if err != nil {
 		return network.Grant{}, err
 	}
-	return graph.Issued(person, long.Token, n.opts.Now()), nil
+	return graph.ApplyToken(person, long.Token, n.opts.Now()), nil
 }
 
-// onPage is the person's grant with the Page's token, by which the account is called. What that outlives of the
-// person's is not counted on.
-func onPage(person network.Grant, p graph.Page) network.Grant {
+// pageGrant returns the person's grant with the Page's token, which calls for the account use. It expires with the
+// person's token because a longer life is unconfirmed.
+func pageGrant(person network.Grant, p graph.Page) network.Grant {
 	g := person
 	g.Access = p.Access
 	g.Extra = map[string]string{pageID: p.ID, userToken: person.Access, graph.IssuedAt: person.Extra[graph.IssuedAt]}
 	return g
 }
 
-// refreshFacebook trades the person's token for a new one, and asks for the Page's token by that.
+// refreshFacebook trades the person's token for a new one, and requests the Page's token with it.
 func (n *Network) refreshFacebook(ctx context.Context, g network.Grant) (network.Grant, error) {
 	id := g.Extra[pageID]
 	if !graph.IsID(id) {
-		return network.Grant{}, network.Unusable(errors.New("the grant names no Page"))
+		return network.Grant{}, network.PermanentError(errors.New("the grant has no Page"))
 	}
-	person, err := n.lengthen(ctx, g, g.Extra[userToken])
+	person, err := n.extendToken(ctx, g, g.Extra[userToken])
 	if err != nil {
 		return network.Grant{}, err
 	}
@@ -90,9 +91,9 @@ func (n *Network) refreshFacebook(ctx context.Context, g network.Grant) (network
 	if p.Access == "" {
 		return network.Grant{}, &network.Error{
 			Class: network.AuthDead, Status: http.StatusOK,
-			Err: errors.New("the person has no role on the Page any more"),
+			Err: errors.New("the person no longer has a role on the Page"),
 		}
 	}
 	p.ID = id
-	return onPage(person, p), nil
+	return pageGrant(person, p), nil
 }

@@ -1,5 +1,7 @@
-// Package instagram publishes to professional accounts on Instagram by its Graph API, for accounts that are connected
-// in a browser: by Instagram Login, or by Facebook Login through the Page that an account belongs to.
+// Package instagram publishes to professional accounts on Instagram with its Graph API. Accounts are connected in a
+// browser, with Instagram Login or with Facebook Login through the account's Page.
+//
+// Source: https://developers.facebook.com/docs/instagram-platform
 package instagram
 
 import (
@@ -19,31 +21,31 @@ import (
 const (
 	platform         = "instagram"
 	defaultAuthorize = "https://www.instagram.com"
-	defaultTrade     = "https://api.instagram.com"
+	defaultToken     = "https://api.instagram.com"
 	defaultGraph     = "https://graph.instagram.com"
 	defaultDialog    = "https://www.facebook.com"
 	defaultPageGraph = "https://graph.facebook.com"
 	defaultVersion   = "v25.0"
 
-	maxAlt     = 1000 // characters; the number is not confirmed
+	maxAlt     = 1000 // characters; unconfirmed
 	maxMessage = 500  // characters kept of the network's own text
 )
 
-// The ways of signing in, each with an app of its own.
+// The sign-in methods, each with an app of its own.
 const (
-	byInstagram = "instagram"
-	byFacebook  = "facebook"
+	kindInstagram = "instagram"
+	kindFacebook  = "facebook"
 )
 
-// Options are what an operator or a test may set. The zero value is the real network, without an app to connect
-// accounts for. The app that stands here itself is that of Instagram Login.
+// Options are set by the operator or a test. The zero value uses the real network, without an app to connect accounts.
+// The embedded App is that of Instagram Login.
 type Options struct {
 	network.App
 
 	AuthorizeHost string   `json:"authorize_host"` // base URL of the consent page
-	TokenHost     string   `json:"token_host"`     // base URL at which a code is traded
-	GraphHost     string   `json:"graph_host"`     // base URL of the API; an account keeps the one it was connected by
-	Version       string   `json:"version"`        // of the API, whichever the way of signing in
+	TokenHost     string   `json:"token_host"`     // base URL of the token endpoint
+	GraphHost     string   `json:"graph_host"`     // base URL of the API for newly connected accounts
+	Version       string   `json:"version"`        // of the API, for both sign-in methods
 	Facebook      Facebook `json:"facebook"`
 }
 
@@ -51,12 +53,12 @@ type Options struct {
 type Facebook struct {
 	ClientID     string   `json:"client_id"`
 	ClientSecret string   `json:"-"`
-	Scopes       []string `json:"scopes"`      // asked for at the consent; what publishing and figures need by default
+	Scopes       []string `json:"scopes"`      // requested; those for publishing and analytics by default
 	DialogHost   string   `json:"dialog_host"` // base URL of the consent page
-	GraphHost    string   `json:"graph_host"`  // base URL of the API; an account keeps the one it was connected by
+	GraphHost    string   `json:"graph_host"`  // base URL of the API for newly connected accounts
 }
 
-// Network is Instagram's publishing protocol. It keeps nothing between calls.
+// Network is Instagram's publishing protocol. It has no state between calls.
 type Network struct {
 	*graph.Containers
 
@@ -65,23 +67,23 @@ type Network struct {
 
 var _ network.Authorizer = (*Network)(nil)
 
-// New makes the network with opts.
+// New returns the network with opts.
 func New(opts Options) *Network {
-	opts = opts.complete()
+	opts = opts.withDefaults()
 	return &Network{&graph.Containers{
 		Client: graph.New(opts.App), App: opts.App, Version: opts.Version,
-		Words: graph.Words{
+		Names: graph.Names{
 			Platform: platform, Title: "Instagram", Edge: "media", Publish: "media_publish", Text: "caption",
 			State: "id,status_code,status",
 		},
-		Show: show, Failure: failure,
+		MediaParams: mediaParams, FailureReason: containerError,
 	}, opts}
 }
 
-func (o Options) complete() Options {
-	o.App = o.Complete(platform, "instagram_business_basic", instagramPublish, "instagram_business_manage_insights")
+func (o Options) withDefaults() Options {
+	o.App = o.WithDefaults(platform, "instagram_business_basic", instagramPublish, "instagram_business_manage_insights")
 	o.AuthorizeHost = strings.TrimRight(cmp.Or(o.AuthorizeHost, defaultAuthorize), "/")
-	o.TokenHost = strings.TrimRight(cmp.Or(o.TokenHost, defaultTrade), "/")
+	o.TokenHost = strings.TrimRight(cmp.Or(o.TokenHost, defaultToken), "/")
 	o.GraphHost = strings.TrimRight(cmp.Or(o.GraphHost, defaultGraph), "/")
 	o.Version = cmp.Or(o.Version, defaultVersion)
 	f := &o.Facebook
@@ -96,9 +98,9 @@ func (o Options) complete() Options {
 	return o
 }
 
-// show is the part of a container about one medium. A video by itself is a reel, which is to stand among the posts too;
-// videos have no description.
-func show(m network.Media, address string, several bool) url.Values {
+// mediaParams returns a container's parameters for one image or video. A single video is a reel, also shown among the
+// posts. Videos have no alt text.
+func mediaParams(m network.Media, address string, several bool) url.Values {
 	switch {
 	case m.Kind == network.Video && several:
 		return url.Values{"media_type": {"VIDEO"}, "video_url": {address}}
@@ -116,27 +118,27 @@ func show(m network.Media, address string, several bool) url.Values {
 	return params
 }
 
-// subcode is how the status of a container that failed tells why.
-var subcode = regexp.MustCompile(`\b22[0-9]{5}\b`)
+// subcodePattern finds the subcode in the status of a failed container.
+var subcodePattern = regexp.MustCompile(`\b22[0-9]{5}\b`)
 
-// unfetched are the subcodes of media that the network could not get.
-var unfetched = []int{2207003, 2207052}
+// fetchSubcodes are the subcodes of media that the network could not fetch.
+var fetchSubcodes = []int{2207003, 2207052}
 
-// failure tells what a creation anew may mend from what it cannot.
-func failure(status string) (*network.Error, bool) {
-	said := &network.Error{
-		Class: network.Transient, Status: http.StatusOK, Code: subcode.FindString(status),
+// containerError returns the error of a failed container, and whether a new container may succeed.
+func containerError(status string) (*network.Error, bool) {
+	failed := &network.Error{
+		Class: network.Transient, Status: http.StatusOK, Code: subcodePattern.FindString(status),
 		Message: network.Clip(status, maxMessage),
-		Err:     errors.New("the network could not make the container ready"),
+		Err:     errors.New("the network could not process the container"),
 	}
-	number, _ := strconv.Atoi(said.Code)
+	number, _ := strconv.Atoi(failed.Code)
 	class, known := graph.Subcode(number)
 	switch {
-	case slices.Contains(unfetched, number): // a few new tries, then it is the file that is blamed
-		said.Class = network.RejectedMedia
-		return said, true
+	case slices.Contains(fetchSubcodes, number): // retried a few times, then the file counts as unusable
+		failed.Class = network.RejectedMedia
+		return failed, true
 	case known:
-		said.Class = class
+		failed.Class = class
 	}
-	return said, said.Class == network.Transient
+	return failed, failed.Class == network.Transient
 }

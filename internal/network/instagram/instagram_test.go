@@ -2,6 +2,7 @@ package instagram_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,7 +37,7 @@ var (
 	}
 )
 
-// of is a medium with a change.
+// of returns media after a change.
 func of(m network.Media, change func(*network.Media)) []network.Media {
 	change(&m)
 	return []network.Media{m}
@@ -98,7 +99,7 @@ var adapter = networktest.Case{
 			{Name: "several", Media: media(network.Image, network.Video, network.Image), Format: network.FormatCarousel},
 		},
 		SecondCommit: network.Uncertain,
-		Fits: []network.Fit{
+		Fits: []network.FileLimits{
 			{Types: []string{"image/jpeg"}, MaxBytes: 8 << 20},
 			{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 300_000_000},
 		},
@@ -124,10 +125,7 @@ var adapter = networktest.Case{
 			"a short video": networktest.Checks("", of(film, func(m *network.Media) {
 				m.Duration = 2 * time.Second
 			}), "!media_too_short"),
-			"eleven pictures": networktest.Checks("",
-				[]network.Media{
-					picture, picture, picture, picture, picture, picture, picture, picture, picture, picture, picture,
-				}, "!media_too_many"),
+			"eleven pictures": networktest.Checks("", slices.Repeat(one, 11), "!media_too_many"),
 		},
 		Refusals: map[string]networktest.Refusal{
 			"a text alone": {Text: "words", Class: network.RejectedMedia, Code: "media_missing"},
@@ -227,7 +225,7 @@ var adapter = networktest.Case{
 				}, 7*time.Minute),
 			"seconds": later(`4`,
 				http.Header{usage: {`{"1":[{"estimated_time_to_regain_access":1}]}`}, "Retry-After": {"2"}}, 2*time.Second),
-			"not told":       later(`17`, nil, 0),
+			"no time":        later(`17`, nil, 0),
 			"policy":         later(`368`, nil, 24*time.Hour),
 			"a day's quota":  later(`9,"error_subcode":2207042`, nil, 24*time.Hour),
 			"another, never": later(`190`, http.Header{"Retry-After": {"2"}}, 0),
@@ -247,7 +245,7 @@ var adapter = networktest.Case{
 
 func graph(inner string) string { return `{"error":{` + inner + `}}` }
 
-// later is an answer of the network's that it is asked too often.
+// later is a rate limit response.
 func later(code string, header http.Header, after time.Duration) networktest.Repeat {
 	class := network.Rate
 	switch code {
@@ -270,16 +268,20 @@ func creating(state string, class network.Class, calls int) networktest.GiveUp {
 	return networktest.GiveUp{Draft: planned, Answer: networktest.Listing("/media", `{"id":"181"}`, state), Class: class, Calls: calls}
 }
 
-// looks are what is said of a container and listed, and what is found in it.
+// looks returns container states and lists of posts with the verdicts they lead to.
 func looks() map[string]networktest.ResolveCase {
 	const (
 		gone  = `{"error":{"code":100,"error_subcode":33}}`
 		throt = `{"error":{"code":4}}`
 		dead  = `{"error":{"code":190}}`
 		none  = `{"data":[]}`
-		one   = `{"data":[{"id":"171","caption":" x\n","media_type":"IMAGE","timestamp":"2026-11-21T09:01:00+0000","permalink":"javascript:x"}]}`
-		other = `{"data":[{"id":"171","caption":"y","timestamp":"2026-11-21T09:01:00+0000"},{"id":"172","caption":"x","media_type":"VIDEO","timestamp":"2026-11-21T09:01:00+0000"},
-			{"id":"173","caption":"x","timestamp":"2026-11-20T09:01:00+0000"},{"id":"../me","caption":"x","timestamp":"2026-11-21T09:01:00+0000"},{"id":"174","caption":"x","timestamp":"noon"}]}`
+		one   = `{"data":[{"id":"171","caption":" x\n","media_type":"IMAGE","timestamp":"2026-11-21T09:01:00+0000",
+			"permalink":"javascript:x"}]}`
+		other = `{"data":[{"id":"171","caption":"y","timestamp":"2026-11-21T09:01:00+0000"},
+			{"id":"172","caption":"x","media_type":"VIDEO","timestamp":"2026-11-21T09:01:00+0000"},
+			{"id":"173","caption":"x","timestamp":"2026-11-20T09:01:00+0000"},
+			{"id":"../me","caption":"x","timestamp":"2026-11-21T09:01:00+0000"},
+			{"id":"174","caption":"x","timestamp":"noon"}]}`
 		published = `{"status_code":"PUBLISHED","status":"Published"}`
 		failed    = `{"status_code":"ERROR","status":"Error: Media upload has failed with error code `
 	)
@@ -290,20 +292,20 @@ func looks() map[string]networktest.ResolveCase {
 		}
 	}
 	return map[string]networktest.ResolveCase{
-		"published":                      look(published, one, network.Stands, "", "171"),
-		"published, not listed":          look(published, other, network.Stands, "", ""),
+		"published":                      look(published, one, network.Published, "", "171"),
+		"published, not listed":          look(published, other, network.Published, "", ""),
 		"published, lists are throttled": look(published, throt, network.Unknown, network.Rate, ""),
-		"published, lists are refused":   look(published, dead, network.Stands, "", ""),
+		"published, lists are refused":   look(published, dead, network.Published, "", ""),
 		"finished":                       look(`{"status_code":"FINISHED"}`, one, network.Absent, "", ""),
 		"in progress":                    look(`{"status_code":"IN_PROGRESS"}`, one, network.Unknown, network.Processing, ""),
 		"expired":                        look(`{"status_code":"EXPIRED"}`, one, network.Absent, network.Transient, ""),
 		"a bad video":                    look(failed+`2207026"}`, one, network.Absent, network.RejectedMedia, ""),
-		"a video that was not got":       look(failed+`2207052"}`, one, network.Absent, network.RejectedMedia, ""),
+		"a video not fetched":            look(failed+`2207052"}`, one, network.Absent, network.RejectedMedia, ""),
 		"the network's own failure":      look(failed+`2207082"}`, one, network.Absent, network.Transient, ""),
 		"an unknown failure":             look(failed+`2299999"}`, one, network.Absent, network.Transient, ""),
 		"a failure without a reason":     look(`{"status_code":"ERROR"}`, one, network.Absent, network.Transient, ""),
-		"a state that is new":            look(`{"status_code":"RESTING"}`, one, network.Unknown, network.Transient, ""),
-		"gone, listed":                   look(gone, one, network.Stands, "", "171"),
+		"an unknown state":               look(`{"status_code":"RESTING"}`, one, network.Unknown, network.Transient, ""),
+		"gone, listed":                   look(gone, one, network.Published, "", "171"),
 		"gone, not listed":               look(gone, none, network.Unknown, network.Transient, ""),
 		"gone, lists are throttled":      look(gone, throt, network.Unknown, network.Rate, ""),
 		"a dead token":                   look(dead, one, network.Unknown, network.AuthDead, ""),

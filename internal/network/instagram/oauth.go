@@ -12,30 +12,30 @@ import (
 	"pressroom/internal/network/graph"
 )
 
-// The scopes without which nothing is published, by the ways of signing in. People may untick them.
+// The scopes that publishing needs, by sign-in method. People can decline them.
 const (
 	instagramPublish = "instagram_business_content_publish"
 	facebookPublish  = "instagram_content_publish"
 )
 
-const maxName = 200 // characters kept of what an account calls itself
+const maxName = 200 // characters kept of a name
 
-// Kinds names the ways of signing in that there is an app for.
+// Kinds returns the sign-in methods for which an app is configured.
 func (n *Network) Kinds() []string {
 	var kinds []string
 	if n.opts.ClientID != "" {
-		kinds = append(kinds, byInstagram)
+		kinds = append(kinds, kindInstagram)
 	}
 	if n.opts.Facebook.ClientID != "" {
-		kinds = append(kinds, byFacebook)
+		kinds = append(kinds, kindFacebook)
 	}
 	return kinds
 }
 
-// Authorize is the address of the consent page. The network takes no PKCE.
+// Authorize returns the URL of the consent page. The network does not support PKCE.
 func (n *Network) Authorize(a network.Authorization) string {
 	page, app, scopes := n.opts.AuthorizeHost+"/oauth/authorize", n.opts.ClientID, n.opts.Scopes
-	if a.Kind == byFacebook {
+	if a.Kind == kindFacebook {
 		f := n.opts.Facebook
 		page, app, scopes = f.DialogHost+"/"+n.opts.Version+"/dialog/oauth", f.ClientID, f.Scopes
 	}
@@ -48,15 +48,15 @@ func (n *Network) Authorize(a network.Authorization) string {
 	}.Encode()
 }
 
-// Exchange trades the code for a token of sixty days and reads which accounts it opens: the one that was signed in to,
-// or with Facebook Login that of each Page. A code that the network does not take, and a consent without publishing, is
-// AuthDead.
+// Exchange trades the code for a token of sixty days and returns the accounts that it gives access to: the one signed
+// in to, or that of each Page with Facebook Login. The error is of class AuthDead if the code is refused or the consent
+// does not include publishing.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
-	code = strings.TrimSuffix(code, "#_") // the network ends its redirects so
-	if a.Kind == byFacebook {
+	code = strings.TrimSuffix(code, "#_") // the network appends it to redirect URIs
+	if a.Kind == kindFacebook {
 		return n.exchangeFacebook(ctx, a, code)
 	}
-	short, err := n.Client.Sign(ctx, http.MethodPost, n.opts.TokenHost, "oauth/access_token", url.Values{
+	short, err := n.Client.RequestToken(ctx, http.MethodPost, n.opts.TokenHost, "oauth/access_token", url.Values{
 		"client_id": {n.opts.ClientID}, "client_secret": {n.opts.ClientSecret},
 		"code": {code}, "grant_type": {"authorization_code"}, "redirect_uri": {a.Redirect},
 	})
@@ -67,67 +67,66 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	if len(short.Permissions) > 0 {
 		allowed = short.Permissions
 	}
-	if err := mayPublish(allowed, instagramPublish); err != nil {
+	if err := checkPublishScope(allowed, instagramPublish); err != nil {
 		return nil, err
 	}
-	long, err := n.Client.Sign(ctx, http.MethodGet, n.opts.GraphHost, "access_token", url.Values{
+	long, err := n.Client.RequestToken(ctx, http.MethodGet, n.opts.GraphHost, "access_token", url.Values{
 		"grant_type": {"ig_exchange_token"}, "client_secret": {n.opts.ClientSecret}, "access_token": {short.Access},
 	})
 	if err != nil {
 		return nil, err
 	}
-	g := network.Grant{Server: n.opts.GraphHost, Kind: byInstagram, Scopes: allowed}
-	return n.whose(ctx, graph.Issued(g, long.Token, n.opts.Now()))
+	g := network.Grant{Server: n.opts.GraphHost, Kind: kindInstagram, Scopes: allowed}
+	return n.candidates(ctx, graph.ApplyToken(g, long.Token, n.opts.Now()))
 }
 
-// mayPublish refuses a consent that leaves nothing to do here.
-func mayPublish(allowed []string, scope string) error {
+// checkPublishScope returns an error if the consent does not include publishing.
+func checkPublishScope(allowed []string, scope string) error {
 	if slices.Contains(allowed, scope) {
 		return nil
 	}
 	return &network.Error{
 		Class: network.AuthDead, Status: http.StatusOK, Code: "permission_missing",
-		Err: errors.New("publishing was not allowed at the consent: " + scope + " is missing"),
+		Err: errors.New("the consent lacks the permission to publish, " + scope),
 	}
 }
 
-// holder is before the id by which the network names a person to this app.
-const holder = "instagram:"
+// holderPrefix precedes a person's app-specific id in Grant.Holder.
+const holderPrefix = "instagram:"
 
-// whose completes a grant by the account that it is for.
-func (n *Network) whose(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
+// candidates completes a grant with its account.
+func (n *Network) candidates(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
 	var me struct {
-		graph.Professional
+		graph.InstagramAccount
 
-		// by which the account is called; its id is one for this app alone, which is not confirmed
+		// the id that calls use; id itself is app-specific, which is unconfirmed
 		UserID string `json:"user_id"`
 	}
-	if err := n.Client.Do(ctx,
-		n.On(g, http.MethodGet, "me", url.Values{"fields": {"id,user_id,username,name"}}, &me)); err != nil {
+	err := n.Client.Do(ctx, n.NewCall(g, http.MethodGet, "me", url.Values{"fields": {"id,user_id,username,name"}}, &me))
+	if err != nil {
 		return nil, err
 	}
 	if graph.IsID(me.ID) {
-		g.Holder = holder + me.ID
+		g.Holder = holderPrefix + me.ID
 	}
 	if me.UserID != "" {
 		me.ID = me.UserID
 	}
-	found, ok := candidate(g, me.Professional)
+	found, ok := candidate(g, me.InstagramAccount)
 	if !ok {
-		return nil, network.Unreadable(errors.New("reading the account: the answer lacks its id or its name"))
+		return nil, network.InvalidResponse(errors.New("reading the account: the response has no id or name"))
 	}
 	return []network.Candidate{found}, nil
 }
 
-// candidate is an account with its grant; false where it cannot be called.
-func candidate(g network.Grant, p graph.Professional) (network.Candidate, bool) {
+// candidate returns an account with its grant. It reports false if the id or name is missing.
+func candidate(g network.Grant, p graph.InstagramAccount) (network.Candidate, bool) {
 	g.Account, g.Username = p.ID, network.Clip(p.Username, maxName)
 	return network.Candidate{Grant: g, DisplayName: network.Clip(p.Name, maxName)}, graph.IsID(p.ID) && p.Username != ""
 }
 
-// Refresh trades the token for one of another sixty days. One that is not yet a day old comes back as it is, as the
-// network does not renew it; one that has expired is AuthDead. Either tells whose permission it is, where that was not
-// noted when the grant was made.
+// Refresh trades the token for another one of sixty days. A token less than a day old is returned unchanged, because
+// the network does not renew it. An expired one is AuthDead. Refresh also fills in a missing Holder.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
 	fresh, err := n.renew(ctx, g)
 	if err == nil && fresh.Holder == "" {
@@ -136,10 +135,10 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 	return fresh, err
 }
 
-// holder asks whose permission a grant is. It is empty where the network does not say: no renewal fails for that, and
-// the next one asks again.
+// holder returns the holder of a grant, or "" if the network does not name one. A renewal does not fail for that; the
+// next one asks again.
 func (n *Network) holder(ctx context.Context, g network.Grant) string {
-	if g.Kind == byFacebook {
+	if g.Kind == kindFacebook {
 		g.Access = g.Extra[userToken]
 		who, err := n.login().Holder(ctx, g)
 		if err != nil {
@@ -150,25 +149,25 @@ func (n *Network) holder(ctx context.Context, g network.Grant) string {
 	var me struct {
 		ID string `json:"id"`
 	}
-	if err := n.Client.Do(ctx, n.On(g, http.MethodGet, "me", url.Values{"fields": {"id"}}, &me)); err != nil ||
-		!graph.IsID(me.ID) {
+	err := n.Client.Do(ctx, n.NewCall(g, http.MethodGet, "me", url.Values{"fields": {"id"}}, &me))
+	if err != nil || !graph.IsID(me.ID) {
 		return ""
 	}
-	return holder + me.ID
+	return holderPrefix + me.ID
 }
 
 func (n *Network) renew(ctx context.Context, g network.Grant) (network.Grant, error) {
-	if graph.TooYoung(g, n.opts.Now()) {
+	if graph.IsTooRecent(g, n.opts.Now()) {
 		return g, nil
 	}
-	if g.Kind == byFacebook {
+	if g.Kind == kindFacebook {
 		return n.refreshFacebook(ctx, g)
 	}
-	fresh, err := n.Client.Sign(ctx, http.MethodGet, g.Server, "refresh_access_token", url.Values{
+	fresh, err := n.Client.RequestToken(ctx, http.MethodGet, g.Server, "refresh_access_token", url.Values{
 		"grant_type": {"ig_refresh_token"}, "access_token": {g.Access},
 	})
 	if err != nil {
 		return network.Grant{}, err
 	}
-	return graph.Issued(g, fresh.Token, n.opts.Now()), nil
+	return graph.ApplyToken(g, fresh.Token, n.opts.Now()), nil
 }

@@ -32,7 +32,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// Where a person is sent by the real network's addresses.
+// The consent pages of the real network.
 func TestAuthorize(t *testing.T) {
 	t.Parallel()
 	n := instagram.New(instagram.Options{App: network.App{ClientID: "1"}, Facebook: instagram.Facebook{ClientID: "2"}})
@@ -40,7 +40,8 @@ func TestAuthorize(t *testing.T) {
 		"instagram": "https://www.instagram.com/oauth/authorize?client_id=1&redirect_uri=https%3A%2F%2Fa.test%2Fback&response_type=code" +
 			"&scope=instagram_business_basic%2Cinstagram_business_content_publish%2Cinstagram_business_manage_insights&state=s",
 		"facebook": "https://www.facebook.com/v25.0/dialog/oauth?client_id=2&redirect_uri=https%3A%2F%2Fa.test%2Fback&response_type=code" +
-			"&scope=instagram_basic%2Cinstagram_content_publish%2Cinstagram_manage_insights%2Cpages_show_list%2Cpages_read_engagement%2Cbusiness_management&state=s",
+			"&scope=instagram_basic%2Cinstagram_content_publish%2Cinstagram_manage_insights%2Cpages_show_list" +
+			"%2Cpages_read_engagement%2Cbusiness_management&state=s",
 	} {
 		if got := n.Authorize(network.Authorization{Kind: kind, State: "s", Redirect: "https://a.test/back"}); got != want {
 			t.Errorf("%s: %s", kind, got)
@@ -48,7 +49,7 @@ func TestAuthorize(t *testing.T) {
 	}
 }
 
-// With Facebook Login each Page with an account gives one, under a token of its own.
+// Facebook Login connects one account per Page, each with its own token.
 func TestConnectByFacebook(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -58,7 +59,8 @@ func TestConnectByFacebook(t *testing.T) {
 		t.Fatalf("%d candidates", len(found))
 	}
 	g := found[0].Grant
-	if g.Account != direct.Account || g.Extra["user_token"] == "" || g.Extra["user_token"] == g.Access || g.Extra["page"] == "" {
+	if g.Account != direct.Account || g.Extra["user_token"] == "" || g.Extra["user_token"] == g.Access ||
+		g.Extra["page"] == "" {
 		t.Errorf("grant %+v", g)
 	}
 	for i, c := range found {
@@ -66,7 +68,8 @@ func TestConnectByFacebook(t *testing.T) {
 			t.Errorf("the holder is %q, and %q", c.Grant.Holder, g.Holder)
 		}
 		f.Publish(c.Grant, f.PrepareUsual(c.Grant, "for "+c.Grant.Username))
-		if held := f.Posts(); len(held) != i+1 || held[i].Account != c.Grant.Username || held[i].Text != "for "+c.Grant.Username {
+		held := f.Posts()
+		if len(held) != i+1 || held[i].Account != c.Grant.Username || held[i].Text != "for "+c.Grant.Username {
 			t.Errorf("held %+v", held)
 		}
 	}
@@ -75,7 +78,9 @@ func TestConnectByFacebook(t *testing.T) {
 // Without the permission to publish no account is connected.
 func TestPublishingNotAllowed(t *testing.T) {
 	t.Parallel()
-	for kind, allowed := range map[string]string{"instagram": "instagram_business_basic", "facebook": "instagram_basic pages_show_list"} {
+	for kind, allowed := range map[string]string{
+		"instagram": "instagram_business_basic", "facebook": "instagram_basic pages_show_list",
+	} {
 		f := networktest.New(t, adapter, 0)
 		f.Scopes(strings.Fields(allowed)...)
 		found, err := f.Exchange(kind, "mira.keller")
@@ -85,38 +90,40 @@ func TestPublishingNotAllowed(t *testing.T) {
 	}
 }
 
-// A network that does not tell whose a grant is keeps it from being renewed no more than one that does.
-func TestHolderIsNotTold(t *testing.T) {
+// A grant is renewed even if the network does not name its holder.
+func TestUnknownHolder(t *testing.T) {
 	t.Parallel()
-	opts := answers(t, map[string][]string{"/refresh_access_token": {`{"access_token":"t","expires_in":5184000}`}, "/v25.0/me": {`{}`}})
+	opts := answers(t, map[string][]string{
+		"/refresh_access_token": {`{"access_token":"t","expires_in":5184000}`}, "/v25.0/me": {`{}`},
+	})
 	g := network.Grant{Kind: "instagram", Server: opts.GraphHost, Access: "old"}
 	if fresh, err := instagram.New(opts).Refresh(t.Context(), g); err != nil || fresh.Access != "t" || fresh.Holder != "" {
 		t.Errorf("%+v, %v", fresh, err)
 	}
 }
 
-// By Instagram Login a grant cannot be revoked.
+// Grants of Instagram Login cannot be revoked.
 func TestRevokeByInstagram(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
-	if err := f.Network().(*instagram.Network).Revoke(t.Context(), f.Grant()); !errors.Is(err, network.ErrNoMeans) {
-		t.Errorf("by Instagram Login: %v", err)
+	if err := f.Network().(*instagram.Network).Revoke(t.Context(), f.Grant()); !errors.Is(err, network.ErrRevokeUnsupported) {
+		t.Error(err)
 	}
 }
 
-// answers is a network that gives each path its own answers in turn, the last one for ever.
+// answers returns options for a server that returns each path's responses in turn, and the last one repeatedly.
 func answers(t *testing.T, by map[string][]string) instagram.Options {
 	t.Helper()
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		said := by[r.URL.Path]
-		if len(said) == 0 {
-			t.Errorf("asked for %s", r.URL.Path)
+		responses := by[r.URL.Path]
+		if len(responses) == 0 {
+			t.Errorf("requested %s", r.URL.Path)
 			return
 		}
-		if len(said) > 1 {
-			by[r.URL.Path] = said[1:]
+		if len(responses) > 1 {
+			by[r.URL.Path] = responses[1:]
 		}
-		_, _ = w.Write([]byte(said[0]))
+		_, _ = w.Write([]byte(responses[0]))
 	}))
 	t.Cleanup(front.Close)
 	return instagram.Options{
@@ -125,8 +132,8 @@ func answers(t *testing.T, by map[string][]string) instagram.Options {
 	}
 }
 
-// The network's documentation and the network itself write the first answer in different ways.
-func TestFormsOfAnswers(t *testing.T) {
+// The token response has one format in the documentation and another in practice.
+func TestTokenFormats(t *testing.T) {
 	t.Parallel()
 	const me = `{"id":"5","user_id":"17841400000000001","username":"a","name":"A"}`
 	for name, c := range map[string]struct {
@@ -134,33 +141,37 @@ func TestFormsOfAnswers(t *testing.T) {
 		class network.Class
 	}{
 		"a list of permissions": {
-			`{"access_token":"short","user_id":17841,"permissions":["instagram_business_basic","instagram_business_content_publish"]}`, "",
+			`{"access_token":"short","user_id":17841,
+				"permissions":["instagram_business_basic","instagram_business_content_publish"]}`, "",
 		},
 		"wrapped, one line": {
-			`{"data":[{"access_token":"short","user_id":"17841","permissions":"instagram_business_basic,instagram_business_content_publish"}]}`, "",
+			`{"data":[{"access_token":"short","user_id":"17841",
+				"permissions":"instagram_business_basic,instagram_business_content_publish"}]}`, "",
 		},
-		"nothing told": {`{"access_token":"short"}`, ""},
-		"not allowed":  {`{"access_token":"short","permissions":"instagram_business_basic"}`, network.AuthDead},
-		"no token":     {`{"data":[{}]}`, network.Transient},
-		"nonsense":     {`{"data":"x"}`, network.Transient},
+		"no permissions": {`{"access_token":"short"}`, ""},
+		"not allowed":    {`{"access_token":"short","permissions":"instagram_business_basic"}`, network.AuthDead},
+		"no token":       {`{"data":[{}]}`, network.Transient},
+		"nonsense":       {`{"data":"x"}`, network.Transient},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			n := instagram.New(answers(t, map[string][]string{
-				"/oauth/access_token": {c.short}, "/access_token": {`{"access_token":"long","expires_in":5183944}`}, "/v25.0/me": {me},
+				"/oauth/access_token": {c.short}, "/v25.0/me": {me},
+				"/access_token": {`{"access_token":"long","expires_in":5183944}`},
 			}))
 			found, err := n.Exchange(t.Context(), network.Authorization{Kind: "instagram"}, "code")
 			if networktest.Class(err) != c.class {
 				t.Fatal(err)
 			}
-			if err == nil && (len(found) != 1 || found[0].Grant.Account != "17841400000000001" || found[0].Grant.Access != "long") {
+			if err == nil && (len(found) != 1 || found[0].Grant.Account != "17841400000000001" ||
+				found[0].Grant.Access != "long") {
 				t.Errorf("found %+v", found)
 			}
 		})
 	}
 }
 
-// Pages come in lists, and not every one can be used.
+// Pages are read from several lists, and unusable ones are skipped.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	const (
@@ -178,10 +189,12 @@ func TestPages(t *testing.T) {
 		"no account":  {[]string{`{"data":[{"id":"301","access_token":"p"}]}`}, 0},
 		"no token":    {[]string{`{"data":[{"id":"301","instagram_business_account":{"id":"101","username":"a"}}]}`}, 0},
 		"bad ids": {
-			[]string{`{"data":[{"id":"../me","access_token":"p","instagram_business_account":{"id":"101","username":"a"}}]}`}, 0,
+			[]string{`{"data":[{"id":"../me","access_token":"p",
+				"instagram_business_account":{"id":"101","username":"a"}}]}`}, 0,
 		},
 		"bad accounts": {
-			[]string{`{"data":[{"id":"301","access_token":"p","instagram_business_account":{"id":"../me","username":"a"}}]}`}, 0,
+			[]string{`{"data":[{"id":"301","access_token":"p",
+				"instagram_business_account":{"id":"../me","username":"a"}}]}`}, 0,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -189,7 +202,8 @@ func TestPages(t *testing.T) {
 			n := instagram.New(answers(t, map[string][]string{
 				tokens: {`{"access_token":"t"}`},
 				"/v25.0/me/permissions": {
-					`{"data":[{"permission":"instagram_content_publish","status":"granted"},{"permission":"x","status":"declined"}]}`,
+					`{"data":[{"permission":"instagram_content_publish","status":"granted"},
+						{"permission":"x","status":"declined"}]}`,
 				},
 				"/v25.0/me/accounts": c.lists,
 				"/v25.0/me":          {`{"id":"7"}`},
@@ -202,7 +216,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// A permission that was declined is none.
+// A declined permission is missing.
 func TestDeclinedPermission(t *testing.T) {
 	t.Parallel()
 	n := instagram.New(answers(t, map[string][]string{
@@ -213,13 +227,13 @@ func TestDeclinedPermission(t *testing.T) {
 	networktest.WantClass(t, err, network.AuthDead, "permission_missing")
 }
 
-// Who has lost their role on a Page has to connect again; a grant that names no Page is none of ours.
+// A person who has lost the role on a Page has to reconnect. A grant without a Page is invalid.
 func TestRefreshWithoutPage(t *testing.T) {
 	t.Parallel()
-	opts := answers(t,
-		map[string][]string{
-			"/v25.0/oauth/access_token": {`{"access_token":"t"}`}, "/v25.0/301": {`{"id":"301"}`}, "/v25.0/me": {`{"id":"7"}`},
-		})
+	opts := answers(t, map[string][]string{
+		"/v25.0/oauth/access_token": {`{"access_token":"t"}`}, "/v25.0/301": {`{"id":"301"}`},
+		"/v25.0/me": {`{"id":"7"}`},
+	})
 	g := network.Grant{Kind: "facebook", Server: opts.GraphHost, Extra: map[string]string{"page": "301", "user_token": "u"}}
 	_, err := instagram.New(opts).Refresh(t.Context(), g)
 	networktest.WantClass(t, err, network.AuthDead, "")

@@ -11,8 +11,8 @@ import (
 	"pressroom/internal/network/networktest"
 )
 
-// What each form of post sends, as the network names it.
-func TestSent(t *testing.T) {
+// The parameters that each format of post sends.
+func TestParameters(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	g := f.Grant()
@@ -49,7 +49,7 @@ func TestSent(t *testing.T) {
 	}
 }
 
-// An account whose person withheld the insights tells what stands below its posts.
+// Without access to insights, the counts of posts are still read.
 func TestCollectWithoutInsights(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -62,7 +62,7 @@ func TestCollectWithoutInsights(t *testing.T) {
 	}
 }
 
-// Any text can be planned, and none counts more than it has bytes.
+// Any text can be planned, and its length is at most its number of bytes.
 func TestAnyText(t *testing.T) {
 	t.Parallel()
 	n := instagram.New(instagram.Options{})

@@ -6,11 +6,11 @@ import (
 	"pressroom/internal/network"
 )
 
-// Revoke takes from the app all that the person allowed, where that was by Facebook Login. For Instagram Login the
-// network documents no way.
+// Revoke revokes all permissions that the person granted with Facebook Login. For Instagram Login the network documents
+// no revocation.
 func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
-	if g.Kind != byFacebook {
-		return network.ErrNoMeans
+	if g.Kind != kindFacebook {
+		return network.ErrRevokeUnsupported
 	}
-	return n.login().TakeBack(ctx, g.Server, g.Holder, g.Extra[userToken])
+	return n.login().RevokePermissions(ctx, g.Server, g.Holder, g.Extra[userToken])
 }

@@ -13,82 +13,82 @@ import (
 )
 
 const (
-	readOwnFigures = "r_member_postAnalytics" // a scope, for the figures of a member's posts
-	mostCounted    = 50                       // posts of a request for statistics, which stand in its address
-	mostOfMember   = 20                       // posts of a member whose figures are read: each figure costs a call
-	mostListPages  = 20
+	scopeMemberAnalytics = "r_member_postAnalytics" // scope for the metrics of a member's posts
+	statisticsBatch      = 50                       // posts per request for statistics, limited by the length of its URL
+	maxMemberPosts       = 20                       // posts of a member whose metrics are read; each metric costs a call
+	maxListPages         = 20
 )
 
 var _ network.Collector = (*Network)(nil)
 
-// Collect lists the posts of an organisation with their statistics. A member's posts can be listed where LinkedIn gave
-// the app the scope for it, which hardly any has, and their figures where it gave another: without the first it is
-// Unapproved, and nothing is asked.
-func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, most int) (network.Collected, error) {
-	if g.Kind != organization && !slices.Contains(g.Scopes, readPosts) {
-		return network.Collected{}, &network.Error{
-			Class: network.Unapproved, Code: readPosts, Err: errors.New("a member's posts cannot be listed"),
+// Collect lists the posts of an organization with their statistics. Listing a member's posts needs a scope that hardly
+// any app has, and their metrics need another. Without the first, the error is of class Unapproved and no request is
+// sent.
+func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
+	if g.Kind != organization && !slices.Contains(g.Scopes, scopeReadPosts) {
+		return network.Collection{}, &network.Error{
+			Class: network.Unapproved, Code: scopeReadPosts, Err: errors.New("a member's posts cannot be listed"),
 		}
 	}
-	posts, cut, err := n.own(ctx, g, since, most)
-	collected := network.Collected{Posts: network.Newest(posts, since, most), Cut: cut}
+	posts, cut, err := n.ownPosts(ctx, g, since, limit)
+	collected := network.Collection{Posts: network.Newest(posts, since, limit), Truncated: cut}
 	if err != nil {
-		return collected, network.Closed(err)
+		return collected, network.DowngradeForbidden(err)
 	}
 	if g.Kind == organization {
-		if collected.Followers, err = n.followers(ctx, g); err == nil || network.Withheld(err) {
+		if collected.Followers, err = n.followers(ctx, g); err == nil || network.IsWithheld(err) {
 			err = n.statistics(ctx, g, collected.Posts)
 		}
 	} else {
 		err = n.memberFigures(ctx, g, collected.Posts)
 	}
-	if err != nil && !network.Withheld(err) {
+	if err != nil && !network.IsWithheld(err) {
 		return collected, err
 	}
 	return collected, nil
 }
 
-// own are the author's posts since a moment, the newest first. It is true where there may be more: too many, or some
-// that are not published yet.
-func (n *Network) own(
-	ctx context.Context, g network.Grant, since time.Time, most int,
+// ownPosts returns the author's posts since a time, newest first. It reports true if posts may be missing, because
+// there are too many or some are not published yet.
+func (n *Network) ownPosts(
+	ctx context.Context, g network.Grant, since time.Time, limit int,
 ) ([]network.Figures, bool, error) {
 	var posts []network.Figures
 	cut := false
-	for page := range mostListPages {
-		listed, err := n.page(ctx, g, page)
+	for page := range maxListPages {
+		entries, err := n.listPage(ctx, g, page)
 		if err != nil {
 			return posts, true, err
 		}
-		for _, l := range listed {
-			if isPost(l.ID) && l.Created > 0 && !l.hidden() {
+		for _, l := range entries {
+			if isPostURN(l.ID) && l.Created > 0 && !l.isHidden() {
 				posts = append(posts, l.figures(n))
-			} else if l.Created <= 0 || !l.at().Before(since) {
+			} else if l.Created <= 0 || !l.createdAt().Before(since) {
 				cut = true
 			}
 		}
 		switch {
-		case len(listed) < pageSize, listed[len(listed)-1].at().Before(since):
+		case len(entries) < pageSize, entries[len(entries)-1].createdAt().Before(since):
 			return posts, cut, nil
-		case len(posts) >= most:
+		case len(posts) >= limit:
 			return posts, true, nil
 		}
 	}
 	return posts, true, nil
 }
 
-func (l listed) figures(n *Network) network.Figures {
+func (l listedPost) figures(n *Network) network.Figures {
 	return network.Figures{
 		ID: l.ID, URL: n.permalink(l.ID), Text: strings.TrimSpace(unescape(l.Commentary)), Format: l.format(),
-		PostedAt: l.at(),
+		PostedAt: l.createdAt(),
 	}
 }
 
-// hidden tells of a post that is a draft, or that its author took away.
-func (l listed) hidden() bool { return l.Lifecycle != "" && l.Lifecycle != "PUBLISHED" }
+// isHidden reports whether a post is a draft or was removed by its author.
+func (l listedPost) isHidden() bool { return l.Lifecycle != "" && l.Lifecycle != "PUBLISHED" }
 
-// format is what a post shows; empty where LinkedIn tells of something that has no name here, such as a poll.
-func (l listed) format() string {
+// format returns the format of a post, or "" for one without a name here, such as a poll.
+func (l listedPost) format() string {
 	switch c := l.Content; {
 	case len(c.Several.Images) > 0, len(c.Carousel) > 0:
 		return network.FormatCarousel
@@ -104,19 +104,19 @@ func (l listed) format() string {
 	return network.FormatText
 }
 
-// followers is how many follow an organisation.
+// followers returns the number of an organization's followers.
 func (n *Network) followers(ctx context.Context, g network.Grant) (*int64, error) {
 	var about struct {
 		Followers *int64 `json:"firstDegreeSize"`
 	}
-	call := n.rest(g, http.MethodGet, "networkSizes/"+url.QueryEscape(g.Account))
+	call := n.newCall(g, http.MethodGet, "networkSizes/"+url.QueryEscape(g.Account))
 	call.Query = url.Values{"edgeType": {"COMPANY_FOLLOWED_BY_MEMBER"}}
-	_, err := n.ask(ctx, g, call, &about)
-	return network.Told(about.Followers), err
+	_, err := n.do(ctx, g, call, &about)
+	return network.NonNegative(about.Followers), err
 }
 
-// statistics reads what was counted at an organisation's posts since they are there. Posts of the two types are asked
-// for apart. One that LinkedIn tells nothing of has no figures.
+// statistics fills in the lifetime statistics of an organization's posts. The two types of posts need separate
+// requests. Posts that LinkedIn leaves out have no metrics.
 func (n *Network) statistics(ctx context.Context, g network.Grant, posts []network.Figures) error {
 	for _, kind := range []struct{ urn, list string }{{"share", "shares"}, {"ugcPost", "ugcPosts"}} {
 		var urns []string
@@ -125,7 +125,7 @@ func (n *Network) statistics(ctx context.Context, g network.Grant, posts []netwo
 				urns = append(urns, p.ID)
 			}
 		}
-		for batch := range slices.Chunk(urns, mostCounted) {
+		for batch := range slices.Chunk(urns, statisticsBatch) {
 			if err := n.statisticsOf(ctx, g, posts, kind.list, batch); err != nil {
 				return err
 			}
@@ -137,7 +137,7 @@ func (n *Network) statistics(ctx context.Context, g network.Grant, posts []netwo
 func (n *Network) statisticsOf(
 	ctx context.Context, g network.Grant, posts []network.Figures, list string, urns []string,
 ) error {
-	var answer struct {
+	var response struct {
 		Elements []struct {
 			Share string `json:"share"`
 			Post  string `json:"ugcPost"`
@@ -151,35 +151,35 @@ func (n *Network) statisticsOf(
 			} `json:"totalShareStatistics"`
 		} `json:"elements"`
 	}
-	call := n.finder(g, "organizationalEntityShareStatistics")
+	call := n.newFinder(g, "organizationalEntityShareStatistics")
 	call.URL += "?q=organizationalEntity&organizationalEntity=" + url.QueryEscape(g.Account) + "&" + list + "=" +
 		restList(urns)
-	if _, err := n.ask(ctx, g, call, &answer); err != nil {
+	if _, err := n.do(ctx, g, call, &response); err != nil {
 		return err
 	}
-	for _, e := range answer.Elements {
+	for _, e := range response.Elements {
 		for i, p := range posts {
 			if p.ID == e.Share || p.ID == e.Post {
-				posts[i].Views, posts[i].Reach = network.Told(e.Total.Impressions), network.Told(e.Total.Unique)
-				posts[i].Likes, posts[i].Comments = network.Told(e.Total.Likes), network.Told(e.Total.Comments)
-				posts[i].Shares, posts[i].Clicks = network.Told(e.Total.Shares), network.Told(e.Total.Clicks)
+				posts[i].Views, posts[i].Reach = network.NonNegative(e.Total.Impressions), network.NonNegative(e.Total.Unique)
+				posts[i].Likes, posts[i].Comments = network.NonNegative(e.Total.Likes), network.NonNegative(e.Total.Comments)
+				posts[i].Shares, posts[i].Clicks = network.NonNegative(e.Total.Shares), network.NonNegative(e.Total.Clicks)
 			}
 		}
 	}
 	return nil
 }
 
-// restList writes URNs as a list of the Rest.li protocol, version 2: its brackets and commas stand as they are, so it
-// cannot be written as one value of a query.
+// restList returns URNs as a list of the Rest.li protocol 2.0. Its brackets and commas must not be escaped, so it
+// cannot be a value of url.Values.
 func restList(urns []string) string {
-	escaped := make([]string, len(urns))
+	escapedPattern := make([]string, len(urns))
 	for i, urn := range urns {
-		escaped[i] = url.QueryEscape(urn)
+		escapedPattern[i] = url.QueryEscape(urn)
 	}
-	return "List(" + strings.Join(escaped, ",") + ")"
+	return "List(" + strings.Join(escapedPattern, ",") + ")"
 }
 
-// memberFigure is one of a member's figures.
+// memberFigure is one metric of a member's post.
 type memberFigure struct {
 	query string
 	of    func(*network.Figures) **int64
@@ -194,31 +194,31 @@ var memberFigures = []memberFigure{
 	{"POST_SAVE", func(p *network.Figures) **int64 { return &p.Saves }},
 }
 
-// memberFigures reads what was counted at a member's newest posts, where the app may. A figure that LinkedIn refuses
-// once is not asked for again.
+// memberFigures fills in the metrics of a member's newest posts, if the app may read them. A metric that LinkedIn
+// refuses once is not requested again.
 func (n *Network) memberFigures(ctx context.Context, g network.Grant, posts []network.Figures) error {
-	if !slices.Contains(g.Scopes, readOwnFigures) {
+	if !slices.Contains(g.Scopes, scopeMemberAnalytics) {
 		return nil
 	}
-	refused := map[string]bool{}
-	for i := range posts[:min(len(posts), mostOfMember)] {
+	apiError := map[string]bool{}
+	for i := range posts[:min(len(posts), maxMemberPosts)] {
 		for _, figure := range memberFigures {
-			if refused[figure.query] {
+			if apiError[figure.query] {
 				continue
 			}
-			told, err := n.memberFigure(ctx, g, posts[i].ID, figure.query)
-			if err != nil && !network.Withheld(err) {
+			count, err := n.memberFigure(ctx, g, posts[i].ID, figure.query)
+			if err != nil && !network.IsWithheld(err) {
 				return err
 			}
-			refused[figure.query] = err != nil
-			*figure.of(&posts[i]) = told
+			apiError[figure.query] = err != nil
+			*figure.of(&posts[i]) = count
 		}
 	}
 	return nil
 }
 
 func (n *Network) memberFigure(ctx context.Context, g network.Grant, urn, query string) (*int64, error) {
-	var answer struct {
+	var response struct {
 		Elements []struct {
 			Count *int64 `json:"count"`
 		} `json:"elements"`
@@ -227,10 +227,10 @@ func (n *Network) memberFigure(ctx context.Context, g network.Grant, urn, query 
 	if isURN(urn, "ugcPost") {
 		entity = "(ugc:"
 	}
-	call := n.finder(g, "memberCreatorPostAnalytics")
+	call := n.newFinder(g, "memberCreatorPostAnalytics")
 	call.URL += "?q=entity&entity=" + entity + url.QueryEscape(urn) + ")&queryType=" + query + "&aggregation=TOTAL"
-	if _, err := n.ask(ctx, g, call, &answer); err != nil || len(answer.Elements) != 1 {
+	if _, err := n.do(ctx, g, call, &response); err != nil || len(response.Elements) != 1 {
 		return nil, err
 	}
-	return network.Told(answer.Elements[0].Count), nil
+	return network.NonNegative(response.Elements[0].Count), nil
 }

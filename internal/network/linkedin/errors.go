@@ -13,8 +13,10 @@ import (
 
 const duplicatePost = "DUPLICATE_POST"
 
-// refused is an error in the form of the REST API.
-type refused struct {
+// apiError is an error of the REST API.
+//
+// Source: https://learn.microsoft.com/linkedin/shared/api-guide/concepts/error-handling
+type apiError struct {
 	Status      int    `json:"status"`
 	Code        string `json:"code"`
 	ServiceCode int    `json:"serviceErrorCode"`
@@ -27,52 +29,52 @@ type refused struct {
 	} `json:"errorDetails"`
 }
 
-// refusal is the error of an answer without success, to a call in the name of g.
-func (n *Network) refusal(answer network.Answer, g network.Grant) *network.Error {
-	var said refused
-	_ = json.Unmarshal(answer.Body, &said) // an answer that is not the network's is that of something on the way to it
-	class := said.class(answer.Status, g.Refresh != "")
-	if class == network.Rejected && answer.Call.Purpose == network.Fetching {
+// responseError returns the error of an unsuccessful response to a call with grant g.
+func (n *Network) responseError(response network.Response, g network.Grant) *network.Error {
+	var body apiError
+	_ = json.Unmarshal(response.Body, &body) // a proxy's response has another format
+	class := body.class(response.Status, g.Refresh != "")
+	if class == network.Rejected && response.Call.Purpose == network.Transferring {
 		class = network.RejectedMedia
 	}
-	failed := answer.Refusal(class, said.code(), said.Message)
+	failed := response.Refusal(class, body.code(), body.Message)
 	if class == network.Rate {
-		failed.After = n.notBefore(answer)
+		failed.After = n.retryTime(response)
 	}
 	return failed
 }
 
-// class reads the error by the status, which LinkedIn uses well.
-func (r refused) class(status int, renewable bool) network.Class {
+// class returns the class of the error, mostly by the status.
+func (r apiError) class(status int, renewable bool) network.Class {
 	switch {
-	case status == http.StatusUnauthorized && renewable: // also a revoked token: that its consent is over is for the refresh to say
+	case status == http.StatusUnauthorized && renewable: // if the token was revoked, the refresh fails
 		return network.AuthRefresh
 	case status == http.StatusUnauthorized:
 		return network.AuthDead
-	case status == http.StatusForbidden && strings.Contains(r.Message, "Unpermitted"): // members of a request that are not for this app
+	case status == http.StatusForbidden && strings.Contains(r.Message, "Unpermitted"): // fields in the request
 		return network.Unapproved
-	case status == http.StatusForbidden: // a scope that was not given, or an office that is no longer held: not told apart for sure
+	case status == http.StatusForbidden: // a missing scope or a lost role
 		return network.AuthDead
-	case status == http.StatusUpgradeRequired: // the API's version is no more, which the operator has to mend
+	case status == http.StatusUpgradeRequired: // the operator has to configure a current API version
 		return network.Unapproved
 	case status == http.StatusTooManyRequests:
 		return network.Rate
 	case r.code() == duplicatePost:
 		return network.Duplicate
-	case r.final(status):
+	case r.isPermanent(status):
 		return network.Rejected
 	}
 	return network.Transient
 }
 
-// final tells whether the network itself finds fault with a request, for good.
-func (r refused) final(status int) bool {
+// isPermanent reports whether the network itself refuses the request permanently.
+func (r apiError) isPermanent(status int) bool {
 	passes := status == http.StatusConflict || status == http.StatusRequestTimeout
 	return status >= 400 && status < 500 && !passes && r.Status != 0
 }
 
-// code is the most telling of the codes.
-func (r refused) code() string {
+// code returns the most specific of the error codes.
+func (r apiError) code() string {
 	code := r.Code
 	if len(r.Details.Inputs) > 0 {
 		code = cmp.Or(r.Details.Inputs[0].Code, code)
@@ -83,12 +85,12 @@ func (r refused) code() string {
 	return code
 }
 
-// notBefore is when to repeat what was refused as too frequent: as the network says, else at midnight UTC, when the
-// limits of the day begin anew.
-func (n *Network) notBefore(answer network.Answer) time.Time {
+// retryTime returns when to retry after a rate limit: the time that the network names, else midnight UTC, when the
+// daily limits reset.
+func (n *Network) retryTime(response network.Response) time.Time {
 	const day = 24 * time.Hour
 	now := n.opts.Now().UTC()
-	if at := answer.RetryAfter(now); !at.IsZero() {
+	if at := response.RetryAfter(now); !at.IsZero() {
 		return at
 	}
 	return now.Truncate(day).Add(day)

@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	ready        = `{"linkedin":true,"text":"x","planned":"2026-11-21T09:30:00Z","ready":true}`
-	uploaded     = `{"linkedin":true,"text":"x","media":[{"kind":"image"}],"assets":["urn:li:image:1"],"arrived":"2026-11-21T09:30:00Z"}`
+	ready    = `{"linkedin":true,"text":"x","planned":"2026-11-21T09:30:00Z","ready":true}`
+	uploaded = `{"linkedin":true,"text":"x","media":[{"kind":"image"}],"assets":["urn:li:image:1"],` +
+		`"arrived":"2026-11-21T09:30:00Z"}`
 	listCall     = "/rest/posts?"
 	sizeCall     = "/rest/networkSizes/"
 	statsCall    = "/rest/organizationalEntityShareStatistics?"
@@ -33,19 +34,20 @@ func images(formats ...string) func(*networktest.Library) []network.Media {
 	}
 }
 
-// described is a video that is said to be as large as the network wants at least.
-func described(m network.Media) network.Media {
+// withMinSize returns a video whose size is at least the network's minimum.
+func withMinSize(m network.Media) network.Media {
 	m.Size = max(m.Size, 75_000)
 	return m
 }
 
 func film(size int) func(*networktest.Library) []network.Media {
-	return func(l *networktest.Library) []network.Media { return []network.Media{described(l.Video(size))} }
+	return func(l *networktest.Library) []network.Media { return []network.Media{withMinSize(l.Video(size))} }
 }
 
 var (
 	scopes = []string{
-		"openid", "profile", "email", "w_member_social", "w_organization_social", "r_organization_social", "rw_organization_admin",
+		"openid", "profile", "email", "w_member_social", "w_organization_social", "r_organization_social",
+		"rw_organization_admin",
 	}
 	midnight = time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 	none     = "reach views likes comments shares clicks"
@@ -82,16 +84,20 @@ var adapter = networktest.Case{
 				Name: "text", Text: "Grüße 👋 & more (really) @you\n\n*https://example.org/a_b?c=d#e* #tag_two <x> {y} | \\ ~ [z]",
 				Format: network.FormatText, Settled: time.Minute,
 			},
-			{Name: "an image", Media: images(
-				"png"), Format: network.FormatImage, Settled: time.Minute, UploadStart: "images?action=initializeUpload"},
+			{
+				Name: "an image", Media: images("png"), Format: network.FormatImage, Settled: time.Minute,
+				UploadStart: "images?action=initializeUpload",
+			},
 			{Name: "a GIF", Media: images("gif"), Format: network.FormatImage, Variant: true},
 			{Name: "several", Media: images("jpeg", "gif", "png"), Format: network.FormatCarousel, Variant: true},
-			{Name: "a short video", Media: film(
-				9000), Format: network.FormatVideo, Settled: time.Minute, UploadStart: "videos?action=initializeUpload"},
+			{
+				Name: "a short video", Media: film(9000), Format: network.FormatVideo, Settled: time.Minute,
+				UploadStart: "videos?action=initializeUpload",
+			},
 			{Name: "a video", Media: film(9 << 20), Format: network.FormatVideo, Variant: true},
 		},
 		SecondCommit: network.Duplicate, Duplicates: true, DuplicateAfter: 25 * time.Hour,
-		Fits: []network.Fit{
+		Fits: []network.FileLimits{
 			{Types: []string{"image/jpeg", "image/png", "image/gif"}, MaxBytes: 5_000_000, MaxSide: 6012},
 			{Types: []string{"video/mp4"}, MaxBytes: 500_000_000},
 		},
@@ -101,13 +107,13 @@ var adapter = networktest.Case{
 				return make([]network.Media, 21)
 			}, Class: network.RejectedMedia},
 			"mixed": {Media: func(l *networktest.Library) []network.Media {
-				return []network.Media{l.Image("png", 9, 9), described(l.Video(9000))}
+				return []network.Media{l.Image("png", 9, 9), withMinSize(l.Video(9000))}
 			}, Class: network.RejectedMedia, Code: "media_mix"},
 			"not an image": {Media: func(l *networktest.Library) []network.Media {
 				return []network.Media{l.Fake(network.Image, "image/png", "BM...")}
 			}, Class: network.RejectedMedia, Code: "PROCESSING_FAILED"},
 			"not a video": {Media: func(l *networktest.Library) []network.Media {
-				return []network.Media{described(l.Fake(network.Video, "video/mp4", "no film"))}
+				return []network.Media{withMinSize(l.Fake(network.Video, "video/mp4", "no film"))}
 			}, Class: network.RejectedMedia, Code: "PROCESSING_FAILED"},
 			"an empty video": {Media: film(0), Class: network.RejectedMedia, Code: "ILLEGAL_ARGUMENT"},
 			"a missing image": {Media: func(l *networktest.Library) []network.Media {
@@ -162,8 +168,8 @@ var adapter = networktest.Case{
 			"token: too often": networktest.Fails(429, ``, networktest.Skip, networktest.Skip, network.Rate),
 		},
 		Repeats: map[string]networktest.Repeat{
-			"told":     later("2", networktest.Start.Add(2*time.Second)),
-			"not told": later("", midnight),
+			"seconds":  later("2", networktest.Start.Add(2*time.Second)),
+			"no time":  later("", midnight),
 			"nonsense": later("-1", midnight),
 		},
 		Resolves:   looks(),
@@ -188,7 +194,7 @@ var adapter = networktest.Case{
 				"posts may not be read": networktest.StopsWith(networktest.Interceptor{
 					Part: listCall, Status: 403, Body: accessDenied,
 				}, network.Unapproved, time.Time{}, 0),
-				"a version that is no more": networktest.StopsWith(networktest.Interceptor{
+				"an unsupported version": networktest.StopsWith(networktest.Interceptor{
 					Part: "/rest/", Status: 426, Body: `{"status":426,"code":"NONEXISTENT_VERSION"}`,
 				}, network.Unapproved, time.Time{}, 0),
 				"a failure": networktest.StopsWith(networktest.Interceptor{Part: statsCall, Status: 503}, network.Transient, time.Time{}, 1),
@@ -209,11 +215,13 @@ var adapter = networktest.Case{
 }
 
 func later(header string, after time.Time) networktest.Repeat {
-	answer := networktest.Answer{Status: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {header}}, Body: `{"status":429}`}
+	answer := networktest.Answer{
+		Status: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {header}}, Body: `{"status":429}`,
+	}
 	return networktest.Repeat{Call: 1, Answer: answer, Class: network.Rate, After: after}
 }
 
-// looks are what is answered when an author's posts are listed, and what is found there.
+// looks returns responses to listing an author's posts with the verdicts they lead to.
 func looks() map[string]networktest.ResolveCase {
 	start := networktest.Start
 	post := func(id, commentary string, at time.Time, more string) string {
@@ -229,15 +237,15 @@ func looks() map[string]networktest.ResolveCase {
 	const first, second = "urn:li:share:1", "urn:li:ugcPost:2"
 	ours := post(first, " x\n", start.Add(time.Second), "")
 	return map[string]networktest.ResolveCase{
-		"listed":                  look(200, list(ours), network.Stands, "", first),
-		"by a clock that is late": look(200, list(post(second, "x", start.Add(-4*time.Minute), "")), network.Stands, "", second),
+		"listed":                  look(200, list(ours), network.Published, "", first),
+		"by a clock that is late": look(200, list(post(second, "x", start.Add(-4*time.Minute), "")), network.Published, "", second),
 		"older":                   look(200, list(post(first, "x", start.Add(-6*time.Minute), "")), network.Absent, "", ""),
 		"another text":            look(200, list(post(first, "y", start, "")), network.Absent, "", ""),
 		"with an image": look(200,
 			list(post(first, "x", start, `,"content":{"media":{"id":"urn:li:image:1"}}`)), network.Absent, "", ""),
 		"no post":                  look(200, list(post("../me", "x", start, "")), network.Absent, "", ""),
 		"two":                      look(200, list(ours, post(second, "x", start, "")), network.Unknown, network.Uncertain, ""),
-		"ours beside an older one": look(200, list(ours, post(second, "x", start.Add(-time.Hour), "")), network.Stands, "", first),
+		"ours beside an older one": look(200, list(ours, post(second, "x", start.Add(-time.Hour), "")), network.Published, "", first),
 		"many others": look(200,
 			list(strings.Split(strings.Repeat(post(first, "y", start, "")+";", 50), ";")[:50]...), network.Unknown, network.Uncertain, ""),
 		"none":         look(200, list(), network.Absent, "", ""),
@@ -254,8 +262,8 @@ func TestConformance(t *testing.T) {
 	networktest.Run(t, adapter)
 }
 
-// changed is the adapter with other options, which connects members.
-func changed(change func(*linkedin.Options)) networktest.Case {
+// withOptions returns the adapter with other options. It connects members.
+func withOptions(change func(*linkedin.Options)) networktest.Case {
 	c := adapter
 	c.Pick, c.Account = 0, networktest.Account
 	c.New = func(base string, app network.App) network.Network {
@@ -266,5 +274,5 @@ func changed(change func(*linkedin.Options)) networktest.Case {
 	return c
 }
 
-// members is the adapter of an app that is not approved for organizations.
-var members = changed(func(opts *linkedin.Options) { opts.Organizations = new(false) })
+// members is the adapter with an app that is not approved for organizations.
+var members = withOptions(func(opts *linkedin.Options) { opts.Organizations = new(false) })

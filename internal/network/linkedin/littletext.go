@@ -6,20 +6,21 @@ import (
 	"unicode"
 )
 
-// reserved has a meaning in LinkedIn's "little text". One that stands in a post unescaped ends it there, and the
-// network says nothing about it.
-const reserved = `\|{}@[]()<>#*_~`
+// reservedChars have a meaning in LinkedIn's "little text" format. An unescaped one silently truncates the post.
+//
+// Source: https://learn.microsoft.com/linkedin/marketing/community-management/shares/little-text-format
+const reservedChars = `\|{}@[]()<>#*_~`
 
-// tokens finds hashtags, and before them what is none: addresses, and words with a # inside.
-var tokens = regexp.MustCompile(
+// tokenPattern finds hashtags, and also URLs and words with # inside, which are none.
+var tokenPattern = regexp.MustCompile(
 	`(?i:https?)://[^\s<>]+|[\p{L}\p{N}\p{M}_]+(?:#[\p{L}\p{N}\p{M}_]+)*|#[\p{L}\p{N}\p{M}_]+`)
 
-// escape writes a text as little text: a hashtag by LinkedIn's template for it, everything else as what it is, mentions
-// among it. LinkedIn counts the text as people see it.
+// escape returns a text as little text: hashtags as LinkedIn's hashtag template, everything else as plain text, also
+// mentions. LinkedIn counts the text without escapes.
 func escape(text string) string {
 	var written strings.Builder
 	done := 0
-	for _, at := range tokens.FindAllStringIndex(text, -1) {
+	for _, at := range tokenPattern.FindAllStringIndex(text, -1) {
 		token := text[at[0]:at[1]]
 		if token[0] != '#' || !strings.ContainsFunc(token, unicode.IsLetter) {
 			continue
@@ -36,24 +37,24 @@ func escape(text string) string {
 
 func escapeInto(written *strings.Builder, text string) {
 	for _, r := range text {
-		if strings.ContainsRune(reserved, r) {
+		if strings.ContainsRune(reservedChars, r) {
 			written.WriteByte('\\')
 		}
 		written.WriteRune(r)
 	}
 }
 
-// escaped is a hashtag's template, or one character behind a backslash.
-var escaped = regexp.MustCompile(`(?s)\{hashtag\|\\?#\|((?:\\.|[^\\{}|])+)\}|\\(.)`)
+// escapedPattern matches a hashtag template or one escaped character.
+var escapedPattern = regexp.MustCompile(`(?s)\{hashtag\|\\?#\|((?:\\.|[^\\{}|])+)\}|\\(.)`)
 
-// unescape is the text that people see, as far as escape writes it.
+// unescape returns the text that people see, for little text as escape writes it.
 func unescape(little string) string {
 	var seen strings.Builder
 	done := 0
-	for _, at := range escaped.FindAllStringSubmatchIndex(little, -1) {
+	for _, at := range escapedPattern.FindAllStringSubmatchIndex(little, -1) {
 		seen.WriteString(little[done:at[0]])
 		if at[2] >= 0 {
-			seen.WriteString("#" + unescape(little[at[2]:at[3]])) // no template is inside one
+			seen.WriteString("#" + unescape(little[at[2]:at[3]])) // templates do not nest
 		} else {
 			seen.WriteString(little[at[4]:at[5]])
 		}

@@ -32,8 +32,8 @@ func TestEscape(t *testing.T) {
 	}
 }
 
-// Whatever is written is read again, and leaves nothing that LinkedIn would end the text at.
-func TestEscapeIsUndone(t *testing.T) {
+// Unescape reverses escape, and escape leaves no reserved character that would truncate the text.
+func TestUnescapeReversesEscape(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.StringMatching(`([#\\|{}@_ ax1é]|https://a/|hashtag){0,30}`)).Draw(t, "text")
@@ -41,7 +41,7 @@ func TestEscapeIsUndone(t *testing.T) {
 		if seen := unescape(little); seen != text {
 			t.Fatalf("%q became %q, and that %q", text, little, seen)
 		}
-		if bare := escaped.ReplaceAllLiteralString(little, ""); strings.ContainsAny(bare, reserved) {
+		if bare := escapedPattern.ReplaceAllLiteralString(little, ""); strings.ContainsAny(bare, reservedChars) {
 			t.Fatalf("%q became %q", text, little)
 		}
 	})

@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/network/networktest"
 )
 
-// An app that is not approved for organizations connects members, and is given no refresh token.
+// An app that is not approved for organizations connects members and receives no refresh token.
 func TestConnectMembers(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, members, 0)
@@ -30,7 +30,7 @@ func TestConnectMembers(t *testing.T) {
 	f.WantPosts(0)
 }
 
-// Organisations that the network does not tell of are left out; one without a name is not.
+// Organizations that cannot be listed are left out; one without a name is not.
 func TestOrganizationsAreOptional(t *testing.T) {
 	t.Parallel()
 	answers := map[string]struct {
@@ -49,7 +49,8 @@ func TestOrganizationsAreOptional(t *testing.T) {
 		"forbidden": {403, `{"status":403}`, []string{"abc"}, ""},
 		"broken":    {500, ``, nil, network.Transient},
 		"offices": {200,
-			`{"elements":[{"organization":"urn:li:organization:7","role":"ADMINISTRATOR"},{"organization":"urn:li:organization:7","role":"CONTENT_ADMIN"},
+			`{"elements":[{"organization":"urn:li:organization:7","role":"ADMINISTRATOR"},
+			{"organization":"urn:li:organization:7","role":"CONTENT_ADMIN"},
 			{"organization":"urn:li:organization:8","role":"ANALYST"},{"organization":"urn:li:person:8","role":"ADMINISTRATOR"},
 			{"organizationTarget":"urn:li:organization:9","role":"CONTENT_ADMINISTRATOR"}]}`, []string{"abc", "7", "9"}, ""},
 	} {
@@ -87,7 +88,7 @@ func TestWithoutSecret(t *testing.T) {
 	networktest.WantClass(t, err, network.Unapproved, "invalid_client")
 }
 
-// A new refresh token takes the place of the old one, if there is one.
+// A new refresh token replaces the old one.
 func TestRefreshTokens(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
@@ -102,7 +103,7 @@ func TestRefreshTokens(t *testing.T) {
 	}
 }
 
-// Both accounts of a consent go on when the grant of one was renewed.
+// Both accounts of a consent can publish after each grant was renewed.
 func TestAccountsShareAConsent(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -113,8 +114,8 @@ func TestAccountsShareAConsent(t *testing.T) {
 	f.WantPosts(2)
 }
 
-// Without a refresh token, a token that is over needs a person.
-func TestDeadTokens(t *testing.T) {
+// Without a refresh token, a person has to replace an expired token.
+func TestExpiredTokens(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	g := f.Grant()

@@ -12,46 +12,47 @@ import (
 )
 
 const (
-	firstRest = 2 * time.Second
-	lastRest  = time.Minute
-	blindRest = 30 * time.Second // what others wait for media that they may not ask about; not confirmed
+	minPollInterval = 2 * time.Second
+	maxPollInterval = time.Minute
+	unverifiedWait  = 30 * time.Second // wait for media whose state may not be read; unconfirmed
 )
 
-// Prepare uploads the media and waits until the network has made them ready. What was uploaded by a call whose Draft
-// was lost is never shown, and uploaded again.
+// Prepare uploads the media and waits until the network has processed them. Uploads of a lost Draft are never
+// published.
 func (n *Network) Prepare(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Draft, time.Duration, error) {
 	return drafts.Prepare(d, func(p *draft) (time.Duration, error) { return n.advance(ctx, g, p, files) })
 }
 
-// advance does the next steps up to one for which the network needs time: that time, or 0 when all are done.
+// advance performs the next steps up to one that the network needs time for. It returns that time, or 0 if all are
+// done.
 func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
 	if p.Ready {
 		return 0, nil
 	}
 	if len(p.Assets) == 0 {
-		if err := network.Blocked(n.Check(network.Content{Text: p.Text, Media: p.Media})); err != nil {
+		if err := network.BlockingError(n.Check(network.Content{Text: p.Text, Media: p.Media})); err != nil {
 			return 0, err
 		}
-		assets, err := n.send(ctx, g, p.Media, files)
+		assets, err := n.upload(ctx, g, p.Media, files)
 		if err != nil {
 			return 0, err
 		}
-		p.Assets, p.Arrived = assets, n.opts.Now().UTC()
+		p.Assets, p.Uploaded = assets, n.opts.Now().UTC()
 	}
-	wait, err := n.settle(ctx, g, p)
+	wait, err := n.awaitMedia(ctx, g, p)
 	p.Ready = wait == 0 && err == nil
 	return wait, err
 }
 
-// send uploads media: their URNs.
-func (n *Network) send(
+// upload uploads media and returns their URNs.
+func (n *Network) upload(
 	ctx context.Context, g network.Grant, media []network.Media, files network.Files,
 ) ([]string, error) {
 	var sent []string
 	for _, m := range media {
-		urn, err := n.sendOne(ctx, g, m, files)
+		urn, err := n.uploadOne(ctx, g, m, files)
 		if err != nil {
 			return nil, err
 		}
@@ -60,85 +61,85 @@ func (n *Network) send(
 	return sent, nil
 }
 
-func (n *Network) sendOne(ctx context.Context, g network.Grant, m network.Media, files network.Files) (string, error) {
-	file, err := files.Open(ctx, m.ID, n.opts.Rules.Fit(m.Kind))
+func (n *Network) uploadOne(ctx context.Context, g network.Grant, m network.Media, files network.Files) (string, error) {
+	file, err := files.Open(ctx, m.ID, n.opts.Rules.FileLimits(m.Kind))
 	if err != nil {
-		return "", network.FileFailed(err)
+		return "", network.FileError(err)
 	}
 	defer file.Close()
 	if m.Kind == network.Video {
-		return n.sendVideo(ctx, g, file)
+		return n.uploadVideo(ctx, g, file)
 	}
-	return n.sendImage(ctx, g, file)
+	return n.uploadImage(ctx, g, file)
 }
 
-// initialize asks for a place to upload something to.
-func (n *Network) initialize(
+// initializeUpload requests an upload URL.
+func (n *Network) initializeUpload(
 	ctx context.Context, g network.Grant, path string, request map[string]any, ticket any,
 ) error {
 	request["owner"] = g.Account
-	call := n.rest(g, http.MethodPost, path)
+	call := n.newCall(g, http.MethodPost, path)
 	call.Query = url.Values{"action": {"initializeUpload"}}
 	call.JSON = map[string]any{"initializeUploadRequest": request}
-	call.Purpose = network.Fetching
-	_, err := n.ask(ctx, g, call, ticket)
+	call.Purpose = network.Transferring
+	_, err := n.do(ctx, g, call, ticket)
 	return err
 }
 
-// put uploads bytes to an address that the network gave.
+// put uploads bytes to a URL that the network named.
 func (n *Network) put(
 	ctx context.Context, g network.Grant, address, bearer string, body network.Body,
-) (network.Answer, error) {
+) (network.Response, error) {
 	if !strings.HasPrefix(address, "https://") && strings.HasPrefix(g.Server, "https://") {
-		return network.Answer{}, network.Unreadable(errors.New("uploading: the address is not one of https"))
+		return network.Response{}, network.InvalidResponse(errors.New("uploading: the URL is not https"))
 	}
-	return n.ask(ctx, g, network.Call{
-		Purpose: network.Fetching, Name: "upload", Method: http.MethodPut, URL: address, Bearer: bearer,
+	return n.do(ctx, g, network.Call{
+		Purpose: network.Transferring, Name: "upload", Method: http.MethodPut, URL: address, Bearer: bearer,
 		Secrets: []string{address}, Body: &body,
 	}, nil)
 }
 
-func (n *Network) sendImage(ctx context.Context, g network.Grant, file network.File) (string, error) {
+func (n *Network) uploadImage(ctx context.Context, g network.Grant, file network.File) (string, error) {
 	var ticket struct {
 		Value struct {
 			Image string `json:"image"`
 			URL   string `json:"uploadUrl"`
 		} `json:"value"`
 	}
-	if err := n.initialize(ctx, g, "images", map[string]any{}, &ticket); err != nil {
+	if err := n.initializeUpload(ctx, g, "images", map[string]any{}, &ticket); err != nil {
 		return "", err
 	}
 	if !isURN(ticket.Value.Image, network.Image) {
-		return "", network.Unreadable(errors.New("announcing an image: the answer lacks its URN"))
+		return "", network.InvalidResponse(errors.New("announcing an image: the response has no URN"))
 	}
 	_, err := n.put(ctx, g, ticket.Value.URL, g.Access, network.Body{Reader: file, Type: file.Type, Size: file.Size})
 	return ticket.Value.Image, err
 }
 
-// settle asks for the media that have arrived: 0 where all are ready, else when to ask again. Whoever may post may not
-// always ask; then they are given a time, once.
-func (n *Network) settle(ctx context.Context, g network.Grant, p *draft) (time.Duration, error) {
+// awaitMedia returns 0 if all media are ready, else the time until the next check. Some accounts may post but not read
+// the state of media; then it waits once for a fixed time.
+func (n *Network) awaitMedia(ctx context.Context, g network.Grant, p *draft) (time.Duration, error) {
 	for _, urn := range p.Assets {
-		if p.Rested {
+		if p.Waited {
 			return 0, nil
 		}
-		ready, err := n.ready(ctx, g, urn)
-		if said, ok := errors.AsType[*network.Error](err); ok && said.Status == http.StatusForbidden {
-			p.Rested = true
-			return blindRest, nil
+		ready, err := n.isReady(ctx, g, urn)
+		if netErr, ok := errors.AsType[*network.Error](err); ok && netErr.Status == http.StatusForbidden {
+			p.Waited = true
+			return unverifiedWait, nil
 		}
 		if err != nil {
 			return 0, err
 		}
 		if !ready {
-			return max(firstRest, min(n.opts.Now().Sub(p.Arrived), lastRest)), nil
+			return max(minPollInterval, min(n.opts.Now().Sub(p.Uploaded), maxPollInterval)), nil
 		}
 	}
 	return 0, nil
 }
 
-// ready asks for one image or video.
-func (n *Network) ready(ctx context.Context, g network.Grant, urn string) (bool, error) {
+// isReady reports whether the network has processed one image or video.
+func (n *Network) isReady(ctx context.Context, g network.Grant, urn string) (bool, error) {
 	kind := network.Image
 	if isURN(urn, network.Video) {
 		kind = network.Video
@@ -147,7 +148,7 @@ func (n *Network) ready(ctx context.Context, g network.Grant, urn string) (bool,
 		Status string `json:"status"`
 		Reason string `json:"processingFailureReason"`
 	}
-	if _, err := n.ask(ctx, g, n.rest(g, http.MethodGet, kind+"s/"+url.QueryEscape(urn)), &asset); err != nil {
+	if _, err := n.do(ctx, g, n.newCall(g, http.MethodGet, kind+"s/"+url.QueryEscape(urn)), &asset); err != nil {
 		return false, err
 	}
 	switch asset.Status {
@@ -159,8 +160,8 @@ func (n *Network) ready(ctx context.Context, g network.Grant, urn string) (bool,
 		return false, &network.Error{
 			Class: network.RejectedMedia, Status: http.StatusOK, Code: asset.Status,
 			Message: network.Clip(asset.Reason, maxName),
-			Err:     errors.New("the network could not make the " + kind + " ready"),
+			Err:     errors.New("the network could not process the " + kind),
 		}
 	}
-	return false, network.Unreadable(errors.New("asking for media: the answer has no known status"))
+	return false, network.InvalidResponse(errors.New("reading media: the response has no known status"))
 }

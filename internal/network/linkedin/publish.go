@@ -8,38 +8,38 @@ import (
 	"pressroom/internal/network"
 )
 
-const maxAlt = 4086 // characters, as others name the bound; not confirmed
+const maxAlt = 4086 // characters; unconfirmed, from third-party documentation
 
-// Commit makes the post. The refusal of a duplicate is no proof that it stands: LinkedIn also names posts that it does
-// not show.
+// Commit creates the post. A Duplicate error does not prove that it exists: LinkedIn also names posts that it does not
+// show.
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, _ network.Files,
 ) (network.Receipt, error) {
-	p, err := drafts.Read(d)
+	p, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	call := n.rest(g, http.MethodPost, "posts")
+	call := n.newCall(g, http.MethodPost, "posts")
 	call.Purpose = network.Committing
 	call.JSON = p.request(g.Account)
-	answer, err := n.ask(ctx, g, call, nil)
+	response, err := n.do(ctx, g, call, nil)
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	id := answer.Header.Get("X-Restli-Id")
-	if answer.Status != http.StatusCreated || !isPost(id) {
+	id := response.Header.Get("X-Restli-Id")
+	if response.Status != http.StatusCreated || !isPostURN(id) {
 		return network.Receipt{}, &network.Error{
-			Class: network.Uncertain, Status: answer.Status,
-			Err: errors.New("publishing: the answer has no post's URN"),
+			Class: network.Uncertain, Status: response.Status,
+			Err: errors.New("publishing: the response has no URN of a post"),
 		}
 	}
 	return network.Receipt{ID: id, Permalink: n.permalink(id)}, nil
 }
 
-// isPost tells what LinkedIn names a post by.
-func isPost(urn string) bool { return isURN(urn, "share", "ugcPost") }
+// isPostURN reports whether a URN names a post.
+func isPostURN(urn string) bool { return isURN(urn, "share", "ugcPost") }
 
-// request is the body of the call that makes the post.
+// request returns the body of the call that creates the post.
 func (d draft) request(author string) map[string]any {
 	request := map[string]any{
 		"author":     author,
@@ -69,10 +69,10 @@ func (d draft) request(author string) map[string]any {
 	return request
 }
 
-// Permalink builds the address of a post; no call is made.
+// Permalink returns the URL of a post, without a request.
 func (n *Network) Permalink(_ context.Context, _ network.Grant, r network.Receipt) (string, error) {
-	if !isPost(r.ID) {
-		return "", network.Unusable(errors.New("the post's id is not one of LinkedIn"))
+	if !isPostURN(r.ID) {
+		return "", network.PermanentError(errors.New("the id is not that of a LinkedIn post"))
 	}
 	return n.permalink(r.ID), nil
 }

@@ -15,14 +15,14 @@ import (
 	"pressroom/internal/network/networktest"
 )
 
-// Parts that are not the whole file, and addresses that are none, are not sent to.
-func TestBadTickets(t *testing.T) {
+// Nothing is uploaded if the parts do not cover the file or a URL is invalid.
+func TestInvalidUploadInstructions(t *testing.T) {
 	t.Parallel()
 	video := func(parts string) string {
 		return `{"value":{"video":"urn:li:video:1","uploadInstructions":[` + parts + `]}}`
 	}
 	l := networktest.NewLibrary(t)
-	film, drawn := described(l.Video(28)), l.Image("png", 9, 9)
+	film, drawn := withMinSize(l.Video(28)), l.Image("png", 9, 9)
 	for body, m := range map[string]network.Media{
 		`{}`:                                   film,
 		video(``):                              film,
@@ -48,10 +48,10 @@ func TestBadTickets(t *testing.T) {
 	}
 }
 
-// A token is not sent in the clear because an answer asks for it.
+// A token is not sent unencrypted, even if the upload URL is http.
 func TestUploadsStayEncrypted(t *testing.T) {
 	t.Parallel()
-	elsewhere := networktest.Serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was sent") }))
+	elsewhere := networktest.Serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the token was sent") }))
 	front := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"value":{"image":"urn:li:image:1","uploadUrl":"` + elsewhere + `"}}`))
 	}))
@@ -66,30 +66,29 @@ func TestUploadsStayEncrypted(t *testing.T) {
 	networktest.WantClass(t, err, network.Transient, "")
 }
 
-// A post that differs by its address alone may be ours with a shorter one, and may be another: a person has to look.
-func TestResolveShortAddress(t *testing.T) {
+// A post that differs only in its URL may have a shortened one: a person has to check.
+func TestResolveShortenedURL(t *testing.T) {
 	t.Parallel()
 	draft := strings.Replace(ready, `"x"`, `"read (https://example.org/article), now"`, 1)
 	for commentary, want := range map[string]network.Verdict{
-		`read \(https://example.org/article\), now`: network.Stands,
+		`read \(https://example.org/article\), now`: network.Published,
 		`read \(https://lnkd.in/abc\), now`:         network.Unknown,
 		`read \(https://lnkd.in/abc\), later`:       network.Absent,
 	} {
-		s := networktest.NewStub(t, adapter, network.App{Now: func() time.Time {
-			return networktest.Start.Add(time.Hour)
-		}}, networktest.Answer{
+		app := network.App{Now: func() time.Time { return networktest.Start.Add(time.Hour) }}
+		s := networktest.NewStub(t, adapter, app, networktest.Answer{
 			Body: fmt.Sprintf(`{"elements":[{"id":"urn:li:share:1","commentary":%q,"createdAt":%d}]}`, commentary,
 				networktest.Start.UnixMilli()),
 		})
 		verdict, _, err := s.Network.Resolve(t.Context(), s.Grant, network.Draft(draft),
-			network.Tried{First: networktest.Start, Last: networktest.Start})
+			network.CommitHistory{First: networktest.Start, Last: networktest.Start})
 		if verdict != want || (verdict == network.Unknown) != (networktest.Class(err) == network.Uncertain) {
 			t.Errorf("%s: verdict %v, %v", commentary, verdict, err)
 		}
 	}
 }
 
-// Members publish too.
+// Members can publish.
 func TestMembers(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, members, 10*time.Second)
@@ -102,7 +101,7 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// Members may not ask how far media are: it is waited for once.
+// Members may not read the state of media, so Prepare waits once.
 func TestMediaOfMembers(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, members, 10*time.Second)
@@ -112,19 +111,19 @@ func TestMediaOfMembers(t *testing.T) {
 		t.Fatalf("wait %v, %v", wait, err)
 	}
 	f.Clock.Advance(wait)
-	if d, wait, err = f.Network().
-		Prepare(t.Context(), g, d, f.Library); err != nil || wait != 0 || f.Wire.Count("GET /linkedin/rest/images") != 1 {
+	d, wait, err = f.Network().Prepare(t.Context(), g, d, f.Library)
+	if err != nil || wait != 0 || f.Wire.Count("GET /linkedin/rest/images") != 1 {
 		t.Fatalf("wait %v, %v", wait, err)
 	}
 	f.Publish(g, d)
 	f.WantPosts(1)
 }
 
-// A member's posts cannot be listed, so a person decides; nothing is tried. With the scope to read them they are found.
-func TestLostAnswerOfMembers(t *testing.T) {
+// If a member's posts cannot be listed, a person decides. With the scope to list them, the post is found.
+func TestLostResponseOfMembers(t *testing.T) {
 	t.Parallel()
 	for _, readable := range []bool{false, true} {
-		f := networktest.New(t, changed(func(*linkedin.Options) {}), 0)
+		f := networktest.New(t, withOptions(func(*linkedin.Options) {}), 0)
 		if readable {
 			f.Scopes("openid", "profile", "w_member_social", "r_member_social")
 		}
@@ -134,25 +133,26 @@ func TestLostAnswerOfMembers(t *testing.T) {
 		networktest.WantClass(t, err, network.Uncertain, "")
 		f.Clock.Advance(time.Hour)
 		verdict, _, err := f.Network().Resolve(t.Context(), g, d, tried)
-		if readable && (verdict != network.Stands || err != nil) {
+		if readable && (verdict != network.Published || err != nil) {
 			t.Errorf("verdict %v, %v", verdict, err)
 		}
-		if !readable && (verdict != network.Unknown || networktest.Class(err) != network.Uncertain || f.Wire.Count("/rest/posts") != 1) {
+		if !readable && (verdict != network.Unknown || networktest.Class(err) != network.Uncertain ||
+			f.Wire.Count("/rest/posts") != 1) {
 			t.Errorf("verdict %v, %v", verdict, err)
 		}
 		f.WantPosts(1)
 	}
 }
 
-// The network shows all of a post, whatever it says.
-func TestAnyTextArrives(t *testing.T) {
+// Any text is shown completely.
+func TestAnyText(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	g := f.Grant()
 	rapid.Check(t, func(t *rapid.T) {
 		text := "x" + rapid.OneOf(rapid.String(),
 			rapid.StringMatching(`([#\\|{}@\[\]()<>*_~ ax1é]|https://a/|hashtag){0,30}`)).Draw(t, "text")
-		f.Clock.Advance(25 * time.Hour) // the same may be drawn again
+		f.Clock.Advance(25 * time.Hour) // the same text may be drawn again
 		if f.Clock.Now().After(g.Expires.Add(-2 * day)) {
 			g = f.Grant()
 		}
@@ -166,22 +166,22 @@ func TestAnyTextArrives(t *testing.T) {
 	})
 }
 
-// Each part of a video has its own address.
+// Each part of a video has its own URL.
 func TestVideoParts(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	f.MustPrepare(f.Grant(), "", film(9<<20)(f.Library)...)
-	addresses := map[string]bool{}
+	urls := map[string]bool{}
 	for _, r := range f.Wire.Requests("PUT ") {
-		addresses[r.Line()] = true
+		urls[r.Line()] = true
 	}
-	if len(addresses) != 3 || f.Wire.Count("PUT ") != 3 || f.Wire.Count("action=finalizeUpload") != 1 {
-		t.Errorf("sent to %v", addresses)
+	if len(urls) != 3 || f.Wire.Count("PUT ") != 3 || f.Wire.Count("action=finalizeUpload") != 1 {
+		t.Errorf("sent to %v", urls)
 	}
 }
 
-// The longest text fits although escaping makes it longer.
-func TestLongest(t *testing.T) {
+// A text of maximum length fits although escaping makes it longer.
+func TestLongestText(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	text := strings.Repeat("_", 3000)
@@ -191,7 +191,9 @@ func TestLongest(t *testing.T) {
 
 func TestOldVersion(t *testing.T) {
 	t.Parallel()
-	f := networktest.New(t, changed(func(opts *linkedin.Options) { opts.Version, opts.Organizations = "202506", new(false) }), 0)
+	f := networktest.New(t, withOptions(func(opts *linkedin.Options) {
+		opts.Version, opts.Organizations = "202506", new(false)
+	}), 0)
 	_, err := f.Commit(f.Grant(), network.Draft(ready))
 	networktest.WantClass(t, err, network.Unapproved, "NONEXISTENT_VERSION")
 }

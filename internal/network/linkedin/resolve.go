@@ -15,55 +15,54 @@ import (
 )
 
 const (
-	skew      = 5 * time.Minute // how far the network's clock may be behind ours
-	nextAsked = 10 * time.Second
-	pageSize  = 50
-	mostPages = 10                // of a page that has so many posts in the time of a delivery
-	readPosts = "r_member_social" // a scope that hardly any app has
+	clockSkew      = 5 * time.Minute // how far the network's clock may be behind
+	pollInterval   = 10 * time.Second
+	pageSize       = 50
+	maxSearchPages = 10                // pages of posts to search
+	scopeReadPosts = "r_member_social" // scope that hardly any app has
 )
 
-// Resolve looks for the post among those that the author has made since it was committed. For a member whose posts may
-// not be listed, and wherever more than one could be it, a person has to look: repeating the call would publish it
-// where it does not stand.
+// Resolve looks for the post among the author's posts since it was committed. If a member's posts may not be listed, or
+// if several posts match, the error is of class Uncertain and a person has to check: repeating the call could publish
+// twice.
 func (n *Network) Resolve(
-	ctx context.Context, g network.Grant, d network.Draft, t network.Tried,
+	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
-	p, err := drafts.Read(d)
+	p, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	if g.Kind != organization && !slices.Contains(g.Scopes, readPosts) {
-		return network.Unknown, network.Receipt{}, uncertain(0, "a member's posts cannot be listed")
+	if g.Kind != organization && !slices.Contains(g.Scopes, scopeReadPosts) {
+		return network.Unknown, network.Receipt{}, uncertainError(0, "a member's posts cannot be listed")
 	}
-	now := n.opts.Now().UTC() // before the look: what it misses may be there by its end
-	found, doubt, err := n.lookBack(ctx, g, p, t)
-	if said, ok := errors.AsType[*network.Error](err); ok && said.Status == http.StatusForbidden {
-		return network.Unknown, network.Receipt{}, uncertain(said.Status, "the author's posts cannot be listed")
+	now := n.opts.Now().UTC() // before the lookup, which may miss a post that appears meanwhile
+	found, doubt, err := n.findPosts(ctx, g, p, t)
+	if netErr, ok := errors.AsType[*network.Error](err); ok && netErr.Status == http.StatusForbidden {
+		return network.Unknown, network.Receipt{}, uncertainError(netErr.Status, "the author's posts cannot be listed")
 	}
 	switch {
 	case err != nil:
 		return network.Unknown, network.Receipt{}, err
 	case len(found) == 1:
-		return network.Stands, network.Receipt{
-			ID: found[0].ID, Permalink: n.permalink(found[0].ID), At: found[0].at(), Alike: true,
+		return network.Published, network.Receipt{
+			ID: found[0].ID, Permalink: n.permalink(found[0].ID), At: found[0].createdAt(), MatchedByContent: true,
 		}, nil
 	case len(found) > 1 || doubt:
-		return network.Unknown, network.Receipt{}, uncertain(http.StatusOK,
-			"the author's posts do not tell which one it is")
-	case now.Sub(t.Last) < time.Duration(n.opts.Settled):
+		return network.Unknown, network.Receipt{}, uncertainError(http.StatusOK, "several posts may be this one")
+	case now.Sub(t.Last) < time.Duration(n.opts.ListingDelay):
 		return network.Unknown, network.Receipt{}, &network.Error{
-			Class: network.Processing, Status: http.StatusOK, After: now.Add(nextAsked),
+			Class: network.Processing, Status: http.StatusOK, After: now.Add(pollInterval),
 		}
 	}
 	return network.Absent, network.Receipt{}, nil
 }
 
-func uncertain(status int, why string) *network.Error {
+func uncertainError(status int, why string) *network.Error {
 	return &network.Error{Class: network.Uncertain, Status: status, Err: errors.New(why)}
 }
 
-// listed is a post as the network lists it.
-type listed struct {
+// listedPost is a post in the author's list.
+type listedPost struct {
 	ID         string `json:"id"`
 	Commentary string `json:"commentary"`
 	Created    int64  `json:"createdAt"` // Unix milliseconds
@@ -85,22 +84,23 @@ type listed struct {
 	} `json:"content"`
 }
 
-func (l listed) at() time.Time { return time.UnixMilli(l.Created).UTC() }
+func (l listedPost) createdAt() time.Time { return time.UnixMilli(l.Created).UTC() }
 
-func (l listed) media() int {
+func (l listedPost) media() int {
 	if l.Content.Media != nil {
 		return 1
 	}
 	return len(l.Content.Several.Images)
 }
 
-// is tells whether a post shows the same text and as many media, with the addresses in the text or without.
-func (l listed) is(p draft, addresses bool) bool {
+// matches reports whether a post has the same text and number of media. It ignores URLs in the text if addresses is
+// false.
+func (l listedPost) matches(p draft, addresses bool) bool {
 	seen, meant := unescape(l.Commentary), p.Text
 	if !addresses {
 		seen, meant = withoutAddresses(seen), withoutAddresses(meant)
 	}
-	return isPost(l.ID) && l.media() == len(p.Media) && slices.Equal(strings.Fields(seen), strings.Fields(meant))
+	return isPostURN(l.ID) && l.media() == len(p.Media) && slices.Equal(strings.Fields(seen), strings.Fields(meant))
 }
 
 func withoutAddresses(text string) string {
@@ -110,30 +110,30 @@ func withoutAddresses(text string) string {
 	return text
 }
 
-// lookBack finds the posts since the first commit that are like this one. There is doubt where it may be another one:
-// one that the network did not list, as there were too many, or one in which it put short addresses for ours.
-func (n *Network) lookBack(ctx context.Context, g network.Grant, p draft, t network.Tried) ([]listed, bool, error) {
+// findPosts returns the posts since the first commit that match the draft. It reports true if another post may be this
+// one: an older one beyond the pages read, or one in which LinkedIn shortened the URLs.
+func (n *Network) findPosts(ctx context.Context, g network.Grant, p draft, t network.CommitHistory) ([]listedPost, bool, error) {
 	since := t.First
 	if since.Before(p.Planned) {
 		since = p.Planned
 	}
-	since = since.Add(-skew)
-	var found []listed
+	since = since.Add(-clockSkew)
+	var found []listedPost
 	more, like := true, false
-	for page := 0; more && page < mostPages; page++ {
-		listed, err := n.page(ctx, g, page)
+	for page := 0; more && page < maxSearchPages; page++ {
+		entries, err := n.listPage(ctx, g, page)
 		if err != nil {
 			return nil, false, err
 		}
-		more = len(listed) >= pageSize
-		for _, l := range listed {
+		more = len(entries) >= pageSize
+		for _, l := range entries {
 			switch {
-			case l.at().Before(since):
+			case l.createdAt().Before(since):
 				more = false
-			case t.Another(l.ID, ""):
-			case l.is(p, true):
+			case t.BelongsToOther(l.ID, ""):
+			case l.matches(p, true):
 				found = append(found, l)
-			case l.is(p, false):
+			case l.matches(p, false):
 				like = true
 			}
 		}
@@ -141,16 +141,16 @@ func (n *Network) lookBack(ctx context.Context, g network.Grant, p draft, t netw
 	return found, more || like, nil
 }
 
-// page is one of the author's posts, the newest first.
-func (n *Network) page(ctx context.Context, g network.Grant, page int) ([]listed, error) {
-	var answer struct {
-		Elements []listed `json:"elements"`
+// listPage returns one page of the author's posts, newest first.
+func (n *Network) listPage(ctx context.Context, g network.Grant, page int) ([]listedPost, error) {
+	var response struct {
+		Elements []listedPost `json:"elements"`
 	}
-	call := n.finder(g, "posts")
+	call := n.newFinder(g, "posts")
 	call.Query = url.Values{
 		"q": {"author"}, "author": {g.Account}, "start": {strconv.Itoa(page * pageSize)},
 		"count": {strconv.Itoa(pageSize)}, "sortBy": {"CREATED"},
 	}
-	_, err := n.ask(ctx, g, call, &answer)
-	return answer.Elements, err
+	_, err := n.do(ctx, g, call, &response)
+	return response.Elements, err
 }

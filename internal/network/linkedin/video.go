@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/network"
 )
 
-// videoTicket is where a video goes, part by part.
+// videoTicket has the upload URLs of a video.
 type videoTicket struct {
 	Value struct {
 		Video string `json:"video"`
@@ -19,14 +19,14 @@ type videoTicket struct {
 	} `json:"value"`
 }
 
-// part is a range of a video, both ends included, with an address of its own.
+// part is a range of bytes of a video, both ends included, with its upload URL.
 type part struct {
 	URL   string `json:"uploadUrl"`
 	First int64  `json:"firstByte"`
 	Last  int64  `json:"lastByte"`
 }
 
-// covers tells whether the parts are the whole of a file of a size, in its order.
+// covers reports whether the parts are a whole file of the given size, in order.
 func covers(parts []part, size int64) bool {
 	next := int64(0)
 	for _, p := range parts {
@@ -38,42 +38,40 @@ func covers(parts []part, size int64) bool {
 	return next == size
 }
 
-// sendVideo uploads a video, each part to its own address, and tells the network that it is whole.
-func (n *Network) sendVideo(ctx context.Context, g network.Grant, file network.File) (string, error) {
+// uploadVideo uploads the parts of a video and finishes the upload.
+func (n *Network) uploadVideo(ctx context.Context, g network.Grant, file network.File) (string, error) {
 	var ticket videoTicket
 	request := map[string]any{"fileSizeBytes": file.Size, "uploadCaptions": false, "uploadThumbnail": false}
-	if err := n.initialize(ctx, g, "videos", request, &ticket); err != nil {
+	if err := n.initializeUpload(ctx, g, "videos", request, &ticket); err != nil {
 		return "", err
 	}
-	into := ticket.Value
-	if !isURN(into.Video, network.Video) || !covers(into.Parts, file.Size) {
-		return "",
-			network.Unreadable(errors.New("announcing a video: the answer lacks its URN, or its parts are not the " +
-				"whole file"))
+	target := ticket.Value
+	if !isURN(target.Video, network.Video) || !covers(target.Parts, file.Size) {
+		return "", network.InvalidResponse(errors.New("announcing a video: the response has no URN, or wrong parts"))
 	}
-	marks := make([]string, 0, len(into.Parts))
-	for _, p := range into.Parts {
+	etags := make([]string, 0, len(target.Parts))
+	for _, p := range target.Parts {
 		size := p.Last - p.First + 1
-		answer, err := n.put(ctx, g, p.URL, "",
+		response, err := n.put(ctx, g, p.URL, "",
 			network.Body{Reader: io.LimitReader(file, size), Type: "application/octet-stream", Size: size})
 		if err != nil {
 			return "", err
 		}
-		mark := answer.Header.Get("ETag")
-		if mark == "" {
-			return "", network.Unreadable(errors.New("uploading a part of a video: the answer has no ETag"))
+		etag := response.Header.Get("ETag")
+		if etag == "" {
+			return "", network.InvalidResponse(errors.New("uploading a part of a video: the response has no ETag"))
 		}
-		marks = append(marks, mark)
+		etags = append(etags, etag)
 	}
-	call := n.rest(g, http.MethodPost, "videos")
+	call := n.newCall(g, http.MethodPost, "videos")
 	call.Query = url.Values{"action": {"finalizeUpload"}}
 	call.JSON = map[string]any{
 		"finalizeUploadRequest": map[string]any{
-			"video": into.Video, "uploadToken": into.Token, "uploadedPartIds": marks,
+			"video": target.Video, "uploadToken": target.Token, "uploadedPartIds": etags,
 		},
 	}
-	call.Purpose = network.Fetching
-	call.Secrets = []string{into.Token}
-	_, err := n.ask(ctx, g, call, nil)
-	return into.Video, err
+	call.Purpose = network.Transferring
+	call.Secrets = []string{target.Token}
+	_, err := n.do(ctx, g, call, nil)
+	return target.Video, err
 }

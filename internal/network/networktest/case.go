@@ -31,10 +31,10 @@ type Publishing struct {
 	Publishes   func(Request) bool // reports whether a request makes a post visible; by default all but GET
 	// class of the second commit of a draft; "" if it returns the same receipt
 	SecondCommit   network.Class
-	Repeatable     []string      // names of Posts of which two commits make two; "" for all
-	Duplicates     bool          // the network rejects the same text twice
-	DuplicateAfter time.Duration // time after which it accepts the text again; 0 for never
-	Fits           []network.Fit // fits requested of the library, each once, in the order of Posts
+	Repeatable     []string             // names of Posts of which two commits make two; "" for all
+	Duplicates     bool                 // the network rejects the same text twice
+	DuplicateAfter time.Duration        // time after which it accepts the text again; 0 for never
+	Fits           []network.FileLimits // fits requested of the library, each once, in the order of Posts
 	Checks         map[string]Checked
 	Refusals       map[string]Refusal
 	Drafts         []string // drafts of other networks or not prepared, besides the obvious ones

@@ -35,7 +35,7 @@ func testCollecting(t *testing.T, c Case) {
 }
 
 // Collect returns the figures of an account's posts.
-func (f *Fixture) Collect(g network.Grant, since time.Time, most int) network.Collected {
+func (f *Fixture) Collect(g network.Grant, since time.Time, most int) network.Collection {
 	f.t.Helper()
 	collected, err := f.CollectThrough(f.Wire, g, since, most)
 	if err != nil {
@@ -47,7 +47,7 @@ func (f *Fixture) Collect(g network.Grant, since time.Time, most int) network.Co
 // CollectThrough is Collect with another HTTP transport.
 func (f *Fixture) CollectThrough(
 	transport http.RoundTripper, g network.Grant, since time.Time, most int,
-) (network.Collected, error) {
+) (network.Collection, error) {
 	f.t.Helper()
 	collector, ok := f.Through(transport).(network.Collector)
 	if !ok {
@@ -93,8 +93,8 @@ func figures(t *testing.T, c Case) {
 		f.Clock.Advance(72 * time.Hour)
 		g = f.Connect(kind, Account)
 		first := f.Collect(g, Start, 100)
-		if (first.Followers != nil) == c.NoFollowers || first.Followers != nil && *first.Followers <= 0 || first.Cut {
-			t.Errorf("followers %v, cut %v", first.Followers, first.Cut)
+		if (first.Followers != nil) == c.NoFollowers || first.Followers != nil && *first.Followers <= 0 || first.Truncated {
+			t.Errorf("followers %v, cut %v", first.Followers, first.Truncated)
 		}
 		if diff := cmp.Diff(want, withoutFigures(t, c, first.Posts)); diff != "" {
 			t.Error(diff)

@@ -73,7 +73,7 @@ func publishTwins(t *testing.T, c Case) {
 		d := f.PrepareUsual(g, "twin")
 		second := f.Publish(g, d)
 		verdict, receipt, err := f.Resolve(g, d)
-		if err != nil || verdict != network.Stands || (receipt.ID == second.ID) != found ||
+		if err != nil || verdict != network.Published || (receipt.ID == second.ID) != found ||
 			(receipt.ID == "") == found {
 			t.Errorf("verdict %v, receipt %+v, %v", verdict, receipt, err)
 		}

@@ -190,7 +190,7 @@ func (f *Fixture) MakeEveryCall() {
 			d := f.MustPrepare(g, "each "+p.Name+" "+kind+" https://example.org", p.media(f.Library)...)
 			r := f.Publish(g, d)
 			count++
-			if verdict, _, err := f.Resolve(g, d); verdict != network.Stands || err != nil {
+			if verdict, _, err := f.Resolve(g, d); verdict != network.Published || err != nil {
 				f.t.Fatalf("verdict %v, %v", verdict, err)
 			}
 			f.WantPermalink(g, r)

@@ -69,8 +69,8 @@ func (c Case) stubAt(t *testing.T, url string, app network.App) *Stub {
 	if app.Now == nil {
 		app.Now = func() time.Time { return Start }
 	}
-	if app.Settled == 0 {
-		app.Settled = c.App.Settled
+	if app.ListingDelay == 0 {
+		app.ListingDelay = c.App.ListingDelay
 	}
 	s := &Stub{URL: url, Network: c.New(url, app), Grant: c.Grant, Library: NewLibrary(t)}
 	s.Grant.Server, s.Grant.Access, s.Grant.Refresh = url, AccessToken, refreshToken
@@ -102,7 +102,7 @@ func CommitOf(draft string) Call {
 // ResolveOf returns a Call that resolves a draft.
 func ResolveOf(draft string) Call {
 	return Call{"resolve", network.Reading, []string{AccessToken}, func(ctx context.Context, s *Stub) error {
-		_, _, err := s.Network.Resolve(ctx, s.Grant, s.Draft(draft), network.Tried{})
+		_, _, err := s.Network.Resolve(ctx, s.Grant, s.Draft(draft), network.CommitHistory{})
 		return err
 	}}
 }
@@ -132,7 +132,7 @@ func RefreshOf(kind string, secrets ...string) Call {
 	if len(secrets) == 0 {
 		secrets = []string{refreshToken, appSecret}
 	}
-	return Call{"refresh", network.Signing, secrets, func(ctx context.Context, s *Stub) error {
+	return Call{"refresh", network.Authorizing, secrets, func(ctx context.Context, s *Stub) error {
 		g := s.Grant
 		g.Kind = kind
 		_, err := s.Network.Refresh(ctx, g)
@@ -142,7 +142,7 @@ func RefreshOf(kind string, secrets ...string) Call {
 
 // ExchangeOf returns a Call that trades an authorization code.
 func ExchangeOf(kind string) Call {
-	return Call{"exchange", network.Signing, []string{authCode, appSecret}, func(ctx context.Context, s *Stub) error {
+	return Call{"exchange", network.Authorizing, []string{authCode, appSecret}, func(ctx context.Context, s *Stub) error {
 		_, err := s.Network.(network.Authorizer).Exchange(ctx, network.Authorization{Kind: kind, Redirect: redirect},
 			authCode) //nolint:forcetypeassert // only an Authorizer has such a call
 		return err
@@ -332,7 +332,7 @@ func checkRepeat(t *testing.T, c Case, r Repeat) {
 func resolveOnce(t *testing.T, c Case, l ResolveCase) {
 	s := NewStub(t, c, network.App{Now: func() time.Time { return Start.Add(l.Later) }}, l.Answer)
 	verdict, receipt, err := s.Network.Resolve(t.Context(), s.Grant, s.Draft(l.Draft),
-		network.Tried{First: Start, Last: Start})
+		network.CommitHistory{First: Start, Last: Start})
 	if verdict != l.Verdict || Class(err) != l.Class || receipt.ID != l.Receipt.ID ||
 		l.Receipt.Permalink != "" && receipt.Permalink != strings.ReplaceAll(l.Receipt.Permalink, "{server}", s.URL) {
 		t.Errorf("verdict %v, receipt %+v, %v", verdict, receipt, err)
@@ -359,10 +359,10 @@ func (p clockTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 func resolveSlowly(t *testing.T, c Case, draft string, nothing http.Handler) {
 	t.Helper()
 	clock := testkit.NewClock(Start)
-	tried := network.Tried{First: clock.Now(), Last: clock.Now()}
+	tried := network.CommitHistory{First: clock.Now(), Last: clock.Now()}
 	clock.Advance(30 * time.Second)
 	s := NewStub(t, c,
-		network.App{Now: clock.Now, Settled: network.Span(time.Minute), HTTP: &http.Client{Transport: clockTransport{clock}}},
+		network.App{Now: clock.Now, ListingDelay: network.Span(time.Minute), HTTP: &http.Client{Transport: clockTransport{clock}}},
 		nothing)
 	if verdict, _, err := s.Network.Resolve(t.Context(), s.Grant, s.Draft(draft), tried); verdict != network.Unknown ||
 		Class(err) != network.Processing {

@@ -241,8 +241,8 @@ func (f *Fixture) Post(g network.Grant, text string, media ...network.Media) net
 }
 
 // Attempt returns a commit that was attempted just now.
-func (f *Fixture) Attempt() network.Tried {
-	return network.Tried{First: f.Clock.Now(), Last: f.Clock.Now()}
+func (f *Fixture) Attempt() network.CommitHistory {
+	return network.CommitHistory{First: f.Clock.Now(), Last: f.Clock.Now()}
 }
 
 // Resolve resolves a draft that was committed just now, once.
@@ -257,7 +257,7 @@ func (f *Fixture) Decide(g network.Grant, d network.Draft) (network.Verdict, net
 }
 
 func (f *Fixture) decide(
-	g network.Grant, d network.Draft, tried network.Tried,
+	g network.Grant, d network.Draft, tried network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
 	f.t.Helper()
 	for range 200 {
@@ -279,7 +279,7 @@ func (f *Fixture) decide(
 func (f *Fixture) WantStands(g network.Grant, d network.Draft) {
 	f.t.Helper()
 	verdict, receipt, err := f.Decide(g, d)
-	if err != nil || verdict != network.Stands {
+	if err != nil || verdict != network.Published {
 		f.t.Fatalf("verdict %v, %v", verdict, err)
 	}
 	if held := f.Posts(); len(held) != 1 || receipt.ID != held[0].ID && !f.c.PendingIDs {

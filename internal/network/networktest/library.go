@@ -29,7 +29,7 @@ type Library struct {
 	t     *testing.T
 	mu    sync.Mutex
 	files []file
-	asked []network.Fit
+	asked []network.FileLimits
 	until []time.Time // expiries of links
 }
 
@@ -101,7 +101,7 @@ func (l *Library) Remove(m network.Media, missing bool) network.Media {
 }
 
 // Fits returns the fits of the files that were opened or linked.
-func (l *Library) Fits() []network.Fit {
+func (l *Library) Fits() []network.FileLimits {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.asked)
@@ -115,7 +115,7 @@ func (l *Library) LinkExpiries() []time.Time {
 }
 
 // Link returns the URL of a file. It converts a PNG if the network does not accept it.
-func (l *Library) Link(_ context.Context, id int64, fit network.Fit, until time.Time) (string, error) {
+func (l *Library) Link(_ context.Context, id int64, fit network.FileLimits, until time.Time) (string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.asked, l.until = append(l.asked, fit), append(l.until, until)
@@ -130,7 +130,7 @@ func (l *Library) Link(_ context.Context, id int64, fit network.Fit, until time.
 }
 
 // Open opens a file.
-func (l *Library) Open(_ context.Context, id int64, fit network.Fit) (network.File, error) {
+func (l *Library) Open(_ context.Context, id int64, fit network.FileLimits) (network.File, error) {
 	found := l.file(id)
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -92,10 +92,10 @@ func (f *Fixture) deliver(g network.Grant, d network.Draft) {
 		tried := f.Attempt()
 		verdict, _, err := f.decide(g, d, tried)
 		if verdict == network.Unknown && (Class(err) == network.Transient || f.c.PendingIDs) {
-			f.Clock.Advance(time.Duration(f.c.App.Settled))
+			f.Clock.Advance(time.Duration(f.c.App.ListingDelay))
 			verdict, _, err = f.decide(g, d, tried)
 		}
-		if verdict == network.Stands {
+		if verdict == network.Published {
 			return
 		}
 		if verdict == network.Unknown || err != nil && Class(err) != network.Transient {
@@ -185,7 +185,7 @@ func cancelCalls(t *testing.T, c Case, p Content) {
 	n := f.Network()
 	calls := map[string]func() error{
 		"commit":  func() error { _, err := n.Commit(ctx, g, d, f.Library); return err },
-		"resolve": func() error { _, _, err := n.Resolve(ctx, g, d, network.Tried{}); return err },
+		"resolve": func() error { _, _, err := n.Resolve(ctx, g, d, network.CommitHistory{}); return err },
 	}
 	if p.Media != nil && !p.LocalPrepare {
 		calls["prepare"] = func() error { _, _, err := n.Prepare(ctx, g, planned, f.Library); return err }

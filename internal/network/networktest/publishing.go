@@ -84,7 +84,7 @@ func publish(t *testing.T, c Case, p Content) {
 func fits(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()
-	var asked []network.Fit
+	var asked []network.FileLimits
 	for _, p := range c.Posts {
 		f.Post(g, "fits "+p.Name, p.media(f.Library)...)
 	}
@@ -99,7 +99,7 @@ func fits(t *testing.T, c Case) {
 	f.WantPosts(len(c.Posts))
 }
 
-func containsFit(fits []network.Fit, fit network.Fit) bool {
+func containsFit(fits []network.FileLimits, fit network.FileLimits) bool {
 	for _, one := range fits {
 		if cmp.Equal(one, fit) {
 			return true
@@ -290,7 +290,7 @@ func duplicate(t *testing.T, c Case) {
 	_, err := f.Commit(g, second)
 	wantClass(t, err, network.Duplicate, "")
 	tried := f.Attempt()
-	tried.Others = []string{first.ID}
+	tried.OtherPosts = []string{first.ID}
 	f.Clock.Advance(time.Minute)
 	verdict, receipt, err := f.Network().Resolve(t.Context(), g, second, tried)
 	if verdict != network.Absent || err != nil {

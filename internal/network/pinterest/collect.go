@@ -39,22 +39,22 @@ var _ network.Collector = (*Network)(nil)
 // Collect returns the board's pins with their lifetime figures, as far as the list has them. Others are read from
 // reports, which cover 90 days; figures of older pins remain unknown. The followers are the account's. Source:
 // https://developers.pinterest.com/docs/api/v5/boards-list_pins.
-func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collected, error) {
+func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
 	on, err := boardID(g)
 	if err != nil {
-		return network.Collected{}, err
+		return network.Collection{}, err
 	}
 	followers, err := n.followers(ctx, g)
-	if err != nil && !network.Withheld(err) {
-		return network.Collected{}, err
+	if err != nil && !network.IsWithheld(err) {
+		return network.Collection{}, err
 	}
 	posts, cut, err := n.listFigures(ctx, g, on, since, true)
-	if network.Withheld(err) {
+	if network.IsWithheld(err) {
 		posts, cut, err = n.listFigures(ctx, g, on, since, false)
 	}
-	collected := network.Collected{Followers: followers, Posts: network.Newest(posts, since, limit), Cut: cut}
+	collected := network.Collection{Followers: followers, Posts: network.Newest(posts, since, limit), Truncated: cut}
 	if err != nil {
-		return collected, network.Closed(err)
+		return collected, network.DowngradeForbidden(err)
 	}
 	if err := n.addReports(ctx, g, collected.Posts); err != nil && !isReportRefused(err) {
 		return collected, err
@@ -67,7 +67,7 @@ func (n *Network) followers(ctx context.Context, g network.Grant) (*int64, error
 		Followers *int64 `json:"follower_count"`
 	}
 	err := n.do(ctx, n.newCall(g, http.MethodGet, "user_account"), &me)
-	return network.Told(me.Followers), err
+	return network.NonNegative(me.Followers), err
 }
 
 // countedPin is a listed pin with its figures.
@@ -130,8 +130,8 @@ func (c countedPin) figures(n *Network) network.Figures {
 	return network.Figures{
 		ID: c.ID, URL: n.receipt(c.ID).Permalink, Text: cmp.Or(strings.TrimSpace(c.Description), c.Title),
 		Format: c.format(), PostedAt: c.createdAt(),
-		Views: network.Told(lifetime.Impressions), Likes: network.Told(lifetime.Likes),
-		Comments: network.Told(lifetime.Comments), Saves: network.Told(lifetime.Saves),
+		Views: network.NonNegative(lifetime.Impressions), Likes: network.NonNegative(lifetime.Likes),
+		Comments: network.NonNegative(lifetime.Comments), Saves: network.NonNegative(lifetime.Saves),
 		Clicks: network.Sum(lifetime.PinClicks, firstKnown(lifetime.Outbound, lifetime.LinkClicks)),
 	}
 }
@@ -168,7 +168,7 @@ func (n *Network) addReports(ctx context.Context, g network.Grant, posts []netwo
 // isReportRefused reports whether the network refuses a report permanently.
 func isReportRefused(err error) bool {
 	failed, ok := errors.AsType[*network.Error](err)
-	return network.Withheld(err) || ok && failed.Code == codeNoReports
+	return network.IsWithheld(err) || ok && failed.Code == codeNoReports
 }
 
 // report has an entry "all" with the figures of a pin in all apps.
@@ -183,7 +183,7 @@ func (n *Network) reportBatch(ctx context.Context, g network.Grant, posts []*net
 	for i, p := range posts {
 		ids[i] = p.ID
 	}
-	return network.Offered(reportMetrics, func(metrics []string) error {
+	return network.SupportedMetrics(reportMetrics, func(metrics []string) error {
 		c := n.newCall(g, http.MethodGet, "pins/analytics")
 		c.Query = n.reportQuery(posts, metrics)
 		c.Query["pin_ids"] = ids
@@ -201,7 +201,7 @@ func (n *Network) reportBatch(ctx context.Context, g network.Grant, posts []*net
 func (n *Network) reportSingly(ctx context.Context, g network.Grant, posts []*network.Figures) error {
 	metrics := reportMetrics
 	for _, p := range posts {
-		supported, err := network.Offered(metrics, func(metrics []string) error {
+		supported, err := network.SupportedMetrics(metrics, func(metrics []string) error {
 			c := n.newCall(g, http.MethodGet, "pins/"+p.ID+"/analytics")
 			c.Query = n.reportQuery([]*network.Figures{p}, metrics)
 			var answer report

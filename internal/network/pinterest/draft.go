@@ -28,7 +28,7 @@ type draft struct {
 	Ready time.Time `json:"ready,omitzero"`
 }
 
-var drafts = network.Drafts[draft]{Of: "a pin", Foreign: draft.checkOrigin, Prepared: draft.isPrepared}
+var drafts = network.DraftCodec[draft]{Kind: "a pin", Validate: draft.checkOrigin, IsPrepared: draft.isPrepared}
 
 // Plan fixes the text and the media.
 func (n *Network) Plan(i network.Intent) (network.Draft, error) {
@@ -66,7 +66,7 @@ func (d draft) title() string {
 // link returns the first URL of the text that the network accepts, or "". The pin leads to it.
 func (d draft) link() string {
 	for _, found := range network.Links(d.Text) {
-		if utf8.RuneCountInString(found) <= maxLink && network.WebAddress(found) != "" {
+		if utf8.RuneCountInString(found) <= maxLink && network.WebURL(found) != "" {
 			return found
 		}
 	}

@@ -17,11 +17,11 @@ type apiError struct {
 }
 
 // refusal returns the error of a response other than 200 and 201.
-func (n *Network) refusal(answer network.Answer) *network.Error {
+func (n *Network) refusal(answer network.Response) *network.Error {
 	var body apiError
 	_ = json.Unmarshal(answer.Body, &body) // a response in another format comes from a proxy
 	class := body.class(answer.Status)
-	if answer.Call.Purpose == network.Signing {
+	if answer.Call.Purpose == network.Authorizing {
 		class = body.tokenClass(answer.Status)
 	}
 	code := ""
@@ -81,7 +81,7 @@ func (s apiError) tokenClass(status int) network.Class {
 
 // retryTime returns when to repeat, or zero if unknown. The network's header has seconds or a Unix time, which is
 // not confirmed.
-func retryTime(answer network.Answer, now time.Time) time.Time {
+func retryTime(answer network.Response, now time.Time) time.Time {
 	const header = "x-ratelimit-reset"
 	if at := answer.RetryAfter(now); !at.IsZero() {
 		return at

@@ -59,7 +59,7 @@ func (n *Network) boards(ctx context.Context, g network.Grant) ([]network.Candid
 		return nil, err
 	}
 	if !isID(me.ID) || me.Username == "" {
-		return nil, network.Unreadable(errors.New("reading the account: the response lacks the id or the name"))
+		return nil, network.InvalidResponse(errors.New("reading the account: the response lacks the id or the name"))
 	}
 	var found []network.Candidate
 	for bookmark := ""; ; {
@@ -130,7 +130,7 @@ func (n *Network) requestToken(
 	ctx context.Context, server string, form url.Values, secret string,
 ) (network.Token, error) {
 	c := n.newCall(network.Grant{Server: server}, http.MethodPost, "oauth/token")
-	c.Purpose, c.Form, c.Secrets = network.Signing, form, []string{secret, n.opts.ClientSecret}
+	c.Purpose, c.Form, c.Secrets = network.Authorizing, form, []string{secret, n.opts.ClientSecret}
 	pair := base64.StdEncoding.EncodeToString([]byte(n.opts.ClientID + ":" + n.opts.ClientSecret))
 	c.Header = http.Header{"Authorization": {"Basic " + pair}}
 	var token network.Token
@@ -138,7 +138,7 @@ func (n *Network) requestToken(
 		return network.Token{}, err
 	}
 	if token.Access == "" {
-		return network.Token{}, network.Unreadable(errors.New("requesting a token: the response has no token"))
+		return network.Token{}, network.InvalidResponse(errors.New("requesting a token: the response has no token"))
 	}
 	return token, nil
 }

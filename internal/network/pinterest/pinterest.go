@@ -61,8 +61,8 @@ func New(opts Options) *Network {
 const defaultSettled = network.Span(2 * time.Minute)
 
 func (o Options) withDefaults() Options {
-	o.Settled = cmp.Or(o.Settled, defaultSettled)
-	o.App = o.Complete(platform, defaultScopes...)
+	o.ListingDelay = cmp.Or(o.ListingDelay, defaultSettled)
+	o.App = o.WithDefaults(platform, defaultScopes...)
 	o.AuthorizeHost = strings.TrimRight(cmp.Or(o.AuthorizeHost, defaultAuthorize), "/")
 	o.APIHost = strings.TrimRight(cmp.Or(o.APIHost, defaultAPI), "/")
 	o.Version = cmp.Or(o.Version, defaultVersion)
@@ -77,11 +77,11 @@ func (n *Network) Platform() string { return platform }
 func (n *Network) Check(c network.Content) []network.Problem { return n.opts.Rules.Check(c) }
 
 // Takes returns the rules that Check applies.
-func (n *Network) Takes() network.Rules { return *n.opts.Rules }
+func (n *Network) Rules() network.Rules { return *n.opts.Rules }
 
 // Connect always fails, as accounts are connected in a browser.
 func (n *Network) Connect(context.Context, network.Credentials) (network.Grant, error) {
-	return network.Grant{}, network.Unusable(errors.New("connect a Pinterest account in a browser"))
+	return network.Grant{}, network.PermanentError(errors.New("connect a Pinterest account in a browser"))
 }
 
 // newCall returns a call of the API as an account.
@@ -104,5 +104,5 @@ func boardID(g network.Grant) (string, error) {
 	if id := g.Extra[boardKey]; isID(id) {
 		return id, nil
 	}
-	return "", network.Unusable(errors.New("the grant has no board; connect the account again"))
+	return "", network.PermanentError(errors.New("the grant has no board; connect the account again"))
 }

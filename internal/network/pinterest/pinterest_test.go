@@ -75,7 +75,7 @@ var adapter = networktest.Case{
 			{Name: "a video", Media: film, Format: network.FormatVideo, Settled: 2 * time.Minute, UploadStart: "POST /pinterest/v5/media"},
 		},
 		CommitReads: true, Repeatable: []string{""},
-		Fits: []network.Fit{
+		Fits: []network.FileLimits{
 			{Types: []string{"image/jpeg", "image/png", "image/webp", "image/gif"}, MaxBytes: 20_000_000},
 			{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 2_000_000_000},
 		},
@@ -250,15 +250,15 @@ func resolveCases() map[string]networktest.ResolveCase {
 	return map[string]networktest.ResolveCase{
 		"nothing":    look(``, "null", network.Absent, "", ""),
 		"other pins": look(other, "null", network.Absent, "", ""),
-		"it":         look(other+","+it, "null", network.Stands, "", "5"),
+		"it":         look(other+","+it, "null", network.Published, "", "5"),
 		"unknown media type": look(`{"id":"5","created_at":"2026-11-21T09:00:30","title":null,"description":"x"}`,
-			"null", network.Stands, "", "5"),
-		"clocks differ":    look(pin("4", "2026-11-21T08:59:30+00:00", "x"), "null", network.Stands, "", "4"),
+			"null", network.Published, "", "5"),
+		"clocks differ":    look(pin("4", "2026-11-21T08:59:30+00:00", "x"), "null", network.Published, "", "4"),
 		"twice":            look(it+","+it, "null", network.Unknown, network.Uncertain, ""),
-		"an older one too": look(pin("4", "2026-11-21T08:59:30", "x")+","+it, "null", network.Stands, "", "5"),
+		"an older one too": look(pin("4", "2026-11-21T08:59:30", "x")+","+it, "null", network.Published, "", "5"),
 		"two older ones": look(pin("4", "2026-11-21T08:59:30", "x")+","+pin("3", "2026-11-21T08:59:30", "x"), "null",
 			network.Absent, "", ""),
-		"newest first": look(it+","+long, `"more"`, network.Stands, "", "5"),
+		"newest first": look(it+","+long, `"more"`, network.Published, "", "5"),
 		"not sorted":   look(long+","+pin("6", "2026-11-21T09:00:30", "y"), `"more"`, network.Unknown, network.Uncertain, ""),
 	}
 }

@@ -35,7 +35,7 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 		return 0, err
 	}
 	if p.Ready.IsZero() && p.Video == "" {
-		if err := network.Blocked(n.Check(network.Content{Text: p.Text, Media: p.Media})); err != nil {
+		if err := network.BlockingError(n.Check(network.Content{Text: p.Text, Media: p.Media})); err != nil {
 			return 0, err
 		}
 	}
@@ -77,7 +77,7 @@ func (n *Network) pollVideo(ctx context.Context, g network.Grant, p *draft) (tim
 			Err: errors.New("Pinterest could not process the video; use another file or format"),
 		})
 	}
-	return 0, network.Unreadable(errors.New("reading a video's status: the response has no known status"))
+	return 0, network.InvalidResponse(errors.New("reading a video's status: the response has no known status"))
 }
 
 // restartUpload discards the video, so that the next call uploads it again. After maxBuilds restarts it returns

@@ -12,7 +12,7 @@ import (
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Receipt, error) {
-	p, err := drafts.Read(d)
+	p, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Receipt{}, err
 	}
@@ -51,9 +51,9 @@ func (n *Network) mediaSource(ctx context.Context, p draft, files network.Files)
 	var links []string
 	items := []map[string]string{}
 	for _, m := range p.Media {
-		address, err := files.Link(ctx, m.ID, n.opts.Rules.Fit(m.Kind), n.opts.Now().Add(n.opts.FetchWithin()))
+		address, err := files.Link(ctx, m.ID, n.opts.Rules.FileLimits(m.Kind), n.opts.Now().Add(n.opts.MediaFetchWindow()))
 		if err != nil {
-			return nil, nil, network.FileFailed(err)
+			return nil, nil, network.FileError(err)
 		}
 		links = append(links, address)
 		items = append(items, map[string]string{"url": address})
@@ -74,7 +74,7 @@ func (n *Network) Permalink(_ context.Context, _ network.Grant, r network.Receip
 		return r.Permalink, nil
 	}
 	if !isID(r.ID) {
-		return "", network.Unusable(errors.New("the pin's id is not an id of Pinterest"))
+		return "", network.PermanentError(errors.New("the pin's id is not an id of Pinterest"))
 	}
 	return n.receipt(r.ID).Permalink, nil
 }

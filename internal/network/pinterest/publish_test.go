@@ -90,7 +90,7 @@ func TestTwins(t *testing.T) {
 	newer := f.PrepareUsual(g, "twin")
 	f.Publish(g, newer)
 	verdict, receipt, err := f.Resolve(g, newer)
-	if err != nil || verdict != network.Stands || receipt.ID != f.Posts()[1].ID {
+	if err != nil || verdict != network.Published || receipt.ID != f.Posts()[1].ID {
 		t.Errorf("the newer: verdict %v, receipt %+v, %v", verdict, receipt, err)
 	}
 	verdict, _, err = f.Resolve(g, older)

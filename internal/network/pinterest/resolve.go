@@ -24,9 +24,9 @@ const (
 // Resolve searches for the pin among those of the board since the Draft was prepared. A missing pin counts as
 // absent only when Settled has passed since the last attempt. Two matching pins leave the verdict Unknown.
 func (n *Network) Resolve(
-	ctx context.Context, g network.Grant, d network.Draft, t network.Tried,
+	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
-	p, err := drafts.Read(d)
+	p, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
@@ -35,7 +35,7 @@ func (n *Network) Resolve(
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	found = slices.DeleteFunc(found, func(f pin) bool { return t.Another(f.ID, "") })
+	found = slices.DeleteFunc(found, func(f pin) bool { return t.BelongsToOther(f.ID, "") })
 	if len(found) > 1 {
 		// older pins only have the same content
 		found = slices.DeleteFunc(found, func(f pin) bool { return f.createdAt().Before(p.Ready.Truncate(time.Second)) })
@@ -44,15 +44,15 @@ func (n *Network) Resolve(
 	switch {
 	case len(found) == 1:
 		receipt := n.receipt(found[0].ID)
-		receipt.Alike = true
+		receipt.MatchedByContent = true
 		receipt.At = found[0].createdAt()
-		return network.Stands, receipt, nil
+		return network.Published, receipt, nil
 	case !all:
 		return network.Unknown, network.Receipt{}, &network.Error{
 			Class: network.Uncertain, Status: http.StatusOK,
 			Err: fmt.Errorf("searching for the pin: %d pins match", len(found)),
 		}
-	case now.Before(t.Last.Add(time.Duration(n.opts.Settled))):
+	case now.Before(t.Last.Add(time.Duration(n.opts.ListingDelay))):
 		return network.Unknown, network.Receipt{}, &network.Error{
 			Class: network.Processing, Status: http.StatusOK, After: now.Add(pollInterval).UTC(),
 			Err: errors.New("searching for the pin: not listed yet"),

@@ -22,9 +22,9 @@ type uploadTarget struct {
 
 // upload sends a video and returns its id. The form's server is file storage, which gets no token.
 func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, files network.Files) (string, error) {
-	file, err := files.Open(ctx, m.ID, n.opts.Rules.Fit(m.Kind))
+	file, err := files.Open(ctx, m.ID, n.opts.Rules.FileLimits(m.Kind))
 	if err != nil {
-		return "", network.FileFailed(err)
+		return "", network.FileError(err)
 	}
 	defer file.Close()
 	var place uploadTarget
@@ -33,15 +33,15 @@ func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, 
 	if err := n.do(ctx, c, &place); err != nil {
 		return "", err
 	}
-	if !isID(place.ID) || network.WebAddress(place.URL) == "" {
-		return "", network.Unreadable(errors.New("registering a video: the response lacks the id or the URL"))
+	if !isID(place.ID) || network.WebURL(place.URL) == "" {
+		return "", network.InvalidResponse(errors.New("registering a video: the response lacks the id or the URL"))
 	}
 	body, err := place.form(file)
 	if err != nil {
-		return "", network.Unusable(err)
+		return "", network.PermanentError(err)
 	}
 	c = network.Call{
-		Purpose: network.Fetching, Name: "the video's store", Method: http.MethodPost, URL: place.URL, Body: body,
+		Purpose: network.Transferring, Name: "the video's store", Method: http.MethodPost, URL: place.URL, Body: body,
 	}
 	for _, secret := range place.Fields {
 		c.Secrets = append(c.Secrets, secret)

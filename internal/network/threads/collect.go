@@ -14,10 +14,10 @@ var _ network.Collector = (*Network)(nil)
 
 var insightMetrics = []string{"views", "likes", "replies", "reposts", "quotes", "shares"}
 
-// repost is the form of somebody else's post that the account shows: no post of its own.
+// repost is the type of another account's post that this account shares. It is skipped.
 const repost = "REPOST_FACADE"
 
-// thread is a post as the account's list tells it.
+// thread is a post in the account's list.
 type thread struct {
 	ID        string `json:"id"`
 	Text      string `json:"text"`
@@ -26,46 +26,48 @@ type thread struct {
 	Timestamp string `json:"timestamp"`
 }
 
-// Collect tells of the account's posts, with their insights where the person allowed those. The network tells no reach.
-func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, most int) (network.Collected, error) {
-	told, err := n.collect(ctx, g, since, most)
-	return told, graph.Spare(err)
+// Collect returns the account's posts, with their insights if the person granted access to them. The network provides
+// no reach.
+func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
+	collection, err := n.collect(ctx, g, since, limit)
+	return collection, graph.DowngradeMissingPermission(err)
 }
 
-func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time, most int) (network.Collected, error) {
-	insights := func(path string) func(context.Context, []string) (graph.Figures, error) {
-		return func(ctx context.Context, metrics []string) (graph.Figures, error) {
-			return n.Client.Insights(ctx, n.On(g, http.MethodGet, path, nil, nil), metrics)
-		}
+func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
+	insights := func(ctx context.Context, path string, metrics []string) (graph.Figures, error) {
+		return n.Client.Insights(ctx, n.NewCall(g, http.MethodGet, path, nil, nil), metrics)
 	}
-	var out network.Collected
-	account := graph.Metrics{Names: []string{"followers_count"},
-		Ask: func(ctx context.Context, _ string, metrics []string) (graph.Figures, error) {
-			return insights("me/threads_insights")(ctx, metrics)
-		}}
-	figures, err := account.Of(ctx, "", "")
+	var out network.Collection
+	account := graph.MetricsReader{
+		Names: []string{"followers_count"},
+		Fetch: func(ctx context.Context, _ string, metrics []string) (graph.Figures, error) {
+			return insights(ctx, "me/threads_insights", metrics)
+		},
+	}
+	figures, err := account.Read(ctx, "", "")
 	if err != nil {
 		return out, err
 	}
-	out.Followers = figures.Told("followers_count")
-	posts, cut, err := graph.Listed(ctx, n.Client,
-		n.On(g, http.MethodGet, "me/threads", url.Values{"fields": {"id,text,timestamp,permalink,media_type"}}, nil),
-		since, most,
-		func(t thread) time.Time { return graph.Time(t.Timestamp) })
-	out.Cut = cut
+	out.Followers = figures.Get("followers_count")
+	posts, cut, err := graph.ListSince(ctx, n.Client,
+		n.NewCall(g, http.MethodGet, "me/threads", url.Values{"fields": {"id,text,timestamp,permalink,media_type"}}, nil),
+		since, limit, func(t thread) time.Time { return graph.ParseTime(t.Timestamp) })
+	out.Truncated = cut
 	if err != nil {
 		return out, err
 	}
-	metrics := graph.Metrics{Names: insightMetrics,
-		Ask: func(ctx context.Context, post string, metrics []string) (graph.Figures, error) {
-			return insights(post+"/insights")(ctx, metrics)
-		}}
+	metrics := graph.MetricsReader{
+		Names: insightMetrics,
+		Fetch: func(ctx context.Context, post string, metrics []string) (graph.Figures, error) {
+			return insights(ctx, post+"/insights", metrics)
+		},
+	}
 	for _, t := range posts {
 		if !graph.IsID(t.ID) || t.Type == repost {
-			out.Cut = out.Cut || t.Type != repost
+			out.Truncated = out.Truncated || t.Type != repost
 			continue
 		}
-		figures, err := metrics.Of(ctx, "", t.ID)
+		figures, err := metrics.Read(ctx, "", t.ID)
 		if err != nil {
 			return out, err
 		}
@@ -76,10 +78,10 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 
 func (t thread) figures(insights graph.Figures) network.Figures {
 	return network.Figures{
-		ID: t.ID, URL: network.WebAddress(t.Permalink), Text: t.Text, Format: formats[t.Type],
-		PostedAt: graph.Time(t.Timestamp),
-		Views:    insights.Told("views"), Likes: insights.Told("likes"), Comments: insights.Told("replies"),
-		Shares: network.Sum(insights.Told("reposts"), insights.Told("quotes"), insights.Told("shares")),
+		ID: t.ID, URL: network.WebURL(t.Permalink), Text: t.Text, Format: formats[t.Type],
+		PostedAt: graph.ParseTime(t.Timestamp),
+		Views:    insights.Get("views"), Likes: insights.Get("likes"), Comments: insights.Get("replies"),
+		Shares: network.Sum(insights.Get("reposts"), insights.Get("quotes"), insights.Get("shares")),
 	}
 }
 

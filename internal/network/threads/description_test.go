@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/network/networktest"
 )
 
-// collection is the network's own description of its requests, a Postman collection.
+// collection is the network's own description of its API, a Postman collection.
 type collection struct {
 	Item []collectionItem `json:"item"`
 }
@@ -29,15 +29,15 @@ type collectionItem struct {
 }
 
 // described is what is known of each request: by method and path, the parameters that it may have.
-func (c collectionItem) described(into map[string][]string) {
+func (c collectionItem) addParams(into map[string][]string) {
 	for _, item := range c.Item {
-		item.described(into)
+		item.addParams(into)
 	}
 	if c.Request == nil {
 		return
 	}
 	key := c.Request.Method + " " + generic(strings.Join(c.Request.URL.Path, "/"))
-	into[key] = append(into[key], "access_token") // the collection's authorisation adds it to every query
+	into[key] = append(into[key], "access_token") // the collection's authorization adds it to every query
 	for _, q := range c.Request.URL.Query {
 		into[key] = append(into[key], q.Key)
 	}
@@ -47,7 +47,7 @@ var anyID = regexp.MustCompile(`\{\{[a-z_]+\}\}|\b[0-9]{10,}\b`)
 
 func generic(path string) string { return strings.Trim(anyID.ReplaceAllString(path, "ID"), "/") }
 
-// What is sent fits what the network describes: methods, paths and the names of parameters.
+// Requests match the network's description: methods, paths and parameters.
 func TestRequestsAreDescribed(t *testing.T) {
 	t.Parallel()
 	var all collection
@@ -55,7 +55,7 @@ func TestRequestsAreDescribed(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := map[string][]string{}
-	collectionItem{Item: all.Item}.described(known)
+	collectionItem{Item: all.Item}.addParams(known)
 	f := networktest.New(t, adapter, 0)
 	f.MakeEveryCall()
 	for _, s := range f.Wire.Requests("") {
@@ -66,7 +66,7 @@ func TestRequestsAreDescribed(t *testing.T) {
 			continue
 		}
 		for name := range s.Params() {
-			if !slices.Contains(params, name) && name != "since" { // the collection shows no paging
+			if !slices.Contains(params, name) && name != "since" { // the collection has no paging
 				t.Errorf("%s %s: the parameter %s is not described", s.Method, path, name)
 			}
 		}
@@ -82,6 +82,7 @@ func TestCollectIsDescribed(t *testing.T) {
 	if err := json.Unmarshal(networktest.Description(t, "threads-postman-collection.json"), &d); err != nil {
 		t.Fatal(err)
 	}
+	// addParams adds the parameters of each request by method and path.
 	described := map[string][]string{}
 	for _, v := range d.Variable {
 		described[v.Key] = strings.Split(v.Value, ",")
@@ -90,14 +91,15 @@ func TestCollectIsDescribed(t *testing.T) {
 	g := f.Grant()
 	f.Post(g, "text")
 	f.Collect(g, networktest.Start.Add(-time.Hour), 500)
-	asked := map[string]url.Values{}
+	queries := map[string]url.Values{}
 	for _, r := range f.Wire.Requests("GET ") {
-		asked[strings.TrimPrefix(r.Endpoint(), "GET ")] = r.URL.Query()
+		queries[strings.TrimPrefix(r.Endpoint(), "GET ")] = r.URL.Query()
 	}
 	for edge, of := range map[string]struct{ param, key string }{
-		"threads": {"fields", "fields_threads"}, "insights": {"metric", "metrics_post"}, "threads_insights": {"metric", "metrics_account"},
+		"threads": {"fields", "fields_threads"}, "insights": {"metric", "metrics_post"},
+		"threads_insights": {"metric", "metrics_account"},
 	} {
-		for name := range strings.SplitSeq(asked[edge].Get(of.param), ",") {
+		for name := range strings.SplitSeq(queries[edge].Get(of.param), ",") {
 			if !slices.Contains(described[of.key], name) {
 				t.Errorf("%s: %q is not described", edge, name)
 			}

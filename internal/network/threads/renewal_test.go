@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/network/threads"
 )
 
-// A grant whose token is of unknown age is left to the network to judge.
+// A token of unknown age is renewed.
 func TestRefreshWithoutAge(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -23,7 +23,7 @@ func TestRefreshWithoutAge(t *testing.T) {
 	f.Renew(g)
 }
 
-// An account whose person withheld the insights lists its posts.
+// Without access to insights, posts are still listed.
 func TestCollectWithoutInsights(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -36,7 +36,7 @@ func TestCollectWithoutInsights(t *testing.T) {
 	}
 }
 
-// No text counts more than it has bytes.
+// The length of a text is at most its number of bytes.
 func TestCheckAnyText(t *testing.T) {
 	t.Parallel()
 	n := threads.New(threads.Options{})

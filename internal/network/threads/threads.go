@@ -1,4 +1,6 @@
-// Package threads publishes to Threads by its Graph API, for accounts that are connected in a browser.
+// Package threads publishes to Threads with its Graph API. Accounts are connected in a browser.
+//
+// Source: https://developers.facebook.com/docs/threads
 package threads
 
 import (
@@ -23,20 +25,19 @@ const (
 	maxMessage = 500  // characters kept of the network's own text
 )
 
-// defaultScopes are what publishing needs, and the insights of what was published.
+// defaultScopes are needed for publishing and for insights.
 var defaultScopes = []string{"threads_basic", "threads_content_publish", "threads_manage_insights"}
 
-// Options are what an operator or a test may set. The zero value is the real network, without an app to connect
-// accounts for.
+// Options are set by the operator or a test. The zero value uses the real network, without an app to connect accounts.
 type Options struct {
 	network.App
 
 	AuthorizeHost string `json:"authorize_host"` // base URL of the consent page
-	GraphHost     string `json:"graph_host"`     // base URL of the API; an account keeps the one it was connected by
+	GraphHost     string `json:"graph_host"`     // base URL of the API for newly connected accounts
 	Version       string `json:"version"`        // of the API
 }
 
-// Network is Threads' publishing protocol. It keeps nothing between calls.
+// Network is Threads' publishing protocol. It has no state between calls.
 type Network struct {
 	*graph.Containers
 
@@ -45,30 +46,29 @@ type Network struct {
 
 var _ network.Authorizer = (*Network)(nil)
 
-// New makes the network with opts.
+// New returns the network with opts.
 func New(opts Options) *Network {
-	opts = opts.complete()
+	opts = opts.withDefaults()
 	return &Network{&graph.Containers{
 		Client: graph.New(opts.App), App: opts.App, Version: opts.Version,
-		Words: graph.Words{
+		Names: graph.Names{
 			Platform: platform, Title: "Threads", Owner: "me", Edge: "threads", Publish: "threads_publish",
 			Text: "text", State: "id,status,error_message",
 		},
-		Show: show, Failure: failure,
+		MediaParams: mediaParams, FailureReason: containerError,
 	}, opts}
 }
 
-func (o Options) complete() Options {
-	o.App = o.Complete(platform, defaultScopes...)
-	o.AuthorizeHost = cmp.Or(o.AuthorizeHost, defaultAuthorize)
-	o.GraphHost = cmp.Or(o.GraphHost, defaultGraph)
+func (o Options) withDefaults() Options {
+	o.App = o.WithDefaults(platform, defaultScopes...)
+	o.AuthorizeHost = strings.TrimRight(cmp.Or(o.AuthorizeHost, defaultAuthorize), "/")
+	o.GraphHost = strings.TrimRight(cmp.Or(o.GraphHost, defaultGraph), "/")
 	o.Version = cmp.Or(o.Version, defaultVersion)
-	o.AuthorizeHost = strings.TrimRight(o.AuthorizeHost, "/")
-	o.GraphHost = strings.TrimRight(o.GraphHost, "/")
 	return o
 }
 
-func show(m network.Media, address string, _ bool) url.Values {
+// mediaParams returns a container's parameters for one image or video.
+func mediaParams(m network.Media, address string, _ bool) url.Values {
 	params := url.Values{"media_type": {"IMAGE"}, "image_url": {address}}
 	if m.Kind == network.Video {
 		params = url.Values{"media_type": {"VIDEO"}, "video_url": {address}}
@@ -79,21 +79,21 @@ func show(m network.Media, address string, _ bool) url.Values {
 	return params
 }
 
-// failWord also stands where the network says something of which nothing is known.
-const failWord = "UNKNOWN"
+// unknownFailure is the network's own code, also used for unknown descriptions.
+const unknownFailure = "UNKNOWN"
 
-var badFile = []string{"FAILED_DOWNLOADING_VIDEO", "FAILED_PROCESSING_AUDIO", "FAILED_PROCESSING_VIDEO"}
+var fileFailures = []string{"FAILED_DOWNLOADING_VIDEO", "FAILED_PROCESSING_AUDIO", "FAILED_PROCESSING_VIDEO"}
 
-// failure tells what a creation anew may mend from what it cannot.
-func failure(message string) (*network.Error, bool) {
-	said := &network.Error{
-		Class: network.Transient, Status: http.StatusOK, Code: failWord, Message: network.Clip(message, maxMessage),
-		Err: errors.New("the network could not make the container ready"),
+// containerError returns the error of a failed container, and whether a new container may succeed.
+func containerError(message string) (*network.Error, bool) {
+	failed := &network.Error{
+		Class: network.Transient, Status: http.StatusOK, Code: unknownFailure, Message: network.Clip(message, maxMessage),
+		Err: errors.New("the network could not process the container"),
 	}
 	word, _, _ := strings.Cut(message, " ")
 	invalid := strings.HasPrefix(word, "INVALID_")
-	if invalid || slices.Contains(badFile, word) {
-		said.Class, said.Code = network.RejectedMedia, network.Clip(word, maxName)
+	if invalid || slices.Contains(fileFailures, word) {
+		failed.Class, failed.Code = network.RejectedMedia, network.Clip(word, maxName)
 	}
-	return said, !invalid
+	return failed, !invalid
 }

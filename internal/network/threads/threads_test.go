@@ -24,7 +24,7 @@ var (
 	film    = network.Media{Kind: network.Video, Type: "video/mp4", Size: 1_000_000_000, Duration: 5 * time.Minute}
 )
 
-// of is a medium with a change.
+// of returns media after a change.
 func of(m network.Media, change func(*network.Media)) []network.Media {
 	change(&m)
 	return []network.Media{m}
@@ -63,7 +63,7 @@ var adapter = networktest.Case{
 			}, Format: network.FormatCarousel},
 		},
 		SecondCommit: network.Uncertain,
-		Fits: []network.Fit{
+		Fits: []network.FileLimits{
 			{Types: []string{"image/jpeg", "image/png"}, MaxBytes: 8_000_000, MaxSide: 1440},
 			{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 1_000_000_000},
 		},
@@ -80,7 +80,7 @@ var adapter = networktest.Case{
 				nil, "!links_too_many"),
 			"a hashtag":     networktest.Checks("#one a#no", nil),
 			"two hashtags":  networktest.Checks("#one #two #three", nil, "hashtags_too_many"),
-			"media alone":   networktest.Checks("", []network.Media{picture, film}),
+			"media only":    networktest.Checks("", []network.Media{picture, film}),
 			"a GIF":         networktest.Checks("", of(picture, func(m *network.Media) { m.Type = "image/gif" }), "media_type"),
 			"no image":      networktest.Checks("", of(picture, func(m *network.Media) { m.Type = "application/pdf" }), "!media_type"),
 			"a large image": networktest.Checks("", of(picture, func(m *network.Media) { m.Size++ }), "media_too_large"),
@@ -149,7 +149,7 @@ var adapter = networktest.Case{
 			"seconds": later(`4`,
 				http.Header{usage: {`{"1":[{"estimated_time_to_regain_access":1}]}`}, "Retry-After": {"2"}}, 2*time.Second),
 			"too long":       later(`613`, http.Header{usage: {`{"1":[{"estimated_time_to_regain_access":99999999999}]}`}}, 24*time.Hour),
-			"not told":       later(`17`, nil, 0),
+			"no time":        later(`17`, nil, 0),
 			"nonsense":       later(`17`, http.Header{usage: {`[[["`}, "Retry-After": {"-1"}}, 0),
 			"below zero":     later(`17`, http.Header{usage: {`{"1":[{"estimated_time_to_regain_access":-5}]}`}}, 0),
 			"policy":         later(`368`, nil, 24*time.Hour),
@@ -171,7 +171,7 @@ var adapter = networktest.Case{
 
 func graph(inner string) string { return `{"error":{` + inner + `}}` }
 
-// later is an answer of the network's that it is asked too often.
+// later is a rate limit response.
 func later(code string, header http.Header, after time.Duration) networktest.Repeat {
 	class := network.Rate
 	switch code {
@@ -194,16 +194,20 @@ func creating(state string, class network.Class, calls int) networktest.GiveUp {
 	return networktest.GiveUp{Draft: planned, Answer: networktest.Listing("/threads", `{"id":"181"}`, state), Class: class, Calls: calls}
 }
 
-// looks are what is said of a container and listed, and what is found in it.
+// looks returns container states and lists of posts with the verdicts they lead to.
 func looks() map[string]networktest.ResolveCase {
 	const (
 		gone  = `{"error":{"code":100,"error_subcode":33}}`
 		throt = `{"error":{"code":4}}`
 		dead  = `{"error":{"code":190}}`
 		none  = `{"data":[]}`
-		one   = `{"data":[{"id":"171","text":" x\n","media_type":"TEXT_POST","timestamp":"2026-11-21T09:01:00+0000","permalink":"javascript:x"}]}`
-		other = `{"data":[{"id":"171","text":"y","timestamp":"2026-11-21T09:01:00+0000"},{"id":"172","text":"x","media_type":"IMAGE","timestamp":"2026-11-21T09:01:00+0000"},
-			{"id":"173","text":"x","timestamp":"2026-11-20T09:01:00+0000"},{"id":"../me","text":"x","timestamp":"2026-11-21T09:01:00+0000"},{"id":"174","text":"x","timestamp":"noon"}]}`
+		one   = `{"data":[{"id":"171","text":" x\n","media_type":"TEXT_POST","timestamp":"2026-11-21T09:01:00+0000",
+			"permalink":"javascript:x"}]}`
+		other = `{"data":[{"id":"171","text":"y","timestamp":"2026-11-21T09:01:00+0000"},
+			{"id":"172","text":"x","media_type":"IMAGE","timestamp":"2026-11-21T09:01:00+0000"},
+			{"id":"173","text":"x","timestamp":"2026-11-20T09:01:00+0000"},
+			{"id":"../me","text":"x","timestamp":"2026-11-21T09:01:00+0000"},
+			{"id":"174","text":"x","timestamp":"noon"}]}`
 		published = `{"status":"PUBLISHED"}`
 	)
 	look := func(container, posts string, verdict network.Verdict, class network.Class, id string) networktest.ResolveCase {
@@ -213,18 +217,18 @@ func looks() map[string]networktest.ResolveCase {
 		}
 	}
 	return map[string]networktest.ResolveCase{
-		"published":                      look(published, one, network.Stands, "", "171"),
-		"published, not listed":          look(published, other, network.Stands, "", ""),
+		"published":                      look(published, one, network.Published, "", "171"),
+		"published, not listed":          look(published, other, network.Published, "", ""),
 		"published, lists are throttled": look(published, throt, network.Unknown, network.Rate, ""),
-		"published, lists are refused":   look(published, dead, network.Stands, "", ""),
+		"published, lists are refused":   look(published, dead, network.Published, "", ""),
 		"finished":                       look(`{"status":"FINISHED"}`, one, network.Absent, "", ""),
 		"in progress":                    look(`{"status":"IN_PROGRESS"}`, one, network.Unknown, network.Processing, ""),
 		"expired":                        look(`{"status":"EXPIRED"}`, one, network.Absent, network.Transient, ""),
 		"a bad video": look(`{"status":"ERROR","error_message":"INVALID_DURATION"}`, one,
 			network.Absent, network.RejectedMedia, ""),
 		"an unknown failure":        look(`{"status":"ERROR","error_message":"UNKNOWN"}`, one, network.Absent, network.Transient, ""),
-		"a state that is new":       look(`{"status":"RESTING"}`, one, network.Unknown, network.Transient, ""),
-		"gone, listed":              look(gone, one, network.Stands, "", "171"),
+		"an unknown state":          look(`{"status":"RESTING"}`, one, network.Unknown, network.Transient, ""),
+		"gone, listed":              look(gone, one, network.Published, "", "171"),
 		"gone, not listed":          look(gone, none, network.Unknown, network.Transient, ""),
 		"gone, lists are throttled": look(gone, throt, network.Unknown, network.Rate, ""),
 		"a dead token":              look(dead, one, network.Unknown, network.AuthDead, ""),

@@ -26,20 +26,20 @@ var (
 	countFields = []string{"view_count", "like_count", "comment_count", "share_count"}
 )
 
-var _ network.Reticent = (*Network)(nil)
+var _ network.PartialLister = (*Network)(nil)
 
-// Reticent marks that the network does not list posts which are not public, and perhaps no photos.
-func (*Network) Reticent() {}
+// ListsPartially marks that the network does not list posts which are not public, and perhaps no photos.
+func (*Network) ListsPartially() {}
 
 // Collect returns the account's public posts with their figures. Source:
 // https://developers.tiktok.com/doc/tiktok-api-v2-video-list.
-func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collected, error) {
+func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
 	followers, err := n.followers(ctx, g)
-	if err = scopeError(err); err != nil && !network.Withheld(err) {
-		return network.Collected{}, err
+	if err = scopeError(err); err != nil && !network.IsWithheld(err) {
+		return network.Collection{}, err
 	}
 	var posts []network.Figures
-	supported, err := network.Offered(countFields, func(counts []string) error {
+	supported, err := network.SupportedMetrics(countFields, func(counts []string) error {
 		wanted := limit
 		if len(counts) < len(countFields) {
 			wanted = 1 // only to learn whether the network supports the field
@@ -51,7 +51,7 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	if err == nil && len(supported) < len(countFields) {
 		posts, err = n.listFigures(ctx, g, since, limit, supported)
 	}
-	return network.Collected{Followers: followers, Posts: network.Newest(posts, since, limit)}, scopeError(err)
+	return network.Collection{Followers: followers, Posts: network.Newest(posts, since, limit)}, scopeError(err)
 }
 
 // scopeError changes the class of a missing scope to Unapproved: the account can still publish, so nobody needs to
@@ -59,7 +59,7 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 func scopeError(err error) error {
 	failed, ok := errors.AsType[*network.Error](err)
 	if !ok || failed.Code != codeScopeNotAuthorized && failed.Code != codeScopePermissionMissed {
-		return network.Closed(err)
+		return network.DowngradeForbidden(err)
 	}
 	closed := *failed
 	closed.Class = network.Unapproved
@@ -78,7 +78,7 @@ func (n *Network) followers(ctx context.Context, g network.Grant) (*int64, error
 	}
 	call := network.Call{Method: http.MethodGet, Query: url.Values{"fields": {"follower_count"}}}
 	err := n.callAPI(ctx, g, call, "user/info/", &found)
-	return network.Told(found.User.Followers), err
+	return network.NonNegative(found.User.Followers), err
 }
 
 // countedPost is a listed post with its counts.
@@ -133,7 +133,7 @@ func (v countedPost) figures(n *Network, g network.Grant) network.Figures {
 	return network.Figures{
 		ID: v.ID, URL: r.Permalink, Text: cmp.Or(strings.TrimSpace(v.Description), strings.TrimSpace(v.Title)),
 		Format: format, PostedAt: r.At,
-		Views: network.Told(v.Views), Likes: network.Told(v.Likes), Comments: network.Told(v.Comments),
-		Shares: network.Told(v.Shares),
+		Views: network.NonNegative(v.Views), Likes: network.NonNegative(v.Likes), Comments: network.NonNegative(v.Comments),
+		Shares: network.NonNegative(v.Shares),
 	}
 }

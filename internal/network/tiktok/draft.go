@@ -56,7 +56,7 @@ func (u upload) partRange(i int64) (int64, int64) {
 	return from, u.Chunk
 }
 
-var drafts = network.Drafts[draft]{Of: "a TikTok post", Foreign: draft.checkOrigin, Prepared: draft.isPrepared}
+var drafts = network.DraftCodec[draft]{Kind: "a TikTok post", Validate: draft.checkOrigin, IsPrepared: draft.isPrepared}
 
 // Plan fixes the text and the media. A repeated Commit of a video is one post because Prepare stores the upload's
 // id.

@@ -62,7 +62,7 @@ var classByOAuthError = map[string]network.Class{
 }
 
 // decode decodes the data of a response into out. A failure may have status 200.
-func (n *Network) decode(answer network.Answer, out any) error {
+func (n *Network) decode(answer network.Response, out any) error {
 	var body struct {
 		Data  json.RawMessage `json:"data"`
 		Error struct {
@@ -75,12 +75,12 @@ func (n *Network) decode(answer network.Answer, out any) error {
 		return n.refusal(answer, body.Error.Code, body.Error.Message)
 	}
 	if err := json.Unmarshal(body.Data, out); err != nil {
-		return answer.Call.Failed(errors.New("the response is not valid JSON"), false)
+		return answer.Call.Failure(errors.New("the response is not valid JSON"), false)
 	}
 	return nil
 }
 
-func (n *Network) refusal(answer network.Answer, code, text string) *network.Error {
+func (n *Network) refusal(answer network.Response, code, text string) *network.Error {
 	class, known := classByCode[code]
 	if !known {
 		class = classByStatus(answer.Status, code)
@@ -104,7 +104,7 @@ func classByStatus(status int, code string) network.Class {
 }
 
 // withRetryTime sets when to repeat. That the network sends Retry-After is not confirmed.
-func (n *Network) withRetryTime(answer network.Answer, failed *network.Error) *network.Error {
+func (n *Network) withRetryTime(answer network.Response, failed *network.Error) *network.Error {
 	now := n.opts.Now()
 	switch failed.Class { //nolint:exhaustive // no other class has a time
 	case network.Rate:
@@ -132,5 +132,5 @@ func (n *Network) dropError(code string) *network.Error {
 		Class: class, Status: http.StatusOK, Code: network.Clip(code, maxName), Message: network.Clip(code, maxName),
 		Err: errors.New("TikTok dropped the post"),
 	}
-	return n.withRetryTime(network.Answer{}, failed)
+	return n.withRetryTime(network.Response{}, failed)
 }

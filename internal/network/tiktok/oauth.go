@@ -88,7 +88,7 @@ func (n *Network) identify(ctx context.Context, g network.Grant) ([]network.Cand
 		return nil, err
 	}
 	if found.User.ID == "" || len(found.User.ID) > maxID || found.User.Username == "" {
-		return nil, network.Unreadable(errors.New("reading the account: the response lacks the id or the name"))
+		return nil, network.InvalidResponse(errors.New("reading the account: the response lacks the id or the name"))
 	}
 	g.Account, g.Username, g.Holder = found.User.ID, network.Clip(found.User.Username, maxName), holderPrefix+found.User.ID
 	return []network.Candidate{{Grant: g, DisplayName: network.Clip(found.User.Name, maxName)}}, nil
@@ -119,15 +119,15 @@ func (n *Network) requestToken(ctx context.Context, server string, form url.Valu
 		return network.Token{}, err
 	}
 	if t.Access == "" {
-		return network.Token{}, network.Unreadable(errors.New("requesting a token: the response has no token"))
+		return network.Token{}, network.InvalidResponse(errors.New("requesting a token: the response has no token"))
 	}
 	return t, nil
 }
 
 // callOAuth makes a call about tokens. Its errors have a format of their own, and may have status 200.
-func (n *Network) callOAuth(ctx context.Context, server, path string, form url.Values) (network.Answer, error) {
+func (n *Network) callOAuth(ctx context.Context, server, path string, form url.Values) (network.Response, error) {
 	answer, err := n.client.Do(ctx, network.Call{
-		Purpose: network.Signing, Name: path, Method: http.MethodPost,
+		Purpose: network.Authorizing, Name: path, Method: http.MethodPost,
 		URL:     strings.TrimRight(server, "/") + "/" + n.opts.Version + "/" + path,
 		Form:    form,
 		Secrets: []string{form.Get("client_secret"), form.Get("code"), form.Get("refresh_token"), form.Get("token")},

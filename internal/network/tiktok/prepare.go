@@ -34,7 +34,7 @@ func (n *Network) Prepare(
 
 func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
 	if p.Privacy == "" {
-		if err := network.Blocked(n.Check(network.Content{Text: p.Text, Media: p.Media})); err != nil {
+		if err := network.BlockingError(n.Check(network.Content{Text: p.Text, Media: p.Media})); err != nil {
 			return 0, err
 		}
 		if err := n.queryCreator(ctx, g, p); err != nil {
@@ -79,7 +79,7 @@ func (n *Network) queryCreator(ctx context.Context, g network.Grant, p *draft) e
 	}
 	widest := slices.IndexFunc(audiences, func(a string) bool { return slices.Contains(creator.Privacy, a) })
 	if widest < 0 {
-		return network.Unreadable(errors.New("reading the account's settings: the response has no known privacy level"))
+		return network.InvalidResponse(errors.New("reading the account's settings: the response has no known privacy level"))
 	}
 	p.Privacy = audiences[widest]
 	p.NoComment, p.NoDuet, p.NoStitch = creator.NoComment, creator.NoDuet, creator.NoStitch
@@ -102,8 +102,8 @@ func (n *Network) linkPhotosUntil(ctx context.Context, p *draft, files network.F
 	links := make([]string, len(p.Media))
 	for i, m := range p.Media {
 		var err error
-		if links[i], err = files.Link(ctx, m.ID, n.opts.Rules.Fit(m.Kind), until); err != nil {
-			return network.FileFailed(err)
+		if links[i], err = files.Link(ctx, m.ID, n.opts.Rules.FileLimits(m.Kind), until); err != nil {
+			return network.FileError(err)
 		}
 	}
 	p.Links, p.LinksExpire = links, until
@@ -134,8 +134,8 @@ func (n *Network) startUpload(
 	if err != nil {
 		return 0, err
 	}
-	if made.ID == "" || len(made.ID) > maxID || network.WebAddress(made.URL) == "" {
-		return 0, network.Unreadable(errors.New("starting an upload: the response lacks the id or the URL"))
+	if made.ID == "" || len(made.ID) > maxID || network.WebURL(made.URL) == "" {
+		return 0, network.InvalidResponse(errors.New("starting an upload: the response lacks the id or the URL"))
 	}
 	u.ID, u.URL = made.ID, made.URL
 	p.Upload, p.CreatedAt = u, n.opts.Now().UTC()
@@ -208,7 +208,7 @@ func (n *Network) sendParts(ctx context.Context, p *draft, files network.Files, 
 		return 0, err
 	}
 	for i := first; i < p.Upload.Parts-1; i++ {
-		answer, err := n.putPart(ctx, network.Fetching, p.Upload, i, file)
+		answer, err := n.putPart(ctx, network.Transferring, p.Upload, i, file)
 		if err != nil {
 			return 0, err
 		}
@@ -223,9 +223,9 @@ func (n *Network) sendParts(ctx context.Context, p *draft, files network.Files, 
 }
 
 func (n *Network) open(ctx context.Context, p *draft, files network.Files) (network.File, error) {
-	file, err := files.Open(ctx, p.Media[0].ID, n.opts.Rules.Fit(network.Video))
+	file, err := files.Open(ctx, p.Media[0].ID, n.opts.Rules.FileLimits(network.Video))
 	if err != nil {
-		return network.File{}, network.FileFailed(err)
+		return network.File{}, network.FileError(err)
 	}
 	return file, nil
 }
@@ -239,7 +239,7 @@ func seekTo(file network.File, bytes int64) error {
 		_, err = io.CopyN(io.Discard, file, bytes)
 	}
 	if err != nil {
-		return network.FileFailed(err)
+		return network.FileError(err)
 	}
 	return nil
 }
@@ -247,7 +247,7 @@ func seekTo(file network.File, bytes int64) error {
 // putPart sends one part, at which the file is positioned. The URL is a secret that needs no token.
 func (n *Network) putPart(
 	ctx context.Context, purpose network.Purpose, u upload, part int64, file io.Reader,
-) (network.Answer, error) {
+) (network.Response, error) {
 	from, size := u.partRange(part)
 	return n.client.Do(ctx, network.Call{
 		Purpose: purpose, Name: "upload", Method: http.MethodPut, URL: u.URL, Secrets: []string{u.URL},
@@ -257,7 +257,7 @@ func (n *Network) putPart(
 }
 
 // partError returns nil if the upload server accepted a part. Its responses have only a status.
-func (n *Network) partError(answer network.Answer) *network.Error {
+func (n *Network) partError(answer network.Response) *network.Error {
 	switch {
 	case answer.Status >= 200 && answer.Status <= 299:
 		return nil

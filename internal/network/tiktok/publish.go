@@ -28,7 +28,7 @@ const (
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Receipt, error) {
-	p, err := drafts.Read(d)
+	p, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Receipt{}, err
 	}
@@ -80,7 +80,7 @@ func (n *Network) commitPhotos(
 ) (network.Receipt, error) {
 	links := p.Links
 	// photos fetched late must not be published beside those of a repeat
-	if within := n.opts.FetchWithin(); within > 0 {
+	if within := n.opts.MediaFetchWindow(); within > 0 {
 		if err := n.linkPhotosUntil(ctx, &p, files, n.opts.Now().UTC().Add(within)); err != nil {
 			return network.Receipt{}, err
 		}
@@ -114,7 +114,7 @@ func (n *Network) commitPhotos(
 	}
 	p.Upload.ID = made.ID
 	undecided := n.processingError(now.Status)
-	if undecided.Draft, err = drafts.Write(p); err != nil {
+	if undecided.Draft, err = drafts.Encode(p); err != nil {
 		return network.Receipt{}, &network.Error{Class: network.Uncertain, Err: err}
 	}
 	return network.Receipt{}, undecided
@@ -183,9 +183,9 @@ func postKind(id string) string {
 // Resolve reads the status of a publication. A video without its last part is Absent: sending the part again makes
 // one post. Photos whose id was lost are searched for among the account's public posts.
 func (n *Network) Resolve(
-	ctx context.Context, g network.Grant, d network.Draft, t network.Tried,
+	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
-	p, err := drafts.Read(d)
+	p, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
@@ -198,7 +198,7 @@ func (n *Network) Resolve(
 	case err != nil:
 		return network.Unknown, network.Receipt{}, err
 	case now.Status == statusComplete:
-		return network.Stands, n.receipt(g, p.Upload.ID, now), nil
+		return network.Published, n.receipt(g, p.Upload.ID, now), nil
 	case now.Status == statusFailed:
 		return network.Absent, network.Receipt{}, n.dropError(now.Reason)
 	case now.lacksBytes(p.Upload) && started.Sub(p.CreatedAt) > uploadLife && started.Sub(t.Last) < uploadGrace:
@@ -211,13 +211,13 @@ func (n *Network) Resolve(
 		return network.Unknown, network.Receipt{}, n.processingError(now.Status)
 	}
 	return network.Unknown, network.Receipt{},
-		network.Unreadable(errors.New("reading a post's status: the response has no known status"))
+		network.InvalidResponse(errors.New("reading a post's status: the response has no known status"))
 }
 
 // resolvePhotos searches for a post that may never be listed: one that is not public, and perhaps any photos. A
 // post that is not found counts as absent only after the time that the operator has set.
 func (n *Network) resolvePhotos(
-	ctx context.Context, g network.Grant, p draft, t network.Tried,
+	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
 	unknown := &network.Error{
 		Class: network.Uncertain,
@@ -231,13 +231,13 @@ func (n *Network) resolvePhotos(
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	found = slices.DeleteFunc(found, func(l listedPost) bool { return t.Another(l.ID, l.receipt(n, g).Permalink) })
-	since, settled := started.Sub(t.Last), time.Duration(n.opts.Settled)
+	found = slices.DeleteFunc(found, func(l listedPost) bool { return t.BelongsToOther(l.ID, l.receipt(n, g).Permalink) })
+	since, settled := started.Sub(t.Last), time.Duration(n.opts.ListingDelay)
 	switch {
 	case len(found) == 1:
 		receipt := found[0].receipt(n, g)
-		receipt.Alike = true
-		return network.Stands, receipt, nil
+		receipt.MatchedByContent = true
+		return network.Published, receipt, nil
 	case len(found) > 1:
 		return network.Unknown, network.Receipt{}, unknown
 	case settled > 0 && since >= settled:
@@ -268,7 +268,7 @@ func (l listedPost) matches(text string) bool {
 func normalizeSpace(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func (l listedPost) receipt(n *Network, g network.Grant) network.Receipt {
-	address := network.WebAddress(l.Address)
+	address := network.WebURL(l.Address)
 	if address == "" {
 		address = n.postURL(g.Username, "photo", l.ID)
 	}
@@ -305,7 +305,7 @@ func (n *Network) Permalink(ctx context.Context, g network.Grant, r network.Rece
 	id, isPending := strings.CutPrefix(r.ID, pendingPrefix)
 	if !isPending {
 		if !numericID.MatchString(id) {
-			return "", network.Unusable(errors.New("the post's id is not an id of TikTok"))
+			return "", network.PermanentError(errors.New("the post's id is not an id of TikTok"))
 		}
 		return n.postURL(g.Username, "video", id), nil
 	}

@@ -30,7 +30,7 @@ func serve(t *testing.T, answers map[string]string) network.Grant {
 }
 
 func networkAt(now time.Time) *tiktok.Network {
-	return tiktok.New(tiktok.Options{App: network.App{Now: func() time.Time { return now }, Settled: network.Span(10 * time.Minute)}})
+	return tiktok.New(tiktok.Options{App: network.App{Now: func() time.Time { return now }, ListingDelay: network.Span(10 * time.Minute)}})
 }
 
 // The upload server's responses have only a status. They do not say whether a rejected part is a repeat.
@@ -157,7 +157,7 @@ func TestPhotosRemainUnknown(t *testing.T) {
 		"by default":        {tiktok.New(tiktok.Options{}), g, photos},
 	} {
 		verdict, _, err := c.network.Resolve(t.Context(), c.grant, network.Draft(c.draft),
-			network.Tried{First: networktest.Start, Last: networktest.Start})
+			network.CommitHistory{First: networktest.Start, Last: networktest.Start})
 		if verdict != network.Unknown || networktest.Class(err) != network.Uncertain {
 			t.Errorf("%s: verdict %v, %v", name, verdict, err)
 		}
@@ -171,7 +171,7 @@ func TestUploadRestartsAfterGrace(t *testing.T) {
 	now := networktest.Start.Add(2 * time.Hour)
 	for ago, want := range map[time.Duration]network.Verdict{30 * time.Second: network.Unknown, 2 * time.Minute: network.Absent} {
 		d := network.Draft(strings.ReplaceAll(video, "{server}", g.Server))
-		tried := network.Tried{First: networktest.Start, Last: now.Add(-ago)}
+		tried := network.CommitHistory{First: networktest.Start, Last: now.Add(-ago)}
 		verdict, _, err := networkAt(now).Resolve(t.Context(), g, d, tried)
 		if verdict != want || err == nil {
 			t.Errorf("%v after the last call: verdict %v, %v", ago, verdict, err)
@@ -212,7 +212,7 @@ func TestPhotoLinksExpire(t *testing.T) {
 		}
 		n := tiktok.New(tiktok.Options{App: network.App{Now: func() time.Time {
 			return networktest.Start
-		}, Settled: network.Span(settled)}})
+		}, ListingDelay: network.Span(settled)}})
 		d, _, err := n.Prepare(t.Context(), g, network.Draft(`{"tiktok":true,"media":[{"id":1,"kind":"image"}],"privacy":"SELF_ONLY"}`), l)
 		if err != nil {
 			t.Fatal(err)
@@ -237,7 +237,7 @@ func TestReview(t *testing.T) {
 			d = failed.Draft
 		}
 		verdict, r, err := f.Decide(g, d)
-		if verdict != network.Stands || err != nil || !strings.HasPrefix(r.ID, "publish:") || r.Permalink != "" {
+		if verdict != network.Published || err != nil || !strings.HasPrefix(r.ID, "publish:") || r.Permalink != "" {
 			t.Fatalf("verdict %v, receipt %+v, %v", verdict, r, err)
 		}
 		if link, err := f.Network().Permalink(t.Context(), g, r); err != nil || link != "" {

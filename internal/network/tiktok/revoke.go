@@ -18,7 +18,7 @@ const holderPrefix = "tiktok:"
 // (/v2/oauth/revoke/).
 func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 	if g.Holder == "" {
-		return network.ErrNoMeans // another grant may belong to the same account
+		return network.ErrRevokeUnsupported // another grant may belong to the same account
 	}
 	if !g.Expires.IsZero() && !n.opts.Now().Before(g.Expires) {
 		fresh, err := n.Refresh(ctx, g)

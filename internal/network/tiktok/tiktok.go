@@ -76,9 +76,9 @@ func New(opts Options) *Network {
 func (o Options) withDefaults() Options {
 	// Whether and when the network lists photos among an account's posts is not confirmed. Unless the operator sets a
 	// time, photos that are not listed never count as absent, and a person has to look.
-	settled := o.Settled
-	o.App = o.Complete(platform, defaultScopes...)
-	o.Settled = settled
+	settled := o.ListingDelay
+	o.App = o.WithDefaults(platform, defaultScopes...)
+	o.ListingDelay = settled
 	if len(o.Business.Scopes) == 0 {
 		o.Business.Scopes = o.Scopes
 	}
@@ -97,11 +97,11 @@ func (n *Network) Platform() string { return platform }
 func (n *Network) Check(c network.Content) []network.Problem { return n.opts.Rules.Check(c) }
 
 // Takes returns the rules that Check applies.
-func (n *Network) Takes() network.Rules { return *n.opts.Rules }
+func (n *Network) Rules() network.Rules { return *n.opts.Rules }
 
 // Connect always fails, as accounts are connected in a browser.
 func (n *Network) Connect(context.Context, network.Credentials) (network.Grant, error) {
-	return network.Grant{}, network.Unusable(errors.New("connect a TikTok account in a browser"))
+	return network.Grant{}, network.PermanentError(errors.New("connect a TikTok account in a browser"))
 }
 
 // callAPI makes a call of the API as an account and decodes the data of the response.

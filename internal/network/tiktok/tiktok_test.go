@@ -59,7 +59,7 @@ var adapter = networktest.Case{
 			AuthorizeHost: base, APIHost: base, WebHost: base + "/web", ChunkBytes: chunk,
 		})
 	},
-	App: network.App{Settled: network.Span(settleTime)},
+	App: network.App{ListingDelay: network.Span(settleTime)},
 	Signing: networktest.Signing{
 		Kinds: []string{"", tiktok.Business},
 		Candidates: func(found []network.Candidate, url, kind string) []network.Candidate {
@@ -85,7 +85,7 @@ var adapter = networktest.Case{
 			{Name: "a large video", Media: largeFilm, Format: network.FormatVideo, Variant: true},
 		},
 		CommitReads: true, PendingIDs: true, SecondCommit: network.Uncertain, Repeatable: []string{"an image"}, Publishes: isPublishing,
-		Fits: []network.Fit{
+		Fits: []network.FileLimits{
 			{Types: []string{"image/jpeg", "image/webp"}, MaxBytes: 20_000_000, MaxSide: 1920},
 			{Types: []string{"video/mp4", "video/quicktime", "video/webm"}, MaxBytes: 4_000_000_000},
 		},
@@ -302,11 +302,11 @@ func resolveCases() map[string]networktest.ResolveCase {
 	}
 	return map[string]networktest.ResolveCase{
 		"video: public": look(video, "/status/fetch/", publicVideo(`7512345678901234567`), 0,
-			network.Stands, "", "7512345678901234567"),
-		"video: public, as a text": look(video, "/status/fetch/", publicVideo(`"75"`), 0, network.Stands, "", "75"),
+			network.Published, "", "7512345678901234567"),
+		"video: public, as a text": look(video, "/status/fetch/", publicVideo(`"75"`), 0, network.Published, "", "75"),
 		"video: in review": look(video, "/status/fetch/", success(`{"status":"PUBLISH_COMPLETE"}`), 0,
-			network.Stands, "", "publish:v_pub_file~1"),
-		"video: an id that is none": look(video, "/status/fetch/", publicVideo(`-1.5`), 0, network.Stands, "", "publish:v_pub_file~1"),
+			network.Published, "", "publish:v_pub_file~1"),
+		"video: an id that is none": look(video, "/status/fetch/", publicVideo(`-1.5`), 0, network.Published, "", "publish:v_pub_file~1"),
 		"video: lacks bytes": look(video, "/status/fetch/",
 			success(`{"status":"PROCESSING_UPLOAD","uploaded_bytes":99}`), 0, network.Absent, "", ""),
 		"video: lacks bytes, too late": look(video, "/status/fetch/",
@@ -340,12 +340,12 @@ func resolveCases() map[string]networktest.ResolveCase {
 		"video: an expired token": look(video, "/status/fetch/", failure("access_token_invalid"), 0,
 			network.Unknown, network.AuthRefresh, ""),
 		"video: not JSON": look(video, "/status/fetch/", `<html>`, 0, network.Unknown, network.Transient, ""),
-		"photos: listed":  look(photos, "/video/list/", list(one("75", time.Minute, x)), 0, network.Stands, "", "75"),
+		"photos: listed":  look(photos, "/video/list/", list(one("75", time.Minute, x)), 0, network.Published, "", "75"),
 		"photos: listed by its title": look(photos, "/video/list/", list(one("75", time.Minute, `"title":"x"`)), 0,
-			network.Stands, "", "75"),
-		"photos: its clock is behind": look(photos, "/video/list/", list(one("75", -time.Minute, x)), 0, network.Stands, "", "75"),
+			network.Published, "", "75"),
+		"photos: its clock is behind": look(photos, "/video/list/", list(one("75", -time.Minute, x)), 0, network.Published, "", "75"),
 		"photos: an older one of these": look(photos, "/video/list/",
-			list(one("75", time.Second, x), one("74", -time.Second, x)), 0, network.Stands, "", "75"),
+			list(one("75", time.Second, x), one("74", -time.Second, x)), 0, network.Published, "", "75"),
 		"photos: twins": look(photos, "/video/list/",
 			list(one("75", 2*time.Second, x), one("74", time.Second, x)), 0, network.Unknown, network.Uncertain, ""),
 		"photos: none at first":    look(photos, "/video/list/", list(), 119*time.Second, network.Unknown, network.Processing, ""),

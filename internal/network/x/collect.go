@@ -30,20 +30,20 @@ var _ network.Collector = (*Network)(nil)
 
 // Collect returns the account's posts, without reposts and replies, and the link clicks of those of the last 30
 // days.
-func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collected, error) {
+func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
 	followers, err := n.followers(ctx, g)
-	if err != nil && !network.Withheld(err) {
-		return network.Collected{}, err
+	if err != nil && !network.IsWithheld(err) {
+		return network.Collection{}, err
 	}
 	posts, err := n.listFigures(ctx, g, since, limit, postFields+","+publicMetrics)
-	if network.Withheld(err) {
+	if network.IsWithheld(err) {
 		posts, err = n.listFigures(ctx, g, since, limit, postFields)
 	}
-	collected := network.Collected{Followers: followers, Posts: network.Newest(posts, since, limit)}
+	collected := network.Collection{Followers: followers, Posts: network.Newest(posts, since, limit)}
 	if err != nil {
-		return collected, network.Closed(err)
+		return collected, network.DowngradeForbidden(err)
 	}
-	if err := n.addClicks(ctx, g, collected.Posts); err != nil && !network.Withheld(err) {
+	if err := n.addClicks(ctx, g, collected.Posts); err != nil && !network.IsWithheld(err) {
 		return collected, err
 	}
 	return collected, nil
@@ -60,7 +60,7 @@ func (n *Network) followers(ctx context.Context, g network.Grant) (*int64, error
 	c := n.newCall(g, http.MethodGet, "users/me")
 	c.Query = url.Values{"user.fields": {publicMetrics}}
 	err := n.do(ctx, c, &me)
-	return network.Told(me.Data.Metrics.Followers), err
+	return network.NonNegative(me.Data.Metrics.Followers), err
 }
 
 // countedPost is a listed post with its public counts.
@@ -140,9 +140,9 @@ func (n *Network) figures(g network.Grant, page postPage) []network.Figures {
 		posts = append(posts, network.Figures{
 			ID: p.ID, URL: n.receipt(g, p.ID).Permalink, Text: strings.TrimSpace(p.originalText()), Format: p.format(kinds),
 			PostedAt: p.Created.UTC(),
-			Views:    network.Told(p.Public.Impressions), Likes: network.Told(p.Public.Likes),
-			Comments: network.Told(p.Public.Replies),
-			Shares:   network.Sum(reposts, p.Public.Quotes), Saves: network.Told(p.Public.Bookmarks),
+			Views:    network.NonNegative(p.Public.Impressions), Likes: network.NonNegative(p.Public.Likes),
+			Comments: network.NonNegative(p.Public.Replies),
+			Shares:   network.Sum(reposts, p.Public.Quotes), Saves: network.NonNegative(p.Public.Bookmarks),
 		})
 	}
 	return posts
@@ -208,8 +208,8 @@ func (n *Network) addClickBatch(ctx context.Context, g network.Grant, posts []ne
 		if !requested {
 			continue
 		}
-		if posts[i].Clicks = network.Told(p.All.Clicks); posts[i].Clicks == nil {
-			posts[i].Clicks = network.Told(p.Organic.Clicks)
+		if posts[i].Clicks = network.NonNegative(p.All.Clicks); posts[i].Clicks == nil {
+			posts[i].Clicks = network.NonNegative(p.Organic.Clicks)
 		}
 	}
 	return nil

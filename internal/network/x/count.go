@@ -28,7 +28,7 @@ var lightRanges = [][2]rune{{0, 4351}, {8192, 8205}, {8208, 8223}, {8242, 8247}}
 
 // Rules returns the limits of a post on X, with X's way of counting.
 func Rules() network.Rules {
-	rules, _ := network.Today("x")
+	rules, _ := network.DefaultRules("x")
 	rules.Text.Unit.Count = Count
 	return rules
 }
@@ -54,7 +54,7 @@ func Count(text string) int {
 
 // firstUnit returns the length in bytes and the weight of the emoji or the code point at the beginning of rest.
 func firstUnit(rest string) (int, int) {
-	if size := network.Emoji(rest); size > 0 {
+	if size := network.EmojiLen(rest); size > 0 {
 		return size, heavyWeight
 	}
 	r, size := utf8.DecodeRuneInString(rest)

@@ -29,7 +29,7 @@ type upload struct {
 	Expires time.Time `json:"expires,omitzero"` // when the network deletes it; zero if unknown
 }
 
-var drafts = network.Drafts[draft]{Of: "an X post", Foreign: draft.checkOrigin, Prepared: draft.isPrepared}
+var drafts = network.DraftCodec[draft]{Kind: "an X post", Validate: draft.checkOrigin, IsPrepared: draft.isPrepared}
 
 // Plan fixes the text and the media.
 func (n *Network) Plan(i network.Intent) (network.Draft, error) {

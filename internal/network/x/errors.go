@@ -29,14 +29,14 @@ type problem struct {
 }
 
 // refusal returns the error of a response other than 200 and 201.
-func (n *Network) refusal(answer network.Answer) *network.Error {
+func (n *Network) refusal(answer network.Response) *network.Error {
 	var body problem
 	_ = json.Unmarshal(answer.Body, &body) // a response in another format comes from a proxy
 	if body.text() == "" && len(body.Errors) > 0 {
 		body = body.Errors[0]
 	}
 	class := body.class(answer.Status)
-	if answer.Call.Purpose == network.Signing {
+	if answer.Call.Purpose == network.Authorizing {
 		class = body.tokenClass(answer.Status)
 	}
 	failed := answer.Refusal(class, body.name(), body.text())

@@ -61,7 +61,7 @@ func (n *Network) identify(ctx context.Context, g network.Grant) ([]network.Cand
 		return nil, err
 	}
 	if !isID(me.Data.ID) || me.Data.Username == "" {
-		return nil, network.Unreadable(errors.New("reading the account: the response lacks the id or the name"))
+		return nil, network.InvalidResponse(errors.New("reading the account: the response lacks the id or the name"))
 	}
 	g.Account, g.Username = me.Data.ID, network.Clip(me.Data.Username, maxName)
 	return []network.Candidate{{Grant: g, DisplayName: network.Clip(me.Data.Name, maxName)}}, nil
@@ -97,14 +97,14 @@ func (n *Network) requestToken(
 ) (network.Token, error) {
 	form.Set("client_id", n.opts.ClientID)
 	c := n.newCall(network.Grant{Server: server}, http.MethodPost, "oauth2/token")
-	c.Purpose, c.Form, c.Secrets = network.Signing, form, append([]string{n.opts.ClientSecret}, secrets...)
+	c.Purpose, c.Form, c.Secrets = network.Authorizing, form, append([]string{n.opts.ClientSecret}, secrets...)
 	c.Header = n.basicAuth()
 	var token network.Token
 	if err := n.do(ctx, c, &token); err != nil {
 		return network.Token{}, err
 	}
 	if token.Access == "" {
-		return network.Token{}, network.Unreadable(errors.New("requesting a token: the response has no token"))
+		return network.Token{}, network.InvalidResponse(errors.New("requesting a token: the response has no token"))
 	}
 	return token, nil
 }

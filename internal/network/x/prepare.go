@@ -27,7 +27,7 @@ func (n *Network) Prepare(
 // advance does the next steps. It returns how long to wait for the network, or 0 when all are done.
 func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
 	if p.Ready.IsZero() {
-		if err := network.Blocked(n.Check(network.Content{Text: p.Text, Media: p.Media})); err != nil {
+		if err := network.BlockingError(n.Check(network.Content{Text: p.Text, Media: p.Media})); err != nil {
 			return 0, err
 		}
 	}
@@ -96,7 +96,7 @@ func (n *Network) pollMedia(ctx context.Context, g network.Grant, p *draft, i in
 			Err: errors.New("X could not process the file; use another file or format"),
 		})
 	}
-	return 0, network.Unreadable(errors.New("reading the state of an upload: the response has no known state"))
+	return 0, network.InvalidResponse(errors.New("reading the state of an upload: the response has no known state"))
 }
 
 // restartUploads discards all uploads, so that the next call makes new ones. After maxBuilds restarts it returns

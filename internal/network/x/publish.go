@@ -16,7 +16,7 @@ const codeMediaExpired = "media_expired" // our own code
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, _ network.Files,
 ) (network.Receipt, error) {
-	p, err := drafts.Read(d)
+	p, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Receipt{}, err
 	}
@@ -69,7 +69,7 @@ func (n *Network) Permalink(_ context.Context, g network.Grant, r network.Receip
 		return r.Permalink, nil
 	}
 	if !isID(r.ID) {
-		return "", network.Unusable(errors.New("the post's id is not an id of X"))
+		return "", network.PermanentError(errors.New("the post's id is not an id of X"))
 	}
 	return n.receipt(g, r.ID).Permalink, nil
 }

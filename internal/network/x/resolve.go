@@ -24,9 +24,9 @@ const (
 // Resolve searches for the post among those that the account published since the Draft was prepared. A missing
 // post counts as absent only when Settled has passed since the last attempt.
 func (n *Network) Resolve(
-	ctx context.Context, g network.Grant, d network.Draft, t network.Tried,
+	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
-	p, err := drafts.Read(d)
+	p, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
@@ -35,7 +35,7 @@ func (n *Network) Resolve(
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	found = slices.DeleteFunc(found, func(f tweet) bool { return t.Another(f.ID, "") })
+	found = slices.DeleteFunc(found, func(f tweet) bool { return t.BelongsToOther(f.ID, "") })
 	if len(found) > 1 {
 		found = createdSince(found, p.Ready) // older posts only have the same content
 		all = all && len(found) == 0
@@ -43,15 +43,15 @@ func (n *Network) Resolve(
 	switch {
 	case len(found) == 1:
 		receipt := n.receipt(g, found[0].ID)
-		receipt.Alike = true
+		receipt.MatchedByContent = true
 		receipt.At = found[0].Created.UTC()
-		return network.Stands, receipt, nil
+		return network.Published, receipt, nil
 	case !all:
 		return network.Unknown, network.Receipt{}, &network.Error{
 			Class: network.Uncertain, Status: http.StatusOK,
 			Err: fmt.Errorf("searching for the post: %d posts match", len(found)),
 		}
-	case now.Before(t.Last.Add(time.Duration(n.opts.Settled))):
+	case now.Before(t.Last.Add(time.Duration(n.opts.ListingDelay))):
 		return network.Unknown, network.Receipt{}, &network.Error{
 			Class: network.Processing, Status: http.StatusOK, After: now.Add(pollInterval).UTC(),
 			Err: errors.New("searching for the post: not listed yet"),

@@ -29,7 +29,7 @@ func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 
 func (n *Network) revokeToken(ctx context.Context, server, token, hint string) error {
 	c := n.newCall(network.Grant{Server: server}, http.MethodPost, "oauth2/revoke")
-	c.Purpose, c.Secrets = network.Signing, []string{n.opts.ClientSecret, token}
+	c.Purpose, c.Secrets = network.Authorizing, []string{n.opts.ClientSecret, token}
 	c.Form = url.Values{"client_id": {n.opts.ClientID}, "token": {token}, "token_type_hint": {hint}}
 	c.Header = n.basicAuth()
 	var answer struct {

@@ -33,7 +33,7 @@ type createdUpload struct {
 func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, files network.Files) (upload, error) {
 	file, err := files.Open(ctx, m.ID, n.fit(m))
 	if err != nil {
-		return upload{}, network.FileFailed(err)
+		return upload{}, network.FileError(err)
 	}
 	defer file.Close()
 	if file.Size <= 0 || file.Size > segmentSize*maxSegments {
@@ -51,7 +51,7 @@ func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, 
 		return upload{}, err
 	}
 	if !isID(begun.Data.ID) {
-		return upload{}, network.Unreadable(errors.New("starting an upload: the response has no id"))
+		return upload{}, network.InvalidResponse(errors.New("starting an upload: the response has no id"))
 	}
 	if err := n.appendAll(ctx, g, begun.Data.ID, file); err != nil {
 		return upload{}, err
@@ -60,11 +60,11 @@ func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, 
 }
 
 // fit returns what the library shall convert the file to. A GIF is sent unchanged, as it may be animated.
-func (n *Network) fit(m network.Media) network.Fit {
+func (n *Network) fit(m network.Media) network.FileLimits {
 	if alone := n.opts.Rules.Images.Alone; m.Kind != network.Video && alone.Type != "" && m.Type == alone.Type {
-		return network.Fit{Types: []string{alone.Type}, MaxBytes: alone.MaxBytes, MaxSide: alone.MaxSide}
+		return network.FileLimits{Types: []string{alone.Type}, MaxBytes: alone.MaxBytes, MaxSide: alone.MaxSide}
 	}
-	return n.opts.Rules.Fit(m.Kind)
+	return n.opts.Rules.FileLimits(m.Kind)
 }
 
 func category(kind, mimeType string) string {
@@ -84,12 +84,12 @@ func (n *Network) appendAll(ctx context.Context, g network.Grant, id string, fil
 	for i := 0; left > 0; i++ {
 		size, err := io.ReadFull(file, buffer[:min(left, segmentSize)])
 		if err != nil {
-			return network.FileFailed(fmt.Errorf("reading segment %d: %w", i, err))
+			return network.FileError(fmt.Errorf("reading segment %d: %w", i, err))
 		}
 		c := n.newCall(g, http.MethodPost, "media/upload/"+id+"/append")
-		c.Purpose = network.Fetching
+		c.Purpose = network.Transferring
 		if c.Body, err = segment(i, buffer[:size]); err != nil {
-			return network.Unusable(err)
+			return network.PermanentError(err)
 		}
 		if err := n.callMedia(ctx, c, &struct{}{}); err != nil {
 			return err
@@ -125,7 +125,7 @@ func (n *Network) finalize(ctx context.Context, g network.Grant, m network.Media
 		} `json:"data"`
 	}
 	c := n.newCall(g, http.MethodPost, "media/upload/"+begun.Data.ID+"/finalize")
-	c.Purpose = network.Fetching
+	c.Purpose = network.Transferring
 	if err := n.callMedia(ctx, c, &answer); err != nil {
 		return upload{}, err
 	}

@@ -48,7 +48,7 @@ func New(opts Options) *Network {
 }
 
 func (o Options) withDefaults() Options {
-	o.App = o.Complete(platform, defaultScopes...)
+	o.App = o.WithDefaults(platform, defaultScopes...)
 	rules := *o.Rules
 	rules.Text.Unit.Count = Count // JSON cannot hold the function
 	o.Rules = &rules
@@ -66,11 +66,11 @@ func (n *Network) Platform() string { return platform }
 func (n *Network) Check(c network.Content) []network.Problem { return n.opts.Rules.Check(c) }
 
 // Takes returns the rules that Check applies.
-func (n *Network) Takes() network.Rules { return *n.opts.Rules }
+func (n *Network) Rules() network.Rules { return *n.opts.Rules }
 
 // Connect always fails, as accounts are connected in a browser.
 func (n *Network) Connect(context.Context, network.Credentials) (network.Grant, error) {
-	return network.Grant{}, network.Unusable(errors.New("connect an X account in a browser"))
+	return network.Grant{}, network.PermanentError(errors.New("connect an X account in a browser"))
 }
 
 // newCall returns a call of the API as an account.

@@ -66,7 +66,7 @@ var adapter = networktest.Case{
 			{Name: "a video", Media: film, Format: network.FormatVideo, Settled: time.Minute, UploadStart: "/finalize"},
 		},
 		SecondCommit: network.Duplicate, Duplicates: true, DuplicateAfter: 25 * time.Hour,
-		Fits: []network.Fit{
+		Fits: []network.FileLimits{
 			{Types: []string{"image/jpeg", "image/png", "image/webp"}, MaxBytes: 5_000_000},
 			{Types: []string{"image/gif"}, MaxBytes: 15_000_000, MaxSide: 1280},
 			{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 512_000_000},
@@ -250,11 +250,11 @@ func resolveCases() map[string]networktest.ResolveCase {
 	return map[string]networktest.ResolveCase{
 		"nothing":          list(``, "", network.Absent, "", ""),
 		"other posts":      list(other, "", network.Absent, "", ""),
-		"it":               list(other+","+post, "", network.Stands, "", "5"),
-		"a long text":      list(long, "", network.Stands, "", "7"),
+		"it":               list(other+","+post, "", network.Published, "", "5"),
+		"a long text":      list(long, "", network.Published, "", "7"),
 		"twice":            list(post+","+again, "", network.Unknown, network.Uncertain, ""),
-		"an older one too": list(post+","+older, "", network.Stands, "", "5"),
-		"clocks differ":    list(older, "", network.Stands, "", "4"),
+		"an older one too": list(post+","+older, "", network.Published, "", "5"),
+		"clocks differ":    list(older, "", network.Published, "", "4"),
 		"more pages":       list(other, "more", network.Unknown, network.Uncertain, ""),
 	}
 }

@@ -22,25 +22,25 @@ const (
 	maxBatch         = 50 // per request
 )
 
-var _ network.Reticent = (*Network)(nil)
+var _ network.PartialLister = (*Network)(nil)
 
-// Reticent marks that the network does not list private videos, and that it lists a video without a description by
+// ListsPartially marks that the network does not list private videos, and that it lists a video without a description by
 // its title.
-func (*Network) Reticent() {}
+func (*Network) ListsPartially() {}
 
 // Collect returns the channel's uploads that others can see, with their public figures. Only the Analytics API has
 // the number of shares, two or three days late; without its scope they are left out.
-func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collected, error) {
+func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
 	about, err := n.channelInfo(ctx, g, "contentDetails,statistics")
 	if err != nil {
-		return network.Collected{}, network.Closed(err)
+		return network.Collection{}, network.DowngradeForbidden(err)
 	}
 	posts, err := n.listFigures(ctx, g, about.uploads, since, limit)
-	collected := network.Collected{Followers: about.followers, Posts: network.Newest(posts, since, limit)}
+	collected := network.Collection{Followers: about.followers, Posts: network.Newest(posts, since, limit)}
 	if err != nil {
-		return collected, network.Closed(err)
+		return collected, network.DowngradeForbidden(err)
 	}
-	if err := n.addShares(ctx, g, collected.Posts); err != nil && !network.Withheld(err) {
+	if err := n.addShares(ctx, g, collected.Posts); err != nil && !network.IsWithheld(err) {
 		return collected, err
 	}
 	return collected, nil
@@ -91,10 +91,10 @@ func (n *Network) channelInfo(ctx context.Context, g network.Grant, parts string
 		return channel{}, err
 	}
 	if len(answer.Items) != 1 || !channelID.MatchString(answer.Items[0].ContentDetails.Related.Uploads) {
-		return channel{}, network.Unreadable(errors.New("reading the channel: the response has no playlist of uploads"))
+		return channel{}, network.InvalidResponse(errors.New("reading the channel: the response has no playlist of uploads"))
 	}
 	item := answer.Items[0]
-	found := channel{followers: network.Told(item.Statistics.Subscribers), uploads: item.ContentDetails.Related.Uploads}
+	found := channel{followers: network.NonNegative(item.Statistics.Subscribers), uploads: item.ContentDetails.Related.Uploads}
 	if item.Statistics.Hidden {
 		found.followers = nil
 	}
@@ -181,8 +181,8 @@ func (n *Network) figures(ctx context.Context, g network.Grant, ids []string) ([
 		posts = append(posts, network.Figures{
 			ID: c.ID, URL: n.watchURL(c.ID), Text: cmp.Or(strings.TrimSpace(c.Snippet.Description), c.Snippet.Title),
 			Format: network.FormatVideo, PostedAt: at.UTC(),
-			Views: network.Told(c.Statistics.Views), Likes: network.Told(c.Statistics.Likes),
-			Comments: network.Told(c.Statistics.Comments),
+			Views: network.NonNegative(c.Statistics.Views), Likes: network.NonNegative(c.Statistics.Likes),
+			Comments: network.NonNegative(c.Statistics.Comments),
 		})
 	}
 	return posts, nil
@@ -240,7 +240,7 @@ func (n *Network) addShareBatch(ctx context.Context, g network.Grant, posts []ne
 			continue
 		}
 		if i := slices.Index(ids, id); i >= 0 {
-			posts[i].Shares = network.Told(&shares)
+			posts[i].Shares = network.NonNegative(&shares)
 		}
 	}
 	return nil

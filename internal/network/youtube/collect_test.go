@@ -50,7 +50,7 @@ func TestCollectHidden(t *testing.T) {
 	t.Cleanup(front.Close)
 	g := network.Grant{Server: front.URL, Account: "UC1a"}
 	collected, err := youtube.New(youtube.Options{}).Collect(t.Context(), g, networktest.Start, 10)
-	want := network.Collected{Posts: []network.Figures{{
+	want := network.Collection{Posts: []network.Figures{{
 		ID: "aaaaaaaaaaa", URL: "https://www.youtube.com/watch?v=aaaaaaaaaaa", Text: "t", Format: network.FormatVideo,
 		PostedAt: networktest.Start, Views: new(int64(7)),
 	}}}
@@ -104,7 +104,7 @@ func (answer transport) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestReticent(t *testing.T) {
 	t.Parallel()
 	var n any = youtube.New(youtube.Options{})
-	if _, reticent := n.(network.Reticent); !reticent {
+	if _, reticent := n.(network.PartialLister); !reticent {
 		t.Error("the list is taken to be complete")
 	}
 }

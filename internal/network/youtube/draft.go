@@ -34,7 +34,7 @@ type draft struct {
 	Sessions    int             `json:"sessions,omitempty"` // how many were started
 }
 
-var drafts = network.Drafts[draft]{Of: "a YouTube video", Foreign: draft.checkOrigin, Prepared: draft.isPrepared}
+var drafts = network.DraftCodec[draft]{Kind: "a YouTube video", Validate: draft.checkOrigin, IsPrepared: draft.isPrepared}
 
 // Plan fixes the video's title, description, tags and privacy. A repeated Commit makes one video because Prepare
 // stores the upload session.

@@ -50,7 +50,7 @@ const (
 )
 
 // refusal returns the error of a failed call.
-func (n *Network) refusal(answer network.Answer) *network.Error {
+func (n *Network) refusal(answer network.Response) *network.Error {
 	var body struct {
 		Error *apiError `json:"error"`
 	}
@@ -90,7 +90,7 @@ func (r apiError) code() string {
 }
 
 // retryTime returns when to repeat, or zero. The network does not say when a quota resets.
-func (n *Network) retryTime(failed *network.Error, answer network.Answer) time.Time {
+func (n *Network) retryTime(failed *network.Error, answer network.Response) time.Time {
 	now := n.opts.Now()
 	switch {
 	case failed.Class == network.Quota && failed.Code == codeUploadLimit:

@@ -95,7 +95,7 @@ func (n *Network) channels(ctx context.Context, g network.Grant) ([]network.Cand
 			name = item.Snippet.Title
 		}
 		if !channelID.MatchString(item.ID) || name == "" {
-			return nil, network.Unreadable(errors.New("reading the channels: one lacks the id or the name"))
+			return nil, network.InvalidResponse(errors.New("reading the channels: one lacks the id or the name"))
 		}
 		mine := g
 		mine.Account, mine.Username, mine.Holder = item.ID, network.Clip(name, maxName), holderPrefix+item.ID
@@ -126,21 +126,21 @@ func (n *Network) requestToken(ctx context.Context, form url.Values) (network.To
 	form.Set("client_secret", n.opts.ClientSecret)
 	var token network.Token
 	err := n.client.Read(ctx, network.Call{
-		Purpose: network.Signing, Name: "token", Method: http.MethodPost, URL: n.opts.TokenHost + "/token", Form: form,
+		Purpose: network.Authorizing, Name: "token", Method: http.MethodPost, URL: n.opts.TokenHost + "/token", Form: form,
 		Secrets: []string{n.opts.ClientSecret, form.Get("code"), form.Get("code_verifier"), form.Get("refresh_token")},
 	}, &token, tokenRefusal, http.StatusOK)
 	if err != nil {
 		return network.Token{}, err
 	}
 	if token.Access == "" {
-		return network.Token{}, network.Unreadable(errors.New("requesting a token: the response has no token"))
+		return network.Token{}, network.InvalidResponse(errors.New("requesting a token: the response has no token"))
 	}
 	return token, nil
 }
 
 // tokenRefusal returns the error of a token request (RFC 6749, section 5.2). Only invalid_grant means that the
 // consent has ended; others concern the app or are temporary.
-func tokenRefusal(answer network.Answer) *network.Error {
+func tokenRefusal(answer network.Response) *network.Error {
 	var body struct {
 		Error string `json:"error"`
 		Text  string `json:"error_description"`

@@ -22,7 +22,7 @@ const (
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Receipt, error) {
-	p, err := drafts.Read(d)
+	p, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Receipt{}, err
 	}
@@ -74,9 +74,9 @@ func (n *Network) watchURL(id string) string {
 // Resolve asks the session. A complete session Stands. A session that lacks a part is Absent: completing it makes
 // one video. After a session has expired, the channel's list of uploads is searched.
 func (n *Network) Resolve(
-	ctx context.Context, g network.Grant, d network.Draft, t network.Tried,
+	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
-	p, err := drafts.Read(d)
+	p, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
@@ -90,13 +90,13 @@ func (n *Network) Resolve(
 	case now.made.ID == "":
 		return network.Absent, network.Receipt{}, nil
 	}
-	return network.Stands, n.receipt(now.made.ID, now.made.Snippet.PublishedAt), nil
+	return network.Published, n.receipt(now.made.ID, now.made.Snippet.PublishedAt), nil
 }
 
 // findUpload searches the channel's uploads since the session was started. A missing video is Absent because of
 // the expired session, and Prepare starts another one.
 func (n *Network) findUpload(
-	ctx context.Context, g network.Grant, p draft, started time.Time, t network.Tried,
+	ctx context.Context, g network.Grant, p draft, started time.Time, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
 	since := p.StartedAt.Add(-clockSkew)
 	uploads, all, err := n.listUploads(ctx, g, since)
@@ -105,18 +105,18 @@ func (n *Network) findUpload(
 	}
 	var found []upload
 	for _, u := range uploads {
-		if u.matches(p) && !t.Another(u.Snippet.Resource.VideoID, "") {
+		if u.matches(p) && !t.BelongsToOther(u.Snippet.Resource.VideoID, "") {
 			found = append(found, u)
 		}
 	}
 	reason := &network.Error{
 		Class: network.Transient, Code: codeSessionGone, Err: errors.New("the upload session has expired"),
 	}
-	switch until := t.Last.Add(time.Duration(n.opts.Settled)); {
+	switch until := t.Last.Add(time.Duration(n.opts.ListingDelay)); {
 	case len(found) == 1:
 		receipt := n.receipt(found[0].Snippet.Resource.VideoID, found[0].Snippet.PublishedAt)
-		receipt.Alike = true
-		return network.Stands, receipt, nil
+		receipt.MatchedByContent = true
+		return network.Published, receipt, nil
 	case len(found) > 1 || !all:
 		reason.Class = network.Uncertain
 	case started.Before(until):
@@ -171,7 +171,7 @@ func (n *Network) listUploads(ctx context.Context, g network.Grant, since time.T
 	for _, u := range answer.Items {
 		at, err := time.Parse(time.RFC3339, u.Snippet.PublishedAt)
 		if err != nil {
-			return nil, false, network.Unreadable(errors.New("reading the uploads: one has no publication time"))
+			return nil, false, network.InvalidResponse(errors.New("reading the uploads: one has no publication time"))
 		}
 		if !at.Before(since) {
 			found = append(found, u)
@@ -183,7 +183,7 @@ func (n *Network) listUploads(ctx context.Context, g network.Grant, since time.T
 // Permalink returns the URL of the video without a call.
 func (n *Network) Permalink(_ context.Context, _ network.Grant, r network.Receipt) (string, error) {
 	if !videoID.MatchString(r.ID) {
-		return "", network.Unusable(errors.New("the post's id is not an id of YouTube"))
+		return "", network.PermanentError(errors.New("the post's id is not an id of YouTube"))
 	}
 	return n.watchURL(r.ID), nil
 }

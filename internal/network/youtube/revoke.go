@@ -17,11 +17,11 @@ const holderPrefix = "youtube:"
 // https://developers.google.com/identity/protocols/oauth2/web-server (Revoking a token).
 func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 	if g.Holder == "" {
-		return network.ErrNoMeans // another grant may belong to the same account
+		return network.ErrRevokeUnsupported // another grant may belong to the same account
 	}
 	token := cmp.Or(g.Refresh, g.Access)
 	answer, err := n.client.Do(ctx, network.Call{
-		Purpose: network.Signing, Name: "revoke", Method: http.MethodPost, URL: n.opts.TokenHost + "/revoke",
+		Purpose: network.Authorizing, Name: "revoke", Method: http.MethodPost, URL: n.opts.TokenHost + "/revoke",
 		Form: url.Values{"token": {token}}, Secrets: []string{token},
 	})
 	if err != nil || answer.Status == http.StatusOK {

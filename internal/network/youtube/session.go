@@ -55,7 +55,7 @@ func (n *Network) put(
 	ctx context.Context, g network.Grant, p draft, purpose network.Purpose, contentRange string, part []byte,
 ) (progress, error) {
 	if !isOnServer(p.Session, g.Server) {
-		return progress{}, network.Unusable(errors.New("the upload session's URL is not of this network"))
+		return progress{}, network.PermanentError(errors.New("the upload session's URL is not of this network"))
 	}
 	call := network.Call{
 		Purpose: purpose, Name: "upload session", Method: http.MethodPut, URL: p.Session, Bearer: g.Access,
@@ -83,19 +83,19 @@ func isOnServer(session, server string) bool {
 }
 
 // parseVideo returns the finished video.
-func parseVideo(answer network.Answer) (progress, error) {
+func parseVideo(answer network.Response) (progress, error) {
 	var made video
 	if err := answer.Decode(&made); err != nil {
 		return progress{}, err
 	}
 	if !videoID.MatchString(made.ID) {
-		return progress{}, answer.Call.Failed(errors.New("the response has no id"), false)
+		return progress{}, answer.Call.Failure(errors.New("the response has no id"), false)
 	}
 	return progress{made: made}, nil
 }
 
 // parseProgress reads from the Range header how much the network has.
-func (n *Network) parseProgress(answer network.Answer, total int64) (progress, error) {
+func (n *Network) parseProgress(answer network.Response, total int64) (progress, error) {
 	have := answer.Header.Get("Range")
 	if have == "" {
 		return progress{}, nil
@@ -103,7 +103,7 @@ func (n *Network) parseProgress(answer network.Answer, total int64) (progress, e
 	last, err := strconv.ParseInt(strings.TrimPrefix(have, "bytes=0-"), 10, 64)
 	switch {
 	case err != nil || last < 0 || last >= total:
-		return progress{}, answer.Call.Failed(errors.New("the response has an invalid Range header"), false)
+		return progress{}, answer.Call.Failure(errors.New("the response has an invalid Range header"), false)
 	case last == total-1:
 		return progress{}, &network.Error{
 			Class: network.Processing, Status: answer.Status, After: n.opts.Now().Add(pollInterval).UTC(),
@@ -126,12 +126,12 @@ func (n *Network) sendParts(
 ) (int64, error) {
 	last := (p.Total - 1) / n.opts.ChunkBytes * n.opts.ChunkBytes
 	for next < last {
-		now, err := n.sendPart(ctx, g, p, network.Fetching, file, next, min(next+n.opts.ChunkBytes, last))
+		now, err := n.sendPart(ctx, g, p, network.Transferring, file, next, min(next+n.opts.ChunkBytes, last))
 		if err != nil {
 			return 0, err
 		}
 		if now.next <= next {
-			return 0, network.Unreadable(errors.New("sending a part of the file: the network did not store it"))
+			return 0, network.InvalidResponse(errors.New("sending a part of the file: the network did not store it"))
 		}
 		next = now.next
 	}
@@ -149,13 +149,13 @@ func (n *Network) open(ctx context.Context, p draft, files network.Files) (*vide
 	if len(p.Media) != 1 { // an operator's rules may allow more
 		return nil, &network.Error{Class: network.RejectedMedia, Err: errors.New("a YouTube post needs exactly one video")}
 	}
-	file, err := files.Open(ctx, p.Media[0].ID, n.opts.Rules.Fit(network.Video))
+	file, err := files.Open(ctx, p.Media[0].ID, n.opts.Rules.FileLimits(network.Video))
 	if err != nil {
-		return nil, network.FileFailed(err)
+		return nil, network.FileError(err)
 	}
 	if p.Total > 0 && file.Size != p.Total {
 		_ = file.Close() // nothing was read
-		return nil, network.Unusable(errors.New("the file has changed since the upload started; retry the post"))
+		return nil, network.PermanentError(errors.New("the file has changed since the upload started; retry the post"))
 	}
 	return &videoSource{file: file}, nil
 }
@@ -168,7 +168,7 @@ func (s *videoSource) part(from, to int64) ([]byte, error) {
 		_, err = io.ReadFull(s.file, part)
 	}
 	if err != nil {
-		return nil, network.FileFailed(err)
+		return nil, network.FileError(err)
 	}
 	s.at = to
 	return part, nil

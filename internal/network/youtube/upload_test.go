@@ -96,8 +96,8 @@ func TestFindUpload(t *testing.T) {
 		verdict       network.Verdict
 		class         network.Class
 	}{
-		"no others":  {0, 0, network.Stands, ""},
-		"an old one": {1, 0, network.Stands, ""},
+		"no others":  {0, 0, network.Published, ""},
+		"an old one": {1, 0, network.Published, ""},
 		"a twin":     {0, 1, network.Unknown, network.Uncertain},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -111,14 +111,14 @@ func TestFindUpload(t *testing.T) {
 			d := f.PrepareUsual(g, "same\ntext")
 			tried := f.Attempt()
 			first := f.Publish(g, d)
-			first.Alike = true // without its session it is only identified by its content
+			first.MatchedByContent = true // without its session it is only identified by its content
 			for range c.after {
 				f.Publish(g, f.PrepareUsual(g, "same\ntext"))
 			}
 			f.Publish(g, f.PrepareUsual(g, "another"))
 			f.Clock.Advance(week)
 			verdict, receipt, err := f.Network().Resolve(t.Context(), f.Renew(g), d, tried)
-			if verdict != c.verdict || networktest.Class(err) != c.class || verdict == network.Stands && receipt != first {
+			if verdict != c.verdict || networktest.Class(err) != c.class || verdict == network.Published && receipt != first {
 				t.Errorf("verdict %v, receipt %+v, %v", verdict, receipt, err)
 			}
 			f.WantPosts(c.before + c.after + 2)

@@ -71,7 +71,7 @@ func New(opts Options) *Network {
 }
 
 func (o Options) withDefaults() Options {
-	o.App = o.Complete(platform, defaultScopes...)
+	o.App = o.WithDefaults(platform, defaultScopes...)
 	o.AuthorizeHost = baseURL(o.AuthorizeHost, defaultAuthorize)
 	o.TokenHost = baseURL(o.TokenHost, defaultToken)
 	o.APIHost = baseURL(o.APIHost, defaultAPI)
@@ -97,11 +97,11 @@ func (n *Network) Check(c network.Content) []network.Problem {
 }
 
 // Takes returns the rules that Check applies.
-func (n *Network) Takes() network.Rules { return *n.opts.Rules }
+func (n *Network) Rules() network.Rules { return *n.opts.Rules }
 
 // Connect always fails, as channels are connected in a browser.
 func (n *Network) Connect(context.Context, network.Credentials) (network.Grant, error) {
-	return network.Grant{}, network.Unusable(errors.New("connect a YouTube channel in a browser"))
+	return network.Grant{}, network.PermanentError(errors.New("connect a YouTube channel in a browser"))
 }
 
 // read requests a list of the API's resources.

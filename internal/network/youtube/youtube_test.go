@@ -66,7 +66,7 @@ var adapter = networktest.Case{
 			{Name: "three and a little", Media: film(3*chunk + 5), Format: network.FormatVideo, Variant: true},
 		},
 		CommitReads: true, Publishes: isLastPart,
-		Fits: []network.Fit{{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 256_000_000_000}},
+		Fits: []network.FileLimits{{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 256_000_000_000}},
 		Checks: map[string]networktest.Checked{
 			"a video":         networktest.Checks("", theFilm),
 			"a long text":     networktest.Checks(strings.Repeat("x", 5000), theFilm),
@@ -295,8 +295,8 @@ func resolveCases() map[string]networktest.ResolveCase {
 	const now, old = "2026-11-21T09:31:00Z", "2026-11-20T09:31:00Z"
 	mine := list("", item("video1", " x\\r\\n", now))
 	return map[string]networktest.ResolveCase{
-		"complete":          session(200, "", `{"id":"video1"}`, "", network.Stands, "", "video1"),
-		"created":           session(201, "", `{"id":"video1"}`, "", network.Stands, "", "video1"),
+		"complete":          session(200, "", `{"id":"video1"}`, "", network.Published, "", "video1"),
+		"created":           session(201, "", `{"id":"video1"}`, "", network.Published, "", "video1"),
 		"complete, no id":   session(200, "", `{}`, mine, network.Unknown, network.Transient, ""),
 		"nothing yet":       session(308, "", "", mine, network.Absent, "", ""),
 		"a part":            session(308, "bytes=0-49", "", mine, network.Absent, "", ""),
@@ -306,8 +306,8 @@ func resolveCases() map[string]networktest.ResolveCase {
 		"an outage":         session(503, "", "", mine, network.Unknown, network.Transient, ""),
 		"throttled":         session(429, "", "", mine, network.Unknown, network.Rate, ""),
 		"an invalid token":  session(401, "", "", mine, network.Unknown, network.AuthRefresh, ""),
-		"gone, listed":      session(404, "", "", mine, network.Stands, "", "video1"),
-		"gone for good":     session(410, "", "", mine, network.Stands, "", "video1"),
+		"gone, listed":      session(404, "", "", mine, network.Published, "", "video1"),
+		"gone for good":     session(410, "", "", mine, network.Published, "", "video1"),
 		"gone, other videos": session(404, "", "",
 			list("", item("video2", "y", now), item("video3", "x", old), item("../x", "x", now)), network.Absent, network.Transient, ""),
 		"gone, no videos": session(404, "", "", list(""), network.Absent, network.Transient, ""),

@@ -1,0 +1,311 @@
+package network
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Check returns what the network would refuse, or accept only with a loss. It numbers images and videos by their
+// position in the post. Sizes and durations of 0 are unknown and not checked.
+func (r Rules) Check(c Content) []Problem {
+	return slices.Concat(r.checkText(c), r.checkCounts(c.Text), r.checkNumbers(c.Media), r.checkMedia(c.Media))
+}
+
+func (r Rules) checkText(c Content) []Problem {
+	if !r.Media.Needed && len(c.Media) == 0 && isBlank(c.Text) {
+		return []Problem{blocking("caption_missing", "A post on %s needs text, an image or a video. Add one.", r.Title)}
+	}
+	if limit := r.maxLength(c); r.Text.Unit.Count != nil && limit > 0 {
+		if have := r.Text.Unit.Count(c.Text); have > limit {
+			return []Problem{r.tooLong(have, limit, r.Text.Unit.Name)}
+		}
+	}
+	if at := strings.IndexAny(c.Text, r.Text.Forbidden); at >= 0 {
+		return []Problem{
+			blocking("caption_characters", "%s does not allow the character %s. Remove it.", r.Title,
+				characterName(c.Text[at:])),
+		}
+	}
+	if r.Text.MaxBytes > 0 && len(c.Text) > r.Text.MaxBytes {
+		return []Problem{r.tooLong(len(c.Text), r.Text.MaxBytes, "bytes")}
+	}
+	return nil
+}
+
+// characterName returns the first character of a text, or its code point if it is invisible.
+func characterName(text string) string {
+	r, _ := utf8.DecodeRuneInString(text)
+	if unicode.IsGraphic(r) && !unicode.IsSpace(r) {
+		return "“" + string(r) + "”"
+	}
+	return fmt.Sprintf("U+%04X", r)
+}
+
+// isBlank reports whether a text has only white space and invisible characters, such as zero-width spaces.
+func isBlank(text string) bool {
+	return strings.TrimFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) }) == ""
+}
+
+func (r Rules) tooLong(have, most int, unit string) Problem {
+	return blocking("caption_too_long", "Too long for %s: %d/%d %s. Shorten the text.", r.Title, have, most, unit)
+}
+
+func (r Rules) checkCounts(text string) []Problem {
+	links := Links(text)
+	slices.Sort(links)
+	return slices.Concat(
+		r.checkCount("hashtags_too_many", "hashtags", r.Hashtags, len(Hashtags(text))),
+		r.checkCount("mentions_too_many", "mentions", r.Mentions, len(Mentions(text))),
+		r.checkCount("cashtags_too_many", "cashtags", r.Cashtags, len(Cashtags(text))),
+		r.checkCount("links_too_many", "distinct links", r.Links, len(slices.Compact(links))))
+}
+
+func (r Rules) checkCount(code, what string, c Count, have int) []Problem {
+	switch {
+	case c.Most > 0 && have > c.Most:
+		return []Problem{
+			blocking(code, "Too many %s for %s: %d/%d. Remove %d.", what, r.Title, have, c.Most, have-c.Most),
+		}
+	case c.Warn > 0 && have > c.Warn:
+		return []Problem{
+			warning(code, "The text has %d %s; %s may ignore more than %d.", have, what, r.Title, c.Warn),
+		}
+	}
+	return nil
+}
+
+// checkNumbers returns problems of missing media, too many media, and images mixed with videos.
+func (r Rules) checkNumbers(media []Media) []Problem {
+	if len(media) == 0 && r.Media.Needed {
+		return []Problem{blocking("media_missing", "A post on %s needs %s. Add one.", r.Title, r.requiredMedia())}
+	}
+	images := 0
+	for _, m := range media {
+		if isImage(m) {
+			images++
+		}
+	}
+	videos := len(media) - images
+	var found []Problem
+	if images > 0 && videos > 0 && r.Images.Most > 0 && r.Videos.Most > 0 && !r.Media.Mixed {
+		found = append(found,
+			blocking("media_mix", "A post on %s can have images or a video, not both. Remove one kind.", r.Title))
+	}
+	found = append(found, r.checkNumber(images, r.Images.Most, "image", r.Images.amount())...)
+	found = append(found, r.checkNumber(videos, r.Videos.Most, "video", quantity(r.Videos.Most, "video"))...)
+	if len(found) == 0 {
+		found = r.checkNumber(len(media), r.Media.Most, "item", quantity(r.Media.Most, "item"))
+	}
+	return found
+}
+
+// checkNumber returns a problem if there are more than most. Kinds that the network does not allow at all are left to
+// checkMedia.
+func (r Rules) checkNumber(have, most int, what, allowed string) []Problem {
+	if most == 0 || have <= most {
+		return nil
+	}
+	return []Problem{
+		blocking("media_too_many", "A post on %s can have %s; this one has %s. Remove %d.", r.Title, allowed,
+			quantity(have, what), have-most),
+	}
+}
+
+// requiredMedia names the media that a post can have.
+func (r Rules) requiredMedia() string {
+	if r.Images.Most == 0 {
+		return "a video"
+	}
+	return "an image or a video"
+}
+
+func (i Images) amount() string {
+	if i.Carousel == (Range{}) {
+		return quantity(i.Most, "image")
+	}
+	return fmt.Sprintf("one image or %d to %d", i.Carousel.Least, i.Carousel.Most)
+}
+
+func quantity(n int, what string) string {
+	if n == 1 {
+		return "one " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func isImage(m Media) bool { return m.Kind != Video }
+
+// checkMedia returns the problems of each media item.
+func (r Rules) checkMedia(media []Media) []Problem {
+	var found []Problem
+	for i, m := range media {
+		item := mediaItem{m, r.Title, mediaName(m, i+1)}
+		switch {
+		case !isImage(m):
+			found = append(found, item.video(r.Videos)...)
+		case r.Images.Alone.Type != "" && m.Type == r.Images.Alone.Type:
+			found = append(found, item.single(r.Images.Alone, len(media))...)
+		default:
+			found = append(found, item.image(r.Images)...)
+		}
+	}
+	return found
+}
+
+func mediaName(m Media, position int) string {
+	if isImage(m) {
+		return fmt.Sprintf("Image %d", position)
+	}
+	return fmt.Sprintf("Video %d", position)
+}
+
+// mediaItem is an image or a video with the names used in messages.
+type mediaItem struct {
+	Media
+
+	network, name string
+}
+
+func (m mediaItem) image(rules Images) []Problem {
+	if rules.Most == 0 {
+		return []Problem{blocking("media_type", "%s is an image; %s allows none. Remove it.", m.name, m.network)}
+	}
+	converted := slices.Contains(rules.Converted, m.Type)
+	if !converted && !slices.Contains(rules.Types, m.Type) {
+		return []Problem{m.wrongType(append(slices.Clone(rules.Types), rules.Converted...))}
+	}
+	var found []Problem
+	if converted {
+		found = append(found, warning("media_type", "%s is a %s; %s allows %s. It will be converted%s.",
+			m.name, typeNames[m.Type], m.network, listTypes(rules.Types), gifNote(m.Type)))
+	}
+	if rules.MaxBytes > 0 && m.Size > rules.MaxBytes {
+		found = append(found,
+			warning("media_too_large", "%s has %d bytes; %s allows at most %d. It will be made smaller.",
+				m.name, m.Size, m.network, rules.MaxBytes))
+	}
+	if side := max(m.Width, m.Height); rules.MaxSide > 0 && side > rules.MaxSide {
+		found = append(found,
+			warning("media_too_large",
+				"%s has %d pixels on its longer side; %s allows at most %d. It will be made smaller.",
+				m.name, side, m.network, rules.MaxSide))
+	}
+	return append(found, m.shape(rules.Shapes)...)
+}
+
+// gifNote returns what conversion of a GIF loses.
+func gifNote(mimeType string) string {
+	if mimeType == gifType {
+		return ", and only its first frame is kept"
+	}
+	return ""
+}
+
+func (m mediaItem) single(rules Alone, total int) []Problem {
+	var found []Problem
+	if total > 1 {
+		found = append(found,
+			blocking("media_mix", "%s is a %s; %s allows it only as the single image. Remove the other media.",
+				m.name, typeNames[m.Type], m.network))
+	}
+	return append(found, m.tooLarge(rules.MaxBytes, rules.MaxSide)...)
+}
+
+func (m mediaItem) video(rules Videos) []Problem {
+	if rules.Most == 0 {
+		return []Problem{blocking("media_type", "%s is a video; %s allows none. Remove it.", m.name, m.network)}
+	}
+	var found []Problem
+	if !slices.Contains(rules.Types, m.Type) {
+		found = append(found, m.wrongType(rules.Types))
+	}
+	found = append(found, m.tooLarge(rules.MaxBytes, rules.MaxSide)...)
+	if m.Size > 0 && m.Size < rules.MinBytes {
+		found = append(found,
+			blocking("media_too_small", "%s has %d bytes; %s requires at least %d. Use a larger file.", m.name, m.Size,
+				m.network, rules.MinBytes))
+	}
+	if rules.Longest > 0 && m.Duration > time.Duration(rules.Longest) {
+		found = append(found, blocking("media_too_long", "%s lasts %.0f seconds; %s allows at most %.0f. Trim it.",
+			m.name, math.Ceil(m.Duration.Seconds()), m.network, rules.Longest.Seconds()))
+	}
+	if m.Duration > 0 && m.Duration < time.Duration(rules.Shortest) {
+		found = append(found, blocking("media_too_short",
+			"%s lasts %.1f seconds; %s requires at least %g. Use a longer video.", m.name,
+			math.Floor(m.Duration.Seconds()*10)/10, m.network, rules.Shortest.Seconds()))
+	}
+	if side := min(m.Width, m.Height); side > 0 && side < rules.MinSide {
+		found = append(found, blocking("media_aspect",
+			"%s has %d pixels on its shorter side; %s requires at least %d. Use a larger video.", m.name, side, m.network,
+			rules.MinSide))
+	}
+	return append(found, m.shape(rules.Shapes)...)
+}
+
+func (m mediaItem) wrongType(allowed []string) Problem {
+	return blocking("media_type", "%s has a type that %s does not allow. Use %s.", m.name, m.network,
+		listTypes(allowed))
+}
+
+// tooLarge returns the problems of media that are not made smaller.
+func (m mediaItem) tooLarge(maxBytes int64, maxSide int) []Problem {
+	var found []Problem
+	if maxBytes > 0 && m.Size > maxBytes {
+		found = append(found,
+			blocking("media_too_large", "%s has %d bytes; %s allows at most %d. Use a smaller file.", m.name, m.Size,
+				m.network, maxBytes))
+	}
+	if side := max(m.Width, m.Height); maxSide > 0 && side > maxSide {
+		found = append(found,
+			blocking("media_too_large", "%s has %d pixels on its longer side; %s allows at most %d. Use a smaller file.",
+				m.name, side, m.network, maxSide))
+	}
+	return found
+}
+
+// aspectSlack is the tolerated deviation of an aspect ratio. Pixels are whole, and networks write 1.91 for 1200 by 628.
+const aspectSlack = 0.003
+
+func (m mediaItem) shape(s Shapes) []Problem {
+	if s == (Shapes{}) || m.Width <= 0 || m.Height <= 0 {
+		return nil
+	}
+	shape := float64(m.Width) / float64(m.Height)
+	if shape >= s.Tallest.ratio()*(1-aspectSlack) && shape <= s.Widest.ratio()*(1+aspectSlack) {
+		return nil
+	}
+	return []Problem{blocking("media_aspect", "%s has %d × %d pixels; %s allows aspect ratios from %s to %s. Crop it.",
+		m.name, m.Width, m.Height, m.network, s.Tallest, s.Widest)}
+}
+
+var typeNames = map[string]string{
+	jpegType: "JPEG", pngType: "PNG", webpType: "WebP", gifType: "GIF", mp4Type: "MP4", quickTimeType: "MOV",
+	webmType: "WebM",
+}
+
+// listTypes names types for people: "JPEG, PNG or WebP".
+func listTypes(types []string) string {
+	names := make([]string, len(types))
+	for i, mimeType := range types {
+		names[i] = typeNames[mimeType]
+	}
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+func blocking(code, format string, args ...any) Problem {
+	return Problem{Code: code, Blocking: true, Message: fmt.Sprintf(format, args...)}
+}
+
+// warning returns a problem that does not block the post.
+func warning(code, format string, args ...any) Problem {
+	return Problem{Code: code, Message: fmt.Sprintf(format, args...)}
+}

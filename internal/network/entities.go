@@ -1,0 +1,72 @@
+package network
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+var linkPattern = regexp.MustCompile(`(?i:https?)://[^\s<>"「」『』（）、。，]+`)
+
+// Links returns the URLs with http:// or https:// in a text, without trailing punctuation. Bare domains are left out
+// because networks treat them differently.
+func Links(text string) []string {
+	found := linkPattern.FindAllString(text, -1)
+	for i := range found {
+		found[i] = strings.TrimRight(found[i], ".,;:!?'…’)]}")
+	}
+	return found
+}
+
+// Hashtags returns the words after # or its full-width form, without the sign. A hashtag has letters, digits and
+// underscores, at least one letter, and is not part of a word or URL.
+func Hashtags(text string) []string {
+	return slices.DeleteFunc(markedWords(text, "#＃"), func(word string) bool {
+		return !strings.ContainsFunc(word, unicode.IsLetter)
+	})
+}
+
+var cashtagPattern = regexp.MustCompile(`(?:^|[^\pL\pN_$])\$([A-Za-z]{1,6}(?:[._][A-Za-z]{1,2})?)\b`)
+
+// Cashtags returns the stock symbols after $, without the sign.
+func Cashtags(text string) []string {
+	var found []string
+	for _, match := range cashtagPattern.FindAllStringSubmatch(linkPattern.ReplaceAllLiteralString(text, " "), -1) {
+		found = append(found, match[1])
+	}
+	return found
+}
+
+// Mentions returns the words after @ or its full-width form, without the sign. Of a name with dots it returns the first
+// part.
+func Mentions(text string) []string { return markedWords(text, "@＠") }
+
+// markedWords returns the words after one of the signs.
+func markedWords(text, signs string) []string {
+	var found []string
+	text = linkPattern.ReplaceAllLiteralString(text, " ")
+	before := ' '
+	for i, r := range text {
+		if strings.ContainsRune(signs, r) && !isWordRune(before) {
+			if word := leadingWord(text[i+len(string(r)):]); word != "" {
+				found = append(found, word)
+			}
+		}
+		before = r
+	}
+	return found
+}
+
+func leadingWord(text string) string {
+	if end := strings.IndexFunc(text, func(r rune) bool { return !isWordRune(r) }); end >= 0 {
+		return text[:end]
+	}
+	return text
+}
+
+// isWordRune reports whether a word may contain the character: letters, digits, underscores and combining marks.
+func isWordRune(r rune) bool {
+	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) ||
+		unicode.In(r, unicode.Mn, unicode.Mc) && !unicode.Is(unicode.Variation_Selector, r)
+}

@@ -1,0 +1,43 @@
+package network
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http/httptrace"
+	"sync/atomic"
+)
+
+// requestTrace records how far a request got: data that was never written had no effect.
+type requestTrace struct{ requested, connected atomic.Bool }
+
+// withTrace returns the context for the request to trace.
+func (w *requestTrace) withTrace(ctx context.Context) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GetConn: func(string) { w.requested.Store(true) },
+		GotConn: func(httptrace.GotConnInfo) { w.connected.Store(true) },
+	})
+}
+
+// nothingSent reports whether a request that failed with err certainly wrote nothing: the transport asked for a
+// connection and never got one. It is false for transports that do not report their progress.
+func (w *requestTrace) nothingSent(err error) bool {
+	dial, ok := errors.AsType[*net.OpError](err)
+	return !w.connected.Load() && (w.requested.Load() || ok && dial.Op == "dial")
+}
+
+const maxResponse = 1 << 20 // bytes
+
+// readBody reads a response body of at most 1 MiB.
+func readBody(body io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(body, maxResponse+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the response: %w", err)
+	}
+	if len(data) > maxResponse {
+		return nil, errors.New("reading the response: it is longer than 1 MiB")
+	}
+	return data, nil
+}
