@@ -139,7 +139,7 @@ var constructors = map[string]func(*networkBuilder) network.Network{
 // appOptions are options that contain an app.
 type appOptions[O any] interface {
 	*O
-	Own() *network.App
+	Base() *network.App
 }
 
 // withApp returns the constructor of a network with one app, whose secret has a name.
