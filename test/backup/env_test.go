@@ -111,7 +111,7 @@ func (h *installation) upload(of *home, name string, raw []byte) int64 {
 	h.t.Helper()
 	id := fixture.Upload(h.t, h.Server.Server, of.id, name, raw)
 	if path.Ext(name) == ".jpg" {
-		fit := network.Fit{Types: []string{"image/jpeg"}, MaxSide: 10}
+		fit := network.FileLimits{Types: []string{"image/jpeg"}, MaxSide: 10}
 		must.NoError(h.t, must.Get(h.Media.Files(of.id).Open(context.Background(), id, fit))(h.t).Close())
 	}
 	return id

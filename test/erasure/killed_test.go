@@ -144,7 +144,7 @@ func (h *env) picture(t *testing.T, team, person int64, n int) int64 {
 	must.NoError(t, png.Encode(&out, img))
 	arrived := must.Get(h.Media.Add(t.Context(), media.Owner{TeamID: team, PersonID: person},
 		media.Incoming{Name: fmt.Sprint("picture ", n), Type: "image/png", Size: int64(out.Len()), Body: &out}))(t)
-	fitted := must.Get(h.Media.Files(team).Open(t.Context(), arrived.MediaID, network.Fit{Types: []string{"image/jpeg"}}))(t)
+	fitted := must.Get(h.Media.Files(team).Open(t.Context(), arrived.MediaID, network.FileLimits{Types: []string{"image/jpeg"}}))(t)
 	must.NoError(t, fitted.Close())
 	return arrived.MediaID
 }

@@ -55,7 +55,7 @@ func (n *Network) sendAllButLast(ctx context.Context, g network.Grant, p draft, 
 func (n *Network) startSession(
 	ctx context.Context, g network.Grant, p *draft, files network.Files,
 ) (time.Duration, error) {
-	if err := network.Blocked(n.Check(network.Content{Text: p.Description, Media: p.Media})); err != nil {
+	if err := network.BlockingError(n.Check(network.Content{Text: p.Description, Media: p.Media})); err != nil {
 		return 0, err
 	}
 	p.Session, p.Total = "", 0
@@ -65,7 +65,7 @@ func (n *Network) startSession(
 	}
 	p.Total, p.Type = file.file.Size, file.file.Type
 	if err := file.file.Close(); err != nil {
-		return 0, network.FileFailed(err)
+		return 0, network.FileError(err)
 	}
 	if p.Total <= 0 {
 		return 0, &network.Error{
@@ -89,7 +89,7 @@ func (n *Network) createSession(ctx context.Context, g network.Grant, p draft) (
 		snippet["tags"] = p.Tags
 	}
 	answer, err := n.client.Do(ctx, network.Call{
-		Purpose: network.Fetching, Name: "upload videos", Method: http.MethodPost,
+		Purpose: network.Transferring, Name: "upload videos", Method: http.MethodPost,
 		URL:   strings.TrimRight(g.Server, "/") + "/upload/youtube/" + n.opts.Version + "/videos",
 		Query: url.Values{"uploadType": {"resumable"}, "part": {"snippet,status"}, "notifySubscribers": {"true"}},
 		Header: http.Header{
@@ -106,7 +106,7 @@ func (n *Network) createSession(ctx context.Context, g network.Grant, p draft) (
 	}
 	address := answer.Header.Get("Location")
 	if len(address) > maxSessionURL || !isOnServer(address, g.Server) {
-		return "", network.Unreadable(errors.New("starting an upload: the response has no URL of this network"))
+		return "", network.InvalidResponse(errors.New("starting an upload: the response has no URL of this network"))
 	}
 	return address, nil
 }
