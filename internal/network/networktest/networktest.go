@@ -3,10 +3,10 @@
 package networktest
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -121,11 +121,13 @@ func Get(t *testing.T, address string) ([]byte, string) {
 	t.Helper()
 	response := get(t, address, true)
 	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
+	var body bytes.Buffer
+	body.Grow(int(max(response.ContentLength, 0)) + bytes.MinRead) // videos have megabytes
+	_, err := body.ReadFrom(response.Body)
 	if err != nil || response.StatusCode != http.StatusOK {
 		t.Errorf("%s: HTTP %d, %v", address, response.StatusCode, err)
 	}
-	return body, response.Header.Get("Content-Type")
+	return body.Bytes(), response.Header.Get("Content-Type")
 }
 
 // Post is a post in the sandbox.

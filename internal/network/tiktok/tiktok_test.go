@@ -82,7 +82,6 @@ var adapter = networktest.Case{
 			{Name: "an image", Media: image, Format: network.FormatImage, Settled: settleTime},
 			{Name: "images", Media: images, Format: network.FormatImage, Variant: true},
 			{Name: "a video", Media: smallFilm, Format: network.FormatVideo, MarkedEarly: true, UploadStart: "/video/init/"},
-			{Name: "a large video", Media: largeFilm, Format: network.FormatVideo, Variant: true},
 		},
 		CommitReads: true, PendingIDs: true, SecondCommit: network.Uncertain, Repeatable: []string{"an image"}, Publishes: isPublishing,
 		Fits: []network.FileLimits{
