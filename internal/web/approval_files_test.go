@@ -13,12 +13,12 @@ import (
 	"pressroom/internal/platform/blob"
 )
 
-// gated is a store whose blobs are opened once the gate is open. It counts how often each kind of file is asked for.
+// gated is a store whose blobs open only once the gate is open. It counts openings by kind of file.
 type gated struct {
 	blob.Store
 
 	gate   chan struct{}
-	opened chan string // the keys, as they are asked for
+	opened chan string // keys, as they are opened
 }
 
 func (g gated) Open(ctx context.Context, key string) (blob.Reader, error) {
@@ -27,9 +27,8 @@ func (g gated) Open(ctx context.Context, key string) (blob.Reader, error) {
 	return g.Store.Open(ctx, key)
 }
 
-// TestAnApprovalLinkOpensPicturesInFullSize checks that the page shows thumbnails, and that each leads to the whole
-// picture.
-func TestAnApprovalLinkOpensPicturesInFullSize(t *testing.T) {
+// TestApprovalLinkServesFullSize checks that the page shows thumbnails that link to the full images.
+func TestApprovalLinkServesFullSize(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		page := w.browser(t).in("ada@example.com").sent(w.batch(t).page, "menu.png", pictureOf(t, 1200, 1600))
 		other := w.browser(t).in("ada@example.com").sent(w.batch(t).page, "other.png", pictureOf(t, 40, 40))
@@ -60,9 +59,9 @@ func pictureOf(t *testing.T, width, height int) []byte {
 	return out.Bytes()
 }
 
-// However often a link's pictures are asked for, nothing is scaled: the thumbnail is sent that was made when the file
-// arrived. A link has so many files under way at once and no more; other links have their own.
-func TestAnApprovalLinkCostsNoPictureWork(t *testing.T) {
+// TestApprovalLinkLimits checks that images are not scaled for a link and that each link has its own limit of
+// concurrent downloads.
+func TestApprovalLinkLimits(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		const bound = 48
 		item := w.browser(t).in("ada@example.com").sent(w.batch(t).page, "harbour.png", picture(t, 1))
@@ -84,7 +83,7 @@ func TestAnApprovalLinkCostsNoPictureWork(t *testing.T) {
 				t.Errorf("%s was read for a picture of a link", key)
 			}
 		}
-		w.browser(t).get(full).wants(t, 429, "approval_link") // they share the bound
+		w.browser(t).get(full).wants(t, 429, "approval_link") // shared limit
 		refused := w.browser(t).get(shot)
 		refused.wants(t, 429, "rate_limited", "approval_link")
 		if refused.Header.Get("Retry-After") == "" {
@@ -94,6 +93,6 @@ func TestAnApprovalLinkCostsNoPictureWork(t *testing.T) {
 		close(store.gate)
 		all.Wait()
 		w.browser(t).get(shot).wants(t, 200)
-		w.browser(t).get(film).wants(t, 404) // it is no video
+		w.browser(t).get(film).wants(t, 404) // not a video
 	})
 }

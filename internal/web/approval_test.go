@@ -27,7 +27,7 @@ type takesAll struct{ passwords }
 
 func (takesAll) Check(network.Content) []network.Problem { return nil }
 
-// approving is the app with a post that waits for its client, and the path of the client's page.
+// approving returns the app with a post that waits for approval, and the path of the client's page.
 type approving struct {
 	*world
 
@@ -70,7 +70,7 @@ func (w *world) approving(t *testing.T, caption string, media ...int64) *approvi
 	return a
 }
 
-// do runs an operation of Ada's key and gives the id of the post.
+// do runs an operation with Ada's key and returns the post's id.
 func (a *approving) do(t *testing.T, tool string, args map[string]any) string {
 	t.Helper()
 	for _, op := range a.posts.Operations() {
@@ -98,7 +98,7 @@ func (a *approving) do(t *testing.T, tool string, args map[string]any) string {
 	return id
 }
 
-// state is how the post stands with its client, with what the client said.
+// state returns the approval state of the post and the client's comment.
 func (a *approving) state(t *testing.T) string {
 	t.Helper()
 	var approval, name, comment string
@@ -115,7 +115,7 @@ func says(decision, round, name, comment string) url.Values {
 	return url.Values{"decision": {decision}, "round": {round}, "name": {name}, "comment": {comment}}
 }
 
-// A client approves on a page that a link alone opens, which shows the whole post.
+// TestApproving checks approval on the page of a link, which shows the whole post.
 func TestApproving(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		item := w.browser(t).in("ada@example.com").sent(w.batch(t).page, "harbour.png", picture(t, 1))
@@ -126,7 +126,7 @@ func TestApproving(t *testing.T) {
 		image := a.page + "/media/" + itoa(item.MediaID)
 		shown.wants(t, 200, "A post from Harbour &amp; Sons",
 			"<p dir=\"auto\">Open &lt;b&gt;from&lt;/b&gt; eight.</p><p dir=\"auto\">Be there!</p>", "Bluesky: ",
-			"harbour.test", "The team has not set a time yet. It does so after you have approved the post.",
+			"harbour.test", "The team has not set a time yet and will do so after you approve the post.",
 			"The owner, the admins and the editors of Harbour &amp; Sons see your decision", `src="`+image+`"`, "It is waiting for you")
 		if csp := shown.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || len(shown.Cookies()) > 0 {
 			t.Errorf("%v", shown.Header)
@@ -159,7 +159,7 @@ func TestApproving(t *testing.T) {
 		client.get(a.page).
 			wants(t, 200,
 				"Approved by <strong><bdi>Cleo &lt;3</bdi></strong> at 13:00 on Saturday 21 November 2026 "+
-					"(Europe/Berlin)", "It is not published until somebody of the team schedules it.")
+					"(Europe/Berlin)", "The post will not be published until a team member schedules it.")
 		client.post(a.page, says("reject", "1", "Mallory", "Not the <quay>.")).
 			wants(t, 422, "This version has already been decided.", "Approved by", "What you wrote was not sent.", "Not the &lt;quay&gt;.")
 		if got := a.state(t); !strings.HasPrefix(got, `approved by "Cleo <3"`) {
@@ -168,8 +168,7 @@ func TestApproving(t *testing.T) {
 	})
 }
 
-// After a change a link shows nothing and decides nothing, and what the client wrote is shown to the client; a link to
-// the new version works until it ends or is revoked.
+// TestApprovingAnOldVersion checks that a link to an old version decides nothing and keeps the client's comment.
 func TestApprovingAnOldVersion(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		a := w.approving(t, "first")
@@ -201,15 +200,15 @@ func TestApprovingAnOldVersion(t *testing.T) {
 		second := asked()
 		client.get(second).
 			wants(t, 200, "second",
-				"The team plans to publish it at 11:00 on Tuesday 1 December 2026 (Europe/Berlin). After you have "+
-					"approved it, somebody of the team still has to schedule it")
+				"The team plans to publish it at 11:00 on Tuesday 1 December 2026 (Europe/Berlin). After you "+
+					"approve it, a team member still needs to schedule it")
 		client.post(second, says("reject", "2", "Cleo", "Not yet.")).leads(t, second)
-		client.get(second).wants(t, 200, "Rejected by", "It is not published until you approve a new version.")
+		client.get(second).wants(t, 200, "Rejected by", "It will not be published until you approve a new version.")
 		if got := a.state(t); got != `rejected by "Cleo": "Not yet."` {
 			t.Error(got)
 		}
 		for _, path := range []string{"/approval/", a.page + "/"} {
-			client.get(path).wants(t, 404, "There is no such page")
+			client.get(path).wants(t, 404, "Page not found")
 		}
 		for _, path := range []string{"/approval/x", a.page + "x"} {
 			client.get(path).wants(t, 404, "This post is no longer up for approval.", "Ask the team that sent you the link.")

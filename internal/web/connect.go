@@ -12,14 +12,14 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// connectView is what the page of a link shows. The password is never shown again.
+// connectView is the page of a connect link. The password is never shown again.
 type connectView struct {
 	account.Offer
 
 	Token, Server, Identifier, Wrong string
 }
 
-// blueskyServer is where most accounts of Bluesky are.
+// blueskyServer is the server of most Bluesky accounts.
 const blueskyServer = "https://bsky.social"
 
 func (a *App) connectPage(w http.ResponseWriter, r *http.Request) {
@@ -30,11 +30,11 @@ func (a *App) showConnect(w http.ResponseWriter, r *http.Request, status int, vi
 	view.Token = r.PathValue("token")
 	var err error
 	if view.Offer, err = a.Connector.Offer(r.Context(), shell.VisitorOf(r.Context()).ID, view.Token); err != nil {
-		a.Refuse(w, r, err)
+		a.ShowError(w, r, err)
 		return
 	}
 	if len(view.Ways) > 0 {
-		// Browsers hold every redirect after a form against this, and networks lead on between hosts of their own.
+		// Browsers check every redirect after a form against this, and networks redirect between their own hosts.
 		allowed := []string{"form-action 'self' https:"}
 		for _, way := range view.Ways {
 			allowed = append(allowed, way.Origin)
@@ -46,7 +46,7 @@ func (a *App) showConnect(w http.ResponseWriter, r *http.Request, status int, vi
 	a.Show(w, r, status, pages["connect"], "Connect "+shell.NetworkName(view.Platform), view)
 }
 
-// connect sends the person to the network's own page, or signs in with what the form holds.
+// connect redirects the person to the network's page, or signs in with the submitted credentials.
 func (a *App) connect(w http.ResponseWriter, r *http.Request) {
 	if !a.ReadForm(w, r) {
 		return
@@ -55,16 +55,16 @@ func (a *App) connect(w http.ResponseWriter, r *http.Request) {
 	offer, err := a.Connector.Offer(ctx, person, token)
 	switch {
 	case err != nil:
-		a.Refuse(w, r, err)
+		a.ShowError(w, r, err)
 	case len(offer.Ways) == 0:
 		a.connectHere(w, r, person, token)
 	default:
 		address, err := a.Connector.Begin(ctx, person, token, r.PostForm.Get("kind"))
 		if err != nil {
-			a.Refuse(w, r, err)
+			a.ShowError(w, r, err)
 			return
 		}
-		http.Redirect(w, r, address, http.StatusSeeOther) //nolint:gosec // the network's address is the operator's
+		http.Redirect(w, r, address, http.StatusSeeOther) //nolint:gosec // the operator configures the network's address
 	}
 }
 
@@ -79,31 +79,31 @@ func (a *App) connectHere(w http.ResponseWriter, r *http.Request, person int64, 
 	case err == nil:
 		shell.Redirect(w, r, connectedPath(account.ID))
 	case f.IsServerError() || f.Code == apierr.NotFound:
-		a.Refuse(w, r, err)
+		a.ShowError(w, r, err)
 	default:
 		a.showConnect(w, r, shell.StatusOf(err),
 			connectView{Server: given.Server, Identifier: given.Identifier, Wrong: f.Detail})
 	}
 }
 
-// noteRefusal tells the operator what a network answered, but for its words and ours to it: these may hold secrets.
+// noteRefusal logs a network's error without its texts, which may contain secrets.
 func (a *App) noteRefusal(r *http.Request, err error) {
 	if failed, ok := errors.AsType[*network.Error](err); ok {
-		a.Log.WarnContext(r.Context(), "an account was not connected", "route", r.Pattern, "class", failed.Class,
+		a.Log.WarnContext(r.Context(), "connecting an account failed", "route", r.Pattern, "class", failed.Class,
 			"status", failed.Status, "code", failed.Code)
 	}
 }
 
 func connectedPath(account int64) string { return "/connected/" + strconv.FormatInt(account, 10) }
 
-// signedOutReturn keeps the code that came back out of the address of the sign-in page.
-const signedOutReturn = "You are signed out, so nothing was connected. Sign in, then open the link again."
+// signedOutReturn is shown instead of the sign-in page, so that the returned code does not appear in its URL.
+const signedOutReturn = "You are signed out, so no account was connected. Sign in, then open the link again."
 
-// connectReturn is where networks send the browser back to.
+// connectReturn handles the redirect back from a network.
 func (a *App) connectReturn(w http.ResponseWriter, r *http.Request) {
 	v := shell.VisitorOf(r.Context())
 	if v == nil {
-		a.Notice(w, r, http.StatusUnauthorized, "Not done", signedOutReturn)
+		a.ShowMessage(w, r, http.StatusUnauthorized, "Not done", signedOutReturn)
 		return
 	}
 	q := r.URL.Query()
@@ -114,7 +114,7 @@ func (a *App) connectReturn(w http.ResponseWriter, r *http.Request) {
 	a.noteRefusal(r, err)
 	switch f := apierr.Of(err); {
 	case err != nil && (out.Retry == "" || f.IsServerError() || f.Code == apierr.NotFound):
-		a.Refuse(w, r, err)
+		a.ShowError(w, r, err)
 	case err != nil:
 		a.Show(w, r, shell.StatusOf(err), pages["connectend"], "Not connected",
 			connectEnd{f.Detail, account.ConnectPath + out.Retry})
@@ -125,12 +125,12 @@ func (a *App) connectReturn(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// connectEnd says why nothing was connected, and from where one can begin again.
+// connectEnd describes why nothing was connected and where to start again.
 type connectEnd struct{ Text, Again string }
 
 func choicePath(id int64) string { return account.ConnectPath + "choose/" + strconv.FormatInt(id, 10) }
 
-// choiceView is what the page shows on which one of several accounts is chosen.
+// choiceView is the page on which one of several accounts is chosen.
 type choiceView struct {
 	account.Choice
 
@@ -138,14 +138,14 @@ type choiceView struct {
 }
 
 func (a *App) choicePage(w http.ResponseWriter, r *http.Request) {
-	id, err := numberIn(r, "attempt")
+	id, err := pathID(r, "attempt")
 	if err != nil {
-		a.Refuse(w, r, err)
+		a.ShowError(w, r, err)
 		return
 	}
 	choice, err := a.Connector.Choice(r.Context(), shell.VisitorOf(r.Context()).ID, id)
 	if err != nil {
-		a.Refuse(w, r, err)
+		a.ShowError(w, r, err)
 		return
 	}
 	a.Show(w, r, http.StatusOK, pages["connectchoice"], "Choose an account", choiceView{choice, choicePath(id)})
@@ -155,25 +155,25 @@ func (a *App) choose(w http.ResponseWriter, r *http.Request) {
 	if !a.ReadForm(w, r) {
 		return
 	}
-	id, err := numberIn(r, "attempt")
+	id, err := pathID(r, "attempt")
 	if err != nil {
-		a.Refuse(w, r, err)
+		a.ShowError(w, r, err)
 		return
 	}
 	which, err := strconv.Atoi(r.PostForm.Get("account"))
 	if err != nil {
-		which = -1 // nothing was chosen
+		which = -1 // no choice
 	}
 	account, err := a.Connector.Choose(r.Context(), shell.VisitorOf(r.Context()).ID, id, which)
 	if err != nil {
-		a.Refuse(w, r, err)
+		a.ShowError(w, r, err)
 		return
 	}
 	shell.Redirect(w, r, connectedPath(account.ID))
 }
 
-// numberIn is an id in the address.
-func numberIn(r *http.Request, name string) (int64, error) {
+// pathID returns an id in the path.
+func pathID(r *http.Request, name string) (int64, error) {
 	id, err := strconv.ParseInt(r.PathValue(name), 10, 64)
 	if err != nil || id < 1 {
 		return 0, apierr.Missing()
@@ -181,7 +181,7 @@ func numberIn(r *http.Request, name string) (int64, error) {
 	return id, nil
 }
 
-// connectedView is what the page shows of an account that is connected.
+// connectedView is the page of a connected account.
 type connectedView struct {
 	account.Account
 
@@ -189,14 +189,14 @@ type connectedView struct {
 }
 
 func (a *App) connectedPage(w http.ResponseWriter, r *http.Request) {
-	id, err := numberIn(r, "account")
+	id, err := pathID(r, "account")
 	if err != nil {
-		a.Refuse(w, r, err)
+		a.ShowError(w, r, err)
 		return
 	}
 	account, team, err := a.Connector.FindConnected(r.Context(), shell.VisitorOf(r.Context()).ID, id)
 	if err != nil {
-		a.Refuse(w, r, err)
+		a.ShowError(w, r, err)
 		return
 	}
 	a.Show(w, r, http.StatusOK, pages["connected"], "Account", connectedView{account, team})

@@ -1,11 +1,6 @@
 package web_test
 
 import (
-	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -13,7 +8,6 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -22,121 +16,7 @@ import (
 	"pressroom/internal/core/operation"
 	"pressroom/internal/core/plan"
 	"pressroom/internal/domain/account"
-	"pressroom/internal/network"
 )
-
-// networks is a network's consent page and token endpoint, behind a real listener.
-type networks struct {
-	*httptest.Server
-
-	mu       sync.Mutex
-	accounts []string          // what a consent opens
-	deny     string            // the error in place of a code
-	codes    map[string]string // to the hash of the verifier that opens it
-}
-
-func (n *networks) set(deny string, accounts ...string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.deny, n.accounts = deny, accounts
-}
-
-func (n *networks) authorize(w http.ResponseWriter, r *http.Request) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	q, back := r.URL.Query(), url.Values{"state": {r.URL.Query().Get("state")}}
-	if n.deny != "" {
-		back.Set("error", n.deny)
-	} else {
-		code := rand.Text()
-		n.codes[code] = q.Get("challenge") + q.Get("redirect_uri")
-		back.Set("code", code)
-	}
-	http.Redirect(w, r, q.Get("redirect_uri")+"?"+back.Encode(), http.StatusSeeOther)
-}
-
-func (n *networks) token(w http.ResponseWriter, r *http.Request) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	code := r.PostFormValue("code")
-	if want, ok := n.codes[code]; !ok || want != challenge(r.PostFormValue("verifier"))+r.PostFormValue("redirect_uri") {
-		http.Error(w, "no", http.StatusBadRequest)
-		return
-	}
-	delete(n.codes, code)
-	_ = json.NewEncoder(w).Encode(n.accounts)
-}
-
-func challenge(verifier string) string {
-	sum := sha256.Sum256([]byte(verifier))
-	return hex.EncodeToString(sum[:])
-}
-
-// consents is the network that speaks with them.
-type consents struct {
-	network.Network
-
-	at string
-}
-
-func (c consents) Platform() string { return "instagram" }
-
-// Kinds names the one way of signing in.
-func (c consents) Kinds() []string { return []string{""} }
-
-func (c consents) Authorize(a network.Authorization) string {
-	return c.at + "/authorize?" + url.Values{
-		"state": {a.State}, "challenge": {challenge(a.Verifier)}, "redirect_uri": {a.Redirect},
-	}.Encode()
-}
-
-func (c consents) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
-	form := url.Values{"code": {code}, "verifier": {a.Verifier}, "redirect_uri": {a.Redirect}}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.at+"/token", strings.NewReader(form.Encode()))
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	resp, err := http.DefaultTransport.RoundTrip(req)
-	if err != nil {
-		return nil, &network.Error{Class: network.Transient, Err: err}
-	}
-	defer resp.Body.Close()
-	var names []string
-	if resp.StatusCode != http.StatusOK {
-		return nil, &network.Error{Class: network.Rejected, Message: "the network's own words"}
-	}
-	if err := json.NewDecoder(resp.Body).Decode(&names); err != nil {
-		return nil, &network.Error{Class: network.Transient, Err: err}
-	}
-	var out []network.Candidate
-	for _, name := range names {
-		out = append(out,
-			network.Candidate{
-				Grant: network.Grant{
-					Account: "id of " + name, Username: name, Access: "secret access", Refresh: "secret refresh",
-				}, DisplayName: "<b>" + name,
-			})
-	}
-	return out, nil
-}
-
-// passwords is a network that is signed in to on our page.
-type passwords struct{ network.Network }
-
-func (passwords) Platform() string { return "bluesky" }
-
-func (passwords) Connect(_ context.Context, c network.Credentials) (network.Grant, error) {
-	switch {
-	case c.Identifier == "down.test":
-		return network.Grant{}, &network.Error{Class: network.Transient, Err: errors.New("cut off")}
-	case c.Password != "app-pass":
-		return network.Grant{}, &network.Error{Class: network.AuthDead, Message: "the network's own words"}
-	}
-	return network.Grant{
-		Server: c.Server, Account: "did:" + c.Identifier, Username: c.Identifier, Access: "secret access", Refresh: "secret refresh",
-	}, nil
-}
 
 func (w *world) connecting(t *testing.T) (*networks, *account.Connector) {
 	t.Helper()
@@ -173,7 +53,7 @@ func (w *world) connecting(t *testing.T) (*networks, *account.Connector) {
 		})
 }
 
-// link asks for a link with Ada's key and gives the path of its page.
+// link creates a link with Ada's key and returns the path of its page.
 func (w *world) link(t *testing.T, args string) string {
 	t.Helper()
 	op := w.connects.Operations()[0]
@@ -190,7 +70,7 @@ func (w *world) link(t *testing.T, args string) string {
 
 const newInstagram = `{"platform":"instagram"}`
 
-// consent goes through the network's page and gives where it leads back to.
+// consent completes the network's page and returns the redirect.
 func (b *browser) consent(page string) string {
 	b.t.Helper()
 	to := b.post(page, nil)
@@ -213,7 +93,7 @@ func (b *browser) consent(page string) string {
 	return back
 }
 
-func (w *world) connected(t *testing.T) string {
+func (w *world) connectedAccount(t *testing.T) string {
 	t.Helper()
 	var all string
 	err := w.db.QueryRow(t.Context(),
@@ -227,7 +107,7 @@ func (w *world) connected(t *testing.T) string {
 
 func (w *world) wantAccounts(t *testing.T, want string) {
 	t.Helper()
-	if got := w.connected(t); got != want {
+	if got := w.connectedAccount(t); got != want {
 		t.Errorf("accounts: %q, want %q", got, want)
 	}
 }
@@ -262,8 +142,8 @@ func TestConnecting(t *testing.T) {
 	})
 }
 
-// A link is for those alone who may connect accounts of its team, and for an hour.
-func TestLinksAreForFew(t *testing.T) {
+// TestLinkPermissions checks who may use a link, and that it expires after an hour.
+func TestLinkPermissions(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		page := w.link(t, newInstagram)
 		ada, bea := w.browser(t).in("ada@example.com"), w.browser(t).in("bea@example.com")
@@ -293,7 +173,7 @@ func TestLinksAreForFew(t *testing.T) {
 	})
 }
 
-// What a network sends back is taken from whom it was begun by, once, and for ten minutes.
+// TestStates checks that a callback is accepted once, within ten minutes, from the person who started it.
 func TestStates(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		if err := w.teams.SetMember(t.Context(), w.harbour.ID, w.bea.ID, access.Admin); err != nil {
@@ -319,7 +199,7 @@ func TestStates(t *testing.T) {
 	})
 }
 
-// Who may not connect accounts any more when the network has answered does not.
+// TestDemotedMeanwhile checks that the role is checked again in the callback.
 func TestDemotedMeanwhile(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		bea := w.browser(t).in("bea@example.com")
@@ -397,8 +277,8 @@ func TestChoosing(t *testing.T) {
 	})
 }
 
-// Only the very account comes back, and the old grant stays until it has.
-func TestConnectingAgain(t *testing.T) {
+// TestReconnecting checks that only the same account is accepted and that the old grant stays until then.
+func TestReconnecting(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ada := w.browser(t).in("ada@example.com")
 		ada.get(ada.consent(w.link(t, newInstagram))).wants(t, 303)

@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// front is what everybody sees.
+// front is the public home page.
 type front struct{ PublicURL string }
 
 func (a *App) home(w http.ResponseWriter, r *http.Request) {
@@ -23,40 +23,40 @@ func (a *App) home(w http.ResponseWriter, r *http.Request) {
 	}
 	view, err := a.today(r)
 	if err != nil {
-		a.Refuse(w, r, err)
+		a.ShowError(w, r, err)
 		return
 	}
 	a.Show(w, r, http.StatusOK, pages["home"], shell.VisitorOf(r.Context()).Team.Name, view)
 }
 
 const (
-	homePosts  = 5 // that the first page shows of each sort
+	homePosts  = 5 // posts per section of the home page
 	homeAiling = 3
 	homeAhead  = 14 * 24 * time.Hour
 )
 
-// today is what the looked-at team is about now.
+// today is the home page of the selected team.
 type today struct {
 	front
 	account.Overview
 
-	Open   bool        // whether the team is there to work in
-	Passed []post.Slot // drafts whose time has passed, for those who can decide about them
-	Asked  []post.Slot // what waits for the decision of a client, for clients
-	Today  string      // the team's day
+	Open   bool        // the team is open
+	Passed []post.Slot // drafts whose time has passed, for people who can reschedule them
+	Asked  []post.Slot // posts waiting for approval, for clients
+	Today  string      // current date in the team's zone
 	Next   []post.Slot
-	More   bool // whether there are more of them
+	More   bool // more posts are scheduled
 	Lately []happened
 }
 
-// happened is a post that was sent, or should have been.
+// happened is a post that was published or failed.
 type happened struct {
 	post.Slot
 
 	States []post.Status
 }
 
-// lately reads what was sent last, and how it stands.
+// lately returns the most recent posts and their states.
 func (a *App) lately(ctx context.Context, team int64, now time.Time) ([]happened, error) {
 	slots, err := a.Posts.ListRecent(ctx, team, now, homePosts)
 	if err != nil {
@@ -77,7 +77,7 @@ func (a *App) lately(ctx context.Context, team int64, now time.Time) ([]happened
 	return out, nil
 }
 
-// today reads it. Of a team that is closed, or of none, it is empty.
+// today returns the home page. It is empty for a closed team or none.
 func (a *App) today(r *http.Request) (today, error) {
 	ctx, team, now := r.Context(), shell.VisitorOf(r.Context()).Team, a.DB.Now()
 	out := today{front: front{a.PublicURL}, Open: team.ID > 0 && !team.Closed}
@@ -125,16 +125,16 @@ func (a *App) errorReference(w http.ResponseWriter, r *http.Request) {
 	a.Show(w, r, http.StatusOK, pages["errors"], "Error reference", problem.Entries())
 }
 
-// switchTeam changes which team the person looks at, and leads to the page that the form names.
+// switchTeam selects a team and redirects to the page named in the form.
 func (a *App) switchTeam(w http.ResponseWriter, r *http.Request) {
 	if !a.ReadForm(w, r) {
 		return
 	}
 	id, err := strconv.ParseInt(r.PostForm.Get("team"), 10, 64)
-	if v := shell.VisitorOf(r.Context()); err != nil || shell.LookedAt(v.Account, id).ID != id {
-		a.Missing(w, r)
+	if v := shell.VisitorOf(r.Context()); err != nil || shell.TeamOrFirst(v.Account, id).ID != id {
+		a.NotFound(w, r)
 		return
 	}
-	a.LookAt(r.Context(), id)
-	shell.Redirect(w, r, shell.OwnPath(r.PostForm.Get("next")))
+	a.SetTeam(r.Context(), id)
+	shell.Redirect(w, r, shell.LocalPath(r.PostForm.Get("next")))
 }

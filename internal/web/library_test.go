@@ -26,7 +26,7 @@ import (
 	"pressroom/internal/platform/safehttp"
 )
 
-// library is the real one, with its files in a folder.
+// library is a real library with files in a folder.
 func (w *world) library(t *testing.T, log *slog.Logger) *media.Service {
 	t.Helper()
 	must := func(err error) {
@@ -52,16 +52,16 @@ func (w *world) library(t *testing.T, log *slog.Logger) *media.Service {
 		Fetch: client, Sealer: sealer, PublicURL: "http://press.example", Log: log})
 }
 
-// opened is a batch and where its page is.
+// opened is a batch and the path of its page.
 type opened struct {
 	page  string
 	links []link
 }
 
-// link is where one described file goes.
+// link is the upload link of a described file.
 type link struct{ path, authorization string }
 
-// batch opens a batch of the Harbour team for files that are to come.
+// batch opens a batch of the Harbour team.
 func (w *world) batch(t *testing.T, files ...[]byte) opened {
 	t.Helper()
 	in := []any{}
@@ -93,7 +93,7 @@ func (w *world) batch(t *testing.T, files ...[]byte) opened {
 	return made
 }
 
-// picture is a PNG of its own.
+// picture returns a unique PNG.
 func picture(t *testing.T, shade uint8) []byte {
 	t.Helper()
 	img := image.NewGray(image.Rect(0, 0, 32, 32))
@@ -108,20 +108,20 @@ func picture(t *testing.T, shade uint8) []byte {
 	return out.Bytes()
 }
 
-// arrived is the answer for a file that was taken.
+// arrived is the answer for an accepted file.
 type arrived struct {
 	MediaID int64  `json:"media_id"`
 	Name    string `json:"name"`
 	Already bool   `json:"already_in_library"`
 }
 
-// send sends a file as the page's script does.
+// send sends a file like the page's script.
 func (b *browser) send(at, name string, raw []byte) page {
 	b.t.Helper()
 	return b.do("POST", at+"/files?name="+url.QueryEscape(name), bytes.NewReader(raw), "Content-Type", "image/png")
 }
 
-// sent is send for a file that is taken.
+// sendOK sends a file that is accepted.
 func (b *browser) sent(at, name string, raw []byte) arrived {
 	b.t.Helper()
 	p := b.send(at, name, raw)

@@ -12,14 +12,15 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// filePolicy keeps whatever a file holds from running as if it were ours.
+// filePolicy keeps the content of a file from running with the origin's rights.
 const filePolicy = "sandbox; default-src 'none'"
 
-// videoPolicy is the same for a video, which a browser puts into a page of its own that has to be let play it. It asks
-// for the file once more, with the cookies that a sandbox would not have.
+// videoPolicy is filePolicy for a video, which a browser shows in a generated page that must be allowed to play it.
+// The browser requests the file again with cookies, which a sandbox would drop.
 const videoPolicy = "default-src 'none'; media-src 'self'; img-src 'self'"
 
-// policyOf is what a file of a type is opened with. No browser takes a video for a page: it is told not to guess.
+// policyOf returns the policy of a file of a type. Browsers never render a video as a page, because sniffing is
+// disabled.
 func policyOf(kind string) string {
 	if strings.HasPrefix(kind, "video/") {
 		return videoPolicy
@@ -27,36 +28,36 @@ func policyOf(kind string) string {
 	return filePolicy
 }
 
-// mediaFile answers with an item of the person's library, or with its thumbnail.
+// mediaFile serves an item of the person's library, or its thumbnail.
 func (a *App) mediaFile(thumbnail bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, err := mediaID(r)
 		if err != nil {
-			a.Refuse(w, r, err)
+			a.ShowError(w, r, err)
 			return
 		}
 		file, err := a.Library.OpenFile(r.Context(), shell.VisitorOf(r.Context()).ID, id, thumbnail)
 		if err != nil {
-			a.Refuse(w, r, err)
+			a.ShowError(w, r, err)
 			return
 		}
 		defer file.Close()
-		// What an address holds never changes; who may see it is asked again by every other browser.
+		// The content of a path never changes; access is checked again for every other browser.
 		w.Header().Set("Cache-Control", "private, max-age=31536000, immutable")
 		send(w, r, file)
 	}
 }
 
-// originalFile answers with the stored bytes of an item, metadata included.
+// originalFile serves the stored bytes of an item, metadata included.
 func (a *App) originalFile(w http.ResponseWriter, r *http.Request) {
 	id, err := mediaID(r)
 	if err != nil {
-		a.Refuse(w, r, err)
+		a.ShowError(w, r, err)
 		return
 	}
 	file, err := a.Library.OpenOriginal(r.Context(), shell.VisitorOf(r.Context()).ID, id)
 	if err != nil {
-		a.Refuse(w, r, err)
+		a.ShowError(w, r, err)
 		return
 	}
 	defer file.Close()
@@ -64,32 +65,32 @@ func (a *App) originalFile(w http.ResponseWriter, r *http.Request) {
 	send(w, r, file)
 }
 
-// publicFile answers networks, which fetch what they are to publish by a signed link.
+// publicFile serves a file to networks by a signed link.
 func (a *App) publicFile(w http.ResponseWriter, r *http.Request) {
-	file, err := a.Library.Public(r.Context(), r.PathValue("token"))
+	file, err := a.Library.OpenPublic(r.Context(), r.PathValue("token"))
 	if err != nil {
-		a.tellProblem(w, r, err)
+		a.writeProblem(w, r, err)
 		return
 	}
 	defer file.Close()
-	// a network's own page may show what it was told to fetch
+	// a network's page may display the file
 	w.Header().Set("Cross-Origin-Resource-Policy", "cross-origin")
 	send(w, r, file)
 }
 
-// send answers with a file, or with the part of it that is asked for.
-func send(w http.ResponseWriter, r *http.Request, file media.Opened) {
+// send serves a file or the requested range of it.
+func send(w http.ResponseWriter, r *http.Request, file media.File) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", policyOf(file.Type))
 	h.Set("Content-Type", file.Type)
 	h.Set("ETag", file.ETag)
 	h.Set("Content-Disposition", disposition(r.URL.Query().Get("download") == "1", file.Name))
-	out := shell.LeavingBy(w)
-	out.Ends = file.Ends
+	out := shell.NewDownload(w)
+	out.ExpiresAt = file.ExpiresAt
 	http.ServeContent(out, r, "", file.ModTime, file)
 }
 
-// disposition says by what name a file is saved (RFC 6266), without whatever a file system could take for a path.
+// disposition returns a Content-Disposition (RFC 6266) with a file name that cannot be taken for a path.
 func disposition(download bool, name string) string {
 	kind := "inline"
 	if download {
@@ -115,10 +116,10 @@ func mediaID(r *http.Request) (int64, error) {
 	return id, nil
 }
 
-// tellProblem answers a program with a problem document. What failed on our side is logged.
-func (a *App) tellProblem(w http.ResponseWriter, r *http.Request, err error) {
-	if err = a.Told(r, err); !shell.Gone(r) && apierr.Of(err).Code == apierr.Internal {
-		a.Log.ErrorContext(r.Context(), "a request failed", "method", r.Method, "route", r.Pattern, "error", err)
+// writeProblem answers a program with a problem document and logs server errors.
+func (a *App) writeProblem(w http.ResponseWriter, r *http.Request, err error) {
+	if err = a.AsUnavailable(r, err); !shell.ClientGone(r) && apierr.Of(err).Code == apierr.Internal {
+		a.Log.ErrorContext(r.Context(), "request failed", "method", r.Method, "route", r.Pattern, "error", err)
 	}
 	problem.Write(w, err, a.PublicURL)
 }

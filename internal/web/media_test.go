@@ -9,7 +9,7 @@ import (
 	"pressroom/internal/network"
 )
 
-// A file is for the members of its team, and never becomes a page of ours.
+// TestMediaFiles checks that files are served to members of their team only, and never run as pages.
 func TestMediaFiles(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		raw := picture(t, 1)
@@ -62,7 +62,7 @@ func TestMediaFiles(t *testing.T) {
 	})
 }
 
-// Networks fetch by a signed link, without a session, until it ends.
+// TestPublicFiles checks signed links, which need no session.
 func TestPublicFiles(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		raw := picture(t, 1)

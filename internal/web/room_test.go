@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/platform/loadshed"
 )
 
-// fill takes all places of a room, until the test ends.
+// fill takes all places of a room until the test ends.
 func fill(t *testing.T, r *loadshed.Room) {
 	t.Helper()
 	for range loadshed.Places() {
@@ -23,23 +23,23 @@ func fill(t *testing.T, r *loadshed.Room) {
 	}
 }
 
-// A full node tells people and programs so in their own way, and sends files as ever.
+// TestFullNode checks the errors of a full node for people and programs, and that files are still served.
 func TestFullNode(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		raw := picture(t, 1)
 		b := w.browser(t).in("ada@example.com")
 		item := b.sent(w.batch(t).page, "a.png", raw)
 		fill(t, w.app.Rooms.Pages)
-		// The page after a form needs a place too: what led there was done.
-		b.get("/").wants(t, 503, "If a form led here, it was done", "do not send the form again")
-		b.post("/team", url.Values{"team": {itoa(w.harbour.ID)}}).wants(t, 503, "Nothing was done. Try again")
+		// The page after a form needs a place too; the form was processed.
+		b.get("/").wants(t, 503, "If you sent a form, it was processed", "do not send the form again")
+		b.post("/team", url.Values{"team": {itoa(w.harbour.ID)}}).wants(t, 503, "Nothing was changed. Try again")
 		if p := b.get(item.file()); p.StatusCode != http.StatusOK || p.text != string(raw) {
 			t.Errorf("a file: %d", p.StatusCode)
 		}
 		b.get("/approval/x/media/1").wants(t, 503)
 		b.get("/approval/x/videos/1").wants(t, 404)
 		programs := w.browser(t)
-		for _, path := range []string{"/settings/keys", "/operator"} { // what ends something, and who looks after the node, gets through
+		for _, path := range []string{"/settings/keys", "/operator"} { // urgent routes and operators get through
 			if p := programs.get(path); p.StatusCode >= http.StatusInternalServerError {
 				t.Errorf("%s: %d", path, p.StatusCode)
 			}
@@ -58,7 +58,6 @@ func TestFullNode(t *testing.T) {
 	})
 }
 
-// Files leave in nobody's place: they take as long as whoever reads them.
 func TestFilesNeedNoPlace(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		urgent := map[string]bool{}
@@ -76,12 +75,12 @@ func TestFilesNeedNoPlace(t *testing.T) {
 	})
 }
 
-// watching is a body that looks at a room each time it is read.
+// watching is a body that checks a room each time it is read.
 type watching struct {
 	io.Reader
 	room *loadshed.Room
 	read int
-	most int // places taken meanwhile
+	most int // maximum of places taken
 }
 
 func (b *watching) Read(p []byte) (int, error) {
@@ -90,8 +89,8 @@ func (b *watching) Read(p []byte) (int, error) {
 	return b.Reader.Read(p)
 }
 
-// Whoever sends slowly holds no place: not with a form, and not with a file that nobody asked for.
-func TestWhatComesSlowlyHoldsNoPlace(t *testing.T) {
+// TestSlowSendersHoldNoPlace checks slow forms and unexpected files.
+func TestSlowSendersHoldNoPlace(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		batch := w.batch(t, picture(t, 1))
 		for _, c := range []struct {
@@ -117,11 +116,11 @@ func TestWhatComesSlowlyHoldsNoPlace(t *testing.T) {
 	})
 }
 
-// stalling is a body that sends its bytes and then nothing more, until it is released.
+// stalling is a body that sends its bytes and then blocks until it is released.
 type stalling struct {
 	io.Reader
 
-	stalled  chan struct{} // closed once everything was read and more is waited for
+	stalled  chan struct{} // closed once everything was read
 	released <-chan struct{}
 	once     sync.Once
 }
@@ -139,7 +138,7 @@ func (b *stalling) Read(p []byte) (int, error) {
 	return 0, io.ErrUnexpectedEOF
 }
 
-// hand gives a request of the browser's person to the app, without a connection.
+// serveDirectly passes a request of the browser's person to the app without a connection.
 func (b *browser) hand(path, kind string, length int64, body io.Reader, out http.ResponseWriter) {
 	r := httptest.NewRequestWithContext(b.t.Context(), http.MethodPost, path, body)
 	r.Header.Set("Content-Type", kind)
@@ -160,7 +159,7 @@ const (
 	formField = "--x\r\nContent-Disposition: form-data; name=\"caption\"\r\n\r\n"
 )
 
-// Forms with files that stall hold no place among uploads, and one person has few of them under way.
+// TestStalledFormsHoldNoPlace checks forms with files that stall, and the limit per person.
 func TestStalledFormsHoldNoPlace(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.rooms = loadshed.NewRooms(3)
@@ -183,7 +182,7 @@ func TestStalledFormsHoldNoPlace(t *testing.T) {
 					close(ended)
 				})
 				select {
-				case <-body.stalled: // a little is read of what was refused, too
+				case <-body.stalled: // a little of a rejected body is read too
 				case <-ended:
 				}
 				if out.Body.Len() == 0 {
@@ -204,7 +203,7 @@ func TestStalledFormsHoldNoPlace(t *testing.T) {
 	})
 }
 
-// answered is a body that notes whether it was read before there was an answer.
+// answered is a body that records whether it was read before an answer was written.
 type answered struct {
 	out   *httptest.ResponseRecorder
 	early bool
@@ -215,8 +214,7 @@ func (b *answered) Read([]byte) (int, error) {
 	return 0, io.ErrUnexpectedEOF
 }
 
-// What its length shows to be too large is refused before a byte of it is read.
-func TestRefusedByItsLength(t *testing.T) {
+func TestRejectedByLength(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ada, page := w.browser(t).in("ada@example.com"), w.batch(t).page
 		for _, path := range []string{page + "/files", "/posts/new"} {
@@ -234,7 +232,7 @@ func TestRefusedByItsLength(t *testing.T) {
 				if out.Code != c.status || body.early != (c.status == 422) {
 					t.Errorf("%d bytes of %s to %s: %d, read before the answer: %t", c.length, c.kind, path, out.Code, body.early)
 				}
-				if c.status == 413 && !strings.Contains(out.Body.String(), "larger than it may be") {
+				if c.status == 413 && !strings.Contains(out.Body.String(), "exceeds the size limit") {
 					t.Errorf("%s", out.Body)
 				}
 			}

@@ -53,7 +53,7 @@ func TestSigningInAndOut(t *testing.T) {
 	})
 }
 
-// Whoever plants a token in a browser does not come to know the one that is signed in, nor does the database.
+// TestTokensAreRenewed checks that a planted token is never signed in and that the database has no tokens.
 func TestTokensAreRenewed(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		planted := w.browser(t).in("bea@example.com").cookie()
@@ -110,7 +110,7 @@ func TestCookies(t *testing.T) {
 	})
 }
 
-// A session ends after a day without use, in any case after two weeks, and with what made the person somebody here.
+// TestSessionsEnd checks that a session ends after a day without use, after two weeks, and with the person's rights.
 func TestSessionsEnd(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		b := w.browser(t).in("ada@example.com")
@@ -150,8 +150,8 @@ func TestSessionsEnd(t *testing.T) {
 	})
 }
 
-// Wrong passwords delay the next one from the same address and for the same account, but not a browser in which the
-// person has signed in before: behind a proxy that is not trusted, everybody has the same address.
+// TestTooManyWrongPasswords checks that wrong passwords delay sign-in from the same address and for the same account,
+// except in known browsers: behind an untrusted proxy everybody has the same address.
 func TestTooManyWrongPasswords(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		known := w.browser(t).in("ada@example.com")
@@ -170,13 +170,12 @@ func TestTooManyWrongPasswords(t *testing.T) {
 		}
 		b.signIn("bea@example.com", password, "").wants(t, 429) // from the same address
 		known.signIn("ada@example.com", password, "").wants(t, 303)
-		known.signIn("bea@example.com", password, "").wants(t, 429) // who has not signed in there
+		known.signIn("bea@example.com", password, "").wants(t, 429) // has not signed in there
 		w.clock.Advance(2 * time.Minute)
 		b.in("ada@example.com")
 	})
 }
 
-// What another site makes a browser send changes nothing.
 func TestOtherSitesChangeNothing(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		b := w.browser(t).in("ada@example.com")
@@ -208,7 +207,6 @@ func TestForms(t *testing.T) {
 	})
 }
 
-// A database that fails shows as a page that says so, and as nothing more.
 func TestBrokenDatabase(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		b := w.browser(t).in("ada@example.com")
@@ -216,10 +214,10 @@ func TestBrokenDatabase(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := b.get("/")
-		p.wants(t, 500, "Something failed on our side.")
+		p.wants(t, 500, "An error occurred on our side.")
 		if strings.Contains(p.text, "closed") {
 			t.Errorf("it tells: %s", p.text)
 		}
-		w.browser(t).signIn("ada@example.com", password, "").wants(t, 500, "Something failed on our side.")
+		w.browser(t).signIn("ada@example.com", password, "").wants(t, 500, "An error occurred on our side.")
 	})
 }

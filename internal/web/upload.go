@@ -17,31 +17,30 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// uploadView is what the upload page shows.
+// uploadView is the upload page.
 type uploadView struct {
 	media.Batch
 	Files    []fileView
-	Until    string   // when the page closes, in the team's zone
-	Problems []string // what was refused just now, where the browser runs no scripts
+	Until    string   // when the page closes, in the team's time zone
+	Problems []string // rejected files, for browsers without scripts
 }
 
-// fileView is a file of the batch as it is shown.
+// fileView is a file of the batch.
 type fileView struct {
 	media.BatchFile
-	Page string // the address of the page that it is on
+	Page string // path of the upload page
 }
 
-// reasons are what a file was refused for, in words (contract, job error codes).
+// reasons maps the reasons of rejected files to texts (contract, job error codes).
 var reasons = map[string]string{
 	"type_refused": "This file type is not supported, or the file is damaged. Upload an image or video of a type " +
 		"listed above.",
 	"too_large": "The file is larger than the limit above. Make it smaller and upload it again.",
-	"storage_full": "Your team’s storage or the service’s disk is full. Delete files that you do not need, " +
-		"or ask the " +
-		"operator of the service.",
+	"storage_full": "Your team’s storage or the server’s disk is full. Delete files that you do not need, or ask " +
+		"the operator for help.",
 }
 
-// Why says why a file was refused; nothing of one that was not.
+// Why returns why a file was rejected, or "".
 func (f fileView) Why() string {
 	if f.Reason == "" {
 		return ""
@@ -49,7 +48,7 @@ func (f fileView) Why() string {
 	if text, ok := reasons[f.Reason]; ok {
 		return text
 	}
-	return "It could not be taken. Send it again."
+	return "The upload failed. Send the file again."
 }
 
 func (a *App) uploadPage(w http.ResponseWriter, r *http.Request) {
@@ -60,20 +59,20 @@ func (a *App) showBatch(w http.ResponseWriter, r *http.Request, status int, prob
 	v := shell.VisitorOf(r.Context())
 	id, err := batchID(r)
 	if err != nil {
-		a.Refuse(w, r, err)
+		a.ShowError(w, r, err)
 		return
 	}
 	batch, err := a.Library.Batch(r.Context(), v.ID, id)
 	if err != nil {
-		a.Refuse(w, r, err)
+		a.ShowError(w, r, err)
 		return
 	}
 	if batch.TeamID != v.Team.ID && r.Method == http.MethodGet {
-		a.Turn(w, r, shell.LookedAt(v.Account, batch.TeamID), r.URL.RequestURI())
+		a.SwitchTeam(w, r, shell.TeamOrFirst(v.Account, batch.TeamID), r.URL.RequestURI())
 		return
 	}
 	view := uploadView{
-		Batch: batch, Until: inZone(batch.ExpiresAt, shell.LookedAt(v.Account, batch.TeamID).Timezone),
+		Batch: batch, Until: inZone(batch.ExpiresAt, shell.TeamOrFirst(v.Account, batch.TeamID).Timezone),
 		Problems: problems,
 	}
 	for _, f := range batch.Files {
@@ -82,7 +81,7 @@ func (a *App) showBatch(w http.ResponseWriter, r *http.Request, status int, prob
 	a.Show(w, r, status, pages["upload"], "Upload files", view)
 }
 
-// batchID is the batch's own part of the address.
+// batchID returns the id of the batch in the path.
 func batchID(r *http.Request) (string, error) {
 	id, err := uuid.Parse(r.PathValue("batch"))
 	if err != nil || id.String() != r.PathValue("batch") {
@@ -101,37 +100,37 @@ func inZone(at time.Time, zone string) string {
 
 var errSignedOut = apierr.New(apierr.Unauthorized, "You are signed out. Sign in again in another tab, then repeat.")
 
-// answer is how the page's script is told of a file that has arrived.
+// answer is the response to the upload page's script.
 type answer struct {
 	MediaID int64  `json:"media_id"`
 	Name    string `json:"name"`
 	Already bool   `json:"already_in_library"`
 }
 
-// upload takes one file as the request's body, or a form's files where the browser runs no scripts.
+// upload receives one file as the request's body, or a form's files from browsers without scripts.
 func (a *App) upload(w http.ResponseWriter, r *http.Request) {
-	body := shell.ArrivingIn(w, r)
+	body := shell.NewUpload(w, r)
 	r.Body = body
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "multipart/form-data" {
-		a.ForPeople(func(w http.ResponseWriter, r *http.Request) { a.uploadForm(w, r, body) })(w, r)
+		a.RequireSignIn(func(w http.ResponseWriter, r *http.Request) { a.uploadForm(w, r, body) })(w, r)
 		return
 	}
 	arrived, err := a.uploadFile(r, body)
 	if err != nil {
-		a.refuseFile(w, r, body, err) // the rest of what is refused is read in nobody's place
+		a.refuseFile(w, r, body, err) // discards the rest without holding a place
 		return
 	}
-	tell(w, http.StatusOK, answer{arrived.MediaID, arrived.Name, arrived.Already})
+	writeJSON(w, http.StatusOK, answer{arrived.MediaID, arrived.Name, arrived.Already})
 }
 
-// uploadFile adds the file that is a request's whole body. It returns as soon as the file is refused.
-func (a *App) uploadFile(r *http.Request, body *shell.Arriving) (media.Arrived, error) {
+// uploadFile adds the file that is a request's body. It returns as soon as the file is rejected.
+func (a *App) uploadFile(r *http.Request, body *shell.Upload) (media.AddResult, error) {
 	if shell.VisitorOf(r.Context()) == nil {
-		return media.Arrived{}, errSignedOut
+		return media.AddResult{}, errSignedOut
 	}
 	leave, err := a.EnterUploads(r)
 	if err != nil {
-		return media.Arrived{}, err
+		return media.AddResult{}, err
 	}
 	defer leave()
 	return a.add(r,
@@ -140,35 +139,35 @@ func (a *App) uploadFile(r *http.Request, body *shell.Arriving) (media.Arrived, 
 		})
 }
 
-// add adds a file in a place among uploads.
-func (a *App) add(r *http.Request, f media.Incoming) (media.Arrived, error) {
+// add adds a file while holding a place among uploads.
+func (a *App) add(r *http.Request, f media.Incoming) (media.AddResult, error) {
 	id, err := batchID(r)
 	if err != nil {
-		return media.Arrived{}, err
+		return media.AddResult{}, err
 	}
 	leave, err := a.EnterUpload(r)
 	if err != nil {
-		return media.Arrived{}, err
+		return media.AddResult{}, err
 	}
 	defer leave()
 	return a.Library.AddToBatch(r.Context(), shell.VisitorOf(r.Context()).ID, id, f)
 }
 
 // uploadForm adds the files of a form.
-func (a *App) uploadForm(w http.ResponseWriter, r *http.Request, body *shell.Arriving) {
+func (a *App) uploadForm(w http.ResponseWriter, r *http.Request, body *shell.Upload) {
 	leave, err := a.EnterUploads(r)
 	if err == nil {
 		defer leave()
 		err = a.checkForm(r)
 	}
 	if err != nil {
-		body.Refuse(w, r, func() { a.Refuse(w, r, err) })
+		body.Refuse(w, r, func() { a.ShowError(w, r, err) })
 		return
 	}
 	problems, err := a.addParts(r)
 	switch {
 	case err != nil:
-		body.Refuse(w, r, func() { a.Refuse(w, r, err) })
+		body.Refuse(w, r, func() { a.ShowError(w, r, err) })
 	case len(problems) > 0:
 		body.Refuse(w, r, func() { a.showBatch(w, r, http.StatusUnprocessableEntity, problems) })
 	default:
@@ -176,7 +175,7 @@ func (a *App) uploadForm(w http.ResponseWriter, r *http.Request, body *shell.Arr
 	}
 }
 
-// checkForm refuses a form whose length shows that its files cannot be taken.
+// checkForm rejects a form whose length shows that its files would be rejected.
 func (a *App) checkForm(r *http.Request) error {
 	id, err := batchID(r)
 	if err != nil {
@@ -185,9 +184,9 @@ func (a *App) checkForm(r *http.Request) error {
 	return a.Library.CheckBatchForm(r.Context(), shell.VisitorOf(r.Context()).ID, id, r.ContentLength)
 }
 
-var errForm = apierr.Invalid(apierr.Malformed, "", "This form cannot be read.")
+var errForm = apierr.Invalid(apierr.Malformed, "", "The form could not be read. Reload the page and try again.")
 
-// addParts adds each file of a form and returns what was refused, in words. An error ends the form: nothing of it was
+// addParts adds each file of a form and returns the errors of rejected files. An error ends the form: nothing was
 // added, or the rest cannot be read.
 func (a *App) addParts(r *http.Request) ([]string, error) {
 	parts, err := r.MultipartReader()
@@ -221,15 +220,15 @@ func (a *App) addParts(r *http.Request) ([]string, error) {
 	}
 }
 
-// errBrokenOff is told where the client ended the upload or sent nothing for a while; mostly nobody hears it.
-var errBrokenOff = apierr.Invalid(apierr.Malformed, "", "The upload broke off. Send the file again.")
+// errBrokenOff is the error if the client ended the upload or sent nothing for a while. The client rarely sees it.
+var errBrokenOff = apierr.Invalid(apierr.Malformed, "", "The upload was interrupted. Send the file again.")
 
-// refuseFile answers for a file that was not taken.
-func (a *App) refuseFile(w http.ResponseWriter, r *http.Request, body *shell.Arriving, err error) {
+// refuseFile answers for a rejected file.
+func (a *App) refuseFile(w http.ResponseWriter, r *http.Request, body *shell.Upload, err error) {
 	if body.Err() != nil {
 		err = errBrokenOff
 	}
-	body.Refuse(w, r, func() { a.tellProblem(w, r, err) })
+	body.Refuse(w, r, func() { a.writeProblem(w, r, err) })
 }
 
 func (a *App) uploadDone(w http.ResponseWriter, r *http.Request) {
@@ -238,27 +237,27 @@ func (a *App) uploadDone(w http.ResponseWriter, r *http.Request) {
 		err = a.Library.CloseBatch(r.Context(), shell.VisitorOf(r.Context()).ID, id)
 	}
 	if err != nil {
-		a.Refuse(w, r, err)
+		a.ShowError(w, r, err)
 		return
 	}
 	shell.Redirect(w, r, "/upload/"+id)
 }
 
-// describe keeps the text that stands for a picture. The script is answered without a page. What an upload's page sends
-// is for its file whatever team is looked at, as the files are; the form on a file's own page is of the page's team.
+// describe saves an image's alternative text. Scripts get an answer without a page. On the upload page, the file's
+// team counts; on a file's own page, the selected team.
 func (a *App) describe(w http.ResponseWriter, r *http.Request) {
 	script := strings.Contains(r.Header.Get("Accept"), "application/json")
 	if shell.VisitorOf(r.Context()) == nil && script {
-		a.tellProblem(w, r, errSignedOut)
+		a.writeProblem(w, r, errSignedOut)
 		return
 	}
-	a.ForPeople(func(w http.ResponseWriter, r *http.Request) {
+	a.RequireSignIn(func(w http.ResponseWriter, r *http.Request) {
 		if !a.ReadForm(w, r) {
 			return
 		}
 		own := "/media/" + r.PathValue("id")
-		if !script && r.PostForm.Get("next") == own && shell.Astray(r, r.PostForm) {
-			a.TurnBack(w, r, r.PostForm, own)
+		if !script && r.PostForm.Get("next") == own && shell.WrongTeam(r, r.PostForm) {
+			a.RejectWrongTeam(w, r, r.PostForm, own)
 			return
 		}
 		id, err := mediaID(r)
@@ -267,19 +266,19 @@ func (a *App) describe(w http.ResponseWriter, r *http.Request) {
 		}
 		switch {
 		case err != nil && script:
-			a.tellProblem(w, r, err)
+			a.writeProblem(w, r, err)
 		case err != nil:
-			a.Refuse(w, r, err)
+			a.ShowError(w, r, err)
 		case script:
 			w.WriteHeader(http.StatusNoContent)
 		default:
-			a.Say(r, "The description is saved.")
-			shell.Redirect(w, r, shell.OwnPath(r.PostForm.Get("next")))
+			a.Flash(r, "The alt text is saved.")
+			shell.Redirect(w, r, shell.LocalPath(r.PostForm.Get("next")))
 		}
 	})(w, r)
 }
 
-// received is how a machine is told of its file.
+// received is the response to a machine's upload.
 type received struct {
 	Data receivedData `json:"data"`
 }
@@ -288,40 +287,40 @@ type receivedData struct {
 	MediaID int64 `json:"media_id"`
 }
 
-// receive takes a file by a link that works once. Its secret is all that counts: no session, no cookie.
+// receive receives a file by a one-time link. Only the link's secret counts: no session, no cookie.
 func (a *App) receive(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPut {
 		w.Header().Set("Allow", http.MethodPut)
-		a.tellProblem(w, r, apierr.New(apierr.MethodNotAllowed, "An upload link takes PUT alone."))
+		a.writeProblem(w, r, apierr.New(apierr.MethodNotAllowed, "Use PUT to upload to this link."))
 		return
 	}
-	body := shell.ArrivingIn(w, r)
-	arrived, err := a.takeIn(r, body)
+	body := shell.NewUpload(w, r)
+	arrived, err := a.receiveLink(r, body)
 	if err != nil {
-		a.refuseFile(w, r, body, err) // the rest of what is refused is read in nobody's place
+		a.refuseFile(w, r, body, err) // discards the rest without holding a place
 		return
 	}
-	tell(w, http.StatusCreated, received{receivedData{arrived.MediaID}})
+	writeJSON(w, http.StatusCreated, received{receivedData{arrived.MediaID}})
 }
 
-// takeIn receives the file of a link in a place among uploads. The library bounds how many a link and a team have
-// under way.
-func (a *App) takeIn(r *http.Request, body *shell.Arriving) (media.Arrived, error) {
+// receiveLink receives the file of a link while holding a place among uploads. The library limits concurrent uploads
+// per link and team.
+func (a *App) receiveLink(r *http.Request, body *shell.Upload) (media.AddResult, error) {
 	leave, err := a.EnterUpload(r)
 	if err != nil {
-		return media.Arrived{}, err
+		return media.AddResult{}, err
 	}
 	defer leave()
 	link, err := a.Library.Link(r.Context(), r.PathValue("link"), apikey.Bearer(r))
 	if err != nil {
-		return media.Arrived{}, err
+		return media.AddResult{}, err
 	}
 	return a.Library.Receive(r.Context(), link,
 		media.Incoming{Type: r.Header.Get("Content-Type"), Size: r.ContentLength, Body: body})
 }
 
-func tell(w http.ResponseWriter, status int, value any) {
+func writeJSON(w http.ResponseWriter, status int, value any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(value) //nolint:errchkjson // plain structs; the client may be gone
+	_ = json.NewEncoder(w).Encode(value) //nolint:errchkjson // plain structs; the client may have disconnected
 }

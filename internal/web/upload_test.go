@@ -18,8 +18,8 @@ import (
 	"pressroom/internal/core/access"
 )
 
-// Whoever may not upload sees what is there for a batch that is not.
-func TestWhoSeesTheUploadPage(t *testing.T) {
+// TestUploadPagePermissions checks that an inaccessible batch looks like a missing one.
+func TestUploadPagePermissions(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		at := w.batch(t).page
 		w.browser(t).in("ada@example.com").get(at).
@@ -71,14 +71,14 @@ func TestUploadingOnThePage(t *testing.T) {
 		}
 		b.send(at, "large.png", bytes.Repeat([]byte("x"), 2<<20+1)).wants(t, 413, `"upload_too_large"`)
 		b.get(at).wants(t, 200, "notes.txt", "Refused", "This file type is not supported")
-		b.sent(at, "described 0.png", described) // the last one that is waited for: the page closes by itself
-		b.send(at, "late.png", picture(t, 4)).wants(t, 410, "takes no more files")
+		b.sent(at, "described 0.png", described) // the last pending file closes the page
+		b.send(at, "late.png", picture(t, 4)).wants(t, 410, "is closed or has expired")
 		b.get(at).wants(t, 200, "This upload is closed.")
 	})
 }
 
-// Without scripts the page's form brings its files at once.
-func TestUploadingByTheForm(t *testing.T) {
+// TestUploadForm checks uploads without scripts.
+func TestUploadForm(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		at := w.batch(t).page
 		b := w.browser(t).in("ada@example.com")
@@ -99,8 +99,8 @@ func TestUploadingByTheForm(t *testing.T) {
 		form(map[string][]byte{"a.png": picture(t, 1), "b.png": picture(t, 2)}).leads(t, at)
 		form(map[string][]byte{"c.png": picture(t, 3), "<d>.txt": []byte("x")}).wants(t, 422, "a.png", "c.png", "&lt;d&gt;.txt: ")
 		b.do(http.MethodPost, at+"/files", strings.NewReader("--x\r\nno form"), "Content-Type",
-			"multipart/form-data; boundary=x").wants(t, 422, "cannot be read")
-		b.do(http.MethodPost, at+"/files", strings.NewReader(""), "Content-Type", "multipart/form-data").wants(t, 422, "cannot be read")
+			"multipart/form-data; boundary=x").wants(t, 422, "could not be read")
+		b.do(http.MethodPost, at+"/files", strings.NewReader(""), "Content-Type", "multipart/form-data").wants(t, 422, "could not be read")
 		b.post(at+"/done", nil).wants(t, 303)
 		b.get(at).wants(t, 200, "This upload is closed.")
 	})
@@ -132,7 +132,7 @@ func TestDescribing(t *testing.T) {
 	})
 }
 
-// A link takes its own file, once, from whoever has its secret, and nothing of a browser's.
+// TestUploadLinks checks that a link accepts its own file once from anyone with its secret, without cookies.
 func TestUploadLinks(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		raw := picture(t, 1)
@@ -183,8 +183,7 @@ func TestUploadLinks(t *testing.T) {
 	})
 }
 
-// An upload that breaks off is nobody's failure here, and leaves the link open.
-func TestUploadsThatBreakOff(t *testing.T) {
+func TestInterruptedUploads(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		raw := picture(t, 1)
 		at := w.batch(t, raw).links[0]
@@ -208,7 +207,7 @@ func TestUploadsThatBreakOff(t *testing.T) {
 	})
 }
 
-// A client that asks before it sends is told what is wrong, and never to send.
+// TestRefusedBeforeTheBody checks that a client that waits for 100 Continue gets the error instead.
 func TestRefusedBeforeTheBody(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		at := w.batch(t, picture(t, 1)).links[0]
@@ -227,8 +226,8 @@ func TestRefusedBeforeTheBody(t *testing.T) {
 	})
 }
 
-// What a client is told of a file that is refused early reaches it although it would send much more, again and again.
-func TestARefusalReachesTheSender(t *testing.T) {
+// TestRefusalReachesSender checks that a client that keeps sending receives the error.
+func TestRefusalReachesSender(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		b := w.browser(t).in("ada@example.com")
 		page := w.batch(t).page
@@ -255,7 +254,7 @@ func TestARefusalReachesTheSender(t *testing.T) {
 	})
 }
 
-// zeros is an endless file of no type.
+// zeros is an endless file of zeros.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) {

@@ -1,7 +1,6 @@
-// Package web is the app in the browser: the pages on which a person uploads files and connects accounts,
-// the one on which a client approves a post, the media's own addresses, and the links by which machines upload and
-// networks fetch. What every page stands in is package shell; further pages are packages of their own beside it. It
-// works without scripts, but for showing progress.
+// Package web is the browser app: pages for uploading files, connecting accounts and approving posts, the paths of
+// media files, and the links by which machines upload and networks fetch. Package shell has the common parts; more
+// pages are in sibling packages. Everything but progress bars works without scripts.
 package web
 
 import (
@@ -43,7 +42,7 @@ import (
 	"pressroom/internal/web/voices"
 )
 
-// Options say what the app stands on.
+// Options configure the app.
 type Options struct {
 	Frame     shell.Options
 	Library   Library
@@ -60,27 +59,27 @@ type Options struct {
 	Settings  settings.Services
 	Operator  operator.Services
 	Leaving   *departure.Service
-	Programs  *oauth.Service // by it people let assistants in
+	Programs  *oauth.Service // authorizes assistants
 	Notices   *notification.Service
-	Describe  func() ([]byte, error) // gives the OpenAPI document, of which the reference is made
-	Directory *oidc.Directory        // by which people may sign in; nil for none
-	// SecurityContact is a URI by which vulnerabilities are reported; empty for none.
+	Describe  func() ([]byte, error) // returns the OpenAPI document, the source of the reference
+	Directory *oidc.Directory        // for sign-in; nil for none
+	// SecurityContact is a URI for vulnerability reports; empty for none.
 	SecurityContact string
 	TOTP            *totp.Service
 }
 
-// App answers for every address that is neither the API's nor the tools'.
+// App serves all paths besides those of the API and MCP.
 type App struct {
 	*shell.Frame
 	Options
 
-	account   *accountpages.Part
-	reference *reference.Part
+	account   *accountpages.Handlers
+	reference *reference.Handlers
 	handler   http.Handler
-	linkFiles *loadshed.Shares // of approval links
+	linkFiles *loadshed.Shares // concurrent downloads by approval link
 }
 
-// New makes the app. Trusted proxies that are no networks are an error.
+// New returns the app. It returns an error if a trusted proxy is not a network.
 func New(opts Options) (*App, error) {
 	made, err := shell.New(opts.Frame)
 	if err != nil {
@@ -98,16 +97,16 @@ func New(opts Options) (*App, error) {
 	all, pages := http.NewServeMux(), http.NewServeMux()
 	a.Mount(all, a.plain()...)
 	a.Mount(pages, a.pages()...)
-	pages.HandleFunc("/", a.Missing)
-	all.Handle("/", a.People(pages))
-	a.handler = shell.Guard(made.Roomed(all))
+	pages.HandleFunc("/", a.NotFound)
+	all.Handle("/", a.WithVisitor(pages))
+	a.handler = shell.SecurityHeaders(made.LimitConcurrency(all))
 	return a, nil
 }
 
-// Routes are the addresses that the app answers at. All others are not there.
+// Routes returns all routes of the app.
 func (a *App) Routes() []shell.Route { return append(a.plain(), a.pages()...) }
 
-// plain are the addresses that do not know who asks.
+// plain returns the routes that ignore the visitor.
 func (a *App) plain() []shell.Route {
 	return append(consent.New(a.Frame, a.Programs).Plain(),
 		shell.Route{Pattern: "GET /assets/{name}", For: shell.Anyone, Do: a.Asset, Urgent: true},
@@ -116,7 +115,7 @@ func (a *App) plain() []shell.Route {
 	)
 }
 
-// pages are the addresses that know who asks.
+// pages returns the routes that know the visitor.
 func (a *App) pages() []shell.Route {
 	return slices.Concat(
 		a.own(),
@@ -137,7 +136,7 @@ func (a *App) pages() []shell.Route {
 	)
 }
 
-// own are the addresses whose pages are in this package.
+// own returns the routes of the pages in this package.
 func (a *App) own() []shell.Route {
 	return []shell.Route{
 		{Pattern: "GET /{$}", For: shell.Anyone, Do: a.home},
@@ -145,7 +144,7 @@ func (a *App) own() []shell.Route {
 		{Pattern: "GET " + problem.ReferencePath, For: shell.Anyone, Do: a.errorReference, OneFactor: true},
 		{Pattern: "POST /team", For: shell.People, Do: a.switchTeam},
 		{Pattern: "GET /upload/{batch}", For: shell.People, Do: a.uploadPage},
-		// a script is told otherwise than a person
+		// scripts and people get different errors
 		{Pattern: "POST /upload/{batch}/files", For: shell.Anyone, Do: a.upload, Urgent: true},
 		{Pattern: "POST /upload/{batch}/done", For: shell.People, Do: a.uploadDone},
 		{Pattern: "GET /connect/{token}", For: shell.People, Do: a.connectPage},
@@ -157,9 +156,11 @@ func (a *App) own() []shell.Route {
 		{Pattern: "GET /approval/{token}", For: shell.Anyone, Do: a.approvalPage, OneFactor: true},
 		{Pattern: "POST /approval/{token}", For: shell.Anyone, Do: a.decide, OneFactor: true},
 		{Pattern: "GET /approval/{token}/media/{id}", For: shell.Anyone, Do: a.approvalPicture, OneFactor: true},
-		{Pattern: "GET /approval/{token}/images/{id}", For: shell.Anyone, Do: a.approvalImage, Urgent: true, OneFactor: true}, // bounded for each link
-		{Pattern: "GET /approval/{token}/videos/{id}", For: shell.Anyone, Do: a.approvalVideo, Urgent: true, OneFactor: true}, // bounded for each link
-		// as above
+		// Limited per link.
+		{Pattern: "GET /approval/{token}/images/{id}", For: shell.Anyone, Do: a.approvalImage, Urgent: true,
+			OneFactor: true},
+		{Pattern: "GET /approval/{token}/videos/{id}", For: shell.Anyone, Do: a.approvalVideo, Urgent: true,
+			OneFactor: true},
 		{Pattern: "POST /media/{id}/description", For: shell.Anyone, Do: a.describe},
 		{Pattern: "GET /media/{id}/file", For: shell.People, Do: a.mediaFile(false), Urgent: true},
 		{Pattern: "GET /media/{id}/original", For: shell.People, Do: a.originalFile, Urgent: true},

@@ -40,15 +40,15 @@ type world struct {
 	ada, bea team.Person
 	harbour  team.Team
 	roastery team.Team
-	key      int64 // of the Harbour team
+	key      int64 // key of the Harbour team
 	media    *media.Service
 	networks *networks
 	connects *account.Connector
 	posts    *post.Service
-	rooms    loadshed.Rooms // of its own if empty
+	rooms    loadshed.Rooms // created if empty
 }
 
-// describe gives the description of an API without operations.
+// describe returns the OpenAPI document of an API without operations.
 func describe() ([]byte, error) { return []byte(`{"servers":[{"url":"/api/v1"}]}`), nil }
 
 const password = "correct horse battery"
@@ -102,12 +102,12 @@ func logOf(t *testing.T) *slog.Logger {
 	return slog.New(slog.NewTextHandler(t.Output(), nil))
 }
 
-// programs are the assistants' way in, of which these tests ask nothing.
+// programs returns an OAuth service.
 func (w *world) programs(publicURL string) *oauth.Service {
 	return oauth.New(oauth.Options{DB: w.db, PublicURL: publicURL, Tools: "/mcp"})
 }
 
-// serve puts the app behind a listener until the test ends.
+// serve starts the app behind a listener until the test ends.
 func (w *world) serve(t *testing.T, publicURL string) {
 	t.Helper()
 	var err error
@@ -124,7 +124,7 @@ func (w *world) serve(t *testing.T, publicURL string) {
 	w.url = server.URL
 }
 
-// browser is a client that keeps cookies and follows no redirect by itself.
+// browser is a client with cookies that does not follow redirects.
 type browser struct {
 	*http.Client
 
@@ -143,7 +143,7 @@ func (w *world) browser(t *testing.T) *browser {
 	}}, t, w}
 }
 
-// page is an answer, read to its end.
+// page is a complete response.
 type page struct {
 	*http.Response
 	text string
@@ -182,7 +182,7 @@ func (b *browser) signIn(email, password, next string) page {
 	return b.post("/sign-in", url.Values{"email": {email}, "password": {password}, "next": {next}})
 }
 
-// in signs a person in who can.
+// in signs in a person.
 func (b *browser) in(email string) *browser {
 	b.t.Helper()
 	if p := b.signIn(email, password, ""); p.StatusCode != http.StatusSeeOther {
@@ -191,7 +191,7 @@ func (b *browser) in(email string) *browser {
 	return b
 }
 
-// signedIn tells whether the first page is a person's own.
+// signedIn reports whether the home page is that of a signed-in person.
 func (b *browser) signedIn() bool {
 	b.t.Helper()
 	return strings.Contains(b.get("/").text, "Your teams")
@@ -222,12 +222,12 @@ func TestFrontPage(t *testing.T) {
 		b.get("/").wants(t, 200, "http://press.example/api/v1", "/api/v1/openapi.json", "/docs/errors", `href="/sign-in"`)
 		b.get("/docs/errors").wants(t, 200, `id="idempotency_key_reused"`, "422")
 		for _, path := range []string{"/nothing", "/upload", "/sign-out", "/assets/none.css", "/assets/app.css", "/sign-in/x", "/%00"} {
-			b.get(path).wants(t, 404, "There is no such page")
+			b.get(path).wants(t, 404, "Page not found")
 		}
 	})
 }
 
-// Nothing that a page is made of comes from elsewhere, and no page may be framed or kept.
+// TestHeaders checks that pages load nothing from elsewhere and cannot be framed or cached.
 func TestHeaders(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		b := w.browser(t).in("ada@example.com")
@@ -247,7 +247,7 @@ func TestHeaders(t *testing.T) {
 				t.Errorf("%s: Permissions-Policy is %q", path, allowed)
 			}
 		}
-		// Applications open these in a window of their own, and hear of the outcome through it.
+		// Applications open these in a window and receive the outcome through it.
 		for _, path := range []string{"/oauth/authorize", "/sign-in", "/sign-in/directory"} {
 			if got := b.get(path).Header.Get("Cross-Origin-Opener-Policy"); got != "unsafe-none" {
 				t.Errorf("%s: Cross-Origin-Opener-Policy is %q", path, got)
@@ -259,7 +259,7 @@ func TestHeaders(t *testing.T) {
 	})
 }
 
-// An asset's address changes with its content, so that it may be kept for good.
+// TestAssets checks that an asset's path changes with its content, so that it can be cached forever.
 func TestAssets(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		b := w.browser(t)
@@ -294,10 +294,10 @@ func TestTeams(t *testing.T) {
 	})
 }
 
-// security.txt says whom to tell of a vulnerability, as RFC 9116 has it, and is not there if the operator names nobody.
+// TestSecurityText checks security.txt (RFC 9116), which requires a configured contact.
 func TestSecurityText(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.browser(t).get("/.well-known/security.txt").wants(t, 404, "There is no such page")
+		w.browser(t).get("/.well-known/security.txt").wants(t, 404, "Page not found")
 		app, err := web.New(web.Options{Frame: shell.Options{
 			PublicURL: "https://press.example", Teams: w.teams, DB: w.db, Log: logOf(t),
 		}, Library: w.media, Connector: w.connects,
@@ -306,7 +306,7 @@ func TestSecurityText(t *testing.T) {
 			t.Fatal(err)
 		}
 		now := w.clock.Now().UTC()
-		for range 2 { // the same all day
+		for range 2 { // stable during a day
 			out := httptest.NewRecorder()
 			app.ServeHTTP(out, httptest.NewRequest(http.MethodGet, "/.well-known/security.txt", nil))
 			expires := now.Truncate(24*time.Hour).AddDate(0, 0, 181).Format(time.RFC3339)
@@ -320,7 +320,7 @@ func TestSecurityText(t *testing.T) {
 	})
 }
 
-// apps are people's authenticator apps.
+// apps returns the service of authenticator apps.
 func (w *world) apps(t *testing.T) *totp.Service {
 	t.Helper()
 	key, err := tokencrypt.NewKey()

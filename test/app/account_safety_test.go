@@ -123,7 +123,7 @@ func TestNewPasswordNamesWhatWasIssued(t *testing.T) {
 		if changes.values.Has("revoke") {
 			t.Error("a change of the password revokes by default")
 		}
-		b := changes.fill("old", password).fill("password", newPassword).press().wants(200, "Your password is changed.").b
+		b := changes.fill("old", password).fill("password", newPassword).press().wants(200, "Your password was changed.").b
 		if !works("Back door") || !works("Nightly <export>") {
 			t.Error("a change of the password revokes keys that nobody chose")
 		}

@@ -63,7 +63,7 @@ func TestAccountPage(t *testing.T) {
 		for _, path := range []string{
 			"/account/passkeys/1", "/account/passkeys/1/remove", "/account/passkeys/x", "/account/sessions/none/end",
 		} {
-			viewer.send(http.MethodPost, path, url.Values{}).wants(404, "There is no such page")
+			viewer.send(http.MethodPost, path, url.Values{}).wants(404, "Page not found")
 		}
 		viewer.send(http.MethodPost, "/account/passkeys/options", url.Values{}).wants(422, "no passkeys at this address")
 		viewer.send(http.MethodPost, "/sign-in/passkey", url.Values{"passkey": {"{}"}}).wants(422, "no passkeys at this address")
@@ -77,7 +77,7 @@ func TestNameIsChanged(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Viewer)
 		p := b.open("/account").form("Save name").fill("name", "  Grace <Hopper> ").press().
-			wants(200, "Your name is changed.", "Grace <Hopper>")
+			wants(200, "Your name was changed.", "Grace <Hopper>")
 		for _, wrong := range []string{" ", "two\nlines", strings.Repeat("x", 201)} {
 			p.form("Save name").fill("name", wrong).press().wants(422, "You need a name")
 		}
@@ -102,7 +102,7 @@ func TestPasswordIsChanged(t *testing.T) {
 			wants(422, "Your current password is incorrect.").lacks(newPassword)
 		form().fill("old", password).fill("password", "short").press().wants(422, "at least 12 characters").lacks(password)
 		token := here.token()
-		form().fill("old", password).fill("password", newPassword).press().wants(200, "Your password is changed.", "Your account")
+		form().fill("old", password).fill("password", newPassword).press().wants(200, "Your password was changed.", "Your account")
 		if !here.in() || there.in() || here.token() == token {
 			t.Errorf("signed in here: %t, there: %t; another token: %t", here.in(), there.in(), here.token() != token)
 		}
@@ -152,7 +152,7 @@ func TestSessionsAreListedAndEnded(t *testing.T) {
 		if !other.in() {
 			t.Error("somebody else ended a session")
 		}
-		here.open("/account").form("Sign out Unknown browser").press().wants(200, "That browser is signed out.")
+		here.open("/account").form("Sign out Unknown browser").press().wants(200, "The browser was signed out.")
 		if there.in() == far.in() {
 			t.Error("not one was signed out")
 		}
@@ -243,7 +243,7 @@ func TestInvitations(t *testing.T) {
 			t.Errorf("the name is lost: %q", got)
 		}
 		join().fill("name", "Nora & New").fill("password", newPassword).press().
-			wants(200, "You are in the team now.", "Nora & New", "editor")
+			wants(200, "You joined the team.", "Nora & New", "editor")
 		h.browser(t).open(path).wants(422, "accepted already", "Sign in").lacks(c.team.Name, "Go to the home page", "Not done")
 		if !h.enter(t, "new@harbour.example", newPassword).in() {
 			t.Error("the new person cannot sign in")
@@ -254,7 +254,7 @@ func TestInvitations(t *testing.T) {
 			other.people[access.Admin].ID)
 		path = c.invite(t, other.people[access.Viewer].Email, access.Viewer)
 		visitor := other.as(t, access.Viewer)
-		visitor.open(path).form("Join the team").press().wants(200, "You are in the team now.")
+		visitor.open(path).form("Join the team").press().wants(200, "You joined the team.")
 		visitor.open("/account").wants(200, c.team.Name, other.team.Name)
 
 		// Another person is told so, and can do nothing.
@@ -273,7 +273,7 @@ func TestInvitations(t *testing.T) {
 		known.open(path).form("Sign in and join").fill("password", "wrong").press().
 			wants(401, "Incorrect password, or no account with this e-mail address.")
 		known.send(http.MethodPost, path+"/join", url.Values{"name": {"Thief"}, "password": {newPassword}}).wants(422, "That did not work.")
-		known.open(path).form("Sign in and join").fill("password", password).press().wants(200, "You are in the team now.", c.team.Name)
+		known.open(path).form("Sign in and join").fill("password", password).press().wants(200, "You joined the team.", c.team.Name)
 	})
 }
 

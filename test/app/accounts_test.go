@@ -26,7 +26,7 @@ func TestAccounts(t *testing.T) {
 			follow("Keep it connected").wants(http.StatusOK, "How it does")
 		page.form("Disconnect").press().
 			wants(http.StatusOK,
-				"The Bluesky account "+c.handle()+" is disconnected. Bluesky was told that the permission is over.",
+				"The Bluesky account "+c.handle()+" was disconnected. Bluesky was told that the permission has ended.",
 				"No account is connected yet.")
 		b.open(fmt.Sprint("/accounts/", c.account)).wants(http.StatusNotFound)
 		page.form("Disconnect").press().wants(http.StatusNotFound)
@@ -66,9 +66,9 @@ func TestDisconnectWithScheduledPosts(t *testing.T) {
 			b := c.as(t, access.Owner)
 			c.waiting(t, 2)
 			page := b.open(fmt.Sprintf("/accounts/%d/disconnect", c.account)).wants(http.StatusOK, "2 scheduled posts go out to it.")
-			done := page.form("Disconnect").fill("posts", choice).press().wants(http.StatusOK, "is disconnected.")
+			done := page.form("Disconnect").fill("posts", choice).press().wants(http.StatusOK, "was disconnected.")
 			if choice == "take_out" {
-				done.wants(http.StatusOK, "It was taken out of 2 scheduled posts.")
+				done.wants(http.StatusOK, "It was removed from 2 scheduled posts.")
 				if n := c.count(t, "posts WHERE team_id = ? AND status = 'draft'", c.team.ID); n != 2 {
 					t.Errorf("%d drafts, want 2", n)
 				}

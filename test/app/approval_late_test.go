@@ -31,10 +31,10 @@ func TestATimePassesUnapproved(t *testing.T) {
 		editor, client := c.as(t, access.Editor), c.as(t, access.Client)
 		id := c.draft(t, "For the client", "")
 		c.does(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": h.wish(2 * time.Hour)})
-		editor.open("/").wants(http.StatusOK, "For the client").lacks("Waits for the client", "Waiting for you")
+		editor.open("/").wants(http.StatusOK, "For the client").lacks("Waiting for approval", "Waiting for you")
 		client.open("/").lacks("Waiting for you")
 		link, guest, at := editor.clientsLink(id), h.browser(t), "/posts/"+id
-		editor.open("/").wants(http.StatusOK, "Waits for the client").lacks("Waiting for you")
+		editor.open("/").wants(http.StatusOK, "Waiting for approval").lacks("Waiting for you")
 		client.open("/").wants(http.StatusOK, "Waiting for you", "The team asks you whether these posts may go out.").
 			follow("For the client").wants(http.StatusOK, "The post waits for you")
 		guest.open(link).wants(http.StatusOK, "It is waiting for you and will not be published until you approve it.")
@@ -43,22 +43,22 @@ func TestATimePassesUnapproved(t *testing.T) {
 		must.NoError(t, c.Posts.Release(t.Context(), id))
 		editor.handedOver(id).
 			wants(http.StatusOK, "Its time passed without the client’s approval", "It waits for the client still.",
-				"it may be sent again once the client has approved the post").lacks("Send these again")
+				"it can be retried once the client has approved the post").lacks("Send these again")
 		guest.open(link).
 			wants(http.StatusOK,
-				"was not published, because it was not approved by then. After you have approved it, the team chooses "+
+				"was not published, because it was not approved in time. After you approve it, the team will choose "+
 					"a new time.", "Approve").lacks("will not be published until you approve it")
 		client.open("/").wants(http.StatusOK, "Waiting for you").follow("For the client")
 		client.open(at).wants(http.StatusOK, "The post waits for you still. Its time has passed").
 			lacks("You can look at the post.", "Revoke links").form("Approve").press().
-			wants(http.StatusOK, "Approved. The team is told.", "The client has approved it since")
-		guest.open(link).wants(http.StatusOK, "Approved by", "The team has to choose a new time.")
+			wants(http.StatusOK, "Approved. The team has been notified.", "The client has approved it since")
+		guest.open(link).wants(http.StatusOK, "Approved by", "The team needs to choose a new time.")
 		client.open("/").lacks("Waiting for you")
 		editor.open("/notices").wants(http.StatusOK, "The client approved a post whose time had passed.")
 		editor.open(at).wants(http.StatusOK, "stop working when the post changes: then send the new version").
-			form("Send these again").press().wants(http.StatusOK, "1 account is sent again.")
+			form("Send these again").press().wants(http.StatusOK, "Retrying 1 account.")
 		editor.handedOver(id).wants(http.StatusOK, "Published")
-		guest.open(link).wants(http.StatusOK, "Approved by").lacks("not approved by then")
+		guest.open(link).wants(http.StatusOK, "Approved by").lacks("not approved in time")
 	})
 }
 
@@ -82,7 +82,7 @@ func TestTheNewVersionIsSent(t *testing.T) {
 		second := strings.TrimPrefix(sent.field("link"), h.root)
 		guest.open(second).wants(http.StatusOK, "For the client, better", "Approve")
 		viewer.open(at).lacks("Revoke links")
-		editor.open(at).form("Revoke links").press().wants(http.StatusOK, "The links are revoked.")
+		editor.open(at).form("Revoke links").press().wants(http.StatusOK, "The links were revoked")
 		for _, dead := range []string{first, second} {
 			guest.open(dead).wants(http.StatusUnprocessableEntity, "The team has revoked this link.").lacks("better")
 		}
@@ -117,7 +117,7 @@ func TestALostConnectionIsBack(t *testing.T) {
 		b.handedOver(id)
 		h.change(t, `UPDATE post_targets SET error_code = 'account_needs_reauth' WHERE post_id = ?`, id)
 		b.open("/posts/"+id).
-			wants(http.StatusOK, "The connection to the account was lost then. It is connected again.",
-				"Send these again").lacks("Somebody has to connect it again")
+			wants(http.StatusOK, "The connection to the account was lost. It has been reconnected.",
+				"Send these again").lacks("Reconnect the account")
 	})
 }

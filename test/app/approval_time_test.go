@@ -39,19 +39,19 @@ func TestATimeKeepsTheApproval(t *testing.T) {
 			return editor.open(at+"/edit").form(button).fill("date", day).fill("time", clock)
 		}
 		at, link := approved()
-		edit(at, "Schedule").press().wants(http.StatusOK, "It is scheduled")
+		edit(at, "Schedule").press().wants(http.StatusOK, "The post is scheduled")
 		stands(at, link, post.Scheduled, when)
 
 		at, link = approved()
 		edit(at, "Save").press().wants(http.StatusOK, "Saved.").lacks("no longer work")
 		stands(at, link, post.Draft, when)
 		day, clock, when = c.soon(t, 60*time.Hour)
-		edit(at, "Schedule").press().wants(http.StatusOK, "It is scheduled")
+		edit(at, "Schedule").press().wants(http.StatusOK, "The post is scheduled")
 		stands(at, link, post.Scheduled, when)
 
 		at, _ = approved()
 		edit(at, "Schedule").fill("caption", "Another text").press().
-			wants(http.StatusForbidden, "The post is saved", "before the client approves it")
+			wants(http.StatusForbidden, "The post was saved", "before the client approves it")
 		if held := c.storedPost(t, at); held.Approval != post.Waiting || held.Round != 2 {
 			t.Errorf("a new text is %s in version %d", held.Approval, held.Round)
 		}
@@ -78,17 +78,17 @@ func TestThePageTellsOfTheClientsLink(t *testing.T) {
 				t.Errorf("the header has no %q or has %q: %s", has, lacks, got)
 			}
 		}
-		shows("Waits for the client", unsent)
+		shows("Waiting for approval", unsent)
 		editor.open(at).form("Revoke links").press().
-			wants(http.StatusOK, "The links are revoked.", "were revoked").lacks("The post has changed since")
+			wants(http.StatusOK, "The links were revoked", "were revoked").lacks("The post has changed since")
 		shows(unsent, "Approved")
 		editor.open(at).lacks("Revoke links")
 		sent := editor.open(at).form("Create another approval link").press().
 			wants(http.StatusOK, "The client’s link", "Revoke links")
 		link := strings.TrimPrefix(sent.field("link"), h.root)
-		shows("Waits for the client", unsent)
+		shows("Waiting for approval", unsent)
 		guest.open(link).form("Approve").fill("name", "Cleo").press().wants(http.StatusOK, "Approved by")
-		shows("Approved", "Waits for the client")
+		shows("Approved", "Waiting for approval")
 		editor.open(at+"/edit").form("Save").fill("caption", "Better").press().
 			wants(http.StatusOK, "Saved.", "The client’s earlier links no longer work", unsent).lacks("Revoke links")
 		editor.open(at).form("Send the new version").press().wants(http.StatusOK, "Revoke links").lacks(unsent)
@@ -101,7 +101,7 @@ func TestAskingForWhatCannotGoOutWarns(t *testing.T) {
 		c := h.crew(t)
 		ask := func(caption string) *page {
 			return c.as(t, access.Editor).open("/posts/new?caption="+caption+"&account="+c.id()).
-				form("Save and ask the client").press().wants(http.StatusOK, "For approval")
+				form("Save and ask the client").press().wants(http.StatusOK, "Sent for approval")
 		}
 		ask(strings.Repeat("x", 301)).wants(http.StatusOK, "cannot go out as it is")
 		ask("Hello").lacks("cannot go out as it is")

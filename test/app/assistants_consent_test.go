@@ -109,7 +109,7 @@ func TestAssistantsConsent(t *testing.T) {
 			f := c.as(t, want.role).leaves().open(p.asks("scope", want.scope)).wants(http.StatusOK).form("Allow")
 			answer := f.fill("level", want.level).press()
 			if want.granted == "" {
-				answer.wants(http.StatusUnprocessableEntity, "Choose what it may do.")
+				answer.wants(http.StatusUnprocessableEntity, "Select what the app may do.")
 				continue
 			}
 			status, got := p.exchange(answer.back().Get("code"))
@@ -117,11 +117,11 @@ func TestAssistantsConsent(t *testing.T) {
 				t.Errorf("%s: %v, want %s", name, got["scope"], want.granted)
 			}
 		}
-		c.as(t, access.Client).leaves().open(p.asks()).wants(http.StatusOK, "Assistants are for the team’s own people").
+		c.as(t, access.Client).leaves().open(p.asks()).wants(http.StatusOK, "Clients of this team cannot authorize assistants").
 			form("Go back").press().back()
 		foreign := h.crew(t)
 		c.as(t, access.Owner).leaves().open(p.asks()).form("Allow").fill("team", fmt.Sprint(foreign.team.ID)).press().
-			wants(http.StatusUnprocessableEntity, "Choose one of your teams.")
+			wants(http.StatusUnprocessableEntity, "Select one of your teams.")
 	})
 }
 
@@ -133,15 +133,15 @@ func TestAssistantsNotWanted(t *testing.T) {
 		code := p.code(owner, "full")
 		must.NoError(t, h.Teams.SetAccess(t.Context(), c.team.ID, false))
 		owner.open(p.asks()).
-			wants(http.StatusOK, "The owner has switched access for assistants and keys off.",
+			wants(http.StatusOK, "The owner has disabled assistants and API keys.",
 				"There is no team of yours that it can work in.").lacks(`value="allow"`)
 		must.NoError(t, h.Teams.SetAccess(t.Context(), c.team.ID, true))
 		lesser := must.Get(h.Teams.AddTeam(t.Context(),
 			team.Team{Name: "Small Harbour", Timezone: "Europe/Berlin", Language: "en", Plan: "free"}, c.people[access.Owner].ID))(t)
 		answer := owner.open(p.asks()).
-			wants(http.StatusOK, "This team’s plan has no access for assistants.", c.team.Name).form("Allow").
+			wants(http.StatusOK, "This team’s plan does not include assistants.", c.team.Name).form("Allow").
 			fill("team", fmt.Sprint(lesser.ID)).press()
-		answer.wants(http.StatusUnprocessableEntity, "This team’s plan has no access for assistants.")
+		answer.wants(http.StatusUnprocessableEntity, "This team’s plan does not include assistants.")
 		p.wantTokens(p.exchange(code))
 	})
 }

@@ -40,7 +40,7 @@ func (b *browser) leaves() *browser {
 // back to the program.
 func (b *browser) consents(address, level, button string) url.Values {
 	b.t.Helper()
-	p := b.leaves().open(strings.TrimPrefix(address, b.root)).wants(http.StatusOK, "Let an assistant in?")
+	p := b.leaves().open(strings.TrimPrefix(address, b.root)).wants(http.StatusOK, "Authorize an assistant?")
 	f := p.form(button)
 	if level != "" {
 		f.fill("level", level)
@@ -264,7 +264,7 @@ func TestAssistantsTokensEnd(t *testing.T) {
 		had = p.wantTokens(p.exchange(p.code(c.as(t, access.Editor), "all")))
 		must.NoError(t, h.Teams.RemoveMember(t.Context(), c.team.ID, c.people[access.Editor].ID))
 		status, got = p.refresh(had.refresh)
-		p.wantError("no member any more", status, got, "invalid_grant")
+		p.wantError("no longer a member", status, got, "invalid_grant")
 		had = p.wantTokens(p.exchange(p.code(c.as(t, access.Admin), "full")))
 		must.NoError(t, h.db.InTx(t.Context(), "test.public_address", setResource("https://before.example/mcp")))
 		p.dies("of another address", had.access)

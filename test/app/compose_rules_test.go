@@ -71,19 +71,19 @@ func TestFormsKeepTheirTeamAndPost(t *testing.T) {
 		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(c.team.ID)}}).wants(200, c.team.Name)
 		f := b.open("/posts/new").form("Save as a draft").fill("caption", "For the first team").fill("account", c.id())
 		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(other.team.ID)}}).wants(200, other.team.Name)
-		p := f.press().wants(200, "you look at that team again now", "New post")
+		p := f.press().wants(200, "so that team is selected again", "New post")
 		if got := p.form("Save as a draft").values; got.Get("caption") != "For the first team" || got.Get("account") != c.id() {
 			t.Errorf("%v", got)
 		}
 		again := p.form("Save as a draft")
 		saved := again.press().wants(200, "Saved.")
-		edit := b.open("/posts/new?sent="+again.values.Get("once")).wants(200, "This form was sent before.", "Edit post")
+		edit := b.open("/posts/new?sent="+again.values.Get("once")).wants(200, "This form was already submitted.", "Edit post")
 		if edit.path != saved.path+"/edit" {
 			t.Errorf("%s, want %s", edit.path, saved.path)
 		}
 		change := edit.form("Save").fill("caption", "Changed")
 		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(other.team.ID)}}).wants(200, other.team.Name)
-		change.press().wants(200, "you look at that team again now", "Edit post").form("Save").press().wants(200, "Saved.")
+		change.press().wants(200, "so that team is selected again", "Edit post").form("Save").press().wants(200, "Saved.")
 		if got := c.storedPost(t, saved.path).Caption; got != "Changed" {
 			t.Errorf("%q", got)
 		}
@@ -91,7 +91,7 @@ func TestFormsKeepTheirTeamAndPost(t *testing.T) {
 		upload := b.open("/posts/new").form("Upload into the library and add").fill("caption", "With a picture")
 		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(other.team.ID)}}).wants(200, other.team.Name)
 		p = upload.attach("quay.png", []byte("no picture, which nobody looks at")).
-			wants(200, "you look at that team again now", "New post").lacks("quay.png")
+			wants(200, "so that team is selected again", "New post").lacks("quay.png")
 		if got := p.form("Save as a draft").values; got.Get("caption") != "With a picture" || h.count(t, "media") != 0 {
 			t.Errorf("%v", got)
 		}
@@ -101,7 +101,7 @@ func TestFormsKeepTheirTeamAndPost(t *testing.T) {
 		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(other.team.ID)}}).wants(200, other.team.Name)
 		must.NoError(t, h.Teams.SetMember(t.Context(), other.team.ID, c.people[access.Editor].ID, access.Editor))
 		must.NoError(t, h.Teams.RemoveMember(t.Context(), c.team.ID, c.people[access.Editor].ID))
-		upload.attach("quay.png", nil).wants(200, "You are not in the team of this form any more", "New post")
+		upload.attach("quay.png", nil).wants(200, "You no longer belong to the team of this form", "New post")
 	})
 }
 
@@ -142,7 +142,7 @@ func TestClientsSeeEveryAccountsMedia(t *testing.T) {
 		f := b.open("/posts/new?caption=Look&account=" + c.id() + "&media=" + film).form("Save and ask the client")
 		f.fill("ownmedia-"+c.id(), "1")
 		f.values.Set("media-"+c.id(), picture)
-		link := f.press().wants(200, "For approval")
+		link := f.press().wants(200, "Sent for approval")
 		at := strings.TrimPrefix(link.field("link"), h.root)
 		client := h.browser(t)
 		client.open(at).
@@ -218,7 +218,7 @@ func TestWhoMayCompose(t *testing.T) {
 		out.open(edit).wants(200, "Sign in").lacks("Our secret")
 		out.send(http.MethodPost, "/posts/new", url.Values{"do": {"save"}}).wants(200, "Sign in")
 		must.NoError(t, h.Teams.SetMember(t.Context(), c.team.ID, other.people[access.Owner].ID, access.Editor))
-		stranger.open(edit).wants(200, "Our secret", "you look at that team now")
+		stranger.open(edit).wants(200, "Our secret", "You switched to the team")
 		if got := c.storedPost(t, saved.path).Caption; got != "Our secret" {
 			t.Errorf("%q", got)
 		}

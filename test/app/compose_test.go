@@ -152,7 +152,7 @@ func TestPeopleAddMedia(t *testing.T) {
 			attach("roastery.png", shade(t, 10)).wants(200, "roastery", "What it shows")
 		p = p.form("Upload into the library and add").attach("harbour.png", shade(t, 90)).wants(200, "harbour")
 		p.form("Upload into the library and add").attach("notes.txt", []byte("Not a picture.")).
-			wants(422, "notes.txt: The library takes", "roastery", "harbour")
+			wants(422, "notes.txt: The library accepts only", "roastery", "harbour")
 		p = p.form("Move harbour up").press().wants(200)
 		f := p.form("Save as a draft")
 		if media := f.values["media"]; len(media) != 2 || f.values.Get("caption") != "kept" {
@@ -184,7 +184,7 @@ func TestPeopleAddMedia(t *testing.T) {
 		drafts := c.count(t, "posts")
 		p = b.open("/posts/new?caption=Hi&account="+c.id()+"&media="+harbour).form("Save as a draft").
 			fill("alt-"+harbour, strings.Repeat("x", 1001)).press()
-		p.wants(422, "The post is saved, but not everything was done. A description takes at most 1000 characters.")
+		p.wants(422, "The post was saved, but the next step failed. A description takes at most 1000 characters.")
 		p.form("Save").fill("alt-"+harbour, "Boats.").press().wants(200, "Saved.")
 		if n := c.count(t, "posts"); n != drafts+1 {
 			t.Errorf("%d posts more", n-drafts)
@@ -197,17 +197,17 @@ func TestPeopleSchedulePosts(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		compose := func() *form { return b.open("/posts/new?caption=Hello&account=" + c.id()).form("Schedule") }
-		compose().press().wants(422, "Choose the day and the time")
-		compose().fill("date", "2026-03-29").press().wants(422, "Choose the time of day, too.")
-		compose().fill("date", "2020-03-29").fill("time", "10:00").press().wants(422, "The time is over.")
+		compose().press().wants(422, "Choose the date and time of publication")
+		compose().fill("date", "2026-03-29").press().wants(422, "Choose the time as well.")
+		compose().fill("date", "2020-03-29").fill("time", "10:00").press().wants(422, "That time has passed.")
 		compose().fill("date", "2031-03-30").fill("time", "02:30").press().
-			wants(422, "On 30 March 2031 the clocks in Europe/Berlin go from 02:00 to 03:00")
+			wants(422, "On 30 March 2031, clocks in Europe/Berlin go from 02:00 to 03:00")
 		if n := c.count(t, "posts"); n != 0 {
 			t.Errorf("%d are there", n)
 		}
 		day, clock, at := c.soon(t, 50*time.Hour)
 		f := compose().fill("date", day).fill("time", clock)
-		saved := f.press().wants(200, "It is scheduled")
+		saved := f.press().wants(200, "The post is scheduled")
 		if held := c.storedPost(t, saved.path); held.Status != post.Scheduled || !held.ScheduledAt.Equal(at) {
 			t.Errorf("%+v", held)
 		}
@@ -215,7 +215,7 @@ func TestPeopleSchedulePosts(t *testing.T) {
 			t.Error(again.path)
 		}
 		day, clock, at = c.soon(t, 60*time.Hour)
-		b.open(saved.path+"/edit").form("Save").fill("date", day).fill("time", clock).press().wants(200, "It goes out at its time.")
+		b.open(saved.path+"/edit").form("Save").fill("date", day).fill("time", clock).press().wants(200, "It will be published at its scheduled time.")
 		if held := c.storedPost(t, saved.path); !held.ScheduledAt.Equal(at) || held.Status != post.Scheduled {
 			t.Errorf("%+v", held)
 		}
@@ -245,7 +245,7 @@ func TestPeopleSchedulePosts(t *testing.T) {
 		if got := p.form("Save").values.Get("second"); got != "0" {
 			t.Errorf("the first time is shown as %q", got)
 		}
-		p.form("Save").press().wants(200, "It goes out at its time.")
+		p.form("Save").press().wants(200, "It will be published at its scheduled time.")
 		p = b.open(twice.path + "/edit")
 		p.form("Save").fill("second", "1").press().wants(200)
 		if held := c.storedPost(t, twice.path); held.ScheduledAt.Sub(first.ScheduledAt) != time.Hour {
@@ -255,7 +255,7 @@ func TestPeopleSchedulePosts(t *testing.T) {
 			t.Errorf("the second time is shown as the first")
 		}
 		compose().fill("caption", strings.Repeat("x", 301)).fill("date", day).fill("time", clock).press().
-			wants(422, "The post is saved, but not everything was done.", "A network would not take the post: what stops it stands under")
+			wants(422, "The post was saved, but the next step failed.", "A network would not take the post: what stops it stands under")
 	})
 }
 
@@ -269,8 +269,8 @@ func TestPeopleRepeatPosts(t *testing.T) {
 		checked := b.send(http.MethodPost, "/posts/preview", f.values).
 			wants(200, "It would go out:", "Fri 28 Mar 2031, 10:00", "Mon 7 Apr 2031, 10:00")
 		checked.lacks("Mon 31 Mar 2031")
-		f.fill("every", "0").press().wants(422, "Write a whole number from 1 to 99.")
-		saved := f.fill("every", "2").press().wants(200, "It recurs by its rule, next on Fri 28 Mar 2031, 10:00.")
+		f.fill("every", "0").press().wants(422, "Enter a whole number from 1 to 99.")
+		saved := f.fill("every", "2").press().wants(200, "The post repeats by its rule, next on Fri 28 Mar 2031, 10:00.")
 		held := c.storedPost(t, saved.path)
 		if !held.IsTemplate || held.Series.Rule != "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,FR;COUNT=4" || held.Series.Timezone != "Europe/Berlin" {
 			t.Errorf("%+v", held.Series)
@@ -290,7 +290,7 @@ func TestPeopleAskAndPublish(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		p := b.open("/posts/new?caption=Hello&account="+c.id()).form("Save and ask the client").press().
-			wants(200, "For approval", "waits for the client")
+			wants(200, "Sent for approval", "waits for the client")
 		link := regexp.MustCompile(`value="http://[^/]+(/approval/[^"]+)"`).FindStringSubmatch(p.source)
 		if link == nil {
 			t.Fatal(p.source)
@@ -298,8 +298,8 @@ func TestPeopleAskAndPublish(t *testing.T) {
 		h.browser(t).open(link[1]).wants(200, "Hello")
 		edit := p.follow("To the post").path + "/edit"
 		day, clock, _ := c.soon(t, 50*time.Hour)
-		b.open(edit).wants(200, "Waits for the client").form("Schedule").fill("date", day).fill("time", clock).press().
-			wants(403, "before the client approves it", "The post is saved")
+		b.open(edit).wants(200, "Waiting for approval").form("Schedule").fill("date", day).fill("time", clock).press().
+			wants(403, "before the client approves it", "The post was saved")
 
 		confirm := b.open("/posts/new?caption=At+once&account="+c.id()).form("Publish now…").press().wants(200, "Publish now", "At once")
 		if n := c.count(t, "posts WHERE status <> 'draft'"); n != 0 {

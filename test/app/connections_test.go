@@ -67,14 +67,14 @@ func TestConnections(t *testing.T) {
 		admins := c.assistant(t, access.Admin, "Spender", access.Read, access.Spend)
 		owner.open(at).wants(200).lacks("Save") // what spends nothing has no limit of it
 		c.as(t, access.Admin).open(fmt.Sprint("/settings/assistants/", admins)).wants(200, "no limit").lacks("Save")
-		page := owner.open(fmt.Sprint("/settings/assistants/", admins)).wants(200, "What it may spend", "Do what costs credits")
+		page := owner.open(fmt.Sprint("/settings/assistants/", admins)).wants(200, "What it may spend", "Spend credits")
 		page.form("Save").fill("daily_credits", "many").press().wants(422, "Enter a daily limit of 0 or more credits")
-		page.form("Save").fill("daily_credits", "25").press().wants(200, "The daily limit is set")
+		page.form("Save").fill("daily_credits", "25").press().wants(200, "The daily limit was saved")
 		owner.open("/settings/assistants").wants(200, "25 credits")
 
 		editor.open("/account").wants(200, "<Robot>", c.team.Name, "assistant.example")
 		editor.open(at).follow("End this connection").wants(200, "not used yet", "no tracking", "Upload links").
-			form("End the connection").press().wants(200, "The connection is ended", "Ended")
+			form("End the connection").press().wants(200, "The assistant was disconnected", "Ended")
 		if h.standing(t, editors) || !h.standing(t, viewers) {
 			t.Error("the wrong connection ended, or none")
 		}
@@ -82,14 +82,14 @@ func TestConnections(t *testing.T) {
 		editor.send("POST", at+"/end", nil).wants(422, "has ended already")
 		c.as(t, access.Admin).send("POST", at+"/forget", nil).wants(403)
 		owner.open(at).wants(200, "Ended").lacks("Save").follow("Forget this assistant…").wants(200).
-			form("Forget the assistant").press().wants(200, "The assistant is forgotten").lacks("Robot")
+			form("Forget the assistant").press().wants(200, "The assistant was deleted").lacks("Robot")
 		owner.open(at).wants(404)
 		owner.send("POST", fmt.Sprint("/settings/assistants/", viewers, "/forget"), nil).wants(422, "End it first")
 		owner.open(fmt.Sprint("/settings/assistants/", viewers, "/end")).form("End the connection").press().
 			wants(200, "The connection is ended")
 		owner.open("/settings/audit").
 			wants(200, "connected an assistant, which may read and publish",
-				"set the daily limit of an assistant to 25 credits", "ended the connection of an assistant", "forgot an assistant")
+				"set the daily limit of an assistant to 25 credits", "disconnected an assistant", "deleted a disconnected assistant")
 		key, _, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: "A key", Level: access.Full})
 		must.NoError(t, err)
 		for _, neither := range []string{
@@ -116,7 +116,7 @@ func TestConnectionsEndWithTheirPerson(t *testing.T) {
 			t.Error("the wrong connection ended, or none")
 		}
 		admin.open(fmt.Sprint("/settings/assistants/", editors)).
-			wants(200, "Whoever connected it has a lower role now", "connected anew").lacks("End this connection")
+			wants(200, "The person who connected it now has a lower role", "connected anew").lacks("End this connection")
 		again := c.assistant(t, access.Editor, "Reader", access.Read)
 		admin.open(person+"/remove").wants(200, "Assistants that the person let work").form("Remove from the team").press().wants(200)
 		if h.standing(t, again) {
@@ -153,7 +153,7 @@ func TestConnectionsTrackings(t *testing.T) {
 		owner := c.as(t, access.Owner)
 		owner.open("/settings/assistants").wants(200, "Paused", "The operator has paused spending")
 		owner.open(at).wants(200, "#coffee on Instagram", "every 3 days").form("End the connection").press().
-			wants(200, "1 tracking is ended, and nothing more is charged.")
+			wants(200, "1 tracking was ended and will not be charged again.")
 		if n := h.count(t, "reports WHERE tracked = 1 OR next_refresh_at > 0"); n != 0 || h.standing(t, made) {
 			t.Errorf("%d reports are tracked", n)
 		}

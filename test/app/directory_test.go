@@ -68,7 +68,7 @@ func TestDirectory(t *testing.T) {
 			t.Error("somebody joined by an invitation that nobody opened")
 		}
 		asked.form("Join").press().wants(200, c.team.Name)
-		b.send(http.MethodPost, "/sign-in/directory/join", url.Values{"invitation": {"1"}}).wants(422, "This sign-in is over")
+		b.send(http.MethodPost, "/sign-in/directory/join", url.Values{"invitation": {"1"}}).wants(422, "This sign-in has expired")
 		h.browser(t).open("/sign-in/directory/return?state=x&code=y").wants(422, "not begun in this browser")
 	})
 }
@@ -87,13 +87,13 @@ func TestDirectoryAlone(t *testing.T) {
 		} {
 			b.send(http.MethodPost, at,
 				url.Values{"email": {c.people[access.Owner].Email}, "password": {password}, "name": {"New"}}).
-				wants(403, "by the directory alone")
+				wants(403, "only through the directory")
 		}
 		provider.Knows("owner", c.people[access.Owner].Email)
 		b.open("/sign-in").follow(byDirectory).wants(200, c.team.Name)
 		b.open("/account").wants(200, "You sign in with your organization’s directory.").lacks("/account/password")
 		for _, at := range []string{"/account/password", "/account/passkeys/new"} {
-			b.open(at).wants(403, "by the directory alone")
+			b.open(at).wants(403, "only through the directory")
 		}
 	})
 }

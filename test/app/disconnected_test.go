@@ -35,7 +35,7 @@ func TestAPostWithADisconnectedAccount(t *testing.T) {
 		b.open("/posts/"+id).
 			wants(200, "to Threads ( second ).",
 				"For Bluesky ( "+c.handle()+" ) it will fail, as the account is not connected.", "Keeps it from this account").
-			lacks("Keeps it from going out", "It cannot go out like this")
+			lacks("Keeps it from going out", "The post cannot be published")
 		edit := b.open("/posts/"+id+"/edit").
 			wants(200, "It is disconnected, so nothing goes out to it.", "it will fail, as the account is not connected.", own)
 		edit.lacks("would keep this post from going out")
@@ -45,13 +45,13 @@ func TestAPostWithADisconnectedAccount(t *testing.T) {
 			t.Errorf("%+v", held)
 		}
 		made := b.open("/posts/"+id).form("Duplicate as a draft").press().
-			wants(200, "It does not go to Bluesky ("+c.handle()+"), as the original does: 1 account is not connected any more.")
+			wants(200, "It is not for Bluesky ("+c.handle()+"), because 1 account is no longer connected.")
 		if copied := c.storedPost(t, made.path); len(copied.Targets) != 1 || copied.Targets[0].AccountID != second {
 			t.Errorf("%+v", copied.Targets)
 		}
 		c.change(t, `UPDATE social_accounts SET connection_state = 'lost', disconnected_at = 1 WHERE id = ?`, second)
 		b.open("/posts/"+id).wants(200, "none of its accounts is connected.").form("Duplicate as a draft").press().
-			wants(422, "none of its accounts is connected any more").lacks("for this key")
+			wants(422, "none of its accounts is connected").lacks("for this key")
 	})
 }
 
@@ -68,14 +68,14 @@ func TestTheFormOfASeriesThatStands(t *testing.T) {
 		b.open("/posts/" + id).form("Pause the series").press().wants(200)
 		edit := b.open("/posts/"+id+"/edit").
 			wants(200, "Series, paused", "The series stands still", "If the series went on now, it would go out:")
-		edit.lacks("Once only", "Also on this day")
-		edit.form("Save").fill("repeat", "monthly").press().wants(200, "Saved. The series stands still", "Every month")
+		edit.lacks("Does not repeat", "Also on this day")
+		edit.form("Save").fill("repeat", "monthly").press().wants(200, "Saved. The series is paused", "Every month")
 		if rule := c.storedPost(t, "/posts/"+id).Series.Rule; !strings.HasPrefix(rule, "FREQ=MONTHLY") {
 			t.Errorf("it goes by %s", rule)
 		}
 		b.open("/posts/"+id+"/edit").form("Save and let it go on").fill("repeat", "").press().
-			wants(422, "Choose how often it recurs.").lacks("not everything was done")
+			wants(422, "Choose how often the post repeats.").lacks("the next step failed")
 		b.open("/posts/"+id+"/edit").form("Save and let it go on").fill("repeat", "daily").press().
-			wants(200, "The series goes on", "Every day")
+			wants(200, "The series was resumed", "Every day")
 	})
 }

@@ -116,7 +116,7 @@ func TestWithoutATeam(t *testing.T) {
 		b.open("/operator").wants(http.StatusOK)
 		must.Get(h.Teams.SetOperator(t.Context(), other.people[access.Editor].Email, true))(t)
 		leaving := other.as(t, access.Editor)
-		deleting.press().wants(http.StatusOK, "The team is being deleted", "nothing else is to be done", "It was your only team")
+		deleting.press().wants(http.StatusOK, "The team is being deleted", "You can close this page", "It was your only team")
 		leaving.send(http.MethodPost, fmt.Sprintf("/account/teams/%d/leave", other.team.ID), url.Values{}).
 			wants(http.StatusUnprocessableEntity, "The only person who runs this service")
 		leaving.send(http.MethodPost, "/account/delete", url.Values{"email": {other.people[access.Editor].Email}}).
@@ -204,7 +204,7 @@ func TestLeaving(t *testing.T) {
 		owner.send(http.MethodPost, "/posts/none/delete", url.Values{}).wants(http.StatusNotFound)
 
 		editor.open("/posts/"+id+"/delete").wants(http.StatusOK, "Delete this draft?").form("Delete the draft").press().
-			wants(http.StatusOK, "The draft is deleted.")
+			wants(http.StatusOK, "The draft was deleted.")
 		if n := h.count(t, "posts WHERE id = ?", id); n != 0 {
 			t.Error("the draft is left")
 		}
@@ -219,8 +219,8 @@ func TestLeaving(t *testing.T) {
 			form("Leave the team").press().wants(http.StatusOK, "Sign in")
 
 		gone := editor.open("/account/delete").form("Delete my account for good")
-		gone.fill("email", "somebody@else.example").press().wants(http.StatusUnprocessableEntity, "This is not your e-mail address.")
-		gone.fill("email", c.people[access.Editor].Email).press().wants(http.StatusOK, "Your account is deleted")
+		gone.fill("email", "somebody@else.example").press().wants(http.StatusUnprocessableEntity, "This is not your email address.")
+		gone.fill("email", c.people[access.Editor].Email).press().wants(http.StatusOK, "Your account was deleted")
 		editor.open("/account").wants(http.StatusOK, "Sign in")
 		for _, table := range []string{"memberships", "sessions", "passkeys", "recoveries"} {
 			if n := h.count(t, table+" WHERE person_id = ?", c.people[access.Editor].ID); n != 0 {

@@ -27,7 +27,7 @@ func (b *browser) addPasskey(origin string) *authenticator.Device {
 	device := &authenticator.Device{Origin: origin}
 	made := must.Get(device.Create(b.asks("/account/passkeys/options")))(b.t)
 	b.send(http.MethodPost, "/account/passkeys", url.Values{"name": {"Phone"}, "passkey": {string(made)}}).
-		wants(200, "The passkey is added.")
+		wants(200, "The passkey was added.")
 	return device
 }
 
@@ -103,11 +103,11 @@ func TestLastFactorStays(t *testing.T) {
 		if n := h.count(t, "passkeys WHERE person_id = ?", person) + h.count(t, "totp_secrets WHERE person_id = ?", person); n != 2 {
 			t.Errorf("%d factors are left by a change that was refused", n)
 		}
-		b.open("/account/authenticator").form("Remove the authenticator app").press().wants(200, "The authenticator app is removed.")
+		b.open("/account/authenticator").form("Remove the authenticator app").press().wants(200, "The authenticator app was removed.")
 		b.send(http.MethodPost, fmt.Sprintf("/account/passkeys/%d/remove", passkey), url.Values{}).wants(422, "this is your only one")
 		b.send(http.MethodPost, "/account/password", change).wants(422, "Keep your authenticator app or one of your passkeys.")
 		change["keep"] = []string{fmt.Sprint("passkey-", passkey)}
-		b.send(http.MethodPost, "/account/password", change).wants(200, "Your password is changed.")
+		b.send(http.MethodPost, "/account/password", change).wants(200, "Your password was changed.")
 		if n := h.count(t, "passkeys WHERE person_id = ?", person); n != 1 {
 			t.Errorf("%d passkeys", n)
 		}
@@ -129,7 +129,7 @@ func TestNewPasswordAndTheApp(t *testing.T) {
 			}
 		}
 		b.open("/account/password").form("Change password").fill("old", password).fill("password", newPassword).press().
-			wants(200, "Your password is changed.")
+			wants(200, "Your password was changed.")
 		has(1)
 		recovery := func() *form {
 			t.Helper()
@@ -151,7 +151,7 @@ func TestNewPasswordAndTheApp(t *testing.T) {
 		b = asked.b
 		cleared := b.open("/account/password").form("Change password")
 		cleared.values.Del("keep")
-		cleared.fill("old", password).fill("password", newPassword).press().wants(200, "Your password is changed.")
+		cleared.fill("old", password).fill("password", newPassword).press().wants(200, "Your password was changed.")
 		has(0)
 		if n := h.count(t, "totp_recovery_codes"); n != 0 {
 			t.Errorf("%d recovery codes outlive the app", n)
@@ -194,13 +194,13 @@ func TestConsentNeedsRecentSignIn(t *testing.T) {
 		c := h.crew(t)
 		program := c.registers(t)
 		b := c.as(t, access.Owner).leaves()
-		asked := b.open(program.asks()).wants(200, "Let an assistant in?").form("Allow").fill("level", "read_only")
+		asked := b.open(program.asks()).wants(200, "Authorize an assistant?").form("Allow").fill("level", "read_only")
 		h.advance(stale)
 		again := asked.press().wants(200, "Sign in again")
 		if n := h.count(t, "oauth_grants"); n != 0 {
 			t.Fatalf("%d grants without a recent sign-in", n)
 		}
-		page := again.form("Sign in").fill("password", password).press().wants(200, "Let an assistant in?")
+		page := again.form("Sign in").fill("password", password).press().wants(200, "Authorize an assistant?")
 		resumed := page.form("Allow")
 		if got := resumed.values.Get("level"); got != "read_only" {
 			t.Errorf("the level is %q after signing in again", got)

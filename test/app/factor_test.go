@@ -106,11 +106,11 @@ func TestAuthenticatorApp(t *testing.T) {
 		// The sign-in is over after five minutes, by a change of the password, and with another browser.
 		_, asked = c.begin(t, access.Editor)
 		h.advance(5 * time.Minute)
-		asked.form("Sign in").fill("code", a.code(t)).press().wants(422, "This sign-in is over")
+		asked.form("Sign in").fill("code", a.code(t)).press().wants(422, "This sign-in has expired")
 		_, asked = c.begin(t, access.Editor)
 		must.NoError(t, h.Teams.EndSessions(t.Context(), c.people[access.Editor].ID))
-		asked.form("Sign in").fill("code", a.code(t)).press().wants(422, "This sign-in is over")
-		h.browser(t).send(http.MethodPost, "/sign-in/code", url.Values{"code": {a.code(t)}}).wants(422, "This sign-in is over")
+		asked.form("Sign in").fill("code", a.code(t)).press().wants(422, "This sign-in has expired")
+		h.browser(t).send(http.MethodPost, "/sign-in/code", url.Values{"code": {a.code(t)}}).wants(422, "This sign-in has expired")
 	})
 }
 
@@ -152,7 +152,7 @@ func TestRecoveryCodeWorksOnce(t *testing.T) {
 		b.send(http.MethodPost, "/account/authenticator/remove", url.Values{}).wants(200, "Sign in again")
 		b.open("/sign-in?again=1&next=/account/authenticator").form("Sign in").fill("password", password).press().
 			form("Sign in").fill("code", a.code(t)).press().wants(200, "Authenticator app")
-		b.open("/account/authenticator").form("Remove the authenticator app").press().wants(200, "The authenticator app is removed.")
+		b.open("/account/authenticator").form("Remove the authenticator app").press().wants(200, "The authenticator app was removed.")
 		c.as(t, access.Editor)
 	})
 }
@@ -190,7 +190,7 @@ func TestNoWayPastTheCode(t *testing.T) {
 			t.Error("the password of somebody with an app accepts an invitation")
 		}
 		b.send(http.MethodPost, path+"/accept", url.Values{}).wants(200, "Sign in")
-		asked.form("Sign in").fill("code", a.code(t)).press().wants(200, "You are in the team now.", other.team.Name)
+		asked.form("Sign in").fill("code", a.code(t)).press().wants(200, "You joined the team.", other.team.Name)
 
 		// A code ends the sign-in of the person who entered the password, also if another person is signed in.
 		b = c.as(t, access.Viewer)

@@ -28,7 +28,7 @@ func TestHashtagLists(t *testing.T) {
 			fill("platform", "instagram").fill("color", "#12AB9F").
 			fill("icon", "ri-cup-line").fill("hashtags", "#coffee, Latteart\r\nbad-one #espresso")
 		made := form.press().
-			wants(200, "The list is made. 3 hashtags are added. Not taken: “bad-one” (it holds what no hashtag holds).",
+			wants(200, "The list was created. Added 3 hashtags. Rejected: “bad-one” (contains invalid characters).",
 				"For Instagram", "#latteart", "#coffee #latteart #espresso")
 		if again := form.press(); again.path != made.path {
 			t.Errorf("sent twice, it made %s and %s", made.path, again.path)
@@ -40,7 +40,7 @@ func TestHashtagLists(t *testing.T) {
 		b.open("/hashtags?cursor=x").wants(422)
 
 		made = b.open(made.path).form("Add them").fill("hashtags", "coffee roast").fill("subcategory", "Craft").press().
-			wants(200, "1 hashtag is added. 1 was there already.", "4 hashtags", "Craft")
+			wants(200, "Added 1 hashtag. 1 was already in the list.", "4 hashtags", "Craft")
 		if got := made.form("Show").fill("group", "Craft").press().wants(200, "1 hashtag in Craft", "#roast").
 			text(); strings.Contains(got, "#coffee") {
 			t.Error("another subcategory is shown")
@@ -50,7 +50,7 @@ func TestHashtagLists(t *testing.T) {
 			t.Errorf("not by name: %s", sorted)
 		}
 		b.open(made.path+"/text").wants(200, "#coffee #latteart #espresso #roast")
-		b.open(made.path).form("Take out #latteart").press().wants(200, "#latteart is taken out.", "3 hashtags")
+		b.open(made.path).form("Take out #latteart").press().wants(200, "#latteart was removed.", "3 hashtags")
 		b.send(http.MethodPost, made.path+"/remove", url.Values{"hashtag": {"latteart"}}).wants(404)
 
 		edit := b.open(made.path).follow("Change name and looks").form("Save")
@@ -58,19 +58,19 @@ func TestHashtagLists(t *testing.T) {
 			t.Errorf("the form holds %v", edit.values)
 		}
 		edit.fill("color_typed", "red").press().wants(422, "The field “Colour” must be # and six hexadecimal digits.")
-		edit.fill("color_typed", "").fill("name", "Café <b>").press().wants(200, "The list is changed.", "Café <b>").lacks("<b>")
+		edit.fill("color_typed", "").fill("name", "Café <b>").press().wants(200, "The list was saved.", "Café <b>").lacks("<b>")
 		again := b.open(made.path).follow("Change name and looks").form("Save").fill("color", "#2f7dc4").
 			fill("color_typed", "#000000").press()
 		if !strings.Contains(again.source, `stroke="#2f7dc4"`) {
 			t.Error("the color that was chosen is not the icon's")
 		}
 		copied := b.open(made.path).form("Copy into a list of our own").press().
-			wants(200, "This is your own list now. 3 hashtags are added.", "Craft")
+			wants(200, "This is your copy of the list. 3 hashtags are added.", "Craft")
 		if copied.path == made.path {
 			t.Error("the copy is the list itself")
 		}
 		copied.follow("Delete").wants(200, "The list goes with its 3 hashtags.").form("Delete this list").press().
-			wants(200, "The hashtag list is deleted.")
+			wants(200, "The hashtag list was deleted.")
 		b.open(copied.path).wants(404)
 		if n := h.count(t, "hashtag_lists WHERE team_id = ?", c.team.ID); n != 1 {
 			t.Errorf("%d lists", n)
@@ -108,7 +108,7 @@ func TestLongAndReadyMadeLists(t *testing.T) {
 				}).wants(422, "Ready-made lists cannot be changed.")
 		}
 		b.open(first+"/edit").wants(422, "cannot be changed")
-		own := p.form("Copy into a list of our own").press().wants(200, "This is your own list now.", "Take out")
+		own := p.form("Copy into a list of our own").press().wants(200, "This is your copy of the list.", "Take out")
 		if was, is := b.open(first+"/text").text(), b.open(own.path+"/text").text(); len(strings.Fields(was)) != len(strings.Fields(is)) {
 			t.Errorf("the copy holds %q instead of %q", is, was)
 		}
@@ -128,14 +128,14 @@ func TestHashtagSearch(t *testing.T) {
 			wants(200, "3 credits charged", "Hashtags for “ latte art ” on Instagram", "by score, the highest first",
 				"#latteart", "There is no list of your own yet.").in100()
 		fresh := found.form("Make a list of them")
-		fresh.press().wants(422, "Choose the hashtags that you want in the list.")
+		fresh.press().wants(422, "Select the hashtags to add.")
 		fresh.values["hashtag"] = []string{"latteart"}
-		fresh.press().wants(422, "Give the new list a name.")
-		fresh.fill("name", "Fresh").press().wants(200, "The list is made. 1 hashtag is added.", "Fresh", "For Instagram", "#latteart")
+		fresh.press().wants(422, "Enter a name for the new list.")
+		fresh.fill("name", "Fresh").press().wants(200, "The list was created. 1 hashtag is added.", "Fresh", "For Instagram", "#latteart")
 		at := c.listOf(t, "Keep")
 		found = b.open(begun.path)
 		keep := found.form("Add them to the list")
-		keep.press().wants(422, "Choose the hashtags that you want in the list.")
+		keep.press().wants(422, "Select the hashtags to add.")
 		keep.values["hashtag"] = []string{"latteart", "latte"}
 		keep.fill("list", strings.TrimPrefix(at, "/hashtags/")).fill("subcategory", "Found").press().
 			wants(200, "2 hashtags are added.", "Keep", "Found")
@@ -191,7 +191,7 @@ func TestWhoUsesHashtagLists(t *testing.T) {
 			signedOut.open(path).wants(200, "Sign in").lacks("slipway", "Ours alone")
 		}
 		for _, path := range append([]string{at, at + "/text"}, pages[1:]...) {
-			stranger.open(path).wants(404, "There is no such page").lacks("slipway", "Ours alone")
+			stranger.open(path).wants(404, "Page not found").lacks("slipway", "Ours alone")
 		}
 		for _, path := range pages {
 			viewer.open(path).wants(403)
@@ -205,7 +205,7 @@ func TestWhoUsesHashtagLists(t *testing.T) {
 			}
 		}
 		must.NoError(t, h.Teams.SetMember(t.Context(), c.team.ID, other.people[access.Editor].ID, access.Editor))
-		other.as(t, access.Editor).open(at).wants(200, "you look at that team now", "#slipway")
+		other.as(t, access.Editor).open(at).wants(200, "You switched to the team", "#slipway")
 		if n := h.count(t, "hashtag_list_items"); n != 1 {
 			t.Errorf("%d hashtags are left", n)
 		}

@@ -51,7 +51,7 @@ func TestHomeOfANewTeam(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
-		b.open("/accounts").follow("Disconnect "+c.handle()).form("Disconnect").press().wants(http.StatusOK, "is disconnected.")
+		b.open("/accounts").follow("Disconnect "+c.handle()).form("Disconnect").press().wants(http.StatusOK, "was disconnected.")
 		b.open("/").wants(http.StatusOK, "How to begin").follow("Connect an account").wants(http.StatusOK, "Connect an account")
 		c.as(t, access.Editor).open("/").wants(http.StatusOK, "An owner or admin of the team connects an account")
 

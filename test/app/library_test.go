@@ -57,23 +57,23 @@ func TestLibrary(t *testing.T) {
 		b.open("/media?folder=77").wants(404)
 
 		made := b.open("/media").follow("New folder").form("Make the folder").fill("name", "Spring").press().
-			wants(200, "The folder is made.", "Folder Spring", "Nothing here")
-		b.open("/media/folder").form("Make the folder").fill("name", "Spring").press().wants(422, "Another folder goes by this name.")
-		b.open("/media/folder").form("Make the folder").fill("name", " . ").press().wants(422, "It needs a name")
+			wants(200, "The folder was created.", "Folder Spring", "Nothing here")
+		b.open("/media/folder").form("Make the folder").fill("name", "Spring").press().wants(422, "Another folder has this name. Choose a different one.")
+		b.open("/media/folder").form("Make the folder").fill("name", " . ").press().wants(422, "Enter a name")
 		item := b.open(at).wants(200, "quay.png", "40 × 30 pixels", "No post has it.").in100()
 		folder := strings.TrimPrefix(made.path, "/media?folder=")
-		item = item.form("Move").fill("folder", folder).press().wants(200, "The file is moved.", "Folder Spring")
-		b.send(http.MethodPost, at+"/move", url.Values{"folder": {"99"}}).wants(404, "no such folder")
+		item = item.form("Move").fill("folder", folder).press().wants(200, "The file was moved.", "Folder Spring")
+		b.send(http.MethodPost, at+"/move", url.Values{"folder": {"99"}}).wants(404, "Folder not found")
 		item = item.form("Rename").fill("name", "<i>The quay</i>").press().
-			wants(200, "The file has another name.", "_i_The quay__i_").lacks("<i>The")
+			wants(200, "The file was renamed.", "_i_The quay__i_").lacks("<i>The")
 		item.form("Rename").fill("name", " .. ").press().wants(422, "It needs a name")
 		item.form("Save the description").fill("alt", "A quay in the morning.").press().wants(200, "A quay in the morning.")
 		b.open("/media?query=the+quay&folder="+folder).wants(200, "_i_The quay").lacks("roaster")
 		change := b.open(made.path).follow("Rename or delete the folder")
 		change.form("Delete this folder").press().wants(422, "The folder holds files.")
-		change.form("Rename").fill("name", "Summer").press().wants(200, "The folder has another name.", "Folder Summer")
+		change.form("Rename").fill("name", "Summer").press().wants(200, "The folder was renamed.", "Folder Summer")
 		b.open(at).form("Move").fill("folder", "0").press().wants(200, "All media")
-		change.form("Delete this folder").press().wants(200, "The folder is deleted.")
+		change.form("Delete this folder").press().wants(200, "The folder was deleted.")
 		if n := h.count(t, "media_folders"); n != 0 {
 			t.Errorf("%d folders are left", n)
 		}
@@ -126,16 +126,16 @@ func TestFilesAreDeleted(t *testing.T) {
 		c.does(t, "update_post", map[string]any{"id": scheduled, "media_ids": []int64{int64(mustNumber(t, id))}})
 		h.change(t, "UPDATE posts SET status = 'scheduled' WHERE id = ?", scheduled)
 		unchosen := b.open(at+"/delete").wants(200, "These posts have it and have not gone out", "Goes out").
-			form("Delete this file").press().wants(422, "Choose below what becomes of the posts.", "Goes out")
+			form("Delete this file").press().wants(422, "Choose below what happens to the posts.", "Goes out")
 		if n := strings.Count(unchosen.source, `aria-invalid="true" aria-describedby="wrong"`); n != 2 {
 			t.Errorf("%d choices are marked as wrong", n)
 		}
-		b.open(at+"/delete").form("Delete this file").fill("posts", "keep").press().wants(422, "Take it out of them first.", "Goes out")
+		b.open(at+"/delete").form("Delete this file").fill("posts", "keep").press().wants(422, "Remove it from them first.", "Goes out")
 		if n := h.count(t, "post_media"); n != 2 {
 			t.Errorf("%d posts have it", n)
 		}
 		h.change(t, "UPDATE posts SET status = 'draft' WHERE id = ?", scheduled)
-		b.open(at+"/delete").form("Delete this file").press().wants(200, "The file is deleted.", "0 bytes of")
+		b.open(at+"/delete").form("Delete this file").press().wants(200, "The file was deleted.", "0 bytes of")
 		for _, path := range []string{at, at + "/file", at + "/thumbnail", at + "/delete"} {
 			b.open(path).wants(404)
 		}
@@ -166,7 +166,7 @@ func TestAFileOfAnApprovedPostIsDeleted(t *testing.T) {
 			wants(200, "version 1", "send the new version to the client").lacks("shown from")
 		h.change(t, "UPDATE posts SET approval = 'approved' WHERE id = ?", id)
 		b.open(at+"/delete").wants(200, "send the client a new link").form("Delete this file").fill("posts", "take_out").press().
-			wants(200, "The file is deleted", "It was taken out of 2 posts.", "nobody writes to the client").lacks("Not for the client").
+			wants(200, "The file was deleted", "removed from 2 posts.", "nobody writes to the client").lacks("Not for the client").
 			follow("For the client").
 			wants(200, "version 2", "The post has changed since it was sent to the client.", "Send the new version").lacks("shown from")
 		b.open(at).wants(404)
@@ -190,8 +190,8 @@ func TestAPublishedFileIsDeleted(t *testing.T) {
 		b.handedOver(sent).wants(200, "Published")
 		b.open(at+"/delete").wants(200, "have not gone out", "Goes out", "These posts went out with it", "Went out").
 			form("Delete this file").fill("posts", "take_out").press().
-			wants(200, "The file is deleted. It was taken out of 1 post.", "0 bytes of")
-		b.open("/posts/"+ahead).wants(200, "A draft.", "A file that it showed was deleted")
+			wants(200, "The file was deleted and removed from 1 post.", "0 bytes of")
+		b.open("/posts/"+ahead).wants(200, "A draft.", "A file of this post was deleted")
 		b.open("/posts/"+sent).wants(200, "quay", "deleted", "Files of this post that are gone", "PNG").lacks(at + "/thumbnail")
 		for _, path := range []string{at, at + "/file", at + "/thumbnail"} {
 			b.open(path).wants(404)
@@ -200,7 +200,7 @@ func TestAPublishedFileIsDeleted(t *testing.T) {
 		if shown, _ := told["media"].([]any); len(shown) != 1 {
 			t.Errorf("the post is told with %v", told["media"])
 		}
-		b.open("/posts/"+sent).form("Duplicate as a draft").press().wants(200, "This is the duplicate")
+		b.open("/posts/"+sent).form("Duplicate as a draft").press().wants(200, "This is the copy")
 		if n := h.count(t, "post_media"); n != 1 {
 			t.Errorf("%d posts have it", n)
 		}
@@ -233,11 +233,11 @@ func TestFilesComeIn(t *testing.T) {
 			t.Errorf("what was typed is lost: %v", got)
 		}
 		b.open("/media/add").form("Bring it in").fill("url", "https://files.example.com/x.png").press().
-			wants(200, "Bringing files into the library")
+			wants(200, "Adding files to the library")
 		b.open("/media/add").wants(200, "This costs 2 credits").form("Download for 2 credits").
-			fill("username", "not a name!").press().wants(422, "Give a user name of the platform")
+			fill("username", "not a name!").press().wants(422, "Enter a username of this platform")
 		b.open("/media/add").form("Download for 2 credits").fill("type", "playlists").fill("username", "harbour_cafe").
-			press().wants(422, "Profiles of this platform have")
+			press().wants(422, "This platform supports only")
 		b.open("/media/add").form("Download for 2 credits").fill("username", "harbour_cafe").press().
 			wants(200, "Downloading a profile’s media")
 		c.as(t, access.Editor).open("/media/add").wants(200, "your role in this team may not spend them")
@@ -260,7 +260,7 @@ func TestWhoUsesTheLibrary(t *testing.T) {
 			signedOut.open(path).wants(200, "Sign in").lacks("oursalone")
 		}
 		for _, path := range []string{at, at + "/delete"} {
-			stranger.open(path).wants(404, "There is no such page").lacks("oursalone")
+			stranger.open(path).wants(404, "Page not found").lacks("oursalone")
 		}
 		client.open("/media").wants(404)
 		client.open(at).wants(404).lacks("oursalone")
@@ -284,6 +284,6 @@ func TestWhoUsesTheLibrary(t *testing.T) {
 			t.Error("something was changed")
 		}
 		must.NoError(t, h.Teams.SetMember(t.Context(), c.team.ID, other.people[access.Editor].ID, access.Editor))
-		other.as(t, access.Editor).open(at).wants(200, "you look at that team now", "oursalone")
+		other.as(t, access.Editor).open(at).wants(200, "You switched to the team", "oursalone")
 	})
 }

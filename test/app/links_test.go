@@ -98,7 +98,7 @@ func TestAnswersLeadIntoTheApp(t *testing.T) {
 		}
 		list := c.leads(t, key, h.Registry().Tool("list_posts"), s, nil)
 		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(elsewhere.ID)}}).wants(http.StatusOK)
-		b.open(list+"&status=draft").wants(http.StatusOK, "This is of the team "+c.team.Name, marked+" waits").lacks(marked + " tells")
+		b.open(list+"&status=draft").wants(http.StatusOK, "You switched to the team "+c.team.Name, marked+" waits").lacks(marked + " tells")
 		b.open(list).wants(http.StatusOK).lacks("This is of the team")
 		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(elsewhere.ID)}}).wants(http.StatusOK)
 		for _, site := range []string{"cross-site", "same-site"} { // a link on another site asks first
@@ -119,7 +119,7 @@ func TestAnswersLeadIntoTheApp(t *testing.T) {
 			wants(http.StatusOK, marked+" opens")
 		at := "/settings/keys/" + s["keys{key}"]
 		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(elsewhere.ID)}}).wants(http.StatusOK)
-		b.open(at).wants(http.StatusOK, "This is of the team "+c.team.Name, marked)
+		b.open(at).wants(http.StatusOK, "You switched to the team "+c.team.Name, marked)
 		must.NoError(t, h.Teams.SetMember(t.Context(), elsewhere.ID, c.people[access.Editor].ID, access.Admin))
 		editor := c.as(t, access.Editor)
 		editor.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(elsewhere.ID)}}).wants(http.StatusOK)
@@ -128,7 +128,7 @@ func TestAnswersLeadIntoTheApp(t *testing.T) {
 
 		at = "/settings/assistants/" + s["assistants{connection}"]
 		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(elsewhere.ID)}}).wants(http.StatusOK)
-		b.open(at).wants(http.StatusOK, "This is of the team "+c.team.Name, marked)
+		b.open(at).wants(http.StatusOK, "You switched to the team "+c.team.Name, marked)
 		editor.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(elsewhere.ID)}}).wants(http.StatusOK)
 		editor.open(at).wants(http.StatusNotFound).lacks("This is of the team")
 	})

@@ -109,7 +109,7 @@ func TestMailedInvitationIsNotShown(t *testing.T) {
 		link := box.link("new@harbour.example")
 		b := h.browser(t)
 		b.open(link).form("Create account and join").fill("name", "Nora").fill("password", newPassword).press().
-			wants(200, "You are in the team now.")
+			wants(200, "You joined the team.")
 		b.open("/account").wants(200, "Confirmed").lacks("Not confirmed")
 
 		box.refuse(true)
@@ -133,9 +133,9 @@ func TestAddressIsConfirmed(t *testing.T) {
 		link := box.link(email)
 		c.as(t, access.Viewer).open(link).wants(404)
 		h.browser(t).open(link).wants(200, "Sign in")
-		b.open(link).wants(200, "Confirm your e-mail address", email)
+		b.open(link).wants(200, "Confirm your email address", email)
 		b.open("/account").wants(200, "Not confirmed")
-		b.open(link).form("Confirm the address").press().wants(200, "Your e-mail address is confirmed.").lacks("Not confirmed")
+		b.open(link).form("Confirm the address").press().wants(200, "Your email address is confirmed.").lacks("Not confirmed")
 		b.open(link).wants(422, "used already")
 		b.send(http.MethodPost, "/account/email/confirm", url.Values{}).wants(422, "confirmed already")
 	})
@@ -163,9 +163,9 @@ func TestSecondTeamIsEnteredByConfirmation(t *testing.T) {
 		b := other.as(t, access.Viewer)
 		path := c.invite(t, person.Email, access.Editor)
 		b.open(path).form("Join the team").press().
-			wants(200, "Waiting for confirmation", "An owner or admin of "+c.team.Name+" has to confirm")
+			wants(200, "Waiting for confirmation", "An owner or admin of "+c.team.Name+" must confirm")
 		b.open("/account").wants(200, other.team.Name).lacks(c.team.Name)
-		b.open(path).wants(422, "has to confirm that it is you")
+		b.open(path).wants(422, "must confirm that it is you")
 		if n := h.count(t, "memberships WHERE team_id = ? AND person_id = ?", c.team.ID, person.ID); n != 0 {
 			t.Fatal("a member before the confirmation")
 		}

@@ -75,7 +75,7 @@ func (m *gauge) turnsBack(asks *asker, of shell.Route, form url.Values) {
 		return
 	}
 	page := asks.ask(http.MethodGet, got.location, nil, nil)
-	if page.status != http.StatusOK || !strings.Contains(page.body, "you look at that team again now") ||
+	if page.status != http.StatusOK || !strings.Contains(page.body, "so that team is selected again") ||
 		!strings.Contains(page.body, marked+" Ltd") {
 		m.t.Errorf("%s of another team leads to %s, which does not say so: %d", route, got.location, page.status)
 	}

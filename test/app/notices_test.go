@@ -34,7 +34,7 @@ func TestNoticesOfAFailedPost(t *testing.T) {
 		owner := c.as(t, access.Owner)
 		owner.open("/notices").form("Mark as read: "+text).press().wants(200, text).lacks(" unread")
 		admin := c.as(t, access.Admin)
-		admin.open("/notices").form("Mark all as read").press().wants(200, "All notices are read.").lacks(" unread")
+		admin.open("/notices").form("Mark all as read").press().wants(200, "All notifications were marked as read.").lacks(" unread")
 		for _, role := range []access.Role{access.Viewer, access.Client} {
 			c.as(t, role).open("/notices").wants(200, "No notices yet.").lacks(text)
 		}
@@ -78,7 +78,7 @@ func TestNoticesOfEachEffect(t *testing.T) {
 		admin.open("/notices").lacks("Robot")
 
 		c.grant(t, 100)
-		owner.open("/notices/settings").form("Save threshold").fill("credits", "60").press().wants(200, "The threshold is kept.")
+		owner.open("/notices/settings").form("Save threshold").fill("credits", "60").press().wants(200, "The threshold was saved.")
 		for i := range 3 { // crossed once, and once in a day
 			must.Get(h.Credits.Withdraw(t.Context(), c.team.ID, 25, fmt.Sprint("taken ", c.team.ID, i), ""))(t)
 		}
@@ -105,7 +105,7 @@ func TestNoticesOfOnesOwnAccount(t *testing.T) {
 		}
 		usual.open("/notices").lacks("unread")
 		stranger.open("/account").follow("Change password").form("Change password").fill("old", password).
-			fill("password", newPassword).press().wants(200, "Your password is changed.")
+			fill("password", newPassword).press().wants(200, "Your password was changed.")
 		stranger.open("/notices").wants(200, "Your password was set or changed", "Notices 1 unread")
 		c.as(t, access.Owner).open("/notices").wants(200, "No notices yet.")
 
@@ -147,7 +147,7 @@ func TestNoticesAreAPersonsOwn(t *testing.T) {
 		must.NoError(t, h.db.QueryRow(t.Context(), `SELECT id FROM notices WHERE person_id = ?`, c.people[access.Owner].ID).Scan(&id))
 		at := fmt.Sprint("/notices/", id)
 		for _, b := range []*browser{strangers.as(t, access.Owner), c.as(t, access.Admin)} {
-			b.open(at).wants(404, "There is no such page")
+			b.open(at).wants(404, "Page not found")
 			b.send(http.MethodPost, at+"/read", nil).wants(404)
 		}
 		out := h.browser(t)
@@ -182,13 +182,13 @@ func TestNoticeSettings(t *testing.T) {
 		p := owner.open("/notices/settings").wants(200, "This service sends no mail.", "Leave it empty to turn this off.")
 		p.form("Save threshold").fill("credits", "few").press().wants(422, "Enter a threshold from 0").
 			form("Save threshold").fill("credits", "-3").press().wants(422)
-		p.form("Save threshold").fill("credits", "40").press().wants(200, "The threshold is kept.")
+		p.form("Save threshold").fill("credits", "40").press().wants(200, "The threshold was saved.")
 		c.as(t, access.Admin).open("/notices/settings").wants(200).lacks("Save threshold")
 		c.as(t, access.Admin).send(http.MethodPost, "/notices/threshold", url.Values{"credits": {"1"}}).wants(403)
 		if n := h.count(t, "notice_thresholds WHERE team_id = ? AND credits = 40", c.team.ID); n != 1 {
 			t.Error("the threshold is not kept")
 		}
-		p.form("Save threshold").fill("credits", "").press().wants(200, "The threshold is kept.")
+		p.form("Save threshold").fill("credits", "").press().wants(200, "The threshold was saved.")
 	})
 }
 

@@ -30,7 +30,7 @@ func TestOperatorPagesAreForOperatorsAlone(t *testing.T) {
 		b, nobody := c.as(t, access.Owner), h.browser(t)
 		b.open("/").lacks(`href="/operator"`)
 		for _, page := range operatorPages {
-			b.open("/operator"+page).wants(http.StatusNotFound, "There is no such page, or it is not for you.")
+			b.open("/operator"+page).wants(http.StatusNotFound, "Page not found, or you don't have access.")
 			nobody.open("/operator"+page).wants(http.StatusOK, "Sign in").lacks("Operator")
 		}
 		for _, form := range []string{"/api", "/pauses", "/pauses/end", "/queue/wake", "/posts", "/ledger",
@@ -58,7 +58,7 @@ func TestOperatorLooksAfterTeams(t *testing.T) {
 		c := h.crew(t)
 		b := c.operates(t, access.Viewer)
 		b.open("/operator/teams").form("Search").fill("q", strings.ToUpper(c.team.Name)).press().
-			wants(http.StatusOK, c.team.Name, "as the plan says")
+			wants(http.StatusOK, c.team.Name, "limit of the plan")
 		b.open("/operator/teams?q=nobody").wants(http.StatusOK, "No team is called so.")
 		path := fmt.Sprintf("/operator/teams/%d", c.team.ID)
 		p := b.open(path)
@@ -67,11 +67,11 @@ func TestOperatorLooksAfterTeams(t *testing.T) {
 		p = p.form("Change the plan").fill("plan", "team").fill("until", "2000-01-01").press()
 		p.wants(http.StatusUnprocessableEntity, "The last day is over already")
 		p.form("Change the plan").fill("until", "2090-01-01").press().
-			wants(http.StatusOK, "The plan is changed.", "It lapses Mon 2 Jan 2090, 00:00")
+			wants(http.StatusOK, "The plan was changed.", "It lapses Mon 2 Jan 2090, 00:00")
 
 		grant := p.form("Grant").fill("credits", "50").fill("reference", "invoice 7").fill("note", "thank you")
 		grant.press().wants(http.StatusOK, "50 credits granted. The team has 50 left.", "invoice 7", "thank you")
-		grant.press().wants(http.StatusOK, "This was booked before by the same reference.")
+		grant.press().wants(http.StatusOK, "This reference was already booked.")
 		wrong := p.form("Withdraw").fill("credits", "80").fill("reference", "back").press()
 		wrong.wants(http.StatusUnprocessableEntity, "has 50 credits available; 80 cannot be withdrawn.")
 		if typed := wrong.form("Withdraw").values.Get("credits"); typed != "80" {
@@ -80,14 +80,14 @@ func TestOperatorLooksAfterTeams(t *testing.T) {
 		wrong.form("Withdraw").fill("credits", "20").press().wants(http.StatusOK, "20 credits withdrawn. The team has 30 left.")
 
 		p.form("Set the limit").fill("limit", "some").press().wants(http.StatusUnprocessableEntity, "whole number")
-		p.form("Set the limit").fill("limit", "7").press().wants(http.StatusOK, "The daily limit is changed.")
+		p.form("Set the limit").fill("limit", "7").press().wants(http.StatusOK, "The daily limit was changed.")
 
 		p.follow("Close the team…").wants(http.StatusOK, "What is scheduled waits.").form("Close the team").press().
-			wants(http.StatusOK, "The team is closed.")
+			wants(http.StatusOK, "The team was closed.")
 		if found, err := h.Teams.Team(t.Context(), c.team.ID); err != nil || !found.Closed || *found.DailyCredits != 7 {
 			t.Errorf("the team is %+v (%v)", found, err)
 		}
-		b.open(path).form("Open the team again").press().wants(http.StatusOK, "The team is open again.")
+		b.open(path).form("Open the team again").press().wants(http.StatusOK, "The team was reopened.")
 
 		// Who did it stands in the record, and the team does not read it.
 		b.open(path).follow("Its events").wants(http.StatusOK, "team.closed", fmt.Sprintf(`{"operator":%d}`, c.people[access.Viewer].ID))
@@ -109,7 +109,7 @@ func TestOperatorLooksAfterPeople(t *testing.T) {
 		p := b.open("/operator/people").form("Search").fill("q", c.people[access.Editor].Email).press().follow("Ada editor")
 		p.form("Put on hold").press().wants(http.StatusOK, "The account is suspended")
 		editor.open("/posts").wants(http.StatusOK, "Sign in")
-		b.open(p.path).form("End the hold").press().wants(http.StatusOK, "The hold is ended.")
+		b.open(p.path).form("End the hold").press().wants(http.StatusOK, "The hold was ended.")
 
 		link := b.open(p.path).form("Create recovery link").press()
 		link.wants(http.StatusOK, "It is shown only once.")
@@ -119,8 +119,8 @@ func TestOperatorLooksAfterPeople(t *testing.T) {
 
 		b.open(p.path).form("Make operator").press().
 			wants(http.StatusUnprocessableEntity, "Nobody has proved that this e-mail address belongs to the person")
-		b.open(p.path).form("Make operator").fill("unconfirmed", "yes").press().wants(http.StatusOK, "This person runs the service now.")
-		b.open(p.path).form("Remove operator access").press().wants(http.StatusOK, "runs the service no more")
+		b.open(p.path).form("Make operator").fill("unconfirmed", "yes").press().wants(http.StatusOK, "This person is now an operator.")
+		b.open(p.path).form("Remove operator access").press().wants(http.StatusOK, "no longer an operator")
 		own := fmt.Sprintf("/operator/people/%d", c.people[access.Viewer].ID)
 		b.open(own).wants(http.StatusOK, "This is your own account.")
 		b.send(http.MethodPost, own+"/operator", map[string][]string{"operator": {"no"}}).
@@ -140,11 +140,11 @@ func TestOperatorPauses(t *testing.T) {
 			wants(http.StatusUnprocessableEntity, "There is no such team or key")
 		p = p.form("Pause").fill("scope", "team").fill("target", fmt.Sprint(c.team.ID)).fill("action", "publish").
 			fill("reason", "odd posts").press()
-		p.wants(http.StatusOK, "It holds everywhere within a second.", "odd posts")
+		p.wants(http.StatusOK, "It takes effect everywhere within a second.", "odd posts")
 		b.open(fmt.Sprintf("/operator/teams/%d", c.team.ID)).wants(http.StatusOK, "Publishing is paused: odd posts")
 		p.form(fmt.Sprintf("End the pause: Publishing of team %d", c.team.ID)).press().
-			wants(http.StatusOK, "The pause is ended.", "Nothing is paused.")
-		p.form("Switch the API off").press().wants(http.StatusOK, "The API is off for every key and assistant.")
+			wants(http.StatusOK, "The pause was ended.", "Nothing is paused.")
+		p.form("Switch the API off").press().wants(http.StatusOK, "The API is off for all keys and assistants.")
 		b.open("/operator").wants(http.StatusOK, "The API is off for every key and assistant. Switch it on again")
 		b.open("/operator/pauses").form("Switch the API on").press().wants(http.StatusOK, "The API is on.")
 	})

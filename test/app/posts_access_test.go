@@ -33,7 +33,7 @@ func TestPausesHoldInTheApp(t *testing.T) {
 		b.open("/posts/"+draft+"/publish").form("Publish to 1 account").press().wants(403, why)
 		b.open("/posts/"+series).wants(200, why, "End the series…").lacks("/series/end\"")
 		b.open("/posts/new").wants(200, why)
-		ask.press().wants(200, "The post waits for the client.")
+		ask.press().wants(200, "The post is waiting for approval.")
 		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.team.ID, Action: team.Everything}))
 		ask.press().wants(403, "Changes are paused.")
 		if held := c.storedPost(t, "/posts/"+series); !held.IsTemplate || held.Status != post.Scheduled {
@@ -73,7 +73,7 @@ func TestWhoMayDoWhatWithPosts(t *testing.T) {
 		}
 		stranger, viewer := others.as(t, access.Owner), c.as(t, access.Viewer)
 		for _, path := range reads[2:] {
-			stranger.open(path).wants(404, "There is no such page, or it is not for you.").lacks("Ours alone", c.team.Name)
+			stranger.open(path).wants(404, "Page not found, or you don't have access.").lacks("Ours alone", c.team.Name)
 		}
 		once := viewer.open("/posts/"+id).wants(200, "Ours alone",
 			"Your role lets you look at the post.").lacks("<form method=\"post\" action=\"/posts").header.Get("Date")
@@ -106,7 +106,7 @@ func TestJobsAreShown(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Viewer)
 		waiting, _ := c.does(t, "create_uploads", map[string]any{})["job_id"].(string)
-		p := b.open("/jobs/"+waiting).wants(200, "Bringing files into the library", "Waiting", "This page follows by itself.", waiting)
+		p := b.open("/jobs/"+waiting).wants(200, "Adding files to the library", "Waiting", "This page follows by itself.", waiting)
 		if !strings.Contains(p.source, "/upload/"+strings.TrimPrefix(waiting, "media_import:")) {
 			t.Errorf("the page does not lead to the files: %s", p.source)
 		}
@@ -131,7 +131,7 @@ func TestAnItemOfAnotherTeamOfMine(t *testing.T) {
 		for path, says := range reads {
 			b := c.as(t, access.Viewer)
 			b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(others.team.ID)}}).wants(200, others.team.Name)
-			b.open(path).wants(200, "This is of the team "+c.team.Name, says)
+			b.open(path).wants(200, "You switched to the team "+c.team.Name, says)
 			b.open("/posts").wants(200, "Over there")
 		}
 	})

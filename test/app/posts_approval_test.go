@@ -15,7 +15,7 @@ func TestAClientIsAsked(t *testing.T) {
 		b := c.as(t, access.Editor)
 		id := c.draft(t, "For the client", "")
 		asked := b.open("/posts/"+id).form("Send to the client for approval").press().
-			wants(200, "Send the link below to the client", "Waits for the client",
+			wants(200, "Send the link below to the client", "Waiting for approval",
 				"A draft. It does not go out by itself. It waits for the client: it cannot go out before", "The client’s link")
 		link := ""
 		for d := range asked.doc.Descendants() {
@@ -72,10 +72,10 @@ func TestClientsDecideInTheApp(t *testing.T) {
 			t.Errorf("%d characters of the comment are left", len([]rune(got)))
 		}
 		long.form("Reject").fill("comment", "Not so <loud>.").press().
-			wants(200, "Rejected. The team is told", "By Ada client", "Not so <loud>.").lacks("Approve</button>")
+			wants(200, "Rejected. The team has been notified", "By Ada client", "Not so <loud>.").lacks("Approve</button>")
 		editor.open(at+"/edit").form("Save").fill("caption", "Quieter").press().wants(200)
 		client.send(http.MethodPost, decision, says).wants(422, "has changed, so your decision was not saved")
-		client.open(at).form("Approve").press().wants(200, "Approved. The team is told.", "version 2")
+		client.open(at).form("Approve").press().wants(200, "Approved. The team has been notified.", "version 2")
 		client.send(http.MethodPost, decision,
 			url.Values{"decision": {"reject"}, "round": {"2"}, "comment": {"Not <this> way."}}).
 			wants(422, "This version has already been decided.", "Ada client approved the post",

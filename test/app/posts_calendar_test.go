@@ -28,13 +28,13 @@ func TestAnOccurrenceIsSkipped(t *testing.T) {
 		b.send(http.MethodPost, "/posts/"+id+"/skip", url.Values{}).wants(422, "nothing to skip")
 		first.form("Skip this one").press().
 			wants(200,
-				"Skipped: this post is a draft now, and the series goes on with the next one. It was set for "+next(1)+
+				"Skipped. This post is now a draft, and the series continues with the next one. It was scheduled for "+next(1)+
 					".", "A draft.").lacks("Schedule for", "Skip this one")
 		must.NoError(t, c.Posts.CreateOccurrences(t.Context()))
 		second := b.open("/posts/"+id).lacks(next(1)).follow(next(2)).wants(200, "It goes out by itself at")
-		second.form("Pause the series").press().wants(200, "The series is paused", "If it went on now, it would go out:", next(2), next(3))
+		second.form("Pause the series").press().wants(200, "The series was paused", "If it went on now, it would go out:", next(2), next(3))
 		b.open(second.path).wants(200, "A draft.").lacks("Skip this one")
-		b.open("/posts/"+id).form("Let the series go on").press().wants(200, "The series goes on.", next(2)).lacks(next(1))
+		b.open("/posts/"+id).form("Let the series go on").press().wants(200, "The series was resumed.", next(2)).lacks(next(1))
 		b.open(first.path).wants(200, "A draft.")
 	})
 }
@@ -55,24 +55,24 @@ func TestASeriesIsPausedAndEnded(t *testing.T) {
 			t.Errorf("the calendar tells nothing to come: %s", month.text())
 		}
 		paused := p.form("Pause the series").press().
-			wants(200, "The series is paused: nothing of it goes out", "stands still",
+			wants(200, "The series was paused: nothing is published", "stands still",
 				"If it went on now, it would go out:", "Drafts updated from the template: 1.").
 			lacks("Unscheduled", "Nothing of it is to come")
 		b.open(occurrence.path).wants(200, "A draft.")
 		paused.follow(day.Format("Mon 2 Jan 2006, 15:04")).wants(200, "A draft.")
-		paused.follow("Change").form("Save").fill("caption", "Every week anew").press().wants(200, "Saved. The series stands still")
+		paused.follow("Change").form("Save").fill("caption", "Every week anew").press().wants(200, "Saved. The series is paused")
 		b.open("/posts/"+id).form("Let the series go on").press().
-			wants(200, "The series goes on. Drafts updated from the template: 1.", "Next:").lacks("keep their own")
+			wants(200, "The series was resumed. Drafts updated from the template: 1.", "Next:").lacks("keep their own")
 		b.open(occurrence.path).wants(200, "It goes out by itself at", "Every week anew").follow("Change").form("Save").
-			fill("caption", "By hand").press().wants(200, "It goes out at its time.")
+			fill("caption", "By hand").press().wants(200, "It will be published at its scheduled time.")
 		b.open("/posts/"+id).form("Pause the series").press().wants(200, "changed by hand", "Drafts that keep their own changes: 1.")
 		b.open("/posts/"+id+"/edit").form("Save and let it go on").press().
-			wants(200, "The series goes on, next on "+day.Format("Mon 2 Jan 2006, 15:04"), "Drafts that keep their own changes: 1.")
+			wants(200, "The series was resumed, next on "+day.Format("Mon 2 Jan 2006, 15:04"), "Drafts that keep their own changes: 1.")
 		b.open(occurrence.path).wants(200, "It goes out by itself at", "By hand")
 		b.open("/posts/"+id).follow("End the series…").wants(200, "The series ends for good", "stays as a draft").
 			form("End the series").press().wants(200, "The series has ended.", "Publish now…")
 		b.open("/posts/"+id+"/series/end").wants(200, "Publish now…")
-		b.send(http.MethodPost, "/posts/"+id+"/series/resume", url.Values{}).wants(422, "No series is made from this post.")
+		b.send(http.MethodPost, "/posts/"+id+"/series/resume", url.Values{}).wants(422, "This post does not repeat.")
 	})
 }
 
@@ -86,7 +86,7 @@ func TestASeriesWithoutItsAccount(t *testing.T) {
 		goOn := b.open("/posts/" + id).form("Pause the series").press().wants(200).form("Let the series go on")
 		c.change(t, `UPDATE social_accounts SET connection_state = 'lost' WHERE id = ?`, c.account)
 		for _, p := range []*page{b.open("/posts/"+id).wants(200, "What the networks say to it"), goOn.press().
-			wants(422, "It cannot go out like this.")} {
+			wants(422, "The post cannot be published.")} {
 			p.wants(p.status, "The series cannot go on like this", "The account is disconnected.", "connect it again under Accounts")
 			p.holds(`href="/accounts"`, `href="/posts/`+id+`/edit"`).lacks("account_inactive", "validation tells", "Let the series go on")
 		}
@@ -112,8 +112,8 @@ func TestTheCalendarKnowsItsZone(t *testing.T) {
 		week.follow("Week after").wants(200, "Week of 29 March 2027", "Wish 2").lacks("Wish 1")
 		week.follow("Whole month").wants(200, "March 2027")
 		march.form("Show").fill("day", "2027-10-02").press().wants(200, "October 2027")
-		b.open("/calendar?day=someday").wants(422, "has to be a date")
-		b.open("/calendar?day=9999-12-31").wants(422, "has to be a date")
+		b.open("/calendar?day=someday").wants(422, "Enter a date from the year 2000 on")
+		b.open("/calendar?day=9999-12-31").wants(422, "Enter a date from the year 2000 on")
 		for i := range 6 {
 			c.draft(t, fmt.Sprint("Crowd ", i), "2027-06-15T10:00:00Z")
 		}
@@ -159,7 +159,7 @@ func TestTheCalendarOfAnAccount(t *testing.T) {
 			t.Errorf("the form begins with %v", form.values)
 		}
 		b.open("/calendar?day=2020-06-01").wants(200).lacks("/posts/new?date=")
-		b.open("/calendar?account=x").wants(422, "Choose one of the accounts.")
+		b.open("/calendar?account=x").wants(422, "Select one of the accounts.")
 		c.as(t, access.Viewer).open("/calendar?day=2027-06-01").wants(200, "On the first").lacks("/posts/new")
 	})
 }

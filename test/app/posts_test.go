@@ -107,9 +107,9 @@ func TestPostsAreListed(t *testing.T) {
 		b.open("/posts?status=failed").
 			wants(200, "Tried "+h.now().In(berlin(t)).Format("Mon 2 Jan 2006, 15:04"), "Was to go out "+c.now().
 				Add(50*time.Hour).In(berlin(t)).Format("Mon 2 Jan 2006"))
-		first.form("Show").fill("to", "soon").press().wants(422, "has to be a date").lacks("There are no posts yet")
+		first.form("Show").fill("to", "soon").press().wants(422, "Enter the last day as a date").lacks("There are no posts yet")
 		b.open("/posts?from=2026-99-01").wants(422)
-		b.open("/posts?account=x").wants(422, "Choose one of the accounts.")
+		b.open("/posts?account=x").wants(422, "Select one of the accounts.")
 		b.open("/posts?status=lost").wants(422)
 		b.open("/posts?cursor=AQ").wants(422)
 		b.open("/posts").follow("Wished for").wants(200, "it is planned for", "Change").lacks("/posts/" + planned + "/cancel")
@@ -130,19 +130,19 @@ func TestAPostIsPublishedAndDuplicated(t *testing.T) {
 		p := b.open("/posts/"+id).wants(200, "A draft. It does not go out by itself; it is planned for", "Schedule for")
 		confirm := p.follow("Publish now…").wants(200, "The post goes out at once", "Bluesky: harbour")
 		form := confirm.form("Publish to 1 account")
-		form.press().wants(200, "The post is handed over.")
+		form.press().wants(200, "Publishing has started.")
 		form.press().wants(200) // sent twice, done once
 		if n := h.count(t, "deliveries WHERE post_id = ?", id); n != 1 {
 			t.Errorf("%d deliveries", n)
 		}
 		done := b.handedOver(id).
-			wants(200, "Published", "the account has it", "See it at the network", "What was done", "Handed to the network – it stands")
+			wants(200, "Published", "the account has it", "See it at the network", "What was done", "Sent to the network – published")
 		done.follow("The last job").wants(200, "Publishing a post", "Done", "See it at the network").
 			follow("Open the post").wants(200, "Open from eight")
 		b.open("/posts/"+id+"/publish").wants(200, "Published") // there is nothing to confirm any more
 
 		copying := done.form("Duplicate as a draft")
-		made := copying.press().wants(200, "This is the duplicate", "Open from eight", "Draft")
+		made := copying.press().wants(200, "This is the copy", "Open from eight", "Draft")
 		if again := copying.press(); again.path != made.path || made.path == "/posts/"+id {
 			t.Errorf("a form that was sent twice made %s and %s", made.path, again.path)
 		}
@@ -173,9 +173,9 @@ func TestAScheduledPostIsTakenBack(t *testing.T) {
 		b := c.as(t, access.Editor)
 		at := c.now().Add(48 * time.Hour).In(berlin(t)).Format("Mon 2 Jan, 15:04")
 		p := b.open("/posts/"+id).form("Schedule for "+at).press().
-			wants(200, "Scheduled. It goes out by itself.", "It goes out by itself at")
+			wants(200, "Scheduled. It will be published automatically.", "It goes out by itself at")
 		p.form("Unschedule").press().
-			wants(200, "Unscheduled: it is a draft now. It was set for "+c.now().Add(48*time.Hour).In(berlin(t)).
+			wants(200, "Unscheduled. The post is now a draft. It was scheduled for "+c.now().Add(48*time.Hour).In(berlin(t)).
 				Format("Mon 2 Jan 2006, 15:04")+".", "A draft.").lacks("Schedule for")
 		id = c.draft(t, "On Tuesday", c.wish(48*time.Hour))
 		stale := b.open("/posts/" + id)
@@ -202,17 +202,17 @@ func TestAFailedAccountIsSentAgain(t *testing.T) {
 		c.as(t, access.Viewer).open("/posts/"+id).wants(200, "The network rejected the content.").lacks("Send these again")
 		empty := p.form("Send these again")
 		delete(empty.values, "account")
-		empty.press().wants(422, "Choose at least one account.")
-		p.form("Send these again").press().wants(200, "1 account is sent again.")
+		empty.press().wants(422, "Select at least one account.")
+		p.form("Send these again").press().wants(200, "Retrying 1 account.")
 		c.as(t, access.Admin).open("/settings/audit").
 			wants(200,
 				fmt.Sprintf("could not publish a post on an account: rejected content : No [sandbox:reject] ( "+
 					"Bluesky, harbour%d.test ).", c.team.ID))
-		b.handedOver(id).wants(200, "It was sent again moments ago. It may be sent again in ", "second").
+		b.handedOver(id).wants(200, "It was retried moments ago. It may be sent again in ", "second").
 			lacks("Send these again", "from Sun")
 		h.advance(2 * time.Minute)
 		one := b.open("/posts/" + id).follow(fmt.Sprintf("Bluesky: harbour%d.test", c.team.ID))
-		one.wants(200, "What was done", "Handed to the network – refused").form("Send again").press().wants(200, "1 account is sent again.")
+		one.wants(200, "What was done", "Handed to the network – refused").form("Send again").press().wants(200, "Retrying 1 account.")
 		b.handedOver(id)
 
 		// The operator sees what a network refused, and not that it still works on something.
@@ -225,7 +225,7 @@ func TestAFailedAccountIsSentAgain(t *testing.T) {
 		h.change(t, `UPDATE social_accounts SET connection_state = 'lost' WHERE id = ?`, c.account)
 		h.change(t, `UPDATE post_targets SET error_code = 'account_needs_reauth' WHERE post_id = ?`, id)
 		for _, p := range []*page{b.open("/posts/" + id), b.open(one.path)} {
-			p.wants(200, "Somebody has to connect it again, then it can be sent again. Accounts").lacks("then retry", "may be sent again")
+			p.wants(200, "Reconnect the account, then it can be sent again. Accounts").lacks("then retry", "may be sent again")
 		}
 	})
 }
@@ -234,8 +234,8 @@ func TestAFailedAccountIsSentAgain(t *testing.T) {
 func TestAPersonDecides(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		for found, want := range map[string][]string{
-			"yes": {"Noted: it is there.", "the account has it", "See it at the network"},
-			"no":  {"Noted: it is not there.", "Ada editor looked at the network and said that it is not there.", "Send these again"},
+			"yes": {"Marked as published.", "the account has it", "See it at the network"},
+			"no":  {"Marked as not published.", "Ada editor looked at the network and said that it is not there.", "Send these again"},
 		} {
 			c := h.crew(t)
 			b := c.as(t, access.Editor)
@@ -244,15 +244,15 @@ func TestAPersonDecides(t *testing.T) {
 			b.handedOver(id).wants(200, "the account has it")
 			h.doubt(t, id)
 			p := b.open("/posts/"+id).
-				wants(200, "Not confirmed", "try <later>", "The network is asked again whether it stands at",
+				wants(200, "Unconfirmed", "try <later>", "The network is asked again whether it stands at",
 					"A network may have this post already").lacks("Failed")
 			for _, path := range []string{"/posts", "/calendar", "/"} {
-				b.open(path).wants(200, "Is it there? "+found, "Not confirmed").lacks("· Failed", ">Failed</span>")
+				b.open(path).wants(200, "Is it there? "+found, "Unconfirmed").lacks("· Failed", ">Failed</span>")
 			}
 			one := p.follow(fmt.Sprintf("Look at the network, then say what is there : harbour%d.test", c.team.ID)).
 				wants(200, "Is it there?")
 			form := one.form("Note what I found")
-			form.press().wants(422, "Choose what you found.")
+			form.press().wants(422, "Choose whether you found the post.")
 			form.values.Set("found", found)
 			if found == "yes" {
 				wrong := form.fill("permalink", "javascript:alert(1)").press().wants(422, "must be a full URL")
@@ -296,7 +296,7 @@ func TestListsTellPostsApart(t *testing.T) {
 		media := strings.TrimPrefix(c.pictureOf(t, "cup", 3), "/media/")
 		c.does(t, "create_post",
 			map[string]any{"caption": "With a picture", "account_ids": []int64{c.account}, "media_ids": []int{mustNumber(t, media)}})
-		b.open("/posts").wants(200, "Every day anew Series From", "Waits for the client Draft", "With a picture").
+		b.open("/posts").wants(200, "Every day anew Series From", "Waiting for approval Draft", "With a picture").
 			holds(fmt.Sprintf(`src="/media/%s/thumbnail"`, media))
 		b.open("/posts/" + series).form("Pause the series").press().wants(200)
 		b.open("/posts").wants(200, "Every day anew Series, paused")

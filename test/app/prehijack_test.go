@@ -44,7 +44,7 @@ func (h *env) hijacker(t *testing.T) *browser {
 	mallory := h.crew(t).as(t, access.Owner)
 	link := mallory.invites(victim, access.Viewer)
 	b := h.browser(t)
-	b.send(http.MethodPost, link+"/join", url.Values{"name": {"Vic Tim"}, "password": {planted}}).wants(200, "You are in the team now.")
+	b.send(http.MethodPost, link+"/join", url.Values{"name": {"Vic Tim"}, "password": {planted}}).wants(200, "You joined the team.")
 	return b
 }
 
@@ -110,7 +110,7 @@ func TestPrehijackedAccountIsTakenBackByRecovery(t *testing.T) {
 		device := &authenticator.Device{Origin: "http://press.example"}
 		made := must.Get(device.Create(mallory.asks("/account/passkeys/options")))(t)
 		mallory.send(http.MethodPost, "/account/passkeys",
-			url.Values{"name": {"Planted passkey"}, "passkey": {string(made)}}).wants(200, "The passkey is added.")
+			url.Values{"name": {"Planted passkey"}, "passkey": {string(made)}}).wants(200, "The passkey was added.")
 		person := h.personOf(t, victim)
 		h.assistantOf(t, person)
 

@@ -16,7 +16,7 @@ import (
 func (b *browser) createReport(c *crew, kind, platform, subject string) *page {
 	b.t.Helper()
 	p := b.open("/reports/new").form("Make the report").fill("type", kind).fill("platform", platform).fill("subject", subject).press()
-	p.wants(http.StatusOK, "credits are set aside for it.")
+	p.wants(http.StatusOK, "credits are reserved for it.")
 	return b.openFinishedReport(c, p.path)
 }
 
@@ -46,7 +46,7 @@ func TestReport(t *testing.T) {
 		c.grant(t, 100)
 		b.open("/reports").follow("Make the first report").wants(http.StatusOK, "The team has 100 credits left.")
 		wrong := b.open("/reports/new").form("Make the report").fill("platform", "tiktok").fill("subject", "not a name!").press()
-		wrong.wants(http.StatusUnprocessableEntity, "Give a user name of the platform")
+		wrong.wants(http.StatusUnprocessableEntity, "Enter a username of this platform")
 		if again := wrong.form("Make the report"); again.values.Get("subject") != "not a name!" ||
 			again.values.Get("platform") != "tiktok" {
 			t.Errorf("what was typed is gone: %v", again.values)
@@ -119,11 +119,11 @@ func TestHashtagReport(t *testing.T) {
 		c.grant(t, 100)
 		b := c.as(t, access.Owner)
 		p := b.createReport(c, "hashtag", "tiktok", "#LatteArt") // hashtag reports are always Instagram's
-		p.wants(http.StatusOK, "#latteart", "Hashtag on Instagram", "New posts a day", "What posts are met with",
+		p.wants(http.StatusOK, "#latteart", "Hashtag on Instagram", "New posts per day", "What posts are met with",
 			"Shown as best", "the first comes at once")
 		p.form("Switch tracking on").fill("frequency", "7").press().
 			wants(http.StatusOK,
-				"Tracking is on: the report is refreshed every 7 days. The first refresh begins now: 5 credits are set aside for it.")
+				"Tracking is on: the report is refreshed every 7 days. The first refresh starts now: 5 credits are set aside for it.")
 		b.openFinishedReport(c, p.path).wants(http.StatusOK, "Each refresh charges 5 credits", "85 credits left",
 			"available as long as that is on")
 	})
@@ -203,12 +203,12 @@ func TestCompareProfiles(t *testing.T) {
 		tag := strings.TrimPrefix(b.createReport(c, "hashtag", "instagram", "latteart").path, "/reports/")
 		form := b.open("/reports").form("Compare the chosen profiles")
 		form.fill("ids", ids...).press().
-			wants(http.StatusOK, "@harbour_cafe", "@harbour_bar", "@studio.north", "Score, of 100", "Engagement for each follower")
+			wants(http.StatusOK, "@harbour_cafe", "@harbour_bar", "@studio.north", "Score, of 100", "Engagement per follower")
 		b.open("/reports/compare?ids="+ids[0]+","+ids[1]).wants(http.StatusOK, "@harbour_cafe", "@harbour_bar")
-		b.open("/reports/compare?ids="+ids[0]).wants(http.StatusBadRequest, "Choose at least two")
+		b.open("/reports/compare?ids="+ids[0]).wants(http.StatusBadRequest, "Select at least two")
 		b.open("/reports/compare?ids=" + ids[0] + "," + tag).wants(http.StatusNotFound)
 		must.NoError(t, h.Teams.SetPlan(t.Context(), c.team.ID, "creator", time.Time{}))
-		b.open("/reports/compare?ids="+strings.Join(append(ids, tag), ",")).wants(http.StatusForbidden, "your plan allows 3 profiles")
+		b.open("/reports/compare?ids="+strings.Join(append(ids, tag), ",")).wants(http.StatusForbidden, "Your plan allows 3 profiles")
 		must.NoError(t, h.Teams.SetPlan(t.Context(), c.team.ID, "free", time.Time{}))
 		b.open("/reports").wants(http.StatusOK).lacks("Compare the chosen")
 	})
@@ -242,7 +242,7 @@ func TestReportsAreForTheirTeam(t *testing.T) {
 		for _, address := range []string{
 			path, path + "/posts.csv", path + "/hashtags.csv", path + "/times.csv", "/reports/compare?ids=" + id + ",x", "/reports/none",
 		} {
-			stranger.open(address).wants(http.StatusNotFound, "There is no such page, or it is not for you.").lacks("harbour_cafe")
+			stranger.open(address).wants(http.StatusNotFound, "Page not found, or you don't have access.").lacks("harbour_cafe")
 			out := h.browser(t).open(address)
 			if out.wants(http.StatusOK); !strings.HasPrefix(out.path, "/sign-in") {
 				t.Errorf("%s leads the signed-out to %s", address, out.path)

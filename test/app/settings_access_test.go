@@ -68,7 +68,7 @@ func TestSettingsAreGuarded(t *testing.T) {
 				t.Errorf("%s leads the signed-out to %s", a.path, p.path)
 			}
 			if a.item {
-				stranger.send(a.method, a.path, values).wants(404, "There is no such page").lacks("Secret robot", "nora@", c.team.Name)
+				stranger.send(a.method, a.path, values).wants(404, "Page not found").lacks("Secret robot", "nora@", c.team.Name)
 			}
 		}
 		if after := h.events(t, c.team.ID); after != before {

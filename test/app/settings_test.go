@@ -57,12 +57,12 @@ func TestSettingsKeys(t *testing.T) {
 			t.Error("the form made several keys")
 		}
 		key.form("Save").fill("level", "full").fill("daily_credits", "-3").press().wants(422, "0 or more")
-		key.form("Save").fill("level", "read_only").fill("daily_credits", "").press().wants(200, "The key is changed")
+		key.form("Save").fill("level", "read_only").fill("daily_credits", "").press().wants(200, "The key was saved")
 		owner.open("/settings/keys").wants(200, "Read only", "no limit")
 		owner.open("/settings/audit").
 			wants(200, "made an API key of the level “Drafts”", "Calendar robot", "set an API key to the level “Read only”")
 		revoke := key.follow("Revoke this key").wants(200, "last used", "no tracking")
-		revoke.form("Revoke the key").press().wants(200, "The key is revoked", "Revoked")
+		revoke.form("Revoke the key").press().wants(200, "The key was revoked", "Revoked")
 		if h.me(t, value) != 401 {
 			t.Error("a revoked key works")
 		}
@@ -95,7 +95,7 @@ func TestSettingsKeyTouches(t *testing.T) {
 		}
 		owner.open("/settings/keys").wants(200, "Paused", "The operator has paused spending")
 		page.form("Revoke the key").press().
-			wants(200, "The key is revoked. It works no more. 1 tracking is ended, and nothing more is charged.")
+			wants(200, "The key was revoked and no longer works. 1 tracking is ended, and nothing more is charged.")
 		if n := h.count(t, "reports WHERE tracked = 1 OR next_refresh_at > 0"); n != 0 {
 			t.Errorf("%d reports are tracked", n)
 		}
@@ -136,7 +136,7 @@ func TestTrackingEndsWhilePaused(t *testing.T) {
 		owner := c.as(t, access.Owner)
 		page := fmt.Sprintf("/settings/keys/%d/revoke", k.ID)
 		owner.open(page).wants(200, "#tea").lacks("#coffee")
-		owner.send(http.MethodPost, page, nil).wants(200, "The key is revoked. It works no more.").lacks("ended")
+		owner.send(http.MethodPost, page, nil).wants(200, "The key was revoked and no longer works.").lacks("ended")
 		if n := h.count(t, "reports WHERE tracked = 1"); n != 1 {
 			t.Errorf("%d reports are tracked", n)
 		}
@@ -155,7 +155,7 @@ func TestSettingsKeyOfAFormerOwner(t *testing.T) {
 		must.NoError(t, err)
 		must.NoError(t, h.Teams.SetMember(t.Context(), c.team.ID, c.people[access.Admin].ID, access.Owner))
 		c.as(t, access.Admin).open(fmt.Sprintf("/settings/keys/%d", k.ID)).
-			wants(200, "owns the team no more", "Make a new one").lacks("Revoke this key")
+			wants(200, "no longer owns the team", "Make a new one").lacks("Revoke this key")
 	})
 }
 
@@ -189,7 +189,7 @@ func TestSettingsTeam(t *testing.T) {
 			lacks(`value="` + c.team.Name + `"`)
 		page.form("Save").fill("name", "<b>Hafen & Co</b>").fill("timezone", "Asia/Tokyo").
 			fill("content_language", "ja").fill("keep_originals", "1").press().
-			wants(200, "Saved. All times are shown by the clock of Asia/Tokyo", "<b>Hafen & Co</b>")
+			wants(200, "Saved. Times are now shown in Asia/Tokyo", "<b>Hafen & Co</b>")
 		viewer.open("/settings/team").wants(200, "Asia/Tokyo", "ja", "Originals are kept with their metadata").lacks("<b>Hafen", "Save")
 		owner.open("/settings/plan").
 			wants(200, "Agency", "Social accounts", "no limit", "Media library", "1000 GiB", "Free calls today",
@@ -204,11 +204,11 @@ func TestSettingsMembers(t *testing.T) {
 		list := admin.open("/settings/members").wants(200, "5 people", "50 seats", c.people[access.Viewer].Email, "No open invitations.")
 		editor := list.follow("Open Ada editor").wants(200, "Editor").lacks("Make the owner")
 		editor.form("Change the role").fill("role", "owner").press().wants(422, "Choose one of the roles")
-		editor.form("Change the role").fill("role", "viewer").press().wants(200, "The role is changed", "Viewer")
+		editor.form("Change the role").fill("role", "viewer").press().wants(200, "The role was changed", "Viewer")
 		list.follow("Open Ada owner").wants(200, "only when the owner hands the team on").lacks("Change the role")
 		list.follow("Open Ada admin").wants(200, "This is you").lacks("Change the role")
 		list.follow("Open Ada client").follow("Remove from the team").wants(200, "sees nothing of this team any more").
-			form("Remove from the team").press().wants(200, "no member any more", "4 people")
+			form("Remove from the team").press().wants(200, "no longer a member", "4 people")
 
 		list.form("Create invitation").fill("email", "nonsense").press().wants(422, "valid e-mail address")
 		made := list.form("Create invitation").fill("email", "Nora@harbour.example").fill("role", "viewer").press().
@@ -216,12 +216,12 @@ func TestSettingsMembers(t *testing.T) {
 		link := regexp.MustCompile(`/invitation/[A-Z2-7]+`).FindString(made.source)
 		h.browser(t).open(link).wants(200, c.team.Name)
 		admin.open("/settings/members").wants(200, "1 open invitation", "nora@harbour.example").lacks(link).
-			form("Revoke the invitation of nora@harbour.example").press().wants(200, "The invitation is revoked", "No open invitations")
+			form("Revoke the invitation of nora@harbour.example").press().wants(200, "The invitation was revoked", "No open invitations")
 		h.browser(t).open(link).wants(422, "was revoked")
 
 		on := owner.open(fmt.Sprintf("/settings/members/%d", c.people[access.Admin].ID)).follow("Make the owner").
 			wants(200, "You stay in the team as an admin")
-		on.form("Hand the team on").press().wants(200, "another owner now")
+		on.form("Hand the team on").press().wants(200, "Ownership was transferred")
 		on.form("Hand the team on").press().wants(403)
 		admin.open("/settings/keys/new").wants(200)
 	})
@@ -240,9 +240,9 @@ func TestSettingsCredits(t *testing.T) {
 			t.Fatalf("asking for a report is %d", status)
 		}
 		page := owner.open("/settings/credits").
-			wants(200, "Credits granted", "The operator", "+500", "Report: set aside", "−5", "495", "Key =cmd()", "@",
+			wants(200, "Credits granted", "The operator", "+500", "Report: reserved", "−5", "495", "Key =cmd()", "@",
 				" on Instagram", "Paid work has two lines")
-		page.follow("Report: set aside")
+		page.follow("Report: reserved")
 		if !strings.Contains(page.source, `<a href="/reports/`) {
 			t.Error("the statement does not lead to the report")
 		}
@@ -263,8 +263,8 @@ func TestSettingsCredits(t *testing.T) {
 		c.as(t, access.Editor).open("/settings/credits").wants(200, "Charged today").lacks("Statement", "495", "500")
 		month := h.now().In(mustZone(t, "Europe/Berlin")).AddDate(0, 0, -40).Format("2006-01")
 		owner.open("/settings/credits?month="+month).wants(200, "No credits moved in", "Later month")
-		owner.open("/settings/credits?month=13").wants(422, "A month is written like")
-		owner.open("/settings/credits?after=x").wants(422, "is not there")
+		owner.open("/settings/credits?month=13").wants(422, "Enter a month such as")
+		owner.open("/settings/credits?after=x").wants(422, "does not exist")
 	})
 }
 

@@ -43,7 +43,7 @@ func TestRefusedSignInsAreLogged(t *testing.T) {
 	for len(log) > 0 {
 		told.WriteString(<-log)
 	}
-	if !strings.Contains(told.String(), `msg="sign-in refused" route="POST /sign-in" code=unauthorized client=127.0.0.1`) {
+	if !strings.Contains(told.String(), `msg="sign-in failed" route="POST /sign-in" code=unauthorized client=127.0.0.1`) {
 		t.Errorf("the log says %q", told.String())
 	}
 	if strings.Contains(told.String(), "guessed@") || strings.Contains(told.String(), "wrong password") {

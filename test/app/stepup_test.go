@@ -35,7 +35,7 @@ func TestKeyNeedsRecentSignIn(t *testing.T) {
 			t.Fatalf("%d keys were made without a recent sign-in", n)
 		}
 		asked.form("Sign in").fill("password", "wrong").press().wants(401)
-		page := asked.form("Sign in").fill("password", password).press().wants(200, "New API key", "nothing was saved")
+		page := asked.form("Sign in").fill("password", password).press().wants(200, "New API key", "Nothing has been saved")
 		again := page.form("Make the key")
 		for name, want := range map[string]string{"name": "Nightly <export>", "level": "full", "daily_credits": "41"} {
 			if got := again.values.Get(name); got != want {
@@ -127,7 +127,7 @@ func TestStepUpAsksForTheSecondFactor(t *testing.T) {
 		b.open("/account/passkeys/new").wants(200, "Sign in again")
 		code.fill("code", "000000").press().wants(401, "not valid")
 		b.open("/account/passkeys/new").wants(200, "Sign in again")
-		page := code.fill("code", a.code(t)).press().wants(200, "New API key", "nothing was saved")
+		page := code.fill("code", a.code(t)).press().wants(200, "New API key", "Nothing has been saved")
 		if got := page.form("Make the key").values.Get("name"); got != "Nightly" {
 			t.Errorf("the form's name is %q", got)
 		}
@@ -172,7 +172,7 @@ func TestPasswordChangeIsNoStepUp(t *testing.T) {
 			t.Errorf("the form has %q to keep and %q to revoke", keep, revoke)
 		}
 		h.advance(10 * time.Minute)
-		again.fill("old", password).fill("password", newPassword).press().wants(200, "Your password is changed.")
+		again.fill("old", password).fill("password", newPassword).press().wants(200, "Your password was changed.")
 		h.advance(10 * time.Minute)
 		b.open("/account/passkeys/new").wants(200, "Sign in again")
 
@@ -187,7 +187,7 @@ func TestPasswordChangeIsNoStepUp(t *testing.T) {
 			t.Errorf("%d passkeys are left", n)
 		}
 		editor.byPasskey(device).open("/account/password").form("Change password").fill("old", password).fill("password", newPassword).
-			press().wants(200, "Your password is changed.")
+			press().wants(200, "Your password was changed.")
 	})
 }
 

@@ -39,7 +39,7 @@ func TestTypedTextIsKept(t *testing.T) {
 			turn(c.team.ID)
 			asked := b.open(one.page).wants(200).form(one.button).fill(one.field, one.text)
 			turn(other.team.ID)
-			again := asked.press().wants(200, "you look at that team again now. Nothing was saved or done yet.", c.team.Name)
+			again := asked.press().wants(200, "so that team is selected again. Nothing was saved yet.", c.team.Name)
 			if again.path != one.page {
 				t.Errorf("the form of %s leads to %s", one.page, again.path)
 			}
@@ -53,6 +53,6 @@ func TestTypedTextIsKept(t *testing.T) {
 		if n := h.count(t, "events WHERE kind = 'media.described'"); n != 0 {
 			t.Errorf("%d descriptions were saved", n)
 		}
-		b.open(picture).form("Save the description").fill("alt", "A pier").press().wants(200, "The description is saved.", "A pier")
+		b.open(picture).form("Save the description").fill("alt", "A pier").press().wants(200, "The alt text is saved.", "A pier")
 	})
 }

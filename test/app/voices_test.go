@@ -40,7 +40,7 @@ func TestVoices(t *testing.T) {
 			fill("audience_name", "Regulars", "").fill("audience_description", "They live nearby.", "").
 			fill("emoji_policy", "sparing").fill("use.words", "quay\r\nblend\r\n").
 			fill("avoid.phrases", "limited offer").fill("custom_instructions", "Say the farm.").press().
-			wants(200, "The brand voice is made.", "Harbour", "Default", "A roastery", "Regulars", "quay",
+			wants(200, "The brand voice was created.", "Harbour", "Default", "A roastery", "Regulars", "quay",
 				"limited offer", "Say the farm.").in100()
 		voices := b.open("/voices").wants(200, "Harbour", "Default")
 		shown := voices.follow("Harbour")
@@ -53,7 +53,7 @@ func TestVoices(t *testing.T) {
 		}
 		edit.fill("tone", "<script>dry</script>").fill("audience_name", "Regulars", "Visitors", "").
 			fill("audience_description", "They live nearby.", "", "").fill("content_language", "pt-br").press().
-			wants(200, "The brand voice is changed.", "<script>dry</script>", "Visitors", "Texts are in pt-BR").lacks("<script>dry")
+			wants(200, "The brand voice was saved.", "<script>dry</script>", "Visitors", "Texts are in pt-BR").lacks("<script>dry")
 
 		for field, wrong := range map[string][2]string{
 			"name":             {strings.Repeat("n", 101), "The field “Name” is limited to 100 characters."},
@@ -70,9 +70,9 @@ func TestVoices(t *testing.T) {
 		c.voiceOf(t, "Second")
 		b.open("/voices/new").form("Make the voice").fill("name", "HARBOUR").press().
 			wants(422, "The team already has a brand voice with this name.")
-		second := b.open("/voices").follow("Second").form("Make it the default").press().wants(200, "This is the default now")
+		second := b.open("/voices").follow("Second").form("Make it the default").press().wants(200, "This is now the default")
 		second.follow("Delete").wants(200, "Delete “ Second ”?", "This cannot be undone").follow("Keep it").wants(200, "Second")
-		second.follow("Delete").form("Delete this voice").press().wants(200, "The brand voice is deleted.").lacks("Second")
+		second.follow("Delete").form("Delete this voice").press().wants(200, "The brand voice was deleted.").lacks("Second")
 		if n := h.count(t, "brand_voices WHERE team_id = ? AND is_default = 1", c.team.ID); n != 1 {
 			t.Errorf("%d defaults", n)
 		}
@@ -87,7 +87,7 @@ func TestMaterialOfVoices(t *testing.T) {
 		b.open(at).follow("Material").wants(200, "There is nothing yet.", "There are no posts with a text yet.")
 		long := strings.Repeat("Ä word and another. ", 2000)
 		b.open(at+"/material").form("Add the text").fill("text", long).press().
-			wants(200, "It is kept with the voice.", "Ä word and another.").in100()
+			wants(200, "The material was added.", "Ä word and another.").in100()
 		whole := b.open(at+"/material").
 			follow("Read all of it (39,999 characters): Ä word and another. Ä word and another.…").wants(200, "part 1 of 3").in100()
 		whole.follow("Next part").wants(200, "part 2 of 3").follow("Next part").wants(200, "part 3 of 3").
@@ -100,11 +100,11 @@ func TestMaterialOfVoices(t *testing.T) {
 			t.Errorf("the field holds %q", got)
 		}
 		b.send(http.MethodPost, at+"/material", url.Values{}).wants(422, "exactly one of")
-		b.send(http.MethodPost, at+"/material", url.Values{"post_id": {"none"}}).wants(422, "The team has no such post.")
+		b.send(http.MethodPost, at+"/material", url.Values{"post_id": {"none"}}).wants(422, "Post not found in this team.")
 		c.draft(t, "Our winter blend is back", "")
 		b.open(at+"/material").form("Add the post").press().wants(200, "Post of yours", "Our winter blend is back").
 			form("Remove: Our winter blend is back").press().
-			wants(200, "It is removed.", "Our winter blend is back")
+			wants(200, "The material was removed.", "Our winter blend is back")
 		if n := h.count(t, "voice_materials"); n != 2 {
 			t.Errorf("%d pieces of material", n)
 		}
@@ -125,7 +125,7 @@ func TestWhoUsesVoices(t *testing.T) {
 			signedOut.open(path).wants(200, "Sign in").lacks("Ours alone")
 		}
 		for _, path := range append([]string{at}, pages[1:]...) {
-			stranger.open(path).wants(404, "There is no such page").lacks("Ours alone")
+			stranger.open(path).wants(404, "Page not found").lacks("Ours alone")
 		}
 		for _, path := range pages {
 			viewer.open(path).wants(403, "Your role in this team does not allow this.").lacks("Ours alone")
@@ -145,7 +145,7 @@ func TestWhoUsesVoices(t *testing.T) {
 		// Somebody of both teams is led to the one that has it.
 		must.NoError(t, h.Teams.SetMember(t.Context(), c.team.ID, other.people[access.Editor].ID, access.Editor))
 		both := other.as(t, access.Editor)
-		both.open(at).wants(200, "you look at that team now", "Ours alone")
+		both.open(at).wants(200, "You switched to the team", "Ours alone")
 		if n := h.count(t, "brand_voices WHERE name = 'Ours alone'"); n != 1 {
 			t.Errorf("%d voices are left", n)
 		}

@@ -38,7 +38,7 @@ run(async (browser) => {
   await page.getByLabel('Name').fill('Work laptop');
   await page.getByRole('button', { name: 'Add the passkey' }).click();
   await page.getByRole('status').waitFor();
-  assert.equal(await page.getByRole('status').textContent(), 'The passkey is added. You can sign in with it from now on.');
+  assert.equal(await page.getByRole('status').textContent(), 'The passkey was added. You can now sign in with it.');
   await look(page, 'account');
 
   // The same device makes no second one.
@@ -72,7 +72,7 @@ async function copied(browser, page, key) {
   await look(page, 'passkey');
   await page.getByLabel('Name').fill('Laptop');
   await page.getByRole('button', { name: 'Rename' }).click();
-  await page.getByText('The passkey has another name.').waitFor();
+  await page.getByText('The passkey was renamed.').waitFor();
   const { credentials } = await key.cdp.send('WebAuthn.getCredentials', { authenticatorId: key.authenticatorId });
   const thief = await open(browser);
   const other = await device(thief);
@@ -96,7 +96,7 @@ async function sessions(browser, page) {
   await signIn(other);
   await page.goto('/account');
   await page.getByRole('button', { name: 'Sign out Firefox on Windows' }).click();
-  await page.getByText('That browser is signed out.').waitFor();
+  await page.getByText('The browser was signed out.').waitFor();
   await other.goto('/account');
   await other.getByRole('heading', { name: 'Sign in' }).waitFor();
   await other.context().close();
@@ -112,7 +112,7 @@ async function passwords(page) {
   await page.keyboard.type(world.owner.password);
   await page.getByLabel('New password').fill(password);
   await page.keyboard.press('Enter');
-  await page.getByText('Your password is changed.').waitFor();
+  await page.getByText('Your password was changed.').waitFor();
   world.owner.password = password;
 }
 
@@ -128,7 +128,7 @@ async function invited(browser) {
   await look(page, 'invitation-wrong');
   await page.keyboard.type(password);
   await page.keyboard.press('Enter');
-  await page.getByText('You are in the team now.').waitFor();
+  await page.getByText('You joined the team.').waitFor();
   await page.goto(world.new);
   await page.getByText('This invitation was accepted already.').waitFor();
 
@@ -137,7 +137,7 @@ async function invited(browser) {
   await keyed.goto(world.keyed);
   await keyed.getByLabel('Your name').fill('Kay Keyed');
   await keyed.getByRole('button', { name: 'Create account with a passkey' }).click();
-  await keyed.getByText('You are in the team now.').waitFor();
+  await keyed.getByText('You joined the team.').waitFor();
   await signOut(keyed);
   await keyed.goto('/sign-in');
   await keyed.getByRole('button', { name: 'Sign in with a passkey' }).click();
@@ -177,5 +177,5 @@ async function withoutScripts(browser) {
   await page.keyboard.press('Tab');
   await page.keyboard.type('words that are new again');
   await page.keyboard.press('Enter');
-  await page.getByText('Your password is changed.').waitFor();
+  await page.getByText('Your password was changed.').waitFor();
 }

@@ -117,13 +117,13 @@ async function lookAfter(page, port) {
   await page.getByRole('link', { name: 'End this connection' }).click();
   await look(page, 'settings-assistant-end');
   await page.getByRole('button', { name: 'End the connection' }).click();
-  await page.getByText('The connection is ended').waitFor();
+  await page.getByText('The assistant was disconnected').waitFor();
   await look(page, 'settings-assistants-ended');
   await page.getByRole('link', { name: 'Quay helper' }).first().click();
   await page.getByRole('link', { name: 'Forget this assistant…' }).click();
   await look(page, 'settings-assistant-forget');
   await page.getByRole('button', { name: 'Forget the assistant' }).click();
-  await page.getByText('The assistant is forgotten').waitFor();
+  await page.getByText('The assistant was deleted').waitFor();
   await assert.rejects(client.callTool({ name: 'get_identity', arguments: {} }));
   assert.deepEqual(page.complaints, []);
 }

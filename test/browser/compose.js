@@ -66,12 +66,12 @@ run(async (browser) => {
   await page.getByLabel('Day', { exact: true }).fill('2020-03-28');
   await page.getByRole('button', { name: 'Schedule', exact: true }).click();
   await page.getByRole('alert').waitFor();
-  assert.match(await page.getByRole('alert').textContent(), /The time is over/);
+  assert.match(await page.getByRole('alert').textContent(), /That time has passed/);
   await page.locator('#date:focus').waitFor(); // which the browser does some time after it shows the page
   await look(page, 'compose-wrong');
   await page.getByLabel('Day', { exact: true }).fill('2031-03-28');
   await page.getByRole('button', { name: 'Schedule', exact: true }).click();
-  await page.getByText('It is scheduled').waitFor();
+  await page.getByText('The post is scheduled').waitFor();
   const post = new URL(page.url()).pathname;
 
   await page.goto(post + '/edit');
@@ -96,7 +96,7 @@ async function meanwhile(browser, page, post) {
   await other.goto(post + '/edit');
   await other.getByLabel('Text', { exact: true }).fill('By the other.');
   await other.getByRole('button', { name: 'Save', exact: true }).click();
-  await other.getByText('It goes out at its time.').waitFor();
+  await other.getByText('It will be published at its scheduled time.').waitFor();
   await page.getByLabel('Text', { exact: true }).fill('By the first.');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByRole('heading', { name: 'As it is now' }).waitFor();
@@ -200,6 +200,6 @@ async function sentBefore(page) {
   await page.getByText('Saved.').waitFor();
   const post = new URL(page.url()).pathname;
   await page.goBack();
-  await page.getByText('This form was sent before.').waitFor();
+  await page.getByText('This form was already submitted.').waitFor();
   assert.equal(new URL(page.url()).pathname, post + '/edit');
 }

@@ -36,7 +36,7 @@ async function voices(page) {
   await look(page, 'voice-wrong');
   await page.getByLabel('Words to avoid').fill('passion');
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('The brand voice is changed.').waitFor();
+  await page.getByText('The brand voice was saved.').waitFor();
   await page.getByRole('link', { name: 'Material' }).click();
   await look(page, 'voice-material-empty');
   await page.getByLabel('Text', { exact: true }).fill('We roast on Mondays.\nBy Sunday it is gone.');
@@ -53,7 +53,7 @@ async function voices(page) {
   await page.getByRole('link', { name: 'Delete' }).click();
   await look(page, 'voice-delete');
   await page.getByRole('button', { name: 'Delete this voice' }).click();
-  await page.getByText('The brand voice is deleted.').waitFor();
+  await page.getByText('The brand voice was deleted.').waitFor();
 }
 
 async function hashtags(page) {
@@ -66,11 +66,11 @@ async function hashtags(page) {
   await page.getByRole('radio', { name: 'Cup' }).check();
   await page.getByLabel('Hashtags').fill('coffee latteart\n#espresso bad-one');
   await page.getByRole('button', { name: 'Make the list' }).click();
-  await page.getByText('3 hashtags are added.').waitFor();
+  await page.getByText('Added 3 hashtags.').waitFor();
   assert.equal(await page.locator('h1 svg path').getAttribute('stroke'), '#b3541e');
   await look(page, 'hashtag-list');
   await page.getByRole('button', { name: 'Take out #espresso' }).click();
-  await page.getByText('#espresso is taken out.').waitFor();
+  await page.getByText('#espresso was removed.').waitFor();
   await page.goto('/hashtags/2'); // of which the demo has figures, as soon as the sandbox networks have told them
   const first = page.locator('tbody tr').first().locator('td.n').first();
   for (let i = 0; i < 150 && (await first.textContent()) === '–'; i++) {
@@ -82,11 +82,11 @@ async function hashtags(page) {
   await page.locator('.lists a').first().click();
   await look(page, 'hashtag-ready');
   await page.getByRole('button', { name: 'Copy into a list of our own' }).click();
-  await page.getByText('This is your own list now.').waitFor();
+  await page.getByText('This is your copy of the list.').waitFor();
   await page.getByRole('link', { name: 'Delete' }).click();
   await look(page, 'hashtag-delete');
   await page.getByRole('button', { name: 'Delete this list' }).click();
-  await page.getByText('The hashtag list is deleted.').waitFor();
+  await page.getByText('The hashtag list was deleted.').waitFor();
 }
 
 async function search(page) {
@@ -98,7 +98,7 @@ async function search(page) {
   await look(page, 'hashtag-found');
   await page.getByLabel('Choose #latteart').check();
   await page.getByRole('button', { name: 'Add them to the list' }).click();
-  await page.getByText(/added|there already/).first().waitFor();
+  await page.getByText(/Added|already in the list/).first().waitFor();
 }
 
 async function media(page) {
@@ -147,6 +147,6 @@ async function byKeyboard(browser) {
   await page.getByLabel('Name', { exact: true }).focus();
   await page.keyboard.type('By keyboard');
   await page.keyboard.press('Enter');
-  await page.getByText('The brand voice is made.').waitFor();
+  await page.getByText('The brand voice was created.').waitFor();
   assert.equal(await page.getByRole('button', { name: 'Copy the text' }).count(), 0);
 }

@@ -22,7 +22,7 @@ run(async (browser) => {
   assert.equal(await unread(), before - 1);
   await page.getByRole('link', { name: /^Notices/ }).click();
   await page.getByRole('button', { name: 'Mark all as read' }).click();
-  await page.getByText('All notices are read.').waitFor();
+  await page.getByText('All notifications were marked as read.').waitFor();
   assert.equal(await page.getByRole('link', { name: 'Notices', exact: true }).count(), 1);
   await look(page, 'notices-read');
   await page.getByRole('link', { name: 'Notification settings' }).click();
@@ -32,7 +32,7 @@ run(async (browser) => {
   await look(page, 'notices-settings');
   await page.getByLabel('Credits').fill('50');
   await page.keyboard.press('Enter');
-  await page.getByText('The threshold is kept.').waitFor();
+  await page.getByText('The threshold was saved.').waitFor();
 }).catch((error) => {
   console.error(error);
   process.exitCode = 1;

@@ -45,11 +45,11 @@ async function pauses(page) {
   await page.getByRole('radio', { name: /^Publishing/ }).check();
   await page.getByLabel('Why').fill('odd posts');
   await page.getByRole('button', { name: 'Pause', exact: true }).click();
-  await page.getByText('It holds everywhere within a second.').waitFor();
+  await page.getByText('It takes effect everywhere within a second.').waitFor();
   await look(page, 'operator-paused');
   await page.goto(`/operator/teams/${world.team.id}`);
   await page.getByText('Publishing is paused: odd posts').waitFor();
   await page.goto('/operator/pauses');
   await page.getByRole('button', { name: /^End the pause/ }).click();
-  await page.getByText('The pause is ended.').waitFor();
+  await page.getByText('The pause was ended.').waitFor();
 }

@@ -68,7 +68,7 @@ async function published(page) {
   await page.getByText('the account has it').waitFor({ timeout: 30_000 });
   await page.getByRole('button', { name: 'Duplicate as a draft' }).waitFor();
   await page.getByText('What was done').click();
-  await page.getByText('Handed to the network – it stands').waitFor();
+  await page.getByText('Sent to the network – published').waitFor();
   await look(page, 'post-published');
   await page.getByRole('link', { name: 'The last job' }).click();
   await heading(page, 'Publishing a post');
@@ -83,8 +83,8 @@ async function failed(page) {
   for (const story of await page.getByText('What was done').all()) await story.click();
   await look(page, 'post-failed');
   await page.getByRole('button', { name: 'Send these again' }).click();
-  await page.getByText('1 account is sent again.').waitFor();
-  await page.getByText('It was sent again moments ago.').waitFor({ timeout: 30_000 });
+  await page.getByText('Retrying 1 account.').waitFor();
+  await page.getByText('It was retried moments ago.').waitFor({ timeout: 30_000 });
   await look(page, 'post-failed-again');
 }
 
@@ -101,7 +101,7 @@ async function decided(page) {
   await look(page, 'post-decide-wrong');
   await page.getByLabel('Where it is, if it is there').fill('https://bsky.app/profile/harbour.example/post/3k');
   await page.getByRole('button', { name: 'Note what I found' }).click();
-  await page.getByText('Noted: it is there.').waitFor();
+  await page.getByText('Marked as published.').waitFor();
 }
 
 // byKeyboard goes from the calendar to a post and takes an occurrence back, by Tab and Enter alone and without scripts.
@@ -131,5 +131,5 @@ async function byKeyboard(browser) {
     await series.waitFor();
   }
   await reach(/^Skip this one/);
-  await page.getByText('Skipped: this post is a draft now').waitFor();
+  await page.getByText('Skipped. This post is now a draft').waitFor();
 }

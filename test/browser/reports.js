@@ -88,7 +88,7 @@ async function accounts(page) {
   await look(page, 'account-disconnect');
   await page.getByRole('button', { name: 'Disconnect' }).focus();
   await page.keyboard.press('Enter');
-  await page.getByRole('status').getByText('is disconnected').waitFor();
+  await page.getByRole('status').getByText('was disconnected').waitFor();
   assert.equal(await page.getByRole('link', { name, exact: true }).count(), 0);
   await page.getByRole('button', { name: 'Bluesky' }).click();
   await page.getByRole('heading', { name: 'Connect Bluesky' }).waitFor();

@@ -61,12 +61,12 @@ async function refused(page, value) {
   await look(page, 'settings-key-wrong');
   await page.getByLabel('Daily limit, in credits').fill('30');
   await page.getByRole('button', { name: 'Save' }).click();
-  await said(page, 'The key is changed');
+  await said(page, 'The key was saved');
   await page.getByRole('link', { name: 'Revoke this key' }).click();
   await said(page, 'The key was last used');
   await look(page, 'settings-key-revoke');
   await page.getByRole('button', { name: 'Revoke the key' }).click();
-  await said(page, 'The key is revoked');
+  await said(page, 'The key was revoked');
   assert.equal(await me(), 401);
   await look(page, 'settings-keys-revoked');
   await page.goto('/settings/access');
@@ -99,7 +99,7 @@ async function members(page) {
   await page.getByRole('link', { name: 'Done' }).click();
   await look(page, 'settings-members');
   await page.getByRole('button', { name: 'Revoke the invitation of nora@harbour.example' }).click();
-  await said(page, 'The invitation is revoked');
+  await said(page, 'The invitation was revoked');
   await page.getByRole('link', { name: 'Open Ada Okafor' }).click();
   await look(page, 'settings-member');
 }
@@ -119,5 +119,5 @@ async function withoutScripts(browser) {
   await signIn(page, '/settings/credits');
   await page.getByLabel('Daily limit, in credits').fill('40');
   await page.keyboard.press('Enter');
-  await said(page, 'The daily limit is saved');
+  await said(page, 'The daily limit was saved');
 }

@@ -45,7 +45,7 @@ func TestCutOffFromPostgres(t *testing.T) {
 		}
 		w.put(to, f).mustBeLater(t, "cut_off")
 		if page := w.browses(client.Do(visit)); page.status != http.StatusServiceUnavailable ||
-			!strings.Contains(page.text, "does not reach its data") {
+			!strings.Contains(page.text, "cannot reach its data") {
 			t.Errorf("%s: a page: %d %s", name, page.status, page.text)
 		}
 		if got := w.says("database"); got != "503 unreachable" {

@@ -271,7 +271,7 @@ func replacingScenarios() []scenario {
 			[]string{"stored"}, "not replaced"),
 		replaces("a batch that was replaced", with(opened(full, one), func(w *env) {
 			w.full("create_uploads", args(w))
-		}), batchOf(1), "failed", []string{"replaced"}, "ended already"),
+		}), batchOf(1), "failed", []string{"replaced"}, "already ended"),
 		not("another key's batch", opened(drafts, one)),
 		not("another team's batch", func(w *env) {
 			other := w.stranger()

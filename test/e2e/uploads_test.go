@@ -174,7 +174,7 @@ func TestEmptyUploadPagesGiveWay(t *testing.T) {
 				got := call(full(w), "create_uploads", map[string]any{}, "")
 				pages = append(pages, got.text("data.job_id"))
 				if replaced := strings.Contains(fmt.Sprint(got.at("notes")),
-					"An older request was replaced"); replaced != (len(pages) > 1) {
+					"An older upload page"); replaced != (len(pages) > 1) {
 					t.Errorf("page %d: the notes are %v", len(pages), got.at("notes"))
 				}
 			}

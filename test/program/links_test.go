@@ -30,7 +30,7 @@ func TestLinksForPeople(t *testing.T) {
 		"teams", "invite", "--team", "1", "--email", "carol@example.com", "--role", "editor",
 	}, at...)...), "link")
 	if text := sendForm(t, &http.Client{Jar: newJar(t)}, invitation+"/join",
-		url.Values{"name": {"Carol"}, "password": {"five plain words are here"}}); !strings.Contains(text, "You are in the team now.") {
+		url.Values{"name": {"Carol"}, "password": {"five plain words are here"}}); !strings.Contains(text, "You joined the team.") {
 		t.Errorf("%s", text)
 	}
 	o.cannot("--unconfirmed", "people", "operator", "carol@example.com", "--on")

@@ -122,7 +122,7 @@ func (c *client) revoke(k *madeKey) {
 	for c.calls.Err() == nil {
 		status, said := c.page(http.MethodPost, fmt.Sprintf("/settings/keys/%d/revoke", id), url.Values{})
 		switch {
-		case status == http.StatusOK && strings.Contains(said, "The key is revoked"), status == http.StatusUnprocessableEntity:
+		case status == http.StatusOK && strings.Contains(said, "The key was revoked"), status == http.StatusUnprocessableEntity:
 			c.book.change(func() { k.revoked = true })
 			return
 		case status == http.StatusOK:

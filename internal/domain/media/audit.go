@@ -12,10 +12,10 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Grace is how long bytes may lie without an item: longer than any arrival takes from its bytes to its item.
+// Grace is how long bytes may exist without an item. It exceeds the duration of any upload.
 const Grace = 24 * time.Hour
 
-// Finding is one thing that the audit found wrong.
+// Finding is one inconsistency that the audit found.
 type Finding struct {
 	Rule string `json:"rule"` // no_bytes, other_size, no_item or storage
 	Blob string `json:"blob,omitempty"`
@@ -24,41 +24,41 @@ type Finding struct {
 	Text string `json:"text"`
 }
 
-// Audit holds the library against the blob store, both ways, and the storage of teams against their items.
+// Audit compares the library with the blob store in both directions, and each team's storage with its items.
 func (s *Service) Audit(ctx context.Context) ([]Finding, error) {
-	// Before the store: what arrives meanwhile is then bytes that are too young to be looked at.
-	items, err := s.everyItem(ctx)
+	// Items are listed first: what is added meanwhile is younger than Grace and therefore skipped.
+	items, err := s.allItems(ctx)
 	if err != nil {
 		return nil, err
 	}
 	sizes := map[string]int64{}
 	found := []Finding{}
-	made, err := s.everyDerived(ctx)
+	made, err := s.allDerived(ctx)
 	if err != nil {
 		return nil, err
 	}
 	err = s.Blobs.Each(ctx, "", func(b blob.Info) error {
 		sizes[b.Key] = b.Size
-		if s.db.Now().Sub(b.At) < Grace || strings.HasPrefix(b.Key, homeFolder) {
+		if s.db.Now().Sub(b.At) < Grace || strings.HasPrefix(b.Key, markerFolder) {
 			return nil
 		}
-		named, err := s.named(ctx, b.Key)
+		named, err := s.isReferenced(ctx, b.Key)
 		if err == nil && !named {
 			found = append(found,
-				Finding{Rule: "no_item", Blob: b.Key, Text: "bytes without an item; the sweep takes them away"})
+				Finding{Rule: "no_item", Blob: b.Key, Text: "bytes without an item; the sweep deletes them"})
 		}
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("listing the blob store: %w", err)
 	}
-	miscounted, err := s.miscounted(ctx)
+	miscounted, err := s.storageMismatches(ctx)
 	return append([]Finding{},
-		slices.Concat(found, withoutBytes(items, sizes), derivedWithoutBytes(made, sizes), miscounted)...), err
+		slices.Concat(found, checkItems(items, sizes), checkDerived(made, sizes), miscounted)...), err
 }
 
-// named reports whether an item or a derived file names a blob.
-func (s *Service) named(ctx context.Context, key string) (bool, error) {
+// isReferenced reports whether an item or a derived file uses a blob.
+func (s *Service) isReferenced(ctx context.Context, key string) (bool, error) {
 	var n int64
 	if err := s.db.QueryRow(ctx,
 		`SELECT (SELECT COUNT(*) FROM media WHERE blob = ?) + (SELECT COUNT(*) FROM media
@@ -69,7 +69,7 @@ func (s *Service) named(ctx context.Context, key string) (bool, error) {
 	return n > 0, nil
 }
 
-func (s *Service) everyItem(ctx context.Context) ([]Item, error) {
+func (s *Service) allItems(ctx context.Context) ([]Item, error) {
 	items, err := db.All(ctx, s.db, func(rows *sql.Rows, i *Item) error {
 		return rows.Scan(&i.ID, &i.TeamID, &i.Blob, &i.Thumbnail, &i.Stored)
 	}, `SELECT id, team_id, blob, thumbnail, COALESCE(NULLIF(stored_bytes, 0), size_bytes) FROM media
@@ -80,7 +80,7 @@ func (s *Service) everyItem(ctx context.Context) ([]Item, error) {
 	return items, nil
 }
 
-func (s *Service) everyDerived(ctx context.Context) ([]derived, error) {
+func (s *Service) allDerived(ctx context.Context) ([]derived, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, d *derived) error {
 		return rows.Scan(&d.media, &d.team, &d.blob, &d.size)
 	}, `SELECT media_id, team_id, blob, size_bytes FROM media_derived WHERE blob <> '' ORDER BY media_id, variant`)
@@ -90,7 +90,7 @@ func (s *Service) everyDerived(ctx context.Context) ([]derived, error) {
 	return out, nil
 }
 
-func derivedWithoutBytes(all []derived, sizes map[string]int64) []Finding {
+func checkDerived(all []derived, sizes map[string]int64) []Finding {
 	var found []Finding
 	for _, d := range all {
 		size, there := sizes[d.blob]
@@ -99,17 +99,17 @@ func derivedWithoutBytes(all []derived, sizes map[string]int64) []Finding {
 			found = append(found,
 				Finding{
 					"no_bytes", d.blob, d.team, d.media,
-					"a derived file without its bytes; it is made again when it is needed",
+					"a derived file without its bytes; it is recreated on demand",
 				})
 		case size != d.size:
 			found = append(found,
-				Finding{"other_size", d.blob, d.team, d.media, "a derived file whose bytes have another size"})
+				Finding{"other_size", d.blob, d.team, d.media, "a derived file whose bytes have a different size"})
 		}
 	}
 	return found
 }
 
-func withoutBytes(items []Item, sizes map[string]int64) []Finding {
+func checkItems(items []Item, sizes map[string]int64) []Finding {
 	var found []Finding
 	for _, i := range items {
 		size, there := sizes[i.Blob]
@@ -118,7 +118,7 @@ func withoutBytes(items []Item, sizes map[string]int64) []Finding {
 			found = append(found, Finding{"no_bytes", i.Blob, i.TeamID, i.ID, "an item without its bytes"})
 		case size != i.Stored:
 			found = append(found,
-				Finding{"other_size", i.Blob, i.TeamID, i.ID, "an item whose bytes have another size"})
+				Finding{"other_size", i.Blob, i.TeamID, i.ID, "an item whose bytes have a different size"})
 		}
 		if _, there := sizes[i.Thumbnail]; i.Thumbnail != "" && !there {
 			found = append(found, Finding{"no_bytes", i.Thumbnail, i.TeamID, i.ID, "an item without its thumbnail"})
@@ -127,10 +127,10 @@ func withoutBytes(items []Item, sizes map[string]int64) []Finding {
 	return found
 }
 
-// miscounted finds teams whose storage is not the sum of their items.
-func (s *Service) miscounted(ctx context.Context) ([]Finding, error) {
+// storageMismatches returns a finding for each team whose storage is not the sum of its items.
+func (s *Service) storageMismatches(ctx context.Context) ([]Finding, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, f *Finding) error {
-		f.Rule, f.Text = "storage", "the storage used is not the sum of the items"
+		f.Rule, f.Text = "storage", "the recorded storage is not the sum of the items"
 		return rows.Scan(&f.Team)
 	}, `SELECT t.id FROM teams t LEFT JOIN storage s ON s.team_id = t.id
 		WHERE COALESCE(s.used_bytes, 0) <> (SELECT COALESCE(SUM(m.size_bytes), 0) FROM media m

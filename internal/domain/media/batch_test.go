@@ -6,7 +6,6 @@ import (
 	"io"
 	"path"
 	"slices"
-	"strings"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -19,75 +18,23 @@ import (
 	"pressroom/internal/domain/job"
 )
 
-// The bounds under which batches are tried.
+// Limits in the model-based test.
 const (
 	roomInModel    = 2_500 // bytes
 	batchesInModel = 3
 	linksInModel   = 7
 )
 
-// modelFiles are what is sent: each is of another size, and the last is nothing that the library takes.
-func modelFiles() [][]byte {
-	return [][]byte{film(1, 0), film(2, 10), film(3, 300), film(4, 600), pngOf(noise(5, 12, 12)), []byte("no picture")}
-}
-
-const junk = 5
-
-// model is what a team's batches and library are to be.
+// model is the expected state of a team's batches and library.
 type model struct {
-	world
+	fixture
 
 	files   [][]byte
 	batches []*modelBatch
 	library map[int]int64 // the items, by file
 }
 
-type modelBatch struct {
-	job, page   string
-	expires     time.Time
-	closed      bool
-	why         string // the code of what it ended for
-	touched     bool   // something arrived
-	files       []modelFile
-	links, past []UploadLink // by file; those of before the last repeat
-}
-
-type modelFile struct {
-	which  int
-	state  State
-	media  int64
-	reason string
-	byPage bool
-}
-
-func (b *modelBatch) waiting() int {
-	n := 0
-	for _, f := range b.files {
-		if f.state == Waiting {
-			n++
-		}
-	}
-	return n
-}
-
-// end makes what waits something else, and closes.
-func (b *modelBatch) end(of State) {
-	for n := range b.files {
-		if b.files[n].state == Waiting {
-			b.files[n].state = of
-		}
-	}
-	b.closed = true
-}
-
-// settle closes a batch that was told its files beforehand once it has them.
-func (b *modelBatch) settle() {
-	b.touched = true
-	described := slices.ContainsFunc(b.files, func(f modelFile) bool { return !f.byPage })
-	b.closed = b.closed || described && b.waiting() == 0
-}
-
-func (m *model) used() int64 {
+func (m *model) usedStorage() int64 {
 	sum := int64(0)
 	for which := range m.library {
 		sum += int64(len(m.files[which]))
@@ -95,8 +42,8 @@ func (m *model) used() int64 {
 	return sum
 }
 
-// promised is how many links are open, and their bytes.
-func (m *model) promised() (int, int64) {
+// openLinks returns the number of open links and their bytes.
+func (m *model) openLinks() (int, int64) {
 	links, sum := 0, int64(0)
 	for _, b := range m.batches {
 		for _, f := range b.files {
@@ -108,22 +55,23 @@ func (m *model) promised() (int, int64) {
 	return links, sum
 }
 
-// Whatever is done to batches in whatever order, they are what the model says: files, jobs, counts and bytes.
-func TestBatchesAreTheModels(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+// TestBatchesMatchModel applies random operations in random order and compares files, jobs, counts and bytes with the
+// model.
+func TestBatchesMatchModel(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
 		w.Terms.Limits.OpenUploadBatches, w.Terms.Limits.OpenUploadLinks = batchesInModel, linksInModel
 		w.allow(roomInModel)
 		files := modelFiles()
 		rapid.Check(t, func(t *rapid.T) {
-			m := &model{world: w.newTeam(t), files: files, library: map[int]int64{}}
+			m := &model{fixture: w.newTeam(t), files: files, library: map[int]int64{}}
 			t.Repeat(map[string]func(*rapid.T){
 				"open": m.open, "repeat": m.repeat, "put": m.put, "put more": m.put, "page": m.page, "close": m.close,
 				"wait": func(t *rapid.T) {
 					m.clock.Advance(time.Duration(rapid.IntRange(1, 35).Draw(t, "minutes")) * time.Minute)
 				},
-				"work": m.work, "": m.agrees,
+				"work": m.work, "": m.compare,
 			})
-			m.sound(t)
+			m.checkSound(t)
 		})
 	})
 }
@@ -143,14 +91,14 @@ func (m *model) open(t *rapid.T) {
 		if id, there := m.library[which]; there {
 			f.state, f.media = Stored, id
 		}
-		in.Files, b.files = append(in.Files, described(m.files[which])), append(b.files, f)
+		in.Files, b.files = append(in.Files, describeFile(m.files[which])), append(b.files, f)
 	}
 	var old *modelBatch
 	if len(m.batches) > 0 && rapid.Bool().Draw(t, "replaces") {
 		old = m.any(t)
 		in.ReplacesBatch = old.job
 	}
-	want, gives := m.mayOpen(b, old)
+	want, gives := m.expectOpen(b, old)
 	answer, err := m.createUploads(t.Context(), m.call("create_uploads"), in)
 	if want != "" {
 		wantCode(t, err, want)
@@ -171,10 +119,10 @@ func (m *model) open(t *rapid.T) {
 	m.batches = append(m.batches, b)
 }
 
-// mayOpen is why a batch is refused that may replace another, empty where it is not; and the batch without files that
-// gives way to it, nil if there is room for both.
-func (m *model) mayOpen(b, old *modelBatch) (apierr.Code, *modelBatch) {
-	links, bytes := m.promised()
+// expectOpen returns the expected error of opening a batch, "" for none, and the empty batch that would be closed for
+// it, if any.
+func (m *model) expectOpen(b, old *modelBatch) (apierr.Code, *modelBatch) {
+	links, bytes := m.openLinks()
 	batches := 0
 	var gives *modelBatch
 	for _, b := range m.batches {
@@ -198,7 +146,7 @@ func (m *model) mayOpen(b, old *modelBatch) (apierr.Code, *modelBatch) {
 			wanted += int64(len(m.files[f.which]))
 		}
 	}
-	left := roomInModel - m.used() - bytes
+	left := roomInModel - m.usedStorage() - bytes
 	if batches < batchesInModel {
 		gives = nil
 	}
@@ -213,7 +161,7 @@ func (m *model) mayOpen(b, old *modelBatch) (apierr.Code, *modelBatch) {
 	return "", gives
 }
 
-// repeat asks for the links once more: those of before stop working.
+// repeat repeats the call that opened a batch, which invalidates the earlier links.
 func (m *model) repeat(t *rapid.T) {
 	b := m.any(t)
 	answer, err := m.uploadsAgain(t.Context(), m.call("create_uploads"), UploadsInput{}, UploadBatch{Job: job.Job{JobID: b.job}})
@@ -229,7 +177,7 @@ func (m *model) repeat(t *rapid.T) {
 	}
 }
 
-// put sends a file by a link: as it should be, another one, half of it, or with a secret of before.
+// put sends a file by a link: correctly, with other bytes, cut off, or with an invalidated secret.
 func (m *model) put(t *rapid.T) {
 	b := m.any(t)
 	if len(b.links) == 0 {
@@ -261,7 +209,7 @@ func (m *model) put(t *rapid.T) {
 		want = apierr.UploadLinkUsed
 	case want == "" && f.which == junk:
 		want, f.state, f.reason = apierr.ValidationFailed, Refused, "type_refused"
-		defer b.settle()
+		defer b.closeIfDone()
 	}
 	arrived, err := send(t.Context(), m.Service, link, body)
 	if want != "" {
@@ -269,13 +217,13 @@ func (m *model) put(t *rapid.T) {
 		return
 	}
 	must(t, err)
-	m.stored(t, f.which, arrived)
+	m.recordItem(t, f.which, arrived)
 	f.state, f.media = Stored, arrived.MediaID
-	b.settle()
+	b.closeIfDone()
 }
 
-// stored takes note of an item.
-func (m *model) stored(t *rapid.T, which int, a Arrived) {
+// recordItem records an item in the model.
+func (m *model) recordItem(t *rapid.T, which int, a AddResult) {
 	id, there := m.library[which]
 	if there != a.Already || there && id != a.MediaID {
 		t.Fatalf("file %d became %+v, and item %d before", which, a, id)
@@ -283,7 +231,7 @@ func (m *model) stored(t *rapid.T, which int, a Arrived) {
 	m.library[which] = a.MediaID
 }
 
-// page sends a file by the page.
+// page sends a file on the upload page.
 func (m *model) page(t *rapid.T) {
 	b, which := m.any(t), rapid.IntRange(0, junk).Draw(t, "file")
 	f := modelFile{which: which, state: Stored, byPage: true}
@@ -291,15 +239,15 @@ func (m *model) page(t *rapid.T) {
 	known := slices.IndexFunc(b.files, func(f modelFile) bool { return f.which == which && (f.state == Waiting || f.byPage) })
 	waits := slices.ContainsFunc(b.files, func(f modelFile) bool { return f.which == which && f.state == Waiting })
 	_, there := m.library[which]
-	left := roomInModel - m.used()
-	if _, bytes := m.promised(); !waits {
+	left := roomInModel - m.usedStorage()
+	if _, bytes := m.openLinks(); !waits {
 		left -= bytes
 	}
 	switch {
 	case b.closed || !m.clock.Now().Before(b.expires):
 		want = apierr.UploadLinkClosed
 	case !there && int64(len(m.files[which])) > left:
-		want = apierr.PlanLimitReached // before its first byte, so nothing is known of it
+		want = apierr.PlanLimitReached // rejected before its first byte
 	case which == junk:
 		want, f.state, f.reason = apierr.ValidationFailed, Refused, "type_refused"
 	}
@@ -309,7 +257,7 @@ func (m *model) page(t *rapid.T) {
 		wantCode(t, err, want)
 	} else {
 		must(t, err)
-		m.stored(t, which, arrived)
+		m.recordItem(t, which, arrived)
 		f.media = arrived.MediaID
 	}
 	if want == apierr.UploadLinkClosed || want == apierr.PlanLimitReached {
@@ -321,7 +269,7 @@ func (m *model) page(t *rapid.T) {
 	} else {
 		b.files = append(b.files, f)
 	}
-	b.settle()
+	b.closeIfDone()
 }
 
 func (m *model) close(t *rapid.T) {
@@ -333,7 +281,7 @@ func (m *model) close(t *rapid.T) {
 	b.end(Expired)
 }
 
-// work does what is due, as the worker would.
+// work runs due jobs, as the worker would.
 func (m *model) work(t *rapid.T) {
 	for _, b := range m.batches {
 		if b.closed {
@@ -348,8 +296,8 @@ func (m *model) work(t *rapid.T) {
 	}
 }
 
-// agrees holds what is stored against the model.
-func (m *model) agrees(t *rapid.T) {
+// compare compares the stored state with the model.
+func (m *model) compare(t *rapid.T) {
 	for n, b := range m.batches {
 		stored, err := m.readBatch(t.Context(), m.db, b.job, "")
 		must(t, err)
@@ -364,7 +312,7 @@ func (m *model) agrees(t *rapid.T) {
 		r, err := job.Get(t.Context(), m.db, m.team, b.job)
 		must(t, err)
 		want := job.Record{
-			ID: b.job, TeamID: m.team, Type: job.MediaImport, State: job.Pending, Subject: uploadWork, Total: int64(len(b.files)),
+			ID: b.job, TeamID: m.team, Type: job.MediaImport, State: job.Pending, Subject: uploadSubject, Total: int64(len(b.files)),
 		}
 		if b.touched {
 			want.State, want.Done = job.Running, want.Total-int64(b.waiting())
@@ -378,41 +326,11 @@ func (m *model) agrees(t *rapid.T) {
 			t.Fatalf("batch %d, closed %t (-model +stored)\n%s", n, b.closed, diff)
 		}
 	}
-	links, bytes := m.promised()
-	gotLinks, gotBytes, err := waiting(t.Context(), m.db, m.team)
+	links, bytes := m.openLinks()
+	gotLinks, gotBytes, err := openLinks(t.Context(), m.db, m.team)
 	must(t, err)
-	if got, want := fmt.Sprint(gotLinks, gotBytes, m.usedBytes(t), len(m.items(t))), fmt.Sprint(links, bytes, m.used(),
+	if got, want := fmt.Sprint(gotLinks, gotBytes, m.usedBytes(t), len(m.items(t))), fmt.Sprint(links, bytes, m.usedStorage(),
 		len(m.library)); got != want {
 		t.Fatalf("open links, their bytes, bytes used, items: %s instead of %s", got, want)
 	}
-}
-
-func orElse(text, other string) string {
-	if text != "" {
-		return text
-	}
-	return other
-}
-
-// outcome is how the job ends: by what became of the first file that did not arrive.
-func (b *modelBatch) outcome() (job.State, string) {
-	var lost []string
-	for _, f := range b.files {
-		switch f.state {
-		case Refused:
-			lost = append(lost, f.reason)
-		case Replaced, Expired:
-			lost = append(lost, orElse(b.why, "upload_"+strings.ToLower(string(f.state))))
-		case Waiting, Stored:
-		}
-	}
-	switch {
-	case len(b.files) == 0:
-		return job.Failed, orElse(b.why, "upload_expired")
-	case len(lost) == 0:
-		return job.Succeeded, ""
-	case len(lost) < len(b.files):
-		return job.PartiallySucceeded, lost[0]
-	}
-	return job.Failed, lost[0]
 }

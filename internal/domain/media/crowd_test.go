@@ -21,13 +21,13 @@ import (
 	"pressroom/internal/testkit/s3"
 )
 
-// upload is one of many at once.
+// upload is one of many concurrent uploads.
 type upload struct {
 	link    UploadLink
 	file    []byte
-	cut     bool // the first try ends in the middle
-	wrong   bool // the first try sends other bytes
-	arrived Arrived
+	cut     bool // the first attempt is cut off
+	wrong   bool // the first attempt sends other bytes
+	arrived AddResult
 	err     error
 }
 
@@ -41,8 +41,9 @@ func (u *upload) body() io.Reader {
 	return bytes.NewReader(u.file)
 }
 
-// crowd opens links for 64 files: half are cut off, some are others than described, and each tenth is described twice.
-func crowd(t *testing.T, w world) []*upload {
+// openMany opens links for 64 files: half are cut off, some differ from their description, and every tenth is
+// described twice.
+func openMany(t *testing.T, w fixture) []*upload {
 	t.Helper()
 	out := make([]*upload, 64)
 	for n := range out {
@@ -66,8 +67,8 @@ func crowd(t *testing.T, w world) []*upload {
 	return out
 }
 
-// together sends uploads all at once, by one service and the other.
-func together(t *testing.T, services []*Service, uploads []*upload) {
+// sendAll sends uploads concurrently by two services.
+func sendAll(t *testing.T, services []*Service, uploads []*upload) {
 	t.Helper()
 	var wg sync.WaitGroup
 	for n, u := range uploads {
@@ -78,21 +79,21 @@ func together(t *testing.T, services []*Service, uploads []*upload) {
 	wg.Wait()
 }
 
-// storm sends a crowd of files, of which the plan has room for some, and then what was cut off once more.
-func storm(t *testing.T, w world) {
+// storm sends files concurrently, only some of which fit the plan, and then retries those that were cut off.
+func storm(t *testing.T, w fixture) {
 	t.Helper()
 	services := []*Service{w.Service}
 	if w.db.Postgres() {
 		services = append(services, instance(t, w.url, w.clock, w.Blobs))
 	}
 	const allowed = 300_000
-	uploads := crowd(t, w)
+	uploads := openMany(t, w)
 	page := path.Base(w.open(t).PageURL)
 	for _, s := range services {
-		world{Service: s}.allow(allowed) // it was more when the links were opened
+		fixture{Service: s}.allow(allowed) // less than when the links were opened
 	}
 	var others sync.WaitGroup
-	for n := range 8 { // people on a page meanwhile, one of them with a file that comes by a link too
+	for n := range 8 { // concurrently on the page; one file is also sent by link
 		others.Go(func() {
 			_, err := w.AddToBatch(t.Context(), w.person, page,
 				Incoming{Name: "by hand.mp4", Size: -1, Body: bytes.NewReader(film(uint64(4+n), 10_004))})
@@ -101,14 +102,14 @@ func storm(t *testing.T, w world) {
 			}
 		})
 	}
-	together(t, services, uploads)
+	sendAll(t, services, uploads)
 	others.Wait()
 	for n, u := range uploads {
 		if u.cut && !errors.Is(u.err, io.ErrUnexpectedEOF) || u.wrong && !apierr.Is(u.err, apierr.ValidationFailed) {
 			t.Errorf("upload %d (%+v): %v", n, u.arrived, u.err)
 		}
 	}
-	w.sound(t)
+	w.checkSound(t)
 	var again []*upload
 	for _, u := range uploads {
 		if u.cut || u.wrong {
@@ -116,13 +117,13 @@ func storm(t *testing.T, w world) {
 			again = append(again, u)
 		}
 	}
-	together(t, services, again)
-	w.sound(t)
-	w.judge(t, uploads, allowed)
+	sendAll(t, services, again)
+	w.checkSound(t)
+	w.checkUploads(t, uploads, allowed)
 }
 
-// judge holds what the senders were told against the library.
-func (w world) judge(t *testing.T, uploads []*upload, allowed int64) {
+// checkUploads compares the results of uploads with the library.
+func (w fixture) checkUploads(t *testing.T, uploads []*upload, allowed int64) {
 	t.Helper()
 	used, ids, full := w.usedBytes(t), map[string]int64{}, 0
 	for n, u := range uploads {
@@ -135,7 +136,7 @@ func (w world) judge(t *testing.T, uploads []*upload, allowed int64) {
 		case !apierr.Is(u.err, apierr.PlanLimitReached):
 			t.Errorf("upload %d: %v", n, u.err)
 		case u.link.File.SizeBytes <= allowed-used:
-			t.Errorf("upload %d of %d bytes was refused although there is room", n, u.link.File.SizeBytes)
+			t.Errorf("upload %d of %d bytes was rejected although there is storage left", n, u.link.File.SizeBytes)
 		default:
 			full++
 		}
@@ -148,37 +149,34 @@ func (w world) judge(t *testing.T, uploads []*upload, allowed int64) {
 		must(t, err)
 		got, err := io.ReadAll(r)
 		must(t, errors.Join(err, r.Close()))
-		if d := described(got); !bytes.Equal(i.SHA256, unhex(t, d.SHA256)) {
+		if d := describeFile(got); !bytes.Equal(i.SHA256, unhex(t, d.SHA256)) {
 			t.Errorf("item %d has other bytes than it says", i.ID)
 		}
 	}
 }
 
-// However many files come at once, cut off, wrong or twice, and whatever the plan allows: what is stored, counted and
-// listed is the same.
-func TestManyAtOnce(t *testing.T) {
+func TestConcurrentUploads(t *testing.T) {
 	each(t, storm)
 }
 
-func TestManyAtOnceIntoABucket(t *testing.T) {
+func TestConcurrentUploadsToS3(t *testing.T) {
 	t.Parallel()
 	server := s3.Start(t)
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		store := openBlobs(t, server.Bucket(t), blob.Credentials{ID: server.ID, Secret: server.Secret})
-		storm(t, newWorld(t, url, store, ""))
+		storm(t, newFixture(t, url, store, ""))
 	})
 }
 
-// One file by many links at once is one item, and one of its senders is told that it is new.
-func TestOneFileByManyLinks(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+func TestSameFileByManyLinks(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
 		file := pngOf(noise(1, 50, 50))
 		uploads := make([]*upload, 16)
 		for n, link := range w.open(t,
 			[][]byte{file, file, file, file, file, file, file, file, file, file, file, file, file, file, file, file}...).Upload.Uploads {
 			uploads[n] = &upload{link: link, file: file}
 		}
-		together(t, []*Service{w.Service}, uploads)
+		sendAll(t, []*Service{w.Service}, uploads)
 		fresh := 0
 		for _, u := range uploads {
 			must(t, u.err)
@@ -189,20 +187,19 @@ func TestOneFileByManyLinks(t *testing.T) {
 		if items := w.items(t); len(items) != 1 || fresh != 1 {
 			t.Errorf("%d items, told %d times that it is new", len(items), fresh)
 		}
-		w.sound(t)
+		w.checkSound(t)
 	})
 }
 
-// One link that many use at once takes one file.
-func TestOneLinkManyTimes(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+func TestSameLinkManyTimes(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
 		file := film(1, 5000)
-		link := w.open(t, file, film(2, 10)).Upload.Uploads[0] // the second keeps the batch open
+		link := w.open(t, file, film(2, 10)).Upload.Uploads[0] // the second file keeps the batch open
 		uploads := make([]*upload, 16)
 		for n := range uploads {
 			uploads[n] = &upload{link: link, file: file}
 		}
-		together(t, []*Service{w.Service}, uploads)
+		sendAll(t, []*Service{w.Service}, uploads)
 		taken := 0
 		for _, u := range uploads {
 			if u.err == nil {
@@ -214,13 +211,12 @@ func TestOneLinkManyTimes(t *testing.T) {
 		if taken != 1 {
 			t.Errorf("the link was used %d times", taken)
 		}
-		w.sound(t)
+		w.checkSound(t)
 	})
 }
 
-// A page takes so many files and no more, however many come at once.
-func TestAPageFillsUp(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+func TestPageLimit(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
 		page := path.Base(w.open(t).PageURL)
 		add := func(file []byte) error {
 			_, err := w.AddToBatch(t.Context(), w.person, page, Incoming{Size: -1, Body: bytes.NewReader(file)})
@@ -234,7 +230,7 @@ func TestAPageFillsUp(t *testing.T) {
 		for n := range 12 {
 			wg.Go(func() {
 				err := add(film(uint64(n), 100))
-				for apierr.Is(err, apierr.RateLimited) { // a person sends so many at once
+				for apierr.Is(err, apierr.RateLimited) { // limit of concurrent uploads per person
 					runtime.Gosched()
 					err = add(film(uint64(n), 100))
 				}
@@ -249,13 +245,12 @@ func TestAPageFillsUp(t *testing.T) {
 		if b, err := w.Batch(t.Context(), w.person, page); err != nil || len(b.Files) != maxPageFiles || full.Load() != 9 {
 			t.Errorf("%d files, %d were told that the page is full, %v", len(b.Files), full.Load(), err)
 		}
-		w.sound(t)
+		w.checkSound(t)
 	})
 }
 
-// Names that no database takes come from pages and do not keep a file out.
-func TestNamesOfAnyBytes(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+func TestInvalidNames(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
 		page := path.Base(w.open(t).PageURL)
 		for n, name := range []string{
 			"a\x00b.png", "\xff\xfe.png", "\x00", strings.Repeat("ü", 300) + ".png", "../../etc/passwd", "con\u202egnp.png",
@@ -281,6 +276,6 @@ func TestNamesOfAnyBytes(t *testing.T) {
 			kinds); diff != "" {
 			t.Error(diff)
 		}
-		w.sound(t)
+		w.checkSound(t)
 	})
 }

@@ -12,78 +12,80 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Use is a post that has an item.
+// Use is a post that uses an item.
 type Use struct {
 	PostID, Status, Excerpt string
 	Kind                    UseKind
 }
 
-// UseKind says what a post has to do with the deletion of a file that it has.
+// UseKind is the effect that a use has on deleting the file.
 type UseKind string
 
-// The kinds of uses, those that stand most in the way first.
+// The kinds of uses, in the order in which they block deletion.
 const (
-	// it is on its way to a network, or nobody knows whether it arrived: the file stays until that is over
-	UsedNow UseKind = "1 now"
-	// scheduled, shown to a client, or what a series repeats: a person takes the file out of it first
-	UsedAhead   UseKind = "2 ahead"
-	UsedInDraft UseKind = "3 draft"  // a plain draft, which loses the file with it
-	UsedBefore  UseKind = "4 before" // it was sent: its record keeps what the file was
+	// being sent, or the outcome is unknown: the file cannot be deleted
+	UseSending UseKind = "1 now"
+	// scheduled, shown to a client or a series template: remove the file from the post first
+	UseScheduled UseKind = "2 ahead"
+	UseInDraft   UseKind = "3 draft"  // a plain draft, from which the file is removed
+	UsePublished UseKind = "4 before" // published: the post keeps the file's name, type and size
 )
 
-// MostUses is how many posts Uses tells of.
-const MostUses = 50
+// MaxUses is how many posts Uses returns.
+const MaxUses = 50
 
 const (
-	// having is the condition of posts that have an item, for all their accounts or for some.
-	having = `p.team_id = ? AND p.id IN (SELECT post_id FROM post_media WHERE media_id = ? UNION SELECT post_id FROM post_target_media WHERE media_id = ?)`
-	// loses is the condition of drafts that may lose an item: what a client was asked to approve stays as it is, and
-	// so does what a series repeats.
-	loses = `p.status = 'draft' AND p.approval = 'not_needed' AND p.is_template = 0`
-	// moving is the condition of posts that are under way, or of which nobody knows whether they arrived. One that
-	// only asks where it stands needs no file any more.
-	moving = `(p.status = 'processing' OR EXISTS (SELECT 1 FROM deliveries d WHERE d.post_id = p.id AND d.phase IN ('planned', 'prepared', 'committing', 'doubtful'))
+	// hasItem is the condition of posts that use an item, for all their accounts or for some.
+	hasItem = `p.team_id = ? AND p.id IN (SELECT post_id FROM post_media WHERE media_id = ?
+		UNION SELECT post_id FROM post_target_media WHERE media_id = ?)`
+	// isPlainDraft is the condition of drafts that an item may be removed from. Posts shown to a client and series
+	// templates are not.
+	isPlainDraft = `p.status = 'draft' AND p.approval = 'not_needed' AND p.is_template = 0`
+	// isSending is the condition of posts being sent or with an unknown outcome. A delivery that only polls its
+	// status no longer needs the file.
+	isSending = `(p.status = 'processing' OR EXISTS (SELECT 1 FROM deliveries d WHERE d.post_id = p.id
+		AND d.phase IN ('planned', 'prepared', 'committing', 'doubtful'))
 		OR EXISTS (SELECT 1 FROM post_targets t WHERE t.post_id = p.id AND t.state IN ('sending', 'unconfirmed')))`
-	usesOf = `SELECT p.id, p.status, p.excerpt, CASE WHEN ` + moving + ` THEN '1 now' WHEN ` + loses +
+	usesQuery = `SELECT p.id, p.status, p.excerpt, CASE WHEN ` + isSending + ` THEN '1 now' WHEN ` + isPlainDraft +
 		` THEN '3 draft' WHEN p.status IN ('draft', 'scheduled') THEN '2 ahead' ELSE '4 before' END
-		FROM posts p WHERE ` + having + ` ORDER BY 4, p.id DESC LIMIT ?`
+		FROM posts p WHERE ` + hasItem + ` ORDER BY 4, p.id DESC LIMIT ?`
 )
 
-// Uses tells where an item is used, what stands most in the way of its deletion first.
+// Uses returns the posts that use an item, those that block its deletion first.
 func (s *Service) Uses(ctx context.Context, call operation.Call, id int64) ([]Use, error) {
-	if err := mayLook(call); err != nil {
+	if err := requireLibrary(call); err != nil {
 		return nil, err
 	}
-	return uses(ctx, s.db, call.TeamID, id, MostUses)
+	return uses(ctx, s.db, call.TeamID, id, MaxUses)
 }
 
 func uses(ctx context.Context, q db.Querier, team, id int64, most int) ([]Use, error) {
 	out, err := db.All(ctx, q, func(rows *sql.Rows, u *Use) error {
 		return rows.Scan(&u.PostID, &u.Status, &u.Excerpt, &u.Kind)
-	}, usesOf, team, id, id, most)
+	}, usesQuery, team, id, id, most)
 	if err != nil {
 		return nil, fmt.Errorf("looking for the posts that have a media item: %w", err)
 	}
 	return out, nil
 }
 
-const tryAgain = time.Minute // most posts are through by then
+const retryAfter = time.Minute // most posts are sent by then
 
 var (
 	errInUse = apierr.BadState("in_use",
-		"Scheduled posts, posts that a client was shown or series have this file. Take it out of them first.")
-	errMoves = apierr.BadState("sending",
-		"A post with this file is being sent, or a network has not said whether it has it. Try again once it has gone "+
-			"out or failed; where it is not confirmed, say on its page what became of it.").After(tryAgain)
+		"This file is used by scheduled posts, posts shown to a client, or series. Remove it from them first.")
+	errSending = apierr.BadState("sending",
+		"A post with this file is being sent, or its outcome is unknown. Try again once it is published or has "+
+			"failed. If it is unconfirmed, record the outcome on the post's page.").After(retryAfter)
 )
 
-// Delete takes an item out of the library and out of the plain drafts that have it. Of a file that went out with a post
-// the name, type and size stay, for the record of that post. What is ahead of a post or under way keeps its file. The
-// sweep takes the bytes away.
+// Delete removes an item from the library and from the plain drafts that use it. If a published post used the file,
+// its name, type and size are kept for the record of that post. Scheduled posts and posts being sent block the
+// deletion. The sweep deletes the bytes.
 func (s *Service) Delete(ctx context.Context, call operation.Call, id int64) error {
 	return s.change(ctx, call, "media.deleted", id, func(ctx context.Context, tx *db.Tx) error {
-		// First the row that arrivals of files take, then the item's own, as they do.
-		if _, err := s.used(ctx, tx, call.TeamID); err != nil {
+		// Lock in the same order as uploads: the team's storage, then the item.
+		if _, err := s.lockUsage(ctx, tx, call.TeamID); err != nil {
 			return err
 		}
 		err := tx.QueryRow(ctx, `SELECT id FROM media WHERE id = ? AND team_id = ? AND deleted_at = 0`+s.db.ForUpdate(),
@@ -94,21 +96,21 @@ func (s *Service) Delete(ctx context.Context, call operation.Call, id int64) err
 		if err != nil {
 			return fmt.Errorf("holding a media item: %w", err)
 		}
-		wasSent, err := s.takeOut(ctx, tx, call.TeamID, id)
+		wasSent, err := s.removeFromDrafts(ctx, tx, call.TeamID, id)
 		if err != nil {
 			return err
 		}
-		return s.forget(ctx, tx, call, id, wasSent)
+		return s.deleteRow(ctx, tx, call, id, wasSent)
 	})
 }
 
-// takeOut takes an item out of the plain drafts of a team, or refuses it. It tells whether posts that were sent have
-// it.
-func (s *Service) takeOut(ctx context.Context, tx *db.Tx, team, id int64) (bool, error) {
-	// Held, so that none of them is scheduled or sent again meanwhile.
+// removeFromDrafts removes an item from a team's plain drafts and reports whether published posts used it. It fails
+// if another post blocks the deletion.
+func (s *Service) removeFromDrafts(ctx context.Context, tx *db.Tx, team, id int64) (bool, error) {
+	// Locked, so that none of them is scheduled or sent meanwhile.
 	if _, err := db.All(ctx, tx, func(rows *sql.Rows, post *string) error {
 		return rows.Scan(post)
-	}, `SELECT p.id FROM posts p WHERE `+having+` ORDER BY p.id`+s.db.ForUpdate(), team, id, id); err != nil {
+	}, `SELECT p.id FROM posts p WHERE `+hasItem+` ORDER BY p.id`+s.db.ForUpdate(), team, id, id); err != nil {
 		return false, fmt.Errorf("holding the posts that have a file: %w", err)
 	}
 	first, err := uses(ctx, tx, team, id, 1)
@@ -117,15 +119,16 @@ func (s *Service) takeOut(ctx context.Context, tx *db.Tx, team, id int64) (bool,
 		return false, err
 	case len(first) == 0:
 		return false, nil
-	case first[0].Kind == UsedNow:
-		return false, errMoves
-	case first[0].Kind == UsedAhead:
+	case first[0].Kind == UseSending:
+		return false, errSending
+	case first[0].Kind == UseScheduled:
 		return false, errInUse
 	}
-	const mine = `FROM posts p WHERE p.team_id = ? AND ` + loses + ` AND p.id `
+	const mine = `FROM posts p WHERE p.team_id = ? AND ` + isPlainDraft + ` AND p.id `
 	_, err = tx.Exec(ctx,
 		`UPDATE posts SET updated_at = ? WHERE id IN (SELECT p.id `+mine+
-			`IN (SELECT post_id FROM post_media WHERE media_id = ? UNION SELECT post_id FROM post_target_media WHERE media_id = ?))`,
+			`IN (SELECT post_id FROM post_media WHERE media_id = ? UNION SELECT post_id FROM post_target_media
+				WHERE media_id = ?))`,
 		db.Micros(tx.Now()), team, id, id)
 	if err != nil {
 		return false, fmt.Errorf("noting that drafts change: %w", err)
@@ -140,8 +143,8 @@ func (s *Service) takeOut(ctx context.Context, tx *db.Tx, team, id int64) (bool,
 	return len(left) > 0, err
 }
 
-// forget takes an item's row away, or what of it no record needs, and has its bytes swept.
-func (s *Service) forget(ctx context.Context, tx *db.Tx, call operation.Call, id int64, wasSent bool) error {
+// deleteRow deletes an item's row, or clears what published posts do not need, and queues its bytes for the sweep.
+func (s *Service) deleteRow(ctx context.Context, tx *db.Tx, call operation.Call, id int64, wasSent bool) error {
 	i, err := item(ctx, tx, call.TeamID, id)
 	if err != nil {
 		return err
@@ -152,7 +155,7 @@ func (s *Service) forget(ctx context.Context, tx *db.Tx, call operation.Call, id
 	}
 	row := step{`DELETE FROM media WHERE id = ? AND team_id = ?`, []any{id, call.TeamID}}
 	if wasSent {
-		name := "deleted/" + text(id) // of no file; each row has its own
+		name := "deleted/" + text(id) // a placeholder, unique per row
 		row = step{`UPDATE media SET deleted_at = ?, deleted_by = ?, sha256 = ?, original_sha256 = NULL, blob = ?,
 		thumbnail = '', thumbnail_type = '', search = '', alt = '', detail = '{}', folder_id = 0
 		WHERE id = ? AND team_id = ?`,
@@ -170,13 +173,13 @@ func (s *Service) forget(ctx context.Context, tx *db.Tx, call operation.Call, id
 	return dropDerived(ctx, tx, `media_id = ? AND team_id = ?`, id, call.TeamID)
 }
 
-// Deletion is when a file was deleted that went out with a post, and by whom.
+// Deletion records who deleted the file of a published post, and when.
 type Deletion struct {
-	Name, By string // By is empty where that person's account is gone
+	Name, By string // By is empty if that person's account was deleted
 	At       time.Time
 }
 
-// Deletions are those of the team's files among these.
+// Deletions returns the deletions among the team's items with these ids.
 func (s *Service) Deletions(ctx context.Context, team int64, ids []int64) (map[int64]Deletion, error) {
 	out := map[int64]Deletion{}
 	if len(ids) == 0 {

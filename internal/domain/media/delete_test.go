@@ -12,8 +12,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// post adds a post with a file, as it is stored, and gives its id.
-func (w world) post(t *testing.T, status string, i Item) string {
+// post inserts a post with a file and returns its id.
+func (w fixture) post(t *testing.T, status string, i Item) string {
 	t.Helper()
 	id := fmt.Sprintf("%s-%d", status, w.number(t, `SELECT COUNT(*) FROM posts`))
 	w.exec(t,
@@ -23,8 +23,8 @@ func (w world) post(t *testing.T, status string, i Item) string {
 	return id
 }
 
-// target adds an account of a post in a state.
-func (w world) target(t *testing.T, post, state string) {
+// target inserts an account of a post in a state.
+func (w fixture) target(t *testing.T, post, state string) {
 	t.Helper()
 	w.exec(t,
 		`INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state,
@@ -34,25 +34,25 @@ func (w world) target(t *testing.T, post, state string) {
 	w.exec(t, `INSERT INTO post_targets (post_id, account_id, position, state) VALUES (?, ?, 0, ?)`, post, account, state)
 }
 
-// What went out with a file keeps its record, and nothing of the file but that; the bytes and the thumbnail go, and the
-// same file can come again.
-func TestAFileThatWentOut(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+// TestDeletePublishedFile checks that a published post keeps the file's name, type and size, that the bytes are
+// deleted, and that the same file can be added again.
+func TestDeletePublishedFile(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
 		ctx, file := t.Context(), pngOf(noise(1, 900, 700))
 		i := w.add(t, file)
 		if i.Thumbnail == "" {
 			t.Fatal("the file has no thumbnail")
 		}
 		draft, sent := w.post(t, "draft", i), w.post(t, "published", i)
-		must(t, w.Delete(ctx, w.acts(access.Editor), i.ID))
+		must(t, w.Delete(ctx, w.callAs(access.Editor), i.ID))
 		if n := w.number(t, `SELECT COUNT(*) FROM post_media WHERE post_id = ?`, draft); n != 0 {
 			t.Error("the draft has it still")
 		}
-		had, err := w.Had(ctx, w.db, w.team, []int64{i.ID})
+		had, err := w.ForPostWithDeleted(ctx, w.db, w.team, []int64{i.ID})
 		if err != nil || len(had) != 1 || !had[0].Gone || had[0].Name != i.Name || had[0].Type != i.Type || had[0].Size != i.Size {
 			t.Errorf("the record of %s says %+v (%v)", sent, had, err)
 		}
-		if _, err := w.Of(ctx, w.db, w.team, []int64{i.ID}); !apierr.Is(err, apierr.NotFound) {
+		if _, err := w.ForPost(ctx, w.db, w.team, []int64{i.ID}); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("it can be put into another post: %v", err)
 		}
 		told, err := w.Deletions(ctx, w.team, []int64{i.ID})
@@ -63,13 +63,13 @@ func TestAFileThatWentOut(t *testing.T) {
 		if told, err := w.Deletions(ctx, w.newTeam(t).team, []int64{i.ID}); err != nil || len(told) != 0 {
 			t.Errorf("another team is told %+v (%v)", told, err)
 		}
-		if _, err := w.Look(ctx, w.acts(access.Owner), i.ID); !apierr.Is(err, apierr.NotFound) {
+		if _, err := w.View(ctx, w.callAs(access.Owner), i.ID); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("it is in the library: %v", err)
 		}
-		if _, err := w.OpenOf(ctx, w.team, i.ID); !apierr.Is(err, apierr.NotFound) {
+		if _, err := w.OpenForTeam(ctx, w.team, i.ID); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("it can be opened: %v", err)
 		}
-		if err := w.Delete(ctx, w.acts(access.Editor), i.ID); !apierr.Is(err, apierr.NotFound) {
+		if err := w.Delete(ctx, w.callAs(access.Editor), i.ID); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("once more: %v", err)
 		}
 		w.sweep(t)
@@ -90,22 +90,22 @@ func TestAFileThatWentOut(t *testing.T) {
 	})
 }
 
-// What is under way, or not known to have arrived, keeps its file; what is ahead keeps it until a person takes it out.
-func TestAFileThatIsNeeded(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+// TestDeleteFileInUse checks that posts being sent and scheduled posts block deletion.
+func TestDeleteFileInUse(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
 		ctx := t.Context()
 		for name, c := range map[string]struct {
 			status, target, more, state string
 			kind                        UseKind
 		}{
-			"under way":        {status: "processing", state: "sending", kind: UsedNow},
-			"unconfirmed":      {status: "failed", target: "unconfirmed", state: "sending", kind: UsedNow},
-			"scheduled":        {status: "scheduled", state: "in_use", kind: UsedAhead},
-			"shown to clients": {status: "draft", more: `approval = 'waiting'`, state: "in_use", kind: UsedAhead},
-			"of a series":      {status: "draft", more: `is_template = 1`, state: "in_use", kind: UsedAhead},
-			"failed":           {status: "failed", target: "failed", kind: UsedBefore},
-			"published":        {status: "published", target: "published", kind: UsedBefore},
-			"a draft":          {status: "draft", kind: UsedInDraft},
+			"under way":        {status: "processing", state: "sending", kind: UseSending},
+			"unconfirmed":      {status: "failed", target: "unconfirmed", state: "sending", kind: UseSending},
+			"scheduled":        {status: "scheduled", state: "in_use", kind: UseScheduled},
+			"shown to clients": {status: "draft", more: `approval = 'waiting'`, state: "in_use", kind: UseScheduled},
+			"of a series":      {status: "draft", more: `is_template = 1`, state: "in_use", kind: UseScheduled},
+			"failed":           {status: "failed", target: "failed", kind: UsePublished},
+			"published":        {status: "published", target: "published", kind: UsePublished},
+			"a draft":          {status: "draft", kind: UseInDraft},
 		} {
 			t.Run(name, func(t *testing.T) {
 				w := w.newTeam(t)
@@ -117,16 +117,16 @@ func TestAFileThatIsNeeded(t *testing.T) {
 				if c.more != "" {
 					w.exec(t, `UPDATE posts SET `+c.more+` WHERE id = ?`, id)
 				}
-				used, err := w.Uses(ctx, w.acts(access.Editor), i.ID)
+				used, err := w.Uses(ctx, w.callAs(access.Editor), i.ID)
 				if diff := cmp.Diff([]Use{{PostID: id, Status: c.status, Kind: c.kind}}, used); err != nil || diff != "" {
 					t.Errorf("it is used by (-want +got):\n%s (%v)", diff, err)
 				}
-				err = w.Delete(ctx, w.acts(access.Editor), i.ID)
+				err = w.Delete(ctx, w.callAs(access.Editor), i.ID)
 				if state, _ := apierr.Of(err).Context["state"].(string); state != c.state {
 					t.Errorf("the deletion is refused as %q, want %q: %v", state, c.state, err)
 				}
 				if c.state != "" {
-					if _, err := w.Look(ctx, w.acts(access.Viewer), i.ID); err != nil {
+					if _, err := w.View(ctx, w.callAs(access.Viewer), i.ID); err != nil {
 						t.Errorf("it is gone all the same: %v", err)
 					}
 				}
@@ -135,9 +135,8 @@ func TestAFileThatIsNeeded(t *testing.T) {
 	})
 }
 
-// A post that only asks where it stands at the network does not need its files.
-func TestAFileOfAPostThatIsLooked(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+func TestDeleteFileOfPolledPost(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
 		i := w.add(t, pngOf(noise(3, 20, 20)))
 		id := w.post(t, "published", i)
 		w.target(t, id, "published")
@@ -145,10 +144,10 @@ func TestAFileOfAPostThatIsLooked(t *testing.T) {
 		w.exec(t,
 			`INSERT INTO deliveries (id, team_id, post_id, account_id, job_id, phase, first_at, created_at)
 		VALUES ('d', ?, ?, ?, 'j', 'planned', 1, ?)`, w.team, id, account, db.Micros(w.clock.Now()))
-		if err := w.Delete(t.Context(), w.acts(access.Editor), i.ID); apierr.Of(err).Context["state"] != "sending" {
+		if err := w.Delete(t.Context(), w.callAs(access.Editor), i.ID); apierr.Of(err).Context["state"] != "sending" {
 			t.Errorf("a delivery that begins loses its file: %v", err)
 		}
 		w.exec(t, `UPDATE deliveries SET phase = 'linking' WHERE id = 'd'`)
-		must(t, w.Delete(t.Context(), w.acts(access.Editor), i.ID))
+		must(t, w.Delete(t.Context(), w.callAs(access.Editor), i.ID))
 	})
 }

@@ -16,23 +16,23 @@ import (
 	"pressroom/internal/platform/blob"
 )
 
-// Opened is a file that is being read.
-type Opened struct {
+// File is an open file of the library.
+type File struct {
 	blob.Reader
 
 	Name    string
 	Type    string // MIME
 	ETag    string // quoted, of the bytes
 	ModTime time.Time
-	// by the machine's clock, from when on none of its bytes may be given out any more; zero for never
-	Ends time.Time
+	// ExpiresAt is when serving its bytes must stop, by this machine's clock; zero for never.
+	ExpiresAt time.Time
 }
 
-// OpenFile opens an item of one of a person's teams without its metadata, or its thumbnail.
-func (s *Service) OpenFile(ctx context.Context, person, id int64, thumbnail bool) (Opened, error) {
+// OpenFile opens an item of one of a person's teams without its metadata, or opens its thumbnail.
+func (s *Service) OpenFile(ctx context.Context, person, id int64, thumbnail bool) (File, error) {
 	i, err := s.itemFor(ctx, person, id)
 	if err != nil {
-		return Opened{}, err
+		return File{}, err
 	}
 	if thumbnail {
 		return s.openThumbnail(ctx, i)
@@ -40,29 +40,29 @@ func (s *Service) OpenFile(ctx context.Context, person, id int64, thumbnail bool
 	return s.openItem(ctx, i)
 }
 
-// OpenOf opens an item of a team, without its metadata. The caller has checked that the team may be read.
-func (s *Service) OpenOf(ctx context.Context, team, id int64) (Opened, error) {
+// OpenForTeam opens an item of a team without its metadata. The caller has checked access to the team.
+func (s *Service) OpenForTeam(ctx context.Context, team, id int64) (File, error) {
 	i, err := item(ctx, s.db, team, id)
 	if err != nil {
-		return Opened{}, err
+		return File{}, err
 	}
 	return s.openItem(ctx, i)
 }
 
-// ThumbnailOf opens the thumbnail of a team's image, for callers that have seen that the team may be read.
-func (s *Service) ThumbnailOf(ctx context.Context, team, id int64) (Opened, error) {
+// ThumbnailForTeam opens the thumbnail of a team's image. The caller has checked access to the team.
+func (s *Service) ThumbnailForTeam(ctx context.Context, team, id int64) (File, error) {
 	i, err := item(ctx, s.db, team, id)
 	if err != nil {
-		return Opened{}, err
+		return File{}, err
 	}
 	return s.openThumbnail(ctx, i)
 }
 
-func (s *Service) openThumbnail(ctx context.Context, i Item) (Opened, error) {
+func (s *Service) openThumbnail(ctx context.Context, i Item) (File, error) {
 	if i.Thumbnail == "" {
-		return Opened{}, apierr.New(apierr.NotFound, "This file has no thumbnail.")
+		return File{}, apierr.New(apierr.NotFound, "This file has no thumbnail.")
 	}
-	out := Opened{
+	out := File{
 		Name: "thumbnail of " + i.Name, Type: i.ThumbnailType, ETag: `"` + hex.EncodeToString(i.SHA256) + `-t"`,
 		ModTime: i.CreatedAt,
 	}
@@ -79,10 +79,10 @@ func (s *Service) openBlob(ctx context.Context, key string) (blob.Reader, error)
 	return r, nil
 }
 
-// PublicPath is where networks fetch media from, below the public address.
+// PublicPath is the path below the public URL from which networks fetch media.
 const PublicPath = "/files/"
 
-// grant is what a signed link opens: an item until a time, made to fit.
+// grant is the content of a signed link: an item, resized if needed, until an expiry.
 type grant struct {
 	item  int64
 	until time.Time
@@ -97,8 +97,8 @@ const (
 
 var tokenText = base64.RawURLEncoding.Strict()
 
-// token writes a grant. Its types are those of Types, a bit each.
-func (s *Service) token(g grant) string {
+// signToken returns the token of a grant. Types are encoded as one bit for each element of Types.
+func (s *Service) signToken(g grant) string {
 	body := []byte{tokenVersion}
 	body = binary.BigEndian.AppendUint64(body, uint64(g.item))         //nolint:gosec // ids are positive
 	body = binary.BigEndian.AppendUint64(body, uint64(g.until.Unix())) //nolint:gosec // after 1970
@@ -114,8 +114,8 @@ func (s *Service) token(g grant) string {
 	return tokenText.EncodeToString(append(body, s.links.Sign(body)[:tokenSum]...))
 }
 
-// granted reads a token that this service signed and whose time is not over.
-func (s *Service) granted(token string) (grant, bool) {
+// parseToken returns the grant of a token, and reports whether it is signed by this service and not expired.
+func (s *Service) parseToken(token string) (grant, bool) {
 	raw, err := tokenText.DecodeString(token)
 	if err != nil || len(raw) != tokenBody+tokenSum || raw[0] != tokenVersion || !s.links.Verify(raw[:tokenBody],
 		raw[tokenBody:]) {
@@ -136,29 +136,29 @@ func (s *Service) granted(token string) (grant, bool) {
 	return g, s.db.Now().Before(g.until)
 }
 
-var errNoSuchLink = apierr.New(apierr.NotFound, "There is no such file, or its link has expired.")
+var errNoSuchLink = apierr.New(apierr.NotFound, "File not found, or its link has expired.")
 
-// Public opens the item of a signed link, made to fit as the link says. The link's end is that of its bytes too: a
-// network that gets them later might show a post that is believed to be none by then, and was sent anew.
-func (s *Service) Public(ctx context.Context, token string) (Opened, error) {
-	g, ok := s.granted(token)
+// OpenPublic opens the item of a signed link, resized as the link says. The bytes must not be served after the link's
+// end: a network that received them later could publish a post that was already given up and sent again.
+func (s *Service) OpenPublic(ctx context.Context, token string) (File, error) {
+	g, ok := s.parseToken(token)
 	if !ok {
-		return Opened{}, errNoSuchLink
+		return File{}, errNoSuchLink
 	}
 	ends := time.Now().Add(g.until.Sub(s.db.Now()))
 	var i Item
 	err := scanItem(s.db.QueryRow(ctx, `SELECT `+columns+` FROM media m WHERE m.id = ? AND m.deleted_at = 0`, g.item),
 		&i)
 	if errors.Is(err, sql.ErrNoRows) {
-		return Opened{}, errNoSuchLink
+		return File{}, errNoSuchLink
 	}
 	if err != nil {
-		return Opened{}, fmt.Errorf("looking for the item of a link: %w", err)
+		return File{}, fmt.Errorf("looking for the item of a link: %w", err)
 	}
 	opened, err := s.openFitted(ctx, i, g.fit)
 	if err != nil {
-		return Opened{}, fmt.Errorf("opening the item of a link: %w", err)
+		return File{}, fmt.Errorf("opening the item of a link: %w", err)
 	}
-	opened.Ends = ends
+	opened.ExpiresAt = ends
 	return opened, nil
 }

@@ -17,13 +17,13 @@ import (
 	"pressroom/internal/network"
 )
 
-// tokenOf is the part of a signed link that counts.
-func (w world) tokenOf(i Item, until time.Time) string {
+// tokenOf returns the token of a signed link.
+func (w fixture) tokenOf(i Item, until time.Time) string {
 	return path.Base(path.Dir(strings.TrimPrefix(w.linkTo(i, network.FileLimits{}, until), w.PublicURL+PublicPath)))
 }
 
-// linkTo is a link of an item that fits, or can be made to.
-func (w world) linkTo(i Item, fit network.FileLimits, until time.Time) string {
+// linkTo returns a link to an item, resized if needed.
+func (w fixture) linkTo(i Item, fit network.FileLimits, until time.Time) string {
 	link, err := w.Files(w.team).Link(context.Background(), i.ID, fit, until)
 	if err != nil {
 		panic(err)
@@ -31,14 +31,13 @@ func (w world) linkTo(i Item, fit network.FileLimits, until time.Time) string {
 	return link
 }
 
-// A network fetches what it takes, whatever the library has.
-func TestLinksThatFit(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+func TestLinksResizeImages(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
 		until := w.clock.Now().Add(time.Hour)
 		photo, video := w.add(t, pngOf(noise(1, 400, 300))), w.add(t, film(1, 100))
 		fit := network.FileLimits{Types: []string{"image/jpeg"}, MaxBytes: 50_000, MaxSide: 200}
 		link := w.linkTo(photo, fit, until)
-		opened, err := w.Public(t.Context(), path.Base(path.Dir(link)))
+		opened, err := w.OpenPublic(t.Context(), path.Base(path.Dir(link)))
 		must(t, err)
 		raw, err := io.ReadAll(opened)
 		must(t, errors.Join(err, opened.Close()))
@@ -61,7 +60,7 @@ func TestLinksThatFit(t *testing.T) {
 }
 
 func TestSignedLinks(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w fixture) {
 		file := film(1, 100)
 		i := w.add(t, file)
 		until := w.clock.Now().Add(time.Minute).Truncate(time.Second)
@@ -71,35 +70,35 @@ func TestSignedLinks(t *testing.T) {
 		}
 		token := w.tokenOf(i, until)
 		w.clock.Advance(until.Sub(w.clock.Now()) - time.Microsecond)
-		opened, err := w.Public(t.Context(), token)
+		opened, err := w.OpenPublic(t.Context(), token)
 		must(t, err)
 		got, err := io.ReadAll(opened)
 		must(t, errors.Join(err, opened.Close()))
-		if left := time.Until(opened.Ends); left > 0 || left < -time.Minute {
+		if left := time.Until(opened.ExpiresAt); left > 0 || left < -time.Minute {
 			t.Errorf("a link that ends in a microsecond has its file given out for %v", left)
 		}
 		if !bytes.Equal(got, file) || opened.Type != "video/mp4" || opened.Name != "a file.mp4" || opened.Size() != int64(len(file)) {
 			t.Errorf("%+v", opened)
 		}
-		w.refusesTampering(t, token)
+		w.checkTampering(t, token)
 		other := instance(t, w.url, w.clock, w.Blobs)
-		if _, err := other.Public(t.Context(), token); !apierr.Is(err, apierr.NotFound) {
+		if _, err := other.OpenPublic(t.Context(), token); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("under another sealing key: %v", err)
 		}
 		w.clock.Advance(time.Microsecond)
-		if _, err := w.Public(t.Context(), token); !apierr.Is(err, apierr.NotFound) {
+		if _, err := w.OpenPublic(t.Context(), token); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("after its time: %v", err)
 		}
 		token = w.tokenOf(i, w.clock.Now().Add(time.Hour))
 		w.exec(t, `DELETE FROM media WHERE id = ?`, i.ID)
-		if _, err := w.Public(t.Context(), token); !apierr.Is(err, apierr.NotFound) {
+		if _, err := w.OpenPublic(t.Context(), token); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("of an item that is gone: %v", err)
 		}
 	})
 }
 
-// refusesTampering tries a token with each bit changed, with each letter changed, cut, and made longer.
-func (w world) refusesTampering(t *testing.T, token string) {
+// checkTampering tries a token with each bit and each letter changed, cut, and extended.
+func (w fixture) checkTampering(t *testing.T, token string) {
 	t.Helper()
 	raw, err := base64.RawURLEncoding.DecodeString(token)
 	must(t, err)
@@ -119,18 +118,17 @@ func (w world) refusesTampering(t *testing.T, token string) {
 		forged = append(forged, token[:n]+string(letter)+token[n+1:])
 	}
 	for _, f := range forged {
-		if _, err := w.Public(t.Context(), f); !apierr.Is(err, apierr.NotFound) {
+		if _, err := w.OpenPublic(t.Context(), f); !apierr.Is(err, apierr.NotFound) {
 			t.Fatalf("%.60q for %q: %v", f, token, err)
 		}
 	}
 }
 
-// A database that does not answer is no link that has expired.
 func TestSignedLinksWithoutADatabase(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w fixture) {
 		token := w.tokenOf(w.add(t, film(1, 10)), w.clock.Now().Add(time.Hour))
 		must(t, w.db.Close())
-		_, err := w.Public(t.Context(), token)
+		_, err := w.OpenPublic(t.Context(), token)
 		wantCode(t, err, apierr.Internal)
 	})
 }
@@ -142,8 +140,8 @@ func gifOf(t *testing.T, frames ...*image.Paletted) []byte {
 	return out.Bytes()
 }
 
-func TestFilesFit(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+func TestFilesAreResized(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
 		photo, animation, movie := w.add(t, jpegOf(noise(1, 400, 300))), w.add(t,
 			gifOf(t, noise(2, 90, 60), noise(3, 90, 60))), w.add(t, film(1, 5000))
 		jpegs := []string{"image/jpeg"}
@@ -180,8 +178,8 @@ func TestFilesFit(t *testing.T) {
 	})
 }
 
-func TestFilesThatCannotBeSent(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+func TestFilesRejectedByNetworks(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
 		photo, movie := w.add(t, jpegOf(noise(1, 80, 60))), w.add(t, film(1, 5000))
 		others := w.newTeam(t).add(t, film(2, 5000))
 		for name, c := range map[string]struct {

@@ -19,17 +19,17 @@ import (
 )
 
 const (
-	// derivedLife is how long a derived file is kept. One that is needed later is made again.
+	// derivedLife is how long a derived file is kept. It is recreated on demand afterwards.
 	derivedLife = 30 * 24 * time.Hour
-	// maxDerived is how many derived files an item has; the oldest go first.
+	// maxDerived is how many derived files an item may have; the oldest are deleted first.
 	maxDerived = 24
-	// deriveWithin bounds the work on one derived file. Its callers may leave earlier.
+	// deriveWithin bounds the work on one derived file. Callers may give up earlier.
 	deriveWithin = 10 * time.Minute
-	// derivedMark stands between the key of an item's blob and the tail that makes a derived file's key unique.
+	// derivedMark separates the key of an item's blob from the unique suffix in a derived file's key.
 	derivedMark = ".made."
 )
 
-// derived is a file that was made from an item for one purpose. It is not counted against the team's storage.
+// derived is a file made from an item for one purpose. It does not count against the team's storage.
 type derived struct {
 	media         int64
 	team          int64
@@ -46,9 +46,11 @@ func (d derived) etag() string { return `"` + hex.EncodeToString(d.sha256) + `"`
 
 // recipe is a way to make a derived file.
 type recipe struct {
-	// variant names the purpose and everything besides the item that the bytes depend on, with a version of the method.
+	// variant identifies the purpose, everything besides the item that the bytes depend on, and the version of the
+	// method.
 	variant string
-	// make reads the item's bytes and writes the derived file. It returns errUnchanged if the item's own bytes serve.
+	// make reads the item's bytes and writes the derived file. It returns errUnchanged if the item's own bytes can be
+	// used.
 	make func(ctx context.Context, i Item, from blob.Reader, into io.Writer) (shape, error)
 }
 
@@ -58,12 +60,11 @@ type shape struct {
 	width, height int // pixels
 }
 
-// errUnchanged is returned by recipes for items that need no derived file.
-var errUnchanged = errors.New("the item's own bytes serve")
+// errUnchanged is returned by recipes if no derived file is needed.
+var errUnchanged = errors.New("the item's own bytes can be used")
 
-// derive opens the file that a recipe makes from an item. It is made once, kept as a blob, and found by item and
-// variant from then on. Of concurrent calls on this node one makes it; between nodes the second one to finish drops
-// its own.
+// derive returns an open derived file, creating and caching it on first use. Concurrent calls on this node share the
+// work. If two nodes create the same file, the second to finish discards its own.
 func (s *Service) derive(ctx context.Context, i Item, r recipe) (derived, blob.Reader, error) {
 	d, err := findDerived(ctx, s.db, i, r.variant)
 	switch {
@@ -90,12 +91,12 @@ func (s *Service) openDerived(ctx context.Context, i Item, d derived) (blob.Read
 	return s.openBlob(ctx, d.blob)
 }
 
-// deriveShared makes a derived file, in one call for all that ask at the same time. The work goes on if they leave: its
-// result is kept.
+// deriveShared returns a derived file, made once for all concurrent callers. The work continues if they give up,
+// because its result is cached.
 func (s *Service) deriveShared(ctx context.Context, i Item, r recipe, lost string) (derived, error) {
 	result := s.deriving.DoChan(text(i.ID)+" "+r.variant, func() (_ any, err error) {
 		defer func() {
-			if p := recover(); p != nil { // the package would end the process
+			if p := recover(); p != nil { // singleflight would end the process
 				err = fmt.Errorf("deriving a file from media item %d: panic: %v", i.ID, p)
 			}
 		}()
@@ -112,14 +113,14 @@ func (s *Service) deriveShared(ctx context.Context, i Item, r recipe, lost strin
 	}
 }
 
-// makeDerived makes a derived file and keeps it. Lost is the key of an earlier one whose bytes are gone.
+// makeDerived returns a new derived file and caches it. lost is the key of an earlier one whose bytes are missing.
 func (s *Service) makeDerived(ctx context.Context, i Item, r recipe, lost string) (derived, error) {
-	leave, err := s.videoTurn(ctx, i)
+	leave, err := s.acquireVideo(ctx, i)
 	if err != nil {
 		return derived{}, err
 	}
 	defer leave()
-	if err := s.diskTakes(ctx, i.Stored); err != nil {
+	if err := s.requireDisk(ctx, i.Stored); err != nil {
 		return derived{}, err
 	}
 	from, err := s.openBlob(ctx, i.Blob)
@@ -140,26 +141,26 @@ func (s *Service) makeDerived(ctx context.Context, i Item, r recipe, lost string
 	switch {
 	case errors.Is(err, errUnchanged):
 		d.sha256, d.mime, d.size, d.width, d.height = i.SHA256, i.Type, i.Stored, i.Width, i.Height
-		return s.keepDerived(ctx, d, lost)
+		return s.saveDerived(ctx, d, lost)
 	case err != nil:
 		return d, err
 	}
 	sum := staged.Sum()
 	d.sha256, d.blob = sum[:], i.Blob+derivedMark+strings.ToLower(rand.Text()[:keyTail])
-	if err := s.expect(ctx, d.blob); err != nil {
+	if err := s.recordPending(ctx, d.blob); err != nil {
 		return d, err
 	}
 	if err := s.Blobs.Put(ctx, d.blob, staged); err != nil {
-		s.drop(ctx, d.blob)
+		s.deleteBytes(ctx, d.blob)
 		return d, fmt.Errorf("storing a derived file: %w", err)
 	}
 	failpoint.Point("after derived put")
-	return s.keepDerived(ctx, d, lost)
+	return s.saveDerived(ctx, d, lost)
 }
 
-// videoTurn waits until a video may be worked on, in turn with those of other teams. Images wait for memory instead.
-// The function that it returns ends the turn.
-func (s *Service) videoTurn(ctx context.Context, i Item) (func(), error) {
+// acquireVideo waits for the team's turn to work on a video and returns the function that ends it. Images are limited
+// by memory instead.
+func (s *Service) acquireVideo(ctx context.Context, i Item) (func(), error) {
 	if i.Kind != Video {
 		return func() {}, nil
 	}
@@ -173,8 +174,8 @@ func (s *Service) videoTurn(ctx context.Context, i Item) (func(), error) {
 	return func() { s.videos.Release(i.TeamID, 1) }, nil
 }
 
-// keepDerived writes the row of a derived file and returns the one that is kept: another node may have been quicker.
-func (s *Service) keepDerived(ctx context.Context, d derived, lost string) (derived, error) {
+// saveDerived inserts the row of a derived file and returns the row that won, possibly another node's.
+func (s *Service) saveDerived(ctx context.Context, d derived, lost string) (derived, error) {
 	kept, undone := d, false
 	err := s.db.InTx(ctx, "media.derive", func(ctx context.Context, tx *db.Tx) error {
 		var err error
@@ -183,13 +184,13 @@ func (s *Service) keepDerived(ctx context.Context, d derived, lost string) (deri
 		return err
 	})
 	if d.blob != "" && (undone || err == nil && kept.blob != d.blob) {
-		s.drop(ctx, d.blob)
+		s.deleteBytes(ctx, d.blob)
 	}
 	return kept, err
 }
 
 func (s *Service) insertDerived(ctx context.Context, tx *db.Tx, d derived, lost string) (derived, error) {
-	var id int64 // held, so that the item is not deleted without its derived files
+	var id int64 // locked, so that the item is not deleted without its derived files
 	err := tx.QueryRow(ctx, `SELECT id FROM media WHERE id = ? AND team_id = ? AND deleted_at = 0`+s.db.ForUpdate(),
 		d.media, d.team).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -216,15 +217,16 @@ func (s *Service) insertDerived(ctx context.Context, tx *db.Tx, d derived, lost 
 		return findDerived(ctx, tx, Item{ID: d.media, TeamID: d.team}, d.variant)
 	}
 	if d.blob != "" {
-		if err := arrived(ctx, tx, d.blob); err != nil {
+		if err := confirmBytes(ctx, tx, d.blob); err != nil {
 			return d, err
 		}
 	}
 	return d, dropDerived(ctx, tx,
-		`media_id = ? AND variant NOT IN (SELECT variant FROM media_derived WHERE media_id = ? ORDER BY created_at DESC, variant LIMIT ?)`, d.media, d.media, maxDerived)
+		`media_id = ? AND variant NOT IN (SELECT variant FROM media_derived WHERE media_id = ?
+			ORDER BY created_at DESC, variant LIMIT ?)`, d.media, d.media, maxDerived)
 }
 
-// findDerived reads a derived file; the error is sql.ErrNoRows if there is none.
+// findDerived returns a derived file. The error is sql.ErrNoRows if there is none.
 func findDerived(ctx context.Context, q db.Querier, i Item, variant string) (derived, error) {
 	d := derived{media: i.ID, team: i.TeamID, variant: variant}
 	err := q.QueryRow(ctx,
@@ -237,7 +239,7 @@ func findDerived(ctx context.Context, q db.Querier, i Item, variant string) (der
 	return d, nil
 }
 
-// dropDerived deletes the derived files that meet a condition, and leaves their bytes to the sweep.
+// dropDerived deletes the derived files that match a condition and queues their bytes for the sweep.
 func dropDerived(ctx context.Context, tx *db.Tx, condition string, args ...any) error {
 	doomed := append([]any{db.Micros(tx.Now())}, args...)
 	if _, err := tx.Exec(ctx,
@@ -260,7 +262,7 @@ func (s *Service) expireDerived(ctx context.Context) error {
 		return err
 	}
 	return s.db.InTx(ctx, "media.expire_derived", func(ctx context.Context, tx *db.Tx) error {
-		var last int64 // of a batch; those of the same moment go together
+		var last int64 // created_at of the batch's last row; rows of the same time are deleted together
 		err := tx.QueryRow(ctx,
 			`SELECT MAX(created_at) FROM (SELECT created_at FROM media_derived WHERE created_at < ?
 		ORDER BY created_at LIMIT ?) old`, before, sweepBatch).Scan(&last)

@@ -37,8 +37,8 @@ func (c counting) Open(ctx context.Context, key string) (blob.Reader, error) {
 
 var smallJPEG = network.FileLimits{Types: []string{"image/jpeg"}, MaxBytes: 50_000, MaxSide: 200}
 
-// bytesOf reads what a network is given of an item.
-func (w world) bytesOf(t fatal, i Item, fit network.FileLimits) []byte {
+// bytesOf returns the bytes that a network gets of an item.
+func (w fixture) bytesOf(t fatal, i Item, fit network.FileLimits) []byte {
 	t.Helper()
 	file, err := w.Files(w.team).Open(t.Context(), i.ID, fit)
 	must(t, err)
@@ -50,9 +50,9 @@ func (w world) bytesOf(t fatal, i Item, fit network.FileLimits) []byte {
 	return raw
 }
 
-// A picture is scaled once for each fit, however often networks and their links ask for it.
-func TestAFitIsMadeOnce(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+// TestDeriveOnce checks that an image is resized once for each set of limits.
+func TestDeriveOnce(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
 		photo := w.add(t, pngOf(noise(1, 400, 300)))
 		store := newCounting(w.Blobs)
 		w.Blobs = store
@@ -61,7 +61,7 @@ func TestAFitIsMadeOnce(t *testing.T) {
 		var all sync.WaitGroup
 		for range 20 {
 			all.Go(func() {
-				opened, err := w.Public(t.Context(), token)
+				opened, err := w.OpenPublic(t.Context(), token)
 				if err != nil {
 					t.Error(err)
 					return
@@ -82,9 +82,9 @@ func TestAFitIsMadeOnce(t *testing.T) {
 	})
 }
 
-// Calls that come while a derived file is being made wait for it. One that leaves does not end it for others.
-func TestAFitIsSharedWhileItIsMade(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+// TestDeriveShared checks that concurrent callers share the work and that one giving up does not end it.
+func TestDeriveShared(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
 		photo := w.add(t, pngOf(noise(1, 400, 300)))
 		begun, goOn := make(chan struct{}), make(chan struct{})
 		r := recipe{"test", func(_ context.Context, _ Item, _ blob.Reader, into io.Writer) (shape, error) {
@@ -111,49 +111,49 @@ func TestAFitIsSharedWhileItIsMade(t *testing.T) {
 	})
 }
 
-// Between nodes the second one to finish drops its own file, and both give the same.
-func TestTwoNodesMakeTheSameFit(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+func TestDeriveOnTwoNodes(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
 		photo := w.add(t, pngOf(noise(1, 400, 300)))
 		other := instance(t, w.url, w.clock, w.Blobs)
-		first, err := w.makeDerived(t.Context(), photo, w.fitted(smallJPEG), "")
+		first, err := w.makeDerived(t.Context(), photo, w.fitRecipe(smallJPEG), "")
 		must(t, err)
-		second, err := other.makeDerived(t.Context(), photo, other.fitted(smallJPEG), "")
+		second, err := other.makeDerived(t.Context(), photo, other.fitRecipe(smallJPEG), "")
 		must(t, err)
 		if first.blob != second.blob || first.size != second.size {
 			t.Errorf("%+v, then %+v", first, second)
 		}
-		if got, want := w.blobs(t), append(named([]Item{photo}), first.blob); !slices.Equal(got, sorted(want)) {
+		if got, want := w.blobs(t), append(referenced([]Item{photo}), first.blob); !slices.Equal(got, sortedCopy(want)) {
 			t.Errorf("%v are stored, want %v", got, want)
 		}
-		w.derivedSound(t, photo)
+		w.checkDerived(t, photo)
 	})
 }
 
-func sorted(in []string) []string {
+func sortedCopy(in []string) []string {
 	out := slices.Clone(in)
 	slices.Sort(out)
 	return out
 }
 
-// derivedSound fails if the audit finds anything, or bytes are left over that are on no list.
-func (w world) derivedSound(t fatal, items ...Item) {
+// checkDerived fails if the audit finds anything or unreferenced bytes remain.
+func (w fixture) checkDerived(t fatal, items ...Item) {
 	t.Helper()
 	if found, err := w.Audit(t.Context()); err != nil || len(found) > 0 {
 		t.Fatalf("the audit finds %+v (%v)", found, err)
 	}
 	n := w.number(t, `SELECT COUNT(*) FROM media_derived WHERE blob <> ''`) + w.number(t, `SELECT COUNT(*) FROM media_pending`)
-	if got := len(w.blobs(t)); got != len(named(items))+int(n) {
+	if got := len(w.blobs(t)); got != len(referenced(items))+int(n) {
 		t.Fatalf("%d blobs are stored for %d items with %d derived files", got, len(items), n)
 	}
 }
 
-// A derived file goes with its item, when it is old, and when an item has too many; one that is lost is made again.
-func TestDerivedFilesGo(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+// TestDerivedFilesExpire checks that derived files are deleted with their item, with age, and beyond maxDerived, and
+// that a lost one is recreated.
+func TestDerivedFilesExpire(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
 		photo := w.add(t, pngOf(noise(1, 400, 300)))
 		raw := w.bytesOf(t, photo, smallJPEG)
-		lost, err := findDerived(t.Context(), w.db, photo, w.fitted(smallJPEG).variant)
+		lost, err := findDerived(t.Context(), w.db, photo, w.fitRecipe(smallJPEG).variant)
 		must(t, err)
 		must(t, w.Blobs.Delete(t.Context(), lost.blob))
 		if found, err := w.Audit(t.Context()); err != nil || len(found) != 1 || found[0].Rule != "no_bytes" || found[0].Blob != lost.blob {
@@ -162,7 +162,7 @@ func TestDerivedFilesGo(t *testing.T) {
 		if again := w.bytesOf(t, photo, smallJPEG); !bytes.Equal(again, raw) {
 			t.Error("a lost file was made differently")
 		}
-		w.derivedSound(t, photo)
+		w.checkDerived(t, photo)
 
 		for n := range maxDerived + 3 {
 			w.clock.Advance(time.Second)
@@ -181,20 +181,20 @@ func TestDerivedFilesGo(t *testing.T) {
 		if got, want := len(w.blobs(t)), 2+maxDerived; got != want {
 			t.Errorf("%d blobs are stored, want %d", got, want)
 		}
-		w.clock.Advance(derivedLife - maxDerived*time.Second) // the oldest ones are over
+		w.clock.Advance(derivedLife - maxDerived*time.Second) // the oldest ones have expired
 		w.sweep(t)
 		w.clock.Advance(time.Hour)
 		w.sweep(t)
-		if got := w.blobs(t); !slices.Equal(got, named([]Item{photo})) {
+		if got := w.blobs(t); !slices.Equal(got, referenced([]Item{photo})) {
 			t.Errorf("of old derived files %v are left", got)
 		}
 		w.bytesOf(t, photo, smallJPEG)
-		must(t, w.Delete(t.Context(), w.acts(access.Editor), photo.ID))
+		must(t, w.Delete(t.Context(), w.callAs(access.Editor), photo.ID))
 		w.sweep(t)
 		if got := w.blobs(t); len(got) != 0 {
 			t.Errorf("of a deleted item %v are left", got)
 		}
-		if _, err := w.makeDerived(t.Context(), photo, w.fitted(smallJPEG), ""); err == nil {
+		if _, err := w.makeDerived(t.Context(), photo, w.fitRecipe(smallJPEG), ""); err == nil {
 			t.Error("a file was derived from a deleted item")
 		}
 		if n := w.number(t, `SELECT COUNT(*) FROM media_derived`); n != 0 {
@@ -203,9 +203,8 @@ func TestDerivedFilesGo(t *testing.T) {
 	})
 }
 
-// An item that needs no derived file is remembered as such, and its own bytes are given.
-func TestAnItemThatServesAsItIs(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+func TestDeriveUnchanged(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
 		photo, calls := w.add(t, pngOf(noise(1, 40, 30))), 0
 		r := recipe{"test", func(context.Context, Item, blob.Reader, io.Writer) (shape, error) {
 			calls++
@@ -222,13 +221,12 @@ func TestAnItemThatServesAsItIs(t *testing.T) {
 		if calls != 1 {
 			t.Errorf("the item was looked at %d times", calls)
 		}
-		w.derivedSound(t, photo)
+		w.checkDerived(t, photo)
 	})
 }
 
-// What a recipe fails with is told, and nothing is left of it.
-func TestAFailingRecipe(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+func TestDeriveFails(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
 		photo := w.add(t, pngOf(noise(1, 40, 30)))
 		for _, r := range []recipe{
 			{"error", func(context.Context, Item, blob.Reader, io.Writer) (shape, error) { return shape{}, errStore }},
@@ -238,7 +236,7 @@ func TestAFailingRecipe(t *testing.T) {
 				t.Errorf("%s: %v", r.variant, err)
 			}
 		}
-		w.derivedSound(t, photo)
+		w.checkDerived(t, photo)
 		if n := w.number(t, `SELECT COUNT(*) FROM media_pending`); n != 0 {
 			t.Errorf("%d files are still expected", n)
 		}

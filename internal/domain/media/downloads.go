@@ -17,31 +17,31 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// DownloadInput says what of which profile is to be downloaded.
+// DownloadInput selects media of a public profile.
 type DownloadInput struct {
-	Platform      string `json:"platform" enum:"instagram|tiktok" title:"AnalysisPlatform" jsonschema:"The profile's network."`
-	Type          string `json:"type" enum:"profile|avatar|posts|reels|stories|highlights|playlists" title:"MediaDownloadType" jsonschema:"What of the profile. Instagram has profile, avatar, posts, reels, stories, highlights; TikTok profile, avatar, posts, playlists."`
-	Username      string `json:"username" minLength:"1" maxLength:"200" jsonschema:"User name, @handle or link of the profile."`
-	Cursor        string `json:"cursor,omitempty" maxLength:"200" jsonschema:"next_cursor of an earlier finished fetch of the same profile; profile, posts and reels have further pages."`
-	Limit         int    `json:"limit,omitempty" min:"1" max:"50" default:"12" jsonschema:"Items at most; always 1 of an avatar."`
-	SaveToLibrary bool   `json:"save_to_library,omitempty" default:"true" jsonschema:"Whether the files go into the folder Downloads of the library; else they are only described."`
+	Platform      string `json:"platform" enum:"instagram|tiktok" title:"AnalysisPlatform" jsonschema:"Network of the profile."`
+	Type          string `json:"type" enum:"profile|avatar|posts|reels|stories|highlights|playlists" title:"MediaDownloadType" jsonschema:"Which media of the profile. Instagram: profile, avatar, posts, reels, stories, highlights. TikTok: profile, avatar, posts, playlists."`
+	Username      string `json:"username" minLength:"1" maxLength:"200" jsonschema:"Username, @handle or URL of the profile."`
+	Cursor        string `json:"cursor,omitempty" maxLength:"200" jsonschema:"next_cursor of an earlier finished fetch of the same profile. Only profile, posts and reels have more pages."`
+	Limit         int    `json:"limit,omitempty" min:"1" max:"50" default:"12" jsonschema:"Maximum number of items; always 1 for avatar."`
+	SaveToLibrary bool   `json:"save_to_library,omitempty" default:"true" jsonschema:"Whether to save the files in the library's folder Downloads. If false, they are only listed."`
 }
 
-// DownloadsFolder is where downloaded files go.
+// DownloadsFolder is the folder of downloaded files.
 const DownloadsFolder = "Downloads"
 
-// download is a download as it is stored.
+// download is a stored download.
 type download struct {
 	job                      string
 	team, person, key        int64
 	platform, kind, username string
-	cursor                   string // the source's own
+	cursor                   string // in the source's format
 	limit                    int
 	save, fetched            bool
-	next                     string // the source's own
+	next                     string // in the source's format
 }
 
-// saves is the condition of the capability that saving needs.
+// saves reports whether a download needs the capability to write.
 func saves(_ context.Context, _ operation.Call, in DownloadInput) (bool, error) {
 	return in.SaveToLibrary, nil
 }
@@ -51,17 +51,17 @@ func (s *Service) downloadProfile(
 	ctx context.Context, call operation.Call, in DownloadInput,
 ) (operation.Answer[job.Job], error) {
 	var out operation.Answer[job.Job]
-	d, err := s.plan(ctx, call, in)
+	d, err := s.newDownload(ctx, call, in)
 	if err != nil {
 		return out, err
 	}
 	var record job.Record
 	err = call.InTx(ctx, s.db, "media.download", func(ctx context.Context, tx *db.Tx) error {
 		if d.save {
-			if err := s.diskTakes(ctx, 0); err != nil {
+			if err := s.requireDisk(ctx, 0); err != nil {
 				return err
 			}
-			if err := s.anyRoom(ctx, tx, call.TeamID); err != nil {
+			if err := s.requireFreeStorage(ctx, tx, call.TeamID); err != nil {
 				return err
 			}
 		}
@@ -89,14 +89,14 @@ func (s *Service) downloadProfile(
 	return out, nil
 }
 
-// price is what a download costs. What is asked for is looked at first: a mistake is told before any want of credits.
+// price returns the cost of a download. Invalid input is reported before a lack of credits.
 func (s *Service) price(ctx context.Context, call operation.Call, in DownloadInput) (int64, error) {
-	_, err := s.plan(ctx, call, in)
+	_, err := s.newDownload(ctx, call, in)
 	return s.Terms.Prices.ProfileMediaDownload, err
 }
 
-// plan works out what is to be downloaded.
-func (s *Service) plan(ctx context.Context, call operation.Call, in DownloadInput) (download, error) {
+// newDownload returns the download for an input, or an error if the input is invalid.
+func (s *Service) newDownload(ctx context.Context, call operation.Call, in DownloadInput) (download, error) {
 	d := download{
 		team: call.TeamID, person: call.PersonID, key: call.KeyID, platform: in.Platform, kind: in.Type,
 		limit: in.Limit, save: in.SaveToLibrary,
@@ -105,40 +105,40 @@ func (s *Service) plan(ctx context.Context, call operation.Call, in DownloadInpu
 		d.limit = 1
 	}
 	var err error
-	if d.username, err = s.asked(in); err != nil {
+	if d.username, err = s.checkInput(in); err != nil {
 		return d, err
 	}
-	d.cursor, err = continued(ctx, call.Reader(s.db), d, in.Cursor)
+	d.cursor, err = resumeCursor(ctx, call.Reader(s.db), d, in.Cursor)
 	return d, err
 }
 
-// asked checks what is asked for beyond what a schema can say, and gives the profile's name.
-func (s *Service) asked(in DownloadInput) (string, error) {
+// checkInput validates what the schema cannot express and returns the profile's username.
+func (s *Service) checkInput(in DownloadInput) (string, error) {
 	if has := provider.MediaTypes(in.Platform); !slices.Contains(has, in.Type) {
 		return "", apierr.Invalid(apierr.NotAllowedValue, "type",
-			"Profiles of this platform have "+strings.Join(has, ", ")+".")
+			"This platform supports only "+strings.Join(has, ", ")+".")
 	}
 	username, err := provider.ParseUsername(in.Platform, in.Username)
 	if err != nil {
 		return "",
 			apierr.Invalid(apierr.Malformed, "username",
-				"Give a user name of the platform, with or without @, or the link of a profile there.").Wrap(err)
+				"Enter a username of this platform, with or without @, or the URL of a profile.").Wrap(err)
 	}
 	if s.Source == nil {
 		return "", apierr.New(apierr.ProviderUnavailable,
-			"This service has no source of profiles' media: its operator can join one. Nothing was charged.")
+			"No source of profile media is configured. Ask the operator to add one. Nothing was charged.")
 	}
 	return username, nil
 }
 
-// continuation is the form of next_cursor: a version, and the fetch that it continues.
+// continuation is the prefix of next_cursor: its version, followed by the id of the fetch that it continues.
 const continuation = "f1-"
 
 var errContinuation = apierr.Invalid(apierr.InvalidCursor, "cursor",
-	"The cursor continues no finished fetch of this profile and type. Start again without it.")
+	"The cursor does not belong to a finished fetch of this profile and type. Start again without it.")
 
-// continued finds where an earlier fetch of the same profile left off.
-func continued(ctx context.Context, q db.Querier, d download, cursor string) (string, error) {
+// resumeCursor returns the source's cursor at which an earlier fetch of the same profile ended.
+func resumeCursor(ctx context.Context, q db.Querier, d download, cursor string) (string, error) {
 	if cursor == "" {
 		return "", nil
 	}
@@ -160,38 +160,8 @@ func continued(ctx context.Context, q db.Querier, d download, cursor string) (st
 	return next, nil
 }
 
-func insertDownload(ctx context.Context, tx *db.Tx, d download) error {
-	save := 0
-	if d.save {
-		save = 1
-	}
-	_, err := tx.Exec(ctx,
-		`INSERT INTO media_downloads (job_id, team_id, person_id, key_id, platform, type, username, at_cursor,
-		to_fetch, save) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		d.job, d.team, d.person, d.key, d.platform, d.kind, d.username, d.cursor, d.limit, save)
-	if err != nil {
-		return fmt.Errorf("writing a download: %w", err)
-	}
-	return nil
-}
-
-func readDownload(ctx context.Context, q db.Querier, id string) (download, error) {
-	d := download{job: id}
-	var save, fetched int64
-	err := q.QueryRow(ctx,
-		`SELECT team_id, person_id, key_id, platform, type, username, at_cursor, to_fetch, save, fetched, next_cursor
-		FROM media_downloads WHERE job_id = ?`, id).
-		Scan(&d.team, &d.person, &d.key, &d.platform, &d.kind, &d.username, &d.cursor, &d.limit, &save, &fetched,
-			&d.next)
-	d.save, d.fetched = save != 0, fetched != 0
-	if err != nil {
-		return d, fmt.Errorf("reading download %s: %w", id, err)
-	}
-	return d, nil
-}
-
-// doDownload does the work behind jobs of the type content_fetch: the source is asked once and its answer kept, then
-// each file is brought in. It goes on where an earlier try left off.
+// doDownload runs jobs of the type content_fetch. It saves the source's answer once, then adds each file. A retry
+// resumes where an earlier attempt stopped.
 func (s *Service) doDownload(ctx context.Context, h job.LeasedJob) error {
 	d, err := readDownload(ctx, s.db, h.ID)
 	if err != nil {
@@ -201,7 +171,7 @@ func (s *Service) doDownload(ctx context.Context, h job.LeasedJob) error {
 		return s.endDownload(ctx, h, job.Failed, "internal_error")
 	}
 	if !d.fetched {
-		code, err := s.describeProfile(ctx, h, d)
+		code, err := s.listProfile(ctx, h, d)
 		if err != nil {
 			return err
 		}
@@ -214,11 +184,11 @@ func (s *Service) doDownload(ctx context.Context, h job.LeasedJob) error {
 			return err
 		}
 	}
-	return s.concludeDownload(ctx, h)
+	return s.completeDownload(ctx, h)
 }
 
-// describeProfile asks the source and keeps its answer; a code says why there is none.
-func (s *Service) describeProfile(ctx context.Context, h job.LeasedJob, d download) (string, error) {
+// listProfile queries the source and saves its answer. It returns an error code if the download failed for good.
+func (s *Service) listProfile(ctx context.Context, h job.LeasedJob, d download) (string, error) {
 	if s.Source == nil {
 		return "not_offered", nil
 	}
@@ -234,16 +204,16 @@ func (s *Service) describeProfile(ctx context.Context, h job.LeasedJob, d downlo
 	case err != nil && ctx.Err() != nil:
 		return "", fmt.Errorf("asking the source: %w", err)
 	case err != nil:
-		s.Log.WarnContext(ctx, "a source of profiles' media failed", "job", h.ID, "error", err)
+		s.Log.WarnContext(ctx, "querying the source of profile media failed", "job", h.ID, "error", err)
 		return "source_unavailable", nil
 	}
 	if !provider.HasPages(d.kind) {
 		page.Next = ""
 	}
-	return "", s.keepPage(ctx, h, page)
+	return "", s.savePage(ctx, h, page)
 }
 
-func (s *Service) keepPage(ctx context.Context, h job.LeasedJob, page provider.Page) error {
+func (s *Service) savePage(ctx context.Context, h job.LeasedJob, page provider.Page) error {
 	return s.db.InTx(ctx, "media.described", func(ctx context.Context, tx *db.Tx) error {
 		if err := h.Lock(ctx, tx); err != nil {
 			return err
@@ -269,37 +239,7 @@ func (s *Service) keepPage(ctx context.Context, h job.LeasedJob, page provider.P
 	})
 }
 
-// profileItem is one item of a download, as it is stored.
-type profileItem struct {
-	position      int
-	item, kind    string
-	address       string
-	takenAt       time.Time
-	caption       string
-	width, height int
-	duration      time.Duration
-	media         int64
-	done          bool
-	reason        string
-}
-
-func profileItems(ctx context.Context, q db.Querier, id string, from, limit int) ([]profileItem, error) {
-	out, err := db.All(ctx, q, func(rows *sql.Rows, i *profileItem) error {
-		var taken, duration, done int64
-		err := rows.Scan(&i.position, &i.item, &i.kind, &i.address, &taken, &i.caption, &i.width, &i.height, &duration,
-			&i.media, &done, &i.reason)
-		i.takenAt, i.duration, i.done = db.Time(taken), time.Duration(duration)*time.Microsecond, done != 0
-		return err
-	}, `SELECT position, item, kind, address, taken_at, caption, width, height, duration, media_id, done, reason
-		FROM media_download_items
-		WHERE job_id = ? AND position >= ? ORDER BY position LIMIT ?`, id, from, limit)
-	if err != nil {
-		return nil, fmt.Errorf("reading the items of download %s: %w", id, err)
-	}
-	return out, nil
-}
-
-// saveItems brings the files of a download into the library, one after the other.
+// saveItems adds the files of a download to the library one by one.
 func (s *Service) saveItems(ctx context.Context, h job.LeasedJob, d download) error {
 	items, err := profileItems(ctx, s.db, h.ID, 0, d.limit)
 	if err != nil {
@@ -317,44 +257,44 @@ func (s *Service) saveItems(ctx context.Context, h job.LeasedJob, d download) er
 }
 
 func (s *Service) saveItem(ctx context.Context, h job.LeasedJob, d download, i profileItem) error {
-	staged, err := s.beginJob(ctx, d.team)
+	staged, err := s.beginForJob(ctx, d.team)
 	if endsJob(err) {
-		return s.noteItem(ctx, h, i, reasonOf(err))
+		return s.failItem(ctx, h, i, reasonOf(err))
 	}
 	if err != nil {
 		return fmt.Errorf("receiving a download: %w", err)
 	}
 	defer staged.Discard()
-	if err := s.Source.Fetch(ctx, i.address, staged.most, staged); err != nil {
+	if err := s.Source.Fetch(ctx, i.address, staged.max, staged); err != nil {
 		if endsJob(err) {
-			return s.noteItem(ctx, h, i, reasonOf(err))
+			return s.failItem(ctx, h, i, reasonOf(err))
 		}
 		if errors.Is(err, provider.ErrTooLarge) {
-			return s.noteItem(ctx, h, i, reasonOf(staged.over))
+			return s.failItem(ctx, h, i, reasonOf(staged.tooLarge))
 		}
 		if ctx.Err() != nil {
 			return fmt.Errorf("fetching a download: %w", err)
 		}
-		s.Log.WarnContext(ctx, "a file of a profile was not fetched", "job", h.ID, "item", i.position, "error", err)
-		return s.noteItem(ctx, h, i, "source_unavailable")
+		s.Log.WarnContext(ctx, "fetching a profile's file failed", "job", h.ID, "item", i.position, "error", err)
+		return s.failItem(ctx, h, i, "source_unavailable")
 	}
-	e, err := s.examine(ctx, staged)
+	e, err := s.inspect(ctx, staged)
 	if err == nil {
-		_, _, err = s.keep(ctx, e, placement{
-			by: Owner{TeamID: d.team, PersonID: d.person, KeyID: d.key}, into: DownloadsFolder,
+		_, _, err = s.save(ctx, e, placement{
+			by: Owner{TeamID: d.team, PersonID: d.person, KeyID: d.key}, folderName: DownloadsFolder,
 			name: downloadName(d, i),
-			settle: func(ctx context.Context, tx *db.Tx, stored Item, _ bool) error {
-				return itemDone(ctx, tx, h, i, stored.ID, "")
+			onAdded: func(ctx context.Context, tx *db.Tx, stored Item, _ bool) error {
+				return finishItem(ctx, tx, h, i, stored.ID, "")
 			},
 		})
 	}
 	if endsJob(err) {
-		return s.noteItem(ctx, h, i, reasonOf(err))
+		return s.failItem(ctx, h, i, reasonOf(err))
 	}
 	return err
 }
 
-// downloadName is what a downloaded file is called: whose it is, when it was made, and its own id.
+// downloadName returns the name of a downloaded file: its profile, date and id.
 func downloadName(d download, i profileItem) string {
 	parts := []string{d.username}
 	if !i.takenAt.IsZero() {
@@ -363,14 +303,14 @@ func downloadName(d download, i profileItem) string {
 	return strings.Join(append(parts, i.item), " ")
 }
 
-func (s *Service) noteItem(ctx context.Context, h job.LeasedJob, i profileItem, reason string) error {
+func (s *Service) failItem(ctx context.Context, h job.LeasedJob, i profileItem, reason string) error {
 	return s.db.InTx(ctx, "media.item", func(ctx context.Context, tx *db.Tx) error {
-		return itemDone(ctx, tx, h, i, 0, reason)
+		return finishItem(ctx, tx, h, i, 0, reason)
 	})
 }
 
-// itemDone notes what became of an item. Its address, the network's own, is forgotten with it.
-func itemDone(ctx context.Context, tx *db.Tx, h job.LeasedJob, i profileItem, mediaID int64, reason string) error {
+// finishItem records the outcome of an item and deletes its address, which belongs to the network.
+func finishItem(ctx context.Context, tx *db.Tx, h job.LeasedJob, i profileItem, mediaID int64, reason string) error {
 	if err := h.Lock(ctx, tx); err != nil {
 		return err
 	}
@@ -383,8 +323,8 @@ func itemDone(ctx context.Context, tx *db.Tx, h job.LeasedJob, i profileItem, me
 	return job.Advance(ctx, tx, h.ID, i.position+1)
 }
 
-// concludeDownload ends a download that the source has answered: it is charged, whatever its content was.
-func (s *Service) concludeDownload(ctx context.Context, h job.LeasedJob) error {
+// completeDownload ends a download that the source has answered. It is charged even if nothing was found.
+func (s *Service) completeDownload(ctx context.Context, h job.LeasedJob) error {
 	items, err := profileItems(ctx, s.db, h.ID, 0, maxItems)
 	if err != nil {
 		return err
@@ -404,8 +344,7 @@ func (s *Service) concludeDownload(ctx context.Context, h job.LeasedJob) error {
 
 const maxItems = 50
 
-// endDownload ends a download and settles what was reserved for it: all of it, or, where the profile could not be
-// read, none.
+// endDownload ends a download and charges its reservation, or refunds it if the profile could not be read.
 func (s *Service) endDownload(ctx context.Context, h job.LeasedJob, state job.State, code string) error {
 	return s.db.InTx(ctx, "media.downloaded", func(ctx context.Context, tx *db.Tx) error {
 		if err := h.Lock(ctx, tx); err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/domain/media/filename"
 	"pressroom/internal/network"
 	"pressroom/internal/platform/blob"
 	"pressroom/internal/platform/db"
@@ -17,7 +18,7 @@ import (
 	"pressroom/internal/platform/thumbnail"
 )
 
-// Files gives networks the bytes of a team's media.
+// Files returns a network's access to the bytes of a team's media.
 func (s *Service) Files(team int64) network.Files { return files{s, team} }
 
 type files struct {
@@ -25,17 +26,17 @@ type files struct {
 	team int64
 }
 
-// Open opens an item of the team without its metadata, made to fit. Only images are made to fit.
+// Open opens an item without its metadata, resized or converted if the network needs it. Videos are never converted.
 func (f files) Open(ctx context.Context, id int64, fit network.FileLimits) (network.File, error) {
 	i, err := item(ctx, f.s.db, f.team, id)
 	if apierr.Is(err, apierr.NotFound) {
-		return network.File{}, unfit("MediaGone", err)
+		return network.File{}, rejectedMedia("MediaGone", err)
 	}
 	if err != nil {
 		return network.File{}, err
 	}
 	if !fits(i, fit) {
-		if err := canFit(i, fit); err != nil {
+		if err := checkConvertible(i, fit); err != nil {
 			return network.File{}, err
 		}
 	}
@@ -43,20 +44,21 @@ func (f files) Open(ctx context.Context, id int64, fit network.FileLimits) (netw
 	switch {
 	case errors.Is(err, mediainfo.ErrDamaged), errors.Is(err, thumbnail.ErrTooLarge), errors.Is(err,
 		thumbnail.ErrUnsupported), errors.Is(err, thumbnail.ErrCannot):
-		return network.File{}, unfit("MediaDoesNotFit", err)
+		return network.File{}, rejectedMedia("MediaDoesNotFit", err)
 	case err != nil:
 		return network.File{}, fmt.Errorf("opening a file for a network: %w", err)
 	}
 	return network.File{ReadCloser: opened, Type: d.mime, Size: d.size, Width: d.width, Height: d.height}, nil
 }
 
-// fitted is the recipe of an image that fits. Its variant is the same for all bounds that give the same bytes.
-func (s *Service) fitted(fit network.FileLimits) recipe {
-	wanted := want(fit)
+// fitRecipe returns the recipe of an image within a network's limits. Limits that give the same bytes share a
+// variant.
+func (s *Service) fitRecipe(fit network.FileLimits) recipe {
+	wanted := imageBounds(fit)
 	return recipe{
 		variant: fmt.Sprintf("fit-1 %s %d %d", wanted.Type(), fit.MaxBytes, fit.MaxSide),
 		make: func(ctx context.Context, i Item, from blob.Reader, into io.Writer) (shape, error) {
-			made, err := s.pictures.Fit(ctx, i.TeamID, from, i.probed(), wanted)
+			made, err := s.pictures.Fit(ctx, i.TeamID, from, i.info(), wanted)
 			if err != nil {
 				return shape{}, err
 			}
@@ -68,35 +70,36 @@ func (s *Service) fitted(fit network.FileLimits) recipe {
 	}
 }
 
-// Link makes a signed address of an item of the team.
+// Link returns a signed URL of an item of the team.
 func (f files) Link(ctx context.Context, id int64, fit network.FileLimits, until time.Time) (string, error) {
 	i, err := item(ctx, f.s.db, f.team, id)
 	if apierr.Is(err, apierr.NotFound) {
-		return "", unfit("MediaGone", err)
+		return "", rejectedMedia("MediaGone", err)
 	}
 	if err != nil {
 		return "", err
 	}
 	name := i.FileName
 	if !fits(i, fit) {
-		if err := canFit(i, fit); err != nil {
+		if err := checkConvertible(i, fit); err != nil {
 			return "", err
 		}
-		_, name = called(i.Name, "", want(fit).Type())
+		_, name = filename.ForType(i.Name, "", imageBounds(fit).Type())
 	}
-	return f.s.PublicURL + PublicPath + f.s.token(grant{id, until, fit}) + "/" + url.PathEscape(name), nil
+	return f.s.PublicURL + PublicPath + f.s.signToken(grant{id, until, fit}) + "/" + url.PathEscape(name), nil
 }
 
-// canFit refuses what cannot be made to fit: a video, and an image for a network that takes nothing that is made here.
-func canFit(i Item, fit network.FileLimits) error {
-	if i.Kind != Image || want(fit).Type() == "" {
-		return unfit("MediaDoesNotFit",
-			fmt.Errorf("media item %d is of a kind that the network does not take and that is not converted", i.ID))
+// checkConvertible returns an error for media that cannot be converted: videos, and images for a network that accepts
+// none of the formats made here.
+func checkConvertible(i Item, fit network.FileLimits) error {
+	if i.Kind != Image || imageBounds(fit).Type() == "" {
+		return rejectedMedia("MediaDoesNotFit",
+			fmt.Errorf("media item %d has a type that the network does not accept and that cannot be converted", i.ID))
 	}
 	return nil
 }
 
-func want(fit network.FileLimits) thumbnail.Want {
+func imageBounds(fit network.FileLimits) thumbnail.Want {
 	return thumbnail.Want{Types: fit.Types, MaxBytes: fit.MaxBytes, MaxSide: fit.MaxSide}
 }
 
@@ -105,29 +108,31 @@ func fits(i Item, fit network.FileLimits) bool {
 		i.Stored <= fit.MaxBytes) && (fit.MaxSide == 0 || max(i.Width, i.Height) <= fit.MaxSide)
 }
 
-func unfit(code string, err error) error {
+func rejectedMedia(code string, err error) error {
 	return &network.Error{Class: network.RejectedMedia, Code: code, Err: err}
 }
 
-// probed is what the item's bytes told when they arrived.
-func (i Item) probed() mediainfo.Info {
+// info returns the properties that were read when the item was added.
+func (i Item) info() mediainfo.Info {
 	return mediainfo.Info{
 		Type: i.Type, Kind: i.Kind, Width: i.Width, Height: i.Height, Orientation: i.Detail.Orientation,
 		Animated: i.Detail.Animated, DecodeBytes: i.Detail.DecodeBytes,
 	}
 }
 
-// Of tells a post's media as networks know them; not_found, by the argument's name, for one that the team lacks.
-func (s *Service) Of(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error) {
-	return told(ctx, q, team, ids, ` AND m.deleted_at = 0`)
+// ForPost returns a post's media as networks need them. It returns not_found, with the argument's name, if the team
+// lacks one.
+func (s *Service) ForPost(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error) {
+	return postMedia(ctx, q, team, ids, ` AND m.deleted_at = 0`)
 }
 
-// Had is as Of, and tells of files too that were deleted, of posts that went out with them.
-func (s *Service) Had(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error) {
-	return told(ctx, q, team, ids, ``)
+// ForPostWithDeleted is like ForPost but includes files deleted since the post was published.
+func (s *Service) ForPostWithDeleted(ctx context.Context, q db.Querier, team int64,
+	ids []int64) ([]network.Media, error) {
+	return postMedia(ctx, q, team, ids, ``)
 }
 
-func told(ctx context.Context, q db.Querier, team int64, ids []int64, which string) ([]network.Media, error) {
+func postMedia(ctx context.Context, q db.Querier, team int64, ids []int64, which string) ([]network.Media, error) {
 	out := make([]network.Media, len(ids))
 	if len(ids) == 0 {
 		return out, nil

@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/network"
 )
 
-// Whatever stands in place of a public link grants nothing.
+// FuzzToken checks that arbitrary tokens grant nothing.
 func FuzzToken(f *testing.F) {
 	key, err := tokencrypt.NewKey()
 	if err != nil {
@@ -21,9 +21,9 @@ func FuzzToken(f *testing.F) {
 	s := &Service{links: sealer.Signer("public links to media")}
 	other := &Service{links: sealer.Signer("something else")}
 	f.Add("")
-	f.Add(other.token(grant{item: 1, until: time.Unix(1<<31, 0), fit: network.FileLimits{MaxBytes: 1}}))
+	f.Add(other.signToken(grant{item: 1, until: time.Unix(1<<31, 0), fit: network.FileLimits{MaxBytes: 1}}))
 	f.Fuzz(func(t *testing.T, token string) {
-		if g, ok := s.granted(token); ok {
+		if g, ok := s.parseToken(token); ok {
 			t.Fatalf("%q grants %+v", token, g)
 		}
 	})

@@ -9,22 +9,23 @@ import (
 	"pressroom/internal/core/operation"
 	"pressroom/internal/core/plan"
 	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/media/filename"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/platform/safehttp"
 )
 
-// ImportInput names a file of the public web.
+// ImportInput is a public file to import.
 type ImportInput struct {
-	URL      string `json:"url" minLength:"1" maxLength:"2048" jsonschema:"Public https address of the file."`
-	Filename string `json:"filename,omitempty" maxLength:"255" jsonschema:"What the file is to be called; only the part before the extension is used."`
-	FolderID *int64 `json:"folder_id,omitempty" jsonschema:"The folder that the file goes to; none where omitted."`
+	URL      string `json:"url" minLength:"1" maxLength:"2048" jsonschema:"Public HTTPS URL of the file."`
+	Filename string `json:"filename,omitempty" maxLength:"255" jsonschema:"Name for the file. The extension is ignored; it follows from the bytes."`
+	FolderID *int64 `json:"folder_id,omitempty" jsonschema:"Folder for the file. Omit for none."`
 }
 
-// importWork says in a job's record that the job is an import.
-const importWork = "import"
+// importSubject marks a job as an import in its record.
+const importSubject = "import"
 
-// importFile starts an import. What the address alone tells to be forbidden is refused at once.
+// importFile starts an import. It rejects forbidden URLs immediately.
 func (s *Service) importFile(
 	ctx context.Context, call operation.Call, in ImportInput,
 ) (operation.Answer[job.Job], error) {
@@ -36,20 +37,20 @@ func (s *Service) importFile(
 		if in.FolderID != nil {
 			target = *in.FolderID
 		}
-		if err = folder(ctx, tx, call.TeamID, target); err != nil {
+		if err = requireFolder(ctx, tx, call.TeamID, target); err != nil {
 			return err
 		}
 		if err := s.Fetch.Check(in.URL); err != nil {
 			return refusedAddress(err)
 		}
-		if err := s.diskTakes(ctx, 0); err != nil {
+		if err := s.requireDisk(ctx, 0); err != nil {
 			return err
 		}
-		if err := s.anyRoom(ctx, tx, call.TeamID); err != nil {
+		if err := s.requireFreeStorage(ctx, tx, call.TeamID); err != nil {
 			return err
 		}
 		if record, err = s.Jobs.Start(ctx, tx,
-			job.New{TeamID: call.TeamID, Type: job.MediaImport, Subject: importWork, Total: 1}); err != nil {
+			job.New{TeamID: call.TeamID, Type: job.MediaImport, Subject: importSubject, Total: 1}); err != nil {
 			return err
 		}
 		_, err = tx.Exec(ctx,
@@ -72,32 +73,32 @@ func (s *Service) importFile(
 }
 
 func refusedAddress(err error) error {
-	detail := "Files are imported from public https addresses alone."
+	detail := "Files can be imported only from public HTTPS URLs."
 	if refused, ok := errors.AsType[*safehttp.Error](err); ok {
 		detail = refused.Detail
 	}
 	return apierr.Invalid(apierr.NotAllowedValue, "url", detail).With("error_code", safehttp.Refused).Wrap(err)
 }
 
-// anyRoom refuses work that is to bring files when the library is full already.
-func (s *Service) anyRoom(ctx context.Context, tx *db.Tx, team int64) error {
-	used, err := s.used(ctx, tx, team)
+// requireFreeStorage returns an error if the team's library is full.
+func (s *Service) requireFreeStorage(ctx context.Context, tx *db.Tx, team int64) error {
+	used, err := s.lockUsage(ctx, tx, team)
 	if err != nil {
 		return err
 	}
-	limit, err := s.allowance(ctx, tx, team, tx.Now())
+	limit, err := s.storageLimit(ctx, tx, team, tx.Now())
 	if err == nil && limit != plan.Unlimited && used >= limit {
 		err = errStorageFull
 	}
 	return err
 }
 
-// maxTries is how often work is begun that never comes to an end of its own.
+// maxTries is how often unfinished work is attempted.
 const maxTries = 5
 
-// doImport does the work behind jobs of the type media_import.
+// doImport runs jobs of the type media_import.
 func (s *Service) doImport(ctx context.Context, h job.LeasedJob) error {
-	if h.Subject == uploadWork {
+	if h.Subject == uploadSubject {
 		return s.expireBatch(ctx, h)
 	}
 	if h.Epoch > maxTries {
@@ -111,16 +112,16 @@ func (s *Service) doImport(ctx context.Context, h job.LeasedJob) error {
 	if err != nil {
 		return fmt.Errorf("reading import %s: %w", h.ID, err)
 	}
-	code, err := s.bringIn(ctx, h, address, name, p)
+	code, err := s.fetchImport(ctx, h, address, name, p)
 	if err != nil || code == "" {
 		return err
 	}
 	return s.failImport(ctx, h, code)
 }
 
-// bringIn fetches a file and puts it into the library; a code says why there is none.
-func (s *Service) bringIn(ctx context.Context, h job.LeasedJob, address, name string, p placement) (string, error) {
-	staged, err := s.beginJob(ctx, h.TeamID)
+// fetchImport downloads a file and adds it to the library. It returns an error code if the import failed for good.
+func (s *Service) fetchImport(ctx context.Context, h job.LeasedJob, address, name string, p placement) (string, error) {
+	staged, err := s.beginForJob(ctx, h.TeamID)
 	if endsJob(err) {
 		return reasonOf(err), nil
 	}
@@ -128,27 +129,27 @@ func (s *Service) bringIn(ctx context.Context, h job.LeasedJob, address, name st
 		return "", fmt.Errorf("receiving an import: %w", err)
 	}
 	defer staged.Discard()
-	got, err := s.Fetch.Get(ctx, address, staged.most, staged)
+	got, err := s.Fetch.Get(ctx, address, staged.max, staged)
 	if endsJob(err) {
 		return reasonOf(err), nil
 	}
 	if failed, ok := errors.AsType[*safehttp.Error](err); ok && ctx.Err() == nil {
 		if failed.Code == safehttp.TooLarge {
-			failed.Code = reasonOf(staged.over)
+			failed.Code = reasonOf(staged.tooLarge)
 		}
-		s.Log.InfoContext(ctx, "an import failed", "job", h.ID, "code", failed.Code, "error", failed.Err)
+		s.Log.InfoContext(ctx, "import failed", "job", h.ID, "code", failed.Code, "error", failed.Err)
 		return failed.Code, nil
 	}
 	if err != nil {
 		return "", fmt.Errorf("fetching an import: %w", err)
 	}
-	e, err := s.examine(ctx, staged)
+	e, err := s.inspect(ctx, staged)
 	if err == nil {
-		p.name, p.settle = importName(name,
+		p.name, p.onAdded = importName(name,
 			got.Name), func(ctx context.Context, tx *db.Tx, i Item, already bool) error {
-			return settleImport(ctx, tx, h, i, already)
+			return finishImport(ctx, tx, h, i, already)
 		}
-		_, _, err = s.keep(ctx, e, p)
+		_, _, err = s.save(ctx, e, p)
 	}
 	if endsJob(err) {
 		return reasonOf(err), nil
@@ -156,25 +157,24 @@ func (s *Service) bringIn(ctx context.Context, h job.LeasedJob, address, name st
 	return "", err
 }
 
-// beginJob begins a file that background work fetches for a team.
-func (s *Service) beginJob(ctx context.Context, team int64) (*arrival, error) {
-	most, err := s.bound(ctx, team, -1)
+// beginForJob begins receiving a file that background work fetches for a team.
+func (s *Service) beginForJob(ctx context.Context, team int64) (*arrival, error) {
+	most, err := s.sizeBound(ctx, team, -1)
 	if err != nil {
 		return nil, err
 	}
 	return s.begin(ctx, team, uploader{}, -1, most)
 }
 
-// importName is what an imported file is called: of what was asked for, the part before the extension counts; the
-// extension follows from the bytes.
+// importName returns the name of an imported file: the requested name without its extension, else the served one.
 func importName(asked, served string) string {
-	if name := stem(asked); name != "" {
+	if name := filename.Stem(asked); name != "" {
 		return name
 	}
-	return stem(served)
+	return filename.Stem(served)
 }
 
-func settleImport(ctx context.Context, tx *db.Tx, h job.LeasedJob, i Item, already bool) error {
+func finishImport(ctx context.Context, tx *db.Tx, h job.LeasedJob, i Item, already bool) error {
 	there := 0
 	if already {
 		there = 1
@@ -188,7 +188,7 @@ func settleImport(ctx context.Context, tx *db.Tx, h job.LeasedJob, i Item, alrea
 
 func (s *Service) failImport(ctx context.Context, h job.LeasedJob, code string) error {
 	return s.db.InTx(ctx, "media.import_failed", func(ctx context.Context, tx *db.Tx) error {
-		// An address may hold somebody's signature: it is kept for as long as it is of use.
+		// The URL may contain somebody's signature, so it is not kept longer than needed.
 		if _, err := tx.Exec(ctx, `UPDATE media_imports SET address = '' WHERE job_id = ?`, h.ID); err != nil {
 			return fmt.Errorf("forgetting the address of an import: %w", err)
 		}

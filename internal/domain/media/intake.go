@@ -15,46 +15,46 @@ import (
 )
 
 const (
-	// maxUploads is how many files a person sends to this node at once, and how often the file of one link is sent. A
-	// team sends as many as it may have links open, and at most Options.TeamUploads.
+	// maxUploads is how many files a person may send to this node at once, and how often the file of one link may be
+	// sent concurrently. Teams are limited by their open links and Options.TeamUploads.
 	maxUploads = 3
-	// stagedFiles is how many files of the largest size a team may have on their way to this node at once, in bytes.
+	// stagedFiles limits the bytes that a team has on the way to this node, in files of the largest size.
 	stagedFiles = 2
-	// sniffed is after how many bytes a file has to be of a type that the library takes.
-	sniffed = 64 << 10
-	// clearStep is after how many bytes each the disk and the team's bytes are looked at again, while a file comes.
-	clearStep = 8 << 20
+	// sniffBytes is by when a file must have a type that the library accepts.
+	sniffBytes = 64 << 10
+	// checkStep is the interval, in received bytes, at which disk space and the team's limit are checked.
+	checkStep = 8 << 20
 
-	uploadsWait = 5 * time.Second  // before somebody with too many uploads tries again
-	diskWait    = time.Minute      // before anybody tries again while the disk is almost full
-	diskLogged  = 30 * time.Second // how often a full disk is logged at most
+	uploadsRetryAfter = 5 * time.Second  // Retry-After for too many uploads
+	diskRetryAfter    = time.Minute      // Retry-After while the disk is almost full
+	diskLogInterval   = 30 * time.Second // minimum interval between logs of a full disk
 )
 
 var (
-	errManyUploads = underWay(fmt.Sprintf("You are sending %d files already. Wait until one of them has arrived, then "+
-		"send this one.", maxUploads))
-	errManySends = underWay("The file of this link is being sent already. Wait until that has ended, then send it " +
-		"again if it has not arrived.")
-	errManyFiles = underWay("Too many files are being sent to this team's library. Wait until one of them has " +
-		"arrived, then send this one.")
-	errManyBytes = underWay("The files that are being sent to this team's library are too large together. Wait until " +
-		"one of them has arrived, then send this one.")
+	errManyUploads = tooManyUploads(fmt.Sprintf("You are already sending %d files. Wait until one of them has "+
+		"finished, then send this one.", maxUploads))
+	errManySends = tooManyUploads("The file of this link is already being sent. Wait until that has ended, then " +
+		"send it again if it failed.")
+	errManyFiles = tooManyUploads("Too many files are being sent to this team's library. Wait until one of them " +
+		"has finished, then send this one.")
+	errManyBytes = tooManyUploads("The files being sent to this team's library are too large in total. Wait until " +
+		"one of them has finished, then send this one.")
 	errDiskFull = apierr.New(apierr.Unavailable,
-		"The service's disk is almost full, so it takes no files now. Nothing was kept. Try again later; the operator "+
-			"has to make room.").With("reason", apierr.DiskFull).After(diskWait)
+		"The server's disk is almost full, so no files are accepted. Nothing was stored. Try again later; the "+
+			"operator must free disk space.").With("reason", apierr.DiskFull).After(diskRetryAfter)
 )
 
-func underWay(detail string) *apierr.Error {
-	return apierr.New(apierr.RateLimited, detail).With("scope", "uploads_under_way").After(uploadsWait)
+func tooManyUploads(detail string) *apierr.Error {
+	return apierr.New(apierr.RateLimited, detail).With("scope", "uploads_under_way").After(uploadsRetryAfter)
 }
 
-// uploader is who sends a file: somebody with an upload link, else a person; nobody for background work.
+// uploader identifies who sends a file: an upload link or a person. It is empty for background work.
 type uploader struct {
 	person int64
 	link   string
 }
 
-// intake counts what is on its way to this node, in memory: each node has these bounds for itself.
+// intake counts in memory the files being sent to this node. Limits apply per node.
 type intake struct {
 	mu      sync.Mutex
 	uploads map[uploader]int
@@ -66,8 +66,8 @@ func newIntake() *intake {
 	return &intake{uploads: map[uploader]int{}, files: map[int64]int{}, bytes: map[int64]int64{}}
 }
 
-// enter counts a file of an uploader for a team, of which there may be so many in all.
-func (in *intake) enter(by uploader, team int64, most int) error {
+// acquire counts a file of an uploader for a team, which may have at most that many.
+func (in *intake) acquire(by uploader, team int64, most int) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	switch n := in.uploads[by]; {
@@ -83,7 +83,7 @@ func (in *intake) enter(by uploader, team int64, most int) error {
 	return nil
 }
 
-// reserve sets bytes of a team aside, of which there may be at most so many.
+// reserve reserves bytes for a team, which may reserve at most that many.
 func (in *intake) reserve(team, bytes, most int64) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -94,8 +94,8 @@ func (in *intake) reserve(team, bytes, most int64) error {
 	return nil
 }
 
-// leave gives back what enter and reserve took.
-func (in *intake) leave(by uploader, team, bytes int64) {
+// release returns what acquire and reserve took.
+func (in *intake) release(by uploader, team, bytes int64) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.uploads[by]--; in.uploads[by] == 0 {
@@ -109,19 +109,19 @@ func (in *intake) leave(by uploader, team, bytes int64) {
 	}
 }
 
-// bound is how many bytes a file may have, and the refusal of more.
+// bound is the maximum size of a file and the error for larger ones.
 type bound struct {
-	most int64
-	over error
+	max      int64
+	tooLarge error
 }
 
-// bound returns what a file of that size, -1 if unknown, is held to before its bytes are known: the largest size of any
-// type, and what the team's plan has left. A file of the same size as one of the library may be that one, which takes
-// no room.
-func (s *Service) bound(ctx context.Context, team, size int64) (bound, error) {
+// sizeBound returns the limit for a file of that size, -1 if unknown, before its type is known: the largest size of
+// any type and the rest of the team's plan. A file with the size of an existing item may be that item, which needs no
+// storage.
+func (s *Service) sizeBound(ctx context.Context, team, size int64) (bound, error) {
 	out := bound{s.Terms.Limits.MaxVideoBytes, errTooLarge}
-	left, err := s.roomLeft(ctx, team)
-	if err != nil || left == plan.Unlimited || left >= out.most || size >= 0 && size <= left || size > out.most {
+	left, err := s.freeStorage(ctx, team)
+	if err != nil || left == plan.Unlimited || left >= out.max || size >= 0 && size <= left || size > out.max {
 		return out, err
 	}
 	if size >= 0 {
@@ -136,25 +136,25 @@ func (s *Service) bound(ctx context.Context, team, size int64) (bound, error) {
 	return bound{left, errStorageFull}, nil
 }
 
-// MaxFormFiles is how many files a form may bring at once.
+// MaxFormFiles is how many files a form may contain.
 const MaxFormFiles = 100
 
-// formFrame is more bytes than a form has besides its files: 64 KiB for each.
+// formFrame bounds the bytes of a form besides its files: 64 KiB for each.
 const formFrame = MaxFormFiles * 64 << 10
 
-// TooManyFormFiles tells people what became of a form's files beyond MaxFormFiles.
-var TooManyFormFiles = fmt.Sprintf("A form takes %d files at once. The files after those were not added: send them in "+
-	"another form.", MaxFormFiles)
+// TooManyFormFiles is the message for a form with more than MaxFormFiles files.
+var TooManyFormFiles = fmt.Sprintf("A form can contain at most %d files. The remaining files were not added. Send "+
+	"them in another form.", MaxFormFiles)
 
-// CheckForm refuses a form for a team's library before its files are read, if its length in bytes, -1 if unknown, is
-// more than the plan has left or than MaxFormFiles files of the largest size, or if the disk takes no file at all.
+// CheckForm rejects a form for a team's library before its files are read: if its length in bytes, -1 if unknown,
+// exceeds the rest of the plan or MaxFormFiles files of the largest size, or if the disk is full.
 func (s *Service) CheckForm(ctx context.Context, team, length int64) error {
 	return s.checkForm(ctx, team, 0, length)
 }
 
-// checkForm is CheckForm with the bytes that the plan has set aside for the form's files.
+// checkForm is CheckForm with bytes that the plan has already reserved for the form's files.
 func (s *Service) checkForm(ctx context.Context, team, promised, length int64) error {
-	left, err := s.roomLeft(ctx, team)
+	left, err := s.freeStorage(ctx, team)
 	switch {
 	case err != nil:
 		return err
@@ -163,40 +163,41 @@ func (s *Service) checkForm(ctx context.Context, team, promised, length int64) e
 	case left != plan.Unlimited && length-formFrame > left+promised:
 		return errStorageFull
 	}
-	return s.diskTakes(ctx, 0)
+	return s.requireDisk(ctx, 0)
 }
 
-// roomLeft returns how many bytes the team's plan takes besides what its open links were promised; plan.Unlimited for
-// any number. The transaction that adds a file looks again.
-func (s *Service) roomLeft(ctx context.Context, team int64) (int64, error) {
-	limit, err := s.allowance(ctx, s.db, team, s.db.Now())
+// freeStorage returns how many bytes of the team's plan are neither used nor promised to open links, or
+// plan.Unlimited. The transaction that adds a file checks again.
+func (s *Service) freeStorage(ctx context.Context, team int64) (int64, error) {
+	limit, err := s.storageLimit(ctx, s.db, team, s.db.Now())
 	if err != nil || limit == plan.Unlimited {
 		return limit, err
 	}
-	used, err := s.Used(ctx, team)
+	used, err := s.UsedBytes(ctx, team)
 	if err != nil {
 		return 0, err
 	}
-	_, promised, err := waiting(ctx, s.db, team)
+	_, promised, err := openLinks(ctx, s.db, team)
 	return max(0, limit-used-promised), err
 }
 
-// diskTakes refuses that many bytes more if the disk would be left with less than its reserve.
-func (s *Service) diskTakes(ctx context.Context, bytes int64) error {
+// requireDisk returns an error if storing that many bytes would exhaust the disk's reserve.
+func (s *Service) requireDisk(ctx context.Context, bytes int64) error {
 	err := s.Disk.Check(bytes)
 	if err == nil {
 		return nil
 	}
 	if now, last := time.Now().
-		UnixNano(), s.diskTold.Load(); now-last > int64(diskLogged) && s.diskTold.CompareAndSwap(last, now) {
-		s.Log.ErrorContext(ctx, "files are refused", "error", err)
+		UnixNano(), s.diskLoggedAt.Load(); now-last > int64(diskLogInterval) && s.diskLoggedAt.CompareAndSwap(last,
+		now) {
+		s.Log.ErrorContext(ctx, "uploads are rejected: the disk is almost full", "error", err)
 	}
 	return errDiskFull.Wrap(err)
 }
 
-// arrival is a file on its way in: it is staged as its bytes come, within the bounds of its sender, its team and the
-// disk. What it is beyond them is refused as soon as that is known. Discard gives back what it holds; it may be called
-// again.
+// arrival is a file being received. Its bytes are staged as they come, within the limits of its sender, its team and
+// the disk, and rejected as soon as they exceed one. Discard releases its reservations and may be called more than
+// once.
 type arrival struct {
 	*blob.Staged
 	bound
@@ -205,23 +206,24 @@ type arrival struct {
 	s        *Service
 	by       uploader
 	team     int64
-	size     int64 // as its sender declared it; -1 if unknown
+	size     int64 // as declared; -1 if unknown
 	came     int64
-	cleared  int64 // how far the disk was looked at and bytes are reserved
+	cleared  int64 // up to where the disk was checked and bytes are reserved
 	reserved int64
-	known    bool // of a type that the library takes, by its beginning
+	known    bool // its first bytes are of an accepted type
 	ended    sync.Once
 }
 
-// begin begins a file of that declared size, -1 if unknown, or refuses it before its first byte.
+// begin returns an arrival for a file of that declared size, -1 if unknown, or an error before its first byte is
+// read.
 func (s *Service) begin(ctx context.Context, team int64, by uploader, size int64, b bound) (*arrival, error) {
 	switch {
 	case size > s.Terms.Limits.MaxVideoBytes:
 		return nil, errTooLarge
-	case size > b.most:
-		return nil, b.over
+	case size > b.max:
+		return nil, b.tooLarge
 	}
-	if err := s.diskTakes(ctx, max(0, size)); err != nil {
+	if err := s.requireDisk(ctx, max(0, size)); err != nil {
 		return nil, err
 	}
 	a := &arrival{bound: b, ctx: ctx, s: s, by: by, team: team, size: size}
@@ -229,7 +231,7 @@ func (s *Service) begin(ctx context.Context, team int64, by uploader, size int64
 	if s.TeamUploads > 0 {
 		most = min(most, s.TeamUploads)
 	}
-	if err := s.intake.enter(by, team, most); err != nil {
+	if err := s.intake.acquire(by, team, most); err != nil {
 		return nil, err
 	}
 	err := a.reserve(max(0, size))
@@ -237,23 +239,23 @@ func (s *Service) begin(ctx context.Context, team int64, by uploader, size int64
 		a.Staged, err = s.Blobs.Stage(ctx)
 	}
 	if err != nil {
-		a.leave()
+		a.release()
 		return nil, fmt.Errorf("receiving a file: %w", err)
 	}
 	return a, nil
 }
 
-// Discard ends the file, if it was not put, and gives back what was reserved for it.
+// Discard ends the file unless it was stored, and releases its reservations.
 func (a *arrival) Discard() {
 	a.Staged.Discard()
-	a.leave()
+	a.release()
 }
 
-func (a *arrival) leave() {
-	a.ended.Do(func() { a.s.intake.leave(a.by, a.team, a.reserved) })
+func (a *arrival) release() {
+	a.ended.Do(func() { a.s.intake.release(a.by, a.team, a.reserved) })
 }
 
-// reserve sets aside so many bytes in all.
+// reserve reserves that many bytes in total.
 func (a *arrival) reserve(bytes int64) error {
 	if bytes <= a.reserved {
 		return nil
@@ -265,39 +267,39 @@ func (a *arrival) reserve(bytes int64) error {
 	return nil
 }
 
-// take counts bytes that have come, before they are staged.
+// take counts received bytes before they are staged.
 func (a *arrival) take(n int) error {
 	a.came += int64(n)
-	if a.came > a.most {
-		return a.over
+	if a.came > a.max {
+		return a.tooLarge
 	}
 	if a.came <= a.cleared {
 		return nil
 	}
-	a.cleared = min(a.came+clearStep, a.most)
-	if err := a.s.diskTakes(a.ctx, 0); err != nil {
+	a.cleared = min(a.came+checkStep, a.max)
+	if err := a.s.requireDisk(a.ctx, 0); err != nil {
 		return err
 	}
 	return a.reserve(a.cleared)
 }
 
-// Write adds to the file.
+// Write stages the bytes of p.
 func (a *arrival) Write(p []byte) (int, error) {
 	if err := a.take(len(p)); err != nil {
 		return 0, err
 	}
 	n, err := a.Staged.Write(p)
-	if err == nil && a.came >= sniffed {
+	if err == nil && a.came >= sniffBytes {
 		err = a.sniff()
 	}
 	return n, err
 }
 
-// ReadFrom adds everything that a reader gives.
+// ReadFrom stages everything that r yields.
 func (a *arrival) ReadFrom(r io.Reader) (int64, error) {
 	from := metered{r, a}
-	n, err := a.Staged.ReadFrom(io.LimitReader(from, sniffed))
-	if err != nil || n < sniffed {
+	n, err := a.Staged.ReadFrom(io.LimitReader(from, sniffBytes))
+	if err != nil || n < sniffBytes {
 		return n, err
 	}
 	if err := a.sniff(); err != nil {
@@ -321,7 +323,8 @@ func (m metered) Read(p []byte) (int, error) {
 	return n, err //nolint:wrapcheck // it stands in for the reader
 }
 
-// sniff refuses a file that begins as none that the library takes. From then on an image is held to the size of images.
+// sniff rejects a file whose first bytes are of no accepted type. From then on, the limit for images applies to
+// images.
 func (a *arrival) sniff() error {
 	if a.known {
 		return nil
@@ -336,10 +339,10 @@ func (a *arrival) sniff() error {
 		return refusedType(err)
 	}
 	a.known = true
-	if most := a.s.Terms.Limits.MaxImageBytes; kind == Image && most < a.most {
+	if most := a.s.Terms.Limits.MaxImageBytes; kind == Image && most < a.max {
 		a.bound = bound{most, a.s.errImageTooLarge()}
 		if a.size > most || a.came > most {
-			return a.over
+			return a.tooLarge
 		}
 	}
 	return nil

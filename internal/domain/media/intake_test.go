@@ -18,47 +18,13 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/plan"
 	"pressroom/internal/network"
-	"pressroom/internal/platform/blob"
 	"pressroom/internal/platform/disk"
 	"pressroom/internal/platform/mediainfo"
 	"pressroom/internal/platform/thumbnail"
 )
 
-// generated is a body of any size that is never held: a beginning, then zeros. It counts what is read of it.
-type generated struct {
-	head       []byte
-	size, read int64
-}
-
-func (g *generated) Read(p []byte) (int, error) {
-	if g.read >= g.size {
-		return 0, io.EOF
-	}
-	n := int(min(int64(len(p)), g.size-g.read))
-	clear(p[:n])
-	if g.read < int64(len(g.head)) {
-		copy(p[:n], g.head[g.read:])
-	}
-	g.read += int64(n)
-	return n, nil
-}
-
-const mib = 1 << 20
-
-// staging is a store that refuses to stage more files than it is told.
-type staging struct {
-	blob.Store
-
-	begun *int
-}
-
-func (s staging) Stage(ctx context.Context) (*blob.Staged, error) {
-	*s.begun++
-	return s.Store.Stage(ctx)
-}
-
-// ways are the ways by which a body comes in whose size nothing but its sender says.
-func (w world) ways(t fatal) map[string]func(Incoming) error {
+// ways returns the ways to upload a body whose size is known only from its sender.
+func (w fixture) ways(t fatal) map[string]func(Incoming) error {
 	t.Helper()
 	page := path.Base(w.open(t).PageURL)
 	return map[string]func(Incoming) error{
@@ -70,8 +36,8 @@ func (w world) ways(t fatal) map[string]func(Incoming) error {
 	}
 }
 
-// nothingUnderWay fails if anything is still counted of uploads that have ended.
-func (w world) nothingUnderWay(t fatal) {
+// checkIdle fails if ended uploads are still counted.
+func (w fixture) checkIdle(t fatal) {
 	t.Helper()
 	w.intake.mu.Lock()
 	defer w.intake.mu.Unlock()
@@ -80,10 +46,10 @@ func (w world) nothingUnderWay(t fatal) {
 	}
 }
 
-// A file for which the plan has no room is refused before its first byte, and as soon as it is too long where its size
-// is not said.
-func TestThePlanIsLookedAtBeforeTheBytes(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+// TestPlanLimitBeforeBytes checks that a file beyond the plan is rejected before its first byte, or at the limit if
+// its size is unknown.
+func TestPlanLimitBeforeBytes(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
 		w.allow(1 << 30)
 		w.exec(t,
 			`INSERT INTO storage (team_id, used_bytes) VALUES (?, ?) ON CONFLICT (team_id) DO UPDATE
@@ -103,14 +69,14 @@ func TestThePlanIsLookedAtBeforeTheBytes(t *testing.T) {
 			}
 			begun = 0
 		}
-		w.nothingUnderWay(t)
+		w.checkIdle(t)
 	})
 }
 
-// A file of the size of one that the library has may be that one, which takes no room; so may one that the batch waits
-// for.
-func TestAFileThatTakesNoRoom(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+// TestFileWithoutNewStorage checks that a file of the size of an existing item or of a promised file is not rejected
+// in advance.
+func TestFileWithoutNewStorage(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
 		there, promised := film(1, 5000), film(2, 7000)
 		w.add(t, there)
 		b := w.open(t, promised)
@@ -130,18 +96,19 @@ func TestAFileThatTakesNoRoom(t *testing.T) {
 			Incoming{Size: int64(len(promised)), Body: bytes.NewReader(promised)}); err != nil {
 			t.Errorf("a file that was promised: %v", err)
 		}
-		w.sound(t)
+		w.checkSound(t)
 	})
 }
 
-// What is of no type that the library takes is refused after its first 64 KiB, and an image that is too large as well.
-func TestGarbageIsRefusedAtOnce(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+// TestUnsupportedTypeIsRejectedEarly checks that files of unsupported types and oversized images are rejected after
+// 64 KiB.
+func TestUnsupportedTypeIsRejectedEarly(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
 		noise := make([]byte, 1<<10)
 		rand.NewChaCha8([32]byte{}).Read(noise)
 		ways := w.ways(t)
 		ways["a link"] = func(f Incoming) error {
-			d := described(noise)
+			d := describeFile(noise)
 			d.SizeBytes = 300 * mib
 			answer, err := w.createUploads(t.Context(), w.call("create_uploads"), UploadsInput{Files: []UploadFile{d}})
 			must(t, err)
@@ -151,12 +118,12 @@ func TestGarbageIsRefusedAtOnce(t *testing.T) {
 		for name, send := range ways {
 			garbage := &generated{head: noise, size: 300 * mib}
 			wantCode(t, send(Incoming{Name: "x.mp4", Size: garbage.size, Body: garbage}), apierr.ValidationFailed)
-			if garbage.read > sniffed {
+			if garbage.read > sniffBytes {
 				t.Errorf("%s: %d bytes of garbage were read", name, garbage.read)
 			}
 			image := &generated{head: []byte("\xff\xd8\xff\xe0"), size: 300 * mib}
 			wantCode(t, send(Incoming{Name: "x.jpg", Size: image.size, Body: image}), apierr.UploadTooLarge)
-			if image.read > sniffed {
+			if image.read > sniffBytes {
 				t.Errorf("%s: %d bytes of an image were read", name, image.read)
 			}
 		}
@@ -165,14 +132,14 @@ func TestGarbageIsRefusedAtOnce(t *testing.T) {
 		if most := w.Terms.Limits.MaxImageBytes; image.read > most+mib {
 			t.Errorf("without a size %d bytes of an image were read", image.read)
 		}
-		w.nothingUnderWay(t)
+		w.checkIdle(t)
 	})
 }
 
-// A small JPEG of very many scans is refused by every way with what to do, and so is one that was stored before: for a
-// network, for a person and at its public link.
-func TestManyScansAreRefused(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+// TestManyScansAreRejected checks that JPEG images with very many scans are rejected with advice, both when added and
+// when stored earlier.
+func TestManyScansAreRejected(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
 		plain, err := os.ReadFile("../../platform/mediainfo/testdata/progressive.jpg")
 		must(t, err)
 		first := bytes.Index(plain, []byte("\xff\xda"))
@@ -196,7 +163,7 @@ func TestManyScansAreRefused(t *testing.T) {
 		if items := w.items(t); len(items) != 0 {
 			t.Errorf("%d items were kept", len(items))
 		}
-		stored, fit := w.insteadOf(t, w.add(t, plain), many), network.FileLimits{Types: []string{"image/png"}}
+		stored, fit := w.replaceBytes(t, w.add(t, plain), many), network.FileLimits{Types: []string{"image/png"}}
 		var refused *network.Error
 		if _, err := w.Files(w.team).
 			Open(t.Context(), stored.ID, fit); !errors.As(err, &refused) || refused.Class != network.RejectedMedia {
@@ -205,11 +172,10 @@ func TestManyScansAreRefused(t *testing.T) {
 		if _, err := w.openFitted(t.Context(), stored, fit); apierr.Of(err).Context["state"] != "damaged" {
 			t.Errorf("at a link: %v", err)
 		}
-		w.nothingUnderWay(t)
+		w.checkIdle(t)
 	})
 }
 
-// The search for metadata in an image ends after a while, and when its sender has left.
 func TestMetadataSearchEnds(t *testing.T) {
 	t.Parallel()
 	file := pngOf(noise(1, 900, 700))
@@ -236,9 +202,9 @@ func TestMetadataSearchEnds(t *testing.T) {
 	})
 }
 
-// Below the reserve of free disk nothing is taken, by any way, and what is under way is cut off.
-func TestTheReserveOfTheDisk(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+// TestDiskReserve checks that uploads are rejected, and running ones cut off, below the disk's reserve.
+func TestDiskReserve(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
 		volume := disk.Volume{Name: "files", Folder: t.TempDir()}
 		full := disk.NewReserve(1<<60, volume)
 		ways := w.ways(t)
@@ -256,25 +222,25 @@ func TestTheReserveOfTheDisk(t *testing.T) {
 		}
 		_, err := w.importFile(t.Context(), w.call("import_media"), ImportInput{URL: "https://www.example.com/a.jpg"})
 		wantCode(t, err, apierr.Unavailable)
-		if _, err := w.beginJob(t.Context(), w.team); !endsJob(err) || reasonOf(err) != "storage_full" {
+		if _, err := w.beginForJob(t.Context(), w.team); !endsJob(err) || reasonOf(err) != "storage_full" {
 			t.Errorf("a job: %v", err)
 		}
 		w.Disk = nil
 		body := &filling{generated: generated{head: film(1, 0), size: 300 * mib}, at: 20 * mib, fill: func() { w.Disk = full }}
 		if err := ways["a form"](Incoming{Size: -1, Body: body}); apierr.Of(err).Context["reason"] != "disk_full" ||
-			body.read > 20*mib+2*clearStep {
+			body.read > 20*mib+2*checkStep {
 			t.Errorf("while it came: %v after %d bytes", err, body.read)
 		}
 		w.Disk = disk.NewReserve(1, volume)
 		must(t, ways["a link"](Incoming{Body: bytes.NewReader(file)}))
-		w.nothingUnderWay(t)
+		w.checkIdle(t)
 	})
 }
 
-// A form whose length is more than all files that it may bring is refused, by the plan's room and by the largest size,
-// and so is every form while the disk is full.
-func TestFormsAreRefusedByTheirLength(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+// TestFormsAreRejectedByLength checks that forms are rejected by the plan, by the largest file size, and while the
+// disk is full.
+func TestFormsAreRejectedByLength(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
 		page := path.Base(w.open(t).PageURL)
 		check := func(length int64) map[string]error {
 			return map[string]error{
@@ -304,9 +270,8 @@ func TestFormsAreRefusedByTheirLength(t *testing.T) {
 	})
 }
 
-// One team has no more files on their way than its part of the node's places, by whatever way they come.
-func TestATeamHasAPartOfTheUploads(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+func TestConcurrentUploadsOfTeam(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
 		w.TeamUploads = 4
 		for n := range int64(4) {
 			must(t, w.enterUpload(t, uploader{person: n + 1}))
@@ -316,8 +281,8 @@ func TestATeamHasAPartOfTheUploads(t *testing.T) {
 	})
 }
 
-// enterUpload begins a file, which ends with the test.
-func (w world) enterUpload(t *testing.T, by uploader) error {
+// enterUpload begins a file that ends with the test.
+func (w fixture) enterUpload(t *testing.T, by uploader) error {
 	t.Helper()
 	a, err := w.Service.begin(t.Context(), w.team, by, 100, bound{100, errTooLarge})
 	if err == nil {
@@ -326,46 +291,10 @@ func (w world) enterUpload(t *testing.T, by uploader) error {
 	return err
 }
 
-// filling is a body during which the disk fills up.
-type filling struct {
-	generated
-
-	at   int64
-	fill func()
-}
-
-func (f *filling) Read(p []byte) (int, error) {
-	n, err := f.generated.Read(p)
-	if f.read >= f.at {
-		f.fill()
-	}
-	return n, err
-}
-
-// dripping is a body of which nothing more comes until it is let go.
-type dripping struct {
-	io.Reader
-	begun chan struct{}
-	end   chan error
-	once  *sync.Once
-}
-
-func drip() dripping {
-	return dripping{bytes.NewReader(film(1, 10)), make(chan struct{}), make(chan error, 1), &sync.Once{}}
-}
-
-func (d dripping) Read(p []byte) (int, error) {
-	n, err := d.Reader.Read(p)
-	if errors.Is(err, io.EOF) {
-		d.once.Do(func() { close(d.begun) })
-		return n, <-d.end
-	}
-	return n, err
-}
-
-// A person has three uploads under way, however slowly they come; whatever ends one makes room for the next.
-func TestUploadsOfAPersonAreBounded(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+// TestConcurrentUploadsOfPerson checks that a person has at most three concurrent uploads and that any end frees a
+// slot.
+func TestConcurrentUploadsOfPerson(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
 		add := func(person int64, body io.Reader) error {
 			_, err := w.Add(t.Context(), Owner{TeamID: w.team, PersonID: person}, Incoming{Size: -1, Body: body})
 			return err
@@ -381,7 +310,7 @@ func TestUploadsOfAPersonAreBounded(t *testing.T) {
 			t.Errorf("a fourth upload: %v", err)
 		}
 		must(t, add(w.person+1, bytes.NewReader(film(3, 10))))
-		slow[0].end <- io.ErrUnexpectedEOF // the sender is gone
+		slow[0].end <- io.ErrUnexpectedEOF // the sender disconnects
 		for err = errManyUploads; apierr.Is(err, apierr.RateLimited); {
 			err = add(w.person, bytes.NewReader(film(4, 10)))
 		}
@@ -389,13 +318,13 @@ func TestUploadsOfAPersonAreBounded(t *testing.T) {
 		slow[1].end <- io.ErrUnexpectedEOF
 		slow[2].end <- io.ErrUnexpectedEOF
 		all.Wait()
-		w.nothingUnderWay(t)
+		w.checkIdle(t)
 	})
 }
 
-// The bytes that are under way to a team are bounded, those that are declared before they come.
-func TestStagedBytesOfATeamAreBounded(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+// TestStagedBytesOfTeam checks that a team's bytes on the way, including declared ones, are bounded.
+func TestStagedBytesOfTeam(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
 		w.allow(1 << 50)
 		most := w.Terms.Limits.MaxVideoBytes
 		var held []*arrival
@@ -417,6 +346,6 @@ func TestStagedBytesOfATeamAreBounded(t *testing.T) {
 			a.Discard()
 			a.Discard()
 		}
-		w.nothingUnderWay(t)
+		w.checkIdle(t)
 	})
 }

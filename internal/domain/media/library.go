@@ -10,25 +10,26 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/media/filename"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/teamtime"
 )
 
-// MediaItem is a media item as clients read it (contract, Records).
+// MediaItem is a media item in the API (contract, Records).
 type MediaItem struct {
 	ID              int64           `json:"id"`
 	Name            string          `json:"name"`
 	FileName        string          `json:"file_name"`
-	Type            string          `json:"type" enum:"image/jpeg|image/png|image/webp|image/gif|video/mp4|video/quicktime" title:"MediaType" jsonschema:"MIME type, read from the bytes."`
+	Type            string          `json:"type" enum:"image/jpeg|image/png|image/webp|image/gif|video/mp4|video/quicktime" title:"MediaType" jsonschema:"MIME type, determined from the bytes."`
 	Kind            string          `json:"kind" enum:"image|video" title:"MediaKind"`
 	SizeBytes       int64           `json:"size_bytes"`
-	Width           int             `json:"width" jsonschema:"Pixels, as it is shown."`
-	Height          int             `json:"height" jsonschema:"Pixels, as it is shown."`
+	Width           int             `json:"width" jsonschema:"Pixels, as displayed."`
+	Height          int             `json:"height" jsonschema:"Pixels, as displayed."`
 	DurationSeconds float64         `json:"duration_seconds,omitempty" jsonschema:"Length of a video."`
-	FrameRate       float64         `json:"frame_rate,omitempty" jsonschema:"Frames a second of a video."`
+	FrameRate       float64         `json:"frame_rate,omitempty" jsonschema:"Frames per second of a video."`
 	VideoCodec      string          `json:"video_codec,omitempty"`
 	AudioCodec      string          `json:"audio_codec,omitempty"`
-	AltText         string          `json:"alt_text,omitempty" jsonschema:"What an image shows, for those who cannot see it; networks that take it are given it."`
+	AltText         string          `json:"alt_text,omitempty" jsonschema:"Alternative text of an image. It is sent to networks that support it."`
 	Folder          *MediaFolder    `json:"folder,omitempty"`
 	CreatedAt       teamtime.Moment `json:"created_at"`
 }
@@ -39,26 +40,26 @@ type MediaFolder struct {
 	Name string `json:"name"`
 }
 
-// MediaListStorage is what a library takes up.
+// MediaListStorage is a library's storage usage.
 type MediaListStorage struct {
 	UsedBytes  int64 `json:"used_bytes"`
-	LimitBytes int64 `json:"limit_bytes" min:"-1" jsonschema:"What the plan allows; -1 is unlimited."`
+	LimitBytes int64 `json:"limit_bytes" min:"-1" jsonschema:"Limit of the plan; -1 means unlimited."`
 }
 
 // MediaList is a page of the library.
 type MediaList struct {
 	Media   []MediaItem      `json:"media"`
 	Storage MediaListStorage `json:"storage"`
-	Folders []MediaFolder    `json:"folders" jsonschema:"Every folder of the library."`
+	Folders []MediaFolder    `json:"folders" jsonschema:"All folders of the library."`
 }
 
-// ListInput filters the list.
+// ListInput filters and pages the list.
 type ListInput struct {
-	FolderID *int64  `json:"folder_id,omitempty" jsonschema:"Only items of this folder; 0 for those in none."`
+	FolderID *int64  `json:"folder_id,omitempty" jsonschema:"Only items in this folder; 0 for items without a folder."`
 	Kind     string  `json:"kind,omitempty" enum:"image|video" title:"MediaKind" jsonschema:"Only items of this kind."`
-	Query    string  `json:"query,omitempty" maxLength:"200" jsonschema:"Only items whose name or file name holds this, whatever the case."`
-	Cursor   *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the answer before."`
-	Limit    int     `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items a page."`
+	Query    string  `json:"query,omitempty" maxLength:"200" jsonschema:"Only items whose name or file name contains this text, ignoring case."`
+	Cursor   *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the previous answer."`
+	Limit    int     `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items per page."`
 }
 
 func show(call operation.Call, i Item) MediaItem {
@@ -73,14 +74,14 @@ func show(call operation.Call, i Item) MediaItem {
 	return e
 }
 
-// list gives a page of the library, the newest first.
+// list returns a page of the library, newest first.
 func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (operation.Answer[MediaList], error) {
 	out := operation.Answer[MediaList]{App: "/media"}
 	where, args, err := s.filters(ctx, call, in)
 	if err != nil {
 		return out, err
 	}
-	page, err := db.AllSized(ctx, s.db, in.Limit+1, scanItems, pageOf(where, in.Limit, in.Query != ""), args...)
+	page, err := db.AllSized(ctx, s.db, in.Limit+1, scanItems, pageQuery(where, in.Limit, in.Query != ""), args...)
 	if err != nil {
 		return out, fmt.Errorf("listing media: %w", err)
 	}
@@ -92,7 +93,7 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 	for n, i := range page {
 		out.Data.Media[n] = show(call, i)
 	}
-	out.Summary = fmt.Sprintf("%d here.", len(page))
+	out.Summary = fmt.Sprintf("%d items on this page.", len(page))
 	if out.Data.Folders, err = folders(ctx, s.db, call.TeamID); err != nil {
 		return out, err
 	}
@@ -100,9 +101,9 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 	return out, err
 }
 
-// pageOf is a page of items that meet a condition. One that looks into names is met in an index that holds them, so
-// that only the items that are shown are read.
-func pageOf(where string, limit int, byName bool) string {
+// pageQuery returns the query for a page of items that match a condition. Search by name runs on a covering index, so
+// that only the rows of the page are read.
+func pageQuery(where string, limit int, byName bool) string {
 	if !byName {
 		return `SELECT ` + columns + ` FROM media m WHERE ` + where + ` ORDER BY m.id DESC` + db.LimitClause(limit)
 	}
@@ -110,12 +111,12 @@ func pageOf(where string, limit int, byName bool) string {
 		` ORDER BY m.id DESC` + db.LimitClause(limit) + `) ORDER BY m.id DESC`
 }
 
-// filters is the condition of one page, each a walk along an index of the team.
+// filters returns the condition of a page. Each form is served by an index on the team.
 func (s *Service) filters(ctx context.Context, call operation.Call, in ListInput) (string, []any, error) {
 	where, args := []string{"m.team_id = " + db.TeamPlaceholder, "m.deleted_at = 0"}, []any{call.TeamID}
 	add := func(condition string, arg any) { where, args = append(where, condition), append(args, arg) }
 	if in.FolderID != nil {
-		if err := folder(ctx, s.db, call.TeamID, *in.FolderID); err != nil {
+		if err := requireFolder(ctx, s.db, call.TeamID, *in.FolderID); err != nil {
 			return "", nil, err
 		}
 		add("m.folder_id = ?", *in.FolderID)
@@ -124,7 +125,7 @@ func (s *Service) filters(ctx context.Context, call operation.Call, in ListInput
 		add("m.kind = ?", in.Kind)
 	}
 	if in.Query != "" {
-		add(`m.search LIKE ? ESCAPE '\'`, "%"+escapeLike.Replace(fold(in.Query))+"%")
+		add(`m.search LIKE ? ESCAPE '\'`, "%"+escapeLike.Replace(filename.Fold(in.Query))+"%")
 	}
 	if in.Cursor != nil {
 		position, err := call.Position(*in.Cursor)
@@ -161,9 +162,9 @@ func (s *Service) storage(ctx context.Context, call operation.Call) (MediaListSt
 	return out, nil
 }
 
-// AddFolder makes a folder, or finds the one of this name.
+// AddFolder returns the folder with this name, creating it if needed.
 func (s *Service) AddFolder(ctx context.Context, team int64, name string) (MediaFolder, error) {
-	f := MediaFolder{Name: stem(name + ".x")} // nothing of it is an extension
+	f := MediaFolder{Name: filename.Stem(name + ".x")} // so that no part is cut as an extension
 	if f.Name == "" {
 		return f, apierr.Invalid(apierr.TooShort, "name", "A folder needs a name.")
 	}

@@ -17,11 +17,12 @@ import (
 	"pressroom/internal/core/operation"
 	"pressroom/internal/core/pipeline"
 	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/media/filename"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/platform/disk"
 )
 
-// VerifiedLink is a one-time upload link whose secret was shown.
+// VerifiedLink is a one-time upload link whose secret was presented.
 type VerifiedLink struct {
 	id    string
 	hash  [32]byte
@@ -30,21 +31,22 @@ type VerifiedLink struct {
 }
 
 var (
-	errNoLink      = apierr.New(apierr.NotFound, "There is no such upload link.")
+	errNoLink      = apierr.New(apierr.NotFound, "Upload link not found.")
 	errWrongSecret = apierr.New(apierr.Unauthorized,
-		"Send the upload secret of this link in the Authorization header, as the answer that opened the batch says. A "+
-			"repeat of that call makes a new one and ends the old.")
-	errLinkUsed   = apierr.New(apierr.UploadLinkUsed, "The file of this link has arrived already.")
+		"Send this link's upload secret in the Authorization header, as in the response that opened the batch. "+
+			"Repeating that call issues a new secret and invalidates the old one.")
+	errLinkUsed   = apierr.New(apierr.UploadLinkUsed, "The file of this link was already uploaded.")
 	errLinkClosed = apierr.New(apierr.UploadLinkClosed,
-		"This link has expired, or its batch was replaced. Open a new one.")
+		"This link has expired or its batch was replaced. Open a new batch.")
 )
 
-// Link finds an upload link before any byte of the file is read. A link that is not there is not_found, another secret
-// unauthorized, one that is over upload_link_closed, and one that was used says so to its own secret.
+// Link verifies an upload link before any byte of the file is read. It returns not_found for an unknown link,
+// unauthorized for a wrong secret, upload_link_closed for an expired one, and upload_link_used only to the link's own
+// secret.
 func (s *Service) Link(ctx context.Context, id, presented string) (VerifiedLink, error) {
 	l := VerifiedLink{id: id, hash: apikey.Hash(presented)}
 	if !utf8.ValidString(id) || strings.Contains(id, "\x00") {
-		return l, errNoLink // PostgreSQL cannot look for what is no text
+		return l, errNoLink // PostgreSQL rejects invalid text
 	}
 	var jobID string
 	var stored []byte
@@ -59,18 +61,18 @@ func (s *Service) Link(ctx context.Context, id, presented string) (VerifiedLink,
 		return l, err
 	}
 	n := slices.IndexFunc(l.batch.files, func(f batchFile) bool { return f.id == id })
-	if n < 0 { // its job was forgotten just now
+	if n < 0 { // its job was just deleted
 		return l, errNoLink
 	}
 	l.file = l.batch.files[n]
-	if err := l.open(stored, s.db.Now()); err != nil {
+	if err := l.checkOpen(stored, s.db.Now()); err != nil {
 		return l, err
 	}
-	return l, s.stillMeant(ctx, s.db, l.batch) // told to whoever has the secret alone
+	return l, s.checkKey(ctx, s.db, l.batch) // only after the secret was verified
 }
 
-// open refuses a link that takes no file.
-func (l VerifiedLink) open(stored []byte, now time.Time) error {
+// checkOpen returns an error if the link does not accept a file.
+func (l VerifiedLink) checkOpen(stored []byte, now time.Time) error {
 	switch {
 	case l.file.state == Replaced || l.file.state == Expired || l.file.state == Waiting && !now.Before(l.batch.expires):
 		return errLinkClosed
@@ -82,15 +84,15 @@ func (l VerifiedLink) open(stored []byte, now time.Time) error {
 	return nil
 }
 
-// stillMeant refuses links of a key that could not open them now: it is no more, its level is below writing, or
-// something stands in its way.
-func (s *Service) stillMeant(ctx context.Context, q db.Querier, b batch) error {
+// checkKey returns an error if the key that opened a link could not open it now: it was deleted, lacks write access,
+// or is blocked.
+func (s *Service) checkKey(ctx context.Context, q db.Querier, b batch) error {
 	actor, err := s.Keys.Standing(ctx, q, b.key)
 	if err != nil {
 		return err
 	}
 	if actor == nil {
-		return apierr.New(apierr.Unauthorized, "The key that opened this link does not work any more.")
+		return apierr.New(apierr.Unauthorized, "The API key that opened this link is no longer valid.")
 	}
 	if err := pipeline.Gates(actor); err != nil {
 		return err
@@ -98,49 +100,49 @@ func (s *Service) stillMeant(ctx context.Context, q db.Querier, b batch) error {
 	return operation.Call{Actor: actor}.Require(access.Write)
 }
 
-// Receive takes the file of a link: exactly the bytes that were described, else a refusal that leaves the link open.
-func (s *Service) Receive(ctx context.Context, l VerifiedLink, f Incoming) (Arrived, error) {
-	if err := l.mayBe(f); err != nil {
-		return Arrived{}, err
+// Receive stores the file of a link if its bytes are exactly those described. A rejected file leaves the link open.
+func (s *Service) Receive(ctx context.Context, l VerifiedLink, f Incoming) (AddResult, error) {
+	if err := l.checkHeaders(f); err != nil {
+		return AddResult{}, err
 	}
 	f.Size = l.file.size
 	staged, err := s.receive(ctx, l.batch.team, uploader{link: l.id}, f, bound{l.file.size, errTooLarge})
 	if err != nil && !s.db.Now().Before(l.batch.expires) {
-		return Arrived{}, errLinkClosed
+		return AddResult{}, errLinkClosed
 	}
 	if err != nil {
-		return Arrived{}, err
+		return AddResult{}, err
 	}
 	defer staged.Discard()
 	digest := staged.Sum()
 	switch {
 	case staged.Size() != l.file.size:
-		return Arrived{}, errSizeDiffers
+		return AddResult{}, errSizeDiffers
 	case subtle.ConstantTimeCompare(digest[:], l.file.digest) != 1:
-		return Arrived{}, apierr.Invalid(apierr.DigestDiffers, "",
-			"The bytes are others than those described: their SHA-256 differs. Send the described file, or open "+
-				"another batch.")
+		return AddResult{}, apierr.Invalid(apierr.DigestDiffers, "",
+			"The uploaded bytes differ from those described: the SHA-256 does not match. Send the described file, "+
+				"or open another batch.")
 	}
-	e, err := s.examine(ctx, staged)
+	e, err := s.inspect(ctx, staged)
 	if apierr.Is(err, apierr.ValidationFailed) || apierr.Is(err, apierr.UploadTooLarge) {
-		return Arrived{}, s.refuse(ctx, l, err)
+		return AddResult{}, s.refuseLink(ctx, l, err)
 	}
 	if err != nil {
-		return Arrived{}, err
+		return AddResult{}, err
 	}
-	i, already, err := s.keep(ctx, e, placement{
+	i, already, err := s.save(ctx, e, placement{
 		by: Owner{TeamID: l.batch.team, PersonID: l.batch.person, KeyID: l.batch.key}, folder: l.batch.folder,
-		name: stem(l.file.name), ext: extension(l.file.name), promised: true,
-		settle: func(ctx context.Context, tx *db.Tx, i Item, _ bool) error { return s.settleLink(ctx, tx, l, i) },
+		name: filename.Stem(l.file.name), ext: filename.Extension(l.file.name), promised: true,
+		onAdded: func(ctx context.Context, tx *db.Tx, i Item, _ bool) error { return s.completeLink(ctx, tx, l, i) },
 	})
-	return Arrived{MediaID: i.ID, Name: i.Name, Already: already}, err
+	return AddResult{MediaID: i.ID, Name: i.Name, Already: already}, err
 }
 
 var errSizeDiffers = apierr.Invalid(apierr.SizeDiffers, "",
-	"The file has another size than described. Send the described file, or open another batch.")
+	"The file's size differs from the description. Send the described file, or open another batch.")
 
-// mayBe refuses what cannot be the described file, before a byte of it is read.
-func (l VerifiedLink) mayBe(f Incoming) error {
+// checkHeaders rejects, before a byte is read, what cannot be the described file.
+func (l VerifiedLink) checkHeaders(f Incoming) error {
 	kind, described := essence(f.Type), essence(l.file.mimeType)
 	switch {
 	case f.Size > l.file.size:
@@ -153,19 +155,19 @@ func (l VerifiedLink) mayBe(f Incoming) error {
 		return nil
 	}
 	return apierr.Invalid(apierr.TypeDiffers, "",
-		"Send the file's own Content-Type, as described, or application/octet-stream.")
+		"Send the file's described Content-Type or application/octet-stream.")
 }
 
-// settleLink notes that the file of a link has arrived. It may have been replaced or used while the bytes came.
-func (s *Service) settleLink(ctx context.Context, tx *db.Tx, l VerifiedLink, i Item) error {
-	b, err := s.readBatch(ctx, tx, l.batch.job, s.db.ForUpdate()) // the batch before its files, as everywhere
+// completeLink records that the file of a link was stored. The link may have been replaced or used during the upload.
+func (s *Service) completeLink(ctx context.Context, tx *db.Tx, l VerifiedLink, i Item) error {
+	b, err := s.readBatch(ctx, tx, l.batch.job, s.db.ForUpdate()) // lock order: the batch before its files
 	if err != nil {
 		return err
 	}
 	if !tx.Now().Before(b.expires) {
 		return errLinkClosed
 	}
-	if err := s.stillMeant(ctx, tx, b); err != nil { // it may have changed while the bytes came
+	if err := s.checkKey(ctx, tx, b); err != nil { // it may have changed during the upload
 		return err
 	}
 	n, err := tx.Exec(ctx,
@@ -176,13 +178,13 @@ func (s *Service) settleLink(ctx context.Context, tx *db.Tx, l VerifiedLink, i I
 		return fmt.Errorf("settling an upload link: %w", err)
 	}
 	if n == 0 {
-		return s.whyNot(ctx, tx, l)
+		return s.linkConflict(ctx, tx, l)
 	}
-	return s.settleBatch(ctx, tx, l.batch.job)
+	return s.updateBatch(ctx, tx, l.batch.job)
 }
 
-// whyNot tells what became of a link while its bytes came.
-func (s *Service) whyNot(ctx context.Context, tx *db.Tx, l VerifiedLink) error {
+// linkConflict returns why a link no longer accepts its file.
+func (s *Service) linkConflict(ctx context.Context, tx *db.Tx, l VerifiedLink) error {
 	var state State
 	if err := tx.QueryRow(ctx, `SELECT state FROM upload_files WHERE id = ?`, l.id).Scan(&state); err != nil {
 		return fmt.Errorf("reading an upload link: %w", err)
@@ -197,9 +199,9 @@ func (s *Service) whyNot(ctx context.Context, tx *db.Tx, l VerifiedLink) error {
 	return errLinkClosed
 }
 
-// settleBatch ends a batch once none of its files waits, and tells its job how far it is until then. A batch that
-// was opened for the page alone stays open for more.
-func (s *Service) settleBatch(ctx context.Context, tx *db.Tx, id string) error {
+// updateBatch closes a batch once no file is pending, and otherwise updates the job's progress. A batch opened only
+// for the page stays open.
+func (s *Service) updateBatch(ctx context.Context, tx *db.Tx, id string) error {
 	b, err := s.readBatch(ctx, tx, id, s.db.ForUpdate())
 	if err != nil {
 		return err
@@ -216,8 +218,8 @@ func (s *Service) settleBatch(ctx context.Context, tx *db.Tx, id string) error {
 	return job.Advance(ctx, tx, id, len(b.files)-links)
 }
 
-// refuse ends a link whose very bytes the library does not take: they would never be taken.
-func (s *Service) refuse(ctx context.Context, l VerifiedLink, cause error) error {
+// refuseLink ends a link whose described bytes the library can never accept.
+func (s *Service) refuseLink(ctx context.Context, l VerifiedLink, cause error) error {
 	err := s.db.InTx(ctx, "media.refuse", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := s.readBatch(ctx, tx, l.batch.job, s.db.ForUpdate()); err != nil {
 			return err
@@ -230,9 +232,9 @@ func (s *Service) refuse(ctx context.Context, l VerifiedLink, cause error) error
 			return fmt.Errorf("refusing a file: %w", err)
 		}
 		if n == 0 {
-			return s.whyNot(ctx, tx, l)
+			return s.linkConflict(ctx, tx, l)
 		}
-		return s.settleBatch(ctx, tx, l.batch.job)
+		return s.updateBatch(ctx, tx, l.batch.job)
 	})
 	if err != nil {
 		return err
@@ -240,16 +242,16 @@ func (s *Service) refuse(ctx context.Context, l VerifiedLink, cause error) error
 	return cause
 }
 
-// refusesFile reports whether an error is a refusal of the file, as opposed to a failure that may pass.
+// refusesFile reports whether an error rejects the file for good, as opposed to a temporary failure.
 func refusesFile(err error) bool {
 	f, is := errors.AsType[*apierr.Error](err)
 	return is && !f.IsServerError() && f.Code != apierr.RateLimited
 }
 
-// endsJob reports whether an error ends a job that was to bring a file, which then has reasonOf for its code.
+// endsJob reports whether an error ends a job that fetches a file, with reasonOf as its error code.
 func endsJob(err error) bool { return refusesFile(err) || errors.Is(err, disk.ErrLow) }
 
-// reasonOf is the reason of a refused file (contract, job error codes).
+// reasonOf returns the reason of a rejected file (contract, job error codes).
 func reasonOf(cause error) string {
 	if errors.Is(cause, disk.ErrLow) {
 		return "storage_full"
@@ -265,7 +267,7 @@ func reasonOf(cause error) string {
 	return "internal_error"
 }
 
-// expireBatch closes a batch whose time is over.
+// expireBatch closes a batch that has expired.
 func (s *Service) expireBatch(ctx context.Context, h job.LeasedJob) error {
 	return s.db.InTx(ctx, "media.expire", func(ctx context.Context, tx *db.Tx) error {
 		b, err := s.readBatch(ctx, tx, h.ID, s.db.ForUpdate())

@@ -10,41 +10,42 @@ import (
 	"pressroom/internal/auth/apikey"
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/media/filename"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
 )
 
-// Look is an item of the team as its people see it. The library is not shown to clients.
-type Look struct {
+// ItemView is an item as members of the team see it. The library is hidden from clients.
+type ItemView struct {
 	MediaItem
 
 	Thumbnail bool
 	Clean     bool // the stored bytes have no metadata
-	Stripped  bool // because it was removed
+	Stripped  bool // metadata was removed
 }
 
-// Look finds an item of a team.
-func (s *Service) Look(ctx context.Context, call operation.Call, id int64) (Look, error) {
-	if err := mayLook(call); err != nil {
-		return Look{}, err
+// View returns an item of a team.
+func (s *Service) View(ctx context.Context, call operation.Call, id int64) (ItemView, error) {
+	if err := requireLibrary(call); err != nil {
+		return ItemView{}, err
 	}
 	i, err := item(ctx, s.db, call.TeamID, id)
 	if err != nil {
-		return Look{}, err
+		return ItemView{}, err
 	}
-	return Look{show(call, i), i.Thumbnail != "", i.Clean, i.Original != nil}, nil
+	return ItemView{show(call, i), i.Thumbnail != "", i.Clean, i.Original != nil}, nil
 }
 
-// mayLook keeps the library from clients: they are shown what they are asked to approve.
-func mayLook(call operation.Call) error {
+// requireLibrary returns an error for clients, who see only what they are asked to approve.
+func requireLibrary(call operation.Call) error {
 	if call.InApp() && call.Role == access.Client {
 		return apierr.Missing()
 	}
 	return call.Require(access.Read)
 }
 
-// Home is the one of some teams whose library has an item; not_found where none has it.
-func (s *Service) Home(ctx context.Context, id int64, teams []int64) (int64, error) {
+// TeamOf returns the one of these teams whose library has an item, or not_found.
+func (s *Service) TeamOf(ctx context.Context, id int64, teams []int64) (int64, error) {
 	home, err := db.TeamOf(ctx, s.db, `media WHERE id = ? AND deleted_at = 0`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, apierr.Missing()
@@ -52,9 +53,9 @@ func (s *Service) Home(ctx context.Context, id int64, teams []int64) (int64, err
 	return home, err
 }
 
-// Rename gives an item another name. Its file keeps the extension that says its type.
+// Rename changes an item's name. Its file name keeps the extension of its type.
 func (s *Service) Rename(ctx context.Context, call operation.Call, id int64, name string) error {
-	name, err := givenName(name)
+	name, err := cleanName(name)
 	if err != nil {
 		return err
 	}
@@ -63,32 +64,33 @@ func (s *Service) Rename(ctx context.Context, call operation.Call, id int64, nam
 		if err != nil {
 			return err
 		}
-		_, file := called(name, extension(i.FileName), i.Type)
+		_, file := filename.ForType(name, filename.Extension(i.FileName), i.Type)
 		_, err = tx.Exec(ctx, `UPDATE media SET name = ?, file_name = ?, search = ? WHERE id = ? AND team_id = ?`, name,
-			file, fold(name+"\n"+file), id, call.TeamID)
+			file, filename.Fold(name+"\n"+file), id, call.TeamID)
 		return err
 	})
 }
 
-// givenName reads a name that a person gave to an item or a folder.
-func givenName(name string) (string, error) {
+// cleanName returns the valid name in a text that a person entered for an item or a folder.
+func cleanName(name string) (string, error) {
 	if apikey.In(name) {
 		return "", errSecret.With("argument", "name")
 	}
-	if name = stem(slashes.Replace(name) + ".x"); name == "" { // nothing of it is a path or an extension
+	// so that no part is cut as a path or an extension
+	if name = filename.Stem(slashes.Replace(name) + ".x"); name == "" {
 		return "", apierr.Invalid(apierr.TooShort, "name",
-			"It needs a name: letters or digits that a file's name can hold.")
+			"Enter a name with letters or digits that file names allow.")
 	}
 	return name, nil
 }
 
-// slashes part no folders in what a person calls something.
+// slashes replaces path separators in entered names.
 var slashes = strings.NewReplacer("/", "_", `\`, "_")
 
-// Move puts an item into a folder of the team; 0 is none.
+// Move moves an item to a folder of the team; 0 means no folder.
 func (s *Service) Move(ctx context.Context, call operation.Call, id, into int64) error {
 	return s.change(ctx, call, "media.moved", id, func(ctx context.Context, tx *db.Tx) error {
-		if err := holdFolder(ctx, tx, s.db, call.TeamID, into); err != nil {
+		if err := lockFolder(ctx, tx, s.db, call.TeamID, into); err != nil {
 			return err
 		}
 		moved, err := tx.Exec(ctx, `UPDATE media SET folder_id = ? WHERE id = ? AND team_id = ? AND deleted_at = 0`,
@@ -100,28 +102,28 @@ func (s *Service) Move(ctx context.Context, call operation.Call, id, into int64)
 	})
 }
 
-// holdFolder keeps a folder from being deleted until the transaction ends; 0 is none, which is always there.
-func holdFolder(ctx context.Context, tx *db.Tx, d *db.DB, team, id int64) error {
+// lockFolder keeps a folder from being deleted until the transaction ends; 0 means no folder.
+func lockFolder(ctx context.Context, tx *db.Tx, d *db.DB, team, id int64) error {
 	if id == 0 {
 		return nil
 	}
 	err := tx.QueryRow(ctx, `SELECT id FROM media_folders WHERE id = ? AND team_id = ?`+d.ForUpdate(), id, team).
 		Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
-		return folder(ctx, tx, team, id)
+		return requireFolder(ctx, tx, team, id)
 	}
 	return err
 }
 
-// MakeFolder makes a folder; one of this name that is there already is refused.
+// MakeFolder creates a folder. It returns an error if the name is taken.
 func (s *Service) MakeFolder(ctx context.Context, call operation.Call, name string) (MediaFolder, error) {
 	f := MediaFolder{}
 	var err error
-	if f.Name, err = givenName(name); err != nil {
+	if f.Name, err = cleanName(name); err != nil {
 		return f, err
 	}
 	err = s.change(ctx, call, "media.folder_made", 0, func(ctx context.Context, tx *db.Tx) error {
-		if err := freeName(ctx, tx, call.TeamID, 0, f.Name); err != nil {
+		if err := requireFreeName(ctx, tx, call.TeamID, 0, f.Name); err != nil {
 			return err
 		}
 		f.ID, err = ensureFolder(ctx, tx, call.TeamID, f.Name)
@@ -130,14 +132,14 @@ func (s *Service) MakeFolder(ctx context.Context, call operation.Call, name stri
 	return f, err
 }
 
-// RenameFolder gives a folder another name.
+// RenameFolder changes a folder's name.
 func (s *Service) RenameFolder(ctx context.Context, call operation.Call, id int64, name string) error {
-	name, err := givenName(name)
+	name, err := cleanName(name)
 	if err != nil {
 		return err
 	}
 	return s.change(ctx, call, "media.folder_renamed", id, func(ctx context.Context, tx *db.Tx) error {
-		if err := freeName(ctx, tx, call.TeamID, id, name); err != nil {
+		if err := requireFreeName(ctx, tx, call.TeamID, id, name); err != nil {
 			return err
 		}
 		n, err := tx.Exec(ctx, `UPDATE media_folders SET name = ? WHERE id = ? AND team_id = ?`, name, id, call.TeamID)
@@ -148,17 +150,17 @@ func (s *Service) RenameFolder(ctx context.Context, call operation.Call, id int6
 	})
 }
 
-func freeName(ctx context.Context, tx *db.Tx, team, id int64, name string) error {
+func requireFreeName(ctx context.Context, tx *db.Tx, team, id int64, name string) error {
 	var taken int64
 	err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM media_folders WHERE team_id = ? AND name = ? AND id <> ?`, team, name,
 		id).Scan(&taken)
 	if err == nil && taken > 0 {
-		err = apierr.Invalid(apierr.NotAllowedValue, "name", "Another folder goes by this name.")
+		err = apierr.Invalid(apierr.NotAllowedValue, "name", "Another folder has this name. Choose a different one.")
 	}
 	return err
 }
 
-// DeleteFolder takes away a folder that holds nothing.
+// DeleteFolder deletes an empty folder.
 func (s *Service) DeleteFolder(ctx context.Context, call operation.Call, id int64) error {
 	return s.change(ctx, call, "media.folder_deleted", id, func(ctx context.Context, tx *db.Tx) error {
 		err := tx.QueryRow(ctx, `SELECT id FROM media_folders WHERE id = ? AND team_id = ?`+s.db.ForUpdate(), id,
@@ -183,7 +185,7 @@ func (s *Service) DeleteFolder(ctx context.Context, call operation.Call, id int6
 	})
 }
 
-// change does something to a team's library for somebody who may write, and records it.
+// change runs work in a transaction on behalf of a caller with write access, and records it in the audit log.
 func (s *Service) change(
 	ctx context.Context, call operation.Call, kind string, id int64, work func(context.Context, *db.Tx) error,
 ) error {

@@ -9,8 +9,8 @@ import (
 	"pressroom/internal/core/operation"
 )
 
-// acts is a call of somebody of a role, in the app.
-func (w world) acts(role access.Role) operation.Call {
+// callAs returns a call by a person with a role, in the app.
+func (w fixture) callAs(role access.Role) operation.Call {
 	return operation.Call{
 		Actor: &access.Actor{
 			TeamID: w.team, PersonID: w.person, Role: role, Capabilities: access.RoleCapabilities(role), Zone: time.UTC, Plan: "team",
@@ -18,11 +18,11 @@ func (w world) acts(role access.Role) operation.Call {
 	}
 }
 
-// What is done to a library is for those of the team who may write.
-func TestWhoManages(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+// TestPermissions checks that only people with write access change a library.
+func TestPermissions(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
 		ctx, id := t.Context(), w.add(t, pngOf(noise(1, 20, 20))).ID
-		f, err := w.MakeFolder(ctx, w.acts(access.Editor), "Spring")
+		f, err := w.MakeFolder(ctx, w.callAs(access.Editor), "Spring")
 		must(t, err)
 		stranger := w.newTeam(t)
 		for name, do := range map[string]func(operation.Call) error{
@@ -32,48 +32,47 @@ func TestWhoManages(t *testing.T) {
 			"rename folder": func(c operation.Call) error { return w.RenameFolder(ctx, c, f.ID, "n") },
 			"delete folder": func(c operation.Call) error { return w.DeleteFolder(ctx, c, f.ID) },
 		} {
-			if err := do(w.acts(access.Viewer)); !apierr.Is(err, apierr.WriteNotAllowed) {
+			if err := do(w.callAs(access.Viewer)); !apierr.Is(err, apierr.WriteNotAllowed) {
 				t.Errorf("a viewer may %s: %v", name, err)
 			}
-			if err := do(stranger.acts(access.Owner)); !apierr.Is(err, apierr.NotFound) {
+			if err := do(stranger.callAs(access.Owner)); !apierr.Is(err, apierr.NotFound) {
 				t.Errorf("a stranger may %s: %v", name, err)
 			}
 		}
-		if _, err := w.Look(ctx, w.acts(access.Client), id); !apierr.Is(err, apierr.NotFound) {
+		if _, err := w.View(ctx, w.callAs(access.Client), id); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("a client sees it: %v", err)
 		}
-		if _, err := w.Look(ctx, w.acts(access.Viewer), id); err != nil {
+		if _, err := w.View(ctx, w.callAs(access.Viewer), id); err != nil {
 			t.Error(err)
 		}
-		if err := w.Move(ctx, w.acts(access.Editor), id, stranger.folderOf(t)); !apierr.Is(err, apierr.FolderNotFound) {
+		if err := w.Move(ctx, w.callAs(access.Editor), id, stranger.folderOf(t)); !apierr.Is(err, apierr.FolderNotFound) {
 			t.Errorf("it goes into another team's folder: %v", err)
 		}
-		if home, err := w.Home(ctx, id, []int64{stranger.team, w.team}); err != nil || home != w.team {
+		if home, err := w.TeamOf(ctx, id, []int64{stranger.team, w.team}); err != nil || home != w.team {
 			t.Errorf("it is of team %d (%v)", home, err)
 		}
-		if _, err := w.Home(ctx, id, []int64{stranger.team}); !apierr.Is(err, apierr.NotFound) {
+		if _, err := w.TeamOf(ctx, id, []int64{stranger.team}); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("it is of a team that does not have it: %v", err)
 		}
 	})
 }
 
-func (w world) folderOf(t fatal) int64 {
+func (w fixture) folderOf(t fatal) int64 {
 	t.Helper()
-	f, err := w.MakeFolder(t.Context(), w.acts(access.Owner), "Theirs")
+	f, err := w.MakeFolder(t.Context(), w.callAs(access.Owner), "Theirs")
 	must(t, err)
 	return f.ID
 }
 
-// A deleted file is swept, its place is free, and it can come again.
 func TestDelete(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w fixture) {
 		ctx, file := t.Context(), pngOf(noise(1, 20, 20))
 		id := w.add(t, file).ID
-		must(t, w.Delete(ctx, w.acts(access.Editor), id))
-		if used, err := w.Used(ctx, w.team); err != nil || used != 0 {
+		must(t, w.Delete(ctx, w.callAs(access.Editor), id))
+		if used, err := w.UsedBytes(ctx, w.team); err != nil || used != 0 {
 			t.Errorf("%d bytes are used (%v)", used, err)
 		}
-		if err := w.Delete(ctx, w.acts(access.Editor), id); !apierr.Is(err, apierr.NotFound) {
+		if err := w.Delete(ctx, w.callAs(access.Editor), id); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("deleted twice: %v", err)
 		}
 		again := w.add(t, file).ID

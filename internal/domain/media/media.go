@@ -1,16 +1,15 @@
-// Package media is a team's library: images and videos, the folders they lie in, and the ways by which they arrive:
-// one-time upload links, the upload page, imports from public addresses and downloads of profiles' media.
+// Package media manages a team's library of images and videos, its folders, and the ways to add files: one-time
+// upload links, the upload page, imports from public URLs and downloads of profiles' media.
 //
-// A file is in a team's library once: its SHA-256 names it. Its bytes lie in a blob store under a key that is used
-// once, for this item; the row that names the key is written in the transaction that counts the file against the
-// team's storage. That bytes are about to be stored is written before, so that those of an interrupted arrival are
-// found and taken away.
+// A library holds each file once, identified by its SHA-256. The bytes are stored in a blob store under a key that is
+// never reused. The row with that key is written in the transaction that counts the file against the team's storage.
+// The key is recorded before the bytes are stored, so that the sweep finds the bytes of interrupted uploads.
 //
-// Files that are made from an item, such as an image that fits a network, are made once and kept as blobs of their own
-// (derive.go). They are not counted.
+// Files derived from an item, such as an image resized for a network, are made once and cached as separate blobs
+// (derive.go). They do not count against storage.
 //
-// Metadata such as the place where a photograph was taken is removed before a file is stored, unless the team keeps
-// originals. Whatever leaves the service has none: outgoing.go.
+// Metadata such as the location of a photo is removed before a file is stored, unless the team keeps originals. Files
+// never leave the service with metadata: see outgoing.go.
 package media
 
 import (
@@ -41,76 +40,76 @@ const (
 	Video = "video"
 )
 
-// Types are the MIME types that the library takes.
+// Types are the MIME types that the library accepts.
 var Types = []string{"image/jpeg", "image/png", "image/webp", "image/gif", "video/mp4", "video/quicktime"}
 
-// Item is one file of a library, as it is stored.
+// Item is one stored file of a library.
 type Item struct {
 	ID            int64
 	TeamID        int64
-	FolderID      int64 // 0 for none
+	FolderID      int64 // 0 if none
 	FolderName    string
 	SHA256        []byte // of the stored bytes
-	Original      []byte // SHA-256 of the file as it arrived, if its metadata was removed
-	Clean         bool   // the stored bytes have no metadata; of older items it is not known
+	Original      []byte // SHA-256 of the uploaded file if its metadata was removed
+	Clean         bool   // the stored bytes are known to have no metadata
 	Blob          string
-	Thumbnail     string // blob of the thumbnail, empty where there is none
+	Thumbnail     string // blob key; empty if there is none
 	ThumbnailType string // MIME
 	Name          string
 	FileName      string
 	Type          string // MIME
 	Kind          string
-	Size          int64 // bytes of the file as it arrived; they count against the plan
-	Stored        int64 // bytes of its blob, fewer if metadata was removed
-	Width, Height int   // pixels, as it is shown
+	Size          int64 // bytes of the uploaded file; counted against the plan
+	Stored        int64 // bytes of the blob; fewer if metadata was removed
+	Width, Height int   // pixels, as displayed
 	Duration      time.Duration
 	Detail        Detail
-	Alt           string // what an image shows, for those who cannot see it
+	Alt           string // alternative text of an image
 	CreatedAt     time.Time
-	DeletedAt     time.Time // zero while the file is there
-	DeletedBy     int64     // the person; 0 while the file is there
+	DeletedAt     time.Time // zero if not deleted
+	DeletedBy     int64     // the person; 0 if not deleted
 }
 
-// Detail is what else the bytes of a file tell.
+// Detail holds technical properties read from the bytes of a file.
 type Detail struct {
 	VideoCodec  string  `json:"video_codec,omitempty"`
 	AudioCodec  string  `json:"audio_codec,omitempty"`
-	FrameRate   float64 `json:"frame_rate,omitempty"`  // frames a second
+	FrameRate   float64 `json:"frame_rate,omitempty"`  // frames per second
 	Orientation int     `json:"orientation,omitempty"` // of EXIF, 1 to 8
 	Animated    bool    `json:"animated,omitempty"`
-	DecodeBytes int64   `json:"decode_bytes,omitempty"` // what decoding the image takes
+	DecodeBytes int64   `json:"decode_bytes,omitempty"` // memory needed to decode the image
 }
 
-// Owner is for whom a file arrives.
+// Owner identifies the team, person and key that add a file.
 type Owner struct {
 	TeamID, PersonID, KeyID int64
 	RequestID               string
 }
 
-// Incoming is a file on its way in.
+// Incoming is a file being added.
 type Incoming struct {
-	Name string // as its sender calls it; may be empty
-	Type string // MIME as its sender calls it; what counts is what the bytes say
-	Size int64  // bytes; -1 where unknown
+	Name string // as sent; may be empty
+	Type string // MIME as sent; the type is determined from the bytes
+	Size int64  // bytes; -1 if unknown
 	Body io.Reader
 }
 
-// Arrived is what became of it.
-type Arrived struct {
+// AddResult is the outcome of adding a file.
+type AddResult struct {
 	MediaID int64
 	Name    string
-	Already bool // the library had it already
+	Already bool // the library already had the file
 }
 
-// Source is where profiles' media come from.
+// Source fetches media of public profiles.
 type Source interface {
-	// ProfileMedia describes media of a profile, the newest first. The errors are those of package provider.
+	// ProfileMedia lists media of a profile, newest first. Its errors are those of package provider.
 	ProfileMedia(ctx context.Context, q provider.Query) (provider.Page, error)
-	// Fetch writes the bytes behind an item's address, at most so many.
+	// Fetch writes the bytes at an item's address, at most that many.
 	Fetch(ctx context.Context, address string, most int64, into io.Writer) error
 }
 
-// Options are what the service stands on.
+// Options configure the service.
 type Options struct {
 	DB        *db.DB
 	Blobs     blob.Store
@@ -120,54 +119,53 @@ type Options struct {
 	Credits   Credits
 	Terms     plan.Terms
 	Fetch     *safehttp.Client
-	Source    Source // nil where the operator has joined none
+	Source    Source // nil if none is configured
 	Sealer    *tokencrypt.Sealer
-	Disk      *disk.Reserve // of where files are staged and the database lies; nil for none
+	Disk      *disk.Reserve // reserve of the disk with staged files and the database; nil for none
 	PublicURL string
 	Log       *slog.Logger
-	// Described runs in the transaction that changes an item's alternative text; nil for nothing.
-	Described func(ctx context.Context, tx *db.Tx, person, team, media int64) error
-	// TeamUploads is how many files of one team may be on their way to this node at once, by whatever way they come.
-	// If it is 0, it is as many as a team may have upload links open.
+	// OnDescribed runs in the transaction that changes an item's alternative text. It may be nil.
+	OnDescribed func(ctx context.Context, tx *db.Tx, person, team, media int64) error
+	// TeamUploads limits how many files of one team this node receives at once. 0 means the number of upload links
+	// that a team may have open.
 	TeamUploads int
 }
 
-// Keys tells how a key stands that opened links: nil where it is no more.
+// Keys returns the current actor of an API key, or nil if the key no longer exists.
 type Keys interface {
 	Standing(ctx context.Context, q db.Querier, key int64) (*access.Actor, error)
 }
 
-// Credits settles what was reserved for a download, in the transaction that ends it: all of it, or none.
+// Credits charges or refunds the full reservation of a download, in the transaction that ends the download.
 type Credits interface {
 	Charge(ctx context.Context, tx *db.Tx, reservation int64) (bool, error)
 	Refund(ctx context.Context, tx *db.Tx, reservation int64) (bool, error)
 }
 
-// Service does what the operations say.
+// Service implements the library and its operations.
 type Service struct {
 	Options
 
-	db       *db.DB
-	pictures *thumbnail.Maker
-	links    tokencrypt.Signer // of public links
-	videos   *loadshed.Turns   // videos whose metadata is being removed on their way out
-	deriving singleflight.Group
-	intake   *intake
-	diskTold atomic.Int64 // when a full disk was logged last, in nanoseconds since 1970
+	db           *db.DB
+	pictures     *thumbnail.Maker
+	links        tokencrypt.Signer // signs public links
+	videos       *loadshed.Turns   // bounds concurrent removal of metadata from videos
+	deriving     singleflight.Group
+	intake       *intake
+	diskLoggedAt atomic.Int64 // when a full disk was last logged, Unix nanoseconds
 }
 
-// pictureMemory bounds the decoded pixels that are held at once, in bytes. It takes images as cameras make them: about
-// 60 megapixels of a PNG, 85 of a JPEG.
+// pictureMemory bounds the decoded pixels held at once, in bytes. It suffices for camera images: about 60 megapixels
+// of PNG, 85 of JPEG.
 const pictureMemory = 256 << 20
 
-// videosAtOnce is how many videos this node removes metadata from at once on their way out. Each is read as a whole,
-// and written as a whole.
-const videosAtOnce = 2
+// maxVideos is how many videos this node strips of metadata at once on export. Each is read and written in full.
+const maxVideos = 2
 
-// New makes the service.
+// New returns a Service and registers its job handlers.
 func New(o Options) *Service {
 	s := &Service{
-		Options: o, db: o.DB, pictures: thumbnail.New(pictureMemory), videos: loadshed.NewTurns(videosAtOnce),
+		Options: o, db: o.DB, pictures: thumbnail.New(pictureMemory), videos: loadshed.NewTurns(maxVideos),
 		intake: newIntake(), links: o.Sealer.Signer("public links to media"),
 	}
 	o.Worker.Handle(job.MediaImport, s.doImport)

@@ -20,43 +20,43 @@ import (
 	"pressroom/internal/testkit/s3"
 )
 
-// place is what the metadata of the tests' files says.
+// place is the location in the metadata of the test files.
 var place = []byte("+52.5200+013.4050/")
 
-// located is a JPEG that says where it was taken, and that it is turned by a quarter.
-func located(seed uint64) []byte {
+// jpegWithPlace returns a JPEG with a location and an orientation of 90 degrees.
+func jpegWithPlace(seed uint64) []byte {
 	plain := jpegOf(noise(seed, 60, 40))
 	const entry = "\x01\x12\x00\x03\x00\x00\x00\x01\x00\x06\x00\x00" // orientation 6
 	tiff := slices.Concat([]byte("Exif\x00\x00MM\x00\x2a\x00\x00\x00\x08\x00\x01"+entry+"\x00\x00\x00\x00"), place)
 	return slices.Concat(plain[:2], []byte{0xff, 0xe1, 0, byte(2 + len(tiff))}, tiff, plain[2:])
 }
 
-// locatedFilm is a video that says where it was taken.
-func locatedFilm(seed uint64) []byte {
+// filmWithPlace returns a video with a location.
+func filmWithPlace(seed uint64) []byte {
 	return slices.Concat(film(seed, 100), boxOf("udta", boxOf("\xa9xyz", place)))
 }
 
-// keepOriginals sets the team's choice.
-func (w world) keepOriginals(t fatal, on int64) {
+// keepOriginals sets whether the team keeps originals.
+func (w fixture) keepOriginals(t fatal, on int64) {
 	t.Helper()
 	w.exec(t, `UPDATE teams SET keep_originals = ? WHERE id = ?`, on, w.team)
 }
 
-// addAsBefore adds a file as it was added before metadata was removed.
-func (w world) addAsBefore(t fatal, file []byte) Item {
+// addUncleaned adds a file with its metadata, as older versions did.
+func (w fixture) addUncleaned(t fatal, file []byte) Item {
 	t.Helper()
 	w.keepOriginals(t, 1)
 	i := w.add(t, file)
 	w.keepOriginals(t, 0)
 	w.exec(t, `UPDATE media SET clean = 0 WHERE id = ?`, i.ID)
 	i.Clean = false
-	if i.Original != nil || !bytes.Equal(w.stored(t, i.Blob), file) {
+	if i.Original != nil || !bytes.Equal(w.storedBytes(t, i.Blob), file) {
 		t.Fatalf("not the file as it came: %+v", i)
 	}
 	return i
 }
 
-func (w world) stored(t fatal, key string) []byte {
+func (w fixture) storedBytes(t fatal, key string) []byte {
 	t.Helper()
 	r, err := w.Blobs.Open(t.Context(), key)
 	must(t, err)
@@ -71,7 +71,7 @@ func contentOf(t fatal, r io.ReadCloser) []byte {
 }
 
 // leaves returns the bytes of an item by every way out of the service.
-func (w world) leaves(t *testing.T, i Item) map[string][]byte {
+func (w fixture) leaves(t *testing.T, i Item) map[string][]byte {
 	t.Helper()
 	ctx, out := t.Context(), map[string][]byte{}
 	opened := func(name string, r io.ReadCloser, err error) {
@@ -86,11 +86,11 @@ func (w world) leaves(t *testing.T, i Item) map[string][]byte {
 			t.Errorf("%s: %d bytes of %s, and %d of %s are said", name, len(out[name]), i.Type, file.Size, file.Type)
 		}
 	}
-	public, err := w.Public(ctx, w.tokenOf(i, w.clock.Now().Add(time.Hour)))
+	public, err := w.OpenPublic(ctx, w.tokenOf(i, w.clock.Now().Add(time.Hour)))
 	opened("signed link", public, err)
 	shown, err := w.OpenFile(ctx, w.person, i.ID, false)
 	opened("download", shown, err)
-	video, err := w.OpenOf(ctx, w.team, i.ID)
+	video, err := w.OpenForTeam(ctx, w.team, i.ID)
 	opened("approval video", video, err)
 	if i.Kind == Image {
 		approval, err := w.Files(w.team).Open(ctx, i.ID, network.FileLimits{Types: []string{"image/jpeg", "image/png"}, MaxSide: 640})
@@ -103,7 +103,7 @@ func (w world) leaves(t *testing.T, i Item) map[string][]byte {
 	return out
 }
 
-func (w world) leavesWithoutPlace(t *testing.T, i Item) {
+func (w fixture) leavesWithoutPlace(t *testing.T, i Item) {
 	t.Helper()
 	for way, raw := range w.leaves(t, i) {
 		if bytes.Contains(raw, place) || len(raw) == 0 {
@@ -112,19 +112,19 @@ func (w world) leavesWithoutPlace(t *testing.T, i Item) {
 	}
 }
 
-// TestMetadataIsRemoved stores files without their metadata, by each way in.
+// TestMetadataIsRemoved checks that files are stored without metadata, by each way in.
 func TestMetadataIsRemoved(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
-		for n, file := range [][]byte{located(1), locatedFilm(2)} {
-			ways := map[string]func(t *testing.T, w world, file []byte) int64{
-				"a link": func(t *testing.T, w world, file []byte) int64 { return w.add(t, file).ID },
-				"no link": func(t *testing.T, w world, file []byte) int64 {
+	each(t, func(t *testing.T, w fixture) {
+		for n, file := range [][]byte{jpegWithPlace(1), filmWithPlace(2)} {
+			ways := map[string]func(t *testing.T, w fixture, file []byte) int64{
+				"a link": func(t *testing.T, w fixture, file []byte) int64 { return w.add(t, file).ID },
+				"no link": func(t *testing.T, w fixture, file []byte) int64 {
 					arrived, err := w.Add(t.Context(), Owner{TeamID: w.team},
 						Incoming{Name: "a file", Size: -1, Body: bytes.NewReader(file)})
 					must(t, err)
 					return arrived.MediaID
 				},
-				"the page": func(t *testing.T, w world, file []byte) int64 {
+				"the page": func(t *testing.T, w fixture, file []byte) int64 {
 					page := pageOfBatch(w.open(t))
 					arrived, err := w.AddToBatch(t.Context(), w.person, page,
 						Incoming{Name: "a file", Size: -1, Body: bytes.NewReader(file)})
@@ -136,7 +136,7 @@ func TestMetadataIsRemoved(t *testing.T) {
 				w := w.newTeam(t)
 				i, err := item(t.Context(), w.db, w.team, add(t, w, file))
 				must(t, err)
-				raw, digest := w.stored(t, i.Blob), sha256.Sum256(file)
+				raw, digest := w.storedBytes(t, i.Blob), sha256.Sum256(file)
 				if bytes.Contains(raw, place) || !i.Clean || !bytes.Equal(i.Original, digest[:]) ||
 					i.Size != int64(len(file)) || i.Stored != int64(len(raw)) {
 					t.Errorf("file %d by %s: %+v: %q", n, name, i, raw)
@@ -144,9 +144,9 @@ func TestMetadataIsRemoved(t *testing.T) {
 				if i.Kind == Image && (i.Width != 40 || i.Height != 60 || i.Detail.Orientation != 6) {
 					t.Errorf("by %s the image is not upright any more: %+v", name, i)
 				}
-				w.sound(t)
+				w.checkSound(t)
 				w.leavesWithoutPlace(t, i)
-				if look, err := w.Look(t.Context(), w.acts(access.Viewer), i.ID); err != nil || !look.Stripped || !look.Clean {
+				if look, err := w.View(t.Context(), w.callAs(access.Viewer), i.ID); err != nil || !look.Stripped || !look.Clean {
 					t.Errorf("%+v (%v)", look, err)
 				}
 			}
@@ -158,12 +158,12 @@ func pageOfBatch(b UploadBatch) string {
 	return b.PageURL[strings.LastIndexByte(b.PageURL, '/')+1:]
 }
 
-// TestOriginalIsRecognized knows a file by the digest that it had at its sender, and by that of what is left of it.
+// TestOriginalIsRecognized checks that a file is identified by its digests before and after the removal of metadata.
 func TestOriginalIsRecognized(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
-		file := located(1)
+	each(t, func(t *testing.T, w fixture) {
+		file := jpegWithPlace(1)
 		i := w.add(t, file)
-		clean := w.stored(t, i.Blob)
+		clean := w.storedBytes(t, i.Blob)
 		for name, again := range map[string][]byte{"the original": file, "what is stored": clean} {
 			if u := w.open(t, again).Upload.Uploads[0]; u.MediaID != i.ID || u.URL != "" {
 				t.Errorf("%s is asked for: %+v", name, u)
@@ -182,19 +182,19 @@ func TestOriginalIsRecognized(t *testing.T) {
 		if u := other.open(t, file).Upload.Uploads[0]; u.MediaID != 0 {
 			t.Errorf("another team is told of it: %+v", u)
 		}
-		w.sound(t)
-		must(t, w.Delete(t.Context(), w.acts(access.Editor), i.ID))
+		w.checkSound(t)
+		must(t, w.Delete(t.Context(), w.callAs(access.Editor), i.ID))
 		if u := w.open(t, file).Upload.Uploads[0]; u.MediaID != 0 {
 			t.Errorf("a deleted file is taken for one that is there: %+v", u)
 		}
 	})
 }
 
-// TestOlderItems sends files that came with their metadata without it, and reads each of them once.
+// TestOlderItems checks that files stored with metadata leave without it, and that each is processed once.
 func TestOlderItems(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
-		photo, video := w.addAsBefore(t, located(1)), w.addAsBefore(t, locatedFilm(2))
-		plain := w.addAsBefore(t, pngOf(noise(3, 30, 20)))
+	each(t, func(t *testing.T, w fixture) {
+		photo, video := w.addUncleaned(t, jpegWithPlace(1)), w.addUncleaned(t, filmWithPlace(2))
+		plain := w.addUncleaned(t, pngOf(noise(3, 30, 20)))
 		for _, i := range []Item{photo, video, plain} {
 			w.leavesWithoutPlace(t, i)
 			export, err := w.OpenForExport(t.Context(), w.team, i.ID)
@@ -218,14 +218,14 @@ func TestOlderItems(t *testing.T) {
 	})
 }
 
-// TestOriginalsKept gives the original of a team that keeps it to people who may write, by its own link, and to the
-// export.
+// TestOriginalsKept checks that kept originals are available to people with write access, by their own link, and in
+// the export.
 func TestOriginalsKept(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w fixture) {
 		w.keepOriginals(t, 1)
-		for _, file := range [][]byte{located(1), locatedFilm(2)} {
+		for _, file := range [][]byte{jpegWithPlace(1), filmWithPlace(2)} {
 			i := w.add(t, file)
-			if i.Clean || !bytes.Equal(w.stored(t, i.Blob), file) {
+			if i.Clean || !bytes.Equal(w.storedBytes(t, i.Blob), file) {
 				t.Errorf("not the original: %+v", i)
 			}
 			w.leavesWithoutPlace(t, i)
@@ -256,10 +256,10 @@ func TestOriginalsKept(t *testing.T) {
 	})
 }
 
-// TestMetadataThatStays never sends a file whose metadata cannot be told from the rest: an image is encoded anew, a
-// video is refused, and a new file is not taken.
-func TestMetadataThatStays(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+// TestMetadataCannotBeRemoved checks that files whose metadata cannot be located are never sent: images are
+// re-encoded, videos rejected, and new files not accepted.
+func TestMetadataCannotBeRemoved(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
 		chunk := append([]byte("ABCD"), place...) // critical, and unknown
 		plain := pngOf(noise(1, 30, 20))
 		sum := crc32.ChecksumIEEE(chunk)
@@ -272,7 +272,7 @@ func TestMetadataThatStays(t *testing.T) {
 				t.Errorf("a new file: %v", err)
 			}
 		}
-		photo, video := w.insteadOf(t, w.add(t, plain), odd), w.insteadOf(t, w.add(t, film(2, 100)), broken)
+		photo, video := w.replaceBytes(t, w.add(t, plain), odd), w.replaceBytes(t, w.add(t, film(2, 100)), broken)
 		for _, fit := range []network.FileLimits{{}, {Types: []string{"image/png"}}} {
 			file, err := w.Files(w.team).Open(t.Context(), photo.ID, fit)
 			must(t, err)
@@ -299,8 +299,8 @@ func TestMetadataThatStays(t *testing.T) {
 	})
 }
 
-// insteadOf puts other bytes in place of an item's, as they might be there from before.
-func (w world) insteadOf(t *testing.T, i Item, raw []byte) Item {
+// replaceBytes replaces an item's stored bytes.
+func (w fixture) replaceBytes(t *testing.T, i Item, raw []byte) Item {
 	t.Helper()
 	key := newKey(w.team, []byte("another"))
 	must(t, w.putBytes(t.Context(), key, raw))
@@ -312,14 +312,14 @@ func (w world) insteadOf(t *testing.T, i Item, raw []byte) Item {
 	return out
 }
 
-// TestMetadataInS3 removes metadata from what is kept in S3, of new items and of older ones.
+// TestMetadataInS3 checks that metadata is removed from new and older items in S3.
 func TestMetadataInS3(t *testing.T) {
 	t.Parallel()
 	server := s3.Start(t)
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		w := newWorld(t, url, openBlobs(t, server.Bucket(t), blob.Credentials{ID: server.ID, Secret: server.Secret}), "")
-		w.leavesWithoutPlace(t, w.add(t, located(1)))
-		w.leavesWithoutPlace(t, w.addAsBefore(t, located(2)))
-		w.leavesWithoutPlace(t, w.addAsBefore(t, locatedFilm(3)))
+		w := newFixture(t, url, openBlobs(t, server.Bucket(t), blob.Credentials{ID: server.ID, Secret: server.Secret}), "")
+		w.leavesWithoutPlace(t, w.add(t, jpegWithPlace(1)))
+		w.leavesWithoutPlace(t, w.addUncleaned(t, jpegWithPlace(2)))
+		w.leavesWithoutPlace(t, w.addUncleaned(t, filmWithPlace(3)))
 	})
 }

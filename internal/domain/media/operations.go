@@ -9,16 +9,16 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// Operations declares what clients can do with the library.
+// Operations returns the operations of the library.
 func (s *Service) Operations() []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
 			Tool: "list_media", Method: http.MethodGet, Path: "/media", Needs: access.Read, Success: http.StatusOK,
-			Summary: "The team's media library",
-			Description: "Images and videos, the newest first, with the folders of the library and how much storage " +
-				"it takes up. Use it to find the ids that create_post takes as media_ids.",
-			Next: "A name that a person gave finds it quicker with query. folder_not_found: there is no such folder; " +
-				"the folders stand in an answer without folder_id.",
+			Summary: "List media",
+			Description: "Lists images and videos, newest first, with the library's folders and storage usage. Use " +
+				"it to find the ids that create_post takes as media_ids.",
+			Next: "If the person named a file, search with query. folder_not_found: the folder does not exist; " +
+				"call without folder_id to get the folders.",
 			Example: operation.Example{Arguments: map[string]any{"kind": "image", "limit": 1}, Data: MediaList{
 				Media: []MediaItem{exampleEntry}, Storage: MediaListStorage{48_213_004, 1_073_741_824_000},
 				Folders: []MediaFolder{{3, "Spring"}}}},
@@ -26,14 +26,13 @@ func (s *Service) Operations() []operation.Operation {
 		operation.Define(operation.Spec{
 			Tool: "import_media", Method: http.MethodPost, Path: "/media/imports", Needs: access.Write,
 			Key: operation.KeyOptional, Success: http.StatusAccepted,
-			Summary: "Import a file from a public link",
-			Description: "Fetches an image or a video from a public https address into the library, for files that " +
-				"lie on the internet; create_uploads is for files that do not. What the file is follows from its " +
-				"bytes. Private, local and numeric addresses are refused. Uses storage, no credits; a file that the " +
-				"library has already gives the item that is there.",
-			Next: "Follow the job with get_job; its result has the media id. type_refused, too_large and " +
-				"storage_full " +
-				"say what was wrong with the file.",
+			Summary: "Import a file from a public URL",
+			Description: "Fetches an image or a video from a public HTTPS URL into the library. For files that are " +
+				"not on the internet, use create_uploads. The type is determined from the bytes. Private, local " +
+				"and numeric addresses are rejected. Uses storage, no credits. If the library already has the " +
+				"file, the result is the existing item.",
+			Next: "Poll the job with get_job; its result contains the media id. The error codes type_refused, " +
+				"too_large and storage_full describe a problem with the file.",
 			Example: operation.Example{Arguments: map[string]any{
 				"url": "https://www.example.com/roastery.jpg", "filename": "roastery",
 			},
@@ -46,14 +45,15 @@ func (s *Service) Operations() []operation.Operation {
 			Tool: "create_uploads", Method: http.MethodPost, Path: "/uploads", Needs: access.Write,
 			Key: operation.KeyOptional, Success: http.StatusCreated,
 			OnRepeat: operation.Recreate(s.uploadsAgain),
-			Summary:  "Open upload links",
-			Description: "Opens a one-time link for each described file: send the bytes by PUT to its url with its " +
-				"Authorization. Or open a batch without files and give upload_page_url to a person, who uploads in a " +
-				"browser. A repeat with the same Idempotency-Key gives the same batch with new secrets and ends the " +
-				"old ones. Uses storage, no credits; a file that the library has already needs no upload.",
-			Next: "The links are secrets that work once, for an hour: hand them to nobody but whoever uploads. The " +
-				"batch's job tells which files have arrived. rate_limited with scope open_upload_batches: end or use " +
-				"up a batch first.",
+			Summary:  "Create upload links",
+			Description: "Creates a one-time link for each described file: send the bytes by PUT to its url with " +
+				"its Authorization header. Or create a batch without files and give upload_page_url to a person, " +
+				"who uploads in a browser. Repeating the call with the same Idempotency-Key returns the same batch " +
+				"with new secrets and invalidates the old ones. Uses storage, no credits. Files already in the " +
+				"library need no upload.",
+			Next: "The links are secrets that work once, for an hour: share them only with the uploader. The " +
+				"batch's job shows which files have arrived. rate_limited with scope open_upload_batches: finish " +
+				"or replace a batch first.",
 			Destructive: true,
 			Example: operation.Example{
 				Arguments: map[string]any{"files": []UploadFile{exampleFile}}, Data: exampleBatch,
@@ -66,13 +66,12 @@ func (s *Service) Operations() []operation.Operation {
 			Price: operation.PriceRange(s.Terms.Prices.ProfileMediaDownload, s.Terms.Prices.ProfileMediaDownload,
 				s.price),
 			Summary: "Download media of a public profile",
-			Description: "Fetches what a public Instagram or TikTok profile shows and saves the files into " +
-				"the folder " +
-				"Downloads of the library, or only describes them. Charged per call, whatever is found; refunded " +
-				"where the profile does not exist, is private or cannot be read. Use it only when the person asked " +
-				"for it, and mind that the pictures are others' work.",
-			Next: "Follow the job with get_job. Where its result has next_cursor, another call with that as cursor " +
-				"goes on, and costs again.",
+			Description: "Fetches media of a public Instagram or TikTok profile and saves them in the library's " +
+				"folder Downloads, or only lists them. Charged per call, even if nothing is found; refunded if the " +
+				"profile does not exist, is private or cannot be read. Use it only if the person asked for it, and " +
+				"respect the copyright of the media.",
+			Next: "Poll the job with get_job. If its result has next_cursor, pass it as cursor in another call to " +
+				"get the next page, which is charged again.",
 			Example: operation.Example{Arguments: map[string]any{
 				"platform": "instagram", "type": "posts", "username": "harbour_cafe",
 			},

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/domain/media/filename"
 	"pressroom/internal/network"
 	"pressroom/internal/platform/blob"
 	"pressroom/internal/platform/loadshed"
@@ -15,10 +16,10 @@ import (
 	"pressroom/internal/platform/stripmeta"
 )
 
-// outgoing opens an item as it may leave the service: without metadata, and made to fit if it must be.
+// outgoing opens an item as it may leave the service: without metadata, and resized if needed.
 func (s *Service) outgoing(ctx context.Context, i Item, fit network.FileLimits) (derived, blob.Reader, error) {
 	if !fits(i, fit) {
-		return s.derive(ctx, i, s.fitted(fit))
+		return s.derive(ctx, i, s.fitRecipe(fit))
 	}
 	if i.Clean {
 		r, err := s.openBlob(ctx, i.Blob)
@@ -26,13 +27,13 @@ func (s *Service) outgoing(ctx context.Context, i Item, fit network.FileLimits) 
 	}
 	d, r, err := s.derive(ctx, i, withoutMetadata)
 	if errors.Is(err, mediainfo.ErrDamaged) && i.Kind == Image {
-		// Its pixels can be decoded, as those of every image of the library, but not told from its metadata.
-		return s.derive(ctx, i, s.fitted(fit))
+		// Its pixels can be decoded, like those of every image, but its metadata cannot be located.
+		return s.derive(ctx, i, s.fitRecipe(fit))
 	}
 	return d, r, err
 }
 
-// asStored describes the stored bytes of an item.
+// asStored returns a description of an item's stored bytes.
 func (i Item) asStored() derived {
 	return derived{
 		media: i.ID, team: i.TeamID, sha256: i.SHA256, mime: i.Type, size: i.Stored, width: i.Width, height: i.Height,
@@ -43,7 +44,7 @@ func (i Item) asStored() derived {
 var withoutMetadata = recipe{
 	variant: "clean-1",
 	make: func(_ context.Context, i Item, from blob.Reader, into io.Writer) (shape, error) {
-		file := &blocks{from: from}
+		file := blob.NewBlockReader(from)
 		edits, err := stripmeta.Scan(file, from.Size(), i.Type)
 		if err != nil {
 			return shape{}, fmt.Errorf("looking for metadata: %w", err)
@@ -58,57 +59,57 @@ var withoutMetadata = recipe{
 	},
 }
 
-// errNotClean is what people are told of a video from before metadata was removed on arrival.
+// errNotClean is the error for a damaged video that was added before metadata was removed on upload.
 var errNotClean = apierr.BadState("damaged",
 	"The structure of this video is damaged, so its metadata cannot be removed. Delete it and upload a new copy.")
 
-// errNotDecoded is the error about an image from before the bounds of decoding.
+// errNotDecoded is the error for an image that was added before decoding was bounded.
 var errNotDecoded = apierr.BadState("damaged",
-	"This image is damaged or out of bounds. Save it again, a photo as a baseline (not progressive) JPEG, and upload "+
-		"the new copy.")
+	"This image is damaged or too large to decode. Save it again, a photo as a baseline (not progressive) JPEG, "+
+		"and upload the new copy.")
 
-// openItem opens an item without its metadata.
-func (s *Service) openItem(ctx context.Context, i Item) (Opened, error) {
+// openItem returns an item opened without its metadata.
+func (s *Service) openItem(ctx context.Context, i Item) (File, error) {
 	return s.openFitted(ctx, i, network.FileLimits{})
 }
 
-func (s *Service) openFitted(ctx context.Context, i Item, fit network.FileLimits) (Opened, error) {
+func (s *Service) openFitted(ctx context.Context, i Item, fit network.FileLimits) (File, error) {
 	d, r, err := s.outgoing(ctx, i, fit)
 	switch {
 	case errors.Is(err, loadshed.ErrBusy) && i.Kind == Video:
-		return Opened{}, errVideosBusy.Wrap(err)
+		return File{}, errVideosBusy.Wrap(err)
 	case errors.Is(err, loadshed.ErrBusy):
-		return Opened{}, errPicturesBusy.Wrap(err)
+		return File{}, errPicturesBusy.Wrap(err)
 	case errors.Is(err, mediainfo.ErrDamaged) && i.Kind == Video:
-		return Opened{}, errNotClean.Wrap(err)
+		return File{}, errNotClean.Wrap(err)
 	case errors.Is(err, mediainfo.ErrDamaged):
-		return Opened{}, errNotDecoded.Wrap(err)
+		return File{}, errNotDecoded.Wrap(err)
 	case err != nil:
-		return Opened{}, err
+		return File{}, err
 	}
-	out := Opened{Reader: r, Name: i.FileName, Type: d.mime, ETag: d.etag(), ModTime: i.CreatedAt}
+	out := File{Reader: r, Name: i.FileName, Type: d.mime, ETag: d.etag(), ModTime: i.CreatedAt}
 	if d.mime != i.Type {
-		_, out.Name = called(i.Name, "", d.mime)
+		_, out.Name = filename.ForType(i.Name, "", d.mime)
 	}
 	return out, nil
 }
 
-// OpenOriginal opens the stored bytes of an item, metadata included, for a person who may write in its team.
-func (s *Service) OpenOriginal(ctx context.Context, person, id int64) (Opened, error) {
+// OpenOriginal opens the stored bytes of an item, metadata included, for a person with write access to its team.
+func (s *Service) OpenOriginal(ctx context.Context, person, id int64) (File, error) {
 	i, err := s.itemFor(ctx, person, id)
 	if err != nil {
-		return Opened{}, err
+		return File{}, err
 	}
-	if _, err := s.mayWrite(ctx, person, i.TeamID); err != nil {
-		return Opened{}, err
+	if _, err := s.requireWrite(ctx, person, i.TeamID); err != nil {
+		return File{}, err
 	}
-	out := Opened{Name: i.FileName, Type: i.Type, ETag: `"` + hex.EncodeToString(i.SHA256) + `"`, ModTime: i.CreatedAt}
+	out := File{Name: i.FileName, Type: i.Type, ETag: `"` + hex.EncodeToString(i.SHA256) + `"`, ModTime: i.CreatedAt}
 	out.Reader, err = s.openBlob(ctx, i.Blob)
 	return out, err
 }
 
-// OpenForExport opens an item for the export of its team's data: the stored bytes if the team keeps originals, else
-// without metadata. Nothing is kept of what is made for an export. An item that cannot be had is not_found.
+// OpenForExport opens an item for the export of its team's data: the stored bytes if the team keeps originals, else a
+// copy without metadata, which is not cached. It returns not_found for an item that cannot be exported.
 func (s *Service) OpenForExport(ctx context.Context, team, id int64) (io.ReadCloser, error) {
 	i, err := item(ctx, s.db, team, id)
 	if err != nil {
@@ -122,7 +123,7 @@ func (s *Service) OpenForExport(ctx context.Context, team, id int64) (io.ReadClo
 	if err != nil || i.Clean || keeps {
 		return r, err
 	}
-	file := &blocks{from: r}
+	file := blob.NewBlockReader(r)
 	edits, err := s.scan(ctx, i, file)
 	if err == nil {
 		return exported{edits.Apply(file), r}, nil
@@ -137,21 +138,21 @@ func (s *Service) OpenForExport(ctx context.Context, team, id int64) (io.ReadClo
 	return s.openItem(ctx, i)
 }
 
-// scan looks for the metadata of an item that is exported. A video waits for its team's turn.
-func (s *Service) scan(ctx context.Context, i Item, file *blocks) (stripmeta.Edits, error) {
-	leave, err := s.videoTurn(ctx, i)
+// scan returns the edits that remove the metadata of an exported item. A video waits for its team's turn.
+func (s *Service) scan(ctx context.Context, i Item, file *blob.BlockReader) (stripmeta.Edits, error) {
+	leave, err := s.acquireVideo(ctx, i)
 	if err != nil {
 		return stripmeta.Edits{}, err
 	}
 	defer leave()
-	edits, err := stripmeta.Scan(file, file.from.Size(), i.Type)
+	edits, err := stripmeta.Scan(file, file.Size(), i.Type)
 	if err != nil {
 		return edits, fmt.Errorf("looking for metadata: %w", err)
 	}
 	return edits, nil
 }
 
-// exported is a file that is read without its metadata.
+// exported is a file read without its metadata.
 type exported struct {
 	io.Reader
 	io.Closer

@@ -17,11 +17,12 @@ import (
 	"pressroom/internal/auth/apikey"
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/media/filename"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
 )
 
-// Batch is an upload batch as a person sees it who may upload into it.
+// Batch is an upload batch as shown to a person who may upload to it.
 type Batch struct {
 	ID        string // the job's id without its type
 	TeamID    int64
@@ -32,7 +33,7 @@ type Batch struct {
 	Limits    UploadBatchLimits
 }
 
-// BatchFile is one file of it.
+// BatchFile is one file of a batch.
 type BatchFile struct {
 	Name      string
 	Size      int64 // bytes
@@ -44,21 +45,22 @@ type BatchFile struct {
 	Thumbnail bool
 }
 
-// maxPageFiles is how many files a batch holds, those of the page among them.
+// maxPageFiles is how many files a batch may hold, including those added on the page.
 const maxPageFiles = 200
 
-// Batch finds a batch for a person. It is not_found for whoever may not write in its team.
+// Batch returns a batch for a person. It returns not_found if the person may not write in its team.
 func (s *Service) Batch(ctx context.Context, person int64, id string) (Batch, error) {
 	b, name, err := s.batchFor(ctx, person, id)
 	if err != nil {
 		return Batch{}, err
 	}
 	out := Batch{
-		ID: id, TeamID: b.team, TeamName: name, ExpiresAt: b.expires, Open: b.open(s.db.Now()),
+		ID: id, TeamID: b.team, TeamName: name, ExpiresAt: b.expires, Open: b.isOpen(s.db.Now()),
 		Limits: s.uploadLimits(),
 	}
 	for _, f := range b.files {
-		shown := BatchFile{Name: tidy(f.name), Size: f.size, State: f.state, MediaID: f.media, Reason: f.reason}
+		shown := BatchFile{Name: filename.Display(f.name), Size: f.size, State: f.state, MediaID: f.media,
+			Reason: f.reason}
 		if f.media != 0 {
 			i, err := item(ctx, s.db, b.team, f.media)
 			if err != nil && !apierr.Is(err, apierr.NotFound) {
@@ -74,7 +76,7 @@ func (s *Service) Batch(ctx context.Context, person int64, id string) (Batch, er
 	return out, nil
 }
 
-func (b batch) open(now time.Time) bool { return !b.closed && now.Before(b.expires) }
+func (b batch) isOpen(now time.Time) bool { return !b.closed && now.Before(b.expires) }
 
 func (s *Service) batchFor(ctx context.Context, person int64, id string) (batch, string, error) {
 	b, err := s.readBatch(ctx, s.db, string(job.MediaImport)+":"+id, "")
@@ -84,12 +86,12 @@ func (s *Service) batchFor(ctx context.Context, person int64, id string) (batch,
 	if err != nil {
 		return b, "", err
 	}
-	name, err := s.mayWrite(ctx, person, b.team)
+	name, err := s.requireWrite(ctx, person, b.team)
 	return b, name, err
 }
 
-// mayWrite is not_found for a person who may not write in a team, and gives the team's name.
-func (s *Service) mayWrite(ctx context.Context, person, team int64) (string, error) {
+// requireWrite returns a team's name, or not_found if the person may not write in it.
+func (s *Service) requireWrite(ctx context.Context, person, team int64) (string, error) {
 	name, role, err := s.roleOf(ctx, person, team)
 	if err == nil && !slices.Contains(access.Effective(access.Full, role), access.Write) {
 		err = apierr.Missing()
@@ -127,41 +129,41 @@ func (s *Service) CheckBatchForm(ctx context.Context, person int64, id string, l
 	return s.checkForm(ctx, b.team, promised, length)
 }
 
-// AddToBatch takes a file that a person chose on the page of a batch.
-func (s *Service) AddToBatch(ctx context.Context, person int64, id string, f Incoming) (Arrived, error) {
+// AddToBatch adds a file that a person chose on the page of a batch.
+func (s *Service) AddToBatch(ctx context.Context, person int64, id string, f Incoming) (AddResult, error) {
 	b, _, err := s.batchFor(ctx, person, id)
 	if err != nil {
-		return Arrived{}, err
+		return AddResult{}, err
 	}
 	switch {
 	case apikey.In(f.Name):
-		return Arrived{}, errSecret.With("argument", "name")
-	case !b.open(s.db.Now()):
-		return Arrived{}, errPageClosed
+		return AddResult{}, errSecret.With("argument", "name")
+	case !b.isOpen(s.db.Now()):
+		return AddResult{}, errPageClosed
 	case len(b.files) >= maxPageFiles:
-		return Arrived{}, errPageFull
+		return AddResult{}, errPageFull
 	}
 	most, err := s.boundInBatch(ctx, b, f.Size)
 	if err != nil {
-		return Arrived{}, err
+		return AddResult{}, err
 	}
 	staged, err := s.receive(ctx, b.team, uploader{person: person}, f, most)
 	if err != nil {
-		return Arrived{}, err
+		return AddResult{}, err
 	}
 	defer staged.Discard()
 	if f.Size >= 0 && staged.Size() != f.Size {
-		return Arrived{}, errSizeDiffers
+		return AddResult{}, errSizeDiffers
 	}
 	return s.addToBatch(ctx, person, b, f, staged)
 }
 
-// boundInBatch is as bound, for a file that may be one for which the batch keeps room.
+// boundInBatch is sizeBound for a file that may be one of those promised to the batch.
 func (s *Service) boundInBatch(ctx context.Context, b batch, size int64) (bound, error) {
-	out, err := s.bound(ctx, b.team, size)
+	out, err := s.sizeBound(ctx, b.team, size)
 	for _, f := range b.files {
-		if f.state == Waiting && (f.size == size || size < 0) && f.size > out.most {
-			out.most = f.size
+		if f.state == Waiting && (f.size == size || size < 0) && f.size > out.max {
+			out.max = f.size
 		}
 	}
 	return out, err
@@ -169,52 +171,55 @@ func (s *Service) boundInBatch(ctx context.Context, b batch, size int64) (bound,
 
 var (
 	errSecret = apierr.Invalid(apierr.SecretInArgument, "",
-		"This text holds an API key or an upload secret. Nothing was done with it; take it out, and replace the "+
-			"secret if others can have seen it.")
+		"This text contains an API key or an upload secret. Nothing was saved. Remove it, and replace the secret "+
+			"if others may have seen it.")
 	errPageClosed = apierr.New(apierr.UploadLinkClosed,
-		"This page takes no more files: it was closed, or its time is over.")
-	errPageFull = apierr.New(apierr.PlanLimitReached, "This page has as many files as it takes. Open another one.")
+		"This page is closed or has expired. Open a new one.")
+	errPageFull = apierr.New(apierr.PlanLimitReached,
+		"This page has reached its maximum number of files. Open a new one.")
 )
 
-func (s *Service) addToBatch(ctx context.Context, person int64, b batch, f Incoming, staged *arrival) (Arrived, error) {
+func (s *Service) addToBatch(ctx context.Context, person int64, b batch, f Incoming,
+	staged *arrival) (AddResult, error) {
 	digest := staged.Sum()
 	chosen := batchFile{
-		id: uuid.Must(uuid.NewV7()).String(), digest: digest[:], size: staged.Size(), name: tidy(f.Name), byPage: true,
-		state: Stored,
+		id: uuid.Must(uuid.NewV7()).String(), digest: digest[:], size: staged.Size(), name: filename.Display(f.Name),
+		byPage: true,
+		state:  Stored,
 	}
-	e, err := s.examine(ctx, staged)
+	e, err := s.inspect(ctx, staged)
 	var i Item
 	already := false
 	if err == nil {
-		i, already, err = s.keep(ctx, e, placement{
-			by: Owner{TeamID: b.team, PersonID: person}, folder: b.folder, name: stem(chosen.name),
-			ext: extension(chosen.name),
+		i, already, err = s.save(ctx, e, placement{
+			by: Owner{TeamID: b.team, PersonID: person}, folder: b.folder, name: filename.Stem(chosen.name),
+			ext: filename.Extension(chosen.name),
 			promised: slices.ContainsFunc(b.files, func(f batchFile) bool {
 				return f.state == Waiting && bytes.Equal(f.digest, digest[:])
 			}),
-			settle: func(ctx context.Context, tx *db.Tx, i Item, _ bool) error {
+			onAdded: func(ctx context.Context, tx *db.Tx, i Item, _ bool) error {
 				chosen.media = i.ID
-				return s.settlePage(ctx, tx, b.job, chosen)
+				return s.recordPageFile(ctx, tx, b.job, chosen)
 			},
 		})
 	}
 	if refusesFile(err) && !apierr.Is(err, apierr.UploadLinkClosed) {
 		chosen.state, chosen.reason = Refused, reasonOf(err)
 		noted := s.db.InTx(ctx, "media.page_refused", func(ctx context.Context, tx *db.Tx) error {
-			return s.settlePage(ctx, tx, b.job, chosen)
+			return s.recordPageFile(ctx, tx, b.job, chosen)
 		})
-		return Arrived{}, errors.Join(err, noted)
+		return AddResult{}, errors.Join(err, noted)
 	}
-	return Arrived{MediaID: i.ID, Name: i.Name, Already: already}, err
+	return AddResult{MediaID: i.ID, Name: i.Name, Already: already}, err
 }
 
-// settlePage notes a file of the page: it is one that the batch waits for, or one more.
-func (s *Service) settlePage(ctx context.Context, tx *db.Tx, id string, f batchFile) error {
+// recordPageFile records a file sent on the page: one that the batch waits for, or an additional one.
+func (s *Service) recordPageFile(ctx context.Context, tx *db.Tx, id string, f batchFile) error {
 	b, err := s.readBatch(ctx, tx, id, s.db.ForUpdate())
 	if err != nil {
 		return err
 	}
-	if !b.open(tx.Now()) {
+	if !b.isOpen(tx.Now()) {
 		return errPageClosed
 	}
 	f.arrived = db.Micros(tx.Now())
@@ -222,7 +227,7 @@ func (s *Service) settlePage(ctx context.Context, tx *db.Tx, id string, f batchF
 		return bytes.Equal(w.digest, f.digest) && w.size == f.size && (w.state == Waiting || w.byPage)
 	})
 	switch {
-	case known < 0 && len(b.files) >= maxPageFiles: // others were quicker while this one came
+	case known < 0 && len(b.files) >= maxPageFiles: // others were added meanwhile
 		return errPageFull
 	case known < 0:
 		err = insertFile(ctx, tx, b, len(b.files), f)
@@ -234,10 +239,10 @@ func (s *Service) settlePage(ctx context.Context, tx *db.Tx, id string, f batchF
 	if err != nil {
 		return fmt.Errorf("noting a file of the page: %w", err)
 	}
-	return s.settleBatch(ctx, tx, id)
+	return s.updateBatch(ctx, tx, id)
 }
 
-// CloseBatch ends a batch for a person who has uploaded everything. Files that still wait are not taken any more.
+// CloseBatch closes a batch when a person has uploaded everything. Pending files are no longer accepted.
 func (s *Service) CloseBatch(ctx context.Context, person int64, id string) error {
 	b, _, err := s.batchFor(ctx, person, id)
 	if err != nil {
@@ -260,23 +265,25 @@ func (s *Service) CloseBatch(ctx context.Context, person int64, id string) error
 	})
 }
 
-// maxAlt is how long the description of an image may be, in characters: what the networks that take one allow.
+// maxAlt is the maximum length of alternative text in characters, as networks allow.
 const maxAlt = 1000
 
-// Describe sets an image's alternative text. Posts that show it go back to their clients, see Options.Described.
+// Describe sets an image's alternative text. Posts that show it return to their clients for approval: see
+// Options.OnDescribed.
 func (s *Service) Describe(ctx context.Context, person, id int64, alt string) error {
 	alt = strings.TrimSpace(storable(alt))
 	if apikey.In(alt) {
 		return errSecret.With("argument", "alt")
 	}
 	if utf8.RuneCountInString(alt) > maxAlt {
-		return apierr.Invalid(apierr.TooLong, "alt", fmt.Sprintf("A description takes at most %d characters.", maxAlt))
+		return apierr.Invalid(apierr.TooLong, "alt", fmt.Sprintf("Use at most %d characters of alternative text.",
+			maxAlt))
 	}
 	i, err := s.itemFor(ctx, person, id)
 	if err != nil {
 		return err
 	}
-	if _, err := s.mayWrite(ctx, person, i.TeamID); err != nil {
+	if _, err := s.requireWrite(ctx, person, i.TeamID); err != nil {
 		return err
 	}
 	return s.db.InTx(ctx, "media.describe", func(ctx context.Context, tx *db.Tx) error {
@@ -287,8 +294,8 @@ func (s *Service) Describe(ctx context.Context, person, id int64, alt string) er
 		if n == 0 {
 			return nil
 		}
-		if s.Described != nil {
-			if err := s.Described(ctx, tx, person, i.TeamID, id); err != nil {
+		if s.OnDescribed != nil {
+			if err := s.OnDescribed(ctx, tx, person, i.TeamID, id); err != nil {
 				return err
 			}
 		}
@@ -296,7 +303,7 @@ func (s *Service) Describe(ctx context.Context, person, id int64, alt string) er
 	})
 }
 
-// itemFor finds an item of one of a person's teams.
+// itemFor returns an item of one of a person's teams.
 func (s *Service) itemFor(ctx context.Context, person, id int64) (Item, error) {
 	var team int64
 	err := s.db.QueryRow(ctx, `SELECT team_id FROM media WHERE id = ?`, id).Scan(&team)
@@ -308,7 +315,7 @@ func (s *Service) itemFor(ctx context.Context, person, id int64) (Item, error) {
 	}
 	_, role, err := s.roleOf(ctx, person, team)
 	if err == nil && role == access.Client {
-		err = s.mayBeShown(ctx, team, id)
+		err = s.requireShown(ctx, team, id)
 	}
 	if err != nil {
 		return Item{}, err
@@ -316,11 +323,16 @@ func (s *Service) itemFor(ctx context.Context, person, id int64) (Item, error) {
 	return item(ctx, s.db, team, id)
 }
 
-// mayBeShown lets clients see what posts of the team show, and nothing else of the library.
-func (s *Service) mayBeShown(ctx context.Context, team, id int64) error {
+// requireShown limits clients to items that the team's posts use.
+func (s *Service) requireShown(ctx context.Context, team, id int64) error {
 	found, err := uses(ctx, s.db, team, id, 1)
 	if err == nil && len(found) == 0 {
 		err = apierr.Missing()
 	}
 	return err
+}
+
+// storable returns a text without what the database rejects: invalid UTF-8 and NUL.
+func storable(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, ""), "\x00", "")
 }

@@ -10,8 +10,8 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// fill makes 3,000 items of two teams in seven folders, every fifth a video.
-func fill(t *testing.T, w world, other int64) {
+// fill inserts 3,000 items of two teams in seven folders, every fifth a video.
+func fill(t *testing.T, w fixture, other int64) {
 	t.Helper()
 	must(t, w.db.InTx(t.Context(), "fill", func(ctx context.Context, tx *db.Tx) error {
 		for n := range 7 {
@@ -41,9 +41,9 @@ func fill(t *testing.T, w world, other int64) {
 	}))
 }
 
-// Each list is a walk along an index of the team: nothing is sorted and no other team's item is looked at.
-func TestListsWalkAlongIndexes(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+// TestListsUseIndexes checks that lists neither sort nor read other teams' items.
+func TestListsUseIndexes(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
 		other := w.newTeam(t)
 		fill(t, w, other.team)
 		folder, cursor := int64(3), w.call("list_media").Cursor("1500")
@@ -55,18 +55,18 @@ func TestListsWalkAlongIndexes(t *testing.T) {
 		} {
 			where, args, err := w.filters(t.Context(), w.call("list_media"), in)
 			must(t, err)
-			w.walks(t, name, `SELECT `+columns+` FROM media m WHERE `+where+` ORDER BY m.id DESC LIMIT ?`, append(args, 21)...)
+			w.checkPlan(t, name, `SELECT `+columns+` FROM media m WHERE `+where+` ORDER BY m.id DESC LIMIT ?`, append(args, 21)...)
 		}
-		w.walks(t, "by digest", digestQuery, w.team, []byte("x"), w.team, []byte("x"))
+		w.checkPlan(t, "by digest", digestQuery, w.team, []byte("x"), w.team, []byte("x"))
 		if plan := testkit.Plan(t, w.db, digestQuery, w.team, []byte("x"), w.team, []byte("x")); !strings.Contains(plan, "media_original") {
 			t.Errorf("the digest of a file as it arrived is looked up in no index\n%s", plan)
 		}
-		w.walks(t, "a blob's item", `SELECT COUNT(*) FROM media m WHERE m.thumbnail = ? AND m.thumbnail <> ''`, "x")
-		w.walks(t, "a blob's thumbnail", `SELECT COUNT(*) FROM media m WHERE m.blob = ?`, "x")
+		w.checkPlan(t, "a blob's item", `SELECT COUNT(*) FROM media m WHERE m.thumbnail = ? AND m.thumbnail <> ''`, "x")
+		w.checkPlan(t, "a blob's thumbnail", `SELECT COUNT(*) FROM media m WHERE m.blob = ?`, "x")
 	})
 }
 
-func (w world) walks(t *testing.T, name, query string, args ...any) {
+func (w fixture) checkPlan(t *testing.T, name, query string, args ...any) {
 	t.Helper()
 	plan := testkit.Plan(t, w.db, query, args...)
 	for _, bad := range []string{"SCAN m", "SCAN f", "TEMP B-TREE", "Seq Scan on media m", "Sort"} {

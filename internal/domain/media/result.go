@@ -15,29 +15,29 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// What finished jobs produced (contract, Records: job results).
+// Results of finished jobs (contract, Records: job results).
 type (
-	// ImportResult is what an import brought.
+	// ImportResult is the result of an import.
 	ImportResult struct {
 		Media   Ref  `json:"media"`
 		Already bool `json:"already_in_library"`
 	}
-	// Ref names an item.
+	// Ref identifies an item.
 	Ref struct {
 		ID int64 `json:"id"`
 	}
-	// BatchResult is how the files of a batch stand.
+	// BatchResult is the state of a batch's files.
 	BatchResult struct {
 		Files []BatchResultFile `json:"files"`
 	}
-	// BatchResultFile is how one of them stands.
+	// BatchResultFile is the state of one file.
 	BatchResultFile struct {
 		File    UploadFile `json:"file"`
 		State   State      `json:"state"`
 		MediaID int64      `json:"media_id,omitempty"`
 		Reason  string     `json:"reason,omitempty"`
 	}
-	// DownloadResult is a page of what a download found.
+	// DownloadResult is a page of the items that a download found.
 	DownloadResult struct {
 		Items          []DownloadItem `json:"items"`
 		NextCursor     string         `json:"next_cursor,omitempty"`
@@ -57,11 +57,11 @@ type (
 	}
 )
 
-// ImportsAndBatches reads what a job of the type media_import produced; of a batch also while it waits.
+// ImportsAndBatches returns the result of a job of the type media_import; for a batch also while it is pending.
 func ImportsAndBatches(
 	ctx context.Context, q db.Querier, _ operation.Call, r job.Record, _ job.GetInput,
 ) (job.Produced, error) {
-	if r.Subject == uploadWork {
+	if r.Subject == uploadSubject {
 		return batchResult(ctx, q, r)
 	}
 	var out ImportResult
@@ -93,15 +93,15 @@ func batchResult(ctx context.Context, q db.Querier, r job.Record) (job.Produced,
 	return job.Produced{Result: out, App: pagePath(r.ID)}, nil
 }
 
-// Downloads returns what reads a page of what a finished job of the type content_fetch found.
+// Downloads returns the reader of the results of finished jobs of the type content_fetch.
 func Downloads(charged job.Charged) job.Result {
 	return func(ctx context.Context, q db.Querier, call operation.Call, r job.Record,
 		in job.GetInput) (job.Produced, error) {
-		return downloaded(ctx, q, charged, call, r, in)
+		return downloadResult(ctx, q, charged, call, r, in)
 	}
 }
 
-func downloaded(
+func downloadResult(
 	ctx context.Context, q db.Querier, charged job.Charged, call operation.Call, r job.Record, in job.GetInput,
 ) (job.Produced, error) {
 	made := job.Produced{App: "/media"}
@@ -120,7 +120,7 @@ func downloaded(
 	if err != nil {
 		return made, err
 	}
-	from, err := start(call, in.Cursor)
+	from, err := startPosition(call, in.Cursor)
 	if err != nil {
 		return made, err
 	}
@@ -142,7 +142,7 @@ func downloaded(
 	return made, nil
 }
 
-func start(call operation.Call, cursor *string) (int, error) {
+func startPosition(call operation.Call, cursor *string) (int, error) {
 	if cursor == nil {
 		return 0, nil
 	}
@@ -152,7 +152,7 @@ func start(call operation.Call, cursor *string) (int, error) {
 	}
 	from, err := strconv.Atoi(position)
 	if err != nil || from < 0 {
-		return 0, errors.Join(errors.New("a position that was made here cannot be read"), err)
+		return 0, errors.Join(errors.New("invalid position in a cursor made by this service"), err)
 	}
 	return from, nil
 }

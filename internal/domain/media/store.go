@@ -10,11 +10,15 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/domain/media/filename"
 	"pressroom/internal/platform/db"
 )
 
-// columns name the folder without a join, by which PostgreSQL would plan each page anew.
-const columns = `m.id, m.team_id, m.folder_id, COALESCE((SELECT f.name FROM media_folders f WHERE f.id = m.folder_id), ''), m.sha256, m.original_sha256, m.clean, m.blob, m.thumbnail, m.thumbnail_type, m.name, m.file_name, m.type, m.kind, m.size_bytes, m.stored_bytes, m.width, m.height, m.duration, m.detail, m.alt, m.created_at, m.deleted_at, m.deleted_by`
+// columns reads the folder's name in a subquery: with a join, PostgreSQL would plan each page anew.
+const columns = `m.id, m.team_id, m.folder_id,
+	COALESCE((SELECT f.name FROM media_folders f WHERE f.id = m.folder_id), ''), m.sha256, m.original_sha256, m.clean,
+	m.blob, m.thumbnail, m.thumbnail_type, m.name, m.file_name, m.type, m.kind, m.size_bytes, m.stored_bytes, m.width,
+	m.height, m.duration, m.detail, m.alt, m.created_at, m.deleted_at, m.deleted_by`
 
 type scanner interface{ Scan(...any) error }
 
@@ -37,7 +41,7 @@ func scanItem(row scanner, i *Item) error {
 
 func scanItems(rows *sql.Rows, i *Item) error { return scanItem(rows, i) }
 
-// item reads an item of a team; a missing one, one that was deleted and another team's are the same not_found.
+// item returns an item of a team. Missing and deleted items and those of other teams are not_found.
 func item(ctx context.Context, q db.Querier, team, id int64) (Item, error) {
 	var i Item
 	err := scanItem(q.QueryRow(ctx,
@@ -51,13 +55,12 @@ func item(ctx context.Context, q db.Querier, team, id int64) (Item, error) {
 	return i, nil
 }
 
-// digestQuery looks up an index for each of the two digests. With OR, the plan would sort or walk all items by their
-// ids.
+// digestQuery uses an index for each of the two digests. With OR, the planner would sort or walk all items by id.
 const digestQuery = `SELECT ` + columns + ` FROM media m WHERE m.id = (SELECT MIN(id) FROM
 	(SELECT m.id FROM media m WHERE m.team_id = ? AND m.sha256 = ? UNION ALL SELECT m.id FROM media m
 		WHERE m.team_id = ? AND m.original_sha256 = ?) found)`
 
-// byDigest finds the item that a team has of a file, by the digest of its stored bytes or of the file as it arrived.
+// byDigest returns the team's item for a file, by the digest of its stored bytes or of the uploaded file.
 func byDigest(ctx context.Context, q db.Querier, team int64, digest []byte) (Item, bool, error) {
 	var i Item
 	err := scanItem(q.QueryRow(ctx, digestQuery, team, digest, team, digest), &i)
@@ -82,7 +85,7 @@ func insert(ctx context.Context, tx *db.Tx, i *Item, by Owner) error {
 		key_id, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
 		i.TeamID, i.FolderID, i.SHA256, i.Original, db.Flag(i.Clean), i.Blob, i.Thumbnail, i.ThumbnailType, i.Name,
-		i.FileName, fold(i.Name+"\n"+i.FileName), i.Type, i.Kind, i.Size, i.Stored, i.Width, i.Height,
+		i.FileName, filename.Fold(i.Name+"\n"+i.FileName), i.Type, i.Kind, i.Size, i.Stored, i.Width, i.Height,
 		i.Duration.Microseconds(), string(detail), by.PersonID, by.KeyID, db.Micros(i.CreatedAt)).Scan(&i.ID)
 	if err != nil {
 		return fmt.Errorf("adding a media item: %w", err)
@@ -90,9 +93,8 @@ func insert(ctx context.Context, tx *db.Tx, i *Item, by Owner) error {
 	return nil
 }
 
-// used holds the row of what a team's library takes up, so that two files cannot both take the last place, and reads
-// it.
-func (s *Service) used(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
+// lockUsage returns a team's used storage and locks its row, so that concurrent uploads cannot exceed the limit.
+func (s *Service) lockUsage(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
 	if _, err := tx.Exec(ctx, `INSERT INTO storage (team_id) VALUES (?) ON CONFLICT (team_id) DO NOTHING`,
 		team); err != nil {
 		return 0, fmt.Errorf("making a team's storage: %w", err)
@@ -105,8 +107,8 @@ func (s *Service) used(ctx context.Context, tx *db.Tx, team int64) (int64, error
 	return bytes, nil
 }
 
-// waiting is what the links that a team has open will take up once used.
-func waiting(ctx context.Context, q db.Querier, team int64) (int, int64, error) {
+// openLinks returns the number of a team's open upload links and the bytes promised to them.
+func openLinks(ctx context.Context, q db.Querier, team int64) (int, int64, error) {
 	var links int
 	var bytes int64
 	err := q.QueryRow(ctx,
@@ -118,8 +120,8 @@ func waiting(ctx context.Context, q db.Querier, team int64) (int, int64, error) 
 	return links, bytes, nil
 }
 
-// allowance is how many bytes the team's plan of this moment allows, terms.Unlimited for any number.
-func (s *Service) allowance(ctx context.Context, q db.Querier, team int64, now time.Time) (int64, error) {
+// storageLimit returns the storage limit of the team's plan in bytes, or plan.Unlimited.
+func (s *Service) storageLimit(ctx context.Context, q db.Querier, team int64, now time.Time) (int64, error) {
 	var plan string
 	var until int64
 	if err := q.QueryRow(ctx, `SELECT plan, plan_until FROM teams WHERE id = ?`, team).Scan(&plan, &until); err != nil {
@@ -128,8 +130,8 @@ func (s *Service) allowance(ctx context.Context, q db.Querier, team int64, now t
 	return s.Terms.InEffect(plan, db.Time(until), now).StorageBytes, nil
 }
 
-// folder refuses an id that names no folder of a team; 0 is none.
-func folder(ctx context.Context, q db.Querier, team, id int64) error {
+// requireFolder returns an error for an id that is no folder of the team; 0 means no folder.
+func requireFolder(ctx context.Context, q db.Querier, team, id int64) error {
 	if id == 0 {
 		return nil
 	}
@@ -139,12 +141,12 @@ func folder(ctx context.Context, q db.Querier, team, id int64) error {
 		return fmt.Errorf("looking for a folder: %w", err)
 	}
 	if n == 0 {
-		return apierr.New(apierr.FolderNotFound, "The media library has no such folder.").With("argument", "folder_id")
+		return apierr.New(apierr.FolderNotFound, "Folder not found in the media library.").With("argument", "folder_id")
 	}
 	return nil
 }
 
-// ensureFolder finds a folder of a team by its name and makes it where it is not there.
+// ensureFolder returns a team's folder with this name, creating it if needed.
 func ensureFolder(ctx context.Context, tx *db.Tx, team int64, name string) (int64, error) {
 	_, err := tx.Exec(ctx,
 		`INSERT INTO media_folders (team_id, name, created_at) VALUES (?, ?, ?) ON CONFLICT (team_id, name) DO NOTHING`,

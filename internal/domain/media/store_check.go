@@ -12,25 +12,24 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// homeFolder is where the store has a file that says to which database it belongs.
-const homeFolder = "store/"
+// markerFolder holds the file that says to which database a blob store belongs.
+const markerFolder = "store/"
 
-// CheckStore refuses a store of files that is not this database's: items would seem to have lost their bytes, and new
-// ones would lie apart. The first store that a database meets becomes its own.
+// CheckStore returns an error for a blob store of another database, in which items would seem to have lost their
+// bytes. An unclaimed store is claimed for this database.
 func (s *Service) CheckStore(ctx context.Context) error {
-	name, err := s.homeName(ctx)
+	name, err := s.markerName(ctx)
 	if err == nil && name == "" {
-		name, err = s.settle(ctx)
+		name, err = s.claimStore(ctx)
 	}
 	if err != nil {
 		return err
 	}
-	r, err := s.Blobs.Open(ctx, homeFolder+name)
+	r, err := s.Blobs.Open(ctx, markerFolder+name)
 	if errors.Is(err, blob.ErrNotFound) {
-		return fmt.Errorf("the store of files is not the one of this database: it has no file %s; say where the files "+
-			"are by PRESSROOM_BLOBS (--blobs). "+
-			"Where they are lost for good, put a file of that name there: pressroom admin audit then tells what "+
-			"is missing", homeFolder+name)
+		return fmt.Errorf("the store of files is not the one of this database: it has no file %s; say where the "+
+			"files are by PRESSROOM_BLOBS (--blobs). Where they are lost for good, put a file of that name there: "+
+			"pressroom admin audit then tells what is missing", markerFolder+name)
 	}
 	if err != nil {
 		return fmt.Errorf("looking whether the store of files is this database's: %w", err)
@@ -38,7 +37,7 @@ func (s *Service) CheckStore(ctx context.Context) error {
 	return r.Close()
 }
 
-func (s *Service) homeName(ctx context.Context) (string, error) {
+func (s *Service) markerName(ctx context.Context) (string, error) {
 	var name string
 	err := s.db.QueryRow(ctx, `SELECT name FROM blob_store WHERE id = 1`).Scan(&name)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -47,10 +46,10 @@ func (s *Service) homeName(ctx context.Context) (string, error) {
 	return name, nil
 }
 
-// settle makes a store this database's. Of nodes that start together one is first.
-func (s *Service) settle(ctx context.Context) (string, error) {
+// claimStore makes a store this database's. If nodes start together, the first one wins.
+func (s *Service) claimStore(ctx context.Context) (string, error) {
 	mine := uuid.NewString()
-	if err := s.putBytes(ctx, homeFolder+mine, []byte("pressroom\n")); err != nil {
+	if err := s.putBytes(ctx, markerFolder+mine, []byte("pressroom\n")); err != nil {
 		return "", fmt.Errorf("marking the store of files: %w", err)
 	}
 	err := s.db.InTx(ctx, "media.settle", func(ctx context.Context, tx *db.Tx) error {
@@ -60,9 +59,9 @@ func (s *Service) settle(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("noting which store of files is this database's: %w", err)
 	}
-	name, err := s.homeName(ctx)
+	name, err := s.markerName(ctx)
 	if err == nil && name != mine {
-		err = s.Blobs.Delete(ctx, homeFolder+mine)
+		err = s.Blobs.Delete(ctx, markerFolder+mine)
 	}
 	return name, err
 }

@@ -11,11 +11,11 @@ import (
 
 const (
 	sweepBatch = 100
-	sweepFails = 3 // bytes that the store does not take away, before a sweep ends: it may be out of reach
+	sweepFails = 3 // failed deletions after which a sweep ends, because the store may be unreachable
 )
 
-// Sweep takes away bytes that came to have no item: what an arrival left that was cut off. It looks at those alone
-// that this database noted, so that it never takes a file in use, nor one of another service in the same store.
+// Sweep deletes bytes left by interrupted uploads. It considers only bytes that this database recorded, so that it
+// never deletes a file in use, or one of another service in the same store.
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	if err := s.expireDerived(ctx); err != nil {
 		return 0, err
@@ -28,7 +28,7 @@ func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	}
 	var failed []error
 	for _, key := range keys {
-		if err := s.takeAway(ctx, key); err != nil {
+		if err := s.deleteOrphan(ctx, key); err != nil {
 			failed = append(failed, err, s.postpone(ctx, key))
 		}
 		if len(failed) >= 2*sweepFails {
@@ -38,7 +38,7 @@ func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	return int64(len(keys)), errors.Join(failed...)
 }
 
-// postpone has bytes that could not be taken away come last, so that they hold up no others.
+// postpone moves bytes that could not be deleted to the end of the queue.
 func (s *Service) postpone(ctx context.Context, key string) error {
 	return s.db.InTx(ctx, "media.postpone", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE media_pending SET created_at = ? WHERE blob = ?`, db.Micros(tx.Now()), key)
@@ -46,8 +46,8 @@ func (s *Service) postpone(ctx context.Context, key string) error {
 	})
 }
 
-// takeAway takes bytes away that have no item. They are doomed first, so that no item can come to name them any more.
-func (s *Service) takeAway(ctx context.Context, key string) error {
+// deleteOrphan deletes bytes without an item. They are marked first, so that no item can reference them any more.
+func (s *Service) deleteOrphan(ctx context.Context, key string) error {
 	var doomed int64
 	err := s.db.InTx(ctx, "media.doom", func(ctx context.Context, tx *db.Tx) error {
 		var err error
@@ -58,7 +58,7 @@ func (s *Service) takeAway(ctx context.Context, key string) error {
 		return fmt.Errorf("dooming bytes without an item: %w", err)
 	}
 	if doomed == 0 {
-		return nil // they have an item by now, or are gone
+		return nil // they have an item by now, or were deleted
 	}
 	for _, blob := range []string{key, key + thumbnailEnding} {
 		if err := s.Blobs.Delete(ctx, blob); err != nil {

@@ -20,21 +20,21 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// slow is an arrival whose bytes are stored and whose item is not written yet.
+// slow is an upload whose bytes are stored and whose item is not written yet.
 type slow struct {
 	item  Item
 	at    time.Time
 	swept bool
 }
 
-// begin stores a file's bytes, as an arrival does that is cut off before its item.
-func (w world) begin(t fatal, file []byte) slow {
+// begin stores a file's bytes like an upload that is interrupted before its item is written.
+func (w fixture) begin(t fatal, file []byte) slow {
 	t.Helper()
 	staged, err := w.receive(t.Context(), w.team, uploader{},
 		Incoming{Size: int64(len(file)), Body: bytes.NewReader(file)}, bound{int64(len(file)), errTooLarge})
 	must(t, err)
 	defer staged.Discard()
-	e, err := w.examine(t.Context(), staged)
+	e, err := w.inspect(t.Context(), staged)
 	must(t, err)
 	i, err := w.put(t.Context(), e, placement{by: Owner{TeamID: w.team}})
 	must(t, err)
@@ -42,24 +42,23 @@ func (w world) begin(t fatal, file []byte) slow {
 }
 
 // end writes the item.
-func (w world) end(t fatal, a slow) error {
+func (w fixture) end(t fatal, a slow) error {
 	t.Helper()
-	_, _, err := w.enter(t.Context(), a.item, placement{by: Owner{TeamID: w.team}, settle: func(context.Context, *db.Tx, Item, bool) error {
+	_, _, err := w.commit(t.Context(), a.item, placement{by: Owner{TeamID: w.team}, onAdded: func(context.Context, *db.Tx, Item, bool) error {
 		return nil
 	}})
 	return err
 }
 
-func (w world) sweep(t fatal) int64 {
+func (w fixture) sweep(t fatal) int64 {
 	t.Helper()
 	n, err := w.Sweep(t.Context())
 	must(t, err)
 	return n
 }
 
-// What a transaction leaves that failed for reasons of the database stays for a day, and no longer.
-func TestBytesWithoutTheirItem(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+func TestSweepOrphans(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
 		kept := w.add(t, pngOf(noise(1, 20, 20)))
 		b := w.open(t, pngOf(noise(2, 20, 20)))
 		l := b.Upload.Uploads[0]
@@ -84,14 +83,14 @@ func TestBytesWithoutTheirItem(t *testing.T) {
 		if w.sweep(t) != 1 || w.sweep(t) != 0 {
 			t.Error("bytes were not swept once their time was over")
 		}
-		if diff := cmp.Diff(named([]Item{kept}), w.blobs(t)); diff != "" {
+		if diff := cmp.Diff(referenced([]Item{kept}), w.blobs(t)); diff != "" {
 			t.Error(diff)
 		}
-		w.sound(t)
+		w.checkSound(t)
 	})
 }
 
-// closing is a store beside which the database goes away, once a thumbnail is stored.
+// closing is a store that closes the database once a thumbnail is stored.
 type closing struct {
 	blob.Store
 
@@ -106,11 +105,11 @@ func (c closing) Put(ctx context.Context, key string, s *blob.Staged) error {
 	return err
 }
 
-// failing is a store that takes some kinds of files no more.
+// failing is a store that fails for some keys.
 type failing struct {
 	blob.Store
 
-	puts, deletes string // endings of keys
+	puts, deletes string // suffixes of keys
 }
 
 var errStore = errors.New("the store does not answer")
@@ -129,9 +128,8 @@ func (f failing) Delete(ctx context.Context, key string) error {
 	return f.Store.Delete(ctx, key)
 }
 
-// A store that fails in the middle leaves nothing, and what it does not give up is swept once it does.
-func TestAFailingStore(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+func TestStoreFails(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
 		whole, file := w.Blobs, pngOf(noise(1, 20, 20))
 		link := w.open(t, file).Upload.Uploads[0]
 		for n, broken := range []failing{{whole, "", "none"}, {whole, thumbnailEnding, "none"}, {whole, thumbnailEnding, ""}} {
@@ -147,13 +145,12 @@ func TestAFailingStore(t *testing.T) {
 		if _, err := send(t.Context(), w.Service, link, bytes.NewReader(file)); err != nil {
 			t.Error(err)
 		}
-		w.sound(t)
+		w.checkSound(t)
 	})
 }
 
-// Bytes that the store does not give up hold up no others.
-func TestStuckBytesHoldUpNoOthers(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+func TestUndeletableBytesDoNotBlockSweep(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
 		whole := w.Blobs
 		for n := range 5 {
 			w.begin(t, pngOf(noise(uint64(n), 20, 20)))
@@ -174,11 +171,11 @@ func TestStuckBytesHoldUpNoOthers(t *testing.T) {
 		}
 		w.Blobs = whole
 		w.sweep(t)
-		w.sound(t)
+		w.checkSound(t)
 	})
 }
 
-// stubborn is a store that keeps some files.
+// stubborn is a store that fails to delete some files.
 type stubborn struct {
 	blob.Store
 
@@ -192,8 +189,8 @@ func (s stubborn) Delete(ctx context.Context, key string) error {
 	return s.Store.Delete(ctx, key)
 }
 
-// pending are the bytes without an item, the oldest first.
-func (w world) pending(t *testing.T) []string {
+// pending returns the recorded bytes without an item, oldest first.
+func (w fixture) pending(t *testing.T) []string {
 	t.Helper()
 	keys, err := db.All(t.Context(), w.db, func(rows *sql.Rows, key *string) error {
 		return rows.Scan(key)
@@ -202,9 +199,9 @@ func (w world) pending(t *testing.T) []string {
 	return keys
 }
 
-// Bytes that a sweep has begun to take away get no item, also where it came to no end.
+// TestDoomedBytesGetNoItem checks that bytes being swept get no item, even if the sweep was interrupted.
 func TestDoomedBytesGetNoItem(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w fixture) {
 		whole, late := w.Blobs, w.begin(t, pngOf(noise(1, 20, 20)))
 		w.clock.Advance(Grace + time.Second)
 		w.Blobs = failing{whole, "none", thumbnailEnding}
@@ -216,29 +213,29 @@ func TestDoomedBytesGetNoItem(t *testing.T) {
 		}
 		w.Blobs = whole
 		w.sweep(t)
-		w.sound(t)
+		w.checkSound(t)
 	})
 }
 
-// However arrivals, sweeps and time run into one another: what has an item keeps its bytes, and what has none for a
-// day loses them and gets none.
-func TestSweepsTakeNothingInUse(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+// TestSweepNeverDeletesUsedBytes interleaves uploads, sweeps and time. Bytes with an item are kept; bytes without one
+// for a day are deleted.
+func TestSweepNeverDeletesUsedBytes(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
 		rapid.Check(t, func(t *rapid.T) {
-			m := &arrivals{world: w.newTeam(t)}
+			m := &arrivals{fixture: w.newTeam(t)}
 			t.Repeat(map[string]func(*rapid.T){
-				"arrive": m.arrive, "begin": m.begin, "end": m.end, "wait": m.wait, "sweep": m.sweep, "": m.agrees,
+				"arrive": m.arrive, "begin": m.begin, "end": m.end, "wait": m.wait, "sweep": m.sweep, "": m.compare,
 			})
 			m.clock.Advance(Grace + time.Second)
 			m.sweep(t)
-			m.sound(t)
+			m.checkSound(t)
 		})
 	})
 }
 
-// arrivals are those under way, and what a sweep has made of them.
+// arrivals is the state of the property test: uploads under way and what sweeps did to them.
 type arrivals struct {
-	world
+	fixture
 
 	under []*slow
 }
@@ -253,7 +250,7 @@ func (m *arrivals) arrive(t *rapid.T) {
 }
 
 func (m *arrivals) begin(t *rapid.T) {
-	a := m.world.begin(t, m.file(t))
+	a := m.fixture.begin(t, m.file(t))
 	m.under = append(m.under, &a)
 }
 
@@ -266,7 +263,7 @@ func (m *arrivals) end(t *rapid.T) {
 	m.under = slices.Delete(m.under, n, n+1)
 	_, there, err := byDigest(t.Context(), m.db, m.team, a.item.SHA256)
 	must(t, err)
-	if err := m.world.end(t, *a); (err != nil) != (a.swept && !there) {
+	if err := m.fixture.end(t, *a); (err != nil) != (a.swept && !there) {
 		t.Fatalf("swept: %t, there already: %t, added: %v", a.swept, there, err)
 	}
 }
@@ -276,14 +273,14 @@ func (m *arrivals) wait(t *rapid.T) {
 }
 
 func (m *arrivals) sweep(t *rapid.T) {
-	m.world.sweep(t)
+	m.fixture.sweep(t)
 	for _, a := range m.under {
 		a.swept = a.swept || m.clock.Now().Sub(a.at) > Grace
 	}
 }
 
-func (m *arrivals) agrees(t *rapid.T) {
-	want := named(m.items(t))
+func (m *arrivals) compare(t *rapid.T) {
+	want := referenced(m.items(t))
 	for _, a := range m.under {
 		if !a.swept {
 			want = append(want, a.item.Blob, a.item.Thumbnail)
@@ -295,34 +292,33 @@ func (m *arrivals) agrees(t *rapid.T) {
 	}
 }
 
-// The audit finds each kind of damage and tells of nothing else.
 func TestAuditFindsDamage(t *testing.T) {
 	damage := map[string]struct {
-		do   func(t *testing.T, w world, i Item, bytes string)
+		do   func(t *testing.T, w fixture, i Item, bytes string)
 		want []Finding
 	}{
-		"none": {func(*testing.T, world, Item, string) {}, []Finding{}},
-		"bytes removed": {func(t *testing.T, w world, i Item, _ string) {
+		"none": {func(*testing.T, fixture, Item, string) {}, []Finding{}},
+		"bytes removed": {func(t *testing.T, w fixture, i Item, _ string) {
 			must(t, w.Blobs.Delete(t.Context(), i.Blob))
 		}, []Finding{{Rule: "no_bytes"}}},
-		"thumbnail removed": {func(t *testing.T, w world, i Item, _ string) {
+		"thumbnail removed": {func(t *testing.T, w fixture, i Item, _ string) {
 			must(t, w.Blobs.Delete(t.Context(), i.Thumbnail))
 		}, []Finding{{Rule: "no_bytes"}}},
-		"truncated": {func(t *testing.T, _ world, i Item, path string) {
+		"truncated": {func(t *testing.T, _ fixture, i Item, path string) {
 			must(t, os.Truncate(path, i.Size-1))
 		}, []Finding{{Rule: "other_size"}}},
-		"another file":       {func(t *testing.T, _ world, _ Item, path string) { write(t, path+".copy") }, []Finding{{Rule: "no_item"}}},
-		"another young file": {func(t *testing.T, w world, _ Item, path string) { young(t, w, path+".copy") }, []Finding{}},
-		"storage": {func(t *testing.T, w world, _ Item, _ string) {
+		"another file":       {func(t *testing.T, _ fixture, _ Item, path string) { write(t, path+".copy") }, []Finding{{Rule: "no_item"}}},
+		"another young file": {func(t *testing.T, w fixture, _ Item, path string) { young(t, w, path+".copy") }, []Finding{}},
+		"storage": {func(t *testing.T, w fixture, _ Item, _ string) {
 			w.exec(t, `UPDATE storage SET used_bytes = used_bytes + 1 WHERE team_id = ?`, w.team)
 		}, []Finding{{Rule: "storage"}}},
-		"no storage": {func(t *testing.T, w world, _ Item, _ string) {
+		"no storage": {func(t *testing.T, w fixture, _ Item, _ string) {
 			w.exec(t, `DELETE FROM storage WHERE team_id = ?`, w.team)
 		}, []Finding{{Rule: "storage"}}},
-		"no item": {func(t *testing.T, w world, i Item, _ string) { w.exec(t, `DELETE FROM media WHERE id = ?`, i.ID) },
+		"no item": {func(t *testing.T, w fixture, i Item, _ string) { w.exec(t, `DELETE FROM media WHERE id = ?`, i.ID) },
 			[]Finding{{Rule: "no_item"}, {Rule: "no_item"}, {Rule: "storage"}}},
 	}
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w fixture) {
 		for name, c := range damage {
 			w := w.newTeam(t)
 			w.Blobs = openBlobs(t, "file:"+filepath.Join(w.folder, name), blob.Credentials{})
@@ -339,7 +335,7 @@ func TestAuditFindsDamage(t *testing.T) {
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("%s (-wanted +found)\n%s", name, diff)
 			}
-			w.exec(t, `DELETE FROM media`) // each case has a store of its own
+			w.exec(t, `DELETE FROM media`) // each case has its own store
 			w.exec(t, `DELETE FROM storage`)
 		}
 	})
@@ -350,16 +346,15 @@ func write(t *testing.T, path string) {
 	must(t, os.WriteFile(path, []byte("bytes"), 0o600))
 }
 
-func young(t *testing.T, w world, path string) {
+func young(t *testing.T, w fixture, path string) {
 	t.Helper()
 	write(t, path)
 	at := w.clock.Now().Add(time.Second - Grace)
 	must(t, os.Chtimes(path, at, at))
 }
 
-// A file that arrives while the audit looks is sound.
-func TestAuditWhileFilesArrive(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+func TestAuditDuringUploads(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
 		w.add(t, film(1, 10))
 		whole := w.Blobs
 		w.Blobs = meanwhile{whole, func() { w.add(t, film(2, 10)) }}
@@ -375,7 +370,7 @@ func TestAuditWhileFilesArrive(t *testing.T) {
 	})
 }
 
-// meanwhile is a store beside which something happens once it was listed.
+// meanwhile is a store that runs a function after listing.
 type meanwhile struct {
 	blob.Store
 

@@ -13,9 +13,9 @@ import (
 	"pressroom/internal/domain/job"
 )
 
-// party is what several do to the same batches at once.
+// party is a set of services that change the same batches concurrently.
 type party struct {
-	world
+	fixture
 
 	services []*Service
 	files    [][]byte
@@ -33,7 +33,7 @@ func (p *party) any(r *rand.Rand) UploadBatch {
 	return p.batches[len(p.batches)-1-r.IntN(min(3, len(p.batches)))]
 }
 
-// act does one thing to one of the latest batches.
+// act applies a random operation to one of the latest batches.
 func (p *party) act(ctx context.Context, s *Service, r *rand.Rand) error {
 	b, file := p.any(r), p.files[r.IntN(len(p.files))]
 	what := r.IntN(12)
@@ -44,11 +44,11 @@ func (p *party) act(ctx context.Context, s *Service, r *rand.Rand) error {
 	case what < 2:
 		in := UploadsInput{ReplacesBatch: b.JobID}
 		for range r.IntN(4) {
-			in.Files = append(in.Files, described(p.files[r.IntN(len(p.files))]))
+			in.Files = append(in.Files, describeFile(p.files[r.IntN(len(p.files))]))
 		}
-		return p.opened(s.createUploads(ctx, p.call("create_uploads"), in))
+		return p.record(s.createUploads(ctx, p.call("create_uploads"), in))
 	case what == 2:
-		return p.opened(s.uploadsAgain(ctx, p.call("create_uploads"), UploadsInput{}, b))
+		return p.record(s.uploadsAgain(ctx, p.call("create_uploads"), UploadsInput{}, b))
 	case what == 3:
 		return s.CloseBatch(ctx, p.person, path.Base(b.PageURL))
 	case what == 4:
@@ -60,14 +60,14 @@ func (p *party) act(ctx context.Context, s *Service, r *rand.Rand) error {
 	case len(b.Upload.Uploads) > 0:
 		link := b.Upload.Uploads[r.IntN(len(b.Upload.Uploads))]
 		if link.URL != "" {
-			_, err := send(ctx, s, link, bytes.NewReader(p.of(link)))
+			_, err := send(ctx, s, link, bytes.NewReader(p.fileOf(link)))
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *party) opened(a operation.Answer[UploadBatch], err error) error {
+func (p *party) record(a operation.Answer[UploadBatch], err error) error {
 	if err == nil {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -76,25 +76,26 @@ func (p *party) opened(a operation.Answer[UploadBatch], err error) error {
 	return err
 }
 
-// of is the file that a link describes.
-func (p *party) of(link UploadLink) []byte {
+// fileOf returns the file that a link describes.
+func (p *party) fileOf(link UploadLink) []byte {
 	for _, f := range p.files {
-		if described(f).SHA256 == link.File.SHA256 {
+		if describeFile(f).SHA256 == link.File.SHA256 {
 			return f
 		}
 	}
 	return nil
 }
 
-// Whatever many do to the same batches at once, each of them is told yes or no, and in the end it all adds up.
-func TestTogether(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
-		p := &party{world: w, services: []*Service{w.Service}, files: modelFiles()}
+// TestConcurrentChanges checks that concurrent changes of the same batches each succeed or fail cleanly and that the
+// totals add up.
+func TestConcurrentChanges(t *testing.T) {
+	each(t, func(t *testing.T, w fixture) {
+		p := &party{fixture: w, services: []*Service{w.Service}, files: modelFiles()}
 		if w.db.Postgres() {
 			p.services = append(p.services, instance(t, w.url, w.clock, w.Blobs))
 		}
 		for _, s := range p.services {
-			world{Service: s}.allow(roomInModel)
+			fixture{Service: s}.allow(roomInModel)
 		}
 		var wg sync.WaitGroup
 		for n := range 12 {
@@ -108,13 +109,13 @@ func TestTogether(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		p.addsUp(t)
+		p.checkTotals(t)
 	})
 }
 
-func (p *party) addsUp(t *testing.T) {
+func (p *party) checkTotals(t *testing.T) {
 	t.Helper()
-	p.sound(t)
+	p.checkSound(t)
 	if used := p.usedBytes(t); used > roomInModel || used == 0 {
 		t.Errorf("%d bytes are used", used)
 	}

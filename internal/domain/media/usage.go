@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// Used is how many bytes of its plan's storage a team has taken.
-func (s *Service) Used(ctx context.Context, team int64) (int64, error) {
+// UsedBytes returns how many bytes of storage a team uses.
+func (s *Service) UsedBytes(ctx context.Context, team int64) (int64, error) {
 	var n int64
 	err := s.db.QueryRow(ctx, `SELECT used_bytes FROM storage WHERE team_id = ?`, team).Scan(&n)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {

@@ -13,7 +13,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/iotest"
 	"time"
 
 	"pressroom/internal/apierr"
@@ -24,7 +23,7 @@ import (
 	"pressroom/internal/testkit/s3"
 )
 
-// drone is a video that says where it was taken by so many samples, one in every span of bytes.
+// drone returns a video with that many location samples, one in each span of bytes.
 func drone(seed uint64, samples, span int) []byte {
 	plain := film(seed, 0)
 	head, moov := plain[:16], plain[16:len(plain)-8]
@@ -39,7 +38,7 @@ func drone(seed uint64, samples, span int) []byte {
 	for _, at := range offsets[2:] {
 		shown = append(shown, at+uint32(len(place)))
 	}
-	rest := uint32(span - len(place)) // what is between is heard
+	rest := uint32(span - len(place)) // audio between the samples
 	sound := boxOf("stbl", boxOf("stco", u32(shown...)), boxOf("stsc", u32(0, 1, 1, 1, 1)), boxOf("stsz", u32(0, rest, uint32(samples))))
 	trak := func(id uint32, handler string, stbl []byte) []byte {
 		mdhd, hdlr := boxOf("mdhd", u32(0, 0, 0, 30_000, 90_000)), boxOf("hdlr", u32(0, 0), []byte(handler))
@@ -48,14 +47,14 @@ func drone(seed uint64, samples, span int) []byte {
 	return slices.Concat(head, boxOf("mdat", data), boxOf("moov", moov[8:], trak(2, "meta", stbl), trak(3, "soun", sound)))
 }
 
-// requests puts a proxy before a server of S3 that counts what is read.
-func requests(t *testing.T, s *s3.Server) (*s3.Server, *atomic.Int64) {
+// countReads returns a proxy of an S3 server and a counter of its reads.
+func countReads(t *testing.T, s *s3.Server) (*s3.Server, *atomic.Int64) {
 	t.Helper()
 	to, err := url.Parse(s.Endpoint)
 	must(t, err)
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(to)
-		r.Out.Host = r.In.Host // it is signed
+		r.Out.Host = r.In.Host // part of the signature
 	}}
 	var reads atomic.Int64
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -70,19 +69,18 @@ func requests(t *testing.T, s *s3.Server) (*s3.Server, *atomic.Int64) {
 	return &counted, &reads
 }
 
-// The metadata of a video in S3 is removed by few requests, however many places it is in: near each other, or with
-// other data of some MiB between them.
-func TestAVideoIsReadByFewRequests(t *testing.T) {
+// TestVideoIsReadByFewRequests checks the number of requests for a video in S3 whose metadata is in many places.
+func TestVideoIsReadByFewRequests(t *testing.T) {
 	t.Parallel()
-	server, reads := requests(t, s3.Start(t))
-	w := newWorld(t, testkit.SQLite(t), openBlobs(t, server.Bucket(t), blob.Credentials{ID: server.ID, Secret: server.Secret}), "")
+	server, reads := countReads(t, s3.Start(t))
+	w := newFixture(t, testkit.SQLite(t), openBlobs(t, server.Bucket(t), blob.Credentials{ID: server.ID, Secret: server.Secret}), "")
 	for n, c := range []struct {
 		samples, span int
 		most          int64
 	}{{400, 100 << 10, 25}, {20, 3 << 20, 25}} {
-		i := w.addAsBefore(t, drone(uint64(n), c.samples, c.span))
+		i := w.addUncleaned(t, drone(uint64(n), c.samples, c.span))
 		reads.Store(0)
-		shown, err := w.OpenOf(t.Context(), w.team, i.ID)
+		shown, err := w.OpenForTeam(t.Context(), w.team, i.ID)
 		must(t, err)
 		if made := reads.Load(); made > c.most {
 			t.Errorf("%d samples, one in %d bytes: %d requests, want at most %d", c.samples, c.span, made, c.most)
@@ -93,72 +91,32 @@ func TestAVideoIsReadByFewRequests(t *testing.T) {
 	}
 }
 
-// TestBlocks reads a blob in blocks as it is, wherever it is read.
-func TestBlocks(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
-		for _, size := range []int{1, blockSize - 1, blockSize, blockSize + 1, 11*blockSize + 5} {
-			file := bytes.Repeat([]byte("0123456789abcde"), size/15+1)[:size]
-			key := newKey(w.team, []byte{byte(size)})
-			must(t, w.putBytes(t.Context(), key, file))
-			r, err := w.Blobs.Open(t.Context(), key)
-			must(t, err)
-			b := &blocks{from: r}
-			for _, off := range []int{0, 10 * blockSize, 3, 9*blockSize - 7, blockSize - 1, 2 * blockSize, 5} {
-				got, want := make([]byte, 100), file[min(off, size):min(off+100, size)]
-				if n, err := b.ReadAt(got, int64(off)); !bytes.Equal(got[:n], want) || (err != nil) != (n < 100) {
-					t.Errorf("at %d of %d bytes: %q (%v)", off, size, got[:n], err)
-				}
-			}
-			if err := iotest.TestReader(&sequential{b: b}, file); size < 2*blockSize && err != nil {
-				t.Error(err)
-			}
-			if len(b.held) > heldBlocks {
-				t.Errorf("%d blocks are held", len(b.held))
-			}
-			must(t, r.Close())
-		}
-	})
-}
-
-// sequential reads blocks from the first byte on.
-type sequential struct {
-	b  *blocks
-	at int64
-}
-
-func (s *sequential) Read(p []byte) (int, error) {
-	n, err := s.b.ReadAt(p, s.at)
-	s.at += int64(n)
-	return n, err
-}
-
-// Few videos are worked on at once on a node. While all turns are taken others wait, and a team for which too many
-// wait is told so.
+// TestVideosTakeTurns checks that concurrent work on videos is bounded and that too many waiting calls are rejected.
 func TestVideosTakeTurns(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
-		film, photo := w.addAsBefore(t, locatedFilm(1)), w.addAsBefore(t, located(2))
+	each(t, func(t *testing.T, w fixture) {
+		film, photo := w.addUncleaned(t, filmWithPlace(1)), w.addUncleaned(t, jpegWithPlace(2))
 		store := newCounting(w.Blobs)
 		w.Blobs = store
-		for range videosAtOnce {
+		for range maxVideos {
 			must(t, w.videos.Acquire(t.Context(), w.team+1, 1))
 		}
 		soon, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
-		if _, err := w.OpenOf(soon, w.team, film.ID); !errors.Is(err, context.DeadlineExceeded) || store.opens[film.Blob] != 0 {
+		if _, err := w.OpenForTeam(soon, w.team, film.ID); !errors.Is(err, context.DeadlineExceeded) || store.opens[film.Blob] != 0 {
 			t.Errorf("while all turns are taken: %v, opened %d times", err, store.opens[film.Blob])
 		}
-		shown, err := w.OpenOf(t.Context(), w.team, photo.ID)
+		shown, err := w.OpenForTeam(t.Context(), w.team, photo.ID)
 		must(t, err)
 		contentOf(t, shown)
 		leave := w.fillTurns(t)
-		if _, err := w.OpenOf(t.Context(), w.team, w.addAsBefore(t, locatedFilm(3)).ID); apierr.Of(err).Context["reason"] != apierr.Busy {
+		if _, err := w.OpenForTeam(t.Context(), w.team, w.addUncleaned(t, filmWithPlace(3)).ID); apierr.Of(err).Context["reason"] != apierr.Busy {
 			t.Errorf("while too many wait: %v", err)
 		}
 		if _, err := w.OpenForExport(t.Context(), w.team, film.ID); apierr.Of(err).Context["reason"] != apierr.Busy {
 			t.Errorf("an export while too many wait: %v", err)
 		}
 		leave()
-		for range videosAtOnce {
+		for range maxVideos {
 			w.videos.Release(w.team+1, 1)
 		}
 		file, err := w.Files(w.team).Open(t.Context(), film.ID, network.FileLimits{})
@@ -169,8 +127,8 @@ func TestVideosTakeTurns(t *testing.T) {
 	})
 }
 
-// fillTurns has calls of the team wait until no more may. The function that it returns lets them go.
-func (w world) fillTurns(t *testing.T) func() {
+// fillTurns makes calls of the team wait until no more may, and returns the function that releases them.
+func (w fixture) fillTurns(t *testing.T) func() {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	gone, hangUp := context.WithCancel(t.Context())

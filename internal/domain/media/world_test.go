@@ -39,18 +39,18 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// world is the library of a team over a fresh database and an empty store of files.
-type world struct {
+// fixture is a team's library with a new database and an empty blob store.
+type fixture struct {
 	*Service
 
 	clock             *testkit.Clock
-	url               string // of the database
-	folder            string // where its files lie; empty where that is no folder
+	url               string // database URL
+	folder            string // path of the blob store; empty for S3
 	team, person, key int64
 }
 
 func TestMain(m *testing.M) {
-	for name, value := range map[string]string{"rapid.checks": "25", "rapid.nofailfile": "true"} { // rapid takes them from its flags alone
+	for name, value := range map[string]string{"rapid.checks": "25", "rapid.nofailfile": "true"} { // rapid has flags only
 		if err := flag.Set(name, value); err != nil {
 			panic(err)
 		}
@@ -58,7 +58,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// fatal is what tests and properties have in common.
+// fatal is the common part of testing.T and rapid.T.
 type fatal interface {
 	Helper()
 	Fatal(args ...any)
@@ -73,11 +73,11 @@ func must(t fatal, err error) {
 	}
 }
 
-func each(t *testing.T, run func(t *testing.T, w world)) {
+func each(t *testing.T, run func(t *testing.T, w fixture)) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		store := testkit.Blobs(t)
-		run(t, newWorld(t, url, openBlobs(t, store, blob.Credentials{}), strings.TrimPrefix(store, "file:")))
+		run(t, newFixture(t, url, openBlobs(t, store, blob.Credentials{}), strings.TrimPrefix(store, "file:")))
 	})
 }
 
@@ -88,15 +88,15 @@ func openBlobs(t *testing.T, url string, c blob.Credentials) blob.Store {
 	return s
 }
 
-// newWorld makes a world. Its clock is ahead of the one that dates files, so that the audit looks at each of them.
-func newWorld(t *testing.T, url string, blobs blob.Store, folder string) world {
+// newFixture returns a fixture. Its clock is ahead of the file times, so that the audit covers every file.
+func newFixture(t *testing.T, url string, blobs blob.Store, folder string) fixture {
 	t.Helper()
 	clock := testkit.NewClock(time.Now().Add(2 * Grace))
-	w := world{Service: instance(t, url, clock, blobs), clock: clock, url: url, folder: folder}
+	w := fixture{Service: instance(t, url, clock, blobs), clock: clock, url: url, folder: folder}
 	return w.newTeam(t)
 }
 
-// instance makes a service as each node has its own.
+// instance returns a service like that of another node.
 func instance(t *testing.T, url string, clock *testkit.Clock, blobs blob.Store) *Service {
 	t.Helper()
 	d, log := testkit.Open(t, url, clock), slog.New(slog.DiscardHandler)
@@ -113,8 +113,8 @@ func instance(t *testing.T, url string, clock *testkit.Clock, blobs blob.Store) 
 		Fetch: client, Sealer: sealer, PublicURL: "http://press.example", Log: log})
 }
 
-// newTeam is the same world with the empty library of a new team.
-func (w world) newTeam(t fatal) world {
+// newTeam returns the fixture with the empty library of a new team.
+func (w fixture) newTeam(t fatal) fixture {
 	t.Helper()
 	must(t, w.db.InTx(t.Context(), "furnish", func(ctx context.Context, tx *db.Tx) error {
 		err := tx.QueryRow(ctx, `INSERT INTO people (name, email, created_at) VALUES ('Ada', ?, 1) RETURNING id`,
@@ -138,27 +138,27 @@ func (w world) newTeam(t fatal) world {
 	return w
 }
 
-// allow sets how many bytes the plan allows.
-func (w world) allow(bytes int64) {
+// allow sets the plan's storage limit in bytes.
+func (w fixture) allow(bytes int64) {
 	w.Terms.Plans = slices.Clone(w.Terms.Plans)
 	for n := range w.Terms.Plans {
 		w.Terms.Plans[n].StorageBytes = bytes
 	}
 }
 
-func (w world) call(operationName string) operation.Call {
+func (w fixture) call(operationName string) operation.Call {
 	actor := &access.Actor{TeamID: w.team, PersonID: w.person, KeyID: w.key, Zone: time.UTC, Plan: "team"}
 	return operation.Call{Actor: actor, Operation: operationName, Now: w.clock.Now()}
 }
 
-func (w world) number(t fatal, query string, args ...any) int64 {
+func (w fixture) number(t fatal, query string, args ...any) int64 {
 	t.Helper()
 	var n int64
 	must(t, w.db.QueryRow(t.Context(), query, args...).Scan(&n))
 	return n
 }
 
-func (w world) exec(t fatal, statement string, args ...any) {
+func (w fixture) exec(t fatal, statement string, args ...any) {
 	t.Helper()
 	must(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, statement, args...)
@@ -166,20 +166,20 @@ func (w world) exec(t fatal, statement string, args ...any) {
 	}))
 }
 
-func (w world) items(t fatal) []Item {
+func (w fixture) items(t fatal) []Item {
 	t.Helper()
 	out, err := db.All(t.Context(), w.db, scanItems, `SELECT `+columns+` FROM media m WHERE m.team_id = ? ORDER BY m.id`, w.team)
 	must(t, err)
 	return out
 }
 
-func (w world) usedBytes(t fatal) int64 {
+func (w fixture) usedBytes(t fatal) int64 {
 	t.Helper()
 	return w.number(t, `SELECT COALESCE(SUM(used_bytes), 0) FROM storage WHERE team_id = ?`, w.team)
 }
 
-// blobs are the keys of the team's files in the store, and in the folder behind it, sorted.
-func (w world) blobs(t fatal) []string {
+// blobs returns the team's sorted blob keys, checked against the folder behind the store.
+func (w fixture) blobs(t fatal) []string {
 	t.Helper()
 	out := []string{}
 	must(t, w.Blobs.Each(t.Context(), fmt.Sprint(w.team, "/"), func(b blob.Info) error {
@@ -195,7 +195,7 @@ func (w world) blobs(t fatal) []string {
 	return out
 }
 
-func (w world) onDisk(t fatal) []string {
+func (w fixture) onDisk(t fatal) []string {
 	t.Helper()
 	out := []string{}
 	root := filepath.Join(w.folder, fmt.Sprint(w.team))
@@ -213,8 +213,8 @@ func (w world) onDisk(t fatal) []string {
 	return out
 }
 
-// named are the keys that items name, sorted.
-func named(items []Item) []string {
+// referenced returns the sorted keys of items.
+func referenced(items []Item) []string {
 	out := []string{}
 	for _, i := range items {
 		out = append(out, i.Blob)
@@ -226,8 +226,8 @@ func named(items []Item) []string {
 	return out
 }
 
-// sound fails unless items, bytes and storage are the same thing told three times.
-func (w world) sound(t fatal) {
+// checkSound fails unless items, bytes and storage are consistent.
+func (w fixture) checkSound(t fatal) {
 	t.Helper()
 	items, sum := w.items(t), int64(0)
 	for _, i := range items {
@@ -239,7 +239,7 @@ func (w world) sound(t fatal) {
 	if n := w.number(t, `SELECT COUNT(*) FROM media_pending`); n != 0 {
 		t.Fatalf("%d files are still expected", n)
 	}
-	if diff := cmp.Diff(named(items), w.blobs(t)); diff != "" {
+	if diff := cmp.Diff(referenced(items), w.blobs(t)); diff != "" {
 		t.Fatalf("items name others than are stored (-named +stored)\n%s", diff)
 	}
 	if found, err := w.Audit(t.Context()); err != nil || len(found) > 0 {
@@ -247,34 +247,34 @@ func (w world) sound(t fatal) {
 	}
 }
 
-// described says what a file is, as a client would beforehand.
-func described(file []byte) UploadFile {
+// describeFile returns the description of a file for an upload link.
+func describeFile(file []byte) UploadFile {
 	sum := sha256.Sum256(file)
 	return UploadFile{SHA256: hex.EncodeToString(sum[:]), SizeBytes: int64(len(file)), FileName: "a file.mp4"}
 }
 
-func (w world) open(t fatal, files ...[]byte) UploadBatch {
+func (w fixture) open(t fatal, files ...[]byte) UploadBatch {
 	t.Helper()
 	in := UploadsInput{}
 	for _, f := range files {
-		in.Files = append(in.Files, described(f))
+		in.Files = append(in.Files, describeFile(f))
 	}
 	answer, err := w.createUploads(t.Context(), w.call("create_uploads"), in)
 	must(t, err)
 	return answer.Data
 }
 
-// send puts a file by the link of an answer.
-func send(ctx context.Context, s *Service, link UploadLink, body io.Reader) (Arrived, error) {
+// send uploads a file by a link.
+func send(ctx context.Context, s *Service, link UploadLink, body io.Reader) (AddResult, error) {
 	l, err := s.Link(ctx, path.Base(link.URL), strings.TrimPrefix(link.Headers["Authorization"], "Bearer "))
 	if err != nil {
-		return Arrived{}, err
+		return AddResult{}, err
 	}
 	return s.Receive(ctx, l, Incoming{Type: "application/octet-stream", Size: -1, Body: body})
 }
 
-// add brings a file into the library and gives its item.
-func (w world) add(t fatal, file []byte) Item {
+// add adds a file to the library and returns its item.
+func (w fixture) add(t fatal, file []byte) Item {
 	t.Helper()
 	b := w.open(t, file)
 	arrived, err := send(t.Context(), w.Service, b.Upload.Uploads[0], bytes.NewReader(file))
@@ -291,7 +291,7 @@ func wantCode(t fatal, err error, want apierr.Code) {
 	}
 }
 
-// boxOf makes a box of ISO/IEC 14496-12.
+// boxOf returns an ISO/IEC 14496-12 box.
 func boxOf(kind string, content ...[]byte) []byte {
 	p := bytes.Join(content, nil)
 	return slices.Concat(u32(uint32(8+len(p))), []byte(kind), p)
@@ -305,7 +305,7 @@ func u32(values ...uint32) []byte {
 	return p
 }
 
-// film is an MP4 with so many bytes of pictures that nobody can see; the seed makes it unlike others.
+// film returns an MP4 with n bytes of video data. The seed makes it unique.
 func film(seed uint64, n int) []byte {
 	pictures := make([]byte, n)
 	rand.NewChaCha8([32]byte(binary.BigEndian.AppendUint64(make([]byte, 24), seed))).Read(pictures)
@@ -323,7 +323,7 @@ func film(seed uint64, n int) []byte {
 	return slices.Concat(ftyp, moov(len(ftyp)+len(moov(0))+8), boxOf("mdat", pictures))
 }
 
-// noise is an image whose pixels are random; the seed makes it unlike others.
+// noise returns an image of random pixels. The seed makes it unique.
 func noise(seed uint64, width, height int) *image.Paletted {
 	palette := color.Palette{color.White, color.Black, color.RGBA{R: 200, A: 255}, color.RGBA{B: 200, A: 255}}
 	out, from := image.NewPaletted(image.Rect(0, 0, width, height), palette), rand.New(rand.NewPCG(seed, 1))

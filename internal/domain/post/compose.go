@@ -85,7 +85,7 @@ func (s *Service) compose(ctx context.Context, q db.Querier, call operation.Call
 	p := Record{TeamID: call.TeamID, Status: Draft, Caption: c.Caption, Excerpt: excerpt(c.Caption),
 		Approval: NotNeeded, ScheduledAt: c.At, Targets: []Target{}}
 	var err error
-	if p.Media, err = s.library.Of(ctx, q, call.TeamID, c.Media); err != nil {
+	if p.Media, err = s.library.ForPost(ctx, q, call.TeamID, c.Media); err != nil {
 		return p, err
 	}
 	c.setCovers(p.Media)
@@ -102,7 +102,7 @@ func (s *Service) compose(ctx context.Context, q db.Querier, call operation.Call
 		if own.Media == nil {
 			continue
 		}
-		if t.Media, err = s.library.Of(ctx, q, call.TeamID, own.Media); err != nil {
+		if t.Media, err = s.library.ForPost(ctx, q, call.TeamID, own.Media); err != nil {
 			return p, err
 		}
 		c.setCovers(t.Media)

@@ -22,7 +22,7 @@ import (
 // twoItems is a library with an image, 1, and a video of ten seconds, 2.
 type twoItems struct{}
 
-func (l twoItems) Had(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error) {
+func (l twoItems) ForPostWithDeleted(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error) {
 	return l.Of(ctx, q, team, ids)
 }
 

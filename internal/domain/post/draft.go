@@ -23,7 +23,7 @@ func (s *Service) create(ctx context.Context, call operation.Call, in CreateInpu
 	if err != nil {
 		return operation.Answer[Post]{}, err
 	}
-	media, err := s.library.Of(ctx, call.Reader(s.db), call.TeamID, in.MediaIDs)
+	media, err := s.library.ForPost(ctx, call.Reader(s.db), call.TeamID, in.MediaIDs)
 	if err != nil {
 		return operation.Answer[Post]{}, err
 	}
@@ -170,7 +170,7 @@ func (s *Service) changeTime(
 
 // changeMedia replaces the media of a post.
 func (s *Service) changeMedia(ctx context.Context, tx *db.Tx, p *Record, ids []int64) (bool, error) {
-	wanted, err := s.library.Of(ctx, tx, p.TeamID, ids)
+	wanted, err := s.library.ForPost(ctx, tx, p.TeamID, ids)
 	if err != nil {
 		return false, err
 	}

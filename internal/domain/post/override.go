@@ -40,7 +40,7 @@ func (s *Service) Override(
 		t := &p.Targets[i]
 		t.Caption, t.Media = o.Caption, nil
 		if o.Media != nil {
-			wanted, err := s.library.Of(ctx, tx, p.TeamID, o.Media)
+			wanted, err := s.library.ForPost(ctx, tx, p.TeamID, o.Media)
 			if err != nil {
 				return err
 			}
@@ -171,7 +171,7 @@ func (s *Service) mediaDetails(ctx context.Context, q db.Querier, team int64,
 	for i, m := range shown {
 		ids[i] = m.id
 	}
-	out, err := s.library.Had(ctx, q, team, ids)
+	out, err := s.library.ForPostWithDeleted(ctx, q, team, ids)
 	for i := range out {
 		out[i].Cover = shown[i].cover
 	}

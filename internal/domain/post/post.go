@@ -153,10 +153,10 @@ var DefaultLimits = Limits{Retries: 3, RetryBetween: time.Minute}
 
 // Library provides a team's media.
 type Library interface {
-	// Of returns items by id. It returns not_found, for the argument media_ids, if the team does not have one.
-	Of(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error)
-	// Had returns items of posts, including deleted ones.
-	Had(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error)
+	// ForPost returns items by id. It returns not_found, for the argument media_ids, if the team does not have one.
+	ForPost(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error)
+	// ForPostWithDeleted returns items of posts, including deleted ones.
+	ForPostWithDeleted(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error)
 }
 
 // New returns the service. The library and the submitter may be nil if no posts with media are composed or sent.

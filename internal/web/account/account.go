@@ -1,5 +1,5 @@
-// Package account is how people come in and how they stay safe: signing in by password, passkey or the operator's
-// directory, accepting invitations, setting a new password by a link of the operator's, and everybody's own account.
+// Package account serves the pages for signing in by password, passkey or directory, accepting invitations, setting a
+// new password by a recovery link, and managing the own account.
 package account
 
 import (
@@ -22,31 +22,31 @@ var files embed.FS
 
 var pages = shell.Parse(files, template.FuncMap{"time": shell.Time})
 
-// Part is these pages.
-type Part struct {
+// Handlers serves the account pages.
+type Handlers struct {
 	*shell.Frame
 
 	signIns   *team.SignIns
 	passkeys  *passkey.Service
-	directory *oidc.Directory // nil where there is none
+	directory *oidc.Directory // nil if there is none
 	totp      *totp.Service
 }
 
-// New makes them. The directory may be nil.
+// New returns the handlers. The directory may be nil.
 func New(
 	f *shell.Frame, signIns *team.SignIns, passkeys *passkey.Service, from *oidc.Directory, apps *totp.Service,
-) *Part {
-	return &Part{f, signIns, passkeys, from, apps}
+) *Handlers {
+	return &Handlers{f, signIns, passkeys, from, apps}
 }
 
-// Routes are their addresses.
-func (p *Part) Routes() []shell.Route {
-	own := p.ways().Here // where it is not, these routes refuse everybody
+// Routes returns the routes of the pages.
+func (p *Handlers) Routes() []shell.Route {
+	own := p.signInMethods().Here // otherwise these routes reject everybody
 	routes := []shell.Route{
 		{Pattern: "GET /sign-in", For: shell.Anyone, Do: p.signInPage},
 		{Pattern: "POST /sign-in", For: shell.Anyone, Do: p.signIn},
-		{Pattern: "POST /sign-in/passkey", For: shell.Anyone, Do: p.here(p.signInByPasskey)},
-		{Pattern: "POST /sign-in/passkey/options", For: shell.Anyone, Do: p.here(p.askPasskey)},
+		{Pattern: "POST /sign-in/passkey", For: shell.Anyone, Do: p.local(p.signInByPasskey)},
+		{Pattern: "POST /sign-in/passkey/options", For: shell.Anyone, Do: p.local(p.askPasskey)},
 		{Pattern: "GET /sign-in/directory", For: shell.Anyone, Do: p.toDirectory},
 		{Pattern: "GET " + oidc.ReturnPath, For: shell.Anyone, Do: p.fromDirectory},
 		{Pattern: "POST /sign-in/directory/join", For: shell.Anyone, Do: p.joinChosen},
@@ -57,37 +57,43 @@ func (p *Part) Routes() []shell.Route {
 		{Pattern: "POST /account/email/confirm", For: shell.People, Do: p.sendConfirmation},
 		{Pattern: "GET " + team.ConfirmPath + "{token}", For: shell.People, Do: p.confirmPage},
 		{Pattern: "POST " + team.ConfirmPath + "{token}", For: shell.People, Do: p.confirmEmail},
-		{Pattern: "GET /account/password", For: shell.People, Do: p.here(p.Proven(p.passwordPage))},
-		{Pattern: "POST /account/password", For: shell.People, Do: p.here(p.Proven(p.changePassword))},
-		{Pattern: "GET /account/passkeys/new", For: shell.People, Do: p.here(p.Proven(p.newPasskeyPage)), Recent: own},
-		{Pattern: "POST /account/passkeys/options", For: shell.People, Do: p.here(
-			p.Proven(p.askOwnPasskey)), Recent: own},
-		{Pattern: "POST /account/passkeys", For: shell.People, Do: p.here(
-			p.Proven(p.addPasskey)), Recent: own, Resumes: true, Page: "/account/passkeys/new"},
+		{Pattern: "GET /account/password", For: shell.People, Do: p.local(p.RequireUsedFactor(p.passwordPage))},
+		{Pattern: "POST /account/password", For: shell.People, Do: p.local(p.RequireUsedFactor(p.changePassword))},
+		{Pattern: "GET /account/passkeys/new", For: shell.People, Do: p.local(p.RequireUsedFactor(p.newPasskeyPage)),
+			Recent: own},
+		{Pattern: "POST /account/passkeys/options", For: shell.People, Do: p.local(
+			p.RequireUsedFactor(p.askOwnPasskey)), Recent: own},
+		{Pattern: "POST /account/passkeys", For: shell.People, Do: p.local(
+			p.RequireUsedFactor(p.addPasskey)), Recent: own, RestoresForm: true, Page: "/account/passkeys/new"},
 		{Pattern: "GET /account/passkeys/{passkey}", For: shell.People, Do: p.passkeyPage},
 		{Pattern: "POST /account/passkeys/{passkey}", For: shell.People, Do: p.renamePasskey},
-		{Pattern: "POST /account/passkeys/{passkey}/remove", For: shell.People, Do: p.Proven(
+		{Pattern: "POST /account/passkeys/{passkey}/remove", For: shell.People, Do: p.RequireUsedFactor(
 			p.removePasskey), Recent: own},
 		{Pattern: "POST /account/sessions/end", For: shell.People, Do: p.endSessions, Recent: true, Urgent: true},
-		{Pattern: "POST /account/sessions/{session}/end", For: shell.People, Do: p.endSession, Recent: true, Urgent: true},
+		{Pattern: "POST /account/sessions/{session}/end", For: shell.People, Do: p.endSession, Recent: true,
+			Urgent: true},
 		{Pattern: "GET " + team.InvitationPath + "{token}", For: shell.Anyone, Do: p.invitationPage},
 		{Pattern: "POST " + team.InvitationPath + "{token}/accept", For: shell.People, Do: p.accept},
-		{Pattern: "POST " + team.InvitationPath + "{token}/sign-in", For: shell.Anyone, Do: p.here(p.acceptKnown)},
-		{Pattern: "POST " + team.InvitationPath + "{token}/join", For: shell.Anyone, Do: p.here(p.join)},
-		{Pattern: "POST " + team.InvitationPath + "{token}/options", For: shell.Anyone, Do: p.here(p.askNewcomer)},
-		{Pattern: "GET " + team.RecoveryPath + "{token}", For: shell.Anyone, Do: p.here(p.recoveryPage)},
-		{Pattern: "POST " + team.RecoveryPath + "{token}", For: shell.Anyone, Do: p.here(p.recover)},
-		{Pattern: "POST /sign-in/code", For: shell.Anyone, Do: p.here(p.signInByCode)},
+		{Pattern: "POST " + team.InvitationPath + "{token}/sign-in", For: shell.Anyone, Do: p.local(p.acceptKnown)},
+		{Pattern: "POST " + team.InvitationPath + "{token}/join", For: shell.Anyone, Do: p.local(p.join)},
+		{Pattern: "POST " + team.InvitationPath + "{token}/options", For: shell.Anyone, Do: p.local(p.askNewcomer)},
+		{Pattern: "GET " + team.RecoveryPath + "{token}", For: shell.Anyone, Do: p.local(p.recoveryPage)},
+		{Pattern: "POST " + team.RecoveryPath + "{token}", For: shell.Anyone, Do: p.local(p.recover)},
+		{Pattern: "POST /sign-in/code", For: shell.Anyone, Do: p.local(p.signInByCode)},
 		{Pattern: "GET " + shell.FactorPath, For: shell.People, Do: p.factorPage},
-		{Pattern: "GET /account/authenticator", For: shell.People, Do: p.here(p.appPage)},
-		{Pattern: "GET /account/authenticator/new", For: shell.People, Do: p.here(p.Proven(p.newAppPage)), Recent: own},
-		{Pattern: "POST /account/authenticator/new", For: shell.People, Do: p.here(p.Proven(p.addApp)), Recent: own},
-		{Pattern: "GET " + replacePath, For: shell.People, Do: p.here(p.Proven(p.replaceAppPage)), Recent: own},
-		{Pattern: "POST " + replacePath, For: shell.People, Do: p.here(p.Proven(p.replaceApp)), Recent: own},
-		{Pattern: "POST /account/authenticator/codes", For: shell.People, Do: p.here(
-			p.Proven(p.newCodes)), Recent: own},
-		{Pattern: "POST /account/authenticator/remove", For: shell.People, Do: p.here(
-			p.Proven(p.removeApp)), Recent: own},
+		{Pattern: "GET /account/authenticator", For: shell.People, Do: p.local(p.appPage)},
+		{Pattern: "GET /account/authenticator/new", For: shell.People, Do: p.local(p.RequireUsedFactor(p.newAppPage)),
+			Recent: own},
+		{Pattern: "POST /account/authenticator/new", For: shell.People, Do: p.local(p.RequireUsedFactor(p.addApp)),
+			Recent: own},
+		{Pattern: "GET " + replacePath, For: shell.People, Do: p.local(p.RequireUsedFactor(p.replaceAppPage)),
+			Recent: own},
+		{Pattern: "POST " + replacePath, For: shell.People, Do: p.local(p.RequireUsedFactor(p.replaceApp)),
+			Recent: own},
+		{Pattern: "POST /account/authenticator/codes", For: shell.People, Do: p.local(
+			p.RequireUsedFactor(p.newCodes)), Recent: own},
+		{Pattern: "POST /account/authenticator/remove", For: shell.People, Do: p.local(
+			p.RequireUsedFactor(p.removeApp)), Recent: own},
 	}
 	for i := range routes {
 		routes[i].OneFactor = true
@@ -95,34 +101,36 @@ func (p *Part) Routes() []shell.Route {
 	return routes
 }
 
-// ways are how one can sign in here.
-type ways struct {
+// signInMethods are the available ways to sign in.
+type signInMethods struct {
 	Here      bool // by password or passkey
 	Passkeys  bool
 	Directory bool
 }
 
-func (p *Part) ways() ways {
+func (p *Handlers) signInMethods() signInMethods {
 	here := p.directory == nil || !p.directory.Only
-	return ways{here, here && p.passkeys.Possible(), p.directory != nil}
+	return signInMethods{here, here && p.passkeys.Possible(), p.directory != nil}
 }
 
-// here keeps what is about passwords and passkeys from services on which the directory alone lets people in.
-func (p *Part) here(do http.HandlerFunc) http.HandlerFunc {
+// local returns a handler of passwords and passkeys that rejects everybody if only the directory may sign people in.
+func (p *Handlers) local(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if !p.ways().Here {
-			p.Notice(w, r, http.StatusForbidden, "Not done", "Here people sign in by the directory alone.")
+		if !p.signInMethods().Here {
+			p.ShowMessage(w, r, http.StatusForbidden, "Not done",
+				"This service allows sign-in only through the directory.")
 			return
 		}
 		do(w, r)
 	}
 }
 
-// wrongOf is the sentence of a refusal that the person can mend at the form, and what stands in the way else.
-func (p *Part) wrongOf(w http.ResponseWriter, r *http.Request, err error) (string, bool) {
+// formError returns the text of an error that the person can correct in the form. It answers other errors and reports
+// false.
+func (p *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) (string, bool) {
 	f := apierr.Of(err)
 	if f.IsServerError() {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return "", false
 	}
 	if f.RetryAfter > 0 {
@@ -131,7 +139,7 @@ func (p *Part) wrongOf(w http.ResponseWriter, r *http.Request, err error) (strin
 	return f.Detail, true
 }
 
-// fieldOf is the field of a form that a refusal is about.
+// fieldOf returns the form field of an error.
 func fieldOf(err error) string {
 	field, _ := apierr.Of(err).Context["argument"].(string)
 	return field

@@ -13,18 +13,18 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// setupKept is where a session keeps the sealed secret of an authenticator app that is not confirmed yet.
-const setupKept = "totp setup"
+// setupKey is the session key of the sealed secret of an unconfirmed authenticator app.
+const setupKey = "totp setup"
 
 const replacePath = "/account/authenticator/replace"
 
-// setupForm is the page on which an authenticator app is set up.
+// setupForm is the page for setting up an authenticator app.
 type setupForm struct {
 	totp.Setup
 
 	Image     template.HTML // the QR code
 	Wrong     string
-	Replacing bool // the person has another app
+	Replacing bool // replaces an existing app
 }
 
 // Groups returns the secret in groups of four characters, which are easier to type.
@@ -36,11 +36,11 @@ func (f setupForm) Groups() []string {
 	return out
 }
 
-func (p *Part) newAppPage(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) newAppPage(w http.ResponseWriter, r *http.Request) {
 	app, err := p.totp.App(r.Context(), shell.VisitorOf(r.Context()).ID)
 	switch {
 	case err != nil:
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 	case app != nil:
 		shell.Redirect(w, r, "/account/authenticator")
 	default:
@@ -48,12 +48,12 @@ func (p *Part) newAppPage(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// replaceAppPage sets up an app in place of the one that the person has.
-func (p *Part) replaceAppPage(w http.ResponseWriter, r *http.Request) {
+// replaceAppPage shows the setup of an app that replaces the present one.
+func (p *Handlers) replaceAppPage(w http.ResponseWriter, r *http.Request) {
 	app, err := p.totp.App(r.Context(), shell.VisitorOf(r.Context()).ID)
 	switch {
 	case err != nil:
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 	case app == nil:
 		shell.Redirect(w, r, "/account/authenticator/new")
 	default:
@@ -61,21 +61,21 @@ func (p *Part) replaceAppPage(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// setup goes on with the secret that was shown before, so that a page that is loaded again fits the app.
-func (p *Part) setup(r *http.Request) (totp.Setup, error) {
+// setup returns the setup that was shown before, so that a reloaded page still matches the app.
+func (p *Handlers) setup(r *http.Request) (totp.Setup, error) {
 	v := shell.VisitorOf(r.Context())
-	kept := p.Take(r.Context(), setupKept)
+	kept := p.Pop(r.Context(), setupKey)
 	out, err := p.totp.Resume(v.ID, v.Email, kept)
 	if err != nil {
 		out, err = p.totp.Begin(v.ID, v.Email)
 	}
 	if err == nil {
-		p.Keep(r.Context(), setupKept, out.Kept)
+		p.Put(r.Context(), setupKey, out.Kept)
 	}
 	return out, err
 }
 
-func (p *Part) showSetup(w http.ResponseWriter, r *http.Request, status int, out setupForm) {
+func (p *Handlers) showSetup(w http.ResponseWriter, r *http.Request, status int, out setupForm) {
 	title := "Add an authenticator app"
 	if out.Replacing {
 		title = "Replace your authenticator app"
@@ -85,37 +85,38 @@ func (p *Part) showSetup(w http.ResponseWriter, r *http.Request, status int, out
 		out.Image, err = qrCode(out.URL)
 	}
 	if err != nil {
-		p.Broken(w, r, err)
+		p.ServerError(w, r, err)
 		return
 	}
 	p.Show(w, r, status, pages["authenticatornew"], title, out)
 }
 
-// madeCodes is the one page that shows recovery codes.
+// madeCodes is the only page that shows recovery codes.
 type madeCodes struct {
 	Codes    []string
 	Added    bool // with a new authenticator app
-	Replaced bool // which is in the place of another one
+	Replaced bool // which replaced another one
 	Next     string
 }
 
-// File is a link to the codes as a text file. The link holds the file itself, so the codes are neither kept nor asked
-// for again, and no script is needed.
+// File returns a link to the codes as a text file. The link contains the file, so the codes need not be stored or
+// requested again, and no script is needed.
 func (m madeCodes) File() template.URL {
 	text := "pressroom recovery codes. Each one signs you in once.\r\n\r\n" + strings.Join(m.Codes, "\r\n") + "\r\n"
-	return template.URL("data:text/plain;charset=utf-8;base64," + base64.StdEncoding.EncodeToString([]byte(text))) //nolint:gosec // of our own text
+	encoded := base64.StdEncoding.EncodeToString([]byte(text))
+	return template.URL("data:text/plain;charset=utf-8;base64," + encoded) //nolint:gosec // our own text
 }
 
-func (p *Part) addApp(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) addApp(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
-	kept := p.Take(ctx, setupKept)
+	kept := p.Pop(ctx, setupKey)
 	added, err := p.totp.Add(ctx, v.ID, kept, r.PostForm.Get("code"))
 	if err != nil {
-		p.Keep(ctx, setupKept, kept)
-		if wrong, ok := p.wrongOf(w, r, err); ok {
+		p.Put(ctx, setupKey, kept)
+		if wrong, ok := p.formError(w, r, err); ok {
 			p.showSetup(w, r, shell.StatusOf(err), setupForm{Wrong: wrong})
 		}
 		return
@@ -123,22 +124,22 @@ func (p *Part) addApp(w http.ResponseWriter, r *http.Request) {
 	p.showAdded(w, r, added, false)
 }
 
-// replaceApp puts the app that was set up in the place of the former one.
-func (p *Part) replaceApp(w http.ResponseWriter, r *http.Request) {
+// replaceApp replaces the person's app with the one set up.
+func (p *Handlers) replaceApp(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
-	kept := p.Take(ctx, setupKept)
+	kept := p.Pop(ctx, setupKey)
 	var added totp.Added
 	account, err := p.Teams.Account(ctx, v.ID)
 	if err == nil {
-		added, err = p.replaced(r, totp.Holder{Person: v.ID, Epoch: account.Epoch}, kept)
+		added, err = p.swapApp(r, totp.Holder{Person: v.ID, Epoch: account.Epoch}, kept)
 	}
 	if err != nil {
-		p.Keep(ctx, setupKept, kept)
+		p.Put(ctx, setupKey, kept)
 		p.logRefused(r, err)
-		if wrong, ok := p.wrongOf(w, r, err); ok {
+		if wrong, ok := p.formError(w, r, err); ok {
 			p.showSetup(w, r, shell.StatusOf(err), setupForm{Wrong: wrong, Replacing: true})
 		}
 		return
@@ -146,8 +147,8 @@ func (p *Part) replaceApp(w http.ResponseWriter, r *http.Request) {
 	p.showAdded(w, r, added, true)
 }
 
-// replaced replaces the app. Wrong codes of the present app delay the person; recovery codes pass all the same.
-func (p *Part) replaced(r *http.Request, of totp.Holder, kept []byte) (totp.Added, error) {
+// swapApp replaces the app. Wrong codes of the present app delay the person; recovery codes are always accepted.
+func (p *Handlers) swapApp(r *http.Request, of totp.Holder, kept []byte) (totp.Added, error) {
 	var added totp.Added
 	code, current := r.PostForm.Get("code"), r.PostForm.Get("current")
 	replace := func() error {
@@ -164,16 +165,16 @@ func (p *Part) replaced(r *http.Request, of totp.Holder, kept []byte) (totp.Adde
 	return added, err
 }
 
-// showAdded goes on in the session of a person whose others have all ended, and shows the new recovery codes.
-func (p *Part) showAdded(w http.ResponseWriter, r *http.Request, added totp.Added, replaced bool) {
+// showAdded continues in this session, the others having ended, and shows the new recovery codes.
+func (p *Handlers) showAdded(w http.ResponseWriter, r *http.Request, added totp.Added, replaced bool) {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
-	next := p.AfterFactor(ctx)
+	next := p.NextAfterFactor(ctx)
 	if err := p.forgetOthers(r, v.ID); err != nil {
-		p.Broken(w, r, err)
+		p.ServerError(w, r, err)
 		return
 	}
-	if err := p.SignIn(ctx, team.Person{ID: v.ID, Epoch: added.Epoch}, p.Proved(shell.Code)); err != nil {
-		p.Refuse(w, r, err)
+	if err := p.SignIn(ctx, team.Person{ID: v.ID, Epoch: added.Epoch}, p.ProofNow(shell.Code)); err != nil {
+		p.ShowError(w, r, err)
 		return
 	}
 	out := madeCodes{added.Codes, true, replaced, next}
@@ -185,18 +186,18 @@ type appView struct {
 	totp.App
 
 	Wrong string
-	Only  bool // the person needs a second factor and has no other, so the app cannot be removed
+	Only  bool // the only factor of a person who needs one; it cannot be removed
 }
 
-func (p *Part) appPage(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) appPage(w http.ResponseWriter, r *http.Request) {
 	p.showApp(w, r, http.StatusOK, "")
 }
 
-func (p *Part) showApp(w http.ResponseWriter, r *http.Request, status int, wrong string) {
+func (p *Handlers) showApp(w http.ResponseWriter, r *http.Request, status int, wrong string) {
 	v := shell.VisitorOf(r.Context())
 	app, err := p.totp.App(r.Context(), v.ID)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	if app == nil {
@@ -208,30 +209,30 @@ func (p *Part) showApp(w http.ResponseWriter, r *http.Request, status int, wrong
 	}
 	has, err := p.Teams.Factors(r.Context(), v.ID)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	out := appView{*app, wrong, p.NeedsFactor(v) && has.Passkeys == 0}
 	p.Show(w, r, status, pages["authenticator"], "Authenticator app", out)
 }
 
-func (p *Part) newCodes(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) newCodes(w http.ResponseWriter, r *http.Request) {
 	codes, err := p.totp.NewCodes(r.Context(), shell.VisitorOf(r.Context()).ID)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	p.Show(w, r, http.StatusOK, pages["recoverycodes"], "Your recovery codes",
 		madeCodes{Codes: codes, Next: "/account"})
 }
 
-func (p *Part) removeApp(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) removeApp(w http.ResponseWriter, r *http.Request) {
 	if err := p.Teams.RemoveApp(r.Context(), shell.VisitorOf(r.Context()).ID, p.keepsFactor(r)); err != nil {
-		if wrong, ok := p.wrongOf(w, r, err); ok {
+		if wrong, ok := p.formError(w, r, err); ok {
 			p.showApp(w, r, shell.StatusOf(err), wrong)
 		}
 		return
 	}
-	p.Say(r, "The authenticator app is removed. Delete its entry in the app too.")
+	p.Flash(r, "The authenticator app was removed. Delete its entry in the app as well.")
 	shell.Redirect(w, r, "/account")
 }

@@ -12,24 +12,25 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// chooserKept is where a session keeps a directory sign-in that waits for a choice of team. Nobody is signed in by it.
-const chooserKept = "directory choice"
+// chooserKey is the session key of a directory sign-in that waits for a choice of team. The person is not signed in
+// yet.
+const chooserKey = "directory choice"
 
-// chooseWithin is how long the person has to choose.
-const chooseWithin = 10 * time.Minute
+// chooseTimeout is how long the person has to choose.
+const chooseTimeout = 10 * time.Minute
 
-// chooser is somebody whom the directory has recognized and who is in no team yet.
+// chooser is a person whom the directory has identified and who is in no team yet.
 type chooser struct {
 	Who      team.DirectoryIdentity `json:"who"`
 	ProvedAt time.Time              `json:"proved_at"`
 	Since    time.Time              `json:"since"`
 }
 
-var errChoiceLate = apierr.BadState("ended", "This sign-in is over. Sign in again.")
+var errChoiceLate = apierr.BadState("ended", "This sign-in has expired. Sign in again.")
 
-// chooseInvitation shows the open invitations of somebody who came from the directory without an invitation link. The
-// browser gets another token: one that somebody planted must not join a team.
-func (p *Part) chooseInvitation(w http.ResponseWriter, r *http.Request, of chooser) {
+// chooseInvitation shows the open invitations of a person who came from the directory without an invitation link. It
+// issues a new session token, because a planted one must not join a team.
+func (p *Handlers) chooseInvitation(w http.ResponseWriter, r *http.Request, of chooser) {
 	open, err := p.Teams.OpenOffers(r.Context(), of.Who.Email)
 	var raw []byte
 	if err == nil {
@@ -39,39 +40,39 @@ func (p *Part) chooseInvitation(w http.ResponseWriter, r *http.Request, of choos
 		err = p.Renew(r.Context())
 	}
 	if err != nil {
-		p.Broken(w, r, err)
+		p.ServerError(w, r, err)
 		return
 	}
-	p.Keep(r.Context(), chooserKept, raw)
+	p.Put(r.Context(), chooserKey, raw)
 	p.Show(w, r, http.StatusOK, pages["choose"], "Choose a team", open)
 }
 
-// joinChosen accepts the invitation that somebody from the directory chose, and signs the person in.
-func (p *Part) joinChosen(w http.ResponseWriter, r *http.Request) {
+// joinChosen accepts the invitation that a person from the directory chose, and signs the person in.
+func (p *Handlers) joinChosen(w http.ResponseWriter, r *http.Request) {
 	if p.directory == nil {
-		p.Missing(w, r)
+		p.NotFound(w, r)
 		return
 	}
 	if !p.ReadForm(w, r) {
 		return
 	}
-	ctx, form := r.Context(), signInForm{ways: p.ways(), Next: "/"}
+	ctx, form := r.Context(), signInForm{signInMethods: p.signInMethods(), Next: "/"}
 	var of chooser
-	raw := p.Take(ctx, chooserKept)
+	raw := p.Pop(ctx, chooserKey)
 	if raw != nil {
 		if err := json.Unmarshal(raw, &of); err != nil {
-			p.Broken(w, r, err)
+			p.ServerError(w, r, err)
 			return
 		}
 	}
-	if age := p.DB.Now().Sub(of.Since); raw == nil || age < 0 || age >= chooseWithin {
+	if age := p.DB.Now().Sub(of.Since); raw == nil || age < 0 || age >= chooseTimeout {
 		p.refuseSignIn(w, r, form, errChoiceLate)
 		return
 	}
 	invitation, _ := strconv.ParseInt(r.PostForm.Get("invitation"), 10, 64) // none is 0
 	joined, err := p.Teams.JoinFromDirectory(ctx, of.Who, invitation)
 	switch {
-	case errors.Is(err, team.ErrChooseInvitation): // it was revoked meanwhile
+	case errors.Is(err, team.ErrChooseInvitation): // revoked meanwhile
 		p.chooseInvitation(w, r, of)
 	case err != nil:
 		p.refuseSignIn(w, r, form, err)
@@ -80,15 +81,15 @@ func (p *Part) joinChosen(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// acceptOpen accepts an invitation that the account page lists.
-func (p *Part) acceptOpen(w http.ResponseWriter, r *http.Request) {
-	invitation, err := numberIn(r, "invitation")
+// acceptOpen accepts an invitation listed on the account page.
+func (p *Handlers) acceptOpen(w http.ResponseWriter, r *http.Request) {
+	invitation, err := pathID(r, "invitation")
 	var o team.Offer
 	if err == nil {
 		o, err = p.Teams.AcceptOpen(r.Context(), shell.VisitorOf(r.Context()).ID, invitation)
 	}
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	p.welcome(w, r, o)

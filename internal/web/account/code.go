@@ -12,35 +12,36 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// codeKept is where a session keeps a sign-in that waits for a code. Nobody is signed in by it.
-const codeKept = "code"
+// codeKey is the session key of a sign-in that waits for a code. The person is not signed in yet.
+const codeKey = "code"
 
-// codeWithin is how long the person has to enter the code.
-const codeWithin = 5 * time.Minute
+// codeTimeout is how long the person has to enter the code.
+const codeTimeout = 5 * time.Minute
 
-// waiting is a sign-in whose first factor was right.
+// waiting is a sign-in whose first factor was correct.
 type waiting struct {
 	Person     int64     `json:"person"`
 	Epoch      int64     `json:"epoch"`
 	At         time.Time `json:"at"`
-	Invitation string    `json:"invitation,omitempty"` // the token of one to accept
+	Invitation string    `json:"invitation,omitempty"` // token of an invitation to accept
 }
 
-var errCodeLate = apierr.BadState("ended", "This sign-in is over. Enter your password again.")
+var errCodeLate = apierr.BadState("ended", "This sign-in has expired. Enter your password again.")
 
-// codeForm is the page that asks for a code, with what the sign-in page knows.
+// codeForm is the page that asks for a code.
 type codeForm struct {
 	signInForm
 
 	Recovery bool // the wrong code was a recovery code
 }
 
-// errPasskeyAgain refuses a password in place of the passkey that is a session's second factor.
+// errPasskeyAgain rejects a password in place of the passkey that is a session's second factor.
 var errPasskeyAgain = apierr.BadState("passkey", "Your password alone is not enough here. Sign in with your passkey.")
 
-// enterBy signs in a person who has shown the first factor, or asks for a code if the person has an authenticator app,
-// also a person who only signs in again.
-func (p *Part) enterBy(w http.ResponseWriter, r *http.Request, person team.Person, form signInForm, by shell.Method) {
+// enterBy signs in a person who has shown the first factor, or asks for a code if the person has an authenticator
+// app, even if the person only signs in again.
+func (p *Handlers) enterBy(w http.ResponseWriter, r *http.Request, person team.Person, form signInForm,
+	by shell.Method) {
 	if form.Again && shell.VisitorOf(r.Context()).ID != person.ID {
 		p.refuseSignIn(w, r, form, errOther)
 		return
@@ -52,64 +53,64 @@ func (p *Part) enterBy(w http.ResponseWriter, r *http.Request, person team.Perso
 	case asked:
 		p.askCode(w, r, waiting{Person: person.ID, Epoch: person.Epoch}, form)
 	default:
-		p.enter(w, r, person, form, p.Proved(by))
+		p.enter(w, r, person, form, p.ProofNow(by))
 	}
 }
 
-// afterPassword reports whether a person has to enter a code after the password. It refuses the password alone to a
-// session with two factors whose person has a passkey and no authenticator app.
-func (p *Part) afterPassword(r *http.Request, person int64) (bool, error) {
+// afterPassword reports whether a person must enter a code after the password. It rejects the password for a session
+// with two factors if the person has a passkey and no authenticator app.
+func (p *Handlers) afterPassword(r *http.Request, person int64) (bool, error) {
 	has, err := p.Teams.Factors(r.Context(), person)
 	if err != nil || has.App {
 		return has.App, err
 	}
 	v := shell.VisitorOf(r.Context())
-	if has.Passkeys > 0 && v != nil && v.ID == person && p.Strong(r.Context()) {
+	if has.Passkeys > 0 && v != nil && v.ID == person && p.HasTwoFactors(r.Context()) {
 		err = errPasskeyAgain
 	}
 	return false, err
 }
 
-// askCode notes that the first factor was right and asks for the second one. The browser gets another token: one that
-// somebody planted must not get past the password.
-func (p *Part) askCode(w http.ResponseWriter, r *http.Request, of waiting, form signInForm) {
+// askCode records that the first factor was correct and asks for the second. It issues a new session token, because a
+// planted one must not get past the password.
+func (p *Handlers) askCode(w http.ResponseWriter, r *http.Request, of waiting, form signInForm) {
 	of.At = p.DB.Now()
 	raw, err := json.Marshal(of)
 	if err == nil {
 		err = p.Renew(r.Context())
 	}
 	if err != nil {
-		p.Broken(w, r, err)
+		p.ServerError(w, r, err)
 		return
 	}
-	p.Keep(r.Context(), codeKept, raw)
+	p.Put(r.Context(), codeKey, raw)
 	p.Show(w, r, http.StatusOK, pages["code"], "Sign in", codeForm{signInForm: form})
 }
 
-// waitsForCode reads the sign-in that waits for a code; nil if none does, or not any more.
-func (p *Part) waitsForCode(r *http.Request) (*waiting, error) {
-	raw := p.Take(r.Context(), codeKept)
+// pendingCode returns the sign-in that waits for a code, or nil if there is none or it has expired.
+func (p *Handlers) pendingCode(r *http.Request) (*waiting, error) {
+	raw := p.Pop(r.Context(), codeKey)
 	if raw == nil {
-		return nil, nil //nolint:nilnil // none is no error
+		return nil, nil //nolint:nilnil // not an error
 	}
 	var of waiting
 	if err := json.Unmarshal(raw, &of); err != nil {
 		return nil, fmt.Errorf("reading the sign-in that waits for a code: %w", err)
 	}
-	if age := p.DB.Now().Sub(of.At); age < 0 || age >= codeWithin {
+	if age := p.DB.Now().Sub(of.At); age < 0 || age >= codeTimeout {
 		return nil, nil //nolint:nilnil // as above
 	}
-	p.Keep(r.Context(), codeKept, raw)
+	p.Put(r.Context(), codeKey, raw)
 	return &of, nil
 }
 
-// signInByCode ends a sign-in by a code of the person's authenticator app, or by a recovery code.
-func (p *Part) signInByCode(w http.ResponseWriter, r *http.Request) {
+// signInByCode completes a sign-in with a code of the person's authenticator app or a recovery code.
+func (p *Handlers) signInByCode(w http.ResponseWriter, r *http.Request) {
 	if !p.readSignIn(w, r) {
 		return
 	}
 	form := p.sentForm(r)
-	of, err := p.waitsForCode(r)
+	of, err := p.pendingCode(r)
 	if err == nil && of == nil {
 		err = errCodeLate
 	}
@@ -122,18 +123,18 @@ func (p *Part) signInByCode(w http.ResponseWriter, r *http.Request) {
 		p.refuseCode(w, r, form, err)
 		return
 	}
-	p.Take(r.Context(), codeKept)
+	p.Pop(r.Context(), codeKey)
 	if left >= 0 {
-		p.Say(r,
+		p.Flash(r,
 			"You signed in with a recovery code. You have "+shell.Plural(left, "recovery code",
 				"recovery codes")+" left.")
 	}
 	p.enterAfterCode(w, r, *of, form)
 }
 
-// checkCode returns how many recovery codes are left after one was used, and -1 after a code of the app. Wrong codes
-// of the app delay the person; recovery codes pass all the same.
-func (p *Part) checkCode(r *http.Request, of totp.Holder) (int, error) {
+// checkCode returns how many recovery codes are left after one was used, or -1 after a code of the app. Wrong codes
+// of the app delay the person; recovery codes are always accepted.
+func (p *Handlers) checkCode(r *http.Request, of totp.Holder) (int, error) {
 	left, ctx := -1, r.Context()
 	if recovery := r.PostForm.Get("recovery"); recovery != "" {
 		err := p.signIns.CheckSecret(p.Client(r), func() error {
@@ -148,24 +149,24 @@ func (p *Part) checkCode(r *http.Request, of totp.Holder) (int, error) {
 	})
 }
 
-// refuseCode shows the page again, or the first one if the sign-in is over.
-func (p *Part) refuseCode(w http.ResponseWriter, r *http.Request, form signInForm, err error) {
+// refuseCode shows the page again, or the first one if the sign-in has expired.
+func (p *Handlers) refuseCode(w http.ResponseWriter, r *http.Request, form signInForm, err error) {
 	if apierr.Is(err, apierr.ValidationFailed) {
 		p.refuseSignIn(w, r, form, err)
 		return
 	}
 	p.logRefused(r, err)
-	if wrong, ok := p.wrongOf(w, r, err); ok {
+	if wrong, ok := p.formError(w, r, err); ok {
 		form.Wrong = wrong
 		p.Show(w, r, shell.StatusOf(err), pages["code"], "Sign in", codeForm{form, r.PostForm.Get("recovery") != ""})
 	}
 }
 
 // enterAfterCode signs in a person who has shown both factors, in the team of the invitation if there is one.
-func (p *Part) enterAfterCode(w http.ResponseWriter, r *http.Request, of waiting, form signInForm) {
+func (p *Handlers) enterAfterCode(w http.ResponseWriter, r *http.Request, of waiting, form signInForm) {
 	person := team.Person{ID: of.Person, Epoch: of.Epoch}
 	if of.Invitation == "" {
-		p.enter(w, r, person, form, p.Proved(shell.Code))
+		p.enter(w, r, person, form, p.ProofNow(shell.Code))
 		return
 	}
 	o, err := p.Teams.Accept(r.Context(), of.Invitation, person.ID)
@@ -173,29 +174,29 @@ func (p *Part) enterAfterCode(w http.ResponseWriter, r *http.Request, of waiting
 		p.enterWithoutTeam(w, r, person, err)
 		return
 	}
-	p.settle(w, r, o, person.ID, shell.Code)
+	p.finishInvitation(w, r, o, person.ID, shell.Code)
 }
 
-// enterWithoutTeam signs in a person whose code was right and whose invitation cannot be accepted any more. The code is
-// spent, so the person is signed in all the same and told why.
-func (p *Part) enterWithoutTeam(w http.ResponseWriter, r *http.Request, person team.Person, why error) {
+// enterWithoutTeam signs in a person whose code was correct but whose invitation is no longer valid. The code is used
+// up, so the person is signed in anyway, with an explanation.
+func (p *Handlers) enterWithoutTeam(w http.ResponseWriter, r *http.Request, person team.Person, why error) {
 	f := apierr.Of(why)
 	if f.IsServerError() {
-		p.Refuse(w, r, why)
+		p.ShowError(w, r, why)
 		return
 	}
 	text := f.Detail
 	if f.Code == apierr.NotFound {
-		text = "This invitation is no longer there. Ask for a new one."
+		text = "This invitation is no longer valid. Ask for a new one."
 	}
-	err := p.SignIn(r.Context(), person, p.Proved(shell.Code))
+	err := p.SignIn(r.Context(), person, p.ProofNow(shell.Code))
 	switch {
-	case apierr.Is(err, apierr.NotFound): // in no other team
-		p.Notice(w, r, http.StatusForbidden, "You did not join a team", text)
+	case apierr.Is(err, apierr.NotFound): // not in another team
+		p.ShowMessage(w, r, http.StatusForbidden, "You did not join a team", text)
 	case err != nil:
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 	default:
-		p.Say(r, "You are signed in, but you did not join a team. "+text)
+		p.Flash(r, "You are signed in, but you did not join a team. "+text)
 		shell.Redirect(w, r, "/")
 	}
 }

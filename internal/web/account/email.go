@@ -7,34 +7,34 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// sendConfirmation mails the visitor a link that confirms the e-mail address.
-func (p *Part) sendConfirmation(w http.ResponseWriter, r *http.Request) {
+// sendConfirmation emails the visitor a link that confirms the email address.
+func (p *Handlers) sendConfirmation(w http.ResponseWriter, r *http.Request) {
 	v := shell.VisitorOf(r.Context())
 	if err := p.Letters.Confirm(r.Context(), v.ID); err != nil {
-		if wrong, ok := p.wrongOf(w, r, err); ok {
+		if wrong, ok := p.formError(w, r, err); ok {
 			p.show(w, r, shell.StatusOf(err), view{Name: v.Name, WrongEmail: wrong})
 		}
 		return
 	}
-	p.Say(r, "We sent a link to "+v.Email+". Open it in this browser within an hour.")
+	p.Flash(r, "We sent a link to "+v.Email+". Open it in this browser within an hour.")
 	shell.Redirect(w, r, "/account")
 }
 
-// confirmPage asks for a press of a button: mail scanners follow links, but send no forms.
-func (p *Part) confirmPage(w http.ResponseWriter, r *http.Request) {
+// confirmPage asks for a click on a button, because mail scanners follow links but send no forms.
+func (p *Handlers) confirmPage(w http.ResponseWriter, r *http.Request) {
 	token, v := r.PathValue("token"), shell.VisitorOf(r.Context())
 	if err := p.Teams.CheckProof(r.Context(), token, v.ID); err != nil {
 		p.badLink(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["confirm"], "Confirm your e-mail address", team.ConfirmPath+token)
+	p.Show(w, r, http.StatusOK, pages["confirm"], "Confirm your email address", team.ConfirmPath+token)
 }
 
-func (p *Part) confirmEmail(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) confirmEmail(w http.ResponseWriter, r *http.Request) {
 	if err := p.Teams.ConfirmEmail(r.Context(), r.PathValue("token"), shell.VisitorOf(r.Context()).ID); err != nil {
 		p.badLink(w, r, err)
 		return
 	}
-	p.Say(r, "Your e-mail address is confirmed.")
+	p.Flash(r, "Your email address is confirmed.")
 	shell.Redirect(w, r, "/account")
 }

@@ -9,33 +9,33 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// factorView is the page of somebody who needs a second factor.
+// factorView is the page of a person who needs a second factor.
 type factorView struct {
-	Has      bool // a passkey to sign in with
-	Ways     ways
-	By       []team.OwnTeam // whose rule it is; the operator's if empty
-	Operator bool           // only the operator's pages are closed
+	Has      bool // the person has a passkey
+	Ways     signInMethods
+	By       []team.OwnTeam // teams that require it; the operator if empty
+	Operator bool           // only the operator pages are closed
 }
 
-// factorPage leads somebody who needs a second factor to one, and others on.
-func (p *Part) factorPage(w http.ResponseWriter, r *http.Request) {
+// factorPage guides a person to a second factor and redirects those who have used one.
+func (p *Handlers) factorPage(w http.ResponseWriter, r *http.Request) {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
-	if !p.OwesFactor(ctx) {
-		shell.Redirect(w, r, p.AfterFactor(ctx))
+	if !p.LacksFactor(ctx) {
+		shell.Redirect(w, r, p.NextAfterFactor(ctx))
 		return
 	}
 	has, err := p.Teams.Factors(ctx, v.ID)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
-	out := factorView{Has: has.Any(), Ways: p.ways(), By: v.RequiredBy()}
+	out := factorView{Has: has.Any(), Ways: p.signInMethods(), By: v.RequiredBy()}
 	out.Operator = len(out.By) == 0 && p.SecondFactor == shell.OnlyOperators
 	p.Show(w, r, http.StatusOK, pages["secondfactor"], "Second factor", out)
 }
 
-// keepsFactor is what removing a second factor has to leave; nil if the visitor needs none.
-func (p *Part) keepsFactor(r *http.Request) func(context.Context, *db.Tx, int64) error {
+// keepsFactor returns a check that a removal leaves a second factor, or nil if the visitor needs none.
+func (p *Handlers) keepsFactor(r *http.Request) func(context.Context, *db.Tx, int64) error {
 	if !p.NeedsFactor(shell.VisitorOf(r.Context())) {
 		return nil
 	}

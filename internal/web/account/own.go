@@ -16,73 +16,73 @@ import (
 
 // view is the account page.
 type view struct {
-	Ways     ways
-	Name     string // as it is or was typed
+	Ways     signInMethods
+	Name     string // current or as entered
 	Wrong    string
 	Passkeys []passkey.Passkey
 	App      *totp.App // nil without one
 	Sessions []shell.Session
 
-	Assistants []team.KeyLine // that the person lets work, over all teams
-	Offers     []team.Offer   // open invitations to the person's address, once that is confirmed
+	Assistants []team.KeyLine // authorized by the person, in all teams
+	Offers     []team.Offer   // open invitations to the person's confirmed address
 
-	Mails      bool   // a link that confirms the address can be mailed
-	WrongEmail string // why none was
+	Mails      bool   // a confirmation link can be mailed
+	WrongEmail string // why sending one failed
 }
 
-// mostAssistants is how many of them the page shows.
-const mostAssistants = 100
+// maxAssistants is how many assistants the page shows.
+const maxAssistants = 100
 
-func (p *Part) page(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
 	p.show(w, r, http.StatusOK, view{Name: shell.VisitorOf(r.Context()).Name})
 }
 
-// rename changes what the person is called.
-func (p *Part) rename(w http.ResponseWriter, r *http.Request) {
+// rename changes the person's name.
+func (p *Handlers) rename(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
 	name := r.PostForm.Get("name")
 	if err := p.Teams.SetName(r.Context(), shell.VisitorOf(r.Context()).ID, name); err != nil {
-		if wrong, ok := p.wrongOf(w, r, err); ok {
+		if wrong, ok := p.formError(w, r, err); ok {
 			p.show(w, r, shell.StatusOf(err), view{Name: name, Wrong: wrong})
 		}
 		return
 	}
-	p.Say(r, "Your name is changed.")
+	p.Flash(r, "Your name was changed.")
 	shell.Redirect(w, r, "/account")
 }
 
-func (p *Part) show(w http.ResponseWriter, r *http.Request, status int, out view) {
+func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, out view) {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	zone, err := time.LoadLocation(v.Team.Timezone)
 	if err != nil {
-		p.Broken(w, r, err)
+		p.ServerError(w, r, err)
 		return
 	}
-	out.Ways, out.Mails = p.ways(), p.Letters.Possible()
+	out.Ways, out.Mails = p.signInMethods(), p.Letters.Possible()
 	if out.Passkeys, err = p.passkeys.List(ctx, v.ID); err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	if out.App, err = p.totp.App(ctx, v.ID); err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	if out.App != nil {
 		out.App.Since = in(out.App.Since, zone)
 	}
 	if out.Sessions, err = p.Sessions(ctx); err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
-	if out.Assistants, err = p.Teams.OwnConnections(ctx, v.ID, mostAssistants); err != nil {
-		p.Refuse(w, r, err)
+	if out.Assistants, err = p.Teams.OwnConnections(ctx, v.ID, maxAssistants); err != nil {
+		p.ShowError(w, r, err)
 		return
 	}
 	if v.EmailConfirmed {
 		if out.Offers, err = p.Teams.OpenOffers(ctx, v.Email); err != nil {
-			p.Refuse(w, r, err)
+			p.ShowError(w, r, err)
 			return
 		}
 	}
@@ -101,7 +101,7 @@ func (p *Part) show(w http.ResponseWriter, r *http.Request, status int, out view
 	p.Show(w, r, status, pages["account"], "Your account", out)
 }
 
-// in is an instant in a zone; none stays none.
+// in returns an instant in a zone; zero stays zero.
 func in(at time.Time, zone *time.Location) time.Time {
 	if at.IsZero() {
 		return at
@@ -109,38 +109,38 @@ func in(at time.Time, zone *time.Location) time.Time {
 	return at.In(zone)
 }
 
-// passwordForm is the page on which one changes the password. Passwords are never shown again.
+// passwordForm is the page for changing the password. Passwords are never shown again.
 type passwordForm struct {
-	Asks         bool // for the present one
-	Initial      bool // nobody has chosen yet what to keep
+	Asks         bool // for the current password
+	Initial      bool // first shown, nothing chosen yet
 	Wrong, Field string
-	Credentials  keepables // that a change removes
-	Issued       issued    // that a change leaves alone
+	Credentials  keepables         // removed by a change
+	Issued       issuedCredentials // kept by a change
 }
 
-// keepable is a credential that a new password removes unless its box is ticked.
+// keepable is a credential that a new password removes unless its box is checked.
 type keepable struct {
 	team.Credential
 
 	Keep bool
 }
 
-// keepables are the credentials that a page shows, and how many more there are, which cannot be kept.
+// keepables are the credentials on the page, and how many more cannot be kept.
 type keepables struct {
 	Shown []keepable
 	More  int
 }
 
-// mostKeepable is how many credentials a page shows, and how many keys and invitations.
-const mostKeepable = 150
+// maxKeepable is how many credentials, and how many keys and invitations, the page shows.
+const maxKeepable = 150
 
-// keepables lists a person's credentials, with those ticked that the form keeps.
-func (p *Part) keepables(r *http.Request, person int64, zone *time.Location) (keepables, error) {
+// keepables returns a person's credentials, with those checked that the form keeps.
+func (p *Handlers) keepables(r *http.Request, person int64, zone *time.Location) (keepables, error) {
 	all, err := p.Teams.Credentials(r.Context(), person)
 	if err != nil {
 		return keepables{}, err
 	}
-	out := keepables{More: max(0, len(all)-mostKeepable)}
+	out := keepables{More: max(0, len(all)-maxKeepable)}
 	for _, c := range all[:len(all)-out.More] {
 		c.CreatedAt, c.UsedAt = in(c.CreatedAt, zone), in(c.UsedAt, zone)
 		out.Shown = append(out.Shown, keepable{c, slices.Contains(r.PostForm["keep"], c.ID)})
@@ -148,96 +148,96 @@ func (p *Part) keepables(r *http.Request, person int64, zone *time.Location) (ke
 	return out, nil
 }
 
-// revocable is an API key or an invitation that a new password leaves alone unless its box is ticked.
+// revocable is an API key or an invitation that a new password keeps unless its box is checked.
 type revocable struct {
 	team.Credential
 
 	Revoke bool
 }
 
-// issued is what a person handed out to others, and how many older ones of each kind the page does not show.
-type issued struct {
+// issuedCredentials are keys and invitations issued by a person, and how many older ones are not shown.
+type issuedCredentials struct {
 	Shown                     []revocable
 	MoreKeys, MoreInvitations int
 }
 
-// issued lists a person's API keys and invitations, with those ticked that the form revokes.
-func (p *Part) issued(r *http.Request, person int64, zone *time.Location) (issued, error) {
+// issuedCredentials returns a person's API keys and invitations, with those checked that the form revokes.
+func (p *Handlers) issuedCredentials(r *http.Request, person int64, zone *time.Location) (issuedCredentials, error) {
 	all, err := p.Teams.ListIssued(r.Context(), person)
 	if err != nil {
-		return issued{}, err
+		return issuedCredentials{}, err
 	}
-	var out issued
+	var out issuedCredentials
 	keys, invitations := 0, 0
-	for _, c := range all { // newest first of each kind, so that many keys hide no invitation
+	for _, c := range all { // newest first of each kind, so that many keys do not hide invitations
 		if c.Kind == team.IssuedKey {
 			keys++
 		} else {
 			invitations++
 		}
-		if c.Kind == team.IssuedKey && keys > mostKeepable ||
-			c.Kind == team.IssuedInvitation && invitations > mostKeepable {
+		if c.Kind == team.IssuedKey && keys > maxKeepable ||
+			c.Kind == team.IssuedInvitation && invitations > maxKeepable {
 			continue
 		}
 		c.CreatedAt, c.UsedAt = in(c.CreatedAt, zone), in(c.UsedAt, zone)
 		out.Shown = append(out.Shown, revocable{c, slices.Contains(r.PostForm["revoke"], c.ID)})
 	}
-	out.MoreKeys, out.MoreInvitations = max(0, keys-mostKeepable), max(0, invitations-mostKeepable)
+	out.MoreKeys, out.MoreInvitations = max(0, keys-maxKeepable), max(0, invitations-maxKeepable)
 	return out, nil
 }
 
-// choiceOf reads from a form what a new password keeps and revokes.
+// choiceOf returns what the form of a new password keeps and revokes.
 func choiceOf(r *http.Request) team.Choice {
 	return team.Choice{Keep: r.PostForm["keep"], Revoke: r.PostForm["revoke"]}
 }
 
-func (p *Part) passwordPage(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) passwordPage(w http.ResponseWriter, r *http.Request) {
 	if stale, ok := p.staleForPassword(w, r); !ok || stale {
 		if ok {
 			p.StepUp(w, r, "/account/password", nil)
 		}
 		return
 	}
-	kept := p.Resumed(r)
+	kept := p.SavedForm(r)
 	r.PostForm = kept
 	p.showPassword(w, r, http.StatusOK, passwordForm{Initial: kept == nil})
 }
 
-// staleForPassword reports whether the visitor has to sign in again before a change of the password. The current
-// password is enough only for people whose session and account have no other factor. It answers on errors.
-func (p *Part) staleForPassword(w http.ResponseWriter, r *http.Request) (stale, ok bool) {
+// staleForPassword reports whether the visitor must sign in again before changing the password. The current password
+// is enough only if neither the session nor the account has another factor. It answers errors.
+func (p *Handlers) staleForPassword(w http.ResponseWriter, r *http.Request) (stale, ok bool) {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
-	if p.Fresh(ctx) {
+	if p.RecentlyAuthenticated(ctx) {
 		return false, true
 	}
-	if !v.HasPassword || p.Strong(ctx) {
+	if !v.HasPassword || p.HasTwoFactors(ctx) {
 		return true, true
 	}
 	has, err := p.Teams.Factors(ctx, v.ID)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return false, false
 	}
 	return has.Any(), true
 }
 
-func (p *Part) showPassword(w http.ResponseWriter, r *http.Request, status int, form passwordForm) {
+func (p *Handlers) showPassword(w http.ResponseWriter, r *http.Request, status int, form passwordForm) {
 	v := shell.VisitorOf(r.Context())
 	zone, err := time.LoadLocation(v.Team.Timezone)
 	if err != nil {
-		p.Broken(w, r, err)
+		p.ServerError(w, r, err)
 		return
 	}
-	if form.Asks = v.HasPassword; form.Asks { // a first password replaces nothing
+	if form.Asks = v.HasPassword; form.Asks { // a first password replaces none
 		if form.Credentials, err = p.keepables(r, v.ID, zone); err != nil {
-			p.Refuse(w, r, err)
+			p.ShowError(w, r, err)
 			return
 		}
-		if form.Issued, err = p.issued(r, v.ID, zone); err != nil {
-			p.Refuse(w, r, err)
+		if form.Issued, err = p.issuedCredentials(r, v.ID, zone); err != nil {
+			p.ShowError(w, r, err)
 			return
 		}
-		for i := range form.Credentials.Shown { // people who change a password want the second factor to stay
+		for i := range form.Credentials.Shown { // second factors are kept by default
 			if c := &form.Credentials.Shown[i]; form.Initial && c.ID == team.AppID {
 				c.Keep = true
 			}
@@ -246,13 +246,13 @@ func (p *Part) showPassword(w http.ResponseWriter, r *http.Request, status int, 
 	p.Show(w, r, status, pages["password"], "Password", form)
 }
 
-func (p *Part) changePassword(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) changePassword(w http.ResponseWriter, r *http.Request) {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	if !p.ReadForm(w, r) {
 		return
 	}
 	if stale, ok := p.staleForPassword(w, r); !ok || stale {
-		if ok { // passwords are not stored in the session
+		if ok { // a form with passwords is not saved in the session
 			p.StepUp(w, r, "/account/password", url.Values{"keep": r.PostForm["keep"], "revoke": r.PostForm["revoke"]})
 		}
 		return
@@ -262,50 +262,49 @@ func (p *Part) changePassword(w http.ResponseWriter, r *http.Request) {
 		NeedsFactor: p.NeedsFactor(v),
 	})
 	if err != nil {
-		if wrong, ok := p.wrongOf(w, r, err); ok {
+		if wrong, ok := p.formError(w, r, err); ok {
 			p.showPassword(w, r, shell.StatusOf(err), passwordForm{Wrong: wrong, Field: fieldOf(err)})
 		}
 		return
 	}
-	// The old password proves one factor, so the last sign-in stays the proof for sensitive actions.
-	proof := shell.Proof{By: shell.Password, At: p.ProvedAt(ctx)}
-	p.renew(w, r, person, proof, "Your password is changed. You are signed out everywhere else.")
+	// The old password proves only one factor, so the time of the last sign-in stays the proof for sensitive actions.
+	proof := shell.Proof{By: shell.Password, At: p.AuthenticatedAt(ctx)}
+	p.renew(w, r, person, proof, "Your password was changed. You were signed out everywhere else.")
 }
 
-// forgetOthers forgets the sessions and the browsers of a person whose sessions have all ended. This browser stays
-// known for the person.
-func (p *Part) forgetOthers(r *http.Request, person int64) error {
+// forgetOthers deletes the sessions and browsers of a person whose sessions were all ended. This browser stays known.
+func (p *Handlers) forgetOthers(r *http.Request, person int64) error {
 	if err := p.Forget(r.Context(), person); err != nil {
 		return err
 	}
 	return p.Teams.KeepBrowser(r.Context(), person, p.KnownBrowser(r))
 }
 
-// renew begins a new session for a person whose others have all ended.
-func (p *Part) renew(w http.ResponseWriter, r *http.Request, person team.Person, proof shell.Proof, said string) {
+// renew starts a new session for a person whose others were all ended.
+func (p *Handlers) renew(w http.ResponseWriter, r *http.Request, person team.Person, proof shell.Proof, said string) {
 	if err := p.forgetOthers(r, person.ID); err != nil {
-		p.Broken(w, r, err)
+		p.ServerError(w, r, err)
 		return
 	}
 	if err := p.SignIn(r.Context(), person, proof); err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
-	p.Say(r, said)
+	p.Flash(r, said)
 	shell.Redirect(w, r, "/account")
 }
 
-func (p *Part) endSession(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) endSession(w http.ResponseWriter, r *http.Request) {
 	if err := p.EndSession(r.Context(), r.PathValue("session")); err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
-	p.Say(r, "That browser is signed out.")
+	p.Flash(r, "The browser was signed out.")
 	shell.Redirect(w, r, "/account")
 }
 
-// endSessions signs the person out everywhere, also here.
-func (p *Part) endSessions(w http.ResponseWriter, r *http.Request) {
+// endSessions signs the person out everywhere, including here.
+func (p *Handlers) endSessions(w http.ResponseWriter, r *http.Request) {
 	ctx, person := r.Context(), shell.VisitorOf(r.Context()).ID
 	for _, step := range []func() error{
 		func() error {
@@ -313,15 +312,15 @@ func (p *Part) endSessions(w http.ResponseWriter, r *http.Request) {
 		}, func() error { return p.Forget(ctx, person) }, func() error { return p.SignOut(ctx) },
 	} {
 		if err := step(); err != nil {
-			p.Refuse(w, r, err)
+			p.ShowError(w, r, err)
 			return
 		}
 	}
 	shell.Redirect(w, r, "/sign-in")
 }
 
-// numberIn is an id in the address.
-func numberIn(r *http.Request, name string) (int64, error) {
+// pathID returns an id in the path.
+func pathID(r *http.Request, name string) (int64, error) {
 	id, err := strconv.ParseInt(r.PathValue(name), 10, 64)
 	if err != nil || id < 1 {
 		return 0, apierr.Missing()

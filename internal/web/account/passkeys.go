@@ -8,45 +8,45 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// passkeyForm is the page of a new passkey.
+// passkeyForm is the page for adding a passkey.
 type passkeyForm struct {
 	Possible    bool
 	Name, Wrong string
 }
 
-func (p *Part) newPasskeyPage(w http.ResponseWriter, r *http.Request) {
-	p.showNewPasskey(w, r, http.StatusOK, passkeyForm{Name: p.Resumed(r).Get("name")})
+func (p *Handlers) newPasskeyPage(w http.ResponseWriter, r *http.Request) {
+	p.showNewPasskey(w, r, http.StatusOK, passkeyForm{Name: p.SavedForm(r).Get("name")})
 }
 
-func (p *Part) showNewPasskey(w http.ResponseWriter, r *http.Request, status int, form passkeyForm) {
+func (p *Handlers) showNewPasskey(w http.ResponseWriter, r *http.Request, status int, form passkeyForm) {
 	form.Possible = p.passkeys.Possible()
 	p.Show(w, r, status, pages["newpasskey"], "Add a passkey", form)
 }
 
-func (p *Part) askOwnPasskey(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) askOwnPasskey(w http.ResponseWriter, r *http.Request) {
 	v := shell.VisitorOf(r.Context())
 	asked, err := p.passkeys.AskNew(r.Context(), passkey.Asker{Person: v.ID, Name: v.Name, Email: v.Email})
 	p.ask(w, r, asked, err)
 }
 
-func (p *Part) addPasskey(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) addPasskey(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
 	ctx, person, name := r.Context(), shell.VisitorOf(r.Context()).ID, r.PostForm.Get("name")
-	made, err := p.passkeys.Read(person, p.Take(ctx, passkeyKept), []byte(r.PostForm.Get("passkey")), name)
+	made, err := p.passkeys.Read(person, p.Pop(ctx, passkeyKey), []byte(r.PostForm.Get("passkey")), name)
 	if err == nil {
 		err = p.passkeys.Add(ctx, person, made)
 	}
 	if err != nil {
-		if wrong, ok := p.wrongOf(w, r, err); ok {
+		if wrong, ok := p.formError(w, r, err); ok {
 			p.showNewPasskey(w, r, shell.StatusOf(err), passkeyForm{Name: name, Wrong: wrong})
 		}
 		return
 	}
-	p.Strengthen(ctx)
-	p.Say(r, "The passkey is added. You can sign in with it from now on.")
-	shell.Redirect(w, r, p.AfterFactor(ctx))
+	p.MarkTwoFactors(ctx)
+	p.Flash(r, "The passkey was added. You can now sign in with it.")
+	shell.Redirect(w, r, p.NextAfterFactor(ctx))
 }
 
 // passkeyView is the page of one passkey.
@@ -56,9 +56,9 @@ type passkeyView struct {
 	Wrong string
 }
 
-// ownPasskey is the visitor's passkey that the address names.
-func (p *Part) ownPasskey(r *http.Request) (passkey.Passkey, error) {
-	id, err := numberIn(r, "passkey")
+// ownPasskey returns the visitor's passkey in the path.
+func (p *Handlers) ownPasskey(r *http.Request) (passkey.Passkey, error) {
+	id, err := pathID(r, "passkey")
 	if err != nil {
 		return passkey.Passkey{}, err
 	}
@@ -74,46 +74,46 @@ func (p *Part) ownPasskey(r *http.Request) (passkey.Passkey, error) {
 	return passkey.Passkey{}, apierr.Missing()
 }
 
-func (p *Part) passkeyPage(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) passkeyPage(w http.ResponseWriter, r *http.Request) {
 	k, err := p.ownPasskey(r)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	p.Show(w, r, http.StatusOK, pages["passkey"], "Passkey", passkeyView{Passkey: k})
 }
 
-func (p *Part) renamePasskey(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) renamePasskey(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	p.changeOne(w, r, "The passkey has another name.", func(k *passkey.Passkey) error {
+	p.changeOne(w, r, "The passkey was renamed.", func(k *passkey.Passkey) error {
 		k.Name = r.PostForm.Get("name")
 		return p.passkeys.Rename(r.Context(), shell.VisitorOf(r.Context()).ID, k.ID, k.Name)
 	})
 }
 
-func (p *Part) removePasskey(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) removePasskey(w http.ResponseWriter, r *http.Request) {
 	p.changeOne(w, r,
-		"The passkey is removed. It signs nobody in any more. Remove it from your "+
-			"device too.", func(k *passkey.Passkey) error {
+		"The passkey was removed and can no longer be used to sign in. Remove it from your device as "+
+			"well.", func(k *passkey.Passkey) error {
 			return p.passkeys.Remove(r.Context(), shell.VisitorOf(r.Context()).ID, k.ID, p.keepsFactor(r))
 		})
 }
 
-// changeOne changes the passkey of the address and tells so, or what is wrong.
-func (p *Part) changeOne(w http.ResponseWriter, r *http.Request, said string, change func(*passkey.Passkey) error) {
+// changeOne changes the passkey in the path and shows a confirmation or the error.
+func (p *Handlers) changeOne(w http.ResponseWriter, r *http.Request, said string, change func(*passkey.Passkey) error) {
 	k, err := p.ownPasskey(r)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	if err := change(&k); err != nil {
-		if wrong, ok := p.wrongOf(w, r, err); ok {
+		if wrong, ok := p.formError(w, r, err); ok {
 			p.Show(w, r, shell.StatusOf(err), pages["passkey"], "Passkey", passkeyView{k, wrong})
 		}
 		return
 	}
-	p.Say(r, said)
+	p.Flash(r, said)
 	shell.Redirect(w, r, "/account")
 }

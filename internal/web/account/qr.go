@@ -8,16 +8,17 @@ import (
 	"github.com/boombuler/barcode/qr"
 )
 
-// quiet is the margin that scanners need around a QR code, in modules (ISO/IEC 18004).
+// quiet is the margin of a QR code that scanners need, in modules (ISO/IEC 18004).
 const quiet = 4
 
-// module is the size of a module in CSS pixels: a whole number, as scanners fail on modules of uneven sizes.
+// module is the size of a module in CSS pixels: an integer, because scanners fail on uneven modules.
 const module = 5
 
-// qrCode draws a text as an SVG, dark on light whatever the page's colors are. It is part of the page, whose policy
-// takes no image from a data: address.
+// qrCode returns a text as an inline SVG, dark on light in any color scheme. It is inline because the page's policy
+// forbids images from data: URLs.
 func qrCode(text string) (template.HTML, error) {
-	code, err := qr.Encode(text, qr.L, qr.Auto) // a screen shows it without damage, and fewer modules scan better
+	// low error correction: screens do no damage, and fewer modules scan better
+	code, err := qr.Encode(text, qr.L, qr.Auto)
 	if err != nil {
 		return "", fmt.Errorf("drawing a QR code: %w", err)
 	}
@@ -32,8 +33,9 @@ func qrCode(text string) (template.HTML, error) {
 	}
 	all := side + 2*quiet
 	drawing := fmt.Sprintf(
-		`<svg class="qr" viewBox="0 0 %[1]d %[1]d" width="%[2]d" height="%[2]d" role="img" aria-label="QR code" shape-rendering="crispEdges">`+
+		`<svg class="qr" viewBox="0 0 %[1]d %[1]d" width="%[2]d" height="%[2]d" role="img" aria-label="QR code" `+
+			`shape-rendering="crispEdges">`+
 			`<path fill="#fff" d="M0 0h%[1]dv%[1]dh-%[1]dz"/><path fill="#000" d="%[3]s"/></svg>`, all, all*module,
 		path.String())
-	return template.HTML(drawing), nil //nolint:gosec // numbers alone
+	return template.HTML(drawing), nil //nolint:gosec // contains only numbers
 }

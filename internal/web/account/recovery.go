@@ -9,20 +9,20 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// recoveryView is the page on which a person sets a new password.
+// recoveryView is the page for setting a new password.
 type recoveryView struct {
 	team.Person
 
 	Path, Wrong string
-	Credentials keepables // that the new password removes
-	Issued      issued
+	Credentials keepables // removed by the new password
+	Issued      issuedCredentials
 }
 
-func (p *Part) recoveryPage(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) recoveryPage(w http.ResponseWriter, r *http.Request) {
 	p.showRecovery(w, r, http.StatusOK, "")
 }
 
-func (p *Part) showRecovery(w http.ResponseWriter, r *http.Request, status int, wrong string) {
+func (p *Handlers) showRecovery(w http.ResponseWriter, r *http.Request, status int, wrong string) {
 	view := recoveryView{Path: team.RecoveryPath + r.PathValue("token"), Wrong: wrong}
 	err := p.signIns.CheckSecret(p.Client(r), func() error {
 		var err error
@@ -33,7 +33,7 @@ func (p *Part) showRecovery(w http.ResponseWriter, r *http.Request, status int, 
 		view.Credentials, err = p.keepables(r, view.ID, time.UTC)
 	}
 	if err == nil {
-		view.Issued, err = p.issued(r, view.ID, time.UTC)
+		view.Issued, err = p.issuedCredentials(r, view.ID, time.UTC)
 	}
 	if err == nil && r.Method == http.MethodGet {
 		err = p.suggestRevoking(r, view.ID, view.Issued.Shown)
@@ -45,9 +45,9 @@ func (p *Part) showRecovery(w http.ResponseWriter, r *http.Request, status int, 
 	p.Show(w, r, status, pages["recovery"], "Set a new password", view)
 }
 
-// suggestRevoking selects what an intruder may have made to get back in: open invitations, which are quickly made
-// again, and the API keys that were made since the password was last changed.
-func (p *Part) suggestRevoking(r *http.Request, person int64, shown []revocable) error {
+// suggestRevoking preselects what an intruder may have created: open invitations, which are easily replaced, and API
+// keys created since the last change of the password.
+func (p *Handlers) suggestRevoking(r *http.Request, person int64, shown []revocable) error {
 	changed, err := p.Teams.PasswordChangedAt(r.Context(), person)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (p *Part) suggestRevoking(r *http.Request, person int64, shown []revocable)
 	return nil
 }
 
-func (p *Part) recover(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) recover(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
@@ -73,7 +73,7 @@ func (p *Part) recover(w http.ResponseWriter, r *http.Request) {
 	case err == nil:
 		p.renewOrTell(w, r, person)
 	case f.Code == apierr.ValidationFailed && fieldOf(err) != "", f.Code == apierr.RateLimited:
-		if wrong, ok := p.wrongOf(w, r, err); ok {
+		if wrong, ok := p.formError(w, r, err); ok {
 			p.showRecovery(w, r, shell.StatusOf(err), wrong)
 		}
 	default:
@@ -81,24 +81,25 @@ func (p *Part) recover(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// renewOrTell signs the person in, or tells where that is not possible because no team has the person.
-func (p *Part) renewOrTell(w http.ResponseWriter, r *http.Request, person team.Person) {
+// renewOrTell signs the person in, or explains that the person is in no team.
+func (p *Handlers) renewOrTell(w http.ResponseWriter, r *http.Request, person team.Person) {
 	if _, err := p.Teams.Account(r.Context(), person.ID); apierr.Is(err, apierr.NotFound) {
-		p.Notice(w, r, http.StatusOK, "Your password is set",
-			"You are in no team yet. Ask an owner or admin of your team for an invitation.")
+		p.ShowMessage(w, r, http.StatusOK, "Your password is set",
+			"You do not belong to a team yet. Ask an owner or admin of your team for an invitation.")
 		return
 	}
 	has, err := p.Teams.Factors(r.Context(), person.ID)
-	if err == nil && has.App { // it was kept
+	if err == nil && has.App { // kept by the form
 		err = p.forgetOthers(r, person.ID)
 	}
 	switch {
 	case err != nil:
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	case has.App:
-		p.askCode(w, r, waiting{Person: person.ID, Epoch: person.Epoch}, signInForm{ways: p.ways(), Next: "/account"})
+		p.askCode(w, r, waiting{Person: person.ID, Epoch: person.Epoch}, signInForm{signInMethods: p.signInMethods(),
+			Next: "/account"})
 		return
 	}
-	p.renew(w, r, person, p.Proved(shell.Link), "Your new password is set. You are signed out everywhere else.")
+	p.renew(w, r, person, p.ProofNow(shell.Link), "Your new password is set. You were signed out everywhere else.")
 }

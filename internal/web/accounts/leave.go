@@ -11,28 +11,28 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// takenBack says what became of the permission by which posts went out, and where a person takes it back.
-func takenBack(platform string, state account.Revocation) string {
+// revocationText describes what happened to the permission for publishing, and where a person can revoke it.
+func revocationText(platform string, state account.Revocation) string {
 	name := shell.NetworkName(platform)
 	switch state {
 	case account.RevocationRevoked:
-		return name + " was told that the permission is over."
+		return name + " was told that the permission has ended."
 	case account.RevocationWaiting:
 		return name +
-			" could not be told yet that the permission is over. It is told again for a day; this page says what " +
-			"came of it."
+			" could not be told yet that the permission has ended. We keep trying for a day, and this page shows " +
+			"the result."
 	case account.RevocationKept:
 		return "The permission at " + name +
-			" goes on, as other connected accounts rest on it. It ends with the last of them."
+			" remains, because other connected accounts use it. It ends with the last of them."
 	case account.RevocationFailed:
-		return name + " could not be told that the permission is over. " + whereBack(platform)
+		return name + " could not be told that the permission has ended. " + revokeWhere(platform)
 	case account.RevocationNoMeans:
 	}
-	return name + " lets only you take the permission back there. " + whereBack(platform)
+	return name + " only lets you revoke the permission yourself. " + revokeWhere(platform)
 }
 
-// backs are where people take back at a network what they allowed, as its settings call it; found in November 2026.
-var backs = map[string]string{
+// revokePages are where people revoke permissions at networks, in the networks' terms, as of November 2026.
+var revokePages = map[string]string{
 	"bluesky":   "Settings, Privacy and security, App passwords",
 	"facebook":  "Settings, Business integrations",
 	"instagram": "Settings, Website permissions, Apps and websites",
@@ -44,21 +44,21 @@ var backs = map[string]string{
 	"youtube":   "your Google account: Security, Your connections to third-party apps and services",
 }
 
-func whereBack(platform string) string {
-	if where := backs[platform]; where != "" {
+func revokeWhere(platform string) string {
+	if where := revokePages[platform]; where != "" {
 		return "Remove this service there: " + where + "."
 	}
 	return "Remove this service in its settings."
 }
 
-// leaveView is the page that says what disconnecting an account touches.
+// leaveView is the page that shows what disconnecting an account affects.
 type leaveView struct {
 	account.Account
 
 	Waiting post.Upcoming
 }
 
-// aheadWords are how many posts and series there are, those that there are.
+// aheadWords returns the numbers of scheduled posts and series.
 func aheadWords(a post.Upcoming) string {
 	var out []string
 	if a.Posts > 0 {
@@ -70,52 +70,52 @@ func aheadWords(a post.Upcoming) string {
 	return strings.Join(out, " and ")
 }
 
-// Words are what is to go out to the account; empty where nothing is.
+// Words returns what is scheduled for the account, or "".
 func (v leaveView) Words() string { return aheadWords(v.Waiting) }
 
-// One tells whether it is a single thing.
+// One reports whether exactly one post or series is affected.
 func (v leaveView) One() bool { return v.Waiting.Posts+v.Waiting.Series == 1 }
 
-func (p *Part) leavePage(w http.ResponseWriter, r *http.Request, a account.Account) {
+func (p *Handlers) leavePage(w http.ResponseWriter, r *http.Request, a account.Account) {
 	waiting, err := p.posts.CountUpcoming(r.Context(), a.TeamID, a.ID)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	p.Show(w, r, http.StatusOK, pages["leave"], "Disconnect "+a.Username, leaveView{a, waiting})
 }
 
-// leave disconnects an account, after taking it out of scheduled posts where that is wanted.
-func (p *Part) leave(w http.ResponseWriter, r *http.Request, a account.Account) {
+// leave disconnects an account, after removing it from scheduled posts if requested.
+func (p *Handlers) leave(w http.ResponseWriter, r *http.Request, a account.Account) {
 	if !p.ReadForm(w, r) {
 		return
 	}
 	ctx := r.Context()
-	text := "The " + shell.NetworkName(a.Platform) + " account " + a.Username + " is disconnected."
+	text := "The " + shell.NetworkName(a.Platform) + " account " + a.Username + " was disconnected."
 	if r.PostForm.Get("posts") == "take_out" {
 		actor, err := p.actor(r)
 		if err != nil {
-			p.Refuse(w, r, err)
+			p.ShowError(w, r, err)
 			return
 		}
 		n, err := p.posts.RemoveAccount(ctx, operation.Call{Actor: actor, Operation: "disconnect", Now: p.DB.Now()},
 			a.ID)
 		if err != nil {
-			p.Refuse(w, r, err)
+			p.ShowError(w, r, err)
 			return
 		}
 		if n.Any() {
-			text += fmt.Sprintf(" It was taken out of %s.", aheadWords(n))
+			text += fmt.Sprintf(" It was removed from %s.", aheadWords(n))
 		}
 	}
 	revoked, err := p.connector.Accounts.Disconnect(ctx, shell.VisitorOf(ctx).ID, a.TeamID, a.ID)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	if revoked == account.RevocationFailed {
-		p.Log.WarnContext(ctx, "a network could not be told of a disconnection", "platform", a.Platform)
+		p.Log.WarnContext(ctx, "revoking the permission at the network failed", "platform", a.Platform)
 	}
-	p.Say(r, text+" "+takenBack(a.Platform, revoked))
+	p.Flash(r, text+" "+revocationText(a.Platform, revoked))
 	shell.Redirect(w, r, "/accounts")
 }

@@ -12,30 +12,30 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// listView is the accounts with how they stand, and what can be connected.
+// listView lists the accounts with their state, and what can be connected.
 type listView struct {
 	Accounts    []entry
 	Platform    string // filter
-	First, Next string // addresses of pages
-	Manages     bool   // may connect and disconnect
+	First, Next string // paths of pages
+	Manages     bool   // the visitor may connect and disconnect
 	Offered     []string
-	Slots       int64 // -1 for any number
+	Slots       int64 // -1 for unlimited
 	Wrong       string
 	Left        []gone
 }
 
-// gone is an account that was disconnected lately, with what became of its permission at the network.
+// gone is a recently disconnected account, with the state of its permission at the network.
 type gone struct {
 	Platform, Username, Text string
 	At                       time.Time
 }
 
-// gone reads those of the team, for whoever may disconnect.
-func (p *Part) gone(r *http.Request, team int64, zone *time.Location) ([]gone, error) {
+// recentlyDisconnected returns the team's recently disconnected accounts, for people who may disconnect.
+func (p *Handlers) recentlyDisconnected(r *http.Request, team int64, zone *time.Location) ([]gone, error) {
 	found, err := p.connector.Accounts.ListDisconnected(r.Context(), team)
 	var out []gone
 	for _, t := range found {
-		out = append(out, gone{t.Platform, t.Username, takenBack(t.Platform, t.State), t.At.In(zone)})
+		out = append(out, gone{t.Platform, t.Username, revocationText(t.Platform, t.State), t.At.In(zone)})
 	}
 	return out, err
 }
@@ -44,15 +44,15 @@ func (p *Part) gone(r *http.Request, team int64, zone *time.Location) ([]gone, e
 type entry struct {
 	account.SocialAccount
 
-	Name        string // its display name, which is a stranger's
+	Name        string // display name: untrusted text
 	Since, Ends time.Time
 }
 
-func (p *Part) list(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 	p.showList(w, r, http.StatusOK, "")
 }
 
-func (p *Part) showList(w http.ResponseWriter, r *http.Request, status int, wrong string) {
+func (p *Handlers) showList(w http.ResponseWriter, r *http.Request, status int, wrong string) {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	view := listView{
 		Platform: r.URL.Query().Get("platform"), Manages: v.Is(shell.Managers), Offered: p.connector.OfferedPlatforms(),
@@ -63,7 +63,7 @@ func (p *Part) showList(w http.ResponseWriter, r *http.Request, status int, wron
 		view.Slots, err = p.connector.SlotsLeft(ctx, actor)
 	}
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	args := operation.Arguments{"active_only": false, "limit": int64(50)}
@@ -72,23 +72,23 @@ func (p *Part) showList(w http.ResponseWriter, r *http.Request, status int, wron
 			args[name] = value
 		}
 	}
-	found, outcome, err := shell.Ask[account.SocialAccountList](p.Frame, r, "list_social_accounts", args)
+	found, outcome, err := shell.Run[account.SocialAccountList](p.Frame, r, "list_social_accounts", args)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	zone, err := time.LoadLocation(v.Team.Timezone)
 	if err != nil {
-		p.Broken(w, r, err)
+		p.ServerError(w, r, err)
 		return
 	}
 	if view.Accounts, err = p.entries(r, v.Team.ID, found.SocialAccounts, outcome.Untrusted, zone); err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	if view.Manages {
-		if view.Left, err = p.gone(r, v.Team.ID, zone); err != nil {
-			p.Refuse(w, r, err)
+		if view.Left, err = p.recentlyDisconnected(r, v.Team.ID, zone); err != nil {
+			p.ShowError(w, r, err)
 			return
 		}
 	}
@@ -111,7 +111,7 @@ func listPath(platform, cursor string) string {
 	return (&url.URL{Path: "/accounts", RawQuery: q.Encode()}).String()
 }
 
-func (p *Part) entries(
+func (p *Handlers) entries(
 	r *http.Request, team int64, found []account.SocialAccount, quoted []operation.Untrusted, zone *time.Location,
 ) ([]entry, error) {
 	ids := make([]int64, len(found))
@@ -139,15 +139,15 @@ func (p *Part) entries(
 	return out, nil
 }
 
-// connect leads to where an account of the chosen network is connected.
-func (p *Part) connect(w http.ResponseWriter, r *http.Request) {
+// connect redirects to the page that connects an account of the chosen network.
+func (p *Handlers) connect(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	got, _, err := shell.Ask[account.ConnectLink](p.Frame, r, "get_connect_link",
+	got, _, err := shell.Run[account.ConnectLink](p.Frame, r, "get_connect_link",
 		operation.Arguments{"platform": r.PostForm.Get("platform")})
 	if err != nil {
-		if wrong, ok := p.mendable(w, r, err); ok {
+		if wrong, ok := p.formError(w, r, err); ok {
 			p.showList(w, r, shell.StatusOf(err), wrong)
 		}
 		return
@@ -155,20 +155,20 @@ func (p *Part) connect(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, strings.TrimPrefix(got.URL, p.PublicURL))
 }
 
-// again leads to where an account is connected once more.
-func (p *Part) again(w http.ResponseWriter, r *http.Request, a account.Account) {
+// reconnect redirects to the page that reconnects an account.
+func (p *Handlers) reconnect(w http.ResponseWriter, r *http.Request, a account.Account) {
 	actor, err := p.actor(r)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	path, err := p.connector.Again(r.Context(), actor, a.ID)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	shell.Redirect(w, r, path)
 }
 
-// Unlimited tells whether the plan bounds the accounts.
-func (v listView) Unlimited() bool { return v.Slots == plan.Unlimited }
+// IsUnlimited reports whether the plan allows any number of accounts.
+func (v listView) IsUnlimited() bool { return v.Slots == plan.Unlimited }

@@ -21,7 +21,7 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// periods are those that the page offers, in days.
+// periods are the offered periods in days.
 var periods = []int{7, 30, 90, 365}
 
 // view is an account's page.
@@ -31,24 +31,24 @@ type view struct {
 
 	Life    account.ConnectionPeriod
 	Failure post.Failure
-	Why     string // what the failure means
+	Why     string // explanation of the failure
 	Days    int
 	Periods []int
 	Notes   []string
-	Text    string // the beginning of the best post
+	Text    string // beginning of the best post's text
 	Sizes   []analytics.FollowerCount
 	Manages bool
-	Wrong   string // why there are no figures
+	Wrong   string // why there are no analytics
 
-	ZoneName    string // the team's, whose days are meant
+	ZoneName    string // the team's time zone, in which days are counted
 	Posts       []analytics.AccountPost
 	First, Next string // pages of posts
 }
 
-// postsAPage is how many posts the page shows.
-const postsAPage = 20
+// postsPerPage is how many posts the page shows.
+const postsPerPage = 20
 
-// periodOf is the period that is asked for.
+// periodOf returns the requested period.
 func periodOf(r *http.Request) int {
 	if days, err := strconv.Atoi(r.URL.Query().Get("period")); err == nil && slices.Contains(periods, days) {
 		return days
@@ -56,14 +56,14 @@ func periodOf(r *http.Request) int {
 	return 30
 }
 
-func (p *Part) page(w http.ResponseWriter, r *http.Request, a account.Account) {
+func (p *Handlers) page(w http.ResponseWriter, r *http.Request, a account.Account) {
 	v := shell.VisitorOf(r.Context())
 	out := view{
 		Account: a, Days: periodOf(r), Periods: periods, Manages: v.Is(shell.Managers), ZoneName: v.Team.Timezone,
 	}
 	status := http.StatusOK
 	if err := p.read(r, &out); err != nil {
-		wrong, ok := p.mendable(w, r, err)
+		wrong, ok := p.formError(w, r, err)
 		if !ok {
 			return
 		}
@@ -72,8 +72,8 @@ func (p *Part) page(w http.ResponseWriter, r *http.Request, a account.Account) {
 	p.Show(w, r, status, pages["account"], a.Username, out)
 }
 
-// read gathers what the page shows. The error is that of the figures alone where the plan has none.
-func (p *Part) read(r *http.Request, out *view) error {
+// read reads the page's data. The error concerns only the analytics, which the plan may not include.
+func (p *Handlers) read(r *http.Request, out *view) error {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	zone, err := time.LoadLocation(v.Team.Timezone)
 	if err != nil {
@@ -106,15 +106,15 @@ func (p *Part) read(r *http.Request, out *view) error {
 	return p.readPosts(r, zone, out)
 }
 
-// readPosts reads the posts of the period that the address asks for.
-func (p *Part) readPosts(r *http.Request, zone *time.Location, out *view) error {
+// readPosts reads the requested page of the period's posts.
+func (p *Handlers) readPosts(r *http.Request, zone *time.Location, out *view) error {
 	now := p.DB.Now()
 	behind, given := placeIn(r.URL.Query().Get("posts"))
 	if !given {
 		behind = analytics.PostPosition{At: now.Add(time.Microsecond)}
 	}
 	found, err := p.insight.Posts(r.Context(), out.TeamID, out.ID, analytics.PeriodStart(now, zone, out.Days), behind,
-		postsAPage+1)
+		postsPerPage+1)
 	if err != nil {
 		return err
 	}
@@ -122,9 +122,9 @@ func (p *Part) readPosts(r *http.Request, zone *time.Location, out *view) error 
 	if given {
 		out.First = here + "#posts"
 	}
-	if len(found) > postsAPage {
-		found = found[:postsAPage]
-		last := found[postsAPage-1]
+	if len(found) > postsPerPage {
+		found = found[:postsPerPage]
+		last := found[postsPerPage-1]
 		out.Next = here + "&posts=" + url.QueryEscape(strconv.FormatInt(last.At.UnixMicro(), 10)+" "+last.ID) + "#posts"
 	}
 	for i := range found {
@@ -134,7 +134,7 @@ func (p *Part) readPosts(r *http.Request, zone *time.Location, out *view) error 
 	return nil
 }
 
-// placeIn reads a place in the list of posts, as the page's own links write it.
+// placeIn parses a position in the list of posts, as in the page's own links.
 func placeIn(text string) (analytics.PostPosition, bool) {
 	at, id, found := strings.Cut(text, " ")
 	micros, err := strconv.ParseInt(at, 10, 64)
@@ -144,14 +144,15 @@ func placeIn(text string) (analytics.PostPosition, bool) {
 	return analytics.PostPosition{At: time.UnixMicro(micros), ID: id}, true
 }
 
-// figures asks for the analytics of an account.
-func (p *Part) figures(r *http.Request, account int64, days int) (analytics.AccountAnalytics, pipeline.Outcome, error) {
-	return shell.Ask[analytics.AccountAnalytics](p.Frame, r, "get_account_analytics",
+// figures returns the analytics of an account.
+func (p *Handlers) figures(r *http.Request, account int64,
+	days int) (analytics.AccountAnalytics, pipeline.Outcome, error) {
+	return shell.Run[analytics.AccountAnalytics](p.Frame, r, "get_account_analytics",
 		operation.Arguments{"account_id": account, "period_days": int64(days)})
 }
 
-// sizes are how many followed day by day, in the team's zone.
-func (p *Part) sizes(r *http.Request, zone *time.Location, out view) ([]analytics.FollowerCount, error) {
+// sizes returns the daily numbers of followers, in the team's time zone.
+func (p *Handlers) sizes(r *http.Request, zone *time.Location, out view) ([]analytics.FollowerCount, error) {
 	sizes, err := p.insight.FollowerHistory(r.Context(), out.TeamID, out.ID, p.DB.Now().In(zone).
 		AddDate(0, 0, -out.Days))
 	for i := range sizes {
@@ -160,7 +161,7 @@ func (p *Part) sizes(r *http.Request, zone *time.Location, out view) ([]analytic
 	return sizes, err
 }
 
-// textOf is the stranger's text that a pointer points at; empty of none.
+// textOf returns the untrusted text at a pointer, or "".
 func textOf(p *operation.Pointer, texts []operation.Untrusted) string {
 	if p != nil {
 		for _, u := range texts {
@@ -172,12 +173,12 @@ func textOf(p *operation.Pointer, texts []operation.Untrusted) string {
 	return ""
 }
 
-// Line draws how many followed; nothing of fewer than two days.
+// Line returns a chart of followers, or nothing for fewer than two days.
 func (v view) Line() template.HTML {
 	if len(v.Sizes) < 2 {
 		return ""
 	}
-	line := plot.Line{Label: "Followers, day by day. The table below has the figures.", Spread: true}
+	line := plot.Line{Label: "Followers by day. The table below has the numbers.", Spread: true}
 	for _, s := range v.Sizes {
 		count := float64(s.Followers)
 		line.Points = append(line.Points,
@@ -186,8 +187,8 @@ func (v view) Line() template.HTML {
 	return line.Draw()
 }
 
-// MostPosts is the most that any weekday has, as the measure of the others' bars.
-func (v view) MostPosts() float64 {
+// MaxPosts returns the maximum of posts on any weekday, which scales the bars.
+func (v view) MaxPosts() float64 {
 	most := 0
 	if v.Cadence != nil {
 		for _, d := range v.Cadence.ByWeekday {
@@ -197,16 +198,16 @@ func (v view) MostPosts() float64 {
 	return float64(most)
 }
 
-// export gives the figures of the chosen period as CSV, a line for each.
-func (p *Part) export(w http.ResponseWriter, r *http.Request, a account.Account) {
+// export sends the analytics of the period as CSV, one metric per line.
+func (p *Handlers) export(w http.ResponseWriter, r *http.Request, a account.Account) {
 	days := periodOf(r)
 	found, _, err := p.figures(r, a.ID, days)
 	if err != nil {
 		if apierr.Is(err, apierr.PlanLimitReached) {
-			p.Notice(w, r, shell.StatusOf(err), "No figures", apierr.Of(err).Detail)
+			p.ShowMessage(w, r, shell.StatusOf(err), "No analytics", apierr.Of(err).Detail)
 			return
 		}
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	out := shell.NewSheet(w, a.Platform+"-"+a.Username+"-"+strconv.Itoa(days)+"-days.csv", "figure", "of", "value",
@@ -217,7 +218,7 @@ func (p *Part) export(w http.ResponseWriter, r *http.Request, a account.Account)
 	out.Flush()
 }
 
-// rows are all figures of an analysis. What was not told has no row.
+// rows returns all metrics of an analysis. Unknown metrics have no row.
 func rows(a analytics.AccountAnalytics) [][]string {
 	var out [][]string
 	total := func(name string, t *analytics.AccountAnalyticsReach) {
@@ -238,7 +239,7 @@ func rows(a analytics.AccountAnalytics) [][]string {
 	total("reach", a.Reach)
 	total("views", a.Views)
 	if e := a.Engagement; e != nil {
-		for _, c := range counted(*e) {
+		for _, c := range engagementCounts(*e) {
 			if c.Count != nil {
 				out = append(out,
 					[]string{c.Name, "account", strconv.FormatInt(*c.Count, 10), "", "", strconv.Itoa(e.Posts)})
@@ -271,13 +272,13 @@ func rows(a analytics.AccountAnalytics) [][]string {
 
 func fraction(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// counting is a sort of interaction with how often it was counted.
+// counting is a kind of interaction with its count.
 type counting struct {
 	Name  string
 	Count *int64
 }
 
-func counted(e analytics.AccountAnalyticsEngagement) []counting {
+func engagementCounts(e analytics.AccountAnalyticsEngagement) []counting {
 	return []counting{
 		{"likes", e.Likes}, {"comments", e.Comments}, {"shares", e.Shares}, {"saves", e.Saves}, {"clicks", e.Clicks},
 	}

@@ -10,9 +10,9 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// words are what the templates here say things with.
+// words are the functions of these templates.
 var words = template.FuncMap{
-	"moment": shell.Time, "num": plot.Number, "counted": counted, "share": shareOf,
+	"moment": shell.Time, "num": plot.Number, "counted": engagementCounts, "share": shareOf,
 	"short":  func(n int64) string { return plot.Number(float64(n)) },
 	"posted": func(m teamtime.Moment) template.HTML { return shell.When(&m) },
 	"change": func(n *int64) string {
@@ -37,7 +37,7 @@ var words = template.FuncMap{
 	},
 }
 
-// shareOf draws a number as a part of a whole.
+// shareOf returns a bar that shows a number as part of a whole.
 func shareOf(part int, whole float64) template.HTML {
 	if whole <= 0 {
 		return ""

@@ -10,28 +10,28 @@ import (
 	"pressroom/internal/network"
 )
 
-// fold is about how many characters of a text a network's feed shows before "more". No network promises it: others'
-// documentation, not confirmed.
-var fold = map[string]int{"instagram": 125, "facebook": 477, "linkedin": 210, "tiktok": 100, "youtube": 150}
+// foldAt is about how many characters of a text a network's feed shows before "more", according to unofficial
+// sources.
+var foldAt = map[string]int{"instagram": 125, "facebook": 477, "linkedin": 210, "tiktok": 100, "youtube": 150}
 
-// titled are the networks that take a title out of the text's first line, of at most so many characters.
-var titled = map[string]int{"youtube": 100, "pinterest": 100}
+// titleLimits holds the networks that use the text's first line as title, with its maximum length in characters.
+var titleLimits = map[string]int{"youtube": 100, "pinterest": 100}
 
 // mediaFirst are the networks that show media above the text.
 var mediaFirst = map[string]bool{"instagram": true, "tiktok": true, "youtube": true, "pinterest": true}
 
-// grids are the networks that show several images at once; the others one after another.
+// grids are the networks that show several images at once; others show one after another.
 var grids = map[string]bool{"x": true, "bluesky": true, "facebook": true, "linkedin": true}
 
 func cardOf(o post.AccountCheck) card {
 	platform := o.Target.Platform
 	c := card{AccountCheck: o, Before: mediaFirst[platform], Shown: o.Content.Text}
-	if most := titled[platform]; most > 0 {
+	if most := titleLimits[platform]; most > 0 {
 		first, _, _ := strings.Cut(strings.TrimSpace(o.Content.Text), "\n")
 		c.Title = network.Clip(strings.Join(strings.Fields(first), " "), most)
 	}
-	if most := fold[platform]; most > 0 {
-		c.Shown, c.Folded = folded(o.Content.Text, most)
+	if most := foldAt[platform]; most > 0 {
+		c.Shown, c.Folded = splitAt(o.Content.Text, most)
 	}
 	switch {
 	case len(o.Content.Media) < 2:
@@ -43,8 +43,8 @@ func cardOf(o post.AccountCheck) card {
 	return c
 }
 
-// folded parts a text behind so many characters as people count them, between two words where that is near.
-func folded(text string, most int) (string, string) {
+// splitAt splits a text after most characters, between two words if possible.
+func splitAt(text string, most int) (string, string) {
 	if utf8.RuneCountInString(text) <= most {
 		return text, ""
 	}
@@ -63,13 +63,13 @@ func folded(text string, most int) (string, string) {
 	return text[:end], text[end:]
 }
 
-// part is a piece of a text, perhaps of a kind that networks lift out.
+// part is a piece of a text. Lifted is true for pieces that networks highlight.
 type part struct {
 	Text   string
 	Lifted bool
 }
 
-// parts cuts a line where a hashtag, a mention or an address begins and ends, as networks show these apart.
+// parts splits a line at hashtags, mentions and URLs, which networks highlight.
 func parts(line string) []part {
 	out := []part{}
 	add := func(text string, lifted bool) {

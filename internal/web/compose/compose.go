@@ -1,8 +1,8 @@
-// Package compose is where people write posts: text, accounts, media, what single accounts show in place of it, the
-// time or the rule by which it recurs; with a preview and the networks' own counts of what is not kept yet.
+// Package compose serves the post editor: text, accounts, media, overrides per account, and the time or recurrence
+// rule; with a preview and the networks' validation of unsaved input.
 //
-// All of a post stands in one form. Whatever a button does but saving only shows the form again, so that it works
-// without scripts and nothing is kept that nobody saved.
+// The whole post is one form. Every button but Save only shows the form again, so that it works without scripts and
+// nothing is saved unintentionally.
 package compose
 
 import (
@@ -32,16 +32,16 @@ var pages = shell.Parse(files,
 		"hasText": has[string], "often": often, "hour": hour,
 	})
 
-// Library is what the composer asks of the media library.
+// Library is the part of the media library that the editor uses.
 type Library interface {
-	Of(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error)
+	ForPost(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error)
 	CheckForm(ctx context.Context, team, length int64) error
-	Add(ctx context.Context, by media.Owner, f media.Incoming) (media.Arrived, error)
+	Add(ctx context.Context, by media.Owner, f media.Incoming) (media.AddResult, error)
 	Describe(ctx context.Context, person, id int64, alt string) error
 }
 
-// Part is these pages.
-type Part struct {
+// Handlers serves the editor.
+type Handlers struct {
 	*shell.Frame
 
 	posts     *post.Service
@@ -49,29 +49,30 @@ type Part struct {
 	library   Library
 }
 
-// New makes them.
-func New(f *shell.Frame, posts *post.Service, approvals *post.Approvals, library Library) *Part {
-	return &Part{f, posts, approvals, library}
+// New returns the handlers.
+func New(f *shell.Frame, posts *post.Service, approvals *post.Approvals, library Library) *Handlers {
+	return &Handlers{f, posts, approvals, library}
 }
 
-// Routes are their addresses. A post is asked for before the role, as it may be of another of the person's teams.
-func (p *Part) Routes() []shell.Route {
+// Routes returns the routes of the pages. The post is looked up before the role is checked, because it may belong to
+// another of the person's teams.
+func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
 		{Pattern: "GET /posts/new", For: shell.Writers, Do: p.newPage},
-		{Pattern: "POST /posts/new", For: shell.Members, Do: p.writing(p.sent), Resumes: true, Files: true},
+		{Pattern: "POST /posts/new", For: shell.Members, Do: p.writing(p.submit), RestoresForm: true, Files: true},
 		{Pattern: "POST /posts/preview", For: shell.Writers, Do: p.preview},
 		{Pattern: "GET /posts/{id}/edit", For: shell.Members, Do: p.own(p.editPage)},
-		{Pattern: "POST /posts/{id}/edit", For: shell.Members, Do: p.own(p.sent), Resumes: true, Files: true},
+		{Pattern: "POST /posts/{id}/edit", For: shell.Members, Do: p.own(p.submit), RestoresForm: true, Files: true},
 	}
 }
 
-// own is for whoever may write in the team whose post it is. A post of another team of the person's has that team
-// looked at.
-func (p *Part) own(do http.HandlerFunc) http.HandlerFunc {
+// own returns a handler for people who may write in the post's team. It selects that team if the post belongs to
+// another of the person's teams.
+func (p *Handlers) own(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id := r.PathValue("id")
-		if _, err := p.held(r, id); err != nil {
-			p.Elsewhere(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
+		if _, err := p.postOf(r, id); err != nil {
+			p.SwitchToTeamOf(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
 				return p.posts.FindTeam(ctx, id, teams)
 			})
 			return
@@ -80,13 +81,13 @@ func (p *Part) own(do http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// writing is for whoever may write in the team that is looked at. Of a form with files its team is known once it is
-// read: upload asks again.
-func (p *Part) writing(do http.HandlerFunc) http.HandlerFunc {
+// writing returns a handler for people who may write in the selected team. The team of a form with files is known
+// only after parsing it, so upload checks again.
+func (p *Handlers) writing(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !hasFiles(r) && !shell.VisitorOf(r.Context()).Is(shell.Writers) {
-			p.Notice(w, r, http.StatusForbidden, "Not allowed",
-				"Your role in this team does not allow this. An owner or admin of the team can give you another one.")
+			p.ShowMessage(w, r, http.StatusForbidden, "Not allowed",
+				"Your role in this team does not allow this. Ask an owner or admin of the team to change your role.")
 			return
 		}
 		do(w, r)
@@ -98,16 +99,16 @@ func hasFiles(r *http.Request) bool {
 	return kind == "multipart/form-data"
 }
 
-// held is a post of the team that is looked at.
-func (p *Part) held(r *http.Request, id string) (post.Record, error) {
+// postOf returns a post of the selected team.
+func (p *Handlers) postOf(r *http.Request, id string) (post.Record, error) {
 	if named, err := uuid.Parse(id); err != nil || named.String() != id {
 		return post.Record{}, apierr.Missing()
 	}
 	return p.posts.Load(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
 }
 
-// actor is the visitor, as the services know who acts.
-func (p *Part) actor(r *http.Request) (*access.Actor, error) {
+// actor returns the visitor as an actor of operations.
+func (p *Handlers) actor(r *http.Request) (*access.Actor, error) {
 	v := shell.VisitorOf(r.Context())
 	return p.Teams.InApp(r.Context(), v.ID, v.Team.ID)
 }

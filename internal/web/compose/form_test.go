@@ -52,12 +52,12 @@ func TestInstants(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ date, time, field, text string }{
-		{"2031-03-30", "", "time", "Choose the time of day, too."},
-		{"", "10:00", "date", "Choose the day, too."},
-		{"2031-03-30", "02:30", "time", "On 30 March 2031 the clocks in Europe/Berlin go from 02:00 to 03:00, so this " +
-			"time does not come. Choose another."},
-		{"30.3.2031", "10:00", "date", "The day and the time cannot be read. Write them as 2026-03-29 and 10:15."},
-		{"2031-03-31", "25:00", "date", "The day and the time cannot be read. Write them as 2026-03-29 and 10:15."},
+		{"2031-03-30", "", "time", "Choose the time as well."},
+		{"", "10:00", "date", "Choose the date as well."},
+		{"2031-03-30", "02:30", "time", "On 30 March 2031, clocks in Europe/Berlin go from 02:00 to 03:00, so this " +
+			"time does not exist. Choose another."},
+		{"30.3.2031", "10:00", "date", "The date or time is invalid. Enter them as 2026-03-29 and 10:15."},
+		{"2031-03-31", "25:00", "date", "The date or time is invalid. Enter them as 2026-03-29 and 10:15."},
 	} {
 		_, _, err := when{Date: c.date, Time: c.time}.instant(zone(t, "Europe/Berlin"))
 		if f := apierr.Of(err); err == nil || f.Context["argument"] != c.field || f.Detail != c.text {
@@ -70,8 +70,8 @@ func TestInstants(t *testing.T) {
 	}
 }
 
-// Whatever instant a form shows, to the minute, is the one that it means.
-func TestInstantsComeBack(t *testing.T) {
+// TestInstantsRoundTrip checks that an instant shown in a form is read back as the same instant.
+func TestInstantsRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		z := zone(t,
@@ -79,7 +79,7 @@ func TestInstantsComeBack(t *testing.T) {
 				"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "America/St_Johns", "UTC",
 			}).Draw(t, "zone"))
 		at := time.Unix(rapid.Int64Range(1_700_000_000, 2_100_000_000).Draw(t, "at")/60*60, 0).UTC()
-		got, err := whenOf(at, z).meant(z)
+		got, err := whenOf(at, z).exact(z)
 		if err != nil || !got.Equal(at) {
 			t.Fatalf("%v is shown as %+v and read as %v (%v)", at, whenOf(at, z), got, err)
 		}
@@ -88,7 +88,7 @@ func TestInstantsComeBack(t *testing.T) {
 
 func TestRules(t *testing.T) {
 	berlin := zone(t, "Europe/Berlin")
-	third := time.Date(2031, 1, 15, 10, 0, 0, 0, berlin) // the third Wednesday
+	third := time.Date(2031, 1, 15, 10, 0, 0, 0, berlin) // third Wednesday
 	last := time.Date(2031, 1, 29, 10, 0, 0, 0, berlin)
 	for _, c := range []struct {
 		repeat repeat
@@ -126,10 +126,10 @@ func TestRules(t *testing.T) {
 			t.Errorf("%+v: %v", r, err)
 		}
 	}
-	if date, day := inMonthWords(third); date != "On the 15th of the month" || day != "On the third Wednesday of the month" {
+	if date, day := monthLabels(third); date != "On the 15th of the month" || day != "On the third Wednesday of the month" {
 		t.Errorf("%s, %s", date, day)
 	}
-	if date, day := inMonthWords(last); date != "On the 29th of the month" || day != "On the last Wednesday of the month" {
+	if date, day := monthLabels(last); date != "On the 29th of the month" || day != "On the last Wednesday of the month" {
 		t.Errorf("%s, %s", date, day)
 	}
 	for n, want := range map[int]string{1: "st", 2: "nd", 3: "rd", 4: "th", 11: "th", 12: "th", 13: "th", 21: "st", 31: "st"} {
@@ -160,7 +160,7 @@ func TestArranging(t *testing.T) {
 	s.add(9)
 	s.add(9)
 	s.arrange("remove", "3", "0")
-	c, err := s.piece()
+	c, err := s.composition()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,14 +173,14 @@ func TestArranging(t *testing.T) {
 	}
 	for _, cover := range []string{"x", "-1", "1e9", "NaN"} {
 		s.Covers[9] = cover
-		if _, err := s.piece(); apierr.Of(err).Context["argument"] != "cover-9" {
+		if _, err := s.composition(); apierr.Of(err).Context["argument"] != "cover-9" {
 			t.Errorf("a cover at %s: %v", cover, err)
 		}
 	}
 }
 
-// A form shows what is kept, and says the same again.
-func TestSheetsComeBack(t *testing.T) {
+// TestSheetsRoundTrip checks that a saved post survives a form.
+func TestSheetsRoundTrip(t *testing.T) {
 	text := "own"
 	film := network.Media{ID: 4, Kind: network.Video, Cover: 1500 * time.Millisecond}
 	p := post.Record{
@@ -188,7 +188,7 @@ func TestSheetsComeBack(t *testing.T) {
 		Targets: []post.Target{{AccountID: 2, Caption: &text, Media: []network.Media{}}, {AccountID: 3}},
 	}
 	s := sheetOf(p, time.UTC)
-	got, err := s.piece()
+	got, err := s.composition()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +213,7 @@ func TestFolding(t *testing.T) {
 		{strings.Repeat("👋🏽", 4), 3, strings.Repeat("👋🏽", 3), "👋🏽"},
 		{strings.Repeat("👋🏽", 3), 3, strings.Repeat("👋🏽", 3), ""},
 	} {
-		if shown, behind := folded(c.text, c.most); shown != c.shown || behind != c.folded {
+		if shown, behind := splitAt(c.text, c.most); shown != c.shown || behind != c.folded {
 			t.Errorf("%q at %d: %q and %q", c.text, c.most, shown, behind)
 		}
 	}
@@ -223,12 +223,11 @@ func TestFolding(t *testing.T) {
 	}
 }
 
-// No text is lost by being shown.
-func TestTextsStayWhole(t *testing.T) {
+func TestSplitKeepsText(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringN(0, 40, -1).Draw(t, "text")
-		shown, behind := folded(text, rapid.IntRange(1, 30).Draw(t, "most"))
+		shown, behind := splitAt(text, rapid.IntRange(1, 30).Draw(t, "most"))
 		if shown+behind != text || utf8.ValidString(text) != (utf8.ValidString(shown) && utf8.ValidString(behind)) {
 			t.Fatalf("%q became %q and %q", text, shown, behind)
 		}

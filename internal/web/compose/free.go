@@ -8,19 +8,19 @@ import (
 	"pressroom/internal/apierr"
 )
 
-// A free hour is looked for between these hours of the team's clocks, so many days ahead.
+// Bounds of the search for a free slot, in the team's time zone.
 const (
 	firstHour = 9
-	lastHour  = 18 // the last at which a post begins
+	lastHour  = 18 // start of the last slot
 	freeDays  = 60
-	freeAhead = 10 * time.Minute // before it somebody can still change the mind
+	freeAhead = 10 * time.Minute // minimum lead time
 )
 
 var errNoneFree = apierr.Invalid(apierr.NotAllowedValue, "date",
-	"Of the 60 days from then on every hour between 9:00 and 18:00 has a post. Choose a time yourself.")
+	"Every hour from 9:00 to 18:00 in the next 60 days has a post. Choose a time yourself.")
 
-// takeFree puts the next free hour into a form: from the day on that stands there, where it is to come.
-func (p *Part) takeFree(r *http.Request, s *sheet) error {
+// takeFree sets the form's time to the next free slot on or after its date, if that is in the future.
+func (p *Handlers) takeFree(r *http.Request, s *sheet) error {
 	actor, err := p.actor(r)
 	if err != nil {
 		return err
@@ -38,8 +38,8 @@ func (p *Part) takeFree(r *http.Request, s *sheet) error {
 	return nil
 }
 
-// free is the first full hour from a day on, and behind an instant, in which nothing of a team stands in the calendar.
-func (p *Part) free(ctx context.Context, team int64, day, behind time.Time) (time.Time, error) {
+// free returns the first full hour from a day on and after an instant without posts in the team's calendar.
+func (p *Handlers) free(ctx context.Context, team int64, day, behind time.Time) (time.Time, error) {
 	for range freeDays {
 		hours := make([]time.Time, 0, lastHour-firstHour+2)
 		for hour := firstHour; hour <= lastHour+1; hour++ {

@@ -11,40 +11,41 @@ import (
 	"pressroom/internal/domain/post"
 )
 
-// repeat is the rule of a series, as a form has it.
+// repeat is the form's recurrence rule.
 type repeat struct {
-	Often string   // daily, weekly, monthly; empty for never
-	Every string   // each so many days, weeks or months
-	Days  []string // of a week, as the rule names them
-	By    string   // of a month: "date", or "day" for such as the second Tuesday
+	Often string   // daily, weekly, monthly, or empty for none
+	Every string   // interval in days, weeks or months
+	Days  []string // weekdays, as in the rule
+	By    string   // monthly: "date", or "day" as in second Tuesday
 	Ends  string   // never, until or count
-	Until string   // the last day
-	Count string   // how often in all
+	Until string   // last day
+	Count string   // number of occurrences
 }
 
 // option is a choice of a form.
 type option struct{ Value, Name string }
 
-// often are the ways to recur.
+// often returns the options for recurrence.
 func often() []option {
-	return []option{{"", "Once only"}, {"daily", "Every day"}, {"weekly", "Every week"}, {"monthly", "Every month"}}
+	return []option{{"", "Does not repeat"}, {"daily", "Every day"}, {"weekly", "Every week"},
+		{"monthly", "Every month"}}
 }
 
-// weekdays are the days of a week by their names in a rule.
+// weekdays are the days of a week with their codes in rules.
 var weekdays = []struct{ Code, Name string }{
 	{"MO", "Monday"}, {"TU", "Tuesday"}, {"WE", "Wednesday"}, {"TH", "Thursday"}, {"FR", "Friday"}, {"SA", "Saturday"},
 	{"SU", "Sunday"},
 }
 
-// Weekdays are the days of a week, for the form.
+// Weekdays returns the weekdays for the form.
 func (repeat) Weekdays() []struct{ Code, Name string } { return weekdays }
 
-// codeOf is a day's name in a rule.
+// codeOf returns the code of a weekday in rules.
 func codeOf(day time.Weekday) string { return weekdays[(int(day)+6)%7].Code }
 
 const maxEvery, maxTimes = 99, 999
 
-// rule is the rule for a series that begins at a time, on the clocks of its zone; empty where it recurs never.
+// rule returns the rule of a series that begins at a time in its zone, or "" if it does not repeat.
 func (r repeat) rule(begin time.Time) (string, error) {
 	every := number(r.Every)
 	if r.Every == "" {
@@ -54,10 +55,10 @@ func (r repeat) rule(begin time.Time) (string, error) {
 	case r.Often == "":
 		return "", nil
 	case !slices.Contains([]string{"daily", "weekly", "monthly"}, r.Often):
-		return "", apierr.Invalid(apierr.NotAllowedValue, "repeat", "Choose how often it recurs.")
+		return "", apierr.Invalid(apierr.NotAllowedValue, "repeat", "Choose how often the post repeats.")
 	case every < 1 || every > maxEvery:
 		return "", apierr.Invalid(apierr.OutOfRange, "every",
-			fmt.Sprintf("Write a whole number from 1 to %d.", maxEvery))
+			fmt.Sprintf("Enter a whole number from 1 to %d.", maxEvery))
 	}
 	parts := []string{"FREQ=" + strings.ToUpper(r.Often)}
 	if every > 1 {
@@ -75,7 +76,7 @@ func (r repeat) rule(begin time.Time) (string, error) {
 			parts = append(parts, "BYDAY="+strings.Join(days, ","))
 		}
 	case "monthly":
-		parts = append(parts, r.inMonth(begin))
+		parts = append(parts, r.monthDay(begin))
 	}
 	end, err := r.end()
 	if err != nil {
@@ -84,8 +85,9 @@ func (r repeat) rule(begin time.Time) (string, error) {
 	return strings.Join(append(parts, end...), ";"), nil
 }
 
-// inMonth is on which day of its month a series comes: the one it begins on. A month without it has none.
-func (r repeat) inMonth(begin time.Time) string {
+// monthDay returns the monthly part of the rule: the day on which the series begins. Months without that day are
+// skipped.
+func (r repeat) monthDay(begin time.Time) string {
 	if r.By != "day" {
 		return fmt.Sprintf("BYMONTHDAY=%d", begin.Day())
 	}
@@ -107,14 +109,14 @@ func (r repeat) end() ([]string, error) {
 		times := number(r.Count)
 		if times < 1 || times > maxTimes {
 			return nil, apierr.Invalid(apierr.OutOfRange, "count",
-				fmt.Sprintf("Write how often it goes out, from 1 to %d.", maxTimes))
+				fmt.Sprintf("Enter the number of posts, from 1 to %d.", maxTimes))
 		}
 		return []string{fmt.Sprintf("COUNT=%d", times)}, nil
 	}
 	return nil, nil
 }
 
-// zoneOf is the zone by whose clocks the series of a template goes.
+// zoneOf returns the time zone of a template's series.
 func zoneOf(template post.Record) (*time.Location, error) {
 	zone, err := time.LoadLocation(template.Series.Timezone)
 	if err != nil {
@@ -123,8 +125,8 @@ func zoneOf(template post.Record) (*time.Location, error) {
 	return zone, nil
 }
 
-// ruleFor is the rule that a form gives the series of a template. A series recurs: to end it is done on the page of
-// the post.
+// ruleFor returns the rule that a form gives to an existing series. It must repeat: series are ended on the post's
+// page.
 func ruleFor(s sheet, template post.Record) (string, error) {
 	zone, err := zoneOf(template)
 	if err != nil {
@@ -133,12 +135,12 @@ func ruleFor(s sheet, template post.Record) (string, error) {
 	rule, err := s.Repeat.rule(template.ScheduledAt.In(zone))
 	if err == nil && rule == "" {
 		err = apierr.Invalid(apierr.MissingArgument, "repeat",
-			"Choose how often it recurs. To end the series, use “End the series” on its page.")
+			"Choose how often the post repeats. To end the series, use “End the series” on its page.")
 	}
 	return rule, err
 }
 
-// repeatOf is a rule in the form, which wrote it.
+// repeatOf returns a rule written by the form in the form's terms.
 func repeatOf(rule string) repeat {
 	r := repeat{Every: "1"}
 	for part := range strings.SplitSeq(rule, ";") {
@@ -165,8 +167,8 @@ func repeatOf(rule string) repeat {
 	return r
 }
 
-// inMonthWords says on which days of months a series that begins at a time can come.
-func inMonthWords(begin time.Time) (string, string) {
+// monthLabels returns the labels of monthly recurrence for a series that begins at a time: by date and by weekday.
+func monthLabels(begin time.Time) (string, string) {
 	date := "On the " + strconv.Itoa(begin.Day()) + ordinal(begin.Day()) + " of the month"
 	if begin.AddDate(0, 0, 7).Month() != begin.Month() {
 		return date, "On the last " + begin.Weekday().String() + " of the month"

@@ -13,22 +13,22 @@ import (
 	"pressroom/internal/network"
 )
 
-// sheet is a post as it stands in the form, whether or not it could be kept so.
+// sheet is the content of the form, whether or not it is valid.
 type sheet struct {
 	Caption  string
 	Accounts []int64
 	Media    []int64
 	Own      map[int64]own    // by account
-	Alts     map[int64]string // by image, where the form has it
-	Covers   map[int64]string // by video, in seconds as they were written
+	Alts     map[int64]string // by image
+	Covers   map[int64]string // by video, in seconds as entered
 	When     when
 	Repeat   repeat
 	Picker   picker
-	Seen     int64 // when the post was changed last, in microseconds, as the form was shown first
-	Unsaved  bool  // it holds what nobody has saved
+	Seen     int64 // last change of the post when the form was first shown, in microseconds
+	Unsaved  bool  // it contains unsaved input
 }
 
-// own is what an account shows in place of the post's. What is written and not used is kept in the form.
+// own are an account's overrides. Unused input is kept in the form.
 type own struct {
 	UsesText  bool
 	Text      string
@@ -36,22 +36,22 @@ type own struct {
 	Media     []int64
 }
 
-// picker is the part of the library that is shown.
+// picker is the state of the library picker.
 type picker struct {
 	Open   bool
 	Query  string
 	Cursor string
-	Into   int64 // the account whose own media are chosen, 0 for the post's
+	Into   int64 // account that overrides media, 0 for the post
 }
 
-// tidy is a text as browsers send it, as it is kept: they end lines by two characters.
-var tidy = strings.NewReplacer("\r\n", "\n", "\x00", "")
+// cleanText converts the line endings of forms and removes NUL.
+var cleanText = strings.NewReplacer("\r\n", "\n", "\x00", "")
 
 func textOf(form url.Values, name string) string {
-	return tidy.Replace(strings.ToValidUTF8(form.Get(name), "\uFFFD"))
+	return cleanText.Replace(strings.ToValidUTF8(form.Get(name), "\uFFFD"))
 }
 
-// numbers are a field's ids; what is none is left out.
+// numbers returns a field's valid ids.
 func numbers(texts []string) []int64 {
 	out := []int64{}
 	for _, text := range texts {
@@ -62,7 +62,7 @@ func numbers(texts []string) []int64 {
 	return out
 }
 
-// number is a field's only one, 0 where it is none.
+// number returns an id, or 0 if invalid.
 func number(text string) int64 {
 	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 	if err != nil {
@@ -71,7 +71,7 @@ func number(text string) int64 {
 	return n
 }
 
-// read reads a form.
+// read returns the content of a form.
 func read(form url.Values) sheet {
 	s := sheet{
 		Caption: textOf(form, "caption"), Accounts: numbers(form["account"]), Media: numbers(form["media"]),
@@ -113,7 +113,7 @@ func read(form url.Values) sheet {
 	return s
 }
 
-// sheetOf is a post that is kept, as the form shows it.
+// sheetOf returns a saved post as a form.
 func sheetOf(p post.Record, zone *time.Location) sheet {
 	s := sheet{Caption: p.Caption, Media: idsOf(p.Media), Own: map[int64]own{}, Alts: map[int64]string{},
 		Covers: map[int64]string{},
@@ -148,11 +148,11 @@ func covers(into map[int64]string, media []network.Media) {
 	}
 }
 
-// seconds is a time as it is written into a form.
+// seconds returns a duration as entered in a form.
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }
 
-// piece is what the sheet says, without its time. What cannot be read is refused by the name of its field.
-func (s *sheet) piece() (post.Composition, error) {
+// composition returns the sheet's content without its time. Errors name the invalid field.
+func (s *sheet) composition() (post.Composition, error) {
 	c := post.Composition{
 		Caption: s.Caption, Accounts: s.Accounts, Media: s.Media, Own: map[int64]post.Override{},
 		Covers: map[int64]time.Duration{},
@@ -174,16 +174,16 @@ func (s *sheet) piece() (post.Composition, error) {
 			continue
 		}
 		after, err := strconv.ParseFloat(strings.Replace(s.Covers[video], ",", ".", 1), 64)
-		if err != nil || !(after >= 0 && after <= 24*60*60) { // also what is no number
+		if err != nil || !(after >= 0 && after <= 24*60*60) { // also rejects NaN
 			return c, apierr.Invalid(apierr.Malformed, "cover-"+strconv.FormatInt(video, 10),
-				"Write the time of the cover in seconds, such as 2.5.")
+				"Enter the time of the cover in seconds, such as 2.5.")
 		}
 		c.Covers[video] = time.Duration(after * float64(time.Second)).Round(time.Millisecond)
 	}
 	return c, nil
 }
 
-// list is the media of the post, or an account's own.
+// list returns the media of the post or of an account.
 func (s *sheet) list(account int64) []int64 {
 	if account == 0 {
 		return s.Media
@@ -201,7 +201,7 @@ func (s *sheet) setList(account int64, media []int64) {
 	s.Own[account] = o
 }
 
-// add puts a library item behind the others where the picker is for, once.
+// add appends a library item where the picker adds, unless it is already there.
 func (s *sheet) add(id int64) {
 	list := s.list(s.Picker.Into)
 	if id > 0 && !slices.Contains(list, id) {
@@ -209,8 +209,8 @@ func (s *sheet) add(id int64) {
 	}
 }
 
-// keepKnown leaves out what the library does not have.
-func (s *sheet) keepKnown(known map[int64]network.Media) {
+// removeUnknown removes items that the library does not have.
+func (s *sheet) removeUnknown(known map[int64]network.Media) {
 	gone := func(id int64) bool { return known[id].ID == 0 }
 	s.Media = slices.DeleteFunc(slices.Clone(s.Media), gone)
 	for account, o := range s.Own {
@@ -219,7 +219,7 @@ func (s *sheet) keepKnown(known map[int64]network.Media) {
 	}
 }
 
-// arrange does what a button beside a medium says: up, down or remove, an account or 0, and the place.
+// arrange applies a button of a media item: up, down or remove, with an account or 0, and the position.
 func (s *sheet) arrange(what, account, place string) {
 	list, at := slices.Clone(s.list(number(account))), int(number(place))
 	if at < 0 || at >= len(list) {

@@ -9,11 +9,11 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// when is a time in the team's zone, as a form has it.
+// when is a time in the team's zone, as in the form.
 type when struct {
 	Date, Time string
-	Second     bool // of a time that the clocks show twice, the later
-	Told       bool // somebody has said which of the two it is
+	Second     bool // the later of two equal wall-clock times
+	Told       bool // the person has chosen one of the two
 }
 
 const (
@@ -21,7 +21,7 @@ const (
 	timeOnly = "15:04"
 )
 
-// whenOf is an instant in a form; nothing of none.
+// whenOf returns an instant as in the form; zero gives an empty one.
 func whenOf(at time.Time, zone *time.Location) when {
 	if at.IsZero() {
 		return when{}
@@ -31,27 +31,27 @@ func whenOf(at time.Time, zone *time.Location) when {
 	return when{local.Format(dateOnly), local.Format(timeOnly), twice && first.Before(at), twice}
 }
 
-// open tells whether nothing is said of the time.
-func (w when) open() bool { return w.Date == "" && w.Time == "" }
+// isEmpty reports whether no time is entered.
+func (w when) isEmpty() bool { return w.Date == "" && w.Time == "" }
 
-// instant is the time that is meant; zero where it is open. twice tells that the clocks show it two times.
+// instant returns the time, or zero if empty, and reports whether the wall-clock time occurs twice.
 func (w when) instant(zone *time.Location) (time.Time, bool, error) {
 	switch {
-	case w.open():
+	case w.isEmpty():
 		return time.Time{}, false, nil
 	case w.Date == "":
-		return time.Time{}, false, apierr.Invalid(apierr.MissingArgument, "date", "Choose the day, too.")
+		return time.Time{}, false, apierr.Invalid(apierr.MissingArgument, "date", "Choose the date as well.")
 	case w.Time == "":
-		return time.Time{}, false, apierr.Invalid(apierr.MissingArgument, "time", "Choose the time of day, too.")
+		return time.Time{}, false, apierr.Invalid(apierr.MissingArgument, "time", "Choose the time as well.")
 	}
 	at, err := teamtime.Parse(w.Date+"T"+w.Time, zone)
 	switch {
 	case errors.Is(err, teamtime.ErrSkipped):
-		return at, false, apierr.Invalid(apierr.TimeDoesNotExist, "time", skipped(w, zone))
+		return at, false, apierr.Invalid(apierr.TimeDoesNotExist, "time", gapText(w, zone))
 	case err != nil:
 		return at, false,
 			apierr.Invalid(apierr.Malformed, "date",
-				"The day and the time cannot be read. Write them as 2026-03-29 and 10:15.").Wrap(err)
+				"The date or time is invalid. Enter them as 2026-03-29 and 10:15.").Wrap(err)
 	}
 	later, twice := other(at.In(zone))
 	if twice && w.Second {
@@ -60,21 +60,20 @@ func (w when) instant(zone *time.Location) (time.Time, bool, error) {
 	return at.UTC(), twice, nil
 }
 
-// meant is the time that a form is kept with. One that the clocks show twice is refused until somebody has said which
-// it is.
-func (w when) meant(zone *time.Location) (time.Time, error) {
+// exact returns the time to save. A time that occurs twice is an error until the person has chosen one.
+func (w when) exact(zone *time.Location) (time.Time, error) {
 	at, twice, err := w.instant(zone)
 	if err == nil && twice && !w.Told {
 		local := at.In(zone)
 		err = apierr.Invalid(apierr.MissingArgument, "second",
-			fmt.Sprintf("On %s the clocks in %s show %s twice. Choose which is meant; nothing is saved yet.",
+			fmt.Sprintf("On %s in %s, %s occurs twice because clocks go back. Choose which one you mean. Nothing "+
+				"is saved yet.",
 				local.Format("2 January 2006"), zone, local.Format(timeOnly)))
 	}
 	return at, err
 }
 
-// other is the second instant at which the clocks show what they show at an instant, earlier or later; false where
-// there is but one.
+// other returns the other instant with the same wall-clock time, if there is one.
 func other(at time.Time) (time.Time, bool) {
 	begin, end := at.ZoneBounds()
 	_, here := at.Zone()
@@ -95,22 +94,22 @@ func other(at time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// skipped says which times of a day the clocks skip, and what to take in their place.
-func skipped(w when, zone *time.Location) string {
+// gapText describes a wall-clock time that does not exist.
+func gapText(w when, zone *time.Location) string {
 	wall, err := time.Parse(dateOnly+"T"+timeOnly, w.Date+"T"+w.Time)
-	if err != nil { // with seconds
-		return "The team’s clocks skip this time. Choose another."
+	if err != nil { // a zone with seconds
+		return "This time does not exist in the team’s time zone because clocks go forward. Choose another."
 	}
 	_, before := wall.Add(-26 * time.Hour).In(zone).Zone()
 	old := time.FixedZone("", before)
-	// read by the old offset, it lies behind the gap
+	// with the old offset, it is after the gap
 	gap, _ := wall.Add(-time.Duration(before) * time.Second).In(zone).ZoneBounds()
-	return fmt.Sprintf("On %s the clocks in %s go from %s to %s, so this time does not come. Choose another.",
+	return fmt.Sprintf("On %s, clocks in %s go from %s to %s, so this time does not exist. Choose another.",
 		gap.In(old).Format("2 January 2006"), zone, gap.In(old).Format(timeOnly), gap.In(zone).Format(timeOnly))
 }
 
-// clock tells an instant with the offset of the zone, where the day and the hour alone would not.
+// clock returns the time of day with the zone's offset.
 func clock(at time.Time) string { return at.Format("15:04 (UTC-07:00)") }
 
-// hour is the time of day of an instant, in the zone that it is given in.
+// hour returns the time of day of an instant in its own zone.
 func hour(at time.Time) string { return at.Format(timeOnly) }

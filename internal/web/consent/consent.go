@@ -1,6 +1,5 @@
-// Package consent is where people let programs in: the page on which they say yes or no, and the addresses by which
-// programs learn of it, register, and get and give back their tokens. What holds of codes and tokens is package
-// oauth's affair.
+// Package consent serves the page on which people authorize OAuth clients, and the endpoints for metadata,
+// registration, tokens and revocation. Package oauth holds the rules for codes and tokens.
 package consent
 
 import (
@@ -17,7 +16,7 @@ var files embed.FS
 
 var pages = shell.Parse(files, nil)
 
-// The addresses. Programs find them in the metadata, so that they may change.
+// The paths. Clients discover them in the metadata, so they may change.
 const (
 	authorizePath = "/oauth/authorize"
 	tokenPath     = "/oauth/token" //nolint:gosec // an address
@@ -28,40 +27,42 @@ const (
 	resourcePath = "/.well-known/oauth-protected-resource"
 )
 
-// Part is these pages and addresses.
-type Part struct {
+// Handlers serves the page and the endpoints.
+type Handlers struct {
 	*shell.Frame
 
 	server *oauth.Service
 }
 
-// New makes them.
-func New(f *shell.Frame, server *oauth.Service) *Part { return &Part{f, server} }
+// New returns the handlers.
+func New(f *shell.Frame, server *oauth.Service) *Handlers { return &Handlers{f, server} }
 
-// Plain are the addresses that programs ask, which do not know who is signed in.
-func (p *Part) Plain() []shell.Route {
+// Plain returns the routes for clients, which ignore the visitor.
+func (p *Handlers) Plain() []shell.Route {
 	return slices.Concat(
 		open(http.MethodGet, serverPath, p.serverMetadata),
 		open(http.MethodGet, resourcePath, p.resourceMetadata),
 		open(http.MethodGet, resourcePath+p.server.Tools, p.resourceMetadata),
-		open(http.MethodPost, registerPath, p.placed(p.register)),
-		open(http.MethodPost, tokenPath, p.placed(p.token)),
-		open(http.MethodPost, revokePath, p.placed(p.revoke)),
+		open(http.MethodPost, registerPath, p.withPlace(p.register)),
+		open(http.MethodPost, tokenPath, p.withPlace(p.token)),
+		open(http.MethodPost, revokePath, p.withPlace(p.revoke)),
 	)
 }
 
-// placed has a program wait for a place here and not before: it is refused as programs are, and not with a page.
-func (p *Part) placed(do http.HandlerFunc) http.HandlerFunc { return p.Placed(do, p.refuse).ServeHTTP }
+// withPlace returns a handler that takes a place on the node. Errors are answered as OAuth errors instead of pages.
+func (p *Handlers) withPlace(do http.HandlerFunc) http.HandlerFunc {
+	return p.WithPlace(do, p.refuse).ServeHTTP
+}
 
-// open lets pages of every origin ask an address that knows no cookie: programs run in browsers too, and what they are
-// told here rests on what they send alone.
+// open returns the routes of an endpoint that allows all origins: clients also run in browsers, and the endpoints use
+// no cookies.
 func open(method, path string, do http.HandlerFunc) []shell.Route {
 	return []shell.Route{
 		{Pattern: method + " " + path, For: shell.Anyone, Do: func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Access-Control-Allow-Origin", "*")
 			w.Header().Set("Access-Control-Expose-Headers", "Retry-After")
 			do(w, r)
-		}, Urgent: true}, // what asks more than a description takes its place itself
+		}, Urgent: true}, // all but metadata take their own place
 		{Pattern: http.MethodOptions + " " + path, For: shell.Anyone, Do: func(w http.ResponseWriter, _ *http.Request) {
 			h := w.Header()
 			h.Set("Access-Control-Allow-Origin", "*")
@@ -73,9 +74,8 @@ func open(method, path string, do http.HandlerFunc) []shell.Route {
 	}
 }
 
-// Routes are the page's addresses. Whoever is not signed in is asked to once it is known that the request is a sound
-// one.
-func (p *Part) Routes() []shell.Route {
+// Routes returns the routes of the page. Visitors are asked to sign in only after the request was found valid.
+func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
 		{Pattern: "GET " + authorizePath, For: shell.Anyone, Do: p.ask},
 		{Pattern: "POST " + authorizePath, For: shell.People, Do: p.decide},

@@ -14,11 +14,11 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-const maxBody = 16 << 10 // bytes of a program's request
+const maxBody = 16 << 10 // maximum request size in bytes
 
-// serverMetadata describes the authorisation server (RFC 8414).
-func (p *Part) serverMetadata(w http.ResponseWriter, _ *http.Request) {
-	tell(w, http.StatusOK, map[string]any{
+// serverMetadata serves the metadata of the authorization server (RFC 8414).
+func (p *Handlers) serverMetadata(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, map[string]any{
 		"issuer":                                         p.server.Issuer(),
 		"authorization_endpoint":                         p.PublicURL + authorizePath,
 		"token_endpoint":                                 p.PublicURL + tokenPath,
@@ -40,9 +40,9 @@ func (p *Part) serverMetadata(w http.ResponseWriter, _ *http.Request) {
 
 const documentation = "/docs/assistants"
 
-// resourceMetadata describes the tools as what tokens are for (RFC 9728).
-func (p *Part) resourceMetadata(w http.ResponseWriter, _ *http.Request) {
-	tell(w, http.StatusOK, map[string]any{
+// resourceMetadata serves the metadata of the protected resource (RFC 9728).
+func (p *Handlers) resourceMetadata(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, map[string]any{
 		"resource":                 p.server.Resource(),
 		"authorization_servers":    []string{p.server.Issuer()},
 		"scopes_supported":         oauth.Scopes(),
@@ -52,14 +52,14 @@ func (p *Part) resourceMetadata(w http.ResponseWriter, _ *http.Request) {
 	})
 }
 
-// register takes a program in (RFC 7591, section 3).
-func (p *Part) register(w http.ResponseWriter, r *http.Request) {
+// register registers a client (RFC 7591, section 3).
+func (p *Handlers) register(w http.ResponseWriter, r *http.Request) {
 	var asked oauth.Registration
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&asked); err != nil {
-		tell(w, http.StatusBadRequest,
+		writeJSON(w, http.StatusBadRequest,
 			refusal{
 				oauth.InvalidMetadata,
-				"The body has to be a JSON object that describes the program, of 16 KiB at most.",
+				"The body must be a JSON object with client metadata of at most 16 KiB.",
 			})
 		return
 	}
@@ -68,7 +68,7 @@ func (p *Part) register(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, r, err)
 		return
 	}
-	tell(w, http.StatusCreated, map[string]any{
+	writeJSON(w, http.StatusCreated, map[string]any{
 		"client_id": c.ID, "client_id_issued_at": c.Created.Unix(), "client_name": c.Name, "redirect_uris": c.Redirects,
 		"token_endpoint_auth_method": "none", "grant_types": []string{"authorization_code", "refresh_token"},
 		"response_types": []string{"code"},
@@ -76,8 +76,8 @@ func (p *Part) register(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// token gives tokens out (RFC 6749, section 3.2).
-func (p *Part) token(w http.ResponseWriter, r *http.Request) {
+// token issues tokens (RFC 6749, section 3.2).
+func (p *Handlers) token(w http.ResponseWriter, r *http.Request) {
 	form, client, ok := readForm(w, r)
 	if !ok {
 		return
@@ -87,14 +87,14 @@ func (p *Part) token(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, r, err)
 		return
 	}
-	tell(w, http.StatusOK, map[string]any{
+	writeJSON(w, http.StatusOK, map[string]any{
 		"access_token": got.Access, "token_type": "Bearer", "expires_in": int(got.Lives / time.Second),
 		"refresh_token": got.Refresh, "scope": got.Scope,
 	})
 }
 
-// revoke takes a token back (RFC 7009). What was no token is answered alike.
-func (p *Part) revoke(w http.ResponseWriter, r *http.Request) {
+// revoke revokes a token (RFC 7009). Unknown tokens get the same answer.
+func (p *Handlers) revoke(w http.ResponseWriter, r *http.Request) {
 	form, client, ok := readForm(w, r)
 	if !ok {
 		return
@@ -106,11 +106,12 @@ func (p *Part) revoke(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusOK)
 }
 
-// readForm reads a program's form and which program it is. Some name it in the header for passwords, with none.
+// readForm returns a client's form and its client id. Some clients send it in the Authorization header, with an empty
+// password.
 func readForm(w http.ResponseWriter, r *http.Request) (url.Values, string, bool) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	if err := r.ParseForm(); err != nil || len(r.PostForm) == 0 {
-		tell(w, http.StatusBadRequest, refusal{oauth.InvalidRequest, "The body has to be a form, of 16 KiB at most."})
+		writeJSON(w, http.StatusBadRequest, refusal{oauth.InvalidRequest, "The body must be a form of at most 16 KiB."})
 		return nil, "", false
 	}
 	client := r.PostForm.Get("client_id")
@@ -118,8 +119,8 @@ func readForm(w http.ResponseWriter, r *http.Request) (url.Values, string, bool)
 		named, err := url.QueryUnescape(name)
 		if err != nil || password != "" || client != "" && client != named {
 			w.Header().Set("WWW-Authenticate", `Basic realm="token"`)
-			tell(w, http.StatusUnauthorized,
-				refusal{oauth.InvalidClient, "Programs have no password here: send client_id in the form."})
+			writeJSON(w, http.StatusUnauthorized,
+				refusal{oauth.InvalidClient, "Clients have no secret. Send client_id in the form."})
 			return nil, "", false
 		}
 		client = named
@@ -127,40 +128,40 @@ func readForm(w http.ResponseWriter, r *http.Request) (url.Values, string, bool)
 	return r.PostForm, client, true
 }
 
-// refusal is how programs are told of one (RFC 6749, section 5.2).
+// refusal is an OAuth error (RFC 6749, section 5.2).
 type refusal struct {
 	Code string `json:"error"`
 	Text string `json:"error_description"`
 }
 
-func (p *Part) refuse(w http.ResponseWriter, r *http.Request, err error) {
+func (p *Handlers) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	var known *oauth.Error
-	told := apierr.Of(p.Told(r, err))
+	told := apierr.Of(p.AsUnavailable(r, err))
 	switch {
 	case errors.As(err, &known):
-		p.Log.InfoContext(r.Context(), "a program was refused", "route", r.Pattern, "error", known.Code, "why",
+		p.Log.InfoContext(r.Context(), "OAuth request rejected", "route", r.Pattern, "error", known.Code, "why",
 			known.Text)
-		tell(w, http.StatusBadRequest, refusal{known.Code, known.Text})
+		writeJSON(w, http.StatusBadRequest, refusal{known.Code, known.Text})
 	case told.Code == apierr.RateLimited:
 		w.Header().Set("Retry-After", strconv.Itoa(int((told.RetryAfter+time.Second-1)/time.Second)))
-		tell(w, http.StatusTooManyRequests, refusal{"temporarily_unavailable", told.Detail})
+		writeJSON(w, http.StatusTooManyRequests, refusal{"temporarily_unavailable", told.Detail})
 	case told.Code == apierr.Unavailable:
 		w.Header().Set("Retry-After", strconv.Itoa(int(told.RetryAfter/time.Second)))
-		tell(w, http.StatusServiceUnavailable, refusal{"temporarily_unavailable", told.Detail})
+		writeJSON(w, http.StatusServiceUnavailable, refusal{"temporarily_unavailable", told.Detail})
 	default:
-		if !shell.Gone(r) {
-			p.Log.ErrorContext(r.Context(), "a program's request failed", "route", r.Pattern, "error", err)
+		if !shell.ClientGone(r) {
+			p.Log.ErrorContext(r.Context(), "OAuth request failed", "route", r.Pattern, "error", err)
 		}
-		tell(w, http.StatusInternalServerError, refusal{"server_error", "Something failed on our side."})
+		writeJSON(w, http.StatusInternalServerError, refusal{"server_error", "An error occurred on our side."})
 	}
 }
 
-// tell answers with JSON. Nothing of this may be kept by anybody on the way.
-func tell(w http.ResponseWriter, status int, value any) {
+// writeJSON answers with JSON that must not be cached.
+func writeJSON(w http.ResponseWriter, status int, value any) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")
 	h.Set("Pragma", "no-cache")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(value) //nolint:errchkjson // texts and numbers; the client may be gone
+	_ = json.NewEncoder(w).Encode(value) //nolint:errchkjson // texts and numbers; the client may have disconnected
 }

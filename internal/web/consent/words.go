@@ -12,38 +12,37 @@ var roleNames = map[access.Role]string{
 	access.Client: "Client",
 }
 
-// levelWords say what each level means for somebody who lets a program do it.
+// levelWords are the names and descriptions of levels.
 var levelWords = map[access.Level][2]string{
 	access.ReadOnly: {
-		"Read only", "It reads posts, reports, media, brand voices and hashtag lists, and changes nothing.",
+		"Read only", "Can read posts, reports, media, brand voices and hashtag lists, and cannot change anything.",
 	},
 	access.Drafts: {
 		"Drafts",
-		"It also writes drafts, media and lists, and can take scheduled posts back and pause series. " +
-			"Nothing of it is " +
-			"published before a person does that.",
+		"Can also write drafts, media and lists, unschedule posts and pause series. Nothing is published until a " +
+			"person does that.",
 	},
-	access.Full: {"Full", "It also publishes in the team’s name, and does what costs the team credits."},
+	access.Full: {"Full", "Can also publish for the team and spend the team’s credits."},
 }
 
-// capabilityWords say what each capability lets a program do.
+// capabilityWords describe what each capability allows.
 var capabilityWords = map[access.Capability]string{
 	access.Read:    "read everything",
-	access.Write:   "write drafts, media and lists, take scheduled posts back and pause series",
+	access.Write:   "write drafts, media and lists, unschedule posts and pause series",
 	access.Publish: "publish and schedule posts", access.Spend: "spend the team’s credits",
 }
 
-// narrowWords say what somebody's role keeps a program from, each after "nor".
+// narrowWords describe what a role does not allow, each after "nor".
 var narrowWords = map[access.Capability]string{
 	access.Read: "read anything", access.Write: "write or change anything", access.Publish: "schedule or publish posts",
 	access.Spend: "spend the team’s credits",
 }
 
-// all stands for everything that can be given, where that is none of the levels.
+// all is the choice of everything that can be granted, if that is no level.
 const all = "all"
 
-// offers are what somebody may give leave to, of what they are able to give: each level that lies within it, and all
-// of it where that is none of them. As long as nothing was chosen it is the one that writes drafts, or else the first.
+// offers returns the levels within what a person can grant, and all of it if that is no level. The default is the
+// level that writes drafts, else the first.
 func offers(able []access.Capability, now string) []offer {
 	var out []offer
 	exact := false
@@ -61,16 +60,18 @@ func offers(able []access.Capability, now string) []offer {
 		out = append(out,
 			offer{
 				Value: all, Name: "Publishing",
-				Says: "It also publishes in the team’s name. It spends none of the team’s credits.",
+				Says: "Can also publish for the team. Cannot spend the team’s credits.",
 			})
 	default:
-		out = append(out, offer{Value: all, Name: "All that it can have", Says: "It may " + listed(able) + "."})
+		out = append(out, offer{
+			Value: all, Name: "All available permissions", Says: "Can " + listCapabilities(able) + ".",
+		})
 	}
 	choose(out, now)
 	return out
 }
 
-// publishing is what an editor has.
+// publishing is what editors may do.
 var publishing = []access.Capability{access.Read, access.Write, access.Publish}
 
 func choose(out []offer, now string) {
@@ -81,7 +82,7 @@ func choose(out []offer, now string) {
 	out[at].Chosen = true
 }
 
-// within are the capabilities of what was chosen, of those that can be given; none for what is not offered.
+// within returns the capabilities of a choice among those that can be granted, or none if it is not offered.
 func within(able []access.Capability, level string) []access.Capability {
 	if len(able) == 0 || !slices.ContainsFunc(offers(able, ""), func(o offer) bool { return o.Value == level }) {
 		return nil
@@ -92,21 +93,23 @@ func within(able []access.Capability, level string) []access.Capability {
 	return ofLevel(access.Level(level))
 }
 
-// ofLevel is what a level holds: an owner may do everything, so nothing of it is missing.
+// ofLevel returns the capabilities of a level. Owners have all, so none is missing.
 func ofLevel(l access.Level) []access.Capability { return access.Effective(l, access.Owner) }
 
-// without are capabilities that others are not.
+// without returns the capabilities that are not among others.
 func without(of, others []access.Capability) []access.Capability {
 	return slices.DeleteFunc(slices.Clone(of), func(c access.Capability) bool { return slices.Contains(others, c) })
 }
 
-// listed puts capabilities in a sentence. The words of one may hold commas themselves.
-func listed(of []access.Capability) string { return joined(of, capabilityWords, "; ", "; and ") }
+// listCapabilities returns capabilities as part of a sentence. Their descriptions may contain commas.
+func listCapabilities(of []access.Capability) string {
+	return join(of, capabilityWords, "; ", "; and ")
+}
 
-// kept puts into a sentence what a program will not do; it is empty where that is nothing.
-func kept(of []access.Capability) string { return joined(of, narrowWords, ", ", ", nor ") }
+// listMissing returns what a client cannot do as part of a sentence, or "".
+func listMissing(of []access.Capability) string { return join(of, narrowWords, ", ", ", nor ") }
 
-func joined(of []access.Capability, words map[access.Capability]string, between, last string) string {
+func join(of []access.Capability, words map[access.Capability]string, between, last string) string {
 	var parts []string
 	for _, c := range of {
 		parts = append(parts, words[c])

@@ -31,7 +31,6 @@ func TestOffers(t *testing.T) {
 	}
 }
 
-// What is said of a choice holds all that it is.
 func TestWords(t *testing.T) {
 	t.Parallel()
 	for scope, want := range map[string]string{
@@ -44,25 +43,25 @@ func TestWords(t *testing.T) {
 		for name := range strings.FieldsSeq(scope) {
 			of = append(of, access.Capability(name))
 		}
-		if got := kept(of); got != want {
+		if got := listMissing(of); got != want {
 			t.Errorf("%s: it will not %s, want %s", scope, got, want)
 		}
 	}
-	const takes = "scheduled posts back and pause series"
+	const takes = "unschedule posts and pause series"
 	for _, o := range offers([]access.Capability{access.Read, access.Write}, "") {
 		if o.Value == string(access.Drafts) != strings.Contains(o.Says, takes) {
 			t.Errorf("%s says: %s", o.Value, o.Says)
 		}
 	}
-	if got, want := listed([]access.Capability{access.Write, access.Spend}),
-		"write drafts, media and lists, take "+takes+"; and spend the team’s credits"; got != want {
+	if got, want := listCapabilities([]access.Capability{access.Write, access.Spend}),
+		"write drafts, media and lists, "+takes+"; and spend the team’s credits"; got != want {
 		t.Errorf("it may %s, want %s", got, want)
 	}
 }
 
-// Whatever is chosen, a program is given nothing that was not asked for, or that the role in that very team does not
-// have.
-func TestGivesNoMoreThanAskedAndOwn(t *testing.T) {
+// TestGrantsOnlyRequestedAndOwned checks that a choice never grants more than was requested and the role in that team
+// has.
+func TestGrantsOnlyRequestedAndOwned(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		asked := access.Within(rapid.SliceOf(rapid.SampledFrom(access.Capabilities())).Draw(t, "asked"), access.Owner)

@@ -1,5 +1,5 @@
-// Package erasure is the pages by which data goes: deleting a team, a person's account, a draft and a revoked key,
-// leaving a team, taking a team's data along, and what networks ask to be deleted.
+// Package erasure serves the pages for deleting teams, accounts, drafts and revoked keys, leaving a team, exporting a
+// team's data, and the deletion requests of networks.
 package erasure
 
 import (
@@ -21,55 +21,58 @@ var files embed.FS
 
 var pages = shell.Parse(files, template.FuncMap{"time": shell.Time})
 
-// Part is these pages.
-type Part struct {
+// Handlers serves the erasure pages.
+type Handlers struct {
 	*shell.Frame
 
 	leaving *erasure.Service
 }
 
-// New makes them.
-func New(f *shell.Frame, s *erasure.Service) *Part { return &Part{f, s} }
+// New returns the handlers.
+func New(f *shell.Frame, s *erasure.Service) *Handlers { return &Handlers{f, s} }
 
-// Routes are their addresses.
-func (p *Part) Routes() []shell.Route {
+// Routes returns the routes of the pages.
+func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
 		{Pattern: "GET /settings/delete", For: shell.Owners, Do: p.teamPage},
-		{Pattern: "POST /settings/delete", For: shell.Owners, Do: p.deleteTeam, Recent: true, Resumes: true},
+		{Pattern: "POST /settings/delete", For: shell.Owners, Do: p.deleteTeam, Recent: true, RestoresForm: true},
 		{Pattern: "GET /settings/export", For: shell.Managers, Do: p.exportPage},
-		{Pattern: "GET /settings/export.zip", For: shell.Managers, Do: p.export, Urgent: true, Recent: true, Page: "/settings/export"},
+		{Pattern: "GET /settings/export.zip", For: shell.Managers, Do: p.export, Urgent: true, Recent: true,
+			Page: "/settings/export"},
 		{Pattern: "GET /settings/keys/{key}/forget", For: shell.Owners, Do: p.keyPage},
 		{Pattern: "POST /settings/keys/{key}/forget", For: shell.Owners, Do: p.forgetKey},
 		{Pattern: "GET /settings/assistants/{connection}/forget", For: shell.Owners, Do: p.assistantPage},
 		{Pattern: "POST /settings/assistants/{connection}/forget", For: shell.Owners, Do: p.forgetAssistant},
 		{Pattern: "GET /posts/{id}/delete", For: shell.Writers, Do: p.draftPage},
 		{Pattern: "POST /posts/{id}/delete", For: shell.Writers, Do: p.deleteDraft},
-		{Pattern: "GET /account/teams/{team}/leave", For: shell.People, Do: p.Proven(p.leavePage), OneFactor: true},
-		{Pattern: "POST /account/teams/{team}/leave", For: shell.People, Do: p.Proven(p.leave), OneFactor: true},
-		{Pattern: "GET /account/delete", For: shell.People, Do: p.Proven(p.personPage), OneFactor: true},
-		{Pattern: "POST /account/delete", For: shell.People, Do: p.Proven(
-			p.deletePerson), Recent: true, Resumes: true, OneFactor: true},
+		{Pattern: "GET /account/teams/{team}/leave", For: shell.People, Do: p.RequireUsedFactor(p.leavePage),
+			OneFactor: true},
+		{Pattern: "POST /account/teams/{team}/leave", For: shell.People, Do: p.RequireUsedFactor(p.leave),
+			OneFactor: true},
+		{Pattern: "GET /account/delete", For: shell.People, Do: p.RequireUsedFactor(p.personPage), OneFactor: true},
+		{Pattern: "POST /account/delete", For: shell.People, Do: p.RequireUsedFactor(
+			p.deletePerson), Recent: true, RestoresForm: true, OneFactor: true},
 		{Pattern: "POST /networks/meta/deletion", For: shell.Anyone, Do: p.metaAsks, OneFactor: true},
-		{Pattern: "GET /networks/deletions/{code}", For: shell.Anyone, Do: p.erased, OneFactor: true},
+		{Pattern: "GET /networks/deletions/{code}", For: shell.Anyone, Do: p.erasedPage, OneFactor: true},
 	}
 }
 
-// teamView is the page on which a team is deleted, or what it shows while that goes on.
+// teamView is the page that deletes a team, or shows the progress.
 type teamView struct {
 	erasure.Touched
 
-	Only     bool // the visitor is in no other team
+	Only     bool // the visitor's only team
 	Progress *erasure.Progress
-	Name     string // as typed
+	Name     string // as entered
 	Account  bool   // delete the visitor's account too
 	Wrong    string
 }
 
-func (p *Part) teamPage(w http.ResponseWriter, r *http.Request) {
-	p.showTeam(w, r, http.StatusOK, "", p.Resumed(r))
+func (p *Handlers) teamPage(w http.ResponseWriter, r *http.Request) {
+	p.showTeam(w, r, http.StatusOK, "", p.SavedForm(r))
 }
 
-func (p *Part) showTeam(w http.ResponseWriter, r *http.Request, status int, wrong string, typed url.Values) {
+func (p *Handlers) showTeam(w http.ResponseWriter, r *http.Request, status int, wrong string, typed url.Values) {
 	v := shell.VisitorOf(r.Context())
 	view := teamView{
 		Only: len(v.Teams) == 1, Wrong: wrong, Name: typed.Get("name"), Account: typed.Get("account") == "yes",
@@ -80,128 +83,126 @@ func (p *Part) showTeam(w http.ResponseWriter, r *http.Request, status int, wron
 		progress.AskedAt = progress.AskedAt.In(zone(v))
 		view.Progress = &progress
 	case !apierr.Is(err, apierr.NotFound):
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	if view.Touched, err = p.leaving.CountContents(r.Context(), v.Team.ID); err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	p.Show(w, r, status, pages["team"], "Delete the team", view)
 }
 
-// zone is the one of the team that is looked at.
+// zone returns the time zone of the selected team.
 func zone(v *shell.Visitor) *time.Location {
 	z, err := time.LoadLocation(v.Team.Timezone)
 	if err != nil {
-		return time.UTC // no team has one that there is not
+		return time.UTC // unreachable: teams have valid zones
 	}
 	return z
 }
 
-// onlyTeam is what people are told who delete the only team that they are in.
-const onlyTeam = "Nothing of it is published any more and no key of it works. What it has goes in the background, " +
-	"mostly within minutes; nothing else is to be done, and you can close this page. " +
-	"It was your only team: once it is gone you are signed out. If you keep your account, you can sign in " +
-	"again after " +
-	"somebody has invited you to another team."
+// onlyTeam is the message for people who delete their only team.
+const onlyTeam = "Nothing of it is published any more and its API keys no longer work. Its data is deleted in the " +
+	"background, usually within minutes. You can close this page. It was your only team, so you will be signed " +
+	"out. If you keep your account, you can sign in again once someone invites you to another team."
 
-func (p *Part) deleteTeam(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) deleteTeam(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
 	v := shell.VisitorOf(r.Context())
 	if err := p.leaving.RequestDeletion(r.Context(), v.ID, v.Team.ID, r.PostForm.Get("name"),
 		r.PostForm.Get("account") == "yes"); err != nil {
-		if told, ok := p.WrongAt(w, r, err, nil); ok {
+		if told, ok := p.FormErrorOf(w, r, err, nil); ok {
 			p.showTeam(w, r, shell.StatusOf(err), told.Text, r.PostForm)
 		}
 		return
 	}
-	if len(v.Teams) == 1 { // once the team is gone no page is left for this person
-		p.Notice(w, r, http.StatusOK, "The team is being deleted", onlyTeam)
+	if len(v.Teams) == 1 { // no page remains for this person
+		p.ShowMessage(w, r, http.StatusOK, "The team is being deleted", onlyTeam)
 		return
 	}
-	p.Say(r, "The team is being deleted. Nothing else is to be done.")
+	p.Flash(r, "The team is being deleted. You do not need to do anything else.")
 	shell.Redirect(w, r, "/settings/delete")
 }
 
-func (p *Part) exportPage(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) exportPage(w http.ResponseWriter, r *http.Request) {
 	touched, err := p.leaving.CountContents(r.Context(), shell.VisitorOf(r.Context()).Team.ID)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["export"], "Take the team’s data along", touched)
+	p.Show(w, r, http.StatusOK, pages["export"], "Export the team’s data", touched)
 }
 
-// stalled is how long an export waits for a client that takes nothing.
-const stalled = time.Minute
+// stallTimeout is how long an export waits for a client that accepts no data.
+const stallTimeout = time.Minute
 
-func (p *Part) export(w http.ResponseWriter, r *http.Request) {
-	if _, err := p.Acting(r, "export"); err != nil {
-		p.Refuse(w, r, err)
+func (p *Handlers) export(w http.ResponseWriter, r *http.Request) {
+	if _, err := p.Call(r, "export"); err != nil {
+		p.ShowError(w, r, err)
 		return
 	}
 	team, control := shell.VisitorOf(r.Context()).Team.ID, http.NewResponseController(w)
 	w.Header().Set("Content-Type", "application/zip")
 	w.Header().Set("Content-Disposition", `attachment; filename="pressroom-team-`+strconv.FormatInt(team, 10)+`.zip"`)
-	// a server that knows no deadlines has none to be moved
-	alive := func() { _ = control.SetWriteDeadline(time.Now().Add(stalled)) }
+	// servers without deadlines need no update
+	alive := func() { _ = control.SetWriteDeadline(time.Now().Add(stallTimeout)) }
 	if err := p.leaving.Export(r.Context(), team, w, alive); err != nil {
 		if r.Context().Err() == nil {
-			p.Log.ErrorContext(r.Context(), "an export was cut off", "team", team, "error", err)
+			p.Log.ErrorContext(r.Context(), "export interrupted", "team", team, "error", err)
 		}
-		panic(http.ErrAbortHandler) // the client must not take a part for the whole
+		panic(http.ErrAbortHandler) // the client must notice the truncation
 	}
 }
 
-// item is what a page asks about before it goes.
+// item is the data of a confirmation page.
 type item struct{ ID, Wrong string }
 
-// keyPage asks before a key is forgotten. One that is not the team's is not there.
-func (p *Part) keyPage(w http.ResponseWriter, r *http.Request) {
-	id, err := shell.IDIn(r, "key")
+// keyPage asks for confirmation before deleting a revoked key of the team.
+func (p *Handlers) keyPage(w http.ResponseWriter, r *http.Request) {
+	id, err := shell.PathID(r, "key")
 	if err == nil {
 		_, err = p.Teams.KeyLine(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
 	}
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	p.showItem(w, r, "key", "key", nil)
 }
 
-// assistantPage asks before a connection is forgotten. One that is not the team's is not there.
-func (p *Part) assistantPage(w http.ResponseWriter, r *http.Request) {
-	id, err := shell.IDIn(r, "connection")
+// assistantPage asks for confirmation before deleting a revoked assistant of the team.
+func (p *Handlers) assistantPage(w http.ResponseWriter, r *http.Request) {
+	id, err := shell.PathID(r, "connection")
 	if err == nil {
 		_, err = p.Teams.ConnectionLine(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
 	}
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	p.showItem(w, r, "assistant", "connection", nil)
 }
 
-// draftPage asks before a draft is deleted. One that is not the team's is not there.
-func (p *Part) draftPage(w http.ResponseWriter, r *http.Request) {
+// draftPage asks for confirmation before deleting a draft of the team.
+func (p *Handlers) draftPage(w http.ResponseWriter, r *http.Request) {
 	if _, err := p.Do(r, "get_post", operation.Arguments{"id": r.PathValue("id")}); err != nil {
 		if apierr.Is(err, apierr.ValidationFailed) {
-			err = apierr.Missing() // it is no id
+			err = apierr.Missing() // not an id
 		}
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	p.showItem(w, r, "draft", "id", nil)
 }
 
-// showItem shows the page about the item of the address, with why it was refused.
-func (p *Part) showItem(w http.ResponseWriter, r *http.Request, page, name string, err error) {
+// showItem shows the confirmation page of the item in the path, with an error if any.
+func (p *Handlers) showItem(w http.ResponseWriter, r *http.Request, page, name string, err error) {
 	status, view := http.StatusOK, item{ID: r.PathValue(name)}
 	if err != nil {
-		told, ok := p.WrongAt(w, r, err, nil)
+		told, ok := p.FormErrorOf(w, r, err, nil)
 		if !ok {
 			return
 		}
@@ -209,13 +210,13 @@ func (p *Part) showItem(w http.ResponseWriter, r *http.Request, page, name strin
 	}
 	p.Show(w, r, status, pages[page],
 		map[string]string{
-			"key": "Forget the key", "assistant": "Forget the assistant", "draft": "Delete the draft",
+			"key": "Delete the key", "assistant": "Delete the assistant", "draft": "Delete the draft",
 		}[page], view)
 }
 
-func (p *Part) forgetKey(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) forgetKey(w http.ResponseWriter, r *http.Request) {
 	v := shell.VisitorOf(r.Context())
-	id, err := shell.IDIn(r, "key")
+	id, err := shell.PathID(r, "key")
 	if err == nil {
 		err = p.leaving.ForgetKey(r.Context(), v.ID, v.Team.ID, id)
 	}
@@ -223,13 +224,13 @@ func (p *Part) forgetKey(w http.ResponseWriter, r *http.Request) {
 		p.showItem(w, r, "key", "key", err)
 		return
 	}
-	p.Say(r, "The key is forgotten.")
+	p.Flash(r, "The key was deleted.")
 	shell.Redirect(w, r, "/settings/keys")
 }
 
-func (p *Part) forgetAssistant(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) forgetAssistant(w http.ResponseWriter, r *http.Request) {
 	v := shell.VisitorOf(r.Context())
-	id, err := shell.IDIn(r, "connection")
+	id, err := shell.PathID(r, "connection")
 	if err == nil {
 		err = p.leaving.ForgetAssistant(r.Context(), v.ID, v.Team.ID, id)
 	}
@@ -237,12 +238,12 @@ func (p *Part) forgetAssistant(w http.ResponseWriter, r *http.Request) {
 		p.showItem(w, r, "assistant", "connection", err)
 		return
 	}
-	p.Say(r, "The assistant is forgotten.")
+	p.Flash(r, "The assistant was deleted.")
 	shell.Redirect(w, r, "/settings/assistants")
 }
 
-func (p *Part) deleteDraft(w http.ResponseWriter, r *http.Request) {
-	call, err := p.Acting(r, "delete_draft")
+func (p *Handlers) deleteDraft(w http.ResponseWriter, r *http.Request) {
+	call, err := p.Call(r, "delete_draft")
 	if err == nil {
 		err = p.leaving.DeleteDraft(r.Context(), call.PersonID, call.TeamID, r.PathValue("id"))
 	}
@@ -250,6 +251,6 @@ func (p *Part) deleteDraft(w http.ResponseWriter, r *http.Request) {
 		p.showItem(w, r, "draft", "id", err)
 		return
 	}
-	p.Say(r, "The draft is deleted.")
+	p.Flash(r, "The draft was deleted.")
 	shell.Redirect(w, r, "/posts")
 }

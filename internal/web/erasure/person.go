@@ -13,63 +13,63 @@ import (
 type leaveView struct {
 	team.OwnTeam
 
-	Only  bool // the visitor is in no other one
+	Only  bool // the visitor's only team
 	Owner bool
 	Wrong string
 }
 
-// leaveOf finds the visitor's team of the address.
+// leaveOf returns the visitor's team in the path.
 func leaveOf(r *http.Request) (leaveView, error) {
 	v := shell.VisitorOf(r.Context())
-	id, err := shell.IDIn(r, "team")
+	id, err := shell.PathID(r, "team")
 	if err != nil {
 		return leaveView{}, err
 	}
-	found := shell.LookedAt(v.Account, id)
+	found := shell.TeamOrFirst(v.Account, id)
 	if found.ID != id {
 		return leaveView{}, apierr.Missing()
 	}
 	return leaveView{OwnTeam: found, Only: len(v.Teams) == 1, Owner: found.Role == access.Owner}, nil
 }
 
-func (p *Part) leavePage(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) leavePage(w http.ResponseWriter, r *http.Request) {
 	view, err := leaveOf(r)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	p.Show(w, r, http.StatusOK, pages["leave"], "Leave the team", view)
 }
 
-func (p *Part) leave(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) leave(w http.ResponseWriter, r *http.Request) {
 	view, err := leaveOf(r)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	if err := p.leaving.Leave(r.Context(), shell.VisitorOf(r.Context()).ID, view.ID); err != nil {
-		if told, ok := p.WrongAt(w, r, err, nil); ok {
+		if told, ok := p.FormErrorOf(w, r, err, nil); ok {
 			view.Wrong = told.Text
 			p.Show(w, r, shell.StatusOf(err), pages["leave"], "Leave the team", view)
 		}
 		return
 	}
-	p.Say(r, "You have left the team.")
+	p.Flash(r, "You left the team.")
 	shell.Redirect(w, r, "/account")
 }
 
 // personView is the page on which people delete their accounts.
 type personView struct {
 	Owned []team.OwnTeam
-	Email string // as typed
+	Email string // as entered
 	Wrong string
 }
 
-func (p *Part) personPage(w http.ResponseWriter, r *http.Request) {
-	p.showPerson(w, r, http.StatusOK, "", p.Resumed(r).Get("email"))
+func (p *Handlers) personPage(w http.ResponseWriter, r *http.Request) {
+	p.showPerson(w, r, http.StatusOK, "", p.SavedForm(r).Get("email"))
 }
 
-func (p *Part) showPerson(w http.ResponseWriter, r *http.Request, status int, wrong, typed string) {
+func (p *Handlers) showPerson(w http.ResponseWriter, r *http.Request, status int, wrong, typed string) {
 	view := personView{Wrong: wrong, Email: typed}
 	for _, t := range shell.VisitorOf(r.Context()).Teams {
 		if t.Role == access.Owner {
@@ -79,26 +79,26 @@ func (p *Part) showPerson(w http.ResponseWriter, r *http.Request, status int, wr
 	p.Show(w, r, status, pages["person"], "Delete your account", view)
 }
 
-func (p *Part) deletePerson(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) deletePerson(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
 	v := shell.VisitorOf(r.Context())
 	err := error(apierr.Invalid(apierr.NotAllowedValue, "email",
-		"This is not your e-mail address. Type it as it stands above."))
+		"This is not your email address. Enter it as shown above."))
 	if r.PostForm.Get("email") == v.Email {
 		err = p.leaving.DeletePerson(r.Context(), v.ID)
 	}
 	if err != nil {
-		if told, ok := p.WrongAt(w, r, err, nil); ok {
+		if told, ok := p.FormErrorOf(w, r, err, nil); ok {
 			p.showPerson(w, r, shell.StatusOf(err), told.Text, r.PostForm.Get("email"))
 		}
 		return
 	}
 	if err := p.SignOut(r.Context()); err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
-	p.Notice(w, r.WithContext(r.Context()), http.StatusOK, "Your account is deleted",
-		"Nothing of it is left but a number in the records of the teams that you were in.")
+	p.ShowMessage(w, r.WithContext(r.Context()), http.StatusOK, "Your account was deleted",
+		"Only an anonymous number remains in the records of your former teams.")
 }

@@ -9,7 +9,7 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// allView is a page of the lists.
+// allView is a page of hashtag lists.
 type allView struct {
 	Own, Ready      []list.HashtagListEntry
 	Scope, Platform string
@@ -18,10 +18,10 @@ type allView struct {
 	Pager           pager
 }
 
-// pager leads to other pages of what is shown; an empty address to none.
+// pager holds paths of other pages, empty if there is none.
 type pager struct{ First, Next string }
 
-func (p *Part) all(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) all(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	v := allView{
 		Scope: q.Get("scope"), Platform: q.Get("platform"), Writes: shell.VisitorOf(r.Context()).Is(shell.Writers),
@@ -39,12 +39,12 @@ func (p *Part) all(w http.ResponseWriter, r *http.Request) {
 	}
 	outcome, err := p.Do(r, "list_hashtag_lists", args)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
-	found, err := shell.Read[list.HashtagLists](outcome)
+	found, err := shell.Result[list.HashtagLists](outcome)
 	if err != nil {
-		p.Broken(w, r, err)
+		p.ServerError(w, r, err)
 		return
 	}
 	for _, e := range found.HashtagLists {
@@ -61,10 +61,10 @@ func (p *Part) all(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["all"], "Hashtags", v)
 }
 
-// None tells whether nothing is shown.
+// None reports whether there is nothing to show.
 func (v allView) None() bool { return len(v.Own)+len(v.Ready) == 0 }
 
-// Start tells whether the team has no list of its own as far as this page can tell: it is the first one, unfiltered.
+// Start reports whether the team seems to have no own list: this is the first page, without filters.
 func (v allView) Start() bool {
 	return len(v.Own) == 0 && v.Pager.First == "" && v.Platform == "" && v.Scope != "system"
 }

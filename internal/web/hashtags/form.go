@@ -9,95 +9,95 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// maxForm is how many bytes a form may have: five thousand hashtags, as a list takes them at once, in letters of any
+// maxForm is the maximum size of a form in bytes: five thousand hashtags, the most that are added at once, in any
 // script.
 const maxForm = 2 << 20
 
-// fieldNames are what fields are called on the page, by the arguments that refusals name.
+// fieldNames are the labels of fields by argument names.
 var fieldNames = map[string]string{
 	"name": "Name", "platform": "Network", "color": "Colour", "icon": "Icon", "hashtags": "Hashtags",
 	"subcategory": "Subcategory", "query": "Keyword", "list_id": "List",
 }
 
-// formView is the form of a list's name and looks.
+// formView is the form of a list's name and appearance.
 type formView struct {
-	ID     int64 // 0 of a new one
+	ID     int64 // 0 for a new list
 	Fields url.Values
-	Wrong  shell.Wrong
+	Wrong  shell.FormError
 }
 
-// Of is what stands in a field.
+// Of returns the value of a field.
 func (v formView) Of(name string) string { return v.Fields.Get(name) }
 
-// Colours are those that are offered.
+// Colours returns the offered colors.
 func (v formView) Colours() []look { return colours }
 
-// Icons are those that are offered.
+// Icons returns the offered icons.
 func (v formView) Icons() []look { return icons }
 
-// Now is the colour or icon that is chosen.
-func (v formView) Now(name string) string { return chosen(v.Fields, name) }
+// Now returns the selected color or icon.
+func (v formView) Now(name string) string { return selectedValue(v.Fields, name) }
 
-// Typed is what stands in the field beside the offered ones.
-func (v formView) Typed(name string) string {
+// Custom returns the value of the field for other values.
+func (v formView) Custom(name string) string {
 	if name == "icon" {
-		return typed(v.Fields, name, icons)
+		return customValue(v.Fields, name, icons)
 	}
-	return typed(v.Fields, name, colours)
+	return customValue(v.Fields, name, colours)
 }
 
-func (p *Part) newPage(w http.ResponseWriter, r *http.Request) {
-	p.Show(w, r, http.StatusOK, pages["form"], "New hashtag list", formView{Fields: p.Resumed(r)})
+func (p *Handlers) newPage(w http.ResponseWriter, r *http.Request) {
+	p.Show(w, r, http.StatusOK, pages["form"], "New hashtag list", formView{Fields: p.SavedForm(r)})
 }
 
-func (p *Part) create(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadLongForm(w, r, maxForm) {
 		return
 	}
 	args := operation.Arguments{"name": r.PostForm.Get("name")}
 	for _, name := range []string{"platform", "color", "icon"} {
-		if value := chosen(r.PostForm, name); value != "" {
+		if value := selectedValue(r.PostForm, name); value != "" {
 			args[name] = value
 		}
 	}
 	if tags := tagsIn(r.PostForm.Get("hashtags")); len(tags) > 0 {
 		args["hashtags"] = tags
 	}
-	made, err := p.changed(r, "create_hashtag_list", args)
+	made, err := p.changeList(r, "create_hashtag_list", args)
 	if err != nil {
 		p.again(w, r, 0, err)
 		return
 	}
-	p.Say(r, "The list is made. "+saidOf(made))
+	p.Flash(r, "The list was created. "+changeText(made))
 	shell.Redirect(w, r, pathOf(made.ID))
 }
 
-// changed runs an operation that changes a list.
-func (p *Part) changed(r *http.Request, tool string, args operation.Arguments) (list.HashtagListChange, error) {
+// changeList runs an operation that changes a list.
+func (p *Handlers) changeList(r *http.Request, tool string, args operation.Arguments) (list.HashtagListChange, error) {
 	outcome, err := p.Do(r, tool, args)
 	if err != nil {
 		return list.HashtagListChange{}, err
 	}
-	return shell.Read[list.HashtagListChange](outcome)
+	return shell.Result[list.HashtagListChange](outcome)
 }
 
-// again shows the form with what was typed and what is wrong with it.
-func (p *Part) again(w http.ResponseWriter, r *http.Request, id int64, err error) {
-	if wrong, ok := p.WrongAt(w, r, err, fieldNames); ok {
+// again shows the form with its input and the error.
+func (p *Handlers) again(w http.ResponseWriter, r *http.Request, id int64, err error) {
+	if wrong, ok := p.FormErrorOf(w, r, err, fieldNames); ok {
 		p.Show(w, r, shell.StatusOf(err), pages["form"], "Hashtag list", formView{id, r.PostForm, wrong})
 	}
 }
 
-func (p *Part) editPage(w http.ResponseWriter, a asked) {
-	l, err := p.opened(a.Request, a.list)
+func (p *Handlers) editPage(w http.ResponseWriter, a asked) {
+	l, err := p.fullList(a.Request, a.list)
 	switch {
 	case err != nil:
 		p.elsewhere(w, a.Request, err, a.list)
 	case l.ReadyMade:
-		p.Notice(w, a.Request, http.StatusUnprocessableEntity, "Not done",
-			"Ready-made lists cannot be changed. Copy it into a list of your own.")
+		p.ShowMessage(w, a.Request, http.StatusUnprocessableEntity, "Not done",
+			"Ready-made lists cannot be changed. Copy the list to change it.")
 	default:
-		fields := p.Resumed(a.Request)
+		fields := p.SavedForm(a.Request)
 		if fields == nil {
 			fields = url.Values{"name": {l.Name}, "color": {l.Color}, "icon": {l.Icon}}
 		}
@@ -105,46 +105,46 @@ func (p *Part) editPage(w http.ResponseWriter, a asked) {
 	}
 }
 
-func (p *Part) change(w http.ResponseWriter, a asked) {
+func (p *Handlers) change(w http.ResponseWriter, a asked) {
 	if !p.ReadForm(w, a.Request) {
 		return
 	}
-	given := func(name string) *string { return new(chosen(a.PostForm, name)) }
+	given := func(name string) *string { return new(selectedValue(a.PostForm, name)) }
 	_, err := p.lists.Change(a.Context(), a.call.TeamID, a.by(), a.list,
 		list.Change{Name: given("name"), Color: given("color"), Icon: given("icon")})
 	if err != nil {
 		p.again(w, a.Request, a.list, err)
 		return
 	}
-	p.Say(a.Request, "The list is changed.")
+	p.Flash(a.Request, "The list was saved.")
 	shell.Redirect(w, a.Request, pathOf(a.list))
 }
 
-// deleteView is what goes with a list.
+// deleteView is the page that confirms deleting a list.
 type deleteView struct {
 	ID   int64
 	Name string
 	Size int64
 }
 
-func (p *Part) deletePage(w http.ResponseWriter, a asked) {
-	l, err := p.opened(a.Request, a.list)
+func (p *Handlers) deletePage(w http.ResponseWriter, a asked) {
+	l, err := p.fullList(a.Request, a.list)
 	switch {
 	case err != nil:
 		p.elsewhere(w, a.Request, err, a.list)
 	case l.ReadyMade:
-		p.Notice(w, a.Request, http.StatusUnprocessableEntity, "Not done",
-			"Ready-made lists come with the service and stay.")
+		p.ShowMessage(w, a.Request, http.StatusUnprocessableEntity, "Not done",
+			"Ready-made lists are part of the service and cannot be deleted.")
 	default:
 		p.Show(w, a.Request, http.StatusOK, pages["delete"], "Delete a hashtag list", deleteView{l.ID, l.Name, l.Size})
 	}
 }
 
-func (p *Part) delete(w http.ResponseWriter, a asked) {
+func (p *Handlers) delete(w http.ResponseWriter, a asked) {
 	if err := p.lists.Delete(a.Context(), a.call.TeamID, a.by(), a.list); err != nil {
-		p.Refuse(w, a.Request, err)
+		p.ShowError(w, a.Request, err)
 		return
 	}
-	p.Say(a.Request, "The hashtag list is deleted.")
+	p.Flash(a.Request, "The hashtag list was deleted.")
 	shell.Redirect(w, a.Request, "/hashtags")
 }

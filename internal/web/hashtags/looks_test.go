@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/domain/hashtag/list"
 )
 
-// What the form offers is taken, and each has a drawing or a colour of its own.
+// TestLooks checks that the service accepts all offered values and that each has a drawing or color.
 func TestLooks(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
@@ -26,18 +26,18 @@ func TestLooks(t *testing.T) {
 	}
 }
 
-// What was typed counts where none of the offered ones is chosen, and stays in its field.
-func TestChosen(t *testing.T) {
+// TestSelected checks that a custom value counts if no offered one is selected.
+func TestSelected(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ offered, typed, want, stays string }{
 		{"", "", "", ""}, {"#2f7dc4", "", "#2f7dc4", ""}, {"#2f7dc4", "#123456", "#2f7dc4", ""},
 		{"", " #123456 ", "#123456", "#123456"}, {"#12ab9f", "", "#12ab9f", "#12ab9f"},
 	} {
 		form := url.Values{"color": {c.offered}, "color_typed": {c.typed}}
-		if got := chosen(form, "color"); got != c.want {
+		if got := selectedValue(form, "color"); got != c.want {
 			t.Errorf("%+v: %q", c, got)
 		}
-		if got := typed(form, "color", colours); got != c.stays {
+		if got := customValue(form, "color", colours); got != c.stays {
 			t.Errorf("%+v: %q stays", c, got)
 		}
 	}

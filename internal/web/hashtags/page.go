@@ -13,34 +13,34 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// perPage is how many hashtags of a list a page shows.
+// perPage is how many hashtags a page shows.
 const perPage = 100
 
-// view is one list, or some of its hashtags.
+// view is the page of a list or of one of its subcategories.
 type view struct {
 	list.HashtagListEntry
 
 	Shown   []list.HashtagFigures
-	Text    string // those shown, as a caption takes them
+	Text    string // the hashtags shown, as text for a caption
 	Groups  []string
-	Group   string // the subcategory that is shown; empty for all
-	Matches int    // hashtags of the subcategory
+	Group   string // selected subcategory; empty for all
+	Matches int    // hashtags in the subcategory
 	Sort    string
 	Page    int // from 1
 	Writes  bool
 	Pager   pager
 	Fields  url.Values
-	Wrong   shell.Wrong
+	Wrong   shell.FormError
 }
 
-// Of is what stands in a field.
+// Of returns the value of a field.
 func (v *view) Of(name string) string { return v.Fields.Get(name) }
 
-// By is where the hashtags stand in another order.
+// By returns the path of the list in another order.
 func (v *view) By(sort string) string { return v.at(sort, v.Group, 1) }
 
-// Turned is how a column is sorted, as tables say it; empty where it is not.
-func (v *view) Turned(sort string) string {
+// AriaSort returns the aria-sort value of a column, or "".
+func (v *view) AriaSort(sort string) string {
 	switch {
 	case v.Sort != sort:
 		return ""
@@ -66,7 +66,7 @@ func (v *view) at(sort, group string, page int) string {
 	return pathOf(v.ID) + "?" + q.Encode()
 }
 
-// orders are those by figures that a list can be seen in. What is not known comes last.
+// orders are the sort orders by numbers. Unknown values come last.
 var orders = map[string]func(a, b list.HashtagFigures) int{
 	"posts": func(a, b list.HashtagFigures) int {
 		known := func(h list.HashtagFigures) float64 {
@@ -83,7 +83,7 @@ var orders = map[string]func(a, b list.HashtagFigures) int{
 	"score": func(a, b list.HashtagFigures) int { return cmp.Compare(figureOf(b.Score), figureOf(a.Score)) },
 }
 
-// figureOf is a figure to sort by: one that is not known is below all others.
+// figureOf returns a sort key; unknown values are below all others.
 func figureOf(n *float64) float64 {
 	if n == nil {
 		return -1
@@ -91,24 +91,24 @@ func figureOf(n *float64) float64 {
 	return *n
 }
 
-func (p *Part) page(w http.ResponseWriter, r *http.Request) {
-	id, err := shell.IDIn(r, "id")
+func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
+	id, err := shell.PathID(r, "id")
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
-	p.show(w, r, id, http.StatusOK, p.Resumed(r), shell.Wrong{})
+	p.show(w, r, id, http.StatusOK, p.SavedForm(r), shell.FormError{})
 }
 
-func (p *Part) show(
-	w http.ResponseWriter, r *http.Request, id int64, status int, fields url.Values, wrong shell.Wrong,
+func (p *Handlers) show(
+	w http.ResponseWriter, r *http.Request, id int64, status int, fields url.Values, wrong shell.FormError,
 ) {
 	q := r.URL.Query()
 	v := &view{
 		Group: q.Get("group"), Sort: q.Get("sort"), Writes: shell.VisitorOf(r.Context()).Is(shell.Writers),
 		Fields: fields, Wrong: wrong,
 	}
-	v.Page, _ = strconv.Atoi(q.Get("page")) // anything else is the first
+	v.Page, _ = strconv.Atoi(q.Get("page")) // an invalid number is the first page
 	if err := p.fill(r, id, v); err != nil {
 		p.elsewhere(w, r, err, id)
 		return
@@ -116,19 +116,19 @@ func (p *Part) show(
 	p.Show(w, r, status, pages["list"], v.Name, v)
 }
 
-// fill reads the page that the address asks for. All of a list is read where it is seen by a figure alone.
-func (p *Part) fill(r *http.Request, id int64, v *view) error {
+// fill reads the requested page. Sorting by a number requires the whole list.
+func (p *Handlers) fill(r *http.Request, id int64, v *view) error {
 	var l list.HashtagList
 	var err error
 	if order := orders[v.Sort]; order != nil {
-		if l, err = p.opened(r, id); err != nil {
+		if l, err = p.fullList(r, id); err != nil {
 			return err
 		}
 		slices.SortStableFunc(l.Hashtags, order)
 		l.Hashtags = v.among(l.Hashtags)
 	} else {
 		var call operation.Call
-		if call, err = p.Acting(r, "hashtag_lists"); err == nil {
+		if call, err = p.Call(r, "hashtag_lists"); err == nil {
 			l, err = p.lists.Select(r.Context(), call.TeamID, id, v.arrange)
 		}
 	}
@@ -137,7 +137,7 @@ func (p *Part) fill(r *http.Request, id int64, v *view) error {
 	return err
 }
 
-// among are the hashtags of the page, of all those of a list in their order.
+// among returns the page's hashtags of a sorted list.
 func (v *view) among(all []list.HashtagFigures) []list.HashtagFigures {
 	items, of := make([]list.Item, len(all)), map[string]list.HashtagFigures{}
 	for i, h := range all {
@@ -150,7 +150,7 @@ func (v *view) among(all []list.HashtagFigures) []list.HashtagFigures {
 	return shown
 }
 
-// arrange chooses the hashtags of the page out of all those of a list, and learns what else there is.
+// arrange returns the page's hashtags of a list, and sets the subcategories.
 func (v *view) arrange(all []list.Item) []list.Item {
 	groups := map[string]bool{"": true}
 	for _, i := range all {
@@ -172,10 +172,10 @@ func (v *view) arrange(all []list.Item) []list.Item {
 	return all[(v.Page-1)*perPage : min(len(all), v.Page*perPage)]
 }
 
-// last is the number of the last page.
+// last returns the number of the last page.
 func (v *view) last() int { return max(1, (v.Matches+perPage-1)/perPage) }
 
-// lead says where other pages of the list are.
+// lead sets the paths of other pages.
 func (v *view) lead() {
 	if v.Page > 1 {
 		v.Pager.First = v.at(v.Sort, v.Group, 1)
@@ -185,7 +185,7 @@ func (v *view) lead() {
 	}
 }
 
-// asText is hashtags as a caption takes them.
+// asText returns hashtags as text for a caption.
 func asText(tags []list.HashtagFigures) string {
 	var out strings.Builder
 	for i, h := range tags {
@@ -197,23 +197,23 @@ func asText(tags []list.HashtagFigures) string {
 	return out.String()
 }
 
-// text gives all of a list as plain text.
-func (p *Part) text(w http.ResponseWriter, r *http.Request) {
-	id, err := shell.IDIn(r, "id")
+// text serves a list as plain text.
+func (p *Handlers) text(w http.ResponseWriter, r *http.Request) {
+	id, err := shell.PathID(r, "id")
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
-	l, err := p.opened(r, id)
+	l, err := p.fullList(r, id)
 	if err != nil {
 		p.elsewhere(w, r, err, id)
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = w.Write([]byte(asText(l.Hashtags) + "\n")) // the client may be gone
+	_, _ = w.Write([]byte(asText(l.Hashtags) + "\n")) // the client may have disconnected
 }
 
-func (p *Part) add(w http.ResponseWriter, a asked) {
+func (p *Handlers) add(w http.ResponseWriter, a asked) {
 	if !p.ReadLongForm(w, a.Request, maxForm) {
 		return
 	}
@@ -221,41 +221,41 @@ func (p *Part) add(w http.ResponseWriter, a asked) {
 	if s := a.PostForm.Get("subcategory"); s != "" {
 		args["subcategory"] = s
 	}
-	c, err := p.changed(a.Request, "add_hashtags", args)
+	c, err := p.changeList(a.Request, "add_hashtags", args)
 	if err != nil {
-		if wrong, ok := p.WrongAt(w, a.Request, err, fieldNames); ok {
+		if wrong, ok := p.FormErrorOf(w, a.Request, err, fieldNames); ok {
 			p.show(w, a.Request, a.list, shell.StatusOf(err), a.PostForm, wrong)
 		}
 		return
 	}
-	p.Say(a.Request, saidOf(c))
+	p.Flash(a.Request, changeText(c))
 	shell.Redirect(w, a.Request, pathOf(a.list))
 }
 
-func (p *Part) remove(w http.ResponseWriter, a asked) {
+func (p *Handlers) remove(w http.ResponseWriter, a asked) {
 	if !p.ReadForm(w, a.Request) {
 		return
 	}
 	hashtag := a.PostForm.Get("hashtag")
 	if err := p.lists.Remove(a.Context(), a.call.TeamID, a.by(), a.list, hashtag); err != nil {
-		p.Refuse(w, a.Request, err)
+		p.ShowError(w, a.Request, err)
 		return
 	}
-	p.Say(a.Request, "#"+hashtag+" is taken out.")
-	shell.Redirect(w, a.Request, shell.OwnPath(a.PostForm.Get("next")))
+	p.Flash(a.Request, "#"+hashtag+" was removed.")
+	shell.Redirect(w, a.Request, shell.LocalPath(a.PostForm.Get("next")))
 }
 
-// Here is the page that is shown, to come back to.
+// Here returns the path of the current page.
 func (v *view) Here() string { return v.at(v.Sort, v.Group, v.Page) }
 
-// copyList makes a list of the team's own of another one.
-func (p *Part) copyList(w http.ResponseWriter, a asked) {
+// copyList copies a list to the team's own lists.
+func (p *Handlers) copyList(w http.ResponseWriter, a asked) {
 	if !p.ReadForm(w, a.Request) {
 		return
 	}
-	l, err := p.opened(a.Request, a.list)
+	l, err := p.fullList(a.Request, a.list)
 	if err != nil {
-		p.Refuse(w, a.Request, err)
+		p.ShowError(w, a.Request, err)
 		return
 	}
 	args := operation.Arguments{"name": l.Name}
@@ -264,16 +264,16 @@ func (p *Part) copyList(w http.ResponseWriter, a asked) {
 			args[name] = value
 		}
 	}
-	made, err := p.changed(a.Request, "create_hashtag_list", args)
+	made, err := p.changeList(a.Request, "create_hashtag_list", args)
 	if err == nil {
 		made, err = p.lists.CopyHashtags(a.Context(), a.call, a.list, made.ID)
 	}
 	if err != nil {
-		if wrong, ok := p.WrongAt(w, a.Request, err, fieldNames); ok {
+		if wrong, ok := p.FormErrorOf(w, a.Request, err, fieldNames); ok {
 			p.show(w, a.Request, a.list, shell.StatusOf(err), nil, wrong)
 		}
 		return
 	}
-	p.Say(a.Request, "This is your own list now. "+saidOf(made))
+	p.Flash(a.Request, "This is your copy of the list. "+changeText(made))
 	shell.Redirect(w, a.Request, pathOf(made.ID))
 }

@@ -17,75 +17,76 @@ import (
 )
 
 type (
-	// searchView is the form of a search.
+	// searchView is the search form.
 	searchView struct {
 		Price  int64
 		Spends bool
 		Fields url.Values
-		Wrong  shell.Wrong
+		Wrong  shell.FormError
 	}
-	// foundView is a search and what it found.
+	// foundView is a search and its results.
 	foundView struct {
 		job.Job
 
 		Asked  search.Query
 		Result search.Result
 		Notes  []string
-		Lists  []list.HashtagListEntry // the team's own, which hashtags can be added to
+		Lists  []list.HashtagListEntry // the team's own lists
 		Writes bool
 		Pager  pager
 		Fields url.Values
-		Wrong  shell.Wrong
+		Wrong  shell.FormError
 	}
 )
 
-// Of is what stands in a field.
+// Of returns the value of a field.
 func (v searchView) Of(name string) string { return v.Fields.Get(name) }
 
-// Of is what stands in a field.
+// Of returns the value of a field.
 func (v foundView) Of(name string) string { return v.Fields.Get(name) }
 
-// Found tells whether there is anything to add to a list.
+// Found reports whether there are hashtags to add to a list.
 func (v foundView) Found() bool {
 	return len(v.Result.Hashtags)+len(v.Result.Incomplete)+len(v.Result.Related) > 0
 }
 
-// Number is the id of a list as a form's field holds it.
+// Number returns the id of a list as a form value.
 func (foundView) Number(id int64) string { return strconv.FormatInt(id, 10) }
 
-// searchPage shows the form, or the search whose job the address names.
-func (p *Part) searchPage(w http.ResponseWriter, r *http.Request) {
+// searchPage shows the form, or the search of the job in the query.
+func (p *Handlers) searchPage(w http.ResponseWriter, r *http.Request) {
 	if id := r.URL.Query().Get("job"); id != "" {
-		p.showFound(w, r, id, http.StatusOK, nil, shell.Wrong{})
+		p.showFound(w, r, id, http.StatusOK, nil, shell.FormError{})
 		return
 	}
-	p.showSearch(w, r, http.StatusOK, url.Values{}, shell.Wrong{})
+	p.showSearch(w, r, http.StatusOK, url.Values{}, shell.FormError{})
 }
 
-func (p *Part) showSearch(w http.ResponseWriter, r *http.Request, status int, fields url.Values, wrong shell.Wrong) {
+func (p *Handlers) showSearch(w http.ResponseWriter, r *http.Request, status int, fields url.Values,
+	wrong shell.FormError) {
 	p.Show(w, r, status, pages["search"], "Search hashtags",
 		searchView{p.lists.Terms.Prices.HashtagSearch, shell.VisitorOf(r.Context()).Is(shell.Spenders), fields, wrong})
 }
 
-func (p *Part) search(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) search(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
 	outcome, err := p.Do(r, "search_hashtags",
 		operation.Arguments{"query": r.PostForm.Get("query"), "platform": r.PostForm.Get("platform")})
 	if err != nil {
-		if wrong, ok := p.WrongAt(w, r, err, fieldNames); ok {
+		if wrong, ok := p.FormErrorOf(w, r, err, fieldNames); ok {
 			p.showSearch(w, r, shell.StatusOf(err), r.PostForm, wrong)
 		}
 		return
 	}
-	begun, err := shell.Read[job.Job](outcome)
+	begun, err := shell.Result[job.Job](outcome)
 	if err != nil {
-		p.Broken(w, r, err)
+		p.ServerError(w, r, err)
 		return
 	}
 	if len(outcome.Notes) > 0 {
-		p.Say(r, strings.Join(outcome.Notes, " "))
+		p.Flash(r, strings.Join(outcome.Notes, " "))
 	}
 	shell.Redirect(w, r, foundAt(begun.JobID, ""))
 }
@@ -98,12 +99,12 @@ func foundAt(id, cursor string) string {
 	return "/hashtags/search?" + q.Encode()
 }
 
-func (p *Part) showFound(
-	w http.ResponseWriter, r *http.Request, id string, status int, fields url.Values, wrong shell.Wrong,
+func (p *Handlers) showFound(
+	w http.ResponseWriter, r *http.Request, id string, status int, fields url.Values, wrong shell.FormError,
 ) {
 	v, err := p.found(r, id)
 	if err != nil {
-		p.Elsewhere(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
+		p.SwitchToTeamOf(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
 			if !strings.HasPrefix(id, string(job.HashtagSearch)+":") || !utf8.ValidString(id) {
 				return 0, apierr.Missing()
 			}
@@ -113,7 +114,7 @@ func (p *Part) showFound(
 	}
 	if v.Finished && v.Writes {
 		if v.Lists, err = p.own(r); err != nil {
-			p.Refuse(w, r, err)
+			p.ShowError(w, r, err)
 			return
 		}
 	}
@@ -121,8 +122,8 @@ func (p *Part) showFound(
 	p.Show(w, r, status, pages["found"], "Hashtags for "+v.Asked.Words, v)
 }
 
-// found is how a search stands; not_found for every other job.
-func (p *Part) found(r *http.Request, id string) (foundView, error) {
+// found returns a search and its results; not_found for other jobs.
+func (p *Handlers) found(r *http.Request, id string) (foundView, error) {
 	args := operation.Arguments{"job_id": id, "limit": int64(50)}
 	v := foundView{Writes: shell.VisitorOf(r.Context()).Is(shell.Writers)}
 	if cursor := r.URL.Query().Get("cursor"); cursor != "" {
@@ -135,7 +136,7 @@ func (p *Part) found(r *http.Request, id string) (foundView, error) {
 		}
 		return v, err
 	}
-	if v.Job, err = shell.Read[job.Job](outcome); err != nil {
+	if v.Job, err = shell.Result[job.Job](outcome); err != nil {
 		return v, err
 	}
 	if v.Type != job.HashtagSearch {
@@ -154,41 +155,41 @@ func (p *Part) found(r *http.Request, id string) (foundView, error) {
 	return v, nil
 }
 
-// own is the team's newest lists of its own.
-func (p *Part) own(r *http.Request) ([]list.HashtagListEntry, error) {
+// own returns the team's newest lists.
+func (p *Handlers) own(r *http.Request) ([]list.HashtagListEntry, error) {
 	outcome, err := p.Do(r, "list_hashtag_lists", operation.Arguments{"scope": "own", "limit": int64(50)})
 	if err != nil {
 		return nil, err
 	}
-	found, err := shell.Read[list.HashtagLists](outcome)
+	found, err := shell.Result[list.HashtagLists](outcome)
 	return found.HashtagLists, err
 }
 
-var errNoneChosen = apierr.Invalid(apierr.MissingArgument, "hashtags", "Choose the hashtags that you want in the list.")
+var errNoneChosen = apierr.Invalid(apierr.MissingArgument, "hashtags", "Select the hashtags to add.")
 
-var errNoName = apierr.Invalid(apierr.MissingArgument, "name", "Give the new list a name.")
+var errNoName = apierr.Invalid(apierr.MissingArgument, "name", "Enter a name for the new list.")
 
-// addFound adds hashtags that a search found to a list.
-func (p *Part) addFound(w http.ResponseWriter, r *http.Request) {
+// addFound adds found hashtags to a list.
+func (p *Handlers) addFound(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
 	c, err := p.addChosen(r)
 	if err != nil {
-		if wrong, ok := p.WrongAt(w, r, err, fieldNames); ok {
+		if wrong, ok := p.FormErrorOf(w, r, err, fieldNames); ok {
 			p.showFound(w, r, r.PostForm.Get("job"), shell.StatusOf(err), r.PostForm, wrong)
 		}
 		return
 	}
-	said := saidOf(c)
+	said := changeText(c)
 	if r.PostForm.Get("new") != "" {
-		said = "The list is made. " + said
+		said = "The list was created. " + said
 	}
-	p.Say(r, said)
+	p.Flash(r, said)
 	shell.Redirect(w, r, pathOf(c.ID))
 }
 
-func (p *Part) addChosen(r *http.Request) (list.HashtagListChange, error) {
+func (p *Handlers) addChosen(r *http.Request) (list.HashtagListChange, error) {
 	chosen := r.PostForm["hashtag"]
 	if len(chosen) == 0 {
 		return list.HashtagListChange{}, errNoneChosen
@@ -208,11 +209,11 @@ func (p *Part) addChosen(r *http.Request) (list.HashtagListChange, error) {
 	if s := r.PostForm.Get("subcategory"); s != "" {
 		args["subcategory"] = s
 	}
-	return p.changed(r, "add_hashtags", args)
+	return p.changeList(r, "add_hashtags", args)
 }
 
-// listOfFound makes a list of hashtags that a search found, for the network that was searched.
-func (p *Part) listOfFound(r *http.Request, name string, tags []any) (list.HashtagListChange, error) {
+// listOfFound creates a list of found hashtags for the searched network.
+func (p *Handlers) listOfFound(r *http.Request, name string, tags []any) (list.HashtagListChange, error) {
 	if name == "" {
 		return list.HashtagListChange{}, errNoName
 	}
@@ -220,6 +221,6 @@ func (p *Part) listOfFound(r *http.Request, name string, tags []any) (list.Hasht
 	if err != nil {
 		return list.HashtagListChange{}, err
 	}
-	return p.changed(r, "create_hashtag_list",
+	return p.changeList(r, "create_hashtag_list",
 		operation.Arguments{"name": name, "platform": asked.Platform, "hashtags": tags})
 }

@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// rate writes a figure with one digit behind the point; a dash where it is not known.
+// rate returns a number with one decimal, or a dash if unknown.
 func rate(n *float64) string {
 	if n == nil {
 		return "–"
@@ -21,8 +21,8 @@ func rate(n *float64) string {
 	return strconv.FormatFloat(*n, 'f', 1, 64)
 }
 
-// posts says how many posts carry a hashtag, and of an estimate between which numbers it lies: in short, as more digits
-// would claim more than is known.
+// posts returns the number of posts with a hashtag, with the range of an estimate. It is rounded, because more digits
+// would suggest false precision.
 func posts(p *hashtaganalysis.TagPosts) string {
 	switch {
 	case p == nil:
@@ -36,17 +36,17 @@ func posts(p *hashtaganalysis.TagPosts) string {
 		plot.Number(float64(*p.High)) + ")"
 }
 
-// reasons say why a hashtag was refused.
+// reasons explain why a hashtag was rejected.
 var reasons = map[string]string{
-	"empty": "nothing is left of it", "too_long": "it is too long", "bad_characters": "it holds what no hashtag holds",
-	"list_full": "the list has as many hashtags as the plan allows", "banned": "this service does not take it",
+	"empty": "nothing remains of it", "too_long": "too long", "bad_characters": "contains invalid characters",
+	"list_full": "the plan’s limit of hashtags per list is reached", "banned": "not allowed by this service",
 }
 
-// saidOf tells what became of hashtags that were sent.
-func saidOf(c list.HashtagListChange) string {
-	out := []string{shell.Plural(len(c.Added), "hashtag is", "hashtags are") + " added."}
+// changeText describes the result of adding hashtags.
+func changeText(c list.HashtagListChange) string {
+	out := []string{"Added " + shell.Plural(len(c.Added), "hashtag", "hashtags") + "."}
 	if len(c.AlreadyPresent) > 0 {
-		out = append(out, shell.Plural(len(c.AlreadyPresent), "was", "were")+" there already.")
+		out = append(out, shell.Plural(len(c.AlreadyPresent), "was", "were")+" already in the list.")
 	}
 	if len(c.Refused) > 0 {
 		out = append(out, refusedOf(c.Refused))
@@ -54,21 +54,21 @@ func saidOf(c list.HashtagListChange) string {
 	return strings.Join(out, " ")
 }
 
-const namedRefused = 5 // hashtags that a message names
+const namedRefused = 5 // maximum of hashtags in a message
 
 func refusedOf(all []list.HashtagListChangeRefused) string {
 	var named []string
 	for _, r := range all[:min(len(all), namedRefused)] {
 		named = append(named, "“"+r.Hashtag+"” ("+reasons[r.Reason]+")")
 	}
-	out := "Not taken: " + strings.Join(named, ", ")
+	out := "Rejected: " + strings.Join(named, ", ")
 	if more := len(all) - len(named); more > 0 {
 		out += " and " + shell.Plural(more, "more", "more")
 	}
 	return out + "."
 }
 
-// tagsIn reads what was typed: hashtags with spaces, commas or lines between them.
+// tagsIn parses hashtags separated by spaces, commas or line breaks.
 func tagsIn(text string) []any {
 	var out []any
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n,;", r) }) {

@@ -12,23 +12,23 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// addView is the ways by which files come in.
+// addView is the page with the ways to add files.
 type addView struct {
 	Folders []media.MediaFolder
 	Price   int64
 	Spends  bool
 	Fields  url.Values
-	Wrong   shell.Wrong
-	At      string // which of the forms was refused
+	Wrong   shell.FormError
+	At      string // which form has the error
 }
 
-// Of is what stands in a field.
+// Of returns the value of a field.
 func (v addView) Of(name string) string { return v.Fields.Get(name) }
 
-// Is tells whether a folder is chosen.
+// Is reports whether a folder is selected.
 func (v addView) Is(folder int64) bool { return folder > 0 && numberOf(v.Of("folder")) == folder }
 
-// kinds are what can be downloaded of a profile, with what people call it.
+// kinds are the media of profiles that can be downloaded, with labels.
 var kinds = []struct{ Value, Text string }{
 	{provider.Posts, "Posts"}, {provider.Reels, "Reels (Instagram)"}, {provider.Stories, "Stories (Instagram)"},
 	{provider.Highlights, "Highlights (Instagram)"},
@@ -36,32 +36,32 @@ var kinds = []struct{ Value, Text string }{
 	{provider.Profile, "Profile picture and posts"},
 }
 
-// Kinds are what the form offers.
+// Kinds returns the options of the form.
 func (addView) Kinds() any { return kinds }
 
-func (p *Part) addPage(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) addPage(w http.ResponseWriter, r *http.Request) {
 	p.showAdd(w, r, http.StatusOK, addView{Fields: url.Values{"folder": {r.URL.Query().Get("folder")}}})
 }
 
-func (p *Part) showAdd(w http.ResponseWriter, r *http.Request, status int, v addView) {
+func (p *Handlers) showAdd(w http.ResponseWriter, r *http.Request, status int, v addView) {
 	var err error
 	if v.Folders, err = p.folders(r); err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	v.Price, v.Spends = p.media.Terms.Prices.ProfileMediaDownload, shell.VisitorOf(r.Context()).Is(shell.Spenders)
 	p.Show(w, r, status, pages["add"], "Add files", v)
 }
 
-// again shows the forms with what was typed and what is wrong with it.
-func (p *Part) again(w http.ResponseWriter, r *http.Request, at string, err error) {
-	if wrong, ok := p.WrongAt(w, r, err, fieldNames); ok {
+// again shows the forms with the input and the error.
+func (p *Handlers) again(w http.ResponseWriter, r *http.Request, at string, err error) {
+	if wrong, ok := p.FormErrorOf(w, r, err, fieldNames); ok {
 		p.showAdd(w, r, shell.StatusOf(err), addView{Fields: r.PostForm, Wrong: wrong, At: at})
 	}
 }
 
-// upload opens a page on which the person uploads.
-func (p *Part) upload(w http.ResponseWriter, r *http.Request) {
+// upload creates an upload page.
+func (p *Handlers) upload(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
@@ -74,15 +74,15 @@ func (p *Part) upload(w http.ResponseWriter, r *http.Request) {
 		p.again(w, r, "upload", err)
 		return
 	}
-	batch, err := shell.Read[media.UploadBatch](outcome)
+	batch, err := shell.Result[media.UploadBatch](outcome)
 	if err != nil {
-		p.Broken(w, r, err)
+		p.ServerError(w, r, err)
 		return
 	}
 	shell.Redirect(w, r, "/upload/"+strings.TrimPrefix(batch.JobID, string(job.MediaImport)+":"))
 }
 
-func (p *Part) importFile(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) importFile(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
@@ -96,7 +96,7 @@ func (p *Part) importFile(w http.ResponseWriter, r *http.Request) {
 	p.begin(w, r, "import_media", "import", args)
 }
 
-func (p *Part) download(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) download(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
@@ -106,16 +106,16 @@ func (p *Part) download(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// begin begins work that a page of its own tells of.
-func (p *Part) begin(w http.ResponseWriter, r *http.Request, tool, form string, args operation.Arguments) {
+// begin starts work whose job has its own page.
+func (p *Handlers) begin(w http.ResponseWriter, r *http.Request, tool, form string, args operation.Arguments) {
 	outcome, err := p.Do(r, tool, args)
 	if err != nil {
 		p.again(w, r, form, err)
 		return
 	}
-	begun, err := shell.Read[job.Job](outcome)
+	begun, err := shell.Result[job.Job](outcome)
 	if err != nil {
-		p.Broken(w, r, err)
+		p.ServerError(w, r, err)
 		return
 	}
 	shell.Redirect(w, r, "/jobs/"+begun.JobID)

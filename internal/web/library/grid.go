@@ -16,19 +16,19 @@ type gridView struct {
 	media.MediaList
 
 	Folder, Kind, Query string
-	FolderName          string // of the folder that is shown; empty for none
+	FolderName          string // selected folder; empty for none
 	Filtered            bool
 	Writes              bool
 	Pager               pager
 }
 
-// pager leads to other pages of what is shown; an empty address to none.
+// pager holds paths of other pages, empty if there is none.
 type pager struct{ First, Next string }
 
 // perPage is how many items a page shows.
 const perPage = 24
 
-func (p *Part) grid(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) grid(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	v := gridView{
 		Folder: q.Get("folder"), Kind: q.Get("kind"), Query: q.Get("query"),
@@ -49,10 +49,10 @@ func (p *Part) grid(w http.ResponseWriter, r *http.Request) {
 	}
 	outcome, err := p.Do(r, "list_media", args)
 	if err == nil {
-		v.MediaList, err = shell.Read[media.MediaList](outcome)
+		v.MediaList, err = shell.Result[media.MediaList](outcome)
 	}
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	for _, f := range v.Folders {
@@ -67,10 +67,10 @@ func (p *Part) grid(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["grid"], "Media", v)
 }
 
-// Is tells whether a folder is the one that is shown.
+// Is reports whether a folder is selected.
 func (v gridView) Is(folder int64) bool { return strconv.FormatInt(folder, 10) == v.Folder }
 
-// Share is how much of the plan's storage is taken up, in percent; -1 where the plan sets no end.
+// Share returns how much of the plan's storage is used in percent, or -1 if unlimited.
 func (v gridView) Share() int64 {
 	if v.Storage.LimitBytes <= 0 {
 		return -1
@@ -78,12 +78,12 @@ func (v gridView) Share() int64 {
 	return min(100, v.Storage.UsedBytes*100/v.Storage.LimitBytes)
 }
 
-// folders are all folders of the team.
-func (p *Part) folders(r *http.Request) ([]media.MediaFolder, error) {
+// folders returns the team's folders.
+func (p *Handlers) folders(r *http.Request) ([]media.MediaFolder, error) {
 	outcome, err := p.Do(r, "list_media", operation.Arguments{"limit": int64(1)})
 	if err != nil {
 		return nil, err
 	}
-	found, err := shell.Read[media.MediaList](outcome)
+	found, err := shell.Result[media.MediaList](outcome)
 	return found.Folders, err
 }

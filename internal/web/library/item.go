@@ -11,39 +11,39 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// view is one item.
+// view is the page of an item.
 type view struct {
-	media.Look
+	media.ItemView
 
 	Uses    []media.Use
 	Folders []media.MediaFolder
 	Writes  bool
-	Wrong   shell.Wrong
-	Typed   string // the name as it was typed
+	Wrong   shell.FormError
+	Typed   string // the entered name
 }
 
-// At is when it was added.
+// At returns when the item was added.
 func (v view) At() *teamtime.Moment { return &v.CreatedAt }
 
-// More tells whether there are more posts with the item than are shown.
-func (v view) More() bool { return len(v.Uses) >= media.MostUses }
+// More reports whether more posts use the item than are shown.
+func (v view) More() bool { return len(v.Uses) >= media.MaxUses }
 
-// In tells whether the item is in a folder.
+// In reports whether the item is in a folder.
 func (v view) In(folder int64) bool { return v.Folder != nil && v.Folder.ID == folder }
 
-// Moving are the posts that keep the item from being deleted for now.
-func (v view) Moving() []media.Use { return v.those(media.UsedNow) }
+// Moving returns the posts that block deletion because they are being sent.
+func (v view) Moving() []media.Use { return v.usesOf(media.UseSending) }
 
-// Ahead are those that a person takes it out of, or keeps.
-func (v view) Ahead() []media.Use { return v.those(media.UsedAhead) }
+// Ahead returns the scheduled posts that use the item.
+func (v view) Ahead() []media.Use { return v.usesOf(media.UseScheduled) }
 
-// Drafts are those that lose it.
-func (v view) Drafts() []media.Use { return v.those(media.UsedInDraft) }
+// Drafts returns the drafts that would lose the item.
+func (v view) Drafts() []media.Use { return v.usesOf(media.UseInDraft) }
 
-// Sent are those whose record tells of it from then on.
-func (v view) Sent() []media.Use { return v.those(media.UsedBefore) }
+// Published returns the published posts with the item.
+func (v view) Published() []media.Use { return v.usesOf(media.UsePublished) }
 
-func (v view) those(kind media.UseKind) []media.Use {
+func (v view) usesOf(kind media.UseKind) []media.Use {
 	var out []media.Use
 	for _, u := range v.Uses {
 		if u.Kind == kind {
@@ -53,15 +53,15 @@ func (v view) those(kind media.UseKind) []media.Use {
 	return out
 }
 
-func (p *Part) page(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
 	p.of(func(w http.ResponseWriter, a asked) {
-		a.PostForm = p.Resumed(r)
-		p.show(w, a, http.StatusOK, "item", shell.Wrong{})
+		a.PostForm = p.SavedForm(r)
+		p.show(w, a, http.StatusOK, "item", shell.FormError{})
 	})(w, r)
 }
 
-func (p *Part) show(w http.ResponseWriter, a asked, status int, page string, wrong shell.Wrong) {
-	v, err := p.look(a)
+func (p *Handlers) show(w http.ResponseWriter, a asked, status int, page string, wrong shell.FormError) {
+	v, err := p.load(a)
 	if err != nil {
 		p.elsewhere(w, a.Request, err, a.id)
 		return
@@ -76,10 +76,10 @@ func (p *Part) show(w http.ResponseWriter, a asked, status int, page string, wro
 	p.Show(w, a.Request, status, pages[page], v.Name, v)
 }
 
-func (p *Part) look(a asked) (view, error) {
+func (p *Handlers) load(a asked) (view, error) {
 	v := view{Writes: shell.VisitorOf(a.Context()).Is(shell.Writers)}
 	var err error
-	if v.Look, err = p.media.Look(a.Context(), a.call, a.id); err != nil {
+	if v.ItemView, err = p.media.View(a.Context(), a.call, a.id); err != nil {
 		return v, err
 	}
 	if v.Uses, err = p.media.Uses(a.Context(), a.call, a.id); err != nil {
@@ -89,43 +89,44 @@ func (p *Part) look(a asked) (view, error) {
 	return v, err
 }
 
-// done tells what was done with an item and shows it, or what kept it from being done.
-func (p *Part) done(w http.ResponseWriter, a asked, err error, said string) {
+// finish shows an item with a confirmation, or with the error.
+func (p *Handlers) finish(w http.ResponseWriter, a asked, err error, said string) {
 	if err != nil {
-		if wrong, ok := p.WrongAt(w, a.Request, err, fieldNames); ok {
+		if wrong, ok := p.FormErrorOf(w, a.Request, err, fieldNames); ok {
 			p.show(w, a, shell.StatusOf(err), "item", wrong)
 		}
 		return
 	}
-	p.Say(a.Request, said)
+	p.Flash(a.Request, said)
 	shell.Redirect(w, a.Request, pathOf(a.id))
 }
 
-func (p *Part) rename(w http.ResponseWriter, a asked) {
+func (p *Handlers) rename(w http.ResponseWriter, a asked) {
 	if p.ReadForm(w, a.Request) {
-		p.done(w, a, p.media.Rename(a.Context(), a.call, a.id, a.PostForm.Get("name")), "The file has another name.")
+		p.finish(w, a, p.media.Rename(a.Context(), a.call, a.id, a.PostForm.Get("name")), "The file was renamed.")
 	}
 }
 
-func (p *Part) move(w http.ResponseWriter, a asked) {
+func (p *Handlers) move(w http.ResponseWriter, a asked) {
 	if p.ReadForm(w, a.Request) {
-		p.done(w, a, p.media.Move(a.Context(), a.call, a.id, numberOf(a.PostForm.Get("folder"))), "The file is moved.")
+		p.finish(w, a, p.media.Move(a.Context(), a.call, a.id, numberOf(a.PostForm.Get("folder"))),
+			"The file was moved.")
 	}
 }
 
-func (p *Part) deletePage(w http.ResponseWriter, a asked) {
-	p.show(w, a, http.StatusOK, "delete", shell.Wrong{})
+func (p *Handlers) deletePage(w http.ResponseWriter, a asked) {
+	p.show(w, a, http.StatusOK, "delete", shell.FormError{})
 }
 
-// delete deletes the item, after taking it out of posts that are to go out where that is chosen.
-func (p *Part) delete(w http.ResponseWriter, a asked) {
+// delete deletes the item, after removing it from scheduled posts if requested.
+func (p *Handlers) delete(w http.ResponseWriter, a asked) {
 	if !p.ReadForm(w, a.Request) {
 		return
 	}
-	out, err := takenOut{}, error(nil)
+	out, err := removal{}, error(nil)
 	choice := a.PostForm.Get("posts")
 	if choice == "take_out" {
-		out, err = p.takeOut(a)
+		out, err = p.removeFromPosts(a)
 	}
 	if err == nil {
 		err = p.media.Delete(a.Context(), a.call, a.id)
@@ -133,48 +134,48 @@ func (p *Part) delete(w http.ResponseWriter, a asked) {
 	switch {
 	case err != nil && choice == "" && apierr.Of(err).Context["state"] == "in_use":
 		p.show(w, a, shell.StatusOf(err), "delete",
-			shell.Wrong{Text: "Choose below what becomes of the posts.", Field: "posts"})
+			shell.FormError{Text: "Choose below what happens to the posts.", Field: "posts"})
 	case err != nil:
-		if wrong, ok := p.WrongAt(w, a.Request, err, fieldNames); ok {
+		if wrong, ok := p.FormErrorOf(w, a.Request, err, fieldNames); ok {
 			p.show(w, a, shell.StatusOf(err), "delete", wrong)
 		}
 	case len(out.Waiting) > 0:
-		p.Show(w, a.Request, http.StatusOK, pages["taken"], "The file is deleted", out)
+		p.Show(w, a.Request, http.StatusOK, pages["taken"], "The file was deleted", out)
 	default:
-		p.Say(a.Request, out.said())
+		p.Flash(a.Request, out.text())
 		shell.Redirect(w, a.Request, "/media")
 	}
 }
 
-// takenOut is what became of the posts that an item was taken out of.
-type takenOut struct {
+// removal describes the posts that an item was removed from.
+type removal struct {
 	post.RemovedMedia
 
-	// Shown are those that wait for their clients, as many of them as were told of before.
+	// Shown are posts that wait for approval, at most as many as were listed before.
 	Shown []media.Use
 }
 
-// More tells whether more posts wait for their clients than are shown.
-func (t takenOut) More() bool { return len(t.Waiting) > len(t.Shown) }
+// More reports whether more posts wait for approval than are shown.
+func (t removal) More() bool { return len(t.Waiting) > len(t.Shown) }
 
-func (t takenOut) said() string {
+func (t removal) text() string {
 	if t.Posts == 0 {
-		return "The file is deleted."
+		return "The file was deleted."
 	}
-	return "The file is deleted. It was taken out of " + shell.Plural(t.Posts, "post", "posts") + "."
+	return "The file was deleted and removed from " + shell.Plural(t.Posts, "post", "posts") + "."
 }
 
-// takeOut takes the item out of all posts that have not been sent, unless one that is being sent keeps it anyway.
-func (p *Part) takeOut(a asked) (takenOut, error) {
+// removeFromPosts removes the item from all unsent posts, unless a post being sent blocks it.
+func (p *Handlers) removeFromPosts(a asked) (removal, error) {
 	used, err := p.media.Uses(a.Context(), a.call, a.id)
-	if err != nil || len(used) > 0 && used[0].Kind == media.UsedNow {
-		return takenOut{}, err // the deletion says why
+	if err != nil || len(used) > 0 && used[0].Kind == media.UseSending {
+		return removal{}, err // the deletion explains why
 	}
 	taken, err := p.posts.RemoveMedia(a.Context(), a.call, a.id)
-	out := takenOut{RemovedMedia: taken}
+	out := removal{RemovedMedia: taken}
 	for _, u := range used {
 		if slices.Contains(taken.Waiting, u.PostID) {
-			u.Status = string(post.Draft) // what was scheduled has become one
+			u.Status = string(post.Draft) // scheduled posts became drafts
 			out.Shown = append(out.Shown, u)
 		}
 	}

@@ -1,5 +1,5 @@
-// Package library is where people look after their team's media: images and videos with their folders, how they come
-// in, what each is, where it is used, and how it goes.
+// Package library serves the pages of the media library: its images and videos, folders, ways to add files, uses, and
+// deletion.
 package library
 
 import (
@@ -21,21 +21,21 @@ var files embed.FS
 
 var pages = shell.Parse(files, template.FuncMap{"seconds": seconds})
 
-// Part is these pages.
-type Part struct {
+// Handlers serves the library pages.
+type Handlers struct {
 	*shell.Frame
 
 	media *media.Service
 	posts *post.Service
 }
 
-// New makes them.
-func New(f *shell.Frame, m *media.Service, p *post.Service) *Part { return &Part{f, m, p} }
+// New returns the handlers.
+func New(f *shell.Frame, m *media.Service, p *post.Service) *Handlers { return &Handlers{f, m, p} }
 
-// Routes are their addresses.
-func (p *Part) Routes() []shell.Route {
+// Routes returns the routes of the pages.
+func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
-		{Pattern: "GET /media", For: shell.Members, Do: p.shown(p.grid)},
+		{Pattern: "GET /media", For: shell.Members, Do: p.hideFromClients(p.grid)},
 		{Pattern: "GET /media/add", For: shell.Writers, Do: p.addPage},
 		{Pattern: "POST /media/uploads", For: shell.Writers, Do: p.upload},
 		{Pattern: "POST /media/imports", For: shell.Writers, Do: p.importFile},
@@ -44,20 +44,20 @@ func (p *Part) Routes() []shell.Route {
 		{Pattern: "POST /media/folder/new", For: shell.Writers, Do: p.makeFolder},
 		{Pattern: "POST /media/folder/rename", For: shell.Writers, Do: p.renameFolder},
 		{Pattern: "POST /media/folder/delete", For: shell.Writers, Do: p.deleteFolder},
-		{Pattern: "GET /media/{id}", For: shell.Members, Do: p.shown(p.page)},
+		{Pattern: "GET /media/{id}", For: shell.Members, Do: p.hideFromClients(p.page)},
 		{Pattern: "POST /media/{id}/rename", For: shell.Writers, Do: p.of(
-			p.rename), Resumes: true, Page: "/media/{id}"},
+			p.rename), RestoresForm: true, Page: "/media/{id}"},
 		{Pattern: "POST /media/{id}/move", For: shell.Writers, Do: p.of(p.move)},
 		{Pattern: "GET /media/{id}/delete", For: shell.Writers, Do: p.of(p.deletePage)},
 		{Pattern: "POST /media/{id}/delete", For: shell.Writers, Do: p.of(p.delete)},
 	}
 }
 
-// shown keeps the library from clients, who are shown what they are asked to approve.
-func (p *Part) shown(do http.HandlerFunc) http.HandlerFunc {
+// hideFromClients returns a handler that hides the library from clients, who see only what they are asked to approve.
+func (p *Handlers) hideFromClients(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if shell.VisitorOf(r.Context()).Team.Role == access.Client {
-			p.Missing(w, r)
+			p.NotFound(w, r)
 			return
 		}
 		do(w, r)
@@ -72,40 +72,40 @@ type asked struct {
 	id   int64
 }
 
-// of reads which item an address is about, and who asks.
-func (p *Part) of(do func(http.ResponseWriter, asked)) http.HandlerFunc {
+// of returns a handler that reads the item in the path and the caller.
+func (p *Handlers) of(do func(http.ResponseWriter, asked)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		id, err := shell.IDIn(r, "id")
+		id, err := shell.PathID(r, "id")
 		if err != nil {
-			p.Refuse(w, r, err)
+			p.ShowError(w, r, err)
 			return
 		}
-		call, err := p.Acting(r, "media")
+		call, err := p.Call(r, "media")
 		if err != nil {
-			p.Refuse(w, r, err)
+			p.ShowError(w, r, err)
 			return
 		}
 		do(w, asked{r, call, id})
 	}
 }
 
-// elsewhere shows an item of another of the person's teams, in that team.
-func (p *Part) elsewhere(w http.ResponseWriter, r *http.Request, err error, id int64) {
-	p.Elsewhere(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
-		return p.media.Home(ctx, id, teams)
+// elsewhere shows an item of another of the person's teams and selects that team.
+func (p *Handlers) elsewhere(w http.ResponseWriter, r *http.Request, err error, id int64) {
+	p.SwitchToTeamOf(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
+		return p.media.TeamOf(ctx, id, teams)
 	})
 }
 
-// pathOf is where an item is shown.
+// pathOf returns the path of an item.
 func pathOf(id int64) string { return "/media/" + strconv.FormatInt(id, 10) }
 
-// seconds is a video's length as people read it: 1:05.
+// seconds returns a video's duration as 1:05.
 func seconds(n float64) string {
 	whole := int(n + 0.5)
 	return strconv.Itoa(whole/60) + ":" + strconv.Itoa(100 + whole%60)[1:]
 }
 
-// numberOf is a number that a form or an address holds; 0 where it holds none.
+// numberOf returns the number in a text, or 0 if invalid.
 func numberOf(text string) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
@@ -114,7 +114,7 @@ func numberOf(text string) int64 {
 	return n
 }
 
-// fieldNames are what fields are called on the page, by the arguments that refusals name.
+// fieldNames are the labels of fields by argument names.
 var fieldNames = map[string]string{
 	"name": "Name", "folder_id": "Folder", "url": "Link", "filename": "Name", "platform": "Network", "type": "What",
 	"username": "Profile", "limit": "How many", "query": "Name",

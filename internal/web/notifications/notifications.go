@@ -1,5 +1,4 @@
-// Package notifications is where people see what happened in their teams and to their own accounts, and choose what
-// they get mail of.
+// Package notifications serves a person's notifications and the settings of notification emails.
 package notifications
 
 import (
@@ -21,18 +20,18 @@ var files embed.FS
 
 var pages = shell.Parse(files, template.FuncMap{"time": shell.Time})
 
-// Part is these pages.
-type Part struct {
+// Handlers serves the notification pages.
+type Handlers struct {
 	*shell.Frame
 
 	notices *notification.Service
 }
 
-// New makes them.
-func New(f *shell.Frame, notices *notification.Service) *Part { return &Part{f, notices} }
+// New returns the handlers.
+func New(f *shell.Frame, notices *notification.Service) *Handlers { return &Handlers{f, notices} }
 
-// Routes are their addresses. Notices are a person's own, of all teams.
-func (p *Part) Routes() []shell.Route {
+// Routes returns the routes of the pages. Notifications belong to a person, across all teams.
+func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
 		{Pattern: "GET /notices", For: shell.People, Do: p.list},
 		{Pattern: "POST /notices/read", For: shell.People, Do: p.readAll},
@@ -44,32 +43,32 @@ func (p *Part) Routes() []shell.Route {
 	}
 }
 
-// perPage is how many notices a page shows.
+// perPage is how many notifications a page shows.
 const perPage = 50
 
-// listing is what the list shows.
+// listing is a page of notifications.
 type listing struct {
 	Notices []notification.Notice
-	Newest  int64 // the id up to which all are read by one button; 0 where this is not the first page
+	Newest  int64 // newest id, for marking all as read; 0 except on the first page
 	Unread  bool
 	Pages   paging
 }
 
-// paging leads to the pages beside this one.
+// paging holds paths of other pages.
 type paging struct{ First, Next string }
 
-func (p *Part) list(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 	var before int64
 	if text := r.URL.Query().Get("before"); text != "" {
 		var err error
 		if before, err = strconv.ParseInt(text, 10, 64); err != nil || before < 1 {
-			p.Missing(w, r)
+			p.NotFound(w, r)
 			return
 		}
 	}
 	found, err := p.notices.List(r.Context(), shell.VisitorOf(r.Context()).ID, before, perPage+1)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	l := listing{Notices: found}
@@ -85,74 +84,75 @@ func (p *Part) list(w http.ResponseWriter, r *http.Request) {
 	} else if len(found) > 0 {
 		l.Newest = found[0].ID
 	}
-	p.Show(w, r, http.StatusOK, pages["list"], "Notices", l)
+	p.Show(w, r, http.StatusOK, pages["list"], "Notifications", l)
 }
 
-// follow leads to what a notice is about. If that is in another team, Turn switches to it first and leads back here; it
-// asks the person if the link is on another site.
-func (p *Part) follow(w http.ResponseWriter, r *http.Request) {
+// follow redirects to the subject of a notification. If it is in another team, SwitchTeam selects that team first and
+// leads back here; it asks for confirmation if the link is on another site.
+func (p *Handlers) follow(w http.ResponseWriter, r *http.Request) {
 	v := shell.VisitorOf(r.Context())
-	n, err := p.named(r)
+	n, err := p.noticeIn(r)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
-	if to := shell.LookedAt(v.Account, n.Team); to.ID == n.Team && n.Team != v.Team.ID {
-		p.Turn(w, r, to, r.URL.Path)
+	if to := shell.TeamOrFirst(v.Account, n.Team); to.ID == n.Team && n.Team != v.Team.ID {
+		p.SwitchTeam(w, r, to, r.URL.Path)
 		return
 	}
 	if err := p.notices.Read(r.Context(), v.ID, n.ID, false); err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	shell.Redirect(w, r, n.Place())
 }
 
-// named is the visitor's notice that the address names.
-func (p *Part) named(r *http.Request) (notification.Notice, error) {
-	id, err := shell.IDIn(r, "id")
+// noticeIn returns the visitor's notification in the path.
+func (p *Handlers) noticeIn(r *http.Request) (notification.Notice, error) {
+	id, err := shell.PathID(r, "id")
 	if err != nil {
 		return notification.Notice{}, err
 	}
 	return p.notices.Get(r.Context(), shell.VisitorOf(r.Context()).ID, id)
 }
 
-func (p *Part) read(w http.ResponseWriter, r *http.Request) {
-	n, err := p.named(r)
+func (p *Handlers) read(w http.ResponseWriter, r *http.Request) {
+	n, err := p.noticeIn(r)
 	if err == nil {
 		err = p.notices.Read(r.Context(), shell.VisitorOf(r.Context()).ID, n.ID, false)
 	}
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	shell.Redirect(w, r, "/notices")
 }
 
-// readAll reads those that the page has shown, and older ones: what came meanwhile stays unread.
-func (p *Part) readAll(w http.ResponseWriter, r *http.Request) {
+// readAll marks those shown and older ones as read. Newer ones stay unread.
+func (p *Handlers) readAll(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
 	newest, err := strconv.ParseInt(r.PostForm.Get("newest"), 10, 64)
 	if err != nil {
-		p.Notice(w, r, http.StatusBadRequest, "Not done", "This form cannot be read.")
+		p.ShowMessage(w, r, http.StatusBadRequest, "Not done",
+			"The form could not be read. Reload the page and try again.")
 		return
 	}
 	if err := p.notices.Read(r.Context(), shell.VisitorOf(r.Context()).ID, newest, true); err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
-	p.Say(r, "All notices are read.")
+	p.Flash(r, "All notifications were marked as read.")
 	shell.Redirect(w, r, "/notices")
 }
 
-// choices is what the settings show.
+// choices is the settings page.
 type choices struct {
-	Mails   bool // that this installation sends any
+	Mails   bool // the installation sends email
 	Kinds   []choice
 	Owns    bool
-	Credits string // the threshold as it stands or was typed
+	Credits string // threshold, current or as entered
 	Wrong   string
 }
 
@@ -162,15 +162,15 @@ type choice struct {
 	Wanted bool
 }
 
-func (p *Part) settingsPage(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) settingsPage(w http.ResponseWriter, r *http.Request) {
 	p.settings(w, r, http.StatusOK, nil, "")
 }
 
-func (p *Part) settings(w http.ResponseWriter, r *http.Request, status int, typed *string, wrong string) {
+func (p *Handlers) settings(w http.ResponseWriter, r *http.Request, status int, typed *string, wrong string) {
 	v := shell.VisitorOf(r.Context())
 	unwanted, err := p.notices.MutedKinds(r.Context(), v.ID)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	c := choices{Mails: p.notices.Mails(), Owns: v.Team.Role == access.Owner, Wrong: wrong}
@@ -183,7 +183,7 @@ func (p *Part) settings(w http.ResponseWriter, r *http.Request, status int, type
 	}
 	credits, err := p.notices.Threshold(r.Context(), v.Team.ID)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	if credits > 0 {
@@ -195,7 +195,7 @@ func (p *Part) settings(w http.ResponseWriter, r *http.Request, status int, type
 	p.Show(w, r, status, pages["settings"], "Notification settings", c)
 }
 
-func (p *Part) choose(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) choose(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
@@ -207,14 +207,14 @@ func (p *Part) choose(w http.ResponseWriter, r *http.Request) {
 		unwanted[notification.Kind(wanted)] = false
 	}
 	if err := p.notices.SetMutedKinds(r.Context(), shell.VisitorOf(r.Context()).ID, unwanted); err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
-	p.Say(r, "Your choice is kept.")
+	p.Flash(r, "Your settings were saved.")
 	shell.Redirect(w, r, "/notices/settings")
 }
 
-func (p *Part) setThreshold(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) setThreshold(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
@@ -222,16 +222,16 @@ func (p *Part) setThreshold(w http.ResponseWriter, r *http.Request) {
 	typed := strings.TrimSpace(r.PostForm.Get("credits"))
 	credits, err := strconv.ParseInt(cmp.Or(typed, "0"), 10, 64)
 	if err != nil {
-		credits = -1 // out of range, as the service says
+		credits = -1 // out of range, which the service rejects
 	}
 	if err := p.notices.SetThreshold(r.Context(), v.ID, v.Team.ID, credits); err != nil {
 		if apierr.Is(err, apierr.ValidationFailed) {
 			p.settings(w, r, shell.StatusOf(err), &typed, apierr.Of(err).Detail)
 			return
 		}
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
-	p.Say(r, "The threshold is kept.")
+	p.Flash(r, "The threshold was saved.")
 	shell.Redirect(w, r, "/notices/settings")
 }

@@ -12,48 +12,48 @@ import (
 	"pressroom/internal/platform/auditlog"
 )
 
-func (p *Part) ledgerPage(w http.ResponseWriter, r *http.Request) {
-	p.Show(w, r, http.StatusOK, pages["ledger"], "The ledger", (*credit.Report)(nil))
+func (p *Handlers) ledgerPage(w http.ResponseWriter, r *http.Request) {
+	p.Show(w, r, http.StatusOK, pages["ledger"], "Ledger", (*credit.Report)(nil))
 }
 
-// auditWithin is how long the proof may take: it looks at the whole ledger.
-const auditWithin = 5 * time.Minute
+// auditTimeout bounds the audit, which reads the whole ledger.
+const auditTimeout = 5 * time.Minute
 
-func (p *Part) audit(w http.ResponseWriter, r *http.Request) {
-	// a server that knows no deadlines has none to be moved
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(auditWithin))
+func (p *Handlers) audit(w http.ResponseWriter, r *http.Request) {
+	// servers without deadlines need no update
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(auditTimeout))
 	report, err := p.Credits.Audit(r.Context())
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["ledger"], "The ledger", &report)
+	p.Show(w, r, http.StatusOK, pages["ledger"], "Ledger", &report)
 }
 
-// eventsView is a part of the record.
+// eventsView is a page of the audit log.
 type eventsView struct {
 	Team   int64
 	Events []auditlog.Entry
 	Pages  pager
-	File   string // where the whole of it is
+	File   string // path of the complete log
 }
 
-func (p *Part) eventsPage(w http.ResponseWriter, r *http.Request) {
-	part := auditlog.Filter{Team: numberOf(r, "team"), BeforeID: numberOf(r, "before"), Limit: atOnce + 1}
+func (p *Handlers) eventsPage(w http.ResponseWriter, r *http.Request) {
+	part := auditlog.Filter{Team: numberOf(r, "team"), BeforeID: numberOf(r, "before"), Limit: rowsPerPage + 1}
 	found, err := auditlog.Entries(r.Context(), p.DB, part)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	view := eventsView{
-		Team: part.Team, Events: found[:min(len(found), atOnce)],
+		Team: part.Team, Events: found[:min(len(found), rowsPerPage)],
 		File: eventsPath("/operator/events.jsonl", part.Team, 0),
 	}
 	if part.BeforeID > 0 {
 		view.Pages.First = eventsPath("/operator/events", part.Team, 0)
 	}
-	if len(found) > atOnce {
-		view.Pages.Next = eventsPath("/operator/events", part.Team, found[atOnce-1].ID)
+	if len(found) > rowsPerPage {
+		view.Pages.Next = eventsPath("/operator/events", part.Team, found[rowsPerPage-1].ID)
 	}
 	p.Show(w, r, http.StatusOK, pages["events"], "Events", view)
 }
@@ -73,12 +73,12 @@ func eventsPath(path string, team, before int64) string {
 }
 
 const (
-	batch       = 1000             // events that are read at once for a file
-	batchWithin = 30 * time.Second // in which the client has to take them
+	batch        = 1000             // events read at once for a file
+	batchTimeout = 30 * time.Second // time for the client to accept them
 )
 
-// eventsFile gives the whole record, or a team's, as lines of JSON, the oldest first.
-func (p *Part) eventsFile(w http.ResponseWriter, r *http.Request) {
+// eventsFile serves the audit log of a team or of all as JSON lines, oldest first.
+func (p *Handlers) eventsFile(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/jsonl; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="pressroom-events.jsonl"`)
 	control, out := http.NewResponseController(w), json.NewEncoder(w)
@@ -86,16 +86,16 @@ func (p *Part) eventsFile(w http.ResponseWriter, r *http.Request) {
 	for {
 		found, err := auditlog.Entries(r.Context(), p.DB, part)
 		if err != nil {
-			p.Log.ErrorContext(r.Context(), "a file of events was cut off", "error", err)
-			panic(http.ErrAbortHandler) // the client must not take a part for the whole
+			p.Log.ErrorContext(r.Context(), "sending the audit log failed", "error", err)
+			panic(http.ErrAbortHandler) // the client must notice the truncation
 		}
-		if err := control.SetWriteDeadline(time.Now().Add(batchWithin)); err != nil && !errors.Is(err,
+		if err := control.SetWriteDeadline(time.Now().Add(batchTimeout)); err != nil && !errors.Is(err,
 			http.ErrNotSupported) {
 			panic(http.ErrAbortHandler)
 		}
 		for _, e := range found {
 			if err := out.Encode(e); err != nil {
-				return // the client is gone
+				return // the client disconnected
 			}
 		}
 		if len(found) < batch {

@@ -1,6 +1,5 @@
-// Package operator is where those who run the service look after it: teams and people, what is switched off or paused,
-// the work under way, how the networks stand, posts that nobody knows of whether they went out, the proof of the
-// ledger, and the record of events. For everybody else these pages are not there.
+// Package operator serves the operator's pages: teams and people, pauses, background work, the state of networks,
+// deliveries with an unknown outcome, the audit of the ledger, and the audit log. Others get 404.
 package operator
 
 import (
@@ -31,34 +30,37 @@ var pages = shell.Parse(files,
 		"job": jobWords,
 	})
 
-// Services are what the operator looks after.
+// Services are what the pages need.
 type Services struct {
 	Credits   *credit.Service
 	Delivery  *delivery.Service
 	Jobs      *job.Store
 	Posts     *post.Service
-	Platforms []string // of the networks that are spoken with
+	Platforms []string // connected networks
 	Hold      *restoreguard.Service
 }
 
-// Part is these pages.
-type Part struct {
+// Handlers serves the operator's pages.
+type Handlers struct {
 	*shell.Frame
 	Services
 }
 
-// New makes them.
-func New(f *shell.Frame, s Services) *Part { return &Part{f, s} }
+// New returns the handlers.
+func New(f *shell.Frame, s Services) *Handlers { return &Handlers{f, s} }
 
-// Routes are their addresses.
-func (p *Part) Routes() []shell.Route {
+// Routes returns the routes of the pages.
+func (p *Handlers) Routes() []shell.Route {
 	routes := []shell.Route{
 		{Pattern: "GET /operator", Do: p.overview},
 		{Pattern: "GET /operator/teams", Do: p.teamsPage},
 		{Pattern: "GET /operator/teams/{team}", Do: p.teamPage},
-		{Pattern: "POST /operator/teams/{team}/plan", Do: p.setPlan, Recent: true, Resumes: true, Page: "/operator/teams/{team}"},
-		{Pattern: "POST /operator/teams/{team}/credits", Do: p.book, Recent: true, Resumes: true, Page: "/operator/teams/{team}"},
-		{Pattern: "POST /operator/teams/{team}/limit", Do: p.setLimit, Recent: true, Resumes: true, Page: "/operator/teams/{team}"},
+		{Pattern: "POST /operator/teams/{team}/plan", Do: p.setPlan, Recent: true, RestoresForm: true,
+			Page: "/operator/teams/{team}"},
+		{Pattern: "POST /operator/teams/{team}/credits", Do: p.book, Recent: true, RestoresForm: true,
+			Page: "/operator/teams/{team}"},
+		{Pattern: "POST /operator/teams/{team}/limit", Do: p.setLimit, Recent: true, RestoresForm: true,
+			Page: "/operator/teams/{team}"},
 		{Pattern: "GET /operator/teams/{team}/close", Do: p.closePage},
 		{Pattern: "POST /operator/teams/{team}/close", Do: p.closeTeam, Recent: true},
 		{Pattern: "POST /operator/teams/{team}/reopen", Do: p.reopenTeam, Recent: true},
@@ -82,52 +84,53 @@ func (p *Part) Routes() []shell.Route {
 		{Pattern: "GET /operator/events.jsonl", Do: p.eventsFile},
 	}
 	for i := range routes {
-		// who looks after a full node has to see it
+		// operators must reach a full node
 		routes[i].For, routes[i].Do, routes[i].Urgent = shell.Operators, p.acting(routes[i].Do), true
 	}
 	return routes
 }
 
-// acting has what is done be recorded with who did it.
-func (p *Part) acting(do http.HandlerFunc) http.HandlerFunc {
+// acting returns a handler whose changes are recorded with the operator's name.
+func (p *Handlers) acting(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		do(w, r.WithContext(auditlog.WithOperator(r.Context(), shell.VisitorOf(r.Context()).ID)))
 	}
 }
 
-// atOnce is how many teams, people and events a page shows.
-const atOnce = 50
+// rowsPerPage is how many teams, people and events a page shows.
+const rowsPerPage = 50
 
-// pager leads through a list.
+// pager holds paths of other pages, empty if there is none.
 type pager struct{ First, Next string }
 
-// wrongOf is the sentence of a refusal that the operator can mend. It has answered already where that is false.
-func (p *Part) wrongOf(w http.ResponseWriter, r *http.Request, err error) (string, int, bool) {
+// formError returns the text and status of an error that the operator can correct. It answers other errors and
+// reports false.
+func (p *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) (string, int, bool) {
 	if refusal, ok := errors.AsType[apierr.OperatorError](err); ok {
 		return sentence(string(refusal)), http.StatusUnprocessableEntity, true
 	}
 	told := apierr.Of(err)
 	if told.IsServerError() || told.Code == apierr.NotFound {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return "", 0, false
 	}
 	return told.Detail, shell.StatusOf(err), true
 }
 
-// refuse answers what no form shows.
-func (p *Part) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	if text, status, ok := p.wrongOf(w, r, err); ok {
-		p.Notice(w, r, status, "Not done", text)
+// refuse answers with an error that no form shows.
+func (p *Handlers) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	if text, status, ok := p.formError(w, r, err); ok {
+		p.ShowMessage(w, r, status, "Not done", text)
 	}
 }
 
-// did ends a form that has done its work.
-func (p *Part) did(w http.ResponseWriter, r *http.Request, said, next string) {
-	p.Say(r, said)
+// finish confirms a form and redirects.
+func (p *Handlers) finish(w http.ResponseWriter, r *http.Request, said, next string) {
+	p.Flash(r, said)
 	shell.Redirect(w, r, next)
 }
 
-// overview is what stands in the way of somebody or waits for the operator.
+// overview is the start page: what is paused or needs attention.
 type overview struct {
 	queueView
 
@@ -135,11 +138,11 @@ type overview struct {
 	APIOff      bool
 	Hold        restoreguard.State
 	Unconfirmed int
-	Rests       []string // networks that do not take anything
-	Proxy       string   // a peer that forwards requests and is not trusted; empty if there is none
+	Rests       []string // networks that are failing
+	Proxy       string   // untrusted peer that forwards requests; empty if none
 }
 
-// Under is how many jobs and deliveries have not ended.
+// Under returns the numbers of unfinished jobs and deliveries.
 func (v overview) Under() struct{ Jobs, Deliveries int64 } {
 	var out struct{ Jobs, Deliveries int64 }
 	for _, l := range v.Jobs {
@@ -151,16 +154,16 @@ func (v overview) Under() struct{ Jobs, Deliveries int64 } {
 	return out
 }
 
-func (p *Part) overview(w http.ResponseWriter, r *http.Request) {
-	view, err := p.standing(r.Context())
+func (p *Handlers) overview(w http.ResponseWriter, r *http.Request) {
+	view, err := p.loadOverview(r.Context())
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	p.Show(w, r, http.StatusOK, pages["overview"], "Operator", view)
 }
 
-func (p *Part) standing(ctx context.Context) (overview, error) {
+func (p *Handlers) loadOverview(ctx context.Context) (overview, error) {
 	var out overview
 	pauses, off, err := p.pauses(ctx)
 	if err != nil {
@@ -185,7 +188,7 @@ func (p *Part) standing(ctx context.Context) (overview, error) {
 	return out, err
 }
 
-// numberOf is a number above 0 in the address's query; 0 where there is none.
+// numberOf returns a positive number in the query, or 0.
 func numberOf(r *http.Request, name string) int64 {
 	n, err := strconv.ParseInt(r.URL.Query().Get(name), 10, 64)
 	if err != nil || n < 0 {
@@ -194,5 +197,5 @@ func numberOf(r *http.Request, name string) int64 {
 	return n
 }
 
-// utc shows an instant in UTC, as all these pages do: they are about many teams.
+// utc shows an instant in UTC, because the pages cover many teams.
 func utc(at time.Time) template.HTML { return shell.Time(at.UTC()) }

@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/domain/team"
 )
 
-// pausesView is what is paused, and the form for one more.
+// pausesView lists the pauses and has the form for another.
 type pausesView struct {
 	Pauses []team.Pause
 	APIOff bool
@@ -19,8 +19,8 @@ type pausesView struct {
 	Form   url.Values
 }
 
-// pauses lists them apart from the switch of the API.
-func (p *Part) pauses(ctx context.Context) ([]team.Pause, bool, error) {
+// pauses returns the pauses, and reports separately whether the API is off.
+func (p *Handlers) pauses(ctx context.Context) ([]team.Pause, bool, error) {
 	all, err := p.Teams.Pauses(ctx)
 	var out []team.Pause
 	off := false
@@ -34,21 +34,21 @@ func (p *Part) pauses(ctx context.Context) ([]team.Pause, bool, error) {
 	return out, off, err
 }
 
-func (p *Part) pausesPage(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) pausesPage(w http.ResponseWriter, r *http.Request) {
 	p.showPauses(w, r, http.StatusOK,
 		pausesView{Form: url.Values{"scope": {"team"}, "target": {r.URL.Query().Get("team")}}})
 }
 
-func (p *Part) showPauses(w http.ResponseWriter, r *http.Request, status int, view pausesView) {
+func (p *Handlers) showPauses(w http.ResponseWriter, r *http.Request, status int, view pausesView) {
 	var err error
 	if view.Pauses, view.APIOff, err = p.pauses(r.Context()); err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, status, pages["pauses"], "Switches and pauses", view)
+	p.Show(w, r, status, pages["pauses"], "Pauses", view)
 }
 
-// pauseIn reads which pause a form means.
+// pauseIn returns the pause that a form describes.
 func pauseIn(form url.Values) (team.Pause, error) {
 	out := team.Pause{
 		Scope: team.Scope(form.Get("scope")), Action: team.Action(form.Get("action")),
@@ -59,13 +59,13 @@ func pauseIn(form url.Values) (team.Pause, error) {
 	}
 	id, err := strconv.ParseInt(strings.TrimSpace(form.Get("target")), 10, 64)
 	if err != nil || id < 1 {
-		return out, apierr.OperatorError("say which team, key or assistant by its number")
+		return out, apierr.OperatorError("enter the number of the team, key or assistant")
 	}
 	out.Target = id
 	return out, nil
 }
 
-func (p *Part) pause(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) pause(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
@@ -77,15 +77,15 @@ func (p *Part) pause(w http.ResponseWriter, r *http.Request) {
 		err = p.Teams.Pause(r.Context(), what)
 	}
 	if err != nil {
-		if text, status, ok := p.wrongOf(w, r, err); ok {
+		if text, status, ok := p.formError(w, r, err); ok {
 			p.showPauses(w, r, status, pausesView{Wrong: text, Form: r.PostForm})
 		}
 		return
 	}
-	p.did(w, r, "Paused. It holds everywhere within a second.", "/operator/pauses")
+	p.finish(w, r, "Paused. It takes effect everywhere within a second.", "/operator/pauses")
 }
 
-func (p *Part) resume(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) resume(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
@@ -97,14 +97,14 @@ func (p *Part) resume(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, r, err)
 		return
 	}
-	p.did(w, r, "The pause is ended.", "/operator/pauses")
+	p.finish(w, r, "The pause was ended.", "/operator/pauses")
 }
 
-func (p *Part) switchAPI(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) switchAPI(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	do, said := p.Teams.Pause, "The API is off for every key and assistant. People work in the app as before."
+	do, said := p.Teams.Pause, "The API is off for all keys and assistants. The app is not affected."
 	if r.PostForm.Get("api") == "on" {
 		do, said = p.Teams.Resume, "The API is on."
 	}
@@ -112,5 +112,5 @@ func (p *Part) switchAPI(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, r, err)
 		return
 	}
-	p.did(w, r, said, "/operator/pauses")
+	p.finish(w, r, said, "/operator/pauses")
 }

@@ -10,18 +10,18 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// peopleView is a part of all people.
+// peopleView is a page of people.
 type peopleView struct {
 	Text   string
 	People []team.Person
 	Pages  pager
 }
 
-func (p *Part) peoplePage(w http.ResponseWriter, r *http.Request) {
-	q := team.Search{Text: r.URL.Query().Get("q"), After: numberOf(r, "after"), Most: atOnce}
+func (p *Handlers) peoplePage(w http.ResponseWriter, r *http.Request) {
+	q := team.Search{Text: r.URL.Query().Get("q"), After: numberOf(r, "after"), Most: rowsPerPage}
 	found, err := p.Teams.FindPeople(r.Context(), q)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	p.Show(w, r, http.StatusOK, pages["people"], "People",
@@ -33,31 +33,31 @@ type personView struct {
 	team.Person
 
 	Teams []team.OwnTeam
-	Self  bool // the operator's own
-	Mails bool // a recovery link can be mailed
+	Self  bool // the visitor's own account
+	Mails bool // a recovery link can be emailed
 }
 
-// person finds the person of the address, or answers.
-func (p *Part) person(w http.ResponseWriter, r *http.Request) (team.Person, bool) {
-	id, err := shell.IDIn(r, "person")
+// person returns the person in the path, or answers the request.
+func (p *Handlers) person(w http.ResponseWriter, r *http.Request) (team.Person, bool) {
+	id, err := shell.PathID(r, "person")
 	var found team.Person
 	if err == nil {
 		found, err = p.Teams.Person(r.Context(), id)
 	}
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 	}
 	return found, err == nil
 }
 
-func (p *Part) personPage(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) personPage(w http.ResponseWriter, r *http.Request) {
 	found, ok := p.person(w, r)
 	if !ok {
 		return
 	}
 	teams, err := p.Teams.TeamsOf(r.Context(), found.ID)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	title := found.Name
@@ -68,8 +68,8 @@ func (p *Part) personPage(w http.ResponseWriter, r *http.Request) {
 		personView{found, teams, found.ID == shell.VisitorOf(r.Context()).ID, p.Letters.Possible()})
 }
 
-// onPerson does something to the person of the address. Nobody does it to themselves, so that an operator remains.
-func (p *Part) onPerson(w http.ResponseWriter, r *http.Request, do func(team.Person) (string, error)) {
+// onPerson changes the person in the path. Operators cannot change themselves, so that one always remains.
+func (p *Handlers) onPerson(w http.ResponseWriter, r *http.Request, do func(team.Person) (string, error)) {
 	if !p.ReadForm(w, r) {
 		return
 	}
@@ -77,7 +77,7 @@ func (p *Part) onPerson(w http.ResponseWriter, r *http.Request, do func(team.Per
 	if !ok {
 		return
 	}
-	err := error(apierr.OperatorError("this is your own account; ask another operator"))
+	err := error(apierr.OperatorError("you cannot change your own account; ask another operator"))
 	said := ""
 	if found.ID != shell.VisitorOf(r.Context()).ID {
 		said, err = do(found)
@@ -86,27 +86,27 @@ func (p *Part) onPerson(w http.ResponseWriter, r *http.Request, do func(team.Per
 		p.refuse(w, r, err)
 		return
 	}
-	p.did(w, r, said, fmt.Sprintf("/operator/people/%d", found.ID))
+	p.finish(w, r, said, fmt.Sprintf("/operator/people/%d", found.ID))
 }
 
-func (p *Part) hold(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) hold(w http.ResponseWriter, r *http.Request) {
 	p.onPerson(w, r, func(found team.Person) (string, error) {
 		held := r.PostForm.Get("held") == "yes"
-		said := "The hold is ended."
+		said := "The hold was ended."
 		if held {
-			said = "The account is suspended: the person cannot sign in, no assistant of the person works, and no key " +
-				"or assistant of the teams that the person owns."
+			said = "The account is suspended. The person cannot sign in, and the person's assistants and the keys " +
+				"and assistants of the person's own teams do not work."
 		}
 		return said, p.Teams.SetHold(r.Context(), found.ID, held)
 	})
 }
 
-func (p *Part) setOperator(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) setOperator(w http.ResponseWriter, r *http.Request) {
 	p.onPerson(w, r, func(found team.Person) (string, error) {
 		on := r.PostForm.Get("operator") == "yes"
-		said := "This person runs the service no more."
+		said := "This person is no longer an operator."
 		if on {
-			said = "This person runs the service now."
+			said = "This person is now an operator."
 		}
 		if !on || r.PostForm.Get("unconfirmed") == "yes" {
 			_, err := p.Teams.SetOperator(r.Context(), found.Email, on)
@@ -120,17 +120,17 @@ func (p *Part) setOperator(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-var errUnconfirmed = apierr.OperatorError("nobody has proved that this e-mail address belongs to the person; go back and " +
-	"tick the box if you know whose account it is")
+var errUnconfirmed = apierr.OperatorError("this email address is not confirmed; go back and check the box if you know " +
+	"whose account it is")
 
-// recoveryView is the one page that shows a recovery's link.
+// recoveryView is the only page that shows a recovery link.
 type recoveryView struct {
 	team.Recovery
 
 	Link string
 }
 
-func (p *Part) recover(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) recover(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
@@ -151,11 +151,11 @@ func (p *Part) recover(w http.ResponseWriter, r *http.Request) {
 		recoveryView{made, p.PublicURL + team.RecoveryPath + made.Token})
 }
 
-// mailRecovery sends a recovery link to the person, so that nobody else sees it.
-func (p *Part) mailRecovery(w http.ResponseWriter, r *http.Request, found team.Person) {
+// mailRecovery emails a recovery link to the person, so that nobody else sees it.
+func (p *Handlers) mailRecovery(w http.ResponseWriter, r *http.Request, found team.Person) {
 	if _, err := p.Letters.Recover(r.Context(), found.Email); err != nil {
 		p.refuse(w, r, err)
 		return
 	}
-	p.did(w, r, "We sent a recovery link to "+found.Email+".", fmt.Sprintf("/operator/people/%d", found.ID))
+	p.finish(w, r, "We sent a recovery link to "+found.Email+".", fmt.Sprintf("/operator/people/%d", found.ID))
 }

@@ -9,28 +9,27 @@ import (
 	"pressroom/internal/domain/delivery"
 )
 
-// postsView is what a person has to decide.
+// postsView lists deliveries whose outcome a person must decide.
 type postsView struct {
 	Doubts []delivery.UnconfirmedDelivery
 	Wrong  string
 }
 
-func (p *Part) postsPage(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) postsPage(w http.ResponseWriter, r *http.Request) {
 	p.showPosts(w, r, http.StatusOK, "")
 }
 
-func (p *Part) showPosts(w http.ResponseWriter, r *http.Request, status int, wrong string) {
+func (p *Handlers) showPosts(w http.ResponseWriter, r *http.Request, status int, wrong string) {
 	doubts, err := p.Delivery.ListUnconfirmed(r.Context(), 0)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	p.Show(w, r, status, pages["posts"], "Unconfirmed posts", postsView{doubts, wrong})
 }
 
-// decide settles an account of a post. The operator is named in the record by the event alone: the team sees that it
-// was the operator.
-func (p *Part) decide(w http.ResponseWriter, r *http.Request) {
+// decide records the outcome of a delivery. Only the audit log names the operator; the team sees "the operator".
+func (p *Handlers) decide(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
@@ -40,7 +39,7 @@ func (p *Part) decide(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		err = apierr.Missing()
 	case found != "published" && found != "not_published":
-		err = apierr.OperatorError("say what you found at the network")
+		err = apierr.OperatorError("choose whether you found the post at the network")
 	default:
 		err = p.Delivery.Decide(r.Context(), 0, 0, r.PostForm.Get("post"), account,
 			delivery.Decision{
@@ -48,10 +47,10 @@ func (p *Part) decide(w http.ResponseWriter, r *http.Request) {
 			})
 	}
 	if err != nil {
-		if text, status, ok := p.wrongOf(w, r, err); ok {
+		if text, status, ok := p.formError(w, r, err); ok {
 			p.showPosts(w, r, status, text)
 		}
 		return
 	}
-	p.did(w, r, "Decided.", "/operator/posts")
+	p.finish(w, r, "Decided.", "/operator/posts")
 }

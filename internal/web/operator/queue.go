@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	late   = time.Minute      // after its time a post should have been handed over
-	long   = 10 * time.Minute // after which work is shown as taking long
-	lately = time.Hour        // in which ended jobs are counted
+	late   = time.Minute      // delay after which a post counts as late
+	long   = 10 * time.Minute // duration after which work counts as slow
+	lately = time.Hour        // period in which ended jobs are counted
 )
 
-// Well tells whether nothing is late and nothing takes long.
+// Well reports whether nothing is late or slow.
 func (v queueView) Well() bool {
 	return v.Late.Posts == 0 && v.Late.Held == 0 && len(v.SlowJobs) == 0 && len(v.Slow) == 0
 }
 
-// queueView is the work under way.
+// queueView is the background work.
 type queueView struct {
 	Late        post.Late
 	Jobs, Ended []job.StateCount
@@ -32,16 +32,16 @@ type queueView struct {
 	Slow        []delivery.StuckDelivery
 }
 
-func (p *Part) queuePage(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) queuePage(w http.ResponseWriter, r *http.Request) {
 	view, err := p.queue(r.Context())
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["queue"], "Work under way", view)
+	p.Show(w, r, http.StatusOK, pages["queue"], "Background work", view)
 }
 
-func (p *Part) queue(ctx context.Context) (queueView, error) {
+func (p *Handlers) queue(ctx context.Context) (queueView, error) {
 	var out queueView
 	var err error
 	now := p.DB.Now()
@@ -64,7 +64,7 @@ func (p *Part) queue(ctx context.Context) (queueView, error) {
 	return out, err
 }
 
-func (p *Part) wake(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) wake(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
@@ -76,36 +76,36 @@ func (p *Part) wake(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case apierr.Is(err, apierr.NotFound):
-		p.did(w, r, "Nothing was woken: it has ended, somebody works on it, or it rests until a time.",
+		p.finish(w, r, "Nothing was woken. The work has ended, is running, or waits for a set time.",
 			"/operator/queue")
 	case err != nil:
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 	default:
-		p.did(w, r, "Woken. It is taken up within a second or two.", "/operator/queue")
+		p.finish(w, r, "Woken. It starts within a second or two.", "/operator/queue")
 	}
 }
 
-// networkView is how a network stands.
+// networkView is the state of a network.
 type networkView struct {
 	delivery.Circuit
 
 	Name string
 }
 
-// networksView is how all of them stand, and what they failed at.
+// networksView is the state of all networks, with recent failures.
 type networksView struct {
 	Networks []networkView
 	Failures []delivery.Failure
 }
 
-func (p *Part) networksPage(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) networksPage(w http.ResponseWriter, r *http.Request) {
 	var view networksView
 	for _, platform := range p.Platforms {
 		view.Networks = append(view.Networks, networkView{p.Delivery.Circuit(platform), shell.NetworkName(platform)})
 	}
 	var err error
 	if view.Failures, err = p.Delivery.RecentFailures(r.Context()); err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	p.Show(w, r, http.StatusOK, pages["networks"], "Networks", view)

@@ -12,17 +12,17 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// sentence makes one of a text that the command line shows: with a capital and a full stop.
+// sentence returns a message of the command line as a sentence, with a capital letter and a period.
 func sentence(text string) string {
 	first, size := utf8.DecodeRuneInString(text)
 	return string(unicode.ToUpper(first)) + strings.TrimSuffix(text[size:], ".") + "."
 }
 
-// limitWords is a number of credits in a day; nil is what the plan says.
+// limitWords describes a daily limit in credits; nil means that of the plan.
 func limitWords(credits *int64) string {
 	switch {
 	case credits == nil:
-		return "as the plan says"
+		return "limit of the plan"
 	case *credits == plan.Unlimited:
 		return "no limit"
 	case *credits == 0:
@@ -38,8 +38,8 @@ var actions = map[team.Action]string{
 func pausedWords(a team.Action) string { return actions[a] }
 
 var phases = map[string]string{
-	"planned": "Waiting to begin", "prepared": "Prepared at the network", "committing": "Being published",
-	"doubtful": "Being asked for at the network", "linking": "Published, its address is looked for",
+	"planned": "Waiting", "prepared": "Prepared at the network", "committing": "Publishing",
+	"doubtful": "Checking the outcome", "linking": "Published; fetching the link",
 }
 
 func phaseWords(phase string) string {
@@ -50,8 +50,8 @@ func phaseWords(phase string) string {
 }
 
 var circuits = map[delivery.CircuitState]string{
-	delivery.Closed: "Well", delivery.HalfOpen: "Failed: one delivery tries it again",
-	delivery.Open: "Fails: deliveries rest",
+	delivery.Closed: "OK", delivery.HalfOpen: "Recovering: testing with one delivery",
+	delivery.Open: "Failing: deliveries are paused",
 }
 
 func circuitWords(s delivery.CircuitState) string { return circuits[s] }
@@ -59,7 +59,7 @@ func circuitWords(s delivery.CircuitState) string { return circuits[s] }
 var jobs = map[job.Type]string{
 	job.ProfileReport: "Profile report", job.HashtagReport: "Hashtag report", job.SocialPost: "Publishing a post",
 	job.HashtagSearch: "Hashtag search",
-	job.MediaImport:   "Files coming in", job.ContentFetch: "Download of a profile’s media",
+	job.MediaImport:   "Upload or import", job.ContentFetch: "Download of a profile’s media",
 }
 
 func jobWords(t job.Type) string {

@@ -5,16 +5,16 @@ import (
 	"strconv"
 )
 
-// Heat is a figure of each hour of the week, monday first.
+// Heat is a heat map of the hours of the week, starting on Monday.
 type Heat struct {
 	Label string
 	Cells [7][24]Cell
 }
 
-// Cell is an hour. Level is 0 where there is too little to tell, else from 1, the least, to 5.
+// Cell is one hour. Level is 0 for too little data, else from 1, the lowest, to 5.
 type Cell struct {
 	Level int
-	Text  string // what it says to whoever points at it; empty where there is nothing
+	Text  string // tooltip; empty if there is no data
 }
 
 var weekdays = [7]string{"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"}
@@ -36,7 +36,7 @@ type heatCell struct {
 	Text       string
 }
 
-// Draw draws it.
+// Draw returns the heat map as SVG.
 func (h Heat) Draw() template.HTML {
 	view := heatView{Label: h.Label}
 	for day, name := range weekdays {
@@ -55,7 +55,7 @@ func (h Heat) Draw() template.HTML {
 	return draw("heat.svg", view)
 }
 
-// Scale draws the levels of a Heat beside each other, the least first. What they mean stands beside it in words.
+// Scale returns the legend of a heat map, lowest level first.
 func Scale() template.HTML {
 	var view heatView
 	for level := 1; level <= 5; level++ {

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// Line is a figure over time. Points stand at equal distances unless they say where.
+// Line is a line chart.
 type Line struct {
-	Label  string // what it shows, in words
+	Label  string // description
 	Points []Point
-	Spread bool // points stand at their At; else at equal distances
-	Zero   bool // the scale begins at 0
+	Spread bool // place points at their At, else at equal distances
+	Zero   bool // the scale starts at 0
 }
 
-// Point is one value. Without a Value there is a gap.
+// Point is one value. A nil Value is a gap.
 type Point struct {
-	Name      string // below it, where there is room
+	Name      string // label, shown if there is space
 	At        float64
 	Value     *float64
-	Low, High *float64 // ends of its interval
+	Low, High *float64 // ends of the confidence interval
 }
 
 const (
@@ -47,7 +47,7 @@ type dot struct {
 
 type bar struct{ X, From, To float64 }
 
-// Draw draws it; nothing of nothing.
+// Draw returns the chart as SVG, or nothing without values.
 func (l Line) Draw() template.HTML {
 	low, high, some := l.ends()
 	if !some {
@@ -86,7 +86,7 @@ func between(low, high *float64) string {
 	return " (" + Number(*low) + " to " + Number(*high) + ")"
 }
 
-// ends are the least and the greatest of all that is drawn.
+// ends returns the minimum and maximum of all values.
 func (l Line) ends() (float64, float64, bool) {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, p := range l.Points {
@@ -114,9 +114,9 @@ func (l Line) x(i int) float64 {
 	return left + inset + room*(l.Points[i].At-first)/(last-first)
 }
 
-const inset = 14.0 // so that names at both ends have room
+const inset = 14.0 // space for the labels at both ends
 
-// path leads through the points and stops at gaps.
+// path returns the SVG path through the points, with gaps.
 func (l Line) path(y func(float64) float64) string {
 	var out strings.Builder
 	pen := "M"

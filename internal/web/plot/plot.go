@@ -1,7 +1,6 @@
-// Package plot draws figures as SVG for pages, without scripts and without style attributes: how a drawing looks is
-// said by classes of the stylesheet, so that it follows the page's colours in the dark and on paper. Every drawing
-// says in words what it shows; the numbers belong into a table beside it. It is pure: the same figures give the same
-// text.
+// Package plot draws charts as SVG, without scripts and style attributes: classes of the stylesheet style them, so
+// that they follow dark mode and print. Every chart has a text description; pages show the numbers in a table. The
+// same data always gives the same SVG.
 package plot
 
 import (
@@ -19,7 +18,7 @@ var files embed.FS
 var drawings = template.Must(template.New("").Funcs(template.FuncMap{"at": coordinate}).
 	ParseFS(files, "templates/*.svg"))
 
-// draw makes one. The templates are part of the program, so that they cannot fail but by a mistake in it.
+// draw renders a template. Templates are part of the program, so that errors are bugs.
 func draw(name string, data any) template.HTML {
 	var out bytes.Buffer
 	if err := drawings.ExecuteTemplate(&out, name, data); err != nil {
@@ -28,7 +27,7 @@ func draw(name string, data any) template.HTML {
 	return template.HTML(strings.ReplaceAll(out.String(), "\n", "")) //nolint:gosec // made by html/template
 }
 
-// coordinate writes a length with one digit: more nobody sees.
+// coordinate returns a length with one decimal.
 func coordinate(v float64) string {
 	text := strconv.FormatFloat(v, 'f', 1, 64)
 	if text = strings.TrimSuffix(text, ".0"); text == "-0" {
@@ -37,13 +36,13 @@ func coordinate(v float64) string {
 	return text
 }
 
-// tick is a line of a scale with what stands at it.
+// tick is a mark of a scale with its label.
 type tick struct {
 	At   float64
 	Text string
 }
 
-// Number writes a figure with at most three digits that say something: 12.3K, 4.56M.
+// Number returns a number with at most three significant digits: 12.3K, 4.56M.
 func Number(v float64) string {
 	for _, unit := range []struct {
 		size float64
@@ -76,7 +75,7 @@ func digits(v float64) string {
 	return strings.Replace(text, "-", "−", 1)
 }
 
-// scale is a round step with the values between which some figures lie.
+// scale returns the ends and a round step of a scale for a range of values.
 func scale(low, high float64) (float64, float64, float64) {
 	if high <= low {
 		low, high = low-math.Max(1, math.Abs(low)*0.01), high+math.Max(1, math.Abs(high)*0.01)

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// heat has an hour of each level and a text that has to be escaped.
+// heat has an hour of each level and a text that must be escaped.
 func heat() plot.Heat {
 	h := plot.Heat{Label: "Engagement by hour"}
 	for level := range 6 {
@@ -80,7 +80,7 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// Whatever the figures, a drawing is well-formed, within its bounds and without style.
+// TestDrawingsAreValid checks that drawings are well-formed, within bounds and without style attributes.
 func TestDrawingsAreSound(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -116,7 +116,7 @@ func sound(t *rapid.T, drawn string) {
 	}
 	for d := xml.NewDecoder(strings.NewReader(drawn)); ; {
 		_, err := d.Token()
-		if err == io.EOF { //nolint:errorlint // the decoder gives it bare
+		if err == io.EOF { //nolint:errorlint // the decoder does not wrap it
 			return
 		}
 		if err != nil && !strings.Contains(err.Error(), "illegal character") {

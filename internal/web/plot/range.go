@@ -5,18 +5,18 @@ import (
 	"math"
 )
 
-// Range is a ratio with its interval on a scale of which the middle is 1: no difference. It stands in a row of a table
-// that says the numbers, so that it says nothing itself to whoever cannot see it.
+// Range is a ratio with its confidence interval on a logarithmic scale centered on 1. It needs no text, because the
+// table row that contains it has the numbers.
 type Range struct {
 	Value, Low, High float64
-	Reach            float64 // the scale goes from 1/Reach to Reach
+	Reach            float64 // the scale extends from 1/Reach to Reach
 }
 
 const rangeWidth = 120.0
 
 type rangeView struct{ From, To, Value, Middle, Width float64 }
 
-// Draw draws it. What lies beyond the scale ends at its edge.
+// Draw returns the range as SVG. Values beyond the scale are drawn at its edge.
 func (r Range) Draw() template.HTML {
 	x := func(v float64) float64 {
 		share := math.Log(max(v, 1e-9)) / math.Log(r.Reach)
@@ -25,7 +25,7 @@ func (r Range) Draw() template.HTML {
 	return draw("range.svg", rangeView{x(r.Low), x(r.High), x(r.Value), rangeWidth / 2, rangeWidth})
 }
 
-// Reach is a scale on which some ratios with their intervals have room: at least 2, at most 10.
+// Reach returns a scale for ratios with their intervals: at least 2, at most 10.
 func Reach(ratios ...float64) float64 {
 	reach := 2.0
 	for _, r := range ratios {
@@ -36,10 +36,10 @@ func Reach(ratios ...float64) float64 {
 	return min(reach, 10)
 }
 
-// Share is a part of a whole as a bar, in a row of a table that says the number.
+// Share is a fraction as a bar, in a table row that has the number.
 type Share struct {
 	Of     float64 // from 0 to 1
-	Second bool    // in the other colour
+	Second bool    // use the second color
 }
 
 type shareView struct {
@@ -47,7 +47,7 @@ type shareView struct {
 	Second    bool
 }
 
-// Draw draws it.
+// Draw returns the bar as SVG.
 func (s Share) Draw() template.HTML {
 	return draw("share.svg", shareView{max(0, min(1, s.Of)) * rangeWidth, rangeWidth, s.Second})
 }

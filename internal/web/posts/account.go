@@ -12,40 +12,40 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// oneView is the page of one account of a post: what it shows, and its whole story.
+// oneView is the page of one account of a post, with its history.
 type oneView struct {
 	accountView
 
 	Head     string
 	Text     string
 	Media    []network.Media
-	Wrong    shell.Wrong
-	Found    string // what the person chose: yes or no
-	Link     string // what the person wrote
-	Decision bool   // there is something to decide
+	Wrong    shell.FormError
+	Found    string // entered: yes or no
+	Link     string // entered
+	Decision bool   // a person must decide
 	Pause    pause
-	Client   bool // whoever looks is a client of the team
+	Client   bool // the visitor is a client of the team
 }
 
-func (p *Part) account(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) account(w http.ResponseWriter, r *http.Request) {
 	p.showAccount(w, r, http.StatusOK, oneView{})
 }
 
-func (p *Part) showAccount(w http.ResponseWriter, r *http.Request, status int, one oneView) {
+func (p *Handlers) showAccount(w http.ResponseWriter, r *http.Request, status int, one oneView) {
 	if err := p.readAccount(r, &one); err != nil {
-		p.Elsewhere(w, r, err, p.home(r))
+		p.SwitchToTeamOf(w, r, err, p.home(r))
 		return
 	}
 	p.Show(w, r, status, pages["account"], shell.NetworkName(one.Platform)+": "+one.Username, one)
 }
 
-// readAccount reads the account in the address, with all that was done to bring the post to it.
-func (p *Part) readAccount(r *http.Request, one *oneView) error {
-	id, err := shell.IDIn(r, "account")
+// readAccount reads the account in the path with its delivery attempts.
+func (p *Handlers) readAccount(r *http.Request, one *oneView) error {
+	id, err := shell.PathID(r, "account")
 	if err != nil {
 		return err
 	}
-	v, err := p.moving(r)
+	v, err := p.liveView(r)
 	if err != nil {
 		return err
 	}
@@ -73,45 +73,45 @@ func (p *Part) readAccount(r *http.Request, one *oneView) error {
 	return apierr.Missing()
 }
 
-// maxLines is how many attempts a page shows, the latest.
+// maxLines is how many attempts a page shows, latest first.
 const maxLines = 100
 
-// decide takes what a person found at the network for an account of which nobody knows.
-func (p *Part) decide(w http.ResponseWriter, r *http.Request) {
+// decide records what a person found at the network for a delivery with an unknown outcome.
+func (p *Handlers) decide(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
 	one := oneView{Found: r.PostForm.Get("found"), Link: strings.TrimSpace(r.PostForm.Get("permalink"))}
-	err := p.settle(r, one)
+	err := p.recordDecision(r, one)
 	if err != nil {
 		var ok bool
-		if one.Wrong, ok = p.WrongAt(w, r, err, nil); !ok {
+		if one.Wrong, ok = p.FormErrorOf(w, r, err, nil); !ok {
 			return
 		}
 		p.showAccount(w, r, shell.StatusOf(err), one)
 		return
 	}
-	said := "Noted: it is not there. You can send it again."
+	said := "Marked as not published. You can retry it."
 	if one.Found == "yes" {
-		said = "Noted: it is there. It is not sent again."
+		said = "Marked as published. It will not be sent again."
 	}
-	p.Say(r, said)
+	p.Flash(r, said)
 	shell.Redirect(w, r, "/posts/"+r.PathValue("id"))
 }
 
-func (p *Part) settle(r *http.Request, one oneView) error {
+func (p *Handlers) recordDecision(r *http.Request, one oneView) error {
 	id, err := idIn(r)
 	if err != nil {
 		return err
 	}
-	account, err := shell.IDIn(r, "account")
+	account, err := shell.PathID(r, "account")
 	if err != nil {
 		return err
 	}
 	if one.Found != "yes" && one.Found != "no" {
-		return apierr.Invalid(apierr.MissingArgument, "found", "Choose what you found.")
+		return apierr.Invalid(apierr.MissingArgument, "found", "Choose whether you found the post.")
 	}
-	call, err := p.Acting(r, "decide_post")
+	call, err := p.Call(r, "decide_post")
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// How many posts the calendar shows of a day, by its view.
+// How many posts the calendar shows per day, by view.
 const (
 	ofADayInAMonth = 4
 	ofADayInAWeek  = 15
@@ -20,24 +20,24 @@ const (
 // calendarView is a month or a week.
 type calendarView struct {
 	Week         bool
-	Account      string // the one whose posts are shown alone; empty for all
+	Account      string // shows only posts of this account; empty for all
 	Choices      []choice
-	Day          string // one within, as it is shown
+	Day          string // a day within it
 	Title        string
-	Before, Next string // days of the month or week before and after
+	Before, Next string // days in the previous and next month or week
 	Zone         string
 	Weeks        [][]calendarDay
 	Wrong        string
 	Empty        bool
 }
 
-// calendarDay is a date in the team's zone.
+// calendarDay is a date in the team's time zone.
 type calendarDay struct {
-	Date    time.Time // its midnight, as if the zone were UTC
-	Beside  bool      // it is of the month before or after
+	Date    time.Time // midnight UTC of the date
+	Beside  bool      // belongs to the previous or next month
 	Today   bool
 	Past    bool
-	Changes string // what its clocks do, where they are changed
+	Changes string // note if clocks change on this day
 	Slots   []daySlot
 	More    bool
 }
@@ -46,10 +46,10 @@ type daySlot struct {
 	post.Slot
 	post.ListDetails
 
-	Clock string // the time of day; with the zone's short name where the day has an hour twice
+	Clock string // time of day, with the zone's abbreviation if clocks change
 }
 
-// spanDays is the first date that a view shows, and how many. A week begins on Monday.
+// spanDays returns the first date of a view and its number of days. Weeks begin on Monday.
 func spanDays(day time.Time, week bool) (time.Time, int) {
 	monday := func(t time.Time) time.Time { return t.AddDate(0, 0, -(int(t.Weekday())+6)%7) }
 	if week {
@@ -61,13 +61,13 @@ func spanDays(day time.Time, week bool) (time.Time, int) {
 	return from, int(monday(last).AddDate(0, 0, 7).Sub(from) / (24 * time.Hour))
 }
 
-// lastYear is as far as the calendar can be turned.
+// lastYear is the last year of the calendar.
 const lastYear = 9990
 
-func (p *Part) calendar(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) calendar(w http.ResponseWriter, r *http.Request) {
 	zone, err := p.zone(r)
 	if err != nil {
-		p.Broken(w, r, err)
+		p.ServerError(w, r, err)
 		return
 	}
 	now := p.DB.Now().In(zone)
@@ -76,13 +76,13 @@ func (p *Part) calendar(w http.ResponseWriter, r *http.Request) {
 		Week: r.URL.Query().Get("view") == "week", Account: r.URL.Query().Get("account"), Zone: zone.String(),
 	}
 	if view.Choices, err = p.choices(r, view.Account); err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	status, day := http.StatusOK, today
 	if text := r.URL.Query().Get("day"); text != "" {
 		if day, err = time.Parse(time.DateOnly, text); err != nil || day.Year() < 2000 || day.Year() > lastYear {
-			day, view.Wrong, status = today, "The day has to be a date from the year 2000 on, as 2026-03-29.",
+			day, view.Wrong, status = today, "Enter a date from the year 2000 on, such as 2026-03-29.",
 				http.StatusUnprocessableEntity
 		}
 	}
@@ -92,13 +92,13 @@ func (p *Part) calendar(w http.ResponseWriter, r *http.Request) {
 	}
 	view.name(day)
 	if err := p.fillCalendar(r, view, account, period{day, today, zone}); err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	p.Show(w, r, status, pages["calendar"], "Calendar: "+view.Title, view)
 }
 
-// name says what is shown, and what lies before and after.
+// name sets the title and the links to the previous and next period.
 func (v *calendarView) name(day time.Time) {
 	v.Day = day.Format(time.DateOnly)
 	if v.Week {
@@ -112,7 +112,7 @@ func (v *calendarView) name(day time.Time) {
 	v.Before, v.Next = first.AddDate(0, -1, 0).Format(time.DateOnly), first.AddDate(0, 1, 0).Format(time.DateOnly)
 }
 
-// Link leads to another view or day, with the account that is chosen.
+// Link returns the path of a view and day, with the selected account.
 func (v *calendarView) Link(view, day string) string {
 	q := url.Values{"view": {view}}
 	if day != "" {
@@ -124,7 +124,7 @@ func (v *calendarView) Link(view, day string) string {
 	return "/calendar?" + q.Encode()
 }
 
-// New leads to where a post for a day is written.
+// New returns the path of the editor for a day.
 func (v *calendarView) New(day time.Time) string {
 	q := url.Values{"date": {day.Format(time.DateOnly)}}
 	if v.Account != "" {
@@ -133,19 +133,19 @@ func (v *calendarView) New(day time.Time) string {
 	return "/posts/new?" + q.Encode()
 }
 
-// List leads to all posts of a day.
+// List returns the path of a day's posts.
 func (v *calendarView) List(day time.Time) string {
 	f := filters{Account: v.Account, From: day.Format(time.DateOnly), To: day.Format(time.DateOnly)}
 	return "/posts?" + f.query().Encode()
 }
 
-// period is what a calendar shows: dates as if their zone were UTC, and the zone in which they are days.
+// period is the range of the calendar: dates as midnights in UTC, and the time zone of the days.
 type period struct {
 	day, today time.Time
 	zone       *time.Location
 }
 
-// bounds are the midnights between which the calendar's days are, from its first date.
+// bounds returns the midnights in the zone that separate the calendar's days.
 func (p period) bounds(week bool) (time.Time, []time.Time) {
 	from, n := spanDays(p.day, week)
 	out := make([]time.Time, n+1)
@@ -156,7 +156,7 @@ func (p period) bounds(week bool) (time.Time, []time.Time) {
 	return from, out
 }
 
-func (p *Part) fillCalendar(r *http.Request, view *calendarView, account int64, shown period) error {
+func (p *Handlers) fillCalendar(r *http.Request, view *calendarView, account int64, shown period) error {
 	from, bounds := shown.bounds(view.Week)
 	most := ofADayInAMonth
 	if view.Week {
@@ -197,7 +197,7 @@ func (p *Part) fillCalendar(r *http.Request, view *calendarView, account int64, 
 	return nil
 }
 
-// clockChange says what the clocks do on a day of some length.
+// clockChange describes a day's change of clocks by its length.
 func clockChange(long time.Duration) string {
 	switch {
 	case long < 24*time.Hour:
@@ -208,7 +208,7 @@ func clockChange(long time.Duration) string {
 	return ""
 }
 
-// timeOfDay is a wall clock's, with the zone's short name on days on which it may come twice.
+// timeOfDay returns the time of day, with the zone's abbreviation on days when it may occur twice.
 func timeOfDay(at time.Time, changes bool) string {
 	if changes {
 		return at.Format("15:04 MST")

@@ -20,7 +20,7 @@ type jobView struct {
 
 	ID       string
 	What     string
-	To       string // where what the job is about is shown; empty while there is no such place
+	To       string // page of the job's subject; empty if there is none
 	ToText   string
 	Every    int
 	Notes    []string
@@ -34,31 +34,31 @@ type (
 		delivery.AccountResult
 
 		Platform, Username string
-		Said               string // what the network said: a stranger's text
+		Said               string // message of the network: untrusted text
 	}
 	jobFile struct {
-		Media int64 // 0 where it was not kept
+		Media int64 // 0 if it was not saved
 		Name  string
 		Why   string
 	}
 )
 
-// jobWords say what jobs do, and what the link to their item reads.
+// jobWords are the titles of jobs and the labels of the links to their subjects.
 var jobWords = map[job.Type][2]string{
 	job.SocialPost:    {"Publishing a post", "Open the post"},
-	job.ProfileReport: {"Making a report of a profile", "Open the report"},
-	job.HashtagReport: {"Making a report of a hashtag", "Open the report"},
+	job.ProfileReport: {"Creating a profile report", "Open the report"},
+	job.HashtagReport: {"Creating a hashtag report", "Open the report"},
 	job.HashtagSearch: {"Searching hashtags", "Open the hashtags"},
-	job.MediaImport:   {"Bringing files into the library", "Open the files"},
+	job.MediaImport:   {"Adding files to the library", "Open the files"},
 	job.ContentFetch:  {"Downloading a profile’s media", "Open the library"},
 }
 
 var jobForm = regexp.MustCompile(`^[a-z_]{1,32}:[A-Za-z0-9-]{1,64}$`)
 
-func (p *Part) job(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) job(w http.ResponseWriter, r *http.Request) {
 	v, err := p.readJob(r)
 	if err != nil {
-		p.Elsewhere(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
+		p.SwitchToTeamOf(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
 			if !jobForm.MatchString(r.PathValue("id")) {
 				return 0, apierr.Missing()
 			}
@@ -69,21 +69,21 @@ func (p *Part) job(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["job"], v.What, v)
 }
 
-func (p *Part) jobLive(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) jobLive(w http.ResponseWriter, r *http.Request) {
 	v, err := p.readJob(r)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	p.piece(w, r, "job", v)
 }
 
-func (p *Part) readJob(r *http.Request) (jobView, error) {
+func (p *Handlers) readJob(r *http.Request) (jobView, error) {
 	id := r.PathValue("id")
 	if !jobForm.MatchString(id) {
 		return jobView{}, apierr.Missing()
 	}
-	entry, outcome, err := shell.Ask[job.Job](p.Frame, r, "get_job",
+	entry, outcome, err := shell.Run[job.Job](p.Frame, r, "get_job",
 		operation.Arguments{"job_id": id, "limit": int64(accountsPage)})
 	if err != nil {
 		return jobView{}, err
@@ -98,11 +98,11 @@ func (p *Part) readJob(r *http.Request) (jobView, error) {
 	if !entry.Finished {
 		v.Every = soon
 	}
-	return v, p.produced(r, &v, outcome.Call.TeamID, outcome.Untrusted)
+	return v, p.addResults(r, &v, outcome.Call.TeamID, outcome.Untrusted)
 }
 
-// produced adds what a job made, as far as it is not shown where the job leads to.
-func (p *Part) produced(r *http.Request, v *jobView, team int64, said []operation.Untrusted) error {
+// addResults adds a job's results unless the page of its subject shows them.
+func (p *Handlers) addResults(r *http.Request, v *jobView, team int64, said []operation.Untrusted) error {
 	switch made := v.Result.(type) {
 	case delivery.PostResult:
 		stored, err := p.posts.Load(r.Context(), team, made.PostID)

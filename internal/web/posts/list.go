@@ -15,22 +15,22 @@ import (
 )
 
 const (
-	listed       = 30  // posts on a page
-	maxNamed     = 4   // accounts that a list names of a post
-	maxPassed    = 3   // drafts whose time has passed that it begins with
-	maxToChoose  = 200 // accounts that a filter offers
+	listed       = 30  // posts per page
+	maxNamed     = 4   // accounts named per post
+	maxPassed    = 3   // overdue drafts shown first
+	maxToChoose  = 200 // accounts offered as filters
 	accountsPage = 50
 )
 
-// filters are the list's, as they were chosen. Both days are within.
+// filters are the selected filters of the list. Both days are inclusive.
 type filters struct {
 	Status, Account, From, To string
-	Wrong                     shell.Wrong
+	Wrong                     shell.FormError
 }
 
 func (f filters) any() bool { return f.Status+f.Account+f.From+f.To != "" }
 
-// query is the list's own address with these filters.
+// query returns the filters as a query.
 func (f filters) query() url.Values {
 	out := url.Values{}
 	for name, value := range map[string]string{"status": f.Status, "account": f.Account, "from": f.From, "to": f.To} {
@@ -41,7 +41,7 @@ func (f filters) query() url.Values {
 	return out
 }
 
-// arguments are the filters as list_posts takes them: its last day is without.
+// arguments returns the filters as arguments of list_posts, whose end is exclusive.
 func (f filters) arguments() (operation.Arguments, error) {
 	args := operation.Arguments{"limit": int64(listed)}
 	if f.Status != "" {
@@ -60,21 +60,21 @@ func (f filters) arguments() (operation.Arguments, error) {
 	if f.To != "" {
 		last, err := time.Parse(time.DateOnly, f.To)
 		if err != nil {
-			return nil, apierr.Invalid(apierr.Malformed, "to", "The last day has to be a date, as 2026-03-29.")
+			return nil, apierr.Invalid(apierr.Malformed, "to", "Enter the last day as a date, such as 2026-03-29.")
 		}
 		args["to"] = last.AddDate(0, 0, 1).Format(time.DateOnly)
 	}
 	return args, nil
 }
 
-// accountOf is the account that a filter names, 0 for all of them.
+// accountOf returns the account of a filter, 0 for all.
 func accountOf(text string) (int64, error) {
 	if text == "" {
 		return 0, nil
 	}
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id < 1 {
-		return 0, apierr.Invalid(apierr.Malformed, "account_id", "Choose one of the accounts.")
+		return 0, apierr.Invalid(apierr.Malformed, "account_id", "Select one of the accounts.")
 	}
 	return id, nil
 }
@@ -84,7 +84,7 @@ type listView struct {
 	filters
 
 	Posts []listedPost
-	// drafts whose time has passed, for those who can decide about them, before the first of all posts
+	// overdue drafts, on the first page, for people who can reschedule them
 	Passed      []post.Slot
 	Choices     []choice
 	Statuses    []post.Status
@@ -98,12 +98,12 @@ type (
 		post.PostEntry
 		post.ListDetails
 
-		Others int // accounts beyond those that are named
+		Others int // further accounts
 	}
 	choice struct{ Value, Text string }
 )
 
-func (p *Part) list(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	view := listView{filters: filters{
 		Status: q.Get("status"), Account: q.Get("account"), From: q.Get("from"), To: q.Get("to"),
@@ -114,28 +114,28 @@ func (p *Part) list(w http.ResponseWriter, r *http.Request) {
 	view.Any = view.any()
 	var err error
 	if view.Choices, err = p.choices(r, view.Account); err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	status := http.StatusOK
 	if err := p.fill(r, &view, q.Get("cursor")); err != nil {
 		var ok bool
-		if view.Wrong, ok = p.WrongAt(w, r, err, nil); !ok {
+		if view.Wrong, ok = p.FormErrorOf(w, r, err, nil); !ok {
 			return
 		}
 		status = shell.StatusOf(err)
 	}
 	if v := shell.VisitorOf(r.Context()); v.Is(shell.Writers) && !view.Any && view.First == "" {
 		if view.Passed, err = p.posts.ListOverdueDrafts(r.Context(), v.Team.ID, p.DB.Now(), maxPassed); err != nil {
-			p.Refuse(w, r, err)
+			p.ShowError(w, r, err)
 			return
 		}
 	}
 	p.Show(w, r, status, pages["list"], "Posts", view)
 }
 
-// fill reads the page that a cursor leads to.
-func (p *Part) fill(r *http.Request, view *listView, cursor string) error {
+// fill reads the page at a cursor.
+func (p *Handlers) fill(r *http.Request, view *listView, cursor string) error {
 	args, err := view.arguments()
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ func (p *Part) fill(r *http.Request, view *listView, cursor string) error {
 		args["cursor"] = cursor
 		view.First = "/posts?" + here.Encode()
 	}
-	found, outcome, err := shell.Ask[post.PostList](p.Frame, r, "list_posts", args)
+	found, outcome, err := shell.Run[post.PostList](p.Frame, r, "list_posts", args)
 	if err != nil {
 		return err
 	}
@@ -176,12 +176,12 @@ func (p *Part) fill(r *http.Request, view *listView, cursor string) error {
 	return nil
 }
 
-// choices are the accounts by which the list can be filtered, and the one that is chosen.
-func (p *Part) choices(r *http.Request, chosen string) ([]choice, error) {
+// choices returns the accounts of the filter, and the selected one.
+func (p *Handlers) choices(r *http.Request, chosen string) ([]choice, error) {
 	args := operation.Arguments{"active_only": false, "limit": int64(accountsPage)}
 	out, seen := []choice{}, chosen == ""
 	for len(out) < maxToChoose {
-		found, outcome, err := shell.Ask[account.SocialAccountList](p.Frame, r, "list_social_accounts", args)
+		found, outcome, err := shell.Run[account.SocialAccountList](p.Frame, r, "list_social_accounts", args)
 		if err != nil {
 			return nil, err
 		}

@@ -14,7 +14,6 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/delivery"
 	"pressroom/internal/domain/post"
 	"pressroom/internal/network"
 	"pressroom/internal/web/shell"
@@ -24,48 +23,47 @@ import (
 type view struct {
 	post.Post
 
-	Head       string // the start of its text
+	Head       string // beginning of the text
 	Stored     post.Record
 	Shown      []network.Media
-	Deleted    []deleted // files that the library does not have any more
+	Deleted    []deleted // deleted files
 	Accounts   []accountView
-	States     []post.Status // as lists tell it too
+	States     []post.Status // as in lists
 	Done       int           // accounts with a result
-	Sent       int           // and those that have it
-	Every      int           // seconds until the page looks again by itself; 0 for never
+	Sent       int           // accounts that published it
+	Every      int           // seconds until the page refreshes; 0 for never
 	Stamp      string
 	Notes      []string
 	Problems   []problem
 	Blocked    bool
-	Fate       *post.Forecast // of a scheduled post that nobody has to approve first: what becomes of it at its time
+	Fate       *post.Forecast // forecast for a scheduled post that needs no approval
 	Rounds     []round
-	Unsent     bool // the post waits for the client, and no link to this version was made
-	Revoked    bool // the post waits for the client, and the links to this version were revoked
-	Linked     bool // a link to this version was made and not revoked; it may have expired
+	Unsent     bool // waits for approval, but no link to this version was created
+	Revoked    bool // waits for approval, but the links to this version were revoked
+	Linked     bool // a link to this version exists; it may have expired
 	Rule       string
-	Running    bool // the series goes on
+	Running    bool // the series is running
 	Upcoming   []occurrence
-	Standing   []standing // of a series that stands, when it would go on
-	Taken      string     // and what becomes of its drafts then
-	Unlinked   bool       // an account has lost its connection
-	Wished     *time.Time // of a draft: a time that is to come
+	Standing   []resumeTime // next times if a paused series were resumed
+	Taken      string       // which drafts it would reschedule
+	Unlinked   bool         // an account's connection was lost
+	Wished     *time.Time   // a draft's planned time, if in the future
 	Retryable  []accountView
 	Wrong      string
-	Link       string // for the client
+	Link       string // approval link
 	Zone       string
-	MayPublish bool // nothing of its state keeps it from being published
+	MayPublish bool // its state allows publishing
 	MayAsk     bool
-	Client     bool   // whoever looks is a client of the team
-	Doubtful   bool   // a network may have it and cannot say
-	Decides    bool   // and is asked what to do with the post
-	Said       string // what the client wrote and is asked to mend
+	Client     bool   // the visitor is a client of the team
+	Doubtful   bool   // a delivery's outcome is unknown
+	Decides    bool   // the client must decide on the post
+	Said       string // rejected input of the client
 	Editable   bool
-	Changeable bool // in the form; also what a series that stands is made from
+	Changeable bool // in the editor; also the template of a paused series
 	Pause      pause
 }
 
-// pause says why nothing may be changed or published at present; empty where it may, or the role does not let the
-// person.
+// pause explains why changes or publishing are paused; empty if they are not or the role does not allow them anyway.
 type pause struct{ Changes, Publishing string }
 
 func pauseOf(call operation.Call) pause {
@@ -78,7 +76,7 @@ func pauseOf(call operation.Call) pause {
 	return pause{why(access.Write), why(access.Publish)}
 }
 
-// Any is the reason that says most.
+// Any returns the reason, preferring that of changes.
 func (p pause) Any() string { return cmp.Or(p.Changes, p.Publishing) }
 
 type (
@@ -86,12 +84,12 @@ type (
 		post.PostProblem
 
 		Account string
-		Alone   bool // it keeps a scheduled post from this account, and the others get it
+		Alone   bool // blocks a scheduled post for this account only
 	}
 	round struct {
 		post.Round
 
-		OpenedAt, Decided time.Time // in the team's zone
+		OpenedAt, Decided time.Time // in the team's time zone
 	}
 	deleted struct {
 		Name, Type, By string
@@ -101,14 +99,14 @@ type (
 	occurrence struct {
 		post.Slot
 
-		At time.Time // in the team's zone
+		At time.Time // in the team's time zone
 	}
 )
 
-// idForm is the form of posts' ids.
+// idForm matches ids of posts.
 var idForm = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
 
-// idIn is the post's id in the address: not_found for what is none.
+// idIn returns the post id in the path, or not_found.
 func idIn(r *http.Request) (string, error) {
 	if id := r.PathValue("id"); idForm.MatchString(id) {
 		return id, nil
@@ -116,8 +114,8 @@ func idIn(r *http.Request) (string, error) {
 	return "", apierr.Missing()
 }
 
-// stored reads the post in the address as it is kept.
-func (p *Part) stored(r *http.Request) (post.Record, error) {
+// postOf returns the post in the path.
+func (p *Handlers) postOf(r *http.Request) (post.Record, error) {
 	id, err := idIn(r)
 	if err != nil {
 		return post.Record{}, err
@@ -125,26 +123,26 @@ func (p *Part) stored(r *http.Request) (post.Record, error) {
 	return p.posts.Load(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
 }
 
-func (p *Part) page(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
 	p.show(w, r, http.StatusOK, "")
 }
 
-// show answers with a post's page, with what was wrong with what the person asked for.
-func (p *Part) show(w http.ResponseWriter, r *http.Request, status int, wrong string) {
-	v, err := p.whole(r)
+// show answers with a post's page and an error, if any.
+func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, wrong string) {
+	v, err := p.fullView(r)
 	if err != nil {
-		p.Elsewhere(w, r, err, p.home(r))
+		p.SwitchToTeamOf(w, r, err, p.home(r))
 		return
 	}
 	v.Said = r.PostForm.Get("comment")
 	if v.Wrong = wrong; wrong == "" {
-		v.Link = string(p.Take(r.Context(), linkKept+v.ID))
+		v.Link = string(p.Pop(r.Context(), linkKey+v.ID))
 	}
 	p.Show(w, r, status, pages["post"], "Post: "+cut(50, v.Head), v)
 }
 
-// home finds the team of the post in the address.
-func (p *Part) home(r *http.Request) func(context.Context, []int64) (int64, error) {
+// home returns a function that finds the team of the post in the path.
+func (p *Handlers) home(r *http.Request) func(context.Context, []int64) (int64, error) {
 	return func(ctx context.Context, teams []int64) (int64, error) {
 		id, err := idIn(r)
 		if err != nil {
@@ -154,34 +152,34 @@ func (p *Part) home(r *http.Request) func(context.Context, []int64) (int64, erro
 	}
 }
 
-// live answers with the part of the page that changes by itself.
-func (p *Part) live(w http.ResponseWriter, r *http.Request) {
-	v, err := p.whole(r)
+// live answers with the part of the page that refreshes.
+func (p *Handlers) live(w http.ResponseWriter, r *http.Request) {
+	v, err := p.fullView(r)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	p.piece(w, r, "post", v)
 }
 
 // piece answers with the block "live" of a page.
-func (p *Part) piece(w http.ResponseWriter, r *http.Request, page string, body any) {
+func (p *Handlers) piece(w http.ResponseWriter, r *http.Request, page string, body any) {
 	var out bytes.Buffer
 	if err := pages[page]().ExecuteTemplate(&out, "live", body); err != nil {
-		p.Broken(w, r, fmt.Errorf("making a part of a page: %w", err))
+		p.ServerError(w, r, fmt.Errorf("making a part of a page: %w", err))
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = w.Write(out.Bytes()) // the client may be gone
+	_, _ = w.Write(out.Bytes()) // the client may have disconnected
 }
 
-// moving reads what changes by itself.
-func (p *Part) moving(r *http.Request) (view, error) {
+// liveView returns the part of the page that refreshes.
+func (p *Handlers) liveView(r *http.Request) (view, error) {
 	id, err := idIn(r)
 	if err != nil {
 		return view{}, err
 	}
-	full, outcome, err := shell.Ask[post.Post](p.Frame, r, "get_post", operation.Arguments{"id": id})
+	full, outcome, err := shell.Run[post.Post](p.Frame, r, "get_post", operation.Arguments{"id": id})
 	if err != nil {
 		return view{}, err
 	}
@@ -193,7 +191,7 @@ func (p *Part) moving(r *http.Request) (view, error) {
 		Zone: zone.String(), Head: cut(70, strings.Join(strings.Fields(full.Caption), " ")),
 	}
 	if v.Head == "" {
-		v.Head = "A post without text"
+		v.Head = "Post without text"
 	}
 	team := outcome.Call.TeamID
 	if v.Stored, err = p.posts.Load(r.Context(), team, id); err != nil {
@@ -216,7 +214,7 @@ func (p *Part) moving(r *http.Request) (view, error) {
 	return v, nil
 }
 
-// count sums the accounts up, and says when to look again.
+// count counts the accounts' states and sets when to refresh.
 func (v *view) count(now time.Time) {
 	stamp := []string{string(v.Status), string(v.Approval)}
 	for i := range v.Accounts {
@@ -242,25 +240,25 @@ func (v *view) count(now time.Time) {
 	switch wait := v.Stored.ScheduledAt.Sub(now); {
 	case v.Status == post.Processing:
 		v.Every = soon
-	case v.Status == post.Scheduled && !v.Stored.IsTemplate && wait < waited:
+	case v.Status == post.Scheduled && !v.Stored.IsTemplate && wait < refreshAhead:
 		v.Every = shortly
 	}
 	v.Stamp = strings.Join(stamp, " ")
 }
 
-// How often a page looks again by itself, in seconds.
+// Refresh intervals in seconds.
 const (
 	soon    = 2
 	shortly = 10
 	rarely  = 30
 )
 
-// waited is how long before its time a scheduled post is waited for.
-const waited = 10 * time.Minute
+// refreshAhead is how long before its scheduled time a post's page starts to refresh.
+const refreshAhead = 10 * time.Minute
 
-// whole reads all of the page.
-func (p *Part) whole(r *http.Request) (view, error) {
-	v, err := p.moving(r)
+// fullView returns the whole page.
+func (p *Handlers) fullView(r *http.Request) (view, error) {
+	v, err := p.liveView(r)
 	if err != nil {
 		return v, err
 	}
@@ -269,20 +267,20 @@ func (p *Part) whole(r *http.Request) (view, error) {
 		return v, err
 	}
 	v.allow(p.DB.Now(), zone)
-	if err := p.lost(r.Context(), &v, zone); err != nil {
+	if err := p.addDeleted(r.Context(), &v, zone); err != nil {
 		return v, err
 	}
-	if err := p.client(r.Context(), &v, zone); err != nil {
+	if err := p.addApproval(r.Context(), &v, zone); err != nil {
 		return v, err
 	}
 	if v.Recurrence != nil {
 		v.Rule = ruleWords(v.Recurrence.Rule)
-		if err := p.upcoming(r.Context(), &v, zone); err != nil {
+		if err := p.addUpcoming(r.Context(), &v, zone); err != nil {
 			return v, err
 		}
 	}
 	if v.Stored.IsTemplate && !v.Running {
-		if err := p.stands(r, &v, zone); err != nil {
+		if err := p.addResume(r, &v, zone); err != nil {
 			return v, err
 		}
 	}
@@ -292,7 +290,7 @@ func (p *Part) whole(r *http.Request) (view, error) {
 	return v, err
 }
 
-// allow tells what the post's state lets people do.
+// allow sets what the post's state allows.
 func (v *view) allow(now time.Time, zone *time.Location) {
 	stored := v.Stored
 	held := stored.Approval == post.Waiting || stored.Approval == post.Rejected
@@ -307,7 +305,7 @@ func (v *view) allow(now time.Time, zone *time.Location) {
 	v.wish(now, zone)
 }
 
-// wish notes the time that a draft can be scheduled for as it is.
+// wish sets a draft's planned time, if in the future.
 func (v *view) wish(now time.Time, zone *time.Location) {
 	if stored := v.Stored; stored.Status == post.Draft && stored.ScheduledAt.After(now) && v.MayPublish {
 		at := stored.ScheduledAt.In(zone)
@@ -315,10 +313,10 @@ func (v *view) wish(now time.Time, zone *time.Location) {
 	}
 }
 
-// lost adds which files of the post are gone, and that one was taken out of it.
-func (p *Part) lost(ctx context.Context, v *view, zone *time.Location) error {
+// addDeleted adds the post's deleted files and a note if one was removed from it.
+func (p *Handlers) addDeleted(ctx context.Context, v *view, zone *time.Location) error {
 	var gone []network.Media
-	for _, m := range slices.Concat(append([][]network.Media{v.Stored.Media}, owned(v.Stored.Targets)...)...) {
+	for _, m := range slices.Concat(append([][]network.Media{v.Stored.Media}, overrides(v.Stored.Targets)...)...) {
 		if m.Gone && !slices.ContainsFunc(gone, func(other network.Media) bool { return other.ID == m.ID }) {
 			gone = append(gone, m)
 		}
@@ -338,13 +336,13 @@ func (p *Part) lost(ctx context.Context, v *view, zone *time.Location) error {
 	taken, err := p.posts.LastChangeRemovedMedia(ctx, v.Stored)
 	if taken {
 		v.Notes = append(v.Notes,
-			"A file that it showed was deleted, and taken out of it. Look at the post before it goes out.")
+			"A file of this post was deleted and removed from it. Review the post before it is published.")
 	}
 	return err
 }
 
-// owned is what accounts show of their own.
-func owned(targets []post.Target) [][]network.Media {
+// overrides returns the media that accounts override.
+func overrides(targets []post.Target) [][]network.Media {
 	out := make([][]network.Media, len(targets))
 	for i, t := range targets {
 		out[i] = t.Media
@@ -352,8 +350,8 @@ func owned(targets []post.Target) [][]network.Media {
 	return out
 }
 
-// client adds what the client was shown and said.
-func (p *Part) client(ctx context.Context, v *view, zone *time.Location) error {
+// addApproval adds the approval history.
+func (p *Handlers) addApproval(ctx context.Context, v *view, zone *time.Location) error {
 	rounds, err := p.posts.Rounds(ctx, v.Stored.TeamID, v.Stored.ID)
 	for _, one := range rounds {
 		v.Rounds = append(v.Rounds, round{one, one.OpenedAt.In(zone), one.Decided.In(zone)})
@@ -367,8 +365,8 @@ func (p *Part) client(ctx context.Context, v *view, zone *time.Location) error {
 
 const upcomingShown = 6
 
-// upcoming adds when the series occurs next.
-func (p *Part) upcoming(ctx context.Context, v *view, zone *time.Location) error {
+// addUpcoming adds the next occurrences of the series.
+func (p *Handlers) addUpcoming(ctx context.Context, v *view, zone *time.Location) error {
 	slots, err := p.posts.Occurrences(ctx, v.Stored.TeamID, v.Stored.SeriesID, upcomingShown)
 	for _, slot := range slots {
 		v.Upcoming = append(v.Upcoming, occurrence{slot, slot.At.In(zone)})
@@ -376,9 +374,9 @@ func (p *Part) upcoming(ctx context.Context, v *view, zone *time.Location) error
 	return err
 }
 
-// validate adds what the networks would not take.
-func (p *Part) validate(r *http.Request, v *view) error {
-	found, _, err := shell.Ask[post.Validation](p.Frame, r, "validate_post", operation.Arguments{"post_id": v.ID})
+// validate adds the networks' validation errors.
+func (p *Handlers) validate(r *http.Request, v *view) error {
+	found, _, err := shell.Run[post.Validation](p.Frame, r, "validate_post", operation.Arguments{"post_id": v.ID})
 	if err != nil {
 		return err
 	}
@@ -393,167 +391,4 @@ func (p *Part) validate(r *http.Request, v *view) error {
 		v.Unlinked = v.Unlinked || one.Code == "account_inactive"
 	}
 	return nil
-}
-
-// accountView is an account of a post with its story.
-type accountView struct {
-	post.PostAccount
-
-	PostID  string
-	Said    string          // what the network said: a stranger's text
-	Own     []network.Media // in place of the post's
-	HasOwn  bool
-	Next    *next
-	Lines   []line
-	Earlier int // lines before these
-	Why     string
-	Later   *time.Time // from when it may be sent again
-	LaterIn string     // the same, where it is near
-	Absent  string     // who looked at the network and did not find it, where that is how it stands
-	Gone    bool       // the connection is lost, which Why tells what to do about
-	// MayRetry is true of one that may be sent again now.
-	MayRetry bool
-}
-
-type (
-	next struct {
-		Text  string
-		At    *time.Time
-		In    string // in place of At, where that is near
-		Until *time.Time
-		Step  delivery.Step
-	}
-	line struct {
-		At                         time.Time
-		What, Result, By, Code, To string
-	}
-)
-
-// every is how often the page looks again because of this account.
-func (a *accountView) every() int {
-	switch {
-	case a.Next == nil:
-		return 0
-	case a.Next.Step == delivery.StepLookUp:
-		return rarely
-	}
-	return soon
-}
-
-const (
-	fewAccounts = 10 // of a post, whose attempts its page shows itself
-	fewLines    = 5  // of each
-)
-
-func (p *Part) accounts(
-	full post.Post, stored post.Record, said []operation.Untrusted, coming []delivery.Next,
-	lines []delivery.AttemptLine, zone *time.Location,
-) []accountView {
-	out := make([]accountView, len(full.Accounts))
-	for i, a := range full.Accounts {
-		one := &out[i]
-		*one = accountView{
-			PostAccount: a, PostID: full.ID, Said: textOf(said, a.NetworkMessage),
-			HasOwn: stored.Targets[i].Media != nil, Own: stored.Targets[i].Media,
-		}
-		one.Next = nextOf(coming, a.ID, p.DB.Now(), zone)
-		if a.State == post.TargetFailed {
-			p.mayRetry(one, stored, stored.Targets[i], zone)
-		}
-		var last delivery.AttemptLine
-		for _, l := range lines {
-			if l.AccountID == a.ID {
-				one.Lines = append(one.Lines, lineOf(l, zone))
-				last = l
-			}
-		}
-		one.decided(last)
-		most := fewLines
-		if len(out) > fewAccounts {
-			most = 0
-		}
-		one.Earlier = max(0, len(one.Lines)-most)
-		one.Lines = one.Lines[one.Earlier:]
-	}
-	return out
-}
-
-// decided has an account that a person did not find at the network say so, in place of what its code would.
-func (a *accountView) decided(last delivery.AttemptLine) {
-	if a.State == post.TargetFailed && a.ErrorCode == "network_error" && last.Call == "decide" {
-		a.Absent, a.Explanation = cmp.Or(last.By, "Whoever runs the service"), ""
-	}
-}
-
-func (p *Part) mayRetry(one *accountView, stored post.Record, t post.Target, zone *time.Location) {
-	reason, at := p.posts.RetryState(t)
-	one.Why, one.MayRetry = skipWords[reason], reason == "" && stored.Status != post.Processing
-	if why := heldWords[stored.Approval]; reason == "" && why != "" {
-		one.Why, one.MayRetry = why, false
-	}
-	if !at.IsZero() {
-		one.LaterIn = near(p.DB.Now(), at)
-		at = at.In(zone)
-		one.Later = &at
-	}
-	if reason == "account_gone" {
-		one.Gone = true
-		if one.ErrorCode == "account_needs_reauth" {
-			one.Explanation = "" // it says what Why says
-		}
-	} else if one.ErrorCode == "account_needs_reauth" {
-		one.Explanation = "The connection to the account was lost then. It is connected again."
-	}
-}
-
-func nextOf(coming []delivery.Next, account int64, now time.Time, zone *time.Location) *next {
-	for _, n := range coming {
-		if n.AccountID != account {
-			continue
-		}
-		out := &next{Text: stepWords[n.Step][0], Step: n.Step}
-		if !n.At.IsZero() {
-			at := n.At.In(zone)
-			out.Text, out.At = stepWords[n.Step][1], &at
-			if out.In = near(now, at); out.In != "" {
-				out.Text, out.At = strings.TrimSuffix(out.Text, " at"), nil
-			}
-		}
-		if !n.Until.IsZero() {
-			until := n.Until.In(zone)
-			out.Until = &until
-		}
-		return out
-	}
-	return nil
-}
-
-// longestQuote is how much is shown of what a network said, in characters.
-const longestQuote = 400
-
-func lineOf(l delivery.AttemptLine, zone *time.Location) line {
-	out := line{
-		At: l.At.In(zone), What: wordFor(callWords, l.Call), Result: wordFor(resultWords, l.Result),
-		Code: cut(longestQuote, l.NetworkCode), To: cut(longestQuote, l.NetworkText),
-	}
-	switch {
-	case l.Call == "decide" && l.By == "":
-		out.By = "the operator"
-	case l.Call == "decide":
-		out.By = l.By
-	}
-	return out
-}
-
-// textOf is the stranger's text that a pointer points at.
-func textOf(all []operation.Untrusted, at *operation.Pointer) string {
-	if at == nil {
-		return ""
-	}
-	for _, u := range all {
-		if u.ID == at.Untrusted {
-			return cut(longestQuote, u.Text)
-		}
-	}
-	return ""
 }

@@ -1,5 +1,5 @@
-// Package posts is where people look at posts: the list, the calendar, each post with the story of every account that
-// it goes to, what can be done with it, and the jobs that work on things in the background.
+// Package posts serves the list of posts, the calendar, each post with the history of its accounts, actions on posts,
+// and background jobs.
 package posts
 
 import (
@@ -24,8 +24,8 @@ var pages = shell.Parse(files, template.FuncMap{"time": shell.Time, "clock": clo
 		return post.MaxComment
 	}})
 
-// Part is these pages.
-type Part struct {
+// Handlers serves the post pages.
+type Handlers struct {
 	*shell.Frame
 
 	posts     *post.Service
@@ -35,16 +35,16 @@ type Part struct {
 	media     *media.Service
 }
 
-// New makes them.
+// New returns the handlers.
 func New(
 	f *shell.Frame, p *post.Service, approvals *post.Approvals, d *delivery.Service, jobs *job.Store,
 	library *media.Service,
-) *Part {
-	return &Part{f, p, approvals, d, jobs, library}
+) *Handlers {
+	return &Handlers{f, p, approvals, d, jobs, library}
 }
 
-// Routes are their addresses. What a role may do is asked again where it is done.
-func (p *Part) Routes() []shell.Route {
+// Routes returns the routes of the pages. Roles are checked again by the operations.
+func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
 		{Pattern: "GET /posts", For: shell.Members, Do: p.list},
 		{Pattern: "GET /calendar", For: shell.Members, Do: p.calendar},
@@ -70,8 +70,8 @@ func (p *Part) Routes() []shell.Route {
 	}
 }
 
-// zone is the time zone of the team that is looked at.
-func (p *Part) zone(r *http.Request) (*time.Location, error) {
+// zone returns the time zone of the selected team.
+func (p *Handlers) zone(r *http.Request) (*time.Location, error) {
 	zone, err := time.LoadLocation(shell.VisitorOf(r.Context()).Team.Timezone)
 	if err != nil {
 		return nil, fmt.Errorf("reading the zone of a team: %w", err)

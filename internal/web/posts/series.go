@@ -11,82 +11,83 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// standing is a time at which a series that stands would occur next.
-type standing struct {
+// resumeTime is a time at which a paused series would continue.
+type resumeTime struct {
 	post.NextOccurrence
 
-	At time.Time // in the team's zone
+	At time.Time // in the team's time zone
 }
 
-// mostStanding is how far it is looked for drafts that a series takes up again. Pausing makes one, seldom more.
-const mostStanding = 50
+// maxReschedulable bounds the search for drafts that a series reschedules. Pausing usually creates one.
+const maxReschedulable = 50
 
-// stands adds what becomes of a series that stands once it goes on.
-func (p *Part) stands(r *http.Request, v *view, zone *time.Location) error {
-	list, err := p.posts.NextOccurrences(r.Context(), v.Stored, mostStanding)
+// addResume adds what resuming a paused series would do.
+func (p *Handlers) addResume(r *http.Request, v *view, zone *time.Location) error {
+	list, err := p.posts.NextOccurrences(r.Context(), v.Stored, maxReschedulable)
 	if err != nil {
 		return err
 	}
 	v.Taken = post.ResumeSummary(list)
 	for _, one := range list[:min(len(list), upcomingShown)] {
-		v.Standing = append(v.Standing, standing{one, one.At.In(zone)})
+		v.Standing = append(v.Standing, resumeTime{one, one.At.In(zone)})
 	}
 	return nil
 }
 
-// cancel unschedules a post. With the template or an occurrence of a series the series is paused.
-func (p *Part) cancel(w http.ResponseWriter, r *http.Request) {
+// cancel unschedules a post. A template or an occurrence pauses its series.
+func (p *Handlers) cancel(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
 	said := ""
-	held, err := p.stored(r)
+	held, err := p.postOf(r)
 	if err == nil {
 		var full post.Post
-		full, _, err = shell.Ask[post.Post](p.Frame, r, "cancel_post", operation.Arguments{"post_id": held.ID})
-		said = "Unscheduled: it is a draft now." + p.wasSet(r, held)
+		full, _, err = shell.Run[post.Post](p.Frame, r, "cancel_post", operation.Arguments{"post_id": held.ID})
+		said = "Unscheduled. The post is now a draft." + p.wasScheduled(r, held)
 		if err == nil && full.Recurrence != nil && full.Recurrence.Paused {
-			said = "The series is paused: nothing of it goes out before somebody lets it go on. Its scheduled posts " +
-				"are drafts until then."
+			said = "The series was paused: nothing is published until someone resumes it. Its scheduled posts are " +
+				"now drafts."
 		}
 	}
-	p.done(w, r, err, said)
+	p.finish(w, r, err, said)
 }
 
-// wasSet says for when a post was scheduled that is not any more.
-func (p *Part) wasSet(r *http.Request, held post.Record) string {
+// wasScheduled describes for when an unscheduled post was scheduled.
+func (p *Handlers) wasScheduled(r *http.Request, held post.Record) string {
 	zone, err := p.zone(r)
 	if err != nil || held.Status != post.Scheduled || held.ScheduledAt.IsZero() {
 		return ""
 	}
-	return " It was set for " + held.ScheduledAt.In(zone).Format("Mon 2 Jan 2006, 15:04") + "."
+	return " It was scheduled for " + held.ScheduledAt.In(zone).Format("Mon 2 Jan 2006, 15:04") + "."
 }
 
-// skip cancels one post of a series, which goes on.
-func (p *Part) skip(w http.ResponseWriter, r *http.Request) {
+// skip cancels one post of a series, which continues.
+func (p *Handlers) skip(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
 	said := ""
-	held, err := p.stored(r)
+	held, err := p.postOf(r)
 	if err == nil {
-		err = p.allowed(r, "skip_occurrence", access.Write)
+		err = p.require(r, "skip_occurrence", access.Write)
 	}
 	if err == nil {
 		_, err = p.posts.Skip(r.Context(), shell.VisitorOf(r.Context()).ID, held.ID)
-		said = "Skipped: this post is a draft now, and the series goes on with the next one." + p.wasSet(r, held)
+		said = "Skipped. This post is now a draft, and the series continues with the next one." +
+			p.wasScheduled(r, held)
 	}
-	p.done(w, r, err, said)
+	p.finish(w, r, err, said)
 }
 
-// resume lets a series go on by its rule, and says what became of the drafts that it has taken up.
-func (p *Part) resume(w http.ResponseWriter, r *http.Request) {
-	said := "The series goes on."
+// resume resumes a series and describes the drafts that it rescheduled.
+func (p *Handlers) resume(w http.ResponseWriter, r *http.Request) {
+	said := "The series was resumed."
 	p.series(w, r, &said, func(person int64, stored post.Record) error {
 		if !stored.IsTemplate {
-			return apierr.BadState("not_recurring", "No series is made from this post.")
+			return apierr.BadState("not_recurring", "This post does not repeat.")
 		}
-		list, err := p.posts.NextOccurrences(r.Context(), stored, mostStanding)
+		list, err := p.posts.NextOccurrences(r.Context(), stored, maxReschedulable)
 		if err != nil {
 			return err
 		}
@@ -98,11 +99,11 @@ func (p *Part) resume(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// endPage says what the end of a series touches.
-func (p *Part) endPage(w http.ResponseWriter, r *http.Request) {
-	v, err := p.whole(r)
+// endPage shows what ending a series affects.
+func (p *Handlers) endPage(w http.ResponseWriter, r *http.Request) {
+	v, err := p.fullView(r)
 	if err != nil {
-		p.Elsewhere(w, r, err, p.home(r))
+		p.SwitchToTeamOf(w, r, err, p.home(r))
 		return
 	}
 	if !v.Stored.IsTemplate {
@@ -112,24 +113,24 @@ func (p *Part) endPage(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["end"], "End the series", v)
 }
 
-func (p *Part) end(w http.ResponseWriter, r *http.Request) {
-	said := "The series has ended. What was scheduled of it are drafts now."
+func (p *Handlers) end(w http.ResponseWriter, r *http.Request) {
+	said := "The series has ended. Its scheduled posts are now drafts."
 	p.series(w, r, &said, func(person int64, stored post.Record) error {
 		_, err := p.posts.StopRepeating(r.Context(), person, stored.ID)
 		return err
 	})
 }
 
-func (p *Part) series(w http.ResponseWriter, r *http.Request, said *string, do func(int64, post.Record) error) {
+func (p *Handlers) series(w http.ResponseWriter, r *http.Request, said *string, do func(int64, post.Record) error) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	stored, err := p.stored(r)
+	stored, err := p.postOf(r)
 	if err == nil {
-		err = p.allowed(r, "change_series", access.Publish)
+		err = p.require(r, "change_series", access.Publish)
 	}
 	if err == nil {
 		err = do(shell.VisitorOf(r.Context()).ID, stored)
 	}
-	p.done(w, r, err, *said)
+	p.finish(w, r, err, *said)
 }

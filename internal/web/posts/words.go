@@ -13,18 +13,19 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// clock shows the time of day of an instant, in the zone that it is given in.
+// clock returns the time of day of an instant in its own zone.
 func clock(at time.Time) template.HTML {
-	return template.HTML(`<time datetime="` + at.Format(time.RFC3339) + `">` + at.Format("15:04") + `</time>`) //nolint:gosec // digits alone
+	return template.HTML(`<time datetime="` + at.Format(time.RFC3339) + `">` +
+		at.Format("15:04") + `</time>`) //nolint:gosec // contains only digits
 }
 
-// nearly is how long before a time people are told how long they wait in place of the time.
-const nearly = 2 * time.Minute
+// soonWithin is the time before an event from which the wait is shown instead of the time.
+const soonWithin = 2 * time.Minute
 
-// near says how long it is until a time that is near: in 20 seconds. It is empty for one that is further away.
+// near returns the wait until a time that is soon, such as "in 20 seconds", else "".
 func near(now, at time.Time) string {
 	switch wait := at.Sub(now); {
-	case wait >= nearly:
+	case wait >= soonWithin:
 		return ""
 	case wait < time.Second:
 		return "in a moment"
@@ -33,10 +34,10 @@ func near(now, at time.Time) string {
 	}
 }
 
-// cut is the start of a text, of a number of characters at the most.
+// cut returns the beginning of a text, at most most characters.
 func cut(most int, text string) string { return post.Truncate(text, most) }
 
-// webAddress is a network's address as far as it may be linked: others than of the web stay empty.
+// webAddress returns a network's URL if it may be linked: others than http and https give "".
 func webAddress(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
@@ -45,23 +46,23 @@ func webAddress(text string) string {
 	return text
 }
 
-// attemptWords say what was done, by delivery.AttemptLine's call, and what it met with.
+// attemptWords describe delivery attempts by delivery.AttemptLine's call, and their results.
 var (
 	callWords = map[string]string{
-		"prepare": "Made ready at the network", "commit": "Handed to the network",
-		"resolve": "Asked the network whether it stands",
-		"rest":    "Waited, as the network failed", "decide": "Decided by a person",
+		"prepare": "Prepared at the network", "commit": "Sent to the network",
+		"resolve": "Checked whether the network published it",
+		"rest":    "Waited because the network failed", "decide": "Decided by a person",
 	}
 	resultWords = map[string]string{
-		"published": "it stands", "not_published": "it does not stand", "answered": "the network answered",
-		"":              "no answer is known",
-		"network_fails": "the network failed", "patience_is_over": "given up, as it failed for too long",
-		"transient": "a failure that passes", "uncertain": "no clear answer", "processing": "the network works on it",
-		"rate":  "asked to slow down",
-		"quota": "the quota is used up", "rejected": "refused", "app": "the operator’s app lacks an approval",
-		"rejected_media": "the media were refused", "duplicate": "held there already",
-		"barred":       "this service may not call the account’s server: its operator has to allow it",
-		"auth_refresh": "the sign-in had to be renewed", "auth_dead": "the connection is lost",
+		"published": "published", "not_published": "not published", "answered": "the network answered",
+		"":              "outcome unknown",
+		"network_fails": "the network failed", "patience_is_over": "given up after failing for too long",
+		"transient": "temporary failure", "uncertain": "no clear answer", "processing": "the network is processing it",
+		"rate":  "rate limited",
+		"quota": "quota used up", "rejected": "rejected", "app": "the operator’s app lacks an approval",
+		"rejected_media": "media rejected", "duplicate": "already published there",
+		"barred":       "this service may not connect to the account’s server; the operator must allow it",
+		"auth_refresh": "sign-in must be renewed", "auth_dead": "connection lost",
 	}
 )
 
@@ -72,37 +73,36 @@ func wordFor(words map[string]string, key string) string {
 	return strings.ReplaceAll(key, "_", " ")
 }
 
-// stepWords say what is done next: now, and where it has a time.
+// stepWords describe the next step: now, and with a time.
 var stepWords = map[delivery.Step][2]string{
-	delivery.StepSend:    {"It is being handed to the network now.", "It is handed to the network at"},
-	delivery.StepPrepare: {"The network is making it ready.", "The network is making it ready; we look again at"},
-	delivery.StepRetry:   {"It is being handed over once more now.", "It is handed over once more at"},
-	delivery.StepRest:    {"The network fails; we try again now.", "The network fails; we try again at"},
+	delivery.StepSend:    {"Sending to the network now.", "Will be sent to the network at"},
+	delivery.StepPrepare: {"The network is processing it.", "The network is processing it; next check at"},
+	delivery.StepRetry:   {"Retrying now.", "Next retry at"},
+	delivery.StepRest:    {"The network is failing; trying again now.", "The network is failing; next try at"},
 	delivery.StepResolve: {
-		"The network is being asked whether it took it.",
-		"We wait, so that nothing goes out twice, and ask the network whether it took it at",
+		"Checking with the network whether it was published.",
+		"Waiting to avoid a duplicate; next check whether it was published at",
 	},
 	delivery.StepLookUp: {
-		"The network is being asked whether it stands.", "The network is asked again whether it stands at",
+		"Checking whether the network published it.", "Next check whether the network published it at",
 	},
-	delivery.StepPermalink: {"The network is being asked where it stands.", "The network is asked where it stands at"},
+	delivery.StepPermalink: {"Fetching the post’s link.", "The post’s link will be fetched at"},
 }
 
-// skipWords say why an account may not be sent again, by post.Skip's reasons.
+// skipWords explain why an account cannot be retried, by post.Skip's reasons.
 var skipWords = map[string]string{
-	"no_retries_left":     "It was sent again as often as it may be. Duplicate the post to begin anew.",
-	"retried_moments_ago": "It was sent again moments ago.",
-	"account_gone": "The connection to the account is lost. Somebody has to connect it again, then it can be " +
-		"sent again.",
+	"no_retries_left":     "No retries left. Duplicate the post to start over.",
+	"retried_moments_ago": "It was retried moments ago.",
+	"account_gone":        "The connection to the account is lost. Reconnect the account, then retry.",
 }
 
-// heldWords say why no account of a post is sent again before its client has approved it.
+// heldWords explain why no account is retried before its client has approved the post.
 var heldWords = map[post.Approval]string{
-	post.Waiting:  "It waits for the client: it may be sent again once the client has approved the post.",
-	post.Rejected: "The client has rejected the post, so it is not sent again. Duplicate the post to begin anew.",
+	post.Waiting:  "Waiting for approval: it can be retried once the client has approved the post.",
+	post.Rejected: "The client rejected the post, so it cannot be retried. Duplicate the post to start over.",
 }
 
-// days are what weekdays are called in rules.
+// days are the names of weekdays in rules.
 var days = map[string]string{
 	"MO": "Monday", "TU": "Tuesday", "WE": "Wednesday", "TH": "Thursday", "FR": "Friday", "SA": "Saturday",
 	"SU": "Sunday",
@@ -118,7 +118,7 @@ var (
 	}
 )
 
-// ruleWords say a series' rule (RFC 5545) as people do: Every 2 weeks on Monday and Friday, 10 times.
+// ruleWords returns a series' rule (RFC 5545) in words: Every 2 weeks on Monday and Friday, 10 times.
 func ruleWords(rule string) string {
 	parts := map[string]string{}
 	for part := range strings.SplitSeq(rule, ";") {
@@ -152,7 +152,7 @@ func ruleWords(rule string) string {
 	return out
 }
 
-// dayWords are a weekday, or one of a month: MO, 2TU, -1FR.
+// dayWords returns a weekday of a week or month in words: MO, 2TU, -1FR.
 func dayWords(text string) string {
 	if len(text) < 2 {
 		return text
@@ -164,7 +164,7 @@ func dayWords(text string) string {
 	return "the " + ordinals[which] + " " + day
 }
 
-// monthDayWords are a day of the month, counted from its end where below 0.
+// monthDayWords returns a day of the month in words, counted from its end if negative.
 func monthDayWords(text string) string {
 	n, err := strconv.Atoi(text)
 	switch {
@@ -189,14 +189,14 @@ func and(list string, word func(string) string) string {
 	return strings.Join(items[:len(items)-1], ", ") + " and " + items[len(items)-1]
 }
 
-// stateNames are what people call the states of posts.
+// stateNames are the labels of post states.
 var stateNames = map[post.Status]string{
 	post.Draft: "Draft", post.Scheduled: "Scheduled", post.Processing: "Publishing", post.Published: "Published",
 	post.PartiallyPublished: "Partly published", post.Failed: "Failed",
-	post.Status(post.TargetUnconfirmed): "Not confirmed",
+	post.Status(post.TargetUnconfirmed): "Unconfirmed",
 }
 
 func stateName(s post.Status) string { return stateNames[s] }
 
-// instant is the word "when" for times that are always there.
+// instant is the template function "when" for times that are never nil.
 func instant(m teamtime.Moment) template.HTML { return shell.When(&m) }

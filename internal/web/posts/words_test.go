@@ -32,7 +32,7 @@ func TestSpanDays(t *testing.T) {
 		{"2026-11-22", "2026-11-16", true, 7},
 		{"2026-11-16", "2026-11-16", true, 7},
 		{"2026-11-22", "2026-10-26", false, 42},
-		{"2027-02-28", "2027-02-01", false, 28}, // a Monday to a Sunday
+		{"2027-02-28", "2027-02-01", false, 28}, // from a Monday to a Sunday
 		{"2027-03-05", "2027-03-01", false, 35},
 	} {
 		day, err := time.Parse(time.DateOnly, c.day)

@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/apierr"
 )
 
-// chapter is a page: the operations of one tag, and the types that their answers hold.
+// chapter is a page with the operations of one tag and the types of their answers.
 type chapter struct {
 	Name, About, At string
 	Entries         []entry
@@ -29,43 +29,43 @@ type entry struct {
 	Tool, Method, Path   string
 	Summary, Description string
 	Capability           string
-	Also, AlsoWhen       string // a further capability, and when it is needed
+	Also, AlsoWhen       string // additional capability, and when it is needed
 	Price, Recurring     string
-	Key                  string // what it makes of an Idempotency-Key
+	Key                  string // rule for the Idempotency-Key
 	Arguments            []field
 	Command              string
-	Status               string // of a success
+	Status               string // status of success
 	Success              string
-	Answer               string // the name of the type of data
-	AnswerAt             string // where it is described; empty for here
+	Answer               string // type of data
+	AnswerAt             string // where it is described; empty for this page
 	Fields               []field
-	Example              string // a whole answer
+	Example              string // complete answer
 	Refusals             []refusal
 }
 
-// refusal is a status with the codes that this operation may answer with.
+// refusal is an error status with the codes of this operation.
 type refusal struct {
 	Status string
 	Codes  []apierr.Code
 }
 
 const (
-	answersAt  = "/docs/answers" // the page of what all answers share
-	chaptersAt = "/docs/api/"    // what the address of each chapter begins with
+	answersAt  = "/docs/answers" // page of the types of all answers
+	chaptersAt = "/docs/api/"    // prefix of chapter paths
 )
 
-// everywhere are the types that every answer may hold. They stand on a page of their own.
+// everywhere are the types that any answer may contain. They have their own page.
 var everywhere = []string{"Meta", "Moment", "Page", "Billing", "Untrusted", "Problem"}
 
-// maker makes one page out of the document.
+// maker builds one page from the document.
 type maker struct {
 	doc    document
-	common []string          // types of the page of all answers
-	placed map[string]string // where the types of this page are described
-	nested []string          // those that are still to be described, in the order in which they were met
+	common []string          // types described on the page of all answers
+	placed map[string]string // paths of the types on this page
+	nested []string          // types still to describe, in order
 }
 
-// chapters are the pages of the document, in the order of its tags.
+// chapters returns the pages of the document in the order of its tags.
 func chapters(doc document) ([]chapter, error) {
 	common := reach(doc, everywhere)
 	var out []chapter
@@ -92,7 +92,7 @@ func chapters(doc document) ([]chapter, error) {
 	return out, nil
 }
 
-// answers are the types that all answers share.
+// answers returns the types that all answers share.
 func answers(doc document) []kind {
 	m := &maker{doc: doc, placed: map[string]string{}, nested: everywhere}
 	for _, name := range everywhere {
@@ -101,7 +101,7 @@ func answers(doc document) []kind {
 	return m.types()
 }
 
-// reach gives some types and all that are within them.
+// reach returns types and all types within them.
 func reach(doc document, names []string) []string {
 	m := &maker{doc: doc, placed: map[string]string{}}
 	for _, name := range names {
@@ -114,7 +114,7 @@ func reach(doc document, names []string) []string {
 	return out
 }
 
-// place tells where a type is described. One that is nowhere yet gets a place below the operations.
+// place returns where a type is described. A new type is placed below the operations.
 func (m *maker) place(name string) string {
 	if slices.Contains(m.common, name) {
 		return answersAt + "#" + name
@@ -126,10 +126,10 @@ func (m *maker) place(name string) string {
 	return m.placed[name]
 }
 
-// types describes the types that have a place below the operations, and those within them.
+// types returns the types placed below the operations and those within them.
 func (m *maker) types() []kind {
 	var out []kind
-	for next := 0; next < len(m.nested); next++ { //nolint:intrange // describing one may find more
+	for next := 0; next < len(m.nested); next++ { //nolint:intrange // the loop adds elements
 		s, _ := m.doc.Components.Schemas.get(m.nested[next])
 		out = append(out, kind{m.nested[next], s.Description, fields(s, "", m.place)})
 	}
@@ -146,7 +146,7 @@ func (m *maker) entry(method, path string, op operation) (entry, error) {
 		e.Also, e.AlsoWhen = a.Capability, a.When
 	}
 	if r := op.Recurring; r != nil {
-		e.Recurring = fmt.Sprintf("Up to %d credits over and over: %s. It ends %s.", r.Credits, r.Repeats, r.Stops)
+		e.Recurring = fmt.Sprintf("Up to %d credits, recurring: %s. Ends %s.", r.Credits, r.Repeats, r.Stops)
 	}
 	for _, p := range op.Parameters {
 		if p.In != "header" {
@@ -162,7 +162,7 @@ func (m *maker) entry(method, path string, op operation) (entry, error) {
 	return e, m.success(&e, op)
 }
 
-// success describes what a call is answered with. A type that several operations answer with is described at the first.
+// success sets the entry's answer. A type shared by several operations is described at the first.
 func (m *maker) success(e *entry, op operation) error {
 	for _, r := range op.Responses {
 		if !strings.HasPrefix(r.Name, "2") {
@@ -173,7 +173,7 @@ func (m *maker) success(e *entry, op operation) error {
 		if !ok {
 			return fmt.Errorf("its answer of %s has no data", r.Name)
 		}
-		e.Status, e.Success, e.Example, e.Answer = r.Name, r.Value.Description, indented(body.Example), data.component()
+		e.Status, e.Success, e.Example, e.Answer = r.Name, r.Value.Description, indent(body.Example), data.component()
 		if e.AnswerAt = m.placed[e.Answer]; e.AnswerAt != "" {
 			return nil
 		}
@@ -203,25 +203,25 @@ func keyRule(op operation) string {
 	p, takes := keyOf(op)
 	switch {
 	case !takes:
-		return "Takes none: a read can be repeated as it is."
+		return "Not accepted: reads can be repeated safely."
 	case p.Required:
-		return "Has to have one. " + p.Description
+		return "Required. " + p.Description
 	}
-	return "May have one. " + p.Description
+	return "Optional. " + p.Description
 }
 
-// missing are the codes of what a key is not allowed, with the capability that it lacks then.
+// missing maps the codes of forbidden calls to the missing capability.
 var missing = map[apierr.Code]string{
 	apierr.ReadNotAllowed: "read", apierr.WriteNotAllowed: "write", apierr.PublishNotAllowed: "publish",
 	apierr.SpendNotAllowed: "spend",
 }
 
-// otherwise are codes that no operation of the reference answers with: addresses that are none, and upload links.
+// otherwise are codes that no operation returns: those of unknown paths and upload links.
 var otherwise = []apierr.Code{apierr.EndpointNotFound, apierr.MethodNotAllowed, apierr.UploadLinkUsed,
 	apierr.UploadLinkClosed, apierr.UploadTooLarge,
 	apierr.MalformedRequest, apierr.HeadersTooLarge, apierr.TransferCodingUnsupported, apierr.HTTPVersionUnsupported}
 
-// refusalsOf are the codes of the statuses that an operation may be refused with.
+// refusalsOf returns the error codes of an operation by status.
 func refusalsOf(op operation) []refusal {
 	var out []refusal
 	for _, r := range op.Responses {

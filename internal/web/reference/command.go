@@ -9,8 +9,8 @@ import (
 
 const jsonType = "application/json"
 
-// command is a call of an operation as a shell takes it, with the example's arguments. The key stays in the
-// environment, so that no page and no history of a shell has it.
+// command returns a curl command for the example. The key is in an environment variable, so that it appears neither
+// on pages nor in the shell history.
 func command(base, method, path string, op operation) string {
 	lines := []string{"curl"}
 	body := bodyOf(op)
@@ -22,13 +22,13 @@ func command(base, method, path string, op operation) string {
 		lines = append(lines, `-H "Idempotency-Key: my-`+strings.ReplaceAll(op.Tool, "_", "-")+`-1"`)
 	}
 	if body != "" {
-		lines = append(lines, `-H "Content-Type: application/json"`, "-d "+quoted(body))
+		lines = append(lines, `-H "Content-Type: application/json"`, "-d "+quote(body))
 	}
-	lines = append(lines, quoted(base+address(path, op.Parameters)))
+	lines = append(lines, quote(base+address(path, op.Parameters)))
 	return strings.Join(lines, " \\\n  ")
 }
 
-// keyOf is the parameter for an Idempotency-Key; false where the operation takes none.
+// keyOf returns the Idempotency-Key parameter of an operation, if any.
 func keyOf(op operation) (parameter, bool) {
 	for _, p := range op.Parameters {
 		if p.In == "header" && p.Name == "Idempotency-Key" {
@@ -38,7 +38,7 @@ func keyOf(op operation) (parameter, bool) {
 	return parameter{}, false
 }
 
-// address is a path with the example's arguments in it and behind it.
+// address returns the path and query of the example.
 func address(path string, params []parameter) string {
 	var query []string
 	for _, p := range params {
@@ -57,7 +57,7 @@ func address(path string, params []parameter) string {
 	return path
 }
 
-// text is a value of an example as it stands in an address: lists by commas.
+// text returns an example value as in a URL, with lists separated by commas.
 func text(raw json.RawMessage) string {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) == nil {
@@ -74,10 +74,10 @@ func text(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// quoted keeps a shell from reading anything into a text.
-func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+// quote returns a text quoted for the shell.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// bodyOf is the example of a body on one line; empty where a call needs none.
+// bodyOf returns the example body on one line, or "".
 func bodyOf(op operation) string {
 	var out bytes.Buffer
 	if op.Body == nil || json.Compact(&out, op.Body.Content[jsonType].Example) != nil {
@@ -86,7 +86,7 @@ func bodyOf(op operation) string {
 	return out.String()
 }
 
-func indented(raw json.RawMessage) string {
+func indent(raw json.RawMessage) string {
 	var out bytes.Buffer
 	if json.Indent(&out, raw, "", "  ") != nil {
 		return ""

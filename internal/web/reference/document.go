@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// document is what the reference reads of the OpenAPI document.
+// document is the part of the OpenAPI document that the reference uses.
 type document struct {
 	Info struct {
 		Description string `json:"description"`
@@ -74,7 +74,7 @@ type media struct {
 	Example json.RawMessage `json:"example"`
 }
 
-// schema holds the words of JSON Schema that the document uses.
+// schema is the part of JSON Schema that the document uses.
 type schema struct {
 	Ref         string          `json:"$ref"`
 	Type        kinds           `json:"type"`
@@ -93,10 +93,10 @@ type schema struct {
 	MaxItems    *int            `json:"maxItems"`
 }
 
-// component is the name of the component that a schema refers to; empty for none.
+// component returns the name of the referenced component, or "".
 func (s schema) component() string { return strings.TrimPrefix(s.Ref, "#/components/schemas/") }
 
-// kinds are a schema's types: the document writes one as a text, several as a list.
+// kinds are a schema's types, in JSON a string or a list.
 type kinds []string
 
 func (k *kinds) UnmarshalJSON(raw []byte) error {
@@ -105,10 +105,10 @@ func (k *kinds) UnmarshalJSON(raw []byte) error {
 		*k = kinds{one}
 		return nil
 	}
-	return json.Unmarshal(raw, (*[]string)(k)) //nolint:wrapcheck // the reader of the document says where it was
+	return json.Unmarshal(raw, (*[]string)(k)) //nolint:wrapcheck // wrapped by the caller
 }
 
-// members are an object's members in the order in which they are written.
+// members are an object's members in their order in the document.
 type members[T any] []member[T]
 
 type member[T any] struct {
@@ -119,7 +119,7 @@ type member[T any] struct {
 func (m *members[T]) UnmarshalJSON(raw []byte) error {
 	in := json.NewDecoder(bytes.NewReader(raw))
 	if open, err := in.Token(); err != nil || open != json.Delim('{') {
-		return errors.Join(errors.New("this is no object"), err)
+		return errors.Join(errors.New("not a JSON object"), err)
 	}
 	for in.More() {
 		name, err := in.Token()
@@ -135,7 +135,7 @@ func (m *members[T]) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// get is the member of a name.
+// get returns the member with a name.
 func (m members[T]) get(name string) (T, bool) {
 	for _, one := range m {
 		if one.Name == name {
@@ -146,14 +146,14 @@ func (m members[T]) get(name string) (T, bool) {
 	return none, false
 }
 
-// read reads the document.
+// read parses the document.
 func read(raw []byte) (document, error) {
 	var doc document
 	if err := json.Unmarshal(raw, &doc); err != nil {
 		return doc, fmt.Errorf("reading the description of the API: %w", err)
 	}
 	if len(doc.Servers) == 0 {
-		return doc, errors.New("the description of the API names no server")
+		return doc, errors.New("the OpenAPI document has no server")
 	}
 	return doc, nil
 }

@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// field is one argument, or one member of an answer.
+// field is an argument or a member of an answer.
 type field struct {
-	Name     string // with the names of what it stands in: accounts[].id
+	Name     string // with parent names: accounts[].id
 	Required bool
 	Kind     string // integer, 1 to 100
-	Type     string // the name of the type that it is of, where that has a place of its own
-	At       string // that place
+	Type     string // name of a type described separately
+	At       string // where the type is described
 	About    string
-	Choices  []string // the only values that it has
+	Choices  []string // enumerated values
 }
 
-// fields are the members of a schema, and of the objects within it. Place tells where a named type is described.
+// fields returns the members of a schema and of nested objects. place returns where a named type is described.
 func fields(s schema, prefix string, place func(string) string) []field {
 	var out []field
 	for _, p := range s.Properties {
@@ -43,7 +43,7 @@ func within(s schema, name string, required bool, place func(string) string) []f
 	return append([]field{f}, fields(inner, name+".", place)...)
 }
 
-// kindOf says in words which values a schema takes: "list of integers, 1 to 100 of them".
+// kindOf describes a schema's values: "list of integers, 1 to 100 of them".
 func kindOf(s schema) string {
 	words := strings.Join(s.Type, " or ")
 	switch {
@@ -73,7 +73,7 @@ func kindOf(s schema) string {
 	return words
 }
 
-// between says what two bounds allow; either may be missing.
+// between describes a range; either bound may be empty.
 func between(least, most, of string) string {
 	switch {
 	case least == "" && most == "":

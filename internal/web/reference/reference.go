@@ -1,5 +1,5 @@
-// Package reference is the API's reference in the app, for whoever wants to read it: made when it is first asked for,
-// out of the same OpenAPI document that programs are given, so that nothing in it is written by hand a second time.
+// Package reference serves the API reference, built on first use from the OpenAPI document, so that nothing is
+// documented twice.
 package reference
 
 import (
@@ -18,32 +18,33 @@ var files embed.FS
 
 var pages = shell.Parse(files, template.FuncMap{"spans": spans, "paragraphs": paragraphs})
 
-// Part answers with the reference.
-type Part struct {
+// Handlers serves the reference.
+type Handlers struct {
 	*shell.Frame
 
 	book func() (*book, error)
 }
 
-// book is what the pages show.
+// book is the content of the pages.
 type book struct {
 	doc      document
 	chapters []chapter
 	answers  []kind
 }
 
-// New makes the reference of the OpenAPI document that describe gives. Of one that cannot be read there are no pages.
-func New(f *shell.Frame, describe func() ([]byte, error)) *Part {
-	return &Part{Frame: f, book: sync.OnceValues(func() (*book, error) {
+// New returns the handlers for the OpenAPI document that describe returns. Without a valid document there are no
+// pages.
+func New(f *shell.Frame, describe func() ([]byte, error)) *Handlers {
+	return &Handlers{Frame: f, book: sync.OnceValues(func() (*book, error) {
 		description, err := describe()
 		if err != nil {
 			return nil, err
 		}
-		return write(description)
+		return newBook(description)
 	})}
 }
 
-func write(description []byte) (*book, error) {
+func newBook(description []byte) (*book, error) {
 	doc, err := read(description)
 	if err != nil {
 		return nil, err
@@ -55,8 +56,8 @@ func write(description []byte) (*book, error) {
 	return &book{doc: doc, chapters: made, answers: answers(doc)}, nil
 }
 
-// Routes are for everybody: what the API can do is no secret.
-func (p *Part) Routes() []shell.Route {
+// Routes returns the routes of the pages, which are public.
+func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
 		{Pattern: "GET /docs", For: shell.Anyone, Do: p.of(p.contents), OneFactor: true},
 		{Pattern: "GET /docs/app", For: shell.Anyone, Do: p.app, OneFactor: true},
@@ -67,69 +68,69 @@ func (p *Part) Routes() []shell.Route {
 	}
 }
 
-// of is a page of the book.
-func (p *Part) of(page func(http.ResponseWriter, *http.Request, *book)) http.HandlerFunc {
+// of returns the handler of a page of the book.
+func (p *Handlers) of(page func(http.ResponseWriter, *http.Request, *book)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		b, err := p.book()
 		if err != nil {
-			p.Broken(w, r, err)
+			p.ServerError(w, r, err)
 			return
 		}
 		page(w, r, b)
 	}
 }
 
-// contents is what the first page shows.
+// contents is the first page.
 type contents struct {
 	About    string
 	Version  string
 	Chapters []chapter
 }
 
-func (p *Part) contents(w http.ResponseWriter, r *http.Request, b *book) {
+func (p *Handlers) contents(w http.ResponseWriter, r *http.Request, b *book) {
 	p.Show(w, r, http.StatusOK, pages["contents"], "API reference",
 		contents{b.doc.Info.Description, b.doc.Info.Version, b.chapters})
 }
 
-func (p *Part) chapter(w http.ResponseWriter, r *http.Request, b *book) {
+func (p *Handlers) chapter(w http.ResponseWriter, r *http.Request, b *book) {
 	at := slices.IndexFunc(b.chapters, func(c chapter) bool { return c.At == chaptersAt+r.PathValue("chapter") })
 	if at < 0 {
-		p.Missing(w, r)
+		p.NotFound(w, r)
 		return
 	}
 	p.Show(w, r, http.StatusOK, pages["chapter"], b.chapters[at].Name+" · API reference", b.chapters[at])
 }
 
-func (p *Part) allAnswers(w http.ResponseWriter, r *http.Request, b *book) {
-	p.Show(w, r, http.StatusOK, pages["answers"], "What every answer holds", b.answers)
+func (p *Handlers) allAnswers(w http.ResponseWriter, r *http.Request, b *book) {
+	p.Show(w, r, http.StatusOK, pages["answers"], "Common response fields", b.answers)
 }
 
-// addresses are those that programs and assistants ask.
+// addresses are the URLs of the API, MCP and the app.
 type addresses struct{ API, Tools, Public string }
 
-func (p *Part) addresses(b *book) addresses {
+func (p *Handlers) addresses(b *book) addresses {
 	return addresses{b.doc.Servers[0].URL, p.PublicURL + "/mcp", p.PublicURL}
 }
 
-func (p *Part) start(w http.ResponseWriter, r *http.Request, b *book) {
+func (p *Handlers) start(w http.ResponseWriter, r *http.Request, b *book) {
 	p.Show(w, r, http.StatusOK, pages["start"], "Getting started with the API", p.addresses(b))
 }
 
-func (p *Part) app(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) app(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["app"], "Using the app", nil)
 }
 
-func (p *Part) assistants(w http.ResponseWriter, r *http.Request, b *book) {
+func (p *Handlers) assistants(w http.ResponseWriter, r *http.Request, b *book) {
 	p.Show(w, r, http.StatusOK, pages["assistants"], "Tools for assistants", p.addresses(b))
 }
 
-// span is a piece of a text, which may be code.
+// span is a piece of text or code.
 type span struct {
 	Text string
 	Code bool
 }
 
-// spans parts a text at its backticks.
+// spans splits a text at its backticks.
 func spans(text string) []span {
 	var out []span
 	for i, piece := range strings.Split(text, "`") {
@@ -140,5 +141,5 @@ func spans(text string) []span {
 	return out
 }
 
-// paragraphs parts a text at its empty lines.
+// paragraphs splits a text at empty lines.
 func paragraphs(text string) []string { return strings.Split(text, "\n\n") }

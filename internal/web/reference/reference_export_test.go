@@ -1,7 +1,7 @@
 package reference
 
-// Write tells whether a reference can be made of a description.
+// Write reports whether a reference can be built from a document.
 func Write(description []byte) error {
-	_, err := write(description)
+	_, err := newBook(description)
 	return err
 }

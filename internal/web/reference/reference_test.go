@@ -18,7 +18,7 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// serve answers with the reference of the API as it is described.
+// serve returns a server with the reference of the API.
 func serve(t *testing.T) (string, string) {
 	t.Helper()
 	described, err := os.ReadFile("../../../api/openapi.json")
@@ -30,17 +30,17 @@ func serve(t *testing.T) (string, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// As the program describes itself, with the address that it is reached at.
+	// The document as the program serves it.
 	text := strings.Replace(string(described), `"url": "/api/v1"`, `"url": "https://press.example/api/v1"`, 1)
 	part := reference.New(f, func() ([]byte, error) { return []byte(text), nil })
 	mux := http.NewServeMux()
 	f.Mount(mux, part.Routes()...)
-	server := httptest.NewServer(shell.Guard(f.People(mux)))
+	server := httptest.NewServer(shell.SecurityHeaders(f.WithVisitor(mux)))
 	t.Cleanup(server.Close)
 	return server.URL, text
 }
 
-// get reads a page and the ids and links that are on it.
+// get returns a page with its ids and links.
 func get(t *testing.T, address string) (string, map[string]int, []string) {
 	t.Helper()
 	resp, err := http.Get(address)
@@ -70,8 +70,7 @@ func get(t *testing.T, address string) (string, map[string]int, []string) {
 	return string(raw), ids, links
 }
 
-// TestPages reads every page that the contents lead to: each operation is on one, within its size, and no link within
-// the reference leads nowhere.
+// TestPages reads every page: each operation is on one page, within its size, and no internal link is broken.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	root, described := serve(t)
@@ -129,12 +128,12 @@ func TestChapter(t *testing.T) {
 			"POST /posts", "The key has to be allowed to</dt><dd>write</dd>", "publish when the post is scheduled",
 			"at most 10000 characters",
 			"&#39;https://press.example/api/v1/posts&#39;", "Bearer $PRESSROOM_KEY",
-			"/docs/errors#awaiting_client_approval", "May have one.", `<a href="/docs/answers#Moment">Moment</a>`,
+			"/docs/errors#awaiting_client_approval", "Optional.", `<a href="/docs/answers#Moment">Moment</a>`,
 		},
 		"/docs/api/reports": {
-			"0 to 10 credits.", "Has to have one.", "every frequency_days while tracking is on", "/docs/errors#spend_not_allowed",
+			"0 to 10 credits.", "Required.", "every frequency_days while tracking is on", "/docs/errors#spend_not_allowed",
 		},
-		"/docs/api/account": {"Nothing.", "Takes none"},
+		"/docs/api/account": {"Nothing.", "Not accepted"},
 		"/docs/assistants":  {"https://press.example/mcp"},
 		"/docs/start":       {"https://press.example/api/v1/me"},
 		"/docs/answers":     {"credits_charged", `id="Problem"`},
@@ -155,7 +154,7 @@ func TestChapter(t *testing.T) {
 	}
 }
 
-// TestCommands runs every command in a shell whose curl prints what it was given.
+// TestCommands runs every command in a shell whose curl prints its arguments.
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	root, _ := serve(t)

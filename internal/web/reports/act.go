@@ -13,44 +13,44 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// refresh has a report made anew.
-func (p *Part) refresh(w http.ResponseWriter, r *http.Request, kind, id string) {
+// refresh refreshes a report.
+func (p *Handlers) refresh(w http.ResponseWriter, r *http.Request, kind, id string) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	_, outcome, err := shell.Ask[job.Job](p.Frame, r, "refresh_report", operation.Arguments{"type": kind, "id": id})
+	_, outcome, err := shell.Run[job.Job](p.Frame, r, "refresh_report", operation.Arguments{"type": kind, "id": id})
 	if err != nil {
-		p.refused(w, r, kind, id, "refresh", err)
+		p.showError(w, r, kind, id, "refresh", err)
 		return
 	}
-	p.Say(r, said(outcome.Notes, outcome.Billing, "The report is being refreshed."))
+	p.Flash(r, notesText(outcome.Notes, outcome.Billing, "The report is being refreshed."))
 	shell.Redirect(w, r, outcome.App)
 }
 
-// track switches whether a report is refreshed by itself, and how often.
-func (p *Part) track(w http.ResponseWriter, r *http.Request, kind, id string) {
+// track sets whether and how often a report is refreshed automatically.
+func (p *Handlers) track(w http.ResponseWriter, r *http.Request, kind, id string) {
 	if !p.ReadForm(w, r) {
 		return
 	}
 	if r.PostForm.Get("tracking") != "on" {
-		p.trackNoMore(w, r, kind, id)
+		p.stopTracking(w, r, kind, id)
 		return
 	}
 	args := operation.Arguments{"type": kind, "id": id, "enabled": true}
 	if days, err := strconv.ParseInt(r.PostForm.Get("frequency"), 10, 64); err == nil {
 		args["frequency_days"] = days
 	}
-	_, outcome, err := shell.Ask[report.ReportTracking](p.Frame, r, "set_report_tracking", args)
+	_, outcome, err := shell.Run[report.ReportTracking](p.Frame, r, "set_report_tracking", args)
 	if err != nil {
-		p.refused(w, r, kind, id, "tracking", err)
+		p.showError(w, r, kind, id, "tracking", err)
 		return
 	}
-	p.Say(r, switched(args["frequency_days"], outcome.Billing))
+	p.Flash(r, trackingText(args["frequency_days"], outcome.Billing))
 	shell.Redirect(w, r, "/reports/"+id)
 }
 
-// trackNoMore ends tracking, which the operation could not do while spending is paused.
-func (p *Part) trackNoMore(w http.ResponseWriter, r *http.Request, kind, id string) {
+// stopTracking ends tracking, which the operation cannot do while spending is paused.
+func (p *Handlers) stopTracking(w http.ResponseWriter, r *http.Request, kind, id string) {
 	v := shell.VisitorOf(r.Context())
 	actor, err := p.Teams.InApp(r.Context(), v.ID, v.Team.ID)
 	if err == nil {
@@ -58,28 +58,28 @@ func (p *Part) trackNoMore(w http.ResponseWriter, r *http.Request, kind, id stri
 		_, err = p.reports.DisableTracking(r.Context(), call, report.Named{Type: kind, ID: id})
 	}
 	if err != nil {
-		p.refused(w, r, kind, id, "tracking", err)
+		p.showError(w, r, kind, id, "tracking", err)
 		return
 	}
-	p.Say(r, "Tracking is off. Nothing more is charged.")
+	p.Flash(r, "Tracking is off. Nothing more is charged.")
 	shell.Redirect(w, r, "/reports/"+id)
 }
 
-func switched(days any, b *operation.Billing) string {
+func trackingText(days any, b *operation.Billing) string {
 	every := "every day"
 	if n, ok := days.(int64); ok && n != 1 {
 		every = fmt.Sprintf("every %d days", n)
 	}
 	text := "Tracking is on: the report is refreshed " + every + "."
 	if b != nil && b.Charged > 0 {
-		text += " The first refresh begins now: " + credits(b.Charged, " is", " are") + " set aside for it."
+		text += " The first refresh starts now: " + credits(b.Charged, " is", " are") + " reserved for it."
 	}
 	return text
 }
 
-// refused shows the page again with what stood in the way.
-func (p *Part) refused(w http.ResponseWriter, r *http.Request, kind, id, at string, err error) {
-	if wrong, ok := p.mendable(w, r, err); ok {
+// showError shows the page again with the error of a form.
+func (p *Handlers) showError(w http.ResponseWriter, r *http.Request, kind, id, at string, err error) {
+	if wrong, ok := p.formError(w, r, err); ok {
 		p.show(w, r, shell.StatusOf(err), kind, id, at, wrong)
 	}
 }

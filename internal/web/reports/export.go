@@ -25,7 +25,7 @@ func fraction(v *float64) string {
 	return strconv.FormatFloat(*v, 'f', -1, 64)
 }
 
-// ratio is a ratio as three cells.
+// ratio returns a ratio as three cells.
 func ratio(r *result.FindingRatio) []string {
 	if r == nil {
 		return []string{"", "", ""}
@@ -33,17 +33,17 @@ func ratio(r *result.FindingRatio) []string {
 	return []string{fraction(&r.Value), fraction(&r.Low), fraction(&r.High)}
 }
 
-// exportPosts gives all posts that a report rests on.
-func (p *Part) exportPosts(w http.ResponseWriter, r *http.Request, kind, id string) {
+// exportPosts sends all posts of a report as CSV.
+func (p *Handlers) exportPosts(w http.ResponseWriter, r *http.Request, kind, id string) {
 	v := shell.VisitorOf(r.Context())
 	zone, err := time.LoadLocation(v.Team.Timezone)
 	if err != nil {
-		p.Broken(w, r, err)
+		p.ServerError(w, r, err)
 		return
 	}
 	detail, err := p.reports.Detail(r.Context(), v.Team.ID, v.ID, kind, id)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	s := shell.NewSheet(w, fileName(detail, "posts"), "id", "shown", "taken_at", "format", "likes", "comments",
@@ -61,20 +61,20 @@ func (p *Part) exportPosts(w http.ResponseWriter, r *http.Request, kind, id stri
 		return s.Err()
 	})
 	s.Flush()
-	if err != nil && !shell.Gone(r) {
-		p.Log.ErrorContext(r.Context(), "a file ended early", "report", id, "error", err)
-		panic(http.ErrAbortHandler) // so that nobody takes the part for the whole
+	if err != nil && !shell.ClientGone(r) {
+		p.Log.ErrorContext(r.Context(), "sending a CSV file failed", "report", id, "error", err)
+		panic(http.ErrAbortHandler) // the client must notice the truncation
 	}
 }
 
-// exportHashtags gives all hashtags of a report.
-func (p *Part) exportHashtags(w http.ResponseWriter, r *http.Request, kind, id string) {
+// exportHashtags sends all hashtags of a report as CSV.
+func (p *Handlers) exportHashtags(w http.ResponseWriter, r *http.Request, kind, id string) {
 	var all []result.FindingHashtag
 	err := p.everyPage(r, kind, id, "hashtags", func(s report.ReportSections) {
 		all = append(all, s.Hashtags.Hashtags...)
 	})
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	p.export(w, r, kind, id, "hashtags",
@@ -90,12 +90,12 @@ func (p *Part) exportHashtags(w http.ResponseWriter, r *http.Request, kind, id s
 		})
 }
 
-// exportTimes gives the blocks of the week.
-func (p *Part) exportTimes(w http.ResponseWriter, r *http.Request, kind, id string) {
+// exportTimes sends the time blocks of the week as CSV.
+func (p *Handlers) exportTimes(w http.ResponseWriter, r *http.Request, kind, id string) {
 	var blocks []result.FindingBlock
 	err := p.everyPage(r, kind, id, "times", func(s report.ReportSections) { blocks = s.Times.Blocks })
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	p.export(w, r, kind, id, "times",
@@ -107,11 +107,11 @@ func (p *Part) exportTimes(w http.ResponseWriter, r *http.Request, kind, id stri
 		})
 }
 
-// everyPage reads a section to its end.
-func (p *Part) everyPage(r *http.Request, kind, id, section string, take func(report.ReportSections)) error {
+// everyPage reads all pages of a section.
+func (p *Handlers) everyPage(r *http.Request, kind, id, section string, take func(report.ReportSections)) error {
 	args := operation.Arguments{"type": kind, "id": id, "sections": []any{section}, "limit": int64(50)}
 	for {
-		got, outcome, err := shell.Ask[report.ReportSummary](p.Frame, r, "get_report", args)
+		got, outcome, err := shell.Run[report.ReportSummary](p.Frame, r, "get_report", args)
 		if err != nil {
 			return err
 		}
@@ -123,14 +123,14 @@ func (p *Part) everyPage(r *http.Request, kind, id, section string, take func(re
 	}
 }
 
-// export answers with a file that what has been read goes into.
-func (p *Part) export(
+// export sends a CSV file of the rows.
+func (p *Handlers) export(
 	w http.ResponseWriter, r *http.Request, kind, id, what string, columns []string, fill func(shell.Sheet),
 ) {
 	v := shell.VisitorOf(r.Context())
 	detail, err := p.reports.Detail(r.Context(), v.Team.ID, v.ID, kind, id)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	s := shell.NewSheet(w, fileName(detail, what), columns...)

@@ -18,13 +18,13 @@ type listView struct {
 	Reports     []report.ReportEntry
 	Filters     url.Values
 	Filtered    bool
-	First, Next string // addresses of pages
+	First, Next string // paths of pages
 	MaySpend    bool
-	Comparable  int64 // reports that the plan compares; less than 2 for none
+	Comparable  int64 // how many reports the plan compares; less than 2 for none
 	Wrong       string
 }
 
-func (p *Part) list(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	view := listView{Filters: q, MaySpend: maySpend(r)}
 	args := operation.Arguments{"limit": int64(20)}
@@ -39,14 +39,14 @@ func (p *Part) list(w http.ResponseWriter, r *http.Request) {
 	}
 	plan, err := p.plan(r)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	view.Comparable = plan.ProfilesComparable
-	list, outcome, err := shell.Ask[report.ReportList](p.Frame, r, "list_reports", args)
+	list, outcome, err := shell.Run[report.ReportList](p.Frame, r, "list_reports", args)
 	status := http.StatusOK
 	if err != nil {
-		wrong, ok := p.mendable(w, r, err)
+		wrong, ok := p.formError(w, r, err)
 		if !ok {
 			return
 		}
@@ -62,7 +62,7 @@ func (p *Part) list(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, status, pages["list"], "Reports", view)
 }
 
-// pageOf is the same address with another cursor, or with none.
+// pageOf returns the same path with another cursor, or without one.
 func pageOf(u *url.URL, name, cursor string) string {
 	next := url.Values{}
 	for key, values := range u.Query() {
@@ -76,26 +76,26 @@ func pageOf(u *url.URL, name, cursor string) string {
 	return (&url.URL{Path: u.Path, RawQuery: next.Encode()}).String()
 }
 
-// newView is the form for a report.
+// newView is the form for a new report.
 type newView struct {
-	purse
+	budget
 
 	Type, Platform, Subject string
 	Wrong, Field            string
 }
 
-func (p *Part) newPage(w http.ResponseWriter, r *http.Request) {
-	q := p.Resumed(r)
+func (p *Handlers) newPage(w http.ResponseWriter, r *http.Request) {
+	q := p.SavedForm(r)
 	if q == nil {
 		q = r.URL.Query()
 	}
 	p.showNew(w, r, http.StatusOK, newView{Type: q.Get("type"), Platform: q.Get("platform"), Subject: q.Get("subject")})
 }
 
-func (p *Part) showNew(w http.ResponseWriter, r *http.Request, status int, view newView) {
+func (p *Handlers) showNew(w http.ResponseWriter, r *http.Request, status int, view newView) {
 	var err error
-	if view.purse, err = p.purse(r); err != nil {
-		p.Refuse(w, r, err)
+	if view.budget, err = p.budget(r); err != nil {
+		p.ShowError(w, r, err)
 		return
 	}
 	if view.Type == "" {
@@ -104,7 +104,7 @@ func (p *Part) showNew(w http.ResponseWriter, r *http.Request, status int, view 
 	p.Show(w, r, status, pages["new"], "New report", view)
 }
 
-func (p *Part) create(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
@@ -112,31 +112,31 @@ func (p *Part) create(w http.ResponseWriter, r *http.Request) {
 		Type: r.PostForm.Get("type"), Platform: r.PostForm.Get("platform"), Subject: r.PostForm.Get("subject"),
 	}
 	if view.Type == report.Hashtag {
-		view.Platform = "instagram" // the only one that has them
+		view.Platform = "instagram" // the only network with hashtag reports
 	}
-	_, outcome, err := shell.Ask[job.Job](p.Frame, r, "create_report",
+	_, outcome, err := shell.Run[job.Job](p.Frame, r, "create_report",
 		operation.Arguments{"type": view.Type, "platform": view.Platform, "subject": view.Subject})
 	if err != nil {
-		wrong, ok := p.mendable(w, r, err)
+		wrong, ok := p.formError(w, r, err)
 		if ok {
 			view.Wrong, view.Field = wrong, fieldOf(err)
 			p.showNew(w, r, shell.StatusOf(err), view)
 		}
 		return
 	}
-	p.Say(r, said(outcome.Notes, outcome.Billing, "The report is being made."))
+	p.Flash(r, notesText(outcome.Notes, outcome.Billing, "The report is being created."))
 	shell.Redirect(w, r, outcome.App)
 }
 
-// said is what the next page tells of paid work that was begun: the operation's notes where it has any.
-func said(notes []string, b *operation.Billing, begun string) string {
+// notesText returns the confirmation of paid work: the operation's notes, if any.
+func notesText(notes []string, b *operation.Billing, begun string) string {
 	if len(notes) > 0 {
 		return strings.Join(notes, " ")
 	}
 	if b == nil || b.Charged == 0 {
 		return begun
 	}
-	return fmt.Sprintf("%s %s set aside for it.", begun, credits(b.Charged, " is", " are"))
+	return fmt.Sprintf("%s %s reserved for it.", begun, credits(b.Charged, " is", " are"))
 }
 
 func credits(n int64, one, many string) string {
@@ -146,7 +146,7 @@ func credits(n int64, one, many string) string {
 	return shell.Count(n) + " credits" + many
 }
 
-// fieldOf is the field of a form that a refusal is about.
+// fieldOf returns the form field of an error.
 func fieldOf(err error) string {
 	field, _ := apierr.Of(err).Context["argument"].(string)
 	return field

@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	listed      = 25  // hashtags and words that the page shows
-	postsAPage  = 15  // posts
-	captionSign = 280 // characters of a caption that the page shows
+	listed        = 25  // hashtags and words shown
+	postsPerPage  = 15  // posts shown
+	captionLength = 280 // characters shown of a caption
 )
 
 // view is a report's page.
@@ -27,26 +27,26 @@ type view struct {
 	report.ReportSummary
 	report.Detail
 
-	Sections    report.ReportSections // in place of the summary's, never nil
+	Sections    report.ReportSections // replaces the summary's, never nil
 	Notes       []string
 	Quoted      quotes
 	History     history
-	Reach       float64 // the scale of all ratios
+	Reach       float64 // scale of all ratios
 	First, Next string  // pages of posts
 	MaySpend    bool
 	Balance     *int64
 	WaitMinutes int
-	Interval    int    // minutes between two refreshes
-	MakingCosts int64  // what making it again costs
-	Wrong, At   string // what was refused, and by which form
-	Chosen      int    // days of the frequency in the form
+	Interval    int    // minimum minutes between refreshes
+	MakingCosts int64  // price of a refresh
+	Wrong, At   string // error, and its form
+	Chosen      int    // tracking interval in the form, in days
 	zone        *time.Location
 }
 
-// quotes are the strangers' texts of an answer, by their ids.
+// quotes are the untrusted texts of an answer by id.
 type quotes map[string]string
 
-// Of is the text that a pointer points at; empty of none.
+// Of returns the text at a pointer, or "".
 func (q quotes) Of(p *operation.Pointer) string {
 	if p == nil {
 		return ""
@@ -54,42 +54,42 @@ func (q quotes) Of(p *operation.Pointer) string {
 	return q[p.Untrusted]
 }
 
-// Short is the beginning of it, as much as the page shows.
+// Short returns the beginning of the text at a pointer.
 func (q quotes) Short(p *operation.Pointer) string { return cut(q.Of(p)) }
 
-// cut is the beginning of a caption, as much as the page shows.
+// cut returns the beginning of a caption.
 func cut(caption string) string {
 	text := []rune(caption)
-	if len(text) <= captionSign {
+	if len(text) <= captionLength {
 		return caption
 	}
-	return string(text[:captionSign]) + "…"
+	return string(text[:captionLength]) + "…"
 }
 
-// add takes the texts of the answer that the page points into.
+// add adds the texts of an answer.
 func (q quotes) add(texts []operation.Untrusted) {
 	for _, u := range texts {
 		q[u.ID] = u.Text
 	}
 }
 
-func (p *Part) page(w http.ResponseWriter, r *http.Request, kind, id string) {
+func (p *Handlers) page(w http.ResponseWriter, r *http.Request, kind, id string) {
 	p.show(w, r, http.StatusOK, kind, id, "", "")
 }
 
-// show answers with a report's page, and what was refused by one of its forms.
-func (p *Part) show(w http.ResponseWriter, r *http.Request, status int, kind, id, at, wrong string) {
+// show answers with a report's page and the error of a form.
+func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, kind, id, at, wrong string) {
 	out, err := p.read(r, kind, id)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	out.At, out.Wrong = at, wrong
 	p.Show(w, r, status, pages["report"], subject(out.Kind, out.Subject), out)
 }
 
-// read gathers all that the page shows.
-func (p *Part) read(r *http.Request, kind, id string) (view, error) {
+// read reads the page's data.
+func (p *Handlers) read(r *http.Request, kind, id string) (view, error) {
 	v := shell.VisitorOf(r.Context())
 	out := view{Quoted: quotes{}, MaySpend: maySpend(r)}
 	var err error
@@ -109,7 +109,7 @@ func (p *Part) read(r *http.Request, kind, id string) (view, error) {
 		return out, err
 	}
 	if out.MaySpend {
-		purse, err := p.purse(r)
+		purse, err := p.budget(r)
 		if err != nil {
 			return out, err
 		}
@@ -118,14 +118,14 @@ func (p *Part) read(r *http.Request, kind, id string) (view, error) {
 	return out, nil
 }
 
-// readFigures asks for the summary, then for all sections that there are, and for a page of posts by itself.
-func (p *Part) readFigures(r *http.Request, kind, id string, out *view) error {
+// readFigures reads the summary, all available sections, and a page of posts.
+func (p *Handlers) readFigures(r *http.Request, kind, id string, out *view) error {
 	named := func(more operation.Arguments) operation.Arguments {
 		args := operation.Arguments{"type": kind, "id": id}
 		maps.Copy(args, more)
 		return args
 	}
-	summary, outcome, err := shell.Ask[report.ReportSummary](p.Frame, r, "get_report", named(nil))
+	summary, outcome, err := shell.Run[report.ReportSummary](p.Frame, r, "get_report", named(nil))
 	if err != nil {
 		return err
 	}
@@ -140,19 +140,19 @@ func (p *Part) readFigures(r *http.Request, kind, id string, out *view) error {
 		}
 	}
 	if len(wanted) > 0 {
-		whole, _, err := shell.Ask[report.ReportSummary](p.Frame, r, "get_report",
+		whole, _, err := shell.Run[report.ReportSummary](p.Frame, r, "get_report",
 			named(operation.Arguments{"sections": wanted, "limit": int64(listed)}))
 		if err != nil {
 			return err
 		}
 		out.Sections = *whole.Sections
 	}
-	args := named(operation.Arguments{"sections": []any{"posts"}, "limit": int64(postsAPage)})
+	args := named(operation.Arguments{"sections": []any{"posts"}, "limit": int64(postsPerPage)})
 	if from := r.URL.Query().Get("posts"); from != "" {
 		args["cursor"] = from
 		out.First = pageOf(r.URL, "posts", "") + "#posts"
 	}
-	rest, outcome, err := shell.Ask[report.ReportSummary](p.Frame, r, "get_report", args)
+	rest, outcome, err := shell.Run[report.ReportSummary](p.Frame, r, "get_report", args)
 	if err != nil {
 		return err
 	}
@@ -164,8 +164,8 @@ func (p *Part) readFigures(r *http.Request, kind, id string, out *view) error {
 	return p.readHistory(r, id, out)
 }
 
-// readHistory draws how a profile did over time.
-func (p *Part) readHistory(r *http.Request, id string, out *view) error {
+// readHistory reads a profile's history.
+func (p *Handlers) readHistory(r *http.Request, id string, out *view) error {
 	out.Reach = out.reach()
 	if out.Kind != report.Profile || out.Engagement == nil {
 		return nil
@@ -176,7 +176,7 @@ func (p *Part) readHistory(r *http.Request, id string, out *view) error {
 	return err
 }
 
-// reach is the scale on which every ratio of the page has room.
+// reach returns a scale for all ratios of the page.
 func (v view) reach() float64 {
 	var all []float64
 	add := func(r *result.FindingRatio) {
@@ -203,11 +203,11 @@ func (v view) reach() float64 {
 	return plot.Reach(all...)
 }
 
-// ZoneName is the zone in which hours and days are told.
+// ZoneName returns the time zone of hours and days.
 func (v view) ZoneName() string { return v.zone.String() }
 
-// Counted is what the engagement of a post adds up, in words: likes and comments.
-func (v view) Counted() string {
+// EngagementParts returns what counts as engagement: likes and comments.
+func (v view) EngagementParts() string {
 	if v.Engagement == nil || len(v.Engagement.Counts) == 0 {
 		return "engagement"
 	}
@@ -218,16 +218,16 @@ func (v view) Counted() string {
 	return counts[0]
 }
 
-// Lifted tells whether there is a hashtag of which it is known how often it stands elsewhere.
-func (v view) Lifted() bool {
+// HasLift reports whether the lift of any hashtag is known.
+func (v view) HasLift() bool {
 	s := v.Sections.Hashtags
 	return s != nil && slices.ContainsFunc(s.Hashtags, func(h result.FindingHashtag) bool { return h.Lift != nil })
 }
 
-// part is a part of the page that its contents lead to.
+// part is a section in the page's table of contents.
 type part struct{ ID, Name string }
 
-// Contents are the parts of the page that there are, in their order.
+// Contents returns the available sections in order.
 func (v view) Contents() []part {
 	s, ready := v.Sections, v.Status == report.Ready
 	var out []part
@@ -239,21 +239,21 @@ func (v view) Contents() []part {
 	add(s.Score != nil, "score", "Score")
 	add(v.Engagement != nil, "engagement", "Engagement")
 	add(len(v.History.Spans) > 1, "time", "Over time")
-	add(s.Times != nil || v.History.Heat() != "", "times", "When")
+	add(s.Times != nil || v.History.Heat() != "", "times", "Posting times")
 	add(s.Formats != nil, "formats", "Formats")
 	add(s.Audience != nil, "audience", "Reactions")
-	add(s.Hashtags != nil, "hashtags", "Its hashtags")
+	add(s.Hashtags != nil, "hashtags", "Hashtags")
 	add(s.Words != nil, "words", "Words")
 	add(s.Growth != nil || v.History.Followers() != "", "growth", "Growth")
-	add(s.Cadence != nil, "cadence", "How often")
+	add(s.Cadence != nil, "cadence", "Posting frequency")
 	add(len(v.History.Best) > 0, "best", "Best posts")
-	add(s.Posts != nil, "posts", "All its posts")
+	add(s.Posts != nil, "posts", "All posts")
 	add(ready, "keep", "Refresh and tracking")
 	add(true, "files", "CSV files")
 	return out
 }
 
-// Words are those of the captions with the most used as the measure of the others' size.
+// Most returns the highest use of a word, which scales the others' size.
 func (v view) Most() float64 {
 	if s := v.Sections.Words; s != nil && len(s.Words) > 0 {
 		return float64(s.Words[0].Posts)
@@ -261,14 +261,14 @@ func (v view) Most() float64 {
 	return 0
 }
 
-// history is how a profile did over time, as it is drawn.
+// history is a profile's history for charts.
 type history struct {
 	report.History
 
 	zone *time.Location
 }
 
-// Span is what a span is called.
+// Span returns the label of a span.
 func (h history) Span(from time.Time) string {
 	if h.Monthly {
 		return from.Format("Jan 2006")
@@ -276,14 +276,14 @@ func (h history) Span(from time.Time) string {
 	return from.Format("2 Jan")
 }
 
-// Line draws engagement over time; nothing of fewer than two spans.
+// Line returns a chart of engagement, or nothing for fewer than two spans.
 func (h history) Line() template.HTML {
 	if len(h.Spans) < 2 {
 		return ""
 	}
 	line := plot.Line{
-		Label: "Engagement of a post over time, with the interval that holds the median with 95 of 100. The table " +
-			"below has the figures.", Zero: true,
+		Label: "Median engagement per post over time, with 95% confidence intervals. The table below has the numbers.",
+		Zero:  true,
 	}
 	for _, s := range h.Spans {
 		point := plot.Point{Name: h.Span(s.From)}
@@ -295,12 +295,12 @@ func (h history) Line() template.HTML {
 	return line.Draw()
 }
 
-// Followers draws how many followed at each measurement; nothing of fewer than two.
+// Followers returns a chart of followers, or nothing for fewer than two measurements.
 func (h history) Followers() template.HTML {
 	if len(h.Measured) < 2 {
 		return ""
 	}
-	line := plot.Line{Label: "Followers at each measurement. The table below has the figures.", Spread: true}
+	line := plot.Line{Label: "Followers at each measurement. The table below has the numbers.", Spread: true}
 	for _, m := range h.Measured {
 		count := float64(m.Followers)
 		line.Points = append(line.Points,
@@ -309,7 +309,7 @@ func (h history) Followers() template.HTML {
 	return line.Draw()
 }
 
-// Sizes are the measurements in the team's zone, the newest first.
+// Sizes returns the measurements in the team's time zone, newest first.
 func (h history) Sizes() []report.Size {
 	out := slices.Clone(h.Measured)
 	slices.Reverse(out)
@@ -320,12 +320,12 @@ func (h history) Sizes() []report.Size {
 }
 
 const (
-	leastShown = 2 // posts of an hour below which its colour tells nothing
+	leastShown = 2 // minimum of posts per hour for a color
 	levels     = 5
 )
 
-// Heat draws the hours of the week by the engagement of their posts: five levels, each of a fifth of the hours that
-// tell.
+// Heat returns a heat map of the hours of the week by engagement: five levels, each with a fifth of the hours with
+// enough posts.
 func (h history) Heat() template.HTML {
 	var medians []float64
 	for _, day := range h.Week {
@@ -340,8 +340,8 @@ func (h history) Heat() template.HTML {
 	}
 	slices.Sort(medians)
 	heat := plot.Heat{
-		Label: "Engagement of posts by weekday and hour, in a stronger colour for more. Hours with one post or none " +
-			"are empty. The table of blocks below says what can be claimed.",
+		Label: "Engagement of posts by weekday and hour; darker means more. Hours with fewer than two posts are " +
+			"empty. See the table of time blocks below for significance.",
 	}
 	for d, day := range h.Week {
 		for o, hour := range day {
@@ -362,13 +362,13 @@ func (h history) Heat() template.HTML {
 	return heat.Draw()
 }
 
-// hourOfWeek is an hour of the day on each weekday, monday first.
+// hourOfWeek is an hour of the day on each weekday, starting on Monday.
 type hourOfWeek struct {
 	Hour int
 	Days [7]report.Hour
 }
 
-// Hours are the figures behind Heat: the hours of the day in which anything was ever posted.
+// Hours returns the numbers of the heat map, for hours with any post.
 func (h history) Hours() []hourOfWeek {
 	var out []hourOfWeek
 	for o := range 24 {

@@ -1,6 +1,5 @@
-// Package reports is the pages of reports on public profiles and hashtags: the list, making one, a report with its
-// drawings, refreshing and tracking it, taking its figures along as CSV, and several profiles side by side. What the
-// API can do, these pages do by the API's own operations.
+// Package reports serves reports on public profiles and hashtags: the list, creation, charts, refresh and tracking,
+// CSV exports, and comparison. It uses the operations of the API.
 package reports
 
 import (
@@ -18,22 +17,22 @@ var files embed.FS
 
 var pages = shell.Parse(files, words)
 
-// Part is these pages.
-type Part struct {
+// Handlers serves the report pages.
+type Handlers struct {
 	*shell.Frame
 
 	reports *report.Service
 }
 
-// New makes them.
-func New(f *shell.Frame, reports *report.Service) *Part { return &Part{f, reports} }
+// New returns the handlers.
+func New(f *shell.Frame, reports *report.Service) *Handlers { return &Handlers{f, reports} }
 
-// Routes are their addresses.
-func (p *Part) Routes() []shell.Route {
+// Routes returns the routes of the pages.
+func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
 		{Pattern: "GET /reports", For: shell.Members, Do: p.list},
 		{Pattern: "GET /reports/new", For: shell.Spenders, Do: p.newPage},
-		{Pattern: "POST /reports", For: shell.Spenders, Do: p.create, Resumes: true, Page: "/reports/new"},
+		{Pattern: "POST /reports", For: shell.Spenders, Do: p.create, RestoresForm: true, Page: "/reports/new"},
 		{Pattern: "GET /reports/compare", For: shell.Members, Do: p.compare},
 		{Pattern: "GET /reports/{id}", For: shell.Members, Do: p.at(p.page)},
 		{Pattern: "POST /reports/{id}/refresh", For: shell.Spenders, Do: p.at(p.refresh)},
@@ -44,47 +43,47 @@ func (p *Part) Routes() []shell.Route {
 	}
 }
 
-// at finds the report of an address. Whoever looks at another of their teams than the report's looks at that one from
-// now on; for whoever is not in its team it is not there.
-func (p *Part) at(do func(w http.ResponseWriter, r *http.Request, kind, id string)) http.HandlerFunc {
+// at returns a handler that looks up the report in the path. It selects the report's team if it is another of the
+// person's teams.
+func (p *Handlers) at(do func(w http.ResponseWriter, r *http.Request, kind, id string)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, v := r.PathValue("id"), shell.VisitorOf(r.Context())
 		place, err := p.reports.FindOwner(r.Context(), id)
 		switch {
 		case err != nil:
-			p.Refuse(w, r, err)
+			p.ShowError(w, r, err)
 		case place.Team == v.Team.ID:
 			do(w, r, place.Kind, id)
-		case r.Method == http.MethodGet && shell.LookedAt(v.Account, place.Team).ID == place.Team:
-			p.Turn(w, r, shell.LookedAt(v.Account, place.Team), r.URL.RequestURI())
+		case r.Method == http.MethodGet && shell.TeamOrFirst(v.Account, place.Team).ID == place.Team:
+			p.SwitchTeam(w, r, shell.TeamOrFirst(v.Account, place.Team), r.URL.RequestURI())
 		default:
-			p.Missing(w, r)
+			p.NotFound(w, r)
 		}
 	}
 }
 
-// purse is what stands beside a price: what the team has left, where the role may see it.
-type purse struct {
+// budget holds the prices of reports, with the team's balance if the role may see it.
+type budget struct {
 	Balance *int64
 	Prices  prices
 }
 
 type prices struct{ Profile, Hashtag int64 }
 
-func (p *Part) purse(r *http.Request) (purse, error) {
-	credits, _, err := shell.Ask[credit.Credits](p.Frame, r, "get_credits", nil)
+func (p *Handlers) budget(r *http.Request) (budget, error) {
+	credits, _, err := shell.Run[credit.Credits](p.Frame, r, "get_credits", nil)
 	prices := prices{p.reports.Terms.Prices.ProfileReport, p.reports.Terms.Prices.HashtagReport}
-	return purse{credits.Balance, prices}, err
+	return budget{credits.Balance, prices}, err
 }
 
-// maySpend tells whether the visitor's role may make, refresh and track reports.
+// maySpend reports whether the visitor's role may create, refresh and track reports.
 func maySpend(r *http.Request) bool { return shell.VisitorOf(r.Context()).Is(shell.Spenders) }
 
-// mendable is the sentence of a refusal that stands at the form it came from; false where it has been answered.
-func (p *Part) mendable(w http.ResponseWriter, r *http.Request, err error) (string, bool) {
+// formError returns the text of an error to show at the form it came from. It answers other errors and reports false.
+func (p *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) (string, bool) {
 	told := apierr.Of(err)
 	if told.IsServerError() || told.Code == apierr.NotFound {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return "", false
 	}
 	return told.Detail, true

@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// words are what the templates here say things with.
+// words are the functions of these templates.
 var words = template.FuncMap{
 	"num": number, "times": times, "ranges": rangeOf, "share": shareOf, "date": date, "title": title, "hours": hours,
 	"rate": rate, "component": component, "figure": figureName,
@@ -23,7 +23,7 @@ var words = template.FuncMap{
 	}, "ratio": func(r result.FindingRatio) *result.FindingRatio { return &r },
 }
 
-// number is a figure in short; a dash where there is none.
+// number returns a short number, or a dash.
 func number(v any) string {
 	switch n := v.(type) {
 	case *float64:
@@ -44,7 +44,7 @@ func number(v any) string {
 	return "–"
 }
 
-// rate is a share as percent with three digits: 1.71 %.
+// rate returns a share as a percentage with three digits: 1.71 %.
 func rate(v any) string {
 	if p, ok := v.(*float64); ok {
 		if p == nil {
@@ -59,7 +59,7 @@ func rate(v any) string {
 	return plot.Number(share*100) + " %"
 }
 
-// times writes a ratio: 1.62 times; nothing of none.
+// times returns a ratio in words: 1.62 times; nothing for nil.
 func times(r *result.FindingRatio) string {
 	if r == nil {
 		return "–"
@@ -67,7 +67,7 @@ func times(r *result.FindingRatio) string {
 	return plot.Number(r.Value) + "×"
 }
 
-// rangeOf draws a ratio on a scale.
+// rangeOf returns a drawing of a ratio on a scale.
 func rangeOf(r *result.FindingRatio, reach float64) template.HTML {
 	if r == nil {
 		return ""
@@ -75,13 +75,13 @@ func rangeOf(r *result.FindingRatio, reach float64) template.HTML {
 	return plot.Range{Value: r.Value, Low: r.Low, High: r.High, Reach: reach}.Draw()
 }
 
-// less tells whether a ratio is below no difference with all of its range.
+// less reports whether a ratio's whole range is below 1.
 func less(r *result.FindingRatio) bool { return r != nil && r.High < 1 }
 
-// logarithmic tells whether a part of the score is read by the figure's logarithm. All parts of a hashtag's are.
+// logarithmic reports whether a part of the score uses a logarithm. All parts of a hashtag's score do.
 func logarithmic(kind, scale string) bool { return kind == "hashtag" || scale == "logarithmic" }
 
-// shareOf draws a part of a whole.
+// shareOf returns a bar that shows a fraction.
 func shareOf(part any, whole float64) template.HTML {
 	if p, ok := part.(*float64); ok {
 		if p == nil {
@@ -99,12 +99,13 @@ func shareOf(part any, whole float64) template.HTML {
 	return plot.Share{Of: v / whole}.Draw()
 }
 
-// date is a day.
+// date returns a date as a time element.
 func date(at time.Time) template.HTML {
-	return template.HTML(`<time datetime="` + at.Format(time.DateOnly) + `">` + at.Format("2 Jan 2006") + `</time>`) //nolint:gosec // digits and English names alone
+	return template.HTML(`<time datetime="` + at.Format(time.DateOnly) + `">` +
+		at.Format("2 Jan 2006") + `</time>`) //nolint:gosec // contains only digits and English names
 }
 
-// title begins a word with a capital and parts what is written with underscores.
+// title returns a name with a capital letter and spaces for underscores.
 func title(text string) string {
 	if text == "" {
 		return text
@@ -112,10 +113,10 @@ func title(text string) string {
 	return strings.ToUpper(text[:1]) + strings.ReplaceAll(text[1:], "_", " ")
 }
 
-// hours is a block of hours: 08–12 h.
+// hours returns a block of hours: 08–12 h.
 func hours(from, count int) string { return fmt.Sprintf("%02d–%02d h", from, from+count) }
 
-// components are what people call the parts of the score.
+// components are the labels of the parts of a score.
 var components = map[string]string{
 	"engagement": "Engagement", "reach": "Reach", "growth": "Growth", "activity": "Activity",
 	"consistency": "Consistency", "reactions": "Reactions", "competition": "Competition",
@@ -128,7 +129,7 @@ func component(name string) string {
 	return title(name)
 }
 
-// age writes a number of days as people say it: in hours, days or years. A dash where there is none.
+// age returns a number of days in hours, days or years, or a dash.
 func age(days *float64) string {
 	const year = 365.25
 	switch {
@@ -142,12 +143,12 @@ func age(days *float64) string {
 	return plot.Number(*days/year) + " years"
 }
 
-// figures are what people call the figures that the parts of the score are read from.
+// figures are the labels of the metrics behind the parts of a score.
 var figures = map[string]string{
-	"rate_by_followers": "Engagement for each follower", "rate_by_views": "Engagement for each view",
-	"views_by_followers": "Views for each follower", "percent_per_month": "Growth in a month, in %",
-	"posts_per_week": "Posts a week", "evenness": "How evenly posts come", "posts_per_day": "New posts a day",
-	"median_likes": "Likes of a post", "top_likes_by_recent_likes": "Likes of top posts against recent ones",
+	"rate_by_followers": "Engagement per follower", "rate_by_views": "Engagement per view",
+	"views_by_followers": "Views per follower", "percent_per_month": "Growth per month, in %",
+	"posts_per_week": "Posts per week", "evenness": "Regularity of posting", "posts_per_day": "New posts per day",
+	"median_likes": "Likes per post", "top_likes_by_recent_likes": "Likes of top posts relative to recent ones",
 }
 
 func figureName(name string) string {
@@ -157,7 +158,7 @@ func figureName(name string) string {
 	return title(name)
 }
 
-// subject is a report's subject as people write it.
+// subject returns a report's subject in display form.
 func subject(kind, name string) string {
 	if kind == "hashtag" {
 		return "#" + name
@@ -165,7 +166,7 @@ func subject(kind, name string) string {
 	return "@" + name
 }
 
-// basis is a tag that tells whether a figure was counted or worked out.
+// basis returns a tag for measured and estimated figures.
 func basis(name string) template.HTML {
 	if name == result.Estimated {
 		return `<span class="tag estimated">Estimated</span>`

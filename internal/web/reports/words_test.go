@@ -9,12 +9,12 @@ import (
 	"pressroom/internal/domain/report/result"
 )
 
-func TestAsked(t *testing.T) {
+func TestReportIDs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ in, want []string }{
 		{nil, nil}, {[]string{"a,b", "b", " c "}, []string{"a", "b", "c"}}, {[]string{",,"}, nil},
 	} {
-		if diff := cmp.Diff(c.want, asked(c.in)); diff != "" {
+		if diff := cmp.Diff(c.want, reportIDs(c.in)); diff != "" {
 			t.Errorf("%q: %s", c.in, diff)
 		}
 	}
@@ -35,8 +35,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// A ratio is told as one of less only where all of its range is.
-func TestObserved(t *testing.T) {
+func TestLess(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		ratio *result.FindingRatio
@@ -53,7 +52,6 @@ func TestObserved(t *testing.T) {
 	}
 }
 
-// Hours without any post are left out, those of another weekday are not.
 func TestHours(t *testing.T) {
 	t.Parallel()
 	var h history

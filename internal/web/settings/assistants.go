@@ -14,19 +14,19 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// toolsPath is where assistants connect.
+// toolsPath is the path of the MCP server.
 const toolsPath = "/mcp"
 
-// assistantsView is the list of connections.
+// assistantsView is the list of assistants.
 type assistantsView struct {
 	Assistants []keyView
-	All        bool // everybody's, and not the visitor's own alone
+	All        bool // everybody's, not only the visitor's
 	Barriers   team.Barriers
 	Pages      *pager
-	Address    string // that an assistant is told; empty where the visitor lets none in
+	Address    string // URL for assistants; empty if the visitor cannot connect any
 }
 
-// whoseAssistants is whose connections the visitor sees: 0 for everybody's.
+// whoseAssistants returns whose assistants the visitor sees, 0 for everybody's.
 func whoseAssistants(r *http.Request) int64 {
 	v := shell.VisitorOf(r.Context())
 	if v.Is(shell.Managers) {
@@ -35,12 +35,12 @@ func whoseAssistants(r *http.Request) int64 {
 	return v.ID
 }
 
-func (p *Part) assistantsPage(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) assistantsPage(w http.ResponseWriter, r *http.Request) {
 	before, _ := strconv.ParseInt(r.URL.Query().Get("before"), 10, 64)
 	whose := whoseAssistants(r)
-	lines, err := p.Teams.ConnectionLines(r.Context(), here(r), whose, before, keysAtOnce+1)
+	lines, err := p.Teams.ConnectionLines(r.Context(), here(r), whose, before, keysPerPage+1)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	out := assistantsView{All: whose == 0}
@@ -48,7 +48,7 @@ func (p *Part) assistantsPage(w http.ResponseWriter, r *http.Request) {
 		out.Address = p.PublicURL + toolsPath
 	}
 	if out.Barriers, err = p.Teams.Barriers(r.Context(), here(r)); err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	lines, out.Pages = pageOf(lines, before, "/settings/assistants")
@@ -58,9 +58,9 @@ func (p *Part) assistantsPage(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["assistants"], "Assistants", out)
 }
 
-// connectionIn is the connection of the address, where the visitor may see it.
-func (p *Part) connectionIn(r *http.Request) (team.KeyLine, error) {
-	id, err := numberIn(r, "connection")
+// connectionIn returns the connection in the path, if the visitor may see it.
+func (p *Handlers) connectionIn(r *http.Request) (team.KeyLine, error) {
+	id, err := pathID(r, "connection")
 	if err != nil {
 		return team.KeyLine{}, err
 	}
@@ -71,24 +71,24 @@ func (p *Part) connectionIn(r *http.Request) (team.KeyLine, error) {
 	return k, err
 }
 
-// assistantPageView is one connection's page.
+// assistantPageView is the page of a connection.
 type assistantPageView struct {
 	wrong
 	keyView
 
-	Lacks []access.Capability // what was granted and the person's role has no more
-	Limit string              // as it is typed
-	typed bool                // before the person signed in again
+	Lacks []access.Capability // granted, but no longer within the person's role
+	Limit string              // as entered
+	typed bool                // restored after signing in again
 	Own   bool
 }
 
-// assistantPage shows a connection to whoever let the assistant in, and to the team's owner and admins. One of another
-// team of the person's has that team looked at first.
-func (p *Part) assistantPage(w http.ResponseWriter, r *http.Request) {
+// assistantPage shows a connection to the person who authorized it and to owners and admins. It selects the team
+// first if it is another of the person's teams.
+func (p *Handlers) assistantPage(w http.ResponseWriter, r *http.Request) {
 	k, err := p.connectionIn(r)
 	if err != nil {
-		p.Elsewhere(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
-			id, err := numberIn(r, "connection")
+		p.SwitchToTeamOf(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
+			id, err := pathID(r, "connection")
 			if err != nil {
 				return 0, err
 			}
@@ -97,14 +97,14 @@ func (p *Part) assistantPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	view := assistantPageView{}
-	if typed := p.Resumed(r); typed != nil {
+	if typed := p.SavedForm(r); typed != nil {
 		view.Limit, view.typed = strings.TrimSpace(typed.Get("daily_credits")), true
 	}
 	p.showAssistant(w, r, http.StatusOK, k, view)
 }
 
-// showAssistant shows a connection, with what was typed where that was refused.
-func (p *Part) showAssistant(
+// showAssistant shows a connection, with rejected input.
+func (p *Handlers) showAssistant(
 	w http.ResponseWriter, r *http.Request, status int, k team.KeyLine, typed assistantPageView,
 ) {
 	out := assistantPageView{
@@ -123,14 +123,14 @@ func (p *Part) showAssistant(
 	p.Show(w, r, status, pages["assistant"], "Assistant", out)
 }
 
-// limitAssistant sets what an assistant may spend in a day.
-func (p *Part) limitAssistant(w http.ResponseWriter, r *http.Request) {
+// limitAssistant sets an assistant's daily limit.
+func (p *Handlers) limitAssistant(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
 	k, err := p.connectionIn(r)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	typed := strings.TrimSpace(r.PostForm.Get("daily_credits"))
@@ -140,35 +140,35 @@ func (p *Part) limitAssistant(w http.ResponseWriter, r *http.Request) {
 		if limit != nil {
 			credits = *limit
 		}
-		err = p.hand(r).LimitConnection(r.Context(), k.ID, credits)
+		err = p.admin(r).LimitConnection(r.Context(), k.ID, credits)
 	}
 	if err != nil {
-		if told, ok := p.wrongOf(w, r, err); ok {
+		if told, ok := p.formError(w, r, err); ok {
 			p.showAssistant(w, r, shell.StatusOf(err), k, assistantPageView{wrong: told, Limit: typed})
 		}
 		return
 	}
-	p.did(w, r, "The daily limit is set. It holds within a second.", r.URL.Path)
+	p.finish(w, r, "The daily limit was saved. It takes effect within a second.", r.URL.Path)
 }
 
-func (p *Part) endAssistantPage(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) endAssistantPage(w http.ResponseWriter, r *http.Request) {
 	k, err := p.connectionIn(r)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	out := revokeView{keyView: p.viewOf(r, k)}
 	if out.Tracked, err = p.Reports.TrackedByKey(r.Context(), here(r), k.ID); err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["assistantend"], "End an assistant’s connection", out)
+	p.Show(w, r, http.StatusOK, pages["assistantend"], "Disconnect an assistant", out)
 }
 
-func (p *Part) endAssistant(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) endAssistant(w http.ResponseWriter, r *http.Request) {
 	p.endLine(w, r,
 		ending{
 			p.connectionIn, team.Admin.EndConnection,
-			"The connection is ended. The assistant can do nothing here any more. ", "/settings/assistants",
+			"The assistant was disconnected. ", "/settings/assistants",
 		})
 }

@@ -16,39 +16,39 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-const itemsAtOnce = 50
+const itemsPerPage = 50
 
-// creditsView is how the team's money stands. The balance and the statement are for the owner and admins alone.
+// creditsView is the credits page. Only owners and admins see the balance and the statement.
 type creditsView struct {
 	wrong
 
 	Usage credit.Usage
 	Daily team.DailyLimit
-	Own   string // the owner's limit, as typed
-	typed bool   // it was typed before the person signed in again
+	Own   string // the owner's limit, as entered
+	typed bool   // restored after signing in again
 	Month monthView
 }
 
-// monthView is a part of one month of the statement.
+// monthView is a page of a month's statement.
 type monthView struct {
-	Name    string // as people read it
-	Value   string // as addresses write it: 2026-11
-	Earlier string // the address of the month before; empty where there is nothing
+	Name    string // display name
+	Value   string // as in URLs: 2026-11
+	Earlier string // path of the previous month; empty if there is none
 	Later   string
 	Items   []credit.Item
 	Pages   *pager
-	Empty   bool // no month has anything
+	Empty   bool // no month has entries
 }
 
-func (p *Part) creditsPage(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) creditsPage(w http.ResponseWriter, r *http.Request) {
 	view := creditsView{}
-	if typed := p.Resumed(r); typed != nil {
+	if typed := p.SavedForm(r); typed != nil {
 		view.Own, view.typed = strings.TrimSpace(typed.Get("daily_credits")), true
 	}
 	p.showCredits(w, r, http.StatusOK, view)
 }
 
-func (p *Part) showCredits(w http.ResponseWriter, r *http.Request, status int, view creditsView) {
+func (p *Handlers) showCredits(w http.ResponseWriter, r *http.Request, status int, view creditsView) {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	actor, err := p.Teams.InApp(ctx, v.ID, v.Team.ID)
 	if err == nil {
@@ -61,7 +61,7 @@ func (p *Part) showCredits(w http.ResponseWriter, r *http.Request, status int, v
 		view.Month, err = p.month(r)
 	}
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	view.Usage.Ends = in(view.Usage.Ends, zone(r))
@@ -71,33 +71,33 @@ func (p *Part) showCredits(w http.ResponseWriter, r *http.Request, status int, v
 	p.Show(w, r, status, pages["credits"], "Credits", view)
 }
 
-func (p *Part) setLimit(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) setLimit(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
 	typed := strings.TrimSpace(r.PostForm.Get("daily_credits"))
 	limit, err := creditsIn(typed)
 	if err == nil {
-		err = p.hand(r).SetDailyCredits(r.Context(), limit)
+		err = p.admin(r).SetDailyCredits(r.Context(), limit)
 	}
 	if err != nil {
-		if told, ok := p.wrongOf(w, r, err); ok {
+		if told, ok := p.formError(w, r, err); ok {
 			p.showCredits(w, r, shell.StatusOf(err), creditsView{wrong: told, Own: typed})
 		}
 		return
 	}
-	p.did(w, r, "The daily limit is saved. It holds within a second.", "/settings/credits")
+	p.finish(w, r, "The daily limit was saved. It takes effect within a second.", "/settings/credits")
 }
 
 const monthForm = "2006-01"
 
-// monthOf is the month that the address asks for, this one where it asks for none.
-func (p *Part) monthOf(r *http.Request) (credit.Span, error) {
+// monthOf returns the requested month, by default the current one.
+func (p *Handlers) monthOf(r *http.Request) (credit.Span, error) {
 	at := p.DB.Now().In(zone(r))
 	if asked := r.URL.Query().Get("month"); asked != "" {
 		first, err := time.ParseInLocation(monthForm, asked, time.UTC)
 		if err != nil {
-			return credit.Span{}, apierr.Invalid(apierr.Malformed, "month", "A month is written like 2026-11.")
+			return credit.Span{}, apierr.Invalid(apierr.Malformed, "month", "Enter a month such as 2026-11.")
 		}
 		at = teamtime.StartOfDay(first.Year(), first.Month(), 1, zone(r))
 	}
@@ -106,8 +106,8 @@ func (p *Part) monthOf(r *http.Request) (credit.Span, error) {
 	return out, nil
 }
 
-// month reads the part of the statement that the address asks for.
-func (p *Part) month(r *http.Request) (monthView, error) {
+// month returns the requested page of the statement.
+func (p *Handlers) month(r *http.Request) (monthView, error) {
 	span, err := p.monthOf(r)
 	if err != nil {
 		return monthView{}, err
@@ -115,16 +115,16 @@ func (p *Part) month(r *http.Request) (monthView, error) {
 	if span.After, err = positionOf(r.URL.Query().Get("after")); err != nil {
 		return monthView{}, err
 	}
-	span.Most = itemsAtOnce + 1
+	span.Most = itemsPerPage + 1
 	at := span.From.In(zone(r))
 	out := monthView{Name: at.Format("January 2006"), Value: at.Format(monthForm)}
 	if out.Items, err = p.Credits.Items(r.Context(), here(r), span); err != nil {
 		return out, err
 	}
 	first, next := "", ""
-	if len(out.Items) > itemsAtOnce {
-		out.Items = out.Items[:itemsAtOnce]
-		last := out.Items[itemsAtOnce-1]
+	if len(out.Items) > itemsPerPage {
+		out.Items = out.Items[:itemsPerPage]
+		last := out.Items[itemsPerPage-1]
 		next = statementPath(at, credit.Position{At: last.At, ID: last.ID})
 	}
 	if span.After.ID > 0 {
@@ -134,11 +134,11 @@ func (p *Part) month(r *http.Request) (monthView, error) {
 	for i := range out.Items {
 		out.Items[i].At = in(out.Items[i].At, zone(r))
 	}
-	return out, p.besides(r, span, &out)
+	return out, p.addNeighbors(r, span, &out)
 }
 
-// besides says where the months before and after are.
-func (p *Part) besides(r *http.Request, span credit.Span, out *monthView) error {
+// addNeighbors sets the paths of the previous and next month.
+func (p *Handlers) addNeighbors(r *http.Request, span credit.Span, out *monthView) error {
 	begins, err := p.Credits.Begins(r.Context(), here(r))
 	if err != nil {
 		return err
@@ -153,7 +153,7 @@ func (p *Part) besides(r *http.Request, span credit.Span, out *monthView) error 
 	return nil
 }
 
-// statementPath is where a month's statement is, or the part of it after a position.
+// statementPath returns the path of a month's statement, or of the page after a position.
 func statementPath(month time.Time, after credit.Position) string {
 	query := url.Values{"month": {month.Format(monthForm)}}
 	if after.ID > 0 {
@@ -162,7 +162,7 @@ func statementPath(month time.Time, after credit.Position) string {
 	return "/settings/credits?" + query.Encode() + "#statement"
 }
 
-// positionOf reads what statementPath wrote.
+// positionOf parses a position written by statementPath.
 func positionOf(text string) (credit.Position, error) {
 	if text == "" {
 		return credit.Position{}, nil
@@ -172,25 +172,25 @@ func positionOf(text string) (credit.Position, error) {
 	n, wrongID := strconv.ParseInt(id, 10, 64)
 	if wrongAt != nil || wrongID != nil || micros < 1 || n < 1 {
 		return credit.Position{}, apierr.Invalid(apierr.InvalidCursor, "after",
-			"This page of the statement is not there. Begin with the first.")
+			"This page does not exist. Start with the first page.")
 	}
 	return credit.Position{At: db.Time(micros), ID: n}, nil
 }
 
-// rowsAtOnce is how many lines of a statement are read together for a download.
+// rowsAtOnce is how many lines are read at once for a download.
 const rowsAtOnce = 500
 
-// statement gives a month's statement as CSV, the newest line first.
-func (p *Part) statement(w http.ResponseWriter, r *http.Request) {
+// statement sends a month's statement as CSV, newest line first.
+func (p *Handlers) statement(w http.ResponseWriter, r *http.Request) {
 	span, err := p.monthOf(r)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	span.Most = rowsAtOnce
 	items, err := p.Credits.Items(r.Context(), here(r), span)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	out := shell.NewSheet(w, "credits-"+span.From.In(zone(r)).Format(monthForm)+".csv",
@@ -206,8 +206,8 @@ func (p *Part) statement(w http.ResponseWriter, r *http.Request) {
 		last := items[rowsAtOnce-1]
 		span.After = credit.Position{At: last.At, ID: last.ID}
 		if items, err = p.Credits.Items(r.Context(), here(r), span); err != nil {
-			p.Log.ErrorContext(r.Context(), "a statement broke off", "error", err)
-			panic(http.ErrAbortHandler) // so that nobody takes a part for the whole
+			p.Log.ErrorContext(r.Context(), "sending a statement failed", "error", err)
+			panic(http.ErrAbortHandler) // the client must notice the truncation
 		}
 	}
 }

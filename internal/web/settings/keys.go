@@ -21,16 +21,16 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-const keysAtOnce = 50
+const keysPerPage = 50
 
-// keyView is a key with its times in the team's zone.
+// keyView is a key with times in the team's zone.
 type keyView struct {
 	team.KeyLine
 
-	Over bool // it has ended
+	Over bool // it has expired or was revoked
 }
 
-func (p *Part) viewOf(r *http.Request, k team.KeyLine) keyView {
+func (p *Handlers) viewOf(r *http.Request, k team.KeyLine) keyView {
 	z, out := zone(r), keyView{k, k.HasEnded(p.DB.Now())}
 	out.CreatedAt, out.ExpiresAt, out.RevokedAt, out.UsedAt = in(k.CreatedAt, z), in(k.ExpiresAt, z), in(k.RevokedAt,
 		z), in(k.UsedAt, z)
@@ -44,10 +44,10 @@ type keysView struct {
 	Pages    *pager
 }
 
-// pager is where further pages are; the block of this name shows it.
+// pager holds paths of other pages; the block of this name shows it.
 type pager struct{ First, Next string }
 
-// pagerOf is nil where there are none.
+// pagerOf returns a pager, or nil without other pages.
 func pagerOf(first, next string) *pager {
 	if first == "" && next == "" {
 		return nil
@@ -55,29 +55,29 @@ func pagerOf(first, next string) *pager {
 	return &pager{first, next}
 }
 
-// pageOf is one page of keys or connections, of which one more was read than it has, with where further ones are.
+// pageOf returns one page of keys or connections, of which one more was read, and its pager.
 func pageOf(lines []team.KeyLine, before int64, address string) ([]team.KeyLine, *pager) {
 	first, next := "", ""
 	if before > 0 {
 		first = address
 	}
-	if len(lines) > keysAtOnce {
-		lines = lines[:keysAtOnce]
-		next = address + "?before=" + strconv.FormatInt(lines[keysAtOnce-1].ID, 10)
+	if len(lines) > keysPerPage {
+		lines = lines[:keysPerPage]
+		next = address + "?before=" + strconv.FormatInt(lines[keysPerPage-1].ID, 10)
 	}
 	return lines, pagerOf(first, next)
 }
 
-func (p *Part) keysPage(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) keysPage(w http.ResponseWriter, r *http.Request) {
 	before, _ := strconv.ParseInt(r.URL.Query().Get("before"), 10, 64)
-	lines, err := p.Teams.KeyLines(r.Context(), here(r), before, keysAtOnce+1)
+	lines, err := p.Teams.KeyLines(r.Context(), here(r), before, keysPerPage+1)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	var out keysView
 	if out.Barriers, err = p.Teams.Barriers(r.Context(), here(r)); err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	lines, out.Pages = pageOf(lines, before, "/settings/keys")
@@ -87,7 +87,7 @@ func (p *Part) keysPage(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["keys"], "API keys", out)
 }
 
-// keyForm is what an owner makes a key of, as it was typed.
+// keyForm is the form of a new key, as entered.
 type keyForm struct {
 	wrong
 
@@ -103,33 +103,33 @@ func keyFormOf(typed url.Values) keyForm {
 	}
 }
 
-func (p *Part) newKeyPage(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) newKeyPage(w http.ResponseWriter, r *http.Request) {
 	form := keyForm{Level: string(access.ReadOnly)}
-	if typed := p.Resumed(r); typed != nil {
+	if typed := p.SavedForm(r); typed != nil {
 		form = keyFormOf(typed)
 	}
 	p.showKeyForm(w, r, http.StatusOK, form)
 }
 
-func (p *Part) showKeyForm(w http.ResponseWriter, r *http.Request, status int, f keyForm) {
+func (p *Handlers) showKeyForm(w http.ResponseWriter, r *http.Request, status int, f keyForm) {
 	f.Levels = access.Levels()
 	var err error
 	if f.Barriers, err = p.Teams.Barriers(r.Context(), here(r)); err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	p.Show(w, r, status, pages["keynew"], "New API key", f)
 }
 
-// madeKey is the one page that shows a key's value.
+// madeKey is the only page that shows a key's value.
 type madeKey struct {
 	team.Key
 
 	Value, Base string
 }
 
-// addKey answers with the key itself: it stands nowhere else, and loading the page again makes no other one.
-func (p *Part) addKey(w http.ResponseWriter, r *http.Request) {
+// addKey creates a key and shows it. It is shown only once, and reloading the page creates no second key.
+func (p *Handlers) addKey(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
@@ -137,7 +137,7 @@ func (p *Part) addKey(w http.ResponseWriter, r *http.Request) {
 	made, value, err := p.makeKey(r, form)
 	if err != nil {
 		var ok bool
-		if form.wrong, ok = p.wrongOf(w, r, err); ok {
+		if form.wrong, ok = p.formError(w, r, err); ok {
 			p.showKeyForm(w, r, shell.StatusOf(err), form)
 		}
 		return
@@ -146,7 +146,7 @@ func (p *Part) addKey(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["keymade"], "Your new API key", madeKey{made, value, p.PublicURL})
 }
 
-func (p *Part) makeKey(r *http.Request, form keyForm) (team.Key, string, error) {
+func (p *Handlers) makeKey(r *http.Request, form keyForm) (team.Key, string, error) {
 	limit, err := creditsIn(form.Limit)
 	if err != nil {
 		return team.Key{}, "", err
@@ -155,13 +155,13 @@ func (p *Part) makeKey(r *http.Request, form keyForm) (team.Key, string, error) 
 	if err != nil {
 		return team.Key{}, "", err
 	}
-	return p.hand(r).
+	return p.admin(r).
 		AddKey(r.Context(),
 			team.NewKey{Name: form.Name, Level: access.Level(form.Level), Expires: ends, DailyCredits: limit},
 			r.PostForm.Get("once"))
 }
 
-// endOf is the first instant after a day of the team, which is written as browsers send days; none of an empty text.
+// endOf returns the first instant after a day in the team's zone, or zero for an empty text.
 func endOf(day string, zone *time.Location) (time.Time, error) {
 	if day == "" {
 		return time.Time{}, nil
@@ -169,48 +169,48 @@ func endOf(day string, zone *time.Location) (time.Time, error) {
 	last, err := time.Parse(time.DateOnly, day)
 	if err != nil {
 		return time.Time{}, apierr.Invalid(apierr.Malformed, "expires",
-			"The last day has to be a date, such as 2027-01-31. Leave it empty for a key without an end.")
+			"Enter the last day as a date, such as 2027-01-31. Leave it empty for a key that does not expire.")
 	}
 	return teamtime.StartOfDay(last.Year(), last.Month(), last.Day()+1, zone), nil
 }
 
-// keyPageView is one key's page.
+// keyPageView is the page of a key.
 type keyPageView struct {
 	wrong
 	keyView
 
 	Levels []access.Level
-	Limit  string // as it is typed
-	typed  bool   // the level and the limit are as typed
+	Limit  string // as entered
+	typed  bool   // level and limit are as entered
 }
 
-// keyPage is for the team's owner and admins. A key of another team of the person's has that team looked at first.
-func (p *Part) keyPage(w http.ResponseWriter, r *http.Request) {
+// keyPage shows a key to owners and admins. It selects the team first if it is another of the person's teams.
+func (p *Handlers) keyPage(w http.ResponseWriter, r *http.Request) {
 	_, err := p.keyIn(r)
 	switch {
 	case err != nil:
-		p.Elsewhere(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
-			id, err := numberIn(r, "key")
+		p.SwitchToTeamOf(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
+			id, err := pathID(r, "key")
 			if err != nil {
 				return 0, err
 			}
 			return p.Teams.KeyHome(ctx, id, teams)
 		})
 	case !shell.VisitorOf(r.Context()).Is(shell.Managers):
-		p.NotAllowed(w, r)
+		p.Forbid(w, r)
 	default:
-		typed := p.Resumed(r)
+		typed := p.SavedForm(r)
 		view := keyPageView{Limit: typed.Get("daily_credits"), typed: typed != nil}
 		view.Level = access.Level(typed.Get("level"))
 		p.showKey(w, r, http.StatusOK, view)
 	}
 }
 
-// showKey shows the key of the address, with what was typed where that was refused.
-func (p *Part) showKey(w http.ResponseWriter, r *http.Request, status int, typed keyPageView) {
+// showKey shows the key in the path, with rejected input.
+func (p *Handlers) showKey(w http.ResponseWriter, r *http.Request, status int, typed keyPageView) {
 	k, err := p.keyIn(r)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	out := keyPageView{wrong: typed.wrong, keyView: p.viewOf(r, k), Levels: access.Levels(), Limit: typed.Limit}
@@ -223,20 +223,20 @@ func (p *Part) showKey(w http.ResponseWriter, r *http.Request, status int, typed
 	p.Show(w, r, status, pages["key"], "API key", out)
 }
 
-func (p *Part) keyIn(r *http.Request) (team.KeyLine, error) {
-	id, err := numberIn(r, "key")
+func (p *Handlers) keyIn(r *http.Request) (team.KeyLine, error) {
+	id, err := pathID(r, "key")
 	if err != nil {
 		return team.KeyLine{}, err
 	}
 	return p.Teams.KeyLine(r.Context(), here(r), id)
 }
 
-func (p *Part) changeKey(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) changeKey(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
 	level, typed := access.Level(r.PostForm.Get("level")), strings.TrimSpace(r.PostForm.Get("daily_credits"))
-	id, err := numberIn(r, "key")
+	id, err := pathID(r, "key")
 	var limit *int64
 	if err == nil {
 		limit, err = creditsIn(typed)
@@ -246,79 +246,80 @@ func (p *Part) changeKey(w http.ResponseWriter, r *http.Request) {
 		if limit != nil {
 			credits = *limit
 		}
-		err = p.hand(r).ChangeKey(r.Context(), id, level, credits)
+		err = p.admin(r).ChangeKey(r.Context(), id, level, credits)
 	}
 	if err != nil {
-		if told, ok := p.wrongOf(w, r, err); ok {
+		if told, ok := p.formError(w, r, err); ok {
 			view := keyPageView{wrong: told, Limit: typed}
 			view.Level = level
 			p.showKey(w, r, shell.StatusOf(err), view)
 		}
 		return
 	}
-	p.did(w, r, "The key is changed. It holds within a second.", r.URL.Path)
+	p.finish(w, r, "The key was saved. Changes take effect within a second.", r.URL.Path)
 }
 
-// revokeView says what revoking a key touches.
+// revokeView is the page that shows what revoking a key affects.
 type revokeView struct {
 	keyView
 
 	Tracked []report.TrackedReport
 }
 
-func (p *Part) revokePage(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) revokePage(w http.ResponseWriter, r *http.Request) {
 	k, err := p.keyIn(r)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	out := revokeView{keyView: p.viewOf(r, k)}
 	if out.Tracked, err = p.Reports.TrackedByKey(r.Context(), here(r), k.ID); err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	p.Show(w, r, http.StatusOK, pages["keyrevoke"], "Revoke an API key", out)
 }
 
-func (p *Part) revokeKey(w http.ResponseWriter, r *http.Request) {
-	p.endLine(w, r, ending{p.keyIn, team.Admin.RevokeKey, "The key is revoked. It works no more. ", "/settings/keys"})
+func (p *Handlers) revokeKey(w http.ResponseWriter, r *http.Request) {
+	p.endLine(w, r, ending{p.keyIn, team.Admin.RevokeKey, "The key was revoked and no longer works. ",
+		"/settings/keys"})
 }
 
-// ending is how a key or an assistant's connection is ended.
+// ending describes how a key or connection is ended.
 type ending struct {
-	in   func(*http.Request) (team.KeyLine, error) // the one of the address
+	in   func(*http.Request) (team.KeyLine, error) // returns the key in the path
 	end  func(team.Admin, context.Context, int64) error
 	said string
-	next string // where the person goes on
+	next string // where to redirect
 }
 
-// endLine ends a key or a connection, and those of its trackings that are chosen: itself first, so that it switches on
-// none meanwhile. Those of one that ended before can be ended too.
-func (p *Part) endLine(w http.ResponseWriter, r *http.Request, e ending) {
+// endLine ends a key or connection and its selected trackings. The key is ended first, so that it cannot start
+// another tracking meanwhile. Trackings of already ended keys can be ended as well.
+func (p *Handlers) endLine(w http.ResponseWriter, r *http.Request, e ending) {
 	if !p.ReadForm(w, r) {
 		return
 	}
 	k, err := e.in(r)
 	chosen, said := r.PostForm["tracking"], ""
 	if err == nil && (k.RevokedAt.IsZero() || len(chosen) == 0) {
-		err, said = e.end(p.hand(r), r.Context(), k.ID), e.said
+		err, said = e.end(p.admin(r), r.Context(), k.ID), e.said
 	}
 	ended := 0
 	if err == nil && len(chosen) > 0 {
 		ended, err = p.endTrackings(r, k.ID, chosen)
 	}
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	if ended > 0 {
-		said += shell.Plural(ended, "tracking is", "trackings are") + " ended, and nothing more is charged."
+		said += shell.Plural(ended, "tracking was", "trackings were") + " ended and will not be charged again."
 	}
-	p.did(w, r, strings.TrimSpace(said), e.next)
+	p.finish(w, r, strings.TrimSpace(said), e.next)
 }
 
-// endTrackings ends those of a key's trackings that are chosen, also while spending is paused.
-func (p *Part) endTrackings(r *http.Request, key int64, chosen []string) (int, error) {
+// endTrackings ends the selected trackings of a key, even while spending is paused.
+func (p *Handlers) endTrackings(r *http.Request, key int64, chosen []string) (int, error) {
 	tracked, err := p.Reports.TrackedByKey(r.Context(), here(r), key)
 	if err != nil {
 		return 0, err

@@ -12,68 +12,68 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-const membersAtOnce = 100
+const membersPerPage = 100
 
-// roles are those that can be given, the widest first. The ownership is handed on instead.
+// roles returns the assignable roles, most powerful first. Ownership is transferred instead.
 func roles() []access.Role { return access.Roles()[1:] }
 
-// membersView is who is in the team, and who is invited.
+// membersView lists members and invitations.
 type membersView struct {
 	wrong
 
 	Members     []team.Member
 	Factors     map[int64]team.Factors
-	Directory   bool // people sign in by the directory alone
-	Required    bool // members need a second factor
+	Directory   bool // people sign in only through the directory
+	Required    bool // members must use a second factor
 	Invitations []team.Invitation
-	Waiting     []team.Waiting // who accepted an invitation and has to be confirmed
-	Mails       bool           // invitations are mailed
+	Waiting     []team.Waiting // accepted an invitation and must be confirmed
+	Mails       bool           // invitations are emailed
 	Seats       team.Seats
-	Limit       int64 // of seats
+	Limit       int64 // maximum of seats
 	Pages       *pager
 	Roles       []access.Role
-	Email       string // as typed
+	Email       string // as entered
 	Role        access.Role
 }
 
-// Full tells whether nobody more can be invited.
+// Full reports whether nobody else can be invited.
 func (v membersView) Full() bool {
 	return v.Limit != plan.Unlimited && v.Seats.Total() >= v.Limit
 }
 
-func (p *Part) membersPage(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) membersPage(w http.ResponseWriter, r *http.Request) {
 	view := membersView{Role: access.Editor}
-	if typed := p.Resumed(r); typed != nil {
+	if typed := p.SavedForm(r); typed != nil {
 		view.Email, view.Role = typed.Get("email"), access.Role(typed.Get("role"))
 	}
 	p.showMembers(w, r, http.StatusOK, view)
 }
 
-func (p *Part) showMembers(w http.ResponseWriter, r *http.Request, status int, view membersView) {
+func (p *Handlers) showMembers(w http.ResponseWriter, r *http.Request, status int, view membersView) {
 	after, _ := strconv.ParseInt(r.URL.Query().Get("after"), 10, 64)
 	if err := p.fillMembers(r, &view, after); err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	first, next := "", ""
 	if after > 0 {
 		first = "/settings/members"
 	}
-	if len(view.Members) > membersAtOnce {
-		view.Members = view.Members[:membersAtOnce]
-		next = "/settings/members?after=" + strconv.FormatInt(view.Members[membersAtOnce-1].PersonID, 10)
+	if len(view.Members) > membersPerPage {
+		view.Members = view.Members[:membersPerPage]
+		next = "/settings/members?after=" + strconv.FormatInt(view.Members[membersPerPage-1].PersonID, 10)
 	}
 	view.Pages = pagerOf(first, next)
 	p.Show(w, r, status, pages["members"], "Members", view)
 }
 
-func (p *Part) fillMembers(r *http.Request, view *membersView, after int64) error {
+func (p *Handlers) fillMembers(r *http.Request, view *membersView, after int64) error {
 	ctx := r.Context()
 	var err error
-	if view.Members, err = p.Teams.MemberPage(ctx, here(r), after, membersAtOnce+1); err != nil {
+	if view.Members, err = p.Teams.MemberPage(ctx, here(r), after, membersPerPage+1); err != nil {
 		return err
 	}
-	if view.Factors, err = p.Teams.MemberFactors(ctx, here(r), after, membersAtOnce+1); err != nil {
+	if view.Factors, err = p.Teams.MemberFactors(ctx, here(r), after, membersPerPage+1); err != nil {
 		return err
 	}
 	view.Directory, view.Required = p.DirectoryOnly, shell.VisitorOf(ctx).Team.SecondFactor
@@ -99,34 +99,34 @@ func (p *Part) fillMembers(r *http.Request, view *membersView, after int64) erro
 	return err
 }
 
-// invitedView is the one page that shows an invitation's link.
+// invitedView is the only page that shows an invitation link.
 type invitedView struct {
 	team.Invitation
 
 	Link string
 }
 
-func (p *Part) invite(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) invite(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
 	email, role := r.PostForm.Get("email"), access.Role(r.PostForm.Get("role"))
 	shown, err := p.sendInvitation(r, email, role)
 	if err != nil {
-		if told, ok := p.wrongOf(w, r, err); ok {
+		if told, ok := p.formError(w, r, err); ok {
 			p.showMembers(w, r, shell.StatusOf(err), membersView{wrong: told, Email: email, Role: role})
 		}
 		return
 	}
 	if shown == nil {
-		p.did(w, r, "We sent an invitation to "+strings.TrimSpace(email)+".", "/settings/members")
+		p.finish(w, r, "We sent an invitation to "+strings.TrimSpace(email)+".", "/settings/members")
 		return
 	}
 	p.Show(w, r, http.StatusOK, pages["invited"], "Invitation", shown)
 }
 
-// sendInvitation mails an invitation and returns nil. Without a mail server it returns what shows the link.
-func (p *Part) sendInvitation(r *http.Request, email string, role access.Role) (*invitedView, error) {
+// sendInvitation emails an invitation and returns nil. Without a mail server it returns the page with the link.
+func (p *Handlers) sendInvitation(r *http.Request, email string, role access.Role) (*invitedView, error) {
 	by := shell.VisitorOf(r.Context()).ID
 	if p.Letters.Possible() {
 		_, err := p.Letters.Invite(r.Context(), by, here(r), email, role)
@@ -140,65 +140,65 @@ func (p *Part) sendInvitation(r *http.Request, email string, role access.Role) (
 	return &invitedView{i, p.PublicURL + team.InvitationPath + token}, nil
 }
 
-func (p *Part) confirmMember(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) confirmMember(w http.ResponseWriter, r *http.Request) {
 	p.onWaiting(w, r, "The person is now a member.", team.Admin.ConfirmMember)
 }
 
-func (p *Part) declineMember(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) declineMember(w http.ResponseWriter, r *http.Request) {
 	p.onWaiting(w, r, "The person was declined. The invitation no longer works.", team.Admin.DeclineMember)
 }
 
-// onWaiting decides about the person who waits by the invitation of the address.
-func (p *Part) onWaiting(
+// onWaiting confirms or declines the person of the invitation in the path.
+func (p *Handlers) onWaiting(
 	w http.ResponseWriter, r *http.Request, said string, do func(team.Admin, context.Context, int64) error,
 ) {
-	id, err := numberIn(r, "invitation")
+	id, err := pathID(r, "invitation")
 	if err == nil {
-		err = do(p.hand(r), r.Context(), id)
+		err = do(p.admin(r), r.Context(), id)
 	}
 	if err != nil {
-		if told, ok := p.wrongOf(w, r, err); ok {
+		if told, ok := p.formError(w, r, err); ok {
 			p.showMembers(w, r, shell.StatusOf(err), membersView{wrong: told, Role: access.Editor})
 		}
 		return
 	}
-	p.did(w, r, said, "/settings/members")
+	p.finish(w, r, said, "/settings/members")
 }
 
-func (p *Part) takeBack(w http.ResponseWriter, r *http.Request) {
-	id, err := numberIn(r, "invitation")
+func (p *Handlers) revokeInvitation(w http.ResponseWriter, r *http.Request) {
+	id, err := pathID(r, "invitation")
 	if err == nil {
 		err = p.Teams.Revoke(r.Context(), shell.VisitorOf(r.Context()).ID, here(r), id)
 	}
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
-	p.did(w, r, "The invitation is revoked. Its link no longer works.", "/settings/members")
+	p.finish(w, r, "The invitation was revoked. Its link no longer works.", "/settings/members")
 }
 
-// memberView is one member's page.
+// memberView is a member's page.
 type memberView struct {
 	wrong
 	team.Member
 
 	Roles []access.Role
-	Fixed bool // the owner, or the visitor: the role is not changed here
+	Fixed bool // the owner or the visitor, whose role cannot be changed
 }
 
-func (p *Part) memberPage(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) memberPage(w http.ResponseWriter, r *http.Request) {
 	p.showMember(w, r, http.StatusOK, "member", wrong{})
 }
 
-// showMember shows one of the pages about the member of the address.
-func (p *Part) showMember(w http.ResponseWriter, r *http.Request, status int, page string, told wrong) {
-	id, err := numberIn(r, "person")
+// showMember shows a page about the member in the path.
+func (p *Handlers) showMember(w http.ResponseWriter, r *http.Request, status int, page string, told wrong) {
+	id, err := pathID(r, "person")
 	var m team.Member
 	if err == nil {
 		m, err = p.Teams.Member(r.Context(), here(r), id)
 	}
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	fixed := m.Role == access.Owner || m.PersonID == shell.VisitorOf(r.Context()).ID
@@ -211,53 +211,52 @@ func (p *Part) showMember(w http.ResponseWriter, r *http.Request, status int, pa
 
 func memberPath(person int64) string { return "/settings/members/" + strconv.FormatInt(person, 10) }
 
-func (p *Part) changeRole(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) changeRole(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	p.onMember(w, r, "member", memberPathOf(r), "The role is changed.", func(h team.Admin, person int64) error {
+	p.onMember(w, r, "member", memberPathOf(r), "The role was changed.", func(h team.Admin, person int64) error {
 		return h.SetRole(r.Context(), person, access.Role(r.PostForm.Get("role")))
 	})
 }
 
 func memberPathOf(r *http.Request) string { return "/settings/members/" + r.PathValue("person") }
 
-// onMember does something about the member of the address, then leads on; a refusal is shown on a page about the
-// member.
-func (p *Part) onMember(
+// onMember changes the member in the path and redirects. Errors are shown on a page about the member.
+func (p *Handlers) onMember(
 	w http.ResponseWriter, r *http.Request, page, next, said string, do func(team.Admin, int64) error,
 ) {
-	id, err := numberIn(r, "person")
+	id, err := pathID(r, "person")
 	if err == nil {
-		err = do(p.hand(r), id)
+		err = do(p.admin(r), id)
 	}
 	if err != nil {
-		if told, ok := p.wrongOf(w, r, err); ok {
+		if told, ok := p.formError(w, r, err); ok {
 			p.showMember(w, r, shell.StatusOf(err), page, told)
 		}
 		return
 	}
-	p.did(w, r, said, next)
+	p.finish(w, r, said, next)
 }
 
-func (p *Part) removePage(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) removePage(w http.ResponseWriter, r *http.Request) {
 	p.showMember(w, r, http.StatusOK, "memberremove", wrong{})
 }
 
-func (p *Part) removeMember(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) removeMember(w http.ResponseWriter, r *http.Request) {
 	p.onMember(w, r, "member", "/settings/members",
-		"That person is no member any more.", func(h team.Admin, person int64) error {
+		"The person is no longer a member.", func(h team.Admin, person int64) error {
 			return h.Remove(r.Context(), person)
 		})
 }
 
-func (p *Part) handOnPage(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) transferPage(w http.ResponseWriter, r *http.Request) {
 	p.showMember(w, r, http.StatusOK, "handon", wrong{})
 }
 
-func (p *Part) handOn(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) transfer(w http.ResponseWriter, r *http.Request) {
 	p.onMember(w, r, "member", "/settings/members",
-		"The team has another owner now. You stay as an admin.", func(h team.Admin, person int64) error {
+		"Ownership was transferred. You are now an admin.", func(h team.Admin, person int64) error {
 			return h.HandOn(r.Context(), person)
 		})
 }

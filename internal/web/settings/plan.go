@@ -9,33 +9,33 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// allowance is one limit of a plan, with what is used of it.
+// allowance is a limit of the plan and its use.
 type allowance struct {
 	Name, Used, Limit, Note string
 	Full                    bool
 }
 
-// planView is the team's plan.
+// planView is the page of the team's plan.
 type planView struct {
 	plan.Plan
 
 	Allowances []allowance
 }
 
-func (p *Part) planPage(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) planPage(w http.ResponseWriter, r *http.Request) {
 	limits, err := p.Teams.Plan(r.Context(), here(r))
 	out := planView{Plan: limits}
 	if err == nil {
 		out.Allowances, err = p.allowances(r, limits)
 	}
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	p.Show(w, r, http.StatusOK, pages["plan"], "Plan and limits", out)
 }
 
-// counted is how a limit is counted and written.
+// counted describes how a limit is counted and shown.
 type counted struct {
 	name  string
 	limit int64
@@ -44,23 +44,27 @@ type counted struct {
 	note  string
 }
 
-func (p *Part) counts(r *http.Request, limits plan.Plan) []counted {
+func (p *Handlers) counts(r *http.Request, limits plan.Plan) []counted {
 	month := p.DB.Now().In(zone(r))
-	size := func(n any) string { return shell.Bytes(n.(int64)) } //nolint:forcetypeassert // limits are numbers of bytes
+	size := func(n any) string { return shell.Bytes(n.(int64)) } //nolint:forcetypeassert // always a number of bytes
 	return []counted{
-		{"Social accounts", limits.SocialAccounts, p.Accounts.CountUsed, shell.Count, "Accounts whose connection is lost keep their place."},
+		{
+			"Social accounts", limits.SocialAccounts, p.Accounts.CountUsed, shell.Count,
+			"Accounts with a lost connection count as well.",
+		},
 		{"Posts in " + month.Format("January 2006"), limits.PostsPerMonth,
 			func(ctx context.Context, team int64) (int64, error) {
 				return p.Posts.CountInMonth(ctx, team, month)
-			}, posts, "Published and scheduled for this month. A month begins at midnight in the team’s time zone."},
+			}, posts, "Published and scheduled this month. A month begins at midnight in the team’s time zone."},
 		{"Seats", limits.Seats, p.seatsUsed, shell.Count, "Members and open invitations."},
-		{"Media library", limits.StorageBytes, p.Media.Used, size, ""},
+		{"Media library", limits.StorageBytes, p.Media.UsedBytes, size, ""},
 		{"Hashtag lists", limits.HashtagLists, p.Lists.Count, shell.Count, ""},
-		{"Tracked reports", limits.TrackedReports, p.Reports.CountTracked, shell.Count, "Reports that are refreshed by themselves."},
+		{"Tracked reports", limits.TrackedReports, p.Reports.CountTracked, shell.Count,
+			"Reports that are refreshed automatically."},
 	}
 }
 
-// posts writes a number of posts that may have been counted only so far.
+// posts returns a number of posts, which is counted only up to a maximum.
 func posts(n any) string {
 	if n == int64(post.MaxCounted+1) {
 		return "more than " + shell.Count(post.MaxCounted)
@@ -68,12 +72,12 @@ func posts(n any) string {
 	return shell.Count(n)
 }
 
-func (p *Part) seatsUsed(ctx context.Context, team int64) (int64, error) {
+func (p *Handlers) seatsUsed(ctx context.Context, team int64) (int64, error) {
 	seats, err := p.Teams.Seats(ctx, team)
 	return seats.Total(), err
 }
 
-func (p *Part) allowances(r *http.Request, limits plan.Plan) ([]allowance, error) {
+func (p *Handlers) allowances(r *http.Request, limits plan.Plan) ([]allowance, error) {
 	var out []allowance
 	for _, c := range p.counts(r, limits) {
 		used, err := c.used(r.Context(), here(r))
@@ -90,9 +94,9 @@ func (p *Part) allowances(r *http.Request, limits plan.Plan) ([]allowance, error
 		return nil, err
 	}
 	return append(out, calls,
-		allowance{Name: "Days that analytics are kept", Limit: limitOf(limits.AnalyticsRetentionDays, shell.Count)},
-		allowance{Name: "Reports side by side", Limit: limitOf(limits.ProfilesComparable, shell.Count)},
-		allowance{Name: "Hashtags in a list", Limit: limitOf(limits.HashtagsPerList, shell.Count)}), nil
+		allowance{Name: "Analytics retention in days", Limit: limitOf(limits.AnalyticsRetentionDays, shell.Count)},
+		allowance{Name: "Reports compared at once", Limit: limitOf(limits.ProfilesComparable, shell.Count)},
+		allowance{Name: "Hashtags per list", Limit: limitOf(limits.HashtagsPerList, shell.Count)}), nil
 }
 
 func limitOf(n int64, write func(any) string) string {
@@ -105,12 +109,12 @@ func limitOf(n int64, write func(any) string) string {
 	return write(n)
 }
 
-// freeCalls counts those that the team's keys and assistants made today.
-func (p *Part) freeCalls(r *http.Request, limits plan.Plan) (allowance, error) {
+// freeCalls returns the free calls made today by keys and assistants.
+func (p *Handlers) freeCalls(r *http.Request, limits plan.Plan) (allowance, error) {
 	out := allowance{
 		Name: "Free calls today", Limit: limitOf(limits.FreeCallsPerDay, shell.Count),
-		Note: "Calls of keys and assistants that cost no credits. The count begins anew at midnight in the team’s " +
-			"time zone.",
+		Note: "Calls by keys and assistants that cost no credits. The count resets at midnight in the team’s time " +
+			"zone.",
 	}
 	if limits.FreeCallsPerDay <= 0 {
 		return out, nil
@@ -119,7 +123,7 @@ func (p *Part) freeCalls(r *http.Request, limits plan.Plan) (allowance, error) {
 	if err != nil {
 		return out, err
 	}
-	actor.Daily.FreeCalls = limits.FreeCallsPerDay // what people do in the app has no such limit
+	actor.Daily.FreeCalls = limits.FreeCallsPerDay // the app itself has no such limit
 	left, err := p.Calls.Left(r.Context(), actor)
 	out.Used, out.Full = shell.Count(limits.FreeCallsPerDay-left), left == 0
 	return out, err

@@ -1,5 +1,5 @@
-// Package settings is where people look after their team: its API keys, its assistants and their switch, its name,
-// clock and language, its members, its plan and its credits, and the record of who did what.
+// Package settings serves a team's settings: API keys, assistants, profile, members, plan, credits, and the activity
+// log.
 package settings
 
 import (
@@ -25,7 +25,7 @@ var files embed.FS
 
 var pages = shell.Parse(files, words)
 
-// Services are whose figures the settings show.
+// Services are what the settings need.
 type Services struct {
 	Credits  *credit.Service
 	Calls    *ratelimit.Calls
@@ -35,81 +35,87 @@ type Services struct {
 	Lists    *list.Service
 	Reports  *report.Service
 
-	DirectoryOnly bool // people sign in by the operator's directory alone
+	DirectoryOnly bool // people sign in only through the directory
 }
 
-// Part is these pages.
-type Part struct {
+// Handlers serves the settings pages.
+type Handlers struct {
 	*shell.Frame
 	Services
 }
 
-// New makes them.
-func New(f *shell.Frame, s Services) *Part { return &Part{f, s} }
+// New returns the handlers.
+func New(f *shell.Frame, s Services) *Handlers { return &Handlers{f, s} }
 
-// Routes are their addresses.
-func (p *Part) Routes() []shell.Route {
+// Routes returns the routes of the pages.
+func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
 		{Pattern: "GET /settings", For: shell.Members, Do: p.overview},
 		{Pattern: "GET /settings/keys", For: shell.Managers, Do: p.keysPage, Urgent: true},
 		{Pattern: "GET /settings/keys/new", For: shell.Owners, Do: p.newKeyPage},
-		{Pattern: "POST /settings/keys", For: shell.Owners, Do: p.addKey, Recent: true, Resumes: true, Page: "/settings/keys/new"},
+		{Pattern: "POST /settings/keys", For: shell.Owners, Do: p.addKey, Recent: true, RestoresForm: true,
+			Page: "/settings/keys/new"},
 		{Pattern: "GET /settings/keys/{key}", For: shell.Members, Do: p.keyPage, Urgent: true},
-		{Pattern: "POST /settings/keys/{key}", For: shell.Owners, Do: p.changeKey, Recent: true, Resumes: true},
+		{Pattern: "POST /settings/keys/{key}", For: shell.Owners, Do: p.changeKey, Recent: true, RestoresForm: true},
 		{Pattern: "GET /settings/keys/{key}/revoke", For: shell.Owners, Do: p.revokePage, Urgent: true},
 		{Pattern: "POST /settings/keys/{key}/revoke", For: shell.Owners, Do: p.revokeKey, Urgent: true},
 		{Pattern: "GET /settings/assistants", For: shell.Members, Do: p.assistantsPage, Urgent: true},
 		{Pattern: "GET /settings/assistants/{connection}", For: shell.Members, Do: p.assistantPage, Urgent: true},
-		{Pattern: "POST /settings/assistants/{connection}", For: shell.Owners, Do: p.limitAssistant, Recent: true, Resumes: true},
-		{Pattern: "GET /settings/assistants/{connection}/end", For: shell.Members, Do: p.endAssistantPage, Urgent: true},
+		{Pattern: "POST /settings/assistants/{connection}", For: shell.Owners, Do: p.limitAssistant, Recent: true,
+			RestoresForm: true},
+		{Pattern: "GET /settings/assistants/{connection}/end", For: shell.Members, Do: p.endAssistantPage,
+			Urgent: true},
 		{Pattern: "POST /settings/assistants/{connection}/end", For: shell.Members, Do: p.endAssistant, Urgent: true},
 		{Pattern: "GET /settings/access", For: shell.Managers, Do: p.accessPage, Urgent: true},
 		{Pattern: "POST /settings/access", For: shell.Owners, Do: p.switchAccess, Urgent: true},
 		{Pattern: "GET /settings/team", For: shell.Members, Do: p.teamPage},
-		{Pattern: "POST /settings/team", For: shell.Managers, Do: p.changeTeam, Resumes: true},
+		{Pattern: "POST /settings/team", For: shell.Managers, Do: p.changeTeam, RestoresForm: true},
 		{Pattern: "POST /settings/team/second-factor", For: shell.Owners, Do: p.requireFactor, Recent: true},
 		{Pattern: "GET /settings/members", For: shell.Managers, Do: p.membersPage},
 		{Pattern: "GET /settings/members/{person}", For: shell.Managers, Do: p.memberPage},
 		{Pattern: "POST /settings/members/{person}", For: shell.Managers, Do: p.changeRole, Recent: true},
 		{Pattern: "GET /settings/members/{person}/remove", For: shell.Managers, Do: p.removePage},
 		{Pattern: "POST /settings/members/{person}/remove", For: shell.Managers, Do: p.removeMember, Recent: true},
-		{Pattern: "GET /settings/members/{person}/owner", For: shell.Owners, Do: p.handOnPage},
-		{Pattern: "POST /settings/members/{person}/owner", For: shell.Owners, Do: p.handOn, Recent: true},
-		{Pattern: "POST /settings/invitations", For: shell.Managers, Do: p.invite, Recent: true, Resumes: true, Page: "/settings/members"},
-		{Pattern: "POST /settings/invitations/{invitation}/revoke", For: shell.Managers, Do: p.takeBack},
-		{Pattern: "POST /settings/invitations/{invitation}/confirm", For: shell.Managers, Do: p.confirmMember, Recent: true, Page: "/settings/members"},
+		{Pattern: "GET /settings/members/{person}/owner", For: shell.Owners, Do: p.transferPage},
+		{Pattern: "POST /settings/members/{person}/owner", For: shell.Owners, Do: p.transfer, Recent: true},
+		{Pattern: "POST /settings/invitations", For: shell.Managers, Do: p.invite, Recent: true, RestoresForm: true,
+			Page: "/settings/members"},
+		{Pattern: "POST /settings/invitations/{invitation}/revoke", For: shell.Managers, Do: p.revokeInvitation},
+		{Pattern: "POST /settings/invitations/{invitation}/confirm", For: shell.Managers, Do: p.confirmMember,
+			Recent: true, Page: "/settings/members"},
 		{Pattern: "POST /settings/invitations/{invitation}/decline", For: shell.Managers, Do: p.declineMember},
 		{Pattern: "GET /settings/plan", For: shell.Members, Do: p.planPage},
 		{Pattern: "GET /settings/credits", For: shell.Members, Do: p.creditsPage},
-		{Pattern: "POST /settings/credits/limit", For: shell.Owners, Do: p.setLimit, Recent: true, Resumes: true, Page: "/settings/credits"},
+		{Pattern: "POST /settings/credits/limit", For: shell.Owners, Do: p.setLimit, Recent: true, RestoresForm: true,
+			Page: "/settings/credits"},
 		{Pattern: "GET /settings/credits/statement.csv", For: shell.Managers, Do: p.statement, Urgent: true},
 		{Pattern: "GET /settings/audit", For: shell.Managers, Do: p.auditPage},
 	}
 }
 
-func (p *Part) overview(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) overview(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["overview"], "Settings", nil)
 }
 
-// hand is the visitor's in the team that is looked at.
-func (p *Part) hand(r *http.Request) team.Admin {
+// admin returns the visitor's administrative access to the selected team.
+func (p *Handlers) admin(r *http.Request) team.Admin {
 	v := shell.VisitorOf(r.Context())
 	return p.Teams.Admin(v.ID, v.Team.ID)
 }
 
-// here is the team that is looked at.
+// here returns the selected team.
 func here(r *http.Request) int64 { return shell.VisitorOf(r.Context()).Team.ID }
 
-// zone is the one of the team that is looked at.
+// zone returns the time zone of the selected team.
 func zone(r *http.Request) *time.Location {
 	z, err := time.LoadLocation(shell.VisitorOf(r.Context()).Team.Timezone)
 	if err != nil {
-		return time.UTC // no team has one that there is not
+		return time.UTC // unreachable: teams have valid zones
 	}
 	return z
 }
 
-// in is an instant in a zone; none stays none.
+// in returns an instant in a zone; zero stays zero.
 func in(at time.Time, zone *time.Location) time.Time {
 	if at.IsZero() {
 		return at
@@ -117,28 +123,28 @@ func in(at time.Time, zone *time.Location) time.Time {
 	return at.In(zone)
 }
 
-// wrong is what a form was refused for, and the field that it is about.
+// wrong is the error of a form and its field.
 type wrong struct{ Wrong, Field string }
 
-// wrongOf tells a refusal that the person can mend at the form. It has answered already where that is false.
-func (p *Part) wrongOf(w http.ResponseWriter, r *http.Request, err error) (wrong, bool) {
+// formError returns an error that the person can correct in the form. It answers other errors and reports false.
+func (p *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) (wrong, bool) {
 	f := apierr.Of(err)
 	if f.IsServerError() || f.Code == apierr.NotFound {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return wrong{}, false
 	}
 	field, _ := f.Context["argument"].(string)
 	return wrong{f.Detail, field}, true
 }
 
-// did ends a form that has done its work.
-func (p *Part) did(w http.ResponseWriter, r *http.Request, said, next string) {
-	p.Say(r, said)
+// finish confirms a form and redirects.
+func (p *Handlers) finish(w http.ResponseWriter, r *http.Request, said, next string) {
+	p.Flash(r, said)
 	shell.Redirect(w, r, next)
 }
 
-// numberIn is an id in the address.
-func numberIn(r *http.Request, name string) (int64, error) {
+// pathID returns an id in the path.
+func pathID(r *http.Request, name string) (int64, error) {
 	id, err := strconv.ParseInt(r.PathValue(name), 10, 64)
 	if err != nil || id < 1 {
 		return 0, apierr.Missing()
@@ -146,10 +152,10 @@ func numberIn(r *http.Request, name string) (int64, error) {
 	return id, nil
 }
 
-// creditsIn reads a number of credits out of a form; nil where it is empty.
+// creditsIn returns the number of credits in a form, or nil if empty.
 func creditsIn(text string) (*int64, error) {
 	if text == "" {
-		return nil, nil //nolint:nilnil // no limit is no number
+		return nil, nil //nolint:nilnil // nil means no limit
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {

@@ -10,48 +10,48 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-func (p *Part) accessPage(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) accessPage(w http.ResponseWriter, r *http.Request) {
 	barriers, err := p.Teams.Barriers(r.Context(), here(r))
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	p.Show(w, r, http.StatusOK, pages["access"], "API and tool access", barriers)
 }
 
-func (p *Part) switchAccess(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) switchAccess(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
 	on := r.PostForm.Get("access") == "on"
-	if on && !p.Fresh(r.Context()) { // to switch it off is never delayed
+	if on && !p.RecentlyAuthenticated(r.Context()) { // switching off needs no step-up
 		p.StepUp(w, r, "/settings/access", nil)
 		return
 	}
-	if err := p.hand(r).SetAccess(r.Context(), on); err != nil {
-		p.Refuse(w, r, err)
+	if err := p.admin(r).SetAccess(r.Context(), on); err != nil {
+		p.ShowError(w, r, err)
 		return
 	}
-	said := "API and tool access is off. No key and no assistant works until you switch it on again."
+	said := "API and tool access is off. Keys and assistants do not work until you turn it on again."
 	if on {
 		said = "API and tool access is on."
 	}
-	p.did(w, r, said, "/settings/access")
+	p.finish(w, r, said, "/settings/access")
 }
 
-// teamForm is the team's profile, as typed.
+// teamForm is the team's profile, as entered.
 type teamForm struct {
 	wrong
 	team.Profile
 
 	Zones     []string
 	Languages []language
-	Factor    bool   // members need a second factor
-	NoFactor  string // why that was not changed
+	Factor    bool   // members must use a second factor
+	NoFactor  string // error of changing that
 }
 
-// zones are the names that browsers offer; others that IANA knows are taken too. They come from the IANA database's
-// zone.tab and zone1970.tab, which are in the public domain.
+// zones are the offered time zones, from the public-domain files zone.tab and zone1970.tab of the IANA database.
+// Other IANA zones are accepted as well.
 var zones = func() []string {
 	raw, err := files.ReadFile("zones.txt")
 	if err != nil {
@@ -60,10 +60,10 @@ var zones = func() []string {
 	return strings.Fields(string(raw))
 }()
 
-// language is one that browsers offer, by its BCP 47 tag.
+// language is a language with its BCP 47 tag.
 type language struct{ Tag, Name string }
 
-// languages are offered; others that BCP 47 knows are taken too.
+// languages are the offered languages. Other BCP 47 tags are accepted as well.
 var languages = []language{
 	{"ar", "Arabic"}, {"bg", "Bulgarian"}, {"bn", "Bengali"}, {"ca", "Catalan"}, {"cs", "Czech"}, {"da", "Danish"},
 	{"de", "German"}, {"de-AT", "German, Austria"},
@@ -80,25 +80,25 @@ var languages = []language{
 	{"ur", "Urdu"}, {"vi", "Vietnamese"}, {"zh-Hans", "Chinese, simplified"}, {"zh-Hant", "Chinese, traditional"},
 }
 
-func (p *Part) teamPage(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) teamPage(w http.ResponseWriter, r *http.Request) {
 	p.showTeamAgain(w, r, http.StatusOK, "")
 }
 
-// showTeamAgain shows the team as it is, with what was wrong with its second factor.
-func (p *Part) showTeamAgain(w http.ResponseWriter, r *http.Request, status int, noFactor string) {
+// showTeamAgain shows the team unchanged, with an error about its second factor.
+func (p *Handlers) showTeamAgain(w http.ResponseWriter, r *http.Request, status int, noFactor string) {
 	profile, err := p.Teams.Profile(r.Context(), here(r))
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	form := teamForm{NoFactor: noFactor, Profile: profile}
-	if typed := p.Resumed(r); typed != nil {
+	if typed := p.SavedForm(r); typed != nil {
 		form.Profile = profileIn(typed)
 	}
 	p.showTeam(w, r, status, form)
 }
 
-func (p *Part) showTeam(w http.ResponseWriter, r *http.Request, status int, f teamForm) {
+func (p *Handlers) showTeam(w http.ResponseWriter, r *http.Request, status int, f teamForm) {
 	f.Zones, f.Languages, f.Factor = zones, languages, shell.VisitorOf(r.Context()).Team.SecondFactor
 	p.Show(w, r, status, pages["team"], "The team", f)
 }
@@ -106,18 +106,19 @@ func (p *Part) showTeam(w http.ResponseWriter, r *http.Request, status int, f te
 var errOwnFactor = apierr.BadState("no_second_factor",
 	"Add a passkey or an authenticator app to your own account first, and sign in with it.")
 
-// requireFactor sets whether members need a second factor. Owners who have not used one would lock themselves out.
-func (p *Part) requireFactor(w http.ResponseWriter, r *http.Request) {
+// requireFactor sets whether members must use a second factor. Owners must have used one themselves, to not lock
+// themselves out.
+func (p *Handlers) requireFactor(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
 	required := r.PostForm.Get("required") == "yes"
 	err := error(errOwnFactor)
-	if !required || p.Strong(r.Context()) {
-		err = p.hand(r).SetSecondFactor(r.Context(), required)
+	if !required || p.HasTwoFactors(r.Context()) {
+		err = p.admin(r).SetSecondFactor(r.Context(), required)
 	}
 	if err != nil {
-		if told, ok := p.wrongOf(w, r, err); ok {
+		if told, ok := p.formError(w, r, err); ok {
 			p.showTeamAgain(w, r, shell.StatusOf(err), told.Wrong)
 		}
 		return
@@ -127,7 +128,7 @@ func (p *Part) requireFactor(w http.ResponseWriter, r *http.Request) {
 		said = "Members now need two-factor authentication. Members without it set it up before they can open the " +
 			"team’s pages."
 	}
-	p.did(w, r, said, "/settings/team")
+	p.finish(w, r, said, "/settings/team")
 }
 
 func profileIn(form url.Values) team.Profile {
@@ -137,23 +138,23 @@ func profileIn(form url.Values) team.Profile {
 	}
 }
 
-func (p *Part) changeTeam(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) changeTeam(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
 	was := shell.VisitorOf(r.Context()).Team.Timezone
 	form := teamForm{Profile: profileIn(r.PostForm)}
-	if err := p.hand(r).SetProfile(r.Context(), form.Profile); err != nil {
+	if err := p.admin(r).SetProfile(r.Context(), form.Profile); err != nil {
 		var ok bool
-		if form.wrong, ok = p.wrongOf(w, r, err); ok {
+		if form.wrong, ok = p.formError(w, r, err); ok {
 			p.showTeam(w, r, shell.StatusOf(err), form)
 		}
 		return
 	}
 	said := "Saved."
 	if form.Timezone != was {
-		said += " All times are shown by the clock of " + form.Timezone +
-			" from now on. Scheduled posts stay at their instant."
+		said += " Times are now shown in " + form.Timezone +
+			". The instants of scheduled posts do not change."
 	}
-	p.did(w, r, said, "/settings/team")
+	p.finish(w, r, said, "/settings/team")
 }

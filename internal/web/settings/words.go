@@ -12,46 +12,45 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// words are what this package's templates say things with.
+// words are the functions of these templates.
 var words = template.FuncMap{
 	"time": shell.Time, "level": levelName, "levelsays": levelSays, "role": roleName, "rolesays": roleSays,
 	"factors": factorWords, "paused": pausedWords, "limit": limitWords,
 	"lost": lostWords, "lostlink": lostConnectionWords, "capability": capabilitySays, "may": mayWords, "spends": spends,
-	"what": whatOf, "subject": subjectOf, "by": byOf, "signed": signed,
+	"what": whatOf, "subject": subjectOf, "by": byOf, "signed": signedNumber,
 }
 
 var levelNames = map[access.Level][2]string{
-	access.ReadOnly: {"Read only", "Reads everything and changes nothing."},
+	access.ReadOnly: {"Read only", "Can read everything and change nothing."},
 	access.Drafts: {
 		"Drafts",
-		"Also makes and changes drafts, media and hashtag lists, takes scheduled posts back and pauses series. " +
-			"Nothing of it is published.",
+		"Can also create and change drafts, media and hashtag lists, unschedule posts and pause series. Cannot " +
+			"publish.",
 	},
-	access.Full: {"Full", "Also schedules and publishes, and does what costs credits."},
+	access.Full: {"Full", "Can also schedule, publish and spend credits."},
 }
 
 func levelName(l access.Level) string { return levelNames[l][0] }
 func levelSays(l access.Level) string { return levelNames[l][1] }
 
 var roleNames = map[access.Role][2]string{
-	access.Owner: {"Owner", "Everything, and alone: API keys, the API switch and the daily limits."},
+	access.Owner: {"Owner", "Can do everything. Only owners manage API keys, API access and daily limits."},
 	access.Admin: {
-		"Admin", "Everything but what is the owner’s alone: also members, credits and the record of events.",
+		"Admin", "Can do everything but what is reserved for the owner. Manages members and credits and sees the " +
+			"activity log.",
 	},
-	access.Editor: {"Editor", "Writes, schedules and publishes. Spends no credits."},
-	access.Viewer: {"Viewer", "Sees everything and changes nothing."},
+	access.Editor: {"Editor", "Can write, schedule and publish. Cannot spend credits."},
+	access.Viewer: {"Viewer", "Can see everything and change nothing."},
 	access.Client: {
 		"Client",
-		"Approves or rejects posts that wait for the client, and changes nothing else. Sees posts and what " +
-			"they show, " +
-			"and not the media library. For people of the company that the posts are for.",
+		"Can approve or reject posts that wait for approval, and nothing else. Sees these posts, but not the media " +
+			"library. For clients for whom the posts are made.",
 	},
 }
 
 func roleName(r access.Role) string { return roleNames[r][0] }
 
-// factorWords says which second factor a member has. A directory decides on the factors of people who sign in only by
-// it.
+// factorWords describes a member's second factors. The directory manages them for people who sign in only through it.
 func factorWords(f team.Factors, only bool) string {
 	switch {
 	case f.Directory || only:
@@ -68,7 +67,7 @@ func factorWords(f team.Factors, only bool) string {
 
 func roleSays(r access.Role) string { return roleNames[r][1] }
 
-// pausedWords says what pauses stop.
+// pausedWords describes what pauses stop.
 func pausedWords(actions []team.Action) string {
 	names := map[team.Action]string{
 		team.API: "the API", team.Everything: "everything", team.Spending: "spending", team.Publishing: "publishing",
@@ -80,7 +79,7 @@ func pausedWords(actions []team.Action) string {
 	return strings.Join(out, " and ")
 }
 
-// limitWords is a number of credits in a day.
+// limitWords describes a daily limit in credits.
 func limitWords(credits int64) string {
 	switch credits {
 	case plan.Unlimited:
@@ -91,36 +90,36 @@ func limitWords(credits int64) string {
 	return shell.Plural(credits, "credit", "credits")
 }
 
-// lostWords says why a key ended by itself.
+// lostWords explains why a key ended automatically.
 func lostWords(why string) string {
 	if why == "membership_lost" {
-		return "Its maker left the team"
+		return "Its creator left the team"
 	}
-	return "Its maker owns the team no more"
+	return "Its creator no longer owns the team"
 }
 
-// lostConnectionWords says why an assistant's connection ended by itself.
+// lostConnectionWords explains why an assistant's connection ended automatically.
 func lostConnectionWords(why string) string {
 	if why == "membership_lost" {
-		return "Whoever connected it left the team"
+		return "The person who connected it left the team"
 	}
-	return "Whoever connected it has a lower role now"
+	return "The person who connected it now has a lower role"
 }
 
 var capabilityNames = map[access.Capability][2]string{
 	access.Read: {"read", "Read everything in the team"},
 	access.Write: {
-		"write", "Make and change drafts, media and hashtag lists, take scheduled posts back and pause series",
+		"write", "Create and change drafts, media and hashtag lists, unschedule posts and pause series",
 	},
-	access.Publish: {"publish", "Schedule and publish posts"}, access.Spend: {"spend credits", "Do what costs credits"},
+	access.Publish: {"publish", "Schedule and publish posts"}, access.Spend: {"spend credits", "Spend credits"},
 }
 
 func capabilitySays(c access.Capability) string { return capabilityNames[c][1] }
 
-// spends tells whether an assistant may spend credits, so that a limit of it means something.
+// spends reports whether an assistant may spend credits, so that a limit applies.
 func spends(may []access.Capability) bool { return slices.Contains(may, access.Spend) }
 
-// mayWords says what an assistant may do, after “may”.
+// mayWords describes what an assistant may do, to follow "may".
 func mayWords(may []access.Capability) string {
 	var out []string
 	for _, c := range may {
@@ -142,7 +141,7 @@ var operationNames = map[string]string{
 	"download_profile_media": "Download of a profile’s media",
 }
 
-// whatOf says what a line of the statement is for.
+// whatOf returns the description of a statement line.
 func whatOf(i credit.Item) string {
 	name, ok := operationNames[i.Operation]
 	if !ok {
@@ -154,20 +153,19 @@ func whatOf(i credit.Item) string {
 	case credit.Withdrawn:
 		return "Credits withdrawn"
 	case credit.Reserved:
-		return name + ": set aside"
+		return name + ": reserved"
 	case credit.Settled:
 	}
 	switch {
 	case i.Charged == 0:
 		return name + ": refunded"
 	case i.Refunded() > 0:
-		return name + ": charged in part"
+		return name + ": partly charged"
 	}
 	return name + ": charged"
 }
 
-// subjectOf says what the work of a line was about: @harbour on Instagram. It is empty where it was about nothing that
-// has a name.
+// subjectOf returns the subject of a line's work, such as @harbour on Instagram, or "".
 func subjectOf(i credit.Item) string {
 	if i.Of.Subject == "" {
 		return ""
@@ -182,13 +180,13 @@ func subjectOf(i credit.Item) string {
 	return name + " on " + shell.NetworkName(i.Of.Platform)
 }
 
-// byOf says who asked for what a line of the statement is for.
+// byOf returns who caused a statement line.
 func byOf(i credit.Item) string {
 	switch {
 	case slices.Contains([]credit.Kind{credit.Granted, credit.Withdrawn}, i.Kind):
 		return "The operator"
 	case i.Automatic:
-		return "Tracking, switched on by " + i.Person
+		return "Tracking, turned on by " + i.Person
 	case i.Key != "" && i.Assistant:
 		return "Assistant " + i.Key
 	case i.Key != "":
@@ -197,8 +195,8 @@ func byOf(i credit.Item) string {
 	return i.Person
 }
 
-// signed writes a change with its sign.
-func signed(n int64) string {
+// signedNumber returns a change with its sign.
+func signedNumber(n int64) string {
 	if n > 0 {
 		return "+" + shell.Count(n)
 	}

@@ -13,15 +13,15 @@ import (
 func TestSentences(t *testing.T) {
 	t.Parallel()
 	for want, e := range map[string]auditlog.Event{
-		"Ada, by the key robot, made a post /posts/p1": {Person: "Ada", Key: "robot", Kind: "post.created", Subject: "p1"},
-		"The operator put the team on the plan agency ": {
+		"Ada, by the key robot, created a post /posts/p1": {Person: "Ada", Key: "robot", Kind: "post.created", Subject: "p1"},
+		"The operator changed the team’s plan to agency ": {
 			Kind: "team.plan", Subject: "1", Detail: map[string]any{"plan": "agency", "until": 0.0},
 		},
-		"Ada set an API key to the level “Full”, no limit in a day " +
+		"Ada set an API key to the level “Full”, with no limit per day " +
 			"/settings/keys/3": {
 			Person: "Ada", Kind: "key.changed", Subject: "3", Detail: map[string]any{"level": "full", "daily_credits": -1.0},
 		},
-		"Ada switched API and tool access off ": {Person: "Ada", Kind: "team.access", Subject: "1", Detail: map[string]any{"on": false}},
+		"Ada turned API and tool access off ": {Person: "Ada", Kind: "team.access", Subject: "1", Detail: map[string]any{"on": false}},
 		"Ada set the team’s own daily limit to what the " +
 			"plan allows ": {Person: "Ada", Kind: "team.own_daily_credits", Detail: map[string]any{"credits": nil}},
 		"Ada changed the team’s settings: its name, its time zone to " +
@@ -30,21 +30,21 @@ func TestSentences(t *testing.T) {
 			"their metadata ": {Person: "Ada", Kind: "team.changed", Detail: map[string]any{"renamed": false, "keep_originals": true}},
 		"Pressroom could not publish a post on an account: rejected " +
 			"content /posts/p2": {Kind: "post.account_failed", Subject: "p2", Detail: map[string]any{"error_code": "rejected_content"}},
-		"Ada, by the assistant Claude, made a post /posts/p1": {
+		"Ada, by the assistant Claude, created a post /posts/p1": {
 			Person: "Ada", Key: "Claude", Assistant: true, Kind: "post.created", Subject: "p1",
 		},
 		"Ada connected an assistant, which may read and spend credits " +
 			"/settings/assistants/3": {
 			Person: "Ada", Kind: "assistant.connected", Subject: "3", Detail: map[string]any{"may": "read,spend"},
 		},
-		"The operator ended the connection of an assistant " +
+		"The operator disconnected an assistant " +
 			"/settings/assistants/3": {Kind: "assistant.revoked", Subject: "3"},
 		"Pressroom ended the connection of an assistant that revoked its access or let it expire " +
 			"/settings/assistants/3": {Kind: "assistant.disconnected", Subject: "3"},
 		"Pressroom noticed that an assistant ended its own connection /settings/assistants/3": {
 			Kind: "assistant.disconnected", Subject: "3", Detail: map[string]any{"reason": "revoked"},
 		},
-		"Ada took a member out of the team ":   {Person: "Ada", Kind: "member.removed", Subject: "4"},
+		"Ada removed a member from the team ":  {Person: "Ada", Kind: "member.removed", Subject: "4"},
 		"The client approved a post /posts/p3": {Kind: "post.approved", Subject: "p3", Detail: map[string]any{"round": 1.0}},
 		"Ada thing: new kind ":                 {Person: "Ada", Kind: "thing.new_kind", Subject: "4"},
 	} {
@@ -54,7 +54,7 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-// Every kind has words of its own, and a name in the filter that no other one has.
+// TestKinds checks that every kind has a sentence and a unique name in the filter.
 func TestKinds(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
@@ -71,10 +71,10 @@ func TestStatementWords(t *testing.T) {
 	t.Parallel()
 	for want, i := range map[string]credit.Item{
 		"Credits granted by The operator": {Kind: credit.Granted},
-		"Report: set aside by Key robot": {
+		"Report: reserved by Key robot": {
 			Kind: credit.Reserved, Operation: "create_report", Person: "Ada", Key: "robot", Amount: 5,
 		},
-		"Report: set aside by Assistant Claude": {
+		"Report: reserved by Assistant Claude": {
 			Kind: credit.Reserved, Operation: "create_report", Person: "Ada", Key: "Claude", Assistant: true, Amount: 5,
 		},
 		"Hashtag search: charged by Ada": {
@@ -83,10 +83,10 @@ func TestStatementWords(t *testing.T) {
 		"Report: refunded by Ada": {
 			Kind: credit.Settled, Operation: "create_report", Person: "Ada", Amount: 5,
 		},
-		"Download of a profile’s media: charged in part by Ada": {
+		"Download of a profile’s media: partly charged by Ada": {
 			Kind: credit.Settled, Operation: "download_profile_media", Person: "Ada", Amount: 4, Charged: 2,
 		},
-		"Refresh of a report: set aside by Tracking, switched on by Ada": {
+		"Refresh of a report: reserved by Tracking, turned on by Ada": {
 			Kind: credit.Reserved, Operation: "refresh_report", Person: "Ada", Automatic: true, Amount: 2,
 		},
 		"something new: charged by Ada": {Kind: credit.Settled, Operation: "something_new", Person: "Ada", Amount: 1, Charged: 1},
@@ -97,7 +97,7 @@ func TestStatementWords(t *testing.T) {
 	}
 }
 
-// A key works through its last day in the team's zone, on days that are longer than others too.
+// TestEndOf checks that a key works through its last day in the team's zone, also on long days.
 func TestEndOf(t *testing.T) {
 	t.Parallel()
 	berlin, err := time.LoadLocation("Europe/Berlin")
@@ -120,7 +120,7 @@ func TestEndOf(t *testing.T) {
 	}
 }
 
-// Every zone that is offered can be had, and every role and level has its words.
+// TestLists checks that all offered zones exist and all roles and levels are described.
 func TestLists(t *testing.T) {
 	t.Parallel()
 	for _, z := range zones {

@@ -12,12 +12,12 @@ import (
 
 // asset is a stylesheet or script.
 type asset struct {
-	name string // the one it is known by in the browser: its content's hash is part of it
+	name string // in URLs, including a hash of the content
 	kind string
 	data []byte
 }
 
-// assets holds them by the names that they are written with.
+// assets holds the assets by file name.
 var assets = func() map[string]asset {
 	out := map[string]asset{}
 	entries, err := files.ReadDir("assets")
@@ -36,7 +36,7 @@ var assets = func() map[string]asset {
 	return out
 }()
 
-// served holds the assets by the names that the browser knows.
+// served holds the assets by the name in URLs.
 var served = func() map[string]asset {
 	out := map[string]asset{}
 	for _, a := range assets {
@@ -45,7 +45,7 @@ var served = func() map[string]asset {
 	return out
 }()
 
-// assetPath is where an asset lies.
+// assetPath returns the path of an asset.
 func assetPath(name string) (string, error) {
 	a, ok := assets[name]
 	if !ok {
@@ -54,14 +54,14 @@ func assetPath(name string) (string, error) {
 	return "/assets/" + a.name, nil
 }
 
-// Asset answers with a stylesheet, script or icon: {name} of the address.
+// Asset serves the stylesheet, script or icon {name}.
 func (f *Frame) Asset(w http.ResponseWriter, r *http.Request) {
 	file, ok := served[r.PathValue("name")]
 	if !ok {
-		f.Missing(w, r)
+		f.NotFound(w, r)
 		return
 	}
 	w.Header().Set("Content-Type", file.kind)
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	_, _ = w.Write(file.data) // the client may be gone
+	_, _ = w.Write(file.data) // the client may have disconnected
 }

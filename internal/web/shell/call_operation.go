@@ -12,9 +12,8 @@ import (
 	"pressroom/internal/core/pipeline"
 )
 
-// Do runs an operation for the person who is signed in, in the team that the person looks at, with the checks, the
-// limits and the prices that it has for programs. A form's sending is known by its field "once": sent twice, it is done
-// once.
+// Do runs an operation for the visitor in the selected team, with the checks, limits and prices of the API. The form
+// field "once" makes repeated submissions idempotent.
 func (f *Frame) Do(r *http.Request, tool string, args operation.Arguments) (pipeline.Outcome, error) {
 	op := f.Registry.Tool(tool)
 	if op == nil {
@@ -28,7 +27,7 @@ func (f *Frame) Do(r *http.Request, tool string, args operation.Arguments) (pipe
 	if err != nil {
 		return pipeline.Outcome{}, err
 	}
-	key, err := f.keyOf(r, op)
+	key, err := f.idempotencyKey(r, op)
 	if err != nil {
 		return pipeline.Outcome{}, err
 	}
@@ -39,12 +38,12 @@ func (f *Frame) Do(r *http.Request, tool string, args operation.Arguments) (pipe
 }
 
 const (
-	onceTime  = "20060102T150405"
-	onceLives = 12 * time.Hour // less than a repeat is remembered for
+	onceTime     = "20060102T150405"
+	onceLifetime = 12 * time.Hour // shorter than idempotency keys are kept
 )
 
-// keyOf is the Idempotency-Key of a form's sending.
-func (f *Frame) keyOf(r *http.Request, op *operation.Operation) (pipeline.Key, error) {
+// idempotencyKey returns the Idempotency-Key of a form submission.
+func (f *Frame) idempotencyKey(r *http.Request, op *operation.Operation) (pipeline.Key, error) {
 	if op.Key == operation.KeyRefused {
 		return pipeline.Key{}, nil
 	}
@@ -53,7 +52,7 @@ func (f *Frame) keyOf(r *http.Request, op *operation.Operation) (pipeline.Key, e
 		return pipeline.Key{}, errStale
 	}
 	shown, err := time.Parse(onceTime, once[:len(onceTime)])
-	if age := f.DB.Now().Sub(shown); err != nil || age > onceLives || age < -time.Minute {
+	if age := f.DB.Now().Sub(shown); err != nil || age > onceLifetime || age < -time.Minute {
 		return pipeline.Key{}, errStale
 	}
 	return pipeline.Key{Given: true, Text: once}, nil

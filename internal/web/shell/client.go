@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// proxies are the networks of proxies whose word on who asks is believed.
+// proxies are the networks of trusted proxies.
 type proxies []netip.Prefix
 
-// readProxies reads networks such as 10.1.0.0/16, and single addresses.
+// readProxies parses networks such as 10.1.0.0/16 and single addresses.
 func readProxies(texts []string) (proxies, error) {
 	var out proxies
 	for _, text := range texts {
@@ -30,13 +30,12 @@ func readProxies(texts []string) (proxies, error) {
 	return out, nil
 }
 
-func (p proxies) have(addr netip.Addr) bool {
+func (p proxies) contain(addr netip.Addr) bool {
 	return slices.ContainsFunc(p, func(network netip.Prefix) bool { return network.Contains(addr) })
 }
 
-// client tells clients apart by their addresses: the sender's, or where that is a proxy that is believed, the one
-// for which it says that it asks, and so on from proxy to proxy. Of IPv6 it is the network, as one client has all of
-// it.
+// client identifies clients by address: the sender's or, behind trusted proxies, the last untrusted entry of
+// X-Forwarded-For. An IPv6 client is its /64 network, because it controls all of it.
 func (p proxies) client(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -49,8 +48,8 @@ func (p proxies) client(r *http.Request) string {
 	addr = addr.Unmap().WithZone("")
 	told := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for _, text := range slices.Backward(told) {
-		before, err := forwarded(strings.TrimSpace(text))
-		if err != nil || !p.have(addr) {
+		before, err := parseForwarded(strings.TrimSpace(text))
+		if err != nil || !p.contain(addr) {
 			break
 		}
 		addr = before.Unmap().WithZone("")
@@ -62,8 +61,8 @@ func (p proxies) client(r *http.Request) string {
 	return network.String()
 }
 
-// untrusted remembers the last peer that forwarded a request although it is no trusted proxy. Clients that come through
-// such a proxy are taken for one: what limits guessing then limits all of them together.
+// untrusted records the last peer that forwarded a request without being a trusted proxy. All clients behind such a
+// proxy count as one and share its limit on sign-in attempts.
 type untrusted struct {
 	mu     sync.Mutex
 	peer   string
@@ -71,10 +70,10 @@ type untrusted struct {
 	warned time.Time
 }
 
-// warnEvery is how often the log tells of forwarded requests from peers that are not trusted.
+// warnEvery is the minimum interval between warnings about untrusted proxies.
 const warnEvery = time.Hour
 
-// note remembers a peer and reports whether the log is due to tell of it.
+// note records a peer and reports whether a warning is due.
 func (u *untrusted) note(peer string, now time.Time) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -86,8 +85,8 @@ func (u *untrusted) note(peer string, now time.Time) bool {
 	return true
 }
 
-// UntrustedProxy returns the address of the last peer that sent X-Forwarded-For or Forwarded without being a trusted
-// proxy, within the last hour; empty if there was none.
+// UntrustedProxy returns the address of the last untrusted peer that sent X-Forwarded-For or Forwarded within the
+// last hour, or "".
 func (f *Frame) UntrustedProxy() string {
 	f.untrusted.mu.Lock()
 	defer f.untrusted.mu.Unlock()
@@ -97,7 +96,7 @@ func (f *Frame) UntrustedProxy() string {
 	return f.untrusted.peer
 }
 
-// NoteForwarded warns the operator of requests that were forwarded by a peer which is not a trusted proxy.
+// NoteForwarded warns the operator about requests forwarded by an untrusted proxy.
 func (f *Frame) NoteForwarded(r *http.Request) {
 	if len(r.Header["X-Forwarded-For"]) == 0 && len(r.Header["Forwarded"]) == 0 {
 		return
@@ -107,23 +106,23 @@ func (f *Frame) NoteForwarded(r *http.Request) {
 		return
 	}
 	addr, err := netip.ParseAddr(host)
-	if err != nil || f.proxies.have(addr.Unmap().WithZone("")) || !f.untrusted.note(addr.Unmap().String(), f.DB.Now()) {
+	if err != nil || f.proxies.contain(addr.Unmap().WithZone("")) || !f.untrusted.note(addr.Unmap().String(),
+		f.DB.Now()) {
 		return
 	}
 	f.Log.WarnContext(r.Context(),
-		"X-Forwarded-For came from a peer that is not a trusted proxy and is ignored. If the peer is your proxy, "+
-			"everybody behind it "+
-			"shares one sign-in limit, and a stranger can use it up: add the peer's network to "+
-			"PRESSROOM_TRUSTED_PROXIES (--trusted-proxies). "+
-			"If clients reach this node directly, one of them sent the header, and nothing needs to be done", "peer",
+		"X-Forwarded-For came from an untrusted peer and was ignored. If the peer is your proxy, all clients "+
+			"behind it share one sign-in limit, and an attacker can exhaust it: add the peer's network to "+
+			"PRESSROOM_TRUSTED_PROXIES (--trusted-proxies). If clients connect to this node directly, one of them "+
+			"sent the header and you can ignore this", "peer",
 		addr.Unmap().String())
 }
 
-// forwarded reads an entry of X-Forwarded-For. Some proxies write the client's port too: 192.0.2.1:4711,
-// [2001:db8::1]:4711.
-func forwarded(text string) (netip.Addr, error) {
+// parseForwarded returns the address in an entry of X-Forwarded-For. Some proxies include the client's port:
+// 192.0.2.1:4711, [2001:db8::1]:4711.
+func parseForwarded(text string) (netip.Addr, error) {
 	if withPort, err := netip.ParseAddrPort(text); err == nil {
 		return withPort.Addr(), nil
 	}
-	return netip.ParseAddr(strings.Trim(text, "[]")) //nolint:wrapcheck // nobody is shown it
+	return netip.ParseAddr(strings.Trim(text, "[]")) //nolint:wrapcheck // the error is not shown
 }

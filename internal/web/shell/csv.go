@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Sheet is a CSV file (RFC 4180) that is sent while it is written.
+// Sheet writes a CSV file (RFC 4180) as the response.
 type Sheet struct{ csv *csv.Writer }
 
-// NewSheet begins an answer that is a CSV file with a name and columns.
+// NewSheet returns a Sheet with a file name and columns.
 func NewSheet(w http.ResponseWriter, name string, columns ...string) Sheet {
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
@@ -21,14 +21,14 @@ func NewSheet(w http.ResponseWriter, name string, columns ...string) Sheet {
 	return s
 }
 
-// Row writes one. A text that spreadsheets would take for a formula gets an apostrophe before it.
+// Row writes one row. Text that spreadsheets would treat as a formula is prefixed with an apostrophe.
 func (s Sheet) Row(cells ...string) {
 	for i, c := range cells {
 		if strings.IndexAny(c, "=+-@\t\r\n") == 0 && !isNumber(c) {
 			cells[i] = "'" + c
 		}
 	}
-	_ = s.csv.Write(cells) // the client may be gone, see Err
+	_ = s.csv.Write(cells) // see Err
 }
 
 func isNumber(text string) bool {
@@ -36,10 +36,10 @@ func isNumber(text string) bool {
 	return err == nil
 }
 
-// Flush sends what was written.
+// Flush sends the buffered rows.
 func (s Sheet) Flush() { s.csv.Flush() }
 
-// Err returns the error that ended the sending, if there was one.
+// Err returns the first error of writing, if any.
 func (s Sheet) Err() error {
-	return s.csv.Error() //nolint:wrapcheck // it is the connection's
+	return s.csv.Error() //nolint:wrapcheck // it is the connection's error
 }

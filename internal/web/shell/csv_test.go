@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// A stranger's caption is never a formula of a spreadsheet, and comes out as it went in but for that.
+// TestSheet checks that text is not a formula in spreadsheets and is otherwise unchanged.
 func TestSheet(t *testing.T) {
 	t.Parallel()
 	w := httptest.NewRecorder()

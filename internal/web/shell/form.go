@@ -9,32 +9,33 @@ import (
 	"strings"
 )
 
-// MaxForm is how many bytes a usual form may have.
+// MaxForm is the maximum size of an ordinary form in bytes.
 const MaxForm = 16 << 10
 
-// ReadForm reads a form of at most MaxForm bytes, or says what is wrong with it.
+// ReadForm parses a form of at most MaxForm bytes and reports whether it is valid. Otherwise it answers the request.
 func (f *Frame) ReadForm(w http.ResponseWriter, r *http.Request) bool {
 	return f.ReadLongForm(w, r, MaxForm)
 }
 
-// ReadLongForm is ReadForm with a bound of its own. Fields are read from r.PostForm: there they hold nothing but text.
+// ReadLongForm is ReadForm with a different limit. Use r.PostForm to read fields; it contains only valid text.
 func (f *Frame) ReadLongForm(w http.ResponseWriter, r *http.Request, most int64) bool {
 	r.Body = http.MaxBytesReader(w, r.Body, most)
 	if err := r.ParseForm(); err != nil {
-		f.Notice(w, r, http.StatusBadRequest, "Not done", "This form cannot be read.")
+		f.ShowMessage(w, r, http.StatusBadRequest, "Not done",
+			"The form could not be read. Reload the page and try again.")
 		return false
 	}
-	mend(r.PostForm)
+	cleanForm(r.PostForm)
 	return true
 }
 
-// ForPeople sends whoever is not signed in to the sign-in page and back.
-func (f *Frame) ForPeople(next http.HandlerFunc) http.HandlerFunc {
-	return f.forPeople(Route{}.back, next)
+// RequireSignIn sends visitors who are not signed in to the sign-in page and back.
+func (f *Frame) RequireSignIn(next http.HandlerFunc) http.HandlerFunc {
+	return f.requireSignIn(Route{}.back, next)
 }
 
-// forPeople is ForPeople; a form that a page takes back goes along to the sign-in page.
-func (f *Frame) forPeople(back func(*http.Request) string, next http.HandlerFunc) http.HandlerFunc {
+// requireSignIn is RequireSignIn that carries a form along if a page restores it.
+func (f *Frame) requireSignIn(back func(*http.Request) string, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case VisitorOf(r.Context()) != nil:
@@ -45,14 +46,14 @@ func (f *Frame) forPeople(back func(*http.Request) string, next http.HandlerFunc
 			http.Redirect(w, r, "/sign-in?"+url.Values{"next": {back(r)}, "resume": {"1"}}.Encode(),
 				http.StatusTemporaryRedirect)
 		default:
-			Redirect(w, r, "/sign-in?"+url.Values{"next": {f.cameFrom(r)}, "undone": {"1"}}.Encode())
+			Redirect(w, r, "/sign-in?"+url.Values{"next": {f.refererPath(r)}, "undone": {"1"}}.Encode())
 		}
 	}
 }
 
-// cameFrom is the page of ours on which a form was sent. A form that was refused stands at the address that it is sent
-// to, which may show nothing by itself: then it is the first page.
-func (f *Frame) cameFrom(r *http.Request) string {
+// refererPath returns the page on which a form was sent. A rejected form is shown at its action's path, which may
+// have no GET page; then it returns the home page.
+func (f *Frame) refererPath(r *http.Request) string {
 	from, err := url.Parse(r.Referer())
 	own, broken := url.Parse(f.PublicURL)
 	if err != nil || from.Host != r.Host && (broken != nil || from.Host != own.Host) {
@@ -61,7 +62,7 @@ func (f *Frame) cameFrom(r *http.Request) string {
 	if _, shows := f.known.Handler(&http.Request{Method: http.MethodGet, URL: &url.URL{Path: from.Path}}); shows == "" {
 		return "/"
 	}
-	return OwnPath(from.RequestURI())
+	return LocalPath(from.RequestURI())
 }
 
 func sendsFiles(r *http.Request) bool {
@@ -69,52 +70,52 @@ func sendsFiles(r *http.Request) bool {
 	return kind == "multipart/form-data"
 }
 
-const resumeKept = "form"
+const savedFormKey = "form"
 
-// maxResumed is how many bytes a form may have that a session keeps until its page takes it back.
-const maxResumed = 512 << 10
+// maxSavedForm is the maximum size in bytes of a form saved in a session.
+const maxSavedForm = 512 << 10
 
-// Resume keeps what was sent to a path without a session, until Resumed takes it. It looks at the team that the form
-// was shown for.
-func (f *Frame) Resume(ctx context.Context, path string, form url.Values) {
-	f.Keep(ctx, resumeKept, []byte(path+"\n"+form.Encode()))
+// SaveForm saves a form submitted to a path without a session until SavedForm returns it. It selects the team of the
+// form.
+func (f *Frame) SaveForm(ctx context.Context, path string, form url.Values) {
+	f.Put(ctx, savedFormKey, []byte(path+"\n"+form.Encode()))
 	if team, err := strconv.ParseInt(form.Get(TeamField), 10, 64); err == nil {
-		f.LookAt(ctx, team)
+		f.SetTeam(ctx, team)
 	}
 }
 
-// Resumed gives what Resume has kept for the page that is asked for, once; nil where that is nothing.
-func (f *Frame) Resumed(r *http.Request) url.Values {
-	kept := f.Take(r.Context(), resumeKept)
+// SavedForm returns the form that SaveForm saved for the requested page, once, or nil.
+func (f *Frame) SavedForm(r *http.Request) url.Values {
+	kept := f.Pop(r.Context(), savedFormKey)
 	path, text, found := strings.Cut(string(kept), "\n")
 	if !found {
 		return nil
 	}
 	if path != r.URL.Path {
-		f.Keep(r.Context(), resumeKept, kept)
+		f.Put(r.Context(), savedFormKey, kept)
 		return nil
 	}
 	form, err := url.ParseQuery(text)
-	if err != nil { // written by us
+	if err != nil { // unreachable: SaveForm encoded it
 		return nil
 	}
-	mend(form)
+	cleanForm(form)
 	return form
 }
 
-// Redirect leads to a page of ours, which the browser asks for by GET.
+// Redirect redirects to a local page with status 303.
 func Redirect(w http.ResponseWriter, r *http.Request, path string) {
-	http.Redirect(w, r, path, http.StatusSeeOther) //nolint:gosec // OwnPath has seen what came from the request
+	http.Redirect(w, r, path, http.StatusSeeOther) //nolint:gosec // LocalPath checked paths from requests
 }
 
-// MaxNext is as long as an address of ours gets.
+// MaxNext is the maximum length of a local path.
 const MaxNext = 4000
 
-// OwnPath is where to go after signing in: a path of this very site, else the first page.
-func OwnPath(next string) string {
+// LocalPath returns next if it is a path of this site, else the home page.
+func LocalPath(next string) string {
 	u, err := url.Parse(next)
 	switch {
-	case err != nil || len(next) > MaxNext || !isOwn(next) || !isOwn(u.Path):
+	case err != nil || len(next) > MaxNext || !isLocal(next) || !isLocal(u.Path):
 		return "/"
 	case u.Path == "/sign-in" || u.Path == "/sign-out":
 		return "/"
@@ -122,8 +123,8 @@ func OwnPath(next string) string {
 	return (&url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery}).String()
 }
 
-// isOwn tells whether a browser takes a text for a path: it reads \ as /, and drops control characters.
-func isOwn(path string) bool {
+// isLocal reports whether browsers treat a text as a local path. They read \ as / and drop control characters.
+func isLocal(path string) bool {
 	foreign := func(c rune) bool { return c < ' ' || c == 0x7f || c == '\\' }
 	return strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "//") && !strings.ContainsFunc(path, foreign)
 }

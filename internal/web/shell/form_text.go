@@ -7,19 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// isText tells what can be text in a database: PostgreSQL keeps neither NUL nor what is no UTF-8.
+// isText reports whether the database can store a text: PostgreSQL rejects NUL and invalid UTF-8.
 func isText(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
 
-// textual has every address that is no text not be there, so that no page looks for such a thing. A file that is sent
-// may be called anything.
-func (f *Frame) textual(next http.Handler) http.Handler {
+// requireText answers 404 if the path or the query is not valid text. File names in forms are not checked.
+func (f *Frame) requireText(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		query := url.Values{}
 		if r.Method == http.MethodGet || r.Method == http.MethodHead {
-			query, _ = url.ParseQuery(r.URL.RawQuery) // what cannot be read is read by nobody
+			query, _ = url.ParseQuery(r.URL.RawQuery) // invalid pairs are never read
 		}
 		if !isText(r.URL.Path) || !areTexts(query) {
-			f.Missing(w, r)
+			f.NotFound(w, r)
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -35,8 +34,8 @@ func areTexts(values url.Values) bool {
 	return true
 }
 
-// mend makes texts of all that a form holds: what is no text is shown as such.
-func mend(form url.Values) {
+// cleanForm replaces invalid text in a form.
+func cleanForm(form url.Values) {
 	for _, all := range form {
 		for i, value := range all {
 			if !isText(value) {

@@ -10,31 +10,31 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// words are what templates say things with.
-var words = template.FuncMap{
+// templateFuncs are the functions available in templates.
+var templateFuncs = template.FuncMap{
 	"asset": assetPath, "bytes": Bytes, "type": typeName, "network": NetworkName, "way": WayName,
 	"when": When, "count": Count, "plural": Plural, "state": State, "bundle": bundle, "lines": lines,
 	"percent": Percent,
-	"places":  func() []place { return places },
+	"places":  func() []navItem { return navItems },
 }
 
-// place is a part of the app that the navigation leads to.
-type place struct{ Path, Name string }
+// navItem is an entry of the navigation.
+type navItem struct{ Path, Name string }
 
-// places are what there is yet, in the order in which the navigation shows it.
-var places = []place{
+// navItems are the entries of the navigation in order.
+var navItems = []navItem{
 	{"posts", "Posts"}, {"calendar", "Calendar"}, {"reports", "Reports"}, {"accounts", "Accounts"},
 	{"media", "Media"}, {"hashtags", "Hashtags"}, {"voices", "Voices"}, {"settings", "Settings"},
 }
 
-// networkNames are what people call the networks.
+// networkNames are the display names of networks.
 var networkNames = map[string]string{
 	"instagram": "Instagram", "facebook": "Facebook", "tiktok": "TikTok", "tiktok_business": "TikTok for Business",
 	"youtube":  "YouTube",
 	"linkedin": "LinkedIn", "x": "X", "threads": "Threads", "pinterest": "Pinterest", "bluesky": "Bluesky",
 }
 
-// NetworkName is what people call a network; the platform itself where a name is not known.
+// NetworkName returns the display name of a network, or the platform's identifier.
 func NetworkName(platform string) string {
 	if name, ok := networkNames[platform]; ok {
 		return name
@@ -42,13 +42,13 @@ func NetworkName(platform string) string {
 	return platform
 }
 
-// wayNames are what people call a network's ways of signing in, where it has several.
+// wayNames are the display names of sign-in methods of networks with several.
 var wayNames = map[string]string{
 	"instagram/instagram": "Instagram", "instagram/facebook": "Facebook", "tiktok/": "TikTok",
 	"tiktok/business": "TikTok for Business",
 }
 
-// WayName is what people call a way of signing in at a network: the network's name where it has none of its own.
+// WayName returns the display name of a network's sign-in method, or the network's name.
 func WayName(platform, kind string) string {
 	if name, ok := wayNames[strings.TrimSuffix(platform, "_business")+"/"+kind]; ok {
 		return name
@@ -56,7 +56,7 @@ func WayName(platform, kind string) string {
 	return NetworkName(platform)
 }
 
-// Bytes is a number of bytes as people read it.
+// Bytes returns a size in human-readable form.
 func Bytes(n int64) string {
 	for _, unit := range []struct {
 		size int64
@@ -69,13 +69,13 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// typeNames are what people call the MIME types of media.
+// typeNames are the display names of media types.
 var typeNames = map[string]string{
 	"image/jpeg": "JPEG", "image/png": "PNG", "image/webp": "WebP", "image/gif": "GIF", "video/mp4": "MP4",
 	"video/quicktime": "QuickTime",
 }
 
-// typeName is the type itself where it has no name.
+// typeName returns the display name of a media type, or the type itself.
 func typeName(kind string) string {
 	if name, ok := typeNames[kind]; ok {
 		return name
@@ -83,8 +83,8 @@ func typeName(kind string) string {
 	return kind
 }
 
-// When shows an instant as the team reads it, with the exact time for machines: "Sat 21 Nov 2026, 12:00". Nothing of
-// one that is not there.
+// When returns an instant in the team's time zone as a time element: "Sat 21 Nov 2026, 12:00". It returns nothing for
+// nil.
 func When(m *teamtime.Moment) template.HTML {
 	if m == nil {
 		return ""
@@ -96,13 +96,13 @@ func When(m *teamtime.Moment) template.HTML {
 	return Time(at)
 }
 
-// Time shows an instant in the zone that it is given in.
+// Time returns an instant in its own zone as a time element.
 func Time(at time.Time) template.HTML {
 	return template.HTML(`<time datetime="` + at.Format(time.RFC3339) + `">` + at.Format("Mon 2 Jan 2006, 15:04") +
-		`</time>`) //nolint:gosec // digits and English names alone
+		`</time>`) //nolint:gosec // contains only digits and English names
 }
 
-// Count writes a whole number with its thousands apart: 1,234,567. A figure that is not there is a dash.
+// Count returns a whole number with thousands separators, 1,234,567, or a dash if it is missing.
 func Count(value any) string {
 	var n int64
 	switch v := value.(type) {
@@ -136,10 +136,10 @@ func Count(value any) string {
 	return sign + digits
 }
 
-// Percent writes a share of 1 as percent with one digit: 12.3 %.
+// Percent returns a share of 1 as a percentage with one decimal: 12.3 %.
 func Percent(share float64) string { return strconv.FormatFloat(share*100, 'f', 1, 64) + " %" }
 
-// Plural is a number with its noun: 1 post, 2 posts.
+// Plural returns a number with its noun: 1 post, 2 posts.
 func Plural(n any, one, many string) string {
 	if text := Count(n); text != "1" {
 		return text + " " + many
@@ -147,20 +147,20 @@ func Plural(n any, one, many string) string {
 	return "1 " + one
 }
 
-// states are what people call the states of things, with how a tag of it looks.
+// states are the labels of states and the styles of their tags.
 var states = map[string][2]string{
 	"draft": {"Draft", "plain"}, "scheduled": {"Scheduled", ""}, "processing": {"Publishing", ""},
 	"published":           {"Published", "good"},
-	"partially_published": {"Partly published", "bad"}, "failed": {"Failed", "bad"}, "pending": {"Waiting", "plain"},
+	"partially_published": {"Partly published", "bad"}, "failed": {"Failed", "bad"}, "pending": {"Pending", "plain"},
 	"sending":     {"Sending", ""},
-	"unconfirmed": {"Not confirmed", "bad"}, "running": {"Running", ""}, "succeeded": {"Done", "good"},
+	"unconfirmed": {"Unconfirmed", "bad"}, "running": {"Running", ""}, "succeeded": {"Done", "good"},
 	"partially_succeeded": {"Partly done", "bad"},
 	"ready":               {"Ready", "good"}, "error": {"Failed", "bad"}, "connected": {"Connected", "good"},
 	"expiring": {"Expires soon", "bad"}, "lost": {"Connection lost", "bad"},
-	"waiting": {"Waits for the client", ""}, "approved": {"Approved", "good"}, "rejected": {"Rejected", "bad"},
+	"waiting": {"Waiting for approval", ""}, "approved": {"Approved", "good"}, "rejected": {"Rejected", "bad"},
 }
 
-// State is a tag that tells how something stands.
+// State returns the tag of a state.
 func State(name any) template.HTML {
 	s, ok := states[fmt.Sprint(name)]
 	if !ok {
@@ -169,7 +169,7 @@ func State(name any) template.HTML {
 	return template.HTML(`<span class="tag ` + s[1] + `">` + template.HTMLEscapeString(s[0]) + `</span>`) //nolint:gosec // escaped
 }
 
-// bundle gathers named values for a block that needs several: {{template "x" bundle "a" 1 "b" 2}}.
+// bundle returns named values as a map, for a block that needs several: {{template "x" bundle "a" 1 "b" 2}}.
 func bundle(pairs ...any) (map[string]any, error) {
 	if len(pairs)%2 != 0 {
 		return nil, fmt.Errorf("%d names and values are not in pairs", len(pairs))
@@ -185,5 +185,5 @@ func bundle(pairs ...any) (map[string]any, error) {
 	return out, nil
 }
 
-// lines parts a text, as a page shows line breaks by elements alone.
+// lines splits a text into lines, because HTML shows line breaks only as elements.
 func lines(text string) []string { return strings.Split(text, "\n") }

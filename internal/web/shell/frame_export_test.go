@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestOwnPath(t *testing.T) {
+func TestLocalPath(t *testing.T) {
 	t.Parallel()
 	for next, want := range map[string]string{
 		"": "/", "/": "/", "/upload/1?x=2&y=%2F": "/upload/1?x=2&y=%2F", "/a%20b": "/a%20b", "/docs/errors#x": "/docs/errors",
@@ -22,14 +22,13 @@ func TestOwnPath(t *testing.T) {
 		"/%zz": "/", "http:/evil": "/", "?x=//evil": "/",
 		"//user@evil.example/": "/", "/sign-in?next=/sign-in": "/", "/sign-out": "/", "/" + strings.Repeat("a", MaxNext): "/",
 	} {
-		if got := OwnPath(next); got != want {
+		if got := LocalPath(next); got != want {
 			t.Errorf("%q leads to %q, want %q", next, got, want)
 		}
 	}
 }
 
-// Whatever is asked for, a browser stays on this site.
-func TestOwnPathStays(t *testing.T) {
+func TestLocalPathStaysLocal(t *testing.T) {
 	t.Parallel()
 	site, _ := url.Parse("https://press.example/sign-in")
 	browsers := strings.NewReplacer("\t", "", "\n", "", "\r", "", `\`, "/")
@@ -38,7 +37,7 @@ func TestOwnPathStays(t *testing.T) {
 			"/", `\`, ":", "https:", "%2f", "%5c", "evil.example", "@", "\t", "%09", "?", "#", "..", ".", "%",
 		}),
 			rapid.StringN(0, 3, -1)), 0, 8).Draw(t, "next"), "")
-		got := OwnPath(next)
+		got := LocalPath(next)
 		u, err := site.Parse(browsers.Replace(strings.TrimSpace(got)))
 		if err != nil || u.Scheme != "https" || u.Host != "press.example" || !strings.HasPrefix(got, "/") {
 			t.Fatalf("%q leads to %q, which is %v (%v)", next, got, u, err)
@@ -57,7 +56,7 @@ func TestClient(t *testing.T) {
 		{"127.0.0.1:1234", "203.0.113.9, 198.51.100.7, 10.0.0.2", "198.51.100.7"},
 		{"[::ffff:127.0.0.1]:1234", "198.51.100.7", "198.51.100.7"},
 		{"203.0.113.5:1234", "", "203.0.113.5"},
-		{"203.0.113.5:1234", "198.51.100.7", "203.0.113.5"}, // no proxy of ours: anybody can write that
+		{"203.0.113.5:1234", "198.51.100.7", "203.0.113.5"}, // not a trusted proxy
 		{"127.0.0.1:1234", "198.51.100.1, 198.51.100.7", "198.51.100.7"},
 		{"10.0.0.2:1234", "nonsense", "10.0.0.2"},
 		{"10.0.0.2:1234", "198.51.100.7:4711", "198.51.100.7"},

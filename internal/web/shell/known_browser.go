@@ -9,8 +9,8 @@ import (
 	"pressroom/internal/domain/team"
 )
 
-// knownCookie names the people who have signed in with a browser before. It signs nobody in and outlives sign-outs:
-// with it, wrong passwords that others send do not delay the person. See team.Service.NoteSignIn.
+// knownCookie names the people who have signed in with a browser before. It signs nobody in and outlives sign-outs.
+// With it, a person is not delayed by wrong passwords sent from elsewhere: see team.Service.NoteSignIn.
 const knownCookie = "pressroom-known"
 
 func (f *Frame) knownCookieName() string {
@@ -20,7 +20,7 @@ func (f *Frame) knownCookieName() string {
 	return knownCookie
 }
 
-// KnownBrowser returns what the browser of a request holds from earlier sign-ins; empty for nothing.
+// KnownBrowser returns the value of the known-browser cookie, or "".
 func (f *Frame) KnownBrowser(r *http.Request) string {
 	c, err := r.Cookie(f.knownCookieName())
 	if err != nil {
@@ -29,7 +29,7 @@ func (f *Frame) KnownBrowser(r *http.Request) string {
 	return c.Value
 }
 
-// noteSignIn records a sign-in and has the browser be known for the person from now on.
+// noteSignIn records a sign-in and marks the browser as known for the person.
 func (f *Frame) noteSignIn(ctx context.Context, person int64, by Method) error {
 	v := visitOf(ctx)
 	held, err := f.Teams.NoteSignIn(ctx,
@@ -38,7 +38,7 @@ func (f *Frame) noteSignIn(ctx context.Context, person int64, by Method) error {
 		return err
 	}
 	v.known = held
-	c := http.Cookie{ //nolint:gosec // Secure wherever the service is at https
+	c := http.Cookie{ //nolint:gosec // Secure if the service uses HTTPS
 		Name: f.knownCookieName(), Value: held, Path: "/", MaxAge: int(team.BrowserLife / time.Second), HttpOnly: true,
 		Secure: strings.HasPrefix(f.PublicURL, "https:"), SameSite: http.SameSiteLaxMode,
 	}

@@ -10,21 +10,21 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Sessions of nobody are bounded in number, not by client: a flood of sign-ins that never end removes the oldest ones
-// and refuses nobody.
+// Anonymous sessions are limited in total, not per client: a flood of unfinished sign-ins removes the oldest ones and
+// rejects nobody.
 const (
 	maxPending     = 50_000
 	pendingChecked = 500
 )
 
-// trimPending removes the oldest sessions of nobody beyond the most that there may be.
+// trimPending removes the oldest anonymous sessions beyond the limit.
 func (s *store) trimPending(ctx context.Context, now time.Time) error {
 	return s.db.InTx(ctx, "web.trim_sessions", func(ctx context.Context, tx *db.Tx) error {
 		var last int64
 		err := tx.QueryRow(ctx,
 			`SELECT expires_at FROM sessions WHERE person_id = 0 AND expires_at <= ? ORDER BY expires_at DESC
 		LIMIT 1 OFFSET ?`,
-			db.Micros(now.Add(pending)), s.most).Scan(&last)
+			db.Micros(now.Add(signInTimeout)), s.most).Scan(&last)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}

@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// Sign-ins that never end are bounded in number: the oldest ones go, and sessions of people stay.
+// TestPendingSessionsAreBounded checks that only the oldest anonymous sessions are removed beyond the limit.
 func TestPendingSessionsAreBounded(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, at string) {

@@ -15,61 +15,59 @@ import (
 )
 
 const (
-	// how long a page may take: what it stands on may hang, and the place has to come free
-	pageWithin     = 30 * time.Second
-	formAhead      = 64 << 10 // bytes of a form that are read before it takes a place: it may come slowly
-	longAhead      = 2 << 20  // bytes of a long form that are read before it takes a place
-	longForms      = 32       // long forms that are in memory at once
-	longPerNetwork = 4        // of these, from one network: a /24 of IPv4, a /48 of IPv6
+	// pageTimeout bounds a page, so that a hanging dependency cannot hold its place forever.
+	pageTimeout    = 30 * time.Second
+	formReadAhead  = 64 << 10 // bytes of a form read before it takes a place, because clients may be slow
+	longReadAhead  = 2 << 20  // bytes of a long form read before it takes a place
+	longForms      = 32       // concurrent long forms in memory
+	longPerNetwork = 4        // of these, per network: an IPv4 /24 or IPv6 /48
 
-	// uploadsPerPerson is how many requests with files one person has under way. The upload page's script sends two at
-	// once.
-	uploadsPerPerson = 6
-	uploadsWait      = 5 * time.Second // before a person with that many tries again
+	// uploadsPerPerson limits a person's concurrent requests with files. The upload page's script sends two at once.
+	uploadsPerPerson  = 6
+	uploadsRetryAfter = 5 * time.Second
 )
 
-// Roomed makes every request take a place on the node until it is answered. Urgent routes take none, and forms with
-// files take theirs file by file: see EnterUploads.
-func (f *Frame) Roomed(next http.Handler) http.Handler {
-	placed := f.Placed(next, f.Broken)
+// LimitConcurrency makes every request take a place on the node until it is answered. Urgent routes take none, and
+// forms with files take one per file: see EnterUploads.
+func (f *Frame) LimitConcurrency(next http.Handler) http.Handler {
+	placed := f.WithPlace(next, f.ServerError)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, pattern := f.known.Handler(r)
 		if route := f.routes[pattern]; route.Urgent || route.Files && sendsFiles(r) {
 			next.ServeHTTP(w, r)
 			return
 		}
-		placed.ServeHTTP(w, r) // of no route too: who asks is looked up for the page that says so
+		placed.ServeHTTP(w, r) // also without a route: the 404 page looks up the visitor
 	})
 }
 
-// Placed has a handler work in a place among pages, and no longer than a page may take. Where there is none, the
-// refusal is told in the words of the route.
-func (f *Frame) Placed(next http.Handler, refuse func(http.ResponseWriter, *http.Request, error)) http.Handler {
+// WithPlace makes a handler take a place among pages, for at most pageTimeout. If the node is full, refuse answers.
+func (f *Frame) WithPlace(next http.Handler, refuse func(http.ResponseWriter, *http.Request, error)) http.Handler {
 	bounded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), pageWithin)
+		ctx, cancel := context.WithTimeout(r.Context(), pageTimeout)
 		defer cancel()
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
 			var long bool
-			if r.Body, long = ahead(r.Body, formAhead); long {
-				// A sender that stalls must not hold a place among pages.
+			if r.Body, long = readAheadOf(r.Body, formReadAhead); long {
+				// A slow sender must not hold a place among pages.
 				leave, ok := f.enterLong(r)
 				if !ok {
 					refuse(w, r, apierr.AtCapacity(loadshed.ComeAgain()))
 					return
 				}
 				defer leave()
-				r.Body, _ = ahead(r.Body, longAhead)
+				r.Body, _ = readAheadOf(r.Body, longReadAhead)
 			}
 		}
 		f.within(f.Rooms.Pages, bounded, refuse, w, r)
 	})
 }
 
-// enterLong counts a long form, until the function that it returns is called. It reports false if there are too many,
-// of the client's network or of all.
+// enterLong counts a long form until the returned function is called. It reports false if the client's network or the
+// node has too many.
 func (f *Frame) enterLong(r *http.Request) (func(), bool) {
 	network := loadshed.NetworkOf(f.Client(r))
 	if !f.longBy.Enter(network) {
@@ -88,15 +86,13 @@ func (f *Frame) enterLong(r *http.Request) (func(), bool) {
 }
 
 var errManyUploads = apierr.New(apierr.RateLimited,
-	fmt.Sprintf("You have %d uploads under way already. Wait until one of them has ended, then send this one.",
+	fmt.Sprintf("You already have %d uploads in progress. Wait until one has finished, then send this one.",
 		uploadsPerPerson)).
-	With("scope", "uploads_under_way").After(uploadsWait)
+	With("scope", "uploads_under_way").After(uploadsRetryAfter)
 
-// EnterUploads counts a request that brings files of the person who is signed in, until the function that it returns is
-// called. The request holds no place among uploads
-// by that: each of its files takes one with EnterUpload, and gives it back when it has arrived or is refused, so that
-// a form that stalls between files holds none. The error is rate_limited if the person has too many such requests
-// under way.
+// EnterUploads counts a request with files of the visitor until the returned function is called. The request itself
+// takes no place: each file takes one with EnterUpload until it has arrived or is rejected, so that a form that
+// stalls between files takes none. The error is rate_limited if the person has too many such requests.
 func (f *Frame) EnterUploads(r *http.Request) (func(), error) {
 	person := strconv.FormatInt(VisitorOf(r.Context()).ID, 10)
 	if !f.uploads.Enter(person) {
@@ -105,14 +101,13 @@ func (f *Frame) EnterUploads(r *http.Request) (func(), error) {
 	return func() { f.uploads.Leave(person) }, nil
 }
 
-// EnterUpload takes a place for a file that comes in. The function that it returns gives the place back. The error is
-// service_unavailable if there is none.
+// EnterUpload takes a place for a file and returns the function that releases it. The error is service_unavailable if
+// the node is full.
 func (f *Frame) EnterUpload(r *http.Request) (func(), error) {
 	err := f.Enter(r, f.Rooms.Uploads)
 	if apierr.Is(err, apierr.Unavailable) {
 		err = apierr.New(apierr.Unavailable,
-			"The service is receiving as many files as it can. Nothing of this one was kept: send it again "+
-				"in a moment.").
+			"The server is receiving as many files as it can. Nothing was stored. Send this one again in a moment.").
 			With("reason", apierr.Busy).After(loadshed.ComeAgain())
 	}
 	if err != nil {
@@ -121,7 +116,7 @@ func (f *Frame) EnterUpload(r *http.Request) (func(), error) {
 	return f.Rooms.Uploads.Leave, nil
 }
 
-// within has a handler work in a place of a room.
+// within runs a handler in a place of a room.
 func (f *Frame) within(
 	room *loadshed.Room, next http.Handler, refuse func(http.ResponseWriter, *http.Request, error),
 	w http.ResponseWriter, r *http.Request,
@@ -134,33 +129,33 @@ func (f *Frame) within(
 	next.ServeHTTP(w, r)
 }
 
-// readAhead is a body of which the beginning is there already.
-type readAhead struct {
+// bufferedBody is a body whose beginning was already read.
+type bufferedBody struct {
 	io.Reader
 	io.Closer
 }
 
-// ahead reads at most that many bytes of a body, so that a slow sender waits in nobody's place. It returns the whole
-// body, which ends as the original does, and reports whether more bytes may follow those that were read.
-func ahead(body io.ReadCloser, most int64) (io.ReadCloser, bool) {
+// readAheadOf reads at most that many bytes of a body, so that a slow sender waits outside of any place. It returns the
+// whole body and reports whether more bytes may follow those already read.
+func readAheadOf(body io.ReadCloser, most int64) (io.ReadCloser, bool) {
 	var begun bytes.Buffer
 	_, err := io.CopyN(&begun, body, most)
 	rest := io.Reader(body)
 	if err != nil {
 		rest = failing{err}
 	}
-	return readAhead{io.MultiReader(&begun, rest), body}, err == nil
+	return bufferedBody{io.MultiReader(&begun, rest), body}, err == nil
 }
 
-// failing is a reader that has ended.
+// failing is a reader that returns an error.
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// Gone tells whether nobody is there any more to be answered. A request whose time was over is one that has to be.
-func Gone(r *http.Request) bool { return errors.Is(r.Context().Err(), context.Canceled) }
+// ClientGone reports whether the client disconnected. A request that timed out still needs an answer.
+func ClientGone(r *http.Request) bool { return errors.Is(r.Context().Err(), context.Canceled) }
 
-// Enter takes a place in a room, which its Leave gives back; service_unavailable where there is none.
+// Enter takes a place in a room; its Leave releases it. The error is service_unavailable if the room is full.
 func (*Frame) Enter(r *http.Request, room *loadshed.Room) error {
 	err := room.Enter(r.Context())
 	if errors.Is(err, loadshed.ErrFull) {
@@ -172,40 +167,41 @@ func (*Frame) Enter(r *http.Request, room *loadshed.Room) error {
 	return nil
 }
 
-// Told says service_unavailable of what failed only because the node is cut off from what it stands on. What took all
-// the time that a page has while the database answers is no such thing: it would take as long again.
-func (f *Frame) Told(r *http.Request, err error) error {
-	if apierr.Of(err).Code != apierr.Internal || !f.Away(err) || errors.Is(r.Context().Err(),
-		context.DeadlineExceeded) && f.Answers() {
+// AsUnavailable returns service_unavailable if err occurred only because a dependency is unreachable. A page that
+// took too long while the database answers is not such a case: it would take as long again.
+func (f *Frame) AsUnavailable(r *http.Request, err error) error {
+	if apierr.Of(err).Code != apierr.Internal || !f.IsUnavailable(err) || errors.Is(r.Context().Err(),
+		context.DeadlineExceeded) && f.IsReachable() {
 		return err
 	}
 	return apierr.Unreachable(err)
 }
 
-// later asks the person to come again.
-func (f *Frame) later(w http.ResponseWriter, r *http.Request, err error) {
+// unavailable asks the person to try again later.
+func (f *Frame) unavailable(w http.ResponseWriter, r *http.Request, err error) {
 	told := apierr.Of(err)
-	text := full(r)
+	text := overloadedText(r)
 	if told.Context["reason"] == apierr.DiskFull {
 		text = told.Detail
 	} else if told.Err != nil {
-		f.Log.WarnContext(r.Context(), "a page cannot be shown now", "method", r.Method, "route", r.Pattern, "error",
+		f.Log.WarnContext(r.Context(), "a page is temporarily unavailable", "method", r.Method, "route", r.Pattern,
+			"error",
 			err)
-		text = "The service does not reach its data at this moment. Try again in a moment; if you have sent a form, " +
-			"look first whether it took effect."
+		text = "The service cannot reach its data. Try again in a moment. If you sent a form, check first whether " +
+			"it took effect."
 	}
 	w.Header().Set("Retry-After", strconv.Itoa(int(told.RetryAfter/time.Second)))
-	f.Notice(w, r, http.StatusServiceUnavailable, "Not now", text)
+	f.ShowMessage(w, r, http.StatusServiceUnavailable, "Not now", text)
 }
 
-// full says that there was no room. A form that was done leads to a page, which takes a place of its own: that one
-// must not say that nothing was done.
-func full(r *http.Request) string {
-	const much = "So much is asked of the service at this moment that there was no room for this. "
+// overloadedText returns the message of an overloaded node. After a successful form, the page it redirects to may be
+// rejected: the message must not say that nothing was done.
+func overloadedText(r *http.Request) string {
+	const much = "The service is overloaded. "
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return much +
-			"This page cannot be shown now. If a form led here, it was done: load this page again, do not send the " +
-			"form again."
+			"This page cannot be shown now. If you sent a form, it was processed: reload this page, do not send " +
+			"the form again."
 	}
-	return much + "Nothing was done. Try again in a moment."
+	return much + "Nothing was changed. Try again in a moment."
 }

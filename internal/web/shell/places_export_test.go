@@ -18,12 +18,12 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// bare is a frame with nothing behind it.
+// bare returns a frame without services.
 func bare(t *testing.T) *Frame {
 	t.Helper()
 	away := func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }
 	f, err := New(Options{
-		DB: testkit.Open(t, testkit.SQLite(t), nil), Rooms: loadshed.NewRooms(1), Away: away, Log: slog.New(slog.DiscardHandler),
+		DB: testkit.Open(t, testkit.SQLite(t), nil), Rooms: loadshed.NewRooms(1), IsUnavailable: away, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -34,15 +34,15 @@ func bare(t *testing.T) *Frame {
 	return f
 }
 
-// What hangs gives its place back after a while, and is answered. Files take as long as they take.
-func TestPagesAreBounded(t *testing.T) {
+// TestPageTimeout checks that pages time out and file downloads do not.
+func TestPageTimeout(t *testing.T) {
 	t.Parallel()
-	f := bare(t) // what it starts has another clock, and no end
+	f := bare(t) // created outside the bubble, because its goroutines do not end
 	synctest.Test(t, func(t *testing.T) {
-		h := f.Roomed(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := f.LimitConcurrency(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			select {
 			case <-r.Context().Done():
-				f.Broken(w, r, r.Context().Err())
+				f.ServerError(w, r, r.Context().Err())
 				return
 			case <-time.After(time.Hour):
 			}
@@ -53,8 +53,8 @@ func TestPagesAreBounded(t *testing.T) {
 			status             int
 			took               time.Duration
 		}{
-			{"GET", "/page", "", 503, pageWithin}, {"GET", "/nothing", "", 503, pageWithin}, {"GET", "/file", "", 204, time.Hour},
-			{"POST", "/files", "application/x-www-form-urlencoded", 503, pageWithin},
+			{"GET", "/page", "", 503, pageTimeout}, {"GET", "/nothing", "", 503, pageTimeout}, {"GET", "/file", "", 204, time.Hour},
+			{"POST", "/files", "application/x-www-form-urlencoded", 503, pageTimeout},
 			{"POST", "/files", "multipart/form-data; boundary=x", 204, time.Hour},
 		} {
 			began, out := time.Now(), httptest.NewRecorder()
@@ -71,8 +71,7 @@ func TestPagesAreBounded(t *testing.T) {
 	})
 }
 
-// Nobody is there to be answered once the client is gone; whose time is over is.
-func TestWhoIsAnswered(t *testing.T) {
+func TestClientGone(t *testing.T) {
 	t.Parallel()
 	f := bare(t)
 	for _, c := range []struct {
@@ -84,11 +83,11 @@ func TestWhoIsAnswered(t *testing.T) {
 			ctx, cancel := context.WithCancel(ctx)
 			cancel()
 			return ctx, cancel
-		}, 200}, // as a recorder says where nothing is written
+		}, 200}, // the recorder's default
 	} {
 		ctx, cancel := c.end(t.Context())
 		out := httptest.NewRecorder()
-		f.Broken(out, httptest.NewRequestWithContext(ctx, http.MethodGet, "/page", nil), ctx.Err())
+		f.ServerError(out, httptest.NewRequestWithContext(ctx, http.MethodGet, "/page", nil), ctx.Err())
 		if out.Code != c.status || (out.Body.Len() > 0) != (c.status == 503) {
 			t.Errorf("%v: %d %s", ctx.Err(), out.Code, out.Body)
 		}
@@ -96,34 +95,33 @@ func TestWhoIsAnswered(t *testing.T) {
 	}
 }
 
-// What took too long although all that it needs answers failed by itself.
-func TestSlowIsNotAway(t *testing.T) {
+// TestSlowIsNotUnavailable checks that a timeout is no outage while the dependencies answer.
+func TestSlowIsNotUnavailable(t *testing.T) {
 	t.Parallel()
 	f := bare(t)
-	f.Answers = func() bool { return true }
+	f.IsReachable = func() bool { return true }
 	late, cancel := context.WithTimeout(t.Context(), 0)
 	defer cancel()
 	for ctx, status := range map[context.Context]int{late: 500, t.Context(): 503} {
 		out := httptest.NewRecorder()
-		f.Broken(out, httptest.NewRequestWithContext(ctx, http.MethodGet, "/page", nil), context.DeadlineExceeded)
+		f.ServerError(out, httptest.NewRequestWithContext(ctx, http.MethodGet, "/page", nil), context.DeadlineExceeded)
 		if out.Code != status {
 			t.Errorf("%v: %d", ctx.Err(), out.Code)
 		}
 	}
 }
 
-// A body is whole although its beginning was read before, and so is how it ended.
-func TestAhead(t *testing.T) {
+func TestReadAhead(t *testing.T) {
 	t.Parallel()
 	broke := errors.New("broke off")
-	for _, n := range []int{0, 1, formAhead - 1, formAhead, formAhead + 1, 3 * formAhead} {
+	for _, n := range []int{0, 1, formReadAhead - 1, formReadAhead, formReadAhead + 1, 3 * formReadAhead} {
 		for _, end := range []error{nil, broke} {
 			from := io.Reader(strings.NewReader(strings.Repeat("x", n)))
 			if end != nil {
 				from = io.MultiReader(from, failing{end})
 			}
-			body, long := ahead(io.NopCloser(from), formAhead)
-			if long != (n >= formAhead) {
+			body, long := readAheadOf(io.NopCloser(from), formReadAhead)
+			if long != (n >= formReadAhead) {
 				t.Errorf("of %d bytes more may follow: %t", n, long)
 			}
 			raw, err := io.ReadAll(body)
@@ -134,58 +132,57 @@ func TestAhead(t *testing.T) {
 	}
 }
 
-// Senders of long forms who stall hold no place among pages: pages and short forms are answered. One network, of IPv4
-// or IPv6, holds few of the places for long forms, and all together no more than there are.
-func TestStalledLongFormsHoldNoPlace(t *testing.T) {
+// TestStalledLongForms checks that stalled senders of long forms hold no place among pages, and that long forms are
+// limited per network and in total.
+func TestStalledLongForms(t *testing.T) {
 	t.Parallel()
 	f := bare(t)
 	synctest.Test(t, func(t *testing.T) {
 		ctx, hangUp := context.WithCancel(context.Background())
-		h := f.Roomed(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+		h := f.LimitConcurrency(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
 		stall := func(client string) {
 			body, sender := io.Pipe()
 			context.AfterFunc(ctx, func() { _ = sender.CloseWithError(ctx.Err()) })
-			go func() { _, _ = io.Copy(sender, strings.NewReader(strings.Repeat("x", formAhead+1))) }()
+			go func() { _, _ = io.Copy(sender, strings.NewReader(strings.Repeat("x", formReadAhead+1))) }()
 			go h.ServeHTTP(httptest.NewRecorder(), postFrom(ctx, client, body))
 		}
 		for n := range longForms {
 			stall(fmt.Sprintf("192.0.2.%d", n))
-			stall(fmt.Sprintf("2001:db8:1:%x::1", n)) // of a /64 each
+			stall(fmt.Sprintf("2001:db8:1:%x::1", n)) // a /64 each
 		}
 		synctest.Wait()
 		if held := len(f.long); held != 2*longPerNetwork {
 			t.Errorf("two networks hold %d long forms, want %d", held, 2*longPerNetwork)
 		}
 		for _, client := range []string{"192.0.2.99", "2001:db8:1:99::1"} {
-			answers(t, h, client, map[int]int{0: 204, 5: 204, formAhead + 1: 503})
+			checkForms(t, h, client, map[int]int{0: 204, 5: 204, formReadAhead + 1: 503})
 		}
 		for _, client := range []string{"198.51.100.1", "2001:db8:2::1"} {
-			answers(t, h, client, map[int]int{0: 204, 5: 204, formAhead + 1: 204})
+			checkForms(t, h, client, map[int]int{0: 204, 5: 204, formReadAhead + 1: 204})
 		}
 		for n := range longForms {
 			stall(fmt.Sprintf("10.0.%d.1", n))
 		}
 		synctest.Wait()
-		answers(t, h, "203.0.113.1", map[int]int{0: 204, 5: 204, formAhead + 1: 503})
+		checkForms(t, h, "203.0.113.1", map[int]int{0: 204, 5: 204, formReadAhead + 1: 503})
 		hangUp()
 		synctest.Wait()
-		answers(t, h, "192.0.2.99", map[int]int{formAhead + 1: 204})
+		checkForms(t, h, "192.0.2.99", map[int]int{formReadAhead + 1: 204})
 		if s := f.Rooms.Pages.State(); s.Running != 0 || len(f.long) != 0 {
 			t.Errorf("in the end: %+v, %d long forms", s, len(f.long))
 		}
 	})
 }
 
-// postFrom is a form that a client sends.
+// postFrom returns a form sent by a client.
 func postFrom(ctx context.Context, client string, body io.Reader) *http.Request {
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/page", body)
 	r.RemoteAddr = net.JoinHostPort(client, "4711")
 	return r
 }
 
-// answers sends forms of a client, and compares the statuses of the answers with those wanted by the length of the
-// form.
-func answers(t *testing.T, h http.Handler, client string, wanted map[int]int) {
+// checkForms sends forms of a client and compares the statuses by the length of the form.
+func checkForms(t *testing.T, h http.Handler, client string, wanted map[int]int) {
 	t.Helper()
 	for length, status := range wanted {
 		out := httptest.NewRecorder()

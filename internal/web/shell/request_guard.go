@@ -11,14 +11,14 @@ import (
 	"strconv"
 )
 
-// TeamField is the field by which every form tells which team its page was shown for.
+// TeamField is the form field with the team for which the page was shown.
 const TeamField = "in_team"
 
-// formTag is where a form begins that does something. What templates fill in holds no < or > here.
+// formTag matches the start tag of a POST form. Values filled in by templates contain no < or > here.
 var formTag = regexp.MustCompile(`<form [^>]*method="post"[^>]*>`)
 
-// bound puts the team that a page is shown for into each of its forms, as their first field.
-func bound(page []byte, v *Visitor) []byte {
+// addTeamField returns the page with the current team as the first field of each form.
+func addTeamField(page []byte, v *Visitor) []byte {
 	if v == nil || v.Team.ID == 0 {
 		return page
 	}
@@ -26,15 +26,15 @@ func bound(page []byte, v *Visitor) []byte {
 	return formTag.ReplaceAllFunc(page, func(tag []byte) []byte { return slices.Concat(tag, field) })
 }
 
-// ofTeam tells whether what an address does is done in the team that is looked at.
-func (a Audience) ofTeam() bool { return a != Anyone && a != People && a != Operators }
+// inTeam reports whether a route works in the selected team.
+func (a Audience) inTeam() bool { return a != Anyone && a != People && a != Operators }
 
-// longestForm is more than any form has.
+// longestForm exceeds the size of any form.
 const longestForm = 4 << 20
 
-// peek reads a form ahead of whoever reads it by its own rules. It is nil for what is no form, has files or is too
-// long.
-func peek(r *http.Request) url.Values {
+// peekForm parses a form before its handler does. It returns nil for requests that are no form, contain files or are
+// too long.
+func peekForm(r *http.Request) url.Values {
 	if r.Method != http.MethodPost || sendsFiles(r) {
 		return nil
 	}
@@ -54,45 +54,45 @@ func peek(r *http.Request) url.Values {
 	return form
 }
 
-// Astray tells whether a form was shown for another team than the one that is looked at by now. One that does not say
-// is for this one.
-func Astray(r *http.Request, form url.Values) bool {
+// WrongTeam reports whether a form was shown for a team other than the selected one. Forms without the field are
+// accepted.
+func WrongTeam(r *http.Request, form url.Values) bool {
 	v, told := VisitorOf(r.Context()), form.Get(TeamField)
 	return v != nil && told != "" && told != strconv.FormatInt(v.Team.ID, 10)
 }
 
-// TurnBack answers a form that is astray, as somebody has turned to another team in a second tab: nothing is done, and
-// the form's team is looked at again. What was written is kept for Resumed where a page takes it back, which is empty
-// for none.
-func (f *Frame) TurnBack(w http.ResponseWriter, r *http.Request, form url.Values, page string) {
+// RejectWrongTeam answers a form of another team, because the person switched teams in another tab. Nothing is done,
+// and the form's team is selected again. The form is saved for SavedForm if a page restores it; page is empty if none
+// does.
+func (f *Frame) RejectWrongTeam(w http.ResponseWriter, r *http.Request, form url.Values, page string) {
 	v := VisitorOf(r.Context())
 	id, err := strconv.ParseInt(form.Get(TeamField), 10, 64)
-	meant := LookedAt(v.Account, id)
+	meant := TeamOrFirst(v.Account, id)
 	switch there := err == nil && meant.ID == id; {
-	case byScript(r) || !there && page == "":
-		f.Notice(w, r, http.StatusConflict, "Not done",
-			"This form was shown for another team than the one that you look at now. Nothing was done.")
+	case fromScript(r) || !there && page == "":
+		f.ShowMessage(w, r, http.StatusConflict, "Not done",
+			"This form belongs to a different team than the one you have selected. Nothing was changed.")
 		return
 	case !there:
-		f.Say(r,
-			"You are not in the team of this form any more. You look at the team "+v.Team.Name+
-				" now. Nothing was saved yet.")
+		f.Flash(r,
+			"You no longer belong to the team of this form. The selected team is "+v.Team.Name+
+				". Nothing was saved yet.")
 	default:
-		f.LookAt(r.Context(), id)
-		f.Say(r,
-			"You had turned to the team "+v.Team.Name+" in this browser. This form is of the team "+meant.Name+
-				": you look at that team again now. Nothing was saved or done yet.")
+		f.SetTeam(r.Context(), id)
+		f.Flash(r,
+			"You had switched to the team "+v.Team.Name+" in this browser. This form belongs to "+meant.Name+
+				", so that team is selected again. Nothing was saved yet.")
 	}
 	if page != "" {
-		f.Keep(r.Context(), resumeKept, []byte(page+"\n"+form.Encode()))
+		f.Put(r.Context(), savedFormKey, []byte(page+"\n"+form.Encode()))
 		Redirect(w, r, page)
 		return
 	}
-	Redirect(w, r, f.cameFrom(r))
+	Redirect(w, r, f.refererPath(r))
 }
 
-// byScript tells whether a page's script asks, which shows nobody where it was led to.
-func byScript(r *http.Request) bool {
+// fromScript reports whether a page's script sent the request, so that redirects would not be visible.
+func fromScript(r *http.Request) bool {
 	if asks := r.Header.Get("Sec-Fetch-Dest"); asks != "" {
 		return asks != "document"
 	}

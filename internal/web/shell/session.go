@@ -23,25 +23,25 @@ import (
 )
 
 const (
-	idle     = 24 * time.Hour      // a session that is not used ends
-	lifetime = 14 * 24 * time.Hour // and every session does
-	touched  = 10 * time.Minute    // how late it may be noted that a session is used
-	pending  = 20 * time.Minute    // how long a sign-in may take that goes over several pages
+	idleTimeout     = 24 * time.Hour      // an unused session ends
+	sessionLifetime = 14 * 24 * time.Hour // maximum duration of a session
+	touchInterval   = 10 * time.Minute    // granularity of the recorded last use
+	signInTimeout   = 20 * time.Minute    // maximum duration of a sign-in over several pages
 )
 
-// What a session holds.
+// Keys of session values.
 const (
-	personKey = "person" // int64, who is signed in
-	sinceKey  = "since"  // int64, since when, in microseconds
-	epochKey  = "epoch"  // int64, the person's when signing in
-	methodKey = "method" // string, the Method by which the person signed in
-	rightsKey = "rights" // string, a digest of the person's rights
-	teamKey   = "team"   // int64, the team that the person looks at
-	saidKey   = "said"   // string, what the next page tells
-	keptKey   = "kept "  // before the names under which Keep keeps things
+	personKey   = "person" // int64
+	sinceKey    = "since"  // int64, time of sign-in in microseconds
+	epochKey    = "epoch"  // int64, the person's session epoch at sign-in
+	methodKey   = "method" // string, a Method
+	rightsKey   = "rights" // string, digest of the person's rights
+	teamKey     = "team"   // int64, the selected team
+	flashKey    = "said"   // string, confirmation for the next page
+	valuePrefix = "kept "  // prefix of the names of Put
 )
 
-// sessions keeps who is signed in.
+// sessions holds the session manager and its store.
 type sessions struct {
 	manager *scs.SessionManager
 	store   *store
@@ -50,7 +50,7 @@ type sessions struct {
 func newSessions(o Options, broken func(http.ResponseWriter, *http.Request, error)) *sessions {
 	s := &sessions{manager: scs.New(), store: &store{db: o.DB, most: maxPending, every: pendingChecked}}
 	m := s.manager
-	m.Store, m.Lifetime, m.ErrorFunc = s.store, lifetime, broken
+	m.Store, m.Lifetime, m.ErrorFunc = s.store, sessionLifetime, broken
 	m.Cookie.Name, m.Cookie.HttpOnly, m.Cookie.SameSite, m.Cookie.Path = "pressroom", true, http.SameSiteLaxMode, "/"
 	if strings.HasPrefix(o.PublicURL, "https:") {
 		m.Cookie.Name, m.Cookie.Secure = hostPrefix+m.Cookie.Name, true
@@ -58,27 +58,27 @@ func newSessions(o Options, broken func(http.ResponseWriter, *http.Request, erro
 	return s
 }
 
-// hostPrefix has browsers take a cookie from nobody but this very host (RFC 6265bis, section 4.1.3).
+// hostPrefix makes browsers accept a cookie only from this host (RFC 6265bis, section 4.1.3).
 const hostPrefix = "__Host-"
 
-// SweepSessions forgets sessions that have ended, a thousand at a time, and tells how many.
+// SweepSessions deletes ended sessions, a thousand at a time, and returns how many.
 func (f *Frame) SweepSessions(ctx context.Context) (int64, error) { return f.sessions.store.sweep(ctx) }
 
 type visitKey struct{}
 
-// visit is what the store of sessions knows of one request.
+// visit is what the session store needs of a request.
 type visit struct {
-	browser string      // what it calls itself
-	known   string      // what it holds from earlier sign-ins
-	found   string      // the token of a session that is there
-	header  http.Header // of the answer
+	browser string      // User-Agent
+	known   string      // known-browser cookie
+	found   string      // token of an existing session
+	header  http.Header // response header
 }
 
-// maxBrowser is how much is kept of what a browser calls itself, in bytes.
+// maxBrowser is how many bytes of the User-Agent are stored.
 const maxBrowser = 300
 
-// noting has requests carry what the store of sessions and the record of events need of them.
-func (f *Frame) noting(next http.Handler) http.Handler {
+// recordVisit adds to requests what the session store and the audit log need.
+func (f *Frame) recordVisit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		browser := strings.ToValidUTF8(strings.ReplaceAll(r.UserAgent(), "\x00", ""), "")
 		v := &visit{
@@ -90,7 +90,7 @@ func (f *Frame) noting(next http.Handler) http.Handler {
 	})
 }
 
-// visitOf is never nil.
+// visitOf returns the visit of a request, never nil.
 func visitOf(ctx context.Context) *visit {
 	if v, ok := ctx.Value(visitKey{}).(*visit); ok {
 		return v
@@ -100,36 +100,36 @@ func visitOf(ctx context.Context) *visit {
 
 type visitorKey struct{}
 
-// Visitor is who asks for a page.
+// Visitor is a signed-in person who requests a page.
 type Visitor struct {
 	team.Account
-	Team team.OwnTeam // the one that the person looks at
+	Team team.OwnTeam // the selected team
 }
 
-// VisitorOf is nil for whoever is not signed in.
+// VisitorOf returns the visitor, or nil if not signed in.
 func VisitorOf(ctx context.Context) *Visitor {
 	v, _ := ctx.Value(visitorKey{}).(*Visitor)
 	return v
 }
 
-// recognize looks up who a session is of, each time anew: it is nobody's once the person is on hold or in no team, and
-// ends once all of the person's sessions have.
-func (f *Frame) recognize(next http.Handler) http.Handler {
+// identify looks up the person of a session on every request. The session is ignored while the person is on hold or
+// in no team, and ends once all of the person's sessions were ended.
+func (f *Frame) identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		account, err := f.signedIn(r)
 		switch {
 		case err != nil && !apierr.Is(err, apierr.NotFound):
-			f.Broken(w, r, err)
+			f.ServerError(w, r, err)
 			return
 		case err == nil:
 			r = r.WithContext(context.WithValue(r.Context(), visitorKey{},
-				&Visitor{account, LookedAt(account, f.sessions.manager.GetInt64(r.Context(), teamKey))}))
+				&Visitor{account, TeamOrFirst(account, f.sessions.manager.GetInt64(r.Context(), teamKey))}))
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// signedIn is not_found for nobody.
+// signedIn returns the account of the session, or not_found.
 func (f *Frame) signedIn(r *http.Request) (team.Account, error) {
 	ctx, m := r.Context(), f.sessions.manager
 	person := m.GetInt64(ctx, personKey)
@@ -146,14 +146,14 @@ func (f *Frame) signedIn(r *http.Request) (team.Account, error) {
 		}
 		return account, apierr.Missing()
 	}
-	// Pictures and scripts that are asked for beside a page would lose the token on their way.
+	// Subresource requests would lose a new token.
 	if asks := r.Header.Get("Sec-Fetch-Dest"); asks != "" && asks != "document" {
 		return account, nil
 	}
 	return account, f.followRights(ctx, account)
 }
 
-// followRights gives the browser another token once the person's rights are others than they were.
+// followRights issues a new session token if the person's rights changed.
 func (f *Frame) followRights(ctx context.Context, a team.Account) error {
 	m, rights := f.sessions.manager, rightsOf(a)
 	if m.GetString(ctx, rightsKey) == rights {
@@ -166,7 +166,7 @@ func (f *Frame) followRights(ctx context.Context, a team.Account) error {
 	return nil
 }
 
-// rightsOf is a digest of what a person may do.
+// rightsOf returns a digest of a person's rights.
 func rightsOf(a team.Account) string {
 	rights := make([]string, len(a.Teams))
 	for i, t := range a.Teams {
@@ -177,8 +177,8 @@ func rightsOf(a team.Account) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// LookedAt is the team of an id, or the first one where the person is not in it any more.
-func LookedAt(a team.Account, id int64) team.OwnTeam {
+// TeamOrFirst returns the person's team with this id, or their first team.
+func TeamOrFirst(a team.Account, id int64) team.OwnTeam {
 	for _, t := range a.Teams {
 		if t.ID == id {
 			return t
@@ -187,15 +187,15 @@ func LookedAt(a team.Account, id int64) team.OwnTeam {
 	return a.Teams[0]
 }
 
-// store keeps sessions by the hash of what the browser holds, so that a stolen database signs nobody in.
+// store stores sessions by the hash of their token, so that a stolen database signs nobody in.
 type store struct {
 	db *db.DB
 
-	most, every int64 // how many sign-ins may be under way, and after how many new ones that is checked
+	most, every int64 // maximum of anonymous sessions, and after how many new ones it is enforced
 	begun       atomic.Int64
 }
 
-// The store's methods without a context are never called, as there are those with one.
+// The store's methods without a context are never called: the manager prefers those with one.
 
 func (s *store) Find(token string) ([]byte, bool, error) {
 	return s.FindCtx(context.Background(), token)
@@ -207,7 +207,7 @@ func (s *store) Commit(token string, data []byte, ends time.Time) error {
 
 func (s *store) Delete(token string) error { return s.DeleteCtx(context.Background(), token) }
 
-// FindCtx gives what a session holds, and notes now and then that it is used.
+// FindCtx returns the data of a session and periodically records its use.
 func (s *store) FindCtx(ctx context.Context, token string) ([]byte, bool, error) {
 	hash := sha256.Sum256([]byte(token))
 	now := s.db.Now()
@@ -223,25 +223,25 @@ func (s *store) FindCtx(ctx context.Context, token string) ([]byte, bool, error)
 		return nil, false, fmt.Errorf("reading a session: %w", err)
 	}
 	visitOf(ctx).found = token
-	if person == 0 || now.Sub(db.Time(used)) < touched {
+	if person == 0 || now.Sub(db.Time(used)) < touchInterval {
 		return data, true, nil
 	}
-	// Only what is there is changed: a sign-out at this moment stays one.
+	// Update only an existing row: a concurrent sign-out must win.
 	return data, true, s.write(ctx, "web.use_session",
 		`UPDATE sessions SET used_at = ?, expires_at = ? WHERE token_hash = ?`, db.Micros(now),
 		db.Micros(end(now, db.Time(created))), hash[:])
 }
 
-// end is when a session that is used now ends.
+// end returns when a session used now ends.
 func end(now, created time.Time) time.Time {
-	if last := created.Add(lifetime); last.Before(now.Add(idle)) {
+	if last := created.Add(sessionLifetime); last.Before(now.Add(idleTimeout)) {
 		return last
 	}
-	return now.Add(idle)
+	return now.Add(idleTimeout)
 }
 
-// CommitCtx keeps what a session holds. When it ends follows from our clock, not from the time that is given. One that
-// was there when the request came is changed only where it still is.
+// CommitCtx stores the data of a session. Its end follows from the database clock, not from the argument. A session
+// that existed at the start of the request is updated only if it still exists.
 func (s *store) CommitCtx(ctx context.Context, token string, data []byte, _ time.Time) error {
 	hash := sha256.Sum256([]byte(token))
 	v := visitOf(ctx)
@@ -254,9 +254,9 @@ func (s *store) CommitCtx(ctx context.Context, token string, data []byte, _ time
 	}
 	now := s.db.Now()
 	person, _ := held[personKey].(int64)
-	created, ends := now, now.Add(pending)
+	created, ends := now, now.Add(signInTimeout)
 	if since, ok := held[sinceKey].(int64); ok && person != 0 {
-		created = db.Time(since) // another token for the same sign-in
+		created = db.Time(since) // new token, same sign-in
 		ends = end(now, created)
 	}
 	v.found = token
@@ -270,7 +270,7 @@ func (s *store) CommitCtx(ctx context.Context, token string, data []byte, _ time
 	return s.trimPending(ctx, now)
 }
 
-// DeleteCtx ends a session.
+// DeleteCtx deletes a session.
 func (s *store) DeleteCtx(ctx context.Context, token string) error {
 	hash := sha256.Sum256([]byte(token))
 	return s.write(ctx, "web.end_session", `DELETE FROM sessions WHERE token_hash = ?`, hash[:])
@@ -300,11 +300,11 @@ func (s *store) sweep(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
-// Method is how somebody signs in.
+// Method is a way to sign in.
 type Method string
 
-// The methods. A passkey counts as two factors: the device verifies its user. What a directory asks for is the
-// directory's own policy.
+// The methods. A passkey counts as two factors, because the device verifies its user. The directory has its own
+// policy.
 const (
 	Password  Method = "password"
 	Code      Method = "code" // a password and a code of an authenticator app, or a recovery code
@@ -313,28 +313,28 @@ const (
 	Link      Method = "link" // an invitation or a recovery link, with a new password
 )
 
-// strong reports whether a method proves two factors.
-func (m Method) strong() bool { return m == Code || m == Passkey || m == Directory }
+// twoFactors reports whether a method proves two factors.
+func (m Method) twoFactors() bool { return m == Code || m == Passkey || m == Directory }
 
 // Proof is an authentication of a person.
 type Proof struct {
 	By Method
-	At time.Time // when the person authenticated; zero if unknown, which no step-up accepts
+	At time.Time // zero if unknown, which step-up never accepts
 }
 
-// Proved is an authentication of this moment.
-func (f *Frame) Proved(by Method) Proof { return Proof{by, f.DB.Now()} }
+// ProofNow returns a proof of the current time.
+func (f *Frame) ProofNow(by Method) Proof { return Proof{by, f.DB.Now()} }
 
-// SignIn makes the visitor a person. The token is another one than before: one that somebody planted in this browser
-// must not become signed in. A person who signs in again keeps a session with two factors, whichever of them is shown;
-// nothing that is kept for one person is left to another.
+// SignIn signs the visitor in as a person. It issues a new token, because the old one may have been planted in the
+// browser. A person who authenticates again keeps a session with two factors. Values stored for another person are
+// deleted.
 func (f *Frame) SignIn(ctx context.Context, person team.Person, proof Proof) error {
 	account, err := f.Teams.Account(ctx, person.ID)
 	if err != nil {
 		return err
 	}
 	m := f.sessions.manager
-	if v := VisitorOf(ctx); v != nil && v.ID == person.ID && f.Strong(ctx) && !proof.By.strong() {
+	if v := VisitorOf(ctx); v != nil && v.ID == person.ID && f.HasTwoFactors(ctx) && !proof.By.twoFactors() {
 		proof.By = f.method(ctx)
 	}
 	if before := m.GetInt64(ctx, personKey); before != 0 && before != person.ID {
@@ -350,7 +350,7 @@ func (f *Frame) SignIn(ctx context.Context, person team.Person, proof Proof) err
 	}
 	m.Put(ctx, personKey, person.ID)
 	m.Put(ctx, sinceKey, db.Micros(f.DB.Now()))
-	m.Put(ctx, provedKey, db.Micros(proof.At))
+	m.Put(ctx, authenticatedKey, db.Micros(proof.At))
 	m.Put(ctx, methodKey, string(proof.By))
 	m.Put(ctx, epochKey, person.Epoch)
 	m.Put(ctx, rightsKey, rightsOf(account))
@@ -361,20 +361,20 @@ func (f *Frame) method(ctx context.Context) Method {
 	return Method(f.sessions.manager.GetString(ctx, methodKey))
 }
 
-// Strong reports whether the visitor's session began with two factors.
-func (f *Frame) Strong(ctx context.Context) bool { return f.method(ctx).strong() }
+// HasTwoFactors reports whether the session was started with two factors.
+func (f *Frame) HasTwoFactors(ctx context.Context) bool { return f.method(ctx).twoFactors() }
 
-// Keep keeps something in the session until Take takes it, or the session ends.
-func (f *Frame) Keep(ctx context.Context, name string, value []byte) {
-	f.sessions.manager.Put(ctx, keptKey+name, value)
+// Put stores a value in the session until Pop returns it or the session ends.
+func (f *Frame) Put(ctx context.Context, name string, value []byte) {
+	f.sessions.manager.Put(ctx, valuePrefix+name, value)
 }
 
-// Take gives what was kept, once; nil where there is nothing.
-func (f *Frame) Take(ctx context.Context, name string) []byte {
-	return f.sessions.manager.PopBytes(ctx, keptKey+name)
+// Pop returns a stored value once, or nil.
+func (f *Frame) Pop(ctx context.Context, name string) []byte {
+	return f.sessions.manager.PopBytes(ctx, valuePrefix+name)
 }
 
-// Renew gives the browser another token for the same session.
+// Renew issues a new token for the session.
 func (f *Frame) Renew(ctx context.Context) error {
 	if err := f.sessions.manager.RenewToken(ctx); err != nil {
 		return fmt.Errorf("renewing a session: %w", err)
@@ -390,5 +390,5 @@ func (f *Frame) SignOut(ctx context.Context) error {
 	return nil
 }
 
-// LookAt has the person look at a team from now on.
-func (f *Frame) LookAt(ctx context.Context, team int64) { f.sessions.manager.Put(ctx, teamKey, team) }
+// SetTeam selects a team.
+func (f *Frame) SetTeam(ctx context.Context, team int64) { f.sessions.manager.Put(ctx, teamKey, team) }

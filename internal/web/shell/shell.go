@@ -1,5 +1,5 @@
-// Package shell is what every page of the app stands in: who asks, the layout around a page, its stylesheet and
-// scripts, forms, and operations run for the person who is signed in. The pages themselves are packages beside it.
+// Package shell provides what all pages of the app share: sessions, the layout with its stylesheet and scripts,
+// forms, and operations run for the visitor. The pages themselves are in sibling packages.
 package shell
 
 import (
@@ -18,44 +18,44 @@ import (
 	"pressroom/internal/platform/loadshed"
 )
 
-// Options say what the frame stands on.
+// Options configure the frame.
 type Options struct {
-	// the service's address, without a slash at its end; cookies are for HTTPS alone where it begins with https:
+	// PublicURL has no trailing slash. Cookies are restricted to HTTPS if it begins with https:.
 	PublicURL string
 	Teams     *team.Service
 	Registry  *operation.Registry
 	Pipeline  *pipeline.Pipeline
-	Letters   *team.Letters // mails links; nil if there is no mail server
-	// TrustedProxies are networks whose X-Forwarded-For is believed: it tells guessing clients apart.
+	Letters   *team.Letters // nil if there is no mail server
+	// TrustedProxies are networks whose X-Forwarded-For is trusted.
 	TrustedProxies []string
-	DB             *db.DB // sessions lie there, and its clock is theirs
+	DB             *db.DB // stores sessions; its clock decides when they end
 	Log            *slog.Logger
-	// Unread counts the notices that a person has not read, for every page to tell; nil where there are none.
+	// Unread counts a person's unread notifications; nil if there are none.
 	Unread func(ctx context.Context, person int64) (int, error)
-	Rooms  loadshed.Rooms // in which requests take places; rooms of its own where it has none
-	// Away tells whether an error says that what the node stands on cannot be reached; never where nil.
-	Away func(error) bool
-	// Answers tells whether what the node stands on answers now; never where nil.
-	Answers func() bool
-	// SecondFactor is whom the operator requires to have a second factor; nobody if empty.
+	Rooms  loadshed.Rooms // limits concurrent requests; created if nil
+	// IsUnavailable reports whether an error means that a dependency is unreachable. It may be nil.
+	IsUnavailable func(error) bool
+	// IsReachable reports whether the dependencies answer now. It may be nil.
+	IsReachable func() bool
+	// SecondFactor is whom the operator requires to use a second factor; nobody if empty.
 	SecondFactor Requirement
 }
 
-// Frame answers around the pages.
+// Frame serves what is common to all pages.
 type Frame struct {
 	Options
 
 	proxies   proxies
 	untrusted untrusted
 	sessions  *sessions
-	long      chan struct{}    // a value for each long form in memory
-	longBy    *loadshed.Shares // the same, by network
-	uploads   *loadshed.Shares // requests that bring files, by person
-	known     *http.ServeMux   // of all addresses that are mounted, to look one up
-	routes    map[string]Route // the same, by their patterns
+	long      chan struct{}    // one value per long form in memory
+	longBy    *loadshed.Shares // long forms by network
+	uploads   *loadshed.Shares // requests with files by person
+	known     *http.ServeMux   // of all mounted routes, for lookups
+	routes    map[string]Route // by pattern
 }
 
-// New makes the frame. Trusted proxies that are no networks are an error.
+// New returns a Frame. It returns an error if a trusted proxy is not a network.
 func New(o Options) (*Frame, error) {
 	trusted, err := readProxies(o.TrustedProxies)
 	if err != nil {
@@ -64,46 +64,46 @@ func New(o Options) (*Frame, error) {
 	if o.Rooms.Pages == nil {
 		o.Rooms = loadshed.NewRooms(0)
 	}
-	if o.Away == nil {
-		o.Away = func(error) bool { return false }
+	if o.IsUnavailable == nil {
+		o.IsUnavailable = func(error) bool { return false }
 	}
-	if o.Answers == nil {
-		o.Answers = func() bool { return false }
+	if o.IsReachable == nil {
+		o.IsReachable = func() bool { return false }
 	}
 	f := &Frame{
 		Options: o, proxies: trusted, long: make(chan struct{}, longForms), longBy: loadshed.NewShares(longPerNetwork),
 		uploads: loadshed.NewShares(uploadsPerPerson), known: http.NewServeMux(), routes: map[string]Route{},
 	}
-	f.sessions = newSessions(o, f.Broken)
+	f.sessions = newSessions(o, f.ServerError)
 	return f, nil
 }
 
-// People lets pages know who asks, and refuses what pages of other sites make a browser send, but for reads.
-func (f *Frame) People(pages http.Handler) http.Handler {
+// WithVisitor adds the visitor to requests and rejects cross-origin requests other than reads.
+func (f *Frame) WithVisitor(pages http.Handler) http.Handler {
 	p := http.NewCrossOriginProtection()
-	// A proxy in front may ask for another host than the browser did.
+	// A proxy may request a different host than the browser.
 	if u, err := url.Parse(f.PublicURL); err == nil && u.Host != "" {
-		_ = p.AddTrustedOrigin(u.Scheme + "://" + u.Host) // what is no origin is nobody's
+		_ = p.AddTrustedOrigin(u.Scheme + "://" + u.Host) // an invalid origin matches nothing
 	}
 	p.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		f.Notice(w, r, http.StatusForbidden, "Not done", "This came from another site. Nothing was changed.")
+		f.ShowMessage(w, r, http.StatusForbidden, "Not done",
+			"This request came from another site. Nothing was changed.")
 	}))
-	return p.Handler(f.noting(f.sessions.manager.LoadAndSave(f.recognize(f.textual(f.led(pages))))))
+	return p.Handler(f.recordVisit(f.sessions.manager.LoadAndSave(f.identify(f.requireText(f.followTeamLink(pages))))))
 }
 
-// Policy lets a page have what comes from our own address and is no part of the page itself.
+// Policy allows pages to load resources of this origin only, and nothing inline.
 const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; " +
 	"connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// permissions denies pages every browser feature that they do not use (Permissions Policy, W3C).
+// permissions disables all unused browser features (Permissions Policy, W3C).
 const permissions = "accelerometer=(), camera=(), display-capture=(), encrypted-media=(), geolocation=(), " +
-	"gyroscope=(), hid=(), idle-detection=(), " +
-	"local-fonts=(), magnetometer=(), microphone=(), midi=(), payment=(), screen-wake-lock=(), serial=(), usb=(), " +
-	"xr-spatial-tracking=(), " +
-	"clipboard-write=(self), publickey-credentials-create=(self), publickey-credentials-get=(self)"
+	"gyroscope=(), hid=(), idle-detection=(), local-fonts=(), magnetometer=(), microphone=(), midi=(), payment=(), " +
+	"screen-wake-lock=(), serial=(), usb=(), xr-spatial-tracking=(), clipboard-write=(self), " +
+	"publickey-credentials-create=(self), publickey-credentials-get=(self)"
 
-// openerPolicy returns the Cross-Origin-Opener-Policy of a path. Applications open the consent page in a window of
-// their own and are told the outcome through it: the pages of that flow must not cut the tie to their opener.
+// openerPolicy returns the Cross-Origin-Opener-Policy of a path. Applications open the consent page in a window and
+// receive the outcome through it, so its pages must keep their opener.
 func openerPolicy(path string) string {
 	if path == "/oauth/authorize" || path == "/sign-in" || strings.HasPrefix(path, "/sign-in/") {
 		return "unsafe-none"
@@ -111,8 +111,8 @@ func openerPolicy(path string) string {
 	return "same-origin"
 }
 
-// Guard sets the header fields of every answer of the app, beside those of every answer of the server.
-func Guard(next http.Handler) http.Handler {
+// SecurityHeaders sets the header fields of all pages, in addition to those of the server.
+func SecurityHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", Policy)
@@ -124,40 +124,40 @@ func Guard(next http.Handler) http.Handler {
 	})
 }
 
-// Client tells clients apart by their addresses.
+// Client returns an identifier of the client, based on its address.
 func (f *Frame) Client(r *http.Request) string { return f.proxies.client(r) }
 
-// Missing is the answer of every address that is not there, or not there for this person.
-func (f *Frame) Missing(w http.ResponseWriter, r *http.Request) {
-	f.Notice(w, r, http.StatusNotFound, "Not found", "There is no such page, or it is not for you.")
+// NotFound answers for paths that do not exist or that the person must not see.
+func (f *Frame) NotFound(w http.ResponseWriter, r *http.Request) {
+	f.ShowMessage(w, r, http.StatusNotFound, "Not found", "Page not found, or you don't have access.")
 }
 
-// Broken shows that something failed, and logs what.
-func (f *Frame) Broken(w http.ResponseWriter, r *http.Request, err error) {
-	if Gone(r) {
-		return // nobody is there to be told, and nothing of ours failed
+// ServerError logs an error and shows an error page.
+func (f *Frame) ServerError(w http.ResponseWriter, r *http.Request, err error) {
+	if ClientGone(r) {
+		return // not our error, and nobody reads the answer
 	}
-	if err := f.Told(r, err); apierr.Is(err, apierr.Unavailable) {
-		f.later(w, r, err)
+	if err := f.AsUnavailable(r, err); apierr.Is(err, apierr.Unavailable) {
+		f.unavailable(w, r, err)
 		return
 	}
-	f.Log.ErrorContext(r.Context(), "a page failed", "method", r.Method, "route", r.Pattern, "error", err)
-	f.Notice(w, r, http.StatusInternalServerError, "Something failed",
-		"Something failed on our side. Try again in a moment.")
+	f.Log.ErrorContext(r.Context(), "page failed", "method", r.Method, "route", r.Pattern, "error", err)
+	f.ShowMessage(w, r, http.StatusInternalServerError, "Something went wrong",
+		"An error occurred on our side. Try again in a moment.")
 }
 
-// Refuse shows what came back from a service. What is not there and what one may not see are the same.
-func (f *Frame) Refuse(w http.ResponseWriter, r *http.Request, err error) {
+// ShowError answers with a service's error. Missing and inaccessible items look alike.
+func (f *Frame) ShowError(w http.ResponseWriter, r *http.Request, err error) {
 	told := apierr.Of(err)
 	switch told.Code {
 	case apierr.NotFound:
-		f.Missing(w, r)
+		f.NotFound(w, r)
 	case apierr.Internal, apierr.Unavailable:
-		f.Broken(w, r, err)
+		f.ServerError(w, r, err)
 	default:
-		f.Notice(w, r, StatusOf(err), "Not done", told.Detail)
+		f.ShowMessage(w, r, StatusOf(err), "Not done", told.Detail)
 	}
 }
 
-// StatusOf is the HTTP status of a refusal.
+// StatusOf returns the HTTP status of an error.
 func StatusOf(err error) int { return problem.Of(err, "").Status }

@@ -13,16 +13,16 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Session is one of a person's browsers that are signed in.
+// Session is one signed-in browser of a person.
 type Session struct {
 	ID      string
-	Browser string // in people's words
+	Browser string // human-readable name
 	Since   time.Time
-	Used    time.Time // up to some minutes ago
-	Here    bool      // the one that asks
+	Used    time.Time // accurate to some minutes
+	Here    bool      // the current browser
 }
 
-// Sessions lists where the visitor is signed in: this browser first, then the one used last.
+// Sessions returns the visitor's sessions, this browser first, then the most recently used.
 func (f *Frame) Sessions(ctx context.Context) ([]Session, error) {
 	here := sha256.Sum256([]byte(f.sessions.manager.Token(ctx)))
 	out, err := db.All(ctx, f.DB, func(rows *sql.Rows, s *Session) error {
@@ -50,7 +50,7 @@ func (f *Frame) Sessions(ctx context.Context) ([]Session, error) {
 	return out, nil
 }
 
-// EndSession signs the visitor out in one browser: not_found where it is not the visitor's.
+// EndSession signs the visitor out of one browser. It returns not_found for another person's session.
 func (f *Frame) EndSession(ctx context.Context, id string) error {
 	return f.DB.InTx(ctx, "web.end_one_session", func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `DELETE FROM sessions WHERE person_id = ? AND id = ?`, VisitorOf(ctx).ID, id)
@@ -64,13 +64,12 @@ func (f *Frame) EndSession(ctx context.Context, id string) error {
 	})
 }
 
-// Forget forgets every session of a person, after Teams has ended them.
+// Forget deletes all sessions of a person, after Teams has ended them.
 func (f *Frame) Forget(ctx context.Context, person int64) error {
 	return f.sessions.store.write(ctx, "web.end_sessions", `DELETE FROM sessions WHERE person_id = ?`, person)
 }
 
-// browsers and systems are told by these parts of what a browser calls itself, the first that fits: most name others
-// too.
+// browsers and systems map parts of a User-Agent to names. The first match wins, because most agents contain several.
 var (
 	browsers = [][2]string{
 		{"Edg", "Edge"}, {"OPR/", "Opera"}, {"SamsungBrowser", "Samsung Internet"}, {"Firefox", "Firefox"},
@@ -82,7 +81,7 @@ var (
 	}
 )
 
-// browserName is what people call a browser by: Firefox on Windows.
+// browserName returns a readable name of a browser: Firefox on Windows.
 func browserName(agent string) string {
 	find := func(parts [][2]string) string {
 		for _, p := range parts {
@@ -97,7 +96,7 @@ func browserName(agent string) string {
 	case browser == "" && system == "":
 		return "Unknown browser"
 	case browser == "":
-		return "A browser on " + system
+		return "Browser on " + system
 	case system == "":
 		return browser
 	}

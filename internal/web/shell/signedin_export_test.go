@@ -19,7 +19,7 @@ func TestBrowserNames(t *testing.T) {
 			"Mobile/15E148 Safari/604.1": "Safari on iPhone",
 		"Mozilla/5.0 (iPad; CPU OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) CriOS/130.0.0.0 " +
 			"Mobile/15E148 Safari/604.1": "Chrome on iPad",
-		"curl/8.10.1": "curl", "Windows Phone of the future": "A browser on Windows",
+		"curl/8.10.1": "curl", "Windows Phone of the future": "Browser on Windows",
 		"Go-http-client/1.1": "Unknown browser", "": "Unknown browser",
 	} {
 		if got := browserName(agent); got != want {

@@ -10,59 +10,59 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// fresh is how long an authentication counts as recent.
-const fresh = 15 * time.Minute
+// recentWindow is how long an authentication counts as recent.
+const recentWindow = 15 * time.Minute
 
-// provedKey names when the person last authenticated, in microseconds. It is not the start of the session: a directory
-// may sign somebody in silently, long after the person last entered a password there.
-const provedKey = "proved"
+// authenticatedKey is the time of the last authentication in microseconds. It may precede the session: a
+// directory may sign somebody in silently, long after they entered a password there.
+const authenticatedKey = "proved"
 
-// Fresh reports whether the visitor authenticated within the last 15 minutes, so that nobody else acts at a browser
-// left alone (OWASP ASVS 5.0, section 7.5).
-func (f *Frame) Fresh(ctx context.Context) bool {
-	proved := f.ProvedAt(ctx)
-	return !proved.IsZero() && f.DB.Now().Sub(proved) < fresh
+// RecentlyAuthenticated reports whether the visitor authenticated within the last 15 minutes, so that nobody else can
+// use an unattended browser (OWASP ASVS 5.0, section 7.5).
+func (f *Frame) RecentlyAuthenticated(ctx context.Context) bool {
+	proved := f.AuthenticatedAt(ctx)
+	return !proved.IsZero() && f.DB.Now().Sub(proved) < recentWindow
 }
 
-// ProvedAt returns when the visitor last authenticated; zero if unknown.
-func (f *Frame) ProvedAt(ctx context.Context) time.Time {
-	if proved := f.sessions.manager.GetInt64(ctx, provedKey); proved > 0 {
+// AuthenticatedAt returns when the visitor last authenticated, or zero if unknown.
+func (f *Frame) AuthenticatedAt(ctx context.Context) time.Time {
+	if proved := f.sessions.manager.GetInt64(ctx, authenticatedKey); proved > 0 {
 		return db.Time(proved)
 	}
 	return time.Time{}
 }
 
-// StepUp sends the visitor to sign in again and then to a page, and does nothing else. A form that the page takes back
-// by Resumed is kept in the session, which ends if another person signs in.
+// StepUp sends the visitor to sign in again and then to a page. A form that the page restores is saved in the
+// session, which ends if another person signs in.
 func (f *Frame) StepUp(w http.ResponseWriter, r *http.Request, page string, form url.Values) {
 	query := url.Values{"again": {"1"}, "next": {page}}
 	if form != nil {
 		path, _, _ := strings.Cut(page, "?")
-		f.Keep(r.Context(), resumeKept, []byte(path+"\n"+form.Encode()))
+		f.Put(r.Context(), savedFormKey, []byte(path+"\n"+form.Encode()))
 	} else if r.Method != http.MethodGet {
 		query.Set("undone", "1")
 	}
 	Redirect(w, r, "/sign-in?"+query.Encode())
 }
 
-// Resuming reports whether a form is kept for a page.
-func (f *Frame) Resuming(ctx context.Context, page string) bool {
-	kept, _, found := strings.Cut(string(f.sessions.manager.GetBytes(ctx, keptKey+resumeKept)), "\n")
+// HasSavedForm reports whether a form is saved for a page.
+func (f *Frame) HasSavedForm(ctx context.Context, page string) bool {
+	kept, _, found := strings.Cut(string(f.sessions.manager.GetBytes(ctx, valuePrefix+savedFormKey)), "\n")
 	path, _, _ := strings.Cut(page, "?")
 	return found && kept == path
 }
 
-// stepUp is StepUp for a route. A form without a page that takes it back returns to the page on which it was sent.
+// stepUp is StepUp for a route. If no page restores a form, the visitor returns to the page on which it was sent.
 func (f *Frame) stepUp(w http.ResponseWriter, r *http.Request, route Route) {
-	back, form := route.back(r), peek(r)
+	back, form := route.back(r), peekForm(r)
 	switch {
 	case r.Method == http.MethodGet && route.Page != "":
 		f.StepUp(w, r, route.page(r), nil)
 	case r.Method == http.MethodGet:
 		f.StepUp(w, r, r.URL.RequestURI(), nil)
-	case back != "" && form != nil && len(form.Encode()) <= maxResumed:
+	case back != "" && form != nil && len(form.Encode()) <= maxSavedForm:
 		f.StepUp(w, r, back, form)
 	default:
-		f.StepUp(w, r, f.cameFrom(r), nil)
+		f.StepUp(w, r, f.refererPath(r), nil)
 	}
 }

@@ -8,45 +8,45 @@ import (
 )
 
 const (
-	stalled   = time.Minute     // without a byte the other side is given up
-	moveEvery = time.Second     // how often deadlines are moved at most
-	answering = 5 * time.Minute // how long the work may take after the last byte
-	// bytes of a refused file that are still read, as clients read no answer before they have sent
-	discardable = 8 << 20
-	discarding  = 30 * time.Second // how long they are still read, whoever sends them
+	stallTimeout     = time.Minute     // the transfer ends after this long without a byte
+	deadlineInterval = time.Second     // minimum interval between updates of deadlines
+	workTimeout      = 5 * time.Minute // limit for the handler after the last byte
+	// bytes of a rejected file that are still read, because clients read no response before they have sent everything
+	maxDiscard     = 8 << 20
+	discardTimeout = 30 * time.Second // time limit for that
 
-	// An upload that is slower than the slowest line holds a connection for its own sake.
-	allowance = 30 * time.Minute // before its pace counts
-	pace      = 1 << 10          // bytes a second after that, on average
+	// Slower uploads would only hold connections.
+	paceGrace = 30 * time.Minute // before the minimum pace applies
+	minPace   = 1 << 10          // bytes per second on average
 )
 
-// Arriving is the body of an upload. It replaces the server's deadlines: an upload may last as long as it keeps a pace
-// that a poor line has.
-type Arriving struct {
+// Upload is the body of an upload. It replaces the server's deadlines: an upload may take as long as it keeps a
+// minimum pace.
+type Upload struct {
 	io.ReadCloser
 	control *http.ResponseController
 	begun   time.Time
 	moved   time.Time
 	came    int64 // bytes
 	ended   bool
-	refused bool  // the rest is read to no end
-	err     error // why it broke off
-	asks    bool  // the client waits to be told that it may send
+	refused bool  // the rest is discarded
+	err     error // why it was interrupted
+	asks    bool  // the client waits for 100 Continue
 }
 
-// ArrivingIn returns the body of a request as an upload.
-func ArrivingIn(w http.ResponseWriter, r *http.Request) *Arriving {
-	return &Arriving{ReadCloser: r.Body, control: http.NewResponseController(w), asks: r.Header.Get("Expect") != ""}
+// NewUpload returns the body of a request as an upload.
+func NewUpload(w http.ResponseWriter, r *http.Request) *Upload {
+	return &Upload{ReadCloser: r.Body, control: http.NewResponseController(w), asks: r.Header.Get("Expect") != ""}
 }
 
-// Err returns why the upload broke off; nil if it did not.
-func (b *Arriving) Err() error { return b.err }
+// Err returns why the upload was interrupted, or nil.
+func (b *Upload) Err() error { return b.err }
 
-// Refuse answers a request before its body has ended. Clients that read while they send see the answer and stop. From
-// the others a little more is read, as they read no answer before they have sent everything.
-func (b *Arriving) Refuse(w http.ResponseWriter, r *http.Request, answer func()) {
+// Refuse answers a request before its body has ended. Clients that read while sending see the answer and stop. From
+// others a little more is read, because they read no answer before they have sent everything.
+func (b *Upload) Refuse(w http.ResponseWriter, r *http.Request, answer func()) {
 	_ = b.control.EnableFullDuplex()
-	if r.ProtoMajor == 1 && !b.ended && (r.ContentLength < 0 || r.ContentLength-b.came > discardable) {
+	if r.ProtoMajor == 1 && !b.ended && (r.ContentLength < 0 || r.ContentLength-b.came > maxDiscard) {
 		w.Header().Set("Connection", "close")
 	}
 	answer()
@@ -55,98 +55,97 @@ func (b *Arriving) Refuse(w http.ResponseWriter, r *http.Request, answer func())
 }
 
 // Read implements io.Reader.
-func (b *Arriving) Read(p []byte) (int, error) {
-	// A server that knows no deadlines has none to be moved.
-	if now := time.Now(); !b.refused && now.Sub(b.moved) >= moveEvery {
+func (b *Upload) Read(p []byte) (int, error) {
+	// Servers without deadlines need no update.
+	if now := time.Now(); !b.refused && now.Sub(b.moved) >= deadlineInterval {
 		b.moved = now
 		until := b.until(now)
 		_ = b.control.SetReadDeadline(until)
-		_ = b.control.SetWriteDeadline(until.Add(answering))
+		_ = b.control.SetWriteDeadline(until.Add(workTimeout))
 	}
 	n, err := b.ReadCloser.Read(p)
 	b.came += int64(n)
 	if err != nil && !b.ended {
 		b.ended = true
-		_ = b.control.SetWriteDeadline(time.Now().Add(answering))
+		_ = b.control.SetWriteDeadline(time.Now().Add(workTimeout))
 		if !errors.Is(err, io.EOF) {
 			b.err = err
 		}
 	}
-	return n, err //nolint:wrapcheck // it stands in for the body
+	return n, err //nolint:wrapcheck // passes on the body's errors
 }
 
-// until is when the next byte has to be there.
-func (b *Arriving) until(now time.Time) time.Time {
+// until returns the deadline of the next byte.
+func (b *Upload) until(now time.Time) time.Time {
 	if b.begun.IsZero() {
 		b.begun = now
 	}
-	slowest := b.begun.Add(allowance + time.Duration(b.came/pace)*time.Second)
-	if next := now.Add(stalled); next.Before(slowest) {
+	slowest := b.begun.Add(paceGrace + time.Duration(b.came/minPace)*time.Second)
+	if next := now.Add(stallTimeout); next.Before(slowest) {
 		return next
 	}
 	return slowest
 }
 
-// discard reads on a little where the file was refused before its end, but for a client that asked and was not told
-// to send.
-func (b *Arriving) discard() {
+// discard reads a limited rest of a rejected file, unless the client waits for 100 Continue.
+func (b *Upload) discard() {
 	if begun := !b.moved.IsZero(); !b.ended && (begun || !b.asks) {
 		b.refused = true
-		until := time.Now().Add(discarding)
+		until := time.Now().Add(discardTimeout)
 		_ = b.control.SetReadDeadline(until)
-		_ = b.control.SetWriteDeadline(until.Add(answering))
-		_, _ = io.CopyN(io.Discard, b, discardable) // whether it ends does not matter any more
+		_ = b.control.SetWriteDeadline(until.Add(workTimeout))
+		_, _ = io.CopyN(io.Discard, b, maxDiscard) // errors no longer matter
 	}
 }
 
-// Leaving sends a file for as long as the client takes its bytes, and no byte after Ends.
-type Leaving struct {
+// Download sends a file as long as the client accepts its bytes, until ExpiresAt.
+type Download struct {
 	http.ResponseWriter
-	control *http.ResponseController
-	moved   time.Time
-	Ends    time.Time // when the last byte may leave; zero for no limit
+	control   *http.ResponseController
+	moved     time.Time
+	ExpiresAt time.Time // no byte is sent afterwards; zero for no limit
 }
 
-// LeavingBy returns a writer that sends a file as an answer.
-func LeavingBy(w http.ResponseWriter) *Leaving {
-	return &Leaving{ResponseWriter: w, control: http.NewResponseController(w)}
+// NewDownload returns a writer that sends a file as the response.
+func NewDownload(w http.ResponseWriter) *Download {
+	return &Download{ResponseWriter: w, control: http.NewResponseController(w)}
 }
 
-var errOver = errors.New("the time within which the file may be given out is over")
+var errExpired = errors.New("the file's link has expired")
 
 // Write implements io.Writer.
-func (l *Leaving) Write(p []byte) (int, error) {
+func (l *Download) Write(p []byte) (int, error) {
 	now := time.Now()
-	if l.over(now) {
-		return 0, errOver // a process that has stood still since it opened the file
+	if l.expired(now) {
+		return 0, errExpired // the process was suspended since it opened the file
 	}
-	if now.Sub(l.moved) >= moveEvery {
+	if now.Sub(l.moved) >= deadlineInterval {
 		l.moved = now
 		_ = l.control.SetWriteDeadline(l.deadline(now))
 	}
 	n, err := l.ResponseWriter.Write(p)
-	if err != nil || !l.limited() {
-		return n, err //nolint:wrapcheck // it stands in for the answer
+	if err != nil || !l.hasLimit() {
+		return n, err //nolint:wrapcheck // passes on the writer's errors
 	}
-	// Nothing waits where the process may stand still. A writer that knows no flushing has nowhere to keep it.
+	// Flush now, because the process may be suspended before a later flush. Writers that cannot flush do not buffer.
 	if err := l.control.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return n, err //nolint:wrapcheck // as above
 	}
 	return n, nil
 }
 
-// over tells whether the end has come, by the machine's clock, which may be set, or by its own count of time, which
-// may stand still where the machine does.
-func (l *Leaving) over(now time.Time) bool {
-	return l.limited() && (!now.Before(l.Ends) || !now.Round(0).Before(l.Ends.Round(0)))
+// expired reports whether the link has expired, by the wall clock, which may be set, or by the monotonic clock, which
+// may stop while the machine is suspended.
+func (l *Download) expired(now time.Time) bool {
+	return l.hasLimit() && (!now.Before(l.ExpiresAt) || !now.Round(0).Before(l.ExpiresAt.Round(0)))
 }
 
-func (l *Leaving) limited() bool { return !l.Ends.IsZero() }
+func (l *Download) hasLimit() bool { return !l.ExpiresAt.IsZero() }
 
-// deadline is when the next bytes have to have been taken.
-func (l *Leaving) deadline(now time.Time) time.Time {
-	if next := now.Add(stalled); !l.limited() || next.Before(l.Ends) {
+// deadline returns when the next bytes must have been accepted.
+func (l *Download) deadline(now time.Time) time.Time {
+	if next := now.Add(stallTimeout); !l.hasLimit() || next.Before(l.ExpiresAt) {
 		return next
 	}
-	return l.Ends
+	return l.ExpiresAt
 }

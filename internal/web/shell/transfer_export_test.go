@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// pipes is a listener whose connections live in the test alone, so that its clock is theirs.
+// pipes is an in-memory listener, so that connections use the test's clock.
 type pipes chan net.Conn
 
 func (p pipes) Accept() (net.Conn, error) {
@@ -37,7 +37,7 @@ func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
 	return ours, nil
 }
 
-// serving runs a handler behind the deadlines that the program has, and gives a client of it.
+// serving runs a handler with the program's deadlines and returns a client of it.
 func serving(t *testing.T, h http.HandlerFunc) *http.Client {
 	t.Helper()
 	listener := make(pipes)
@@ -51,7 +51,7 @@ func serving(t *testing.T, h http.HandlerFunc) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// slow gives a byte now and then, and after that nothing more.
+// slow yields a byte from time to time, then blocks.
 type slow struct {
 	left  int
 	every time.Duration
@@ -73,11 +73,11 @@ func (s *slow) Read(p []byte) (int, error) {
 	return 1, nil
 }
 
-// An upload may take as long as it needs while bytes come, also where the work after it takes a while.
+// TestUploadsMayTakeLong checks that uploads have no time limit while bytes arrive.
 func TestUploadsMayTakeLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := serving(t, func(w http.ResponseWriter, r *http.Request) {
-			n, err := io.Copy(io.Discard, ArrivingIn(w, r))
+			n, err := io.Copy(io.Discard, NewUpload(w, r))
 			<-time.After(3 * time.Minute)
 			if n != 30 || err != nil || r.Context().Err() != nil {
 				t.Errorf("%d bytes, %v, %v", n, err, r.Context().Err())
@@ -98,13 +98,12 @@ func TestUploadsMayTakeLong(t *testing.T) {
 	})
 }
 
-// Who sends nothing for a minute is given up.
 func TestStalledUploadsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stop := make(chan struct{})
 		began := time.Now()
 		client := serving(t, func(w http.ResponseWriter, r *http.Request) {
-			body := ArrivingIn(w, r)
+			body := NewUpload(w, r)
 			_, err := io.Copy(io.Discard, body)
 			if took := time.Since(began); !errors.Is(err, os.ErrDeadlineExceeded) || !errors.Is(body.Err(),
 				os.ErrDeadlineExceeded) || took < 160*time.Second || took > 163*time.Second {
@@ -125,14 +124,14 @@ func TestStalledUploadsEnd(t *testing.T) {
 	})
 }
 
-// drips runs a handler of an upload that sends a byte every 50 seconds, and gives how long it was read.
-func drips(t *testing.T, read func(*Arriving)) time.Duration {
+// drips runs a handler for an upload that sends a byte every 50 seconds, and returns how long it was read.
+func drips(t *testing.T, read func(*Upload)) time.Duration {
 	t.Helper()
 	var took time.Duration
 	synctest.Test(t, func(t *testing.T) {
 		began, stop := time.Now(), make(chan struct{})
 		client := serving(t, func(w http.ResponseWriter, r *http.Request) {
-			read(ArrivingIn(w, r))
+			read(NewUpload(w, r))
 			took = time.Since(began)
 			close(stop)
 		})
@@ -145,32 +144,30 @@ func drips(t *testing.T, read func(*Arriving)) time.Duration {
 		if resp, err := client.Do(req); err == nil {
 			resp.Body.Close()
 		}
-		<-time.After(2 * time.Minute) // until whoever sends has seen it
+		<-time.After(2 * time.Minute) // until the sender has seen it
 	})
 	return took
 }
 
-// Who sends a byte now and then, so that a connection is held, is given up too; and of what is refused anyway nothing
-// is waited for.
+// TestDrippingUploadsEnd checks that uploads below the minimum pace end, and that rejected ones end sooner.
 func TestDrippingUploadsEnd(t *testing.T) {
-	whole := drips(t, func(body *Arriving) {
+	whole := drips(t, func(body *Upload) {
 		if _, err := io.Copy(io.Discard, body); !errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Errorf("it ended by %v", err)
 		}
 	})
-	if whole < allowance || whole > allowance+stalled {
+	if whole < paceGrace || whole > paceGrace+stallTimeout {
 		t.Errorf("an upload was read for %v", whole)
 	}
-	if refused := drips(t, (*Arriving).discard); refused > discarding+time.Second {
+	if refused := drips(t, (*Upload).discard); refused > discardTimeout+time.Second {
 		t.Errorf("an upload that was refused was read for %v", refused)
 	}
 }
 
-// A file may take as long as it needs to be fetched while somebody takes its bytes.
 func TestDownloadsMayTakeLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := serving(t, func(w http.ResponseWriter, _ *http.Request) {
-			if _, err := io.Copy(LeavingBy(w), io.LimitReader(&slow{left: 100_000, every: time.Nanosecond}, 100_000)); err != nil {
+			if _, err := io.Copy(NewDownload(w), io.LimitReader(&slow{left: 100_000, every: time.Nanosecond}, 100_000)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -192,20 +189,20 @@ func TestDownloadsMayTakeLong(t *testing.T) {
 	})
 }
 
-// From its end on nothing of a file is given out: neither by a process that stood still since it opened it, nor to
-// whoever takes its time, and what was given is not taken for the whole.
+// TestNothingLeavesLate checks that no bytes are sent after the end, even if the process was suspended or the client
+// is slow, and that the client notices the truncation.
 func TestNothingLeavesLate(t *testing.T) {
 	for name, c := range map[string]struct {
 		still, taking time.Duration
-		least, most   int // bytes that arrive
+		least, most   int // received bytes
 	}{"in time": {0, 0, 100_000, 100_000}, "a process that stood still": {
 		11 * time.Second, 0, 0, 0,
 	}, "one that takes its time": {0, 4 * time.Second, 1, 20_000}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				client := serving(t, func(w http.ResponseWriter, r *http.Request) {
-					out := LeavingBy(w)
-					out.Ends = time.Now().Add(10 * time.Second)
+					out := NewDownload(w)
+					out.ExpiresAt = time.Now().Add(10 * time.Second)
 					<-time.After(c.still)
 					http.ServeContent(out, r, "", time.Time{}, bytes.NewReader(make([]byte, 100_000)))
 				})
@@ -229,13 +226,12 @@ func TestNothingLeavesLate(t *testing.T) {
 	}
 }
 
-// What was written in time has left in time: nothing of it waits in the process for more.
-func TestWhatIsWrittenLeavesAtOnce(t *testing.T) {
+func TestWritesAreFlushed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, end := time.Now(), make(chan struct{})
 		client := serving(t, func(w http.ResponseWriter, _ *http.Request) {
-			out := LeavingBy(w)
-			out.Ends = time.Now().Add(10 * time.Second)
+			out := NewDownload(w)
+			out.ExpiresAt = time.Now().Add(10 * time.Second)
 			_, _ = out.Write(make([]byte, 100))
 			<-end
 		})

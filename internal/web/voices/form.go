@@ -10,27 +10,27 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// maxForm is how many bytes the longest form may have: letters outside ASCII take up to 12 of them.
+// maxForm is the maximum size of the longest form in bytes: an escaped non-ASCII letter takes up to 12.
 const maxForm = 1 << 20
 
-// fieldNames are what the fields of a voice are called on the page, by the arguments that refusals name.
+// fieldNames are the labels of fields by argument names.
 var fieldNames = map[string]string{
 	"name": "Name", "business_description": "What the business is and does", "tone": "Tone", "audiences": "Audiences",
-	"audiences.name":        "Name of an audience",
-	"audiences.description": "About an audience", "use.words": "Words to use", "use.phrases": "Phrases to use",
+	"audiences.name":        "Audience name",
+	"audiences.description": "Audience description", "use.words": "Words to use", "use.phrases": "Phrases to use",
 	"avoid.words": "Words to avoid", "avoid.phrases": "Phrases to avoid",
-	"custom_instructions": "Further instructions", "content_language": "Language", "point_of_view": "Who speaks",
+	"custom_instructions": "Additional instructions", "content_language": "Language", "point_of_view": "Point of view",
 	"emoji_policy": "Emoji",
 	"text":         "Text", "link": "Link", "post_id": "Post",
 }
 
-// formView is the form in which people say what a voice says.
+// formView is the form of a brand voice.
 type formView struct {
-	ID     int64 // 0 of a new one
+	ID     int64 // 0 for a new voice
 	Name   string
 	Fields url.Values
-	People []person // whom texts are for: those there are, then some empty ones
-	Wrong  shell.Wrong
+	People []person // audiences, followed by some empty ones
+	Wrong  shell.FormError
 }
 
 // person is one audience in the form.
@@ -39,10 +39,10 @@ type person struct {
 	Name, Description string
 }
 
-// spare is how many empty audiences a form has behind those that are filled in.
+// spare is how many empty audiences the form adds.
 const spare = 2
 
-func newForm(id int64, fields url.Values, wrong shell.Wrong) formView {
+func newForm(id int64, fields url.Values, wrong shell.FormError) formView {
 	v := formView{ID: id, Name: fields.Get("name"), Fields: fields, Wrong: wrong}
 	about := fields["audience_description"]
 	for i, name := range fields["audience_name"] {
@@ -62,10 +62,10 @@ func newForm(id int64, fields url.Values, wrong shell.Wrong) formView {
 	return v
 }
 
-// Of is what stands in a field.
+// Of returns the value of a field.
 func (v formView) Of(name string) string { return v.Fields.Get(name) }
 
-// fieldsOf is a draft as the form shows it.
+// fieldsOf returns a draft as form values.
 func fieldsOf(d voice.Draft) url.Values {
 	lines := func(list []string) []string { return []string{strings.Join(list, "\n")} }
 	out := url.Values{
@@ -82,7 +82,7 @@ func fieldsOf(d voice.Draft) url.Values {
 	return out
 }
 
-// draftOf is what was filled in.
+// draftOf returns the draft in a form.
 func draftOf(fields url.Values) voice.Draft {
 	list := func(name string) []string {
 		return strings.Split(strings.ReplaceAll(fields.Get(name), "\r\n", "\n"), "\n")
@@ -105,17 +105,17 @@ func draftOf(fields url.Values) voice.Draft {
 	return d
 }
 
-func (p *Part) newPage(w http.ResponseWriter, r *http.Request) {
-	p.Show(w, r, http.StatusOK, pages["form"], "New brand voice", newForm(0, p.Resumed(r), shell.Wrong{}))
+func (p *Handlers) newPage(w http.ResponseWriter, r *http.Request) {
+	p.Show(w, r, http.StatusOK, pages["form"], "New brand voice", newForm(0, p.SavedForm(r), shell.FormError{}))
 }
 
-func (p *Part) create(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadLongForm(w, r, maxForm) {
 		return
 	}
-	call, err := p.Acting(r, "brand_voices")
+	call, err := p.Call(r, "brand_voices")
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	made, err := p.voices.Create(r.Context(), call, draftOf(r.PostForm))
@@ -123,31 +123,31 @@ func (p *Part) create(w http.ResponseWriter, r *http.Request) {
 		p.again(w, r, 0, err)
 		return
 	}
-	p.Say(r, "The brand voice is made. Below is how a writer reads it.")
+	p.Flash(r, "The brand voice was created. This is how writers see it.")
 	shell.Redirect(w, r, pathOf(made.ID))
 }
 
-// again shows the form with what was typed and what is wrong with it.
-func (p *Part) again(w http.ResponseWriter, r *http.Request, id int64, err error) {
-	if wrong, ok := p.WrongAt(w, r, err, fieldNames); ok {
+// again shows the form with its input and the error.
+func (p *Handlers) again(w http.ResponseWriter, r *http.Request, id int64, err error) {
+	if wrong, ok := p.FormErrorOf(w, r, err, fieldNames); ok {
 		p.Show(w, r, shell.StatusOf(err), pages["form"], "Brand voice", newForm(id, r.PostForm, wrong))
 	}
 }
 
-func (p *Part) editPage(w http.ResponseWriter, a asked) {
+func (p *Handlers) editPage(w http.ResponseWriter, a asked) {
 	d, err := p.voices.Draft(a.Context(), a.call, a.voice)
 	if err != nil {
 		p.elsewhere(w, a.Request, err, a.voice)
 		return
 	}
-	fields := p.Resumed(a.Request)
+	fields := p.SavedForm(a.Request)
 	if fields == nil {
 		fields = fieldsOf(d)
 	}
-	p.Show(w, a.Request, http.StatusOK, pages["form"], "Change "+d.Name, newForm(a.voice, fields, shell.Wrong{}))
+	p.Show(w, a.Request, http.StatusOK, pages["form"], "Change "+d.Name, newForm(a.voice, fields, shell.FormError{}))
 }
 
-func (p *Part) change(w http.ResponseWriter, a asked) {
+func (p *Handlers) change(w http.ResponseWriter, a asked) {
 	if !p.ReadLongForm(w, a.Request, maxForm) {
 		return
 	}
@@ -155,28 +155,28 @@ func (p *Part) change(w http.ResponseWriter, a asked) {
 		p.again(w, a.Request, a.voice, err)
 		return
 	}
-	p.Say(a.Request, "The brand voice is changed.")
+	p.Flash(a.Request, "The brand voice was saved.")
 	shell.Redirect(w, a.Request, pathOf(a.voice))
 }
 
-// choice is one value of a field that has a few.
+// choice is one option of a field.
 type choice struct{ Value, Text string }
 
-// choices of the form; the first says nothing.
+// options of the form; the first means unspecified
 var (
 	views = []choice{
-		{"", "Not said"}, {string(voice.FirstSingular), "I – one person speaks"},
-		{string(voice.FirstPlural), "We – the business speaks of itself"},
-		{string(voice.Second), "You – the reader is spoken to"}, {string(voice.Third), "The business by its name"},
+		{"", "Not specified"}, {string(voice.FirstSingular), "I – one person speaks"},
+		{string(voice.FirstPlural), "We – the business speaks for itself"},
+		{string(voice.Second), "You – addresses the reader"}, {string(voice.Third), "The business by name"},
 	}
 	emoji = []choice{
-		{"", "Not said"}, {string(voice.NoEmoji), "None"}, {string(voice.FewEmoji), "A few"},
-		{string(voice.EmojiAtWill), "As many as one likes"},
+		{"", "Not specified"}, {string(voice.NoEmoji), "None"}, {string(voice.FewEmoji), "A few"},
+		{string(voice.EmojiAtWill), "Any number"},
 	}
 )
 
-// Views and Emoji are what the form offers.
+// Views returns the options for the point of view.
 func (formView) Views() []choice { return slices.Clone(views) }
 
-// Emoji is how many emoji there may be.
+// Emoji returns the options for emoji.
 func (formView) Emoji() []choice { return slices.Clone(emoji) }

@@ -16,40 +16,40 @@ import (
 )
 
 type (
-	// materialView is all that a voice was researched from.
+	// materialView is the page of a voice's material.
 	materialView struct {
 		ID     int64
 		Name   string
 		Pieces []piece
-		Posts  []post.PostEntry // the team's newest, to choose from
+		Posts  []post.PostEntry // the team's newest posts to choose from
 		Fields url.Values
-		Wrong  shell.Wrong
+		Wrong  shell.FormError
 	}
-	// piece is one of them: the start of it, or a part of it.
+	// piece is one material: its beginning, or a part of it.
 	piece struct {
 		voice.Material
 
 		Voice   int64
 		Excerpt string
-		Short   string // by which links are told apart
-		Letters int    // of all of it
+		Short   string // link label
+		Letters int    // total number of characters
 		At      time.Time
 		Part    int
 		Parts   int
 	}
 )
 
-// Of is what stands in a field.
+// Of returns the value of a field.
 func (v materialView) Of(name string) string { return v.Fields.Get(name) }
 
-// Full tells whether there is as much material as a voice takes.
+// Full reports whether the voice has the maximum amount of material.
 func (v materialView) Full() bool { return len(v.Pieces) >= voice.MaxMaterials }
 
 const (
-	excerpt    = 200    // characters of a piece in the list
-	short      = 40     // characters of a piece in what a link is called
-	partLength = 15_000 // characters of a piece on a page of its own
-	offered    = 20     // posts to choose from
+	excerpt    = 200    // characters shown in the list
+	short      = 40     // characters in link labels
+	partLength = 15_000 // characters on the page of a material
+	offered    = 20     // posts offered
 )
 
 func pieceFor(call operation.Call, id int64, m voice.Material) piece {
@@ -59,7 +59,7 @@ func pieceFor(call operation.Call, id int64, m voice.Material) piece {
 	}
 }
 
-// cut is the start of a text, of a number of characters at the most.
+// cut returns the beginning of a text, at most most characters.
 func cut(text string, most int) string {
 	if utf8.RuneCountInString(text) <= most {
 		return text
@@ -67,11 +67,11 @@ func cut(text string, most int) string {
 	return strings.TrimSpace(string([]rune(text)[:most-1])) + "…"
 }
 
-func (p *Part) materialPage(w http.ResponseWriter, a asked) {
-	p.showMaterial(w, a, http.StatusOK, p.Resumed(a.Request), shell.Wrong{})
+func (p *Handlers) materialPage(w http.ResponseWriter, a asked) {
+	p.showMaterial(w, a, http.StatusOK, p.SavedForm(a.Request), shell.FormError{})
 }
 
-func (p *Part) showMaterial(w http.ResponseWriter, a asked, status int, fields url.Values, wrong shell.Wrong) {
+func (p *Handlers) showMaterial(w http.ResponseWriter, a asked, status int, fields url.Values, wrong shell.FormError) {
 	d, err := p.voices.Draft(a.Context(), a.call, a.voice)
 	if err != nil {
 		p.elsewhere(w, a.Request, err, a.voice)
@@ -83,7 +83,7 @@ func (p *Part) showMaterial(w http.ResponseWriter, a asked, status int, fields u
 		v.Posts, err = p.ownPosts(a.Request)
 	}
 	if err != nil {
-		p.Refuse(w, a.Request, err)
+		p.ShowError(w, a.Request, err)
 		return
 	}
 	for _, m := range found {
@@ -92,13 +92,13 @@ func (p *Part) showMaterial(w http.ResponseWriter, a asked, status int, fields u
 	p.Show(w, a.Request, status, pages["material"], "Material of "+d.Name, v)
 }
 
-// ownPosts are the team's newest posts that have a text.
-func (p *Part) ownPosts(r *http.Request) ([]post.PostEntry, error) {
+// ownPosts returns the team's newest posts with text.
+func (p *Handlers) ownPosts(r *http.Request) ([]post.PostEntry, error) {
 	outcome, err := p.Do(r, "list_posts", operation.Arguments{"limit": int64(offered)})
 	if err != nil {
 		return nil, err
 	}
-	found, err := shell.Read[post.PostList](outcome)
+	found, err := shell.Result[post.PostList](outcome)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (p *Part) ownPosts(r *http.Request) ([]post.PostEntry, error) {
 	return out, nil
 }
 
-func (p *Part) addMaterial(w http.ResponseWriter, a asked) {
+func (p *Handlers) addMaterial(w http.ResponseWriter, a asked) {
 	if !p.ReadLongForm(w, a.Request, maxForm) {
 		return
 	}
@@ -121,19 +121,19 @@ func (p *Part) addMaterial(w http.ResponseWriter, a asked) {
 		})
 	if err != nil {
 		if apierr.Is(err, apierr.NotFound) && apierr.Of(err).Context["argument"] == "post_id" {
-			err = apierr.Invalid(apierr.NotAllowedValue, "post_id", "The team has no such post.")
+			err = apierr.Invalid(apierr.NotAllowedValue, "post_id", "Post not found in this team.")
 		}
-		if wrong, ok := p.WrongAt(w, a.Request, err, fieldNames); ok {
+		if wrong, ok := p.FormErrorOf(w, a.Request, err, fieldNames); ok {
 			p.showMaterial(w, a, shell.StatusOf(err), a.PostForm, wrong)
 		}
 		return
 	}
-	p.Say(a.Request, "It is kept with the voice.")
+	p.Flash(a.Request, "The material was added.")
 	shell.Redirect(w, a.Request, pathOf(a.voice)+"/material")
 }
 
-// onePage shows a piece whole, a part of it at a time where it is long.
-func (p *Part) onePage(w http.ResponseWriter, a asked) {
+// onePage shows a material, in parts if it is long.
+func (p *Handlers) onePage(w http.ResponseWriter, a asked) {
 	m, err := p.voices.Material(a.Context(), a.call, a.voice, a.piece)
 	if err != nil {
 		p.elsewhere(w, a.Request, err, a.voice)
@@ -148,7 +148,7 @@ func (p *Part) onePage(w http.ResponseWriter, a asked) {
 	p.Show(w, a.Request, http.StatusOK, pages["piece"], "Material", v)
 }
 
-// Next is the part behind the one that is shown; 0 for none.
+// Next returns the number of the next part, or 0.
 func (v piece) Next() int {
 	if v.Part < v.Parts {
 		return v.Part + 1
@@ -156,16 +156,16 @@ func (v piece) Next() int {
 	return 0
 }
 
-func (p *Part) removeMaterial(w http.ResponseWriter, a asked) {
+func (p *Handlers) removeMaterial(w http.ResponseWriter, a asked) {
 	if err := p.voices.RemoveMaterial(a.Context(), a.call, a.voice, a.piece); err != nil {
-		p.Refuse(w, a.Request, err)
+		p.ShowError(w, a.Request, err)
 		return
 	}
-	p.Say(a.Request, "It is removed. The voice stays as it is.")
+	p.Flash(a.Request, "The material was removed. The voice itself is unchanged.")
 	shell.Redirect(w, a.Request, pathOf(a.voice)+"/material")
 }
 
-// partIn is which part of a long piece an address asks for.
+// partIn returns the requested part of a long material.
 func partIn(r *http.Request, parts int) int {
 	n, err := strconv.Atoi(r.URL.Query().Get("part"))
 	if err != nil || n < 1 || n > parts {

@@ -9,23 +9,23 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// listView is every voice of the team.
+// listView lists the team's voices.
 type listView struct {
-	Voices []voice.BrandVoiceEntry // the default first
+	Voices []voice.BrandVoiceEntry // default first
 	First  *voice.BrandVoice       // the default
 	Writes bool
-	Full   bool // whether there are as many as a team may have
+	Full   bool // the team has the maximum number of voices
 }
 
-func (p *Part) list(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 	outcome, err := p.Do(r, "list_brand_voices", nil)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
-	found, err := shell.Read[voice.BrandVoiceList](outcome)
+	found, err := shell.Result[voice.BrandVoiceList](outcome)
 	if err != nil {
-		p.Broken(w, r, err)
+		p.ServerError(w, r, err)
 		return
 	}
 	slices.SortStableFunc(found.BrandVoices, func(a, b voice.BrandVoiceEntry) int {
@@ -42,17 +42,17 @@ func (p *Part) list(w http.ResponseWriter, r *http.Request) {
 			Is(shell.Writers), len(found.BrandVoices) >= voice.MaxVoices})
 }
 
-// view is one voice.
+// view is the page of a voice.
 type view struct {
 	voice.BrandVoice
 
 	Writes bool
 }
 
-func (p *Part) page(w http.ResponseWriter, r *http.Request) {
-	id, err := shell.IDIn(r, "id")
+func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
+	id, err := shell.PathID(r, "id")
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
 	outcome, err := p.Do(r, "get_brand_voice", operation.Arguments{"id": id})
@@ -60,31 +60,31 @@ func (p *Part) page(w http.ResponseWriter, r *http.Request) {
 		p.elsewhere(w, r, err, id)
 		return
 	}
-	found, err := shell.Read[voice.BrandVoice](outcome)
+	found, err := shell.Result[voice.BrandVoice](outcome)
 	if err != nil {
-		p.Broken(w, r, err)
+		p.ServerError(w, r, err)
 		return
 	}
 	p.Show(w, r, http.StatusOK, pages["voice"], found.Name, view{found, shell.VisitorOf(r.Context()).Is(shell.Writers)})
 }
 
-func (p *Part) makeDefault(w http.ResponseWriter, a asked) {
+func (p *Handlers) makeDefault(w http.ResponseWriter, a asked) {
 	if err := p.voices.MakeDefault(a.Context(), a.call, a.voice); err != nil {
-		p.Refuse(w, a.Request, err)
+		p.ShowError(w, a.Request, err)
 		return
 	}
-	p.Say(a.Request, "This is the default now: texts are written in it unless somebody asks for another voice.")
+	p.Flash(a.Request, "This is now the default voice for new texts.")
 	shell.Redirect(w, a.Request, pathOf(a.voice))
 }
 
-// deleteView is what goes with a voice.
+// deleteView is the page that confirms deleting a voice.
 type deleteView struct {
 	ID       int64
 	Name     string
 	Material int
 }
 
-func (p *Part) deletePage(w http.ResponseWriter, a asked) {
+func (p *Handlers) deletePage(w http.ResponseWriter, a asked) {
 	d, err := p.voices.Draft(a.Context(), a.call, a.voice)
 	if err != nil {
 		p.elsewhere(w, a.Request, err, a.voice)
@@ -92,18 +92,18 @@ func (p *Part) deletePage(w http.ResponseWriter, a asked) {
 	}
 	material, err := p.voices.Materials(a.Context(), a.call, a.voice)
 	if err != nil {
-		p.Refuse(w, a.Request, err)
+		p.ShowError(w, a.Request, err)
 		return
 	}
 	p.Show(w, a.Request, http.StatusOK, pages["delete"], "Delete a brand voice",
 		deleteView{a.voice, d.Name, len(material)})
 }
 
-func (p *Part) delete(w http.ResponseWriter, a asked) {
+func (p *Handlers) delete(w http.ResponseWriter, a asked) {
 	if err := p.voices.Delete(a.Context(), a.call, a.voice); err != nil {
-		p.Refuse(w, a.Request, err)
+		p.ShowError(w, a.Request, err)
 		return
 	}
-	p.Say(a.Request, "The brand voice is deleted.")
+	p.Flash(a.Request, "The brand voice was deleted.")
 	shell.Redirect(w, a.Request, "/voices")
 }

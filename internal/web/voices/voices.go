@@ -1,5 +1,5 @@
-// Package voices is where people say how their team writes: its brand voices, what each says, which of them is the
-// default, and what a voice was researched from.
+// Package voices serves the pages of a team's brand voices: their contents, the default, and the material they were
+// researched from.
 package voices
 
 import (
@@ -20,30 +20,30 @@ var files embed.FS
 
 var pages = shell.Parse(files, template.FuncMap{"time": shell.Time})
 
-// Part is these pages.
-type Part struct {
+// Handlers serves the voice pages.
+type Handlers struct {
 	*shell.Frame
 
 	voices *voice.Service
 }
 
-// New makes them.
-func New(f *shell.Frame, voices *voice.Service) *Part { return &Part{f, voices} }
+// New returns the handlers.
+func New(f *shell.Frame, voices *voice.Service) *Handlers { return &Handlers{f, voices} }
 
-// Routes are their addresses. What a voice was researched from is for those who may write alone.
-func (p *Part) Routes() []shell.Route {
+// Routes returns the routes of the pages. The material is visible only to people who may write.
+func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
 		{Pattern: "GET /voices", For: shell.Members, Do: p.list},
 		{Pattern: "GET /voices/new", For: shell.Writers, Do: p.newPage},
-		{Pattern: "POST /voices/new", For: shell.Writers, Do: p.create, Resumes: true},
+		{Pattern: "POST /voices/new", For: shell.Writers, Do: p.create, RestoresForm: true},
 		{Pattern: "GET /voices/{id}", For: shell.Members, Do: p.page},
 		{Pattern: "GET /voices/{id}/edit", For: shell.Writers, Do: p.of(p.editPage)},
-		{Pattern: "POST /voices/{id}/edit", For: shell.Writers, Do: p.of(p.change), Resumes: true},
+		{Pattern: "POST /voices/{id}/edit", For: shell.Writers, Do: p.of(p.change), RestoresForm: true},
 		{Pattern: "POST /voices/{id}/default", For: shell.Writers, Do: p.of(p.makeDefault)},
 		{Pattern: "GET /voices/{id}/delete", For: shell.Writers, Do: p.of(p.deletePage)},
 		{Pattern: "POST /voices/{id}/delete", For: shell.Writers, Do: p.of(p.delete)},
 		{Pattern: "GET /voices/{id}/material", For: shell.Writers, Do: p.of(p.materialPage)},
-		{Pattern: "POST /voices/{id}/material", For: shell.Writers, Do: p.of(p.addMaterial), Resumes: true},
+		{Pattern: "POST /voices/{id}/material", For: shell.Writers, Do: p.of(p.addMaterial), RestoresForm: true},
 		{Pattern: "GET /voices/{id}/material/{material}", For: shell.Writers, Do: p.of(p.pieceOf(p.onePage))},
 		{Pattern: "POST /voices/{id}/material/{material}/remove", For: shell.Writers, Do: p.of(
 			p.pieceOf(p.removeMaterial))},
@@ -56,47 +56,47 @@ type asked struct {
 
 	call  operation.Call
 	voice int64
-	piece int64 // of its material, where the address names one
+	piece int64 // material in the path, if any
 }
 
-// of reads which voice an address is about, and who asks.
-func (p *Part) of(do func(http.ResponseWriter, asked)) http.HandlerFunc {
+// of returns a handler that reads the voice in the path and the caller.
+func (p *Handlers) of(do func(http.ResponseWriter, asked)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		id, err := shell.IDIn(r, "id")
+		id, err := shell.PathID(r, "id")
 		if err != nil {
-			p.Refuse(w, r, err)
+			p.ShowError(w, r, err)
 			return
 		}
-		call, err := p.Acting(r, "brand_voices")
+		call, err := p.Call(r, "brand_voices")
 		if err != nil {
-			p.Refuse(w, r, err)
+			p.ShowError(w, r, err)
 			return
 		}
 		do(w, asked{Request: r, call: call, voice: id})
 	}
 }
 
-// pieceOf reads which piece of material an address is about.
-func (p *Part) pieceOf(do func(http.ResponseWriter, asked)) func(http.ResponseWriter, asked) {
+// pieceOf returns a handler that reads the material in the path.
+func (p *Handlers) pieceOf(do func(http.ResponseWriter, asked)) func(http.ResponseWriter, asked) {
 	return func(w http.ResponseWriter, a asked) {
 		var err error
-		if a.piece, err = shell.IDIn(a.Request, "material"); err != nil {
-			p.Refuse(w, a.Request, err)
+		if a.piece, err = shell.PathID(a.Request, "material"); err != nil {
+			p.ShowError(w, a.Request, err)
 			return
 		}
 		do(w, a)
 	}
 }
 
-// elsewhere shows a voice of another of the person's teams, in that team.
-func (p *Part) elsewhere(w http.ResponseWriter, r *http.Request, err error, id int64) {
-	p.Elsewhere(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
+// elsewhere shows a voice of another of the person's teams and selects that team.
+func (p *Handlers) elsewhere(w http.ResponseWriter, r *http.Request, err error, id int64) {
+	p.SwitchToTeamOf(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
 		return p.voices.Home(ctx, id, teams)
 	})
 }
 
-// pathOf is where a voice is shown.
+// pathOf returns the path of a voice.
 func pathOf(id int64) string { return "/voices/" + strconv.FormatInt(id, 10) }
 
-// inZone is an instant as the team reads it.
+// inZone returns an instant in the team's time zone.
 func inZone(call operation.Call, at time.Time) time.Time { return at.In(call.Zone) }

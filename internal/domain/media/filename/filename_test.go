@@ -1,6 +1,7 @@
-package media
+package filename
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 	"pgregory.net/rapid"
 )
+
+var types = slices.Sorted(maps.Keys(extensions))
 
 func TestNames(t *testing.T) {
 	t.Parallel()
@@ -36,39 +39,38 @@ func TestNames(t *testing.T) {
 		{"写真.png", "image/png", "写真", "写真.png"},
 		{strings.Repeat("é", 300), "image/png", strings.Repeat("é", 255), strings.Repeat("é", 255) + ".png"},
 	} {
-		name, fileName := called(stem(c.given), extension(c.given), c.mimeType)
+		name, fileName := ForType(Stem(c.given), Extension(c.given), c.mimeType)
 		if name != c.name || fileName != c.fileName {
 			t.Errorf("%q: %q, %q", c.given, name, fileName)
 		}
 	}
 }
 
-// given is a name as anybody might send one.
-func given() *rapid.Generator[string] {
+// randomName returns a generator of file names.
+func randomName() *rapid.Generator[string] {
 	odd := rapid.SampledFrom([]rune("aAéßİ.. /\\:*?\"<>|\u0301\u0345\u00a0\u2028\u202e\u2066\x00\a\x7f\u0085\ufffdx"))
-	return rapid.OneOf(rapid.String(), rapid.StringOfN(odd, 0, 20, -1), rapid.Map(rapid.SliceOf(rapid.Byte()), func(p []byte) string {
-		return string(p)
-	}),
+	return rapid.OneOf(rapid.String(), rapid.StringOfN(odd, 0, 20, -1),
+		rapid.Map(rapid.SliceOf(rapid.Byte()), func(p []byte) string { return string(p) }),
 		rapid.Map(rapid.IntRange(195, 210), func(n int) string { return strings.Repeat("n ", n/2) + ".. ." }))
 }
 
-func TestEveryNameIsTame(t *testing.T) {
+func TestAnyName(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) { tame(t, given().Draw(t, "name"), rapid.SampledFrom(Types).Draw(t, "type")) })
+	rapid.Check(t, func(t *rapid.T) { checkName(t, randomName().Draw(t, "name"), rapid.SampledFrom(types).Draw(t, "type")) })
 }
 
 func FuzzNames(f *testing.F) {
 	f.Add("Cafe\x00\u0301.png")
 	f.Add(strings.Repeat("n ", 100) + ". .")
-	f.Fuzz(func(t *testing.T, name string) { tame(t, name, Types[len(name)%len(Types)]) })
+	f.Fuzz(func(t *testing.T, name string) { checkName(t, name, types[len(name)%len(types)]) })
 }
 
-func tame(t fatal, sent, mimeType string) {
+func checkName(t rapid.TB, sent, mimeType string) {
 	t.Helper()
-	name, fileName := called(stem(sent), extension(sent), mimeType)
-	ext := extension(fileName)
+	name, fileName := ForType(Stem(sent), Extension(sent), mimeType)
+	ext := Extension(fileName)
 	switch {
-	case name == "" || utf8.RuneCountInString(name) > maxFileName:
+	case name == "" || utf8.RuneCountInString(name) > maxLength:
 		t.Fatalf("%q becomes a name of %d characters", sent, utf8.RuneCountInString(name))
 	case !utf8.ValidString(name) || strings.ContainsAny(name, otherLetters) || strings.ContainsFunc(name, wild):
 		t.Fatalf("%q becomes %q", sent, name)
@@ -76,11 +78,11 @@ func tame(t fatal, sent, mimeType string) {
 		t.Fatalf("%q becomes %+q, which is not in order", sent, name)
 	case fileName != name+ext || !slices.Contains(extensions[mimeType], ext):
 		t.Fatalf("%q of %s becomes %q", sent, mimeType, fileName)
-	case stem(fileName) != name:
-		t.Fatalf("%q is called %+q, and sent again %+q", sent, name, stem(fileName))
-	case fold(fold(sent)) != fold(sent):
-		t.Fatalf("%+q folds to %+q, and that to %+q", sent, fold(sent), fold(fold(sent)))
-	case !strings.Contains(fold(name+"\n"+fileName), fold(name)):
+	case Stem(fileName) != name:
+		t.Fatalf("%q is named %+q, and sent again %+q", sent, name, Stem(fileName))
+	case Fold(Fold(sent)) != Fold(sent):
+		t.Fatalf("%+q folds to %+q, and that to %+q", sent, Fold(sent), Fold(Fold(sent)))
+	case !strings.Contains(Fold(name+"\n"+fileName), Fold(name)):
 		t.Fatalf("%+q is not found by its name", name)
 	}
 }

@@ -1,0 +1,175 @@
+package media
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"pressroom/internal/auth/apikey"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+)
+
+// batchFile is a stored file of a batch.
+type batchFile struct {
+	id       string
+	digest   []byte
+	size     int64
+	name     string
+	mimeType string
+	state    State
+	media    int64
+	reason   string
+	arrived  int64
+	byPage   bool   // added on the page, not described beforehand
+	secret   string // known only while its answer is written
+}
+
+func (f batchFile) byPageInt() int64 {
+	if f.byPage {
+		return 1
+	}
+	return 0
+}
+
+// batch is a stored upload batch.
+type batch struct {
+	job               string
+	team, person, key int64
+	folder            int64
+	created, expires  time.Time
+	closed            bool
+	files             []batchFile
+}
+
+// waiting returns the number of pending files and their total bytes.
+func (b batch) waiting() (int, int64) {
+	links, bytes := 0, int64(0)
+	for _, f := range b.files {
+		if f.state == Waiting {
+			links, bytes = links+1, bytes+f.size
+		}
+	}
+	return links, bytes
+}
+
+// openBatch inserts a batch and its job. A batch without pending files is complete immediately.
+func (s *Service) openBatch(ctx context.Context, tx *db.Tx, call operation.Call, b *batch) (job.Record, error) {
+	record, err := s.Jobs.Create(ctx, tx,
+		job.New{TeamID: b.team, Type: job.MediaImport, Subject: uploadSubject, Total: len(b.files)})
+	if err != nil {
+		return record, err
+	}
+	b.job = record.ID
+	_, err = tx.Exec(ctx,
+		`INSERT INTO upload_batches (job_id, team_id, person_id, key_id, folder_id, created_at, expires_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		b.job, b.team, b.person, b.key, b.folder, db.Micros(tx.Now()), db.Micros(b.expires))
+	if err != nil {
+		return record, fmt.Errorf("opening an upload batch: %w", err)
+	}
+	for n, f := range b.files {
+		if err := insertFile(ctx, tx, *b, n, f); err != nil {
+			return record, err
+		}
+	}
+	if err := auditlog.Record(ctx, tx, b.team, auditlog.By(call), "uploads.opened", b.job,
+		map[string]any{"files": len(b.files)}); err != nil {
+		return record, err
+	}
+	if links, _ := b.waiting(); links > 0 || len(b.files) == 0 {
+		return record, s.Worker.WakeAt(ctx, tx, b.job, b.expires)
+	}
+	if err := s.closeBatch(ctx, tx, b.job, ""); err != nil {
+		return record, err
+	}
+	return job.Get(ctx, tx, b.team, b.job)
+}
+
+func insertFile(ctx context.Context, tx *db.Tx, b batch, position int, f batchFile) error {
+	var hash []byte
+	if f.secret != "" {
+		sum := apikey.Hash(f.secret)
+		hash = sum[:]
+	}
+	_, err := tx.Exec(ctx,
+		`INSERT INTO upload_files (id, job_id, team_id, position, sha256, size_bytes, file_name, mime_type,
+		secret_hash, state, by_page, arrived_at, media_id, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		f.id, b.job, b.team, position, f.digest, f.size, f.name, f.mimeType, hash, string(f.state), f.byPageInt(),
+		f.arrived,
+		f.media, f.reason)
+	if err != nil {
+		return fmt.Errorf("opening an upload link: %w", err)
+	}
+	return nil
+}
+
+// closeBatch closes a batch and ends its job. why is the error code of files that did not arrive.
+func (s *Service) closeBatch(ctx context.Context, tx *db.Tx, id, why string) error {
+	if _, err := tx.Exec(ctx, `UPDATE upload_batches SET closed_at = ? WHERE job_id = ? AND closed_at = 0`,
+		db.Micros(tx.Now()), id); err != nil {
+		return fmt.Errorf("closing an upload batch: %w", err)
+	}
+	files, err := readFiles(ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	state, code := outcome(files, why)
+	return job.Finish(ctx, tx, id, state, code)
+}
+
+// outcome returns the final state and error code of a batch's job.
+func outcome(files []batchFile, why string) (job.State, string) {
+	stored, code := 0, ""
+	for _, f := range files {
+		if f.state == Stored {
+			stored++
+		} else if code == "" {
+			code = cmp.Or(f.reason, why)
+		}
+	}
+	switch {
+	case len(files) == 0:
+		return job.Failed, why
+	case stored == len(files):
+		return job.Succeeded, ""
+	case stored > 0:
+		return job.PartiallySucceeded, code
+	}
+	return job.Failed, code
+}
+
+// readBatch returns a batch with its files, or sql.ErrNoRows.
+func (s *Service) readBatch(ctx context.Context, q db.Querier, id, lock string) (batch, error) {
+	b := batch{job: id}
+	var created, expires, closed int64
+	err := q.QueryRow(ctx,
+		`SELECT team_id, person_id, key_id, folder_id, created_at, expires_at, closed_at FROM upload_batches
+		WHERE job_id = ?`+lock, id).
+		Scan(&b.team, &b.person, &b.key, &b.folder, &created, &expires, &closed)
+	if err != nil {
+		return b, fmt.Errorf("reading an upload batch: %w", err)
+	}
+	b.created, b.expires, b.closed = db.Time(created), db.Time(expires), closed != 0
+	b.files, err = readFiles(ctx, q, id)
+	return b, err
+}
+
+func readFiles(ctx context.Context, q db.Querier, id string) ([]batchFile, error) {
+	out, err := db.All(ctx, q, func(rows *sql.Rows, f *batchFile) error {
+		var page int64
+		err := rows.Scan(&f.id, &f.digest, &f.size, &f.name, &f.mimeType, &f.state, &page, &f.arrived, &f.media,
+			&f.reason)
+		f.byPage = page != 0
+		return err
+	}, `SELECT id, sha256, size_bytes, file_name, mime_type, state, by_page, arrived_at, media_id, reason
+		FROM upload_files WHERE job_id = ? ORDER BY position`, id)
+	if err != nil {
+		return nil, fmt.Errorf("reading the files of a batch: %w", err)
+	}
+	return out, nil
+}

@@ -1,0 +1,70 @@
+package media
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"pressroom/internal/platform/db"
+)
+
+func insertDownload(ctx context.Context, tx *db.Tx, d download) error {
+	save := 0
+	if d.save {
+		save = 1
+	}
+	_, err := tx.Exec(ctx,
+		`INSERT INTO media_downloads (job_id, team_id, person_id, key_id, platform, type, username, at_cursor,
+		to_fetch, save) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		d.job, d.team, d.person, d.key, d.platform, d.kind, d.username, d.cursor, d.limit, save)
+	if err != nil {
+		return fmt.Errorf("writing a download: %w", err)
+	}
+	return nil
+}
+
+func readDownload(ctx context.Context, q db.Querier, id string) (download, error) {
+	d := download{job: id}
+	var save, fetched int64
+	err := q.QueryRow(ctx,
+		`SELECT team_id, person_id, key_id, platform, type, username, at_cursor, to_fetch, save, fetched, next_cursor
+		FROM media_downloads WHERE job_id = ?`, id).
+		Scan(&d.team, &d.person, &d.key, &d.platform, &d.kind, &d.username, &d.cursor, &d.limit, &save, &fetched,
+			&d.next)
+	d.save, d.fetched = save != 0, fetched != 0
+	if err != nil {
+		return d, fmt.Errorf("reading download %s: %w", id, err)
+	}
+	return d, nil
+}
+
+// profileItem is a stored item of a download.
+type profileItem struct {
+	position      int
+	item, kind    string
+	address       string
+	takenAt       time.Time
+	caption       string
+	width, height int
+	duration      time.Duration
+	media         int64
+	done          bool
+	reason        string
+}
+
+func profileItems(ctx context.Context, q db.Querier, id string, from, limit int) ([]profileItem, error) {
+	out, err := db.All(ctx, q, func(rows *sql.Rows, i *profileItem) error {
+		var taken, duration, done int64
+		err := rows.Scan(&i.position, &i.item, &i.kind, &i.address, &taken, &i.caption, &i.width, &i.height, &duration,
+			&i.media, &done, &i.reason)
+		i.takenAt, i.duration, i.done = db.Time(taken), time.Duration(duration)*time.Microsecond, done != 0
+		return err
+	}, `SELECT position, item, kind, address, taken_at, caption, width, height, duration, media_id, done, reason
+		FROM media_download_items
+		WHERE job_id = ? AND position >= ? ORDER BY position LIMIT ?`, id, from, limit)
+	if err != nil {
+		return nil, fmt.Errorf("reading the items of download %s: %w", id, err)
+	}
+	return out, nil
+}

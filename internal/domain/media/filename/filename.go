@@ -1,0 +1,79 @@
+// Package filename cleans the names of uploaded files.
+package filename
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// extensions lists the file extensions of each type; the first is the default.
+var extensions = map[string][]string{
+	"image/jpeg": {".jpg", ".jpeg", ".jpe", ".jfif"}, "image/png": {".png"}, "image/webp": {".webp"},
+	"image/gif": {".gif"},
+	"video/mp4": {".mp4", ".m4v"}, "video/quicktime": {".mov", ".qt"},
+}
+
+const (
+	maxLength    = 255    // characters
+	unnamed      = "file" // if nothing of a name is left
+	otherLetters = "\\/:*?\"<>|"
+)
+
+// Stem returns a file name without its path, extension, and characters that file systems or headers do not accept.
+func Stem(name string) string {
+	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
+		name = name[i+1:]
+	}
+	if ext := path.Ext(name); ext != "" && ext != name {
+		name = strings.TrimSuffix(name, ext)
+	}
+	name = norm.NFC.String(strings.Map(func(r rune) rune {
+		switch {
+		case r == utf8.RuneError || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && !isJoiner(r):
+			return -1
+		case strings.ContainsRune(otherLetters, r):
+			return '_'
+		}
+		return r
+	}, name))
+	runes := []rune(strings.Trim(strings.Join(strings.Fields(name), " "), ". "))
+	return strings.TrimRight(string(runes[:min(len(runes), maxLength)]), ". ")
+}
+
+// isJoiner reports whether an invisible character isJoiner words or emoji.
+func isJoiner(r rune) bool { return r == '\u200c' || r == '\u200d' }
+
+// Display returns a file name, extension included, that is safe to show.
+func Display(name string) string {
+	if ext := Stem(Extension(name)); ext != "" {
+		return Stem(name) + "." + ext
+	}
+	return Stem(name)
+}
+
+// ForType returns the name of an item of a type, and its file name with an extension that matches the type.
+func ForType(name, ext, mimeType string) (string, string) {
+	if name == "" {
+		name = unnamed
+	}
+	ext = strings.ToLower(ext)
+	if !slices.Contains(extensions[mimeType], ext) {
+		ext = extensions[mimeType][0]
+	}
+	return name, name + ext
+}
+
+// Fold returns a text normalized for comparison regardless of case and composition. Lower case comes first:
+// cases.Fold swaps the two cases of Cherokee.
+func Fold(text string) string {
+	return norm.NFC.String(cases.Fold().String(strings.ToLower(norm.NFC.String(text))))
+}
+
+// Extension returns a file name's extension with its dot.
+func Extension(name string) string { return path.Ext(name) }

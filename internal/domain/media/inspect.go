@@ -1,0 +1,136 @@
+package media
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/platform/blob"
+	"pressroom/internal/platform/mediainfo"
+	"pressroom/internal/platform/stripmeta"
+	"pressroom/internal/platform/thumbnail"
+)
+
+// thumbnailSide is the longest side of a thumbnail, in pixels.
+const thumbnailSide = 512
+
+// inspected is a received file with the properties read from its bytes.
+type inspected struct {
+	staged    *blob.Staged
+	info      mediainfo.Info
+	metadata  stripmeta.Edits // edits that remove it
+	clean     bool            // it has no metadata
+	original  []byte          // SHA-256 of the uploaded file if its metadata was removed
+	arrived   int64           // bytes of the uploaded file
+	thumbnail *thumbnail.Made
+}
+
+// inspect returns the properties of a received file. It returns type_refused for a damaged file or another type.
+func (s *Service) inspect(ctx context.Context, staged *arrival) (inspected, error) {
+	out := inspected{staged: staged.Staged}
+	var err error
+	if out.info, err = mediainfo.Read(staged, staged.Size()); err != nil {
+		return out, refusedType(err)
+	}
+	if out.info.Kind == Image && staged.Size() > s.Terms.Limits.MaxImageBytes {
+		return out, s.errImageTooLarge()
+	}
+	out.metadata, err = findMetadata(ctx, staged, staged.Size(), out.info)
+	switch {
+	case errors.Is(err, mediainfo.ErrDamaged):
+		return out, refusedType(err)
+	case errors.Is(err, thumbnail.ErrSlow):
+		return out, errPictureSlow
+	case err != nil:
+		return out, err
+	}
+	if out.info.Kind == Video {
+		return out, nil
+	}
+	// Images that cannot be decoded are rejected now, because they could not be resized for a network later.
+	made, err := s.pictures.Thumbnail(ctx, staged.team, io.NewSectionReader(staged, 0, staged.Size()), out.info,
+		thumbnailSide)
+	switch {
+	case errors.Is(err, thumbnail.ErrTooLarge):
+		return out, errTooManyPixels
+	case errors.Is(err, thumbnail.ErrSlow):
+		return out, errPictureSlow
+	case errors.Is(err, thumbnail.ErrBusy):
+		return out, errPicturesBusy
+	case errors.Is(err, mediainfo.ErrDamaged), errors.Is(err, thumbnail.ErrUnsupported):
+		return out, refusedType(err)
+	case err != nil:
+		return out, fmt.Errorf("making a thumbnail: %w", err)
+	}
+	out.thumbnail = &made
+	return out, nil
+}
+
+// imageWithin bounds the search for an image's metadata, which decompresses all its pixels.
+const imageWithin = 30 * time.Second
+
+// findMetadata returns the edits that remove the metadata in the first size bytes of r. It stops at the next read
+// once the context is done, or with thumbnail.ErrSlow if an image takes longer than imageWithin. Other errors are
+// those of stripmeta.Scan.
+func findMetadata(ctx context.Context, r io.ReaderAt, size int64, info mediainfo.Info) (stripmeta.Edits, error) {
+	if info.Kind == Image {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, imageWithin, thumbnail.ErrSlow)
+		defer cancel()
+	}
+	edits, err := stripmeta.Scan(readerAt(func(p []byte, off int64) (int, error) {
+		if err := context.Cause(ctx); err != nil {
+			return 0, err
+		}
+		return r.ReadAt(p, off)
+	}), size, info.Type)
+	if err != nil {
+		return edits, fmt.Errorf("looking for metadata: %w", err)
+	}
+	return edits, nil
+}
+
+// readerAt is a function that implements io.ReaderAt.
+type readerAt func(p []byte, off int64) (int, error)
+
+func (r readerAt) ReadAt(p []byte, off int64) (int, error) { return r(p, off) }
+
+func (s *Service) errImageTooLarge() error {
+	return apierr.New(apierr.UploadTooLarge,
+		fmt.Sprintf("Images are limited to %d bytes.", s.Terms.Limits.MaxImageBytes))
+}
+
+var errTooManyPixels = apierr.New(apierr.UploadTooLarge,
+	"The image has too many pixels. The limit is about 60 megapixels for PNG and 85 for JPEG. Make it smaller.")
+
+// picturesRetryAfter is the Retry-After while a team has a backlog of images or videos.
+const picturesRetryAfter = 5 * time.Second
+
+var errPicturesBusy = apierr.New(apierr.Unavailable,
+	"Too many images of this team are being processed. Nothing was stored. Send the file again after the wait.").
+	With("reason", apierr.Busy).After(picturesRetryAfter)
+
+var errPictureSlow = apierr.New(apierr.Unavailable,
+	"The image took too long to decode. Nothing was stored. Send it again later, or save it with fewer pixels or "+
+		"as a baseline JPEG.").
+	With("reason", apierr.Busy).After(picturesRetryAfter)
+
+var errVideosBusy = apierr.New(apierr.Unavailable,
+	"Too many videos of this team are being processed. Nothing was changed. Try again after the wait.").
+	With("reason", apierr.Busy).After(picturesRetryAfter)
+
+// refusedType returns the error for a file that is not accepted, with mediainfo's reason.
+func refusedType(err error) error {
+	detail := "The library accepts JPEG, PNG, WebP and GIF images and MP4 and QuickTime videos. This file is none " +
+		"of these."
+	if damaged, ok := errors.AsType[*mediainfo.DamageError](err); ok {
+		detail = "The file is damaged or out of bounds: " + damaged.Reason + "."
+	}
+	if errors.Is(err, thumbnail.ErrUnsupported) {
+		detail = "Networks and browsers do not support this variant of the image format. Save the image again."
+	}
+	return apierr.Invalid(apierr.TypeRefused, "", detail).Wrap(err)
+}

@@ -1,0 +1,81 @@
+package media
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"pressroom/internal/platform/blob"
+)
+
+// generated is a body of any size that is never in memory: a head, then zeros. It counts the bytes read.
+type generated struct {
+	head       []byte
+	size, read int64
+}
+
+func (g *generated) Read(p []byte) (int, error) {
+	if g.read >= g.size {
+		return 0, io.EOF
+	}
+	n := int(min(int64(len(p)), g.size-g.read))
+	clear(p[:n])
+	if g.read < int64(len(g.head)) {
+		copy(p[:n], g.head[g.read:])
+	}
+	g.read += int64(n)
+	return n, nil
+}
+
+const mib = 1 << 20
+
+// staging is a store that fails once more files than allowed are staged.
+type staging struct {
+	blob.Store
+
+	begun *int
+}
+
+func (s staging) Stage(ctx context.Context) (*blob.Staged, error) {
+	*s.begun++
+	return s.Store.Stage(ctx)
+}
+
+// filling is a body during which the disk fills up.
+type filling struct {
+	generated
+
+	at   int64
+	fill func()
+}
+
+func (f *filling) Read(p []byte) (int, error) {
+	n, err := f.generated.Read(p)
+	if f.read >= f.at {
+		f.fill()
+	}
+	return n, err
+}
+
+// dripping is a body that blocks until it is released.
+type dripping struct {
+	io.Reader
+	begun chan struct{}
+	end   chan error
+	once  *sync.Once
+}
+
+func drip() dripping {
+	return dripping{bytes.NewReader(film(1, 10)), make(chan struct{}), make(chan error, 1), &sync.Once{}}
+}
+
+func (d dripping) Read(p []byte) (int, error) {
+	n, err := d.Reader.Read(p)
+	if errors.Is(err, io.EOF) {
+		d.once.Do(func() { close(d.begun) })
+		return n, <-d.end
+	}
+	return n, err
+}

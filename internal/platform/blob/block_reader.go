@@ -1,0 +1,91 @@
+package blob
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+const (
+	blockSize    = 1 << 20 // bytes
+	cachedBlocks = 8       // enough for the tables of a video that are read in parallel, and its samples
+	// maxSkip is how many blocks are read and discarded to avoid a seek. In S3 a seek costs a request, which takes as
+	// long as reading several MiB.
+	maxSkip = 8
+)
+
+// BlockReader reads a blob at any offset through a cache of recently used blocks, so that the many small reads of a
+// video take few requests to S3. It is not safe for concurrent use.
+type BlockReader struct {
+	from   Reader
+	next   int64    // the block at the reader's position
+	cached []*block // most recently used last
+}
+
+// NewBlockReader returns a reader of a blob at any offset. It takes over the position of from.
+func NewBlockReader(from Reader) *BlockReader { return &BlockReader{from: from} }
+
+// Size returns the size of the blob in bytes.
+func (b *BlockReader) Size() int64 { return b.from.Size() }
+
+type block struct {
+	number int64
+	bytes  []byte
+}
+
+// ReadAt implements io.ReaderAt.
+func (b *BlockReader) ReadAt(p []byte, off int64) (int, error) {
+	read := 0
+	for read < len(p) {
+		at := off + int64(read)
+		if at >= b.from.Size() {
+			return read, io.EOF
+		}
+		in, err := b.block(at / blockSize)
+		if err != nil {
+			return read, err
+		}
+		read += copy(p[read:], in.bytes[at%blockSize:])
+	}
+	return read, nil
+}
+
+// block returns a block of the blob and marks it as recently used.
+func (b *BlockReader) block(number int64) (*block, error) {
+	n := slices.IndexFunc(b.cached, func(cached *block) bool { return cached.number == number })
+	if n < 0 {
+		return b.load(number)
+	}
+	in := b.cached[n]
+	b.cached = append(slices.Delete(b.cached, n, n+1), in)
+	return in, nil
+}
+
+// load reads a block, reusing the buffer of the least recently used one.
+func (b *BlockReader) load(number int64) (*block, error) {
+	skip := int64(0)
+	if gap := number - b.next; gap > 0 && gap <= maxSkip {
+		skip = gap * blockSize
+	}
+	if _, err := b.from.Seek(number*blockSize-skip, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("seeking in a blob: %w", err)
+	}
+	if _, err := io.CopyN(io.Discard, b.from, skip); err != nil {
+		return nil, fmt.Errorf("reading a blob: %w", err)
+	}
+	in := &block{}
+	if len(b.cached) == cachedBlocks {
+		in, b.cached = b.cached[0], slices.Delete(b.cached, 0, 1)
+	}
+	length := min(blockSize, b.from.Size()-number*blockSize)
+	in.number, in.bytes = number, slices.Grow(in.bytes[:0], int(length))[:length]
+	if _, err := io.ReadFull(b.from, in.bytes); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, fmt.Errorf("reading a blob: %w", err)
+	}
+	b.cached, b.next = append(b.cached, in), number+1
+	return in, nil
+}

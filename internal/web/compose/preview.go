@@ -1,0 +1,320 @@
+package compose
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/post"
+	"pressroom/internal/teamtime"
+	"pressroom/internal/web/shell"
+)
+
+// outlook is the preview and validation of an unsaved post.
+type outlook struct {
+	Cards    []card
+	Blocking int
+	Warnings int
+	Left     string
+	Waits    bool           // waits for the client's approval
+	Fate     *post.Forecast // forecast for a scheduled post that needs no approval
+	Stands   bool           // template of a paused series
+	Next     []time.Time
+	Day      []neighbour // other posts on the selected day
+	More     bool        // there are more
+	Wrong    string      // invalid input
+	Empty    bool
+}
+
+// neighbour is another post on the selected day.
+type neighbour struct {
+	post.Slot
+
+	At time.Time // in the team's time zone
+}
+
+// card is an approximate preview of the post for one account.
+type card struct {
+	post.AccountCheck
+
+	Title  string // first line of the text, on networks with titles
+	Shown  string // text before "more"
+	Folded string // text after "more"
+	Before bool   // media above the text
+	Form   string // layout of several media
+	Alone  bool   // its problems affect no other account
+}
+
+// check validates a form and returns its preview.
+func (p *Handlers) check(ctx context.Context, actor *access.Actor, s sheet, held *post.Record) (outlook, error) {
+	var out outlook
+	c, wrong := s.composition()
+	at, err := p.when(s, actor.Zone, held)
+	if err != nil {
+		wrong = err
+	}
+	c.At = at
+	if held == nil {
+		held = &post.Record{} // a new post
+	}
+	out.Stands = held.IsTemplate
+	out.Next, err = p.next(ctx, s, *held, at, actor.Zone)
+	switch {
+	case err != nil && apierr.Of(err).IsServerError():
+		return out, err
+	case err != nil && wrong == nil:
+		wrong = err
+	}
+	if wrong != nil {
+		out.Wrong = apierr.Of(wrong).Detail
+	}
+	if !out.Stands { // posts of the series have their own days
+		if err := p.addDay(ctx, actor, s, held, &out); err != nil {
+			return out, err
+		}
+	}
+	weighed, err := p.posts.CheckComposition(ctx, actor, c, held.Targets)
+	if err != nil {
+		return out, err
+	}
+	p.forecast(&out, weighed, held, actor.Language)
+	return out, nil
+}
+
+// forecast adds the outcome of a validated post for each account.
+func (p *Handlers) forecast(out *outlook, weighed post.CompositionCheck, held *post.Record, language string) {
+	if weighed.Left != plan.Unlimited {
+		out.Left = shell.Plural(weighed.Left, "post", "posts")
+	}
+	out.Empty = len(weighed.Outlooks) == 0
+	out.Waits = held.Approval == post.Waiting || held.Approval == post.Rejected
+	if held.Status == post.Scheduled && !out.Waits && !out.Empty {
+		fate := p.posts.Predict(weighed.Post, language)
+		out.Fate = &fate
+	}
+	for _, o := range weighed.Outlooks {
+		c := cardOf(o)
+		c.Alone = out.Fate != nil && !out.Fate.Refused
+		out.Cards = append(out.Cards, c)
+	}
+	out.count()
+}
+
+// when returns the form's time, together with an error if the time is not allowed. A post may keep its present time.
+func (p *Handlers) when(s sheet, zone *time.Location, held *post.Record) (time.Time, error) {
+	at, _, err := s.When.instant(zone)
+	if err == nil && !at.IsZero() && (held == nil || !held.ScheduledAt.Equal(at)) {
+		err = p.checkTimeAllowed(at)
+	}
+	return at, err
+}
+
+// checkTimeAllowed returns an error for a time in the past or too far ahead.
+func (p *Handlers) checkTimeAllowed(at time.Time) error {
+	switch now := p.DB.Now(); {
+	case !at.After(now):
+		return errOver
+	case post.TooFar(now, at):
+		return errFar
+	}
+	return nil
+}
+
+const maxNeighbours = 10 // maximum number of other posts shown
+
+// addDay adds the other posts on the selected day.
+func (p *Handlers) addDay(ctx context.Context, actor *access.Actor, s sheet, held *post.Record, out *outlook) error {
+	day, err := time.Parse(dateOnly, s.When.Date)
+	if err != nil { // no time, or an error shown elsewhere
+		return nil //nolint:nilerr // as above
+	}
+	next := day.AddDate(0, 0, 1)
+	bounds := []time.Time{
+		teamtime.StartOfDay(day.Year(), day.Month(), day.Day(), actor.Zone),
+		teamtime.StartOfDay(next.Year(), next.Month(), next.Day(), actor.Zone),
+	}
+	spans, err := p.posts.Calendar(ctx, actor.TeamID, 0, bounds, maxNeighbours+1)
+	if err != nil {
+		return err
+	}
+	for _, slot := range spans[0].Slots {
+		if held == nil || slot.PostID != held.ID {
+			out.Day = append(out.Day, neighbour{slot, slot.At.In(actor.Zone)})
+		}
+	}
+	if out.More = spans[0].More || len(out.Day) > maxNeighbours; len(out.Day) > maxNeighbours {
+		out.Day = out.Day[:maxNeighbours]
+	}
+	return nil
+}
+
+// errOver is the error for a time in the past.
+var errOver = apierr.Invalid(apierr.InThePast, "date",
+	"That time has passed. Pick a future time, or publish the post now.")
+
+var errFar = apierr.Invalid(apierr.OutOfRange, "date", "That is more than ten years away. Check the year.")
+
+// count counts problems and warnings.
+func (o *outlook) count() {
+	for _, c := range o.Cards {
+		for _, found := range c.Problems {
+			if found.Blocking {
+				o.Blocking++
+			} else {
+				o.Warnings++
+			}
+		}
+	}
+}
+
+const maxSeriesPreview = 5
+
+// seriesPreview returns the first times of the form's series, or nil if it is none.
+func seriesPreview(s sheet, at time.Time, zone *time.Location) ([]time.Time, error) {
+	if s.Repeat.Often == "" || at.IsZero() {
+		return nil, nil
+	}
+	rule, err := s.Repeat.rule(at.In(zone))
+	if err != nil {
+		return nil, err
+	}
+	times, err := post.PreviewSeries(rule, at, zone, maxSeriesPreview)
+	for i := range times {
+		times[i] = times[i].In(zone)
+	}
+	return times, err
+}
+
+// next returns the first times of a series that is new or resumed.
+func (p *Handlers) next(
+	ctx context.Context, s sheet, held post.Record, at time.Time, zone *time.Location,
+) ([]time.Time, error) {
+	if held.IsTemplate {
+		return p.resumeTimes(ctx, s, held, zone)
+	}
+	return seriesPreview(s, at, zone)
+}
+
+// resumeTimes returns the next times of a paused series if it were resumed with the form's rule.
+func (p *Handlers) resumeTimes(ctx context.Context, s sheet, held post.Record,
+	zone *time.Location) ([]time.Time, error) {
+	rule, err := ruleFor(s, held)
+	if err != nil {
+		return nil, err
+	}
+	held.Series.Rule = rule
+	list, err := p.posts.NextOccurrences(ctx, held, maxSeriesPreview)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]time.Time, len(list))
+	for i, one := range list {
+		out[i] = one.At.In(zone)
+	}
+	return out, nil
+}
+
+// preview answers the script with a preview of the form.
+func (p *Handlers) preview(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadLongForm(w, r, maxForm) {
+		return
+	}
+	s := read(r.PostForm)
+	out, err := p.previewOf(r, s)
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	fresh, err := p.newParts(r, s)
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	var page bytes.Buffer
+	for _, part := range []struct {
+		name string
+		body any
+	}{{"preview", out}, {"fresh", fresh}, {"twice", fresh}} {
+		if err := pages["compose"]().ExecuteTemplate(&page, part.name, part.body); err != nil {
+			p.ServerError(w, r, err)
+			return
+		}
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = w.Write(page.Bytes()) // the client may have disconnected
+}
+
+// newParts returns the parts of the form that the page does not have yet: accounts just selected, with their
+// overrides, and the question which of two times is meant.
+func (p *Handlers) newParts(r *http.Request, s sheet) (view, error) {
+	s.Accounts = numbers(r.PostForm["fresh"])
+	actor, err := p.actor(r)
+	if err != nil {
+		return view{}, err
+	}
+	out := view{sheet: s, Path: "/posts/new", Zone: actor.Zone}
+	out.checkTime()
+	if len(s.Accounts) == 0 {
+		return out, nil
+	}
+	var held *post.Record
+	if id := r.PostForm.Get("post"); id != "" {
+		found, err := p.postOf(r, id)
+		if err != nil {
+			return out, err
+		}
+		held, out.Path = &found, "/posts/"+url.PathEscape(id)+"/edit"
+	}
+	accounts, err := p.accounts(r)
+	if err == nil {
+		out.choose(accounts, held)
+	}
+	return out, err
+}
+
+func (p *Handlers) previewOf(r *http.Request, s sheet) (outlook, error) {
+	actor, err := p.actor(r)
+	if err != nil {
+		return outlook{}, err
+	}
+	known, err := p.libraryItems(r.Context(), actor.TeamID, s)
+	if err != nil {
+		return outlook{}, err
+	}
+	s.removeUnknown(known)
+	var held *post.Record
+	if id := r.PostForm.Get("post"); id != "" {
+		found, err := p.postOf(r, id)
+		if err != nil {
+			return outlook{}, err
+		}
+		held = &found
+	}
+	return p.check(r.Context(), actor, s, held)
+}
+
+// result decodes the answer of an operation; that of a repeat is stored as JSON.
+func result[T any](data any) (T, error) {
+	if same, ok := data.(T); ok {
+		return same, nil
+	}
+	var out T
+	raw, ok := data.(json.RawMessage)
+	if !ok {
+		return out, fmt.Errorf("an operation answered with %T", data)
+	}
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return out, fmt.Errorf("reading a kept answer: %w", err)
+	}
+	return out, nil
+}
+
+func has[T comparable](list []T, one T) bool { return slices.Contains(list, one) }

@@ -1,0 +1,175 @@
+package posts
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/delivery"
+	"pressroom/internal/domain/post"
+	"pressroom/internal/network"
+)
+
+// accountView is an account of a post with its history.
+type accountView struct {
+	post.PostAccount
+
+	PostID  string
+	Said    string          // message of the network: untrusted text
+	Own     []network.Media // overrides the post's media
+	HasOwn  bool
+	Next    *next
+	Lines   []line
+	Earlier int // number of earlier lines
+	Why     string
+	Later   *time.Time // when it may be retried
+	LaterIn string     // the same, if soon
+	Absent  string     // who marked it as not published
+	Gone    bool       // the connection is lost; Why says what to do
+	// MayRetry reports that it may be retried now.
+	MayRetry bool
+}
+
+// every returns the refresh interval that this account needs.
+func (a *accountView) every() int {
+	switch {
+	case a.Next == nil:
+		return 0
+	case a.Next.Step == delivery.StepLookUp:
+		return rarely
+	}
+	return soon
+}
+
+func (p *Handlers) accounts(
+	full post.Post, stored post.Record, said []operation.Untrusted, coming []delivery.Next,
+	lines []delivery.AttemptLine, zone *time.Location,
+) []accountView {
+	out := make([]accountView, len(full.Accounts))
+	for i, a := range full.Accounts {
+		one := &out[i]
+		*one = accountView{
+			PostAccount: a, PostID: full.ID, Said: textOf(said, a.NetworkMessage),
+			HasOwn: stored.Targets[i].Media != nil, Own: stored.Targets[i].Media,
+		}
+		one.Next = nextOf(coming, a.ID, p.DB.Now(), zone)
+		if a.State == post.TargetFailed {
+			p.mayRetry(one, stored, stored.Targets[i], zone)
+		}
+		var last delivery.AttemptLine
+		for _, l := range lines {
+			if l.AccountID == a.ID {
+				one.Lines = append(one.Lines, lineOf(l, zone))
+				last = l
+			}
+		}
+		one.showDecision(last)
+		most := fewLines
+		if len(out) > fewAccounts {
+			most = 0
+		}
+		one.Earlier = max(0, len(one.Lines)-most)
+		one.Lines = one.Lines[one.Earlier:]
+	}
+	return out
+}
+
+// showDecision shows that a person marked an account as not published, instead of the explanation of its code.
+func (a *accountView) showDecision(last delivery.AttemptLine) {
+	if a.State == post.TargetFailed && a.ErrorCode == "network_error" && last.Call == "decide" {
+		a.Absent, a.Explanation = cmp.Or(last.By, "The operator"), ""
+	}
+}
+
+func (p *Handlers) mayRetry(one *accountView, stored post.Record, t post.Target, zone *time.Location) {
+	reason, at := p.posts.RetryState(t)
+	one.Why, one.MayRetry = skipWords[reason], reason == "" && stored.Status != post.Processing
+	if why := heldWords[stored.Approval]; reason == "" && why != "" {
+		one.Why, one.MayRetry = why, false
+	}
+	if !at.IsZero() {
+		one.LaterIn = near(p.DB.Now(), at)
+		at = at.In(zone)
+		one.Later = &at
+	}
+	if reason == "account_gone" {
+		one.Gone = true
+		if one.ErrorCode == "account_needs_reauth" {
+			one.Explanation = "" // Why says the same
+		}
+	} else if one.ErrorCode == "account_needs_reauth" {
+		one.Explanation = "The connection to the account was lost. It has been reconnected."
+	}
+}
+
+func nextOf(coming []delivery.Next, account int64, now time.Time, zone *time.Location) *next {
+	for _, n := range coming {
+		if n.AccountID != account {
+			continue
+		}
+		out := &next{Text: stepWords[n.Step][0], Step: n.Step}
+		if !n.At.IsZero() {
+			at := n.At.In(zone)
+			out.Text, out.At = stepWords[n.Step][1], &at
+			if out.In = near(now, at); out.In != "" {
+				out.Text, out.At = strings.TrimSuffix(out.Text, " at"), nil
+			}
+		}
+		if !n.Until.IsZero() {
+			until := n.Until.In(zone)
+			out.Until = &until
+		}
+		return out
+	}
+	return nil
+}
+
+// maxQuote is how many characters of a network's message are shown.
+const maxQuote = 400
+
+func lineOf(l delivery.AttemptLine, zone *time.Location) line {
+	out := line{
+		At: l.At.In(zone), What: wordFor(callWords, l.Call), Result: wordFor(resultWords, l.Result),
+		Code: cut(maxQuote, l.NetworkCode), To: cut(maxQuote, l.NetworkText),
+	}
+	switch {
+	case l.Call == "decide" && l.By == "":
+		out.By = "the operator"
+	case l.Call == "decide":
+		out.By = l.By
+	}
+	return out
+}
+
+// textOf returns the untrusted text at a pointer.
+func textOf(all []operation.Untrusted, at *operation.Pointer) string {
+	if at == nil {
+		return ""
+	}
+	for _, u := range all {
+		if u.ID == at.Untrusted {
+			return cut(maxQuote, u.Text)
+		}
+	}
+	return ""
+}
+
+type (
+	next struct {
+		Text  string
+		At    *time.Time
+		In    string // instead of At, if soon
+		Until *time.Time
+		Step  delivery.Step
+	}
+	line struct {
+		At                         time.Time
+		What, Result, By, Code, To string
+	}
+)
+
+const (
+	fewAccounts = 10 // maximum number of accounts whose attempts the post's page shows
+	fewLines    = 5  // attempts of each
+)

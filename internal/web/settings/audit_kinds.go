@@ -1,0 +1,228 @@
+package settings
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/web/shell"
+)
+
+// kind is a kind of event. Label is its name in the filter. Sentence follows the name of the actor; {name} is
+// replaced by that detail of the event.
+type kind struct{ Name, Group, Label, Sentence string }
+
+// kinds are the events of a team's audit log in the order of the filter.
+var kinds = []kind{
+	{"key.created", "API keys", "API key created", "created an API key with the level {level}"},
+	{"key.changed", "API keys", "API key changed",
+		"set an API key to the level {level}, with {daily_credits} per day"},
+	{"key.level_changed", "API keys", "API key level changed", "set an API key to the level {level}"},
+	{"key.limit_changed", "API keys", "API key daily limit changed",
+		"set the daily limit of an API key to {daily_credits}"},
+	{"key.end_changed", "API keys", "API key expiry changed", "changed the expiry of an API key"},
+	{"key.revoked", "API keys", "API key revoked", "revoked an API key"},
+	{"key.forgotten", "API keys", "API key deleted", "deleted a revoked API key"},
+	{"assistant.connected", "Assistants", "Assistant connected", "connected an assistant, which may {may}"},
+	{"assistant.limit_changed", "Assistants", "Assistant daily limit changed",
+		"set the daily limit of an assistant to {daily_credits}"},
+	{"assistant.end_changed", "Assistants", "Assistant expiry changed", "changed the expiry of an assistant"},
+	{"assistant.revoked", "Assistants", "Assistant disconnected", "disconnected an assistant"},
+	{"assistant.disconnected", "Assistants", "Assistant connection ended",
+		"ended the connection of an assistant that revoked its access or let it expire"},
+	{"assistant.forgotten", "Assistants", "Assistant deleted", "deleted a disconnected assistant"},
+	{"team.access", "The team", "API and tool access changed", "turned API and tool access {on}"},
+	{"team.second_factor", "The team", "Two-factor authentication requirement",
+		"turned the two-factor authentication requirement {on}"},
+	{"team.created", "The team", "Team created", "created the team on the plan {plan}"},
+	{"team.changed", "The team", "Settings changed", "changed the team’s settings"},
+	{"team.timezone", "The team", "Time zone changed", "set the time zone to {timezone}"},
+	{"team.plan", "The team", "Plan changed", "changed the team’s plan to {plan}"},
+	{"team.daily_credits", "The team", "Operator’s daily limit changed", "set the operator’s daily limit to {credits}"},
+	{"team.own_daily_credits", "The team", "Owner’s daily limit changed",
+		"set the team’s own daily limit to {credits}"},
+	{"team.closed", "The team", "Team closed", "closed the team"},
+	{"team.deletion_begun", "The team", "Team deletion requested", "requested the deletion of the team"},
+	{"team.reopened", "The team", "Team reopened", "reopened the team"},
+	{"access.paused", "The team", "Pause started", "paused {action} of the {scope}"},
+	{"access.resumed", "The team", "Pause ended", "ended the pause of {action} of the {scope}"},
+	{"member.set", "Members", "Role changed", "made a member {role}"},
+	{"member.removed", "Members", "Member removed", "removed a member from the team"},
+	{"member.left", "Members", "Member left", "left the team"},
+	{"member.confirmed", "Members", "Member confirmed", "confirmed a new member as {role}"},
+	{"member.declined", "Members", "Member declined", "declined an invited person"},
+	{"invitation.created", "Members", "Invitation created", "invited a person as {role}"},
+	{"invitation.accepted", "Members", "Invitation accepted", "joined as {role} by an invitation"},
+	{"invitation.revoked", "Members", "Invitation revoked", "revoked an invitation"},
+	{"invitation.waiting", "Members", "Invitation accepted, awaiting confirmation",
+		"accepted an invitation as {role} and awaits confirmation"},
+	{"invitation.not_mailed", "Members", "Invitation not sent", "withdrew an invitation that could not be emailed"},
+	{"social_account.connected", "Social accounts", "Account connected", "connected an account on {platform}"},
+	{"social_account.expiring", "Social accounts", "Connection expiring",
+		"noticed that an account’s connection expires soon"},
+	{"social_account.lost", "Social accounts", "Connection lost", "noticed that an account’s connection was lost"},
+	{"social_account.disconnected", "Social accounts", "Account disconnected", "disconnected an account on {platform}"},
+	{"social_account.erased", "Social accounts", "Account data deleted at the network’s request",
+		"deleted the data of an account on {platform} at the network’s request"},
+	{"post.created", "Posts", "Post created", "created a post"},
+	{"post.changed", "Posts", "Post changed", "changed a post"},
+	{"post.returned", "Posts", "Post changed after approval", "changed a post, so that it needs approval again"},
+	{"post.scheduled", "Posts", "Post scheduled", "scheduled a post"},
+	{"post.handed_over", "Posts", "Publishing started", "started publishing a post on {accounts}"},
+	{"post.cancelled", "Posts", "Post unscheduled", "unscheduled a post"},
+	{"post.deleted", "Posts", "Draft deleted", "deleted a draft"},
+	{"post.media_taken", "Posts", "File removed from a post", "removed a file from a post to delete it"},
+	{"post.recurred", "Posts", "Post created by a series", "created a post of a series"},
+	{"post.approval_asked", "Posts", "Approval requested", "asked a client to approve a post"},
+	{"post.approval_links_revoked", "Posts", "Approval links revoked", "revoked the approval links of a post"},
+	{"post.approved", "Posts", "Client approved", "approved a post"},
+	{"post.rejected", "Posts", "Client rejected", "rejected a post"},
+	{"post.account_published", "Posts", "Published on an account", "published a post on an account"},
+	{"post.account_failed", "Posts", "Failed on an account", "could not publish a post on an account: {error_code}"},
+	{"post.account_unconfirmed", "Posts", "Unconfirmed on an account",
+		"could not find out whether a post was published on an account"},
+	{"post.account_decided", "Posts", "Unconfirmed account decided",
+		"decided whether a post is on a network: {decision}"},
+	{"series.started", "Posts", "Series started", "started a series"},
+	{"series.paused", "Posts", "Series paused", "paused a series by unscheduling one of its posts"},
+	{"series.resumed", "Posts", "Series resumed", "resumed a series"},
+	{"series.stopped", "Posts", "Series ended by a person", "ended a series"},
+	{"series.ended", "Posts", "Series completed", "completed a series"},
+	{"series.skipped", "Posts", "Posts of a series skipped", "skipped {skipped} of a series whose time had passed"},
+	{"report.make", "Reports", "Report created", "created a report"},
+	{"report.refresh", "Reports", "Report refreshed", "refreshed a report"},
+	{"report.automatic", "Reports", "Report refreshed by tracking", "refreshed a tracked report"},
+	{"report.tracked", "Reports", "Tracking changed", "turned tracking of a report {enabled}"},
+	{"report.tracking_ended", "Reports", "Tracking ended automatically", "ended tracking of a report: {reason}"},
+	{"hashtag.search", "Hashtags", "Hashtag search", "searched for hashtags on {platform}"},
+	{"hashtag_list.created", "Hashtags", "Hashtag list created", "created a hashtag list"},
+	{"hashtag_list.changed", "Hashtags", "Hashtag list changed", "changed a hashtag list"},
+	{"hashtag_list.added_to", "Hashtags", "Hashtags added to a list", "added {hashtags} to a list"},
+	{"hashtag_list.removed_from", "Hashtags", "Hashtag removed from a list", "removed a hashtag from a list"},
+	{"hashtag_list.deleted", "Hashtags", "Hashtag list deleted", "deleted a hashtag list"},
+	{"brand_voice.created", "Brand voices", "Voice created", "created a brand voice"},
+	{"brand_voice.changed", "Brand voices", "Voice changed", "changed a brand voice"},
+	{"brand_voice.made_default", "Brand voices", "Default voice changed", "made a brand voice the default"},
+	{"brand_voice.deleted", "Brand voices", "Voice deleted", "deleted a brand voice"},
+	{"brand_voice.material_added", "Brand voices", "Material added", "added material to a brand voice"},
+	{"brand_voice.material_removed", "Brand voices", "Material removed", "removed material from a brand voice"},
+	{"media.added", "Media", "File added", "added a file"},
+	{"media.described", "Media", "Alt text changed", "changed the alt text of a file"},
+	{"media.renamed", "Media", "File renamed", "renamed a file"},
+	{"media.moved", "Media", "File moved", "moved a file"},
+	{"media.deleted", "Media", "File deleted", "deleted a file"},
+	{"media.import", "Media", "File imported", "imported a file"},
+	{"media.download", "Media", "Profile media downloaded", "downloaded a profile’s media on {platform}"},
+	{"uploads.opened", "Media", "Upload started", "started an upload of {files}"},
+	{"uploads.closed", "Media", "Upload ended", "ended an upload"},
+	{"uploads.replaced", "Media", "Upload links replaced", "replaced upload links"},
+	{"credits.granted", "Credits", "Credits granted", "granted {credits}"},
+	{"credits.withdrawn", "Credits", "Credits withdrawn", "withdrew {credits}"},
+}
+
+// kindOf returns a kind of event. Unknown kinds are described by their name.
+func kindOf(name string) kind {
+	if i := slices.IndexFunc(kinds, func(k kind) bool { return k.Name == name }); i >= 0 {
+		return kinds[i]
+	}
+	return kind{name, "", "", strings.NewReplacer(".", ": ", "_", " ").Replace(name)}
+}
+
+// disconnections are the sentences of assistant.disconnected by its reason, which older events lack.
+var disconnections = map[string]string{
+	"revoked":       "noticed that an assistant ended its own connection",
+	"expired":       "ended the connection of an assistant, because it expired",
+	"reused":        "ended the connection of an assistant, because a code or token of it was used twice",
+	"invalid":       "ended the connection of an assistant, because it was no longer valid",
+	"second_factor": "ended the connection of an assistant that was connected without two-factor authentication",
+}
+
+// sentence returns what happened, to follow the actor's name.
+func sentence(e auditlog.Event) string {
+	text := kindOf(e.Kind).Sentence
+	if reason, ok := e.Detail["reason"].(string); ok && e.Kind == "assistant.disconnected" &&
+		disconnections[reason] != "" {
+		return disconnections[reason]
+	}
+	for name, value := range e.Detail {
+		text = strings.ReplaceAll(text, "{"+name+"}", detailWords(name, value))
+	}
+	switch e.Kind {
+	case "team.changed":
+		return text + changedWords(e.Detail)
+	case "team.own_daily_credits", "team.daily_credits":
+		return strings.ReplaceAll(text, "<nil>", "the plan's limit")
+	}
+	return text
+}
+
+func changedWords(detail map[string]any) string {
+	var out []string
+	if detail["renamed"] == true {
+		out = append(out, "its name")
+	}
+	if zone, ok := detail["timezone"]; ok {
+		out = append(out, fmt.Sprint("its time zone to ", zone))
+	}
+	if language, ok := detail["language"]; ok {
+		out = append(out, fmt.Sprint("its language to ", language))
+	}
+	switch detail["keep_originals"] {
+	case true:
+		out = append(out, "original files are kept with their metadata")
+	case false:
+		out = append(out, "original files are no longer kept")
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(out, ", ")
+}
+
+// nouns are the units of counted details.
+var nouns = map[string]string{
+	"accounts": "account", "skipped": "post", "hashtags": "hashtag", "files": "file", "credits": "credit",
+}
+
+// detailWords describes one detail of an event.
+func detailWords(name string, value any) string {
+	switch v := value.(type) {
+	case bool:
+		if v {
+			return "on"
+		}
+		return "off"
+	case float64: // JSON number
+		if name == "daily_credits" {
+			return limitWords(int64(v))
+		}
+		if noun, ok := nouns[name]; ok {
+			return shell.Plural(int64(v), noun, noun+"s")
+		}
+		return shell.Count(int64(v))
+	case string:
+		switch name {
+		case "level":
+			return "“" + levelName(access.Level(v)) + "”"
+		case "role":
+			return strings.ToLower(roleName(access.Role(v)))
+		case "platform":
+			return shell.NetworkName(v)
+		case "may":
+			return mayWords(capabilitiesIn(v))
+		}
+		return strings.ReplaceAll(v, "_", " ")
+	}
+	return fmt.Sprint(value)
+}
+
+// capabilitiesIn parses an event's comma-separated capabilities.
+func capabilitiesIn(text string) []access.Capability {
+	var out []access.Capability
+	for part := range strings.SplitSeq(text, ",") {
+		out = append(out, access.Capability(part))
+	}
+	return out
+}
