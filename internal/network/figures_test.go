@@ -45,10 +45,11 @@ func TestNewest(t *testing.T) {
 	}
 }
 
-func TestToldAndSum(t *testing.T) {
+func TestNonNegativeAndSum(t *testing.T) {
 	t.Parallel()
 	one, two, unknown := new(int64(1)), new(int64(2)), new(int64(-1))
-	if network.NonNegative(nil) != nil || network.NonNegative(unknown) != nil || *network.NonNegative(one) != 1 || *network.NonNegative(new(int64)) != 0 {
+	if network.NonNegative(nil) != nil || network.NonNegative(unknown) != nil || *network.NonNegative(one) != 1 ||
+		*network.NonNegative(new(int64)) != 0 {
 		t.Error("a known metric is changed, or an unknown one is known")
 	}
 	for name, c := range map[string]struct {
@@ -67,7 +68,7 @@ func TestToldAndSum(t *testing.T) {
 	}
 }
 
-func TestWithheld(t *testing.T) {
+func TestIsWithheld(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		err      error
@@ -94,7 +95,7 @@ func TestWithheld(t *testing.T) {
 	}
 }
 
-func TestOffered(t *testing.T) {
+func TestSupportedMetrics(t *testing.T) {
 	t.Parallel()
 	rejected, rate := &network.Error{Class: network.Rejected, Status: 400}, &network.Error{Class: network.Rate, Status: 429}
 	forbidden := &network.Error{Class: network.AuthDead, Status: 403}
