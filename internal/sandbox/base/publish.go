@@ -1,7 +1,10 @@
 package base
 
 import (
+	"context"
+
 	"pressroom/internal/sandbox/marker"
+	"pressroom/internal/sandbox/store"
 )
 
 // Publish runs try, and again after the wait that a marker asks for. It returns the id of the post, and fails with
@@ -18,4 +21,19 @@ func (s *Server) Publish(closed error, try func(waited bool) (marker.Outcome, er
 			return "", closed
 		}
 	}
+}
+
+// PublishInTx is Publish with a transaction for each attempt.
+func (s *Server) PublishInTx(
+	ctx context.Context, closed error, try func(t store.Tx, waited bool) (marker.Outcome, error),
+) (string, error) {
+	return s.Publish(closed, func(waited bool) (marker.Outcome, error) {
+		var out marker.Outcome
+		err := s.Store.InTx(ctx, func(t store.Tx) error {
+			var err error
+			out, err = try(t, waited)
+			return err
+		})
+		return out, err
+	})
 }

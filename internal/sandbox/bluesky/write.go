@@ -105,14 +105,8 @@ type write struct {
 // store stores the record, on disk when it returns.
 func (b *Network) store(r *http.Request, w write) (any, error) {
 	var answer writeAnswer
-	_, err := b.Publish(errClosing, func(waited bool) (marker.Outcome, error) {
-		var out marker.Outcome
-		err := b.Store.InTx(r.Context(), func(t store.Tx) error {
-			var err error
-			out, err = b.tryWrite(r, t, w, waited, &answer)
-			return err
-		})
-		return out, err
+	_, err := b.PublishInTx(r.Context(), errClosing, func(t store.Tx, waited bool) (marker.Outcome, error) {
+		return b.tryWrite(r, t, w, waited, &answer)
 	})
 	return answer, err
 }

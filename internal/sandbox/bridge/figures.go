@@ -60,16 +60,16 @@ func (s *Bridge) profile(w http.ResponseWriter, r *http.Request) {
 	limit, good := parseLimit(query.Get("limit"), maxFigures)
 	since, err := parseSince(query.Get("since"))
 	cursor := world.Cursor{Type: "figures", Day: world.DayOf(s.Now())}
-	going := true
+	valid := true
 	if text := query.Get("cursor"); text != "" {
-		cursor, going = cursor.Resume(text)
+		cursor, valid = cursor.Resume(text)
 	}
 	switch {
 	case !good:
 		base.WriteJSON(w, http.StatusBadRequest, apiError{"invalid_limit"})
 	case err != nil:
 		base.WriteJSON(w, http.StatusBadRequest, apiError{"invalid_since"})
-	case !going:
+	case !valid:
 		base.WriteJSON(w, http.StatusBadRequest, apiError{"invalid_cursor"})
 	default:
 		base.WriteJSON(w, http.StatusOK, figuresOf(profile, cursor, limit, since, s.BaseURL(r)))

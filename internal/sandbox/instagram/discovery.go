@@ -143,8 +143,8 @@ func (d discovery) media(f field) (any, error) {
 	}
 	cursor := world.Cursor{Type: "media", Day: d.day}
 	if text := f.args["after"]; text != "" {
-		var going bool
-		if cursor, going = cursor.Resume(text); !going {
+		var valid bool
+		if cursor, valid = cursor.Resume(text); !valid {
 			return nil, graph.InvalidParameter("(#100) Invalid cursor")
 		}
 	}

@@ -110,8 +110,8 @@ func (n *Network) topMedia(r *http.Request) (any, error) {
 	}
 	cursor := world.Cursor{Type: "top", Day: world.DayOf(n.Now())}
 	if text := r.Form.Get("after"); text != "" {
-		var going bool
-		if cursor, going = cursor.Resume(text); !going {
+		var valid bool
+		if cursor, valid = cursor.Resume(text); !valid {
 			return nil, graph.InvalidParameter("(#100) Invalid cursor")
 		}
 	}
@@ -152,29 +152,29 @@ func (n *Network) hashtagPosts(r *http.Request, posts []world.Post, now int64, n
 // hashtagCursors hold the position of each account in each hashtag's recent posts, as the network's cursor is the same
 // on every page.
 type hashtagCursors struct {
-	mu    sync.Mutex
-	stand map[string]world.Position
+	mu        sync.Mutex
+	positions map[string]world.Position
 }
 
 // maxCursors limits the number of positions. At the limit all are dropped.
 const maxCursors = 10_000
 
-func (w *hashtagCursors) keep(key string, place world.Position, going bool) {
+func (w *hashtagCursors) set(key string, place world.Position, more bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.stand == nil || len(w.stand) >= maxCursors {
-		w.stand = map[string]world.Position{}
+	if w.positions == nil || len(w.positions) >= maxCursors {
+		w.positions = map[string]world.Position{}
 	}
-	delete(w.stand, key)
-	if going {
-		w.stand[key] = place
+	delete(w.positions, key)
+	if more {
+		w.positions[key] = place
 	}
 }
 
-func (w *hashtagCursors) at(key string) (world.Position, bool) {
+func (w *hashtagCursors) get(key string) (world.Position, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	place, known := w.stand[key]
+	place, known := w.positions[key]
 	return place, known
 }
 
@@ -192,16 +192,16 @@ func (n *Network) recentMedia(r *http.Request) (any, error) {
 	cursor := world.Cursor{Type: "recent " + hashtag.Name, From: 1}.String()
 	place := hashtag.StartRecent(n.Now().Unix())
 	if text := r.Form.Get("after"); text != "" {
-		stood, known := n.cursors.at(key)
+		position, known := n.cursors.get(key)
 		if text != cursor || !known {
 			return nil, graph.InvalidParameter("(#100) Invalid cursor")
 		}
-		place = stood
+		place = position
 	}
 	posts, next, more := hashtag.Recent(place, limit)
 	answer, err := n.hashtagPosts(r, posts, place.Now, map[bool]string{true: cursor}[more])
 	if err == nil {
-		n.cursors.keep(key, next, more)
+		n.cursors.set(key, next, more)
 	}
 	return answer, err
 }

@@ -189,11 +189,11 @@ func (n *Network) refuseDuplicate(ctx context.Context, t store.Tx, author, text 
 	if text == "" {
 		return nil
 	}
-	twins, err := t.Posts(ctx, `where p.platform = ? and p.account = ? and p.text = ? and p.at > ?`,
+	duplicates, err := t.Posts(ctx, `where p.platform = ? and p.account = ? and p.text = ? and p.at > ?`,
 		Name, author, text, n.Now().Add(-duplicateWindow).UnixMilli())
-	if err == nil && len(twins) > 0 {
+	if err == nil && len(duplicates) > 0 {
 		err = refuseInput("DUPLICATE_POST", "Duplicate post is detected",
-			"Content is a duplicate of "+twins[0].ID)
+			"Content is a duplicate of "+duplicates[0].ID)
 	}
 	return err
 }

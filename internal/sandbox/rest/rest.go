@@ -148,25 +148,20 @@ func (n *API) spendGrant(r *http.Request, t store.Tx) (store.Token, bool, error)
 
 // PublishPost publishes the post that try prepares, on disk when it returns.
 func (n *API) PublishPost(r *http.Request, try func(t store.Tx) (store.Post, store.Token, error)) (string, error) {
-	return n.Publish(n.Errors.Internal, func(waited bool) (marker.Outcome, error) {
-		var out marker.Outcome
-		err := n.Store.InTx(r.Context(), func(t store.Tx) error {
-			p, token, err := try(t)
-			if err != nil {
-				return err
-			}
-			publication := marker.Attempt{
-				Platform: n.Platform, Account: p.Account, Text: p.Text, Session: token.Session, Waited: waited,
-			}
-			answers := marker.Refusals{
-				Rejected: n.Errors.Rejected, Expired: n.Errors.Unauthorized, RateLimited: n.Errors.RateLimited,
-				Failed: n.Errors.Internal,
-			}
-			out, err = publication.Publish(r.Context(), t, answers, func() (string, error) {
-				return p.ID, t.SavePost(r.Context(), p)
-			})
-			return err
+	answers := marker.Refusals{
+		Rejected: n.Errors.Rejected, Expired: n.Errors.Unauthorized, RateLimited: n.Errors.RateLimited,
+		Failed: n.Errors.Internal,
+	}
+	return n.PublishInTx(r.Context(), n.Errors.Internal, func(t store.Tx, waited bool) (marker.Outcome, error) {
+		p, token, err := try(t)
+		if err != nil {
+			return marker.Outcome{}, err
+		}
+		publication := marker.Attempt{
+			Platform: n.Platform, Account: p.Account, Text: p.Text, Session: token.Session, Waited: waited,
+		}
+		return publication.Publish(r.Context(), t, answers, func() (string, error) {
+			return p.ID, t.SavePost(r.Context(), p)
 		})
-		return out, err
 	})
 }

@@ -139,11 +139,11 @@ func (p publication) markers() marker.Set { return marker.Read(p.text, Name) }
 
 // actBefore returns the refusal by a marker, before anything is stored.
 func (n *Network) actBefore(ctx context.Context, t store.Tx, p publication, session string) (marker.Outcome, error) {
-	dead, err := marker.Once(ctx, t, Name, p.markers(), marker.Key(p.account, p.text), marker.ExpiredToken)
+	expired, err := marker.Once(ctx, t, Name, p.markers(), marker.Key(p.account, p.text), marker.ExpiredToken)
 	switch {
 	case err != nil:
 		return marker.Outcome{}, err
-	case dead:
+	case expired:
 		return marker.Outcome{Refused: errToken}, t.EndSession(ctx, Name, session)
 	case p.markers().Has(marker.RateLimit):
 		return marker.Outcome{Refused: errRateLimited}, nil
@@ -223,20 +223,15 @@ func (p postRequest) checkPhotos() error {
 }
 
 func (n *Network) showPhotos(r *http.Request, p publication, files []store.Blob) (any, error) {
-	id, err := n.Publish(errInternal, func(waited bool) (marker.Outcome, error) {
-		var out marker.Outcome
-		err := n.Store.InTx(r.Context(), func(t store.Tx) error {
-			a, err := n.authenticate(r, t, "video.publish")
-			if err != nil {
-				return err
-			}
-			if out, err = n.actBefore(r.Context(), t, p, a.session); err != nil || out.Refused != nil {
-				return err
-			}
-			out, err = n.finish(r.Context(), t, &p, files, waited)
-			return err
-		})
-		return out, err
+	id, err := n.PublishInTx(r.Context(), errInternal, func(t store.Tx, waited bool) (marker.Outcome, error) {
+		a, err := n.authenticate(r, t, "video.publish")
+		if err != nil {
+			return marker.Outcome{}, err
+		}
+		if out, err := n.actBefore(r.Context(), t, p, a.session); err != nil || out.Refused != nil {
+			return out, err
+		}
+		return n.finish(r.Context(), t, &p, files, waited)
 	})
 	return map[string]any{"publish_id": id}, err
 }

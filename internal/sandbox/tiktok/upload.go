@@ -114,24 +114,21 @@ func (p publication) next(r *http.Request) (int64, error) {
 
 // savePart stores a part, and with the last one the post, on disk when it returns.
 func (n *Network) savePart(ctx context.Context, p publication, part, whole store.Blob) error {
-	_, err := n.Publish(errInternal, func(waited bool) (marker.Outcome, error) {
+	_, err := n.PublishInTx(ctx, errInternal, func(t store.Tx, waited bool) (marker.Outcome, error) {
 		var out marker.Outcome
-		err := n.Store.InTx(ctx, func(t store.Tx) error {
-			now, _, err := findPublication(ctx, t, `where seq = ?`, p.seq)
-			if err != nil {
-				return err
+		now, _, err := findPublication(ctx, t, `where seq = ?`, p.seq)
+		if err != nil {
+			return out, err
+		}
+		if now.uploaded != p.uploaded {
+			return out, errRange // another request was faster
+		}
+		if now.uploaded+part.Size == now.size {
+			if out, err = n.finishVideo(ctx, t, &now, whole, waited); err != nil || now.done.IsZero() {
+				return out, err
 			}
-			if now.uploaded != p.uploaded {
-				return errRange // another request was faster
-			}
-			if now.uploaded+part.Size == now.size {
-				if out, err = n.finishVideo(ctx, t, &now, whole, waited); err != nil || now.done.IsZero() {
-					return err
-				}
-			}
-			return insertPart(ctx, t, &now, part)
-		})
-		return out, err
+		}
+		return out, insertPart(ctx, t, &now, part)
 	})
 	return err
 }

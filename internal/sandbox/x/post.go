@@ -83,9 +83,9 @@ func (n *Network) compose(ctx context.Context, t store.Tx, a store.Account, in p
 	case weight(in.Text) > maxText:
 		return postBody{}, invalid("Your Post text is too long.")
 	}
-	twins, err := t.Posts(ctx, `where p.platform = ? and p.account = ? and p.text = ? and p.at > ?`, Name, a.ID,
+	duplicates, err := t.Posts(ctx, `where p.platform = ? and p.account = ? and p.text = ? and p.at > ?`, Name, a.ID,
 		in.Text, n.Now().Add(-duplicateWindow).UnixMilli())
-	if err == nil && len(twins) > 0 {
+	if err == nil && len(duplicates) > 0 {
 		err = &rest.Error{
 			Status: http.StatusForbidden, Message: "You are not allowed to create a Post with duplicate content.",
 		}
@@ -95,20 +95,20 @@ func (n *Network) compose(ctx context.Context, t store.Tx, a store.Account, in p
 
 // attachments returns a post's uploads: up to four images, or one video or GIF.
 func (n *Network) attachments(ctx context.Context, t store.Tx, a store.Account, ids []string) ([]upload, error) {
-	unfit := invalid("Your media IDs are invalid.")
+	errMedia := invalid("Your media IDs are invalid.")
 	var found []upload
 	for i, id := range ids {
 		u, err := n.ownUpload(ctx, t, a, id)
 		if errors.Is(err, n.Errors.NotFound) {
-			return nil, unfit
+			return nil, errMedia
 		}
 		if err != nil {
 			return nil, err
 		}
 		alone := u.category != "tweet_image"
-		if u.cid == "" || u.failed || alone && n.Now().
-			Before(u.ended.Add(n.Ready)) || alone && len(ids) > 1 || i > 3 || slices.Contains(ids[:i], id) {
-			return nil, unfit
+		processing := alone && n.Now().Before(u.ended.Add(n.Ready))
+		if u.cid == "" || u.failed || processing || alone && len(ids) > 1 || i > 3 || slices.Contains(ids[:i], id) {
+			return nil, errMedia
 		}
 		found = append(found, u)
 	}

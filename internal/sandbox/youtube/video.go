@@ -25,19 +25,14 @@ func (n *Network) publishVideo(r *http.Request, last store.Blob) (any, error) {
 		return nil, err
 	}
 	var u upload
-	_, err = n.Publish(errInternal, func(waited bool) (marker.Outcome, error) {
-		var out marker.Outcome
-		err := n.Store.InTx(r.Context(), func(t store.Tx) error {
-			var token store.Token
-			var err error
-			u, token, err = n.sessionIn(r, t)
-			if err != nil || u.video != "" || u.have+last.Size != u.total {
-				return err // another request was faster
-			}
-			out, err = n.tryLaunch(r.Context(), t, &u, token, file, waited)
-			return err
-		})
-		return out, err
+	_, err = n.PublishInTx(r.Context(), errInternal, func(t store.Tx, waited bool) (marker.Outcome, error) {
+		var token store.Token
+		var err error
+		u, token, err = n.sessionIn(r, t)
+		if err != nil || u.video != "" || u.have+last.Size != u.total {
+			return marker.Outcome{}, err // another request was faster
+		}
+		return n.tryPublish(r.Context(), t, &u, token, file, waited)
 	})
 	if err != nil {
 		return nil, err
@@ -65,7 +60,7 @@ var refusals = marker.Refusals{
 	Expired:  errToken, RateLimited: errRateLimited, Failed: errInternal,
 }
 
-func (n *Network) tryLaunch(
+func (n *Network) tryPublish(
 	ctx context.Context, t store.Tx, u *upload, token store.Token, file store.Blob, waited bool,
 ) (marker.Outcome, error) {
 	var body videoBody
