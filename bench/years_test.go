@@ -15,28 +15,22 @@ func TestYearsCanBeFilled(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
-		must := func(err error) {
-			t.Helper()
-			must.NoError(t, err)
-		}
 		for _, statement := range []string{
 			`INSERT INTO people (name, email, created_at) VALUES ('Ada', 'ada@harbour.example', 1), ('Ben', 'ben@hill.example', 1)`,
 			`INSERT INTO teams (name, timezone, content_language, plan, created_at)
 		VALUES ('Harbour', 'UTC', 'en', 'agency', 1), ('Hill', 'UTC', 'en', 'agency', 1)`,
 		} {
-			_, err := d.Writer().ExecContext(t.Context(), statement)
-			must(err)
+			must.Get(d.Writer().ExecContext(t.Context(), statement))(t)
 		}
 		y := years{Teams: 3, Now: time.Now().UnixMicro(), Postgres: d.Postgres()}
-		conn, err := d.Writer().Conn(t.Context())
-		must(err)
+		conn := must.Get(d.Writer().Conn(t.Context()))(t)
 		example := sample{
 			texts: map[string]string{"account": "{}", "analysis": "{}", "notes": "[]", "guide": "{}"},
 			posts: [][]any{{"posts", "1", int64(1), "reel", "a post", "https://network.example/1", int64(5), nil, nil}},
 		}
 		rows := map[string]int64{}
-		must(y.fill(t.Context(), conn, &example, func(name string, n int64, _ time.Duration) { rows[name] = n }))
-		must(conn.Close())
+		must.NoError(t, y.fill(t.Context(), conn, &example, func(name string, n int64, _ time.Duration) { rows[name] = n }))
+		must.NoError(t, conn.Close())
 		for name, want := range map[string]int64{
 			"people": 1, "posts": 15_000, "post_targets": 30_000, "hashtags": 6_000, "hashtag_links": 45_000,
 			"media": 600, "wallets": 3, "reports": 60,

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/network"
+	"pressroom/internal/testkit/must"
 )
 
 var update = flag.Bool("update", false, "write the limits into docs/networks.md")
@@ -24,10 +25,7 @@ const (
 // TestGuide compares the limits in docs/networks.md with those that Check applies.
 func TestGuide(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile(guide)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(guide))(t)
 	before, rest, found := strings.Cut(string(raw), limitsBegin)
 	old, after, closed := strings.Cut(rest, limitsEnd)
 	if !found || !closed {
@@ -35,9 +33,7 @@ func TestGuide(t *testing.T) {
 	}
 	want := limits(t)
 	if *update {
-		if err := os.WriteFile(guide, []byte(before+limitsBegin+want+limitsEnd+after), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(guide, []byte(before+limitsBegin+want+limitsEnd+after), 0o600))
 		return
 	}
 	if diff := cmp.Diff(want, old); diff != "" {

@@ -7,25 +7,18 @@ import (
 	"golang.org/x/sys/unix"
 
 	"pressroom/internal/network"
+	"pressroom/internal/testkit/must"
 )
 
 // After its process has exited, the kernel does not retransmit for longer than other processes wait.
 func TestUserTimeout(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	defer listener.Close()
-	conn, err := network.Transport().DialContext(t.Context(), "tcp", listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(network.Transport().DialContext(t.Context(), "tcp", listener.Addr().String()))(t)
 	defer conn.Close()
-	raw, err := conn.(*net.TCPConn).SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(conn.(*net.TCPConn).SyscallConn())(t)
 	var after int
 	var failed error
 	err = raw.Control(func(fd uintptr) {

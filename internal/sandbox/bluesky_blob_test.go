@@ -12,15 +12,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/testkit/must"
 )
 
 // upload sends a file without a Content-Length.
 func (b *fixture) upload(t *testing.T, token, kind string, body io.Reader) answer {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+"/bluesky/xrpc/"+"com.atproto.repo.uploadBlob", body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+"/bluesky/xrpc/"+"com.atproto.repo.uploadBlob", body))(t)
 	request.ContentLength = -1
 	request.Header.Set("Content-Type", kind)
 	request.Header.Set("Authorization", "Bearer "+token)
@@ -121,9 +120,7 @@ func TestHalfAFileIsCleared(t *testing.T) {
 	t.Parallel()
 	b := start(t, Options{})
 	half := filepath.Join(b.dir, "blobs", "incoming", "1")
-	if err := os.WriteFile(half, []byte("half"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(half, []byte("half"), 0o600))
 	startIn(t, b.dir, Options{})
 	if _, err := os.Stat(half); !os.IsNotExist(err) {
 		t.Errorf("it is still there: %v", err)

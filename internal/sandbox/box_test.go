@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"pressroom/internal/testkit/must"
 )
 
 // fixture is a sandbox on loopback.
@@ -25,10 +27,7 @@ func start(t *testing.T, opts Options) *fixture {
 
 func startIn(t *testing.T, dir string, opts Options) *fixture {
 	t.Helper()
-	server, err := Open(dir, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := must.Get(Open(dir, opts))(t)
 	front := httptest.NewServer(server.Handler())
 	t.Cleanup(func() {
 		server.Close()
@@ -39,9 +38,7 @@ func startIn(t *testing.T, dir string, opts Options) *fixture {
 
 func (b *fixture) account(t *testing.T, handle string) {
 	t.Helper()
-	if err := b.EnsureBlueskyAccount(handle, "Alice A.", "password"); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, b.EnsureBlueskyAccount(handle, "Alice A.", "password"))
 }
 
 // answer is the answer to a call.
@@ -61,14 +58,8 @@ func (a answer) Name() string {
 
 func (b *fixture) call(t *testing.T, method, token string, in any) answer {
 	t.Helper()
-	body, err := json.Marshal(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+"/bluesky/xrpc/"+method, bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Get(json.Marshal(in))(t)
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+"/bluesky/xrpc/"+method, bytes.NewReader(body)))(t)
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Authorization", "Bearer "+token)
 	return doRequest(request)
@@ -126,18 +117,9 @@ func (b *fixture) listPosts(t *testing.T, query url.Values) []listedPost {
 
 func (b *fixture) get(t *testing.T, path string) answer {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.url+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, b.url+path, nil))(t)
+	response := must.Get(http.DefaultClient.Do(request))(t)
 	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Get(io.ReadAll(response.Body))(t)
 	return answer{status: response.StatusCode, header: response.Header, body: body}
 }

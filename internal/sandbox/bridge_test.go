@@ -16,6 +16,7 @@ import (
 
 	"pressroom/internal/sandbox/bridge"
 	"pressroom/internal/sandbox/world"
+	"pressroom/internal/testkit/must"
 )
 
 var vendorNow = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
@@ -272,10 +273,7 @@ func TestVendorFilesInParts(t *testing.T) {
 	ask := func(method string, header http.Header) answer {
 		r, _ := http.NewRequestWithContext(t.Context(), method, b.url+path, http.NoBody)
 		r.Header = header
-		response, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		response := must.Get(http.DefaultClient.Do(r))(t)
 		defer response.Body.Close()
 		var body bytes.Buffer
 		_, _ = body.ReadFrom(response.Body)

@@ -14,6 +14,7 @@ import (
 	"pressroom/internal/sandbox/bridge"
 	"pressroom/internal/sandbox/instagram"
 	"pressroom/internal/sandbox/world"
+	"pressroom/internal/testkit/must"
 )
 
 // operator is an operator whose calls the tests make.
@@ -23,10 +24,7 @@ type operator struct{ OperatorAccount }
 func startWithOperator(t *testing.T, now *time.Time) (*fixture, operator) {
 	t.Helper()
 	b := startBridge(t, now)
-	accounts, err := b.Operator(t.Context(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	accounts := must.Get(b.Operator(t.Context(), 1))(t)
 	return b, operator{accounts[0]}
 }
 
@@ -204,10 +202,7 @@ func TestDiscoveryRefusals(t *testing.T) {
 func TestOperatorAccounts(t *testing.T) {
 	t.Parallel()
 	b := start(t, Options{})
-	first, err := b.Operator(t.Context(), 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(b.Operator(t.Context(), 3))(t)
 	again, err := startIn(t, b.dir, Options{}).Operator(t.Context(), 2)
 	if err != nil || len(first) != 3 || again[1].ID != first[1].ID || again[1].Token == first[1].Token {
 		t.Errorf("%v, then %v: %v", first, again, err)
@@ -367,10 +362,7 @@ func TestHashtagQuota(t *testing.T) {
 	if a := o.ask(t, b, first+"/top_media", "user_id", o.ID); a.graphCode() != [2]int{18, 2207034} {
 		t.Errorf("the first one's posts then: HTTP %d: %s", a.status, a.body)
 	}
-	other, err := b.Operator(t.Context(), 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must.Get(b.Operator(t.Context(), 2))(t)
 	if a := (operator{other[1]}).search(t, b, "first"); a.status != http.StatusOK {
 		t.Errorf("by another account: HTTP %d: %s", a.status, a.body)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pressroom/internal/sandbox/insights"
+	"pressroom/internal/testkit/must"
 )
 
 // Earlier posts are shown like others, with their times and counts.
@@ -21,9 +22,7 @@ func TestEarlierPosts(t *testing.T) {
 	b := start(t, Options{Now: func() time.Time { return now }})
 	b.account(t, "alice.test")
 	var picture bytes.Buffer
-	if err := jpeg.Encode(&picture, image.NewGray(image.Rect(0, 0, 64, 64)), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, jpeg.Encode(&picture, image.NewGray(image.Rect(0, 0, 64, 64)), nil))
 	first, second := now.AddDate(0, 0, -30), now.AddDate(0, 0, -3)
 	for platform, handle := range map[string]string{
 		"bluesky": "alice.test", "threads": "harbour.coffee", "instagram": "harbour.coffee",
@@ -32,9 +31,7 @@ func TestEarlierPosts(t *testing.T) {
 		if platform == "instagram" {
 			posts[0].Image, posts[1].Image = picture.Bytes(), picture.Bytes()
 		}
-		if err := b.AddEarlier(t.Context(), platform, handle, posts); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, b.AddEarlier(t.Context(), platform, handle, posts))
 		held, err := b.posts(t.Context(), platform, "")
 		if err != nil || len(held) != 2 {
 			t.Fatalf("%s holds %v (%v)", platform, held, err)
@@ -61,14 +58,8 @@ func TestEarlierPosts(t *testing.T) {
 
 func fetch(t *testing.T, address string) []byte {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil))(t)
+	response := must.Get(http.DefaultClient.Do(request))(t)
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	if err != nil || response.StatusCode != http.StatusOK {

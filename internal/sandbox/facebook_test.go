@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pressroom/internal/testkit/must"
 )
 
 // facebook calls the API at one of its hosts; values alternates names and values.
@@ -25,10 +27,7 @@ func (b *fixture) facebookTokens(t *testing.T) (string, string, string) {
 		"scope":    {"pages_show_list,pages_manage_posts"},
 		"decision": {"allow"}, "account": {"mira.keller"},
 	}
-	back, err := url.Parse(b.form(t, http.MethodPost, "/facebook/www/v25.0/dialog/oauth", consent).header.Get("Location"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := must.Get(url.Parse(b.form(t, http.MethodPost, "/facebook/www/v25.0/dialog/oauth", consent).header.Get("Location")))(t)
 	person := b.facebook(t, http.MethodGet, "graph/v25.0/oauth/access_token", "", "client_id", "app", "client_secret", "s",
 		"redirect_uri", "https://app.test/back", "code", back.Query().Get("code")).member("access_token")
 	var list struct {
@@ -52,20 +51,12 @@ func (b *fixture) chunk(t *testing.T, page, token, session, offset string, part 
 	for name, value := range map[string]string{
 		"access_token": token, "upload_phase": "transfer", "upload_session_id": session, "start_offset": offset,
 	} {
-		if err := form.WriteField(name, value); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, form.WriteField(name, value))
 	}
-	file, err := form.CreateFormFile("video_file_chunk", "chunk")
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(form.CreateFormFile("video_file_chunk", "chunk"))(t)
 	_, _ = file.Write(part)
 	form.Close()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+"/facebook/video/v25.0/"+page+"/videos", &body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+"/facebook/video/v25.0/"+page+"/videos", &body))(t)
 	request.Header.Set("Content-Type", form.FormDataContentType())
 	return doRequest(request)
 }

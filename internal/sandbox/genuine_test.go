@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"pressroom/internal/testkit/must"
 	"pressroom/internal/testkit/pds"
 )
 
@@ -309,9 +310,7 @@ func (w *rawServer) saveBlob(t *testing.T, blob json.RawMessage) {
 	var result struct {
 		Ref map[string]string
 	}
-	if err := json.Unmarshal(blob, &result); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal(blob, &result))
 	w.names["BLOB"], w.names["FILE"] = string(blob), result.Ref["$link"]
 }
 
@@ -326,10 +325,7 @@ func (w *rawServer) send(t *testing.T, c rawCall) (int, []byte) {
 	for name, value := range w.names {
 		path, body = strings.ReplaceAll(path, name, value), strings.ReplaceAll(body, name, value)
 	}
-	request, err := http.NewRequestWithContext(t.Context(), verb, w.url+"/xrpc/"+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), verb, w.url+"/xrpc/"+path, strings.NewReader(body)))(t)
 	switch {
 	case c.kind != "":
 		request.Header.Set("Content-Type", strings.TrimPrefix(c.kind, "none"))

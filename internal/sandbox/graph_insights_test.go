@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strconv"
 	"testing"
+
+	"pressroom/internal/testkit/must"
 )
 
 // threadsInsights returns a token of mira.keller that allows insights.
@@ -112,17 +114,11 @@ func TestBlueskyViewRefused(t *testing.T) {
 		"too much of a feed":       {"app.bsky.feed.getAuthorFeed?actor=alice.test&limit=101", token, 400},
 		"a feed from nowhere":      {"app.bsky.feed.getAuthorFeed?actor=alice.test&cursor=x", token, 400},
 	} {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.url+"/bluesky/xrpc/"+c.path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, b.url+"/bluesky/xrpc/"+c.path, nil))(t)
 		if c.token != "" {
 			request.Header.Set("Authorization", "Bearer "+c.token)
 		}
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		response := must.Get(http.DefaultClient.Do(request))(t)
 		response.Body.Close()
 		if response.StatusCode != c.status {
 			t.Errorf("%s: HTTP %d, want %d", name, response.StatusCode, c.status)

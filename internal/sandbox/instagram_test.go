@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"pressroom/internal/sandbox/instagram"
+	"pressroom/internal/testkit/must"
 )
 
 const instagramGraph, instagramFacebook = "/instagram/graph/v25.0/", "/instagram/facebook/v25.0/"
@@ -51,9 +52,7 @@ func (b *fixture) instagram(t *testing.T, method, path, token string, values ...
 func jpegFile(t *testing.T) string {
 	t.Helper()
 	var file bytes.Buffer
-	if err := jpeg.Encode(&file, image.NewGray(image.Rect(0, 0, 9, 9)), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, jpeg.Encode(&file, image.NewGray(image.Rect(0, 0, 9, 9)), nil))
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(file.Bytes()) }))
 	t.Cleanup(front.Close)
 	return front.URL

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pressroom/internal/sandbox/linkedin"
+	"pressroom/internal/testkit/must"
 )
 
 // linkedin calls the API with the headers that every call needs; headers alternates names and values, and an empty
@@ -19,10 +20,7 @@ func (b *fixture) linkedin(t *testing.T, method, path, token, body string, heade
 	if !strings.HasPrefix(path, b.url) {
 		path = b.url + "/linkedin/" + path
 	}
-	request, err := http.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body)))(t)
 	for i, all := 0,
 		append([]string{
 			"Authorization", "Bearer " + token, "LinkedIn-Version", "202606", "X-Restli-Protocol-Version", "2.0.0",

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pressroom/internal/sandbox/store"
+	"pressroom/internal/testkit/must"
 )
 
 func consentQuery() url.Values {
@@ -39,10 +40,7 @@ func (b *fixture) form(t *testing.T, method, path string, values url.Values) ans
 	if method == http.MethodGet {
 		target, body = target+"?"+values.Encode(), strings.NewReader("")
 	}
-	request, err := http.NewRequestWithContext(t.Context(), method, target, body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), method, target, body))(t)
 	if method == http.MethodPost {
 		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
@@ -76,12 +74,9 @@ func exchange(code string, changes ...string) url.Values {
 
 func TestConsentPage(t *testing.T) {
 	b := start(t, Options{})
-	err := b.base.Store.InTx(t.Context(), func(t1 store.Tx) error {
+	must.NoError(t, b.base.Store.InTx(t.Context(), func(t1 store.Tx) error {
 		return t1.SaveAccount(t.Context(), "threads", store.Account{ID: "1", Handle: "anna.b", DisplayName: `Anna <b>`, Password: []byte{}})
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	a := b.form(t, http.MethodGet, "/threads/oauth/authorize", consentQuery())
 	page := string(a.body)
 	for _, part := range []string{

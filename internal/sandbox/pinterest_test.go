@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"pressroom/internal/testkit/must"
 )
 
 func (b *fixture) pinterestToken(t *testing.T, account string) string {
@@ -92,23 +94,15 @@ func TestPinterestVideo(t *testing.T) {
 		URL    string            `json:"upload_url"`
 		Fields map[string]string `json:"upload_parameters"`
 	}
-	if err := json.Unmarshal(b.json(t, http.MethodPost, "/pinterest/v5/media", token, `{"media_type":"video"}`).body, &place); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal(b.json(t, http.MethodPost, "/pinterest/v5/media", token, `{"media_type":"video"}`).body, &place))
 	put := func(key string) int {
 		var body bytes.Buffer
 		form := multipart.NewWriter(&body)
 		for name, value := range map[string]string{"key": key, "other": "x"} {
-			if err := form.WriteField(name, value); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, form.WriteField(name, value))
 		}
-		if err := form.WriteField("file", "\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom"); err != nil {
-			t.Fatal(err)
-		}
-		if err := form.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, form.WriteField("file", "\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom"))
+		must.NoError(t, form.Close())
 		return b.rest(t, http.MethodPost, strings.TrimPrefix(place.URL, b.url), "", form.FormDataContentType(), &body).status
 	}
 	pin := func(more string) int {

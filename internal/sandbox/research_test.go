@@ -14,6 +14,7 @@ import (
 
 	"pressroom/internal/sandbox/store"
 	"pressroom/internal/sandbox/world"
+	"pressroom/internal/testkit/must"
 )
 
 // researcher returns a token of an app.
@@ -229,13 +230,10 @@ func TestResearchQuota(t *testing.T) {
 	now := vendorNow
 	b := startBridge(t, &now)
 	token := b.researcher(t)
-	err := b.base.Store.InTx(t.Context(), func(t1 store.Tx) error {
+	must.NoError(t, b.base.Store.InTx(t.Context(), func(t1 store.Tx) error {
 		_, err := t1.ExecContext(t.Context(), `insert into tiktok_research (client, day, used) values ('app', ?, 999)`, worldDay)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	ask := func() string {
 		return b.research(t, token, "user/info", "display_name", `{"username":"stranger.1"}`).Error.Code
 	}

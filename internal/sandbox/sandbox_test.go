@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/sandbox/bluesky"
+	"pressroom/internal/testkit/must"
 )
 
 // discard is a writer that drops the answer.
@@ -185,9 +186,7 @@ func FuzzPut(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string) {
 		var session struct{ AccessJWT string }
 		signIn := postRecorded(t, server, "server.createSession", "", `{"identifier":"alice.test","password":"password"}`)
-		if err := json.Unmarshal(signIn.Body.Bytes(), &session); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, json.Unmarshal(signIn.Body.Bytes(), &session))
 		recorder := postRecorded(t, server, "repo.putRecord", session.AccessJWT, body)
 		if recorder.Code >= http.StatusInternalServerError && !strings.Contains(body, "sandbox:") {
 			t.Errorf("HTTP %d: %s", recorder.Code, recorder.Body)

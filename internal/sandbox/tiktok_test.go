@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pressroom/internal/testkit/must"
 )
 
 // tiktokTokens returns the token endpoint's answer for mira.keller with all scopes.
@@ -43,10 +45,7 @@ func (b *fixture) tiktok(t *testing.T, path, token, body string) answer {
 
 func (b *fixture) tiktokSend(t *testing.T, method, target string, body io.Reader, header ...string) answer {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, target, body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), method, target, body))(t)
 	for i := 0; i < len(header); i += 2 {
 		request.Header.Set(header[i], header[i+1])
 	}

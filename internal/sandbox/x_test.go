@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pressroom/internal/testkit/must"
 )
 
 const xVerifier = "a-verifier-of-at-least-forty-three-characters-0"
@@ -19,10 +21,7 @@ const xVerifier = "a-verifier-of-at-least-forty-three-characters-0"
 // rest calls a network's API with a JSON body.
 func (b *fixture) rest(t *testing.T, method, path, token, kind string, body io.Reader) answer {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, b.url+path, body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), method, b.url+path, body))(t)
 	request.Header.Set("Content-Type", kind)
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
@@ -44,24 +43,15 @@ func (b *fixture) accessToken(t *testing.T, page, tokens, account string, more u
 		"account": {account}, "decision": {"allow"},
 	}
 	maps.Copy(query, more)
-	back, err := url.Parse(b.form(t, http.MethodGet, page, query).header.Get("Location"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := must.Get(url.Parse(b.form(t, http.MethodGet, page, query).header.Get("Location")))(t)
 	form := url.Values{
 		"grant_type": {"authorization_code"}, "code": {back.Query().Get("code")},
 		"redirect_uri": {"https://app.test/back"}, "code_verifier": {xVerifier},
 	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+tokens, strings.NewReader(form.Encode()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+tokens, strings.NewReader(form.Encode())))(t)
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	request.SetBasicAuth("app", "secret")
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Get(http.DefaultClient.Do(request))(t)
 	defer response.Body.Close()
 	var given struct {
 		Access string `json:"access_token"`
@@ -136,13 +126,9 @@ func (b *fixture) xSegmentOf(t *testing.T, token, id string, fields ...string) a
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
 	for i := 0; i < len(fields); i += 2 {
-		if err := form.WriteField(fields[i], fields[i+1]); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, form.WriteField(fields[i], fields[i+1]))
 	}
-	if err := form.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, form.Close())
 	return b.rest(t, http.MethodPost, "/x/2/media/upload/"+id+"/append", token, form.FormDataContentType(), &body)
 }
 
@@ -184,9 +170,7 @@ func TestXSegments(t *testing.T) {
 		t.Errorf("not whole: HTTP %d: %s", a.status, a.body)
 	}
 	b.xSegmentOf(t, token, id, "media", "wrong", "segment_index", "0")
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, b.Close())
 	b = startIn(t, dir, opts)
 	b.xSegmentOf(t, token, id, "segment_index", "0", "media", xGIF[:5])
 	for range 2 {

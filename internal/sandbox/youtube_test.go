@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pressroom/internal/sandbox/youtube"
+	"pressroom/internal/testkit/must"
 )
 
 const scopeYouTube = "https://www.googleapis.com/auth/youtube"
@@ -40,10 +41,7 @@ func (b *fixture) youtube(t *testing.T, method, path, token string, body []byte,
 	if strings.HasPrefix(path, "/") {
 		path = b.url + "/youtube" + path
 	}
-	request, err := http.NewRequestWithContext(t.Context(), method, path, bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), method, path, bytes.NewReader(body)))(t)
 	request.Header.Set("Authorization", "Bearer "+token)
 	for i := 0; i < len(headers); i += 2 {
 		request.Header.Set(headers[i], headers[i+1])

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pressroom/internal/testkit/must"
 )
 
 // The files in deploy give a node enough time to stop.
@@ -28,10 +30,7 @@ func TestDeploymentsWaitForNodesToStop(t *testing.T) {
 		"compose/compose.yaml":       {`stop_grace_period: (\d+)s`, needed},
 		"helm/pressroom/values.yaml": {`(?m)^terminationGracePeriodSeconds: (\d+)$`, needed},
 	} {
-		raw, err := os.ReadFile(filepath.Join("..", "..", "deploy", file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(os.ReadFile(filepath.Join("..", "..", "deploy", file)))(t)
 		found := regexp.MustCompile(c.pattern).FindAllSubmatch(raw, -1)
 		if len(found) == 0 {
 			t.Errorf("%s has no stop timeout", file)

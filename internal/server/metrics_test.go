@@ -22,20 +22,15 @@ import (
 	"pressroom/internal/auth/tokencrypt"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 func openServer(t *testing.T, url string, now func() time.Time) *Server {
 	t.Helper()
-	key, err := tokencrypt.NewKey()
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(tokencrypt.NewKey())(t)
 	lines := slog.New(slog.NewTextHandler(io.Discard, nil)) //nolint:sloglint // slog.DiscardHandler would not count lines
-	s, err := Open(t.Context(),
-		Config{Version: "test", Database: url, SealingKey: key, Role: RoleWorker, Blobs: testkit.Blobs(t), Log: lines, Now: now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(t.Context(),
+		Config{Version: "test", Database: url, SealingKey: key, Role: RoleWorker, Blobs: testkit.Blobs(t), Log: lines, Now: now}))(t)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
@@ -55,10 +50,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 			have[found[1]] = true
 		}
 	}
-	guide, err := os.ReadFile(filepath.Join("..", "..", "docs", "running.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	guide := must.Get(os.ReadFile(filepath.Join("..", "..", "docs", "running.md")))(t)
 	listed := map[string]bool{}
 	for _, row := range regexp.MustCompile("(?m)^\\| `(pressroom_[a-z_]+)` \\|").FindAllStringSubmatch(string(guide), -1) {
 		listed[row[1]] = true
@@ -115,21 +107,16 @@ func TestClusterMetrics(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 		s := openServer(t, url, clock.Now)
-		err := s.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		must.NoError(t, s.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			for _, text := range waitingWork {
 				if _, err := tx.Exec(ctx, strings.ReplaceAll(text, "@", strconv.FormatInt(db.Micros(clock.Now()), 10))); err != nil {
 					return err
 				}
 			}
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		clock.Advance(10 * time.Minute)
-		if err := s.clusterStats.Once(t.Context(), true); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, s.clusterStats.Once(t.Context(), true))
 		s.checks.check(t.Context())
 		clock.Advance(time.Minute)
 		got := scrape(t, s)

@@ -8,6 +8,7 @@ import (
 	"pressroom/internal/auth/tokencrypt"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // Invalid network settings are rejected at the start with the name of the setting.
@@ -33,14 +34,9 @@ func TestNetworkSettings(t *testing.T) {
 	} {
 		t.Run(c.settings, func(t *testing.T) {
 			t.Parallel()
-			key, err := tokencrypt.NewKey()
-			if err != nil {
-				t.Fatal(err)
-			}
+			key := must.Get(tokencrypt.NewKey())(t)
 			settings := server.NetworkSettings{Secret: func(string) string { return c.secret }}
-			if err := json.Unmarshal([]byte(c.settings), &settings.Of); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, json.Unmarshal([]byte(c.settings), &settings.Of))
 			s, err := server.Open(t.Context(),
 				server.Config{
 					Database: testkit.SQLite(t), SealingKey: key, Role: server.RoleAPI, Blobs: testkit.Blobs(t),

@@ -23,6 +23,7 @@ import (
 	"pressroom/internal/api/problem"
 	"pressroom/internal/auth/tokencrypt"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // echo responds with the body of the request.
@@ -39,10 +40,7 @@ var echo = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 // serveHandler serves a handler as the program would, with or without TLS, and returns its address.
 func serveHandler(t *testing.T, secure bool, h http.Handler) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	d := httpListener{server: newHTTPServer(h), listener: l, tls: secure}
 	d.server.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelWarn)
 	if secure {
@@ -77,9 +75,7 @@ func dial(t *testing.T, addr string, secure bool) net.Conn {
 	} else {
 		c, err = net.Dial("tcp", addr)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
 	return c
@@ -174,10 +170,7 @@ func TestResponsesAreUnchanged(t *testing.T) {
 		send := func(body string) {
 			t.Helper()
 			fmt.Fprintf(conn, "POST /%%41 HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
-			resp, err := http.ReadResponse(in, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			resp := must.Get(http.ReadResponse(in, nil))(t)
 			got, err := io.ReadAll(resp.Body)
 			if err != nil || string(got) != body || resp.StatusCode != http.StatusOK {
 				t.Fatalf("%d, %d bytes for %d (%v)", resp.StatusCode, len(got), len(body), err)
@@ -205,10 +198,7 @@ func TestHandshakes(t *testing.T) {
 			client.Transport.(*http.Transport).TLSClientConfig.NextProtos = []string{"http/1.1"}
 		}
 		for range 3 {
-			resp, err := client.Get("https://" + addr + "/x")
-			if err != nil {
-				t.Fatal(err)
-			}
+			resp := must.Get(client.Get("https://" + addr + "/x"))(t)
 			resp.Body.Close()
 			if resp.Header.Get("X-TLS") != want || resp.StatusCode != http.StatusOK {
 				t.Errorf("%d by %s: %v", resp.StatusCode, want, resp.Header)
@@ -218,10 +208,7 @@ func TestHandshakes(t *testing.T) {
 	}
 	conn := dial(t, addr, false)
 	fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := must.Get(http.ReadResponse(bufio.NewReader(conn), nil))(t)
 	mustBeProblem(t, "without TLS", resp, 400, "malformed_request")
 }
 
@@ -275,23 +262,14 @@ func TestGuardAllocatesNothing(t *testing.T) {
 // The program rejects requests without a path with a problem document and the security headers.
 func TestRequestsWithoutAPath(t *testing.T) {
 	t.Parallel()
-	key, err := tokencrypt.NewKey()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := Open(t.Context(),
+	key := must.Get(tokencrypt.NewKey())(t)
+	s := must.Get(Open(t.Context(),
 		Config{
 			PublicURL: "https://press.test", Database: testkit.SQLite(t), SealingKey: key, Role: RoleAPI,
 			Blobs: testkit.Blobs(t), Log: slog.New(slog.DiscardHandler),
-		})
-	if err != nil {
-		t.Fatal(err)
-	}
+		}))(t)
 	t.Cleanup(func() { _ = s.Close() })
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.listen(ctx, l) }()
@@ -313,9 +291,7 @@ func TestRequestsWithoutAPath(t *testing.T) {
 		"GET / HTTP/1.1\r\n\r\n":                              {400, "malformed_request"},
 	} {
 		conn := dial(t, l.Addr().String(), false)
-		if _, err := io.WriteString(conn, text); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(io.WriteString(conn, text))(t)
 		resp, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: http.MethodGet})
 		if err != nil {
 			t.Errorf("%q: %v", text, err)

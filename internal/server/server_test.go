@@ -12,6 +12,7 @@ import (
 	"pressroom/internal/auth/tokencrypt"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 func silent() *slog.Logger { return slog.New(slog.DiscardHandler) }
@@ -42,17 +43,11 @@ func TestNodesStartTogether(t *testing.T) {
 func TestReady(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		key, err := tokencrypt.NewKey()
-		if err != nil {
-			t.Fatal(err)
-		}
+		key := must.Get(tokencrypt.NewKey())(t)
 		clock, blobs := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)), testkit.Blobs(t)
 		open := func(role server.Role) *server.Server {
-			s, err := server.Open(t.Context(),
-				server.Config{Database: url, SealingKey: key, Role: role, Blobs: blobs, Log: silent(), Now: clock.Now})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(server.Open(t.Context(),
+				server.Config{Database: url, SealingKey: key, Role: role, Blobs: blobs, Log: silent(), Now: clock.Now}))(t)
 			return s
 		}
 		worker, api := open(server.RoleWorker), open(server.RoleAPI)
@@ -63,9 +58,7 @@ func TestReady(t *testing.T) {
 		ready(t, worker, http.StatusServiceUnavailable, `"queue":"delivers no work"`)
 		ready(t, api, http.StatusOK, `"database":"ok"`)
 		for _, s := range []*server.Server{worker, api} {
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, s.Close())
 			ready(t, s, http.StatusServiceUnavailable, `"database":"unreachable"`)
 		}
 	})
@@ -93,19 +86,13 @@ func ready(t *testing.T, s *server.Server, status int, want string) {
 // Every response of the public listener has the security headers: pages, the API, the tools, and errors.
 func TestSecurityHeaders(t *testing.T) {
 	t.Parallel()
-	key, err := tokencrypt.NewKey()
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(tokencrypt.NewKey())(t)
 	for public, hsts := range map[string]string{"https://press.example.com": "max-age=31536000", "http://127.0.0.1:8080": ""} {
-		s, err := server.Open(t.Context(),
+		s := must.Get(server.Open(t.Context(),
 			server.Config{
 				PublicURL: public, Database: testkit.SQLite(t), SealingKey: key, Role: server.RoleAPI,
 				Blobs: testkit.Blobs(t), Log: silent(),
-			})
-		if err != nil {
-			t.Fatal(err)
-		}
+			}))(t)
 		t.Cleanup(func() { _ = s.Close() })
 		for _, path := range []string{
 			"/", "/sign-in", "/nowhere", "/livez", "/readyz", "/api/v1/me", "/api/v1/nowhere", "/mcp", "/oauth/token",
@@ -129,10 +116,7 @@ func TestSecurityHeaders(t *testing.T) {
 func TestOtherFileStore(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		key, err := tokencrypt.NewKey()
-		if err != nil {
-			t.Fatal(err)
-		}
+		key := must.Get(tokencrypt.NewKey())(t)
 		open := func(blobs string, look bool) error {
 			s, err := server.Open(t.Context(),
 				server.Config{Database: url, SealingKey: key, Role: server.RoleAPI, Blobs: blobs, LookAtFiles: look, Log: silent()})
@@ -143,9 +127,7 @@ func TestOtherFileStore(t *testing.T) {
 		}
 		own, other := testkit.Blobs(t), testkit.Blobs(t)
 		for _, look := range []bool{true, false, false} {
-			if err := open(own, look); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, open(own, look))
 		}
 		if err := open(other, false); err == nil || !strings.Contains(err.Error(), "PRESSROOM_BLOBS") {
 			t.Errorf("with another store: %v", err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pressroom/internal/server"
+	"pressroom/internal/testkit/must"
 )
 
 // ReadSources rejects everything that is not JSON.
@@ -18,9 +19,7 @@ func FuzzReadSources(f *testing.F) {
 	f.Add([]byte(`{}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		path := filepath.Join(t.TempDir(), "sources.json")
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(path, text, 0o600))
 		if _, err := server.ReadSources(path); err == nil && !json.Valid(text) {
 			t.Fatalf("%q was accepted", text)
 		}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"pressroom/internal/testkit/must"
 )
 
 // pipes is a listener for in-memory connections, which use the fake clock of the test.
@@ -122,9 +124,7 @@ func TestChunkedRequestsCloseTheConnection(t *testing.T) {
 			ours, theirs := net.Pipe()
 			listener <- theirs
 			go func() { _, _ = io.WriteString(ours, "POST / HTTP/1.1\r\nHost: x\r\n"+body) }()
-			if err := ours.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, ours.SetReadDeadline(time.Now().Add(time.Minute)))
 			raw, err := io.ReadAll(ours)
 			if got := err == nil; got != closes {
 				t.Errorf("%q: %v %s", body, err, raw)

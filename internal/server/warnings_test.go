@@ -20,6 +20,7 @@ import (
 	"pressroom/internal/sandbox"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // lines is a log.
@@ -61,46 +62,23 @@ func (l *lines) await(t *testing.T, text string) {
 func TestPublishingWarnings(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.Open(t.TempDir(), sandbox.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	defer box.Close()
 	front := httptest.NewServer(box.Handler())
 	defer front.Close()
-	if err := box.EnsureBlueskyAccount("shop.test", "shop.test", "open-sesame"); err != nil {
-		t.Fatal(err)
-	}
-	key, err := tokencrypt.NewKey()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, box.EnsureBlueskyAccount("shop.test", "shop.test", "open-sesame"))
+	key := must.Get(tokencrypt.NewKey())(t)
 	cfg := server.Config{
 		Database: testkit.SQLite(t), SealingKey: key, Role: server.RoleAPI, Blobs: testkit.Blobs(t), Log: silent(),
 		AnyServer: true,
 	}
-	admin, err := server.Open(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	owner, err := admin.Teams.AddPerson(t.Context(), "Ada", "ada@example.com", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	made, err := admin.Teams.AddTeam(t.Context(), team.Team{Name: "Harbour", Timezone: "UTC", Language: "en", Plan: "agency"}, owner.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	account, err := admin.Accounts.Connect(t.Context(), made.ID, "bluesky",
-		network.Credentials{Server: front.URL + "/bluesky", Identifier: "shop.test", Password: "open-sesame"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := admin.Hold.Hold(t.Context(), "a flood"); err != nil {
-		t.Fatal(err)
-	}
-	if err := admin.Close(); err != nil {
-		t.Fatal(err)
-	}
+	admin := must.Get(server.Open(t.Context(), cfg))(t)
+	owner := must.Get(admin.Teams.AddPerson(t.Context(), "Ada", "ada@example.com", ""))(t)
+	made := must.Get(admin.Teams.AddTeam(t.Context(), team.Team{Name: "Harbour", Timezone: "UTC", Language: "en", Plan: "agency"}, owner.ID))(t)
+	account := must.Get(admin.Accounts.Connect(t.Context(), made.ID, "bluesky",
+		network.Credentials{Server: front.URL + "/bluesky", Identifier: "shop.test", Password: "open-sesame"}))(t)
+	must.Get(admin.Hold.Hold(t.Context(), "a flood"))(t)
+	must.NoError(t, admin.Close())
 	d := testkit.Open(t, cfg.Database, nil)
 	err = d.InTx(t.Context(), "test.elsewhere", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx,
@@ -109,9 +87,7 @@ func TestPublishingWarnings(t *testing.T) {
 			SELECT team_id, 'threads', '1', 'shop', '', connection_state, x'', created_at, updated_at FROM social_accounts`)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 
 	var log lines
 	cfg.AnyServer, cfg.Log = false, slog.New(slog.NewTextHandler(&log, nil))
@@ -120,14 +96,8 @@ func TestPublishingWarnings(t *testing.T) {
 	log.await(t, "admin resume")
 	log.await(t, "networks=[threads]")
 	calls := strings.Count(log.text.String(), "is blocked: ")
-	grant, err := s.Accounts.Grant(t.Context(), account.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, err := s.Accounts.Network("bluesky")
-	if err != nil {
-		t.Fatal(err)
-	}
+	grant := must.Get(s.Accounts.Grant(t.Context(), account.ID))(t)
+	n := must.Get(s.Accounts.Network("bluesky"))(t)
 	for range 2 {
 		_, err = n.Refresh(t.Context(), grant.Grant)
 		if e, ok := errors.AsType[*network.Error](err); !ok || e.Class != network.HostBlocked || e.Message != "" {
@@ -156,14 +126,8 @@ func TestPublishingWarnings(t *testing.T) {
 // runServer runs a node until the test ends.
 func runServer(t *testing.T, cfg server.Config) *server.Server {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := server.Open(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+	s := must.Get(server.Open(t.Context(), cfg))(t)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx, listener) }()
@@ -179,17 +143,11 @@ func runServer(t *testing.T, cfg server.Config) *server.Server {
 // Forwarded requests from an untrusted peer cause a warning at most once an hour.
 func TestUntrustedProxyWarning(t *testing.T) {
 	t.Parallel()
-	key, err := tokencrypt.NewKey()
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(tokencrypt.NewKey())(t)
 	log, clock := &lines{}, testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
-	s, err := server.Open(t.Context(), server.Config{PublicURL: "https://press.example", Database: testkit.SQLite(t),
+	s := must.Get(server.Open(t.Context(), server.Config{PublicURL: "https://press.example", Database: testkit.SQLite(t),
 		SealingKey: key, Role: server.RoleAPI, Blobs: testkit.Blobs(t),
-		TrustedProxies: []string{"10.0.0.0/8"}, Log: slog.New(slog.NewTextHandler(log, nil)), Now: clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+		TrustedProxies: []string{"10.0.0.0/8"}, Log: slog.New(slog.NewTextHandler(log, nil)), Now: clock.Now}))(t)
 	t.Cleanup(func() { _ = s.Close() })
 	ask := func(peer, header string) {
 		r := httptest.NewRequest(http.MethodGet, "/sign-in", nil)
@@ -220,32 +178,21 @@ func TestUntrustedProxyWarning(t *testing.T) {
 // A public URL without TLS causes a warning, unless it is on this machine.
 func TestPlainPublicURLWarning(t *testing.T) {
 	t.Parallel()
-	key, err := tokencrypt.NewKey()
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(tokencrypt.NewKey())(t)
 	for public, warned := range map[string]bool{
 		"http://press.example.com": true, "http://192.0.2.7:8080": true, "http://localhost.example.com": true,
 		"https://press.example.com": false, "http://127.0.0.1:8080": false, "http://localhost:8080": false, "http://[::1]:8080": false,
 	} {
 		log := &lines{}
-		s, err := server.Open(t.Context(),
+		s := must.Get(server.Open(t.Context(),
 			server.Config{
 				PublicURL: public, Database: testkit.SQLite(t), SealingKey: key, Role: server.RoleAPI,
 				Blobs: testkit.Blobs(t), Log: slog.New(slog.NewTextHandler(log, nil)),
-			})
-		if err != nil {
-			t.Fatal(err)
-		}
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+			}))(t)
+		listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 		ctx, stop := context.WithCancel(t.Context())
 		stop() // it starts, warns and stops
-		if err := errors.Join(s.Run(ctx, listener), s.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, errors.Join(s.Run(ctx, listener), s.Close()))
 		if log.has("INSECURE") != warned {
 			t.Errorf("%s: warned is %t: %s", public, !warned, &log.text)
 		}

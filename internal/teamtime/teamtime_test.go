@@ -9,13 +9,11 @@ import (
 	"pgregory.net/rapid"
 
 	"pressroom/internal/teamtime"
+	"pressroom/internal/testkit/must"
 )
 
-func zone(t interface{ Fatal(...any) }, name string) *time.Location {
-	z, err := time.LoadLocation(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+func zone(t must.T, name string) *time.Location {
+	z := must.Get(time.LoadLocation(name))(t)
 	return z
 }
 
@@ -252,10 +250,7 @@ func TestDay(t *testing.T) {
 		{"Pacific/Apia", "2011-12-29T20:00:00Z", "2011-12-29T10:00:00Z", "2011-12-30T10:00:00Z"},        // the next date does not exist
 		{"Australia/Lord_Howe", "2026-10-04T00:00:00Z", "2026-10-03T13:30:00Z", "2026-10-04T13:00:00Z"}, // half an hour
 	} {
-		zone, err := time.LoadLocation(c.zone)
-		if err != nil {
-			t.Fatal(err)
-		}
+		zone := must.Get(time.LoadLocation(c.zone))(t)
 		at, _ := time.Parse(time.RFC3339, c.at)
 		from, to := teamtime.Day(at, zone)
 		if got := from.UTC().Format(time.RFC3339) + " " + to.UTC().Format(time.RFC3339); got != c.from+" "+c.to {
@@ -272,10 +267,7 @@ func TestDaysAreContiguous(t *testing.T) {
 		"Australia/Lord_Howe", "Asia/Beirut", "America/Scoresbysund",
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		zone, err := time.LoadLocation(rapid.SampledFrom(zones).Draw(t, "zone"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		zone := must.Get(time.LoadLocation(rapid.SampledFrom(zones).Draw(t, "zone")))(t)
 		at := time.Unix(rapid.Int64Range(1_200_000_000, 2_100_000_000).Draw(t, "at"), 0).UTC()
 		from, to := teamtime.Day(at, zone)
 		if from.After(at) || !to.After(at) {

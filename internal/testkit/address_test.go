@@ -5,24 +5,19 @@ import (
 	"testing"
 
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 func TestFreeAddr(t *testing.T) {
 	t.Parallel()
 	given := map[string]bool{}
 	for range 250 {
-		addr, err := testkit.FreeAddr()
-		if err != nil {
-			t.Fatal(err)
-		}
+		addr := must.Get(testkit.FreeAddr())(t)
 		if given[addr] {
 			t.Fatalf("%s was given twice", addr)
 		}
 		given[addr] = true
-		l, err := net.Listen("tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(net.Listen("tcp", addr))(t)
 		_ = l.Close()
 	}
 }

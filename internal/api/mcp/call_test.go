@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pressroom/internal/auth/apikey"
+	"pressroom/internal/testkit/must"
 )
 
 // result is the JSON of a tool's result.
@@ -50,9 +51,7 @@ func problemOf(t *testing.T, got result) string {
 		Code    string
 		Context struct{ Reason, Argument string }
 	}
-	if err := json.Unmarshal([]byte(got.Content[1].Text), &doc); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal([]byte(got.Content[1].Text), &doc))
 	if !got.IsError || got.Structured != nil {
 		t.Errorf("an error with isError %v and structuredContent %s", got.IsError, got.Structured)
 	}
@@ -188,9 +187,7 @@ func TestLogAndMetrics(t *testing.T) {
 	var lines []map[string]any
 	for line := range strings.Lines(e.log.String()) {
 		var fields map[string]any
-		if err := json.Unmarshal([]byte(line), &fields); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, json.Unmarshal([]byte(line), &fields))
 		lines = append(lines, fields)
 	}
 	if len(lines) != 3 {

@@ -11,6 +11,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"pressroom/internal/testkit/must"
 )
 
 // connect opens a session with the SDK's own client.
@@ -28,10 +30,7 @@ func (e *env) connect(t *testing.T, level string) (*sdk.ClientSession, error) {
 
 func (e *env) mustConnect(t *testing.T) *sdk.ClientSession {
 	t.Helper()
-	session, err := e.connect(t, "full")
-	if err != nil {
-		t.Fatal(err)
-	}
+	session := must.Get(e.connect(t, "full"))(t)
 	return session
 }
 
@@ -57,10 +56,7 @@ func TestInstructions(t *testing.T) {
 func TestResultsMatchTheirSchemas(t *testing.T) {
 	e := newEnv(t)
 	session := e.mustConnect(t)
-	list, err := session.ListTools(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(session.ListTools(t.Context(), nil))(t)
 	calls := map[string]map[string]any{
 		"list_notes": {"limit": 3}, "get_note": {"id": "n1"}, "get_nothing": {}, "create_note": {"text": "x"},
 		"change_note": {"id": "n1", "idempotency_key": "k0"}, "buy_note": {"text": "y", "idempotency_key": "k"},
@@ -85,10 +81,7 @@ func TestResultsMatchTheirSchemas(t *testing.T) {
 
 func checkSchema(t *testing.T, what string, schema, value any) {
 	t.Helper()
-	raw, err := json.Marshal(schema)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(schema))(t)
 	var s jsonschema.Schema
 	if err := json.Unmarshal(raw, &s); err != nil {
 		t.Fatalf("%s: %v", what, err)

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/testkit/must"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in testdata")
@@ -30,15 +32,10 @@ func TestDialogues(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must.Get(os.ReadFile(file))(t)
 			got := newEnv(t).replay(t, string(want))
 			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must.NoError(t, os.WriteFile(file, []byte(got), 0o644))
 				return
 			}
 			if diff := cmp.Diff(string(want), got); diff != "" {
@@ -105,9 +102,7 @@ func headersOf(t *testing.T, version, body string) []string {
 		Method string
 		Params struct{ Name, URI string }
 	}
-	if err := json.Unmarshal([]byte(body), &m); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal([]byte(body), &m))
 	if version >= "2026-07-28" {
 		headers = append(headers, "Mcp-Method", m.Method)
 		if name := m.Params.Name + m.Params.URI; name != "" {

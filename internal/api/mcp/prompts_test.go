@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pressroom/internal/auth/apikey"
+	"pressroom/internal/testkit/must"
 )
 
 type promptInfo struct {
@@ -30,10 +31,7 @@ func (e *env) prompts(t *testing.T) []promptInfo {
 
 func (e *env) prompt(t *testing.T, name string, arguments map[string]string) (string, string) {
 	t.Helper()
-	params, err := json.Marshal(map[string]any{"name": name, "arguments": arguments})
-	if err != nil {
-		t.Fatal(err)
-	}
+	params := must.Get(json.Marshal(map[string]any{"name": name, "arguments": arguments}))(t)
 	result, refused := e.rpc(t, "read_only", "prompts/get", string(params))
 	var got struct {
 		Messages []struct {
@@ -100,10 +98,7 @@ func TestPromptsRejectInvalidArguments(t *testing.T) {
 		given := map[string]string{c.argument: c.value}
 		maps.Copy(given,
 			map[string]map[string]string{"review_account": {"account_id": "1"}, "explain_report": {"report_id": "r"}}[c.prompt])
-		params, err := json.Marshal(map[string]any{"name": c.prompt, "arguments": given})
-		if err != nil {
-			t.Fatal(err)
-		}
+		params := must.Get(json.Marshal(map[string]any{"name": c.prompt, "arguments": given}))(t)
 		got := e.send(t, "POST", `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":`+string(params)+`}`,
 			"Authorization", "Bearer read_only")
 		if !strings.Contains(got.body, "-32602") || !strings.Contains(got.body, "The argument "+c.argument+" ") ||

@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pressroom/internal/auth/apikey"
+	"pressroom/internal/testkit/must"
 )
 
 // rpc sends a message of a protocol version with sessions. It returns the result, or the code of the error and of the
@@ -106,9 +107,7 @@ func TestCompletion(t *testing.T) {
 			var values struct {
 				Completion struct{ Values json.RawMessage }
 			}
-			if err := json.Unmarshal(result, &values); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, json.Unmarshal(result, &values))
 			got = string(values.Completion.Values)
 		}
 		if got != want {
@@ -156,11 +155,8 @@ func TestProgress(t *testing.T) {
 			progress <- fmt.Sprint(req.Params.ProgressToken, " ", req.Params.Progress, " ", req.Params.Message)
 		},
 	})
-	session, err := client.Connect(t.Context(),
-		&sdk.StreamableClientTransport{Endpoint: e.url, HTTPClient: &http.Client{Transport: withKey("full")}, MaxRetries: -1}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	session := must.Get(client.Connect(t.Context(),
+		&sdk.StreamableClientTransport{Endpoint: e.url, HTTPClient: &http.Client{Transport: withKey("full")}, MaxRetries: -1}, nil))(t)
 	defer session.Close()
 	params := &sdk.CallToolParams{Name: "watch_note", Arguments: map[string]any{"id": "n1"}}
 	params.SetProgressToken("p")
@@ -180,11 +176,8 @@ func TestReadsEndWithTheirRequest(t *testing.T) {
 	for _, meta := range []string{`{}`, `{"progressToken":1}`} {
 		e := newEnv(t)
 		ctx, hangUp := context.WithCancel(t.Context())
-		r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url, strings.NewReader(
-			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"watch_note","arguments":{"id":"gone"},"_meta":`+meta+`}}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(http.NewRequestWithContext(ctx, http.MethodPost, e.url, strings.NewReader(
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"watch_note","arguments":{"id":"gone"},"_meta":`+meta+`}}`)))(t)
 		r.Header = http.Header{"Authorization": {"Bearer full"}, "Content-Type": {"application/json"}, "Accept": {"*/*"}}
 		gone := make(chan error)
 		go func() {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/testkit/must"
 )
 
 const listTools = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
@@ -18,15 +20,11 @@ func (e *env) tools(t *testing.T) (map[string]json.RawMessage, []string) {
 	var got struct {
 		Result struct{ Tools []json.RawMessage }
 	}
-	if err := json.Unmarshal([]byte(e.send(t, "POST", listTools).body), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal([]byte(e.send(t, "POST", listTools).body), &got))
 	byName, names := map[string]json.RawMessage{}, []string{}
 	for _, raw := range got.Result.Tools {
 		var tool struct{ Name string }
-		if err := json.Unmarshal(raw, &tool); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, json.Unmarshal(raw, &tool))
 		byName[tool.Name], names = raw, append(names, tool.Name)
 	}
 	return byName, names
@@ -53,19 +51,12 @@ func TestDescription(t *testing.T) {
 	const file = "testdata/tool.json"
 	tools, _ := newEnv(t).tools(t)
 	var got bytes.Buffer
-	if err := json.Indent(&got, tools["buy_note"], "", "  "); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Indent(&got, tools["buy_note"], "", "  "))
 	got.WriteByte('\n')
 	if *update {
-		if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(file, got.Bytes(), 0o644))
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(file))(t)
 	if diff := cmp.Diff(string(want), got.String()); diff != "" {
 		t.Errorf("the tool (-want +got); update it with -update:\n%s", diff)
 	}
@@ -81,9 +72,7 @@ func TestHints(t *testing.T) {
 		"buy_note":    {IdempotentHint: true, OpenWorldHint: true},
 	} {
 		var got struct{ Annotations hints }
-		if err := json.Unmarshal(tools[name], &got); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, json.Unmarshal(tools[name], &got))
 		if got.Annotations != want {
 			t.Errorf("%s: %+v, want %+v", name, got.Annotations, want)
 		}

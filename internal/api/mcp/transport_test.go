@@ -13,6 +13,7 @@ import (
 
 	"pressroom/internal/api/problem"
 	"pressroom/internal/apierr"
+	"pressroom/internal/testkit/must"
 )
 
 const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
@@ -28,10 +29,7 @@ type reply struct {
 // the header.
 func (e *env) send(t *testing.T, method, body string, headers ...string) reply {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, e.url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.NewRequestWithContext(t.Context(), method, e.url, strings.NewReader(body)))(t)
 	r.Header = http.Header{
 		"Authorization": {"Bearer full"}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
 	}
@@ -46,15 +44,9 @@ func (e *env) send(t *testing.T, method, body string, headers ...string) reply {
 
 func receive(t *testing.T, r *http.Request) reply {
 	t.Helper()
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := must.Get(http.DefaultClient.Do(r))(t)
 	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Get(io.ReadAll(resp.Body))(t)
 	return reply{resp.StatusCode, resp.Header, string(body)}
 }
 
@@ -85,12 +77,9 @@ func TestEveryRequestNeedsAKey(t *testing.T) {
 	} {
 		for _, method := range []string{"POST", "GET", "DELETE", "OPTIONS"} {
 			got := e.send(t, method, ping, headers...)
-			want, err := json.Marshal(problem.Of(apierr.New(apierr.Unauthorized,
+			want := must.Get(json.Marshal(problem.Of(apierr.New(apierr.Unauthorized,
 				"Connect the assistant again: its access has expired or was revoked. Or send a valid team API key as "+
-					"a bearer token in the Authorization header."), publicURL))
-			if err != nil {
-				t.Fatal(err)
-			}
+					"a bearer token in the Authorization header."), publicURL)))(t)
 			if got.status != http.StatusUnauthorized || got.body != string(want)+"\n" {
 				t.Errorf("%s, %s: HTTP %d %s, want %s", name, method, got.status, got.body, want)
 			}
@@ -146,10 +135,7 @@ func TestOrigins(t *testing.T) {
 // A proxy on the same machine forwards the public Host to a loopback address.
 func TestBehindAProxy(t *testing.T) {
 	e := newEnv(t)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, e.url, strings.NewReader(ping))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, e.url, strings.NewReader(ping)))(t)
 	r.Host = "pressroom.example"
 	r.Header = http.Header{"Authorization": {"Bearer full"}, "Content-Type": {"application/json"}, "Accept": {"*/*"}}
 	if got := receive(t, r); got.status != http.StatusOK {
@@ -162,10 +148,7 @@ func TestHangingUp(t *testing.T) {
 	e := newEnv(t)
 	ctx, hangUp := context.WithCancel(t.Context())
 	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"wait_note","arguments":{"text":"x"}}}`
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url, strings.NewReader(call))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.NewRequestWithContext(ctx, http.MethodPost, e.url, strings.NewReader(call)))(t)
 	r.Header = http.Header{"Authorization": {"Bearer full"}, "Content-Type": {"application/json"}, "Accept": {"*/*"}}
 	gone := make(chan error)
 	go func() {

@@ -27,6 +27,7 @@ import (
 	"pressroom/internal/domain/report"
 	"pressroom/internal/domain/team"
 	"pressroom/internal/domain/voice"
+	"pressroom/internal/testkit/must"
 )
 
 var update = flag.Bool("update", false, "rewrite api/openapi.json and api/version.txt")
@@ -75,9 +76,7 @@ func record(t *testing.T) string {
 func TestGolden(t *testing.T) {
 	doc, now := build(t, openapi.Version), record(t)
 	recorded := read(t, versionFile)
-	if err := versionRose(string(recorded), now); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, versionRose(string(recorded), now))
 	if *update {
 		write(t, goldenFile, doc)
 		write(t, versionFile, []byte(now))

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pressroom/internal/api/problem"
+	"pressroom/internal/testkit/must"
 )
 
 // A request whose client hung up is not logged as a server error.
@@ -21,10 +22,7 @@ func TestLogStatus(t *testing.T) {
 		{canceled, 500, problem.StatusClientClosed}, {canceled, 503, problem.StatusClientClosed},
 		{canceled, 200, 200}, {canceled, 422, 422},
 	} {
-		r, err := http.NewRequestWithContext(c.ctx, http.MethodGet, "http://press.test/", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(http.NewRequestWithContext(c.ctx, http.MethodGet, "http://press.test/", nil))(t)
 		if got := problem.LogStatus(r, c.status); got != c.want {
 			t.Errorf("status %d is logged as %d, want %d", c.status, got, c.want)
 		}

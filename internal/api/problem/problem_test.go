@@ -14,6 +14,7 @@ import (
 
 	"pressroom/internal/api/problem"
 	"pressroom/internal/apierr"
+	"pressroom/internal/testkit/must"
 )
 
 // Every error code has exactly one status and title.
@@ -40,10 +41,7 @@ func TestEveryCodeIsInTheReference(t *testing.T) {
 // declaredCodes returns the constants of type Code in package apierr.
 func declaredCodes(t *testing.T) []string {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "../../apierr/apierr.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(parser.ParseFile(token.NewFileSet(), "../../apierr/apierr.go", nil, 0))(t)
 	codes := []string{}
 	ast.Inspect(file, func(n ast.Node) bool {
 		spec, ok := n.(*ast.ValueSpec)
@@ -51,10 +49,7 @@ func declaredCodes(t *testing.T) []string {
 			return true
 		}
 		if kind, ok := spec.Type.(*ast.Ident); ok && kind.Name == "Code" {
-			text, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value))(t)
 			codes = append(codes, text)
 		}
 		return true
@@ -66,10 +61,7 @@ func declaredCodes(t *testing.T) []string {
 func TestUnknownErrorsRevealNothing(t *testing.T) {
 	t.Parallel()
 	doc := problem.Of(errors.New("pq: password of user pressroom"), "https://press.example")
-	raw, err := json.Marshal(doc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(doc))(t)
 	if doc.Status != 500 || doc.Code != apierr.Internal || strings.Contains(string(raw), "password") {
 		t.Errorf("%s", raw)
 	}
@@ -85,9 +77,7 @@ func TestWrite(t *testing.T) {
 		t.Errorf("%d %v", w.Code, w.Header())
 	}
 	var doc map[string]any
-	if err := json.Unmarshal(w.Body.Bytes(), &doc); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal(w.Body.Bytes(), &doc))
 	context, _ := doc["context"].(map[string]any)
 	if doc["type"] != "https://press.example/docs/errors#rate_limited" || context["retry_after_seconds"] != 2.0 ||
 		context["scope"] != "credential" {

@@ -21,6 +21,7 @@ import (
 	"pressroom/internal/domain/team"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 const (
@@ -28,8 +29,8 @@ const (
 	back   = "https://app.example/back"
 )
 
-// world is the server with a team whose owner lets programs in.
-type world struct {
+// env is the server with a team whose owner lets programs in.
+type env struct {
 	*oauth.Service
 
 	db       *db.DB
@@ -41,28 +42,25 @@ type world struct {
 	fetched  int
 }
 
-// worlds runs a test on a world of its own on each database.
-func worlds(t *testing.T, run func(t *testing.T, w *world)) {
+// eachEnv runs a test on its own env on each database.
+func eachEnv(t *testing.T, run func(t *testing.T, w *env)) {
 	t.Helper()
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, address string) {
 		t.Parallel()
-		run(t, newWorld(t, address))
+		run(t, newEnv(t, address))
 	})
 }
 
-func newWorld(t *testing.T, address string) *world {
+func newEnv(t *testing.T, address string) *env {
 	t.Helper()
-	w := &world{clock: testkit.NewClock(time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC))}
+	w := &env{clock: testkit.NewClock(time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC))}
 	w.db = testkit.Open(t, address, w.clock)
-	guesses, err := ratelimit.NewGuesses()
-	must(t, err)
+	guesses := must.Get(ratelimit.NewGuesses())(t)
 	w.teams = team.New(w.db, guesses, plan.Default())
-	w.owner, err = w.teams.AddPerson(t.Context(), "Ada", "ada@harbour.example", "")
-	must(t, err)
-	w.team, err = w.teams.AddTeam(t.Context(),
-		team.Team{Name: "Harbour", Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, w.owner.ID)
-	must(t, err)
+	w.owner = must.Get(w.teams.AddPerson(t.Context(), "Ada", "ada@harbour.example", ""))(t)
+	w.team = must.Get(w.teams.AddTeam(t.Context(),
+		team.Team{Name: "Harbour", Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, w.owner.ID))(t)
 	w.Service = oauth.New(oauth.Options{
 		DB: w.db, PublicURL: public, Tools: "/mcp", Connections: connections{w.teams},
 		Fetch: func(_ context.Context, _ string, most int64, into io.Writer) error {
@@ -75,13 +73,6 @@ func newWorld(t *testing.T, address string) *world {
 		},
 	})
 	return w
-}
-
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
 }
 
 // connections are package team's, as the program joins them.
@@ -117,52 +108,47 @@ func request(client, verifier string) url.Values {
 }
 
 // connect lets a program in and gives its tokens.
-func (w *world) connect(t *testing.T, client string) oauth.Tokens {
+func (w *env) connect(t *testing.T, client string) oauth.Tokens {
 	t.Helper()
 	verifier := oauth2.GenerateVerifier()
-	asked, err := w.ParseRequest(t.Context(), "here", request(client, verifier))
-	must(t, err)
-	to, err := w.Allow(t.Context(), asked,
-		oauth.Consent{Team: w.team.ID, Person: w.owner.ID, Capabilities: asked.Capabilities})
-	must(t, err)
-	u, err := url.Parse(to)
-	must(t, err)
-	got, err := w.Exchange(t.Context(), client,
+	asked := must.Get(w.ParseRequest(t.Context(), "here", request(client, verifier)))(t)
+	to := must.Get(w.Allow(t.Context(), asked,
+		oauth.Consent{Team: w.team.ID, Person: w.owner.ID, Capabilities: asked.Capabilities}))(t)
+	u := must.Get(url.Parse(to))(t)
+	got := must.Get(w.Exchange(t.Context(), client,
 		url.Values{
 			"grant_type": {"authorization_code"}, "code": {u.Query().Get("code")}, "redirect_uri": {back},
 			"code_verifier": {verifier},
-		})
-	must(t, err)
+		}))(t)
 	return got
 }
 
-func (w *world) registered(t *testing.T) oauth.Client {
+func (w *env) registered(t *testing.T) oauth.Client {
 	t.Helper()
-	c, err := w.Register(t.Context(), "here", oauth.Registration{Name: "Helper", Redirects: []string{back}})
-	must(t, err)
+	c := must.Get(w.Register(t.Context(), "here", oauth.Registration{Name: "Helper", Redirects: []string{back}}))(t)
 	return c
 }
 
-func (w *world) count(t *testing.T, from string) int {
+func (w *env) count(t *testing.T, from string) int {
 	t.Helper()
 	var n int
-	must(t, w.db.QueryRow(t.Context(), "SELECT COUNT(*) FROM "+from).Scan(&n))
+	must.NoError(t, w.db.QueryRow(t.Context(), "SELECT COUNT(*) FROM "+from).Scan(&n))
 	return n
 }
 
 // The database holds no secret that is worth anything.
 func TestOnlyHashesAreKept(t *testing.T) {
-	worlds(t, func(t *testing.T, w *world) {
+	eachEnv(t, func(t *testing.T, w *env) {
 		got := w.connect(t, w.registered(t).ID)
 		for _, kept := range []string{"code_hash FROM oauth_grants", "hash FROM oauth_tokens", "hash FROM api_keys"} {
 			var hash []byte
-			must(t, w.db.QueryRow(t.Context(), "SELECT "+kept).Scan(&hash))
+			must.NoError(t, w.db.QueryRow(t.Context(), "SELECT "+kept).Scan(&hash))
 			if len(hash) != 32 || strings.Contains(got.Access+got.Refresh, string(hash)) {
 				t.Errorf("%s: %x", kept, hash)
 			}
 		}
 		id, ends, found, err := w.Connection(t.Context(), got.Access)
-		must(t, err)
+		must.NoError(t, err)
 		if !found || !ends.Equal(w.clock.Now().Add(time.Hour)) {
 			t.Errorf("the token is of %d, until %s, %v", id, ends, found)
 		}
@@ -176,7 +162,7 @@ func TestOnlyHashesAreKept(t *testing.T) {
 
 // A program that describes itself is known by its document, which is fetched anew after a while.
 func TestDescribedPrograms(t *testing.T) {
-	worlds(t, func(t *testing.T, w *world) {
+	eachEnv(t, func(t *testing.T, w *env) {
 		const id = "https://app.example/client.json"
 		if _, err := w.ParseRequest(t.Context(), "here",
 			request(id, oauth2.GenerateVerifier())); apierr.Of(err).Code != apierr.ValidationFailed {
@@ -205,7 +191,7 @@ func TestDescribedPrograms(t *testing.T) {
 
 // Who makes us fetch or keep too much waits; what is known is still answered.
 func TestRegisteringTooMuch(t *testing.T) {
-	worlds(t, func(t *testing.T, w *world) {
+	eachEnv(t, func(t *testing.T, w *env) {
 		known := w.registered(t)
 		w.RegistrationDelay = func(from string) time.Duration {
 			return map[string]time.Duration{"there": time.Minute}[from]
@@ -231,7 +217,7 @@ func TestRegisteringTooMuch(t *testing.T) {
 }
 
 // refresh exchanges a refresh token, and says what was refused of it.
-func (w *world) refresh(t *testing.T, client, token string, more ...string) (oauth.Tokens, string) {
+func (w *env) refresh(t *testing.T, client, token string, more ...string) (oauth.Tokens, string) {
 	t.Helper()
 	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {token}}
 	for pair := range slices.Chunk(more, 2) {
@@ -241,14 +227,14 @@ func (w *world) refresh(t *testing.T, client, token string, more ...string) (oau
 	if refused, is := errors.AsType[*oauth.Error](err); is {
 		return got, refused.Code
 	}
-	must(t, err)
+	must.NoError(t, err)
 	return got, ""
 }
 
 // However often one token is exchanged while its answer may be lost, one line of tokens goes on from it: anybody who
 // continues with another one ends the connection, as one of the two has stolen it.
 func TestOneLineOfTokens(t *testing.T) {
-	worlds(t, func(t *testing.T, w *world) {
+	eachEnv(t, func(t *testing.T, w *env) {
 		for name, uses := range map[string]func(lost, first string) string{
 			"a pair beside the one that went on": func(lost, _ string) string { return lost },
 			"the token that both came from":      func(_, first string) string { return first },
@@ -284,7 +270,7 @@ func TestOneLineOfTokens(t *testing.T) {
 
 // A program that loses answers now and then goes on for months.
 func TestLostAnswersHurtNobody(t *testing.T) {
-	worlds(t, func(t *testing.T, w *world) {
+	eachEnv(t, func(t *testing.T, w *env) {
 		client := w.registered(t).ID
 		now := w.connect(t, client)
 		for i := range 12 {
@@ -305,7 +291,7 @@ func TestLostAnswersHurtNobody(t *testing.T) {
 
 // Tokens are for all that was granted, and nothing else is promised.
 func TestScopeOfTheNextTokens(t *testing.T) {
-	worlds(t, func(t *testing.T, w *world) {
+	eachEnv(t, func(t *testing.T, w *env) {
 		client := w.registered(t).ID
 		now := w.connect(t, client)
 		for scope, want := range map[string]string{
@@ -328,9 +314,8 @@ func TestScopeOfTheNextTokens(t *testing.T) {
 
 // Nobody is given more than what was asked for, anybody who asks.
 func TestAllowsNoMoreThanAsked(t *testing.T) {
-	worlds(t, func(t *testing.T, w *world) {
-		asked, err := w.ParseRequest(t.Context(), "here", request(w.registered(t).ID, oauth2.GenerateVerifier()))
-		must(t, err)
+	eachEnv(t, func(t *testing.T, w *env) {
+		asked := must.Get(w.ParseRequest(t.Context(), "here", request(w.registered(t).ID, oauth2.GenerateVerifier())))(t)
 		for _, more := range [][]access.Capability{nil, {access.Read, access.Publish}, {access.Spend}} {
 			if to, err := w.Allow(t.Context(), asked,
 				oauth.Consent{Team: w.team.ID, Person: w.owner.ID, Capabilities: more}); err == nil {
@@ -350,14 +335,13 @@ func TestAllowsNoMoreThanAsked(t *testing.T) {
 // Registrations need no sign-in, so they are bounded: in bytes each, and in number while nobody lets them in. The
 // oldest go first, and those that are used never.
 func TestRegistrationsAreBounded(t *testing.T) {
-	worlds(t, func(t *testing.T, w *world) {
+	eachEnv(t, func(t *testing.T, w *env) {
 		ctx := t.Context()
 		long := func(bytes int) oauth.Registration {
 			half := "https://app.example/" + strings.Repeat("x", bytes/2-len("https://app.example/"))
 			return oauth.Registration{Redirects: []string{half, half}}
 		}
-		_, err := w.Register(ctx, "here", long(2000))
-		must(t, err)
+		must.Get(w.Register(ctx, "here", long(2000)))(t)
 		var refused *oauth.Error
 		if _, err := w.Register(ctx, "here", long(2002)); !errors.As(err, &refused) ||
 			refused.Code != oauth.InvalidRedirect {
@@ -387,9 +371,9 @@ func TestRegistrationsAreBounded(t *testing.T) {
 }
 
 // flood adds unused registrations from a network; the empty one for those from before networks were noted.
-func (w *world) flood(t *testing.T, network string, n int) {
+func (w *env) flood(t *testing.T, network string, n int) {
 	t.Helper()
-	must(t, w.db.InTx(t.Context(), "test.flood", func(ctx context.Context, tx *db.Tx) error {
+	must.NoError(t, w.db.InTx(t.Context(), "test.flood", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx,
 			`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < CAST(? AS BIGINT))
 			INSERT INTO oauth_clients (client_id, name, redirects, created_at, network) SELECT 'flood-' || CAST(? AS
@@ -407,13 +391,12 @@ func TestNetworkEvictsItsOwnRegistrations(t *testing.T) {
 		"2001:db8:1::/48": "2001:db8:1:%x::/64", "198.51.100.0/24": "198.51.100.%d",
 	} {
 		t.Run(network, func(t *testing.T) {
-			worlds(t, func(t *testing.T, w *world) {
+			eachEnv(t, func(t *testing.T, w *env) {
 				ctx := t.Context()
 				register := func(from string) oauth.Client {
 					t.Helper()
 					w.clock.Advance(time.Millisecond)
-					c, err := w.Register(ctx, from, oauth.Registration{Name: "Helper", Redirects: []string{back}})
-					must(t, err)
+					c := must.Get(w.Register(ctx, from, oauth.Registration{Name: "Helper", Redirects: []string{back}}))(t)
 					return c
 				}
 				victim := register("203.0.113.7")
@@ -447,12 +430,10 @@ func TestNetworkEvictsItsOwnRegistrations(t *testing.T) {
 
 // An application that was removed while a person looked at the consent page is let in by nobody.
 func TestRemovedWhileAsked(t *testing.T) {
-	worlds(t, func(t *testing.T, w *world) {
-		asked, err := w.ParseRequest(t.Context(), "here", request(w.registered(t).ID, oauth2.GenerateVerifier()))
-		must(t, err)
+	eachEnv(t, func(t *testing.T, w *env) {
+		asked := must.Get(w.ParseRequest(t.Context(), "here", request(w.registered(t).ID, oauth2.GenerateVerifier())))(t)
 		w.clock.Advance(25 * time.Hour)
-		_, err = w.Sweep(t.Context())
-		must(t, err)
+		must.Get(w.Sweep(t.Context()))(t)
 		to, err := w.Allow(t.Context(), asked,
 			oauth.Consent{Team: w.team.ID, Person: w.owner.ID, Capabilities: asked.Capabilities})
 		if !apierr.Is(err, apierr.NotFound) || to != "" || w.count(t, "oauth_grants") != 0 {
@@ -463,20 +444,17 @@ func TestRemovedWhileAsked(t *testing.T) {
 
 // What has ended is forgotten, with the connections that nobody renewed; what is in use stays.
 func TestSweep(t *testing.T) {
-	worlds(t, func(t *testing.T, w *world) {
+	eachEnv(t, func(t *testing.T, w *env) {
 		ctx := t.Context()
 		used, unused := w.registered(t), w.registered(t)
 		sweep := func() {
 			t.Helper()
-			_, err := w.Sweep(ctx)
-			must(t, err)
+			must.Get(w.Sweep(ctx))(t)
 		}
 		got := w.connect(t, used.ID)
-		asked, err := w.ParseRequest(ctx, "here", request(unused.ID, oauth2.GenerateVerifier()))
-		must(t, err)
-		_, err = w.Allow(ctx, asked,
-			oauth.Consent{Team: w.team.ID, Person: w.owner.ID, Capabilities: asked.Capabilities})
-		must(t, err)
+		asked := must.Get(w.ParseRequest(ctx, "here", request(unused.ID, oauth2.GenerateVerifier())))(t)
+		must.Get(w.Allow(ctx, asked,
+			oauth.Consent{Team: w.team.ID, Person: w.owner.ID, Capabilities: asked.Capabilities}))(t)
 		w.clock.Advance(2 * time.Minute)
 		sweep()
 		if grants, tokens := w.count(t, "oauth_grants"), w.count(t, "oauth_tokens"); grants != 1 || tokens != 2 {
@@ -492,9 +470,8 @@ func TestSweep(t *testing.T) {
 			t.Error("a program that nobody let in is not forgotten after a day")
 		}
 		w.clock.Advance(24 * 24 * time.Hour)
-		next, err := w.Exchange(ctx, used.ID,
-			url.Values{"grant_type": {"refresh_token"}, "refresh_token": {got.Refresh}})
-		must(t, err)
+		next := must.Get(w.Exchange(ctx, used.ID,
+			url.Values{"grant_type": {"refresh_token"}, "refresh_token": {got.Refresh}}))(t)
 		sweep()
 		if clients, tokens := w.count(t, "oauth_clients"), w.count(t, "oauth_tokens"); clients != 2 || tokens != 3 {
 			t.Errorf("%d programs and %d tokens are left", clients, tokens)

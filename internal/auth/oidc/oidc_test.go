@@ -20,45 +20,35 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/auth/oidc"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 	"pressroom/internal/testkit/oidcserver"
 )
 
-// world is a directory and a provider behind it, which lets everybody in at once.
-type world struct {
+// env is a directory and a provider behind it, which lets everybody in at once.
+type env struct {
 	*oidc.Directory
 	provider *oidcserver.Provider
 	clock    *testkit.Clock
 }
 
-func open(t *testing.T) world {
+func open(t *testing.T) env {
 	t.Helper()
 	provider := oidcserver.Run(t)
 	clock := testkit.NewClock(time.Now())
-	d, err := oidc.New(oidc.Options{
+	d := must.Get(oidc.New(oidc.Options{
 		Issuer: provider.Issuer(), ClientID: provider.ClientID, ClientSecret: provider.ClientSecret,
 		PublicURL: "https://press.example", Roots: provider.Roots, Now: clock.Now, Log: slog.New(slog.DiscardHandler),
-	})
-	must(t, err)
-	return world{d, provider, clock}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
+	return env{d, provider, clock}
 }
 
 // visit goes to the provider and gives what it sends the person back with.
-func (w world) visit(t *testing.T, address string) url.Values {
+func (w env) visit(t *testing.T, address string) url.Values {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
-	must(t, err)
-	resp, err := w.provider.Client().Do(req)
-	must(t, err)
+	req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody))(t)
+	resp := must.Get(w.provider.Client().Do(req))(t)
 	defer resp.Body.Close()
-	back, err := resp.Location()
-	must(t, err)
+	back := must.Get(resp.Location())(t)
 	if got := back.Scheme + "://" + back.Host + back.Path; got != "https://press.example"+oidc.ReturnPath {
 		t.Fatalf("sent back to %s", got)
 	}
@@ -86,7 +76,7 @@ func (p *person) Claims(_ []string, base *mockoidc.IDTokenClaims) (jwt.Claims, e
 	return out, nil
 }
 
-func (w world) knows(claims map[string]any) {
+func (w env) knows(claims map[string]any) {
 	w.provider.QueueUser(&person{mockoidc.MockUser{Subject: "1"}, claims})
 }
 
@@ -127,7 +117,7 @@ func TestWhomTheDirectoryKnows(t *testing.T) {
 	} {
 		w.knows(c.claims)
 		address, attempt, err := w.Begin(t.Context(), "/posts", false)
-		must(t, err)
+		must.NoError(t, err)
 		got, err := w.Finish(t.Context(), attempt, w.visit(t, address))
 		if got != c.want || (err == nil) != (c.want != oidc.Person{}) {
 			t.Errorf("%s: %+v (%v)", name, got, err)
@@ -149,7 +139,7 @@ func TestAnswersThatAreNotTaken(t *testing.T) {
 	} {
 		w.knows(map[string]any{"email": "ada@example.com", "email_verified": true})
 		address, attempt, err := w.Begin(t.Context(), "/", false)
-		must(t, err)
+		must.NoError(t, err)
 		answer := w.visit(t, address)
 		change(&attempt, answer)
 		_, err = w.Finish(t.Context(), attempt, answer)
@@ -164,9 +154,8 @@ func TestTheWayThere(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	address, attempt, err := w.Begin(t.Context(), "/", false)
-	must(t, err)
-	u, err := url.Parse(address)
-	must(t, err)
+	must.NoError(t, err)
+	u := must.Get(url.Parse(address))(t)
 	q := u.Query()
 	if q.Get("code_challenge_method") != "S256" || q.Get("state") != attempt.State || q.Get("nonce") != attempt.Nonce ||
 		q.Get("response_type") != "code" || strings.Contains(address, attempt.Verifier) {
@@ -194,11 +183,10 @@ func TestASilentDirectory(t *testing.T) {
 	roots := x509.NewCertPool()
 	roots.AddCert(provider.Certificate())
 	clock := testkit.NewClock(time.Now())
-	d, err := oidc.New(oidc.Options{
+	d := must.Get(oidc.New(oidc.Options{
 		Issuer: provider.URL, ClientID: "press", PublicURL: "https://press.example", Roots: roots, Now: clock.Now,
 		Log: slog.New(slog.DiscardHandler),
-	})
-	must(t, err)
+	}))(t)
 	for range 3 {
 		if _, _, err := d.Begin(t.Context(), "/", false); !apierr.Is(err, apierr.ProviderUnavailable) {
 			t.Errorf("%v", err)
@@ -226,11 +214,10 @@ func TestASlowDirectory(t *testing.T) {
 	t.Cleanup(provider.Close)
 	roots := x509.NewCertPool()
 	roots.AddCert(provider.Certificate())
-	d, err := oidc.New(oidc.Options{
+	d := must.Get(oidc.New(oidc.Options{
 		Issuer: provider.URL, ClientID: "press", PublicURL: "https://press.example", Roots: roots, Now: time.Now,
 		Log: slog.New(slog.DiscardHandler),
-	})
-	must(t, err)
+	}))(t)
 	first, second := make(chan error, 1), make(chan error, 1)
 	go func() {
 		_, _, err := d.Begin(t.Context(), "/", false)
@@ -301,9 +288,8 @@ func TestStepUpNeedsRecentAuthTime(t *testing.T) {
 		}
 		w.knows(claims)
 		address, attempt, err := w.Begin(t.Context(), "/settings/keys/new", c.again)
-		must(t, err)
-		sent, err := url.Parse(address)
-		must(t, err)
+		must.NoError(t, err)
+		sent := must.Get(url.Parse(address))(t)
 		if q := sent.Query(); (q.Get("prompt") == "login" && q.Get("max_age") == "0") != c.again {
 			t.Errorf("%s: asked with %v", name, q)
 		}

@@ -13,39 +13,32 @@ import (
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
 	"pressroom/internal/testkit/authenticator"
+	"pressroom/internal/testkit/must"
 )
 
 const origin = "https://press.example"
 
-type world struct {
+type env struct {
 	*passkey.Service
 	db    *db.DB
 	clock *testkit.Clock
 }
 
-func each(t *testing.T, run func(t *testing.T, w world)) {
+func each(t *testing.T, run func(t *testing.T, w env)) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 		d := testkit.Open(t, url, clock)
-		s, err := passkey.New(d, origin)
-		must(t, err)
-		run(t, world{s, d, clock})
+		s := must.Get(passkey.New(d, origin))(t)
+		run(t, env{s, d, clock})
 	})
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // person creates somebody with a hash in place of a password, or without.
-func (w world) person(t *testing.T, password string) int64 {
+func (w env) person(t *testing.T, password string) int64 {
 	t.Helper()
 	var id int64
-	must(t, w.db.InTx(t.Context(), "test.person", func(ctx context.Context, tx *db.Tx) error {
+	must.NoError(t, w.db.InTx(t.Context(), "test.person", func(ctx context.Context, tx *db.Tx) error {
 		var n int
 		if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM people`).Scan(&n); err != nil {
 			return err
@@ -57,30 +50,29 @@ func (w world) person(t *testing.T, password string) int64 {
 	return id
 }
 
-func (w world) set(t *testing.T, statement string, args ...any) {
+func (w env) set(t *testing.T, statement string, args ...any) {
 	t.Helper()
-	must(t, w.db.InTx(t.Context(), "test.set", func(ctx context.Context, tx *db.Tx) error {
+	must.NoError(t, w.db.InTx(t.Context(), "test.set", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, statement, args...)
 		return err
 	}))
 }
 
 // device creates a passkey of a person on a new device.
-func (w world) device(t *testing.T, person int64) *authenticator.Device {
+func (w env) device(t *testing.T, person int64) *authenticator.Device {
 	t.Helper()
 	d := &authenticator.Device{Origin: origin}
-	must(t, w.register(t, person, d))
+	must.NoError(t, w.register(t, person, d))
 	return d
 }
 
-func (w world) register(t *testing.T, person int64, d *authenticator.Device) error {
+func (w env) register(t *testing.T, person int64, d *authenticator.Device) error {
 	t.Helper()
 	asked, err := w.AskNew(t.Context(), passkey.Asker{Person: person, Name: "Ada", Email: "ada@example.com"})
 	if err != nil {
 		return err
 	}
-	answer, err := d.Create(asked.Options)
-	must(t, err)
+	answer := must.Get(d.Create(asked.Options))(t)
 	made, err := w.Read(person, asked.Kept, answer, " Laptop ")
 	if err != nil {
 		return err
@@ -88,17 +80,15 @@ func (w world) register(t *testing.T, person int64, d *authenticator.Device) err
 	return w.Add(t.Context(), person, made)
 }
 
-func (w world) enter(t *testing.T, d *authenticator.Device) (int64, error) {
+func (w env) enter(t *testing.T, d *authenticator.Device) (int64, error) {
 	t.Helper()
-	asked, err := w.AskSignIn()
-	must(t, err)
-	answer, err := d.Get(asked.Options)
-	must(t, err)
+	asked := must.Get(w.AskSignIn())(t)
+	answer := must.Get(d.Get(asked.Options))(t)
 	return w.SignIn(t.Context(), asked.Kept, answer)
 }
 
 func TestRegisterAndSignIn(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		w.person(t, "")
 		ada := w.person(t, "")
 		first, second := w.device(t, ada), w.device(t, ada)
@@ -121,12 +111,11 @@ func TestRegisterAndSignIn(t *testing.T) {
 
 // A passkey that is used with a count that was there before is on two devices: it ends for both.
 func TestCopiedPasskey(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		ada := w.person(t, "x")
 		d := w.device(t, ada)
 		for range 2 {
-			_, err := w.enter(t, d)
-			must(t, err)
+			must.Get(w.enter(t, d))(t)
 		}
 		clone := *d
 		clone.Count = 1
@@ -153,17 +142,13 @@ func TestCopiedPasskey(t *testing.T) {
 }
 
 func TestPasskeysThatAreRefused(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		ada := w.person(t, "x")
 		d := w.device(t, ada)
-		asked, err := w.AskSignIn()
-		must(t, err)
-		answer, err := d.Get(asked.Options)
-		must(t, err)
-		later, err := w.AskSignIn()
-		must(t, err)
-		fresh, err := w.AskNew(t.Context(), passkey.Asker{Person: ada})
-		must(t, err)
+		asked := must.Get(w.AskSignIn())(t)
+		answer := must.Get(d.Get(asked.Options))(t)
+		later := must.Get(w.AskSignIn())(t)
+		fresh := must.Get(w.AskNew(t.Context(), passkey.Asker{Person: ada}))(t)
 		for name, c := range map[string]struct {
 			kept, answer []byte
 			code         apierr.Code
@@ -185,7 +170,7 @@ func TestPasskeysThatAreRefused(t *testing.T) {
 			"without a lock": func(d *authenticator.Device) {
 				d.Origin = strings.Replace(origin, "https", "http", 1)
 			},
-			"of somebody's own": func(d *authenticator.Device) { _, err := d.Create(fresh.Options); must(t, err) },
+			"of somebody's own": func(d *authenticator.Device) { _, err := d.Create(fresh.Options); must.NoError(t, err) },
 		} {
 			other := *d
 			change(&other)
@@ -213,11 +198,11 @@ func TestPasskeysThatAreRefused(t *testing.T) {
 }
 
 func TestRenameAndRemove(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		ada, bea := w.person(t, ""), w.person(t, "x")
 		d := w.device(t, ada)
 		list, err := w.List(t.Context(), ada)
-		must(t, err)
+		must.NoError(t, err)
 		id := list[0].ID
 		if err := errors.Join(w.Rename(t.Context(), ada, id, " Phone "),
 			w.Rename(t.Context(), ada, id, "Phone")); err != nil {
@@ -240,7 +225,7 @@ func TestRenameAndRemove(t *testing.T) {
 			t.Errorf("the only way in: %v", err)
 		}
 		w.device(t, ada)
-		must(t, w.Remove(t.Context(), ada, id, nil))
+		must.NoError(t, w.Remove(t.Context(), ada, id, nil))
 		if _, err := w.enter(t, d); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("a removed one: %v", err)
 		}
@@ -249,12 +234,12 @@ func TestRenameAndRemove(t *testing.T) {
 			t.Errorf("%+v (%v)", list, err)
 		}
 		w.set(t, `UPDATE people SET password_hash = 'x' WHERE id = ?`, ada)
-		must(t, w.Remove(t.Context(), ada, list[0].ID, nil))
+		must.NoError(t, w.Remove(t.Context(), ada, list[0].ID, nil))
 	})
 }
 
 func TestTooMany(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		ada := w.person(t, "x")
 		for range 20 {
 			w.device(t, ada)

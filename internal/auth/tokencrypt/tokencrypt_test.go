@@ -7,23 +7,18 @@ import (
 	"testing"
 
 	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/testkit/must"
 )
 
 func key(t *testing.T) string {
 	t.Helper()
-	key, err := tokencrypt.NewKey()
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(tokencrypt.NewKey())(t)
 	return key
 }
 
 func sealer(t *testing.T, keys ...string) *tokencrypt.Sealer {
 	t.Helper()
-	s, err := tokencrypt.New(strings.Join(keys, ","))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(tokencrypt.New(strings.Join(keys, ",")))(t)
 	return s
 }
 
@@ -31,10 +26,7 @@ func TestChangingKeys(t *testing.T) {
 	t.Parallel()
 	old, next := key(t), key(t)
 	before, both, after := sealer(t, old), sealer(t, next, old), sealer(t, next)
-	sealed, err := before.Seal([]byte("token"), "account 1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	sealed := must.Get(before.Seal([]byte("token"), "account 1"))(t)
 	if plain, err := both.Open(sealed, "account 1"); err != nil || string(plain) != "token" {
 		t.Errorf("with both keys: %q, %v", plain, err)
 	}
@@ -44,10 +36,7 @@ func TestChangingKeys(t *testing.T) {
 	if _, err := after.Open(sealed, "account 1"); err == nil {
 		t.Error("a token opened without its key")
 	}
-	anew, err := both.Seal([]byte("token"), "account 1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	anew := must.Get(both.Seal([]byte("token"), "account 1"))(t)
 	if _, err := after.Open(anew, "account 1"); err != nil {
 		t.Errorf("the first key did not seal: %v", err)
 	}
@@ -57,10 +46,7 @@ func TestMarksTellKeys(t *testing.T) {
 	t.Parallel()
 	old, next := key(t), key(t)
 	before, both, after := sealer(t, old), sealer(t, next, old), sealer(t, next)
-	sealed, err := before.Seal([]byte("token"), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	sealed := must.Get(before.Seal([]byte("token"), ""))(t)
 	mark := sealed[:tokencrypt.MarkSize]
 	if !bytes.Equal(mark, before.Mark()) || bytes.Equal(mark, both.Mark()) {
 		t.Errorf("marks: sealed with %x, that of its key %x, that of the first of two %x", mark, before.Mark(),

@@ -13,6 +13,7 @@ import (
 	"pressroom/internal/auth/tokencrypt"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // The test vectors of RFC 6238, appendix B, for SHA-1; their last six digits, as eight are given.
@@ -52,7 +53,7 @@ func (h *house) code(ahead int) string {
 // remove removes the app with its codes, as the team package does.
 func (h *house) remove(t *testing.T) {
 	t.Helper()
-	must(t, h.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+	must.NoError(t, h.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `DELETE FROM totp_recovery_codes`)
 		if err == nil {
 			_, err = tx.Exec(ctx, `DELETE FROM totp_secrets`)
@@ -61,28 +62,19 @@ func (h *house) remove(t *testing.T) {
 	}))
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func newSealer(t *testing.T, keys ...string) *tokencrypt.Sealer {
 	t.Helper()
 	all := ""
 	for _, k := range keys {
 		all += k + ","
 	}
-	s, err := tokencrypt.New(all)
-	must(t, err)
+	s := must.Get(tokencrypt.New(all))(t)
 	return s
 }
 
 func newKey(t *testing.T) string {
 	t.Helper()
-	key, err := tokencrypt.NewKey()
-	must(t, err)
+	key := must.Get(tokencrypt.NewKey())(t)
 	return key
 }
 
@@ -92,20 +84,18 @@ func each(t *testing.T, run func(t *testing.T, h *house)) {
 		clock := testkit.NewClock(time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC))
 		d := testkit.Open(t, url, clock)
 		h := &house{Service: New(d, newSealer(t, newKey(t)), "pressroom"), db: d, clock: clock}
-		must(t, d.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		must.NoError(t, d.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			return tx.QueryRow(ctx,
 				`INSERT INTO people (name, email, created_at) VALUES ('Ada', 'ada@example.com', 1)
 		RETURNING id`).Scan(&h.holder.Person)
 		}))
-		setup, err := h.Begin(h.holder.Person, "ada@example.com")
-		must(t, err)
+		setup := must.Get(h.Begin(h.holder.Person, "ada@example.com"))(t)
 		h.secret = setup.Secret
 		if _, err := h.Add(t.Context(), h.holder.Person, setup.Kept, "000000"); !apierr.Is(err,
 			apierr.ValidationFailed) {
 			t.Fatalf("a wrong code confirms a setup: %v", err)
 		}
-		added, err := h.Add(t.Context(), h.holder.Person, setup.Kept, h.code(0))
-		must(t, err)
+		added := must.Get(h.Add(t.Context(), h.holder.Person, setup.Kept, h.code(0)))(t)
 		h.holder.Epoch, h.codes = added.Epoch, added.Codes
 		run(t, h)
 	})
@@ -120,7 +110,7 @@ func TestReplayedCodeIsRefused(t *testing.T) {
 		}
 		h.clock.Advance(2 * period)
 		next := h.code(1)
-		must(t, check(next[:3]+" "+next[3:]))
+		must.NoError(t, check(next[:3]+" "+next[3:]))
 		for _, replayed := range []string{next, h.code(0), h.code(-1)} {
 			if err := check(replayed); !apierr.Is(err, apierr.Unauthorized) {
 				t.Errorf("%s is accepted after %s: %v", replayed, next, err)
@@ -132,7 +122,7 @@ func TestReplayedCodeIsRefused(t *testing.T) {
 				t.Errorf("a code of %d steps away is accepted: %v", far, err)
 			}
 		}
-		must(t, check(h.code(0)))
+		must.NoError(t, check(h.code(0)))
 	})
 }
 
@@ -169,8 +159,7 @@ func TestRecoveryCodes(t *testing.T) {
 		if _, err := h.Recover(t.Context(), h.holder, h.codes[3]); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("a recovery code works twice: %v", err)
 		}
-		anew, err := h.NewCodes(t.Context(), h.holder.Person)
-		must(t, err)
+		anew := must.Get(h.NewCodes(t.Context(), h.holder.Person))(t)
 		if _, err := h.Recover(t.Context(), h.holder, h.codes[4]); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("an earlier code works: %v", err)
 		}
@@ -200,32 +189,30 @@ func TestSecretsAreSealed(t *testing.T) {
 		former, next := newKey(t), newKey(t)
 		h.sealer = newSealer(t, former)
 		h.remove(t)
-		setup, err := h.Begin(h.holder.Person, "ada@example.com")
-		must(t, err)
+		setup := must.Get(h.Begin(h.holder.Person, "ada@example.com"))(t)
 		if _, err := h.Resume(h.holder.Person+1, "", setup.Kept); err == nil {
 			t.Error("another person goes on with a setup")
 		}
 		h.secret = setup.Secret
-		_, err = h.Add(t.Context(), h.holder.Person, setup.Kept, h.code(0))
-		must(t, err)
+		must.Get(h.Add(t.Context(), h.holder.Person, setup.Kept, h.code(0)))(t)
 		h.holder.Epoch++
 		lone := New(h.db, newSealer(t, next), "pressroom")
 		if err := lone.CheckSealing(t.Context()); err == nil {
 			t.Error("a node starts without the key that sealed")
 		}
 		both := New(h.db, newSealer(t, next, former), "pressroom")
-		must(t, both.CheckSealing(t.Context()))
+		must.NoError(t, both.CheckSealing(t.Context()))
 		for _, want := range []string{"1 0", "0 0"} {
 			done, left, err := both.Reseal(t.Context())
 			if got := fmt.Sprint(done, left); err != nil || got != want {
 				t.Errorf("resealed, left: %s (%v), want %s", got, err, want)
 			}
 		}
-		must(t, lone.CheckSealing(t.Context()))
+		must.NoError(t, lone.CheckSealing(t.Context()))
 		h.clock.Advance(5 * period)
-		must(t, lone.Check(t.Context(), h.holder, h.code(0)))
+		must.NoError(t, lone.Check(t.Context(), h.holder, h.code(0)))
 		var sealed []byte
-		must(t, h.db.QueryRow(t.Context(), `SELECT sealed FROM totp_secrets`).Scan(&sealed))
+		must.NoError(t, h.db.QueryRow(t.Context(), `SELECT sealed FROM totp_secrets`).Scan(&sealed))
 		if _, err := lone.sealer.Open(sealed, bond(h.holder.Person+1)); err == nil {
 			t.Error("a secret opens for another person")
 		}

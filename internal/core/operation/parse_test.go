@@ -12,6 +12,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
+	"pressroom/internal/testkit/must"
 )
 
 type input struct {
@@ -68,9 +69,7 @@ func TestCheckDetails(t *testing.T) {
 		`{"not a name":"seven"}`:      accepted,
 	} {
 		args, err := operation.ParseObject([]byte(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		maps.Copy(args, map[string]any{"id": "a", "text": "x"})
 		if _, err = op.Check(args); err == nil || apierr.Of(err).Detail != want {
 			t.Errorf("%s: %v, want %s", body, err, want)
@@ -169,9 +168,7 @@ func TestCheckItem(t *testing.T) {
 		`{"id":"a","text":"x","number":51}`:                         nil,
 	} {
 		args, err := operation.ParseObject([]byte(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		if _, err = op.Check(args); err == nil || apierr.Of(err).Context["item"] != want {
 			t.Errorf("%s: %v, want item %v", body, err, want)
 		}
@@ -221,14 +218,8 @@ func TestCanonicalArguments(t *testing.T) {
 	t.Parallel()
 	op := define("POST")
 	canonical := func(t *rapid.T, args map[string]any) string {
-		raw, err := json.Marshal(args)
-		if err != nil {
-			t.Fatal(err)
-		}
-		parsed, err := operation.ParseObject(raw)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(json.Marshal(args))(t)
+		parsed := must.Get(operation.ParseObject(raw))(t)
 		out, err := op.Check(parsed)
 		if err != nil {
 			t.Skip("refused")

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pressroom/internal/core/plan"
+	"pressroom/internal/testkit/must"
 )
 
 // Accepted terms are consistent, and Read accepts them again after they were encoded.
@@ -22,9 +23,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"prices":{"profile_report":1e300}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		path := filepath.Join(t.TempDir(), "terms.json")
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(path, text, 0o600))
 		read, err := plan.Read(path)
 		if err != nil {
 			return
@@ -32,13 +31,8 @@ func FuzzRead(f *testing.F) {
 		if _, ok := read.Plan(read.Lapsed); !ok {
 			t.Fatalf("there is no plan %q", read.Lapsed)
 		}
-		again, err := json.Marshal(read)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, again, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		again := must.Get(json.Marshal(read))(t)
+		must.NoError(t, os.WriteFile(path, again, 0o600))
 		if _, err := plan.Read(path); err != nil {
 			t.Fatalf("accepted terms are rejected after encoding: %v", err)
 		}

@@ -10,24 +10,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/core/plan"
+	"pressroom/internal/testkit/must"
 )
 
 func file(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "terms.json")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
 // Members that a file omits keep their defaults.
 func TestFileOverridesDefaults(t *testing.T) {
 	t.Parallel()
-	got, err := plan.Read(file(t, `{"prices":{"profile_report":7},"limits":{"requests":{"per_minute":600},"jobs_in_flight":9}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(plan.Read(file(t, `{"prices":{"profile_report":7},"limits":{"requests":{"per_minute":600},"jobs_in_flight":9}}`)))(t)
 	want := plan.Default()
 	want.Prices.ProfileReport, want.Limits.Requests.PerMinute, want.Limits.JobsInFlight = 7, 600, 9
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -38,11 +34,8 @@ func TestFileOverridesDefaults(t *testing.T) {
 // The plans of a file replace the default ones completely.
 func TestFileReplacesPlans(t *testing.T) {
 	t.Parallel()
-	got, err := plan.Read(file(t,
-		`{"lapsed_plan":"none","plans":[{"id":"none","name":"None"},{"id":"all","name":"All","api_keys":true,"free_calls_per_day":-1}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(plan.Read(file(t,
+		`{"lapsed_plan":"none","plans":[{"id":"none","name":"None"},{"id":"all","name":"All","api_keys":true,"free_calls_per_day":-1}]}`)))(t)
 	want := []plan.Plan{{ID: "none", Name: "None"}, {ID: "all", Name: "All", APIKeys: true, FreeCallsPerDay: plan.Unlimited}}
 	if diff := cmp.Diff(want, got.Plans); diff != "" {
 		t.Error(diff)
@@ -54,10 +47,7 @@ func TestFileReplacesPlans(t *testing.T) {
 
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
-	raw, err := json.Marshal(plan.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(plan.Default()))(t)
 	got, err := plan.Read(file(t, string(raw)))
 	if diff := cmp.Diff(plan.Default(), got); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)

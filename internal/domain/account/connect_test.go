@@ -19,6 +19,7 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // handleNetwork is a network on which everybody may sign in by any handle.
@@ -51,24 +52,12 @@ func (o *observer) AccountDisconnected(_ context.Context, _ *db.Tx, account int6
 
 func newEnv(t *testing.T, d *db.DB, networks ...network.Network) *env {
 	t.Helper()
-	key, err := tokencrypt.NewKey()
-	if err != nil {
-		t.Fatal(err)
-	}
-	sealer, err := tokencrypt.New(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(tokencrypt.NewKey())(t)
+	sealer := must.Get(tokencrypt.New(key))(t)
 	teams := team.New(d, nil, plan.Default())
-	owner, err := teams.AddPerson(t.Context(), "Ada", "ada@example.com", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	made, err := teams.AddTeam(t.Context(), team.Team{Name: "Harbour", Timezone: "UTC", Language: "en", Plan: "free"},
-		owner.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	owner := must.Get(teams.AddPerson(t.Context(), "Ada", "ada@example.com", ""))(t)
+	made := must.Get(teams.AddTeam(t.Context(), team.Team{Name: "Harbour", Timezone: "UTC", Language: "en", Plan: "free"},
+		owner.ID))(t)
 	seen := &observer{}
 	return &env{d, account.New(d, sealer, seen, networks...), made.ID, owner.ID, seen}
 }
@@ -89,10 +78,7 @@ func (h *env) requestLink(t *testing.T, c *account.Connector, plan, args string)
 
 func (h *env) token(t *testing.T, c *account.Connector) string {
 	t.Helper()
-	link, err := h.requestLink(t, c, "free", `{"platform":"bluesky"}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	link := must.Get(h.requestLink(t, c, "free", `{"platform":"bluesky"}`))(t)
 	return strings.TrimPrefix(link.URL, "https://press.example/connect/")
 }
 
@@ -104,15 +90,10 @@ func TestSlotsLeft(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		h := newEnv(t, d, handleNetwork{})
 		c := h.connector()
-		if _, err := c.SignIn(t.Context(), h.owner, h.token(t, c), as("first.test")); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(c.SignIn(t.Context(), h.owner, h.token(t, c), as("first.test")))(t)
 		for plan, want := range map[string]string{"free": `"slots_left":2`, "agency": `"slots_left":null`,
 			"gone": `"slots_left":0`} {
-			link, err := h.requestLink(t, c, plan, `{"platform":"bluesky"}`)
-			if err != nil {
-				t.Fatal(err)
-			}
+			link := must.Get(h.requestLink(t, c, plan, `{"platform":"bluesky"}`))(t)
 			if raw, err := json.Marshal(link); err != nil || !strings.Contains(string(raw), want) {
 				t.Errorf("%s: %s (%v)", plan, raw, err)
 			}
@@ -120,9 +101,7 @@ func TestSlotsLeft(t *testing.T) {
 		if _, err := h.requestLink(t, c, "free", `{"account_id":1}`); !apierr.Is(err, apierr.ValidationFailed) {
 			t.Errorf("an account that works: %v", err)
 		}
-		if err := h.service.MarkLost(t.Context(), 1, account.AnyGrant); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, h.service.MarkLost(t.Context(), 1, account.AnyGrant))
 		link, err := h.requestLink(t, c, "free", `{"account_id":1}`)
 		if raw, _ := json.Marshal(link); err != nil || strings.Contains(string(raw), "slots_left") {
 			t.Errorf("%s (%v)", raw, err)

@@ -13,6 +13,7 @@ import (
 	"pressroom/internal/domain/team"
 	"pressroom/internal/network"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
 )
 
 // revokingNetwork is a network that can be told that a grant is over.
@@ -31,11 +32,8 @@ func (r *revokingNetwork) Revoke(_ context.Context, g network.Grant) error {
 // connect connects an account of a home as the first person of the team would.
 func (h *env) connect(t *testing.T, name string) account.Account {
 	t.Helper()
-	a, err := h.service.Connect(t.Context(), h.team, "bluesky", network.Credentials{Server: "https://example.test",
-		Identifier: name})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(h.service.Connect(t.Context(), h.team, "bluesky", network.Credentials{Server: "https://example.test",
+		Identifier: name}))(t)
 	return a
 }
 
@@ -95,24 +93,13 @@ func TestWhoDisconnects(t *testing.T) {
 		teams := team.New(d, nil, plan.Default())
 		people := map[access.Role]int64{}
 		for _, role := range []access.Role{access.Admin, access.Editor, access.Viewer} {
-			p, err := teams.AddPerson(t.Context(), string(role), string(role)+"@example.com", "")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := teams.SetMember(t.Context(), h.team, p.ID, role); err != nil {
-				t.Fatal(err)
-			}
+			p := must.Get(teams.AddPerson(t.Context(), string(role), string(role)+"@example.com", ""))(t)
+			must.NoError(t, teams.SetMember(t.Context(), h.team, p.ID, role))
 			people[role] = p.ID
 		}
-		stranger, err := teams.AddPerson(t.Context(), "Eve", "eve@example.com", "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		theirs, err := teams.AddTeam(t.Context(), team.Team{Name: "Elsewhere", Timezone: "UTC", Language: "en",
-			Plan: "team"}, stranger.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stranger := must.Get(teams.AddPerson(t.Context(), "Eve", "eve@example.com", ""))(t)
+		theirs := must.Get(teams.AddTeam(t.Context(), team.Team{Name: "Elsewhere", Timezone: "UTC", Language: "en",
+			Plan: "team"}, stranger.ID))(t)
 		for _, c := range []struct{ person, team int64 }{{people[access.Editor], h.team},
 			{people[access.Viewer], h.team}, {stranger.ID, h.team}, {stranger.ID, theirs.ID}} {
 			if _, err := h.service.Disconnect(t.Context(), c.person, c.team, a.ID); !apierr.Is(err, apierr.NotFound) {

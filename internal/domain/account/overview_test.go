@@ -5,6 +5,7 @@ import (
 
 	"pressroom/internal/domain/account"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
 )
 
 // How accounts stand is told of the team's own that are connected, with those that somebody has to look after.
@@ -12,9 +13,7 @@ func TestStanding(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		h := newEnv(t, d, &revokingNetwork{})
 		a, b, gone := h.connect(t, "harbour"), h.connect(t, "pier"), h.connect(t, "gone")
-		if _, err := h.service.Disconnect(t.Context(), h.owner, h.team, gone.ID); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(h.service.Disconnect(t.Context(), h.owner, h.team, gone.ID))(t)
 		wants := func(team int64, accounts int64, ailing ...int64) {
 			t.Helper()
 			got, err := h.service.Overview(t.Context(), team, 1)
@@ -29,9 +28,7 @@ func TestStanding(t *testing.T) {
 		}
 		wants(h.team, 2)
 		for _, lost := range []account.Account{b, a} {
-			if err := h.service.MarkLost(t.Context(), lost.ID, account.AnyGrant); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, h.service.MarkLost(t.Context(), lost.ID, account.AnyGrant))
 		}
 		wants(h.team, 2, a.ID)
 		wants(h.team+1, 0)

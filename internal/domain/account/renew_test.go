@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 const day = 24 * time.Hour
@@ -76,9 +77,7 @@ func eachGrant(t *testing.T, life time.Duration, token string, run func(t *testi
 func (l *grantEnv) after(d time.Duration, calls int64, want account.Connection) {
 	l.t.Helper()
 	l.clock.Advance(d)
-	if err := l.service.Renew(l.t.Context()); err != nil {
-		l.t.Fatal(err)
-	}
+	must.NoError(l.t, l.service.Renew(l.t.Context()))
 	of, err := l.service.Of(l.t.Context(), l.db, l.account.TeamID, []int64{l.account.ID})
 	if got := of[l.account.ID].Connection; err != nil || got != want || l.calls.Load() != calls {
 		l.t.Errorf("%s after %d calls, want %s after %d (%v)", got, l.calls.Load(), want, calls, err)
@@ -196,10 +195,7 @@ func TestConnectedWhileRefreshed(t *testing.T) {
 func TestConnectedWhileADeliveryRefreshes(t *testing.T) {
 	t.Parallel()
 	eachGrant(t, time.Hour, "refresh", func(t *testing.T, l *grantEnv) {
-		stale, err := l.service.Grant(t.Context(), l.account.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stale := must.Get(l.service.Grant(t.Context(), l.account.ID))(t)
 		l.fail = &network.Error{Class: network.AuthDead}
 		l.while = func() {
 			if _, err := l.service.Connect(t.Context(), l.account.TeamID, "threads",

@@ -15,6 +15,7 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // countingNetwork is a network of which each connection is another account.
@@ -36,10 +37,7 @@ func (n *countingNetwork) Connect(context.Context, network.Credentials) (network
 // sealedWith opens the accounts' service with some keys.
 func sealedWith(t *testing.T, d *db.DB, n network.Network, keys ...string) *account.Service {
 	t.Helper()
-	s, err := tokencrypt.New(strings.Join(keys, ","))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(tokencrypt.New(strings.Join(keys, ",")))(t)
 	return account.New(d, s, nil, n)
 }
 
@@ -164,9 +162,7 @@ func serveNodeWith(t *testing.T, d *db.DB, s *account.Service, known int, tells 
 		s.Serve(ctx, tells)
 	}()
 	for n := 0; n < known; <-time.After(time.Millisecond) {
-		if err := d.QueryRow(t.Context(), `SELECT COUNT(*) FROM nodes`).Scan(&n); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, d.QueryRow(t.Context(), `SELECT COUNT(*) FROM nodes`).Scan(&n))
 	}
 	return func() {
 		cancel()
@@ -215,31 +211,19 @@ func TestRenewedWhileResealing(t *testing.T) {
 
 func newKey(t *testing.T) string {
 	t.Helper()
-	key, err := tokencrypt.NewKey()
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(tokencrypt.NewKey())(t)
 	return key
 }
 
 func connectMany(t *testing.T, d *db.DB, s *account.Service, number int) []int64 {
 	t.Helper()
 	teams := team.New(d, nil, plan.Default())
-	owner, err := teams.AddPerson(t.Context(), "Ada", "ada@example.com", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	made, err := teams.AddTeam(t.Context(), team.Team{Name: "Harbour", Timezone: "UTC", Language: "en",
-		Plan: "agency"}, owner.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	owner := must.Get(teams.AddPerson(t.Context(), "Ada", "ada@example.com", ""))(t)
+	made := must.Get(teams.AddTeam(t.Context(), team.Team{Name: "Harbour", Timezone: "UTC", Language: "en",
+		Plan: "agency"}, owner.ID))(t)
 	var ids []int64
 	for range number {
-		a, err := s.Connect(t.Context(), made.ID, "bluesky", network.Credentials{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(s.Connect(t.Context(), made.ID, "bluesky", network.Credentials{}))(t)
 		ids = append(ids, a.ID)
 	}
 	return ids

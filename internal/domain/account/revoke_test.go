@@ -9,6 +9,7 @@ import (
 	"pressroom/internal/domain/account"
 	"pressroom/internal/network"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // holderNetwork is a network on which a person allows several accounts at once: the name before the dot is the
@@ -51,10 +52,7 @@ func eachRevoke(t *testing.T, run func(t *testing.T, p revokeEnv)) {
 
 func (p revokeEnv) connect(holder, name string) account.Account {
 	p.t.Helper()
-	a, err := p.service.Connect(p.t.Context(), p.team, "bluesky", network.Credentials{Server: holder, Identifier: name})
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	a := must.Get(p.service.Connect(p.t.Context(), p.team, "bluesky", network.Credentials{Server: holder, Identifier: name}))(p.t)
 	return a
 }
 
@@ -87,9 +85,7 @@ func (p revokeEnv) checkRevocations(sealed int, want ...account.Revocation) {
 func (p revokeEnv) renew(later time.Duration) {
 	p.t.Helper()
 	p.clock.Advance(later)
-	if err := p.service.Renew(p.t.Context()); err != nil {
-		p.t.Fatal(err)
-	}
+	must.NoError(p.t, p.service.Renew(p.t.Context()))
 }
 
 // What one person allowed for several accounts is taken back with the last of them.

@@ -16,6 +16,7 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // rotatingNetwork is a network whose refresh tokens work once, as networks' do: a second use of one ends the session.
@@ -60,29 +61,14 @@ func (n *rotatingNetwork) Refresh(_ context.Context, g network.Grant) (network.G
 func connectAccount(t *testing.T, d *db.DB, n *rotatingNetwork) (*account.Service, account.Account) {
 	t.Helper()
 	n.used = map[string]bool{}
-	key, err := tokencrypt.NewKey()
-	if err != nil {
-		t.Fatal(err)
-	}
-	sealer, err := tokencrypt.New(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(tokencrypt.NewKey())(t)
+	sealer := must.Get(tokencrypt.New(key))(t)
 	teams := team.New(d, nil, plan.Default())
-	owner, err := teams.AddPerson(t.Context(), "Ada", "ada@example.com", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	made, err := teams.AddTeam(t.Context(), team.Team{Name: "Harbour", Timezone: "UTC", Language: "en", Plan: "team"},
-		owner.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	owner := must.Get(teams.AddPerson(t.Context(), "Ada", "ada@example.com", ""))(t)
+	made := must.Get(teams.AddTeam(t.Context(), team.Team{Name: "Harbour", Timezone: "UTC", Language: "en", Plan: "team"},
+		owner.ID))(t)
 	s := account.New(d, sealer, nil, n)
-	a, err := s.Connect(t.Context(), made.ID, "bluesky", network.Credentials{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(s.Connect(t.Context(), made.ID, "bluesky", network.Credentials{}))(t)
 	return s, a
 }
 
@@ -96,10 +82,7 @@ func TestOneRefreshForAll(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		n := &rotatingNetwork{}
 		s, a := connectAccount(t, d, n)
-		stale, err := s.Grant(t.Context(), a.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stale := must.Get(s.Grant(t.Context(), a.ID))(t)
 		var wg sync.WaitGroup
 		for range 20 {
 			wg.Go(func() {
@@ -121,10 +104,7 @@ func TestTransientFailureKeepsTheConnection(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		n := &rotatingNetwork{}
 		s, a := connectAccount(t, d, n)
-		stale, err := s.Grant(t.Context(), a.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stale := must.Get(s.Grant(t.Context(), a.ID))(t)
 		n.fail = &network.Error{Class: network.Transient, Err: errors.New("cut off")}
 		if _, err := s.Refresh(t.Context(), a.ID, stale); err == nil {
 			t.Fatal("the failure was swallowed")
@@ -142,10 +122,7 @@ func TestReconnectMendsALostAccount(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		n := &rotatingNetwork{}
 		s, a := connectAccount(t, d, n)
-		stale, err := s.Grant(t.Context(), a.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stale := must.Get(s.Grant(t.Context(), a.ID))(t)
 		n.fail = &network.Error{Class: network.AuthDead, Code: "ExpiredToken"}
 		if _, err := s.Refresh(t.Context(), a.ID, stale); err == nil {
 			t.Fatal("a dead token was taken for a good one")
@@ -171,18 +148,12 @@ func TestRefreshOfADeadNodeIsTakenOver(t *testing.T) {
 		d := testkit.Open(t, url, clock)
 		n := &rotatingNetwork{}
 		s, a := connectAccount(t, d, n)
-		stale, err := s.Grant(t.Context(), a.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = d.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		stale := must.Get(s.Grant(t.Context(), a.ID))(t)
+		must.NoError(t, d.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			_, err := tx.Exec(ctx, `UPDATE social_accounts SET refreshing_until = ?`,
 				db.Micros(tx.Now().Add(30*time.Second)))
 			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		clock.Advance(31 * time.Second)
 		if fresh, err := s.Refresh(t.Context(), a.ID, stale); err != nil || fresh.Version == stale.Version {
 			t.Fatalf("%v", err)
@@ -196,22 +167,17 @@ func TestGrantsAreSealedToTheirAccount(t *testing.T) {
 		n := &rotatingNetwork{}
 		s, a := connectAccount(t, d, n)
 		var sealed []byte
-		if err := d.QueryRow(t.Context(), `SELECT sealed_grant FROM social_accounts WHERE id = ?`,
-			a.ID).Scan(&sealed); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, d.QueryRow(t.Context(), `SELECT sealed_grant FROM social_accounts WHERE id = ?`,
+			a.ID).Scan(&sealed))
 		if bytes.Contains(sealed, []byte("refresh-")) {
 			t.Fatal("the token can be read")
 		}
-		err := d.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		must.NoError(t, d.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			_, err := tx.Exec(ctx, `INSERT INTO social_accounts (team_id, platform, network_id, username,
 				display_name, connection_state, sealed_grant, created_at, updated_at)
 				VALUES (?, 'bluesky', 'did:test:2', 'x', 'x', 'connected', ?, 1, 1)`, a.TeamID, sealed)
 			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		if _, err := s.Grant(t.Context(), a.ID+1); err == nil {
 			t.Fatal("a grant opened for another account")
 		}

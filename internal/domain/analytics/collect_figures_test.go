@@ -15,7 +15,7 @@ import (
 
 // Every turn forgets what the plan keeps no longer, also of accounts that are lost.
 func TestForgetting(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		id := w.harbour()
 		var posts []network.Figures
 		for n := range 80 {
@@ -45,7 +45,7 @@ func TestForgetting(t *testing.T) {
 
 // A plan without analytics collects nothing and keeps nothing; one that has it again begins anew.
 func TestPlanWithoutAnalytics(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		w.harbour()
 		w.tell(1, post("1", start.Add(-time.Hour), 1))
 		w.after(0, 1)
@@ -63,7 +63,7 @@ func TestPlanWithoutAnalytics(t *testing.T) {
 }
 
 func TestClosedTeam(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		w.harbour()
 		w.exec(`UPDATE teams SET closed_at = 1`)
 		w.after(0, 0)
@@ -73,7 +73,7 @@ func TestClosedTeam(t *testing.T) {
 
 // A figure that is told anew takes the place of the old one; one that is told no more stays.
 func TestFiguresAreUpdated(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		id := w.harbour()
 		first := post("1", start.Add(-time.Hour), 1)
 		first.Reach, first.Views = new(int64(100)), new(int64(-1))
@@ -93,7 +93,7 @@ func TestFiguresAreUpdated(t *testing.T) {
 
 // A post that the network tells of no more was deleted there. It may miss in one list for other reasons.
 func TestGonePosts(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		w.harbour()
 		stays, goes := post("1", start.Add(-time.Hour), 1), post("2", start.Add(-2*time.Hour), 1)
 		old := post("3", start.Add(-40*day), 1) // further back than the second turn looks
@@ -113,7 +113,7 @@ func TestGonePosts(t *testing.T) {
 
 // Of an account with more posts than a turn takes, those since the oldest that came are known.
 func TestMorePostsThanATurnTakes(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		id := w.harbour()
 		var posts []network.Figures
 		for n := range 500 {
@@ -131,7 +131,7 @@ func TestMorePostsThanATurnTakes(t *testing.T) {
 
 // What a network tells is not believed without bounds.
 func TestStrangeFigures(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		id := w.harbour()
 		strange := post("1", start.Add(-time.Hour), 1)
 		strange.Format, strange.URL, strange.Text = "hologram", "javascript:alert(1)", strings.Repeat("é", 1000)

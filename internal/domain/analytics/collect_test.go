@@ -21,7 +21,7 @@ const turn = 7 * time.Hour // longer than between any two turns
 
 // The first turn comes at once and goes far back, the others now and then and not so far.
 func TestTurns(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		w.harbour()
 		w.after(0, 1)
 		if got := w.net.calls()[0]; !got.since.Equal(start.Add(-90*day)) || got.most != 500 ||
@@ -39,7 +39,7 @@ func TestTurns(t *testing.T) {
 
 // After a long pause a turn goes back to where the last one ended, as far as the first would.
 func TestTurnAfterAPause(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		w.harbour()
 		w.after(0, 1)
 		w.after(50*day, 2)
@@ -58,7 +58,7 @@ func TestTurnAfterAPause(t *testing.T) {
 
 // Many nodes take each account's turn once.
 func TestManyNodes(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		const many = 40
 		for n := range many {
 			w.connect(w.team, "instagram", fmt.Sprint("account-", n))
@@ -96,7 +96,7 @@ func TestManyNodes(t *testing.T) {
 
 // A dead token loses the connection, and the account rests until a person connects it again.
 func TestDeadToken(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		id := w.harbour()
 		w.refuse(network.AuthDead, time.Time{})
 		w.after(0, 1)
@@ -115,7 +115,7 @@ func TestDeadToken(t *testing.T) {
 
 // A person who connects the account anew while its old grant is refused is not undone.
 func TestConnectedWhileRefused(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		id := w.harbour()
 		dead := errors.New("dead")
 		w.net.tells = func(a asked) (network.Collection, error) {
@@ -139,7 +139,7 @@ func TestConnectedWhileRefused(t *testing.T) {
 
 // An expired access token is renewed once, and the turn goes on.
 func TestExpiredToken(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		id := w.harbour()
 		w.net.fresh = func() (network.Grant, error) {
 			return network.Grant{Account: "harbour", Username: "harbour", Access: "new"}, nil
@@ -159,7 +159,7 @@ func TestExpiredToken(t *testing.T) {
 
 // A refresh token that is dead too loses the connection.
 func TestExpiredForGood(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		id := w.harbour()
 		w.net.fresh = func() (network.Grant, error) { return network.Grant{}, &network.Error{Class: network.AuthDead} }
 		w.refuse(network.AuthRefresh, time.Time{})
@@ -172,7 +172,7 @@ func TestExpiredForGood(t *testing.T) {
 
 // A pause that the network wants is kept, and lasts a day at most.
 func TestPause(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		w.harbour()
 		w.refuse(network.Rate, start.Add(3*time.Hour))
 		w.after(0, 1)
@@ -189,7 +189,7 @@ func TestPause(t *testing.T) {
 
 // What fails is tried again ever more rarely, loses nothing, and is told.
 func TestBackOff(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		id := w.harbour()
 		w.refuse(network.Transient, time.Time{})
 		w.after(0, 1)
@@ -217,7 +217,7 @@ func TestBackOff(t *testing.T) {
 
 // A network's code that panics holds up its own account alone.
 func TestPanic(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		w.harbour()
 		w.connect(w.team, "instagram", "other")
 		w.net.tells = func(a asked) (network.Collection, error) {
@@ -234,7 +234,7 @@ func TestPanic(t *testing.T) {
 
 // What was told before an error is kept.
 func TestPartOfATurn(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		id := w.harbour()
 		w.net.tells = func(asked) (network.Collection, error) {
 			return network.Collection{Posts: []network.Figures{post("1", start.Add(-time.Hour), 3)}},
@@ -249,7 +249,7 @@ func TestPartOfATurn(t *testing.T) {
 
 // A node that ends in the middle of a turn leaves it to another at once.
 func TestStoppedInATurn(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		w.harbour()
 		ctx, stop := context.WithCancel(w.t.Context())
 		w.net.tells = func(asked) (network.Collection, error) {
@@ -264,7 +264,7 @@ func TestStoppedInATurn(t *testing.T) {
 
 // Run collects what is connected while it runs.
 func TestRun(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		told := make(chan struct{}, 1)
 		w.net.tells = func(asked) (network.Collection, error) {
 			told <- struct{}{}
@@ -287,14 +287,14 @@ func TestRun(t *testing.T) {
 	})
 }
 
-func (w *world) count(table string) int {
+func (w *env) count(table string) int {
 	w.t.Helper()
 	var n int
 	w.must(w.db.QueryRow(w.t.Context(), `SELECT COUNT(*) FROM `+table).Scan(&n))
 	return n
 }
 
-func (w *world) exec(query string, args ...any) {
+func (w *env) exec(query string, args ...any) {
 	w.t.Helper()
 	w.must(w.db.InTx(w.t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, query, args...)

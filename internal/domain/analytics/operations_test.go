@@ -15,7 +15,7 @@ import (
 )
 
 // parse reads a time of a test.
-func (w *world) parse(text string) time.Time {
+func (w *env) parse(text string) time.Time {
 	w.t.Helper()
 	at, err := time.Parse(time.RFC3339, text)
 	w.must(err)
@@ -24,7 +24,7 @@ func (w *world) parse(text string) time.Time {
 
 // An answer by rows that are checked by hand.
 func TestArithmetic(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		account := w.harbour()
 		w.tell(1000)
 		w.after(0, 1) // on Saturday, 21 November, at 13 o'clock in Berlin
@@ -90,7 +90,7 @@ func TestArithmetic(t *testing.T) {
 
 // A period's days are the team's: across the end of summer time it is an hour longer.
 func TestPeriodAcrossSummerTime(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		account := w.harbour()
 		w.tell(1,
 			post("in", w.parse("2026-10-24T00:00:00+02:00"), 1),
@@ -111,7 +111,7 @@ func TestPeriodAcrossSummerTime(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		account := w.harbour()
 		foreign := w.connect(w.newTeam("bo@example.com"), "instagram", "theirs")
 		for _, id := range []int64{foreign, 999_999} {
@@ -130,7 +130,7 @@ func TestRefusals(t *testing.T) {
 
 // An answer that is empty or partial says why.
 func TestNotes(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		id := w.harbour()
 		const since = "collected since it was connected on Sat 21 Nov 2026, 13:00"
 		says := func(when string, days int, notes ...string) {
@@ -173,7 +173,7 @@ func TestNotes(t *testing.T) {
 
 // An app that may not read an account's posts is told apart from a network that fails, until it may.
 func TestNotApproved(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		id := w.harbour()
 		const why = "app must be approved"
 		says := func(when string, number int, want bool) {
@@ -204,7 +204,7 @@ func TestNotApproved(t *testing.T) {
 
 // What the plan keeps no longer is not told, whether or not it is forgotten yet.
 func TestRetentionInAnswers(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		account := w.harbour()
 		w.tell(1, post("new", start.Add(-10*day), 1), post("old", start.Add(-40*day), 1))
 		w.after(0, 1)
@@ -220,7 +220,7 @@ func TestRetentionInAnswers(t *testing.T) {
 
 // A network that tells only how often posts were seen has a best one all the same, and no engagement.
 func TestOnlyViews(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		account := w.harbour()
 		w.tell(1, network.Figures{ID: "1", PostedAt: start.Add(-day), Views: new(int64(7)), Format: "video"},
 			network.Figures{ID: "2", PostedAt: start.Add(-2 * day), Views: new(int64(9))})

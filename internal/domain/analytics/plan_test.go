@@ -8,12 +8,13 @@ import (
 
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // fill makes 30 accounts of two teams with 100 posts and days each.
 func fill(t *testing.T, d *db.DB) {
 	t.Helper()
-	err := d.InTx(t.Context(), "fill", func(ctx context.Context, tx *db.Tx) error {
+	must.NoError(t, d.InTx(t.Context(), "fill", func(ctx context.Context, tx *db.Tx) error {
 		exec := func(query string, args ...any) error {
 			_, err := tx.Exec(ctx, query, args...)
 			return err
@@ -47,10 +48,7 @@ func fill(t *testing.T, d *db.DB) {
 			}
 		}
 		return exec(`ANALYZE`)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // What is asked often walks along an index: neither the posts nor the days of other accounts are looked at, and nothing

@@ -10,7 +10,7 @@ import (
 
 // Pages of posts lead through all of a period, also where several were posted at once; other teams have none of them.
 func TestPosts(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		account := w.harbour()
 		at := w.parse("2026-11-20T09:00:00+01:00")
 		w.tell(1000, post("d", at, 4), post("c", at, 3), post("b", at, 2), post("a", at.Add(-day), 1),
@@ -40,7 +40,7 @@ func TestPosts(t *testing.T) {
 	})
 }
 
-func (w *world) teamOf(account int64) int64 {
+func (w *env) teamOf(account int64) int64 {
 	w.t.Helper()
 	return w.state(account).TeamID
 }

@@ -8,14 +8,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"pressroom/internal/testkit/must"
 )
 
 func berlin(t *testing.T) *time.Location {
 	t.Helper()
-	zone, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	zone := must.Get(time.LoadLocation("Europe/Berlin"))(t)
 	return zone
 }
 
@@ -39,10 +38,7 @@ func TestFirstDay(t *testing.T) {
 		{"2026-03-01T12:00:00+01:00", 365, "2025-03-02T00:00:00+01:00"},
 		{"2026-11-21T12:00:00+01:00", 0, "2026-11-22T00:00:00+01:00"},
 	} {
-		now, err := time.Parse(time.RFC3339, c.now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		now := must.Get(time.Parse(time.RFC3339, c.now))(t)
 		if got := firstDay(now, zone, c.days).In(zone).Format(time.RFC3339); got != c.want {
 			t.Errorf("%d days to %s begin at %s, want %s", c.days, c.now, got, c.want)
 		}
@@ -149,10 +145,7 @@ func TestCadence(t *testing.T) {
 	t.Parallel()
 	zone := berlin(t)
 	at := func(text string) time.Time {
-		when, err := time.Parse(time.RFC3339, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		when := must.Get(time.Parse(time.RFC3339, text))(t)
 		return when
 	}
 	// Ten days across the end of summer time: a Tuesday to the next week's Thursday.

@@ -13,11 +13,12 @@ import (
 
 	"pressroom/internal/core/access"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
 )
 
 // What the ledger holds is never changed, not even by the program itself.
 func TestTheLedgerIsKept(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		w.rich(t, 100)
 		for _, statement := range []string{
 			`UPDATE ledger_transfers SET note = 'x'`, `DELETE FROM ledger_transfers`,
@@ -43,13 +44,10 @@ type books struct {
 	automatic                        int64 // a reservation that is open, with a job
 }
 
-func keep(t *testing.T, w world) books {
+func keep(t *testing.T, w env) books {
 	t.Helper()
 	a, other := w.rich(t, 100), w.rich(t, 50)
-	taken, err := w.Withdraw(t.Context(), a.TeamID, 20, "correction", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	taken := must.Get(w.Withdraw(t.Context(), a.TeamID, 20, "correction", ""))(t)
 	b := books{team: a.TeamID, other: other.TeamID, withdrawal: taken.TransferID}
 	b.grant = w.number(t, `SELECT id FROM ledger_transfers WHERE team_id = ? AND kind = 'grant'`, a.TeamID)
 	b.partly, b.refunded, b.running, b.quick = w.reserve(t, a, 10), w.reserve(t, a, 5), w.reserve(t, a, 8), w.reserve(t, a, 3)
@@ -68,7 +66,7 @@ func keep(t *testing.T, w world) books {
 }
 
 // loosen takes away what keeps the books, until the transaction is taken back.
-func loosen(t *testing.T, w world, tx *db.Tx) {
+func loosen(t *testing.T, w env, tx *db.Tx) {
 	t.Helper()
 	statements := []string{
 		`DROP TRIGGER ledger_transfers_are_not_changed`, `DROP TRIGGER ledger_transfers_are_not_deleted`,
@@ -77,12 +75,9 @@ func loosen(t *testing.T, w world, tx *db.Tx) {
 	}
 	if w.db.Postgres() {
 		statements = []string{`SET LOCAL session_replication_role = replica`}
-		drops, err := db.All(t.Context(), tx, func(rows *sql.Rows, text *string) error { return rows.Scan(text) },
+		drops := must.Get(db.All(t.Context(), tx, func(rows *sql.Rows, text *string) error { return rows.Scan(text) },
 			`SELECT 'ALTER TABLE ' || conrelid::regclass || ' DROP CONSTRAINT ' || conname FROM pg_constraint
-				WHERE contype = 'c' AND conrelid IN ('wallets'::regclass, 'reservations'::regclass, 'ledger_entries'::regclass)`)
-		if err != nil {
-			t.Fatal(err)
-		}
+				WHERE contype = 'c' AND conrelid IN ('wallets'::regclass, 'reservations'::regclass, 'ledger_entries'::regclass)`))(t)
 		statements = append(statements, drops...)
 	}
 	statements = append(statements, `DROP INDEX ledger_transfers_of_reservation`) // it may allow one of each kind
@@ -94,14 +89,12 @@ func loosen(t *testing.T, w world, tx *db.Tx) {
 }
 
 // tighten keeps SQLite's one writer from going on without its checks.
-func tighten(t *testing.T, w world) {
+func tighten(t *testing.T, w env) {
 	t.Helper()
 	if w.db.Postgres() {
 		return
 	}
-	if _, err := w.db.Writer().ExecContext(t.Context(), `PRAGMA ignore_check_constraints = OFF`); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.db.Writer().ExecContext(t.Context(), `PRAGMA ignore_check_constraints = OFF`))(t)
 }
 
 // damage is done behind the service's back; the statements have {names} of what the books hold.
@@ -242,7 +235,7 @@ func (b books) named(statement string) string {
 
 // Whatever is damaged behind the service's back, the audit says what; what is no damage it lets stand.
 func TestAuditFindsDamage(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		b := keep(t, w)
 		w.sound(t)
 		for _, d := range damages {
@@ -313,14 +306,11 @@ func TestEveryRuleFindsSomething(t *testing.T) {
 }
 
 func TestAuditsTexts(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		b := keep(t, w)
 		w.exec(t, `UPDATE wallets SET available = available + 1, spent = 6 WHERE team_id = ?`, b.team)
 		w.exec(t, `UPDATE jobs SET finished_at = 5 WHERE id = 'report:1'`)
-		r, err := w.Audit(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(w.Audit(t.Context()))(t)
 		want := []Complaint{
 			{"wallet_available", b.team, fmt.Sprintf("the wallet of team %d has 63 credits available, its ledger 62", b.team)},
 			{"wallet_spent", b.team, fmt.Sprintf("the wallet of team %d has 6 credits spent, its ledger 7", b.team)},
@@ -338,7 +328,7 @@ func TestAuditsTexts(t *testing.T) {
 
 // A ledger in ruins is told of in a hundred lines, and in full by their number.
 func TestComplaintsAreBounded(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		a := w.rich(t, 1000)
 		for range 130 {
 			w.reserve(t, a, 1)
@@ -353,7 +343,7 @@ func TestComplaintsAreBounded(t *testing.T) {
 
 // An audit sees one instant, whatever is written meanwhile.
 func TestAuditBesideCalls(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		a := w.rich(t, 100_000)
 		done := make(chan struct{})
 		go func() {
@@ -376,7 +366,7 @@ func TestAuditBesideCalls(t *testing.T) {
 }
 
 func TestAuditOfNothing(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		if r := w.sound(t); r.Figures != (Figures{}) || r.Complaints == nil {
 			t.Errorf("%+v", r)
 		}

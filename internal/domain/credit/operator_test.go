@@ -4,10 +4,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"pressroom/internal/testkit/must"
 )
 
 func TestGrantAndWithdraw(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		a := w.actor(t)
 		first, err := w.Grant(t.Context(), a.TeamID, 100, "invoice 1", "for November")
 		if err != nil || first.Balance != 100 || first.Repeated {
@@ -45,7 +47,7 @@ func TestGrantAndWithdraw(t *testing.T) {
 
 // Another team may have the same reference.
 func TestReferencesAreTheTeams(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		one, two := w.rich(t, 5), w.rich(t, 8)
 		w.wants(t, one, 5, 0, 0, 0, 0)
 		w.wants(t, two, 8, 0, 0, 0, 0)
@@ -53,7 +55,7 @@ func TestReferencesAreTheTeams(t *testing.T) {
 }
 
 func TestBookingsThatCannotBe(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		a := w.rich(t, 100)
 		w.reserve(t, a, 60)
 		before := w.rows(t)
@@ -97,7 +99,7 @@ func TestBookingsThatCannotBe(t *testing.T) {
 
 // The figures stay within what JSON carries exactly.
 func TestGrantsAreBoundedInAll(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		a := w.rich(t, 1)
 		w.exec(t, `UPDATE wallets SET granted = ? WHERE team_id = ?`, -int64(maxGranted)+5, a.TeamID)
 		if _, err := w.Grant(t.Context(), a.TeamID, 6, "r", ""); err == nil || !strings.Contains(err.Error(), "cannot be kept") {
@@ -110,18 +112,13 @@ func TestGrantsAreBoundedInAll(t *testing.T) {
 }
 
 func TestStatement(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		a := w.rich(t, 100)
 		id := w.reserve(t, a, 10)
 		w.settle(t, id, 4)
 		w.settle(t, w.reserve(t, a, 3), 3)
-		if _, err := w.Withdraw(t.Context(), a.TeamID, 50, "back", "as agreed"); err != nil {
-			t.Fatal(err)
-		}
-		lines, err := w.Statement(t.Context(), a.TeamID, 1000)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.Withdraw(t.Context(), a.TeamID, 50, "back", "as agreed"))(t)
+		lines := must.Get(w.Statement(t.Context(), a.TeamID, 1000))(t)
 		want := []Line{
 			{Kind: Withdrawn, Reference: "back", Note: "as agreed", Change: -50, Balance: 43},
 			{Kind: Settled, Operation: "search_hashtags", ReservationID: id + 1, Change: 0, Balance: 93},
@@ -148,7 +145,7 @@ func TestStatement(t *testing.T) {
 }
 
 func TestStatementsAreOfATeamAndBounded(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		a, other := w.rich(t, 100), w.rich(t, 1)
 		w.settle(t, w.reserve(t, a, 10), 4)
 		w.reserve(t, a, 3)
@@ -176,7 +173,7 @@ func TestStatementsAreOfATeamAndBounded(t *testing.T) {
 
 // Of many at once with one reference, one is booked.
 func TestGrantsAtOnce(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		a := w.actor(t)
 		var wg sync.WaitGroup
 		for range 20 {

@@ -90,7 +90,7 @@ func (m *modelTeam) reserved(r *modelWork) {
 
 // machine runs the service and the model side by side.
 type machine struct {
-	world
+	env
 	teams []*modelTeam
 	free  map[int64]int
 	calls map[int64]int // that were refunded wholly
@@ -295,14 +295,14 @@ func (m *machine) wallet(t *rapid.T, team int64) [4]int64 {
 
 // Whatever is done in whatever order, at whatever time and in whatever zone, the money is what a plain sum says.
 func TestMoneyIsWhatASumSays(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		free := map[int64]int{}
 		w.CountFree = func(_ context.Context, _ *db.Tx, team int64) error {
 			free[team]++
 			return nil
 		}
 		rapid.Check(t, func(t *rapid.T) {
-			m := &machine{world: w, free: free, calls: map[int64]int{}}
+			m := &machine{env: w, free: free, calls: map[int64]int{}}
 			m.set(instant(rapid.SampledFrom(starts).Draw(t, "start")))
 			for range 2 {
 				m.teams = append(m.teams, &modelTeam{actor: m.actor(t), limits: access.Daily{KeyCredits: -1, TeamCredits: -1}, keys: 2})

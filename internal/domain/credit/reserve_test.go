@@ -14,10 +14,11 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/pipeline"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
 )
 
 func TestReserveAndSettle(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		a := w.rich(t, 100)
 		other := with(a, func(a *access.Actor) { a.KeyID++ })
 		mine, theirs, automatic := w.reserve(t, a, 10), w.reserve(t, other, 5), w.automatic(t, a, 2)
@@ -40,7 +41,7 @@ func TestReserveAndSettle(t *testing.T) {
 }
 
 func TestSettleIsDoneOnce(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		var free []int64
 		w.CountFree = func(_ context.Context, _ *db.Tx, team int64) error {
 			free = append(free, team)
@@ -70,7 +71,7 @@ func TestSettleIsDoneOnce(t *testing.T) {
 }
 
 func TestSettlementsThatCannotBe(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		a := w.rich(t, 100)
 		id := w.reserve(t, a, 10)
 		before := w.rows(t)
@@ -107,7 +108,7 @@ func TestSettlementsThatCannotBe(t *testing.T) {
 
 // A reservation belongs to the transaction of its call, whose end decides.
 func TestReserveRollsBackWithItsTransaction(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		a := w.rich(t, 100)
 		before, stop := w.rows(t), errors.New("stop")
 		err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
@@ -131,7 +132,7 @@ func TestReserveRollsBackWithItsTransaction(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		a := w.rich(t, 100)
 		w.settle(t, w.reserve(t, a, 8), 6)                                            // 6 used by this key
 		w.reserve(t, a, 4)                                                            // and 4 reserved
@@ -209,7 +210,7 @@ func refused(t *testing.T, name string, err error, code apierr.Code, scope strin
 
 // A team that never had credits has none, and asking changes nothing.
 func TestTeamWithoutWallet(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		a := w.actor(t)
 		_, err := w.reserveFor(t.Context(), charge(a, 1))
 		refused(t, "no wallet", err, apierr.InsufficientCredits, "")
@@ -227,7 +228,7 @@ func TestTeamWithoutWallet(t *testing.T) {
 }
 
 func TestChargesThatNoCallHas(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		a := w.rich(t, 100)
 		before := w.rows(t)
 		anothers := charge(a, 1)
@@ -253,16 +254,12 @@ func TestChargesThatNoCallHas(t *testing.T) {
 
 // An Idempotency-Key pays once for a request; another request, and another key of the team, are other calls.
 func TestAKeyPaysOnce(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		a := w.rich(t, 100)
 		first := charge(a, 5)
-		if err := w.unspent(t.Context(), first.Claim); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.unspent(t.Context(), first.Claim))
 		id, err := w.reserveFor(t.Context(), first)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		w.settle(t, id, 0) // also what was refunded was paid for once
 		another, elsewhere, request := first, first, first
 		another.Claim.Key += "x"
@@ -285,17 +282,14 @@ func TestAKeyPaysOnce(t *testing.T) {
 	})
 }
 
-func mustReserve(t *testing.T, w world, c pipeline.Charge) int64 {
+func mustReserve(t *testing.T, w env, c pipeline.Charge) int64 {
 	t.Helper()
-	id, err := w.reserveFor(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := must.Get(w.reserveFor(t.Context(), c))(t)
 	return id
 }
 
 // atOnce runs fifty charges at the same time and counts how they end.
-func atOnce(t *testing.T, w world, c func(i int) pipeline.Charge) map[string]int {
+func atOnce(t *testing.T, w env, c func(i int) pipeline.Charge) map[string]int {
 	t.Helper()
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -319,7 +313,7 @@ func atOnce(t *testing.T, w world, c func(i int) pipeline.Charge) map[string]int
 }
 
 func TestFiftyAtOnce(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		poor := w.rich(t, 40)
 		if got := atOnce(t, w, func(int) pipeline.Charge {
 			return charge(poor, 2)
@@ -354,7 +348,7 @@ func TestFiftyAtOnce(t *testing.T) {
 
 // Work that is reserved and settled by many at once, some of it twice, leaves a ledger that adds up.
 func TestSettlingAtOnce(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		a := w.rich(t, 30)
 		var mu sync.Mutex
 		var wg sync.WaitGroup

@@ -10,11 +10,12 @@ import (
 
 	"pressroom/internal/core/access"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
 )
 
 // A statement says what was set aside, charged and refunded, by whom, and what was left, also page by page.
 func TestItems(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		other := w.rich(t, 9)
 		var ada, key int64
 		w.write(t, func(ctx context.Context, tx *db.Tx) error {
@@ -56,10 +57,7 @@ func TestItems(t *testing.T) {
 			{At: noon, Kind: Granted, Reference: "start", Amount: 100, Change: 100, Balance: 100},
 		}
 		span := Span{From: noon, To: noon.Add(time.Hour), Most: 10}
-		all, err := w.Items(t.Context(), a.TeamID, span)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := must.Get(w.Items(t.Context(), a.TeamID, span))(t)
 		if diff := cmp.Diff(all, w.paged(t, a.TeamID, span)); diff != "" {
 			t.Errorf("page by page it is another statement: %s", diff)
 		}
@@ -96,7 +94,7 @@ func TestItems(t *testing.T) {
 // What paid work was about is told while it goes on, and for good once it has ended: also when its record and the
 // report are no more.
 func TestSubjects(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		a := w.rich(t, 100)
 		w.exec(t,
 			`INSERT INTO reports (id, team_id, kind, platform, subject, status, created_at)
@@ -128,12 +126,9 @@ func TestSubjects(t *testing.T) {
 }
 
 // tells checks what the lines of a statement are about: by their jobs, or where these are gone once among some others.
-func (w world) tells(t *testing.T, team int64, of map[string]Worked, others ...Worked) {
+func (w env) tells(t *testing.T, team int64, of map[string]Worked, others ...Worked) {
 	t.Helper()
-	items, err := w.Items(t.Context(), team, Span{From: noon, To: noon.Add(time.Hour), Most: 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	items := must.Get(w.Items(t.Context(), team, Span{From: noon, To: noon.Add(time.Hour), Most: 20}))(t)
 	seen := map[Worked]int{}
 	for _, i := range items {
 		if i.Kind == Granted {
@@ -152,14 +147,11 @@ func (w world) tells(t *testing.T, team int64, of map[string]Worked, others ...W
 }
 
 // paged reads a statement line by line.
-func (w world) paged(t *testing.T, team int64, span Span) []Item {
+func (w env) paged(t *testing.T, team int64, span Span) []Item {
 	t.Helper()
 	var out []Item
 	for span.Most = 1; ; {
-		page, err := w.Items(t.Context(), team, span)
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := must.Get(w.Items(t.Context(), team, span))(t)
 		if len(page) == 0 {
 			return out
 		}

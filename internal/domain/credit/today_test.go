@@ -10,6 +10,7 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
 )
 
 // instant reads a time of UTC.
@@ -23,7 +24,7 @@ func instant(text string) time.Time {
 
 // The team's day has the hours that its clocks give it.
 func TestDays(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		for _, c := range []struct {
 			name, zone, begins, ends string
 			hours                    int
@@ -64,7 +65,7 @@ func TestDays(t *testing.T) {
 }
 
 // refusedUntil looks at how long a call is sent away that crosses the limit: in whole seconds, rounded up.
-func refusedUntil(t *testing.T, w world, a *access.Actor, midnight time.Time) {
+func refusedUntil(t *testing.T, w env, a *access.Actor, midnight time.Time) {
 	t.Helper()
 	_, err := w.reserveFor(t.Context(), charge(a, 7))
 	want := (midnight.Sub(w.clock.Now()) + time.Second - 1).Truncate(time.Second)
@@ -75,7 +76,7 @@ func refusedUntil(t *testing.T, w world, a *access.Actor, midnight time.Time) {
 
 // What was reserved before midnight and settled after it belongs to the day before.
 func TestSettledAfterMidnight(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		a := with(w.rich(t, 100), func(a *access.Actor) { a.Daily = access.Daily{KeyCredits: 10, TeamCredits: 10} })
 		evening := w.clock.Now()
 		charged, refunded := w.reserve(t, a, 6), w.reserve(t, a, 4)
@@ -94,7 +95,7 @@ func TestSettledAfterMidnight(t *testing.T) {
 
 // A refund makes room under the limits of the day on which the credits were reserved.
 func TestRefundMakesRoom(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		a := with(w.rich(t, 100), func(a *access.Actor) { a.Daily = access.Daily{KeyCredits: 10, TeamCredits: 10} })
 		id := w.reserve(t, a, 10)
 		refusedUntil(t, w, a, noon.Add(12*time.Hour))
@@ -106,7 +107,7 @@ func TestRefundMakesRoom(t *testing.T) {
 
 // The day is that of the zone which the team has now, whatever it had when something was reserved.
 func TestZoneIsChanged(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		a := w.rich(t, 100)
 		w.reserve(t, a, 1) // at noon
 		w.clock.Advance(11 * time.Hour)
@@ -128,7 +129,7 @@ func TestZoneIsChanged(t *testing.T) {
 }
 
 func TestOtherTeamsDoNotCount(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		a, other := w.rich(t, 100), w.rich(t, 100)
 		w.reserve(t, other, 9)
 		w.wants(t, a, 100, 0, 0, 0, 0)
@@ -137,25 +138,19 @@ func TestOtherTeamsDoNotCount(t *testing.T) {
 	})
 }
 
-func get(t *testing.T, w world, a *access.Actor) string {
+func get(t *testing.T, w env, a *access.Actor) string {
 	t.Helper()
 	op := w.Operations()[0]
-	answer, err := op.Run(t.Context(), operation.Call{Actor: a, Operation: op.Tool, Now: w.clock.Now()}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(op.Run(t.Context(), operation.Call{Actor: a, Operation: op.Tool, Now: w.clock.Now()}, nil))(t)
 	if answer.App != "/settings/credits" || answer.Billing != nil {
 		t.Errorf("%+v", answer)
 	}
-	raw, err := json.Marshal(answer.Data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(answer.Data))(t)
 	return string(raw)
 }
 
 func TestGetCredits(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		nobody := w.actor(t)
 		a := with(w.rich(t, 100), func(a *access.Actor) { a.Daily = access.Daily{KeyCredits: 20, TeamCredits: -1} })
 		w.settle(t, w.reserve(t, a, 8), 6)
@@ -186,7 +181,7 @@ func TestGetCredits(t *testing.T) {
 
 // A question outside of any transaction sees a call's reservation when the call has ended.
 func TestTodaySeesWhatIsCommitted(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		a := w.rich(t, 100)
 		w.write(t, func(ctx context.Context, tx *db.Tx) error {
 			_, err := w.Reserve(ctx, tx, charge(a, 10))

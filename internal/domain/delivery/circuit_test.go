@@ -13,6 +13,7 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 var testServer = server{"bluesky", "https://one.example"}
@@ -189,10 +190,8 @@ func TestPatienceEnds(t *testing.T) {
 		}
 		p.checkOnce(t, n)
 		var post string
-		if err := p.db.QueryRow(t.Context(), `SELECT post_id FROM deliveries WHERE error_code = 'network_error'
-			AND tries < ? ORDER BY id LIMIT 1`, maxTries).Scan(&post); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, p.db.QueryRow(t.Context(), `SELECT post_id FROM deliveries WHERE error_code = 'network_error'
+			AND tries < ? ORDER BY id LIMIT 1`, maxTries).Scan(&post))
 		story, err := p.Attempts(t.Context(), p.calls[0].TeamID, post)
 		if err != nil || !slices.ContainsFunc(story, func(l AttemptLine) bool {
 			return l.Call == callRest && l.Result == resultGaveUp && l.EndedAt.Sub(l.At) >= maxOutageWait
@@ -241,24 +240,15 @@ func (p *multiEnv) runUntil(tb testing.TB, clock *testkit.Clock, until time.Time
 	tb.Helper()
 	waker := p.NewWaker()
 	for {
-		if err := waker.Once(tb.Context()); err != nil {
-			tb.Fatal(err)
-		}
-		ids, err := db.All(tb.Context(), p.db, scanText, `SELECT id FROM deliveries WHERE phase <> 'ended'
-			AND not_before <= ? ORDER BY id`, db.Micros(clock.Now()))
-		if err != nil {
-			tb.Fatal(err)
-		}
+		must.NoError(tb, waker.Once(tb.Context()))
+		ids := must.Get(db.All(tb.Context(), p.db, scanText, `SELECT id FROM deliveries WHERE phase <> 'ended'
+			AND not_before <= ? ORDER BY id`, db.Micros(clock.Now())))(tb)
 		for _, id := range ids {
-			if err := p.Deliver(tb.Context(), id); err != nil {
-				tb.Fatal(err)
-			}
+			must.NoError(tb, p.Deliver(tb.Context(), id))
 		}
 		var next sql.NullInt64
-		if err := p.db.QueryRow(tb.Context(), `SELECT MIN(not_before) FROM deliveries
-			WHERE phase <> 'ended'`).Scan(&next); err != nil {
-			tb.Fatal(err)
-		}
+		must.NoError(tb, p.db.QueryRow(tb.Context(), `SELECT MIN(not_before) FROM deliveries
+			WHERE phase <> 'ended'`).Scan(&next))
 		at := db.Time(next.Int64).Add(time.Millisecond)
 		if !next.Valid || at.After(until) {
 			clock.Advance(max(0, until.Sub(clock.Now())))
@@ -291,17 +281,10 @@ func TestRefusalsInDoubtOpenNoCircuit(t *testing.T) {
 		}}
 		p := newMultiEnv(t, testkit.Open(t, testkit.SQLite(t), clock), 1, DefaultOptions, n)
 		p.scheduleDue(t, 0, 0, 12)
-		if err := p.NewWaker().Once(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		ids, err := db.All(t.Context(), p.db, scanText, `SELECT id FROM deliveries ORDER BY id`)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, p.NewWaker().Once(t.Context()))
+		ids := must.Get(db.All(t.Context(), p.db, scanText, `SELECT id FROM deliveries ORDER BY id`))(t)
 		for _, id := range ids {
-			if err := p.Deliver(t.Context(), id); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, p.Deliver(t.Context(), id))
 		}
 		if got := p.Circuit("bluesky").State; got != want {
 			t.Errorf("after answers of %d it is %s, want %s", status, got, want)

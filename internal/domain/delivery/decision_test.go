@@ -13,6 +13,7 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 var (
@@ -70,9 +71,7 @@ func TestAPersonDecides(t *testing.T) {
 				s, n, clock := doubtfulPost(t, url, lostButSent)
 				s.deliver(t, c.later)
 				for range 2 {
-					if err := s.decide(t, c.decision); err != nil {
-						t.Fatal(err)
-					}
+					must.NoError(t, s.decide(t, c.decision))
 				}
 				if got := s.outcome(t); got != c.want {
 					t.Errorf("got %+v, want %+v", got, c.want)
@@ -114,9 +113,7 @@ func TestADecisionIsTold(t *testing.T) {
 		if others, err := s.ListUnconfirmed(t.Context(), s.call.TeamID+1); err != nil || len(others) != 0 {
 			t.Errorf("another team's: %+v, %v", others, err)
 		}
-		if err := s.decide(t, foundDecision); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, s.decide(t, foundDecision))
 		account := s.do(t, "get_post", map[string]any{"id": s.post})["accounts"].([]any)[0].(map[string]any)
 		if account["permalink"] != foundDecision.Permalink ||
 			!strings.HasPrefix(account["published_at"].(map[string]any)["utc"].(string), "2026-11-21T12:00:00") {
@@ -198,11 +195,8 @@ func TestADoubtIsToldOnce(t *testing.T) {
 		told := func(want map[string]int) {
 			t.Helper()
 			got := map[string]int{}
-			kinds, err := db.All(t.Context(), s.db, scanText, `SELECT kind FROM events WHERE subject = ?
-				AND kind LIKE 'post.account_%'`, s.post)
-			if err != nil {
-				t.Fatal(err)
-			}
+			kinds := must.Get(db.All(t.Context(), s.db, scanText, `SELECT kind FROM events WHERE subject = ?
+				AND kind LIKE 'post.account_%'`, s.post))(t)
 			for _, kind := range kinds {
 				got[kind]++
 			}
@@ -216,18 +210,14 @@ func TestADoubtIsToldOnce(t *testing.T) {
 			t.Fatalf("the network was asked %d times more", n.asked-asked)
 		}
 		told(map[string]int{"post.account_unconfirmed": 1})
-		if err := s.decide(t, notFoundDecision); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, s.decide(t, notFoundDecision))
 		told(map[string]int{"post.account_unconfirmed": 1, "post.account_decided": 1})
 		n.commits = []step{lostButSent}
 		clock.Advance(time.Hour)
 		s.job = s.do(t, "retry_post", map[string]any{"post_id": s.post})["job_id"].(string)
 		s.deliver(t, 24*time.Hour)
 		told(map[string]int{"post.account_unconfirmed": 2, "post.account_decided": 1})
-		if err := s.decide(t, foundDecision); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, s.decide(t, foundDecision))
 		told(map[string]int{"post.account_unconfirmed": 2, "post.account_decided": 2})
 	})
 }
@@ -237,9 +227,7 @@ func TestAPostStandsWhereTheOperatorSays(t *testing.T) {
 	t.Parallel()
 	s, _, _ := doubtfulPost(t, testkit.SQLite(t), lostButSent)
 	s.opts.Hosts = map[string][]string{"bluesky": {"127.0.0.1:8099"}}
-	if err := s.decide(t, Decision{Published: true, Permalink: "http://127.0.0.1:8099/bluesky/1"}); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, s.decide(t, Decision{Published: true, Permalink: "http://127.0.0.1:8099/bluesky/1"}))
 	if got := s.outcome(t); got != publishedOutcome {
 		t.Errorf("got %+v", got)
 	}

@@ -13,6 +13,7 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 func scanText(rows *sql.Rows, text *string) error { return rows.Scan(text) }
@@ -191,9 +192,7 @@ func TestUnconfirmedOfLostConnectionEnds(t *testing.T) {
 		s.deliver(t, 72*time.Hour)
 		var times int64
 		var phase string
-		if err := s.db.QueryRow(t.Context(), `SELECT epoch, phase FROM deliveries`).Scan(&times, &phase); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, s.db.QueryRow(t.Context(), `SELECT epoch, phase FROM deliveries`).Scan(&times, &phase))
 		if phase != "ended" || times > 30 || s.outcome(t).state != "unconfirmed" {
 			t.Errorf("after three days it is %s, %+v, and was taken up %d times", phase, s.outcome(t), times)
 		}
@@ -296,10 +295,8 @@ func TestJobRunsWhileSending(t *testing.T) {
 		clock := testkit.NewClock(noon)
 		s := newEnv(t, testkit.Open(t, url, clock), clock, &scriptedNetwork{})
 		var id string
-		if err := s.db.QueryRow(t.Context(), `SELECT id FROM deliveries WHERE post_id = ?`,
-			s.post).Scan(&id); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, s.db.QueryRow(t.Context(), `SELECT id FROM deliveries WHERE post_id = ?`,
+			s.post).Scan(&id))
 		if got := s.outcome(t); got.state != "pending" || got.jobState != "pending" {
 			t.Errorf("before: %+v", got)
 		}
@@ -363,9 +360,7 @@ func TestNeverTwice(t *testing.T) {
 		if got.state == "sending" || got.state == "pending" {
 			t.Fatalf("stuck: %+v", got)
 		}
-		if err := s.reconnect(); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, s.reconnect())
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // Of two posts with the same words the network shows one: it is taken for neither while the other may have put
@@ -37,10 +38,8 @@ func TestWhatStandsMayBeAnothers(t *testing.T) {
 				n := scriptedNetwork{truthful: true}
 				s := newEnv(t, testkit.Open(t, url, clock), clock, &n)
 				var account int64
-				if err := s.db.QueryRow(t.Context(), `SELECT account_id FROM deliveries WHERE post_id = ?`,
-					s.post).Scan(&account); err != nil {
-					t.Fatal(err)
-				}
+				must.NoError(t, s.db.QueryRow(t.Context(), `SELECT account_id FROM deliveries WHERE post_id = ?`,
+					s.post).Scan(&account))
 				other := s.do(t, "create_post", map[string]any{"caption": c.text,
 					"account_ids": []int64{account}})["id"].(string)
 				s.do(t, "publish_post", map[string]any{"post_id": other})

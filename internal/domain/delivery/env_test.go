@@ -19,6 +19,7 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // step is what the scripted network does at one call.
@@ -158,29 +159,17 @@ func newEnv(t failer, d *db.DB, clock *testkit.Clock, n *scriptedNetwork) *env {
 	t.Helper()
 	n.clock = clock
 	ctx := context.Background()
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	key, err := tokencrypt.NewKey()
-	must(err)
-	sealer, err := tokencrypt.New(key)
-	must(err)
+	key := must.Get(tokencrypt.NewKey())(t)
+	sealer := must.Get(tokencrypt.New(key))(t)
 	log := slog.New(slog.DiscardHandler)
-	must(job.MigrateQueue(ctx, d, log))
-	queue, err := job.NewQueue(d, 1, log)
-	must(err)
+	must.NoError(t, job.MigrateQueue(ctx, d, log))
+	queue := must.Get(job.NewQueue(d, 1, log))(t)
 	teams := team.New(d, nil, plan.Default())
-	owner, err := teams.AddPerson(ctx, "Ada", key+"@example.com", "")
-	must(err)
-	made, err := teams.AddTeam(ctx, team.Team{Name: "Harbour", Timezone: "UTC", Language: "en", Plan: "agency"},
-		owner.ID)
-	must(err)
+	owner := must.Get(teams.AddPerson(ctx, "Ada", key+"@example.com", ""))(t)
+	made := must.Get(teams.AddTeam(ctx, team.Team{Name: "Harbour", Timezone: "UTC", Language: "en", Plan: "agency"},
+		owner.ID))(t)
 	accounts := account.New(d, sealer, nil, n)
-	account, err := accounts.Connect(ctx, made.ID, "bluesky", network.Credentials{})
-	must(err)
+	account := must.Get(accounts.Connect(ctx, made.ID, "bluesky", network.Credentials{}))(t)
 	posts := post.New(d, accounts, job.NewStore(d, map[job.Type]job.Result{job.SocialPost: Result}, 5),
 		noLibrary{}, NewSubmitter(queue), post.DefaultLimits, plan.Default())
 	s := &env{Service: New(d, posts, accounts, noLibrary{}, queue, DefaultOptions, log), net: n, clock: clock, db: d,
@@ -199,10 +188,7 @@ func newEnv(t failer, d *db.DB, clock *testkit.Clock, n *scriptedNetwork) *env {
 // do runs an operation as the pipeline would and gives its data.
 func (s *env) do(t failer, tool string, args map[string]any) map[string]any {
 	t.Helper()
-	raw, err := json.Marshal(args)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(args))(t)
 	op := s.tools[tool]
 	s.call.Now = s.clock.Now()
 	out, err := op.Run(context.Background(), s.call, raw)
@@ -214,9 +200,7 @@ func (s *env) do(t failer, tool string, args map[string]any) map[string]any {
 	if err == nil {
 		err = json.Unmarshal(raw, &data)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return data
 }
 
@@ -243,11 +227,8 @@ func (s *env) deliver(t failer, within time.Duration) {
 // work delivers what is due once and tells how many deliveries have not ended.
 func (s *env) work(t failer) int {
 	t.Helper()
-	ids, err := db.All(context.Background(), s.db, scanText, `SELECT id FROM deliveries WHERE post_id = ?
-		AND phase <> 'ended'`, s.post)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ids := must.Get(db.All(context.Background(), s.db, scanText, `SELECT id FROM deliveries WHERE post_id = ?
+		AND phase <> 'ended'`, s.post))(t)
 	for _, id := range ids {
 		if err := s.Deliver(context.Background(), id); err != nil && !errors.Is(err, errLeaseLost) {
 			t.Fatal(err)
@@ -265,10 +246,7 @@ func (s *env) outcome(t failer) outcome {
 	t.Helper()
 	data := s.do(t, "get_post", map[string]any{"id": s.post})
 	account := data["accounts"].([]any)[0].(map[string]any)
-	r, err := job.Get(context.Background(), s.db, s.call.TeamID, s.job)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(job.Get(context.Background(), s.db, s.call.TeamID, s.job))(t)
 	code, _ := account["error_code"].(string)
 	return outcome{account["state"].(string), code, data["status"].(string), string(r.State), r.ErrorCode}
 }
@@ -276,9 +254,7 @@ func (s *env) outcome(t failer) outcome {
 func (s *env) active(t *testing.T) bool {
 	t.Helper()
 	var state string
-	if err := s.db.QueryRow(t.Context(), `SELECT connection_state FROM social_accounts`).Scan(&state); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, s.db.QueryRow(t.Context(), `SELECT connection_state FROM social_accounts`).Scan(&state))
 	return state == "connected"
 }
 

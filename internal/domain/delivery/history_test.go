@@ -8,6 +8,7 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // A network that does not answer may still work on what it was sent: the time in which it has to be quiet begins anew
@@ -44,10 +45,8 @@ func TestQuietBeginsWhereOthersTookOver(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		s := newEnv(t, testkit.Open(t, url, testkit.NewClock(noon)), testkit.NewClock(noon), &scriptedNetwork{})
 		var d delivery
-		if err := s.db.QueryRow(t.Context(), `SELECT id FROM deliveries WHERE post_id = ?`,
-			s.post).Scan(&d.ID); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, s.db.QueryRow(t.Context(), `SELECT id FROM deliveries WHERE post_id = ?`,
+			s.post).Scan(&d.ID))
 		for _, a := range []struct {
 			call          string
 			began, took   time.Duration
@@ -64,15 +63,12 @@ func TestQuietBeginsWhereOthersTookOver(t *testing.T) {
 			if a.took > 0 {
 				ended = db.Micros(noon.Add(a.began + a.took))
 			}
-			err := s.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+			must.NoError(t, s.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 				_, err := tx.Exec(ctx, `INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at, ended_at,
 					result) VALUES (?, 1, ?, ?, ?, ?)`,
 					d.ID, a.call, db.Micros(noon.Add(a.began)), ended, a.result)
 				return err
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))
 			got, _, err := sendHistory(t.Context(), s.db, d, 0)
 			if err != nil || !got.First.Equal(noon) || !got.Last.Equal(noon.Add(a.lastAsOfThere)) {
 				t.Errorf("after the %s of %v: %+v, want %v (%v)", a.call, a.began, got, a.lastAsOfThere, err)

@@ -20,6 +20,7 @@ import (
 	"pressroom/internal/domain/team"
 	"pressroom/internal/network"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
 )
 
 // memoryNetwork is a network that many flights use at once. It has no idempotency: what is committed twice
@@ -107,38 +108,26 @@ type multiEnv struct {
 func newMultiEnv(tb testing.TB, d *db.DB, teams int, opts Options, networks ...network.Network) *multiEnv {
 	tb.Helper()
 	ctx := tb.Context()
-	must := func(err error) {
-		tb.Helper()
-		if err != nil {
-			tb.Fatal(err)
-		}
-	}
-	key, err := tokencrypt.NewKey()
-	must(err)
-	sealer, err := tokencrypt.New(key)
-	must(err)
+	key := must.Get(tokencrypt.NewKey())(tb)
+	sealer := must.Get(tokencrypt.New(key))(tb)
 	log := slog.New(slog.DiscardHandler)
-	must(job.MigrateQueue(ctx, d, log))
-	queue, err := job.NewQueue(d, 16, log)
-	must(err)
+	must.NoError(tb, job.MigrateQueue(ctx, d, log))
+	queue := must.Get(job.NewQueue(d, 16, log))(tb)
 	people := team.New(d, nil, plan.Default())
-	owner, err := people.AddPerson(ctx, "Ada", "ada@example.com", "")
-	must(err)
+	owner := must.Get(people.AddPerson(ctx, "Ada", "ada@example.com", ""))(tb)
 	accounts := account.New(d, sealer, nil, networks...)
 	posts := post.New(d, accounts, job.NewStore(d, map[job.Type]job.Result{job.SocialPost: Result}, 5),
 		noLibrary{}, NewSubmitter(queue), post.DefaultLimits, plan.Default())
 	p := &multiEnv{Service: New(d, posts, accounts, noLibrary{}, queue, opts, log),
 		tools: map[string]operation.Operation{}}
 	for n := range teams {
-		made, err := people.AddTeam(ctx, team.Team{Name: fmt.Sprint("Harbour ", n), Timezone: "UTC", Language: "en",
-			Plan: "agency"}, owner.ID)
-		must(err)
+		made := must.Get(people.AddTeam(ctx, team.Team{Name: fmt.Sprint("Harbour ", n), Timezone: "UTC", Language: "en",
+			Plan: "agency"}, owner.ID))(tb)
 		p.calls = append(p.calls, operation.Call{Actor: &access.Actor{TeamID: made.ID, PersonID: owner.ID,
 			Zone: time.UTC, Plan: "agency", Language: "en", Capabilities: access.Effective(access.Full, access.Owner)}})
 		ids := []int64{}
 		for _, net := range networks {
-			a, err := accounts.Connect(ctx, made.ID, net.Platform(), network.Credentials{})
-			must(err)
+			a := must.Get(accounts.Connect(ctx, made.ID, net.Platform(), network.Credentials{}))(tb)
 			ids = append(ids, a.ID)
 		}
 		p.ids = append(p.ids, ids)
@@ -154,7 +143,7 @@ func (p *multiEnv) scheduleDue(tb testing.TB, team, net, count int) {
 	tb.Helper()
 	raw := fmt.Appendf(nil, `{"caption":"hello","account_ids":[%d]}`, p.ids[team][net])
 	create := p.tools["create_post"]
-	err := p.db.InTx(tb.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+	must.NoError(tb, p.db.InTx(tb.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		for range count {
 			call := p.calls[team]
 			call.Now, call.Tx = tx.Now(), tx
@@ -165,10 +154,7 @@ func (p *multiEnv) scheduleDue(tb testing.TB, team, net, count int) {
 		_, err := tx.Exec(ctx, `UPDATE posts SET status = 'scheduled', scheduled_at = ? WHERE status = 'draft'`,
 			db.Micros(tx.Now()))
 		return err
-	})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	}))
 }
 
 // start has everything work until the function it returns is called.
@@ -179,9 +165,7 @@ func (p *multiEnv) start(tb testing.TB) func() {
 	var tasks sync.WaitGroup
 	tasks.Go(func() { waker.Run(ctx, func(err error) { tb.Error(err) }) })
 	tasks.Go(func() { p.Run(ctx) })
-	if err := p.queue.Start(ctx); err != nil {
-		tb.Fatal(err)
-	}
+	must.NoError(tb, p.queue.Start(ctx))
 	return func() {
 		if err := errors.Join(p.queue.Stop(context.Background()), p.Drain(context.Background())); err != nil {
 			tb.Error(err)
@@ -209,10 +193,7 @@ func (p *multiEnv) waitUntil(tb testing.TB, so func() bool) {
 func (p *multiEnv) countOpen(tb testing.TB) int {
 	tb.Helper()
 	var n int
-	err := p.db.QueryRow(tb.Context(), `SELECT COUNT(*) FROM posts WHERE status IN ('scheduled',
-		'processing')`).Scan(&n)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must.NoError(tb, p.db.QueryRow(tb.Context(), `SELECT COUNT(*) FROM posts WHERE status IN ('scheduled',
+		'processing')`).Scan(&n))
 	return n
 }

@@ -6,6 +6,7 @@ import (
 
 	"pressroom/internal/network"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // At each moment it is told what is done next, and when.
@@ -52,10 +53,7 @@ func TestWhatIsDoneNextIsTold(t *testing.T) {
 // checkNext holds what is told of the post's one account against a step; nothing is told where that is empty.
 func (s *env) checkNext(t *testing.T, step Step, later bool) {
 	t.Helper()
-	coming, err := s.NextSteps(t.Context(), s.call.TeamID, s.post)
-	if err != nil {
-		t.Fatal(err)
-	}
+	coming := must.Get(s.NextSteps(t.Context(), s.call.TeamID, s.post))(t)
 	if step == "" {
 		if len(coming) != 0 {
 			t.Errorf("got %+v, want nothing", coming)

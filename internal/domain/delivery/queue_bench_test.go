@@ -10,6 +10,7 @@ import (
 
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // BenchmarkBurst is a thousand posts that are due at once, of ten teams, to a network that takes no time: what the way
@@ -62,12 +63,9 @@ func deliver(b *testing.B, d *db.DB, each int, apart time.Duration) {
 // spreadTimes has the posts due one after the other.
 func (p *multiEnv) spreadTimes(tb testing.TB, from time.Time, apart time.Duration) {
 	tb.Helper()
-	err := p.db.InTx(tb.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+	must.NoError(tb, p.db.InTx(tb.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE posts SET scheduled_at = ? + ? * (SELECT COUNT(*) FROM posts before
 			WHERE before.id < posts.id)`, db.Micros(from), apart.Microseconds())
 		return err
-	})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	}))
 }

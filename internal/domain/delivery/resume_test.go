@@ -17,6 +17,7 @@ import (
 	"pressroom/internal/platform/db"
 	"pressroom/internal/platform/restoreguard"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // lister is a network that lists what an account shows.
@@ -66,7 +67,7 @@ func newHeldEnv(t *testing.T, url string) *heldEnv {
 func (c *heldEnv) schedulePost(t *testing.T, at time.Time) string {
 	t.Helper()
 	raw := fmt.Appendf(nil, `{"caption":"hello","account_ids":[%d,%d]}`, c.ids[0][0], c.ids[0][1])
-	err := c.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+	must.NoError(t, c.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		call := c.calls[0]
 		call.Now, call.Tx = tx.Now(), tx
 		create := c.tools["create_post"]
@@ -76,25 +77,17 @@ func (c *heldEnv) schedulePost(t *testing.T, at time.Time) string {
 		_, err := tx.Exec(ctx, `UPDATE posts SET status = 'scheduled', scheduled_at = ? WHERE status = 'draft'`,
 			db.Micros(at))
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	var id string
-	if err := c.db.QueryRow(t.Context(), `SELECT id FROM posts`).Scan(&id); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.db.QueryRow(t.Context(), `SELECT id FROM posts`).Scan(&id))
 	return id
 }
 
 // statuses tells how the accounts of the one post stand: the phases of their deliveries, and what they ended with.
 func (c *heldEnv) statuses(t *testing.T) []string {
 	t.Helper()
-	out, err := db.All(t.Context(), c.db, scanText, `SELECT a.platform || ' ' || d.phase || ' ' || d.error_code
-		FROM deliveries d JOIN social_accounts a ON a.id = d.account_id ORDER BY a.platform`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(db.All(t.Context(), c.db, scanText, `SELECT a.platform || ' ' || d.phase || ' ' || d.error_code
+		FROM deliveries d JOIN social_accounts a ON a.id = d.account_id ORDER BY a.platform`))(t)
 	return out
 }
 
@@ -126,10 +119,8 @@ func TestResumeSendsNothingThatMayNotGo(t *testing.T) {
 		"a paused team": {72 * time.Hour, func(t *testing.T, c *heldEnv) {
 			t.Helper()
 			people := team.New(c.db, nil, plan.Default())
-			if err := people.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.calls[0].TeamID,
-				Action: team.Publishing}); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, people.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.calls[0].TeamID,
+				Action: team.Publishing}))
 		}, "x ended missed_while_held"},
 		"a closed team": {20 * time.Minute, func(t *testing.T, c *heldEnv) {
 			t.Helper()
@@ -152,13 +143,10 @@ func TestResumeSendsNothingThatMayNotGo(t *testing.T) {
 
 func (c *heldEnv) exec(t *testing.T, statement string) {
 	t.Helper()
-	err := c.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+	must.NoError(t, c.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, statement)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // What is to come and of which a network cannot say whether a person published it early is told. Where that may

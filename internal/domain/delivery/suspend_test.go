@@ -8,6 +8,7 @@ import (
 
 	"pressroom/internal/network"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // A holder that comes back after its lease ran out changes nothing: somebody else has taken over.
@@ -58,9 +59,7 @@ func TestRenewedLeaseSends(t *testing.T) {
 		f, attempt := s.startCommit(t)
 		for range 3 {
 			clock.Advance(DefaultOptions.Lease * 2 / 3)
-			if err := f.renewLease(t.Context(), f.d); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, f.renewLease(t.Context(), f.d))
 		}
 		if err := f.send(t.Context(), attempt); err != nil || n.held != 1 {
 			t.Errorf("going on: %v, %d held", err, n.held)
@@ -88,9 +87,7 @@ func TestSuspensionDoesNotOpenCircuit(t *testing.T) {
 func (s *env) startCommit(t *testing.T) (*attempt, int64) {
 	t.Helper()
 	var id string
-	if err := s.db.QueryRow(t.Context(), `SELECT id FROM deliveries WHERE post_id = ?`, s.post).Scan(&id); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, s.db.QueryRow(t.Context(), `SELECT id FROM deliveries WHERE post_id = ?`, s.post).Scan(&id))
 	claimed := s.instant()
 	d, mine, err := s.claim(t.Context(), id)
 	if err != nil || !mine {
@@ -100,8 +97,6 @@ func (s *env) startCommit(t *testing.T) (*attempt, int64) {
 	f.leaseConfirmed.Store(&claimed)
 	err = errors.Join(f.connect(t.Context()), f.plan(t.Context()), f.prepare(t.Context()))
 	attempt, beginErr := f.beginCall(t.Context(), "commit")
-	if err = errors.Join(err, beginErr); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(err, beginErr))
 	return f, attempt
 }

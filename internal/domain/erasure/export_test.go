@@ -22,10 +22,11 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
-// world is two teams on a fresh database, of which the first has much.
-type world struct {
+// env is two teams on a fresh database, of which the first has much.
+type env struct {
 	*Service
 
 	team, other, person int64
@@ -34,13 +35,13 @@ type world struct {
 const manyPosts = 2000
 
 // each runs a test in a world on each database.
-func each(t *testing.T, run func(t *testing.T, w world)) {
+func each(t *testing.T, run func(t *testing.T, w env)) {
 	t.Helper()
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, testkit.NewClock(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)))
-		w := world{Service: New(Options{DB: d})}
-		must(t, d.InTx(t.Context(), "test.furnish", func(ctx context.Context, tx *db.Tx) error {
+		w := env{Service: New(Options{DB: d})}
+		must.NoError(t, d.InTx(t.Context(), "test.furnish", func(ctx context.Context, tx *db.Tx) error {
 			for _, made := range []struct {
 				into      *int64
 				statement string
@@ -62,17 +63,10 @@ func each(t *testing.T, run func(t *testing.T, w world)) {
 	})
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // does runs statements in one transaction.
-func (w world) does(t *testing.T, statements map[string][]any) {
+func (w env) does(t *testing.T, statements map[string][]any) {
 	t.Helper()
-	must(t, w.DB.InTx(t.Context(), "test.does", func(ctx context.Context, tx *db.Tx) error {
+	must.NoError(t, w.DB.InTx(t.Context(), "test.does", func(ctx context.Context, tx *db.Tx) error {
 		for _, statement := range slices.Sorted(maps.Keys(statements)) {
 			if _, err := tx.Exec(ctx, statement[strings.IndexByte(statement, ' ')+1:],
 				statements[statement]...); err != nil {
@@ -84,9 +78,9 @@ func (w world) does(t *testing.T, statements map[string][]any) {
 }
 
 // posts gives a team many posts, each with the account and an attempt.
-func (w world) posts(t *testing.T, team, account int64, n int) {
+func (w env) posts(t *testing.T, team, account int64, n int) {
 	t.Helper()
-	must(t, w.DB.InTx(t.Context(), "test.posts", func(ctx context.Context, tx *db.Tx) error {
+	must.NoError(t, w.DB.InTx(t.Context(), "test.posts", func(ctx context.Context, tx *db.Tx) error {
 		for i := range n {
 			id := fmt.Sprintf("post-%d-%05d", team, i)
 			for _, row := range []struct {
@@ -112,10 +106,10 @@ func (w world) posts(t *testing.T, team, account int64, n int) {
 }
 
 // account connects an account of a team.
-func (w world) account(t *testing.T, team int64) int64 {
+func (w env) account(t *testing.T, team int64) int64 {
 	t.Helper()
 	var id int64
-	must(t, w.DB.InTx(t.Context(), "test.account", func(ctx context.Context, tx *db.Tx) error {
+	must.NoError(t, w.DB.InTx(t.Context(), "test.account", func(ctx context.Context, tx *db.Tx) error {
 		return tx.QueryRow(ctx,
 			`INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state,
 		sealed_grant, created_at, updated_at)
@@ -145,7 +139,7 @@ const filmSize = 96 << 20
 // An export holds what the team has, and no secret and nothing of another team. It is written in little memory, however
 // much there is; a file that was lost is named, and the others are there.
 func TestExport(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		account, theirs := w.account(t, w.team), w.account(t, w.other)
 		w.posts(t, w.team, account, manyPosts)
 		w.posts(t, w.other, theirs, 3)
@@ -165,11 +159,10 @@ func TestExport(t *testing.T) {
 			}
 			return io.NopCloser(&film{filmSize}), nil
 		}
-		to, err := os.Create(filepath.Join(t.TempDir(), "export.zip"))
-		must(t, err)
+		to := must.Get(os.Create(filepath.Join(t.TempDir(), "export.zip")))(t)
 		defer to.Close()
 		peak, calls := uint64(0), 0
-		must(t, w.Export(t.Context(), w.team, to, func() {
+		must.NoError(t, w.Export(t.Context(), w.team, to, func() {
 			if calls++; calls%500 == 0 {
 				runtime.GC() // what nobody holds any longer is not counted
 				var m runtime.MemStats
@@ -180,16 +173,14 @@ func TestExport(t *testing.T) {
 		if most := uint64(64 << 20); peak == 0 || peak > most {
 			t.Errorf("%d MB were in use, want at most %d", peak>>20, most>>20)
 		}
-		size, err := to.Seek(0, io.SeekEnd)
-		must(t, err)
-		archive, err := zip.NewReader(to, size)
-		must(t, err)
+		size := must.Get(to.Seek(0, io.SeekEnd))(t)
+		archive := must.Get(zip.NewReader(to, size))(t)
 		w.judge(t, archive)
 	})
 }
 
 // judge looks into an export of the world's team.
-func (w world) judge(t *testing.T, archive *zip.Reader) {
+func (w env) judge(t *testing.T, archive *zip.Reader) {
 	t.Helper()
 	lines := map[string][]map[string]any{}
 	var media []string
@@ -245,8 +236,7 @@ func (w world) judge(t *testing.T, archive *zip.Reader) {
 // read reads a file of JSON lines and refuses what must not be in it.
 func read(t *testing.T, f *zip.File) []map[string]any {
 	t.Helper()
-	in, err := f.Open()
-	must(t, err)
+	in := must.Get(f.Open())(t)
 	defer in.Close()
 	var out []map[string]any
 	for scan := bufio.NewScanner(in); scan.Scan(); {
@@ -256,7 +246,7 @@ func read(t *testing.T, f *zip.File) []map[string]any {
 			}
 		}
 		line := map[string]any{}
-		must(t, json.Unmarshal(scan.Bytes(), &line))
+		must.NoError(t, json.Unmarshal(scan.Bytes(), &line))
 		out = append(out, line)
 	}
 	return out

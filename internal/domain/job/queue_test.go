@@ -8,6 +8,7 @@ import (
 
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // However long jobs take, what is due to the second comes.
@@ -16,13 +17,8 @@ func TestJobsHoldNothingElseUp(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		log := slog.New(slog.DiscardHandler)
 		d := testkit.Open(t, url, nil)
-		if err := MigrateQueue(t.Context(), d, log); err != nil {
-			t.Fatal(err)
-		}
-		queue, err := NewQueue(d, 1, log)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, MigrateQueue(t.Context(), d, log))
+		queue := must.Get(NewQueue(d, 1, log))(t)
 		begun, due, let := make(chan string), make(chan string), make(chan struct{})
 		queue.Handle(work, func(_ context.Context, id string) error {
 			begun <- id
@@ -35,16 +31,12 @@ func TestJobsHoldNothingElseUp(t *testing.T) {
 		})
 		wake := func(kind, id string) {
 			t.Helper()
-			if err := d.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+			must.NoError(t, d.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 				return queue.Wake(ctx, tx, kind, id)
-			}); err != nil {
-				t.Fatal(err)
-			}
+			}))
 		}
 		wake(work, "a")
-		if err := queue.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, queue.Start(t.Context()))
 		got := func(from chan string, want string) {
 			t.Helper()
 			select {

@@ -9,26 +9,20 @@ import (
 
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // A worker that was overtaken writes nothing any more, and a job that has ended is taken up by nobody.
 func TestOvertakenWorkerIsFenced(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		must := func(err error) {
-			t.Helper()
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
 		clock, log := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)), slog.New(slog.DiscardHandler)
 		d := testkit.Open(t, url, clock)
-		queue, err := NewQueue(d, 1, log)
-		must(err)
+		queue := must.Get(NewQueue(d, 1, log))(t)
 		w := NewWorker(d, queue, log)
 		var r Record
 		write := func(do func(context.Context, *db.Tx) error) error { return d.InTx(t.Context(), "test", do) }
-		must(write(func(ctx context.Context, tx *db.Tx) error {
+		must.NoError(t, write(func(ctx context.Context, tx *db.Tx) error {
 			var team int64
 			err := tx.QueryRow(ctx, `INSERT INTO teams (name, timezone, content_language, plan, created_at)
 				VALUES ('Harbour', 'UTC', 'en', 'team', 1) RETURNING id`).Scan(&team)
@@ -40,7 +34,7 @@ func TestOvertakenWorkerIsFenced(t *testing.T) {
 		take := func(want bool) LeasedJob {
 			t.Helper()
 			h, mine, err := w.claim(t.Context(), r.ID)
-			must(err)
+			must.NoError(t, err)
 			if mine != want {
 				t.Fatalf("taken up: %t, want %t", mine, want)
 			}
@@ -59,8 +53,8 @@ func TestOvertakenWorkerIsFenced(t *testing.T) {
 		if err := w.renew(t.Context(), first); !errors.Is(err, ErrLeaseLost) {
 			t.Errorf("the first worker renews its lease: %v", err)
 		}
-		must(w.renew(t.Context(), second))
-		must(end(second))
+		must.NoError(t, w.renew(t.Context(), second))
+		must.NoError(t, end(second))
 		clock.Advance(time.Hour)
 		take(false)
 		if got, err := Get(t.Context(), d, r.TeamID, r.ID); err != nil || got.State != Succeeded {

@@ -15,13 +15,14 @@ import (
 	"pressroom/internal/domain/team"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
 )
 
 // records adds an event of no team, as a request from a browser does.
-func (w *world) records(t *testing.T, by int64, kind, subject string, detail map[string]any) {
+func (w *env) records(t *testing.T, by int64, kind, subject string, detail map[string]any) {
 	t.Helper()
 	ctx := auditlog.WithBrowser(t.Context(), "Firefox on Windows")
-	must(t, w.db.InTx(ctx, "test", func(ctx context.Context, tx *db.Tx) error {
+	must.NoError(t, w.db.InTx(ctx, "test", func(ctx context.Context, tx *db.Tx) error {
 		return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: by}, kind, subject, detail)
 	}))
 }
@@ -29,27 +30,25 @@ func (w *world) records(t *testing.T, by int64, kind, subject string, detail map
 // Every change of how a person signs in is told to that person, in the app and by mail, no matter who did it and which
 // mail the person wants.
 func TestAccountNotices(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *env) {
 		ada := w.owner.ID
 		unwanted := map[notification.Kind]bool{notification.PasswordChanged: true, notification.NewBrowser: true}
 		for _, k := range notification.Kinds {
 			unwanted[k.Kind] = true
 		}
-		must(t, w.SetMutedKinds(t.Context(), ada, unwanted))
+		must.NoError(t, w.SetMutedKinds(t.Context(), ada, unwanted))
 		door := team.NewSignIns(w.teams)
 		own := fmt.Sprint(ada)
 		record := func(by int64, kind, subject string) func() {
 			return func() { w.records(t, by, kind, subject, nil) }
 		}
 		operates := func(on bool) {
-			_, err := w.teams.SetOperator(auditlog.WithOperator(t.Context(), w.editor.ID), "ada@harbour.example", on)
-			must(t, err)
+			must.Get(w.teams.SetOperator(auditlog.WithOperator(t.Context(), w.editor.ID), "ada@harbour.example", on))(t)
 		}
 		var browser string
 		signIn := func(browser string) string {
-			held, err := w.teams.NoteSignIn(auditlog.WithBrowser(t.Context(), "Firefox on Windows"),
-				team.SignedIn{Person: ada, Browser: browser, BrowserName: "Firefox on Windows"})
-			must(t, err)
+			held := must.Get(w.teams.NoteSignIn(auditlog.WithBrowser(t.Context(), "Firefox on Windows"),
+				team.SignedIn{Person: ada, Browser: browser, BrowserName: "Firefox on Windows"}))(t)
 			return held
 		}
 		w.clock.Advance(time.Minute)
@@ -60,16 +59,14 @@ func TestAccountNotices(t *testing.T) {
 			says string
 		}{
 			{"password", func() {
-				_, err := door.ChangePassword(auditlog.WithBrowser(t.Context(), "Firefox on Windows"),
-					team.Change{Person: ada, Old: "correct horse battery", New: "vivid tundra sextant 9"})
-				must(t, err)
-				must(t, w.teams.KeepBrowser(t.Context(), ada, browser))
+				must.Get(door.ChangePassword(auditlog.WithBrowser(t.Context(), "Firefox on Windows"),
+					team.Change{Person: ada, Old: "correct horse battery", New: "vivid tundra sextant 9"}))(t)
+				must.NoError(t, w.teams.KeepBrowser(t.Context(), ada, browser))
 			}, "Your password was set or changed"},
 			{"known browser", func() { browser = signIn(browser) }, ""},
 			{"new browser", func() { signIn("") }, "from a browser that we do not recognize"},
 			{"recovery made", func() {
-				_, err := w.teams.Recover(t.Context(), "ada@harbour.example")
-				must(t, err)
+				must.Get(w.teams.Recover(t.Context(), "ada@harbour.example"))(t)
 			}, "A link to set a new password for your account was created"},
 			{"recovery not mailed", func() {
 				refuse := func(context.Context, team.Letter) error { return errors.New("no such mailbox") }
@@ -103,11 +100,10 @@ func TestAccountNotices(t *testing.T) {
 			{"renamed", record(ada, "person.renamed", own), ""},
 		} {
 			w.clock.Advance(time.Hour)
-			must(t, w.Read(t.Context(), ada, 1<<40, true))
+			must.NoError(t, w.Read(t.Context(), ada, 1<<40, true))
 			w.box.mails, w.box.to = nil, nil
 			c.do()
-			unread, err := w.Unread(t.Context(), ada)
-			must(t, err)
+			unread := must.Get(w.Unread(t.Context(), ada))(t)
 			w.clock.Advance(2 * time.Minute)
 			if c.says == "" {
 				if w.wants(t, 0); unread != 0 {
@@ -116,14 +112,12 @@ func TestAccountNotices(t *testing.T) {
 				continue
 			}
 			w.wants(t, 1)
-			list, err := w.List(t.Context(), ada, 0, 1)
-			must(t, err)
+			list := must.Get(w.List(t.Context(), ada, 0, 1))(t)
 			n := list[0]
 			if unread != 1 || n.Team != 0 || n.Place() != "/account" || !strings.Contains(n.Text(), c.says) {
 				t.Errorf("%s: %d unread, %q of team %d", c.name, unread, n.Text(), n.Team)
 			}
-			mail, err := netmail.ReadMessage(strings.NewReader(w.box.mails[0]))
-			must(t, err)
+			mail := must.Get(netmail.ReadMessage(strings.NewReader(w.box.mails[0])))(t)
 			text := readable(t, mail)
 			if w.box.to[0] != "ada@harbour.example" || !strings.HasPrefix(mail.Header.Get("Subject"), "pressroom: ") ||
 				!strings.Contains(text, c.says) ||
@@ -144,14 +138,12 @@ func TestAccountNotices(t *testing.T) {
 
 // Suspended people and people in no team get their mails too: there is no other way to reach them.
 func TestAccountMailsReachEverybody(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		alone, err := w.teams.AddPerson(t.Context(), "Cleo", "cleo@harbour.example", "")
-		must(t, err)
+	each(t, func(t *testing.T, w *env) {
+		alone := must.Get(w.teams.AddPerson(t.Context(), "Cleo", "cleo@harbour.example", ""))(t)
 		w.clock.Advance(time.Minute)
-		must(t, w.teams.SetHold(t.Context(), w.editor.ID, true))
+		must.NoError(t, w.teams.SetHold(t.Context(), w.editor.ID, true))
 		for _, email := range []string{"bea@harbour.example", "cleo@harbour.example"} {
-			_, err := w.teams.Recover(t.Context(), email)
-			must(t, err)
+			must.Get(w.teams.Recover(t.Context(), email))(t)
 		}
 		w.clock.Advance(2 * time.Minute)
 		w.wants(t, 2)
@@ -172,7 +164,6 @@ func readable(t *testing.T, m *netmail.Message) string {
 	if m.Header.Get("Content-Transfer-Encoding") == "quoted-printable" {
 		body = quotedprintable.NewReader(body)
 	}
-	text, err := io.ReadAll(body)
-	must(t, err)
+	text := must.Get(io.ReadAll(body))(t)
 	return string(text)
 }

@@ -23,6 +23,7 @@ import (
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // postbox is a real SMTP server that keeps what it takes, or refuses it.
@@ -58,8 +59,8 @@ func (s *session) Data(r io.Reader) error {
 	return nil
 }
 
-// world is a team with an owner and an editor, and a mail server.
-type world struct {
+// env is a team with an owner and an editor, and a mail server.
+type env struct {
 	*notification.Service
 
 	db            *db.DB
@@ -70,27 +71,22 @@ type world struct {
 	owner, editor team.Person
 }
 
-func each(t *testing.T, run func(t *testing.T, w *world)) {
+func each(t *testing.T, run func(t *testing.T, w *env)) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
-		w := &world{db: testkit.Open(t, url, clock), clock: clock, box: &postbox{}}
-		guesses, err := ratelimit.NewGuesses()
-		must(t, err)
+		w := &env{db: testkit.Open(t, url, clock), clock: clock, box: &postbox{}}
+		guesses := must.Get(ratelimit.NewGuesses())(t)
 		w.teams = team.New(w.db, guesses, plan.Default())
-		w.owner, err = w.teams.AddPerson(t.Context(), "Ada", "ada@harbour.example", "correct horse battery")
-		must(t, err)
-		w.editor, err = w.teams.AddPerson(t.Context(), "Bea", "bea@harbour.example", "correct horse battery")
-		must(t, err)
-		made, err := w.teams.AddTeam(t.Context(),
-			team.Team{Name: "Harbour", Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, w.owner.ID)
-		must(t, err)
+		w.owner = must.Get(w.teams.AddPerson(t.Context(), "Ada", "ada@harbour.example", "correct horse battery"))(t)
+		w.editor = must.Get(w.teams.AddPerson(t.Context(), "Bea", "bea@harbour.example", "correct horse battery"))(t)
+		made := must.Get(w.teams.AddTeam(t.Context(),
+			team.Team{Name: "Harbour", Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, w.owner.ID))(t)
 		w.team = made.ID
-		must(t, w.teams.SetMember(t.Context(), w.team, w.editor.ID, access.Editor))
-		send, err := notification.Server{
+		must.NoError(t, w.teams.SetMember(t.Context(), w.team, w.editor.ID, access.Editor))
+		send := must.Get(notification.Server{
 			URL: "smtp://" + w.box.listen(t) + "?tls=none", From: "Pressroom <press@harbour.example>",
-		}.Sender()
-		must(t, err)
+		}.Sender())(t)
 		w.Service = notification.New(w.db,
 			notification.Options{PublicURL: "https://press.example", Send: send, Log: slog.New(slog.DiscardHandler)})
 		w.db.OnEvent(w.HandleEvent)
@@ -100,8 +96,7 @@ func each(t *testing.T, run func(t *testing.T, w *world)) {
 
 func (p *postbox) listen(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	server := smtp.NewServer(p)
 	server.Domain = "localhost"
 	ended := make(chan error, 1)
@@ -114,27 +109,19 @@ func (p *postbox) listen(t *testing.T) string {
 	return l.Addr().String()
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // happens records an event of the team.
-func (w *world) happens(t *testing.T, kind, subject string, detail map[string]any) {
+func (w *env) happens(t *testing.T, kind, subject string, detail map[string]any) {
 	t.Helper()
-	must(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+	must.NoError(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		return auditlog.Record(ctx, tx, w.team, auditlog.Actor{}, kind, subject, detail)
 	}))
 }
 
 // post sends all mail that is due.
-func (w *world) post(t *testing.T) {
+func (w *env) post(t *testing.T) {
 	t.Helper()
 	for range 100 {
-		more, err := w.MailNext(t.Context())
-		must(t, err)
+		more := must.Get(w.MailNext(t.Context()))(t)
 		if !more {
 			return
 		}
@@ -143,7 +130,7 @@ func (w *world) post(t *testing.T) {
 }
 
 // wants holds the number of mails that were taken against what it has to be.
-func (w *world) wants(t *testing.T, mails int) {
+func (w *env) wants(t *testing.T, mails int) {
 	t.Helper()
 	w.post(t)
 	if len(w.box.mails) != mails {
@@ -152,7 +139,7 @@ func (w *world) wants(t *testing.T, mails int) {
 }
 
 func TestAStormIsOneMail(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *env) {
 		for i := range 100 {
 			w.happens(t, "post.account_failed", fmt.Sprint("post-", i), map[string]any{"account": 1})
 		}
@@ -164,10 +151,8 @@ func TestAStormIsOneMail(t *testing.T) {
 		w.wants(t, 2)
 		w.clock.Advance(10 * time.Minute)
 		w.wants(t, 4)
-		first, err := netmail.ReadMessage(strings.NewReader(w.box.mails[0]))
-		must(t, err)
-		body, err := io.ReadAll(first.Body)
-		must(t, err)
+		first := must.Get(netmail.ReadMessage(strings.NewReader(w.box.mails[0])))(t)
+		body := must.Get(io.ReadAll(first.Body))(t)
 		if got := first.Header.Get("Subject"); got != "Harbour: 100 times a post could not be published" {
 			t.Errorf("the subject is %q", got)
 		}
@@ -182,15 +167,14 @@ func TestAStormIsOneMail(t *testing.T) {
 }
 
 func TestAMailIsTriedAgainAndGivenUp(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *env) {
 		w.box.refuses = true
 		w.happens(t, "key.created", "1", map[string]any{"level": "full"})
 		for range 40 {
 			w.clock.Advance(30 * time.Minute)
 			w.post(t)
 		}
-		list, err := w.List(t.Context(), w.owner.ID, 0, 10)
-		must(t, err)
+		list := must.Get(w.List(t.Context(), w.owner.ID, 0, 10))(t)
 		if len(list) != 1 || !list[0].Unmailed || list[0].Read {
 			t.Fatalf("the notice is %+v", list)
 		}
@@ -206,8 +190,7 @@ func TestAMailIsTriedAgainAndGivenUp(t *testing.T) {
 		w.wants(t, 0) // not at once
 		w.clock.Advance(2 * time.Minute)
 		w.wants(t, 1)
-		list, err = w.List(t.Context(), w.owner.ID, 0, 1)
-		must(t, err)
+		list = must.Get(w.List(t.Context(), w.owner.ID, 0, 1))(t)
 		if list[0].Unmailed || w.box.to[0] != "ada@harbour.example" || !strings.Contains(w.box.mails[0],
 			fmt.Sprint("https://press.example/notices/", list[0].ID)) {
 			t.Errorf("%+v got %s", list, w.box.mails)
@@ -216,17 +199,15 @@ func TestAMailIsTriedAgainAndGivenUp(t *testing.T) {
 }
 
 func TestWhoGetsNoMail(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		must(t,
-			w.SetMutedKinds(t.Context(), w.owner.ID,
-				map[notification.Kind]bool{notification.PostFailed: true, "no kind": true}))
-		unwanted, err := w.MutedKinds(t.Context(), w.owner.ID)
-		must(t, err)
+	each(t, func(t *testing.T, w *env) {
+		must.NoError(t, w.SetMutedKinds(t.Context(), w.owner.ID,
+			map[notification.Kind]bool{notification.PostFailed: true, "no kind": true}))
+		unwanted := must.Get(w.MutedKinds(t.Context(), w.owner.ID))(t)
 		if len(unwanted) != 1 || unwanted[0] != notification.PostFailed {
 			t.Errorf("no mail is wanted of %v", unwanted)
 		}
 		w.happens(t, "post.account_failed", "one", nil)
-		must(t, w.teams.RemoveMember(t.Context(), w.team, w.editor.ID))
+		must.NoError(t, w.teams.RemoveMember(t.Context(), w.team, w.editor.ID))
 		w.clock.Advance(2 * time.Minute)
 		w.wants(t, 0)
 		w.happens(t, "post.account_unconfirmed", "one", nil)
@@ -238,17 +219,17 @@ func TestWhoGetsNoMail(t *testing.T) {
 // What is undone tells nobody, and what is told has been done: it is one transaction. The same event tells nobody
 // twice.
 func TestANoticeIsPartOfItsEffect(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *env) {
 		stop := errors.New("stop")
 		err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
-			must(t, auditlog.Record(ctx, tx, w.team, auditlog.Actor{}, "post.account_failed", "undone", nil))
+			must.NoError(t, auditlog.Record(ctx, tx, w.team, auditlog.Actor{}, "post.account_failed", "undone", nil))
 			return stop
 		})
 		if !errors.Is(err, stop) {
 			t.Fatal(err)
 		}
 		for range 2 {
-			must(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+			must.NoError(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 				return w.HandleEvent(ctx, tx,
 					db.Event{
 						ID: 7, Team: w.team, Kind: "post.account_failed", Subject: "told", Detail: []byte(`{}`),
@@ -257,8 +238,7 @@ func TestANoticeIsPartOfItsEffect(t *testing.T) {
 		}
 		w.happens(t, "post.created", "nothing to tell", nil)
 		for _, p := range []team.Person{w.owner, w.editor} {
-			list, err := w.List(t.Context(), p.ID, 0, 10)
-			must(t, err)
+			list := must.Get(w.List(t.Context(), p.ID, 0, 10))(t)
 			if len(list) != 1 || list[0].Subject != "told" {
 				t.Errorf("%s is told %+v", p.Name, list)
 			}
@@ -272,10 +252,10 @@ func TestANoticeIsPartOfItsEffect(t *testing.T) {
 
 // What a person found at a network is told to the others, and only where the post is not there.
 func TestADecisionIsToldToTheOthers(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *env) {
 		says := func(by int64, subject, decision string) {
 			t.Helper()
-			must(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+			must.NoError(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 				return auditlog.Record(ctx, tx, w.team, auditlog.Actor{PersonID: by}, "post.account_decided", subject,
 					map[string]any{"account": 1, "decision": decision})
 			}))
@@ -290,8 +270,7 @@ func TestADecisionIsToldToTheOthers(t *testing.T) {
 			},
 			w.editor.ID: {"The operator checked the network"},
 		} {
-			list, err := w.List(t.Context(), person, 0, 10)
-			must(t, err)
+			list := must.Get(w.List(t.Context(), person, 0, 10))(t)
 			if len(list) != len(want) {
 				t.Fatalf("person %d is told %+v", person, list)
 			}

@@ -10,13 +10,14 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/post"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
 )
 
 // connectSecond connects another account of the team.
 func (w *env) connectSecond(t *testing.T) int64 {
 	t.Helper()
 	var id int64
-	must(t, w.db.InTx(t.Context(), "test.account", func(ctx context.Context, tx *db.Tx) error {
+	must.NoError(t, w.db.InTx(t.Context(), "test.account", func(ctx context.Context, tx *db.Tx) error {
 		return tx.QueryRow(ctx, `INSERT INTO social_accounts (team_id, platform, network_id, username, display_name,
 			connection_state, sealed_grant, created_at, updated_at)
 			VALUES (?, 'bluesky', 'did:test:2', 'pier.test', 'pier.test', 'connected', ?, 1, 1) RETURNING id`,
@@ -58,7 +59,7 @@ func TestTakeOut(t *testing.T) {
 			}
 		}
 		var kept, count int64
-		must(t, w.db.QueryRow(t.Context(), `SELECT MAX(account_id), COUNT(*) FROM post_targets WHERE post_id = ?`,
+		must.NoError(t, w.db.QueryRow(t.Context(), `SELECT MAX(account_id), COUNT(*) FROM post_targets WHERE post_id = ?`,
 			both).Scan(&kept, &count))
 		if count != 1 || kept != other {
 			t.Errorf("the post goes to %d accounts, one is %d", count, kept)
@@ -89,7 +90,7 @@ func TestLastFailure(t *testing.T) {
 		for _, caption := range []string{"first", "forbidden", "last"} {
 			id := w.draft(t, caption, time.Time{})
 			if caption == "forbidden" {
-				must(t, w.db.InTx(t.Context(), "test.failed", func(ctx context.Context, tx *db.Tx) error {
+				must.NoError(t, w.db.InTx(t.Context(), "test.failed", func(ctx context.Context, tx *db.Tx) error {
 					_, err := tx.Exec(ctx, `UPDATE post_targets SET state = 'failed', error_code = 'rejected_content'
 						WHERE post_id = ?`, id)
 					return err

@@ -14,6 +14,7 @@ import (
 	"pressroom/internal/auth/tokencrypt"
 	"pressroom/internal/domain/post"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // Of many who decide at once on one version, one does.
@@ -46,7 +47,7 @@ func TestWithheld(t *testing.T) {
 		for i := range ids {
 			ids[i] = w.draft(t, "hello", time.Time{})
 			links[i] = w.requestApproval(t, ids[i])
-			must(t, w.decide(t, links[i], true))
+			must.NoError(t, w.decide(t, links[i], true))
 			w.do(t, "schedule_post", map[string]any{"post_id": ids[i], "scheduled_at": "2026-11-21T13:00"})
 		}
 		w.do(t, "update_post", map[string]any{"id": ids[1], "caption": "changed"})
@@ -55,7 +56,7 @@ func TestWithheld(t *testing.T) {
 			t.Errorf("%v", v)
 		}
 		links[2] = w.requestApproval(t, ids[2])
-		must(t, w.decide(t, links[2], true))
+		must.NoError(t, w.decide(t, links[2], true))
 		w.clock.Advance(time.Hour)
 		w.tick(t)
 		for i, want := range []string{"published approved", "failed waiting missed_waiting_approval",
@@ -67,7 +68,7 @@ func TestWithheld(t *testing.T) {
 		w.expectError(t, apierr.AwaitingApproval, "", "retry_post", map[string]any{"post_id": ids[1]})
 		checkError(t, w.approvals.Decide(t.Context(), links[1], post.Decision{Round: 1, Approve: true, Name: "Cleo"}),
 			apierr.ValidationFailed, "changed")
-		must(t, w.decide(t, w.requestApproval(t, ids[1]), true)) // late, but then it can be sent
+		must.NoError(t, w.decide(t, w.requestApproval(t, ids[1]), true)) // late, but then it can be sent
 		w.do(t, "retry_post", map[string]any{"post_id": ids[1]})
 		if got := w.status(t, ids[1]); got != "published approved" {
 			t.Error(got)
@@ -82,9 +83,8 @@ func TestApprovedSeries(t *testing.T) {
 		token := w.requestApproval(t, id)
 		_, err := w.Repeat(t.Context(), w.person, id, "FREQ=DAILY")
 		checkError(t, err, apierr.AwaitingApproval, "")
-		must(t, w.decide(t, token, true))
-		_, err = w.Repeat(t.Context(), w.person, id, "FREQ=DAILY")
-		must(t, err)
+		must.NoError(t, w.decide(t, token, true))
+		must.Get(w.Repeat(t.Context(), w.person, id, "FREQ=DAILY"))(t)
 		w.clock.Advance(time.Hour)
 		w.tick(t)
 		w.wantSent(t, "hello")
@@ -92,7 +92,7 @@ func TestApprovedSeries(t *testing.T) {
 		if got := w.status(t, w.occurrence(t)); got != "scheduled waiting" {
 			t.Error(got)
 		}
-		must(t, w.decide(t, w.requestApproval(t, w.occurrence(t)), true))
+		must.NoError(t, w.decide(t, w.requestApproval(t, w.occurrence(t)), true))
 		w.clock.Advance(day)
 		w.tick(t)
 		w.wantSent(t, "hello", "changed")
@@ -105,17 +105,15 @@ func TestApprovalLinks(t *testing.T) {
 		id := w.draft(t, "hello", time.Time{})
 		token := w.requestApproval(t, id)
 		raw, err := base64.RawURLEncoding.DecodeString(token)
-		must(t, err)
+		must.NoError(t, err)
 		for i := range raw {
 			raw[i] ^= 1
 			_, err := w.approvals.Proposal(t.Context(), base64.RawURLEncoding.EncodeToString(raw))
 			checkError(t, err, apierr.NotFound, "")
 			raw[i] ^= 1
 		}
-		key, err := tokencrypt.NewKey()
-		must(t, err)
-		foreign, err := tokencrypt.New(key)
-		must(t, err)
+		key := must.Get(tokencrypt.NewKey())(t)
+		foreign := must.Get(tokencrypt.New(key))(t)
 		theirs := newEnv(t, w.url, w.clock, foreign)
 		theirs.person = w.person
 		for _, bad := range []string{"", "x", token + "A", token[:len(token)-1], strings.Repeat("A", 100),
@@ -126,15 +124,14 @@ func TestApprovalLinks(t *testing.T) {
 				apierr.NotFound, "")
 		}
 		w.clock.Advance(30*day - time.Second)
-		_, err = w.approvals.Proposal(t.Context(), token)
-		must(t, err)
+		must.Get(w.approvals.Proposal(t.Context(), token))(t)
 		w.clock.Advance(time.Second)
 		_, err = w.approvals.Proposal(t.Context(), token)
 		checkError(t, err, apierr.ValidationFailed, "ended")
 		checkError(t, w.approvals.Decide(t.Context(), token, post.Decision{Round: 1, Name: "Cleo"}),
 			apierr.ValidationFailed, "ended")
 		token = w.requestApproval(t, id)
-		must(t, w.teams.Close(t.Context(), w.call.TeamID))
+		must.NoError(t, w.teams.Close(t.Context(), w.call.TeamID))
 		_, err = w.approvals.Proposal(t.Context(), token)
 		checkError(t, err, apierr.NotFound, "")
 	})
@@ -143,10 +140,8 @@ func TestApprovalLinks(t *testing.T) {
 // Any other text as a link is refused without reading the database, or is not found.
 func TestAnyLink(t *testing.T) {
 	t.Parallel()
-	key, err := tokencrypt.NewKey()
-	must(t, err)
-	sealer, err := tokencrypt.New(key)
-	must(t, err)
+	key := must.Get(tokencrypt.NewKey())(t)
+	sealer := must.Get(tokencrypt.New(key))(t)
 	w := newEnv(t, testkit.SQLite(t), testkit.NewClock(noon), sealer)
 	rapid.Check(t, func(rt *rapid.T) {
 		token := rapid.OneOf(rapid.String(), rapid.StringMatching(`A[QgwA][A-Za-z0-9_-]{60,200}`)).Draw(rt, "token")

@@ -9,13 +9,13 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/testkit/must"
 )
 
 // requestApproval sends a post to the client and gives the link's token.
 func (w *env) requestApproval(t *testing.T, id string) string {
 	t.Helper()
-	link, err := w.approvals.RequestApproval(t.Context(), w.person, id)
-	must(t, err)
+	link := must.Get(w.approvals.RequestApproval(t.Context(), w.person, id))(t)
 	token, ok := strings.CutPrefix(link, "https://press.example/approval/")
 	if !ok {
 		t.Fatal("the link leads elsewhere: " + link)
@@ -26,8 +26,7 @@ func (w *env) requestApproval(t *testing.T, id string) string {
 // decide decides on the version that a link shows now.
 func (w *env) decide(t *testing.T, token string, approve bool) error {
 	t.Helper()
-	p, err := w.approvals.Proposal(t.Context(), token)
-	must(t, err)
+	p := must.Get(w.approvals.Proposal(t.Context(), token))(t)
 	return w.approvals.Decide(t.Context(), token, post.Decision{Round: p.Round, Approve: approve, Name: "Cleo"})
 }
 
@@ -58,7 +57,7 @@ func (w *env) runSteps(t *testing.T, steps []step) (string, string) {
 	t.Helper()
 	id, token := w.draft(t, "hello", time.Time{}), ""
 	for _, s := range steps {
-		must(t, s(t, w, id, token))
+		must.NoError(t, s(t, w, id, token))
 		if token == "" && strings.HasSuffix(w.status(t, id), "waiting") {
 			token = w.requestApproval(t, id) // another link to the same round
 		}
@@ -140,18 +139,16 @@ func TestApprovalTransitions(t *testing.T) {
 func TestWhoMayAsk(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.draft(t, "hello", time.Time{})
-		bea, err := w.teams.AddPerson(t.Context(), "Bea", "bea@example.com", "")
-		must(t, err)
+		bea := must.Get(w.teams.AddPerson(t.Context(), "Bea", "bea@example.com", ""))(t)
 		for _, role := range []access.Role{"", access.Viewer, access.Client} {
 			if role != "" {
-				must(t, w.teams.SetMember(t.Context(), w.call.TeamID, bea.ID, role))
+				must.NoError(t, w.teams.SetMember(t.Context(), w.call.TeamID, bea.ID, role))
 			}
 			_, err := w.approvals.RequestApproval(t.Context(), bea.ID, id)
 			checkError(t, err, apierr.NotFound, "")
 		}
-		must(t, w.teams.SetMember(t.Context(), w.call.TeamID, bea.ID, access.Editor))
-		_, err = w.approvals.RequestApproval(t.Context(), bea.ID, id)
-		must(t, err)
+		must.NoError(t, w.teams.SetMember(t.Context(), w.call.TeamID, bea.ID, access.Editor))
+		must.Get(w.approvals.RequestApproval(t.Context(), bea.ID, id))(t)
 	})
 }
 
@@ -161,8 +158,7 @@ func TestRounds(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.draft(t, "hello", time.Time{})
 		old := w.requestApproval(t, id)
-		first, err := w.approvals.Proposal(t.Context(), old)
-		must(t, err)
+		first := must.Get(w.approvals.Proposal(t.Context(), old))(t)
 		if first.Caption != "hello" || first.TeamName != "Harbour & Sons" || !first.Decided.IsZero() ||
 			!w.wasSent(t, id) {
 			t.Errorf("%+v", first)
@@ -181,8 +177,7 @@ func TestRounds(t *testing.T) {
 				Name: "Cleo"}), apierr.ValidationFailed, "changed")
 		}
 		token := w.requestApproval(t, id)
-		second, err := w.approvals.Proposal(t.Context(), token)
-		must(t, err)
+		second := must.Get(w.approvals.Proposal(t.Context(), token))(t)
 		if second.Caption != "better" || !w.wasSent(t, id) {
 			t.Errorf("%+v", second)
 		}
@@ -193,10 +188,9 @@ func TestRounds(t *testing.T) {
 		}
 		said := post.Decision{Round: second.Round, Approve: true, Name: " Cleo\x00\r\n\u202ePark \xff",
 			Comment: strings.Repeat("ä\u2066\r\n", 1000)}
-		must(t, w.approvals.Decide(t.Context(), token, said))
+		must.NoError(t, w.approvals.Decide(t.Context(), token, said))
 		checkError(t, w.approvals.Decide(t.Context(), token, said), apierr.ValidationFailed, "approved")
-		decided, err := w.approvals.Proposal(t.Context(), token)
-		must(t, err)
+		decided := must.Get(w.approvals.Proposal(t.Context(), token))(t)
 		if decided.Client != "Cleo Park" || !decided.Decided.Equal(noon) || decided.Approval != post.Approved {
 			t.Errorf("%+v", decided)
 		}
@@ -206,8 +200,7 @@ func TestRounds(t *testing.T) {
 // wasSent reports whether a link was made to the version of a post as it is now.
 func (w *env) wasSent(t *testing.T, id string) bool {
 	t.Helper()
-	rounds, err := w.Rounds(t.Context(), w.call.TeamID, id)
-	must(t, err)
+	rounds := must.Get(w.Rounds(t.Context(), w.call.TeamID, id))(t)
 	return len(rounds) > 0 && rounds[0].Sent
 }
 
@@ -216,7 +209,7 @@ func TestAskedAgainIsNotChanged(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.draft(t, "hello", time.Time{})
 		token := w.requestApproval(t, id)
-		must(t, w.decide(t, token, false))
+		must.NoError(t, w.decide(t, token, false))
 		changed := func(token string, want bool) {
 			t.Helper()
 			p, err := w.approvals.Proposal(t.Context(), token)
@@ -236,7 +229,7 @@ func TestAskedAgainIsNotChanged(t *testing.T) {
 		changed(token, true)
 		changed(second, true)
 		changed(third, false)
-		must(t, w.decide(t, third, false))
+		must.NoError(t, w.decide(t, third, false))
 		w.requestApproval(t, id)
 		changed(third, false)
 		changed(second, true)
@@ -250,18 +243,16 @@ func TestRevokedLinks(t *testing.T) {
 		id := w.draft(t, "hello", time.Time{})
 		checkError(t, w.approvals.RevokeLinks(t.Context(), w.person, id), apierr.ValidationFailed, "not_needed")
 		first, again := w.requestApproval(t, id), w.requestApproval(t, id)
-		bea, err := w.teams.AddPerson(t.Context(), "Bea", "bea@example.com", "")
-		must(t, err)
+		bea := must.Get(w.teams.AddPerson(t.Context(), "Bea", "bea@example.com", ""))(t)
 		for _, role := range []access.Role{"", access.Viewer, access.Client} {
 			if role != "" {
-				must(t, w.teams.SetMember(t.Context(), w.call.TeamID, bea.ID, role))
+				must.NoError(t, w.teams.SetMember(t.Context(), w.call.TeamID, bea.ID, role))
 			}
 			checkError(t, w.approvals.RevokeLinks(t.Context(), bea.ID, id), apierr.NotFound, "")
 		}
-		_, err = w.approvals.Proposal(t.Context(), first)
-		must(t, err)
+		must.Get(w.approvals.Proposal(t.Context(), first))(t)
 		for range 2 { // a generation after the first one stands in the link itself
-			must(t, w.approvals.RevokeLinks(t.Context(), w.person, id))
+			must.NoError(t, w.approvals.RevokeLinks(t.Context(), w.person, id))
 			for _, dead := range []string{first, again} {
 				_, err := w.approvals.Proposal(t.Context(), dead)
 				checkError(t, err, apierr.ValidationFailed, "revoked")
@@ -269,13 +260,12 @@ func TestRevokedLinks(t *testing.T) {
 					Name: "Cleo"}), apierr.ValidationFailed, "revoked")
 			}
 			again = w.requestApproval(t, id)
-			p, err := w.approvals.Proposal(t.Context(), again)
-			must(t, err)
+			p := must.Get(w.approvals.Proposal(t.Context(), again))(t)
 			if p.Caption != "hello" {
 				t.Errorf("%+v", p)
 			}
 		}
-		must(t, w.decide(t, again, true))
+		must.NoError(t, w.decide(t, again, true))
 		if n := w.countEvents(t, "post.approval_links_revoked"); n != 2 {
 			t.Errorf("%d revocations are recorded", n)
 		}

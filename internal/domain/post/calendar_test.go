@@ -8,6 +8,7 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/testkit/must"
 )
 
 // midnights are the bounds of some days in Berlin, from a date on.
@@ -22,8 +23,7 @@ func (w *env) midnights(year int, month time.Month, day, n int) []time.Time {
 // calendar is the calendar as day, time, status and text.
 func (w *env) calendar(t *testing.T, bounds []time.Time, most int) string {
 	t.Helper()
-	spans, err := w.Calendar(t.Context(), w.call.TeamID, 0, bounds, most)
-	must(t, err)
+	spans := must.Get(w.Calendar(t.Context(), w.call.TeamID, 0, bounds, most))(t)
 	days := []string{}
 	for _, span := range spans {
 		parts := []string{}
@@ -66,8 +66,7 @@ func TestTheCalendar(t *testing.T) {
 			1), "21 12:00 published gone | 22 23:59 draft late | 23 00:00 draft wished, more"; got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
-		spans, err := w.Calendar(t.Context(), w.call.TeamID+1, 0, bounds, 5)
-		must(t, err)
+		spans := must.Get(w.Calendar(t.Context(), w.call.TeamID+1, 0, bounds, 5))(t)
 		for _, span := range spans {
 			if len(span.Slots) > 0 {
 				t.Errorf("another team sees %v", span.Slots)
@@ -82,8 +81,7 @@ func TestTheCalendarLooksAhead(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		first := time.Date(2026, 11, 22, 10, 0, 0, 0, w.call.Zone)
 		template := w.draft(t, "coffee", first)
-		_, err := w.Repeat(t.Context(), w.person, template, "FREQ=DAILY")
-		must(t, err)
+		must.Get(w.Repeat(t.Context(), w.person, template, "FREQ=DAILY"))(t)
 		if got, want := w.calendar(t, w.midnights(2026, 11, 21, 3),
 			5), " | 22 10:00 scheduled coffee | 23 10:00 to come coffee"; got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
@@ -95,10 +93,8 @@ func TestTheCalendarLooksAhead(t *testing.T) {
 		if got := w.calendar(t, w.midnights(2029, 1, 1, 2), 5); got != " | " {
 			t.Errorf("beyond the horizon: %s", got)
 		}
-		p, err := w.Load(t.Context(), w.call.TeamID, template)
-		must(t, err)
-		next, err := w.Occurrences(t.Context(), w.call.TeamID, p.SeriesID, 3)
-		must(t, err)
+		p := must.Get(w.Load(t.Context(), w.call.TeamID, template))(t)
+		next := must.Get(w.Occurrences(t.Context(), w.call.TeamID, p.SeriesID, 3))(t)
 		for i, slot := range next {
 			if !slot.At.Equal(first.AddDate(0, 0, i)) || slot.ToCome != (i > 0) {
 				t.Errorf("occurrence %d is %+v", i, slot)
@@ -121,26 +117,22 @@ func TestADraftResemblesAnother(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		from, to := w.draft(t, "for all", time.Time{}), w.draft(t, "for all", time.Time{})
 		own := "for one"
-		_, err := w.Override(t.Context(), w.person, from, w.account, post.Override{Caption: &own})
-		must(t, err)
+		must.Get(w.Override(t.Context(), w.person, from, w.account, post.Override{Caption: &own}))(t)
 		w.clock.Advance(time.Second)
 		caption := func() string {
-			p, err := w.Load(t.Context(), w.call.TeamID, to)
-			must(t, err)
+			p := must.Get(w.Load(t.Context(), w.call.TeamID, to))(t)
 			return fmt.Sprint(p.Targets[0].Caption != nil && *p.Targets[0].Caption == own)
 		}
-		must(t, w.CopyFrom(t.Context(), w.person, to, from))
+		must.NoError(t, w.CopyFrom(t.Context(), w.person, to, from))
 		if caption() != "true" {
 			t.Error("the account's own text is not there")
 		}
-		_, err = w.Override(t.Context(), w.person, to, w.account, post.Override{})
-		must(t, err)
-		must(t, w.CopyFrom(t.Context(), w.person, to, from))
+		must.Get(w.Override(t.Context(), w.person, to, w.account, post.Override{}))(t)
+		must.NoError(t, w.CopyFrom(t.Context(), w.person, to, from))
 		if caption() != "false" {
 			t.Error("a draft that was changed meanwhile was changed once more")
 		}
-		stranger, err := w.teams.AddPerson(t.Context(), "Eve", "eve@example.com", "")
-		must(t, err)
+		stranger := must.Get(w.teams.AddPerson(t.Context(), "Eve", "eve@example.com", ""))(t)
 		if err := w.CopyFrom(t.Context(), stranger.ID, to, from); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("a stranger: %v", err)
 		}
@@ -152,14 +144,12 @@ func TestADraftResemblesAnother(t *testing.T) {
 func TestRoundsAndHomes(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.draft(t, "ask", time.Time{})
-		link, err := w.approvals.RequestApproval(t.Context(), w.person, id)
-		must(t, err)
+		link := must.Get(w.approvals.RequestApproval(t.Context(), w.person, id))(t)
 		token := link[strings.LastIndex(link, "/")+1:]
-		must(t, w.approvals.Decide(t.Context(), token, post.Decision{Round: 1, Name: "Grace", Comment: "No."}))
+		must.NoError(t, w.approvals.Decide(t.Context(), token, post.Decision{Round: 1, Name: "Grace", Comment: "No."}))
 		w.do(t, "update_post", map[string]any{"id": id, "caption": "ask again"})
 		w.do(t, "update_post", map[string]any{"id": id, "caption": "and again"})
-		rounds, err := w.Rounds(t.Context(), w.call.TeamID, id)
-		must(t, err)
+		rounds := must.Get(w.Rounds(t.Context(), w.call.TeamID, id))(t)
 		if len(rounds) != 2 || rounds[0].Number != 3 || rounds[0].Decision != post.Waiting || rounds[1].Number != 1 ||
 			rounds[1].Decision != post.Rejected || rounds[1].Client != "Grace" || rounds[1].Comment != "No." {
 			t.Errorf("%+v", rounds)

@@ -17,6 +17,7 @@ import (
 	"pressroom/internal/domain/post"
 	"pressroom/internal/network"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
 )
 
 // twoItems is a library with an image, 1, and a video of ten seconds, 2.
@@ -62,8 +63,7 @@ func composing(t *testing.T, run func(t *testing.T, w *env, act *access.Actor)) 
 
 func (w *env) look(t *testing.T, id string) post.Record {
 	t.Helper()
-	p, err := w.Load(t.Context(), w.call.TeamID, id)
-	must(t, err)
+	p := must.Get(w.Load(t.Context(), w.call.TeamID, id))(t)
 	return p
 }
 
@@ -77,8 +77,7 @@ func TestCompose(t *testing.T) {
 			Own:    map[int64]post.Override{w.account: {Caption: &text, Media: []int64{2}}},
 			Covers: map[int64]time.Duration{2: 2500 * time.Millisecond}}
 		w.clock.Advance(time.Second)
-		kept, err := w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c)
-		must(t, err)
+		kept := must.Get(w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c))(t)
 		p := w.look(t, id)
 		if p.Caption != "another" || p.Excerpt != "another" || !p.ScheduledAt.Equal(c.At) || p.Status != post.Draft ||
 			*p.Targets[0].Caption != text ||
@@ -90,14 +89,12 @@ func TestCompose(t *testing.T) {
 			t.Error(diff)
 		}
 		w.clock.Advance(time.Second)
-		_, err = w.Compose(t.Context(), act, id, p.UpdatedAt, c)
-		must(t, err)
+		must.Get(w.Compose(t.Context(), act, id, p.UpdatedAt, c))(t)
 		if again := w.look(t, id); !again.UpdatedAt.Equal(p.UpdatedAt) || w.countEvents(t, "post.changed") != 1 {
 			t.Errorf("changed without a change: %v, %d events", again.UpdatedAt, w.countEvents(t, "post.changed"))
 		}
-		_, err = w.Compose(t.Context(), act, id, p.UpdatedAt, post.Composition{Caption: "bare",
-			Accounts: []int64{w.account}})
-		must(t, err)
+		must.Get(w.Compose(t.Context(), act, id, p.UpdatedAt, post.Composition{Caption: "bare",
+			Accounts: []int64{w.account}}))(t)
 		if p = w.look(t, id); p.Targets[0].Caption != nil || p.Targets[0].Media != nil || len(p.Media) != 0 ||
 			!p.ScheduledAt.IsZero() {
 			t.Errorf("what was taken away is there: %+v", p)
@@ -113,7 +110,7 @@ func TestComposeMeanwhile(t *testing.T) {
 		w.clock.Advance(time.Second)
 		_, err := w.Compose(t.Context(), act, id, seen, post.Composition{Caption: "first",
 			Accounts: []int64{w.account}})
-		must(t, err)
+		must.NoError(t, err)
 		_, err = w.Compose(t.Context(), act, id, seen, post.Composition{Caption: "second",
 			Accounts: []int64{w.account}})
 		checkError(t, err, apierr.ValidationFailed, "changed")
@@ -194,8 +191,7 @@ func TestComposeATemplate(t *testing.T) {
 		_, err := w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c)
 		checkError(t, err, apierr.ValidationFailed, "recurring_template")
 		w.do(t, "cancel_post", map[string]any{"post_id": id})
-		_, err = w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c)
-		must(t, err)
+		must.Get(w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c))(t)
 		if p := w.look(t, id); p.Caption != "anew" || !p.ScheduledAt.Equal(noon.Add(time.Hour)) || !p.IsTemplate {
 			t.Errorf("%+v", p)
 		}
@@ -210,7 +206,7 @@ func TestWeigh(t *testing.T) {
 		got, err := w.CheckComposition(t.Context(), act, post.Composition{Caption: "fine #one",
 			Accounts: []int64{w.account}, Own: map[int64]post.Override{w.account: {Caption: &text}},
 			Media: []int64{1}}, nil)
-		must(t, err)
+		must.NoError(t, err)
 		o := got.Outlooks[0]
 		if len(o.Problems) != 1 || !o.Problems[0].Blocking || o.Problems[0].AccountID != w.account ||
 			o.Content.Text != text || len(o.Content.Media) != 1 || got.Left == 0 {
@@ -224,8 +220,7 @@ func TestWeigh(t *testing.T) {
 			nil); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("another team's account: %v", err)
 		}
-		none, err := w.CheckComposition(t.Context(), act, post.Composition{}, nil)
-		must(t, err)
+		none := must.Get(w.CheckComposition(t.Context(), act, post.Composition{}, nil))(t)
 		if len(none.Outlooks) != 0 || w.countEvents(t, "post.created") != before {
 			t.Errorf("%+v", none)
 		}
@@ -233,8 +228,7 @@ func TestWeigh(t *testing.T) {
 }
 
 func TestForesee(t *testing.T) {
-	berlin, err := time.LoadLocation("Europe/Berlin")
-	must(t, err)
+	berlin := must.Get(time.LoadLocation("Europe/Berlin"))(t)
 	begin := time.Date(2026, 3, 28, 10, 0, 0, 0, berlin)
 	for rule, want := range map[string]string{
 		"FREQ=DAILY":                "28T10+01 29T10+02 30T10+02",

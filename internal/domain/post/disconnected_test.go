@@ -7,6 +7,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/testkit/must"
 )
 
 // leaves disconnects an account as a person does.
@@ -24,16 +25,14 @@ func TestComposeKeepsDisconnected(t *testing.T) {
 		c := post.Composition{Caption: "hello", Accounts: []int64{w.account, other},
 			Own: map[int64]post.Override{other: {Caption: &text, Media: []int64{1}}}}
 		_, err := w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c)
-		must(t, err)
+		must.NoError(t, err)
 		w.leaves(t, other)
 		c.Caption = "anew"
-		weighed, err := w.CheckComposition(t.Context(), act, c, w.look(t, id).Targets)
-		must(t, err)
+		weighed := must.Get(w.CheckComposition(t.Context(), act, c, w.look(t, id).Targets))(t)
 		if o := weighed.Outlooks[1]; o.Target.Active || len(o.Problems) != 1 || o.Content.Text != text {
 			t.Errorf("%+v", o)
 		}
-		_, err = w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c)
-		must(t, err)
+		must.Get(w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c))(t)
 		p := w.look(t, id)
 		if p.Caption != "anew" || len(p.Targets) != 2 || p.Targets[1].AccountID != other ||
 			*p.Targets[1].Caption != text || len(p.Targets[1].Media) != 1 {
@@ -43,7 +42,7 @@ func TestComposeKeepsDisconnected(t *testing.T) {
 			post.Composition{Caption: "elsewhere", Accounts: []int64{other}})
 		checkError(t, err, apierr.NotFound, "")
 		kept, left, err := w.SplitTargets(t.Context(), p)
-		must(t, err)
+		must.NoError(t, err)
 		if len(kept) != 1 || kept[0] != w.account || len(left) != 1 || left[0].AccountID != other {
 			t.Errorf("a copy goes to %v, and not to %+v", kept, left)
 		}
@@ -73,7 +72,7 @@ func TestForetell(t *testing.T) {
 		}
 		w.clock.Advance(day)
 		for caption, want := range map[string]string{"fine": "", "soon forbidden": "preflight_blocked"} {
-			must(t, w.Release(t.Context(), ids[caption]))
+			must.NoError(t, w.Release(t.Context(), ids[caption]))
 			if got := w.look(t, ids[caption]).Targets[0].ErrorCode; got != want {
 				t.Errorf("%s fails by %q, want %q", caption, got, want)
 			}
@@ -93,7 +92,7 @@ func TestComposeChangesTheRule(t *testing.T) {
 		before := w.countEvents(t, "post.changed")
 		c := post.Composition{Caption: "hello", Accounts: []int64{w.account}, Rule: "FREQ=WEEKLY"}
 		_, err := w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c)
-		must(t, err)
+		must.NoError(t, err)
 		if p := w.look(t, id); p.Series.Rule != "FREQ=WEEKLY" || !p.Series.Paused ||
 			w.countEvents(t, "post.changed") != before+1 {
 			t.Errorf("%+v, %d events", p.Series, w.countEvents(t, "post.changed")-before)
@@ -104,8 +103,7 @@ func TestComposeChangesTheRule(t *testing.T) {
 			checkError(t, err, apierr.ValidationFailed, "")
 		}
 		c.Rule = ""
-		_, err = w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c)
-		must(t, err)
+		must.Get(w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c))(t)
 		if p := w.look(t, id); p.Series.Rule != "FREQ=WEEKLY" || p.Caption != "not kept" {
 			t.Errorf("%q by %q", p.Caption, p.Series.Rule)
 		}

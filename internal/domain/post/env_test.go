@@ -23,6 +23,7 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // noon is a Saturday's in Berlin.
@@ -101,24 +102,18 @@ func eachDatabase(t *testing.T, run func(t *testing.T, w *env)) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(noon)
-		key, err := tokencrypt.NewKey()
-		must(t, err)
-		sealer, err := tokencrypt.New(key)
-		must(t, err)
+		key := must.Get(tokencrypt.NewKey())(t)
+		sealer := must.Get(tokencrypt.New(key))(t)
 		w := newEnv(t, url, clock, sealer)
-		must(t, job.MigrateQueue(t.Context(), w.db, slog.New(slog.DiscardHandler)))
-		ada, err := w.teams.AddPerson(t.Context(), "Ada", "ada@example.com", "")
-		must(t, err)
-		made, err := w.teams.AddTeam(t.Context(), team.Team{Name: "Harbour & Sons", Timezone: "Europe/Berlin",
-			Language: "en", Plan: "agency"}, ada.ID)
-		must(t, err)
+		must.NoError(t, job.MigrateQueue(t.Context(), w.db, slog.New(slog.DiscardHandler)))
+		ada := must.Get(w.teams.AddPerson(t.Context(), "Ada", "ada@example.com", ""))(t)
+		made := must.Get(w.teams.AddTeam(t.Context(), team.Team{Name: "Harbour & Sons", Timezone: "Europe/Berlin",
+			Language: "en", Plan: "agency"}, ada.ID))(t)
 		w.person, w.call.Actor = ada.ID, &access.Actor{TeamID: made.ID, PersonID: ada.ID, Plan: "agency",
 			Language: "en", Capabilities: access.Effective(access.Full, access.Owner)}
-		w.call.Zone, err = time.LoadLocation("Europe/Berlin")
-		must(t, err)
-		connected, err := account.New(w.db, sealer, nil, fakeNetwork{}).Connect(t.Context(), made.ID, "bluesky",
-			network.Credentials{})
-		must(t, err)
+		w.call.Zone = must.Get(time.LoadLocation("Europe/Berlin"))(t)
+		connected := must.Get(account.New(w.db, sealer, nil, fakeNetwork{}).Connect(t.Context(), made.ID, "bluesky",
+			network.Credentials{}))(t)
 		w.account = connected.ID
 		run(t, w)
 	})
@@ -147,18 +142,10 @@ func newEnv(t *testing.T, url string, clock *testkit.Clock, sealer *tokencrypt.S
 	return w
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // try runs an operation as the pipeline would.
 func (w *env) try(t *testing.T, tool string, args map[string]any) (operation.Result, error) {
 	t.Helper()
-	raw, err := json.Marshal(args)
-	must(t, err)
+	raw := must.Get(json.Marshal(args))(t)
 	op := w.tools[tool]
 	call := w.call
 	call.Now, call.Operation = w.clock.Now(), tool
@@ -172,10 +159,9 @@ func (w *env) do(t *testing.T, tool string, args map[string]any) map[string]any 
 	if err != nil {
 		t.Fatalf("%s: %v", tool, err)
 	}
-	raw, err := json.Marshal(out.Data)
-	must(t, err)
+	raw := must.Get(json.Marshal(out.Data))(t)
 	var data map[string]any
-	must(t, json.Unmarshal(raw, &data))
+	must.NoError(t, json.Unmarshal(raw, &data))
 	return data
 }
 
@@ -223,11 +209,10 @@ func (w *env) status(t *testing.T, id string) string {
 func (w *env) tick(t *testing.T) {
 	t.Helper()
 	for range 2 { // what is made late is due at once
-		must(t, w.CreateOccurrences(t.Context()))
-		due, err := w.Due(t.Context(), 100)
-		must(t, err)
+		must.NoError(t, w.CreateOccurrences(t.Context()))
+		due := must.Get(w.Due(t.Context(), 100))(t)
 		for _, id := range due {
-			must(t, w.Release(t.Context(), id))
+			must.NoError(t, w.Release(t.Context(), id))
 		}
 	}
 }
@@ -235,13 +220,12 @@ func (w *env) tick(t *testing.T) {
 // occurrences are the posts of a series as day, hour and status, in Berlin's time.
 func (w *env) occurrences(t *testing.T) string {
 	t.Helper()
-	rows, err := db.All(t.Context(), w.db, func(rows *sql.Rows, text *string) error {
+	rows := must.Get(db.All(t.Context(), w.db, func(rows *sql.Rows, text *string) error {
 		var at int64
 		err := rows.Scan(&at, text)
 		*text = db.Time(at).In(w.call.Zone).Format("02T15 ") + *text
 		return err
-	}, `SELECT occurs_at, status FROM posts WHERE occurs_at > 0 ORDER BY series_id, occurs_at`)
-	must(t, err)
+	}, `SELECT occurs_at, status FROM posts WHERE occurs_at > 0 ORDER BY series_id, occurs_at`))(t)
 	return strings.Join(rows, ", ")
 }
 
@@ -249,7 +233,7 @@ func (w *env) occurrences(t *testing.T) string {
 func (w *env) occurrence(t *testing.T) string {
 	t.Helper()
 	var id string
-	must(t, w.db.QueryRow(t.Context(), `SELECT id FROM posts WHERE occurs_at > 0 ORDER BY occurs_at DESC
+	must.NoError(t, w.db.QueryRow(t.Context(), `SELECT id FROM posts WHERE occurs_at > 0 ORDER BY occurs_at DESC
 		LIMIT 1`).Scan(&id))
 	return id
 }
@@ -258,7 +242,7 @@ func (w *env) occurrence(t *testing.T) string {
 func (w *env) countEvents(t *testing.T, kind string) int {
 	t.Helper()
 	var n int
-	must(t, w.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM events WHERE kind = ?`, kind).Scan(&n))
+	must.NoError(t, w.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM events WHERE kind = ?`, kind).Scan(&n))
 	return n
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"pressroom/internal/domain/post"
 	"pressroom/internal/domain/team"
+	"pressroom/internal/testkit/must"
 )
 
 // What is past its time is late where its team may publish, and held where it may not.
@@ -18,15 +19,14 @@ func TestLate(t *testing.T) {
 		}
 		wants := func(before time.Time, want post.Late) {
 			t.Helper()
-			got, err := w.Late(t.Context(), before)
-			must(t, err)
+			got := must.Get(w.Late(t.Context(), before))(t)
 			if !got.Oldest.Equal(want.Oldest) || got.Posts != want.Posts || got.Held != want.Held {
 				t.Errorf("before %s: %+v, want %+v", before, got, want)
 			}
 		}
 		wants(due, post.Late{})
 		wants(due.Add(day), post.Late{Posts: 2, Oldest: due})
-		must(t, w.teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: w.call.TeamID,
+		must.NoError(t, w.teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: w.call.TeamID,
 			Action: team.Publishing}))
 		wants(due.Add(day), post.Late{Held: 2})
 	})

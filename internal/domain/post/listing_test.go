@@ -9,6 +9,7 @@ import (
 
 	"pressroom/internal/domain/post"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
 )
 
 // That a network did not confirm a post is told in place of its failure, of that post alone.
@@ -17,13 +18,12 @@ func TestGlancesTellADoubt(t *testing.T) {
 		doubtful, failed := w.draft(t, "in doubt", time.Time{}), w.draft(t, "failed", time.Time{})
 		for id, state := range map[string]post.TargetState{doubtful: post.TargetUnconfirmed,
 			failed: post.TargetFailed} {
-			must(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+			must.NoError(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 				_, err := tx.Exec(ctx, `UPDATE post_targets SET state = ? WHERE post_id = ?`, string(state), id)
 				return err
 			}))
 		}
-		found, err := w.ListDetails(t.Context(), w.call.TeamID, []string{doubtful, failed})
-		must(t, err)
+		found := must.Get(w.ListDetails(t.Context(), w.call.TeamID, []string{doubtful, failed}))(t)
 		if len(found) != 2 || !found[doubtful].Unconfirmed || found[failed].Unconfirmed {
 			t.Errorf("they are shown as %+v", found)
 		}

@@ -8,13 +8,13 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/testkit/must"
 )
 
 // lostMedia reports whether a post's page says that a deleted file was removed.
 func (w *env) lostMedia(t *testing.T, id string) bool {
 	t.Helper()
-	lost, err := w.LastChangeRemovedMedia(t.Context(), w.look(t, id))
-	must(t, err)
+	lost := must.Get(w.LastChangeRemovedMedia(t.Context(), w.look(t, id)))(t)
 	return lost
 }
 
@@ -34,13 +34,12 @@ func TestTakeOutMedia(t *testing.T) {
 		draft, scheduled, other, sent, approved := with("draft", 1), with("scheduled", 1, 2), with("other", 2),
 			with("sent", 1), with("approved", 1)
 		own := w.draft(t, "own", time.Time{})
-		_, err := w.Override(t.Context(), w.person, own, w.account, post.Override{Media: []int64{1}})
-		must(t, err)
+		must.Get(w.Override(t.Context(), w.person, own, w.account, post.Override{Media: []int64{1}}))(t)
 		for _, id := range []string{scheduled, other, own} {
 			w.do(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": soon})
 		}
 		w.do(t, "publish_post", map[string]any{"post_id": sent})
-		must(t, w.decide(t, w.requestApproval(t, approved), true))
+		must.NoError(t, w.decide(t, w.requestApproval(t, approved), true))
 		w.clock.Advance(time.Minute)
 
 		call := w.call
@@ -93,9 +92,7 @@ func TestASeriesLosesAFile(t *testing.T) {
 		w.tick(t)
 		call := w.call
 		call.Actor, call.Now = act, w.clock.Now()
-		if _, err := w.RemoveMedia(t.Context(), call, 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.RemoveMedia(t.Context(), call, 1))(t)
 		if p := w.look(t, template); p.Status != post.Draft || !p.Series.Paused || len(p.Media) != 0 || !p.IsTemplate {
 			t.Errorf("the template is %s, paused %v, with %v", p.Status, p.Series.Paused, p.Media)
 		}

@@ -13,12 +13,13 @@ import (
 	"pressroom/internal/core/operation"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // fill makes a team with an account and n posts, two thirds of them drafts, and one of another team.
 func fill(t *testing.T, d *db.DB, from, n int) {
 	t.Helper()
-	err := d.InTx(t.Context(), "fill", func(ctx context.Context, tx *db.Tx) error {
+	must.NoError(t, d.InTx(t.Context(), "fill", func(ctx context.Context, tx *db.Tx) error {
 		if from == 0 {
 			for _, statement := range []string{
 				`INSERT INTO teams (id, name, timezone, content_language, plan, created_at)
@@ -50,10 +51,7 @@ func fill(t *testing.T, d *db.DB, from, n int) {
 		}
 		_, err := tx.Exec(ctx, `ANALYZE`)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 var (
@@ -76,10 +74,7 @@ func pageQuery(t *testing.T, in ListInput) (string, []any) {
 	position := strconv.Itoa(1_900_000_000_000_000+150) + "|" + "00000150-aaaa"
 	cursor := call.Cursor(position)
 	in.Cursor = &cursor
-	q, err := newListQuery(call, in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := must.Get(newListQuery(call, in))(t)
 	return q.sql(20)
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pressroom/internal/domain/post"
+	"pressroom/internal/testkit/must"
 )
 
 // Drafts whose time has passed wait for a person, the latest first: also those that pausing a series has made.
@@ -13,8 +14,7 @@ func TestPassed(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		passed := func(team int64, want ...string) {
 			t.Helper()
-			found, err := w.ListOverdueDrafts(t.Context(), team, w.clock.Now(), 10)
-			must(t, err)
+			found := must.Get(w.ListOverdueDrafts(t.Context(), team, w.clock.Now(), 10))(t)
 			got := []string{}
 			for _, slot := range found {
 				got = append(got, slot.Excerpt)
@@ -61,8 +61,7 @@ func TestLately(t *testing.T) {
 			"scheduled_at": w.clock.Now().Add(day).Format(time.RFC3339)})
 		slices.Reverse(sent)
 		for most := 1; most <= 4; most++ {
-			found, err := w.ListRecent(t.Context(), w.call.TeamID, w.clock.Now(), most)
-			must(t, err)
+			found := must.Get(w.ListRecent(t.Context(), w.call.TeamID, w.clock.Now(), most))(t)
 			var got []string
 			for _, slot := range found {
 				got = append(got, slot.PostID)

@@ -9,25 +9,20 @@ import (
 	"pgregory.net/rapid"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/testkit/must"
 )
 
 // zones are those whose clocks change by an hour, by half of one, and never.
 var zones = []string{"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu"}
 
-func zoneOf(t interface{ Fatal(...any) }, name string) *time.Location {
-	zone, err := time.LoadLocation(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+func zoneOf(t must.T, name string) *time.Location {
+	zone := must.Get(time.LoadLocation(name))(t)
 	return zone
 }
 
 // wall is a wall clock, written as if it were UTC.
-func wall(t interface{ Fatal(...any) }, text string) time.Time {
-	at, err := time.Parse(wallClock, text)
-	if err != nil {
-		t.Fatal(err)
-	}
+func wall(t must.T, text string) time.Time {
+	at := must.Get(time.Parse(wallClock, text))(t)
 	return at
 }
 
@@ -122,9 +117,7 @@ func TestRulesWithoutOccurrences(t *testing.T) {
 	for _, rule := range []string{"FREQ=DAILY;INTERVAL=7;BYDAY=TU", "FREQ=MONTHLY;INTERVAL=12;BYMONTHDAY=31",
 		"FREQ=DAILY;UNTIL=20261122", "FREQ=WEEKLY;INTERVAL=999;BYDAY=MO;UNTIL=20261122"} {
 		r, err := newRecurrence(rule, wall(t, "2026-11-23T09:00:00"), time.UTC) // a Monday of a month with 30 days
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		if at, ok := r.first(time.Time{}); ok {
 			t.Errorf("%s: %v", rule, at)
 		}
@@ -154,10 +147,7 @@ func TestWallClocksStay(t *testing.T) {
 		zone := zoneOf(t, rapid.SampledFrom(zones).Draw(t, "zone"))
 		start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(rapid.IntRange(0, 366*24*60).Draw(t,
 			"minutes")) * time.Minute)
-		r, err := newRecurrence(drawRule(t), start, zone)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(newRecurrence(drawRule(t), start, zone))(t)
 		all := firstOf(r, time.Time{}, 60)
 		for i, at := range all {
 			if i > 0 && !at.After(all[i-1]) {

@@ -8,6 +8,7 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/testkit/must"
 )
 
 // What is not a scheduled occurrence cannot be skipped, and nobody skips without the right to write.
@@ -40,8 +41,7 @@ func TestOneOccurrence(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		w.repeat(t, "FREQ=DAILY")
 		first := w.occurrence(t)
-		skipped, err := w.Skip(t.Context(), w.person, first)
-		must(t, err)
+		skipped := must.Get(w.Skip(t.Context(), w.person, first))(t)
 		if skipped.Status != post.Draft || skipped.Series.Paused || !skipped.ScheduledAt.IsZero() {
 			t.Errorf("%+v", skipped)
 		}
@@ -87,8 +87,7 @@ func TestStandstill(t *testing.T) {
 		w.clock.Advance(day + 31*time.Minute) // late by a moment more than the grace
 		w.tick(t)
 		w.wantSent(t, "hello", "hello")
-		out, err := w.try(t, "get_post", map[string]any{"id": id})
-		must(t, err)
+		out := must.Get(w.try(t, "get_post", map[string]any{"id": id}))(t)
 		notes := strings.Join(out.Notes, "\n")
 		if len(out.Notes) != 3 || !strings.Contains(notes,
 			"2 occurrences from 2026-11-23T13:00:00+01:00 to 2026-11-24T13:00:00+01:00") ||
@@ -124,7 +123,7 @@ func TestPausedTeams(t *testing.T) {
 // What holds for every scheduled post holds for an occurrence at its time; and the month's allowance too.
 func TestRefusedAtItsTime(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
-		must(t, w.teams.SetPlan(t.Context(), w.call.TeamID, "team", time.Time{}))
+		must.NoError(t, w.teams.SetPlan(t.Context(), w.call.TeamID, "team", time.Time{}))
 		w.repeat(t, "FREQ=DAILY")
 		states := []string{}
 		release := func() {
@@ -176,7 +175,7 @@ func TestTwoNodes(t *testing.T) {
 			sent += len(n.box.sent)
 		}
 		var posts int
-		must(t, w.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM posts WHERE occurs_at > 0`).Scan(&posts))
+		must.NoError(t, w.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM posts WHERE occurs_at > 0`).Scan(&posts))
 		if sent != 5 || posts != 6 {
 			t.Errorf("%d sent of %d posts", sent, posts)
 		}
@@ -199,13 +198,12 @@ func TestCancelRaces(t *testing.T) {
 			w.clock.Advance(day)
 			other.tick(t)
 			var scheduled int
-			must(t, w.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM posts
+			must.NoError(t, w.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM posts
 				WHERE status = 'scheduled'`).Scan(&scheduled))
 			if n := len(other.box.sent) - sent; scheduled != 0 || n > 1 {
 				t.Fatalf("%d scheduled, %d sent: %s", scheduled, n, w.occurrences(t))
 			}
-			_, err := w.Repeat(t.Context(), w.person, id, "FREQ=DAILY")
-			must(t, err)
+			must.Get(w.Repeat(t.Context(), w.person, id, "FREQ=DAILY"))(t)
 			w.clock.Advance(day)
 		}
 	})
@@ -229,7 +227,7 @@ func TestCancelOccurrenceRaces(t *testing.T) {
 			work.Go(func() { _, _ = w.try(t, "cancel_post", map[string]any{"post_id": first}) })
 			work.Wait()
 			var status string
-			must(t, w.db.QueryRow(t.Context(), `SELECT status FROM posts WHERE id = ?`, first).Scan(&status))
+			must.NoError(t, w.db.QueryRow(t.Context(), `SELECT status FROM posts WHERE id = ?`, first).Scan(&status))
 			if cancelled := status == "draft"; cancelled {
 				other.tick(t)
 				w.clock.Advance(2 * day)
@@ -241,14 +239,13 @@ func TestCancelOccurrenceRaces(t *testing.T) {
 				w.do(t, "cancel_post", map[string]any{"post_id": id})
 			}
 			var scheduled int
-			must(t, w.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM posts
+			must.NoError(t, w.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM posts
 				WHERE status = 'scheduled'`).Scan(&scheduled))
 			if scheduled != 0 {
 				t.Fatalf("%d are scheduled: %s", scheduled, w.occurrences(t))
 			}
 			w.clock.Advance(2 * day)
-			_, err := w.Repeat(t.Context(), w.person, id, "FREQ=DAILY")
-			must(t, err)
+			must.Get(w.Repeat(t.Context(), w.person, id, "FREQ=DAILY"))(t)
 		}
 	})
 }

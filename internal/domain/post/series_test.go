@@ -10,20 +10,20 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/post"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
 )
 
 // repeat is the template of a series that begins in an hour.
 func (w *env) repeat(t *testing.T, rule string) string {
 	t.Helper()
 	id := w.draft(t, "hello", noon.Add(time.Hour))
-	_, err := w.Repeat(t.Context(), w.person, id, rule)
-	must(t, err)
+	must.Get(w.Repeat(t.Context(), w.person, id, rule))(t)
 	return id
 }
 
 func (w *env) exec(t *testing.T, statement string, args ...any) {
 	t.Helper()
-	must(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+	must.NoError(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, statement, args...)
 		return err
 	}))
@@ -86,10 +86,10 @@ func TestWhatCanBeRepeated(t *testing.T) {
 		id := w.draft(t, "hello", soon)
 		for _, role := range []access.Role{access.Viewer, access.Client} {
 			bea, err := w.teams.AddPerson(ctx, "Bea", string(role)+"@example.com", "")
-			must(t, err)
+			must.NoError(t, err)
 			_, err = w.Repeat(ctx, bea.ID, id, daily)
 			checkError(t, err, apierr.NotFound, "")
-			must(t, w.teams.SetMember(ctx, w.call.TeamID, bea.ID, role))
+			must.NoError(t, w.teams.SetMember(ctx, w.call.TeamID, bea.ID, role))
 			_, err = w.Repeat(ctx, bea.ID, id, daily)
 			checkError(t, err, apierr.NotFound, "")
 		}
@@ -110,11 +110,9 @@ func TestWhatCanBeRepeated(t *testing.T) {
 		if got := w.occurrences(t); got != "" {
 			t.Fatal(got)
 		}
-		_, err := w.Repeat(ctx, w.person, id, daily)
-		must(t, err)
+		must.Get(w.Repeat(ctx, w.person, id, daily))(t)
 		refused(apierr.ValidationFailed, "scheduled", id, daily)
-		_, err = w.Skip(ctx, w.person, w.occurrence(t))
-		must(t, err)
+		must.Get(w.Skip(ctx, w.person, w.occurrence(t)))(t)
 		refused(apierr.ValidationFailed, "occurrence", w.occurrence(t), daily)
 		late := w.draft(t, "late", soon)
 		w.clock.Advance(2 * time.Hour)
@@ -136,8 +134,7 @@ func TestTemplatesStayAsTheyAre(t *testing.T) {
 		w.do(t, "cancel_post", map[string]any{"post_id": id})
 		_, err = w.approvals.RequestApproval(t.Context(), w.person, id)
 		checkError(t, err, apierr.ValidationFailed, state)
-		_, err = w.StopRepeating(t.Context(), w.person, id)
-		must(t, err)
+		must.Get(w.StopRepeating(t.Context(), w.person, id))(t)
 		w.do(t, "update_post", map[string]any{"id": id, "caption": "other"})
 		if got := w.occurrences(t) + ", " + w.status(t, id); got != "21T13 draft, draft" {
 			t.Error(got)
@@ -163,16 +160,14 @@ func TestPausing(t *testing.T) {
 		if got := w.occurrences(t); got != "21T13 published, 22T13 draft" || w.countEvents(t, "post.cancelled") != 2 {
 			t.Error(got)
 		}
-		_, err := w.Repeat(t.Context(), w.person, id, "FREQ=DAILY")
-		must(t, err)
+		must.Get(w.Repeat(t.Context(), w.person, id, "FREQ=DAILY"))(t)
 		if got := w.occurrences(t); got != "21T13 published, 22T13 scheduled" {
 			t.Error(got)
 		}
 		w.do(t, "cancel_post", map[string]any{"post_id": id})
 		w.clock.Advance(3 * day)
 		w.tick(t)
-		_, err = w.Repeat(t.Context(), w.person, id, "FREQ=DAILY;INTERVAL=2")
-		must(t, err)
+		must.Get(w.Repeat(t.Context(), w.person, id, "FREQ=DAILY;INTERVAL=2"))(t)
 		if got := w.occurrences(t); got != "21T13 published, 22T13 draft, 25T13 scheduled" {
 			t.Error(got)
 		}
@@ -191,18 +186,14 @@ func TestDraftsFollowTheTemplate(t *testing.T) {
 		rewrite := func(caption string) {
 			t.Helper()
 			w.do(t, "cancel_post", map[string]any{"post_id": id})
-			held, err := w.Load(t.Context(), w.call.TeamID, id)
-			must(t, err)
-			_, err = w.Compose(t.Context(), w.call.Actor, id, held.UpdatedAt, post.Composition{Caption: caption,
-				Accounts: []int64{held.Targets[0].AccountID}})
-			must(t, err)
+			held := must.Get(w.Load(t.Context(), w.call.TeamID, id))(t)
+			must.Get(w.Compose(t.Context(), w.call.Actor, id, held.UpdatedAt, post.Composition{Caption: caption,
+				Accounts: []int64{held.Targets[0].AccountID}}))(t)
 		}
 		stands := func(want bool) {
 			t.Helper()
-			held, err := w.Load(t.Context(), w.call.TeamID, id)
-			must(t, err)
-			next, err := w.NextOccurrences(t.Context(), held, 2)
-			must(t, err)
+			held := must.Get(w.Load(t.Context(), w.call.TeamID, id))(t)
+			next := must.Get(w.NextOccurrences(t.Context(), held, 2))(t)
 			if len(next) != 2 || next[0].ToCome || next[0].ByHand != want || !next[1].ToCome ||
 				!next[1].At.After(next[0].At) {
 				t.Errorf("%+v", next)
@@ -210,10 +201,8 @@ func TestDraftsFollowTheTemplate(t *testing.T) {
 		}
 		goesOn := func(caption string) {
 			t.Helper()
-			_, err := w.Repeat(t.Context(), w.person, id, "FREQ=DAILY")
-			must(t, err)
-			next, err := w.Load(t.Context(), w.call.TeamID, w.occurrence(t))
-			must(t, err)
+			must.Get(w.Repeat(t.Context(), w.person, id, "FREQ=DAILY"))(t)
+			next := must.Get(w.Load(t.Context(), w.call.TeamID, w.occurrence(t)))(t)
 			if next.Caption != caption || next.Excerpt != caption || next.Status != post.Scheduled ||
 				len(next.Targets) != 1 {
 				t.Errorf("%q, not %q: %+v", next.Caption, caption, next)
@@ -238,8 +227,7 @@ func TestCancelledOccurrence(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.repeat(t, "FREQ=DAILY")
 		first := w.occurrence(t)
-		got, err := w.try(t, "cancel_post", map[string]any{"post_id": first})
-		must(t, err)
+		got := must.Get(w.try(t, "cancel_post", map[string]any{"post_id": first}))(t)
 		full := got.Data.(post.Post)
 		if full.Status != post.Draft || full.ScheduledAt != nil || !full.Recurrence.Paused ||
 			full.Recurrence.NextAt != nil || full.Recurrence.TemplateID != id {
@@ -255,8 +243,7 @@ func TestCancelledOccurrence(t *testing.T) {
 			w.countEvents(t, "series.paused") != 1 {
 			t.Error(got)
 		}
-		_, err = w.Repeat(t.Context(), w.person, id, "FREQ=DAILY")
-		must(t, err)
+		must.Get(w.Repeat(t.Context(), w.person, id, "FREQ=DAILY"))(t)
 		w.do(t, "cancel_post", map[string]any{"post_id": first}) // a draft stays as it is, and so does its series
 		if got := w.occurrences(t); got != "21T13 draft, 24T13 scheduled" {
 			t.Error(got)
@@ -275,19 +262,17 @@ func TestSkippedStaysSkipped(t *testing.T) {
 		w.tick(t)
 		second := w.occurrence(t)
 		_, err := w.Skip(t.Context(), w.person, second)
-		must(t, err)
+		must.NoError(t, err)
 		w.do(t, "cancel_post", map[string]any{"post_id": id})
 		if got := w.occurrences(t); got != "21T13 draft, 22T13 draft" {
 			t.Fatal(got)
 		}
-		held, err := w.Load(t.Context(), w.call.TeamID, id)
-		must(t, err)
+		held := must.Get(w.Load(t.Context(), w.call.TeamID, id))(t)
 		if next, err := w.NextOccurrences(t.Context(), held, 2); err != nil || len(next) != 2 ||
 			next[0].PostID != first || next[1].At.Sub(next[0].At) != 2*day {
 			t.Errorf("%+v, %v", next, err)
 		}
-		_, err = w.Repeat(t.Context(), w.person, id, "FREQ=DAILY")
-		must(t, err)
+		must.Get(w.Repeat(t.Context(), w.person, id, "FREQ=DAILY"))(t)
 		w.clock.Advance(90 * time.Minute)
 		w.tick(t)
 		if got := w.occurrences(t); got != "21T13 published, 22T13 draft, 23T13 scheduled" {

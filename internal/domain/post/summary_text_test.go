@@ -8,13 +8,13 @@ import (
 
 	"pressroom/internal/domain/post"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
 )
 
 // says runs an operation and holds what it says against parts that have to stand there.
 func (w *env) says(t *testing.T, tool string, args map[string]any, parts ...string) {
 	t.Helper()
-	out, err := w.try(t, tool, args)
-	must(t, err)
+	out := must.Get(w.try(t, tool, args))(t)
 	for _, part := range parts {
 		if !strings.Contains(out.Summary, part) {
 			t.Errorf("%s says %q, which lacks %q", tool, out.Summary, part)
@@ -25,7 +25,7 @@ func (w *env) says(t *testing.T, tool string, args map[string]any, parts ...stri
 // settle gives a post's account a result, as the delivery would.
 func (w *env) settle(t *testing.T, id string, r post.Result) {
 	t.Helper()
-	must(t, w.db.InTx(t.Context(), "test.settle", func(ctx context.Context, tx *db.Tx) error {
+	must.NoError(t, w.db.InTx(t.Context(), "test.settle", func(ctx context.Context, tx *db.Tx) error {
 		return w.RecordResult(ctx, tx, w.call.TeamID, id, w.account, r)
 	}))
 }
@@ -79,7 +79,7 @@ func TestTheVerdictIsSaid(t *testing.T) {
 			" is scheduled for 2026-11-22T12:00:00+01:00.")
 		for approval, want := range map[post.Approval]string{post.Waiting: "needs the client's approval",
 			post.Rejected: "The client rejected it"} {
-			must(t, w.db.InTx(t.Context(), "test.approval", func(ctx context.Context, tx *db.Tx) error {
+			must.NoError(t, w.db.InTx(t.Context(), "test.approval", func(ctx context.Context, tx *db.Tx) error {
 				_, err := tx.Exec(ctx, `UPDATE posts SET approval = ? WHERE id = ?`, string(approval), id)
 				return err
 			}))

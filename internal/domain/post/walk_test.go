@@ -6,6 +6,7 @@ import (
 
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // Of two lower bounds SQLite walks from the first in the text. What is bounded by a time begins there, and not
@@ -37,22 +38,15 @@ func TestTimesAreWalkedFromTheirBound(t *testing.T) {
 // opcodes are the steps of SQLite's program for a query.
 func opcodes(t *testing.T, d *db.DB, query string, args []any) []string {
 	t.Helper()
-	rows, err := d.Query(t.Context(), "EXPLAIN "+query, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must.Get(d.Query(t.Context(), "EXPLAIN "+query, args...))(t)
 	defer rows.Close()
 	var out []string
 	for rows.Next() {
 		var opcode string
 		rest := new(any)
-		if err := rows.Scan(rest, &opcode, rest, rest, rest, rest, rest, rest); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, rows.Scan(rest, &opcode, rest, rest, rest, rest, rest, rest))
 		out = append(out, opcode)
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, rows.Err())
 	return out
 }

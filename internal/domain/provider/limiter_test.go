@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pressroom/internal/domain/provider"
+	"pressroom/internal/testkit/must"
 )
 
 // Waiting for a provider holds no slot, one goroutine works at a time, and a pause of the same length follows.
@@ -52,9 +53,7 @@ func TestTurnsEndWithTheContext(t *testing.T) {
 	turns := provider.NewLimiter()
 	first, end := turns.Begin(t.Context())
 	defer end()
-	if err := provider.Acquire(first); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, provider.Acquire(first))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	second, end := turns.Begin(ctx)

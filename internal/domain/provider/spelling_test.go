@@ -13,6 +13,8 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 	"pgregory.net/rapid"
+
+	"pressroom/internal/testkit/must"
 )
 
 // spellings returns other spellings of a text: canonical and compatible equivalents, with signs and spaces around, with
@@ -141,10 +143,7 @@ func moduleDir(t *testing.T, module string) string {
 
 func parseFile(t *testing.T, file string) *ast.File {
 	t.Helper()
-	out, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution))(t)
 	return out
 }
 
@@ -180,10 +179,7 @@ func decompositions(t *testing.T) map[rune][]string {
 		if !isNumber || !isCall {
 			return true
 		}
-		r, err := strconv.ParseInt(number.Value, 0, 32)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(strconv.ParseInt(number.Value, 0, 32))(t)
 		for _, arg := range forms.Args {
 			if lit, ok := arg.(*ast.BasicLit); ok && lit.Kind == token.STRING && lit.Value != `""` {
 				out[rune(r)] = append(out[rune(r)], unquote(t, lit))
@@ -200,9 +196,6 @@ func unquote(t *testing.T, e ast.Expr) string {
 	if !ok {
 		t.Fatalf("%T in place of a text", e)
 	}
-	text, err := strconv.Unquote(lit.Value)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(strconv.Unquote(lit.Value))(t)
 	return text
 }

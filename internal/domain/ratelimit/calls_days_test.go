@@ -6,6 +6,7 @@ import (
 
 	"pressroom/internal/teamtime"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // The allowance is whole again at the team's midnight and not before, on days of every length.
@@ -101,10 +102,7 @@ func TestAChangeOfZoneGivesNoSecondAllowance(t *testing.T) {
 			eachCallDay(t, func(t *testing.T, w callDay) {
 				nodes := []*Calls{w.node(t, nil), w.node(t, nil)}
 				for n, s := range steps {
-					at, err := time.Parse("2006-01 02 15", "2026-11 "+s.clock)
-					if err != nil {
-						t.Fatal(err)
-					}
+					at := must.Get(time.Parse("2006-01 02 15", "2026-11 "+s.clock))(t)
 					w.clock.Advance(at.Sub(w.clock.Now()) + time.Duration(n)*time.Second) // past what is remembered
 					if got := drain(t, nodes[0], w.actor(limit, s.zone)) + drain(t, nodes[1], w.actor(limit, s.zone)); got != s.through {
 						t.Errorf("step %d: %d were let through, want %d", n+1, got, s.through)
@@ -142,9 +140,7 @@ func TestLeasesSurviveAChangeOfZone(t *testing.T) {
 			}
 		}
 		for _, c := range nodes {
-			if err := c.Close(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, c.Close(t.Context()))
 		}
 		if used := w.used(t); used != 6 {
 			t.Errorf("%d are used", used)

@@ -10,6 +10,7 @@ import (
 	"pressroom/internal/platform/db"
 	"pressroom/internal/teamtime"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // callNode is a node as the model drives it: its own clock, zone and limit, as nodes hear of changes one by one.
@@ -144,12 +145,9 @@ func (m *callModel) giveBack(t *rapid.T) {
 func (m *callModel) count(t *rapid.T) {
 	n := m.any(t)
 	before := n.calls.purse(m.team).lease
-	err := n.calls.db.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
+	must.NoError(t, n.calls.db.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
 		return n.calls.CountFree(ctx, tx, m.team)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	m.see(t, n)
 	if n.calls.purse(m.team).lease.left < before.left {
 		m.counted[before.since]++ // one that the node held, of a day that by its clock is not over yet
@@ -160,9 +158,7 @@ func (m *callModel) count(t *rapid.T) {
 
 func (m *callModel) end(t *rapid.T) {
 	n := m.any(t)
-	if err := n.calls.Close(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, n.calls.Close(context.Background()))
 	m.see(t, n)
 }
 
@@ -206,9 +202,7 @@ func (m *callModel) changeLimit(t *rapid.T) {
 // see looks at the row after a node has done something. A day that has begun meanwhile must be one.
 func (m *callModel) see(t *rapid.T, by *callNode) {
 	now, found, err := read(context.Background(), by.calls.db, m.team, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	if found && now.since != m.day.since {
 		m.begun(t, by, now.since)
 	}
@@ -220,9 +214,7 @@ func (m *callModel) see(t *rapid.T, by *callNode) {
 
 func (m *callModel) begun(t *rapid.T, by *callNode, since int64) {
 	zones := []string{by.zone, ""}
-	if err := by.calls.db.QueryRow(context.Background(), `SELECT timezone FROM teams WHERE id = ?`, m.team).Scan(&zones[1]); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, by.calls.db.QueryRow(context.Background(), `SELECT timezone FROM teams WHERE id = ?`, m.team).Scan(&zones[1]))
 	midnight := false
 	for _, zone := range zones { // that of the node, and that of a settlement
 		begins, _ := teamtime.Day(by.clock.Now(), callActor(m.team, 0, zone).Zone)

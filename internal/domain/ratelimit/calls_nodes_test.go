@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // Four nodes let through what one may, and hardly less, however the clients are spread.
@@ -84,9 +85,7 @@ func TestCloseGivesLeasesBack(t *testing.T) {
 			wantLeft(t, other, callActor(team, 1000, "Europe/Berlin"), 990)
 		}
 		for range 2 { // the second time there is nothing
-			if err := ending.Close(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, ending.Close(t.Context()))
 		}
 		for _, team := range teams {
 			wantLeft(t, other, callActor(team, 1000, "Europe/Berlin"), 999)
@@ -96,9 +95,7 @@ func TestCloseGivesLeasesBack(t *testing.T) {
 		take(t, ending, w.berlin(1000))
 		w.clock.Advance(untilMidnight)
 		take(t, other, w.berlin(1000))
-		if err := ending.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, ending.Close(t.Context()))
 		if used := w.used(t); used != 10 {
 			t.Errorf("%d are used of the new day", used)
 		}

@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // callDay is one database, its clock, and a team in Berlin whose day is the 21st of November, UTC+1.
@@ -44,26 +45,20 @@ type failer interface {
 func addCallTeam(t failer, d *db.DB, zone string) int64 {
 	t.Helper()
 	var team int64
-	err := d.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
+	must.NoError(t, d.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
 		return tx.QueryRow(ctx,
 			`INSERT INTO teams (name, timezone, content_language, plan, created_at)
 		VALUES ('Harbour', ?, 'en', 'creator', 1) RETURNING id`, zone).Scan(&team)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return team
 }
 
 func setCallZone(t failer, d *db.DB, team int64, zone string) {
 	t.Helper()
-	err := d.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
+	must.NoError(t, d.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE teams SET timezone = ? WHERE id = ?`, zone, team)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // node is one more process on the same database, with a clock of its own where it is given one.
@@ -93,9 +88,7 @@ func (w callDay) berlin(limit int64) *access.Actor { return w.actor(limit, "Euro
 func take(t failer, c *Calls, a *access.Actor) interface{ Return() } {
 	t.Helper()
 	call, ok, err := c.Take(context.Background(), a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	if !ok {
 		if call != nil {
 			t.Fatalf("refused with a call: %v", call)
@@ -126,9 +119,7 @@ func wantLeft(t failer, c *Calls, a *access.Actor, want int64) {
 func (w callDay) used(t failer) int64 {
 	t.Helper()
 	d, _, err := read(context.Background(), w.db, w.team, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return d.used
 }
 
@@ -248,10 +239,7 @@ func TestCountFreeUsesTheLease(t *testing.T) {
 		}
 		paid := take(t, c, actor) // taken before it is known that the call is paid for
 		paid.Return()
-		err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error { return c.CountFree(ctx, tx, w.team) })
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error { return c.CountFree(ctx, tx, w.team) }))
 		wantLeft(t, c, actor, 0)
 		if take(t, c, actor) != nil {
 			t.Error("a fourth call of three was let through")
@@ -267,9 +255,7 @@ func TestCountFree(t *testing.T) {
 				return errors.Join(c.CountFree(ctx, tx, w.team), fail)
 			})
 		}
-		if err := count(nil); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, count(nil))
 		wantLeft(t, c, actor, 29)
 		stop := errors.New("stop")
 		if err := count(stop); !errors.Is(err, stop) {
@@ -288,14 +274,10 @@ func TestCountFree(t *testing.T) {
 		wantLeft(t, c, actor, 0)
 
 		w.clock.Advance(untilMidnight)
-		if err := count(nil); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, count(nil))
 		wantLeft(t, c, actor, 29)
 		setCallZone(t, w.db, w.team, "Asia/Tokyo") // the day goes on there
-		if err := count(nil); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, count(nil))
 		wantLeft(t, c, w.actor(30, "Asia/Tokyo"), 28)
 
 		setCallZone(t, w.db, w.team, "Mars/Olympus")
@@ -334,14 +316,10 @@ func TestRefusalsWriteNothing(t *testing.T) {
 			}
 		}
 		close(unlock)
-		if err := <-done; err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, <-done)
 
 		call.Return()
-		if err := other.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, other.Close(t.Context()))
 		if take(t, c, actor) != nil {
 			t.Error("the database was asked at once")
 		}

@@ -7,6 +7,7 @@ import (
 
 	"pressroom/internal/core/operation"
 	"pressroom/internal/core/plan"
+	"pressroom/internal/testkit/must"
 )
 
 // askLimits calls get_limits and gives its data as clients see it.
@@ -23,14 +24,9 @@ func (w callDay) askLimits(t *testing.T, c *Calls, name string, freeCalls int64)
 	if result.App != "/settings/plan" {
 		t.Errorf("the address in the app is %q", result.App)
 	}
-	raw, err := json.Marshal(result.Data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(result.Data))(t)
 	var data map[string]any
-	if err := json.Unmarshal(raw, &data); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal(raw, &data))
 	return data, nil
 }
 
@@ -56,10 +52,7 @@ func TestGetLimits(t *testing.T) {
 				"storage_bytes":1073741824000,"analytics_retention_days":730,"profiles_comparable":25,"free_calls_per_day":-1,"hashtag_lists":500,"tracked_reports":100}}`},
 		} {
 			for range 2 { // asking changes nothing
-				data, err := w.askLimits(t, c, want.plan, want.freeCalls)
-				if err != nil {
-					t.Fatal(err)
-				}
+				data := must.Get(w.askLimits(t, c, want.plan, want.freeCalls))(t)
 				if got, wanted := canonical(t, data), canonical(t, json.RawMessage(want.data)); got != wanted {
 					t.Errorf("%s:\ngot  %s\nwant %s", want.plan, got, wanted)
 				}
@@ -84,17 +77,9 @@ func TestGetLimitsTellsWhenItCannotCount(t *testing.T) {
 // canonical writes a value as JSON with its members in order.
 func canonical(t *testing.T, v any) string {
 	t.Helper()
-	raw, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(v))(t)
 	var loose any
-	if err := json.Unmarshal(raw, &loose); err != nil {
-		t.Fatal(err)
-	}
-	out, err := json.Marshal(loose)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal(raw, &loose))
+	out := must.Get(json.Marshal(loose))(t)
 	return string(out)
 }

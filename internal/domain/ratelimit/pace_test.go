@@ -5,15 +5,13 @@ import (
 	"time"
 
 	"pressroom/internal/domain/ratelimit"
+	"pressroom/internal/testkit/must"
 )
 
 // Whoever does something too often waits, and nobody else does.
 func TestPace(t *testing.T) {
 	t.Parallel()
-	p, err := ratelimit.NewPace(60, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(ratelimit.NewPace(60, 3))(t)
 	for range 3 {
 		if wait := p.Step("203.0.113.5"); wait != 0 {
 			t.Fatalf("waits %s too early", wait)

@@ -14,6 +14,7 @@ import (
 	"pressroom/internal/core/plan"
 	"pressroom/internal/domain/ratelimit"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -120,10 +121,7 @@ func TestRatesLeakLikeABucket(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		clock := testkit.NewClock(start)
 		rate := plan.Rate{PerMinute: rapid.IntRange(1, 5000).Draw(t, "per minute"), Burst: rapid.IntRange(1, 20).Draw(t, "burst")}
-		rates, err := ratelimit.NewRates(plan.Limits{Requests: one, Writes: rate, Networks: one}, ratelimit.RatesOptions{Now: clock.Now})
-		if err != nil {
-			t.Fatal(err)
-		}
+		rates := must.Get(ratelimit.NewRates(plan.Limits{Requests: one, Writes: rate, Networks: one}, ratelimit.RatesOptions{Now: clock.Now}))(t)
 		drop := time.Minute / time.Duration(rate.PerMinute)
 		full := drop * time.Duration(rate.Burst)
 		buckets := map[int64]time.Duration{}
@@ -158,10 +156,7 @@ func TestRatesInMemoryAreNotShared(t *testing.T) {
 
 func BenchmarkTake(b *testing.B) {
 	for name, callers := range map[string]int64{"one caller": 1, "1000 callers": 1000, "more callers than are kept": 100_000} {
-		rates, err := ratelimit.NewRates(plan.Default().ScaleRates(100_000).Limits, ratelimit.RatesOptions{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		rates := must.Get(ratelimit.NewRates(plan.Default().ScaleRates(100_000).Limits, ratelimit.RatesOptions{}))(b)
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			var next atomic.Int64
@@ -179,10 +174,7 @@ var one = plan.Rate{PerMinute: 1, Burst: 1}
 
 func inMemory(t *testing.T, limits plan.Limits, clock *testkit.Clock) *ratelimit.Rates {
 	t.Helper()
-	rates, err := ratelimit.NewRates(limits, ratelimit.RatesOptions{Now: clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rates := must.Get(ratelimit.NewRates(limits, ratelimit.RatesOptions{Now: clock.Now}))(t)
 	t.Cleanup(func() {
 		if err := rates.Close(); err != nil {
 			t.Error(err)

@@ -18,6 +18,7 @@ import (
 	"pressroom/internal/core/plan"
 	"pressroom/internal/domain/ratelimit"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 	"pressroom/internal/testkit/redis"
 )
 
@@ -209,9 +210,7 @@ func TestClosedRates(t *testing.T) {
 	t.Parallel()
 	n := newNode(t, redis.Start(t).URL(), patient)
 	for range 2 {
-		if err := n.rates.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, n.rates.Close())
 	}
 	n.through(t, 50)
 }
@@ -275,10 +274,7 @@ func TestPasswordIsNotLogged(t *testing.T) {
 }
 
 func BenchmarkTakeFromRedis(b *testing.B) {
-	rates, err := ratelimit.NewRatesWithin(plan.Default().ScaleRates(1000).Limits, ratelimit.RatesOptions{Redis: redis.Start(b).URL()}, patient)
-	if err != nil {
-		b.Fatal(err)
-	}
+	rates := must.Get(ratelimit.NewRatesWithin(plan.Default().ScaleRates(1000).Limits, ratelimit.RatesOptions{Redis: redis.Start(b).URL()}, patient))(b)
 	defer rates.Close()
 	b.ReportAllocs()
 	var next atomic.Int64
@@ -303,12 +299,8 @@ type node struct {
 func newNode(t *testing.T, url string, within time.Duration) *node {
 	t.Helper()
 	n := &node{clock: testkit.NewClock(start), log: &record{}}
-	var err error
-	n.rates, err = ratelimit.NewRatesWithin(fifty,
-		ratelimit.RatesOptions{Redis: url, Now: n.clock.Now, Log: slog.New(slog.NewTextHandler(n.log, nil))}, within)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n.rates = must.Get(ratelimit.NewRatesWithin(fifty,
+		ratelimit.RatesOptions{Redis: url, Now: n.clock.Now, Log: slog.New(slog.NewTextHandler(n.log, nil))}, within))(t)
 	t.Cleanup(func() {
 		if err := n.rates.Close(); err != nil {
 			t.Error(err)
@@ -404,10 +396,7 @@ func repeating(t *testing.T) string {
 
 func listen(t *testing.T, serve func(net.Conn)) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	var group sync.WaitGroup
 	t.Cleanup(group.Wait)
 	t.Cleanup(func() { l.Close() })

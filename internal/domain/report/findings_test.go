@@ -10,6 +10,7 @@ import (
 	"pressroom/internal/domain/provider"
 	"pressroom/internal/domain/report/analysis"
 	"pressroom/internal/domain/report/hashtaganalysis"
+	"pressroom/internal/testkit/must"
 )
 
 // Reports of both kinds are stored and read in one format; each has the sections of its kind in order.
@@ -37,14 +38,9 @@ func TestFindingsOfBothKinds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			text, err := json.Marshal(test.kept)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(json.Marshal(test.kept))(t)
 			var found findings
-			if err := json.Unmarshal(text, &found); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, json.Unmarshal(text, &found))
 			var names []string
 			for _, section := range found.sections() {
 				names = append(names, section.name)
@@ -52,10 +48,7 @@ func TestFindingsOfBothKinds(t *testing.T) {
 			if diff := cmp.Diff(test.sections, names); diff != "" {
 				t.Error(diff)
 			}
-			again, err := json.Marshal(found)
-			if err != nil {
-				t.Fatal(err)
-			}
+			again := must.Get(json.Marshal(found))(t)
 			if diff := cmp.Diff(members(t, text), members(t, again)); diff != "" {
 				t.Errorf("kept and read again:\n%s", diff)
 			}
@@ -70,9 +63,7 @@ func TestFindingsOfBothKinds(t *testing.T) {
 func members(t *testing.T, text []byte) map[string]any {
 	t.Helper()
 	var out map[string]any
-	if err := json.Unmarshal(text, &out); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal(text, &out))
 	if out["hashtag"] == nil {
 		delete(out, "hashtag")
 	}
@@ -83,12 +74,9 @@ func members(t *testing.T, text []byte) map[string]any {
 func TestPagesOfSections(t *testing.T) {
 	t.Parallel()
 	var found findings
-	err := json.Unmarshal(
+	must.NoError(t, json.Unmarshal(
 		[]byte(
-			`{"sections":{"words":{"posts":9,"different":3,"words":[{"word":"a","posts":3},{"word":"b","posts":2},{"word":"c","posts":1}]},"cadence":{"posts":9}}}`), &found)
-	if err != nil {
-		t.Fatal(err)
-	}
+			`{"sections":{"words":{"posts":9,"different":3,"words":[{"word":"a","posts":3},{"word":"b","posts":2},{"word":"c","posts":1}]},"cadence":{"posts":9}}}`), &found))
 	var page ReportSections
 	for _, section := range found.sections() {
 		if section.write != nil {

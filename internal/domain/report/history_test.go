@@ -9,14 +9,12 @@ import (
 	"pgregory.net/rapid"
 
 	"pressroom/internal/domain/provider"
+	"pressroom/internal/testkit/must"
 )
 
 func berlin(t *testing.T) *time.Location {
 	t.Helper()
-	zone, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	zone := must.Get(time.LoadLocation("Europe/Berlin"))(t)
 	return zone
 }
 

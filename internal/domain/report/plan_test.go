@@ -8,6 +8,7 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // Queries use an index.
@@ -28,23 +29,15 @@ func TestQueriesUseIndexes(t *testing.T) {
 				SELECT 'r' || CAST(i % 40 + 1 AS TEXT), 'posts', CAST(i AS TEXT), i FROM n`,
 			`ANALYZE`,
 		} {
-			if _, err := d.Writer().ExecContext(t.Context(), statement); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(d.Writer().ExecContext(t.Context(), statement))(t)
 		}
 		call := operation.Call{Actor: &access.Actor{TeamID: 7}, Now: time.Now()}
 		list, listArgs, err := new(Service).page(call, ListInput{Limit: 20})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		tracked, trackedArgs, err := new(Service).page(call, ListInput{Limit: 20, TrackedOnly: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		failed, failedArgs, err := new(Service).page(call, ListInput{Limit: 20, Status: Failed})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		for _, c := range []struct {
 			index, query string
 			args         []any

@@ -11,44 +11,34 @@ import (
 	"pressroom/internal/domain/team"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
 )
 
 // staff is a team's owner, an admin and an editor.
 type staff struct{ owner, admin, editor int64 }
 
-func (w world) staff(t *testing.T) staff {
+func (w env) staff(t *testing.T) staff {
 	t.Helper()
-	members, err := w.Members(t.Context(), w.team.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	members := must.Get(w.Members(t.Context(), w.team.ID))(t)
 	return staff{
 		members[0].PersonID, w.member(t, "adm@example.com", access.Admin),
 		w.member(t, "edi@example.com", access.Editor),
 	}
 }
 
-func (w world) member(t *testing.T, email string, role access.Role) int64 {
+func (w env) member(t *testing.T, email string, role access.Role) int64 {
 	t.Helper()
-	p, err := w.AddPerson(t.Context(), email, email, "correct horse quartz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.SetMember(t.Context(), w.team.ID, p.ID, role); err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(w.AddPerson(t.Context(), email, email, "correct horse quartz"))(t)
+	must.NoError(t, w.SetMember(t.Context(), w.team.ID, p.ID, role))
 	return p.ID
 }
 
 // Anybody who may not change something is told what a stranger is told, and changes nothing.
 func TestHandsOfOthers(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.staff(t)
 		key, _ := w.key(t, access.Full, time.Time{})
-		stranger, err := w.AddPerson(ctx, "Sam", "sam@example.com", "correct horse quartz")
-		if err != nil {
-			t.Fatal(err)
-		}
+		stranger := must.Get(w.AddPerson(ctx, "Sam", "sam@example.com", "correct horse quartz"))(t)
 		hundred := int64(100)
 		for name, c := range map[string]struct {
 			admins bool // whether admins may
@@ -79,9 +69,7 @@ func TestHandsOfOthers(t *testing.T) {
 				}
 			}
 		}
-		if err := w.SetHold(ctx, s.owner, true); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.SetHold(ctx, s.owner, true))
 		if err := w.Admin(s.owner, w.team.ID).SetAccess(ctx, false); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("by a suspended owner: %v", err)
 		}
@@ -93,43 +81,33 @@ func TestHandsOfOthers(t *testing.T) {
 
 // A key that the owner makes is made once for each sending, works, and is listed with who made it and when it was used.
 func TestHandKeys(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.staff(t)
 		h, limit := w.Admin(s.owner, w.team.ID), int64(25)
 		n := team.NewKey{
 			Name: "calendar", Level: access.Drafts, DailyCredits: &limit, Expires: w.clock.Now().Add(time.Hour),
 		}
 		k, value, err := h.AddKey(ctx, n, "one sending")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		if _, _, err := h.AddKey(ctx, n, "one sending"); reason(err) != apierr.WrongState {
 			t.Errorf("sent twice: %v", err)
 		}
-		if _, err := w.Authenticate(ctx, value); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.Authenticate(ctx, value))(t)
 		written := func() int64 {
 			t.Helper()
 			var at int64
-			if err := w.db.QueryRow(ctx, `SELECT used_at FROM api_keys WHERE id = ?`, k.ID).Scan(&at); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, w.db.QueryRow(ctx, `SELECT used_at FROM api_keys WHERE id = ?`, k.ID).Scan(&at))
 			return at
 		}
 		if line, err := w.KeyLine(ctx, w.team.ID, k.ID); err != nil || !line.UsedAt.Equal(w.clock.Now()) ||
 			written() != 0 {
 			t.Errorf("a use is not told, or written before its time: %+v (%v)", line, err)
 		}
-		if err := w.NoteUses(ctx); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.NoteUses(ctx))
 		if written() != db.Micros(w.clock.Now()) {
 			t.Errorf("%d is written", written())
 		}
-		if err := w.Pause(ctx, team.Pause{Scope: team.ForKey, Target: k.ID, Action: team.Everything}); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.Pause(ctx, team.Pause{Scope: team.ForKey, Target: k.ID, Action: team.Everything}))
 		lines, err := w.KeyLines(ctx, w.team.ID, 0, 10)
 		want := []team.KeyLine{
 			{Key: k, PersonID: s.owner, MadeBy: "Ada", Role: access.Owner, TeamName: "Harbour", UsedAt: w.clock.Now(), Paused: []team.Action{team.Everything}},
@@ -145,18 +123,14 @@ func TestHandKeys(t *testing.T) {
 
 // What the owner does with a key holds at once, and a revoked one stays as it is.
 func TestHandChangesKeys(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		ctx, h := t.Context(), w.Admin(w.staff(t).owner, w.team.ID)
 		k, value := w.key(t, access.Drafts, time.Time{})
-		if err := h.ChangeKey(ctx, k.ID, access.Full, 7); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, h.ChangeKey(ctx, k.ID, access.Full, 7))
 		if a, err := w.Authenticate(ctx, value); err != nil || a.Level != access.Full || a.Daily.KeyCredits != 7 {
 			t.Errorf("%+v (%v)", a, err)
 		}
-		if err := h.RevokeKey(ctx, k.ID); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, h.RevokeKey(ctx, k.ID))
 		if _, err := w.Authenticate(ctx, value); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("a revoked key: %v", err)
 		}
@@ -174,7 +148,7 @@ func reason(err error) any { return apierr.Of(err).Context["reason"] }
 func argument(err error) any { return apierr.Of(err).Context["argument"] }
 
 func TestKeysThatAreRefused(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.staff(t)
 		h := w.Admin(s.owner, w.team.ID)
 		low := int64(-2)
@@ -191,10 +165,7 @@ func TestKeysThatAreRefused(t *testing.T) {
 		if _, _, err := h.AddKey(ctx, team.NewKey{Name: "k", Level: access.Full}, ""); argument(err) != "once" {
 			t.Errorf("no sending: %v", err)
 		}
-		other, err := w.AddTeam(ctx, team.Team{Name: "Other", Timezone: "UTC", Language: "en", Plan: "free"}, s.owner)
-		if err != nil {
-			t.Fatal(err)
-		}
+		other := must.Get(w.AddTeam(ctx, team.Team{Name: "Other", Timezone: "UTC", Language: "en", Plan: "free"}, s.owner))(t)
 		if _, _, err := w.Admin(s.owner, other.ID).AddKey(ctx, team.NewKey{Name: "k", Level: access.Full},
 			"once"); !apierr.Is(err, apierr.PlanLapsed) {
 			t.Errorf("on a plan without keys: %v", err)
@@ -217,7 +188,7 @@ func TestKeysThatAreRefused(t *testing.T) {
 
 // The owner's own limit counts where it is below what is offered, and cannot be above it.
 func TestOwnDailyLimit(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		ctx := t.Context()
 		h := w.Admin(w.staff(t).owner, w.team.ID)
 		_, value := w.key(t, access.Full, time.Time{})
@@ -234,9 +205,7 @@ func TestOwnDailyLimit(t *testing.T) {
 		}
 		set := func(n int64) error { return h.SetDailyCredits(ctx, &n) }
 		holds(250) // the plan's
-		if err := set(40); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, set(40))
 		holds(40)
 		for _, n := range []int64{-1, 251} {
 			if err := set(n); argument(err) != "daily_credits" {
@@ -248,20 +217,16 @@ func TestOwnDailyLimit(t *testing.T) {
 			credits *int64
 			want    int64
 		}{{&ten, 10}, {&endless, 40}, {nil, 40}} {
-			if err := w.SetDailyCredits(ctx, w.team.ID, operators.credits); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, w.SetDailyCredits(ctx, w.team.ID, operators.credits))
 			holds(operators.want)
 		}
-		if err := h.SetDailyCredits(ctx, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, h.SetDailyCredits(ctx, nil))
 		holds(250)
 	})
 }
 
 func TestProfile(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.staff(t)
 		h := w.Admin(s.admin, w.team.ID)
 		for wrong, p := range map[string]team.Profile{
@@ -273,10 +238,8 @@ func TestProfile(t *testing.T) {
 				t.Errorf("%s: %v", wrong, err)
 			}
 		}
-		if err := h.SetProfile(ctx,
-			team.Profile{Name: " Hafen ", Timezone: "Asia/Tokyo", Language: "de-at", KeepOriginals: true}); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, h.SetProfile(ctx,
+			team.Profile{Name: " Hafen ", Timezone: "Asia/Tokyo", Language: "de-at", KeepOriginals: true}))
 		a, err := w.InApp(ctx, s.admin, w.team.ID)
 		if err != nil || a.TeamName != "Hafen" || a.Zone.String() != "Asia/Tokyo" || a.Language != "de-AT" {
 			t.Errorf("%+v (%v)", a, err)
@@ -296,18 +259,13 @@ func TestProfile(t *testing.T) {
 
 // The last person who is an operator and can sign in is not taken out of the only team that they are in.
 func TestTheLastOperatorStays(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.staff(t)
 		owner := w.Admin(s.owner, w.team.ID)
 		runs := func(person int64, on bool) {
 			t.Helper()
-			p, err := w.Person(ctx, person)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := w.SetOperator(ctx, p.Email, on); err != nil {
-				t.Fatal(err)
-			}
+			p := must.Get(w.Person(ctx, person))(t)
+			must.Get(w.SetOperator(ctx, p.Email, on))(t)
 		}
 		runs(s.editor, true)
 		if err := owner.Remove(ctx, s.editor); reason(err) != apierr.WrongState {
@@ -321,7 +279,7 @@ func TestTheLastOperatorStays(t *testing.T) {
 }
 
 func TestHandMembers(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.staff(t)
 		owner, admin := w.Admin(s.owner, w.team.ID), w.Admin(s.admin, w.team.ID)
 		for name, err := range map[string]error{
@@ -338,16 +296,12 @@ func TestHandMembers(t *testing.T) {
 		if err := admin.SetRole(ctx, s.editor, access.Owner); argument(err) != "role" {
 			t.Errorf("an owner made: %v", err)
 		}
-		if err := admin.SetRole(ctx, s.editor, access.Client); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, admin.SetRole(ctx, s.editor, access.Client))
 		if m, err := w.Member(ctx, w.team.ID, s.editor); err != nil || m.Role != access.Client {
 			t.Errorf("%+v (%v)", m, err)
 		}
 		_, value := w.key(t, access.Full, time.Time{})
-		if err := owner.HandOn(ctx, s.admin); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, owner.HandOn(ctx, s.admin))
 		if a, err := w.Authenticate(ctx, value); err != nil || !a.Gates.NotOwner {
 			t.Errorf("the former owner's key: %+v (%v)", a, err)
 		}

@@ -15,6 +15,7 @@ import (
 	"pressroom/internal/domain/team"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
 )
 
 // issued are tokens as somebody else gives them out.
@@ -34,20 +35,17 @@ func (i issued) Connection(_ context.Context, token string) (int64, time.Time, b
 }
 
 // assistant connects one for a person, and gives the tools' door with its token.
-func (w world) assistant(t *testing.T, person int64, may ...access.Capability) (team.AtTools, int64) {
+func (w env) assistant(t *testing.T, person int64, may ...access.Capability) (team.AtTools, int64) {
 	t.Helper()
-	made, err := w.connect(t.Context(),
+	made := must.Get(w.connect(t.Context(),
 		team.NewConnection{
 			TeamID: w.team.ID, PersonID: person, Client: "Claude", ClientID: "c1", Host: "claude.example",
 			Capabilities: may,
-		})
-	if err != nil {
-		t.Fatal(err)
-	}
+		}))(t)
 	return w.AtTools(issued{"token": {made, w.clock.Now().Add(time.Hour)}}), made
 }
 
-func (w world) connect(ctx context.Context, n team.NewConnection) (int64, error) {
+func (w env) connect(ctx context.Context, n team.NewConnection) (int64, error) {
 	var made int64
 	err := w.db.InTx(ctx, "test.connect", func(ctx context.Context, tx *db.Tx) error {
 		var err error
@@ -59,7 +57,7 @@ func (w world) connect(ctx context.Context, n team.NewConnection) (int64, error)
 
 // A token acts as its person where tools are called, for what was granted and the role has, and nowhere else.
 func TestTokens(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		w.watch(t)
 		ctx, s := t.Context(), w.staff(t)
 		tools, made := w.assistant(t, s.editor, access.Publish, access.Write, access.Write)
@@ -97,7 +95,7 @@ func TestTokens(t *testing.T) {
 
 // Repeating a wrong token is slowed down as repeating a wrong key is.
 func TestWrongTokensAreSlowed(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		tools := w.AtTools(issued{})
 		for range 100 {
 			_, err := tools.Authenticate(t.Context(), "guessed")
@@ -113,7 +111,7 @@ func TestWrongTokensAreSlowed(t *testing.T) {
 type ending struct {
 	of     access.Role // its person's
 	may    []access.Capability
-	change func(ctx context.Context, w world, person, connection int64) error
+	change func(ctx context.Context, w env, person, connection int64) error
 	code   apierr.Code // that it is refused by then; none where it goes on
 	left   []access.Capability
 }
@@ -129,7 +127,7 @@ func TestWhatEndsConnections(t *testing.T) {
 			access.Editor, []access.Capability{access.Read}, role(access.Viewer), apierr.RoleLost, nil,
 		},
 		"an editor becomes client by hand": {access.Editor, []access.Capability{access.Read, access.Write},
-			func(ctx context.Context, w world, person, _ int64) error {
+			func(ctx context.Context, w env, person, _ int64) error {
 				members, err := w.Members(ctx, w.team.ID)
 				if err != nil {
 					return err
@@ -148,46 +146,46 @@ func TestWhatEndsConnections(t *testing.T) {
 		},
 		"an owner hands on and stays admin": {access.Owner, access.Capabilities(), handsOn, "", access.Capabilities()},
 		"a member is removed": {access.Editor, []access.Capability{access.Read},
-			func(ctx context.Context, w world, person, _ int64) error {
+			func(ctx context.Context, w env, person, _ int64) error {
 				return w.RemoveMember(ctx, w.team.ID, person)
 			}, apierr.MembershipLost, nil},
 		"a member is removed and comes back": {access.Editor, []access.Capability{access.Read},
-			func(ctx context.Context, w world, person, _ int64) error {
+			func(ctx context.Context, w env, person, _ int64) error {
 				return errors.Join(w.RemoveMember(ctx, w.team.ID, person),
 					w.SetMember(ctx, w.team.ID, person, access.Editor))
 			}, apierr.MembershipLost, nil},
 		"a role is lost, then the membership": {access.Editor, []access.Capability{access.Read},
-			func(ctx context.Context, w world, person, _ int64) error {
+			func(ctx context.Context, w env, person, _ int64) error {
 				return errors.Join(w.SetMember(ctx, w.team.ID, person, access.Viewer),
 					w.RemoveMember(ctx, w.team.ID, person))
 			}, apierr.MembershipLost, nil},
 		"a role is lost and given back": {access.Editor, []access.Capability{access.Read},
-			func(ctx context.Context, w world, person, _ int64) error {
+			func(ctx context.Context, w env, person, _ int64) error {
 				return errors.Join(w.SetMember(ctx, w.team.ID, person, access.Viewer),
 					w.SetMember(ctx, w.team.ID, person, access.Admin))
 			}, apierr.RoleLost, nil},
 		"the person is suspended": {access.Editor, []access.Capability{access.Read},
-			func(ctx context.Context, w world, person, _ int64) error {
+			func(ctx context.Context, w env, person, _ int64) error {
 				return w.SetHold(ctx, person, true)
 			}, apierr.AccountNotApproved, nil},
 		"the connection is paused": {access.Editor, []access.Capability{access.Read},
-			func(ctx context.Context, w world, _, made int64) error {
+			func(ctx context.Context, w env, _, made int64) error {
 				return w.Pause(ctx, team.Pause{Scope: team.ForKey, Target: made, Action: team.Everything})
 			}, apierr.ConnectionSuspended, nil},
 		"publishing is paused": {access.Editor, []access.Capability{access.Read, access.Publish},
-			func(ctx context.Context, w world, _, made int64) error {
+			func(ctx context.Context, w env, _, made int64) error {
 				return w.Pause(ctx, team.Pause{Scope: team.ForKey, Target: made, Action: team.Publishing})
 			}, "", []access.Capability{access.Read}},
 		"the operator revokes it": {access.Editor, []access.Capability{access.Read},
-			func(ctx context.Context, w world, _, made int64) error {
+			func(ctx context.Context, w env, _, made int64) error {
 				return w.RevokeKey(ctx, made)
 			}, apierr.Unauthorized, nil},
 		"its end comes": {access.Editor, []access.Capability{access.Read},
-			func(ctx context.Context, w world, _, made int64) error {
+			func(ctx context.Context, w env, _, made int64) error {
 				return w.SetKeyEnd(ctx, made, w.clock.Now().Add(-time.Second))
 			}, apierr.Unauthorized, nil},
 		"its person ends it": {access.Viewer, []access.Capability{access.Read},
-			func(ctx context.Context, w world, person, made int64) error {
+			func(ctx context.Context, w env, person, made int64) error {
 				return w.Admin(person, w.team.ID).EndConnection(ctx, made)
 			}, apierr.Unauthorized, nil},
 	} {
@@ -197,17 +195,13 @@ func TestWhatEndsConnections(t *testing.T) {
 	}
 }
 
-func (c ending) try(t *testing.T, w world) {
+func (c ending) try(t *testing.T, w env) {
 	w.watch(t)
 	ctx := t.Context()
 	person := w.withRole(t, c.of)
 	tools, made := w.assistant(t, person, c.may...)
-	if _, err := tools.Authenticate(ctx, "token"); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.change(ctx, w, person, made); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(tools.Authenticate(ctx, "token"))(t)
+	must.NoError(t, c.change(ctx, w, person, made))
 	a, err := tools.Authenticate(ctx, "token")
 	if err == nil {
 		err = standsInTheWay(a)
@@ -227,13 +221,13 @@ func (c ending) try(t *testing.T, w world) {
 	}
 }
 
-func role(r access.Role) func(context.Context, world, int64, int64) error {
-	return func(ctx context.Context, w world, person, _ int64) error {
+func role(r access.Role) func(context.Context, env, int64, int64) error {
+	return func(ctx context.Context, w env, person, _ int64) error {
 		return w.SetMember(ctx, w.team.ID, person, r)
 	}
 }
 
-func handsOn(ctx context.Context, w world, owner, _ int64) error {
+func handsOn(ctx context.Context, w env, owner, _ int64) error {
 	next, err := w.AddPerson(ctx, "Next", "next@example.com", "correct horse quartz")
 	if err != nil {
 		return err
@@ -243,13 +237,10 @@ func handsOn(ctx context.Context, w world, owner, _ int64) error {
 }
 
 // withRole returns a person with a role: the team's owner, or a new member.
-func (w world) withRole(t *testing.T, r access.Role) int64 {
+func (w env) withRole(t *testing.T, r access.Role) int64 {
 	t.Helper()
 	if r == access.Owner {
-		members, err := w.Members(t.Context(), w.team.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		members := must.Get(w.Members(t.Context(), w.team.ID))(t)
 		return members[0].PersonID
 	}
 	return w.member(t, string(r)+"@example.com", r)
@@ -279,12 +270,9 @@ func standsInTheWay(a *access.Actor) error {
 // Nobody lets an assistant do what the person may not, and nobody who is no member, or whose plan has no access, lets
 // any.
 func TestConnectRefuses(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.staff(t)
-		stranger, err := w.AddPerson(ctx, "Sam", "sam@example.com", "correct horse quartz")
-		if err != nil {
-			t.Fatal(err)
-		}
+		stranger := must.Get(w.AddPerson(ctx, "Sam", "sam@example.com", "correct horse quartz"))(t)
 		client := w.member(t, "cli@example.com", access.Client)
 		good := team.NewConnection{
 			TeamID: w.team.ID, PersonID: s.editor, Client: "Claude", Capabilities: []access.Capability{access.Read},
@@ -329,15 +317,11 @@ func TestConnectRefuses(t *testing.T) {
 				return w.SetPlan(ctx, w.team.ID, "free", time.Time{})
 			}, func() error { return w.SetPlan(ctx, w.team.ID, "team", time.Time{}) }, apierr.PlanLapsed},
 		} {
-			if err := c.change(); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, c.change())
 			if _, err := w.connect(ctx, good); codeOf(err) != c.code {
 				t.Errorf("%s: %v", name, err)
 			}
-			if err := c.back(); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, c.back())
 		}
 		if _, err := w.connect(ctx, good); err != nil {
 			t.Error(err)
@@ -348,7 +332,7 @@ func TestConnectRefuses(t *testing.T) {
 // Everybody sees and ends the own connections, managers all; owners alone limit them. Keys and connections are never
 // taken for each other.
 func TestHandsOnConnections(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.staff(t)
 		viewer := w.member(t, "vie@example.com", access.Viewer)
 		_, editors := w.assistant(t, s.editor, access.Read, access.Write)
@@ -415,28 +399,18 @@ func TestHandsOnConnections(t *testing.T) {
 
 // What happens to connections is recorded by kinds of their own, once.
 func TestConnectionEvents(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.staff(t)
 		_, first := w.assistant(t, s.editor, access.Read)
 		_, second := w.assistant(t, s.editor, access.Read)
-		if err := w.Admin(s.owner, w.team.ID).LimitConnection(ctx, first, 7); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.Admin(s.owner, w.team.ID).LimitConnection(ctx, first, 7))
 		for range 2 { // the second time there is nothing to end
-			err := w.db.InTx(ctx, "test.disconnect", func(ctx context.Context, tx *db.Tx) error {
+			must.NoError(t, w.db.InTx(ctx, "test.disconnect", func(ctx context.Context, tx *db.Tx) error {
 				return w.Disconnect(ctx, tx, second, "revoked")
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))
 		}
-		if err := w.RevokeKey(ctx, first); err != nil {
-			t.Fatal(err)
-		}
-		events, err := auditlog.List(ctx, w.db, w.team.ID, auditlog.Page{Limit: 5})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.RevokeKey(ctx, first))
+		events := must.Get(auditlog.List(ctx, w.db, w.team.ID, auditlog.Page{Limit: 5}))(t)
 		var kinds []string
 		for _, e := range events {
 			kinds = append(kinds, e.Kind)

@@ -23,7 +23,7 @@ func TestStrangersWhoWaitForAHashAreBounded(t *testing.T) {
 		"one site":     {func(i int) string { return fmt.Sprintf("2001:db8:1:%x::/64", i) }, 8},
 	} {
 		t.Run(name, func(t *testing.T) {
-			each(t, func(t *testing.T, w world) {
+			each(t, func(t *testing.T, w env) {
 				door, known := team.NewSignIns(w.Service), w.signedIn(t, w.owner.ID, "")
 				release := door.HoldHashes()
 				const all = 25
@@ -59,7 +59,7 @@ func TestStrangersWhoWaitForAHashAreBounded(t *testing.T) {
 
 // An invitation to an address that has an account makes no hash, and attempts that add nobody are counted.
 func TestJoiningWithAnAccountMakesNoHash(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		door := team.NewSignIns(w.Service)
 		w.person(t, "bea@example.com", "wobbly pass word", "")
 		_, token := w.invite(t, w.owner.ID, "bea@example.com", access.Editor)
@@ -78,7 +78,7 @@ func TestJoiningWithAnAccountMakesNoHash(t *testing.T) {
 
 // Wrong passwords from all over one IPv6 site are counted together. Known browsers in it are not delayed.
 func TestGuessingFromOneSite(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		door, known := team.NewSignIns(w.Service), w.signedIn(t, w.owner.ID, "")
 		door.ChargeSite("2001:db8:1::/48")
 		try := func(email, password, from, browser string) error {
@@ -104,7 +104,7 @@ func TestGuessingFromOneSite(t *testing.T) {
 // Who has a person's password and guesses codes does not delay the person in a known browser, and a stolen browser
 // guesses no faster than others.
 func TestGuessedCodesDoNotReachKnownBrowsers(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		door, known, second := team.NewSignIns(w.Service), w.signedIn(t, w.owner.ID, ""), w.signedIn(t, w.owner.ID, "")
 		guess := func(browser string, err error) error {
 			return door.GuessCode(t.Context(), w.owner.ID, browser, func() error { return err })

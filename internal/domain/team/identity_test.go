@@ -14,28 +14,29 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/team"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
 )
 
-func (w world) exec(t *testing.T, statement string, args ...any) {
+func (w env) exec(t *testing.T, statement string, args ...any) {
 	t.Helper()
-	must(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+	must.NoError(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, statement, args...)
 		return err
 	}))
 }
 
 // passkey gives a person a passkey that nobody holds.
-func (w world) passkey(t *testing.T, person int64, name string) {
+func (w env) passkey(t *testing.T, person int64, name string) {
 	t.Helper()
 	w.exec(t, `INSERT INTO passkeys (person_id, credential_id, name, credential, created_at) VALUES (?, ?, ?, '{}', 1)`,
 		person, []byte(name), name)
 }
 
 // letAssistant connects an assistant in a person's name.
-func (w world) letAssistant(t *testing.T, person int64, name string) int64 {
+func (w env) letAssistant(t *testing.T, person int64, name string) int64 {
 	t.Helper()
 	var made int64
-	must(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+	must.NoError(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		made, err = w.Connect(ctx, tx,
 			team.NewConnection{
@@ -48,13 +49,11 @@ func (w world) letAssistant(t *testing.T, person int64, name string) int64 {
 }
 
 // roastery returns a second team, with an owner of its own.
-func (w world) roastery(t *testing.T) (team.Team, int64) {
+func (w env) roastery(t *testing.T) (team.Team, int64) {
 	t.Helper()
-	owner, err := w.AddPerson(t.Context(), "Olga", "olga@example.com", "")
-	must(t, err)
-	made, err := w.AddTeam(t.Context(), team.Team{Name: "Roastery", Timezone: "UTC", Language: "en", Plan: "team"},
-		owner.ID)
-	must(t, err)
+	owner := must.Get(w.AddPerson(t.Context(), "Olga", "olga@example.com", ""))(t)
+	made := must.Get(w.AddTeam(t.Context(), team.Team{Name: "Roastery", Timezone: "UTC", Language: "en", Plan: "team"},
+		owner.ID))(t)
 	return made, owner.ID
 }
 
@@ -65,12 +64,11 @@ func identity(subject, email string) team.DirectoryIdentity {
 // The first sign-in by the directory leaves nothing by which somebody else gets into the account, and a later one does
 // not touch what the person added meanwhile.
 func TestDirectoryTakesAnUnprovedAccountOver(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		door := team.NewSignIns(w.Service)
 		w.passkey(t, 1, "planted")
 		assistant := w.letAssistant(t, 1, "planted")
-		r, err := w.Recover(t.Context(), "ada@example.com")
-		must(t, err)
+		r := must.Get(w.Recover(t.Context(), "ada@example.com"))(t)
 		p, err := w.FromDirectory(t.Context(), identity("ada", "Ada@Example.com"), "")
 		if err != nil || p.ID != 1 || p.Epoch != 1 {
 			t.Fatalf("%+v (%v)", p, err)
@@ -106,17 +104,16 @@ func TestDirectoryTakesAnUnprovedAccountOver(t *testing.T) {
 // A take-over also revokes the API keys and invitations that the account issued, names them, and leaves those of
 // others.
 func TestTakeOverRevokesWhatWasIssued(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		ctx := t.Context()
 		_, _, err := w.AddKey(ctx, team.NewKey{Team: w.team.ID, Name: "Nightly", Level: access.Full})
-		must(t, err)
+		must.NoError(t, err)
 		_, planted, err := w.Invite(ctx, 1, w.team.ID, "mallory@example.com", access.Admin)
-		must(t, err)
+		must.NoError(t, err)
 		bea := w.person(t, "bea@example.com", "", access.Admin)
 		_, others, err := w.Invite(ctx, bea.ID, w.team.ID, "new@example.com", access.Editor)
-		must(t, err)
-		_, err = w.FromDirectory(ctx, identity("ada", "ada@example.com"), "")
-		must(t, err)
+		must.NoError(t, err)
+		must.Get(w.FromDirectory(ctx, identity("ada", "ada@example.com"), ""))(t)
 		if n := w.count(t, "api_keys WHERE revoked_at = 0"); n != 0 {
 			t.Errorf("%d keys work on", n)
 		}
@@ -127,7 +124,7 @@ func TestTakeOverRevokesWhatWasIssued(t *testing.T) {
 			t.Errorf("somebody else's invitation: %v", err)
 		}
 		var detail string
-		must(t, w.db.QueryRow(ctx, `SELECT detail FROM events WHERE kind = 'person.sign_ins_removed'`).Scan(&detail))
+		must.NoError(t, w.db.QueryRow(ctx, `SELECT detail FROM events WHERE kind = 'person.sign_ins_removed'`).Scan(&detail))
 		for _, name := range []string{
 			"API key Nightly (Harbour)", "Invitation mallory@example.com as admin (Harbour)",
 		} {
@@ -141,14 +138,13 @@ func TestTakeOverRevokesWhatWasIssued(t *testing.T) {
 // A take-over leaves no membership that somebody else may have accepted: it becomes an invitation that the person may
 // accept. Ownership, what the operator gave, and what was accepted after the proof stay.
 func TestTakeOverReoffersMemberships(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		ctx, door := t.Context(), team.NewSignIns(w.Service)
 		other, olga := w.roastery(t)
 		_, token, err := w.Invite(ctx, olga, other.ID, "vic@example.com", access.Admin)
-		must(t, err)
-		vic, err := door.Join(ctx, token, team.Newcomer{Name: "Vic Tim", Password: goodPassword, From: "mallory"})
-		must(t, err)
-		must(t, w.SetMember(ctx, w.team.ID, vic.ID, access.Viewer))
+		must.NoError(t, err)
+		vic := must.Get(door.Join(ctx, token, team.Newcomer{Name: "Vic Tim", Password: goodPassword, From: "mallory"}))(t)
+		must.NoError(t, w.SetMember(ctx, w.team.ID, vic.ID, access.Viewer))
 		p, err := w.FromDirectory(ctx, identity("vic", "vic@example.com"), "")
 		if err != nil || p.ID != vic.ID {
 			t.Fatalf("%+v (%v)", p, err)
@@ -169,12 +165,9 @@ func TestTakeOverReoffersMemberships(t *testing.T) {
 		if _, err := w.AcceptOpen(ctx, olga, open[0].ID); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("somebody else accepts it: %v", err)
 		}
-		_, err = w.AcceptOpen(ctx, vic.ID, open[0].ID)
-		must(t, err)
-		_, err = w.Unlink(ctx, "vic@example.com")
-		must(t, err)
-		_, err = w.FromDirectory(ctx, identity("vic-2", "vic@example.com"), "")
-		must(t, err)
+		must.Get(w.AcceptOpen(ctx, vic.ID, open[0].ID))(t)
+		must.Get(w.Unlink(ctx, "vic@example.com"))(t)
+		must.Get(w.FromDirectory(ctx, identity("vic-2", "vic@example.com"), ""))(t)
 		if n := w.count(t, "memberships WHERE person_id = ?", vic.ID); n != 2 {
 			t.Errorf("%d memberships after unlinking, want 2", n)
 		}
@@ -183,7 +176,7 @@ func TestTakeOverReoffersMemberships(t *testing.T) {
 
 // A proved address keeps its credentials when the directory is first used.
 func TestDirectoryLinksAProvedAccount(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		w.exec(t, `UPDATE people SET email_proved_at = 1 WHERE id = 1`)
 		w.passkey(t, 1, "own")
 		p, err := w.FromDirectory(t.Context(), identity("ada", "ada@example.com"), "")
@@ -212,20 +205,16 @@ func TestDirectoryLinksAProvedAccount(t *testing.T) {
 // After unlinking, anybody who signs in with the address next may be another person. Nothing lets the former one in,
 // not even a link that was mailed before.
 func TestUnlinkedAccountKeepsNoFormerWayIn(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		ctx, door := t.Context(), team.NewSignIns(w.Service)
-		_, err := w.FromDirectory(ctx, identity("ada", "ada@example.com"), "")
-		must(t, err)
-		r, err := w.Recover(ctx, "ada@example.com")
-		must(t, err)
-		_, err = door.Recover(ctx, r.Token, goodPassword, team.Choice{})
-		must(t, err)
+		must.Get(w.FromDirectory(ctx, identity("ada", "ada@example.com"), ""))(t)
+		r := must.Get(w.Recover(ctx, "ada@example.com"))(t)
+		must.Get(door.Recover(ctx, r.Token, goodPassword, team.Choice{}))(t)
 		w.passkey(t, 1, "own")
-		mailed, err := w.Recover(ctx, "ada@example.com")
-		must(t, err)
+		mailed := must.Get(w.Recover(ctx, "ada@example.com"))(t)
 		other, olga := w.roastery(t)
 		_, invited, err := w.Invite(ctx, olga, other.ID, "ada@example.com", access.Editor)
-		must(t, err)
+		must.NoError(t, err)
 		w.exec(t, `UPDATE invitations SET mailed_at = created_at`)
 		if p, err := w.Unlink(ctx, "ada@example.com"); err != nil || p.EmailConfirmed {
 			t.Fatalf("%+v (%v)", p, err)
@@ -248,7 +237,7 @@ func TestUnlinkedAccountKeepsNoFormerWayIn(t *testing.T) {
 
 // Several first sign-ins at once make one person, linked once.
 func TestFirstSignInsAtOnce(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		_, token := w.invite(t, 1, "new@example.com", access.Editor)
 		for _, email := range []string{"new@example.com", "ada@example.com"} {
 			var wg sync.WaitGroup
@@ -271,15 +260,14 @@ func TestFirstSignInsAtOnce(t *testing.T) {
 
 // A person whose address nobody proved is no member of a second team before its owner or admin confirms it.
 func TestSecondTeamWaits(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		ctx := t.Context()
 		other, olga := w.roastery(t)
 		asks := func() (team.Offer, string) {
 			t.Helper()
 			_, token, err := w.Invite(ctx, olga, other.ID, "ada@example.com", access.Admin)
-			must(t, err)
-			o, err := w.Accept(ctx, token, 1)
-			must(t, err)
+			must.NoError(t, err)
+			o := must.Get(w.Accept(ctx, token, 1))(t)
 			return o, token
 		}
 		isMember := func() bool { return w.count(t, "memberships WHERE team_id = ? AND person_id = 1", other.ID) > 0 }
@@ -309,15 +297,14 @@ func TestSecondTeamWaits(t *testing.T) {
 				t.Errorf("%s confirms: %v", name, err)
 			}
 		}
-		must(t, w.Admin(olga, other.ID).DeclineMember(ctx, waiting[0].Invitation))
+		must.NoError(t, w.Admin(olga, other.ID).DeclineMember(ctx, waiting[0].Invitation))
 		if err := w.Admin(olga, other.ID).ConfirmMember(ctx, waiting[0].Invitation); !apierr.Is(err, apierr.NotFound) ||
 			isMember() {
 			t.Errorf("after declining: %v", err)
 		}
 		asks()
-		waiting, err = w.Waiting(ctx, other.ID)
-		must(t, err)
-		must(t, w.Admin(olga, other.ID).ConfirmMember(ctx, waiting[0].Invitation))
+		waiting = must.Get(w.Waiting(ctx, other.ID))(t)
+		must.NoError(t, w.Admin(olga, other.ID).ConfirmMember(ctx, waiting[0].Invitation))
 		if !isMember() {
 			t.Error("the confirmed person is no member")
 		}
@@ -326,10 +313,10 @@ func TestSecondTeamWaits(t *testing.T) {
 
 // To prove the address completes what waits; a team that the person has left alone stays so.
 func TestProofCompletesWhatWaits(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		other, olga := w.roastery(t)
 		_, token, err := w.Invite(t.Context(), olga, other.ID, "ada@example.com", access.Viewer)
-		must(t, err)
+		must.NoError(t, err)
 		if o, err := w.Accept(t.Context(), token, 1); err != nil || !o.Waiting {
 			t.Fatalf("%+v (%v)", o, err)
 		}
@@ -339,11 +326,11 @@ func TestProofCompletesWhatWaits(t *testing.T) {
 			link, _, _ = strings.Cut(link, "\n")
 			return nil
 		})
-		must(t, letters.Confirm(t.Context(), 1))
+		must.NoError(t, letters.Confirm(t.Context(), 1))
 		if err := w.ConfirmEmail(t.Context(), link, olga); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("somebody else uses the link: %v", err)
 		}
-		must(t, w.ConfirmEmail(t.Context(), link, 1))
+		must.NoError(t, w.ConfirmEmail(t.Context(), link, 1))
 		if w.count(t, "memberships WHERE team_id = ? AND person_id = 1 AND role = 'viewer'", other.ID) != 1 {
 			t.Error("the person still waits")
 		}
@@ -358,7 +345,7 @@ func TestProofCompletesWhatWaits(t *testing.T) {
 
 // Links that confirm an address are bounded, end, and only their hashes are kept.
 func TestConfirmationLinks(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		var links []string
 		letters := team.NewLetters(w.Service, "https://press.example", func(_ context.Context, l team.Letter) error {
 			_, link, _ := strings.Cut(l.Text, team.ConfirmPath)
@@ -367,7 +354,7 @@ func TestConfirmationLinks(t *testing.T) {
 			return nil
 		})
 		for range 5 {
-			must(t, letters.Confirm(t.Context(), 1))
+			must.NoError(t, letters.Confirm(t.Context(), 1))
 		}
 		if err := letters.Confirm(t.Context(), 1); !apierr.Is(err, apierr.RateLimited) || len(links) != 5 {
 			t.Errorf("%v, %d mails", err, len(links))
@@ -385,13 +372,13 @@ func TestConfirmationLinks(t *testing.T) {
 		if err := w.ConfirmEmail(t.Context(), links[4], 1); !strings.Contains(apierr.Of(err).Detail, "expired") {
 			t.Errorf("an hour later: %v", err)
 		}
-		must(t, letters.Confirm(t.Context(), 1))
+		must.NoError(t, letters.Confirm(t.Context(), 1))
 	})
 }
 
 // A mailed invitation proves the address; one whose mail is not accepted is withdrawn at once.
 func TestMailedInvitations(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		ctx := t.Context()
 		var sent []team.Letter
 		answer := error(nil)
@@ -410,9 +397,8 @@ func TestMailedInvitations(t *testing.T) {
 			t.Fatalf("%+v, %+v (%v)", i, sent, err)
 		}
 		w.clock.Advance(6 * 24 * time.Hour)
-		p, err := team.NewSignIns(w.Service).Join(ctx, tokenOf(sent[0]),
-			team.Newcomer{Name: "New", Password: goodPassword})
-		must(t, err)
+		p := must.Get(team.NewSignIns(w.Service).Join(ctx, tokenOf(sent[0]),
+			team.Newcomer{Name: "New", Password: goodPassword}))(t)
 		if m, err := w.Member(ctx, w.team.ID, p.ID); err != nil || !m.EmailConfirmed {
 			t.Errorf("%+v (%v)", m, err)
 		}
@@ -433,7 +419,7 @@ func TestMailedInvitations(t *testing.T) {
 
 // An invitation ends by itself if the process dies before the mail server has answered.
 func TestInvitationWhoseMailIsNotAccepted(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		var ends time.Time
 		letters := team.NewLetters(w.Service, "https://press.example", func(ctx context.Context, _ team.Letter) error {
 			open, err := w.Invitations(ctx, w.team.ID)
@@ -442,8 +428,7 @@ func TestInvitationWhoseMailIsNotAccepted(t *testing.T) {
 			}
 			return err
 		})
-		_, err := letters.Invite(t.Context(), 1, w.team.ID, "new@example.com", access.Editor)
-		must(t, err)
+		must.Get(letters.Invite(t.Context(), 1, w.team.ID, "new@example.com", access.Editor))(t)
 		if life := ends.Sub(w.clock.Now()); life <= 0 || life > time.Minute {
 			t.Errorf("before the mail is accepted the invitation is open for %v", life)
 		}
@@ -452,13 +437,12 @@ func TestInvitationWhoseMailIsNotAccepted(t *testing.T) {
 
 // A team floods nobody's mailbox.
 func TestMailedInvitationsAreBounded(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		letters := team.NewLetters(w.Service, "https://press.example", func(context.Context, team.Letter) error {
 			return nil
 		})
 		for range 3 {
-			_, err := letters.Invite(t.Context(), 1, w.team.ID, "new@example.com", access.Editor)
-			must(t, err)
+			must.Get(letters.Invite(t.Context(), 1, w.team.ID, "new@example.com", access.Editor))(t)
 		}
 		if _, err := letters.Invite(t.Context(), 1, w.team.ID, "new@example.com", access.Editor); !apierr.Is(err,
 			apierr.RateLimited) {
@@ -472,7 +456,7 @@ func TestMailedInvitationsAreBounded(t *testing.T) {
 
 // A new password removes every credential that is not kept, in every team; a first password removes none.
 func TestNewPasswordRemovesCredentials(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		door := team.NewSignIns(w.Service)
 		plant := func() []team.Credential {
 			t.Helper()
@@ -502,17 +486,14 @@ func TestNewPasswordRemovesCredentials(t *testing.T) {
 			t.Fatal("a wrong password")
 		}
 		left("a refused change", "Passkey own", "Passkey planted", "Assistant Claude (Harbour)")
-		_, err = door.ChangePassword(t.Context(),
+		must.Get(door.ChangePassword(t.Context(),
 			team.Change{
 				Person: 1, Old: "correct horse quartz", New: goodPassword,
 				Choice: team.Choice{Keep: []string{all[0].ID, all[2].ID, "passkey-999"}},
-			})
-		must(t, err)
+			}))(t)
 		left("a change", "Passkey own", "Assistant Claude (Harbour)")
-		r, err := w.Recover(t.Context(), "ada@example.com")
-		must(t, err)
-		_, err = door.Recover(t.Context(), r.Token, goodPassword+" 2", team.Choice{Keep: []string{all[2].ID}})
-		must(t, err)
+		r := must.Get(w.Recover(t.Context(), "ada@example.com"))(t)
+		must.Get(door.Recover(t.Context(), r.Token, goodPassword+" 2", team.Choice{Keep: []string{all[2].ID}}))(t)
 		left("a recovery", "Assistant Claude (Harbour)")
 		if w.count(t, "people WHERE email_proved_at > 0") != 0 {
 			t.Error("a link that was shown to the operator proves the address")
@@ -528,7 +509,7 @@ func TestNewPasswordRemovesCredentials(t *testing.T) {
 }
 
 func TestMailedRecoveryProvesTheAddress(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		var text string
 		letters := team.NewLetters(w.Service, "https://press.example", func(_ context.Context, l team.Letter) error {
 			text = l.Text
@@ -543,8 +524,7 @@ func TestMailedRecoveryProvesTheAddress(t *testing.T) {
 		}
 		_, token, _ := strings.Cut(text, team.RecoveryPath)
 		token, _, _ = strings.Cut(token, "\n")
-		_, err = team.NewSignIns(w.Service).Recover(t.Context(), token, goodPassword, team.Choice{})
-		must(t, err)
+		must.Get(team.NewSignIns(w.Service).Recover(t.Context(), token, goodPassword, team.Choice{}))(t)
 		if a, err := w.Account(t.Context(), 1); err != nil || !a.EmailConfirmed {
 			t.Errorf("%+v (%v)", a, err)
 		}
@@ -557,7 +537,7 @@ func TestMailedRecoveryProvesTheAddress(t *testing.T) {
 }
 
 func TestUnconfirmedOperator(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		if _, err := w.MakeOperator(t.Context(), "ada@example.com"); err == nil || !strings.Contains(err.Error(),
 			"--unconfirmed") {
 			t.Errorf("%v", err)
@@ -571,14 +551,14 @@ func TestUnconfirmedOperator(t *testing.T) {
 
 // A new password revokes only the keys and invitations that the person made and chose.
 func TestNewPasswordRevokesOnlyOnesOwn(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		bea := w.person(t, "bea@example.com", "correct horse quartz", access.Admin)
 		key, _, err := w.AddKey(t.Context(), team.NewKey{Team: w.team.ID, Name: "Ada's", Level: access.Full})
-		must(t, err)
+		must.NoError(t, err)
 		hers, _, err := w.Invite(t.Context(), bea.ID, w.team.ID, "new@example.com", access.Editor)
-		must(t, err)
+		must.NoError(t, err)
 		adas, _, err := w.Invite(t.Context(), 1, w.team.ID, "other@example.com", access.Editor)
-		must(t, err)
+		must.NoError(t, err)
 		issued, err := w.ListIssued(t.Context(), bea.ID)
 		if err != nil || len(issued) != 1 || issued[0].Name != "new@example.com as editor (Harbour)" {
 			t.Fatalf("%+v (%v)", issued, err)
@@ -586,11 +566,10 @@ func TestNewPasswordRevokesOnlyOnesOwn(t *testing.T) {
 		all := []string{
 			fmt.Sprint("key-", key.ID), fmt.Sprint("invitation-", hers.ID), fmt.Sprint("invitation-", adas.ID),
 		}
-		_, err = team.NewSignIns(w.Service).ChangePassword(t.Context(),
+		must.Get(team.NewSignIns(w.Service).ChangePassword(t.Context(),
 			team.Change{
 				Person: bea.ID, Old: "correct horse quartz", New: goodPassword, Choice: team.Choice{Revoke: all},
-			})
-		must(t, err)
+			}))(t)
 		if n := w.count(t, "invitations WHERE revoked_at > 0"); n != 1 || w.count(t,
 			"api_keys WHERE revoked_at > 0") != 0 {
 			t.Errorf("%d invitations are revoked, or somebody else's key is", n)
@@ -603,7 +582,7 @@ func TestNewPasswordRevokesOnlyOnesOwn(t *testing.T) {
 
 // An authenticator app goes with its recovery codes, once, unless it may not be missing.
 func TestRemoveApp(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		ada := w.owner.ID
 		w.exec(t, `INSERT INTO totp_secrets (person_id, sealed, last_step, created_at) VALUES (?, ?, 0, 1)`, ada,
 			[]byte("sealed"))
@@ -612,7 +591,7 @@ func TestRemoveApp(t *testing.T) {
 			"totp_secrets") != 1 {
 			t.Errorf("the only second factor of a person who needs one: %v", err)
 		}
-		must(t, w.RemoveApp(t.Context(), ada, nil))
+		must.NoError(t, w.RemoveApp(t.Context(), ada, nil))
 		if w.count(t, "totp_secrets") != 0 || w.count(t, "totp_recovery_codes") != 0 {
 			t.Error("something of the app is left")
 		}

@@ -14,26 +14,22 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/team"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
 )
 
 const goodPassword = "four plain words here"
 
-func (w world) invite(t *testing.T, by int64, email string, role access.Role) (team.Invitation, string) {
+func (w env) invite(t *testing.T, by int64, email string, role access.Role) (team.Invitation, string) {
 	t.Helper()
 	i, token, err := w.Invite(t.Context(), by, w.team.ID, email, role)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return i, token
 }
 
 // roleOf returns a person's role in the world's team; empty for none.
-func (w world) roleOf(t *testing.T, email string) access.Role {
+func (w env) roleOf(t *testing.T, email string) access.Role {
 	t.Helper()
-	members, err := w.Members(t.Context(), w.team.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	members := must.Get(w.Members(t.Context(), w.team.ID))(t)
 	for _, m := range members {
 		if m.Email == email {
 			return m.Role
@@ -43,7 +39,7 @@ func (w world) roleOf(t *testing.T, email string) access.Role {
 }
 
 func TestWhoInvitesWhom(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		people := map[access.Role]int64{access.Owner: 1, "": w.person(t, "stranger@example.com", "", "").ID}
 		for _, role := range access.Roles()[1:] {
 			people[role] = w.person(t, string(role)+"@example.com", "", role).ID
@@ -83,7 +79,7 @@ func TestWhoInvitesWhom(t *testing.T) {
 }
 
 func TestInvitationIsAcceptedOnce(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		door := team.NewSignIns(w.Service)
 		made, token := w.invite(t, 1, " New@Example.com", access.Editor)
 		open, err := w.Invitations(t.Context(), w.team.ID)
@@ -137,7 +133,7 @@ func TestInvitationIsAcceptedOnce(t *testing.T) {
 
 // Anything that ends an invitation, its link says why, and lets nobody in.
 func TestInvitationsEnd(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		admin := w.person(t, "admin@example.com", "", access.Admin)
 		for name, c := range map[string]struct {
 			end  func(team.Invitation) error
@@ -159,11 +155,10 @@ func TestInvitationsEnd(t *testing.T) {
 				return nil
 			}, "has ended"},
 		} {
-			must(t,
-				errors.Join(w.SetMember(t.Context(), w.team.ID, admin.ID, access.Admin),
-					w.Reopen(t.Context(), w.team.ID)))
+			must.NoError(t, errors.Join(w.SetMember(t.Context(), w.team.ID, admin.ID, access.Admin),
+				w.Reopen(t.Context(), w.team.ID)))
 			i, token := w.invite(t, admin.ID, "new@example.com", access.Viewer)
-			must(t, c.end(i))
+			must.NoError(t, c.end(i))
 			_, seen := w.InvitationByToken(t.Context(), token)
 			_, joined := team.NewSignIns(w.Service).Join(t.Context(), token,
 				team.Newcomer{Name: "New", Password: goodPassword})
@@ -186,16 +181,9 @@ func TestInvitationsEnd(t *testing.T) {
 	})
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // Members and open invitations take the ten seats of the plan together; those that are over take none.
 func TestSeats(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		tokens := map[int]string{}
 		for n := range 9 {
 			_, tokens[n] = w.invite(t, 1, fmt.Sprintf("p%d@example.com", n), access.Viewer)
@@ -205,16 +193,15 @@ func TestSeats(t *testing.T) {
 			t.Fatalf("an eleventh: %v", err)
 		}
 		w.invite(t, 1, "p0@example.com", access.Editor) // in place of its own
-		open, err := w.Invitations(t.Context(), w.team.ID)
-		must(t, err)
-		must(t, w.Revoke(t.Context(), 1, w.team.ID, open[0].ID))
+		open := must.Get(w.Invitations(t.Context(), w.team.ID))(t)
+		must.NoError(t, w.Revoke(t.Context(), 1, w.team.ID, open[0].ID))
 		_, late := w.invite(t, 1, "late@example.com", access.Viewer)
-		must(t, w.SetPlan(t.Context(), w.team.ID, "creator", time.Time{})) // one seat
+		must.NoError(t, w.SetPlan(t.Context(), w.team.ID, "creator", time.Time{})) // one seat
 		if _, err := team.NewSignIns(w.Service).Join(t.Context(), late,
 			team.Newcomer{Name: "Late", Password: goodPassword}); !apierr.Is(err, apierr.PlanLimitReached) {
 			t.Errorf("joined beyond the plan: %v", err)
 		}
-		must(t, w.SetPlan(t.Context(), w.team.ID, "team", time.Time{}))
+		must.NoError(t, w.SetPlan(t.Context(), w.team.ID, "team", time.Time{}))
 		w.clock.Advance(8 * 24 * time.Hour)
 		for n := range 9 {
 			w.invite(t, 1, fmt.Sprintf("again%d@example.com", n), access.Viewer)
@@ -224,7 +211,7 @@ func TestSeats(t *testing.T) {
 
 // Somebody who is known joins by signing in, also out of no team, and keeps a role that the person has.
 func TestKnownPeopleJoin(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		door, try := team.NewSignIns(w.Service), attempts()
 		w.person(t, "bea@example.com", "wobbly pass word", "")
 		_, token := w.invite(t, 1, "bea@example.com", access.Viewer)
@@ -244,7 +231,7 @@ func TestKnownPeopleJoin(t *testing.T) {
 		}
 		late := w.person(t, "late@example.com", "wobbly pass word", "")
 		_, token = w.invite(t, 1, "late@example.com", access.Viewer)
-		must(t, w.SetMember(t.Context(), w.team.ID, late.ID, access.Admin))
+		must.NoError(t, w.SetMember(t.Context(), w.team.ID, late.ID, access.Admin))
 		if _, err := w.Accept(t.Context(), token, late.ID); err != nil || w.roleOf(t,
 			"late@example.com") != access.Admin {
 			t.Errorf("as %q (%v)", w.roleOf(t, "late@example.com"), err)
@@ -262,7 +249,7 @@ func TestKnownPeopleJoin(t *testing.T) {
 }
 
 func TestFromDirectory(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		enter := func(email, token string) (team.Person, error) {
 			return w.FromDirectory(t.Context(),
 				team.DirectoryIdentity{
@@ -273,7 +260,7 @@ func TestFromDirectory(t *testing.T) {
 			t.Errorf("%+v (%v)", p, err)
 		}
 		held := w.person(t, "held@example.com", "", access.Editor)
-		must(t, w.SetHold(t.Context(), held.ID, true))
+		must.NoError(t, w.SetHold(t.Context(), held.ID, true))
 		w.person(t, "teamless@example.com", "", "")
 		for _, email := range []string{
 			"nobody@example.com", "held@example.com", "teamless@example.com", "", "no address",
@@ -310,12 +297,11 @@ func TestFromDirectory(t *testing.T) {
 		if err != nil || again.ID != p.ID {
 			t.Errorf("%+v (%v)", again, err)
 		}
-		other, err := w.AddTeam(t.Context(), team.Team{Name: "Roastery", Timezone: "UTC", Language: "en", Plan: "team"},
-			1)
-		must(t, err)
+		other := must.Get(w.AddTeam(t.Context(), team.Team{Name: "Roastery", Timezone: "UTC", Language: "en", Plan: "team"},
+			1))(t)
 		w.invite(t, 1, "two@example.com", access.Viewer)
 		_, token, err := w.Invite(t.Context(), 1, other.ID, "two@example.com", access.Admin)
-		must(t, err)
+		must.NoError(t, err)
 		if _, err := enter("two@example.com", token); err != nil || w.roleOf(t, "two@example.com") != "" {
 			t.Errorf("joined another team than that of the link (%v)", err)
 		}
@@ -336,7 +322,7 @@ func TestFromDirectory(t *testing.T) {
 // Nothing that people call themselves or their team becomes a link in a mail to a stranger, or changes how the mail
 // reads.
 func TestInvitationMailHasOneLink(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		var got team.Letter
 		letters := team.NewLetters(w.Service, "https://press.example", func(_ context.Context, l team.Letter) error {
 			got = l
@@ -352,10 +338,8 @@ func TestInvitationMailHasOneLink(t *testing.T) {
 		} {
 			w.exec(t, `UPDATE teams SET name = ?`, name)
 			w.exec(t, `UPDATE people SET name = ?`, name)
-			if _, err := letters.Invite(t.Context(), 1, w.team.ID, fmt.Sprint("new", len(name), "@example.com"),
-				access.Editor); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(letters.Invite(t.Context(), 1, w.team.ID, fmt.Sprint("new", len(name), "@example.com"),
+				access.Editor))(t)
 			if got.Subject != "Invitation to the team "+shown || !strings.HasPrefix(got.Text,
 				shown+" invites you to join the team "+shown+" as editor.") {
 				t.Errorf("%q: %q\n%q", name, got.Subject, got.Text)
@@ -371,7 +355,7 @@ func TestInvitationMailHasOneLink(t *testing.T) {
 
 // A name with a web address is refused; one that a team has had keeps its settings changeable.
 func TestNamesHoldNoWebAddress(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		const address = "Log in at https://evil.example"
 		h := w.Admin(1, w.team.ID)
 		profile := team.Profile{Name: address, Timezone: "UTC", Language: "en"}
@@ -389,16 +373,16 @@ func TestNamesHoldNoWebAddress(t *testing.T) {
 			t.Error("a new team is called by a web address")
 		}
 		profile.Name = "Booking.com"
-		must(t, h.SetProfile(t.Context(), profile))
+		must.NoError(t, h.SetProfile(t.Context(), profile))
 		w.exec(t, `UPDATE teams SET name = ?`, address)
 		profile.Name, profile.Timezone = address, "Asia/Tokyo"
-		must(t, h.SetProfile(t.Context(), profile))
+		must.NoError(t, h.SetProfile(t.Context(), profile))
 	})
 }
 
 // Mailed invitations are bounded for a new team, for an address over all teams, and for a person.
 func TestMailsOfNewTeamsAndToOneAddress(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		letters := team.NewLetters(w.Service, "https://press.example", func(context.Context, team.Letter) error {
 			return nil
 		})

@@ -8,10 +8,11 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/team"
+	"pressroom/internal/testkit/must"
 )
 
 func TestPasswordsThatAreTaken(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		door := team.NewSignIns(w.Service)
 		bea := w.person(t, "bea-of-harbour@example.com", "", access.Editor)
 		for password, reason := range map[string]string{
@@ -45,7 +46,7 @@ func TestPasswordsThatAreTaken(t *testing.T) {
 }
 
 func TestChangePassword(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		door := team.NewSignIns(w.Service)
 		_, err := door.ChangePassword(t.Context(), team.Change{Person: 1, Old: "wrong", New: goodPassword})
 		if f := apierr.Of(err); f.Context["argument"] != "old" {
@@ -71,15 +72,13 @@ func TestChangePassword(t *testing.T) {
 }
 
 func TestRecovery(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		door := team.NewSignIns(w.Service)
 		if _, err := w.Recover(t.Context(), "nobody@example.com"); err == nil {
 			t.Error("nobody is recovered")
 		}
-		first, err := w.Recover(t.Context(), "ADA@example.com")
-		must(t, err)
-		second, err := w.Recover(t.Context(), "ada@example.com")
-		must(t, err)
+		first := must.Get(w.Recover(t.Context(), "ADA@example.com"))(t)
+		second := must.Get(w.Recover(t.Context(), "ada@example.com"))(t)
 		if _, err := w.PersonByRecovery(t.Context(), first.Token); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("an earlier link: %v", err)
 		}
@@ -101,13 +100,12 @@ func TestRecovery(t *testing.T) {
 			team.Choice{}); !strings.Contains(apierr.Of(err).Detail, "used") {
 			t.Errorf("used twice: %v", err)
 		}
-		late, err := w.Recover(t.Context(), "ada@example.com")
-		must(t, err)
-		must(t, w.SetHold(t.Context(), 1, true))
+		late := must.Get(w.Recover(t.Context(), "ada@example.com"))(t)
+		must.NoError(t, w.SetHold(t.Context(), 1, true))
 		if _, err := w.PersonByRecovery(t.Context(), late.Token); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("on hold: %v", err)
 		}
-		must(t, w.SetHold(t.Context(), 1, false))
+		must.NoError(t, w.SetHold(t.Context(), 1, false))
 		w.clock.Advance(time.Hour)
 		if _, err := door.Recover(t.Context(), late.Token, goodPassword+"!",
 			team.Choice{}); !strings.Contains(apierr.Of(err).Detail, "ended") {
@@ -117,7 +115,7 @@ func TestRecovery(t *testing.T) {
 }
 
 func TestOperator(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		for _, on := range []bool{true, false} {
 			p, err := w.SetOperator(t.Context(), " Ada@example.com", on)
 			if err != nil || p.ID != 1 || p.Operator != on {
@@ -135,17 +133,14 @@ func TestOperator(t *testing.T) {
 
 // A change that leaves nobody who is an operator and can sign in is undone, anything that it is.
 func TestKeepingOperator(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.staff(t)
 		runs := func(person int64, on bool) {
 			t.Helper()
-			p, err := w.Person(ctx, person)
-			must(t, err)
-			_, err = w.SetOperator(ctx, p.Email, on)
-			must(t, err)
+			p := must.Get(w.Person(ctx, person))(t)
+			must.Get(w.SetOperator(ctx, p.Email, on))(t)
 		}
-		editor, err := w.Person(ctx, s.editor)
-		must(t, err)
+		editor := must.Get(w.Person(ctx, s.editor))(t)
 		changes := map[string]func() error{
 			"no operator": func() error {
 				_, err := w.SetOperator(ctx, editor.Email, false, team.KeepOperator)
@@ -154,8 +149,8 @@ func TestKeepingOperator(t *testing.T) {
 			"on hold":    func() error { return w.SetHold(ctx, s.editor, true, team.KeepOperator) },
 			"in no team": func() error { return w.RemoveMember(ctx, w.team.ID, s.editor, team.KeepOperator) },
 		}
-		must(t, changes["on hold"]()) // nobody runs it as it is
-		must(t, w.SetHold(ctx, s.editor, false))
+		must.NoError(t, changes["on hold"]()) // nobody runs it as it is
+		must.NoError(t, w.SetHold(ctx, s.editor, false))
 		runs(s.editor, true)
 		for name, change := range changes {
 			if err := change(); err == nil || !strings.Contains(err.Error(), "only person") {
@@ -167,14 +162,14 @@ func TestKeepingOperator(t *testing.T) {
 		}
 		runs(s.admin, true)
 		for _, name := range []string{"on hold", "in no team", "no operator"} {
-			must(t, changes[name]())
+			must.NoError(t, changes[name]())
 		}
 	})
 }
 
 // Guesses at links are delayed after a while. What is right is never refused: nobody can guess it.
 func TestGuardedTries(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		door := team.NewSignIns(w.Service)
 		look := func(token string) error {
 			return door.CheckSecret("here", func() error {
@@ -184,7 +179,7 @@ func TestGuardedTries(t *testing.T) {
 		}
 		_, token := w.invite(t, 1, "new@example.com", access.Viewer)
 		for i := range 40 {
-			must(t, look(token))
+			must.NoError(t, look(token))
 			if err := look("wrong"); apierr.Is(err, apierr.NotFound) != (i < 30) || apierr.Is(err,
 				apierr.RateLimited) != (i >= 30) {
 				t.Errorf("wrong link %d: %v", i, err)

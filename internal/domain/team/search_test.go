@@ -9,12 +9,13 @@ import (
 
 	"pressroom/internal/domain/team"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
 )
 
 // crowd creates teams and people, some thousands more than one search goes through.
-func (w world) crowd(t *testing.T, n int) {
+func (w env) crowd(t *testing.T, n int) {
 	t.Helper()
-	must(t, w.db.InTx(t.Context(), "test.crowd", func(ctx context.Context, tx *db.Tx) error {
+	must.NoError(t, w.db.InTx(t.Context(), "test.crowd", func(ctx context.Context, tx *db.Tx) error {
 		for _, statement := range []string{
 			`INSERT INTO teams (name, timezone, content_language, plan, created_at) WITH RECURSIVE n (i) AS (SELECT 1
 		UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT 'Crowd', 'UTC', 'en', 'free', 1 FROM n`,
@@ -32,13 +33,11 @@ func (w world) crowd(t *testing.T, n int) {
 // A search goes through a bounded part of all teams and people, and says after which to go on. A number or a whole
 // address is found wherever it is.
 func TestSearchIsBounded(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		w.crowd(t, 10_500)
-		zoe, err := w.AddPerson(t.Context(), "Zoë", "zoe@example.com", "")
-		must(t, err)
-		last, err := w.AddTeam(t.Context(),
-			team.Team{Name: "Zebra & Sons", Timezone: "UTC", Language: "en", Plan: "free"}, zoe.ID)
-		must(t, err)
+		zoe := must.Get(w.AddPerson(t.Context(), "Zoë", "zoe@example.com", ""))(t)
+		last := must.Get(w.AddTeam(t.Context(),
+			team.Team{Name: "Zebra & Sons", Timezone: "UTC", Language: "en", Plan: "free"}, zoe.ID))(t)
 		for _, c := range []struct {
 			text string
 			want []string // names on the first page, then on the second
@@ -50,8 +49,7 @@ func TestSearchIsBounded(t *testing.T) {
 			var got []string
 			q := team.Search{Text: c.text, Most: 50}
 			for range 2 {
-				found, err := w.FindTeams(t.Context(), q)
-				must(t, err)
+				found := must.Get(w.FindTeams(t.Context(), q))(t)
 				got = append(got, nameOf(found.Items, func(t team.Team) string { return t.Name }))
 				if (found.Next == 0) != (q.After > 0) {
 					t.Errorf("%q after %d goes on after %d", c.text, q.After, found.Next)
@@ -65,8 +63,7 @@ func TestSearchIsBounded(t *testing.T) {
 		for text, want := range map[string]string{
 			"ada": "Ada", "Zoe@Example.com": "Zoë", fmt.Sprint(zoe.ID): "Zoë", "zoe": "–",
 		} {
-			found, err := w.FindPeople(t.Context(), team.Search{Text: text, Most: 50})
-			must(t, err)
+			found := must.Get(w.FindPeople(t.Context(), team.Search{Text: text, Most: 50}))(t)
 			if got := nameOf(found.Items, func(p team.Person) string {
 				return p.Name
 			}); got != want || found.Next == 0 {
@@ -89,13 +86,12 @@ func nameOf[T any](found []T, name func(T) string) string {
 
 // A page of many hits ends where it is full, and the next one goes on there.
 func TestSearchGoesOn(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		w.crowd(t, 70)
 		seen := map[int64]bool{}
 		q := team.Search{Text: "crowd", Most: 30}
 		for page := 1; ; page++ {
-			found, err := w.FindTeams(t.Context(), q)
-			must(t, err)
+			found := must.Get(w.FindTeams(t.Context(), q))(t)
 			for _, one := range found.Items {
 				seen[one.ID] = true
 			}

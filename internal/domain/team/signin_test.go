@@ -14,18 +14,14 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/team"
+	"pressroom/internal/testkit/must"
 )
 
-func (w world) person(t *testing.T, email, password string, role access.Role) team.Person {
+func (w env) person(t *testing.T, email, password string, role access.Role) team.Person {
 	t.Helper()
-	p, err := w.AddPerson(t.Context(), "Somebody", email, password)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(w.AddPerson(t.Context(), "Somebody", email, password))(t)
 	if role != "" {
-		if err := w.SetMember(t.Context(), w.team.ID, p.ID, role); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.SetMember(t.Context(), w.team.ID, p.ID, role))
 	}
 	return p
 }
@@ -41,12 +37,10 @@ func attempts() func(email, password string) team.Attempt {
 
 // Anybody who may not sign in hears the same, anything that the reason is.
 func TestSignIn(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		door, try := team.NewSignIns(w.Service), attempts()
 		held := w.person(t, "held@example.com", "wobbly pass word", access.Editor)
-		if err := w.SetHold(t.Context(), held.ID, true); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.SetHold(t.Context(), held.ID, true))
 		w.person(t, "none@example.com", "", access.Editor)
 		w.person(t, "teamless@example.com", "wobbly pass word", "")
 		var refusal error
@@ -84,7 +78,7 @@ func TestSignIn(t *testing.T) {
 // Five wrong passwords are free for an address and a client. Then the delay grows to an hour. The right one forgives
 // them.
 func TestGuessingPasswords(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		door := team.NewSignIns(w.Service)
 		w.person(t, "bea@example.com", "wobbly pass word", access.Viewer)
 		try := func(email, password string) error {
@@ -95,9 +89,7 @@ func TestGuessingPasswords(t *testing.T) {
 			for range 4 {
 				_ = try("ada@example.com", "wrong")
 			}
-			if err := try("ada@example.com", "correct horse quartz"); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, try("ada@example.com", "correct horse quartz"))
 		}
 		w.clock.Advance(24 * time.Hour)
 		for i := range 5 {
@@ -133,7 +125,7 @@ func TestGuessingPasswords(t *testing.T) {
 
 // One client has thirty wrong passwords over all addresses.
 func TestGuessingAtManyAddresses(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		door := team.NewSignIns(w.Service)
 		for i := range 31 {
 			_, err := door.SignIn(t.Context(),
@@ -150,7 +142,7 @@ func TestGuessingAtManyAddresses(t *testing.T) {
 
 // Wrong passwords from a few clients delay nobody who comes from another one.
 func TestFewClientsLockNobodyOut(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		door, try := team.NewSignIns(w.Service), attempts()
 		for range 5 {
 			if _, err := door.SignIn(t.Context(), try("ada@example.com", "wrong")); !apierr.Is(err,
@@ -165,20 +157,16 @@ func TestFewClientsLockNobodyOut(t *testing.T) {
 }
 
 // signedIn returns what a browser holds after a person signed in with it.
-func (w world) signedIn(t *testing.T, person int64, browser string) string {
+func (w env) signedIn(t *testing.T, person int64, browser string) string {
 	t.Helper()
-	browser, err := w.NoteSignIn(t.Context(),
-		team.SignedIn{Person: person, Method: "password", Browser: browser, BrowserName: "Firefox on Linux"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return browser
+	return must.Get(w.NoteSignIn(t.Context(),
+		team.SignedIn{Person: person, Method: "password", Browser: browser, BrowserName: "Firefox on Linux"}))(t)
 }
 
 // An attack from ever new clients delays strangers, on all nodes and up to an hour, and no browser that signed in
 // before.
 func TestAttackDoesNotReachKnownBrowsers(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		door, other, try := team.NewSignIns(w.Service), team.NewSignIns(w.Service), attempts()
 		ada, bea := w.owner, w.person(t, "bea@example.com", "wobbly pass word", access.Viewer)
 		known, others := w.signedIn(t, ada.ID, ""), w.signedIn(t, bea.ID, "")
@@ -222,7 +210,7 @@ func TestAttackDoesNotReachKnownBrowsers(t *testing.T) {
 
 // Behind a proxy that is not trusted everybody is one client. Those who signed in before get in all the same.
 func TestEverybodyIsOneClient(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		door := team.NewSignIns(w.Service)
 		known := w.signedIn(t, w.owner.ID, "")
 		for i := range 200 {
@@ -245,7 +233,7 @@ func TestEverybodyIsOneClient(t *testing.T) {
 
 // Who has stolen what a known browser holds guesses no faster than others, from wherever.
 func TestStolenBrowserIsNoOracle(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		door, other, try := team.NewSignIns(w.Service), team.NewSignIns(w.Service), attempts()
 		stolen := w.signedIn(t, w.owner.ID, "")
 		checked := 0
@@ -276,7 +264,7 @@ func TestStolenBrowserIsNoOracle(t *testing.T) {
 
 // Addresses with and without an account are refused in the same way.
 func TestThrottleNamesNobody(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		said := map[string][]string{}
 		for _, email := range []string{"ada@example.com", "nobody@example.com"} {
 			door, try := team.NewSignIns(w.Service), attempts()
@@ -298,7 +286,7 @@ func TestThrottleNamesNobody(t *testing.T) {
 
 // With the most rows in the database further addresses are still delayed.
 func TestManyAddressesFillNothing(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		door, try := team.NewSignIns(w.Service), attempts()
 		door.Full()
 		checked := 0
@@ -316,7 +304,7 @@ func TestManyAddressesFillNothing(t *testing.T) {
 
 // Guesses that come at once are counted one by one.
 func TestGuessingAtOnce(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		door, try := team.NewSignIns(w.Service), attempts()
 		var wg sync.WaitGroup
 		var checked atomic.Int64
@@ -337,7 +325,7 @@ func TestGuessingAtOnce(t *testing.T) {
 
 // Codes are guessed five times, on all nodes together but for the first ones.
 func TestGuessingCodes(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		doors := []*team.SignIns{team.NewSignIns(w.Service), team.NewSignIns(w.Service)}
 		wrong := apierr.New(apierr.Unauthorized, "wrong")
 		checked := 0
@@ -365,7 +353,7 @@ func TestGuessingCodes(t *testing.T) {
 
 // A browser is known for each of the people who signed in with it, until all of their sessions are ended.
 func TestKnownBrowsers(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		door := team.NewSignIns(w.Service)
 		ada, bea := w.owner.ID, w.person(t, "bea@example.com", "wobbly pass word", access.Viewer).ID
 		first := w.signedIn(t, ada, "")
@@ -383,19 +371,13 @@ func TestKnownBrowsers(t *testing.T) {
 		knows(first, bea, false) // what was planted in a browser is nobody's who signs in there
 		knows(both, ada, true)
 		knows(both, bea, true)
-		if _, err := door.ChangePassword(t.Context(),
-			team.Change{Person: ada, Old: "correct horse quartz", New: "vivid tundra sextant 9"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(door.ChangePassword(t.Context(),
+			team.Change{Person: ada, Old: "correct horse quartz", New: "vivid tundra sextant 9"}))(t)
 		knows(both, ada, false)
-		if err := w.KeepBrowser(t.Context(), ada, both); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.KeepBrowser(t.Context(), ada, both))
 		knows(both, ada, true)
 		knows(second, ada, false)
-		if err := w.EndSessions(t.Context(), ada); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.EndSessions(t.Context(), ada))
 		knows(both, ada, false)
 		knows(both, bea, true)
 		var held []string
@@ -416,7 +398,7 @@ func TestKnownBrowsers(t *testing.T) {
 }
 
 func TestAccount(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		bea := w.person(t, "bea@example.com", "wobbly pass word", access.Editor)
 		a, err := w.Account(t.Context(), bea.ID)
 		want := team.Account{
@@ -430,15 +412,11 @@ func TestAccount(t *testing.T) {
 			"suspended":  func() error { return w.SetHold(t.Context(), bea.ID, true) },
 			"in no team": func() error { return w.RemoveMember(t.Context(), w.team.ID, bea.ID) },
 		} {
-			if err := change(); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, change())
 			if _, err := w.Account(t.Context(), bea.ID); !apierr.Is(err, apierr.NotFound) {
 				t.Errorf("%s: %v", name, err)
 			}
-			if err := w.SetHold(t.Context(), bea.ID, false); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, w.SetHold(t.Context(), bea.ID, false))
 		}
 	})
 }

@@ -14,9 +14,10 @@ import (
 	"pressroom/internal/domain/team"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
-type world struct {
+type env struct {
 	*team.Service
 	db    *db.DB
 	clock *testkit.Clock
@@ -24,50 +25,37 @@ type world struct {
 	owner team.Person
 }
 
-func each(t *testing.T, run func(t *testing.T, w world)) {
+func each(t *testing.T, run func(t *testing.T, w env)) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 		d := testkit.Open(t, url, clock)
-		guesses, err := ratelimit.NewGuesses()
-		if err != nil {
-			t.Fatal(err)
-		}
+		guesses := must.Get(ratelimit.NewGuesses())(t)
 		s := team.New(d, guesses, plan.Default())
-		owner, err := s.AddPerson(t.Context(), "Ada", "Ada@Example.com", "correct horse quartz")
-		if err != nil {
-			t.Fatal(err)
-		}
-		made, err := s.AddTeam(t.Context(),
-			team.Team{Name: "Harbour", Timezone: "Europe/Berlin", Language: "en", Plan: "team"}, owner.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		run(t, world{s, d, clock, made, owner})
+		owner := must.Get(s.AddPerson(t.Context(), "Ada", "Ada@Example.com", "correct horse quartz"))(t)
+		made := must.Get(s.AddTeam(t.Context(),
+			team.Team{Name: "Harbour", Timezone: "Europe/Berlin", Language: "en", Plan: "team"}, owner.ID))(t)
+		run(t, env{s, d, clock, made, owner})
 	})
 }
 
 // count counts rows: a table, or a table with its condition.
-func (w world) count(t *testing.T, from string, args ...any) int {
+func (w env) count(t *testing.T, from string, args ...any) int {
 	t.Helper()
 	var n int
-	if err := w.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM `+from, args...).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM `+from, args...).Scan(&n))
 	return n
 }
 
-func (w world) key(t *testing.T, level access.Level, expires time.Time) (team.Key, string) {
+func (w env) key(t *testing.T, level access.Level, expires time.Time) (team.Key, string) {
 	t.Helper()
 	k, value, err := w.AddKey(t.Context(), team.NewKey{Team: w.team.ID, Name: "test", Level: level, Expires: expires})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return k, value
 }
 
 // watch keeps the cache in use, as a running program does.
-func (w world) watch(t *testing.T) {
+func (w env) watch(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
@@ -81,7 +69,7 @@ func (w world) watch(t *testing.T) {
 }
 
 func TestAuthenticate(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		w.watch(t)
 		_, value := w.key(t, access.Drafts, time.Time{})
 		for range 3 { // from the database, then from memory
@@ -103,7 +91,7 @@ func TestAuthenticate(t *testing.T) {
 
 // Revoking, changing a level and losing a role hold at once, however often the key was used before.
 func TestChangesHold(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		w.watch(t)
 		k, value := w.key(t, access.Full, time.Time{})
 		can := func(c access.Capability) bool {
@@ -113,22 +101,16 @@ func TestChangesHold(t *testing.T) {
 		if !can(access.Spend) {
 			t.Fatal("a full key may not spend")
 		}
-		if err := w.SetKeyLevel(t.Context(), k.ID, access.Drafts); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.SetKeyLevel(t.Context(), k.ID, access.Drafts))
 		if can(access.Publish) || !can(access.Write) {
 			t.Error("the level did not change")
 		}
-		if err := w.Pause(t.Context(),
-			team.Pause{Scope: team.ForKey, Target: k.ID, Action: team.Publishing}); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.Pause(t.Context(),
+			team.Pause{Scope: team.ForKey, Target: k.ID, Action: team.Publishing}))
 		if can(access.Publish) {
 			t.Error("a key that is paused may publish")
 		}
-		if err := w.RevokeKey(t.Context(), k.ID); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.RevokeKey(t.Context(), k.ID))
 		if can(access.Read) {
 			t.Error("a revoked key works")
 		}
@@ -139,12 +121,10 @@ func TestChangesHold(t *testing.T) {
 }
 
 func TestKeysEnd(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		w.watch(t)
 		_, value := w.key(t, access.Full, w.clock.Now().Add(time.Hour))
-		if _, err := w.Authenticate(t.Context(), value); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.Authenticate(t.Context(), value))(t)
 		w.clock.Advance(time.Hour)
 		if _, err := w.Authenticate(t.Context(), value); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("after its end: %v", err)
@@ -154,7 +134,7 @@ func TestKeysEnd(t *testing.T) {
 
 // Repeating one wrong key is slowed down; another wrong key is not.
 func TestWrongKeysAreSlowedDown(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		wrong, limited := apikey.New(apikey.APIKey), 0
 		for range 40 {
 			_, err := w.Authenticate(t.Context(), wrong)
@@ -191,7 +171,7 @@ func TestPasswords(t *testing.T) {
 }
 
 func TestWhatIsRefused(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		ctx := t.Context()
 		for name, err := range map[string]error{
 			"the same address":  second(w.AddPerson(ctx, "Ada", "ada@example.COM", "")),
@@ -218,10 +198,8 @@ func second[T any](_ T, err error) error { return err }
 
 // Terms that lack a plan which a team is on are told, as its keys would stop.
 func TestPlansThatTheTermsLack(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
-		if err := w.CheckPlans(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+	each(t, func(t *testing.T, w env) {
+		must.NoError(t, w.CheckPlans(t.Context()))
 		narrow := plan.Default()
 		narrow.Plans = narrow.Plans[:1]
 		if err := team.New(w.db, nil, narrow).CheckPlans(t.Context()); err == nil || !strings.Contains(err.Error(),

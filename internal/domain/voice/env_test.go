@@ -16,6 +16,7 @@ import (
 	"pressroom/internal/domain/team"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 var rewrite = flag.Bool("update", false, "write the text blocks of testdata anew")
@@ -78,9 +79,7 @@ func as(call operation.Call, role access.Role, key int64) operation.Call {
 
 func (w env) must(err error) {
 	w.t.Helper()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, err)
 }
 
 // mustRefuse fails unless an error has the code and, for a validation error, the reason.

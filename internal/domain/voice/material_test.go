@@ -17,6 +17,7 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // post creates a post of a team.
@@ -233,17 +234,11 @@ func TestMaterialIsAccessedByOneFile(t *testing.T) {
 	var knowing []string
 	var files []string
 	for _, pattern := range []string{"../../*/*.go", "../../*/*/*.go", "../../*/*/*/*.go"} {
-		found, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must.Get(filepath.Glob(pattern))(t)
 		files = append(files, found...)
 	}
 	for _, file := range files {
-		raw, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(os.ReadFile(file))(t)
 		if !strings.HasSuffix(file, "_test.go") && strings.Contains(string(raw), "voice_materials") {
 			knowing = append(knowing, file)
 		}

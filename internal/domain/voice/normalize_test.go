@@ -11,6 +11,7 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/auth/apikey"
+	"pressroom/internal/testkit/must"
 )
 
 func TestNormalizeRefuses(t *testing.T) {
@@ -163,12 +164,9 @@ func TestNormalizeTexts(t *testing.T) {
 // Empty and duplicate list items are dropped; items differing in case are kept.
 func TestNormalizeLists(t *testing.T) {
 	t.Parallel()
-	got, err := normalize(Draft{Name: " a  b ", Guide: Guide{ContentLanguage: " de\n",
+	got := must.Get(normalize(Draft{Name: " a  b ", Guide: Guide{ContentLanguage: " de\n",
 		Use: BrandVoiceUse{Words: []string{" Roast", "", "roast", "Roast ", "\u200b"}}, Audiences: []BrandVoiceAudience{{},
-			{" A", "\n"}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+			{" A", "\n"}}}}))(t)
 	want := Draft{Name: "a b", Guide: Guide{ContentLanguage: "de", Audiences: []BrandVoiceAudience{{Name: "A"}},
 		Use: BrandVoiceUse{Words: []string{"Roast", "roast"}, Phrases: []string{}}, Avoid: BrandVoiceUse{Words: []string{},
 			Phrases: []string{}}}}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // Queries for a team's voices use an index.
@@ -24,9 +25,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 				SELECT i % 2000 + 1, 'text', 'x', CAST(i AS TEXT), 1 FROM n`,
 			`ANALYZE`,
 		} {
-			if _, err := d.Writer().ExecContext(t.Context(), statement); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(d.Writer().ExecContext(t.Context(), statement))(t)
 		}
 		for _, c := range []struct {
 			query string

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"pressroom/internal/testkit/must"
 )
 
 // blocks are the voices whose text blocks are in testdata.
@@ -47,24 +49,13 @@ func TestText(t *testing.T) {
 	for name, given := range blocks() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, err := normalize(given)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := assemble(d)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := must.Get(normalize(given))(t)
+			got := must.Get(assemble(d))(t)
 			file := filepath.Join("testdata", name+".txt")
 			if *rewrite {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must.NoError(t, os.WriteFile(file, []byte(got), 0o644))
 			}
-			held, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			held := must.Get(os.ReadFile(file))(t)
 			if diff := cmp.Diff(string(held), got); diff != "" {
 				t.Errorf("the text is another one (-held +got); with -update it is written anew:\n%s", diff)
 			}

@@ -13,15 +13,13 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/network/bluesky"
 	"pressroom/internal/network/networktest"
+	"pressroom/internal/testkit/must"
 	"pressroom/internal/testkit/pds"
 )
 
 func connect(t *testing.T, w env) {
 	for _, identifier := range []string{w.handle, " @" + w.handle + " ", w.did} {
-		g, err := newNetwork().Connect(t.Context(), network.Credentials{Server: w.url + "/", Identifier: identifier, Password: w.password})
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(newNetwork().Connect(t.Context(), network.Credentials{Server: w.url + "/", Identifier: identifier, Password: w.password}))(t)
 		if g.Account != w.did || g.Username != w.handle || strings.TrimRight(g.Server, "/") != w.url || g.Access == "" || g.Refresh == "" {
 			t.Errorf("grant %+v", g)
 		}
@@ -45,10 +43,7 @@ func byteForByte(t *testing.T, w env) {
 	g := w.connect(t)
 	text := "Grüße 👋 @" + w.handle + " @nobody.test: siehe example.com/ä, https://example.org/(x) <b>&amp;</b> #Tag #日本語"
 	d := prepare(t, g, "post-1", text)
-	receipt, err := newNetwork().Commit(t.Context(), g, d, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	receipt := must.Get(newNetwork().Commit(t.Context(), g, d, nil))(t)
 	held := w.posts(t)
 	if len(held) != 1 || held[0].URI != receipt.ID || !receipt.At.Equal(planTime) {
 		t.Fatalf("held %v, receipt %+v", held, receipt)
@@ -75,9 +70,7 @@ func byteForByte(t *testing.T, w env) {
 		},
 	}
 	var got map[string]any
-	if err := json.Unmarshal(held[0].Value, &got); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal(held[0].Value, &got))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -86,14 +79,8 @@ func byteForByte(t *testing.T, w env) {
 func commitTwice(t *testing.T, w env) {
 	g := w.connect(t)
 	d := prepare(t, g, "post-1", "once")
-	first, err := newNetwork().Commit(t.Context(), g, d, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := newNetwork().Commit(t.Context(), g, d, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(newNetwork().Commit(t.Context(), g, d, nil))(t)
+	second := must.Get(newNetwork().Commit(t.Context(), g, d, nil))(t)
 	if first != second || len(w.posts(t)) != 1 {
 		t.Errorf("receipts %+v and %+v, posts %v", first, second, w.posts(t))
 	}
@@ -118,9 +105,7 @@ func commitAtOnce(t *testing.T, w env) {
 
 func commitChanged(t *testing.T, w env) {
 	g := w.connect(t)
-	if _, err := newNetwork().Commit(t.Context(), g, prepare(t, g, "post-1", "first"), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(newNetwork().Commit(t.Context(), g, prepare(t, g, "post-1", "first"), nil))(t)
 	_, err := newNetwork().Commit(t.Context(), g, prepare(t, g, "post-1", "second"), nil)
 	networktest.WantClass(t, err, network.Uncertain, "InvalidSwap")
 	if diff := cmp.Diff([]string{"first"}, w.texts(t)); diff != "" {
@@ -135,10 +120,7 @@ func resolve(t *testing.T, w env) {
 	if err != nil || verdict != network.Absent || receipt != (network.Receipt{}) {
 		t.Fatalf("before: %v, %+v, %v", verdict, receipt, err)
 	}
-	committed, err := newNetwork().Commit(t.Context(), g, d, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	committed := must.Get(newNetwork().Commit(t.Context(), g, d, nil))(t)
 	g.Access = "gone" // records are public
 	verdict, receipt, err = newNetwork().Resolve(t.Context(), g, d, network.CommitHistory{})
 	if err != nil || verdict != network.Published || receipt != committed {
@@ -148,9 +130,7 @@ func resolve(t *testing.T, w env) {
 
 func resolveChanged(t *testing.T, w env) {
 	g := w.connect(t)
-	if _, err := newNetwork().Commit(t.Context(), g, prepare(t, g, "post-1", "first"), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(newNetwork().Commit(t.Context(), g, prepare(t, g, "post-1", "first"), nil))(t)
 	verdict, _, err := newNetwork().Resolve(t.Context(), g, prepare(t, g, "post-1", "second"), network.CommitHistory{})
 	networktest.WantClass(t, err, network.Uncertain, "RecordDiffers")
 	if verdict != network.Unknown {
@@ -195,10 +175,7 @@ func deadTokens(t *testing.T, w env) {
 	if said := networktest.WantClass(t, err, network.AuthRefresh, "ExpiredToken"); said.Status != http.StatusBadRequest {
 		t.Errorf("status %d", said.Status)
 	}
-	renewed, err := newNetwork().Refresh(t.Context(), expired)
-	if err != nil {
-		t.Fatal(err)
-	}
+	renewed := must.Get(newNetwork().Refresh(t.Context(), expired))(t)
 	if _, err := newNetwork().Commit(t.Context(), renewed, d, nil); err != nil {
 		t.Error(err)
 	}
@@ -216,10 +193,7 @@ func noToken(t *testing.T, w env) {
 
 func refresh(t *testing.T, w env) {
 	old := w.connect(t)
-	renewed, err := newNetwork().Refresh(t.Context(), old)
-	if err != nil {
-		t.Fatal(err)
-	}
+	renewed := must.Get(newNetwork().Refresh(t.Context(), old))(t)
 	if renewed.Refresh == old.Refresh || renewed.Account != old.Account || renewed.Username != old.Username ||
 		renewed.Server != old.Server {
 		t.Errorf("%+v became %+v", old, renewed)
@@ -236,14 +210,8 @@ func refresh(t *testing.T, w env) {
 func refreshTwice(t *testing.T, w env) {
 	old := w.connect(t)
 	for _, seed := range []string{"first", "second"} {
-		renewed, err := newNetwork().Refresh(t.Context(), old)
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := newNetwork().Refresh(t.Context(), renewed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		renewed := must.Get(newNetwork().Refresh(t.Context(), old))(t)
+		again := must.Get(newNetwork().Refresh(t.Context(), renewed))(t)
 		if _, err := newNetwork().Commit(t.Context(), again, prepare(t, again, seed, seed), nil); err != nil {
 			t.Error(err)
 		}
@@ -267,15 +235,9 @@ func deadRefresh(t *testing.T, w env) {
 
 func (w env) signOut(t *testing.T, g network.Grant) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.url+"/xrpc/com.atproto.server.deleteSession", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, w.url+"/xrpc/com.atproto.server.deleteSession", nil))(t)
 	request.Header.Set("Authorization", "Bearer "+g.Refresh)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Get(http.DefaultClient.Do(request))(t)
 	response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		t.Fatalf("deleteSession: HTTP %d", response.StatusCode)

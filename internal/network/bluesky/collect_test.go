@@ -10,6 +10,7 @@ import (
 
 	"pressroom/internal/network"
 	"pressroom/internal/network/bluesky"
+	"pressroom/internal/testkit/must"
 	"pressroom/internal/testkit/pds"
 )
 
@@ -17,9 +18,7 @@ import (
 func publishTexts(t *testing.T, g network.Grant, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
-		if _, err := newNetwork().Commit(t.Context(), g, prepare(t, g, "collect "+text, text), nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(newNetwork().Commit(t.Context(), g, prepare(t, g, "collect "+text, text), nil))(t)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/network/bluesky"
 	"pressroom/internal/network/networktest"
+	"pressroom/internal/testkit/must"
 )
 
 const blank = " \n\u200b\u00a0"
@@ -56,10 +57,7 @@ func TestPlanIsDeterministic(t *testing.T) {
 			Text: rapid.String().Draw(t, "text"), Languages: rapid.SliceOf(rapid.String()).Draw(t, "languages"),
 			Media: rapid.SliceOf(rapid.Make[network.Media]()).Draw(t, "media"),
 		}
-		first, err := newNetwork().Plan(network.Intent{Seed: seed, First: at, At: at, Content: c})
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := must.Get(newNetwork().Plan(network.Intent{Seed: seed, First: at, At: at, Content: c}))(t)
 		at = at.In(time.FixedZone("another", 3600))
 		second, err := newNetwork().Plan(network.Intent{Seed: seed, First: at, At: at, Content: c})
 		if err != nil || string(first) != string(second) {
@@ -82,14 +80,9 @@ func TestPlannedRecord(t *testing.T) {
 	languages := []string{"no language", "pt-BR", "pt-BR", "zh-Hant-TW", "de-1996", "fr"}
 	at := time.Date(2026, 3, 29, 10, 15, 0, 123_456_789, time.FixedZone("CEST", 7200))
 	content := network.Content{Text: "a\xffb <&>", Languages: languages}
-	d, err := newNetwork().Plan(network.Intent{Seed: "seed", First: at, At: at, Content: content})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(newNetwork().Plan(network.Intent{Seed: "seed", First: at, At: at, Content: content}))(t)
 	var got struct{ Record map[string]any }
-	if err := json.Unmarshal(d, &got); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal(d, &got))
 	want := map[string]any{
 		"$type": "app.bsky.feed.post", "text": "a\uFFFDb <&>", "createdAt": "2026-03-29T08:15:00.123Z",
 		"langs": []any{"pt-BR", "zh-Hant-TW", "de-1996"},
@@ -116,10 +109,7 @@ func prepareWith(t *testing.T, h *handles, text string) (network.Draft, network.
 	t.Helper()
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
-	planned, err := newNetwork().Plan(network.Intent{Seed: "seed", First: planTime, At: planTime, Content: network.Content{Text: text}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	planned := must.Get(newNetwork().Plan(network.Intent{Seed: "seed", First: planTime, At: planTime, Content: network.Content{Text: text}}))(t)
 	done, _, err := newNetwork().Prepare(t.Context(), network.Grant{Server: server.URL}, planned, nil)
 	return planned, done, err
 }
@@ -128,9 +118,7 @@ func TestPrepareTwice(t *testing.T) {
 	t.Parallel()
 	h := &handles{status: http.StatusOK, body: `{"did":"did:plc:abc"}`}
 	_, once, err := prepareWith(t, h, "@alice.test and @Alice.test #tag")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	h.body = `{"did":"did:plc:changed"}`
 	twice, _, err := newNetwork().Prepare(t.Context(), network.Grant{Server: "http://nobody.invalid"}, once, nil)
 	if err != nil || string(once) != string(twice) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"pressroom/internal/network"
+	"pressroom/internal/testkit/must"
 )
 
 // library has media in memory. It does not convert them.
@@ -59,9 +60,7 @@ func dotImage(width, height int, seed uint8) image.Image {
 func pngItem(t *testing.T, width, height int, alt string) item {
 	t.Helper()
 	var encoded bytes.Buffer
-	if err := png.Encode(&encoded, dotImage(width, height, uint8(len(alt)))); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, png.Encode(&encoded, dotImage(width, height, uint8(len(alt)))))
 	return item{
 		Media: network.Media{Kind: network.Image, Type: "image/png", Width: width, Height: height, Alt: alt}, bytes: encoded.Bytes(),
 	}
@@ -70,9 +69,7 @@ func pngItem(t *testing.T, width, height int, alt string) item {
 func jpegItem(t *testing.T, alt string) item {
 	t.Helper()
 	var encoded bytes.Buffer
-	if err := jpeg.Encode(&encoded, dotImage(32, 24, uint8(len(alt))), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, jpeg.Encode(&encoded, dotImage(32, 24, uint8(len(alt))), nil))
 	return item{Media: network.Media{Kind: network.Image, Type: "image/jpeg", Alt: alt}, bytes: encoded.Bytes()}
 }
 

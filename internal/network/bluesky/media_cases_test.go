@@ -11,6 +11,7 @@ import (
 
 	"pressroom/internal/network"
 	"pressroom/internal/network/networktest"
+	"pressroom/internal/testkit/must"
 )
 
 // publish publishes a post with these items and returns its embed on the server.
@@ -19,13 +20,8 @@ func publish(t *testing.T, w env, items ...item) map[string]any {
 	g := w.connect(t)
 	files, content := newLibrary(items...)
 	d, _, err := newNetwork().Prepare(t.Context(), g, plan(t, "post-1", content), files)
-	if err != nil {
-		t.Fatal(err)
-	}
-	receipt, err := newNetwork().Commit(t.Context(), g, d, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
+	receipt := must.Get(newNetwork().Commit(t.Context(), g, d, nil))(t)
 	verdict, resolved, err := newNetwork().Resolve(t.Context(), g, d, network.CommitHistory{})
 	if err != nil || verdict != network.Published || resolved != receipt {
 		t.Errorf("resolving: %v, %+v, %v", verdict, resolved, err)
@@ -35,35 +31,22 @@ func publish(t *testing.T, w env, items ...item) map[string]any {
 		t.Fatalf("held %v, receipt %+v", held, receipt)
 	}
 	var record struct{ Embed map[string]any }
-	if err := json.Unmarshal(held[0].Value, &record); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal(held[0].Value, &record))
 	return record.Embed
 }
 
 // takeBlob removes the blob's object from an embed and returns the bytes that the server has for it.
 func (w env) takeBlob(t *testing.T, member any, name string) string {
 	t.Helper()
-	encoded, err := json.Marshal(member.(map[string]any)[name])
-	if err != nil {
-		t.Fatal(err)
-	}
+	encoded := must.Get(json.Marshal(member.(map[string]any)[name]))(t)
 	delete(member.(map[string]any), name)
 	var blob struct {
 		Ref map[string]string
 	}
-	if err := json.Unmarshal(encoded, &blob); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal(encoded, &blob))
 	address := w.url + "/xrpc/com.atproto.sync.getBlob?did=" + w.did + "&cid=" + blob.Ref["$link"]
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := (&http.Client{}).Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil))(t)
+	response := must.Get((&http.Client{}).Do(request))(t)
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	if err != nil || response.StatusCode != http.StatusOK {
@@ -132,9 +115,7 @@ func imageTooLarge(t *testing.T, w env) {
 	large.Size = int64(len(large.bytes))
 	files.items[1] = large
 	d, _, err := newNetwork().Prepare(t.Context(), g, plan(t, "post-1", content), files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	_, err = newNetwork().Commit(t.Context(), g, d, nil)
 	networktest.WantClass(t, err, network.Rejected, "InvalidRequest")
 	if len(w.posts(t)) != 0 {
@@ -159,9 +140,7 @@ func wrongType(t *testing.T, w env) {
 	picture.bytes = film.bytes
 	files, content := newLibrary(picture)
 	d, _, err := newNetwork().Prepare(t.Context(), g, plan(t, "post-1", content), files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	_, err = newNetwork().Commit(t.Context(), g, d, nil)
 	networktest.WantClass(t, err, network.Rejected, "InvalidRequest")
 }
@@ -169,9 +148,7 @@ func wrongType(t *testing.T, w env) {
 func anotherBlob(t *testing.T, w env) {
 	files, content := newLibrary(pngItem(t, 10, 10, "Alice's"))
 	d, _, err := newNetwork().Prepare(t.Context(), w.connect(t), plan(t, "post-1", content), files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	_, err = newNetwork().Commit(t.Context(), w.another(t), d, nil)
 	networktest.WantClass(t, err, network.RejectedMedia, "BlobNotFound")
 }
@@ -182,16 +159,12 @@ func prepareTwice(t *testing.T, w env) {
 	files, content := newLibrary(pngItem(t, 10, 10, "a"), jpegItem(t, "b"))
 	plan := plan(t, "post-1", content)
 	first, _, err := newNetwork().Prepare(t.Context(), g, plan, files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	second, _, err := newNetwork().Prepare(t.Context(), g, plan, files)
 	if err != nil || string(first) != string(second) {
 		t.Fatalf("%s and %s, %v", first, second, err)
 	}
-	if _, err := newNetwork().Commit(t.Context(), g, second, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(newNetwork().Commit(t.Context(), g, second, nil))(t)
 	// Media of a published post can be uploaded again.
 	if third, _, err := newNetwork().Prepare(t.Context(), g, plan, files); err != nil || string(third) != string(first) {
 		t.Errorf("%s and %s, %v", first, third, err)
@@ -209,14 +182,9 @@ func expiredAtUpload(t *testing.T, w env) {
 	expired := w.expired(t, g)
 	_, _, err := newNetwork().Prepare(t.Context(), expired, plan, files)
 	networktest.WantClass(t, err, network.AuthRefresh, "ExpiredToken")
-	renewed, err := newNetwork().Refresh(t.Context(), expired)
-	if err != nil {
-		t.Fatal(err)
-	}
+	renewed := must.Get(newNetwork().Refresh(t.Context(), expired))(t)
 	d, _, err := newNetwork().Prepare(t.Context(), renewed, plan, files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	if _, err := newNetwork().Commit(t.Context(), renewed, d, nil); err != nil {
 		t.Error(err)
 	}

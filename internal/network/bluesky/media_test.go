@@ -12,6 +12,7 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/network/bluesky"
 	"pressroom/internal/network/networktest"
+	"pressroom/internal/testkit/must"
 )
 
 // endless opens files of the largest size of a video.
@@ -79,9 +80,7 @@ func TestDraftOfBefore(t *testing.T) {
 		`{"rkey":"3miatogtx2c22","prepared":false,"record":` +
 			`{"$type":"app.bsky.feed.post","text":"#old","createdAt":"2026-11-21T09:30:00.000Z"}}`)
 	prepared, _, err := newNetwork().Prepare(t.Context(), network.Grant{}, d, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	var got struct {
 		Prepared bool
 		Record   struct{ Facets, Embed any }

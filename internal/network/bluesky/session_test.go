@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/network/bluesky"
 	"pressroom/internal/network/networktest"
+	"pressroom/internal/testkit/must"
 )
 
 const aliceDID = "did:plc:aaaaaaaaaaaaaaaaaaaaaaaa"
@@ -19,10 +20,7 @@ func sessionWith(t *testing.T, more map[string]any) string {
 	t.Helper()
 	members := map[string]any{"accessJwt": "access", "refreshJwt": "refresh", "did": aliceDID, "handle": "alice.test"}
 	maps.Copy(members, more)
-	body, err := json.Marshal(members)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Get(json.Marshal(members))(t)
 	return string(body)
 }
 
@@ -45,10 +43,7 @@ func TestConnectFindsPDS(t *testing.T) {
 		"a PDS with a password":      {service("#atproto_pds", "https://a:b@pds.example"), ""},
 	} {
 		given := serve(t, http.StatusOK, nil, sessionWith(t, c.more))
-		g, err := newNetwork().Connect(t.Context(), network.Credentials{Server: given.Server, Identifier: "alice.test", Password: "x"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(newNetwork().Connect(t.Context(), network.Credentials{Server: given.Server, Identifier: "alice.test", Password: "x"}))(t)
 		want := network.Grant{Server: c.want, Account: aliceDID, Username: "alice.test", Access: "access", Refresh: "refresh"}
 		if want.Server == "" {
 			want.Server = given.Server
@@ -101,9 +96,7 @@ func TestPermalinks(t *testing.T) {
 	g := serve(t, http.StatusOK, nil, `{"value":{}}`)
 	d := plainDraft(t)
 	var key struct{ RKey string }
-	if err := json.Unmarshal(d, &key); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal(d, &key))
 	g = serve(t, http.StatusOK, nil, `{"uri":"at://`+g.Account+`/app.bsky.feed.post/`+key.RKey+`"}`)
 	for web, want := range map[string]string{"": "https://bsky.app", "https://web.example/x/": "https://web.example/x"} {
 		receipt, err := bluesky.New(bluesky.Options{WebURL: web}).Commit(t.Context(), g, d, nil)
@@ -126,9 +119,7 @@ func TestRevoke(t *testing.T) {
 	}))
 	defer server.Close()
 	g := network.Grant{Server: server.URL, Account: aliceDID, Access: "access", Refresh: "refresh"}
-	if err := newNetwork().Revoke(t.Context(), g); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, newNetwork().Revoke(t.Context(), g))
 	if err := newNetwork().Revoke(t.Context(), g); err == nil {
 		t.Error("an ended session was revoked again")
 	}

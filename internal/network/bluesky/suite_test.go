@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/network/bluesky"
 	"pressroom/internal/network/networktest"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 	"pressroom/internal/testkit/pds"
 )
 
@@ -108,10 +109,7 @@ func newNetwork() *bluesky.Network { return bluesky.New(bluesky.Options{}) }
 
 func (w env) connect(t *testing.T) network.Grant {
 	t.Helper()
-	g, err := newNetwork().Connect(t.Context(), network.Credentials{Server: w.url, Identifier: w.handle, Password: w.password})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(newNetwork().Connect(t.Context(), network.Credentials{Server: w.url, Identifier: w.handle, Password: w.password}))(t)
 	return g
 }
 
@@ -119,18 +117,13 @@ func (w env) connect(t *testing.T) network.Grant {
 func prepare(t *testing.T, g network.Grant, seed, text string) network.Draft {
 	t.Helper()
 	d, _, err := newNetwork().Prepare(t.Context(), g, plan(t, seed, network.Content{Text: text, Languages: []string{"en", "de"}}), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return d
 }
 
 func plan(t *testing.T, seed string, c network.Content) network.Draft {
 	t.Helper()
-	d, err := newNetwork().Plan(network.Intent{Seed: seed, First: planTime, At: planTime, Content: c})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(newNetwork().Plan(network.Intent{Seed: seed, First: planTime, At: planTime, Content: c}))(t)
 	return d
 }
 
@@ -144,9 +137,7 @@ func (w env) texts(t *testing.T) []string {
 	var texts []string
 	for _, p := range w.posts(t) {
 		var record struct{ Text string }
-		if err := json.Unmarshal(p.Value, &record); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, json.Unmarshal(p.Value, &record))
 		texts = append(texts, record.Text)
 	}
 	return texts

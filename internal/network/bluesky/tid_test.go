@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"pressroom/internal/testkit/must"
 )
 
 func TestRecordKeyIsAValidTID(t *testing.T) {
@@ -30,10 +32,7 @@ func TestRecordKeyTellsSeedsApart(t *testing.T) {
 	at := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	seen := map[string]bool{}
 	for i := range 2000 {
-		key, err := recordKey(string(rune('a'+i)), at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		key := must.Get(recordKey(string(rune('a'+i)), at))(t)
 		seen[key] = true
 	}
 	if len(seen) != 2000 {

@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/network/facebook"
 	"pressroom/internal/network/networktest"
+	"pressroom/internal/testkit/must"
 )
 
 // A person can sign in and decline single permissions.
@@ -48,9 +49,7 @@ func TestPages(t *testing.T) {
 	}))
 	n := facebook.New(facebook.Options{GraphHost: url})
 	found, err := n.Exchange(t.Context(), network.Authorization{}, "code")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	got := map[string]string{}
 	for _, f := range found {
 		got[f.Grant.Account] = f.Grant.Username + " " + f.Grant.Access + " " + f.Grant.Refresh

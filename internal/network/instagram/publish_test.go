@@ -9,6 +9,7 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/network/instagram"
 	"pressroom/internal/network/networktest"
+	"pressroom/internal/testkit/must"
 )
 
 // The parameters that each format of post sends.
@@ -68,9 +69,7 @@ func TestAnyText(t *testing.T) {
 	n := instagram.New(instagram.Options{})
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String().Draw(t, "text")
-		if _, err := n.Plan(network.Intent{Seed: "s", Content: network.Content{Text: text}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(n.Plan(network.Intent{Seed: "s", Content: network.Content{Text: text}}))(t)
 		for _, p := range n.Check(network.Content{Text: text}) {
 			if p.Code == "caption_too_long" && len(text) <= 2200 {
 				t.Fatalf("%d bytes are too long", len(text))

@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/network/linkedin"
 	"pressroom/internal/network/networktest"
+	"pressroom/internal/testkit/must"
 )
 
 // A post that is missing in LinkedIn's statistics has no metrics.
@@ -100,10 +101,7 @@ func TestCollectFormats(t *testing.T) {
 		Body: `{"elements":[` + strings.Join(elements, ",") + `,{"id":"urn:li:ugcPost:5","ugcPost":"urn:li:ugcPost:5",` +
 			`"totalShareStatistics":{"likeCount":-1,"commentCount":2}}]}`,
 	})
-	collected, err := s.Network.(*linkedin.Network).Collect(t.Context(), s.Grant, networktest.Start.Add(-time.Hour), 10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	collected := must.Get(s.Network.(*linkedin.Network).Collect(t.Context(), s.Grant, networktest.Start.Add(-time.Hour), 10))(t)
 	var formats []string
 	for _, p := range collected.Posts {
 		formats = append(formats, p.Format)

@@ -13,6 +13,7 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/network/linkedin"
 	"pressroom/internal/network/networktest"
+	"pressroom/internal/testkit/must"
 )
 
 // Nothing is uploaded if the parts do not cover the file or a URL is invalid.
@@ -38,9 +39,7 @@ func TestInvalidUploadInstructions(t *testing.T) {
 	} {
 		s := networktest.NewStub(t, adapter, network.App{}, networktest.Answer{Body: body})
 		d, err := s.Network.Plan(network.Intent{Seed: "s", Content: network.Content{Media: []network.Media{m}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		_, _, err = s.Network.Prepare(t.Context(), s.Grant, d, l)
 		if got := networktest.Class(err); got != network.Transient && got != network.Rejected {
 			t.Errorf("%s: %v", body, err)
@@ -59,9 +58,7 @@ func TestUploadsStayEncrypted(t *testing.T) {
 	l := networktest.NewLibrary(t)
 	n := linkedin.New(linkedin.Options{App: network.App{HTTP: front.Client()}})
 	d, err := n.Plan(network.Intent{Seed: "s", Content: network.Content{Media: []network.Media{l.Image("png", 9, 9)}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	_, _, err = n.Prepare(t.Context(), network.Grant{Server: front.URL, Access: "token"}, d, l)
 	networktest.WantClass(t, err, network.Transient, "")
 }
@@ -156,10 +153,7 @@ func TestAnyText(t *testing.T) {
 		if f.Clock.Now().After(g.Expires.Add(-2 * day)) {
 			g = f.Grant()
 		}
-		receipt, err := f.Commit(g, f.MustPrepare(g, text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		receipt := must.Get(f.Commit(g, f.MustPrepare(g, text)))(t)
 		if held := f.Posts(); held[len(held)-1].ID != receipt.ID || held[len(held)-1].Text != text {
 			t.Fatalf("%q became %q", text, held[len(held)-1].Text)
 		}

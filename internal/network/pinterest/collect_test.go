@@ -12,6 +12,7 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/network/networktest"
 	"pressroom/internal/network/pinterest"
+	"pressroom/internal/testkit/must"
 )
 
 // Reports cover 90 days, so the saves of older pins remain unknown.
@@ -76,9 +77,7 @@ func TestCallsAreDescribed(t *testing.T) {
 	refusing := networktest.Interceptor{
 		RoundTripper: f.Wire, Part: severalCall, Status: http.StatusForbidden, Body: `{"code":29,"message":"no"}`,
 	}
-	if _, err := f.CollectThrough(refusing, g, networktest.Start, 10); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.CollectThrough(refusing, g, networktest.Start, 10))(t)
 	if len(seen) != 9 {
 		t.Errorf("%d calls: %v", len(seen), seen)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pressroom/internal/network/networktest"
+	"pressroom/internal/testkit/must"
 )
 
 // collection is the network's own description of its API, a Postman collection.
@@ -51,9 +52,7 @@ func generic(path string) string { return strings.Trim(anyID.ReplaceAllString(pa
 func TestRequestsAreDescribed(t *testing.T) {
 	t.Parallel()
 	var all collection
-	if err := json.Unmarshal(networktest.Description(t, "threads-postman-collection.json"), &all); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal(networktest.Description(t, "threads-postman-collection.json"), &all))
 	known := map[string][]string{}
 	collectionItem{Item: all.Item}.addParams(known)
 	f := networktest.New(t, adapter, 0)
@@ -79,9 +78,7 @@ func TestCollectIsDescribed(t *testing.T) {
 	var d struct {
 		Variable []struct{ Key, Value string }
 	}
-	if err := json.Unmarshal(networktest.Description(t, "threads-postman-collection.json"), &d); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal(networktest.Description(t, "threads-postman-collection.json"), &d))
 	// addParams adds the parameters of each request by method and path.
 	described := map[string][]string{}
 	for _, v := range d.Variable {

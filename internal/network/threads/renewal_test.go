@@ -10,6 +10,7 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/network/networktest"
 	"pressroom/internal/network/threads"
+	"pressroom/internal/testkit/must"
 )
 
 // A token of unknown age is renewed.
@@ -42,9 +43,7 @@ func TestCheckAnyText(t *testing.T) {
 	n := threads.New(threads.Options{})
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String().Draw(t, "text")
-		if _, err := n.Plan(network.Intent{Seed: "s", Content: network.Content{Text: text}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(n.Plan(network.Intent{Seed: "s", Content: network.Content{Text: text}}))(t)
 		for _, p := range n.Check(network.Content{Text: text}) {
 			if p.Code == "caption_too_long" && len(text) <= 500 {
 				t.Fatalf("%d bytes are too long", len(text))

@@ -12,6 +12,7 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/network/networktest"
 	"pressroom/internal/network/tiktok"
+	"pressroom/internal/testkit/must"
 )
 
 func TestKinds(t *testing.T) {
@@ -82,9 +83,7 @@ func TestRevokeLater(t *testing.T) {
 	f := networktest.New(t, adapter, 0)
 	g, n := f.Grant(), f.Network().(*tiktok.Network)
 	f.Clock.Advance(3 * time.Hour)
-	if err := n.Revoke(t.Context(), g); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, n.Revoke(t.Context(), g))
 	_, err := n.Refresh(t.Context(), g)
 	networktest.WantClass(t, err, network.AuthDead, "invalid_grant")
 	networktest.WantClass(t, n.Revoke(t.Context(), g), network.Rejected, "invalid_grant")

@@ -13,6 +13,7 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/network/networktest"
 	"pressroom/internal/network/tiktok"
+	"pressroom/internal/testkit/must"
 )
 
 // serve starts a server with a response for each suffix of a path. It returns a grant for it.
@@ -130,9 +131,7 @@ func TestParts(t *testing.T) {
 		g := f.Grant()
 		d := f.MustPrepare(g, "", f.Library.Video(size))
 		var kept struct{ Upload struct{ Parts, Chunk int64 } }
-		if err := json.Unmarshal(d, &kept); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, json.Unmarshal(d, &kept))
 		if diff := cmp.Diff(want, [2]int64{kept.Upload.Parts, kept.Upload.Chunk}); diff != "" {
 			t.Errorf("%d bytes:\n%s", size, diff)
 		}
@@ -214,9 +213,7 @@ func TestPhotoLinksExpire(t *testing.T) {
 			return networktest.Start
 		}, ListingDelay: network.Span(settled)}})
 		d, _, err := n.Prepare(t.Context(), g, network.Draft(`{"tiktok":true,"media":[{"id":1,"kind":"image"}],"privacy":"SELF_ONLY"}`), l)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		_, err = n.Commit(t.Context(), g, d, l)
 		networktest.WantClass(t, err, network.Processing, "")
 		if until := l.LinkExpiries(); !until[len(until)-1].Equal(networktest.Start.Add(life)) {

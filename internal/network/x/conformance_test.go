@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"pressroom/internal/network"
+	"pressroom/internal/testkit/must"
 )
 
 // conformance has the network's published cases for counting characters. Other sections of the file are about older
@@ -35,13 +36,9 @@ func TestPublishedCases(t *testing.T) {
 	if errors.Is(err, fs.ErrNotExist) {
 		t.Skip("the network's cases are not available")
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	var published conformance
-	if err := yaml.Unmarshal(raw, &published); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, yaml.Unmarshal(raw, &published))
 	count := 0
 	for _, c := range append(published.Tests.Weighted, published.Tests.Unicode...) {
 		count++

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pressroom/internal/network"
+	"pressroom/internal/testkit/must"
 )
 
 type weightCase struct {
@@ -19,14 +20,9 @@ type weightCase struct {
 
 func weights(tb testing.TB) []weightCase {
 	tb.Helper()
-	content, err := os.ReadFile("testdata/weights.json")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	content := must.Get(os.ReadFile("testdata/weights.json"))(tb)
 	var cases []weightCase
-	if err := json.Unmarshal(content, &cases); err != nil {
-		tb.Fatal(err)
-	}
+	must.NoError(tb, json.Unmarshal(content, &cases))
 	return cases
 }
 

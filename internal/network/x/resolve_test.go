@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"pressroom/internal/testkit/must"
 )
 
 var escaped = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
@@ -29,14 +31,9 @@ func networkForm(t *rapid.T, text string) tweet {
 	out.WriteString(escaped.Replace(text[at:]) + " https://t.co/media")
 	urls = append(urls,
 		map[string]string{"url": "https://t.co/media", "expanded_url": "https://x.com/me/status/1/photo/1", "media_key": "3_1"})
-	written, err := json.Marshal(map[string]any{"text": out.String(), "entities": map[string]any{"urls": urls}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	written := must.Get(json.Marshal(map[string]any{"text": out.String(), "entities": map[string]any{"urls": urls}}))(t)
 	var read tweet
-	if err := json.Unmarshal(written, &read); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal(written, &read))
 	return read
 }
 

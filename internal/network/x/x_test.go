@@ -10,6 +10,7 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/network/networktest"
 	"pressroom/internal/network/x"
+	"pressroom/internal/testkit/must"
 )
 
 const (
@@ -278,9 +279,7 @@ func TestRevokeLeavesOtherConsents(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	g, twin := f.Grant(), f.Grant()
-	if err := f.Network().(*x.Network).Revoke(t.Context(), g); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, f.Network().(*x.Network).Revoke(t.Context(), g))
 	_, err := f.Commit(g, f.MustPrepare(g, "too late"))
 	networktest.WantClass(t, err, network.AuthRefresh, "")
 	f.Renew(twin)

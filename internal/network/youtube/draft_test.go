@@ -11,6 +11,7 @@ import (
 
 	"pressroom/internal/network"
 	"pressroom/internal/network/youtube"
+	"pressroom/internal/testkit/must"
 )
 
 // plannedVideo is the video of a Draft.
@@ -46,14 +47,9 @@ func TestPlan(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			n := youtube.New(youtube.Options{Privacy: "unlisted"})
-			d, err := n.Plan(network.Intent{Content: network.Content{Text: c.text, Media: c.media}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := must.Get(n.Plan(network.Intent{Content: network.Content{Text: c.text, Media: c.media}}))(t)
 			var got plannedVideo
-			if err := json.Unmarshal(d, &got); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, json.Unmarshal(d, &got))
 			c.want.Description, c.want.Privacy = c.text, "unlisted"
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Error(diff)
@@ -68,14 +64,9 @@ func TestPlanAnyText(t *testing.T) {
 	n := youtube.New(youtube.Options{})
 	rapid.Check(t, func(t *rapid.T) {
 		text, name := rapid.String().Draw(t, "text"), rapid.String().Draw(t, "name")
-		d, err := n.Plan(network.Intent{Content: network.Content{Text: text, Media: []network.Media{{Name: name}}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(n.Plan(network.Intent{Content: network.Content{Text: text, Media: []network.Media{{Name: name}}}}))(t)
 		var got plannedVideo
-		if err := json.Unmarshal(d, &got); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, json.Unmarshal(d, &got))
 		if got.Title == "" || utf8.RuneCountInString(got.Title) > 100 || strings.ContainsAny(got.Title, "<>\n") {
 			t.Fatalf("title %q", got.Title)
 		}

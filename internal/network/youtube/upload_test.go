@@ -14,6 +14,7 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/network/networktest"
 	"pressroom/internal/network/youtube"
+	"pressroom/internal/testkit/must"
 )
 
 // The insert request has the planned title, description and tags.
@@ -59,9 +60,7 @@ func TestOwnRules(t *testing.T) {
 	t.Parallel()
 	n := youtube.New(youtube.Options{App: network.App{Rules: &network.Rules{}}})
 	d, err := n.Plan(network.Intent{Content: network.Content{Text: "x"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	_, _, err = n.Prepare(t.Context(), network.Grant{}, d, networktest.NewLibrary(t))
 	networktest.WantClass(t, err, network.RejectedMedia, "")
 }

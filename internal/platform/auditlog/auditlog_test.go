@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // List returns only the team's events, newest first, filtered by kind and in pages.
@@ -19,7 +20,7 @@ func TestList(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 		d := testkit.Open(t, url, clock)
-		err := d.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		must.NoError(t, d.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			var ada int64
 			if err := tx.QueryRow(ctx,
 				`INSERT INTO people (name, email, created_at) VALUES ('Ada', 'ada@example.com', 1) RETURNING id`).Scan(&ada); err != nil {
@@ -35,16 +36,10 @@ func TestList(t *testing.T) {
 				return err
 			}
 			return auditlog.Record(ctx, tx, 2, auditlog.Actor{}, "key.created", "another team's", nil)
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		list := func(p auditlog.Page) []auditlog.Event {
 			t.Helper()
-			out, err := auditlog.List(t.Context(), d, 1, p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := must.Get(auditlog.List(t.Context(), d, 1, p))(t)
 			return out
 		}
 		all := list(auditlog.Page{Limit: 10})

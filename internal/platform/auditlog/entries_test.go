@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 func record(ctx context.Context, tx *db.Tx, team int64, subject string) error {
@@ -21,13 +22,10 @@ func record(ctx context.Context, tx *db.Tx, team int64, subject string) error {
 func readSubjects(t *testing.T, d *db.DB, filter auditlog.Filter) ([]string, int64) {
 	t.Helper()
 	subjects := []string{}
-	err := auditlog.Each(t.Context(), d, filter, func(e auditlog.Entry) error {
+	must.NoError(t, auditlog.Each(t.Context(), d, filter, func(e auditlog.Entry) error {
 		subjects, filter.AfterID = append(subjects, e.Subject), e.ID
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return subjects, filter.AfterID
 }
 
@@ -53,9 +51,7 @@ func TestEach(t *testing.T) {
 				}
 				return nil
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, err)
 			clock.Advance(time.Hour)
 		}
 		all, last := readSubjects(t, d, auditlog.Filter{})
@@ -90,16 +86,12 @@ func TestEachSkipsNoLateCommit(t *testing.T) {
 			})
 		}()
 		<-recorded
-		if err := d.InTx(t.Context(), "quick", func(ctx context.Context, tx *db.Tx) error {
+		must.NoError(t, d.InTx(t.Context(), "quick", func(ctx context.Context, tx *db.Tx) error {
 			return record(ctx, tx, 1, "quick")
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 		early, last := readSubjects(t, d, auditlog.Filter{})
 		close(end)
-		if err := <-ended; err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, <-ended)
 		clock.Advance(3 * time.Minute)
 		late, _ := readSubjects(t, d, auditlog.Filter{AfterID: last})
 		if diff := cmp.Diff([]string{"slow", "quick"}, append(early, late...)); diff != "" {

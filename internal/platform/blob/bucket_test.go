@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"pressroom/internal/testkit/must"
 	"pressroom/internal/testkit/s3"
 )
 
@@ -25,15 +26,11 @@ func TestLargeBlobs(t *testing.T) {
 	r := newBucket(t, s, s.Bucket(t))
 	const size = 100 << 20
 	staged := stage(t, r, nil)
-	if _, err := io.Copy(staged, io.LimitReader(&repeat{block: noise(3<<20 + 1)}, size)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.Copy(staged, io.LimitReader(&repeat{block: noise(3<<20 + 1)}, size)))(t)
 	want := staged.Sum()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if err := r.Put(t.Context(), key, staged); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, r.Put(t.Context(), key, staged))
 	runtime.ReadMemStats(&after)
 	if used := after.TotalAlloc - before.TotalAlloc; used > 16<<20 {
 		t.Errorf("putting %d MiB took %d MiB of memory", size>>20, used>>20)
@@ -156,9 +153,7 @@ func TestRanges(t *testing.T) {
 	put(t, r, key, noise(size))
 	blob := reader(t, r, key)
 	for _, at := range []int64{5_000_000, 0, size - 3} {
-		if _, err := blob.Seek(at, io.SeekStart); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(blob.Seek(at, io.SeekStart))(t)
 		three := make([]byte, 3)
 		if _, err := io.ReadFull(blob, three); err != nil || !bytes.Equal(three, noise(size)[at:at+3]) {
 			t.Errorf("at %d there is %x, %v", at, three, err)

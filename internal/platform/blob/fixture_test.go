@@ -14,6 +14,7 @@ import (
 
 	"github.com/minio/minio-go/v7"
 
+	"pressroom/internal/testkit/must"
 	"pressroom/internal/testkit/s3"
 )
 
@@ -64,10 +65,7 @@ func newFolder(t *testing.T) fixture {
 
 func newBucket(t *testing.T, s *s3.Server, text string) fixture {
 	t.Helper()
-	u, err := url.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse(text))(t)
 	u.Path = "/some/where/"
 	scratch := t.TempDir()
 	store := open(t, u.String(), Options{Scratch: scratch, Credentials: Credentials{ID: s.ID, Secret: s.Secret}})
@@ -80,25 +78,19 @@ func inner(r fixture) *bucket { return r.Store.(keyChecker).Store.(*bucket) }
 
 func open(t *testing.T, url string, opts Options) Store {
 	t.Helper()
-	s, err := Open(t.Context(), url, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(t.Context(), url, opts))(t)
 	return s
 }
 
 func countFiles(t *testing.T, dir string) int {
 	t.Helper()
 	n := 0
-	err := filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+	must.NoError(t, filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() {
 			n++
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return n
 }
 
@@ -124,10 +116,7 @@ func countObjects(t *testing.T, b *bucket) int {
 // request, but the response is lost.
 func proxy(t *testing.T, s *s3.Server, seen func(*http.Request) (lose bool)) *s3.Server {
 	t.Helper()
-	to, err := url.Parse(s.Endpoint)
-	if err != nil {
-		t.Fatal(err)
-	}
+	to := must.Get(url.Parse(s.Endpoint))(t)
 	reverse := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(to)
 		r.Out.Host = r.In.Host // it is signed
@@ -147,10 +136,7 @@ func proxy(t *testing.T, s *s3.Server, seen func(*http.Request) (lose bool)) *s3
 
 func stage(t *testing.T, s Store, content []byte) *Staged {
 	t.Helper()
-	staged, err := s.Stage(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	staged := must.Get(s.Stage(t.Context()))(t)
 	t.Cleanup(staged.Discard)
 	if n, err := staged.Write(content); n != len(content) || err != nil {
 		t.Fatalf("%d of %d bytes were staged: %v", n, len(content), err)
@@ -210,9 +196,6 @@ func canceledContext(t *testing.T) context.Context {
 
 func mustStat(t *testing.T, path string) os.FileInfo {
 	t.Helper()
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(os.Stat(path))(t)
 	return info
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pressroom/internal/testkit/must"
 )
 
 // stageIn is the environment variable that names the folder in which a copy of the test binary stages a file.
@@ -26,18 +28,10 @@ func TestKilled(t *testing.T) {
 	}
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKilled$")
 	cmd.Env = append(os.Environ(), stageIn+"="+dir)
-	output, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	input, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	output := must.Get(cmd.StdoutPipe())(t)
+	input := must.Get(cmd.StdinPipe())(t)
 	defer input.Close()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, cmd.Start())
 	line, err := bufio.NewReader(output).ReadString('\n')
 	if err != nil || line != "half\n" {
 		t.Errorf("it printed %q, %v", line, err)
@@ -73,12 +67,8 @@ func TestOpenRemovesAbandoned(t *testing.T) {
 	yesterday := time.Now().Add(-abandonedAfter - time.Minute)
 	for name, at := range map[string]time.Time{"incoming/old": yesterday, "incoming/new": time.Now(), key: yesterday} {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte("kept"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(path, at, at); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(path, []byte("kept"), 0o600))
+		must.NoError(t, os.Chtimes(path, at, at))
 	}
 	s = open(t, "file:"+dir, Options{})
 	if n := countFiles(t, dir); n != 2 || string(get(t, s, key)) != "kept" {
@@ -99,16 +89,12 @@ func TestFolderIsPrivate(t *testing.T) {
 			t.Errorf("%q has the mode %v, want %v", path, got, want)
 		}
 	}
-	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "12", "link")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.Symlink("/etc/passwd", filepath.Join(dir, "12", "link")))
 	if _, err := s.Open(t.Context(), "12/link"); err == nil {
 		t.Error("it follows a link")
 	}
 	for _, foreign := range []string{"lost+found", "12/.DS_Store"} {
-		if err := os.Mkdir(filepath.Join(dir, foreign), 0); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.Mkdir(filepath.Join(dir, foreign), 0))
 	}
 	if got := list(t, s, ""); len(got) != 1 {
 		t.Errorf("it lists %v", got)
@@ -121,16 +107,12 @@ func TestRemovedFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "files")
 	s := open(t, "file:"+dir, Options{})
 	put(t, s, key, []byte("Ada"))
-	if err := os.RemoveAll(filepath.Join(dir, "12")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.RemoveAll(filepath.Join(dir, "12")))
 	if err := s.Put(t.Context(), key, stage(t, s, nil)); err == nil {
 		t.Error("it was put into a missing folder")
 	}
 	put(t, s, key, []byte("Bea"))
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.RemoveAll(dir))
 	if err := s.Ping(t.Context()); err == nil || strings.Contains(err.Error(), key) {
 		t.Errorf("pinging a removed store: %v", err)
 	}

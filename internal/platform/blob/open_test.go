@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"pressroom/internal/testkit/must"
 	"pressroom/internal/testkit/s3"
 )
 
@@ -39,12 +40,8 @@ func TestOpenRefusesURLs(t *testing.T) {
 func TestOpenRefusesFolders(t *testing.T) {
 	dir := t.TempDir()
 	file, closed := filepath.Join(dir, "file"), filepath.Join(dir, "closed")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(closed, 0o500); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(file, nil, 0o600))
+	must.NoError(t, os.Mkdir(closed, 0o500))
 	wantOpenError(t, "file:"+file, Options{}, "create the folder "+file)
 	wantOpenError(t, "file:"+filepath.Join(dir, "no", "such"), Options{}, "create the folder "+dir)
 	if os.Geteuid() != 0 { // root can access every folder

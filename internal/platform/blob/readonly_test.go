@@ -7,16 +7,14 @@ import (
 	"testing"
 
 	"pressroom/internal/platform/blob"
+	"pressroom/internal/testkit/must"
 )
 
 // A read-only store creates nothing and lists existing blobs.
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "files")
-	empty, err := blob.Open(t.Context(), "file:"+dir, blob.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	empty := must.Get(blob.Open(t.Context(), "file:"+dir, blob.Options{ReadOnly: true}))(t)
 	if _, err := empty.Open(t.Context(), "a"); !errors.Is(err, blob.ErrNotFound) {
 		t.Errorf("a blob of a missing folder: %v", err)
 	}
@@ -26,22 +24,11 @@ func TestReadOnly(t *testing.T) {
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the folder: %v", err)
 	}
-	store, err := blob.Open(t.Context(), "file:"+dir, blob.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	staged, err := store.Stage(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(blob.Open(t.Context(), "file:"+dir, blob.Options{}))(t)
+	staged := must.Get(store.Stage(t.Context()))(t)
 	defer staged.Discard()
-	if err := store.Put(t.Context(), "a", staged); err != nil {
-		t.Fatal(err)
-	}
-	readOnly, err := blob.Open(t.Context(), "file:"+dir, blob.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, store.Put(t.Context(), "a", staged))
+	readOnly := must.Get(blob.Open(t.Context(), "file:"+dir, blob.Options{ReadOnly: true}))(t)
 	seen := 0
 	if err := readOnly.Each(t.Context(), "", func(blob.Info) error { seen++; return nil }); err != nil || seen != 1 {
 		t.Errorf("%d blobs, %v", seen, err)

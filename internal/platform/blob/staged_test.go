@@ -14,6 +14,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"pgregory.net/rapid"
+
+	"pressroom/internal/testkit/must"
 )
 
 // A file written in pieces of any size has their bytes, also while it is being written.
@@ -23,10 +25,7 @@ func TestStaged(t *testing.T) {
 	source := noise(2 * bufferSize)
 	sizes := rapid.OneOf(rapid.IntRange(0, 100), rapid.IntRange(bufferSize-1, bufferSize+1), rapid.IntRange(0, len(source)))
 	rapid.Check(t, func(t *rapid.T) {
-		staged, err := store.Stage(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		staged := must.Get(store.Stage(t.Context()))(t)
 		defer staged.Discard()
 		var want []byte
 		for _, size := range rapid.SliceOfN(sizes, 0, 5).Draw(t, "sizes") {
@@ -108,16 +107,9 @@ func TestStagedLeaksNoGoroutine(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := newFolder(t)
-		staged, err := store.Stage(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := staged.Write(noise(3*bufferSize + 1)); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := store.Stage(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		staged := must.Get(store.Stage(t.Context()))(t)
+		must.Get(staged.Write(noise(3*bufferSize + 1)))(t)
+		must.Get(store.Stage(t.Context()))(t)
 		stage(t, store, noise(3*bufferSize+1)).Discard()
 	})
 }
@@ -126,22 +118,14 @@ const benchSize = 256 << 20
 
 // BenchmarkStage compares staging a file with a plain loop that copies and hashes it.
 func BenchmarkStage(b *testing.B) {
-	store, err := openFolder(b.Context(), b.TempDir(), Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	store := must.Get(openFolder(b.Context(), b.TempDir(), Options{}))(b)
 	source := &repeat{block: noise(1 << 20)}
 	b.Run("staged", func(b *testing.B) {
 		b.SetBytes(benchSize)
 		b.ReportAllocs()
 		for b.Loop() {
-			s, err := store.Stage(b.Context())
-			if err != nil {
-				b.Fatal(err)
-			}
-			if _, err := io.Copy(s, io.LimitReader(source, benchSize)); err != nil {
-				b.Fatal(err)
-			}
+			s := must.Get(store.Stage(b.Context()))(b)
+			must.Get(io.Copy(s, io.LimitReader(source, benchSize)))(b)
 			s.Sum()
 			s.Discard()
 		}
@@ -150,13 +134,8 @@ func BenchmarkStage(b *testing.B) {
 		b.SetBytes(benchSize)
 		buffer := make([]byte, bufferSize)
 		for b.Loop() {
-			file, err := os.CreateTemp(b.TempDir(), "")
-			if err != nil {
-				b.Fatal(err)
-			}
-			if err := bareLoop(file, sha256.New(), io.LimitReader(source, benchSize), buffer); err != nil {
-				b.Fatal(err)
-			}
+			file := must.Get(os.CreateTemp(b.TempDir(), ""))(b)
+			must.NoError(b, bareLoop(file, sha256.New(), io.LimitReader(source, benchSize), buffer))
 			file.Close()
 			os.Remove(file.Name())
 		}

@@ -15,6 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
+
+	"pressroom/internal/testkit/must"
 )
 
 const key = "12/ab/abcdef.x7k2"
@@ -79,15 +81,9 @@ func testRanges(t *testing.T, r fixture) {
 		"bytes=-17": content[5<<20-17:], "bytes=5242879-": content[5<<20-1:],
 		"bytes=5242880-": []byte("invalid range: failed to overlap\n"),
 	} {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, http.NoBody)
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, http.NoBody))(t)
 		request.Header.Set("Range", asked)
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		response := must.Get(http.DefaultClient.Do(request))(t)
 		got, err := io.ReadAll(response.Body)
 		response.Body.Close()
 		if err != nil || !bytes.Equal(got, want) {

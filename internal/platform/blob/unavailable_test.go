@@ -15,6 +15,7 @@ import (
 
 	"github.com/minio/minio-go/v7"
 
+	"pressroom/internal/testkit/must"
 	"pressroom/internal/testkit/s3"
 )
 
@@ -68,25 +69,19 @@ func TestFolderRecovers(t *testing.T) {
 		_, staged := f.Stage(t.Context())
 		return map[string]error{"staging": staged, "pinging": f.Ping(t.Context())}
 	}
-	if err := os.Rename(dir, dir+".away"); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.Rename(dir, dir+".away"))
 	for what, err := range tries() {
 		if !IsUnavailable(err) {
 			t.Errorf("%s while the folder is missing: %v", what, err)
 		}
 	}
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.Mkdir(dir, 0o700))
 	for what, err := range tries() {
 		if !IsUnavailable(err) {
 			t.Errorf("%s while another folder is in its place: %v", what, err)
 		}
 	}
-	if err := errors.Join(os.Remove(dir), os.Rename(dir+".away", dir)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(os.Remove(dir), os.Rename(dir+".away", dir)))
 	s, err := f.Stage(t.Context())
 	if err != nil {
 		t.Fatalf("after the recovery: %v", err)

@@ -13,14 +13,12 @@ import (
 	"pressroom/internal/platform/clusterstats"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 func open(t *testing.T, url string, clock *testkit.Clock) *db.DB {
 	t.Helper()
-	d, err := db.Open(t.Context(), url, db.Options{Now: clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(db.Open(t.Context(), url, db.Options{Now: clock.Now}))(t)
 	t.Cleanup(func() { _ = d.Close() })
 	return d
 }
@@ -55,9 +53,7 @@ func TestOneNodeMeasures(t *testing.T) {
 			if n := times.Load(); n != int64(round+1) {
 				t.Fatalf("measured %d times in %d intervals", n, round+1)
 			}
-			if err := reader.Once(t.Context(), false); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, reader.Once(t.Context(), false))
 			want := []clusterstats.Measurement{
 				{Name: "loads", MeasuredAt: clock.Now(), Figures: []clusterstats.Figure{
 					{Name: "jobs", Labels: []string{"a", "b"}, Value: float64(round + 1)}, {Name: "age", Since: since},
@@ -92,9 +88,7 @@ func TestFailingMeasure(t *testing.T) {
 		if got := s.Last(); len(got) != 0 {
 			t.Fatalf("before anything was read: %v", got)
 		}
-		if err := s.Once(t.Context(), true); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, s.Once(t.Context(), true))
 		clock.Advance(time.Minute)
 		fails = true
 		if err := s.Once(t.Context(), true); !errors.Is(err, broken) {

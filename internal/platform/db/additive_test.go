@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pressroom/internal/testkit/must"
 )
 
 // firstRelease is the newest migration of the first release. Nodes of an older release keep running while a newer one
@@ -78,10 +80,7 @@ func TestMigrationsOnlyAdd(t *testing.T) {
 // sinceRelease returns the migrations since the first release by file name.
 func sinceRelease(t *testing.T, types typeNames) map[string]string {
 	t.Helper()
-	files, err := render(types)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(render(types))(t)
 	names, err := fs.Glob(files, "*.sql")
 	if err != nil || len(names) < firstRelease {
 		t.Fatalf("%d migrations were found: %v", len(names), err)
@@ -92,10 +91,7 @@ func sinceRelease(t *testing.T, types typeNames) map[string]string {
 		if _, err := fmt.Sscanf(name, "%d_", &number); err != nil {
 			t.Fatalf("%s has no number: %v", name, err)
 		}
-		text, err := fs.ReadFile(files, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(fs.ReadFile(files, name))(t)
 		if number > firstRelease {
 			out[name] = string(text)
 		}

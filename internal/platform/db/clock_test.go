@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"pressroom/internal/testkit/must"
 )
 
 // The program uses PostgreSQL's time, even if the machine's clock differs.
@@ -20,10 +22,7 @@ func TestPostgresTime(t *testing.T) {
 		t.Skip("PRESSROOM_TEST_POSTGRES is not set")
 	}
 	for _, off := range []time.Duration{0, time.Hour, -time.Hour} {
-		d, err := Open(t.Context(), url, Options{machine: func() time.Time { return time.Now().Add(off) }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(Open(t.Context(), url, Options{machine: func() time.Time { return time.Now().Add(off) }}))(t)
 		before := time.Now()
 		now := d.Now()
 		const tolerance = clockTimeout
@@ -74,10 +73,7 @@ func TestClockIsUpdated(t *testing.T) {
 	if url == "" {
 		t.Skip("PRESSROOM_TEST_POSTGRES is not set")
 	}
-	d, err := Open(context.Background(), url, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(Open(context.Background(), url, Options{}))(t)
 	now := time.Now()
 	d.clock.last.Store(&reading{now, now.Add(-time.Hour)}) // as if the server's clock had been set
 	for until := time.Now().Add(30 * time.Second); d.Now().Before(now.Add(-time.Minute)); {
@@ -98,22 +94,13 @@ func TestClockIsQueriedAgain(t *testing.T) {
 	if dsn == "" {
 		t.Skip("PRESSROOM_TEST_POSTGRES is not set")
 	}
-	url, err := neturl.Parse(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	front, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	url := must.Get(neturl.Parse(dsn))(t)
+	front := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer front.Close()
 	accepted, server := make(chan int, 1), url.Host
 	go func() { accepted <- silentOnce(front, server) }()
 	url.Host = front.Addr().String()
-	d, err := Open(t.Context(), url.String(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(Open(t.Context(), url.String(), Options{}))(t)
 	if err := d.Close(); err != nil {
 		t.Error(err)
 	}

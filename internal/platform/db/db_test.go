@@ -10,6 +10,7 @@ import (
 
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 func TestMigratesUpAndDownAndUp(t *testing.T) {
@@ -17,19 +18,13 @@ func TestMigratesUpAndDownAndUp(t *testing.T) {
 	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
 		ctx := t.Context()
-		if err := d.MigrateDown(ctx); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, d.MigrateDown(ctx))
 		var n int
 		if err := d.QueryRow(ctx, `SELECT COUNT(*) FROM posts`).Scan(&n); err == nil {
 			t.Fatal("a table is still there after migrating down")
 		}
-		if err := d.Migrate(ctx); err != nil {
-			t.Fatal(err)
-		}
-		if err := d.QueryRow(ctx, `SELECT COUNT(*) FROM posts`).Scan(&n); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, d.Migrate(ctx))
+		must.NoError(t, d.QueryRow(ctx, `SELECT COUNT(*) FROM posts`).Scan(&n))
 	})
 }
 
@@ -39,13 +34,9 @@ func TestOlderProgramOnNewerSchema(t *testing.T) {
 	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
 		exec(t, d, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, ?)`, true)
-		if err := d.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, d.Migrate(t.Context()))
 		var n int
-		if err := d.QueryRow(t.Context(), `SELECT COUNT(*) FROM posts`).Scan(&n); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, d.QueryRow(t.Context(), `SELECT COUNT(*) FROM posts`).Scan(&n))
 	})
 }
 
@@ -68,13 +59,10 @@ func TestEventsAreNeverChanged(t *testing.T) {
 
 func exec(t *testing.T, d *db.DB, statement string, args ...any) {
 	t.Helper()
-	err := d.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+	must.NoError(t, d.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, statement, args...)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 func TestInTxRollsBack(t *testing.T) {
@@ -273,10 +261,7 @@ func TestPingDoesNotWait(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
 		for range d.Writer().Stats().MaxOpenConnections {
-			conn, err := d.Writer().Conn(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			conn := must.Get(d.Writer().Conn(t.Context()))(t)
 			defer conn.Close()
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -307,14 +292,9 @@ func TestConnectionSettings(t *testing.T) {
 			if !d.Postgres() {
 				return
 			}
-			if err := d.WithMigrationLock(t.Context(), d.Migrate); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, d.WithMigrationLock(t.Context(), d.Migrate))
 			for range 4 { // each uses another connection, as the rows are still open
-				rows, err := d.Query(t.Context(), `SELECT current_setting('lock_timeout'), current_setting('random_page_cost')`)
-				if err != nil {
-					t.Fatal(err)
-				}
+				rows := must.Get(d.Query(t.Context(), `SELECT current_setting('lock_timeout'), current_setting('random_page_cost')`))(t)
 				defer rows.Close()
 				var lock, page string
 				if !rows.Next() || rows.Scan(&lock, &page) != nil || lock != "5s" || page != cost {

@@ -10,15 +10,13 @@ import (
 
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // docs/scaling.md lists every table and states correctly whether it has a team_id.
 func TestScalingGuide(t *testing.T) {
 	t.Parallel()
-	guide, err := os.ReadFile("../../../docs/scaling.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	guide := must.Get(os.ReadFile("../../../docs/scaling.md"))(t)
 	kinds := map[string]string{} // by table
 	for _, row := range regexp.MustCompile(
 		`(?m)^\| (of a team, with its number|of a team, by what they belong to|of people|of the service) \| ([^|]+)\|`).

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
 	"pressroom/internal/testkit/postgres"
 )
 
@@ -54,10 +55,7 @@ func TestIsUnavailable(t *testing.T) {
 func TestPostgresRecovers(t *testing.T) {
 	t.Parallel()
 	s := postgres.Start(t)
-	d, err := db.Open(t.Context(), s.DSN(), db.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(db.Open(t.Context(), s.DSN(), db.Options{}))(t)
 	defer d.Close()
 	read := func(ctx context.Context) error {
 		var one int

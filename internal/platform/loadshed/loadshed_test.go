@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pressroom/internal/platform/loadshed"
+	"pressroom/internal/testkit/must"
 )
 
 // full is a room whose places are all taken.
@@ -18,16 +19,9 @@ func full(t *testing.T, places int) *loadshed.Room {
 	t.Helper()
 	r := loadshed.New(places)
 	for range places {
-		must(t, r.Enter(t.Context()))
+		must.NoError(t, r.Enter(t.Context()))
 	}
 	return r
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // mustBe holds a room against what it should be, once nothing moves any more.

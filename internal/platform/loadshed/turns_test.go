@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+
+	"pressroom/internal/testkit/must"
 )
 
 // office is turns with a list of who was served, in order.
@@ -91,9 +93,7 @@ func TestALineIsBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		turns := NewTurns(100)
-		if err := turns.Acquire(t.Context(), 1, 100); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, turns.Acquire(t.Context(), 1, 100))
 		ctx, leave := context.WithCancel(t.Context())
 		var all sync.WaitGroup
 		for range maxWaiting {

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/platform/mediainfo"
+	"pressroom/internal/testkit/must"
 )
 
 func read(data []byte) (mediainfo.Info, error) {
@@ -26,10 +27,7 @@ func read(data []byte) (mediainfo.Info, error) {
 
 func load(tb testing.TB, name string) []byte {
 	tb.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", name))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join("testdata", name)))(tb)
 	return data
 }
 
@@ -95,9 +93,7 @@ func TestGoImages(t *testing.T) {
 		"GIF":          {mediainfo.GIF, 33 * 17 * 2, func(w io.Writer) error { return gif.Encode(w, gray, nil) }},
 	} {
 		var data bytes.Buffer
-		if err := c.encode(&data); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, c.encode(&data))
 		want := mediainfo.Info{Type: c.mime, Kind: mediainfo.Image, Width: 33, Height: 17, Orientation: 1, DecodeBytes: c.bytes}
 		got, err := read(data.Bytes())
 		if err != nil {
@@ -187,9 +183,7 @@ func TestSecondPicture(t *testing.T) {
 			all.Image, all.Delay = append(all.Image, frame), append(all.Delay, 1)
 		}
 		var data bytes.Buffer
-		if err := gif.EncodeAll(&data, &all); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, gif.EncodeAll(&data, &all))
 		if got, err := read(data.Bytes()); err != nil || got.Animated != want {
 			t.Errorf("%d pictures: animated %t (%v), want %t", frames, got.Animated, err, want)
 		}

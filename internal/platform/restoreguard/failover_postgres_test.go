@@ -9,6 +9,7 @@ import (
 
 	"pressroom/internal/platform/restoreguard"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // The statement that holds a database after a failover is one that PostgreSQL takes, and holds once.
@@ -19,10 +20,7 @@ func TestFailoverHolds(t *testing.T) {
 	}
 	url := testkit.Postgres(t)
 	s, d := open(t, url)
-	conn, err := sql.Open("pgx", url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(sql.Open("pgx", url))(t)
 	defer conn.Close()
 	f := restoreguard.NewFailover(false)
 	for n := range 3 {
@@ -34,9 +32,7 @@ func TestFailoverHolds(t *testing.T) {
 			_, err := fmt.Sscan(fmt.Sprintf("%08X", 1+n), dest[0])
 			return err
 		}
-		if err := f.Connected(t.Context(), exec, ask); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, f.Connected(t.Context(), exec, ask))
 		state, err := s.State(t.Context())
 		if err != nil || state.Held() != (n > 0) || n > 0 && state.Why != restoreguard.FailedOver {
 			t.Errorf("after %d failovers: %+v %v", n, state, err)
@@ -62,9 +58,7 @@ func TestFailoverWhileHeldByHand(t *testing.T) {
 	}
 	url := testkit.Postgres(t)
 	s, d := open(t, url)
-	if _, err := s.Hold(t.Context(), "a flood"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Hold(t.Context(), "a flood"))(t)
 	f := restoreguard.NewFailover(false)
 	for n := range 2 {
 		run := func(query string, _ ...any) error {
@@ -75,9 +69,7 @@ func TestFailoverWhileHeldByHand(t *testing.T) {
 			_, err := fmt.Sscan(fmt.Sprintf("%08X", 1+n), dest[0])
 			return err
 		}
-		if err := f.Connected(t.Context(), run, ask); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, f.Connected(t.Context(), run, ask))
 	}
 	if state, err := s.State(t.Context()); err != nil || state.Why != restoreguard.FailedOver || state.Reason != "a flood" {
 		t.Errorf("after a failover: %+v %v", state, err)

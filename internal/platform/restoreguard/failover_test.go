@@ -8,6 +8,7 @@ import (
 
 	"pressroom/internal/platform/db"
 	"pressroom/internal/platform/restoreguard"
+	"pressroom/internal/testkit/must"
 )
 
 // A connection to a server that is on another timeline holds the database before it is used; one to the same server,
@@ -53,9 +54,7 @@ func TestFailover(t *testing.T) {
 		return func(_ string, dest ...any) error { _, err := fmt.Sscan(timeline, dest[0]); return err }
 	}
 	broken := func(string, ...any) error { return errors.New("read-only") }
-	if err := f.Connected(t.Context(), broken, answer("00000001")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, f.Connected(t.Context(), broken, answer("00000001")))
 	for range 2 { // and goes on refusing
 		if err := f.Connected(t.Context(), broken, answer("00000002")); err == nil {
 			t.Error("a connection is used that could not be held")

@@ -12,6 +12,7 @@ import (
 	"pressroom/internal/platform/db"
 	"pressroom/internal/platform/restoreguard"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 func open(t *testing.T, url string) (*restoreguard.Service, *db.DB) {
@@ -44,13 +45,9 @@ func TestWhile(t *testing.T) {
 			})
 		}()
 		<-began
-		if _, err := s.Hold(t.Context(), "a flood"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Hold(t.Context(), "a flood"))(t)
 		<-ended
-		if err := lift(d); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, lift(d))
 		<-began
 		cancel()
 		<-ended
@@ -63,10 +60,7 @@ func TestHeldOnce(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		s, d := open(t, url)
-		first, err := s.Hold(t.Context(), "a flood")
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := must.Get(s.Hold(t.Context(), "a flood"))(t)
 		second, err := s.Hold(t.Context(), "a great flood")
 		if err != nil || second.HeldAt != first.HeldAt || second.Reason != "a great flood" || second.Why != restoreguard.ByHand {
 			t.Errorf("held again: %+v %v", second, err)
@@ -75,12 +69,8 @@ func TestHeldOnce(t *testing.T) {
 			t.Error("a reason of two lines is taken")
 		}
 		var free int
-		if err := d.QueryRow(t.Context(), `SELECT COUNT(*) FROM teams WHERE `+restoreguard.Free).Scan(&free); err != nil {
-			t.Fatal(err)
-		}
-		if err := lift(d); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, d.QueryRow(t.Context(), `SELECT COUNT(*) FROM teams WHERE `+restoreguard.Free).Scan(&free))
+		must.NoError(t, lift(d))
 		if err := lift(d); !restoreguard.NotHeld(err) {
 			t.Errorf("lifted again: %v", err)
 		}
@@ -98,26 +88,17 @@ func TestLook(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		s, d := open(t, url)
 		for range 3 {
-			if err := s.Look(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if err := s.Mark(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, s.Look(t.Context()))
+			must.NoError(t, s.Mark(t.Context()))
 			if state, err := s.State(t.Context()); err != nil || state.Held() {
 				t.Fatalf("held: %+v %v", state, err)
 			}
 		}
-		err := d.InTx(t.Context(), "test.elsewhere", func(ctx context.Context, tx *db.Tx) error {
+		must.NoError(t, d.InTx(t.Context(), "test.elsewhere", func(ctx context.Context, tx *db.Tx) error {
 			_, err := tx.Exec(ctx, `UPDATE hold SET place = '{"inode":1,"database":1}' WHERE id = 1`)
 			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Look(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		}))
+		must.NoError(t, s.Look(t.Context()))
 		if state, err := s.State(t.Context()); err != nil || state.Why != restoreguard.Copied {
 			t.Errorf("elsewhere: %+v %v", state, err)
 		}
@@ -127,25 +108,17 @@ func TestLook(t *testing.T) {
 // exec changes what a test wants changed.
 func exec(t *testing.T, d *db.DB, statement string) {
 	t.Helper()
-	err := d.InTx(t.Context(), "test.exec", func(ctx context.Context, tx *db.Tx) error {
+	must.NoError(t, d.InTx(t.Context(), "test.exec", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, statement)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // looksFor looks, and tells what the database is held for.
 func looksFor(t *testing.T, s *restoreguard.Service) restoreguard.State {
 	t.Helper()
-	if err := s.Look(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	state, err := s.State(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, s.Look(t.Context()))
+	state := must.Get(s.State(t.Context()))(t)
 	return state
 }
 
@@ -161,10 +134,7 @@ func TestByHandHidesNothing(t *testing.T) {
 		},
 		"said to be copied": func(t *testing.T, s *restoreguard.Service, _ *db.DB) restoreguard.State {
 			t.Helper()
-			state, err := s.HoldCopy(t.Context(), "a snapshot")
-			if err != nil {
-				t.Fatal(err)
-			}
+			state := must.Get(s.HoldCopy(t.Context(), "a snapshot"))(t)
 			return state
 		},
 	} {
@@ -176,9 +146,7 @@ func TestByHandHidesNothing(t *testing.T) {
 				if looksFor(t, s).Held() {
 					t.Fatal("held too early")
 				}
-				if _, err := s.Hold(t.Context(), "a snapshot"); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(s.Hold(t.Context(), "a snapshot"))(t)
 				if state := found(t, s, d); state.Why != restoreguard.Copied || state.Reason != "a snapshot" ||
 					!state.Since.Equal(db.Time(1000)) {
 					t.Errorf("%+v", state)
@@ -198,9 +166,7 @@ func TestIDsOfEventsGoAhead(t *testing.T) {
 	last := func(t *testing.T, d *db.DB) int64 {
 		t.Helper()
 		var id int64
-		if err := d.QueryRow(t.Context(), `SELECT COALESCE(MAX(id), 0) FROM events`).Scan(&id); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, d.QueryRow(t.Context(), `SELECT COALESCE(MAX(id), 0) FROM events`).Scan(&id))
 		return id
 	}
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -214,13 +180,10 @@ func TestIDsOfEventsGoAhead(t *testing.T) {
 		}
 		copied := last(t, d)
 		begin := func(now time.Time) int64 {
-			err := d.InTx(t.Context(), "test.restore", func(ctx context.Context, tx *db.Tx) error {
+			must.NoError(t, d.InTx(t.Context(), "test.restore", func(ctx context.Context, tx *db.Tx) error {
 				exec := func(query string, args ...any) error { _, err := tx.Exec(ctx, query, args...); return err }
 				return restoreguard.Begin(exec, d.Postgres(), now, now)
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))
 			return last(t, d)
 		}
 		if got := begin(time.Now().Add(time.Hour)); got < copied+time.Hour.Milliseconds() {
@@ -248,9 +211,7 @@ func TestHoldIsLogged(t *testing.T) {
 		if log.Len() > 0 {
 			t.Errorf("nothing is held: %s", &log)
 		}
-		if _, err := s.Hold(t.Context(), "a flood"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Hold(t.Context(), "a flood"))(t)
 		watch(s)
 		watch(s)
 		if n := strings.Count(log.String(), "admin resume"); n != 1 {
@@ -268,9 +229,7 @@ func TestMarkAlone(t *testing.T) {
 	t.Parallel()
 	s, d := open(t, testkit.SQLite(t))
 	for range 3 {
-		if err := s.Mark(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, s.Mark(t.Context()))
 	}
 	exec(t, d, `UPDATE hold SET place = '', starts = 0`)
 	if state := looksFor(t, s); state.Held() {
@@ -300,9 +259,7 @@ func TestBesideTheService(t *testing.T) {
 	}
 	exec(t, d, `UPDATE hold SET place = replace(place, '"timeline":', '"timeline":9')`)
 	looksFor(t, beside) // as a resumption does
-	if err := lift(d); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, lift(d))
 	if state := looksFor(t, serves); state.Held() {
 		t.Errorf("the same failover holds again: %+v", state)
 	}
@@ -310,9 +267,7 @@ func TestBesideTheService(t *testing.T) {
 	if state := looksFor(t, beside); state.Why != restoreguard.Copied {
 		t.Errorf("a copy: %+v", state)
 	}
-	if err := lift(d); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, lift(d))
 	if state := looksFor(t, serves); state.Held() {
 		t.Errorf("the timeline of where it was is compared: %+v", state)
 	}

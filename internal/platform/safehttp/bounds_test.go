@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pressroom/internal/testkit/must"
 )
 
 // soon makes a client impatient.
@@ -87,7 +89,7 @@ func TestAnswers(t *testing.T) {
 			if tt.code != Unavailable {
 				set = nil // a slow machine is to have its time
 			}
-			w := newWorld(t, raw(t, tt.answer, tt.more), set)
+			w := newEnv(t, raw(t, tt.answer, tt.more), set)
 			var into bytes.Buffer
 			_, err := w.client.Get(t.Context(), w.at(host, secretPath), 1000, &into)
 			if into.Len() > 1000 || strings.Contains(tt.answer, "1001\r\n\r\n") && into.Len() > 0 {
@@ -105,7 +107,7 @@ func TestAnswers(t *testing.T) {
 func TestStatuses(t *testing.T) {
 	t.Parallel()
 	var status int
-	w := newWorld(t, func(w http.ResponseWriter, _ *http.Request) {
+	w := newEnv(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
 		io.WriteString(w, "file")
 	}, nil)
@@ -120,7 +122,7 @@ func TestStatuses(t *testing.T) {
 
 func TestCompressed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(w http.ResponseWriter, _ *http.Request) {
+	w := newEnv(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")
 		packer := gzip.NewWriter(w)
 		io.Copy(packer, io.LimitReader(zeros{}, 1<<20))
@@ -144,7 +146,7 @@ func TestStalls(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, func(w http.ResponseWriter, _ *http.Request) {
+			w := newEnv(t, func(w http.ResponseWriter, _ *http.Request) {
 				conn, _, err := http.NewResponseController(w).Hijack()
 				if err != nil {
 					t.Error(err)
@@ -163,7 +165,7 @@ func TestStalls(t *testing.T) {
 // A source that sends a little all the time is ended by the time for the whole fetch.
 func TestDribble(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, raw(t, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", "a"), func(o *Options) {
+	w := newEnv(t, raw(t, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", "a"), func(o *Options) {
 		o.Timeout = 300 * time.Millisecond
 	})
 	_, _, err := w.get(t, w.at(host, secretPath))
@@ -176,10 +178,7 @@ func TestDribble(t *testing.T) {
 // plain listens without TLS and hands each connection over.
 func plain(t *testing.T, serve func(net.Conn)) net.Addr {
 	t.Helper()
-	listener, err := net.Listen("tcp", standsIn+":0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(net.Listen("tcp", standsIn+":0"))(t)
 	t.Cleanup(func() { listener.Close() })
 	go func() {
 		for {

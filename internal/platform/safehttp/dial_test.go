@@ -23,7 +23,7 @@ var forbidden = []string{
 }
 
 func TestForbiddenNetworks(t *testing.T) {
-	w := newWorld(t, nobody(t), nil)
+	w := newEnv(t, nobody(t), nil)
 	for _, address := range forbidden {
 		name := "a.example.org"
 		w.zone.set(name, always(address))
@@ -36,7 +36,7 @@ func TestForbiddenNetworks(t *testing.T) {
 
 func TestAllForbiddenAtOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nobody(t), nil)
+	w := newEnv(t, nobody(t), nil)
 	w.zone.set(host, always(forbidden[:20]...))
 	_, _, err := w.get(t, w.at(host, secretPath))
 	wantCode(t, err, Refused, forbidden[:20]...)
@@ -45,7 +45,7 @@ func TestAllForbiddenAtOnce(t *testing.T) {
 // Whether a host is called is told without calling it.
 func TestReaches(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nobody(t), nil)
+	w := newEnv(t, nobody(t), nil)
 	for name, address := range map[string]string{
 		"public.example.org": "1.1.1.1", "private.example.org": "10.0.0.1", "mapped.example.org": "::ffff:10.0.0.1",
 	} {
@@ -95,7 +95,7 @@ func TestGuard(t *testing.T) {
 // Of a name with both kinds of addresses, only the public one is dialled, whatever comes first.
 func TestMixedAddresses(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "file") }, nil)
+	w := newEnv(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "file") }, nil)
 	v4, v6 := setTrap(t, "127.0.0.2:"+w.port), setTrap(t, "[::1]:"+w.port)
 	values := []string{"127.0.0.2", "::1", standsIn, "0.0.0.0", "::", "10.0.0.1"}
 	for turn := range values {
@@ -121,7 +121,7 @@ func TestMixedAddressesUnreached(t *testing.T) {
 
 func TestAliases(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "file") }, nil)
+	w := newEnv(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "file") }, nil)
 	private := setTrap(t, "127.0.0.2:"+w.port)
 	w.zone.set("private.example.org", always("127.0.0.2"))
 	w.zone.set("public.example.org", always(standsIn))
@@ -149,7 +149,7 @@ func TestAliases(t *testing.T) {
 // redirect to the same name is looked up and looked at again.
 func TestRebinding(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(w http.ResponseWriter, r *http.Request) {
+	w := newEnv(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/again" {
 			http.Redirect(w, r, "/file", http.StatusFound)
 			return
@@ -173,7 +173,7 @@ func TestRebinding(t *testing.T) {
 // The search domains of the machine are not tried: every query is for the name itself.
 func TestNoSearchDomains(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nobody(t), nil)
+	w := newEnv(t, nobody(t), nil)
 	_, _, err := w.get(t, w.at("missing.example.org", secretPath))
 	wantCode(t, err, Unavailable, "missing")
 	for _, name := range w.zone.askedFor() {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pressroom/internal/testkit/must"
 )
 
 // byText are addresses that are refused without looking anything up. PORT is a port at which traps listen.
@@ -112,10 +114,7 @@ func hostile(t *testing.T) (*Client, *zone, string) {
 	v6 := setTrap(t, "[::1]:"+port)
 	z := newZone(t, map[string][][]string{"*": always("127.0.0.1", "::1", "::ffff:127.0.0.1", "0.0.0.0", "::")})
 	number := netip.MustParseAddrPort(v4.listener.Addr().String()).Port()
-	client, err := newClient(Options{Resolver: z.resolver, Own: []string{"app.own.example.org"}}, number)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(newClient(Options{Resolver: z.resolver, Own: []string{"app.own.example.org"}}, number))(t)
 	t.Cleanup(func() {
 		v4.empty(t)
 		v6.empty(t)
@@ -159,10 +158,7 @@ func TestHostileNames(t *testing.T) {
 
 func TestPortOfHTTPS(t *testing.T) {
 	t.Parallel()
-	client, err := New(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(New(Options{}))(t)
 	for _, address := range []string{"https://files.example.com/", "https://files.example.com:443/", "https://files.example.com.:443"} {
 		u, err := client.parse(address)
 		if err != nil || u.Host != host {

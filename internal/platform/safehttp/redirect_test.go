@@ -31,7 +31,7 @@ func redirecting(asked *atomic.Int64) http.HandlerFunc {
 func TestRedirects(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
-	w := newWorld(t, redirecting(&asked), nil)
+	w := newEnv(t, redirecting(&asked), nil)
 	got, body, err := w.get(t, w.at(host, "/5"))
 	if err != nil || body != "file" || got.Name != "0" || asked.Load() != 6 {
 		t.Errorf("got %+v, %q, %v after %d requests", got, body, err, asked.Load())
@@ -47,7 +47,7 @@ func TestRedirects(t *testing.T) {
 func TestNoRedirects(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
-	w := newWorld(t, redirecting(&asked), func(o *Options) { o.Redirects = -1 })
+	w := newEnv(t, redirecting(&asked), func(o *Options) { o.Redirects = -1 })
 	if _, body, err := w.get(t, w.at(host, "/0")); err != nil || body != "file" {
 		t.Errorf("got %q, %v", body, err)
 	}
@@ -58,7 +58,7 @@ func TestNoRedirects(t *testing.T) {
 func TestRedirectTargets(t *testing.T) {
 	var targets []string
 	var status int
-	w := newWorld(t, func(w http.ResponseWriter, r *http.Request) {
+	w := newEnv(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/file" {
 			io.WriteString(w, r.Method+" file")
 			return
@@ -117,8 +117,8 @@ func TestRedirectTargets(t *testing.T) {
 }
 
 func TestRedirectToForbiddenNetworks(t *testing.T) {
-	var w world
-	w = newWorld(t, func(rw http.ResponseWriter, _ *http.Request) {
+	var w env
+	w = newEnv(t, func(rw http.ResponseWriter, _ *http.Request) {
 		rw.Header().Set("Location", w.at("a.example.org", secretPath))
 		rw.WriteHeader(http.StatusMovedPermanently)
 	}, nil)

@@ -12,10 +12,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/testkit/must"
 )
 
 // get fetches at most 1,000 bytes.
-func (w world) get(t *testing.T, address string) (Got, string, error) {
+func (w env) get(t *testing.T, address string) (Got, string, error) {
 	t.Helper()
 	var into bytes.Buffer
 	got, err := w.client.Get(t.Context(), address, 1000, &into)
@@ -44,7 +46,7 @@ func wantCode(t *testing.T, err error, code string, secrets ...string) {
 func TestGet(t *testing.T) {
 	t.Parallel()
 	var asked http.Header
-	w := newWorld(t, func(w http.ResponseWriter, r *http.Request) {
+	w := newEnv(t, func(w http.ResponseWriter, r *http.Request) {
 		asked = r.Header
 		io.WriteString(w, r.Host+" "+r.RequestURI)
 	}, nil)
@@ -55,9 +57,7 @@ func TestGet(t *testing.T) {
 		"HTTPS" + strings.TrimPrefix(w.at(host, "/a/photo%20one.jpg?b=%2F"), "https"),
 	} {
 		got, body, err := w.get(t, address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		want := host + ":" + w.port + " /a/photo%20one.jpg?b=%2F"
 		if diff := cmp.Diff(want, body); diff != "" {
 			t.Error(diff)
@@ -88,7 +88,7 @@ func TestNames(t *testing.T) {
 }
 
 func TestAllowed(t *testing.T) {
-	w := newWorld(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "file") }, func(o *Options) {
+	w := newEnv(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "file") }, func(o *Options) {
 		o.Allow = []string{standsIn, "10.1.0.0/16", "fd00::/8", "minio", ".files.internal", "own.example.org"}
 		o.Own = []string{"own.example.org", "app.example.org", "127.0.0.1", "localhost"}
 	})
@@ -120,7 +120,7 @@ func TestAllowed(t *testing.T) {
 func TestAllowedNameMayBePrivate(t *testing.T) {
 	t.Parallel()
 	handler := func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "file") }
-	w := newWorld(t, handler, func(o *Options) { o.Allow = []string{host} })
+	w := newEnv(t, handler, func(o *Options) { o.Allow = []string{host} })
 	if _, body, err := w.get(t, w.at(host, "/")); err != nil || body != "file" {
 		t.Errorf("got %q, %v", body, err)
 	}
@@ -149,7 +149,7 @@ func TestBadOptions(t *testing.T) {
 
 func TestWriterFails(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "file") }, nil)
+	w := newEnv(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "file") }, nil)
 	reader, writer := io.Pipe()
 	full := errors.New("the disk is full")
 	reader.CloseWithError(full)
@@ -162,7 +162,7 @@ func TestWriterFails(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	w := newWorld(t, func(_ http.ResponseWriter, r *http.Request) {
+	w := newEnv(t, func(_ http.ResponseWriter, r *http.Request) {
 		cancel()
 		<-r.Context().Done()
 	}, nil)

@@ -22,6 +22,8 @@ import (
 	"time"
 
 	"golang.org/x/net/dns/dnsmessage"
+
+	"pressroom/internal/testkit/must"
 )
 
 // The tests' servers have public names, and listen on an address that stands for a public one.
@@ -72,23 +74,14 @@ func (r testRoot) issue(t *testing.T, names ...string) tls.Certificate {
 
 func newKey(t *testing.T) *ecdsa.PrivateKey {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	return key
 }
 
 func sign(t *testing.T, form, parent *x509.Certificate, key, by *ecdsa.PrivateKey) *x509.Certificate {
 	t.Helper()
-	der, err := x509.CreateCertificate(rand.Reader, form, parent, key.Public(), by)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must.Get(x509.CreateCertificate(rand.Reader, form, parent, key.Public(), by))(t)
+	cert := must.Get(x509.ParseCertificate(der))(t)
 	return cert
 }
 
@@ -105,10 +98,7 @@ type zone struct {
 
 func newZone(t *testing.T, names map[string][][]string) *zone {
 	t.Helper()
-	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(net.ListenPacket("udp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { conn.Close() })
 	z := &zone{names: names, asked: map[dnsmessage.Question]int{}}
 	var dialer net.Dialer
@@ -250,26 +240,23 @@ func (tr *trap) empty(t *testing.T) {
 	if tr == nil {
 		return
 	}
-	conn, err := net.Dial("tcp", tr.listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(net.Dial("tcp", tr.listener.Addr().String()))(t)
 	defer conn.Close()
 	if first := <-tr.arrived; first.String() != conn.LocalAddr().String() {
 		t.Errorf("something connected to %s", tr.listener.Addr())
 	}
 }
 
-// world is a source on an address that stands for a public one, the DNS that leads to it, and a client.
-type world struct {
+// env is a source on an address that stands for a public one, the DNS that leads to it, and a client.
+type env struct {
 	client *Client
 	zone   *zone
 	root   testRoot
 	port   string
 }
 
-// newWorld serves with a certificate for the names, host and standsIn where there are none.
-func newWorld(t *testing.T, handler http.HandlerFunc, set func(*Options), names ...string) world {
+// newEnv serves with a certificate for the names, host and standsIn where there are none.
+func newEnv(t *testing.T, handler http.HandlerFunc, set func(*Options), names ...string) env {
 	t.Helper()
 	if len(names) == 0 {
 		names = []string{host, otherHost, standsIn}
@@ -283,24 +270,21 @@ func newWorld(t *testing.T, handler http.HandlerFunc, set func(*Options), names 
 	return worldAt(t, server.Listener.Addr(), root, set)
 }
 
-func worldAt(t *testing.T, addr net.Addr, root testRoot, set func(*Options)) world {
+func worldAt(t *testing.T, addr net.Addr, root testRoot, set func(*Options)) env {
 	t.Helper()
 	port := netip.MustParseAddrPort(addr.String()).Port()
-	w := world{root: root, port: strconv.Itoa(int(port))}
+	w := env{root: root, port: strconv.Itoa(int(port))}
 	w.zone = newZone(t, map[string][][]string{host: always(standsIn), otherHost: always(standsIn)})
 	opts := Options{Allow: []string{standsIn}, RootCAs: root.pool, Resolver: w.zone.resolver}
 	if set != nil {
 		set(&opts)
 	}
-	client, err := newClient(opts, port)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(newClient(opts, port))(t)
 	w.client = client
 	return w
 }
 
 // at is an address on the source's port.
-func (w world) at(host, path string) string {
+func (w env) at(host, path string) string {
 	return "https://" + net.JoinHostPort(host, w.port) + path
 }

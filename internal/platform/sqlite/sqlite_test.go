@@ -8,15 +8,13 @@ import (
 	"testing"
 
 	"pressroom/internal/platform/sqlite"
+	"pressroom/internal/testkit/must"
 )
 
 func open(t *testing.T, path string, writer bool) *sql.DB {
 	t.Helper()
 	// Do not wait ten seconds for another process.
-	db, err := sql.Open(sqlite.Driver, strings.Replace(sqlite.DSN(path, writer), "10000", "1", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(sql.Open(sqlite.Driver, strings.Replace(sqlite.DSN(path, writer), "10000", "1", 1)))(t)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
@@ -26,16 +24,11 @@ func TestIsBusy(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "test.db")
 	first, second := open(t, path, true), open(t, path, true)
-	tx, err := first.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tx := must.Get(first.BeginTx(t.Context(), nil))(t)
 	if _, err := second.BeginTx(t.Context(), nil); !sqlite.IsBusy(err) {
 		t.Errorf("the second writer: %v", err)
 	}
-	if err := tx.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, tx.Rollback())
 	if _, err := second.ExecContext(t.Context(), `SELECT nothing`); err == nil || sqlite.IsBusy(err) || sqlite.IsBusy(errors.New("busy")) {
 		t.Errorf("another error counts as busy: %v", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing/iotest"
 
 	"pressroom/internal/platform/mediainfo"
+	"pressroom/internal/testkit/must"
 )
 
 // TestScanBounds checks the bounds of scans, and of the blocks that they visit together, to the scan.
@@ -52,10 +53,7 @@ func TestScanBounds(t *testing.T) {
 // TestScansAreCounted compares the count with that of a genuine file, which ImageMagick wrote in 10 scans.
 func TestScansAreCounted(t *testing.T) {
 	t.Parallel()
-	data, err := os.ReadFile("../mediainfo/testdata/progressive.jpg")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile("../mediainfo/testdata/progressive.jpg"))(t)
 	s := newScanReader(bytes.NewReader(data), mediainfo.Info{Type: mediainfo.JPEG, Width: 100, Height: 100})
 	if _, err := io.Copy(io.Discard, s); err != nil || s.scans != 10 || s.state != ended {
 		t.Errorf("%d scans, state %d, %v", s.scans, s.state, err)

@@ -26,6 +26,7 @@ import (
 
 	"pressroom/internal/platform/mediainfo"
 	"pressroom/internal/platform/thumbnail"
+	"pressroom/internal/testkit/must"
 )
 
 const memory = 128 << 20
@@ -40,10 +41,7 @@ var (
 
 func info(tb testing.TB, data []byte) mediainfo.Info {
 	tb.Helper()
-	info, err := mediainfo.Read(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	info := must.Get(mediainfo.Read(bytes.NewReader(data), int64(len(data))))(tb)
 	return info
 }
 
@@ -60,18 +58,13 @@ func encoded(tb testing.TB, img image.Image, mime string) []byte {
 	case mediainfo.GIF:
 		err = gif.Encode(&data, img, nil)
 	}
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must.NoError(tb, err)
 	return data.Bytes()
 }
 
 func genuine(tb testing.TB, name string) []byte {
 	tb.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "mediainfo", "testdata", name))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join("..", "mediainfo", "testdata", name)))(tb)
 	return data
 }
 
@@ -182,13 +175,9 @@ func TestFirstFrame(t *testing.T) {
 	second := image.NewPaletted(image.Rect(0, 0, 40, 40), color.Palette{green})
 	var data bytes.Buffer
 	all := gif.GIF{Image: []*image.Paletted{first, second}, Delay: []int{1, 1}, Config: image.Config{Width: 40, Height: 40}}
-	if err := gif.EncodeAll(&data, &all); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, gif.EncodeAll(&data, &all))
 	made, err := maker.Thumbnail(t.Context(), 1, bytes.NewReader(data.Bytes()), info(t, data.Bytes()), 20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	checkQuarters(t, "GIF", made, none, red, none, red)
 
 	webp := genuine(t, "animated.webp")
@@ -217,10 +206,7 @@ func TestPlacedFrame(t *testing.T) {
 			t.Fatalf("%s: %d × %d (%v), want 160 × 80", name, made.Width, made.Height, err)
 		}
 		checkQuarters(t, name, made, none, none, none)
-		img, err := png.Decode(bytes.NewReader(made.Bytes))
-		if err != nil {
-			t.Fatal(err)
-		}
+		img := must.Get(png.Decode(bytes.NewReader(made.Bytes)))(t)
 		if _, _, _, a := img.At(120, 60).RGBA(); a == 0 {
 			t.Errorf("%s: nothing where the frame is", name)
 		}
@@ -539,9 +525,7 @@ func BenchmarkThumbnail(b *testing.B) {
 		about := info(b, data)
 		b.Run(mime, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := maker.Thumbnail(b.Context(), 1, bytes.NewReader(data), about, 512); err != nil {
-					b.Fatal(err)
-				}
+				must.Get(maker.Thumbnail(b.Context(), 1, bytes.NewReader(data), about, 512))(b)
 			}
 		})
 	}

@@ -22,6 +22,7 @@ import (
 	"pressroom/internal/platform/tlscert"
 	"pressroom/internal/testkit"
 	"pressroom/internal/testkit/acme"
+	"pressroom/internal/testkit/must"
 )
 
 func silent() *slog.Logger { return slog.New(slog.DiscardHandler) }
@@ -29,28 +30,17 @@ func silent() *slog.Logger { return slog.New(slog.DiscardHandler) }
 // write makes a certificate for a name, of a serial number, and writes it and its key.
 func write(t *testing.T, files tlscert.Files, name string, serial int64) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must.Get(x509.CreateCertificate(rand.Reader, template, template, key.Public(), key))(t)
+	raw := must.Get(x509.MarshalPKCS8PrivateKey(key))(t)
 	for file, block := range map[string]*pem.Block{
 		files.Certificate: {Type: "CERTIFICATE", Bytes: der}, files.Key: {Type: "PRIVATE KEY", Bytes: raw},
 	} {
-		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(file, pem.EncodeToMemory(block), 0o600))
 	}
 }
 
@@ -64,9 +54,7 @@ func shown(t *testing.T, certs *tlscert.Certificates) int64 {
 		_ = tls.Server(there, certs.TLS()).HandshakeContext(t.Context()) // the client tells what came of it
 	}()
 	client := tls.Client(here, &tls.Config{InsecureSkipVerify: true})
-	if err := client.HandshakeContext(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, client.HandshakeContext(t.Context()))
 	return client.ConnectionState().PeerCertificates[0].SerialNumber.Int64()
 }
 
@@ -77,10 +65,7 @@ func TestFilesAreReadAgain(t *testing.T) {
 	files := tlscert.Files{Certificate: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key")}
 	write(t, files, "press.test", 1)
 	clock := testkit.NewClock(time.Now())
-	certs, err := tlscert.Open(tlscert.Options{Files: files, Now: clock.Now, Log: silent()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	certs := must.Get(tlscert.Open(tlscert.Options{Files: files, Now: clock.Now, Log: silent()}))(t)
 	defer certs.Close()
 	if n := shown(t, certs); n != 1 {
 		t.Fatalf("shown: %d", n)
@@ -91,17 +76,13 @@ func TestFilesAreReadAgain(t *testing.T) {
 		from, to string
 		shows    int64
 	}{{next.Certificate, files.Certificate, 1}, {next.Key, files.Key, 2}} {
-		if err := os.Rename(step.from, step.to); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.Rename(step.from, step.to))
 		clock.Advance(2 * time.Second)
 		if n := shown(t, certs); n != step.shows {
 			t.Errorf("after %s came: %d, want %d", filepath.Base(step.to), n, step.shows)
 		}
 	}
-	if err := os.Remove(files.Key); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.Remove(files.Key))
 	clock.Advance(2 * time.Second)
 	if n := shown(t, certs); n != 2 {
 		t.Errorf("without its files: %d", n)
@@ -168,10 +149,7 @@ func TestACME(t *testing.T) { //nolint:paralleltest // see acme.Start
 
 func listen(t *testing.T) net.Listener {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = l.Close() })
 	return l
 }
@@ -181,10 +159,7 @@ func port(l net.Listener) int { return l.Addr().(*net.TCPAddr).Port }
 // serve shows the certificates at one listener and answers challenges at the other.
 func serve(t *testing.T, opts tlscert.Options, over, plain net.Listener) *tlscert.Certificates {
 	t.Helper()
-	certs, err := tlscert.Open(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	certs := must.Get(tlscert.Open(opts))(t)
 	hello := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("hello")) })
 	ctx, stop := context.WithCancel(t.Context())
 	servers := []*http.Server{
@@ -200,9 +175,7 @@ func serve(t *testing.T, opts tlscert.Options, over, plain net.Listener) *tlscer
 			_ = s.Close()
 		}
 	})
-	if err := certs.Manage(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, certs.Manage(ctx))
 	return certs
 }
 

@@ -11,16 +11,14 @@ import (
 
 	"pressroom/internal/platform/tracing"
 	"pressroom/internal/testkit/collector"
+	"pressroom/internal/testkit/must"
 )
 
 func open(t *testing.T) (*tracing.Tracer, *collector.Collector) {
 	t.Helper()
 	taker := collector.Start(t)
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", taker.URL)
-	tracer, err := tracing.Open(t.Context(), tracing.Options{Version: "test", Role: "all"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tracer := must.Get(tracing.Open(t.Context(), tracing.Options{Version: "test", Role: "all"}))(t)
 	return tracer, taker
 }
 
@@ -46,9 +44,7 @@ func TestTheWayOfARequest(t *testing.T) { //nolint:paralleltest // it sets varia
 	handler.ServeHTTP(httptest.NewRecorder(), request)
 	_, later := tracing.Follow(tracer.Into(t.Context()), "job", link)
 	later.End(nil)
-	if err := tracer.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, tracer.Close(t.Context()))
 	api, call, job := taker.Span("api"), taker.Span("get_me"), taker.Span("job")
 	if api.Trace != traceID || api.Parent != "b7ad6b7169203331" || api.Attributes["http.response.status_code"] != "502" || !api.Failed {
 		t.Errorf("%+v", api)
@@ -95,9 +91,7 @@ func TestWhatIsNoWay(t *testing.T) { //nolint:paralleltest // it sets variables
 	request.Header.Set("Traceparent", "00-zz-zz-01")
 	answer := httptest.NewRecorder()
 	handler.ServeHTTP(answer, request)
-	if err := tracer.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, tracer.Close(t.Context()))
 	app := taker.Span("app")
 	if app.Parent != "" || app.Attributes["http.request.method"] != "_OTHER" ||
 		app.Attributes["http.response.status_code"] != "200" || app.Failed || !answer.Flushed {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/sandbox/world"
+	"pressroom/internal/testkit/must"
 )
 
 // All fields are in the network's description.
@@ -27,9 +28,7 @@ func TestDiscoveryIsDescribed(t *testing.T) {
 			Fields []struct{ Name string }
 			APIs   []struct{ Method, Endpoint string }
 		}
-		if err := json.Unmarshal(text, &d); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, json.Unmarshal(text, &d))
 		names := []string{"media"} // an edge that is a field only in business discovery
 		for _, field := range d.Fields {
 			names = append(names, field.Name)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"pressroom/internal/testkit/must"
 	"pressroom/internal/testkit/postgres"
 )
 
@@ -13,10 +14,7 @@ import (
 func TestServer(t *testing.T) {
 	t.Parallel()
 	s := postgres.Start(t)
-	d, err := sql.Open("pgx", s.Create("harbour"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(sql.Open("pgx", s.Create("harbour")))(t)
 	defer d.Close()
 	tell(t, d, "CREATE TABLE boats (name text)")
 	for name, end := range map[string]func(){"stopped": s.Stop, "killed": s.Kill, "killed while it hangs": func() { s.Pause(); s.Kill() }} {
@@ -38,10 +36,7 @@ func TestServer(t *testing.T) {
 func TestPause(t *testing.T) {
 	t.Parallel()
 	s := postgres.Start(t)
-	d, err := sql.Open("pgx", s.DSN())
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(sql.Open("pgx", s.DSN()))(t)
 	defer d.Close()
 	tell(t, d, "CREATE TABLE boats (name text)")
 	s.Pause()

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"testing"
 
+	"pressroom/internal/testkit/must"
 	"pressroom/internal/testkit/redis"
 )
 
@@ -12,10 +13,7 @@ import (
 func TestServer(t *testing.T) {
 	t.Parallel()
 	s := redis.Start(t)
-	u, err := url.Parse(s.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse(s.URL()))(t)
 	expect(t, s, "SET boat Ada", "+OK")
 	s.Pause()
 	s.Resume()

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"pressroom/internal/testkit/must"
 	"pressroom/internal/testkit/s3"
 )
 
@@ -17,10 +18,7 @@ func TestServers(t *testing.T) {
 	if a.Endpoint == b.Endpoint || a.ID == b.ID || one == other {
 		t.Errorf("%+v and %+v are not apart", a, b)
 	}
-	response, err := http.Get(a.Endpoint)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Get(http.Get(a.Endpoint))(t)
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	if err != nil || response.StatusCode != http.StatusForbidden || !strings.Contains(string(body), "AccessDenied") {

@@ -1,6 +1,9 @@
 package archtest
 
-import "testing"
+import (
+	"pressroom/internal/testkit/must"
+	"testing"
+)
 
 // rooms says where every package below internal/ belongs. A new package is in none until it is written here,
 // and the test fails until then.
@@ -238,10 +241,7 @@ var allowed = []exception{
 
 func TestArrows(t *testing.T) {
 	t.Parallel()
-	g, err := read("../../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(read("../../.."))(t)
 	for _, complaint := range check(g, rooms, forbidden, allowed) {
 		t.Error(complaint)
 	}

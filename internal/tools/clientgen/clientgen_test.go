@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"pressroom/internal/testkit/must"
 	"pressroom/internal/tools/clientgen"
 )
 
@@ -18,28 +19,17 @@ const description = "../../../api/openapi.json"
 // The clients are those of today's description.
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile(description)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(description))(t)
 	for file, generate := range map[string]func([]byte) ([]byte, error){
 		"../../../client/generated.go":                 clientgen.Go,
 		"../../../clients/typescript/src/generated.ts": clientgen.TypeScript,
 	} {
-		made, err := generate(raw)
-		if err != nil {
-			t.Fatal(err)
-		}
+		made := must.Get(generate(raw))(t)
 		if *update {
-			if err := os.WriteFile(file, made, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, os.WriteFile(file, made, 0o600))
 			continue
 		}
-		held, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		held := must.Get(os.ReadFile(file))(t)
 		if diff := cmp.Diff(string(held), string(made)); diff != "" {
 			t.Errorf("%s is of another description; run: make generate\n%s", file, diff)
 		}

@@ -13,6 +13,7 @@ import (
 	"pressroom/internal/domain/post"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // BenchmarkOpen reads the largest list with all figures, and pages of posts, as JSON.
@@ -24,7 +25,7 @@ func BenchmarkOpen(b *testing.B) {
 	for name, url := range urls {
 		b.Run(name, func(b *testing.B) {
 			clock := testkit.NewClock(time.Date(2026, 3, 29, 8, 0, 0, 0, time.UTC))
-			w := newWorld(b, testkit.Open(b, url(b), clock), clock).newTeam(b, "agency")
+			w := newEnv(b, testkit.Open(b, url(b), clock), clock).newTeam(b, "agency")
 			w.Figures = stats.New(w.db)
 			posts := post.New(w.db, nil, nil, nil, nil, post.Limits{}, plan.Default()).Operations()
 			for _, platform := range []string{"", "instagram"} {
@@ -50,14 +51,14 @@ func (w env) answer(b *testing.B, op operation.Operation, args string) {
 	var body []byte
 	for b.Loop() {
 		answer, err := op.Run(b.Context(), w.call(op.Tool), []byte(args))
-		must(b, err)
+		must.NoError(b, err)
 		data, brings := answer.Data.(operation.Encoded)
 		if !brings {
 			body, err = operation.JSON(answer)
 		} else {
 			body, err = data.JSON()
 		}
-		must(b, err)
+		must.NoError(b, err)
 	}
 	b.ReportMetric(float64(len(body)), "bytes")
 }
@@ -96,7 +97,7 @@ func (w env) posts(b *testing.B) {
 
 func (w env) exec(b *testing.B, statement string, args ...any) {
 	b.Helper()
-	must(b, w.db.InTx(b.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+	must.NoError(b, w.db.InTx(b.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, statement, args...)
 		return err
 	}))

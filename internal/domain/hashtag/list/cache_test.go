@@ -14,6 +14,7 @@ import (
 	"pressroom/internal/domain/report/hashtaganalysis"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
 )
 
 var _ operation.Encoded = HashtagList{}
@@ -31,15 +32,12 @@ func TestCache(t *testing.T) {
 			fresh.cache = &listCache{lists: map[int64]cacheEntry{}}
 			var first string
 			for _, s := range []*Service{&fresh, w.Service, w.Service} {
-				answer, err := s.get(t.Context(), w.call("get_hashtag_list"), GetInput{ListID: l.ID})
-				must(t, err)
-				quick, err := answer.Data.JSON()
-				must(t, err)
-				slow, err := operation.JSON(struct {
+				answer := must.Get(s.get(t.Context(), w.call("get_hashtag_list"), GetInput{ListID: l.ID}))(t)
+				quick := must.Get(answer.Data.JSON())(t)
+				slow := must.Get(operation.JSON(struct {
 					HashtagListEntry
 					Hashtags []HashtagFigures `json:"hashtags"`
-				}{answer.Data.HashtagListEntry, answer.Data.Hashtags})
-				must(t, err)
+				}{answer.Data.HashtagListEntry, answer.Data.Hashtags}))(t)
 				if first == "" {
 					first = string(quick)
 				}
@@ -70,7 +68,7 @@ func TestCache(t *testing.T) {
 				})
 			},
 		} {
-			must(t, change())
+			must.NoError(t, change())
 			now := look()
 			if now == before {
 				t.Errorf("change %d is not seen: %s", i, now)

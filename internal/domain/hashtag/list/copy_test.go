@@ -6,6 +6,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
+	"pressroom/internal/testkit/must"
 )
 
 // A copy has the subcategories, respects the plan's limit, and is idempotent.
@@ -15,8 +16,7 @@ func TestCopyHashtags(t *testing.T) {
 		call := w.call("hashtag_lists")
 		call.Capabilities = access.RoleCapabilities(access.Editor)
 		for round, want := range []int{len(from.items), 0} {
-			c, err := w.CopyHashtags(ctx, call, from.ID, into)
-			must(t, err)
+			c := must.Get(w.CopyHashtags(ctx, call, from.ID, into))(t)
 			if len(c.Added) != want || len(c.Added)+len(c.AlreadyPresent)+len(c.Refused) != len(from.items) {
 				t.Errorf("round %d added %d of %d", round, len(c.Added), len(from.items))
 			}

@@ -17,6 +17,7 @@ import (
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // env is a list service on a fresh database with one team.
@@ -99,29 +100,20 @@ type fatal interface {
 	Context() context.Context
 }
 
-func must(t fatal, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func each(t *testing.T, run func(t *testing.T, w env)) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(time.Date(2026, 3, 29, 8, 0, 0, 0, time.UTC))
-		run(t, newWorld(t, testkit.Open(t, url, clock), clock))
+		run(t, newEnv(t, testkit.Open(t, url, clock), clock))
 	})
 }
 
-func newWorld(t fatal, d *db.DB, clock *testkit.Clock) env {
+func newEnv(t fatal, d *db.DB, clock *testkit.Clock) env {
 	t.Helper()
 	w := env{known: &fakeFigures{of: map[string]stats.Figures{}}, clock: clock}
 	offered := plan.Default()
 	offered.BannedHashtags = map[string][]string{"instagram": {"#Forbidden", "ＮＯ"}, "tiktok": {"nowhere"}}
-	var err error
-	w.Service, err = New(Options{DB: d, Figures: w.known, Terms: offered})
-	must(t, err)
+	w.Service = must.Get(New(Options{DB: d, Figures: w.known, Terms: offered}))(t)
 	return w.newTeam(t, "creator")
 }
 
@@ -129,7 +121,7 @@ func newWorld(t fatal, d *db.DB, clock *testkit.Clock) env {
 func (w env) newTeam(t fatal, plan string) env {
 	t.Helper()
 	w.plan = plan
-	must(t, w.db.InTx(t.Context(), "furnish", func(ctx context.Context, tx *db.Tx) error {
+	must.NoError(t, w.db.InTx(t.Context(), "furnish", func(ctx context.Context, tx *db.Tx) error {
 		err := tx.QueryRow(ctx, `INSERT INTO people (name, email, created_at) VALUES ('Ada', ?, 1) RETURNING id`,
 			crand.Text()).Scan(&w.person)
 		if err == nil {
@@ -161,22 +153,19 @@ func (w env) make(t fatal, in CreateInput) HashtagListChange {
 	if in.Name == "" {
 		in.Name = "a list"
 	}
-	answer, err := w.create(t.Context(), w.call("create_hashtag_list"), in)
-	must(t, err)
+	answer := must.Get(w.create(t.Context(), w.call("create_hashtag_list"), in))(t)
 	return answer.Data
 }
 
 func (w env) put(t fatal, list int64, tags ...string) HashtagListChange {
 	t.Helper()
-	answer, err := w.add(t.Context(), w.call("add_hashtags"), AddInput{ListID: list, Hashtags: tags})
-	must(t, err)
+	answer := must.Get(w.add(t.Context(), w.call("add_hashtags"), AddInput{ListID: list, Hashtags: tags}))(t)
 	return answer.Data
 }
 
 func (w env) look(t fatal, list int64) HashtagList {
 	t.Helper()
-	answer, err := w.get(t.Context(), w.call("get_hashtag_list"), GetInput{list})
-	must(t, err)
+	answer := must.Get(w.get(t.Context(), w.call("get_hashtag_list"), GetInput{list}))(t)
 	return answer.Data
 }
 
@@ -198,8 +187,7 @@ func (w env) walk(t fatal, in ListInput) ([]int64, int) {
 	}
 	out := []int64{}
 	for pages := 1; ; pages++ {
-		answer, err := w.lists(t.Context(), w.call("list_hashtag_lists"), in)
-		must(t, err)
+		answer := must.Get(w.lists(t.Context(), w.call("list_hashtag_lists"), in))(t)
 		if len(answer.Data.HashtagLists) > in.Limit {
 			t.Fatalf("%d lists on a page of %d", len(answer.Data.HashtagLists), in.Limit)
 		}
@@ -216,23 +204,22 @@ func (w env) walk(t fatal, in ListInput) ([]int64, int) {
 func (w env) number(t fatal, query string, args ...any) int64 {
 	t.Helper()
 	var n int64
-	must(t, w.db.QueryRow(t.Context(), query, args...).Scan(&n))
+	must.NoError(t, w.db.QueryRow(t.Context(), query, args...).Scan(&n))
 	return n
 }
 
 // events returns the kinds of the team's audit events in order.
 func (w env) events(t fatal) []string {
 	t.Helper()
-	rows, err := w.db.Query(t.Context(), `SELECT kind FROM events WHERE team_id = ? ORDER BY id`, w.team)
-	must(t, err)
+	rows := must.Get(w.db.Query(t.Context(), `SELECT kind FROM events WHERE team_id = ? ORDER BY id`, w.team))(t)
 	defer rows.Close()
 	out := []string{}
 	for rows.Next() {
 		var kind string
-		must(t, rows.Scan(&kind))
+		must.NoError(t, rows.Scan(&kind))
 		out = append(out, kind)
 	}
-	must(t, rows.Err())
+	must.NoError(t, rows.Err())
 	return out
 }
 

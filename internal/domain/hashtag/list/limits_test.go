@@ -11,6 +11,7 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/plan"
+	"pressroom/internal/testkit/must"
 )
 
 func TestLimits(t *testing.T) {
@@ -33,7 +34,7 @@ func TestLimits(t *testing.T) {
 			t.Errorf("limit %v", limit)
 		}
 		w.newTeam(t, "creator").make(t, CreateInput{}) // another team's lists do not count
-		must(t, w.Delete(t.Context(), w.team, w.by(), l.ID))
+		must.NoError(t, w.Delete(t.Context(), w.team, w.by(), l.ID))
 		l = w.make(t, CreateInput{})
 		w.allow(plan.Unlimited, plan.Unlimited)
 		if c := w.put(t, l.ID, "a", "b", "c", "d", "e"); c.Size != 5 || len(c.Refused) > 0 {
@@ -86,7 +87,7 @@ func TestRaceForTheLastPlace(t *testing.T) {
 			added[n] = answer.Data.Added
 			return err
 		}) {
-			must(t, err)
+			must.NoError(t, err)
 		}
 		told := slices.Sorted(slices.Values(slices.Concat(added...)))
 		there := slices.Sorted(slices.Values(w.holds(t, l.ID)))
@@ -140,7 +141,7 @@ func TestListIsASequence(t *testing.T) {
 				if gone := names.Draw(t, "gone"); rapid.Bool().Draw(t, "remove") {
 					err := w.Remove(t.Context(), w.team, w.by(), l.ID, gone)
 					if n := slices.Index(model, gone); n >= 0 {
-						must(t, err)
+						must.NoError(t, err)
 						model = slices.Delete(model, n, n+1)
 					} else {
 						checkRefused(t, err, apierr.NotFound, "")

@@ -14,6 +14,7 @@ import (
 	"pressroom/internal/core/plan"
 	"pressroom/internal/domain/hashtag/stats"
 	"pressroom/internal/domain/report/hashtaganalysis"
+	"pressroom/internal/testkit/must"
 )
 
 func TestCreate(t *testing.T) {
@@ -124,7 +125,7 @@ func TestArguments(t *testing.T) {
 			op := byTool[c.tool]
 			_, err := op.Check(c.args)
 			if c.reason == "" {
-				must(t, err)
+				must.NoError(t, err)
 				return
 			}
 			checkRefused(t, err, apierr.ValidationFailed, c.reason)
@@ -138,7 +139,7 @@ func TestAdd(t *testing.T) {
 		in := AddInput{ListID: l.ID, Hashtags: []string{"#", strings.Repeat("l", 101), "a b", "zebra", "apple",
 			"#First", "apple"}, Subcategory: " Fruit "}
 		answer, err := w.add(t.Context(), w.call("add_hashtags"), in)
-		must(t, err)
+		must.NoError(t, err)
 		want := HashtagListChange{HashtagListEntry: HashtagListEntry{ID: l.ID, Name: "a list", Size: 3}, Added: []string{"zebra", "apple"},
 			AlreadyPresent: []string{"first"},
 			Refused:        []HashtagListChangeRefused{{"#", "empty"}, {strings.Repeat("l", 100), "too_long"}, {"a b", "bad_characters"}}}
@@ -152,8 +153,7 @@ func TestAdd(t *testing.T) {
 		}
 		events, wanted := w.events(t), slices.Clone(w.known.wanted)
 		in.Subcategory, in.Hashtags = "Other", []string{"zebra", "apple", "first"}
-		answer, err = w.add(t.Context(), w.call("add_hashtags"), in)
-		must(t, err)
+		answer = must.Get(w.add(t.Context(), w.call("add_hashtags"), in))(t)
 		if diff := cmp.Diff(HashtagListChange{HashtagListEntry: want.HashtagListEntry, Added: []string{},
 			AlreadyPresent: []string{"zebra", "apple",
 				"first"}, Refused: []HashtagListChangeRefused{}}, answer.Data); diff != "" {
@@ -313,7 +313,7 @@ func TestLists(t *testing.T) {
 			t.Errorf("ready-made lists for Instagram: %v", got)
 		}
 		answer, err := w.lists(t.Context(), w.call("list_hashtag_lists"), ListInput{Scope: scopeAll, Limit: 3})
-		must(t, err)
+		must.NoError(t, err)
 		call := w.call("list_hashtag_lists")
 		call.Filters = []byte(`{"scope":"own"}`)
 		_, err = w.lists(t.Context(), call, ListInput{Scope: scopeOwn, Limit: 3, Cursor: &answer.Page.Cursor})
@@ -330,10 +330,9 @@ func TestPagingDuringChanges(t *testing.T) {
 			own = append(own, w.make(t, CreateInput{}).ID)
 		}
 		in := ListInput{Scope: scopeAll, Limit: 3}
-		first, err := w.lists(t.Context(), w.call("list_hashtag_lists"), in)
-		must(t, err)
+		first := must.Get(w.lists(t.Context(), w.call("list_hashtag_lists"), in))(t)
 		w.make(t, CreateInput{})
-		must(t, w.Delete(t.Context(), w.team, w.by(), own[3])) // where the cursor stands
+		must.NoError(t, w.Delete(t.Context(), w.team, w.by(), own[3])) // where the cursor stands
 		in.Cursor = &first.Page.Cursor
 		rest, _ := w.walk(t, in)
 		if diff := cmp.Diff([]int64{own[2], own[1], own[0], w.readyMadeLists[0].ID}, rest[:4]); diff != "" {

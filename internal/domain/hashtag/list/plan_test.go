@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // Queries use an index of the team or the list. Rows of one team or list may be sorted, because plans bound them.
@@ -25,14 +26,11 @@ func TestQueriesUseIndexes(t *testing.T) {
 				SELECT 1000000 + i % 500, i, 'tag' || CAST(i AS TEXT) FROM n`,
 			`ANALYZE`,
 		} {
-			if _, err := d.Writer().ExecContext(t.Context(), statement); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(d.Writer().ExecContext(t.Context(), statement))(t)
 		}
 		all, allArgs := page(7, "", math.MaxInt64, 21)
 		on, onArgs := page(7, "tiktok", 1_019_000, 21)
-		asked, err := positionsJSON([]string{"tag7", "tag507"}, 0)
-		must(t, err)
+		asked := must.Get(positionsJSON([]string{"tag7", "tag507"}, 0))(t)
 		for name, c := range map[string]struct {
 			indexes []string // one of them, whichever the database takes
 			query   string

@@ -7,14 +7,12 @@ import (
 
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/hashtag/stats"
+	"pressroom/internal/testkit/must"
 )
 
 // The ready-made lists are valid.
 func TestReadyMade(t *testing.T) {
-	all, err := loadReadyMade()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(loadReadyMade())(t)
 	if len(all) < 24 {
 		t.Errorf("%d lists", len(all))
 	}
@@ -53,10 +51,7 @@ var kept = map[int64]string{1: "Food", 2: "Coffee and baking", 3: "Travel", 4: "
 	40: "日本語：カフェと旅", 43: "Bahasa Indonesia: keseharian"}
 
 func TestIdsOfReadyMadeStay(t *testing.T) {
-	all, err := loadReadyMade()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(loadReadyMade())(t)
 	for id, name := range kept {
 		if !slices.ContainsFunc(all, func(r readyMadeList) bool { return r.ID == id && r.Name == name }) {
 			t.Errorf("list %d is %s no more", id, name)
@@ -88,10 +83,7 @@ func TestReadyMadeWithoutFigures(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		open := func() operation.Answer[HashtagList] {
 			t.Helper()
-			got, err := w.get(t.Context(), w.call("get_hashtag_list"), GetInput{ListID: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(w.get(t.Context(), w.call("get_hashtag_list"), GetInput{ListID: 1}))(t)
 			return got
 		}
 		if notes := open().Notes; len(notes) != 1 || !strings.Contains(notes[0], "no provider is configured") {
@@ -121,10 +113,7 @@ func TestReadyMadeWithoutFigures(t *testing.T) {
 // Every hashtag of a ready-made list is returned once for each of its platforms.
 func TestReadyMadeHashtags(t *testing.T) {
 	t.Parallel()
-	s, err := New(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(New(Options{}))(t)
 	for _, platform := range platforms {
 		tags := s.ReadyMadeHashtags(platform)
 		seen := map[string]int{}

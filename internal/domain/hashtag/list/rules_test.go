@@ -12,6 +12,7 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/domain/provider"
+	"pressroom/internal/testkit/must"
 )
 
 // Refused hashtags are counted by reason.
@@ -93,10 +94,7 @@ func TestParseHashtagsIsIdempotent(t *testing.T) {
 }
 
 func TestFilter(t *testing.T) {
-	b, err := newBanned(map[string][]string{"instagram": {"#Bad"}, "tiktok": {"worse"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(newBanned(map[string][]string{"instagram": {"#Bad"}, "tiktok": {"worse"}}))(t)
 	tags := []string{"a", "bad", "b", "worse", "c"}
 	for name, c := range map[string]struct {
 		platform string

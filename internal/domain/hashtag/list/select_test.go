@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/domain/hashtag/stats"
+	"pressroom/internal/testkit/must"
 )
 
 // Select returns the picked hashtags in order with their figures and reads no others.
@@ -24,9 +25,7 @@ func TestSelect(t *testing.T) {
 			all[0], all[299] = all[299], all[0] // what is picked from is the caller's
 			return all[:2]
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		var names []string
 		for _, h := range got.Hashtags {
 			names = append(names, h.Hashtag)

@@ -10,6 +10,7 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
 )
 
 func TestChange(t *testing.T) {
@@ -23,8 +24,7 @@ func TestChange(t *testing.T) {
 			{Change{Color: new("#ABCDEF"), Icon: new("")}, HashtagListEntry{ID: l.ID, Name: "new", Size: 2, Color: "#abcdef"}},
 			{Change{}, HashtagListEntry{ID: l.ID, Name: "new", Size: 2, Color: "#abcdef"}},
 		} {
-			changed, err := w.Change(t.Context(), w.team, w.by(), l.ID, c.change)
-			must(t, err)
+			changed := must.Get(w.Change(t.Context(), w.team, w.by(), l.ID, c.change))(t)
 			if diff := cmp.Diff(c.want, entry(changed)); diff != "" {
 				t.Error(diff)
 			}
@@ -41,10 +41,10 @@ func TestChange(t *testing.T) {
 		if name := w.look(t, l.ID).Name; name != "new" {
 			t.Errorf("half a change was kept: %q", name)
 		}
-		must(t, w.Remove(t.Context(), w.team, w.by(), l.ID, "a"))
+		must.NoError(t, w.Remove(t.Context(), w.team, w.by(), l.ID, "a"))
 		checkRefused(t, w.Remove(t.Context(), w.team, w.by(), l.ID, "a"), apierr.NotFound, "")
 		w.checkInvariants(t, l.ID)
-		must(t, w.Delete(t.Context(), w.team, w.by(), l.ID))
+		must.NoError(t, w.Delete(t.Context(), w.team, w.by(), l.ID))
 		checkRefused(t, w.Delete(t.Context(), w.team, w.by(), l.ID), apierr.NotFound, "")
 		if n := w.number(t, `SELECT COUNT(*) FROM hashtag_list_items`); n != 0 {
 			t.Errorf("%d hashtags of a list that is gone", n)
@@ -95,10 +95,10 @@ func TestEnqueueBeforeTransaction(t *testing.T) {
 				t.Error(diff)
 			}
 		}
-		must(t, w.enqueueForCreate(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "few",
+		must.NoError(t, w.enqueueForCreate(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "few",
 			Hashtags: tags[:maxPerTransaction]}))
 		check()
-		must(t, w.enqueueForCreate(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "many",
+		must.NoError(t, w.enqueueForCreate(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "many",
 			Hashtags: tags}))
 		check(700)
 		l := w.make(t, CreateInput{Name: "many", Hashtags: tags[:90]})
@@ -106,7 +106,7 @@ func TestEnqueueBeforeTransaction(t *testing.T) {
 			Hashtags: tags}); !apierr.Is(err, apierr.PlanLimitReached) {
 			t.Error(err)
 		}
-		must(t, w.enqueueForAdd(t.Context(), w.call("add_hashtags"), AddInput{ListID: l.ID, Hashtags: tags}))
+		must.NoError(t, w.enqueueForAdd(t.Context(), w.call("add_hashtags"), AddInput{ListID: l.ID, Hashtags: tags}))
 		check(700, 610)
 		if err := w.newTeam(t, "agency").enqueueForAdd(t.Context(), w.newTeam(t, "agency").call("add_hashtags"),
 			AddInput{ListID: l.ID, Hashtags: tags}); !apierr.Is(err, apierr.NotFound) {
@@ -127,14 +127,13 @@ func TestInAnyList(t *testing.T) {
 			instagram, tiktok bool
 		}{{"a", false, true}, {"b", true, true}, {"c", true, true}, {"d", false, false}, {"pizza", false, false}} {
 			for platform, want := range map[string]bool{"instagram": c.instagram, "tiktok": c.tiktok} {
-				got, err := w.InAnyList(t.Context(), w.db, platform, c.hashtag)
-				must(t, err)
+				got := must.Get(w.InAnyList(t.Context(), w.db, platform, c.hashtag))(t)
 				if got != want {
 					t.Errorf("%s on %s: %v", c.hashtag, platform, got)
 				}
 			}
 		}
-		must(t, w.Delete(t.Context(), w.number(t, `SELECT team_id FROM hashtag_lists WHERE id = ?`, l.ID), w.by(),
+		must.NoError(t, w.Delete(t.Context(), w.number(t, `SELECT team_id FROM hashtag_lists WHERE id = ?`, l.ID), w.by(),
 			l.ID))
 		if held, err := w.InAnyList(t.Context(), w.db, "instagram", "c"); held || err != nil {
 			t.Errorf("%v, %v", held, err)

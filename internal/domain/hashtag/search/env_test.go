@@ -23,6 +23,7 @@ import (
 	"pressroom/internal/domain/report"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 func TestMain(m *testing.M) {
@@ -83,9 +84,8 @@ func each(t *testing.T, run func(t *testing.T, w env)) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock, log := testkit.NewClock(noon), slog.New(slog.DiscardHandler)
 		d := testkit.Open(t, url, clock)
-		must(t, job.MigrateQueue(t.Context(), d, log))
-		queue, err := job.NewQueue(d, 1, log)
-		must(t, err)
+		must.NoError(t, job.MigrateQueue(t.Context(), d, log))
+		queue := must.Get(job.NewQueue(d, 1, log))(t)
 		w := env{clock: clock, script: &script{}, money: credit.New(d), keys: &atomic.Int64{}}
 		w.script.tell(w.answerAny)
 		results := map[job.Type]job.Result{job.HashtagSearch: ResultReader(w.money.Charged)}
@@ -98,13 +98,6 @@ func each(t *testing.T, run func(t *testing.T, w env)) {
 	})
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // newTeam returns the environment with another team that has credits.
 func (w env) newTeam(t *testing.T) env {
 	t.Helper()
@@ -115,14 +108,13 @@ func (w env) newTeam(t *testing.T) env {
 	})
 	w.actor = &access.Actor{TeamID: id, PersonID: 7, KeyID: id * 10, Role: access.Owner, Zone: time.UTC, Plan: "team",
 		Daily: access.Daily{KeyCredits: -1, TeamCredits: -1}}
-	_, err := w.money.Grant(t.Context(), id, granted, "start", "")
-	must(t, err)
+	must.Get(w.money.Grant(t.Context(), id, granted, "start", ""))(t)
 	return w
 }
 
 func (w env) write(t *testing.T, work func(context.Context, *db.Tx) error) {
 	t.Helper()
-	must(t, w.db.InTx(t.Context(), "test", work))
+	must.NoError(t, w.db.InTx(t.Context(), "test", work))
 }
 
 func (w env) exec(t *testing.T, statement string, args ...any) {
@@ -136,7 +128,7 @@ func (w env) exec(t *testing.T, statement string, args ...any) {
 func (w env) number(t *testing.T, query string, args ...any) int64 {
 	t.Helper()
 	var n int64
-	must(t, w.db.QueryRow(t.Context(), query, args...).Scan(&n))
+	must.NoError(t, w.db.QueryRow(t.Context(), query, args...).Scan(&n))
 	return n
 }
 
@@ -200,7 +192,7 @@ func (w env) request(ctx context.Context, in Input) (operation.Answer[job.Job], 
 func (w env) begin(t *testing.T, query string) (string, int64) {
 	t.Helper()
 	answer, cost, err := w.request(t.Context(), Input{Query: query})
-	must(t, err)
+	must.NoError(t, err)
 	if answer.Location != job.Location(answer.Data.JobID) {
 		t.Errorf("it leads to %s", answer.Location)
 	}
@@ -225,12 +217,11 @@ func (w env) claim(t *testing.T, id string) job.LeasedJob {
 func (w env) waitFor(t *testing.T, id string) job.Record {
 	t.Helper()
 	for range maxAttempts + maxWaits + 2 {
-		r, err := job.Get(t.Context(), w.db, w.actor.TeamID, id)
-		must(t, err)
+		r := must.Get(job.Get(t.Context(), w.db, w.actor.TeamID, id))(t)
 		if r.Finished() {
 			return r
 		}
-		must(t, w.run(t.Context(), w.claim(t, id)))
+		must.NoError(t, w.run(t.Context(), w.claim(t, id)))
 	}
 	t.Fatalf("job %s does not end", id)
 	return job.Record{}
@@ -241,15 +232,14 @@ func (w env) runSearch(t *testing.T, in Input) (job.Record, int64, int64) {
 	t.Helper()
 	before := w.balance(t)
 	answer, cost, err := w.request(t.Context(), in)
-	must(t, err)
+	must.NoError(t, err)
 	r := w.waitFor(t, answer.Data.JobID)
 	return r, cost, before - w.balance(t)
 }
 
 func (w env) balance(t *testing.T) int64 {
 	t.Helper()
-	u, err := w.money.Today(t.Context(), w.db, w.actor, w.clock.Now())
-	must(t, err)
+	u := must.Get(w.money.Today(t.Context(), w.db, w.actor, w.clock.Now()))(t)
 	return u.Balance
 }
 
@@ -257,10 +247,8 @@ func (w env) balance(t *testing.T) int64 {
 func (w env) page(t *testing.T, id string, limit int, cursor *string) (Result, *operation.Page, []string) {
 	t.Helper()
 	call := operation.Call{Actor: w.actor, Operation: "get_job", Now: w.clock.Now(), Filters: []byte(id)}
-	r, err := job.Get(t.Context(), w.db, w.actor.TeamID, id)
-	must(t, err)
-	view, err := w.Jobs.View(t.Context(), w.db, call, r, job.GetInput{JobID: id, Limit: limit, Cursor: cursor})
-	must(t, err)
+	r := must.Get(job.Get(t.Context(), w.db, w.actor.TeamID, id))(t)
+	view := must.Get(w.Jobs.View(t.Context(), w.db, call, r, job.GetInput{JobID: id, Limit: limit, Cursor: cursor}))(t)
 	result, ok := view.Data.Result.(Result)
 	if !ok {
 		t.Fatalf("the job has no result: %+v", view.Data)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // Queries use an index.
@@ -28,9 +29,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 				FROM n, jobs`,
 			`ANALYZE`,
 		} {
-			if _, err := d.Writer().ExecContext(t.Context(), statement); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(d.Writer().ExecContext(t.Context(), statement))(t)
 		}
 		for _, c := range []struct {
 			table, query string

@@ -16,6 +16,7 @@ import (
 	"pressroom/internal/domain/job"
 	"pressroom/internal/domain/provider"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
 )
 
 // Results are paged: each hashtag once, the keyword's own first, then by score; the other parts are complete on each
@@ -66,7 +67,7 @@ func TestPages(t *testing.T) {
 			}
 		}
 		answer, _, err := w.request(t.Context(), Input{Query: "harbourlife"})
-		must(t, err)
+		must.NoError(t, err)
 		if whole, is := answer.Data.Result.(Result); !is || !cmp.Equal(want, names(whole.Hashtags)) ||
 			answer.Page != nil {
 			t.Errorf("the answer to who has paid holds %+v", answer.Data.Result)
@@ -146,13 +147,9 @@ func TestSweep(t *testing.T) {
 		if result, _, _ := w.page(t, r.ID, 50, nil); len(result.Hashtags) != 1 {
 			t.Errorf("%+v", result)
 		}
-		if _, err := w.Jobs.Sweep(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.Jobs.Sweep(t.Context()))(t)
 		w.clock.Advance(job.RecordLifetime)
-		if _, err := w.Jobs.Sweep(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.Jobs.Sweep(t.Context()))(t)
 		for _, table := range []string{"hashtag_search_results", "hashtag_search_answers"} {
 			if n := w.number(t, `SELECT COUNT(*) FROM `+table); n != 0 {
 				t.Errorf("%d rows are left of %s", n, table)

@@ -15,6 +15,7 @@ import (
 	"pressroom/internal/domain/provider/joined"
 	"pressroom/internal/domain/report/hashtaganalysis"
 	"pressroom/internal/sandbox"
+	"pressroom/internal/testkit/must"
 )
 
 // runSandbox runs searches against the sandbox.
@@ -25,28 +26,23 @@ func (w env) runSandbox(t *testing.T) {
 		close(c)
 		return c
 	}
-	box, err := sandbox.Open(t.TempDir(), sandbox.Options{Now: w.clock.Now, After: over})
-	must(t, err)
+	box := must.Get(sandbox.Open(t.TempDir(), sandbox.Options{Now: w.clock.Now, After: over}))(t)
 	front := httptest.NewServer(box.Handler())
 	t.Cleanup(func() {
 		front.Close()
 		box.Close()
 	})
-	operated, err := box.Operator(t.Context(), 3)
-	must(t, err)
+	operated := must.Get(box.Operator(t.Context(), 3))(t)
 	public := func(context.Context, string, int64, io.Writer) error { return errors.New("no file is fetched") }
 	opts := instagramgraph.Options{URL: front.URL + "/instagram/facebook", Hashtags: true,
 		HashtagStore: instagramgraph.NewDBHashtagStore(w.db), Now: w.clock.Now, FetchPublic: public}
 	for _, one := range operated {
 		opts.Accounts = append(opts.Accounts, instagramgraph.Account{ID: one.ID, Token: one.Token})
 	}
-	official, err := instagramgraph.New(opts)
-	must(t, err)
-	vendor, err := bridge.New(bridge.Options{URL: front.URL + "/vendor", FetchPublic: public, Now: w.clock.Now})
-	must(t, err)
-	w.Source, err = joined.New(joined.Named{Name: "instagram_graph", Source: official}, joined.Named{Name: "bridge",
-		Source: vendor})
-	must(t, err)
+	official := must.Get(instagramgraph.New(opts))(t)
+	vendor := must.Get(bridge.New(bridge.Options{URL: front.URL + "/vendor", FetchPublic: public, Now: w.clock.Now}))(t)
+	w.Source = must.Get(joined.New(joined.Named{Name: "instagram_graph", Source: official}, joined.Named{Name: "bridge",
+		Source: vendor}))(t)
 }
 
 // A search through the networks' protocols finds what the documentation describes.

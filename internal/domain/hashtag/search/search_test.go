@@ -16,6 +16,7 @@ import (
 	"pressroom/internal/domain/job"
 	"pressroom/internal/domain/provider"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
 )
 
 // step is a search at a time with its expected price.
@@ -209,7 +210,7 @@ func TestRetryAfterShortOutage(t *testing.T) {
 			return w.answerAny(ctx, q)
 		})
 		id, _ := w.begin(t, "summer beach")
-		must(t, w.run(t.Context(), w.claim(t, id)))
+		must.NoError(t, w.run(t.Context(), w.claim(t, id)))
 		if wake := db.Time(w.number(t, `SELECT wake_at FROM jobs WHERE id = ?`, id)); !wake.Equal(w.clock.Now().
 			Add(5 * time.Second)) {
 			t.Errorf("it is looked at again at %s", wake)
@@ -317,7 +318,7 @@ func TestRestartAnywhere(t *testing.T) {
 			if err := w.run(t.Context(), first); !errors.Is(err, job.ErrLeaseLost) {
 				t.Errorf("who was overtaken goes on: %v", err)
 			}
-			must(t, w.run(t.Context(), second))
+			must.NoError(t, w.run(t.Context(), second))
 			result, _, _ := w.page(t, id, 50, nil)
 			if diff := cmp.Diff(want, names(result.Hashtags)); diff != "" || result.CreditsCharged != price {
 				t.Errorf("cut off at %d: for %d %s", cut, result.CreditsCharged, diff)

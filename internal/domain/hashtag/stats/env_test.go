@@ -16,6 +16,7 @@ import (
 	"pressroom/internal/domain/provider"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 var began = time.Date(2026, 11, 18, 12, 0, 0, 0, time.UTC)
@@ -76,9 +77,7 @@ func (w *env) background() *stats.Measurer {
 
 func (w *env) must(err error) {
 	w.t.Helper()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, err)
 }
 
 func (w *env) write(work func(context.Context, *db.Tx) error) {

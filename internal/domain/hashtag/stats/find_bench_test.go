@@ -14,6 +14,7 @@ import (
 	"pressroom/internal/domain/provider"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // crowd is the number of hashtags in the benchmarks; with -short, a tenth.
@@ -99,7 +100,7 @@ const (
 func load(b *testing.B, d *db.DB, tags []known) {
 	b.Helper()
 	for part := range slices.Chunk(tags, atOnce) {
-		err := d.InTx(b.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		must.NoError(b, d.InTx(b.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			for some := range slices.Chunk(part, inOne) {
 				args := make([]any, 0, 3*len(some))
 				for _, k := range some {
@@ -112,10 +113,7 @@ func load(b *testing.B, d *db.DB, tags []known) {
 				}
 			}
 			return nil
-		})
-		if err != nil {
-			b.Fatal(err)
-		}
+		}))
 	}
 }
 
@@ -126,10 +124,8 @@ func loadInBulk(b *testing.B, d *db.DB, tags []known) {
 		`ALTER TABLE hashtags ENABLE TRIGGER hashtags_become_found`
 	if !d.Postgres() {
 		off = `DROP TRIGGER hashtags_become_found`
-		if err := d.QueryRow(b.Context(), `SELECT sql FROM sqlite_master WHERE name = 'hashtags_become_found'`).
-			Scan(&on); err != nil {
-			b.Fatal(err)
-		}
+		must.NoError(b, d.QueryRow(b.Context(), `SELECT sql FROM sqlite_master WHERE name = 'hashtags_become_found'`).
+			Scan(&on))
 	}
 	execSQL(b, d, off)
 	load(b, d, tags)
@@ -142,9 +138,7 @@ func loadInBulk(b *testing.B, d *db.DB, tags []known) {
 
 func execSQL(tb testing.TB, d *db.DB, statement string) {
 	tb.Helper()
-	if _, err := d.Writer().ExecContext(tb.Context(), statement); err != nil {
-		tb.Fatal(err)
-	}
+	must.Get(d.Writer().ExecContext(tb.Context(), statement))(tb)
 }
 
 // BenchmarkFind looks up words of each kind among a million hashtags and reports the median and the 99th percentile.
@@ -228,9 +222,7 @@ func indexBytes(b *testing.B, d *db.DB) float64 {
 		query = `SELECT pg_total_relation_size('hashtag_grams')`
 	}
 	var size float64
-	if err := d.QueryRow(b.Context(), query).Scan(&size); err != nil {
-		b.Fatal(err)
-	}
+	must.NoError(b, d.QueryRow(b.Context(), query).Scan(&size))
 	return size
 }
 
@@ -261,9 +253,7 @@ func measureLatency(b *testing.B, s *Store, next func() []string) {
 			began := time.Now()
 			names, err := s.matches(b.Context(), provider.Instagram, phrase, MaxMatches, defaultBounds)
 			tries[n] = time.Since(began)
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.NoError(b, err)
 			found += len(names)
 		}
 		took, shortest = append(took, tries[0]), append(shortest, slices.Min(tries[:]))

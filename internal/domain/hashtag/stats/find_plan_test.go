@@ -10,6 +10,7 @@ import (
 	"pressroom/internal/domain/provider"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // Every statement of Find scans an index in order, without sorting or scanning a table. That holds for frequent and
@@ -92,27 +93,14 @@ func planOf(t *testing.T, d *db.DB, query string, args []any) string {
 	for n, arg := range args {
 		values[n] = fmt.Sprint("'", arg, "'")
 	}
-	tx, err := d.Writer().BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tx := must.Get(d.Writer().BeginTx(t.Context(), nil))(t)
 	defer func() { _ = tx.Rollback() }()
 	for _, statement := range []string{"SET LOCAL plan_cache_mode = force_generic_plan", "PREPARE kept AS " + query} {
-		if _, err := tx.ExecContext(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(tx.ExecContext(t.Context(), statement))(t)
 	}
-	rows, err := tx.QueryContext(t.Context(), "EXPLAIN EXECUTE kept ("+strings.Join(values, ", ")+")")
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan, err := lines(rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := tx.ExecContext(t.Context(), "DEALLOCATE kept"); err != nil {
-		t.Fatal(err)
-	}
+	rows := must.Get(tx.QueryContext(t.Context(), "EXPLAIN EXECUTE kept ("+strings.Join(values, ", ")+")"))(t)
+	plan := must.Get(lines(rows))(t)
+	must.Get(tx.ExecContext(t.Context(), "DEALLOCATE kept"))(t)
 	return plan
 }
 

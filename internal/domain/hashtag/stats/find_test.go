@@ -17,6 +17,7 @@ import (
 	"pressroom/internal/domain/report/hashtaganalysis"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // known is a hashtag in a test.
@@ -50,20 +51,15 @@ func addHashtags(t rapid.TB, d *db.DB, tags ...known) {
 
 func change(t rapid.TB, d *db.DB, work func(context.Context, *db.Tx) error) {
 	t.Helper()
-	if err := d.InTx(context.Background(), "test", work); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, d.InTx(context.Background(), "test", work))
 }
 
 // readHashtags returns all hashtags, the largest first.
 func readHashtags(t rapid.TB, d *db.DB, platform string) []string {
 	t.Helper()
-	names, err := db.All(context.Background(), d, func(rows *sql.Rows, name *string) error { return rows.Scan(name) },
+	names := must.Get(db.All(context.Background(), d, func(rows *sql.Rows, name *string) error { return rows.Scan(name) },
 		`SELECT hashtag FROM hashtags WHERE platform = ?
-			ORDER BY CASE WHEN posts IS NULL THEN 1 ELSE 0 END, posts DESC, id`, platform)
-	if err != nil {
-		t.Fatal(err)
-	}
+			ORDER BY CASE WHEN posts IS NULL THEN 1 ELSE 0 END, posts DESC, id`, platform))(t)
 	return names
 }
 
@@ -116,16 +112,13 @@ func expectedMatches(there, words []string, most int) []string {
 // grams returns the rows of the index.
 func grams(t rapid.TB, d *db.DB) []string {
 	t.Helper()
-	lines, err := db.All(context.Background(), d, func(rows *sql.Rows, line *string) error {
+	lines := must.Get(db.All(context.Background(), d, func(rows *sql.Rows, line *string) error {
 		var platform, gram, hashtag string
 		var place, id int64
 		err := rows.Scan(&platform, &gram, &place, &id, &hashtag)
 		*line = fmt.Sprint(platform, gram, place, id, hashtag)
 		return err
-	}, `SELECT platform, gram, place, hashtag_id, hashtag FROM hashtag_grams`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, `SELECT platform, gram, place, hashtag_id, hashtag FROM hashtag_grams`))(t)
 	slices.Sort(lines)
 	return lines
 }
@@ -133,7 +126,7 @@ func grams(t rapid.TB, d *db.DB) []string {
 // expectedGrams returns the rows that the index should have.
 func expectedGrams(t rapid.TB, d *db.DB) []string {
 	t.Helper()
-	groups, err := db.All(context.Background(), d, func(rows *sql.Rows, lines *[]string) error {
+	groups := must.Get(db.All(context.Background(), d, func(rows *sql.Rows, lines *[]string) error {
 		var platform, hashtag string
 		var posts *int64
 		var id int64
@@ -152,10 +145,7 @@ func expectedGrams(t rapid.TB, d *db.DB) []string {
 			*lines = append(*lines, fmt.Sprint(platform, string(letters[at:at+3]), place, id, hashtag))
 		}
 		return nil
-	}, `SELECT id, platform, hashtag, posts FROM hashtags`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, `SELECT id, platform, hashtag, posts FROM hashtags`))(t)
 	lines := slices.Concat(groups...)
 	slices.Sort(lines)
 	return slices.Compact(lines)
@@ -206,10 +196,7 @@ func TestFindMatchesFullScan(t *testing.T) {
 			for _, words := range rapid.SliceOfN(rapid.SliceOfNDistinct(drawTag(4), 1, 3, rapid.ID), 1, 8).
 				Draw(t, "phrases") {
 				most := rapid.IntRange(0, 20).Draw(t, "most")
-				got, err := s.matches(context.Background(), provider.Instagram, words, most, defaultBounds)
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := must.Get(s.matches(context.Background(), provider.Instagram, words, most, defaultBounds))(t)
 				if diff := cmp.Diff(expectedMatches(there, words, most), got, cmpopts.EquateEmpty()); diff != "" {
 					t.Fatalf("%q (-want +got):\n%s", words, diff)
 				}
@@ -230,10 +217,7 @@ func TestNarrowBoundsOnlyOmit(t *testing.T) {
 			b := bounds{grams: rapid.IntRange(1, 3).Draw(t, "grams"), rareBelow: rapid.IntRange(1, 5).Draw(t, "few"),
 				maxScanned: rapid.IntRange(1, 20).Draw(t, "walked")}
 			words := []string{drawTag(5).Draw(t, "word")}
-			got, err := s.matches(context.Background(), provider.Instagram, words, MaxMatches, b)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(s.matches(context.Background(), provider.Instagram, words, MaxMatches, b))(t)
 			want := expectedMatches(there, words, MaxMatches)
 			if short := utf8.RuneCountInString(words[0]) < 4; short && !slices.Equal(want, got) {
 				t.Fatalf("%q: %q, not %q", words, got, want)
@@ -330,10 +314,7 @@ func TestFind(t *testing.T) {
 			{[]string{"summer", "!", "summer", "day"}, []string{"summerday", "summer", "beachsummer", "summer_beach",
 				"summerbeach", "summertimebeaches"}},
 		} {
-			got, err := s.matches(t.Context(), provider.Instagram, c.words, MaxMatches, defaultBounds)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(s.matches(t.Context(), provider.Instagram, c.words, MaxMatches, defaultBounds))(t)
 			if diff := cmp.Diff(c.want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("%q (-want +got):\n%s", c.words, diff)
 			}
@@ -369,10 +350,7 @@ func TestFindReturnsFigures(t *testing.T) {
 			_, err := tx.Exec(ctx, `UPDATE hashtags SET basis = 'measured', measured_at = 1 WHERE posts IS NOT NULL`)
 			return err
 		})
-		got, err := New(d).Find(t.Context(), provider.Instagram, "sea", 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(New(d).Find(t.Context(), provider.Instagram, "sea", 3))(t)
 		at := db.Time(1)
 		want := []Figures{
 			{Platform: provider.Instagram, Hashtag: "sea", Posts: &hashtaganalysis.TagPosts{Count: 0, Basis: "measured"},

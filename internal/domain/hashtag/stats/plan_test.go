@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // Frequent queries use an index.
@@ -28,9 +29,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 			`INSERT INTO hashtag_links (hashtag_id, found, post_id) SELECT 1 + id % 100, id % 2, id FROM hashtag_posts`,
 			`ANALYZE`,
 		} {
-			if _, err := d.Writer().ExecContext(t.Context(), statement); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(d.Writer().ExecContext(t.Context(), statement))(t)
 		}
 		for _, c := range []struct {
 			index, query string

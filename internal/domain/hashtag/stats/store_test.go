@@ -15,6 +15,7 @@ import (
 	"pressroom/internal/domain/provider"
 	"pressroom/internal/domain/report/hashtaganalysis"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
 )
 
 func TestEnqueueInBatches(t *testing.T) {
@@ -25,9 +26,7 @@ func TestEnqueueInBatches(t *testing.T) {
 		}
 		w.want(provider.TikTok, tags...)
 		at := w.clock.Now()
-		if err := w.store.EnqueueInBatches(t.Context(), provider.Instagram, tags); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.store.EnqueueInBatches(t.Context(), provider.Instagram, tags))
 		const rows = `SELECT hashtag || ' ' || wanted_at || ' ' || due_at || ' ' || turn FROM hashtags
 			WHERE platform = `
 		ahead := w.lines(rows + `'instagram'`)

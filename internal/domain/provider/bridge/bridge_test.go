@@ -19,6 +19,7 @@ import (
 
 	"pressroom/internal/domain/provider"
 	"pressroom/internal/domain/provider/wire"
+	"pressroom/internal/testkit/must"
 )
 
 // idForm is the form of ids in provider.Item and provider.Post.
@@ -45,10 +46,7 @@ func ask(t *testing.T, handler http.HandlerFunc, change func(*Options)) (*Client
 	if change != nil {
 		change(&opts)
 	}
-	client, err := New(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(New(opts))(t)
 	return client, server.URL
 }
 
@@ -104,10 +102,7 @@ func TestMediaResponse(t *testing.T) {
 				`","width":10.5,"height":100001}`,
 			`{"id":"fourth",` + at + `}`,
 		}, ",")+`]}`), nil)
-	page, err := client.ProfileMedia(t.Context(), question)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(client.ProfileMedia(t.Context(), question))(t)
 	want := provider.Page{Next: "further", Items: []provider.Item{
 		{
 			ID: "a_-9", Kind: provider.Video, URL: "http://cdn.example/a.mp4", TakenAt: time.Date(2026, 11, 1, 8, 0, 0,
@@ -211,9 +206,7 @@ func TestOutOfReach(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
 	client, err := New(Options{URL: server.URL, FetchPublic: nowhere})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	_, err = client.ProfileMedia(t.Context(), question)
 	checkFailure(t, err, nil, 0)
 	checkFailure(t, client.Fetch(t.Context(), server.URL+"/natgeo", 9, io.Discard), nil, 0)
@@ -293,14 +286,11 @@ func TestFetchWriteError(t *testing.T) {
 func TestFetchFromOtherHost(t *testing.T) {
 	t.Parallel()
 	var handed string
-	client, err := New(Options{URL: "https://bridge.example/base", Token: token,
+	client := must.Get(New(Options{URL: "https://bridge.example/base", Token: token,
 		FetchPublic: func(_ context.Context, address string, most int64, _ io.Writer) error {
 			handed = fmt.Sprint(address, " ", most)
 			return provider.ErrTooLarge
-		}})
-	if err != nil {
-		t.Fatal(err)
-	}
+		}}))(t)
 	for _, address := range []string{
 		"https://cdn.example/x", "http://bridge.example/x", "https://bridge.example:8443/x",
 		"https://bridge.example.evil.example/x", "https://bridge.example@evil.example/",

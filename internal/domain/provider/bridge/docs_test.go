@@ -16,6 +16,7 @@ import (
 
 	"pressroom/internal/domain/provider"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 var program = regexp.MustCompile("(?s)```go\n(.*?)```")
@@ -23,10 +24,7 @@ var program = regexp.MustCompile("(?s)```go\n(.*?)```")
 // The bridge in docs/bridge.md works.
 func TestBridgeOfTheGuide(t *testing.T) {
 	t.Parallel()
-	guide, err := os.ReadFile("../../../../docs/bridge.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	guide := must.Get(os.ReadFile("../../../../docs/bridge.md"))(t)
 	dir := t.TempDir()
 	for name, content := range map[string][]byte{
 		"bridge.go": program.FindSubmatch(guide)[1],
@@ -41,20 +39,14 @@ func TestBridgeOfTheGuide(t *testing.T) {
 	} {
 		write(t, filepath.Join(dir, name), content)
 	}
-	client, err := New(Options{URL: "http://" + run(t, dir), Token: token, FetchPublic: nowhere, Now: func() time.Time {
+	client := must.Get(New(Options{URL: "http://" + run(t, dir), Token: token, FetchPublic: nowhere, Now: func() time.Time {
 		return now
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	checkGuideFigures(t, client)
 	q, got := question, ""
 	q.Limit = 2
 	for more := true; more; more = q.Cursor != "" {
-		page, err := client.ProfileMedia(t.Context(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := must.Get(client.ProfileMedia(t.Context(), q))(t)
 		for _, item := range page.Items {
 			var file bytes.Buffer
 			err := client.Fetch(t.Context(), item.URL, 100, &file)
@@ -92,10 +84,7 @@ func examples(guide []byte, member string) string {
 func checkGuideFigures(t *testing.T, client *Client) {
 	t.Helper()
 	ask := provider.ProfileQuery{Platform: provider.Instagram, Username: "slow.bread", PostLimit: 10}
-	figures, err := client.Profile(t.Context(), ask)
-	if err != nil {
-		t.Fatal(err)
-	}
+	figures := must.Get(client.Profile(t.Context(), ask))(t)
 	taken := time.Date(2026, 11, 20, 17, 4, 5, 0, time.UTC)
 	want := provider.ProfileFigures{
 		Account: provider.Account{
@@ -139,9 +128,7 @@ func checkGuideFigures(t *testing.T, client *Client) {
 
 func write(t *testing.T, name string, content []byte) {
 	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, content, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, content, 0o600)))
 }
 
 // run builds and starts the bridge in dir and waits until it listens.
@@ -152,15 +139,10 @@ func run(t *testing.T, dir string) string {
 		CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	address, err := testkit.FreeAddr()
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := must.Get(testkit.FreeAddr())(t)
 	cmd := exec.CommandContext(t.Context(), binary, filepath.Join(dir, "media"), address)
 	cmd.Env = append(os.Environ(), "BRIDGE_TOKEN="+token)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Wait() })
 	for began := time.Now(); time.Since(began) < 30*time.Second; {
 		if conn, err := net.Dial("tcp", address); err == nil {

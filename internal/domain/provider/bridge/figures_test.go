@@ -12,6 +12,7 @@ import (
 
 	"pressroom/internal/domain/provider"
 	"pressroom/internal/domain/provider/wire"
+	"pressroom/internal/testkit/must"
 )
 
 func profileQuery(most int) provider.ProfileQuery {
@@ -66,10 +67,7 @@ func TestFiguresResponse(t *testing.T) {
 					`{"id":"2","format":"story","taken_at":"2026-11-21T09:30:01Z","caption":7,"url":"http:x","hashtags":["#Bread",7,null,"bread","a b"],"likes":null,"comments":true}`,
 					`{"id":"é/3","hashtags":"bread","taken_at":1700000000,"url":"https://a.example/?a=1","views":[1],"duration_seconds":86401}`,
 				}, ",")+`]}`), nil)
-	figures, err := client.Profile(t.Context(), profileQuery(100))
-	if err != nil {
-		t.Fatal(err)
-	}
+	figures := must.Get(client.Profile(t.Context(), profileQuery(100)))(t)
 	want := provider.ProfileFigures{
 		Account: provider.Account{Username: "natgeo", DisplayName: "A B", Biography: "Hi\n🙂", MeasuredAt: now},
 		Posts: []provider.Post{
@@ -100,11 +98,8 @@ func TestRecentFrom(t *testing.T) {
 		`{"hashtag":{},"top":[],"recent":[{"id":"1","taken_at":"2026-11-20T00:00:00Z"},{"id":"2","taken_at":"2026-11-21T00:00:00Z"}]}`: {nil, "2 1", false},
 	} {
 		client, _ := ask(t, says(http.StatusOK, text), nil)
-		figures, err := client.Hashtag(t.Context(), provider.HashtagQuery{Platform: provider.Instagram,
-			Hashtag: "bread", PostLimit: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
+		figures := must.Get(client.Hashtag(t.Context(), provider.HashtagQuery{Platform: provider.Instagram,
+			Hashtag: "bread", PostLimit: 2}))(t)
 		var recent []string
 		for _, post := range figures.Recent {
 			recent = append(recent, post.ID)

@@ -10,6 +10,7 @@ import (
 
 	"pressroom/internal/domain/provider"
 	"pressroom/internal/sandbox"
+	"pressroom/internal/testkit/must"
 )
 
 // vendor returns a client for the sandbox's vendor without delays.
@@ -20,19 +21,13 @@ func vendor(t *testing.T) *Client {
 		close(c)
 		return c
 	}
-	box, err := sandbox.Open(t.TempDir(), sandbox.Options{After: over})
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := must.Get(sandbox.Open(t.TempDir(), sandbox.Options{After: over}))(t)
 	front := httptest.NewServer(box.Handler())
 	t.Cleanup(func() {
 		front.Close()
 		box.Close()
 	})
-	client, err := New(Options{URL: front.URL + "/vendor", FetchPublic: nowhere})
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(New(Options{URL: front.URL + "/vendor", FetchPublic: nowhere}))(t)
 	return client
 }
 
@@ -79,9 +74,7 @@ func walk(t *testing.T, client *Client, q provider.Query) []provider.Item {
 func fetch(t *testing.T, client *Client, item provider.Item) {
 	t.Helper()
 	var file bytes.Buffer
-	if err := client.Fetch(t.Context(), item.URL, 200_000, &file); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, client.Fetch(t.Context(), item.URL, 200_000, &file))
 	if item.Kind == provider.Video {
 		if !bytes.Equal(file.Bytes()[4:8], []byte("ftyp")) {
 			t.Errorf("%s is no MP4", item.URL)
@@ -119,11 +112,8 @@ func TestSandboxVendorFigures(t *testing.T) {
 	t.Parallel()
 	client := vendor(t)
 	for _, platform := range []string{provider.Instagram, provider.TikTok} {
-		figures, err := client.Profile(t.Context(), provider.ProfileQuery{Platform: platform, Username: "slow.bread",
-			PostLimit: 1000})
-		if err != nil {
-			t.Fatal(err)
-		}
+		figures := must.Get(client.Profile(t.Context(), provider.ProfileQuery{Platform: platform, Username: "slow.bread",
+			PostLimit: 1000}))(t)
 		a := figures.Account
 		if a.Followers == nil || a.Posts == nil || int64(len(figures.Posts)) != *a.Posts || a.DisplayName == "" {
 			t.Errorf("%s: %+v with %d posts", platform, a, len(figures.Posts))

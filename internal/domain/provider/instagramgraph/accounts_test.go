@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pressroom/internal/domain/provider"
+	"pressroom/internal/testkit/must"
 )
 
 // After an account error, another account is used and the first is paused.
@@ -53,9 +54,7 @@ func TestPausedAccounts(t *testing.T) {
 			server := http.DefaultTransport
 			s.http.Transport = headers{server, c.header, "17841400"}
 			for range 2 {
-				if _, err := s.Profile(t.Context(), question(1)); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(s.Profile(t.Context(), question(1)))(t)
 			}
 			if got := s.accounts.untilNextAvailable(began, false); got != c.rest {
 				t.Errorf("it rests for %s, want %s", got, c.rest)
@@ -119,9 +118,7 @@ func TestNoAccount(t *testing.T) {
 	g.clock.Advance(invalidTokenPause)
 	broken = false
 	for range 3 {
-		if err := ask(); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, ask())
 	}
 	broken = true
 	checkUnavailable(t, ask(), defaultPause)
@@ -153,9 +150,7 @@ func TestUsage(t *testing.T) {
 			g.people["natgeo"] = person(nil)
 			g.usage.Set(c.header, c.value)
 			s := g.source(1, nil)
-			if _, err := s.Profile(t.Context(), question(1)); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(s.Profile(t.Context(), question(1)))(t)
 			if got := s.accounts.untilNextAvailable(began, false); got != c.rest {
 				t.Errorf("it rests for %s, want %s", got, c.rest)
 			}
@@ -170,9 +165,7 @@ func TestTurns(t *testing.T) {
 	g.people["natgeo"] = person(nil)
 	s := g.source(3, nil)
 	for range 6 {
-		if _, err := s.Profile(t.Context(), question(1)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Profile(t.Context(), question(1)))(t)
 	}
 	count := map[string]int{}
 	for _, asked := range g.asked {
@@ -186,9 +179,7 @@ func TestTurns(t *testing.T) {
 func TestInvalidOptions(t *testing.T) {
 	t.Parallel()
 	good := Options{Accounts: []Account{{ID: "1", Token: "x"}}, FetchPublic: nowhere}
-	if _, err := New(good); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(New(good))(t)
 	for name, change := range map[string]func(*Options){
 		"no account":        func(o *Options) { o.Accounts = nil },
 		"a name for an id":  func(o *Options) { o.Accounts = []Account{{ID: "natgeo", Token: "x"}} },

@@ -21,6 +21,7 @@ import (
 
 	"pressroom/internal/domain/provider"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 var began = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
@@ -65,10 +66,7 @@ func (g *graph) source(accounts int, change func(*Options)) *Source {
 	if change != nil {
 		change(&opts)
 	}
-	s, err := New(opts)
-	if err != nil {
-		g.t.Fatal(err)
-	}
+	s := must.Get(New(opts))(g.t)
 	return s
 }
 

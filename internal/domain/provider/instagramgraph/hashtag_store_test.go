@@ -8,6 +8,7 @@ import (
 
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 func TestHashtagStoreIDs(t *testing.T) {
@@ -17,9 +18,7 @@ func TestHashtagStoreIDs(t *testing.T) {
 		shelf := NewDBHashtagStore(testkit.Open(t, url, nil))
 		for _, id := range []string{"", "17", "18"} {
 			if id != "" {
-				if err := shelf.SaveID(t.Context(), "bread", id); err != nil {
-					t.Fatal(err)
-				}
+				must.NoError(t, shelf.SaveID(t.Context(), "bread", id))
 			}
 			if got, err := shelf.ID(t.Context(), "bread"); got != id || err != nil {
 				t.Errorf("%q, %v; want %q", got, err, id)
@@ -66,9 +65,7 @@ func TestReserve(t *testing.T) {
 		if free := place("late", "", "b").FreeAt; !free.Equal(began.Add(time.Minute + slotDuration + slack)) {
 			t.Errorf("the next place gets free at %s", free)
 		}
-		if err := shelf.Release(t.Context(), "fresh", "b"); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, shelf.Release(t.Context(), "fresh", "b"))
 		place("late", "b", "b")
 		if _, err := shelf.Reserve(t.Context(), "bread", nil, maxSlots); err == nil {
 			t.Error("nobody has a place")
@@ -156,9 +153,7 @@ func TestConcurrentReservations(t *testing.T) {
 func count(t *testing.T, d *db.DB, account string) int {
 	t.Helper()
 	var taken int
-	if err := d.QueryRow(t.Context(), `SELECT count(*) FROM instagram_hashtag_places WHERE account = ?`, account).
-		Scan(&taken); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, d.QueryRow(t.Context(), `SELECT count(*) FROM instagram_hashtag_places WHERE account = ?`, account).
+		Scan(&taken))
 	return taken
 }

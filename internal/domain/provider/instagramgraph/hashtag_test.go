@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/domain/provider"
+	"pressroom/internal/testkit/must"
 )
 
 func TestHashtag(t *testing.T) {
@@ -27,10 +28,7 @@ func TestHashtag(t *testing.T) {
 		}),
 		"recent_media": media(2, nil),
 	}
-	figures, err := g.source(1, nil).Hashtag(t.Context(), tagQuestion("bread", 100))
-	if err != nil {
-		t.Fatal(err)
-	}
+	figures := must.Get(g.source(1, nil).Hashtag(t.Context(), tagQuestion("bread", 100)))(t)
 	want := provider.HashtagFigures{
 		Hashtag: "bread", MeasuredAt: began, From: began.Add(-24 * time.Hour),
 		Top: []provider.Post{
@@ -67,10 +65,7 @@ func TestHashtagPages(t *testing.T) {
 		whole             bool
 	}{{1000, 9, 120, true}, {121, 9, 120, true}, {120, 9, 120, true}, {119, 9, 119, false}, {100, 9, 100, false},
 		{5, 5, 5, false}, {0, 0, 0, false}} {
-		figures, err := s.Hashtag(t.Context(), tagQuestion("bread", c.most))
-		if err != nil {
-			t.Fatal(err)
-		}
+		figures := must.Get(s.Hashtag(t.Context(), tagQuestion("bread", c.most)))(t)
 		if len(figures.Top) != c.top || len(figures.Recent) != c.recent || figures.From.IsZero() == c.whole {
 			t.Errorf("%+v: %d and %d posts since %s", c, len(figures.Top), len(figures.Recent), figures.From)
 		}
@@ -203,9 +198,7 @@ func TestRefusedSlots(t *testing.T) {
 		g.unique["17841400"] = append(g.unique["17841400"], fmt.Sprint("other", i))
 	}
 	for range 2 {
-		if _, err := s.Hashtag(t.Context(), tagQuestion("bread", 1)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Hashtag(t.Context(), tagQuestion("bread", 1)))(t)
 	}
 	if !slices.Contains(g.unique["17841401"], "bread") {
 		t.Error("the other account was not asked")
@@ -236,9 +229,7 @@ func TestForbiddenAccounts(t *testing.T) {
 		}
 		return 0, ""
 	}
-	if _, err := s.Hashtag(t.Context(), tagQuestion("bread", 1)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Hashtag(t.Context(), tagQuestion("bread", 1)))(t)
 	g.asked = nil
 	g.refuse = func(string, *http.Request) (int, string) { return http.StatusForbidden, errorText(10, 0) }
 	_, err := s.Hashtag(t.Context(), tagQuestion("bread", 1))

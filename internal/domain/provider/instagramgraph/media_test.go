@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/domain/provider"
+	"pressroom/internal/testkit/must"
 )
 
 // mixedMedia returns posts including an album of three and a reel without a file.
@@ -43,10 +44,7 @@ func walk(tb testing.TB, s *Source, q provider.Query) []string {
 	tb.Helper()
 	var all []string
 	for range 1000 {
-		page, err := s.ProfileMedia(context.Background(), q)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		page := must.Get(s.ProfileMedia(context.Background(), q))(tb)
 		if len(page.Items) > q.Limit {
 			tb.Errorf("%d items, %d were asked for", len(page.Items), q.Limit)
 		}
@@ -66,11 +64,8 @@ func TestProfileMedia(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
 	g.people["natgeo"] = person(mixedMedia(4))
-	page, err := g.source(1, nil).ProfileMedia(t.Context(), provider.Query{Platform: provider.Instagram,
-		Type: provider.Profile, Username: "natgeo", Limit: 50})
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(g.source(1, nil).ProfileMedia(t.Context(), provider.Query{Platform: provider.Instagram,
+		Type: provider.Profile, Username: "natgeo", Limit: 50}))(t)
 	hour := func(i int) provider.Item {
 		return provider.Item{TakenAt: began.Add(-time.Duration(i) * time.Hour), Caption: fmt.Sprint("Bread ", i)}
 	}
@@ -145,9 +140,7 @@ func TestPostsWhilePaging(t *testing.T) {
 	s := g.source(1, nil)
 	q := provider.Query{Platform: provider.Instagram, Type: provider.Posts, Username: "natgeo", Limit: 5}
 	page, err := s.ProfileMedia(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	g.people["natgeo"] = person(posts)
 	q.Cursor = page.Next
 	if page, err = s.ProfileMedia(t.Context(), q); err != nil || page.Items[0].ID != "18000008" {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/domain/provider"
+	"pressroom/internal/testkit/must"
 )
 
 func TestProfile(t *testing.T) {
@@ -33,10 +34,7 @@ func TestProfile(t *testing.T) {
 			post["timestamp"] = "2036-01-01T00:00:00+0000"
 		}
 	}))
-	figures, err := g.source(1, nil).Profile(t.Context(), question(100))
-	if err != nil {
-		t.Fatal(err)
-	}
+	figures := must.Get(g.source(1, nil).Profile(t.Context(), question(100)))(t)
 	want := provider.ProfileFigures{
 		Account: provider.Account{
 			Username: "natgeo", DisplayName: "National Geographic", Biography: "We 🌍\nare here",
@@ -80,10 +78,7 @@ func TestProfilePages(t *testing.T) {
 		if c.since > 0 {
 			q.Since = began.Add(-c.since)
 		}
-		figures, err := s.Profile(t.Context(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		figures := must.Get(s.Profile(t.Context(), q))(t)
 		if len(figures.Posts) != c.posts || len(g.asked) != c.calls || figures.Account.Followers == nil {
 			t.Errorf("%+v: %d posts in %d calls, %+v", c, len(figures.Posts), len(g.asked), figures.Account)
 		}

@@ -9,6 +9,7 @@ import (
 	"pressroom/internal/domain/provider"
 	"pressroom/internal/sandbox"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // newSandboxSource returns a source for the sandbox with a number of accounts.
@@ -19,19 +20,13 @@ func newSandboxSource(t *testing.T, clock *testkit.Clock, accounts int) *Source 
 		close(c)
 		return c
 	}
-	box, err := sandbox.Open(t.TempDir(), sandbox.Options{Now: clock.Now, After: over})
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := must.Get(sandbox.Open(t.TempDir(), sandbox.Options{Now: clock.Now, After: over}))(t)
 	front := httptest.NewServer(box.Handler())
 	t.Cleanup(func() {
 		front.Close()
 		box.Close()
 	})
-	operated, err := box.Operator(t.Context(), accounts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	operated := must.Get(box.Operator(t.Context(), accounts))(t)
 	opts := Options{
 		URL: front.URL + "/instagram/facebook", Hashtags: true, HashtagStore: NewDBHashtagStore(testkit.Open(t,
 			testkit.SQLite(t), clock)), Now: clock.Now, FetchPublic: nowhere,
@@ -39,10 +34,7 @@ func newSandboxSource(t *testing.T, clock *testkit.Clock, accounts int) *Source 
 	for _, one := range operated {
 		opts.Accounts = append(opts.Accounts, Account{ID: one.ID, Token: one.Token})
 	}
-	s, err := New(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(New(opts))(t)
 	return s
 }
 
@@ -51,10 +43,7 @@ func TestSandboxProfiles(t *testing.T) {
 	s := newSandboxSource(t, testkit.NewClock(began), 1)
 	for _, name := range []string{"natgeo", "slow.bread", "bakery"} {
 		q := provider.ProfileQuery{Platform: provider.Instagram, Username: name, PostLimit: 1000}
-		figures, err := s.Profile(t.Context(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		figures := must.Get(s.Profile(t.Context(), q))(t)
 		a := figures.Account
 		if a.Followers == nil || a.Follows == nil || a.Posts == nil || a.DisplayName == "" ||
 			int64(len(figures.Posts)) != *a.Posts {
@@ -89,9 +78,7 @@ func TestSandboxHashtags(t *testing.T) {
 	clock := testkit.NewClock(began)
 	s := newSandboxSource(t, clock, 2)
 	figures, err := s.Hashtag(t.Context(), tagQuestion("bread", 5000))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	if len(figures.Top) == 0 || figures.Size != nil || figures.MeasuredAt.IsZero() {
 		t.Errorf("%d top posts, %v", len(figures.Top), figures.Size)
 	}

@@ -10,6 +10,7 @@ import (
 	"pressroom/internal/domain/provider/bridge"
 	"pressroom/internal/domain/provider/instagramgraph"
 	"pressroom/internal/domain/provider/tiktokresearch"
+	"pressroom/internal/testkit/must"
 )
 
 var example = regexp.MustCompile("(?s)```json\\n(.*?)```")
@@ -17,10 +18,7 @@ var example = regexp.MustCompile("(?s)```json\\n(.*?)```")
 // The settings in the guide are valid.
 func TestSettingsOfTheGuide(t *testing.T) {
 	t.Parallel()
-	guide, err := os.ReadFile("../../../../docs/sources.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	guide := must.Get(os.ReadFile("../../../../docs/sources.md"))(t)
 	var all struct {
 		Instagram instagramgraph.Options `json:"instagram_graph"`
 		TikTok    tiktokresearch.Options `json:"tiktok_research"`

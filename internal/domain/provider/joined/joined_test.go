@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/domain/provider"
+	"pressroom/internal/testkit/must"
 )
 
 // fakeFigures returns fixed figures or an error.
@@ -49,10 +50,7 @@ func (h *fakeMedia) Fetch(_ context.Context, address string, _ int64, into io.Wr
 
 func join(t *testing.T, all ...Named) *Source {
 	t.Helper()
-	s, err := New(all...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(New(all...))(t)
 	return s
 }
 
@@ -98,10 +96,7 @@ func TestMediaStayWithTheirSource(t *testing.T) {
 	stories, posts := &fakeMedia{fakeFigures: fakeFigures{name: "stories"}, media: provider.ErrNotOffered},
 		&fakeMedia{fakeFigures: fakeFigures{name: "posts"}}
 	s := join(t, Named{"figures", figures}, Named{"stories", stories}, Named{"posts", posts})
-	page, err := s.ProfileMedia(t.Context(), provider.Query{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(s.ProfileMedia(t.Context(), provider.Query{}))(t)
 	if diff := cmp.Diff(provider.Page{Items: []provider.Item{{ID: "1", URL: "posts:https://cdn.example/posts?a=b:c"}},
 		Next: "posts:after:"}, page); diff != "" {
 		t.Error(diff)

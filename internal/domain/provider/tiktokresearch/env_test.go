@@ -14,6 +14,7 @@ import (
 
 	"pressroom/internal/domain/provider"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 var began = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
@@ -46,10 +47,7 @@ func (r *research) source(change func(*Options)) *Source {
 	if change != nil {
 		change(&opts)
 	}
-	s, err := New(opts)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	s := must.Get(New(opts))(r.t)
 	return s
 }
 

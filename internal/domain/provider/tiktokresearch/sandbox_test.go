@@ -8,6 +8,7 @@ import (
 
 	"pressroom/internal/domain/provider"
 	"pressroom/internal/sandbox"
+	"pressroom/internal/testkit/must"
 )
 
 func TestSandbox(t *testing.T) {
@@ -17,24 +18,15 @@ func TestSandbox(t *testing.T) {
 		close(c)
 		return c
 	}
-	box, err := sandbox.Open(t.TempDir(), sandbox.Options{After: over})
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := must.Get(sandbox.Open(t.TempDir(), sandbox.Options{After: over}))(t)
 	front := httptest.NewServer(box.Handler())
 	t.Cleanup(func() {
 		front.Close()
 		box.Close()
 	})
-	s, err := New(Options{Eligible: true, URL: front.URL + "/tiktok", ClientKey: "key", ClientSecret: secret})
-	if err != nil {
-		t.Fatal(err)
-	}
-	figures, err := s.Profile(t.Context(), provider.ProfileQuery{Platform: provider.TikTok, Username: "slow.bread",
-		PostLimit: 30})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(New(Options{Eligible: true, URL: front.URL + "/tiktok", ClientKey: "key", ClientSecret: secret}))(t)
+	figures := must.Get(s.Profile(t.Context(), provider.ProfileQuery{Platform: provider.TikTok, Username: "slow.bread",
+		PostLimit: 30}))(t)
 	if figures.Account.Followers == nil || figures.Account.DisplayName == "" || len(figures.Posts) != 30 {
 		t.Errorf("%+v with %d posts", figures.Account, len(figures.Posts))
 	}

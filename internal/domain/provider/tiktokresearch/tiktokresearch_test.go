@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/domain/provider"
+	"pressroom/internal/testkit/must"
 )
 
 func TestProfile(t *testing.T) {
@@ -25,10 +26,7 @@ func TestProfile(t *testing.T) {
 		`{"id":7080213458555737988,"create_time":1e300}`, `{"id":"x"}`, `{}`, `null`, `7`,
 	}
 	r.each = 100
-	figures, err := r.source(nil).Profile(t.Context(), question(10, began.AddDate(0, 0, -10)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	figures := must.Get(r.source(nil).Profile(t.Context(), question(10, began.AddDate(0, 0, -10))))(t)
 	link := "https://www.tiktok.com/@khaby.lame/video/"
 	want := provider.ProfileFigures{
 		Account: provider.Account{
@@ -83,10 +81,7 @@ func TestWindows(t *testing.T) {
 			for i, days := range c.days {
 				r.videos = append(r.videos, clip(int64(1000+i), days, ""))
 			}
-			figures, err := r.source(nil).Profile(t.Context(), question(c.most, c.since))
-			if err != nil {
-				t.Fatal(err)
-			}
+			figures := must.Get(r.source(nil).Profile(t.Context(), question(c.most, c.since)))(t)
 			var got []int
 			for _, post := range figures.Posts {
 				got = append(got, int(began.Sub(post.TakenAt).Hours()/24))
@@ -283,9 +278,7 @@ func TestNotOffered(t *testing.T) {
 func TestInvalidOptions(t *testing.T) {
 	t.Parallel()
 	good := Options{Eligible: true, ClientKey: "key", ClientSecret: secret}
-	if _, err := New(good); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(New(good))(t)
 	for name, change := range map[string]func(*Options){
 		"not confirmed": func(o *Options) { o.Eligible = false },
 		"no key":        func(o *Options) { o.ClientKey = "" },

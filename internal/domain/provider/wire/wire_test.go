@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pressroom/internal/domain/provider"
+	"pressroom/internal/testkit/must"
 )
 
 var now = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
@@ -144,11 +145,8 @@ func TestSend(t *testing.T) {
 	defer server.Close()
 	client := NewClient(nil, nil)
 	ask := func(path string, most int64) (Response, error) {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path+"?access_token=secret",
-			http.NoBody)
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path+"?access_token=secret",
+			http.NoBody))(t)
 		return Send(client, request, most)
 	}
 	if answer, err := ask("/answer", 9); err != nil || string(answer.Body) != "pressroom" {

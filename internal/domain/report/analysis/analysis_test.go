@@ -15,6 +15,7 @@ import (
 	"pressroom/internal/domain/report/analysis"
 	"pressroom/internal/domain/report/result"
 	"pressroom/internal/domain/report/synthetic"
+	"pressroom/internal/testkit/must"
 )
 
 // daily returns posts, one per day, up to ten days before the measurement.
@@ -35,10 +36,7 @@ func analyzePosts(posts []provider.Post) result.Result {
 
 func TestEmptyProfile(t *testing.T) {
 	t.Parallel()
-	got, err := json.Marshal(analysis.Analyze(analysis.ProfileInput{}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(json.Marshal(analysis.Analyze(analysis.ProfileInput{})))(t)
 	want := `{"engagement":{"basis":"measured","posts_analysed":0,"counts":[]},"top_hashtags":[],"top_words":[],"sections":{},"notes":[` +
 		`"The profile has no readable public posts.","The number of followers is not public, so there is no engagement rate by followers.",` +
 		`"Growth needs a second measurement at least half a day after the first.",` +
@@ -183,10 +181,7 @@ func TestTimesAreInTheTeamsZone(t *testing.T) {
 		}
 	})
 	for name, want := range map[string]int{"UTC": 16, "Asia/Tokyo": 0, "America/New_York": 12} {
-		zone, err := time.LoadLocation(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		zone := must.Get(time.LoadLocation(name))(t)
 		got := analysis.Analyze(analysis.ProfileInput{Posts: posts, Zone: zone, At: measuredAt})
 		if got.BestTime == nil || got.BestTime.Hour != want {
 			t.Errorf("%s: %+v, want %d o'clock", name, got.BestTime, want)

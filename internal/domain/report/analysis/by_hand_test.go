@@ -11,6 +11,7 @@ import (
 
 	"pressroom/internal/domain/provider"
 	"pressroom/internal/domain/report/analysis"
+	"pressroom/internal/testkit/must"
 )
 
 // handExample is an example in docs/scoring.md.
@@ -57,10 +58,7 @@ func (b handExample) input() analysis.ProfileInput {
 // The code reproduces the examples in the docs exactly.
 func TestByHand(t *testing.T) {
 	t.Parallel()
-	docs, err := os.ReadFile(scoring)
-	if err != nil {
-		t.Fatal(err)
-	}
+	docs := must.Get(os.ReadFile(scoring))(t)
 	_, text, _ := strings.Cut(string(docs), "### Profiles by hand\n")
 	text, _, _ = strings.Cut(text, "\n## ")
 	profiles := strings.Split(text, "\n#### ")[1:]
@@ -79,10 +77,7 @@ func TestByHand(t *testing.T) {
 			decode(t, strings.TrimPrefix(blocks[1], "json"), &given)
 			var want, got any
 			decode(t, strings.TrimPrefix(blocks[3], "json"), &want)
-			answer, err := json.Marshal(analysis.Analyze(given.input()))
-			if err != nil {
-				t.Fatal(err)
-			}
+			answer := must.Get(json.Marshal(analysis.Analyze(given.input())))(t)
 			decode(t, string(answer), &got)
 			if diff := cmp.Diff(want, subset(want, got)); diff != "" {
 				t.Errorf("by hand and by the code (-, +):\n%s", diff)
@@ -93,9 +88,7 @@ func TestByHand(t *testing.T) {
 
 func decode(t *testing.T, text string, into any) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(text), into); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal([]byte(text), into))
 }
 
 // subset returns the members of got that want has.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pressroom/internal/domain/report/synthetic"
+	"pressroom/internal/testkit/must"
 )
 
 var update = flag.Bool("update", false, "write the tables of docs/scoring.md anew (takes minutes)")
@@ -124,10 +125,7 @@ func (r row) check(t *testing.T, line string) {
 // docsAround returns the docs before a table and from its header on.
 func docsAround(t *testing.T, head string) (string, string) {
 	t.Helper()
-	docs, err := os.ReadFile(scoring)
-	if err != nil {
-		t.Fatal(err)
-	}
+	docs := must.Get(os.ReadFile(scoring))(t)
 	before, rest, found := strings.Cut(string(docs), head+"\n")
 	if !found {
 		t.Fatalf("the docs have no table %q", head)
@@ -154,7 +152,5 @@ func rewrite(t *testing.T, head string, rows []row) {
 	for strings.HasPrefix(rest, "|") {
 		_, rest, _ = strings.Cut(rest, "\n")
 	}
-	if err := os.WriteFile(scoring, []byte(before+lines+rest), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(scoring, []byte(before+lines+rest), 0o600))
 }

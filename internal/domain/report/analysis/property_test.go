@@ -15,6 +15,7 @@ import (
 	"pressroom/internal/domain/report/analysis"
 	"pressroom/internal/domain/report/result"
 	"pressroom/internal/domain/report/synthetic"
+	"pressroom/internal/testkit/must"
 )
 
 var measuredAt = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
@@ -98,10 +99,7 @@ func TestAnyInput(t *testing.T) {
 			in.Snapshots[i], in.Snapshots[j] = in.Snapshots[j],
 				in.Snapshots[i]
 		})
-		again, err := json.Marshal(analysis.Analyze(in))
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := must.Get(json.Marshal(analysis.Analyze(in)))(t)
 		if diff := cmp.Diff(string(answer), string(again)); diff != "" {
 			t.Errorf("another order, another answer:\n%s", diff)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pressroom/internal/domain/provider"
+	"pressroom/internal/testkit/must"
 )
 
 // byHand is the example in docs/scoring.md.
@@ -43,10 +44,7 @@ func byHand() Input {
 // The code reproduces the example in the docs exactly.
 func TestByHand(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../../../docs/scoring.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../../../../docs/scoring.md"))(t)
 	_, table, found := strings.Cut(string(text), "### A hashtag by hand")
 	if !found {
 		t.Fatal("the docs have no hashtag by hand")

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/testkit/must"
 )
 
 func component(name string, value, weight float64) FindingComponentCause {
@@ -59,17 +61,12 @@ func TestBestTimeOfEarlierReleases(t *testing.T) {
 	t.Parallel()
 	var got Result
 	kept := `{"best_time":{"weekday":"saturday","hour":8,"hours":4,"days":"weekend","posts":44,"ratio":{"value":1.6,"low":1.3,"high":2,"shrunk":1.5}}}`
-	if err := json.Unmarshal([]byte(kept), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal([]byte(kept), &got))
 	if b := got.BestTime; !b.StandsOut || b.Low != 1.3 || b.High != 2 || b.Hour != 8 || b.Ratio.Value != 1.6 {
 		t.Errorf("%+v", b)
 	}
 	for _, now := range []FindingBestTime{{StandsOut: false, Low: 0.5, High: 2}, {StandsOut: true, Low: 1.1, High: 2}} {
-		raw, err := json.Marshal(now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(json.Marshal(now))(t)
 		var again FindingBestTime
 		if err := json.Unmarshal(raw, &again); err != nil || again != now {
 			t.Errorf("%+v became %+v (%v)", now, again, err)

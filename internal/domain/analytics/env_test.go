@@ -20,6 +20,7 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 const day = 24 * time.Hour
@@ -81,8 +82,8 @@ func (silent) Connect(_ context.Context, c network.Credentials) (network.Grant, 
 	return network.Grant{Account: c.Identifier, Username: c.Identifier}, nil
 }
 
-// world is a team with a network that follows a script.
-type world struct {
+// env is a team with a network that follows a script.
+type env struct {
 	t        *testing.T
 	db       *db.DB
 	url      string
@@ -96,15 +97,15 @@ type world struct {
 	plan     string
 }
 
-func each(t *testing.T, run func(w *world)) {
+func each(t *testing.T, run func(w *env)) {
 	t.Helper()
 	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, url string) { run(newWorld(t, url)) })
+	testkit.EachDatabase(t, func(t *testing.T, url string) { run(newEnv(t, url)) })
 }
 
-func newWorld(t *testing.T, url string) *world {
+func newEnv(t *testing.T, url string) *env {
 	t.Helper()
-	w := &world{t: t, url: url, clock: testkit.NewClock(start), net: &script{}, plan: "agency"}
+	w := &env{t: t, url: url, clock: testkit.NewClock(start), net: &script{}, plan: "agency"}
 	w.db = testkit.Open(t, url, w.clock)
 	var err error
 	w.zone, err = time.LoadLocation("Europe/Berlin")
@@ -120,14 +121,12 @@ func newWorld(t *testing.T, url string) *world {
 	return w
 }
 
-func (w *world) must(err error) {
+func (w *env) must(err error) {
 	w.t.Helper()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.NoError(w.t, err)
 }
 
-func (w *world) newTeam(email string) int64 {
+func (w *env) newTeam(email string) int64 {
 	w.t.Helper()
 	teams := team.New(w.db, nil, plan.Default())
 	owner, err := teams.AddPerson(w.t.Context(), "Ada", email, "")
@@ -139,7 +138,7 @@ func (w *world) newTeam(email string) int64 {
 }
 
 // connect connects an account of a network's id, or connects it again.
-func (w *world) connect(team int64, platform, id string) int64 {
+func (w *env) connect(team int64, platform, id string) int64 {
 	w.t.Helper()
 	a, err := w.accounts.Connect(w.t.Context(), team, platform, network.Credentials{Identifier: id})
 	w.must(err)
@@ -147,13 +146,13 @@ func (w *world) connect(team int64, platform, id string) int64 {
 }
 
 // harbour is an account of the team.
-func (w *world) harbour() int64 {
+func (w *env) harbour() int64 {
 	w.t.Helper()
 	return w.connect(w.team, "instagram", "harbour")
 }
 
 // after lets time pass and takes every turn that is due; the network has been asked so often by then.
-func (w *world) after(d time.Duration, calls int) {
+func (w *env) after(d time.Duration, calls int) {
 	w.t.Helper()
 	w.clock.Advance(d)
 	w.must(w.service.Once(w.t.Context()))
@@ -163,7 +162,7 @@ func (w *world) after(d time.Duration, calls int) {
 }
 
 // tell has the network tell of posts from now on.
-func (w *world) tell(followers int64, posts ...network.Figures) {
+func (w *env) tell(followers int64, posts ...network.Figures) {
 	w.net.mu.Lock()
 	defer w.net.mu.Unlock()
 	w.net.tells = func(asked) (network.Collection, error) {
@@ -172,7 +171,7 @@ func (w *world) tell(followers int64, posts ...network.Figures) {
 }
 
 // refuse has the network fail from now on.
-func (w *world) refuse(class network.Class, after time.Time) {
+func (w *env) refuse(class network.Class, after time.Time) {
 	w.net.mu.Lock()
 	defer w.net.mu.Unlock()
 	w.net.tells = func(asked) (network.Collection, error) {
@@ -180,7 +179,7 @@ func (w *world) refuse(class network.Class, after time.Time) {
 	}
 }
 
-func (w *world) state(id int64) account.Account {
+func (w *env) state(id int64) account.Account {
 	w.t.Helper()
 	found, err := w.accounts.Of(w.t.Context(), w.db, w.team, []int64{id})
 	w.must(err)
@@ -195,7 +194,7 @@ type answer struct {
 	texts []operation.Untrusted
 }
 
-func (w *world) ask(account int64, days int) (answer, error) {
+func (w *env) ask(account int64, days int) (answer, error) {
 	w.t.Helper()
 	call := operation.Call{Actor: &access.Actor{TeamID: w.team, Zone: w.zone, Plan: w.plan}, Now: w.clock.Now()}
 	args, err := json.Marshal(analytics.Input{AccountID: account, PeriodDays: days})
@@ -209,7 +208,7 @@ func (w *world) ask(account int64, days int) (answer, error) {
 	return answer{data, result.Notes, result.Untrusted}, nil
 }
 
-func (w *world) read(account int64, days int) answer {
+func (w *env) read(account int64, days int) answer {
 	w.t.Helper()
 	a, err := w.ask(account, days)
 	w.must(err)

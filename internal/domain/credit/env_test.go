@@ -13,21 +13,22 @@ import (
 	"pressroom/internal/core/pipeline"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
-// world is the service over a fresh database, with a clock.
-type world struct {
+// env is the service over a fresh database, with a clock.
+type env struct {
 	*Service
 	clock *testkit.Clock
 }
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-func each(t *testing.T, run func(t *testing.T, w world)) {
+func each(t *testing.T, run func(t *testing.T, w env)) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(noon)
-		run(t, world{New(testkit.Open(t, url, clock)), clock})
+		run(t, env{New(testkit.Open(t, url, clock)), clock})
 	})
 }
 
@@ -47,16 +48,14 @@ type fatal interface {
 	Context() context.Context
 }
 
-func (w world) set(at time.Time) { w.clock.Advance(at.Sub(w.clock.Now())) }
+func (w env) set(at time.Time) { w.clock.Advance(at.Sub(w.clock.Now())) }
 
-func (w world) write(t fatal, work func(ctx context.Context, tx *db.Tx) error) {
+func (w env) write(t fatal, work func(ctx context.Context, tx *db.Tx) error) {
 	t.Helper()
-	if err := w.db.InTx(t.Context(), "test", work); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.db.InTx(t.Context(), "test", work))
 }
 
-func (w world) exec(t fatal, statement string, args ...any) {
+func (w env) exec(t fatal, statement string, args ...any) {
 	t.Helper()
 	w.write(t, func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, statement, args...)
@@ -64,17 +63,15 @@ func (w world) exec(t fatal, statement string, args ...any) {
 	})
 }
 
-func (w world) number(t fatal, query string, args ...any) int64 {
+func (w env) number(t fatal, query string, args ...any) int64 {
 	t.Helper()
 	var n int64
-	if err := w.db.QueryRow(t.Context(), query, args...).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.db.QueryRow(t.Context(), query, args...).Scan(&n))
 	return n
 }
 
 // actor is the owner of a new team, with the first of its keys and no limits.
-func (w world) actor(t fatal) *access.Actor {
+func (w env) actor(t fatal) *access.Actor {
 	t.Helper()
 	var id int64
 	w.write(t, func(ctx context.Context, tx *db.Tx) error {
@@ -88,12 +85,10 @@ func (w world) actor(t fatal) *access.Actor {
 }
 
 // rich is an actor whose team has credits.
-func (w world) rich(t fatal, credits int64) *access.Actor {
+func (w env) rich(t fatal, credits int64) *access.Actor {
 	t.Helper()
 	a := w.actor(t)
-	if _, err := w.Grant(t.Context(), a.TeamID, credits, "start", ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.Grant(t.Context(), a.TeamID, credits, "start", ""))(t)
 	return a
 }
 
@@ -117,7 +112,7 @@ func charge(a *access.Actor, amount int64) pipeline.Charge {
 }
 
 // reserveFor reserves in a transaction of its own.
-func (w world) reserveFor(ctx context.Context, c pipeline.Charge) (int64, error) {
+func (w env) reserveFor(ctx context.Context, c pipeline.Charge) (int64, error) {
 	var id int64
 	err := w.db.InTx(ctx, "test", func(ctx context.Context, tx *db.Tx) error {
 		var err error
@@ -128,20 +123,17 @@ func (w world) reserveFor(ctx context.Context, c pipeline.Charge) (int64, error)
 }
 
 // unspent asks in a transaction of its own.
-func (w world) unspent(ctx context.Context, c pipeline.Claim) error {
+func (w env) unspent(ctx context.Context, c pipeline.Claim) error {
 	return w.db.InTx(ctx, "test", func(ctx context.Context, tx *db.Tx) error { return w.Unspent(ctx, tx, c) })
 }
 
-func (w world) reserve(t fatal, a *access.Actor, amount int64) int64 {
+func (w env) reserve(t fatal, a *access.Actor, amount int64) int64 {
 	t.Helper()
-	id, err := w.reserveFor(t.Context(), charge(a, amount))
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := must.Get(w.reserveFor(t.Context(), charge(a, amount)))(t)
 	return id
 }
 
-func (w world) automatic(t fatal, a *access.Actor, amount int64) int64 {
+func (w env) automatic(t fatal, a *access.Actor, amount int64) int64 {
 	t.Helper()
 	var id int64
 	w.write(t, func(ctx context.Context, tx *db.Tx) error {
@@ -152,7 +144,7 @@ func (w world) automatic(t fatal, a *access.Actor, amount int64) int64 {
 	return id
 }
 
-func (w world) settle(t fatal, reservation, charged int64) bool {
+func (w env) settle(t fatal, reservation, charged int64) bool {
 	t.Helper()
 	var done bool
 	w.write(t, func(ctx context.Context, tx *db.Tx) error {
@@ -163,12 +155,9 @@ func (w world) settle(t fatal, reservation, charged int64) bool {
 	return done
 }
 
-func (w world) wants(t fatal, a *access.Actor, balance, usedTeam, usedKeys, reservedKey, reservedTeam int64) {
+func (w env) wants(t fatal, a *access.Actor, balance, usedTeam, usedKeys, reservedKey, reservedTeam int64) {
 	t.Helper()
-	u, err := w.Today(t.Context(), w.db, a, w.clock.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(w.Today(t.Context(), w.db, a, w.clock.Now()))(t)
 	got := [5]int64{u.Balance, u.UsedTeam, u.UsedKeys, u.ReservedKey, u.ReservedTeam}
 	if want := [5]int64{balance, usedTeam, usedKeys, reservedKey, reservedTeam}; got != want {
 		t.Fatalf("balance, used by the team and by keys, reserved by the key and the team: %v instead of %v", got, want)
@@ -178,12 +167,9 @@ func (w world) wants(t fatal, a *access.Actor, balance, usedTeam, usedKeys, rese
 	}
 }
 
-func (w world) sound(t fatal) Report {
+func (w env) sound(t fatal) Report {
 	t.Helper()
-	r, err := w.Audit(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(w.Audit(t.Context()))(t)
 	if !r.Sound() {
 		t.Fatalf("the audit complains: %+v", r.Complaints)
 	}
@@ -191,7 +177,7 @@ func (w world) sound(t fatal) Report {
 }
 
 // rows counts what the ledger holds, to see that nothing was written.
-func (w world) rows(t fatal) string {
+func (w env) rows(t fatal) string {
 	t.Helper()
 	var out strings.Builder
 	for _, table := range []string{"wallets", "reservations", "ledger_transfers", "ledger_entries", "events"} {

@@ -1,0 +1,422 @@
+package media
+
+import (
+	"bytes"
+	"context"
+	crand "crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"flag"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"io/fs"
+	"log/slog"
+	"math/rand/v2"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/platform/blob"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/platform/safehttp"
+	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
+)
+
+<<<<<<< HEAD:internal/domain/media/world_test.go
+// fixture is a team's library with a new database and an empty blob store.
+type fixture struct {
+=======
+// env is the library of a team over a fresh database and an empty store of files.
+type env struct {
+>>>>>>> 685f4559 (all: check errors in tests with testkit/must):internal/domain/media/env_test.go
+	*Service
+
+	clock             *testkit.Clock
+	url               string // database URL
+	folder            string // path of the blob store; empty for S3
+	team, person, key int64
+}
+
+func TestMain(m *testing.M) {
+	for name, value := range map[string]string{"rapid.checks": "25", "rapid.nofailfile": "true"} { // rapid has flags only
+		if err := flag.Set(name, value); err != nil {
+			panic(err)
+		}
+	}
+	m.Run()
+}
+
+// fatal is the common part of testing.T and rapid.T.
+type fatal interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+	Context() context.Context
+}
+
+<<<<<<< HEAD:internal/domain/media/world_test.go
+func must(t fatal, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func each(t *testing.T, run func(t *testing.T, w fixture)) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		store := testkit.Blobs(t)
+		run(t, newFixture(t, url, openBlobs(t, store, blob.Credentials{}), strings.TrimPrefix(store, "file:")))
+=======
+func each(t *testing.T, run func(t *testing.T, w env)) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		store := testkit.Blobs(t)
+		run(t, newEnv(t, url, openBlobs(t, store, blob.Credentials{}), strings.TrimPrefix(store, "file:")))
+>>>>>>> 685f4559 (all: check errors in tests with testkit/must):internal/domain/media/env_test.go
+	})
+}
+
+func openBlobs(t *testing.T, url string, c blob.Credentials) blob.Store {
+	t.Helper()
+	s := must.Get(blob.Open(t.Context(), url, blob.Options{Scratch: t.TempDir(), Credentials: c}))(t)
+	return s
+}
+
+<<<<<<< HEAD:internal/domain/media/world_test.go
+// newFixture returns a fixture. Its clock is ahead of the file times, so that the audit covers every file.
+func newFixture(t *testing.T, url string, blobs blob.Store, folder string) fixture {
+	t.Helper()
+	clock := testkit.NewClock(time.Now().Add(2 * Grace))
+	w := fixture{Service: instance(t, url, clock, blobs), clock: clock, url: url, folder: folder}
+=======
+// newEnv makes a world. Its clock is ahead of the one that dates files, so that the audit looks at each of them.
+func newEnv(t *testing.T, url string, blobs blob.Store, folder string) env {
+	t.Helper()
+	clock := testkit.NewClock(time.Now().Add(2 * Grace))
+	w := env{Service: instance(t, url, clock, blobs), clock: clock, url: url, folder: folder}
+>>>>>>> 685f4559 (all: check errors in tests with testkit/must):internal/domain/media/env_test.go
+	return w.newTeam(t)
+}
+
+// instance returns a service like that of another node.
+func instance(t *testing.T, url string, clock *testkit.Clock, blobs blob.Store) *Service {
+	t.Helper()
+	d, log := testkit.Open(t, url, clock), slog.New(slog.DiscardHandler)
+	queue := must.Get(job.NewQueue(d, 1, log))(t)
+	client := must.Get(safehttp.New(safehttp.Options{}))(t)
+	key := must.Get(tokencrypt.NewKey())(t)
+	sealer := must.Get(tokencrypt.New(key))(t)
+	return New(Options{DB: d, Blobs: blobs, Jobs: job.NewStore(d, nil, 5), Worker: job.NewWorker(d, queue, log),
+		Keys: team.New(d, nil, plan.Default()), Terms: plan.Default(),
+		Fetch: client, Sealer: sealer, PublicURL: "http://press.example", Log: log})
+}
+
+<<<<<<< HEAD:internal/domain/media/world_test.go
+// newTeam returns the fixture with the empty library of a new team.
+func (w fixture) newTeam(t fatal) fixture {
+=======
+// newTeam is the same world with the empty library of a new team.
+func (w env) newTeam(t fatal) env {
+>>>>>>> 685f4559 (all: check errors in tests with testkit/must):internal/domain/media/env_test.go
+	t.Helper()
+	must.NoError(t, w.db.InTx(t.Context(), "furnish", func(ctx context.Context, tx *db.Tx) error {
+		err := tx.QueryRow(ctx, `INSERT INTO people (name, email, created_at) VALUES ('Ada', ?, 1) RETURNING id`,
+			crand.Text()).Scan(&w.person)
+		if err == nil {
+			err = tx.QueryRow(ctx,
+				`INSERT INTO teams (name, timezone, content_language, plan, created_at)
+		VALUES ('Harbour', 'UTC', 'en', 'team', 1) RETURNING id`).Scan(&w.team)
+		}
+		if err == nil {
+			_, err = tx.Exec(ctx,
+				`INSERT INTO memberships (team_id, person_id, role, created_at) VALUES (?, ?, 'owner', 1)`, w.team, w.person)
+		}
+		if err == nil {
+			err = tx.QueryRow(ctx,
+				`INSERT INTO api_keys (team_id, person_id, name, level, hash, created_at)
+		VALUES (?, ?, 'k', 'full', ?, 1) RETURNING id`, w.team, w.person, []byte(crand.Text())).Scan(&w.key)
+		}
+		return err
+	}))
+	return w
+}
+
+<<<<<<< HEAD:internal/domain/media/world_test.go
+// allow sets the plan's storage limit in bytes.
+func (w fixture) allow(bytes int64) {
+=======
+// allow sets how many bytes the plan allows.
+func (w env) allow(bytes int64) {
+>>>>>>> 685f4559 (all: check errors in tests with testkit/must):internal/domain/media/env_test.go
+	w.Terms.Plans = slices.Clone(w.Terms.Plans)
+	for n := range w.Terms.Plans {
+		w.Terms.Plans[n].StorageBytes = bytes
+	}
+}
+
+<<<<<<< HEAD:internal/domain/media/world_test.go
+func (w fixture) call(operationName string) operation.Call {
+=======
+func (w env) call(operationName string) operation.Call {
+>>>>>>> 685f4559 (all: check errors in tests with testkit/must):internal/domain/media/env_test.go
+	actor := &access.Actor{TeamID: w.team, PersonID: w.person, KeyID: w.key, Zone: time.UTC, Plan: "team"}
+	return operation.Call{Actor: actor, Operation: operationName, Now: w.clock.Now()}
+}
+
+<<<<<<< HEAD:internal/domain/media/world_test.go
+func (w fixture) number(t fatal, query string, args ...any) int64 {
+=======
+func (w env) number(t fatal, query string, args ...any) int64 {
+>>>>>>> 685f4559 (all: check errors in tests with testkit/must):internal/domain/media/env_test.go
+	t.Helper()
+	var n int64
+	must.NoError(t, w.db.QueryRow(t.Context(), query, args...).Scan(&n))
+	return n
+}
+
+<<<<<<< HEAD:internal/domain/media/world_test.go
+func (w fixture) exec(t fatal, statement string, args ...any) {
+=======
+func (w env) exec(t fatal, statement string, args ...any) {
+>>>>>>> 685f4559 (all: check errors in tests with testkit/must):internal/domain/media/env_test.go
+	t.Helper()
+	must.NoError(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, statement, args...)
+		return err
+	}))
+}
+
+<<<<<<< HEAD:internal/domain/media/world_test.go
+func (w fixture) items(t fatal) []Item {
+=======
+func (w env) items(t fatal) []Item {
+>>>>>>> 685f4559 (all: check errors in tests with testkit/must):internal/domain/media/env_test.go
+	t.Helper()
+	out := must.Get(db.All(t.Context(), w.db, scanItems, `SELECT `+columns+` FROM media m WHERE m.team_id = ? ORDER BY m.id`, w.team))(t)
+	return out
+}
+
+<<<<<<< HEAD:internal/domain/media/world_test.go
+func (w fixture) usedBytes(t fatal) int64 {
+=======
+func (w env) usedBytes(t fatal) int64 {
+>>>>>>> 685f4559 (all: check errors in tests with testkit/must):internal/domain/media/env_test.go
+	t.Helper()
+	return w.number(t, `SELECT COALESCE(SUM(used_bytes), 0) FROM storage WHERE team_id = ?`, w.team)
+}
+
+<<<<<<< HEAD:internal/domain/media/world_test.go
+// blobs returns the team's sorted blob keys, checked against the folder behind the store.
+func (w fixture) blobs(t fatal) []string {
+=======
+// blobs are the keys of the team's files in the store, and in the folder behind it, sorted.
+func (w env) blobs(t fatal) []string {
+>>>>>>> 685f4559 (all: check errors in tests with testkit/must):internal/domain/media/env_test.go
+	t.Helper()
+	out := []string{}
+	must.NoError(t, w.Blobs.Each(t.Context(), fmt.Sprint(w.team, "/"), func(b blob.Info) error {
+		out = append(out, b.Key)
+		return nil
+	}))
+	slices.Sort(out)
+	if w.folder != "" {
+		if diff := cmp.Diff(out, w.onDisk(t)); diff != "" {
+			t.Fatalf("the store shows others than lie in the folder (-shown +lying)\n%s", diff)
+		}
+	}
+	return out
+}
+
+<<<<<<< HEAD:internal/domain/media/world_test.go
+func (w fixture) onDisk(t fatal) []string {
+=======
+func (w env) onDisk(t fatal) []string {
+>>>>>>> 685f4559 (all: check errors in tests with testkit/must):internal/domain/media/env_test.go
+	t.Helper()
+	out := []string{}
+	root := filepath.Join(w.folder, fmt.Sprint(w.team))
+	err := filepath.WalkDir(root, func(name string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			key, _ := filepath.Rel(w.folder, name)
+			out = append(out, filepath.ToSlash(key))
+		}
+		return err
+	})
+	if len(out) > 0 {
+		must.NoError(t, err)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// referenced returns the sorted keys of items.
+func referenced(items []Item) []string {
+	out := []string{}
+	for _, i := range items {
+		out = append(out, i.Blob)
+		if i.Thumbnail != "" {
+			out = append(out, i.Thumbnail)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+<<<<<<< HEAD:internal/domain/media/world_test.go
+// checkSound fails unless items, bytes and storage are consistent.
+func (w fixture) checkSound(t fatal) {
+=======
+// sound fails unless items, bytes and storage are the same thing told three times.
+func (w env) sound(t fatal) {
+>>>>>>> 685f4559 (all: check errors in tests with testkit/must):internal/domain/media/env_test.go
+	t.Helper()
+	items, sum := w.items(t), int64(0)
+	for _, i := range items {
+		sum += i.Size
+	}
+	if used := w.usedBytes(t); used != sum {
+		t.Fatalf("%d bytes are counted, the items have %d", used, sum)
+	}
+	if n := w.number(t, `SELECT COUNT(*) FROM media_pending`); n != 0 {
+		t.Fatalf("%d files are still expected", n)
+	}
+	if diff := cmp.Diff(referenced(items), w.blobs(t)); diff != "" {
+		t.Fatalf("items name others than are stored (-named +stored)\n%s", diff)
+	}
+	if found, err := w.Audit(t.Context()); err != nil || len(found) > 0 {
+		t.Fatalf("the audit finds %+v (%v)", found, err)
+	}
+}
+
+// describeFile returns the description of a file for an upload link.
+func describeFile(file []byte) UploadFile {
+	sum := sha256.Sum256(file)
+	return UploadFile{SHA256: hex.EncodeToString(sum[:]), SizeBytes: int64(len(file)), FileName: "a file.mp4"}
+}
+
+<<<<<<< HEAD:internal/domain/media/world_test.go
+func (w fixture) open(t fatal, files ...[]byte) UploadBatch {
+=======
+func (w env) open(t fatal, files ...[]byte) UploadBatch {
+>>>>>>> 685f4559 (all: check errors in tests with testkit/must):internal/domain/media/env_test.go
+	t.Helper()
+	in := UploadsInput{}
+	for _, f := range files {
+		in.Files = append(in.Files, describeFile(f))
+	}
+	answer := must.Get(w.createUploads(t.Context(), w.call("create_uploads"), in))(t)
+	return answer.Data
+}
+
+// send uploads a file by a link.
+func send(ctx context.Context, s *Service, link UploadLink, body io.Reader) (AddResult, error) {
+	l, err := s.Link(ctx, path.Base(link.URL), strings.TrimPrefix(link.Headers["Authorization"], "Bearer "))
+	if err != nil {
+		return AddResult{}, err
+	}
+	return s.Receive(ctx, l, Incoming{Type: "application/octet-stream", Size: -1, Body: body})
+}
+
+<<<<<<< HEAD:internal/domain/media/world_test.go
+// add adds a file to the library and returns its item.
+func (w fixture) add(t fatal, file []byte) Item {
+=======
+// add brings a file into the library and gives its item.
+func (w env) add(t fatal, file []byte) Item {
+>>>>>>> 685f4559 (all: check errors in tests with testkit/must):internal/domain/media/env_test.go
+	t.Helper()
+	b := w.open(t, file)
+	arrived := must.Get(send(t.Context(), w.Service, b.Upload.Uploads[0], bytes.NewReader(file)))(t)
+	i := must.Get(item(t.Context(), w.db, w.team, arrived.MediaID))(t)
+	return i
+}
+
+func wantCode(t fatal, err error, want apierr.Code) {
+	t.Helper()
+	if got := apierr.Of(err); err == nil || got.Code != want {
+		t.Fatalf("%v instead of %s", err, want)
+	}
+}
+
+// boxOf returns an ISO/IEC 14496-12 box.
+func boxOf(kind string, content ...[]byte) []byte {
+	p := bytes.Join(content, nil)
+	return slices.Concat(u32(uint32(8+len(p))), []byte(kind), p)
+}
+
+func u32(values ...uint32) []byte {
+	var p []byte
+	for _, v := range values {
+		p = binary.BigEndian.AppendUint32(p, v)
+	}
+	return p
+}
+
+// film returns an MP4 with n bytes of video data. The seed makes it unique.
+func film(seed uint64, n int) []byte {
+	pictures := make([]byte, n)
+	rand.NewChaCha8([32]byte(binary.BigEndian.AppendUint64(make([]byte, 24), seed))).Read(pictures)
+	tkhd := boxOf("tkhd", u32(1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1<<16, 0, 0, 0, 1<<16, 0, 0, 0, 1<<30, 64<<16, 48<<16))
+	stsd := boxOf("stsd", u32(0, 1), boxOf("avc1", make([]byte, 24), []byte{0, 64, 0, 48}, make([]byte, 50)))
+	moov := func(at int) []byte {
+		chunk := slices.Concat(boxOf("stsc", u32(0, 1, 1, 1, 1)), boxOf("stsz", u32(0, uint32(n), uint32(min(n, 1)))),
+			boxOf("stco", u32(0, 1, uint32(at))))
+		stbl := boxOf("stbl", stsd, boxOf("stts", u32(0, 1, 90, 1000)), chunk)
+		mdhd, hdlr := boxOf("mdhd", u32(0, 0, 0, 30_000, 90_000)), boxOf("hdlr", u32(0, 0), []byte("vide"))
+		mdia := boxOf("mdia", mdhd, hdlr, boxOf("minf", stbl))
+		return boxOf("moov", boxOf("mvhd", u32(0, 0, 0, 1000, 3000)), boxOf("trak", tkhd, mdia))
+	}
+	ftyp := boxOf("ftyp", []byte("isom"), u32(0))
+	return slices.Concat(ftyp, moov(len(ftyp)+len(moov(0))+8), boxOf("mdat", pictures))
+}
+
+// noise returns an image of random pixels. The seed makes it unique.
+func noise(seed uint64, width, height int) *image.Paletted {
+	palette := color.Palette{color.White, color.Black, color.RGBA{R: 200, A: 255}, color.RGBA{B: 200, A: 255}}
+	out, from := image.NewPaletted(image.Rect(0, 0, width, height), palette), rand.New(rand.NewPCG(seed, 1))
+	for n := range out.Pix {
+		out.Pix[n] = byte(from.IntN(len(palette)))
+	}
+	return out
+}
+
+func pngOf(m image.Image) []byte {
+	var out bytes.Buffer
+	if err := png.Encode(&out, m); err != nil {
+		panic(err)
+	}
+	return out.Bytes()
+}
+
+func jpegOf(m image.Image) []byte {
+	var out bytes.Buffer
+	if err := jpeg.Encode(&out, m, nil); err != nil {
+		panic(err)
+	}
+	return out.Bytes()
+}
+
+func unhex(t fatal, text string) []byte {
+	t.Helper()
+	out := must.Get(hex.DecodeString(text))(t)
+	return out
+}
