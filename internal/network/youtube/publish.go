@@ -71,8 +71,8 @@ func (n *Network) watchURL(id string) string {
 	return n.opts.WebURL + "/watch?v=" + url.QueryEscape(id)
 }
 
-// Resolve asks the session. A complete session Stands. A session that lacks a part is Absent: completing it makes
-// one video. After a session has expired, the channel's list of uploads is searched.
+// Resolve asks the session. A complete session means Published. A session that lacks a part is Absent: completing it
+// makes one video. After a session has expired, the channel's list of uploads is searched.
 func (n *Network) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
