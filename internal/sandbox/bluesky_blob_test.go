@@ -19,7 +19,8 @@ import (
 // upload sends a file without a Content-Length.
 func (b *fixture) upload(t *testing.T, token, kind string, body io.Reader) answer {
 	t.Helper()
-	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+"/bluesky/xrpc/"+"com.atproto.repo.uploadBlob", body))(t)
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost,
+		b.url+"/bluesky/xrpc/"+"com.atproto.repo.uploadBlob", body))(t)
 	request.ContentLength = -1
 	request.Header.Set("Content-Type", kind)
 	request.Header.Set("Authorization", "Bearer "+token)

@@ -74,7 +74,8 @@ func TestPublishingWarnings(t *testing.T) {
 	}
 	admin := must.Get(server.Open(t.Context(), cfg))(t)
 	owner := must.Get(admin.Teams.AddPerson(t.Context(), "Ada", "ada@example.com", ""))(t)
-	made := must.Get(admin.Teams.AddTeam(t.Context(), team.Team{Name: "Harbour", Timezone: "UTC", Language: "en", Plan: "agency"}, owner.ID))(t)
+	made := must.Get(admin.Teams.AddTeam(t.Context(),
+		team.Team{Name: "Harbour", Timezone: "UTC", Language: "en", Plan: "agency"}, owner.ID))(t)
 	account := must.Get(admin.Accounts.Connect(t.Context(), made.ID, "bluesky",
 		network.Credentials{Server: front.URL + "/bluesky", Identifier: "shop.test", Password: "open-sesame"}))(t)
 	must.Get(admin.Hold.Hold(t.Context(), "a flood"))(t)

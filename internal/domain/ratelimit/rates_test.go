@@ -121,7 +121,8 @@ func TestRatesLeakLikeABucket(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		clock := testkit.NewClock(start)
 		rate := plan.Rate{PerMinute: rapid.IntRange(1, 5000).Draw(t, "per minute"), Burst: rapid.IntRange(1, 20).Draw(t, "burst")}
-		rates := must.Get(ratelimit.NewRates(plan.Limits{Requests: one, Writes: rate, Networks: one}, ratelimit.RatesOptions{Now: clock.Now}))(t)
+		rates := must.Get(ratelimit.NewRates(plan.Limits{Requests: one, Writes: rate, Networks: one},
+			ratelimit.RatesOptions{Now: clock.Now}))(t)
 		drop := time.Minute / time.Duration(rate.PerMinute)
 		full := drop * time.Duration(rate.Burst)
 		buckets := map[int64]time.Duration{}

@@ -274,7 +274,8 @@ func TestPasswordIsNotLogged(t *testing.T) {
 }
 
 func BenchmarkTakeFromRedis(b *testing.B) {
-	rates := must.Get(ratelimit.NewRatesWithin(plan.Default().ScaleRates(1000).Limits, ratelimit.RatesOptions{Redis: redis.Start(b).URL()}, patient))(b)
+	rates := must.Get(ratelimit.NewRatesWithin(plan.Default().ScaleRates(1000).Limits,
+		ratelimit.RatesOptions{Redis: redis.Start(b).URL()}, patient))(b)
 	defer rates.Close()
 	b.ReportAllocs()
 	var next atomic.Int64

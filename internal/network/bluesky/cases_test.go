@@ -19,7 +19,8 @@ import (
 
 func connect(t *testing.T, w env) {
 	for _, identifier := range []string{w.handle, " @" + w.handle + " ", w.did} {
-		g := must.Get(newNetwork().Connect(t.Context(), network.Credentials{Server: w.url + "/", Identifier: identifier, Password: w.password}))(t)
+		g := must.Get(newNetwork().Connect(t.Context(),
+			network.Credentials{Server: w.url + "/", Identifier: identifier, Password: w.password}))(t)
 		if g.Account != w.did || g.Username != w.handle || strings.TrimRight(g.Server, "/") != w.url || g.Access == "" || g.Refresh == "" {
 			t.Errorf("grant %+v", g)
 		}

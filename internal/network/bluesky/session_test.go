@@ -43,7 +43,8 @@ func TestConnectFindsPDS(t *testing.T) {
 		"a PDS with a password":      {service("#atproto_pds", "https://a:b@pds.example"), ""},
 	} {
 		given := serve(t, http.StatusOK, nil, sessionWith(t, c.more))
-		g := must.Get(newNetwork().Connect(t.Context(), network.Credentials{Server: given.Server, Identifier: "alice.test", Password: "x"}))(t)
+		g := must.Get(newNetwork().Connect(t.Context(),
+			network.Credentials{Server: given.Server, Identifier: "alice.test", Password: "x"}))(t)
 		want := network.Grant{Server: c.want, Account: aliceDID, Username: "alice.test", Access: "access", Refresh: "refresh"}
 		if want.Server == "" {
 			want.Server = given.Server
