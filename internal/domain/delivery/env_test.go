@@ -263,10 +263,10 @@ type noLibrary struct{}
 
 func (noLibrary) Files(int64) network.Files { return nil }
 
-func (l noLibrary) Had(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error) {
-	return l.Of(ctx, q, team, ids)
+func (l noLibrary) ForPostWithDeleted(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error) {
+	return l.ForPost(ctx, q, team, ids)
 }
 
-func (noLibrary) Of(context.Context, db.Querier, int64, []int64) ([]network.Media, error) {
+func (noLibrary) ForPost(context.Context, db.Querier, int64, []int64) ([]network.Media, error) {
 	return nil, nil
 }

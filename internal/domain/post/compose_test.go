@@ -24,10 +24,10 @@ import (
 type twoItems struct{}
 
 func (l twoItems) ForPostWithDeleted(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error) {
-	return l.Of(ctx, q, team, ids)
+	return l.ForPost(ctx, q, team, ids)
 }
 
-func (twoItems) Of(_ context.Context, _ db.Querier, _ int64, ids []int64) ([]network.Media, error) {
+func (twoItems) ForPost(_ context.Context, _ db.Querier, _ int64, ids []int64) ([]network.Media, error) {
 	out := []network.Media{}
 	for _, id := range ids {
 		switch id {

@@ -71,11 +71,11 @@ func (o *deliveryRecorder) Submit(ctx context.Context, tx *db.Tx, posts *post.Se
 
 type emptyLibrary struct{}
 
-func (l emptyLibrary) Had(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error) {
-	return l.Of(ctx, q, team, ids)
+func (l emptyLibrary) ForPostWithDeleted(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error) {
+	return l.ForPost(ctx, q, team, ids)
 }
 
-func (emptyLibrary) Of(context.Context, db.Querier, int64, []int64) ([]network.Media, error) {
+func (emptyLibrary) ForPost(context.Context, db.Querier, int64, []int64) ([]network.Media, error) {
 	return nil, nil
 }
 
