@@ -34,7 +34,7 @@ func (b *bench) measureOverload(ctx context.Context, st *stage, s storage, posts
 	if err != nil {
 		return err
 	}
-	full, err := newSide(node, longPage, loadshed.Places())
+	full, err := newSide(node, longPage, loadshed.DefaultLimit())
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func TestYearsCanBeFilled(t *testing.T) {
 // checkYears looks at what has to fit together.
 func checkYears(t *testing.T, d *db.DB) {
 	t.Helper()
-	report, err := credit.New(d).Audit(t.Context())
+	report, err := credit.New(d, credit.Options{}).Audit(t.Context())
 	if err != nil || len(report.Complaints) > 0 {
 		t.Errorf("the audit of the ledger: %+v, %v", report.Complaints, err)
 	}

@@ -31,7 +31,7 @@ func (c adminAudit) Run(ctx context.Context, p *program, log *slog.Logger) error
 		return found, err
 	})
 	switch {
-	case err == nil && !found.Sound():
+	case err == nil && !found.OK():
 		return errors.New("the credit ledger is inconsistent: see the complaints")
 	case err == nil && len(found.Library) > 0:
 		return errors.New("the media library does not match its files: see the complaints")

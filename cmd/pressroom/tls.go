@@ -32,7 +32,7 @@ func (f tlsFlags) options() tlscert.Options {
 }
 
 func (f tlsFlags) scheme() string {
-	if f.options().Enabled() {
+	if f.options().IsConfigured() {
 		return "https"
 	}
 	return "http"
@@ -42,7 +42,7 @@ func (f tlsFlags) scheme() string {
 func (f tlsFlags) apply(cfg *server.Config, c serveCmd) error {
 	cfg.PublicURL = strings.TrimRight(c.PublicURL, "/")
 	opts := f.options()
-	if !opts.Enabled() {
+	if !opts.IsConfigured() {
 		if f.PlainAddr != "" {
 			return errors.New("PRESSROOM_PLAIN_ADDR (--plain-addr) needs TLS: set PRESSROOM_TLS_CERT (--tls-cert) or " +
 				"PRESSROOM_ACME_DOMAIN (--acme-domain) too")

@@ -39,13 +39,13 @@ func (s *Server) buildAssistants() error {
 	if err != nil {
 		return fmt.Errorf("reading --import-allow: %w", err)
 	}
-	pace, err := ratelimit.NewPace(registrationsPerHour, registrationBurst)
+	pace, err := ratelimit.NewLimiter(registrationsPerHour, registrationBurst)
 	if err != nil {
 		return err
 	}
 	s.OAuth = oauth.New(oauth.Options{
 		DB: s.db, PublicURL: s.cfg.PublicURL, Tools: mcpPath,
-		Connections: connections{s.Teams, s.cfg.SecondFactor == string(shell.Everyone)}, RegistrationDelay: pace.Step,
+		Connections: connections{s.Teams, s.cfg.SecondFactor == string(shell.Everyone)}, RegistrationDelay: pace.Take,
 		Fetch: func(ctx context.Context, address string, most int64, into io.Writer) error {
 			_, err := documents.Get(ctx, address, most, into)
 			return err

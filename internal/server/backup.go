@@ -112,7 +112,7 @@ func auditIn(ctx context.Context, cfg Config, dir, file string) ([]backup.Findin
 	if err != nil {
 		return nil, err
 	}
-	report, err := credit.New(d).Audit(ctx)
+	report, err := credit.New(d, credit.Options{}).Audit(ctx)
 	if err := errors.Join(err, d.Close()); err != nil {
 		return nil, err
 	}
@@ -263,7 +263,7 @@ func holdFile(ctx context.Context, cfg Config, w *backup.Archive, part string) e
 	if err == nil {
 		err = d.InTx(ctx, "restore.hold", func(ctx context.Context, tx *db.Tx) error {
 			exec := func(query string, args ...any) error { _, err := tx.Exec(ctx, query, args...); return err }
-			return restoreguard.Begin(exec, false, tx.Now(), w.MadeAt)
+			return restoreguard.HoldRestored(exec, false, tx.Now(), w.MadeAt)
 		})
 	}
 	return errors.Join(err, d.Close())
@@ -276,7 +276,7 @@ func restoreDatabase(ctx context.Context, cfg Config, w *backup.Archive) error {
 	}
 	err = d.Load(ctx, w.DatabaseFolder(), func(exec func(query string, args ...any) error) error {
 		failpoint.Point("before restore end")
-		return restoreguard.Begin(exec, true, d.Now(), w.MadeAt)
+		return restoreguard.HoldRestored(exec, true, d.Now(), w.MadeAt)
 	})
 	return errors.Join(err, d.Close())
 }

@@ -245,7 +245,7 @@ func (s *Server) measureLedger(ctx context.Context) ([]clusterstats.Figure, erro
 	if err != nil {
 		return nil, err
 	}
-	if !report.Sound() {
+	if !report.OK() {
 		s.cfg.Log.ErrorContext(ctx, "the credit ledger is inconsistent; run pressroom admin audit", "complaints",
 			report.Total)
 	}

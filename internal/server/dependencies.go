@@ -42,7 +42,7 @@ func (s *Server) newDependencies() *dependencies {
 	}
 	if s.cfg.Redis != "" {
 		d.checks["redis"] = func(ctx context.Context) error {
-			if _, up := s.rates.Shared(ctx); !up {
+			if _, up := s.rates.RedisStatus(ctx); !up {
 				return errNoResponse
 			}
 			return nil

@@ -182,7 +182,7 @@ func (s *Server) readiness(ctx context.Context) (int, map[string]string) {
 		s.logError(ctx, "file store unreachable", err)
 	}
 	s.checkHold(ctx, checks)
-	if shared, up := s.rates.Shared(ctx); shared {
+	if shared, up := s.rates.RedisStatus(ctx); shared {
 		checks["redis"] = "ok"
 		if !up { // the node stays ready
 			checks["redis"] = "unreachable: this node counts request rates by itself"
@@ -213,7 +213,7 @@ func (s *Server) checkHold(ctx context.Context, checks map[string]string) {
 		return // the database check reports it
 	}
 	checks["publishing"] = "ok"
-	if state.Held() {
+	if state.IsHeld() {
 		checks["publishing"] = "on hold since " + state.HeldAt.Format(time.RFC3339) + ", because " + state.Why.Text() +
 			": run pressroom admin resume"
 	}

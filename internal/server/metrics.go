@@ -91,7 +91,7 @@ func (m *metrics) registerHold(s *restoreguard.Service) {
 		switch {
 		case err != nil:
 			return math.NaN()
-		case state.Held():
+		case state.IsHeld():
 			return 1
 		}
 		return 0
@@ -188,7 +188,7 @@ var (
 )
 
 // slotCollector reports the node's slots.
-type slotCollector struct{ loadshed.Rooms }
+type slotCollector struct{ loadshed.Limiters }
 
 // Describe sends the descriptions of the metrics.
 func (*slotCollector) Describe(out chan<- *prometheus.Desc) {
@@ -199,7 +199,7 @@ func (*slotCollector) Describe(out chan<- *prometheus.Desc) {
 
 // Collect sends the state of all slots.
 func (r *slotCollector) Collect(out chan<- prometheus.Metric) {
-	for name, room := range map[string]*loadshed.Room{"calls": r.Calls, "pages": r.Pages, "uploads": r.Uploads} {
+	for name, room := range map[string]*loadshed.Limiter{"calls": r.Calls, "pages": r.Pages, "uploads": r.Uploads} {
 		now := room.State()
 		out <- prometheus.MustNewConstMetric(runningMetric, prometheus.GaugeValue, float64(now.Running), name)
 		out <- prometheus.MustNewConstMetric(waitingMetric, prometheus.GaugeValue, float64(now.Waiting), name)

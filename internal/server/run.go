@@ -71,7 +71,7 @@ func (s *Server) startBackground(ctx context.Context, tasks *sync.WaitGroup) {
 	tasks.Go(func() { s.worker.Run(ctx, report("waking jobs")) })
 	// On hold, nothing uses grants, which another installation may have too, sends mail or deletes files.
 	unlessHeld := func(work func(context.Context)) {
-		tasks.Go(func() { s.Hold.While(ctx, report("checking the hold"), work) })
+		tasks.Go(func() { s.Hold.RunWhileFree(ctx, report("checking the hold"), work) })
 	}
 	unlessHeld(func(ctx context.Context) { s.Accounts.Run(ctx, report("renewing grants")) })
 	unlessHeld(func(ctx context.Context) { s.Erasure.Run(ctx, report("deleting teams")) })

@@ -86,7 +86,7 @@ type Server struct {
 	measurer     *stats.Measurer   // nil without a provider
 	idempotency  *idempotency.Store
 	rates        *ratelimit.Rates
-	calls        *ratelimit.Calls
+	calls        *ratelimit.FreeCalls
 	registry     *operation.Registry
 	pipe         *pipeline.Pipeline
 	toolPipe     *pipeline.Pipeline
@@ -98,7 +98,7 @@ type Server struct {
 	certs        *tlscert.Certificates // nil if the program does not terminate TLS
 	checks       *dependencies
 	handler      http.Handler
-	rooms        loadshed.Rooms
+	rooms        loadshed.Limiters
 	stopping     atomic.Bool
 	outages      *throttle // of logged outages
 }
@@ -133,7 +133,7 @@ func Open(ctx context.Context, cfg Config) (*Server, error) {
 	if err := s.build(sealer); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
-	if err := s.Hold.Look(ctx); err != nil {
+	if err := s.Hold.Check(ctx); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	if err := s.Accounts.CheckKeys(ctx); err != nil {
@@ -175,7 +175,7 @@ func awaitDatabase(ctx context.Context, cfg Config) (*db.DB, error) {
 	limit := time.Now().Add(cfg.WaitForDatabase)
 	for try := 1; ; try++ {
 		d, err := db.Open(ctx, cfg.Database,
-			db.Options{Now: cfg.Now, Connected: restoreguard.NewFailover(cfg.TrustReplica || cfg.Beside).Connected})
+			db.Options{Now: cfg.Now, Connected: restoreguard.NewFailover(cfg.TrustReplica || cfg.Beside).CheckConnection})
 		if err == nil || !db.IsUnavailable(err) || time.Now().After(limit) {
 			return d, err
 		}
@@ -191,7 +191,7 @@ func awaitDatabase(ctx context.Context, cfg Config) (*db.DB, error) {
 }
 
 func (s *Server) build(sealer *tokencrypt.Sealer) error {
-	s.rooms = loadshed.NewRooms(s.cfg.AtOnce)
+	s.rooms = loadshed.NewLimiters(s.cfg.AtOnce)
 	s.metrics.registry.MustRegister(&slotCollector{s.rooms})
 	terms := plan.Default()
 	if s.cfg.Terms != nil {
@@ -238,11 +238,11 @@ func (s *Server) build(sealer *tokencrypt.Sealer) error {
 
 // results returns the readers of job results by type.
 func (s *Server) results() map[job.Type]job.Result {
-	reports := report.ResultReader(s.Credits.Charged)
+	reports := report.ResultReader(s.Credits.ChargedCredits)
 	out := map[job.Type]job.Result{
 		job.SocialPost: delivery.Result, job.ProfileReport: reports, job.HashtagReport: reports,
-		job.HashtagSearch: search.ResultReader(s.Credits.Charged),
-		job.MediaImport:   media.ImportsAndBatches, job.ContentFetch: media.Downloads(s.Credits.Charged),
+		job.HashtagSearch: search.ResultReader(s.Credits.ChargedCredits),
+		job.MediaImport:   media.ImportsAndBatches, job.ContentFetch: media.Downloads(s.Credits.ChargedCredits),
 	}
 	maps.Copy(out, s.cfg.Results)
 	return out
@@ -268,12 +268,12 @@ func (s *Server) buildGround(offered plan.Terms) error {
 	s.Hold = restoreguard.New(s.db,
 		restoreguard.Options{File: file, TrustReplica: s.cfg.TrustReplica, Beside: s.cfg.Beside, Log: s.cfg.Log})
 	s.metrics.registerHold(s.Hold)
-	s.calls = ratelimit.NewCalls(s.db)
-	s.Credits = credit.New(s.db)
-	s.Credits.CountFree = s.calls.CountFree
+	s.calls = ratelimit.NewFreeCalls(s.db)
 	if err := s.buildNotices(); err != nil {
 		return err
 	}
+	s.Credits = credit.New(s.db,
+		credit.Options{CountFree: s.calls.CountFree, BalanceLowered: s.Notifications.NotifyLowCredits})
 	s.Teams = team.New(s.db, guesses, offered)
 	s.Letters = team.NewLetters(s.Teams, s.cfg.PublicURL, s.sendLetter())
 	return nil
@@ -321,7 +321,6 @@ func (s *Server) buildNotices() error {
 	}
 	s.Notifications = notification.New(s.db, notification.Options{PublicURL: s.cfg.PublicURL, Send: send, Log: s.cfg.Log})
 	s.db.OnEvent(s.Notifications.HandleEvent)
-	s.Credits.Lowered = s.Notifications.NotifyLowCredits
 	return nil
 }
 

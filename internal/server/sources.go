@@ -56,7 +56,7 @@ func ReadSources(path string) (SourceSettings, error) {
 func fetchPublic(fetcher *safehttp.Client) func(context.Context, string, int64, io.Writer) error {
 	return func(ctx context.Context, address string, most int64, into io.Writer) error {
 		_, err := fetcher.Get(ctx, address, most, into)
-		if failed, ok := errors.AsType[*safehttp.Error](err); ok && failed.Code == safehttp.TooLarge {
+		if failed, ok := errors.AsType[*safehttp.Error](err); ok && failed.Code == safehttp.CodeTooLarge {
 			return provider.ErrTooLarge
 		}
 		return err

@@ -124,7 +124,7 @@ func isBlocked(ctx context.Context, guard *safehttp.Client, server string) bool 
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
-	reached, err := guard.Reaches(ctx, u.Hostname(), port)
+	reached, err := guard.Allows(ctx, u.Hostname(), port)
 	return err == nil && !reached
 }
 

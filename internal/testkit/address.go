@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Ports below those that systems hand out by themselves, in blocks. The first port of a block is listened at as long as
-// the test program runs, by which other test programs see whose it is.
+// Ports below the ephemeral range, in blocks. A test program listens at the first port of its blocks, so that other
+// test programs do not use them.
 const (
 	firstPort = 14_000
 	blocks    = 180
@@ -18,13 +18,12 @@ const (
 var ports struct {
 	sync.Mutex
 	held []net.Listener // the first ports of this program's blocks
-	next int            // the next port of the newest block
-	left int            // how many of it are left
+	next int            // next port of the newest block
+	left int            // remaining ports of it
 }
 
-// FreeAddr gives an address of this machine at which nobody listens. Nobody is given it again, neither in this test
-// program nor in one that runs beside it: a server that is killed and started again finds it free, and no client of it
-// finds another server.
+// FreeAddr returns a loopback address at which nothing listens. No other call in any test program returns it, so a
+// server can be killed and restarted at its address.
 func FreeAddr() (string, error) {
 	ports.Lock()
 	defer ports.Unlock()
@@ -42,7 +41,7 @@ func FreeAddr() (string, error) {
 	}
 }
 
-// takeBlock makes a block of ports this program's.
+// takeBlock reserves a block of ports for this program.
 func takeBlock() error {
 	for _, i := range rand.Perm(blocks) {
 		first := firstPort + i*blockSize

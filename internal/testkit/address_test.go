@@ -5,19 +5,24 @@ import (
 	"testing"
 
 	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
 )
 
 func TestFreeAddr(t *testing.T) {
 	t.Parallel()
 	given := map[string]bool{}
 	for range 250 {
-		addr := must.Get(testkit.FreeAddr())(t)
+		addr, err := testkit.FreeAddr()
+		if err != nil {
+			t.Fatal(err)
+		}
 		if given[addr] {
 			t.Fatalf("%s was given twice", addr)
 		}
 		given[addr] = true
-		l := must.Get(net.Listen("tcp", addr))(t)
+		l, err := net.Listen("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
 		_ = l.Close()
 	}
 }

@@ -11,10 +11,10 @@ type Clock struct {
 	at time.Time
 }
 
-// NewClock makes a clock that stands at a time.
+// NewClock returns a clock stopped at a time.
 func NewClock(at time.Time) *Clock { return &Clock{at: at} }
 
-// Now is the time the clock shows.
+// Now returns the clock's time.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,4 +1,4 @@
-// Package testkit makes what tests stand on: fresh databases of both kinds and a clock. Tests alone import it.
+// Package testkit provides tests with fresh databases of both kinds, a clock and free addresses.
 package testkit
 
 import (
@@ -19,17 +19,17 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// PostgresVariable names the variable with the address of a PostgreSQL server whose user may create databases.
-// Tests run on SQLite alone where it is not set; scripts/with-postgres sets it.
+// PostgresVariable is the environment variable with the URL of a PostgreSQL server whose user may create databases.
+// Without it tests use only SQLite. scripts/with-postgres sets it.
 const PostgresVariable = "PRESSROOM_TEST_POSTGRES"
 
-// EachDatabase runs a test on a fresh, migrated database of each kind there is.
+// EachDatabase runs a test on a fresh, migrated database of each available kind.
 func EachDatabase(t *testing.T, run func(t *testing.T, url string)) {
 	t.Helper()
 	each(t, SQLite, Postgres, run)
 }
 
-// EachEmptyDatabase runs a test on a fresh database of each kind there is, without tables.
+// EachEmptyDatabase runs a test on a fresh database without tables of each available kind.
 func EachEmptyDatabase(t *testing.T, run func(t *testing.T, url string)) {
 	t.Helper()
 	each(t, emptySQLite, EmptyPostgres, run)
@@ -47,12 +47,12 @@ func each(t *testing.T, sqlite, postgres func(testing.TB) string, run func(t *te
 	t.Run("postgres", func(t *testing.T) { run(t, postgres(t)) })
 }
 
-// SQLite is the URL of a fresh, migrated SQLite file.
+// SQLite returns the URL of a fresh, migrated SQLite file.
 func SQLite(tb testing.TB) string {
 	tb.Helper()
 	template, err := sqliteTemplate()
 	if err != nil {
-		tb.Fatalf("making the SQLite file that tests copy: %v", err)
+		tb.Fatalf("creating the SQLite template: %v", err)
 	}
 	url := emptySQLite(tb)
 	if err := os.WriteFile(strings.TrimPrefix(url, "sqlite:"), template, 0o600); err != nil {
@@ -63,19 +63,19 @@ func SQLite(tb testing.TB) string {
 
 func emptySQLite(tb testing.TB) string {
 	tb.Helper()
-	return "sqlite:" + filepath.Join(quickDir(tb), "test.db")
+	return "sqlite:" + filepath.Join(memoryDir(tb), "test.db")
 }
 
-// Blobs is the URL of a fresh, empty store of files.
+// Blobs returns the URL of a fresh, empty blob store.
 func Blobs(tb testing.TB) string {
 	tb.Helper()
-	return "file:" + filepath.Join(quickDir(tb), "media")
+	return "file:" + filepath.Join(memoryDir(tb), "media")
 }
 
-// quickDir is a directory in memory where the machine has one: the tests wait for thousands of commits.
-func quickDir(tb testing.TB) string {
+// memoryDir returns a directory in memory if possible, because tests make thousands of commits.
+func memoryDir(tb testing.TB) string {
 	tb.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "pressroom-test-") //nolint:usetesting // TempDir lies on the disk
+	dir, err := os.MkdirTemp("/dev/shm", "pressroom-test-") //nolint:usetesting // TempDir is on the disk
 	if err != nil {
 		return tb.TempDir()
 	}
@@ -88,12 +88,12 @@ var (
 	root = sync.OnceValues(func() (*sql.DB, error) { return sql.Open("pgx", os.Getenv(PostgresVariable)) })
 )
 
-// Postgres is the URL of a fresh, migrated PostgreSQL database, dropped when the test ends.
+// Postgres returns the URL of a fresh, migrated PostgreSQL database, which is dropped when the test ends.
 func Postgres(tb testing.TB) string {
 	tb.Helper()
 	template, err := postgresTemplate()
 	if err != nil {
-		tb.Fatalf("making the PostgreSQL database that tests copy: %v", err)
+		tb.Fatalf("creating the PostgreSQL template: %v", err)
 	}
 	return postgres(tb, " TEMPLATE "+template)
 }
@@ -138,7 +138,7 @@ func RemovePlace(url string) error {
 	return errors.Join(err, d.Close())
 }
 
-// EmptyPostgres is the URL of a fresh PostgreSQL database without tables, dropped when the test ends.
+// EmptyPostgres returns the URL of a fresh PostgreSQL database without tables, which is dropped when the test ends.
 func EmptyPostgres(tb testing.TB) string {
 	tb.Helper()
 	return postgres(tb, "")
@@ -162,7 +162,7 @@ func postgres(tb testing.TB, like string) string {
 	return postgresURL(name)
 }
 
-// Open opens and migrates a database of a URL until the test ends.
+// Open returns the migrated database at a URL, and closes it when the test ends.
 func Open(tb testing.TB, url string, clock *Clock) *db.DB {
 	tb.Helper()
 	opts := db.Options{}

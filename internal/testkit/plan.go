@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Plan is how a database answers a query: a line for each step, without what the steps cost.
+// Plan returns the query plan of a database, a line per step, without costs.
 func Plan(tb testing.TB, d *db.DB, query string, args ...any) string {
 	tb.Helper()
 	if d.Postgres() {
@@ -17,7 +17,7 @@ func Plan(tb testing.TB, d *db.DB, query string, args ...any) string {
 	return Lines(tb, d, "EXPLAIN QUERY PLAN "+query, args...)
 }
 
-// Lines is the last column of what a statement gives, a line for each row.
+// Lines returns the last column of a statement's result, a line per row.
 func Lines(tb testing.TB, d *db.DB, statement string, args ...any) string {
 	tb.Helper()
 	lines, err := db.All(tb.Context(), d, scanLast, statement, args...)

@@ -12,9 +12,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Migrate brings an empty database to the shape that tests find. It is called once a run for each kind of database:
-// the others are copies, as migrating each took more time than most tests. Importing testkit/fixture sets it to what
-// the program itself does at its start, which is more.
+// Migrate prepares an empty database for tests. It runs once per kind of database; the others are copies, to save time.
+// Importing testkit/fixture replaces it with what the program does at start.
 var Migrate = func(ctx context.Context, url string) error {
 	d, err := db.Open(ctx, url, db.Options{})
 	if err != nil {
@@ -23,7 +22,7 @@ var Migrate = func(ctx context.Context, url string) error {
 	return errors.Join(d.Migrate(ctx), d.Close())
 }
 
-// sqliteTemplate is the content of a migrated file.
+// sqliteTemplate returns the content of a migrated file.
 var sqliteTemplate = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "pressroom-template-")
 	if err != nil {
@@ -37,7 +36,7 @@ var sqliteTemplate = sync.OnceValues(func() ([]byte, error) {
 	return content, errors.Join(err, os.RemoveAll(dir))
 })
 
-// postgresTemplate is the name of a migrated database. It stays when the tests end, as the server does not.
+// postgresTemplate returns the name of a migrated database. It is not dropped, because the server is temporary.
 var postgresTemplate = sync.OnceValues(func() (string, error) {
 	name, err := create("")
 	if err != nil {
@@ -61,7 +60,7 @@ func create(like string) (string, error) {
 func postgresURL(name string) string {
 	u, err := url.Parse(os.Getenv(PostgresVariable))
 	if err != nil {
-		panic(PostgresVariable + " is no address") // it has opened a database before
+		panic(PostgresVariable + " is not a URL") // it has opened a database before
 	}
 	u.Path = "/" + name
 	return u.String()

@@ -177,11 +177,11 @@ func (a *App) approvalFile(
 	open func(ctx context.Context, team, id int64) (media.File, error),
 ) {
 	token := r.PathValue("token")
-	if !a.linkFiles.Enter(token) {
+	if !a.linkFiles.TryAcquire(token) {
 		a.writeProblem(w, r, errManyFiles)
 		return
 	}
-	defer a.linkFiles.Leave(token)
+	defer a.linkFiles.Release(token)
 	id, err := mediaID(r)
 	if err != nil {
 		a.ShowError(w, r, err)

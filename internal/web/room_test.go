@@ -13,13 +13,13 @@ import (
 )
 
 // fill takes all places of a room until the test ends.
-func fill(t *testing.T, r *loadshed.Room) {
+func fill(t *testing.T, r *loadshed.Limiter) {
 	t.Helper()
-	for range loadshed.Places() {
-		if err := r.Enter(t.Context()); err != nil {
+	for range loadshed.DefaultLimit() {
+		if err := r.Acquire(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(r.Leave)
+		t.Cleanup(r.Release)
 	}
 }
 
@@ -78,7 +78,7 @@ func TestFilesNeedNoPlace(t *testing.T) {
 // watching is a body that checks a room each time it is read.
 type watching struct {
 	io.Reader
-	room *loadshed.Room
+	room *loadshed.Limiter
 	read int
 	most int // maximum of places taken
 }
@@ -95,7 +95,7 @@ func TestSlowSendersHoldNoPlace(t *testing.T) {
 		batch := w.batch(t, picture(t, 1))
 		for _, c := range []struct {
 			method, path, kind string
-			room               *loadshed.Room
+			room               *loadshed.Limiter
 			status             int
 		}{
 			{http.MethodPut, batch.links[0].path, "image/png", w.app.Rooms.Uploads, 401},
@@ -162,7 +162,7 @@ const (
 // TestStalledFormsHoldNoPlace checks forms with files that stall, and the limit per person.
 func TestStalledFormsHoldNoPlace(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.rooms = loadshed.NewRooms(3)
+		w.rooms = loadshed.NewLimiters(3)
 		w.serve(t, "http://press.example")
 		ada, bea := w.browser(t).in("ada@example.com"), w.browser(t).in("bea@example.com")
 		page, n := w.batch(t).page, uint8(0)

@@ -76,7 +76,7 @@ type App struct {
 	account   *accountpages.Handlers
 	reference *reference.Handlers
 	handler   http.Handler
-	linkFiles *loadshed.Shares // concurrent downloads by approval link
+	linkFiles *loadshed.KeyLimiter // concurrent downloads by approval link
 }
 
 // New returns the app. It returns an error if a trusted proxy is not a network.
@@ -92,7 +92,7 @@ func New(opts Options) (*App, error) {
 	a := &App{
 		Frame: made, Options: opts, reference: reference.New(made, opts.Describe),
 		account:   accountpages.New(made, team.NewSignIns(opts.Frame.Teams), passkeys, opts.Directory, opts.TOTP),
-		linkFiles: loadshed.NewShares(maxLinkFiles),
+		linkFiles: loadshed.NewKeyLimiter(maxLinkFiles),
 	}
 	all, pages := http.NewServeMux(), http.NewServeMux()
 	a.Mount(all, a.plain()...)

@@ -45,7 +45,7 @@ type world struct {
 	networks *networks
 	connects *account.Connector
 	posts    *post.Service
-	rooms    loadshed.Rooms // created if empty
+	rooms    loadshed.Limiters // created if empty
 }
 
 // describe returns the OpenAPI document of an API without operations.

@@ -90,7 +90,7 @@ func TestDeletingATeam(t *testing.T) {
 			t.Error("the owner’s account is left")
 		}
 		report, err := h.Credits.Audit(t.Context())
-		if err != nil || !report.Sound() {
+		if err != nil || !report.OK() {
 			t.Errorf("the ledger: %+v (%v)", report, err)
 		}
 		if err := h.Teams.Reopen(t.Context(), c.team.ID); err == nil {

@@ -185,7 +185,7 @@ func TestOperatorSeesAHold(t *testing.T) {
 		must.Get(h.Hold.Hold(t.Context(), "a flood in the cellar"))(t)
 		b.open("/operator").
 			wants(http.StatusOK, "Nothing is published or charged by itself",
-				"the operator holds it (a flood in the cellar)", "pressroom admin resume").lacks("All is well")
+				"the operator put it on hold (a flood in the cellar)", "pressroom admin resume").lacks("All is well")
 		b.open("/posts/new").wants(http.StatusOK, "Publishing is on hold until the operator has checked what was already published.")
 	})
 }

@@ -95,7 +95,7 @@ func TestMaterialOfVoices(t *testing.T) {
 		b.open(at+"/material").form("Add the link").fill("link", "https://harbour.example.com/about").press().
 			wants(200, "https://harbour.example.com/about")
 		refused := b.open(at+"/material").form("Add the link").fill("link", "http://10.0.0.1/x").press().
-			wants(422, "The address has to begin with https://.")
+			wants(422, "The address must begin with https://.")
 		if got := refused.form("Add the link").values.Get("link"); got != "http://10.0.0.1/x" {
 			t.Errorf("the field holds %q", got)
 		}

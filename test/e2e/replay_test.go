@@ -289,10 +289,10 @@ func TestSweepingKeys(t *testing.T) {
 			n := must.Get(idempotency.New(testkit.Open(t, w.url, testkit.NewClock(at))).Sweep(t.Context()))(t)
 			return n
 		}
-		if n := swept(time.Now().Add(idempotency.Memory - time.Minute)); n != 0 {
+		if n := swept(time.Now().Add(idempotency.Retention - time.Minute)); n != 0 {
 			t.Errorf("swept %d keys before their time", n)
 		}
-		if n := swept(time.Now().Add(idempotency.Memory)); n != 2 {
+		if n := swept(time.Now().Add(idempotency.Retention)); n != 2 {
 			t.Errorf("swept %d keys, want 2", n)
 		}
 		if n := w.count("idempotency_records WHERE key_id = ? AND key = 'key 2'", w.keyIDs[access.Full]); n != 1 {

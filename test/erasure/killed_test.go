@@ -305,7 +305,7 @@ func (h *env) nothingLeft(t *testing.T, of home, at string) {
 func (h *env) sound(t *testing.T) {
 	t.Helper()
 	report, err := h.Credits.Audit(t.Context())
-	if err != nil || !report.Sound() {
+	if err != nil || !report.OK() {
 		t.Errorf("the ledger: %+v (%v)", report, err)
 	}
 	found, err := h.Media.Audit(t.Context())

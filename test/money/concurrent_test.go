@@ -121,7 +121,7 @@ func (c *cluster) mustHold(m *modelTeam, balance int64, charges, jobs int) {
 		c.t.Errorf("balance, charges settled, charges, jobs: %s instead of %s", got, want)
 	}
 	report := must.Get(c.admin.Credits.Audit(c.t.Context()))(c.t)
-	if !report.Sound() {
+	if !report.OK() {
 		c.t.Errorf("the audit complains: %+v", report.Complaints)
 	}
 }

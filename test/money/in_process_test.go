@@ -171,7 +171,7 @@ func (in *inside) sweep(t fatal) {
 func (in *inside) sound(t fatal) {
 	t.Helper()
 	report := must.Get(in.nodes[0].Credits.Audit(context.Background()))(t)
-	if !report.Sound() {
+	if !report.OK() {
 		t.Fatalf("the audit complains: %+v", report.Complaints)
 	}
 }

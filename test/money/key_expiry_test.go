@@ -27,7 +27,7 @@ func TestSweptWhileTakenOver(t *testing.T) {
 			{tool: standin.Note, query: "free", idem: "a note"}, {tool: standin.Search, query: "free", idem: "a search"},
 		} {
 			before := in.mustAnswer(t, t.Context(), m, o)
-			in.clock.Advance(idempotency.Memory)
+			in.clock.Advance(idempotency.Retention)
 			arrived, goOn, swept := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 			ctx := standin.WithMeddler(t.Context(), func(_ context.Context, _ *db.Tx, at string) error {
 				if at == workPoint[o.tool] {

@@ -272,8 +272,8 @@ func (k *castle) check(t *testing.T, o *outside) error {
 		return err
 	}
 	defer d.Close()
-	report, err := credit.New(d).Audit(t.Context())
-	if err != nil || !report.Sound() {
+	report, err := credit.New(d, credit.Options{}).Audit(t.Context())
+	if err != nil || !report.OK() {
 		return fmt.Errorf("the audit: %w %+v", err, report.Complaints)
 	}
 	var balance, reservations, open, jobs, records, free int64

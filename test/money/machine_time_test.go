@@ -22,7 +22,7 @@ func (m *machine) pass(t *rapid.T) {
 		m.clock.Advance(max(0, midnight.Sub(now)+edge))
 	case 2:
 		if r := m.oldest(now); r != nil {
-			m.clock.Advance(max(0, r.at.Add(idempotency.Memory).Sub(now)+edge))
+			m.clock.Advance(max(0, r.at.Add(idempotency.Retention).Sub(now)+edge))
 		}
 	default:
 		m.clock.Advance(time.Duration(rapid.Int64Range(1, 1_500_000).Draw(t, "microseconds")) * time.Microsecond)
@@ -46,7 +46,7 @@ func (m *machine) remember(t *rapid.T) {
 	}
 	r := rapid.SampledFrom(all).Draw(t, "record")
 	edge := time.Duration(rapid.IntRange(-1, 1).Draw(t, "microseconds")) * time.Microsecond
-	m.clock.Advance(r.at.Add(idempotency.Memory).Sub(m.clock.Now()) + edge)
+	m.clock.Advance(r.at.Add(idempotency.Retention).Sub(m.clock.Now()) + edge)
 	m.make(t, team, key, r.order, fault{})
 }
 

@@ -67,7 +67,7 @@ type record struct {
 func (r *record) GoString() string { return fmt.Sprintf("%+v at %v", r.order, r.at) }
 
 func (r *record) isValid(now time.Time) bool {
-	return r != nil && now.Before(r.at.Add(idempotency.Memory))
+	return r != nil && now.Before(r.at.Add(idempotency.Retention))
 }
 
 // charge is one accepted call that starts work or costs something.

@@ -20,7 +20,7 @@ func (m *pressMachine) check() {
 		m.checkDesk(m.touched)
 	}
 	report := must.Get(m.nodes[0].Credits.Audit(context.Background()))(m.t)
-	if !report.Sound() {
+	if !report.OK() {
 		m.t.Fatalf("the audit complains: %+v", report.Complaints)
 	}
 }

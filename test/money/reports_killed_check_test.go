@@ -12,7 +12,7 @@ import (
 // check holds the answers, the jobs and the ledger against each other.
 func (r *raid) check() {
 	report := must.Get(r.admin.Credits.Audit(r.t.Context()))(r.t)
-	if !report.Sound() {
+	if !report.OK() {
 		r.t.Errorf("the audit complains: %+v", report.Complaints)
 	}
 	paid := int64(0)

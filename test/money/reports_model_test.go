@@ -53,7 +53,7 @@ type keptAnswer struct {
 }
 
 func (k *keptAnswer) isValid(now time.Time) bool {
-	return k != nil && now.Before(k.at.Add(idempotency.Memory))
+	return k != nil && now.Before(k.at.Add(idempotency.Retention))
 }
 
 // toll is what one call or automatic refresh set aside, and what of it was charged.

@@ -14,7 +14,7 @@ import (
 
 // certain makes calls one after the other, on a day that nothing was lost of, whose end is known beforehand.
 func (s *storm) certain(phase int) {
-	s.moveTo(s.now().Add(idempotency.Memory + time.Hour))
+	s.moveTo(s.now().Add(idempotency.Retention + time.Hour))
 	must.NoError(s.t, s.controls.Hold(true))
 	for _, m := range s.teams {
 		m.free, m.searches = 0, nil

@@ -34,7 +34,7 @@ func (s *storm) check() {
 	}
 	s.checkJobs()
 	report := must.Get(s.admin.Credits.Audit(s.t.Context()))(s.t)
-	if !report.Sound() {
+	if !report.OK() {
 		s.t.Errorf("the audit complains: %+v", report.Complaints)
 	}
 }
@@ -105,7 +105,7 @@ func (v *sight) add(l *ledger, r *request, a attempt, p *paid) error {
 		}
 		return nil
 	case "422 idempotency_key_reused charge_key_spent":
-		if p == nil || a.done.Before(p.created.Add(idempotency.Memory)) {
+		if p == nil || a.done.Before(p.created.Add(idempotency.Retention)) {
 			return fmt.Errorf("%+v is spent, at %v: %+v", r.order, a.done, p)
 		}
 		return nil
@@ -129,7 +129,7 @@ func (v *sight) checkSuccess(r *request, a attempt, p *paid) error {
 	if r.order.words().Price == 0 {
 		return nil // it may be done anew when it is forgotten
 	}
-	if p != nil && !a.sent.Before(p.created.Add(idempotency.Memory)) {
+	if p != nil && !a.sent.Before(p.created.Add(idempotency.Retention)) {
 		return fmt.Errorf("%+v was answered after its time: %s", r.order, a.answer.raw)
 	}
 	if v.first == nil {

@@ -175,7 +175,7 @@ func (s *storm) countKills() int64 { return s.kills.ours.Load() + s.kills.own.Lo
 // moveOn moves the clock in the midst of it all: to just before a midnight, or over the end of what is remembered.
 func (s *storm) moveOn(phase int) {
 	if phase == 1 {
-		s.moveTo(s.now().Add(idempotency.Memory + time.Hour))
+		s.moveTo(s.now().Add(idempotency.Retention + time.Hour))
 		return
 	}
 	_, midnight := teamtime.Day(s.now(), s.teams[1+phase/2].zone)

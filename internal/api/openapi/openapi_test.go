@@ -43,7 +43,7 @@ func registry() *operation.Registry {
 	return operation.NewRegistry(
 		team.Operations(),
 		new(credit.Service).Operations(),
-		new(ratelimit.Calls).Operations(plan.Default()),
+		new(ratelimit.FreeCalls).Operations(plan.Default()),
 		new(job.Store).Operations(),
 		new(account.Service).Operations(),
 		new(account.Connector).Operations(),

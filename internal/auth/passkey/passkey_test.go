@@ -165,7 +165,7 @@ func TestPasskeysThatAreRefused(t *testing.T) {
 		}
 		for name, change := range map[string]func(*authenticator.Device){
 			"another site":    func(d *authenticator.Device) { d.Origin = "https://press.example.evil.test" },
-			"nobody was seen": func(d *authenticator.Device) { d.NotSeen = true },
+			"nobody was seen": func(d *authenticator.Device) { d.Unverified = true },
 			"another port":    func(d *authenticator.Device) { d.Origin = origin + ":444" },
 			"without a lock": func(d *authenticator.Device) {
 				d.Origin = strings.Replace(origin, "https", "http", 1)

@@ -57,7 +57,7 @@ type Pipeline struct {
 // New returns a pipeline.
 func New(ports Ports, now func() time.Time) *Pipeline {
 	if ports.Room == nil {
-		ports.Room = loadshed.New(loadshed.Places())
+		ports.Room = loadshed.New(loadshed.DefaultLimit())
 	}
 	if ports.Unavailable == nil {
 		ports.Unavailable = func(error) bool { return false }

@@ -78,12 +78,12 @@ func (p *Pipeline) reserveCapacity(ctx context.Context, f *callState, next handl
 	if f.request.Operation.Urgent || f.outcome.Call.InApp() {
 		return next(ctx, f)
 	}
-	if err := p.Room.Enter(ctx); errors.Is(err, loadshed.ErrFull) {
-		return apierr.AtCapacity(loadshed.ComeAgain())
+	if err := p.Room.Acquire(ctx); errors.Is(err, loadshed.ErrFull) {
+		return apierr.AtCapacity(loadshed.RetryAfter())
 	} else if err != nil {
 		return fmt.Errorf("waiting for capacity: %w", err)
 	}
-	leave := p.Room.Leave
+	leave := p.Room.Release
 	if f.request.Operation.Waits {
 		leave = sync.OnceFunc(leave)
 		f.outcome.Call.ReleaseCapacity = leave

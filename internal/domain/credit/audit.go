@@ -12,17 +12,17 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Report is what an audit found.
+// Report is the result of an audit.
 type Report struct {
 	Figures    Figures     `json:"figures"`
 	Complaints []Complaint `json:"complaints"` // the first hundred
 	Total      int64       `json:"complaints_total"`
 }
 
-// Sound tells whether everything adds up.
-func (r Report) Sound() bool { return r.Total == 0 }
+// OK reports whether the audit found nothing wrong.
+func (r Report) OK() bool { return r.Total == 0 }
 
-// Figures are how much was looked at, and the credits of all wallets together.
+// Figures count what was audited, and add up the credits of all wallets.
 type Figures struct {
 	Teams        int64 `json:"teams"` // with a wallet
 	Transfers    int64 `json:"transfers"`
@@ -34,27 +34,27 @@ type Figures struct {
 	Spent        int64 `json:"credits_spent"`
 }
 
-// Complaint is something that does not add up.
+// Complaint describes one violation of a rule.
 type Complaint struct {
-	Rule string `json:"rule"` // a stable word
+	Rule string `json:"rule"` // stable
 	Team int64  `json:"team_id,omitempty"`
 	Text string `json:"text"`
 }
 
 const (
 	maxComplaints = 100
-	// maxJobless is how long a reservation may be open without a job. Work that is done at once has none, and its
+	// maxOpenWithoutJob is how long a reservation may be open without a job. Synchronous work has no job, and its
 	// reservation ends with it.
-	maxJobless = 24 * time.Hour
+	maxOpenWithoutJob = 24 * time.Hour
 )
 
-// Audit proves the ledger by itself and against the wallets, the reservations and the jobs. It is one statement,
-// so that it sees everything as it was at one instant while others go on writing, and it writes nothing.
+// Audit checks the ledger by itself and against the wallets, reservations and jobs. It is one read-only statement, so
+// it sees a consistent snapshot.
 func (s *Service) Audit(ctx context.Context) (Report, error) { return audit(ctx, s.db, s.db.Now()) }
 
 func audit(ctx context.Context, r db.Querier, now time.Time) (Report, error) {
 	report := Report{Complaints: []Complaint{}}
-	rows, err := r.Query(ctx, auditText(), db.Micros(now.Add(-maxJobless)))
+	rows, err := r.Query(ctx, auditQuery(), db.Micros(now.Add(-maxOpenWithoutJob)))
 	if err != nil {
 		return report, fmt.Errorf("auditing the ledger: %w", err)
 	}
@@ -62,9 +62,9 @@ func audit(ctx context.Context, r db.Querier, now time.Time) (Report, error) {
 	for rows.Next() {
 		var f finding
 		if err := f.scan(rows); err != nil {
-			return report, fmt.Errorf("reading what the audit found: %w", err)
+			return report, fmt.Errorf("reading an audit finding: %w", err)
 		}
-		f.into(&report)
+		f.addTo(&report)
 	}
 	if err := rows.Err(); err != nil {
 		return report, fmt.Errorf("auditing the ledger: %w", err)
@@ -72,8 +72,8 @@ func audit(ctx context.Context, r db.Querier, now time.Time) (Report, error) {
 	return report, nil
 }
 
-// named finds the figure that a row of the audit tells.
-func (f *Figures) named(name string) *int64 {
+// field returns a pointer to the figure of this name, or nil if there is none.
+func (f *Figures) field(name string) *int64 {
 	switch name {
 	case "teams":
 		return &f.Teams
@@ -95,7 +95,7 @@ func (f *Figures) named(name string) *int64 {
 	return nil
 }
 
-// finding is one row of the audit: a figure, or what is wrong with what.
+// finding is one row of the audit: a figure or a violation.
 type finding struct {
 	rule              string
 	team, id, got, to int64
@@ -106,9 +106,9 @@ func (f *finding) scan(rows *sql.Rows) error {
 	return rows.Scan(&f.rule, &f.team, &f.id, &f.got, &f.to, &f.job)
 }
 
-// into puts a row where it belongs in the report.
-func (f *finding) into(r *Report) {
-	if figure := r.Figures.named(f.rule); figure != nil {
+// addTo adds the finding to the report.
+func (f *finding) addTo(r *Report) {
+	if figure := r.Figures.field(f.rule); figure != nil {
 		*figure = f.got
 		return
 	}
@@ -129,8 +129,8 @@ func (f *finding) text() string {
 	return f.rule
 }
 
-// auditText is the one statement, the figures first.
-var auditText = sync.OnceValue(func() string {
+// auditQuery returns the audit's statement. The figures come first.
+var auditQuery = sync.OnceValue(func() string {
 	parts := make([]string, 0, len(figures)+len(checks))
 	for _, f := range figures {
 		parts = append(parts, `SELECT '`+f.rule+`', 0, 0, `+f.value+`, 0, ''`)

@@ -13,11 +13,9 @@ import (
 
 	"pressroom/internal/core/access"
 	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit/must"
 )
 
-// What the ledger holds is never changed, not even by the program itself.
-func TestTheLedgerIsKept(t *testing.T) {
+func TestLedgerIsImmutable(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.rich(t, 100)
 		for _, statement := range []string{
@@ -32,11 +30,11 @@ func TestTheLedgerIsKept(t *testing.T) {
 				t.Errorf("%s: %v", statement, err)
 			}
 		}
-		w.sound(t)
+		w.checkAudit(t)
 	})
 }
 
-// books are two teams whose money was used in every way.
+// books are two teams with every kind of transfer and reservation.
 type books struct {
 	team, other                      int64
 	grant, withdrawal                int64 // transfers
@@ -47,7 +45,10 @@ type books struct {
 func keep(t *testing.T, w env) books {
 	t.Helper()
 	a, other := w.rich(t, 100), w.rich(t, 50)
-	taken := must.Get(w.Withdraw(t.Context(), a.TeamID, 20, "correction", ""))(t)
+	taken, err := w.Withdraw(t.Context(), a.TeamID, 20, "correction", "")
+	if err != nil {
+		t.Fatal(err)
+	}
 	b := books{team: a.TeamID, other: other.TeamID, withdrawal: taken.TransferID}
 	b.grant = w.number(t, `SELECT id FROM ledger_transfers WHERE team_id = ? AND kind = 'grant'`, a.TeamID)
 	b.partly, b.refunded, b.running, b.quick = w.reserve(t, a, 10), w.reserve(t, a, 5), w.reserve(t, a, 8), w.reserve(t, a, 3)
@@ -65,7 +66,7 @@ func keep(t *testing.T, w env) books {
 	return b
 }
 
-// loosen takes away what keeps the books, until the transaction is taken back.
+// loosen removes constraints and triggers until the transaction is rolled back.
 func loosen(t *testing.T, w env, tx *db.Tx) {
 	t.Helper()
 	statements := []string{
@@ -75,12 +76,15 @@ func loosen(t *testing.T, w env, tx *db.Tx) {
 	}
 	if w.db.Postgres() {
 		statements = []string{`SET LOCAL session_replication_role = replica`}
-		drops := must.Get(db.All(t.Context(), tx, func(rows *sql.Rows, text *string) error { return rows.Scan(text) },
+		drops, err := db.All(t.Context(), tx, func(rows *sql.Rows, text *string) error { return rows.Scan(text) },
 			`SELECT 'ALTER TABLE ' || conrelid::regclass || ' DROP CONSTRAINT ' || conname FROM pg_constraint
-				WHERE contype = 'c' AND conrelid IN ('wallets'::regclass, 'reservations'::regclass, 'ledger_entries'::regclass)`))(t)
+				WHERE contype = 'c' AND conrelid IN ('wallets'::regclass, 'reservations'::regclass, 'ledger_entries'::regclass)`)
+		if err != nil {
+			t.Fatal(err)
+		}
 		statements = append(statements, drops...)
 	}
-	statements = append(statements, `DROP INDEX ledger_transfers_of_reservation`) // it may allow one of each kind
+	statements = append(statements, `DROP INDEX ledger_transfers_of_reservation`) // which allows one of each kind
 	for _, s := range statements {
 		if _, err := tx.ExecContext(t.Context(), s); err != nil {
 			t.Fatalf("%s: %v", s, err)
@@ -88,19 +92,21 @@ func loosen(t *testing.T, w env, tx *db.Tx) {
 	}
 }
 
-// tighten keeps SQLite's one writer from going on without its checks.
+// tighten restores the checks of SQLite's only connection for writing.
 func tighten(t *testing.T, w env) {
 	t.Helper()
 	if w.db.Postgres() {
 		return
 	}
-	must.Get(w.db.Writer().ExecContext(t.Context(), `PRAGMA ignore_check_constraints = OFF`))(t)
+	if _, err := w.db.Writer().ExecContext(t.Context(), `PRAGMA ignore_check_constraints = OFF`); err != nil {
+		t.Fatal(err)
+	}
 }
 
-// damage is done behind the service's back; the statements have {names} of what the books hold.
+// damage is a change of the database without the service. The statements contain {names} of the books' fields.
 type damage struct {
 	name  string
-	wants string // the rules that complain, in the order of the alphabet, and how often
+	wants string // the violated rules, sorted, and how often
 	does  []string
 }
 
@@ -225,7 +231,7 @@ var damages = []damage{
 	{"a job of another team's reservation", "job_team", []string{`UPDATE jobs SET reservation_id = {refunded} WHERE id = 'report:3'`}},
 }
 
-func (b books) named(statement string) string {
+func (b books) expand(statement string) string {
 	number := func(n int64) string { return fmt.Sprint(n) }
 	return strings.NewReplacer("{team}", number(b.team), "{other}", number(b.other), "{grant}", number(b.grant),
 		"{withdrawal}", number(b.withdrawal),
@@ -233,17 +239,17 @@ func (b books) named(statement string) string {
 		number(b.quick)).Replace(statement)
 }
 
-// Whatever is damaged behind the service's back, the audit says what; what is no damage it lets stand.
+// TestAuditFindsDamage checks the audit's result for each damage, and that other changes are no damage.
 func TestAuditFindsDamage(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		b := keep(t, w)
-		w.sound(t)
+		w.checkAudit(t)
 		for _, d := range damages {
 			back := errors.New("back")
 			err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 				loosen(t, w, tx)
 				for _, s := range d.does {
-					if n, err := tx.ExecContext(ctx, b.named(s)); err != nil {
+					if n, err := tx.ExecContext(ctx, b.expand(s)); err != nil {
 						t.Fatalf("%s: %v", d.name, err)
 					} else if rows, err := n.RowsAffected(); err != nil || rows == 0 {
 						t.Fatalf("%s: %s did nothing (%v)", d.name, s, err)
@@ -261,7 +267,7 @@ func TestAuditFindsDamage(t *testing.T) {
 			}
 			tighten(t, w)
 		}
-		w.sound(t)
+		w.checkAudit(t)
 	})
 }
 
@@ -283,13 +289,13 @@ func (d damage) judge(t *testing.T, r Report) {
 	if got := strings.Join(rules, " "); got != d.wants {
 		t.Errorf("%s: %q instead of %q: %+v", d.name, got, d.wants, r.Complaints)
 	}
-	if int(r.Total) != len(r.Complaints) || r.Sound() != (d.wants == "") {
-		t.Errorf("%s: %d complaints in all, sound: %v", d.name, r.Total, r.Sound())
+	if int(r.Total) != len(r.Complaints) || r.OK() != (d.wants == "") {
+		t.Errorf("%s: %d complaints in all, sound: %v", d.name, r.Total, r.OK())
 	}
 }
 
-// Every rule of the audit has a damage that it alone, or with others, finds.
-func TestEveryRuleFindsSomething(t *testing.T) {
+// TestEveryRuleIsTested checks that each rule of the audit finds some damage.
+func TestEveryRuleIsTested(t *testing.T) {
 	t.Parallel()
 	var found []string
 	for _, d := range damages {
@@ -299,7 +305,7 @@ func TestEveryRuleFindsSomething(t *testing.T) {
 		if !slices.Contains(found, c.rule) {
 			t.Errorf("nothing shows that %s finds anything", c.rule)
 		}
-		if slices.ContainsFunc(checks[:i], func(other check) bool { return other.rule == c.rule }) || (&Figures{}).named(c.rule) != nil {
+		if slices.ContainsFunc(checks[:i], func(other check) bool { return other.rule == c.rule }) || (&Figures{}).field(c.rule) != nil {
 			t.Errorf("%s is there twice", c.rule)
 		}
 	}
@@ -310,7 +316,10 @@ func TestAuditsTexts(t *testing.T) {
 		b := keep(t, w)
 		w.exec(t, `UPDATE wallets SET available = available + 1, spent = 6 WHERE team_id = ?`, b.team)
 		w.exec(t, `UPDATE jobs SET finished_at = 5 WHERE id = 'report:1'`)
-		r := must.Get(w.Audit(t.Context()))(t)
+		r, err := w.Audit(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
 		want := []Complaint{
 			{"wallet_available", b.team, fmt.Sprintf("the wallet of team %d has 63 credits available, its ledger 62", b.team)},
 			{"wallet_spent", b.team, fmt.Sprintf("the wallet of team %d has 6 credits spent, its ledger 7", b.team)},
@@ -326,8 +335,8 @@ func TestAuditsTexts(t *testing.T) {
 	})
 }
 
-// A ledger in ruins is told of in a hundred lines, and in full by their number.
-func TestComplaintsAreBounded(t *testing.T) {
+// TestComplaintsAreLimited checks that a report has at most a hundred complaints and their total.
+func TestComplaintsAreLimited(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		a := w.rich(t, 1000)
 		for range 130 {
@@ -335,14 +344,14 @@ func TestComplaintsAreBounded(t *testing.T) {
 		}
 		w.clock.Advance(24*time.Hour + time.Microsecond)
 		r, err := w.Audit(t.Context())
-		if err != nil || len(r.Complaints) != 100 || r.Total != 130 || r.Sound() {
+		if err != nil || len(r.Complaints) != 100 || r.Total != 130 || r.OK() {
 			t.Errorf("%d of %d complaints (%v)", len(r.Complaints), r.Total, err)
 		}
 	})
 }
 
-// An audit sees one instant, whatever is written meanwhile.
-func TestAuditBesideCalls(t *testing.T) {
+// TestAuditIsConsistent checks that an audit sees a consistent snapshot during writes.
+func TestAuditIsConsistent(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		a := w.rich(t, 100_000)
 		done := make(chan struct{})
@@ -354,10 +363,10 @@ func TestAuditBesideCalls(t *testing.T) {
 		}()
 		defer func() { <-done }()
 		for {
-			w.sound(t)
+			w.checkAudit(t)
 			select {
 			case <-done:
-				w.sound(t)
+				w.checkAudit(t)
 				return
 			default:
 			}
@@ -365,9 +374,9 @@ func TestAuditBesideCalls(t *testing.T) {
 	})
 }
 
-func TestAuditOfNothing(t *testing.T) {
+func TestEmptyAudit(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
-		if r := w.sound(t); r.Figures != (Figures{}) || r.Complaints == nil {
+		if r := w.checkAudit(t); r.Figures != (Figures{}) || r.Complaints == nil {
 			t.Errorf("%+v", r)
 		}
 	})

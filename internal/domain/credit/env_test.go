@@ -13,10 +13,9 @@ import (
 	"pressroom/internal/core/pipeline"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
 )
 
-// env is the service over a fresh database, with a clock.
+// env is a service on a fresh database, with a clock.
 type env struct {
 	*Service
 	clock *testkit.Clock
@@ -28,7 +27,7 @@ func each(t *testing.T, run func(t *testing.T, w env)) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(noon)
-		run(t, env{New(testkit.Open(t, url, clock)), clock})
+		run(t, env{New(testkit.Open(t, url, clock), Options{}), clock})
 	})
 }
 
@@ -40,7 +39,7 @@ func zone(name string) *time.Location {
 	return z
 }
 
-// fatal is what tests and properties have in common.
+// fatal is the common part of testing.T and rapid.T.
 type fatal interface {
 	Helper()
 	Fatal(args ...any)
@@ -52,7 +51,9 @@ func (w env) set(at time.Time) { w.clock.Advance(at.Sub(w.clock.Now())) }
 
 func (w env) write(t fatal, work func(ctx context.Context, tx *db.Tx) error) {
 	t.Helper()
-	must.NoError(t, w.db.InTx(t.Context(), "test", work))
+	if err := w.db.InTx(t.Context(), "test", work); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (w env) exec(t fatal, statement string, args ...any) {
@@ -66,11 +67,13 @@ func (w env) exec(t fatal, statement string, args ...any) {
 func (w env) number(t fatal, query string, args ...any) int64 {
 	t.Helper()
 	var n int64
-	must.NoError(t, w.db.QueryRow(t.Context(), query, args...).Scan(&n))
+	if err := w.db.QueryRow(t.Context(), query, args...).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
 	return n
 }
 
-// actor is the owner of a new team, with the first of its keys and no limits.
+// actor returns the owner of a new team, with its first key and no limits.
 func (w env) actor(t fatal) *access.Actor {
 	t.Helper()
 	var id int64
@@ -84,15 +87,17 @@ func (w env) actor(t fatal) *access.Actor {
 	}
 }
 
-// rich is an actor whose team has credits.
+// rich returns an actor whose team has credits.
 func (w env) rich(t fatal, credits int64) *access.Actor {
 	t.Helper()
 	a := w.actor(t)
-	must.Get(w.Grant(t.Context(), a.TeamID, credits, "start", ""))(t)
+	if _, err := w.Grant(t.Context(), a.TeamID, credits, "start", ""); err != nil {
+		t.Fatal(err)
+	}
 	return a
 }
 
-// with changes a copy of an actor.
+// with returns a changed copy of an actor.
 func with(a *access.Actor, change func(*access.Actor)) *access.Actor {
 	out := *a
 	change(&out)
@@ -101,7 +106,7 @@ func with(a *access.Actor, change func(*access.Actor)) *access.Actor {
 
 var claims atomic.Int64
 
-// charge is a call that nobody made before.
+// charge returns a new call.
 func charge(a *access.Actor, amount int64) pipeline.Charge {
 	call := operation.Call{Actor: a, Operation: "search_hashtags"}
 	claim := pipeline.Claim{
@@ -111,7 +116,7 @@ func charge(a *access.Actor, amount int64) pipeline.Charge {
 	return pipeline.Charge{Call: call, Claim: claim, Amount: amount}
 }
 
-// reserveFor reserves in a transaction of its own.
+// reserveFor reserves in its own transaction.
 func (w env) reserveFor(ctx context.Context, c pipeline.Charge) (int64, error) {
 	var id int64
 	err := w.db.InTx(ctx, "test", func(ctx context.Context, tx *db.Tx) error {
@@ -122,14 +127,17 @@ func (w env) reserveFor(ctx context.Context, c pipeline.Charge) (int64, error) {
 	return id, err
 }
 
-// unspent asks in a transaction of its own.
+// unspent calls Unspent in its own transaction.
 func (w env) unspent(ctx context.Context, c pipeline.Claim) error {
 	return w.db.InTx(ctx, "test", func(ctx context.Context, tx *db.Tx) error { return w.Unspent(ctx, tx, c) })
 }
 
 func (w env) reserve(t fatal, a *access.Actor, amount int64) int64 {
 	t.Helper()
-	id := must.Get(w.reserveFor(t.Context(), charge(a, amount)))(t)
+	id, err := w.reserveFor(t.Context(), charge(a, amount))
+	if err != nil {
+		t.Fatal(err)
+	}
 	return id
 }
 
@@ -155,9 +163,12 @@ func (w env) settle(t fatal, reservation, charged int64) bool {
 	return done
 }
 
-func (w env) wants(t fatal, a *access.Actor, balance, usedTeam, usedKeys, reservedKey, reservedTeam int64) {
+func (w env) checkUsage(t fatal, a *access.Actor, balance, usedTeam, usedKeys, reservedKey, reservedTeam int64) {
 	t.Helper()
-	u := must.Get(w.Today(t.Context(), w.db, a, w.clock.Now()))(t)
+	u, err := w.DailyUsage(t.Context(), w.db, a, w.clock.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
 	got := [5]int64{u.Balance, u.UsedTeam, u.UsedKeys, u.ReservedKey, u.ReservedTeam}
 	if want := [5]int64{balance, usedTeam, usedKeys, reservedKey, reservedTeam}; got != want {
 		t.Fatalf("balance, used by the team and by keys, reserved by the key and the team: %v instead of %v", got, want)
@@ -167,16 +178,19 @@ func (w env) wants(t fatal, a *access.Actor, balance, usedTeam, usedKeys, reserv
 	}
 }
 
-func (w env) sound(t fatal) Report {
+func (w env) checkAudit(t fatal) Report {
 	t.Helper()
-	r := must.Get(w.Audit(t.Context()))(t)
-	if !r.Sound() {
+	r, err := w.Audit(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.OK() {
 		t.Fatalf("the audit complains: %+v", r.Complaints)
 	}
 	return r
 }
 
-// rows counts what the ledger holds, to see that nothing was written.
+// rows returns the numbers of rows, to check that nothing was written.
 func (w env) rows(t fatal) string {
 	t.Helper()
 	var out strings.Builder

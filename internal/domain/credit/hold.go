@@ -8,16 +8,15 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Lock holds the team's wallet until the transaction ends: whoever holds it changes what the team has alone.
+// Lock locks the team's wallet until the transaction ends. No other transaction changes the team's credits meanwhile.
 func (s *Service) Lock(ctx context.Context, tx *db.Tx, team int64) error {
 	_, err := s.lock(ctx, tx, team)
 	return err
 }
 
-// Hold counts credits against the limits of the key's and the team's day, until its end or Release, and moves
-// nothing: they are what work to come will be charged. It refuses what crosses a limit (daily_credit_limit_reached).
-// A subject that is held already today is counted once; what a person switches on in the app is not. It joins the
-// transaction of the call.
+// Hold counts credits for future work against the daily limits of the key and the team, until the day ends or Release
+// is called. It moves no credits. A new hold replaces the subject's earlier one. It returns daily_credit_limit_reached
+// if the amount exceeds a limit. Work that a person turns on in the app is not counted.
 func (s *Service) Hold(ctx context.Context, tx *db.Tx, call operation.Call, subject string, amount int64) error {
 	if _, err := s.lock(ctx, tx, call.TeamID); err != nil {
 		return err
@@ -28,7 +27,7 @@ func (s *Service) Hold(ctx context.Context, tx *db.Tx, call operation.Call, subj
 	if amount < 1 || call.InApp() {
 		return nil
 	}
-	if err := s.withinDay(ctx, tx, call, amount); err != nil {
+	if err := s.checkDay(ctx, tx, call, amount); err != nil {
 		return err
 	}
 	_, err := tx.Exec(ctx,
@@ -40,11 +39,11 @@ func (s *Service) Hold(ctx context.Context, tx *db.Tx, call operation.Call, subj
 	return nil
 }
 
-// Release gives back what is held for a subject.
+// Release ends the hold for a subject.
 func (s *Service) Release(ctx context.Context, tx *db.Tx, subject string) error {
 	if _, err := tx.Exec(ctx, `UPDATE credit_holds SET released_at = ? WHERE subject = ? AND released_at = 0`,
 		db.Micros(tx.Now()), subject); err != nil {
-		return fmt.Errorf("releasing what is held for %s: %w", subject, err)
+		return fmt.Errorf("releasing the hold for %s: %w", subject, err)
 	}
 	return nil
 }

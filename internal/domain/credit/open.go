@@ -8,13 +8,13 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Open is what is set aside for paid work that has not ended, of every team.
+// Open is the total of all teams' open reservations.
 type Open struct {
 	Reservations, Credits int64
-	Oldest                time.Time // zero where there is none
+	Oldest                time.Time // zero if there is none
 }
 
-// Open counts the reservations that are open.
+// Open returns the total of open reservations.
 func (s *Service) Open(ctx context.Context) (Open, error) {
 	var out Open
 	var oldest int64

@@ -58,7 +58,7 @@ func (s *Service) Operations() []operation.Operation {
 }
 
 func (s *Service) credits(ctx context.Context, call operation.Call, _ struct{}) (operation.Answer[Credits], error) {
-	u, err := s.Today(ctx, s.db, call.Actor, call.Now)
+	u, err := s.DailyUsage(ctx, s.db, call.Actor, call.Now)
 	if err != nil {
 		return operation.Answer[Credits]{}, err
 	}

@@ -13,14 +13,14 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Booking is what the operator's booking came to.
+// Booking is the result of an operator's booking.
 type Booking struct {
 	TransferID int64 `json:"transfer_id"`
-	Balance    int64 `json:"balance"`  // credits that the team has left now
-	Repeated   bool  `json:"repeated"` // this was booked before; nothing was changed
+	Balance    int64 `json:"balance"`  // available credits
+	Repeated   bool  `json:"repeated"` // it was booked before, so nothing changed
 }
 
-// booking is what the operator asks for.
+// booking is an operator's request.
 type booking struct {
 	team, credits   int64
 	kind            Kind
@@ -29,26 +29,25 @@ type booking struct {
 	reference, note string
 }
 
-// Grant gives a team credits, from 1 to 10¹². A repeat with the same reference changes nothing and says so; the
-// same reference for anything else is an error, as is a team that does not exist.
+// Grant gives a team credits, from 1 to 10¹². A repeat with the same reference changes nothing and returns the first
+// booking. Any other booking with that reference is an error.
 func (s *Service) Grant(ctx context.Context, team, credits int64, reference, note string) (Booking, error) {
-	return s.record(ctx, booking{team, credits, Granted, granting(credits), "credits.granted", reference, note})
+	return s.record(ctx, booking{team, credits, KindGrant, grantMovement(credits), "credits.granted", reference, note})
 }
 
-// Withdraw takes credits from a team, as Grant gives them. More than is available is an error: what is reserved
-// belongs to work under way.
+// Withdraw takes available credits from a team. Repeats work as in Grant. Reserved credits cannot be withdrawn.
 func (s *Service) Withdraw(ctx context.Context, team, credits int64, reference, note string) (Booking, error) {
-	return s.record(ctx, booking{team, credits, Withdrawn, withdrawing(credits), "credits.withdrawn", reference, note})
+	return s.record(ctx, booking{team, credits, KindWithdraw, withdrawMovement(credits), "credits.withdrawn", reference, note})
 }
 
 func (s *Service) record(ctx context.Context, b booking) (Booking, error) {
 	b.reference = strings.TrimSpace(b.reference)
-	if err := b.check(); err != nil {
+	if err := b.validate(); err != nil {
 		return Booking{}, err
 	}
 	var out Booking
 	err := s.db.InTx(ctx, "credit."+string(b.kind), func(ctx context.Context, tx *db.Tx) error {
-		if err := mustExist(ctx, tx, b.team); err != nil {
+		if err := checkTeam(ctx, tx, b.team); err != nil {
 			return err
 		}
 		if err := openWallet(ctx, tx, b.team); err != nil {
@@ -58,15 +57,15 @@ func (s *Service) record(ctx context.Context, b booking) (Booking, error) {
 		if err != nil {
 			return err
 		}
-		out, err = b.earlier(ctx, tx, a)
+		out, err = b.findEarlier(ctx, tx, a)
 		if err != nil || out.Repeated {
 			return err
 		}
 		out, err = b.book(ctx, tx, a)
-		if err != nil || b.kind != Withdrawn {
+		if err != nil || b.kind != KindWithdraw {
 			return err
 		}
-		return s.lowered(ctx, tx, b.team, a.available, b.credits)
+		return s.balanceLowered(ctx, tx, b.team, a.available, b.credits)
 	})
 	if err != nil {
 		return Booking{}, err
@@ -74,8 +73,8 @@ func (s *Service) record(ctx context.Context, b booking) (Booking, error) {
 	return out, nil
 }
 
-// earlier finds what was booked with the same reference.
-func (b booking) earlier(ctx context.Context, tx *db.Tx, a accounts) (Booking, error) {
+// findEarlier returns the booking with the same reference, or the zero Booking.
+func (b booking) findEarlier(ctx context.Context, tx *db.Tx, a accounts) (Booking, error) {
 	out := Booking{Balance: a.available, Repeated: true}
 	var kind string
 	var moved int64
@@ -88,17 +87,16 @@ func (b booking) earlier(ctx context.Context, tx *db.Tx, a accounts) (Booking, e
 	case errors.Is(err, sql.ErrNoRows):
 		return Booking{}, nil
 	case err != nil:
-		return Booking{}, fmt.Errorf("looking for an earlier booking of team %d: %w", b.team, err)
-	case moved != b.moves.available: // it is above 0 for a grant alone
-		return Booking{},
-			invalid("this reference stands for the %s of %d credits already (transfer %d); take another one", kind,
-				max(moved, -moved), out.TransferID)
+		return Booking{}, fmt.Errorf("reading the earlier booking of team %d: %w", b.team, err)
+	case moved != b.moves.available: // positive only for grants
+		return Booking{}, invalid("this reference is already used for the %s of %d credits (transfer %d); use another",
+			kind, max(moved, -moved), out.TransferID)
 	}
 	return out, nil
 }
 
 func (b booking) book(ctx context.Context, tx *db.Tx, a accounts) (Booking, error) {
-	if err := b.against(a); err != nil {
+	if err := b.checkAccounts(a); err != nil {
 		return Booking{}, err
 	}
 	id, err := transfer{team: b.team, kind: b.kind, reference: b.reference, note: b.note, moves: b.moves}.book(ctx, tx)
@@ -110,28 +108,28 @@ func (b booking) book(ctx context.Context, tx *db.Tx, a accounts) (Booking, erro
 	return Booking{TransferID: id, Balance: a.available + b.moves.available}, err
 }
 
-// Line is a transfer as the operator reads it.
+// Line is a transfer in the operator's statement.
 type Line struct {
 	ID            int64     `json:"id"`
 	Kind          Kind      `json:"kind"`
-	Operation     string    `json:"operation,omitempty"` // what was paid for
+	Operation     string    `json:"operation,omitempty"` // that was paid for
 	ReservationID int64     `json:"reservation_id,omitempty"`
 	Reference     string    `json:"reference,omitempty"` // the operator's
 	Note          string    `json:"note,omitempty"`
-	Change        int64     `json:"change"`  // of the credits available
-	Balance       int64     `json:"balance"` // credits available after it
+	Change        int64     `json:"change"`  // of the available credits
+	Balance       int64     `json:"balance"` // available credits afterwards
 	CreatedAt     time.Time `json:"created_at"`
 }
 
-// maxStatement is how many lines a statement has at most.
+// maxStatement is the maximum number of lines in a statement.
 const maxStatement = 1000
 
-// Statement lists a team's latest transfers, the newest first, from 1 to 1000. A team that does not exist is an error.
+// Statement returns a team's latest transfers, from 1 to 1000, newest first.
 func (s *Service) Statement(ctx context.Context, team int64, limit int) ([]Line, error) {
 	if limit < 1 || limit > maxStatement {
-		return nil, invalid("a statement has from 1 to %d lines", maxStatement)
+		return nil, invalid("the number of lines must be from 1 to %d", maxStatement)
 	}
-	if err := mustExist(ctx, s.db, team); err != nil {
+	if err := checkTeam(ctx, s.db, team); err != nil {
 		return nil, err
 	}
 	lines, err := db.AllSized(ctx, s.db, limit, func(rows *sql.Rows, l *Line) error {

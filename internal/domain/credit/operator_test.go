@@ -4,8 +4,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"pressroom/internal/testkit/must"
 )
 
 func TestGrantAndWithdraw(t *testing.T) {
@@ -31,8 +29,8 @@ func TestGrantAndWithdraw(t *testing.T) {
 		if after := w.rows(t); after != before {
 			t.Errorf("repeats changed something: %s, before %s", after, before)
 		}
-		w.wants(t, a, 70, 0, 0, 0, 0)
-		if f := w.sound(t).Figures; f != (Figures{Teams: 1, Transfers: 2, Entries: 4, Granted: 70, Available: 70}) {
+		w.checkUsage(t, a, 70, 0, 0, 0, 0)
+		if f := w.checkAudit(t).Figures; f != (Figures{Teams: 1, Transfers: 2, Entries: 4, Granted: 70, Available: 70}) {
 			t.Errorf("%+v", f)
 		}
 		for kind, detail := range map[string]string{"credits.granted": `{"credits":100}`, "credits.withdrawn": `{"credits":30}`} {
@@ -45,12 +43,11 @@ func TestGrantAndWithdraw(t *testing.T) {
 	})
 }
 
-// Another team may have the same reference.
 func TestReferencesAreTheTeams(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		one, two := w.rich(t, 5), w.rich(t, 8)
-		w.wants(t, one, 5, 0, 0, 0, 0)
-		w.wants(t, two, 8, 0, 0, 0, 0)
+		w.checkUsage(t, one, 5, 0, 0, 0, 0)
+		w.checkUsage(t, two, 8, 0, 0, 0, 0)
 	})
 }
 
@@ -67,16 +64,22 @@ func TestBookingsThatCannotBe(t *testing.T) {
 			{name: "none", says: "from 1 to 1000000000000", reference: "r", credits: 0},
 			{name: "below none", says: "from 1 to 1000000000000", reference: "r", credits: -5},
 			{name: "too many", says: "from 1 to 1000000000000", reference: "r", credits: 1_000_000_000_001},
-			{name: "no reference", says: "a reference is needed", credits: 5},
+			{name: "no reference", says: "a reference is required", credits: 5},
 			{name: "long reference", says: "at most 200 characters", reference: strings.Repeat("é", 201), credits: 5},
 			{name: "broken reference", says: "one line", reference: "a\x00b", credits: 5},
 			{name: "bytes", says: "one line", reference: "a\xff", credits: 5},
 			{name: "long note", says: "at most 500 characters", reference: "r", note: strings.Repeat("n", 501), credits: 5},
-			{name: "no such team", says: "there is no team 999", reference: "r", team: 999, credits: 5},
-			{name: "no such team to take from", says: "there is no team 999", reference: "r", team: 999, credits: 5, withdraw: true},
-			{name: "more than is available", says: "has 40 credits available; 41 cannot be withdrawn", reference: "r", credits: 41, withdraw: true},
-			{name: "another amount", says: "stands for the grant of 100 credits", reference: "start", credits: 101},
-			{name: "another kind", says: "stands for the grant of 100 credits", reference: "start", credits: 100, withdraw: true},
+			{name: "no such team", says: "team 999 does not exist", reference: "r", team: 999, credits: 5},
+			{
+				name: "no such team to take from", says: "team 999 does not exist", reference: "r", team: 999, credits: 5,
+				withdraw: true,
+			},
+			{
+				name: "more than is available", says: "has 40 credits available; 41 cannot be withdrawn", reference: "r",
+				credits: 41, withdraw: true,
+			},
+			{name: "another amount", says: "already used for the grant of 100 credits", reference: "start", credits: 101},
+			{name: "another kind", says: "already used for the grant of 100 credits", reference: "start", credits: 100, withdraw: true},
 		} {
 			do, team := w.Grant, a.TeamID
 			if c.withdraw {
@@ -93,16 +96,15 @@ func TestBookingsThatCannotBe(t *testing.T) {
 		if after := w.rows(t); after != before {
 			t.Errorf("refusals changed something: %s, before %s", after, before)
 		}
-		w.sound(t)
+		w.checkAudit(t)
 	})
 }
 
-// The figures stay within what JSON carries exactly.
 func TestGrantsAreBoundedInAll(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		a := w.rich(t, 1)
 		w.exec(t, `UPDATE wallets SET granted = ? WHERE team_id = ?`, -int64(maxGranted)+5, a.TeamID)
-		if _, err := w.Grant(t.Context(), a.TeamID, 6, "r", ""); err == nil || !strings.Contains(err.Error(), "cannot be kept") {
+		if _, err := w.Grant(t.Context(), a.TeamID, 6, "r", ""); err == nil || !strings.Contains(err.Error(), "the limit is") {
 			t.Errorf("6 more: %v", err)
 		}
 		if _, err := w.Grant(t.Context(), a.TeamID, 5, "r", ""); err != nil {
@@ -117,15 +119,20 @@ func TestStatement(t *testing.T) {
 		id := w.reserve(t, a, 10)
 		w.settle(t, id, 4)
 		w.settle(t, w.reserve(t, a, 3), 3)
-		must.Get(w.Withdraw(t.Context(), a.TeamID, 50, "back", "as agreed"))(t)
-		lines := must.Get(w.Statement(t.Context(), a.TeamID, 1000))(t)
+		if _, err := w.Withdraw(t.Context(), a.TeamID, 50, "back", "as agreed"); err != nil {
+			t.Fatal(err)
+		}
+		lines, err := w.Statement(t.Context(), a.TeamID, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
 		want := []Line{
-			{Kind: Withdrawn, Reference: "back", Note: "as agreed", Change: -50, Balance: 43},
-			{Kind: Settled, Operation: "search_hashtags", ReservationID: id + 1, Change: 0, Balance: 93},
-			{Kind: Reserved, Operation: "search_hashtags", ReservationID: id + 1, Change: -3, Balance: 93},
-			{Kind: Settled, Operation: "search_hashtags", ReservationID: id, Change: 6, Balance: 96},
-			{Kind: Reserved, Operation: "search_hashtags", ReservationID: id, Change: -10, Balance: 90},
-			{Kind: Granted, Reference: "start", Change: 100, Balance: 100},
+			{Kind: KindWithdraw, Reference: "back", Note: "as agreed", Change: -50, Balance: 43},
+			{Kind: KindSettle, Operation: "search_hashtags", ReservationID: id + 1, Change: 0, Balance: 93},
+			{Kind: KindReserve, Operation: "search_hashtags", ReservationID: id + 1, Change: -3, Balance: 93},
+			{Kind: KindSettle, Operation: "search_hashtags", ReservationID: id, Change: 6, Balance: 96},
+			{Kind: KindReserve, Operation: "search_hashtags", ReservationID: id, Change: -10, Balance: 90},
+			{Kind: KindGrant, Reference: "start", Change: 100, Balance: 100},
 		}
 		for i := range lines {
 			if !lines[i].CreatedAt.Equal(noon) || lines[i].ID == 0 {
@@ -163,7 +170,7 @@ func TestStatementsAreOfATeamAndBounded(t *testing.T) {
 			team  int64
 			limit int
 			says  string
-		}{{999, 5, "there is no team 999"}, {a.TeamID, 0, "from 1 to 1000"}, {a.TeamID, 1001, "from 1 to 1000"}} {
+		}{{999, 5, "team 999 does not exist"}, {a.TeamID, 0, "from 1 to 1000"}, {a.TeamID, 1001, "from 1 to 1000"}} {
 			if _, err := w.Statement(t.Context(), c.team, c.limit); err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%d lines of team %d: %v", c.limit, c.team, err)
 			}
@@ -171,7 +178,6 @@ func TestStatementsAreOfATeamAndBounded(t *testing.T) {
 	})
 }
 
-// Of many at once with one reference, one is booked.
 func TestGrantsAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		a := w.actor(t)
@@ -184,7 +190,7 @@ func TestGrantsAtOnce(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		w.wants(t, a, 5, 0, 0, 0, 0)
-		w.sound(t)
+		w.checkUsage(t, a, 5, 0, 0, 0, 0)
+		w.checkAudit(t)
 	})
 }

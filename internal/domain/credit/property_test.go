@@ -16,7 +16,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// modelTeam is what a team's money should be: plain sums in memory.
+// modelTeam is the expected state of a team, in memory.
 type modelTeam struct {
 	actor                           *access.Actor
 	limits                          access.Daily
@@ -32,7 +32,7 @@ type modelBooking struct {
 	reference string
 }
 
-// modelWork is one reservation, with the job that keeps it from being a complaint when it is old.
+// modelWork is a reservation with a job, without which the audit would complain about its age.
 type modelWork struct {
 	id, key, amount, charged int64
 	open                     bool
@@ -40,7 +40,8 @@ type modelWork struct {
 	charge                   pipeline.Charge
 }
 
-// sums are what the team's day holds: work counts that was reserved on the date that it is now in the team's zone.
+// sums returns the expected usage of the team's day. Work counts for the date of its reservation in the team's current
+// zone.
 func (m *modelTeam) sums(now time.Time, key int64) [6]int64 {
 	var usedTeam, usedKeys, reservedKey, reservedTeam, byKey, byKeys int64
 	for _, r := range m.work {
@@ -69,7 +70,7 @@ func (m *modelTeam) sums(now time.Time, key int64) [6]int64 {
 	return [6]int64{usedTeam, usedKeys, reservedKey, reservedTeam, byKey, byKeys}
 }
 
-// verdict is how a charge should end: with no code, or with a code and a scope.
+// verdict returns the expected error of a charge: a code and a scope, or nothing.
 func (m *modelTeam) verdict(now time.Time, key, amount int64) string {
 	sums := m.sums(now, key)
 	switch {
@@ -83,7 +84,7 @@ func (m *modelTeam) verdict(now time.Time, key, amount int64) string {
 	return ""
 }
 
-func (m *modelTeam) reserved(r *modelWork) {
+func (m *modelTeam) reserve(r *modelWork) {
 	m.available, m.held = m.available-r.amount, m.held+r.amount
 	m.work = append(m.work, r)
 }
@@ -93,7 +94,7 @@ type machine struct {
 	env
 	teams []*modelTeam
 	free  map[int64]int
-	calls map[int64]int // that were refunded wholly
+	calls map[int64]int // fully refunded
 }
 
 var zones = []string{
@@ -111,7 +112,7 @@ func (m *machine) key(t *rapid.T, team *modelTeam) *access.Actor {
 	return with(team.actor, func(a *access.Actor) { a.KeyID, a.Daily = key, team.limits })
 }
 
-// book grants or withdraws; a reference comes back now and then.
+// book grants or withdraws, sometimes with a known reference.
 func (m *machine) book(t *rapid.T) {
 	team := m.team(t)
 	b := modelBooking{rapid.Bool().Draw(t, "withdraw"), rapid.Int64Range(1, 60).
@@ -170,14 +171,14 @@ func (m *machine) automatic(t *rapid.T) {
 }
 
 func (m *machine) begin(t *rapid.T, team *modelTeam, r *modelWork) {
-	team.reserved(r)
+	team.reserve(r)
 	m.exec(t,
 		`INSERT INTO jobs (id, team_id, type, state, subject, created_at, reservation_id)
 		VALUES (?, ?, 'hashtag_search', 'running', '', 1, ?)`,
 		fmt.Sprint("hashtag_search:", r.id), team.actor.TeamID, r.id)
 }
 
-// judge holds how a charge ended against the model; who is sent away over a limit is told to wait for midnight.
+// judge checks the result of a charge. A call over a limit must wait for midnight.
 func (m *machine) judge(t *rapid.T, want string, err error) {
 	got := ""
 	if err != nil {
@@ -192,7 +193,7 @@ func (m *machine) judge(t *rapid.T, want string, err error) {
 	}
 }
 
-// repeat charges a claim that paid before.
+// repeat charges a claim that has paid before.
 func (m *machine) repeat(t *rapid.T) {
 	team := m.team(t)
 	r := m.someWork(t, team)
@@ -243,7 +244,7 @@ func (m *machine) settle(t *rapid.T) {
 	team.available, team.held, team.spent = team.available+r.amount-charged, team.held-r.amount, team.spent+charged
 }
 
-// pass lets time go by: a little, or until just around some team's midnight.
+// pass advances the clock a little, or to about a team's midnight.
 func (m *machine) pass(t *rapid.T) {
 	if rapid.Bool().Draw(t, "little") {
 		m.clock.Advance(time.Duration(rapid.Int64Range(0, 3*3600*1_000_000).Draw(t, "microseconds")) * time.Microsecond)
@@ -264,14 +265,14 @@ func (m *machine) limit(t *rapid.T) {
 	}
 }
 
-// check holds every figure against the model and audits the ledger.
+// check compares every figure with the model and audits the ledger.
 func (m *machine) check(t *rapid.T) {
 	now := m.clock.Now()
 	for _, team := range m.teams {
 		for key := range team.keys {
 			a := with(team.actor, func(a *access.Actor) { a.KeyID += key })
 			sums := team.sums(now, a.KeyID)
-			m.wants(t, a, team.available, sums[0], sums[1], sums[2], sums[3])
+			m.checkUsage(t, a, team.available, sums[0], sums[1], sums[2], sums[3])
 		}
 		if got, want := m.wallet(t, team.actor.TeamID), [4]int64{-team.granted, team.available, team.held, team.spent}; got != want {
 			t.Fatalf("granted, available, reserved and spent: %v instead of %v", got, want)
@@ -280,7 +281,7 @@ func (m *machine) check(t *rapid.T) {
 			t.Fatalf("%d free calls instead of %d", m.free[team.actor.TeamID], m.calls[team.actor.TeamID])
 		}
 	}
-	m.sound(t)
+	m.checkAudit(t)
 }
 
 func (m *machine) wallet(t *rapid.T, team int64) [4]int64 {
@@ -293,11 +294,11 @@ func (m *machine) wallet(t *rapid.T, team int64) [4]int64 {
 	return out
 }
 
-// Whatever is done in whatever order, at whatever time and in whatever zone, the money is what a plain sum says.
-func TestMoneyIsWhatASumSays(t *testing.T) {
+// TestModel compares random operations, times and zones with a simple model.
+func TestModel(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		free := map[int64]int{}
-		w.CountFree = func(_ context.Context, _ *db.Tx, team int64) error {
+		w.opts.CountFree = func(_ context.Context, _ *db.Tx, team int64) error {
 			free[team]++
 			return nil
 		}

@@ -14,7 +14,6 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/pipeline"
 	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit/must"
 )
 
 func TestReserveAndSettle(t *testing.T) {
@@ -22,13 +21,13 @@ func TestReserveAndSettle(t *testing.T) {
 		a := w.rich(t, 100)
 		other := with(a, func(a *access.Actor) { a.KeyID++ })
 		mine, theirs, automatic := w.reserve(t, a, 10), w.reserve(t, other, 5), w.automatic(t, a, 2)
-		w.wants(t, a, 83, 0, 0, 10, 17)
-		w.wants(t, other, 83, 0, 0, 5, 17)
+		w.checkUsage(t, a, 83, 0, 0, 10, 17)
+		w.checkUsage(t, other, 83, 0, 0, 5, 17)
 		if !w.settle(t, mine, 7) || !w.settle(t, theirs, 0) || !w.settle(t, automatic, 2) {
 			t.Error("an open reservation was not settled")
 		}
-		w.wants(t, a, 91, 9, 7, 0, 0)
-		f := w.sound(t).Figures
+		w.checkUsage(t, a, 91, 9, 7, 0, 0)
+		f := w.checkAudit(t).Figures
 		if f != (Figures{Teams: 1, Transfers: 7, Entries: 15, Reservations: 3, Granted: 100, Available: 91, Spent: 9}) {
 			t.Errorf("%+v", f)
 		}
@@ -43,7 +42,7 @@ func TestReserveAndSettle(t *testing.T) {
 func TestSettleIsDoneOnce(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		var free []int64
-		w.CountFree = func(_ context.Context, _ *db.Tx, team int64) error {
+		w.opts.CountFree = func(_ context.Context, _ *db.Tx, team int64) error {
 			free = append(free, team)
 			return nil
 		}
@@ -60,17 +59,17 @@ func TestSettleIsDoneOnce(t *testing.T) {
 			}
 		}
 		if w.settle(t, refunded, 99) {
-			t.Error("what is settled was settled otherwise")
+			t.Error("a settled reservation was settled again")
 		}
-		w.wants(t, a, 99, 1, 1, 0, 0)
+		w.checkUsage(t, a, 99, 1, 1, 0, 0)
 		if !slices.Equal(free, []int64{a.TeamID}) {
-			t.Errorf("free calls of %v: the refunded call alone is one", free)
+			t.Errorf("free calls of %v: only the refunded call is one", free)
 		}
-		w.sound(t)
+		w.checkAudit(t)
 	})
 }
 
-func TestSettlementsThatCannotBe(t *testing.T) {
+func TestInvalidSettlements(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		a := w.rich(t, 100)
 		id := w.reserve(t, a, 10)
@@ -78,7 +77,7 @@ func TestSettlementsThatCannotBe(t *testing.T) {
 		for _, c := range []struct {
 			id, charged int64
 			says        string
-		}{{id, -1, "cannot be charged -1"}, {id, 11, "set 10 credits aside"}, {id + 1, 1, "there is no reservation"}} {
+		}{{id, -1, "cannot be charged -1"}, {id, 11, "has 10 credits"}, {id + 1, 1, "does not exist"}} {
 			err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 				done, err := w.Settle(ctx, tx, c.id, c.charged)
 				if done {
@@ -91,22 +90,21 @@ func TestSettlementsThatCannotBe(t *testing.T) {
 			}
 		}
 		stop := errors.New("stop")
-		w.CountFree = func(context.Context, *db.Tx, int64) error { return stop }
+		w.opts.CountFree = func(context.Context, *db.Tx, int64) error { return stop }
 		err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			_, err := w.Settle(ctx, tx, id, 0)
 			return err
 		})
 		if !errors.Is(err, stop) {
-			t.Errorf("what counts free calls failed, and settling did not: %v", err)
+			t.Errorf("CountFree failed, but settling did not: %v", err)
 		}
 		if after := w.rows(t); after != before {
 			t.Errorf("%s, before %s", after, before)
 		}
-		w.wants(t, a, 90, 0, 0, 10, 10)
+		w.checkUsage(t, a, 90, 0, 0, 10, 10)
 	})
 }
 
-// A reservation belongs to the transaction of its call, whose end decides.
 func TestReserveRollsBackWithItsTransaction(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		a := w.rich(t, 100)
@@ -127,7 +125,7 @@ func TestReserveRollsBackWithItsTransaction(t *testing.T) {
 		if !errors.Is(err, stop) || w.rows(t) != before {
 			t.Errorf("%v; %s, before %s", err, w.rows(t), before)
 		}
-		w.wants(t, a, 100, 0, 0, 0, 0)
+		w.checkUsage(t, a, 100, 0, 0, 0, 0)
 	})
 }
 
@@ -174,17 +172,17 @@ func TestRefusals(t *testing.T) {
 				}
 				continue
 			}
-			refused(t, c.name, err, c.code, c.scope)
+			checkRefusal(t, c.name, err, c.code, c.scope)
 		}
 		if after := w.rows(t); after != before {
 			t.Errorf("refusals changed something: %s, before %s", after, before)
 		}
-		w.sound(t)
+		w.checkAudit(t)
 	})
 }
 
-// refused looks at a refusal of a charge; it is noon, twelve hours before the team's midnight.
-func refused(t *testing.T, name string, err error, code apierr.Code, scope string) {
+// checkRefusal checks the error of a charge. It is noon, twelve hours before the team's midnight.
+func checkRefusal(t *testing.T, name string, err error, code apierr.Code, scope string) {
 	t.Helper()
 	if !apierr.Is(err, code) {
 		t.Errorf("%s: %v", name, err)
@@ -208,26 +206,25 @@ func refused(t *testing.T, name string, err error, code apierr.Code, scope strin
 	}
 }
 
-// A team that never had credits has none, and asking changes nothing.
 func TestTeamWithoutWallet(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		a := w.actor(t)
 		_, err := w.reserveFor(t.Context(), charge(a, 1))
-		refused(t, "no wallet", err, apierr.InsufficientCredits, "")
+		checkRefusal(t, "no wallet", err, apierr.InsufficientCredits, "")
 		err = w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			_, err := w.ReserveAutomatic(ctx, tx, a.TeamID, a.PersonID, "refresh_report", 1)
 			return err
 		})
-		refused(t, "automatic", err, apierr.InsufficientCredits, "")
-		w.wants(t, a, 0, 0, 0, 0, 0)
+		checkRefusal(t, "automatic", err, apierr.InsufficientCredits, "")
+		w.checkUsage(t, a, 0, 0, 0, 0, 0)
 		if n := w.number(t, `SELECT COUNT(*) FROM wallets`); n != 0 {
 			t.Errorf("%d wallets", n)
 		}
-		w.sound(t)
+		w.checkAudit(t)
 	})
 }
 
-func TestChargesThatNoCallHas(t *testing.T) {
+func TestInvalidCharges(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		a := w.rich(t, 100)
 		before := w.rows(t)
@@ -252,15 +249,19 @@ func TestChargesThatNoCallHas(t *testing.T) {
 	})
 }
 
-// An Idempotency-Key pays once for a request; another request, and another key of the team, are other calls.
-func TestAKeyPaysOnce(t *testing.T) {
+// TestKeyPaysOnce checks that an Idempotency-Key pays once per request and API key.
+func TestKeyPaysOnce(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		a := w.rich(t, 100)
 		first := charge(a, 5)
-		must.NoError(t, w.unspent(t.Context(), first.Claim))
+		if err := w.unspent(t.Context(), first.Claim); err != nil {
+			t.Fatal(err)
+		}
 		id, err := w.reserveFor(t.Context(), first)
-		must.NoError(t, err)
-		w.settle(t, id, 0) // also what was refunded was paid for once
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.settle(t, id, 0) // a refunded request counts as paid
 		another, elsewhere, request := first, first, first
 		another.Claim.Key += "x"
 		elsewhere.Call.Actor, elsewhere.Claim.APIKey = with(a, func(a *access.Actor) { a.KeyID++ }), a.KeyID+1
@@ -277,18 +278,21 @@ func TestAKeyPaysOnce(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		}
-		w.wants(t, a, 97, 3, 3, 0, 0)
-		w.sound(t)
+		w.checkUsage(t, a, 97, 3, 3, 0, 0)
+		w.checkAudit(t)
 	})
 }
 
 func mustReserve(t *testing.T, w env, c pipeline.Charge) int64 {
 	t.Helper()
-	id := must.Get(w.reserveFor(t.Context(), c))(t)
+	id, err := w.reserveFor(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return id
 }
 
-// atOnce runs fifty charges at the same time and counts how they end.
+// atOnce runs fifty charges concurrently and counts their results.
 func atOnce(t *testing.T, w env, c func(i int) pipeline.Charge) map[string]int {
 	t.Helper()
 	var mu sync.Mutex
@@ -308,7 +312,7 @@ func atOnce(t *testing.T, w env, c func(i int) pipeline.Charge) map[string]int {
 		})
 	}
 	wg.Wait()
-	w.sound(t)
+	w.checkAudit(t)
 	return out
 }
 
@@ -320,7 +324,7 @@ func TestFiftyAtOnce(t *testing.T) {
 		}); got["reserved"] != 20 || got["insufficient_credits <nil> <nil>"] != 30 {
 			t.Errorf("on 40 credits: %v", got)
 		}
-		w.wants(t, poor, 0, 0, 0, 40, 40)
+		w.checkUsage(t, poor, 0, 0, 0, 40, 40)
 
 		bounded := with(w.rich(t, 1000), func(a *access.Actor) { a.Daily.KeyCredits = 15 })
 		if got := atOnce(t, w, func(int) pipeline.Charge {
@@ -346,7 +350,7 @@ func TestFiftyAtOnce(t *testing.T) {
 	})
 }
 
-// Work that is reserved and settled by many at once, some of it twice, leaves a ledger that adds up.
+// TestSettlingAtOnce checks that concurrent and repeated reservations and settlements leave a valid ledger.
 func TestSettlingAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		a := w.rich(t, 30)
@@ -384,7 +388,7 @@ func TestSettlingAtOnce(t *testing.T) {
 		if ended != reserved || spent > 30 {
 			t.Errorf("%d reserved, %d settled, %d spent", reserved, ended, spent)
 		}
-		w.wants(t, a, 30-spent, spent, spent, 0, 0)
-		w.sound(t)
+		w.checkUsage(t, a, 30-spent, spent, spent, 0, 0)
+		w.checkAudit(t)
 	})
 }

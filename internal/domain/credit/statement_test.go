@@ -10,10 +10,8 @@ import (
 
 	"pressroom/internal/core/access"
 	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit/must"
 )
 
-// A statement says what was set aside, charged and refunded, by whom, and what was left, also page by page.
 func TestItems(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		other := w.rich(t, 9)
@@ -46,19 +44,22 @@ func TestItems(t *testing.T) {
 		})
 		want := []Item{
 			{At: noon.Add(
-				3 * time.Minute), Kind: Reserved, Operation: "refresh_report", Person: "Ada", Automatic: true,
+				3 * time.Minute), Kind: KindReserve, Operation: "refresh_report", Person: "Ada", Automatic: true,
 				Amount: 2, Change: -2, Balance: 94},
 			{At: noon.Add(
-				2 * time.Minute), Kind: Settled, Operation: "search_hashtags", Person: "Ada", Key: "robot",
+				2 * time.Minute), Kind: KindSettle, Operation: "search_hashtags", Person: "Ada", Key: "robot",
 				Job: "job-1", Amount: 10, Charged: 4, Change: 6, Balance: 96},
 			{At: noon.Add(
-				time.Minute), Kind: Reserved, Operation: "search_hashtags", Person: "Ada", Key: "robot", Job: "job-1",
+				time.Minute), Kind: KindReserve, Operation: "search_hashtags", Person: "Ada", Key: "robot", Job: "job-1",
 				Amount: 10, Change: -10, Balance: 90},
-			{At: noon, Kind: Granted, Reference: "start", Amount: 100, Change: 100, Balance: 100},
+			{At: noon, Kind: KindGrant, Reference: "start", Amount: 100, Change: 100, Balance: 100},
 		}
-		span := Span{From: noon, To: noon.Add(time.Hour), Most: 10}
-		all := must.Get(w.Items(t.Context(), a.TeamID, span))(t)
-		if diff := cmp.Diff(all, w.paged(t, a.TeamID, span)); diff != "" {
+		span := Span{From: noon, To: noon.Add(time.Hour), Limit: 10}
+		all, err := w.Items(t.Context(), a.TeamID, span)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(all, w.readPages(t, a.TeamID, span)); diff != "" {
 			t.Errorf("page by page it is another statement: %s", diff)
 		}
 		for i := range all {
@@ -67,32 +68,32 @@ func TestItems(t *testing.T) {
 		if diff := cmp.Diff(want, all); diff != "" {
 			t.Error(diff)
 		}
-		if all[1].Refunded() != 6 || all[2].Refunded() != 0 {
-			t.Errorf("refunded %d and %d", all[1].Refunded(), all[2].Refunded())
+		if all[1].RefundedCredits() != 6 || all[2].RefundedCredits() != 0 {
+			t.Errorf("refunded %d and %d", all[1].RefundedCredits(), all[2].RefundedCredits())
 		}
 		for name, s := range map[string]Span{
-			"before": {From: noon.Add(-time.Hour), To: noon, Most: 10},
-			"after":  {From: noon.Add(4 * time.Minute), To: noon.Add(time.Hour), Most: 10},
+			"before": {From: noon.Add(-time.Hour), To: noon, Limit: 10},
+			"after":  {From: noon.Add(4 * time.Minute), To: noon.Add(time.Hour), Limit: 10},
 		} {
 			if got, err := w.Items(t.Context(), a.TeamID, s); err != nil || len(got) != 0 {
 				t.Errorf("%s: %v (%v)", name, got, err)
 			}
 		}
 		if got, err := w.Items(t.Context(), other.TeamID,
-			Span{From: noon, To: noon.Add(time.Hour), Most: 10}); err != nil || len(got) != 1 || got[0].Balance != 9 {
+			Span{From: noon, To: noon.Add(time.Hour), Limit: 10}); err != nil || len(got) != 1 || got[0].Balance != 9 {
 			t.Errorf("another team's: %v (%v)", got, err)
 		}
-		if at, err := w.Begins(t.Context(), a.TeamID); err != nil || !at.Equal(noon) {
+		if at, err := w.FirstTransferAt(t.Context(), a.TeamID); err != nil || !at.Equal(noon) {
 			t.Errorf("it begins %v (%v)", at, err)
 		}
-		if at, err := w.Begins(t.Context(), 999); err != nil || !at.IsZero() {
+		if at, err := w.FirstTransferAt(t.Context(), 999); err != nil || !at.IsZero() {
 			t.Errorf("a team without any begins %v (%v)", at, err)
 		}
 	})
 }
 
-// What paid work was about is told while it goes on, and for good once it has ended: also when its record and the
-// report are no more.
+// TestSubjects checks that the subjects of paid work are in the statement, even after their jobs and reports are
+// deleted.
 func TestSubjects(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		a := w.rich(t, 100)
@@ -108,50 +109,56 @@ func TestSubjects(t *testing.T) {
 		}
 		report, search, nameless := begin("job-1", "report-1"), begin("job-2", ""), begin("job-3", "")
 		w.exec(t, `INSERT INTO hashtag_search_jobs (job_id, search_id, platform, words) VALUES ('job-2', 1, 'tiktok', 'harbour coffee')`)
-		profile, keyword := Worked{Kind: "profile", Report: "report-1", Platform: "instagram", Subject: "harbour"},
-			Worked{Platform: "tiktok", Subject: "harbour coffee"}
-		w.tells(t, a.TeamID, map[string]Worked{"job-1": profile, "job-2": keyword, "job-3": {}})
+		profile, keyword := Subject{Kind: "profile", Report: "report-1", Platform: "instagram", Name: "harbour"},
+			Subject{Platform: "tiktok", Name: "harbour coffee"}
+		w.checkSubjects(t, a.TeamID, map[string]Subject{"job-1": profile, "job-2": keyword, "job-3": {}})
 		for _, id := range []int64{report, search, nameless} {
 			w.write(t, func(ctx context.Context, tx *db.Tx) error {
 				_, err := w.Refund(ctx, tx, id)
 				return err
 			})
 		}
-		w.tells(t, a.TeamID, map[string]Worked{"job-1": profile, "job-2": keyword, "job-3": {}})
+		w.checkSubjects(t, a.TeamID, map[string]Subject{"job-1": profile, "job-2": keyword, "job-3": {}})
 		w.exec(t, `DELETE FROM jobs`)
 		w.exec(t, `DELETE FROM reports`)
 		profile.Report = ""
-		w.tells(t, a.TeamID, map[string]Worked{"": {}}, profile, keyword)
+		w.checkSubjects(t, a.TeamID, map[string]Subject{"": {}}, profile, keyword)
 	})
 }
 
-// tells checks what the lines of a statement are about: by their jobs, or where these are gone once among some others.
-func (w env) tells(t *testing.T, team int64, of map[string]Worked, others ...Worked) {
+// checkSubjects checks the subjects of a statement by their jobs, and those of deleted jobs without order.
+func (w env) checkSubjects(t *testing.T, team int64, of map[string]Subject, others ...Subject) {
 	t.Helper()
-	items := must.Get(w.Items(t.Context(), team, Span{From: noon, To: noon.Add(time.Hour), Most: 20}))(t)
-	seen := map[Worked]int{}
+	items, err := w.Items(t.Context(), team, Span{From: noon, To: noon.Add(time.Hour), Limit: 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[Subject]int{}
 	for _, i := range items {
-		if i.Kind == Granted {
+		if i.Kind == KindGrant {
 			continue
 		}
-		seen[i.Of]++
-		if want, known := of[i.Job]; !known || i.Of != want && !slices.Contains(others, i.Of) {
-			t.Errorf("%s of %q is about %+v", i.Kind, i.Job, i.Of)
+		seen[i.Subject]++
+		if want, known := of[i.Job]; !known || i.Subject != want && !slices.Contains(others, i.Subject) {
+			t.Errorf("%s of %q is about %+v", i.Kind, i.Job, i.Subject)
 		}
 	}
 	for _, o := range others {
-		if seen[o] != 2 { // what was set aside, and its end
+		if seen[o] != 2 { // reservation and settlement
 			t.Errorf("%d lines are about %+v", seen[o], o)
 		}
 	}
 }
 
-// paged reads a statement line by line.
-func (w env) paged(t *testing.T, team int64, span Span) []Item {
+// readPages reads a statement with one item per page.
+func (w env) readPages(t *testing.T, team int64, span Span) []Item {
 	t.Helper()
 	var out []Item
-	for span.Most = 1; ; {
-		page := must.Get(w.Items(t.Context(), team, span))(t)
+	for span.Limit = 1; ; {
+		page, err := w.Items(t.Context(), team, span)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if len(page) == 0 {
 			return out
 		}

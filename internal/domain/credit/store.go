@@ -10,9 +10,9 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// usageOfDay sums one day of a team by the index reservations_of_day: the charge of an open reservation is what it
-// set aside. The balance stands in the same statement, so that the figures of one answer agree.
-const usageOfDay = `SELECT
+// dailyUsageQuery sums a team's day by the index reservations_of_day. The charge of an open reservation is its amount.
+// The balance is in the same statement, so that the figures are consistent.
+const dailyUsageQuery = `SELECT
 	CAST(COALESCE(SUM(charged) FILTER (WHERE state = 'settled'), 0) AS BIGINT),
 	CAST(COALESCE(SUM(charged) FILTER (WHERE state = 'settled' AND key_id > 0), 0) AS BIGINT),
 	CAST(COALESCE(SUM(charged) FILTER (WHERE state = 'open' AND key_id = ?), 0) AS BIGINT),
@@ -26,15 +26,15 @@ const usageOfDay = `SELECT
 		WHERE team_id = ? AND created_at >= ? AND created_at < ? AND released_at = 0), 0) AS BIGINT)
 	FROM reservations WHERE team_id = ? AND created_at >= ? AND created_at < ?`
 
-// paidBefore looks among the reservations that keys and assistants made, as their index does.
-const paidBefore = `SELECT id FROM reservations
+// spentKeyQuery matches the partial index of reservations made by keys and assistants.
+const spentKeyQuery = `SELECT id FROM reservations
 		WHERE key_id = ? AND key_id > 0 AND idempotency_key = ? AND request_hash = ?`
 
-// accounts are the balances of a team.
+// accounts are a team's balances.
 type accounts struct{ granted, available int64 }
 
-// lock holds the team's wallet until the transaction ends and reads it. A team without a wallet has nothing; its
-// first grant makes one.
+// lock locks the team's wallet until the transaction ends, and returns its balances. The first grant creates the
+// wallet; without one the balances are 0.
 func (s *Service) lock(ctx context.Context, tx *db.Tx, team int64) (accounts, error) {
 	var a accounts
 	err := tx.QueryRow(ctx, `SELECT granted, available FROM wallets WHERE team_id = ?`+s.db.ForUpdate(), team).
@@ -45,7 +45,7 @@ func (s *Service) lock(ctx context.Context, tx *db.Tx, team int64) (accounts, er
 	return a, nil
 }
 
-// openWallet makes the team's wallet where there is none.
+// openWallet creates the team's wallet if it does not exist.
 func openWallet(ctx context.Context, tx *db.Tx, team int64) error {
 	if _, err := tx.Exec(ctx, `INSERT INTO wallets (team_id) VALUES (?) ON CONFLICT (team_id) DO NOTHING`,
 		team); err != nil {
@@ -54,15 +54,15 @@ func openWallet(ctx context.Context, tx *db.Tx, team int64) error {
 	return nil
 }
 
-// mustExist refuses a team that does not exist.
-func mustExist(ctx context.Context, q db.Querier, team int64) error {
+// checkTeam returns a refusal if the team does not exist.
+func checkTeam(ctx context.Context, q db.Querier, team int64) error {
 	var id int64
 	err := q.QueryRow(ctx, `SELECT id FROM teams WHERE id = ?`, team).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
-		return invalid("there is no team %d", team)
+		return invalid("team %d does not exist", team)
 	}
 	if err != nil {
-		return fmt.Errorf("looking for team %d: %w", team, err)
+		return fmt.Errorf("reading team %d: %w", team, err)
 	}
 	return nil
 }
@@ -71,13 +71,13 @@ func mustExist(ctx context.Context, q db.Querier, team int64) error {
 type transfer struct {
 	team        int64
 	kind        Kind
-	reservation int64 // 0 for the operator's
+	reservation int64 // 0 for an operator's booking
 	reference   string
 	note        string
 	moves       movement
 }
 
-// book writes a transfer into the ledger and the wallet, which the transaction holds, and gives its id.
+// book writes a transfer to the ledger and the locked wallet, and returns its id.
 func (t transfer) book(ctx context.Context, tx *db.Tx) (int64, error) {
 	balance, err := t.move(ctx, tx)
 	if err != nil {
@@ -104,7 +104,7 @@ func (t transfer) book(ctx context.Context, tx *db.Tx) (int64, error) {
 	return id, nil
 }
 
-// move changes the wallet and tells what is available then.
+// move changes the wallet and returns the credits available afterwards.
 func (t transfer) move(ctx context.Context, tx *db.Tx) (int64, error) {
 	var balance int64
 	err := tx.QueryRow(ctx,
@@ -112,7 +112,7 @@ func (t transfer) move(ctx context.Context, tx *db.Tx) (int64, error) {
 		+ ? WHERE team_id = ? RETURNING available`,
 		t.moves.granted, t.moves.available, t.moves.reserved, t.moves.spent, t.team).Scan(&balance)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, fmt.Errorf("team %d has no wallet to book a transfer in", t.team)
+		return 0, fmt.Errorf("team %d has no wallet", t.team)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("changing the wallet of team %d: %w", t.team, err)

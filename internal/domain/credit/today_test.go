@@ -10,10 +10,9 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
 	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit/must"
 )
 
-// instant reads a time of UTC.
+// instant parses a time.
 func instant(text string) time.Time {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
@@ -22,7 +21,6 @@ func instant(text string) time.Time {
 	return t
 }
 
-// The team's day has the hours that its clocks give it.
 func TestDays(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		for _, c := range []struct {
@@ -47,16 +45,16 @@ func TestDays(t *testing.T) {
 			w.reserve(t, a, 10)
 			refusedUntil(t, w, a, begins)
 			w.set(begins)
-			w.wants(t, a, 90, 0, 0, 0, 0)
+			w.checkUsage(t, a, 90, 0, 0, 0, 0)
 			w.reserve(t, a, 4)
 			refusedUntil(t, w, a, ends)
 			w.set(ends.Add(-time.Microsecond))
-			w.wants(t, a, 86, 0, 0, 4, 4)
+			w.checkUsage(t, a, 86, 0, 0, 4, 4)
 			refusedUntil(t, w, a, ends)
 			w.set(ends)
-			w.wants(t, a, 86, 0, 0, 0, 0)
+			w.checkUsage(t, a, 86, 0, 0, 0, 0)
 			w.reserve(t, a, 10)
-			u, err := w.Today(t.Context(), w.db, a, ends.Add(-time.Microsecond))
+			u, err := w.DailyUsage(t.Context(), w.db, a, ends.Add(-time.Microsecond))
 			if err != nil || u.ReservedTeam != 4 || !u.Ends.Equal(ends) {
 				t.Errorf("%s: the day before has %+v (%v)", c.name, u, err)
 			}
@@ -64,7 +62,7 @@ func TestDays(t *testing.T) {
 	})
 }
 
-// refusedUntil looks at how long a call is sent away that crosses the limit: in whole seconds, rounded up.
+// refusedUntil checks the Retry-After of a call over the limit: whole seconds, rounded up.
 func refusedUntil(t *testing.T, w env, a *access.Actor, midnight time.Time) {
 	t.Helper()
 	_, err := w.reserveFor(t.Context(), charge(a, 7))
@@ -74,27 +72,25 @@ func refusedUntil(t *testing.T, w env, a *access.Actor, midnight time.Time) {
 	}
 }
 
-// What was reserved before midnight and settled after it belongs to the day before.
 func TestSettledAfterMidnight(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		a := with(w.rich(t, 100), func(a *access.Actor) { a.Daily = access.Daily{KeyCredits: 10, TeamCredits: 10} })
 		evening := w.clock.Now()
 		charged, refunded := w.reserve(t, a, 6), w.reserve(t, a, 4)
 		w.clock.Advance(13 * time.Hour)
-		w.wants(t, a, 90, 0, 0, 0, 0)
+		w.checkUsage(t, a, 90, 0, 0, 0, 0)
 		w.settle(t, charged, 5)
 		w.settle(t, refunded, 0)
-		w.wants(t, a, 95, 0, 0, 0, 0)
+		w.checkUsage(t, a, 95, 0, 0, 0, 0)
 		w.reserve(t, a, 10)
-		u, err := w.Today(t.Context(), w.db, a, evening)
+		u, err := w.DailyUsage(t.Context(), w.db, a, evening)
 		if err != nil || u.UsedTeam != 5 || u.UsedKeys != 5 || u.ReservedTeam != 0 {
 			t.Errorf("the day before: %+v (%v)", u, err)
 		}
 	})
 }
 
-// A refund makes room under the limits of the day on which the credits were reserved.
-func TestRefundMakesRoom(t *testing.T) {
+func TestRefundFreesLimit(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		a := with(w.rich(t, 100), func(a *access.Actor) { a.Daily = access.Daily{KeyCredits: 10, TeamCredits: 10} })
 		id := w.reserve(t, a, 10)
@@ -105,14 +101,14 @@ func TestRefundMakesRoom(t *testing.T) {
 	})
 }
 
-// The day is that of the zone which the team has now, whatever it had when something was reserved.
+// TestZoneIsChanged checks that the day is one of the team's current zone.
 func TestZoneIsChanged(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		a := w.rich(t, 100)
 		w.reserve(t, a, 1) // at noon
 		w.clock.Advance(11 * time.Hour)
 		w.reserve(t, a, 2) // at 23:00
-		w.wants(t, a, 97, 0, 0, 3, 3)
+		w.checkUsage(t, a, 97, 0, 0, 3, 3)
 		for name, reserved := range map[string]int64{
 			"Asia/Tokyo":           2, // 8 in the morning of the 22nd, which began at 15:00
 			"Europe/Berlin":        2, // the 22nd has just begun
@@ -123,7 +119,7 @@ func TestZoneIsChanged(t *testing.T) {
 			"Australia/Lord_Howe":  2,
 			"America/Buenos_Aires": 3,
 		} {
-			w.wants(t, with(a, func(a *access.Actor) { a.Zone = zone(name) }), 97, 0, 0, reserved, reserved)
+			w.checkUsage(t, with(a, func(a *access.Actor) { a.Zone = zone(name) }), 97, 0, 0, reserved, reserved)
 		}
 	})
 }
@@ -132,20 +128,26 @@ func TestOtherTeamsDoNotCount(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		a, other := w.rich(t, 100), w.rich(t, 100)
 		w.reserve(t, other, 9)
-		w.wants(t, a, 100, 0, 0, 0, 0)
-		w.wants(t, with(other, func(o *access.Actor) { o.KeyID++ }), 91, 0, 0, 0, 9)
-		w.wants(t, with(other, func(o *access.Actor) { o.KeyID = 0 }), 91, 0, 0, 0, 9)
+		w.checkUsage(t, a, 100, 0, 0, 0, 0)
+		w.checkUsage(t, with(other, func(o *access.Actor) { o.KeyID++ }), 91, 0, 0, 0, 9)
+		w.checkUsage(t, with(other, func(o *access.Actor) { o.KeyID = 0 }), 91, 0, 0, 0, 9)
 	})
 }
 
 func get(t *testing.T, w env, a *access.Actor) string {
 	t.Helper()
 	op := w.Operations()[0]
-	answer := must.Get(op.Run(t.Context(), operation.Call{Actor: a, Operation: op.Tool, Now: w.clock.Now()}, nil))(t)
+	answer, err := op.Run(t.Context(), operation.Call{Actor: a, Operation: op.Tool, Now: w.clock.Now()}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if answer.App != "/settings/credits" || answer.Billing != nil {
 		t.Errorf("%+v", answer)
 	}
-	raw := must.Get(json.Marshal(answer.Data))(t)
+	raw, err := json.Marshal(answer.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return string(raw)
 }
 
@@ -158,7 +160,8 @@ func TestGetCredits(t *testing.T) {
 		w.reserve(t, with(a, func(a *access.Actor) { a.KeyID++ }), 3)
 		w.settle(t, w.automatic(t, a, 5), 5)
 		before := w.rows(t)
-		const rest = `"used_today":{"team":11,"keys_and_tools":6},"daily_limits":{"key":20,"team":-1},"reserved_today":{"key":4,"team":7}}`
+		const rest = `"used_today":{"team":11,"keys_and_tools":6},"daily_limits":{"key":20,"team":-1},` +
+			`"reserved_today":{"key":4,"team":7}}`
 		for _, r := range access.Roles() {
 			want := `{` + rest
 			if r == access.Owner || r == access.Admin {
@@ -169,7 +172,8 @@ func TestGetCredits(t *testing.T) {
 			}
 		}
 		nobody.Daily = access.Daily{}
-		const none = `{"balance":0,"used_today":{"team":0,"keys_and_tools":0},"daily_limits":{"key":0,"team":0},"reserved_today":{"key":0,"team":0}}`
+		const none = `{"balance":0,"used_today":{"team":0,"keys_and_tools":0},` +
+			`"daily_limits":{"key":0,"team":0},"reserved_today":{"key":0,"team":0}}`
 		if got := get(t, w, nobody); got != none {
 			t.Errorf("a team without a wallet: %s", got)
 		}
@@ -179,15 +183,14 @@ func TestGetCredits(t *testing.T) {
 	})
 }
 
-// A question outside of any transaction sees a call's reservation when the call has ended.
-func TestTodaySeesWhatIsCommitted(t *testing.T) {
+func TestUsageSeesOnlyCommitted(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		a := w.rich(t, 100)
 		w.write(t, func(ctx context.Context, tx *db.Tx) error {
 			_, err := w.Reserve(ctx, tx, charge(a, 10))
-			w.wants(t, a, 100, 0, 0, 0, 0)
+			w.checkUsage(t, a, 100, 0, 0, 0, 0)
 			return err
 		})
-		w.wants(t, a, 90, 0, 0, 10, 10)
+		w.checkUsage(t, a, 90, 0, 0, 10, 10)
 	})
 }

@@ -44,7 +44,7 @@ func (a *attempt) beginCall(ctx context.Context, call string) (int64, error) {
 // since the delivery was claimed.
 func checkNotHeld(ctx context.Context, tx *db.Tx) error {
 	state, err := restoreguard.Read(ctx, tx)
-	if err == nil && state.Held() {
+	if err == nil && state.IsHeld() {
 		err = errLeaseLost
 	}
 	return err

@@ -31,7 +31,7 @@ type AccountResult struct {
 // Result reads what a publish or retry job produced.
 func Result(ctx context.Context, q db.Querier, _ operation.Call, r job.Record, _ job.GetInput) (job.Produced, error) {
 	out := job.Produced{App: "/posts/" + r.Subject}
-	if !r.Finished() {
+	if !r.IsFinished() {
 		return out, nil
 	}
 	accounts, err := db.All(ctx, q, func(rows *sql.Rows, a *AccountResult) error {

@@ -75,7 +75,7 @@ const maxListingDelay = 3 * time.Minute
 // negative when they no longer can.
 func (s *Service) ResumableIn(ctx context.Context) (time.Duration, error) {
 	state, err := restoreguard.Read(ctx, s.db)
-	if err != nil || !state.Held() || state.Why == restoreguard.ByHand {
+	if err != nil || !state.IsHeld() || state.Why == restoreguard.ByHand {
 		return 0, err
 	}
 	return state.HeldAt.Add(maxListingDelay).Sub(s.db.Now()), nil
@@ -102,7 +102,7 @@ func (s *Service) Resume(ctx context.Context, opts ResumeOptions) (ResumeReport,
 	if err != nil {
 		return ResumeReport{}, err
 	}
-	if !state.Held() {
+	if !state.IsHeld() {
 		return ResumeReport{}, apierr.OperatorError("nothing is on hold; to end a pause, add --service, --team or --key")
 	}
 	if err := s.checkResumable(ctx, opts); err != nil {

@@ -44,7 +44,7 @@ func (s *Service) applyFates(ctx context.Context, state restoreguard.State, doub
 func (s *Service) whileHeld(ctx context.Context, name string, state restoreguard.State,
 	work func(context.Context, *db.Tx) error) error {
 	return s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error {
-		if err := restoreguard.Still(ctx, tx, state); err != nil {
+		if err := restoreguard.CheckUnchanged(ctx, tx, state); err != nil {
 			return err
 		}
 		return work(ctx, tx)

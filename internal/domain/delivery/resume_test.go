@@ -162,7 +162,7 @@ func TestResumeTellsDoubtsAboutWhatIsToCome(t *testing.T) {
 			out.Resumed {
 			t.Errorf("with a network out of reach: %+v %v", out, err)
 		}
-		if state, err := c.hold.State(t.Context()); err != nil || !state.Held() {
+		if state, err := c.hold.State(t.Context()); err != nil || !state.IsHeld() {
 			t.Errorf("after that: %+v %v", state, err)
 		}
 		out, err = c.Resume(t.Context(), ResumeOptions{NoWait: true, MaxLateness: time.Hour, AllowUnreachable: true})
@@ -203,7 +203,7 @@ func TestResumeIsOvertaken(t *testing.T) {
 		"held anew": {func(ctx context.Context, tx *db.Tx) error {
 			_, err := tx.Exec(ctx, `UPDATE hold SET why = 'failed_over'`)
 			return err
-		}, "held anew"},
+		}, "new hold"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -246,7 +246,7 @@ func TestResumeWaitsForWhatIsListedLate(t *testing.T) {
 			!strings.Contains(err.Error(), "try again in 2 seconds") {
 			t.Errorf("too soon: %v", err)
 		}
-		if state, err := c.hold.State(t.Context()); err != nil || !state.Held() {
+		if state, err := c.hold.State(t.Context()); err != nil || !state.IsHeld() {
 			t.Errorf("after that: %+v %v", state, err)
 		}
 		c.clock.Advance(time.Second)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// The queue's library inserts wakes by the machine's clock and claims them by the database's: a
-// wake is due by both.
+// TestWakesAreDueByEveryClock checks that a wake is due by the machine's clock, with which the queue's library inserts
+// it, and by the database's, with which it claims it.
 func TestWakesAreDueByEveryClock(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 23, 4, 0, 0, 0, time.UTC)

@@ -58,8 +58,8 @@ type Record struct {
 	Reservation int64
 }
 
-// Finished reports whether the job has ended.
-func (r Record) Finished() bool { return !r.FinishedAt.IsZero() }
+// IsFinished reports whether the job has ended.
+func (r Record) IsFinished() bool { return !r.FinishedAt.IsZero() }
 
 // Store stores job records.
 type Store struct {

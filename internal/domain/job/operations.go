@@ -87,7 +87,7 @@ func Message(code string) string { return errorMessages[code] }
 
 // Show returns a client's view of a record without its result.
 func Show(call operation.Call, r Record) Job {
-	e := Job{JobID: r.ID, Type: r.Type, State: r.State, Finished: r.Finished(), CreatedAt: call.Moment(r.CreatedAt),
+	e := Job{JobID: r.ID, Type: r.Type, State: r.State, Finished: r.IsFinished(), CreatedAt: call.Moment(r.CreatedAt),
 		FinishedAt: call.MomentOrNil(r.FinishedAt), Progress: JobProgress{r.Done, r.Total}}
 	if r.ErrorCode != "" {
 		e.Error = &JobError{r.ErrorCode, Message(r.ErrorCode)}

@@ -8,17 +8,21 @@ import (
 
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
 )
 
-// However long jobs take, what is due to the second comes.
-func TestJobsHoldNothingElseUp(t *testing.T) {
+// TestLongJobsDelayNoOthers checks that long jobs do not delay work that is due.
+func TestLongJobsDelayNoOthers(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		log := slog.New(slog.DiscardHandler)
 		d := testkit.Open(t, url, nil)
-		must.NoError(t, MigrateQueue(t.Context(), d, log))
-		queue := must.Get(NewQueue(d, 1, log))(t)
+		if err := MigrateQueue(t.Context(), d, log); err != nil {
+			t.Fatal(err)
+		}
+		queue, err := NewQueue(d, 1, log)
+		if err != nil {
+			t.Fatal(err)
+		}
 		begun, due, let := make(chan string), make(chan string), make(chan struct{})
 		queue.Handle(work, func(_ context.Context, id string) error {
 			begun <- id
@@ -31,12 +35,16 @@ func TestJobsHoldNothingElseUp(t *testing.T) {
 		})
 		wake := func(kind, id string) {
 			t.Helper()
-			must.NoError(t, d.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+			if err := d.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 				return queue.Wake(ctx, tx, kind, id)
-			}))
+			}); err != nil {
+				t.Fatal(err)
+			}
 		}
 		wake(work, "a")
-		must.NoError(t, queue.Start(t.Context()))
+		if err := queue.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 		got := func(from chan string, want string) {
 			t.Helper()
 			select {

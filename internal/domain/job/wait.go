@@ -36,7 +36,7 @@ func (s *Store) EndWaits() { s.waits.end.Do(func() { close(s.waits.over) }) }
 
 // wait returns the record when the job has ended, or after the given seconds.
 func (s *Store) wait(ctx context.Context, call operation.Call, r Record, seconds int) (Record, error) {
-	if r.Finished() || seconds <= 0 {
+	if r.IsFinished() || seconds <= 0 {
 		return r, nil
 	}
 	select {
@@ -51,7 +51,7 @@ func (s *Store) wait(ctx context.Context, call operation.Call, r Record, seconds
 	end := time.NewTimer(time.Duration(min(seconds, MaxWait)) * time.Second)
 	defer end.Stop()
 	heard := progressReporter{call: call, began: time.Now(), total: seconds}
-	for pause := firstCheck; !r.Finished(); pause = min(pause*3/2, lastLook) {
+	for pause := firstCheck; !r.IsFinished(); pause = min(pause*3/2, lastLook) {
 		heard.report(r)
 		select {
 		case <-ctx.Done(): // the caller is gone

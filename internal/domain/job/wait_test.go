@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// waiting is a job under way, and who may wait for it.
+// waiting is a running job and a caller that may wait for it.
 type waiting struct {
 	*Store
 	t    *testing.T
@@ -44,19 +44,19 @@ func (w *waiting) write(do func(context.Context, *db.Tx) error) {
 	}
 }
 
-// get asks for the job and waits for so many seconds.
+// get returns the job after waiting for at most that many seconds.
 func (w *waiting) get(ctx context.Context, seconds int) (Job, error) {
 	answer, err := w.Store.get(ctx, w.call, GetInput{JobID: w.job.ID, Limit: 20, WaitSeconds: seconds})
 	return answer.Data, err
 }
 
-// A wait hears of each step of the job, each later than the one before, and ends when the job does.
-func TestAWaitEndsWithTheJob(t *testing.T) {
+// TestWaitEndsWithTheJob checks that a wait reports each step of the job, and ends with it.
+func TestWaitEndsWithTheJob(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		w := newWaiting(t, url)
 		var told []operation.Progress
-		w.call.OnProgress = func(p operation.Progress) { // between two looks, so that each step is seen
+		w.call.OnProgress = func(p operation.Progress) { // between two polls, so that each step is seen
 			told = append(told, p)
 			w.write(func(ctx context.Context, tx *db.Tx) error {
 				if len(told) == 3 {
@@ -96,8 +96,8 @@ func TestAWaitIsBounded(t *testing.T) {
 	})
 }
 
-// Nobody waits for who has hung up, nor while the program ends.
-func TestAWaitEndsEarly(t *testing.T) {
+// TestWaitEndsEarly checks that a wait ends when the client disconnects or the program stops.
+func TestWaitEndsEarly(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		w := newWaiting(t, url)

@@ -322,7 +322,7 @@ func (m *model) compare(t *rapid.T) {
 			want.Done = want.Total
 		}
 		if diff := cmp.Diff(want, r, cmpopts.IgnoreFields(job.Record{}, "CreatedAt", "FinishedAt")); diff != "" ||
-			r.Finished() != b.closed || stored.closed != b.closed {
+			r.IsFinished() != b.closed || stored.closed != b.closed {
 			t.Fatalf("batch %d, closed %t (-model +stored)\n%s", n, b.closed, diff)
 		}
 	}

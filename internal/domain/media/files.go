@@ -43,7 +43,7 @@ func (f files) Open(ctx context.Context, id int64, fit network.FileLimits) (netw
 	d, opened, err := f.s.outgoing(ctx, i, fit)
 	switch {
 	case errors.Is(err, mediainfo.ErrDamaged), errors.Is(err, thumbnail.ErrTooLarge), errors.Is(err,
-		thumbnail.ErrUnsupported), errors.Is(err, thumbnail.ErrCannot):
+		thumbnail.ErrUnsupported), errors.Is(err, thumbnail.ErrCannotFit):
 		return network.File{}, rejectedMedia("MediaDoesNotFit", err)
 	case err != nil:
 		return network.File{}, fmt.Errorf("opening a file for a network: %w", err)
@@ -99,8 +99,8 @@ func checkConvertible(i Item, fit network.FileLimits) error {
 	return nil
 }
 
-func imageBounds(fit network.FileLimits) thumbnail.Want {
-	return thumbnail.Want{Types: fit.Types, MaxBytes: fit.MaxBytes, MaxSide: fit.MaxSide}
+func imageBounds(fit network.FileLimits) thumbnail.Limits {
+	return thumbnail.Limits{Types: fit.Types, MaxBytes: fit.MaxBytes, MaxSide: fit.MaxSide}
 }
 
 func fits(i Item, fit network.FileLimits) bool {

@@ -77,7 +77,7 @@ func refusedAddress(err error) error {
 	if refused, ok := errors.AsType[*safehttp.Error](err); ok {
 		detail = refused.Detail
 	}
-	return apierr.Invalid(apierr.NotAllowedValue, "url", detail).With("error_code", safehttp.Refused).Wrap(err)
+	return apierr.Invalid(apierr.NotAllowedValue, "url", detail).With("error_code", safehttp.CodeRefused).Wrap(err)
 }
 
 // requireFreeStorage returns an error if the team's library is full.
@@ -134,7 +134,7 @@ func (s *Service) fetchImport(ctx context.Context, h job.LeasedJob, address, nam
 		return reasonOf(err), nil
 	}
 	if failed, ok := errors.AsType[*safehttp.Error](err); ok && ctx.Err() == nil {
-		if failed.Code == safehttp.TooLarge {
+		if failed.Code == safehttp.CodeTooLarge {
 			failed.Code = reasonOf(staged.tooLarge)
 		}
 		s.Log.InfoContext(ctx, "import failed", "job", h.ID, "code", failed.Code, "error", failed.Err)

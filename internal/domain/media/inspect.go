@@ -25,7 +25,7 @@ type inspected struct {
 	clean     bool            // it has no metadata
 	original  []byte          // SHA-256 of the uploaded file if its metadata was removed
 	arrived   int64           // bytes of the uploaded file
-	thumbnail *thumbnail.Made
+	thumbnail *thumbnail.Result
 }
 
 // inspect returns the properties of a received file. It returns type_refused for a damaged file or another type.

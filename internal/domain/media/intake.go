@@ -329,7 +329,7 @@ func (a *arrival) sniff() error {
 	if a.known {
 		return nil
 	}
-	head := make([]byte, mediainfo.Beginning)
+	head := make([]byte, mediainfo.SniffBytes)
 	n, err := a.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("reading the beginning of a file: %w", err)

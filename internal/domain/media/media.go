@@ -148,8 +148,8 @@ type Service struct {
 
 	db           *db.DB
 	pictures     *thumbnail.Maker
-	links        tokencrypt.Signer // signs public links
-	videos       *loadshed.Turns   // bounds concurrent removal of metadata from videos
+	links        tokencrypt.Signer     // signs public links
+	videos       *loadshed.FairLimiter // bounds concurrent removal of metadata from videos
 	deriving     singleflight.Group
 	intake       *intake
 	diskLoggedAt atomic.Int64 // when a full disk was last logged, Unix nanoseconds
@@ -165,7 +165,7 @@ const maxVideos = 2
 // New returns a Service and registers its job handlers.
 func New(o Options) *Service {
 	s := &Service{
-		Options: o, db: o.DB, pictures: thumbnail.New(pictureMemory), videos: loadshed.NewTurns(maxVideos),
+		Options: o, db: o.DB, pictures: thumbnail.New(pictureMemory), videos: loadshed.NewFairLimiter(maxVideos),
 		intake: newIntake(), links: o.Sealer.Signer("public links to media"),
 	}
 	o.Worker.Handle(job.MediaImport, s.doImport)

@@ -105,7 +105,7 @@ func downloadResult(
 	ctx context.Context, q db.Querier, charged job.Charged, call operation.Call, r job.Record, in job.GetInput,
 ) (job.Produced, error) {
 	made := job.Produced{App: "/media"}
-	if !r.Finished() {
+	if !r.IsFinished() {
 		return made, nil
 	}
 	credits, err := charged(ctx, q, r.Reservation)

@@ -126,7 +126,7 @@ func (p *party) checkTotals(t *testing.T) {
 		r, err := job.Get(t.Context(), p.db, p.team, opened.JobID)
 		must(t, err)
 		links, _ := b.waiting()
-		if r.Finished() != b.closed || r.Total != int64(len(b.files)) || b.closed && (links > 0 || r.Done != r.Total) {
+		if r.IsFinished() != b.closed || r.Total != int64(len(b.files)) || b.closed && (links > 0 || r.Done != r.Total) {
 			t.Errorf("batch of %d files, %d of them wait, closed %t: %+v", len(b.files), links, b.closed, r)
 		}
 		if state, code := outcome(b.files, r.ErrorCode); b.closed && (r.State != state || r.ErrorCode != code) {

@@ -121,7 +121,7 @@ func (d detail) revokedText() string {
 	}
 	names := make([]string, len(d.Revoked))
 	for i, name := range d.Revoked {
-		names[i] = "“" + plaintext.Unlinked(name, maxRevokedName) + "”"
+		names[i] = "“" + plaintext.Unlink(name, maxRevokedName) + "”"
 	}
 	out := " What the account had issued was revoked: " + strings.Join(names, ", ")
 	if d.More > 0 {

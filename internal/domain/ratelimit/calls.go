@@ -13,39 +13,38 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Calls is the teams' daily allowance of free calls. The database counts for each team what is handed out of its
-// day; a node takes from there in leases and then counts in memory, so that a call seldom asks the database. A
-// node that dies takes its teams' leases with it; nothing is ever handed out twice.
-type Calls struct {
+// FreeCalls is the teams' daily allowance of free calls. The database counts the calls of each team's day. Nodes take
+// leases of several calls and count those in memory, so that few calls query the database. The leases of a crashed node
+// are lost; no call is used twice.
+type FreeCalls struct {
 	db       *db.DB
-	purses   sync.Map     // id of a team -> *purse
-	known    atomic.Int64 // how many purses there are
-	sweepAt  atomic.Int64 // how many there may be before the idle ones are dropped
+	accounts sync.Map     // id of a team -> *account
+	size     atomic.Int64 // number of accounts
+	sweepAt  atomic.Int64 // number of accounts at which idle ones are dropped
 	sweeping sync.Mutex
 }
 
-var _ pipeline.FreeCalls = (*Calls)(nil)
+var _ pipeline.FreeCalls = (*FreeCalls)(nil)
 
-// NewCalls makes the allowance.
-func NewCalls(d *db.DB) *Calls {
-	c := &Calls{db: d}
+// NewFreeCalls returns the allowance.
+func NewFreeCalls(d *db.DB) *FreeCalls {
+	c := &FreeCalls{db: d}
 	c.sweepAt.Store(sweepFrom)
 	return c
 }
 
-// fetchWithin bounds how long a call waits for a lease.
-const fetchWithin = 5 * time.Second
+const fetchTimeout = 5 * time.Second // for a lease
 
-// Take takes one call out of the day's allowance; false where none is left. The context must carry no transaction:
-// one that is taken back would take back what this node has handed out.
-func (c *Calls) Take(ctx context.Context, actor *access.Actor) (pipeline.FreeCall, bool, error) {
+// Take takes one call out of the day's allowance, and reports whether one was left. It must not run in a transaction:
+// a rollback would undo calls that this node has allowed.
+func (c *FreeCalls) Take(ctx context.Context, actor *access.Actor) (pipeline.FreeCall, bool, error) {
 	switch limit := actor.Daily.FreeCalls; {
 	case limit == plan.Unlimited:
 		return uncounted{}, true, nil
 	case limit <= 0:
 		return nil, false, nil
 	}
-	call, known := c.purse(actor.TeamID).take(c.now(), actor)
+	call, known := c.account(actor.TeamID).take(c.now(), actor)
 	if !known {
 		var err error
 		if call, err = c.fetch(ctx, actor); err != nil {
@@ -58,102 +57,102 @@ func (c *Calls) Take(ctx context.Context, actor *access.Actor) (pipeline.FreeCal
 	return call, true, nil
 }
 
-func (c *Calls) now() int64 { return db.Micros(c.db.Now()) }
+func (c *FreeCalls) now() int64 { return db.Micros(c.db.Now()) }
 
-// fetch takes a call out of a new lease; nil where the team has none left.
-func (c *Calls) fetch(ctx context.Context, actor *access.Actor) (*freeCall, error) {
-	p, err := c.enter(ctx, actor.TeamID)
+// fetch takes a call out of a new lease, or nil if the team has none left.
+func (c *FreeCalls) fetch(ctx context.Context, actor *access.Actor) (*freeCall, error) {
+	p, err := c.lockAccount(ctx, actor.TeamID)
 	if err != nil {
 		return nil, err
 	}
-	defer p.leave()
+	defer p.unlock()
 	if call, known := p.take(c.now(), actor); known {
-		return call, nil // another call has fetched while this one waited
+		return call, nil // another call fetched a lease while this one waited
 	}
-	// A caller that hangs up during the commit would cost the team a lease, and others wait for it too.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchWithin)
+	// A client that disconnects during the commit must not cost the team a lease, for which others wait too.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
 	defer cancel()
-	fresh, err := c.lease(ctx, actor, p.empty())
+	fresh, err := c.lease(ctx, actor, p.drain())
 	if err != nil {
 		return nil, fmt.Errorf("leasing free calls for team %d: %w", actor.TeamID, err)
 	}
 	return p.fill(fresh), nil
 }
 
-// Left is how many free calls the team has left today, -1 where it has any number of them. What other nodes hold
-// in their leases counts as used. Nothing is written.
-func (c *Calls) Left(ctx context.Context, actor *access.Actor) (int64, error) {
+// Remaining returns the team's free calls left today, -1 if they are unlimited. Leases of other nodes count as used. It
+// writes nothing.
+func (c *FreeCalls) Remaining(ctx context.Context, actor *access.Actor) (int64, error) {
 	limit := actor.Daily.FreeCalls
 	if limit <= 0 {
 		return limit, nil
 	}
-	p, err := c.enter(ctx, actor.TeamID) // no lease is fetched between the two counts
+	p, err := c.lockAccount(ctx, actor.TeamID) // so that no lease is fetched between the two counts
 	if err != nil {
 		return 0, err
 	}
-	defer p.leave()
+	defer p.unlock()
 	stored, _, err := read(ctx, c.db, actor.TeamID, "")
 	if err != nil {
 		return 0, err
 	}
 	today := stored.at(c.db.Now(), actor.Zone)
-	return min(limit, max(0, limit-today.used+p.held(today.since))), nil
+	return min(limit, max(0, limit-today.used+p.remaining(today.since))), nil
 }
 
-// purse finds what this node holds of a team's calls.
-func (c *Calls) purse(team int64) *purse {
-	p, ok := c.purses.Load(team)
+// account returns the team's account on this node.
+func (c *FreeCalls) account(team int64) *account {
+	p, ok := c.accounts.Load(team)
 	if !ok {
-		if p, ok = c.purses.LoadOrStore(team, newPurse()); !ok && c.known.Add(1) > c.sweepAt.Load() {
+		if p, ok = c.accounts.LoadOrStore(team, newAccount()); !ok && c.size.Add(1) > c.sweepAt.Load() {
 			c.sweep()
 		}
 	}
-	return p.(*purse) //nolint:forcetypeassert // nothing else is kept in the map
+	return p.(*account) //nolint:forcetypeassert // the map has only these
 }
 
-// enter finds a team's purse and waits until nobody else changes its lease.
-func (c *Calls) enter(ctx context.Context, team int64) (*purse, error) {
+// lockAccount waits for and returns the team's account. The caller must unlock it.
+func (c *FreeCalls) lockAccount(ctx context.Context, team int64) (*account, error) {
 	for {
-		p := c.purse(team)
+		p := c.account(team)
 		select {
-		case p.turn <- struct{}{}:
+		case p.lock <- struct{}{}:
 			if !p.dropped {
 				return p, nil
 			}
-			p.leave()
+			p.unlock()
 		case <-ctx.Done():
 			return nil, fmt.Errorf("waiting for the free calls of team %d: %w", team, ctx.Err())
 		}
 	}
 }
 
-// sweepFrom is how many purses there may be before anybody looks for idle ones.
+// sweepFrom is the number of accounts below which idle ones are not dropped.
 const sweepFrom = 1024
 
-// sweep drops the purses of teams whose day has ended, and comes again once there are twice as many as it left.
-func (c *Calls) sweep() {
+// sweep drops the accounts of teams whose day has ended. The next sweep is when their number has doubled.
+func (c *FreeCalls) sweep() {
 	if !c.sweeping.TryLock() {
 		return
 	}
 	defer c.sweeping.Unlock()
 	now := c.now()
-	c.purses.Range(func(team, p any) bool {
-		c.dropIdle(team, p.(*purse), now) //nolint:forcetypeassert // nothing else is kept in the map
+	c.accounts.Range(func(team, p any) bool {
+		c.dropIdle(team, p.(*account), now) //nolint:forcetypeassert // the map has only these
 		return true
 	})
-	c.sweepAt.Store(max(sweepFrom, 2*c.known.Load()))
+	c.sweepAt.Store(max(sweepFrom, 2*c.size.Load()))
 }
 
-func (c *Calls) dropIdle(team any, p *purse, now int64) {
+func (c *FreeCalls) dropIdle(team any, p *account, now int64) {
 	select {
-	case p.turn <- struct{}{}:
-		defer p.leave()
+	case p.lock <- struct{}{}:
+		defer p.unlock()
 	default:
-		return // somebody is at it, so it is not idle
+		return // in use
 	}
-	if p.ended(now) {
+	if p.hasEnded(now) {
 		p.dropped = true
-		c.purses.Delete(team)
-		c.known.Add(-1)
+		c.accounts.Delete(team)
+		c.size.Add(-1)
 	}
 }

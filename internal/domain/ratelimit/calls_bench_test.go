@@ -7,12 +7,12 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// BenchmarkTakeFreeCall is what counting a call costs where leases are of their full size.
+// BenchmarkTakeFreeCall measures counting a call with leases of full size.
 func BenchmarkTakeFreeCall(b *testing.B) {
 	for name, teams := range map[string]int{"one team": 1, "a hundred teams": 100} {
 		b.Run(name, func(b *testing.B) {
 			d := testkit.Open(b, testkit.SQLite(b), nil)
-			c := NewCalls(d)
+			c := NewFreeCalls(d)
 			ids := make([]int64, teams)
 			for i := range ids {
 				ids[i] = addCallTeam(b, d, "Europe/Berlin")
@@ -32,14 +32,14 @@ func BenchmarkTakeFreeCall(b *testing.B) {
 	}
 }
 
-// BenchmarkDayOfFreeCalls is what a whole day's allowance costs, down to its last and smallest leases.
+// BenchmarkDayOfFreeCalls measures counting a whole allowance, down to the smallest leases.
 func BenchmarkDayOfFreeCalls(b *testing.B) {
 	for name, limit := range map[string]int64{"1,000": 1000, "100,000": 100_000} {
 		b.Run(name, func(b *testing.B) {
 			d := testkit.Open(b, testkit.SQLite(b), nil)
 			for b.Loop() {
 				actor := callActor(addCallTeam(b, d, "Europe/Berlin"), limit, "Europe/Berlin")
-				if n := drain(b, NewCalls(d), actor); n != limit {
+				if n := drain(b, NewFreeCalls(d), actor); n != limit {
 					b.Fatalf("%d were let through", n)
 				}
 			}

@@ -6,11 +6,10 @@ import (
 
 	"pressroom/internal/teamtime"
 	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
 )
 
-// The allowance is whole again at the team's midnight and not before, on days of every length.
-func TestFreeCallsBeginAnewAtMidnight(t *testing.T) {
+// TestAllowanceResetsAtMidnight checks the reset on days of different lengths.
+func TestAllowanceResetsAtMidnight(t *testing.T) {
 	eachCallDay(t, func(t *testing.T, w callDay) {
 		for _, c := range []struct {
 			zone   string
@@ -30,7 +29,7 @@ func TestFreeCallsBeginAnewAtMidnight(t *testing.T) {
 				t.Fatalf("%s: the day has %v", c.zone, ends.Sub(begins))
 			}
 			w.clock.Advance(begins.Sub(w.clock.Now()))
-			calls := NewCalls(w.db)
+			calls := NewFreeCalls(w.db)
 			for _, at := range []time.Time{begins, begins.Add(c.length / 2), ends.Add(-time.Microsecond), ends} {
 				w.clock.Advance(at.Sub(w.clock.Now()))
 				if got := drain(t, calls, actor) > 0; got != (at.Equal(begins) || at.Equal(ends)) {
@@ -41,10 +40,9 @@ func TestFreeCallsBeginAnewAtMidnight(t *testing.T) {
 	})
 }
 
-// A lease and a call of yesterday are worth nothing today.
-func TestNothingIsCarriedOverMidnight(t *testing.T) {
+func TestLeasesAndCallsExpireAtMidnight(t *testing.T) {
 	eachCallDay(t, func(t *testing.T, w callDay) {
-		c, actor := NewCalls(w.db), w.berlin(1000)
+		c, actor := NewFreeCalls(w.db), w.berlin(1000)
 		before := take(t, c, actor)
 		w.clock.Advance(untilMidnight)
 		wantLeft(t, c, actor, 1000)
@@ -57,8 +55,7 @@ func TestNothingIsCarriedOverMidnight(t *testing.T) {
 	})
 }
 
-// Each step sets clock and zone; what is let through then is what the step says.
-func TestAChangeOfZoneGivesNoSecondAllowance(t *testing.T) {
+func TestZoneChangeGivesNoSecondAllowance(t *testing.T) {
 	t.Parallel()
 	const limit = 30
 	type step struct {
@@ -100,10 +97,13 @@ func TestAChangeOfZoneGivesNoSecondAllowance(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachCallDay(t, func(t *testing.T, w callDay) {
-				nodes := []*Calls{w.node(t, nil), w.node(t, nil)}
+				nodes := []*FreeCalls{w.node(t, nil), w.node(t, nil)}
 				for n, s := range steps {
-					at := must.Get(time.Parse("2006-01 02 15", "2026-11 "+s.clock))(t)
-					w.clock.Advance(at.Sub(w.clock.Now()) + time.Duration(n)*time.Second) // past what is remembered
+					at, err := time.Parse("2006-01 02 15", "2026-11 "+s.clock)
+					if err != nil {
+						t.Fatal(err)
+					}
+					w.clock.Advance(at.Sub(w.clock.Now()) + time.Duration(n)*time.Second) // after spentTTL
 					if got := drain(t, nodes[0], w.actor(limit, s.zone)) + drain(t, nodes[1], w.actor(limit, s.zone)); got != s.through {
 						t.Errorf("step %d: %d were let through, want %d", n+1, got, s.through)
 					}
@@ -114,13 +114,12 @@ func TestAChangeOfZoneGivesNoSecondAllowance(t *testing.T) {
 	}
 }
 
-// A day that goes on in another zone ends at that zone's midnight, whatever is left in a lease.
 func TestTheDayEndsAtTheNewZonesMidnight(t *testing.T) {
 	eachCallDay(t, func(t *testing.T, w callDay) {
-		c := NewCalls(w.db)
+		c := NewFreeCalls(w.db)
 		take(t, c, w.berlin(1000))
 		w.clock.Advance(time.Hour)
-		take(t, c, w.actor(1000, "Asia/Dhaka")) // it is 19:00 there
+		take(t, c, w.actor(1000, "Asia/Dhaka")) // 19:00 there
 		wantLeft(t, c, w.actor(1000, "Asia/Dhaka"), 998)
 		w.clock.Advance(5 * time.Hour)
 		wantLeft(t, c, w.actor(1000, "Asia/Dhaka"), 1000)
@@ -130,30 +129,31 @@ func TestTheDayEndsAtTheNewZonesMidnight(t *testing.T) {
 	})
 }
 
-// What a node holds in a lease is not lost when the zone changes.
-func TestLeasesSurviveAChangeOfZone(t *testing.T) {
+func TestLeasesSurviveZoneChange(t *testing.T) {
 	eachCallDay(t, func(t *testing.T, w callDay) {
-		nodes := []*Calls{w.node(t, nil), w.node(t, nil)}
+		nodes := []*FreeCalls{w.node(t, nil), w.node(t, nil)}
 		for _, zone := range []string{"Europe/Berlin", "Asia/Tokyo", "America/New_York"} {
 			for _, c := range nodes {
 				take(t, c, w.actor(1000, zone))
 			}
 		}
 		for _, c := range nodes {
-			must.NoError(t, c.Close(t.Context()))
+			if err := c.Close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if used := w.used(t); used != 6 {
+		if used := w.usedCalls(t); used != 6 {
 			t.Errorf("%d are used", used)
 		}
 	})
 }
 
-// A node whose clock is behind draws on the day that has begun elsewhere, and never brings back the one before.
-func TestAClockThatIsBehind(t *testing.T) {
+// TestSlowClock checks that a node whose clock is behind uses the day that began elsewhere, and never the day before.
+func TestSlowClock(t *testing.T) {
 	eachCallDay(t, func(t *testing.T, w callDay) {
 		w.clock.Advance(untilMidnight)
 		slow := testkit.NewClock(w.clock.Now().Add(-time.Minute))
-		c, behind, actor := NewCalls(w.db), w.node(t, slow), w.berlin(100)
+		c, behind, actor := NewFreeCalls(w.db), w.node(t, slow), w.berlin(100)
 		if n := drain(t, behind, actor); n != 100 {
 			t.Fatalf("%d of yesterday", n)
 		}
@@ -167,7 +167,7 @@ func TestAClockThatIsBehind(t *testing.T) {
 				t.Errorf("%d more", n)
 			}
 		}
-		if used := w.used(t); used != 100 {
+		if used := w.usedCalls(t); used != 100 {
 			t.Errorf("%d are used", used)
 		}
 	})
@@ -175,7 +175,7 @@ func TestAClockThatIsBehind(t *testing.T) {
 
 func TestALimitChangesMidday(t *testing.T) {
 	eachCallDay(t, func(t *testing.T, w callDay) {
-		c := NewCalls(w.db)
+		c := NewFreeCalls(w.db)
 		for range 200 {
 			take(t, c, w.berlin(1000))
 		}

@@ -7,60 +7,60 @@ import (
 	"pressroom/internal/core/access"
 )
 
-// lease is calls of a team's day that one node may let through. Times are microseconds since 1970.
+// lease is a number of calls of a team's day that one node may allow. Times are microseconds since 1970.
 type lease struct {
-	since    int64 // the day that they are counted in
-	until    int64 // when that day ends
-	left     int64
-	askAgain int64  // with none left in the database: when to look there again
-	limit    int64  // calls a day, as it was when they were taken
-	zone     string // the team's, likewise
+	since     int64 // start of the day
+	until     int64 // end of the day
+	left      int64
+	readAgain int64  // if the database had none left: when to read it again
+	limit     int64  // the team's calls per day when it was taken
+	zone      string // the team's time zone when it was taken
 }
 
-// holds tells whether the lease is good for a call of this actor.
-func (l lease) holds(now int64, actor *access.Actor) bool {
+// covers reports whether the lease is valid for a call of this actor.
+func (l lease) covers(now int64, actor *access.Actor) bool {
 	return now < l.until && l.limit == actor.Daily.FreeCalls && l.zone == actor.Zone.String()
 }
 
-// takes tells whether a call of that day, taken under that limit, may come back to the lease. A lowered limit
-// makes the calls of before void.
-func (l lease) takes(since, limit int64) bool { return l.since == since && l.limit >= limit }
+// accepts reports whether a call of that day, taken under that limit, may be returned to the lease. A lowered limit
+// voids earlier calls.
+func (l lease) accepts(since, limit int64) bool { return l.since == since && l.limit >= limit }
 
-// purse is what a node holds of a team's free calls.
-type purse struct {
-	turn    chan struct{} // full while somebody fetches a lease, drops the purse, or must see neither happen
-	dropped bool          // no longer found; belongs to whoever has the turn
+// account is a team's lease on this node.
+type account struct {
+	lock    chan struct{} // a lock with cancellation, held while a lease is fetched, dropped or must not change
+	dropped bool          // removed from the map; guarded by turn
 
 	mu    sync.Mutex
 	lease lease
 }
 
-func newPurse() *purse { return &purse{turn: make(chan struct{}, 1)} }
+func newAccount() *account { return &account{lock: make(chan struct{}, 1)} }
 
-func (p *purse) leave() { <-p.turn }
+func (p *account) unlock() { <-p.lock }
 
-// take takes one call. False means that only the database knows; without a call it says that none is left.
-func (p *purse) take(now int64, actor *access.Actor) (*freeCall, bool) {
+// take takes one call, or nil if none is left. It reports false if only the database knows.
+func (p *account) take(now int64, actor *access.Actor) (*freeCall, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.lease.holds(now, actor) {
+	if !p.lease.covers(now, actor) {
 		return nil, false
 	}
-	call := p.one()
-	return call, call != nil || now < p.lease.askAgain
+	call := p.takeLocked()
+	return call, call != nil || now < p.lease.readAgain
 }
 
-// one takes a call out of the lease, whose lock is held; nil where it is empty.
-func (p *purse) one() *freeCall {
+// takeLocked takes a call out of the lease, or nil if it is empty. The caller holds the lock.
+func (p *account) takeLocked() *freeCall {
 	if p.lease.left == 0 {
 		return nil
 	}
 	p.lease.left--
-	return &freeCall{purse: p, since: p.lease.since, limit: p.lease.limit}
+	return &freeCall{account: p, since: p.lease.since, limit: p.lease.limit}
 }
 
-// spend uses up one call of the day that it is; false where none is held.
-func (p *purse) spend(now int64) bool {
+// spend uses one call of the current day, and reports whether there was one.
+func (p *account) spend(now int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if now < p.lease.since || now >= p.lease.until || p.lease.left == 0 {
@@ -70,9 +70,9 @@ func (p *purse) spend(now int64) bool {
 	return true
 }
 
-// empty takes what is left out of the lease and gives the lease as it was. Should giving it back fail, it is lost
-// and not handed out twice.
-func (p *purse) empty() lease {
+// drain empties the lease and returns its former value. If returning it to the database fails, its calls are lost, but
+// never used twice.
+func (p *account) drain() lease {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	old := p.lease
@@ -80,19 +80,19 @@ func (p *purse) empty() lease {
 	return old
 }
 
-// fill puts a new lease into the purse and takes the first call out of it.
-func (p *purse) fill(fresh lease) *freeCall {
+// fill stores a new lease and takes the first call out of it.
+func (p *account) fill(fresh lease) *freeCall {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if fresh.takes(p.lease.since, p.lease.limit) {
-		fresh.left += p.lease.left // calls that came back meanwhile
+	if fresh.accepts(p.lease.since, p.lease.limit) {
+		fresh.left += p.lease.left // calls returned in the meantime
 	}
 	p.lease = fresh
-	return p.one()
+	return p.takeLocked()
 }
 
-// held is how many calls of a day are in the lease.
-func (p *purse) held(since int64) int64 {
+// remaining returns the number of calls of a day in the lease.
+func (p *account) remaining(since int64) int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.lease.since != since {
@@ -101,33 +101,33 @@ func (p *purse) held(since int64) int64 {
 	return p.lease.left
 }
 
-func (p *purse) ended(now int64) bool {
+func (p *account) hasEnded(now int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.lease.until <= now
 }
 
-// freeCall is one call that was taken out of a lease.
+// freeCall is a call that was taken out of a lease.
 type freeCall struct {
-	purse        *purse
+	account      *account
 	since, limit int64
-	back         atomic.Bool
+	returned     atomic.Bool
 }
 
-// Return gives the call back, unless its day is over: no other day gets it. Only the first time counts.
+// Return returns the call to the lease, unless its day is over. Only the first call counts.
 func (f *freeCall) Return() {
-	if f.back.Swap(true) {
+	if f.returned.Swap(true) {
 		return
 	}
-	f.purse.mu.Lock()
-	defer f.purse.mu.Unlock()
-	if f.purse.lease.takes(f.since, f.limit) {
-		f.purse.lease.left++
+	f.account.mu.Lock()
+	defer f.account.mu.Unlock()
+	if f.account.lease.accepts(f.since, f.limit) {
+		f.account.lease.left++
 	}
 }
 
-// uncounted is a call of a team that has any number of them.
+// uncounted is a call of a team without a limit.
 type uncounted struct{}
 
-// Return does nothing: nothing was taken.
+// Return does nothing.
 func (uncounted) Return() {}

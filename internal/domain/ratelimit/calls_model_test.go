@@ -10,13 +10,12 @@ import (
 	"pressroom/internal/platform/db"
 	"pressroom/internal/teamtime"
 	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
 )
 
-// callNode is a node as the model drives it: its own clock, zone and limit, as nodes hear of changes one by one.
+// callNode is a node of the model. It has its own clock, zone and limit, because nodes learn of changes one by one.
 type callNode struct {
 	clock *testkit.Clock
-	calls *Calls
+	calls *FreeCalls
 	zone  string
 	limit int64
 }
@@ -26,21 +25,21 @@ type takenCall struct {
 	date string // in the team's zone, by the node's clock
 }
 
-// callModel counts by itself what the nodes let through.
+// callModel counts what the nodes allow.
 type callModel struct {
 	team    int64
-	steady  bool // the zone stays and all clocks agree, so that dates say which day a call is of
+	steady  bool // one zone and synchronous clocks, so that dates identify days
 	nodes   []*callNode
-	dead    []*Calls
+	dead    []*FreeCalls
 	out     []takenCall
-	day     day              // the row as it was last seen
-	net     map[int64]int64  // calls let through and not given back, by the beginning of their day
+	day     day              // last seen row
+	net     map[int64]int64  // calls allowed and not returned, by the start of their day
 	counted map[int64]int64  // calls counted for settlements
-	void    map[int64]int64  // calls given back that no lease took
-	dates   map[string]int64 // as net, by date
-	highest int64            // the highest limit so far
-	passed  time.Duration    // since the beginning
-	given   time.Duration    // of that, when the count last fell
+	void    map[int64]int64  // calls returned to no lease
+	dates   map[string]int64 // net by date
+	highest int64            // highest limit so far
+	passed  time.Duration    // since the start
+	given   time.Duration    // time when the count last decreased
 }
 
 var (
@@ -50,20 +49,20 @@ var (
 	callLimits = []int64{0, 1, 7, 50, 300, 1000}
 )
 
-// Whatever nodes, clocks, zones, limits and settlements do: a day lets through what it may, each call is accounted
-// for, and a new day begins only where an old one has ended.
+// TestFreeCallsByModel checks with random operations that a day allows no more than its limit, that each call is
+// counted, and that a new day begins only after the old one.
 func TestFreeCallsByModel(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		var nodes []callNode
 		for range 3 {
 			clock := testkit.NewClock(callNoon)
-			nodes = append(nodes, callNode{clock: clock, calls: NewCalls(testkit.Open(t, url, clock))})
+			nodes = append(nodes, callNode{clock: clock, calls: NewFreeCalls(testkit.Open(t, url, clock))})
 		}
 		rapid.Check(t, func(t *rapid.T) {
 			m := newCallModel(t, nodes)
 			t.Repeat(map[string]func(*rapid.T){
-				"take": m.take, "take more": m.take, "give back": m.giveBack, "count": m.count, "end": m.end, "die": m.die, "wait": m.wait,
+				"take": m.take, "take more": m.take, "give back": m.returnCall, "count": m.count, "end": m.end, "die": m.die, "wait": m.wait,
 				"change zone": m.changeZone, "change limit": m.changeLimit, "": m.check,
 			})
 		})
@@ -83,7 +82,7 @@ func newCallModel(t *rapid.T, nodes []callNode) *callModel {
 			skew = rapid.IntRange(-90, 90).Draw(t, "skew")
 		}
 		n.clock.Advance(start.Add(time.Duration(skew) * time.Second).Sub(n.clock.Now()))
-		m.nodes = append(m.nodes, &callNode{n.clock, NewCalls(n.calls.db), "Europe/Berlin", m.highest})
+		m.nodes = append(m.nodes, &callNode{n.clock, NewFreeCalls(n.calls.db), "Europe/Berlin", m.highest})
 	}
 	m.team = addCallTeam(t, nodes[0].calls.db, "Europe/Berlin")
 	return m
@@ -97,7 +96,7 @@ func (m *callModel) take(t *rapid.T) {
 	for range rapid.IntRange(1, 60).Draw(t, "calls") {
 		call, ok := take(t, n.calls, actor).(*freeCall)
 		if !ok {
-			m.refused(t, n)
+			m.checkRefusal(t, n)
 			return
 		}
 		if call.since != m.day.since {
@@ -117,16 +116,16 @@ func (m *callModel) take(t *rapid.T) {
 	m.see(t, n)
 }
 
-// refused checks that there was a reason.
-func (m *callModel) refused(t *rapid.T, n *callNode) {
+// checkRefusal checks that a refusal has a reason.
+func (m *callModel) checkRefusal(t *rapid.T, n *callNode) {
 	m.see(t, n)
 	today := m.day.at(n.clock.Now(), callActor(m.team, 0, n.zone).Zone)
-	if today.used < n.limit && m.passed-m.given >= spentFor {
+	if today.used < n.limit && m.passed-m.given >= spentTTL {
 		t.Fatalf("refused with %d of %d used", today.used, n.limit)
 	}
 }
 
-func (m *callModel) giveBack(t *rapid.T) {
+func (m *callModel) returnCall(t *rapid.T) {
 	if len(m.out) == 0 {
 		t.Skip("none is out")
 	}
@@ -134,23 +133,26 @@ func (m *callModel) giveBack(t *rapid.T) {
 	c := m.out[i]
 	m.out[i] = m.out[len(m.out)-1]
 	m.out = m.out[:len(m.out)-1]
-	before := c.purse.held(c.since)
+	before := c.account.remaining(c.since)
 	c.Return()
 	c.Return()
 	m.net[c.since]--
 	m.dates[c.date]--
-	m.void[c.since] += 1 - (c.purse.held(c.since) - before)
+	m.void[c.since] += 1 - (c.account.remaining(c.since) - before)
 }
 
 func (m *callModel) count(t *rapid.T) {
 	n := m.any(t)
-	before := n.calls.purse(m.team).lease
-	must.NoError(t, n.calls.db.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
+	before := n.calls.account(m.team).lease
+	err := n.calls.db.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
 		return n.calls.CountFree(ctx, tx, m.team)
-	}))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	m.see(t, n)
-	if n.calls.purse(m.team).lease.left < before.left {
-		m.counted[before.since]++ // one that the node held, of a day that by its clock is not over yet
+	if n.calls.account(m.team).lease.left < before.left {
+		m.counted[before.since]++ // from the node's lease, whose day is not over by its clock
 		return
 	}
 	m.counted[m.day.since]++
@@ -158,14 +160,16 @@ func (m *callModel) count(t *rapid.T) {
 
 func (m *callModel) end(t *rapid.T) {
 	n := m.any(t)
-	must.NoError(t, n.calls.Close(context.Background()))
+	if err := n.calls.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
 	m.see(t, n)
 }
 
 func (m *callModel) die(t *rapid.T) {
 	n := m.any(t)
 	m.dead = append(m.dead, n.calls)
-	n.calls = NewCalls(n.calls.db)
+	n.calls = NewFreeCalls(n.calls.db)
 }
 
 func (m *callModel) wait(t *rapid.T) {
@@ -199,12 +203,14 @@ func (m *callModel) changeLimit(t *rapid.T) {
 	}
 }
 
-// see looks at the row after a node has done something. A day that has begun meanwhile must be one.
+// see reads the row after an operation and checks a new day.
 func (m *callModel) see(t *rapid.T, by *callNode) {
 	now, found, err := read(context.Background(), by.calls.db, m.team, "")
-	must.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if found && now.since != m.day.since {
-		m.begun(t, by, now.since)
+		m.checkNewDay(t, by, now.since)
 	}
 	if now.used < m.day.used {
 		m.given = m.passed
@@ -212,11 +218,13 @@ func (m *callModel) see(t *rapid.T, by *callNode) {
 	m.day = now
 }
 
-func (m *callModel) begun(t *rapid.T, by *callNode, since int64) {
+func (m *callModel) checkNewDay(t *rapid.T, by *callNode, since int64) {
 	zones := []string{by.zone, ""}
-	must.NoError(t, by.calls.db.QueryRow(context.Background(), `SELECT timezone FROM teams WHERE id = ?`, m.team).Scan(&zones[1]))
+	if err := by.calls.db.QueryRow(context.Background(), `SELECT timezone FROM teams WHERE id = ?`, m.team).Scan(&zones[1]); err != nil {
+		t.Fatal(err)
+	}
 	midnight := false
-	for _, zone := range zones { // that of the node, and that of a settlement
+	for _, zone := range zones { // of the node and of a settlement
 		begins, _ := teamtime.Day(by.clock.Now(), callActor(m.team, 0, zone).Zone)
 		midnight = midnight || db.Micros(begins) == since
 	}
@@ -226,21 +234,21 @@ func (m *callModel) begun(t *rapid.T, by *callNode, since int64) {
 	}
 }
 
-// check holds the count against all that was done with it.
+// check compares the count with the model.
 func (m *callModel) check(t *rapid.T) {
 	since := m.day.since
 	want := m.net[since] + m.counted[since] + m.void[since]
 	for _, c := range m.dead {
-		want += c.purse(m.team).held(since)
+		want += c.account(m.team).remaining(since)
 	}
 	for _, n := range m.nodes {
-		want += n.calls.purse(m.team).held(since)
+		want += n.calls.account(m.team).remaining(since)
 	}
 	if since != 0 && m.day.used != want {
 		t.Fatalf("%d are used, but %d accounted for", m.day.used, want)
 	}
 	n := m.any(t)
-	left, err := n.calls.Left(context.Background(), callActor(m.team, n.limit, n.zone))
+	left, err := n.calls.Remaining(context.Background(), callActor(m.team, n.limit, n.zone))
 	if err != nil || left < 0 || left > n.limit {
 		t.Fatalf("%d of %d are left (%v)", left, n.limit, err)
 	}

@@ -10,10 +10,8 @@ import (
 	"time"
 
 	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
 )
 
-// Four nodes let through what one may, and hardly less, however the clients are spread.
 func TestFreeCallsOfFourNodes(t *testing.T) {
 	t.Parallel()
 	const limit = 1000
@@ -33,10 +31,10 @@ func TestFreeCallsOfFourNodes(t *testing.T) {
 	}
 }
 
-// crowd lets 64 clients call four nodes until each is refused once, and tells how many calls were let through.
+// crowd returns how many calls of 64 clients four nodes allow until each client is refused.
 func (w callDay) crowd(t *testing.T, limit int64, next func(client int) int) int64 {
 	t.Helper()
-	nodes := []*Calls{w.node(t, nil), w.node(t, nil), w.node(t, nil), w.node(t, nil)}
+	nodes := []*FreeCalls{w.node(t, nil), w.node(t, nil), w.node(t, nil), w.node(t, nil)}
 	var through atomic.Int64
 	var clients sync.WaitGroup
 	for client := range 64 {
@@ -72,7 +70,7 @@ func TestADeadNodeLosesOneLease(t *testing.T) {
 	})
 }
 
-func TestCloseGivesLeasesBack(t *testing.T) {
+func TestCloseReturnsLeases(t *testing.T) {
 	eachCallDay(t, func(t *testing.T, w callDay) {
 		ending, other := w.node(t, nil), w.node(t, nil)
 		late := w.team
@@ -84,8 +82,10 @@ func TestCloseGivesLeasesBack(t *testing.T) {
 			take(t, ending, callActor(team, 1000, "Europe/Berlin"))
 			wantLeft(t, other, callActor(team, 1000, "Europe/Berlin"), 990)
 		}
-		for range 2 { // the second time there is nothing
-			must.NoError(t, ending.Close(t.Context()))
+		for range 2 { // the second time does nothing
+			if err := ending.Close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
 		}
 		for _, team := range teams {
 			wantLeft(t, other, callActor(team, 1000, "Europe/Berlin"), 999)
@@ -95,17 +95,19 @@ func TestCloseGivesLeasesBack(t *testing.T) {
 		take(t, ending, w.berlin(1000))
 		w.clock.Advance(untilMidnight)
 		take(t, other, w.berlin(1000))
-		must.NoError(t, ending.Close(t.Context()))
-		if used := w.used(t); used != 10 {
+		if err := ending.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if used := w.usedCalls(t); used != 10 {
 			t.Errorf("%d are used of the new day", used)
 		}
 	})
 }
 
-func TestCloseTellsWhatFailed(t *testing.T) {
+func TestCloseReturnsErrors(t *testing.T) {
 	t.Parallel()
 	d := testkit.Open(t, testkit.SQLite(t), nil)
-	c := NewCalls(d)
+	c := NewFreeCalls(d)
 	take(t, c, callActor(addCallTeam(t, d, "UTC"), 1000, "UTC"))
 	_ = d.Close()
 	if err := c.Close(t.Context()); err == nil {
@@ -115,66 +117,64 @@ func TestCloseTellsWhatFailed(t *testing.T) {
 
 func TestIdleTeamsAreForgotten(t *testing.T) {
 	eachCallDay(t, func(t *testing.T, w callDay) {
-		c, actor := NewCalls(w.db), w.berlin(1000)
+		c, actor := NewFreeCalls(w.db), w.berlin(1000)
 		take(t, c, actor)
-		holding := c.purse(w.team)
+		holding := c.account(w.team)
 		for team := range int64(10 * sweepFrom) {
-			c.purse(1_000_000 + team)
+			c.account(1_000_000 + team)
 		}
-		if n := c.known.Load(); n > sweepFrom+1 {
+		if n := c.size.Load(); n > sweepFrom+1 {
 			t.Errorf("%d teams are remembered", n)
 		}
-		if c.purse(w.team) != holding {
+		if c.account(w.team) != holding {
 			t.Error("a lease was dropped")
 		}
 		w.clock.Advance(untilMidnight)
 		c.sweep()
-		if _, ok := c.purses.Load(w.team); ok || c.known.Load() != 0 {
+		if _, ok := c.accounts.Load(w.team); ok || c.size.Load() != 0 {
 			t.Error("a lease of yesterday is remembered")
 		}
-		if take(t, c, actor) == nil || c.known.Load() != 1 {
+		if take(t, c, actor) == nil || c.size.Load() != 1 {
 			t.Error("the team is not known again")
 		}
 	})
 }
 
-// With many teams about, the sweeps come ever more seldom.
 func TestSweepsAreSpread(t *testing.T) {
 	t.Parallel()
-	c := NewCalls(testkit.Open(t, testkit.SQLite(t), nil))
+	c := NewFreeCalls(testkit.Open(t, testkit.SQLite(t), nil))
 	for team := range int64(4 * sweepFrom) {
-		c.purse(team).lease.until = math.MaxInt64
+		c.account(team).lease.until = math.MaxInt64
 	}
-	if known, next := c.known.Load(), c.sweepAt.Load(); known < 3*sweepFrom || next < known {
+	if known, next := c.size.Load(), c.sweepAt.Load(); known < 3*sweepFrom || next < known {
 		t.Errorf("with %d teams the next sweep comes at %d", known, next)
 	}
 }
 
-// A purse that was dropped while somebody waited for it takes no lease: nobody would find it.
-func TestADroppedPurseIsNotUsed(t *testing.T) {
+func TestDroppedAccountIsNotUsed(t *testing.T) {
 	t.Parallel()
-	c := NewCalls(testkit.Open(t, testkit.SQLite(t), nil))
-	p := c.purse(1)
+	c := NewFreeCalls(testkit.Open(t, testkit.SQLite(t), nil))
+	p := c.account(1)
 	c.sweep()
-	c.purses.Store(int64(1), p)
+	c.accounts.Store(int64(1), p)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for range 20 { // the context's end and a free turn are met in no order
-		if found, err := c.enter(ctx, 1); err == nil {
+	for range 20 { // select chooses randomly
+		if found, err := c.lockAccount(ctx, 1); err == nil {
 			t.Errorf("found %p", found)
 		}
 	}
-	c.purses.Delete(int64(1))
-	if found, err := c.enter(t.Context(), 1); err != nil || found == p {
+	c.accounts.Delete(int64(1))
+	if found, err := c.lockAccount(t.Context(), 1); err != nil || found == p {
 		t.Errorf("found %p (%v)", found, err)
 	}
 }
 
-// However sweeping, ending days and calls meet, no day lets more through than it may, nor less.
-func TestSweepingBesideCalls(t *testing.T) {
+// TestSweepsAndCalls checks that a day allows exactly its limit during sweeps.
+func TestSweepsAndCalls(t *testing.T) {
 	eachCallDay(t, func(t *testing.T, w callDay) {
 		const limit, days = 200, 3
-		c, actor := NewCalls(w.db), w.berlin(limit)
+		c, actor := NewFreeCalls(w.db), w.berlin(limit)
 		for range days {
 			var through atomic.Int64
 			var clients sync.WaitGroup

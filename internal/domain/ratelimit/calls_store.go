@@ -14,20 +14,20 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// spentFor is how long a node believes that a team has no calls left: another node may give some back.
-const spentFor = time.Second
+// spentTTL is how long a node caches that a team has no calls left, because other nodes may return some.
+const spentTTL = time.Second
 
-// lease gives an old lease back and takes a new one, which is empty where no calls are left.
-func (c *Calls) lease(ctx context.Context, actor *access.Actor, old lease) (lease, error) {
+// lease returns an old lease to the database and takes a new one, which is empty if no calls are left.
+func (c *FreeCalls) lease(ctx context.Context, actor *access.Actor, old lease) (lease, error) {
 	fresh := lease{limit: actor.Daily.FreeCalls, zone: actor.Zone.String()}
-	if old.askAgain > 0 && old.left == 0 {
-		today, spent, err := c.spent(ctx, actor)
+	if old.readAgain > 0 && old.left == 0 {
+		today, spent, err := c.isSpent(ctx, actor)
 		if err != nil || spent {
 			return fresh.of(today, c.now()), err
 		}
 	}
 	err := c.db.InTx(ctx, "limit.lease_calls", func(ctx context.Context, tx *db.Tx) error {
-		if err := giveBack(ctx, tx, actor.TeamID, old); err != nil {
+		if err := returnLease(ctx, tx, actor.TeamID, old); err != nil {
 			return err
 		}
 		today, err := c.count(ctx, tx, actor.TeamID, actor.Zone, func(used int64) int64 {
@@ -40,30 +40,30 @@ func (c *Calls) lease(ctx context.Context, actor *access.Actor, old lease) (leas
 	return fresh, err
 }
 
-// of is the lease as one of that day's.
+// of returns the lease for that day.
 func (l lease) of(d day, now int64) lease {
-	l.since, l.until, l.askAgain = d.since, d.until, 0
+	l.since, l.until, l.readAgain = d.since, d.until, 0
 	if l.left == 0 {
-		l.askAgain = now + spentFor.Microseconds()
+		l.readAgain = now + spentTTL.Microseconds()
 	}
 	return l
 }
 
-// spent tells, without writing, whether the team still has nothing left; the day is that which is counted.
-func (c *Calls) spent(ctx context.Context, actor *access.Actor) (day, bool, error) {
+// isSpent reports without writing whether the team still has no calls left, and returns the counted day.
+func (c *FreeCalls) isSpent(ctx context.Context, actor *access.Actor) (day, bool, error) {
 	stored, _, err := read(ctx, c.db, actor.TeamID, "")
 	if err != nil {
 		return day{}, false, err
 	}
-	// A day that has to be written anew is for the transaction.
+	// A new day needs the transaction.
 	return stored, stored == stored.at(c.db.Now(), actor.Zone) && stored.used >= actor.Daily.FreeCalls, nil
 }
 
-// CountFree counts one call of the team's day in a settlement's transaction: it was taken for a paid one, and all of
-// its price has gone back. It is one of those that this node holds, where it holds any; the transaction that is taken
-// back then costs the team that one call. Else the call is counted past the limit too, as it is done.
-func (c *Calls) CountFree(ctx context.Context, tx *db.Tx, team int64) error {
-	if c.purse(team).spend(db.Micros(tx.Now())) {
+// CountFree counts a fully refunded paid call as a free call of the team's day, in the transaction of the settlement.
+// It uses this node's lease if it has calls left; a rollback then costs the team that call. Otherwise it counts in the
+// database, even beyond the limit, because the call has been served.
+func (c *FreeCalls) CountFree(ctx context.Context, tx *db.Tx, team int64) error {
+	if c.account(team).spend(db.Micros(tx.Now())) {
 		return nil
 	}
 	var name string
@@ -78,11 +78,11 @@ func (c *Calls) CountFree(ctx context.Context, tx *db.Tx, team int64) error {
 	return err
 }
 
-// count brings a team's count to the day that it is now and adds to it. The adding may hang on what is used already.
-func (c *Calls) count(
+// count adds to a team's count of the current day. more returns how much, from the calls used so far.
+func (c *FreeCalls) count(
 	ctx context.Context, tx *db.Tx, team int64, zone *time.Location, more func(used int64) int64,
 ) (day, error) {
-	stored, err := c.locked(ctx, tx, team)
+	stored, err := c.lockDay(ctx, tx, team)
 	if err != nil {
 		return day{}, err
 	}
@@ -99,18 +99,18 @@ func (c *Calls) count(
 	return today, nil
 }
 
-// locked reads a team's count for changing it. That of a new team is of no day yet.
-func (c *Calls) locked(ctx context.Context, tx *db.Tx, team int64) (day, error) {
+// lockDay locks and returns a team's count. That of a new team is zero.
+func (c *FreeCalls) lockDay(ctx context.Context, tx *db.Tx, team int64) (day, error) {
 	d, found, err := read(ctx, tx, team, c.db.ForUpdate())
 	if err != nil || found {
 		return d, err
 	}
-	// Two nodes may meet here; the second waits for the first and finds its row.
+	// If two nodes insert at once, the second waits for the first and finds its row.
 	_, err = tx.Exec(ctx,
 		`INSERT INTO free_calls (team_id, starts_at, ends_at, used) VALUES (?, 0, 0, 0)
 		ON CONFLICT (team_id) DO NOTHING`, team)
 	if err != nil {
-		return day{}, fmt.Errorf("beginning to count the free calls of team %d: %w", team, err)
+		return day{}, fmt.Errorf("creating the free calls of team %d: %w", team, err)
 	}
 	d, _, err = read(ctx, tx, team, c.db.ForUpdate())
 	return d, err
@@ -129,58 +129,59 @@ func read(ctx context.Context, q db.Querier, team int64, lock string) (day, bool
 	return d, true, nil
 }
 
-// giveBack takes what is left of a lease off the count, if that is still the count of the same day.
-func giveBack(ctx context.Context, tx *db.Tx, team int64, l lease) error {
+// returnLease returns the rest of a lease to the count, if that is still of the same day.
+func returnLease(ctx context.Context, tx *db.Tx, team int64, l lease) error {
 	if l.left == 0 {
 		return nil
 	}
-	return giveAllBack(ctx, tx, []unspent{{team, l}})
+	return returnLeases(ctx, tx, []unusedLease{{team, l}})
 }
 
-// giveAllBack is giveBack for many teams, in one statement: the end of a program waits for it.
-func giveAllBack(ctx context.Context, tx *db.Tx, all []unspent) error {
+// returnLeases returns the leases of many teams in one statement, for a fast shutdown.
+func returnLeases(ctx context.Context, tx *db.Tx, all []unusedLease) error {
 	const row = `(CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT))`
 	rows, args := make([]string, len(all)), make([]any, 0, 3*len(all))
 	for i, u := range all {
 		rows[i], args = row, append(args, u.team, u.lease.since, u.lease.left)
 	}
 	_, err := tx.Exec(ctx, `WITH given (team_id, starts_at, calls) AS (VALUES `+strings.Join(rows, ", ")+`)
-		UPDATE free_calls SET used = used - given.calls FROM given WHERE free_calls.team_id = given.team_id AND free_calls.starts_at = given.starts_at`, args...)
+		UPDATE free_calls SET used = used - given.calls FROM given
+		WHERE free_calls.team_id = given.team_id AND free_calls.starts_at = given.starts_at`, args...)
 	if err != nil {
-		return fmt.Errorf("giving back free calls of %d teams: %w", len(all), err)
+		return fmt.Errorf("returning free calls of %d teams: %w", len(all), err)
 	}
 	return nil
 }
 
-// closeBatch bounds one transaction of Close, so that it holds up nobody.
+// closeBatch is the number of leases per transaction of Close.
 const closeBatch = 500
 
-// Close gives all unspent leases back. Nothing is to be taken any more: what is, would be lost to its team.
-func (c *Calls) Close(ctx context.Context) error {
+// Close returns all unused leases to the database. No call may be taken afterwards, because it would be lost.
+func (c *FreeCalls) Close(ctx context.Context) error {
 	var failed []error
-	for batch := range slices.Chunk(c.unspent(), closeBatch) {
+	for batch := range slices.Chunk(c.drainAll(), closeBatch) {
 		failed = append(failed, c.db.InTx(ctx, "limit.return_leases", func(ctx context.Context, tx *db.Tx) error {
-			return giveAllBack(ctx, tx, batch)
+			return returnLeases(ctx, tx, batch)
 		}))
 	}
 	return errors.Join(failed...)
 }
 
-type unspent struct {
+type unusedLease struct {
 	team  int64
 	lease lease
 }
 
-// unspent empties every lease. They are in the order of their teams, so that nodes that end together hardly ever wait
-// for each other in a circle; where they do, one of the transactions is made again.
-func (c *Calls) unspent() []unspent {
-	var out []unspent
-	c.purses.Range(func(team, p any) bool {
-		if l := p.(*purse).empty(); l.left > 0 { //nolint:forcetypeassert // nothing else is kept in the map
-			out = append(out, unspent{team.(int64), l}) //nolint:forcetypeassert // nor under anything else
+// drainAll drains every lease. They are sorted by team, so that nodes that stop together rarely deadlock; if they do,
+// one of the transactions is retried.
+func (c *FreeCalls) drainAll() []unusedLease {
+	var out []unusedLease
+	c.accounts.Range(func(team, p any) bool {
+		if l := p.(*account).drain(); l.left > 0 { //nolint:forcetypeassert // nothing else is kept in the map
+			out = append(out, unusedLease{team.(int64), l}) //nolint:forcetypeassert // as above
 		}
 		return true
 	})
-	slices.SortFunc(out, func(a, b unspent) int { return cmp.Compare(a.team, b.team) })
+	slices.SortFunc(out, func(a, b unusedLease) int { return cmp.Compare(a.team, b.team) })
 	return out
 }

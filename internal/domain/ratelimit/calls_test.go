@@ -8,124 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/core/access"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
 )
-
-// callDay is one database, its clock, and a team in Berlin whose day is the 21st of November, UTC+1.
-type callDay struct {
-	url   string
-	clock *testkit.Clock
-	db    *db.DB
-	team  int64
-}
-
-var callNoon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-
-const untilMidnight = 11 * time.Hour
-
-func eachCallDay(t *testing.T, run func(t *testing.T, w callDay)) {
-	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		w := callDay{url: url, clock: testkit.NewClock(callNoon)}
-		w.db = testkit.Open(t, url, w.clock)
-		w.team = addCallTeam(t, w.db, "Europe/Berlin")
-		run(t, w)
-	})
-}
-
-type failer interface {
-	Helper()
-	Fatal(args ...any)
-	Fatalf(format string, args ...any)
-}
-
-func addCallTeam(t failer, d *db.DB, zone string) int64 {
-	t.Helper()
-	var team int64
-	must.NoError(t, d.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
-		return tx.QueryRow(ctx,
-			`INSERT INTO teams (name, timezone, content_language, plan, created_at)
-		VALUES ('Harbour', ?, 'en', 'creator', 1) RETURNING id`, zone).Scan(&team)
-	}))
-	return team
-}
-
-func setCallZone(t failer, d *db.DB, team int64, zone string) {
-	t.Helper()
-	must.NoError(t, d.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.Exec(ctx, `UPDATE teams SET timezone = ? WHERE id = ?`, zone, team)
-		return err
-	}))
-}
-
-// node is one more process on the same database, with a clock of its own where it is given one.
-func (w callDay) node(t *testing.T, clock *testkit.Clock) *Calls {
-	t.Helper()
-	if clock == nil {
-		clock = w.clock
-	}
-	return NewCalls(testkit.Open(t, w.url, clock))
-}
-
-func (w callDay) actor(limit int64, zone string) *access.Actor {
-	return callActor(w.team, limit, zone)
-}
-
-func callActor(team, limit int64, zone string) *access.Actor {
-	loaded, err := time.LoadLocation(zone) // another pointer each time, as keys are read anew
-	if err != nil {
-		panic(err)
-	}
-	return &access.Actor{TeamID: team, Plan: "creator", Zone: loaded, Daily: access.Daily{FreeCalls: limit}}
-}
-
-func (w callDay) berlin(limit int64) *access.Actor { return w.actor(limit, "Europe/Berlin") }
-
-// take takes one call; nil where it was refused.
-func take(t failer, c *Calls, a *access.Actor) interface{ Return() } {
-	t.Helper()
-	call, ok, err := c.Take(context.Background(), a)
-	must.NoError(t, err)
-	if !ok {
-		if call != nil {
-			t.Fatalf("refused with a call: %v", call)
-		}
-		return nil
-	}
-	return call
-}
-
-// drain takes calls until one is refused and tells how many there were.
-func drain(t failer, c *Calls, a *access.Actor) int64 {
-	t.Helper()
-	n := int64(0)
-	for take(t, c, a) != nil {
-		n++
-	}
-	return n
-}
-
-func wantLeft(t failer, c *Calls, a *access.Actor, want int64) {
-	t.Helper()
-	left, err := c.Left(context.Background(), a)
-	if err != nil || left != want {
-		t.Fatalf("%d calls are left, want %d (%v)", left, want, err)
-	}
-}
-
-func (w callDay) used(t failer) int64 {
-	t.Helper()
-	d, _, err := read(context.Background(), w.db, w.team, "")
-	must.NoError(t, err)
-	return d.used
-}
 
 func TestFreeCallsEndAtTheLimit(t *testing.T) {
 	eachCallDay(t, func(t *testing.T, w callDay) {
-		c, actor := NewCalls(w.db), w.berlin(250)
+		c, actor := NewFreeCalls(w.db), w.berlin(250)
 		wantLeft(t, c, actor, 250)
 		for n := range int64(250) {
 			if take(t, c, actor) == nil {
@@ -139,10 +28,10 @@ func TestFreeCallsEndAtTheLimit(t *testing.T) {
 	})
 }
 
-func TestFreeCallsWithoutALimitAskNobody(t *testing.T) {
+func TestUnlimitedFreeCallsUseNoDatabase(t *testing.T) {
 	t.Parallel()
 	d := testkit.Open(t, testkit.SQLite(t), nil)
-	c := NewCalls(d)
+	c := NewFreeCalls(d)
 	_ = d.Close()
 	unlimited, none := callActor(1, -1, "UTC"), callActor(1, 0, "UTC")
 	call := take(t, c, unlimited)
@@ -155,17 +44,17 @@ func TestFreeCallsWithoutALimitAskNobody(t *testing.T) {
 		t.Error("let through")
 	}
 	wantLeft(t, c, none, 0)
-	if c.known.Load() != 0 {
+	if c.size.Load() != 0 {
 		t.Error("something is remembered")
 	}
 }
 
-// Within a lease, and for a moment after the last call, the database is not asked.
+// TestLeasesAreTakenFromMemory checks that a lease, and for a moment its end, need no database.
 func TestLeasesAreTakenFromMemory(t *testing.T) {
 	eachCallDay(t, func(t *testing.T, w callDay) {
 		for limit, leased := range map[int64]int{1000: 10, 1: 1, 150: 1, 500_000: 1000} {
 			d := testkit.Open(t, w.url, w.clock)
-			c, actor := NewCalls(d), callActor(addCallTeam(t, d, "Europe/Berlin"), limit, "Europe/Berlin")
+			c, actor := NewFreeCalls(d), callActor(addCallTeam(t, d, "Europe/Berlin"), limit, "Europe/Berlin")
 			if take(t, c, actor) == nil {
 				t.Fatal("refused")
 			}
@@ -186,16 +75,15 @@ func TestLeasesAreTakenFromMemory(t *testing.T) {
 	})
 }
 
-// Callers that wait for a lease share the one that is fetched.
-func TestOneLeaseServesAllWhoWait(t *testing.T) {
+func TestConcurrentCallsShareALease(t *testing.T) {
 	eachCallDay(t, func(t *testing.T, w callDay) {
-		c := NewCalls(w.db)
+		c := NewFreeCalls(w.db)
 		var clients sync.WaitGroup
 		for range 10 {
 			clients.Go(func() { take(t, c, w.berlin(1000)) })
 		}
 		clients.Wait()
-		if used := w.used(t); used != 10 {
+		if used := w.usedCalls(t); used != 10 {
 			t.Errorf("%d are used", used)
 		}
 	})
@@ -203,8 +91,8 @@ func TestOneLeaseServesAllWhoWait(t *testing.T) {
 
 func TestReturn(t *testing.T) {
 	eachCallDay(t, func(t *testing.T, w callDay) {
-		c, actor := NewCalls(w.db), w.berlin(30)
-		first, second := take(t, c, actor), take(t, c, actor) // of two leases, as a lease here is one call
+		c, actor := NewFreeCalls(w.db), w.berlin(30)
+		first, second := take(t, c, actor), take(t, c, actor) // of two leases of one call
 		for range 2 {
 			first.Return()
 		}
@@ -212,7 +100,7 @@ func TestReturn(t *testing.T) {
 		if n := drain(t, c, actor); n != 29 {
 			t.Errorf("%d more, want 29", n)
 		}
-		second.Return() // there is room again at once, although nothing was left a moment ago
+		second.Return() // available at once
 		if n := drain(t, c, actor); n != 1 {
 			t.Errorf("%d more, want 1", n)
 		}
@@ -228,18 +116,20 @@ func TestReturn(t *testing.T) {
 	})
 }
 
-// A call that is counted afterwards is one of those that the node holds: the day's calls are not more for it.
 func TestCountFreeUsesTheLease(t *testing.T) {
 	eachCallDay(t, func(t *testing.T, w callDay) {
-		c, actor := NewCalls(w.db), w.berlin(3)
+		c, actor := NewFreeCalls(w.db), w.berlin(3)
 		for range 2 {
 			if take(t, c, actor) == nil {
 				t.Fatal("refused within the allowance")
 			}
 		}
-		paid := take(t, c, actor) // taken before it is known that the call is paid for
+		paid := take(t, c, actor) // before it is paid for
 		paid.Return()
-		must.NoError(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error { return c.CountFree(ctx, tx, w.team) }))
+		err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error { return c.CountFree(ctx, tx, w.team) })
+		if err != nil {
+			t.Fatal(err)
+		}
 		wantLeft(t, c, actor, 0)
 		if take(t, c, actor) != nil {
 			t.Error("a fourth call of three was let through")
@@ -249,13 +139,15 @@ func TestCountFreeUsesTheLease(t *testing.T) {
 
 func TestCountFree(t *testing.T) {
 	eachCallDay(t, func(t *testing.T, w callDay) {
-		c, actor := NewCalls(w.db), w.berlin(30)
+		c, actor := NewFreeCalls(w.db), w.berlin(30)
 		count := func(fail error) error {
 			return w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 				return errors.Join(c.CountFree(ctx, tx, w.team), fail)
 			})
 		}
-		must.NoError(t, count(nil))
+		if err := count(nil); err != nil {
+			t.Fatal(err)
+		}
 		wantLeft(t, c, actor, 29)
 		stop := errors.New("stop")
 		if err := count(stop); !errors.Is(err, stop) {
@@ -265,19 +157,23 @@ func TestCountFree(t *testing.T) {
 		if n := drain(t, c, actor); n != 29 {
 			t.Errorf("%d were let through", n)
 		}
-		if err := count(nil); err != nil { // past the limit
+		if err := count(nil); err != nil { // over the limit
 			t.Fatal(err)
 		}
-		if used := w.used(t); used != 31 {
+		if used := w.usedCalls(t); used != 31 {
 			t.Errorf("%d are used", used)
 		}
 		wantLeft(t, c, actor, 0)
 
 		w.clock.Advance(untilMidnight)
-		must.NoError(t, count(nil))
+		if err := count(nil); err != nil {
+			t.Fatal(err)
+		}
 		wantLeft(t, c, actor, 29)
-		setCallZone(t, w.db, w.team, "Asia/Tokyo") // the day goes on there
-		must.NoError(t, count(nil))
+		setCallZone(t, w.db, w.team, "Asia/Tokyo") // where the day continues
+		if err := count(nil); err != nil {
+			t.Fatal(err)
+		}
 		wantLeft(t, c, w.actor(30, "Asia/Tokyo"), 28)
 
 		setCallZone(t, w.db, w.team, "Mars/Olympus")
@@ -291,10 +187,10 @@ func TestCountFree(t *testing.T) {
 	})
 }
 
-// That nothing is left is remembered for a second, then looked up without writing.
+// TestRefusalsWriteNothing checks that an empty allowance is cached for a second, and then read without writing.
 func TestRefusalsWriteNothing(t *testing.T) {
 	eachCallDay(t, func(t *testing.T, w callDay) {
-		c, other, actor := NewCalls(w.db), w.node(t, nil), w.berlin(100)
+		c, other, actor := NewFreeCalls(w.db), w.node(t, nil), w.berlin(100)
 		call := take(t, other, actor)
 		if n := drain(t, c, actor); n != 99 {
 			t.Fatalf("%d were let through", n)
@@ -302,7 +198,7 @@ func TestRefusalsWriteNothing(t *testing.T) {
 		locked, unlock, done := make(chan struct{}), make(chan struct{}), make(chan error)
 		go func() {
 			done <- other.db.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
-				_, err := other.locked(ctx, tx, w.team)
+				_, err := other.lockDay(ctx, tx, w.team)
 				close(locked)
 				<-unlock
 				return err
@@ -316,10 +212,14 @@ func TestRefusalsWriteNothing(t *testing.T) {
 			}
 		}
 		close(unlock)
-		must.NoError(t, <-done)
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
 
 		call.Return()
-		must.NoError(t, other.Close(t.Context()))
+		if err := other.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 		if take(t, c, actor) != nil {
 			t.Error("the database was asked at once")
 		}
@@ -330,16 +230,16 @@ func TestRefusalsWriteNothing(t *testing.T) {
 	})
 }
 
-// Who waits for another's lease waits no longer than it wants to, and nobody waits for a caller that has gone.
+// TestWaitingForALeaseEnds checks that waiting calls can be canceled, and do not depend on the canceled caller.
 func TestWaitingForALeaseEnds(t *testing.T) {
 	eachCallDay(t, func(t *testing.T, w callDay) {
-		c, other, actor := NewCalls(w.db), w.node(t, nil), w.berlin(100)
+		c, other, actor := NewFreeCalls(w.db), w.node(t, nil), w.berlin(100)
 		earlier := take(t, c, actor)
 		locked, unlock := make(chan struct{}), make(chan struct{})
 		var wg sync.WaitGroup
 		wg.Go(func() {
 			_ = other.db.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
-				_, err := other.locked(ctx, tx, w.team)
+				_, err := other.lockDay(ctx, tx, w.team)
 				close(locked)
 				<-unlock
 				return err
@@ -352,7 +252,7 @@ func TestWaitingForALeaseEnds(t *testing.T) {
 				t.Errorf("the caller that fetches: %v, %v", ok, err)
 			}
 		})
-		for p := c.purse(w.team); len(p.turn) == 0; {
+		for p := c.account(w.team); len(p.lock) == 0; {
 			runtime.Gosched()
 		}
 		hangUp()
@@ -361,7 +261,7 @@ func TestWaitingForALeaseEnds(t *testing.T) {
 		if _, _, err := c.Take(gone, actor); !errors.Is(err, context.Canceled) {
 			t.Errorf("the caller that waits: %v", err)
 		}
-		if _, err := c.Left(gone, actor); !errors.Is(err, context.Canceled) {
+		if _, err := c.Remaining(gone, actor); !errors.Is(err, context.Canceled) {
 			t.Errorf("the caller that asks: %v", err)
 		}
 		earlier.Return() // into the lease that is being replaced
@@ -371,10 +271,10 @@ func TestWaitingForALeaseEnds(t *testing.T) {
 	})
 }
 
-func TestATeamThatIsNotThere(t *testing.T) {
+func TestUnknownTeam(t *testing.T) {
 	eachCallDay(t, func(t *testing.T, w callDay) {
 		w.team++
-		if _, ok, err := NewCalls(w.db).Take(t.Context(), w.berlin(100)); ok || err == nil {
+		if _, ok, err := NewFreeCalls(w.db).Take(t.Context(), w.berlin(100)); ok || err == nil {
 			t.Errorf("%v, %v", ok, err)
 		}
 	})

@@ -1,21 +1,21 @@
-// Package ratelimit counts what callers do and tells them when to wait.
+// Package ratelimit limits the rate of calls, their number per day, and repeated attempts with wrong credentials.
 package ratelimit
 
 import "time"
 
 const (
-	guessesPerMinute = 10 // how often one wrong credential may be repeated in the long run
-	guessesBurst     = 20 // and how often at once
+	guessesPerMinute = 10 // long-term attempts with one wrong credential
+	guessesBurst     = 20 // attempts at once
 )
 
-// Guesses slows down the repeating of one wrong credential. It counts in this process alone.
-type Guesses struct{ pace *Pace }
+// Guesses limits repeated attempts with the same wrong credential. It counts per process.
+type Guesses struct{ limiter *Limiter }
 
-// NewGuesses makes the counter.
+// NewGuesses returns a Guesses.
 func NewGuesses() (*Guesses, error) {
-	pace, err := NewPace(60*guessesPerMinute, guessesBurst)
+	pace, err := NewLimiter(60*guessesPerMinute, guessesBurst)
 	return &Guesses{pace}, err
 }
 
-// Wrong notes a failure of a credential and tells how long to wait before the next; 0 while that is not needed.
-func (g *Guesses) Wrong(credential string) time.Duration { return g.pace.Step(credential) }
+// Wrong counts a failed attempt with a credential and returns how long to wait before the next one, or 0.
+func (g *Guesses) Wrong(credential string) time.Duration { return g.limiter.Take(credential) }

@@ -38,7 +38,7 @@ type PlanLimitsLimits struct {
 }
 
 // Operations returns the operations of limits.
-func (c *Calls) Operations(t plan.Terms) []operation.Operation {
+func (c *FreeCalls) Operations(t plan.Terms) []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
 			Tool: "get_limits", Method: http.MethodGet, Path: "/limits", Needs: access.Read, Success: http.StatusOK,
@@ -61,13 +61,13 @@ func (c *Calls) Operations(t plan.Terms) []operation.Operation {
 	}
 }
 
-func (c *Calls) limits(ctx context.Context, t plan.Terms, call operation.Call) (operation.Answer[PlanLimits], error) {
+func (c *FreeCalls) limits(ctx context.Context, t plan.Terms, call operation.Call) (operation.Answer[PlanLimits], error) {
 	plan, ok := t.Plan(call.Plan)
 	if !ok {
 		return operation.Answer[PlanLimits]{}, fmt.Errorf("the terms have no plan %q, which team %d is on", call.Plan,
 			call.TeamID)
 	}
-	left, err := c.Left(ctx, call.Actor)
+	left, err := c.Remaining(ctx, call.Actor)
 	if err != nil {
 		return operation.Answer[PlanLimits]{}, err
 	}

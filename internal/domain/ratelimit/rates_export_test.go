@@ -1,5 +1,4 @@
 package ratelimit
 
-// NewRatesWithin is NewRates with a patience of the test's own: a busy machine may halt Redis, or us, for longer
-// than a call would wait.
+// NewRatesWithin is NewRates with another timeout, because a busy machine may halt Redis for longer than the default.
 var NewRatesWithin = newRates

@@ -14,7 +14,6 @@ import (
 	"pressroom/internal/core/plan"
 	"pressroom/internal/domain/ratelimit"
 	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
 )
 
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -31,7 +30,7 @@ func TestRates(t *testing.T) {
 		same(t, take(), rate)
 	}
 	rate.Limited, rate.RetryAfter = true, 500*time.Millisecond
-	for range 100 { // what is refused takes nothing
+	for range 100 { // refused calls do not count
 		same(t, take(), rate)
 	}
 	clock.Advance(499 * time.Millisecond)
@@ -66,7 +65,7 @@ func TestRatesAreApart(t *testing.T) {
 	}
 }
 
-func TestRatesThatAreNone(t *testing.T) {
+func TestInvalidRates(t *testing.T) {
 	t.Parallel()
 	for name, rate := range map[string]plan.Rate{
 		"nothing": {}, "no burst": {PerMinute: 10}, "no rate": {Burst: 10}, "less than nothing": {PerMinute: -1, Burst: 10},
@@ -83,8 +82,8 @@ func TestRatesThatAreNone(t *testing.T) {
 	}
 }
 
-// However many come at the same time, as many as the quota are let through.
-func TestRatesTogether(t *testing.T) {
+// TestConcurrentRates checks that exactly the quota of concurrent calls is allowed.
+func TestConcurrentRates(t *testing.T) {
 	t.Parallel()
 	rates := inMemory(t, plan.Limits{Requests: plan.Rate{PerMinute: 60, Burst: 5000}, Writes: one, Networks: one}, testkit.NewClock(start))
 	if got := crowd(64, 200, rates); got != 5000 {
@@ -92,8 +91,8 @@ func TestRatesTogether(t *testing.T) {
 	}
 }
 
-// A caller is forgotten when 65,536 others came since, and no sooner.
-func TestRatesKept(t *testing.T) {
+// TestMaxCallers checks that a caller is forgotten after 65,536 others.
+func TestMaxCallers(t *testing.T) {
 	t.Parallel()
 	rates := inMemory(t, plan.Limits{Requests: one, Writes: one, Networks: one}, testkit.NewClock(start))
 	first := func() bool { return !rates.Take(t.Context(), pipeline.PerCredential, -1).Limited }
@@ -115,14 +114,16 @@ func TestRatesKept(t *testing.T) {
 	}
 }
 
-// A bucket that leaks is the same limit, thought of in another way.
+// TestRatesLeakLikeABucket compares the limits with a leaky bucket.
 func TestRatesLeakLikeABucket(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		clock := testkit.NewClock(start)
 		rate := plan.Rate{PerMinute: rapid.IntRange(1, 5000).Draw(t, "per minute"), Burst: rapid.IntRange(1, 20).Draw(t, "burst")}
-		rates := must.Get(ratelimit.NewRates(plan.Limits{Requests: one, Writes: rate, Networks: one},
-			ratelimit.RatesOptions{Now: clock.Now}))(t)
+		rates, err := ratelimit.NewRates(plan.Limits{Requests: one, Writes: rate, Networks: one}, ratelimit.RatesOptions{Now: clock.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
 		drop := time.Minute / time.Duration(rate.PerMinute)
 		full := drop * time.Duration(rate.Burst)
 		buckets := map[int64]time.Duration{}
@@ -150,14 +151,17 @@ func TestRatesLeakLikeABucket(t *testing.T) {
 func TestRatesInMemoryAreNotShared(t *testing.T) {
 	t.Parallel()
 	rates := inMemory(t, plan.Default().Limits, testkit.NewClock(start))
-	if configured, answering := rates.Shared(t.Context()); configured || answering {
+	if configured, answering := rates.RedisStatus(t.Context()); configured || answering {
 		t.Errorf("shared: %t, %t", configured, answering)
 	}
 }
 
 func BenchmarkTake(b *testing.B) {
 	for name, callers := range map[string]int64{"one caller": 1, "1000 callers": 1000, "more callers than are kept": 100_000} {
-		rates := must.Get(ratelimit.NewRates(plan.Default().ScaleRates(100_000).Limits, ratelimit.RatesOptions{}))(b)
+		rates, err := ratelimit.NewRates(plan.Default().ScaleRates(100_000).Limits, ratelimit.RatesOptions{})
+		if err != nil {
+			b.Fatal(err)
+		}
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			var next atomic.Int64
@@ -170,12 +174,15 @@ func BenchmarkTake(b *testing.B) {
 	}
 }
 
-// one call a minute.
+// one call per minute.
 var one = plan.Rate{PerMinute: 1, Burst: 1}
 
 func inMemory(t *testing.T, limits plan.Limits, clock *testkit.Clock) *ratelimit.Rates {
 	t.Helper()
-	rates := must.Get(ratelimit.NewRates(limits, ratelimit.RatesOptions{Now: clock.Now}))(t)
+	rates, err := ratelimit.NewRates(limits, ratelimit.RatesOptions{Now: clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
 		if err := rates.Close(); err != nil {
 			t.Error(err)
@@ -184,7 +191,7 @@ func inMemory(t *testing.T, limits plan.Limits, clock *testkit.Clock) *ratelimit
 	return rates
 }
 
-// crowd has many call at the same time, over one or more nodes, and counts what was let through.
+// crowd makes concurrent calls to one or more nodes, and returns how many are allowed.
 func crowd(callers, calls int, nodes ...*ratelimit.Rates) int64 {
 	var (
 		group   sync.WaitGroup

@@ -20,26 +20,24 @@ import (
 )
 
 const (
-	answerWithin = 100 * time.Millisecond // a call that Redis has not answered by then is counted in memory
-	startWithin  = time.Second            // and at start, when there may be a connection to make over TLS
-	redisPrefix  = "pressroom:rate:"      // of every key in Redis
-	redisPool    = 64                     // connections; a call waits for a free one no longer than for an answer
-	redisBuffer  = 4 << 10                // bytes; our commands and their answers are a tenth of it
-	redisIdle    = 5 * time.Minute        // after which a connection is not used again; firewalls forget them
-	redisDialing = time.Second            // to connect; the call does not wait for that, a later one has the connection
+	answerTimeout = 100 * time.Millisecond // after which a call is counted in memory
+	startTimeout  = time.Second            // the same at start, which may include a TLS handshake
+	redisPrefix   = "pressroom:rate:"      // of every key
+	redisPool     = 64                     // connections
+	redisBuffer   = 4 << 10                // bytes; commands and answers need a tenth
+	redisIdle     = 5 * time.Minute        // maximum idle time of a connection, because firewalls drop idle ones
+	redisDialing  = time.Second            // to connect in the background
 )
 
-// These do not repeat the address, nor wrap an error that does: it holds the password.
+// These errors contain no address and wrap none, because it has the password.
 var (
-	errRedisAddress = errors.New("the address of Redis has to look like redis://user:password@host:6379/0, or " +
-		"rediss://… for TLS; " +
-		"what is neither a letter nor a digit in the password is written with a percent sign, such as %40 for @")
-	errRedisQuery = errors.New("the address of Redis may have db, client_name and skip_verify after a question mark, " +
-		"and nothing else; " +
-		"a question mark in the password is written as %3F")
+	errRedisAddress = errors.New("the address of Redis must look like redis://user:password@host:6379/0, or " +
+		"rediss://… for TLS; percent-encode special characters in the password, such as %40 for @")
+	errRedisQuery = errors.New("the only parameters in the address of Redis are db, client_name and skip_verify; " +
+		"write a question mark in the password as %3F")
 )
 
-// redisOptions reads the address of a Redis.
+// redisOptions parses the address of a Redis.
 func redisOptions(address string) (*redis.Options, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Hostname() == "" || u.Fragment != "" {
@@ -57,17 +55,16 @@ func redisOptions(address string) (*redis.Options, error) {
 	if err != nil {
 		return nil, errRedisAddress
 	}
-	bound(o)
+	setLimits(o)
 	return o, nil
 }
 
-// bound sets what is ours to say: how long everything may take, how often it is tried, and how many connections there
-// are.
-func bound(o *redis.Options) {
+// setLimits sets timeouts, retries and the number of connections.
+func setLimits(o *redis.Options) {
 	o.ContextTimeoutEnabled = true
-	// the call's own deadline comes first
-	o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = startWithin, startWithin, startWithin
-	o.MaxRetries = -1 // none: what is not answered is counted in memory
+	// The deadline of a call comes first.
+	o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = startTimeout, startTimeout, startTimeout
+	o.MaxRetries = -1 // none: failed calls are counted in memory
 	o.DialTimeout, o.DialerRetries, o.DialerRetryTimeout = redisDialing, 1, time.Nanosecond
 	o.PoolSize, o.ConnMaxIdleTime = redisPool, redisIdle
 	o.ReadBufferSize, o.WriteBufferSize = redisBuffer, redisBuffer
@@ -75,11 +72,11 @@ func bound(o *redis.Options) {
 	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 }
 
-// redisStore keeps counts in a Redis.
+// redisStore stores counts in Redis.
 type redisStore struct {
 	opts    *redis.Options
 	current atomic.Pointer[redisLink]
-	mu      sync.Mutex // held while the link is exchanged
+	mu      sync.Mutex // held while the link is replaced
 	closed  bool
 }
 
@@ -88,7 +85,7 @@ type redisLink struct {
 	store  *goredisstore.GoRedisStore
 }
 
-// quietRedis keeps the client's package from writing to standard error: what there is to say is said by us.
+// quietRedis disables the log of the client's package, which writes to standard error.
 var quietRedis = sync.OnceFunc(logging.Disable)
 
 func newRedisStore(address string) (*redisStore, error) {
@@ -101,19 +98,18 @@ func newRedisStore(address string) (*redisStore, error) {
 	return s, s.connect()
 }
 
-// connect makes connections from now on, where others were closed before.
+// connect creates a client, which connects on demand.
 func (s *redisStore) connect() error {
 	client := redis.NewClient(s.opts)
 	store, err := goredisstore.NewCtx(client, redisPrefix)
 	if err != nil {
-		return fmt.Errorf("making the store in Redis: %w", err)
+		return fmt.Errorf("creating the store in Redis: %w", err)
 	}
 	s.current.Store(&redisLink{client, store})
 	return nil
 }
 
-// renew throws all connections away. After an outage some only look alive, as nobody told them that the server at
-// their other end is gone, and each would cost a call its deadline.
+// renew replaces all connections. After an outage some may be half-open, and each would cost a call its deadline.
 func (s *redisStore) renew() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,25 +134,23 @@ func (s *redisStore) close() error {
 	return nil
 }
 
-// said is an error without the password: a server that does not know a command repeats what it was sent.
-func (s *redisStore) said(err error) string {
+// redact returns the text of an error without the password, because a server repeats unknown commands.
+func (s *redisStore) redact(err error) string {
 	if s.opts.Password == "" {
 		return err.Error()
 	}
 	return strings.ReplaceAll(err.Error(), s.opts.Password, "…")
 }
 
-// The store of a limiter. The limiter's own does the hard part, to change a count that nobody changed meanwhile. It
-// is not asked for the rest: it would lose the reason of a connection that is refused, and give counts too short a
-// life.
+// Only the compare-and-swap is the library's. Its other methods lose the cause of refused connections and give counts
+// too short a lifetime.
 var _ throttled.GCRAStoreCtx = (*redisStore)(nil)
 
-// lifeRounding is what is added to a count's life, as that is rounded down to seconds: a count that is forgotten
-// before its time is quota given away.
+// lifeRounding extends a count's lifetime, which is rounded down to seconds. A count that expires early would give
+// quota away.
 const lifeRounding = time.Second
 
-// GetWithTime reads a count, -1 where there is none, and the time by the clock of Redis, which is the same for all
-// nodes.
+// GetWithTime returns a count, or -1 if there is none, and the time of Redis, which all nodes share.
 func (s *redisStore) GetWithTime(ctx context.Context, key string) (int64, time.Time, error) {
 	pipe := s.current.Load().client.Pipeline()
 	now, count := pipe.Time(ctx), pipe.Get(ctx, redisPrefix+key)
@@ -173,19 +167,19 @@ func (s *redisStore) GetWithTime(ctx context.Context, key string) (int64, time.T
 	return value, now.Val(), nil
 }
 
-// SetIfNotExistsWithTTL makes a count together with its life. Set one after the other, a late loser's life would
-// shorten that of a count which others have raised since, and a crash between would leave it there for ever.
+// SetIfNotExistsWithTTL creates a count with its lifetime, and reports whether it did not exist. It sets both at once,
+// so that a crash cannot leave a count that never expires.
 func (s *redisStore) SetIfNotExistsWithTTL(
 	ctx context.Context, key string, value int64, life time.Duration,
 ) (bool, error) {
 	made, err := s.current.Load().client.SetNX(ctx, redisPrefix+key, value, life+lifeRounding).Result()
 	if err != nil {
-		return false, fmt.Errorf("making a count: %w", err)
+		return false, fmt.Errorf("creating a count: %w", err)
 	}
 	return made, nil
 }
 
-// CompareAndSwapWithTTL changes a count that nobody changed meanwhile.
+// CompareAndSwapWithTTL changes a count, and reports whether it still had the old value.
 func (s *redisStore) CompareAndSwapWithTTL(
 	ctx context.Context, key string, was, is int64, life time.Duration,
 ) (bool, error) {

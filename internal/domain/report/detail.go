@@ -74,12 +74,12 @@ func (s *Service) Detail(ctx context.Context, team, person int64, kind, id strin
 
 // addLastJob adds the outcome of the report's last job.
 func (s *Service) addLastJob(ctx context.Context, r record, last job.Record, out *Detail) error {
-	out.Working = last.ID != "" && !last.Finished()
+	out.Working = last.ID != "" && !last.IsFinished()
 	if last.State != job.Failed {
 		return nil
 	}
 	var err error
-	out.Refunded, err = s.Credits.Returned(ctx, last.Reservation)
+	out.Refunded, err = s.Credits.RefundedCredits(ctx, last.Reservation)
 	if r.status == Ready {
 		out.LastFailed = job.Message(last.ErrorCode)
 	}

@@ -64,7 +64,7 @@ func (s *Service) runningJob(ctx context.Context, tx *db.Tx, r record) (job.Reco
 		return job.Record{}, nil
 	}
 	last, err := job.Get(ctx, tx, r.team, r.job)
-	if apierr.Is(err, apierr.NotFound) || err == nil && last.Finished() {
+	if apierr.Is(err, apierr.NotFound) || err == nil && last.IsFinished() {
 		return job.Record{}, nil
 	}
 	return last, err

@@ -33,7 +33,7 @@ func ResultReader(charged job.Charged) job.Result {
 
 func readResult(ctx context.Context, q db.Querier, charged job.Charged, r job.Record) (job.Produced, error) {
 	made := job.Produced{App: "/reports/" + r.Subject}
-	if !r.Finished() {
+	if !r.IsFinished() {
 		return made, nil
 	}
 	credits, err := charged(ctx, q, r.Reservation)

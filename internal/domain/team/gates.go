@@ -151,7 +151,7 @@ func pausedFor(ctx context.Context, q db.Querier, team, key int64) (access.Gates
 		}
 	}
 	held, err := restoreguard.Read(ctx, q)
-	if g.Held = held.Held(); g.Held {
+	if g.Held = held.IsHeld(); g.Held {
 		g.PausedKinds = append(g.PausedKinds, access.Publish, access.Spend)
 	}
 	return g, err

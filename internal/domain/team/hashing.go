@@ -80,35 +80,35 @@ func (q *hashQueue) do(ctx context.Context, a asker, work func() error) error {
 
 func errHashing() error {
 	const text = "Too many people are signing in right now. Wait a few seconds, then try again."
-	return apierr.New(apierr.RateLimited, text).With("scope", "sign_in").After(loadshed.ComeAgain())
+	return apierr.New(apierr.RateLimited, text).With("scope", "sign_in").After(loadshed.RetryAfter())
 }
 
 // hashLine bounds the requests that hash or wait, in all and by key.
 type hashLine struct {
 	all  chan struct{}
-	each *loadshed.Shares
+	each *loadshed.KeyLimiter
 }
 
 func newHashLine(most, each int) hashLine {
-	return hashLine{make(chan struct{}, most), loadshed.NewShares(each)}
+	return hashLine{make(chan struct{}, most), loadshed.NewKeyLimiter(each)}
 }
 
 func (l hashLine) enter(key string) bool {
-	if !l.each.Enter(key) {
+	if !l.each.TryAcquire(key) {
 		return false
 	}
 	select {
 	case l.all <- struct{}{}:
 		return true
 	default:
-		l.each.Leave(key)
+		l.each.Release(key)
 		return false
 	}
 }
 
 func (l hashLine) leave(key string) {
 	<-l.all
-	l.each.Leave(key)
+	l.each.Release(key)
 }
 
 // siteOf returns the /48 that a client with IPv6 is in: providers give that much to one customer. Other clients are

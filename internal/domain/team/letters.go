@@ -159,7 +159,7 @@ func (l *Letters) Confirm(ctx context.Context, person int64) error {
 const longestName = 60
 
 // quoteName returns a name that strangers chose for use in a mail: quoted, and without links.
-func quoteName(name string) string { return "“" + plaintext.Unlinked(name, longestName) + "”" }
+func quoteName(name string) string { return "“" + plaintext.Unlink(name, longestName) + "”" }
 
 // mailCounts are how many invitations were mailed within a day.
 type mailCounts struct{ team, teamToAddress, toAddress, person int64 }

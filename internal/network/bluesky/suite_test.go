@@ -62,7 +62,7 @@ func TestGenuineServer(t *testing.T) {
 			w := env{url: server.URL}
 			w.handle, w.did, w.password = server.NewAccount(t)
 			w.expired = func(t *testing.T, g network.Grant) network.Grant {
-				g.Access = server.Expired(t, g.Access)
+				g.Access = server.ExpireToken(t, g.Access)
 				return g
 			}
 			w.another = func(t *testing.T) network.Grant {

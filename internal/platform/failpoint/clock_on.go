@@ -9,30 +9,29 @@ import (
 	"time"
 )
 
-// lookEvery is how often the file of the clock is looked at.
-const lookEvery = 20 * time.Millisecond
+const readInterval = 20 * time.Millisecond
 
 var (
-	ahead  atomic.Int64 // of the machine's clock
-	looked atomic.Int64 // when, in nanoseconds since the start
-	began  = time.Now()
+	offset   atomic.Int64 // to the machine's clock, in nanoseconds
+	lastRead atomic.Int64 // nanoseconds since start
+	start    = time.Now()
 )
 
-// Clock is what the program goes by, in place of the machine's and its database's.
+// Clock replaces the clocks of the machine and the database.
 var Clock = Now
 
-// Now is the machine's clock with what the file adds.
+// Now returns the machine's time plus the duration in the file PRESSROOM_CRASH_CLOCK.
 func Now() time.Time {
 	if path := os.Getenv("PRESSROOM_CRASH_CLOCK"); path != "" {
-		look(path)
+		readOffset(path)
 	}
-	return time.Now().Add(time.Duration(ahead.Load()))
+	return time.Now().Add(time.Duration(offset.Load()))
 }
 
-// look reads the file where nobody has for a while. What cannot be read changes nothing: it is being written.
-func look(path string) {
-	now, last := int64(time.Since(began)), looked.Load()
-	if last != 0 && now-last < int64(lookEvery) || !looked.CompareAndSwap(last, now) {
+// readOffset reads the file, at most once per readInterval. It ignores errors, because the file may be incomplete.
+func readOffset(path string) {
+	now, last := int64(time.Since(start)), lastRead.Load()
+	if last != 0 && now-last < int64(readInterval) || !lastRead.CompareAndSwap(last, now) {
 		return
 	}
 	raw, err := os.ReadFile(path) //nolint:gosec // the test says which file
@@ -40,6 +39,6 @@ func look(path string) {
 		return
 	}
 	if d, err := time.ParseDuration(strings.TrimSpace(string(raw))); err == nil {
-		ahead.Store(int64(d))
+		offset.Store(int64(d))
 	}
 }

@@ -1,14 +1,13 @@
 //go:build !crashpoints
 
-// Package failpoint marks the places at which tests end the process, to see that nothing is sent twice or lost.
-// In a program as users build it the marks do nothing; with the build tag crashpoints they kill (see
-// crash_on.go).
+// Package failpoint marks points at which tests kill the process, to check that nothing is sent twice or lost.
+// They do nothing without the build tag crashpoints (see crash_on.go).
 package failpoint
 
 import "time"
 
-// Point is one such place.
+// Point marks a point.
 func Point(string) {}
 
-// Clock is none: the program goes by the machine's, or its database's.
+// Clock is nil, so the program uses the clock of the machine or the database.
 var Clock func() time.Time

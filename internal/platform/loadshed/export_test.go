@@ -2,8 +2,8 @@ package loadshed
 
 import "time"
 
-// Overdue lets the time of whoever has waited longest be over, as it is where the processor gets to their timer late.
-func Overdue(r *Room) {
+// Overdue ends the time of the longest waiting call without its timer, as on a busy machine.
+func Overdue(r *Limiter) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	first := r.waiting.Front()

@@ -1,6 +1,5 @@
-// Package loadshed bounds how much a node does at once. A Room has places; whoever finds none waits in a queue for a
-// while and is then sent away, so that under a load that is too much for it a node serves as many calls as ever, each
-// as quickly, and refuses the rest soon.
+// Package loadshed limits concurrent work. A Limiter makes calls beyond its limit wait in a short queue and then
+// refuses them, so that an overloaded node keeps its throughput and latency and refuses the rest quickly.
 package loadshed
 
 import (
@@ -13,101 +12,100 @@ import (
 	"time"
 )
 
-// ErrFull says that there was no place in time.
-var ErrFull = errors.New("there is no room")
+// ErrFull is the error of a call that waited too long, or found the queue full.
+var ErrFull = errors.New("too many calls at once")
 
 const (
-	perProcessor = 128 // places: some run, the others wait for the database or the network
-	queuePlaces  = 4   // may wait for each place: what waits holds memory too
+	perProcessor = 128 // calls at once: most of them wait for the database or the network
+	queueFactor  = 4   // waiting calls per running one; they use memory too
 
-	patience = 500 * time.Millisecond // how long one waits for a place in a burst
-	// A queue that has stood for so long is no burst. Waiting long in it helps nobody: everybody would wait as long,
-	// and as many would be sent away. See Nichols and Jacobson, Controlling Queue Delay (2012).
-	standing      = 250 * time.Millisecond
-	shortPatience = 20 * time.Millisecond
-	// calm is how long nobody may have been sent away from a queue that stood for the load to be over. Were it over
-	// whenever the queue runs empty for a moment, it would fill with those who may wait long, and be served to them,
-	// again and again. Who is sent away from a queue that has not stood tells of no load: else bursts would keep this
-	// up for ever that a longer wait would serve.
-	calm = time.Second
+	burstWait = 500 * time.Millisecond // maximum wait in a burst
+	// A queue that has not been empty for so long is no burst. Long waits in it only add delay. See Nichols and
+	// Jacobson, Controlling Queue Delay (2012).
+	standingQueue = 250 * time.Millisecond
+	overloadWait  = 20 * time.Millisecond
+	// overloadCooldown is how long no call may have been refused from a standing queue before the overload is over. If
+	// it ended when the queue is empty for a moment, the queue would fill with long waits again and again. Refusals
+	// from a queue that does not stand are no sign of overload, or bursts that a longer wait would serve would keep it
+	// up.
+	overloadCooldown = time.Second
 
-	comeWithin = 3 // seconds
+	maxRetryAfter = 3 // seconds
 )
 
-// Places is how many calls a node serves at once by itself, from the processors that it may use.
-func Places() int { return perProcessor * runtime.GOMAXPROCS(0) }
+// DefaultLimit returns the default number of calls at once, which depends on the number of processors.
+func DefaultLimit() int { return perProcessor * runtime.GOMAXPROCS(0) }
 
-// Room is a number of places. Its methods may be called at the same time.
-type Room struct {
-	places int
+// Limiter limits the number of calls at once. Its methods may be called concurrently.
+type Limiter struct {
+	limit int
 
-	mu      sync.Mutex
-	running int
-	waiting list.List // of waiter; the longest wait is at the front
-	since   time.Time // when the queue was last seen empty, while somebody waits
-	sent    time.Time // when somebody was last sent away from a queue that had stood
-	refused int64
+	mu          sync.Mutex
+	running     int
+	waiting     list.List // of waiter; the longest wait is at the front
+	busySince   time.Time // since when the queue has not been empty
+	lastRefusal time.Time // when a call was last refused from a standing queue
+	refused     int64
 }
 
-// waiter is somebody in the queue: told is true once a place is theirs, and false where it came free when they had
-// waited for too long.
+// waiter is a call in the queue. It receives true with its turn, and false if its time was over by then.
 type waiter struct {
-	told  chan bool
+	turn  chan bool
 	until time.Time
 }
 
-// New makes a room with so many places, at least one.
-func New(places int) *Room { return &Room{places: max(1, places)} }
+// New returns a Limiter for that many calls at once, at least one.
+func New(limit int) *Limiter { return &Limiter{limit: max(1, limit)} }
 
-// Size returns how many places the room has.
-func (r *Room) Size() int { return r.places }
+// Limit returns the number of calls at once.
+func (r *Limiter) Limit() int { return r.limit }
 
-// Enter takes a place, which Leave gives back. It waits for one in the order of those who ask; where none comes free
-// soon enough it is ErrFull, and the context's error where that ends first.
-func (r *Room) Enter(ctx context.Context) error {
+// Acquire begins a call, which Release ends. It waits in order of arrival. It returns ErrFull if the wait is too long,
+// or the context's error if that ends first.
+func (r *Limiter) Acquire(ctx context.Context) error {
 	r.mu.Lock()
-	if r.running < r.places {
+	if r.running < r.limit {
 		r.running++
 		r.mu.Unlock()
 		return nil
 	}
 	now := time.Now()
-	if r.waiting.Len() >= queuePlaces*r.places {
-		r.sendAway(now)
+	if r.waiting.Len() >= queueFactor*r.limit {
+		r.refuse(now)
 		r.mu.Unlock()
 		return ErrFull
 	}
 	if r.waiting.Len() == 0 {
-		r.since = now
+		r.busySince = now
 	}
-	w := waiter{make(chan bool, 1), now.Add(r.patience(now))}
+	w := waiter{make(chan bool, 1), now.Add(r.maxWait(now))}
 	turn := r.waiting.PushBack(w)
 	r.mu.Unlock()
 	return r.await(ctx, turn, w)
 }
 
-func (r *Room) patience(now time.Time) time.Duration {
-	if now.Sub(r.since) >= standing || now.Sub(r.sent) < calm {
-		return shortPatience
+func (r *Limiter) maxWait(now time.Time) time.Duration {
+	if now.Sub(r.busySince) >= standingQueue || now.Sub(r.lastRefusal) < overloadCooldown {
+		return overloadWait
 	}
-	return patience
+	return burstWait
 }
 
-// sendAway counts one; the caller holds the lock.
-func (r *Room) sendAway(now time.Time) {
+// refuse counts a refusal. The caller holds the lock.
+func (r *Limiter) refuse(now time.Time) {
 	r.refused++
-	if now.Sub(r.since) >= standing {
-		r.sent = now
+	if now.Sub(r.busySince) >= standingQueue {
+		r.lastRefusal = now
 	}
 }
 
-func (r *Room) await(ctx context.Context, turn *list.Element, w waiter) error {
+func (r *Limiter) await(ctx context.Context, turn *list.Element, w waiter) error {
 	timer := time.NewTimer(time.Until(w.until))
 	defer timer.Stop()
 	err := ErrFull
 	select {
-	case placed := <-w.told:
-		return answer(placed)
+	case placed := <-w.turn:
+		return turnError(placed)
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	case <-timer.C:
@@ -115,70 +113,71 @@ func (r *Room) await(ctx context.Context, turn *list.Element, w waiter) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	select {
-	case placed := <-w.told: // at the same moment: a place that is there is taken
-		return answer(placed)
+	case placed := <-w.turn: // at the same moment
+		return turnError(placed)
 	default:
 	}
 	r.waiting.Remove(turn)
 	if errors.Is(err, ErrFull) {
-		r.sendAway(time.Now())
+		r.refuse(time.Now())
 	}
 	return err
 }
 
-func answer(placed bool) error {
+func turnError(placed bool) error {
 	if placed {
 		return nil
 	}
 	return ErrFull
 }
 
-// Leave gives a place back, to whoever has waited longest of those whose time is not over: a processor that is busy
-// lets some wait for longer than they may, and to serve them would make all others late too.
-func (r *Room) Leave() {
+// Release ends a call and lets the one that has waited longest begin. It skips calls whose time is over but whose timer
+// has not fired, because serving them would delay the others.
+func (r *Limiter) Release() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for first := r.waiting.Front(); first != nil; first = r.waiting.Front() {
-		w := r.waiting.Remove(first).(waiter) //nolint:forcetypeassert // nothing else waits
+		w := r.waiting.Remove(first).(waiter) //nolint:forcetypeassert // the list has only waiters
 		now := time.Now()
 		if !now.After(w.until) {
-			w.told <- true
+			w.turn <- true
 			return
 		}
-		r.sendAway(now)
-		w.told <- false
+		r.refuse(now)
+		w.turn <- false
 	}
 	r.running--
 }
 
-// ComeAgain is after how long somebody who was sent away may come again: not all of them at the same moment.
-func ComeAgain() time.Duration { return time.Second * time.Duration(1+rand.IntN(comeWithin)) } //nolint:gosec // nobody gains by guessing it
-
-// State is how a room stands.
-type State struct {
-	Running, Waiting int
-	Refused          int64 // since it was made
+// RetryAfter returns when a refused client may try again, with jitter so that they do not all come at once.
+func RetryAfter() time.Duration {
+	return time.Second * time.Duration(1+rand.IntN(maxRetryAfter)) //nolint:gosec // it needs no secrecy
 }
 
-// State tells how the room stands.
-func (r *Room) State() State {
+// State is the state of a Limiter.
+type State struct {
+	Running, Waiting int
+	Refused          int64 // in total
+}
+
+// State returns the current state.
+func (r *Limiter) State() State {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return State{Running: r.running, Waiting: r.waiting.Len(), Refused: r.refused}
 }
 
-// Rooms are those of a node. What holds a place for long, as its sender is slow, must not hold up what is quick: so
-// there are several.
-type Rooms struct {
-	Calls   *Room // of the API and of tools
-	Pages   *Room // of the app
-	Uploads *Room // files that come in
+// Limiters are the limiters of a node. Uploads have their own, so that slow senders do not hold up quick calls.
+type Limiters struct {
+	Calls   *Limiter // API and MCP
+	Pages   *Limiter // the app
+	Uploads *Limiter // files
 }
 
-// NewRooms makes rooms with so many places each; by the processors where 0.
-func NewRooms(places int) Rooms {
-	if places == 0 {
-		places = Places()
+// NewLimiters returns limiters for that many calls each, or DefaultLimit if 0.
+func NewLimiters(limit int) Limiters {
+	if limit == 0 {
+		limit = DefaultLimit()
 	}
-	return Rooms{New(places), New(places), New(places)}
+	return Limiters{New(limit), New(limit), New(limit)}
 }

@@ -11,38 +11,43 @@ import (
 	"time"
 
 	"pressroom/internal/platform/loadshed"
-	"pressroom/internal/testkit/must"
 )
 
-// full is a room whose places are all taken.
-func full(t *testing.T, places int) *loadshed.Room {
+// full returns a limiter at its limit.
+func full(t *testing.T, places int) *loadshed.Limiter {
 	t.Helper()
 	r := loadshed.New(places)
 	for range places {
-		must.NoError(t, r.Enter(t.Context()))
+		must(t, r.Acquire(t.Context()))
 	}
 	return r
 }
 
-// mustBe holds a room against what it should be, once nothing moves any more.
-func mustBe(t *testing.T, r *loadshed.Room, want loadshed.State) {
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// mustBe checks the state of a limiter once all goroutines are blocked.
+func mustBe(t *testing.T, r *loadshed.Limiter, want loadshed.State) {
 	t.Helper()
 	synctest.Wait()
 	if got := r.State(); got != want {
-		t.Errorf("the room stands %+v, want %+v", got, want)
+		t.Errorf("the state is %+v, want %+v", got, want)
 	}
 }
 
-func TestPlacesFollowTheProcessors(t *testing.T) {
+func TestDefaultLimit(t *testing.T) {
 	before := runtime.GOMAXPROCS(3)
 	defer runtime.GOMAXPROCS(before)
-	if got := loadshed.Places(); got != 384 {
-		t.Errorf("%d places for three processors", got)
+	if got := loadshed.DefaultLimit(); got != 384 {
+		t.Errorf("limit %d for three processors", got)
 	}
 }
 
-// A place that is given back goes to whoever has waited longest.
-func TestPlacesComeInOrder(t *testing.T) {
+func TestOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := full(t, 1)
@@ -50,7 +55,7 @@ func TestPlacesComeInOrder(t *testing.T) {
 		var entered []int
 		for i := range 4 {
 			go func() {
-				if err := r.Enter(t.Context()); err != nil {
+				if err := r.Acquire(t.Context()); err != nil {
 					t.Error(err)
 				}
 				mu.Lock()
@@ -61,26 +66,26 @@ func TestPlacesComeInOrder(t *testing.T) {
 		}
 		mustBe(t, r, loadshed.State{Running: 1, Waiting: 4})
 		for i := range 4 {
-			r.Leave()
+			r.Release()
 			mustBe(t, r, loadshed.State{Running: 1, Waiting: 3 - i})
 		}
 		if !slices.Equal(entered, []int{0, 1, 2, 3}) {
 			t.Errorf("they entered in the order %v", entered)
 		}
-		r.Leave()
+		r.Release()
 		mustBe(t, r, loadshed.State{})
 	})
 }
 
-// In a burst one waits for half a second. Once the queue has stood for a quarter of one, it is a moment; and half a
-// second again once nobody has been sent away for a second, though not where the queue was empty for a moment.
-func TestPatience(t *testing.T) {
+// TestMaxWait checks that calls wait up to half a second in a burst, and only a moment once the queue has not been
+// empty for a quarter of a second, until no call has been refused for a second.
+func TestMaxWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := full(t, 1)
 		waits := func() time.Duration {
 			began := time.Now()
-			if err := r.Enter(t.Context()); !errors.Is(err, loadshed.ErrFull) {
+			if err := r.Acquire(t.Context()); !errors.Is(err, loadshed.ErrFull) {
 				t.Errorf("waiting in vain: %v", err)
 			}
 			return time.Since(began)
@@ -99,7 +104,7 @@ func TestPatience(t *testing.T) {
 		pass(249 * time.Millisecond)
 		others.Go(func() { _ = waits() })
 		pass(time.Millisecond)
-		mustTake("in a queue that stands", 20*time.Millisecond)
+		mustTake("in a standing queue", 20*time.Millisecond)
 		others.Wait()
 		pass(700 * time.Millisecond)
 		mustTake("in an empty queue soon after", 20*time.Millisecond)
@@ -109,58 +114,58 @@ func TestPatience(t *testing.T) {
 	})
 }
 
-// A place that comes free goes to nobody who has waited for too long already, as a processor that is busy lets some do.
-func TestNobodyIsServedLate(t *testing.T) {
+// TestLateCallsAreRefused checks that a released slot does not go to a call whose time is over.
+func TestLateCallsAreRefused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := full(t, 1)
 		late, soon := make(chan error, 1), make(chan error, 1)
-		go func() { late <- r.Enter(t.Context()) }()
+		go func() { late <- r.Acquire(t.Context()) }()
 		time.Sleep(50 * time.Millisecond) //nolint:forbidigo // the clock is the test's own
-		go func() { soon <- r.Enter(t.Context()) }()
+		go func() { soon <- r.Acquire(t.Context()) }()
 		mustBe(t, r, loadshed.State{Running: 1, Waiting: 2})
 		loadshed.Overdue(r)
-		r.Leave()
+		r.Release()
 		if err := <-late; !errors.Is(err, loadshed.ErrFull) {
-			t.Errorf("whoever waited for too long: %v", err)
+			t.Errorf("the late call: %v", err)
 		}
 		if err := <-soon; err != nil {
-			t.Errorf("whoever comes after: %v", err)
+			t.Errorf("the next call: %v", err)
 		}
 		mustBe(t, r, loadshed.State{Running: 1, Refused: 1})
 	})
 }
 
-// Whoever is gone holds no place in the queue and counts as nobody refused.
-func TestWhoeverIsGoneWaitsNoMore(t *testing.T) {
+// TestCanceledCalls checks that a canceled call leaves the queue and does not count as refused.
+func TestCanceledCalls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := full(t, 1)
 		ctx, gone := context.WithCancel(t.Context())
 		ended := make(chan error)
-		go func() { ended <- r.Enter(ctx) }()
+		go func() { ended <- r.Acquire(ctx) }()
 		mustBe(t, r, loadshed.State{Running: 1, Waiting: 1})
 		gone()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
 			t.Errorf("gone: %v", err)
 		}
 		mustBe(t, r, loadshed.State{Running: 1})
-		r.Leave()
+		r.Release()
 		mustBe(t, r, loadshed.State{})
 	})
 }
 
-// The queue is bounded too: beyond it everybody is sent away at once.
-func TestTheQueueIsBounded(t *testing.T) {
+// TestQueueIsLimited checks that calls beyond the queue are refused at once.
+func TestQueueIsLimited(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := full(t, 2)
 		for range 8 {
-			go func() { _ = r.Enter(t.Context()) }()
+			go func() { _ = r.Acquire(t.Context()) }()
 		}
 		mustBe(t, r, loadshed.State{Running: 2, Waiting: 8})
 		began := time.Now()
-		if err := r.Enter(t.Context()); !errors.Is(err, loadshed.ErrFull) || time.Since(began) != 0 {
+		if err := r.Acquire(t.Context()); !errors.Is(err, loadshed.ErrFull) || time.Since(began) != 0 {
 			t.Errorf("beyond the queue: %v after %v", err, time.Since(began))
 		}
 		time.Sleep(time.Second) //nolint:forbidigo // the clock is the test's own
@@ -168,8 +173,8 @@ func TestTheQueueIsBounded(t *testing.T) {
 	})
 }
 
-// However places and ends of patience meet, no place is lost and none is given twice.
-func TestNoPlaceIsLost(t *testing.T) {
+// TestRaces checks that no slot is lost or used twice when timeouts and releases coincide.
+func TestRaces(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const places = 3
@@ -180,18 +185,18 @@ func TestNoPlaceIsLost(t *testing.T) {
 		for i := range 400 {
 			all.Go(func() {
 				time.Sleep(time.Duration(i) * time.Millisecond) //nolint:forbidigo // the clock is the test's own
-				if r.Enter(t.Context()) != nil {
+				if r.Acquire(t.Context()) != nil {
 					return
 				}
 				mu.Lock()
 				inside++
 				most = max(most, inside)
 				mu.Unlock()
-				time.Sleep(20 * time.Millisecond) //nolint:forbidigo // as above; as long as short patience, so that they meet
+				time.Sleep(20 * time.Millisecond) //nolint:forbidigo // as above; equal to overloadWait, so that timeouts and releases coincide
 				mu.Lock()
 				inside--
 				mu.Unlock()
-				r.Leave()
+				r.Release()
 			})
 		}
 		all.Wait()
@@ -199,26 +204,26 @@ func TestNoPlaceIsLost(t *testing.T) {
 			t.Errorf("at most %d were inside, want %d", most, places)
 		}
 		if s := r.State(); s.Running != 0 || s.Waiting != 0 || s.Refused == 0 {
-			t.Errorf("in the end the room stands %+v", s)
+			t.Errorf("at the end the state is %+v", s)
 		}
 	})
 }
 
-// Bursts that a wait of half a second serves are served soon again after a load that was too much for a moment.
-func TestBurstsAfterALoad(t *testing.T) {
+// TestBurstsAfterOverload checks that bursts are served again soon after an overload.
+func TestBurstsAfterOverload(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const places = 64
 		r := loadshed.New(places)
 		pass := func(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // the clock is the test's own
 		call := func(takes time.Duration) {
-			if r.Enter(t.Context()) == nil {
+			if r.Acquire(t.Context()) == nil {
 				pass(takes)
-				r.Leave()
+				r.Release()
 			}
 		}
 		var all sync.WaitGroup
-		bursts := func(n int) int64 { // of a fifth of what the room can serve
+		bursts := func(n int) int64 { // of a fifth of the capacity
 			before := r.State().Refused
 			for range n {
 				for range 250 {
@@ -231,7 +236,7 @@ func TestBurstsAfterALoad(t *testing.T) {
 		if n := bursts(10); n != 0 {
 			t.Errorf("%d were refused before", n)
 		}
-		for range places + 1 { // whatever they need stands still
+		for range places + 1 { // a dependency hangs
 			all.Go(func() { call(600 * time.Millisecond) })
 		}
 		pass(time.Second)

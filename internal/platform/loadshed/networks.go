@@ -2,12 +2,12 @@ package loadshed
 
 import "net/netip"
 
-// NetworkOf returns the network that a client's address is in, for bounds that one operator of many addresses must not
-// fill: a /24 of IPv4, a /48 of IPv6. The client is an address or a prefix; other texts are returned as they are.
+// NetworkOf returns the network of a client's address, a /24 of IPv4 or a /48 of IPv6, for limits per operator of many
+// addresses. The client is an address or a prefix. Other texts are returned unchanged.
 func NetworkOf(client string) string {
 	addr, err := netip.ParseAddr(client)
 	if err != nil {
-		prefix, err := netip.ParsePrefix(client) // how clients with IPv6 are told apart
+		prefix, err := netip.ParsePrefix(client) // IPv6 clients are identified by their prefix
 		if err != nil {
 			return client
 		}

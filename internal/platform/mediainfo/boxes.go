@@ -6,25 +6,25 @@ import (
 	"math"
 )
 
-// maxBoxes bounds how many boxes of a video are looked at. A fragment has about eight.
+// maxBoxes limits the boxes of a video. A fragment has about eight.
 const maxBoxes = 10_000
 
 var (
-	errBox   = damaged("the video's structure is broken")
-	errCut   = damaged("the video is cut short")
-	errBoxes = damaged("the video is in too many parts")
+	errBox   = newDamageError("the video's structure is broken")
+	errCut   = newDamageError("the video is incomplete")
+	errBoxes = newDamageError("the video is in too many parts")
 )
 
-// Box is the place of a box in a file (ISO/IEC 14496-12, 4.2).
+// Box is a box in a file (ISO/IEC 14496-12, 4.2).
 type Box struct {
 	Kind    string // four characters
-	Start   int64  // offset of its header
-	Content int64  // offset of what follows the header
+	Start   int64  // offset of the header
+	Content int64  // offset of the content
 	End     int64
 }
 
-// NextBox reads the header of the box at offset at of r, in a file or a box that ends at end. The error is an
-// ErrDamaged or r's own.
+// NextBox returns the box at offset at of r, in a file or a box that ends at end. The error is an ErrDamaged or r's
+// own.
 func NextBox(r io.ReaderAt, at, end int64) (Box, error) {
 	if end-at < 8 {
 		return Box{}, errBox
@@ -56,24 +56,24 @@ func NextBox(r io.ReaderAt, at, end int64) (Box, error) {
 	return Box{Kind: kind, Start: at, Content: at + header, End: at + int64(size)}, nil
 }
 
-// box is a box whose content is read.
+// box is the content of a box.
 type box struct {
 	kind    string
 	at, end int64 // of the content in the file
 }
 
-// size is that of the content.
+// size returns the size of the content.
 func (b box) size() int64 { return b.end - b.at }
 
-// boxes reads boxes. How deep they are nested is in the code, never in the file.
+// boxes reads boxes. The code determines the nesting, so a file cannot cause deep recursion.
 type boxes struct {
 	*file
 
 	seen int
 }
 
-// each shows the boxes between at and end. Less than a box's header at the end is left alone: QuickTime ends some
-// lists by four bytes of zero.
+// each calls visit for the boxes between at and end. It ignores a rest shorter than a header: QuickTime ends some lists
+// with four zero bytes.
 func (b *boxes) each(at, end int64, visit func(box) error) error {
 	for end-at >= 8 {
 		next, err := b.next(at, end)
@@ -104,8 +104,8 @@ func (b *boxes) content(in box, off int64, n int) ([]byte, error) {
 	return b.peek(in.at+off, n)
 }
 
-// full returns the first n bytes of a full box's content where its version is 0, more where it is 1: that gives eight
-// bytes instead of four to as many fields as longer says.
+// full returns the first n bytes of a full box's content, and reports whether its version is 1, in which that many
+// fields (longer) have eight bytes instead of four.
 func (b *boxes) full(in box, n, longer int) ([]byte, bool, error) {
 	p, err := b.content(in, 0, 4)
 	if err != nil {
@@ -119,7 +119,7 @@ func (b *boxes) full(in box, n, longer int) ([]byte, bool, error) {
 	return p, long, err
 }
 
-// table shows count entries of stride bytes that stand at off in a box's content.
+// table calls visit for count entries of stride bytes at off in a box's content.
 func (b *boxes) table(in box, off int64, count uint32, stride int, visit func([]byte)) error {
 	if off+int64(count)*int64(stride) > in.size() {
 		return errBox

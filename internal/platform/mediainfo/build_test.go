@@ -22,13 +22,13 @@ func u32(values ...uint32) []byte {
 	return p
 }
 
-// boxOf makes a box of ISO/IEC 14496-12.
+// boxOf returns a box of ISO/IEC 14496-12.
 func boxOf(kind string, content ...[]byte) []byte {
 	p := bytes.Join(content, nil)
 	return slices.Concat(u32(uint32(8+len(p))), []byte(kind), p)
 }
 
-// chunkOf makes a chunk of RIFF.
+// chunkOf returns a RIFF chunk.
 func chunkOf(kind string, content ...[]byte) []byte {
 	p := bytes.Join(content, nil)
 	head := binary.LittleEndian.AppendUint32([]byte(kind), uint32(len(p)))
@@ -39,7 +39,7 @@ func webpOf(chunks ...[]byte) []byte {
 	return chunkOf("RIFF", []byte("WEBP"), bytes.Join(chunks, nil))
 }
 
-// exifOf makes EXIF data whose only tag is the orientation.
+// exifOf returns EXIF data whose only tag is the orientation.
 func exifOf(order binary.AppendByteOrder, value uint16) []byte {
 	p := []byte("MM")
 	if order.AppendUint16(nil, 1)[0] == 1 {
@@ -60,7 +60,7 @@ func segment(marker byte, content ...[]byte) []byte {
 	return slices.Concat([]byte{0xff, marker}, u16(uint16(2+len(p))), p)
 }
 
-// jpegOf makes the beginning of a JPEG up to its first scan.
+// jpegOf returns a JPEG up to its first scan.
 func jpegOf(segments ...[]byte) []byte {
 	return slices.Concat([]byte{0xff, 0xd8}, bytes.Join(segments, nil), []byte{0xff, 0xda})
 }
@@ -79,7 +79,7 @@ func pngOf(width, height uint32, depth, colour, interlaced byte, chunks ...[]byt
 	return append(p, bytes.Join(chunks, nil)...)
 }
 
-// film is a small video, of which a test changes what it is about.
+// film is a small video, parts of which tests change.
 type film struct {
 	mvhd, tkhd, mdhd, stsd, stts, mvex, tail []byte
 	ftyp, mdat                               []byte

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// orientationTag and short are of TIFF 6.0.
+// The tag and the type of the orientation (TIFF 6.0).
 const (
 	orientationTag = 0x0112
 	short          = 3
@@ -18,8 +18,8 @@ func Orientation(r io.ReaderAt, size int64) int {
 	return orientation(&file{r: r, size: size}, 0, size)
 }
 
-// orientation finds the orientation in the n bytes of EXIF data at off: a TIFF file (EXIF 2.3, 4.5). It is 1 where
-// none can be found: an image is not refused for what is beside its pixels.
+// orientation returns the orientation in the n bytes of EXIF data at off. It is 1 if none can be read: broken metadata
+// does not make an image unusable.
 func orientation(f *file, off, n int64) int {
 	if n < 8 {
 		return 1
@@ -47,13 +47,13 @@ func orientation(f *file, off, n int64) int {
 			return 1
 		}
 		if order.Uint16(p) == orientationTag && order.Uint16(p[2:]) == short {
-			return upright(int(order.Uint16(p[8:])))
+			return validOrientation(int(order.Uint16(p[8:])))
 		}
 	}
 	return 1
 }
 
-func upright(value int) int {
+func validOrientation(value int) int {
 	if value < 1 || value > 8 {
 		return 1
 	}

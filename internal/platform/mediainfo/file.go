@@ -5,34 +5,33 @@ import (
 	"io"
 )
 
-// The bounds of reading: maxReads times window bytes at most, whatever the file says. A fragmented video needs about
-// one read for each of its boxes.
+// At most maxReads windows are read, 48 MiB. A fragmented video needs about one read per box.
 const (
 	window   = 4096
 	maxReads = 12_288
 )
 
 var (
-	errEnds  = damaged("the file ends too early")
-	errSpent = damaged("the file is in too many parts")
+	errTruncated    = newDamageError("the file ends too early")
+	errTooManyReads = newDamageError("the file is in too many parts")
 )
 
-// file is read through one small window that moves.
+// file reads a file through one small window.
 type file struct {
 	r    io.ReaderAt
 	size int64
 
 	buffer [window]byte
-	start  int64 // of the window in the file
+	start  int64 // offset of the window
 	held   int64 // bytes in the window
 	reads  int
-	err    error // the first of r's own; what is made of a file after it is void
+	err    error // the first error of r
 }
 
-// peek returns n bytes at off, n at most window. They are good until the next call.
+// peek returns n bytes at off, at most window. They are valid until the next call.
 func (f *file) peek(off int64, n int) ([]byte, error) {
 	if off < 0 || off > f.size-int64(n) {
-		return nil, errEnds
+		return nil, errTruncated
 	}
 	if off < f.start || off+int64(n) > f.start+f.held {
 		if err := f.load(off); err != nil {
@@ -43,7 +42,7 @@ func (f *file) peek(off int64, n int) ([]byte, error) {
 	return f.buffer[at : at+int64(n)], nil
 }
 
-// ReadAt implements io.ReaderAt within the bounds of reading; p is at most window bytes.
+// ReadAt implements io.ReaderAt. It reads at most window bytes.
 func (f *file) ReadAt(p []byte, off int64) (int, error) {
 	held, err := f.peek(off, len(p))
 	return copy(p, held), err
@@ -51,7 +50,7 @@ func (f *file) ReadAt(p []byte, off int64) (int, error) {
 
 func (f *file) load(off int64) error {
 	if f.reads++; f.reads > maxReads {
-		return errSpent
+		return errTooManyReads
 	}
 	want := min(window, f.size-off)
 	n, err := f.r.ReadAt(f.buffer[:want], off)

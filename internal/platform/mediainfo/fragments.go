@@ -14,7 +14,7 @@ func (m *movie) track(id uint32) *track {
 	return nil
 }
 
-// mvex reads what is said in advance of the fragments, ISO/IEC 14496-12 8.8.
+// mvex reads the defaults of the fragments, ISO/IEC 14496-12 8.8.
 func (m *movie) mvex(b box) error {
 	switch b.kind {
 	case "mehd":
@@ -34,7 +34,7 @@ func (m *movie) mvex(b box) error {
 		}
 		id, each := binary.BigEndian.Uint32(p[4:]), binary.BigEndian.Uint32(p[12:])
 		if t := m.track(id); t != nil {
-			t.each = each
+			t.defaultLength = each
 		}
 	}
 	return nil
@@ -58,7 +58,7 @@ func (m *movie) moof(b box) error {
 	})
 }
 
-// tfhd finds a fragment's track and the length of its samples, ISO/IEC 14496-12 8.8.7.
+// tfhd returns a fragment's track and the default length of its samples, ISO/IEC 14496-12 8.8.7.
 func (m *movie) tfhd(b box) (*track, uint32, error) {
 	p, err := m.content(b, 0, 8)
 	if err != nil {
@@ -70,7 +70,7 @@ func (m *movie) tfhd(b box) (*track, uint32, error) {
 		return nil, 0, nil
 	}
 	if flags&8 == 0 {
-		return t, t.each, nil
+		return t, t.defaultLength, nil
 	}
 	off := int64(8)
 	if flags&1 != 0 {
@@ -92,7 +92,7 @@ func (m *movie) trun(b box, t *track, each uint32) error {
 		return err
 	}
 	flags, count := binary.BigEndian.Uint32(p), binary.BigEndian.Uint32(p[4:])
-	if flags&0x100 == 0 { // no lengths of their own
+	if flags&0x100 == 0 { // all have the default length
 		t.fragments.add(count, each)
 		return nil
 	}
@@ -101,7 +101,7 @@ func (m *movie) trun(b box, t *track, each uint32) error {
 	return m.table(b, off, count, stride, func(p []byte) { t.fragments.add(1, binary.BigEndian.Uint32(p)) })
 }
 
-// sidx adds up an index of fragments, ISO/IEC 14496-12 8.16.3. What it says of other indexes they say themselves.
+// sidx adds up an index of fragments, ISO/IEC 14496-12 8.16.3. Nested indexes are added when they are read.
 func (m *movie) sidx(b box) error {
 	p, long, err := m.full(b, 24, 2)
 	if err != nil {
@@ -118,7 +118,7 @@ func (m *movie) sidx(b box) error {
 	}
 	return m.table(b, off, uint32(count), 12, func(p []byte) {
 		if p[0]&0x80 == 0 {
-			t.index = plus(t.index, uint64(binary.BigEndian.Uint32(p[4:])))
+			t.index = saturatingAdd(t.index, uint64(binary.BigEndian.Uint32(p[4:])))
 		}
 	})
 }

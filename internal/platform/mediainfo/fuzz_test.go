@@ -24,7 +24,7 @@ func FuzzMP4(f *testing.F) {
 	fuzz(f, "end.mp4", "front.mp4", "fragmented.mp4", "indexed.mp4", "turned.mp4", "mp3.mp4", "sound.mp4", "plain.mov")
 }
 
-// counted counts what is read of a file.
+// counted counts the bytes read of a file.
 type counted struct {
 	io.ReaderAt
 	bytes int64

@@ -16,26 +16,25 @@ func readGIF(f *file) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	info, err := still(GIF, int64(binary.LittleEndian.Uint16(p[6:])), int64(binary.LittleEndian.Uint16(p[8:])), 1)
+	info, err := imageInfo(GIF, int64(binary.LittleEndian.Uint16(p[6:])), int64(binary.LittleEndian.Uint16(p[8:])), 1)
 	if err != nil {
 		return Info{}, err
 	}
 	info.DecodeBytes = 2 * int64(info.Width) * int64(info.Height) // an interlaced frame is copied into order
-	info.Animated, err = animatedGIF(f, 13+colours(p[10]))
+	info.Animated, err = animatedGIF(f, 13+colorTableSize(p[10]))
 	return info, err
 }
 
-// colours is the size of the table that the flags of a screen or picture announce, in bytes.
-func colours(flags byte) int64 {
+// colorTableSize returns the size in bytes of the table that the flags of a screen or picture announce.
+func colorTableSize(flags byte) int64 {
 	if flags&0x80 == 0 {
 		return 0
 	}
 	return 3 << (1 + flags&7)
 }
 
-// animatedGIF tells whether a second picture follows the first. Only the first has to be whole, and none has to
-// follow. One that is too long to be walked over is taken for the beginning of an animation, as stills of many
-// megabytes are no GIFs in practice.
+// animatedGIF reports whether a second picture follows the first. Only the first must be complete. A file that is too
+// long to be followed counts as animated, because large still images are not GIFs in practice.
 func animatedGIF(f *file, at int64) (bool, error) {
 	at, err := nextPicture(f, at)
 	if err != nil {
@@ -45,18 +44,18 @@ func animatedGIF(f *file, at int64) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	at, err = skipBlocks(f, at+10+colours(p[9])+1)
+	at, err = skipBlocks(f, at+10+colorTableSize(p[9])+1)
 	if err == nil {
 		_, err = nextPicture(f, at)
-		return err == nil || errors.Is(err, errSpent), nil
+		return err == nil || errors.Is(err, errTooManyReads), nil
 	}
-	if errors.Is(err, errSpent) {
+	if errors.Is(err, errTooManyReads) {
 		return true, nil
 	}
 	return false, err
 }
 
-// nextPicture finds the next picture's descriptor.
+// nextPicture returns the offset of the next picture's descriptor.
 func nextPicture(f *file, at int64) (int64, error) {
 	for {
 		p, err := f.peek(at, 1)
@@ -67,7 +66,7 @@ func nextPicture(f *file, at int64) (int64, error) {
 			return at, nil
 		}
 		if p[0] != extension {
-			return 0, damaged("the image has no picture")
+			return 0, newDamageError("the image has no picture")
 		}
 		if at, err = skipBlocks(f, at+2); err != nil {
 			return 0, err
@@ -75,7 +74,7 @@ func nextPicture(f *file, at int64) (int64, error) {
 	}
 }
 
-// skipBlocks steps over data sub-blocks and their terminator.
+// skipBlocks returns the offset after data sub-blocks and their terminator.
 func skipBlocks(f *file, at int64) (int64, error) {
 	for {
 		p, err := f.peek(at, 1)

@@ -39,7 +39,7 @@ func TestOrientation(t *testing.T) {
 	}
 }
 
-// TestBrokenEXIF has an image taken as it is stored where its EXIF data is nonsense.
+// TestBrokenEXIF checks that invalid EXIF data is ignored.
 func TestBrokenEXIF(t *testing.T) {
 	t.Parallel()
 	good := exifOf(binary.BigEndian, 6)

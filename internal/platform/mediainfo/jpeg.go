@@ -2,30 +2,30 @@ package mediainfo
 
 import "encoding/binary"
 
-// The markers of ITU-T T.81, table B.1, that matter here.
+// Markers of ITU-T T.81, table B.1.
 const (
 	sof0, sof2, sof15 = 0xc0, 0xc2, 0xcf
-	dht, jpg, dac     = 0xc4, 0xc8, 0xcc // among the SOFs, but none
+	dht, jpg, dac     = 0xc4, 0xc8, 0xcc // in the range of the SOFs
 	rst0, rst7        = 0xd0, 0xd7
 	eoi, sos          = 0xd9, 0xda
 	app1, app14       = 0xe1, 0xee
 )
 
-// The bounds of the way to the first scan. Depth maps and other pictures in a picture take a few hundred segments.
+// The limits in front of the first scan. Depth maps and other embedded pictures take a few hundred segments.
 const (
 	maxSegments = 4096
 	maxJunk     = 65_536 // bytes between two segments
 )
 
-var errSegments = damaged("the image's segments are broken")
+var errSegments = newDamageError("the image's segments are broken")
 
-// jpeg is what the segments before the first scan say.
+// jpeg is the content of the segments in front of the first scan.
 type jpeg struct {
 	width, height int64
 	progressive   bool
 	components    []component
-	rgb           bool // by Adobe's segment
-	exif          bool // was seen
+	rgb           bool // according to Adobe's segment
+	exif          bool // seen
 	orientation   int
 }
 
@@ -53,7 +53,7 @@ func readJPEG(f *file) (Info, error) {
 		if err != nil {
 			return Info{}, err
 		}
-		length := int64(binary.BigEndian.Uint16(p)) // with the two bytes that it takes
+		length := int64(binary.BigEndian.Uint16(p)) // including these two bytes
 		if length < 2 {
 			return Info{}, errSegments
 		}
@@ -65,8 +65,8 @@ func readJPEG(f *file) (Info, error) {
 	return Info{}, errSegments
 }
 
-// nextMarker finds the marker at or after at, and where what belongs to it begins. Like Go's decoder and libjpeg it
-// steps over fill bytes and stray data.
+// nextMarker returns the marker at or after at and the offset of its content. Like Go's decoder and libjpeg it skips
+// fill bytes and stray data.
 func nextMarker(f *file, at int64) (byte, int64, error) {
 	var last byte
 	for range maxJunk {
@@ -133,19 +133,19 @@ func (j *jpeg) frame(f *file, at, n int64) error {
 
 func (j *jpeg) info() (Info, error) {
 	if j.components == nil {
-		return Info{}, damaged("the image has no frame header")
+		return Info{}, newDamageError("the image has no frame header")
 	}
-	info, err := still(JPEG, j.width, j.height, j.orientation)
+	info, err := imageInfo(JPEG, j.width, j.height, j.orientation)
 	info.DecodeBytes = j.decodeBytes()
 	return info, err
 }
 
-// decodeBytes is exact but for tables: a byte for each sample of whole MCUs, four more for each coefficient that a
-// progressive image keeps to its end, and a copy where the colours are not YCbCr.
+// decodeBytes returns the memory for decoding, without tables: a byte per sample of whole MCUs, four more per
+// coefficient of a progressive image, and a copy if the colors are not YCbCr.
 func (j *jpeg) decodeBytes() int64 {
 	first := j.components[0]
 	if len(j.components) == 1 {
-		first.h, first.v = 1, 1 // T.81 A.2.2: one component is never interleaved
+		first.h, first.v = 1, 1 // T.81 A.2.2: a single component is never interleaved
 		j.components[0] = first
 	}
 	units := (j.width + 8*first.h - 1) / (8 * first.h) * ((j.height + 8*first.v - 1) / (8 * first.v))

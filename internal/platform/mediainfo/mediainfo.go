@@ -1,6 +1,5 @@
-// Package mediainfo reads what a media file is from its bytes: its type, its size as shown, how long it lasts, and what
-// decoding it would cost. It believes nothing that a file says of itself without a bound, and reads at most 48 MiB
-// of it, 4 KiB at a time, wherever in the file that is.
+// Package mediainfo reads the properties of media files: type, dimensions, duration and the memory that decoding needs.
+// It limits every value that a file declares, and reads at most 48 MiB of a file, 4 KiB at a time.
 package mediainfo
 
 import (
@@ -19,7 +18,7 @@ const (
 	Video = "video"
 )
 
-// The types that are taken.
+// The supported types.
 const (
 	JPEG      = "image/jpeg"
 	PNG       = "image/png"
@@ -29,53 +28,53 @@ const (
 	QuickTime = "video/quicktime"
 )
 
-// Info is what a file is.
+// Info describes a file.
 type Info struct {
 	Type          string        // MIME, one of the above
 	Kind          string        // Image or Video
-	Width, Height int           // pixels as shown: turned by the orientation, or by the matrix of the video's track
-	Orientation   int           // 1 to 8 as in EXIF 2.3, how stored pixels are to be turned; 1 of a video
-	Animated      bool          // an image of several frames
+	Width, Height int           // pixels as displayed, after rotation
+	Orientation   int           // of the stored pixels, 1 to 8 (EXIF 2.3); 1 for videos
+	Animated      bool          // image with several frames
 	Duration      time.Duration // of a video
-	VideoCodec    string        // h264, hevc, av1, vp9, prores and such; the four-character code of a rarer one
-	AudioCodec    string        // aac, mp3, opus and such; empty without sound
-	FrameRate     float64       // frames a second on average; 0 where it cannot be told
-	DecodeBytes   int64         // memory that Go's decoders take at most for the pixels of an image, of the first frame
+	VideoCodec    string        // h264, hevc, av1, vp9, prores and so on, or the four-character code of a rarer one
+	AudioCodec    string        // aac, mp3, opus and so on; empty without sound
+	FrameRate     float64       // average frames per second; 0 if unknown
+	DecodeBytes   int64         // maximum memory for decoding the pixels of an image or its first frame in Go
 }
 
-// The bounds of what is taken.
+// The limits of supported files.
 const (
 	MaxSide     = 16_384         // pixels
 	MaxPixels   = 100_000_000    // of an image
 	MaxDuration = 24 * time.Hour // of a video
 )
 
-// ErrType is the error about a file of a type that is not taken.
+// ErrType is the error about a file of an unsupported type.
 var ErrType = errors.New("not a JPEG, PNG, WebP, GIF, MP4 or MOV")
 
-// ErrDamaged is what every *DamageError is.
+// ErrDamaged matches every *DamageError.
 var ErrDamaged = errors.New("the file is damaged")
 
-// DamageError is the error about a file of a type that is taken, but broken or beyond the bounds.
+// DamageError is the error about a file of a supported type that is broken or exceeds a limit.
 type DamageError struct {
-	Reason string // one clause for people, with nothing of the file in it
+	Reason string // one clause for people, without content of the file
 }
 
 func (e *DamageError) Error() string { return e.Reason }
 
-// Is makes every DamageError an ErrDamaged.
+// Is reports whether the target is ErrDamaged.
 func (*DamageError) Is(target error) bool { return target == ErrDamaged }
 
-func damaged(reason string) error { return &DamageError{Reason: reason} }
+func newDamageError(reason string) error { return &DamageError{Reason: reason} }
 
-// Beginning is how much of a file tells its type, in bytes: as much as mimetype looks at by itself.
-const Beginning = 3072
+// SniffBytes is the number of bytes that Sniff needs, as many as mimetype reads by default.
+const SniffBytes = 3072
 
-// Read tells what the first size bytes of r are. The error is ErrType, an ErrDamaged, or says what kept r from being
-// read.
+// Read returns the properties of the file in the first size bytes of r. The error is ErrType, an ErrDamaged, or wraps
+// r's own.
 func Read(r io.ReaderAt, size int64) (Info, error) {
 	f := &file{r: r, size: max(size, 0)}
-	head, err := f.peek(0, int(min(Beginning, f.size)))
+	head, err := f.peek(0, int(min(SniffBytes, f.size)))
 	if err != nil {
 		return Info{}, err
 	}
@@ -89,11 +88,10 @@ func Read(r io.ReaderAt, size int64) (Info, error) {
 	return info, nil
 }
 
-// firstBoxes are what files of boxes begin with: all newer ones with the first, QuickTime's with any.
+// firstBoxes are the boxes with which videos begin: newer ones with the first, QuickTime files with any.
 var firstBoxes = []string{"ftyp", "moov", "mdat", "wide", "free", "skip"}
 
-// Sniff tells the kind of a file by its beginning, of which Beginning bytes are enough. The error is ErrType if it is
-// of no type that is taken. Read may still find that it is damaged.
+// Sniff returns the kind of a file by its first SniffBytes bytes, or ErrType. Read may still find the file damaged.
 func Sniff(beginning []byte) (string, error) {
 	switch typeOf(beginning) {
 	case MP4:
@@ -104,8 +102,7 @@ func Sniff(beginning []byte) (string, error) {
 	return Image, nil
 }
 
-// typeOf is the type of a file that begins so: MP4 of all files of boxes, whatever their brands mean to others; empty
-// if it is none that is taken.
+// typeOf returns the type of a file by its first bytes, MP4 for all videos, or an empty string if it is unsupported.
 func typeOf(head []byte) string {
 	if len(head) >= 8 && slices.Contains(firstBoxes, string(head[4:8])) {
 		return MP4
@@ -118,7 +115,7 @@ func typeOf(head []byte) string {
 	return ""
 }
 
-// reader finds who reads a file that begins so.
+// reader returns the function that reads files of the type of the first bytes.
 func reader(head []byte) func(*file) (Info, error) {
 	switch typeOf(head) {
 	case MP4:
@@ -135,15 +132,15 @@ func reader(head []byte) func(*file) (Info, error) {
 	return func(*file) (Info, error) { return Info{}, ErrType }
 }
 
-// still is what all images have in common; width and height are as stored.
-func still(mime string, width, height int64, orientation int) (Info, error) {
+// imageInfo returns the Info of an image with the width and height as stored, or an error if they exceed a limit.
+func imageInfo(mime string, width, height int64, orientation int) (Info, error) {
 	switch {
 	case width < 1 || height < 1:
-		return Info{}, damaged("the image says it has no pixels")
+		return Info{}, newDamageError("the image has no pixels")
 	case width > MaxSide || height > MaxSide:
-		return Info{}, damaged("the image says it is wider or higher than 16,384 pixels")
+		return Info{}, newDamageError("the image is wider or higher than 16,384 pixels")
 	case width*height > MaxPixels:
-		return Info{}, damaged("the image says it is larger than 100 megapixels")
+		return Info{}, newDamageError("the image is larger than 100 megapixels")
 	}
 	if orientation >= 5 {
 		width, height = height, width

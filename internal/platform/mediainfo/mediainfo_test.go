@@ -18,7 +18,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/platform/mediainfo"
-	"pressroom/internal/testkit/must"
 )
 
 func read(data []byte) (mediainfo.Info, error) {
@@ -27,11 +26,14 @@ func read(data []byte) (mediainfo.Info, error) {
 
 func load(tb testing.TB, name string) []byte {
 	tb.Helper()
-	data := must.Get(os.ReadFile(filepath.Join("testdata", name)))(tb)
+	data, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		tb.Fatal(err)
+	}
 	return data
 }
 
-// TestGenuine compares what is read from files of others' programs with what ffprobe and exiftool say of them.
+// TestGenuine compares the results for files of other programs with those of ffprobe and exiftool.
 func TestGenuine(t *testing.T) {
 	t.Parallel()
 	video := mediainfo.Info{
@@ -93,7 +95,9 @@ func TestGoImages(t *testing.T) {
 		"GIF":          {mediainfo.GIF, 33 * 17 * 2, func(w io.Writer) error { return gif.Encode(w, gray, nil) }},
 	} {
 		var data bytes.Buffer
-		must.NoError(t, c.encode(&data))
+		if err := c.encode(&data); err != nil {
+			t.Fatal(err)
+		}
 		want := mediainfo.Info{Type: c.mime, Kind: mediainfo.Image, Width: 33, Height: 17, Orientation: 1, DecodeBytes: c.bytes}
 		got, err := read(data.Bytes())
 		if err != nil {
@@ -124,7 +128,7 @@ func TestNotTaken(t *testing.T) {
 	}
 }
 
-// TestCutShort cuts every file in its middle: where a picture or a video is then missing, that is said.
+// TestCutShort checks files without their second half.
 func TestCutShort(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
@@ -142,7 +146,7 @@ func TestCutShort(t *testing.T) {
 	}
 }
 
-// broken is a disk that fails behind its first 4 KiB.
+// broken is a reader that fails after its first 4 KiB.
 type broken struct {
 	io.ReaderAt
 	err error
@@ -155,7 +159,7 @@ func (b broken) ReadAt(p []byte, off int64) (int, error) {
 	return b.ReaderAt.ReadAt(p, off)
 }
 
-// TestStorage tells a disk that fails from a file that is damaged.
+// TestStorage checks that errors of reading are not ErrDamaged.
 func TestStorage(t *testing.T) {
 	t.Parallel()
 	data := load(t, "front.mp4")
@@ -183,7 +187,9 @@ func TestSecondPicture(t *testing.T) {
 			all.Image, all.Delay = append(all.Image, frame), append(all.Delay, 1)
 		}
 		var data bytes.Buffer
-		must.NoError(t, gif.EncodeAll(&data, &all))
+		if err := gif.EncodeAll(&data, &all); err != nil {
+			t.Fatal(err)
+		}
 		if got, err := read(data.Bytes()); err != nil || got.Animated != want {
 			t.Errorf("%d pictures: animated %t (%v), want %t", frames, got.Animated, err, want)
 		}

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// maxChunks bounds the way to the first pixels; text and colour take a dozen.
+// maxChunks limits the chunks in front of the first pixels; a dozen is common.
 const maxChunks = 4096
 
 // depths are the bit depths of each colour type, PNG third edition, table 12.
@@ -19,9 +19,9 @@ func readPNG(f *file) (Info, error) {
 	depth, colour, interlaced := p[16], p[17], p[20]
 	if binary.BigEndian.Uint32(p) != 13 || string(p[4:8]) != "IHDR" || !slices.Contains(depths[colour], depth) ||
 		interlaced > 1 {
-		return Info{}, damaged("the image's header is broken")
+		return Info{}, newDamageError("the image's header is broken")
 	}
-	info, err := still(PNG, int64(binary.BigEndian.Uint32(p[8:])), int64(binary.BigEndian.Uint32(p[12:])), 1)
+	info, err := imageInfo(PNG, int64(binary.BigEndian.Uint32(p[8:])), int64(binary.BigEndian.Uint32(p[12:])), 1)
 	if err != nil {
 		return Info{}, err
 	}
@@ -29,13 +29,13 @@ func readPNG(f *file) (Info, error) {
 	if depth == 16 {
 		each = 8
 	}
-	// The passes of an interlaced image are decoded beside the whole.
+	// The passes of an interlaced image need memory in addition to the image.
 	info.DecodeBytes = int64(info.Width) * int64(info.Height) * each * int64(1+interlaced)
 	info.Animated, err = animatedPNG(f)
 	return info, err
 }
 
-// animatedPNG looks for the chunk that announces several frames, which stands before the first pixels.
+// animatedPNG reports whether a chunk in front of the first pixels announces several frames.
 func animatedPNG(f *file) (bool, error) {
 	var animated bool
 	at := int64(8)
@@ -56,5 +56,5 @@ func animatedPNG(f *file) (bool, error) {
 		}
 		at += 12 + length
 	}
-	return false, errSpent
+	return false, errTooManyReads
 }

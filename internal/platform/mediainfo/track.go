@@ -5,49 +5,49 @@ import (
 	"strings"
 )
 
-// track is what a trak box says, and later fragments of it.
+// track is the content of a trak box and its fragments.
 type track struct {
 	id            uint32
 	enabled       bool
-	width, height uint32 // as shown before it is turned, in 65,536ths of a pixel
-	turned        bool   // by a quarter
+	width, height uint32 // as displayed before rotation, in 65,536ths of a pixel
+	rotated       bool   // by a quarter
 	handler       string // vide, soun or another
-	scale         uint32 // units of length a second
-	length        uint64 // 0 where it is not known
+	scale         uint32 // units of length per second
+	length        uint64 // 0 if unknown
 	codec         string
 	codedWidth    uint16 // pixels, of a track with pictures
 	codedHeight   uint16
-	stored        samples // by the sample table
-	each          uint32  // length of a fragment's sample that has none of its own
+	stored        samples // in the sample table
+	defaultLength uint32  // default length of a fragment's sample
 	fragments     samples
-	index         uint64 // length of the fragments by their index
+	index         uint64 // length of the fragments according to their index
 	indexScale    uint32
 }
 
-// samples are a number of samples and how long they are together.
+// samples is a number of samples and their total length.
 type samples struct {
 	count, length uint64
 }
 
 func (s *samples) add(count, each uint32) {
-	s.count = plus(s.count, uint64(count))
-	s.length = plus(s.length, uint64(count)*uint64(each))
+	s.count = saturatingAdd(s.count, uint64(count))
+	s.length = saturatingAdd(s.length, uint64(count)*uint64(each))
 }
 
-// size is that of the pictures as shown, in pixels: with the pixels' aspect as the track has it, else as coded.
+// size returns the dimensions of the pictures as displayed, or else as coded, in pixels.
 func (t *track) size() (int64, int64) {
 	width, height := (int64(t.width)+0x8000)>>16, (int64(t.height)+0x8000)>>16
 	if width == 0 || height == 0 {
 		width, height = int64(t.codedWidth), int64(t.codedHeight)
 	}
-	if t.turned {
+	if t.rotated {
 		return height, width
 	}
 	return width, height
 }
 
 func (t *track) frameRate() float64 {
-	all := samples{count: plus(t.stored.count, t.fragments.count), length: plus(t.stored.length, t.fragments.length)}
+	all := samples{count: saturatingAdd(t.stored.count, t.fragments.count), length: saturatingAdd(t.stored.length, t.fragments.length)}
 	if all.length == 0 {
 		return 0
 	}
@@ -68,8 +68,8 @@ func (m *movie) trak(b box, t *track) error {
 	return nil
 }
 
-// tkhd reads a track's header, ISO/IEC 14496-12 8.3.2. The matrix is a b u, c d v, x y w; a turn by a quarter has
-// neither a nor d.
+// tkhd reads a track's header, ISO/IEC 14496-12 8.3.2. The matrix is a b u, c d v, x y w; in a quarter turn a and d are
+// 0.
 func (m *movie) tkhd(b box, t *track) error {
 	p, long, err := m.full(b, 84, 3)
 	if err != nil {
@@ -82,7 +82,7 @@ func (m *movie) tkhd(b box, t *track) error {
 	}
 	p = p[len(p)-44:]
 	word := func(i int) uint32 { return binary.BigEndian.Uint32(p[4*i:]) }
-	t.turned = word(0) == 0 && word(4) == 0 && word(1) != 0 && word(3) != 0
+	t.rotated = word(0) == 0 && word(4) == 0 && word(1) != 0 && word(3) != 0
 	t.width, t.height = word(9), word(10)
 	return nil
 }
@@ -124,7 +124,7 @@ func (m *movie) stbl(b box, t *track) error {
 	return nil
 }
 
-// stsd reads the first sample description, ISO/IEC 14496-12 8.5.2; one that describes nothing is none.
+// stsd reads the first sample description, ISO/IEC 14496-12 8.5.2. It ignores an empty one.
 func (m *movie) stsd(b box, t *track) error {
 	if b.size() < 8+16 {
 		return nil
@@ -134,7 +134,7 @@ func (m *movie) stsd(b box, t *track) error {
 		return err
 	}
 	t.codec = codec(entry.kind)
-	if entry.kind == "mp4a" && m.holdsMP3(entry) {
+	if entry.kind == "mp4a" && m.isMP3(entry) {
 		t.codec = "mp3"
 	}
 	if entry.size() < 28 {
@@ -148,7 +148,7 @@ func (m *movie) stsd(b box, t *track) error {
 	return nil
 }
 
-// codecs gives the common names of four-character codes (RFC 6381, the MP4 registration authority, QuickTime).
+// codecs are the common names of four-character codes (RFC 6381, the MP4 registration authority, QuickTime).
 var codecs = map[string]string{
 	"avc1": "h264", "avc3": "h264", "hvc1": "hevc", "hev1": "hevc", "dvh1": "hevc", "dvhe": "hevc", "av01": "av1",
 	"vp08": "vp8", "vp09": "vp9", "mp4v": "mpeg4", "s263": "h263", "h263": "h263", "jpeg": "mjpeg", "mjpa": "mjpeg",
@@ -170,9 +170,9 @@ func codec(fourcc string) string {
 	return fourcc
 }
 
-// holdsMP3 tells MPEG-1 and MPEG-2 audio from AAC by the descriptors of an audio sample entry (ISO/IEC 14496-1
-// 7.2.6, object types 0x69 and 0x6B). What cannot be read is AAC, as nearly all is.
-func (m *movie) holdsMP3(entry box) bool {
+// isMP3 reports whether the descriptors of an audio sample entry declare MPEG-1 or MPEG-2 audio (ISO/IEC 14496-1 7.2.6,
+// object types 0x69 and 0x6B). An entry that cannot be read counts as AAC, which nearly all are.
+func (m *movie) isMP3(entry box) bool {
 	p, err := m.content(entry, 8, 2)
 	if err != nil {
 		return false
@@ -195,7 +195,7 @@ func (m *movie) holdsMP3(entry box) bool {
 	return err == nil && found
 }
 
-// esds reads as far as the type of the object in the decoder's configuration.
+// esds reads the object type in the decoder's configuration.
 func (m *movie) esds(b box, mp3 *bool) error {
 	if b.kind != "esds" {
 		return nil
@@ -206,14 +206,14 @@ func (m *movie) esds(b box, mp3 *bool) error {
 	}
 	p = descriptor(p, 3)
 	if len(p) < 3 || p[2]&0xe0 != 0 {
-		return nil // what may stand between is never there in such files
+		return nil // optional fields, which such files do not have
 	}
 	p = descriptor(p[3:], 4)
 	*mp3 = len(p) > 0 && (p[0] == 0x69 || p[0] == 0x6b)
 	return nil
 }
 
-// descriptor returns what stands in a descriptor with that tag, and behind it; its length takes one to four bytes.
+// descriptor returns the bytes after the header of a descriptor with that tag. Its length takes one to four bytes.
 func descriptor(p []byte, tag byte) []byte {
 	if len(p) == 0 || p[0] != tag {
 		return nil

@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// otherBrands are major brands of files that are built of the same boxes and no videos: HEIF and AVIF images (ISO/IEC
-// 23008-12), raw photographs, and sound alone.
-var otherBrands = []string{
+// nonVideoBrands are major brands of files that have the same boxes but are no videos: HEIF and AVIF images (ISO/IEC
+// 23008-12), raw photographs, and audio.
+var nonVideoBrands = []string{
 	"heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hevs", "mif1", "mif2", "msf1", "avif", "avis", "jpeg",
 	"crx ",
 	"M4A ", "M4B ", "M4P ", "F4A ", "F4B ",
 }
 
-// maxFrameRate is beyond what cameras do; more is no frame rate but a broken table.
+// maxFrameRate is more than cameras record. A higher rate comes from a broken table.
 const maxFrameRate = 1000
 
-// movie is what the boxes of a file say (ISO/IEC 14496-12, QuickTime File Format).
+// movie is the content of a video's boxes (ISO/IEC 14496-12, QuickTime File Format).
 type movie struct {
 	boxes
 
@@ -27,18 +27,18 @@ type movie struct {
 	hasMoov    bool
 	hasMdat    bool
 	fragmented bool
-	scale      uint32 // units of length a second
-	length     uint64 // 0 where it is not known
+	scale      uint32 // units of length per second
+	length     uint64 // 0 if unknown
 	tracks     []*track
 }
 
-// readVideo reads a file of boxes. One without an ftyp is of QuickTime before 2001.
+// readVideo reads a video. Files without an ftyp box are of QuickTime before 2001.
 func readVideo(f *file) (Info, error) {
 	m := &movie{boxes: boxes{file: f}, mime: QuickTime}
 	err := m.each(0, f.size, m.top)
-	trailer := err == errCut && m.hasMoov && m.hasMdat && !m.fragmented //nolint:errorlint // it is this very one, or none
+	trailer := err == errCut && m.hasMoov && m.hasMdat && !m.fragmented //nolint:errorlint // it is not wrapped
 	if err != nil && !trailer {
-		return Info{}, err // phones put things behind a video that are no boxes, and look like ones that are cut
+		return Info{}, err // phones append data that is no box and looks like an incomplete one
 	}
 	if !m.hasMoov || !m.hasMdat {
 		return Info{}, errCut
@@ -70,7 +70,7 @@ func (m *movie) ftyp(b box) error {
 		return err
 	}
 	major := string(p)
-	if slices.Contains(otherBrands, major) {
+	if slices.Contains(nonVideoBrands, major) {
 		return ErrType
 	}
 	if major != "qt  " {
@@ -96,20 +96,20 @@ func (m *movie) moov(b box) error {
 	return nil
 }
 
-// clock reads the time scale and duration of a mvhd or mdhd, which are alike up to there. A length of all ones says
-// that it is not known.
+// clock returns the time scale and the duration of a mvhd or mdhd box, which begin alike. All ones means that the
+// duration is unknown.
 func (m *movie) clock(b box) (uint32, uint64, error) {
 	p, long, err := m.full(b, 20, 3)
 	if err != nil {
 		return 0, 0, err
 	}
 	if long {
-		return binary.BigEndian.Uint32(p[20:]), known(binary.BigEndian.Uint64(p[24:]), math.MaxUint64), nil
+		return binary.BigEndian.Uint32(p[20:]), lengthIfKnown(binary.BigEndian.Uint64(p[24:]), math.MaxUint64), nil
 	}
-	return binary.BigEndian.Uint32(p[12:]), known(uint64(binary.BigEndian.Uint32(p[16:])), math.MaxUint32), nil
+	return binary.BigEndian.Uint32(p[12:]), lengthIfKnown(uint64(binary.BigEndian.Uint32(p[16:])), math.MaxUint32), nil
 }
 
-func known(length, unknown uint64) uint64 {
+func lengthIfKnown(length, unknown uint64) uint64 {
 	if length == unknown {
 		return 0
 	}
@@ -117,13 +117,13 @@ func known(length, unknown uint64) uint64 {
 }
 
 func (m *movie) info() (Info, error) {
-	shown := m.first("vide")
-	sound := m.first("soun")
+	shown := m.firstTrack("vide")
+	sound := m.firstTrack("soun")
 	if shown == nil && sound != nil {
 		return Info{}, ErrType
 	}
 	if shown == nil {
-		return Info{}, damaged("the video has no pictures")
+		return Info{}, newDamageError("the video has no pictures")
 	}
 	info := Info{
 		Type: m.mime, Kind: Video, Orientation: 1, Duration: m.duration(shown),
@@ -136,20 +136,20 @@ func (m *movie) info() (Info, error) {
 	info.Width, info.Height = int(width), int(height)
 	switch {
 	case width < 1 || height < 1:
-		return Info{}, damaged("the video says it has no pixels")
+		return Info{}, newDamageError("the video has no pixels")
 	case width > MaxSide || height > MaxSide:
-		return Info{}, damaged("the video says it is wider or higher than 16,384 pixels")
+		return Info{}, newDamageError("the video is wider or higher than 16,384 pixels")
 	case info.Duration > MaxDuration:
-		return Info{}, damaged("the video says it lasts more than a day")
+		return Info{}, newDamageError("the video is longer than a day")
 	case info.Duration <= 0:
-		return Info{}, damaged("the video says it lasts no time")
+		return Info{}, newDamageError("the video has no duration")
 	}
 	return info, nil
 }
 
-// first finds the first track of a kind, among those that are shown by themselves if there is one: a chapter's
-// pictures are a track too, but switched off.
-func (m *movie) first(handler string) *track {
+// firstTrack returns the first enabled track of a kind, or else the first disabled one. The pictures of chapters are a
+// disabled track.
+func (m *movie) firstTrack(handler string) *track {
 	var off *track
 	for _, t := range m.tracks {
 		if t.handler != handler {
@@ -165,18 +165,18 @@ func (m *movie) first(handler string) *track {
 	return off
 }
 
-// duration is what the movie says, or the longest that its fragments give any reason for. Edit lists make a movie
-// shorter than its tracks on purpose.
+// duration returns the declared duration of the movie, or of a fragmented one the longest that its parts add up to.
+// Edit lists can make a movie shorter than its tracks.
 func (m *movie) duration(t *track) time.Duration {
-	said := seconds(m.length, m.scale)
-	if said > 0 && !m.fragmented {
-		return said
+	declared := seconds(m.length, m.scale)
+	if declared > 0 && !m.fragmented {
+		return declared
 	}
-	lasts := max(t.length, plus(t.stored.length, t.fragments.length))
-	return max(said, seconds(lasts, t.scale), seconds(t.index, t.indexScale))
+	lasts := max(t.length, saturatingAdd(t.stored.length, t.fragments.length))
+	return max(declared, seconds(lasts, t.scale), seconds(t.index, t.indexScale))
 }
 
-// seconds is length/scale seconds, and a little more than MaxDuration where it is more than that.
+// seconds returns length/scale seconds, at most a little more than MaxDuration.
 func seconds(length uint64, scale uint32) time.Duration {
 	if scale == 0 {
 		return 0
@@ -185,11 +185,12 @@ func seconds(length uint64, scale uint32) time.Duration {
 	if whole > uint64(MaxDuration/time.Second) {
 		return MaxDuration + 1
 	}
-	return time.Duration(whole)*time.Second + time.Duration(rest*uint64(time.Second)/uint64(scale)) //nolint:gosec // rest is below 2³², the product below 2⁶²
+	rest = rest * uint64(time.Second) / uint64(scale)             // rest is below 2³², the product below 2⁶²
+	return time.Duration(whole)*time.Second + time.Duration(rest) //nolint:gosec // below a second
 }
 
-// plus adds, and stays at the largest number where that is passed.
-func plus(a, b uint64) uint64 {
+// saturatingAdd returns a+b, or the largest number on overflow.
+func saturatingAdd(a, b uint64) uint64 {
 	sum, carry := bits.Add64(a, b, 0)
 	if carry != 0 {
 		return math.MaxUint64

@@ -97,7 +97,7 @@ func TestDamagedFilms(t *testing.T) {
 		"no pixels":   {func(f *film) { f.tkhd, f.stsd = tkhdOf(0, 0, matrix(1, 0, 0, 1)), boxOf("stsd", u32(0, 0)) }, "no pixels"},
 		"too wide":    {func(f *film) { f.tkhd = tkhdOf(16_385, 1, matrix(1, 0, 0, 1)) }, "wider or higher"},
 		"no pictures": {func(f *film) { f.handler = "text" }, "no pictures"},
-		"no data":     {func(f *film) { f.mdat = nil }, "cut short"},
+		"no data":     {func(f *film) { f.mdat = nil }, "incomplete"},
 		"two days":    {func(f *film) { f.mvhd = boxOf("mvhd", u32(0, 0, 0, 1, 2*86_400)) }, "more than a day"},
 		"for ever": {func(f *film) {
 			f.mvhd = boxOf("mvhd", u32(1<<24, 0, 0, 0, 0, 1, 0x7fffffff, 0xffffffff))
@@ -110,12 +110,12 @@ func TestDamagedFilms(t *testing.T) {
 		"an empty header":  {func(f *film) { f.mvhd = boxOf("mvhd") }, "structure is broken"},
 		"a box of 7 bytes": {func(f *film) { f.tail = []byte("\x00\x00\x00\x07free") }, "structure is broken"},
 		"a box of 2⁶³":     {func(f *film) { f.tail = slices.Concat(u32(1), []byte("free"), u32(1<<31, 0)) }, "structure is broken"},
-		"a box inside out": {func(f *film) { f.tkhd = []byte("\x7f\xff\xff\xfftkhd") }, "cut short"},
+		"a box inside out": {func(f *film) { f.tkhd = []byte("\x7f\xff\xff\xfftkhd") }, "incomplete"},
 		"endless boxes":    {func(f *film) { f.tail = bytes.Repeat(boxOf("free"), 10_001) }, "too many parts"},
 		"half a fragment": {func(f *film) {
 			f.mvex = boxOf("mvex")
 			f.tail = []byte("\x00\x01\x00\x00moof....")
-		}, "cut short"},
+		}, "incomplete"},
 		"a lying run": {func(f *film) {
 			f.tail = boxOf("moof", boxOf("traf", boxOf("tfhd", u32(0, 1)), boxOf("trun", u32(0x100, 0xffffffff, 1))))
 		}, "structure is broken"},
@@ -134,7 +134,7 @@ func TestDamagedFilms(t *testing.T) {
 	}
 }
 
-// hollow is a file of which the most is zeros that are stored nowhere.
+// hollow is a large file of mostly zeros, which are not stored.
 type hollow struct {
 	head, tail []byte
 	size       int64
@@ -153,7 +153,7 @@ func (h *hollow) ReadAt(p []byte, off int64) (int, error) {
 	return len(p), nil
 }
 
-// TestFarAway finds the moov behind 20 GB of pictures, by reading next to nothing.
+// TestFarAway checks that a moov box after 20 GB of data is found with few reads.
 func TestFarAway(t *testing.T) {
 	t.Parallel()
 	f := newFilm()
@@ -172,7 +172,7 @@ func TestFarAway(t *testing.T) {
 	}
 }
 
-// TestLongTable gives up on a table that is no lie but longer than any film's.
+// TestLongTable checks that a valid but excessively long table is an error.
 func TestLongTable(t *testing.T) {
 	t.Parallel()
 	const entries = 1 << 28

@@ -2,17 +2,17 @@ package mediainfo
 
 import "encoding/binary"
 
-// vp8lTables is what the Huffman tables of a lossless image take beside its pixels, in bytes, of any that an encoder
-// makes. One made to hurt can take 140 MB, as the decoder stops at 2,600 groups of codes.
+// vp8lTables is the memory in bytes for the Huffman tables of a lossless image from an encoder. A malicious one can
+// take 140 MB, because the decoder stops at 2,600 groups of codes.
 const vp8lTables = 16 << 20
 
-var errFrame = damaged("the image's frame header is broken")
+var errFrame = newDamageError("the image's frame header is broken")
 
-// webp is what the chunks of a WebP file say (RFC 9649).
+// webp is the content of a WebP file's chunks (RFC 9649).
 type webp struct {
 	f             *file
 	width, height int64
-	extended      bool // VP8X says the size
+	extended      bool // VP8X has the size
 	animated      bool
 	orientation   int
 	lossy         bool
@@ -28,23 +28,23 @@ func readWebP(f *file) (Info, error) {
 	}
 	length := int64(binary.LittleEndian.Uint32(p[4:]))
 	if length > f.size-8 {
-		return Info{}, errEnds
+		return Info{}, errTruncated
 	}
 	w := &webp{f: f, orientation: 1}
 	if err := w.chunks(12, 8+length, w.chunk); err != nil {
 		return Info{}, err
 	}
 	if !w.lossy && !w.lossless {
-		return Info{}, damaged("the image has no picture")
+		return Info{}, newDamageError("the image has no picture")
 	}
-	info, err := still(WebP, w.width, w.height, w.orientation)
+	info, err := imageInfo(WebP, w.width, w.height, w.orientation)
 	info.Animated = w.animated
 	info.DecodeBytes = w.decodeBytes()
 	return info, err
 }
 
-// chunks shows what stands between at and end, chunk by chunk. A chunk that is longer than that is an error: the
-// decoder takes as much memory as a lossy one claims to have bytes.
+// chunks calls visit for the chunks between at and end. A longer chunk is an error, because the decoder allocates the
+// size that a lossy one declares.
 func (w *webp) chunks(at, end int64, visit func(kind string, at, n int64) error) error {
 	for range maxChunks {
 		if end-at < 8 {
@@ -56,14 +56,14 @@ func (w *webp) chunks(at, end int64, visit func(kind string, at, n int64) error)
 		}
 		kind, n := string(p[:4]), int64(binary.LittleEndian.Uint32(p[4:]))
 		if n > end-at-8 {
-			return errEnds
+			return errTruncated
 		}
 		if err := visit(kind, at+8, n); err != nil {
 			return err
 		}
 		at += 8 + n + n&1
 	}
-	return nil // an animation of thousands of frames: what matters stands before them, but for EXIF
+	return nil // an animation of thousands of frames; all but EXIF is in front of them
 }
 
 func (w *webp) chunk(kind string, at, n int64) error {
@@ -72,7 +72,7 @@ func (w *webp) chunk(kind string, at, n int64) error {
 		return w.canvas(at, n)
 	case "EXIF":
 		if p, err := w.f.peek(at, 6); err == nil && string(p) == "Exif\x00\x00" {
-			at, n = at+6, n-6 // as some write it, against the specification
+			at, n = at+6, n-6 // against the specification, but common
 		}
 		w.orientation = orientation(w.f, at, n)
 	case "ANMF":
@@ -124,7 +124,7 @@ func (w *webp) lossyFrame(at, n int64) error {
 		return errFrame
 	}
 	w.lossy, w.lossyBytes = true, max(w.lossyBytes, n)
-	return w.sized(int64(binary.LittleEndian.Uint16(p[6:])&0x3fff), int64(binary.LittleEndian.Uint16(p[8:])&0x3fff))
+	return w.setSize(int64(binary.LittleEndian.Uint16(p[6:])&0x3fff), int64(binary.LittleEndian.Uint16(p[8:])&0x3fff))
 }
 
 // losslessFrame reads the header of a lossless image, RFC 9649 3.4.
@@ -141,28 +141,28 @@ func (w *webp) losslessFrame(at, n int64) error {
 	}
 	w.lossless = true
 	size := binary.LittleEndian.Uint32(p[1:])
-	return w.sized(1+int64(size&0x3fff), 1+int64(size>>14&0x3fff))
+	return w.setSize(1+int64(size&0x3fff), 1+int64(size>>14&0x3fff))
 }
 
-// sized takes the size of a picture: that of the whole where there is no canvas, which none may exceed.
-func (w *webp) sized(width, height int64) error {
+// setSize checks the size of a picture against the canvas. Without a canvas it is the size of the image.
+func (w *webp) setSize(width, height int64) error {
 	if !w.extended && w.width == 0 {
 		w.width, w.height = width, height
 	}
 	if width > w.width || height > w.height {
-		return damaged("the image's picture is larger than the image")
+		return newDamageError("the image's picture is larger than the image")
 	}
 	return nil
 }
 
-// decodeBytes counts planes of whole macroblocks and a copy of the compressed bytes for a lossy picture, and the
-// pixels before and after the transforms for a lossless one, which is what the transparency of a lossy one is too.
+// decodeBytes returns the memory for decoding: planes of whole macroblocks and a copy of the compressed bytes for a
+// lossy picture, and the pixels before and after the transforms for a lossless one or for transparency.
 func (w *webp) decodeBytes() int64 {
 	pixels := w.width * w.height
 	var total int64
 	if w.lossy {
 		macroblocks := (w.width + 15) / 16 * ((w.height + 15) / 16)
-		total += 400*macroblocks + w.lossyBytes // 384 for samples, the rest for how they are filtered
+		total += 400*macroblocks + w.lossyBytes // 384 for samples, the rest for filters
 	}
 	if w.lossless || w.alpha {
 		total += 9*pixels + vp8lTables

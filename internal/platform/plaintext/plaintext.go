@@ -42,9 +42,9 @@ func visible(line string) string {
 // unlinks are what mail programs recognize addresses by, with an invisible zero width non-joiner behind.
 var unlinks = strings.NewReplacer(".", ".\u200c", "/", "/\u200c", ":", ":\u200c", "@", "@\u200c")
 
-// Unlinked returns a name as one line of at most so many characters in which no mail program finds an address to make a
-// link of. It reads as before: Booking.com stays Booking.com.
-func Unlinked(name string, most int) string {
+// Unlink returns a name as one line of at most that many characters in which mail programs find no address to link.
+// It looks unchanged: Booking.com stays Booking.com.
+func Unlink(name string, most int) string {
 	name = Line(name)
 	if short := []rune(name); len(short) > most {
 		name = strings.TrimSpace(string(short[:most-1])) + "…"

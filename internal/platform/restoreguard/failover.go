@@ -9,31 +9,32 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Failover notices on each new connection to PostgreSQL, before anything is done by it, that a replica has taken over:
-// a server that goes on has no need for new connections, and one that took over has none of the old.
+// Failover detects on each new connection to PostgreSQL, before it is used, that a replica has taken over. Connections
+// to the old server do not survive a failover, so checking new ones suffices.
 type Failover struct {
 	trust bool
-	seen  atomic.Int64 // the timeline
+	seen  atomic.Int64 // timeline
 }
 
-// NewFailover makes what looks at connections. With trust a replica that takes over has lost nothing.
+// NewFailover returns a check of connections. With trust, a failover is assumed to lose nothing.
 func NewFailover(trust bool) *Failover { return &Failover{trust: trust} }
 
-// Connected looks at a new connection, and refuses one to a replica: kept until the replica takes over, it would write
-// without having been looked at. What cannot be asked, for want of a right, is left to Look.
-func (f *Failover) Connected(
+// CheckConnection holds the database if the new connection is to a server that took over. It returns an error for a
+// replica, because the connection would be usable unchecked once the replica takes over. If the role lacks the right to
+// read the timeline, only Check detects the failover.
+func (f *Failover) CheckConnection(
 	_ context.Context, exec func(query string, args ...any) error, ask func(query string, dest ...any) error,
 ) error {
-	now, err := timeline(ask)
+	now, err := readTimeline(ask)
 	if err != nil {
-		return replica(ask)
+		return checkReplica(ask)
 	}
 	was := f.seen.Load()
 	if was == 0 || was == now || f.trust {
 		f.seen.Store(now)
 		return nil
 	}
-	// One statement: the connection is nobody's yet.
+	// One statement, because the connection is not in the pool yet.
 	err = exec(`WITH held AS (UPDATE hold SET held_at = (extract(epoch
 		FROM clock_timestamp()) * 1000000)::bigint, why = 'failed_over',
 			since = COALESCE((SELECT at FROM events ORDER BY id DESC LIMIT 1), 0)
@@ -42,17 +43,17 @@ func (f *Failover) Connected(
 		`, 0, held_at, 'service.held', '', '{"why":"failed_over"}' FROM held)
 		UPDATE access_version SET version = version + 1 WHERE id = 1 AND EXISTS (SELECT 1 FROM held)`)
 	if err != nil {
-		return fmt.Errorf("holding the database, as a replica took over: %w", err)
+		return fmt.Errorf("holding the database after a failover: %w", err)
 	}
 	f.seen.Store(now)
 	return nil
 }
 
-// replica is an error where a server does not tell its timeline because it is a replica.
-func replica(ask func(query string, dest ...any) error) error {
+// checkReplica returns an error if the server is a replica, which does not report its timeline.
+func checkReplica(ask func(query string, dest ...any) error) error {
 	var is bool
 	if err := ask(`SELECT pg_is_in_recovery()`, &is); err != nil || !is {
-		return nil //nolint:nilerr // it does not answer: whoever uses the connection finds out
+		return nil //nolint:nilerr // the connection is broken, which its user will notice
 	}
 	return db.ErrReplica
 }

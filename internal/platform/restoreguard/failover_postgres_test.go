@@ -9,10 +9,9 @@ import (
 
 	"pressroom/internal/platform/restoreguard"
 	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
 )
 
-// The statement that holds a database after a failover is one that PostgreSQL takes, and holds once.
+// TestFailoverHolds checks that the statement for a failover works in PostgreSQL, and holds once.
 func TestFailoverHolds(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(testkit.PostgresVariable) == "" {
@@ -20,7 +19,10 @@ func TestFailoverHolds(t *testing.T) {
 	}
 	url := testkit.Postgres(t)
 	s, d := open(t, url)
-	conn := must.Get(sql.Open("pgx", url))(t)
+	conn, err := sql.Open("pgx", url)
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer conn.Close()
 	f := restoreguard.NewFailover(false)
 	for n := range 3 {
@@ -32,9 +34,11 @@ func TestFailoverHolds(t *testing.T) {
 			_, err := fmt.Sscan(fmt.Sprintf("%08X", 1+n), dest[0])
 			return err
 		}
-		must.NoError(t, f.Connected(t.Context(), exec, ask))
+		if err := f.CheckConnection(t.Context(), exec, ask); err != nil {
+			t.Fatal(err)
+		}
 		state, err := s.State(t.Context())
-		if err != nil || state.Held() != (n > 0) || n > 0 && state.Why != restoreguard.FailedOver {
+		if err != nil || state.IsHeld() != (n > 0) || n > 0 && state.Why != restoreguard.FailedOver {
 			t.Errorf("after %d failovers: %+v %v", n, state, err)
 		}
 	}
@@ -50,7 +54,7 @@ func TestFailoverHolds(t *testing.T) {
 	}
 }
 
-// A hold by hand, which is lifted without asking the networks, becomes one for the failover.
+// TestFailoverWhileHeldByHand checks that a failover replaces a hold by hand.
 func TestFailoverWhileHeldByHand(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(testkit.PostgresVariable) == "" {
@@ -58,7 +62,9 @@ func TestFailoverWhileHeldByHand(t *testing.T) {
 	}
 	url := testkit.Postgres(t)
 	s, d := open(t, url)
-	must.Get(s.Hold(t.Context(), "a flood"))(t)
+	if _, err := s.Hold(t.Context(), "a flood"); err != nil {
+		t.Fatal(err)
+	}
 	f := restoreguard.NewFailover(false)
 	for n := range 2 {
 		run := func(query string, _ ...any) error {
@@ -69,7 +75,9 @@ func TestFailoverWhileHeldByHand(t *testing.T) {
 			_, err := fmt.Sscan(fmt.Sprintf("%08X", 1+n), dest[0])
 			return err
 		}
-		must.NoError(t, f.Connected(t.Context(), run, ask))
+		if err := f.CheckConnection(t.Context(), run, ask); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if state, err := s.State(t.Context()); err != nil || state.Why != restoreguard.FailedOver || state.Reason != "a flood" {
 		t.Errorf("after a failover: %+v %v", state, err)

@@ -8,23 +8,22 @@ import (
 
 	"pressroom/internal/platform/db"
 	"pressroom/internal/platform/restoreguard"
-	"pressroom/internal/testkit/must"
 )
 
-// A connection to a server that is on another timeline holds the database before it is used; one to the same server,
-// one that cannot be asked, and any that is trusted do not.
+// TestFailover checks that a connection to a server on another timeline holds the database, unless failovers are
+// trusted.
 func TestFailover(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		trust     bool
-		timelines []string // of one connection after the other; empty where it does not tell
+		timelines []string // of successive connections; empty if unknown
 		held      int
 	}{
 		"the same server": {timelines: []string{"00000001", "00000001"}},
 		"a replica":       {timelines: []string{"00000001", "00000002", "00000002"}, held: 1},
 		"two replicas":    {timelines: []string{"0000000F", "00000010", "00000011"}, held: 2},
 		"trusted":         {trust: true, timelines: []string{"00000001", "00000002"}},
-		"not told":        {timelines: []string{"", "00000001", "", "00000001"}},
+		"unknown":         {timelines: []string{"", "00000001", "", "00000001"}},
 	} {
 		f, held := restoreguard.NewFailover(c.trust), 0
 		for _, timeline := range c.timelines {
@@ -41,7 +40,7 @@ func TestFailover(t *testing.T) {
 				_, err := fmt.Sscan(timeline, dest[0])
 				return err
 			}
-			if err := f.Connected(t.Context(), exec, ask); err != nil {
+			if err := f.CheckConnection(t.Context(), exec, ask); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -54,16 +53,17 @@ func TestFailover(t *testing.T) {
 		return func(_ string, dest ...any) error { _, err := fmt.Sscan(timeline, dest[0]); return err }
 	}
 	broken := func(string, ...any) error { return errors.New("read-only") }
-	must.NoError(t, f.Connected(t.Context(), broken, answer("00000001")))
-	for range 2 { // and goes on refusing
-		if err := f.Connected(t.Context(), broken, answer("00000002")); err == nil {
-			t.Error("a connection is used that could not be held")
+	if err := f.CheckConnection(t.Context(), broken, answer("00000001")); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := f.CheckConnection(t.Context(), broken, answer("00000002")); err == nil {
+			t.Error("a connection is used although the hold failed")
 		}
 	}
 }
 
-// A connection to a replica is refused, by an error that says that the database is away: kept, it would write once the
-// replica has taken over, and nobody would have looked.
+// TestReplicaIsRefused checks that a connection to a replica fails as if the database were unreachable.
 func TestReplicaIsRefused(t *testing.T) {
 	t.Parallel()
 	exec := func(string, ...any) error { return nil }
@@ -74,7 +74,7 @@ func TestReplicaIsRefused(t *testing.T) {
 		}
 		return errors.New("recovery is in progress")
 	}
-	if err := restoreguard.NewFailover(true).Connected(t.Context(), exec, ask); err == nil || !db.IsUnavailable(err) {
+	if err := restoreguard.NewFailover(true).CheckConnection(t.Context(), exec, ask); err == nil || !db.IsUnavailable(err) {
 		t.Errorf("a replica: %v", err)
 	}
 }

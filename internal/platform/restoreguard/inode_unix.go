@@ -8,11 +8,11 @@ import (
 	"syscall"
 )
 
-// inodeOf is a file's number. That of its device is left out: machines count devices anew at each start.
+// inodeOf returns a file's inode number. It leaves out the device's number, which can change at each boot.
 func inodeOf(file string) (uint64, error) {
 	info, err := os.Stat(file)
 	if err != nil {
-		return 0, fmt.Errorf("looking at the database's file: %w", err)
+		return 0, fmt.Errorf("reading the inode of the database file: %w", err)
 	}
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -1,6 +1,7 @@
 package restoreguard
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,19 +14,19 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// place is where a database lives. A part that is not known is zero, and is not compared.
+// place identifies where a database is. Unknown fields are zero and not compared.
 type place struct {
-	Machine  string `json:"machine,omitempty"`  // SQLite: the id of the machine
-	Inode    uint64 `json:"inode,omitempty"`    // SQLite: the file's number on its file system
-	System   string `json:"system,omitempty"`   // PostgreSQL: the system identifier of its cluster
-	Database int64  `json:"database,omitempty"` // PostgreSQL: the number of the database in it
-	Timeline int64  `json:"timeline,omitempty"` // PostgreSQL: counts up where a replica takes over
+	Machine  string `json:"machine,omitempty"`  // SQLite: machine id
+	Inode    uint64 `json:"inode,omitempty"`    // SQLite: inode of the file
+	System   string `json:"system,omitempty"`   // PostgreSQL: system identifier of the cluster
+	Database int64  `json:"database,omitempty"` // PostgreSQL: OID of the database
+	Timeline int64  `json:"timeline,omitempty"` // PostgreSQL: increases when a replica takes over
 }
 
-// sameAs tells whether two places are one, as far as both are known, but for the timeline.
+// sameAs reports whether the known fields of two places, without the timeline, are equal.
 func (p place) sameAs(other place) bool {
-	return same(p.Machine, other.Machine) && same(p.Inode, other.Inode) && same(p.System,
-		other.System) && same(p.Database, other.Database)
+	return same(p.Machine, other.Machine) && same(p.Inode, other.Inode) && same(p.System, other.System) &&
+		same(p.Database, other.Database)
 }
 
 func same[T comparable](a, b T) bool {
@@ -33,54 +34,46 @@ func same[T comparable](a, b T) bool {
 	return a == b || a == unknown || b == unknown
 }
 
-// and is a place with what another knows beside it.
-func (p place) and(other place) place {
-	p.Machine, p.System = either(p.Machine, other.Machine), either(p.System, other.System)
-	p.Inode, p.Database, p.Timeline = either(p.Inode, other.Inode), either(p.Database, other.Database),
-		either(p.Timeline, other.Timeline)
-	return p
-}
-
-func either[T comparable](a, b T) T {
-	var unknown T
-	if a != unknown {
-		return a
+// merge returns the place with its unknown fields taken from another.
+func (p place) merge(other place) place {
+	return place{
+		Machine: cmp.Or(p.Machine, other.Machine), Inode: cmp.Or(p.Inode, other.Inode),
+		System: cmp.Or(p.System, other.System), Database: cmp.Or(p.Database, other.Database),
+		Timeline: cmp.Or(p.Timeline, other.Timeline),
 	}
-	return b
 }
 
-// Look finds out where the database is, and holds it where that is not where it was, or where it is older than it was.
-// A database that is looked at for the first time lives where it is.
-func (s *Service) Look(ctx context.Context) error {
-	marked, err := s.marked() // before the database's own count, which is ahead of it
+// Check holds the database if it is at another place than before, or older. The first check records its place.
+func (s *Service) Check(ctx context.Context) error {
+	marked, err := s.readMark() // before the count in the database, which is increased first
 	if err != nil {
 		return err
 	}
-	found, err := s.here(ctx)
+	found, err := s.currentPlace(ctx)
 	if err != nil {
 		return err
 	}
 	var held Why
 	err = s.db.InTx(ctx, "hold.look", func(ctx context.Context, tx *db.Tx) error {
 		held = ""
-		lived, starts, err := lived(ctx, tx)
+		lived, starts, err := readPlace(ctx, tx)
 		if err != nil {
 			return err
 		}
-		here, err := s.judged(ctx, tx, found)
+		here, err := s.observedPlace(ctx, tx, found)
 		if err != nil {
 			return err
 		}
-		why := s.moved(lived, here, starts, marked)
-		now := here.and(lived)
+		why := s.holdReason(lived, here, starts, marked)
+		now := here.merge(lived)
 		if !lived.sameAs(here) {
-			now.Timeline = here.Timeline // that of another cluster means nothing here
+			now.Timeline = here.Timeline // timelines of different clusters are unrelated
 		}
 		if why == "" && now == lived {
 			return nil
 		}
 		if why != "" {
-			began, err := s.set(ctx, tx, why, lastSign(ctx, tx))
+			began, err := s.set(ctx, tx, why, lastEventAt(ctx, tx))
 			if err != nil {
 				return err
 			}
@@ -88,39 +81,39 @@ func (s *Service) Look(ctx context.Context) error {
 				held = why
 			}
 		}
-		return live(ctx, tx, now, max(starts, marked))
+		return writePlace(ctx, tx, now, max(starts, marked))
 	})
 	if err != nil {
-		return fmt.Errorf("looking where the database lives: %w", err)
+		return fmt.Errorf("checking whether the database was moved: %w", err)
 	}
 	if held == "" {
 		return nil
 	}
-	return s.warn(ctx)
+	return s.logChange(ctx)
 }
 
-// warn tells the log that the database is held, unless this service told it of that hold before.
-func (s *Service) warn(ctx context.Context) error {
+// logChange logs that the database is held or released, once per hold.
+func (s *Service) logChange(ctx context.Context) error {
 	state, err := s.State(ctx)
 	if err != nil {
 		return err
 	}
-	told := s.told.Swap(&state)
-	if !state.Held() && told != nil && told.Held() {
-		s.opts.Log.InfoContext(ctx, "nothing is held any more: posts are published and credits charged again")
+	told := s.lastLogged.Swap(&state)
+	if !state.IsHeld() && told != nil && told.IsHeld() {
+		s.opts.Log.InfoContext(ctx, "hold lifted: posts are published and credits charged again")
 	}
-	if !state.Held() || told != nil && told.HeldAt.Equal(state.HeldAt) && told.Why == state.Why {
+	if !state.IsHeld() || told != nil && told.HeldAt.Equal(state.HeldAt) && told.Why == state.Why {
 		return nil
 	}
-	s.opts.Log.WarnContext(ctx, "nothing is published or charged by itself until: pressroom admin resume", "because",
-		state.Why.Text(), "since", state.HeldAt)
+	s.opts.Log.WarnContext(ctx, "on hold: nothing is published or charged automatically until: pressroom admin resume",
+		"because", state.Why.Text(), "since", state.HeldAt)
 	return nil
 }
 
-// judged is a place without what is for others to judge: whether a replica took over is known to a command only where
-// the database is held so that its end asks the networks. There it is noted, so that the same failover does not hold
-// again.
-func (s *Service) judged(ctx context.Context, tx *db.Tx, here place) (place, error) {
+// observedPlace returns the place that may be compared and recorded. Commands beside the service leave the timeline to
+// the service, except during a hold whose end checks the networks. Then it is recorded, so that the same failover does
+// not hold again.
+func (s *Service) observedPlace(ctx context.Context, tx *db.Tx, here place) (place, error) {
 	if !s.opts.Beside {
 		return here, nil
 	}
@@ -128,16 +121,16 @@ func (s *Service) judged(ctx context.Context, tx *db.Tx, here place) (place, err
 	if err != nil {
 		return here, err
 	}
-	if !state.Held() || state.Why == ByHand {
+	if !state.IsHeld() || state.Why == ByHand {
 		here.Timeline = 0
 	}
 	return here, nil
 }
 
-// moved says why a database that lived at one place and is at another has to be held; empty where it has not.
-func (s *Service) moved(lived, here place, starts, marked int64) Why {
+// holdReason returns why a database that was at one place and is at another must be held, or an empty string.
+func (s *Service) holdReason(lived, here place, starts, marked int64) Why {
 	switch {
-	case marked > starts && (starts > 0 || lived != place{}): // where no place is known, the mark is all there is
+	case marked > starts && (starts > 0 || lived != place{}): // a restored database has neither
 		return WentBack
 	case lived == place{}:
 		return ""
@@ -149,36 +142,36 @@ func (s *Service) moved(lived, here place, starts, marked int64) Why {
 	return ""
 }
 
-func lived(ctx context.Context, q db.Querier) (place, int64, error) {
+func readPlace(ctx context.Context, q db.Querier) (place, int64, error) {
 	var p place
 	var text string
 	var starts int64
 	if err := q.QueryRow(ctx, `SELECT place, starts FROM hold WHERE id = 1`).Scan(&text, &starts); err != nil {
-		return p, 0, fmt.Errorf("reading where the database lived: %w", err)
+		return p, 0, fmt.Errorf("reading the place of the database: %w", err)
 	}
 	if text == "" {
 		return p, starts, nil
 	}
 	if err := json.Unmarshal([]byte(text), &p); err != nil {
-		return p, 0, fmt.Errorf("reading where the database lived: %w", err)
+		return p, 0, fmt.Errorf("reading the place of the database: %w", err)
 	}
 	return p, starts, nil
 }
 
-func live(ctx context.Context, tx *db.Tx, p place, starts int64) error {
+func writePlace(ctx context.Context, tx *db.Tx, p place, starts int64) error {
 	text, err := json.Marshal(p)
 	if err != nil {
-		return fmt.Errorf("writing where the database lives: %w", err)
+		return fmt.Errorf("encoding the place of the database: %w", err)
 	}
 	if _, err := tx.Exec(ctx, `UPDATE hold SET place = ?, starts = ? WHERE id = 1`, string(text), starts); err != nil {
-		return fmt.Errorf("noting where the database lives: %w", err)
+		return fmt.Errorf("saving the place of the database: %w", err)
 	}
 	return nil
 }
 
-// lastSign is when the database was last told of something: what a copy of it was told since is not known here. That
-// it was held is no sign of life, as the copy may have been held itself.
-func lastSign(ctx context.Context, tx *db.Tx) time.Time {
+// lastEventAt returns the time of the last event. Events of its original after that are unknown to a copy. Holds do not
+// count, because the copy may have been held itself.
+func lastEventAt(ctx context.Context, tx *db.Tx) time.Time {
 	var at int64
 	if tx.QueryRow(ctx, `SELECT at FROM events WHERE kind <> 'service.held' ORDER BY id DESC LIMIT 1`).
 		Scan(&at) != nil {
@@ -187,59 +180,60 @@ func lastSign(ctx context.Context, tx *db.Tx) time.Time {
 	return db.Time(at)
 }
 
-// here finds out where the database is.
-func (s *Service) here(ctx context.Context) (place, error) {
+// currentPlace returns where the database is now.
+func (s *Service) currentPlace(ctx context.Context) (place, error) {
 	if s.opts.File == "" {
-		return s.cluster(ctx)
+		return s.postgresPlace(ctx)
 	}
 	inode, err := inodeOf(s.opts.File)
 	if err != nil {
 		return place{}, err
 	}
-	return place{Machine: machine(), Inode: inode}, nil
+	return place{Machine: machineID(), Inode: inode}, nil
 }
 
-// cluster asks PostgreSQL. A role that may not ask for its identifier is served, and told what is missed.
-func (s *Service) cluster(ctx context.Context) (place, error) {
+// postgresPlace returns the place of a PostgreSQL database. If the role lacks a right, the field stays zero and a
+// warning says what is not detected.
+func (s *Service) postgresPlace(ctx context.Context) (place, error) {
 	var p place
 	if err := s.db.QueryRow(ctx, `SELECT oid::bigint FROM pg_database WHERE datname = current_database()`).
 		Scan(&p.Database); err != nil {
-		return p, fmt.Errorf("asking for the number of the database: %w", err)
+		return p, fmt.Errorf("reading the OID of the database: %w", err)
 	}
 	if err := s.db.QueryRow(ctx, `SELECT system_identifier::text FROM pg_control_system()`).
 		Scan(&p.System); err != nil {
 		s.opts.Log.WarnContext(ctx,
-			"PostgreSQL does not tell this role which cluster it is (GRANT EXECUTE ON FUNCTION pg_control_system() TO "+
-				"the role): a copy of the database on another server may not be noticed, "+
-				"so hold it by hand before it is served: pressroom admin hold", "error", err)
+			"copies of the database on other servers may not be detected. GRANT EXECUTE ON FUNCTION "+
+				"pg_control_system() TO the role, or hold copies by hand before serving them: pressroom admin hold",
+			"error", err)
 	}
 	var err error
-	if p.Timeline, err = timeline(func(query string, dest ...any) error {
+	if p.Timeline, err = readTimeline(func(query string, dest ...any) error {
 		return s.db.QueryRow(ctx, query).Scan(dest...)
 	}); err != nil {
 		s.opts.Log.WarnContext(ctx,
-			"PostgreSQL does not tell this role its timeline (GRANT EXECUTE ON FUNCTION pg_walfile_name(pg_lsn), "+
-				"pg_current_wal_lsn() TO the role): that a replica took over is not noticed", "error", err)
+			"failovers of PostgreSQL are not detected. GRANT EXECUTE ON FUNCTION pg_walfile_name(pg_lsn), "+
+				"pg_current_wal_lsn() TO the role", "error", err)
 	}
 	return p, nil
 }
 
-// timeline asks by a query's function. The control file's own would be that of the last checkpoint, which may be older
-// than a replica's taking over.
-func timeline(ask func(query string, dest ...any) error) (int64, error) {
+// readTimeline returns the timeline from the name of the current WAL file. The control file has the one of the last
+// checkpoint, which may be before a failover.
+func readTimeline(ask func(query string, dest ...any) error) (int64, error) {
 	var hex string
 	if err := ask(`SELECT substring(pg_walfile_name(pg_current_wal_lsn()) FROM 1 FOR 8)`, &hex); err != nil {
-		return 0, fmt.Errorf("asking for the timeline: %w", err)
+		return 0, fmt.Errorf("reading the timeline: %w", err)
 	}
 	var n int64
 	if _, err := fmt.Sscanf(hex, "%x", &n); err != nil {
-		return 0, fmt.Errorf("reading the timeline: %w", err)
+		return 0, fmt.Errorf("parsing the timeline: %w", err)
 	}
 	return n, nil
 }
 
-// machine is an id of this machine; empty where it has none.
-func machine() string {
+// machineID returns an id of this machine, or an empty string if it has none.
+func machineID() string {
 	for _, file := range []string{"/etc/machine-id", "/var/lib/dbus/machine-id"} {
 		raw, err := os.ReadFile(file) //nolint:gosec // G304: one of the two above
 		if err == nil && len(raw) >= 32 {
@@ -249,28 +243,28 @@ func machine() string {
 	return ""
 }
 
-// markEnd is the end of the name of the file beside SQLite's that says how often the database was served. A file that
-// somebody puts in the place of the database's is older than its mark.
-const markEnd = ".served"
+// markSuffix is the suffix of the mark, a file beside SQLite's that counts how often the database was served. If an
+// older database file replaces the current one, the mark is ahead of it.
+const markSuffix = ".served"
 
-// marked reads the mark; 0 where there is none.
-func (s *Service) marked() (int64, error) {
+// readMark returns the count in the mark, or 0 if there is none.
+func (s *Service) readMark() (int64, error) {
 	if s.opts.File == "" {
 		return 0, nil
 	}
-	raw, err := os.ReadFile(s.opts.File + markEnd)
+	raw, err := os.ReadFile(s.opts.File + markSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
 	if err != nil {
-		return 0, fmt.Errorf("reading how often the database was served: %w", err)
+		return 0, fmt.Errorf("reading the mark of the database: %w", err)
 	}
 	var n int64
-	_, _ = fmt.Sscan(string(raw), &n) // what cannot be read marks nothing
+	_, _ = fmt.Sscan(string(raw), &n) // an unreadable mark counts as none
 	return n, nil
 }
 
-// Mark counts up that the database is served, in it and then beside it.
+// Mark increases the count of the mark, first in the database and then in the file.
 func (s *Service) Mark(ctx context.Context) error {
 	if s.opts.File == "" {
 		return nil
@@ -280,32 +274,30 @@ func (s *Service) Mark(ctx context.Context) error {
 		return tx.QueryRow(ctx, `UPDATE hold SET starts = starts + 1 WHERE id = 1 RETURNING starts`).Scan(&n)
 	})
 	if err != nil {
-		return fmt.Errorf("noting that the database is served: %w", err)
+		return fmt.Errorf("counting that the database is served: %w", err)
 	}
-	file, err := os.CreateTemp(filepath.Dir(s.opts.File), filepath.Base(s.opts.File)+markEnd+"-*")
+	file, err := os.CreateTemp(filepath.Dir(s.opts.File), filepath.Base(s.opts.File)+markSuffix+"-*")
 	if err != nil {
-		return fmt.Errorf("marking that the database is served: %w", err)
+		return fmt.Errorf("writing the mark of the database: %w", err)
 	}
 	_, err = fmt.Fprintln(file, n)
 	if err = errors.Join(err, file.Close()); err == nil {
-		err = os.Rename(file.Name(), s.opts.File+markEnd)
+		err = os.Rename(file.Name(), s.opts.File+markSuffix)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("marking that the database is served: %w", err), os.Remove(file.Name()))
+		return errors.Join(fmt.Errorf("writing the mark of the database: %w", err), os.Remove(file.Name()))
 	}
 	return nil
 }
 
-// watchEvery is how often a database that is served is looked at and marked.
-const watchEvery = time.Minute
+const watchInterval = time.Minute
 
-// Watch marks and looks at a database that is served, until the context ends, and then marks it once more. The log is
-// told where it is held, at the start and when that is noticed.
+// Watch checks and marks the database periodically until the context ends, and logs holds.
 func (s *Service) Watch(ctx context.Context, report func(error)) {
-	tick := time.NewTicker(watchEvery)
+	tick := time.NewTicker(watchInterval)
 	defer tick.Stop()
 	for {
-		if err := errors.Join(s.Look(ctx), s.Mark(ctx), s.warn(ctx)); err != nil && ctx.Err() == nil {
+		if err := errors.Join(s.Check(ctx), s.Mark(ctx), s.logChange(ctx)); err != nil && ctx.Err() == nil {
 			report(err)
 		}
 		select {

@@ -12,7 +12,6 @@ import (
 	"pressroom/internal/platform/db"
 	"pressroom/internal/platform/restoreguard"
 	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
 )
 
 func open(t *testing.T, url string) (*restoreguard.Service, *db.DB) {
@@ -29,8 +28,8 @@ func lift(d *db.DB) error {
 	return d.InTx(context.Background(), "test.lift", func(ctx context.Context, tx *db.Tx) error { return restoreguard.Lift(ctx, tx, nil) })
 }
 
-// Held by hand, work rests that goes on while nothing is held, and begins anew once the hold is lifted.
-func TestWhile(t *testing.T) {
+// TestRunWhileFree checks that a hold stops work, and that it starts again afterwards.
+func TestRunWhileFree(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		s, d := open(t, url)
@@ -38,16 +37,20 @@ func TestWhile(t *testing.T) {
 		began, ended, over := make(chan struct{}), make(chan struct{}), make(chan struct{})
 		go func() {
 			defer close(over)
-			s.While(ctx, func(err error) { t.Error(err) }, func(ctx context.Context) {
+			s.RunWhileFree(ctx, func(err error) { t.Error(err) }, func(ctx context.Context) {
 				began <- struct{}{}
 				<-ctx.Done()
 				ended <- struct{}{}
 			})
 		}()
 		<-began
-		must.Get(s.Hold(t.Context(), "a flood"))(t)
+		if _, err := s.Hold(t.Context(), "a flood"); err != nil {
+			t.Fatal(err)
+		}
 		<-ended
-		must.NoError(t, lift(d))
+		if err := lift(d); err != nil {
+			t.Fatal(err)
+		}
 		<-began
 		cancel()
 		<-ended
@@ -55,12 +58,15 @@ func TestWhile(t *testing.T) {
 	})
 }
 
-// Holding twice keeps what it was held for and since when; lifting twice is refused; both are recorded.
+// TestHeldOnce checks that a second hold changes nothing, that a second lift is refused, and that both are recorded.
 func TestHeldOnce(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		s, d := open(t, url)
-		first := must.Get(s.Hold(t.Context(), "a flood"))(t)
+		first, err := s.Hold(t.Context(), "a flood")
+		if err != nil {
+			t.Fatal(err)
+		}
 		second, err := s.Hold(t.Context(), "a great flood")
 		if err != nil || second.HeldAt != first.HeldAt || second.Reason != "a great flood" || second.Why != restoreguard.ByHand {
 			t.Errorf("held again: %+v %v", second, err)
@@ -69,9 +75,13 @@ func TestHeldOnce(t *testing.T) {
 			t.Error("a reason of two lines is taken")
 		}
 		var free int
-		must.NoError(t, d.QueryRow(t.Context(), `SELECT COUNT(*) FROM teams WHERE `+restoreguard.Free).Scan(&free))
-		must.NoError(t, lift(d))
-		if err := lift(d); !restoreguard.NotHeld(err) {
+		if err := d.QueryRow(t.Context(), `SELECT COUNT(*) FROM teams WHERE `+restoreguard.Free).Scan(&free); err != nil {
+			t.Fatal(err)
+		}
+		if err := lift(d); err != nil {
+			t.Fatal(err)
+		}
+		if err := lift(d); !restoreguard.IsNotHeld(err) {
 			t.Errorf("lifted again: %v", err)
 		}
 		var events int
@@ -82,48 +92,65 @@ func TestHeldOnce(t *testing.T) {
 	})
 }
 
-// Looking twice is one look, and a database that was never served lives where it is first seen.
-func TestLook(t *testing.T) {
+// TestCheck checks that a repeated check holds once, and that the first check records the place.
+func TestCheck(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		s, d := open(t, url)
 		for range 3 {
-			must.NoError(t, s.Look(t.Context()))
-			must.NoError(t, s.Mark(t.Context()))
-			if state, err := s.State(t.Context()); err != nil || state.Held() {
+			if err := s.Check(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Mark(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if state, err := s.State(t.Context()); err != nil || state.IsHeld() {
 				t.Fatalf("held: %+v %v", state, err)
 			}
 		}
-		must.NoError(t, d.InTx(t.Context(), "test.elsewhere", func(ctx context.Context, tx *db.Tx) error {
+		err := d.InTx(t.Context(), "test.elsewhere", func(ctx context.Context, tx *db.Tx) error {
 			_, err := tx.Exec(ctx, `UPDATE hold SET place = '{"inode":1,"database":1}' WHERE id = 1`)
 			return err
-		}))
-		must.NoError(t, s.Look(t.Context()))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Check(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 		if state, err := s.State(t.Context()); err != nil || state.Why != restoreguard.Copied {
 			t.Errorf("elsewhere: %+v %v", state, err)
 		}
 	})
 }
 
-// exec changes what a test wants changed.
+// exec runs a statement.
 func exec(t *testing.T, d *db.DB, statement string) {
 	t.Helper()
-	must.NoError(t, d.InTx(t.Context(), "test.exec", func(ctx context.Context, tx *db.Tx) error {
+	err := d.InTx(t.Context(), "test.exec", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, statement)
 		return err
-	}))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
-// looksFor looks, and tells what the database is held for.
+// looksFor checks the database and returns the state.
 func looksFor(t *testing.T, s *restoreguard.Service) restoreguard.State {
 	t.Helper()
-	must.NoError(t, s.Look(t.Context()))
-	state := must.Get(s.State(t.Context()))(t)
+	if err := s.Check(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	state, err := s.State(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	return state
 }
 
-// A hold by hand, which is lifted without asking the networks, hides no later reason for asking them; what it asks
-// them for is what came after the last sign of life, and that it was held is none.
+// TestByHandHidesNothing checks that a detected copy replaces a hold by hand, and that Since is the last event before
+// the holds.
 func TestByHandHidesNothing(t *testing.T) {
 	t.Parallel()
 	for name, found := range map[string]func(t *testing.T, s *restoreguard.Service, d *db.DB) restoreguard.State{
@@ -134,7 +161,10 @@ func TestByHandHidesNothing(t *testing.T) {
 		},
 		"said to be copied": func(t *testing.T, s *restoreguard.Service, _ *db.DB) restoreguard.State {
 			t.Helper()
-			state := must.Get(s.HoldCopy(t.Context(), "a snapshot"))(t)
+			state, err := s.HoldCopy(t.Context(), "a snapshot")
+			if err != nil {
+				t.Fatal(err)
+			}
 			return state
 		},
 	} {
@@ -143,10 +173,12 @@ func TestByHandHidesNothing(t *testing.T) {
 			testkit.EachDatabase(t, func(t *testing.T, url string) {
 				s, d := open(t, url)
 				exec(t, d, `INSERT INTO events (team_id, at, kind, subject, detail) VALUES (0, 1000, 'team.made', '', '{}')`)
-				if looksFor(t, s).Held() {
+				if looksFor(t, s).IsHeld() {
 					t.Fatal("held too early")
 				}
-				must.Get(s.Hold(t.Context(), "a snapshot"))(t)
+				if _, err := s.Hold(t.Context(), "a snapshot"); err != nil {
+					t.Fatal(err)
+				}
 				if state := found(t, s, d); state.Why != restoreguard.Copied || state.Reason != "a snapshot" ||
 					!state.Since.Equal(db.Time(1000)) {
 					t.Errorf("%+v", state)
@@ -159,14 +191,16 @@ func TestByHandHidesNothing(t *testing.T) {
 	}
 }
 
-// A database that may have gone back uses no id of an event again that whoever takes events along may know; one that
-// is held by hand goes on counting.
+// TestIDsOfEventsGoAhead checks that a database that may have gone back does not reuse ids of events, which consumers
+// may know. A hold by hand does not skip ids.
 func TestIDsOfEventsGoAhead(t *testing.T) {
 	t.Parallel()
 	last := func(t *testing.T, d *db.DB) int64 {
 		t.Helper()
 		var id int64
-		must.NoError(t, d.QueryRow(t.Context(), `SELECT COALESCE(MAX(id), 0) FROM events`).Scan(&id))
+		if err := d.QueryRow(t.Context(), `SELECT COALESCE(MAX(id), 0) FROM events`).Scan(&id); err != nil {
+			t.Fatal(err)
+		}
 		return id
 	}
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -180,10 +214,13 @@ func TestIDsOfEventsGoAhead(t *testing.T) {
 		}
 		copied := last(t, d)
 		begin := func(now time.Time) int64 {
-			must.NoError(t, d.InTx(t.Context(), "test.restore", func(ctx context.Context, tx *db.Tx) error {
+			err := d.InTx(t.Context(), "test.restore", func(ctx context.Context, tx *db.Tx) error {
 				exec := func(query string, args ...any) error { _, err := tx.Exec(ctx, query, args...); return err }
-				return restoreguard.Begin(exec, d.Postgres(), now, now)
-			}))
+				return restoreguard.HoldRestored(exec, d.Postgres(), now, now)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
 			return last(t, d)
 		}
 		if got := begin(time.Now().Add(time.Hour)); got < copied+time.Hour.Milliseconds() {
@@ -195,7 +232,7 @@ func TestIDsOfEventsGoAhead(t *testing.T) {
 	})
 }
 
-// A hold is told in the log at each start, and when it is noticed, once.
+// TestHoldIsLogged checks that a hold is logged once per start.
 func TestHoldIsLogged(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -203,7 +240,7 @@ func TestHoldIsLogged(t *testing.T) {
 		var log bytes.Buffer
 		s := restoreguard.New(d, restoreguard.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
 		watch := func(of *restoreguard.Service) {
-			if err := of.Warn(t.Context()); err != nil {
+			if err := of.LogChange(t.Context()); err != nil {
 				t.Error(err)
 			}
 		}
@@ -211,7 +248,9 @@ func TestHoldIsLogged(t *testing.T) {
 		if log.Len() > 0 {
 			t.Errorf("nothing is held: %s", &log)
 		}
-		must.Get(s.Hold(t.Context(), "a flood"))(t)
+		if _, err := s.Hold(t.Context(), "a flood"); err != nil {
+			t.Fatal(err)
+		}
 		watch(s)
 		watch(s)
 		if n := strings.Count(log.String(), "admin resume"); n != 1 {
@@ -224,15 +263,17 @@ func TestHoldIsLogged(t *testing.T) {
 	})
 }
 
-// Where neither the machine nor the file's number is known, the mark alone tells that a file is older than it was.
+// TestMarkAlone checks that the mark suffices to detect an older file.
 func TestMarkAlone(t *testing.T) {
 	t.Parallel()
 	s, d := open(t, testkit.SQLite(t))
 	for range 3 {
-		must.NoError(t, s.Mark(t.Context()))
+		if err := s.Mark(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 	}
 	exec(t, d, `UPDATE hold SET place = '', starts = 0`)
-	if state := looksFor(t, s); state.Held() {
+	if state := looksFor(t, s); state.IsHeld() {
 		t.Errorf("one that was never served is held: %+v", state)
 	}
 	exec(t, d, `UPDATE hold SET place = '{}', starts = 1`)
@@ -241,7 +282,7 @@ func TestMarkAlone(t *testing.T) {
 	}
 }
 
-// A command beside the service leaves it to the service to judge whether a replica took over.
+// TestBesideTheService checks that a command beside the service does not detect failovers.
 func TestBesideTheService(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(testkit.PostgresVariable) == "" {
@@ -251,7 +292,7 @@ func TestBesideTheService(t *testing.T) {
 	beside := restoreguard.New(d, restoreguard.Options{Beside: true, Log: slog.New(slog.DiscardHandler)})
 	looksFor(t, serves)
 	exec(t, d, `UPDATE hold SET place = replace(place, '"timeline":', '"timeline":9')`)
-	if state := looksFor(t, beside); state.Held() {
+	if state := looksFor(t, beside); state.IsHeld() {
 		t.Errorf("a command holds: %+v", state)
 	}
 	if state := looksFor(t, serves); state.Why != restoreguard.FailedOver {
@@ -259,16 +300,20 @@ func TestBesideTheService(t *testing.T) {
 	}
 	exec(t, d, `UPDATE hold SET place = replace(place, '"timeline":', '"timeline":9')`)
 	looksFor(t, beside) // as a resumption does
-	must.NoError(t, lift(d))
-	if state := looksFor(t, serves); state.Held() {
+	if err := lift(d); err != nil {
+		t.Fatal(err)
+	}
+	if state := looksFor(t, serves); state.IsHeld() {
 		t.Errorf("the same failover holds again: %+v", state)
 	}
 	exec(t, d, `UPDATE hold SET place = '{"database":1,"timeline":99}'`)
 	if state := looksFor(t, beside); state.Why != restoreguard.Copied {
 		t.Errorf("a copy: %+v", state)
 	}
-	must.NoError(t, lift(d))
-	if state := looksFor(t, serves); state.Held() {
+	if err := lift(d); err != nil {
+		t.Fatal(err)
+	}
+	if state := looksFor(t, serves); state.IsHeld() {
 		t.Errorf("the timeline of where it was is compared: %+v", state)
 	}
 }

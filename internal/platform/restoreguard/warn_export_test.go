@@ -2,5 +2,5 @@ package restoreguard
 
 import "context"
 
-// Warn is what Watch does each time.
-func (s *Service) Warn(ctx context.Context) error { return s.warn(ctx) }
+// LogChange exports logChange.
+func (s *Service) LogChange(ctx context.Context) error { return s.logChange(ctx) }

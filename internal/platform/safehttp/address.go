@@ -10,31 +10,30 @@ import (
 	"unicode/utf8"
 )
 
-// maxAddress is how many bytes an address may have.
+// maxAddress is the maximum length of an address in bytes.
 const maxAddress = 2048
 
-// Why addresses are refused.
+// Details of refusals.
 const (
-	malformed = "The address is not written as an https address has to be."
-	tooLong   = "The address is too long: it may have 2,048 bytes."
-	notHTTPS  = "The address has to begin with https://."
-	withUser  = "The address may not contain a user name, a password or anything that could be read as one."
-	otherPort = "The address may not name a port other than 443."
-	numeric   = "Numeric addresses are refused: the address has to name its host."
+	malformed = "The address is not a valid https address."
+	tooLong   = "The address is longer than 2,048 bytes."
+	notHTTPS  = "The address must begin with https://."
+	withUser  = "The address must not contain a user name or password."
+	otherPort = "The address must not have a port other than 443."
+	numeric   = "The address must have a host name, not an IP address."
 	notPublic = "The address does not lead to a public host."
 )
 
-// Check tells whether an address is refused by its text alone; nothing is looked up or connected to. What is wrong is
-// a *Error.
+// Check returns an *Error if the text of an address is refused. It makes no requests.
 func (c *Client) Check(address string) error {
 	_, err := c.parse(address)
 	return err
 }
 
-// Address is the one form of a public address: its host in ASCII, no fragment, a path. What could not be fetched by its
-// text alone, of nobody's exceptions, is a *Error; nothing is looked up or connected to.
+// Address returns the canonical form of a public address: host in ASCII, a path, no fragment. It returns an *Error if
+// the text is refused, without the operator's exceptions. It makes no requests.
 func Address(text string) (string, error) {
-	u, err := (&Client{port: securePort}).parse(text)
+	u, err := (&Client{port: httpsPort}).parse(text)
 	if err != nil {
 		return "", err
 	}
@@ -44,7 +43,7 @@ func Address(text string) (string, error) {
 	return u.String(), nil
 }
 
-// parse reads an address into what is asked for: its host in ASCII and without a trailing dot, no fragment.
+// parse returns the URL to request: host in ASCII and without a trailing dot, no fragment.
 func (c *Client) parse(address string) (*url.URL, error) {
 	authority, err := authority(address)
 	if err != nil {
@@ -52,88 +51,88 @@ func (c *Client) parse(address string) (*url.URL, error) {
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Host != authority || u.User != nil {
-		return nil, refused(malformed)
+		return nil, refusedError(malformed)
 	}
 	host, err := c.host(u.Hostname(), authority[0] == '[')
 	if err != nil {
 		return nil, err
 	}
 	port := u.Port()
-	if strings.HasSuffix(authority, ":") || port != "" && !c.mayUse(port, host) {
-		return nil, refused(otherPort)
+	if strings.HasSuffix(authority, ":") || port != "" && !c.allowsPort(port, host) {
+		return nil, refusedError(otherPort)
 	}
 	u.Host = hostPort(host, port)
 	u.Fragment, u.RawFragment = "", ""
 	return u, nil
 }
 
-// authority is what stands between https:// and the path. It refuses everything that browsers, curl and net/url are
-// known to read in different ways.
+// authority returns the part between https:// and the path. It refuses everything that browsers, curl and net/url are
+// known to parse differently.
 func authority(address string) (string, error) {
-	if err := wellWritten(address); err != nil {
+	if err := checkText(address); err != nil {
 		return "", err
 	}
 	const scheme = "https://"
 	if len(address) < len(scheme) || !strings.EqualFold(address[:len(scheme)], scheme) {
-		return "", refused(notHTTPS)
+		return "", refusedError(notHTTPS)
 	}
 	authority, rest := address[len(scheme):], ""
 	if end := strings.IndexAny(authority, "/?#"); end >= 0 {
 		authority, rest = authority[:end], authority[end:]
 	}
-	// Where no slash ends the authority, some read on until the @ of a path or a fragment.
+	// If no slash ends the authority, some parsers read up to the @ of a query or fragment.
 	if strings.Contains(authority, "@") || !strings.HasPrefix(rest, "/") && strings.Contains(rest, "@") {
-		return "", refused(withUser)
+		return "", refusedError(withUser)
 	}
 	if authority == "" || strings.Contains(authority, "%") {
-		return "", refused(malformed)
+		return "", refusedError(malformed)
 	}
 	return authority, nil
 }
 
-// wellWritten refuses what no address contains: too much, backslashes, spaces of all kinds, and what does not print.
-func wellWritten(text string) error {
+// checkText refuses addresses that are too long or contain backslashes, white space or characters that do not print.
+func checkText(text string) error {
 	if len(text) > maxAddress {
-		return refused(tooLong)
+		return refusedError(tooLong)
 	}
 	stray := func(r rune) bool { return r == '\\' || r == ' ' || !unicode.IsPrint(r) }
 	if !utf8.ValidString(text) || strings.ContainsFunc(text, stray) {
-		return refused(malformed)
+		return refusedError(malformed)
 	}
 	return nil
 }
 
-// host is a host as it is looked up, where files may be fetched from it.
+// host returns a host as it is looked up, or a refusal.
 func (c *Client) host(text string, bracketed bool) (string, error) {
-	if addr, err := netip.ParseAddr(text); err == nil && addr.Is6() == bracketed && c.allow.has(addr.String()) {
+	if addr, err := netip.ParseAddr(text); err == nil && addr.Is6() == bracketed && c.allow.contains(addr.String()) {
 		return addr.String(), nil
 	} else if err == nil || bracketed {
-		return "", refused(numeric)
+		return "", refusedError(numeric)
 	}
 	name, err := hostname(text)
 	switch {
 	case err != nil:
-		return "", refused(malformed)
-	case isNumeric(name): // before what is allowed, as IDNA makes addresses of other digits and dots
-		return "", refused(numeric)
-	case c.allow.has(name):
+		return "", refusedError(malformed)
+	case isNumeric(name): // before Allow, because IDNA maps other digits and dots to ASCII
+		return "", refusedError(numeric)
+	case c.allow.contains(name):
 		return name, nil
-	case c.own.has(name) || !isPublic(name):
-		return "", refused(notPublic)
+	case c.own.contains(name) || !isPublic(name):
+		return "", refusedError(notPublic)
 	}
 	return name, nil
 }
 
-// mayUse tells whether a port may be named. A number has one spelling.
-func (c *Client) mayUse(port, host string) bool {
+// allowsPort reports whether the address may have the port, which must be in canonical form.
+func (c *Client) allowsPort(port, host string) bool {
 	n, err := strconv.ParseUint(port, 10, 16)
-	return err == nil && n > 0 && strconv.FormatUint(n, 10) == port && (n == uint64(c.port) || c.allow.has(host))
+	return err == nil && n > 0 && strconv.FormatUint(n, 10) == port && (n == uint64(c.port) || c.allow.contains(host))
 }
 
-// hostPort is a host as net/url holds it, with the port where it is not the one of https.
+// hostPort returns url.URL.Host for a host, with the port unless it is 443.
 func hostPort(host, port string) string {
 	switch {
-	case port != "" && port != strconv.Itoa(securePort):
+	case port != "" && port != strconv.Itoa(httpsPort):
 		return net.JoinHostPort(host, port)
 	case strings.Contains(host, ":"):
 		return "[" + host + "]"

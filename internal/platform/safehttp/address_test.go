@@ -2,7 +2,7 @@ package safehttp
 
 import "testing"
 
-// An address has one form, however it is written, and that form is its own.
+// TestAddress checks that Address is canonical and idempotent.
 func TestAddress(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{
@@ -22,7 +22,6 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// What is not public, or not written as one address, is refused.
 func TestAddressRefuses(t *testing.T) {
 	t.Parallel()
 	for _, given := range []string{
@@ -37,6 +36,6 @@ func TestAddressRefuses(t *testing.T) {
 			t.Errorf("%q became %s", given, got)
 			continue
 		}
-		wantCode(t, err, Refused)
+		wantCode(t, err, CodeRefused)
 	}
 }

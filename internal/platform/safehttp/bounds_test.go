@@ -13,14 +13,12 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"pressroom/internal/testkit/must"
 )
 
-// soon makes a client impatient.
-func soon(o *Options) { o.Idle = 150 * time.Millisecond }
+// shortIdle sets a short idle timeout.
+func shortIdle(o *Options) { o.Idle = 150 * time.Millisecond }
 
-// raw answers with text alone, and closes the connection; with `more`, it goes on with that until nobody listens.
+// raw answers with the raw text and closes the connection, or sends more until the client disconnects.
 func raw(t *testing.T, text, more string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		conn, buffered, err := http.NewResponseController(w).Hijack()
@@ -56,38 +54,38 @@ func TestAnswers(t *testing.T) {
 		"until it closes":      {"HTTP/1.0 200 OK\r\n\r\nfile", "", ""},
 		"after early hints":    {"HTTP/1.1 103 Early Hints\r\n\r\n" + ok + "Content-Length: 4\r\n\r\nfile", "", ""},
 		"as long as it may be": {ok + "Content-Length: 1000\r\n\r\n" + strings.Repeat("a", 1000), "", ""},
-		"one byte too long":    {ok + "Content-Length: 1001\r\n\r\n" + strings.Repeat("a", 1001), "", TooLarge},
-		"far too long":         {ok + "Content-Length: 9223372036854775807\r\n\r\na", "", TooLarge},
+		"one byte too long":    {ok + "Content-Length: 1001\r\n\r\n" + strings.Repeat("a", 1001), "", CodeTooLarge},
+		"far too long":         {ok + "Content-Length: 9223372036854775807\r\n\r\na", "", CodeTooLarge},
 		"chunks too long": {
-			ok + "Transfer-Encoding: chunked\r\n\r\n3E9\r\n" + strings.Repeat("a", 1001) + "\r\n0\r\n\r\n", "", TooLarge,
+			ok + "Transfer-Encoding: chunked\r\n\r\n3E9\r\n" + strings.Repeat("a", 1001) + "\r\n0\r\n\r\n", "", CodeTooLarge,
 		},
-		"chunks without end":      {ok + "Transfer-Encoding: chunked\r\n\r\n", "64\r\n" + strings.Repeat("a", 100) + "\r\n", TooLarge},
-		"no end at all":           {"HTTP/1.0 200 OK\r\n\r\n", strings.Repeat("a", 100), TooLarge},
-		"cut off":                 {ok + "Content-Length: 40\r\n\r\nfile", "", Unavailable},
-		"cut off in a chunk":      {ok + "Transfer-Encoding: chunked\r\n\r\n40\r\nfile", "", Unavailable},
-		"cut off after a chunk":   {ok + "Transfer-Encoding: chunked\r\n\r\n4\r\nfile\r\n", "", Unavailable},
-		"not a chunk":             {ok + "Transfer-Encoding: chunked\r\n\r\nsecret-7Qx\r\n", "", Unavailable},
-		"cut off in the header":   {ok + "Content-Le", "", Unavailable},
-		"nothing":                 {"", "", Unavailable},
-		"empty":                   {ok + "Content-Length: 0\r\n\r\n", "", Unavailable},
-		"empty chunks":            {ok + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "", Unavailable},
-		"no HTTP":                 {"SSH-2.0-secret-7Qx\r\n", "", Unavailable},
-		"two lengths":             {ok + "Content-Length: 4\r\nContent-Length: 5\r\n\r\nfiles", "", Unavailable},
-		"length below zero":       {ok + "Content-Length: -1\r\n\r\nfile", "", Unavailable},
-		"an encoding":             {ok + "Content-Encoding: br\r\nContent-Length: 4\r\n\r\nfile", "", Unavailable},
-		"another transfer coding": {ok + "Transfer-Encoding: gzip, chunked\r\n\r\n4\r\nfile\r\n0\r\n\r\n", "", Unavailable},
-		"switching":               {"HTTP/1.1 101 Switching Protocols\r\nUpgrade: a\r\nConnection: upgrade\r\n\r\nfile", "", Unavailable},
-		"header without end":      {ok, "A: b\r\n", Unavailable},
+		"chunks without end":      {ok + "Transfer-Encoding: chunked\r\n\r\n", "64\r\n" + strings.Repeat("a", 100) + "\r\n", CodeTooLarge},
+		"no end at all":           {"HTTP/1.0 200 OK\r\n\r\n", strings.Repeat("a", 100), CodeTooLarge},
+		"cut off":                 {ok + "Content-Length: 40\r\n\r\nfile", "", CodeUnavailable},
+		"cut off in a chunk":      {ok + "Transfer-Encoding: chunked\r\n\r\n40\r\nfile", "", CodeUnavailable},
+		"cut off after a chunk":   {ok + "Transfer-Encoding: chunked\r\n\r\n4\r\nfile\r\n", "", CodeUnavailable},
+		"not a chunk":             {ok + "Transfer-Encoding: chunked\r\n\r\nsecret-7Qx\r\n", "", CodeUnavailable},
+		"cut off in the header":   {ok + "Content-Le", "", CodeUnavailable},
+		"nothing":                 {"", "", CodeUnavailable},
+		"empty":                   {ok + "Content-Length: 0\r\n\r\n", "", CodeUnavailable},
+		"empty chunks":            {ok + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "", CodeUnavailable},
+		"no HTTP":                 {"SSH-2.0-secret-7Qx\r\n", "", CodeUnavailable},
+		"two lengths":             {ok + "Content-Length: 4\r\nContent-Length: 5\r\n\r\nfiles", "", CodeUnavailable},
+		"length below zero":       {ok + "Content-Length: -1\r\n\r\nfile", "", CodeUnavailable},
+		"an encoding":             {ok + "Content-Encoding: br\r\nContent-Length: 4\r\n\r\nfile", "", CodeUnavailable},
+		"another transfer coding": {ok + "Transfer-Encoding: gzip, chunked\r\n\r\n4\r\nfile\r\n0\r\n\r\n", "", CodeUnavailable},
+		"switching":               {"HTTP/1.1 101 Switching Protocols\r\nUpgrade: a\r\nConnection: upgrade\r\n\r\nfile", "", CodeUnavailable},
+		"header without end":      {ok, "A: b\r\n", CodeUnavailable},
 		"a large header": {
-			ok + "A: " + strings.Repeat("b", maxHeader+5000) + "\r\nContent-Length: 4\r\n\r\nfile", "", Unavailable,
+			ok + "A: " + strings.Repeat("b", maxHeader+5000) + "\r\nContent-Length: 4\r\n\r\nfile", "", CodeUnavailable,
 		},
-		"hints without end": {"", "HTTP/1.1 103 Early Hints\r\nA: b\r\n\r\n", Unavailable},
+		"hints without end": {"", "HTTP/1.1 103 Early Hints\r\nA: b\r\n\r\n", CodeUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			set := soon
-			if tt.code != Unavailable {
-				set = nil // a slow machine is to have its time
+			set := shortIdle
+			if tt.code != CodeUnavailable {
+				set = nil // no short timeout, for slow machines
 			}
 			w := newEnv(t, raw(t, tt.answer, tt.more), set)
 			var into bytes.Buffer
@@ -113,7 +111,7 @@ func TestStatuses(t *testing.T) {
 	}, nil)
 	for _, status = range []int{201, 202, 203, 204, 205, 206, 300, 304, 400, 401, 403, 404, 407, 410, 416, 429, 500, 502, 503, 999} {
 		_, body, err := w.get(t, w.at(host, secretPath))
-		wantCode(t, err, Unavailable)
+		wantCode(t, err, CodeUnavailable)
 		if body != "" {
 			t.Errorf("%d: %q was written", status, body)
 		}
@@ -129,7 +127,7 @@ func TestCompressed(t *testing.T) {
 		packer.Close()
 	}, nil)
 	_, body, err := w.get(t, w.at(host, secretPath))
-	wantCode(t, err, Unavailable)
+	wantCode(t, err, CodeUnavailable)
 	if body != "" {
 		t.Errorf("%d bytes were written", len(body))
 	}
@@ -154,31 +152,34 @@ func TestStalls(t *testing.T) {
 				}
 				defer conn.Close()
 				io.WriteString(conn, answer)
-				io.Copy(io.Discard, conn) // until the other side has enough
-			}, soon)
+				io.Copy(io.Discard, conn)
+			}, shortIdle)
 			_, _, err := w.get(t, w.at(host, secretPath))
-			wantCode(t, err, Unavailable)
+			wantCode(t, err, CodeUnavailable)
 		})
 	}
 }
 
-// A source that sends a little all the time is ended by the time for the whole fetch.
+// TestDribble checks that the total timeout ends a slow download.
 func TestDribble(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, raw(t, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", "a"), func(o *Options) {
 		o.Timeout = 300 * time.Millisecond
 	})
 	_, _, err := w.get(t, w.at(host, secretPath))
-	wantCode(t, err, Unavailable)
+	wantCode(t, err, CodeUnavailable)
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}
 }
 
-// plain listens without TLS and hands each connection over.
+// plain listens without TLS and calls serve for each connection.
 func plain(t *testing.T, serve func(net.Conn)) net.Addr {
 	t.Helper()
-	listener := must.Get(net.Listen("tcp", standsIn+":0"))(t)
+	listener, err := net.Listen("tcp", standsIn+":0")
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() { listener.Close() })
 	go func() {
 		for {
@@ -207,14 +208,14 @@ func TestNoTLS(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := worldAt(t, plain(t, serve), newRoot(t), soon)
+			w := envAt(t, plain(t, serve), newRoot(t), shortIdle)
 			_, _, err := w.get(t, w.at(host, secretPath))
-			wantCode(t, err, Unavailable)
+			wantCode(t, err, CodeUnavailable)
 		})
 	}
 }
 
-// Whoever cannot prove to be the host is not told what is asked for.
+// TestCertificates checks that no request is sent to a server with an invalid certificate.
 func TestCertificates(t *testing.T) {
 	t.Parallel()
 	root := newRoot(t)
@@ -238,7 +239,7 @@ func TestCertificates(t *testing.T) {
 				}
 				io.WriteString(secure, "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfile")
 			})
-			w := worldAt(t, addr, root, nil)
+			w := envAt(t, addr, root, nil)
 			_, body, err := w.get(t, w.at(host, secretPath))
 			if name == "good" {
 				if err != nil || body != "file" {
@@ -246,12 +247,12 @@ func TestCertificates(t *testing.T) {
 				}
 				return
 			}
-			wantCode(t, err, Unavailable)
+			wantCode(t, err, CodeUnavailable)
 		})
 	}
 }
 
-// What is not in the table of reasons is told by its type alone.
+// TestReasons checks that other errors are logged only by type.
 func TestReasons(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{
@@ -259,7 +260,7 @@ func TestReasons(t *testing.T) {
 		&net.DNSError{Err: "read udp 10.0.0.1:53", Name: host, Server: "10.0.0.1"},
 		&net.OpError{Op: "dial", Err: errors.New(host)}, &net.DNSError{Name: host, IsTimeout: true},
 	} {
-		wantCode(t, unreached(err), Unavailable)
-		wantCode(t, broken(err), Unavailable)
+		wantCode(t, connectError(err), CodeUnavailable)
+		wantCode(t, readError(err), CodeUnavailable)
 	}
 }

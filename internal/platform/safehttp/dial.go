@@ -13,16 +13,16 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// ErrPrivate is met instead of a connection where none of a host's addresses is a public one, or its port is not 443,
-// and the operator does not allow the host.
+// ErrPrivate is the error of a connection to a host that the operator does not allow and that has no public address, or
+// to another port than 443.
 var ErrPrivate = errors.New("no public address behind the name")
 
-// wireServer is Azure's metadata service, on an address that looks like a public one; those of other clouds are in
-// networks that no registry calls public.
+// wireServer is Azure's metadata service, which has a public address. Those of other clouds are in special-purpose
+// networks.
 var wireServer = netip.MustParsePrefix("168.63.129.16/32")
 
-// newGuard makes what looks at addresses as they are dialled. It refuses by itself whatever IANA's registries of
-// special-purpose addresses (RFC 6890) hold, and everything in IPv6 outside of 2000::/3.
+// newGuard returns a check of dialed addresses. It refuses all of IANA's special-purpose addresses (RFC 6890), and IPv6
+// outside of 2000::/3.
 func newGuard(allow hosts, port uint16) *ssrf.Guardian {
 	var v4, v6 []netip.Prefix
 	for _, network := range allow.networks {
@@ -36,22 +36,22 @@ func newGuard(allow hosts, port uint16) *ssrf.Guardian {
 		ssrf.WithDeniedV4Prefixes(wireServer))
 }
 
-// dial connects to a host. Each address is looked at between its socket's making and its connecting, so that nothing
-// can resolve to something else in between.
+// dial connects to a host. Each address is checked after resolution, just before its socket connects, which prevents
+// DNS rebinding.
 func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, fmt.Errorf("reading host and port: %w", err)
 	}
-	var private, public atomic.Bool // addresses of both families are tried at once
-	dialer := net.Dialer{Timeout: connectWithin, Resolver: c.opts.Resolver}
-	if !c.allow.has(host) {
-		address = net.JoinHostPort(whole(host), port)
+	var private, public atomic.Bool // atomic: addresses of both families are dialed concurrently
+	dialer := net.Dialer{Timeout: connectTimeout, Resolver: c.opts.Resolver}
+	if !c.allow.contains(host) {
+		address = net.JoinHostPort(absolute(host), port)
 		dialer.Control = func(network, address string, conn syscall.RawConn) error {
 			err := c.guard.Safe(network, address, conn)
 			private.CompareAndSwap(false, err != nil)
 			public.CompareAndSwap(false, err == nil)
-			return err //nolint:wrapcheck // nobody sees it
+			return err //nolint:wrapcheck // it is replaced by ErrPrivate
 		}
 	}
 	conn, err := dialer.DialContext(ctx, network, address)
@@ -61,31 +61,31 @@ func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, e
 	if err != nil {
 		return nil, fmt.Errorf("connecting: %w", err)
 	}
-	return idle{conn, c.opts.Idle}, nil
+	return idleConn{conn, c.opts.Idle}, nil
 }
 
-// whole is a host's name with a dot, by which this machine's search domains are not appended to it; an address stays
-// itself.
-func whole(host string) string {
+// absolute returns a host's name with a trailing dot, so that the resolver does not append search domains. Addresses
+// stay unchanged.
+func absolute(host string) string {
 	if _, err := netip.ParseAddr(host); err == nil {
 		return host
 	}
 	return host + "."
 }
 
-// Reaches tells whether a host is called at a port, without calling it: false where all its addresses are refused.
-// That a name does not resolve is an error.
-func (c *Client) Reaches(ctx context.Context, host, port string) (bool, error) {
-	if c.allow.has(host) {
+// Allows reports whether the client may connect to a host and port, without connecting. It returns an error if the name
+// does not resolve.
+func (c *Client) Allows(ctx context.Context, host, port string) (bool, error) {
+	if c.allow.contains(host) {
 		return true, nil
 	}
 	resolver := c.opts.Resolver
 	if resolver == nil {
 		resolver = net.DefaultResolver
 	}
-	found, err := resolver.LookupNetIP(ctx, "ip", whole(host))
+	found, err := resolver.LookupNetIP(ctx, "ip", absolute(host))
 	if err != nil {
-		return false, fmt.Errorf("looking a name up: %w", err)
+		return false, fmt.Errorf("resolving the name: %w", err)
 	}
 	for _, addr := range found {
 		family := "tcp6"
@@ -99,23 +99,23 @@ func (c *Client) Reaches(ctx context.Context, host, port string) (bool, error) {
 	return false, nil
 }
 
-// idle is a connection that breaks where nothing moves for so long, in the handshake as in the body.
-type idle struct {
+// idleConn is a connection that fails if no data moves for a time, in the handshake and in the body.
+type idleConn struct {
 	net.Conn
 
-	most time.Duration
+	timeout time.Duration
 }
 
-func (c idle) Read(p []byte) (int, error) {
-	if err := c.SetReadDeadline(time.Now().Add(c.most)); err != nil {
-		return 0, fmt.Errorf("setting how long to wait: %w", err)
+func (c idleConn) Read(p []byte) (int, error) {
+	if err := c.SetReadDeadline(time.Now().Add(c.timeout)); err != nil {
+		return 0, fmt.Errorf("setting the deadline: %w", err)
 	}
-	return c.Conn.Read(p) //nolint:wrapcheck // io.EOF has to stay itself
+	return c.Conn.Read(p) //nolint:wrapcheck // io.EOF must stay unwrapped
 }
 
-func (c idle) Write(p []byte) (int, error) {
-	if err := c.SetWriteDeadline(time.Now().Add(c.most)); err != nil {
-		return 0, fmt.Errorf("setting how long to wait: %w", err)
+func (c idleConn) Write(p []byte) (int, error) {
+	if err := c.SetWriteDeadline(time.Now().Add(c.timeout)); err != nil {
+		return 0, fmt.Errorf("setting the deadline: %w", err)
 	}
 	return c.Conn.Write(p) //nolint:wrapcheck // as Read
 }

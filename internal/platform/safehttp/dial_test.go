@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// forbidden holds addresses of each network that is not public unicast: first, last, or one in between.
+// forbidden are addresses of each network that is not public unicast: first, last, or one in between.
 var forbidden = []string{
 	"0.0.0.0", "0.1.2.3", "10.0.0.1", "10.255.255.255", "100.64.0.1", "100.127.255.255", "100.100.100.200", "127.0.0.2", "127.255.255.254",
 	"168.63.129.16", "169.254.0.1", "169.254.169.254", "172.16.0.1", "172.31.255.255", "192.0.0.1", "192.0.0.192",
@@ -29,7 +29,7 @@ func TestForbiddenNetworks(t *testing.T) {
 		w.zone.set(name, always(address))
 		t.Run(address, func(t *testing.T) {
 			_, _, err := w.get(t, w.at(name, secretPath))
-			wantCode(t, err, Refused, address, name)
+			wantCode(t, err, CodeRefused, address, name)
 		})
 	}
 }
@@ -39,11 +39,10 @@ func TestAllForbiddenAtOnce(t *testing.T) {
 	w := newEnv(t, nobody(t), nil)
 	w.zone.set(host, always(forbidden[:20]...))
 	_, _, err := w.get(t, w.at(host, secretPath))
-	wantCode(t, err, Refused, forbidden[:20]...)
+	wantCode(t, err, CodeRefused, forbidden[:20]...)
 }
 
-// Whether a host is called is told without calling it.
-func TestReaches(t *testing.T) {
+func TestAllows(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, nobody(t), nil)
 	for name, address := range map[string]string{
@@ -56,22 +55,22 @@ func TestReaches(t *testing.T) {
 		"public.example.org": true, "private.example.org": false, "mapped.example.org": false, "both.example.org": true,
 		"127.0.0.9": false, "1.1.1.1": true, standsIn: true,
 	} {
-		if got, err := w.client.Reaches(t.Context(), host, w.port); err != nil || got != want {
+		if got, err := w.client.Allows(t.Context(), host, w.port); err != nil || got != want {
 			t.Errorf("%s: %t, %v", host, got, err)
 		}
 	}
-	if got, err := w.client.Reaches(t.Context(), "public.example.org", "80"); err != nil || got {
+	if got, err := w.client.Allows(t.Context(), "public.example.org", "80"); err != nil || got {
 		t.Errorf("another port: %t, %v", got, err)
 	}
-	if _, err := w.client.Reaches(t.Context(), "nobody.example.org", w.port); err == nil {
+	if _, err := w.client.Allows(t.Context(), "nobody.example.org", w.port); err == nil {
 		t.Error("a name that does not resolve is known")
 	}
 }
 
-// The guard lets public addresses through, the neighbours of forbidden networks among them, and no port but one.
+// TestGuard checks that public addresses are allowed, including neighbors of forbidden networks, with only one port.
 func TestGuard(t *testing.T) {
 	t.Parallel()
-	guard := newGuard(hosts{}, securePort)
+	guard := newGuard(hosts{}, httpsPort)
 	for _, address := range []string{
 		"1.1.1.1", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.0",
 		"168.63.129.15", "169.253.255.255",
@@ -92,7 +91,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// Of a name with both kinds of addresses, only the public one is dialled, whatever comes first.
+// TestMixedAddresses checks that only the public addresses of a name are dialed, in any order.
 func TestMixedAddresses(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "file") }, nil)
@@ -108,15 +107,15 @@ func TestMixedAddresses(t *testing.T) {
 	v6.empty(t)
 }
 
-// Where the public one of both kinds does not answer, the source is unavailable: it was connected to.
+// TestMixedAddressesUnreached checks that the source is unavailable if its public address does not answer.
 func TestMixedAddressesUnreached(t *testing.T) {
 	t.Parallel()
 	closed := setTrap(t, standsIn+":0")
 	closed.listener.Close()
-	w := worldAt(t, closed.listener.Addr(), newRoot(t), nil)
+	w := envAt(t, closed.listener.Addr(), newRoot(t), nil)
 	w.zone.set(host, always("10.0.0.1", standsIn))
 	_, _, err := w.get(t, w.at(host, secretPath))
-	wantCode(t, err, Unavailable)
+	wantCode(t, err, CodeUnavailable)
 }
 
 func TestAliases(t *testing.T) {
@@ -136,8 +135,8 @@ func TestAliases(t *testing.T) {
 		t.Errorf("got %q, %v", body, err)
 	}
 	for name, code := range map[string]string{
-		"private.example.org": Refused, "second.example.org": Refused, "first.example.org": Refused, "tolocalhost.example.org": Refused,
-		"loop.example.org": Unavailable, "nowhere.example.org": Unavailable, "missing.example.org": Unavailable,
+		"private.example.org": CodeRefused, "second.example.org": CodeRefused, "first.example.org": CodeRefused, "tolocalhost.example.org": CodeRefused,
+		"loop.example.org": CodeUnavailable, "nowhere.example.org": CodeUnavailable, "missing.example.org": CodeUnavailable,
 	} {
 		_, _, err := w.get(t, w.at(name, secretPath))
 		wantCode(t, err, code, name)
@@ -145,8 +144,8 @@ func TestAliases(t *testing.T) {
 	private.empty(t)
 }
 
-// The address that was looked at is the one that is dialled, though the name resolves to another one by then; and a
-// redirect to the same name is looked up and looked at again.
+// TestRebinding checks that the checked address is dialed even if the name resolves to another one meanwhile, and that
+// a redirect to the same name is checked again.
 func TestRebinding(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, func(w http.ResponseWriter, r *http.Request) {
@@ -162,20 +161,20 @@ func TestRebinding(t *testing.T) {
 		t.Errorf("got %q, %v", body, err)
 	}
 	_, _, err := w.get(t, w.at(host, "/file"))
-	wantCode(t, err, Refused)
+	wantCode(t, err, CodeRefused)
 
 	w.zone.set(host, [][]string{{standsIn}, {"127.0.0.2"}})
 	_, _, err = w.get(t, w.at(host, "/again"))
-	wantCode(t, err, Refused)
+	wantCode(t, err, CodeRefused)
 	private.empty(t)
 }
 
-// The search domains of the machine are not tried: every query is for the name itself.
+// TestNoSearchDomains checks that no search domains are appended.
 func TestNoSearchDomains(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, nobody(t), nil)
 	_, _, err := w.get(t, w.at("missing.example.org", secretPath))
-	wantCode(t, err, Unavailable, "missing")
+	wantCode(t, err, CodeUnavailable, "missing")
 	for _, name := range w.zone.askedFor() {
 		if name != "missing.example.org." {
 			t.Errorf("asked for %s", name)
@@ -183,7 +182,7 @@ func TestNoSearchDomains(t *testing.T) {
 	}
 }
 
-// nobody is a server that may not be asked.
+// nobody is a handler that fails the test.
 func nobody(t *testing.T) http.HandlerFunc {
 	return func(http.ResponseWriter, *http.Request) { t.Error("the server was asked") }
 }

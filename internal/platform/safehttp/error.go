@@ -14,17 +14,16 @@ import (
 
 // The codes of errors.
 const (
-	Refused = "address_refused" // it was never connected to
-	// not reached, not answered as it should be, too slow, cut off, redirected too often
-	Unavailable = "source_unavailable"
-	TooLarge    = "too_large" // it has more bytes than were asked for
+	CodeRefused     = "address_refused"    // no connection was made
+	CodeUnavailable = "source_unavailable" // unreachable, invalid response, timeout, incomplete, or too many redirects
+	CodeTooLarge    = "too_large"          // more bytes than the limit
 )
 
-// Error says why there is no file. None of it holds the address that was given or one that it resolved to.
+// Error is the error of a failed fetch. It contains neither the given address nor one that it resolved to.
 type Error struct {
 	Code   string // Refused, Unavailable or TooLarge
-	Detail string // a sentence for whoever gave the address: it tells nothing of the network around us
-	Err    error  // for the log; nil where Detail says everything
+	Detail string // a sentence for the user, which reveals nothing about the internal network
+	Err    error  // for the log; may be nil
 }
 
 func (e *Error) Error() string {
@@ -37,37 +36,37 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-func refused(detail string) *Error {
-	return &Error{Code: Refused, Detail: detail}
+func refusedError(detail string) *Error {
+	return &Error{Code: CodeRefused, Detail: detail}
 }
 
-func unavailable(detail string, err error) *Error {
-	return &Error{Code: Unavailable, Detail: detail, Err: err}
+func unavailableError(detail string, err error) *Error {
+	return &Error{Code: CodeUnavailable, Detail: detail, Err: err}
 }
 
-func tooLarge() *Error {
-	return &Error{Code: TooLarge, Detail: "The file is larger than it may be."}
+func tooLargeError() *Error {
+	return &Error{Code: CodeTooLarge, Detail: "The file is too large."}
 }
 
-// unreached tells why there is no answer. To the user, every reason is the same one.
-func unreached(err error) *Error {
+// connectError returns the Error of a failed request. Users see the same text for every cause.
+func connectError(err error) *Error {
 	if errors.Is(err, ErrPrivate) {
-		return &Error{Code: Refused, Detail: notPublic, Err: ErrPrivate}
+		return &Error{Code: CodeRefused, Detail: notPublic, Err: ErrPrivate}
 	}
-	return unavailable("The source could not be reached.", reason(err))
+	return unavailableError("The source could not be reached.", logError(err))
 }
 
-// broken tells why an answer ended too early.
-func broken(err error) *Error {
+// readError returns the Error of a response that ended too early.
+func readError(err error) *Error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return tooLarge()
+		return tooLargeError()
 	}
-	return unavailable("The source did not send the whole file, or not in time.", reason(err))
+	return unavailableError("The source did not send the whole file in time.", logError(err))
 }
 
-// reason is what the log is told: errors of the network hold addresses in their texts, and an address may hold a
-// signature that opens the file to everybody.
-func reason(err error) error {
+// logError returns an error for the log without addresses, which network errors contain. An address may have a
+// signature that gives access to the file.
+func logError(err error) error {
 	for _, known := range []error{
 		context.Canceled, context.DeadlineExceeded, os.ErrDeadlineExceeded, io.ErrUnexpectedEOF, io.EOF,
 	} {
@@ -79,7 +78,7 @@ func reason(err error) error {
 		return errno
 	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return errors.New("the certificate does not count")
+		return errors.New("the certificate is not trusted")
 	}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		return fmt.Errorf("the name did not resolve (not found: %t, timeout: %t)", dns.IsNotFound, dns.IsTimeout)

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// hosts is a set of hosts that an operator wrote down.
+// hosts is a configured set of hosts.
 type hosts struct {
-	names    []string // in ASCII; with a leading dot: every name below
+	names    []string // in ASCII; a leading dot means every subdomain
 	networks []netip.Prefix
 }
 
@@ -30,8 +30,7 @@ func newHosts(entries []string) (hosts, error) {
 		name, below := strings.CutPrefix(entry, ".")
 		name, err = hostname(name)
 		if err != nil || isNumeric(name) {
-			return hosts{}, fmt.Errorf("%q is neither a host name, nor an address, nor a network such as 10.1.0.0/16",
-				entry)
+			return hosts{}, fmt.Errorf("%q is not a host name, an IP address or a network such as 10.1.0.0/16", entry)
 		}
 		if below {
 			name = "." + name
@@ -41,28 +40,28 @@ func newHosts(entries []string) (hosts, error) {
 	return h, nil
 }
 
-// readNetwork reads a network or a single address, if the entry is one of them.
+// readNetwork returns the entry as a network, and reports whether it is one or a single address.
 func readNetwork(entry string) (netip.Prefix, bool, error) {
 	network, err := netip.ParsePrefix(entry)
 	if addr, single := netip.ParseAddr(entry); single == nil {
 		if addr.Zone() != "" {
-			return netip.Prefix{}, false, errors.New("an address with a zone belongs to one machine alone")
+			return netip.Prefix{}, false, errors.New("an address must not have a zone")
 		}
 		network, err = netip.PrefixFrom(addr, addr.BitLen()), nil
 	}
 	switch {
 	case err != nil:
-		return netip.Prefix{}, false, nil //nolint:nilerr // it is to be read as a name
+		return netip.Prefix{}, false, nil //nolint:nilerr // it may be a name
 	case network != network.Masked():
-		return netip.Prefix{}, false, fmt.Errorf("the network of that address is written %s", network.Masked())
+		return netip.Prefix{}, false, fmt.Errorf("write the network as %s", network.Masked())
 	case network.Addr().Is4In6():
-		return netip.Prefix{}, false, errors.New("an IPv4 address is to be written as one")
+		return netip.Prefix{}, false, errors.New("write IPv4 addresses as such, not as IPv6")
 	}
 	return network, true, nil
 }
 
-// has tells whether a host is among them: a name in ASCII, or an address in its one canonical spelling.
-func (h hosts) has(host string) bool {
+// contains reports whether the set contains a host: a name in ASCII, or an address in canonical form.
+func (h hosts) contains(host string) bool {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return slices.ContainsFunc(h.networks, func(n netip.Prefix) bool { return n.Contains(addr) })
 	}
@@ -71,7 +70,7 @@ func (h hosts) has(host string) bool {
 	})
 }
 
-// hostname is a name as it is looked up: mapped and checked by IDNA (UTS #46), in ASCII, without a trailing dot.
+// hostname returns a name as it is looked up: mapped and checked by IDNA (UTS #46), in ASCII, without a trailing dot.
 func hostname(text string) (string, error) {
 	name, err := idna.Lookup.ToASCII(text)
 	if err != nil {
@@ -89,26 +88,26 @@ func hostname(text string) (string, error) {
 	return name, nil
 }
 
-// topLevel is a name's last label.
+// topLevel returns a name's last label.
 func topLevel(name string) string {
 	return name[strings.LastIndexByte(name, '.')+1:]
 }
 
-// isNumeric tells whether somebody would read a name as an IPv4 address: the WHATWG's "ends in a number", and more,
-// as no top level domain begins with a digit (RFC 3696, 2).
+// isNumeric reports whether a parser might read a name as an IPv4 address. It covers more than the WHATWG's "ends in a
+// number", because no top level domain begins with a digit (RFC 3696, 2).
 func isNumeric(name string) bool {
 	last := topLevel(name)
 	return '0' <= last[0] && last[0] <= '9'
 }
 
-// reserved are the top level domains that lead nowhere, or to somewhere private: IANA's special-use names, those that
-// ICANN promised never to delegate, and those of RFC 6762, appendix G.
-var reserved = []string{
+// reservedTLDs are the top level domains that are not public: IANA's special-use names, those that ICANN will never
+// delegate, and those of RFC 6762, appendix G.
+var reservedTLDs = []string{
 	"alt", "arpa", "corp", "example", "home", "internal", "intranet", "invalid", "lan", "local", "localdomain",
 	"localhost", "mail", "onion", "private", "test",
 }
 
-// isPublic tells whether a name can be one of the public DNS, as far as its text tells.
+// isPublic reports whether a name can be one of the public DNS by its text.
 func isPublic(name string) bool {
-	return strings.Contains(name, ".") && !slices.Contains(reserved, topLevel(name))
+	return strings.Contains(name, ".") && !slices.Contains(reservedTLDs, topLevel(name))
 }

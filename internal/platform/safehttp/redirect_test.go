@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// redirecting serves a file at /file, and sends whoever asks for /N on to /N-1 with cookies to bring along.
+// redirecting serves a file at /file, and redirects /N to /N-1 with cookies.
 func redirecting(asked *atomic.Int64) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
@@ -38,7 +38,7 @@ func TestRedirects(t *testing.T) {
 	}
 	asked.Store(0)
 	_, _, err = w.get(t, w.at(host, "/6"))
-	wantCode(t, err, Unavailable)
+	wantCode(t, err, CodeUnavailable)
 	if asked.Load() != 6 {
 		t.Errorf("%d requests were sent", asked.Load())
 	}
@@ -52,7 +52,7 @@ func TestNoRedirects(t *testing.T) {
 		t.Errorf("got %q, %v", body, err)
 	}
 	_, _, err := w.get(t, w.at(host, "/1"))
-	wantCode(t, err, Unavailable)
+	wantCode(t, err, CodeUnavailable)
 }
 
 func TestRedirectTargets(t *testing.T) {
@@ -86,21 +86,21 @@ func TestRedirectTargets(t *testing.T) {
 		case 301, 302, 303, 307, 308:
 			to(t, "", "/file")
 		case 300, 304, 305, 306, 309, 399:
-			to(t, Unavailable, "/file")
+			to(t, CodeUnavailable, "/file")
 		}
 	}
 	status = http.StatusFound
 	for _, location := range []string{"file", "./a/../file", "//" + otherHost + ":PORT/file", "https://" + otherHost + ".:PORT/file#a"} {
 		to(t, "", location)
 	}
-	to(t, Unavailable)
-	to(t, Unavailable, "/file", "/file")
-	to(t, Unavailable, "") // to itself, for ever
-	to(t, Unavailable, "/start")
+	to(t, CodeUnavailable)
+	to(t, CodeUnavailable, "/file", "/file")
+	to(t, CodeUnavailable, "") // to itself
+	to(t, CodeUnavailable, "/start")
 	for _, location := range byText {
 		isAddress := strings.HasPrefix(location, "https://") || strings.Contains(location, ":/") || strings.HasPrefix(location, "//1")
-		if isAddress && !strings.HasSuffix(location, "//127.0.0.1:PORT/") && location != "https://127.0.0.1/" { // which is allowed here
-			t.Run(location, func(t *testing.T) { to(t, Refused, location) })
+		if isAddress && !strings.HasSuffix(location, "//127.0.0.1:PORT/") && location != "https://127.0.0.1/" { // allowed here
+			t.Run(location, func(t *testing.T) { to(t, CodeRefused, location) })
 		}
 	}
 	for _, location := range []string{
@@ -109,7 +109,7 @@ func TestRedirectTargets(t *testing.T) {
 		"//user@127.0.0.2:PORT/", "//files.example.com:22/", "https:127.0.0.2", "https:/127.0.0.2:PORT/",
 		"mailto:a@b.c", "/\xff", "/%zz", "/" + strings.Repeat("a", maxAddress),
 	} {
-		t.Run(location, func(t *testing.T) { to(t, Refused, location) })
+		t.Run(location, func(t *testing.T) { to(t, CodeRefused, location) })
 	}
 	for _, trap := range traps {
 		trap.empty(t)
@@ -126,7 +126,7 @@ func TestRedirectToForbiddenNetworks(t *testing.T) {
 		w.zone.set("a.example.org", always(address))
 		t.Run(address, func(t *testing.T) {
 			_, _, err := w.get(t, w.at(host, "/"))
-			wantCode(t, err, Refused, address, "a.example.org")
+			wantCode(t, err, CodeRefused, address, "a.example.org")
 		})
 	}
 }

@@ -1,10 +1,9 @@
-// Package safehttp gets a file from a public https address that a stranger gave, without ever touching anything
-// private: neither this machine, nor the network around it, nor the metadata service of a cloud.
+// Package safehttp downloads files from https addresses given by users, and prevents server-side request forgery
+// (SSRF): it reaches neither this machine, nor its network, nor a cloud's metadata service.
 //
-// It looks twice. The text of an address is held against strict rules before anything is looked up, so that there is
-// nothing that we read differently from others; and every connection, after every redirect and for every one of a
-// name's addresses, is refused by the address that is really dialled, so that it does not matter what a name resolved
-// to a moment before.
+// It checks twice. The text of an address must follow strict rules, so that all parsers agree on it. And every
+// connection, also after a redirect, is checked by the IP address that is dialed, so a name cannot resolve to another
+// address in between.
 package safehttp
 
 import (
@@ -26,48 +25,48 @@ import (
 )
 
 const (
-	securePort    = 443
-	connectWithin = 10 * time.Second // looking up the name and reaching one of its addresses
-	secureWithin  = 10 * time.Second // the TLS handshake
-	maxHeader     = 64 << 10         // bytes of an answer's header fields
+	httpsPort        = 443
+	connectTimeout   = 10 * time.Second // resolving the name and connecting
+	handshakeTimeout = 10 * time.Second // the TLS handshake
+	maxHeader        = 64 << 10         // bytes of response header fields
 
 	userAgent = "pressroom-import/1"
 )
 
-// Options say what may be fetched, and how long that may take.
+// Options configure a Client.
 type Options struct {
-	// Allow holds the operator's exceptions: what files may be fetched from although it is private. Each is a host name
-	// (with a leading dot: every name below it), a network such as 10.1.0.0/16, or one address. An address that names
-	// such a host may name any port; another name that resolves into such a network may not.
+	// Allow are private hosts that are allowed nevertheless. Each is a host name (with a leading dot: all subdomains),
+	// a network such as 10.1.0.0/16, or an IP address. An address with such a host may have any port; another name that
+	// resolves into such a network may not.
 	Allow []string
-	// Own holds the service's own hosts, written as in Allow. They are never fetched from, unless allowed.
+	// Own are the service's own hosts, in the same format. They are refused, unless allowed.
 	Own []string
 
-	RootCAs   *x509.CertPool // whose certificates count; the system's where nil
-	Resolver  *net.Resolver  // looks names up; net.DefaultResolver where nil
-	Redirects int            // how many are followed, 5 where 0, none where negative
-	Timeout   time.Duration  // for the whole fetch, 10 minutes where 0
-	Idle      time.Duration  // how long a source may send nothing, and take for its header; 30 seconds where 0
+	RootCAs   *x509.CertPool // the system's if nil
+	Resolver  *net.Resolver  // net.DefaultResolver if nil
+	Redirects int            // maximum; 5 if 0, none if negative
+	Timeout   time.Duration  // for the whole download; 10 minutes if 0
+	Idle      time.Duration  // maximum time without data, and for the header; 30 seconds if 0
 }
 
-// Client fetches files. It keeps nothing from one fetch to the next, and may be used by many at once.
+// Client downloads files. It is safe for concurrent use.
 type Client struct {
 	allow, own hosts
 	guard      *ssrf.Guardian
-	port       uint16 // the only one of hosts that are not allowed
+	port       uint16 // the only one for hosts that are not in Allow
 	opts       Options
 	transport  *http.Transport
 }
 
-// New makes a client. An entry of Allow or Own that is neither a host name nor a network is an error.
+// New returns a client, or an error if an entry of Allow or Own is invalid.
 func New(opts Options) (*Client, error) {
-	return newClient(opts, securePort)
+	return newClient(opts, httpsPort)
 }
 
 func newClient(opts Options, port uint16) (*Client, error) {
 	allow, err := newHosts(opts.Allow)
 	if err != nil {
-		return nil, fmt.Errorf("reading what is allowed: %w", err)
+		return nil, fmt.Errorf("reading the allowed hosts: %w", err)
 	}
 	own, err := newHosts(opts.Own)
 	if err != nil {
@@ -77,10 +76,10 @@ func newClient(opts Options, port uint16) (*Client, error) {
 	opts.Timeout = cmp.Or(opts.Timeout, 10*time.Minute)
 	opts.Idle = cmp.Or(opts.Idle, 30*time.Second)
 	c := &Client{allow: allow, own: own, guard: newGuard(allow, port), port: port, opts: opts}
-	c.transport = &http.Transport{ // without a Proxy: whatever the environment names is not asked
+	c.transport = &http.Transport{ // without a Proxy, so that the environment's proxies are ignored
 		DialContext:            c.dial,
 		TLSClientConfig:        &tls.Config{RootCAs: opts.RootCAs, MinVersion: tls.VersionTLS12},
-		TLSHandshakeTimeout:    secureWithin,
+		TLSHandshakeTimeout:    handshakeTimeout,
 		ResponseHeaderTimeout:  opts.Idle,
 		MaxResponseHeaderBytes: maxHeader,
 		DisableKeepAlives:      true,
@@ -89,8 +88,8 @@ func newClient(opts Options, port uint16) (*Client, error) {
 	return c, nil
 }
 
-// Transport is one for calls to servers that strangers name. It reaches what may be fetched from, and keeps
-// connections.
+// Transport returns a transport with the same restrictions for calls to servers that users name. It keeps connections
+// alive.
 func (c *Client) Transport() *http.Transport {
 	t := c.transport.Clone()
 	t.DisableKeepAlives, t.IdleConnTimeout, t.MaxIdleConnsPerHost = false, c.opts.Idle/2, 16
@@ -98,50 +97,49 @@ func (c *Client) Transport() *http.Transport {
 	return t
 }
 
-// Got is what a fetch brought.
-type Got struct {
-	Size int64 // bytes
-	// how the source names the file, chosen by a stranger: no path, nothing that does not print; may be empty
-	Name string
+// File describes a downloaded file.
+type File struct {
+	Size int64  // bytes
+	Name string // last segment of the path; untrusted, but printable and without slashes; may be empty
 }
 
-// Get writes the file at an address into a writer, following redirects, as long as it has no more than most bytes.
-// What the address or its source is to blame for is a *Error, and so is a context that ended; an error of the writer's
-// is not. After an error, part of the file may have been written.
-func (c *Client) Get(ctx context.Context, address string, most int64, into io.Writer) (Got, error) {
+// Get downloads the file at an address to a writer, following redirects, if it has at most that many bytes. Errors of
+// the address, of its source and of the context are *Error; errors of the writer are not. After an error, part of the
+// file may have been written.
+func (c *Client) Get(ctx context.Context, address string, maxBytes int64, into io.Writer) (File, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.opts.Timeout)
 	defer cancel()
 	for range max(c.opts.Redirects, 0) + 1 {
-		got, next, err := c.step(ctx, address, most, into)
+		got, next, err := c.fetch(ctx, address, maxBytes, into)
 		if err != nil || next == "" {
 			return got, err
 		}
 		address = next
 	}
-	return Got{}, unavailable("The source redirects too often.", nil)
+	return File{}, unavailableError("The source redirects too often.", nil)
 }
 
-// step asks one address: it gives the file, or the address to which the source redirects.
-func (c *Client) step(ctx context.Context, address string, most int64, into io.Writer) (Got, string, error) {
+// fetch requests one address. It returns the file, or the address of a redirect.
+func (c *Client) fetch(ctx context.Context, address string, maxBytes int64, into io.Writer) (File, string, error) {
 	u, err := c.parse(address)
 	if err != nil {
-		return Got{}, "", err
+		return File{}, "", err
 	}
-	// No http.Client: it would add cookies, a referrer and rules of its own for redirects.
+	// http.Client would add cookies, a referrer and its own rules for redirects.
 	resp, err := c.transport.RoundTrip(request(ctx, u))
 	if err != nil {
-		return Got{}, "", unreached(err)
+		return File{}, "", connectError(err)
 	}
 	defer resp.Body.Close()
 	if slices.Contains([]int{301, 302, 303, 307, 308}, resp.StatusCode) {
 		next, err := location(u, resp.Header.Values("Location"))
-		return Got{}, next, err
+		return File{}, next, err
 	}
-	size, err := save(resp, most, into)
+	size, err := save(resp, maxBytes, into)
 	if err != nil {
-		return Got{}, "", err
+		return File{}, "", err
 	}
-	return Got{Size: size, Name: name(u.Path)}, "", nil
+	return File{Size: size, Name: fileName(u.Path)}, "", nil
 }
 
 func request(ctx context.Context, u *url.URL) *http.Request {
@@ -150,56 +148,53 @@ func request(ctx context.Context, u *url.URL) *http.Request {
 	return r.WithContext(ctx)
 }
 
-// location is where a redirect leads, still to be held against the rules.
+// location returns the unchecked target of a redirect.
 func location(from *url.URL, values []string) (string, error) {
 	if len(values) != 1 {
-		return "", unavailable("The source redirects to no address.", nil)
+		return "", unavailableError("The source sent an invalid redirect.", nil)
 	}
-	if err := wellWritten(values[0]); err != nil {
+	if err := checkText(values[0]); err != nil {
 		return "", err
 	}
 	to, err := url.Parse(values[0])
 	if err != nil {
-		return "", refused(malformed)
+		return "", refusedError(malformed)
 	}
 	return from.ResolveReference(to).String(), nil
 }
 
-func save(resp *http.Response, most int64, into io.Writer) (int64, error) {
+func save(resp *http.Response, maxBytes int64, into io.Writer) (int64, error) {
 	switch {
 	case resp.StatusCode != http.StatusOK:
-		return 0,
-			unavailable(fmt.Sprintf("The source answered with the status %d instead of the file.", resp.StatusCode),
-				nil)
-	case len(resp.Header.Values("Content-Encoding")) > 0: // what was not asked for may be a bomb
-		return 0, unavailable("The source sent the file in an encoding that was not asked for.", nil)
-	case resp.ContentLength > most:
-		return 0, tooLarge()
+		return 0, unavailableError(fmt.Sprintf("The source answered with status %d.", resp.StatusCode), nil)
+	case len(resp.Header.Values("Content-Encoding")) > 0: // may be a decompression bomb
+		return 0, unavailableError("The source sent the file in an unsupported encoding.", nil)
+	case resp.ContentLength > maxBytes:
+		return 0, tooLargeError()
 	}
-	size, err := io.Copy(into, source{http.MaxBytesReader(nil, resp.Body, most)})
+	size, err := io.Copy(into, sourceReader{http.MaxBytesReader(nil, resp.Body, maxBytes)})
 	if err != nil {
 		return size, fmt.Errorf("copying the file: %w", err)
 	}
 	if size == 0 {
-		return 0, unavailable("The source sent an empty file.", nil)
+		return 0, unavailableError("The source sent an empty file.", nil)
 	}
 	return size, nil
 }
 
-// source makes an error of reading the source's fault, which tells it from one of writing.
-type source struct{ io.Reader }
+// sourceReader turns errors of reading into *Error, to distinguish them from errors of writing.
+type sourceReader struct{ io.Reader }
 
-func (s source) Read(p []byte) (int, error) {
+func (s sourceReader) Read(p []byte) (int, error) {
 	n, err := s.Reader.Read(p)
 	if err == nil || err == io.EOF {
-		return n, err //nolint:wrapcheck // io.EOF has to stay itself
+		return n, err //nolint:wrapcheck // io.EOF must stay unwrapped
 	}
-	return n, broken(err)
+	return n, readError(err)
 }
 
-// name is the last segment of a path, where that is fit to be shown. It is cut from the path as it was unescaped, so
-// that no escaped slash is left in it.
-func name(path string) string {
+// fileName returns the last segment of an unescaped path, or an empty string if it is not fit to be shown.
+func fileName(path string) string {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	unfit := func(r rune) bool { return !unicode.IsPrint(r) || r == '\\' || r == unicode.ReplacementChar }
 	if name == "." || name == ".." || strings.ContainsFunc(name, unfit) {

@@ -12,19 +12,17 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"pressroom/internal/testkit/must"
 )
 
-// get fetches at most 1,000 bytes.
-func (w env) get(t *testing.T, address string) (Got, string, error) {
+// get downloads at most 1,000 bytes.
+func (w env) get(t *testing.T, address string) (File, string, error) {
 	t.Helper()
 	var into bytes.Buffer
 	got, err := w.client.Get(t.Context(), address, 1000, &into)
 	return got, into.String(), err
 }
 
-// wantCode holds an error against its code, and its texts against what they may not tell.
+// wantCode checks an error's code, and that its texts contain no secrets.
 func wantCode(t *testing.T, err error, code string, secrets ...string) {
 	t.Helper()
 	failure, ok := errors.AsType[*Error](err)
@@ -57,12 +55,14 @@ func TestGet(t *testing.T) {
 		"HTTPS" + strings.TrimPrefix(w.at(host, "/a/photo%20one.jpg?b=%2F"), "https"),
 	} {
 		got, body, err := w.get(t, address)
-		must.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		want := host + ":" + w.port + " /a/photo%20one.jpg?b=%2F"
 		if diff := cmp.Diff(want, body); diff != "" {
 			t.Error(diff)
 		}
-		if diff := cmp.Diff(Got{Size: int64(len(want)), Name: "photo one.jpg"}, got); diff != "" {
+		if diff := cmp.Diff(File{Size: int64(len(want)), Name: "photo one.jpg"}, got); diff != "" {
 			t.Error(diff)
 		}
 	}
@@ -81,7 +81,7 @@ func TestNames(t *testing.T) {
 		"": "", "/": "", "/a/": "", "/a/b.jpg": "b.jpg", "/Grüße.png": "Grüße.png", "/a b.jpg": "a b.jpg",
 		"/../../etc/passwd": "passwd", "/a/..": "", "/.": "", "/..\\..\\a": "", "/a\x00b": "", "/a\nb": "", "/\xff": "", "/a\u202eb": "",
 	} {
-		if got := name(path); got != want {
+		if got := fileName(path); got != want {
 			t.Errorf("%q: got %q, want %q", path, got, want)
 		}
 	}
@@ -110,7 +110,7 @@ func TestAllowed(t *testing.T) {
 		"https://APP.example.org./",
 		"https://localhost/", "http://minio/", "https://user@minio/",
 	} {
-		t.Run(address, func(t *testing.T) { wantCode(t, w.client.Check(address), Refused) })
+		t.Run(address, func(t *testing.T) { wantCode(t, w.client.Check(address), CodeRefused) })
 	}
 	if _, body, err := w.get(t, w.at(standsIn, "/")); err != nil || body != "file" {
 		t.Errorf("got %q, %v", body, err)
@@ -125,7 +125,7 @@ func TestAllowedNameMayBePrivate(t *testing.T) {
 		t.Errorf("got %q, %v", body, err)
 	}
 	_, _, err := w.get(t, w.at(otherHost, "/"))
-	wantCode(t, err, Refused)
+	wantCode(t, err, CodeRefused)
 }
 
 func TestBadOptions(t *testing.T) {
@@ -167,7 +167,7 @@ func TestCancelled(t *testing.T) {
 		<-r.Context().Done()
 	}, nil)
 	_, err := w.client.Get(ctx, w.at(host, secretPath), 1000, io.Discard)
-	wantCode(t, err, Unavailable)
+	wantCode(t, err, CodeUnavailable)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}

@@ -22,11 +22,9 @@ import (
 	"time"
 
 	"golang.org/x/net/dns/dnsmessage"
-
-	"pressroom/internal/testkit/must"
 )
 
-// The tests' servers have public names, and listen on an address that stands for a public one.
+// The tests' servers have public names, and an address that replaces a public one.
 const (
 	host       = "files.example.com"
 	standsIn   = "127.0.0.1"
@@ -34,7 +32,7 @@ const (
 	secretPath = "/secret-7Qx/photo.jpg?signature=9fK2"
 )
 
-// testRoot is a root that the tests' clients trust.
+// testRoot is a root certificate that the tests' clients trust.
 type testRoot struct {
 	pool *x509.CertPool
 	cert *x509.Certificate
@@ -54,7 +52,7 @@ func newRoot(t *testing.T) testRoot {
 	return r
 }
 
-// issue makes a server's certificate for names and addresses.
+// issue returns a server's certificate for names and addresses.
 func (r testRoot) issue(t *testing.T, names ...string) tls.Certificate {
 	t.Helper()
 	form := &x509.Certificate{
@@ -74,19 +72,28 @@ func (r testRoot) issue(t *testing.T, names ...string) tls.Certificate {
 
 func newKey(t *testing.T) *ecdsa.PrivateKey {
 	t.Helper()
-	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return key
 }
 
 func sign(t *testing.T, form, parent *x509.Certificate, key, by *ecdsa.PrivateKey) *x509.Certificate {
 	t.Helper()
-	der := must.Get(x509.CreateCertificate(rand.Reader, form, parent, key.Public(), by))(t)
-	cert := must.Get(x509.ParseCertificate(der))(t)
+	der, err := x509.CreateCertificate(rand.Reader, form, parent, key.Public(), by)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return cert
 }
 
-// zone is a DNS server over loopback. For each name it holds what the first query of a type is told, the second, and
-// so on, the last for ever: addresses, or one other name as a CNAME.
+// zone is a DNS server on loopback. For each name it has the answers to successive queries of a type: addresses, or
+// another name as a CNAME. The last answer repeats.
 type zone struct {
 	resolver *net.Resolver
 	queries  atomic.Int64
@@ -98,7 +105,10 @@ type zone struct {
 
 func newZone(t *testing.T, names map[string][][]string) *zone {
 	t.Helper()
-	conn := must.Get(net.ListenPacket("udp", "127.0.0.1:0"))(t)
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() { conn.Close() })
 	z := &zone{names: names, asked: map[dnsmessage.Question]int{}}
 	var dialer net.Dialer
@@ -137,7 +147,7 @@ func (z *zone) answer(q dnsmessage.Question) dnsmessage.Message {
 		Questions: []dnsmessage.Question{q},
 	}
 	at := q
-	for range 10 { // a chain of CNAMEs is no longer
+	for range 10 { // maximum chain of CNAMEs
 		values, ok := z.next(at)
 		if !ok {
 			break
@@ -190,7 +200,7 @@ func (z *zone) set(name string, turns [][]string) {
 	z.asked = map[dnsmessage.Question]int{}
 }
 
-// askedFor are the names of the queries so far.
+// askedFor returns the names of the queries so far.
 func (z *zone) askedFor() []string {
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -201,16 +211,16 @@ func (z *zone) askedFor() []string {
 	return names
 }
 
-// always is a name's answer to every query.
+// always returns a name's answer to every query.
 func always(values ...string) [][]string { return [][]string{values} }
 
-// trap is a listener that nobody may reach.
+// trap is a listener that must not be reached.
 type trap struct {
 	listener net.Listener
 	arrived  chan net.Addr
 }
 
-// setTrap listens; it gives nil where the machine does not have the address.
+// setTrap listens, or returns nil if the machine does not have the address.
 func setTrap(t *testing.T, address string) *trap {
 	t.Helper()
 	listener, err := net.Listen("tcp", address)
@@ -233,21 +243,23 @@ func setTrap(t *testing.T, address string) *trap {
 	return out
 }
 
-// empty fails the test where anybody came. Connections are accepted in the order in which they came, so that a last
-// one of our own has to be the first.
+// empty fails the test if there was a connection. Connections are accepted in order, so our own must be the first.
 func (tr *trap) empty(t *testing.T) {
 	t.Helper()
 	if tr == nil {
 		return
 	}
-	conn := must.Get(net.Dial("tcp", tr.listener.Addr().String()))(t)
+	conn, err := net.Dial("tcp", tr.listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer conn.Close()
 	if first := <-tr.arrived; first.String() != conn.LocalAddr().String() {
 		t.Errorf("something connected to %s", tr.listener.Addr())
 	}
 }
 
-// env is a source on an address that stands for a public one, the DNS that leads to it, and a client.
+// env is a source on an address that replaces a public one, a DNS server for it, and a client.
 type env struct {
 	client *Client
 	zone   *zone
@@ -255,7 +267,7 @@ type env struct {
 	port   string
 }
 
-// newEnv serves with a certificate for the names, host and standsIn where there are none.
+// newEnv starts a source with a certificate for the names, or for host and standsIn.
 func newEnv(t *testing.T, handler http.HandlerFunc, set func(*Options), names ...string) env {
 	t.Helper()
 	if len(names) == 0 {
@@ -267,10 +279,10 @@ func newEnv(t *testing.T, handler http.HandlerFunc, set func(*Options), names ..
 	server.TLS = &tls.Config{Certificates: []tls.Certificate{root.issue(t, names...)}}
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	return worldAt(t, server.Listener.Addr(), root, set)
+	return envAt(t, server.Listener.Addr(), root, set)
 }
 
-func worldAt(t *testing.T, addr net.Addr, root testRoot, set func(*Options)) env {
+func envAt(t *testing.T, addr net.Addr, root testRoot, set func(*Options)) env {
 	t.Helper()
 	port := netip.MustParseAddrPort(addr.String()).Port()
 	w := env{root: root, port: strconv.Itoa(int(port))}
@@ -279,12 +291,15 @@ func worldAt(t *testing.T, addr net.Addr, root testRoot, set func(*Options)) env
 	if set != nil {
 		set(&opts)
 	}
-	client := must.Get(newClient(opts, port))(t)
+	client, err := newClient(opts, port)
+	if err != nil {
+		t.Fatal(err)
+	}
 	w.client = client
 	return w
 }
 
-// at is an address on the source's port.
+// at returns an address with the source's port.
 func (w env) at(host, path string) string {
 	return "https://" + net.JoinHostPort(host, w.port) + path
 }

@@ -155,7 +155,7 @@ func (v *video) brands(b mediainfo.Box) error {
 	return nil
 }
 
-var errElsewhere = damaged("the video refers to other files")
+var errElsewhere = newDamageError("the video refers to other files")
 
 // dataEntries zeroes where the data references say the samples are. They must be in this file.
 func (v *video) dataEntries(b mediainfo.Box) error {

@@ -18,7 +18,7 @@ import (
 	"pressroom/internal/platform/stripmeta"
 )
 
-// secret is what the tests put into every kind of metadata, and look for afterwards.
+// secret is the marker that tests put into every kind of metadata.
 const secret = "+52.5200+013.4050/"
 
 var profile = profileOf(tag{"wtpt", xyz()}, tag{"rTRC", []byte("curv\x00\x00\x00\x00\x00\x00\x00\x01\x02\x33")})
@@ -42,8 +42,8 @@ func apply(tb testing.TB, edits stripmeta.Edits, data []byte) []byte {
 	return out
 }
 
-// cleaned strips a file and checks what holds for every file: no secret is left, and a second run changes nothing.
-func cleaned(t *testing.T, data []byte, mime string) []byte {
+// checkStrip returns a stripped file. It checks that no secret is left, and that a second run changes nothing.
+func checkStrip(t *testing.T, data []byte, mime string) []byte {
 	t.Helper()
 	out := strip(t, data, mime)
 	if bytes.Contains(out, []byte(secret)) {
@@ -81,7 +81,7 @@ func u32(values ...uint32) []byte {
 	return p
 }
 
-// exifOf makes EXIF data with an orientation, a pointer to a GPS directory, and the secret.
+// exifOf returns EXIF data with an orientation, a pointer to a GPS directory, and the secret.
 func exifOf(order binary.AppendByteOrder, orientation uint16) []byte {
 	p := []byte("MM")
 	if order.AppendUint16(nil, 1)[0] == 1 {
@@ -103,14 +103,14 @@ func exifOf(order binary.AppendByteOrder, orientation uint16) []byte {
 	return append(append(p, 0, 0, 0, 0), secret...)
 }
 
-// least is the smallest EXIF data with an orientation.
+// least returns the smallest EXIF data with an orientation.
 func least(orientation byte) []byte {
 	head := []byte("MM\x00\x2a\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00")
 	return slices.Concat(head, []byte{orientation}, make([]byte, 6))
 }
 
-// drawn is a small image with some color in it.
-func drawn() image.Image {
+// testImage returns a small color image.
+func testImage() image.Image {
 	m := image.NewNRGBA(image.Rect(0, 0, 40, 30))
 	for i := range m.Pix {
 		m.Pix[i] = byte(i*7) | 1
@@ -118,15 +118,15 @@ func drawn() image.Image {
 	return m
 }
 
-func encoded(tb testing.TB, mime string) []byte {
+func encodeAs(tb testing.TB, mime string) []byte {
 	tb.Helper()
 	var out bytes.Buffer
 	var err error
 	switch mime {
 	case "jpeg":
-		err = jpeg.Encode(&out, drawn(), nil)
+		err = jpeg.Encode(&out, testImage(), nil)
 	case "png":
-		err = png.Encode(&out, drawn())
+		err = png.Encode(&out, testImage())
 	case "gif":
 		frame := image.NewPaletted(image.Rect(0, 0, 40, 30), color.Palette{color.Black, color.White})
 		frame.Pix[77] = 1
@@ -143,7 +143,7 @@ func segment(marker byte, content ...[]byte) []byte {
 	return slices.Concat([]byte{0xff, marker}, u16(uint16(2+len(p))), p)
 }
 
-// after puts bytes into data at off.
+// after returns data with bytes inserted at off.
 func after(data []byte, off int, parts ...[]byte) []byte {
 	return slices.Concat(data[:off], bytes.Join(parts, nil), data[off:])
 }
@@ -161,7 +161,7 @@ func riffChunk(kind string, content ...[]byte) []byte {
 
 func riff(chunks ...[]byte) []byte { return riffChunk("RIFF", []byte("WEBP"), bytes.Join(chunks, nil)) }
 
-// box makes a box of ISO/IEC 14496-12.
+// box returns a box of ISO/IEC 14496-12.
 func box(kind string, content ...[]byte) []byte {
 	p := bytes.Join(content, nil)
 	return slices.Concat(u32(uint32(8+len(p))), []byte(kind), p)
@@ -175,7 +175,7 @@ type tag struct {
 
 func xyz() []byte { return append([]byte("XYZ \x00\x00\x00\x00"), u32(0xf6d6, 0x10000, 0xd32d)...) }
 
-// profileOf makes a color profile whose header says nothing but what it must.
+// profileOf returns a color profile with a minimal header.
 func profileOf(tags ...tag) []byte {
 	header := make([]byte, 128)
 	copy(header[8:], "\x02\x40")
@@ -195,7 +195,7 @@ func profileOf(tags ...tag) []byte {
 	return out
 }
 
-func deflated(data []byte) []byte {
+func deflate(data []byte) []byte {
 	var out bytes.Buffer
 	w := zlib.NewWriter(&out)
 	w.Write(data)

@@ -7,7 +7,7 @@ import (
 	"pressroom/internal/platform/mediainfo"
 )
 
-var errEncrypted = damaged("the video is encrypted")
+var errEncrypted = newDamageError("the video is encrypted")
 
 // descriptions cleans the sample descriptions of a track (ISO/IEC 14496-12, 8.5.2 and 12; QuickTime File Format).
 func (v *video) descriptions(b mediainfo.Box) error {

@@ -21,7 +21,7 @@ import (
 )
 
 func FuzzJPEG(f *testing.F) {
-	f.Add(after(encoded(f, "jpeg"), 2, segment(0xfe, []byte(secret))))
+	f.Add(after(encodeAs(f, "jpeg"), 2, segment(0xfe, []byte(secret))))
 	fuzz(f, mediainfo.JPEG, jpeg.Decode, "progressive.jpg")
 }
 
@@ -30,21 +30,21 @@ func FuzzProfile(f *testing.F) {
 	for _, p := range plantedProfiles([]byte(secret)) {
 		f.Add(p)
 	}
-	photo := encoded(f, "jpeg")
+	photo := encodeAs(f, "jpeg")
 	f.Fuzz(func(t *testing.T, p []byte) {
 		if len(p) < 60_000 {
-			cleaned(t, after(photo, 2, segment(0xe2, []byte("ICC_PROFILE\x00\x01\x01"), p)), mediainfo.JPEG)
+			checkStrip(t, after(photo, 2, segment(0xe2, []byte("ICC_PROFILE\x00\x01\x01"), p)), mediainfo.JPEG)
 		}
 	})
 }
 
 func FuzzPNG(f *testing.F) {
-	f.Add(after(encoded(f, "png"), 33, pngChunk("tEXt", []byte(secret))))
+	f.Add(after(encodeAs(f, "png"), 33, pngChunk("tEXt", []byte(secret))))
 	fuzz(f, mediainfo.PNG, png.Decode, "animated.png", "interlaced.png")
 }
 
 func FuzzGIF(f *testing.F) {
-	f.Add(encoded(f, "gif"))
+	f.Add(encodeAs(f, "gif"))
 	fuzz(f, mediainfo.GIF, gif.Decode, "animated.gif")
 }
 
@@ -59,7 +59,7 @@ func FuzzMP4(f *testing.F) {
 	fuzz(f, mediainfo.MP4, nil, "end.mp4", "front.mp4", "fragmented.mp4", "indexed.mp4", "plain.mov")
 }
 
-// fuzz checks that a file that is clean stays as it is, has the same facts and pixels, and takes little memory.
+// fuzz checks that stripping keeps the properties and pixels, is idempotent, and uses little memory.
 func fuzz(f *testing.F, mime string, decode func(io.Reader) (image.Image, error), seeds ...string) {
 	f.Helper()
 	for _, name := range seeds {
@@ -112,7 +112,7 @@ func same(t *testing.T, data, clean []byte, decode func(io.Reader) (image.Image,
 	}
 }
 
-// readableSamples is samplesOf, with an error for tables that it cannot follow.
+// readableSamples returns samplesOf, or an error for tables that it cannot follow.
 func readableSamples(data []byte) (_ []string, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -173,15 +173,15 @@ func (j *jpegScan) application(marker byte, body, end int64) error {
 		j.profile = append(j.profile, span{body, end})
 		return nil
 	}
-	if needed := j.needed(marker, p, body, end); needed != nil {
+	if needed := j.neededContent(marker, p, body, end); needed != nil {
 		return j.cut(marker, body, end, needed)
 	}
 	return j.remove(body-2, end)
 }
 
-// needed returns the content that rendering needs of the application segment from body to end, whose content begins
-// with p. It returns nil for a segment that rendering does not need.
-func (j *jpegScan) needed(marker byte, p []byte, body, end int64) []byte {
+// neededContent returns the content that rendering needs of the application segment from body to end, whose content
+// begins with p. It returns nil for a segment that rendering does not need.
+func (j *jpegScan) neededContent(marker byte, p []byte, body, end int64) []byte {
 	switch marker {
 	case app0:
 		if len(p) == jfifBytes && bytes.HasPrefix(p, jfif) && !j.jfif {

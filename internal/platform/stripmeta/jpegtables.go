@@ -2,7 +2,7 @@ package stripmeta
 
 import "encoding/binary"
 
-// jpegTables follows which tables of a JPEG its scans use: decoders skip others, whatever they hold.
+// jpegTables tracks which tables of a JPEG its scans use. Decoders skip unused ones, which may contain anything.
 type jpegTables struct {
 	defined []jpegTable
 	current map[tableID]int // in defined, those that the next scan would use

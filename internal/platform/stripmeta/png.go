@@ -26,7 +26,7 @@ const maxInflated = 1 << 30
 // indexed is the color type of images with a palette.
 const indexed = 3
 
-var errPixels = damaged("the image's compressed pixels are broken")
+var errPixels = newDamageError("the image's compressed pixels are broken")
 
 type pngScan struct {
 	*source

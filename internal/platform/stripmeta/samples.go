@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/platform/mediainfo"
 )
 
-var errSamples = damaged("the video's tables do not say where its pictures and sound are")
+var errSamples = newDamageError("the video's tables do not say where its pictures and sound are")
 
 // samples notes where the samples of all tracks that are shown are, chunk by chunk (ISO/IEC 14496-12, 8.7). It takes
 // the chunks of all tracks in the order of the file, so that those that lie side by side become one range.

@@ -44,10 +44,10 @@ func Scan(r io.ReaderAt, size int64, mime string) (Edits, error) {
 	return e, nil
 }
 
-func damaged(reason string) error { return &mediainfo.DamageError{Reason: reason} }
+func newDamageError(reason string) error { return &mediainfo.DamageError{Reason: reason} }
 
 var (
-	errEnds      = damaged("the file ends too early")
-	errStructure = damaged("the file's structure is broken")
-	errParts     = damaged("the file is in too many parts")
+	errEnds      = newDamageError("the file ends too early")
+	errStructure = newDamageError("the file's structure is broken")
+	errParts     = newDamageError("the file is in too many parts")
 )

@@ -19,35 +19,34 @@ import (
 	"pressroom/internal/platform/mediainfo"
 )
 
-// layer is a picture at its place on a canvas that is transparent elsewhere: the first frame of an animation may be
-// smaller than the whole.
+// layer is a picture at its position on a transparent canvas. The first frame of an animation may be smaller than the
+// canvas.
 type layer struct {
 	image.Image
 
 	at     image.Point
-	canvas image.Point // its size
+	canvas image.Point // size
 }
 
-// decodeWithin bounds the time that decoding one image takes. Other images wait for its memory.
-const decodeWithin = 30 * time.Second
+// decodeTimeout is the maximum time for decoding one image. Other images wait for its memory.
+const decodeTimeout = 30 * time.Second
 
-var errDamaged = &mediainfo.DamageError{Reason: "the image is cut short or broken"}
+var errDamaged = &mediainfo.DamageError{Reason: "the image is incomplete or broken"}
 
-// reading is a reader of a function.
-type reading func([]byte) (int, error)
+type readerFunc func([]byte) (int, error)
 
-func (r reading) Read(p []byte) (int, error) { return r(p) }
+func (r readerFunc) Read(p []byte) (int, error) { return r(p) }
 
-// decode decodes the first frame as it is stored. It stops at the next read once the context is done, or decodeWithin
-// has passed.
+// decode returns the first frame as stored. It stops at the next read after the context ends or decodeTimeout has
+// passed.
 func decode(ctx context.Context, r io.Reader, info mediainfo.Info) (layer, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, decodeWithin, ErrSlow)
+	ctx, cancel := context.WithTimeoutCause(ctx, decodeTimeout, ErrSlow)
 	defer cancel()
 	if info.Type == mediainfo.JPEG {
 		r = newScanReader(r, info)
 	}
-	var failed error // to read, which is not the image's fault
-	in := bufio.NewReader(reading(func(p []byte) (int, error) {
+	var failed error // of reading, not of the image
+	in := bufio.NewReader(readerFunc(func(p []byte) (int, error) {
 		if failed = context.Cause(ctx); failed != nil {
 			return 0, failed
 		}
@@ -55,9 +54,9 @@ func decode(ctx context.Context, r io.Reader, info mediainfo.Info) (layer, error
 		if err != nil && !errors.Is(err, io.EOF) {
 			failed = err
 		}
-		return n, err //nolint:wrapcheck // a reader hands on the very io.EOF
+		return n, err //nolint:wrapcheck // io.EOF must stay unwrapped
 	}))
-	from, err := guarded(in, info)
+	from, err := decodeSafely(in, info)
 	var jpegCannot jpeg.UnsupportedError
 	var pngCannot png.UnsupportedError
 	switch {
@@ -73,13 +72,13 @@ func decode(ctx context.Context, r io.Reader, info mediainfo.Info) (layer, error
 		from.canvas = image.Pt(info.Height, info.Width)
 	}
 	if end := from.at.Add(from.Bounds().Size()); end.X > from.canvas.X || end.Y > from.canvas.Y {
-		return layer{}, errDamaged // or not the image that info is about
+		return layer{}, errDamaged // or info is of another image
 	}
 	return from, nil
 }
 
-// guarded makes an error of a decoder's panic: there have been some, and one image must not end the program.
-func guarded(r io.Reader, info mediainfo.Info) (layer, error) {
+// decodeSafely returns an error if a decoder panics. There have been such bugs, and one image must not end the program.
+func decodeSafely(r io.Reader, info mediainfo.Info) (layer, error) {
 	var from layer
 	var err error
 	func() {
@@ -88,12 +87,12 @@ func guarded(r io.Reader, info mediainfo.Info) (layer, error) {
 				err = errDamaged
 			}
 		}()
-		from, err = decoded(r, info)
+		from, err = decodeImage(r, info)
 	}()
 	return from, err
 }
 
-func decoded(r io.Reader, info mediainfo.Info) (layer, error) {
+func decodeImage(r io.Reader, info mediainfo.Info) (layer, error) {
 	var whole layer
 	var err error
 	switch info.Type {
@@ -117,8 +116,8 @@ func decoded(r io.Reader, info mediainfo.Info) (layer, error) {
 	return whole, err
 }
 
-// firstFrame decodes the first frame of an animated WebP, which x/image does not: it makes a file of that frame alone,
-// with what RFC 9649 2.7 puts before it.
+// firstFrame decodes the first frame of an animated WebP, which x/image cannot, as a file of only that frame with the
+// headers of RFC 9649 2.7.
 func firstFrame(r io.Reader, info mediainfo.Info) (layer, error) {
 	length, err := findFrame(r)
 	if err != nil {
@@ -128,16 +127,16 @@ func firstFrame(r io.Reader, info mediainfo.Info) (layer, error) {
 	if _, err := io.ReadFull(r, head); err != nil || length < int64(len(head)) {
 		return layer{}, errDamaged
 	}
-	// the decoder believes it, and info is what memory is held for
+	// The decoder allocates this size, but memory is reserved for info.
 	if (1+uint24(head[6:]))*(1+uint24(head[9:])) > info.Width*info.Height {
 		return layer{}, errDamaged
 	}
 	file := []byte("RIFF\x00\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00\x00\x00\x00\x00")
-	binary.LittleEndian.PutUint32(file[4:], uint32(4+18+length-16)) //nolint:gosec // length was read from 32 bits, and is at least 20
+	binary.LittleEndian.PutUint32(file[4:], uint32(4+18+length-16)) //nolint:gosec // length is 20 to 2³²-1
 	if string(head[16:]) == "ALPH" {
 		file[20] = 1 << 4
 	}
-	file = append(file, head[6:12]...) // width and height, as both have them
+	file = append(file, head[6:12]...) // width and height have the same format
 	file = append(file, head[16:]...)
 	img, err := webp.Decode(io.MultiReader(bytes.NewReader(file), io.LimitReader(r, length-int64(len(head)))))
 	if err != nil {
@@ -148,7 +147,7 @@ func firstFrame(r io.Reader, info mediainfo.Info) (layer, error) {
 
 func uint24(p []byte) int { return int(p[0]) | int(p[1])<<8 | int(p[2])<<16 }
 
-// findFrame reads up to the content of the first frame and returns its length.
+// findFrame reads to the content of the first frame and returns its length.
 func findFrame(r io.Reader) (int64, error) {
 	if _, err := io.CopyN(io.Discard, r, 12); err != nil {
 		return 0, errDamaged

@@ -5,9 +5,8 @@ import (
 	"image/draw"
 )
 
-// upright makes a picture of that size as shown, at most the one that it has, turned as orientation says (EXIF 2.3).
-// Every pixel is the mean of the area that it stands for. It works row by row: no more memory is taken than for the
-// picture and a few rows, and the source is gone through once.
+// upright returns the picture scaled down to the size as displayed, and rotated by the orientation (EXIF 2.3). Every
+// pixel is the mean of the area that it covers. It reads the source once, row by row, to save memory.
 func upright(from layer, orientation int, shown image.Point) *image.RGBA {
 	to := image.NewRGBA(image.Rectangle{Max: shown})
 	stored := shown
@@ -15,8 +14,8 @@ func upright(from layer, orientation int, shown image.Point) *image.RGBA {
 		stored = image.Pt(shown.Y, shown.X)
 	}
 	s := &shrinker{
-		pix: to.Pix, walk: turned(orientation, stored), from: from.canvas, to: stored,
-		row: make([]uint32, 4*stored.X), sum: make([]uint64, 4*stored.X), room: from.canvas.Y,
+		pix: to.Pix, walk: walkOf(orientation, stored), from: from.canvas, to: stored,
+		row: make([]uint32, 4*stored.X), sum: make([]uint64, 4*stored.X), missing: from.canvas.Y,
 	}
 	row := image.NewRGBA(image.Rect(0, 0, from.canvas.X, 1))
 	whole := from.Bounds().Size() == from.canvas
@@ -30,13 +29,13 @@ func upright(from layer, orientation int, shown image.Point) *image.RGBA {
 	return to
 }
 
-// walk is where stored pixels go among those shown: pixel x, y to origin + x·right + y·down.
+// walk maps stored pixels to displayed ones: pixel x, y to origin + x·right + y·down.
 type walk struct {
 	origin, right, down int
 }
 
-// turned walks as an orientation says over pixels of that size as stored.
-func turned(orientation int, stored image.Point) walk {
+// walkOf returns the walk of an orientation over pixels of that size as stored.
+func walkOf(orientation int, stored image.Point) walk {
 	w, h := stored.X, stored.Y
 	switch orientation {
 	case 2:
@@ -57,19 +56,19 @@ func turned(orientation int, stored image.Point) walk {
 	return walk{0, 1, w}
 }
 
-// shrinker takes the mean of areas. A source pixel is to.X parts wide and to.Y high, one that is made from.X and
-// from.Y, so that all parts are whole and no colour drifts: a sum stays below 255·16,384 in a row, and 255·10⁸ in all.
+// shrinker computes the means of areas. A source pixel is to.X parts wide and to.Y high, a new one from.X and from.Y,
+// so that all parts are integers and colors do not drift: a sum stays below 255·16,384 in a row, and 255·10⁸ in total.
 type shrinker struct {
 	pix      []byte
 	walk     walk
 	from, to image.Point
 	row      []uint32 // sums of the source row
-	sum      []uint64 // sums of the row that is being made
-	room     int      // parts that it still lacks in height
-	made     int      // rows made
+	sum      []uint64 // sums of the current row
+	missing  int      // parts missing from its height
+	rows     int      // rows finished
 }
 
-// add takes the next row of the source.
+// add processes the next row of the source.
 func (s *shrinker) add(source []byte) {
 	if s.from == s.to {
 		s.copy(source)
@@ -77,17 +76,17 @@ func (s *shrinker) add(source []byte) {
 	}
 	s.across(source)
 	height := s.to.Y
-	if height >= s.room {
-		s.down(s.room)
-		height -= s.room
-		s.room = s.from.Y
+	if height >= s.missing {
+		s.down(s.missing)
+		height -= s.missing
+		s.missing = s.from.Y
 		s.emit()
 	}
 	s.down(height)
-	s.room -= height
+	s.missing -= height
 }
 
-// across sums up a source row in the pixels that it lies in, at most two for each of its own.
+// across adds a source row to the sums of new pixels, at most two per source pixel.
 func (s *shrinker) across(source []byte) {
 	clear(s.row)
 	to, room, width := s.row, s.from.X, s.to.X
@@ -119,10 +118,10 @@ func (s *shrinker) down(parts int) {
 	}
 }
 
-// emit writes the row that is complete, and begins the next.
+// emit writes the complete row and begins the next.
 func (s *shrinker) emit() {
 	area := uint64(s.from.X) * uint64(s.from.Y) //nolint:gosec // never below zero
-	at := s.walk.origin + s.made*s.walk.down
+	at := s.walk.origin + s.rows*s.walk.down
 	for i := 0; i < len(s.sum); i += 4 {
 		for j := range 4 {
 			s.pix[4*at+j] = uint8((s.sum[i+j] + area/2) / area) //nolint:gosec // a mean of bytes
@@ -130,14 +129,14 @@ func (s *shrinker) emit() {
 		at += s.walk.right
 	}
 	clear(s.sum)
-	s.made++
+	s.rows++
 }
 
 func (s *shrinker) copy(source []byte) {
-	at := s.walk.origin + s.made*s.walk.down
+	at := s.walk.origin + s.rows*s.walk.down
 	for ; len(source) >= 4; source = source[4:] {
 		copy(s.pix[4*at:], source[:4])
 		at += s.walk.right
 	}
-	s.made++
+	s.rows++
 }

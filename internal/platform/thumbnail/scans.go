@@ -7,12 +7,12 @@ import (
 	"pressroom/internal/platform/mediainfo"
 )
 
-// The bounds of the scans of a JPEG. A scan of a progressive image can take less than 100 bytes and still visits every
-// block, so neither the size of the file nor that of the image bounds the work. Cameras and encoders write about 10
-// scans. The fuzz targets of libjpeg-turbo stop at 500.
+// The limits on the scans of a JPEG. A scan of a progressive image can have fewer than 100 bytes and still visit every
+// block, so the sizes of file and image do not limit the work. Cameras and encoders write about 10 scans. The fuzz
+// targets of libjpeg-turbo stop at 500.
 const (
 	maxScans  = 100
-	maxBlocks = 16 << 20 // blocks of 8 × 8 samples that all scans visit, about 10 seconds of work
+	maxBlocks = 16 << 20 // blocks of 8 × 8 samples over all scans, about 10 seconds of work
 )
 
 var errScans = &mediainfo.DamageError{
@@ -25,8 +25,8 @@ const (
 	eoi, sos   = 0xd9, 0xda
 )
 
-// scanReader hands on a JPEG until its scans exceed the bounds; then it returns errScans. It finds markers as the
-// decoder does: stray and entropy-coded bytes end at the next 0xff that neither 0 nor 0xff follows.
+// scanReader reads a JPEG until its scans exceed the limits, and then returns errScans. It finds markers as the decoder
+// does: stray and entropy-coded bytes end at the next 0xff that neither 0 nor 0xff follows.
 type scanReader struct {
 	r     io.Reader
 	scans int
@@ -35,7 +35,7 @@ type scanReader struct {
 
 	state  scanState
 	marker byte
-	length int // bytes of the segment that are left
+	length int // remaining bytes of the segment
 }
 
 type scanState int
@@ -61,10 +61,10 @@ func (s *scanReader) Read(p []byte) (int, error) {
 	if over := s.count(p[:n]); over != nil {
 		return 0, over
 	}
-	return n, err //nolint:wrapcheck // a reader hands on the very io.EOF
+	return n, err //nolint:wrapcheck // io.EOF must stay unwrapped
 }
 
-// count takes the next bytes of the file.
+// count processes the next bytes of the file.
 func (s *scanReader) count(p []byte) error {
 	for len(p) > 0 && s.state != ended {
 		n, err := 1, error(nil)
@@ -99,7 +99,7 @@ func (s *scanReader) count(p []byte) error {
 	return nil
 }
 
-// enter goes on with what is left of a segment, first with the number of components if a scan's segment begins.
+// enter continues with the rest of a segment, beginning with the number of components if it begins a scan.
 func (s *scanReader) enter(scan bool) {
 	switch {
 	case s.length <= 0:
@@ -111,7 +111,7 @@ func (s *scanReader) enter(scan bool) {
 	}
 }
 
-// mark takes the byte after a 0xff.
+// mark processes the byte after a 0xff.
 func (s *scanReader) mark(b byte) {
 	switch {
 	case b == 0xff:
@@ -124,7 +124,7 @@ func (s *scanReader) mark(b byte) {
 	}
 }
 
-// scan counts a scan of that many components.
+// scan counts a scan of that many components, and returns errScans if it exceeds a limit.
 func (s *scanReader) scan(components byte) error {
 	s.scans++
 	s.left -= int64(min(components, 4)) * s.each

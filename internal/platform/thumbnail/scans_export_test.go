@@ -10,10 +10,9 @@ import (
 	"testing/iotest"
 
 	"pressroom/internal/platform/mediainfo"
-	"pressroom/internal/testkit/must"
 )
 
-// TestScanBounds checks the bounds of scans, and of the blocks that they visit together, to the scan.
+// TestScanBounds checks the exact limits of scans and of their blocks.
 func TestScanBounds(t *testing.T) {
 	t.Parallel()
 	scan := func(components byte) string {
@@ -21,7 +20,7 @@ func TestScanBounds(t *testing.T) {
 		return fmt.Sprintf("\xff\xda\x00%c%c%s\x00\x3f\x00", rune(6+2*n), rune(n), bytes.Repeat([]byte("\x01\x00"), n)) +
 			"\x12\xff\x00\xff\xd0\x34\xff\x00"
 	}
-	begin := "\xff\xd8\xff\xe0\x00\x06\xff\xda\xff\xda" + // no scan, but the content of a segment
+	begin := "\xff\xd8\xff\xe0\x00\x06\xff\xda\xff\xda" + // content of a segment, not a scan
 		"\x00stray\xff\xff\xff\xdd\x00\x04\x00\x01"
 	end := "\xff\xd9"
 	repeat := func(n int, components byte) string { return string(bytes.Repeat([]byte(scan(components)), n)) }
@@ -50,10 +49,13 @@ func TestScanBounds(t *testing.T) {
 	}
 }
 
-// TestScansAreCounted compares the count with that of a genuine file, which ImageMagick wrote in 10 scans.
+// TestScansAreCounted checks the count of a file that ImageMagick wrote in 10 scans.
 func TestScansAreCounted(t *testing.T) {
 	t.Parallel()
-	data := must.Get(os.ReadFile("../mediainfo/testdata/progressive.jpg"))(t)
+	data, err := os.ReadFile("../mediainfo/testdata/progressive.jpg")
+	if err != nil {
+		t.Fatal(err)
+	}
 	s := newScanReader(bytes.NewReader(data), mediainfo.Info{Type: mediainfo.JPEG, Width: 100, Height: 100})
 	if _, err := io.Copy(io.Discard, s); err != nil || s.scans != 10 || s.state != ended {
 		t.Errorf("%d scans, state %d, %v", s.scans, s.state, err)

@@ -2,7 +2,6 @@ package thumbnail_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -10,23 +9,16 @@ import (
 	"image/color"
 	"image/draw"
 	"image/gif"
-	"image/jpeg"
 	"image/png"
 	"io"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 	"testing/iotest"
-	"testing/synctest"
-	"time"
 
 	"pressroom/internal/platform/mediainfo"
 	"pressroom/internal/platform/thumbnail"
-	"pressroom/internal/testkit/must"
 )
 
 const memory = 128 << 20
@@ -39,79 +31,11 @@ var (
 	none  = color.RGBA{}
 )
 
-func info(tb testing.TB, data []byte) mediainfo.Info {
-	tb.Helper()
-	info := must.Get(mediainfo.Read(bytes.NewReader(data), int64(len(data))))(tb)
-	return info
-}
-
-// encoded is an image in a file of that type.
-func encoded(tb testing.TB, img image.Image, mime string) []byte {
-	tb.Helper()
-	var data bytes.Buffer
-	var err error
-	switch mime {
-	case mediainfo.JPEG:
-		err = jpeg.Encode(&data, img, &jpeg.Options{Quality: 95})
-	case mediainfo.PNG:
-		err = png.Encode(&data, img)
-	case mediainfo.GIF:
-		err = gif.Encode(&data, img, nil)
-	}
-	must.NoError(tb, err)
-	return data.Bytes()
-}
-
-func genuine(tb testing.TB, name string) []byte {
-	tb.Helper()
-	data := must.Get(os.ReadFile(filepath.Join("..", "mediainfo", "testdata", name)))(tb)
-	return data
-}
-
-// quarters is an image of four colours: from left to right, first above, then below.
-func quarters(width, height int, colours ...color.RGBA) *image.NRGBA {
-	img := image.NewNRGBA(image.Rect(0, 0, width, height))
-	for i, c := range colours {
-		at := image.Pt(i%2*width/2, i/2*height/2)
-		draw.Draw(img, image.Rectangle{at, at.Add(image.Pt(width/2, height/2))}, image.NewUniform(c), image.Point{}, draw.Src)
-	}
-	return img
-}
-
-// checkQuarters looks into the middle of each quarter.
-func checkQuarters(t *testing.T, name string, made thumbnail.Made, want ...color.RGBA) {
-	t.Helper()
-	img, _, err := image.Decode(bytes.NewReader(made.Bytes))
-	if err != nil {
-		t.Errorf("%s: %v", name, err)
-		return
-	}
-	size := img.Bounds().Size()
-	if size != image.Pt(made.Width, made.Height) {
-		t.Errorf("%s: %v, said to be %d × %d", name, size, made.Width, made.Height)
-	}
-	for i, c := range want {
-		got := color.RGBAModel.Convert(img.At((1+i%2*2)*size.X/4, (1+i/2*2)*size.Y/4)).(color.RGBA)
-		if far(got.R, c.R) || far(got.G, c.G) || far(got.B, c.B) || far(got.A, c.A) {
-			t.Errorf("%s: %v in quarter %d, want %v", name, got, i, c)
-		}
-	}
-}
-
-func far(a, b uint8) bool { return max(a, b)-min(a, b) > 32 }
-
-func oriented(data []byte, orientation byte) []byte {
-	exif := "\xff\xe1\x00\x22Exif\x00\x00MM\x00\x2a\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00" +
-		string(orientation) + "\x00\x00\x00\x00\x00\x00"
-	return slices.Concat(data[:2], []byte(exif), data[2:])
-}
-
-// TestUpright has what is stored in any of the eight orientations come out as it is to be seen, scaled or not. The
-// quarters are named as they are stored.
+// TestUpright checks all eight orientations, scaled and unscaled. The quarters are named as stored.
 func TestUpright(t *testing.T) {
 	t.Parallel()
 	maker := thumbnail.New(memory)
-	data := encoded(t, quarters(64, 32, red, green, blue, white), mediainfo.JPEG)
+	data := encodeAs(t, quarters(64, 32, red, green, blue, white), mediainfo.JPEG)
 	for orientation, want := range [][]color.RGBA{
 		1: {red, green, blue, white}, 2: {green, red, white, blue}, 3: {white, blue, green, red}, 4: {blue, white, red, green},
 		5: {red, blue, green, white}, 6: {blue, red, white, green}, 7: {white, green, blue, red}, 8: {green, white, red, blue},
@@ -119,7 +43,7 @@ func TestUpright(t *testing.T) {
 		if orientation == 0 {
 			continue
 		}
-		turned := oriented(data, byte(orientation))
+		turned := withOrientation(data, byte(orientation))
 		about := info(t, turned)
 		for _, side := range []int{0, 64, 40, 16} {
 			name := fmt.Sprintf("orientation %d, side %d", orientation, side)
@@ -140,7 +64,7 @@ func TestTransparency(t *testing.T) {
 	t.Parallel()
 	maker := thumbnail.New(memory)
 	half := color.RGBA{R: 128, A: 128}
-	data := encoded(t, quarters(60, 40, red, none, half, white), mediainfo.PNG)
+	data := encodeAs(t, quarters(60, 40, red, none, half, white), mediainfo.PNG)
 	about := info(t, data)
 	for _, side := range []int{0, 30} {
 		made, err := maker.Thumbnail(t.Context(), 1, bytes.NewReader(data), about, side)
@@ -157,7 +81,7 @@ func TestTransparency(t *testing.T) {
 			{[]string{mediainfo.PNG, mediainfo.JPEG}, mediainfo.JPEG, []color.RGBA{red, white, {R: 255, G: 127, B: 127, A: 255}, white}},
 			{[]string{mediainfo.PNG}, mediainfo.PNG, []color.RGBA{red, none, half, white}},
 		} {
-			made, err := maker.Fit(t.Context(), 1, bytes.NewReader(data), about, thumbnail.Want{Types: c.types, MaxSide: side})
+			made, err := maker.Fit(t.Context(), 1, bytes.NewReader(data), about, thumbnail.Limits{Types: c.types, MaxSide: side})
 			if err != nil || made.Type != c.want {
 				t.Errorf("fit to %v: %s (%v), want %s", c.types, made.Type, err, c.want)
 			}
@@ -166,7 +90,7 @@ func TestTransparency(t *testing.T) {
 	}
 }
 
-// TestFirstFrame takes the first of an animation, at its place where it is smaller than the whole.
+// TestFirstFrame checks that the first frame of an animation is at its position on the canvas.
 func TestFirstFrame(t *testing.T) {
 	t.Parallel()
 	maker := thumbnail.New(memory)
@@ -175,9 +99,13 @@ func TestFirstFrame(t *testing.T) {
 	second := image.NewPaletted(image.Rect(0, 0, 40, 40), color.Palette{green})
 	var data bytes.Buffer
 	all := gif.GIF{Image: []*image.Paletted{first, second}, Delay: []int{1, 1}, Config: image.Config{Width: 40, Height: 40}}
-	must.NoError(t, gif.EncodeAll(&data, &all))
+	if err := gif.EncodeAll(&data, &all); err != nil {
+		t.Fatal(err)
+	}
 	made, err := maker.Thumbnail(t.Context(), 1, bytes.NewReader(data.Bytes()), info(t, data.Bytes()), 20)
-	must.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	checkQuarters(t, "GIF", made, none, red, none, red)
 
 	webp := genuine(t, "animated.webp")
@@ -187,7 +115,7 @@ func TestFirstFrame(t *testing.T) {
 	}
 }
 
-// TestPlacedFrame has the first frame of a WebP, with transparency of its own, in the lower right of a larger canvas.
+// TestPlacedFrame checks a WebP whose transparent first frame is in the lower right of a larger canvas.
 func TestPlacedFrame(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"alpha.webp", "lossless.webp"} {
@@ -206,7 +134,10 @@ func TestPlacedFrame(t *testing.T) {
 			t.Fatalf("%s: %d × %d (%v), want 160 × 80", name, made.Width, made.Height, err)
 		}
 		checkQuarters(t, name, made, none, none, none)
-		img := must.Get(png.Decode(bytes.NewReader(made.Bytes)))(t)
+		img, err := png.Decode(bytes.NewReader(made.Bytes))
+		if err != nil {
+			t.Fatal(err)
+		}
 		if _, _, _, a := img.At(120, 60).RGBA(); a == 0 {
 			t.Errorf("%s: nothing where the frame is", name)
 		}
@@ -217,7 +148,7 @@ func riffChunk(kind string, content []byte) []byte {
 	return slices.Concat(binary.LittleEndian.AppendUint32([]byte(kind), uint32(len(content))), content)
 }
 
-// noise is the worst that an image can be for an encoder: one tile of it, again and again.
+// noise is the worst case for an encoder: a repeated random tile.
 func noise(width, height int) *image.RGBA {
 	tile := image.NewRGBA(image.Rect(0, 0, 200, 100))
 	source := rand.New(rand.NewPCG(1, 2))
@@ -235,21 +166,21 @@ func noise(width, height int) *image.RGBA {
 
 func TestFit(t *testing.T) {
 	t.Parallel()
-	large, small := encoded(t, noise(4000, 3000), mediainfo.JPEG), encoded(t, noise(800, 600), mediainfo.JPEG)
+	large, small := encodeAs(t, noise(4000, 3000), mediainfo.JPEG), encodeAs(t, noise(800, 600), mediainfo.JPEG)
 	maker := thumbnail.New(memory)
 	for _, c := range []struct {
 		data []byte
-		want thumbnail.Want
+		want thumbnail.Limits
 		err  error
 	}{
-		{large, thumbnail.Want{MaxBytes: 976_000}, nil},
-		{small, thumbnail.Want{MaxBytes: 300_000}, nil},
-		{small, thumbnail.Want{MaxBytes: 60_000, MaxSide: 400}, nil},
-		{small, thumbnail.Want{MaxBytes: 100_000, MaxSide: 400, Types: []string{mediainfo.PNG}}, nil},
-		{small, thumbnail.Want{MaxBytes: 2000}, nil},
-		{small, thumbnail.Want{MaxBytes: 100}, thumbnail.ErrCannot},
-		{small, thumbnail.Want{MaxBytes: 1, Types: []string{mediainfo.PNG}}, thumbnail.ErrCannot},
-		{small, thumbnail.Want{Types: []string{mediainfo.WebP}}, thumbnail.ErrCannot},
+		{large, thumbnail.Limits{MaxBytes: 976_000}, nil},
+		{small, thumbnail.Limits{MaxBytes: 300_000}, nil},
+		{small, thumbnail.Limits{MaxBytes: 60_000, MaxSide: 400}, nil},
+		{small, thumbnail.Limits{MaxBytes: 100_000, MaxSide: 400, Types: []string{mediainfo.PNG}}, nil},
+		{small, thumbnail.Limits{MaxBytes: 2000}, nil},
+		{small, thumbnail.Limits{MaxBytes: 100}, thumbnail.ErrCannotFit},
+		{small, thumbnail.Limits{MaxBytes: 1, Types: []string{mediainfo.PNG}}, thumbnail.ErrCannotFit},
+		{small, thumbnail.Limits{Types: []string{mediainfo.WebP}}, thumbnail.ErrCannotFit},
 	} {
 		made, err := maker.Fit(t.Context(), 1, bytes.NewReader(c.data), info(t, c.data), c.want)
 		if !errors.Is(err, c.err) {
@@ -268,11 +199,11 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// TestStripped leaves nothing of what a camera wrote.
+// TestStripped checks that results have no metadata.
 func TestStripped(t *testing.T) {
 	t.Parallel()
-	data := oriented(encoded(t, quarters(64, 32, red), mediainfo.JPEG), 1)
-	made, err := thumbnail.New(memory).Fit(t.Context(), 1, bytes.NewReader(data), info(t, data), thumbnail.Want{})
+	data := withOrientation(encodeAs(t, quarters(64, 32, red), mediainfo.JPEG), 1)
+	made, err := thumbnail.New(memory).Fit(t.Context(), 1, bytes.NewReader(data), info(t, data), thumbnail.Limits{})
 	if err != nil || bytes.Contains(made.Bytes, []byte("Exif")) {
 		t.Errorf("metadata is left, or %v", err)
 	}
@@ -280,7 +211,7 @@ func TestStripped(t *testing.T) {
 
 func TestTooLarge(t *testing.T) {
 	t.Parallel()
-	data := encoded(t, image.NewGray(image.Rect(0, 0, 1000, 1000)), mediainfo.PNG)
+	data := encodeAs(t, image.NewGray(image.Rect(0, 0, 1000, 1000)), mediainfo.PNG)
 	about := info(t, data)
 	if _, err := thumbnail.New(4_000_000+40_000).Thumbnail(t.Context(), 1, bytes.NewReader(data), about, 100); err != nil {
 		t.Errorf("with as much as it takes: %v", err)
@@ -290,13 +221,13 @@ func TestTooLarge(t *testing.T) {
 		t.Errorf("with a byte less: %v, want ErrTooLarge", err)
 	}
 	for limit, want := range map[int64]int{8_000_000: 1000, 7_999_999: 990, 6_000_000: 700, 5_000_000: 495, 4_040_000: 99} {
-		made, err := thumbnail.New(limit).Fit(t.Context(), 1, bytes.NewReader(data), about, thumbnail.Want{})
+		made, err := thumbnail.New(limit).Fit(t.Context(), 1, bytes.NewReader(data), about, thumbnail.Limits{})
 		if err != nil || made.Width != want {
 			t.Errorf("fit with %d bytes: %d pixels wide (%v), want %d", limit, made.Width, err, want)
 		}
 	}
 	if _, err := thumbnail.New(3_999_999).
-		Fit(t.Context(), 1, bytes.NewReader(data), about, thumbnail.Want{}); !errors.Is(err, thumbnail.ErrTooLarge) {
+		Fit(t.Context(), 1, bytes.NewReader(data), about, thumbnail.Limits{}); !errors.Is(err, thumbnail.ErrTooLarge) {
 		t.Errorf("fit with less: %v, want ErrTooLarge", err)
 	}
 }
@@ -309,7 +240,7 @@ func TestDamaged(t *testing.T) {
 		"webp": genuine(t, "lossy.webp"), "lossless": genuine(t, "lossless.webp"), "animated": genuine(t, "animated.webp"),
 	}
 	for _, mime := range []string{mediainfo.JPEG, mediainfo.PNG, mediainfo.GIF} {
-		files[mime] = encoded(t, img, mime)
+		files[mime] = encodeAs(t, img, mime)
 	}
 	for name, data := range files {
 		about := info(t, data)
@@ -334,7 +265,7 @@ func TestDamaged(t *testing.T) {
 func TestUnsupported(t *testing.T) {
 	t.Parallel()
 	maker := thumbnail.New(memory)
-	plain := encoded(t, quarters(64, 32, red), mediainfo.JPEG)
+	plain := encodeAs(t, quarters(64, 32, red), mediainfo.JPEG)
 	frame := bytes.Index(plain, []byte{0xff, 0xc0})
 	arithmetic, twelve := slices.Clone(plain), slices.Clone(plain)
 	arithmetic[frame+1] = 0xc9
@@ -351,143 +282,13 @@ func TestUnsupported(t *testing.T) {
 	}
 }
 
-// panicking is a reader in which a decoder's panic is played.
-type panicking struct{}
-
-func (panicking) Read([]byte) (int, error) { panic("a decoder's mistake") }
-
-func TestPanic(t *testing.T) {
-	t.Parallel()
-	about := mediainfo.Info{Type: mediainfo.JPEG, Kind: mediainfo.Image, Width: 1, Height: 1, Orientation: 1}
-	if _, err := thumbnail.New(memory).Thumbnail(t.Context(), 1, panicking{}, about, 10); !errors.Is(err, mediainfo.ErrDamaged) {
-		t.Errorf("%v, want ErrDamaged", err)
-	}
-}
-
-// held is a reader that waits before it begins.
-type held struct {
-	io.Reader
-	until <-chan struct{}
-	begun chan<- struct{}
-}
-
-func (h held) Read(p []byte) (int, error) {
-	select {
-	case h.begun <- struct{}{}:
-	default:
-	}
-	<-h.until
-	return h.Reader.Read(p)
-}
-
-// TestTurns has a second image wait until the first has given its memory back, and a third give up waiting.
-func TestTurns(t *testing.T) {
-	t.Parallel()
-	data := encoded(t, image.NewGray(image.Rect(0, 0, 1000, 1000)), mediainfo.PNG)
-	about := info(t, data)
-	synctest.Test(t, func(t *testing.T) {
-		maker := thumbnail.New(6_000_000)
-		until, first, second := make(chan struct{}), make(chan struct{}, 1), make(chan struct{}, 1)
-		done := make(chan error, 2)
-		begin := func(begun chan struct{}) {
-			r := held{Reader: bytes.NewReader(data), until: until, begun: begun}
-			_, err := maker.Thumbnail(t.Context(), 1, r, about, 100)
-			done <- err
-		}
-		go begin(first)
-		<-first
-		go begin(second)
-		synctest.Wait()
-		if len(second) > 0 {
-			t.Error("the second image did not wait for the first one's memory")
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		if _, err := maker.Thumbnail(ctx, 1, bytes.NewReader(data), about, 100); !errors.Is(err, context.Canceled) {
-			t.Errorf("a call that gave up: %v, want context.Canceled", err)
-		}
-		close(until)
-		for range 2 {
-			if err := <-done; err != nil {
-				t.Error(err)
-			}
-		}
-	})
-}
-
-// TestCancelled ends a call in the midst of an image.
-func TestCancelled(t *testing.T) {
-	t.Parallel()
-	data := encoded(t, noise(300, 300), mediainfo.PNG)
-	ctx, cancel := context.WithCancel(t.Context())
-	r := io.MultiReader(bytes.NewReader(data[:5000]), readerFunc(func([]byte) (int, error) { cancel(); return 1, nil }))
-	if _, err := thumbnail.New(memory).Thumbnail(ctx, 1, r, info(t, data), 10); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v, want context.Canceled", err)
-	}
-}
-
-// withScans repeats the first scan of a progressive JPEG until it has that many.
-func withScans(data []byte, scans int) []byte {
-	sos := []byte("\xff\xda")
-	first := bytes.Index(data, sos)
-	end := first + len(sos)
-	for data[end] != 0xff || data[end+1] == 0 {
-		end++
-	}
-	return slices.Concat(data[:first], bytes.Repeat(data[first:end], 1+scans-bytes.Count(data, sos)), data[end:])
-}
-
-// TestScans refuses JPEGs whose scans make a small file expensive, at every decoding, and says what to do.
-func TestScans(t *testing.T) {
-	t.Parallel()
-	maker := thumbnail.New(memory)
-	for scans, refused := range map[int]bool{10: false, 64: false, 100: false, 101: true, 20_000: true} {
-		data := withScans(genuine(t, "progressive.jpg"), scans)
-		about := info(t, data)
-		_, thumb := maker.Thumbnail(t.Context(), 1, bytes.NewReader(data), about, 10)
-		_, fit := maker.Fit(t.Context(), 1, bytes.NewReader(data), about, thumbnail.Want{MaxSide: 10})
-		for _, err := range []error{thumb, fit} {
-			if !refused && err != nil || refused && (!errors.Is(err, mediainfo.ErrDamaged) || !strings.Contains(err.Error(), "baseline")) {
-				t.Errorf("%d scans: %v", scans, err)
-			}
-		}
-	}
-}
-
-// TestSlow gives up an image that takes too long, and gives its memory back.
-func TestSlow(t *testing.T) {
-	t.Parallel()
-	data := encoded(t, noise(300, 300), mediainfo.PNG)
-	about := info(t, data)
-	synctest.Test(t, func(t *testing.T) {
-		maker := thumbnail.New(about.DecodeBytes + 1<<10)
-		from := bytes.NewReader(data)
-		slow := readerFunc(func(p []byte) (int, error) {
-			<-time.After(time.Second)
-			return from.Read(p[:min(len(p), 1000)])
-		})
-		began := time.Now()
-		_, err := maker.Thumbnail(t.Context(), 1, slow, about, 10)
-		if took := time.Since(began); !errors.Is(err, thumbnail.ErrSlow) || !errors.Is(err, thumbnail.ErrBusy) || took > 31*time.Second {
-			t.Errorf("%v after %v, want ErrSlow at the first read after 30 s", err, took)
-		}
-		if _, err := maker.Thumbnail(t.Context(), 2, bytes.NewReader(data), about, 10); err != nil {
-			t.Errorf("the next image: %v", err)
-		}
-	})
-}
-
-type readerFunc func([]byte) (int, error)
-
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
-
 func FuzzThumbnail(f *testing.F) {
 	for _, name := range []string{
 		"lossy.webp", "lossless.webp", "alpha.webp", "animated.webp", "animated.gif", "animated.png", "interlaced.png", "progressive.jpg",
 	} {
 		f.Add(genuine(f, name))
 	}
-	f.Add(encoded(f, quarters(30, 20, red, green, none), mediainfo.JPEG))
+	f.Add(encodeAs(f, quarters(30, 20, red, green, none), mediainfo.JPEG))
 	maker := thumbnail.New(24 << 20)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		about, err := mediainfo.Read(bytes.NewReader(data), int64(len(data)))
@@ -521,11 +322,13 @@ func BenchmarkThumbnail(b *testing.B) {
 	}
 	maker := thumbnail.New(memory)
 	for _, mime := range []string{mediainfo.JPEG, mediainfo.PNG} {
-		data := encoded(b, large, mime)
+		data := encodeAs(b, large, mime)
 		about := info(b, data)
 		b.Run(mime, func(b *testing.B) {
 			for b.Loop() {
-				must.Get(maker.Thumbnail(b.Context(), 1, bytes.NewReader(data), about, 512))(b)
+				if _, err := maker.Thumbnail(b.Context(), 1, bytes.NewReader(data), about, 512); err != nil {
+					b.Fatal(err)
+				}
 			}
 		})
 	}

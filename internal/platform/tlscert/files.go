@@ -68,8 +68,8 @@ func (p *pair) stat() ([2]os.FileInfo, error) {
 	return out, nil
 }
 
-// unchanged reports whether a file is the same as before. A replacement may have the same time and size.
-func unchanged(a, b os.FileInfo) bool {
+// sameFile reports whether a file is the same as before. A replacement may have the same time and size.
+func sameFile(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }
 
@@ -88,7 +88,7 @@ func (p *pair) certificate() *tls.Certificate {
 // reload reads the files again if they changed.
 func (p *pair) reload() {
 	infos, err := p.stat()
-	if err == nil && unchanged(infos[0], p.infos[0]) && unchanged(infos[1], p.infos[1]) {
+	if err == nil && sameFile(infos[0], p.infos[0]) && sameFile(infos[1], p.infos[1]) {
 		return
 	}
 	if err == nil {

@@ -9,21 +9,23 @@ import (
 )
 
 // zapLogger returns a zap logger, as the ACME library needs it, that writes to log.
-func zapLogger(log *slog.Logger) *zap.Logger { return zap.New(&core{log: log}) }
+func zapLogger(log *slog.Logger) *zap.Logger { return zap.New(newCore(log)) }
 
 // core forwards entries to slog.
 type core struct {
+	zapcore.LevelEnabler
+
 	log *slog.Logger
 }
 
-// Enabled reports whether entries of the level are logged.
-func (c *core) Enabled(level zapcore.Level) bool {
-	return c.log.Enabled(context.Background(), levelOf(level))
+func newCore(log *slog.Logger) *core {
+	enabled := func(level zapcore.Level) bool { return log.Enabled(context.Background(), levelOf(level)) }
+	return &core{zap.LevelEnablerFunc(enabled), log}
 }
 
 // With returns a core that adds the fields to every entry.
 func (c *core) With(fields []zapcore.Field) zapcore.Core {
-	return &core{log: slog.New(c.log.Handler().WithAttrs(attrs(fields)))}
+	return newCore(slog.New(c.log.Handler().WithAttrs(attrs(fields))))
 }
 
 // Check adds the core to the entry if its level is enabled.

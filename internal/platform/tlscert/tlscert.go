@@ -21,8 +21,8 @@ type Options struct {
 // Files are the paths of a PEM certificate with its chain, and of its PEM key.
 type Files struct{ Certificate, Key string }
 
-// Enabled reports whether the options name certificates.
-func (o Options) Enabled() bool { return o.Files != Files{} || len(o.ACME.Domains) > 0 }
+// IsConfigured reports whether the options name certificates.
+func (o Options) IsConfigured() bool { return o.Files != Files{} || len(o.ACME.Domains) > 0 }
 
 // Certificates are the certificates of a TLS server.
 type Certificates struct {

@@ -22,52 +22,67 @@ import (
 	"pressroom/internal/platform/tlscert"
 	"pressroom/internal/testkit"
 	"pressroom/internal/testkit/acme"
-	"pressroom/internal/testkit/must"
 )
 
 func silent() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// write makes a certificate for a name, of a serial number, and writes it and its key.
+// write creates a certificate for a name with a serial number, and writes it and its key.
 func write(t *testing.T, files tlscert.Files, name string, serial int64) {
 	t.Helper()
-	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
 	}
-	der := must.Get(x509.CreateCertificate(rand.Reader, template, template, key.Public(), key))(t)
-	raw := must.Get(x509.MarshalPKCS8PrivateKey(key))(t)
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for file, block := range map[string]*pem.Block{
 		files.Certificate: {Type: "CERTIFICATE", Bytes: der}, files.Key: {Type: "PRIVATE KEY", Bytes: raw},
 	} {
-		must.NoError(t, os.WriteFile(file, pem.EncodeToMemory(block), 0o600))
+		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
-// shown is the serial number of the certificate that a handshake shows.
-func shown(t *testing.T, certs *tlscert.Certificates) int64 {
+// servedSerial returns the serial number of the certificate in a handshake.
+func servedSerial(t *testing.T, certs *tlscert.Certificates) int64 {
 	t.Helper()
 	here, there := net.Pipe()
 	defer here.Close()
 	go func() {
 		defer there.Close()
-		_ = tls.Server(there, certs.TLS()).HandshakeContext(t.Context()) // the client tells what came of it
+		_ = tls.Server(there, certs.TLS()).HandshakeContext(t.Context()) // the client reports failures
 	}()
 	client := tls.Client(here, &tls.Config{InsecureSkipVerify: true})
-	must.NoError(t, client.HandshakeContext(t.Context()))
+	if err := client.HandshakeContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	return client.ConnectionState().PeerCertificates[0].SerialNumber.Int64()
 }
 
-// Files are read again when they change, and not while one of them is new alone.
+// TestFilesAreReadAgain checks that changed files are loaded, but not while only one of them is new.
 func TestFilesAreReadAgain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	files := tlscert.Files{Certificate: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key")}
 	write(t, files, "press.test", 1)
 	clock := testkit.NewClock(time.Now())
-	certs := must.Get(tlscert.Open(tlscert.Options{Files: files, Now: clock.Now, Log: silent()}))(t)
+	certs, err := tlscert.Open(tlscert.Options{Files: files, Now: clock.Now, Log: silent()})
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer certs.Close()
-	if n := shown(t, certs); n != 1 {
+	if n := servedSerial(t, certs); n != 1 {
 		t.Fatalf("shown: %d", n)
 	}
 	next := tlscert.Files{Certificate: filepath.Join(dir, "next.crt"), Key: filepath.Join(dir, "next.key")}
@@ -76,15 +91,19 @@ func TestFilesAreReadAgain(t *testing.T) {
 		from, to string
 		shows    int64
 	}{{next.Certificate, files.Certificate, 1}, {next.Key, files.Key, 2}} {
-		must.NoError(t, os.Rename(step.from, step.to))
+		if err := os.Rename(step.from, step.to); err != nil {
+			t.Fatal(err)
+		}
 		clock.Advance(2 * time.Second)
-		if n := shown(t, certs); n != step.shows {
+		if n := servedSerial(t, certs); n != step.shows {
 			t.Errorf("after %s came: %d, want %d", filepath.Base(step.to), n, step.shows)
 		}
 	}
-	must.NoError(t, os.Remove(files.Key))
+	if err := os.Remove(files.Key); err != nil {
+		t.Fatal(err)
+	}
 	clock.Advance(2 * time.Second)
-	if n := shown(t, certs); n != 2 {
+	if n := servedSerial(t, certs); n != 2 {
 		t.Errorf("without its files: %d", n)
 	}
 	if ends := certs.Expiry()["press.test"]; time.Until(ends) < 23*time.Hour {
@@ -115,14 +134,14 @@ func TestInvalidOptions(t *testing.T) {
 	}
 }
 
-// A certificate is got from a real ACME server, by either challenge, and kept: a second node finds it in the folder
-// and asks for none.
+// TestACME checks that a certificate is obtained from a real ACME server by either challenge, and that a second node
+// uses the one in the folder.
 func TestACME(t *testing.T) { //nolint:paralleltest // see acme.Start
 	for _, byHTTP := range []bool{true, false} {
 		t.Run(map[bool]string{true: "by HTTP", false: "by TLS"}[byHTTP], func(t *testing.T) {
 			over, plain := listen(t), listen(t)
 			folder := filepath.Join(t.TempDir(), "certificates")
-			nobody := 1 // a port at which nobody answers
+			nobody := 1 // an unused port
 			offered, asked, tlsSeen := 0, port(over), port(over)
 			if byHTTP {
 				offered, asked, tlsSeen = port(plain), 0, nobody
@@ -135,7 +154,7 @@ func TestACME(t *testing.T) { //nolint:paralleltest // see acme.Start
 			certs := serve(t, opts, over, plain)
 			want := fetch(t, over, authority.Issued)
 			if ends := certs.Expiry()["press.test"]; !ends.Equal(want.NotAfter) {
-				t.Errorf("it ends at %v, told is %v", want.NotAfter, ends)
+				t.Errorf("it ends at %v, Expiry returns %v", want.NotAfter, ends)
 			}
 			second := listen(t)
 			opts.ACME.TLSPort = port(second)
@@ -149,22 +168,31 @@ func TestACME(t *testing.T) { //nolint:paralleltest // see acme.Start
 
 func listen(t *testing.T) net.Listener {
 	t.Helper()
-	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() { _ = l.Close() })
 	return l
 }
 
 func port(l net.Listener) int { return l.Addr().(*net.TCPAddr).Port }
 
-// serve shows the certificates at one listener and answers challenges at the other.
+// serve serves TLS at one listener and answers challenges at the other.
 func serve(t *testing.T, opts tlscert.Options, over, plain net.Listener) *tlscert.Certificates {
 	t.Helper()
-	certs := must.Get(tlscert.Open(opts))(t)
+	certs, err := tlscert.Open(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
 	hello := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("hello")) })
 	ctx, stop := context.WithCancel(t.Context())
 	servers := []*http.Server{
-		{Handler: hello, TLSConfig: certs.TLS(), ReadHeaderTimeout: time.Second, ErrorLog: slog.NewLogLogger(silent().
-			Handler(), slog.LevelError)}, {Handler: certs.Answer(hello), ReadHeaderTimeout: time.Second},
+		{
+			Handler: hello, TLSConfig: certs.TLS(), ReadHeaderTimeout: time.Second,
+			ErrorLog: slog.NewLogLogger(silent().Handler(), slog.LevelError),
+		},
+		{Handler: certs.Answer(hello), ReadHeaderTimeout: time.Second},
 	}
 	go func() { _ = servers[0].ServeTLS(over, "", "") }()
 	go func() { _ = servers[1].Serve(plain) }()
@@ -175,12 +203,13 @@ func serve(t *testing.T, opts tlscert.Options, over, plain net.Listener) *tlscer
 			_ = s.Close()
 		}
 	})
-	must.NoError(t, certs.Manage(ctx))
+	if err := certs.Manage(ctx); err != nil {
+		t.Fatal(err)
+	}
 	return certs
 }
 
-// fetch asks by TLS, as a browser that trusts the authority, until it is answered, and gives the certificate that was
-// shown.
+// fetch connects until TLS succeeds with the authority's root certificate, and returns the server's certificate.
 func fetch(t *testing.T, l net.Listener, roots *x509.CertPool) *x509.Certificate {
 	t.Helper()
 	dialer := tls.Dialer{

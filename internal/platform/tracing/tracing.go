@@ -43,7 +43,7 @@ const library = "pressroom"
 // Open returns a tracer configured by OpenTelemetry's environment variables (OTEL_EXPORTER_OTLP_ENDPOINT,
 // OTEL_TRACES_SAMPLER and so on), or nil if they name no collector.
 func Open(ctx context.Context, o Options) (*Tracer, error) {
-	if !configured() {
+	if !hasCollector() {
 		return nil, nil //nolint:nilnil // a nil tracer is one that does nothing
 	}
 	for _, name := range []string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"} {
@@ -73,7 +73,7 @@ func Open(ctx context.Context, o Options) (*Tracer, error) {
 	return &Tracer{provider, provider.Tracer(library)}, nil
 }
 
-func configured() bool {
+func hasCollector() bool {
 	if strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") || os.Getenv("OTEL_TRACES_EXPORTER") == "none" {
 		return false
 	}

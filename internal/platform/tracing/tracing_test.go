@@ -11,15 +11,17 @@ import (
 
 	"pressroom/internal/platform/tracing"
 	"pressroom/internal/testkit/collector"
-	"pressroom/internal/testkit/must"
 )
 
 func open(t *testing.T) (*tracing.Tracer, *collector.Collector) {
 	t.Helper()
-	taker := collector.Start(t)
-	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", taker.URL)
-	tracer := must.Get(tracing.Open(t.Context(), tracing.Options{Version: "test", Role: "all"}))(t)
-	return tracer, taker
+	received := collector.Start(t)
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", received.URL)
+	tracer, err := tracing.Open(t.Context(), tracing.Options{Version: "test", Role: "all"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tracer, received
 }
 
 const (
@@ -27,10 +29,10 @@ const (
 	traceID = "0af7651916cd43dd8448eb211c80319c"
 )
 
-// A request goes on with the way that it names, its parts belong to it, and what follows from it later is another way
-// that leads back to it.
-func TestTheWayOfARequest(t *testing.T) { //nolint:paralleltest // it sets variables
-	tracer, taker := open(t)
+// TestRequest checks that a request continues the trace that it names, that its parts belong to it, and that later work
+// is a new trace with a link.
+func TestRequest(t *testing.T) { //nolint:paralleltest // it sets variables
+	tracer, received := open(t)
 	var link string
 	handler := tracer.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, span := tracing.Start(r.Context(), "get_me")
@@ -44,8 +46,10 @@ func TestTheWayOfARequest(t *testing.T) { //nolint:paralleltest // it sets varia
 	handler.ServeHTTP(httptest.NewRecorder(), request)
 	_, later := tracing.Follow(tracer.Into(t.Context()), "job", link)
 	later.End(nil)
-	must.NoError(t, tracer.Close(t.Context()))
-	api, call, job := taker.Span("api"), taker.Span("get_me"), taker.Span("job")
+	if err := tracer.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	api, call, job := received.Span("api"), received.Span("get_me"), received.Span("job")
 	if api.Trace != traceID || api.Parent != "b7ad6b7169203331" || api.Attributes["http.response.status_code"] != "502" || !api.Failed {
 		t.Errorf("%+v", api)
 	}
@@ -56,15 +60,15 @@ func TestTheWayOfARequest(t *testing.T) { //nolint:paralleltest // it sets varia
 		t.Errorf("%+v", job)
 	}
 	for _, hidden := range []string{"Ada", "hidden", "/api/v1/me"} {
-		if strings.Contains(taker.Everything(), hidden) {
-			t.Errorf("%q was told", hidden)
+		if strings.Contains(received.Everything(), hidden) {
+			t.Errorf("%q was sent", hidden)
 		}
 	}
 }
 
-// A way that names nothing, or something wrong, begins anew; and what it asks others is told where it comes from.
-func TestWhatIsNoWay(t *testing.T) { //nolint:paralleltest // it sets variables
-	tracer, taker := open(t)
+// TestInvalidParent checks that an invalid traceparent starts a new trace, and that outgoing requests propagate it.
+func TestInvalidParent(t *testing.T) { //nolint:paralleltest // it sets variables
+	tracer, received := open(t)
 	var given string
 	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { given = r.Header.Get("Traceparent") }))
 	defer other.Close()
@@ -91,18 +95,20 @@ func TestWhatIsNoWay(t *testing.T) { //nolint:paralleltest // it sets variables
 	request.Header.Set("Traceparent", "00-zz-zz-01")
 	answer := httptest.NewRecorder()
 	handler.ServeHTTP(answer, request)
-	must.NoError(t, tracer.Close(t.Context()))
-	app := taker.Span("app")
+	if err := tracer.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	app := received.Span("app")
 	if app.Parent != "" || app.Attributes["http.request.method"] != "_OTHER" ||
 		app.Attributes["http.response.status_code"] != "200" || app.Failed || !answer.Flushed {
 		t.Errorf("%+v", app)
 	}
 	if given != "00-"+app.Trace+"-"+app.ID+"-01" {
-		t.Errorf("given on: %q", given)
+		t.Errorf("propagated: %q", given)
 	}
 }
 
-// Where nobody takes traces nothing is done, and nothing allocated.
+// TestNothingWithoutACollector checks that nothing is done or allocated without a collector.
 func TestNothingWithoutACollector(t *testing.T) { //nolint:paralleltest // it sets variables
 	for _, off := range []map[string]string{
 		{}, {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_SDK_DISABLED": "true"},
@@ -119,10 +125,10 @@ func TestNothingWithoutACollector(t *testing.T) { //nolint:paralleltest // it se
 		}
 		next := http.NotFoundHandler()
 		if h := tracer.Handler(next, nil); h == nil || tracer.Close(t.Context()) != nil {
-			t.Error("a tracer that is none does something")
+			t.Error("a nil tracer does something")
 		}
 		ctx := t.Context()
-		if n := testing.AllocsPerRun(100, func() { way(tracer.Into(ctx)) }); n != 0 {
+		if n := testing.AllocsPerRun(100, func() { trace(tracer.Into(ctx)) }); n != 0 {
 			t.Errorf("%v allocations", n)
 		}
 	}
@@ -135,7 +141,7 @@ func TestNothingWithoutACollector(t *testing.T) { //nolint:paralleltest // it se
 	}
 }
 
-func way(ctx context.Context) {
+func trace(ctx context.Context) {
 	ctx, span := tracing.Follow(ctx, "job", "")
 	ctx, part := tracing.Start(ctx, "job.claim")
 	part.Set("pressroom.job_id", "x")
@@ -149,6 +155,6 @@ func BenchmarkWithoutACollector(b *testing.B) {
 	b.ReportAllocs()
 	ctx := b.Context()
 	for b.Loop() {
-		way(ctx)
+		trace(ctx)
 	}
 }

@@ -1,5 +1,5 @@
-// Package acme runs a real ACME server for tests: Pebble, which looks in earnest at what it gives certificates for.
-// All names lead to this machine.
+// Package acme runs a real ACME server for tests: Pebble, which validates challenges. All names resolve to this
+// machine.
 package acme
 
 import (
@@ -22,13 +22,13 @@ import (
 
 // Server is a running ACME server.
 type Server struct {
-	Directory string         // its address
-	Roots     string         // file by which it is trusted, as PEM
-	Issued    *x509.CertPool // by what its certificates are trusted
+	Directory string         // its URL
+	Roots     string         // PEM file with the root certificate of the server itself
+	Issued    *x509.CertPool // root certificate of the issued certificates
 }
 
-// Start starts one until the test ends. It comes to look by plain HTTP and by TLS at these ports. The test may not be
-// parallel: Pebble takes what it should not wait for from the environment.
+// Start runs a server until the test ends. It validates HTTP and TLS challenges at these ports. The test must not be
+// parallel, because Pebble is configured by an environment variable.
 func Start(t *testing.T, httpPort, tlsPort int) Server {
 	t.Helper()
 	t.Setenv("PEBBLE_VA_NOSLEEP", "1")
@@ -40,7 +40,8 @@ func Start(t *testing.T, httpPort, tlsPort int) Server {
 	server := httptest.NewTLSServer(front.Handler())
 	t.Cleanup(server.Close)
 	roots := filepath.Join(t.TempDir(), "acme-roots.pem")
-	if err := os.WriteFile(roots, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600); err != nil {
+	block := &pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}
+	if err := os.WriteFile(roots, pem.EncodeToMemory(block), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	issued := x509.NewCertPool()
@@ -52,10 +53,10 @@ func Start(t *testing.T, httpPort, tlsPort int) Server {
 	return Server{Directory: server.URL + wfe.DirectoryPath, Roots: roots, Issued: issued}
 }
 
-// names is the address of a name server by which every name is this machine's.
+// names returns the address of a name server that resolves every name to this machine.
 func names(t *testing.T) string {
 	t.Helper()
-	socket, err := net.Listen("tcp", "127.0.0.1:0") // Pebble asks by TCP
+	socket, err := net.Listen("tcp", "127.0.0.1:0") // Pebble uses TCP
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,11 +64,11 @@ func names(t *testing.T) string {
 		answer := new(dns.Msg).SetReply(asked)
 		for _, q := range asked.Question {
 			if q.Qtype == dns.TypeA {
-				answer.Answer = append(answer.Answer,
-					&dns.A{Hdr: dns.RR_Header{Name: q.Name, Rrtype: dns.TypeA, Class: dns.ClassINET, Ttl: 1}, A: net.IPv4(127, 0, 0, 1)})
+				header := dns.RR_Header{Name: q.Name, Rrtype: dns.TypeA, Class: dns.ClassINET, Ttl: 1}
+				answer.Answer = append(answer.Answer, &dns.A{Hdr: header, A: net.IPv4(127, 0, 0, 1)})
 			}
 		}
-		_ = w.WriteMsg(answer) // the test shows what came of it
+		_ = w.WriteMsg(answer) // the test notices failures
 	})}
 	go func() { _ = server.ActivateAndServe() }()
 	t.Cleanup(func() { _ = server.Shutdown() })

@@ -1,5 +1,5 @@
-// Package authenticator is a device that keeps passkeys, for tests without a browser. It speaks what a browser's
-// navigator.credentials does: options in, an answer out, both as JSON (W3C Web Authentication, level 3).
+// Package authenticator implements a passkey device for tests without a browser. Like a browser's navigator.credentials
+// it takes options and returns a response, both as JSON (W3C Web Authentication, level 3).
 package authenticator
 
 import (
@@ -14,19 +14,19 @@ import (
 	"slices"
 )
 
-// Device holds one passkey once it has made it.
+// Device is a device with one passkey.
 type Device struct {
-	Origin  string // of the page that asks
-	Count   uint32 // signatures so far
-	NotSeen bool   // the device has not seen that it is the person
+	Origin     string // of the requesting page
+	Count      uint32 // signatures so far
+	Unverified bool   // without user verification
 
 	key    *ecdsa.PrivateKey
 	id     []byte
 	handle []byte
 }
 
-// asked is what a page asks for.
-type asked struct {
+// pageOptions are the options of a page.
+type pageOptions struct {
 	PublicKey struct {
 		Challenge string `json:"challenge"`
 		RPID      string `json:"rpId"` //nolint:tagliatelle // as browsers write it
@@ -41,32 +41,32 @@ type asked struct {
 
 var text = base64.RawURLEncoding
 
-// The flags of authenticator data: somebody was there, was seen to be the person, and a key follows.
+// The flags of authenticator data: user present, user verified, attested credential data included.
 const (
 	present  = 0x01
 	verified = 0x04
 	attested = 0x40
 )
 
-// Create makes a passkey and answers with it.
+// Create creates a passkey and returns the response with it.
 func (d *Device) Create(options []byte) ([]byte, error) {
-	var a asked
+	var a pageOptions
 	if err := json.Unmarshal(options, &a); err != nil {
 		return nil, fmt.Errorf("reading the options: %w", err)
 	}
 	var err error
 	if d.handle, err = text.DecodeString(a.PublicKey.User.ID); err != nil {
-		return nil, fmt.Errorf("reading the person's handle: %w", err)
+		return nil, fmt.Errorf("reading the user handle: %w", err)
 	}
 	if d.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
-		return nil, fmt.Errorf("making a key: %w", err)
+		return nil, fmt.Errorf("creating a key: %w", err)
 	}
 	d.id = []byte(rand.Text())
 	public, err := d.key.PublicKey.Bytes() // 4, then x and y
 	if err != nil {
-		return nil, fmt.Errorf("writing the key: %w", err)
+		return nil, fmt.Errorf("encoding the key: %w", err)
 	}
-	// The key as COSE writes it (RFC 9053, section 7.1): EC2, ES256, P-256, x, y.
+	// The key in COSE format (RFC 9053, section 7.1): EC2, ES256, P-256, x, y.
 	cose := append([]byte{0xa5, 1, 2, 3, 0x26, 0x20, 1, 0x21, 0x58, 32}, public[1:33]...)
 	cose = append(append(cose, 0x22, 0x58, 32), public[33:]...)
 	data := d.data(a.PublicKey.RP.ID, attested)
@@ -81,9 +81,9 @@ func (d *Device) Create(options []byte) ([]byte, error) {
 	})
 }
 
-// Get signs what a page asks for.
+// Get returns the signed response to a page's options.
 func (d *Device) Get(options []byte) ([]byte, error) {
-	var a asked
+	var a pageOptions
 	if err := json.Unmarshal(options, &a); err != nil {
 		return nil, fmt.Errorf("reading the options: %w", err)
 	}
@@ -103,16 +103,16 @@ func (d *Device) Get(options []byte) ([]byte, error) {
 
 func (d *Device) data(rpID string, flags byte) []byte {
 	sum := sha256.Sum256([]byte(rpID))
-	if flags |= present; !d.NotSeen {
+	if flags |= present; !d.Unverified {
 		flags |= verified
 	}
 	return binary.BigEndian.AppendUint32(append(sum[:], flags), d.Count)
 }
 
-func (d *Device) client(kind string, a asked) []byte {
+func (d *Device) client(kind string, a pageOptions) []byte {
 	raw, _ := json.Marshal(map[string]any{
 		"type": kind, "challenge": a.PublicKey.Challenge, "origin": d.Origin, "crossOrigin": false,
-	}) // texts alone
+	}) // strings cannot fail
 	return raw
 }
 

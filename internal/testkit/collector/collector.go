@@ -1,4 +1,4 @@
-// Package collector takes traces for tests, as an OpenTelemetry collector does: by OTLP over HTTP.
+// Package collector receives traces in tests, like an OpenTelemetry collector: by OTLP over HTTP.
 package collector
 
 import (
@@ -15,17 +15,17 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Collector holds what it was told.
+// Collector stores the spans that it receives.
 type Collector struct {
 	URL string
 
-	t    *testing.T
-	mu   sync.Mutex
-	told []Span
-	all  strings.Builder
+	t     *testing.T
+	mu    sync.Mutex
+	spans []Span
+	all   strings.Builder
 }
 
-// Span is a part of a way, as it was told.
+// Span is a received span.
 type Span struct {
 	Name, Trace, ID, Parent string
 	Links                   []string // TRACE/ID
@@ -33,17 +33,17 @@ type Span struct {
 	Failed                  bool
 }
 
-// Start runs one until the test ends.
+// Start runs a collector until the test ends.
 func Start(t *testing.T) *Collector {
 	t.Helper()
 	c := &Collector{t: t}
-	server := httptest.NewServer(http.HandlerFunc(c.take))
+	server := httptest.NewServer(http.HandlerFunc(c.receive))
 	t.Cleanup(server.Close)
 	c.URL = server.URL
 	return c
 }
 
-func (c *Collector) take(w http.ResponseWriter, r *http.Request) {
+func (c *Collector) receive(w http.ResponseWriter, r *http.Request) {
 	raw, err := io.ReadAll(r.Body)
 	var sent traces.ExportTraceServiceRequest
 	if err == nil {
@@ -60,7 +60,7 @@ func (c *Collector) take(w http.ResponseWriter, r *http.Request) {
 	for _, of := range sent.GetResourceSpans() {
 		for _, by := range of.GetScopeSpans() {
 			for _, s := range by.GetSpans() {
-				c.told = append(c.told, read(s))
+				c.spans = append(c.spans, read(s))
 			}
 		}
 	}
@@ -81,12 +81,12 @@ func read(s *spans.Span) Span {
 	return out
 }
 
-// Spans are those of a name, so far.
+// Spans returns the spans of a name received so far.
 func (c *Collector) Spans(name string) []Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	out := []Span{}
-	for _, s := range c.told {
+	for _, s := range c.spans {
 		if s.Name == name {
 			out = append(out, s)
 		}
@@ -94,17 +94,17 @@ func (c *Collector) Spans(name string) []Span {
 	return out
 }
 
-// Span is the one of a name.
+// Span returns the only span of a name.
 func (c *Collector) Span(name string) Span {
 	c.t.Helper()
 	found := c.Spans(name)
 	if len(found) != 1 {
-		c.t.Fatalf("%d parts are called %s", len(found), name)
+		c.t.Fatalf("%d spans are called %s", len(found), name)
 	}
 	return found[0]
 }
 
-// Everything is all that was told, as text.
+// Everything returns all that was received, as text.
 func (c *Collector) Everything() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -27,7 +27,8 @@ func Run(tb testing.TB) *Provider {
 	// httptest brings a key pair for 127.0.0.1.
 	server := httptest.NewTLSServer(http.NotFoundHandler())
 	config := &tls.Config{Certificates: server.TLS.Certificates, MinVersion: tls.VersionTLS12}
-	p := &Provider{Roots: x509.NewCertPool(), PEM: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})}
+	block := &pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}
+	p := &Provider{Roots: x509.NewCertPool(), PEM: pem.EncodeToMemory(block)}
 	p.Roots.AddCert(server.Certificate())
 	server.Close()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -56,5 +57,6 @@ func (p *Provider) Knows(subject, email string) {
 // Client returns a client that trusts the provider and follows no redirect.
 func (p *Provider) Client() *http.Client {
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: p.Roots, MinVersion: tls.VersionTLS12}}
-	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	noRedirects := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &http.Client{Transport: transport, CheckRedirect: noRedirects}
 }

@@ -19,14 +19,14 @@ import (
 
 var client = &http.Client{Timeout: 30 * time.Second}
 
-// Post is a record of app.bsky.feed.post as the server holds it.
+// Post is a record of app.bsky.feed.post on the server.
 type Post struct {
 	URI   string          `json:"uri"`
 	CID   string          `json:"cid"`
 	Value json.RawMessage `json:"value"`
 }
 
-// NewAccount makes an account and an app password for it: its handle, its DID and that password.
+// NewAccount creates an account, and returns its handle, its DID and an app password.
 func (s *Server) NewAccount(tb testing.TB) (string, string, string) {
 	tb.Helper()
 	handle := "t" + strings.ToLower(rand.Text())[:14] + ".test"
@@ -39,8 +39,7 @@ func (s *Server) NewAccount(tb testing.TB) (string, string, string) {
 	return handle, made.DID, app.Password
 }
 
-// Posts lists every post of an account, the greatest record key first. It works with any server of the
-// protocol.
+// Posts returns every post of an account, greatest record key first. It works with any server of the protocol.
 func (s *Server) Posts(tb testing.TB, did string) []Post {
 	tb.Helper()
 	var all []Post
@@ -59,8 +58,8 @@ func (s *Server) Posts(tb testing.TB, did string) []Post {
 	}
 }
 
-// Expired is the server's own token with an expiry that has passed.
-func (s *Server) Expired(tb testing.TB, token string) string {
+// ExpireToken returns a token of the server with an expiry in the past.
+func (s *Server) ExpireToken(tb testing.TB, token string) string {
 	tb.Helper()
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
@@ -78,7 +77,7 @@ func (s *Server) Expired(tb testing.TB, token string) string {
 	claims["exp"] = json.RawMessage(fmt.Sprint(time.Now().Add(-time.Minute).Unix()))
 	changed, err := json.Marshal(claims)
 	if err != nil {
-		tb.Fatalf("writing a token: %v", err)
+		tb.Fatalf("encoding a token: %v", err)
 	}
 	signed := parts[0] + "." + base64.RawURLEncoding.EncodeToString(changed)
 	mac := hmac.New(sha256.New, []byte(s.secret))
@@ -90,11 +89,11 @@ func (s *Server) post(tb testing.TB, method, token string, in map[string]string,
 	tb.Helper()
 	body, err := json.Marshal(in)
 	if err != nil {
-		tb.Fatalf("writing %s: %v", method, err)
+		tb.Fatalf("encoding %s: %v", method, err)
 	}
 	request, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, s.URL+"/xrpc/"+method, bytes.NewReader(body))
 	if err != nil {
-		tb.Fatalf("making %s: %v", method, err)
+		tb.Fatalf("creating %s: %v", method, err)
 	}
 	request.Header.Set("Content-Type", "application/json")
 	if token != "" {
@@ -107,7 +106,7 @@ func (s *Server) get(tb testing.TB, call string, out any) {
 	tb.Helper()
 	request, err := http.NewRequestWithContext(tb.Context(), http.MethodGet, s.URL+"/xrpc/"+call, nil)
 	if err != nil {
-		tb.Fatalf("making %s: %v", call, err)
+		tb.Fatalf("creating %s: %v", call, err)
 	}
 	send(tb, request, out)
 }

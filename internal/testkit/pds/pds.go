@@ -1,8 +1,8 @@
-// Package pds gives tests a genuine Bluesky server to talk to: the network's own personal data server with
-// throw-away data, on loopback, run by Node.js from test/bluesky-server.
+// Package pds runs a real Bluesky server for tests: the network's personal data server with temporary data, on
+// loopback, run by Node.js from test/bluesky-server.
 //
-// A test package needs no TestMain for it: the server stops when its standard input closes, and the system
-// closes that when the test binary ends, however it ends.
+// The server stops when its standard input closes, which the system does when the test binary ends. So tests need no
+// TestMain.
 package pds
 
 import (
@@ -16,17 +16,17 @@ import (
 
 // Server is a running server.
 type Server struct {
-	URL    string // base URL, without a slash at its end
-	secret string // what its tokens are signed with
+	URL    string // base URL, without a trailing slash
+	secret string // key of its tokens
 }
 
 var shared = sync.OnceValues(func() (*process, error) { return launch(os.Environ()) })
 
-// Start gives the server that all tests of this process share. Without Node.js or its packages the test is
-// skipped, and with CI=true in the environment it fails.
+// Start returns the server that all tests of this process share. Without Node.js or its packages it skips the test, or
+// fails it if CI=true is in the environment.
 func Start(tb testing.TB) *Server {
 	tb.Helper()
-	demand(tb)
+	requireServer(tb)
 	running, err := shared()
 	if err != nil {
 		tb.Fatalf("starting the Bluesky server: %v", err)
@@ -34,10 +34,10 @@ func Start(tb testing.TB) *Server {
 	return running.server
 }
 
-// StartLimited gives a server of the test's own, which keeps the genuine rate limits and stops with the test.
+// StartLimited returns a server for this test only, with the real rate limits.
 func StartLimited(tb testing.TB) *Server {
 	tb.Helper()
-	demand(tb)
+	requireServer(tb)
 	running, err := launch(append(os.Environ(), "PDS_LIMITS=1"))
 	if err != nil {
 		tb.Fatalf("starting the Bluesky server: %v", err)
@@ -50,17 +50,17 @@ func StartLimited(tb testing.TB) *Server {
 	return running.server
 }
 
-// demand ends the test where the server cannot be run here.
-func demand(tb testing.TB) {
+// requireServer skips or fails the test if the server cannot run here.
+func requireServer(tb testing.TB) {
 	tb.Helper()
 	err := ready()
 	if err == nil {
 		return
 	}
 	if os.Getenv("CI") == "true" {
-		tb.Fatalf("this test needs a genuine Bluesky server: %v; run: make test-tools", err)
+		tb.Fatalf("this test needs a real Bluesky server: %v; run: make test-tools", err)
 	}
-	tb.Skipf("skipped, as this test needs a genuine Bluesky server: %v; run: make test-tools", err)
+	tb.Skipf("this test needs a real Bluesky server: %v; run: make test-tools", err)
 }
 
 func ready() error {
@@ -77,7 +77,7 @@ func ready() error {
 	return nil
 }
 
-// folder is test/bluesky-server of the module that the test belongs to.
+// folder returns test/bluesky-server of the test's module.
 func folder() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -17,15 +17,15 @@ const (
 	stopLimit  = 10 * time.Second
 )
 
-// process is a server's own process. Its standard input has to stay open as long as it should run.
+// process is the process of a server. It runs until its standard input closes.
 type process struct {
 	server *Server
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
-	gone   chan error
+	exited chan error
 }
 
-// launch starts a server and returns when it answers.
+// launch starts a server and waits until it answers.
 func launch(env []string) (*process, error) {
 	dir, err := folder()
 	if err != nil {
@@ -46,7 +46,7 @@ func launch(env []string) (*process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting node: %w", err)
 	}
-	p := &process{cmd: cmd, stdin: stdin, gone: make(chan error, 1)}
+	p := &process{cmd: cmd, stdin: stdin, exited: make(chan error, 1)}
 	p.server, err = p.await(stdout)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s", errors.Join(err, p.stop()), complaints.String())
@@ -54,48 +54,48 @@ func launch(env []string) (*process, error) {
 	return p, nil
 }
 
-// await reads the line that the server prints when it answers, and throws away what comes after it.
+// await reads the line that the server prints when it is ready, and discards the rest.
 func (p *process) await(stdout io.Reader) (*Server, error) {
 	lines := make(chan string, 1)
 	go func() {
 		reader := bufio.NewReader(stdout)
-		line, _ := reader.ReadString('\n') // empty when the process ends first, which is no JSON
+		line, _ := reader.ReadString('\n') // empty if the process ends first
 		lines <- line
 		_, _ = io.Copy(io.Discard, reader)
-		p.gone <- p.cmd.Wait() // only after all its output has been read
+		p.exited <- p.cmd.Wait() // must follow the reading of all output
 	}()
 	select {
 	case line := <-lines:
-		var said struct {
+		var ready struct {
 			PDS    string `json:"pds"`
 			Secret string `json:"jwt_secret"`
 		}
-		if err := json.Unmarshal([]byte(line), &said); err != nil {
+		if err := json.Unmarshal([]byte(line), &ready); err != nil {
 			return nil, fmt.Errorf("reading its first line %q: %w", line, err)
 		}
-		return &Server{URL: said.PDS, secret: said.Secret}, nil
+		return &Server{URL: ready.PDS, secret: ready.Secret}, nil
 	case <-time.After(startLimit):
 		return nil, fmt.Errorf("it did not answer within %v", startLimit)
 	}
 }
 
-// stop asks the server to stop and does not take no for an answer.
+// stop stops the server, and kills it if that takes too long.
 func (p *process) stop() error {
-	_ = p.stdin.Close() // closed twice at worst
+	_ = p.stdin.Close() // may be closed already
 	select {
-	case err := <-p.gone:
+	case err := <-p.exited:
 		return err
 	case <-time.After(stopLimit):
 	}
 	_ = p.cmd.Process.Kill()
-	<-p.gone
+	<-p.exited
 	return fmt.Errorf("it did not stop within %v", stopLimit)
 }
 
-// tail keeps the end of what was written to it.
+// tail stores the last tailSize bytes written to it.
 type tail struct {
-	mu   sync.Mutex
-	kept bytes.Buffer
+	mu     sync.Mutex
+	buffer bytes.Buffer
 }
 
 const tailSize = 4 << 10
@@ -103,9 +103,9 @@ const tailSize = 4 << 10
 func (t *tail) Write(text []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.kept.Write(text)
-	if over := t.kept.Len() - tailSize; over > 0 {
-		t.kept.Next(over)
+	t.buffer.Write(text)
+	if over := t.buffer.Len() - tailSize; over > 0 {
+		t.buffer.Next(over)
 	}
 	return len(text), nil
 }
@@ -113,5 +113,5 @@ func (t *tail) Write(text []byte) (int, error) {
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.kept.String()
+	return t.buffer.String()
 }

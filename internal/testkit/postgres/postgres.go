@@ -1,5 +1,5 @@
-// Package postgres gives tests a genuine PostgreSQL of their own, on loopback and in memory where there is room, that
-// can be stopped, killed, made to hang and started again without losing what it confirmed.
+// Package postgres runs a real PostgreSQL server per test, on loopback and in memory if possible. It can be stopped,
+// killed, paused and restarted without losing committed data.
 package postgres
 
 import (
@@ -13,23 +13,23 @@ import (
 	"syscall"
 	"testing"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver by which it is asked whether it answers
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver
 
 	"pressroom/internal/testkit"
 )
 
-// Server is a PostgreSQL of one test. Its methods are called by one goroutine at a time.
+// Server is the PostgreSQL server of one test. Its methods must not be called concurrently.
 type Server struct {
 	tb      testing.TB
-	bin     string // the folder of PostgreSQL's programs
-	dir     string // holds the data and the log, for as long as the test
-	addr    string // the same after every start
+	bin     string // folder of PostgreSQL's programs
+	dir     string // folder of the data and the log
+	addr    string // does not change
 	owner   *syscall.Credential
-	running *process // nil while it is stopped
+	running *process // nil while stopped
 }
 
-// Start makes a PostgreSQL and runs it until the test ends. Where its programs are missing the test is skipped, and
-// with CI=true it fails. The server keeps fsync and synchronous_commit on, as pressroom demands.
+// Start runs a new server until the test ends. Without PostgreSQL's programs it skips the test, or fails it if CI=true.
+// The server has fsync and synchronous_commit on, as pressroom requires.
 func Start(tb testing.TB) *Server {
 	tb.Helper()
 	s := &Server{tb: tb, bin: programs(tb), dir: folder(tb), owner: owner(tb)}
@@ -39,28 +39,29 @@ func Start(tb testing.TB) *Server {
 	}
 	if s.owner != nil {
 		if err := os.Chown(s.dir, int(s.owner.Uid), int(s.owner.Gid)); err != nil {
-			tb.Fatalf("giving PostgreSQL its folder: %v", err)
+			tb.Fatalf("changing the owner of PostgreSQL's folder: %v", err)
 		}
 	}
-	made := exec.CommandContext(tb.Context(), filepath.Join(s.bin, "initdb"), "-D", s.data(), "-U", "pressroom", "-A", "trust", "--no-sync")
-	made.Dir, made.SysProcAttr = s.dir, &syscall.SysProcAttr{Credential: s.owner}
-	if said, err := made.CombinedOutput(); err != nil {
-		tb.Fatalf("initdb: %v: %s", err, said)
+	initdb := exec.CommandContext(tb.Context(), filepath.Join(s.bin, "initdb"), "-D", s.data(), "-U", "pressroom",
+		"-A", "trust", "--no-sync")
+	initdb.Dir, initdb.SysProcAttr = s.dir, &syscall.SysProcAttr{Credential: s.owner}
+	if output, err := initdb.CombinedOutput(); err != nil {
+		tb.Fatalf("initdb: %v: %s", err, output)
 	}
 	tb.Cleanup(s.Kill)
 	s.Start()
 	return s
 }
 
-// DSN is the address of the database that every server has.
+// DSN returns the URL of the default database.
 func (s *Server) DSN() string { return s.URL("postgres") }
 
-// URL is the address of one of the server's databases.
+// URL returns the URL of one of the server's databases.
 func (s *Server) URL(database string) string {
 	return fmt.Sprintf("postgres://pressroom@%s/%s?sslmode=disable", s.addr, database)
 }
 
-// Create makes an empty database and gives its address.
+// Create creates an empty database and returns its URL.
 func (s *Server) Create(database string) string {
 	s.tb.Helper()
 	server, err := sql.Open("pgx", s.DSN())
@@ -74,7 +75,7 @@ func (s *Server) Create(database string) string {
 	return s.URL(database)
 }
 
-// Start starts a server that was stopped or killed, at the same address, and returns once it takes connections.
+// Start restarts a stopped or killed server at the same address, and waits until it accepts connections.
 func (s *Server) Start() {
 	s.tb.Helper()
 	if s.running != nil {
@@ -86,11 +87,10 @@ func (s *Server) Start() {
 	}
 }
 
-// Stop ends the server in order: what is under way is rolled back and every connection ends with a word why.
+// Stop shuts the server down. It rolls back transactions and closes connections with an error.
 func (s *Server) Stop() { s.end(syscall.SIGINT) }
 
-// Kill ends the server's processes without a word, as a machine that fails does. What it confirmed is there at the
-// next start.
+// Kill kills the server's processes, as a machine failure does. Committed data survives.
 func (s *Server) Kill() { s.end(syscall.SIGKILL) }
 
 func (s *Server) end(how syscall.Signal) {
@@ -100,10 +100,10 @@ func (s *Server) end(how syscall.Signal) {
 	}
 }
 
-// Pause makes the server hang: connections stand, and can be made, but nothing answers.
+// Pause makes the server hang: it accepts connections, but does not answer.
 func (s *Server) Pause() { s.signal(syscall.SIGSTOP) }
 
-// Resume lets a server that hangs go on.
+// Resume continues a paused server.
 func (s *Server) Resume() { s.signal(syscall.SIGCONT) }
 
 func (s *Server) signal(what syscall.Signal) {
@@ -115,7 +115,7 @@ func (s *Server) signal(what syscall.Signal) {
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
-// programs finds the folder of PostgreSQL's programs, where scripts/with-postgres looks, and ends the test where there
+// programs returns the folder of PostgreSQL's programs, like scripts/with-postgres. It skips or fails the test if there
 // is none.
 func programs(tb testing.TB) string {
 	tb.Helper()
@@ -130,7 +130,7 @@ func programs(tb testing.TB) string {
 	if os.Getenv("CI") == "true" {
 		tb.Fatal("this test needs PostgreSQL's programs; Debian: apt-get install postgresql")
 	}
-	tb.Skip("skipped, as this test needs PostgreSQL's programs; Debian: apt-get install postgresql")
+	tb.Skip("this test needs PostgreSQL's programs; Debian: apt-get install postgresql")
 	return ""
 }
 

@@ -6,19 +6,21 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/testkit/must"
 	"pressroom/internal/testkit/postgres"
 )
 
-// TestServer shows that a server keeps its address and what it confirmed, however it ends.
+// TestServer checks that a server keeps its address and committed data when stopped or killed.
 func TestServer(t *testing.T) {
 	t.Parallel()
 	s := postgres.Start(t)
-	d := must.Get(sql.Open("pgx", s.Create("harbour")))(t)
+	d, err := sql.Open("pgx", s.Create("harbour"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer d.Close()
-	tell(t, d, "CREATE TABLE boats (name text)")
+	exec(t, d, "CREATE TABLE boats (name text)")
 	for name, end := range map[string]func(){"stopped": s.Stop, "killed": s.Kill, "killed while it hangs": func() { s.Pause(); s.Kill() }} {
-		tell(t, d, "INSERT INTO boats VALUES ($1)", name)
+		exec(t, d, "INSERT INTO boats VALUES ($1)", name)
 		end()
 		if err := d.PingContext(t.Context()); err == nil {
 			t.Errorf("%s: it answers all the same", name)
@@ -36,9 +38,12 @@ func TestServer(t *testing.T) {
 func TestPause(t *testing.T) {
 	t.Parallel()
 	s := postgres.Start(t)
-	d := must.Get(sql.Open("pgx", s.DSN()))(t)
+	d, err := sql.Open("pgx", s.DSN())
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer d.Close()
-	tell(t, d, "CREATE TABLE boats (name text)")
+	exec(t, d, "CREATE TABLE boats (name text)")
 	s.Pause()
 	short, done := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer done()
@@ -46,11 +51,11 @@ func TestPause(t *testing.T) {
 		t.Error("it answers while it hangs")
 	}
 	s.Resume()
-	tell(t, d, "INSERT INTO boats VALUES ('Ben')")
+	exec(t, d, "INSERT INTO boats VALUES ('Ben')")
 }
 
-// tell gives the server a statement, again where the pool held a connection of the server before.
-func tell(t *testing.T, d *sql.DB, statement string, args ...any) {
+// exec runs a statement, twice if the pool still has a connection of the stopped server.
+func exec(t *testing.T, d *sql.DB, statement string, args ...any) {
 	t.Helper()
 	_, err := d.ExecContext(t.Context(), statement, args...)
 	if err != nil {

@@ -25,41 +25,41 @@ const (
 	askAgain   = 10 * time.Millisecond
 )
 
-// under runs a server that is killed when our end of the shell's input closes, which the system does when the test
-// binary ends, however it ends. The first line tells the server's process.
-const under = `exec 3<&0; "$@" >&2 & server=$!; echo $server
+// shellScript runs a server and kills it when the shell's input closes, which the system does when the test binary
+// ends. The first line of output is the server's process id.
+const shellScript = `exec 3<&0; "$@" >&2 & server=$!; echo $server
 { read -r _ <&3; kill -QUIT $server; } >/dev/null 2>&1 & wait $server; kill $!`
 
 // process is a running server: the postmaster and a child for each connection.
 type process struct {
 	server int // the postmaster's process id
 	input  io.Closer
-	said   bytes.Buffer  // complete once it is gone
-	gone   chan struct{} // closed once the postmaster is
+	output bytes.Buffer  // its output; complete once it has exited
+	exited chan struct{} // closed once the postmaster has exited
 }
 
-// launch starts a server and returns once it takes connections.
+// launch starts a server and waits until it accepts connections.
 func launch(s *Server) (*process, error) {
 	host, port, err := net.SplitHostPort(s.addr)
 	if err != nil {
 		return nil, fmt.Errorf("reading the address: %w", err)
 	}
-	cmd := exec.Command("sh", "-c", under, "sh", filepath.Join(s.bin, "postgres"), "-D", s.data(), "-p", port, "-k", s.dir,
-		"-c", "listen_addresses="+host, "-c", "max_connections=400", "-c", "shared_buffers=64MB")
+	cmd := exec.Command("sh", "-c", shellScript, "sh", filepath.Join(s.bin, "postgres"), "-D", s.data(), "-p", port,
+		"-k", s.dir, "-c", "listen_addresses="+host, "-c", "max_connections=400", "-c", "shared_buffers=64MB")
 	cmd.Dir, cmd.SysProcAttr = s.dir, &syscall.SysProcAttr{Credential: s.owner}
-	p := &process{gone: make(chan struct{})}
+	p := &process{exited: make(chan struct{})}
 	if err := p.begin(cmd); err != nil {
 		return nil, err
 	}
 	if err := p.await(s.DSN()); err != nil {
 		p.end(syscall.SIGKILL)
-		return nil, fmt.Errorf("%w: %s", err, p.said.String())
+		return nil, fmt.Errorf("%w: %s", err, p.output.String())
 	}
 	return p, nil
 }
 
 func (p *process) begin(cmd *exec.Cmd) error {
-	cmd.Stderr = &p.said
+	cmd.Stderr = &p.output
 	input, err := cmd.StdinPipe()
 	if err != nil {
 		return fmt.Errorf("making its input: %w", err)
@@ -72,20 +72,20 @@ func (p *process) begin(cmd *exec.Cmd) error {
 		return fmt.Errorf("starting a shell: %w", err)
 	}
 	p.input = input
-	line, _ := bufio.NewReader(output).ReadString('\n') // empty where the shell ended first, which is no number
+	line, _ := bufio.NewReader(output).ReadString('\n') // empty if the shell ended first
 	go func() {
-		defer close(p.gone)
+		defer close(p.exited)
 		_ = cmd.Wait() // however it ended
 	}()
 	if p.server, err = strconv.Atoi(strings.TrimSpace(line)); err != nil {
 		_ = input.Close()
-		<-p.gone
-		return fmt.Errorf("it told no process: %s", p.said.String())
+		<-p.exited
+		return fmt.Errorf("it printed no process id: %s", p.output.String())
 	}
 	return nil
 }
 
-// await waits until the server takes connections, which after a kill it does once it has read its log.
+// await waits until the server accepts connections, which after a kill includes recovery.
 func (p *process) await(dsn string) error {
 	server, err := sql.Open("pgx", dsn)
 	if err != nil {
@@ -101,7 +101,7 @@ func (p *process) await(dsn string) error {
 			return nil
 		}
 		select {
-		case <-p.gone:
+		case <-p.exited:
 			return errors.New("it ended at once")
 		case <-limit:
 			return fmt.Errorf("it did not answer within %v: %w", startLimit, err)
@@ -110,28 +110,28 @@ func (p *process) await(dsn string) error {
 	}
 }
 
-// end sends the postmaster a signal and waits for it, and for its children, whom a signal that kills it does not reach.
+// end sends a signal to the postmaster, and waits for it and its children. SIGKILL is sent to the children too.
 func (p *process) end(how syscall.Signal) {
 	children := p.children()
-	if how != syscall.SIGKILL { // what hangs cannot end in order
+	if how != syscall.SIGKILL { // a paused server cannot shut down
 		_ = p.signal(syscall.SIGCONT)
 	}
 	_ = syscall.Kill(p.server, how)
 	if how == syscall.SIGKILL {
 		_ = p.signalAll(how, children)
 	}
-	<-p.gone
+	<-p.exited
 	_ = p.input.Close()
 	for _, child := range children {
-		for syscall.Kill(child, 0) == nil { // the rest see that the postmaster is gone
-			time.Sleep(time.Millisecond) //nolint:forbidigo // nobody tells of the end of a process that is not a child
+		for syscall.Kill(child, 0) == nil { // the rest notice that the postmaster has exited
+			time.Sleep(time.Millisecond) //nolint:forbidigo // there is no event for the end of a grandchild
 		}
 	}
 }
 
 // signal sends a signal to the server and to all of its connections.
 func (p *process) signal(what syscall.Signal) error {
-	if err := syscall.Kill(p.server, what); err != nil { // first, so that it makes no further children
+	if err := syscall.Kill(p.server, what); err != nil { // first, so that it forks no further children
 		return fmt.Errorf("to the postmaster %d: %w", p.server, err)
 	}
 	return p.signalAll(what, p.children())
@@ -146,26 +146,26 @@ func (*process) signalAll(what syscall.Signal, children []int) error {
 	return nil
 }
 
-// children are the processes that the postmaster has begun and that still run.
+// children returns the running child processes of the postmaster.
 func (p *process) children() []int {
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is well formed
 	var found []int
 	for _, name := range stats {
 		stat, err := os.ReadFile(name)
 		if err != nil {
-			continue // it has ended meanwhile
+			continue // it has just ended
 		}
-		// pid (name) state parent …; a name may hold anything but the last bracket.
+		// pid (name) state parent …; a name may contain brackets.
 		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 		if len(fields) > 1 && fields[1] == strconv.Itoa(p.server) {
-			child, _ := strconv.Atoi(filepath.Base(filepath.Dir(name))) // the pattern takes numbers alone
+			child, _ := strconv.Atoi(filepath.Base(filepath.Dir(name))) // the pattern matches only numbers
 			found = append(found, child)
 		}
 	}
 	return found
 }
 
-// folder is where a server lives: in memory where the machine has room, as its tests wait for many commits.
+// folder returns a folder for a server, in memory if there is space, because tests make many commits.
 func folder(tb testing.TB) string {
 	tb.Helper()
 	base := ""
@@ -173,16 +173,15 @@ func folder(tb testing.TB) string {
 	if err := syscall.Statfs("/dev/shm", &memory); err == nil && memory.Bavail*uint64(memory.Bsize) > 1<<30 {
 		base = "/dev/shm"
 	}
-	dir, err := os.MkdirTemp(base, "pressroom-pg-") //nolint:usetesting // TempDir lies on the disk, in a folder that another user cannot enter
+	dir, err := os.MkdirTemp(base, "pressroom-pg-") //nolint:usetesting // other users cannot enter TempDir
 	if err != nil {
-		tb.Fatalf("making PostgreSQL's folder: %v", err)
+		tb.Fatalf("creating PostgreSQL's folder: %v", err)
 	}
 	tb.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
 }
 
-// owner is whom the server runs as: as PostgreSQL refuses to run as root, its own user there, and otherwise whoever
-// runs the test.
+// owner returns the user of the server. PostgreSQL refuses to run as root, so root uses the user postgres.
 func owner(tb testing.TB) *syscall.Credential {
 	tb.Helper()
 	if os.Getuid() != 0 {

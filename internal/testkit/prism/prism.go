@@ -1,8 +1,7 @@
-// Package prism puts Prism, a proxy that knows a server by its OpenAPI description alone, between a test and that
-// server. It is run by Node.js from test/contract and changes no answer; in a header it tells what in the
-// request or the answer the description does not allow.
+// Package prism runs Prism, a proxy that validates requests and responses against an OpenAPI document, between a test
+// and a server. It is run by Node.js from test/contract. It changes no response, and reports violations in a header.
 //
-// The proxy stops when its standard input closes, so none outlives the test binary, however that ends.
+// The proxy stops when its standard input closes, which the system does when the test binary ends.
 package prism
 
 import (
@@ -15,12 +14,11 @@ import (
 
 const program = "node_modules/@stoplight/prism-cli/dist/index.js"
 
-// Start runs the proxy until the test ends and returns its URL, which stands in place of the upstream's: the
-// paths of the description begin at both. Without Node.js or its packages the test is skipped, and with CI=true
-// in the environment it fails.
+// Start runs the proxy until the test ends, and returns its URL, which replaces that of the upstream. Without Node.js
+// or its packages it skips the test, or fails it if CI=true is in the environment.
 func Start(tb testing.TB, specPath, upstreamURL string) string {
 	tb.Helper()
-	dir := demand(tb)
+	dir := requirePrism(tb)
 	spec, err := filepath.Abs(specPath)
 	if err != nil {
 		tb.Fatalf("finding the description: %v", err)
@@ -37,8 +35,8 @@ func Start(tb testing.TB, specPath, upstreamURL string) string {
 	return running.url
 }
 
-// demand gives test/contract, or ends the test where Prism cannot be run here.
-func demand(tb testing.TB) string {
+// requirePrism returns test/contract. It skips or fails the test if Prism cannot run here.
+func requirePrism(tb testing.TB) string {
 	tb.Helper()
 	dir, err := folder()
 	if err == nil {
@@ -53,12 +51,12 @@ func demand(tb testing.TB) string {
 	case os.Getenv("CI") == "true":
 		tb.Fatalf("this test needs Prism: %v; %s", err, remedy)
 	default:
-		tb.Skipf("skipped, as this test needs Prism: %v; %s", err, remedy)
+		tb.Skipf("this test needs Prism: %v; %s", err, remedy)
 	}
 	return dir
 }
 
-// folder is test/contract of the module that the test belongs to.
+// folder returns test/contract of the test's module.
 func folder() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

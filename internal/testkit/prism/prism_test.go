@@ -14,13 +14,13 @@ import (
 	"pressroom/internal/testkit/prism"
 )
 
-// answer is what the upstream sends.
+// answer is the response of the upstream.
 type answer struct {
 	status int
 	body   string
 }
 
-// TestStart shows that the proxy passes what is right, tells what is wrong, and changes neither.
+// TestStart checks that the proxy reports violations, and changes no response.
 func TestStart(t *testing.T) {
 	var reply atomic.Pointer[answer]
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

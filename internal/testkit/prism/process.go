@@ -16,15 +16,15 @@ const (
 	stopLimit  = 10 * time.Second
 )
 
-// process is a running Prism. Its standard input has to stay open as long as it should run.
+// process is the process of Prism. It runs until its standard input closes.
 type process struct {
-	url   string
-	cmd   *exec.Cmd
-	stdin io.WriteCloser
-	gone  chan error
+	url    string
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	exited chan error
 }
 
-// launch starts Prism on a free port and returns once it listens.
+// launch starts Prism on a free port and waits until it listens.
 func launch(dir, spec, upstream string) (*process, error) {
 	cmd := exec.Command("node", "--require", "./stop-with-input.js", program, "proxy", spec, upstream,
 		"--host", "127.0.0.1", "--port", "0", "--multiprocess=false", "--cors=false")
@@ -41,36 +41,36 @@ func launch(dir, spec, upstream string) (*process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting node: %w", err)
 	}
-	p := &process{cmd: cmd, stdin: stdin, gone: make(chan error, 1)}
+	p := &process{cmd: cmd, stdin: stdin, exited: make(chan error, 1)}
 	if p.url, err = p.await(stdout); err != nil {
 		return nil, errors.Join(err, p.stop())
 	}
 	return p, nil
 }
 
-// await reads what Prism prints up to its address, and throws away what comes after it.
+// await reads Prism's output up to its address, and discards the rest.
 func (p *process) await(stdout io.Reader) (string, error) {
-	type said struct {
+	type result struct {
 		url string
 		err error
 	}
-	heard := make(chan said, 1)
+	results := make(chan result, 1)
 	go func() {
 		reader := bufio.NewReader(stdout)
 		url, err := address(reader)
-		heard <- said{url, err}
+		results <- result{url, err}
 		_, _ = io.Copy(io.Discard, reader)
-		p.gone <- p.cmd.Wait() // only after all its output has been read
+		p.exited <- p.cmd.Wait() // must follow the reading of all output
 	}()
 	select {
-	case s := <-heard:
-		return s.url, s.err
+	case r := <-results:
+		return r.url, r.err
 	case <-time.After(startLimit):
 		return "", fmt.Errorf("it did not listen within %v", startLimit)
 	}
 }
 
-// address finds the line that Prism prints once it listens. Where none comes, the error holds the others.
+// address returns the address that Prism prints once it listens. If there is none, the error has the other lines.
 func address(reader *bufio.Reader) (string, error) {
 	var others strings.Builder
 	for {
@@ -85,15 +85,15 @@ func address(reader *bufio.Reader) (string, error) {
 	}
 }
 
-// stop asks Prism to stop and does not take no for an answer.
+// stop stops Prism, and kills it if that takes too long.
 func (p *process) stop() error {
-	_ = p.stdin.Close() // closed twice at worst
+	_ = p.stdin.Close() // may be closed already
 	select {
-	case err := <-p.gone:
+	case err := <-p.exited:
 		return err
 	case <-time.After(stopLimit):
 	}
 	_ = p.cmd.Process.Kill()
-	<-p.gone
+	<-p.exited
 	return fmt.Errorf("it did not stop within %v", stopLimit)
 }

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// Violations tells what the description does not allow, first in the request that an answer belongs to, then in
-// that answer. What cannot be read counts against the answer, so that no test passes over it.
+// Violations returns the violations of the OpenAPI document by the request and by the response. A header that cannot be
+// parsed counts as a violation of the response.
 func Violations(h http.Header) ([]string, []string) {
-	told := h.Get("sl-violations")
-	if told == "" {
+	header := h.Get("sl-violations")
+	if header == "" {
 		return nil, nil
 	}
 	var all []violation
-	if err := json.Unmarshal([]byte(told), &all); err != nil {
-		return nil, []string{told} // too many of them: Prism cuts the list off
+	if err := json.Unmarshal([]byte(header), &all); err != nil {
+		return nil, []string{header} // Prism truncates long lists
 	}
 	var sent, answered []string
 	for _, v := range all {

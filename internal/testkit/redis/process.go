@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"os/exec"
 	"strconv"
@@ -18,31 +17,35 @@ import (
 const (
 	startLimit  = 10 * time.Second
 	answerLimit = 5 * time.Second
-	hangsAfter  = 50 * time.Millisecond // without an answer
+	hangsAfter  = 50 * time.Millisecond // without an answer it counts as paused
 	askAgain    = 5 * time.Millisecond
 )
 
-// under runs a server that is killed when our end of the shell's input closes, which the system does when the test
-// binary ends, however it ends. The first line tells the server's process.
-const under = `exec 3<&0; "$@" >&2 & server=$!; echo $server
+// shellScript runs a server and kills it when the shell's input closes, which the system does when the test binary
+// ends. The first line of output is the server's process id.
+const shellScript = `exec 3<&0; "$@" >&2 & server=$!; echo $server
 { read -r _ <&3; kill -KILL $server; } >/dev/null 2>&1 & wait $server; kill $!`
 
 // process is a running server.
 type process struct {
-	port     int
+	addr     string
 	password string
-	server   int // its process id
+	server   int // process id
 	input    io.Closer
-	said     bytes.Buffer // complete once it is gone
-	gone     chan struct{}
+	output   bytes.Buffer // its output; complete once it has exited
+	exited   chan struct{}
 }
 
-// launch starts a server on a port and returns once it answers.
-func launch(program, password string, port int, dir string) (*process, error) {
-	cmd := exec.Command("sh", "-c", under, "sh", program, "--port", strconv.Itoa(port), "--bind", "127.0.0.1",
+// launch starts a server at an address and waits until it answers.
+func launch(program, password, addr, dir string) (*process, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, fmt.Errorf("reading the address: %w", err)
+	}
+	cmd := exec.Command("sh", "-c", shellScript, "sh", program, "--port", port, "--bind", host,
 		"--requirepass", password, "--save", "", "--appendonly", "no", "--dir", dir)
-	p := &process{port: port, password: password, gone: make(chan struct{})}
-	cmd.Stderr = &p.said
+	p := &process{addr: addr, password: password, exited: make(chan struct{})}
+	cmd.Stderr = &p.output
 	input, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, fmt.Errorf("making its input: %w", err)
@@ -55,9 +58,9 @@ func launch(program, password string, port int, dir string) (*process, error) {
 		return nil, fmt.Errorf("starting a shell: %w", err)
 	}
 	p.input = input
-	line, _ := bufio.NewReader(output).ReadString('\n') // empty where the shell ended first, which is no number
+	line, _ := bufio.NewReader(output).ReadString('\n') // empty if the shell ended first
 	go func() {
-		defer close(p.gone)
+		defer close(p.exited)
 		_ = cmd.Wait() // it was killed
 	}()
 	if p.server, err = strconv.Atoi(strings.TrimSpace(line)); err == nil {
@@ -65,7 +68,7 @@ func launch(program, password string, port int, dir string) (*process, error) {
 	}
 	if err != nil {
 		p.kill()
-		return nil, fmt.Errorf("%w: %s", err, p.said.String())
+		return nil, fmt.Errorf("%w: %s", err, p.output.String())
 	}
 	return p, nil
 }
@@ -74,12 +77,12 @@ func launch(program, password string, port int, dir string) (*process, error) {
 func (p *process) await() error {
 	limit := time.After(startLimit)
 	for {
-		answer, err := ask(address(p.port), p.password, "PING", answerLimit)
+		answer, err := ask(p.addr, p.password, "PING", answerLimit)
 		if err == nil && answer == "+PONG" {
 			return nil
 		}
 		select {
-		case <-p.gone:
+		case <-p.exited:
 			return errors.New("it ended at once")
 		case <-limit:
 			return fmt.Errorf("it did not answer within %v: %s, %w", startLimit, answer, err)
@@ -88,13 +91,13 @@ func (p *process) await() error {
 	}
 }
 
-// kill ends the server, even one that hangs.
+// kill kills the server, even a paused one.
 func (p *process) kill() {
 	_ = p.input.Close() // nobody else closes it
-	<-p.gone
+	<-p.exited
 }
 
-// pause makes the server hang and returns once it does: a signal takes its time.
+// pause stops the process and waits until it does not answer, because signals are asynchronous.
 func (p *process) pause() error {
 	if err := syscall.Kill(p.server, syscall.SIGSTOP); err != nil {
 		return fmt.Errorf("stopping process %d: %w", p.server, err)
@@ -108,7 +111,7 @@ func (p *process) pause() error {
 }
 
 func (p *process) answers() bool {
-	_, err := ask(address(p.port), p.password, "PING", hangsAfter)
+	_, err := ask(p.addr, p.password, "PING", hangsAfter)
 	return err == nil
 }
 
@@ -119,7 +122,7 @@ func (p *process) resume() error {
 	return p.await()
 }
 
-// ask says a password and a command and reads the first line of the answer.
+// ask sends the password and a command, and returns the first line of the answer.
 func ask(address, password, command string, within time.Duration) (string, error) {
 	conn, err := net.DialTimeout("tcp", address, within)
 	if err != nil {
@@ -127,32 +130,18 @@ func ask(address, password, command string, within time.Duration) (string, error
 	}
 	defer conn.Close()
 	if err := conn.SetDeadline(time.Now().Add(within)); err != nil {
-		return "", fmt.Errorf("bounding the time: %w", err)
+		return "", fmt.Errorf("setting the deadline: %w", err)
 	}
 	if _, err := fmt.Fprintf(conn, "AUTH %s\r\n%s\r\n", password, command); err != nil {
-		return "", fmt.Errorf("asking: %w", err)
+		return "", fmt.Errorf("sending: %w", err)
 	}
 	lines := bufio.NewReader(conn)
 	if line, err := lines.ReadString('\n'); err != nil || line != "+OK\r\n" {
-		return "", fmt.Errorf("saying the password: %s %w", line, err)
+		return "", fmt.Errorf("authenticating: %s %w", line, err)
 	}
 	line, err := lines.ReadString('\n')
 	if err != nil {
 		return "", fmt.Errorf("reading the answer: %w", err)
 	}
 	return strings.TrimSuffix(line, "\r\n"), nil
-}
-
-// freePort finds a port below those that the system hands out, so that nobody is given it meanwhile.
-func freePort() (int, error) {
-	for {
-		port := 14_000 + rand.IntN(6_000)
-		l, err := net.Listen("tcp", address(port))
-		if err == nil {
-			return port, l.Close()
-		}
-		if !errors.Is(err, syscall.EADDRINUSE) {
-			return 0, fmt.Errorf("listening: %w", err)
-		}
-	}
 }

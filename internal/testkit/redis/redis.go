@@ -1,5 +1,4 @@
-// Package redis gives tests a genuine Redis of their own, on loopback and in memory, that can be stopped, started
-// again and made to hang.
+// Package redis runs a real Redis server per test, on loopback and in memory. It can be stopped, restarted and paused.
 package redis
 
 import (
@@ -7,44 +6,40 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"strconv"
 	"testing"
+
+	"pressroom/internal/testkit"
 )
 
-// Server is a Redis of one test.
+// Server is the Redis server of one test.
 type Server struct {
 	tb       testing.TB
 	program  string
-	password string // so that no other server on the port is taken for this one
-	port     int
-	running  *process // nil while it is stopped
+	password string   // random, to detect another server at the address
+	addr     string   // does not change
+	running  *process // nil while stopped
 }
 
-// Start runs a Redis until the test ends. Where there is none the test is skipped, and with CI=true it fails.
+// Start runs a server until the test ends. Without Redis it skips the test, or fails it if CI=true.
 func Start(tb testing.TB) *Server {
 	tb.Helper()
 	s := &Server{tb: tb, program: program(tb), password: rand.Text()}
 	tb.Cleanup(s.Stop)
 	var err error
-	for range 20 { // another may take the port between our finding it and the server's
-		if s.port, err = freePort(); err != nil {
-			tb.Fatalf("finding a port for Redis: %v", err)
-		}
-		if s.running, err = launch(s.program, s.password, s.port, tb.TempDir()); err == nil {
-			return s
-		}
+	if s.addr, err = testkit.FreeAddr(); err != nil {
+		tb.Fatalf("finding an address for Redis: %v", err)
 	}
-	tb.Fatalf("starting Redis: %v", err)
-	return nil
+	s.Restart()
+	return s
 }
 
-// URL is the server's address, with its password.
-func (s *Server) URL() string { return fmt.Sprintf("redis://:%s@127.0.0.1:%d/0", s.password, s.port) }
+// URL returns the server's URL with the password.
+func (s *Server) URL() string { return fmt.Sprintf("redis://:%s@%s/0", s.password, s.addr) }
 
-// Password is the server's password, which nobody is to log.
+// Password returns the server's password, which must not be logged.
 func (s *Server) Password() string { return s.password }
 
-// Stop ends the server; it forgets everything.
+// Stop stops the server. Its data is lost.
 func (s *Server) Stop() {
 	if s.running != nil {
 		s.running.kill()
@@ -52,43 +47,43 @@ func (s *Server) Stop() {
 	}
 }
 
-// Restart starts a stopped or running server anew on the same port.
+// Restart starts the server again at the same address. It stops a running one first.
 func (s *Server) Restart() {
 	s.tb.Helper()
 	s.Stop()
 	var err error
-	if s.running, err = launch(s.program, s.password, s.port, s.tb.TempDir()); err != nil {
-		s.tb.Fatalf("starting Redis again on port %d: %v", s.port, err)
+	if s.running, err = launch(s.program, s.password, s.addr, s.tb.TempDir()); err != nil {
+		s.tb.Fatalf("starting Redis at %s: %v", s.addr, err)
 	}
 }
 
-// Pause makes the server hang: connections stand, and can be made, but nothing answers.
+// Pause makes the server hang: it accepts connections, but does not answer.
 func (s *Server) Pause() {
 	s.tb.Helper()
 	if err := s.running.pause(); err != nil {
-		s.tb.Fatalf("making Redis hang: %v", err)
+		s.tb.Fatalf("pausing Redis: %v", err)
 	}
 }
 
-// Resume lets a server that hangs go on.
+// Resume continues a paused server.
 func (s *Server) Resume() {
 	s.tb.Helper()
 	if err := s.running.resume(); err != nil {
-		s.tb.Fatalf("letting Redis go on: %v", err)
+		s.tb.Fatalf("resuming Redis: %v", err)
 	}
 }
 
-// Tell gives the server a command, in a connection of its own, and returns its answer's first line.
-func (s *Server) Tell(command string) string {
+// Do sends a command on a new connection and returns the first line of the answer.
+func (s *Server) Do(command string) string {
 	s.tb.Helper()
-	answer, err := ask(address(s.port), s.password, command, answerLimit)
+	answer, err := ask(s.addr, s.password, command, answerLimit)
 	if err != nil {
 		s.tb.Fatalf("%s: %v", command, err)
 	}
 	return answer
 }
 
-// program finds the server's program, and ends the test where there is none.
+// program returns the server's program. It skips or fails the test if there is none.
 func program(tb testing.TB) string {
 	tb.Helper()
 	for _, name := range []string{"redis-server", "valkey-server"} {
@@ -99,8 +94,6 @@ func program(tb testing.TB) string {
 	if os.Getenv("CI") == "true" {
 		tb.Fatal("this test needs redis-server or valkey-server; run: make test-tools")
 	}
-	tb.Skip("skipped, as this test needs redis-server or valkey-server; run: make test-tools")
+	tb.Skip("this test needs redis-server or valkey-server; run: make test-tools")
 	return ""
 }
-
-func address(port int) string { return "127.0.0.1:" + strconv.Itoa(port) }

@@ -5,15 +5,17 @@ import (
 	"net/url"
 	"testing"
 
-	"pressroom/internal/testkit/must"
 	"pressroom/internal/testkit/redis"
 )
 
-// TestServer shows that a server keeps its port, forgets everything when it is stopped and nothing when it hangs.
+// TestServer checks that a server keeps its port, and loses its data when stopped but not when paused.
 func TestServer(t *testing.T) {
 	t.Parallel()
 	s := redis.Start(t)
-	u := must.Get(url.Parse(s.URL()))(t)
+	u, err := url.Parse(s.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
 	expect(t, s, "SET boat Ada", "+OK")
 	s.Pause()
 	s.Resume()
@@ -43,7 +45,7 @@ func TestServersAreApart(t *testing.T) {
 
 func expect(t *testing.T, s *redis.Server, command, want string) {
 	t.Helper()
-	if got := s.Tell(command); got != want {
+	if got := s.Do(command); got != want {
 		t.Errorf("%s: %s, want %s", command, got, want)
 	}
 }

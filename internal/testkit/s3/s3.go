@@ -1,5 +1,4 @@
-// Package s3 gives tests a genuine server of S3's protocol on loopback: versitygw, built from tools/s3, with a folder
-// for its data.
+// Package s3 runs a real S3 server per test, on loopback: versitygw, built from tools/s3, with its data in a folder.
 package s3
 
 import (
@@ -14,45 +13,41 @@ import (
 // Region is the servers' region.
 const Region = "us-east-1"
 
-// Server is a server of one test.
+// Server is the S3 server of one test.
 type Server struct {
-	Endpoint   string // base URL, without a slash at its end
-	ID, Secret string // its one access key
+	Endpoint   string // base URL, without a trailing slash
+	ID, Secret string // access key
 	folder     string
 }
 
-// Start runs a server until the test ends. Without Go to build it, or in a short run, the test is skipped; with CI=true
-// a want is a failure.
+// Start runs a server until the test ends. It skips the test in a short run. If the server cannot be built, it skips
+// the test, or fails it if CI=true.
 func Start(tb testing.TB) *Server {
 	tb.Helper()
 	if testing.Short() {
-		tb.Skip("skipped in a short run, as this test builds and runs a server of S3")
+		tb.Skip("this test builds and runs an S3 server")
 	}
 	program := serverProgram(tb)
 	s := &Server{ID: rand.Text(), Secret: rand.Text(), folder: tb.TempDir()}
-	var running *process
-	var err error
-	for range 20 { // another may take the port between our finding it and the server's
-		if running, err = launch(program, s); err == nil {
-			tb.Cleanup(running.kill)
-			return s
-		}
+	running, err := launch(program, s)
+	if err != nil {
+		tb.Fatalf("starting the S3 server: %v", err)
 	}
-	tb.Fatalf("starting the server of S3: %v", err)
-	return nil
+	tb.Cleanup(running.kill)
+	return s
 }
 
-// Bucket makes a bucket and returns its URL as package blob takes it, s3://BUCKET?endpoint=…&region=….
+// Bucket creates a bucket and returns its URL for package blob, s3://BUCKET?endpoint=…&region=….
 func (s *Server) Bucket(tb testing.TB) string {
 	tb.Helper()
 	name := "test-" + strings.ToLower(rand.Text())
-	if err := os.Mkdir(filepath.Join(s.folder, name), 0o700); err != nil { // what a bucket is to this server
-		tb.Fatalf("making a bucket: %v", err)
+	if err := os.Mkdir(filepath.Join(s.folder, name), 0o700); err != nil { // versitygw's buckets are folders
+		tb.Fatalf("creating a bucket: %v", err)
 	}
 	return s.URL(name)
 }
 
-// URL is that of a bucket, which need not be there.
+// URL returns the URL of a bucket, which need not exist.
 func (s *Server) URL(bucket string) string {
 	return "s3://" + bucket + "?" + url.Values{"endpoint": {s.Endpoint}, "region": {Region}}.Encode()
 }

@@ -16,33 +16,33 @@ import (
 
 const module = "pressroom"
 
-// rule forbids who, but for notWho, to import what, but for notWhat. Test files are free unless inTests.
+// rule forbids from, except notFrom, to import to, except notTo. It applies to test files only if inTests is set.
 type rule struct {
-	who, notWho   []string
-	what, notWhat []string
+	from, notFrom []string
+	to, notTo     []string
 	inTests       bool
-	why           string
+	reason        string
 }
 
-// exception allows one package one import against the rules.
-type exception struct{ from, to, why string }
+// exception allows a package an import that a rule forbids.
+type exception struct{ from, to, reason string }
 
-// arrow is one import of one file. Packages of ours are named from the module's root.
-type arrow struct {
+// dependency is an import of a file. Packages of this module have paths relative to its root.
+type dependency struct {
 	from, to, file string
 	test           bool
-	words          bool // of net/http only the names of methods and statuses are used
+	constants      bool // of net/http, only constants for methods and statuses are used
 }
 
-// graph is the module as it is written, whatever the build constraints.
+// graph has the packages and imports of the module, regardless of build constraints.
 type graph struct {
 	packages map[string]bool
-	arrows   []arrow
+	imports  []dependency
 }
 
 func names(n ...string) []string { return n }
 
-// read reads every Go file below the module's root, but for those of other modules and of testdata.
+// read returns the graph of all Go files below the module's root, except other modules and testdata.
 func read(root string) (graph, error) {
 	g := graph{packages: map[string]bool{}}
 	err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
@@ -81,22 +81,22 @@ func (g *graph) add(file, rel string) error {
 			return fmt.Errorf("reading %s: %w", rel, err)
 		}
 		to = strings.TrimPrefix(to, module+"/")
-		g.arrows = append(g.arrows, arrow{from: from, to: to, file: rel, test: strings.HasSuffix(rel, "_test.go"),
-			words: path.Base(rel) == "operations.go" && to == "net/http" && onlyWords(parsed)})
+		g.imports = append(g.imports, dependency{from: from, to: to, file: rel, test: strings.HasSuffix(rel, "_test.go"),
+			constants: path.Base(rel) == "operations.go" && to == "net/http" && onlyConstants(parsed)})
 	}
 	return nil
 }
 
-// onlyWords tells whether a file uses only methods and statuses of package http.
-func onlyWords(file *ast.File) bool {
+// onlyConstants reports whether a file uses only methods and statuses of package http.
+func onlyConstants(file *ast.File) bool {
 	only := true
 	ast.Inspect(file, func(n ast.Node) bool {
 		s, ok := n.(*ast.SelectorExpr)
 		if !ok {
 			return true
 		}
-		if x, ok := s.X.(*ast.Ident); ok && x.Name == "http" && !strings.HasPrefix(s.Sel.Name,
-			"Method") && !strings.HasPrefix(s.Sel.Name, "Status") {
+		if x, ok := s.X.(*ast.Ident); ok && x.Name == "http" &&
+			!strings.HasPrefix(s.Sel.Name, "Method") && !strings.HasPrefix(s.Sel.Name, "Status") {
 			only = false
 		}
 		return true
@@ -104,90 +104,90 @@ func onlyWords(file *ast.File) bool {
 	return only
 }
 
-// check gives a complaint for every arrow that is forbidden, and for everything in the rules that has gone stale.
-func check(g graph, rooms map[string][]string, rules []rule, exceptions []exception) []string {
-	c := checker{graph: g, rooms: rooms, used: map[exception]bool{}}
-	c.furnish()
+// check returns every forbidden import, and everything in the rules that is out of date.
+func check(g graph, layers map[string][]string, rules []rule, exceptions []exception) []string {
+	c := checker{graph: g, layers: layers, used: map[exception]bool{}}
+	c.checkLayers()
 	for _, r := range rules {
-		c.namesStand(r)
-		c.follow(r, exceptions)
+		c.checkNames(r)
+		c.checkImports(r, exceptions)
 	}
 	for _, e := range exceptions {
 		if !c.used[e] {
-			c.complainf("the exception %s -> %s is not used any more: take it away", e.from, e.to)
+			c.addf("the exception %s -> %s is unused: remove it", e.from, e.to)
 		}
 	}
-	slices.Sort(c.complaints)
-	return slices.Compact(c.complaints)
+	slices.Sort(c.violations)
+	return slices.Compact(c.violations)
 }
 
 type checker struct {
 	graph
-	rooms      map[string][]string
+	layers     map[string][]string
 	used       map[exception]bool
-	complaints []string
+	violations []string
 }
 
-func (c *checker) complainf(format string, args ...any) {
-	c.complaints = append(c.complaints, fmt.Sprintf(format, args...))
+func (c *checker) addf(format string, args ...any) {
+	c.violations = append(c.violations, fmt.Sprintf(format, args...))
 }
 
-// furnish sees that each package below internal/ is in one room, and that the rooms hold nothing else.
-func (c *checker) furnish() {
-	room := map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(c.rooms)) {
-		for _, p := range c.rooms[name] {
-			if room[p] != "" {
-				c.complainf("%s is in two rooms, %s and %s", p, room[p], name)
+// checkLayers checks that each package below internal/ is in one layer, and that all packages of the layers exist.
+func (c *checker) checkLayers() {
+	layerOf := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(c.layers)) {
+		for _, p := range c.layers[name] {
+			if layerOf[p] != "" {
+				c.addf("%s is in two layers, %s and %s", p, layerOf[p], name)
 			}
 			if !c.packages[p] {
-				c.complainf("the room %s names %s, which does not exist any more", name, p)
+				c.addf("the layer %s has %s, which does not exist", name, p)
 			}
-			room[p] = name
+			layerOf[p] = name
 		}
 	}
 	for p := range c.packages {
-		if strings.HasPrefix(p, "internal/") && room[p] == "" {
-			c.complainf("%s is in no room: say in rooms where it belongs", p)
+		if strings.HasPrefix(p, "internal/") && layerOf[p] == "" {
+			c.addf("%s is in no layer: add it to layers", p)
 		}
 	}
 }
 
-// namesStand sees that a rule names nothing that is gone: it would forbid nothing then.
-func (c *checker) namesStand(r rule) {
-	if r.why == "" {
-		c.complainf("the rule against %v -> %v has no reason", r.who, r.what)
+// checkNames checks that everything a rule names exists. Otherwise it would forbid nothing.
+func (c *checker) checkNames(r rule) {
+	if r.reason == "" {
+		c.addf("the rule against %v -> %v has no reason", r.from, r.to)
 	}
-	for _, name := range slices.Concat(r.who, r.notWho, r.what, r.notWhat) {
-		_, isRoom := c.rooms[name]
-		known := isRoom || c.packages[name]
+	for _, name := range slices.Concat(r.from, r.notFrom, r.to, r.notTo) {
+		_, isLayer := c.layers[name]
+		known := isLayer || c.packages[name]
 		for p := range c.packages {
 			known = known || c.names(name, p)
 		}
-		for _, a := range c.arrows {
+		for _, a := range c.imports {
 			known = known || c.names(name, a.to)
 		}
 		if !known {
-			c.complainf("a rule names %s, which does not exist any more", name)
+			c.addf("a rule names %s, which does not exist", name)
 		}
 	}
 }
 
-func (c *checker) follow(r rule, exceptions []exception) {
-	for _, a := range c.arrows {
+func (c *checker) checkImports(r rule, exceptions []exception) {
+	for _, a := range c.imports {
 		switch {
-		case a.from == a.to || a.words || a.test && !r.inTests:
-		case !c.any(r.who, a.from) || c.any(r.notWho, a.from) || !c.any(r.what, a.to) || c.any(r.notWhat, a.to):
-		case c.excepted(a, exceptions):
+		case a.from == a.to || a.constants || a.test && !r.inTests:
+		case !c.any(r.from, a.from) || c.any(r.notFrom, a.from) || !c.any(r.to, a.to) || c.any(r.notTo, a.to):
+		case c.isAllowed(a, exceptions):
 		default:
-			c.complainf("%s imports %s: %s", a.file, a.to, r.why)
+			c.addf("%s imports %s: %s", a.file, a.to, r.reason)
 		}
 	}
 }
 
-func (c *checker) excepted(a arrow, exceptions []exception) bool {
+func (c *checker) isAllowed(a dependency, exceptions []exception) bool {
 	for _, e := range exceptions {
-		if e.from == a.from && c.names(e.to, a.to) && e.why != "" {
+		if e.from == a.from && c.names(e.to, a.to) && e.reason != "" {
 			c.used[e] = true
 			return true
 		}
@@ -199,9 +199,9 @@ func (c *checker) any(list []string, p string) bool {
 	return slices.ContainsFunc(list, func(name string) bool { return c.names(name, p) })
 }
 
-// names tells whether a name of the rules means a package.
+// names reports whether a name in the rules includes a package.
 func (c *checker) names(name, p string) bool {
-	if members, ok := c.rooms[name]; ok {
+	if members, ok := c.layers[name]; ok {
 		return slices.Contains(members, p)
 	}
 	if name == "ours" {
@@ -210,6 +210,6 @@ func (c *checker) names(name, p string) bool {
 	if folder, ok := strings.CutSuffix(name, "/..."); ok {
 		return p == folder || strings.HasPrefix(p, folder+"/")
 	}
-	// A module of others stands for all its packages.
+	// Another module includes all its packages.
 	return p == name || strings.Contains(strings.SplitN(name, "/", 2)[0], ".") && strings.HasPrefix(p, name+"/")
 }

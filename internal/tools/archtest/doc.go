@@ -1,3 +1,3 @@
-// Package archtest holds the tests of which package may import which. It has no code of its own: the rules, each
-// with its reason, stand in arrows_test.go, the checker in checker_test.go.
+// Package archtest tests which package may import which. The rules are in archtest_test.go, the checker in
+// checker_test.go.
 package archtest

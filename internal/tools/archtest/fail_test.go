@@ -5,95 +5,95 @@ import (
 	"testing"
 )
 
-// The checker is no use if it cannot fail: each case is a made-up module with one thing wrong, or nothing.
+// TestCheckerFails checks made-up modules with one violation, or none.
 func TestCheckerFails(t *testing.T) {
 	t.Parallel()
-	rooms := map[string][]string{"low": {"internal/low"}, "high": {"internal/high", "internal/other"}}
+	layers := map[string][]string{"low": {"internal/low"}, "high": {"internal/high", "internal/other"}}
 	rules := []rule{
-		{who: names("low"), what: names("ours"), why: "it is low"},
-		{who: names("high"), what: names("high"), why: "they are apart"},
-		{who: names("ours"), notWho: names("internal/low"), what: names("example.com/queue"), why: "low alone queues"},
-		{who: names("high"), what: names("net/http"), inTests: true, why: "no HTTP"},
+		{from: names("low"), to: names("ours"), reason: "it is low"},
+		{from: names("high"), to: names("high"), reason: "they are apart"},
+		{from: names("ours"), notFrom: names("internal/low"), to: names("example.com/queue"), reason: "only low queues"},
+		{from: names("high"), to: names("net/http"), inTests: true, reason: "no HTTP"},
 	}
-	sound := []arrow{
+	valid := []dependency{
 		{from: "internal/high", to: "internal/low", file: "a.go"},
 		{from: "internal/low", to: "example.com/queue/v2", file: "b.go"},
-		{from: "internal/high", to: "net/http", file: "c.go", words: true},
+		{from: "internal/high", to: "net/http", file: "c.go", constants: true},
 		{from: "internal/low", to: "internal/high", file: "d_test.go", test: true},
 	}
-	excepted := exception{"internal/high", "internal/other", "they are friends"}
+	allowed := exception{"internal/high", "internal/other", "they are friends"}
 	for name, c := range map[string]struct {
 		packages   []string
-		more       []arrow
+		more       []dependency
 		exceptions []exception
 		want       []string
 	}{
 		"nothing wrong": {},
 		"a forbidden import": {
-			more: []arrow{{from: "internal/low", to: "internal/high", file: "x.go"}},
+			more: []dependency{{from: "internal/low", to: "internal/high", file: "x.go"}},
 			want: []string{"x.go imports internal/high: it is low"},
 		},
-		"inside a room": {
-			more: []arrow{{from: "internal/high", to: "internal/other", file: "x.go"}},
+		"inside a layer": {
+			more: []dependency{{from: "internal/high", to: "internal/other", file: "x.go"}},
 			want: []string{"x.go imports internal/other: they are apart"},
 		},
 		"a module's package": {
-			more: []arrow{{from: "internal/high", to: "example.com/queue/sub", file: "x.go"}},
-			want: []string{"x.go imports example.com/queue/sub: low alone queues"},
+			more: []dependency{{from: "internal/high", to: "example.com/queue/sub", file: "x.go"}},
+			want: []string{"x.go imports example.com/queue/sub: only low queues"},
 		},
-		"another module": {more: []arrow{{from: "internal/high", to: "example.com/queues", file: "x.go"}}},
-		"more than words": {
-			more: []arrow{{from: "internal/high", to: "net/http", file: "x.go"}}, want: []string{"x.go imports net/http: no HTTP"},
+		"another module": {more: []dependency{{from: "internal/high", to: "example.com/queues", file: "x.go"}}},
+		"more than constants": {
+			more: []dependency{{from: "internal/high", to: "net/http", file: "x.go"}}, want: []string{"x.go imports net/http: no HTTP"},
 		},
 		"in a test as well": {
-			more: []arrow{{from: "internal/high", to: "net/http", file: "x_test.go", test: true}},
+			more: []dependency{{from: "internal/high", to: "net/http", file: "x_test.go", test: true}},
 			want: []string{"x_test.go imports net/http: no HTTP"},
 		},
-		"excepted": {
-			more: []arrow{{from: "internal/high", to: "internal/other", file: "x.go"}}, exceptions: []exception{excepted},
+		"an exception": {
+			more: []dependency{{from: "internal/high", to: "internal/other", file: "x.go"}}, exceptions: []exception{allowed},
 		},
 		"an unused exception": {
-			exceptions: []exception{excepted},
-			want:       []string{"the exception internal/high -> internal/other is not used any more: take it away"},
+			exceptions: []exception{allowed},
+			want:       []string{"the exception internal/high -> internal/other is unused: remove it"},
 		},
-		"no reason": {more: []arrow{{from: "internal/high", to: "internal/other", file: "x.go"}},
+		"no reason": {more: []dependency{{from: "internal/high", to: "internal/other", file: "x.go"}},
 			exceptions: []exception{{"internal/high", "internal/other", ""}},
 			want: []string{
-				"the exception internal/high -> internal/other is not used any more: take it away",
+				"the exception internal/high -> internal/other is unused: remove it",
 				"x.go imports internal/other: they are apart",
 			}},
-		"a new package": {packages: []string{"internal/new"}, want: []string{"internal/new is in no room: say in rooms where it belongs"}},
+		"a new package": {packages: []string{"internal/new"}, want: []string{"internal/new is in no layer: add it to layers"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := graph{
 				packages: map[string]bool{"internal/low": true, "internal/high": true, "internal/other": true},
-				arrows:   slices.Concat(sound, c.more),
+				imports:  slices.Concat(valid, c.more),
 			}
 			for _, p := range c.packages {
 				g.packages[p] = true
 			}
-			if got := check(g, rooms, rules, c.exceptions); !slices.Equal(got, c.want) {
+			if got := check(g, layers, rules, c.exceptions); !slices.Equal(got, c.want) {
 				t.Errorf("got  %q\nwant %q", got, c.want)
 			}
 		})
 	}
 }
 
-// Rules that name what is gone forbid nothing, so they are complaints too.
+// TestCheckerFindsStaleNames checks that names in rules must exist.
 func TestCheckerFindsStaleNames(t *testing.T) {
 	t.Parallel()
 	g := graph{packages: map[string]bool{"internal/low": true}}
-	rooms := map[string][]string{"low": {"internal/low"}, "high": {"internal/low", "internal/gone"}}
-	rules := []rule{{who: names("low"), what: names("internal/away", "example.com/left", "ours")}}
+	layers := map[string][]string{"low": {"internal/low"}, "high": {"internal/low", "internal/gone"}}
+	rules := []rule{{from: names("low"), to: names("internal/away", "example.com/left", "ours")}}
 	want := []string{
-		"a rule names example.com/left, which does not exist any more",
-		"a rule names internal/away, which does not exist any more",
-		"internal/low is in two rooms, high and low",
-		"the room high names internal/gone, which does not exist any more",
+		"a rule names example.com/left, which does not exist",
+		"a rule names internal/away, which does not exist",
+		"internal/low is in two layers, high and low",
+		"the layer high has internal/gone, which does not exist",
 		"the rule against [low] -> [internal/away example.com/left ours] has no reason",
 	}
-	if got := check(g, rooms, rules, nil); !slices.Equal(got, want) {
+	if got := check(g, layers, rules, nil); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }

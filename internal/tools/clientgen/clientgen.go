@@ -1,5 +1,5 @@
-// Package clientgen writes what of the clients follows from the API's description: their types, their methods and
-// the table of operations. The rest of them is written by hand.
+// Package clientgen generates parts of the clients from the OpenAPI document: their types, their methods and the table
+// of operations.
 package clientgen
 
 import (
@@ -20,12 +20,12 @@ var (
 )
 
 var functions = template.FuncMap{
-	"exported": exported, "lowerCamel": lowerCamel, "wrapped": wrapped, "quote": strconv.Quote, "sentence": sentence,
+	"exported": goName, "lowerCamel": lowerCamel, "wrapped": wrap, "quote": strconv.Quote, "sentence": sentence,
 	"goField": goField, "goType": goType, "constant": constant, "doc": doc,
 	"tsType": tsType, "tsOptional": tsOptional, "literals": literals, "jsdoc": jsdoc,
 }
 
-// Go is the generated part of the Go client, from the text of the description.
+// Go returns the generated part of the Go client.
 func Go(description []byte) ([]byte, error) {
 	text, err := render("go.tmpl", goText, description)
 	if err != nil {
@@ -38,7 +38,7 @@ func Go(description []byte) ([]byte, error) {
 	return formatted, nil
 }
 
-// TypeScript is the generated part of the TypeScript client, from the text of the description.
+// TypeScript returns the generated part of the TypeScript client.
 func TypeScript(description []byte) ([]byte, error) {
 	return render("typescript.tmpl", typescriptText, description)
 }
@@ -54,16 +54,16 @@ func render(name, text string, description []byte) ([]byte, error) {
 	}
 	t, err := template.New(name).Funcs(functions).Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", name, err)
+		return nil, fmt.Errorf("parsing %s: %w", name, err)
 	}
 	var out bytes.Buffer
 	if err := t.Execute(&out, m); err != nil {
-		return nil, fmt.Errorf("filling %s: %w", name, err)
+		return nil, fmt.Errorf("executing %s: %w", name, err)
 	}
 	return out.Bytes(), nil
 }
 
-// sentence is a text that ends like one.
+// sentence returns a text with a period at its end.
 func sentence(text string) string {
 	if text == "" || strings.HasSuffix(text, ".") {
 		return text

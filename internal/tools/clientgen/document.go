@@ -10,7 +10,7 @@ import (
 )
 
 type (
-	// document is as much of the description as clients are made of.
+	// document is the part of the OpenAPI document that the clients need.
 	document struct {
 		Paths      ordered[map[string]operation] `json:"paths"`
 		Components struct {
@@ -72,7 +72,7 @@ func (c *compact) UnmarshalJSON(raw []byte) error {
 	return err //nolint:wrapcheck // it was read as JSON before
 }
 
-// kind is a type, which may be nullable: the description has null in one place, beside the type.
+// kind is a type, or a type and null joined by |.
 type kind string
 
 func (k *kind) UnmarshalJSON(raw []byte) error {
@@ -84,7 +84,7 @@ func (k *kind) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// keywords are those of JSON Schema that the clients heed, or that are the service's affair alone.
+// keywords are the keywords of JSON Schema that the generator uses or may ignore.
 var keywords = names(
 	`$ref additionalProperties default description enum example format items maxItems maxLength maximum minItems minLength
 	minimum pattern properties required title type`)
@@ -99,8 +99,7 @@ func names(list string) map[string]bool {
 	return known
 }
 
-// UnmarshalJSON reads a schema, and refuses what it does not know: a type that is guessed would be wrong in two
-// languages.
+// UnmarshalJSON parses a schema. It returns an error for unsupported keywords and types.
 func (s *schema) UnmarshalJSON(raw []byte) error {
 	var written map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &written); err != nil {
@@ -108,7 +107,7 @@ func (s *schema) UnmarshalJSON(raw []byte) error {
 	}
 	for keyword := range written {
 		if !keywords[keyword] {
-			return fmt.Errorf("the clients' generator does not know the keyword %s", keyword)
+			return fmt.Errorf("the clients' generator does not support the keyword %s", keyword)
 		}
 	}
 	type plain schema // without this method
@@ -119,15 +118,15 @@ func (s *schema) UnmarshalJSON(raw []byte) error {
 		s.Type, s.Nullable = kind(of), true
 	}
 	if s.Type != "" && !kinds[string(s.Type)] {
-		return fmt.Errorf("the clients' generator does not know the type %s", s.Type)
+		return fmt.Errorf("the clients' generator does not support the type %s", s.Type)
 	}
 	if s.Type == "object" && len(s.Properties) == 0 && s.Additional != `{"type":"string"}` && s.Additional != "false" {
-		return fmt.Errorf("the clients' generator knows objects of texts alone, not of %s", s.Additional)
+		return fmt.Errorf("the clients' generator does not support objects of %s, only of strings", s.Additional)
 	}
 	return nil
 }
 
-// values are an enum's, of texts or of integers.
+// values are the strings or integers of an enum.
 type values []string
 
 func (v *values) UnmarshalJSON(raw []byte) error {
@@ -141,7 +140,7 @@ func (v *values) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// ordered is a JSON object in the order in which it is written.
+// ordered is a JSON object that keeps the order of its members.
 type ordered[T any] []member[T]
 
 type member[T any] struct {
@@ -186,10 +185,10 @@ func parse(description []byte) (*document, error) {
 	return &d, nil
 }
 
-// component is the name that a reference points at.
+// component returns the name of the component that a reference points to.
 func component(ref string) string { return strings.TrimPrefix(ref, "#/components/schemas/") }
 
-// arguments are what an operation takes, those of the path first. A write has its own in the body.
+// arguments returns the arguments of an operation: those of the path, of the query and of the body.
 func (o operation) arguments() []argument {
 	var found []argument
 	for _, p := range o.Parameters {
@@ -211,26 +210,26 @@ func (o operation) arguments() []argument {
 	return found
 }
 
-// keyLength is how long an Idempotency-Key may be, 0 where none is taken.
+// keyLength returns the maximum length of an Idempotency-Key, 0 if the operation takes none.
 func (o operation) keyLength() (int, error) {
 	for _, p := range o.Parameters {
 		if p.In != "header" {
 			continue
 		}
 		if p.Name != "Idempotency-Key" {
-			return 0, fmt.Errorf("%s takes the header field %s, of which the clients know nothing", o.ID, p.Name)
+			return 0, fmt.Errorf("%s takes the header field %s, which the clients do not support", o.ID, p.Name)
 		}
-		return 128, nil // what every operation takes; paid ones take more
+		return 128, nil // all operations; paid ones take more
 	}
 	return 0, nil
 }
 
-// answer is the success of an operation: its status, and the schema of its envelope.
+// answer returns the status and the envelope's schema of an operation's successful response.
 func (o operation) answer() (string, *schema, error) {
 	for status, response := range o.Responses {
 		if strings.HasPrefix(status, "2") {
 			return status, response.Content["application/json"].Schema, nil
 		}
 	}
-	return "", nil, fmt.Errorf("%s has no success", o.ID)
+	return "", nil, fmt.Errorf("%s has no successful response", o.ID)
 }

@@ -2,8 +2,8 @@ package clientgen
 
 import "slices"
 
-// told are optional texts of answers of which absent and empty differ.
-var told = map[string]bool{"PostAccount.caption": true}
+// distinctEmpty are optional strings of responses for which absent and empty differ.
+var distinctEmpty = map[string]bool{"PostAccount.caption": true}
 
 var goBasic = map[string]string{
 	"string": "string", "integer": "int64", "number": "float64", "boolean": "bool", "any": "json.RawMessage",
@@ -17,8 +17,7 @@ func goBase(s shape) string {
 	return goBasic[s.Base]
 }
 
-// goType is a field's type. What may be left out is a pointer where its zero value says something else than its
-// absence.
+// goType returns a field's type. It is a pointer if the zero value and an absent value differ.
 func goType(r *record, f field) string {
 	base := goBase(f.Shape)
 	switch {
@@ -30,7 +29,7 @@ func goType(r *record, f field) string {
 		return base
 	case r.Input && f.zeroIsAbsent():
 		return base
-	case !r.Input && (f.Shape.Base == "string" || f.Shape.Enum) && !told[r.Name+"."+f.Wire]:
+	case !r.Input && (f.Shape.Base == "string" || f.Shape.Enum) && !distinctEmpty[r.Name+"."+f.Wire]:
 		return base
 	}
 	return "*" + base
@@ -42,14 +41,14 @@ func (f field) Nullable() bool { return f.schema.Nullable }
 // Clears reports whether an input has arguments that null clears.
 func (r *record) Clears() bool { return r.Input && slices.ContainsFunc(r.Fields, field.Nullable) }
 
-// zeroIsAbsent tells whether the zero value of an argument can mean nothing but that it is left out.
+// zeroIsAbsent reports whether the zero value of an argument means that it is absent.
 func (f field) zeroIsAbsent() bool {
 	switch f.Shape.Base {
 	case "string":
 		return f.schema.MinLength > 0 || f.query || f.schema.Pattern != ""
 	case "integer":
-		return f.schema.Minimum != nil && *f.schema.Minimum >= 0 && (*f.schema.Minimum > 0 ||
-			string(f.schema.Default) == "0")
+		return f.schema.Minimum != nil && *f.schema.Minimum >= 0 &&
+			(*f.schema.Minimum > 0 || string(f.schema.Default) == "0")
 	case "boolean":
 		return string(f.schema.Default) != "true"
 	}
@@ -61,16 +60,16 @@ func goField(r *record, f field) string {
 	if !f.Required {
 		tag += ",omitzero"
 	}
-	return exported(f.Wire) + " " + goType(r, f) + " `json:\"" + tag + "\"`"
+	return goName(f.Wire) + " " + goType(r, f) + " `json:\"" + tag + "\"`"
 }
 
-// constant is the name of one value of an enum.
-func constant(owner, value string) string { return owner + exported(value) }
+// constant returns the name of a value of an enum.
+func constant(owner, value string) string { return owner + goName(value) }
 
-// doc is a comment, or nothing where there is nothing to say.
+// doc returns a comment, or an empty string for an empty text.
 func doc(prefix, text string) string {
 	if text == "" {
 		return ""
 	}
-	return wrapped(prefix+"// ", text)
+	return wrap(prefix+"// ", text)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 type (
-	// model is the description as types with names and operations.
+	// model has the named types and the operations of the document.
 	model struct {
 		Records    []*record
 		Enums      []*enum
@@ -30,14 +30,14 @@ type (
 		Comment  string
 		Required bool
 		Shape    shape
-		query    bool // whether it is an argument in a query string
+		query    bool // of the query string
 		schema   *schema
 	}
 
-	// shape is what a value is: a basic type, or the name of a record or enum, or a list of such.
+	// shape is a basic type, the name of a record or enum, or a list of these.
 	shape struct {
 		Base string // string, integer, number, boolean, any, texts (an object of strings), or a name
-		Name bool   // whether Base is a name
+		Name bool   // Base is a name
 		Enum bool
 		List bool
 	}
@@ -55,8 +55,8 @@ type (
 		KeyLength            int
 		Paid, Job            bool
 		Paged                bool
-		Free                 bool   // whether it can be called without arguments
-		Items                *field // of a paged answer with one list, that list
+		Free                 bool   // callable without arguments
+		Items                *field // the list of a paged answer
 	}
 
 	argument struct {
@@ -71,10 +71,10 @@ type (
 	}
 )
 
-// handwritten are components that the clients' own code has a type for.
+// handwritten are components for which the clients have handwritten types.
 var handwritten = []string{"Moment", "Problem"}
 
-// builder collects types while it walks the description.
+// builder collects the types of the document.
 type builder struct {
 	model
 	byForm   map[string]string // record names by the form of the object
@@ -112,7 +112,7 @@ func build(d *document) (*model, error) {
 	return &b.model, nil
 }
 
-// fresh is a name that nothing else has.
+// fresh returns an unused name.
 func (b *builder) fresh(derived string) string {
 	name := derived
 	for n := 2; b.taken[name]; n++ {
@@ -144,18 +144,18 @@ func (b *builder) shape(owner, wire string, s *schema) shape {
 		of.List = true
 		return of
 	case s.Type == "object" && len(s.Properties) > 0:
-		return shape{Base: b.inline(owner+exported(wire), s), Name: true}
+		return shape{Base: b.inline(owner+goName(wire), s), Name: true}
 	case s.Type == "object":
 		return shape{Base: "texts"}
 	case len(s.Enum) > 1 && s.Type == "string":
-		return shape{Base: b.enum(owner+exported(wire), s), Name: true, Enum: true}
+		return shape{Base: b.enum(owner+goName(wire), s), Name: true, Enum: true}
 	case s.Type == "":
 		return shape{Base: "any"}
 	}
 	return shape{Base: string(s.Type)}
 }
 
-// inline is an object without a name. Two of one form are one type.
+// inline returns the type name of an anonymous object. Objects of equal form share a type.
 func (b *builder) inline(derived string, s *schema) string {
 	if known, ok := b.byForm[form(s)]; ok {
 		return known
@@ -166,7 +166,7 @@ func (b *builder) inline(derived string, s *schema) string {
 	return name
 }
 
-// form is what makes two objects the same type, whatever is said about either.
+// form returns a key that is equal for objects of the same type, regardless of their descriptions.
 func form(s *schema) string {
 	raw, err := json.Marshal([]any{s.Properties, s.Required})
 	if err != nil {
@@ -214,7 +214,7 @@ func (b *builder) operation(method, path string, o operation) error {
 	return nil
 }
 
-// input makes the record of what an operation takes, if it takes anything.
+// input adds the record of an operation's arguments, if it has any.
 func (b *builder) input(c *call) {
 	if len(c.Arguments) == 0 {
 		return
@@ -228,7 +228,7 @@ func (b *builder) input(c *call) {
 			s.Required = append(s.Required, a.Name)
 		}
 	}
-	c.Input = exported(c.Name) + "Input"
+	c.Input = goName(c.Name) + "Input"
 	r := b.record(c.Input, s, true)
 	r.Comment = "What " + c.Name + " takes."
 	c.Free = len(s.Required) == 0
@@ -258,7 +258,7 @@ func (b *builder) describeRecords() {
 	}
 }
 
-// items is the list of a paged answer, where it is one list of records named in the operation's answer.
+// items returns the list of a paged answer, or nil if the answer is no list type.
 func (b *builder) items(answer string) *field {
 	for _, r := range b.Records {
 		if r.Name != answer || !strings.HasSuffix(answer, "List") && !strings.HasSuffix(answer, "Lists") {
@@ -266,7 +266,7 @@ func (b *builder) items(answer string) *field {
 		}
 		for i, f := range r.Fields {
 			if f.Shape.List {
-				return &r.Fields[i] // the collection that the list is named after stands first
+				return &r.Fields[i] // the first list is the one that the type is named after
 			}
 		}
 	}

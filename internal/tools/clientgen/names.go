@@ -9,8 +9,8 @@ var initialisms = map[string]string{
 	"id": "ID", "ids": "IDs", "url": "URL", "mime": "MIME", "sha256": "SHA256", "api": "API", "utc": "UTC",
 }
 
-// exported is a name of the description as Go writes those that others may use: account_ids is AccountIDs.
-func exported(name string) string {
+// goName returns a name of the document as an exported Go name: account_ids becomes AccountIDs.
+func goName(name string) string {
 	var out strings.Builder
 	for _, word := range strings.FieldsFunc(name, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
@@ -24,7 +24,7 @@ func exported(name string) string {
 	return out.String()
 }
 
-// lowerCamel is an operation's name as TypeScript writes methods.
+// lowerCamel returns an operation's name as a TypeScript method name.
 func lowerCamel(name string) string {
 	first, rest, several := strings.Cut(name, "_")
 	if !several {
@@ -36,7 +36,7 @@ func lowerCamel(name string) string {
 	return first
 }
 
-// singular is one of what a list is named after.
+// singular returns the singular of a list's name.
 func singular(name string) string {
 	switch {
 	case strings.HasSuffix(name, "ies"):
@@ -47,8 +47,8 @@ func singular(name string) string {
 	return strings.TrimSuffix(name, "s")
 }
 
-// wrapped is a text as comment lines, each after the prefix.
-func wrapped(prefix, text string) string {
+// wrap returns a text as comment lines, each with the prefix.
+func wrap(prefix, text string) string {
 	const width = 118
 	var out strings.Builder
 	line := ""

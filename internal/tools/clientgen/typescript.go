@@ -10,7 +10,7 @@ var tsBasic = map[string]string{
 	"texts": "Record<string, string>",
 }
 
-// tsType is a field's type. Lists of inputs may be read-only.
+// tsType returns a field's type. Lists in inputs may be read-only.
 func tsType(r *record, f field) string {
 	base, basic := tsBasic[f.Shape.Base]
 	if f.Shape.Name || !basic {
@@ -34,7 +34,7 @@ func tsOptional(f field) string {
 	return "?"
 }
 
-// literals are an enum's values as a union.
+// literals returns an enum's values as a union.
 func literals(values []string) string {
 	quoted := make([]string, len(values))
 	for i, v := range values {
@@ -43,13 +43,13 @@ func literals(values []string) string {
 	return strings.Join(quoted, " | ")
 }
 
-// jsdoc is a comment of one or more lines, or nothing.
+// jsdoc returns a comment, or an empty string for an empty text.
 func jsdoc(indent, text string) string {
 	if text == "" {
 		return ""
 	}
 	text = strings.ReplaceAll(text, "*/", "* /")
-	lines := strings.Split(strings.TrimSuffix(wrapped(indent+" * ", text), "\n"), "\n")
+	lines := strings.Split(strings.TrimSuffix(wrap(indent+" * ", text), "\n"), "\n")
 	if len(lines) == 1 {
 		return indent + "/** " + strings.TrimPrefix(lines[0], indent+" * ") + " */\n"
 	}

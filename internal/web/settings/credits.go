@@ -52,7 +52,7 @@ func (p *Handlers) showCredits(w http.ResponseWriter, r *http.Request, status in
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	actor, err := p.Teams.InApp(ctx, v.ID, v.Team.ID)
 	if err == nil {
-		view.Usage, err = p.Credits.Today(ctx, p.DB, actor, p.DB.Now())
+		view.Usage, err = p.Credits.DailyUsage(ctx, p.DB, actor, p.DB.Now())
 	}
 	if err == nil {
 		view.Daily, err = p.Teams.DailyLimit(ctx, v.Team.ID)
@@ -115,7 +115,7 @@ func (p *Handlers) month(r *http.Request) (monthView, error) {
 	if span.After, err = positionOf(r.URL.Query().Get("after")); err != nil {
 		return monthView{}, err
 	}
-	span.Most = itemsPerPage + 1
+	span.Limit = itemsPerPage + 1
 	at := span.From.In(zone(r))
 	out := monthView{Name: at.Format("January 2006"), Value: at.Format(monthForm)}
 	if out.Items, err = p.Credits.Items(r.Context(), here(r), span); err != nil {
@@ -139,7 +139,7 @@ func (p *Handlers) month(r *http.Request) (monthView, error) {
 
 // addNeighbors sets the paths of the previous and next month.
 func (p *Handlers) addNeighbors(r *http.Request, span credit.Span, out *monthView) error {
-	begins, err := p.Credits.Begins(r.Context(), here(r))
+	begins, err := p.Credits.FirstTransferAt(r.Context(), here(r))
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (p *Handlers) statement(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	span.Most = rowsAtOnce
+	span.Limit = rowsAtOnce
 	items, err := p.Credits.Items(r.Context(), here(r), span)
 	if err != nil {
 		p.ShowError(w, r, err)
@@ -216,11 +216,11 @@ func rowOf(i credit.Item, zone *time.Location) []string {
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
 	aside, charged, refunded := "", "", ""
 	switch i.Kind {
-	case credit.Reserved:
+	case credit.KindReserve:
 		aside = number(i.Amount)
-	case credit.Settled:
-		charged, refunded = number(i.Charged), number(i.Refunded())
-	case credit.Granted, credit.Withdrawn:
+	case credit.KindSettle:
+		charged, refunded = number(i.Charged), number(i.RefundedCredits())
+	case credit.KindGrant, credit.KindWithdraw:
 	}
 	return []string{i.At.In(zone).Format(time.RFC3339), whatOf(i), byOf(i), aside, charged, refunded,
 		number(i.Change), number(i.Balance), i.Reference, i.Note, subjectOf(i)}

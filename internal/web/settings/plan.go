@@ -124,7 +124,7 @@ func (p *Handlers) freeCalls(r *http.Request, limits plan.Plan) (allowance, erro
 		return out, err
 	}
 	actor.Daily.FreeCalls = limits.FreeCallsPerDay // the app itself has no such limit
-	left, err := p.Calls.Left(r.Context(), actor)
+	left, err := p.Calls.Remaining(r.Context(), actor)
 	out.Used, out.Full = shell.Count(limits.FreeCallsPerDay-left), left == 0
 	return out, err
 }

@@ -28,7 +28,7 @@ var pages = shell.Parse(files, words)
 // Services are what the settings need.
 type Services struct {
 	Credits  *credit.Service
-	Calls    *ratelimit.Calls
+	Calls    *ratelimit.FreeCalls
 	Accounts *account.Service
 	Posts    *post.Service
 	Media    *media.Service

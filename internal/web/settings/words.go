@@ -148,18 +148,18 @@ func whatOf(i credit.Item) string {
 		name = strings.ReplaceAll(i.Operation, "_", " ")
 	}
 	switch i.Kind {
-	case credit.Granted:
+	case credit.KindGrant:
 		return "Credits granted"
-	case credit.Withdrawn:
+	case credit.KindWithdraw:
 		return "Credits withdrawn"
-	case credit.Reserved:
+	case credit.KindReserve:
 		return name + ": reserved"
-	case credit.Settled:
+	case credit.KindSettle:
 	}
 	switch {
 	case i.Charged == 0:
 		return name + ": refunded"
-	case i.Refunded() > 0:
+	case i.RefundedCredits() > 0:
 		return name + ": partly charged"
 	}
 	return name + ": charged"
@@ -167,23 +167,23 @@ func whatOf(i credit.Item) string {
 
 // subjectOf returns the subject of a line's work, such as @harbour on Instagram, or "".
 func subjectOf(i credit.Item) string {
-	if i.Of.Subject == "" {
+	if i.Subject.Name == "" {
 		return ""
 	}
-	name := "“" + i.Of.Subject + "”"
+	name := "“" + i.Subject.Name + "”"
 	switch {
-	case i.Of.Kind == "hashtag":
-		name = "#" + i.Of.Subject
-	case i.Of.Kind == "profile" || i.Operation == "download_profile_media":
-		name = "@" + i.Of.Subject
+	case i.Subject.Kind == "hashtag":
+		name = "#" + i.Subject.Name
+	case i.Subject.Kind == "profile" || i.Operation == "download_profile_media":
+		name = "@" + i.Subject.Name
 	}
-	return name + " on " + shell.NetworkName(i.Of.Platform)
+	return name + " on " + shell.NetworkName(i.Subject.Platform)
 }
 
 // byOf returns who caused a statement line.
 func byOf(i credit.Item) string {
 	switch {
-	case slices.Contains([]credit.Kind{credit.Granted, credit.Withdrawn}, i.Kind):
+	case slices.Contains([]credit.Kind{credit.KindGrant, credit.KindWithdraw}, i.Kind):
 		return "The operator"
 	case i.Automatic:
 		return "Tracking, turned on by " + i.Person

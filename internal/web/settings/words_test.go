@@ -70,26 +70,26 @@ func TestKinds(t *testing.T) {
 func TestStatementWords(t *testing.T) {
 	t.Parallel()
 	for want, i := range map[string]credit.Item{
-		"Credits granted by The operator": {Kind: credit.Granted},
+		"Credits granted by The operator": {Kind: credit.KindGrant},
 		"Report: reserved by Key robot": {
-			Kind: credit.Reserved, Operation: "create_report", Person: "Ada", Key: "robot", Amount: 5,
+			Kind: credit.KindReserve, Operation: "create_report", Person: "Ada", Key: "robot", Amount: 5,
 		},
 		"Report: reserved by Assistant Claude": {
-			Kind: credit.Reserved, Operation: "create_report", Person: "Ada", Key: "Claude", Assistant: true, Amount: 5,
+			Kind: credit.KindReserve, Operation: "create_report", Person: "Ada", Key: "Claude", Assistant: true, Amount: 5,
 		},
 		"Hashtag search: charged by Ada": {
-			Kind: credit.Settled, Operation: "search_hashtags", Person: "Ada", Amount: 3, Charged: 3,
+			Kind: credit.KindSettle, Operation: "search_hashtags", Person: "Ada", Amount: 3, Charged: 3,
 		},
 		"Report: refunded by Ada": {
-			Kind: credit.Settled, Operation: "create_report", Person: "Ada", Amount: 5,
+			Kind: credit.KindSettle, Operation: "create_report", Person: "Ada", Amount: 5,
 		},
 		"Download of a profile’s media: partly charged by Ada": {
-			Kind: credit.Settled, Operation: "download_profile_media", Person: "Ada", Amount: 4, Charged: 2,
+			Kind: credit.KindSettle, Operation: "download_profile_media", Person: "Ada", Amount: 4, Charged: 2,
 		},
 		"Refresh of a report: reserved by Tracking, turned on by Ada": {
-			Kind: credit.Reserved, Operation: "refresh_report", Person: "Ada", Automatic: true, Amount: 2,
+			Kind: credit.KindReserve, Operation: "refresh_report", Person: "Ada", Automatic: true, Amount: 2,
 		},
-		"something new: charged by Ada": {Kind: credit.Settled, Operation: "something_new", Person: "Ada", Amount: 1, Charged: 1},
+		"something new: charged by Ada": {Kind: credit.KindSettle, Operation: "something_new", Person: "Ada", Amount: 1, Charged: 1},
 	} {
 		if got := whatOf(i) + " by " + byOf(i); got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -163,13 +163,13 @@ func TestSubjects(t *testing.T) {
 	t.Parallel()
 	for want, i := range map[string]credit.Item{
 		"@harbour on Instagram": {
-			Operation: "create_report", Of: credit.Worked{Kind: "profile", Report: "r", Platform: "instagram", Subject: "harbour"},
+			Operation: "create_report", Subject: credit.Subject{Kind: "profile", Report: "r", Platform: "instagram", Name: "harbour"},
 		},
 		"#latteart on TikTok": {
-			Operation: "refresh_report", Of: credit.Worked{Kind: "hashtag", Report: "r", Platform: "tiktok", Subject: "latteart"},
+			Operation: "refresh_report", Subject: credit.Subject{Kind: "hashtag", Report: "r", Platform: "tiktok", Name: "latteart"},
 		},
-		"“latte art” on Instagram": {Operation: "search_hashtags", Of: credit.Worked{Platform: "instagram", Subject: "latte art"}},
-		"@pier on TikTok":          {Operation: "download_profile_media", Of: credit.Worked{Platform: "tiktok", Subject: "pier"}},
+		"“latte art” on Instagram": {Operation: "search_hashtags", Subject: credit.Subject{Platform: "instagram", Name: "latte art"}},
+		"@pier on TikTok":          {Operation: "download_profile_media", Subject: credit.Subject{Platform: "tiktok", Name: "pier"}},
 		"":                         {Operation: "create_report"},
 	} {
 		if got := subjectOf(i); got != want {

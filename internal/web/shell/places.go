@@ -55,7 +55,7 @@ func (f *Frame) WithPlace(next http.Handler, refuse func(http.ResponseWriter, *h
 				// A slow sender must not hold a place among pages.
 				leave, ok := f.enterLong(r)
 				if !ok {
-					refuse(w, r, apierr.AtCapacity(loadshed.ComeAgain()))
+					refuse(w, r, apierr.AtCapacity(loadshed.RetryAfter()))
 					return
 				}
 				defer leave()
@@ -70,17 +70,17 @@ func (f *Frame) WithPlace(next http.Handler, refuse func(http.ResponseWriter, *h
 // node has too many.
 func (f *Frame) enterLong(r *http.Request) (func(), bool) {
 	network := loadshed.NetworkOf(f.Client(r))
-	if !f.longBy.Enter(network) {
+	if !f.longBy.TryAcquire(network) {
 		return nil, false
 	}
 	select {
 	case f.long <- struct{}{}:
 		return func() {
 			<-f.long
-			f.longBy.Leave(network)
+			f.longBy.Release(network)
 		}, true
 	default:
-		f.longBy.Leave(network)
+		f.longBy.Release(network)
 		return nil, false
 	}
 }
@@ -95,10 +95,10 @@ var errManyUploads = apierr.New(apierr.RateLimited,
 // stalls between files takes none. The error is rate_limited if the person has too many such requests.
 func (f *Frame) EnterUploads(r *http.Request) (func(), error) {
 	person := strconv.FormatInt(VisitorOf(r.Context()).ID, 10)
-	if !f.uploads.Enter(person) {
+	if !f.uploads.TryAcquire(person) {
 		return nil, errManyUploads
 	}
-	return func() { f.uploads.Leave(person) }, nil
+	return func() { f.uploads.Release(person) }, nil
 }
 
 // EnterUpload takes a place for a file and returns the function that releases it. The error is service_unavailable if
@@ -108,24 +108,24 @@ func (f *Frame) EnterUpload(r *http.Request) (func(), error) {
 	if apierr.Is(err, apierr.Unavailable) {
 		err = apierr.New(apierr.Unavailable,
 			"The server is receiving as many files as it can. Nothing was stored. Send this one again in a moment.").
-			With("reason", apierr.Busy).After(loadshed.ComeAgain())
+			With("reason", apierr.Busy).After(loadshed.RetryAfter())
 	}
 	if err != nil {
 		return nil, err
 	}
-	return f.Rooms.Uploads.Leave, nil
+	return f.Rooms.Uploads.Release, nil
 }
 
 // within runs a handler in a place of a room.
 func (f *Frame) within(
-	room *loadshed.Room, next http.Handler, refuse func(http.ResponseWriter, *http.Request, error),
+	room *loadshed.Limiter, next http.Handler, refuse func(http.ResponseWriter, *http.Request, error),
 	w http.ResponseWriter, r *http.Request,
 ) {
 	if err := f.Enter(r, room); err != nil {
 		refuse(w, r, err)
 		return
 	}
-	defer room.Leave()
+	defer room.Release()
 	next.ServeHTTP(w, r)
 }
 
@@ -156,10 +156,10 @@ func (f failing) Read([]byte) (int, error) { return 0, f.err }
 func ClientGone(r *http.Request) bool { return errors.Is(r.Context().Err(), context.Canceled) }
 
 // Enter takes a place in a room; its Leave releases it. The error is service_unavailable if the room is full.
-func (*Frame) Enter(r *http.Request, room *loadshed.Room) error {
-	err := room.Enter(r.Context())
+func (*Frame) Enter(r *http.Request, room *loadshed.Limiter) error {
+	err := room.Acquire(r.Context())
 	if errors.Is(err, loadshed.ErrFull) {
-		return apierr.AtCapacity(loadshed.ComeAgain())
+		return apierr.AtCapacity(loadshed.RetryAfter())
 	}
 	if err != nil {
 		return fmt.Errorf("waiting for a place: %w", err)

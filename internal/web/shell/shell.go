@@ -32,7 +32,7 @@ type Options struct {
 	Log            *slog.Logger
 	// Unread counts a person's unread notifications; nil if there are none.
 	Unread func(ctx context.Context, person int64) (int, error)
-	Rooms  loadshed.Rooms // limits concurrent requests; created if nil
+	Rooms  loadshed.Limiters // limits concurrent requests; created if nil
 	// IsUnavailable reports whether an error means that a dependency is unreachable. It may be nil.
 	IsUnavailable func(error) bool
 	// IsReachable reports whether the dependencies answer now. It may be nil.
@@ -48,11 +48,11 @@ type Frame struct {
 	proxies   proxies
 	untrusted untrusted
 	sessions  *sessions
-	long      chan struct{}    // one value per long form in memory
-	longBy    *loadshed.Shares // long forms by network
-	uploads   *loadshed.Shares // requests with files by person
-	known     *http.ServeMux   // of all mounted routes, for lookups
-	routes    map[string]Route // by pattern
+	long      chan struct{}        // one value per long form in memory
+	longBy    *loadshed.KeyLimiter // long forms by network
+	uploads   *loadshed.KeyLimiter // requests with files by person
+	known     *http.ServeMux       // of all mounted routes, for lookups
+	routes    map[string]Route     // by pattern
 }
 
 // New returns a Frame. It returns an error if a trusted proxy is not a network.
@@ -62,7 +62,7 @@ func New(o Options) (*Frame, error) {
 		return nil, err
 	}
 	if o.Rooms.Pages == nil {
-		o.Rooms = loadshed.NewRooms(0)
+		o.Rooms = loadshed.NewLimiters(0)
 	}
 	if o.IsUnavailable == nil {
 		o.IsUnavailable = func(error) bool { return false }
@@ -71,8 +71,8 @@ func New(o Options) (*Frame, error) {
 		o.IsReachable = func() bool { return false }
 	}
 	f := &Frame{
-		Options: o, proxies: trusted, long: make(chan struct{}, longForms), longBy: loadshed.NewShares(longPerNetwork),
-		uploads: loadshed.NewShares(uploadsPerPerson), known: http.NewServeMux(), routes: map[string]Route{},
+		Options: o, proxies: trusted, long: make(chan struct{}, longForms), longBy: loadshed.NewKeyLimiter(longPerNetwork),
+		uploads: loadshed.NewKeyLimiter(uploadsPerPerson), known: http.NewServeMux(), routes: map[string]Route{},
 	}
 	f.sessions = newSessions(o, f.ServerError)
 	return f, nil

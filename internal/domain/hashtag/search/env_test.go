@@ -86,9 +86,9 @@ func each(t *testing.T, run func(t *testing.T, w env)) {
 		d := testkit.Open(t, url, clock)
 		must.NoError(t, job.MigrateQueue(t.Context(), d, log))
 		queue := must.Get(job.NewQueue(d, 1, log))(t)
-		w := env{clock: clock, script: &script{}, money: credit.New(d), keys: &atomic.Int64{}}
+		w := env{clock: clock, script: &script{}, money: credit.New(d, credit.Options{}), keys: &atomic.Int64{}}
 		w.script.tell(w.answerAny)
-		results := map[job.Type]job.Result{job.HashtagSearch: ResultReader(w.money.Charged)}
+		results := map[job.Type]job.Result{job.HashtagSearch: ResultReader(w.money.ChargedCredits)}
 		jobs, worker := job.NewStore(d, results, 5), job.NewWorker(d, queue, log)
 		reports := report.New(report.Options{DB: d, Jobs: jobs, Worker: worker, Credits: w.money, Terms: plan.Default(),
 			Log: log})
@@ -218,7 +218,7 @@ func (w env) waitFor(t *testing.T, id string) job.Record {
 	t.Helper()
 	for range maxAttempts + maxWaits + 2 {
 		r := must.Get(job.Get(t.Context(), w.db, w.actor.TeamID, id))(t)
-		if r.Finished() {
+		if r.IsFinished() {
 			return r
 		}
 		must.NoError(t, w.run(t.Context(), w.claim(t, id)))
@@ -239,7 +239,7 @@ func (w env) runSearch(t *testing.T, in Input) (job.Record, int64, int64) {
 
 func (w env) balance(t *testing.T) int64 {
 	t.Helper()
-	u := must.Get(w.money.Today(t.Context(), w.db, w.actor, w.clock.Now()))(t)
+	u := must.Get(w.money.DailyUsage(t.Context(), w.db, w.actor, w.clock.Now()))(t)
 	return u.Balance
 }
 

@@ -56,7 +56,7 @@ func ResultReader(charged job.Charged) job.Result {
 func readResult(ctx context.Context, q db.Querier, charged job.Charged, call operation.Call, r job.Record,
 	in job.GetInput) (job.Produced, error) {
 	made := job.Produced{App: appPath(r.ID)}
-	if !r.Finished() {
+	if !r.IsFinished() {
 		return made, nil
 	}
 	credits, err := charged(ctx, q, r.Reservation)

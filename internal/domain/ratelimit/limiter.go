@@ -1,0 +1,43 @@
+package ratelimit
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/throttled/throttled/v2"
+	"github.com/throttled/throttled/v2/store/memstore"
+
+	"pressroom/internal/auth/apikey"
+)
+
+// maxLimiterKeys is the maximum number of keys. The oldest are forgotten first.
+const maxLimiterKeys = 65_536
+
+// Limiter limits the rate of events per key. It counts per process.
+type Limiter struct{ limiter *throttled.GCRARateLimiterCtx }
+
+// NewLimiter returns a Limiter for that many events per hour and key, and a burst.
+func NewLimiter(perHour, burst int) (*Limiter, error) {
+	store, err := memstore.NewCtx(maxLimiterKeys)
+	if err != nil {
+		return nil, fmt.Errorf("creating the store of a rate limiter: %w", err)
+	}
+	limiter, err := throttled.NewGCRARateLimiterCtx(store,
+		throttled.RateQuota{MaxRate: throttled.PerHour(perHour), MaxBurst: burst - 1})
+	if err != nil {
+		return nil, fmt.Errorf("creating a rate limiter: %w", err)
+	}
+	return &Limiter{limiter}, nil
+}
+
+// Take counts an event of a key and returns 0, or returns how long to wait if the limit is reached.
+func (p *Limiter) Take(key string) time.Duration {
+	hash := apikey.Hash(key)
+	limited, result, err := p.limiter.RateLimitCtx(context.Background(), hex.EncodeToString(hash[:]), 1)
+	if err != nil || !limited {
+		return 0
+	}
+	return result.RetryAfter
+}

@@ -1,0 +1,27 @@
+package ratelimit_test
+
+import (
+	"testing"
+	"time"
+
+	"pressroom/internal/domain/ratelimit"
+)
+
+func TestLimiter(t *testing.T) {
+	t.Parallel()
+	p, err := ratelimit.NewLimiter(60, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if wait := p.Take("203.0.113.5"); wait != 0 {
+			t.Fatalf("waits %s too early", wait)
+		}
+	}
+	if wait := p.Take("203.0.113.5"); wait <= 0 || wait > time.Minute {
+		t.Errorf("waits %s after too many", wait)
+	}
+	if wait := p.Take("203.0.113.6"); wait != 0 {
+		t.Errorf("another one waits %s", wait)
+	}
+}

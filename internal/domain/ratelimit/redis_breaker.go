@@ -1,0 +1,75 @@
+package ratelimit
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const probeInterval = 3 * time.Second // between two probes during an outage
+
+// breaker is a circuit breaker for Redis. One caller at a time probes whether an outage is over.
+type breaker struct {
+	now func() time.Time
+	log *slog.Logger
+	// epoch increases when an outage begins and when it ends, so it is odd during one. Results of calls that began in
+	// an earlier epoch are ignored.
+	epoch atomic.Uint64
+
+	mu      sync.Mutex
+	since   time.Time // start of the outage
+	next    time.Time // time of the next probe
+	probing bool      // a probe is running
+}
+
+// isOutage reports whether an epoch is an outage.
+func isOutage(turn uint64) bool { return turn%2 == 1 }
+
+// startProbe reports whether the caller should probe Redis. If so, it must call recordSuccess or recordFailure with the
+// returned epoch.
+func (o *breaker) startProbe() (uint64, bool) {
+	if !isOutage(o.epoch.Load()) {
+		return 0, false
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	turn := o.epoch.Load()
+	if !isOutage(turn) || o.probing || o.now().Before(o.next) {
+		return 0, false
+	}
+	o.probing = true
+	return turn, true
+}
+
+// recordSuccess records that Redis answered a call of an epoch, which ends an outage.
+func (o *breaker) recordSuccess(ctx context.Context, turn uint64) {
+	if !isOutage(turn) {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.probing = false
+	o.epoch.Add(1)
+	o.log.InfoContext(ctx, "Redis is back: rate limits are shared by all nodes again",
+		"away", o.now().Sub(o.since).Round(time.Millisecond).String())
+}
+
+// recordFailure records that Redis failed a call of an epoch. It reports whether this begins an outage.
+func (o *breaker) recordFailure(ctx context.Context, turn uint64, text string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.epoch.Load() != turn {
+		return false
+	}
+	o.next = o.now().Add(probeInterval)
+	if isOutage(turn) {
+		o.probing = false
+		return false
+	}
+	o.since = o.now()
+	o.epoch.Add(1)
+	o.log.WarnContext(ctx, "Redis does not answer: this node limits rates on its own until it does", "error", text)
+	return true
+}

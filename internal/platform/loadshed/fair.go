@@ -1,0 +1,132 @@
+package loadshed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// The errors of FairLimiter.
+var (
+	ErrBusy    = errors.New("too many waiting calls of this owner")
+	ErrTooMuch = errors.New("the call needs more than the limit")
+)
+
+// maxWaiting is the maximum number of waiting calls per owner.
+const maxWaiting = 32
+
+// FairLimiter divides a resource, such as memory, among owners, such as teams. Waiting owners are served round-robin,
+// the calls of each in order. While several wait, none gets more than half, except for a single larger call. The
+// methods may be called concurrently.
+type FairLimiter struct {
+	limit int64
+
+	mu     sync.Mutex
+	free   int64
+	held   map[int64]int64          // by owner
+	queues map[int64][]*waitingCall // waiting calls by owner
+	order  []int64                  // waiting owners, the next one first
+}
+
+// waitingCall is a call in a queue.
+type waitingCall struct {
+	amount  int64
+	granted chan struct{} // closed once the amount is granted
+}
+
+// NewFairLimiter returns a FairLimiter with that limit.
+func NewFairLimiter(limit int64) *FairLimiter {
+	return &FairLimiter{limit: limit, free: limit, held: map[int64]int64{}, queues: map[int64][]*waitingCall{}}
+}
+
+// Acquire waits for the owner's turn and takes an amount, which Release returns. The errors are ErrTooMuch, ErrBusy and
+// the context's.
+func (t *FairLimiter) Acquire(ctx context.Context, owner, amount int64) error {
+	if amount > t.limit {
+		return ErrTooMuch
+	}
+	call := &waitingCall{amount, make(chan struct{})}
+	if !t.enqueue(owner, call) {
+		return ErrBusy
+	}
+	select {
+	case <-call.granted:
+		return nil
+	case <-ctx.Done():
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	select {
+	case <-call.granted: // at the same moment
+		return nil
+	default:
+	}
+	t.dequeue(owner, call)
+	t.grant() // others may have waited behind it
+	return fmt.Errorf("waiting for a turn: %w", context.Cause(ctx))
+}
+
+// enqueue adds a call to its owner's queue. It reports false if the queue is full.
+func (t *FairLimiter) enqueue(owner int64, call *waitingCall) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	queue := t.queues[owner]
+	if len(queue) >= maxWaiting {
+		return false
+	}
+	if len(queue) == 0 {
+		t.order = append(t.order, owner)
+	}
+	t.queues[owner] = append(queue, call)
+	t.grant()
+	return true
+}
+
+// dequeue removes a waiting call from its queue. The caller holds the lock.
+func (t *FairLimiter) dequeue(owner int64, call *waitingCall) {
+	at := slices.Index(t.queues[owner], call)
+	t.queues[owner] = slices.Delete(t.queues[owner], at, at+1)
+	if len(t.queues[owner]) == 0 {
+		delete(t.queues, owner)
+		at = slices.Index(t.order, owner)
+		t.order = slices.Delete(t.order, at, at+1)
+	}
+}
+
+// Release returns what Acquire took.
+func (t *FairLimiter) Release(owner, amount int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.free += amount
+	if t.held[owner] -= amount; t.held[owner] == 0 {
+		delete(t.held, owner)
+	}
+	t.grant()
+}
+
+// grant serves the waiting owners in turn until one has to wait. None overtakes that one, so that large calls are
+// served too. The caller holds the lock.
+func (t *FairLimiter) grant() {
+	for at := 0; at < len(t.order); {
+		owner := t.order[at]
+		next := t.queues[owner][0]
+		if len(t.order) > 1 && t.held[owner] > 0 && t.held[owner]+next.amount > t.limit/2 {
+			at++ // it has its half, and keeps its turn
+			continue
+		}
+		if next.amount > t.free {
+			return
+		}
+		t.free -= next.amount
+		t.held[owner] += next.amount
+		t.dequeue(owner, next)
+		if len(t.queues[owner]) > 0 { // the owner moves to the end
+			at = slices.Index(t.order, owner)
+			t.order = append(slices.Delete(t.order, at, at+1), owner)
+		}
+		close(next.granted)
+		at = 0
+	}
+}

@@ -1,0 +1,37 @@
+package loadshed
+
+import "sync"
+
+// KeyLimiter limits the calls at once per key, so that no client takes all of a Limiter. Its methods may be called
+// concurrently.
+type KeyLimiter struct {
+	limit int
+
+	mu      sync.Mutex
+	running map[string]int // by key
+}
+
+// NewKeyLimiter returns a KeyLimiter for that many calls per key.
+func NewKeyLimiter(limit int) *KeyLimiter {
+	return &KeyLimiter{limit: limit, running: map[string]int{}}
+}
+
+// TryAcquire reports whether the key may begin a call, which Release ends.
+func (s *KeyLimiter) TryAcquire(key string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running[key] >= s.limit {
+		return false
+	}
+	s.running[key]++
+	return true
+}
+
+// Release ends a call.
+func (s *KeyLimiter) Release(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running[key]--; s.running[key] == 0 {
+		delete(s.running, key)
+	}
+}
