@@ -9,7 +9,7 @@ var layers = map[string][]string{
 		"internal/platform/failpoint", "internal/teamtime", "internal/auth/passwordcheck",
 		"internal/platform/plaintext", "internal/platform/mediainfo", "internal/auth/apikey",
 		"internal/platform/loadshed", "internal/domain/provider", "internal/platform/sqlite", "internal/core/plan",
-		"internal/platform/tracing",
+		"internal/platform/tracing", "internal/domain/media/filename",
 	},
 	"pictures": {"internal/platform/thumbnail", "internal/platform/stripmeta"},
 	"pipeline": {"internal/core/pipeline"},
