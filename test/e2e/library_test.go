@@ -55,7 +55,7 @@ func drawImage(name, mime string, encode func(io.Writer, image.Image) error) fil
 // aVideo returns a second of a clip.
 func aVideo(t *testing.T, name string) file {
 	t.Helper()
-	clip := must.Get(os.ReadFile("../../internal/sandbox/vendor/wide.mp4"))(t)
+	clip := must.Get(os.ReadFile("../../internal/sandbox/bridge/wide.mp4"))(t)
 	return file{name, "video/mp4", clip}
 }
 
