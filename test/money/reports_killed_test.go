@@ -265,6 +265,7 @@ func (r *raid) insist(ctx context.Context, w wish) answer {
 	})
 	if !answered {
 		r.t.Errorf("%+v is not answered: %s", w, o.answer.raw)
+		return o.answer // there is nothing to judge
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

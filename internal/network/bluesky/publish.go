@@ -56,6 +56,7 @@ func (n *Network) Commit(
 
 // Resolve reads the record under the post's key. The same record means Published. No record is Absent: the key is part
 // of the Draft, so committing the Draft cannot make a second post even if an earlier call is still in progress.
+//
 // Another record under the key was most likely published by us and edited later. Resolve then returns Unknown with an
 // Uncertain error of code RecordDiffers, for a person to decide: the server rejects every repeat, and a new key could
 // publish the post twice.
