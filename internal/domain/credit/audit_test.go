@@ -323,7 +323,7 @@ func TestAuditsTexts(t *testing.T) {
 		want := []Complaint{
 			{"wallet_available", b.team, fmt.Sprintf("the wallet of team %d has 63 credits available, its ledger 62", b.team)},
 			{"wallet_spent", b.team, fmt.Sprintf("the wallet of team %d has 6 credits spent, its ledger 7", b.team)},
-			{"open_after_job", b.team, fmt.Sprintf("reservation %d is open although its job report:1 has ended", b.running)},
+			{"open_after_job", b.team, fmt.Sprintf("reservation %d is open, but its job report:1 has ended", b.running)},
 		}
 		if !slices.Equal(r.Complaints, want) || r.Total != 3 {
 			t.Errorf("%+v", r)

@@ -33,7 +33,7 @@ const (
 var (
 	errRedisAddress = errors.New("the address of Redis must look like redis://user:password@host:6379/0, or " +
 		"rediss://… for TLS; percent-encode special characters in the password, such as %40 for @")
-	errRedisQuery = errors.New("the only parameters in the address of Redis are db, client_name and skip_verify; " +
+	errRedisQuery = errors.New("the address of Redis may only have the parameters db, client_name and skip_verify; " +
 		"write a question mark in the password as %3F")
 )
 

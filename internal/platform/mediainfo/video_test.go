@@ -98,12 +98,12 @@ func TestDamagedFilms(t *testing.T) {
 		"too wide":    {func(f *film) { f.tkhd = tkhdOf(16_385, 1, matrix(1, 0, 0, 1)) }, "wider or higher"},
 		"no pictures": {func(f *film) { f.handler = "text" }, "no pictures"},
 		"no data":     {func(f *film) { f.mdat = nil }, "incomplete"},
-		"two days":    {func(f *film) { f.mvhd = boxOf("mvhd", u32(0, 0, 0, 1, 2*86_400)) }, "more than a day"},
+		"two days":    {func(f *film) { f.mvhd = boxOf("mvhd", u32(0, 0, 0, 1, 2*86_400)) }, "longer than a day"},
 		"for ever": {func(f *film) {
 			f.mvhd = boxOf("mvhd", u32(1<<24, 0, 0, 0, 0, 1, 0x7fffffff, 0xffffffff))
-		}, "more than a day"},
-		"no time":          {func(f *film) { f.mvhd, f.mdhd = nil, nil }, "no time"},
-		"no scale":         {func(f *film) { f.mvhd, f.mdhd = boxOf("mvhd", u32(0, 0, 0, 0, 9)), nil }, "no time"},
+		}, "longer than a day"},
+		"no time":          {func(f *film) { f.mvhd, f.mdhd = nil, nil }, "no duration"},
+		"no scale":         {func(f *film) { f.mvhd, f.mdhd = boxOf("mvhd", u32(0, 0, 0, 0, 9)), nil }, "no duration"},
 		"a lying table":    {stts(0, 0xffffffff, 1, 1), "structure is broken"},
 		"half a table":     {stts(0), "structure is broken"},
 		"a short header":   {func(f *film) { f.tkhd = boxOf("tkhd", u32(0, 0)) }, "structure is broken"},
@@ -123,7 +123,7 @@ func TestDamagedFilms(t *testing.T) {
 			f.mvex = boxOf("mvex", boxOf("trex", u32(0, 1, 1, 0xffffffff, 0, 0)))
 			run := boxOf("trun", u32(0, 0xffffffff))
 			f.tail = boxOf("moof", boxOf("traf", boxOf("tfhd", u32(0, 1)), run, run, run))
-		}, "more than a day"},
+		}, "longer than a day"},
 	} {
 		f := newFilm()
 		c.film(&f)
