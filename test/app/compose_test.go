@@ -152,7 +152,7 @@ func TestPeopleAddMedia(t *testing.T) {
 			attach("roastery.png", shade(t, 10)).wants(200, "roastery", "What it shows")
 		p = p.form("Upload into the library and add").attach("harbour.png", shade(t, 90)).wants(200, "harbour")
 		p.form("Upload into the library and add").attach("notes.txt", []byte("Not a picture.")).
-			wants(422, "notes.txt: The library accepts only", "roastery", "harbour")
+			wants(422, "notes.txt: The library accepts JPEG", "roastery", "harbour")
 		p = p.form("Move harbour up").press().wants(200)
 		f := p.form("Save as a draft")
 		if media := f.values["media"]; len(media) != 2 || f.values.Get("caption") != "kept" {
@@ -184,7 +184,7 @@ func TestPeopleAddMedia(t *testing.T) {
 		drafts := c.count(t, "posts")
 		p = b.open("/posts/new?caption=Hi&account="+c.id()+"&media="+harbour).form("Save as a draft").
 			fill("alt-"+harbour, strings.Repeat("x", 1001)).press()
-		p.wants(422, "The post was saved, but the next step failed. A description takes at most 1000 characters.")
+		p.wants(422, "The post was saved, but the next step failed. Use at most 1000 characters of alternative text.")
 		p.form("Save").fill("alt-"+harbour, "Boats.").press().wants(200, "Saved.")
 		if n := c.count(t, "posts"); n != drafts+1 {
 			t.Errorf("%d posts more", n-drafts)
@@ -227,7 +227,7 @@ func TestPeopleSchedulePosts(t *testing.T) {
 			if f.values.Has("second") {
 				t.Errorf("one of two times is chosen for people: %v", f.values)
 			}
-			f.press().wants(422, "On 26 October 2031 the clocks in Europe/Berlin show 02:30 twice.", "Which is meant?")
+			f.press().wants(422, "On 26 October 2031 in Europe/Berlin, 02:30 occurs twice because clocks go back.", "Choose which one you mean.")
 		}
 		b.send(http.MethodPost, "/posts/preview", compose().fill("date", "2031-10-26").fill("time", "02:30").values).
 			wants(200, "Which is meant?")
@@ -255,7 +255,7 @@ func TestPeopleSchedulePosts(t *testing.T) {
 			t.Errorf("the second time is shown as the first")
 		}
 		compose().fill("caption", strings.Repeat("x", 301)).fill("date", day).fill("time", clock).press().
-			wants(422, "The post was saved, but the next step failed.", "A network would not take the post: what stops it stands under")
+			wants(422, "The post was saved, but the next step failed.", "A network would reject the post. See the reasons in the preview.")
 	})
 }
 

@@ -86,7 +86,7 @@ func TestConnections(t *testing.T) {
 		owner.open(at).wants(404)
 		owner.send("POST", fmt.Sprint("/settings/assistants/", viewers, "/forget"), nil).wants(422, "End it first")
 		owner.open(fmt.Sprint("/settings/assistants/", viewers, "/end")).form("End the connection").press().
-			wants(200, "The connection is ended")
+			wants(200, "The assistant was disconnected.")
 		owner.open("/settings/audit").
 			wants(200, "connected an assistant, which may read and publish",
 				"set the daily limit of an assistant to 25 credits", "disconnected an assistant", "deleted a disconnected assistant")

@@ -65,7 +65,7 @@ func TestHashtagLists(t *testing.T) {
 			t.Error("the color that was chosen is not the icon's")
 		}
 		copied := b.open(made.path).form("Copy into a list of our own").press().
-			wants(200, "This is your copy of the list. 3 hashtags are added.", "Craft")
+			wants(200, "This is your copy of the list. Added 3 hashtags.", "Craft")
 		if copied.path == made.path {
 			t.Error("the copy is the list itself")
 		}
@@ -131,14 +131,14 @@ func TestHashtagSearch(t *testing.T) {
 		fresh.press().wants(422, "Select the hashtags to add.")
 		fresh.values["hashtag"] = []string{"latteart"}
 		fresh.press().wants(422, "Enter a name for the new list.")
-		fresh.fill("name", "Fresh").press().wants(200, "The list was created. 1 hashtag is added.", "Fresh", "For Instagram", "#latteart")
+		fresh.fill("name", "Fresh").press().wants(200, "The list was created. Added 1 hashtag.", "Fresh", "For Instagram", "#latteart")
 		at := c.listOf(t, "Keep")
 		found = b.open(begun.path)
 		keep := found.form("Add them to the list")
 		keep.press().wants(422, "Select the hashtags to add.")
 		keep.values["hashtag"] = []string{"latteart", "latte"}
 		keep.fill("list", strings.TrimPrefix(at, "/hashtags/")).fill("subcategory", "Found").press().
-			wants(200, "2 hashtags are added.", "Keep", "Found")
+			wants(200, "Added 2 hashtags.", "Keep", "Found")
 		if n := h.count(t, "hashtag_list_items WHERE list_id = ?", strings.TrimPrefix(at, "/hashtags/")); n != 2 {
 			t.Errorf("%d hashtags are in the list", n)
 		}

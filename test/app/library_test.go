@@ -66,7 +66,7 @@ func TestLibrary(t *testing.T) {
 		b.send(http.MethodPost, at+"/move", url.Values{"folder": {"99"}}).wants(404, "Folder not found")
 		item = item.form("Rename").fill("name", "<i>The quay</i>").press().
 			wants(200, "The file was renamed.", "_i_The quay__i_").lacks("<i>The")
-		item.form("Rename").fill("name", " .. ").press().wants(422, "It needs a name")
+		item.form("Rename").fill("name", " .. ").press().wants(422, "Enter a name with letters or digits")
 		item.form("Save the description").fill("alt", "A quay in the morning.").press().wants(200, "A quay in the morning.")
 		b.open("/media?query=the+quay&folder="+folder).wants(200, "_i_The quay").lacks("roaster")
 		change := b.open(made.path).follow("Rename or delete the folder")
@@ -166,7 +166,7 @@ func TestAFileOfAnApprovedPostIsDeleted(t *testing.T) {
 			wants(200, "version 1", "send the new version to the client").lacks("shown from")
 		h.change(t, "UPDATE posts SET approval = 'approved' WHERE id = ?", id)
 		b.open(at+"/delete").wants(200, "send the client a new link").form("Delete this file").fill("posts", "take_out").press().
-			wants(200, "The file was deleted", "removed from 2 posts.", "nobody writes to the client").lacks("Not for the client").
+			wants(200, "The file was deleted", "It was taken out of 2 posts.", "nobody writes to the client").lacks("Not for the client").
 			follow("For the client").
 			wants(200, "version 2", "The post has changed since it was sent to the client.", "Send the new version").lacks("shown from")
 		b.open(at).wants(404)

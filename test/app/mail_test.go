@@ -165,7 +165,7 @@ func TestSecondTeamIsEnteredByConfirmation(t *testing.T) {
 		b.open(path).form("Join the team").press().
 			wants(200, "Waiting for confirmation", "An owner or admin of "+c.team.Name+" must confirm")
 		b.open("/account").wants(200, other.team.Name).lacks(c.team.Name)
-		b.open(path).wants(422, "must confirm that it is you")
+		b.open(path).wants(422, "has to confirm that it is you")
 		if n := h.count(t, "memberships WHERE team_id = ? AND person_id = ?", c.team.ID, person.ID); n != 0 {
 			t.Fatal("a member before the confirmation")
 		}

@@ -198,7 +198,7 @@ func TestTheReference(t *testing.T) {
 		c := h.crew(t)
 		for _, b := range []*browser{h.browser(t), c.as(t, access.Viewer)} {
 			b.open("/docs").wants(200, "API reference", "POST /posts").follow("Draft a post").
-				wants(200, "Bearer $PRESSROOM_KEY", h.root+"/api/v1/posts", "PostFull")
+				wants(200, "Bearer $PRESSROOM_KEY", h.root+"/api/v1/posts", "PostMedia")
 			b.open("/docs").follow("Using the app").
 				wants(200, "What each part is for", "Calendar", "From the first sign-in to the first post").in100()
 			b.open("/docs/start").wants(200, h.root+"/api/v1/me")

@@ -65,7 +65,7 @@ func TestOperatorLooksAfterTeams(t *testing.T) {
 		p.wants(http.StatusOK, "Nothing was booked yet.", "Ada owner")
 
 		p = p.form("Change the plan").fill("plan", "team").fill("until", "2000-01-01").press()
-		p.wants(http.StatusUnprocessableEntity, "The last day is over already")
+		p.wants(http.StatusUnprocessableEntity, "The last day is in the past")
 		p.form("Change the plan").fill("until", "2090-01-01").press().
 			wants(http.StatusOK, "The plan was changed.", "It lapses Mon 2 Jan 2090, 00:00")
 
@@ -118,7 +118,7 @@ func TestOperatorLooksAfterPeople(t *testing.T) {
 		h.browser(t).open(team.RecoveryPath+token).wants(http.StatusOK, "password")
 
 		b.open(p.path).form("Make operator").press().
-			wants(http.StatusUnprocessableEntity, "Nobody has proved that this e-mail address belongs to the person")
+			wants(http.StatusUnprocessableEntity, "This email address is not confirmed")
 		b.open(p.path).form("Make operator").fill("unconfirmed", "yes").press().wants(http.StatusOK, "This person is now an operator.")
 		b.open(p.path).form("Remove operator access").press().wants(http.StatusOK, "no longer an operator")
 		own := fmt.Sprintf("/operator/people/%d", c.people[access.Viewer].ID)
@@ -135,7 +135,7 @@ func TestOperatorPauses(t *testing.T) {
 		b := c.operates(t, access.Owner)
 		p := b.open("/operator/pauses")
 		p.form("Pause").fill("scope", "team").fill("target", "x").fill("action", "publish").press().
-			wants(http.StatusUnprocessableEntity, "Say which team, key or assistant by its number.")
+			wants(http.StatusUnprocessableEntity, "Enter the number of the team, key or assistant.")
 		p.form("Pause").fill("scope", "team").fill("target", "987654").fill("action", "publish").press().
 			wants(http.StatusUnprocessableEntity, "There is no such team or key")
 		p = p.form("Pause").fill("scope", "team").fill("target", fmt.Sprint(c.team.ID)).fill("action", "publish").
@@ -157,7 +157,7 @@ func TestOperatorWakesWork(t *testing.T) {
 		b := c.operates(t, access.Owner)
 		b.open("/operator/queue").wants(http.StatusOK, "Nothing waits to be delivered.")
 		b.send(http.MethodPost, "/operator/queue/wake", map[string][]string{"delivery": {"none"}}).wants(http.StatusOK, "Nothing was woken")
-		b.open("/operator/networks").wants(http.StatusOK, "Bluesky", "Well", "Nothing failed in the last 500 attempts.")
+		b.open("/operator/networks").wants(http.StatusOK, "Bluesky OK", "Nothing failed in the last 500 attempts.")
 		b.open("/operator/posts").wants(http.StatusOK, "Every post is known to have gone out")
 	})
 }

@@ -106,11 +106,11 @@ func TestJobsAreShown(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Viewer)
 		waiting, _ := c.does(t, "create_uploads", map[string]any{})["job_id"].(string)
-		p := b.open("/jobs/"+waiting).wants(200, "Adding files to the library", "Waiting", "This page follows by itself.", waiting)
+		p := b.open("/jobs/"+waiting).wants(200, "Adding files to the library", "Pending", "This page follows by itself.", waiting)
 		if !strings.Contains(p.source, "/upload/"+strings.TrimPrefix(waiting, "media_import:")) {
 			t.Errorf("the page does not lead to the files: %s", p.source)
 		}
-		b.open("/jobs/"+waiting+"/live").wants(200, "Waiting").lacks("<html")
+		b.open("/jobs/"+waiting+"/live").wants(200, "Pending").lacks("<html")
 		h.change(t, `UPDATE jobs SET state = 'failed', error_code = 'upload_expired', finished_at = ? WHERE id = ?`,
 			db.Micros(h.now()), waiting)
 		b.open("/jobs/"+waiting).wants(200, "Failed", "Ended", "Not every file arrived before the links expired.").

@@ -161,7 +161,7 @@ func TestADuplicateHasTheTextsOfAccounts(t *testing.T) {
 		must.Get(c.Posts.Override(t.Context(), c.people[access.Owner].ID, id, c.account, post.Override{Caption: &own}))(t)
 		b := c.as(t, access.Editor)
 		b.open("/posts/"+id).wants(200, "It shows a text of its own:", own)
-		made := b.open("/posts/"+id).form("Duplicate as a draft").press().wants(200, "This is the duplicate", "For all", own)
+		made := b.open("/posts/"+id).form("Duplicate as a draft").press().wants(200, "This is the copy", "For all", own)
 		made.follow(fmt.Sprintf("Bluesky: harbour%d.test", c.team.ID)).wants(200, own, "Nothing yet.")
 	})
 }
@@ -198,7 +198,7 @@ func TestAFailedAccountIsSentAgain(t *testing.T) {
 		b.open("/posts/" + id + "/publish").form("Publish to 1 account").press().wants(200)
 		p := b.handedOver(id).
 			wants(200, "No account is known to have it.", "The network rejected the content.", "The network said:",
-				"It may be sent again 3 times.", "refused")
+				"It may be sent again 3 times.", "Sent to the network – rejected")
 		c.as(t, access.Viewer).open("/posts/"+id).wants(200, "The network rejected the content.").lacks("Send these again")
 		empty := p.form("Send these again")
 		delete(empty.values, "account")
@@ -212,7 +212,7 @@ func TestAFailedAccountIsSentAgain(t *testing.T) {
 			lacks("Send these again", "from Sun")
 		h.advance(2 * time.Minute)
 		one := b.open("/posts/" + id).follow(fmt.Sprintf("Bluesky: harbour%d.test", c.team.ID))
-		one.wants(200, "What was done", "Handed to the network – refused").form("Send again").press().wants(200, "Retrying 1 account.")
+		one.wants(200, "What was done", "Sent to the network – rejected").form("Send again").press().wants(200, "Retrying 1 account.")
 		b.handedOver(id)
 
 		// The operator sees what a network refused, and not that it still works on something.
@@ -225,7 +225,10 @@ func TestAFailedAccountIsSentAgain(t *testing.T) {
 		h.change(t, `UPDATE social_accounts SET connection_state = 'lost' WHERE id = ?`, c.account)
 		h.change(t, `UPDATE post_targets SET error_code = 'account_needs_reauth' WHERE post_id = ?`, id)
 		for _, p := range []*page{b.open("/posts/" + id), b.open(one.path)} {
-			p.wants(200, "Reconnect the account, then it can be sent again. Accounts").lacks("then retry", "may be sent again")
+			p.wants(200, "Reconnect the account, then retry. Accounts").lacks("may be sent again")
+			if n := strings.Count(p.source, "Reconnect the account"); n != 1 {
+				t.Errorf("%s says %d times what to do", p.path, n)
+			}
 		}
 	})
 }
@@ -244,7 +247,7 @@ func TestAPersonDecides(t *testing.T) {
 			b.handedOver(id).wants(200, "the account has it")
 			h.doubt(t, id)
 			p := b.open("/posts/"+id).
-				wants(200, "Unconfirmed", "try <later>", "The network is asked again whether it stands at",
+				wants(200, "Unconfirmed", "try <later>", "Next check whether the network published it at",
 					"A network may have this post already").lacks("Failed")
 			for _, path := range []string{"/posts", "/calendar", "/"} {
 				b.open(path).wants(200, "Is it there? "+found, "Unconfirmed").lacks("· Failed", ">Failed</span>")

@@ -46,7 +46,7 @@ func TestReport(t *testing.T) {
 		c.grant(t, 100)
 		b.open("/reports").follow("Make the first report").wants(http.StatusOK, "The team has 100 credits left.")
 		wrong := b.open("/reports/new").form("Make the report").fill("platform", "tiktok").fill("subject", "not a name!").press()
-		wrong.wants(http.StatusUnprocessableEntity, "Enter a username of this platform")
+		wrong.wants(http.StatusUnprocessableEntity, "Give a user name of the platform")
 		if again := wrong.form("Make the report"); again.values.Get("subject") != "not a name!" ||
 			again.values.Get("platform") != "tiktok" {
 			t.Errorf("what was typed is gone: %v", again.values)
@@ -80,7 +80,7 @@ func TestReport(t *testing.T) {
 		b.exports(first)
 
 		before := b.open(first)
-		p.form("Refresh").press().wants(http.StatusOK, "The report is being refreshed. 2 credits are set aside for it.")
+		p.form("Refresh").press().wants(http.StatusOK, "The report is being refreshed. 2 credits are reserved for it.")
 		b.openFinishedReport(c, first).wants(http.StatusOK, "93 credits left", "You refreshed it a short while ago: again in 10 minutes.")
 		before.form("Refresh").press().wants(http.StatusTooManyRequests, "You refreshed this report a moment ago")
 		h.advance(11 * time.Minute)
@@ -123,7 +123,7 @@ func TestHashtagReport(t *testing.T) {
 			"Shown as best", "the first comes at once")
 		p.form("Switch tracking on").fill("frequency", "7").press().
 			wants(http.StatusOK,
-				"Tracking is on: the report is refreshed every 7 days. The first refresh starts now: 5 credits are set aside for it.")
+				"Tracking is on: the report is refreshed every 7 days. The first refresh starts now: 5 credits are reserved for it.")
 		b.openFinishedReport(c, p.path).wants(http.StatusOK, "Each refresh charges 5 credits", "85 credits left",
 			"available as long as that is on")
 	})
@@ -138,7 +138,7 @@ func TestFailedReport(t *testing.T) {
 		p := b.createReport(c, "profile", "instagram", "missing.cafe")
 		p.wants(http.StatusOK, "The network has no public profile with this name.", "Given back: 5 credits.",
 			"The team has 10 credits left.")
-		p.form("Try again").press().wants(http.StatusOK, "5 credits are set aside for it.")
+		p.form("Try again").press().wants(http.StatusOK, "5 credits are reserved for it.")
 		b.openFinishedReport(c, p.path).wants(http.StatusOK, "Given back: 5 credits.")
 		b.open("/reports?status=error").wants(http.StatusOK, "@missing.cafe").lacks("No report fits")
 	})
@@ -203,7 +203,7 @@ func TestCompareProfiles(t *testing.T) {
 		tag := strings.TrimPrefix(b.createReport(c, "hashtag", "instagram", "latteart").path, "/reports/")
 		form := b.open("/reports").form("Compare the chosen profiles")
 		form.fill("ids", ids...).press().
-			wants(http.StatusOK, "@harbour_cafe", "@harbour_bar", "@studio.north", "Score, of 100", "Engagement per follower")
+			wants(http.StatusOK, "@harbour_cafe", "@harbour_bar", "@studio.north", "Score, of 100", "Engagement for each follower")
 		b.open("/reports/compare?ids="+ids[0]+","+ids[1]).wants(http.StatusOK, "@harbour_cafe", "@harbour_bar")
 		b.open("/reports/compare?ids="+ids[0]).wants(http.StatusBadRequest, "Select at least two")
 		b.open("/reports/compare?ids=" + ids[0] + "," + tag).wants(http.StatusNotFound)

@@ -60,7 +60,7 @@ func TestSettingsKeys(t *testing.T) {
 		key.form("Save").fill("level", "read_only").fill("daily_credits", "").press().wants(200, "The key was saved")
 		owner.open("/settings/keys").wants(200, "Read only", "no limit")
 		owner.open("/settings/audit").
-			wants(200, "made an API key of the level “Drafts”", "Calendar robot", "set an API key to the level “Read only”")
+			wants(200, "created an API key with the level “Drafts”", "Calendar robot", "set an API key to the level “Read only”")
 		revoke := key.follow("Revoke this key").wants(200, "last used", "no tracking")
 		revoke.form("Revoke the key").press().wants(200, "The key was revoked", "Revoked")
 		if h.me(t, value) != 401 {
@@ -95,7 +95,7 @@ func TestSettingsKeyTouches(t *testing.T) {
 		}
 		owner.open("/settings/keys").wants(200, "Paused", "The operator has paused spending")
 		page.form("Revoke the key").press().
-			wants(200, "The key was revoked and no longer works. 1 tracking is ended, and nothing more is charged.")
+			wants(200, "The key was revoked and no longer works. 1 tracking was ended and will not be charged again.")
 		if n := h.count(t, "reports WHERE tracked = 1 OR next_refresh_at > 0"); n != 0 {
 			t.Errorf("%d reports are tracked", n)
 		}
@@ -140,7 +140,7 @@ func TestTrackingEndsWhilePaused(t *testing.T) {
 		if n := h.count(t, "reports WHERE tracked = 1"); n != 1 {
 			t.Errorf("%d reports are tracked", n)
 		}
-		owner.open(page).form("End the trackings").press().wants(200, "1 tracking is ended")
+		owner.open(page).form("End the trackings").press().wants(200, "1 tracking was ended and will not be charged again.")
 		if n := h.count(t, "reports WHERE tracked = 1 OR next_refresh_at > 0"); n != 0 {
 			t.Errorf("%d reports are tracked", n)
 		}
@@ -250,7 +250,7 @@ func TestSettingsCredits(t *testing.T) {
 			t.Error("the statement does not lead to the job")
 		}
 		page.form("Save the limit").fill("daily_credits", "2000").press().wants(422, "Enter a whole number from 0 to the limit of the plan")
-		page.form("Save the limit").fill("daily_credits", "7").press().wants(200, "is saved")
+		page.form("Save the limit").fill("daily_credits", "7").press().wants(200, "The daily limit was saved.")
 		if status, _ := h.requestReport(t, key); status != 429 {
 			t.Errorf("beyond the owner's limit: %d", status)
 		}
@@ -306,7 +306,7 @@ func TestSettingsPaging(t *testing.T) {
 			t.Errorf("%d events of 120", seen)
 		}
 		owner.open("/settings/audit").wants(200, "The operator granted 120 credits", "Everything").form("Show").
-			fill("kind", "team.created").press().wants(200, "made the team on the plan agency").lacks("granted 1 credits")
+			fill("kind", "team.created").press().wants(200, "created the team on the plan agency").lacks("granted 1 credits")
 		owner.open("/settings/audit?kind=no.such").wants(200, "Nothing of this kind has happened")
 		owner.open("/settings/audit?before=x").wants(422)
 	})

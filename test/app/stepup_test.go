@@ -200,7 +200,7 @@ func TestStepUpIsBySamePerson(t *testing.T) {
 		h.advance(stale)
 		asked := form.press().wants(200, "Sign in again")
 		other := c.people[access.Admin].Email
-		asked.form("Sign in").fill("email", other).fill("password", password).press().wants(422, "another account").lacks("secret plan")
+		asked.form("Sign in").fill("email", other).fill("password", password).press().wants(422, "different account").lacks("secret plan")
 		b.open("/account").wants(200, c.people[access.Owner].Email)
 
 		// A sign-in that is no step-up ends the first session: nothing of it is left to the other person.
@@ -251,7 +251,7 @@ func TestStepUpByDirectory(t *testing.T) {
 		comes(owner, h.now().Add(-time.Hour))
 		refused := asked.follow(byDirectory).wants(401, "did not ask you to sign in again")
 		comes(c.people[access.Admin].Email, h.now())
-		refused.follow(byDirectory).wants(422, "another account")
+		refused.follow(byDirectory).wants(422, "different account")
 		if n := h.count(t, "api_keys WHERE team_id = ?", c.team.ID); n != 0 {
 			t.Errorf("%d keys", n)
 		}

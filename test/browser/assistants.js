@@ -131,7 +131,7 @@ async function lookAfter(page, port) {
 // letIn is somebody who signs in first, reads the page, chooses by keyboard and allows.
 async function letIn(page, port, helper) {
   await signInAt(page, await helper.asks());
-  await page.getByRole('heading', { name: 'Let an assistant in?' }).waitFor();
+  await page.getByRole('heading', { name: 'Authorize an assistant?' }).waitFor();
   await page.getByText('Quay helper').first().waitFor();
   await page.getByText(new URL(port.address).host).waitFor();
   await look(page, 'assistant-consent');
@@ -183,7 +183,7 @@ async function sessionLost(page, port) {
   await page.getByLabel('E-mail').fill(world.owner.email);
   await page.getByLabel('Password').fill(world.owner.password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await page.getByRole('heading', { name: 'Let an assistant in?' }).waitFor();
+  await page.getByRole('heading', { name: 'Authorize an assistant?' }).waitFor();
   await page.getByRole('radio', { name: /^Full/ }).check();
   await page.getByRole('button', { name: 'Allow' }).click();
   const client = await other.enters(await port.back());

@@ -51,7 +51,7 @@ var (
 	errConfirm = apierr.Invalid(apierr.NotAllowedValue, "code",
 		"That code is not valid. Check that your phone’s clock is right and enter the code that the app shows now.")
 	errUsed    = apierr.New(apierr.Unauthorized, "That recovery code is not valid, or it was used before.")
-	errEnded   = apierr.BadState("ended", "This sign-in is over. Start again.")
+	errEnded   = apierr.BadState("ended", "This sign-in has expired. Start again.")
 	errHas     = apierr.BadState("exists", "You already have an authenticator app. Replace it instead.")
 	errHasNone = apierr.BadState("none", "You have no authenticator app.")
 )
