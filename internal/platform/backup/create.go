@@ -171,7 +171,7 @@ func (m *creator) dump(ctx context.Context, dir string, d *Database) ([]fileRef,
 	}
 	var names []fileRef
 	err = m.DB.Dump(ctx, dir, func(ctx context.Context, q db.Querier) error {
-		names, err = listFiles(ctx, q, d.Version)
+		names, err = listFiles(ctx, q)
 		return err
 	})
 	if err != nil {
@@ -191,17 +191,10 @@ func (m *creator) dump(ctx context.Context, dir string, d *Database) ([]fileRef,
 	return names, syncFolder(dir)
 }
 
-// derivedSince is the first version of the schema with derived files.
-const derivedSince = 43
-
-// listFiles returns the files that a database with a schema of this version refers to, except those of items that are
-// being deleted.
-func listFiles(ctx context.Context, q db.Querier, version int64) ([]fileRef, error) {
-	query := `SELECT blob, thumbnail, sha256 FROM media WHERE deleted_at = 0`
-	if version >= derivedSince {
-		query += ` UNION ALL SELECT blob, '', sha256 FROM media_derived WHERE blob <> ''`
-	}
-	rows, err := q.Query(ctx, query)
+// listFiles returns the files that a database refers to, except those of items that are being deleted.
+func listFiles(ctx context.Context, q db.Querier) ([]fileRef, error) {
+	rows, err := q.Query(ctx, `SELECT blob, thumbnail, sha256 FROM media WHERE deleted_at = 0
+		UNION ALL SELECT blob, '', sha256 FROM media_derived WHERE blob <> ''`)
 	if err != nil {
 		return nil, fmt.Errorf("listing the files of the library: %w", err)
 	}

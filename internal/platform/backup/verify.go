@@ -120,7 +120,7 @@ func (w *Archive) checkDatabase(ctx context.Context) ([]Finding, error) {
 		has[name] = true
 	}
 	err := db.ReadFile(ctx, filepath.Join(w.DatabaseFolder(), db.DumpFile), func(q db.Querier) error {
-		names, err := listFiles(ctx, q, w.Database.Version)
+		names, err := listFiles(ctx, q)
 		for _, n := range names {
 			if !has[n.key] {
 				found = append(found, Finding{"not_in_backup", n.key, "the database refers to it"})
