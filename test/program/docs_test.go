@@ -41,8 +41,12 @@ type guide struct {
 	real   [][2]string
 }
 
-const started = "pressroom quickstart --data data\nuntil grep -q 'Stop with' \"$RUNNING/out\"; do sleep 0.05; " +
-	"done\nexport KEY=$(grep -o 'full  *prk_.*' \"$RUNNING/out\" | sed 's/full *//')\n"
+// awaitQuickstart waits at most a minute until quickstart has printed everything.
+const awaitQuickstart = "for _ in $(seq 1200); do grep -q 'Press Ctrl-C' \"$RUNNING/out\" && break; sleep 0.05; done\n" +
+	"grep -q 'Press Ctrl-C' \"$RUNNING/out\"\n"
+
+const started = "pressroom quickstart --data data\n" + awaitQuickstart +
+	"export KEY=$(grep -o 'full  *prk_.*' \"$RUNNING/out\" | sed 's/full *//')\n"
 
 // Every command of the guides works as it is written there.
 func TestGuidesWork(t *testing.T) {
@@ -55,7 +59,7 @@ func TestGuidesWork(t *testing.T) {
 				"pressroom serve --database sqlite:pressroom.db\n"}, // where PostgreSQL is, it took its place
 		}},
 		{file: "docs/app.md",
-			before: "pressroom quickstart --data pressroom-data\nuntil grep -q 'Stop with' \"$RUNNING/out\"; do sleep 0.05; done\n" +
+			before: "pressroom quickstart --data pressroom-data\n" + awaitQuickstart +
 				"pressroom serve --database sqlite:pressroom.db\npressroom admin people add --name Ada --email ada@example.com\n"},
 		{file: "docs/backup.md", before: "export PRESSROOM_RESUME_NO_WAIT=true\n"},
 		{file: "docs/deploy.md", before: "pressroom admin people add --name Ada --email ada@example.com\npressroom " +
