@@ -198,7 +198,7 @@ func TestStatuses(t *testing.T) {
 		}, apicli.StatusNotFound, []string{"not_found"}},
 		{[]string{"PRESSROOM_URL=http://127.0.0.1:1"}, []string{
 			"create_post", "--attempts", "2", "--caption", "x", "--account-ids", "1",
-		}, apicli.StatusUnavailable, []string{"no answer", "nothing was done"}},
+		}, apicli.StatusUnavailable, []string{"no response in 2 attempts", "nothing was done"}},
 	} {
 		got := g.callWith(t, "", c.env, c.args...)
 		if got.status != c.status {

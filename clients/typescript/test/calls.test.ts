@@ -124,7 +124,7 @@ test("a redirect is not followed", async (t) => {
 test("what is no answer of the API's is told as what it is", async (t) => {
   const cases: [Answering, number, string][] = [
     [proxy(404), 404, "proxy"],
-    [proxy(200), 200, "no JSON"],
+    [proxy(200), 200, "not JSON"],
     [answer(200, "application/json", '{"ok":true}'), 200, "meta"],
     [answer(422, "application/problem+json", "{"), 422, "proxy"],
   ];
