@@ -96,7 +96,7 @@ async function decided(page) {
   await page.getByLabel('It is there. It is never sent again.').check();
   await page.getByLabel('Where it is, if it is there').fill('ftp://nowhere');
   await page.getByRole('button', { name: 'Note what I found' }).click();
-  assert.match(await page.getByRole('alert').textContent(), /has to be a whole one/);
+  assert.match(await page.getByRole('alert').textContent(), /must be a full URL/);
   assert.ok(await page.getByLabel('It is there. It is never sent again.').isChecked());
   await look(page, 'post-decide-wrong');
   await page.getByLabel('Where it is, if it is there').fill('https://bsky.app/profile/harbour.example/post/3k');

@@ -57,7 +57,7 @@ async function refused(page, value) {
   await page.getByRole('link', { name: 'Calendar robot' }).click();
   await page.getByLabel('Daily limit, in credits').fill('lots');
   await page.getByRole('button', { name: 'Save' }).click();
-  assert.match(await page.getByRole('alert').textContent(), /whole number/);
+  assert.match(await page.getByRole('alert').textContent(), /0 or more credits/);
   await look(page, 'settings-key-wrong');
   await page.getByLabel('Daily limit, in credits').fill('30');
   await page.getByRole('button', { name: 'Save' }).click();
