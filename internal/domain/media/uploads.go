@@ -301,7 +301,7 @@ func (s *Service) replaceBatch(ctx context.Context, tx *db.Tx, call operation.Ca
 		return nil, err
 	}
 	return []string{
-		fmt.Sprintf("The earlier batch was closed with %d files that had not arrived.", links),
+		fmt.Sprintf("The earlier batch was closed. Files that had not arrived: %d.", links),
 	}, s.closeBatch(ctx, tx, id, "upload_replaced")
 }
 
