@@ -257,14 +257,14 @@ func replacingScenarios() []scenario {
 		return scenario{name: "replaces: " + name, tool: "create_uploads", prepare: prepare, args: args, want: missing("replaces_batch")}
 	}
 	return []scenario{
-		replaces("a batch of two", opened(full, one, aPNG("three.png")), both, "failed", []string{"replaced", "replaced"}, "was replaced"),
+		replaces("a batch of two", opened(full, one, aPNG("three.png")), both, "failed", []string{"replaced", "replaced"}, "batch was closed"),
 		replaces("a batch for the page", func(w *env) {
 			w.keep("batch", w.full("create_uploads", nil).text("data.job_id"))
-		}, rows{jobs: 2, batches: 2, links: 1, events: 2}, "failed", []string{}, "was replaced"),
+		}, rows{jobs: 2, batches: 2, links: 1, events: 2}, "failed", []string{}, "batch was closed"),
 		replaces("a batch of which a file was there", with(func(w *env) {
 			w.library(0, one)
 		}, opened(full, one, aPNG("three.png"))), rows{jobs: 2, batches: 2, links: 2, events: 2}, "partially_succeeded",
-			[]string{"stored", "replaced"}, "was replaced"),
+			[]string{"stored", "replaced"}, "batch was closed"),
 		replaces("a batch of which a file has arrived", with(opened(full, one, aPNG("three.png")), arrives(one)),
 			batchOf(1), "running", []string{"stored", "waiting"}, "was not replaced"),
 		replaces("a batch that has ended", with(opened(full, one), arrives(one)), batchOf(1), "succeeded",
