@@ -18,7 +18,7 @@ run(async (browser) => {
   await look(page, 'settings-audit');
   await page.getByLabel('What happened').selectOption('key.created');
   await page.getByRole('button', { name: 'Show' }).click();
-  await said(page, 'made an API key of the level “Drafts”');
+  await said(page, 'created an API key with the level “Drafts”');
   await withoutScripts(browser);
 }).catch((error) => {
   console.error(error);
