@@ -85,7 +85,7 @@ func openExisting(ctx context.Context, f storeFlags, log *slog.Logger, work func
 	if err != nil {
 		return err
 	}
-	cfg.LookAtFiles = true
+	cfg.ReadOnlyFiles = true
 	s, err := server.Open(ctx, cfg)
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func runCreating[T any](
 func runWithConfig[T any](
 	ctx context.Context, cfg server.Config, a *program, work func(*server.Server) (T, error),
 ) error {
-	cfg.LookAtFiles = true
+	cfg.ReadOnlyFiles = true
 	s, err := server.Open(ctx, cfg)
 	if err != nil {
 		return err

@@ -96,18 +96,18 @@ func (c adminPeopleList) Run(ctx context.Context, p *program, log *slog.Logger) 
 	return run(ctx, c.storeFlags, p, log, func(s *server.Server) ([]team.Person, error) { return s.Teams.People(ctx) })
 }
 
-// checks returns the checks of a change: that it leaves an operator, unless --force is given.
-func (f forceFlags) checks() []team.Check {
+// options returns the options of a change: it keeps an operator, unless --force is given.
+func (f forceFlags) options() []team.ChangeOption {
 	if f.Force {
 		return nil
 	}
-	return []team.Check{team.KeepOperator}
+	return []team.ChangeOption{team.KeepOperator}
 }
 
 // Run suspends a person's account.
 func (c adminPeopleHold) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	return runSilent(ctx, c.storeFlags, p, log, func(s *server.Server) error {
-		return s.Teams.SetHold(ctx, c.Person, true, c.checks()...)
+		return s.Teams.SetHold(ctx, c.Person, true, c.options()...)
 	})
 }
 
@@ -198,6 +198,6 @@ func (c adminPeopleOperator) Run(ctx context.Context, p *program, log *slog.Logg
 		if c.On && !c.Unconfirmed {
 			return s.Teams.MakeOperator(ctx, c.Email)
 		}
-		return s.Teams.SetOperator(ctx, c.Email, c.On, c.checks()...)
+		return s.Teams.SetOperator(ctx, c.Email, c.On, c.options()...)
 	})
 }

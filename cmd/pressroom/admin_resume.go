@@ -31,7 +31,7 @@ func (c adminResume) endHold(ctx context.Context, p *program, log *slog.Logger) 
 	if cfg.Networks, err = networkSettings(c.Networks); err != nil {
 		return err
 	}
-	cfg.LookAtFiles = true
+	cfg.ReadOnlyFiles = true
 	s, err := server.Open(ctx, cfg)
 	if err != nil {
 		return err

@@ -97,7 +97,7 @@ func (c adminTeamsMembers) Run(ctx context.Context, p *program, log *slog.Logger
 func (c adminTeamsMember) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	return runSilent(ctx, c.storeFlags, p, log, func(s *server.Server) error {
 		if c.Role == "none" {
-			return s.Teams.RemoveMember(ctx, c.Team, c.Person, c.checks()...)
+			return s.Teams.RemoveMember(ctx, c.Team, c.Person, c.options()...)
 		}
 		return s.Teams.SetMember(ctx, c.Team, c.Person, access.Role(c.Role))
 	})

@@ -29,7 +29,7 @@ func (w *word) Decode(ctx *kong.DecodeContext) error {
 	}
 	text, ok := token.Value.(string)
 	if !ok {
-		return errors.New("an argument is not valid UTF-8")
+		return errors.New("an argument is not a string")
 	}
 	*w = word(text)
 	return nil

@@ -54,7 +54,7 @@ type Call struct {
 	Body *Body
 }
 
-// ids matches the parts of paths that are kept out of the log.
+// idPattern matches the parts of paths that are kept out of the log.
 var idPattern = regexp.MustCompile(`[0-9]{3,}`)
 
 // Call returns a call of a versioned API by the account.
@@ -142,7 +142,7 @@ func (c *Client) Read(ctx context.Context, call Call, out any, refusal func(Resp
 	return response.Decode(out)
 }
 
-// patience returns the time limit of a call, which grows with the size of its body.
+// timeoutFor returns the time limit of a call, which grows with the size of its body.
 func (c *Client) timeoutFor(call Call) time.Duration {
 	timeout := c.timeout
 	switch call.Purpose {

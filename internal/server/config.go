@@ -56,7 +56,7 @@ type Config struct {
 	CollectEvery time.Duration
 	// MeasureReadyEvery is the time between two measurements of hashtags of ready-made lists; 0 means 10 minutes.
 	MeasureReadyEvery time.Duration
-	LookAtFiles       bool           // do not check the file store; for commands that only read
+	ReadOnlyFiles     bool           // open the file store without checking it; for commands that only read
 	TrustReplica      bool           // see restoreguard.Options
 	Beside            bool           // a command beside the service, see restoreguard.Options
 	TrustedProxies    []string       // networks whose X-Forwarded-For is trusted

@@ -58,15 +58,15 @@ func (s *Server) buildEdges() error {
 			IsUnavailable: away, IsReachable: s.dependenciesUp, SecondFactor: shell.Requirement(s.cfg.SecondFactor), Log: s.cfg.Log,
 		},
 		Library: s.Media, Connector: s.Connector, Approvals: s.Approvals, Posts: s.Posts, Delivery: s.Delivery,
-		Jobs: s.jobs, Reports: s.Reports, Insight: s.Analytics, Lists: s.Lists, Voices: s.Voices, Media: s.Media,
+		Jobs: s.jobs, Reports: s.Reports, Analytics: s.Analytics, Lists: s.Lists, Voices: s.Voices, Media: s.Media,
 		Settings: figures,
-		Leaving:  s.Erasure,
-		Programs: s.OAuth,
+		Erasure:  s.Erasure,
+		OAuth:    s.OAuth,
 		Operator: operator.Services{
 			Credits: s.Credits, Delivery: s.Delivery, Jobs: s.jobs, Posts: s.Posts, Platforms: s.platforms,
 			Hold: s.Hold,
 		},
-		Directory: directory, Describe: describe, Notices: s.Notifications, TOTP: s.TOTP,
+		Directory: directory, Describe: describe, Notifications: s.Notifications, TOTP: s.TOTP,
 		SecurityContact: s.cfg.SecurityContact,
 	}); err != nil {
 		return fmt.Errorf("building the app: %w", err)

@@ -156,7 +156,7 @@ func closeAfterChunked(next http.Handler) http.Handler {
 // openCertificates returns nil if the program does not terminate TLS.
 func openCertificates(cfg Config) (*tlscert.Certificates, error) {
 	opts := cfg.Certificates
-	if !opts.IsConfigured() || cfg.LookAtFiles {
+	if !opts.IsConfigured() || cfg.ReadOnlyFiles {
 		return nil, nil //nolint:nilnil // most installations have a proxy
 	}
 	opts.Log = cfg.Log

@@ -127,7 +127,7 @@ func Open(ctx context.Context, cfg Config) (*Server, error) {
 		metrics: newMetrics(cfg.Version, cfg.Role),
 	}
 	s.cfg.Log = s.metrics.countLines(cfg.Log)
-	if s.blobs, err = blob.Open(ctx, cfg.Blobs, blob.Options{Scratch: cfg.Scratch, ReadOnly: cfg.LookAtFiles}); err != nil {
+	if s.blobs, err = blob.Open(ctx, cfg.Blobs, blob.Options{Scratch: cfg.Scratch, ReadOnly: cfg.ReadOnlyFiles}); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	if err := s.build(sealer); err != nil {
@@ -142,7 +142,7 @@ func Open(ctx context.Context, cfg Config) (*Server, error) {
 	if err := s.TOTP.CheckSealing(ctx); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
-	if !cfg.LookAtFiles {
+	if !cfg.ReadOnlyFiles {
 		if err := s.Media.CheckStore(ctx); err != nil {
 			return nil, errors.Join(err, d.Close())
 		}
@@ -388,7 +388,7 @@ func (s *Server) Close() error {
 
 // openTracer returns nil if no trace collector is configured, and for commands that only read.
 func openTracer(ctx context.Context, cfg Config) (*tracing.Tracer, error) {
-	if cfg.LookAtFiles {
+	if cfg.ReadOnlyFiles {
 		return nil, nil //nolint:nilnil // a nil tracer does nothing
 	}
 	return tracing.Open(ctx, tracing.Options{Version: cfg.Version, Role: string(cfg.Role), Log: cfg.Log})

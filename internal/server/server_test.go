@@ -119,7 +119,7 @@ func TestOtherFileStore(t *testing.T) {
 		key := must.Get(tokencrypt.NewKey())(t)
 		open := func(blobs string, look bool) error {
 			s, err := server.Open(t.Context(),
-				server.Config{Database: url, SealingKey: key, Role: server.RoleAPI, Blobs: blobs, LookAtFiles: look, Log: silent()})
+				server.Config{Database: url, SealingKey: key, Role: server.RoleAPI, Blobs: blobs, ReadOnlyFiles: look, Log: silent()})
 			if err == nil {
 				err = s.Close()
 			}

@@ -182,7 +182,7 @@ func (a *App) approvalFile(
 		return
 	}
 	defer a.linkFiles.Release(token)
-	id, err := mediaID(r)
+	id, err := shell.PathID(r, "id")
 	if err != nil {
 		a.ShowError(w, r, err)
 		return

@@ -61,7 +61,7 @@ func (w *world) approving(t *testing.T, caption string, media ...int64) *approvi
 	app, err := web.New(web.Options{
 		Frame:   shell.Options{PublicURL: "http://press.example", Teams: w.teams, DB: w.db, Log: logOf(t)},
 		Library: w.media, Connector: w.connects, Approvals: a.approvals, Media: w.media,
-		Programs: w.programs("http://press.example"), Describe: describe, TOTP: w.apps(t),
+		OAuth: w.programs("http://press.example"), Describe: describe, TOTP: w.apps(t),
 	})
 	must(err)
 	server := httptest.NewServer(app)

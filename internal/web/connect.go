@@ -138,7 +138,7 @@ type choiceView struct {
 }
 
 func (a *App) choicePage(w http.ResponseWriter, r *http.Request) {
-	id, err := pathID(r, "attempt")
+	id, err := shell.PathID(r, "attempt")
 	if err != nil {
 		a.ShowError(w, r, err)
 		return
@@ -155,7 +155,7 @@ func (a *App) choose(w http.ResponseWriter, r *http.Request) {
 	if !a.ReadForm(w, r) {
 		return
 	}
-	id, err := pathID(r, "attempt")
+	id, err := shell.PathID(r, "attempt")
 	if err != nil {
 		a.ShowError(w, r, err)
 		return
@@ -172,15 +172,6 @@ func (a *App) choose(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, connectedPath(account.ID))
 }
 
-// pathID returns an id in the path.
-func pathID(r *http.Request, name string) (int64, error) {
-	id, err := strconv.ParseInt(r.PathValue(name), 10, 64)
-	if err != nil || id < 1 {
-		return 0, apierr.Missing()
-	}
-	return id, nil
-}
-
 // connectedView is the page of a connected account.
 type connectedView struct {
 	account.Account
@@ -189,7 +180,7 @@ type connectedView struct {
 }
 
 func (a *App) connectedPage(w http.ResponseWriter, r *http.Request) {
-	id, err := pathID(r, "account")
+	id, err := shell.PathID(r, "account")
 	if err != nil {
 		a.ShowError(w, r, err)
 		return

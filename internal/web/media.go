@@ -3,7 +3,6 @@ package web
 import (
 	"mime"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"pressroom/internal/api/problem"
@@ -31,7 +30,7 @@ func policyOf(kind string) string {
 // mediaFile serves an item of the person's library, or its thumbnail.
 func (a *App) mediaFile(thumbnail bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		id, err := mediaID(r)
+		id, err := shell.PathID(r, "id")
 		if err != nil {
 			a.ShowError(w, r, err)
 			return
@@ -50,7 +49,7 @@ func (a *App) mediaFile(thumbnail bool) http.HandlerFunc {
 
 // originalFile serves the stored bytes of an item, metadata included.
 func (a *App) originalFile(w http.ResponseWriter, r *http.Request) {
-	id, err := mediaID(r)
+	id, err := shell.PathID(r, "id")
 	if err != nil {
 		a.ShowError(w, r, err)
 		return
@@ -106,14 +105,6 @@ func disposition(download bool, name string) string {
 		return kind
 	}
 	return mime.FormatMediaType(kind, map[string]string{"filename": name})
-}
-
-func mediaID(r *http.Request) (int64, error) {
-	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
-	if err != nil || id < 1 {
-		return 0, apierr.Missing()
-	}
-	return id, nil
 }
 
 // writeProblem answers a program with a problem document and logs server errors.

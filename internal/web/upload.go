@@ -260,7 +260,7 @@ func (a *App) describe(w http.ResponseWriter, r *http.Request) {
 			a.RejectWrongTeam(w, r, r.PostForm, own)
 			return
 		}
-		id, err := mediaID(r)
+		id, err := shell.PathID(r, "id")
 		if err == nil {
 			err = a.Library.Describe(r.Context(), shell.VisitorOf(r.Context()).ID, id, r.PostForm.Get("alt"))
 		}

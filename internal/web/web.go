@@ -15,7 +15,7 @@ import (
 	"pressroom/internal/domain/account"
 	"pressroom/internal/domain/analytics"
 	"pressroom/internal/domain/delivery"
-	departure "pressroom/internal/domain/erasure"
+	"pressroom/internal/domain/erasure"
 	"pressroom/internal/domain/hashtag/list"
 	"pressroom/internal/domain/job"
 	"pressroom/internal/domain/media"
@@ -44,25 +44,25 @@ import (
 
 // Options configure the app.
 type Options struct {
-	Frame     shell.Options
-	Library   Library
-	Connector *account.Connector
-	Approvals *post.Approvals
-	Posts     *post.Service
-	Delivery  *delivery.Service
-	Jobs      *job.Store
-	Reports   *report.Service
-	Insight   *analytics.Service
-	Lists     *list.Service
-	Voices    *voice.Service
-	Media     *media.Service
-	Settings  settings.Services
-	Operator  operator.Services
-	Leaving   *departure.Service
-	Programs  *oauth.Service // authorizes assistants
-	Notices   *notification.Service
-	Describe  func() ([]byte, error) // returns the OpenAPI document, the source of the reference
-	Directory *oidc.Directory        // for sign-in; nil for none
+	Frame         shell.Options
+	Library       Library
+	Connector     *account.Connector
+	Approvals     *post.Approvals
+	Posts         *post.Service
+	Delivery      *delivery.Service
+	Jobs          *job.Store
+	Reports       *report.Service
+	Analytics     *analytics.Service
+	Lists         *list.Service
+	Voices        *voice.Service
+	Media         *media.Service
+	Settings      settings.Services
+	Operator      operator.Services
+	Erasure       *erasure.Service
+	OAuth         *oauth.Service // authorizes assistants
+	Notifications *notification.Service
+	Describe      func() ([]byte, error) // returns the OpenAPI document, the source of the reference
+	Directory     *oidc.Directory        // for sign-in; nil for none
 	// SecurityContact is a URI for vulnerability reports; empty for none.
 	SecurityContact string
 	TOTP            *totp.Service
@@ -108,7 +108,7 @@ func (a *App) Routes() []shell.Route { return append(a.plain(), a.pages()...) }
 
 // plain returns the routes that ignore the visitor.
 func (a *App) plain() []shell.Route {
-	return append(consent.New(a.Frame, a.Programs).Plain(),
+	return append(consent.New(a.Frame, a.OAuth).Plain(),
 		shell.Route{Pattern: "GET /assets/{name}", For: shell.Anyone, Do: a.Asset, Urgent: true},
 		shell.Route{Pattern: "GET /files/{token}/{name}", For: shell.Anyone, Do: a.publicFile, Urgent: true},
 		shell.Route{Pattern: "/uploads/{link}", For: shell.Anyone, Do: a.receive, Urgent: true},
@@ -123,16 +123,16 @@ func (a *App) pages() []shell.Route {
 		compose.New(a.Frame, a.Posts, a.Approvals, a.Library).Routes(),
 		posts.New(a.Frame, a.Posts, a.Approvals, a.Delivery, a.Jobs, a.Media).Routes(),
 		reports.New(a.Frame, a.Reports).Routes(),
-		accounts.New(a.Frame, a.Connector, a.Posts, a.Insight).Routes(),
+		accounts.New(a.Frame, a.Connector, a.Posts, a.Analytics).Routes(),
 		library.New(a.Frame, a.Media, a.Posts).Routes(),
 		hashtags.New(a.Frame, a.Lists, a.Jobs).Routes(),
 		voices.New(a.Frame, a.Voices).Routes(),
 		settings.New(a.Frame, a.Settings).Routes(),
 		operator.New(a.Frame, a.Operator).Routes(),
-		erasurepages.New(a.Frame, a.Leaving).Routes(),
-		consent.New(a.Frame, a.Programs).Routes(),
+		erasurepages.New(a.Frame, a.Erasure).Routes(),
+		consent.New(a.Frame, a.OAuth).Routes(),
 		a.reference.Routes(),
-		notifications.New(a.Frame, a.Notices).Routes(),
+		notifications.New(a.Frame, a.Notifications).Routes(),
 	)
 }
 

@@ -114,7 +114,7 @@ func (w *world) serve(t *testing.T, publicURL string) {
 	w.app, err = web.New(web.Options{
 		Frame: shell.Options{
 			PublicURL: publicURL, TrustedProxies: []string{"127.0.0.1"}, Rooms: w.rooms, Teams: w.teams, DB: w.db, Log: logOf(t),
-		}, Library: w.media, Connector: w.connects, Posts: w.posts, Programs: w.programs(publicURL), Describe: describe, TOTP: w.apps(t),
+		}, Library: w.media, Connector: w.connects, Posts: w.posts, OAuth: w.programs(publicURL), Describe: describe, TOTP: w.apps(t),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -301,7 +301,7 @@ func TestSecurityText(t *testing.T) {
 		app, err := web.New(web.Options{Frame: shell.Options{
 			PublicURL: "https://press.example", Teams: w.teams, DB: w.db, Log: logOf(t),
 		}, Library: w.media, Connector: w.connects,
-			Programs: w.programs("https://press.example"), Describe: describe, SecurityContact: "mailto:security@example.com"})
+			OAuth: w.programs("https://press.example"), Describe: describe, SecurityContact: "mailto:security@example.com"})
 		if err != nil {
 			t.Fatal(err)
 		}

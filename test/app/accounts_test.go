@@ -51,7 +51,7 @@ func TestLostAccount(t *testing.T) {
 		b := c.as(t, access.Admin)
 		b.open("/accounts").wants(http.StatusOK, "Connection lost", "The network refused us")
 		again := b.open(path).form("Connect again").press().
-			wants(http.StatusOK, "is connected again. It has to be the same account.").lacks("A program with the key", "asked for this")
+			wants(http.StatusOK, "is connected again. It has to be the same account.").lacks("A program or an assistant", "asked for this")
 		again.form("Connect").fill("server", h.box.URL+"/bluesky").fill("identifier", c.handle()).
 			fill("password", "open-sesame-1234").press().wants(http.StatusOK, "posts can go out to it")
 		b.open(path).wants(http.StatusOK, "Connected").lacks("The connection is lost")

@@ -236,7 +236,7 @@ func TestPeopleSchedulePosts(t *testing.T) {
 		if more := c.count(t, "posts") - n; more != 0 {
 			t.Errorf("%d posts were made of times that nobody has chosen", more)
 		}
-		twice := asked.form("Schedule").fill("second", "0").press().wants(200, "It is scheduled")
+		twice := asked.form("Schedule").fill("second", "0").press().wants(200, "The post is scheduled")
 		first := c.storedPost(t, twice.path)
 		if want := time.Date(2031, 10, 26, 0, 30, 0, 0, time.UTC); !first.ScheduledAt.Equal(want) {
 			t.Errorf("%v", first.ScheduledAt)

@@ -51,7 +51,7 @@ func TestAPostWithADisconnectedAccount(t *testing.T) {
 		}
 		c.change(t, `UPDATE social_accounts SET connection_state = 'lost', disconnected_at = 1 WHERE id = ?`, second)
 		b.open("/posts/"+id).wants(200, "none of its accounts is connected.").form("Duplicate as a draft").press().
-			wants(422, "none of its accounts is connected").lacks("for this key")
+			wants(422, "The post cannot be duplicated, because none of its accounts is connected.")
 	})
 }
 

@@ -99,7 +99,7 @@ func TestAnswersLeadIntoTheApp(t *testing.T) {
 		list := c.leads(t, key, h.Registry().Tool("list_posts"), s, nil)
 		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(elsewhere.ID)}}).wants(http.StatusOK)
 		b.open(list+"&status=draft").wants(http.StatusOK, "You switched to the team "+c.team.Name, marked+" waits").lacks(marked + " tells")
-		b.open(list).wants(http.StatusOK).lacks("This is of the team")
+		b.open(list).wants(http.StatusOK).lacks("You switched to the team")
 		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(elsewhere.ID)}}).wants(http.StatusOK)
 		for _, site := range []string{"cross-site", "same-site"} { // a link on another site asks first
 			for _, leads := range []string{list + "&status=draft", "/settings/keys/" + s["keys{key}"]} {
@@ -130,7 +130,7 @@ func TestAnswersLeadIntoTheApp(t *testing.T) {
 		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(elsewhere.ID)}}).wants(http.StatusOK)
 		b.open(at).wants(http.StatusOK, "You switched to the team "+c.team.Name, marked)
 		editor.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(elsewhere.ID)}}).wants(http.StatusOK)
-		editor.open(at).wants(http.StatusNotFound).lacks("This is of the team")
+		editor.open(at).wants(http.StatusNotFound).lacks("You switched to the team")
 	})
 }
 

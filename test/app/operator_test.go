@@ -107,9 +107,9 @@ func TestOperatorLooksAfterPeople(t *testing.T) {
 		c := h.crew(t)
 		b, editor := c.operates(t, access.Viewer), c.as(t, access.Editor)
 		p := b.open("/operator/people").form("Search").fill("q", c.people[access.Editor].Email).press().follow("Ada editor")
-		p.form("Put on hold").press().wants(http.StatusOK, "The account is suspended")
+		p.form("Suspend").press().wants(http.StatusOK, "The account is suspended")
 		editor.open("/posts").wants(http.StatusOK, "Sign in")
-		b.open(p.path).form("End the hold").press().wants(http.StatusOK, "The hold was ended.")
+		b.open(p.path).form("End the suspension").press().wants(http.StatusOK, "The suspension was ended.")
 
 		link := b.open(p.path).form("Create recovery link").press()
 		link.wants(http.StatusOK, "It is shown only once.")

@@ -88,7 +88,7 @@ func TestASeriesWithoutItsAccount(t *testing.T) {
 		for _, p := range []*page{b.open("/posts/"+id).wants(200, "What the networks say to it"), goOn.press().
 			wants(422, "The post cannot be published.")} {
 			p.wants(p.status, "The series cannot go on like this", "The account is disconnected.", "connect it again under Accounts")
-			p.holds(`href="/accounts"`, `href="/posts/`+id+`/edit"`).lacks("account_inactive", "validation tells", "Let the series go on")
+			p.holds(`href="/accounts"`, `href="/posts/`+id+`/edit"`).lacks("account_inactive", "Let the series go on")
 		}
 	})
 }

@@ -67,7 +67,7 @@ func refresh(ctx context.Context, p server.Parts, call operation.Call, in refres
 	default:
 		return out, apierr.Missing()
 	}
-	return out, p.DB.InTx(ctx, "report.refresh", func(ctx context.Context, tx *db.Tx) error {
+	return out, call.InTx(ctx, p.DB, "report.refresh", func(ctx context.Context, tx *db.Tx) error {
 		_, err := p.Credits.Settle(ctx, tx, call.Reservation, charged)
 		return err
 	})

@@ -163,7 +163,7 @@ func (p *process) running() bool { return p.last() != nil && p.last().Running() 
 func (p *process) serves(ctx context.Context) bool {
 	answers := false
 	until(ctx, func() bool {
-		_, _, _, err := send(get(p.root(), "/openapi.json", "").WithContext(ctx))
+		_, _, _, err := send(get(p.root(), "/readyz", "").WithContext(ctx))
 		answers = err == nil
 		return answers || !p.running()
 	})
@@ -249,7 +249,7 @@ func show(ctx context.Context, root string, key *modelKey, path string, data any
 	return true, json.Unmarshal(a.Data, data)
 }
 
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 // until waits for something that the program does by itself.
 func until(ctx context.Context, done func() bool) bool {

@@ -40,11 +40,11 @@ func TestLinksForPeople(t *testing.T) {
 		}
 	}
 	for _, last := range [][]string{{"people", "operator", "ada@example.com", "--off"}, {"people", "hold", "--person", "1"}} {
-		o.cannot("only person who runs the service", last...)
+		o.cannot("only operator who can sign in", last...)
 	}
 	carol := value(o.does("people", "operator", "carol@example.com", "--on", "--unconfirmed"), "id")
 	o.does("people", "operator", "ada@example.com", "--off")
-	o.cannot("only person who runs the service", "teams", "member", "--team", "1", "--person", carol, "--role", "none")
+	o.cannot("only operator who can sign in", "teams", "member", "--team", "1", "--person", carol, "--role", "none")
 	if got := value(o.does("people", "operator", "carol@example.com", "--off", "--force"), "operator"); got != "<nil>" {
 		t.Errorf("forced: %s", got)
 	}

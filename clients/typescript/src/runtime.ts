@@ -9,7 +9,7 @@ export interface Answer<T> {
   page?: Page;
   billing?: Billing;
   untrusted_content?: Untrusted[];
-  /** Short sentences about the answer. */
+  /** Remarks on the response. */
   notes?: string[];
   http: {
     status: number;

@@ -67,7 +67,7 @@ Write a social media post about: {{.topic}}
 
 1. Call {{with .voice_id}}get_brand_voice {{.}}{{else}}list_brand_voices for the default voice{{end}} to learn how the
    team writes. Follow it and its content language.
-2. {{with .account_id}}The post is for account {{.}}; list_social_accounts shows its network.{{else}}
+2. {{with .account_id}}The post is for account {{.}}; list_social_accounts shows its network.{{else -}}
    list_social_accounts shows where it can go. If it is not clear which accounts I want, ask me.{{end}}
 3. First show me the text. Once I agree, save it with create_post and check it with validate_post. If a network's rule
    blocks it, fix it with update_post.

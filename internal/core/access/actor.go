@@ -40,7 +40,7 @@ type Gates struct {
 	PlanLapsed  bool // the plan does not include keys
 	Paused      bool // the key, the team or the service is paused
 	TeamClosed  bool
-	OwnerHeld   bool         // the owner's account is on hold
+	OwnerHeld   bool         // the owner's account is suspended
 	NotMember   bool         // the key's person left the team
 	NotOwner    bool         // the key's person no longer owns the team
 	NotRole     bool         // the role of the connection's person can no longer publish

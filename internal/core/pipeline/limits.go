@@ -95,8 +95,8 @@ var gateErrors = []struct {
 	{func(g access.Gates) bool { return g.TeamClosed }, apierr.TeamClosed,
 		"The team is closed.", "The team is closed."},
 	{func(g access.Gates) bool { return g.OwnerHeld }, apierr.AccountNotApproved,
-		"The account of the team's owner is on hold. The owner must contact the operator.",
-		"The account of the team's owner, or of the person this connection acts for, is on hold. That person must " +
+		"The account of the team's owner is suspended. The owner must contact the operator.",
+		"The account of the team's owner, or of the person this connection acts for, is suspended. That person must " +
 			"contact the operator."},
 	{func(g access.Gates) bool { return g.NotMember }, apierr.MembershipLost,
 		"The person this key acts for has left the team. The key is revoked; the owner can create a new one.",

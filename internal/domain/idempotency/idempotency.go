@@ -119,7 +119,8 @@ const (
 var errKeyReused = apierr.New(apierr.KeyReused,
 	"This Idempotency-Key was already used for another request. Nothing was done. Use a new key for a new request.")
 
-// checkUnused returns idempotency_key_reused if a paid call used the key of a free write whose record had expired.
+// checkUnused returns idempotency_key_reused if a paid call used the key while the record of an earlier free write was
+// still valid.
 func checkUnused(ctx context.Context, tx *db.Tx, c pipeline.Claim) error {
 	var n int64
 	err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM paid_requests WHERE key_id = ? AND key = ? AND expires_at > ?`,

@@ -212,7 +212,7 @@ func (s *Service) checkOpenLimits(
 	if err != nil {
 		return nil, fmt.Errorf("counting open batches: %w", err)
 	}
-	openLinks, promised, err := openLinks(ctx, tx, call.TeamID)
+	pending, promised, err := openLinks(ctx, tx, call.TeamID)
 	if err != nil {
 		return nil, err
 	}
@@ -232,7 +232,7 @@ func (s *Service) checkOpenLimits(
 			"An older upload page, to which nothing was uploaded, was closed, because the team has reached its "+
 				"limit of open batches.")
 	}
-	if openLinks+links > s.Terms.Limits.OpenUploadLinks {
+	if pending+links > s.Terms.Limits.OpenUploadLinks {
 		return nil,
 			apierr.New(apierr.RateLimited,
 				"The team has reached its limit of open upload links. Use them, replace their batch, or wait until "+

@@ -29,7 +29,7 @@ func (l lease) accepts(since, limit int64) bool { return l.since == since && l.l
 // account is a team's lease on this node.
 type account struct {
 	lock    chan struct{} // a lock with cancellation, held while a lease is fetched, dropped or must not change
-	dropped bool          // removed from the map; guarded by turn
+	dropped bool          // removed from the map; guarded by lock
 
 	mu    sync.Mutex
 	lease lease

@@ -182,10 +182,10 @@ func (s *Service) Reopen(ctx context.Context, team int64) error {
 	return s.setTeam(ctx, team, "team.reopened", nil, `closed_at = ?`, func(int64) []any { return []any{0} })
 }
 
-// SetHold puts a person's account on hold or releases it: the person's assistants do not work meanwhile, nor the keys
+// SetHold suspends a person's account or ends that: the person's assistants do not work meanwhile, nor the keys
 // and assistants of the teams that the person owns.
-func (s *Service) SetHold(ctx context.Context, person int64, held bool, checks ...Check) error {
-	return s.change(ctx, "team.hold", withChecks(checks, func(ctx context.Context, tx *db.Tx) error {
+func (s *Service) SetHold(ctx context.Context, person int64, held bool, opts ...ChangeOption) error {
+	return s.change(ctx, "team.hold", withOptions(opts, func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE people SET held_at = ? WHERE id = ?`, unless(!held, db.Micros(tx.Now())), person)
 		if err != nil {
 			return fmt.Errorf("changing a hold: %w", err)

@@ -60,8 +60,8 @@ func handOn(ctx context.Context, tx *db.Tx, team, owner int64) error {
 }
 
 // RemoveMember takes a person out of a team. The owner cannot be taken out.
-func (s *Service) RemoveMember(ctx context.Context, team, person int64, checks ...Check) error {
-	return s.change(ctx, "team.remove_member", withChecks(checks, func(ctx context.Context, tx *db.Tx) error {
+func (s *Service) RemoveMember(ctx context.Context, team, person int64, opts ...ChangeOption) error {
+	return s.change(ctx, "team.remove_member", withOptions(opts, func(ctx context.Context, tx *db.Tx) error {
 		owner, err := s.lockOwner(ctx, tx, team)
 		if err != nil {
 			return err

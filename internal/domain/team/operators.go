@@ -3,47 +3,45 @@ package team
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/platform/db"
 )
 
-var errNobodyRuns = apierr.OperatorError("this is the only person who runs the service and can sign in; give somebody else " +
-	"that right first (pressroom admin people operator EMAIL --on), or repeat this with --force")
+var errLastOperator = apierr.OperatorError("this is the only operator who can sign in; make somebody else an operator " +
+	"first (pressroom admin people operator EMAIL --on), or repeat this with --force")
 
-// running counts who is an operator and can sign in: who is not on hold, and in a team that is not being deleted.
-const running = `SELECT COUNT(*) FROM people p WHERE p.operator = 1 AND p.held_at = 0
+// operatorCount counts the operators who can sign in: not suspended, and in a team that is not being deleted.
+const operatorCount = `SELECT COUNT(*) FROM people p WHERE p.operator = 1 AND p.held_at = 0
 	AND EXISTS (SELECT 1 FROM memberships m JOIN teams t ON t.id = m.team_id
 		WHERE m.person_id = p.id AND t.deleted_at = 0)`
 
-// A Check inspects a change in its transaction and undoes it with an error.
-type Check func(ctx context.Context, tx *db.Tx, change func() error) error
+// ChangeOption restricts SetHold, SetOperator and RemoveMember.
+type ChangeOption int
 
-// KeepOperator is a Check that undoes a change that removes the last operator.
-func KeepOperator(ctx context.Context, tx *db.Tx, change func() error) error {
-	var before, after int64
-	if err := tx.QueryRow(ctx, running).Scan(&before); err != nil {
-		return fmt.Errorf("counting operators: %w", err)
-	}
-	if err := change(); err != nil {
-		return err
-	}
-	if err := tx.QueryRow(ctx, running).Scan(&after); err != nil {
-		return fmt.Errorf("counting the operators left: %w", err)
-	}
-	if before > 0 && after == 0 {
-		return errNobodyRuns
-	}
-	return nil
-}
+// KeepOperator makes a change fail if no operator who can sign in would be left.
+const KeepOperator ChangeOption = 1
 
-// withChecks returns a change that passes through checks.
-func withChecks(checks []Check, change func(context.Context, *db.Tx) error) func(context.Context, *db.Tx) error {
-	for _, check := range checks {
-		unchecked := change
-		change = func(ctx context.Context, tx *db.Tx) error {
-			return check(ctx, tx, func() error { return unchecked(ctx, tx) })
+// withOptions returns a change that respects its options.
+func withOptions(opts []ChangeOption, change func(context.Context, *db.Tx) error) func(context.Context, *db.Tx) error {
+	if !slices.Contains(opts, KeepOperator) {
+		return change
+	}
+	return func(ctx context.Context, tx *db.Tx) error {
+		var before, after int64
+		if err := tx.QueryRow(ctx, operatorCount).Scan(&before); err != nil {
+			return fmt.Errorf("counting operators: %w", err)
 		}
+		if err := change(ctx, tx); err != nil {
+			return err
+		}
+		if err := tx.QueryRow(ctx, operatorCount).Scan(&after); err != nil {
+			return fmt.Errorf("counting the operators left: %w", err)
+		}
+		if before > 0 && after == 0 {
+			return errLastOperator
+		}
+		return nil
 	}
-	return change
 }

@@ -94,7 +94,7 @@ func (s *SignIns) ChangePassword(ctx context.Context, c Change) (Person, error) 
 	return p, err
 }
 
-// personAndHash reads a person who is not on hold.
+// personAndHash reads a person who is not suspended.
 func (s *Service) personAndHash(ctx context.Context, person int64) (Person, string, error) {
 	p := Person{ID: person}
 	var hash string
@@ -170,13 +170,13 @@ func (s *Service) MakeOperator(ctx context.Context, email string) (Person, error
 
 // SetOperator makes a person an operator, or ends that. It does not check whether the address is
 // proved.
-func (s *Service) SetOperator(ctx context.Context, email string, on bool, checks ...Check) (Person, error) {
-	return s.setOperator(ctx, email, on, false, checks...)
+func (s *Service) SetOperator(ctx context.Context, email string, on bool, opts ...ChangeOption) (Person, error) {
+	return s.setOperator(ctx, email, on, false, opts...)
 }
 
-func (s *Service) setOperator(ctx context.Context, email string, on, onlyProved bool, checks ...Check) (Person, error) {
+func (s *Service) setOperator(ctx context.Context, email string, on, onlyProved bool, opts ...ChangeOption) (Person, error) {
 	p := Person{Email: foldEmail(email), Operator: on}
-	err := s.db.InTx(ctx, "team.set_operator", withChecks(checks, func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "team.set_operator", withOptions(opts, func(ctx context.Context, tx *db.Tx) error {
 		var was, proved int64
 		err := tx.QueryRow(ctx,
 			`SELECT id, name, operator, email_proved_at FROM people WHERE email = ?`+s.db.ForUpdate(),

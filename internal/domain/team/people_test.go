@@ -103,7 +103,7 @@ func TestRecovery(t *testing.T) {
 		late := must.Get(w.Recover(t.Context(), "ada@example.com"))(t)
 		must.NoError(t, w.SetHold(t.Context(), 1, true))
 		if _, err := w.PersonByRecovery(t.Context(), late.Token); !apierr.Is(err, apierr.NotFound) {
-			t.Errorf("on hold: %v", err)
+			t.Errorf("suspended: %v", err)
 		}
 		must.NoError(t, w.SetHold(t.Context(), 1, false))
 		w.clock.Advance(time.Hour)
@@ -146,14 +146,14 @@ func TestKeepingOperator(t *testing.T) {
 				_, err := w.SetOperator(ctx, editor.Email, false, team.KeepOperator)
 				return err
 			},
-			"on hold":    func() error { return w.SetHold(ctx, s.editor, true, team.KeepOperator) },
+			"suspended":  func() error { return w.SetHold(ctx, s.editor, true, team.KeepOperator) },
 			"in no team": func() error { return w.RemoveMember(ctx, w.team.ID, s.editor, team.KeepOperator) },
 		}
-		must.NoError(t, changes["on hold"]()) // nobody runs it as it is
+		must.NoError(t, changes["suspended"]()) // nobody runs it as it is
 		must.NoError(t, w.SetHold(ctx, s.editor, false))
 		runs(s.editor, true)
 		for name, change := range changes {
-			if err := change(); err == nil || !strings.Contains(err.Error(), "only person") {
+			if err := change(); err == nil || !strings.Contains(err.Error(), "only operator") {
 				t.Errorf("%s: %v", name, err)
 			}
 			if a, err := w.Account(ctx, s.editor); err != nil || !a.Operator {
@@ -161,7 +161,7 @@ func TestKeepingOperator(t *testing.T) {
 			}
 		}
 		runs(s.admin, true)
-		for _, name := range []string{"on hold", "in no team", "no operator"} {
+		for _, name := range []string{"suspended", "in no team", "no operator"} {
 			must.NoError(t, changes[name]())
 		}
 	})

@@ -51,5 +51,5 @@ func (n *Network) Platform() string { return platform }
 // Check returns what the network would reject.
 func (n *Network) Check(c network.Content) []network.Problem { return n.opts.Rules.Check(c) }
 
-// Takes returns the rules that Check applies.
+// Rules returns the limits that Check applies.
 func (n *Network) Rules() network.Rules { return *n.opts.Rules }

@@ -56,7 +56,7 @@ var adapter = networktest.Case{
 			{Name: "four images", Media: images(4), Format: network.FormatCarousel, Variant: true},
 			{Name: "a video", Media: func(l *networktest.Library) []network.Media {
 				return []network.Media{l.Video(20_000)}
-			}, Format: network.FormatVideo, Variant: true},
+			}, Format: network.FormatVideo},
 		},
 		Fits: []network.FileLimits{
 			{Types: []string{"image/jpeg", "image/png", "image/webp"}, MaxBytes: 976_000, MaxSide: 2000},

@@ -25,9 +25,9 @@ type Containers struct {
 	Version string      // of the API
 	Names   Names
 
-	// Show returns a container's parameters for one image or video at a URL. Several reports whether the post has more.
+	// MediaParams returns a container's parameters for one image or video at a URL. Several reports whether the post has more.
 	MediaParams func(m network.Media, address string, several bool) url.Values
-	// Failure returns the error for the network's description of a failed container, and whether to retry with a new
+	// FailureReason returns the error for the network's description of a failed container, and whether to retry with a new
 	// container.
 	FailureReason func(description string) (reason *network.Error, again bool)
 }
@@ -43,7 +43,7 @@ type Names struct {
 	State    string // state fields of a container
 }
 
-// post is the draft of a publication.
+// draft is the stored state of a publication.
 type draft struct {
 	Network   string          `json:"network"` // distinguishes drafts of different networks
 	Text      string          `json:"text"`

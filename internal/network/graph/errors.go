@@ -68,7 +68,7 @@ var byCode = map[int]network.Class{
 	506: network.Duplicate, // same as the Page's previous post
 }
 
-// ofPages has the codes and subcodes that only Facebook Pages return.
+// pageClasses has the codes and subcodes that only Facebook Pages return.
 var pageClasses = map[int]network.Class{
 	1366051: network.Duplicate,     // the photos were already posted
 	1390008: network.Rate,          // too many posts at once
@@ -152,7 +152,7 @@ func IsMissing(e *network.Error) bool {
 	return false
 }
 
-// text returns the network's message, preferably the one for people.
+// userText returns the network's message, preferably the one for people.
 func (r apiError) userText() string {
 	if r.UserMessage != "" {
 		return r.UserMessage

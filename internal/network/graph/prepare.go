@@ -155,7 +155,7 @@ func (c *Containers) checkReady(ctx context.Context, g network.Grant, p *draft, 
 	return 0, network.InvalidResponse(errUnknownState)
 }
 
-// discardContainers discards all containers, so that the next call creates new ones. After maxRebuilds it gives up with
+// discardContainers discards all containers, so that the next call creates new ones. After maxReplacements it gives up with
 // the given reason.
 func (c *Containers) discardContainers(p *draft, reason *network.Error) (time.Duration, error) {
 	if p.Replaced >= maxReplacements {

@@ -80,7 +80,7 @@ func (n *Network) pollVideo(ctx context.Context, g network.Grant, p *draft) (tim
 	return 0, network.InvalidResponse(errors.New("reading a video's status: the response has no known status"))
 }
 
-// restartUpload discards the video, so that the next call uploads it again. After maxBuilds restarts it returns
+// restartUpload discards the video, so that the next call uploads it again. After maxRestarts restarts it returns
 // reason.
 func (n *Network) restartUpload(p *draft, reason *network.Error) (time.Duration, error) {
 	if p.Restarts >= maxRestarts {

@@ -130,7 +130,7 @@ func (n *Network) dropError(code string) *network.Error {
 	}
 	failed := &network.Error{
 		Class: class, Status: http.StatusOK, Code: network.Clip(code, maxName), Message: network.Clip(code, maxName),
-		Err: errors.New("TikTok dropped the post"),
+		Err: errors.New("TikTok did not publish the post"),
 	}
 	return n.withRetryTime(network.Response{}, failed)
 }

@@ -73,7 +73,7 @@ func (n *Network) queryCreator(ctx context.Context, g network.Grant, p *draft) e
 	if p.isVideo() && creator.Longest > 0 && p.Media[0].Duration.Seconds() > float64(creator.Longest) {
 		return &network.Error{
 			Class: network.RejectedMedia, Code: codeDurationCheckFailed,
-			Message: fmt.Sprintf("Videos of this account can have at most %d seconds. Use a shorter video.", creator.Longest),
+			Message: fmt.Sprintf("Videos on this account can be at most %d seconds long. Use a shorter video. Use a shorter video.", creator.Longest),
 			Err:     errors.New("the video is longer than the account's limit"),
 		}
 	}
@@ -182,7 +182,7 @@ func (n *Network) resumeUpload(
 	return n.sendParts(ctx, p, files, *now.Uploaded/p.Upload.Chunk)
 }
 
-// restartUpload discards an upload, so that the next call starts another. After maxBuilds restarts it returns
+// restartUpload discards an upload, so that the next call starts another. After maxRestarts restarts it returns
 // reason.
 func (n *Network) restartUpload(p *draft, reason *network.Error) (time.Duration, error) {
 	if p.Restarts >= maxRestarts {

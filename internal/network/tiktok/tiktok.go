@@ -96,7 +96,7 @@ func (n *Network) Platform() string { return platform }
 // Check returns what the network would reject. Limits of a single account are checked by Prepare.
 func (n *Network) Check(c network.Content) []network.Problem { return n.opts.Rules.Check(c) }
 
-// Takes returns the rules that Check applies.
+// Rules returns the limits that Check applies.
 func (n *Network) Rules() network.Rules { return *n.opts.Rules }
 
 // Connect always fails, as accounts are connected in a browser.

@@ -206,7 +206,7 @@ func (d *DB) InTx(ctx context.Context, name string, work func(context.Context, *
 const maxTries = 4
 
 func (d *DB) writeOnce(ctx context.Context, name string, work func(context.Context, *Tx) error) error {
-	// Waiting for the connection ends with the context; what is begun is steady.
+	// Waiting for a connection ends with the context; the transaction does not (see statementContext).
 	conn, err := d.write.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("beginning %s: %w", name, err)

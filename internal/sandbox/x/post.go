@@ -67,7 +67,8 @@ func (n *Network) create(r *http.Request) (any, error) {
 			return store.Post{}, token, err
 		}
 		p.Media = body.Files
-		return p, token, n.number(r.Context(), t, &p, body)
+		err = n.number(r.Context(), t, &p, body)
+		return p, token, err
 	})
 	return dataOf(map[string]any{"id": id, "text": body.Text, "edit_history_post_ids": []string{id}}), err
 }

@@ -10,8 +10,8 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -39,7 +39,7 @@ func build(command, tags string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	file := filepath.Join(root, "build", "test", path.Base(command)+tags)
+	file := filepath.Join(root, "build", "test", strings.ReplaceAll(command, "/", "-")+tags)
 	unlock, err := Lock(file + ".lock")
 	if err != nil {
 		return "", err

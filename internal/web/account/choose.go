@@ -83,7 +83,7 @@ func (p *Handlers) joinChosen(w http.ResponseWriter, r *http.Request) {
 
 // acceptOpen accepts an invitation listed on the account page.
 func (p *Handlers) acceptOpen(w http.ResponseWriter, r *http.Request) {
-	invitation, err := pathID(r, "invitation")
+	invitation, err := shell.PathID(r, "invitation")
 	var o team.Offer
 	if err == nil {
 		o, err = p.Teams.AcceptOpen(r.Context(), shell.VisitorOf(r.Context()).ID, invitation)

@@ -173,7 +173,7 @@ func (p *Handlers) acceptByPasskey(w http.ResponseWriter, r *http.Request) {
 	p.finishInvitation(w, r, o, person, shell.Passkey)
 }
 
-var errOthers = apierr.New(apierr.Unauthorized, "This passkey is of another e-mail address than the invitation.")
+var errOthers = apierr.New(apierr.Unauthorized, "This passkey belongs to a different email address than the invitation.")
 
 // finishInvitation signs in a person who has accepted an invitation. A person who must be confirmed and is in no
 // other team cannot sign in yet.

@@ -4,10 +4,8 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"time"
 
-	"pressroom/internal/apierr"
 	"pressroom/internal/auth/passkey"
 	"pressroom/internal/auth/totp"
 	"pressroom/internal/domain/team"
@@ -317,13 +315,4 @@ func (p *Handlers) endSessions(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	shell.Redirect(w, r, "/sign-in")
-}
-
-// pathID returns an id in the path.
-func pathID(r *http.Request, name string) (int64, error) {
-	id, err := strconv.ParseInt(r.PathValue(name), 10, 64)
-	if err != nil || id < 1 {
-		return 0, apierr.Missing()
-	}
-	return id, nil
 }

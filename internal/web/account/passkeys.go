@@ -58,7 +58,7 @@ type passkeyView struct {
 
 // ownPasskey returns the visitor's passkey in the path.
 func (p *Handlers) ownPasskey(r *http.Request) (passkey.Passkey, error) {
-	id, err := pathID(r, "passkey")
+	id, err := shell.PathID(r, "passkey")
 	if err != nil {
 		return passkey.Passkey{}, err
 	}

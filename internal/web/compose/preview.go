@@ -3,8 +3,6 @@ package compose
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -299,22 +297,6 @@ func (p *Handlers) previewOf(r *http.Request, s sheet) (outlook, error) {
 		held = &found
 	}
 	return p.check(r.Context(), actor, s, held)
-}
-
-// result decodes the answer of an operation; that of a repeat is stored as JSON.
-func result[T any](data any) (T, error) {
-	if same, ok := data.(T); ok {
-		return same, nil
-	}
-	var out T
-	raw, ok := data.(json.RawMessage)
-	if !ok {
-		return out, fmt.Errorf("an operation answered with %T", data)
-	}
-	if err := json.Unmarshal(raw, &out); err != nil {
-		return out, fmt.Errorf("reading a kept answer: %w", err)
-	}
-	return out, nil
 }
 
 func has[T comparable](list []T, one T) bool { return slices.Contains(list, one) }

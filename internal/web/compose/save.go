@@ -88,7 +88,7 @@ func (p *Handlers) save(w http.ResponseWriter, r *http.Request, s sheet, what st
 		}
 	}
 	if post.FarAhead(p.DB.Now(), at) {
-		said += " It is scheduled more than a year ahead, in " + at.Format("2006") + ": check the year."
+		said += " Its time is more than a year ahead, in " + at.Format("2006") + ": check the year."
 	}
 	p.Flash(r, said+p.linksEnded(r, id))
 	shell.Redirect(w, r, "/posts/"+id)
@@ -241,7 +241,7 @@ func (p *Handlers) create(r *http.Request, c post.Composition) (post.Record, boo
 	if err != nil {
 		return post.Record{}, false, err
 	}
-	full, err := result[post.Post](got.Data)
+	full, err := shell.Result[post.Post](got)
 	if err != nil {
 		return post.Record{}, false, err
 	}

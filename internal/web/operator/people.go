@@ -92,10 +92,10 @@ func (p *Handlers) onPerson(w http.ResponseWriter, r *http.Request, do func(team
 func (p *Handlers) hold(w http.ResponseWriter, r *http.Request) {
 	p.onPerson(w, r, func(found team.Person) (string, error) {
 		held := r.PostForm.Get("held") == "yes"
-		said := "The hold was ended."
+		said := "The suspension was ended."
 		if held {
-			said = "The account is suspended. The person cannot sign in, and the person's assistants and the keys " +
-				"and assistants of the person's own teams do not work."
+			said = "The account is suspended. The person cannot sign in, and the person’s assistants and the keys " +
+				"and assistants of the person’s own teams do not work."
 		}
 		return said, p.Teams.SetHold(r.Context(), found.ID, held)
 	})

@@ -80,7 +80,7 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// TestDrawingsAreValid checks that drawings are well-formed, within bounds and without style attributes.
+// TestDrawingsAreSound checks that drawings are well-formed, within bounds and without style attributes.
 func TestDrawingsAreSound(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

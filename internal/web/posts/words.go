@@ -34,7 +34,7 @@ func near(now, at time.Time) string {
 	}
 }
 
-// cut returns the beginning of a text, at most most characters.
+// cut returns the beginning of a text, limit characters.
 func cut(most int, text string) string { return post.Truncate(text, most) }
 
 // webAddress returns a network's URL if it may be linked: others than http and https give "".
@@ -62,7 +62,7 @@ var (
 		"quota": "quota used up", "rejected": "rejected", "app": "the operator’s app lacks an approval",
 		"rejected_media": "media rejected", "duplicate": "already published there",
 		"barred":       "this service may not connect to the account’s server; the operator must allow it",
-		"auth_refresh": "sign-in must be renewed", "auth_dead": "connection lost",
+		"auth_refresh": "sign-in had to be renewed", "auth_dead": "connection lost",
 	}
 )
 

@@ -60,7 +60,7 @@ func (p *Handlers) assistantsPage(w http.ResponseWriter, r *http.Request) {
 
 // connectionIn returns the connection in the path, if the visitor may see it.
 func (p *Handlers) connectionIn(r *http.Request) (team.KeyLine, error) {
-	id, err := pathID(r, "connection")
+	id, err := shell.PathID(r, "connection")
 	if err != nil {
 		return team.KeyLine{}, err
 	}
@@ -88,7 +88,7 @@ func (p *Handlers) assistantPage(w http.ResponseWriter, r *http.Request) {
 	k, err := p.connectionIn(r)
 	if err != nil {
 		p.SwitchToTeamOf(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
-			id, err := pathID(r, "connection")
+			id, err := shell.PathID(r, "connection")
 			if err != nil {
 				return 0, err
 			}

@@ -137,7 +137,7 @@ func (p *Handlers) auditPage(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["audit"], "Activity log", view)
+	p.Show(w, r, http.StatusOK, pages["audit"], "Audit log", view)
 }
 
 // name adds the names of the lines' subjects that still exist.

@@ -153,7 +153,7 @@ func sentence(e auditlog.Event) string {
 	case "team.changed":
 		return text + changedWords(e.Detail)
 	case "team.own_daily_credits", "team.daily_credits":
-		return strings.ReplaceAll(text, "<nil>", "the plan's limit")
+		return strings.ReplaceAll(text, "<nil>", "the plan’s limit")
 	}
 	return text
 }

@@ -190,7 +190,7 @@ func (p *Handlers) keyPage(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err != nil:
 		p.SwitchToTeamOf(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
-			id, err := pathID(r, "key")
+			id, err := shell.PathID(r, "key")
 			if err != nil {
 				return 0, err
 			}
@@ -224,7 +224,7 @@ func (p *Handlers) showKey(w http.ResponseWriter, r *http.Request, status int, t
 }
 
 func (p *Handlers) keyIn(r *http.Request) (team.KeyLine, error) {
-	id, err := pathID(r, "key")
+	id, err := shell.PathID(r, "key")
 	if err != nil {
 		return team.KeyLine{}, err
 	}
@@ -236,7 +236,7 @@ func (p *Handlers) changeKey(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	level, typed := access.Level(r.PostForm.Get("level")), strings.TrimSpace(r.PostForm.Get("daily_credits"))
-	id, err := pathID(r, "key")
+	id, err := shell.PathID(r, "key")
 	var limit *int64
 	if err == nil {
 		limit, err = creditsIn(typed)

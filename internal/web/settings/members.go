@@ -152,7 +152,7 @@ func (p *Handlers) declineMember(w http.ResponseWriter, r *http.Request) {
 func (p *Handlers) onWaiting(
 	w http.ResponseWriter, r *http.Request, said string, do func(team.Admin, context.Context, int64) error,
 ) {
-	id, err := pathID(r, "invitation")
+	id, err := shell.PathID(r, "invitation")
 	if err == nil {
 		err = do(p.admin(r), r.Context(), id)
 	}
@@ -166,7 +166,7 @@ func (p *Handlers) onWaiting(
 }
 
 func (p *Handlers) revokeInvitation(w http.ResponseWriter, r *http.Request) {
-	id, err := pathID(r, "invitation")
+	id, err := shell.PathID(r, "invitation")
 	if err == nil {
 		err = p.Teams.Revoke(r.Context(), shell.VisitorOf(r.Context()).ID, here(r), id)
 	}
@@ -192,7 +192,7 @@ func (p *Handlers) memberPage(w http.ResponseWriter, r *http.Request) {
 
 // showMember shows a page about the member in the path.
 func (p *Handlers) showMember(w http.ResponseWriter, r *http.Request, status int, page string, told wrong) {
-	id, err := pathID(r, "person")
+	id, err := shell.PathID(r, "person")
 	var m team.Member
 	if err == nil {
 		m, err = p.Teams.Member(r.Context(), here(r), id)
@@ -226,7 +226,7 @@ func memberPathOf(r *http.Request) string { return "/settings/members/" + r.Path
 func (p *Handlers) onMember(
 	w http.ResponseWriter, r *http.Request, page, next, said string, do func(team.Admin, int64) error,
 ) {
-	id, err := pathID(r, "person")
+	id, err := shell.PathID(r, "person")
 	if err == nil {
 		err = do(p.admin(r), id)
 	}

@@ -143,15 +143,6 @@ func (p *Handlers) finish(w http.ResponseWriter, r *http.Request, said, next str
 	shell.Redirect(w, r, next)
 }
 
-// pathID returns an id in the path.
-func pathID(r *http.Request, name string) (int64, error) {
-	id, err := strconv.ParseInt(r.PathValue(name), 10, 64)
-	if err != nil || id < 1 {
-		return 0, apierr.Missing()
-	}
-	return id, nil
-}
-
 // creditsIn returns the number of credits in a form, or nil if empty.
 func creditsIn(text string) (*int64, error) {
 	if text == "" {

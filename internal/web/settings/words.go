@@ -37,14 +37,14 @@ var roleNames = map[access.Role][2]string{
 	access.Owner: {"Owner", "Can do everything. Only owners manage API keys, API access and daily limits."},
 	access.Admin: {
 		"Admin", "Can do everything but what is reserved for the owner. Manages members and credits and sees the " +
-			"activity log.",
+			"audit log.",
 	},
 	access.Editor: {"Editor", "Can write, schedule and publish. Cannot spend credits."},
 	access.Viewer: {"Viewer", "Can see everything and change nothing."},
 	access.Client: {
 		"Client",
-		"Can approve or reject posts that wait for approval, and nothing else. Sees these posts, but not the media " +
-			"library. For clients for whom the posts are made.",
+		"Can approve or reject posts that wait for approval, and change nothing else. Sees all posts, but not the " +
+			"media library. For the people that the posts are made for.",
 	},
 }
 

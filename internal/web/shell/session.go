@@ -112,7 +112,7 @@ func VisitorOf(ctx context.Context) *Visitor {
 	return v
 }
 
-// identify looks up the person of a session on every request. The session is ignored while the person is on hold or
+// identify looks up the person of a session on every request. The session is ignored while the person is suspended or
 // in no team, and ends once all of the person's sessions were ended.
 func (f *Frame) identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

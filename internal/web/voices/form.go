@@ -166,7 +166,7 @@ type choice struct{ Value, Text string }
 var (
 	views = []choice{
 		{"", "Not specified"}, {string(voice.FirstSingular), "I – one person speaks"},
-		{string(voice.FirstPlural), "We – the business speaks for itself"},
+		{string(voice.FirstPlural), "We – the business speaks as “we”"},
 		{string(voice.Second), "You – addresses the reader"}, {string(voice.Third), "The business by name"},
 	}
 	emoji = []choice{

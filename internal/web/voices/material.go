@@ -59,7 +59,7 @@ func pieceFor(call operation.Call, id int64, m voice.Material) piece {
 	}
 }
 
-// cut returns the beginning of a text, at most most characters.
+// cut returns the beginning of a text, limit characters.
 func cut(text string, most int) string {
 	if utf8.RuneCountInString(text) <= most {
 		return text

@@ -70,7 +70,7 @@ func (s *Service) end(ctx context.Context, id string, reservation int64, order O
 }
 
 // sweepEvery is how often a node looks for work that nobody was woken for: the queue's wakes may be lost.
-const sweepEvery = 250 * time.Millisecond
+const sweepEvery = time.Second
 
 // Run wakes unfinished work until the context ends, at once when it begins. Errors are told to report.
 func (s *Service) Run(ctx context.Context, report func(error)) {

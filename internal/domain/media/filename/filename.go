@@ -46,7 +46,7 @@ func Stem(name string) string {
 	return strings.TrimRight(string(runes[:min(len(runes), maxLength)]), ". ")
 }
 
-// isJoiner reports whether an invisible character isJoiner words or emoji.
+// isJoiner reports whether an invisible character joins letters or emoji (ZWNJ, ZWJ).
 func isJoiner(r rune) bool { return r == '\u200c' || r == '\u200d' }
 
 // Display returns a file name, extension included, that is safe to show.
