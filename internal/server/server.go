@@ -31,6 +31,7 @@ import (
 	"pressroom/internal/domain/media"
 	"pressroom/internal/domain/notification"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/post/approval"
 	"pressroom/internal/domain/provider"
 	"pressroom/internal/domain/ratelimit"
 	"pressroom/internal/domain/report"
@@ -57,7 +58,7 @@ type Server struct {
 	TOTP          *totp.Service
 	Connector     *account.Connector // connects accounts
 	Posts         *post.Service
-	Approvals     *post.Approvals // approval by clients
+	Approvals     *approval.Service // approval by clients
 	Credits       *credit.Service
 	Media         *media.Service
 	Reports       *report.Service
@@ -222,7 +223,7 @@ func (s *Server) build(sealer *tokencrypt.Sealer) error {
 		return err
 	}
 	s.Posts = post.New(s.db, s.Accounts, s.jobs, s.Media, delivery.NewSubmitter(s.queue), post.DefaultLimits, terms)
-	s.Approvals = post.NewApprovals(post.ApprovalsOptions{Posts: s.Posts, Sealer: sealer, PublicURL: s.cfg.PublicURL})
+	s.Approvals = approval.New(approval.Options{DB: s.db, Posts: s.Posts, Sealer: sealer, PublicURL: s.cfg.PublicURL})
 	s.buildDelivery(networks)
 	s.Analytics = analytics.New(s.db, s.Accounts,
 		analytics.Options{

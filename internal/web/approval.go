@@ -9,20 +9,21 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/domain/media"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/post/approval"
 	"pressroom/internal/network"
 	"pressroom/internal/web/shell"
 )
 
 // maxDecision is the maximum size of an approval form in bytes: the longest comment with each byte escaped as three.
-const maxDecision = 3*4*post.MaxComment + shell.MaxForm
+const maxDecision = 3*4*approval.MaxComment + shell.MaxForm
 
 // approvalView is the page on which a client approves a post. Said is rejected input to correct.
 type approvalView struct {
-	post.Proposal
+	approval.Proposal
 
 	Token        string
 	Wrong, Field string // error and its field
-	Said         post.Decision
+	Said         approval.Decision
 	MaxComment   int
 }
 
@@ -84,7 +85,7 @@ func (a *App) approvalPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a *App) showApproval(w http.ResponseWriter, r *http.Request, status int, view approvalView) {
-	view.Token, view.MaxComment = r.PathValue("token"), post.MaxComment
+	view.Token, view.MaxComment = r.PathValue("token"), approval.MaxComment
 	var err error
 	if view.Proposal, err = a.Approvals.Proposal(r.Context(), view.Token); err != nil {
 		a.refuseLink(w, r, err, view.Said)
@@ -98,7 +99,7 @@ type deadLink struct{ Heading, Why, Comment string }
 
 // refuseLink shows a page for a link that no longer works, with what the client wrote. Deleted posts and posts that
 // never existed look alike.
-func (a *App) refuseLink(w http.ResponseWriter, r *http.Request, err error, said post.Decision) {
+func (a *App) refuseLink(w http.ResponseWriter, r *http.Request, err error, said approval.Decision) {
 	f := apierr.Of(err)
 	if f.IsServerError() {
 		a.ShowError(w, r, err)
@@ -120,7 +121,7 @@ func (a *App) decide(w http.ResponseWriter, r *http.Request) {
 	if !a.ReadLongForm(w, r, maxDecision) {
 		return
 	}
-	said := post.Decision{
+	said := approval.Decision{
 		Approve: r.PostForm.Get("decision") == "approve", Name: r.PostForm.Get("name"),
 		Comment: r.PostForm.Get("comment"),
 	}

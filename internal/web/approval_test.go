@@ -17,6 +17,7 @@ import (
 	"pressroom/internal/domain/account"
 	"pressroom/internal/domain/job"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/post/approval"
 	"pressroom/internal/network"
 	"pressroom/internal/web"
 	"pressroom/internal/web/shell"
@@ -32,7 +33,7 @@ type approving struct {
 	*world
 
 	posts     *post.Service
-	approvals *post.Approvals
+	approvals *approval.Service
 	id, page  string
 }
 
@@ -53,9 +54,10 @@ func (w *world) approving(t *testing.T, caption string, media ...int64) *approvi
 		network.Credentials{Server: "https://pds.test", Identifier: "harbour.test", Password: "app-pass"})
 	must(err)
 	a := &approving{world: w, posts: post.New(w.db, accounts, job.NewStore(w.db, nil, 5), w.media, nil, post.DefaultLimits, plan.Default())}
-	a.approvals = post.NewApprovals(post.ApprovalsOptions{Posts: a.posts, Sealer: sealer, PublicURL: "http://press.example"})
+	a.approvals = approval.New(approval.Options{DB: w.db, Posts: a.posts, Sealer: sealer,
+		PublicURL: "http://press.example"})
 	a.id = a.do(t, "create_post", map[string]any{"caption": caption, "account_ids": []int64{account.ID}, "media_ids": media})
-	link, err := a.approvals.RequestApproval(t.Context(), w.bea.ID, a.id)
+	link, err := a.approvals.Request(t.Context(), w.bea.ID, a.id)
 	must(err)
 	a.page = strings.TrimPrefix(link, "http://press.example")
 	app, err := web.New(web.Options{
@@ -191,7 +193,7 @@ func TestApprovingAnOldVersion(t *testing.T) {
 			t.Error(got)
 		}
 		asked := func() string {
-			link, err := a.approvals.RequestApproval(t.Context(), w.bea.ID, a.id)
+			link, err := a.approvals.Request(t.Context(), w.bea.ID, a.id)
 			if err != nil {
 				t.Fatal(err)
 			}

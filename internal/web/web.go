@@ -21,6 +21,7 @@ import (
 	"pressroom/internal/domain/media"
 	"pressroom/internal/domain/notification"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/post/approval"
 	"pressroom/internal/domain/report"
 	"pressroom/internal/domain/team"
 	"pressroom/internal/domain/voice"
@@ -47,7 +48,7 @@ type Options struct {
 	Frame         shell.Options
 	Library       Library
 	Connector     *account.Connector
-	Approvals     *post.Approvals
+	Approvals     *approval.Service
 	Posts         *post.Service
 	Delivery      *delivery.Service
 	Jobs          *job.Store

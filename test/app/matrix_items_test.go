@@ -90,7 +90,7 @@ func (c *crew) samplePosts(tb testing.TB, owner *browser, s samples) {
 		})["id"].(string)
 	c.does(tb, "update_post", map[string]any{"id": draft, "scheduled_at": c.wish(48 * time.Hour)})
 	s["posts{id}"] = draft
-	link := must.Get(c.Approvals.RequestApproval(tb.Context(), c.people[access.Owner].ID, draft))(tb)
+	link := must.Get(c.Approvals.Request(tb.Context(), c.people[access.Owner].ID, draft))(tb)
 	s["approval{token}"] = link[strings.LastIndex(link, "/")+1:]
 	sent := c.draft(tb, marked+" is sent.", "")
 	s["jobs{id}"], _ = c.does(tb, "publish_post", map[string]any{"post_id": sent})["job_id"].(string)

@@ -4,10 +4,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"pressroom/internal/testkit/must"
 	"strings"
 	"testing"
 	"time"
+
+	"pressroom/internal/testkit/must"
 )
 
 // browsed is what a browser was given.
@@ -41,7 +42,7 @@ func TestClientApproves(t *testing.T) {
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		shots(1)(w)
 		id := w.full("create_post", toFirst(mergeArgs(w.showing("0"), map[string]any{"caption": "for the client"}))(w)).text("data.id")
-		link := must.Get(w.Approvals.RequestApproval(t.Context(), w.owner, id))(t)
+		link := must.Get(w.Approvals.Request(t.Context(), w.owner, id))(t)
 		w.browses(client.Get(link)).mustShow("for the client", "/media/"+w.its("0"))
 		if picture := w.browses(client.Get(link + "/media/" + w.its("0"))); picture.status != http.StatusOK ||
 			!strings.HasPrefix(picture.kind, "image/") {
@@ -65,7 +66,7 @@ func TestClientRejects(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		id := w.full("create_post", toFirst(map[string]any{"caption": "for the client"})(w)).text("data.id")
-		link := must.Get(w.Approvals.RequestApproval(t.Context(), w.owner, id))(t)
+		link := must.Get(w.Approvals.Request(t.Context(), w.owner, id))(t)
 		w.browses(client.PostForm(link,
 			url.Values{"decision": {"reject"}, "round": {"1"}, "name": {"Cleo"}, "comment": {"Not this picture."}})).mustShow("Rejected by")
 		told := w.post(id)

@@ -82,7 +82,7 @@ func (w *env) leaving(name, stored string) []string {
 	}
 	asked := w.full("create_post",
 		mergeArgs(w.showing(name), map[string]any{"caption": "asked", "account_ids": w.accounts})).text("data.id")
-	link := must.Get(w.Approvals.RequestApproval(w.t.Context(), w.owner, asked))(w.t)
+	link := must.Get(w.Approvals.Request(w.t.Context(), w.owner, asked))(w.t)
 	signed := must.Get(w.Media.Files(w.team).Link(w.t.Context(), w.itsID(name), network.FileLimits{}, time.Now().Add(time.Hour)))(w.t)
 	shown := map[string]string{"photo": "/media/", "video": "/videos/"}[name]
 	return append(out, link+shown+w.its(name), signed)

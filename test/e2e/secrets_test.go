@@ -241,7 +241,7 @@ func (w *env) useEverySecret(s *safe) {
 	got.mustBe(t, http.StatusAccepted)
 	w.awaitJob(got.text("data.job_id"))
 	id := w.draft("for the client")
-	link := must.Get(w.Approvals.RequestApproval(ctx, w.owner, id))(t)
+	link := must.Get(w.Approvals.Request(ctx, w.owner, id))(t)
 	s.keep("an approval link", link[strings.LastIndex(link, "/")+1:])
 	w.browses(client.Get(link)).mustShow("for the client")
 }

@@ -113,7 +113,7 @@ func seriesScenarios() []scenario {
 func approvalScenarios() []scenario {
 	asked := func(prepare func(*env)) func(*env) {
 		return with(prepare, func(w *env) {
-			must.Get(w.Approvals.RequestApproval(w.t.Context(), w.owner, w.its("post")))(w.t)
+			must.Get(w.Approvals.Request(w.t.Context(), w.owner, w.its("post")))(w.t)
 		})
 	}
 	waits := func(want bool) func(*env, answer) {

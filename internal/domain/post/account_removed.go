@@ -94,7 +94,7 @@ func (s *Service) RemoveAccount(ctx context.Context, call operation.Call, accoun
 }
 
 func (s *Service) removeAccount(ctx context.Context, tx *db.Tx, call operation.Call, id string, account int64) error {
-	p, err := s.lock(ctx, tx, call.TeamID, id)
+	p, err := s.Lock(ctx, tx, call.TeamID, id)
 	if err != nil || p.Status != Scheduled {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/post/posttest"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit/must"
 )
@@ -17,11 +18,11 @@ import (
 func (w *env) connectSecond(t *testing.T) int64 {
 	t.Helper()
 	var id int64
-	must.NoError(t, w.db.InTx(t.Context(), "test.account", func(ctx context.Context, tx *db.Tx) error {
+	must.NoError(t, w.DB.InTx(t.Context(), "test.account", func(ctx context.Context, tx *db.Tx) error {
 		return tx.QueryRow(ctx, `INSERT INTO social_accounts (team_id, platform, network_id, username, display_name,
 			connection_state, sealed_grant, created_at, updated_at)
 			VALUES (?, 'bluesky', 'did:test:2', 'pier.test', 'pier.test', 'connected', ?, 1, 1) RETURNING id`,
-			w.call.TeamID, []byte{}).Scan(&id)
+			w.Call.TeamID, []byte{}).Scan(&id)
 	}))
 	return id
 }
@@ -31,51 +32,51 @@ func (w *env) connectSecond(t *testing.T) int64 {
 func TestTakeOut(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		other := w.connectSecond(t)
-		soon := noon.Add(day).Format(time.RFC3339)
-		both, _ := w.do(t, "create_post", map[string]any{"caption": "both", "account_ids": []int64{w.account,
+		soon := posttest.Noon.Add(posttest.Day).Format(time.RFC3339)
+		both, _ := w.Do(t, "create_post", map[string]any{"caption": "both", "account_ids": []int64{w.Account,
 			other}})["id"].(string)
-		alone, elsewhere := w.draft(t, "alone", time.Time{}), w.draft(t, "elsewhere", time.Time{})
-		draft := w.draft(t, "draft", time.Time{})
-		w.do(t, "update_post", map[string]any{"id": elsewhere, "account_ids": []int64{other}})
+		alone, elsewhere := w.Draft(t, "alone", time.Time{}), w.Draft(t, "elsewhere", time.Time{})
+		draft := w.Draft(t, "draft", time.Time{})
+		w.Do(t, "update_post", map[string]any{"id": elsewhere, "account_ids": []int64{other}})
 		for _, id := range []string{both, alone, elsewhere} {
-			w.do(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": soon})
+			w.Do(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": soon})
 		}
-		if n, err := w.CountUpcoming(t.Context(), w.call.TeamID, w.account); err != nil ||
+		if n, err := w.CountUpcoming(t.Context(), w.Call.TeamID, w.Account); err != nil ||
 			n != (post.Upcoming{Posts: 2}) {
 			t.Errorf("%+v posts wait for it, want 2 (%v)", n, err)
 		}
-		if n, err := w.CountUpcoming(t.Context(), w.call.TeamID+1, w.account); err != nil || n.Any() {
+		if n, err := w.CountUpcoming(t.Context(), w.Call.TeamID+1, w.Account); err != nil || n.Any() {
 			t.Errorf("%+v posts of another team wait for it (%v)", n, err)
 		}
-		call := w.call
-		call.Now = w.clock.Now()
-		if n, err := w.RemoveAccount(t.Context(), call, w.account); err != nil || n != (post.Upcoming{Posts: 2}) {
+		call := w.Call
+		call.Now = w.Clock.Now()
+		if n, err := w.RemoveAccount(t.Context(), call, w.Account); err != nil || n != (post.Upcoming{Posts: 2}) {
 			t.Fatalf("taken out of %+v, want 2 (%v)", n, err)
 		}
 		for id, want := range map[string]string{both: "scheduled", alone: "draft", elsewhere: "scheduled",
 			draft: "draft"} {
-			if got := w.do(t, "get_post", map[string]any{"id": id})["status"]; got != want {
+			if got := w.Do(t, "get_post", map[string]any{"id": id})["status"]; got != want {
 				t.Errorf("%s is %v, want %s", id, got, want)
 			}
 		}
 		var kept, count int64
-		must.NoError(t, w.db.QueryRow(t.Context(), `SELECT MAX(account_id), COUNT(*) FROM post_targets WHERE post_id = ?`,
+		must.NoError(t, w.DB.QueryRow(t.Context(), `SELECT MAX(account_id), COUNT(*) FROM post_targets WHERE post_id = ?`,
 			both).Scan(&kept, &count))
 		if count != 1 || kept != other {
 			t.Errorf("the post goes to %d accounts, one is %d", count, kept)
 		}
-		if n, err := w.RemoveAccount(t.Context(), call, w.account); err != nil || n.Any() {
+		if n, err := w.RemoveAccount(t.Context(), call, w.Account); err != nil || n.Any() {
 			t.Errorf("once more: %+v (%v)", n, err)
 		}
 		for tool, args := range map[string]map[string]any{"publish_post": {"post_id": alone},
 			"schedule_post": {"post_id": alone, "scheduled_at": soon}} {
-			if _, err := w.try(t, tool, args); apierr.Of(err).Code != apierr.PreflightBlocked ||
+			if _, err := w.Try(t, tool, args); apierr.Of(err).Code != apierr.PreflightBlocked ||
 				!strings.Contains(apierr.Of(err).Detail, "accounts_missing") {
 				t.Errorf("%s of a post without accounts: %v", tool, err)
 			}
 		}
 
-		viewer := *w.call.Actor
+		viewer := *w.Call.Actor
 		viewer.Capabilities = access.RoleCapabilities(access.Viewer)
 		call.Actor = &viewer
 		if _, err := w.RemoveAccount(t.Context(), call, other); apierr.Of(err).Code != apierr.PublishNotAllowed {
@@ -88,20 +89,20 @@ func TestTakeOut(t *testing.T) {
 func TestLastFailure(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		for _, caption := range []string{"first", "forbidden", "last"} {
-			id := w.draft(t, caption, time.Time{})
+			id := w.Draft(t, caption, time.Time{})
 			if caption == "forbidden" {
-				must.NoError(t, w.db.InTx(t.Context(), "test.failed", func(ctx context.Context, tx *db.Tx) error {
+				must.NoError(t, w.DB.InTx(t.Context(), "test.failed", func(ctx context.Context, tx *db.Tx) error {
 					_, err := tx.Exec(ctx, `UPDATE post_targets SET state = 'failed', error_code = 'rejected_content'
 						WHERE post_id = ?`, id)
 					return err
 				}))
 			}
 		}
-		if got, err := w.LastFailure(t.Context(), w.call.TeamID, w.account); err != nil ||
+		if got, err := w.LastFailure(t.Context(), w.Call.TeamID, w.Account); err != nil ||
 			got.ErrorCode != "rejected_content" || got.PostID == "" {
 			t.Errorf("%+v (%v)", got, err)
 		}
-		if got, err := w.LastFailure(t.Context(), w.call.TeamID+1, w.account); err != nil || got.PostID != "" {
+		if got, err := w.LastFailure(t.Context(), w.Call.TeamID+1, w.Account); err != nil || got.PostID != "" {
 			t.Errorf("another team is told %+v (%v)", got, err)
 		}
 	})

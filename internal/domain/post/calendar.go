@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"pressroom/internal/domain/post/recurrence"
 	"pressroom/internal/platform/db"
 )
 
@@ -147,7 +148,7 @@ func (s *Service) listAhead(ctx context.Context, team, series int64, from, to ti
 		var start string
 		var last int64
 		err := rows.Scan(&r.ID, &r.TemplateID, &r.Rule, &r.Timezone, &start, &last, &r.excerpt)
-		r.start, _ = time.Parse(wallClock, start) // we wrote it
+		r.start, _ = time.Parse(recurrence.WallClock, start) // we wrote it
 		r.last = db.Time(last)
 		return err
 	}, runningSeriesQuery, team, series, series, maxSeries)
@@ -165,7 +166,7 @@ func (s *Service) listAhead(ctx context.Context, team, series int64, from, to ti
 			behind = before
 		}
 		n := 0
-		for at := range recurring.after(behind) {
+		for at := range recurring.After(behind) {
 			if n++; !at.Before(to) || n > most {
 				break
 			}

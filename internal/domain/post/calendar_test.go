@@ -1,13 +1,10 @@
 package post_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/post"
 	"pressroom/internal/testkit/must"
 )
 
@@ -15,7 +12,7 @@ import (
 func (w *env) midnights(year int, month time.Month, day, n int) []time.Time {
 	out := make([]time.Time, n+1)
 	for i := range out {
-		out[i] = time.Date(year, month, day+i, 0, 0, 0, 0, w.call.Zone)
+		out[i] = time.Date(year, month, day+i, 0, 0, 0, 0, w.Call.Zone)
 	}
 	return out
 }
@@ -23,7 +20,7 @@ func (w *env) midnights(year int, month time.Month, day, n int) []time.Time {
 // calendar is the calendar as day, time, status and text.
 func (w *env) calendar(t *testing.T, bounds []time.Time, most int) string {
 	t.Helper()
-	spans := must.Get(w.Calendar(t.Context(), w.call.TeamID, 0, bounds, most))(t)
+	spans := must.Get(w.Calendar(t.Context(), w.Call.TeamID, 0, bounds, most))(t)
 	days := []string{}
 	for _, span := range spans {
 		parts := []string{}
@@ -32,10 +29,10 @@ func (w *env) calendar(t *testing.T, bounds []time.Time, most int) string {
 			if slot.ToCome {
 				what = "to come"
 			}
-			if len(slot.Accounts) != 1 || slot.Accounts[0].ID != w.account {
+			if len(slot.Accounts) != 1 || slot.Accounts[0].ID != w.Account {
 				t.Errorf("%s goes to %v", slot.PostID, slot.Accounts)
 			}
-			parts = append(parts, slot.At.In(w.call.Zone).Format("02 15:04 ")+what+" "+slot.Excerpt)
+			parts = append(parts, slot.At.In(w.Call.Zone).Format("02 15:04 ")+what+" "+slot.Excerpt)
 		}
 		if span.More {
 			parts = append(parts, "more")
@@ -47,15 +44,15 @@ func (w *env) calendar(t *testing.T, bounds []time.Time, most int) string {
 
 func TestTheCalendar(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
-		zone := w.call.Zone
-		w.draft(t, "no time", time.Time{})
-		w.draft(t, "wished", time.Date(2026, 11, 23, 0, 0, 0, 0, zone))
-		w.draft(t, "late", time.Date(2026, 11, 22, 23, 59, 59, 0, zone))
-		scheduled := w.draft(t, "planned", time.Time{})
-		w.do(t, "schedule_post", map[string]any{"post_id": scheduled, "scheduled_at": time.Date(2026, 11, 23, 9, 0, 0,
+		zone := w.Call.Zone
+		w.Draft(t, "no time", time.Time{})
+		w.Draft(t, "wished", time.Date(2026, 11, 23, 0, 0, 0, 0, zone))
+		w.Draft(t, "late", time.Date(2026, 11, 22, 23, 59, 59, 0, zone))
+		scheduled := w.Draft(t, "planned", time.Time{})
+		w.Do(t, "schedule_post", map[string]any{"post_id": scheduled, "scheduled_at": time.Date(2026, 11, 23, 9, 0, 0,
 			0, zone).Format(time.RFC3339)})
-		gone := w.draft(t, "gone", time.Time{})
-		w.do(t, "publish_post", map[string]any{"post_id": gone})
+		gone := w.Draft(t, "gone", time.Time{})
+		w.Do(t, "publish_post", map[string]any{"post_id": gone})
 		bounds := w.midnights(2026, 11, 21, 3)
 		if got, want := w.calendar(t, bounds,
 			5), "21 12:00 published gone | 22 23:59 draft late | 23 00:00 draft wished, 23 09:00 scheduled "+
@@ -66,7 +63,7 @@ func TestTheCalendar(t *testing.T) {
 			1), "21 12:00 published gone | 22 23:59 draft late | 23 00:00 draft wished, more"; got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
-		spans := must.Get(w.Calendar(t.Context(), w.call.TeamID+1, 0, bounds, 5))(t)
+		spans := must.Get(w.Calendar(t.Context(), w.Call.TeamID+1, 0, bounds, 5))(t)
 		for _, span := range spans {
 			if len(span.Slots) > 0 {
 				t.Errorf("another team sees %v", span.Slots)
@@ -79,9 +76,9 @@ func TestTheCalendar(t *testing.T) {
 // once, and not while it stands still.
 func TestTheCalendarLooksAhead(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
-		first := time.Date(2026, 11, 22, 10, 0, 0, 0, w.call.Zone)
-		template := w.draft(t, "coffee", first)
-		must.Get(w.Repeat(t.Context(), w.person, template, "FREQ=DAILY"))(t)
+		first := time.Date(2026, 11, 22, 10, 0, 0, 0, w.Call.Zone)
+		template := w.Draft(t, "coffee", first)
+		must.Get(w.Repeat(t.Context(), w.Person, template, "FREQ=DAILY"))(t)
 		if got, want := w.calendar(t, w.midnights(2026, 11, 21, 3),
 			5), " | 22 10:00 scheduled coffee | 23 10:00 to come coffee"; got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
@@ -93,8 +90,8 @@ func TestTheCalendarLooksAhead(t *testing.T) {
 		if got := w.calendar(t, w.midnights(2029, 1, 1, 2), 5); got != " | " {
 			t.Errorf("beyond the horizon: %s", got)
 		}
-		p := must.Get(w.Load(t.Context(), w.call.TeamID, template))(t)
-		next := must.Get(w.Occurrences(t.Context(), w.call.TeamID, p.SeriesID, 3))(t)
+		p := must.Get(w.Load(t.Context(), w.Call.TeamID, template))(t)
+		next := must.Get(w.Occurrences(t.Context(), w.Call.TeamID, p.SeriesID, 3))(t)
 		for i, slot := range next {
 			if !slot.At.Equal(first.AddDate(0, 0, i)) || slot.ToCome != (i > 0) {
 				t.Errorf("occurrence %d is %+v", i, slot)
@@ -103,66 +100,12 @@ func TestTheCalendarLooksAhead(t *testing.T) {
 		if len(next) != 3 {
 			t.Errorf("%d occurrences", len(next))
 		}
-		if others, err := w.Occurrences(t.Context(), w.call.TeamID+1, p.SeriesID, 3); err != nil || len(others) != 0 {
+		if others, err := w.Occurrences(t.Context(), w.Call.TeamID+1, p.SeriesID, 3); err != nil || len(others) != 0 {
 			t.Errorf("another team sees %v, %v", others, err)
 		}
-		w.do(t, "cancel_post", map[string]any{"post_id": template})
+		w.Do(t, "cancel_post", map[string]any{"post_id": template})
 		if got, want := w.calendar(t, w.midnights(2026, 11, 22, 2), 5), "22 10:00 draft coffee | "; got != want {
 			t.Errorf("paused: %s, want %s", got, want)
-		}
-	})
-}
-
-func TestADraftResemblesAnother(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, w *env) {
-		from, to := w.draft(t, "for all", time.Time{}), w.draft(t, "for all", time.Time{})
-		own := "for one"
-		must.Get(w.Override(t.Context(), w.person, from, w.account, post.Override{Caption: &own}))(t)
-		w.clock.Advance(time.Second)
-		caption := func() string {
-			p := must.Get(w.Load(t.Context(), w.call.TeamID, to))(t)
-			return fmt.Sprint(p.Targets[0].Caption != nil && *p.Targets[0].Caption == own)
-		}
-		must.NoError(t, w.CopyFrom(t.Context(), w.person, to, from))
-		if caption() != "true" {
-			t.Error("the account's own text is not there")
-		}
-		must.Get(w.Override(t.Context(), w.person, to, w.account, post.Override{}))(t)
-		must.NoError(t, w.CopyFrom(t.Context(), w.person, to, from))
-		if caption() != "false" {
-			t.Error("a draft that was changed meanwhile was changed once more")
-		}
-		stranger := must.Get(w.teams.AddPerson(t.Context(), "Eve", "eve@example.com", ""))(t)
-		if err := w.CopyFrom(t.Context(), stranger.ID, to, from); !apierr.Is(err, apierr.NotFound) {
-			t.Errorf("a stranger: %v", err)
-		}
-		w.do(t, "publish_post", map[string]any{"post_id": to})
-		checkError(t, w.CopyFrom(t.Context(), w.person, to, from), apierr.ValidationFailed, "published")
-	})
-}
-
-func TestRoundsAndHomes(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, w *env) {
-		id := w.draft(t, "ask", time.Time{})
-		link := must.Get(w.approvals.RequestApproval(t.Context(), w.person, id))(t)
-		token := link[strings.LastIndex(link, "/")+1:]
-		must.NoError(t, w.approvals.Decide(t.Context(), token, post.Decision{Round: 1, Name: "Grace", Comment: "No."}))
-		w.do(t, "update_post", map[string]any{"id": id, "caption": "ask again"})
-		w.do(t, "update_post", map[string]any{"id": id, "caption": "and again"})
-		rounds := must.Get(w.Rounds(t.Context(), w.call.TeamID, id))(t)
-		if len(rounds) != 2 || rounds[0].Number != 3 || rounds[0].Decision != post.Waiting || rounds[1].Number != 1 ||
-			rounds[1].Decision != post.Rejected || rounds[1].Client != "Grace" || rounds[1].Comment != "No." {
-			t.Errorf("%+v", rounds)
-		}
-		if others, err := w.Rounds(t.Context(), w.call.TeamID+1, id); err != nil || len(others) != 0 {
-			t.Errorf("another team sees %v, %v", others, err)
-		}
-		if home, err := w.FindTeam(t.Context(), id, []int64{w.call.TeamID + 7, w.call.TeamID}); err != nil ||
-			home != w.call.TeamID {
-			t.Errorf("home is %d, %v", home, err)
-		}
-		if _, err := w.FindTeam(t.Context(), id, []int64{w.call.TeamID + 7}); !apierr.Is(err, apierr.NotFound) {
-			t.Errorf("elsewhere: %v", err)
 		}
 	})
 }

@@ -23,7 +23,7 @@ func (s *Service) cancel(ctx context.Context, call operation.Call, in PostInput)
 		if err != nil {
 			return err
 		}
-		if p, err = s.lock(ctx, tx, call.TeamID, in.PostID); err != nil || p.Status == Draft {
+		if p, err = s.Lock(ctx, tx, call.TeamID, in.PostID); err != nil || p.Status == Draft {
 			return err
 		}
 		if err := s.unschedule(ctx, tx, call, &p); err != nil || template == nil {
@@ -45,7 +45,7 @@ func (s *Service) cancel(ctx context.Context, call operation.Call, in PostInput)
 // Skip cancels one occurrence of a series, which continues with the next one. It returns not_found if the
 // person may not write in the post's team, and wrong_state if the post is not a scheduled occurrence.
 func (s *Service) Skip(ctx context.Context, person int64, postID string) (Record, error) {
-	return s.updateAs(ctx, person, postID, access.Write, "post.skip", func(ctx context.Context, tx *db.Tx,
+	return s.UpdateAs(ctx, person, postID, access.Write, "post.skip", func(ctx context.Context, tx *db.Tx,
 		call operation.Call, p *Record) error {
 		if p.OccursAt.IsZero() || p.Status == Draft {
 			return apierr.BadState("not_recurring",
@@ -69,7 +69,7 @@ func (s *Service) unschedule(ctx context.Context, tx *db.Tx, call operation.Call
 	}
 	detail := map[string]any{"at": db.Micros(p.ScheduledAt)}
 	p.Status, p.ScheduledAt, p.Skipped = Draft, time.Time{}, !p.OccursAt.IsZero()
-	if err := update(ctx, tx, p); err != nil {
+	if err := Update(ctx, tx, p); err != nil {
 		return err
 	}
 	return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.cancelled", p.ID, detail)
@@ -87,7 +87,7 @@ func (s *Service) lockTemplate(ctx context.Context, tx *db.Tx, team int64, id st
 	if err != nil {
 		return nil, fmt.Errorf("reading the template of an occurrence: %w", err)
 	}
-	p, err := s.lock(ctx, tx, team, template)
+	p, err := s.Lock(ctx, tx, team, template)
 	switch {
 	case apierr.Is(err, apierr.NotFound) || err == nil && (!p.IsTemplate || p.Status != Scheduled):
 		return nil, nil //nolint:nilnil // the series has ended or is paused
@@ -104,7 +104,7 @@ func (s *Service) pauseSeries(ctx context.Context, tx *db.Tx, call operation.Cal
 		return err
 	}
 	template.Status = Draft
-	if err := update(ctx, tx, template); err != nil {
+	if err := Update(ctx, tx, template); err != nil {
 		return err
 	}
 	return auditlog.Record(ctx, tx, template.TeamID, auditlog.By(call), kind, template.ID, detail)

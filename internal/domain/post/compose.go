@@ -12,6 +12,7 @@ import (
 	"pressroom/internal/auth/apikey"
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/post/recurrence"
 	"pressroom/internal/network"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
@@ -177,7 +178,7 @@ func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID strin
 	var p Record
 	err := s.db.InTx(ctx, "post.compose", func(ctx context.Context, tx *db.Tx) error {
 		var err error
-		if p, err = s.lock(ctx, tx, call.TeamID, postID); err != nil {
+		if p, err = s.Lock(ctx, tx, call.TeamID, postID); err != nil {
 			return err
 		}
 		if err := p.CheckComposable(); err != nil {
@@ -276,7 +277,7 @@ func (s *Service) applyComposition(ctx context.Context, tx *db.Tx, call operatio
 
 // recordSilentChange records a change that keeps the client's decision.
 func recordSilentChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, what []string) error {
-	if err := update(ctx, tx, p); err != nil {
+	if err := Update(ctx, tx, p); err != nil {
 		return err
 	}
 	detail := map[string]any{"changed": what, "approval": p.Approval}
@@ -345,22 +346,22 @@ func sameMedia(a, b []network.Media) bool {
 
 // PreviewSeries returns the first times of a series that begins at an instant. It refuses rules as Repeat does.
 func PreviewSeries(rule string, begin time.Time, zone *time.Location, most int) ([]time.Time, error) {
-	wall, err := time.Parse(wallClock, begin.In(zone).Format(wallClock))
+	wall, err := time.Parse(recurrence.WallClock, begin.In(zone).Format(recurrence.WallClock))
 	if err != nil {
 		return nil, fmt.Errorf("parsing a stored time: %w", err)
 	}
-	recurring, err := newRecurrence(rule, wall, zone)
+	recurring, err := recurrence.Parse(rule, wall, zone)
 	if err != nil {
 		return nil, err
 	}
 	out := []time.Time{}
-	for at := range recurring.after(begin.Add(-time.Microsecond)) {
+	for at := range recurring.After(begin.Add(-time.Microsecond)) {
 		if out = append(out, at); len(out) == most {
 			break
 		}
 	}
 	if len(out) == 0 {
-		return nil, errNoOccurrence
+		return nil, recurrence.ErrNoOccurrence
 	}
 	return out, nil
 }

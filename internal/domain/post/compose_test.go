@@ -15,6 +15,7 @@ import (
 	"pressroom/internal/domain/account"
 	"pressroom/internal/domain/job"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/post/posttest"
 	"pressroom/internal/network"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit/must"
@@ -44,7 +45,7 @@ func (twoItems) ForPost(_ context.Context, _ db.Querier, _ int64, ids []int64) (
 }
 
 // ruled is the quiet network, which also tells what it takes.
-type ruled struct{ fakeNetwork }
+type ruled struct{ posttest.Network }
 
 func (ruled) Rules() network.Rules { r, _ := network.DefaultRules("bluesky"); return r }
 
@@ -52,31 +53,31 @@ func (ruled) Rules() network.Rules { r, _ := network.DefaultRules("bluesky"); re
 func composing(t *testing.T, run func(t *testing.T, w *env, act *access.Actor)) {
 	t.Helper()
 	eachDatabase(t, func(t *testing.T, w *env) {
-		w.Service = post.New(w.db, account.New(w.db, w.sealer, nil, ruled{}), job.NewStore(w.db, nil, 100), twoItems{},
-			w.box, post.DefaultLimits, plan.Default())
-		w.exec(t, `INSERT INTO media (id, team_id, sha256, blob, name, file_name, search, type, kind, size_bytes,
+		w.Service = post.New(w.DB, account.New(w.DB, w.Sealer, nil, ruled{}), job.NewStore(w.DB, nil, 100), twoItems{},
+			w.Deliveries, post.DefaultLimits, plan.Default())
+		w.Exec(t, `INSERT INTO media (id, team_id, sha256, blob, name, file_name, search, type, kind, size_bytes,
 			width, height, created_at) VALUES (1, ?, 'a', 'a', 'a', 'a', 'a', 'image/jpeg', 'image', 1, 1, 1, 1), (2,
-			?, 'b', 'b', 'b', 'b', 'b', 'video/mp4', 'video', 1, 1, 1, 1)`, w.call.TeamID, w.call.TeamID)
-		run(t, w, w.call.Actor)
+			?, 'b', 'b', 'b', 'b', 'b', 'video/mp4', 'video', 1, 1, 1, 1)`, w.Call.TeamID, w.Call.TeamID)
+		run(t, w, w.Call.Actor)
 	})
 }
 
 func (w *env) look(t *testing.T, id string) post.Record {
 	t.Helper()
-	p := must.Get(w.Load(t.Context(), w.call.TeamID, id))(t)
+	p := must.Get(w.Load(t.Context(), w.Call.TeamID, id))(t)
 	return p
 }
 
 // A piece is kept as a whole, told once, and not at all where nothing differs.
 func TestCompose(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
-		id := w.draft(t, "hello", time.Time{})
+		id := w.Draft(t, "hello", time.Time{})
 		text := "of its own"
-		c := post.Composition{Caption: "another", Accounts: []int64{w.account}, Media: []int64{2, 1},
-			At:     noon.Add(time.Hour),
-			Own:    map[int64]post.Override{w.account: {Caption: &text, Media: []int64{2}}},
+		c := post.Composition{Caption: "another", Accounts: []int64{w.Account}, Media: []int64{2, 1},
+			At:     posttest.Noon.Add(time.Hour),
+			Own:    map[int64]post.Override{w.Account: {Caption: &text, Media: []int64{2}}},
 			Covers: map[int64]time.Duration{2: 2500 * time.Millisecond}}
-		w.clock.Advance(time.Second)
+		w.Clock.Advance(time.Second)
 		kept := must.Get(w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c))(t)
 		p := w.look(t, id)
 		if p.Caption != "another" || p.Excerpt != "another" || !p.ScheduledAt.Equal(c.At) || p.Status != post.Draft ||
@@ -88,13 +89,13 @@ func TestCompose(t *testing.T) {
 		if diff := cmp.Diff(kept.UpdatedAt, p.UpdatedAt); diff != "" {
 			t.Error(diff)
 		}
-		w.clock.Advance(time.Second)
+		w.Clock.Advance(time.Second)
 		must.Get(w.Compose(t.Context(), act, id, p.UpdatedAt, c))(t)
-		if again := w.look(t, id); !again.UpdatedAt.Equal(p.UpdatedAt) || w.countEvents(t, "post.changed") != 1 {
-			t.Errorf("changed without a change: %v, %d events", again.UpdatedAt, w.countEvents(t, "post.changed"))
+		if again := w.look(t, id); !again.UpdatedAt.Equal(p.UpdatedAt) || w.CountEvents(t, "post.changed") != 1 {
+			t.Errorf("changed without a change: %v, %d events", again.UpdatedAt, w.CountEvents(t, "post.changed"))
 		}
 		must.Get(w.Compose(t.Context(), act, id, p.UpdatedAt, post.Composition{Caption: "bare",
-			Accounts: []int64{w.account}}))(t)
+			Accounts: []int64{w.Account}}))(t)
 		if p = w.look(t, id); p.Targets[0].Caption != nil || p.Targets[0].Media != nil || len(p.Media) != 0 ||
 			!p.ScheduledAt.IsZero() {
 			t.Errorf("what was taken away is there: %+v", p)
@@ -105,15 +106,15 @@ func TestCompose(t *testing.T) {
 // The second of two edits is refused, and nothing of either is lost.
 func TestComposeMeanwhile(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
-		id := w.draft(t, "hello", time.Time{})
+		id := w.Draft(t, "hello", time.Time{})
 		seen := w.look(t, id).UpdatedAt
-		w.clock.Advance(time.Second)
+		w.Clock.Advance(time.Second)
 		_, err := w.Compose(t.Context(), act, id, seen, post.Composition{Caption: "first",
-			Accounts: []int64{w.account}})
+			Accounts: []int64{w.Account}})
 		must.NoError(t, err)
 		_, err = w.Compose(t.Context(), act, id, seen, post.Composition{Caption: "second",
-			Accounts: []int64{w.account}})
-		checkError(t, err, apierr.ValidationFailed, "changed")
+			Accounts: []int64{w.Account}})
+		posttest.CheckError(t, err, apierr.ValidationFailed, "changed")
 		if p := w.look(t, id); p.Caption != "first" {
 			t.Errorf("%q", p.Caption)
 		}
@@ -122,7 +123,7 @@ func TestComposeMeanwhile(t *testing.T) {
 
 func TestComposeRefuses(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
-		id := w.draft(t, "hello", time.Time{})
+		id := w.Draft(t, "hello", time.Time{})
 		seen := w.look(t, id).UpdatedAt
 		for name, c := range map[string]struct {
 			piece    post.Composition
@@ -131,20 +132,20 @@ func TestComposeRefuses(t *testing.T) {
 		}{
 			"nobody": {post.Composition{Caption: "x"}, apierr.ValidationFailed, "account_ids"},
 			"too long": {post.Composition{Caption: strings.Repeat("x", post.MaxCaption+1),
-				Accounts: []int64{w.account}}, apierr.ValidationFailed, "caption"},
-			"no text": {post.Composition{Caption: "\x00", Accounts: []int64{w.account}},
+				Accounts: []int64{w.Account}}, apierr.ValidationFailed, "caption"},
+			"no text": {post.Composition{Caption: "\x00", Accounts: []int64{w.Account}},
 				apierr.ValidationFailed, "caption"},
-			"over": {post.Composition{Caption: "x", Accounts: []int64{w.account}, At: noon.Add(-time.Hour)},
+			"over": {post.Composition{Caption: "x", Accounts: []int64{w.Account}, At: posttest.Noon.Add(-time.Hour)},
 				apierr.ValidationFailed, "scheduled_at"},
-			"others' medium": {post.Composition{Caption: "x", Accounts: []int64{w.account}, Media: []int64{9}},
+			"others' medium": {post.Composition{Caption: "x", Accounts: []int64{w.Account}, Media: []int64{9}},
 				apierr.NotFound, "media_ids"},
-			"others' own": {post.Composition{Caption: "x", Accounts: []int64{w.account},
-				Own: map[int64]post.Override{w.account: {Media: []int64{9}}}}, apierr.NotFound, "media_ids"},
-			"beyond the end": {post.Composition{Caption: "x", Accounts: []int64{w.account}, Media: []int64{2},
+			"others' own": {post.Composition{Caption: "x", Accounts: []int64{w.Account},
+				Own: map[int64]post.Override{w.Account: {Media: []int64{9}}}}, apierr.NotFound, "media_ids"},
+			"beyond the end": {post.Composition{Caption: "x", Accounts: []int64{w.Account}, Media: []int64{2},
 				Covers: map[int64]time.Duration{2: 11 * time.Second}}, apierr.ValidationFailed, "cover-2"},
-			"no account": {post.Composition{Caption: "x", Accounts: []int64{w.account + 1}}, apierr.NotFound,
+			"no account": {post.Composition{Caption: "x", Accounts: []int64{w.Account + 1}}, apierr.NotFound,
 				"account_ids"},
-			"many": {post.Composition{Caption: "x", Accounts: []int64{w.account}, Media: slices.Repeat([]int64{1},
+			"many": {post.Composition{Caption: "x", Accounts: []int64{w.Account}, Media: slices.Repeat([]int64{1},
 				51)}, apierr.ValidationFailed, "media_ids"},
 		} {
 			_, err := w.Compose(t.Context(), act, id, seen, c.piece)
@@ -152,47 +153,47 @@ func TestComposeRefuses(t *testing.T) {
 				t.Errorf("%s: %v, %v", name, err, f.Context)
 			}
 		}
-		mine := post.Composition{Caption: "x", Accounts: []int64{w.account}, At: noon.Add(time.Hour)}
+		mine := post.Composition{Caption: "x", Accounts: []int64{w.Account}, At: posttest.Noon.Add(time.Hour)}
 		viewer := *act
 		viewer.Role, viewer.Capabilities = access.Viewer, access.RoleCapabilities(access.Viewer)
 		_, err := w.Compose(t.Context(), &viewer, id, seen, mine)
-		checkError(t, err, apierr.WriteNotAllowed, "")
+		posttest.CheckError(t, err, apierr.WriteNotAllowed, "")
 		stranger := *act
 		stranger.TeamID++
 		_, err = w.Compose(t.Context(), &stranger, id, seen, mine)
-		checkError(t, err, apierr.NotFound, "")
+		posttest.CheckError(t, err, apierr.NotFound, "")
 		if p := w.look(t, id); p.Caption != "hello" || !p.UpdatedAt.Equal(seen) {
 			t.Errorf("%+v", p)
 		}
 
-		w.do(t, "schedule_post", map[string]any{"post_id": id,
-			"scheduled_at": noon.Add(time.Hour).Format(time.RFC3339)})
+		w.Do(t, "schedule_post", map[string]any{"post_id": id,
+			"scheduled_at": posttest.Noon.Add(time.Hour).Format(time.RFC3339)})
 		seen = w.look(t, id).UpdatedAt
 		paused := *act
 		paused.Capabilities = []access.Capability{access.Read, access.Write}
 		_, err = w.Compose(t.Context(), &paused, id, seen, mine)
-		checkError(t, err, apierr.PublishNotAllowed, "")
+		posttest.CheckError(t, err, apierr.PublishNotAllowed, "")
 		open := mine
 		open.At = time.Time{}
 		if _, err = w.Compose(t.Context(), act, id, seen, open); apierr.Of(err).Context["argument"] != "scheduled_at" {
 			t.Errorf("a scheduled post without a time: %v", err)
 		}
-		w.do(t, "publish_post", map[string]any{"post_id": id})
+		w.Do(t, "publish_post", map[string]any{"post_id": id})
 		_, err = w.Compose(t.Context(), act, id, seen, mine)
-		checkError(t, err, apierr.ValidationFailed, "published")
+		posttest.CheckError(t, err, apierr.ValidationFailed, "published")
 	})
 }
 
 // A template is changed while its series stands, and keeps its time.
 func TestComposeATemplate(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
-		id := w.repeat(t, "FREQ=DAILY")
-		c := post.Composition{Caption: "anew", Accounts: []int64{w.account}}
+		id := w.StartSeries(t, "FREQ=DAILY")
+		c := post.Composition{Caption: "anew", Accounts: []int64{w.Account}}
 		_, err := w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c)
-		checkError(t, err, apierr.ValidationFailed, "recurring_template")
-		w.do(t, "cancel_post", map[string]any{"post_id": id})
+		posttest.CheckError(t, err, apierr.ValidationFailed, "recurring_template")
+		w.Do(t, "cancel_post", map[string]any{"post_id": id})
 		must.Get(w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c))(t)
-		if p := w.look(t, id); p.Caption != "anew" || !p.ScheduledAt.Equal(noon.Add(time.Hour)) || !p.IsTemplate {
+		if p := w.look(t, id); p.Caption != "anew" || !p.ScheduledAt.Equal(posttest.Noon.Add(time.Hour)) || !p.IsTemplate {
 			t.Errorf("%+v", p)
 		}
 	})
@@ -201,14 +202,14 @@ func TestComposeATemplate(t *testing.T) {
 // What is not kept yet is judged as what is.
 func TestWeigh(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
-		before := w.countEvents(t, "post.created")
+		before := w.CountEvents(t, "post.created")
 		text := "forbidden"
 		got, err := w.CheckComposition(t.Context(), act, post.Composition{Caption: "fine #one",
-			Accounts: []int64{w.account}, Own: map[int64]post.Override{w.account: {Caption: &text}},
+			Accounts: []int64{w.Account}, Own: map[int64]post.Override{w.Account: {Caption: &text}},
 			Media: []int64{1}}, nil)
 		must.NoError(t, err)
 		o := got.Outlooks[0]
-		if len(o.Problems) != 1 || !o.Problems[0].Blocking || o.Problems[0].AccountID != w.account ||
+		if len(o.Problems) != 1 || !o.Problems[0].Blocking || o.Problems[0].AccountID != w.Account ||
 			o.Content.Text != text || len(o.Content.Media) != 1 || got.Left == 0 {
 			t.Errorf("%+v", got)
 		}
@@ -216,12 +217,12 @@ func TestWeigh(t *testing.T) {
 		if diff := cmp.Diff(want, o.Measures); diff != "" {
 			t.Error(diff)
 		}
-		if _, err = w.CheckComposition(t.Context(), act, post.Composition{Accounts: []int64{w.account + 1}},
+		if _, err = w.CheckComposition(t.Context(), act, post.Composition{Accounts: []int64{w.Account + 1}},
 			nil); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("another team's account: %v", err)
 		}
 		none := must.Get(w.CheckComposition(t.Context(), act, post.Composition{}, nil))(t)
-		if len(none.Outlooks) != 0 || w.countEvents(t, "post.created") != before {
+		if len(none.Outlooks) != 0 || w.CountEvents(t, "post.created") != before {
 			t.Errorf("%+v", none)
 		}
 	})

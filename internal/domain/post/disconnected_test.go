@@ -7,13 +7,14 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/post/posttest"
 	"pressroom/internal/testkit/must"
 )
 
 // leaves disconnects an account as a person does.
 func (w *env) leaves(t *testing.T, account int64) {
 	t.Helper()
-	w.exec(t, `UPDATE social_accounts SET connection_state = 'lost', disconnected_at = 1 WHERE id = ?`, account)
+	w.Exec(t, `UPDATE social_accounts SET connection_state = 'lost', disconnected_at = 1 WHERE id = ?`, account)
 }
 
 // A post keeps an account that was disconnected, with its override, as long as the author keeps
@@ -21,8 +22,8 @@ func (w *env) leaves(t *testing.T, account int64) {
 func TestComposeKeepsDisconnected(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		other, text := w.connectSecond(t), "of its own"
-		id, elsewhere := w.draft(t, "hello", time.Time{}), w.draft(t, "elsewhere", time.Time{})
-		c := post.Composition{Caption: "hello", Accounts: []int64{w.account, other},
+		id, elsewhere := w.Draft(t, "hello", time.Time{}), w.Draft(t, "elsewhere", time.Time{})
+		c := post.Composition{Caption: "hello", Accounts: []int64{w.Account, other},
 			Own: map[int64]post.Override{other: {Caption: &text, Media: []int64{1}}}}
 		_, err := w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c)
 		must.NoError(t, err)
@@ -40,10 +41,10 @@ func TestComposeKeepsDisconnected(t *testing.T) {
 		}
 		_, err = w.Compose(t.Context(), act, elsewhere, w.look(t, elsewhere).UpdatedAt,
 			post.Composition{Caption: "elsewhere", Accounts: []int64{other}})
-		checkError(t, err, apierr.NotFound, "")
+		posttest.CheckError(t, err, apierr.NotFound, "")
 		kept, left, err := w.SplitTargets(t.Context(), p)
 		must.NoError(t, err)
-		if len(kept) != 1 || kept[0] != w.account || len(left) != 1 || left[0].AccountID != other {
+		if len(kept) != 1 || kept[0] != w.Account || len(left) != 1 || left[0].AccountID != other {
 			t.Errorf("a copy goes to %v, and not to %+v", kept, left)
 		}
 	})
@@ -55,22 +56,22 @@ func TestForetell(t *testing.T) {
 		other := w.connectSecond(t)
 		ids := map[string]string{}
 		for _, caption := range []string{"fine", "soon forbidden"} {
-			id := w.draft(t, caption[:4], time.Time{})
-			w.do(t, "update_post", map[string]any{"id": id, "account_ids": []int64{w.account, other}})
-			w.do(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": noon.Add(day).Format(time.RFC3339)})
-			w.do(t, "update_post", map[string]any{"id": id, "caption": caption})
+			id := w.Draft(t, caption[:4], time.Time{})
+			w.Do(t, "update_post", map[string]any{"id": id, "account_ids": []int64{w.Account, other}})
+			w.Do(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": posttest.Noon.Add(posttest.Day).Format(time.RFC3339)})
+			w.Do(t, "update_post", map[string]any{"id": id, "caption": caption})
 			ids[caption] = id
 		}
 		w.leaves(t, other)
 		fine := w.Predict(w.look(t, ids["fine"]), "en")
-		if fine.Refused || len(fine.Goes) != 1 || fine.Goes[0].AccountID != w.account || len(fine.Fails) != 1 ||
+		if fine.Refused || len(fine.Goes) != 1 || fine.Goes[0].AccountID != w.Account || len(fine.Fails) != 1 ||
 			fine.Fails[0].AccountID != other {
 			t.Errorf("%+v", fine)
 		}
 		if bad := w.Predict(w.look(t, ids["soon forbidden"]), "en"); !bad.Refused {
 			t.Errorf("%+v", bad)
 		}
-		w.clock.Advance(day)
+		w.Clock.Advance(posttest.Day)
 		for caption, want := range map[string]string{"fine": "", "soon forbidden": "preflight_blocked"} {
 			must.NoError(t, w.Release(t.Context(), ids[caption]))
 			if got := w.look(t, ids[caption]).Targets[0].ErrorCode; got != want {
@@ -83,24 +84,24 @@ func TestForetell(t *testing.T) {
 // A series that stands gets another rule with what it is made from, and goes on by it.
 func TestComposeChangesTheRule(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
-		id := w.repeat(t, "FREQ=DAILY")
-		if n, err := w.CountUpcoming(t.Context(), w.call.TeamID, w.account); err != nil ||
+		id := w.StartSeries(t, "FREQ=DAILY")
+		if n, err := w.CountUpcoming(t.Context(), w.Call.TeamID, w.Account); err != nil ||
 			n != (post.Upcoming{Posts: 1, Series: 1}) {
 			t.Errorf("%+v waits (%v)", n, err)
 		}
-		w.do(t, "cancel_post", map[string]any{"post_id": id})
-		before := w.countEvents(t, "post.changed")
-		c := post.Composition{Caption: "hello", Accounts: []int64{w.account}, Rule: "FREQ=WEEKLY"}
+		w.Do(t, "cancel_post", map[string]any{"post_id": id})
+		before := w.CountEvents(t, "post.changed")
+		c := post.Composition{Caption: "hello", Accounts: []int64{w.Account}, Rule: "FREQ=WEEKLY"}
 		_, err := w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c)
 		must.NoError(t, err)
 		if p := w.look(t, id); p.Series.Rule != "FREQ=WEEKLY" || !p.Series.Paused ||
-			w.countEvents(t, "post.changed") != before+1 {
-			t.Errorf("%+v, %d events", p.Series, w.countEvents(t, "post.changed")-before)
+			w.CountEvents(t, "post.changed") != before+1 {
+			t.Errorf("%+v, %d events", p.Series, w.CountEvents(t, "post.changed")-before)
 		}
 		for _, rule := range []string{"FREQ=YEARLY", "FREQ=DAILY;UNTIL=20261120"} {
 			c.Caption, c.Rule = "not kept", rule
 			_, err = w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c)
-			checkError(t, err, apierr.ValidationFailed, "")
+			posttest.CheckError(t, err, apierr.ValidationFailed, "")
 		}
 		c.Rule = ""
 		must.Get(w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c))(t)

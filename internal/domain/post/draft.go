@@ -86,7 +86,7 @@ func (s *Service) change(
 	var before Approval
 	err := call.InTx(ctx, s.db, "post.update", func(ctx context.Context, tx *db.Tx) error {
 		var err error
-		if p, err = s.lock(ctx, tx, call.TeamID, in.ID); err != nil {
+		if p, err = s.Lock(ctx, tx, call.TeamID, in.ID); err != nil {
 			return err
 		}
 		if err := p.checkEditable(); err != nil {

@@ -37,7 +37,7 @@ func (s *Service) SplitTargets(ctx context.Context, from Record) ([]int64, []Tar
 // and video covers. A draft that has been changed since is left as it is, so CopyFrom may be repeated. It
 // returns not_found for people who may not write in the team.
 func (s *Service) CopyFrom(ctx context.Context, person int64, draft, original string) error {
-	_, err := s.updateAs(ctx, person, draft, access.Write, "post.resemble", func(ctx context.Context, tx *db.Tx,
+	_, err := s.UpdateAs(ctx, person, draft, access.Write, "post.resemble", func(ctx context.Context, tx *db.Tx,
 		call operation.Call, p *Record) error {
 		if p.Status != Draft {
 			return apierr.BadState(string(p.Status), "Only a draft can become a copy of another post.")
@@ -50,7 +50,7 @@ func (s *Service) CopyFrom(ctx context.Context, person int64, draft, original st
 		if err != nil || !differs {
 			return err
 		}
-		if err := update(ctx, tx, p); err != nil {
+		if err := Update(ctx, tx, p); err != nil {
 			return err
 		}
 		return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.changed", p.ID,

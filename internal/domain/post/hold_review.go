@@ -15,7 +15,7 @@ import (
 // knows its outcome. It reports false for a post that is no longer scheduled. The text is the error code, as
 // for Release, with which accounts without a known outcome fail.
 func (s *Service) ForceSubmit(ctx context.Context, tx *db.Tx, team int64, id string) (bool, string, error) {
-	p, err := s.lock(ctx, tx, team, id)
+	p, err := s.Lock(ctx, tx, team, id)
 	if err != nil || p.Status != Scheduled || p.IsTemplate {
 		return false, "", err
 	}
@@ -74,7 +74,7 @@ func (r Series) overdue(now time.Time) (gap, error) {
 	if err != nil {
 		return missed, err
 	}
-	for at := range recurring.after(r.last) {
+	for at := range recurring.After(r.last) {
 		if at.After(now) {
 			break
 		}
@@ -86,7 +86,7 @@ func (r Series) overdue(now time.Time) (gap, error) {
 // SkipOverdue continues a series after its overdue occurrences and records them as skipped, because they may
 // have gone out elsewhere.
 func (s *Service) SkipOverdue(ctx context.Context, tx *db.Tx, b OverdueSeries) error {
-	p, err := s.lock(ctx, tx, b.TeamID, b.TemplateID)
+	p, err := s.Lock(ctx, tx, b.TeamID, b.TemplateID)
 	if err != nil || !p.IsTemplate || p.Status != Scheduled {
 		return err
 	}

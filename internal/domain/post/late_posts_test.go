@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/post/posttest"
 	"pressroom/internal/domain/team"
 	"pressroom/internal/testkit/must"
 )
@@ -12,10 +13,10 @@ import (
 // What is past its time is late where its team may publish, and held where it may not.
 func TestLate(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
-		due := noon.Add(day)
-		for _, at := range []time.Time{due, due.Add(time.Hour), due.Add(2 * day)} {
-			id := w.draft(t, "late", time.Time{})
-			w.do(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": at.Format(time.RFC3339)})
+		due := posttest.Noon.Add(posttest.Day)
+		for _, at := range []time.Time{due, due.Add(time.Hour), due.Add(2 * posttest.Day)} {
+			id := w.Draft(t, "late", time.Time{})
+			w.Do(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": at.Format(time.RFC3339)})
 		}
 		wants := func(before time.Time, want post.Late) {
 			t.Helper()
@@ -25,9 +26,9 @@ func TestLate(t *testing.T) {
 			}
 		}
 		wants(due, post.Late{})
-		wants(due.Add(day), post.Late{Posts: 2, Oldest: due})
-		must.NoError(t, w.teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: w.call.TeamID,
+		wants(due.Add(posttest.Day), post.Late{Posts: 2, Oldest: due})
+		must.NoError(t, w.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: w.Call.TeamID,
 			Action: team.Publishing}))
-		wants(due.Add(day), post.Late{Held: 2})
+		wants(due.Add(posttest.Day), post.Late{Held: 2})
 	})
 }

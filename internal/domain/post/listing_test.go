@@ -15,15 +15,15 @@ import (
 // That a network did not confirm a post is told in place of its failure, of that post alone.
 func TestGlancesTellADoubt(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
-		doubtful, failed := w.draft(t, "in doubt", time.Time{}), w.draft(t, "failed", time.Time{})
+		doubtful, failed := w.Draft(t, "in doubt", time.Time{}), w.Draft(t, "failed", time.Time{})
 		for id, state := range map[string]post.TargetState{doubtful: post.TargetUnconfirmed,
 			failed: post.TargetFailed} {
-			must.NoError(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+			must.NoError(t, w.DB.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 				_, err := tx.Exec(ctx, `UPDATE post_targets SET state = ? WHERE post_id = ?`, string(state), id)
 				return err
 			}))
 		}
-		found := must.Get(w.ListDetails(t.Context(), w.call.TeamID, []string{doubtful, failed}))(t)
+		found := must.Get(w.ListDetails(t.Context(), w.Call.TeamID, []string{doubtful, failed}))(t)
 		if len(found) != 2 || !found[doubtful].Unconfirmed || found[failed].Unconfirmed {
 			t.Errorf("they are shown as %+v", found)
 		}

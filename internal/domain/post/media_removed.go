@@ -68,7 +68,7 @@ func (s *Service) RemoveMedia(ctx context.Context, call operation.Call, media in
 // removeMedia removes a file from one post and returns the post's approval afterwards.
 func (s *Service) removeMedia(ctx context.Context, tx *db.Tx, call operation.Call, id string,
 	media int64) (Approval, error) {
-	p, err := s.lock(ctx, tx, call.TeamID, id)
+	p, err := s.Lock(ctx, tx, call.TeamID, id)
 	if apierr.Is(err, apierr.NotFound) {
 		return NotNeeded, nil // deleted meanwhile
 	}

@@ -8,6 +8,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/post/posttest"
 	"pressroom/internal/testkit/must"
 )
 
@@ -22,28 +23,28 @@ func (w *env) lostMedia(t *testing.T, id string) bool {
 // again, a series is paused. What was sent keeps it.
 func TestTakeOutMedia(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
-		soon := noon.Add(day).Format(time.RFC3339)
+		soon := posttest.Noon.Add(posttest.Day).Format(time.RFC3339)
 		with := func(caption string, media ...int64) string {
-			id := w.draft(t, caption, time.Time{})
+			id := w.Draft(t, caption, time.Time{})
 			for n, m := range media {
-				w.exec(t, `INSERT INTO post_media (post_id, position, media_id) VALUES (?, ?, ?)`, id, n, m)
+				w.Exec(t, `INSERT INTO post_media (post_id, position, media_id) VALUES (?, ?, ?)`, id, n, m)
 			}
-			w.exec(t, `UPDATE posts SET has_media = 1 WHERE id = ?`, id)
+			w.Exec(t, `UPDATE posts SET has_media = 1 WHERE id = ?`, id)
 			return id
 		}
 		draft, scheduled, other, sent, approved := with("draft", 1), with("scheduled", 1, 2), with("other", 2),
 			with("sent", 1), with("approved", 1)
-		own := w.draft(t, "own", time.Time{})
-		must.Get(w.Override(t.Context(), w.person, own, w.account, post.Override{Media: []int64{1}}))(t)
+		own := w.Draft(t, "own", time.Time{})
+		must.Get(w.Override(t.Context(), w.Person, own, w.Account, post.Override{Media: []int64{1}}))(t)
 		for _, id := range []string{scheduled, other, own} {
-			w.do(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": soon})
+			w.Do(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": soon})
 		}
-		w.do(t, "publish_post", map[string]any{"post_id": sent})
-		must.NoError(t, w.decide(t, w.requestApproval(t, approved), true))
-		w.clock.Advance(time.Minute)
+		w.Do(t, "publish_post", map[string]any{"post_id": sent})
+		must.NoError(t, w.Decide(t, w.RequestApproval(t, approved), true))
+		w.Clock.Advance(time.Minute)
 
-		call := w.call
-		call.Actor, call.Now = act, w.clock.Now()
+		call := w.Call
+		call.Actor, call.Now = act, w.Clock.Now()
 		if taken, err := w.RemoveMedia(t.Context(), call, 1); err != nil || taken.Posts != 4 ||
 			!slices.Equal(taken.Waiting, []string{approved}) {
 			t.Fatalf("taken out of %+v, want 4 of which %s waits (%v)", taken, approved, err)
@@ -72,8 +73,8 @@ func TestTakeOutMedia(t *testing.T) {
 		if p := w.look(t, approved); p.Approval != post.Waiting {
 			t.Errorf("what the client approved is %s", p.Approval)
 		}
-		w.clock.Advance(time.Minute)
-		w.do(t, "update_post", map[string]any{"id": draft, "caption": "changed"})
+		w.Clock.Advance(time.Minute)
+		w.Do(t, "update_post", map[string]any{"id": draft, "caption": "changed"})
 		if w.lostMedia(t, draft) {
 			t.Error("a post that was changed since says still that it lost a file")
 		}
@@ -86,12 +87,12 @@ func TestTakeOutMedia(t *testing.T) {
 // A series whose template shows a deleted file is paused, and what it made ahead become drafts.
 func TestASeriesLosesAFile(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
-		template := w.repeat(t, "FREQ=DAILY")
-		w.exec(t, `INSERT INTO post_media (post_id, position, media_id) VALUES (?, 0, 1)`, template)
-		w.exec(t, `UPDATE posts SET has_media = 1 WHERE id = ?`, template)
-		w.tick(t)
-		call := w.call
-		call.Actor, call.Now = act, w.clock.Now()
+		template := w.StartSeries(t, "FREQ=DAILY")
+		w.Exec(t, `INSERT INTO post_media (post_id, position, media_id) VALUES (?, 0, 1)`, template)
+		w.Exec(t, `UPDATE posts SET has_media = 1 WHERE id = ?`, template)
+		w.Tick(t)
+		call := w.Call
+		call.Actor, call.Now = act, w.Clock.Now()
 		must.Get(w.RemoveMedia(t.Context(), call, 1))(t)
 		if p := w.look(t, template); p.Status != post.Draft || !p.Series.Paused || len(p.Media) != 0 || !p.IsTemplate {
 			t.Errorf("the template is %s, paused %v, with %v", p.Status, p.Series.Paused, p.Media)

@@ -24,7 +24,7 @@ func (s *Service) createNext(ctx context.Context, tx *db.Tx, template *Record, r
 	}
 	var missed gap
 	r.wake = time.Time{}
-	for at := range recurring.after(r.last) {
+	for at := range recurring.After(r.last) {
 		r.last = at
 		if tx.Now().Sub(at) > maxOccurrenceDelay {
 			missed.add(at)
@@ -57,7 +57,7 @@ func (s *Service) createNext(ctx context.Context, tx *db.Tx, template *Record, r
 // endSeries turns the template of an ended series into a draft.
 func endSeries(ctx context.Context, tx *db.Tx, template *Record) error {
 	template.Status = Draft
-	if err := update(ctx, tx, template); err != nil {
+	if err := Update(ctx, tx, template); err != nil {
 		return err
 	}
 	return auditlog.Record(ctx, tx, template.TeamID, auditlog.Actor{}, "series.ended", template.ID,
@@ -192,7 +192,7 @@ func (s *Service) CreateOccurrences(ctx context.Context) error {
 
 func (s *Service) continueSeries(ctx context.Context, team int64, template string) error {
 	return s.db.InTx(ctx, "post.recur", func(ctx context.Context, tx *db.Tx) error {
-		p, err := s.lock(ctx, tx, team, template)
+		p, err := s.Lock(ctx, tx, team, template)
 		if err != nil || !p.IsTemplate || p.Status != Scheduled {
 			return err
 		}
@@ -212,7 +212,7 @@ func (p Record) isTooLate(now time.Time) bool {
 // skip turns an occurrence that is too late into a draft and records it.
 func (s *Service) skip(ctx context.Context, tx *db.Tx, p *Record) error {
 	p.Status = Draft
-	if err := update(ctx, tx, p); err != nil {
+	if err := Update(ctx, tx, p); err != nil {
 		return err
 	}
 	var missed gap

@@ -91,7 +91,7 @@ func mediaOfAll(targets []Target) [][]network.Media {
 // again, and a scheduled post needs the right to publish.
 func (s *Service) edit(ctx context.Context, person int64, postID, what string, apply func(context.Context, *db.Tx,
 	*Record) error) (Record, error) {
-	return s.updateAs(ctx, person, postID, access.Write, "post.edit", func(ctx context.Context, tx *db.Tx,
+	return s.UpdateAs(ctx, person, postID, access.Write, "post.edit", func(ctx context.Context, tx *db.Tx,
 		call operation.Call, p *Record) error {
 		if err := p.checkEditable(); err != nil {
 			return err
@@ -114,7 +114,7 @@ func recordChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Record
 	if err != nil {
 		return err
 	}
-	if err := update(ctx, tx, p); err != nil {
+	if err := Update(ctx, tx, p); err != nil {
 		return err
 	}
 	return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), kind, p.ID, map[string]any{"changed": what,

@@ -41,7 +41,7 @@ func (s *Service) schedule(ctx context.Context, call operation.Call, in Schedule
 	var p Record
 	err = call.InTx(ctx, s.db, "post.schedule", func(ctx context.Context, tx *db.Tx) error {
 		var err error
-		if p, err = s.lock(ctx, tx, call.TeamID, in.PostID); err != nil {
+		if p, err = s.Lock(ctx, tx, call.TeamID, in.PostID); err != nil {
 			return err
 		}
 		if err := p.checkSchedulable(); err != nil {
@@ -54,7 +54,7 @@ func (s *Service) schedule(ctx context.Context, call operation.Call, in Schedule
 			return err
 		}
 		p.Status, p.ScheduledAt, p.Skipped = Scheduled, at, false
-		if err := update(ctx, tx, &p); err != nil {
+		if err := Update(ctx, tx, &p); err != nil {
 			return err
 		}
 		return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.scheduled", p.ID,
@@ -90,7 +90,7 @@ func (s *Service) publish(ctx context.Context, call operation.Call,
 	in PostInput) (operation.Answer[Publication], error) {
 	var out operation.Answer[Publication]
 	err := call.InTx(ctx, s.db, "post.publish", func(ctx context.Context, tx *db.Tx) error {
-		p, err := s.lock(ctx, tx, call.TeamID, in.PostID)
+		p, err := s.Lock(ctx, tx, call.TeamID, in.PostID)
 		if err != nil {
 			return err
 		}
@@ -157,7 +157,7 @@ func (s *Service) submit(ctx context.Context, tx *db.Tx, p *Record, targets []Ta
 	if p.SubmittedAt.IsZero() {
 		p.SubmittedAt = tx.Now()
 	}
-	if err := update(ctx, tx, p); err != nil {
+	if err := Update(ctx, tx, p); err != nil {
 		return j, err
 	}
 	if err := auditlog.Record(ctx, tx, p.TeamID, by, "post.handed_over", p.ID,
@@ -173,7 +173,7 @@ func (s *Service) retry(
 ) (operation.Answer[PublicationRetry], error) {
 	var out operation.Answer[PublicationRetry]
 	err := call.InTx(ctx, s.db, "post.retry", func(ctx context.Context, tx *db.Tx) error {
-		p, err := s.lock(ctx, tx, call.TeamID, in.PostID)
+		p, err := s.Lock(ctx, tx, call.TeamID, in.PostID)
 		if err != nil {
 			return err
 		}
@@ -278,7 +278,7 @@ func (s *Service) Release(ctx context.Context, id string) error {
 		if err := tx.QueryRow(ctx, `SELECT team_id FROM posts WHERE id = ?`, id).Scan(&teamID); err != nil {
 			return fmt.Errorf("reading a due post: %w", err)
 		}
-		p, err := s.lock(ctx, tx, teamID, id)
+		p, err := s.Lock(ctx, tx, teamID, id)
 		if err != nil {
 			return err
 		}

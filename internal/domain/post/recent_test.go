@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/post/posttest"
 	"pressroom/internal/testkit/must"
 )
 
@@ -14,7 +15,7 @@ func TestPassed(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		passed := func(team int64, want ...string) {
 			t.Helper()
-			found := must.Get(w.ListOverdueDrafts(t.Context(), team, w.clock.Now(), 10))(t)
+			found := must.Get(w.ListOverdueDrafts(t.Context(), team, w.Clock.Now(), 10))(t)
 			got := []string{}
 			for _, slot := range found {
 				got = append(got, slot.Excerpt)
@@ -26,22 +27,22 @@ func TestPassed(t *testing.T) {
 				t.Errorf("%v, want %v", got, want)
 			}
 		}
-		series := w.repeat(t, "FREQ=DAILY")
-		w.clock.Advance(time.Hour)
-		w.tick(t)
-		w.do(t, "cancel_post", map[string]any{"post_id": series})
-		planned := w.draft(t, "planned", w.clock.Now().Add(time.Hour))
-		w.draft(t, "without a time", time.Time{})
-		w.draft(t, "still to come", w.clock.Now().Add(9*day))
-		passed(w.call.TeamID)
-		w.clock.Advance(2 * day)
-		passed(w.call.TeamID, "hello", "planned")
-		passed(w.call.TeamID + 1)
-		w.do(t, "update_post", map[string]any{"id": planned,
-			"scheduled_at": w.clock.Now().Add(day).Format(time.RFC3339)})
-		passed(w.call.TeamID, "hello")
-		w.do(t, "publish_post", map[string]any{"post_id": w.occurrence(t)})
-		passed(w.call.TeamID)
+		series := w.StartSeries(t, "FREQ=DAILY")
+		w.Clock.Advance(time.Hour)
+		w.Tick(t)
+		w.Do(t, "cancel_post", map[string]any{"post_id": series})
+		planned := w.Draft(t, "planned", w.Clock.Now().Add(time.Hour))
+		w.Draft(t, "without a time", time.Time{})
+		w.Draft(t, "still to come", w.Clock.Now().Add(9*posttest.Day))
+		passed(w.Call.TeamID)
+		w.Clock.Advance(2 * posttest.Day)
+		passed(w.Call.TeamID, "hello", "planned")
+		passed(w.Call.TeamID + 1)
+		w.Do(t, "update_post", map[string]any{"id": planned,
+			"scheduled_at": w.Clock.Now().Add(posttest.Day).Format(time.RFC3339)})
+		passed(w.Call.TeamID, "hello")
+		w.Do(t, "publish_post", map[string]any{"post_id": w.LastOccurrence(t)})
+		passed(w.Call.TeamID)
 	})
 }
 
@@ -50,18 +51,18 @@ func TestLately(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		var sent []string
 		for range 3 {
-			w.clock.Advance(time.Hour)
-			id := w.draft(t, "sent", time.Time{})
-			w.do(t, "publish_post", map[string]any{"post_id": id})
+			w.Clock.Advance(time.Hour)
+			id := w.Draft(t, "sent", time.Time{})
+			w.Do(t, "publish_post", map[string]any{"post_id": id})
 			sent = append(sent, id)
 		}
-		w.draft(t, "draft", w.clock.Now().Add(time.Minute))
-		later := w.draft(t, "later", time.Time{})
-		w.do(t, "schedule_post", map[string]any{"post_id": later,
-			"scheduled_at": w.clock.Now().Add(day).Format(time.RFC3339)})
+		w.Draft(t, "draft", w.Clock.Now().Add(time.Minute))
+		later := w.Draft(t, "later", time.Time{})
+		w.Do(t, "schedule_post", map[string]any{"post_id": later,
+			"scheduled_at": w.Clock.Now().Add(posttest.Day).Format(time.RFC3339)})
 		slices.Reverse(sent)
 		for most := 1; most <= 4; most++ {
-			found := must.Get(w.ListRecent(t.Context(), w.call.TeamID, w.clock.Now(), most))(t)
+			found := must.Get(w.ListRecent(t.Context(), w.Call.TeamID, w.Clock.Now(), most))(t)
 			var got []string
 			for _, slot := range found {
 				got = append(got, slot.PostID)
@@ -73,7 +74,7 @@ func TestLately(t *testing.T) {
 				t.Errorf("the last %d are %v, want %v", most, got, sent)
 			}
 		}
-		if found, err := w.ListRecent(t.Context(), w.call.TeamID+1, w.clock.Now(), 5); err != nil || len(found) != 0 {
+		if found, err := w.ListRecent(t.Context(), w.Call.TeamID+1, w.Clock.Now(), 5); err != nil || len(found) != 0 {
 			t.Errorf("another team has %v (%v)", found, err)
 		}
 	})

@@ -34,7 +34,7 @@ func Begin(ctx context.Context, tx *db.Tx, post string, account int64) error {
 
 // RecordResult stores an account's result and updates the post, in the delivery's transaction.
 func (s *Service) RecordResult(ctx context.Context, tx *db.Tx, team int64, id string, account int64, r Result) error {
-	p, err := s.lock(ctx, tx, team, id)
+	p, err := s.Lock(ctx, tx, team, id)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (s *Service) RecordResult(ctx context.Context, tx *db.Tx, team int64, id st
 	}
 	p.Status = statusOf(p.Targets)
 	p.PublishedAt = firstPublished(p.Targets)
-	return update(ctx, tx, &p)
+	return Update(ctx, tx, &p)
 }
 
 // SetPermalink stores the permalink of a published account, in the delivery's transaction.

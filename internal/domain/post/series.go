@@ -10,6 +10,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/post/recurrence"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
 )
@@ -23,7 +24,7 @@ const maxOccurrenceDelay = time.Hour
 type Series struct {
 	ID         int64
 	TemplateID string
-	Rule       string // RFC 5545, see newRecurrence
+	Rule       string // RFC 5545, see package recurrence
 	Timezone   string // IANA
 	Paused     bool
 	NextAt     time.Time // when the next occurrence goes out; zero if none is scheduled
@@ -33,12 +34,12 @@ type Series struct {
 	wake  time.Time // when to create the next one; zero for never
 }
 
-func (r Series) recurrence() (recurrence, error) {
+func (r Series) recurrence() (recurrence.Rule, error) {
 	zone, err := time.LoadLocation(r.Timezone)
 	if err != nil {
-		return recurrence{}, fmt.Errorf("reading the zone of series %d: %w", r.ID, err)
+		return recurrence.Rule{}, fmt.Errorf("reading the zone of series %d: %w", r.ID, err)
 	}
-	return newRecurrence(r.Rule, r.start, zone)
+	return recurrence.Parse(r.Rule, r.start, zone)
 }
 
 // readSeries returns a series. A caller that also locks posts must lock those first, the template before the
@@ -56,7 +57,7 @@ func readSeries(ctx context.Context, q db.Querier, id int64, lock string) (Serie
 		return r, fmt.Errorf("reading a recurring series: %w", err)
 	}
 	r.Paused, r.NextAt, r.last, r.wake = paused != 0, db.Time(next), db.Time(last), db.Time(wake)
-	r.start, _ = time.Parse(wallClock, start) // we wrote it
+	r.start, _ = time.Parse(recurrence.WallClock, start) // we wrote it
 	return r, nil
 }
 
@@ -67,7 +68,7 @@ func readSeries(ctx context.Context, q db.Querier, id int64, lock string) (Serie
 // It returns not_found for people who may not publish in the post's team and validation_failed for an
 // unsupported rule. Approval and network rules are checked as by schedule_post.
 func (s *Service) Repeat(ctx context.Context, person int64, postID, rule string) (Record, error) {
-	return s.updateAs(ctx, person, postID, access.Publish, "post.repeat", func(ctx context.Context, tx *db.Tx,
+	return s.UpdateAs(ctx, person, postID, access.Publish, "post.repeat", func(ctx context.Context, tx *db.Tx,
 		call operation.Call, p *Record) error {
 		if err := p.checkRepeatable(tx.Now()); err != nil {
 			return err
@@ -82,7 +83,7 @@ func (s *Service) Repeat(ctx context.Context, person int64, postID, rule string)
 // StopRepeating ends a series for good: its template and its unsent occurrences become drafts. It returns
 // not_found for people who may not publish in the post's team.
 func (s *Service) StopRepeating(ctx context.Context, person int64, postID string) (Record, error) {
-	return s.updateAs(ctx, person, postID, access.Publish, "post.stop_repeating", func(ctx context.Context, tx *db.Tx,
+	return s.UpdateAs(ctx, person, postID, access.Publish, "post.stop_repeating", func(ctx context.Context, tx *db.Tx,
 		call operation.Call, p *Record) error {
 		if !p.IsTemplate {
 			return apierr.BadState("not_recurring", "This post is not the template of a series.")
@@ -129,9 +130,9 @@ func (s *Service) callAs(ctx context.Context, person int64, postID string,
 	return operation.Call{Actor: actor, Now: now}, nil
 }
 
-// updateAs changes a post for a person of the app, in one transaction that locks the post. It returns not_found
+// UpdateAs changes a post for a person of the app, in one transaction that locks the post. It returns not_found
 // if the person may not do that.
-func (s *Service) updateAs(ctx context.Context, person int64, postID string, needs access.Capability, name string,
+func (s *Service) UpdateAs(ctx context.Context, person int64, postID string, needs access.Capability, name string,
 	do func(context.Context, *db.Tx, operation.Call, *Record) error,
 ) (Record, error) {
 	call, err := s.callAs(ctx, person, postID, needs)
@@ -141,7 +142,7 @@ func (s *Service) updateAs(ctx context.Context, person int64, postID string, nee
 	var p Record
 	err = s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error {
 		var err error
-		if p, err = s.lock(ctx, tx, call.TeamID, postID); err != nil {
+		if p, err = s.Lock(ctx, tx, call.TeamID, postID); err != nil {
 			return err
 		}
 		return do(ctx, tx, call, &p)
@@ -169,9 +170,9 @@ func (p Record) checkRepeatable(now time.Time) error {
 func (s *Service) repeat(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, rule string) error {
 	kind, r := "series.resumed", p.Series
 	if !p.IsTemplate {
-		wall := p.ScheduledAt.In(call.Zone).Format(wallClock)
+		wall := p.ScheduledAt.In(call.Zone).Format(recurrence.WallClock)
 		kind, r = "series.started", Series{TemplateID: p.ID, Timezone: call.Zone.String()}
-		r.start, _ = time.Parse(wallClock, wall) // written above
+		r.start, _ = time.Parse(recurrence.WallClock, wall) // written above
 	}
 	r.Rule, r.Paused = rule, false
 	recurring, err := r.recurrence()
@@ -181,8 +182,8 @@ func (s *Service) repeat(ctx context.Context, tx *db.Tx, call operation.Call, p 
 	if r.last.Before(tx.Now()) {
 		r.last = tx.Now()
 	}
-	if _, ok := recurring.first(r.last); !ok {
-		return errNoOccurrence
+	if _, ok := recurring.First(r.last); !ok {
+		return recurrence.ErrNoOccurrence
 	}
 	if err := storeSeries(ctx, tx, &r, p.TeamID); err != nil {
 		return err
@@ -204,7 +205,7 @@ func storeSeries(ctx context.Context, tx *db.Tx, r *Series, team int64) error {
 	if r.ID == 0 {
 		err = tx.QueryRow(ctx, `INSERT INTO post_series (team_id, template_id, rule, timezone, starts_at, created_at)
 			VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
-			team, r.TemplateID, r.Rule, r.Timezone, r.start.Format(wallClock), db.Micros(tx.Now())).Scan(&r.ID)
+			team, r.TemplateID, r.Rule, r.Timezone, r.start.Format(recurrence.WallClock), db.Micros(tx.Now())).Scan(&r.ID)
 	} else {
 		_, err = tx.Exec(ctx, `UPDATE post_series SET rule = ?, paused_at = 0, last_at = ?, wake_at = ? WHERE id = ?`,
 			r.Rule, db.Micros(r.last), db.Micros(r.wake), r.ID)
@@ -231,8 +232,8 @@ func setRule(ctx context.Context, tx *db.Tx, template *Record, rule string) (boo
 	if behind.Before(tx.Now()) {
 		behind = tx.Now()
 	}
-	if _, ok := recurring.first(behind); !ok {
-		return false, errNoOccurrence
+	if _, ok := recurring.First(behind); !ok {
+		return false, recurrence.ErrNoOccurrence
 	}
 	if _, err := tx.Exec(ctx, `UPDATE post_series SET rule = ? WHERE id = ? AND team_id = ?`, rule, r.ID,
 		template.TeamID); err != nil {
@@ -248,7 +249,7 @@ func storeTemplate(ctx context.Context, tx *db.Tx, p *Record) error {
 		db.Flag(p.IsTemplate), p.ID); err != nil {
 		return fmt.Errorf("storing a template: %w", err)
 	}
-	return update(ctx, tx, p)
+	return Update(ctx, tx, p)
 }
 
 // updateSeriesOf updates the series of a post that is canceled or published: with its template a series is

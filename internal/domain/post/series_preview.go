@@ -35,7 +35,7 @@ func (s *Service) NextOccurrences(ctx context.Context, template Record, most int
 		return nil, err
 	}
 	out := []NextOccurrence{}
-	for at := range recurring.after(behind) {
+	for at := range recurring.After(behind) {
 		if len(out) == most || at.After(until) {
 			break
 		}

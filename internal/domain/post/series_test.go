@@ -1,7 +1,6 @@
 package post_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
@@ -9,32 +8,16 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/post"
-	"pressroom/internal/platform/db"
+	"pressroom/internal/domain/post/posttest"
 	"pressroom/internal/testkit/must"
 )
-
-// repeat is the template of a series that begins in an hour.
-func (w *env) repeat(t *testing.T, rule string) string {
-	t.Helper()
-	id := w.draft(t, "hello", noon.Add(time.Hour))
-	must.Get(w.Repeat(t.Context(), w.person, id, rule))(t)
-	return id
-}
-
-func (w *env) exec(t *testing.T, statement string, args ...any) {
-	t.Helper()
-	must.NoError(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.Exec(ctx, statement, args...)
-		return err
-	}))
-}
 
 // A series goes out day by day, each time as a post of its own, and the next one is always there.
 func TestASeriesGoesOut(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
-		id := w.repeat(t, "FREQ=DAILY;COUNT=3")
-		w.exec(t, `UPDATE post_targets SET caption = 'of its own' WHERE post_id = ?`, id)
-		template := w.do(t, "get_post", map[string]any{"id": id})
+		id := w.StartSeries(t, "FREQ=DAILY;COUNT=3")
+		w.Exec(t, `UPDATE post_targets SET caption = 'of its own' WHERE post_id = ?`, id)
+		template := w.Do(t, "get_post", map[string]any{"id": id})
 		recurrence, _ := template["recurrence"].(map[string]any)
 		next, _ := recurrence["next_at"].(map[string]any)
 		if template["status"] != "scheduled" || recurrence["template"] != true ||
@@ -42,32 +25,32 @@ func TestASeriesGoesOut(t *testing.T) {
 			next["team"] != "2026-11-21T13:00:00+01:00" {
 			t.Errorf("the template: %v", template)
 		}
-		if got := w.occurrences(t); got != "21T13 scheduled" {
+		if got := w.SeriesPosts(t); got != "21T13 scheduled" {
 			t.Error(got)
 		}
-		w.clock.Advance(time.Hour)
-		w.tick(t)
-		if got := w.occurrences(t); got != "21T13 published, 22T13 scheduled" {
+		w.Clock.Advance(time.Hour)
+		w.Tick(t)
+		if got := w.SeriesPosts(t); got != "21T13 published, 22T13 scheduled" {
 			t.Error(got)
 		}
-		one := w.do(t, "get_post", map[string]any{"id": w.occurrence(t)})
+		one := w.Do(t, "get_post", map[string]any{"id": w.LastOccurrence(t)})
 		recurrence, _ = one["recurrence"].(map[string]any)
 		if one["caption"] != "hello" || recurrence["template"] != false || recurrence["template_id"] != id ||
 			recurrence["paused"] != false {
 			t.Errorf("an occurrence: %v", one)
 		}
 		for range 3 {
-			w.clock.Advance(day)
-			w.tick(t)
-			w.tick(t)
+			w.Clock.Advance(posttest.Day)
+			w.Tick(t)
+			w.Tick(t)
 		}
-		if got := w.occurrences(t) + ", template " +
-			w.status(t, id); got != "21T13 published, 22T13 published, 23T13 published, template draft" {
+		if got := w.SeriesPosts(t) + ", template " +
+			w.Status(t, id); got != "21T13 published, 22T13 published, 23T13 published, template draft" {
 			t.Error(got)
 		}
-		w.wantSent(t, "hello", "of its own", "of its own")
-		if n := w.countEvents(t, "post.recurred"); n != 3 || w.countEvents(t, "series.started") != 1 ||
-			w.countEvents(t, "series.ended") != 1 {
+		w.WantSent(t, "hello", "of its own", "of its own")
+		if n := w.CountEvents(t, "post.recurred"); n != 3 || w.CountEvents(t, "series.started") != 1 ||
+			w.CountEvents(t, "series.ended") != 1 {
 			t.Errorf("%d occurrences were told", n)
 		}
 	})
@@ -77,45 +60,45 @@ func TestASeriesGoesOut(t *testing.T) {
 func TestWhatCanBeRepeated(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		const daily = "FREQ=DAILY"
-		ctx, soon := t.Context(), noon.Add(time.Hour)
+		ctx, soon := t.Context(), posttest.Noon.Add(time.Hour)
 		refused := func(code apierr.Code, state, id, rule string) {
 			t.Helper()
-			_, err := w.Repeat(ctx, w.person, id, rule)
-			checkError(t, err, code, state)
+			_, err := w.Repeat(ctx, w.Person, id, rule)
+			posttest.CheckError(t, err, code, state)
 		}
-		id := w.draft(t, "hello", soon)
+		id := w.Draft(t, "hello", soon)
 		for _, role := range []access.Role{access.Viewer, access.Client} {
-			bea, err := w.teams.AddPerson(ctx, "Bea", string(role)+"@example.com", "")
+			bea, err := w.Teams.AddPerson(ctx, "Bea", string(role)+"@example.com", "")
 			must.NoError(t, err)
 			_, err = w.Repeat(ctx, bea.ID, id, daily)
-			checkError(t, err, apierr.NotFound, "")
-			must.NoError(t, w.teams.SetMember(ctx, w.call.TeamID, bea.ID, role))
+			posttest.CheckError(t, err, apierr.NotFound, "")
+			must.NoError(t, w.Teams.SetMember(ctx, w.Call.TeamID, bea.ID, role))
 			_, err = w.Repeat(ctx, bea.ID, id, daily)
-			checkError(t, err, apierr.NotFound, "")
+			posttest.CheckError(t, err, apierr.NotFound, "")
 		}
 		refused(apierr.NotFound, "", "none", daily)
 		refused(apierr.ValidationFailed, "", id, "FREQ=YEARLY")
 		refused(apierr.ValidationFailed, "", id, "FREQ=DAILY;UNTIL=20261120")
-		refused(apierr.ValidationFailed, "", w.draft(t, "no time", time.Time{}), daily)
-		refused(apierr.PreflightBlocked, "", w.draft(t, "forbidden", soon), daily)
-		waiting := w.draft(t, "for the client", soon)
-		w.exec(t, `UPDATE posts SET approval = 'waiting' WHERE id = ?`, waiting)
+		refused(apierr.ValidationFailed, "", w.Draft(t, "no time", time.Time{}), daily)
+		refused(apierr.PreflightBlocked, "", w.Draft(t, "forbidden", soon), daily)
+		waiting := w.Draft(t, "for the client", soon)
+		w.Exec(t, `UPDATE posts SET approval = 'waiting' WHERE id = ?`, waiting)
 		refused(apierr.AwaitingApproval, "", waiting, daily)
-		scheduled := w.draft(t, "once", soon)
-		w.do(t, "schedule_post", map[string]any{"post_id": scheduled, "scheduled_at": soon.Format(time.RFC3339)})
+		scheduled := w.Draft(t, "once", soon)
+		w.Do(t, "schedule_post", map[string]any{"post_id": scheduled, "scheduled_at": soon.Format(time.RFC3339)})
 		refused(apierr.ValidationFailed, "scheduled", scheduled, daily)
-		if _, err := w.StopRepeating(ctx, w.person, id); apierr.Of(err).Context["state"] != "not_recurring" {
+		if _, err := w.StopRepeating(ctx, w.Person, id); apierr.Of(err).Context["state"] != "not_recurring" {
 			t.Error(err)
 		}
-		if got := w.occurrences(t); got != "" {
+		if got := w.SeriesPosts(t); got != "" {
 			t.Fatal(got)
 		}
-		must.Get(w.Repeat(ctx, w.person, id, daily))(t)
+		must.Get(w.Repeat(ctx, w.Person, id, daily))(t)
 		refused(apierr.ValidationFailed, "scheduled", id, daily)
-		must.Get(w.Skip(ctx, w.person, w.occurrence(t)))(t)
-		refused(apierr.ValidationFailed, "occurrence", w.occurrence(t), daily)
-		late := w.draft(t, "late", soon)
-		w.clock.Advance(2 * time.Hour)
+		must.Get(w.Skip(ctx, w.Person, w.LastOccurrence(t)))(t)
+		refused(apierr.ValidationFailed, "occurrence", w.LastOccurrence(t), daily)
+		late := w.Draft(t, "late", soon)
+		w.Clock.Advance(2 * time.Hour)
 		refused(apierr.ValidationFailed, "", late, daily)
 	})
 }
@@ -123,56 +106,56 @@ func TestWhatCanBeRepeated(t *testing.T) {
 // The template itself is neither changed, nor scheduled, nor published.
 func TestTemplatesStayAsTheyAre(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
-		id := w.repeat(t, "FREQ=DAILY")
+		id := w.StartSeries(t, "FREQ=DAILY")
 		const state = "recurring_template"
-		w.expectError(t, apierr.ValidationFailed, state, "update_post", map[string]any{"id": id, "caption": "other"})
-		w.expectError(t, apierr.ValidationFailed, state, "publish_post", map[string]any{"post_id": id})
-		w.expectError(t, apierr.ValidationFailed, state, "schedule_post",
+		w.ExpectError(t, apierr.ValidationFailed, state, "update_post", map[string]any{"id": id, "caption": "other"})
+		w.ExpectError(t, apierr.ValidationFailed, state, "publish_post", map[string]any{"post_id": id})
+		w.ExpectError(t, apierr.ValidationFailed, state, "schedule_post",
 			map[string]any{"post_id": id, "scheduled_at": "2026-12-01T10:00"})
-		_, err := w.approvals.RequestApproval(t.Context(), w.person, id)
-		checkError(t, err, apierr.ValidationFailed, state)
-		w.do(t, "cancel_post", map[string]any{"post_id": id})
-		_, err = w.approvals.RequestApproval(t.Context(), w.person, id)
-		checkError(t, err, apierr.ValidationFailed, state)
-		must.Get(w.StopRepeating(t.Context(), w.person, id))(t)
-		w.do(t, "update_post", map[string]any{"id": id, "caption": "other"})
-		if got := w.occurrences(t) + ", " + w.status(t, id); got != "21T13 draft, draft" {
+		_, err := w.Approvals.Request(t.Context(), w.Person, id)
+		posttest.CheckError(t, err, apierr.ValidationFailed, state)
+		w.Do(t, "cancel_post", map[string]any{"post_id": id})
+		_, err = w.Approvals.Request(t.Context(), w.Person, id)
+		posttest.CheckError(t, err, apierr.ValidationFailed, state)
+		must.Get(w.StopRepeating(t.Context(), w.Person, id))(t)
+		w.Do(t, "update_post", map[string]any{"id": id, "caption": "other"})
+		if got := w.SeriesPosts(t) + ", " + w.Status(t, id); got != "21T13 draft, draft" {
 			t.Error(got)
 		}
-		w.clock.Advance(3 * day)
-		w.tick(t)
-		w.wantSent(t)
+		w.Clock.Advance(3 * posttest.Day)
+		w.Tick(t)
+		w.WantSent(t)
 	})
 }
 
 // Cancelling the template pauses the series with what has not begun; a series that goes on takes that up again.
 func TestPausing(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
-		id := w.repeat(t, "FREQ=DAILY")
-		w.clock.Advance(time.Hour)
-		w.tick(t)
-		paused := w.do(t, "cancel_post", map[string]any{"post_id": id})
+		id := w.StartSeries(t, "FREQ=DAILY")
+		w.Clock.Advance(time.Hour)
+		w.Tick(t)
+		paused := w.Do(t, "cancel_post", map[string]any{"post_id": id})
 		recurrence, _ := paused["recurrence"].(map[string]any)
 		if paused["status"] != "draft" || recurrence["paused"] != true || recurrence["next_at"] != nil {
 			t.Errorf("%v", paused)
 		}
-		w.do(t, "cancel_post", map[string]any{"post_id": id})
-		if got := w.occurrences(t); got != "21T13 published, 22T13 draft" || w.countEvents(t, "post.cancelled") != 2 {
+		w.Do(t, "cancel_post", map[string]any{"post_id": id})
+		if got := w.SeriesPosts(t); got != "21T13 published, 22T13 draft" || w.CountEvents(t, "post.cancelled") != 2 {
 			t.Error(got)
 		}
-		must.Get(w.Repeat(t.Context(), w.person, id, "FREQ=DAILY"))(t)
-		if got := w.occurrences(t); got != "21T13 published, 22T13 scheduled" {
+		must.Get(w.Repeat(t.Context(), w.Person, id, "FREQ=DAILY"))(t)
+		if got := w.SeriesPosts(t); got != "21T13 published, 22T13 scheduled" {
 			t.Error(got)
 		}
-		w.do(t, "cancel_post", map[string]any{"post_id": id})
-		w.clock.Advance(3 * day)
-		w.tick(t)
-		must.Get(w.Repeat(t.Context(), w.person, id, "FREQ=DAILY;INTERVAL=2"))(t)
-		if got := w.occurrences(t); got != "21T13 published, 22T13 draft, 25T13 scheduled" {
+		w.Do(t, "cancel_post", map[string]any{"post_id": id})
+		w.Clock.Advance(3 * posttest.Day)
+		w.Tick(t)
+		must.Get(w.Repeat(t.Context(), w.Person, id, "FREQ=DAILY;INTERVAL=2"))(t)
+		if got := w.SeriesPosts(t); got != "21T13 published, 22T13 draft, 25T13 scheduled" {
 			t.Error(got)
 		}
-		w.wantSent(t, "hello")
-		if n := w.countEvents(t, "series.resumed"); n != 2 {
+		w.WantSent(t, "hello")
+		if n := w.CountEvents(t, "series.resumed"); n != 2 {
 			t.Errorf("resumed %d times", n)
 		}
 	})
@@ -182,17 +165,17 @@ func TestPausing(t *testing.T) {
 // it by hand.
 func TestDraftsFollowTheTemplate(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
-		id := w.repeat(t, "FREQ=DAILY")
+		id := w.StartSeries(t, "FREQ=DAILY")
 		rewrite := func(caption string) {
 			t.Helper()
-			w.do(t, "cancel_post", map[string]any{"post_id": id})
-			held := must.Get(w.Load(t.Context(), w.call.TeamID, id))(t)
-			must.Get(w.Compose(t.Context(), w.call.Actor, id, held.UpdatedAt, post.Composition{Caption: caption,
+			w.Do(t, "cancel_post", map[string]any{"post_id": id})
+			held := must.Get(w.Load(t.Context(), w.Call.TeamID, id))(t)
+			must.Get(w.Compose(t.Context(), w.Call.Actor, id, held.UpdatedAt, post.Composition{Caption: caption,
 				Accounts: []int64{held.Targets[0].AccountID}}))(t)
 		}
 		stands := func(want bool) {
 			t.Helper()
-			held := must.Get(w.Load(t.Context(), w.call.TeamID, id))(t)
+			held := must.Get(w.Load(t.Context(), w.Call.TeamID, id))(t)
 			next := must.Get(w.NextOccurrences(t.Context(), held, 2))(t)
 			if len(next) != 2 || next[0].ToCome || next[0].ByHand != want || !next[1].ToCome ||
 				!next[1].At.After(next[0].At) {
@@ -201,8 +184,8 @@ func TestDraftsFollowTheTemplate(t *testing.T) {
 		}
 		goesOn := func(caption string) {
 			t.Helper()
-			must.Get(w.Repeat(t.Context(), w.person, id, "FREQ=DAILY"))(t)
-			next := must.Get(w.Load(t.Context(), w.call.TeamID, w.occurrence(t)))(t)
+			must.Get(w.Repeat(t.Context(), w.Person, id, "FREQ=DAILY"))(t)
+			next := must.Get(w.Load(t.Context(), w.Call.TeamID, w.LastOccurrence(t)))(t)
 			if next.Caption != caption || next.Excerpt != caption || next.Status != post.Scheduled ||
 				len(next.Targets) != 1 {
 				t.Errorf("%q, not %q: %+v", next.Caption, caption, next)
@@ -211,11 +194,11 @@ func TestDraftsFollowTheTemplate(t *testing.T) {
 		rewrite("anew")
 		stands(false)
 		goesOn("anew")
-		w.do(t, "update_post", map[string]any{"id": w.occurrence(t), "scheduled_at": "2026-11-21T15:00"})
+		w.Do(t, "update_post", map[string]any{"id": w.LastOccurrence(t), "scheduled_at": "2026-11-21T15:00"})
 		rewrite("once more")
 		stands(false)
 		goesOn("once more")
-		w.do(t, "update_post", map[string]any{"id": w.occurrence(t), "caption": "by hand"})
+		w.Do(t, "update_post", map[string]any{"id": w.LastOccurrence(t), "caption": "by hand"})
 		rewrite("the last")
 		stands(true)
 		goesOn("by hand")
@@ -225,9 +208,9 @@ func TestDraftsFollowTheTemplate(t *testing.T) {
 // An occurrence that a client cancels pauses its series, and stays a draft when the series goes on.
 func TestCancelledOccurrence(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
-		id := w.repeat(t, "FREQ=DAILY")
-		first := w.occurrence(t)
-		got := must.Get(w.try(t, "cancel_post", map[string]any{"post_id": first}))(t)
+		id := w.StartSeries(t, "FREQ=DAILY")
+		first := w.LastOccurrence(t)
+		got := must.Get(w.Try(t, "cancel_post", map[string]any{"post_id": first}))(t)
 		full := got.Data.(post.Post)
 		if full.Status != post.Draft || full.ScheduledAt != nil || !full.Recurrence.Paused ||
 			full.Recurrence.NextAt != nil || full.Recurrence.TemplateID != id {
@@ -236,19 +219,19 @@ func TestCancelledOccurrence(t *testing.T) {
 		if len(got.Notes) != 1 || !strings.HasPrefix(got.Notes[0], "The series is paused") {
 			t.Errorf("notes: %q", got.Notes)
 		}
-		w.tick(t)
-		w.clock.Advance(3 * day)
-		w.tick(t)
-		if got := w.occurrences(t) + ", " + w.status(t, id); got != "21T13 draft, draft" ||
-			w.countEvents(t, "series.paused") != 1 {
+		w.Tick(t)
+		w.Clock.Advance(3 * posttest.Day)
+		w.Tick(t)
+		if got := w.SeriesPosts(t) + ", " + w.Status(t, id); got != "21T13 draft, draft" ||
+			w.CountEvents(t, "series.paused") != 1 {
 			t.Error(got)
 		}
-		must.Get(w.Repeat(t.Context(), w.person, id, "FREQ=DAILY"))(t)
-		w.do(t, "cancel_post", map[string]any{"post_id": first}) // a draft stays as it is, and so does its series
-		if got := w.occurrences(t); got != "21T13 draft, 24T13 scheduled" {
+		must.Get(w.Repeat(t.Context(), w.Person, id, "FREQ=DAILY"))(t)
+		w.Do(t, "cancel_post", map[string]any{"post_id": first}) // a draft stays as it is, and so does its series
+		if got := w.SeriesPosts(t); got != "21T13 draft, 24T13 scheduled" {
 			t.Error(got)
 		}
-		w.wantSent(t)
+		w.WantSent(t)
 	})
 }
 
@@ -256,30 +239,30 @@ func TestCancelledOccurrence(t *testing.T) {
 // unless that was scheduled again.
 func TestSkippedStaysSkipped(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
-		id := w.repeat(t, "FREQ=DAILY")
-		first := w.occurrence(t)
-		w.exec(t, `UPDATE post_series SET wake_at = 1 WHERE template_id = ?`, id) // the next one, too
-		w.tick(t)
-		second := w.occurrence(t)
-		_, err := w.Skip(t.Context(), w.person, second)
+		id := w.StartSeries(t, "FREQ=DAILY")
+		first := w.LastOccurrence(t)
+		w.Exec(t, `UPDATE post_series SET wake_at = 1 WHERE template_id = ?`, id) // the next one, too
+		w.Tick(t)
+		second := w.LastOccurrence(t)
+		_, err := w.Skip(t.Context(), w.Person, second)
 		must.NoError(t, err)
-		w.do(t, "cancel_post", map[string]any{"post_id": id})
-		if got := w.occurrences(t); got != "21T13 draft, 22T13 draft" {
+		w.Do(t, "cancel_post", map[string]any{"post_id": id})
+		if got := w.SeriesPosts(t); got != "21T13 draft, 22T13 draft" {
 			t.Fatal(got)
 		}
-		held := must.Get(w.Load(t.Context(), w.call.TeamID, id))(t)
+		held := must.Get(w.Load(t.Context(), w.Call.TeamID, id))(t)
 		if next, err := w.NextOccurrences(t.Context(), held, 2); err != nil || len(next) != 2 ||
-			next[0].PostID != first || next[1].At.Sub(next[0].At) != 2*day {
+			next[0].PostID != first || next[1].At.Sub(next[0].At) != 2*posttest.Day {
 			t.Errorf("%+v, %v", next, err)
 		}
-		must.Get(w.Repeat(t.Context(), w.person, id, "FREQ=DAILY"))(t)
-		w.clock.Advance(90 * time.Minute)
-		w.tick(t)
-		if got := w.occurrences(t); got != "21T13 published, 22T13 draft, 23T13 scheduled" {
+		must.Get(w.Repeat(t.Context(), w.Person, id, "FREQ=DAILY"))(t)
+		w.Clock.Advance(90 * time.Minute)
+		w.Tick(t)
+		if got := w.SeriesPosts(t); got != "21T13 published, 22T13 draft, 23T13 scheduled" {
 			t.Error(got)
 		}
-		w.do(t, "schedule_post", map[string]any{"post_id": second, "scheduled_at": "2026-11-25T08:00"})
-		held, err = w.Load(t.Context(), w.call.TeamID, second)
+		w.Do(t, "schedule_post", map[string]any{"post_id": second, "scheduled_at": "2026-11-25T08:00"})
+		held, err = w.Load(t.Context(), w.Call.TeamID, second)
 		if err != nil || held.Skipped {
 			t.Errorf("%+v, %v", held, err)
 		}

@@ -78,8 +78,8 @@ func readReview(ctx context.Context, q db.Querier, id string, round int64) (Revi
 	return r, nil
 }
 
-// lock returns a post that the transaction is going to change.
-func (s *Service) lock(ctx context.Context, tx *db.Tx, team int64, id string) (Record, error) {
+// Lock returns a post that the transaction is going to change.
+func (s *Service) Lock(ctx context.Context, tx *db.Tx, team int64, id string) (Record, error) {
 	return s.read(ctx, tx, team, id, s.db.ForUpdate())
 }
 
@@ -165,8 +165,8 @@ func insertTargets(ctx context.Context, tx *db.Tx, id string, targets []Target) 
 	return nil
 }
 
-// update stores what can change of a post; targets have their own statements.
-func update(ctx context.Context, tx *db.Tx, p *Record) error {
+// Update stores what can change of a post; targets have their own statements.
+func Update(ctx context.Context, tx *db.Tx, p *Record) error {
 	p.UpdatedAt = tx.Now()
 	_, err := tx.Exec(ctx, `UPDATE posts SET status = ?, caption = ?, excerpt = ?, approval = ?, approval_round = ?,
 		scheduled_at = ?, submitted_at = ?, published_at = ?, slot_at = ?, skipped = ?, job_id = ?, updated_at = ?

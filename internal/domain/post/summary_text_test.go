@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/post/posttest"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit/must"
 )
@@ -14,7 +15,7 @@ import (
 // says runs an operation and holds what it says against parts that have to stand there.
 func (w *env) says(t *testing.T, tool string, args map[string]any, parts ...string) {
 	t.Helper()
-	out := must.Get(w.try(t, tool, args))(t)
+	out := must.Get(w.Try(t, tool, args))(t)
 	for _, part := range parts {
 		if !strings.Contains(out.Summary, part) {
 			t.Errorf("%s says %q, which lacks %q", tool, out.Summary, part)
@@ -25,26 +26,26 @@ func (w *env) says(t *testing.T, tool string, args map[string]any, parts ...stri
 // settle gives a post's account a result, as the delivery would.
 func (w *env) settle(t *testing.T, id string, r post.Result) {
 	t.Helper()
-	must.NoError(t, w.db.InTx(t.Context(), "test.settle", func(ctx context.Context, tx *db.Tx) error {
-		return w.RecordResult(ctx, tx, w.call.TeamID, id, w.account, r)
+	must.NoError(t, w.DB.InTx(t.Context(), "test.settle", func(ctx context.Context, tx *db.Tx) error {
+		return w.RecordResult(ctx, tx, w.Call.TeamID, id, w.Account, r)
 	}))
 }
 
 // A call that sends nothing says so, with what was left alone and why.
 func TestWhatWasNotSentIsSaid(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
-		id := w.draft(t, "once", time.Time{})
+		id := w.Draft(t, "once", time.Time{})
 		its := map[string]any{"post_id": id}
-		if out, err := w.try(t, "publish_post", its); err != nil || out.Summary != "" {
+		if out, err := w.Try(t, "publish_post", its); err != nil || out.Summary != "" {
 			t.Errorf("the first time: %q (%v)", out.Summary, err)
 		}
 		w.says(t, "publish_post", its, "already_submitted", "nothing was sent again", "job social_post:")
 		w.says(t, "retry_post", its, "nothing was sent again", "Skipped accounts: 1; not_failed: 1 (account 1)")
 		w.settle(t, id, post.Result{State: post.TargetUnconfirmed, ErrorCode: "not_confirmed"})
 		w.says(t, "retry_post", its, "nothing was sent again", "unconfirmed: 1 (account 1)")
-		w.wantSent(t, "once")
+		w.WantSent(t, "once")
 		w.settle(t, id, post.Result{State: post.TargetFailed, ErrorCode: "network_error"})
-		if out, err := w.try(t, "retry_post", its); err != nil || out.Summary != "" {
+		if out, err := w.Try(t, "retry_post", its); err != nil || out.Summary != "" {
 			t.Errorf("what is sent again: %q (%v)", out.Summary, err)
 		}
 	})
@@ -53,8 +54,8 @@ func TestWhatWasNotSentIsSaid(t *testing.T) {
 // A post that failed says what the way on is: it can no longer be changed.
 func TestTheWayOnIsSaid(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
-		id := w.draft(t, "refused", time.Time{})
-		w.do(t, "publish_post", map[string]any{"post_id": id})
+		id := w.Draft(t, "refused", time.Time{})
+		w.Do(t, "publish_post", map[string]any{"post_id": id})
 		for code, want := range map[string]string{"network_error": "call retry_post after the cause is fixed: account " +
 			"1 (network_error)", "rejected_content": "create another post for these with create_post: account 1 " +
 			"(rejected_content)"} {
@@ -68,26 +69,26 @@ func TestTheWayOnIsSaid(t *testing.T) {
 // Whether a post would go out, when, and what keeps it, stands in what is said of it.
 func TestTheVerdictIsSaid(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
-		id := w.draft(t, "well", time.Time{})
+		id := w.Draft(t, "well", time.Time{})
 		of, its := map[string]any{"id": id}, map[string]any{"post_id": id}
 		w.says(t, "validate_post", its, "it would go out as it is.")
 		w.says(t, "update_post", map[string]any{"id": id, "caption": "forbidden"}, "Blocking problems: 1.")
 		w.says(t, "validate_post", its, "it would not go out as it is.", "Blocking problems: 1.")
-		w.do(t, "update_post", map[string]any{"id": id, "caption": "well"})
-		at := noon.Add(day)
+		w.Do(t, "update_post", map[string]any{"id": id, "caption": "well"})
+		at := posttest.Noon.Add(posttest.Day)
 		w.says(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": at.Format(time.RFC3339)}, id+
 			" is scheduled for 2026-11-22T12:00:00+01:00.")
 		for approval, want := range map[post.Approval]string{post.Waiting: "needs the client's approval",
 			post.Rejected: "The client rejected it"} {
-			must.NoError(t, w.db.InTx(t.Context(), "test.approval", func(ctx context.Context, tx *db.Tx) error {
+			must.NoError(t, w.DB.InTx(t.Context(), "test.approval", func(ctx context.Context, tx *db.Tx) error {
 				_, err := tx.Exec(ctx, `UPDATE posts SET approval = ? WHERE id = ?`, string(approval), id)
 				return err
 			}))
 			w.says(t, "get_post", of, id+" is scheduled for ", want)
 			w.says(t, "validate_post", its, "it would not go out as it is.", want)
 		}
-		w.exec(t, `UPDATE posts SET approval = 'approved' WHERE id = ?`, id)
-		_, err := w.try(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": at.Format(time.RFC3339)})
+		w.Exec(t, `UPDATE posts SET approval = 'approved' WHERE id = ?`, id)
+		_, err := w.Try(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": at.Format(time.RFC3339)})
 		if err == nil || !strings.Contains(err.Error(), "update_post, PATCH /posts/{id}") {
 			t.Errorf("scheduled again: %v", err)
 		}

@@ -25,6 +25,7 @@ var layers = map[string][]string{
 		"internal/domain/hashtag/list", "internal/domain/hashtag/search", "internal/domain/job",
 		"internal/domain/analytics", "internal/domain/erasure", "internal/domain/ratelimit", "internal/domain/media",
 		"internal/domain/notification", "internal/auth/oauth", "internal/auth/passkey", "internal/domain/post",
+		"internal/domain/post/approval", "internal/domain/post/recurrence",
 		"internal/domain/idempotency", "internal/domain/report", "internal/domain/account",
 		"internal/platform/clusterstats", "internal/domain/team", "internal/auth/totp", "internal/domain/voice",
 	},
@@ -63,7 +64,7 @@ var layers = map[string][]string{
 	"tests": {
 		"internal/tools/archtest", "internal/tools/clientgen", "internal/domain/hashtag/syntheticrelated",
 		"internal/network/networktest", "internal/domain/report/synthetic", "internal/domain/report/synthetichashtag",
-		"internal/testkit", "internal/testkit/acme", "internal/testkit/authenticator", "internal/testkit/collector",
+		"internal/domain/post/posttest", "internal/testkit", "internal/testkit/acme", "internal/testkit/authenticator", "internal/testkit/collector",
 		"internal/testkit/fixture", "internal/testkit/must", "internal/testkit/oidcserver", "internal/testkit/pds",
 		"internal/testkit/postgres", "internal/testkit/prism", "internal/testkit/program", "internal/testkit/redis",
 		"internal/testkit/s3",
@@ -141,7 +142,7 @@ var forbidden = []rule{
 		from: names("ours"), notFrom: names("internal/platform/safehttp"), to: names("code.dny.dev/ssrf"),
 		reason: "addresses from users are requested in one place",
 	}, {
-		from: names("ours"), notFrom: names("internal/domain/post"), to: names("github.com/teambition/rrule-go"),
+		from: names("ours"), notFrom: names("internal/domain/post/recurrence"), to: names("github.com/teambition/rrule-go"),
 		reason: "recurrence rules are evaluated in one place",
 	}, {
 		from: names("ours"), notFrom: names("internal/platform/blob", "tests"), to: names("github.com/minio/minio-go/v7"),
@@ -209,6 +210,8 @@ var forbidden = []rule{
 var allowed = []exception{
 	{"internal/domain/post", "internal/domain/job", "publishing a post creates its job in the same transaction"},
 	{"internal/domain/post", "internal/domain/account", "a post reads the team's accounts and their states"},
+	{"internal/domain/post", "internal/domain/post/recurrence", "a series evaluates its rule"},
+	{"internal/domain/post/approval", "internal/domain/post", "a request and a decision update the post in the same transaction"},
 	{"internal/domain/delivery", "internal/domain/post", "the end of a delivery updates its post in the same transaction"},
 	{"internal/domain/delivery", "internal/domain/account", "a delivery uses an account's grant and may find it revoked"},
 	{"internal/domain/delivery", "internal/domain/job", "the last delivery ends the job, and the queue starts deliveries"},

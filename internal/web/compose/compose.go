@@ -18,6 +18,7 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/media"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/post/approval"
 	"pressroom/internal/network"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/web/shell"
@@ -45,12 +46,12 @@ type Handlers struct {
 	*shell.Frame
 
 	posts     *post.Service
-	approvals *post.Approvals
+	approvals *approval.Service
 	library   Library
 }
 
 // New returns the handlers.
-func New(f *shell.Frame, posts *post.Service, approvals *post.Approvals, library Library) *Handlers {
+func New(f *shell.Frame, posts *post.Service, approvals *approval.Service, library Library) *Handlers {
 	return &Handlers{f, posts, approvals, library}
 }
 

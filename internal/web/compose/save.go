@@ -96,7 +96,7 @@ func (p *Handlers) save(w http.ResponseWriter, r *http.Request, s sheet, what st
 
 // linksEnded returns a note if a change has invalidated the client's links to a post.
 func (p *Handlers) linksEnded(r *http.Request, id string) string {
-	rounds, err := p.posts.Rounds(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
+	rounds, err := p.approvals.Rounds(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
 	if err != nil || len(rounds) == 0 {
 		return "" // the post's page shows it too
 	}
@@ -352,7 +352,7 @@ func (p *Handlers) ask(w http.ResponseWriter, r *http.Request, s sheet, id strin
 	}
 	var link string
 	if err == nil {
-		link, err = p.approvals.RequestApproval(r.Context(), actor.PersonID, id)
+		link, err = p.approvals.Request(r.Context(), actor.PersonID, id)
 	}
 	if err != nil {
 		p.showUnfinished(w, r, s, id, err)

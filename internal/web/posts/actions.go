@@ -9,6 +9,7 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/post/approval"
 	"pressroom/internal/web/shell"
 )
 
@@ -196,7 +197,7 @@ func (p *Handlers) askApproval(w http.ResponseWriter, r *http.Request) {
 	var link string
 	err := p.require(r, "ask_approval", access.Write)
 	if err == nil {
-		link, err = p.approvals.RequestApproval(r.Context(), shell.VisitorOf(r.Context()).ID, id)
+		link, err = p.approvals.Request(r.Context(), shell.VisitorOf(r.Context()).ID, id)
 	}
 	if err == nil {
 		p.Put(r.Context(), linkKey+id, []byte(link))
@@ -218,14 +219,14 @@ func (p *Handlers) revokeLinks(w http.ResponseWriter, r *http.Request) {
 }
 
 // maxDecision is the maximum size of a decision's form in bytes: the longest comment with each byte escaped as three.
-const maxDecision = 3*4*post.MaxComment + shell.MaxForm
+const maxDecision = 3*4*approval.MaxComment + shell.MaxForm
 
 // decideAsClient records the decision of a signed-in client on a post.
 func (p *Handlers) decideAsClient(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadLongForm(w, r, maxDecision) {
 		return
 	}
-	said := post.Decision{Approve: r.PostForm.Get("decision") == "approve", Comment: r.PostForm.Get("comment")}
+	said := approval.Decision{Approve: r.PostForm.Get("decision") == "approve", Comment: r.PostForm.Get("comment")}
 	said.Round, _ = strconv.ParseInt(r.PostForm.Get("round"), 10, 64) // an invalid number matches no version
 	id, err := idIn(r)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/post/approval"
 	"pressroom/internal/network"
 	"pressroom/internal/web/shell"
 )
@@ -87,7 +88,7 @@ type (
 		Alone   bool // blocks a scheduled post for this account only
 	}
 	round struct {
-		post.Round
+		approval.Round
 
 		OpenedAt, Decided time.Time // in the team's time zone
 	}
@@ -352,7 +353,7 @@ func overrides(targets []post.Target) [][]network.Media {
 
 // addApproval adds the approval history.
 func (p *Handlers) addApproval(ctx context.Context, v *view, zone *time.Location) error {
-	rounds, err := p.posts.Rounds(ctx, v.Stored.TeamID, v.Stored.ID)
+	rounds, err := p.approvals.Rounds(ctx, v.Stored.TeamID, v.Stored.ID)
 	for _, one := range rounds {
 		v.Rounds = append(v.Rounds, round{one, one.OpenedAt.In(zone), one.Decided.In(zone)})
 	}

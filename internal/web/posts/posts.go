@@ -13,6 +13,7 @@ import (
 	"pressroom/internal/domain/job"
 	"pressroom/internal/domain/media"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/post/approval"
 	"pressroom/internal/web/shell"
 )
 
@@ -21,7 +22,7 @@ var files embed.FS
 
 var pages = shell.Parse(files, template.FuncMap{"time": shell.Time, "clock": clock, "cut": cut, "link": webAddress,
 	"stateName": stateName, "moment": instant, "longestComment": func() int {
-		return post.MaxComment
+		return approval.MaxComment
 	}})
 
 // Handlers serves the post pages.
@@ -29,7 +30,7 @@ type Handlers struct {
 	*shell.Frame
 
 	posts     *post.Service
-	approvals *post.Approvals
+	approvals *approval.Service
 	delivery  *delivery.Service
 	jobs      *job.Store
 	media     *media.Service
@@ -37,7 +38,7 @@ type Handlers struct {
 
 // New returns the handlers.
 func New(
-	f *shell.Frame, p *post.Service, approvals *post.Approvals, d *delivery.Service, jobs *job.Store,
+	f *shell.Frame, p *post.Service, approvals *approval.Service, d *delivery.Service, jobs *job.Store,
 	library *media.Service,
 ) *Handlers {
 	return &Handlers{f, p, approvals, d, jobs, library}

@@ -1,4 +1,4 @@
-package post
+package approval
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/post"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/platform/plaintext"
@@ -23,24 +24,24 @@ type Decision struct {
 
 // Decide records a client's decision. Each version is decided once: a second decision is wrong_state with the
 // post's state, and a decision on an earlier version is wrong_state with the state changed.
-func (a *Approvals) Decide(ctx context.Context, token string, d Decision) error {
-	l, err := a.parse(token)
+func (s *Service) Decide(ctx context.Context, token string, d Decision) error {
+	l, err := s.parse(token)
 	if err != nil {
 		return err
 	}
 	if d, err = d.sanitize(); err != nil {
 		return err
 	}
-	shown, err := a.proposal(ctx, l)
+	shown, err := s.proposal(ctx, l)
 	if err != nil {
 		return err
 	}
-	return a.decide(ctx, auditlog.Actor{}, shown.TeamID, l.post, d)
+	return s.decide(ctx, auditlog.Actor{}, shown.TeamID, l.post, d)
 }
 
 // DecideAs records the decision of a signed-in client of the team. It returns the errors of Decide, and
 // not_found for anybody who is not a client of the team or calls by a key.
-func (a *Approvals) DecideAs(ctx context.Context, call operation.Call, postID string, d Decision) error {
+func (s *Service) DecideAs(ctx context.Context, call operation.Call, postID string, d Decision) error {
 	if !call.InApp() || call.Role != access.Client {
 		return apierr.Missing()
 	}
@@ -49,20 +50,19 @@ func (a *Approvals) DecideAs(ctx context.Context, call operation.Call, postID st
 	if err != nil {
 		return err
 	}
-	return a.decide(ctx, auditlog.By(call), call.TeamID, postID, d)
+	return s.decide(ctx, auditlog.By(call), call.TeamID, postID, d)
 }
 
-func (a *Approvals) decide(ctx context.Context, by auditlog.Actor, team int64, postID string, d Decision) error {
-	s := a.Posts
-	return s.db.InTx(ctx, "post.decide", func(ctx context.Context, tx *db.Tx) error {
-		p, err := s.lock(ctx, tx, team, postID)
+func (s *Service) decide(ctx context.Context, by auditlog.Actor, team int64, postID string, d Decision) error {
+	return s.DB.InTx(ctx, "post.decide", func(ctx context.Context, tx *db.Tx) error {
+		p, err := s.Posts.Lock(ctx, tx, team, postID)
 		if err != nil {
 			return err
 		}
 		switch {
-		case p.Approval == NotNeeded:
+		case p.Approval == post.NotNeeded:
 			return apierr.BadState(string(p.Approval), "The post does not await approval.")
-		case p.Approval != Waiting:
+		case p.Approval != post.Waiting:
 			return apierr.BadState(string(p.Approval), "This version has already been decided.")
 		case p.Round != d.Round:
 			return apierr.BadState("changed",
@@ -72,10 +72,10 @@ func (a *Approvals) decide(ctx context.Context, by auditlog.Actor, team int64, p
 	})
 }
 
-func storeDecision(ctx context.Context, tx *db.Tx, by auditlog.Actor, p *Record, d Decision) error {
-	p.Approval = Rejected
+func storeDecision(ctx context.Context, tx *db.Tx, by auditlog.Actor, p *post.Record, d Decision) error {
+	p.Approval = post.Rejected
 	if d.Approve {
-		p.Approval = Approved
+		p.Approval = post.Approved
 	}
 	_, err := tx.Exec(ctx, `UPDATE post_approvals SET decision = ?, client_name = ?, comment = ?, decided_at = ?
 		WHERE post_id = ? AND round = ?`,
@@ -83,7 +83,7 @@ func storeDecision(ctx context.Context, tx *db.Tx, by auditlog.Actor, p *Record,
 	if err != nil {
 		return fmt.Errorf("storing a client's decision: %w", err)
 	}
-	if err := update(ctx, tx, p); err != nil {
+	if err := post.Update(ctx, tx, p); err != nil {
 		return err
 	}
 	return auditlog.Record(ctx, tx, p.TeamID, by, "post."+string(p.Approval), p.ID, map[string]any{"round": p.Round})

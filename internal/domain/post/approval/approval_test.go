@@ -1,4 +1,4 @@
-package post_test
+package approval_test
 
 import (
 	"maps"
@@ -9,26 +9,10 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/post/approval"
+	"pressroom/internal/domain/post/posttest"
 	"pressroom/internal/testkit/must"
 )
-
-// requestApproval sends a post to the client and gives the link's token.
-func (w *env) requestApproval(t *testing.T, id string) string {
-	t.Helper()
-	link := must.Get(w.approvals.RequestApproval(t.Context(), w.person, id))(t)
-	token, ok := strings.CutPrefix(link, "https://press.example/approval/")
-	if !ok {
-		t.Fatal("the link leads elsewhere: " + link)
-	}
-	return token
-}
-
-// decide decides on the version that a link shows now.
-func (w *env) decide(t *testing.T, token string, approve bool) error {
-	t.Helper()
-	p := must.Get(w.approvals.Proposal(t.Context(), token))(t)
-	return w.approvals.Decide(t.Context(), token, post.Decision{Round: p.Round, Approve: approve, Name: "Cleo"})
-}
 
 // step is something that is done to a post, by the client with the token of a link.
 type step func(t *testing.T, w *env, id, token string) error
@@ -38,28 +22,28 @@ func calls(tool, name string, args map[string]any) step {
 	return func(t *testing.T, w *env, id, _ string) error {
 		all := map[string]any{name: id}
 		maps.Copy(all, args)
-		_, err := w.try(t, tool, all)
+		_, err := w.Try(t, tool, all)
 		return err
 	}
 }
 
 func ask(t *testing.T, w *env, id, _ string) error {
-	_, err := w.approvals.RequestApproval(t.Context(), w.person, id)
+	_, err := w.Approvals.Request(t.Context(), w.Person, id)
 	return err
 }
 
 func decides(approve bool) step {
-	return func(t *testing.T, w *env, _, token string) error { return w.decide(t, token, approve) }
+	return func(t *testing.T, w *env, _, token string) error { return w.Decide(t, token, approve) }
 }
 
 // runSteps makes a draft, brings it by steps to where the case begins, and gives a link once the client was asked.
 func (w *env) runSteps(t *testing.T, steps []step) (string, string) {
 	t.Helper()
-	id, token := w.draft(t, "hello", time.Time{}), ""
+	id, token := w.Draft(t, "hello", time.Time{}), ""
 	for _, s := range steps {
 		must.NoError(t, s(t, w, id, token))
-		if token == "" && strings.HasSuffix(w.status(t, id), "waiting") {
-			token = w.requestApproval(t, id) // another link to the same round
+		if token == "" && strings.HasSuffix(w.Status(t, id), "waiting") {
+			token = w.RequestApproval(t, id) // another link to the same round
 		}
 	}
 	return id, token
@@ -118,7 +102,7 @@ func TestApprovalTransitions(t *testing.T) {
 		for _, c := range cases {
 			id, token := w.runSteps(t, before[c.state])
 			err := c.do(t, w, id, token)
-			got := w.status(t, id)
+			got := w.Status(t, id)
 			if err != nil {
 				state, _ := apierr.Of(err).Context["state"].(string)
 				got = strings.TrimSpace(string(apierr.Of(err).Code) + " " + state)
@@ -128,7 +112,7 @@ func TestApprovalTransitions(t *testing.T) {
 			}
 		}
 		for _, kind := range []string{"post.approval_asked", "post.approved", "post.rejected", "post.returned"} {
-			if w.countEvents(t, kind) == 0 {
+			if w.CountEvents(t, kind) == 0 {
 				t.Errorf("%s was not told", kind)
 			}
 		}
@@ -138,17 +122,17 @@ func TestApprovalTransitions(t *testing.T) {
 // A person who may not write in the team cannot send its posts to a client.
 func TestWhoMayAsk(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
-		id := w.draft(t, "hello", time.Time{})
-		bea := must.Get(w.teams.AddPerson(t.Context(), "Bea", "bea@example.com", ""))(t)
+		id := w.Draft(t, "hello", time.Time{})
+		bea := must.Get(w.Teams.AddPerson(t.Context(), "Bea", "bea@example.com", ""))(t)
 		for _, role := range []access.Role{"", access.Viewer, access.Client} {
 			if role != "" {
-				must.NoError(t, w.teams.SetMember(t.Context(), w.call.TeamID, bea.ID, role))
+				must.NoError(t, w.Teams.SetMember(t.Context(), w.Call.TeamID, bea.ID, role))
 			}
-			_, err := w.approvals.RequestApproval(t.Context(), bea.ID, id)
-			checkError(t, err, apierr.NotFound, "")
+			_, err := w.Approvals.Request(t.Context(), bea.ID, id)
+			posttest.CheckError(t, err, apierr.NotFound, "")
 		}
-		must.NoError(t, w.teams.SetMember(t.Context(), w.call.TeamID, bea.ID, access.Editor))
-		must.Get(w.approvals.RequestApproval(t.Context(), bea.ID, id))(t)
+		must.NoError(t, w.Teams.SetMember(t.Context(), w.Call.TeamID, bea.ID, access.Editor))
+		must.Get(w.Approvals.Request(t.Context(), bea.ID, id))(t)
 	})
 }
 
@@ -156,42 +140,42 @@ func TestWhoMayAsk(t *testing.T) {
 // decided by it; a link to the new version does.
 func TestRounds(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
-		id := w.draft(t, "hello", time.Time{})
-		old := w.requestApproval(t, id)
-		first := must.Get(w.approvals.Proposal(t.Context(), old))(t)
+		id := w.Draft(t, "hello", time.Time{})
+		old := w.RequestApproval(t, id)
+		first := must.Get(w.Approvals.Proposal(t.Context(), old))(t)
 		if first.Caption != "hello" || first.TeamName != "Harbour & Sons" || !first.Decided.IsZero() ||
 			!w.wasSent(t, id) {
 			t.Errorf("%+v", first)
 		}
-		w.do(t, "update_post", map[string]any{"id": id, "caption": "better"})
+		w.Do(t, "update_post", map[string]any{"id": id, "caption": "better"})
 		if w.wasSent(t, id) {
 			t.Error("the new version is told to have been sent")
 		}
-		shown, err := w.approvals.Proposal(t.Context(), old)
-		checkError(t, err, apierr.ValidationFailed, "changed")
+		shown, err := w.Approvals.Proposal(t.Context(), old)
+		posttest.CheckError(t, err, apierr.ValidationFailed, "changed")
 		if shown.Caption == "hello" {
 			t.Error("what was shown before is still told")
 		}
 		for round := range int64(3) {
-			checkError(t, w.approvals.Decide(t.Context(), old, post.Decision{Round: round, Approve: true,
+			posttest.CheckError(t, w.Approvals.Decide(t.Context(), old, approval.Decision{Round: round, Approve: true,
 				Name: "Cleo"}), apierr.ValidationFailed, "changed")
 		}
-		token := w.requestApproval(t, id)
-		second := must.Get(w.approvals.Proposal(t.Context(), token))(t)
+		token := w.RequestApproval(t, id)
+		second := must.Get(w.Approvals.Proposal(t.Context(), token))(t)
 		if second.Caption != "better" || !w.wasSent(t, id) {
 			t.Errorf("%+v", second)
 		}
-		for _, bad := range []post.Decision{{Name: " \n"}, {Name: strings.Repeat("ä", 201)},
+		for _, bad := range []approval.Decision{{Name: " \n"}, {Name: strings.Repeat("ä", 201)},
 			{Name: "Cleo", Comment: strings.Repeat("ä", 2001)}} {
 			bad.Round = second.Round
-			checkError(t, w.approvals.Decide(t.Context(), token, bad), apierr.ValidationFailed, "")
+			posttest.CheckError(t, w.Approvals.Decide(t.Context(), token, bad), apierr.ValidationFailed, "")
 		}
-		said := post.Decision{Round: second.Round, Approve: true, Name: " Cleo\x00\r\n\u202ePark \xff",
+		said := approval.Decision{Round: second.Round, Approve: true, Name: " Cleo\x00\r\n\u202ePark \xff",
 			Comment: strings.Repeat("ä\u2066\r\n", 1000)}
-		must.NoError(t, w.approvals.Decide(t.Context(), token, said))
-		checkError(t, w.approvals.Decide(t.Context(), token, said), apierr.ValidationFailed, "approved")
-		decided := must.Get(w.approvals.Proposal(t.Context(), token))(t)
-		if decided.Client != "Cleo Park" || !decided.Decided.Equal(noon) || decided.Approval != post.Approved {
+		must.NoError(t, w.Approvals.Decide(t.Context(), token, said))
+		posttest.CheckError(t, w.Approvals.Decide(t.Context(), token, said), apierr.ValidationFailed, "approved")
+		decided := must.Get(w.Approvals.Proposal(t.Context(), token))(t)
+		if decided.Client != "Cleo Park" || !decided.Decided.Equal(posttest.Noon) || decided.Approval != post.Approved {
 			t.Errorf("%+v", decided)
 		}
 	})
@@ -200,37 +184,37 @@ func TestRounds(t *testing.T) {
 // wasSent reports whether a link was made to the version of a post as it is now.
 func (w *env) wasSent(t *testing.T, id string) bool {
 	t.Helper()
-	rounds := must.Get(w.Rounds(t.Context(), w.call.TeamID, id))(t)
+	rounds := must.Get(w.Approvals.Rounds(t.Context(), w.Call.TeamID, id))(t)
 	return len(rounds) > 0 && rounds[0].Sent
 }
 
 // A link goes on to show its post where nothing of it has changed: after a rejection and another asking.
 func TestAskedAgainIsNotChanged(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
-		id := w.draft(t, "hello", time.Time{})
-		token := w.requestApproval(t, id)
-		must.NoError(t, w.decide(t, token, false))
+		id := w.Draft(t, "hello", time.Time{})
+		token := w.RequestApproval(t, id)
+		must.NoError(t, w.Decide(t, token, false))
 		changed := func(token string, want bool) {
 			t.Helper()
-			p, err := w.approvals.Proposal(t.Context(), token)
+			p, err := w.Approvals.Proposal(t.Context(), token)
 			if want {
-				checkError(t, err, apierr.ValidationFailed, "changed")
+				posttest.CheckError(t, err, apierr.ValidationFailed, "changed")
 			} else if err != nil {
 				t.Errorf("in round %d: %v", p.Round, err)
 			}
 		}
-		w.clock.Advance(time.Minute)
-		second := w.requestApproval(t, id)
+		w.Clock.Advance(time.Minute)
+		second := w.RequestApproval(t, id)
 		changed(token, false)
 		changed(second, false)
-		w.do(t, "update_post", map[string]any{"id": id, "caption": "better"})
-		w.clock.Advance(time.Minute)
-		third := w.requestApproval(t, id)
+		w.Do(t, "update_post", map[string]any{"id": id, "caption": "better"})
+		w.Clock.Advance(time.Minute)
+		third := w.RequestApproval(t, id)
 		changed(token, true)
 		changed(second, true)
 		changed(third, false)
-		must.NoError(t, w.decide(t, third, false))
-		w.requestApproval(t, id)
+		must.NoError(t, w.Decide(t, third, false))
+		w.RequestApproval(t, id)
 		changed(third, false)
 		changed(second, true)
 	})
@@ -240,33 +224,33 @@ func TestAskedAgainIsNotChanged(t *testing.T) {
 // later. Only who may write does it, and only where there are links.
 func TestRevokedLinks(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
-		id := w.draft(t, "hello", time.Time{})
-		checkError(t, w.approvals.RevokeLinks(t.Context(), w.person, id), apierr.ValidationFailed, "not_needed")
-		first, again := w.requestApproval(t, id), w.requestApproval(t, id)
-		bea := must.Get(w.teams.AddPerson(t.Context(), "Bea", "bea@example.com", ""))(t)
+		id := w.Draft(t, "hello", time.Time{})
+		posttest.CheckError(t, w.Approvals.RevokeLinks(t.Context(), w.Person, id), apierr.ValidationFailed, "not_needed")
+		first, again := w.RequestApproval(t, id), w.RequestApproval(t, id)
+		bea := must.Get(w.Teams.AddPerson(t.Context(), "Bea", "bea@example.com", ""))(t)
 		for _, role := range []access.Role{"", access.Viewer, access.Client} {
 			if role != "" {
-				must.NoError(t, w.teams.SetMember(t.Context(), w.call.TeamID, bea.ID, role))
+				must.NoError(t, w.Teams.SetMember(t.Context(), w.Call.TeamID, bea.ID, role))
 			}
-			checkError(t, w.approvals.RevokeLinks(t.Context(), bea.ID, id), apierr.NotFound, "")
+			posttest.CheckError(t, w.Approvals.RevokeLinks(t.Context(), bea.ID, id), apierr.NotFound, "")
 		}
-		must.Get(w.approvals.Proposal(t.Context(), first))(t)
+		must.Get(w.Approvals.Proposal(t.Context(), first))(t)
 		for range 2 { // a generation after the first one stands in the link itself
-			must.NoError(t, w.approvals.RevokeLinks(t.Context(), w.person, id))
+			must.NoError(t, w.Approvals.RevokeLinks(t.Context(), w.Person, id))
 			for _, dead := range []string{first, again} {
-				_, err := w.approvals.Proposal(t.Context(), dead)
-				checkError(t, err, apierr.ValidationFailed, "revoked")
-				checkError(t, w.approvals.Decide(t.Context(), dead, post.Decision{Round: 1, Approve: true,
+				_, err := w.Approvals.Proposal(t.Context(), dead)
+				posttest.CheckError(t, err, apierr.ValidationFailed, "revoked")
+				posttest.CheckError(t, w.Approvals.Decide(t.Context(), dead, approval.Decision{Round: 1, Approve: true,
 					Name: "Cleo"}), apierr.ValidationFailed, "revoked")
 			}
-			again = w.requestApproval(t, id)
-			p := must.Get(w.approvals.Proposal(t.Context(), again))(t)
+			again = w.RequestApproval(t, id)
+			p := must.Get(w.Approvals.Proposal(t.Context(), again))(t)
 			if p.Caption != "hello" {
 				t.Errorf("%+v", p)
 			}
 		}
-		must.NoError(t, w.decide(t, again, true))
-		if n := w.countEvents(t, "post.approval_links_revoked"); n != 2 {
+		must.NoError(t, w.Decide(t, again, true))
+		if n := w.CountEvents(t, "post.approval_links_revoked"); n != 2 {
 			t.Errorf("%d revocations are recorded", n)
 		}
 	})

@@ -1,11 +1,10 @@
-package post
+package recurrence
 
 import (
 	"testing"
 	"time"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/auth/tokencrypt"
 )
 
 // Any text as a rule is refused as a rule, or its occurrences are found quickly.
@@ -21,7 +20,7 @@ func FuzzRule(f *testing.F) {
 	}
 	start := time.Date(2026, 3, 28, 2, 30, 0, 0, time.UTC)
 	f.Fuzz(func(t *testing.T, text string) {
-		r, err := newRecurrence(text, start, zone)
+		r, err := Parse(text, start, zone)
 		if err != nil {
 			if !apierr.Is(err, apierr.ValidationFailed) {
 				t.Fatalf("%q: %v", text, err)
@@ -41,29 +40,6 @@ func FuzzRule(f *testing.F) {
 		}
 		if took := time.Since(began); took > 5*time.Second {
 			t.Fatalf("%q took %v", text, took)
-		}
-	})
-}
-
-// Any text as an approval link is not found.
-func FuzzApprovalLink(f *testing.F) {
-	key, err := tokencrypt.NewKey()
-	if err != nil {
-		f.Fatal(err)
-	}
-	sealer, err := tokencrypt.New(key)
-	if err != nil {
-		f.Fatal(err)
-	}
-	a := &Approvals{links: sealer.Signer("approval links")}
-	other := &Approvals{links: sealer.Signer("something else")}
-	f.Add("")
-	for generation := range int64(2) {
-		f.Add(other.token(approvalLink{"01a204db-e9eb-7e4a-9942-d7519a4ef749", 1, time.Unix(1<<31, 0), generation}))
-	}
-	f.Fuzz(func(t *testing.T, token string) {
-		if _, err := a.parse(token); !apierr.Is(err, apierr.NotFound) {
-			t.Fatalf("%q: %v", token, err)
 		}
 	})
 }

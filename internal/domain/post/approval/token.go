@@ -1,4 +1,4 @@
-package post
+package approval
 
 import (
 	"crypto/sha256"
@@ -9,8 +9,8 @@ import (
 	"pressroom/internal/apierr"
 )
 
-// approvalLink is the content of a link.
-type approvalLink struct {
+// link is the content of a link.
+type link struct {
 	post       string
 	round      int64
 	ends       time.Time
@@ -20,8 +20,8 @@ type approvalLink struct {
 // A token consists of a version, big-endian 64-bit numbers, the post's id and a signature. Version 1 has the
 // round and the end in Unix seconds, with generation 0; version 2 adds the generation.
 const (
-	maxApprovalToken = 200 // characters
-	tokenNumberSize  = 8   // bytes
+	maxToken        = 200 // characters
+	tokenNumberSize = 8   // bytes
 )
 
 // tokenNumbers is the count of numbers by version.
@@ -30,7 +30,7 @@ var tokenNumbers = map[byte]int{1: 2, 2: 3}
 var tokenEncoding = base64.RawURLEncoding.Strict()
 
 // token returns the signed token of a link.
-func (a *Approvals) token(l approvalLink) string {
+func (s *Service) token(l link) string {
 	version, numbers := byte(1), []int64{l.round, l.ends.Unix()}
 	if l.generation > 0 { // nodes of the previous release read only version 1
 		version, numbers = 2, append(numbers, l.generation)
@@ -40,44 +40,44 @@ func (a *Approvals) token(l approvalLink) string {
 		body = binary.BigEndian.AppendUint64(body, uint64(n)) //nolint:gosec // rounds and generations are positive, and it ends after 1970
 	}
 	body = append(body, l.post...)
-	return tokenEncoding.EncodeToString(append(body, a.links.Sign(body)...))
+	return tokenEncoding.EncodeToString(append(body, s.links.Sign(body)...))
 }
 
 // Why a signed link shows nothing.
 var (
-	errApprovalEnded   = apierr.BadState("ended", "This link has expired. Ask the team that sent it for a new one.")
-	errApprovalRevoked = apierr.BadState("revoked",
+	errEnded   = apierr.BadState("ended", "This link has expired. Ask the team that sent it for a new one.")
+	errRevoked = apierr.BadState("revoked",
 		"The team has revoked this link. Ask the team that sent it for a new one.")
-	errApprovalChanged = apierr.BadState("changed",
+	errChanged = apierr.BadState("changed",
 		"The post has changed since this link was sent. Ask the team that sent it for a link to the new version.")
 )
 
 // parse returns the content of a token. It returns not_found for any other text and wrong_state for an expired
 // link.
-func (a *Approvals) parse(token string) (approvalLink, error) {
-	if len(token) > maxApprovalToken {
-		return approvalLink{}, apierr.Missing()
+func (s *Service) parse(token string) (link, error) {
+	if len(token) > maxToken {
+		return link{}, apierr.Missing()
 	}
 	raw, err := tokenEncoding.DecodeString(token)
 	if err != nil || len(raw) == 0 {
-		return approvalLink{}, apierr.Missing()
+		return link{}, apierr.Missing()
 	}
 	numbers := tokenNumbers[raw[0]]
 	head := 1 + numbers*tokenNumberSize
 	if numbers == 0 || len(raw) < head+sha256.Size {
-		return approvalLink{}, apierr.Missing()
+		return link{}, apierr.Missing()
 	}
 	body, sum := raw[:len(raw)-sha256.Size], raw[len(raw)-sha256.Size:]
-	if !a.links.Verify(body, sum) {
-		return approvalLink{}, apierr.Missing()
+	if !s.links.Verify(body, sum) {
+		return link{}, apierr.Missing()
 	}
 	number := func(i int) int64 { return int64(binary.BigEndian.Uint64(body[1+tokenNumberSize*i:])) } //nolint:gosec // signed, so as it was written
-	l := approvalLink{post: string(body[head:]), round: number(0), ends: time.Unix(number(1), 0)}
+	l := link{post: string(body[head:]), round: number(0), ends: time.Unix(number(1), 0)}
 	if numbers > 2 {
 		l.generation = number(2)
 	}
-	if !a.Posts.db.Now().Before(l.ends) {
-		return l, errApprovalEnded
+	if !s.DB.Now().Before(l.ends) {
+		return l, errEnded
 	}
 	return l, nil
 }

@@ -1,4 +1,4 @@
-package post
+package recurrence
 
 import (
 	"slices"
@@ -22,14 +22,14 @@ func zoneOf(t must.T, name string) *time.Location {
 
 // wall is a wall clock, written as if it were UTC.
 func wall(t must.T, text string) time.Time {
-	at := must.Get(time.Parse(wallClock, text))(t)
+	at := must.Get(time.Parse(WallClock, text))(t)
 	return at
 }
 
 // firstOf gives at most n times of a rule behind an instant, in UTC.
-func firstOf(r recurrence, last time.Time, n int) []time.Time {
+func firstOf(r Rule, last time.Time, n int) []time.Time {
 	out := []time.Time{}
-	for at := range r.after(last) {
+	for at := range r.After(last) {
 		if out = append(out, at); len(out) == n {
 			break
 		}
@@ -76,7 +76,7 @@ func TestOccurrences(t *testing.T) {
 		{"FREQ=DAILY;BYDAY=MO,TU,WE,TH,FR;COUNT=3", "2026-11-27T09:00:00", "UTC",
 			"11-27T09:00 11-30T09:00 12-01T09:00"},
 	} {
-		r, err := newRecurrence(c.rule, wall(t, c.start), zoneOf(t, c.zone))
+		r, err := Parse(c.rule, wall(t, c.start), zoneOf(t, c.zone))
 		if err != nil {
 			t.Errorf("%s: %v", c.rule, err)
 			continue
@@ -104,7 +104,7 @@ func TestRulesThatAreRefused(t *testing.T) {
 		"FREQ=DAILY;UNTIL=20260230", "FREQ=DAILY;UNTIL=tomorrow", "FREQ=DAILY;UNTIL=20260101T250000Z",
 		"FREQ=MONTHLY;BYMONTHDAY=1" + strings.Repeat(",1", 200),
 	} {
-		_, err := newRecurrence(rule, wall(t, "2026-11-23T09:00:00"), time.UTC)
+		_, err := Parse(rule, wall(t, "2026-11-23T09:00:00"), time.UTC)
 		if !apierr.Is(err, apierr.ValidationFailed) || apierr.Of(err).Context["argument"] != "rule" {
 			t.Errorf("%q: %v", rule, err)
 		}
@@ -116,9 +116,9 @@ func TestRulesWithoutOccurrences(t *testing.T) {
 	t.Parallel()
 	for _, rule := range []string{"FREQ=DAILY;INTERVAL=7;BYDAY=TU", "FREQ=MONTHLY;INTERVAL=12;BYMONTHDAY=31",
 		"FREQ=DAILY;UNTIL=20261122", "FREQ=WEEKLY;INTERVAL=999;BYDAY=MO;UNTIL=20261122"} {
-		r, err := newRecurrence(rule, wall(t, "2026-11-23T09:00:00"), time.UTC) // a Monday of a month with 30 days
+		r, err := Parse(rule, wall(t, "2026-11-23T09:00:00"), time.UTC) // a Monday of a month with 30 days
 		must.NoError(t, err)
-		if at, ok := r.first(time.Time{}); ok {
+		if at, ok := r.First(time.Time{}); ok {
 			t.Errorf("%s: %v", rule, at)
 		}
 	}
@@ -147,7 +147,7 @@ func TestWallClocksStay(t *testing.T) {
 		zone := zoneOf(t, rapid.SampledFrom(zones).Draw(t, "zone"))
 		start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(rapid.IntRange(0, 366*24*60).Draw(t,
 			"minutes")) * time.Minute)
-		r := must.Get(newRecurrence(drawRule(t), start, zone))(t)
+		r := must.Get(Parse(drawRule(t), start, zone))(t)
 		all := firstOf(r, time.Time{}, 60)
 		for i, at := range all {
 			if i > 0 && !at.After(all[i-1]) {
@@ -177,7 +177,7 @@ func TestAnyRule(t *testing.T) {
 		part := rapid.SampledFrom([]string{"FREQ=DAILY", "FREQ=MONTHLY", "BYDAY=", "MO", "5FR", "-5SU", ";", ";", ",",
 			"COUNT=", "9999", "INTERVAL=", "999", "BYMONTHDAY=", "-31", "UNTIL=", "99991231", "T235959Z", "=", "\x00"})
 		text := strings.Join(rapid.SliceOfN(part, 0, 8).Draw(t, "parts"), "")
-		r, err := newRecurrence(text, time.Date(9998, 12, 31, 23, 0, 0, 0, time.UTC), time.UTC)
+		r, err := Parse(text, time.Date(9998, 12, 31, 23, 0, 0, 0, time.UTC), time.UTC)
 		if err == nil {
 			firstOf(r, time.Time{}, 100)
 		} else if !apierr.Is(err, apierr.ValidationFailed) {

@@ -1,4 +1,5 @@
-package post
+// Package recurrence evaluates the rules of recurring series (RRULE of RFC 5545).
+package recurrence
 
 import (
 	"errors"
@@ -13,8 +14,8 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// wallClock is the format of a stored time without a zone.
-const wallClock = "2006-01-02T15:04:05"
+// WallClock is the format of a stored time without a zone.
+const WallClock = "2006-01-02T15:04:05"
 
 // maxRuleLength is the longest rule, in characters.
 const maxRuleLength = 300
@@ -35,29 +36,30 @@ var (
 			"BYMONTHDAY, and COUNT or UNTIL.")
 	errRuleTooLong = apierr.Invalid(apierr.TooLong, "rule",
 		"The rule is too long. It may have at most 300 characters.")
-	errNoOccurrence = apierr.Invalid(apierr.OutOfRange, "rule", "The rule has no occurrences.")
+	// ErrNoOccurrence refuses a rule without occurrences.
+	ErrNoOccurrence = apierr.Invalid(apierr.OutOfRange, "rule", "The rule has no occurrences.")
 )
 
-// recurrence is when a series occurs: a rule over wall clocks of a zone, so that ten o'clock stays ten o'clock
+// Rule is when a series occurs: a rule over wall clocks of a zone, so that ten o'clock stays ten o'clock
 // when the offset changes.
-type recurrence struct {
+type Rule struct {
 	rule  *rrule.RRule // its times are wall clocks, stored as UTC
 	zone  *time.Location
 	until func(wall, at time.Time) bool // reports whether a time is within UNTIL
 }
 
-// newRecurrence parses a rule that begins at a wall clock. It refuses unsupported rules, for the argument rule.
-func newRecurrence(text string, start time.Time, zone *time.Location) (recurrence, error) {
+// Parse parses a rule that begins at a wall clock. It refuses unsupported rules, for the argument rule.
+func Parse(text string, start time.Time, zone *time.Location) (Rule, error) {
 	if len(text) > maxRuleLength {
-		return recurrence{}, errRuleTooLong
+		return Rule{}, errRuleTooLong
 	}
 	parts, err := splitRule(text)
 	if err != nil {
-		return recurrence{}, err
+		return Rule{}, err
 	}
 	until, err := readUntil(parts["UNTIL"])
 	if err != nil {
-		return recurrence{}, err
+		return Rule{}, err
 	}
 	delete(parts, "UNTIL") // it depends on the zone
 	kept := make([]string, 0, len(parts))
@@ -66,14 +68,14 @@ func newRecurrence(text string, start time.Time, zone *time.Location) (recurrenc
 	}
 	option, err := rrule.StrToROption(strings.Join(kept, ";"))
 	if err != nil {
-		return recurrence{}, errRule.Wrap(err)
+		return Rule{}, errRule.Wrap(err)
 	}
 	option.Dtstart = start
 	rule, err := rrule.NewRRule(*option)
 	if err != nil {
-		return recurrence{}, errRule.Wrap(err)
+		return Rule{}, errRule.Wrap(err)
 	}
-	return recurrence{rule, zone, until}, nil
+	return Rule{rule, zone, until}, nil
 }
 
 // splitRule returns the parts of a rule and refuses combinations that RFC 5545 does not allow.
@@ -118,8 +120,8 @@ func readUntil(text string) (func(wall, at time.Time) bool, error) {
 // maxZoneOffset is more than any zone's distance from UTC.
 const maxZoneOffset = 48 * time.Hour
 
-// after iterates over the times after an instant, in order.
-func (r recurrence) after(last time.Time) iter.Seq[time.Time] {
+// After iterates over the times after an instant, in order.
+func (r Rule) After(last time.Time) iter.Seq[time.Time] {
 	return func(yield func(time.Time) bool) {
 		next := r.rule.Iterator()
 		for wall, ok := next(); ok; wall, ok = next() {
@@ -140,9 +142,9 @@ func (r recurrence) after(last time.Time) iter.Seq[time.Time] {
 	}
 }
 
-// first returns the first time after an instant.
-func (r recurrence) first(last time.Time) (time.Time, bool) {
-	for at := range r.after(last) {
+// First returns the first time after an instant.
+func (r Rule) First(last time.Time) (time.Time, bool) {
+	for at := range r.After(last) {
 		return at, true
 	}
 	return time.Time{}, false
@@ -151,7 +153,7 @@ func (r recurrence) first(last time.Time) (time.Time, bool) {
 // instant returns when a zone's clocks show a wall clock: the earlier time if they do so twice, and the end of
 // the gap if they skip it. It reports false beyond the years that can be written.
 func instant(wall time.Time, zone *time.Location) (time.Time, bool) {
-	at, err := teamtime.Parse(wall.Format(wallClock), zone)
+	at, err := teamtime.Parse(wall.Format(WallClock), zone)
 	if errors.Is(err, teamtime.ErrSkipped) {
 		_, before := wall.Add(-26 * time.Hour).In(zone).Zone()
 		// by the old offset it is after the gap

@@ -1,0 +1,301 @@
+// Package posttest runs posts in tests, with a network and deliveries that need no server.
+package posttest
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/account"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/post/approval"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/network"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
+)
+
+// Noon is a Saturday's in Berlin.
+var Noon = time.Date(2026, 11, 21, 11, 0, 0, 0, time.UTC)
+
+// Day is twenty-four hours.
+const Day = 24 * time.Hour
+
+// Network is a network that takes everything but one word.
+type Network struct{ network.Network }
+
+func (Network) Platform() string { return "bluesky" }
+
+func (Network) Connect(context.Context, network.Credentials) (network.Grant, error) {
+	return network.Grant{Account: "did:test:1", Username: "harbour.test"}, nil
+}
+
+func (Network) Check(c network.Content) []network.Problem {
+	if strings.Contains(c.Text, "forbidden") {
+		return []network.Problem{{Code: "caption_too_long", Blocking: true, Message: "No."}}
+	}
+	return nil
+}
+
+// Deliveries is a delivery that publishes everything at once that is not refused.
+type Deliveries struct {
+	mu   sync.Mutex
+	sent []string // captions
+}
+
+func (o *Deliveries) Submit(ctx context.Context, tx *db.Tx, posts *post.Service, order post.Order) error {
+	for _, t := range order.Targets {
+		r := post.Result{State: post.TargetFailed, ErrorCode: order.Refused}
+		if order.Refused == "" {
+			r = post.Result{State: post.TargetPublished, PublishedAt: tx.Now()}
+			o.mu.Lock()
+			o.sent = append(o.sent, order.Post.Content(t, "en").Text)
+			o.mu.Unlock()
+		}
+		if err := posts.RecordResult(ctx, tx, order.Post.TeamID, order.Post.ID, t.AccountID, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Sent returns the captions of the posts that were published, in order.
+func (o *Deliveries) Sent() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.sent)
+}
+
+type emptyLibrary struct{}
+
+func (l emptyLibrary) ForPostWithDeleted(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error) {
+	return l.ForPost(ctx, q, team, ids)
+}
+
+func (emptyLibrary) ForPost(context.Context, db.Querier, int64, []int64) ([]network.Media, error) {
+	return nil, nil
+}
+
+// Env is a team with one account, and the posts of a node.
+type Env struct {
+	*post.Service
+
+	Approvals  *approval.Service
+	Teams      *team.Service
+	DB         *db.DB
+	Clock      *testkit.Clock
+	URL        string
+	Sealer     *tokencrypt.Sealer
+	Deliveries *Deliveries
+	Call       operation.Call
+	Person     int64
+	Account    int64
+
+	tools map[string]operation.Operation
+}
+
+// EachDatabase runs a test in a fresh world on each database. The plan team has four posts a month.
+func EachDatabase(t *testing.T, run func(t *testing.T, w *Env)) {
+	t.Helper()
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(Noon)
+		key := must.Get(tokencrypt.NewKey())(t)
+		sealer := must.Get(tokencrypt.New(key))(t)
+		w := New(t, url, clock, sealer)
+		must.NoError(t, job.MigrateQueue(t.Context(), w.DB, slog.New(slog.DiscardHandler)))
+		ada := must.Get(w.Teams.AddPerson(t.Context(), "Ada", "ada@example.com", ""))(t)
+		made := must.Get(w.Teams.AddTeam(t.Context(), team.Team{Name: "Harbour & Sons", Timezone: "Europe/Berlin",
+			Language: "en", Plan: "agency"}, ada.ID))(t)
+		w.Person, w.Call.Actor = ada.ID, &access.Actor{TeamID: made.ID, PersonID: ada.ID, Plan: "agency",
+			Language: "en", Capabilities: access.Effective(access.Full, access.Owner)}
+		w.Call.Zone = must.Get(time.LoadLocation("Europe/Berlin"))(t)
+		connected := must.Get(account.New(w.DB, sealer, nil, Network{}).Connect(t.Context(), made.ID, "bluesky",
+			network.Credentials{}))(t)
+		w.Account = connected.ID
+		run(t, w)
+	})
+}
+
+// New is the program's posts on a database, as one process has them.
+func New(t *testing.T, url string, clock *testkit.Clock, sealer *tokencrypt.Sealer) *Env {
+	t.Helper()
+	offered := plan.Default()
+	for i := range offered.Plans {
+		if offered.Plans[i].ID == "team" {
+			offered.Plans[i].PostsPerMonth = 4
+		}
+	}
+	d := testkit.Open(t, url, clock)
+	w := &Env{DB: d, Clock: clock, URL: url, Sealer: sealer, Teams: team.New(d, nil, offered),
+		Deliveries: &Deliveries{}, tools: map[string]operation.Operation{}}
+	w.Service = post.New(d, account.New(d, sealer, nil, Network{}), job.NewStore(d, nil, 100), emptyLibrary{},
+		w.Deliveries, post.DefaultLimits, offered)
+	w.Approvals = approval.New(approval.Options{DB: d, Posts: w.Service, Sealer: sealer,
+		PublicURL: "https://press.example"})
+	for _, op := range w.Operations() {
+		w.tools[op.Tool] = op
+	}
+	return w
+}
+
+// Try runs an operation as the pipeline would.
+func (w *Env) Try(t *testing.T, tool string, args map[string]any) (operation.Result, error) {
+	t.Helper()
+	raw := must.Get(json.Marshal(args))(t)
+	op := w.tools[tool]
+	call := w.Call
+	call.Now, call.Operation = w.Clock.Now(), tool
+	return op.Run(t.Context(), call, raw)
+}
+
+// Do runs an operation that has to succeed, and gives its data.
+func (w *Env) Do(t *testing.T, tool string, args map[string]any) map[string]any {
+	t.Helper()
+	out, err := w.Try(t, tool, args)
+	if err != nil {
+		t.Fatalf("%s: %v", tool, err)
+	}
+	raw := must.Get(json.Marshal(out.Data))(t)
+	var data map[string]any
+	must.NoError(t, json.Unmarshal(raw, &data))
+	return data
+}
+
+// ExpectError runs an operation that has to be refused by a code, and with it a state where that is wrong.
+func (w *Env) ExpectError(t *testing.T, code apierr.Code, state, tool string, args map[string]any) {
+	t.Helper()
+	_, err := w.Try(t, tool, args)
+	CheckError(t, err, code, state)
+}
+
+// CheckError checks that an error has a code, and with it a state where that is wrong.
+func CheckError(t *testing.T, err error, code apierr.Code, state string) {
+	t.Helper()
+	got, _ := apierr.Of(err).Context["state"].(string)
+	if err == nil || apierr.Of(err).Code != code || got != state {
+		t.Errorf("%v in the state %q, want %s and %q", err, got, code, state)
+	}
+}
+
+// Draft makes a draft with a wished time, none where it is zero.
+func (w *Env) Draft(t *testing.T, caption string, at time.Time) string {
+	t.Helper()
+	id, _ := w.Do(t, "create_post", map[string]any{"caption": caption,
+		"account_ids": []int64{w.Account}})["id"].(string)
+	if !at.IsZero() {
+		w.Do(t, "update_post", map[string]any{"id": id, "scheduled_at": at.Format(time.RFC3339)})
+	}
+	return id
+}
+
+// Status is how a post stands: its status, its approval, and the error code of its account where it has one.
+func (w *Env) Status(t *testing.T, id string) string {
+	t.Helper()
+	data := w.Do(t, "get_post", map[string]any{"id": id})
+	account, _ := data["accounts"].([]any)[0].(map[string]any)
+	parts := []string{}
+	for _, text := range []any{data["status"], data["approval"], account["error_code"]} {
+		if s, _ := text.(string); s != "" && s != "not_needed" {
+			parts = append(parts, s)
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// Tick does what a node does by itself: it lets series go on and releases what is due.
+func (w *Env) Tick(t *testing.T) {
+	t.Helper()
+	for range 2 { // what is made late is due at once
+		must.NoError(t, w.CreateOccurrences(t.Context()))
+		due := must.Get(w.Due(t.Context(), 100))(t)
+		for _, id := range due {
+			must.NoError(t, w.Release(t.Context(), id))
+		}
+	}
+}
+
+// SeriesPosts are the posts of a series as day, hour and status, in Berlin's time.
+func (w *Env) SeriesPosts(t *testing.T) string {
+	t.Helper()
+	rows := must.Get(db.All(t.Context(), w.DB, func(rows *sql.Rows, text *string) error {
+		var at int64
+		err := rows.Scan(&at, text)
+		*text = db.Time(at).In(w.Call.Zone).Format("02T15 ") + *text
+		return err
+	}, `SELECT occurs_at, status FROM posts WHERE occurs_at > 0 ORDER BY series_id, occurs_at`))(t)
+	return strings.Join(rows, ", ")
+}
+
+// LastOccurrence is the id of the last one that was made.
+func (w *Env) LastOccurrence(t *testing.T) string {
+	t.Helper()
+	var id string
+	must.NoError(t, w.DB.QueryRow(t.Context(), `SELECT id FROM posts WHERE occurs_at > 0 ORDER BY occurs_at DESC
+		LIMIT 1`).Scan(&id))
+	return id
+}
+
+// CountEvents counts events of a kind.
+func (w *Env) CountEvents(t *testing.T, kind string) int {
+	t.Helper()
+	var n int
+	must.NoError(t, w.DB.QueryRow(t.Context(), `SELECT COUNT(*) FROM events WHERE kind = ?`, kind).Scan(&n))
+	return n
+}
+
+// WantSent checks the captions of the posts that were published.
+func (w *Env) WantSent(t *testing.T, captions ...string) {
+	t.Helper()
+	if sent := w.Deliveries.Sent(); !slices.Equal(sent, captions) {
+		t.Errorf("sent %q, want %q", sent, captions)
+	}
+}
+
+// RequestApproval sends a post to the client and gives the link's token.
+func (w *Env) RequestApproval(t *testing.T, id string) string {
+	t.Helper()
+	link := must.Get(w.Approvals.Request(t.Context(), w.Person, id))(t)
+	token, ok := strings.CutPrefix(link, "https://press.example/approval/")
+	if !ok {
+		t.Fatal("the link leads elsewhere: " + link)
+	}
+	return token
+}
+
+// Decide decides on the version that a link shows now.
+func (w *Env) Decide(t *testing.T, token string, approve bool) error {
+	t.Helper()
+	p := must.Get(w.Approvals.Proposal(t.Context(), token))(t)
+	return w.Approvals.Decide(t.Context(), token, approval.Decision{Round: p.Round, Approve: approve, Name: "Cleo"})
+}
+
+// StartSeries gives the template of a series that begins in an hour.
+func (w *Env) StartSeries(t *testing.T, rule string) string {
+	t.Helper()
+	id := w.Draft(t, "hello", Noon.Add(time.Hour))
+	must.Get(w.Repeat(t.Context(), w.Person, id, rule))(t)
+	return id
+}
+
+// Exec changes the database behind the service.
+func (w *Env) Exec(t *testing.T, statement string, args ...any) {
+	t.Helper()
+	must.NoError(t, w.DB.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, statement, args...)
+		return err
+	}))
+}
