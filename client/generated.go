@@ -352,6 +352,7 @@ const (
 	PostAccountErrorCodePlanLimitReached      PostAccountErrorCode = "plan_limit_reached"
 	PostAccountErrorCodeMissedWhileHeld       PostAccountErrorCode = "missed_while_held"
 	PostAccountErrorCodeServerNotAllowed      PostAccountErrorCode = "server_not_allowed"
+	PostAccountErrorCodeAppNotApproved        PostAccountErrorCode = "app_not_approved"
 )
 
 // PostAccountState is one of the constants of this type. Further values may be added.

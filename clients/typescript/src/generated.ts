@@ -101,7 +101,7 @@ export type MediaType = "image/jpeg" | "image/png" | "image/webp" | "image/gif" 
 
 export type Platform = "instagram" | "tiktok" | "facebook" | "linkedin" | "pinterest" | "bluesky" | "threads" | "youtube" | "x";
 
-export type PostAccountErrorCode = "rejected_content" | "rejected_media" | "duplicate_content" | "account_needs_reauth" | "rate_limited" | "quota_used_up" | "network_error" | "not_confirmed" | "missed_waiting_approval" | "preflight_blocked" | "plan_limit_reached" | "missed_while_held" | "server_not_allowed";
+export type PostAccountErrorCode = "rejected_content" | "rejected_media" | "duplicate_content" | "account_needs_reauth" | "rate_limited" | "quota_used_up" | "network_error" | "not_confirmed" | "missed_waiting_approval" | "preflight_blocked" | "plan_limit_reached" | "missed_while_held" | "server_not_allowed" | "app_not_approved";
 
 export type PostAccountState = "pending" | "sending" | "published" | "failed" | "unconfirmed";
 

@@ -51,7 +51,7 @@ func errorMessage(err error) string {
 
 // refusalCodes are the error codes of refusals that no repeat can change.
 var refusalCodes = map[network.Class]string{
-	network.Rejected: "rejected_content", network.Unapproved: "rejected_content",
+	network.Rejected: "rejected_content", network.Unapproved: "app_not_approved",
 	network.RejectedMedia: "rejected_media", network.Duplicate: "duplicate_content",
 }
 
@@ -84,6 +84,7 @@ func (a *attempt) handleRefusal(ctx context.Context, back phase, err error) erro
 	case network.Rate, network.Quota:
 		return a.waitForQuota(ctx, e)
 	case network.Rejected, network.Unapproved, network.RejectedMedia, network.Duplicate:
+		a.logUnapproved(ctx, e)
 		return a.finish(ctx, ended, failedResult(refusalCodes[e.Class], e.Message))
 	case network.HostBlocked:
 		return a.retry(ctx, back, "server_not_allowed", "", 0) // our own setting, so the circuit does not matter
@@ -93,6 +94,14 @@ func (a *attempt) handleRefusal(ctx context.Context, back phase, err error) erro
 		return a.waitForCircuit(ctx, wait) // the whole network fails, so this is not a try
 	}
 	return a.retry(ctx, back, "network_error", e.Message, 0)
+}
+
+// logUnapproved tells the operator, in the log, that a network wants something of the app itself.
+func (a *attempt) logUnapproved(ctx context.Context, e *network.Error) {
+	if e.Class == network.Unapproved {
+		a.s.log.WarnContext(ctx, "A network refuses this installation's app: it lacks an approval, an audit or credit",
+			"platform", a.grant.Platform, "network_code", e.Code, "post", a.d.PostID, "account", a.d.AccountID)
+	}
 }
 
 // retry starts again from a phase after a backoff, or after the wait that the network asked for if that is

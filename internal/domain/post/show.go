@@ -84,7 +84,7 @@ type PostAccount struct {
 	Permalink      string             `json:"permalink,omitempty"`
 	Caption        *string            `json:"caption,omitempty" jsonschema:"Text for this account, instead of the post's."`
 	MediaIDs       []int64            `json:"media_ids,omitzero" jsonschema:"Media for this account, instead of the post's, in order; empty for none."`
-	ErrorCode      string             `json:"error_code,omitempty" enum:"rejected_content|rejected_media|duplicate_content|account_needs_reauth|rate_limited|quota_used_up|network_error|not_confirmed|missed_waiting_approval|preflight_blocked|plan_limit_reached|missed_while_held|server_not_allowed"`
+	ErrorCode      string             `json:"error_code,omitempty" enum:"rejected_content|rejected_media|duplicate_content|account_needs_reauth|rate_limited|quota_used_up|network_error|not_confirmed|missed_waiting_approval|preflight_blocked|plan_limit_reached|missed_while_held|server_not_allowed|app_not_approved"`
 	Explanation    string             `json:"explanation,omitempty" jsonschema:"What the error code means."`
 	NetworkMessage *operation.Pointer `json:"network_message,omitempty" jsonschema:"Points at the network's own message."`
 	RetriesLeft    int                `json:"retries_left" jsonschema:"How often the account can be retried if it fails; 0 after it is published."`

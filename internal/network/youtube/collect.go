@@ -147,10 +147,7 @@ type countedVideo struct {
 		Title       string `json:"title"`
 		Description string `json:"description"`
 	} `json:"snippet"`
-	Status struct {
-		Upload  string `json:"uploadStatus"`
-		Privacy string `json:"privacyStatus"`
-	} `json:"status"`
+	Status     videoStatus `json:"status"`
 	Statistics struct {
 		Views    *int64 `json:"viewCount,string"`
 		Likes    *int64 `json:"likeCount,string"`
@@ -160,7 +157,8 @@ type countedVideo struct {
 
 // isVisible reports whether others than the channel can see the video.
 func (c countedVideo) isVisible() bool {
-	return c.Status.Privacy != "private" && !slices.Contains([]string{"deleted", "failed", "rejected"}, c.Status.Upload)
+	return c.Status.Privacy != privacyPrivate &&
+		!slices.Contains([]string{statusDeleted, statusFailed, statusRejected}, c.Status.Upload)
 }
 
 // figures returns the figures of the visible videos among ids. The network does not say which are Shorts.

@@ -18,7 +18,8 @@ const (
 )
 
 // Commit sends the last part of the file, which makes the video, and before it any other missing part. A session
-// that is complete or expired is left as it is.
+// that is complete or expired is left as it is. The video is Processing until its status is known; one that YouTube
+// rejects or keeps private has an id but counts as refused.
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Receipt, error) {
@@ -33,7 +34,7 @@ func (n *Network) Commit(
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	return n.receipt(made.ID, made.Snippet.PublishedAt), nil
+	return n.outcome(p, made)
 }
 
 func (n *Network) completeUpload(ctx context.Context, g network.Grant, p draft, files network.Files) (video, error) {
@@ -71,7 +72,7 @@ func (n *Network) watchURL(id string) string {
 	return n.opts.WebURL + "/watch?v=" + url.QueryEscape(id)
 }
 
-// Resolve asks the session. A complete session means Published. A session that lacks a part is Absent: completing it
+// Resolve reads the status of the video that the session became. A session that lacks a part is Absent: completing it
 // makes one video. After a session has expired, the channel's list of uploads is searched.
 func (n *Network) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
@@ -79,6 +80,9 @@ func (n *Network) Resolve(
 	p, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
+	}
+	if p.Video != "" {
+		return n.checkVideo(ctx, g, p, p.Video)
 	}
 	started := n.opts.Now() // before the search: a video may appear while it runs
 	now, err := n.queryProgress(ctx, g, p)
@@ -90,7 +94,7 @@ func (n *Network) Resolve(
 	case now.made.ID == "":
 		return network.Absent, network.Receipt{}, nil
 	}
-	return network.Published, n.receipt(now.made.ID, now.made.Snippet.PublishedAt), nil
+	return n.checkVideo(ctx, g, p, now.made.ID)
 }
 
 // findUpload searches the channel's uploads since the session was started. A missing video is Absent because of
@@ -114,9 +118,9 @@ func (n *Network) findUpload(
 	}
 	switch until := t.Last.Add(time.Duration(n.opts.ListingDelay)); {
 	case len(found) == 1:
-		receipt := n.receipt(found[0].Snippet.Resource.VideoID, found[0].Snippet.PublishedAt)
+		verdict, receipt, err := n.checkVideo(ctx, g, p, found[0].Snippet.Resource.VideoID)
 		receipt.MatchedByContent = true
-		return network.Published, receipt, nil
+		return verdict, receipt, err
 	case len(found) > 1 || !all:
 		reason.Class = network.Uncertain
 	case started.Before(until):

@@ -23,6 +23,7 @@ type video struct {
 	Snippet struct {
 		PublishedAt string `json:"publishedAt"`
 	} `json:"snippet"`
+	Status videoStatus `json:"status"`
 }
 
 // videoID matches a video's id. The network does not document the format; all ids have 11 of these characters.

@@ -28,6 +28,7 @@ const (
 	defaultWeb       = "https://www.youtube.com"
 	defaultVersion   = "v3"
 	defaultPrivacy   = "public"
+	privacyPrivate   = "private"
 	defaultChunk     = 8 << 20   // bytes
 	chunkUnit        = 256 << 10 // bytes; parts are multiples of it, except the last
 )

@@ -267,6 +267,9 @@ func uploads(status int, header, session, list string) http.HandlerFunc {
 			_, _ = fmt.Fprint(w, session)
 		case strings.HasSuffix(r.URL.Path, "/channels"):
 			_, _ = fmt.Fprint(w, `{"items":[{"contentDetails":{"relatedPlaylists":{"uploads":"UU1a"}}}]}`)
+		case strings.HasSuffix(r.URL.Path, "/videos"):
+			_, _ = fmt.Fprintf(w, `{"items":[{"id":%q,"status":{"uploadStatus":"processed","privacyStatus":"public"}}]}`,
+				r.URL.Query().Get("id"))
 		case strings.HasPrefix(list, `{"error"`):
 			w.WriteHeader(http.StatusNotFound)
 			_, _ = fmt.Fprint(w, list)

@@ -22,6 +22,8 @@ const (
 	lostAnswer   = "lost-answer"   // once: stores the post and closes the connection without an answer
 	// like lost-answer, and calls that would show the post get no answer either
 	unconfirmed = "unconfirmed"
+	Drop        = "drop"       // stores the post and rejects it later; only on networks that decide after they accept
+	Unapproved  = "unapproved" // acts as if the app lacked the network's approval, audit or credit
 )
 
 // MaxSlow is the longest wait that a marker can ask for.
@@ -35,7 +37,7 @@ const unconfirmedFor = 25 * time.Hour
 var ErrLost = errors.New("the answer is lost on purpose")
 
 var markerPattern = regexp.MustCompile(
-	`\[sandbox:(reject|expired-token|rate-limit|error|lost-answer|unconfirmed|slow=([0-9]{1,4}))(?:@([a-z]+))?\]`)
+	`\[sandbox:(reject|expired-token|rate-limit|error|lost-answer|unconfirmed|drop|unapproved|slow=([0-9]{1,4}))(?:@([a-z]+))?\]`)
 
 // Set are the markers of a text that concern one network.
 type Set struct {

@@ -201,21 +201,10 @@ func bodyOf(p store.Post) videoBody {
 	return body
 }
 
-// video returns a video in the API's form. The network processes it for a while.
+// video returns a video in the API's form.
 func (n *Network) video(p store.Post, requested map[string]bool) map[string]any {
-	body := bodyOf(p)
-	insert := body.Insert
-	status := map[string]any{
-		"uploadStatus": "processed", "privacyStatus": insert.Status.PrivacyStatus, "license": "youtube",
-		"embeddable": true, "publicStatsViewable": true,
-	}
-	processing := "succeeded"
-	switch {
-	case n.Now().Sub(p.At) < n.Ready:
-		status["uploadStatus"], processing = "uploaded", "processing"
-	case body.Failure != "":
-		status["uploadStatus"], status["failureReason"], processing = "failed", body.Failure, "failed"
-	}
+	insert := bodyOf(p).Insert
+	status, processing := n.videoStatus(p)
 	return newResource("video", p.ID, requested, map[string]any{
 		"snippet": map[string]any{
 			"publishedAt": p.At.Format(time.RFC3339), "channelId": p.Account, "channelTitle": p.DisplayName,
@@ -231,4 +220,29 @@ func (n *Network) video(p store.Post, requested map[string]bool) map[string]any 
 		},
 		"processingDetails": map[string]string{"processingStatus": processing},
 	})
+}
+
+// videoStatus returns what became of a video, and the state of its processing. The network processes it for a while.
+// Markers let it reject the video afterwards, or keep it private as for an app that is not audited.
+func (n *Network) videoStatus(p store.Post) (map[string]any, string) {
+	body, marks := bodyOf(p), marker.Read(p.Text, Name)
+	status := map[string]any{
+		"uploadStatus": "processed", "privacyStatus": body.Insert.Status.PrivacyStatus, "license": "youtube",
+		"embeddable": true, "publicStatsViewable": true,
+	}
+	if marks.Has(marker.Unapproved) {
+		status["privacyStatus"] = "private"
+	}
+	switch {
+	case n.Now().Sub(p.At) < n.Ready:
+		status["uploadStatus"] = "uploaded"
+		return status, "processing"
+	case body.Failure != "":
+		status["uploadStatus"], status["failureReason"] = "failed", body.Failure
+		return status, "failed"
+	case marks.Has(marker.Drop):
+		status["uploadStatus"], status["rejectionReason"] = "rejected", "duplicate"
+		return status, "terminated"
+	}
+	return status, "succeeded"
 }

@@ -1,0 +1,113 @@
+package youtube
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"pressroom/internal/network"
+)
+
+// videoStatus is what became of an uploaded video.
+type videoStatus struct {
+	Upload    string `json:"uploadStatus"`
+	Failure   string `json:"failureReason"`
+	Rejection string `json:"rejectionReason"`
+	Privacy   string `json:"privacyStatus"`
+}
+
+// The states of an uploaded video.
+const (
+	statusProcessed = "processed"
+	statusFailed    = "failed"
+	statusRejected  = "rejected"
+	statusDeleted   = "deleted"
+)
+
+// classByRejection maps the reasons for which YouTube rejects a video after its upload. Others, such as copyright, are
+// Rejected. Source: the discovery document of the Data API, revision 20261019.
+var classByRejection = map[string]network.Class{
+	"duplicate":                network.Duplicate,
+	"length":                   network.RejectedMedia, // more than 15 minutes on an unverified channel
+	"uploaderAccountClosed":    network.AuthDead,
+	"uploaderAccountSuspended": network.AuthDead,
+}
+
+const (
+	minStatusInterval = 5 * time.Second
+	maxStatusInterval = time.Minute
+)
+
+// outcome returns the receipt of a video that has the planned audience. YouTube accepts a file before it has looked at
+// it, so a video with an id may still be processed, rejected, or visible only to its channel.
+func (n *Network) outcome(p draft, v video) (network.Receipt, error) {
+	s := v.Status
+	switch {
+	case s.Upload == statusRejected:
+		class := cmp.Or(classByRejection[s.Rejection], network.Rejected)
+		return network.Receipt{}, refusedVideo(class, "rejectionReason", cmp.Or(s.Rejection, "unknown"))
+	case s.Upload == statusFailed:
+		return network.Receipt{}, refusedVideo(network.RejectedMedia, "failureReason", cmp.Or(s.Failure, "unknown"))
+	case s.Upload == statusDeleted:
+		return network.Receipt{}, refusedVideo(network.Rejected, "uploadStatus", statusDeleted)
+	case s.Privacy == privacyPrivate && p.Privacy != privacyPrivate:
+		return network.Receipt{}, refusedVideo(network.Unapproved, "privacyStatus", privacyPrivate)
+	case s.Upload == statusProcessed && s.Privacy != "":
+		return n.receipt(v.ID, v.Snippet.PublishedAt), nil
+	}
+	return network.Receipt{}, n.processingVideo(p, v)
+}
+
+// refusedVideo returns the error of a video that has an id but is not shown, with what its resource says.
+func refusedVideo(class network.Class, member, value string) *network.Error {
+	value = network.Clip(value, maxName)
+	return &network.Error{
+		Class: class, Status: http.StatusOK, Code: value, Message: member + ": " + value,
+		Err: errors.New("YouTube has the video but does not show it"),
+	}
+}
+
+// processingVideo returns the error of a video that YouTube has not decided on. The checks become rarer, as each uses
+// up some of the app's daily quota. The Draft has the video's id.
+func (n *Network) processingVideo(p draft, v video) *network.Error {
+	now := n.opts.Now()
+	if p.Video == "" {
+		p.Video, p.UploadedAt = v.ID, now.UTC()
+	}
+	wait := min(max(now.Sub(p.UploadedAt)/4, minStatusInterval), maxStatusInterval)
+	failed := &network.Error{
+		Class: network.Processing, Status: http.StatusOK, Code: network.Clip(v.Status.Upload, maxName),
+		After: now.Add(wait).UTC(), Err: errors.New("YouTube is still processing the video"),
+	}
+	failed.Draft, _ = drafts.Encode(p)
+	return failed
+}
+
+// checkVideo reads what became of a video, and decides on it.
+func (n *Network) checkVideo(ctx context.Context, g network.Grant, p draft, id string) (
+	network.Verdict, network.Receipt, error,
+) {
+	var answer struct {
+		Items []video `json:"items"`
+	}
+	query := url.Values{"part": {"snippet,status"}, "id": {id}}
+	if err := n.read(ctx, g, "videos", query, &answer); err != nil {
+		return network.Unknown, network.Receipt{}, err
+	}
+	current := video{ID: id} // a new video may not be listed yet
+	if i := slices.IndexFunc(answer.Items, func(v video) bool { return v.ID == id }); i >= 0 {
+		current = answer.Items[i]
+	}
+	receipt, err := n.outcome(p, current)
+	if failed, ok := errors.AsType[*network.Error](err); ok && failed.Class == network.Processing {
+		return network.Unknown, network.Receipt{}, err
+	}
+	if err != nil {
+		return network.Absent, network.Receipt{}, err
+	}
+	return network.Published, receipt, nil
+}

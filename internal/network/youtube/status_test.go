@@ -1,0 +1,134 @@
+package youtube_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
+	"pressroom/internal/testkit"
+)
+
+// statusServer completes every upload with a video whose status is insert in the answer to the upload, and then each
+// of listed in turn, the last one for ever. A status of "" means that the video is not listed.
+func statusServer(insert string, listed ...string) http.HandlerFunc {
+	item := func(status string) string { return `{"id":"video1","status":{` + status + `}}` }
+	return func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Method == http.MethodPut:
+			_, _ = fmt.Fprint(w, item(insert))
+		case listed[0] == "":
+			_, _ = fmt.Fprint(w, `{"items":[]}`)
+		default:
+			_, _ = fmt.Fprint(w, `{"items":[`+item(listed[0])+`]}`)
+		}
+		if r.Method == http.MethodGet && len(listed) > 1 {
+			listed = listed[1:]
+		}
+	}
+}
+
+// Answers of the real network: a video with an id counts as published only if it is processed and has the planned
+// audience.
+func TestVideoStatus(t *testing.T) {
+	t.Parallel()
+	const uploaded, processed, public = `"uploadStatus":"uploaded",`, `"uploadStatus":"processed",`, `"privacyStatus":"public"`
+	const private, rejected = `"privacyStatus":"private"`, `"uploadStatus":"rejected","rejectionReason":`
+	type outcome struct {
+		verdict network.Verdict
+		class   network.Class
+		code    string
+	}
+	shown := outcome{verdict: network.Published}
+	refused := func(class network.Class, code string) outcome { return outcome{network.Absent, class, code} }
+	for name, c := range map[string]struct {
+		insert string
+		listed []string // empty if the answer to the upload decides
+		want   outcome
+	}{
+		"processed at once":  {processed + public, nil, shown},
+		"processed later":    {uploaded + public, []string{uploaded + public, processed + public}, shown},
+		"not listed at once": {uploaded + public, []string{"", processed + public}, shown},
+		"unlisted by hand":   {uploaded + public, []string{processed + `"privacyStatus":"unlisted"`}, shown},
+		"no status":          {`"license":"youtube"`, []string{processed + public}, shown},
+		"locked private":     {uploaded + private, nil, refused(network.Unapproved, "private")},
+		"locked later":       {uploaded + public, []string{processed + private}, refused(network.Unapproved, "private")},
+		"a duplicate":        {rejected + `"duplicate",` + private, nil, refused(network.Duplicate, "duplicate")},
+		"a duplicate, later": {uploaded + public, []string{rejected + `"duplicate"`}, refused(network.Duplicate, "duplicate")},
+		"too long":           {uploaded + public, []string{rejected + `"length"`}, refused(network.RejectedMedia, "length")},
+		"copyright":          {uploaded + public, []string{rejected + `"copyright"`}, refused(network.Rejected, "copyright")},
+		"suspended":          {rejected + `"uploaderAccountSuspended"`, nil, refused(network.AuthDead, "uploaderAccountSuspended")},
+		"a codec": {uploaded + public, []string{`"uploadStatus":"failed","failureReason":"codec"`},
+			refused(network.RejectedMedia, "codec")},
+		"deleted": {uploaded + public, []string{`"uploadStatus":"deleted"`}, refused(network.Rejected, "deleted")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			clock := testkit.NewClock(networktest.Start)
+			s := networktest.NewStub(t, adapter, network.App{Now: clock.Now}, statusServer(c.insert, c.listed...))
+			receipt, err := s.Network.Commit(t.Context(), s.Grant, s.Draft(queriedDraft), s.Library)
+			got := outcome{network.Published, networktest.Class(err), ""}
+			if err != nil {
+				got.verdict = network.Absent
+			}
+			for got.class == network.Processing && len(c.listed) > 0 {
+				failed := networktest.WantClass(t, err, network.Processing, "")
+				clock.Advance(failed.After.Sub(clock.Now()))
+				got.verdict, receipt, err = s.Network.Resolve(t.Context(), s.Grant, failed.Draft, network.CommitHistory{})
+				got.class = networktest.Class(err)
+			}
+			if failed, ok := errors.AsType[*network.Error](err); ok {
+				if got.code = failed.Code; !strings.HasSuffix(failed.Message, ": "+failed.Code) {
+					t.Errorf("message %q", failed.Message)
+				}
+			}
+			if got != c.want || c.want == shown && receipt.ID != "video1" {
+				t.Errorf("got %+v, %+v, want %+v", got, receipt, c.want)
+			}
+		})
+	}
+}
+
+// The checks of a video become rarer, so that a long one does not use up the day's quota.
+func TestStatusInterval(t *testing.T) {
+	t.Parallel()
+	clock := testkit.NewClock(networktest.Start)
+	s := networktest.NewStub(t, adapter, network.App{Now: clock.Now},
+		statusServer(`"uploadStatus":"uploaded","privacyStatus":"public"`, `"uploadStatus":"uploaded","privacyStatus":"public"`))
+	_, err := s.Network.Commit(t.Context(), s.Grant, s.Draft(queriedDraft), s.Library)
+	asked := 0
+	for clock.Now().Sub(networktest.Start) < time.Hour {
+		failed := networktest.WantClass(t, err, network.Processing, "uploaded")
+		clock.Advance(failed.After.Sub(clock.Now()))
+		_, _, err = s.Network.Resolve(t.Context(), s.Grant, failed.Draft, network.CommitHistory{})
+		asked++
+	}
+	if asked > 80 {
+		t.Errorf("%d checks in an hour", asked)
+	}
+}
+
+// The sandbox locks videos of an app that is not audited, and rejects videos after their upload.
+func TestSandboxStatus(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]network.Class{
+		"[sandbox:unapproved]": network.Unapproved, "[sandbox:drop]": network.Duplicate, "[sandbox:drop@tiktok]": "",
+	} {
+		for _, ready := range []time.Duration{0, time.Minute} {
+			f := networktest.New(t, adapter, ready)
+			g := f.Grant()
+			d := f.PrepareUsual(g, text)
+			_, err := f.Commit(g, d)
+			if networktest.Class(err) == network.Processing {
+				_, _, err = f.Decide(g, d)
+			}
+			if networktest.Class(err) != want {
+				t.Errorf("%s after %v: %v, want %q", text, ready, err, want)
+			}
+		}
+	}
+}
