@@ -178,6 +178,8 @@ type CommitHistory struct {
 	// Last is the time of the last commit or lookup that got no response. Shortly after it, the network may not yet
 	// list a post that exists.
 	Last time.Time
+	// Undecided reports whether a commit ended without a definite answer, so that it may still take effect.
+	Undecided bool
 	// OtherPosts are ids and permalinks of the account's posts that belong to other publications. A search for a post by
 	// its text must skip them.
 	OtherPosts []string

@@ -42,6 +42,7 @@ var tries = []try{
 		999), want: "not sent: `caption_too_long`", but: map[string]string{"facebook": once}},
 	{name: "the network refuses the content", text: "[sandbox:reject]", want: "fails: `rejected_content`"},
 	{name: "the network fails for a moment", text: "[sandbox:error]", want: once},
+	{name: "the network does not find the post's media for a moment", text: "[sandbox:media-not-found]", want: once},
 	{name: "the network refuses for a while, and goes on refusing", text: "[sandbox:rate-limit]", want: "fails: `rate_limited`"},
 	{name: "the answer to the publication is lost", text: "[sandbox:lost-answer]", want: once},
 	{name: "the network is slow", text: "[sandbox:slow=2]", want: once},

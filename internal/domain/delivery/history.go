@@ -20,20 +20,21 @@ const maxOtherPublications = 500
 // died during a commit, the commit counts from the next attempt, because the node may have sent until it lost
 // the lease.
 func sendHistory(ctx context.Context, q db.Querier, d delivery, attempt int64) (network.CommitHistory, bool, error) {
-	var first, last, silent int64
+	var first, last, silent, undecided int64
 	err := q.QueryRow(ctx, `SELECT COALESCE(SUM(CASE WHEN call = 'commit' AND network_code = '' THEN 1
-		ELSE 0 END), 0), COALESCE(MIN(CASE WHEN call = 'commit' THEN started_at END), 0),
+		ELSE 0 END), 0), COALESCE(SUM(CASE WHEN call = 'commit' AND result <> ? THEN 1 ELSE 0 END), 0),
+			COALESCE(MIN(CASE WHEN call = 'commit' THEN started_at END), 0),
 			COALESCE(MAX(CASE WHEN ended_at > started_at THEN ended_at WHEN call = 'commit' THEN COALESCE(next,
 			started_at) ELSE started_at END), 0)
 		FROM (SELECT id, call, started_at, ended_at, result, network_code, LEAD(started_at) OVER (ORDER BY id) AS next
 		FROM delivery_attempts WHERE delivery_id = ?) tried
 		WHERE id <> ? AND (call = 'commit' AND result IN ('', ?, ?) OR call = 'resolve' AND result IN ('', ?))`,
-		d.ID, attempt, string(network.Uncertain), string(network.Processing), string(network.Transient)).Scan(&silent,
-		&first, &last)
+		string(network.Processing), d.ID, attempt, string(network.Uncertain), string(network.Processing),
+		string(network.Transient)).Scan(&silent, &undecided, &first, &last)
 	if err != nil {
 		return network.CommitHistory{}, false, fmt.Errorf("reading when %s was committed: %w", d.ID, err)
 	}
-	out := network.CommitHistory{First: db.Time(first), Last: db.Time(last)}
+	out := network.CommitHistory{First: db.Time(first), Last: db.Time(last), Undecided: undecided > 0}
 	out.OtherPosts, err = otherPublications(ctx, q, d)
 	return out, silent > 0, err
 }

@@ -76,3 +76,31 @@ func TestQuietBeginsWhereOthersTookOver(t *testing.T) {
 		}
 	})
 }
+
+// Only a commit that the network did not carry out is decided.
+func TestUndecidedCommits(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		s := newEnv(t, testkit.Open(t, url, testkit.NewClock(noon)), testkit.NewClock(noon), &scriptedNetwork{})
+		var d delivery
+		must.NoError(t, s.db.QueryRow(t.Context(), `SELECT id FROM deliveries WHERE post_id = ?`, s.post).Scan(&d.ID))
+		for _, a := range []struct {
+			call, result string
+			undecided    bool
+		}{
+			{"commit", string(network.Processing), false},
+			{"resolve", string(network.Transient), false},
+			{"commit", string(network.Transient), false},
+			{"commit", string(network.Uncertain), true},
+		} {
+			must.NoError(t, s.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+				_, err := tx.Exec(ctx, `INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at, ended_at,
+					result) VALUES (?, 1, ?, ?, ?, ?)`, d.ID, a.call, db.Micros(noon), db.Micros(noon), a.result)
+				return err
+			}))
+			if got, _, err := sendHistory(t.Context(), s.db, d, 0); err != nil || got.Undecided != a.undecided {
+				t.Errorf("after a %s, %s: %+v, %v", a.call, a.result, got, err)
+			}
+		}
+	})
+}

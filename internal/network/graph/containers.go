@@ -52,6 +52,8 @@ type draft struct {
 	Container string          `json:"container,omitempty"` // to be published
 	Made      time.Time       `json:"made,omitzero"`       // when the newest containers were created
 	Replaced  int             `json:"builds,omitempty"`    // how often containers were replaced
+	// how often the network did not find the container to publish
+	NotVisible int `json:"not_visible,omitempty"`
 }
 
 // Platform returns the network's name in the API.

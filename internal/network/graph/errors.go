@@ -41,9 +41,10 @@ var bySubcode = map[int]network.Class{
 	2207053: network.Transient,
 	2207082: network.Transient,
 
-	2207027: network.Processing, // published before it was ready
-	2207042: network.Quota,      // posts per day
-	2207051: network.Rejected,   // considered spam
+	2207027:           network.Processing, // published before it was ready
+	subcodeNotVisible: network.Processing,
+	2207042:           network.Quota,    // posts per day
+	2207051:           network.Rejected, // considered spam
 
 	2207050: network.AuthDead, // the account is restricted and its owner has to act
 	4279013: network.AuthDead,
@@ -62,9 +63,10 @@ var byCode = map[int]network.Class{
 	// failures of the network
 	-2: network.Transient, -1: network.Transient, 1: network.Transient, 2: network.Transient,
 	4: network.Rate, 17: network.Rate, 32: network.Rate, 341: network.Rate, 613: network.Rate, 80001: network.Rate,
-	80002: network.Rate,
-	368:   network.Rate, // temporarily blocked by policy
-	10:    network.AuthDead, 102: network.AuthDead, 190: network.AuthDead,
+	80002:        network.Rate,
+	368:          network.Rate, // temporarily blocked by policy
+	codeNotFound: network.Processing,
+	10:           network.AuthDead, 102: network.AuthDead, 190: network.AuthDead,
 	506: network.Duplicate, // same as the Page's previous post
 }
 

@@ -31,6 +31,9 @@ func (c *Containers) Prepare(
 func (c *Containers) advance(
 	ctx context.Context, g network.Grant, p *draft, files network.Files,
 ) (time.Duration, error) {
+	if p.NotVisible >= maxNotVisible {
+		return c.discardContainers(p, notVisibleError())
+	}
 	if p.Container == "" {
 		if err := network.BlockingError(c.Check(network.Content{Text: p.Text, Media: p.Media})); err != nil {
 			return 0, err
@@ -132,7 +135,11 @@ func (c *Containers) create(ctx context.Context, g network.Grant, params url.Val
 // checkReady returns 0 if a container is ready, else the time until the next check.
 func (c *Containers) checkReady(ctx context.Context, g network.Grant, p *draft, id string) (time.Duration, error) {
 	now, err := c.status(ctx, g, id)
-	if netErr, ok := errors.AsType[*network.Error](err); ok && IsMissing(netErr) {
+	netErr, failing := errors.AsType[*network.Error](err)
+	switch {
+	case failing && isNotVisible(netErr) && c.App.Now().Sub(p.Made) < newContainer:
+		return minPollInterval, nil
+	case failing && (isNotVisible(netErr) || IsMissing(netErr)):
 		return c.discardContainers(p, netErr)
 	}
 	if err != nil {
@@ -162,6 +169,6 @@ func (c *Containers) discardContainers(p *draft, reason *network.Error) (time.Du
 		return 0, reason
 	}
 	p.Replaced++
-	p.Container, p.Items, p.Made = "", nil, time.Time{}
+	p.Container, p.Items, p.Made, p.NotVisible = "", nil, time.Time{}, 0
 	return minPollInterval << p.Replaced, nil
 }

@@ -33,6 +33,9 @@ func (c *Containers) Commit(
 	call := c.NewCall(g, http.MethodPost, c.ownerPath(g, c.Names.Publish), url.Values{"creation_id": {p.Container}}, &response)
 	call.Purpose = network.Committing
 	if err := c.Client.Do(ctx, call); err != nil {
+		if netErr, ok := errors.AsType[*network.Error](err); ok && isNotVisible(netErr) {
+			return network.Receipt{}, c.countNotVisible(p, netErr)
+		}
 		return network.Receipt{}, c.confirmRefusal(ctx, g, p, err)
 	}
 	if !IsID(response.ID) {
@@ -60,7 +63,8 @@ func (c *Containers) confirmRefusal(ctx context.Context, g network.Grant, p draf
 
 // Resolve reads the container's state. If it is published, the verdict is Published; the post's id is looked up in the
 // account's list and left empty if several posts match. If it is ready, the verdict is Absent, and publishing it again
-// creates one post. If it expired or failed, the verdict is Absent with the reason, and Prepare creates a new one.
+// creates one post. If it expired or failed, or the network does not find it for a while, the verdict is Absent with the
+// reason, and Prepare creates a new one.
 func (c *Containers) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
@@ -69,10 +73,14 @@ func (c *Containers) Resolve(
 		return network.Unknown, network.Receipt{}, err
 	}
 	now, err := c.status(ctx, g, p.Container)
-	if netErr, ok := errors.AsType[*network.Error](err); ok && IsMissing(netErr) {
+	netErr, failing := errors.AsType[*network.Error](err)
+	hidden := failing && isNotVisible(netErr)
+	switch {
+	case p.NotVisible > 0 && (hidden || now.state == finished):
+		return c.resolveNotVisible(ctx, g, p, t)
+	case hidden, failing && IsMissing(netErr):
 		return c.resolveMissing(ctx, g, p, t, err)
-	}
-	if err != nil {
+	case err != nil:
 		return network.Unknown, network.Receipt{}, err
 	}
 	switch now.state {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -61,6 +62,24 @@ func (c Container) Withhold(platform string, now time.Time) error {
 		return nil
 	}
 	return marker.Withhold(platform, c.Text, c.Made, now)
+}
+
+// notFoundFor is how long marker.NotFound hides a container.
+const notFoundFor = 5 * time.Second
+
+// find fails if a marker hides the container until it has an age.
+func (c Container) find(platform string, now time.Time, age time.Duration) error {
+	if c.Post != "" || now.Sub(c.Made) >= age || !marker.Read(c.Text, platform).Has(marker.NotFound) {
+		return nil
+	}
+	return &Error{
+		Status: http.StatusBadRequest, Code: 24, Subcode: 4279009, Message: "The media with this id cannot be found",
+	}
+}
+
+// Find fails if a marker hides the new container.
+func (c Container) Find(platform string, now time.Time) error {
+	return c.find(platform, now, 2*time.Second)
 }
 
 // InsertContainer stores the container and sets its number.

@@ -24,6 +24,8 @@ const (
 	unconfirmed = "unconfirmed"
 	Drop        = "drop"       // stores the post and rejects it later; only on networks that decide after they accept
 	Unapproved  = "unapproved" // acts as if the app lacked the network's approval, audit or credit
+	// NotFound keeps a container from being found for a while after it is ready, as Threads does in production
+	NotFound = "media-not-found"
 )
 
 // MaxSlow is the longest wait that a marker can ask for.
@@ -37,7 +39,8 @@ const unconfirmedFor = 25 * time.Hour
 var ErrLost = errors.New("the answer is lost on purpose")
 
 var markerPattern = regexp.MustCompile(
-	`\[sandbox:(reject|expired-token|rate-limit|error|lost-answer|unconfirmed|drop|unapproved|slow=([0-9]{1,4}))(?:@([a-z]+))?\]`)
+	`\[sandbox:(reject|expired-token|rate-limit|error|lost-answer|unconfirmed|drop|unapproved|media-not-found|` +
+		`slow=([0-9]{1,4}))(?:@([a-z]+))?\]`)
 
 // Set are the markers of a text that concern one network.
 type Set struct {

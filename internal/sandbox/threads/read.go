@@ -1,6 +1,7 @@
 package threads
 
 import (
+	"errors"
 	"net/http"
 
 	"pressroom/internal/sandbox/graph"
@@ -27,7 +28,7 @@ func (n *Network) object(r *http.Request, t store.Tx, a store.Account, id string
 		return nil, err
 	}
 	if found && c.Account == a.ID {
-		if err := c.Withhold(Name, n.Now()); err != nil {
+		if err := errors.Join(c.Withhold(Name, n.Now()), c.Find(Name, n.Now())); err != nil {
 			return nil, err
 		}
 		all := map[string]any{"id": id, "status": c.Status(n.Now(), n.Ready)}

@@ -1,0 +1,175 @@
+package threads_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
+	"pressroom/internal/testkit"
+)
+
+// invisible answers as Threads does for seconds after it reported a container as finished.
+const invisible = `{"error":{"message":"The requested resource does not exist","type":"OAuthException","code":24,
+	"error_subcode":4279009,"is_transient":false,"error_user_title":"Media Not Found",
+	"error_user_msg":"The media with id 18000000000000001 cannot be found."}}`
+
+// hiding is a network that does not find its own containers. Answers are by the last part of the path.
+type hiding struct {
+	publish, posts, status string
+	created                []string // media types of containers
+}
+
+func (h *hiding) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	answer := networktest.Answer{Body: h.status}
+	switch {
+	case strings.HasSuffix(r.URL.Path, "/threads_publish"):
+		answer.Body = h.publish
+	case strings.HasSuffix(r.URL.Path, "/threads") && r.Method == http.MethodGet:
+		answer.Body = h.posts
+	case strings.HasSuffix(r.URL.Path, "/threads"):
+		h.created = append(h.created, r.FormValue("media_type"))
+		answer.Body = `{"id":"181"}`
+	}
+	if strings.HasPrefix(answer.Body, `{"error"`) {
+		answer.Status = http.StatusBadRequest
+	}
+	answer.ServeHTTP(w, r)
+}
+
+func newHiding(t *testing.T, clock *testkit.Clock) (*hiding, *networktest.Stub) {
+	h := &hiding{publish: invisible, posts: `{"data":[]}`, status: `{"id":"18000000000000001","status":"FINISHED"}`}
+	return h, networktest.NewStub(t, adapter, network.App{Now: clock.Now}, h)
+}
+
+// refuse commits a draft, which the network refuses. It returns the new draft.
+func refuse(t *testing.T, s *networktest.Stub, clock *testkit.Clock, d network.Draft) network.Draft {
+	t.Helper()
+	_, err := s.Network.Commit(t.Context(), s.Grant, d, s.Library)
+	failed := networktest.WantClass(t, err, network.Processing, "24/4279009")
+	if wait := failed.After.Sub(clock.Now()); wait < time.Second || wait > 10*time.Second || len(failed.Draft) == 0 {
+		t.Fatalf("after %v, draft %s", wait, failed.Draft)
+	}
+	clock.Advance(failed.After.Sub(clock.Now()))
+	return failed.Draft
+}
+
+func wantVerdict(
+	t *testing.T, s *networktest.Stub, d network.Draft, h network.CommitHistory, want network.Verdict, class network.Class,
+) {
+	t.Helper()
+	verdict, _, err := s.Network.Resolve(t.Context(), s.Grant, d, h)
+	if verdict != want || networktest.Class(err) != class || class == "" && err != nil {
+		t.Fatalf("verdict %v, %v; want %v, %q", verdict, err, want, class)
+	}
+}
+
+// A container that the network does not find yet is published again, then built anew.
+func TestContainerNotVisible(t *testing.T) {
+	t.Parallel()
+	for name, status := range map[string]string{"finished": `{"status":"FINISHED"}`, "not found": invisible} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			clock := testkit.NewClock(networktest.Start)
+			h, s := newHiding(t, clock)
+			h.status = status
+			d, tried := network.Draft(ready), network.CommitHistory{First: clock.Now(), Last: clock.Now()}
+			for range 2 {
+				d = refuse(t, s, clock, d)
+				wantVerdict(t, s, d, tried, network.Absent, "")
+			}
+			d = refuse(t, s, clock, d)
+			wantVerdict(t, s, d, tried, network.Absent, network.Transient)
+			h.status = `{"status":"FINISHED"}`
+			rebuilt, wait, err := s.Network.Prepare(t.Context(), s.Grant, d, s.Library)
+			for ; err == nil && wait > 0; rebuilt, wait, err = s.Network.Prepare(t.Context(), s.Grant, rebuilt, s.Library) {
+				clock.Advance(wait)
+			}
+			if err != nil || len(h.created) != 1 {
+				t.Fatalf("created %v, %v", h.created, err)
+			}
+			h.publish = `{"id":"171"}`
+			if receipt, err := s.Network.Commit(t.Context(), s.Grant, rebuilt, s.Library); err != nil || receipt.ID != "171" {
+				t.Errorf("receipt %+v, %v", receipt, err)
+			}
+		})
+	}
+}
+
+// A container is not built anew while an earlier commit may still take effect.
+func TestContainerNotVisibleAfterLostAnswer(t *testing.T) {
+	t.Parallel()
+	clock := testkit.NewClock(networktest.Start)
+	_, s := newHiding(t, clock)
+	d := network.Draft(ready)
+	for range 5 {
+		d = refuse(t, s, clock, d)
+	}
+	wantVerdict(t, s, d, network.CommitHistory{Undecided: true}, network.Absent, "")
+}
+
+// A post that is listed although its container was not found is published.
+func TestContainerNotVisibleButListed(t *testing.T) {
+	t.Parallel()
+	clock := testkit.NewClock(networktest.Start)
+	h, s := newHiding(t, clock)
+	d := refuse(t, s, clock, network.Draft(ready))
+	h.posts = `{"data":[{"id":"171","text":"x","media_type":"TEXT_POST","timestamp":"2026-11-21T09:30:02+0000"}]}`
+	wantVerdict(t, s, d, network.CommitHistory{}, network.Published, "")
+	h.posts = `{"error":{"code":4}}`
+	wantVerdict(t, s, d, network.CommitHistory{}, network.Unknown, network.Rate)
+}
+
+// After a lost answer, a container that is not found proves nothing.
+func TestContainerNotVisibleProvesNothing(t *testing.T) {
+	t.Parallel()
+	h, s := newHiding(t, testkit.NewClock(networktest.Start))
+	h.status = invisible
+	wantVerdict(t, s, network.Draft(ready), network.CommitHistory{Undecided: true}, network.Unknown, network.Processing)
+}
+
+// A fresh container that is not found is waited for, then built anew a few times.
+func TestFreshContainerNotVisible(t *testing.T) {
+	t.Parallel()
+	clock := testkit.NewClock(networktest.Start)
+	h, s := newHiding(t, clock)
+	h.status = invisible
+	d, wait, err := s.Network.Prepare(t.Context(), s.Grant, network.Draft(planned), s.Library)
+	if err != nil || wait <= 0 || len(h.created) != 1 {
+		t.Fatalf("wait %v, created %v, %v", wait, h.created, err)
+	}
+	began := clock.Now()
+	for range 100 {
+		if d, wait, err = s.Network.Prepare(t.Context(), s.Grant, d, s.Library); err != nil {
+			break
+		}
+		clock.Advance(wait)
+	}
+	networktest.WantClass(t, err, network.Processing, "24/4279009")
+	if took := clock.Now().Sub(began); len(h.created) != 4 || took < 30*time.Second || took > 5*time.Minute {
+		t.Errorf("created %v in %v", h.created, took)
+	}
+}
+
+// The sandbox hides a container on request, as production does.
+func TestSandboxHidesContainer(t *testing.T) {
+	t.Parallel()
+	f := networktest.New(t, adapter, 0)
+	g := f.Grant()
+	d := f.MustPrepare(g, "late [sandbox:media-not-found]")
+	for range 10 {
+		_, err := f.Commit(g, d)
+		if err == nil {
+			break
+		}
+		failed := networktest.WantClass(t, err, network.Processing, "24/4279009")
+		d = failed.Draft
+		f.Clock.Advance(failed.After.Sub(f.Clock.Now()))
+		if verdict, _, err := f.Resolve(g, d); verdict != network.Absent || err != nil {
+			t.Fatalf("verdict %v, %v", verdict, err)
+		}
+	}
+	f.WantPosts(1)
+}
