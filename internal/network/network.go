@@ -276,3 +276,20 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+// MissingPermissionError means that a sign-in lacks a permission. It is wrapped in an Error.
+type MissingPermissionError struct {
+	Permission string // the network's name
+	Effect     string // for people: what does not work without it
+}
+
+func (e *MissingPermissionError) Error() string {
+	return "the permission " + e.Permission + " was not granted"
+}
+
+// PermissionMissing returns the error of a sign-in without a permission. The effect is for people.
+func PermissionMissing(permission, effect string) *Error {
+	return &Error{
+		Class: AuthDead, Status: http.StatusOK, Code: permission, Err: &MissingPermissionError{permission, effect},
+	}
+}

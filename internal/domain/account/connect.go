@@ -301,9 +301,13 @@ func (c *Connector) SignIn(ctx context.Context, person int64, token string,
 // userError returns an error that says what a person can do. The network's own words are not repeated.
 func userError(err error, refused string) error {
 	failed, ok := errors.AsType[*network.Error](err)
+	missing, lacks := errors.AsType[*network.MissingPermissionError](err)
 	switch {
 	case !ok:
 		return fmt.Errorf("connecting an account: %w", err)
+	case lacks:
+		return apierr.Invalid(apierr.NotAllowedValue, "", missing.Effect+" The permission "+missing.Permission+
+			" is missing. Connect again and allow it.").Wrap(err)
 	case slices.Contains([]network.Class{network.AuthDead, network.AuthRefresh, network.Rejected}, failed.Class):
 		return apierr.Invalid(apierr.NotAllowedValue, "", refused).Wrap(err)
 	case failed.Class == network.HostBlocked:

@@ -28,8 +28,8 @@ const (
 	defaultVersion   = "v25.0"
 )
 
-// requiredScopes are needed to list the Pages, to read their posts and to publish. Pages of a business may also need
-// business_management, which is unconfirmed.
+// requiredScopes are needed to list the Pages, to read their posts and to publish. Pages of a business portfolio also
+// need graph.ScopeBusiness.
 var requiredScopes = []string{"pages_show_list", "pages_read_engagement", "pages_manage_posts"}
 
 // Options are set by the operator or a test. The zero value uses the real network, without an app to connect Pages.
@@ -57,7 +57,7 @@ func New(opts Options) *Network {
 }
 
 func (o Options) advance() Options {
-	o.App = o.WithDefaults(platform, append(slices.Clone(requiredScopes), insightsScope)...)
+	o.App = o.WithDefaults(platform, append(slices.Clone(requiredScopes), insightsScope, graph.ScopeBusiness)...)
 	o.AuthorizeHost = strings.TrimRight(cmp.Or(o.AuthorizeHost, defaultAuthorize), "/")
 	o.GraphHost = strings.TrimRight(cmp.Or(o.GraphHost, defaultGraph), "/")
 	o.VideoHost = strings.TrimRight(cmp.Or(o.VideoHost, defaultVideo), "/")

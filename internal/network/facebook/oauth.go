@@ -3,7 +3,6 @@ package facebook
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -16,7 +15,8 @@ import (
 const (
 	maxName           = 200              // characters kept of a name
 	createContentTask = "CREATE_CONTENT" // task on a Page
-	pageFields        = "id,name,username,access_token,tasks"
+	tokenFields       = "id,name,username,access_token"
+	pageFields        = tokenFields + ",tasks"
 )
 
 // Kinds returns the only sign-in method.
@@ -55,13 +55,10 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	}
 	for _, needed := range requiredScopes { // people can decline single ones
 		if !slices.Contains(person.Scopes, needed) {
-			return nil, &network.Error{
-				Class: network.AuthDead, Status: http.StatusOK, Code: needed,
-				Err: fmt.Errorf("the permission %s was declined", needed),
-			}
+			return nil, network.PermissionMissing(needed, "The sign-in does not include everything that publishing needs.")
 		}
 	}
-	return n.pages(ctx, person)
+	return n.candidates(ctx, person)
 }
 
 // Refresh trades the person's token for another one of sixty days and reads the Page's token again. The error is of
@@ -71,19 +68,39 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 	if err != nil {
 		return network.Grant{}, err
 	}
-	found, err := n.pages(ctx, person)
+	page, err := n.page(ctx, person, g.Account)
 	if err != nil {
 		return network.Grant{}, err
 	}
-	for _, f := range found {
-		if f.Grant.Account == g.Account {
-			return f.Grant, nil
+	return pageGrant(person, page), nil
+}
+
+// page returns one Page of a person with its token, from the person's list or, for a Page of a business portfolio, on
+// its own. The error is of class AuthDead if the person may not post on it.
+func (n *Network) page(ctx context.Context, person network.Grant, id string) (graph.Page, error) {
+	pages, err := n.login().OwnPages(ctx, person, pageFields)
+	if err != nil {
+		return graph.Page{}, err
+	}
+	i := slices.IndexFunc(pages, func(p graph.Page) bool { return p.ID == id })
+	if i >= 0 && mayPost(pages[i]) {
+		return pages[i], nil
+	}
+	var p graph.Page
+	if i < 0 {
+		p, err = n.login().Page(ctx, person, id, tokenFields)
+	}
+	netErr, failing := errors.AsType[*network.Error](err)
+	switch {
+	case failing && !graph.IsMissing(netErr):
+		return graph.Page{}, err
+	case p.ID != id || p.Access == "":
+		return graph.Page{}, &network.Error{
+			Class: network.AuthDead, Status: http.StatusOK, Code: createContentTask,
+			Err: errors.New("the person may no longer post on the Page"),
 		}
 	}
-	return network.Grant{}, &network.Error{
-		Class: network.AuthDead, Status: http.StatusOK, Code: createContentTask,
-		Err: errors.New("the person may no longer post on the Page"),
-	}
+	return p, nil
 }
 
 // extendToken returns the person's grant with a new token of sixty days. The Page's grant expires with it, because a
@@ -101,23 +118,39 @@ func (n *Network) extendToken(ctx context.Context, g network.Grant, token string
 	return g, err
 }
 
-// pages returns the Pages on which the person may post, each with its own token.
-func (n *Network) pages(ctx context.Context, person network.Grant) ([]network.Candidate, error) {
+// candidates returns the Pages on which the person may post, each with its own token. The error names the permission
+// that is missing if there are none.
+func (n *Network) candidates(ctx context.Context, person network.Grant) ([]network.Candidate, error) {
 	pages, err := n.login().Pages(ctx, person, pageFields)
 	if err != nil {
 		return nil, err
 	}
 	var found []network.Candidate
 	for _, p := range pages {
-		if !slices.Contains(p.Tasks, createContentTask) {
-			continue
+		if mayPost(p) {
+			found = append(found, network.Candidate{Grant: pageGrant(person, p), DisplayName: network.Clip(p.Name, maxName)})
 		}
-		g := person
-		g.Account, g.Access, g.Username = p.ID, p.Access, network.Clip(p.Username, maxName)
-		if g.Username == "" { // optional for Pages
-			g.Username = network.Clip(p.Name, maxName)
-		}
-		found = append(found, network.Candidate{Grant: g, DisplayName: network.Clip(p.Name, maxName)})
+	}
+	switch {
+	case len(found) > 0:
+	case len(pages) > 0:
+		return nil, network.PermissionMissing(createContentTask, "Your role on the Pages does not let you publish.")
+	case !slices.Contains(person.Scopes, graph.ScopeBusiness):
+		return nil, network.PermissionMissing(graph.ScopeBusiness,
+			"No Page was found. Pages of a business portfolio need another permission.")
 	}
 	return found, nil
+}
+
+// mayPost reports whether the person may post on a Page. The network decides if it does not list the person's tasks.
+func mayPost(p graph.Page) bool { return p.Tasks == nil || slices.Contains(p.Tasks, createContentTask) }
+
+// pageGrant returns the person's grant with the Page's token.
+func pageGrant(person network.Grant, p graph.Page) network.Grant {
+	g := person
+	g.Account, g.Access, g.Username = p.ID, p.Access, network.Clip(p.Username, maxName)
+	if g.Username == "" { // optional for Pages
+		g.Username = network.Clip(p.Name, maxName)
+	}
+	return g
 }

@@ -1,6 +1,7 @@
 package facebook_test
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -66,6 +67,126 @@ func TestPages(t *testing.T) {
 	networktest.WantClass(t, err, network.AuthDead, "CREATE_CONTENT")
 }
 
+// portfolio is a person whose Pages belong to business portfolios, so that the person's own list is empty. The answers
+// are by path; others are that an object is missing.
+func portfolio(t *testing.T, permissions string, answers map[string]string) string {
+	t.Helper()
+	return networktest.Serve(t, answering(func(r *http.Request) string {
+		path := strings.TrimPrefix(r.URL.Path, "/v25.0/")
+		if after := r.URL.Query().Get("after"); after != "" {
+			path += " " + after
+		}
+		switch answer, known := answers[path]; {
+		case known:
+			return answer
+		case path == "oauth/access_token":
+			return `{"access_token":"person","expires_in":5184000}`
+		case path == "me":
+			return `{"id":"7"}`
+		case path == "me/permissions":
+			return `{"data":[{"permission":"pages_show_list","status":"granted"},
+				{"permission":"pages_read_engagement","status":"granted"},
+				{"permission":"pages_manage_posts","status":"granted"}` + permissions + `]}`
+		case path == "me/accounts":
+			return `{"data":[]}`
+		}
+		return graph(`"code":100,"error_subcode":33`)
+	}))
+}
+
+const business = `,{"permission":"business_management","status":"granted"}`
+
+// Pages of business portfolios are found with their permission, from all lists, each once.
+func TestPagesOfPortfolios(t *testing.T) {
+	t.Parallel()
+	const more = `],"paging":{"cursors":{"after":"more"},"next":"https://elsewhere.test/"}}`
+	page := func(id string) string {
+		return `{"id":"` + id + `","name":"` + id + `","access_token":"page-` + id + `"}`
+	}
+	url := portfolio(t, business, map[string]string{
+		"me/accounts":          `{"data":[{"id":"1010","name":"Own","access_token":"own","tasks":["CREATE_CONTENT"]}]}`,
+		"me/businesses":        `{"data":[{"id":"501"}` + more,
+		"me/businesses more":   `{"data":[{"id":"../me"},{"id":"502"}]}`,
+		"501/owned_pages":      `{"data":[` + page("1010") + `,` + page("1020") + more,
+		"501/owned_pages more": `{"data":[` + page("1030") + `,{"id":"1040","name":"No role"}]}`,
+		"501/client_pages":     `{"error":{"code":200}}`,
+		"502/client_pages":     `{"data":[` + page("1050") + `,` + page("1020") + `]}`,
+		"1050":                 page("1050"), "1040": `{"id":"1040"}`,
+	})
+	n := facebook.New(facebook.Options{GraphHost: url})
+	found, err := n.Exchange(t.Context(), network.Authorization{}, "code")
+	must.NoError(t, err)
+	var got []string
+	for _, f := range found {
+		got = append(got, f.Grant.Account+" "+f.Grant.Access)
+	}
+	want := []string{"1010 own", "1020 page-1020", "1030 page-1030", "1050 page-1050"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	fresh, err := n.Refresh(t.Context(), network.Grant{Server: url, Account: "1050"})
+	if err != nil || fresh.Access != "page-1050" {
+		t.Errorf("grant %+v, %v", fresh, err)
+	}
+	for _, lost := range []string{"1040", "1060"} {
+		_, err = n.Refresh(t.Context(), network.Grant{Server: url, Account: lost})
+		networktest.WantClass(t, err, network.AuthDead, "CREATE_CONTENT")
+	}
+}
+
+// A sign-in without a Page names the permission that is missing.
+func TestMissingPermission(t *testing.T) {
+	t.Parallel()
+	analyst := map[string]string{"me/accounts": `{"data":[{"id":"101","access_token":"x","tasks":["ANALYZE"]}]}`}
+	noTasks := map[string]string{"me/accounts": `{"data":[{"id":"101","access_token":"x","tasks":[]}]}`}
+	for name, c := range map[string]struct {
+		permissions string
+		answers     map[string]string
+		want        string
+	}{
+		"no business_management": {"", nil, "business_management"},
+		"another role":           {business, analyst, "CREATE_CONTENT"},
+		"no role":                {"", noTasks, "CREATE_CONTENT"},
+		"no Page at all":         {business, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := facebook.New(facebook.Options{GraphHost: portfolio(t, c.permissions, c.answers)})
+			found, err := n.Exchange(t.Context(), network.Authorization{}, "code")
+			missing, lacks := errors.AsType[*network.MissingPermissionError](err)
+			if len(found) != 0 || lacks != (c.want != "") || lacks && (missing.Permission != c.want || missing.Effect == "") {
+				t.Fatalf("found %+v, %v", found, err)
+			}
+			if lacks {
+				networktest.WantClass(t, err, network.AuthDead, c.want)
+			}
+		})
+	}
+}
+
+// A list that fails for a moment fails the sign-in: a Page must not seem to be missing.
+func TestPortfolioFails(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"me/businesses", "501/client_pages"} {
+		answers := map[string]string{"me/businesses": `{"data":[{"id":"501"}]}`}
+		answers[path] = `{"error":{"code":2}}`
+		n := facebook.New(facebook.Options{GraphHost: portfolio(t, business, answers)})
+		_, err := n.Exchange(t.Context(), network.Authorization{}, "code")
+		networktest.WantClass(t, err, network.Transient, "2")
+	}
+}
+
+// The sandbox has a Page that only the permission for business portfolios shows.
+func TestSandboxPortfolio(t *testing.T) {
+	t.Parallel()
+	f := networktest.New(t, adapter, 0)
+	g := f.Connect("", "studio.north")
+	f.Publish(f.Renew(g), f.MustPrepare(g, "by an agency"))
+	f.WantPosts(1)
+	_, err := f.Exchange("", "studio.north&declined=business_management")
+	networktest.WantClass(t, err, network.AuthDead, "business_management")
+}
+
 // answering is a network that responds with the result of answer.
 func answering(answer func(*http.Request) string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) { networktest.Listing("", answer(r), "").ServeHTTP(w, r) }
@@ -95,7 +216,7 @@ func TestAuthorize(t *testing.T) {
 	}
 	want := url.Values{
 		"client_id": {"17"}, "redirect_uri": {"https://a.test/back"}, "response_type": {"code"}, "state": {"s"},
-		"scope": {"pages_show_list,pages_read_engagement,pages_manage_posts,read_insights"},
+		"scope": {"pages_show_list,pages_read_engagement,pages_manage_posts,read_insights,business_management"},
 	}
 	if diff := cmp.Diff(want, address.Query()); diff != "" {
 		t.Error(diff)

@@ -10,11 +10,7 @@ import (
 	"pressroom/internal/network"
 )
 
-const (
-	maxName      = 200 // characters kept of a name
-	pagesPerList = "100"
-	maxPageLists = 20 // lists of Pages to read
-)
+const maxName = 200 // characters kept of a name
 
 // Login is Facebook Login, which gives access to a person's Pages.
 //
@@ -100,59 +96,4 @@ func (l Login) RevokePermissions(ctx context.Context, server, who, token string)
 		err = network.InvalidResponse(errors.New("revoking permissions: the network does not confirm it"))
 	}
 	return err
-}
-
-// Page is a Page as the network lists it for a person. Its texts are untrusted.
-type Page struct {
-	ID        string           `json:"id"`
-	Name      string           `json:"name"`
-	Username  string           `json:"username"`
-	Access    string           `json:"access_token"`
-	Tasks     []string         `json:"tasks"` // the person's permissions on the Page
-	Instagram InstagramAccount `json:"instagram_business_account"`
-}
-
-// InstagramAccount is the Instagram account that belongs to a Page.
-type InstagramAccount struct {
-	ID       string `json:"id"`
-	Username string `json:"username"`
-	Name     string `json:"name"`
-}
-
-// Pages returns the Pages that a person selected, with the given fields, among them the token. Pages without a token
-// are left out.
-func (l Login) Pages(ctx context.Context, person network.Grant, fields string) ([]Page, error) {
-	params := url.Values{"fields": {fields}, "limit": {pagesPerList}}
-	var found []Page
-	for range maxPageLists {
-		var response struct {
-			Data   []Page `json:"data"`
-			Paging struct {
-				Next    string `json:"next"`
-				Cursors struct {
-					After string `json:"after"`
-				} `json:"cursors"`
-			} `json:"paging"`
-		}
-		if err := l.get(ctx, person, "me/accounts", params, &response); err != nil {
-			return nil, err
-		}
-		for _, p := range response.Data {
-			if IsID(p.ID) && p.Access != "" {
-				found = append(found, p)
-			}
-		}
-		if response.Paging.Next == "" || response.Paging.Cursors.After == "" {
-			break
-		}
-		params.Set("after", response.Paging.Cursors.After)
-	}
-	return found, nil
-}
-
-// Page returns one Page of a person.
-func (l Login) Page(ctx context.Context, person network.Grant, id, fields string) (Page, error) {
-	var response Page
-	err := l.get(ctx, person, id, url.Values{"fields": {fields}}, &response)
-	return response, err
 }

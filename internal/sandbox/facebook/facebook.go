@@ -18,6 +18,7 @@ const (
 	Name              = "facebook"
 	kindPage          = "page"                    // kind of a Page's token; a person's is oauth.KindAccess
 	pageTokenLifetime = 10 * 365 * 24 * time.Hour // of a Page's token that a long-lived one read
+	agency            = "studio.north"            // has its Page in a business portfolio
 )
 
 // Network is the part of the Graph API for Pages: the consent and its tokens, photos, videos and posts. Each person
@@ -45,6 +46,9 @@ func (n *Network) Handler() http.Handler {
 		"GET /graph/{version}/me/permissions":          n.Permissions,
 		"DELETE /graph/{version}/{person}/permissions": n.RevokePermissions,
 		"GET /graph/{version}/me/accounts":             n.pages,
+		"GET /graph/{version}/me/businesses":           n.businesses,
+		"GET /graph/{version}/{business}/owned_pages":  n.ownedPages,
+		"GET /graph/{version}/{business}/client_pages": n.clientPages,
 		"GET /graph/{version}/{user}/published_posts":  n.listPosts,
 		"POST /graph/{version}/{user}/photos":          n.createPhoto,
 		"POST /graph/{version}/{user}/feed":            n.post,
@@ -83,27 +87,6 @@ func (n *Network) giveToken(r *http.Request) (any, error) {
 	}
 	r.Form.Set("access_token", r.Form.Get("fb_exchange_token"))
 	return n.ExchangeToken(r)
-}
-
-// pages lists the person's Pages, each with its own token. A long-lived token reads tokens that last as long as the
-// consent.
-func (n *Network) pages(r *http.Request) (any, error) {
-	var data []map[string]any
-	err := n.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {
-		life := token.Expires.Sub(n.Now())
-		if token.Expires.Sub(token.Issued) > graph.ShortLifetime {
-			life = pageTokenLifetime
-		}
-		token.Kind = kindPage
-		text, err := n.Issue(r.Context(), t, token, life)
-		page := pageView(a)
-		page["access_token"], page["tasks"] = text, []string{"ANALYZE", "ADVERTISE", "MODERATE", "CREATE_CONTENT"}
-		data = append(data, graph.PickFields(r, page))
-		return err
-	})
-	return map[string]any{
-		"data": data, "paging": map[string]any{"cursors": map[string]string{"before": "MA", "after": "MA"}},
-	}, err
 }
 
 func pageView(a store.Account) map[string]any {
@@ -150,7 +133,7 @@ func (n *Network) describe(r *http.Request) (any, error) {
 			answer = map[string]any{"id": graph.PersonID(a.Handle), "name": a.DisplayName}
 			return nil
 		})
-	} else {
+	} else if answer, err = n.ownPage(r, id); answer == nil && err == nil {
 		err = n.asPage(r, func(t store.Tx, a store.Account, _ store.Token) error {
 			answer, err = n.object(r, t, a, id)
 			return err
