@@ -27,8 +27,8 @@ func TestUploadPagePermissions(t *testing.T) {
 				"JPEG, PNG, WebP, GIF, MP4, QuickTime. Images up to 1 MiB, videos up to 2 MiB.")
 		bea := w.browser(t).in("bea@example.com")
 		bea.get(at).wants(t, 200)
-		missing := bea.get("/upload/0190a5b2-7c1e-7f00-8000-000000000001")
-		missing.wants(t, 404)
+		const none = "/upload/0190a5b2-7c1e-7f00-8000-000000000001"
+		bea.get(none).wants(t, 404)
 		for _, other := range []string{
 			"/upload/x", "/upload/" + strings.ToUpper(at[8:]), "/upload/{" + at[8:] + "}", "/upload/urn:uuid:" + at[8:], "/upload/%00",
 		} {
@@ -37,7 +37,7 @@ func TestUploadPagePermissions(t *testing.T) {
 		if err := w.teams.SetMember(t.Context(), w.harbour.ID, w.bea.ID, access.Viewer); err != nil {
 			t.Fatal(err)
 		}
-		if p := bea.get(at); p.StatusCode != http.StatusNotFound || p.text != missing.text {
+		if p := bea.get(at); p.StatusCode != http.StatusNotFound || p.text != bea.get(none).text {
 			t.Errorf("a viewer: %d %s", p.StatusCode, p.text)
 		}
 		bea.send(at, "a.png", picture(t, 1)).wants(t, 404, `"not_found"`)

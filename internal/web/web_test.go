@@ -235,7 +235,7 @@ func TestHeaders(t *testing.T) {
 			h := b.get(path).Header
 			for name, want := range map[string]string{
 				"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
-					"media-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+					"media-src 'self'; font-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
 				"Referrer-Policy": "same-origin", "Cache-Control": "no-store", "Cross-Origin-Opener-Policy": "same-origin",
 			} {
 				if h.Get(name) != want {
@@ -263,16 +263,17 @@ func TestHeaders(t *testing.T) {
 func TestAssets(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		b := w.browser(t)
-		found := regexp.MustCompile(`/assets/[a-z.-]+-[0-9a-f]{16}\.(css|svg)`).FindAllString(b.get("/").text, -1)
-		if len(found) != 2 {
-			t.Fatalf("%v", found)
-		}
-		for i, kind := range []string{"image/svg+xml", "text/css; charset=utf-8"} {
-			p := b.get(found[i])
+		css := regexp.MustCompile(`/assets/app-[0-9a-f]{16}\.css`).FindString(b.get("/").text)
+		font := regexp.MustCompile(`inter-[0-9a-f]{16}\.woff2`).FindString(b.get(css).text)
+		icons := regexp.MustCompile(`/assets/icons-[0-9a-f]{16}\.svg`).FindString(w.browser(t).in("ada@example.com").get("/").text)
+		for path, kind := range map[string]string{
+			css: "text/css; charset=utf-8", "/assets/" + font: "font/woff2", icons: "image/svg+xml",
+		} {
+			p := b.get(path)
 			p.wants(t, 200)
 			if p.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" ||
 				p.Header.Get("Content-Type") != kind || p.Header.Get("Vary") != "" {
-				t.Errorf("%s: %v", found[i], p.Header)
+				t.Errorf("%s: %v", path, p.Header)
 			}
 		}
 	})
@@ -281,7 +282,7 @@ func TestAssets(t *testing.T) {
 func TestTeams(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ada, bea := w.browser(t).in("ada@example.com"), w.browser(t).in("bea@example.com")
-		ada.get("/").wants(t, 200, "<h1>Harbour &amp; Sons</h1>", "Ada &lt;Okafor&gt;", "owner", "America/Lima")
+		ada.get("/").wants(t, 200, "<h1>Harbour &amp; Sons</h1>", "Ada &lt;Okafor&gt;", "owner")
 		roastery := url.Values{"team": {itoa(w.roastery.ID)}}
 		ada.post("/team", roastery).wants(t, 303)
 		ada.get("/").wants(t, 200, "<h1>Roastery</h1>")

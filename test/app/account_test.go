@@ -42,7 +42,7 @@ func TestAccountPage(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		for _, role := range access.Roles() {
-			p := c.as(t, role).open("/").follow("Ada "+string(role)).
+			p := c.as(t, role).open("/").follow("Your account").
 				wants(200, "Your account", c.people[role].Email, "Change password", c.team.Name, "This browser",
 					"need an address with a domain name")
 			if len(p.source) > 100<<10 {

@@ -87,7 +87,7 @@ func TestAnswersLeadIntoTheApp(t *testing.T) {
 			if p := b.open(leads).wants(http.StatusOK); !strings.Contains(p.text(), call.says) {
 				t.Errorf("%s leads to %s, which does not say %q: %.600s", op.Tool, leads, call.says, p.text())
 			}
-			if p := b.open("/"); !strings.Contains(p.source, c.team.Name+"</a>") {
+			if p := b.open("/"); !strings.Contains(p.source, c.team.Name+"</bdi></button>") {
 				t.Errorf("%s leads to %s, and the team is not looked at", op.Tool, leads)
 			}
 			if p := stranger.open(leads).
@@ -104,14 +104,14 @@ func TestAnswersLeadIntoTheApp(t *testing.T) {
 		for _, site := range []string{"cross-site", "same-site"} { // a link on another site asks first
 			for _, leads := range []string{list + "&status=draft", "/settings/keys/" + s["keys{key}"]} {
 				b.from(site, leads).wants(http.StatusOK, "Switch to "+c.team.Name, "Switch team").lacks(marked+" waits", marked+"</h1>")
-				if p := b.open("/"); strings.Contains(p.source, c.team.Name+"</a>") {
+				if p := b.open("/"); strings.Contains(p.source, c.team.Name+"</bdi></button>") {
 					t.Errorf("a link on another site turns to the team by %s", leads)
 				}
 			}
 		}
 		b.from("cross-site", list+"&status=draft").form("Switch team").press().wants(http.StatusOK, marked+" waits").
 			lacks(marked + " tells")
-		b.from("cross-site", list).wants(http.StatusOK).lacks("Switch to")
+		b.from("cross-site", list).wants(http.StatusOK).lacks("Switch to <bdi>")
 		for _, wrong := range []string{"/posts?team_id=", "/posts?team_id=x", "/posts?team_id=-1", "/posts?team_id=999999999"} {
 			b.open(wrong).wants(http.StatusNotFound)
 		}

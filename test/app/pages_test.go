@@ -114,11 +114,11 @@ func TestPagesOfAFullTeam(t *testing.T) {
 // What every page brings along is small, too.
 func TestAssetsAreSmall(t *testing.T) {
 	t.Parallel()
-	entries := must.Get(os.ReadDir("../../internal/web/shell/assets"))(t)
-	for _, e := range entries {
-		info := must.Get(e.Info())(t)
-		if info.Size() > mostBytes {
-			t.Errorf("%s has %d bytes", e.Name(), info.Size())
+	for _, folder := range []string{"assets", "styles"} {
+		for _, e := range must.Get(os.ReadDir("../../internal/web/shell/" + folder))(t) {
+			if info := must.Get(e.Info())(t); info.Size() > mostBytes {
+				t.Errorf("%s has %d bytes", e.Name(), info.Size())
+			}
 		}
 	}
 }

@@ -1,7 +1,7 @@
 // People's own accounts: passkeys made and used on a device, sessions, passwords, invitations, a link of the operator's.
 'use strict';
 
-const { assert, look, open, run, signIn, world } = require('./drive.js');
+const { assert, look, open, run, signIn, signOut: leave, world } = require('./drive.js');
 
 const password = 'four plain words here';
 
@@ -17,7 +17,7 @@ async function device(page) {
 
 const alert = (page) => page.locator('[role=alert]:not([hidden])').first().textContent();
 const signOut = async (page) => {
-  await page.getByRole('button', { name: 'Sign out', exact: true }).first().click();
+  await leave(page);
   await page.getByRole('link', { name: 'Sign in' }).waitFor();
 };
 

@@ -17,7 +17,8 @@ run(async (browser) => {
   await page.getByRole('link', { name: 'Sign in with your organization’s directory' }).focus();
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Posts', exact: true }).waitFor();
-  await page.getByRole('link', { name: 'Ada' }).click();
+  await page.getByRole('button', { name: /^Your account/ }).click();
+  await page.getByRole('link', { name: 'Your account' }).click();
   await page.getByText('You sign in with your organization’s directory.').waitFor();
   await look(page, 'directory-account');
 
@@ -28,7 +29,7 @@ run(async (browser) => {
   await page.getByText('What you wrote is not lost').waitFor();
   await look(page, 'directory-signed-out');
   const [beside] = await Promise.all([page.waitForEvent('popup'), page.getByRole('link', { name: /directory/ }).click()]);
-  await beside.getByRole('button', { name: 'Sign out' }).waitFor();
+  await beside.getByRole('button', { name: /^Your account/ }).waitFor();
   await page.getByRole('button', { name: 'I have signed in: show the form again' }).click();
   await page.getByRole('heading', { name: 'New post' }).waitFor();
   assert.equal(await page.getByLabel('Text', { exact: true }).inputValue(), 'Precious words');

@@ -31,7 +31,7 @@ async function run(script) {
 
 // open makes a window, with cookies of its own. Pages send requests to the program alone, and to the origins of alsoTo.
 async function open(browser, { alsoTo = [], ...options } = {}) {
-  const context = await browser.newContext({ baseURL: world.app_url, viewport: { width: 1000, height: 800 }, ...options });
+  const context = await browser.newContext({ baseURL: world.app_url, viewport: { width: 1000, height: 800 }, reducedMotion: 'reduce', ...options });
   context.setDefaultTimeout(30_000); // a machine that tests much else beside this is slow
   const page = await context.newPage();
   page.complaints = [];
@@ -53,7 +53,13 @@ async function signIn(page, address = '/sign-in') {
   await page.getByLabel('E-mail').fill(world.owner.email);
   await page.getByLabel('Password').fill(world.owner.password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  await page.getByRole('button', { name: /^Your account/ }).waitFor();
+}
+
+// signOut does so in the person's menu.
+async function signOut(page) {
+  await page.getByRole('button', { name: /^Your account/ }).click();
+  await page.getByRole('button', { name: 'Sign out', exact: true }).first().click();
 }
 
 // In the dark nothing but the colours is another.
@@ -79,4 +85,4 @@ async function look(page, name) {
   assert.deepEqual(page.complaints, [], name);
 }
 
-module.exports = { assert, look, open, run, signIn, world };
+module.exports = { assert, look, open, run, signIn, signOut, world };

@@ -1,7 +1,7 @@
 // Signing in and out, by mouse and by keyboard alone.
 'use strict';
 
-const { assert, look, open, run, world } = require('./drive.js');
+const { assert, look, open, run, signOut, world } = require('./drive.js');
 
 run(async (browser) => {
   const page = await open(browser);
@@ -27,13 +27,13 @@ run(async (browser) => {
   const cookie = (await page.context().cookies()).find((c) => c.name === 'pressroom');
   assert.deepEqual([cookie.name, cookie.httpOnly, cookie.sameSite], ['pressroom', true, 'Lax']);
   await page.goto('/');
-  await page.getByRole('heading', { name: 'Your teams' }).waitFor();
+  await page.getByRole('button', { name: /^Your account/ }).waitFor();
   await look(page, 'home');
-  await page.getByRole('button', { name: 'Sign out' }).click();
+  await signOut(page);
   await page.getByRole('link', { name: 'Sign in' }).waitFor();
   await page.goBack();
   await page.reload();
-  assert.equal(await page.getByRole('heading', { name: 'Your teams' }).count(), 0);
+  assert.equal(await page.getByRole('button', { name: /^Your account/ }).count(), 0);
 
   await page.goto('/nothing/here');
   await look(page, 'missing');
@@ -63,7 +63,9 @@ async function byKeyboard(browser) {
   await page.keyboard.type(world.owner.password);
   await tab();
   await page.keyboard.press('Enter');
-  await page.getByRole('heading', { name: 'Your teams' }).waitFor();
+  await page.getByRole('button', { name: /^Your account/ }).waitFor();
+  for (let at = await tab(); !(await at.textContent()).includes('Your account'); at = await tab());
+  await page.keyboard.press('Enter');
   for (let at = await tab(); (await at.textContent()) !== 'Sign out'; at = await tab());
   await page.keyboard.press('Enter');
   await page.getByRole('link', { name: 'Sign in' }).waitFor();

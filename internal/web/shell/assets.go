@@ -1,16 +1,22 @@
 package shell
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"html/template"
 	"mime"
 	"net/http"
 	"path"
+	"regexp"
 	"strings"
 )
 
-// asset is a stylesheet or script.
+// stylesheet is the asset that joins the files of the folder styles.
+const stylesheet = "app.css"
+
+// asset is a stylesheet, script, font or image.
 type asset struct {
 	name string // in URLs, including a hash of the content
 	kind string
@@ -20,21 +26,60 @@ type asset struct {
 // assets holds the assets by file name.
 var assets = func() map[string]asset {
 	out := map[string]asset{}
-	entries, err := files.ReadDir("assets")
+	for _, name := range names("assets") {
+		out[path.Base(name)] = newAsset(path.Base(name), mustRead(name))
+	}
+	out[stylesheet] = newAsset(stylesheet, joinStyles(out))
+	return out
+}()
+
+// names returns the paths of a folder's files in order.
+func names(folder string) []string {
+	entries, err := files.ReadDir(folder)
 	if err != nil {
 		panic(err)
 	}
-	for _, e := range entries {
-		data, err := files.ReadFile("assets/" + e.Name())
-		if err != nil {
-			panic(err)
-		}
-		sum, ext := sha256.Sum256(data), path.Ext(e.Name())
-		name := strings.TrimSuffix(e.Name(), ext) + "-" + hex.EncodeToString(sum[:8]) + ext
-		out[e.Name()] = asset{name, mime.TypeByExtension(ext), data}
+	out := make([]string, len(entries))
+	for i, e := range entries {
+		out[i] = folder + "/" + e.Name()
 	}
 	return out
-}()
+}
+
+func mustRead(name string) []byte {
+	data, err := files.ReadFile(name)
+	if err != nil {
+		panic(err)
+	}
+	return data
+}
+
+func newAsset(file string, data []byte) asset {
+	sum, ext := sha256.Sum256(data), path.Ext(file)
+	kind := mime.TypeByExtension(ext)
+	if ext == ".woff2" { // unknown on systems without a MIME table
+		kind = "font/woff2"
+	}
+	return asset{strings.TrimSuffix(file, ext) + "-" + hex.EncodeToString(sum[:8]) + ext, kind, data}
+}
+
+var styleURL = regexp.MustCompile(`url\("([^"]+)"\)`)
+
+// joinStyles returns all styles as one file, in which the names of other assets include their hashes.
+func joinStyles(others map[string]asset) []byte {
+	var out bytes.Buffer
+	for _, name := range names("styles") {
+		out.Write(styleURL.ReplaceAllFunc(mustRead(name), func(found []byte) []byte {
+			file := string(styleURL.FindSubmatch(found)[1])
+			a, ok := others[file]
+			if !ok {
+				panic("there is no asset " + file)
+			}
+			return []byte(`url("` + a.name + `")`)
+		}))
+	}
+	return out.Bytes()
+}
 
 // served holds the assets by the name in URLs.
 var served = func() map[string]asset {
@@ -54,7 +99,29 @@ func assetPath(name string) (string, error) {
 	return "/assets/" + a.name, nil
 }
 
-// Asset serves the stylesheet, script or icon {name}.
+var (
+	symbolID = regexp.MustCompile(`<symbol id="([^"]+)"`)
+	// symbols are the names of the icons.
+	symbols = func() map[string]bool {
+		out := map[string]bool{}
+		for _, found := range symbolID.FindAllSubmatch(assets["icons.svg"].data, -1) {
+			out[string(found[1])] = true
+		}
+		return out
+	}()
+)
+
+// Icon returns an icon, which assistive technology ignores.
+func Icon(name string) (template.HTML, error) {
+	if !symbols[name] {
+		return "", fmt.Errorf("there is no icon %s", name)
+	}
+	//nolint:gosec // names of symbols and assets need no escaping
+	return template.HTML(`<svg class="i" aria-hidden="true"><use href="/assets/` + assets["icons.svg"].name + "#" + name +
+		`"/></svg>`), nil
+}
+
+// Asset serves the stylesheet, script, font or image {name}.
 func (f *Frame) Asset(w http.ResponseWriter, r *http.Request) {
 	file, ok := served[r.PathValue("name")]
 	if !ok {

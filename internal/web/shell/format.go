@@ -14,17 +14,7 @@ import (
 var templateFuncs = template.FuncMap{
 	"asset": assetPath, "bytes": Bytes, "type": typeName, "network": NetworkName, "way": WayName,
 	"when": When, "count": Count, "plural": Plural, "state": State, "bundle": bundle, "lines": lines,
-	"percent": Percent,
-	"places":  func() []navItem { return navItems },
-}
-
-// navItem is an entry of the navigation.
-type navItem struct{ Path, Name string }
-
-// navItems are the entries of the navigation in order.
-var navItems = []navItem{
-	{"posts", "Posts"}, {"calendar", "Calendar"}, {"reports", "Reports"}, {"accounts", "Accounts"},
-	{"media", "Media"}, {"hashtags", "Hashtags"}, {"voices", "Voices"}, {"settings", "Settings"},
+	"percent": Percent, "icon": Icon, "logo": NetworkLogo, "initials": Initials,
 }
 
 // networkNames are the display names of networks.
@@ -147,26 +137,42 @@ func Plural(n any, one, many string) string {
 	return "1 " + one
 }
 
-// states are the labels of states and the styles of their tags.
-var states = map[string][2]string{
-	"draft": {"Draft", "plain"}, "scheduled": {"Scheduled", ""}, "processing": {"Publishing", ""},
-	"published":           {"Published", "good"},
-	"partially_published": {"Partly published", "bad"}, "failed": {"Failed", "bad"}, "pending": {"Pending", "plain"},
-	"sending":     {"Sending", ""},
-	"unconfirmed": {"Unconfirmed", "bad"}, "running": {"Running", ""}, "succeeded": {"Done", "good"},
-	"partially_succeeded": {"Partly done", "bad"},
-	"ready":               {"Ready", "good"}, "error": {"Failed", "bad"}, "connected": {"Connected", "good"},
-	"expiring": {"Expires soon", "bad"}, "lost": {"Connection lost", "bad"},
-	"waiting": {"Waiting for approval", ""}, "approved": {"Approved", "good"}, "rejected": {"Rejected", "bad"},
+// stateTag is how a state is shown.
+type stateTag struct{ label, style, icon string }
+
+var states = map[string]stateTag{
+	"draft":               {"Draft", "plain", "draft-line"},
+	"scheduled":           {"Scheduled", "", "time-line"},
+	"processing":          {"Publishing", "info", "loader-4-line"},
+	"published":           {"Published", "good", "check-line"},
+	"partially_published": {"Partly published", "bad", "error-warning-line"},
+	"failed":              {"Failed", "bad", "error-warning-line"},
+	"pending":             {"Pending", "plain", "time-line"},
+	"sending":             {"Sending", "info", "loader-4-line"},
+	"unconfirmed":         {"Unconfirmed", "warn", "question-line"},
+	"running":             {"Running", "info", "loader-4-line"},
+	"succeeded":           {"Done", "good", "check-line"},
+	"partially_succeeded": {"Partly done", "bad", "error-warning-line"},
+	"ready":               {"Ready", "good", "check-line"},
+	"error":               {"Failed", "bad", "error-warning-line"},
+	"connected":           {"Connected", "good", "check-line"},
+	"expiring":            {"Expires soon", "warn", "time-line"},
+	"lost":                {"Connection lost", "bad", "plug-line"},
+	"waiting":             {"Waiting for approval", "warn", "hourglass-line"},
+	"approved":            {"Approved", "good", "check-line"},
+	"rejected":            {"Rejected", "bad", "close-line"},
 }
 
 // State returns the tag of a state.
-func State(name any) template.HTML {
+func State(name any) (template.HTML, error) {
 	s, ok := states[fmt.Sprint(name)]
 	if !ok {
-		s = [2]string{strings.ReplaceAll(fmt.Sprint(name), "_", " "), "plain"}
+		s = stateTag{label: strings.ReplaceAll(fmt.Sprint(name), "_", " "), style: "plain", icon: "information-line"}
 	}
-	return template.HTML(`<span class="tag ` + s[1] + `">` + template.HTMLEscapeString(s[0]) + `</span>`) //nolint:gosec // escaped
+	icon, err := Icon(s.icon)
+	//nolint:gosec // the styles are ours
+	return `<span class="tag ` + template.HTML(s.style) + `">` + icon + template.HTML(template.HTMLEscapeString(s.label)) +
+		`</span>`, err
 }
 
 // bundle returns named values as a map, for a block that needs several: {{template "x" bundle "a" 1 "b" 2}}.

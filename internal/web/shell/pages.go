@@ -12,7 +12,7 @@ import (
 	"sync"
 )
 
-//go:embed templates/*.html assets/*
+//go:embed templates/*.html assets/* styles/*.css
 var files embed.FS
 
 // page is the data of the layout and of one page in it.

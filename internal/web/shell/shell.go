@@ -94,7 +94,7 @@ func (f *Frame) WithVisitor(pages http.Handler) http.Handler {
 
 // Policy allows pages to load resources of this origin only, and nothing inline.
 const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; " +
-	"connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+	"font-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
 // permissions disables all unused browser features (Permissions Policy, W3C).
 const permissions = "accelerometer=(), camera=(), display-capture=(), encrypted-media=(), geolocation=(), " +

@@ -1,0 +1,119 @@
+package shell
+
+import (
+	"html/template"
+	"slices"
+	"strings"
+	"unicode"
+
+	"pressroom/internal/domain/team"
+)
+
+// navItem is an entry of the navigation. It stands for the sections of these names; the first is its path.
+type navItem struct {
+	Name, Icon string
+	Sections   []string
+}
+
+// Path returns the address of the entry's page.
+func (n navItem) Path() string { return "/" + n.Sections[0] }
+
+// Has reports whether a section belongs to the entry.
+func (n navItem) Has(section string) bool { return slices.Contains(n.Sections, section) }
+
+// mainItems are the entries that a phone shows at once, and moreItems those that are behind "More" there.
+var (
+	mainItems = []navItem{
+		{"Home", "home-5-line", []string{""}},
+		{"Calendar", "calendar-line", []string{"calendar"}},
+		{"Posts", "file-list-2-line", []string{"posts", "jobs"}},
+		{"Analytics", "bar-chart-2-line", []string{"accounts", "reports", "connect", "connected"}},
+	}
+	moreItems = []navItem{
+		{"Media", "image-line", []string{"media", "upload"}},
+		{"Hashtags", "hashtag", []string{"hashtags"}},
+		{"Voices", "quill-pen-line", []string{"voices"}},
+		{"Settings", "settings-3-line", []string{"settings"}},
+	}
+	operatorItem = navItem{"Operator", "shield-user-line", []string{"operator"}}
+	helpItem     = navItem{"Help", "question-line", []string{"docs"}}
+)
+
+// more returns the visitor's entries behind "More".
+func (v *Visitor) more() []navItem {
+	if v.Operator {
+		return slices.Concat(moreItems, []navItem{operatorItem, helpItem})
+	}
+	return slices.Concat(moreItems, []navItem{helpItem})
+}
+
+// Main returns the entries of the navigation that are always shown.
+func (p page) Main() []navItem { return mainItems }
+
+// More returns the other entries of the navigation.
+func (p page) More() []navItem { return p.Visitor.more() }
+
+// Creates reports whether the visitor may write posts in the selected team.
+func (p page) Creates() bool {
+	return p.Visitor.Team.ID > 0 && !p.Visitor.Team.Closed && p.Visitor.Is(Writers)
+}
+
+// SamePlace returns the page to show after the visitor has selected another team: the list of the current section, as
+// a single item belongs to its team.
+func (p page) SamePlace() string {
+	for _, item := range slices.Concat(mainItems, p.Visitor.more()) {
+		if item.Has(p.Section) {
+			return item.Path()
+		}
+	}
+	return "/"
+}
+
+// menuTeams is how many teams the menu offers.
+const menuTeams = 12
+
+// Teams returns the teams that the visitor can select in the menu: the selected one first.
+func (p page) Teams() []team.OwnTeam {
+	out := slices.Clone(p.Visitor.Teams)
+	slices.SortStableFunc(out, func(a, b team.OwnTeam) int {
+		switch p.Visitor.Team.ID {
+		case a.ID:
+			return -1
+		case b.ID:
+			return 1
+		}
+		return 0
+	})
+	return out[:min(len(out), menuTeams)]
+}
+
+// Initials returns up to two letters that stand for a name.
+func Initials(name string) string {
+	var out []rune
+	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if out = append(out, []rune(word)[0]); len(out) == 2 {
+			break
+		}
+	}
+	if len(out) == 0 {
+		return "?"
+	}
+	return string(out)
+}
+
+// networkIcons are the names of the networks' logos.
+var networkIcons = map[string]string{
+	"instagram": "ig", "facebook": "fb", "threads": "th", "tiktok": "tt", "youtube": "yt", "linkedin": "li", "x": "x",
+	"pinterest": "pin", "bluesky": "bsky",
+}
+
+// NetworkLogo returns the logo of a network, which assistive technology ignores.
+func NetworkLogo(platform string) (template.HTML, error) {
+	platform = strings.TrimSuffix(platform, "_business")
+	name, ok := networkIcons[platform]
+	if !ok {
+		return "", nil
+	}
+	icon, err := Icon("net-" + name)
+	return `<span class="net ` + template.HTML(platform) + `" aria-hidden="true">` + icon + `</span>`, err //nolint:gosec // a key of the map
+}

@@ -1,0 +1,63 @@
+// The frame: clean in light, in dark and on a phone; the rail and the menus by keyboard, without scripts; the team switcher.
+'use strict';
+
+const { assert, look, open, run, signIn, world } = require('./drive.js');
+
+const places = ['Home', 'Calendar', 'Posts', 'Analytics', 'Media', 'Hashtags', 'Voices', 'Settings'];
+
+// rail tabs from the top of a page through all places, and opens each.
+async function rail(browser) {
+  const page = await open(browser, { javaScriptEnabled: false, viewport: { width: 1440, height: 900 } });
+  await signIn(page, '/posts');
+  for (const place of places) {
+    const focused = page.locator(':focus');
+    await page.keyboard.press('Tab');
+    assert.equal(await focused.textContent(), 'Skip to content');
+    for (let i = 0; i < 20 && (await focused.textContent()) !== place; i++) await page.keyboard.press('Tab');
+    assert.notEqual(await focused.evaluate((e) => getComputedStyle(e).outlineStyle), 'none');
+    await page.keyboard.press('Enter');
+    await page.locator(`nav a[aria-current=page]`, { hasText: place }).waitFor();
+  }
+  await page.context().close();
+}
+
+// teams selects another team in the menu, by keyboard: the person stays at the list, not at a post of the first team.
+async function teams(browser) {
+  const page = await open(browser, { javaScriptEnabled: false });
+  await signIn(page, '/posts');
+  await page.locator('main .cards a').first().click();
+  await page.waitForURL(/\/posts\/[0-9a-f-]{36}$/);
+  await page.getByRole('button', { name: 'Team: Harbour Coffee' }).focus();
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Tab');
+  assert.equal(await page.locator(':focus').getAttribute('aria-label'), `Switch to ${world.other}`);
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: `Team: ${world.other}` }).waitFor();
+  assert.equal(new URL(page.url()).pathname, '/posts');
+  await page.context().close();
+}
+
+// looks holds some pages against the checks, wide and on a phone.
+async function looks(browser) {
+  for (const [device, viewport] of Object.entries({ desktop: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } })) {
+    const page = await open(browser, { viewport });
+    await signIn(page, '/posts');
+    for (const path of ['/', '/posts', '/calendar', '/posts/new', '/accounts', '/settings/keys']) {
+      await page.goto(path);
+      await look(page, `frame-${device}-${path.replaceAll('/', '-')}`);
+    }
+    assert.equal(await page.evaluate(() => document.fonts.check('14px "Inter var"')), true, 'the font is not loaded');
+    const icon = await page.locator('nav .i').first().evaluate((e) => e.getBBox().width);
+    assert.ok(icon > 10, 'the icons are not loaded');
+    await page.context().close();
+  }
+}
+
+run(async (browser) => {
+  await rail(browser);
+  await looks(browser);
+  await teams(browser);
+}).catch((error) => {
+  console.error(error);
+  process.exitCode = 1;
+});
