@@ -119,7 +119,13 @@ var constructors = map[string]func(*networkBuilder) network.Network{
 			b.secretFor("INSTAGRAM_FACEBOOK", opts.Facebook.ClientID)
 		return ifConfigured(opts.ClientID+opts.Facebook.ClientID, instagram.New(opts))
 	},
-	"linkedin":  withApp("LINKEDIN", func(o linkedin.Options) network.Network { return linkedin.New(o) }),
+	"linkedin": func(b *networkBuilder) network.Network {
+		opts := linkedin.Options{App: b.app}
+		b.decode(&opts)
+		opts.ClientSecret, opts.Company.ClientSecret = b.secretFor("LINKEDIN", opts.ClientID),
+			b.secretFor("LINKEDIN_COMPANY", opts.Company.ClientID)
+		return ifConfigured(opts.ClientID+opts.Company.ClientID, linkedin.New(opts))
+	},
 	"pinterest": withApp("PINTEREST", func(o pinterest.Options) network.Network { return pinterest.New(o) }),
 	"threads":   withApp("THREADS", func(o threads.Options) network.Network { return threads.New(o) }),
 	"tiktok": func(b *networkBuilder) network.Network {

@@ -19,7 +19,7 @@ const sandboxes = `{
     "facebook": {"client_id": "sandbox", "dialog_host": "SANDBOX/instagram/facebook", "graph_host": "SANDBOX/instagram/facebook"}
   },
   "linkedin": {
-    "client_id": "sandbox", "settled": "30s",
+    "client_id": "sandbox", "settled": "30s", "organizations": true,
     "authorize_host": "SANDBOX/linkedin", "api_host": "SANDBOX/linkedin", "web_url": "SANDBOX/linkedin/web"
   },
   "pinterest": {

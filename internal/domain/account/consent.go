@@ -183,10 +183,17 @@ func (c *Connector) consumeState(ctx context.Context, person int64, platform str
 	return c.openAttempt(sealed, state, stepConsent)
 }
 
+// scopeErrors are the codes for scopes that the operator's app may not request: of RFC 6749 and of LinkedIn.
+var scopeErrors = []string{"invalid_scope", "unauthorized_scope_error"}
+
 // consentError returns the error for a missing code. The network's own words are not repeated.
 func consentError(code string) error {
 	if code == "access_denied" || strings.HasPrefix(code, "user_cancelled") {
 		return apierr.BadState("denied", "You did not allow access at the network, so nothing was connected.")
+	}
+	if slices.Contains(scopeErrors, code) {
+		return apierr.BadState("failed", "The network has not approved this service for what it asked for, so nothing was "+
+			"connected. Tell the operator.")
 	}
 	return apierr.BadState("failed", "The network did not complete the sign-in, so nothing was connected. Try again.")
 }

@@ -17,3 +17,13 @@ func TestMissingPermissionIsNamed(t *testing.T) {
 		}
 	}
 }
+
+// A scope that the operator's app may not request is the operator's concern.
+func TestRefusedScopeIsTheOperators(t *testing.T) {
+	t.Parallel()
+	for _, code := range []string{"invalid_scope", "unauthorized_scope_error"} {
+		if err := consentError(code); !strings.Contains(err.Error(), "operator") {
+			t.Errorf("%s: %v", code, err)
+		}
+	}
+}

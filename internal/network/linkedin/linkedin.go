@@ -29,10 +29,20 @@ const (
 	restli           = "2.0.0"
 )
 
-// The scopes for publishing. Those for organizations need LinkedIn's approval of the app.
+// The scopes that the products of an app grant. LinkedIn refuses the whole consent if an app requests one scope that its
+// products do not grant. It does not allow the Community Management API beside another product, so such an app has no
+// OpenID scopes and the member is identified by r_basicprofile.
 var (
-	memberScopes       = []string{"openid", "profile", "email", "w_member_social"}
-	organizationScopes = []string{"w_organization_social", "r_organization_social", "rw_organization_admin"}
+	memberScopes       = []string{scopeOpenID, "profile", "email", scopeWriteMember} // Share on LinkedIn, Sign In with OpenID
+	organizationScopes = []string{"w_organization_social", "r_organization_social", scopeOrganizationAdmin}
+	companyScopes      = slices.Concat([]string{scopeBasicProfile, scopeWriteMember}, organizationScopes)
+)
+
+const (
+	scopeOpenID            = "openid"
+	scopeBasicProfile      = "r_basicprofile"
+	scopeWriteMember       = "w_member_social"
+	scopeOrganizationAdmin = "rw_organization_admin"
 )
 
 // The types of account, in Grant.Kind.
@@ -49,8 +59,16 @@ type Options struct {
 	APIHost       string `json:"api_host"`       // base URL of the API for newly connected accounts
 	WebURL        string `json:"web_url"`        // base URL of posts
 	Version       string `json:"version"`        // of the API, as YYYYMM
-	// whether organizations can be connected, true by default; set it to false if the app lacks the approval
-	Organizations *bool `json:"organizations"`
+	// whether the app can connect organizations too, because it has the Advertising API beside the products for members
+	Organizations bool    `json:"organizations"`
+	Company       Company `json:"company"`
+}
+
+// Company is the app with the Community Management API, for organizations and their members.
+type Company struct {
+	ClientID     string   `json:"client_id"`
+	ClientSecret string   `json:"-"`
+	Scopes       []string `json:"scopes"` // requested; those for publishing and analytics by default
 }
 
 // Network is LinkedIn's publishing protocol. It has no state between calls.
@@ -68,10 +86,12 @@ func New(opts Options) *Network {
 }
 
 func (o Options) withDefaults() Options {
-	o.Organizations = cmp.Or(o.Organizations, new(true))
 	scopes := memberScopes
-	if *o.Organizations {
+	if o.Organizations {
 		scopes = slices.Concat(memberScopes, organizationScopes)
+	}
+	if len(o.Company.Scopes) == 0 {
+		o.Company.Scopes = companyScopes
 	}
 	o.App = o.WithDefaults(platform, scopes...)
 	o.AuthorizeHost = strings.TrimRight(cmp.Or(o.AuthorizeHost, defaultAuthorize), "/")

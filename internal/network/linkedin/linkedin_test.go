@@ -57,7 +57,9 @@ var (
 var adapter = networktest.Case{
 	Platform: "linkedin",
 	New: func(base string, app network.App) network.Network {
-		return linkedin.New(linkedin.Options{App: app, AuthorizeHost: base, APIHost: base, WebURL: base + "/web"})
+		return linkedin.New(linkedin.Options{
+			App: app, AuthorizeHost: base, APIHost: base, WebURL: base + "/web", Organizations: true,
+		})
 	},
 	Signing: networktest.Signing{
 		Pick: 1, Account: "harbour.coffee.company",
@@ -267,12 +269,12 @@ func withOptions(change func(*linkedin.Options)) networktest.Case {
 	c := adapter
 	c.Pick, c.Account = 0, networktest.Account
 	c.New = func(base string, app network.App) network.Network {
-		opts := linkedin.Options{App: app, AuthorizeHost: base, APIHost: base, WebURL: base + "/web"}
+		opts := linkedin.Options{App: app, AuthorizeHost: base, APIHost: base, WebURL: base + "/web", Organizations: true}
 		change(&opts)
 		return linkedin.New(opts)
 	}
 	return c
 }
 
-// members is the adapter with an app that is not approved for organizations.
-var members = withOptions(func(opts *linkedin.Options) { opts.Organizations = new(false) })
+// members is the adapter with an app that has the self-service products, which is the default.
+var members = withOptions(func(opts *linkedin.Options) { opts.Organizations = false })

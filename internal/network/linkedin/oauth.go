@@ -15,39 +15,69 @@ import (
 )
 
 const (
-	maxName                = 200 // characters kept of a name
-	maxOrganizations       = 50  // per person; each costs a call for its name
-	scopeOrganizationAdmin = "rw_organization_admin"
+	maxName          = 200 // characters kept of a name
+	maxOrganizations = 50  // per person; each costs a call for its name
 )
 
-// Kinds returns the only sign-in method.
-func (n *Network) Kinds() []string { return []string{""} }
+// The sign-in methods, each with an app of its own.
+const (
+	kindDefault = ""
+	kindCompany = "company"
+)
+
+// usedApp is the key in Grant.Extra for the app that was used, unless it is the default one.
+const usedApp = "app"
+
+// Kinds returns the sign-in methods for which an app is configured.
+func (n *Network) Kinds() []string {
+	var kinds []string
+	if n.opts.ClientID != "" {
+		kinds = append(kinds, kindDefault)
+	}
+	if n.opts.Company.ClientID != "" {
+		kinds = append(kinds, kindCompany)
+	}
+	return kinds
+}
+
+// app returns the app of a sign-in method.
+func (n *Network) app(kind string) Company {
+	if kind == kindCompany {
+		return n.opts.Company
+	}
+	return Company{n.opts.ClientID, n.opts.ClientSecret, n.opts.Scopes}
+}
 
 // Authorize returns the URL of the consent page. The network supports no PKCE for web apps.
 func (n *Network) Authorize(a network.Authorization) string {
+	app := n.app(a.Kind)
 	return n.opts.AuthorizeHost + "/oauth/v2/authorization?" + url.Values{
-		"client_id":     {n.opts.ClientID},
+		"client_id":     {app.ClientID},
 		"redirect_uri":  {a.Redirect},
 		"response_type": {"code"},
-		"scope":         {strings.Join(n.opts.Scopes, " ")},
+		"scope":         {strings.Join(app.Scopes, " ")},
 		"state":         {a.State},
 	}.Encode()
 }
 
-// Exchange trades the code for a token and returns the member, followed by the organizations for which the member may
-// publish. All of them share the token. The error is of class AuthDead if the code is refused.
+// Exchange trades the code for a token and returns the member, if the scopes allow publishing for the member, followed by
+// the organizations for which the member may publish. All of them share the token. The error is of class AuthDead if the code is refused.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
-	token, err := n.requestToken(ctx, url.Values{
+	app := n.app(a.Kind)
+	token, err := n.requestToken(ctx, app, url.Values{
 		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {a.Redirect},
 	})
 	if err != nil {
 		return nil, err
 	}
-	g := token.Grant(network.Grant{Server: n.opts.APIHost, Scopes: n.opts.Scopes}, n.opts.Now())
+	g := token.Grant(network.Grant{Server: n.opts.APIHost, Scopes: app.Scopes}, n.opts.Now())
+	if a.Kind == kindCompany {
+		g.Extra = map[string]string{usedApp: kindCompany}
+	}
 	if allowed := scopes(token.Scope); len(allowed) > 0 {
 		g.Scopes = allowed
 	}
-	person, err := n.person(ctx, g)
+	found, err := n.member(ctx, g)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +85,7 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	if err != nil {
 		return nil, err
 	}
-	return append([]network.Candidate{person}, organizations...), nil
+	return append(found, organizations...), nil
 }
 
 // scopes splits a list at commas, as LinkedIn writes it, and at spaces, as RFC 6749 does.
@@ -63,23 +93,37 @@ func scopes(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// person returns the member who consented.
-func (n *Network) person(ctx context.Context, g network.Grant) (network.Candidate, error) {
+// member returns the member who consented, or none if the member cannot publish or be identified.
+func (n *Network) member(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
 	var me struct {
-		Sub  string `json:"sub"`
-		Name string `json:"name"`
+		Sub   string `json:"sub"` // of userinfo, as Name
+		Name  string `json:"name"`
+		ID    string `json:"id"` // of me, as the following
+		First string `json:"localizedFirstName"`
+		Last  string `json:"localizedLastName"`
 	}
-	call := network.Call{Name: "userinfo", Method: http.MethodGet, URL: g.Server + "/v2/userinfo", Bearer: g.Access}
+	path := "userinfo"
+	switch {
+	case !slices.Contains(g.Scopes, scopeWriteMember):
+		return nil, nil
+	case slices.Contains(g.Scopes, scopeOpenID):
+	case slices.Contains(g.Scopes, scopeBasicProfile):
+		path = "me"
+	default:
+		return nil, nil
+	}
+	call := network.Call{Name: path, Method: http.MethodGet, URL: g.Server + "/v2/" + path, Bearer: g.Access}
 	if _, err := n.do(ctx, g, call, &me); err != nil {
-		return network.Candidate{}, err
+		return nil, err
 	}
-	g.Kind, g.Account = member, "urn:li:person:"+me.Sub
+	id := cmp.Or(me.Sub, me.ID)
+	g.Kind, g.Account = member, "urn:li:person:"+id
 	if !isURN(g.Account, "person") {
-		return network.Candidate{}, network.InvalidResponse(errors.New("reading the account: the response has no id"))
+		return nil, network.InvalidResponse(errors.New("reading the account: the response has no id"))
 	}
-	name := network.Clip(me.Name, maxName)
-	g.Username = cmp.Or(name, me.Sub)
-	return network.Candidate{Grant: g, DisplayName: name}, nil
+	name := network.Clip(strings.TrimSpace(cmp.Or(me.Name, me.First+" "+me.Last)), maxName)
+	g.Username = cmp.Or(name, id)
+	return []network.Candidate{{Grant: g, DisplayName: name}}, nil
 }
 
 // publishingRoles are the roles that may publish for an organization.
@@ -87,7 +131,7 @@ var publishingRoles = []string{"ADMINISTRATOR", "CONTENT_ADMIN", "CONTENT_ADMINI
 
 // organizations returns those that the member may publish for, or none if the app may not list them.
 func (n *Network) organizations(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
-	if !*n.opts.Organizations || !slices.Contains(g.Scopes, scopeOrganizationAdmin) {
+	if !slices.Contains(g.Scopes, scopeOrganizationAdmin) {
 		return nil, nil
 	}
 	var response struct {
@@ -144,21 +188,21 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 			Class: network.AuthDead, Err: errors.New("LinkedIn issued no refresh token"),
 		}
 	}
-	fresh, err := n.requestToken(ctx, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.Refresh}})
+	fresh, err := n.requestToken(ctx, n.app(g.Extra[usedApp]), url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.Refresh}})
 	if err != nil {
 		return network.Grant{}, err
 	}
 	return fresh.Grant(g, n.opts.Now()), nil
 }
 
-// requestToken requests a token with the app's credentials.
-func (n *Network) requestToken(ctx context.Context, form url.Values) (network.Token, error) {
-	form.Set("client_id", n.opts.ClientID)
-	form.Set("client_secret", n.opts.ClientSecret)
+// requestToken requests a token with an app's credentials.
+func (n *Network) requestToken(ctx context.Context, app Company, form url.Values) (network.Token, error) {
+	form.Set("client_id", app.ClientID)
+	form.Set("client_secret", app.ClientSecret)
 	response, err := n.client.Do(ctx, network.Call{
 		Purpose: network.Authorizing, Name: "oauth/v2/accessToken", Method: http.MethodPost,
 		URL:  n.opts.AuthorizeHost + "/oauth/v2/accessToken",
-		Form: form, Secrets: []string{n.opts.ClientSecret, form.Get("code"), form.Get("refresh_token")},
+		Form: form, Secrets: []string{app.ClientSecret, form.Get("code"), form.Get("refresh_token")},
 	})
 	if err != nil {
 		return network.Token{}, err

@@ -67,7 +67,7 @@ func TestOrganizationsAreOptional(t *testing.T) {
 				w.WriteHeader(answer.status)
 				_, _ = w.Write([]byte(answer.body))
 			}))
-			found, err := linkedin.New(linkedin.Options{AuthorizeHost: front, APIHost: front}).
+			found, err := linkedin.New(linkedin.Options{AuthorizeHost: front, APIHost: front, Organizations: true}).
 				Exchange(t.Context(), network.Authorization{}, "code")
 			var names []string
 			for _, f := range found {

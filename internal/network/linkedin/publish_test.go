@@ -186,7 +186,7 @@ func TestLongestText(t *testing.T) {
 func TestOldVersion(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, withOptions(func(opts *linkedin.Options) {
-		opts.Version, opts.Organizations = "202506", new(false)
+		opts.Version, opts.Organizations = "202506", false
 	}), 0)
 	_, err := f.Commit(f.Grant(), network.Draft(ready))
 	networktest.WantClass(t, err, network.Unapproved, "NONEXISTENT_VERSION")

@@ -25,8 +25,8 @@ const (
 )
 
 // Network is the part of LinkedIn's API that publishes: the consent and its tokens, images and videos, posts of
-// members and of their organizations. It accepts every app and any secret. An app with the organizations' scopes counts
-// as approved and gets refresh tokens. Each member administers one organization.
+// members and of their organizations. It accepts every app and any secret. The client id can name the app's products, see
+// products. An app with the organizations' scopes counts as approved and gets refresh tokens. Each member administers one organization.
 type Network struct{ *oauth.Provider }
 
 // New returns the network of a sandbox.
@@ -71,11 +71,12 @@ func OrganizationURN(handle string) string {
 // Handler serves the API, the consent page, uploads, and redirects from posts to the sandbox's page.
 func (n *Network) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /oauth/v2/authorization", n.Authorize)
-	mux.HandleFunc("POST /oauth/v2/authorization", n.Authorize)
+	mux.HandleFunc("GET /oauth/v2/authorization", n.authorize)
+	mux.HandleFunc("POST /oauth/v2/authorization", n.authorize)
 	for pattern, do := range map[string]func(*http.Request) (any, error){
 		"POST /oauth/v2/accessToken":                    n.grantToken,
 		"GET /v2/userinfo":                              n.userinfo,
+		"GET /v2/me":                                    n.me,
 		"GET /rest/organizationAcls":                    requireVersion(n.listRoles),
 		"GET /rest/organizations/{id}":                  requireVersion(n.describeOrganization),
 		"POST /rest/images":                             requireVersion(n.initImage),

@@ -35,7 +35,7 @@ func NetworkName(platform string) string {
 // wayNames are the display names of sign-in methods of networks with several.
 var wayNames = map[string]string{
 	"instagram/instagram": "Instagram", "instagram/facebook": "Facebook", "tiktok/": "TikTok",
-	"tiktok/business": "TikTok for Business",
+	"tiktok/business": "TikTok for Business", "linkedin/company": "LinkedIn for companies",
 }
 
 // WayName returns the display name of a network's sign-in method, or the network's name.
