@@ -1,7 +1,9 @@
 package facebook_test
 
 import (
+	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -122,4 +124,64 @@ func TestPermalinkOfInvalidID(t *testing.T) {
 	n := adapter.New("https://network.test", network.App{})
 	_, err := n.Permalink(t.Context(), network.Grant{}, network.Receipt{ID: "../me"})
 	networktest.WantClass(t, err, network.Rejected, "")
+}
+
+// A Page whose lists the network refuses as too large is read in smaller ones.
+func TestTooMuchData(t *testing.T) {
+	t.Parallel()
+	f := networktest.New(t, adapter, 0)
+	g := f.Grant()
+	for i := range 8 {
+		f.Post(g, fmt.Sprintf("large %d [sandbox:too-much-data]", i))
+	}
+	d := f.MustPrepare(g, "mine")
+	receipt := f.Publish(g, d)
+	if got := f.Collect(g, networktest.Start.Add(-time.Hour), 500); len(got.Posts) != 9 || got.Truncated {
+		t.Errorf("%d posts, truncated %v", len(got.Posts), got.Truncated)
+	}
+	verdict, found, err := f.Resolve(g, d)
+	if err != nil || verdict != network.Published || found.ID != receipt.ID {
+		t.Errorf("verdict %v, %+v, %v", verdict, found, err)
+	}
+}
+
+// The smallest list that is refused is an error. Lists that stay small are read to their end.
+func TestSmallLists(t *testing.T) {
+	t.Parallel()
+	for most, class := range map[int]network.Class{0: network.Transient, 1: "", 3: "", 100: ""} {
+		var limits []string
+		s := networktest.NewStub(t, adapter, network.App{}, answering(func(r *http.Request) string {
+			limits = append(limits, r.FormValue("limit"))
+			if limit, _ := strconv.Atoi(r.FormValue("limit")); limit > most {
+				return graph(`"code":1,"message":"Please reduce the amount of data you're asking for, then retry your request"`)
+			}
+			page, _ := strconv.Atoi(r.FormValue("after"))
+			if page == 4 {
+				return `{"data":[{"id":"10_1","message":"x","created_time":"2026-11-21T09:00:01+0000"}]}`
+			}
+			return fmt.Sprintf(`{"data":[{"id":"10_2%d","message":"y","created_time":"2026-11-21T09:00:02+0000"}],
+				"paging":{"next":"https://elsewhere.test/","cursors":{"after":"%d"}}}`, page, page+1)
+		}))
+		verdict, receipt, err := s.Network.Resolve(t.Context(), s.Grant, network.Draft(readyText), network.CommitHistory{})
+		if networktest.Class(err) != class || (verdict == network.Published) != (class == "") ||
+			class == "" && receipt.ID != "10_1" {
+			t.Errorf("at most %d: verdict %v, %+v, %v after %v", most, verdict, receipt, err, limits)
+		}
+	}
+}
+
+// A post that may be beyond the posts that were looked through is neither published nor absent.
+func TestTooManyPosts(t *testing.T) {
+	t.Parallel()
+	page := 0
+	s := networktest.NewStub(t, adapter, network.App{}, answering(func(*http.Request) string {
+		page++
+		post := `{"id":"10_2","message":"y","created_time":"2026-11-21T09:00:02+0000"},`
+		return fmt.Sprintf(`{"data":[%s],"paging":{"next":"https://elsewhere.test/","cursors":{"after":"%d"}}}`,
+			strings.TrimSuffix(strings.Repeat(post, 100), ","), page)
+	}))
+	verdict, _, err := s.Network.Resolve(t.Context(), s.Grant, network.Draft(readyText), network.CommitHistory{})
+	if networktest.WantClass(t, err, network.Uncertain, ""); verdict != network.Unknown {
+		t.Errorf("verdict %v", verdict)
+	}
 }

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -15,8 +14,8 @@ import (
 )
 
 const (
-	clockSkew = 5 * time.Minute // how far the network's clock may be behind
-	pageSize  = "100"
+	clockSkew   = 5 * time.Minute // how far the network's clock may be behind
+	maxSearched = 500             // posts among which one is looked up
 )
 
 // Resolve reads the video's state, or looks for the post among those of the Page. A post that is not found counts as
@@ -109,19 +108,21 @@ type listedPost struct {
 
 // findPosts returns the posts since a time that match the draft.
 func (n *Network) findPosts(ctx context.Context, g network.Grant, p draft, since time.Time) ([]listedPost, error) {
-	var response struct {
-		Data []listedPost `json:"data"`
-	}
-	err := n.graph.Do(ctx, n.newCall(g, http.MethodGet, g.Account+"/published_posts", url.Values{
-		"fields": {"id,message,created_time,permalink_url,attachments"}, "since": {strconv.FormatInt(since.Unix(), 10)},
-		"limit": {pageSize},
-	}, &response))
+	posts, cut, err := graph.ListSince(ctx, n.graph, n.newCall(g, http.MethodGet, g.Account+"/published_posts", url.Values{
+		"fields": {"id,message,created_time,permalink_url,attachments"},
+	}, nil), since, maxSearched, func(l listedPost) time.Time { return graph.ParseTime(l.Created) })
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(response.Data, func(l listedPost) bool {
+	posts = slices.DeleteFunc(posts, func(l listedPost) bool {
 		return !graph.IsID(l.ID) || !l.matches(p) || graph.ParseTime(l.Created).Before(since)
-	}), nil
+	})
+	if cut && len(posts) == 0 {
+		return nil, &network.Error{
+			Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("the Page has too many posts to look through"),
+		}
+	}
+	return posts, nil
 }
 
 // matches compares the text, in which the network may change white space, and the number of photos.

@@ -15,18 +15,20 @@ import (
 	"pressroom/internal/network"
 )
 
-const maxPages = 20 // pages of a list to read
+const (
+	maxPageSize = 100  // items of a list per page
+	maxItems    = 2000 // items of a list to read
+)
 
-// ListSince reads a list, newest first, page by page, up to the first item older than since or to limit items. It
-// reports true if there may be more items since then. The function at returns the time of an item.
+// ListSince reads a list, newest first, page by page, up to the first item older than since or to limit items, at most
+// maxItems. It reports true if there may be more items since then. The function at returns the time of an item.
 func ListSince[T any](
 	ctx context.Context, c *Client, call Call, since time.Time, limit int, at func(T) time.Time,
 ) ([]T, bool, error) {
-	params := maps.Clone(call.Params)
+	params, size := maps.Clone(call.Params), maxPageSize
 	params.Set("since", strconv.FormatInt(since.Unix(), 10))
-	params.Set("limit", pageSize)
 	var found []T
-	for range maxPages {
+	for read := 0; read < maxItems; read += size {
 		var response struct {
 			Data   []T `json:"data"`
 			Paging struct {
@@ -37,7 +39,8 @@ func ListSince[T any](
 			} `json:"paging"`
 		}
 		call.Params, call.Out = params, &response
-		if err := c.Do(ctx, call); err != nil {
+		var err error
+		if size, err = c.doSmaller(ctx, call, size); err != nil {
 			return found, true, err
 		}
 		for _, item := range response.Data {
@@ -56,6 +59,23 @@ func ListSince[T any](
 		params.Set("after", after)
 	}
 	return found, true, nil
+}
+
+// doSmaller reads a page of a list. The network refuses large pages with large posts, so the size is halved until it
+// answers. It returns the size, which the next pages need too.
+func (c *Client) doSmaller(ctx context.Context, call Call, size int) (int, error) {
+	for ; ; size /= 2 {
+		call.Params.Set("limit", strconv.Itoa(size))
+		err := c.Do(ctx, call)
+		if netErr, ok := errors.AsType[*network.Error](err); !ok || size == 1 || !isTooMuchData(netErr) {
+			return size, err
+		}
+	}
+}
+
+// isTooMuchData reports whether the network asks to reduce the amount of data, which it does with the code of any failure.
+func isTooMuchData(e *network.Error) bool {
+	return e.Code == "1" && strings.Contains(strings.ToLower(e.Message), "reduce the amount of data")
 }
 
 // insight is one metric in the networks' formats: a list of values, of which the last counts, or a total. A value may

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -83,6 +84,14 @@ var pageClasses = map[int]network.Class{
 	4854002: network.AuthDead,
 	1363047: network.Transient,
 	1609010: network.Transient,
+
+	// seen by other clients in production
+	490:         network.AuthDead, // the person has login approvals on and has to sign in
+	1404006:     network.AuthDead, // a security check that only the person can pass
+	codeLimited: network.Rate,
+	1349125:     network.RejectedMedia,
+	2069019:     network.RejectedMedia,
+	2061006:     network.Rejected, // the link
 }
 
 // Subcode returns the class of an error with this subcode and reports whether the subcode is known.
@@ -93,7 +102,8 @@ func Subcode(code int) (network.Class, bool) {
 
 const (
 	codePolicy     = 368
-	subcodeMissing = 33 // no object has this id
+	codeLimited    = 1404112 // the account is limited for days
+	subcodeMissing = 33      // no object has this id
 )
 
 // responseError returns the error of a response other than 200.
@@ -162,12 +172,16 @@ func (r apiError) userText() string {
 	return r.Message
 }
 
+// dayLong are the codes of blocks that last a day or more.
+var dayLong = []int{codePolicy, codeLimited}
+
 // retryTime returns the earliest retry. Quotas and policy blocks last a day, which the network does not state.
 func (r apiError) retryTime(class network.Class, response network.Response, now time.Time) time.Time {
 	switch {
 	case class == network.Processing:
 		return now.Add(notReadyWait).UTC()
-	case class == network.Quota || class == network.Rate && r.Code == codePolicy:
+	case class == network.Quota, class == network.Rate && slices.Contains(dayLong, r.Code),
+		class == network.Rate && slices.Contains(dayLong, r.Subcode):
 		return now.Add(maxWait).UTC()
 	case class == network.Rate:
 		return namedRetryTime(response, now)

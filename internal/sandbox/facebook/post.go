@@ -214,7 +214,7 @@ func (n *Network) listPosts(r *http.Request) (any, error) {
 			`where p.platform = ? and p.account = ? and p.at >= ? order by p.seq desc limit ? offset ?`, Name,
 			a.ID, since, limit, read)
 		if err == nil {
-			err = marker.WithholdAny(posts, n.Now())
+			err = errors.Join(marker.WithholdAny(posts, n.Now()), checkAmount(posts, limit))
 		}
 		for _, p := range posts {
 			data = append(data, graph.PickFields(r, addCounts(insights.Count(p, n.Now()), n.postView(r, p))))
@@ -222,6 +222,22 @@ func (n *Network) listPosts(r *http.Request) (any, error) {
 		return err
 	})
 	return n.Page(r, data, limit, read), err
+}
+
+const maxOfLarge = 10 // posts per page if one of them is large
+
+var errTooMuch = &graph.Error{
+	Status: http.StatusInternalServerError, Code: 1,
+	Message: "Please reduce the amount of data you're asking for, then retry your request",
+}
+
+// checkAmount refuses a page of many posts if a marker makes one of them large.
+func checkAmount(posts []store.Post, limit int) error {
+	isLarge := func(p store.Post) bool { return marker.Read(p.Text, Name).Has(marker.TooMuch) }
+	if limit > maxOfLarge && slices.ContainsFunc(posts, isLarge) {
+		return errTooMuch
+	}
+	return nil
 }
 
 // postView returns a post in the API's form. The post of a video has an id besides the video's.
