@@ -60,7 +60,7 @@ func (v *video) keepListed(b mediainfo.Box, r rule) error {
 	return v.keepFirst(b, r.size+entry*int64(binary.BigEndian.Uint32(p)))
 }
 
-// headers are the reserved bytes of the headers of version 0 behind their two dates, and where they end.
+// headers are the reserved bytes of the headers of version 0 after their two dates, and where they end.
 var headers = map[string]struct {
 	reserved []span
 	end      int64

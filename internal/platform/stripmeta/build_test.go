@@ -103,8 +103,8 @@ func exifOf(order binary.AppendByteOrder, orientation uint16) []byte {
 	return append(append(p, 0, 0, 0, 0), secret...)
 }
 
-// least returns the smallest EXIF data with an orientation.
-func least(orientation byte) []byte {
+// minimalEXIF returns the smallest EXIF data with an orientation.
+func minimalEXIF(orientation byte) []byte {
 	head := []byte("MM\x00\x2a\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00")
 	return slices.Concat(head, []byte{orientation}, make([]byte, 6))
 }
@@ -143,8 +143,8 @@ func segment(marker byte, content ...[]byte) []byte {
 	return slices.Concat([]byte{0xff, marker}, u16(uint16(2+len(p))), p)
 }
 
-// after returns data with bytes inserted at off.
-func after(data []byte, off int, parts ...[]byte) []byte {
+// insertAt returns data with bytes inserted at off.
+func insertAt(data []byte, off int, parts ...[]byte) []byte {
 	return slices.Concat(data[:off], bytes.Join(parts, nil), data[off:])
 }
 

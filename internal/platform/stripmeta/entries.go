@@ -85,7 +85,7 @@ func (v *video) color(b mediainfo.Box) error {
 	return v.blank(b)
 }
 
-// colorProfile cleans a color profile in place: what it becomes shorter by is zeros behind it.
+// colorProfile cleans a color profile in place: the bytes by which it becomes shorter are zeros after it.
 func (v *video) colorProfile(b mediainfo.Box) error {
 	at := b.Content + 4
 	raw, clean, err := v.profile(at, b.End-at)
@@ -245,7 +245,7 @@ func (v *video) parameterArrays(b mediainfo.Box) error {
 	return v.keepFirst(b, off)
 }
 
-// skipUnits returns where count units at off of a box end, each behind its length in two bytes.
+// skipUnits returns where count units at off of a box end, each preceded by its length in two bytes.
 func (v *video) skipUnits(b mediainfo.Box, off int64, count int) (int64, error) {
 	for range count {
 		p, err := v.content(b, off, 2)

@@ -115,7 +115,7 @@ func (v *video) fragmentRun(b mediainfo.Box, t *trackFragment) error {
 // runSizes adds up the sizes of the samples in a run's table at off.
 func (v *video) runSizes(b mediainfo.Box, off int64, flags, count uint32) (uint64, error) {
 	stride := int64(4 * bits.OnesCount32(flags&trunEach))
-	at := off + 4*int64(bits.OnesCount32(flags&0x100)) // behind the duration
+	at := off + 4*int64(bits.OnesCount32(flags&0x100)) // after the duration
 	if b.Content+off+stride*int64(count) > b.End {
 		return 0, errStructure
 	}

@@ -21,7 +21,7 @@ import (
 )
 
 func FuzzJPEG(f *testing.F) {
-	f.Add(after(encodeAs(f, "jpeg"), 2, segment(0xfe, []byte(secret))))
+	f.Add(insertAt(encodeAs(f, "jpeg"), 2, segment(0xfe, []byte(secret))))
 	fuzz(f, mediainfo.JPEG, jpeg.Decode, "progressive.jpg")
 }
 
@@ -33,13 +33,13 @@ func FuzzProfile(f *testing.F) {
 	photo := encodeAs(f, "jpeg")
 	f.Fuzz(func(t *testing.T, p []byte) {
 		if len(p) < 60_000 {
-			checkStrip(t, after(photo, 2, segment(0xe2, []byte("ICC_PROFILE\x00\x01\x01"), p)), mediainfo.JPEG)
+			checkStrip(t, insertAt(photo, 2, segment(0xe2, []byte("ICC_PROFILE\x00\x01\x01"), p)), mediainfo.JPEG)
 		}
 	})
 }
 
 func FuzzPNG(f *testing.F) {
-	f.Add(after(encodeAs(f, "png"), 33, pngChunk("tEXt", []byte(secret))))
+	f.Add(insertAt(encodeAs(f, "png"), 33, pngChunk("tEXt", []byte(secret))))
 	fuzz(f, mediainfo.PNG, png.Decode, "animated.png", "interlaced.png")
 }
 
@@ -99,7 +99,7 @@ func same(t *testing.T, data, clean []byte, decode func(io.Reader) (image.Image,
 			t.Errorf("%+v (%v), want %+v", got, err, want)
 		}
 		if chunks, err := readableSamples(data); err == nil && !slices.Equal(chunks, samplesOf(clean)) {
-			t.Error("other samples")
+			t.Error("different samples")
 		}
 		return
 	}
@@ -108,7 +108,7 @@ func same(t *testing.T, data, clean []byte, decode func(io.Reader) (image.Image,
 		return
 	}
 	if got, err := decode(bytes.NewReader(clean)); err != nil || !reflect.DeepEqual(got, pixels) {
-		t.Errorf("other pixels: %v", err)
+		t.Errorf("different pixels: %v", err)
 	}
 }
 

@@ -89,7 +89,7 @@ func (g *gifScan) block(at int64) (int64, byte, error) {
 	return 0, 0, errStructure
 }
 
-// image follows the compressed pixels of the image at at. What decoders leave unread behind them is removed.
+// image follows the compressed pixels of the image at at. What decoders leave unread after them is removed.
 func (g *gifScan) image(at int64) (int64, error) {
 	p, err := g.peek(at, 10)
 	if err != nil {
@@ -175,7 +175,7 @@ func (g *gifScan) dropControl() error {
 	return g.remove(c.at, c.end)
 }
 
-// skipBlocks returns where the data sub-blocks at offset at end, behind their terminator.
+// skipBlocks returns where the data sub-blocks at offset at end, after their terminator.
 func (s *source) skipBlocks(at int64) (int64, error) {
 	for {
 		p, err := s.peek(at, 1)

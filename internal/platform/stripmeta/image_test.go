@@ -31,34 +31,34 @@ func TestPNG(t *testing.T) {
 	s := []byte(secret)
 	const first = 8 + 25 // after IHDR
 	colors := pngChunk("iCCP", []byte("ICC profile\x00\x00"), deflate(profile))
-	plain := after(encodeAs(t, "png"), first, colors, pngChunk("pHYs", make([]byte, 9)))
+	plain := insertAt(encodeAs(t, "png"), first, colors, pngChunk("pHYs", make([]byte, 9)))
 	pixels := decodePNG(t, plain)
 	for name, data := range map[string][]byte{
-		"tEXt":            after(plain, first, pngChunk("tEXt", []byte("Comment\x00"), s)),
-		"zTXt":            after(plain, first, pngChunk("zTXt", []byte("Comment\x00\x00"), s)),
-		"iTXt":            after(plain, first, pngChunk("iTXt", []byte("XML:com.adobe.xmp\x00\x00\x00\x00\x00"), s)),
-		"eXIf":            after(plain, first, pngChunk("eXIf", exifOf(binary.LittleEndian, 1))),
-		"tIME":            after(plain, first, pngChunk("tIME", s)),
-		"private":         after(plain, first, pngChunk("prVt", s)),
-		"behind the data": after(plain, len(plain)-12, pngChunk("tEXt", s)),
-		"behind the end":  append(bytes.Clone(plain), s...),
+		"tEXt":           insertAt(plain, first, pngChunk("tEXt", []byte("Comment\x00"), s)),
+		"zTXt":           insertAt(plain, first, pngChunk("zTXt", []byte("Comment\x00\x00"), s)),
+		"iTXt":           insertAt(plain, first, pngChunk("iTXt", []byte("XML:com.adobe.xmp\x00\x00\x00\x00\x00"), s)),
+		"eXIf":           insertAt(plain, first, pngChunk("eXIf", exifOf(binary.LittleEndian, 1))),
+		"tIME":           insertAt(plain, first, pngChunk("tIME", s)),
+		"private":        insertAt(plain, first, pngChunk("prVt", s)),
+		"after the data": insertAt(plain, len(plain)-12, pngChunk("tEXt", s)),
+		"after the end":  append(bytes.Clone(plain), s...),
 	} {
 		out := checkStrip(t, data, mediainfo.PNG)
 		if !bytes.Equal(out, plain) || !reflect.DeepEqual(pixels, decodePNG(t, out)) {
 			t.Errorf("%s: not the plain image", name)
 		}
 	}
-	out := checkStrip(t, after(plain, first, pngChunk("eXIf", exifOf(binary.LittleEndian, 6))), mediainfo.PNG)
-	if want := after(plain, first, pngChunk("eXIf", least(6))); !bytes.Equal(out, want) {
+	out := checkStrip(t, insertAt(plain, first, pngChunk("eXIf", exifOf(binary.LittleEndian, 6))), mediainfo.PNG)
+	if want := insertAt(plain, first, pngChunk("eXIf", minimalEXIF(6))); !bytes.Equal(out, want) {
 		t.Errorf("orientation: %q", out[:120])
 	}
 	animated := load(t, "animated.png")
-	if out := checkStrip(t, after(animated, first, pngChunk("tEXt", s)), mediainfo.PNG); !bytes.Equal(out, animated) {
+	if out := checkStrip(t, insertAt(animated, first, pngChunk("tEXt", s)), mediainfo.PNG); !bytes.Equal(out, animated) {
 		t.Error("an animation was changed")
 	}
 	for name, data := range map[string][]byte{
 		"no end": plain[:len(plain)-12], "a long chunk": plain[:40],
-		"unknown critical": after(plain, first, pngChunk("CgBI", s)),
+		"unknown critical": insertAt(plain, first, pngChunk("CgBI", s)),
 	} {
 		if _, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), mediainfo.PNG); !errors.Is(err, mediainfo.ErrDamaged) {
 			t.Errorf("%s: %v, want ErrDamaged", name, err)
@@ -79,15 +79,15 @@ func TestGIF(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, data := range map[string][]byte{
-		"comment":        after(plain, first, []byte("\x21\xfe"), s),
-		"XMP":            after(plain, first, []byte("\x21\xff\x0bXMP DataXMP"), s),
-		"unknown":        after(plain, first, []byte("\x21\x77"), s),
-		"at the end":     after(plain, len(plain)-1, []byte("\x21\xfe"), s),
-		"behind the end": append(bytes.Clone(plain), secret...),
-		"no trailer":     slices.Concat(plain[:len(plain)-1], []byte("\x21\xfe"), s[:5]),
-		"color profile":  after(plain, first, []byte("\x21\xff\x0bICCRGBG1012"), s),
-		"drawn text":     after(plain, first, []byte("\x21\x01\x0c0123456789ab"), s),
-		"stray bytes":    slices.Concat(plain[:len(plain)-1], []byte("\x00"), []byte(secret)),
+		"comment":              insertAt(plain, first, []byte("\x21\xfe"), s),
+		"XMP":                  insertAt(plain, first, []byte("\x21\xff\x0bXMP DataXMP"), s),
+		"unknown":              insertAt(plain, first, []byte("\x21\x77"), s),
+		"at the end":           insertAt(plain, len(plain)-1, []byte("\x21\xfe"), s),
+		"after the end":        append(bytes.Clone(plain), secret...),
+		"no trailer":           slices.Concat(plain[:len(plain)-1], []byte("\x21\xfe"), s[:5]),
+		"color profile":        insertAt(plain, first, []byte("\x21\xff\x0bICCRGBG1012"), s),
+		"plain text extension": insertAt(plain, first, []byte("\x21\x01\x0c0123456789ab"), s),
+		"stray bytes":          slices.Concat(plain[:len(plain)-1], []byte("\x00"), []byte(secret)),
 	} {
 		out := checkStrip(t, data, mediainfo.GIF)
 		got, err := gif.DecodeAll(bytes.NewReader(out))
@@ -95,7 +95,7 @@ func TestGIF(t *testing.T) {
 			t.Errorf("%s: not the plain image: %v", name, err)
 		}
 	}
-	for name, data := range map[string][]byte{"no image": plain[:first], "stray": after(plain, first, []byte{7})} {
+	for name, data := range map[string][]byte{"no image": plain[:first], "stray": insertAt(plain, first, []byte{7})} {
 		if _, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), mediainfo.GIF); !errors.Is(err, mediainfo.ErrDamaged) {
 			t.Errorf("%s: %v, want ErrDamaged", name, err)
 		}
@@ -117,27 +117,27 @@ func TestWebP(t *testing.T) {
 	}
 	colors := riffChunk("ICCP", profile)
 	exif := riffChunk("EXIF", exifOf(binary.LittleEndian, 1))
-	turned := riffChunk("EXIF", []byte("Exif\x00\x00"), exifOf(binary.LittleEndian, 6))
+	rotated := riffChunk("EXIF", []byte("Exif\x00\x00"), exifOf(binary.LittleEndian, 6))
 	xmp := riffChunk("XMP ", s, []byte("odd"))
 	plain := riff(canvas(0x20), colors, simple[12:])
 	for name, c := range map[string]struct{ data, want []byte }{
 		"EXIF and XMP": {riff(canvas(0x2c), colors, simple[12:], exif, xmp), plain},
-		"turned": {
-			riff(canvas(0x2c), colors, simple[12:], turned, xmp),
-			riff(canvas(0x28), colors, simple[12:], riffChunk("EXIF", least(6))),
+		"rotated": {
+			riff(canvas(0x2c), colors, simple[12:], rotated, xmp),
+			riff(canvas(0x28), colors, simple[12:], riffChunk("EXIF", minimalEXIF(6))),
 		},
-		"flags alone":    {riff(canvas(0x2c), colors, simple[12:]), plain},
-		"unknown":        {riff(canvas(0x20), colors, riffChunk("secr", s), simple[12:]), plain},
-		"simple":         {riff(simple[12:], xmp), simple},
-		"behind the end": {append(bytes.Clone(plain), s...), plain},
-		"a short chunk":  {riff(canvas(0x20), colors, simple[12:], []byte("abcdef")), plain},
+		"flags only":    {riff(canvas(0x2c), colors, simple[12:]), plain},
+		"unknown":       {riff(canvas(0x20), colors, riffChunk("secr", s), simple[12:]), plain},
+		"simple":        {riff(simple[12:], xmp), simple},
+		"after the end": {append(bytes.Clone(plain), s...), plain},
+		"a short chunk": {riff(canvas(0x20), colors, simple[12:], []byte("abcdef")), plain},
 	} {
 		out := checkStrip(t, c.data, mediainfo.WebP)
 		if !bytes.Equal(out, c.want) {
 			t.Errorf("%s: %q", name, out)
 		}
 		if got, err := webp.Decode(bytes.NewReader(out)); err != nil || !reflect.DeepEqual(want, got) {
-			t.Errorf("%s: other pixels (%v)", name, err)
+			t.Errorf("%s: different pixels (%v)", name, err)
 		}
 	}
 	animated := load(t, "animated.webp")
@@ -152,7 +152,7 @@ func TestWebP(t *testing.T) {
 		t.Errorf("in a frame: %q", out)
 	}
 	for name, data := range map[string][]byte{
-		"cut": plain[:len(plain)-9], "a long chunk": riff([]byte("VP8 \xff\xff\xff\x7fxxxx")),
+		"truncated": plain[:len(plain)-9], "a long chunk": riff([]byte("VP8 \xff\xff\xff\x7fxxxx")),
 		"a short frame": riff(riffChunk("ANMF", s[:9])),
 	} {
 		if _, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), mediainfo.WebP); !errors.Is(err, mediainfo.ErrDamaged) {
@@ -165,36 +165,36 @@ func TestWebP(t *testing.T) {
 func TestRepeated(t *testing.T) {
 	t.Parallel()
 	const first = 8 + 25
-	plain := after(encodeAs(t, "png"), first, pngChunk("gAMA", []byte("\x00\x00\xb1\x8f")))
+	plain := insertAt(encodeAs(t, "png"), first, pngChunk("gAMA", []byte("\x00\x00\xb1\x8f")))
 	more := slices.Concat(pngChunk("gAMA", []byte("GPS+")), pngChunk("gAMA", []byte("52.5")),
 		pngChunk("cHRM", []byte("+52.5200+013.4050/+52.5200+013.40")))
-	if out := checkStrip(t, after(plain, len(plain)-12, more), mediainfo.PNG); !bytes.Equal(out, plain) {
+	if out := checkStrip(t, insertAt(plain, len(plain)-12, more), mediainfo.PNG); !bytes.Equal(out, plain) {
 		t.Errorf("PNG: %q", out)
 	}
-	turned := encodeAs(t, "gif")
-	control := bytes.Index(turned, []byte("\x21\xf9\x04"))
+	gifData := encodeAs(t, "gif")
+	control := bytes.Index(gifData, []byte("\x21\xf9\x04"))
 	more = []byte("\x21\xf9\x04GPS+\x00\x21\xf9\x0452.5\x00")
-	for _, at := range []int{control, len(turned) - 1} {
-		if out := checkStrip(t, after(turned, at, more), mediainfo.GIF); !bytes.Equal(out, turned) {
+	for _, at := range []int{control, len(gifData) - 1} {
+		if out := checkStrip(t, insertAt(gifData, at, more), mediainfo.GIF); !bytes.Equal(out, gifData) {
 			t.Errorf("GIF: %q", out)
 		}
 	}
 	photo := encodeAs(t, "jpeg")
-	want := after(photo, 2, segment(0xee, []byte("Adobe\x00\x64\x00\x00\x00\x00\x01")))
-	if out := checkStrip(t, after(photo, 2, segment(0xee, []byte("Adobe52.520\x01"))), mediainfo.JPEG); !bytes.Equal(out, want) {
+	want := insertAt(photo, 2, segment(0xee, []byte("Adobe\x00\x64\x00\x00\x00\x00\x01")))
+	if out := checkStrip(t, insertAt(photo, 2, segment(0xee, []byte("Adobe52.520\x01"))), mediainfo.JPEG); !bytes.Equal(out, want) {
 		t.Errorf("JPEG: %q", out[:40])
 	}
 }
 
-// TestImagesMadeByOthers checks that the images of other programs keep their pixels.
-func TestImagesMadeByOthers(t *testing.T) {
+// TestImagesFromOtherPrograms checks that the images of other programs keep their pixels.
+func TestImagesFromOtherPrograms(t *testing.T) {
 	t.Parallel()
 	for name, mime := range map[string]string{
 		"alpha.webp": mediainfo.WebP, "lossless.webp": mediainfo.WebP, "lossy.webp": mediainfo.WebP, "animated.webp": mediainfo.WebP,
 		"animated.png": mediainfo.PNG, "interlaced.png": mediainfo.PNG, "progressive.jpg": mediainfo.JPEG,
 	} {
 		data := load(t, name)
-		sameShown(t, mime, name, data, checkStrip(t, data, mime))
+		checkSamePixels(t, mime, name, data, checkStrip(t, data, mime))
 	}
 	animated := load(t, "animated.gif")
 	want, err := gif.DecodeAll(bytes.NewReader(animated))
@@ -203,11 +203,11 @@ func TestImagesMadeByOthers(t *testing.T) {
 	}
 	got, err := gif.DecodeAll(bytes.NewReader(checkStrip(t, animated, mediainfo.GIF)))
 	if err != nil || !reflect.DeepEqual(want, got) {
-		t.Errorf("animated.gif: other frames (%v)", err)
+		t.Errorf("animated.gif: different frames (%v)", err)
 	}
 }
 
-// TestPixelFormats follows the pixels of PNGs of every color type, depth and small size, interlaced or not.
+// TestPixelFormats checks that PNGs of every color type and depth, in small sizes, interlaced or not, stay unchanged.
 func TestPixelFormats(t *testing.T) {
 	t.Parallel()
 	channels := map[byte]int{0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
@@ -216,7 +216,7 @@ func TestPixelFormats(t *testing.T) {
 			for size := range 81 {
 				for interlace := range 2 {
 					width, height := 1+size%9, 1+size/9
-					raw := rawPixels(width, height, depth*channels[color], interlace == 1)
+					raw := rawSize(width, height, depth*channels[color], interlace == 1)
 					header := slices.Concat(u32(uint32(width), uint32(height)), []byte{byte(depth), color, 0, 0, byte(interlace)})
 					palette := pngChunk("PLTE", make([]byte, 3<<min(depth, 8)))
 					if color != 3 {
@@ -234,8 +234,8 @@ func TestPixelFormats(t *testing.T) {
 	}
 }
 
-// rawPixels counts the bytes of an image's rows, for interlaced ones by looking which pixels each pass has.
-func rawPixels(width, height, bits int, interlaced bool) int {
+// rawSize returns the number of bytes in an image's rows. For an interlaced image, it looks up the pass of each pixel.
+func rawSize(width, height, bits int, interlaced bool) int {
 	if !interlaced {
 		return height * (1 + (width*bits+7)/8)
 	}
@@ -257,18 +257,18 @@ func rawPixels(width, height, bits int, interlaced bool) int {
 	return total
 }
 
-// TestSurplusPixels refuses frames of animations with more, or other, than their pixels.
+// TestSurplusPixels checks that animation frames with excess or invalid pixel data are refused.
 func TestSurplusPixels(t *testing.T) {
 	t.Parallel()
 	plain := encodeAs(t, "png")
 	frame := slices.Concat(u32(0, 1, 1, 0, 0), u16(1, 10), []byte{0, 0})
 	for name, data := range map[string][]byte{
-		"none":        deflate(make([]byte, 5)),
-		"behind them": append(deflate(make([]byte, 5)), secret...),
-		"too many":    deflate(append(make([]byte, 5), secret...)),
-		"no pixels":   []byte(secret),
+		"none":       deflate(make([]byte, 5)),
+		"after them": append(deflate(make([]byte, 5)), secret...),
+		"too many":   deflate(append(make([]byte, 5), secret...)),
+		"no pixels":  []byte(secret),
 	} {
-		whole := after(plain, len(plain)-12, pngChunk("fcTL", frame), pngChunk("fdAT", u32(1), data))
+		whole := insertAt(plain, len(plain)-12, pngChunk("fcTL", frame), pngChunk("fdAT", u32(1), data))
 		_, err := stripmeta.Scan(bytes.NewReader(whole), int64(len(whole)), mediainfo.PNG)
 		if name == "none" && err != nil || name != "none" && !errors.Is(err, mediainfo.ErrDamaged) {
 			t.Errorf("%s: %v", name, err)
@@ -287,7 +287,7 @@ func TestProfiles(t *testing.T) {
 	tags := []tag{{"A2B0", mft2}, {"B2A0", mft1}, {"rTRC", para}, {"chad", chad}, {"wtpt", xyz()}}
 	clean := profileOf(tags...)
 	photo := encodeAs(t, "jpeg")
-	embed := func(p []byte) []byte { return after(photo, 2, segment(0xe2, []byte("ICC_PROFILE\x00\x01\x01"), p)) }
+	embed := func(p []byte) []byte { return insertAt(photo, 2, segment(0xe2, []byte("ICC_PROFILE\x00\x01\x01"), p)) }
 	if out := checkStrip(t, embed(clean), mediainfo.JPEG); !bytes.Equal(out, embed(clean)) {
 		t.Errorf("a clean profile is changed: %q", out[:700])
 	}
@@ -298,13 +298,14 @@ func TestProfiles(t *testing.T) {
 			t.Errorf("%s: not the clean profile", tags[n].name)
 		}
 	}
-	// A large profile, of presses, has several segments. That of a display has its name and serial number.
+	// A large profile, such as a printing press's, spans several segments. A display's profile contains its name and
+	// serial number.
 	large := slices.Concat([]byte("curv\x00\x00\x00\x00"), u32(60_000), bytes.Repeat([]byte{1, 2}, 60_000))
 	display := profileOf(tag{"gTRC", large}, tag{"mmod", []byte(secret)})
-	out := checkStrip(t, after(photo, 2, segment(0xe2, []byte("ICC_PROFILE\x00\x01\x02"), display[:65_000]),
+	out := checkStrip(t, insertAt(photo, 2, segment(0xe2, []byte("ICC_PROFILE\x00\x01\x02"), display[:65_000]),
 		segment(0xe2, []byte("ICC_PROFILE\x00\x02\x02"), display[65_000:])), mediainfo.JPEG)
 	kept := profileOf(tag{"gTRC", large})
-	want := after(photo, 2, segment(0xe2, []byte("ICC_PROFILE\x00\x01\x02"), kept[:65_519]),
+	want := insertAt(photo, 2, segment(0xe2, []byte("ICC_PROFILE\x00\x01\x02"), kept[:65_519]),
 		segment(0xe2, []byte("ICC_PROFILE\x00\x02\x02"), kept[65_519:]))
 	if !bytes.Equal(out, want) {
 		t.Errorf("in two segments: %d bytes, want %d", len(out), len(want))

@@ -49,7 +49,7 @@ type jpegScan struct {
 	tables              jpegTables
 }
 
-// scanJPEG walks all segments of a JPEG to the end of its image. Behind that, phones put previews, depth maps and
+// scanJPEG walks all segments of a JPEG to the end of its image. After that, phones put previews, depth maps and
 // videos, each with metadata of its own.
 func scanJPEG(s *source, e *Edits) error {
 	j := &jpegScan{source: s, Edits: e}

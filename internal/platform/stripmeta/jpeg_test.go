@@ -45,9 +45,9 @@ func TestJPEG(t *testing.T) {
 	plain := encodeAs(t, "jpeg")
 	pixels := decodeJPEG(t, plain)
 	for name, segment := range segments {
-		out := checkStrip(t, after(plain, 2, colors, segment), mediainfo.JPEG)
+		out := checkStrip(t, insertAt(plain, 2, colors, segment), mediainfo.JPEG)
 		if !reflect.DeepEqual(pixels, decodeJPEG(t, out)) {
-			t.Errorf("%s: other pixels", name)
+			t.Errorf("%s: different pixels", name)
 		}
 		if !bytes.Contains(out, colors) {
 			t.Errorf("%s: the color profile is gone", name)
@@ -56,9 +56,9 @@ func TestJPEG(t *testing.T) {
 	// After the scan and after the image: motion photos and depth maps.
 	end := len(plain) - 2
 	for name, data := range map[string][]byte{
-		"comment behind the scan": after(plain, end, segment(0xfe, s)),
-		"second image":            append(bytes.Clone(plain), after(plain, 2, segments["EXIF"])...),
-		"video behind the image":  append(bytes.Clone(plain), box("mdat", s)...),
+		"comment after the scan": insertAt(plain, end, segment(0xfe, s)),
+		"second image":           append(bytes.Clone(plain), insertAt(plain, 2, segments["EXIF"])...),
+		"video after the image":  append(bytes.Clone(plain), box("mdat", s)...),
 	} {
 		if out := checkStrip(t, data, mediainfo.JPEG); !bytes.Equal(out, plain) {
 			t.Errorf("%s: not the plain image: %q", name, out)
@@ -71,10 +71,10 @@ func TestJPEGOrientation(t *testing.T) {
 	plain := encodeAs(t, "jpeg")
 	for value := range uint16(10) {
 		for _, order := range []binary.AppendByteOrder{binary.BigEndian, binary.LittleEndian} {
-			out := checkStrip(t, after(plain, 2, segment(0xe1, []byte("Exif\x00\x00"), exifOf(order, value))), mediainfo.JPEG)
+			out := checkStrip(t, insertAt(plain, 2, segment(0xe1, []byte("Exif\x00\x00"), exifOf(order, value))), mediainfo.JPEG)
 			want := plain
 			if value >= 2 && value <= 8 {
-				want = after(plain, 2, segment(0xe1, []byte("Exif\x00\x00"), least(byte(value))))
+				want = insertAt(plain, 2, segment(0xe1, []byte("Exif\x00\x00"), minimalEXIF(byte(value))))
 			}
 			if !bytes.Equal(out, want) {
 				t.Errorf("%v, orientation %d: %q", order, value, out[:80])
@@ -103,7 +103,7 @@ func TestJPEGForms(t *testing.T) {
 		t.Errorf("between scans: %q", out)
 	}
 	for name, data := range map[string][]byte{
-		"cut in a scan": file, "cut in a segment": whole[:8], "a short segment": {0xff, 0xd8, 0xff, 0xe0, 0, 1, 0xff, 0xd9},
+		"truncated in a scan": file, "truncated in a segment": whole[:8], "a short segment": {0xff, 0xd8, 0xff, 0xe0, 0, 1, 0xff, 0xd9},
 		"a reserved marker": {0xff, 0xd8, 0xff, 0xf5, 0, 2, 0xff, 0xd9}, "empty": {},
 	} {
 		if _, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), mediainfo.JPEG); !errors.Is(err, mediainfo.ErrDamaged) {

@@ -46,7 +46,7 @@ func plantedProfiles(marker []byte) map[string][]byte {
 		"none":         marker,
 		"with none":    slices.Concat(profile[:36], marker, make([]byte, 120)),
 		"header":       header,
-		"behind":       append(long, marker...),
+		"after":        append(long, marker...),
 		"name":         profileOf(tag{"wtpt", xyz()}, tag{"desc", named}, curve),
 		"newer name":   profileOf(tag{"wtpt", xyz()}, tag{"cprt", valued("mluc")}, curve),
 		"serial":       profileOf(tag{"mmod", valued("mmod")}, tag{"wtpt", xyz()}, curve),
@@ -59,7 +59,7 @@ func plantedJPEG(tb testing.TB) map[string]planter {
 	plain := encodeAs(tb, "jpeg")
 	first := func(marker byte, content ...string) planter {
 		return func(m []byte) []byte {
-			return after(plain, 2, segment(marker, []byte(content[0]), m))
+			return insertAt(plain, 2, segment(marker, []byte(content[0]), m))
 		}
 	}
 	places := map[string]planter{
@@ -67,34 +67,34 @@ func plantedJPEG(tb testing.TB) map[string]planter {
 		"XMP": first(0xe1, "http://ns.adobe.com/xap/1.0/\x00"), "MPF": first(0xe2, "MPF\x00"),
 		"short profile": first(0xe2, "ICC_PROFILE\x00"), "IPTC": first(0xed, "Photoshop 3.0\x00"),
 		"Adobe": first(0xee, "Adobe\x00\x64\x00\x00\x00\x00\x01"), "comment": first(0xfe, ""),
-		"behind the end": func(m []byte) []byte { return slices.Concat(plain, m) },
-		"second image":   func(m []byte) []byte { return slices.Concat(plain, after(plain, 2, segment(0xe1, m))) },
+		"after the end": func(m []byte) []byte { return slices.Concat(plain, m) },
+		"second image":  func(m []byte) []byte { return slices.Concat(plain, insertAt(plain, 2, segment(0xe1, m))) },
 		"EXIF thumbnail": func(m []byte) []byte {
-			return after(plain, 2, segment(0xe1, []byte("Exif\x00\x00"), exifOf(binary.BigEndian, 6), m))
+			return insertAt(plain, 2, segment(0xe1, []byte("Exif\x00\x00"), exifOf(binary.BigEndian, 6), m))
 		},
 		"unused tables": func(m []byte) []byte {
 			codes := segment(0xc4, []byte{0x13, byte(len(m))}, make([]byte, 15), m)
-			return after(plain, 2, segment(0xdb, []byte{3}, fit(m, 64)), codes)
+			return insertAt(plain, 2, segment(0xdb, []byte{3}, fit(m, 64)), codes)
 		},
-		"table that is replaced": func(m []byte) []byte { return after(plain, 2, segment(0xdb, []byte{0}, fit(m, 64))) },
+		"table that is replaced": func(m []byte) []byte { return insertAt(plain, 2, segment(0xdb, []byte{0}, fit(m, 64))) },
 		"Adobe flags": func(m []byte) []byte {
-			return after(plain, 2, segment(0xee, []byte("Adobe"), fit(m, 6), []byte{1}))
+			return insertAt(plain, 2, segment(0xee, []byte("Adobe"), fit(m, 6), []byte{1}))
 		},
 		"profile in two, one missing": func(m []byte) []byte {
-			return after(plain, 2, segment(0xe2, []byte("ICC_PROFILE\x00\x01\x02"), profile, m))
+			return insertAt(plain, 2, segment(0xe2, []byte("ICC_PROFILE\x00\x01\x02"), profile, m))
 		},
-		"profile behind the scan": func(m []byte) []byte {
-			return after(plain, len(plain)-2, segment(0xe2, []byte("ICC_PROFILE\x00\x01\x01"), m))
+		"profile after the scan": func(m []byte) []byte {
+			return insertAt(plain, len(plain)-2, segment(0xe2, []byte("ICC_PROFILE\x00\x01\x01"), m))
 		},
 		"profile in two": func(m []byte) []byte {
 			long := append(bytes.Clone(profile), m...)
 			one := segment(0xe2, []byte("ICC_PROFILE\x00\x01\x02"), long[:99])
-			return after(plain, 2, one, segment(0xe2, []byte("ICC_PROFILE\x00\x02\x02"), long[99:]))
+			return insertAt(plain, 2, one, segment(0xe2, []byte("ICC_PROFILE\x00\x02\x02"), long[99:]))
 		},
 	}
 	for name := range plantedProfiles(nil) {
 		places["profile: "+name] = func(m []byte) []byte {
-			return after(plain, 2, segment(0xe2, []byte("ICC_PROFILE\x00\x01\x01"), plantedProfiles(m)[name]))
+			return insertAt(plain, 2, segment(0xe2, []byte("ICC_PROFILE\x00\x01\x01"), plantedProfiles(m)[name]))
 		}
 	}
 	return places
@@ -107,7 +107,7 @@ func plantedPNG(tb testing.TB) map[string]planter {
 	const first = 8 + 25
 	plain := encodeAs(tb, "png")
 	chunk := func(kind, head string) planter {
-		return func(m []byte) []byte { return after(plain, first, pngChunk(kind, []byte(head), m)) }
+		return func(m []byte) []byte { return insertAt(plain, first, pngChunk(kind, []byte(head), m)) }
 	}
 	end := len(plain) - 12
 	animated := load(tb, "animated.png")
@@ -117,28 +117,28 @@ func plantedPNG(tb testing.TB) map[string]planter {
 		"long sRGB": chunk("sRGB", "\x00"), "long cICP": chunk("cICP", "\x01\x0d\x00\x01"),
 		"long sBIT": chunk("sBIT", "\x08\x08\x08"),
 		"long bKGD": chunk("bKGD", "\x00\x00\x00\x00\x00\x00"), "palette": func(m []byte) []byte {
-			return after(plain, first, pngChunk("PLTE", fit(m, 3*len(m)+3)))
+			return insertAt(plain, first, pngChunk("PLTE", fit(m, 3*len(m)+3)))
 		},
 		"long acTL": chunk("acTL", "\x00\x00\x00\x01\x00\x00\x00\x00"),
 		"profile":   chunk("iCCP", "any\x00\x00"),
 		"no profile": func(m []byte) []byte {
-			return after(plain, first, pngChunk("iCCP", m, []byte("\x00\x00"), deflate(m)))
+			return insertAt(plain, first, pngChunk("iCCP", m, []byte("\x00\x00"), deflate(m)))
 		},
 		"profile name": func(m []byte) []byte {
 			name := bytes.ReplaceAll(m[:min(len(m), 79)], []byte{0}, []byte{1})
-			return after(plain, first, pngChunk("iCCP", name, []byte("\x00\x00"), deflate(profile)))
+			return insertAt(plain, first, pngChunk("iCCP", name, []byte("\x00\x00"), deflate(profile)))
 		},
-		"behind a profile": func(m []byte) []byte {
-			return after(plain, first, pngChunk("iCCP", []byte("ICC profile\x00\x00"), deflate(profile), m))
+		"after a profile": func(m []byte) []byte {
+			return insertAt(plain, first, pngChunk("iCCP", []byte("ICC profile\x00\x00"), deflate(profile), m))
 		},
-		"behind the pixels": func(m []byte) []byte { return after(plain, end, pngChunk("IDAT", m)) },
-		"in the end":        func(m []byte) []byte { return slices.Concat(plain[:end], pngChunk("IEND", m)) },
-		"behind the end":    func(m []byte) []byte { return slices.Concat(plain, m) },
-		"in an animation":   func(m []byte) []byte { return after(animated, len(animated)-12, pngChunk("noTe", m)) },
+		"after the pixels": func(m []byte) []byte { return insertAt(plain, end, pngChunk("IDAT", m)) },
+		"in the end":       func(m []byte) []byte { return slices.Concat(plain[:end], pngChunk("IEND", m)) },
+		"after the end":    func(m []byte) []byte { return slices.Concat(plain, m) },
+		"in an animation":  func(m []byte) []byte { return insertAt(animated, len(animated)-12, pngChunk("noTe", m)) },
 	}
 	for name := range plantedProfiles(nil) {
 		places["profile: "+name] = func(m []byte) []byte {
-			return after(plain, first, pngChunk("iCCP", []byte("ICC profile\x00\x00"), zlibStored(plantedProfiles(m)[name])))
+			return insertAt(plain, first, pngChunk("iCCP", []byte("ICC profile\x00\x00"), zlibStored(plantedProfiles(m)[name])))
 		}
 	}
 	return places
@@ -178,8 +178,8 @@ func plantedWebP(tb testing.TB) map[string]planter {
 		"second profile": func(m []byte) []byte {
 			return riff(canvas(0x20), riffChunk("ICCP", profile), riffChunk("ICCP", m), simple[12:])
 		},
-		"behind the end": func(m []byte) []byte { return slices.Concat(simple, m) },
-		"animation":      func(m []byte) []byte { return riff(animated[12:], riffChunk("XMP ", m)) },
+		"after the end": func(m []byte) []byte { return slices.Concat(simple, m) },
+		"animation":     func(m []byte) []byte { return riff(animated[12:], riffChunk("XMP ", m)) },
 	}
 	for name := range plantedProfiles(nil) {
 		places["profile: "+name] = func(m []byte) []byte {
@@ -203,23 +203,23 @@ func plantedGIF(tb testing.TB) map[string]planter {
 		return append(out, 0)
 	}
 	at := func(off int, head string) planter {
-		return func(m []byte) []byte { return after(plain, off, []byte(head), blocks(m)) }
+		return func(m []byte) []byte { return insertAt(plain, off, []byte(head), blocks(m)) }
 	}
 	loop := bytes.Index(plain, []byte("NETSCAPE2.0"))
 	control := bytes.Index(plain, []byte("\x21\xf9\x04"))
 	return map[string]planter{
 		"comment": at(first, "\x21\xfe"), "XMP": at(first, "\x21\xff\x0bXMP DataXMP"),
-		"profile":    at(first, "\x21\xff\x0bICCRGBG1012"),
-		"drawn text": at(first, "\x21\x01\x0c0123456789ab"), "second loop": at(len(plain)-1, "\x21\xff\x0bNETSCAPE2.0"),
-		"in the loop": func(m []byte) []byte { return after(plain, loop+11+4, blocks(m)[:len(blocks(m))-1]) },
-		"loop first":  func(m []byte) []byte { return after(plain, first, []byte("\x21\xff\x0bNETSCAPE2.0"), blocks(m)) },
+		"profile":              at(first, "\x21\xff\x0bICCRGBG1012"),
+		"plain text extension": at(first, "\x21\x01\x0c0123456789ab"), "second loop": at(len(plain)-1, "\x21\xff\x0bNETSCAPE2.0"),
+		"in the loop": func(m []byte) []byte { return insertAt(plain, loop+11+4, blocks(m)[:len(blocks(m))-1]) },
+		"loop first":  func(m []byte) []byte { return insertAt(plain, first, []byte("\x21\xff\x0bNETSCAPE2.0"), blocks(m)) },
 		"in a control": func(m []byte) []byte {
-			return after(plain, control+7, blocks(m)[:len(blocks(m))-1])
+			return insertAt(plain, control+7, blocks(m)[:len(blocks(m))-1])
 		},
-		"behind the pixels": func(m []byte) []byte { // of the last frame, because decoders refuse it in the first
-			return after(plain, len(plain)-2, blocks(m)[:len(blocks(m))-1])
+		"after the pixels": func(m []byte) []byte { // of the last frame, because decoders refuse it in the first
+			return insertAt(plain, len(plain)-2, blocks(m)[:len(blocks(m))-1])
 		},
-		"behind the end": func(m []byte) []byte { return slices.Concat(plain, m) },
+		"after the end": func(m []byte) []byte { return slices.Concat(plain, m) },
 	}
 }
 
@@ -289,7 +289,7 @@ func checkPlanted(t *testing.T, mime, name string, plant planter, marker []byte)
 	if err != nil || !again.Empty() {
 		t.Errorf("%s, %s: a clean file is changed again: %+v, %v", mime, name, again, err)
 	}
-	sameShown(t, mime, name, data, out)
+	checkSamePixels(t, mime, name, data, out)
 }
 
 // withProfile returns a file and its decompressed color profile.
@@ -306,8 +306,8 @@ func withProfile(data []byte, mime string) []byte {
 	return slices.Concat(data, inside)
 }
 
-// sameShown checks that two files have the same pixels, frames or samples.
-func sameShown(t *testing.T, mime, name string, data, out []byte) {
+// checkSamePixels checks that two files have the same pixels, frames or samples.
+func checkSamePixels(t *testing.T, mime, name string, data, out []byte) {
 	t.Helper()
 	var want, got any
 	var err, err2 error
@@ -334,6 +334,6 @@ func sameShown(t *testing.T, mime, name string, data, out []byte) {
 		}
 	}
 	if err != nil || err2 != nil || !reflect.DeepEqual(want, got) {
-		t.Errorf("%s, %s: something else is shown (%v, %v)", mime, name, err, err2)
+		t.Errorf("%s, %s: different pixels or samples (%v, %v)", mime, name, err, err2)
 	}
 }

@@ -24,11 +24,11 @@ func plantedVideo() map[string]planter {
 	moov := func(f *film) *[]byte { return &f.moov }
 	tail := func(f *film) *[]byte { return &f.tail }
 	places := map[string]planter{
-		"behind the samples": with(func(f *film, m []byte) { f.mdat = m }),
-		"a removed track":    with(func(f *film, m []byte) { f.mdat = slices.Concat([]byte{0, 0, 0, 9}, m, []byte("x")) }),
-		"a box in mdat":      with(func(f *film, m []byte) { f.mdat = box("moov", box("udta", m)) }),
-		"another mdat":       in(tail, "mdat", ""),
-		"mdat in front":      with(func(f *film, m []byte) { f.head = box("mdat", m) }),
+		"after the samples": with(func(f *film, m []byte) { f.mdat = m }),
+		"a removed track":   with(func(f *film, m []byte) { f.mdat = slices.Concat([]byte{0, 0, 0, 9}, m, []byte("x")) }),
+		"a box in mdat":     with(func(f *film, m []byte) { f.mdat = box("moov", box("udta", m)) }),
+		"another mdat":      in(tail, "mdat", ""),
+		"mdat in front":     with(func(f *film, m []byte) { f.head = box("mdat", m) }),
 		"moof of no track": with(func(f *film, m []byte) {
 			traf := box("traf", box("tfhd", u32(0, 9)), box("note", m))
 			f.tail = slices.Concat(box("moof", box("mfhd", u32(0, 1)), traf), box("mdat", m))
@@ -146,7 +146,7 @@ func plantedQuickTime(tb testing.TB) map[string]planter {
 		places[name+": preview times"] = over("mvhd", 4+72, 24)
 		places[name+": reserved"] = over("mvhd", 4+26, 10)
 		places[name+": vendor"] = over("avc1\x00\x00\x00\x00", 4+8, 16)
-		places[name+": behind the file"] = func(m []byte) []byte {
+		places[name+": after the file"] = func(m []byte) []byte {
 			return slices.Concat(plain, box("mdat", m), box("uuid", m))
 		}
 	}

@@ -182,7 +182,7 @@ func (g *pngScan) colorProfile(at, end int64) error {
 	}
 	name, _, named := bytes.Cut(p, []byte{0})
 	named = named && string(name) == profileName
-	start := int64(bytes.IndexByte(p, 0)) + 2 // behind the method, which is always 0
+	start := int64(bytes.IndexByte(p, 0)) + 2 // after the method, which is always 0
 	if start < 2 || end-at-12 > maxProfile {
 		return g.remove(at, end)
 	}
@@ -236,7 +236,7 @@ func (g *pngScan) frameControl(at, n int64) error {
 }
 
 // pixelData follows the compressed pixels of the image or of a frame, which begin in the chunk at at, and returns where
-// the chunks end that have them. What decoders leave unread behind them is removed; a frame must not have that.
+// the chunks end that have them. What decoders leave unread after them is removed; a frame must not have that.
 func (g *pngScan) pixelData(kind string, at int64) (int64, error) {
 	if kind == "IDAT" && slices.Contains(g.seen, kind) {
 		n, err := g.peek(at, 4)
@@ -246,7 +246,7 @@ func (g *pngScan) pixelData(kind string, at int64) (int64, error) {
 		end := at + 12 + int64(binary.BigEndian.Uint32(n))
 		return end, g.remove(at, end)
 	}
-	of, skip := g.frame, int64(4) // behind a sequence number
+	of, skip := g.frame, int64(4) // after a sequence number
 	if kind == "IDAT" {
 		of, skip = g.image, 0
 		g.seen = append(g.seen, kind)
@@ -281,7 +281,7 @@ func (g *pngScan) inflatePixels(in *pixelChunks, n int64) error {
 	return nil
 }
 
-// rawSize returns how many bytes the pixels of a frame are: rows of whole bytes, each behind its filter type.
+// rawSize returns how many bytes the pixels of a frame are: rows of whole bytes, each preceded by its filter type.
 // Interlaced ones are those of seven smaller images.
 func (g *pngScan) rawSize(of size) int64 {
 	bits := int64(g.depth) * map[byte]int64{0: 1, 2: 3, indexed: 1, 4: 2, 6: 4}[g.color]

@@ -232,7 +232,7 @@ func (v *video) table(b mediainfo.Box, off int64, stride int) (*table, error) {
 	return t, nil
 }
 
-// next returns the next number, and false behind the last.
+// next returns the next number, and false after the last.
 func (t *table) next() (uint64, bool, error) {
 	if t == nil || t.left == 0 {
 		return 0, false, nil

@@ -50,7 +50,7 @@ func scanVideo(s *source, e *Edits) error {
 	return v.zeroUnused()
 }
 
-// top walks the boxes of the file. Behind the video, phones put things that are no boxes; they are cut off.
+// top walks the boxes of the file. After the video, phones put things that are not boxes; they are cut off.
 func (v *video) top() error {
 	for at := int64(0); at < v.size; {
 		b, err := v.next(at, v.size)

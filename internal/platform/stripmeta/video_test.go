@@ -184,7 +184,7 @@ func TestFragments(t *testing.T) {
 		"absolute offset":  {first, hidden([]uint32{1, 2, 0, 0xffff}, []uint32{0, 1}), pictures + secret},
 	} {
 		moof := box("moof", box("mfhd", u32(0, 1)), c.shown, c.hidden)
-		at := uint32(len(moof) + 8) // of the data behind the moof
+		at := uint32(len(moof) + 8) // of the data after the moof
 		moof = fill(moof, c.shown, at)
 		offset := at + uint32(len(pictures))
 		if name == "absolute offset" {
@@ -252,7 +252,7 @@ func TestSamplesElsewhere(t *testing.T) {
 	stsc, stsz := box("stsc", u32(0, 1, 1, 2, 1)), box("stsz", u32(0, 0xffffffff, 2))
 	data := film{meta: telemetry("meta", stsc, box("stco", u32(0, 2, 0, 0xffffff00)), stsz)}.bytes()
 	sameVideo(t, "all", data, checkStrip(t, data, mediainfo.MP4))
-	for name, at := range map[string]uint32{"ftyp": 0, "mdat's header": uint32(mdatAt - 1), "behind the file": 1 << 30} {
+	for name, at := range map[string]uint32{"ftyp": 0, "mdat's header": uint32(mdatAt - 1), "after the file": 1 << 30} {
 		tables := [][]byte{stsc, box("stco", u32(0, 1, at)), box("stsz", u32(0, 5, 1))}
 		checkRefused(t, name, film{meta: telemetry("vide", tables...)}.bytes())
 	}
@@ -325,8 +325,8 @@ func TestSoundOfConstantSize(t *testing.T) {
 	}
 }
 
-// TestMadeByOthers checks that the videos of other programs stay playable.
-func TestMadeByOthers(t *testing.T) {
+// TestVideosFromOtherPrograms checks that the videos of other programs stay playable.
+func TestVideosFromOtherPrograms(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
 		"end.mp4", "front.mp4", "fragmented.mp4", "indexed.mp4", "turned.mp4", "plain.mov", "hevc.mp4", "mp3.mp4",
@@ -345,7 +345,7 @@ func TestMadeByOthers(t *testing.T) {
 		}
 		for mdat := range within(data, "mdat") {
 			if !bytes.Contains(out, mdat) {
-				t.Errorf("%s: other samples", name)
+				t.Errorf("%s: different samples", name)
 			}
 		}
 	}
