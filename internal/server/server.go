@@ -296,7 +296,7 @@ func (s *Server) buildOperations(terms plan.Terms) {
 // pipeline returns the pipeline of calls, with a way to authenticate keys.
 func (s *Server) pipeline(keys pipeline.Keys) *pipeline.Pipeline {
 	return pipeline.New(pipeline.Ports{
-		Keys: keys, Idempotency: s.idempotency, Rates: s.rates, FreeCalls: s.calls, Credits: s.Credits, Room: s.rooms.Calls,
+		Keys: keys, Idempotency: s.idempotency, Rates: s.rates, FreeCalls: s.calls, Credits: s.Credits, Slots: s.rooms.Calls,
 		Unavailable: away, Healthy: s.dependenciesUp,
 	}, s.db.Now)
 }

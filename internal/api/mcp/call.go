@@ -34,7 +34,7 @@ func (x *exchange) call(
 		invalid = errKeyInHeader
 	}
 	outcome, err := x.run(ctx, pipeline.Request{
-		Operation: op, Key: key, OnProgress: report, Arguments: func() (operation.Arguments, error) { return args, invalid },
+		Operation: op, IdempotencyKey: key, OnProgress: report, Arguments: func() (operation.Arguments, error) { return args, invalid },
 	})
 	if err != nil {
 		return x.errorResult(err)

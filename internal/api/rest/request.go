@@ -20,7 +20,7 @@ func (x *exchange) idempotencyKey() pipeline.Key {
 	if len(values) == 0 {
 		return pipeline.Key{}
 	}
-	return pipeline.Key{Given: true, Twice: len(values) > 1, Text: strings.TrimSpace(values[0])}
+	return pipeline.Key{Given: true, Duplicate: len(values) > 1, Text: strings.TrimSpace(values[0])}
 }
 
 // arguments returns the arguments in the path together with those in the query string of a read or in the body of any

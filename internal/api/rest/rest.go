@@ -97,7 +97,7 @@ func (x *exchange) serve() {
 
 func (x *exchange) call(op *operation.Operation, values map[string]string) {
 	outcome, err := x.edge.pipe.Call(x.r.Context(), pipeline.Request{
-		Operation: op, Credential: apikey.Bearer(x.r), RequestID: x.id, Key: x.idempotencyKey(),
+		Operation: op, Credential: apikey.Bearer(x.r), RequestID: x.id, IdempotencyKey: x.idempotencyKey(),
 		Arguments: func() (operation.Arguments, error) { return x.arguments(op, values) },
 	})
 	problem.SetRateLimits(x.w.Header(), outcome.Rates)

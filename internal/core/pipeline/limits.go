@@ -11,33 +11,33 @@ import (
 )
 
 // requestRate applies the rate limit on requests of a key. The app is exempt, as it makes several calls per page.
-func (p *Pipeline) requestRate(ctx context.Context, f *callState, next handler) error {
-	if f.outcome.Call.InApp() {
-		return next(ctx, f)
+func (p *Pipeline) requestRate(ctx context.Context, cs *callState, next handler) error {
+	if cs.outcome.Call.InApp() {
+		return next(ctx, cs)
 	}
-	if err := p.count(ctx, f, PerCredential); err != nil {
+	if err := p.count(ctx, cs, PerCredential); err != nil {
 		return err
 	}
-	return next(ctx, f)
+	return next(ctx, cs)
 }
 
 // actionLimits applies the rate limits on writes and on calls that reach social networks.
-func (p *Pipeline) actionLimits(ctx context.Context, f *callState, next handler) error {
-	if !f.request.Operation.Reads() {
-		if err := p.count(ctx, f, PerConnection); err != nil {
+func (p *Pipeline) actionLimits(ctx context.Context, cs *callState, next handler) error {
+	if !cs.request.Operation.Reads() {
+		if err := p.count(ctx, cs, PerConnection); err != nil {
 			return err
 		}
 	}
-	reaches, err := f.request.Operation.ReachesNetworks(ctx, f.outcome.Call, f.arguments)
+	reaches, err := cs.request.Operation.ReachesNetworks(ctx, cs.outcome.Call, cs.arguments)
 	if err != nil {
 		return err
 	}
 	if reaches {
-		if err := p.count(ctx, f, PerProvider); err != nil {
+		if err := p.count(ctx, cs, PerProvider); err != nil {
 			return err
 		}
 	}
-	return next(ctx, f)
+	return next(ctx, cs)
 }
 
 var tooFast = map[Scope]*apierr.Error{
@@ -53,12 +53,12 @@ var tooFast = map[Scope]*apierr.Error{
 }
 
 // count counts a call for a rate limit and returns an error if it exceeds the limit.
-func (p *Pipeline) count(ctx context.Context, f *callState, scope Scope) error {
-	if slices.ContainsFunc(f.outcome.Rates, func(known Rate) bool { return known.Scope == scope }) {
+func (p *Pipeline) count(ctx context.Context, cs *callState, scope Scope) error {
+	if slices.ContainsFunc(cs.outcome.Rates, func(known Rate) bool { return known.Scope == scope }) {
 		return nil // already counted, as the transaction is run again after a conflict
 	}
-	r := p.Rates.Take(ctx, scope, f.outcome.Call.CallerID())
-	f.outcome.Rates = append(f.outcome.Rates, r)
+	r := p.Rates.Take(ctx, scope, cs.outcome.Call.CallerID())
+	cs.outcome.Rates = append(cs.outcome.Rates, r)
 	if r.Limited {
 		return tooFast[scope].After(r.RetryAfter)
 	}
@@ -106,11 +106,11 @@ var gateErrors = []struct {
 	{func(g access.Gates) bool { return g.NotRole }, apierr.RoleLost, notRoleDetail, notRoleDetail},
 }
 
-func (p *Pipeline) gates(ctx context.Context, f *callState, next handler) error {
-	if err := Gates(f.outcome.Call.Actor); err != nil {
+func (p *Pipeline) gates(ctx context.Context, cs *callState, next handler) error {
+	if err := Gates(cs.outcome.Call.Actor); err != nil {
 		return err
 	}
-	return next(ctx, f)
+	return next(ctx, cs)
 }
 
 // Gates returns the error of the first closed gate of an actor.
@@ -134,51 +134,51 @@ var (
 )
 
 // dailyCalls returns an error if the call costs no credits and the team has no free call left.
-func (p *Pipeline) dailyCalls(ctx context.Context, f *callState, next handler) error {
+func (p *Pipeline) dailyCalls(ctx context.Context, cs *callState, next handler) error {
 	var err error
-	if f.cost, err = f.request.Operation.Cost(ctx, f.outcome.Call, f.arguments); err != nil {
+	if cs.cost, err = cs.request.Operation.Cost(ctx, cs.outcome.Call, cs.arguments); err != nil {
 		return err
 	}
-	if f.cost == 0 && f.free == nil && f.usesFreeCall() {
-		_, midnight := teamtime.Day(f.outcome.Call.Now, f.outcome.Call.Zone)
-		if f.outcome.Call.Daily.FreeCalls == 0 {
-			return errNoCalls.After(midnight.Sub(f.outcome.Call.Now))
+	if cs.cost == 0 && cs.free == nil && cs.usesFreeCall() {
+		_, midnight := teamtime.Day(cs.outcome.Call.Now, cs.outcome.Call.Zone)
+		if cs.outcome.Call.Daily.FreeCalls == 0 {
+			return errNoCalls.After(midnight.Sub(cs.outcome.Call.Now))
 		}
-		return errCallsUsed.After(midnight.Sub(f.outcome.Call.Now))
+		return errCallsUsed.After(midnight.Sub(cs.outcome.Call.Now))
 	}
-	return next(ctx, f)
+	return next(ctx, cs)
 }
 
 // credits reserves the cost of the call before the work, and adds the billing to the answer.
-func (p *Pipeline) credits(ctx context.Context, f *callState, next handler) error {
-	if !f.request.Operation.IsPaid() {
-		return next(ctx, f)
+func (p *Pipeline) credits(ctx context.Context, cs *callState, next handler) error {
+	if !cs.request.Operation.IsPaid() {
+		return next(ctx, cs)
 	}
-	f.outcome.Call.Reservation = 0
-	if f.cost > 0 {
+	cs.outcome.Call.Reservation = 0
+	if cs.cost > 0 {
 		var err error
-		if f.outcome.Call.Reservation, err = p.Credits.Reserve(ctx, f.outcome.Call.Tx,
-			Charge{Call: f.outcome.Call, Claim: f.claim(), Amount: f.cost}); err != nil {
+		if cs.outcome.Call.Reservation, err = p.Credits.Reserve(ctx, cs.outcome.Call.Tx,
+			Charge{Call: cs.outcome.Call, Claim: cs.claim(), Amount: cs.cost}); err != nil {
 			return err
 		}
 	}
-	if err := next(ctx, f); err != nil {
+	if err := next(ctx, cs); err != nil {
 		return err
 	}
-	return p.bill(ctx, f)
+	return p.bill(ctx, cs)
 }
 
-func (p *Pipeline) bill(ctx context.Context, f *callState) error {
-	if f.outcome.Billing == nil {
-		f.outcome.Billing = &operation.Billing{Charged: f.cost}
+func (p *Pipeline) bill(ctx context.Context, cs *callState) error {
+	if cs.outcome.Billing == nil {
+		cs.outcome.Billing = &operation.Billing{Charged: cs.cost}
 	}
-	if !f.outcome.Call.Role.CanSeeBalance() {
+	if !cs.outcome.Call.Role.CanSeeBalance() {
 		return nil
 	}
-	balance, err := p.Credits.Balance(ctx, f.outcome.Call.Tx, f.outcome.Call.TeamID)
+	balance, err := p.Credits.Balance(ctx, cs.outcome.Call.Tx, cs.outcome.Call.TeamID)
 	if err != nil {
 		return err
 	}
-	f.outcome.Billing.Balance = &balance
+	cs.outcome.Billing.Balance = &balance
 	return nil
 }

@@ -1,5 +1,5 @@
-// Package pipeline runs calls of operations. For each request from the API or the app, it runs the contract's checks in
-// order and then the operation, and returns the answer or an error.
+// Package pipeline runs calls to operations. For each request from the API or the app, it runs the checks in order, then
+// the operation, and returns the answer or an error.
 package pipeline
 
 import (
@@ -17,25 +17,25 @@ import (
 	"pressroom/internal/platform/tracing"
 )
 
-// Request is a call of an operation.
+// Request is a call to an operation.
 type Request struct {
 	Operation  *operation.Operation
 	Credential string // the bearer token; may be empty
-	// Person is the person who is signed in to the app, if the call comes from there. The limits of keys and the daily
-	// free calls do not apply to it.
+	// Person is the person who is signed in to the app, if the call comes from there. Key limits and the daily
+	// free calls do not apply to such a call.
 	Person *access.Actor
-	// Arguments parses the arguments. It is called once the caller is known to be allowed to call.
-	Arguments  func() (operation.Arguments, error)
-	Key        Key
-	RequestID  string
-	OnProgress func(operation.Progress) // see operation.Call; may be nil
+	// Arguments parses the arguments. It is called only after the caller has been authorized.
+	Arguments      func() (operation.Arguments, error)
+	IdempotencyKey Key
+	RequestID      string
+	OnProgress     func(operation.Progress) // see operation.Call; may be nil
 }
 
 // Key is the Idempotency-Key of a request.
 type Key struct {
-	Given bool
-	Twice bool // in more than one place
-	Text  string
+	Given     bool
+	Duplicate bool // in more than one place
+	Text      string
 }
 
 // Outcome is the outcome of a call. If the call failed, only Call and Rates are set.
@@ -56,8 +56,8 @@ type Pipeline struct {
 
 // New returns a pipeline.
 func New(ports Ports, now func() time.Time) *Pipeline {
-	if ports.Room == nil {
-		ports.Room = loadshed.New(loadshed.DefaultLimit())
+	if ports.Slots == nil {
+		ports.Slots = loadshed.New(loadshed.DefaultLimit())
 	}
 	if ports.Unavailable == nil {
 		ports.Unavailable = func(error) bool { return false }
@@ -66,10 +66,10 @@ func New(ports Ports, now func() time.Time) *Pipeline {
 		ports.Healthy = func() bool { return false }
 	}
 	p := &Pipeline{Ports: ports, now: now}
-	p.run = func(ctx context.Context, f *callState) error { return p.work(ctx, f) }
+	p.run = func(ctx context.Context, cs *callState) error { return p.work(ctx, cs) }
 	for _, step := range slices.Backward(steps) {
 		next := p.run
-		p.run = func(ctx context.Context, f *callState) error { return step.run(p, ctx, f, next) }
+		p.run = func(ctx context.Context, cs *callState) error { return step.run(p, ctx, cs, next) }
 	}
 	return p
 }
@@ -81,7 +81,7 @@ func (p *Pipeline) Call(ctx context.Context, r Request) (Outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	ctx, span := tracing.Start(ctx, r.Operation.Tool)
-	f := &callState{
+	cs := &callState{
 		request: r,
 		outcome: Outcome{
 			Call: operation.Call{
@@ -90,27 +90,27 @@ func (p *Pipeline) Call(ctx context.Context, r Request) (Outcome, error) {
 			},
 		},
 	}
-	err := p.recoverPanic(ctx, f)
-	f.annotate(span)
+	err := p.runRecovering(ctx, cs)
+	cs.annotate(span)
 	span.End(err)
 	if err != nil {
-		return Outcome{Call: f.outcome.Call, Rates: f.outcome.Rates}, p.classify(ctx, err)
+		return Outcome{Call: cs.outcome.Call, Rates: cs.outcome.Rates}, p.classify(ctx, err)
 	}
-	f.outcome.At = p.now().UTC().Truncate(time.Microsecond)
-	return f.outcome, nil
+	cs.outcome.At = p.now().UTC().Truncate(time.Microsecond)
+	return cs.outcome, nil
 }
 
-// annotate adds the ids of the request and its caller to a span.
-func (f *callState) annotate(span tracing.Span) {
-	span.Set("pressroom.request_id", f.request.RequestID)
-	if actor := f.outcome.Call.Actor; actor != nil {
+// annotate adds the IDs of the request and its caller to a span.
+func (cs *callState) annotate(span tracing.Span) {
+	span.Set("pressroom.request_id", cs.request.RequestID)
+	if actor := cs.outcome.Call.Actor; actor != nil {
 		span.SetID("pressroom.team_id", actor.TeamID)
 		span.SetID("pressroom.key_id", actor.KeyID)
 	}
 }
 
 // classify returns service_unavailable for an internal error that was caused by an unavailable dependency. A call that
-// timed out while the dependencies respond remains an internal error, as a retry would take as long.
+// timed out while the dependencies respond remains an internal error, because a retry would take just as long.
 func (p *Pipeline) classify(ctx context.Context, err error) error {
 	if err == nil || apierr.Of(err).Code != apierr.Internal || !p.Unavailable(err) ||
 		errors.Is(ctx.Err(), context.DeadlineExceeded) && p.Healthy() {
@@ -125,21 +125,21 @@ func (p *Pipeline) Authenticate(ctx context.Context, credential string) (*access
 	return actor, p.classify(ctx, err)
 }
 
-// recoverPanic runs the steps and returns a panic as an error.
-func (p *Pipeline) recoverPanic(ctx context.Context, f *callState) error {
+// runRecovering runs the steps and returns a panic as an error.
+func (p *Pipeline) runRecovering(ctx context.Context, cs *callState) error {
 	var err error
 	func() {
 		defer func() {
 			if cause := recover(); cause != nil {
-				err = fmt.Errorf("panic in %s: %v\n%s", f.request.Operation.Tool, cause, debug.Stack())
+				err = fmt.Errorf("panic in %s: %v\n%s", cs.request.Operation.Tool, cause, debug.Stack())
 			}
 		}()
-		err = p.run(ctx, f)
+		err = p.run(ctx, cs)
 	}()
 	return err
 }
 
-// Steps returns the names of the steps in order (contract, order of checks). The API has already checked the path and
+// Steps returns the names of the steps in the order in which they run. The API has already checked the path and
 // method.
 func Steps() []string {
 	names := make([]string, len(steps))
@@ -165,21 +165,21 @@ type (
 	}
 )
 
-// Admit runs the steps up to the gates for a request that calls no operation.
+// Admit runs the steps up to and including the gates, for a request that calls no operation.
 func (p *Pipeline) Admit(ctx context.Context, credential string) (Outcome, error) {
-	f := &callState{request: Request{Credential: credential}}
+	cs := &callState{request: Request{Credential: credential}}
 	pass := func(context.Context, *callState) error { return nil }
-	err := p.authenticate(ctx, f, func(ctx context.Context, f *callState) error {
-		return p.requestRate(ctx, f, func(ctx context.Context, f *callState) error { return p.gates(ctx, f, pass) })
+	err := p.authenticate(ctx, cs, func(ctx context.Context, cs *callState) error {
+		return p.requestRate(ctx, cs, func(ctx context.Context, cs *callState) error { return p.gates(ctx, cs, pass) })
 	})
-	return f.outcome, p.classify(ctx, err)
+	return cs.outcome, p.classify(ctx, err)
 }
 
-func (p *Pipeline) work(ctx context.Context, f *callState) error {
-	if f.request.Operation.Waits && f.request.Person == nil {
-		return p.runWaiting(ctx, f)
+func (p *Pipeline) work(ctx context.Context, cs *callState) error {
+	if cs.request.Operation.Waits && cs.request.Person == nil {
+		return p.runWaiting(ctx, cs)
 	}
-	result, err := f.request.Operation.Run(ctx, f.outcome.Call, f.arguments)
-	f.outcome.Result = result
+	result, err := cs.request.Operation.Run(ctx, cs.outcome.Call, cs.arguments)
+	cs.outcome.Result = result
 	return err
 }

@@ -18,7 +18,7 @@ type Ports struct {
 	Rates       Rates
 	FreeCalls   FreeCalls
 	Credits     Credits
-	Room        *loadshed.Limiter // limits concurrent calls; nil for the default
+	Slots       *loadshed.Limiter // limits concurrent calls; nil for the default
 	// Unavailable reports whether an error means that a dependency of the node is unavailable. If nil, it is always
 	// false.
 	Unavailable func(error) bool

@@ -31,159 +31,160 @@ var steps = []step{
 	{"credits", (*Pipeline).credits},
 }
 
-func (p *Pipeline) authenticate(ctx context.Context, f *callState, next handler) error {
-	f.outcome.Call.Actor = f.request.Person
-	if f.request.Person == nil {
-		actor, err := p.Keys.Authenticate(ctx, f.request.Credential)
+func (p *Pipeline) authenticate(ctx context.Context, cs *callState, next handler) error {
+	cs.outcome.Call.Actor = cs.request.Person
+	if cs.request.Person == nil {
+		actor, err := p.Keys.Authenticate(ctx, cs.request.Credential)
 		if err != nil {
 			return err
 		}
-		f.outcome.Call.Actor = actor
+		cs.outcome.Call.Actor = actor
 	}
-	return next(ctx, f)
+	return next(ctx, cs)
 }
 
-func (p *Pipeline) capability(ctx context.Context, f *callState, next handler) error {
-	if err := f.outcome.Call.Require(f.request.Operation.Needs); err != nil {
+func (p *Pipeline) capability(ctx context.Context, cs *callState, next handler) error {
+	if err := cs.outcome.Call.Require(cs.request.Operation.Needs); err != nil {
 		return err
 	}
-	return next(ctx, f)
+	return next(ctx, cs)
 }
 
-func (p *Pipeline) readArguments(ctx context.Context, f *callState, next handler) error {
-	args, err := f.request.Arguments()
+func (p *Pipeline) readArguments(ctx context.Context, cs *callState, next handler) error {
+	args, err := cs.request.Arguments()
 	if err != nil {
 		return err
 	}
-	if err := f.checkKey(); err != nil {
-		if _, named := args[keyArgument]; named && !f.request.Key.Given {
-			_, err = f.request.Operation.Check(args) // reports the key as an unknown argument
+	if err := cs.checkKey(); err != nil {
+		if _, named := args[keyArgument]; named && !cs.request.IdempotencyKey.Given {
+			_, err = cs.request.Operation.Check(args) // reports the key as an unknown argument
 		}
 		return err
 	}
-	if f.arguments, err = f.request.Operation.Check(args); err != nil {
+	if cs.arguments, err = cs.request.Operation.Check(args); err != nil {
 		return err
 	}
-	f.outcome.Call.Filters = f.arguments
-	if f.request.Operation.Input.Properties["cursor"] != nil {
-		f.outcome.Call.Filters = operation.Without(f.arguments, "cursor", "limit", "wait_seconds")
+	cs.outcome.Call.Filters = cs.arguments
+	if cs.request.Operation.Input.Properties["cursor"] != nil {
+		cs.outcome.Call.Filters = operation.Without(cs.arguments, "cursor", "limit", "wait_seconds")
 	}
-	return next(ctx, f)
+	return next(ctx, cs)
 }
 
 // reserveCapacity reserves capacity of the node until the call is answered. It runs after the whole request was
 // received, so that slow clients take no capacity, and before the first query for this call. The app's pages have their
 // own capacity.
-func (p *Pipeline) reserveCapacity(ctx context.Context, f *callState, next handler) error {
-	if f.request.Operation.Urgent || f.outcome.Call.InApp() {
-		return next(ctx, f)
+func (p *Pipeline) reserveCapacity(ctx context.Context, cs *callState, next handler) error {
+	if cs.request.Operation.Urgent || cs.outcome.Call.InApp() {
+		return next(ctx, cs)
 	}
-	if err := p.Room.Acquire(ctx); errors.Is(err, loadshed.ErrFull) {
+	if err := p.Slots.Acquire(ctx); errors.Is(err, loadshed.ErrFull) {
 		return apierr.AtCapacity(loadshed.RetryAfter())
 	} else if err != nil {
 		return fmt.Errorf("waiting for capacity: %w", err)
 	}
-	leave := p.Room.Release
-	if f.request.Operation.Waits {
+	leave := p.Slots.Release
+	if cs.request.Operation.Waits {
 		leave = sync.OnceFunc(leave)
-		f.outcome.Call.ReleaseCapacity = leave
+		cs.outcome.Call.ReleaseCapacity = leave
 	}
 	defer leave()
-	return next(ctx, f)
+	return next(ctx, cs)
 }
 
 // keyArgument is the name of an Idempotency-Key that was sent as an argument by mistake.
 const keyArgument = "idempotency_key"
 
-func (p *Pipeline) conditionalCapability(ctx context.Context, f *callState, next handler) error {
-	op := f.request.Operation
-	if op.Also == nil || f.outcome.Call.Can(op.Also.Capability) {
-		return next(ctx, f)
+func (p *Pipeline) conditionalCapability(ctx context.Context, cs *callState, next handler) error {
+	op := cs.request.Operation
+	if op.Also == nil || cs.outcome.Call.Can(op.Also.Capability) {
+		return next(ctx, cs)
 	}
-	holds, err := op.AlsoHolds(ctx, f.outcome.Call, f.arguments)
+	holds, err := op.AlsoHolds(ctx, cs.outcome.Call, cs.arguments)
 	if err != nil {
 		return err
 	}
 	if holds {
-		return f.outcome.Call.Require(op.Also.Capability)
+		return cs.outcome.Call.Require(op.Also.Capability)
 	}
-	return next(ctx, f)
+	return next(ctx, cs)
 }
 
 // idempotency runs the remaining steps once per key. Before the transaction of the key, it runs the operation's
 // external checks and takes a free call, which it returns if the call is rejected, repeated or paid.
-func (p *Pipeline) idempotency(ctx context.Context, f *callState, next handler) error {
-	f.outcome.Call.PrecheckErr = f.request.Operation.RunPrecheck(ctx, f.outcome.Call, f.arguments)
-	if f.usesFreeCall() {
-		free, left, err := p.FreeCalls.Take(ctx, f.outcome.Call.Actor)
+func (p *Pipeline) idempotency(ctx context.Context, cs *callState, next handler) error {
+	cs.outcome.Call.PrecheckErr = cs.request.Operation.RunPrecheck(ctx, cs.outcome.Call, cs.arguments)
+	if cs.usesFreeCall() {
+		free, left, err := p.FreeCalls.Take(ctx, cs.outcome.Call.Actor)
 		if err != nil {
 			return fmt.Errorf("taking a free call: %w", err)
 		}
 		if left {
-			f.free = free
+			cs.free = free
 		}
 	}
 	used := false
 	defer func() { // also after a panic
-		if f.free != nil && !used {
-			f.free.Return()
+		if cs.free != nil && !used {
+			cs.free.Return()
 		}
 	}()
-	err := p.once(ctx, f, next)
-	used = err == nil && !f.outcome.Replayed && f.cost == 0
+	err := p.once(ctx, cs, next)
+	used = err == nil && !cs.outcome.Replayed && cs.cost == 0
 	return err
 }
 
-func (p *Pipeline) once(ctx context.Context, f *callState, next handler) error {
-	if !f.request.Key.Given {
-		return next(ctx, f)
+func (p *Pipeline) once(ctx context.Context, cs *callState, next handler) error {
+	if !cs.request.IdempotencyKey.Given {
+		return next(ctx, cs)
 	}
-	claim := f.claim()
+	claim := cs.claim()
 	result, replayed, err := p.Idempotency.Once(ctx, claim, func(ctx context.Context, tx *db.Tx) (operation.Result, error) {
 		if claim.Paid {
 			if err := p.Credits.Unspent(ctx, tx, claim); err != nil {
 				return operation.Result{}, err
 			}
 		}
-		f.outcome.Call.Tx = tx
-		defer func() { f.outcome.Call.Tx = nil }() // the call outlives its transaction
-		err := next(ctx, f)
-		return f.outcome.Result, err
+		cs.outcome.Call.Tx = tx
+		defer func() { cs.outcome.Call.Tx = nil }() // the call outlives its transaction
+		err := next(ctx, cs)
+		return cs.outcome.Result, err
 	})
 	if err == nil && replayed {
-		result, err = f.request.Operation.Repeat(ctx, f.outcome.Call, f.arguments, result)
+		result, err = cs.request.Operation.Repeat(ctx, cs.outcome.Call, cs.arguments, result)
 	}
 	if replayed && result.Billing != nil {
 		result.Billing.Replayed = true
-		if !f.outcome.Call.Role.CanSeeBalance() {
+		if !cs.outcome.Call.Role.CanSeeBalance() {
 			result.Billing.Balance = nil // the stored result may be of a person who could see it
 		}
 	}
-	f.outcome.Result, f.outcome.Replayed = result, replayed
+	cs.outcome.Result, cs.outcome.Replayed = result, replayed
 	return err
 }
 
-func (f *callState) claim() Claim {
-	op := f.request.Operation
+func (cs *callState) claim() Claim {
+	op := cs.request.Operation
 	return Claim{
-		APIKey: f.outcome.Call.CallerID(), Key: keyText(f.request.Key.Text), Operation: op.Tool, Arguments: f.arguments,
-		Instants: op.Instants(f.arguments, f.outcome.Call.Zone), Paid: op.IsPaid(),
+		APIKey: cs.outcome.Call.CallerID(), Key: keyText(cs.request.IdempotencyKey.Text),
+		Operation: op.Tool, Arguments: cs.arguments,
+		Instants: op.Instants(cs.arguments, cs.outcome.Call.Zone), Paid: op.IsPaid(),
 	}
 }
 
 // usesFreeCall reports whether the call needs a free call unless it costs credits.
-func (f *callState) usesFreeCall() bool {
-	return !f.request.Operation.Unmetered && !f.outcome.Call.InApp()
+func (cs *callState) usesFreeCall() bool {
+	return !cs.request.Operation.Unmetered && !cs.outcome.Call.InApp()
 }
 
 // checkKey checks the Idempotency-Key by the operation's rule (spec, Authentication 8).
-func (f *callState) checkKey() error {
-	rule, key := f.request.Operation.Key, f.request.Key
+func (cs *callState) checkKey() error {
+	rule, key := cs.request.Operation.Key, cs.request.IdempotencyKey
 	refuse := func(reason, detail string) error { return apierr.Invalid(reason, "", detail) }
 	switch text := keyText(key.Text); {
 	case rule == operation.KeyRefused && key.Given:
 		return refuse(apierr.KeyNotAccepted, "Reads do not accept an Idempotency-Key. Remove it.")
-	case key.Twice:
+	case key.Duplicate:
 		return refuse(apierr.KeyGivenTwice, "The Idempotency-Key was sent more than once. Send it once.")
 	case rule == operation.KeyRequired && !key.Given:
 		return refuse(apierr.KeyRequired,

@@ -8,35 +8,35 @@ import (
 
 // runWaiting runs an operation that may wait, for a key or a connection. The key may be revoked or blocked meanwhile,
 // so it is authorized again before each progress report and before the answer. If it is rejected, the wait ends.
-func (p *Pipeline) runWaiting(ctx context.Context, f *callState) error {
+func (p *Pipeline) runWaiting(ctx context.Context, cs *callState) error {
 	during, cancel := context.WithCancel(ctx)
 	defer cancel()
-	call := f.outcome.Call
+	call := cs.outcome.Call
 	if tell := call.OnProgress; tell != nil {
 		call.OnProgress = func(progress operation.Progress) {
-			if p.reauthorize(ctx, f) != nil {
+			if p.reauthorize(ctx, cs) != nil {
 				cancel() // the last authorization returns the error
 				return
 			}
 			tell(progress)
 		}
 	}
-	result, err := f.request.Operation.Run(during, call, f.arguments)
-	if denied := p.reauthorize(ctx, f); denied != nil {
+	result, err := cs.request.Operation.Run(during, call, cs.arguments)
+	if denied := p.reauthorize(ctx, cs); denied != nil {
 		return denied
 	}
-	f.outcome.Result = result
+	cs.outcome.Result = result
 	return err
 }
 
 // reauthorize returns an error if the caller would now be rejected. It does not count as a request.
-func (p *Pipeline) reauthorize(ctx context.Context, f *callState) error {
-	actor, err := p.Keys.Authenticate(ctx, f.request.Credential)
+func (p *Pipeline) reauthorize(ctx context.Context, cs *callState) error {
+	actor, err := p.Keys.Authenticate(ctx, cs.request.Credential)
 	if err != nil {
 		return err
 	}
 	if err := Gates(actor); err != nil {
 		return err
 	}
-	return operation.Call{Actor: actor}.Require(f.request.Operation.Needs)
+	return operation.Call{Actor: actor}.Require(cs.request.Operation.Needs)
 }

@@ -32,7 +32,7 @@ func (f *Frame) Do(r *http.Request, tool string, args operation.Arguments) (pipe
 		return pipeline.Outcome{}, err
 	}
 	return f.Pipeline.Call(r.Context(), pipeline.Request{
-		Operation: op, Person: actor, Key: key, RequestID: uuid.NewString(),
+		Operation: op, Person: actor, IdempotencyKey: key, RequestID: uuid.NewString(),
 		Arguments: func() (operation.Arguments, error) { return args, nil },
 	})
 }
