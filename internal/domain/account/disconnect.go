@@ -17,11 +17,11 @@ import (
 // stops working here at once. If the network supports revocation, it is revoked there, and until then kept
 // encrypted only for that purpose. Published posts stay; scheduled posts to the account fail. Reconnecting
 // restores the same account.
-func (s *Service) Disconnect(ctx context.Context, person, team, account int64) (Revocation, error) {
-	var told Revocation
+func (s *Service) Disconnect(ctx context.Context, person, team, account int64) (RevocationState, error) {
+	var told RevocationState
 	var revocation int64
 	err := s.db.InTx(ctx, "social.disconnect", func(ctx context.Context, tx *db.Tx) error {
-		leaving := revokedGrant{team: team, account: account}
+		leaving := grantToRevoke{team: team, account: account}
 		err := tx.QueryRow(ctx, `SELECT a.platform, a.sealed_grant, a.grant_holder FROM social_accounts a
 			WHERE a.id = ? AND a.team_id = ? AND a.disconnected_at = 0 AND EXISTS (SELECT 1 FROM memberships m
 			WHERE m.team_id = a.team_id AND m.person_id = ? AND m.role IN ('owner', 'admin'))`+s.db.ForUpdate(),

@@ -13,41 +13,41 @@ import (
 	"pressroom/internal/platform/failpoint"
 )
 
-// Revocation is what became of a grant at its network after a disconnection.
-type Revocation string
+// RevocationState is the state of revoking a grant at its network after its account was disconnected.
+type RevocationState string
 
 // The states of a revocation.
 const (
-	RevocationWaiting Revocation = "waiting"  // not yet revoked; retried for a day
-	RevocationRevoked Revocation = "revoked"  // the grant no longer works there
-	RevocationKept    Revocation = "kept"     // not revoked, because another account here uses the same consent
-	RevocationFailed  Revocation = "failed"   // failed; the person can revoke it in the network's settings
-	RevocationNoMeans Revocation = "no_means" // not supported; the person can revoke it in the network's settings
+	RevocationWaiting     RevocationState = "waiting"  // not yet revoked; retried for a day
+	RevocationRevoked     RevocationState = "revoked"  // the grant no longer works there
+	RevocationKept        RevocationState = "kept"     // not revoked, because another account here uses the same consent
+	RevocationFailed      RevocationState = "failed"   // failed; the person can revoke it in the network's settings
+	RevocationUnsupported RevocationState = "no_means" // not supported; the person can revoke it in the network's settings
 )
 
 const (
-	revokeTimeout = 10 * time.Second // per try
-	revokeLease   = time.Minute      // how long a node may take for a try
+	revokeTimeout = 10 * time.Second // per attempt
+	revokeLease   = time.Minute      // how long a node holds a revocation for one attempt
 	revokePeriod  = 24 * time.Hour   // until the revocation fails and the grant is deleted
 )
 
-// revokeRetries are the waits after failed tries.
-var revokeRetries = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 3 * time.Hour,
+// revokeDelays are the delays after failed attempts.
+var revokeDelays = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 3 * time.Hour,
 	6 * time.Hour, 12 * time.Hour}
 
-// revokedGrant is the grant of an account that is disconnected.
-type revokedGrant struct {
+// grantToRevoke is the grant of an account that is being disconnected.
+type grantToRevoke struct {
 	team, account    int64
 	platform, holder string
 	sealed           []byte
 }
 
-// queueRevocation stores a grant for revocation and returns its state and id.
-func (s *Service) queueRevocation(ctx context.Context, tx *db.Tx, g revokedGrant) (Revocation, int64, error) {
+// queueRevocation stores a grant for revocation and returns its state and ID.
+func (s *Service) queueRevocation(ctx context.Context, tx *db.Tx, g grantToRevoke) (RevocationState, int64, error) {
 	state, sealed, next, ended := RevocationWaiting, g.sealed, tx.Now().Add(revokeLease), time.Time{}
 	n, err := s.Network(g.platform)
 	if _, can := n.(network.Revoker); err != nil || !can {
-		state = RevocationNoMeans
+		state = RevocationUnsupported
 	} else if shared, err := sharesHolder(ctx, tx, g.platform, g.holder); err != nil {
 		return "", 0, err
 	} else if shared {
@@ -67,8 +67,8 @@ func (s *Service) queueRevocation(ctx context.Context, tx *db.Tx, g revokedGrant
 	return state, id, nil
 }
 
-// sharesHolder reports whether a connected account of any team has a grant of the same holder. An account of
-// the same network with an unknown holder may have.
+// sharesHolder reports whether a connected account of any team has a grant of the same holder. An account on
+// the same network whose holder is unknown counts, because it may share the grant.
 func sharesHolder(ctx context.Context, tx *db.Tx, platform, holder string) (bool, error) {
 	if holder == "" {
 		return false, nil // grants are revoked individually
@@ -113,8 +113,8 @@ func (s *Service) retryRevocation(ctx context.Context, id int64) error {
 }
 
 // revokeQueued revokes a grant at its network and records the result.
-func (s *Service) revokeQueued(ctx context.Context, id int64) (Revocation, error) {
-	g := revokedGrant{}
+func (s *Service) revokeQueued(ctx context.Context, id int64) (RevocationState, error) {
+	g := grantToRevoke{}
 	err := s.db.QueryRow(ctx, `SELECT team_id, account_id, platform, holder, sealed_grant FROM grant_revocations
 		WHERE id = ? AND next_at > 0`, id).Scan(&g.team, &g.account, &g.platform, &g.holder, &g.sealed)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -128,7 +128,7 @@ func (s *Service) revokeQueued(ctx context.Context, id int64) (Revocation, error
 }
 
 // callRevoke makes one call to the network.
-func (s *Service) callRevoke(ctx context.Context, g revokedGrant) error {
+func (s *Service) callRevoke(ctx context.Context, g grantToRevoke) error {
 	n, err := s.Network(g.platform)
 	if err != nil {
 		return network.ErrRevokeUnsupported
@@ -152,9 +152,9 @@ func (s *Service) callRevoke(ctx context.Context, g revokedGrant) error {
 	return r.Revoke(ctx, grant)
 }
 
-// recordRevocation records the result of a try. The grant is deleted when no more tries follow.
-func (s *Service) recordRevocation(ctx context.Context, id int64, failed error) (Revocation, error) {
-	var state Revocation
+// recordRevocation records the result of an attempt. After the last attempt, it deletes the grant.
+func (s *Service) recordRevocation(ctx context.Context, id int64, revokeErr error) (RevocationState, error) {
+	var state RevocationState
 	err := s.db.InTx(ctx, "social.revoked", func(ctx context.Context, tx *db.Tx) error {
 		var tries int
 		var asked int64
@@ -167,8 +167,8 @@ func (s *Service) recordRevocation(ctx context.Context, id int64, failed error) 
 		if err != nil {
 			return err
 		}
-		next := tx.Now().Add(revokeRetries[min(tries, len(revokeRetries))-1])
-		if state = revocationOf(failed); state == RevocationWaiting && next.After(db.Time(asked).Add(revokePeriod)) {
+		next := tx.Now().Add(revokeDelays[min(tries, len(revokeDelays))-1])
+		if state = revocationOf(revokeErr); state == RevocationWaiting && next.After(db.Time(asked).Add(revokePeriod)) {
 			state = RevocationFailed
 		}
 		if state == RevocationWaiting {
@@ -185,15 +185,15 @@ func (s *Service) recordRevocation(ctx context.Context, id int64, failed error) 
 	return state, nil
 }
 
-// revocationOf returns the state after a try. Permanent refusals and internal errors are not retried.
-func revocationOf(failed error) Revocation {
-	said, theirs := errors.AsType[*network.Error](failed)
+// revocationOf returns the state after an attempt. Permanent refusals and internal errors are not retried.
+func revocationOf(revokeErr error) RevocationState {
+	netErr, isNetErr := errors.AsType[*network.Error](revokeErr)
 	switch {
-	case failed == nil, isDead(failed):
+	case revokeErr == nil, isDead(revokeErr):
 		return RevocationRevoked
-	case errors.Is(failed, network.ErrRevokeUnsupported):
-		return RevocationNoMeans
-	case theirs && said.Class != network.Rejected && said.Class != network.Unapproved:
+	case errors.Is(revokeErr, network.ErrRevokeUnsupported):
+		return RevocationUnsupported
+	case isNetErr && netErr.Class != network.Rejected && netErr.Class != network.Unapproved:
 		return RevocationWaiting
 	}
 	return RevocationFailed
@@ -202,13 +202,13 @@ func revocationOf(failed error) Revocation {
 // DisconnectedAccount is an account that was disconnected, and what became of its grant.
 type DisconnectedAccount struct {
 	Username, Platform string
-	State              Revocation
+	State              RevocationState
 	At                 time.Time // when the account was disconnected
 }
 
 const (
-	shownTakenBack = 10
-	takenBackFor   = 7 * 24 * time.Hour
+	maxDisconnected    = 10
+	disconnectedWindow = 7 * 24 * time.Hour
 )
 
 // ListDisconnected returns the accounts that a team disconnected in the last week, the newest first.
@@ -221,7 +221,7 @@ func (s *Service) ListDisconnected(ctx context.Context, team int64) ([]Disconnec
 	}, `SELECT a.username, r.platform, r.state, r.asked_at FROM grant_revocations r
 		JOIN social_accounts a ON a.id = r.account_id AND a.team_id = r.team_id AND a.disconnected_at > 0
 		WHERE r.team_id = ? AND r.asked_at > ? ORDER BY r.id DESC LIMIT ?`,
-		team, db.Micros(s.db.Now().Add(-takenBackFor)), shownTakenBack)
+		team, db.Micros(s.db.Now().Add(-disconnectedWindow)), maxDisconnected)
 	if err != nil {
 		return nil, fmt.Errorf("listing disconnected accounts: %w", err)
 	}

@@ -56,7 +56,7 @@ func (p revokeEnv) connect(holder, name string) account.Account {
 	return a
 }
 
-func (p revokeEnv) disconnect(a account.Account, want account.Revocation) {
+func (p revokeEnv) disconnect(a account.Account, want account.RevocationState) {
 	p.t.Helper()
 	if got, err := p.service.Disconnect(p.t.Context(), p.owner, p.team, a.ID); err != nil || got != want {
 		p.t.Errorf("%s is disconnected as %q, want %q (%v)", a.Username, got, want, err)
@@ -64,10 +64,10 @@ func (p revokeEnv) disconnect(a account.Account, want account.Revocation) {
 }
 
 // checkRevocations tells what the team sees became of its grants, the newest first, and how many are kept.
-func (p revokeEnv) checkRevocations(sealed int, want ...account.Revocation) {
+func (p revokeEnv) checkRevocations(sealed int, want ...account.RevocationState) {
 	p.t.Helper()
 	found, err := p.service.ListDisconnected(p.t.Context(), p.team)
-	var got []account.Revocation
+	var got []account.RevocationState
 	for _, one := range found {
 		got = append(got, one.State)
 	}
@@ -163,11 +163,11 @@ func TestRevokeRefused(t *testing.T) {
 	eachRevoke(t, func(t *testing.T, p revokeEnv) {
 		for _, c := range []struct {
 			fail error
-			want account.Revocation
+			want account.RevocationState
 		}{
 			{&network.Error{Class: network.Rejected}, account.RevocationFailed},
 			{&network.Error{Class: network.AuthDead}, account.RevocationRevoked},
-			{network.ErrRevokeUnsupported, account.RevocationNoMeans},
+			{network.ErrRevokeUnsupported, account.RevocationUnsupported},
 		} {
 			p.fail = c.fail
 			p.disconnect(p.connect("x:ada", "one"), c.want)

@@ -12,7 +12,7 @@ import (
 )
 
 // revocationText describes what happened to the permission for publishing, and where a person can revoke it.
-func revocationText(platform string, state account.Revocation) string {
+func revocationText(platform string, state account.RevocationState) string {
 	name := shell.NetworkName(platform)
 	switch state {
 	case account.RevocationRevoked:
@@ -26,7 +26,7 @@ func revocationText(platform string, state account.Revocation) string {
 			" remains, because other connected accounts use it. It ends with the last of them."
 	case account.RevocationFailed:
 		return name + " could not be told that the permission has ended. " + revokeWhere(platform)
-	case account.RevocationNoMeans:
+	case account.RevocationUnsupported:
 	}
 	return name + " only lets you revoke the permission yourself. " + revokeWhere(platform)
 }
