@@ -18,7 +18,7 @@ import (
 func (s *Server) buildHashtags(from sources, terms plan.Terms) error {
 	var err error
 	if s.Lists, err = list.New(list.Options{
-		DB: s.db, Figures: s.figures, Terms: terms, HasSource: !from.empty(),
+		DB: s.db, Figures: s.figures, Terms: terms, HasProvider: !from.empty(),
 	}); err != nil {
 		return fmt.Errorf("reading the banned hashtags of the terms: %w", err)
 	}

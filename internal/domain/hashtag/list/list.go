@@ -62,8 +62,8 @@ type Options struct {
 	DB      *db.DB
 	Figures Figures
 	Terms   plan.Terms
-	// HasSource reports whether a provider of hashtag figures is configured.
-	HasSource bool
+	// HasProvider reports whether a provider of hashtag figures is configured.
+	HasProvider bool
 }
 
 // Service implements the operations on hashtag lists.

@@ -99,7 +99,7 @@ func (s *Service) missingFiguresNotes(l List, shown []HashtagFigures) []string {
 	switch {
 	case without == 0 || !l.isReadyMade():
 		return nil
-	case !s.HasSource:
+	case !s.HasProvider:
 		return []string{"The hashtags have no figures because no provider is configured. Ask the operator to connect " +
 			"one."}
 	}

@@ -37,24 +37,24 @@ func TestReadyMade(t *testing.T) {
 		}
 	}
 	if len(languages) < 5 {
-		t.Errorf("in %v alone", languages)
+		t.Errorf("languages %v, want at least 5", languages)
 	}
 	if !slices.IsSortedFunc(all, func(a, b readyMadeList) int { return int(b.ID - a.ID) }) {
-		t.Error("not by falling ids")
+		t.Error("not sorted by descending ID")
 	}
 }
 
-// kept are the published ids of lists. Clients may store them, so none may change or be reused.
-var kept = map[int64]string{1: "Food", 2: "Coffee and baking", 3: "Travel", 4: "Fitness", 5: "Fashion",
+// publishedIDs are the published IDs of lists. Clients may store them, so none may change or be reused.
+var publishedIDs = map[int64]string{1: "Food", 2: "Coffee and baking", 3: "Travel", 4: "Fitness", 5: "Fashion",
 	6: "Photography", 20: "Small business", 22: "Events and festivals",
 	24: "The seasons", 33: "Reels and Stories", 34: "Corners of TikTok", 35: "Deutsch: Alltag und Genuss",
 	40: "日本語：カフェと旅", 43: "Bahasa Indonesia: keseharian"}
 
-func TestIdsOfReadyMadeStay(t *testing.T) {
+func TestReadyMadeIDsAreStable(t *testing.T) {
 	all := must.Get(loadReadyMade())(t)
-	for id, name := range kept {
+	for id, name := range publishedIDs {
 		if !slices.ContainsFunc(all, func(r readyMadeList) bool { return r.ID == id && r.Name == name }) {
-			t.Errorf("list %d is %s no more", id, name)
+			t.Errorf("list %d is no longer %s", id, name)
 		}
 	}
 }
@@ -73,7 +73,7 @@ func TestInvalidReadyMade(t *testing.T) {
 	} {
 		text := strings.Replace(good, c.old, c.wrong, 1)
 		if _, err := parseReadyMade([]byte(text)); err == nil {
-			t.Errorf("%s was taken", text)
+			t.Errorf("%s was accepted", text)
 		}
 	}
 }
@@ -87,12 +87,12 @@ func TestReadyMadeWithoutFigures(t *testing.T) {
 			return got
 		}
 		if notes := open().Notes; len(notes) != 1 || !strings.Contains(notes[0], "no provider is configured") {
-			t.Errorf("without a source: %q", notes)
+			t.Errorf("without a provider: %q", notes)
 		}
-		w.HasSource = true
+		w.HasProvider = true
 		before := open()
 		if len(before.Notes) != 1 || !strings.Contains(before.Notes[0], "45 of 45 hashtags have no figures yet") {
-			t.Errorf("with a source: %q", before.Notes)
+			t.Errorf("with a provider: %q", before.Notes)
 		}
 		for i, h := range before.Data.Hashtags {
 			w.known.of["instagram "+h.Hashtag] = stats.Figures{Platform: "instagram", Hashtag: h.Hashtag,
