@@ -15,13 +15,13 @@ import (
 
 type (
 	adminPeople struct {
-		Add      adminPeopleAdd      `cmd:"" help:"Add a person."`
-		List     adminPeopleList     `cmd:"" help:"List people."`
-		Hold     adminPeopleHold     `cmd:"" help:"Suspend a person's account, assistants, and the keys of teams they own."`
-		Release  adminPeopleRelease  `cmd:"" help:"End a suspension."`
-		Recover  adminPeopleRecover  `cmd:"" help:"Print or mail a link to set a new password, valid once for one hour."`
-		Unlink   adminPeopleUnlink   `cmd:"" help:"Unlink an account from the directory. The next directory sign-in links it anew."`
-		Operator adminPeopleOperator `cmd:"" help:"Grant or revoke access to the operator pages."`
+		Add      adminPeopleAdd       `cmd:"" help:"Add a person."`
+		List     adminPeopleList      `cmd:"" help:"List people."`
+		Hold     adminPeopleSuspend   `cmd:"" help:"Suspend a person's account, assistants, and the keys of teams they own."`
+		Release  adminPeopleUnsuspend `cmd:"" help:"End a suspension."`
+		Recover  adminPeopleRecover   `cmd:"" help:"Print or mail a single-use link to set a new password, valid for one hour."`
+		Unlink   adminPeopleUnlink    `cmd:"" help:"Unlink an account from the directory. The next directory sign-in links it again."`
+		Operator adminPeopleOperator  `cmd:"" help:"Grant or revoke access to the operator pages."`
 	}
 	adminPeopleAdd struct {
 		storeFlags
@@ -34,12 +34,12 @@ type (
 		storeFlags
 		Person int64 `required:"" help:"Person ID."`
 	}
-	adminPeopleHold struct {
+	adminPeopleSuspend struct {
 		personFlags
 		forceFlags
 	}
-	adminPeopleRelease struct{ personFlags }
-	adminPeopleRecover struct {
+	adminPeopleUnsuspend struct{ personFlags }
+	adminPeopleRecover   struct {
 		storeFlags
 		linkFlags
 		mailFlags
@@ -53,10 +53,10 @@ type (
 	mailFlags struct {
 		Mail bool `help:"Mail the link. This is the default if a mail server is set." xor:"mail"`
 
-		PrintLink bool `help:"Print the link, even if a mail server is set. Only mailed links prove the address." xor:"mail"`
+		PrintLink bool `help:"Print the link, even if a mail server is set. Only a mailed link confirms the email address." xor:"mail"`
 
 		SMTP     string `name:"smtp" help:"Mail server, as for serve." env:"PRESSROOM_SMTP"`
-		MailFrom string `name:"mail-from" help:"Sender address of mails." env:"PRESSROOM_MAIL_FROM"`
+		MailFrom string `name:"mail-from" help:"Sender address of email messages." env:"PRESSROOM_MAIL_FROM"`
 	}
 	// linkFlags are the flags of commands that print a link.
 	linkFlags struct {
@@ -96,7 +96,7 @@ func (c adminPeopleList) Run(ctx context.Context, p *program, log *slog.Logger) 
 	return run(ctx, c.storeFlags, p, log, func(s *server.Server) ([]team.Person, error) { return s.Teams.People(ctx) })
 }
 
-// options returns the options of a change: it keeps an operator, unless --force is given.
+// options returns the options of a change. Without --force, the change must leave an operator.
 func (f forceFlags) options() []team.ChangeOption {
 	if f.Force {
 		return nil
@@ -105,14 +105,14 @@ func (f forceFlags) options() []team.ChangeOption {
 }
 
 // Run suspends a person's account.
-func (c adminPeopleHold) Run(ctx context.Context, p *program, log *slog.Logger) error {
+func (c adminPeopleSuspend) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	return runSilent(ctx, c.storeFlags, p, log, func(s *server.Server) error {
 		return s.Teams.SetHold(ctx, c.Person, true, c.options()...)
 	})
 }
 
 // Run ends a suspension.
-func (c adminPeopleRelease) Run(ctx context.Context, p *program, log *slog.Logger) error {
+func (c adminPeopleUnsuspend) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	return runSilent(ctx, c.storeFlags, p, log, func(s *server.Server) error {
 		return s.Teams.SetHold(ctx, c.Person, false)
 	})
@@ -122,13 +122,11 @@ func (f linkFlags) link(path, token string) string {
 	return strings.TrimRight(f.PublicURL, "/") + path + token
 }
 
-// operatorError returns an error of the app in words for the command line.
+// operatorError rewords an app error for the command line.
 func operatorError(err error) error {
 	switch f := apierr.Of(err); {
 	case err == nil || f.Code == apierr.Internal:
 		return err
-	case f.Code == apierr.NotFound:
-		return errors.New("there is no such team")
 	case f.Code == apierr.ProviderUnavailable: // the app's text refers to the operator, who reads this
 		return errors.New("the mail server did not accept the mail; check PRESSROOM_SMTP (--smtp), " +
 			"PRESSROOM_MAIL_FROM (--mail-from) and the mail server's log")
@@ -147,7 +145,7 @@ type recoveryLink struct {
 
 // Run prints or mails a link to set a new password.
 func (c adminPeopleRecover) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	cfg, err := c.letters(c.storeFlags, c.linkFlags, log)
+	cfg, err := c.linkConfig(c.storeFlags, c.linkFlags, log)
 	if err != nil {
 		return err
 	}
@@ -164,8 +162,8 @@ func (c adminPeopleRecover) Run(ctx context.Context, p *program, log *slog.Logge
 // mails reports whether the link is mailed.
 func (f mailFlags) mails() bool { return f.Mail || f.SMTP != "" && !f.PrintLink }
 
-// letters returns the configuration of a command that prints or mails a link.
-func (f mailFlags) letters(store storeFlags, link linkFlags, log *slog.Logger) (server.Config, error) {
+// linkConfig returns the configuration of a command that prints or mails a link.
+func (f mailFlags) linkConfig(store storeFlags, link linkFlags, log *slog.Logger) (server.Config, error) {
 	if !isAddress(link.PublicURL) {
 		return server.Config{}, errPublicURL
 	}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/team"
 	"pressroom/internal/server"
@@ -163,18 +164,26 @@ type invitationLink struct {
 	Link string `json:"link,omitempty"`
 }
 
+// inviteError rewords an error of an invitation for the command line.
+func inviteError(err error) error {
+	if apierr.Is(err, apierr.NotFound) {
+		return errors.New("there is no such team")
+	}
+	return operatorError(err)
+}
+
 // Run invites a person into a team.
 func (c adminTeamsInvite) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	cfg, err := c.letters(c.storeFlags, c.linkFlags, log)
+	cfg, err := c.linkConfig(c.storeFlags, c.linkFlags, log)
 	if err != nil {
 		return err
 	}
 	return runWithConfig(ctx, cfg, p, func(s *server.Server) (invitationLink, error) {
 		if c.mails() {
 			i, err := s.Letters.Invite(ctx, 0, c.Team, c.Email, access.Role(c.Role))
-			return invitationLink{Invitation: i}, operatorError(err)
+			return invitationLink{Invitation: i}, inviteError(err)
 		}
 		i, token, err := s.Teams.Invite(ctx, 0, c.Team, c.Email, access.Role(c.Role))
-		return invitationLink{i, c.link(team.InvitationPath, token)}, operatorError(err)
+		return invitationLink{i, c.link(team.InvitationPath, token)}, inviteError(err)
 	})
 }

@@ -59,7 +59,7 @@ type serveCmd struct {
 	OIDCClientID   string        `name:"oidc-client-id" help:"Client ID at the provider." env:"PRESSROOM_OIDC_CLIENT_ID"`
 	OIDCSecret     string        `name:"oidc-client-secret" hidden:"" env:"PRESSROOM_OIDC_CLIENT_SECRET"`
 	SMTP           string        `name:"smtp" help:"Mail server: smtp:// or smtps://USER@HOST:PORT." env:"PRESSROOM_SMTP"`
-	MailFrom       string        `name:"mail-from" help:"Sender address of mails." env:"PRESSROOM_MAIL_FROM"`
+	MailFrom       string        `name:"mail-from" help:"Sender address of email messages." env:"PRESSROOM_MAIL_FROM"`
 	OIDCOnly       bool          `name:"oidc-only" help:"Only allow sign-in by OpenID Connect." env:"PRESSROOM_OIDC_ONLY"`
 	Contact        string        `name:"security-contact" help:"Contact for security.txt: email or URL." env:"PRESSROOM_SECURITY_CONTACT"`
 	SecondFactor   string        `name:"require-second-factor" help:"Who must use a second factor: nobody, operators or everyone." enum:"nobody,operators,everyone" default:"nobody" env:"PRESSROOM_REQUIRE_SECOND_FACTOR"`
