@@ -13,9 +13,9 @@ import (
 // demoList is the ready-made list on coffee and baking, whose hashtags are measured for the demo team.
 const demoList = int64(2)
 
-// sampleHashtags enqueues the measurement of the list's hashtags. It takes seconds, as long as they are within the
+// addSampleHashtags enqueues the measurement of the list's hashtags. It takes seconds, as long as they are within the
 // weekly limit of the operator's accounts.
-func (q *Quickstart) sampleHashtags(ctx context.Context) error {
+func (q *Quickstart) addSampleHashtags(ctx context.Context) error {
 	out, err := q.call(ctx, "get_hashtag_list", operation.Arguments{"list_id": demoList})
 	if err != nil {
 		return err

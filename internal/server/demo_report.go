@@ -33,8 +33,8 @@ func (q *Quickstart) sandboxSources(ctx context.Context) (SourceSettings, error)
 // demoSubject is the profile of the sample report.
 const demoSubject = "studio.north"
 
-// sampleReport creates a report free of charge. It is made once the service runs.
-func (q *Quickstart) sampleReport(ctx context.Context, team int64) error {
+// addSampleReport creates a report free of charge. It is made once the service runs.
+func (q *Quickstart) addSampleReport(ctx context.Context, team int64) error {
 	if err := q.Reports.CreateFree(ctx, team,
 		report.CreateInput{Type: report.Profile, Platform: "instagram", Subject: demoSubject}); err != nil {
 		return fmt.Errorf("creating the demo report: %w", err)

@@ -78,7 +78,7 @@ func (q *Quickstart) ensureTeam(ctx context.Context, password string) (team.Team
 		teams = append(teams, created)
 	}
 	// The reference prevents a second grant at a later start.
-	if _, err := q.Credits.Grant(ctx, teams[0].ID, demoCredits, "quickstart", "to try things with"); err != nil {
+	if _, err := q.Credits.Grant(ctx, teams[0].ID, demoCredits, "quickstart", "demo credits"); err != nil {
 		return team.Team{}, false, fmt.Errorf("granting the demo team credits: %w", err)
 	}
 	owner, err := q.Teams.SetOperator(ctx, demoEmail, true)
@@ -105,7 +105,7 @@ func (q *Quickstart) demoOwner(ctx context.Context, password string) (GreetingOw
 	return GreetingOwner{Email: demoEmail, Recover: command}, nil
 }
 
-// shellQuote returns a text as one word of a POSIX shell.
+// shellQuote quotes text as one word for a POSIX shell.
 func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // resumeIfCopied ends the hold of a data directory that was copied or moved together with its sandbox networks.
@@ -130,24 +130,24 @@ func (q *Quickstart) ensureSandboxAccount(ctx context.Context, password string, 
 }
 
 // addSamples adds sample data of every kind to the demo team.
-func (q *Quickstart) addSamples(ctx context.Context, team, account int64) error {
-	mediaIDs, err := q.sampleMedia(ctx, team)
+func (q *Quickstart) addSamples(ctx context.Context, teamID, account int64) error {
+	mediaIDs, err := q.addSampleMedia(ctx, teamID)
 	if err != nil {
 		return err
 	}
-	if err := q.publishSample(ctx, team, account); err != nil {
+	if err := q.publishSample(ctx, teamID, account); err != nil {
 		return err
 	}
-	if err := q.samplePosts(ctx, account, mediaIDs); err != nil {
+	if err := q.addSamplePosts(ctx, account, mediaIDs); err != nil {
 		return err
 	}
-	if err := q.sampleReport(ctx, team); err != nil {
+	if err := q.addSampleReport(ctx, teamID); err != nil {
 		return err
 	}
-	if err := q.sampleHashtags(ctx); err != nil {
+	if err := q.addSampleHashtags(ctx); err != nil {
 		return err
 	}
-	return q.sampleVoices(ctx, team)
+	return q.addSampleVoices(ctx, teamID)
 }
 
 func (q *Quickstart) findSample(ctx context.Context) error {
@@ -193,7 +193,7 @@ func (q *Quickstart) addKeys(ctx context.Context, teamID int64) error {
 	return nil
 }
 
-// connectDemo connects the demo account, also if its connection was lost or the sandbox has another address.
+// connectDemo connects the demo account, or reconnects it if its connection was lost or the sandbox's address changed.
 func (q *Quickstart) connectDemo(ctx context.Context, teamID int64, password string) (int64, error) {
 	server := q.Greeting.SandboxURL + "/bluesky"
 	if id, found := q.Accounts.Find(ctx, teamID, "bluesky", demoHandle); found {
@@ -210,8 +210,8 @@ func (q *Quickstart) connectDemo(ctx context.Context, teamID int64, password str
 	return a.ID, nil
 }
 
-// samplePosts drafts some posts and schedules one, through the pipeline.
-func (q *Quickstart) samplePosts(ctx context.Context, account int64, mediaIDs []any) error {
+// addSamplePosts drafts some posts and schedules one, through the pipeline.
+func (q *Quickstart) addSamplePosts(ctx context.Context, account int64, mediaIDs []any) error {
 	captions := []string{
 		"Our winter blend is back: chocolate, orange peel and a little smoke. #coffee",
 		"Open from eight on Sunday. Come by after your run!",
@@ -235,13 +235,13 @@ func (q *Quickstart) samplePosts(ctx context.Context, account int64, mediaIDs []
 }
 
 // publishSample publishes a first post to two accounts, through the pipeline. It is sent once the service runs.
-func (q *Quickstart) publishSample(ctx context.Context, team, account int64) error {
-	threads, found := q.Accounts.FindFirst(ctx, team, "threads")
+func (q *Quickstart) publishSample(ctx context.Context, teamID, account int64) error {
+	threads, found := q.Accounts.FindFirst(ctx, teamID, "threads")
 	if !found {
 		return errors.New("the demo team has no Threads account")
 	}
 	out, err := q.call(ctx, "create_post", operation.Arguments{
-		"caption":     "We are on the quay, and from today also where you are reading this. #coffee",
+		"caption":     "You can find us on the quay and, starting today, right here. #coffee",
 		"account_ids": []any{account, threads},
 	})
 	if err != nil {

@@ -48,8 +48,8 @@ var demoVoices = []voice.Draft{
 	}},
 }
 
-// sampleVoices creates the brand voices as the owner would in the app.
-func (q *Quickstart) sampleVoices(ctx context.Context, team int64) error {
+// addSampleVoices creates the brand voices as the owner would in the app.
+func (q *Quickstart) addSampleVoices(ctx context.Context, team int64) error {
 	owner, err := q.Teams.InApp(ctx, q.owner, team)
 	if err != nil {
 		return fmt.Errorf("acting as the demo team's owner: %w", err)

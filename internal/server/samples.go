@@ -12,8 +12,8 @@ import (
 	"pressroom/internal/domain/media"
 )
 
-// sampleMedia adds two pictures to the demo team's library and returns the id of the first.
-func (q *Quickstart) sampleMedia(ctx context.Context, team int64) ([]any, error) {
+// addSampleMedia adds two pictures to the demo team's library and returns the ID of the first.
+func (q *Quickstart) addSampleMedia(ctx context.Context, team int64) ([]any, error) {
 	ids := []any{}
 	for _, p := range []struct {
 		name, alt string
