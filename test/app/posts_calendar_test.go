@@ -34,7 +34,7 @@ func TestAnOccurrenceIsSkipped(t *testing.T) {
 		second := b.open("/posts/"+id).lacks(next(1)).follow(next(2)).wants(200, "It goes out by itself at")
 		second.form("Pause the series").press().wants(200, "The series was paused", "If it went on now, it would go out:", next(2), next(3))
 		b.open(second.path).wants(200, "A draft.").lacks("Skip this one")
-		b.open("/posts/"+id).form("Let the series go on").press().wants(200, "The series was resumed.", next(2)).lacks(next(1))
+		b.open("/posts/"+id).form("Resume the series").press().wants(200, "The series was resumed.", next(2)).lacks(next(1))
 		b.open(first.path).wants(200, "A draft.")
 	})
 }
@@ -61,7 +61,7 @@ func TestASeriesIsPausedAndEnded(t *testing.T) {
 		b.open(occurrence.path).wants(200, "A draft.")
 		paused.follow(day.Format("Mon 2 Jan 2006, 15:04")).wants(200, "A draft.")
 		paused.follow("Change").form("Save").fill("caption", "Every week anew").press().wants(200, "Saved. The series is paused")
-		b.open("/posts/"+id).form("Let the series go on").press().
+		b.open("/posts/"+id).form("Resume the series").press().
 			wants(200, "The series was resumed. Drafts updated from the template: 1.", "Next:").lacks("keep their own")
 		b.open(occurrence.path).wants(200, "It goes out by itself at", "Every week anew").follow("Change").form("Save").
 			fill("caption", "By hand").press().wants(200, "It will be published at its scheduled time.")
@@ -83,12 +83,12 @@ func TestASeriesWithoutItsAccount(t *testing.T) {
 		id := c.draft(t, "Every week", c.wish(24*time.Hour))
 		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, id, "FREQ=WEEKLY"))(t)
 		b := c.as(t, access.Editor)
-		goOn := b.open("/posts/" + id).form("Pause the series").press().wants(200).form("Let the series go on")
+		goOn := b.open("/posts/" + id).form("Pause the series").press().wants(200).form("Resume the series")
 		c.change(t, `UPDATE social_accounts SET connection_state = 'lost' WHERE id = ?`, c.account)
 		for _, p := range []*page{b.open("/posts/"+id).wants(200, "What the networks say to it"), goOn.press().
 			wants(422, "The post cannot be published.")} {
 			p.wants(p.status, "The series cannot go on like this", "The account is disconnected.", "connect it again under Accounts")
-			p.holds(`href="/accounts"`, `href="/posts/`+id+`/edit"`).lacks("account_inactive", "Let the series go on")
+			p.holds(`href="/accounts"`, `href="/posts/`+id+`/edit"`).lacks("account_inactive", "Resume the series")
 		}
 	})
 }
