@@ -82,7 +82,7 @@ func counts(r network.Rules) string {
 			parts = append(parts, fmt.Sprintf("%d %s", c.count.Most, c.what))
 		}
 		if c.count.Warn > 0 {
-			parts = append(parts, fmt.Sprintf("warns above %d %s", c.count.Warn, c.what))
+			parts = append(parts, fmt.Sprintf("%s: warning above %d", c.what, c.count.Warn))
 		}
 	}
 	return strings.Join(parts, "; ")
@@ -125,11 +125,15 @@ func image(r network.Rules) string {
 		parts = append(parts, typeNames([]string{r.Images.Alone.Type})+" only as the single image, up to "+
 			formatBytes(r.Images.Alone.MaxBytes))
 	}
+	var limits []string
 	if r.Images.MaxBytes > 0 {
-		parts = append(parts, "resized to fit "+formatBytes(r.Images.MaxBytes))
+		limits = append(limits, formatBytes(r.Images.MaxBytes))
 	}
 	if r.Images.MaxSide > 0 {
-		parts = append(parts, fmt.Sprintf("and %d pixels", r.Images.MaxSide))
+		limits = append(limits, fmt.Sprintf("%d pixels", r.Images.MaxSide))
+	}
+	if len(limits) > 0 {
+		parts = append(parts, "resized to fit "+strings.Join(limits, " and "))
 	}
 	if r.Images.Shapes != (network.Shapes{}) {
 		parts = append(parts, shapes(r.Images.Shapes))
@@ -149,10 +153,10 @@ func video(r network.Rules) string {
 		parts = append(parts, durationRange(r.Videos.Shortest, r.Videos.Longest))
 	}
 	if r.Videos.MinSide > 0 {
-		parts = append(parts, fmt.Sprintf("at least %d pixels a side", r.Videos.MinSide))
+		parts = append(parts, fmt.Sprintf("at least %d pixels per side", r.Videos.MinSide))
 	}
 	if r.Videos.MaxSide > 0 {
-		parts = append(parts, fmt.Sprintf("at most %d pixels a side", r.Videos.MaxSide))
+		parts = append(parts, fmt.Sprintf("at most %d pixels per side", r.Videos.MaxSide))
 	}
 	if r.Videos.Shapes != (network.Shapes{}) {
 		parts = append(parts, shapes(r.Videos.Shapes))

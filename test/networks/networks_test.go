@@ -34,16 +34,16 @@ var noText = map[string]string{
 
 // tries are the cases that a marker or the content makes.
 var tries = []try{
-	{name: "a text", media: nothing, want: once, but: noText},
+	{name: "text only", media: nothing, want: once, but: noText},
 	{name: "an image", media: images(1), want: once, but: map[string]string{"youtube": noImages}},
 	{name: "three images", media: images(3), want: once, but: map[string]string{"youtube": "not sent: `media_too_many, media_type`"}},
 	{name: "a video", media: film, want: once},
-	{name: "a text of 9,000 characters", text: strings.Repeat("abcdefgh ",
+	{name: "text of 9,000 characters", text: strings.Repeat("abcdefgh ",
 		999), want: "not sent: `caption_too_long`", but: map[string]string{"facebook": once}},
 	{name: "the network refuses the content", text: "[sandbox:reject]", want: "fails: `rejected_content`"},
 	{name: "the network fails for a moment", text: "[sandbox:error]", want: once},
 	{name: "the network does not find the post's media for a moment", text: "[sandbox:media-not-found]", want: once},
-	{name: "the network refuses for a while, and goes on refusing", text: "[sandbox:rate-limit]", want: "fails: `rate_limited`"},
+	{name: "the network keeps limiting requests", text: "[sandbox:rate-limit]", want: "fails: `rate_limited`"},
 	{name: "the answer to the publication is lost", text: "[sandbox:lost-answer]", want: once},
 	{name: "the network is slow", text: "[sandbox:slow=2]", want: once},
 	{name: "the network takes longer than we wait", text: "[sandbox:slow=25]", want: once},
@@ -107,7 +107,7 @@ func (w *env) tryAll(table *table) {
 	}
 }
 
-// caption returns a text that no other post has, short enough for every network, with more behind it.
+// caption returns a text that no other post has, short enough for every network, followed by more.
 func (w *env) caption(name, platform, more string) string {
 	return strings.TrimSpace(fmt.Sprintf("%s on %s %s", name, platform, more))
 }
@@ -193,7 +193,7 @@ func (w *env) publishExpired(table *table) {
 // cancelScheduled takes posts back in time, and tries to when it is too late.
 func (w *env) cancelScheduled(table *table) {
 	w.t.Helper()
-	const early, late = "cancelled in time", "cancelled too late"
+	const early, late = "canceled in time", "canceled too late"
 	due := w.clock.Now().Add(5 * time.Second).UTC().Format(time.RFC3339)
 	var before, after []sent
 	for _, platform := range w.networks {

@@ -14,7 +14,7 @@ import (
 type call struct {
 	purpose network.Purpose
 	verb    string
-	method  string // the lexicon's id, such as com.atproto.repo.getRecord
+	method  string // method's NSID, such as com.atproto.repo.getRecord
 	server  string // base URL
 	token   string // bearer token, or empty
 	params  url.Values
