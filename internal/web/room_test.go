@@ -159,8 +159,8 @@ const (
 	formField = "--x\r\nContent-Disposition: form-data; name=\"caption\"\r\n\r\n"
 )
 
-// TestStalledFormsHoldNoPlace checks forms with files that stall, and the limit per person.
-func TestStalledFormsHoldNoPlace(t *testing.T) {
+// TestStalledFormsHoldNoSlot checks forms with files that stall, and the limit per person.
+func TestStalledFormsHoldNoSlot(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.rooms = loadshed.NewLimiters(3)
 		w.serve(t, "http://press.example")

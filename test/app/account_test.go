@@ -211,7 +211,7 @@ func TestNewWaysInNeedAFreshSignIn(t *testing.T) {
 
 // However many sign-ins somebody begins, other people behind the same address begin theirs, also where everybody is one
 // client.
-func TestSignInsThatAreBegun(t *testing.T) {
+func TestUnfinishedSignIns(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, at string) {
 		t.Parallel()

@@ -156,7 +156,7 @@ func TestMailedRecovery(t *testing.T) {
 }
 
 // Somebody with an account whose address nobody proved sees nothing of a second team before its owner confirms it.
-func TestSecondTeamIsEnteredByConfirmation(t *testing.T) {
+func TestJoiningSecondTeamNeedsConfirmation(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		person := other.people[access.Viewer]

@@ -10,7 +10,7 @@ import (
 
 // Every scenario once more over REST behind a proxy that knows the description alone: each answer is as it says,
 // and so is each request that succeeds. One database will do, as the description does not know of them.
-func TestConformsToTheDescription(t *testing.T) {
+func TestConformsToOpenAPI(t *testing.T) {
 	t.Parallel()
 	h := newInstance(t, testkit.SQLite(t), options{})
 	proxy := prism.Start(t, "../../api/openapi.json", h.base)

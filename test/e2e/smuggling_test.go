@@ -265,7 +265,7 @@ func TestFloods(t *testing.T) {
 }
 
 // Bodies are what they are: one that says that it is packed is not unpacked, so that none can be larger than it is.
-func TestPackedBodies(t *testing.T) {
+func TestCompressedBodies(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		good := fmt.Sprintf(`{"caption":"packed","account_ids":[%d]}`, w.accounts[0])

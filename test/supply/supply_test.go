@@ -14,7 +14,7 @@ import (
 )
 
 // Every module is under a licence of the list; a text of another licence is told apart from those.
-func TestLicences(t *testing.T) {
+func TestLicenses(t *testing.T) {
 	t.Chdir("../..")
 	modules, err := modulesOf(".", "-test", "./...")
 	if err != nil || len(modules) < 50 {
@@ -38,7 +38,7 @@ func TestLicences(t *testing.T) {
 }
 
 // A bill names every module that the linker took, each with its licence and sum, and is the same each time.
-func TestBill(t *testing.T) {
+func TestSBOM(t *testing.T) {
 	t.Chdir("../..")
 	program := filepath.Join(t.TempDir(), "pressroom")
 	if out, err := exec.Command("go", "build", "-trimpath", "-o", program, "./cmd/pressroom").CombinedOutput(); err != nil {

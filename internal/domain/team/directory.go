@@ -266,7 +266,7 @@ func (s *Service) offerTo(ctx context.Context, tx *db.Tx, email string, by joinB
 }
 
 // Unlink forgets who the person of an email address is in the directory, for the operator, and ends the person's
-// sessions. The next sign-in of the address links it anew. The address is no longer confirmed, so that sign-in also
+// sessions. The next sign-in of the address links it again. The address is no longer confirmed, so that sign-in also
 // removes every other way to sign in: the address may belong to another person by then.
 func (s *Service) Unlink(ctx context.Context, email string) (Person, error) {
 	p := Person{Email: foldEmail(email)}

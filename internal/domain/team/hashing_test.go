@@ -58,7 +58,7 @@ func TestStrangersWhoWaitForAHashAreBounded(t *testing.T) {
 }
 
 // An invitation to an address that has an account makes no hash, and attempts that add nobody are counted.
-func TestJoiningWithAnAccountMakesNoHash(t *testing.T) {
+func TestJoiningWithAccountComputesNoHash(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		door := team.NewSignIns(w.Service)
 		w.person(t, "bea@example.com", "wobbly pass word", "")

@@ -63,7 +63,7 @@ func identity(subject, email string) team.DirectoryIdentity {
 
 // The first sign-in by the directory leaves nothing by which somebody else gets into the account, and a later one does
 // not touch what the person added meanwhile.
-func TestDirectoryTakesAnUnprovedAccountOver(t *testing.T) {
+func TestDirectoryTakesOverUnconfirmedAccount(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		door := team.NewSignIns(w.Service)
 		w.passkey(t, 1, "planted")
@@ -204,7 +204,7 @@ func TestDirectoryLinksAProvedAccount(t *testing.T) {
 
 // After unlinking, anybody who signs in with the address next may be another person. Nothing lets the former one in,
 // not even a link that was mailed before.
-func TestUnlinkedAccountKeepsNoFormerWayIn(t *testing.T) {
+func TestUnlinkedAccountLosesEarlierSignInMethods(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ctx, door := t.Context(), team.NewSignIns(w.Service)
 		must.Get(w.FromDirectory(ctx, identity("ada", "ada@example.com"), ""))(t)
@@ -236,7 +236,7 @@ func TestUnlinkedAccountKeepsNoFormerWayIn(t *testing.T) {
 }
 
 // Several first sign-ins at once make one person, linked once.
-func TestFirstSignInsAtOnce(t *testing.T) {
+func TestConcurrentFirstSignIns(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		_, token := w.invite(t, 1, "new@example.com", access.Editor)
 		for _, email := range []string{"new@example.com", "ada@example.com"} {
@@ -550,7 +550,7 @@ func TestUnconfirmedOperator(t *testing.T) {
 }
 
 // A new password revokes only the keys and invitations that the person made and chose.
-func TestNewPasswordRevokesOnlyOnesOwn(t *testing.T) {
+func TestNewPasswordRevokesOnlyOwnItems(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		bea := w.person(t, "bea@example.com", "correct horse quartz", access.Admin)
 		key, _, err := w.AddKey(t.Context(), team.NewKey{Team: w.team.ID, Name: "Ada's", Level: access.Full})

@@ -209,7 +209,7 @@ func TestAttackDoesNotReachKnownBrowsers(t *testing.T) {
 }
 
 // Behind a proxy that is not trusted everybody is one client. Those who signed in before get in all the same.
-func TestEverybodyIsOneClient(t *testing.T) {
+func TestAllClientsShareProxyAddress(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		door := team.NewSignIns(w.Service)
 		known := w.signedIn(t, w.owner.ID, "")
@@ -263,7 +263,7 @@ func TestStolenBrowserIsNoOracle(t *testing.T) {
 }
 
 // Addresses with and without an account are refused in the same way.
-func TestThrottleNamesNobody(t *testing.T) {
+func TestThrottleDoesNotRevealAccounts(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		said := map[string][]string{}
 		for _, email := range []string{"ada@example.com", "nobody@example.com"} {
