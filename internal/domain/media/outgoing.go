@@ -27,7 +27,7 @@ func (s *Service) outgoing(ctx context.Context, i Item, fit network.FileLimits) 
 	}
 	d, r, err := s.derive(ctx, i, withoutMetadata)
 	if errors.Is(err, mediainfo.ErrDamaged) && i.Kind == Image {
-		// Its pixels can be decoded, like those of every image, but its metadata cannot be located.
+		// Every stored image can be decoded, so an image whose metadata cannot be located is encoded again.
 		return s.derive(ctx, i, s.fitRecipe(fit))
 	}
 	return d, r, err
@@ -40,7 +40,7 @@ func (i Item) asStored() derived {
 	}
 }
 
-// withoutMetadata is the recipe of a copy without metadata.
+// withoutMetadata is the recipe for a copy without metadata.
 var withoutMetadata = recipe{
 	variant: "clean-1",
 	make: func(_ context.Context, i Item, from blob.Reader, into io.Writer) (shape, error) {
@@ -65,10 +65,10 @@ var errNotClean = apierr.BadState("damaged",
 
 // errNotDecoded is the error for an image that was added before decoding was bounded.
 var errNotDecoded = apierr.BadState("damaged",
-	"This image is damaged or too large to decode. Save it again, a photo as a baseline (not progressive) JPEG, "+
-		"and upload the new copy.")
+	"This image is damaged or too large to decode. Save it again (a photo as a baseline JPEG, not a progressive "+
+		"one) and upload the new copy.")
 
-// openItem returns an item opened without its metadata.
+// openItem opens an item without its metadata.
 func (s *Service) openItem(ctx context.Context, i Item) (File, error) {
 	return s.openFitted(ctx, i, network.FileLimits{})
 }
@@ -140,11 +140,11 @@ func (s *Service) OpenForExport(ctx context.Context, team, id int64) (io.ReadClo
 
 // scan returns the edits that remove the metadata of an exported item. A video waits for its team's turn.
 func (s *Service) scan(ctx context.Context, i Item, file *blob.BlockReader) (stripmeta.Edits, error) {
-	leave, err := s.acquireVideo(ctx, i)
+	release, err := s.acquireVideo(ctx, i)
 	if err != nil {
 		return stripmeta.Edits{}, err
 	}
-	defer leave()
+	defer release()
 	edits, err := stripmeta.Scan(file, file.Size(), i.Type)
 	if err != nil {
 		return edits, fmt.Errorf("looking for metadata: %w", err)
@@ -152,7 +152,7 @@ func (s *Service) scan(ctx context.Context, i Item, file *blob.BlockReader) (str
 	return edits, nil
 }
 
-// exported is a file read without its metadata.
+// exported reads a file without its metadata.
 type exported struct {
 	io.Reader
 	io.Closer

@@ -14,8 +14,8 @@ import (
 	"pressroom/internal/platform/restoreguard"
 )
 
-// Submitter stores what to send to networks, in the caller's transaction. It records results that are known at once
-// with RecordResult of posts.
+// Submitter stores what to send to networks, in the caller's transaction. It records immediately
+// known results with posts.RecordResult.
 type Submitter interface {
 	Submit(ctx context.Context, tx *db.Tx, posts *Service, o Order) error
 }
@@ -108,11 +108,11 @@ func (s *Service) publish(ctx context.Context, call operation.Call,
 		if err := s.updateSeriesOf(ctx, tx, &p); err != nil {
 			return err
 		}
-		handed, err := s.submit(ctx, tx, &p, p.Targets, auditlog.By(call), "")
+		submitted, err := s.submit(ctx, tx, &p, p.Targets, auditlog.By(call), "")
 		if err != nil {
 			return err
 		}
-		out, err = s.publication(ctx, tx, call, p, handed, false)
+		out, err = s.publication(ctx, tx, call, p, submitted, false)
 		return err
 	})
 	return out, err
@@ -130,7 +130,7 @@ func (s *Service) checkPublishable(ctx context.Context, tx *db.Tx, call operatio
 		return err
 	}
 	if p.IsTemplate {
-		return apierr.BadState("recurring_template", "A template cannot be published. Its occurrences are.")
+		return apierr.BadState("recurring_template", "A template cannot be published. Only its occurrences can.")
 	}
 	if err := s.checkContent(call, p); err != nil {
 		return err
@@ -141,13 +141,13 @@ func (s *Service) checkPublishable(ctx context.Context, tx *db.Tx, call operatio
 	return s.checkAllowance(ctx, tx, call, tx.Now())
 }
 
-// submit hands some accounts of a post to the delivery under a new job, in the caller's transaction. If refused
-// is set, every account fails with it and nothing is sent.
+// submit creates a job that sends a post to the given accounts, in the caller's transaction. If refusal is set,
+// every account fails with this error code and nothing is sent.
 func (s *Service) submit(ctx context.Context, tx *db.Tx, p *Record, targets []Target, by auditlog.Actor,
-	refused string) (job.Record, error) {
+	refusal string) (job.Record, error) {
 	begin := s.jobs.Start
 	if by == (auditlog.Actor{}) {
-		begin = s.jobs.Create // a due post must not be stopped by the caller's limit of jobs
+		begin = s.jobs.Create // the limit on running jobs must not stop a due post
 	}
 	j, err := begin(ctx, tx, job.New{TeamID: p.TeamID, Type: job.SocialPost, Subject: p.ID, Total: len(targets)})
 	if err != nil {
@@ -164,10 +164,10 @@ func (s *Service) submit(ctx context.Context, tx *db.Tx, p *Record, targets []Ta
 		map[string]any{"job": j.ID, "accounts": len(targets)}); err != nil {
 		return j, err
 	}
-	return j, s.submitter.Submit(ctx, tx, s, Order{Post: *p, Job: j, Targets: targets, Refused: refused})
+	return j, s.submitter.Submit(ctx, tx, s, Order{Post: *p, Job: j, Targets: targets, Refused: refusal})
 }
 
-// retry sends failed accounts again and lists the others.
+// retry sends a post to its failed accounts again and lists the accounts that it skips.
 func (s *Service) retry(
 	ctx context.Context, call operation.Call, in RetryInput,
 ) (operation.Answer[PublicationRetry], error) {
@@ -183,27 +183,27 @@ func (s *Service) retry(
 		if p.Status == Draft || p.Status == Scheduled {
 			return apierr.BadState(string(p.Status), "The post has not been sent yet, so there is nothing to retry.")
 		}
-		again, skipped, err := s.splitRetryable(p, in.AccountIDs, tx.Now())
+		retryable, skipped, err := s.splitRetryable(p, in.AccountIDs, tx.Now())
 		if err != nil {
 			return err
 		}
-		if err := s.checkContentOf(call, p, again); err != nil {
+		if err := s.checkContentOf(call, p, retryable); err != nil {
 			return err
 		}
-		j, err := s.resubmit(ctx, tx, call, &p, again)
+		j, err := s.resubmit(ctx, tx, call, &p, retryable)
 		if err != nil {
 			return err
 		}
 		view, err := s.jobs.View(ctx, tx, call, j, job.GetInput{})
 		out = operation.Answer[PublicationRetry]{Data: PublicationRetry{view.Data, skipped}, Untrusted: view.Untrusted,
 			App: "/posts/" +
-				p.ID, Location: job.Location(j.ID), Summary: summarizeRetry(len(again), skipped, view.Data)}
+				p.ID, Location: job.Location(j.ID), Summary: summarizeRetry(len(retryable), skipped, view.Data)}
 		return err
 	})
 	return out, err
 }
 
-// splitRetryable returns the accounts that may be retried and those that may not. Without ids it considers
+// splitRetryable returns the accounts that may be retried and those that may not. Without IDs it considers
 // every failed account.
 func (s *Service) splitRetryable(p Record, ids []int64, now time.Time) ([]Target, []PublicationRetrySkipped, error) {
 	for _, id := range ids {
@@ -211,7 +211,7 @@ func (s *Service) splitRetryable(p Record, ids []int64, now time.Time) ([]Target
 			return nil, nil, apierr.Missing().With("argument", "account_ids")
 		}
 	}
-	again, skipped := []Target{}, []PublicationRetrySkipped{}
+	retryable, skipped := []Target{}, []PublicationRetrySkipped{}
 	for _, t := range p.Targets {
 		if len(ids) > 0 && !slices.Contains(ids, t.AccountID) {
 			continue
@@ -220,29 +220,29 @@ func (s *Service) splitRetryable(p Record, ids []int64, now time.Time) ([]Target
 			skipped = append(skipped, PublicationRetrySkipped{t.AccountID, reason})
 			continue
 		}
-		again = append(again, t)
+		retryable = append(retryable, t)
 	}
-	return again, skipped, nil
+	return retryable, skipped, nil
 }
 
 func (s *Service) resubmit(ctx context.Context, tx *db.Tx, call operation.Call, p *Record,
-	again []Target) (job.Record, error) {
-	if len(again) == 0 {
+	retryable []Target) (job.Record, error) {
+	if len(retryable) == 0 {
 		return job.Get(ctx, tx, call.TeamID, p.JobID)
 	}
-	for i, t := range again {
+	for i, t := range retryable {
 		t.State, t.ErrorCode, t.NetworkText = TargetPending, "", ""
 		t.RetriesUsed, t.RetriedAt = t.RetriesUsed+1, tx.Now()
 		if err := updateTarget(ctx, tx, p.ID, t); err != nil {
 			return job.Record{}, err
 		}
-		again[i] = t
+		retryable[i] = t
 	}
-	return s.submit(ctx, tx, p, again, auditlog.By(call), "")
+	return s.submit(ctx, tx, p, retryable, auditlog.By(call), "")
 }
 
 // mayPublishCondition is the SQL condition of a post whose team may publish: the team is not closed, publishing
-// is not paused for it or the service, and nothing is on hold. Until then scheduled posts wait.
+// is not paused for it or the service, and nothing is on hold. Scheduled posts wait until this is the case.
 const mayPublishCondition = restoreguard.Free + ` AND ` + notPausedCondition
 
 // notPausedCondition is mayPublishCondition without the hold.
@@ -250,7 +250,7 @@ const notPausedCondition = `EXISTS (SELECT 1 FROM teams t WHERE t.id = posts.tea
 	AND NOT EXISTS (SELECT 1 FROM pauses x WHERE x.action IN ('everything', 'publish') AND (x.scope = 'service'
 	OR x.scope = 'team' AND x.target = posts.team_id))`
 
-// Due returns the ids of due posts, the longest due first.
+// Due returns the IDs of due posts, the most overdue first.
 func (s *Service) Due(ctx context.Context, limit int) ([]string, error) {
 	rows, err := s.db.Query(ctx, `SELECT id FROM posts WHERE status = 'scheduled' AND is_template = 0
 		AND scheduled_at <= ? AND `+mayPublishCondition+` ORDER BY scheduled_at LIMIT ?`, db.Micros(s.db.Now()), limit)
@@ -270,8 +270,8 @@ func (s *Service) Due(ctx context.Context, limit int) ([]string, error) {
 }
 
 // Release submits a due post. A post that was canceled, moved, submitted or paused meanwhile is left alone. A
-// post that lacks approval, breaks a network's rules or exceeds the plan as an occurrence fails without being
-// sent. An occurrence that is too late is skipped.
+// post fails without being sent if it lacks approval, breaks a network's rules, or is an occurrence that exceeds
+// the plan. An occurrence that is too late is skipped.
 func (s *Service) Release(ctx context.Context, id string) error {
 	return s.db.InTx(ctx, "post.release", func(ctx context.Context, tx *db.Tx) error {
 		var teamID int64
@@ -285,22 +285,22 @@ func (s *Service) Release(ctx context.Context, id string) error {
 		if p.Status != Scheduled || p.IsTemplate || p.ScheduledAt.After(tx.Now()) {
 			return nil
 		}
-		var goes bool
+		var allowed bool
 		if err := tx.QueryRow(ctx, `SELECT `+mayPublishCondition+` FROM posts WHERE id = ?`,
-			id).Scan(&goes); err != nil {
+			id).Scan(&allowed); err != nil {
 			return fmt.Errorf("checking whether a due post may go out: %w", err)
 		}
-		if !goes {
+		if !allowed {
 			return nil
 		}
 		if p.isTooLate(tx.Now()) {
 			return s.skip(ctx, tx, &p)
 		}
-		refused, err := s.refusalWhenDue(ctx, tx, p)
+		refusal, err := s.refusalWhenDue(ctx, tx, p)
 		if err != nil {
 			return err
 		}
-		_, err = s.submit(ctx, tx, &p, p.Targets, auditlog.Actor{}, refused)
+		_, err = s.submit(ctx, tx, &p, p.Targets, auditlog.Actor{}, refusal)
 		return err
 	})
 }
@@ -318,7 +318,7 @@ func (s *Service) refusalWhenDue(ctx context.Context, q db.Querier, p Record) (s
 		return "preflight_blocked", nil
 	}
 	if p.OccursAt.IsZero() {
-		return "", nil // it has counted for its month since it was scheduled
+		return "", nil // it was counted for its month when it was scheduled
 	}
 	if left, err := s.postsLeftFor(ctx, q, p); err != nil || left != 0 {
 		return "", err

@@ -23,21 +23,21 @@ const (
 	hashtagPage   = 50 // maximum number of posts
 )
 
-// The network's documentation does not name these codes. They are what it is known to answer.
+// The network's documentation does not name these codes. The network is known to return them.
 var (
 	errNoHashtag = &graph.Error{
 		Status: http.StatusBadRequest, Code: 24, Subcode: 2207024, Message: "The requested resource does not exist",
 	}
 	errHashtagQuota = &graph.Error{
 		Status: http.StatusBadRequest, Code: 18, Subcode: 2207034,
-		Message: "The account has asked for the most different hashtags that it may in seven days",
+		Message: "The account has queried the maximum number of different hashtags in seven days",
 	}
 )
 
-// hashtagID returns a hashtag's id, which is the same in every sandbox.
+// hashtagID returns a hashtag's ID, which is the same in every sandbox.
 func hashtagID(name string) string { return base.StableID("17", "instagram hashtag "+name) }
 
-// searchHashtag returns the id of a hashtag.
+// searchHashtag returns the ID of a hashtag.
 func (n *Network) searchHashtag(r *http.Request) (any, error) {
 	a, err := n.operator(r, r.Form.Get("user_id"), "instagram_basic")
 	if err != nil {
@@ -47,9 +47,9 @@ func (n *Network) searchHashtag(r *http.Request) (any, error) {
 	if text == "" {
 		return nil, graph.InvalidParameter("(#100) The parameter q is required")
 	}
-	hashtag, good := world.NewHashtag(Name, text)
+	hashtag, ok := world.NewHashtag(Name, text)
 	switch {
-	case !good:
+	case !ok:
 		return nil, errNoHashtag
 	case strings.HasPrefix(hashtag.Name, world.HashtagFailing):
 		return nil, graph.ErrInternal
@@ -64,7 +64,7 @@ func (n *Network) searchHashtag(r *http.Request) (any, error) {
 	return map[string]any{"data": []map[string]string{{"id": id}}}, err
 }
 
-// hashtagOf returns the name of the hashtag with the path's id, or "" if there is none.
+// hashtagOf returns the name of the hashtag with the path's ID, or "" if there is none.
 func (n *Network) hashtagOf(r *http.Request) (string, error) {
 	var name string
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
@@ -78,8 +78,8 @@ func (n *Network) hashtagOf(r *http.Request) (string, error) {
 	return name, err
 }
 
-// countedHashtag counts a query for a hashtag's posts. It returns the hashtag and the account that queries it.
-func (n *Network) countedHashtag(r *http.Request) (world.Hashtag, store.Account, error) {
+// countQuery counts a query for a hashtag's posts. It returns the hashtag and the account that queries it.
+func (n *Network) countQuery(r *http.Request) (world.Hashtag, store.Account, error) {
 	a, err := n.operator(r, r.Form.Get("user_id"), "instagram_basic")
 	if err != nil {
 		return world.Hashtag{}, a, err
@@ -100,7 +100,7 @@ func (n *Network) countedHashtag(r *http.Request) (world.Hashtag, store.Account,
 
 // topMedia returns a page of a hashtag's top posts.
 func (n *Network) topMedia(r *http.Request) (any, error) {
-	hashtag, _, err := n.countedHashtag(r)
+	hashtag, _, err := n.countQuery(r)
 	if err != nil {
 		return nil, err
 	}
@@ -124,8 +124,8 @@ func (n *Network) topMedia(r *http.Request) (any, error) {
 func (n *Network) hashtagPosts(r *http.Request, posts []world.Post, now int64, next string) (any, error) {
 	fields := []field{{name: "id"}}
 	if text := r.Form.Get("fields"); text != "" {
-		var good bool
-		if fields, good = parseFields(text); !good {
+		var ok bool
+		if fields, ok = parseFields(text); !ok {
 			return nil, errSyntax
 		}
 	}
@@ -149,7 +149,7 @@ func (n *Network) hashtagPosts(r *http.Request, posts []world.Post, now int64, n
 	return answer, nil
 }
 
-// hashtagCursors hold the position of each account in each hashtag's recent posts, as the network's cursor is the same
+// hashtagCursors holds each account's position in each hashtag's recent posts, because the network's cursor is the same
 // on every page.
 type hashtagCursors struct {
 	mu        sync.Mutex
@@ -159,28 +159,28 @@ type hashtagCursors struct {
 // maxCursors limits the number of positions. At the limit all are dropped.
 const maxCursors = 10_000
 
-func (w *hashtagCursors) set(key string, place world.Position, more bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.positions == nil || len(w.positions) >= maxCursors {
-		w.positions = map[string]world.Position{}
+func (c *hashtagCursors) set(key string, pos world.Position, more bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.positions == nil || len(c.positions) >= maxCursors {
+		c.positions = map[string]world.Position{}
 	}
-	delete(w.positions, key)
+	delete(c.positions, key)
 	if more {
-		w.positions[key] = place
+		c.positions[key] = pos
 	}
 }
 
-func (w *hashtagCursors) get(key string) (world.Position, bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	place, known := w.positions[key]
-	return place, known
+func (c *hashtagCursors) get(key string) (world.Position, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	pos, known := c.positions[key]
+	return pos, known
 }
 
 // recentMedia returns the next page of a hashtag's posts of the last 24 hours.
 func (n *Network) recentMedia(r *http.Request) (any, error) {
-	hashtag, a, err := n.countedHashtag(r)
+	hashtag, a, err := n.countQuery(r)
 	if err != nil {
 		return nil, err
 	}
@@ -190,16 +190,16 @@ func (n *Network) recentMedia(r *http.Request) (any, error) {
 	}
 	key := a.ID + " " + hashtag.Name
 	cursor := world.Cursor{Type: "recent " + hashtag.Name, From: 1}.String()
-	place := hashtag.StartRecent(n.Now().Unix())
+	pos := hashtag.StartRecent(n.Now().Unix())
 	if text := r.Form.Get("after"); text != "" {
-		position, known := n.cursors.get(key)
+		stored, known := n.cursors.get(key)
 		if text != cursor || !known {
 			return nil, graph.InvalidParameter("(#100) Invalid cursor")
 		}
-		place = position
+		pos = stored
 	}
-	posts, next, more := hashtag.Recent(place, limit)
-	answer, err := n.hashtagPosts(r, posts, place.Now, map[bool]string{true: cursor}[more])
+	posts, next, more := hashtag.Recent(pos, limit)
+	answer, err := n.hashtagPosts(r, posts, pos.Now, map[bool]string{true: cursor}[more])
 	if err == nil {
 		n.cursors.set(key, next, more)
 	}
@@ -232,7 +232,7 @@ func insertHashtag(ctx context.Context, t store.Tx, id, name string) error {
 		`insert into instagram_hashtags (id, name) values (?, ?) on conflict do nothing`, id, name)
 }
 
-// findHashtagName returns the name of a hashtag, or "" if there is none with this id.
+// findHashtagName returns the name of a hashtag, or "" if there is none with this ID.
 func findHashtagName(ctx context.Context, t store.Tx, id string) (string, error) {
 	var name string
 	err := t.QueryRowContext(ctx, `select name from instagram_hashtags where id = ?`, id).Scan(&name)
@@ -249,7 +249,7 @@ func listHashtagSearches(ctx context.Context, t store.Tx, account string, now ti
 		account, now.Add(-hashtagWindow).UnixMilli())
 }
 
-// countHashtag counts a query for a hashtag against the account's quota, once in the window.
+// countHashtag counts a query for a hashtag against the account's quota, at most once per window.
 func countHashtag(ctx context.Context, t store.Tx, account, id string, now time.Time) error {
 	ids, err := listHashtagSearches(ctx, t, account, now)
 	if err != nil {
