@@ -103,7 +103,7 @@ func (b *fixture) same(ours, floor map[string]any, without ...string) {
 		}
 		for _, name := range without {
 			delete(answer["data"].(map[string]any), name)
-			delete(meta, "app_url") // it holds the id
+			delete(meta, "app_url") // it holds the ID
 		}
 	}
 	if diff := cmp.Diff(ours, floor); diff != "" {
@@ -168,7 +168,7 @@ var writes = []struct{ table, by, columns string }{
 	{"idempotency_records", "key", "key_id, key, operation, request_hash, answer, created_at, expires_at"},
 }
 
-// writtenRows returns every row that a draft inserted, without its id, key and times.
+// writtenRows returns every row that a draft inserted, without its ID, key and times.
 func (b *fixture) writtenRows(id, key string) map[string]any {
 	b.t.Helper()
 	out := map[string]any{}

@@ -33,7 +33,7 @@ func mix(n uint64) uint64 {
 	return n ^ n>>31
 }
 
-// appendPostID appends the id of the i-th seeded post, a UUIDv7 of its time.
+// appendPostID appends the ID of the i-th seeded post, a UUIDv7 of its time.
 func appendPostID(buf []byte, i int) []byte {
 	var id [16]byte
 	at := firstPost.Add(time.Duration(i) * everyPost).UnixMilli()

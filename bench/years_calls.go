@@ -42,7 +42,7 @@ func (b *bench) yearCalls(database string) []yearCall {
 	return out
 }
 
-// The requests. Names in braces are placeholders for the large team's ids, the time of its middle post, and a cursor.
+// The requests. Names in braces are placeholders for the large team's IDs, the time of its middle post, and a cursor.
 var (
 	largeReads = []string{
 		"me", "credits", "limits", "posts?limit=20", "posts?limit=50", "posts?status=draft", "posts?status=scheduled",
@@ -86,7 +86,7 @@ func (d *instance) expand(ctx context.Context, path string) (string, error) {
 	return out, failed
 }
 
-// firsts are the lists whose first id replaces a placeholder.
+// firsts are the lists whose first ID replaces a placeholder.
 var firsts = map[string]string{
 	"post": "posts?limit=1&status=published", "draft": "posts?limit=1&status=draft", "report": "reports?limit=1",
 	"list": "hashtag-lists?scope=own&limit=1", "media": "media?limit=1",

@@ -83,7 +83,7 @@ func (y years) funcs() template.FuncMap {
 	mix := func(expr string, below int) string {
 		return fmt.Sprintf("((((%s) %% 1000003) * 48271 %% 2147483647) %% %d)", expr, below)
 	}
-	// A UUIDv7 of the time; kind keeps the ids of one table from those of another.
+	// A UUIDv7 of the time; kind keeps the IDs of one table from those of another.
 	id := func(kind int, millis, number string) string {
 		return fmt.Sprintf("SUBSTR(%[1]s, 1, 8) || '-' || SUBSTR(%[1]s, 9, 4) || '-7%03[2]d-8%03[2]d-' || %[3]s",
 			hex(millis, 12), kind, hex(number, 12))

@@ -72,7 +72,7 @@ type caller struct {
 	zone              *time.Location
 }
 
-// request is a request with its id, time and key hash.
+// request is a request with its ID, time and key hash.
 type request struct {
 	*http.Request
 	ctx  context.Context

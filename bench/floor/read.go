@@ -131,7 +131,7 @@ func (f *Floor) newest(x *request, c caller) ([]summary, error) {
 func (f *Floor) nameAccounts(x *request, posts []summary) error {
 	ids := make([]any, pageSize)
 	for i := range ids {
-		ids[i] = "" // no post's id: fills up the statement for a short page
+		ids[i] = "" // no post's ID: fills up the statement for a short page
 	}
 	for i := range posts {
 		ids[i] = posts[i].ID

@@ -19,7 +19,7 @@ func (b *fixture) facebook(t *testing.T, method, path, token string, values ...s
 	return b.form(t, method, "/facebook/"+path, with(url.Values{"access_token": {token}}, values...))
 }
 
-// facebookTokens returns a person's token of one hour, a Page's token, and the Page's id.
+// facebookTokens returns a person's token of one hour, a Page's token, and the Page's ID.
 func (b *fixture) facebookTokens(t *testing.T) (string, string, string) {
 	t.Helper()
 	consent := url.Values{

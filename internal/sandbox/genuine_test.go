@@ -15,8 +15,8 @@ import (
 )
 
 // rawCall is a call that the genuine server and the sandbox must answer alike: with the same status, error and message.
-// In paths and bodies DID, KEY and CID stand for the account's id, a record key and the id of the last stored content;
-// BLOB and FILE for the object and the id of the last uploaded file.
+// In paths and bodies DID, KEY and CID stand for the account's ID, a record key and the ID of the last stored content;
+// BLOB and FILE for the object and the ID of the last uploaded file.
 type rawCall struct {
 	name, method, token, body string
 	kind                      string // Content-Type; by default JSON

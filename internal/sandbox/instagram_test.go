@@ -58,7 +58,7 @@ func jpegFile(t *testing.T) string {
 	return front.URL
 }
 
-// photo returns the id of a container of one image.
+// photo returns the ID of a container of one image.
 func (b *fixture) photo(t *testing.T, token, account, caption string) string {
 	t.Helper()
 	return b.instagram(t, http.MethodPost, instagramGraph+account+"/media", token, "image_url", jpegFile(t), "caption", caption).id(t)

@@ -18,7 +18,7 @@ func (b *fixture) pinterestToken(t *testing.T, account string) string {
 	return b.accessToken(t, "/pinterest/oauth/", "/pinterest/v5/oauth/token", account, nil)
 }
 
-// pinterestBoard returns the id of one of the account's boards.
+// pinterestBoard returns the ID of one of the account's boards.
 func (b *fixture) pinterestBoard(t *testing.T, token string) string {
 	t.Helper()
 	var page struct {

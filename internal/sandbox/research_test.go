@@ -56,7 +56,7 @@ func (b *fixture) research(t *testing.T, token, path, fields, body string) resea
 	a := b.tiktok(t, "research/"+path+"/?fields="+fields, token, body)
 	var result researchAnswer
 	decoder := json.NewDecoder(strings.NewReader(string(a.body)))
-	decoder.UseNumber() // ids have more digits than a float64
+	decoder.UseNumber() // IDs have more digits than a float64
 	if err := decoder.Decode(&result); err != nil || result.Error.LogID == "" || (a.status == http.StatusOK) != (result.Error.Code == "ok") {
 		t.Fatalf("HTTP %d: %s", a.status, a.body)
 	}

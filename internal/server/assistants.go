@@ -62,7 +62,7 @@ type connections struct {
 	everyone bool // the operator requires a second factor of all people
 }
 
-// Connect creates a connection and returns its id.
+// Connect creates a connection and returns its ID.
 func (c connections) Connect(ctx context.Context, tx *db.Tx, n oauth.Connection) (int64, error) {
 	return c.teams.Connect(ctx, tx,
 		team.NewConnection{

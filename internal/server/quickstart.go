@@ -20,7 +20,7 @@ import (
 type Quickstart struct {
 	*Server
 	Greeting Greeting
-	Sample   string // id of a draft to publish, or ""
+	Sample   string // ID of a draft to publish, or ""
 
 	owner       int64 // of the demo team
 	lock        *os.File

@@ -106,7 +106,7 @@ func (p *page) holds(texts ...string) *page {
 	return p
 }
 
-// field returns the value of the field with an id.
+// field returns the value of the field with an ID.
 func (p *page) field(id string) string {
 	p.b.t.Helper()
 	for d := range p.doc.Descendants() {

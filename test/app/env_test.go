@@ -33,7 +33,7 @@ type env struct {
 	box    *fixture.Sandbox
 	clock  fixture.Clock
 	people atomic.Int64
-	known  sync.Map // by the person's id, what the person's usual browser holds
+	known  sync.Map // by the person's ID, what the person's usual browser holds
 
 	transport http.RoundTripper // of its browsers: trusts the directory
 }

@@ -23,7 +23,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// draft makes a draft and returns its id.
+// draft makes a draft and returns its ID.
 func (b *browser) draft(c *crew, caption string) string {
 	b.t.Helper()
 	b.open("/posts/new").form("Save as a draft").fill("caption", caption).fill("account", fmt.Sprint(c.account)).

@@ -49,7 +49,7 @@ func (c *crew) fill(tb testing.TB, posts, caption int) *filled {
 	return f
 }
 
-// id returns the id of the n-th post, and of its parts.
+// id returns the ID of the n-th post, and of its parts.
 func (f *filled) id(n int) string {
 	return fmt.Sprintf("01890000-0000-7000-8000-%d", 100_000_000_000+n)
 }

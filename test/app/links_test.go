@@ -19,7 +19,7 @@ import (
 )
 
 // linked is a call of an operation, and what the page says that its answer leads to. Values that are names of samples
-// stand for their ids.
+// stand for their IDs.
 type linked struct {
 	args map[string]any
 	says string
@@ -146,7 +146,7 @@ func (c *crew) moreSamples(t *testing.T, s samples) {
 	c.as(t, access.Owner).handedOver(s["failed"])
 }
 
-// id returns a sample's id for its name, as a number where it is one; other values are themselves.
+// id returns a sample's ID for its name, as a number where it is one; other values are themselves.
 func (s samples) id(value any) any {
 	if all, ok := value.([]any); ok {
 		return []any{s.id(all[0])}

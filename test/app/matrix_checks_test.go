@@ -53,7 +53,7 @@ func (m *gauge) checkRefusals(route string) {
 	}
 }
 
-// withoutMarks returns a form without what the sample team is known by, but for ids.
+// withoutMarks returns a form without what the sample team is known by, but for IDs.
 func withoutMarks(form url.Values) url.Values {
 	for name, values := range form {
 		form[name] = slices.Clone(values)

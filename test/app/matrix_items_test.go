@@ -24,11 +24,11 @@ import (
 // marked stands in every name and text of the sample team, so that it can be seen when they are told.
 const marked = "Quillfeather"
 
-// samples are the ids of one item of each kind, by the part of an address that they stand behind and their names there,
+// samples are the IDs of one item of each kind, by the part of an address that they stand behind and their names there,
 // and what else forms name.
 type samples map[string]string
 
-// nothing are ids of the same form that nobody has.
+// nothing are IDs of the same form that nobody has.
 var nothing = samples{
 	"assets{name}": "none.css", "files{token}": "AAAA", "files{name}": "none.png", "uploads{link}": "nobodys", "upload{batch}": nobody,
 	"connect{token}": "AAAA", "callback{platform}": "bluesky", "choose{attempt}": "987654",
@@ -152,7 +152,7 @@ func (c *crew) samplePeople(tb testing.TB, s samples) {
 
 var named = regexp.MustCompile(`\{[a-z]+\}`)
 
-// path fills in the ids of an address.
+// path fills in the IDs of an address.
 func (s samples) path(tb testing.TB, pattern string) string {
 	tb.Helper()
 	before := ""

@@ -35,7 +35,7 @@ func (m *gauge) keeper(route string) *asker {
 	return m.asker("owner")
 }
 
-// odd asks for what nobody asks for: ids that are none, queries that no page makes, methods that no address has. None
+// odd asks for what nobody asks for: IDs that are none, queries that no page makes, methods that no address has. None
 // of it is a failure of ours, or stands on a page as it was sent, or changes anything.
 func (m *gauge) odd() {
 	m.t.Helper()

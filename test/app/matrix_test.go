@@ -202,7 +202,7 @@ func (a *asker) ask(method, path string, form url.Values, header http.Header) an
 	return answer{got.StatusCode, got.Header.Get("Location"), w.Body.String()}
 }
 
-// at returns the method and the path of an address, with ids filled in.
+// at returns the method and the path of an address, with IDs filled in.
 func (m *gauge) at(route string, s samples) (string, string) {
 	method, pattern, ok := strings.Cut(route, " ")
 	if !ok {

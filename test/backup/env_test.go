@@ -141,7 +141,7 @@ func (h *installation) get(of *home, path string) map[string]any {
 	return got.Data()
 }
 
-// draft makes a post of one account and tells its id.
+// draft makes a post of one account and tells its ID.
 func (h *installation) draft(of *home, platform, text string) string {
 	h.t.Helper()
 	body := map[string]any{"caption": text, "account_ids": []int64{of.accounts[platform]}}

@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// addPerson adds a person to an installation and returns the events above an id that can be taken along some minutes later.
+// addPerson adds a person to an installation and returns the events above an ID that can be taken along some minutes later.
 func (w *env) addPerson(cfg server.Config, email string, above int64) []auditlog.Entry {
 	w.t.Helper()
 	s := must.Get(server.Open(w.t.Context(), cfg))(w.t)
@@ -25,7 +25,7 @@ func (w *env) addPerson(cfg server.Config, email string, above int64) []auditlog
 	return out
 }
 
-// A consumer of events continues after a restore from its last id and misses nothing that the restored database records,
+// A consumer of events continues after a restore from its last ID and misses nothing that the restored database records,
 // although that lacks the events after the backup.
 func TestEventsAfterARestore(t *testing.T) {
 	t.Parallel()

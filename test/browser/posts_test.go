@@ -37,7 +37,7 @@ func asks(t *testing.T, run greeting, method, path string, body any) map[string]
 	return out.Data
 }
 
-// drafts makes a post for some accounts, and returns its id.
+// drafts makes a post for some accounts, and returns its ID.
 func drafts(t *testing.T, run greeting, caption, at string, accounts ...any) string {
 	t.Helper()
 	id, _ := asks(t, run, http.MethodPost, "/posts", map[string]any{"caption": caption, "account_ids": accounts})["id"].(string)

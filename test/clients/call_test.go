@@ -237,7 +237,7 @@ func says(status int, kind, body string) http.HandlerFunc {
 	}
 }
 
-// A job that was accepted is told as such, however the waiting for it ends: with its id, its key, and what is known of
+// A job that was accepted is told as such, however the waiting for it ends: with its ID, its key, and what is known of
 // it.
 func TestJobsThatWereNotSeenToEnd(t *testing.T) {
 	t.Parallel()

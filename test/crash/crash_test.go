@@ -216,7 +216,7 @@ func (k *client) tell(ctx context.Context, p *process) bool {
 	})
 }
 
-// upload adds the post's picture to the library and returns its id, or 0. It opens the batch with the same idempotency
+// upload adds the post's picture to the library and returns its ID, or 0. It opens the batch with the same idempotency
 // key each time, so that a repeat shows whether the file has arrived and where to send it.
 func (k *client) upload(ctx context.Context, p *process) int64 {
 	raw := picture(k.text)

@@ -271,7 +271,7 @@ func (w *env) full(tool string, args map[string]any) answer {
 	return got
 }
 
-// draft creates a draft for some accounts (by default the first) and returns its id.
+// draft creates a draft for some accounts (by default the first) and returns its ID.
 func (w *env) draft(caption string, accounts ...int64) string {
 	w.t.Helper()
 	if len(accounts) == 0 {

@@ -16,7 +16,7 @@ func (w *env) download(more map[string]any) answer {
 	return w.awaitJob(got.text("data.job_id"))
 }
 
-// itemsOf returns the ids that the network gave the items of a download.
+// itemsOf returns the IDs that the network gave the items of a download.
 func (a answer) itemsOf() []string {
 	out := []string{}
 	for i := range a.list("data.result.items") {

@@ -150,7 +150,7 @@ func (w *env) toLink(req *http.Request, authorization string) (answer, error) {
 }
 
 // library puts files into the team's library by upload links, into a folder where it is not 0, and returns their items'
-// ids.
+// IDs.
 func (w *env) library(folder int64, files ...file) []int64 {
 	w.t.Helper()
 	opened := w.rest(w.keys[access.Full], "create_uploads", uploadArgs(map[string]any{"folder_id": folder}, files...), "")

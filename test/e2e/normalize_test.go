@@ -30,7 +30,7 @@ func isFound(v map[string]any) bool {
 	return v["hashtag"] != nil && !counted
 }
 
-// normaliser makes answers of two environments that were made the same way comparable: ids become the order in which
+// normaliser makes answers of two environments that were made the same way comparable: IDs become the order in which
 // they appear, times of today "now", cursors and links what they are. What a search found hangs on what others have
 // searched for.
 type normaliser struct {
@@ -74,7 +74,7 @@ func (n *normaliser) value(value any, name string) any {
 	return value
 }
 
-// members walks in a fixed order, so that ids are numbered alike. The list is the name of the one it stands in.
+// members walks in a fixed order, so that IDs are numbered alike. The list is the name of the one it stands in.
 func (n *normaliser) members(v map[string]any, list string) any {
 	if utc, ok := v["utc"].(string); ok && len(v) == 2 {
 		at, err := time.Parse(time.RFC3339Nano, utc)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// pager asks for one page of a list after a cursor; it gives the ids and the next cursor.
+// pager asks for one page of a list after a cursor; it gives the IDs and the next cursor.
 type pager func(w *env, args map[string]any) answer
 
 // byREST follows the Link header, which has to say the same as the cursor does.
@@ -76,7 +76,7 @@ func TestPaging(t *testing.T) {
 	withEnv(t, options{}, func(t *testing.T, w *env) {
 		for i := range 7 {
 			id := w.draft(fmt.Sprint("post ", i), w.accounts[:1+i%2]...)
-			if i != 3 { // three share a time, so that the id has to decide
+			if i != 3 { // three share a time, so that the ID has to decide
 				w.full("schedule_post", map[string]any{"post_id": id, "scheduled_at": ahead(time.Duration(48+i/3) * time.Hour)})
 			}
 		}

@@ -18,9 +18,9 @@ import (
 type rawCase struct {
 	name    string
 	method  string
-	path    string // below /api/v1; {post} stands for a draft's id
+	path    string // below /api/v1; {post} stands for a draft's ID
 	header  http.Header
-	body    string // {account} stands for an account's id
+	body    string // {account} stands for an account's ID
 	chunked bool   // sent in pieces of unknown length
 	want    want   // the refusal; where its status is 0 the answer has to have the status success
 	says    string // a part of the refusal's detail

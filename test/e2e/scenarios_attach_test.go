@@ -22,7 +22,7 @@ func shots(n int) func(*env) {
 	}
 }
 
-// showing returns the ids of what was kept, as an argument.
+// showing returns the IDs of what was kept, as an argument.
 func (w *env) showing(names ...string) map[string]any {
 	ids := []any{}
 	for _, name := range names {

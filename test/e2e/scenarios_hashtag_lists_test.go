@@ -20,7 +20,7 @@ func hashtagListScenarios() []scenario {
 		repeatedListScenarios(), addScenarios(), badAddScenarios())
 }
 
-// travelList is a ready-made list, which keeps its id on every installation.
+// travelList is a ready-made list, which keeps its ID on every installation.
 const travelList = 3
 
 // aListWith returns the arguments of a new list, with more or otherwise.
@@ -28,7 +28,7 @@ func aListWith(more map[string]any) func(*env) map[string]any {
 	return these(mergeArgs(map[string]any{"name": "Harbour"}, more))
 }
 
-// addHashtagList makes a hashtag list that is tied to no network and returns its id.
+// addHashtagList makes a hashtag list that is tied to no network and returns its ID.
 func (w *env) addHashtagList(hashtags []any) int64 {
 	w.t.Helper()
 	return w.full("create_hashtag_list", aListWith(map[string]any{"hashtags": append([]any{}, hashtags...)})(w)).number("data.id")

@@ -47,7 +47,7 @@ func hasReport(more map[string]any) func(*env) {
 	}
 }
 
-// report makes a report and returns its id.
+// report makes a report and returns its ID.
 func (w *env) report(more map[string]any) string {
 	w.t.Helper()
 	got := w.rest(full(w), "create_report", about(more)(w), number(w.people.Add(1)))

@@ -207,7 +207,7 @@ func TestResourcesAreCountedAsWhatTheyAre(t *testing.T) {
 	})
 }
 
-// Every kind of id that people are asked for is offered.
+// Every kind of ID that people are asked for is offered.
 func TestCompletions(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 2}, func(t *testing.T, w *env) {

@@ -101,7 +101,7 @@ func (a *answer) serverError(r *request) string {
 	return ""
 }
 
-// echoes checks that no refusal repeats what was sent, except an unknown argument's name and the id of JSON-RPC.
+// echoes checks that no refusal repeats what was sent, except an unknown argument's name and the ID of JSON-RPC.
 func (a *answer) echoes(*request) string {
 	if a.status < 400 && !a.plain {
 		return ""

@@ -25,7 +25,7 @@ type verbatim string
 type chance struct {
 	*rand.Rand
 	pool   *pool
-	others []any // ids of the other team
+	others []any // IDs of the other team
 }
 
 // in is true once in so many times.

@@ -64,7 +64,7 @@ func (p *pool) learn(of string, answer any) {
 	}
 }
 
-// like returns a value that may be meant by an argument's name: a folder_id is an id that stood in a folder or folders.
+// like returns a value that may be meant by an argument's name: a folder_id is an ID that stood in a folder or folders.
 func (p *pool) like(name, subject string) (any, bool) {
 	wanted := strings.TrimSuffix(name, "s")
 	of, isID := strings.CutSuffix(wanted, "_id")

@@ -191,7 +191,7 @@ func (a answer) sameData(b answer) bool {
 	return json.Unmarshal(a.Data, &x) == nil && json.Unmarshal(b.Data, &y) == nil && reflect.DeepEqual(x, y)
 }
 
-// job returns the id of the job that a success names; empty if there is none.
+// job returns the ID of the job that a success names; empty if there is none.
 func (a answer) job() string {
 	var data struct {
 		JobID string `json:"job_id"`

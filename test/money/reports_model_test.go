@@ -25,7 +25,7 @@ type desk struct {
 	holds   []*hold
 	papers  []*paper
 	hunts   []*paper // keywords that hashtags were searched for by
-	gone    []string // ids of reports whose time is over
+	gone    []string // IDs of reports whose time is over
 	errands []*errand
 	free    map[string]int64 // free calls that were used, by day
 	wishes  []wished

@@ -64,7 +64,7 @@ func TestTheLeaderIsKilled(t *testing.T) {
 	})
 }
 
-// leader returns the id of the queue's leader once it differs from the former one.
+// leader returns the ID of the queue's leader once it differs from the former one.
 func (s *storm) leader(before string) string {
 	s.t.Helper()
 	leads := before

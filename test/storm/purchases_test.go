@@ -49,7 +49,7 @@ func (c *client) name() string {
 	return fmt.Sprintf("%scafe.%d", begins[c.dice.IntN(len(begins))], c.dice.IntN(300))
 }
 
-// report asks for one, and returns its id once it is ready.
+// report asks for one, and returns its ID once it is ready.
 func (c *client) report() string {
 	name := c.name()
 	a := c.buy("create_report", http.MethodPost, "/reports", map[string]any{"type": "profile", "subject": name}, "report "+name)

@@ -36,7 +36,7 @@ func (c *listCache) intern(body []byte) []byte {
 	return body
 }
 
-// resultPrefix separates the id of the call from the part of the response that all clients share.
+// resultPrefix separates the ID of the call from the part of the response that all clients share.
 var resultPrefix = []byte(`,"result":`)
 
 // serveList responds to tools/list. It writes to the connection only after the slot and the buffer are free again.

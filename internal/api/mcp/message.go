@@ -138,7 +138,7 @@ func (x *exchange) supportsVersion(header string) bool {
 		header > sessionless && x.version != "" && x.version != header
 }
 
-// validID reports whether the id has a valid type. Only notifications may omit it.
+// validID reports whether the ID has a valid type. Only notifications may omit it.
 func (m message) validID() bool {
 	switch m.ID.Kind() {
 	case '"', '0':
@@ -156,7 +156,7 @@ func isSafeInteger(id jsontext.Value) bool {
 	return err == nil && n >= -maxSafeInteger && n <= maxSafeInteger
 }
 
-// nullID is the id in a response to a message without a valid one.
+// nullID is the ID in a response to a message without a valid one.
 var nullID = json.RawMessage("null")
 
 // rejectCall responds to a call. In earlier versions of the protocol, its errors have the HTTP status 200.

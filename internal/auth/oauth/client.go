@@ -34,7 +34,7 @@ type Client struct {
 	read    time.Time // when its document was last fetched; zero of one that has none
 }
 
-// IsSelfDescribed reports whether a document describes the program: its id is the document's address.
+// IsSelfDescribed reports whether a document describes the program: its ID is the document's address.
 func (c Client) IsSelfDescribed() bool { return isDocument(c.ID) }
 
 // Registration is what a program says of itself (RFC 7591, section 2), as far as it matters here.

@@ -13,7 +13,7 @@ import (
 type Column struct {
 	Table, Name string
 	Row         string // the column that identifies a row
-	Owner       string // the column with the id that a text is bound to
+	Owner       string // the column with the ID that a text is bound to
 	Bond        func(owner int64) string
 }
 

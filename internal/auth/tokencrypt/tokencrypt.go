@@ -83,7 +83,7 @@ func read(key string) (sealingKey, error) {
 	if err != nil {
 		return sealingKey{}, ErrKey
 	}
-	// Tink's wire format: a version byte, then the key's id in four bytes.
+	// Tink's wire format: a version byte, then the key's ID in four bytes.
 	mark := binary.BigEndian.AppendUint32([]byte{tinkPrefix}, first.KeyID())
 	return sealingKey{primitive, string(mark), raw}, nil
 }

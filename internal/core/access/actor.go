@@ -21,7 +21,7 @@ type Actor struct {
 	Capabilities []Capability   // those that the level and role allow and that are not paused
 	Zone         *time.Location // the team's time zone
 	Language     string         // the team's content language, BCP 47
-	Plan         string         // id of the plan in effect
+	Plan         string         // ID of the plan in effect
 	Gates        Gates
 	Daily        Daily
 }
@@ -52,8 +52,8 @@ type Gates struct {
 // InApp reports whether the person acts in the app, where no key limits apply.
 func (a *Actor) InApp() bool { return a.KeyID == 0 }
 
-// CallerID returns the id by which calls are counted: the key's id or, for a person in the app, the negated person's
-// id.
+// CallerID returns the ID by which calls are counted: the key's ID or, for a person in the app, the negated person's
+// ID.
 func (a *Actor) CallerID() int64 {
 	if a.InApp() {
 		return -a.PersonID

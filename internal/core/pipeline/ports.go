@@ -57,7 +57,7 @@ type (
 	Credits interface {
 		// Unspent returns charge_key_spent for a claim that paid for an earlier call.
 		Unspent(ctx context.Context, tx *db.Tx, claim Claim) error
-		// Reserve reserves credits in the transaction of the call and returns the id of the reservation. It is an error
+		// Reserve reserves credits in the transaction of the call and returns the ID of the reservation. It is an error
 		// if the amount exceeds a daily limit or the balance.
 		Reserve(ctx context.Context, tx *db.Tx, charge Charge) (int64, error)
 		// Balance returns the team's balance, as the transaction of the call sees it.
@@ -67,7 +67,7 @@ type (
 
 // Claim identifies a request that may be repeated.
 type Claim struct {
-	APIKey    int64 // or the negated id of the person who acts in the app
+	APIKey    int64 // or the negated ID of the person who acts in the app
 	Key       string
 	Operation string
 	Arguments []byte // canonical

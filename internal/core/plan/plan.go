@@ -19,7 +19,7 @@ const Unlimited = -1
 // Terms are the plans, prices and limits of a service.
 type Terms struct {
 	Plans  []Plan `json:"plans"`
-	Lapsed string `json:"lapsed_plan"` // id of the plan of teams whose own plan has lapsed
+	Lapsed string `json:"lapsed_plan"` // ID of the plan of teams whose own plan has lapsed
 	Prices Prices `json:"prices"`
 	Limits Limits `json:"limits"`
 	// BannedHashtags are the hashtags that lists reject, by platform, in any spelling.
@@ -134,7 +134,7 @@ func (t Terms) ScaleRates(times int) Terms {
 	return t
 }
 
-// Plan returns the plan with an id.
+// Plan returns the plan with an ID.
 func (t Terms) Plan(id string) (Plan, bool) {
 	for _, p := range t.Plans {
 		if p.ID == id {
@@ -157,7 +157,7 @@ func (t Terms) InEffect(plan string, until, now time.Time) Plan {
 	return p
 }
 
-// PlanIDs returns the ids of the plans.
+// PlanIDs returns the IDs of the plans.
 func (t Terms) PlanIDs() []string {
 	out := make([]string, len(t.Plans))
 	for i, p := range t.Plans {

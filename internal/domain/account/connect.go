@@ -75,7 +75,7 @@ func (c *Connector) token(l link) string {
 		body[0] = linkInApp
 	}
 	for _, n := range []int64{l.team, l.account, l.person, l.ends.Unix()} {
-		body = binary.BigEndian.AppendUint64(body, uint64(n)) //nolint:gosec // ids are positive, and it ends after 1970
+		body = binary.BigEndian.AppendUint64(body, uint64(n)) //nolint:gosec // IDs are positive, and it ends after 1970
 	}
 	var nonce [8]byte
 	_, _ = rand.Read(nonce[:]) // never fails

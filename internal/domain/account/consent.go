@@ -133,7 +133,7 @@ type Returned struct {
 // Outcome is the result of a round trip.
 type Outcome struct {
 	Account Account // connected account; ID 0 if none is yet
-	Choice  int64   // id of a choice between several accounts, or 0
+	Choice  int64   // ID of a choice between several accounts, or 0
 	Retry   string  // token of the link to start again; may be empty
 }
 
@@ -299,7 +299,7 @@ func (c *Connector) Choice(ctx context.Context, person, id int64) (Choice, error
 	return out, err
 }
 
-// connectedIDs returns the network ids of the accounts that the team has connected at the link's network.
+// connectedIDs returns the network IDs of the accounts that the team has connected at the link's network.
 func (c *Connector) connectedIDs(ctx context.Context, l link) ([]string, error) {
 	ids, err := db.All(ctx, c.Accounts.db, func(rows *sql.Rows, id *string) error { return rows.Scan(id) },
 		`SELECT network_id FROM social_accounts WHERE team_id = ? AND platform = ? AND connection_state <> ?

@@ -197,7 +197,7 @@ func show(a Account, quotes *operation.Quotes) SocialAccount {
 	return e
 }
 
-// Of returns a team's accounts by id. Unknown ids are omitted.
+// Of returns a team's accounts by ID. Unknown IDs are omitted.
 func (s *Service) Of(ctx context.Context, q db.Querier, team int64, ids []int64) (map[int64]Account, error) {
 	found, err := db.All(ctx, q, scan, `SELECT `+columns+` FROM social_accounts WHERE team_id = ?
 		AND disconnected_at = 0 AND id IN (`+db.Placeholders(len(ids))+`)`, db.Args(team, ids)...)

@@ -19,7 +19,7 @@ func sanitizeHandle(name string) string {
 	return string(runes[:min(len(runes), maxHandle)])
 }
 
-const maxName = 200 // characters, also of an id
+const maxName = 200 // characters, also of an ID
 
 // sanitizeName returns a network's name as one line of text.
 func sanitizeName(name string) string {

@@ -11,7 +11,7 @@ import (
 
 // AccountPost is a post of an account with its figures. Its text is shortened and comes from the account.
 type AccountPost struct {
-	ID      string // the network's id
+	ID      string // the network's ID
 	At      time.Time
 	Format  string
 	URL     string
@@ -19,7 +19,7 @@ type AccountPost struct {
 	Counts  AccountAnalyticsBestPostCounts
 }
 
-// PostPosition is a position in a list of posts: after the post with this time and id.
+// PostPosition is a position in a list of posts: after the post with this time and ID.
 type PostPosition struct {
 	At time.Time
 	ID string

@@ -38,7 +38,7 @@ var figures = []struct{ rule, value string }{
 	{"spent", `(SELECT CAST(COALESCE(SUM(spent), 0) AS BIGINT) FROM wallets)`},
 }
 
-// check finds violations of one rule. Its rows are the team, the id of the wrong record, the actual value, the expected
+// check finds violations of one rule. Its rows are the team, the ID of the wrong record, the actual value, the expected
 // value, and the job.
 type check struct{ rule, rows, text string }
 

@@ -20,7 +20,7 @@ type reservation struct {
 	amount            int64
 }
 
-// Reserve sets a paid call's credits aside in the transaction of the call and returns the reservation's id. It
+// Reserve sets a paid call's credits aside in the transaction of the call and returns the reservation's ID. It
 // returns daily_credit_limit_reached if the amount exceeds the daily limit of the key (scope connection) or of the
 // team's keys and assistants (scope team), insufficient_credits if the team has too few, and idempotency_key_reused
 // with reason charge_key_spent if the Idempotency-Key has paid for the same request before.
@@ -64,7 +64,7 @@ func (s *Service) checkDay(ctx context.Context, tx *db.Tx, call operation.Call, 
 }
 
 // ReserveAutomatic sets credits aside for automatic work in the transaction that begins it, and returns the
-// reservation's id. Daily limits do not apply. It returns insufficient_credits if the team has too few. The person is
+// reservation's ID. Daily limits do not apply. It returns insufficient_credits if the team has too few. The person is
 // the one who turned the work on.
 func (s *Service) ReserveAutomatic(
 	ctx context.Context, tx *db.Tx, team, person int64, operation string, amount int64,

@@ -19,7 +19,7 @@ type Item struct {
 	Key       string  // name of the API key or assistant; empty in the app and for automatic work
 	Assistant bool    // Key is an assistant's connection
 	Automatic bool    // by the tracking of a report
-	Job       string  // id of the work's job, if it still exists
+	Job       string  // ID of the work's job, if it still exists
 	Subject   Subject // zero if the work has no subject
 	Reference string  // the operator's
 	Note      string  // the operator's
@@ -32,7 +32,7 @@ type Item struct {
 // Subject is what paid work was about: a profile, a hashtag or a keyword.
 type Subject struct {
 	Kind     string // of a report: profile or hashtag
-	Report   string // id of the report, if it still exists
+	Report   string // ID of the report, if it still exists
 	Platform string
 	Name     string // normalized user name, hashtag or keyword
 }
@@ -45,7 +45,7 @@ func (i Item) RefundedCredits() int64 {
 	return i.Amount - i.Charged
 }
 
-// Position is the place in a statement after the transfer with this time and id.
+// Position is the place in a statement after the transfer with this time and ID.
 type Position struct {
 	At time.Time
 	ID int64

@@ -77,7 +77,7 @@ type transfer struct {
 	moves       movement
 }
 
-// book writes a transfer to the ledger and the locked wallet, and returns its id.
+// book writes a transfer to the ledger and the locked wallet, and returns its ID.
 func (t transfer) book(ctx context.Context, tx *db.Tx) (int64, error) {
 	balance, err := t.move(ctx, tx)
 	if err != nil {

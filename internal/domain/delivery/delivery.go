@@ -107,7 +107,7 @@ type delivery struct {
 	Tries     int // failed calls that may be repeated
 	Lookups   int // inconclusive lookups
 	Epoch     int64
-	NetworkID string    // the network's id of the published post
+	NetworkID string    // the network's ID of the published post
 	FirstAt   time.Time // of the first submission of this post to this account
 	CreatedAt time.Time
 	DueAt     time.Time // when the post is due

@@ -18,7 +18,7 @@ func TestWhatStandsMayBeAnothers(t *testing.T) {
 	for name, c := range map[string]struct {
 		text      string // of the other post
 		phase     phase  // that it is in when the look ends
-		shows     string // the network's id that it has by then
+		shows     string // the network's ID that it has by then
 		committed int
 		want      outcome
 	}{

@@ -39,7 +39,7 @@ func sendHistory(ctx context.Context, q db.Querier, d delivery, attempt int64) (
 	return out, silent > 0, err
 }
 
-// otherPublications returns the ids and addresses of our other posts on the account.
+// otherPublications returns the IDs and addresses of our other posts on the account.
 func otherPublications(ctx context.Context, q db.Querier, d delivery) ([]string, error) {
 	found, err := db.All(ctx, q, func(rows *sql.Rows, r *[2]string) error { return rows.Scan(&r[0], &r[1]) },
 		`SELECT network_id, permalink FROM deliveries WHERE account_id = ? AND network_id <> '' AND id <> ?

@@ -65,7 +65,7 @@ var errAmbiguous = &network.Error{Class: network.Uncertain,
 // belongsToOther reports whether a post that was found by its content may belong to another delivery with the
 // same words. Otherwise this post would count as published and never be sent.
 func (a *attempt) belongsToOther(ctx context.Context, r network.Receipt) bool {
-	// The order matters: a delivery that ends between the two checks has its id by the second. On an error, assume
+	// The order matters: a delivery that ends between the two checks has its ID by the second. On an error, assume
 	// that the post is another's.
 	if rival, err := a.s.hasRival(ctx, a.d); err != nil || rival {
 		return true

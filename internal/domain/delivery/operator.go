@@ -91,7 +91,7 @@ func (s *Service) ListStuck(ctx context.Context, before time.Time) ([]StuckDeliv
 }
 
 // Wake makes a delivery run now, for the operator. A wait that the network asked for is kept. It returns
-// not_found if no delivery with this id can be woken.
+// not_found if no delivery with this ID can be woken.
 func (s *Service) Wake(ctx context.Context, id string) error {
 	return s.db.InTx(ctx, "delivery.wake_by_hand", func(ctx context.Context, tx *db.Tx) error {
 		now := db.Micros(tx.Now())

@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/platform/restoreguard"
 )
 
-// beginCall records an attempt before its call is made and returns its id.
+// beginCall records an attempt before its call is made and returns its ID.
 func (a *attempt) beginCall(ctx context.Context, call string) (int64, error) {
 	var id int64
 	err := a.s.db.InTx(ctx, "delivery."+call, func(ctx context.Context, tx *db.Tx) error {

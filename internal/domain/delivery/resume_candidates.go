@@ -15,7 +15,7 @@ import (
 type candidate struct {
 	ResumedAccount
 
-	delivery  delivery // has no id if the post is still scheduled
+	delivery  delivery // has no ID if the post is still scheduled
 	text      string
 	receipt   network.Receipt
 	asked     bool

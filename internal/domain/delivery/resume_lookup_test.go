@@ -21,7 +21,7 @@ func (l *cutList) Collect(context.Context, network.Grant, time.Time, int) (netwo
 	return l.told, nil
 }
 
-// listFigures are so many posts, the first of which has the id of what was published from here.
+// listFigures are so many posts, the first of which has the ID of what was published from here.
 func listFigures(count int) []network.Figures {
 	out := make([]network.Figures, count)
 	for i := range out {

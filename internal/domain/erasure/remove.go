@@ -84,7 +84,7 @@ func (s *Service) disconnect(ctx context.Context, team int64) (bool, error) {
 	return true, s.Disconnect(ctx, by, team, account)
 }
 
-// removal is what goes at once: the statements take the team's id each, and the last one's rows are counted.
+// removal is what goes at once: the statements take the team's ID each, and the last one's rows are counted.
 type removal []string
 
 // few is how many items go in one transaction that have much beside them, many how many of the others.

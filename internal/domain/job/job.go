@@ -1,5 +1,5 @@
 // Package job runs work in the background: it stores the record that clients read as a job, and has the queue
-// that wakes the work. The record is authoritative; the queue's own ids are never exposed.
+// that wakes the work. The record is authoritative; the queue's own IDs are never exposed.
 package job
 
 import (
@@ -17,7 +17,7 @@ import (
 	"pressroom/internal/platform/tracing"
 )
 
-// Type is the kind of work of a job, and the first part of its id.
+// Type is the kind of work of a job, and the first part of its ID.
 type Type string
 
 // The types of jobs.
@@ -48,7 +48,7 @@ type Record struct {
 	TeamID     int64
 	Type       Type
 	State      State
-	Subject    string // id of what the job is about
+	Subject    string // ID of what the job is about
 	Done       int64
 	Total      int64
 	ErrorCode  string
@@ -79,7 +79,7 @@ func NewStore(d *db.DB, results map[Type]Result, inFlight int) *Store {
 type New struct {
 	TeamID      int64
 	Type        Type
-	Subject     string // id of what the job is about
+	Subject     string // ID of what the job is about
 	Total       int    // number of parts
 	Reservation int64  // see Record
 }

@@ -76,7 +76,7 @@ func (s *Store) ListStuck(ctx context.Context, before time.Time) ([]StuckJob, er
 	return out, nil
 }
 
-// Wake makes a job run now, for the operator. It returns not_found if no job with this id can be woken.
+// Wake makes a job run now, for the operator. It returns not_found if no job with this ID can be woken.
 func (s *Store) Wake(ctx context.Context, id string) error {
 	return s.db.InTx(ctx, "job.wake_by_hand", func(ctx context.Context, tx *db.Tx) error {
 		now := db.Micros(tx.Now())

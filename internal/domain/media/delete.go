@@ -179,7 +179,7 @@ type Deletion struct {
 	At       time.Time
 }
 
-// Deletions returns the deletions among the team's items with these ids.
+// Deletions returns the deletions among the team's items with these IDs.
 func (s *Service) Deletions(ctx context.Context, team int64, ids []int64) (map[int64]Deletion, error) {
 	out := map[int64]Deletion{}
 	if len(ids) == 0 {

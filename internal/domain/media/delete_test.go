@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// post inserts a post with a file and returns its id.
+// post inserts a post with a file and returns its ID.
 func (w fixture) post(t *testing.T, status string, i Item) string {
 	t.Helper()
 	id := fmt.Sprintf("%s-%d", status, w.number(t, `SELECT COUNT(*) FROM posts`))

@@ -100,7 +100,7 @@ var tokenText = base64.RawURLEncoding.Strict()
 // signToken returns the token of a grant. Types are encoded as one bit for each element of Types.
 func (s *Service) signToken(g grant) string {
 	body := []byte{tokenVersion}
-	body = binary.BigEndian.AppendUint64(body, uint64(g.item))         //nolint:gosec // ids are positive
+	body = binary.BigEndian.AppendUint64(body, uint64(g.item))         //nolint:gosec // IDs are positive
 	body = binary.BigEndian.AppendUint64(body, uint64(g.until.Unix())) //nolint:gosec // after 1970
 	body = binary.BigEndian.AppendUint64(body, uint64(g.fit.MaxBytes)) //nolint:gosec // never negative
 	body = binary.BigEndian.AppendUint32(body, uint32(g.fit.MaxSide))  //nolint:gosec // never negative

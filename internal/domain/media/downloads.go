@@ -131,7 +131,7 @@ func (s *Service) checkInput(in DownloadInput) (string, error) {
 	return username, nil
 }
 
-// continuation is the prefix of next_cursor: its version, followed by the id of the fetch that it continues.
+// continuation is the prefix of next_cursor: its version, followed by the ID of the fetch that it continues.
 const continuation = "f1-"
 
 var errContinuation = apierr.Invalid(apierr.InvalidCursor, "cursor",
@@ -294,7 +294,7 @@ func (s *Service) saveItem(ctx context.Context, h job.LeasedJob, d download, i p
 	return err
 }
 
-// downloadName returns the name of a downloaded file: its profile, date and id.
+// downloadName returns the name of a downloaded file: its profile, date and ID.
 func downloadName(d download, i profileItem) string {
 	parts := []string{d.username}
 	if !i.takenAt.IsZero() {

@@ -24,7 +24,7 @@ import (
 
 // Batch is an upload batch as shown to a person who may upload to it.
 type Batch struct {
-	ID        string // the job's id without its type
+	ID        string // the job's ID without its type
 	TeamID    int64
 	TeamName  string
 	Open      bool

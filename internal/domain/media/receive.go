@@ -80,7 +80,7 @@ func (s *Service) Add(ctx context.Context, by Owner, f Incoming) (AddResult, err
 type placement struct {
 	by         Owner
 	folder     int64
-	folderName string // name of a folder to create if needed, instead of its id
+	folderName string // name of a folder to create if needed, instead of its ID
 	name       string // item name
 	ext        string // extension as sent, with the dot
 	promised   bool   // storage was reserved when its link was opened

@@ -55,7 +55,7 @@ func item(ctx context.Context, q db.Querier, team, id int64) (Item, error) {
 	return i, nil
 }
 
-// digestQuery uses an index for each of the two digests. With OR, the planner would sort or walk all items by id.
+// digestQuery uses an index for each of the two digests. With OR, the planner would sort or walk all items by ID.
 const digestQuery = `SELECT ` + columns + ` FROM media m WHERE m.id = (SELECT MIN(id) FROM
 	(SELECT m.id FROM media m WHERE m.team_id = ? AND m.sha256 = ? UNION ALL SELECT m.id FROM media m
 		WHERE m.team_id = ? AND m.original_sha256 = ?) found)`
@@ -130,7 +130,7 @@ func (s *Service) storageLimit(ctx context.Context, q db.Querier, team int64, no
 	return s.Terms.InEffect(plan, db.Time(until), now).StorageBytes, nil
 }
 
-// requireFolder returns an error for an id that is no folder of the team; 0 means no folder.
+// requireFolder returns an error for an ID that is no folder of the team; 0 means no folder.
 func requireFolder(ctx context.Context, q db.Querier, team, id int64) error {
 	if id == 0 {
 		return nil

@@ -42,7 +42,7 @@ func scan(rows *sql.Rows, n *Notice) error {
 	return nil
 }
 
-// List reads a person's notices of all teams, the newest first, at most so many; those of ids below before where that
+// List reads a person's notices of all teams, the newest first, at most so many; those of IDs below before where that
 // is not 0.
 func (s *Service) List(ctx context.Context, person, before int64, most int) ([]Notice, error) {
 	where, args := `1 = 1`, []any{person}
@@ -82,7 +82,7 @@ func (s *Service) Unread(ctx context.Context, person int64) (int, error) {
 	return n, nil
 }
 
-// Read notes that a person has read a notice, and those of ids below it too where all are meant.
+// Read notes that a person has read a notice, and those of IDs below it too where all are meant.
 func (s *Service) Read(ctx context.Context, person, id int64, all bool) error {
 	these := `id = ?`
 	if all {

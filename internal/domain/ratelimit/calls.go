@@ -18,7 +18,7 @@ import (
 // are lost; no call is used twice.
 type FreeCalls struct {
 	db       *db.DB
-	accounts sync.Map     // id of a team -> *account
+	accounts sync.Map     // ID of a team -> *account
 	size     atomic.Int64 // number of accounts
 	sweepAt  atomic.Int64 // number of accounts at which idle ones are dropped
 	sweeping sync.Mutex

@@ -67,7 +67,7 @@ func (s *Service) analyzeProfile(ctx context.Context, t task, f provider.Profile
 	}, nil
 }
 
-// uniquePosts returns the first post of each id.
+// uniquePosts returns the first post of each ID.
 func uniquePosts(posts []provider.Post) []provider.Post {
 	out, seen := []provider.Post{}, map[string]bool{}
 	for _, p := range posts {

@@ -18,7 +18,7 @@ type Owner struct {
 	Kind string
 }
 
-// FindOwner returns the owner of a report by its id, for any team; the caller must check access. It fails with
+// FindOwner returns the owner of a report by its ID, for any team; the caller must check access. It fails with
 // not_found if the report has expired.
 func (s *Service) FindOwner(ctx context.Context, id string) (Owner, error) {
 	var p Owner

@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Named identifies a report by kind and id.
+// Named identifies a report by kind and ID.
 type Named struct {
 	Type string `json:"type" enum:"profile|hashtag" title:"ReportKind"`
 	ID   string `json:"id" pattern:"^(?:[A-Za-z0-9-]{1,64})$"`

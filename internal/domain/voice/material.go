@@ -145,7 +145,7 @@ func (s *Service) postMaterial(ctx context.Context, team int64, id string) (Mate
 	return m, nil
 }
 
-// digest returns the identity of a piece of material: the id of a post, otherwise the content.
+// digest returns the identity of a piece of material: the ID of a post, otherwise the content.
 func (m *Material) digest() string {
 	sum := sha256.Sum256([]byte(string(m.Kind) + "\x00" + m.PostID))
 	if m.Kind != PostMaterial {

@@ -7,12 +7,12 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// minAdvance is the smallest distance by which event ids are advanced.
+// minAdvance is the smallest distance by which event IDs are advanced.
 const minAdvance = 1_000_000
 
-// AdvanceIDs advances the sequence of event ids to the current Unix time in milliseconds, and by at least minAdvance. A
-// database that was restored or copied would otherwise reuse ids that log consumers have already read. As fewer than
-// a thousand events per second are recorded on average, the next call advances past every id used in between. The
+// AdvanceIDs advances the sequence of event IDs to the current Unix time in milliseconds, and by at least minAdvance. A
+// database that was restored or copied would otherwise reuse IDs that log consumers have already read. As fewer than
+// a thousand events per second are recorded on average, the next call advances past every ID used in between. The
 // function exec runs a statement in the transaction that detected the restore.
 func AdvanceIDs(exec func(query string, args ...any) error, postgres bool, now time.Time) error {
 	var err error
@@ -32,7 +32,7 @@ func AdvanceIDs(exec func(query string, args ...any) error, postgres bool, now t
 	return nil
 }
 
-// NextIDExpr returns a PostgreSQL expression that does what AdvanceIDs does and yields the id of the next event. The
+// NextIDExpr returns a PostgreSQL expression that does what AdvanceIDs does and yields the ID of the next event. The
 // argument is an SQL expression for the current Unix time in microseconds.
 func NextIDExpr(micros string) string {
 	return fmt.Sprintf(`setval(pg_get_serial_sequence('events', 'id'),

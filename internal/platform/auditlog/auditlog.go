@@ -25,7 +25,7 @@ func By(call operation.Call) Actor {
 
 type operatorKey struct{}
 
-// WithOperator returns a context that carries the id of the operator who acts. Events recorded for the operator include
+// WithOperator returns a context that carries the ID of the operator who acts. Events recorded for the operator include
 // it in their detail.
 func WithOperator(ctx context.Context, person int64) context.Context {
 	return context.WithValue(ctx, operatorKey{}, person)

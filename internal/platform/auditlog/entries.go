@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Entry is an event as the operator reads and exports it: with ids, without names.
+// Entry is an event as the operator reads and exports it: with IDs, without names.
 type Entry struct {
 	ID        int64           `json:"id"`
 	At        time.Time       `json:"at"`
@@ -26,11 +26,11 @@ type Entry struct {
 // Filter selects events for the operator.
 type Filter struct {
 	Team        int64     // only this team's; 0 for all events
-	AfterID     int64     // only events with a higher id
-	BeforeID    int64     // only events with a lower id, instead of AfterID, when the newest come first; 0 for no limit
+	AfterID     int64     // only events with a higher ID
+	BeforeID    int64     // only events with a lower ID, instead of AfterID, when the newest come first; 0 for no limit
 	OldestFirst bool      // return the oldest first; otherwise the newest
 	Since       time.Time // only events recorded at or after this time; zero for no limit
-	UpToID      int64     // only events up to this id; 0 for no limit
+	UpToID      int64     // only events up to this ID; 0 for no limit
 	Limit       int       // maximum number of events
 }
 
@@ -71,10 +71,10 @@ const (
 	batchSize      = 1000
 )
 
-// watermark returns the id up to which the log is complete: no event with a lower or equal id can still appear.
-// PostgreSQL assigns ids before their transactions commit, so an event may appear below others that were already read.
+// watermark returns the ID up to which the log is complete: no event with a lower or equal ID can still appear.
+// PostgreSQL assigns IDs before their transactions commit, so an event may appear below others that were already read.
 // There, the watermark stays below every event recorded within watermarkDelay. SQLite runs one writing transaction at
-// a time, so it is the newest id.
+// a time, so it is the newest ID.
 func watermark(ctx context.Context, d *db.DB) (int64, error) {
 	if !d.Postgres() {
 		return newestID(ctx, d)

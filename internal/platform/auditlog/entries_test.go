@@ -18,7 +18,7 @@ func record(ctx context.Context, tx *db.Tx, team int64, subject string) error {
 	return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "key.created", subject, nil)
 }
 
-// readSubjects returns the subjects of the selected events and the id to continue after.
+// readSubjects returns the subjects of the selected events and the ID to continue after.
 func readSubjects(t *testing.T, d *db.DB, filter auditlog.Filter) ([]string, int64) {
 	t.Helper()
 	subjects := []string{}
@@ -29,7 +29,7 @@ func readSubjects(t *testing.T, d *db.DB, filter auditlog.Filter) ([]string, int
 	return subjects, filter.AfterID
 }
 
-// A reader that continues after the last id gets every event once, across batches, by team and by time.
+// A reader that continues after the last ID gets every event once, across batches, by team and by time.
 func TestEach(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

@@ -17,7 +17,7 @@ type Event struct {
 	Person  string // empty for the service itself and for the operator
 	Key     string // name of the API key or of the assistant
 	Kind    string
-	Subject string // id of the affected item
+	Subject string // ID of the affected item
 	Detail  map[string]any
 
 	Assistant bool // Key names an assistant's connection, not an API key
@@ -26,7 +26,7 @@ type Event struct {
 // Page selects events of a team.
 type Page struct {
 	Kind     string // only this kind; empty for every kind
-	BeforeID int64  // only events with a lower id; 0 for no limit
+	BeforeID int64  // only events with a lower ID; 0 for no limit
 	Limit    int    // maximum number of events
 }
 

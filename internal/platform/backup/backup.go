@@ -35,7 +35,7 @@ type Manifest struct {
 	Program  string    `json:"program"` // version of the program
 	MadeAt   time.Time `json:"made_at"` // time of the snapshot
 	Database Database  `json:"database"`
-	// SealingKeys are the ids of the keys that encrypt the accounts' grants, several during a key rotation. The backup
+	// SealingKeys are the IDs of the keys that encrypt the accounts' grants, several during a key rotation. The backup
 	// does not contain the keys.
 	SealingKeys []string `json:"sealing_key_ids"`
 	SealingKey  string   `json:"sealing_key_id"`    // the first of them, for earlier versions

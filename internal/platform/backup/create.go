@@ -22,7 +22,7 @@ import (
 type Source struct {
 	DB          *db.DB
 	Blobs       blob.Store
-	SealingKeys []string // ids of the keys
+	SealingKeys []string // IDs of the keys
 	Program     string   // version of the program
 }
 

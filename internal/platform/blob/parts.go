@@ -35,7 +35,7 @@ func (b *bucket) putParts(ctx context.Context, key, mark string, file *os.File, 
 	return nil
 }
 
-// begin starts an upload. It continues after the caller's context ends, because an upload whose id was not received
+// begin starts an upload. It continues after the caller's context ends, because an upload whose ID was not received
 // could not be aborted.
 func (b *bucket) begin(ctx context.Context, key, mark string) (string, error) {
 	ctx, cancel := withGracePeriod(ctx)

@@ -247,7 +247,7 @@ func Time(micros int64) time.Time {
 	return time.UnixMicro(micros).UTC()
 }
 
-// TeamPlaceholder is the placeholder for a team's id in a query for a page. It hides the value from PostgreSQL's
+// TeamPlaceholder is the placeholder for a team's ID in a query for a page. It hides the value from PostgreSQL's
 // planner, which then uses one generic plan per connection. With the value, it would plan again on every use for large
 // teams, which takes longer than the query.
 const TeamPlaceholder = "(SELECT CAST(? AS BIGINT))"
@@ -287,7 +287,7 @@ func Args[T any](first any, rest []T) []any {
 }
 
 // TeamOf returns the team that owns an item, if it is one of the given teams. The argument item is the query from the
-// table on, with one placeholder for the id. If none of the teams owns the item, the error wraps sql.ErrNoRows.
+// table on, with one placeholder for the ID. If none of the teams owns the item, the error wraps sql.ErrNoRows.
 func TeamOf(ctx context.Context, q Querier, item string, id any, teams []int64) (int64, error) {
 	var team int64
 	err := q.QueryRow(ctx, `SELECT team_id FROM `+item+` AND team_id IN (`+Placeholders(len(teams))+`)`, Args(id, teams)...).

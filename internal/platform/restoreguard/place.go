@@ -16,7 +16,7 @@ import (
 
 // place identifies where a database is. Unknown fields are zero and not compared.
 type place struct {
-	Machine  string `json:"machine,omitempty"`  // SQLite: machine id
+	Machine  string `json:"machine,omitempty"`  // SQLite: machine ID
 	Inode    uint64 `json:"inode,omitempty"`    // SQLite: inode of the file
 	System   string `json:"system,omitempty"`   // PostgreSQL: system identifier of the cluster
 	Database int64  `json:"database,omitempty"` // PostgreSQL: OID of the database
@@ -232,7 +232,7 @@ func readTimeline(ask func(query string, dest ...any) error) (int64, error) {
 	return n, nil
 }
 
-// machineID returns an id of this machine, or an empty string if it has none.
+// machineID returns an ID of this machine, or an empty string if it has none.
 func machineID() string {
 	for _, file := range []string{"/etc/machine-id", "/var/lib/dbus/machine-id"} {
 		raw, err := os.ReadFile(file) //nolint:gosec // G304: one of the two above

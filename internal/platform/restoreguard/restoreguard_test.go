@@ -191,8 +191,8 @@ func TestByHandHidesNothing(t *testing.T) {
 	}
 }
 
-// TestIDsOfEventsGoAhead checks that a database that may have gone back does not reuse ids of events, which consumers
-// may know. A hold by hand does not skip ids.
+// TestIDsOfEventsGoAhead checks that a database that may have gone back does not reuse IDs of events, which consumers
+// may know. A hold by hand does not skip IDs.
 func TestIDsOfEventsGoAhead(t *testing.T) {
 	t.Parallel()
 	last := func(t *testing.T, d *db.DB) int64 {

@@ -1,5 +1,5 @@
 // Package tracing sends traces to an OpenTelemetry collector: a request, its transactions, and the jobs and deliveries
-// that follow from it on any node. Spans contain ids, states and names of operations, never what people wrote, their
+// that follow from it on any node. Spans contain IDs, states and names of operations, never what people wrote, their
 // names, or secrets. Without a collector the package does nothing.
 package tracing
 
@@ -150,14 +150,14 @@ func Link(ctx context.Context) string {
 	return carrier[parentHeader]
 }
 
-// Set sets an attribute: an id, a state or the name of an operation.
+// Set sets an attribute: an ID, a state or the name of an operation.
 func (s Span) Set(key, value string) {
 	if s.span != nil {
 		s.span.SetAttributes(attribute.String(key, value))
 	}
 }
 
-// SetID sets a numeric id.
+// SetID sets a numeric ID.
 func (s Span) SetID(key string, id int64) {
 	if s.span != nil {
 		s.span.SetAttributes(attribute.Int64(key, id))

@@ -99,7 +99,7 @@ func (s *Server) RedirectToPost(w http.ResponseWriter, r *http.Request, platform
 	http.Redirect(w, r, address, http.StatusSeeOther) //nolint:gosec // the base is our own, and the rest is escaped
 }
 
-// Anchor returns the name of a post on the page: the last part of its id or address.
+// Anchor returns the name of a post on the page: the last part of its ID or address.
 func Anchor(platform, id string) string {
 	return platform + "-" + url.PathEscape(id[strings.LastIndexByte(id, '/')+1:])
 }
@@ -112,10 +112,10 @@ func WorkContext(r *http.Request) (context.Context, context.CancelFunc) {
 
 const workTimeout = marker.MaxSlow + 30*time.Second
 
-// NewID returns a random id.
+// NewID returns a random ID.
 func NewID() string { return rand.Text() }
 
-// StableID returns a numeric id for a name that is the same in every sandbox.
+// StableID returns a numeric ID for a name that is the same in every sandbox.
 func StableID(prefix, name string) string {
 	sum := sha256.Sum256([]byte("sandbox " + name))
 	return fmt.Sprintf("%s%016d", prefix, binary.BigEndian.Uint64(sum[:8])%1e16)

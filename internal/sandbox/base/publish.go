@@ -7,7 +7,7 @@ import (
 	"pressroom/internal/sandbox/store"
 )
 
-// Publish runs try, and again after the wait that a marker asks for. It returns the id of the post, and fails with
+// Publish runs try, and again after the wait that a marker asks for. It returns the ID of the post, and fails with
 // closed if the sandbox closes first.
 func (s *Server) Publish(closed error, try func(waited bool) (marker.Outcome, error)) (string, error) {
 	for waited := false; ; waited = true {

@@ -71,7 +71,7 @@ func EnsureAccount(s *base.Server, handle, displayName, appPassword string) erro
 	return nil
 }
 
-// DID returns an account's id, which is the same in every sandbox.
+// DID returns an account's ID, which is the same in every sandbox.
 func DID(handle string) string {
 	sum := sha256.Sum256([]byte("sandbox account " + handle))
 	return "did:plc:" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:15]))

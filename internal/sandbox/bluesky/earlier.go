@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/sandbox/store"
 )
 
-// FormEarlier sets the id, version and record of an earlier post.
+// FormEarlier sets the ID, version and record of an earlier post.
 func FormEarlier(p *store.Post) error {
 	raw, err := json.Marshal(map[string]any{
 		"$type": collection, "text": p.Text, "createdAt": p.At.UTC().Format(time.RFC3339Nano),

@@ -15,7 +15,7 @@ const (
 	maxVideoBytes = 100_000_000
 )
 
-// rawCIDPattern matches an uploaded file's id: CIDv1, raw, SHA-256.
+// rawCIDPattern matches an uploaded file's ID: CIDv1, raw, SHA-256.
 var rawCIDPattern = regexp.MustCompile(`^bafkrei[a-z2-7]{52}$`)
 
 // embeddedBlob is an embedded file.

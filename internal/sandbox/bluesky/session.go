@@ -53,7 +53,7 @@ func (b *Network) beginSession(r *http.Request, t store.Tx, a store.Account) (se
 	return b.newTokens(r, t, a, session, base.NewID())
 }
 
-// newTokens returns a session's next tokens. tokenID is the id of the refresh token.
+// newTokens returns a session's next tokens. tokenID is the ID of the refresh token.
 func (b *Network) newTokens(
 	r *http.Request, t store.Tx, a store.Account, session, tokenID string,
 ) (sessionAnswer, error) {

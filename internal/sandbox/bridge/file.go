@@ -67,7 +67,7 @@ func fileContent(size, id, kind string) ([]byte, error) {
 	return nil, errNoFile
 }
 
-// skippedBox begins a box of 27 bytes: these and the 19 digits of an id.
+// skippedBox begins a box of 27 bytes: these and the 19 digits of an ID.
 const skippedBox = "\x00\x00\x00\x1bfree"
 
 // video returns a clip followed by a box that players skip (ISO/IEC 14496-12, section 8.1.2). The box makes every

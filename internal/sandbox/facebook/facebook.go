@@ -124,7 +124,7 @@ func (n *Network) refuseNonPage(r *http.Request, t store.Tx) error {
 	return &graph.Error{Status: http.StatusForbidden, Code: 200, Message: "A page access token is required"}
 }
 
-// describe returns the object with an id: the person, the Page, or a post or video of the Page.
+// describe returns the object with an ID: the person, the Page, or a post or video of the Page.
 func (n *Network) describe(r *http.Request) (any, error) {
 	var answer map[string]any
 	var err error

@@ -37,7 +37,7 @@ func (n *Network) postInsights(r *http.Request) (any, error) {
 	return postMetrics.Answer(r, r.PathValue("id"), insights.Count(p, n.Now()))
 }
 
-// findPost returns the Page's post that the path names. A video's post is stored under the video's id.
+// findPost returns the Page's post that the path names. A video's post is stored under the video's ID.
 func findPost(r *http.Request, t store.Tx, a store.Account) (store.Post, error) {
 	id := r.PathValue("id")
 	for _, id := range []string{id, strings.TrimPrefix(id, a.ID+"_")} {

@@ -67,7 +67,7 @@ func (n *Network) openPage(r *http.Request, t store.Tx, a store.Account, token s
 	return page, err
 }
 
-// ownPage returns the Page with an id, with its token, if the request has the token of its person. It is nil for any
+// ownPage returns the Page with an ID, with its token, if the request has the token of its person. It is nil for any
 // other request.
 func (n *Network) ownPage(r *http.Request, id string) (map[string]any, error) {
 	var page map[string]any

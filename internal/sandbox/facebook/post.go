@@ -240,7 +240,7 @@ func checkAmount(posts []store.Post, limit int) error {
 	return nil
 }
 
-// postView returns a post in the API's form. The post of a video has an id besides the video's.
+// postView returns a post in the API's form. The post of a video has an ID besides the video's.
 func (n *Network) postView(r *http.Request, p store.Post) map[string]any {
 	id := p.ID
 	if !strings.Contains(id, "_") {

@@ -240,7 +240,7 @@ func (n *Network) videoStatus(v video) string {
 	return "uploading"
 }
 
-// insertVideo stores a new upload and sets its ids.
+// insertVideo stores a new upload and sets its IDs.
 func insertVideo(ctx context.Context, t store.Tx, v *video) error {
 	var seq int64
 	if err := t.QueryRowContext(ctx, `select coalesce(max(seq), 0) + 1 from facebook_videos`).Scan(&seq); err != nil {

@@ -25,19 +25,19 @@ type Container struct {
 	Media   []store.Medium
 	Failure string // why it failed
 	Made    time.Time
-	Post    string // id of its publication
+	Post    string // ID of its publication
 }
 
-// Prefixes of the ids of containers and of their posts.
+// Prefixes of the IDs of containers and of their posts.
 const (
 	containerPrefix = "18"
 	postPrefix      = "17"
 )
 
-// ID returns the container's id.
+// ID returns the container's ID.
 func (c Container) ID() string { return fmt.Sprintf(containerPrefix+"%015d", c.seq) }
 
-// PostID returns the id that the container's post gets.
+// PostID returns the ID that the container's post gets.
 func (c Container) PostID() string { return fmt.Sprintf(postPrefix+"%015d", c.seq) }
 
 // Status returns the container's status. The network processes it for a while.
@@ -98,9 +98,9 @@ func InsertContainer(ctx context.Context, t store.Tx, platform string, c *Contai
 	return nil
 }
 
-// FindContainer returns a container by its id, and reports whether it exists.
+// FindContainer returns a container by its ID, and reports whether it exists.
 func FindContainer(ctx context.Context, t store.Tx, platform, id string) (Container, bool, error) {
-	// any other id differs from the container's
+	// any other ID differs from the container's
 	seq, _ := strconv.ParseInt(strings.TrimPrefix(id, containerPrefix), 10, 64)
 	c := Container{seq: seq}
 	if c.ID() != id {

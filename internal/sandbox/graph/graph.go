@@ -99,7 +99,7 @@ func (n *API) NotFound(*http.Request) (any, error) {
 	return nil, &Error{Status: http.StatusBadRequest, Code: 2500, Message: "Unknown path components"}
 }
 
-// PickFields returns the requested fields and the id.
+// PickFields returns the requested fields and the ID.
 func PickFields(r *http.Request, all map[string]any) map[string]any {
 	picked := map[string]any{"id": all["id"]}
 	for field := range strings.SplitSeq(r.Form.Get("fields"), ",") {

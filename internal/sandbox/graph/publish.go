@@ -147,10 +147,10 @@ func ParsePage(r *http.Request) (int64, int, error) {
 	return since * 1000, limit, nil
 }
 
-// earlierPrefix is the prefix of the ids of earlier posts.
+// earlierPrefix is the prefix of the IDs of earlier posts.
 const earlierPrefix = "16"
 
-// FormEarlier sets the id and the body of an earlier post on Instagram or Threads.
+// FormEarlier sets the ID and the body of an earlier post on Instagram or Threads.
 func FormEarlier(p *store.Post) error {
 	form := "TEXT"
 	if len(p.Media) > 0 {

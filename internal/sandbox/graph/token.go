@@ -153,5 +153,5 @@ func (n *API) RevokePermissions(r *http.Request) (any, error) {
 	return map[string]any{"success": true}, err
 }
 
-// PersonID returns the id of a person in Facebook Login, which differs from those of Pages and accounts.
+// PersonID returns the ID of a person in Facebook Login, which differs from those of Pages and accounts.
 func PersonID(handle string) string { return base.StableID("11", "facebook person "+handle) }

@@ -38,7 +38,7 @@ var (
 	}
 )
 
-// lookUp returns the object with an id. For a request of business discovery it returns another account.
+// lookUp returns the object with an ID. For a request of business discovery it returns another account.
 func (n *Network) lookUp(r *http.Request) (any, error) {
 	if strings.Contains(r.Form.Get("fields"), "business_discovery") {
 		return n.discover(r)
@@ -186,7 +186,7 @@ func (d discovery) post(post world.Post) map[string]any {
 	return all
 }
 
-// orID returns the field id if there are no fields.
+// orID returns the field "id" if there are no fields.
 func orID(fields []field) []field {
 	if len(fields) == 0 {
 		return []field{{name: "id"}}
@@ -233,7 +233,7 @@ func childrenView(base string, post world.Post, f field) (any, error) {
 	data := []map[string]any{}
 	for _, file := range post.Children() {
 		id := file.ID
-		if id == post.ID { // the part has an id of its own
+		if id == post.ID { // the part has an ID of its own
 			id = world.RandomID(world.Dice("part", post.ID))
 		}
 		one, err := selectFields(orID(f.fields), map[string]any{

@@ -87,7 +87,7 @@ func (p *fieldParser) modifier(args map[string]string) bool {
 	return closed && !strings.Contains(argument, "(")
 }
 
-// selectFields returns the requested fields and the id. It refuses an unknown field, and leaves out one whose value is
+// selectFields returns the requested fields and the ID. It refuses an unknown field, and leaves out one whose value is
 // nil.
 func selectFields(fields []field, all map[string]any) (map[string]any, error) {
 	answer := map[string]any{}

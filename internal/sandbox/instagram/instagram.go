@@ -31,7 +31,7 @@ func New(s *base.Server) *Network {
 // Init creates the initial accounts.
 func (n *Network) Init(ctx context.Context) error { return n.AddPeople(ctx, AccountID) }
 
-// AccountID returns an account's id, which is the same in every sandbox.
+// AccountID returns an account's ID, which is the same in every sandbox.
 func AccountID(handle string) string { return base.StableID("1", "instagram account "+handle) }
 
 // Handler serves the APIs, the consent pages, and redirects from posts to the sandbox's page.

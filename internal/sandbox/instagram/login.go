@@ -22,7 +22,7 @@ func (n *Network) exchangeCode(r *http.Request) (any, error) {
 	})
 }
 
-// me returns the person of Instagram Login. Its id differs from the account's.
+// me returns the person of Instagram Login. Its ID differs from the account's.
 func (n *Network) me(r *http.Request) (any, error) {
 	var answer map[string]any
 	err := n.AsCaller(r, func(_ store.Tx, a store.Account, _ store.Token) error {

@@ -9,7 +9,7 @@ import (
 	"pressroom/internal/sandbox/store"
 )
 
-// describe returns the object with an id: an account, a Page, a container or a post of the caller.
+// describe returns the object with an ID: an account, a Page, a container or a post of the caller.
 func (n *Network) describe(r *http.Request) (any, error) {
 	var answer map[string]any
 	err := n.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {

@@ -12,7 +12,7 @@ import (
 
 const scopeBasicProfile = "r_basicprofile"
 
-// products are the scopes of an app by the end of its client id. Any other app may request every scope. LinkedIn does
+// products are the scopes of an app by the end of its client ID. Any other app may request every scope. LinkedIn does
 // not allow the Community Management API beside another product.
 var products = map[string][]string{
 	"-self-service": {"openid", "profile", "email", scopeWriteMember},

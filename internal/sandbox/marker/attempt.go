@@ -9,7 +9,7 @@ import (
 
 // Outcome is the result of an attempt to publish. A refused attempt may have changed something too: a marker has acted.
 type Outcome struct {
-	Post    string // id
+	Post    string // ID
 	Refused error
 	Wait    time.Duration // after which to try again
 }
@@ -26,7 +26,7 @@ type Attempt struct {
 }
 
 // Publish applies the markers of the text. Unless one of them refuses the post it is stored by save, which returns
-// the post's id.
+// the post's ID.
 func (a Attempt) Publish(
 	ctx context.Context, t store.Tx, answers Refusals, save func() (string, error),
 ) (Outcome, error) {

@@ -185,10 +185,10 @@ func updateUpload(ctx context.Context, t store.Tx, u upload) error {
 		u.kind, u.arrived.UnixMilli(), u.seq)
 }
 
-// findUpload returns an upload by its id, and reports whether it exists.
+// findUpload returns an upload by its ID, and reports whether it exists.
 func findUpload(ctx context.Context, t store.Tx, id string) (upload, bool, error) {
 	const front = 6e17
-	seq, _ := strconv.ParseInt(id, 10, 64) // no other text is an upload's id
+	seq, _ := strconv.ParseInt(id, 10, 64) // no other text is an upload's ID
 	u := upload{seq: seq - front}
 	if u.seq < 0 || u.id() != id {
 		return upload{}, false, nil

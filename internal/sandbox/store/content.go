@@ -29,7 +29,7 @@ const (
 	recordCodec = 0x71
 )
 
-// ContentID returns an id in the genuine format (CIDv1, DAG-CBOR, SHA-256). Equal content has equal ids. It hashes
+// ContentID returns an ID in the genuine format (CIDv1, DAG-CBOR, SHA-256). Equal content has equal IDs. It hashes
 // JSON.
 func ContentID(content []byte) string { return cidOf(recordCodec, sha256.Sum256(content)) }
 
@@ -70,7 +70,7 @@ func (s *Store) SaveMedia(body io.Reader, given string) (Blob, error) {
 	return blob, err
 }
 
-// Join saves a file made of the files with these ids.
+// Join saves a file made of the files with these IDs.
 func (s *Store) Join(cids []string) (Blob, error) {
 	parts := &partReader{store: s, left: cids}
 	defer parts.close()

@@ -12,7 +12,7 @@ import (
 
 // Account is an account of one of the networks.
 type Account struct {
-	ID          string // the network's own id
+	ID          string // the network's own ID
 	Handle      string
 	DisplayName string
 	Password    []byte // keyed hash
@@ -21,7 +21,7 @@ type Account struct {
 // Post is a publication as its network stores it.
 type Post struct {
 	Platform    string
-	Account     string // the network's own id of the account
+	Account     string // the network's own ID of the account
 	Handle      string // like the display name set only when read
 	DisplayName string
 	ID          string
@@ -44,7 +44,7 @@ func (m Medium) Video() bool { return strings.HasPrefix(m.Type, "video/") }
 
 const accountColumns = `select id, handle, display_name, password from accounts where platform = ? and `
 
-// Account returns the account with an id or handle, and reports whether it exists.
+// Account returns the account with an ID or handle, and reports whether it exists.
 func (t Tx) Account(ctx context.Context, platform, idOrHandle string) (Account, bool, error) {
 	var a Account
 	row := t.QueryRowContext(ctx, accountColumns+`(id = ? or handle = ?)`, platform, idOrHandle, idOrHandle)
@@ -70,7 +70,7 @@ const postColumns = `select p.platform, p.account, a.handle, a.display_name, p.i
 	p.body
 	from posts p join accounts a on a.platform = p.platform and a.id = p.account `
 
-// Post returns the post with the network's own id, and reports whether it exists.
+// Post returns the post with the network's own ID, and reports whether it exists.
 func (t Tx) Post(ctx context.Context, platform, id string) (Post, bool, error) {
 	found, err := t.Posts(ctx, `where p.platform = ? and p.id = ?`, platform, id)
 	if err != nil || len(found) == 0 {
@@ -115,7 +115,7 @@ func scanPost(rows *sql.Rows) (Post, error) {
 	return p, nil
 }
 
-// SavePost inserts the post, or replaces the one with its id.
+// SavePost inserts the post, or replaces the one with its ID.
 func (t Tx) SavePost(ctx context.Context, p Post) error {
 	media, err := json.Marshal(append([]Medium{}, p.Media...))
 	if err != nil {
@@ -167,7 +167,7 @@ func (t Tx) Accounts(ctx context.Context, platform string) ([]Account, error) {
 	return found, rows.Err()
 }
 
-// NextPost returns the number of the next post of any network, for its id.
+// NextPost returns the number of the next post of any network, for its ID.
 func (t Tx) NextPost(ctx context.Context) (int64, error) {
 	var next int64
 	if err := t.QueryRowContext(ctx, `select coalesce(max(seq), 0) + 1 from posts`).Scan(&next); err != nil {

@@ -13,7 +13,7 @@ type RefreshToken struct {
 	ID      string
 	Session string
 	Expires time.Time
-	Next    string // id of the token it was exchanged for; empty before
+	Next    string // ID of the token it was exchanged for; empty before
 }
 
 // CreateSession begins a session of an account.

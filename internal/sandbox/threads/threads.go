@@ -47,5 +47,5 @@ func (n *Network) Handler() http.Handler {
 	return mux
 }
 
-// accountID returns an account's id, which is the same in every sandbox.
+// accountID returns an account's ID, which is the same in every sandbox.
 func accountID(handle string) string { return base.StableID("2", "threads account "+handle) }

@@ -39,7 +39,7 @@ func (p publication) id() string {
 	return fmt.Sprintf("%s7%018d", videoPrefix, p.seq)
 }
 
-// postID returns the public id of the post.
+// postID returns the public ID of the post.
 func (p publication) postID() int64 { return 7_500_000_000_000_000_000 + p.seq }
 
 const audienceEveryone = "PUBLIC_TO_EVERYONE"
@@ -119,7 +119,7 @@ func listPublications(ctx context.Context, t store.Tx, condition string, args ..
 func findPublicationByID(ctx context.Context, t store.Tx, account, id string) (publication, bool, error) {
 	var seq int64
 	_, number, _ := strings.Cut(id, ".7")
-	_, _ = fmt.Sscanf(number, "%018d", &seq) // any other id differs from the post's
+	_, _ = fmt.Sscanf(number, "%018d", &seq) // any other ID differs from the post's
 	p, found, err := findPublication(ctx, t, `where seq = ? and account = ?`, seq, account)
 	return p, found && p.id() == id, err
 }

@@ -41,7 +41,7 @@ func New(s *base.Server) *Network {
 // Init creates the initial accounts.
 func (n *Network) Init(ctx context.Context) error { return n.AddPeople(ctx, accountID) }
 
-// accountID returns an account's id, which is the same in every sandbox.
+// accountID returns an account's ID, which is the same in every sandbox.
 func accountID(handle string) string {
 	sum := sha256.Sum256([]byte("sandbox tiktok account " + handle))
 	return "-000" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:20]))

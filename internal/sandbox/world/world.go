@@ -158,7 +158,7 @@ func (p Post) Figures(now int64) Figures {
 	}
 }
 
-// RandomID returns an id of 19 digits.
+// RandomID returns an ID of 19 digits.
 func RandomID(rng *rand.Rand) string { return fmt.Sprintf("%019d", rng.Int64()) }
 
 // Children returns the files of a carousel.

@@ -53,7 +53,7 @@ func (n *Network) parsePage(form url.Values) (listPage, error) {
 	return page, nil
 }
 
-// lookup returns posts by their ids.
+// lookup returns posts by their IDs.
 func (n *Network) lookup(r *http.Request) (any, error) {
 	ids := strings.Split(r.Form.Get("ids"), ",")
 	if r.Form.Get("ids") == "" || len(ids) > maxLookup {

@@ -156,13 +156,13 @@ func newPostBody(a store.Account, text string, uploads []upload) postBody {
 	return body
 }
 
-// number sets the post's id, which like all of X's contains its time.
+// number sets the post's ID, which like all of X's contains its time.
 func (n *Network) number(ctx context.Context, t store.Tx, p *store.Post, body postBody) error {
 	next, err := t.NextPost(ctx)
 	if err != nil {
 		return err
 	}
-	const epoch, bits = 1288834974657, 22 // of X's ids, in milliseconds
+	const epoch, bits = 1288834974657, 22 // of X's IDs, in milliseconds
 	p.ID = strconv.FormatInt((p.At.UnixMilli()-epoch)<<bits|next%(1<<bits), 10)
 	p.Version = p.ID
 	if p.Body, err = json.Marshal(body); err != nil {

@@ -265,9 +265,9 @@ func insertUpload(ctx context.Context, t store.Tx, u *upload) error {
 	return nil
 }
 
-// findUpload returns an upload by its id, and reports whether it exists.
+// findUpload returns an upload by its ID, and reports whether it exists.
 func findUpload(ctx context.Context, t store.Tx, id string) (upload, bool, error) {
-	seq, _ := strconv.ParseInt(id, 10, 64) // no other text is an upload's id
+	seq, _ := strconv.ParseInt(id, 10, 64) // no other text is an upload's ID
 	u := upload{seq: seq - 1e18}
 	if seq < 1e18 || u.id() != id {
 		return upload{}, false, nil

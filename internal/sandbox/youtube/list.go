@@ -69,7 +69,7 @@ func newResource(kind, id string, requested map[string]bool, parts map[string]an
 	return resource
 }
 
-// listChannels lists the caller's own channel, selected by mine or by its id.
+// listChannels lists the caller's own channel, selected by mine or by its ID.
 func (n *Network) listChannels(r *http.Request) (any, error) {
 	query := r.URL.Query()
 	return n.list(r, "channel",
@@ -168,7 +168,7 @@ func playlistItem(a store.Account, p store.Post, position int, requested map[str
 	})
 }
 
-// listVideos lists videos of the caller by their ids.
+// listVideos lists videos of the caller by their IDs.
 func (n *Network) listVideos(r *http.Request) (any, error) {
 	query := r.URL.Query()
 	return n.list(r, "video",

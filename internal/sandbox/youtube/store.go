@@ -18,7 +18,7 @@ type upload struct {
 	mime    string // declared type
 	total   int64  // declared size in bytes
 	begun   time.Time
-	video   string // id of the finished video
+	video   string // ID of the finished video
 	have    int64  // bytes received
 }
 

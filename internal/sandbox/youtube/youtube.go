@@ -40,13 +40,13 @@ func New(s *base.Server) *Network {
 // Init creates the initial accounts.
 func (n *Network) Init(ctx context.Context) error { return n.AddPeople(ctx, ChannelID) }
 
-// ChannelID returns a channel's id, which is the same in every sandbox.
+// ChannelID returns a channel's ID, which is the same in every sandbox.
 func ChannelID(handle string) string { return "UC" + stableID("channel "+handle, 22) }
 
-// UploadsID returns the id of the playlist of a channel's uploads.
+// UploadsID returns the ID of the playlist of a channel's uploads.
 func UploadsID(channel string) string { return "UU" + strings.TrimPrefix(channel, "UC") }
 
-// stableID returns an id of a length that is the same in every sandbox.
+// stableID returns an ID of a length that is the same in every sandbox.
 func stableID(of string, length int) string {
 	sum := sha256.Sum256([]byte("sandbox youtube " + of))
 	return base64.RawURLEncoding.EncodeToString(sum[:])[:length]

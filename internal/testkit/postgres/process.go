@@ -26,13 +26,13 @@ const (
 )
 
 // shellScript runs a server and kills it when the shell's input closes, which the system does when the test binary
-// ends. The first line of output is the server's process id.
+// ends. The first line of output is the server's process ID.
 const shellScript = `exec 3<&0; "$@" >&2 & server=$!; echo $server
 { read -r _ <&3; kill -QUIT $server; } >/dev/null 2>&1 & wait $server; kill $!`
 
 // process is a running server: the postmaster and a child for each connection.
 type process struct {
-	server int // the postmaster's process id
+	server int // the postmaster's process ID
 	input  io.Closer
 	output bytes.Buffer  // its output; complete once it has exited
 	exited chan struct{} // closed once the postmaster has exited

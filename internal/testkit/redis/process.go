@@ -22,7 +22,7 @@ const (
 )
 
 // shellScript runs a server and kills it when the shell's input closes, which the system does when the test binary
-// ends. The first line of output is the server's process id.
+// ends. The first line of output is the server's process ID.
 const shellScript = `exec 3<&0; "$@" >&2 & server=$!; echo $server
 { read -r _ <&3; kill -KILL $server; } >/dev/null 2>&1 & wait $server; kill $!`
 
@@ -30,7 +30,7 @@ const shellScript = `exec 3<&0; "$@" >&2 & server=$!; echo $server
 type process struct {
 	addr     string
 	password string
-	server   int // process id
+	server   int // process ID
 	input    io.Closer
 	output   bytes.Buffer // its output; complete once it has exited
 	exited   chan struct{}

@@ -21,7 +21,7 @@ var (
 	errLater = errors.New("the first try fails, as it was ordered")
 )
 
-// Do ends a job, or tries to. The queue brings its id; the record says what is to be done. Two nodes may come
+// Do ends a job, or tries to. The queue brings its ID; the record says what is to be done. Two nodes may come
 // to the same job at once.
 func (s *Service) Do(ctx context.Context, id string) error {
 	var query string

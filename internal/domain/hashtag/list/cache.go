@@ -21,7 +21,7 @@ const maxCacheBytes = 64 << 20
 // changed.
 type listCache struct {
 	mu    sync.Mutex
-	lists map[int64]cacheEntry // by list id
+	lists map[int64]cacheEntry // by list ID
 	bytes int
 }
 

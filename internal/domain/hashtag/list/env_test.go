@@ -179,7 +179,7 @@ func (w env) holds(t fatal, list int64) []string {
 	return out
 }
 
-// walk returns the ids of all pages, and the number of pages.
+// walk returns the IDs of all pages, and the number of pages.
 func (w env) walk(t fatal, in ListInput) ([]int64, int) {
 	t.Helper()
 	if in.Scope == "" {

@@ -22,7 +22,7 @@ const (
 // platforms are the platforms that a list can be limited to.
 var platforms = []string{provider.Instagram, provider.TikTok}
 
-// firstTeamListID is the lowest id of a team's list. Lower ids are for ready-made lists, which keep theirs on every
+// firstTeamListID is the lowest ID of a team's list. Lower IDs are for ready-made lists, which keep theirs on every
 // installation. Ids increase with creation in both ranges.
 const firstTeamListID = 1_000_000
 
@@ -72,7 +72,7 @@ type Service struct {
 
 	db             *db.DB
 	banned         banList
-	readyMadeLists []readyMadeList // by descending id
+	readyMadeLists []readyMadeList // by descending ID
 	cache          *listCache
 }
 

@@ -171,7 +171,7 @@ func TestAdd(t *testing.T) {
 	})
 }
 
-// Missing lists, other teams' lists and unassigned ids are not_found; ready-made lists cannot be changed.
+// Missing lists, other teams' lists and unassigned IDs are not_found; ready-made lists cannot be changed.
 func TestListsOfOthers(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		other := w.newTeam(t, "creator")

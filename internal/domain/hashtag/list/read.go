@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// lists returns a page of the team's lists followed by the ready-made ones, by descending id.
+// lists returns a page of the team's lists followed by the ready-made ones, by descending ID.
 func (s *Service) lists(
 	ctx context.Context, call operation.Call, in ListInput,
 ) (operation.Answer[HashtagLists], error) {

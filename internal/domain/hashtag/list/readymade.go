@@ -43,7 +43,7 @@ type readyMadeGroup struct {
 	Hashtags    string `json:"hashtags"`
 }
 
-// loadReadyMade returns the embedded ready-made lists, by descending id.
+// loadReadyMade returns the embedded ready-made lists, by descending ID.
 func loadReadyMade() ([]readyMadeList, error) {
 	names, err := fs.Glob(readyMadeFiles, "readymade/*.json")
 	if err != nil {

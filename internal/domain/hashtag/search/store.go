@@ -17,7 +17,7 @@ import (
 // search is the stored state of a team's keyword.
 type search struct {
 	id        int64
-	job       string // id of the running job, or empty
+	job       string // ID of the running job, or empty
 	resultOf  string // job whose result can be served again; empty if incomplete
 	paidUntil time.Time
 }

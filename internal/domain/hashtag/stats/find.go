@@ -162,7 +162,7 @@ const (
 	rankQuery = `SELECT g.place, g.hashtag_id FROM hashtag_grams g WHERE g.platform = ? AND g.gram = ?
 		ORDER BY g.place, g.hashtag_id LIMIT 1 OFFSET ?`
 
-	// nameExpr is the hashtag of an index row. Long ones are looked up by id, row by row: the planner must not join.
+	// nameExpr is the hashtag of an index row. Long ones are looked up by ID, row by row: the planner must not join.
 	nameExpr = `CASE WHEN g.hashtag <> '' THEN g.hashtag ELSE (SELECT h.hashtag FROM hashtags h
 		WHERE h.id = g.hashtag_id) END`
 

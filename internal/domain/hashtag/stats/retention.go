@@ -46,7 +46,7 @@ const (
 	excessQuery  = `SELECT post_id FROM hashtag_links WHERE hashtag_id = ? ORDER BY found, post_id LIMIT ?`
 )
 
-// inKeys matches ids in a JSON object built by keySet.
+// inKeys matches IDs in a JSON object built by keySet.
 const inKeys = `IN (SELECT CAST(key AS BIGINT) FROM json_each(?))`
 
 func queryIDs(ctx context.Context, q db.Querier, query string, args ...any) ([]int64, error) {

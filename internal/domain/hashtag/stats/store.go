@@ -98,7 +98,7 @@ func (s *Store) enqueueOn(ctx context.Context, tx *db.Tx, platform string, turns
 	return nil
 }
 
-// lockHashtags inserts missing hashtags, locks the rows of all, and returns their ids. To avoid deadlocks, all
+// lockHashtags inserts missing hashtags, locks the rows of all, and returns their IDs. To avoid deadlocks, all
 // transactions lock hashtags in the same order, and after posts.
 func (s *Store) lockHashtags(ctx context.Context, tx *db.Tx, platform string, tags []string) (map[string]int64, error) {
 	list, err := toJSON(positions(tags))

@@ -87,7 +87,7 @@ func readPage(body []byte, q provider.Query, now time.Time) (provider.Page, erro
 	return page, nil
 }
 
-// uniqueItems returns the first valid items with distinct ids.
+// uniqueItems returns the first valid items with distinct IDs.
 func uniqueItems(raw []json.RawMessage, limit int, now time.Time) []provider.Item {
 	var taken []provider.Item
 	seen := map[string]bool{}

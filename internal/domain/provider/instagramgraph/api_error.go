@@ -54,7 +54,7 @@ const (
 	noSuchUser     = 2207013
 	noSuchHashtag  = 2207024
 	hashtagsUsedUp = 2207034
-	noSuchObject   = 33 // or not visible to the token: wrong account id, or a token of another account
+	noSuchObject   = 33 // or not visible to the token: wrong account ID, or a token of another account
 )
 
 var bySubcode = map[int]errorKind{

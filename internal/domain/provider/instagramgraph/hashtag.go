@@ -124,7 +124,7 @@ func (s *Source) fetchHashtag(ctx context.Context, one *account,
 	return figures, nil
 }
 
-// hashtagID returns Instagram's id of a hashtag, which never changes.
+// hashtagID returns Instagram's ID of a hashtag, which never changes.
 func (s *Source) hashtagID(ctx context.Context, one *account, hashtag string) (string, error) {
 	id, err := s.opts.HashtagStore.ID(ctx, hashtag)
 	if err != nil || id != "" {

@@ -11,11 +11,11 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// HashtagStore stores hashtag ids and quotas for all nodes.
+// HashtagStore stores hashtag IDs and quotas for all nodes.
 type HashtagStore interface {
-	// ID returns Instagram's id of a hashtag, or "" if not stored.
+	// ID returns Instagram's ID of a hashtag, or "" if not stored.
 	ID(ctx context.Context, hashtag string) (string, error)
-	// SaveID stores the id of a hashtag.
+	// SaveID stores the ID of a hashtag.
 	SaveID(ctx context.Context, hashtag, id string) error
 	// Reserve reserves a slot for a hashtag at one of the accounts: at one that has queried it already, else at the one
 	// with the most free slots, if fewer than most of its slots are used.
@@ -49,7 +49,7 @@ type DBHashtagStore struct{ db *db.DB }
 // NewDBHashtagStore returns a store on a migrated database.
 func NewDBHashtagStore(d *db.DB) *DBHashtagStore { return &DBHashtagStore{d} }
 
-// ID returns Instagram's id of a hashtag, or "" if not stored.
+// ID returns Instagram's ID of a hashtag, or "" if not stored.
 func (s *DBHashtagStore) ID(ctx context.Context, hashtag string) (string, error) {
 	var id string
 	err := s.db.QueryRow(ctx, `SELECT id FROM instagram_hashtags WHERE hashtag = ?`, hashtag).Scan(&id)
@@ -59,7 +59,7 @@ func (s *DBHashtagStore) ID(ctx context.Context, hashtag string) (string, error)
 	return id, nil
 }
 
-// SaveID stores Instagram's id of a hashtag.
+// SaveID stores Instagram's ID of a hashtag.
 func (s *DBHashtagStore) SaveID(ctx context.Context, hashtag, id string) error {
 	return s.db.InTx(ctx, "hashtag.id", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `INSERT INTO instagram_hashtags (hashtag, id) VALUES (?, ?) ON CONFLICT (hashtag)

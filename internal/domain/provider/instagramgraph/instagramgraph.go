@@ -52,7 +52,7 @@ type Options struct {
 
 // Account is one of the operator's professional accounts.
 type Account struct {
-	// ID is the numeric Instagram id of the account: not its name, and not the id of its Page.
+	// ID is the numeric Instagram ID of the account: not its name, and not the ID of its Page.
 	ID string `json:"id"`
 	// TokenEnv is the environment variable with the access token of a person or system user who may act for the
 	// account.

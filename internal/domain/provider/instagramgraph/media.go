@@ -129,7 +129,7 @@ func (g *itemPage) add(item provider.Item) {
 }
 
 // addFrom adds the items of an Instagram page after the last one returned. If that fills the page with items left over,
-// it returns the id of the last item added.
+// it returns the ID of the last item added.
 func (g *itemPage) addFrom(l mediaList, given string, now time.Time) (string, bool) {
 	all := itemPage{kind: g.kind}
 	for _, m := range l.media() {
@@ -153,7 +153,7 @@ func (g *itemPage) addFrom(l mediaList, given string, now time.Time) (string, bo
 	return given, true
 }
 
-// itemsAfter returns the items after an id, or all if it is gone.
+// itemsAfter returns the items after an ID, or all if it is gone.
 func itemsAfter(items []provider.Item, id string) []provider.Item {
 	for i, item := range items {
 		if item.ID == id {

@@ -128,7 +128,7 @@ func readVideo(text json.RawMessage, username string, now time.Time) (provider.P
 	return post, true
 }
 
-// readID returns an id, which may be a JSON number or string.
+// readID returns an ID, which may be a JSON number or string.
 func readID(text json.RawMessage) (string, bool) {
 	var quoted string
 	if json.Unmarshal(text, &quoted) != nil {

@@ -56,7 +56,7 @@ func SingleLine(text string) string {
 
 var idForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
 
-// ID returns the id, or its hash if it does not have the form required by provider.Item and provider.Post.
+// ID returns the ID, or its hash if it does not have the form required by provider.Item and provider.Post.
 func ID(id string) string {
 	if id == "" || idForm.MatchString(id) {
 		return id

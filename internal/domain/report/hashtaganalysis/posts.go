@@ -25,7 +25,7 @@ func newMeasuredPosts(f provider.HashtagFigures) measuredPosts {
 	return s
 }
 
-// uniquePosts removes duplicate posts by id.
+// uniquePosts removes duplicate posts by ID.
 func uniquePosts(posts []provider.Post) []provider.Post {
 	out := make([]provider.Post, 0, len(posts))
 	places := make(map[string]int, len(posts))
@@ -42,7 +42,7 @@ func uniquePosts(posts []provider.Post) []provider.Post {
 	return out
 }
 
-// isPreferred reports whether a is kept of two posts with the same id. It prefers known and larger figures, so the
+// isPreferred reports whether a is kept of two posts with the same ID. It prefers known and larger figures, so the
 // result does not depend on their order.
 func isPreferred(a, b provider.Post) bool {
 	return cmp.Or(compareFigures(a.Likes, b.Likes), compareFigures(a.Comments, b.Comments), compareFigures(a.Views,
@@ -99,7 +99,7 @@ func (s measuredPosts) times(posts []provider.Post) []time.Time {
 
 // captions holds the parsed captions of posts.
 type captions struct {
-	tags  map[string][]string // by post id
+	tags  map[string][]string // by post ID
 	words map[string]int      // number of posts by word in the caption
 }
 
