@@ -18,7 +18,7 @@ import (
 const (
 	crowd        = 100 // reports created at once
 	crowdPosts   = 500 // posts of each report
-	crowdPage    = 100 // posts of a page of public figures
+	crowdPage    = 100 // posts of a page of public metrics
 	crowdConns   = 4   // connections that read
 	crowdPause   = 10 * time.Millisecond
 	crowdReads   = 2000 // without reports
@@ -26,7 +26,7 @@ const (
 	crowdTimeout = 5 * time.Minute
 )
 
-// serveFigures prints its address and serves synthetic public figures as docs/bridge.md describes. They are prepared in
+// serveFigures prints its address and serves synthetic public metrics as docs/bridge.md describes. They are prepared in
 // advance and the same for every profile, so that serving them costs next to nothing.
 func serveFigures(ctx context.Context) error {
 	pages := make([][]byte, crowdPosts/crowdPage)

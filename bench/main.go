@@ -39,7 +39,7 @@ func main() {
 	flag.BoolVar(&o.years, "years", false, "measure only lists, searches and reports on years of data")
 	flag.StringVar(&o.out, "out", "build/bench.json", "`FILE` for the results")
 	flag.StringVar(&o.serveFloor, "serve-floor", "", "internal: serve the floor on the database at `URL`")
-	flag.BoolVar(&o.serveFigures, "serve-figures", false, "internal: serve synthetic public figures")
+	flag.BoolVar(&o.serveFigures, "serve-figures", false, "internal: serve synthetic public metrics")
 	flag.Parse()
 	if err := o.work(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)

@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// What years leave behind can be filled in on both databases, is as much as was said, and its ledger adds up.
+// What years of use leave can be filled in on both databases, is as much as was said, and its ledger adds up.
 func TestYearsCanBeFilled(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

@@ -2200,7 +2200,7 @@ func (c *Client) ListHashtagListsPages(ctx context.Context, in ListHashtagListsI
 	})
 }
 
-// ListHashtagListsAll is every item of ListHashtagListsPages. Texts of others that items point at stand in the pages alone.
+// ListHashtagListsAll iterates over the items of ListHashtagListsPages. Only the pages have the untrusted texts that items refer to.
 func (c *Client) ListHashtagListsAll(ctx context.Context, in ListHashtagListsInput, options ...CallOption) iter.Seq2[HashtagListEntry, error] {
 	return items(c.ListHashtagListsPages(ctx, in, options...), func(list HashtagLists) []HashtagListEntry { return list.HashtagLists })
 }
@@ -2222,7 +2222,7 @@ func (c *Client) ListMediaPages(ctx context.Context, in ListMediaInput, options 
 	})
 }
 
-// ListMediaAll is every item of ListMediaPages. Texts of others that items point at stand in the pages alone.
+// ListMediaAll iterates over the items of ListMediaPages. Only the pages have the untrusted texts that items refer to.
 func (c *Client) ListMediaAll(ctx context.Context, in ListMediaInput, options ...CallOption) iter.Seq2[MediaItem, error] {
 	return items(c.ListMediaPages(ctx, in, options...), func(list MediaList) []MediaItem { return list.Media })
 }
@@ -2245,7 +2245,7 @@ func (c *Client) ListPostsPages(ctx context.Context, in ListPostsInput, options 
 	})
 }
 
-// ListPostsAll is every item of ListPostsPages. Texts of others that items point at stand in the pages alone.
+// ListPostsAll iterates over the items of ListPostsPages. Only the pages have the untrusted texts that items refer to.
 func (c *Client) ListPostsAll(ctx context.Context, in ListPostsInput, options ...CallOption) iter.Seq2[PostEntry, error] {
 	return items(c.ListPostsPages(ctx, in, options...), func(list PostList) []PostEntry { return list.Posts })
 }
@@ -2267,7 +2267,7 @@ func (c *Client) ListReportsPages(ctx context.Context, in ListReportsInput, opti
 	})
 }
 
-// ListReportsAll is every item of ListReportsPages. Texts of others that items point at stand in the pages alone.
+// ListReportsAll iterates over the items of ListReportsPages. Only the pages have the untrusted texts that items refer to.
 func (c *Client) ListReportsAll(ctx context.Context, in ListReportsInput, options ...CallOption) iter.Seq2[ReportEntry, error] {
 	return items(c.ListReportsPages(ctx, in, options...), func(list ReportList) []ReportEntry { return list.Reports })
 }
@@ -2289,7 +2289,7 @@ func (c *Client) ListSocialAccountsPages(ctx context.Context, in ListSocialAccou
 	})
 }
 
-// ListSocialAccountsAll is every item of ListSocialAccountsPages. Texts of others that items point at stand in the pages alone.
+// ListSocialAccountsAll iterates over the items of ListSocialAccountsPages. Only the pages have the untrusted texts that items refer to.
 func (c *Client) ListSocialAccountsAll(ctx context.Context, in ListSocialAccountsInput, options ...CallOption) iter.Seq2[SocialAccount, error] {
 	return items(c.ListSocialAccountsPages(ctx, in, options...), func(list SocialAccountList) []SocialAccount { return list.SocialAccounts })
 }

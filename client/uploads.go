@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	maxBatchFiles   = 50      // of one call of create_uploads
+	maxBatchFiles   = 50      // of one call to create_uploads
 	expectFrom      = 1 << 20 // bytes from which Expect: 100-continue is sent
 	defaultParallel = 4
 )

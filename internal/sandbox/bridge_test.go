@@ -202,7 +202,7 @@ func TestVendorMarkers(t *testing.T) {
 	}
 	avatar := b.media(t, empty, "type=avatar").Items
 	if diff := cmp.Diff(avatar, b.media(t, empty, "type=profile").Items); diff != "" || len(avatar) != 1 {
-		t.Errorf("of an empty profile there is not the avatar alone: %s", diff)
+		t.Errorf("of an empty profile there is not only the avatar: %s", diff)
 	}
 }
 

@@ -37,7 +37,7 @@ type Config struct {
 	Workers         int           // concurrent deliveries
 	PerNetwork      int           // see delivery.Options
 	Lease           time.Duration // see delivery.Options
-	// ShutdownDelay is how long /readyz fails before a stopping node accepts no more requests.
+	// ShutdownDelay is how long /readyz fails before a stopping node no longer accepts requests.
 	ShutdownDelay time.Duration
 	Terms         *plan.Terms // plans, prices and limits; nil for the defaults
 	Redis         string      // redis://…, where nodes share request rates; empty if each node counts by itself
@@ -64,7 +64,7 @@ type Config struct {
 	ImportRoots       *x509.CertPool // trusted by imports; nil for the system's
 	// BridgeURL is the provider of public profiles' media, see docs/bridge.md; empty for none.
 	BridgeURL, BridgeToken string
-	// Sources are the official providers of public figures.
+	// Sources are the official providers of public metrics.
 	Sources        SourceSettings
 	BlueskyServers []string // URLs of servers whose accounts may be connected, in addition to Bluesky's own
 	// AnyServer allows every Bluesky server, also on private addresses. It is for the operator's commands.

@@ -145,7 +145,7 @@ func (h *env) calls(t *testing.T, token string) (int, string) {
 	return resp.StatusCode, resp.Header.Get("WWW-Authenticate")
 }
 
-// dies waits until a token is good no more: what nodes remember of keys and tokens holds for a second at most.
+// dies waits until a token is no longer valid: what nodes remember of keys and tokens holds for a second at most.
 func (p *program) dies(what, token string) {
 	p.t.Helper()
 	for until := time.Now().Add(5 * time.Second); ; {

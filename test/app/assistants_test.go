@@ -117,7 +117,7 @@ func TestAssistantOfTheSDK(t *testing.T) {
 	})
 }
 
-// Codes are good once, for their program, its address and its verifier alone, and for a minute.
+// Codes are good once, only for their program, its address and its verifier, and for a minute.
 func TestAssistantsCodes(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -161,7 +161,7 @@ func TestAssistantsCodes(t *testing.T) {
 	})
 }
 
-// Of many that exchange one code at once, one gets tokens. The others came second, so those are good no more.
+// Of many that exchange one code at once, one gets tokens. The others came second, so those are no longer valid.
 func TestAssistantsCodeAtOnce(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -231,7 +231,7 @@ func TestAssistantsRefresh(t *testing.T) {
 	})
 }
 
-// A token is worth nothing where keys alone are taken, once it is taken back, and once the person may do no more.
+// A token is worth nothing where only keys are accepted, once it is revoked, and once the person may not do anything anymore.
 func TestAssistantsTokensEnd(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

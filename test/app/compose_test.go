@@ -170,7 +170,7 @@ func TestPeopleAddMedia(t *testing.T) {
 			t.Errorf("%v", media)
 		}
 		p.form("Search").fill("q", "nothing like it").press().wants(200, "Nothing in the library is called so.")
-		// For one account alone.
+		// For one account only.
 		p = p.form("Search").fill("into", c.id()).fill("q", "").press()
 		p = p.form("Add harbour").press().wants(200, "Different")
 		p.form("Save").fill("owntext-"+c.id(), "1").fill("text-"+c.id(), "Only here.").press().wants(200, "Saved.")

@@ -73,7 +73,7 @@ func TestDirectory(t *testing.T) {
 	})
 }
 
-// Where the directory alone lets people in, nothing else does, however it is asked.
+// Where only the directory lets people in, nothing else does, however it is asked.
 func TestDirectoryAlone(t *testing.T) {
 	withProvider(t, true, func(t *testing.T, h *env, provider *oidcserver.Provider) {
 		c := h.crew(t)

@@ -281,7 +281,7 @@ func (c *crew) pagesGo(t *testing.T, h *env, asks func(string) *page) {
 	}
 }
 
-// A network's request is believed by its signature alone, deletes what is kept of the account, and says what became of
+// A network's request is believed only by its signature, deletes what is kept of the account, and says what became of
 // it.
 func TestNetworkAsksToDelete(t *testing.T) {
 	t.Parallel()

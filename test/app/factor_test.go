@@ -231,7 +231,7 @@ func (a *asker) ownOnly(pattern string, got answer) bool {
 	return false
 }
 
-// Where the owner requires a second factor, nothing of the app is open to a member who signed in with a password alone.
+// Where the owner requires a second factor, nothing of the app is open to a member who signed in with only a password.
 func TestOwnerRequiresSecondFactor(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		m := newGauge(t, h)

@@ -18,14 +18,14 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// linked is a call of an operation, and what the page says that its answer leads to. Values that are names of samples
+// linked is a call to an operation, and what the page says that its answer leads to. Values that are names of samples
 // stand for their IDs.
 type linked struct {
 	args map[string]any
 	says string
 }
 
-// linking has a call of every operation.
+// linking has a call to every operation.
 var linking = map[string]linked{
 	"get_identity":          {says: "API keys"},
 	"get_credits":           {says: "Credits"},
@@ -79,7 +79,7 @@ func TestAnswersLeadIntoTheApp(t *testing.T) {
 		for _, op := range h.Registry().All() {
 			call, ok := linking[op.Tool]
 			if !ok {
-				t.Errorf("no call of %s is tried", op.Tool)
+				t.Errorf("no call to %s is tried", op.Tool)
 				continue
 			}
 			leads := c.leads(t, key, op, s, call.args)

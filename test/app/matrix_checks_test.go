@@ -210,7 +210,7 @@ func (m *gauge) readTables() {
 	}
 }
 
-// look sums up the rows of each table; the sample team's alone where strangers worked in their own.
+// look sums up the rows of each table; only the sample team's where strangers worked in their own.
 func (m *gauge) look(team bool) map[string]string {
 	out := map[string]string{}
 	for _, name := range m.tables {

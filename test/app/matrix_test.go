@@ -99,7 +99,7 @@ func newGauge(tb testing.TB, h *env) *gauge {
 	m.people()
 	m.filled = m.forms(m.as(tb, access.Owner))
 	maps.Copy(m.filled, m.operatorForms())
-	const decision = "POST /posts/{id}/approval/decision" // for clients alone
+	const decision = "POST /posts/{id}/approval/decision" // for clients only
 	m.filled[decision] = m.forms(m.as(tb, access.Client))[decision]
 	m.settle()
 	m.remember()

@@ -137,7 +137,7 @@ func (c *crew) second(t *testing.T) int64 {
 	return id
 }
 
-// The calendar shows one account's posts alone, leads to writing one for a day that is to come, and keeps the account.
+// The calendar shows only one account's posts, leads to writing one for a day that is to come, and keeps the account.
 func TestTheCalendarOfAnAccount(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -147,7 +147,7 @@ func TestTrackingEndsWhilePaused(t *testing.T) {
 	})
 }
 
-// A key whose maker owns the team no more has ended.
+// A key whose maker no longer owns the team has ended.
 func TestSettingsKeyOfAFormerOwner(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -166,7 +166,7 @@ func TestTwoKeys(t *testing.T) {
 	})
 }
 
-// A backup is restored to an empty place alone, and with its own sealing key.
+// A backup is restored only to an empty place, and with its own sealing key.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

@@ -303,7 +303,7 @@ func TestAnswersAreNotLost(t *testing.T) {
 	}
 }
 
-// Uploads show one member too, and an empty file fails alone.
+// Uploads show one member too, and only an empty file fails.
 func TestUploadCommand(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)

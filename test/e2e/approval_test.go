@@ -36,7 +36,7 @@ func (b browsed) mustShow(texts ...string) {
 	}
 }
 
-// A client approves by the link alone, and what was withheld goes out.
+// A client approves with only the link, and what was withheld goes out.
 func TestClientApproves(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {

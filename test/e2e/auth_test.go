@@ -47,7 +47,7 @@ func TestEveryFailedAuthenticationIsTheSame(t *testing.T) {
 			}
 		}
 		for name, values := range map[string][]string{
-			"empty": {""}, "the scheme alone": {"Bearer"}, "nothing behind the scheme": {"Bearer "}, "no scheme": {key},
+			"empty": {""}, "only the scheme": {"Bearer"}, "nothing after the scheme": {"Bearer "}, "no scheme": {key},
 			"another scheme": {"Basic " + key},
 			"mistyped":       {"Bearer " + withTypo(key)}, "cut short": {"Bearer " + key[:len(key)-1]}, "too long": {"Bearer " + key + "a"},
 			"in capitals": {"Bearer " + strings.ToUpper(key)}, "two keys": {"Bearer " + key + " " + key},

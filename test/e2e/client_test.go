@@ -234,7 +234,7 @@ func (w *env) toolAnswer(tool string, got answer) answer {
 	return out
 }
 
-// mustHoldInBlocks holds the blocks of text against the object: what others wrote is in the last block alone, and all
+// mustHoldInBlocks holds the blocks of text against the object: what others wrote is only in the last block, and all
 // blocks together are the whole.
 func (w *env) mustHoldInBlocks(tool string, got answer, quotes bool) {
 	w.t.Helper()

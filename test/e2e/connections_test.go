@@ -60,7 +60,7 @@ func (w *env) connectAssistant(role access.Role, may ...access.Capability) conne
 	return c
 }
 
-// calls makes a call of an operation as the connection's assistant.
+// calls makes a call to an operation as the connection's assistant.
 func (w *env) calls(c connection, op *operation.Operation) answer {
 	w.t.Helper()
 	idem := ""
@@ -203,7 +203,7 @@ func TestConnectionOfADeletedPerson(t *testing.T) {
 }
 
 // The owner who hands the team on stays a member: the keys end, and what acts as a member goes on with the new role. A
-// role that can still publish, but not spend, takes the spending alone.
+// role that can still publish, but not spend, takes only the spending.
 func TestConnectionsOutliveOwnership(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *env) {

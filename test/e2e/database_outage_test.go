@@ -128,7 +128,7 @@ func TestKilledDatabaseUnderCallers(t *testing.T) {
 	}
 }
 
-// A node whose SQLite file can grow no more refuses what would be written and reads on; with room it writes again.
+// A node whose SQLite file can no longer grow refuses what would be written and reads on; with room it writes again.
 func TestFullDiskUnderSQLite(t *testing.T) {
 	t.Parallel()
 	var inside *db.DB

@@ -19,7 +19,7 @@ type gate struct {
 	name   string
 	closes func(w *env) error
 	opens  func(w *env) error // nil where it stays for good
-	code   string             // what every call answers; empty where one kind of action is stopped alone
+	code   string             // what every call answers; empty where only one kind of action is stopped
 	stops  access.Capability  // that kind
 }
 
@@ -217,7 +217,7 @@ func (w *env) eachCell(do func(*operation.Operation, access.Level)) {
 	}
 }
 
-// goesOn returns what a call of the matrix answers that nothing is in the way of: its item is not there.
+// goesOn returns what a call of the matrix returns if nothing stops it: its item is not there.
 func goesOn(op *operation.Operation) (int, string) {
 	switch op.Tool {
 	case "get_identity", "get_credits", "get_limits", "list_social_accounts", "list_posts", "list_media",

@@ -87,7 +87,7 @@ func TestFirstOfManyGates(t *testing.T) {
 		}
 		all := map[string]gate{}
 		for _, g := range append(gates(), serviceGates()...) {
-			if g.code != "membership_lost" { // a key has ended for one reason alone
+			if g.code != "membership_lost" { // a key has ended for only one reason
 				all[g.code] = g
 			}
 		}

@@ -97,7 +97,7 @@ func TestMediaPaging(t *testing.T) {
 	})
 }
 
-// A cursor of the library is good for its team and filters alone.
+// A cursor of the library is valid only for its team and filters.
 func TestMediaCursors(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {

@@ -25,7 +25,7 @@ func addLocation(f file) file {
 	return f
 }
 
-// addVideoLocation puts a place behind the boxes of an MP4, as cameras do.
+// addVideoLocation puts a place after the boxes of an MP4, as cameras do.
 func addVideoLocation(f file) file {
 	inner := slices.Concat(binary.BigEndian.AppendUint32(nil, uint32(8+len(place))), []byte("\xa9xyz"+place))
 	outer := slices.Concat(binary.BigEndian.AppendUint32(nil, uint32(8+len(inner))), []byte("udta"), inner)

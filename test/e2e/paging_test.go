@@ -126,7 +126,7 @@ func TestPagingPastWhatIsGone(t *testing.T) {
 	})
 }
 
-// A cursor is good for its team, operation and filters alone; the size of a page may change.
+// A cursor is valid only for its team, operation and filters; the size of a page may change.
 func TestCursors(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {

@@ -66,7 +66,7 @@ func TestLimitsAndCreditsOfPlans(t *testing.T) {
 	})
 }
 
-// credits returns what GET /credits tells of a team whose keys alone have used some.
+// credits returns what GET /credits tells of a team of which only keys have used some.
 func credits(balance, used, reserved, key, team float64) map[string]any {
 	return map[string]any{
 		"balance": balance, "used_today": map[string]any{"team": used, "keys_and_tools": used},

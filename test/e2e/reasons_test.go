@@ -22,7 +22,7 @@ var notYet = map[string]string{
 	"not_expressible_in_a_query": "every argument of today's reads is a single value",
 }
 
-// onPostgres are met on PostgreSQL alone, where a repeat waits for the first call in the database.
+// onPostgres are met only on PostgreSQL, where a repeat waits for the first call in the database.
 var onPostgres = []string{"idempotency_key_in_progress"}
 
 var seen = struct {

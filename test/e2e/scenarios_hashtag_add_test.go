@@ -32,7 +32,7 @@ func addScenarios() []scenario {
 	}
 	return []scenario{
 		full,
-		adds("behind those that are there", has, map[string]any{"hashtags": []any{"#Three", "zero"}}, grown(2),
+		adds("after those that are there", has, map[string]any{"hashtags": []any{"#Three", "zero"}}, grown(2),
 			map[string]any{"data.added": "[three zero]", "data.already_present": "[]", "data.refused": "[]"}, "one",
 			"two", "three", "zero"),
 		adds("what is there already", has, map[string]any{"hashtags": []any{"TWO", "#one"}}, rows{},

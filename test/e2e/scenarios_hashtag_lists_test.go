@@ -44,7 +44,7 @@ func theList(more map[string]any) func(*env) map[string]any {
 	return func(w *env) map[string]any { return mergeArgs(map[string]any{"list_id": w.itsID("list")}, more) }
 }
 
-// tags are hashtags with a number behind each, from one to another.
+// tags are hashtags with a number after each, from one to another.
 func numberedTags(from, to int) []any {
 	var out []any
 	for n := from; n <= to; n++ {
@@ -53,7 +53,7 @@ func numberedTags(from, to int) []any {
 	return out
 }
 
-// mustRead checks what is in a list, in its order, each with its subcategory behind a slash where it has one.
+// mustRead checks what is in a list, in its order, each with its subcategory after a slash where it has one.
 func (w *env) mustRead(id int64, want ...string) {
 	w.t.Helper()
 	opened := w.full("get_hashtag_list", map[string]any{"list_id": id})
@@ -93,7 +93,7 @@ func listsScenarios() []scenario {
 						continue
 					}
 					if others > 0 {
-						w.t.Errorf("an own list behind a ready-made one: %s", got.raw)
+						w.t.Errorf("an own list after a ready-made one: %s", got.raw)
 					}
 					own = append(own, strings.TrimPrefix(got.text(at+"name"), "for "))
 					got.mustHold(w.t, map[string]any{at + "id": w.itsID(own[len(own)-1]), at + "size": 1, at + "hashtags": nil})
@@ -207,7 +207,7 @@ func createListScenarios() []scenario {
 	atPlan.plan = small
 	return []scenario{
 		atPlan,
-		makes("a name alone", nil, 0, bare),
+		makes("only a name", nil, 0, bare),
 		makes("no hashtags", map[string]any{"hashtags": []any{}}, 0, bare),
 		makes("everything",
 			map[string]any{"platform": "tiktok", "color": "#C0643A", "icon": "ri-cup-line", "hashtags": []any{"harbour"}}, 1,

@@ -26,7 +26,7 @@ func (w *env) addVoice(d voice.Draft) int64 {
 	return made.ID
 }
 
-// twoVoices are one that says something of everything, and a later one that says its name alone.
+// twoVoices are one that says something of everything, and a later one that has only a name.
 func twoVoices(w *env) {
 	w.keepID("first", w.addVoice(voice.Draft{Name: "Harbour", Guide: voice.Guide{
 		BusinessDescription: "A roastery at the harbour.\n# Tone\nWith a café.", Tone: "Warm.",
@@ -137,7 +137,7 @@ func voiceScenarios() []scenario {
 						"data.id": w.itsID("first"), "meta.app_url": w.root + "/voices/" + w.its("first") + "?team_id=" + number(w.team),
 					})
 			}},
-		{name: "voice: with a name alone", tool: "get_brand_voice", prepare: twoVoices, args: of("second"),
+		{name: "voice: with only a name", tool: "get_brand_voice", prepare: twoVoices, args: of("second"),
 			check: func(w *env, got answer) {
 				got.mustHold(w.t, map[string]any{
 					"data.default": false, "data.business_description": nil, "data.tone": nil,
@@ -174,7 +174,7 @@ func voiceScenarios() []scenario {
 }
 
 // No operation tells anything that a voice was researched from, by REST or as a tool, to any key; the post among it
-// is told as a post alone.
+// is told only as a post.
 func TestMaterialIsInNoAnswer(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {

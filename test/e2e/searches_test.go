@@ -158,7 +158,7 @@ func TestHashtagListPages(t *testing.T) {
 }
 
 // pages reads a collection of an answer page by page, by the Link header, and returns a member of each item. More is
-// called behind the first page.
+// called after the first page.
 func (w *env) pages(t *testing.T, tool, collection, member string, args map[string]any, more func()) []string {
 	t.Helper()
 	var out []string

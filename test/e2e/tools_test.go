@@ -290,7 +290,7 @@ func TestWaitingForAJob(t *testing.T) {
 	})
 }
 
-// Whose key or connection is revoked during a wait hears no more of the job, however it ends.
+// A caller whose key or connection is revoked during a wait no longer hears of the job, however it ends.
 func TestRevokedDuringAWait(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -312,7 +312,7 @@ func TestRevokedDuringAWait(t *testing.T) {
 		})
 		if strings.Contains(told, `"finished":true`) || strings.Count(told, `"progressToken"`) != 1 ||
 			!strings.Contains(told, `unauthorized`) {
-			t.Errorf("a connection that is no more was told: %s", told)
+			t.Errorf("a connection that no longer exists was told: %s", told)
 		}
 		(<-byREST).mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
 	})

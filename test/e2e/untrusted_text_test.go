@@ -11,7 +11,7 @@ import (
 // planted stands in every text that a stranger wrote. It is no letter, so that no word or hashtag has it.
 const planted = "⁂"
 
-// plant passes on what the source of public figures answers, with every text of the analysed accounts marked.
+// plant passes on what the source of public metrics answers, with every text of the analysed accounts marked.
 func plant(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.URL.Path, "/vendor/v1/") {
@@ -58,7 +58,7 @@ func mark(said any) {
 	}
 }
 
-// mustSetPlantedApart checks that a planted text stands in untrusted_content alone.
+// mustSetPlantedApart checks that a planted text is only in untrusted_content.
 func (w *env) mustSetPlantedApart(a answer, wrong func(string, any)) {
 	if !bytes.Contains(a.raw, []byte(planted)) {
 		return

@@ -146,7 +146,7 @@ func TestOpenUploads(t *testing.T) {
 		if n := w.count("upload_batches WHERE team_id = ?", w.team); n != 2 {
 			t.Errorf("%d batches", n)
 		}
-		// What is open is a team's; what is used, replaced or over is open no more.
+		// What is open is a team's; what is used, replaced or over is no longer open.
 		w.stranger().full("create_uploads", uploadArgs(nil, files[0]))
 		w.put(second.linkOf(0), files[2]).mustBe(t, http.StatusCreated)
 		third := w.full("create_uploads", uploadArgs(nil, files[3]))

@@ -77,7 +77,7 @@ func TestDeletionKilledAtEachStep(t *testing.T) {
 		stays := h.home(t)
 		had := h.has(t, stays)
 		if len(had) < 15 {
-			t.Fatalf("the team that stays has rows in %v alone", had)
+			t.Fatalf("the team that stays has rows only in %v", had)
 		}
 		for _, p := range plans {
 			goes := h.home(t)

@@ -148,7 +148,7 @@ func (c *chance) hostile() any {
 	})
 }
 
-// call is a call of an operation before it is written down for an edge.
+// call is a call to an operation before it is written down for an edge.
 type call struct {
 	op   *described
 	args map[string]any
@@ -245,7 +245,7 @@ func jsonOf(value any) string {
 	}
 	raw, err := json.Marshal(value)
 	if err != nil {
-		panic(err) // values of ours alone come here
+		panic(err) // only values of ours come here
 	}
 	return string(raw)
 }

@@ -181,7 +181,7 @@ func (m *modelTeam) billing(o order) *billing {
 
 func (o order) claim() string { return o.idem + " " + o.request() }
 
-// lookUp returns how the Idempotency-Key alone ends a call: with the first answer, or a refusal; neither where the call
+// lookUp returns how the Idempotency-Key by itself ends a call: with the first answer, or a refusal; neither where the call
 // goes on.
 func (k *modelKey) lookUp(now time.Time, o order) (*record, string) {
 	if !o.isPaid() {

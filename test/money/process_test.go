@@ -36,7 +36,7 @@ type programs struct{ serve, admin string }
 func TestMain(m *testing.M) {
 	for name, value := range map[string]string{
 		"test.parallel": "4", // most of these tests wait most of the time
-		// What follows rapid takes from its flags alone. Failures are found again by their seed.
+		// What follows rapid takes only from its flags. Failures are found again by their seed.
 		"rapid.checks": "35", "rapid.steps": "60", "rapid.nofailfile": "true",
 	} {
 		if err := flag.Set(name, value); err != nil {

@@ -24,7 +24,7 @@ import (
 )
 
 // press is the whole program with its background work, asked over the network, whose clock the test sets and whose
-// source of public figures answers when the test lets it.
+// source of public metrics answers when the test lets it.
 type press struct {
 	clock  *testkit.Clock
 	source *gate

@@ -256,7 +256,7 @@ func (a answer) reportID() string {
 		}
 	}
 	_ = json.Unmarshal(a.raw, &said)
-	at, _, _ := strings.Cut(said.Meta.App, "?") // behind it stands the team
+	at, _, _ := strings.Cut(said.Meta.App, "?") // followed by the team
 	return path.Base(at)
 }
 

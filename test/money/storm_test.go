@@ -268,7 +268,7 @@ func (s *storm) buy(ctx context.Context) {
 	}
 }
 
-// nextRequest makes up a request, or takes up an earlier one: with its key and request, or with its key alone.
+// nextRequest makes up a request, or takes up an earlier one: with its key and request, or only with its key.
 func (s *storm) nextRequest() *request {
 	team := s.teams[rand.IntN(len(s.teams))]
 	r := &request{team: team, key: team.keys[rand.IntN(len(team.keys))], order: anOrder()}

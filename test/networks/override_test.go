@@ -60,7 +60,7 @@ func TestOverrides(t *testing.T) {
 			t.Error("a post that went out was changed")
 		}
 		if _, err := w.node.Posts.SetCover(t.Context(), w.owner, id, w.video, time.Hour); err == nil {
-			t.Error("a cover behind the end")
+			t.Error("a cover after the end")
 		}
 	})
 }

@@ -149,7 +149,7 @@ func TestCreditsByCommand(t *testing.T) {
 	o.soon("nothing else", "200 999", balance)
 }
 
-// What is paused or off is listed with its reason; pausing again changes the reason alone.
+// What is paused or off is listed with its reason; pausing again changes only the reason.
 func TestPausesAreListed(t *testing.T) {
 	t.Parallel()
 	o, _ := newOperator(t, "team")

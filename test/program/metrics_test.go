@@ -184,7 +184,7 @@ func TestDeployedVariablesAreRead(t *testing.T) {
 		}
 		raw, err := os.ReadFile(path)
 		for _, name := range regexp.MustCompile(`PRESSROOM_[A-Z_]+`).FindAllString(string(raw), -1) {
-			if seen++; !known[name] && name != "PRESSROOM_VERSION" { // of the composition alone
+			if seen++; !known[name] && name != "PRESSROOM_VERSION" { // only of the composition
 				t.Errorf("%s sets %s, which nobody reads", path, name)
 			}
 		}

@@ -33,7 +33,7 @@ func TestResealAuthenticatorApps(t *testing.T) {
 		}
 	}
 	if said := fails(t, env(old), serve...); !strings.Contains(said, "authenticator apps were sealed with") {
-		t.Errorf("with the former key alone: %s", said)
+		t.Errorf("with only the former key: %s", said)
 	}
 	does(t, env(next), "", "admin", "people", "list", "--database", database)
 }

@@ -70,7 +70,7 @@ func TestAnotherKindOfDatabase(t *testing.T) {
 	}
 }
 
-// health believes a node alone, and no other service that answers at the address.
+// health believes only a node, and no other service that answers at the address.
 func TestHealthBelievesANodeAlone(t *testing.T) {
 	t.Parallel()
 	for _, answer := range []string{"", "OK", "<html></html>", `{"status":"ok"}`, `[]`} {
@@ -116,7 +116,7 @@ func TestRefusedRestoreLeavesNothing(t *testing.T) {
 	}
 }
 
-// A node that has the old sealing key alone keeps grants from being sealed with the new one.
+// A node that has only the old sealing key keeps grants from being sealed with the new one.
 func TestResealBeforeTheNodesAreReady(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -203,7 +203,7 @@ func TestAServerThatMayNotBeCalled(t *testing.T) {
 	}
 }
 
-// A node that was told to end answers 503 before it takes no more requests, so that what stands before it sends it no
+// A node that was told to stop returns 503 before it stops accepting requests, so that what stands before it sends it no
 // more.
 func TestANodeThatIsToEndSaysSo(t *testing.T) {
 	t.Parallel()

@@ -38,7 +38,7 @@ const (
 	networkSettled = 20 * time.Second // within which a network lists what it was given, arrived however late
 	lateBy         = 7 * time.Second  // more than the program waits for any answer, and with mostAhead less than the above
 	hangFor        = 8 * time.Second
-	arrivesWithin  = 8 * time.Second // from the first byte of a request to its last, else a network hears it no more
+	arrivesWithin  = 8 * time.Second // from the first byte of a request to its last, else a network no longer reads it
 )
 
 // wire stands between the program and the sandbox networks.

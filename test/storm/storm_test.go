@@ -35,7 +35,7 @@ func TestStorm(t *testing.T) {
 	lasts, seed, together := usualStorm, rand.Uint64(), true
 	if text := os.Getenv(stormVariable); text != "" {
 		lasts = must.Get(time.ParseDuration(text))(t)
-		together = false // a long one has the machine alone, so that the most happens
+		together = false // a long one has the machine to itself, so that the most happens
 	}
 	if text := os.Getenv(seedVariable); text != "" {
 		seed = must.Get(strconv.ParseUint(text, 10, 64))(t)

@@ -50,7 +50,7 @@ func digestOf(ctx context.Context, store blob.Store, key string) (string, error)
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// keys looks whether each key is there once, works, and works no more once it is revoked.
+// keys looks whether each key is there once, works, and no longer works once it is revoked.
 func (r *reckoning) keys(ctx context.Context) error {
 	for _, k := range r.book.keys {
 		var n, live int

@@ -51,7 +51,7 @@ func main() {
 	}
 }
 
-// write writes a line for each word, in the order of the words. A letter behind the word says how many bits it weighs:
+// write writes a line for each word, in the order of the words. A letter after the word says how many bits it weighs:
 // the logarithm of its rank, from A for 0.
 func write(path string) error {
 	weights := map[string]int{}

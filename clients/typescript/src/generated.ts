@@ -1757,7 +1757,7 @@ export class Pressroom extends Runtime {
     return this.pages<HashtagLists>("list_hashtag_lists", input, options);
   }
 
-  /** Every item of listHashtagListsPages. Texts of others that items point at stand in the pages alone. */
+  /** Iterates over the items of listHashtagListsPages. Only the pages have the untrusted texts that items refer to. */
   async *listHashtagListsAll(input: ListHashtagListsInput = {}, options: CallOptions = {}): AsyncGenerator<HashtagListEntry, void, undefined> {
     for await (const page of this.listHashtagListsPages(input, options)) yield* page.data.hashtag_lists;
   }
@@ -1776,7 +1776,7 @@ export class Pressroom extends Runtime {
     return this.pages<MediaList>("list_media", input, options);
   }
 
-  /** Every item of listMediaPages. Texts of others that items point at stand in the pages alone. */
+  /** Iterates over the items of listMediaPages. Only the pages have the untrusted texts that items refer to. */
   async *listMediaAll(input: ListMediaInput = {}, options: CallOptions = {}): AsyncGenerator<MediaItem, void, undefined> {
     for await (const page of this.listMediaPages(input, options)) yield* page.data.media;
   }
@@ -1796,7 +1796,7 @@ export class Pressroom extends Runtime {
     return this.pages<PostList>("list_posts", input, options);
   }
 
-  /** Every item of listPostsPages. Texts of others that items point at stand in the pages alone. */
+  /** Iterates over the items of listPostsPages. Only the pages have the untrusted texts that items refer to. */
   async *listPostsAll(input: ListPostsInput = {}, options: CallOptions = {}): AsyncGenerator<PostEntry, void, undefined> {
     for await (const page of this.listPostsPages(input, options)) yield* page.data.posts;
   }
@@ -1815,7 +1815,7 @@ export class Pressroom extends Runtime {
     return this.pages<ReportList>("list_reports", input, options);
   }
 
-  /** Every item of listReportsPages. Texts of others that items point at stand in the pages alone. */
+  /** Iterates over the items of listReportsPages. Only the pages have the untrusted texts that items refer to. */
   async *listReportsAll(input: ListReportsInput = {}, options: CallOptions = {}): AsyncGenerator<ReportEntry, void, undefined> {
     for await (const page of this.listReportsPages(input, options)) yield* page.data.reports;
   }
@@ -1834,7 +1834,7 @@ export class Pressroom extends Runtime {
     return this.pages<SocialAccountList>("list_social_accounts", input, options);
   }
 
-  /** Every item of listSocialAccountsPages. Texts of others that items point at stand in the pages alone. */
+  /** Iterates over the items of listSocialAccountsPages. Only the pages have the untrusted texts that items refer to. */
   async *listSocialAccountsAll(input: ListSocialAccountsInput = {}, options: CallOptions = {}): AsyncGenerator<SocialAccount, void, undefined> {
     for await (const page of this.listSocialAccountsPages(input, options)) yield* page.data.social_accounts;
   }

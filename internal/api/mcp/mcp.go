@@ -1,5 +1,5 @@
 // Package mcp serves every operation as a tool of the Model Context Protocol over streamable HTTP. It turns tool calls
-// into calls of the pipeline and outcomes into tool results, and knows operations only through the registry.
+// into calls to the pipeline and outcomes into tool results, and knows operations only through the registry.
 package mcp
 
 import (

@@ -100,7 +100,7 @@ func (x *exchange) wantsProgress(body []byte) bool {
 	return op != nil && op.Waits && len(m.Params.Meta.Token) > 0
 }
 
-// checkMessage returns a function that responds to a message that the SDK need not see, or nil for a call of a
+// checkMessage returns a function that responds to a message that the SDK need not see, or nil for a call to a
 // supported method.
 func (x *exchange) checkMessage(body []byte) func() {
 	// Duplicate members are left to the tool call, which has an error code for them. The decoder limits the depth.

@@ -1,4 +1,4 @@
-// Package rest serves the REST API: it turns HTTP requests into calls of the pipeline and outcomes into responses. It
+// Package rest serves the REST API: it turns HTTP requests into calls to the pipeline and outcomes into responses. It
 // knows operations only through the registry.
 package rest
 

@@ -179,7 +179,7 @@ func TestDescribedPrograms(t *testing.T) {
 		w.document = strings.Replace(w.document, back, "https://app.example/elsewhere", 1)
 		if _, err := w.ParseRequest(t.Context(), "here", request(id, oauth2.GenerateVerifier())); err == nil ||
 			w.fetched != 3 {
-			t.Errorf("an address that it has no more is taken (fetched %d times): %v", w.fetched, err)
+			t.Errorf("an address that it no longer has is accepted (fetched %d times): %v", w.fetched, err)
 		}
 		w.document = strings.Repeat(" ", 17<<10) + w.document
 		w.clock.Advance(2 * time.Hour)

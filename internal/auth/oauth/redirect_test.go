@@ -61,7 +61,7 @@ func TestMatches(t *testing.T) {
 }
 
 // Anything that matches an address leads to the same place: to the very same text, or on the person's own machine to
-// another port alone.
+// only another port.
 func TestMatchesLeadsNowhereElse(t *testing.T) {
 	t.Parallel()
 	part := rapid.SampledFrom([]string{

@@ -1,5 +1,5 @@
 // Package passkey lets people sign in by passkeys (W3C Web Authentication, level 3): a key pair that the person's
-// device or password manager keeps, made for this address alone, and used only after the device has seen that it is
+// device or password manager keeps, made only for this address, and used only after the device has seen that it is
 // the person.
 package passkey
 

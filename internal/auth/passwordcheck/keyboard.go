@@ -1,7 +1,7 @@
 package passwordcheck
 
 // layouts are keyboards, row by row: English, German and French. A key is beside those with the same place in the next
-// row, and with the place before or behind it.
+// row, and with the place before or after it.
 var layouts = []map[rune]key{
 	layout("1234567890-=", "qwertyuiop[]", "asdfghjkl;'", "zxcvbnm,./"),
 	layout("1234567890ß´", "qwertzuiopü+", "asdfghjklöä", "yxcvbnm,.-"),

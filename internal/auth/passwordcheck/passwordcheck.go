@@ -82,7 +82,7 @@ func charBits(r rune) float64 {
 	return 5.5
 }
 
-// partsOf returns the words in some texts, each text without what is between them, and what is before and behind an @.
+// partsOf returns the words in some texts, each text without what is between them, and what is before and after an @.
 func partsOf(texts []string) map[string]bool {
 	own := map[string]bool{}
 	for _, text := range texts {
@@ -180,7 +180,7 @@ func (e *estimate) sequence(i int) {
 	}
 }
 
-// follows reports whether a letter or digit is so many steps behind another one. 0 follows 9.
+// follows reports whether a letter or digit is so many steps after another one. 0 follows 9.
 func follows(a, b, step rune) bool {
 	if unicode.IsDigit(a) && unicode.IsDigit(b) {
 		return (a-b+step)%10 == 0

@@ -86,7 +86,7 @@ func TestGoodPasswords(t *testing.T) {
 		}
 	}
 	const letters = "abcdefghijklmnopqrstuvwxyz"
-	// The same ones each time: one of some thousands that chance makes of lowercase letters alone is refused.
+	// The same ones each time: one of some thousands that chance makes of only lowercase letters is refused.
 	from := rand.New(rand.NewPCG(1, 2))
 	for _, alphabet := range []string{
 		letters + strings.ToUpper(letters) + "0123456789", letters + "-0123456789", letters,

@@ -137,7 +137,7 @@ func sum(key, body []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// ID names the first key without telling anything of it: the same for the same key alone.
+// ID identifies the first key without revealing it: only the same key has the same ID.
 func (s *Sealer) ID() string { return s.IDs()[0] }
 
 // IDs names all keys, the first first.

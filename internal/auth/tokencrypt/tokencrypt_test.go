@@ -53,7 +53,7 @@ func TestMarksTellKeys(t *testing.T) {
 			both.Mark())
 	}
 	if !before.Knows(mark) || !both.Knows(mark) || after.Knows(mark) {
-		t.Errorf("known: %t, %t, %t; want the last one alone unknown", before.Knows(mark), both.Knows(mark),
+		t.Errorf("known: %t, %t, %t; want only the last one unknown", before.Knows(mark), both.Knows(mark),
 			after.Knows(mark))
 	}
 }

@@ -183,7 +183,7 @@ func TestRecoveryCodes(t *testing.T) {
 	})
 }
 
-// A secret is readable by its key alone and for its person alone, and follows a change of keys.
+// A secret is readable only by its key and for its person, and follows a change of keys.
 func TestSecretsAreSealed(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		former, next := newKey(t), newKey(t)

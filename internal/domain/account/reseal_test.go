@@ -63,7 +63,7 @@ func TestChangingTheSealingKey(t *testing.T) {
 			t.Errorf("a second time %+v, %v", got, err)
 		}
 		if err := after.CheckKeys(t.Context()); err != nil {
-			t.Errorf("the new key alone: %v", err)
+			t.Errorf("only the new key: %v", err)
 		}
 		for _, id := range ids {
 			if g, err := after.Grant(t.Context(), id); err != nil || g.Access == "" {
@@ -71,13 +71,13 @@ func TestChangingTheSealingKey(t *testing.T) {
 			}
 		}
 		if err := before.CheckKeys(t.Context()); err == nil {
-			t.Error("the old key alone is believed")
+			t.Error("the old key is believed")
 		}
 	})
 }
 
 // While a node serves that does not have the first key, nothing is sealed with that, unless it is forced; a
-// node that ended, and one that was not heard of for a minute, count no more. That it was done is recorded.
+// node that ended, and one that was not heard of for a minute, no longer count. That it was done is recorded.
 func TestResealWaitsForEveryNode(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

@@ -310,8 +310,8 @@ func (s *Service) unlockRefresh(ctx context.Context, account int64) error {
 // AnyGrant matches every version of an account's grant.
 var AnyGrant = Grant{Version: math.MaxInt64}
 
-// MarkLost marks an account's connection as lost because its network refused this grant. A newer grant is left
-// alone.
+// MarkLost marks an account's connection as lost because its network refused this grant. A newer grant is not
+// changed.
 func (s *Service) MarkLost(ctx context.Context, account int64, refused Grant) error {
 	return s.markLost(ctx, account, refused.Version, "refused")
 }

@@ -71,7 +71,7 @@ func TestClosedTeam(t *testing.T) {
 	})
 }
 
-// A figure that is told anew takes the place of the old one; one that is told no more stays.
+// A figure that is told anew takes the place of the old one; one that is no longer told stays.
 func TestFiguresAreUpdated(t *testing.T) {
 	each(t, func(w *env) {
 		id := w.harbour()
@@ -91,7 +91,7 @@ func TestFiguresAreUpdated(t *testing.T) {
 	})
 }
 
-// A post that the network tells of no more was deleted there. It may miss in one list for other reasons.
+// A post that the network no longer lists was deleted there. It may miss in one list for other reasons.
 func TestGonePosts(t *testing.T) {
 	each(t, func(w *env) {
 		w.harbour()

@@ -215,7 +215,7 @@ func TestBackOff(t *testing.T) {
 	})
 }
 
-// A network's code that panics holds up its own account alone.
+// A network's code that panics holds up only its own account.
 func TestPanic(t *testing.T) {
 	each(t, func(w *env) {
 		w.harbour()

@@ -187,7 +187,7 @@ func TestWhatCannotBeDecided(t *testing.T) {
 }
 
 // An account that a network goes on not to confirm is told of once, and again only where it was sent anew. What
-// a person decided is told by the decision alone.
+// a person decided is told only by the decision.
 func TestADoubtIsToldOnce(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

@@ -1,6 +1,6 @@
 // Package erasure is how data goes: a person leaves a team, a person's account, a whole team with all that it has, a
 // draft that never went out, a key that was revoked; what a network asks to be deleted; and the file of a team's data
-// that can be taken along before. The ledger and the record of events stay, by numbers alone: they hold no texts and
+// that can be taken along before. The ledger and the record of events stay, only by numbers: they hold no texts and
 // no names.
 package erasure
 

@@ -232,7 +232,7 @@ func (s *Service) exportMedia(ctx context.Context, team int64, out *zip.Writer, 
 				return fmt.Errorf("reading the name of media %d: %w", id, err)
 			}
 			if name == "" || deleted > 0 {
-				continue // its record alone is left, or nothing
+				continue // only its record is left, or nothing
 			}
 			err := s.exportOne(ctx, team, id,
 				zip.FileHeader{Name: fmt.Sprintf("media/%d-%s", id, plain(name)), Modified: db.Time(created)}, out,

@@ -15,7 +15,7 @@ func sign(secret, payload string) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)) + "." + part
 }
 
-// A request is believed by the secret of one of the apps alone, never by one that is not set.
+// A request is believed only by the secret of one of the apps, never by one that is not set.
 func TestVerify(t *testing.T) {
 	t.Parallel()
 	s := New(Options{

@@ -17,8 +17,8 @@ var errOnlyOperator = apierr.BadState("last_operator",
 	"You are the only person who runs this service. Give somebody else that right first, on the person’s page among "+
 		"the operator’s pages.")
 
-// ensureOperatorLeft refuses what would leave nobody who can sign in and run the service: that a person is in a team
-// no more, or that nobody is, for person 0; for team 0 in no team at all. Where nobody can as it is, nothing is
+// ensureOperatorLeft refuses what would leave nobody who can sign in and run the service: that a person is no
+// longer in a team, or that nobody is, for person 0; for team 0 in no team at all. Where nobody can as it is, nothing is
 // refused.
 func ensureOperatorLeft(ctx context.Context, tx *db.Tx, team, person int64, refusal error) error {
 	// A team that is being deleted lets nobody in for long.

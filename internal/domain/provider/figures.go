@@ -16,7 +16,7 @@ const (
 // ErrNotOffered is returned if a provider does not support a query on that platform. Another one may.
 var ErrNotOffered = errors.New("not offered by the provider")
 
-// ProfileQuery requests the public figures of a profile.
+// ProfileQuery requests the public metrics of a profile.
 type ProfileQuery struct {
 	Platform  string
 	Username  string    // normalized by ParseUsername
@@ -24,7 +24,7 @@ type ProfileQuery struct {
 	PostLimit int       // maximum number of posts
 }
 
-// ProfileFigures holds the public figures of a profile and its posts.
+// ProfileFigures holds the public metrics of a profile and its posts.
 type ProfileFigures struct {
 	Account Account
 	Posts   []Post // newest first
@@ -56,7 +56,7 @@ type Post struct {
 	Duration time.Duration
 }
 
-// HashtagQuery requests the public figures of a hashtag.
+// HashtagQuery requests the public metrics of a hashtag.
 type HashtagQuery struct {
 	Platform  string
 	Hashtag   string // normalized by ParseHashtag
@@ -68,7 +68,7 @@ type HashtagQuery struct {
 	LowPriority bool
 }
 
-// HashtagFigures holds the public figures of a hashtag. No official API returns its size.
+// HashtagFigures holds the public metrics of a hashtag. No official API returns its size.
 type HashtagFigures struct {
 	Hashtag    string
 	Size       *int64    // total number of posts, if known

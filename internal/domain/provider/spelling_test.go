@@ -26,7 +26,7 @@ func spellings(text string) map[string]string {
 		"NFKD": norm.NFKD.String(text),
 		"sign": "#" + bare, "signs": "##" + bare, "wide sign": "＃" + bare, "small sign": "﹟" + bare,
 		"spaces":        " \u3000" + text + "\t\n",
-		"mark in front": "\u200f" + text, "mark behind the sign": "#\u200f" + bare, "isolated": "\u2068#" + bare +
+		"mark in front": "\u200f" + text, "mark after the sign": "#\u200f" + bare, "isolated": "\u2068#" + bare +
 			"\u2069", "joiner": "#\u200d" + bare,
 		"wide": fullWidth(text), "capitals": upperCase(text),
 	}

@@ -68,7 +68,7 @@ func (s *Service) sourceUnreachable(ctx context.Context, err error) error {
 		return apierr.New(apierr.ProviderUnavailable, "No provider is configured for these figures. Ask the operator "+
 			"to connect one. Nothing was done or charged.").Wrap(err)
 	}
-	s.Log.WarnContext(ctx, "a provider of public figures is unreachable", "error", err)
+	s.Log.WarnContext(ctx, "a provider of public metrics is unreachable", "error", err)
 	refusal := apierr.New(apierr.ProviderUnavailable, "The provider of these figures is unreachable. Nothing was done "+
 		"or charged. Try again later.").Wrap(err)
 	if u, ok := errors.AsType[*provider.Unavailable](err); ok && u.After > 0 {

@@ -31,7 +31,7 @@ const (
 	Failed  Status = "error" // could not be created and was refunded
 )
 
-// Source is a provider of public figures. See package provider for its errors.
+// Source is a provider of public metrics. See package provider for its errors.
 type Source interface {
 	Profile(ctx context.Context, q provider.ProfileQuery) (provider.ProfileFigures, error)
 	Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error)

@@ -184,7 +184,7 @@ func (s *Service) handleSourceError(ctx context.Context, h job.LeasedJob, t task
 	case errors.Is(err, provider.ErrNotOffered):
 		code = "not_offered"
 	default:
-		s.Log.WarnContext(ctx, "a provider of public figures failed", "job", h.ID, "error", err)
+		s.Log.WarnContext(ctx, "a provider of public metrics failed", "job", h.ID, "error", err)
 	}
 	return s.fail(ctx, h, t, code)
 }

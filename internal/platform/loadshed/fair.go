@@ -64,7 +64,7 @@ func (t *FairLimiter) Acquire(ctx context.Context, owner, amount int64) error {
 	default:
 	}
 	t.dequeue(owner, call)
-	t.grant() // others may have waited behind it
+	t.grant() // others may have waited for it
 	return fmt.Errorf("waiting for a turn: %w", context.Cause(ctx))
 }
 

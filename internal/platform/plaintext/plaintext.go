@@ -39,7 +39,7 @@ func visible(line string) string {
 	}, strings.ToValidUTF8(line, ""))
 }
 
-// unlinks are what mail programs recognize addresses by, with an invisible zero width non-joiner behind.
+// unlinks are what mail programs recognize addresses by, followed by an invisible zero-width non-joiner.
 var unlinks = strings.NewReplacer(".", ".\u200c", "/", "/\u200c", ":", ":\u200c", "@", "@\u200c")
 
 // Unlink returns a name as one line of at most that many characters in which mail programs find no address to link.

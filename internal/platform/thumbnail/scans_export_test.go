@@ -31,7 +31,7 @@ func TestScanBounds(t *testing.T) {
 	}{
 		"scans":                {8, begin + repeat(maxScans, 1) + end, nil},
 		"a scan too many":      {8, begin + repeat(maxScans+1, 1) + end, errScans},
-		"behind the end":       {8, begin + repeat(maxScans, 1) + end + repeat(9, 1), nil},
+		"after the end":        {8, begin + repeat(maxScans, 1) + end + repeat(9, 1), nil},
 		"without an end":       {8, begin + repeat(maxScans, 1), nil},
 		"blocks":               {8192, begin + repeat(16, 1) + end, nil},
 		"blocks too many":      {8192, begin + repeat(17, 1) + end, errScans},

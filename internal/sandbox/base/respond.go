@@ -62,7 +62,7 @@ func UploadError(err error) error {
 	return nil
 }
 
-// Call is a call of a network's API. Its answer is written as JSON unless it is an http.Handler.
+// Call is a call to a network's API. Its answer is written as JSON unless it is an http.Handler.
 type Call = func(*http.Request) (any, error)
 
 // Handle returns a handler that reads the whole request, makes the call, and passes its result to write. A request that

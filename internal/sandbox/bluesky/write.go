@@ -86,7 +86,7 @@ func (in recordInput) check() error {
 		return err
 	}
 	if in.Collection != collection {
-		return invalidRequest("The sandbox keeps records of %s alone", collection)
+		return invalidRequest("The sandbox keeps only records of %s", collection)
 	}
 	if !tidPattern.MatchString(in.RKey) {
 		return invalidRequest("Invalid record key for %s: Invalid TID string (got %q) at $", collection, in.RKey)

@@ -85,7 +85,7 @@ func (p postRequest) checkParts() error {
 		s.Parts == s.Size/s.Chunk
 	switch {
 	case s.Source != "FILE_UPLOAD":
-		return invalid("This sandbox takes videos by FILE_UPLOAD alone")
+		return invalid("This sandbox accepts videos only by FILE_UPLOAD")
 	case s.Size < 1 || s.Size > maxVideo:
 		return invalid("video_size is out of range")
 	case !whole && !cut:
@@ -215,7 +215,7 @@ func (p postRequest) checkPhotos() error {
 	s := p.Source
 	switch {
 	case p.MediaType != "PHOTO", p.Mode != "DIRECT_POST", s.Source != "PULL_FROM_URL":
-		return invalid("This sandbox takes PHOTO by DIRECT_POST and PULL_FROM_URL alone")
+		return invalid("This sandbox accepts PHOTO only by DIRECT_POST and PULL_FROM_URL")
 	case len(s.Photos) < 1, len(s.Photos) > maxPhotos, s.Cover < 0, s.Cover >= len(s.Photos):
 		return invalid("The number of photo_images or photo_cover_index is out of range")
 	}

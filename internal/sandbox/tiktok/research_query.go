@@ -63,7 +63,7 @@ func (s *researchSearch) check(today int64) error {
 		}
 	}
 	if len(s.usernames()) == 0 {
-		return invalid("This sandbox finds videos by their usernames alone: a condition EQ or IN on " +
+		return invalid("This sandbox finds videos only by their usernames: a condition EQ or IN on " +
 			"username is needed")
 	}
 	return s.resume(today)

@@ -86,9 +86,9 @@ func TestArguments(t *testing.T) {
 		args   operation.Arguments
 		reason string
 	}{
-		"name alone": {"create_hashtag_list", operation.Arguments{"name": "n"}, ""},
-		"no name":    {"create_hashtag_list", operation.Arguments{}, apierr.MissingArgument},
-		"empty name": {"create_hashtag_list", operation.Arguments{"name": ""}, apierr.TooShort},
+		"only a name": {"create_hashtag_list", operation.Arguments{"name": "n"}, ""},
+		"no name":     {"create_hashtag_list", operation.Arguments{}, apierr.MissingArgument},
+		"empty name":  {"create_hashtag_list", operation.Arguments{"name": ""}, apierr.TooShort},
 		"51 characters": {"create_hashtag_list", operation.Arguments{"name": strings.Repeat("é", 51)},
 			apierr.TooLong},
 		"50 characters": {"create_hashtag_list", operation.Arguments{"name": strings.Repeat("é", 50)}, ""},

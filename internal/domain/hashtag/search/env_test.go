@@ -27,7 +27,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if err := flag.Set("rapid.nofailfile", "true"); err != nil { // rapid takes it from its flag alone
+	if err := flag.Set("rapid.nofailfile", "true"); err != nil { // rapid takes it only from its flag
 		panic(err)
 	}
 	m.Run()

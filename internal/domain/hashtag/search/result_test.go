@@ -43,7 +43,7 @@ func TestPages(t *testing.T) {
 		if own, rest := found.Hashtags[0], found.Hashtags[1:]; own.Hashtag != "harbourlife" ||
 			!slices.IsSortedFunc(rest, func(a, b Found) int { return int(math.Round(1000 * (*b.Score - *a.Score))) }) ||
 			*rest[0].Score == *rest[len(rest)-1].Score {
-			t.Errorf("not by score behind the keyword's own: %+v", found.Hashtags)
+			t.Errorf("not by score after the keyword's own: %+v", found.Hashtags)
 		}
 		want = names(found.Hashtags)
 		again, _, paid := w.runSearch(t, Input{Query: "#HarbourLife"})

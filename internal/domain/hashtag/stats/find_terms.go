@@ -14,7 +14,7 @@ const (
 	prefixMark = "^" // marks the start of a hashtag in a gram; no hashtag contains it
 )
 
-// lookup scans the hashtags of one of the grams for those that match all patterns. Without patterns, the gram alone is
+// lookup scans the hashtags of one of the grams for those that match all patterns. Without patterns, only the gram is
 // the condition.
 type lookup struct {
 	grams, patterns []string

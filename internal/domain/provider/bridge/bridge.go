@@ -1,4 +1,4 @@
-// Package bridge fetches profile media and public figures of profiles and hashtags from the operator's data vendor by
+// Package bridge fetches profile media and public metrics of profiles and hashtags from the operator's data vendor by
 // the HTTP API of docs/bridge.md. Responses are untrusted.
 package bridge
 

@@ -19,7 +19,7 @@ const (
 	maxPages        = 200     // per profile
 )
 
-// Profile returns the public figures of a profile. Its errors are those of ProfileMedia.
+// Profile returns the public metrics of a profile. Its errors are those of ProfileMedia.
 func (c *Client) Profile(ctx context.Context, q provider.ProfileQuery) (provider.ProfileFigures, error) {
 	var figures provider.ProfileFigures
 	posts := wire.Posts{Since: q.Since, Limit: q.PostLimit}
@@ -52,7 +52,7 @@ func (c *Client) profilePage(ctx context.Context, params url.Values, q provider.
 	return readProfile(body, q.Username, c.opts.Now().UTC())
 }
 
-// Hashtag returns the public figures of a hashtag. Its errors are provider.ErrNotFound, provider.ErrNotOffered and
+// Hashtag returns the public metrics of a hashtag. Its errors are provider.ErrNotFound, provider.ErrNotOffered and
 // *provider.Unavailable.
 func (c *Client) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
 	params := url.Values{"limit": {strconv.Itoa(min(max(q.PostLimit, 1), maxHashtagPosts))}}

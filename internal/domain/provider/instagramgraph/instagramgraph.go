@@ -1,4 +1,4 @@
-// Package instagramgraph uses the Instagram API with Facebook Login to read public figures and media of professional
+// Package instagramgraph uses the Instagram API with Facebook Login to read public metrics and media of professional
 // accounts (business discovery) and posts under hashtags. It acts through the operator's accounts. Responses are
 // untrusted.
 package instagramgraph

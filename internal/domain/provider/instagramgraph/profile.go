@@ -27,7 +27,7 @@ const (
 // nameForm keeps a name from altering the query that contains it.
 var nameForm = regexp.MustCompile(`^[a-z0-9._]{1,30}$`)
 
-// Profile returns the public figures of a professional account. Errors are provider.ErrNotFound (also for personal
+// Profile returns the public metrics of a professional account. Errors are provider.ErrNotFound (also for personal
 // accounts, which Instagram does not distinguish), provider.ErrNotOffered and *provider.Unavailable.
 func (s *Source) Profile(ctx context.Context, q provider.ProfileQuery) (provider.ProfileFigures, error) {
 	if q.Platform != provider.Instagram {

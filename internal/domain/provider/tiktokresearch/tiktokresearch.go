@@ -1,4 +1,4 @@
-// Package tiktokresearch reads public figures of profiles from TikTok's Research API. TikTok grants it only to
+// Package tiktokresearch reads public metrics of profiles from TikTok's Research API. TikTok grants it only to
 // non-profit academic and independent researchers, so the operator must confirm their eligibility. Responses are
 // untrusted.
 package tiktokresearch
@@ -91,7 +91,7 @@ type user struct {
 	Videos    wire.Count `json:"video_count"`
 }
 
-// Profile returns the public figures of a profile. Errors are provider.ErrNotFound, provider.ErrPrivate,
+// Profile returns the public metrics of a profile. Errors are provider.ErrNotFound, provider.ErrPrivate,
 // provider.ErrNotOffered and *provider.Unavailable.
 func (s *Source) Profile(ctx context.Context, q provider.ProfileQuery) (provider.ProfileFigures, error) {
 	if q.Platform != provider.TikTok {

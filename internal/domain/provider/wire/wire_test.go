@@ -120,7 +120,7 @@ func TestPosts(t *testing.T) {
 		t.Error("a page that repeats the one before leads on")
 	}
 	if posts.Add([]provider.Post{post("c", 10), post("d", 9)}) || posts.IsTruncated() {
-		t.Error("it goes on behind the time that is wanted")
+		t.Error("it goes on after the time that is wanted")
 	}
 	if got := ids(posts.NewestFirst()); got != "b a c unknown" {
 		t.Error(got)

@@ -1,4 +1,4 @@
-// Package analysis analyzes the public figures of a profile: engagement, what is associated with more of it, growth,
+// Package analysis analyzes the public metrics of a profile: engagement, what is associated with more of it, growth,
 // and the confidence of each. It is a pure function that does not depend on the order of posts. docs/scoring.md
 // documents the formulas and their sources.
 package analysis

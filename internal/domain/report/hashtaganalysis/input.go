@@ -1,4 +1,4 @@
-// Package hashtaganalysis analyzes the public figures of a hashtag. It is a pure function that does not depend on the
+// Package hashtaganalysis analyzes the public metrics of a hashtag. It is a pure function that does not depend on the
 // order of posts or the clock. docs/scoring.md documents the formulas and their sources.
 package hashtaganalysis
 
