@@ -75,6 +75,31 @@ func refine(t reflect.Type, s *jsonschema.Schema) {
 				applyTags(f.Tag, p)
 			}
 		}
+		describe(t, s)
+	}
+}
+
+// describer is a struct whose members have descriptions that are too long for a line, and so for a struct tag.
+type describer interface {
+	Descriptions() map[string]string // by the name in JSON
+}
+
+// describe adds the descriptions of a struct and of the structs that it embeds.
+func describe(t reflect.Type, s *jsonschema.Schema) {
+	for f := range t.Fields() {
+		if f.Anonymous && f.Type.Kind() == reflect.Struct {
+			describe(f.Type, s)
+		}
+	}
+	d, ok := reflect.Zero(t).Interface().(describer)
+	if !ok || s.Ref != "" {
+		return
+	}
+	for name, text := range d.Descriptions() {
+		if s.Properties[name] == nil {
+			panic(fmt.Sprintf("description of %s.%s, which is not in the schema", t, name))
+		}
+		s.Properties[name].Description = text
 	}
 }
 

@@ -25,11 +25,19 @@ type SocialAccount struct {
 	ID              int64              `json:"id"`
 	Platform        string             `json:"platform" enum:"instagram|tiktok|facebook|linkedin|pinterest|bluesky|threads|youtube|x" title:"Platform"`
 	Username        string             `json:"username"`
-	DisplayName     *operation.Pointer `json:"display_name,omitempty" jsonschema:"Points at the account's display name if it differs from the username."`
+	DisplayName     *operation.Pointer `json:"display_name,omitempty"`
 	Active          bool               `json:"active" jsonschema:"Whether posts can be sent to the account."`
 	ConnectionState Connection         `json:"connection_state" enum:"connected|expiring|lost"`
 	ConnectionProbe string             `json:"connection_probe,omitempty" jsonschema:"refused if the network refused the grant."`
-	AccountStatus   string             `json:"account_status,omitempty" jsonschema:"needs_reauth if a person must reconnect the account in the app."`
+	AccountStatus   string             `json:"account_status,omitempty"`
+}
+
+// Descriptions describes members in the schema.
+func (SocialAccount) Descriptions() map[string]string {
+	return map[string]string{
+		"display_name":   "Points at the account's display name if it differs from the username.",
+		"account_status": "needs_reauth if a person must reconnect the account in the app.",
+	}
 }
 
 // SocialAccountList is a page of accounts.
@@ -39,10 +47,15 @@ type SocialAccountList struct {
 
 // ListInput filters the list.
 type ListInput struct {
-	Platform   string  `json:"platform,omitempty" enum:"instagram|tiktok|facebook|linkedin|pinterest|bluesky|threads|youtube|x" title:"Platform" jsonschema:"Only accounts of this network."`
+	Platform   string  `json:"platform,omitempty" enum:"instagram|tiktok|facebook|linkedin|pinterest|bluesky|threads|youtube|x" title:"Platform"`
 	ActiveOnly bool    `json:"active_only,omitempty" default:"true" jsonschema:"false includes accounts without a working connection."`
 	Cursor     *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the previous response."`
 	Limit      int     `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items per page."`
+}
+
+// Descriptions describes members in the schema.
+func (ListInput) Descriptions() map[string]string {
+	return map[string]string{"platform": "Only accounts of this network."}
 }
 
 // Operations returns what clients can do with accounts.
@@ -67,16 +80,30 @@ func (s *Service) Operations() []operation.Operation {
 
 // LinkInput says what a link is to connect.
 type LinkInput struct {
-	Platform  string `json:"platform,omitempty" enum:"instagram|facebook|tiktok|tiktok_business|youtube|linkedin|x|threads|pinterest|bluesky" title:"ConnectPlatform" jsonschema:"Network of a new account; not together with account_id."`
+	Platform  string `json:"platform,omitempty" enum:"instagram|facebook|tiktok|tiktok_business|youtube|linkedin|x|threads|pinterest|bluesky" title:"ConnectPlatform"`
 	AccountID int64  `json:"account_id,omitempty" min:"1" jsonschema:"Lost account to reconnect; not together with platform."`
+}
+
+// Descriptions describes members in the schema.
+func (LinkInput) Descriptions() map[string]string {
+	return map[string]string{"platform": "Network of a new account; not together with account_id."}
 }
 
 // ConnectLink is where a person connects an account.
 type ConnectLink struct {
-	URL       string          `json:"url" jsonschema:"An owner or admin of the team opens it in a signed-in browser. It works until it has connected an account."`
+	URL       string          `json:"url"`
 	ExpiresAt teamtime.Moment `json:"expires_at"`
 	// SlotsLeft is nil if it does not apply and points at nil without a limit: the only null of the contract.
-	SlotsLeft **int64 `json:"slots_left,omitempty" nullable:"true" min:"0" jsonschema:"Accounts that the plan still allows, null without a limit. Only for a new connection."`
+	SlotsLeft **int64 `json:"slots_left,omitempty" nullable:"true" min:"0"`
+}
+
+// Descriptions describes members in the schema.
+func (ConnectLink) Descriptions() map[string]string {
+	return map[string]string{
+		"url": "An owner or admin of the team opens it in a signed-in browser. It works until it has connected an " +
+			"account.",
+		"slots_left": "Accounts that the plan still allows, null without a limit. Only for a new connection.",
+	}
 }
 
 // Operations returns what clients can do to connect accounts.

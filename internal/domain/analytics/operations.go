@@ -16,7 +16,12 @@ import (
 // Input selects an account and a period.
 type Input struct {
 	AccountID  int64 `json:"account_id"`
-	PeriodDays int   `json:"period_days,omitempty" min:"1" max:"365" default:"30" jsonschema:"Days of the period in the team's zone, including today."`
+	PeriodDays int   `json:"period_days,omitempty" min:"1" max:"365" default:"30"`
+}
+
+// Descriptions describes members in the schema.
+func (Input) Descriptions() map[string]string {
+	return map[string]string{"period_days": "Days of the period in the team's zone, including today."}
 }
 
 // AccountAnalytics is the performance of an account. Unknown figures are omitted.
@@ -24,13 +29,25 @@ type AccountAnalytics struct {
 	AccountID  int64                       `json:"account_id"`
 	Period     AccountAnalyticsPeriod      `json:"period"`
 	MeasuredAt *teamtime.Moment            `json:"measured_at,omitempty" jsonschema:"When everything was last collected."`
-	Reach      *AccountAnalyticsReach      `json:"reach,omitempty" jsonschema:"Total reach of the posts; a person who saw two posts counts twice. Omitted if the network provides none."`
-	Views      *AccountAnalyticsReach      `json:"views,omitempty" jsonschema:"How often the posts were shown or played. Omitted if the network does not provide it."`
-	Engagement *AccountAnalyticsEngagement `json:"engagement,omitempty" jsonschema:"Interactions with the posts. Omitted if the network provides none."`
-	BestPost   *AccountAnalyticsBestPost   `json:"best_post,omitempty" jsonschema:"The post with the most interactions; without interactions, the one that was seen most."`
-	Cadence    *AccountAnalyticsCadence    `json:"cadence,omitempty" jsonschema:"Publishing frequency. Omitted until something is collected."`
+	Reach      *AccountAnalyticsReach      `json:"reach,omitempty"`
+	Views      *AccountAnalyticsReach      `json:"views,omitempty"`
+	Engagement *AccountAnalyticsEngagement `json:"engagement,omitempty"`
+	BestPost   *AccountAnalyticsBestPost   `json:"best_post,omitempty"`
+	Cadence    *AccountAnalyticsCadence    `json:"cadence,omitempty"`
 	Formats    []AccountAnalyticsFormat    `json:"formats"`
 	Followers  *AccountAnalyticsFollowers  `json:"followers,omitempty"`
+}
+
+// Descriptions describes members in the schema.
+func (AccountAnalytics) Descriptions() map[string]string {
+	return map[string]string{
+		"reach": "Total reach of the posts; a person who saw two posts counts twice. Omitted if the network " +
+			"provides none.",
+		"views":      "How often the posts were shown or played. Omitted if the network does not provide it.",
+		"engagement": "Interactions with the posts. Omitted if the network provides none.",
+		"best_post":  "The post with the most interactions; without interactions, the one that was seen most.",
+		"cadence":    "Publishing frequency. Omitted until something is collected.",
+	}
 }
 
 // AccountAnalyticsPeriod is the period of an answer.
@@ -51,22 +68,36 @@ const basis = "measured"
 
 // AccountAnalyticsEngagement is the interactions with posts.
 type AccountAnalyticsEngagement struct {
-	Posts           int                                `json:"posts" min:"1" jsonschema:"Posts for which the network provides interactions."`
+	Posts           int                                `json:"posts" min:"1"`
 	Likes           *int64                             `json:"likes,omitempty" jsonschema:"All kinds of reactions."`
 	Comments        *int64                             `json:"comments,omitempty" jsonschema:"Replies too."`
 	Shares          *int64                             `json:"shares,omitempty" jsonschema:"Including reposts and quotes."`
 	Saves           *int64                             `json:"saves,omitempty"`
 	Clicks          *int64                             `json:"clicks,omitempty"`
-	PerPost         *AccountAnalyticsEngagementPerPost `json:"per_post,omitempty" jsonschema:"Interactions per post: likes, comments, shares and saves."`
-	RateByFollowers *AccountAnalyticsEngagementPerPost `json:"rate_by_followers,omitempty" jsonschema:"Interactions per post and current follower; 0.02 means two per hundred followers."`
+	PerPost         *AccountAnalyticsEngagementPerPost `json:"per_post,omitempty"`
+	RateByFollowers *AccountAnalyticsEngagementPerPost `json:"rate_by_followers,omitempty"`
 	RateByViews     *AccountAnalyticsEngagementPerPost `json:"rate_by_views,omitempty" jsonschema:"Interactions per view of a post."`
+}
+
+// Descriptions describes members in the schema.
+func (AccountAnalyticsEngagement) Descriptions() map[string]string {
+	return map[string]string{
+		"posts":             "Posts for which the network provides interactions.",
+		"per_post":          "Interactions per post: likes, comments, shares and saves.",
+		"rate_by_followers": "Interactions per post and current follower; 0.02 means two per hundred followers.",
+	}
 }
 
 // AccountAnalyticsEngagementPerPost is the median of a figure over posts.
 type AccountAnalyticsEngagementPerPost struct {
 	Median   float64                                    `json:"median" min:"0"`
-	Interval *AccountAnalyticsEngagementPerPostInterval `json:"interval,omitempty" jsonschema:"95% confidence interval of the median. Omitted for fewer than 6 posts."`
+	Interval *AccountAnalyticsEngagementPerPostInterval `json:"interval,omitempty"`
 	Posts    int                                        `json:"posts" min:"1"`
+}
+
+// Descriptions describes members in the schema.
+func (AccountAnalyticsEngagementPerPost) Descriptions() map[string]string {
+	return map[string]string{"interval": "95% confidence interval of the median. Omitted for fewer than 6 posts."}
 }
 
 // AccountAnalyticsEngagementPerPostInterval is a range.
@@ -98,10 +129,15 @@ type AccountAnalyticsBestPost struct {
 // AccountAnalyticsCadence is how often posts appear.
 type AccountAnalyticsCadence struct {
 	Posts        int                                `json:"posts" min:"0"`
-	Days         int                                `json:"days" min:"1" jsonschema:"Days of the period for which posts are known. The other figures refer to these."`
+	Days         int                                `json:"days" min:"1"`
 	PostsPerWeek float64                            `json:"posts_per_week" min:"0"`
 	LongestGap   int                                `json:"longest_gap_days" min:"0" jsonschema:"Most consecutive days without a post."`
 	ByWeekday    []AccountAnalyticsCadenceByWeekday `json:"by_weekday" minItems:"7" maxItems:"7"`
+}
+
+// Descriptions describes members in the schema.
+func (AccountAnalyticsCadence) Descriptions() map[string]string {
+	return map[string]string{"days": "Days of the period for which posts are known. The other figures refer to these."}
 }
 
 // AccountAnalyticsCadenceByWeekday is the number of posts on a day of the week, in the team's zone.
@@ -114,15 +150,27 @@ type AccountAnalyticsCadenceByWeekday struct {
 type AccountAnalyticsFormat struct {
 	Format     string                             `json:"format" enum:"text|image|video|reel|carousel|story|link|unknown"`
 	Posts      int                                `json:"posts" min:"1"`
-	Engagement *AccountAnalyticsEngagementPerPost `json:"engagement,omitempty" jsonschema:"Interactions per post. Omitted if the network provides none."`
+	Engagement *AccountAnalyticsEngagementPerPost `json:"engagement,omitempty"`
+}
+
+// Descriptions describes members in the schema.
+func (AccountAnalyticsFormat) Descriptions() map[string]string {
+	return map[string]string{"engagement": "Interactions per post. Omitted if the network provides none."}
 }
 
 // AccountAnalyticsFollowers is the follower count of the account.
 type AccountAnalyticsFollowers struct {
 	Now        int64            `json:"now" min:"0"`
 	MeasuredAt teamtime.Moment  `json:"measured_at"`
-	Change     *int64           `json:"change,omitempty" jsonschema:"Change in the period, as far as measured. Omitted if measured on one day only."`
+	Change     *int64           `json:"change,omitempty"`
 	Since      *teamtime.Moment `json:"since,omitempty" jsonschema:"The measurement that change is based on."`
+}
+
+// Descriptions describes members in the schema.
+func (AccountAnalyticsFollowers) Descriptions() map[string]string {
+	return map[string]string{
+		"change": "Change in the period, as far as measured. Omitted if measured on one day only.",
+	}
 }
 
 // Operations returns what clients can do with analytics.

@@ -10,10 +10,21 @@ import (
 
 // Credits are a team's balance, usage and limits (contract, Records).
 type Credits struct {
-	Balance       *int64               `json:"balance,omitempty" jsonschema:"Credits left. Omitted if the person's role does not allow seeing it."`
-	UsedToday     CreditsUsedToday     `json:"used_today" jsonschema:"Credits charged today. A day starts at midnight in the team's time zone."`
-	DailyLimits   CreditsDailyLimits   `json:"daily_limits" jsonschema:"Credits that can be used per day. -1 means unlimited, 0 means none."`
-	ReservedToday CreditsReservedToday `json:"reserved_today" jsonschema:"Credits reserved today for unfinished work and for the next refresh of tracked reports. Reservations by keys and assistants count against the daily limits."`
+	Balance       *int64               `json:"balance,omitempty"`
+	UsedToday     CreditsUsedToday     `json:"used_today"`
+	DailyLimits   CreditsDailyLimits   `json:"daily_limits"`
+	ReservedToday CreditsReservedToday `json:"reserved_today"`
+}
+
+// Descriptions describes members in the schema.
+func (Credits) Descriptions() map[string]string {
+	return map[string]string{
+		"balance":      "Credits left. Omitted if the person's role does not allow seeing it.",
+		"used_today":   "Credits charged today. A day starts at midnight in the team's time zone.",
+		"daily_limits": "Credits that can be used per day. -1 means unlimited, 0 means none.",
+		"reserved_today": "Credits reserved today for unfinished work and for the next refresh of tracked reports. " +
+			"Reservations by keys and assistants count against the daily limits.",
+	}
 }
 
 // CreditsUsedToday are the credits charged today.

@@ -22,10 +22,17 @@ type PostResult struct {
 type AccountResult struct {
 	ID             int64              `json:"id"`
 	State          post.TargetState   `json:"state"`
-	Permalink      string             `json:"permalink,omitempty" jsonschema:"URL of the post. Some networks provide it later; then get_post (GET /posts/{id}) returns it."`
+	Permalink      string             `json:"permalink,omitempty"`
 	ErrorCode      string             `json:"error_code,omitempty"`
 	Explanation    string             `json:"explanation,omitempty"`
 	NetworkMessage *operation.Pointer `json:"network_message,omitempty"`
+}
+
+// Descriptions describes members in the schema.
+func (AccountResult) Descriptions() map[string]string {
+	return map[string]string{
+		"permalink": "URL of the post. Some networks provide it later; then get_post (GET /posts/{id}) returns it.",
+	}
 }
 
 // Result reads what a publish or retry job produced.

@@ -20,7 +20,17 @@ type Job struct {
 	FinishedAt *teamtime.Moment `json:"finished_at,omitempty"`
 	Progress   JobProgress      `json:"progress"`
 	Error      *JobError        `json:"error,omitempty" jsonschema:"Why the job failed completely or partially."`
-	Result     any              `json:"result,omitempty" jsonschema:"What a finished job produced, by type. profile_report and hashtag_report: report, with id, kind and status, and credits_charged. social_post: post_id and accounts, each with id, state, permalink, error_code, explanation and network_message. hashtag_search: hashtags, paged; incomplete and related, complete on each page; and credits_charged."`
+	Result     any              `json:"result,omitempty"`
+}
+
+// Descriptions describes members in the schema.
+func (Job) Descriptions() map[string]string {
+	return map[string]string{
+		"result": "What a finished job produced, by type. profile_report and hashtag_report: report, with id, kind " +
+			"and status, and credits_charged. social_post: post_id and accounts, each with id, state, permalink, " +
+			"error_code, explanation and network_message. hashtag_search: hashtags, paged; incomplete and related, " +
+			"complete on each page; and credits_charged.",
+	}
 }
 
 // JobProgress is how many parts of a job are done.
@@ -107,11 +117,19 @@ func (e Job) Summary() string {
 
 // GetInput selects a job and a page of its result.
 type GetInput struct {
-	JobID  string  `json:"job_id" pattern:"^(?:[a-z_]{1,32}:[A-Za-z0-9-]{1,64})$" jsonschema:"The job's id: a type and a UUID, joined by a colon."`
+	JobID  string  `json:"job_id" pattern:"^(?:[a-z_]{1,32}:[A-Za-z0-9-]{1,64})$"`
 	Cursor *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the previous response."`
 	Limit  int     `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items per page of a long result."`
 	// WaitSeconds replaces polling.
-	WaitSeconds int `json:"wait_seconds,omitempty" min:"0" max:"25" default:"0" jsonschema:"Waits up to this many seconds for the job to end. 0 returns immediately."`
+	WaitSeconds int `json:"wait_seconds,omitempty" min:"0" max:"25" default:"0"`
+}
+
+// Descriptions describes members in the schema.
+func (GetInput) Descriptions() map[string]string {
+	return map[string]string{
+		"job_id":       "The job's id: a type and a UUID, joined by a colon.",
+		"wait_seconds": "Waits up to this many seconds for the job to end. 0 returns immediately.",
+	}
 }
 
 // Operations returns what clients can do with jobs.

@@ -20,11 +20,23 @@ import (
 // DownloadInput selects media of a public profile.
 type DownloadInput struct {
 	Platform      string `json:"platform" enum:"instagram|tiktok" title:"AnalysisPlatform" jsonschema:"Network of the profile."`
-	Type          string `json:"type" enum:"profile|avatar|posts|reels|stories|highlights|playlists" title:"MediaDownloadType" jsonschema:"Which media of the profile. Instagram: profile, avatar, posts, reels, stories, highlights. TikTok: profile, avatar, posts, playlists."`
+	Type          string `json:"type" enum:"profile|avatar|posts|reels|stories|highlights|playlists" title:"MediaDownloadType"`
 	Username      string `json:"username" minLength:"1" maxLength:"200" jsonschema:"Username, @handle or URL of the profile."`
-	Cursor        string `json:"cursor,omitempty" maxLength:"200" jsonschema:"next_cursor of an earlier finished fetch of the same profile. Only profile, posts and reels have more pages."`
+	Cursor        string `json:"cursor,omitempty" maxLength:"200"`
 	Limit         int    `json:"limit,omitempty" min:"1" max:"50" default:"12" jsonschema:"Maximum number of items; always 1 for avatar."`
-	SaveToLibrary bool   `json:"save_to_library,omitempty" default:"true" jsonschema:"Whether to save the files in the library's folder Downloads. If false, they are only listed."`
+	SaveToLibrary bool   `json:"save_to_library,omitempty" default:"true"`
+}
+
+// Descriptions describes members in the schema.
+func (DownloadInput) Descriptions() map[string]string {
+	return map[string]string{
+		"type": "Which media of the profile. Instagram: profile, avatar, posts, reels, stories, highlights. " +
+			"TikTok: profile, avatar, posts, playlists.",
+		"cursor": "next_cursor of an earlier finished fetch of the same profile. Only profile, posts and reels " +
+			"have more pages.",
+		"save_to_library": "Whether to save the files in the library's folder Downloads. If false, they are only " +
+			"listed.",
+	}
 }
 
 // DownloadsFolder is the folder of downloaded files.

@@ -18,8 +18,13 @@ import (
 // ImportInput is a public file to import.
 type ImportInput struct {
 	URL      string `json:"url" minLength:"1" maxLength:"2048" jsonschema:"Public HTTPS URL of the file."`
-	Filename string `json:"filename,omitempty" maxLength:"255" jsonschema:"Name for the file. The extension is ignored; it follows from the bytes."`
+	Filename string `json:"filename,omitempty" maxLength:"255"`
 	FolderID *int64 `json:"folder_id,omitempty" jsonschema:"Folder for the file. Omit for none."`
+}
+
+// Descriptions describes members in the schema.
+func (ImportInput) Descriptions() map[string]string {
+	return map[string]string{"filename": "Name for the file. The extension is ignored; it follows from the bytes."}
 }
 
 // importSubject marks a job as an import in its record.

@@ -20,7 +20,7 @@ type MediaItem struct {
 	ID              int64           `json:"id"`
 	Name            string          `json:"name"`
 	FileName        string          `json:"file_name"`
-	Type            string          `json:"type" enum:"image/jpeg|image/png|image/webp|image/gif|video/mp4|video/quicktime" title:"MediaType" jsonschema:"MIME type, determined from the bytes."`
+	Type            string          `json:"type" enum:"image/jpeg|image/png|image/webp|image/gif|video/mp4|video/quicktime" title:"MediaType"`
 	Kind            string          `json:"kind" enum:"image|video" title:"MediaKind"`
 	SizeBytes       int64           `json:"size_bytes"`
 	Width           int             `json:"width" jsonschema:"Pixels, as displayed."`
@@ -29,9 +29,17 @@ type MediaItem struct {
 	FrameRate       float64         `json:"frame_rate,omitempty" jsonschema:"Frames per second of a video."`
 	VideoCodec      string          `json:"video_codec,omitempty"`
 	AudioCodec      string          `json:"audio_codec,omitempty"`
-	AltText         string          `json:"alt_text,omitempty" jsonschema:"Alternative text of an image. It is sent to networks that support it."`
+	AltText         string          `json:"alt_text,omitempty"`
 	Folder          *MediaFolder    `json:"folder,omitempty"`
 	CreatedAt       teamtime.Moment `json:"created_at"`
+}
+
+// Descriptions describes members in the schema.
+func (MediaItem) Descriptions() map[string]string {
+	return map[string]string{
+		"type":     "MIME type, determined from the bytes.",
+		"alt_text": "Alternative text of an image. It is sent to networks that support it.",
+	}
 }
 
 // MediaFolder is a folder of the library.
@@ -57,9 +65,14 @@ type MediaList struct {
 type ListInput struct {
 	FolderID *int64  `json:"folder_id,omitempty" jsonschema:"Only items in this folder; 0 for items without a folder."`
 	Kind     string  `json:"kind,omitempty" enum:"image|video" title:"MediaKind" jsonschema:"Only items of this kind."`
-	Query    string  `json:"query,omitempty" maxLength:"200" jsonschema:"Only items whose name or file name contains this text, ignoring case."`
+	Query    string  `json:"query,omitempty" maxLength:"200"`
 	Cursor   *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the previous answer."`
 	Limit    int     `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items per page."`
+}
+
+// Descriptions describes members in the schema.
+func (ListInput) Descriptions() map[string]string {
+	return map[string]string{"query": "Only items whose name or file name contains this text, ignoring case."}
 }
 
 func show(call operation.Call, i Item) MediaItem {

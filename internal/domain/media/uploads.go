@@ -43,9 +43,9 @@ const MaxFiles = 50
 type (
 	// UploadsInput describes the files to upload.
 	UploadsInput struct {
-		Files         []UploadFile `json:"files,omitempty" maxItems:"50" default:"[]" jsonschema:"The files. Leave empty if a person chooses them on the page."`
+		Files         []UploadFile `json:"files,omitempty" maxItems:"50" default:"[]"`
 		FolderID      *int64       `json:"folder_id,omitempty" jsonschema:"Folder for the files. Omit for none."`
-		ReplacesBatch string       `json:"replaces_batch,omitempty" pattern:"^media_import:[A-Za-z0-9-]{1,64}$" jsonschema:"Job of an earlier batch of this connection. Its pending files are closed. Ignored if one of its files has arrived."`
+		ReplacesBatch string       `json:"replaces_batch,omitempty" pattern:"^media_import:[A-Za-z0-9-]{1,64}$"`
 	}
 	// UploadFile is one file to upload.
 	UploadFile struct {
@@ -71,7 +71,7 @@ type (
 		File      UploadFile        `json:"file"`
 		URL       string            `json:"url,omitempty" format:"uri" jsonschema:"Where to send the bytes. Omitted if none are expected."`
 		Method    string            `json:"method,omitempty" enum:"PUT"`
-		Headers   map[string]string `json:"headers,omitempty" jsonschema:"Headers to send with the bytes. Authorization holds a one-time secret that is shown only in this answer."`
+		Headers   map[string]string `json:"headers,omitempty"`
 		ExpiresAt *teamtime.Moment  `json:"expires_at,omitempty" jsonschema:"Deadline for the upload."`
 		State     State             `json:"state" enum:"waiting|stored|refused|replaced|expired" title:"UploadState"`
 		MediaID   int64             `json:"media_id,omitempty" jsonschema:"Existing item, if the library already has the file."`
@@ -84,6 +84,23 @@ type (
 		MaxFiles      int      `json:"max_files" jsonschema:"Maximum number of files per batch."`
 	}
 )
+
+// Descriptions describes members in the schema.
+func (UploadsInput) Descriptions() map[string]string {
+	return map[string]string{
+		"files": "The files. Leave empty if a person chooses them on the page.",
+		"replaces_batch": "Job of an earlier batch of this connection. Its pending files are closed. Ignored if " +
+			"one of its files has arrived.",
+	}
+}
+
+// Descriptions describes members in the schema.
+func (UploadLink) Descriptions() map[string]string {
+	return map[string]string{
+		"headers": "Headers to send with the bytes. Authorization holds a one-time secret that is shown only in " +
+			"this answer.",
+	}
+}
 
 func (s *Service) uploadLimits() UploadBatchLimits {
 	return UploadBatchLimits{

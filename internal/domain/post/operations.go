@@ -14,10 +14,10 @@ import (
 type (
 	// ListInput filters the list.
 	ListInput struct {
-		Status    string  `json:"status,omitempty" enum:"draft|scheduled|processing|published|partially_published|failed" jsonschema:"Only posts in this state."`
+		Status    string  `json:"status,omitempty" enum:"draft|scheduled|processing|published|partially_published|failed"`
 		AccountID *int64  `json:"account_id,omitempty" jsonschema:"Only posts that target this account. Empty for an unknown account."`
-		From      *string `json:"from,omitempty" maxLength:"64" jsonschema:"Only posts scheduled or published at or after this time; ISO 8601. A date means its start in the team's zone."`
-		To        *string `json:"to,omitempty" maxLength:"64" jsonschema:"Only posts scheduled or published before this time; ISO 8601, exclusive."`
+		From      *string `json:"from,omitempty" maxLength:"64"`
+		To        *string `json:"to,omitempty" maxLength:"64"`
 		Cursor    *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the previous response."`
 		Limit     int     `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items per page."`
 	}
@@ -32,7 +32,7 @@ type (
 	// ValidateInput names a post and perhaps one of its accounts.
 	ValidateInput struct {
 		PostID    string `json:"post_id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's id."`
-		AccountID *int64 `json:"account_id,omitempty" jsonschema:"Check only this account of the post. not_found if the post does not target it."`
+		AccountID *int64 `json:"account_id,omitempty"`
 	}
 	// CreateInput is a new draft.
 	CreateInput struct {
@@ -44,21 +44,58 @@ type (
 	UpdateInput struct {
 		ID          string                   `json:"id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's id."`
 		Caption     *string                  `json:"caption,omitempty" maxLength:"10000" jsonschema:"The new text."`
-		ScheduledAt operation.NullableString `json:"scheduled_at,omitempty" maxLength:"64" nullable:"true" jsonschema:"The new time, ISO 8601 with a time of day; without an offset in the team's zone. A draft stays a draft. Null clears the time of a draft."` //nolint:modernize // the schema reads the tag
+		ScheduledAt operation.NullableString `json:"scheduled_at,omitempty" maxLength:"64" nullable:"true"` //nolint:modernize // the schema reads the tag
 		MediaIDs    []int64                  `json:"media_ids,omitempty" maxItems:"50" jsonschema:"Replaces all media."`
 		AccountIDs  []int64                  `json:"account_ids,omitempty" minItems:"1" maxItems:"100" jsonschema:"Replaces all accounts."`
 	}
 	// ScheduleInput names a draft and its time.
 	ScheduleInput struct {
 		PostID      string `json:"post_id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's id."`
-		ScheduledAt string `json:"scheduled_at" maxLength:"64" jsonschema:"When it goes out, ISO 8601 with a time of day; without an offset in the team's zone."`
+		ScheduledAt string `json:"scheduled_at" maxLength:"64"`
 	}
 	// RetryInput names a post and perhaps some of its accounts.
 	RetryInput struct {
 		PostID     string  `json:"post_id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's id."`
-		AccountIDs []int64 `json:"account_ids,omitempty" minItems:"1" maxItems:"100" jsonschema:"The accounts to retry; all failed ones if omitted."`
+		AccountIDs []int64 `json:"account_ids,omitempty" minItems:"1" maxItems:"100"`
 	}
 )
+
+// Descriptions describes members in the schema.
+func (ListInput) Descriptions() map[string]string {
+	return map[string]string{
+		"status": "Only posts in this state.",
+		"from": "Only posts scheduled or published at or after this time; ISO 8601. A date means its start in the " +
+			"team's zone.",
+		"to": "Only posts scheduled or published before this time; ISO 8601, exclusive.",
+	}
+}
+
+// Descriptions describes members in the schema.
+func (ValidateInput) Descriptions() map[string]string {
+	return map[string]string{
+		"account_id": "Check only this account of the post. not_found if the post does not target it.",
+	}
+}
+
+// Descriptions describes members in the schema.
+func (UpdateInput) Descriptions() map[string]string {
+	return map[string]string{
+		"scheduled_at": "The new time, ISO 8601 with a time of day; without an offset in the team's zone. A draft " +
+			"stays a draft. Null clears the time of a draft.",
+	}
+}
+
+// Descriptions describes members in the schema.
+func (ScheduleInput) Descriptions() map[string]string {
+	return map[string]string{
+		"scheduled_at": "When it goes out, ISO 8601 with a time of day; without an offset in the team's zone.",
+	}
+}
+
+// Descriptions describes members in the schema.
+func (RetryInput) Descriptions() map[string]string {
+	return map[string]string{"account_ids": "The accounts to retry; all failed ones if omitted."}
+}
 
 // Operations returns what clients can do with posts.
 func (s *Service) Operations() []operation.Operation {

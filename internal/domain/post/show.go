@@ -15,9 +15,14 @@ type PostEntry struct {
 	Status      Status               `json:"status" enum:"draft|scheduled|processing|published|partially_published|failed"`
 	ScheduledAt *teamtime.Moment     `json:"scheduled_at,omitempty"`
 	PublishedAt *teamtime.Moment     `json:"published_at,omitempty"`
-	Recurrence  *PostEntryRecurrence `json:"recurrence,omitempty" jsonschema:"Set for the template and the occurrences of a recurring series."`
+	Recurrence  *PostEntryRecurrence `json:"recurrence,omitempty"`
 	Accounts    []PostEntryAccount   `json:"accounts"`
 	Excerpt     string               `json:"excerpt" jsonschema:"The start of the text."`
+}
+
+// Descriptions describes members in the schema.
+func (PostEntry) Descriptions() map[string]string {
+	return map[string]string{"recurrence": "Set for the template and the occurrences of a recurring series."}
 }
 
 // PostEntryRecurrence is the series of a listed post.
@@ -40,7 +45,7 @@ type Post struct {
 	Status      Status            `json:"status" enum:"draft|scheduled|processing|published|partially_published|failed"`
 	Caption     string            `json:"caption" jsonschema:"The full text."`
 	Media       []PostMedia       `json:"media"`
-	ScheduledAt *teamtime.Moment  `json:"scheduled_at,omitempty" jsonschema:"When it goes out; for a draft, the planned time; for a template, when its series began."`
+	ScheduledAt *teamtime.Moment  `json:"scheduled_at,omitempty"`
 	PublishedAt *teamtime.Moment  `json:"published_at,omitempty"`
 	Approval    Approval          `json:"approval" enum:"not_needed|waiting|approved|rejected"`
 	Review      *PostClientReview `json:"client_review,omitempty" jsonschema:"The client's decision on the current version."`
@@ -48,6 +53,13 @@ type Post struct {
 	Accounts    []PostAccount     `json:"accounts"`
 	CreatedAt   teamtime.Moment   `json:"created_at"`
 	UpdatedAt   teamtime.Moment   `json:"updated_at"`
+}
+
+// Descriptions describes members in the schema.
+func (Post) Descriptions() map[string]string {
+	return map[string]string{
+		"scheduled_at": "When it goes out; for a draft, the planned time; for a template, when its series began.",
+	}
 }
 
 // PostClientReview is a client's decision; approval says which.
@@ -83,11 +95,19 @@ type PostAccount struct {
 	PublishedAt    *teamtime.Moment   `json:"published_at,omitempty"`
 	Permalink      string             `json:"permalink,omitempty"`
 	Caption        *string            `json:"caption,omitempty" jsonschema:"Text for this account, instead of the post's."`
-	MediaIDs       []int64            `json:"media_ids,omitzero" jsonschema:"Media for this account, instead of the post's, in order; empty for none."`
+	MediaIDs       []int64            `json:"media_ids,omitzero"`
 	ErrorCode      string             `json:"error_code,omitempty" enum:"rejected_content|rejected_media|duplicate_content|account_needs_reauth|rate_limited|quota_used_up|network_error|not_confirmed|missed_waiting_approval|preflight_blocked|plan_limit_reached|missed_while_held|server_not_allowed|app_not_approved"`
 	Explanation    string             `json:"explanation,omitempty" jsonschema:"What the error code means."`
 	NetworkMessage *operation.Pointer `json:"network_message,omitempty" jsonschema:"Points at the network's own message."`
-	RetriesLeft    int                `json:"retries_left" jsonschema:"How often the account can be retried if it fails; 0 after it is published."`
+	RetriesLeft    int                `json:"retries_left"`
+}
+
+// Descriptions describes members in the schema.
+func (PostAccount) Descriptions() map[string]string {
+	return map[string]string{
+		"media_ids":    "Media for this account, instead of the post's, in order; empty for none.",
+		"retries_left": "How often the account can be retried if it fails; 0 after it is published.",
+	}
 }
 
 // PostChange is a post after PATCH, with the problems found after the change.

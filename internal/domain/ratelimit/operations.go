@@ -15,7 +15,15 @@ type PlanLimits struct {
 	Plan               PlanLimitsPlan   `json:"plan"`
 	Limits             PlanLimitsLimits `json:"limits" jsonschema:"Limits of the plan. -1 means unlimited, 0 means none."`
 	APIAccess          bool             `json:"api_access" jsonschema:"Whether the plan includes API and tool access."`
-	FreeCallsLeftToday int64            `json:"free_calls_left_today" min:"-1" jsonschema:"Free calls left until midnight in the team's time zone. -1 means unlimited, 0 means none."`
+	FreeCallsLeftToday int64            `json:"free_calls_left_today" min:"-1"`
+}
+
+// Descriptions describes members in the schema.
+func (PlanLimits) Descriptions() map[string]string {
+	return map[string]string{
+		"free_calls_left_today": "Free calls left until midnight in the team's time zone. -1 means unlimited, 0 " +
+			"means none.",
+	}
 }
 
 // PlanLimitsPlan is a plan.

@@ -17,7 +17,14 @@ import (
 type CreateInput struct {
 	Type     string `json:"type" enum:"profile|hashtag" title:"ReportKind" jsonschema:"Hashtag reports are available for Instagram only."`
 	Platform string `json:"platform,omitempty" enum:"instagram|tiktok" title:"AnalysisPlatform" default:"instagram"`
-	Subject  string `json:"subject" minLength:"1" maxLength:"200" jsonschema:"Profile: user name, @handle or link. Hashtag: with or without #, or its link."`
+	Subject  string `json:"subject" minLength:"1" maxLength:"200"`
+}
+
+// Descriptions describes members in the schema.
+func (CreateInput) Descriptions() map[string]string {
+	return map[string]string{
+		"subject": "Profile: user name, @handle or link. Hashtag: with or without #, or its link.",
+	}
 }
 
 // subject returns the normalized profile name or hashtag.

@@ -38,10 +38,15 @@ type ReportSummary struct {
 	Score             *result.FindingScore        `json:"score,omitempty" jsonschema:"Weighted mean of its components, 0 to 100."`
 	TopHashtags       []result.FindingHashtag     `json:"top_hashtags,omitzero" jsonschema:"Most effective or related first."`
 	TopWords          []result.FindingWord        `json:"top_words,omitzero" jsonschema:"Words in captions, most used first."`
-	BestTime          *result.FindingBestTime     `json:"best_time,omitempty" jsonschema:"From 30 dated posts on. A guess unless stands_out."`
+	BestTime          *result.FindingBestTime     `json:"best_time,omitempty"`
 	MeasuredAt        *teamtime.Moment            `json:"measured_at,omitempty" jsonschema:"When the figures were measured."`
 	SectionsAvailable []string                    `json:"sections_available"`
 	Sections          *ReportSections             `json:"sections,omitempty" jsonschema:"The requested sections."`
+}
+
+// Descriptions describes members in the schema.
+func (ReportSummary) Descriptions() map[string]string {
+	return map[string]string{"best_time": "From 30 dated posts on. A guess unless stands_out."}
 }
 
 // ReportAccount is the profile of a report. Unknown fields are omitted.

@@ -32,12 +32,20 @@ type ReportList struct {
 // ListInput is the input of list_reports.
 type ListInput struct {
 	Type        string  `json:"type,omitempty" enum:"profile|hashtag" title:"ReportKind" jsonschema:"Only reports of this kind."`
-	Platform    string  `json:"platform,omitempty" enum:"instagram|tiktok" title:"AnalysisPlatform" jsonschema:"Only reports on this network."`
-	Status      Status  `json:"status,omitempty" enum:"pending|ready|error" title:"ReportStatus" jsonschema:"Only reports with this status."`
+	Platform    string  `json:"platform,omitempty" enum:"instagram|tiktok" title:"AnalysisPlatform"`
+	Status      Status  `json:"status,omitempty" enum:"pending|ready|error" title:"ReportStatus"`
 	TrackedOnly bool    `json:"tracked_only,omitempty" jsonschema:"Only reports that are refreshed automatically."`
 	Query       string  `json:"query,omitempty" maxLength:"200" jsonschema:"Only reports whose profile name or hashtag contains this."`
 	Cursor      *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the previous page."`
 	Limit       int     `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items per page."`
+}
+
+// Descriptions describes members in the schema.
+func (ListInput) Descriptions() map[string]string {
+	return map[string]string{
+		"platform": "Only reports on this network.",
+		"status":   "Only reports with this status.",
+	}
 }
 
 // list returns a page of the team's reports, newest first.

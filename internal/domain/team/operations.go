@@ -15,9 +15,14 @@ type Identity struct {
 	Team            IdentityPerson      `json:"team" jsonschema:"The team that the key works in."`
 	Role            access.Role         `json:"role" enum:"owner|admin|editor|viewer|client"`
 	Key             IdentityKey         `json:"key" jsonschema:"The key or connection of this call."`
-	Capabilities    []access.Capability `json:"capabilities" enum:"read|write|publish|spend" title:"Capability" jsonschema:"What this key or connection is currently allowed to do."`
+	Capabilities    []access.Capability `json:"capabilities" enum:"read|write|publish|spend" title:"Capability"`
 	Timezone        string              `json:"timezone" jsonschema:"IANA time zone of the team."`
 	ContentLanguage string              `json:"content_language" jsonschema:"Language of the team's content, a BCP 47 tag."`
+}
+
+// Descriptions describes members in the schema.
+func (Identity) Descriptions() map[string]string {
+	return map[string]string{"capabilities": "What this key or connection is currently allowed to do."}
 }
 
 // IdentityPerson is an item with its name.
@@ -30,7 +35,15 @@ type IdentityPerson struct {
 type IdentityKey struct {
 	ID    int64        `json:"id"`
 	Name  string       `json:"name"`
-	Level access.Level `json:"level" enum:"read_only|drafts|full" jsonschema:"For a connection, the highest level that it was fully granted; see capabilities for what it may do."`
+	Level access.Level `json:"level" enum:"read_only|drafts|full"`
+}
+
+// Descriptions describes members in the schema.
+func (IdentityKey) Descriptions() map[string]string {
+	return map[string]string{
+		"level": "For a connection, the highest level that it was fully granted; see capabilities for what it may " +
+			"do.",
+	}
 }
 
 // Operations returns the operations of teams.

@@ -58,13 +58,18 @@ type BrandVoiceUse struct {
 type Guide struct {
 	BusinessDescription string               `json:"business_description,omitempty" jsonschema:"What the business is and does."`
 	Tone                string               `json:"tone,omitempty" jsonschema:"Tone of texts."`
-	PointOfView         PointOfView          `json:"point_of_view,omitempty" enum:"first_person_singular|first_person_plural|second_person|third_person" jsonschema:"Grammatical person."`
+	PointOfView         PointOfView          `json:"point_of_view,omitempty" enum:"first_person_singular|first_person_plural|second_person|third_person"`
 	Audiences           []BrandVoiceAudience `json:"audiences" jsonschema:"Groups that texts address."`
 	EmojiPolicy         EmojiPolicy          `json:"emoji_policy,omitempty" enum:"none|sparing|free"`
 	Use                 BrandVoiceUse        `json:"use" jsonschema:"Words and phrases to use."`
 	Avoid               BrandVoiceUse        `json:"avoid" jsonschema:"Words and phrases to avoid."`
 	CustomInstructions  string               `json:"custom_instructions,omitempty" jsonschema:"Further instructions."`
 	ContentLanguage     string               `json:"content_language,omitempty" jsonschema:"BCP 47 tag: the voice's own, else the team's."`
+}
+
+// Descriptions describes members in the schema.
+func (Guide) Descriptions() map[string]string {
+	return map[string]string{"point_of_view": "Grammatical person."}
 }
 
 // Draft is the editable content of a voice. An empty ContentLanguage follows the team's.

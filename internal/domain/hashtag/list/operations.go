@@ -13,8 +13,8 @@ import (
 type (
 	// ListInput is the input of list_hashtag_lists.
 	ListInput struct {
-		Scope    string  `json:"scope,omitempty" enum:"own|system|all" title:"HashtagListScope" default:"all" jsonschema:"own: the team's; system: ready-made."`
-		Platform string  `json:"platform,omitempty" enum:"instagram|tiktok" title:"AnalysisPlatform" jsonschema:"Only lists for this network or for all networks."`
+		Scope    string  `json:"scope,omitempty" enum:"own|system|all" title:"HashtagListScope" default:"all"`
+		Platform string  `json:"platform,omitempty" enum:"instagram|tiktok" title:"AnalysisPlatform"`
 		Cursor   *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the previous page."`
 		Limit    int     `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items per page."`
 	}
@@ -25,9 +25,9 @@ type (
 	// CreateInput is the input of create_hashtag_list.
 	CreateInput struct {
 		Name     string   `json:"name" minLength:"1" maxLength:"50" jsonschema:"Display name."`
-		Platform string   `json:"platform,omitempty" enum:"instagram|tiktok" title:"AnalysisPlatform" jsonschema:"Network of the list. Omit for all networks."`
+		Platform string   `json:"platform,omitempty" enum:"instagram|tiktok" title:"AnalysisPlatform"`
 		Color    string   `json:"color,omitempty" pattern:"^#[0-9a-fA-F]{6}$" jsonschema:"Hex color, such as #c0643a."`
-		Icon     string   `json:"icon,omitempty" maxLength:"60" pattern:"^ri-[a-z0-9-]+$" jsonschema:"Remix Icon name, such as ri-plane-line."`
+		Icon     string   `json:"icon,omitempty" maxLength:"60" pattern:"^ri-[a-z0-9-]+$"`
 		Hashtags []string `json:"hashtags,omitempty" maxItems:"5000" jsonschema:"With or without #."`
 	}
 	// AddInput is the input of add_hashtags.
@@ -38,13 +38,29 @@ type (
 	}
 )
 
+// Descriptions describes members in the schema.
+func (ListInput) Descriptions() map[string]string {
+	return map[string]string{
+		"scope":    "own: the team's; system: ready-made.",
+		"platform": "Only lists for this network or for all networks.",
+	}
+}
+
+// Descriptions describes members in the schema.
+func (CreateInput) Descriptions() map[string]string {
+	return map[string]string{
+		"platform": "Network of the list. Omit for all networks.",
+		"icon":     "Remix Icon name, such as ri-plane-line.",
+	}
+}
+
 // The answers of the operations.
 type (
 	// HashtagListEntry is a list without its hashtags.
 	HashtagListEntry struct {
 		ID        int64  `json:"id"`
 		Name      string `json:"name"`
-		Platform  string `json:"platform,omitempty" enum:"instagram|tiktok" title:"AnalysisPlatform" jsonschema:"Network of the list. Omitted if it is for all networks."`
+		Platform  string `json:"platform,omitempty" enum:"instagram|tiktok" title:"AnalysisPlatform"`
 		Size      int64  `json:"size" jsonschema:"Number of hashtags."`
 		ReadyMade bool   `json:"ready_made" jsonschema:"Whether the list comes with the service. Such a list cannot be changed."`
 		Color     string `json:"color,omitempty"`
@@ -58,7 +74,7 @@ type (
 	HashtagFigures struct {
 		stats.Shown
 
-		Platform    string `json:"platform,omitempty" enum:"instagram|tiktok" title:"AnalysisPlatform" jsonschema:"Network of the figures. Only in lists for all networks."`
+		Platform    string `json:"platform,omitempty" enum:"instagram|tiktok" title:"AnalysisPlatform"`
 		Subcategory string `json:"subcategory,omitempty" jsonschema:"Group within the list."`
 	}
 	// HashtagList is a list with its hashtags.
@@ -78,6 +94,16 @@ type (
 		Refused        []HashtagListChangeRefused `json:"refused"`
 	}
 )
+
+// Descriptions describes members in the schema.
+func (HashtagListEntry) Descriptions() map[string]string {
+	return map[string]string{"platform": "Network of the list. Omitted if it is for all networks."}
+}
+
+// Descriptions describes members in the schema.
+func (HashtagFigures) Descriptions() map[string]string {
+	return map[string]string{"platform": "Network of the figures. Only in lists for all networks."}
+}
 
 func entry(l List) HashtagListEntry {
 	return HashtagListEntry{ID: l.ID, Name: l.Name, Platform: l.Platform, Size: l.Size, ReadyMade: l.isReadyMade(),

@@ -24,7 +24,12 @@ const (
 // HashtagListChangeRefused is a hashtag that was not added, with the reason.
 type HashtagListChangeRefused struct {
 	Hashtag string `json:"hashtag" jsonschema:"The hashtag, or up to 100 characters of an invalid one as sent, without control characters."`
-	Reason  string `json:"reason" enum:"empty|too_long|bad_characters|list_full|banned" jsonschema:"list_full: limit of the plan. banned: by the service."`
+	Reason  string `json:"reason" enum:"empty|too_long|bad_characters|list_full|banned"`
+}
+
+// Descriptions describes members in the schema.
+func (HashtagListChangeRefused) Descriptions() map[string]string {
+	return map[string]string{"reason": "list_full: limit of the plan. banned: by the service."}
 }
 
 // parseHashtags returns the distinct hashtags of a request in order, and the refused ones.

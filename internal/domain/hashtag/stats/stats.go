@@ -33,8 +33,13 @@ type Shown struct {
 	Hashtag     string                    `json:"hashtag" jsonschema:"Without #."`
 	Posts       *hashtaganalysis.TagPosts `json:"posts,omitempty" jsonschema:"Number of posts that use it. Omitted if unknown."`
 	PostsPerDay *float64                  `json:"posts_per_day,omitempty" jsonschema:"Posts published per day. Omitted until measured."`
-	Tier        string                    `json:"tier,omitempty" enum:"nano|small|medium|large|huge" title:"HashtagTier" jsonschema:"nano < 10k, small < 100k, medium < 500k, large < 1M posts."`
+	Tier        string                    `json:"tier,omitempty" enum:"nano|small|medium|large|huge" title:"HashtagTier"`
 	Score       *float64                  `json:"score,omitempty" min:"0" max:"100"`
+}
+
+// Descriptions describes members in the schema.
+func (Shown) Descriptions() map[string]string {
+	return map[string]string{"tier": "nano < 10k, small < 100k, medium < 500k, large < 1M posts."}
 }
 
 // Show returns the figures as clients see them.

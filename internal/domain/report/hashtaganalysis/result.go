@@ -20,7 +20,12 @@ type TagHashtag struct {
 	Name        string    `json:"name" jsonschema:"Without #."`
 	Posts       *TagPosts `json:"posts,omitempty" jsonschema:"Omitted if unknown and there is too little data for an estimate."`
 	PostsPerDay *TagRate  `json:"posts_per_day,omitempty"`
-	Tier        string    `json:"tier,omitempty" enum:"nano|small|medium|large|huge" title:"HashtagTier" jsonschema:"nano < 10k, small < 100k, medium < 500k, large < 1M posts."`
+	Tier        string    `json:"tier,omitempty" enum:"nano|small|medium|large|huge" title:"HashtagTier"`
+}
+
+// Descriptions describes members in the schema.
+func (TagHashtag) Descriptions() map[string]string {
+	return map[string]string{"tier": "nano < 10k, small < 100k, medium < 500k, large < 1M posts."}
 }
 
 // TagPosts is the number of posts with a hashtag, with a 95 % interval if estimated.

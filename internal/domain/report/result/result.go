@@ -89,7 +89,7 @@ type FindingWord struct {
 // FindingBestTime is the block of hours with the best estimate: the one whose posts do better than others (profile),
 // or with the highest share of top posts relative to all posts (hashtag).
 type FindingBestTime struct {
-	Weekday   string       `json:"weekday" enum:"monday|tuesday|wednesday|thursday|friday|saturday|sunday" title:"Weekday" jsonschema:"Best day of the block."`
+	Weekday   string       `json:"weekday" enum:"monday|tuesday|wednesday|thursday|friday|saturday|sunday" title:"Weekday"`
 	Hour      int          `json:"hour" min:"0" max:"23" jsonschema:"First hour of the block in the team's time zone."`
 	Hours     int          `json:"hours" jsonschema:"Length of the block in hours."`
 	Days      string       `json:"days" enum:"weekdays|weekend" jsonschema:"weekdays: Monday to Friday. weekend: Saturday and Sunday."`
@@ -98,6 +98,11 @@ type FindingBestTime struct {
 	Ratio     FindingRatio `json:"ratio" jsonschema:"Profile: relative engagement. Hashtag: share of top posts over that of all."`
 	Low       float64      `json:"low" jsonschema:"Interval corrected for selecting the best. 0.02 to 50: unknown."`
 	High      float64      `json:"high" jsonschema:"Upper end of that interval."`
+}
+
+// Descriptions describes members in the schema.
+func (FindingBestTime) Descriptions() map[string]string {
+	return map[string]string{"weekday": "Best day of the block."}
 }
 
 // MaxRatio bounds the intervals of ratios at 1/MaxRatio and MaxRatio. One that reaches both carries no information.

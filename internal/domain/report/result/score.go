@@ -29,10 +29,15 @@ type FindingComponentCause struct {
 	Measured   float64  `json:"measured"`
 	Floor      *float64 `json:"floor,omitempty" jsonschema:"Profile: scores 0, as do lower figures."`
 	Ceiling    *float64 `json:"ceiling,omitempty" jsonschema:"Profile: scores 100, as do higher figures."`
-	Scale      string   `json:"scale,omitempty" enum:"linear|logarithmic" jsonschema:"Profile: the scale in between. Hashtag scales are logarithmic."`
+	Scale      string   `json:"scale,omitempty" enum:"linear|logarithmic"`
 	Worst      *float64 `json:"worst,omitempty" jsonschema:"Hashtag: scores 0."`
 	Best       *float64 `json:"best,omitempty" jsonschema:"Hashtag: scores 100."`
 	FullWeight float64  `json:"full_weight" jsonschema:"Weight if all components are known."`
+}
+
+// Descriptions describes members in the schema.
+func (FindingComponentCause) Descriptions() map[string]string {
+	return map[string]string{"scale": "Profile: the scale in between. Hashtag scales are logarithmic."}
 }
 
 // NewScore returns the weighted score, or nil if no component is known. The weight of missing components is distributed
