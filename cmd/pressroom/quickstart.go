@@ -89,7 +89,8 @@ var greeting = template.Must(template.New("greeting").Parse(`pressroom is runnin
 
   API       {{.Greeting.BaseURL}}
   Tools     {{.Greeting.MCPURL}}
-  App       {{.Greeting.AppURL}}   ({{with .Greeting.Owner}}{{.Email}}{{with .Password}} / {{.}}{{end}}{{end}}, owner of the team and operator)
+  App       {{.Greeting.AppURL}}   ({{with .Greeting.Owner}}{{.Email}}{{with .Password}} / {{.}}{{end}}{{end}},
+	{{- " owner of the team and operator)"}}
 {{- with .Greeting.Owner.Recover}}
             The password was changed. To set a new one, open the link printed by:
             {{.}}
@@ -105,7 +106,8 @@ Try:
   export KEY={{.Greeting.Keys.full}}
   curl -s -H "Authorization: Bearer $KEY" {{.Greeting.BaseURL}}/me
   curl -s -H "Authorization: Bearer $KEY" {{.Greeting.BaseURL}}/social-accounts
-  curl -s -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" -H "Idempotency-Key: my-first-post" -d '{"caption":"Hello from #pressroom","account_ids":[1]}' {{.Greeting.BaseURL}}/posts
+  curl -s -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" -H "Idempotency-Key: my-first-post"
+	{{- " -d"}} '{"caption":"Hello from #pressroom","account_ids":[1]}' {{.Greeting.BaseURL}}/posts
   curl -s -H "Authorization: Bearer $KEY" "{{.Greeting.BaseURL}}/posts?status=draft&limit=1"
 
 {{with .Sample}}Publish one and see it on the sandbox network:

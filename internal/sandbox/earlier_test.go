@@ -51,7 +51,8 @@ func TestEarlierPosts(t *testing.T) {
 			t.Errorf("%s shows %d pictures", platform, listed)
 		}
 	}
-	if err := b.AddEarlier(t.Context(), "threads", "nobody", nil); err == nil || !strings.Contains(err.Error(), "no account with this handle") {
+	if err := b.AddEarlier(t.Context(), "threads", "nobody", nil); err == nil || !strings.Contains(err.Error(),
+		"no account with this handle") {
 		t.Errorf("of an account that is not there: %v", err)
 	}
 }

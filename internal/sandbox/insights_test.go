@@ -42,15 +42,18 @@ func TestFiguresRefused(t *testing.T) {
 		},
 		"YouTube without the scope": {
 			"GET",
-			"/youtube/v2/reports?ids=channel==MINE&metrics=shares&dimensions=video&filters=video==x&startDate=2026-11-20&endDate=2026-11-21", onYouTube, "", 403,
+			"/youtube/v2/reports?ids=channel==MINE&metrics=shares&dimensions=video&filters=video==x&" +
+				"startDate=2026-11-20&endDate=2026-11-21", onYouTube, "", 403,
 		},
 		"YouTube, days turned about": {
 			"GET",
-			"/youtube/v2/reports?ids=channel==MINE&metrics=shares&dimensions=video&filters=video==x&startDate=2026-11-22&endDate=2026-11-21", onYouTube, "", 400,
+			"/youtube/v2/reports?ids=channel==MINE&metrics=shares&dimensions=video&filters=video==x&" +
+				"startDate=2026-11-22&endDate=2026-11-21", onYouTube, "", 400,
 		},
 		"YouTube, no such report": {
 			"GET",
-			"/youtube/v2/reports?ids=channel==MINE&metrics=love&dimensions=video&filters=video==x&startDate=2026-11-20&endDate=2026-11-21", onYouTube, "", 400,
+			"/youtube/v2/reports?ids=channel==MINE&metrics=love&dimensions=video&filters=video==x&" +
+				"startDate=2026-11-20&endDate=2026-11-21", onYouTube, "", 400,
 		},
 		"TikTok without the scope": {"GET", "/tiktok/v2/user/info/?fields=follower_count", onTikTok, "", 401},
 		"TikTok, no such field":    {"POST", "/tiktok/v2/video/list/?fields=id,love_count", onTikTok, `{"max_count":20}`, 400},
@@ -63,7 +66,8 @@ func TestFiguresRefused(t *testing.T) {
 		"LinkedIn, no finder": {"GET", "/linkedin/rest/organizationalEntityShareStatistics", onLinkedin, "", 400},
 		"LinkedIn, a list in escapes": {
 			"GET",
-			"/linkedin/rest/organizationalEntityShareStatistics?q=organizationalEntity&shares=List%28urn%3Ali%3Ashare%3A1%29", onLinkedin, "", 400,
+			"/linkedin/rest/organizationalEntityShareStatistics?q=organizationalEntity&" +
+				"shares=List%28urn%3Ali%3Ashare%3A1%29", onLinkedin, "", 400,
 		},
 		"LinkedIn, bare URNs": {
 			"GET",
@@ -76,7 +80,8 @@ func TestFiguresRefused(t *testing.T) {
 		},
 		"LinkedIn, a member's figures": {
 			"GET",
-			"/linkedin/rest/memberCreatorPostAnalytics?q=entity&entity=(share:urn%3Ali%3Ashare%3A1)&queryType=REACTION&aggregation=TOTAL", onLinkedin, "", 403,
+			"/linkedin/rest/memberCreatorPostAnalytics?q=entity&entity=(share:urn%3Ali%3Ashare%3A1)&" +
+				"queryType=REACTION&aggregation=TOTAL", onLinkedin, "", 403,
 		},
 		"LinkedIn, figures of no share": {
 			"GET", "/linkedin/rest/memberCreatorPostAnalytics?q=entity&entity=urn&queryType=REACTION&aggregation=TOTAL",

@@ -57,7 +57,8 @@ func (b *fixture) research(t *testing.T, token, path, fields, body string) resea
 	var result researchAnswer
 	decoder := json.NewDecoder(strings.NewReader(string(a.body)))
 	decoder.UseNumber() // IDs have more digits than a float64
-	if err := decoder.Decode(&result); err != nil || result.Error.LogID == "" || (a.status == http.StatusOK) != (result.Error.Code == "ok") {
+	if err := decoder.Decode(&result); err != nil || result.Error.LogID == "" ||
+		(a.status == http.StatusOK) != (result.Error.Code == "ok") {
 		t.Fatalf("HTTP %d: %s", a.status, a.body)
 	}
 	return result
@@ -219,7 +220,8 @@ func TestResearchRefusals(t *testing.T) {
 		}
 	}
 	now = now.Add(2 * time.Hour)
-	if result := b.research(t, token, "user/info", "display_name", `{"username":"stranger.1"}`); result.Error.Code != "access_token_invalid" {
+	if result := b.research(t, token, "user/info", "display_name",
+		`{"username":"stranger.1"}`); result.Error.Code != "access_token_invalid" {
 		t.Errorf("two hours later: %+v", result)
 	}
 }

@@ -173,7 +173,8 @@ func FuzzPut(f *testing.F) {
 		}
 	}
 	f.Add(
-		`{"repo":"alice.test","collection":"app.bsky.feed.post","rkey":"3l2345672abcd","record":{"text":"\ud800\u0000","createdAt":"0000-01-01T00:00:00Z","facets":[null,{"index":null,"features":[null]}]}}`)
+		`{"repo":"alice.test","collection":"app.bsky.feed.post","rkey":"3l2345672abcd",` +
+			`"record":{"text":"\ud800\u0000","createdAt":"0000-01-01T00:00:00Z","facets":[null,{"index":null,"features":[null]}]}}`)
 	f.Add(`null`)
 	server, err := Open(f.TempDir(), Options{After: func(time.Duration) <-chan time.Time { return time.After(0) }})
 	if err != nil {

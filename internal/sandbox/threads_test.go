@@ -112,14 +112,15 @@ func TestThreadsRefusals(t *testing.T) {
 		"a failed part": {
 			http.MethodPost, "me/threads", []string{"media_type", "CAROUSEL", "children", item + "," + item}, [2]int{9007, 2207027},
 		},
-		"no container":      {http.MethodPost, "me/threads_publish", []string{"creation_id", "18x"}, [2]int{24, 2207006}},
-		"a part":            {http.MethodPost, "me/threads_publish", []string{"creation_id", item}, [2]int{24, 2207006}},
-		"nothing":           {http.MethodGet, "189", nil, [2]int{100, 33}},
-		"no path":           {http.MethodGet, "me/likes", nil, [2]int{2500, 0}},
-		"a page":            {http.MethodGet, "me/threads", []string{"limit", "101"}, [2]int{100, 0}},
-		"a time":            {http.MethodGet, "me/threads", []string{"since", "yesterday"}, [2]int{100, 0}},
-		"no token":          {http.MethodGet, "me", []string{"access_token", ""}, [2]int{190, 0}},
-		"a code as a token": {http.MethodGet, "me", []string{"access_token", b.consentRedirect(t, consentQuery()).Get("code")}, [2]int{190, 0}},
+		"no container": {http.MethodPost, "me/threads_publish", []string{"creation_id", "18x"}, [2]int{24, 2207006}},
+		"a part":       {http.MethodPost, "me/threads_publish", []string{"creation_id", item}, [2]int{24, 2207006}},
+		"nothing":      {http.MethodGet, "189", nil, [2]int{100, 33}},
+		"no path":      {http.MethodGet, "me/likes", nil, [2]int{2500, 0}},
+		"a page":       {http.MethodGet, "me/threads", []string{"limit", "101"}, [2]int{100, 0}},
+		"a time":       {http.MethodGet, "me/threads", []string{"since", "yesterday"}, [2]int{100, 0}},
+		"no token":     {http.MethodGet, "me", []string{"access_token", ""}, [2]int{190, 0}},
+		"a code as a token": {http.MethodGet, "me", []string{"access_token", b.consentRedirect(t,
+			consentQuery()).Get("code")}, [2]int{190, 0}},
 	} {
 		a := b.threads(t, c.method, c.path, token, c.values...)
 		if a.status != http.StatusBadRequest || a.graphCode() != c.want {

@@ -169,7 +169,8 @@ func TestNewPasswordCountsWhatItDoesNotList(t *testing.T) {
 		}
 		r := must.Get(h.Teams.Recover(t.Context(), owner.Email))(t)
 		h.browser(t).open(team.RecoveryPath+r.Token).
-			wants(200, "Key 151", "Invitation mallory@evil.example", "2 older API keys are not listed and keep working").lacks("<bdi>Key 1</bdi>")
+			wants(200, "Key 151", "Invitation mallory@evil.example",
+				"2 older API keys are not listed and keep working").lacks("<bdi>Key 1</bdi>")
 	})
 }
 

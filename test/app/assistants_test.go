@@ -100,7 +100,8 @@ func TestAssistantOfTheSDK(t *testing.T) {
 			t.Errorf("it is %s", raw)
 		}
 		wrote := must.Get(session.CallTool(t.Context(),
-			&sdk.CallToolParams{Name: "create_post", Arguments: map[string]any{"caption": "Fresh buns", "account_ids": []int64{c.account}}}))(t)
+			&sdk.CallToolParams{Name: "create_post", Arguments: map[string]any{"caption": "Fresh buns",
+				"account_ids": []int64{c.account}}}))(t)
 		if wrote.IsError {
 			t.Errorf("a draft: %+v", wrote.Content[0])
 		}

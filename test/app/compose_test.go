@@ -215,7 +215,8 @@ func TestPeopleSchedulePosts(t *testing.T) {
 			t.Error(again.path)
 		}
 		day, clock, at = c.soon(t, 60*time.Hour)
-		b.open(saved.path+"/edit").form("Save").fill("date", day).fill("time", clock).press().wants(200, "It will be published at its scheduled time.")
+		b.open(saved.path+"/edit").form("Save").fill("date", day).fill("time", clock).press().wants(200,
+			"It will be published at its scheduled time.")
 		if held := c.storedPost(t, saved.path); !held.ScheduledAt.Equal(at) || held.Status != post.Scheduled {
 			t.Errorf("%+v", held)
 		}
@@ -227,7 +228,8 @@ func TestPeopleSchedulePosts(t *testing.T) {
 			if f.values.Has("second") {
 				t.Errorf("one of two times is chosen for people: %v", f.values)
 			}
-			f.press().wants(422, "On 26 October 2031 in Europe/Berlin, 02:30 occurs twice because clocks go back.", "Choose which one you mean.")
+			f.press().wants(422, "On 26 October 2031 in Europe/Berlin, 02:30 occurs twice because clocks go back.",
+				"Choose which one you mean.")
 		}
 		b.send(http.MethodPost, "/posts/preview", compose().fill("date", "2031-10-26").fill("time", "02:30").values).
 			wants(200, "Which is meant?")

@@ -58,7 +58,8 @@ func TestLibrary(t *testing.T) {
 
 		made := b.open("/media").follow("New folder").form("Make the folder").fill("name", "Spring").press().
 			wants(200, "The folder was created.", "Folder Spring", "Nothing here")
-		b.open("/media/folder").form("Make the folder").fill("name", "Spring").press().wants(422, "Another folder has this name. Choose a different one.")
+		b.open("/media/folder").form("Make the folder").fill("name", "Spring").press().wants(422,
+			"Another folder has this name. Choose a different one.")
 		b.open("/media/folder").form("Make the folder").fill("name", " . ").press().wants(422, "Enter a name")
 		item := b.open(at).wants(200, "quay.png", "40 × 30 pixels", "No post has it.").in100()
 		folder := strings.TrimPrefix(made.path, "/media?folder=")

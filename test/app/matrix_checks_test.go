@@ -183,7 +183,8 @@ func (m *gauge) checkAllowed(route string) {
 
 // work are the tables that background work and sign-ins write to; no page does but by what the others show.
 var work = regexp.MustCompile(
-	`^(river_|goose_|sqlite_|sessions$|free_calls$|account_|hashtag_(offsets|grams|posts|links|versions)$|hashtags$|instagram_|standings$|nodes$)`)
+	`^(river_|goose_|sqlite_|sessions$|free_calls$|account_|` +
+		`hashtag_(offsets|grams|posts|links|versions)$|hashtags$|instagram_|standings$|nodes$)`)
 
 func (m *gauge) readTables() {
 	m.ofTeams = map[string]bool{}

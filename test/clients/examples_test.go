@@ -66,7 +66,8 @@ func TestNightlyReportRecovers(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	var asked []string
-	meta := `"meta":{"request_id":"r","app_url":"https://press.example.com","answered_at":{"team":"2026-03-29T00:30:00+01:00","utc":"2026-03-28T23:30:00Z"}}`
+	meta := `"meta":{"request_id":"r","app_url":"https://press.example.com",` +
+		`"answered_at":{"team":"2026-03-29T00:30:00+01:00","utc":"2026-03-28T23:30:00Z"}}`
 	g := stub(t, map[string]http.HandlerFunc{
 		"GET /me": says(http.StatusOK, "application/json", `{"data":{},`+meta+`}`),
 		"POST /reports": func(w http.ResponseWriter, r *http.Request) {
@@ -82,7 +83,8 @@ func TestNightlyReportRecovers(t *testing.T) {
 			says(http.StatusAccepted, "application/json", `{"data":{"job_id":"`+job+`"},"billing":{"credits_charged":5},`+meta+`}`)(w, r)
 		},
 		"GET /jobs/profile_report:1": says(http.StatusOK, "application/json",
-			`{"data":{"job_id":"profile_report:1","state":"failed","finished":true,"error":{"code":"source_unavailable","message":"M."}},`+meta+`}`),
+			`{"data":{"job_id":"profile_report:1","state":"failed","finished":true,`+
+				`"error":{"code":"source_unavailable","message":"M."}},`+meta+`}`),
 		"GET /jobs/profile_report:2": says(http.StatusOK, "application/json",
 			`{"data":{"job_id":"profile_report:2","state":"succeeded","finished":true,"result":{"report":{"id":"i"}}},`+meta+`}`),
 		"GET /reports/profile/i": says(http.StatusOK, "application/json", `{"data":{"id":"i","subject":"night.owl"},`+meta+`}`),

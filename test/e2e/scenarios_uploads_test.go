@@ -257,7 +257,8 @@ func replacingScenarios() []scenario {
 		return scenario{name: "replaces: " + name, tool: "create_uploads", prepare: prepare, args: args, want: missing("replaces_batch")}
 	}
 	return []scenario{
-		replaces("a batch of two", opened(full, one, aPNG("three.png")), both, "failed", []string{"replaced", "replaced"}, "batch was closed"),
+		replaces("a batch of two", opened(full, one, aPNG("three.png")), both, "failed", []string{"replaced",
+			"replaced"}, "batch was closed"),
 		replaces("a batch for the page", func(w *env) {
 			w.keep("batch", w.full("create_uploads", nil).text("data.job_id"))
 		}, rows{jobs: 2, batches: 2, links: 1, events: 2}, "failed", []string{}, "batch was closed"),

@@ -196,7 +196,8 @@ func TestResourcesAreCountedAsWhatTheyAre(t *testing.T) {
 			{"prompts/list", `{}`, 0},
 			{"prompts/get", `{"name":"write_post","arguments":{"topic":"x"}}`, 0},
 			{"completion/complete", `{"ref":{"type":"ref/prompt","name":"write_post"},"argument":{"name":"account_id","value":""}}`, 1},
-			{"completion/complete", `{"ref":{"type":"ref/prompt","name":"explain_report"},"argument":{"name":"report_type","value":""}}`, 0},
+			{"completion/complete", `{"ref":{"type":"ref/prompt","name":"explain_report"},` +
+				`"argument":{"name":"report_type","value":""}}`, 0},
 		} {
 			before := w.left()
 			got := w.message(full(w), c.method, c.params)
@@ -323,7 +324,8 @@ func TestRevokedDuringAWait(t *testing.T) {
 func (w *env) following(credential, job string, then func()) string {
 	w.t.Helper()
 	body := fmt.Sprintf(
-		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_job","arguments":{"job_id":%q,"wait_seconds":25},"_meta":{"progressToken":"p"}}}`, job)
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_job","arguments":{"job_id":%q,`+
+			`"wait_seconds":25},"_meta":{"progressToken":"p"}}}`, job)
 	r := must.Get(http.NewRequestWithContext(w.t.Context(), http.MethodPost, w.root+"/mcp", strings.NewReader(body)))(w.t)
 	r.Header = bearer(credential)
 	r.Header.Set("Content-Type", "application/json")

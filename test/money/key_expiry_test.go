@@ -62,7 +62,8 @@ func TestSweptWhileTakenOver(t *testing.T) {
 	})
 }
 
-func (in *inside) mustAnswer(t *testing.T, ctx context.Context, m *modelTeam, o order) answer { //nolint:revive // as in the other helpers, the test comes first
+func (in *inside) mustAnswer(t *testing.T, ctx context.Context, m *modelTeam,
+	o order) answer { //nolint:revive // as in the other helpers, the test comes first
 	a, err := in.nodes[0].ask(ctx, m.keys[0], o, false)
 	if err != nil || !a.ok() {
 		t.Errorf("%+v: %v %s", o, err, a.raw)

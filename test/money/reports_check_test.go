@@ -108,7 +108,8 @@ func (m *pressMachine) checkCounts(d *desk) {
 		(SELECT COUNT(*) FROM jobs WHERE team_id = ?), (SELECT COUNT(*) FROM jobs WHERE team_id = ? AND finished_at = 0),
 		(SELECT COUNT(*) FROM paid_requests WHERE key_id IN (?, ?) AND answer IS NOT NULL AND expires_at > ?),
 		(SELECT COUNT(*) FROM credit_holds WHERE team_id = ? AND released_at = 0)`,
-		d.id, d.id, d.id, d.id, d.keys[0].id, d.keys[1].id, db.Micros(now), d.id).Scan(&got[0], &got[1], &got[2], &got[3], &got[4], &got[5]))
+		d.id, d.id, d.id, d.id, d.keys[0].id, d.keys[1].id, db.Micros(now), d.id).Scan(&got[0], &got[1], &got[2],
+		&got[3], &got[4], &got[5]))
 	if text := fmt.Sprint(got[0], got[1], got[2], got[3], got[4], got[5]); text != want {
 		m.t.Fatalf("reservations, open ones, jobs, unfinished ones, kept answers, holds: %s instead of %s", text, want)
 	}

@@ -214,8 +214,8 @@ func (s *storm) kill(ctx context.Context, p *process, most int64) {
 	}
 }
 
-// soon returns a channel that is closed when the process serves and some more calls were made, or after a second of that, so that kills come
-// in the midst of calls.
+// soon returns a channel that is closed when the process serves and some more calls were made, or after a second of
+// that, so that kills come in the midst of calls.
 func (s *storm) soon(ctx context.Context, p *process) chan struct{} {
 	out := make(chan struct{})
 	go func() {

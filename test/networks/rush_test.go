@@ -71,6 +71,7 @@ func (r *rush) late() []time.Duration {
 		err := rows.Scan(&micros)
 		*d = time.Duration(micros) * time.Microsecond
 		return err
-	}, `SELECT t.published_at - p.scheduled_at FROM post_targets t JOIN posts p ON p.id = t.post_id WHERE p.id IN (`+marks+`)`, r.ids...))(r.t)
+	}, `SELECT t.published_at - p.scheduled_at FROM post_targets t JOIN posts p ON p.id = t.post_id WHERE p.id IN (`+
+		marks+`)`, r.ids...))(r.t)
 	return out
 }

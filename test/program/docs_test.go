@@ -51,7 +51,8 @@ const started = "pressroom quickstart --data data\n" + awaitQuickstart +
 // Every command of the guides works as it is written there.
 func TestGuidesWork(t *testing.T) {
 	t.Parallel()
-	newest := `export ID=$(curl -s -H "Authorization: Bearer $KEY" "http://127.0.0.1:8080/api/v1/posts?limit=1" | grep -o '"posts":\[{"id":"[^"]*' | sed 's/.*"//')` + "\n"
+	newest := `export ID=$(curl -s -H "Authorization: Bearer $KEY" "http://127.0.0.1:8080/api/v1/posts?limit=1" | ` +
+		`grep -o '"posts":\[{"id":"[^"]*' | sed 's/.*"//')` + "\n"
 	guides := []guide{
 		{file: "README.md", before: started, leave: []string{"make run", "make test"}, real: [][2]string{{"export KEY=prk_…\n", ""}}},
 		{file: "docs/running.md", leave: []string{"printf '%s\\n' \"$APP_PASSWORD\""}, real: [][2]string{

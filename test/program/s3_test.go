@@ -32,7 +32,8 @@ func TestFilesInS3(t *testing.T) {
 		t.Errorf("the audit complains: %s", found)
 	}
 	o.env = append(o.env, "PRESSROOM_BLOBS="+store.Bucket(t))
-	if out, log, err := o.run("audit"); err == nil || !strings.Contains(out, "no_bytes") || !strings.Contains(log, "does not match its files") {
+	if out, log, err := o.run("audit"); err == nil || !strings.Contains(out, "no_bytes") || !strings.Contains(log,
+		"does not match its files") {
 		t.Errorf("the audit of another bucket: %v, %s %s", err, out, log)
 	}
 	if out := fails(t, o.env, "serve", "--addr", "127.0.0.1:0"); out == "" {

@@ -70,7 +70,9 @@ func TestSBOM(t *testing.T) {
 func TestPackages(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"package-lock.json":                   `{"lockfileVersion":3,"packages":{"":{},"node_modules/a":{"version":"1.0.0","integrity":"sha512-x"},"node_modules/@b/c":{"version":"1.0.0","integrity":"sha1-x"},"../d":{"version":"1.0.0"},"node_modules/d":{"link":true}}}`,
+		"package-lock.json": `{"lockfileVersion":3,"packages":{"":{},` +
+			`"node_modules/a":{"version":"1.0.0","integrity":"sha512-x"},"node_modules/@b/c":{"version":"1.0.0",` +
+			`"integrity":"sha1-x"},"../d":{"version":"1.0.0"},"node_modules/d":{"link":true}}}`,
 		"node_modules/a/package.json":         `{"version":"1.0.1"}`,
 		"node_modules/@b/c/package.json":      `{"version":"1.0.0"}`,
 		"node_modules/d/package.json":         `{"version":"1.0.0"}`,

@@ -32,13 +32,18 @@ const (
 
 // phrases must not stand in comments.
 var phrases = regexp.MustCompile(
-	`(?i)\b(tells? whether|says whether|tells? which|who(so)?ever|whatever|where (none|nil|0|not)\b|that is none|for want of|goes by|is no more)\b`)
+	`(?i)\b(tells? whether|says whether|tells? which|who(so)?ever|whatever|where (none|nil|0|not)\b|that is ` +
+		`none|for want of|goes by|is no more)\b`)
 
 // irregular are past participles that do not end in -ed.
-const irregular = `|begun|bound|broken|brought|built|bought|chosen|come|cut|done|drawn|driven|fallen|fed|felt|found|forgotten|given|gone|gotten|grown|heard|held|hidden|kept|known|laid|led|left|lent|lost|made|meant|met|paid|put|read|run|said|seen|sent|set|shown|shut|spent|split|spoken|stood|stolen|struck|stuck|sold|sought|taken|taught|thought|thrown|told|torn|understood|woken|won|worn|written|`
+const irregular = `|begun|bound|broken|brought|built|bought|chosen|come|cut|done|drawn|driven|fallen|fed|felt|found|forgotten|` +
+	`given|gone|gotten|grown|heard|held|hidden|kept|known|laid|led|left|lent|lost|made|meant|met|paid|put|read|run|` +
+	`said|seen|sent|set|shown|shut|spent|split|spoken|stood|stolen|struck|stuck|sold|sought|taken|taught|thought|` +
+	`thrown|told|torn|understood|woken|won|worn|written|`
 
 // verbs and nouns that look like participles but are also imperatives or nouns.
-const fine = `|come|cut|feed|found|lead|left|put|read|run|set|shut|split|embed|exceed|need|proceed|seed|feed|shed|speed|succeed|bed|red|led|hundred|fixed|id|bid|embed|unmixed|`
+const fine = `|come|cut|feed|found|lead|left|put|read|run|set|shut|split|embed|exceed|need|proceed|seed|feed|shed|speed|` +
+	`succeed|bed|red|led|hundred|fixed|id|bid|embed|unmixed|`
 
 type counts struct {
 	docs, returns, funcs, participles, lines, wide, wished, phrases, longFiles, longPackages int

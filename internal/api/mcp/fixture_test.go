@@ -70,7 +70,8 @@ func newEnv(t *testing.T) *env {
 		ended: make(chan error, 1), done: map[string]struct{}{},
 	}
 	pipe := pipeline.New(pipeline.Ports{
-		Keys: keys{}, Idempotency: &replays{byKey: map[string]pipeline.Outcome{}}, Rates: e.rates, FreeCalls: freeCalls{}, Credits: credits{},
+		Keys: keys{}, Idempotency: &replays{byKey: map[string]pipeline.Outcome{}}, Rates: e.rates,
+		FreeCalls: freeCalls{}, Credits: credits{},
 	}, func() time.Time {
 		return now
 	})

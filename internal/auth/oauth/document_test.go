@@ -27,7 +27,8 @@ func TestReadDocument(t *testing.T) {
 	t.Parallel()
 	const id = "https://app.example/client.json"
 	fit := `{"client_id":"` + id +
-		`","client_name":"Helper","redirect_uris":["http://127.0.0.1/","https://app.example/back"],"grant_types":["authorization_code","refresh_token"],"token_endpoint_auth_method":"none"}`
+		`","client_name":"Helper","redirect_uris":["http://127.0.0.1/","https://app.example/back"],` +
+		`"grant_types":["authorization_code","refresh_token"],"token_endpoint_auth_method":"none"}`
 	c, err := readDocument(id, []byte(fit))
 	if err != nil || c.ID != id || c.Name != "Helper" || len(c.Redirects) != 2 || !c.IsSelfDescribed() {
 		t.Errorf("%+v %v", c, err)

@@ -64,7 +64,8 @@ type grant struct {
 	oneFactor                    bool // granted in a session with one factor
 }
 
-const grantColumns = `g.id, g.team_id, g.person_id, g.connection_id, g.client_id, COALESCE((SELECT c.name FROM oauth_clients c WHERE c.client_id = g.client_id), ''),
+const grantColumns = `g.id, g.team_id, g.person_id, g.connection_id, g.client_id,
+	COALESCE((SELECT c.name FROM oauth_clients c WHERE c.client_id = g.client_id), ''),
 	g.capabilities, g.resource, g.redirect, g.challenge, g.code_ends_at, g.redeemed_at, g.ended_at, g.one_factor`
 
 // grantBy returns a grant and locks it. More receives the columns ends_at and spent_at of the token. It returns

@@ -35,7 +35,8 @@ func TestFileOverridesDefaults(t *testing.T) {
 func TestFileReplacesPlans(t *testing.T) {
 	t.Parallel()
 	got := must.Get(plan.Read(file(t,
-		`{"lapsed_plan":"none","plans":[{"id":"none","name":"None"},{"id":"all","name":"All","api_keys":true,"free_calls_per_day":-1}]}`)))(t)
+		`{"lapsed_plan":"none","plans":[{"id":"none","name":"None"},{"id":"all","name":"All","api_keys":true,`+
+			`"free_calls_per_day":-1}]}`)))(t)
 	want := []plan.Plan{{ID: "none", Name: "None"}, {ID: "all", Name: "All", APIKeys: true, FreeCallsPerDay: plan.Unlimited}}
 	if diff := cmp.Diff(want, got.Plans); diff != "" {
 		t.Error(diff)

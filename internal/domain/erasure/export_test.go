@@ -144,11 +144,19 @@ func TestExport(t *testing.T) {
 		w.posts(t, w.team, account, manyPosts)
 		w.posts(t, w.other, theirs, 3)
 		w.does(t, map[string][]any{
-			`1 INSERT INTO memberships (team_id, person_id, role, created_at) VALUES (?, ?, 'owner', 1)`:                                                                                                              {w.team, w.person},
-			`2 INSERT INTO api_keys (id, team_id, person_id, name, level, hash, created_at) VALUES (7, ?, ?, 'Script', 'full', ?, 1)`:                                                                                 {w.team, w.person, []byte("secret-key-hash")},
-			`2 INSERT INTO api_keys (id, team_id, person_id, kind, name, level, capabilities, client_host, hash, created_at) VALUES (8, ?, ?, 'assistant', 'Helper', 'drafts', 'read,write', 'helper.example', ?, 1)`: {w.team, w.person, []byte("secret-key-hash of none")},
-			`3 INSERT INTO media (id, team_id, sha256, blob, name, file_name, search, type, kind, size_bytes, width, height, created_at) VALUES (1, ?, 'a', 'a', 'film', '../film.mp4', '', 'video/mp4', 'video', 1, 1, 1, 1790000000000000), (2, ?, 'b', 'b', 'film', 'film.mp4', '', 'video/mp4', 'video', 1, 1, 1, 1), (3, ?, 'c', 'c', 'lost', 'lost.png', '', 'image/png', 'image', 1, 1, 1, 1)`: {w.team, w.team, w.team},
-			`4 INSERT INTO media (id, team_id, sha256, blob, name, file_name, search, type, kind, size_bytes, width, height, created_at, deleted_at, deleted_by) VALUES (4, ?, 'd', 'd', 'gone', 'gone.png', '', 'image/png', 'image', 1, 1, 1, 1, 1000000, ?)`:                                                                                                                                       {w.team, w.person},
+			`1 INSERT INTO memberships (team_id, person_id, role, created_at) VALUES (?, ?, 'owner', 1)`: {w.team, w.person},
+			`2 INSERT INTO api_keys (id, team_id, person_id, name, level, hash, created_at) VALUES (7, ?, ?, ` +
+				`'Script', 'full', ?, 1)`: {w.team, w.person, []byte("secret-key-hash")},
+			`2 INSERT INTO api_keys (id, team_id, person_id, kind, name, level, capabilities, client_host, hash, ` +
+				`created_at) VALUES (8, ?, ?, 'assistant', 'Helper', 'drafts', 'read,write', 'helper.example', ?, 1)`: {
+				w.team, w.person, []byte("secret-key-hash of none")},
+			`3 INSERT INTO media (id, team_id, sha256, blob, name, file_name, search, type, kind, size_bytes, width,` +
+				` height, created_at) VALUES (1, ?, 'a', 'a', 'film', '../film.mp4', '', 'video/mp4', 'video', 1, 1,` +
+				` 1, 1790000000000000), (2, ?, 'b', 'b', 'film', 'film.mp4', '', 'video/mp4', 'video', 1, 1, 1, 1), ` +
+				`(3, ?, 'c', 'c', 'lost', 'lost.png', '', 'image/png', 'image', 1, 1, 1, 1)`: {w.team, w.team, w.team},
+			`4 INSERT INTO media (id, team_id, sha256, blob, name, file_name, search, type, kind, size_bytes, width,` +
+				` height, created_at, deleted_at, deleted_by) VALUES (4, ?, 'd', 'd', 'gone', 'gone.png', '', ` +
+				`'image/png', 'image', 1, 1, 1, 1, 1000000, ?)`: {w.team, w.person},
 			`5 INSERT INTO post_media (post_id, position, media_id) VALUES (?, 0, 4)`: {
 				fmt.Sprintf("post-%d-%05d", w.team, 0),
 			},

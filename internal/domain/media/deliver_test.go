@@ -49,7 +49,8 @@ func TestLinksResizeImages(t *testing.T) {
 		for name, c := range map[string]struct {
 			id  int64
 			fit network.FileLimits
-		}{"a video": {video.ID, fit}, "another type": {photo.ID, network.FileLimits{Types: []string{"image/webp"}}}, "none": {9_999_999, fit}} {
+		}{"a video": {video.ID, fit}, "another type": {photo.ID, network.FileLimits{Types: []string{"image/webp"}}},
+			"none": {9_999_999, fit}} {
 			var refused *network.Error
 			if _, err := w.Files(w.team).
 				Link(t.Context(), c.id, c.fit, until); !errors.As(err, &refused) || refused.Class != network.RejectedMedia {

@@ -44,9 +44,10 @@ func (w fixture) begin(t fatal, file []byte) slow {
 // end writes the item.
 func (w fixture) end(t fatal, a slow) error {
 	t.Helper()
-	_, _, err := w.commit(t.Context(), a.item, placement{by: Owner{TeamID: w.team}, onAdded: func(context.Context, *db.Tx, Item, bool) error {
-		return nil
-	}})
+	_, _, err := w.commit(t.Context(), a.item, placement{by: Owner{TeamID: w.team},
+		onAdded: func(context.Context, *db.Tx, Item, bool) error {
+			return nil
+		}})
 	return err
 }
 

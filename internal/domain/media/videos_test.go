@@ -109,7 +109,8 @@ func TestVideosTakeTurns(t *testing.T) {
 		must(t, err)
 		contentOf(t, shown)
 		leave := w.fillTurns(t)
-		if _, err := w.OpenForTeam(t.Context(), w.team, w.addUncleaned(t, filmWithPlace(3)).ID); apierr.Of(err).Context["reason"] != apierr.Busy {
+		another := w.addUncleaned(t, filmWithPlace(3)).ID
+		if _, err := w.OpenForTeam(t.Context(), w.team, another); apierr.Of(err).Context["reason"] != apierr.Busy {
 			t.Errorf("while too many wait: %v", err)
 		}
 		if _, err := w.OpenForExport(t.Context(), w.team, film.ID); apierr.Of(err).Context["reason"] != apierr.Busy {

@@ -61,7 +61,8 @@ var Kinds = []About{
 	{CreditsLow, "Credits run low", "Credits ran low %d times", managers, false},
 	{TrackingStopped, "Tracking of a report stopped", "Tracking of %d reports stopped", managers, false},
 	{KeyChanged, "An API key was made, or its rights changed", "API keys were made or changed %d times", owners, false},
-	{AssistantConnected, "An assistant was connected, or its daily limit changed", "Assistants were connected or changed %d times", managers, true},
+	{AssistantConnected, "An assistant was connected, or its daily limit changed",
+		"Assistants were connected or changed %d times", managers, true},
 }
 
 func (k Kind) about() About {

@@ -62,7 +62,8 @@ func TestFreeCallsByModel(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			m := newCallModel(t, nodes)
 			t.Repeat(map[string]func(*rapid.T){
-				"take": m.take, "take more": m.take, "give back": m.returnCall, "count": m.count, "end": m.end, "die": m.die, "wait": m.wait,
+				"take": m.take, "take more": m.take, "give back": m.returnCall, "count": m.count, "end": m.end,
+				"die": m.die, "wait": m.wait,
 				"change zone": m.changeZone, "change limit": m.changeLimit, "": m.check,
 			})
 		})

@@ -266,7 +266,8 @@ func TestPasswordIsNotLogged(t *testing.T) {
 }
 
 func BenchmarkTakeFromRedis(b *testing.B) {
-	rates, err := ratelimit.NewRatesWithin(plan.Default().ScaleRates(1000).Limits, ratelimit.RatesOptions{Redis: redis.Start(b).URL()}, patient)
+	rates, err := ratelimit.NewRatesWithin(plan.Default().ScaleRates(1000).Limits,
+		ratelimit.RatesOptions{Redis: redis.Start(b).URL()}, patient)
 	if err != nil {
 		b.Fatal(err)
 	}

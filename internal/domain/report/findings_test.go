@@ -76,7 +76,8 @@ func TestPagesOfSections(t *testing.T) {
 	var found findings
 	must.NoError(t, json.Unmarshal(
 		[]byte(
-			`{"sections":{"words":{"posts":9,"different":3,"words":[{"word":"a","posts":3},{"word":"b","posts":2},{"word":"c","posts":1}]},"cadence":{"posts":9}}}`), &found))
+			`{"sections":{"words":{"posts":9,"different":3,"words":[{"word":"a","posts":3},{"word":"b","posts":2},`+
+				`{"word":"c","posts":1}]},"cadence":{"posts":9}}}`), &found))
 	var page ReportSections
 	for _, section := range found.sections() {
 		if section.write != nil {

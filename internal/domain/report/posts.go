@@ -61,7 +61,8 @@ func insertPosts(ctx context.Context, tx *db.Tx, report, shown string, posts []p
 			strings.TrimSuffix(strings.Repeat(row+", ", len(posts)), ", ")+`
 		ON CONFLICT (report_id, shown, post) DO UPDATE
 		SET taken_at = excluded.taken_at, format = excluded.format, caption = excluded.caption, url = excluded.url,
-			likes = excluded.likes, comments = excluded.comments, shares = excluded.shares, views = excluded.views, duration = excluded.duration`, args...)
+			likes = excluded.likes, comments = excluded.comments, shares = excluded.shares,
+			views = excluded.views, duration = excluded.duration`, args...)
 	if err != nil {
 		return fmt.Errorf("storing posts of report %s: %w", report, err)
 	}

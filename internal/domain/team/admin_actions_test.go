@@ -110,7 +110,8 @@ func TestHandKeys(t *testing.T) {
 		must.NoError(t, w.Pause(ctx, team.Pause{Scope: team.ForKey, Target: k.ID, Action: team.Everything}))
 		lines, err := w.KeyLines(ctx, w.team.ID, 0, 10)
 		want := []team.KeyLine{
-			{Key: k, PersonID: s.owner, MadeBy: "Ada", Role: access.Owner, TeamName: "Harbour", UsedAt: w.clock.Now(), Paused: []team.Action{team.Everything}},
+			{Key: k, PersonID: s.owner, MadeBy: "Ada", Role: access.Owner, TeamName: "Harbour", UsedAt: w.clock.Now(),
+				Paused: []team.Action{team.Everything}},
 		}
 		if diff := cmp.Diff(want, lines); err != nil || diff != "" {
 			t.Errorf("%v %s", err, diff)

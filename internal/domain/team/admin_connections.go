@@ -40,8 +40,8 @@ func (s *Service) ConnectionHome(ctx context.Context, person, connection int64, 
 // that have ended, and those of closed teams, are not among them.
 func (s *Service) OwnConnections(ctx context.Context, person int64, most int) ([]KeyLine, error) {
 	out, err := db.All(ctx, s.db, scanKeyLine,
-		keyLines+
-			`k.person_id = ? AND k.kind = 'assistant' AND k.revoked_at = 0 AND k.lost = '' AND (k.expires_at = 0 OR k.expires_at > ?) AND t.closed_at = 0
+		keyLines+`k.person_id = ? AND k.kind = 'assistant' AND k.revoked_at = 0 AND k.lost = ''
+		AND (k.expires_at = 0 OR k.expires_at > ?) AND t.closed_at = 0
 		ORDER BY k.id DESC LIMIT ?`, person, db.Micros(s.db.Now()), most)
 	if err != nil {
 		return nil, fmt.Errorf("reading the assistants of person %d: %w", person, err)

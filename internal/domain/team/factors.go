@@ -40,7 +40,8 @@ type Factors struct {
 // Any reports whether there is one.
 func (f Factors) Any() bool { return f.Passkeys > 0 || f.App }
 
-const factorsOf = `(SELECT COUNT(*) FROM passkeys k WHERE k.person_id = p.id AND k.copied_at = 0), (SELECT COUNT(*) FROM totp_secrets t WHERE t.person_id = p.id)`
+const factorsOf = `(SELECT COUNT(*) FROM passkeys k WHERE k.person_id = p.id AND k.copied_at = 0),
+	(SELECT COUNT(*) FROM totp_secrets t WHERE t.person_id = p.id)`
 
 // Factors reads a person's second factors.
 func (s *Service) Factors(ctx context.Context, person int64) (Factors, error) {
@@ -71,7 +72,8 @@ func (s *Service) MemberFactors(ctx context.Context, team, after int64, most int
 	}, `SELECT p.id, `+factorsOf+
 		`, CASE WHEN p.password_hash = '' AND NOT EXISTS (SELECT 1 FROM passkeys k WHERE k.person_id = p.id AND k.copied_at = 0)
 			AND EXISTS (SELECT 1 FROM directory_identities d WHERE d.person_id = p.id) THEN 1 ELSE 0 END
-		FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ? AND m.person_id > ? ORDER BY m.person_id LIMIT ?`, team, after, most)
+		FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ? AND m.person_id > ?
+		ORDER BY m.person_id LIMIT ?`, team, after, most)
 	if err != nil {
 		return nil, fmt.Errorf("reading members' second factors: %w", err)
 	}

@@ -191,7 +191,8 @@ func (s *Service) checkSeats(ctx context.Context, tx *db.Tx, team int64, open bo
 // isOpen is the condition of an invitation i that can be accepted at a time; it ends with the right of who invited.
 const isOpen = `i.accepted_at = 0 AND i.revoked_at = 0 AND i.expires_at > ? AND ` + standsFor
 
-const standsFor = `(i.invited_by = 0 OR EXISTS (SELECT 1 FROM memberships b WHERE b.team_id = i.team_id AND b.person_id = i.invited_by AND b.role IN ('owner', 'admin')))`
+const standsFor = `(i.invited_by = 0 OR EXISTS (SELECT 1 FROM memberships b WHERE b.team_id = i.team_id
+	AND b.person_id = i.invited_by AND b.role IN ('owner', 'admin')))`
 
 // Invitations lists a team's open invitations that nobody accepted yet, the newest first.
 func (s *Service) Invitations(ctx context.Context, team int64) ([]Invitation, error) {

@@ -132,7 +132,8 @@ func disconnectDemoted(ctx context.Context, tx *db.Tx, team, person int64, role 
 		return lose(ctx, tx, team, person, lostRole, `kind = 'assistant'`)
 	case !role.CanPublish():
 		return lose(ctx, tx, team, person, lostRole,
-			`kind = 'assistant' AND EXISTS (SELECT 1 FROM memberships m WHERE m.team_id = api_keys.team_id AND m.person_id = api_keys.person_id AND m.role IN (`+publishing+`))`)
+			`kind = 'assistant' AND EXISTS (SELECT 1 FROM memberships m WHERE m.team_id = api_keys.team_id
+			AND m.person_id = api_keys.person_id AND m.role IN (`+publishing+`))`)
 	}
 	return nil
 }

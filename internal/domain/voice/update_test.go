@@ -79,7 +79,8 @@ func TestNoVoices(t *testing.T) {
 func TestVoiceWithOnlyAName(t *testing.T) {
 	each(t, func(w env) {
 		v := w.mustGet(w.make("Plain"))
-		want := `{"id":1,"name":"Plain","default":true,"audiences":[],"use":{"words":[],"phrases":[]},"avoid":{"words":[],"phrases":[]},"content_language":"de",`
+		want := `{"id":1,"name":"Plain","default":true,"audiences":[],"use":{"words":[],"phrases":[]},` +
+			`"avoid":{"words":[],"phrases":[]},"content_language":"de",`
 		if got := asJSON(v); !strings.HasPrefix(got, want+`"text":`) {
 			t.Errorf("got %s", got)
 		}

@@ -47,7 +47,8 @@ var adapter = networktest.Case{
 	Signing: networktest.Signing{
 		Passwords: true, Renew: 3 * time.Hour, RotatesRefresh: true,
 		Expired: networktest.Expected{Class: network.AuthRefresh, Code: "ExpiredToken"},
-		Unknown: networktest.Expected{Class: network.AuthDead, Code: "InvalidToken"}, ExpiredRefresh: "ExpiredToken", Revoked: "ExpiredToken",
+		Unknown: networktest.Expected{Class: network.AuthDead, Code: "InvalidToken"}, ExpiredRefresh: "ExpiredToken",
+		Revoked: "ExpiredToken",
 	},
 	Publishing: networktest.Publishing{
 		Posts: []networktest.Content{
@@ -73,7 +74,8 @@ var adapter = networktest.Case{
 			"GIF":         networktest.Checks(blank, withChange(picture, func(m *network.Media) { m.Type = "image/gif" }), "media_type"),
 			"TIFF":        networktest.Checks(blank, withChange(picture, func(m *network.Media) { m.Type = "image/tiff" }), "!media_type"),
 			"no kind":     networktest.Checks(blank, []network.Media{{Type: "application/pdf"}}, "!media_type"),
-			"QuickTime":   networktest.Checks(blank, withChange(film, func(m *network.Media) { m.Type = "video/quicktime" }), "!media_type"),
+			"QuickTime": networktest.Checks(blank, withChange(film,
+				func(m *network.Media) { m.Type = "video/quicktime" }), "!media_type"),
 			"large video": networktest.Checks(blank, withChange(film, func(m *network.Media) { m.Size++ }), "!media_too_large"),
 			"long video":  networktest.Checks(blank, withChange(film, func(m *network.Media) { m.Duration++ }), "!media_too_long"),
 			"several problems": networktest.Checks(blank,

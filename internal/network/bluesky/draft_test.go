@@ -109,7 +109,8 @@ func prepareWith(t *testing.T, h *handles, text string) (network.Draft, network.
 	t.Helper()
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
-	planned := must.Get(newNetwork().Plan(network.Intent{Seed: "seed", First: planTime, At: planTime, Content: network.Content{Text: text}}))(t)
+	planned := must.Get(newNetwork().Plan(network.Intent{Seed: "seed", First: planTime, At: planTime,
+		Content: network.Content{Text: text}}))(t)
 	done, _, err := newNetwork().Prepare(t.Context(), network.Grant{Server: server.URL}, planned, nil)
 	return planned, done, err
 }

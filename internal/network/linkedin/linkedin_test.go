@@ -199,7 +199,8 @@ var adapter = networktest.Case{
 				"an unsupported version": networktest.StopsWith(networktest.Interceptor{
 					Part: "/rest/", Status: 426, Body: `{"status":426,"code":"NONEXISTENT_VERSION"}`,
 				}, network.Unapproved, time.Time{}, 0),
-				"a failure": networktest.StopsWith(networktest.Interceptor{Part: statsCall, Status: 503}, network.Transient, time.Time{}, 1),
+				"a failure": networktest.StopsWith(networktest.Interceptor{Part: statsCall, Status: 503},
+					network.Transient, time.Time{}, 1),
 				"nonsense": networktest.StopsWith(networktest.Interceptor{Part: listCall, Status: 200, Body: "["},
 					network.Transient, time.Time{}, 0),
 			}

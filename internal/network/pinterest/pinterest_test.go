@@ -179,7 +179,8 @@ var adapter = networktest.Case{
 				"the board is gone": networktest.StopsWith(networktest.Interceptor{
 					Part: listCall, Status: 404, Body: `{"code":40,"message":"Board not found."}`,
 				}, network.Rejected, time.Time{}, 0),
-				"a failure": networktest.StopsWith(networktest.Interceptor{Part: severalCall, Status: 503}, network.Transient, time.Time{}, 1),
+				"a failure": networktest.StopsWith(networktest.Interceptor{Part: severalCall, Status: 503},
+					network.Transient, time.Time{}, 1),
 				"nonsense": networktest.StopsWith(networktest.Interceptor{Part: listCall, Status: 200, Body: "["},
 					network.Transient, time.Time{}, 0),
 			}

@@ -73,8 +73,9 @@ func (n *Network) queryCreator(ctx context.Context, g network.Grant, p *draft) e
 	if p.isVideo() && creator.Longest > 0 && p.Media[0].Duration.Seconds() > float64(creator.Longest) {
 		return &network.Error{
 			Class: network.RejectedMedia, Code: codeDurationCheckFailed,
-			Message: fmt.Sprintf("Videos on this account can be at most %d seconds long. Use a shorter video. Use a shorter video.", creator.Longest),
-			Err:     errors.New("the video is longer than the account's limit"),
+			Message: fmt.Sprintf("Videos on this account can be at most %d seconds long. Use a shorter video.",
+				creator.Longest),
+			Err: errors.New("the video is longer than the account's limit"),
 		}
 	}
 	widest := slices.IndexFunc(audiences, func(a string) bool { return slices.Contains(creator.Privacy, a) })

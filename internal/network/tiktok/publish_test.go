@@ -69,7 +69,8 @@ func TestCreator(t *testing.T) {
 			t.Parallel()
 			l := networktest.NewLibrary(t)
 			g := serve(t, map[string]string{
-				"/creator_info/query/": success(c.creator), "/video/init/": success(`{"publish_id":"v","upload_url":"https://up.test/?token=t"}`),
+				"/creator_info/query/": success(c.creator),
+				"/video/init/":         success(`{"publish_id":"v","upload_url":"https://up.test/?token=t"}`),
 			})
 			n := networkAt(networktest.Start)
 			d, err := n.Plan(network.Intent{Seed: "s", Content: network.Content{Media: []network.Media{l.Video(small)}}})
@@ -152,8 +153,9 @@ func TestPhotosRemainUnknown(t *testing.T) {
 		draft   string
 	}{
 		"without the scope": {networkAt(networktest.Start.Add(time.Hour)), deaf, photos},
-		"not for everybody": {networkAt(networktest.Start.Add(time.Hour)), g, strings.Replace(photos, "PUBLIC_TO_EVERYONE", "SELF_ONLY", 1)},
-		"by default":        {tiktok.New(tiktok.Options{}), g, photos},
+		"not for everybody": {networkAt(networktest.Start.Add(time.Hour)), g, strings.Replace(photos,
+			"PUBLIC_TO_EVERYONE", "SELF_ONLY", 1)},
+		"by default": {tiktok.New(tiktok.Options{}), g, photos},
 	} {
 		verdict, _, err := c.network.Resolve(t.Context(), c.grant, network.Draft(c.draft),
 			network.CommitHistory{First: networktest.Start, Last: networktest.Start})

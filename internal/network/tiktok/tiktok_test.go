@@ -98,9 +98,10 @@ var adapter = networktest.Case{
 			"both":              networktest.Checks("", []network.Media{photo, film}, "!media_mix"),
 			"two videos":        networktest.Checks("", []network.Media{film, film}, "!media_too_many"),
 			"a PNG":             networktest.Checks("", withChange(photo, func(m *network.Media) { m.Type = "image/png" }), "media_type"),
-			"no photo":          networktest.Checks("", withChange(photo, func(m *network.Media) { m.Type = "application/pdf" }), "!media_type"),
-			"a wide photo":      networktest.Checks("", withChange(photo, func(m *network.Media) { m.Width++ }), "media_too_large"),
-			"a narrow video":    networktest.Checks("", withChange(film, func(m *network.Media) { m.Width-- }), "!media_aspect"),
+			"no photo": networktest.Checks("", withChange(photo,
+				func(m *network.Media) { m.Type = "application/pdf" }), "!media_type"),
+			"a wide photo":   networktest.Checks("", withChange(photo, func(m *network.Media) { m.Width++ }), "media_too_large"),
+			"a narrow video": networktest.Checks("", withChange(film, func(m *network.Media) { m.Width-- }), "!media_aspect"),
 			"a short video": networktest.Checks("", withChange(film, func(m *network.Media) {
 				m.Duration = 3*time.Second - 1
 			}), "!media_too_short"),

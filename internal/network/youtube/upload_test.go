@@ -165,7 +165,8 @@ func TestPartialStore(t *testing.T) {
 			s := networktest.NewStub(t, adapter, network.App{}, partialStore(c.most))
 			s.Library.Seekable = c.seekable
 			s.Library.Replace(network.Media{ID: 1}, make([]byte, 2*chunk))
-			d := s.Draft(strings.NewReplacer(`"total":100`, fmt.Sprintf(`"total":%d`, 2*chunk), "/upload?", "/looked-at?").Replace(readyDraft))
+			d := s.Draft(strings.NewReplacer(`"total":100`, fmt.Sprintf(`"total":%d`, 2*chunk), "/upload?",
+				"/looked-at?").Replace(readyDraft))
 			for i, want := range c.want {
 				if _, _, err := s.Network.Prepare(t.Context(), s.Grant, d, s.Library); networktest.Class(err) != want {
 					t.Errorf("call %d: %v", i, err)

@@ -192,7 +192,8 @@ func TestRaces(t *testing.T) {
 				inside++
 				most = max(most, inside)
 				mu.Unlock()
-				time.Sleep(20 * time.Millisecond) //nolint:forbidigo // as above; equal to overloadWait, so that timeouts and releases coincide
+				// It equals overloadWait, so that timeouts and releases coincide.
+				time.Sleep(20 * time.Millisecond) //nolint:forbidigo // as above
 				mu.Lock()
 				inside--
 				mu.Unlock()

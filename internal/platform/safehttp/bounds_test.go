@@ -74,8 +74,9 @@ func TestAnswers(t *testing.T) {
 		"length below zero":       {ok + "Content-Length: -1\r\n\r\nfile", "", CodeUnavailable},
 		"an encoding":             {ok + "Content-Encoding: br\r\nContent-Length: 4\r\n\r\nfile", "", CodeUnavailable},
 		"another transfer coding": {ok + "Transfer-Encoding: gzip, chunked\r\n\r\n4\r\nfile\r\n0\r\n\r\n", "", CodeUnavailable},
-		"switching":               {"HTTP/1.1 101 Switching Protocols\r\nUpgrade: a\r\nConnection: upgrade\r\n\r\nfile", "", CodeUnavailable},
-		"header without end":      {ok, "A: b\r\n", CodeUnavailable},
+		"switching": {"HTTP/1.1 101 Switching Protocols\r\nUpgrade: a\r\n" +
+			"Connection: upgrade\r\n\r\nfile", "", CodeUnavailable},
+		"header without end": {ok, "A: b\r\n", CodeUnavailable},
 		"a large header": {
 			ok + "A: " + strings.Repeat("b", maxHeader+5000) + "\r\nContent-Length: 4\r\n\r\nfile", "", CodeUnavailable,
 		},

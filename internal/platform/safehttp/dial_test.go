@@ -135,8 +135,9 @@ func TestAliases(t *testing.T) {
 		t.Errorf("got %q, %v", body, err)
 	}
 	for name, code := range map[string]string{
-		"private.example.org": CodeRefused, "second.example.org": CodeRefused, "first.example.org": CodeRefused, "tolocalhost.example.org": CodeRefused,
-		"loop.example.org": CodeUnavailable, "nowhere.example.org": CodeUnavailable, "missing.example.org": CodeUnavailable,
+		"private.example.org": CodeRefused, "second.example.org": CodeRefused, "first.example.org": CodeRefused,
+		"tolocalhost.example.org": CodeRefused,
+		"loop.example.org":        CodeUnavailable, "nowhere.example.org": CodeUnavailable, "missing.example.org": CodeUnavailable,
 	} {
 		_, _, err := w.get(t, w.at(name, secretPath))
 		wantCode(t, err, code, name)

@@ -40,7 +40,8 @@ func TestDiscoveryIsDescribed(t *testing.T) {
 		}
 		return names
 	}
-	d := discovery{profile: world.Profile{Platform: "instagram", Name: "harbour.bread"}, day: world.DayOf(time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC))}
+	d := discovery{profile: world.Profile{Platform: "instagram", Name: "harbour.bread"},
+		day: world.DayOf(time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC))}
 	check := func(file string, names ...string) {
 		known := described(file)
 		for _, name := range names {

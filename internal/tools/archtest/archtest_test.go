@@ -64,7 +64,8 @@ var layers = map[string][]string{
 	"tests": {
 		"internal/tools/archtest", "internal/tools/clientgen", "internal/domain/hashtag/syntheticrelated",
 		"internal/network/networktest", "internal/domain/report/synthetic", "internal/domain/report/synthetichashtag",
-		"internal/domain/post/posttest", "internal/testkit", "internal/testkit/acme", "internal/testkit/authenticator", "internal/testkit/collector",
+		"internal/domain/post/posttest", "internal/testkit", "internal/testkit/acme",
+		"internal/testkit/authenticator", "internal/testkit/collector",
 		"internal/testkit/fixture", "internal/testkit/must", "internal/testkit/oidcserver", "internal/testkit/pds",
 		"internal/testkit/postgres", "internal/testkit/prism", "internal/testkit/program", "internal/testkit/redis",
 		"internal/testkit/s3",

@@ -21,8 +21,10 @@ func TestSentences(t *testing.T) {
 			"/settings/keys/3": {
 			Person: "Ada", Kind: "key.changed", Subject: "3", Detail: map[string]any{"level": "full", "daily_credits": -1.0},
 		},
-		"Ada turned API and tool access off ":                     {Person: "Ada", Kind: "team.access", Subject: "1", Detail: map[string]any{"on": false}},
-		"Ada set the team’s own daily limit to the plan’s limit ": {Person: "Ada", Kind: "team.own_daily_credits", Detail: map[string]any{"credits": nil}},
+		"Ada turned API and tool access off ": {Person: "Ada", Kind: "team.access", Subject: "1",
+			Detail: map[string]any{"on": false}},
+		"Ada set the team’s own daily limit to the plan’s limit ": {Person: "Ada", Kind: "team.own_daily_credits",
+			Detail: map[string]any{"credits": nil}},
 		"Ada changed the team’s settings: its name, its time zone to " +
 			"Asia/Tokyo ": {Person: "Ada", Kind: "team.changed", Detail: map[string]any{"renamed": true, "timezone": "Asia/Tokyo"}},
 		"Ada changed the team’s settings: original files are kept with " +

@@ -23,7 +23,8 @@ func bare(t *testing.T) *Frame {
 	t.Helper()
 	away := func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }
 	f, err := New(Options{
-		DB: testkit.Open(t, testkit.SQLite(t), nil), Rooms: loadshed.NewLimiters(1), IsUnavailable: away, Log: slog.New(slog.DiscardHandler),
+		DB: testkit.Open(t, testkit.SQLite(t), nil), Rooms: loadshed.NewLimiters(1), IsUnavailable: away,
+		Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -24,9 +24,12 @@ const crowd = 1_000_000
 var words = map[string][]string{
 	"latin": strings.Fields(
 		`summer beach travel love food fitness style fashion home design photo nature dog cat wedding music art coffee
-		garden yoga running cooking baking knitting sailing hiking climbing surfing morning evening night day life time the of and in my our we
-		new old big small happy good best city london paris berlin lisboa roma tokyo sea sun moon river mountain winter spring autumn goals inspo
-		gram lover lovers life style daily vibes ideas tips diy vintage natural organic vegan healthy kids baby mum dad family friends girl boy
+		garden yoga running cooking baking knitting sailing hiking climbing surfing morning evening night day life
+		time the of and in my our we
+		new old big small happy good best city london paris berlin lisboa roma tokyo sea sun moon river mountain winter spring
+		autumn goals inspo
+		gram lover lovers life style daily vibes ideas tips diy vintage natural organic vegan healthy kids baby mum dad family
+		friends girl boy
 		world street food truck beer wine cake bread cheese chocolate lo thing things king ring string`),
 	"cyrillic": strings.Fields(
 		`лето пляж любовь еда дом фото природа утро вечер жизнь город море солнце путешествие красота`),

@@ -37,7 +37,8 @@ func (s *Service) token(l link) string {
 	}
 	body := []byte{version}
 	for _, n := range numbers {
-		body = binary.BigEndian.AppendUint64(body, uint64(n)) //nolint:gosec // rounds and generations are positive, and it ends after 1970
+		//nolint:gosec // rounds and generations are positive, and it ends after 1970
+		body = binary.BigEndian.AppendUint64(body, uint64(n))
 	}
 	body = append(body, l.post...)
 	return tokenEncoding.EncodeToString(append(body, s.links.Sign(body)...))
@@ -71,7 +72,9 @@ func (s *Service) parse(token string) (link, error) {
 	if !s.links.Verify(body, sum) {
 		return link{}, apierr.Missing()
 	}
-	number := func(i int) int64 { return int64(binary.BigEndian.Uint64(body[1+tokenNumberSize*i:])) } //nolint:gosec // signed, so as it was written
+	number := func(i int) int64 {
+		return int64(binary.BigEndian.Uint64(body[1+tokenNumberSize*i:])) //nolint:gosec // signed, so as it was written
+	}
 	l := link{post: string(body[head:]), round: number(0), ends: time.Unix(number(1), 0)}
 	if numbers > 2 {
 		l.generation = number(2)

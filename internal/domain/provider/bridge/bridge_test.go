@@ -89,7 +89,8 @@ func TestMediaResponse(t *testing.T) {
 	long := strings.Repeat("é", wire.MaxText+1)
 	client, _ := ask(t, says(http.StatusOK, `{"next_cursor":"further","cost":1,"items":[null,7,"x",[],{},`+strings.Join(
 		[]string{
-			`{"id":"a_-9","kind":"video","url":"http://cdn.example/a.mp4","taken_at":"2026-11-01T10:00:00+02:00","caption":"Hi\r\n\u0000\u001b[1m\ud800 🙂","width":1080,"height":1920,"duration_seconds":1.5,"likes":3}`,
+			`{"id":"a_-9","kind":"video","url":"http://cdn.example/a.mp4","taken_at":"2026-11-01T10:00:00+02:00",` +
+				`"caption":"Hi\r\n\u0000\u001b[1m\ud800 🙂","width":1080,"height":1920,"duration_seconds":1.5,"likes":3}`,
 			`{"id":"a_-9",` + at + `}`,
 			`{"id":"audio","kind":"audio","url":"https://cdn.example/a.mp3"}`,
 			`{"id":7,` + at + `}`, `{"id":"",` + at + `}`,
@@ -334,7 +335,8 @@ func TestInvalidOptions(t *testing.T) {
 // FuzzAnswer checks that the items of any response satisfy the guarantees of provider.Item.
 func FuzzAnswer(f *testing.F) {
 	f.Add([]byte(
-		`{"items":[{"id":"a","kind":"video","url":"https://a.example/","taken_at":"2026-01-01T00:00:00Z","caption":"\ud800","width":1e9,"height":-0.0,"duration_seconds":1e308}],"next_cursor":"x"}`))
+		`{"items":[{"id":"a","kind":"video","url":"https://a.example/","taken_at":"2026-01-01T00:00:00Z",` +
+			`"caption":"\ud800","width":1e9,"height":-0.0,"duration_seconds":1e308}],"next_cursor":"x"}`))
 	f.Add([]byte(`{"items":[[[[`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		page, err := readPage(body, question, now)

@@ -59,13 +59,17 @@ func TestFiguresResponse(t *testing.T) {
 	t.Parallel()
 	client, _ := ask(t,
 		says(http.StatusOK,
-			`{"cost":1,"profile":{"username":"somebody.else","display_name":"A\nB\u0000","biography":"Hi\n🙂","website":"javascript:alert(1)",
+			`{"cost":1,"profile":{"username":"somebody.else","display_name":"A\nB\u0000","biography":"Hi\n🙂",`+
+				`"website":"javascript:alert(1)",
 		"followers":1e15,"follows":-1,"posts":"many"},"posts":[null,7,"x",[],{},{"id":""},{"id":7},`+strings.Join(
 				[]string{
-					`{"id":"1","format":"image","taken_at":"2026-11-21T09:30:00Z","caption":"é","likes":0,"comments":999999999999999,"shares":1e3,"views":2.5,"duration_seconds":-1}`,
+					`{"id":"1","format":"image","taken_at":"2026-11-21T09:30:00Z","caption":"é","likes":0,` +
+						`"comments":999999999999999,"shares":1e3,"views":2.5,"duration_seconds":-1}`,
 					`{"id":"1","likes":7}`,
-					`{"id":"2","format":"story","taken_at":"2026-11-21T09:30:01Z","caption":7,"url":"http:x","hashtags":["#Bread",7,null,"bread","a b"],"likes":null,"comments":true}`,
-					`{"id":"é/3","hashtags":"bread","taken_at":1700000000,"url":"https://a.example/?a=1","views":[1],"duration_seconds":86401}`,
+					`{"id":"2","format":"story","taken_at":"2026-11-21T09:30:01Z","caption":7,"url":"http:x",` +
+						`"hashtags":["#Bread",7,null,"bread","a b"],"likes":null,"comments":true}`,
+					`{"id":"é/3","hashtags":"bread","taken_at":1700000000,"url":"https://a.example/?a=1",` +
+						`"views":[1],"duration_seconds":86401}`,
 				}, ",")+`]}`), nil)
 	figures := must.Get(client.Profile(t.Context(), profileQuery(100)))(t)
 	want := provider.ProfileFigures{
@@ -90,12 +94,14 @@ func TestRecentFrom(t *testing.T) {
 		recent string
 		from   bool
 	}{
-		`{"hashtag":{"posts":0},"top":[],"recent":[],"recent_from":"2026-11-21T09:00:00Z"}`:                                            {new(int64(0)), "", true},
-		`{"hashtag":{"posts":-1},"top":[],"recent":[],"recent_from":"2026-11-21T09:30:01Z"}`:                                           {nil, "", false},
-		`{"hashtag":{},"top":[],"recent":[{"id":"1"},{"id":"2"}],"recent_from":"2026-11-21T09:00:00Z"}`:                                {nil, "1 2", true},
-		`{"hashtag":{},"top":[],"recent":[{"id":"1"},{"id":"2"},{"id":"3"}],"recent_from":"2026-11-21T09:00:00Z"}`:                     {nil, "1 2", false},
-		`{"hashtag":{},"top":[],"recent":[{"id":"1"},{}],"recent_from":"2026-11-21T09:00:00Z"}`:                                        {nil, "1", false},
-		`{"hashtag":{},"top":[],"recent":[{"id":"1","taken_at":"2026-11-20T00:00:00Z"},{"id":"2","taken_at":"2026-11-21T00:00:00Z"}]}`: {nil, "2 1", false},
+		`{"hashtag":{"posts":0},"top":[],"recent":[],"recent_from":"2026-11-21T09:00:00Z"}`: {
+			new(int64(0)), "", true},
+		`{"hashtag":{"posts":-1},"top":[],"recent":[],"recent_from":"2026-11-21T09:30:01Z"}`:                       {nil, "", false},
+		`{"hashtag":{},"top":[],"recent":[{"id":"1"},{"id":"2"}],"recent_from":"2026-11-21T09:00:00Z"}`:            {nil, "1 2", true},
+		`{"hashtag":{},"top":[],"recent":[{"id":"1"},{"id":"2"},{"id":"3"}],"recent_from":"2026-11-21T09:00:00Z"}`: {nil, "1 2", false},
+		`{"hashtag":{},"top":[],"recent":[{"id":"1"},{}],"recent_from":"2026-11-21T09:00:00Z"}`:                    {nil, "1", false},
+		`{"hashtag":{},"top":[],"recent":[{"id":"1","taken_at":"2026-11-20T00:00:00Z"},{"id":"2",` +
+			`"taken_at":"2026-11-21T00:00:00Z"}]}`: {nil, "2 1", false},
 	} {
 		client, _ := ask(t, says(http.StatusOK, text), nil)
 		figures := must.Get(client.Hashtag(t.Context(), provider.HashtagQuery{Platform: provider.Instagram,
@@ -164,7 +170,8 @@ func TestFailuresOfFigures(t *testing.T) {
 // FuzzFigures checks that the figures of any response satisfy the guarantees of provider.Account and provider.Post.
 func FuzzFigures(f *testing.F) {
 	f.Add([]byte(
-		`{"profile":{"display_name":"\ud800","followers":1e99},"posts":[{"id":"1","taken_at":"2026-01-01T00:00:00Z","likes":-0.0,"hashtags":["a"],"duration_seconds":1e308}],"next_cursor":"x"}`))
+		`{"profile":{"display_name":"\ud800","followers":1e99},"posts":[{"id":"1","taken_at":"2026-01-01T00:00:00Z",` +
+			`"likes":-0.0,"hashtags":["a"],"duration_seconds":1e308}],"next_cursor":"x"}`))
 	f.Add([]byte(`{"hashtag":{"posts":7},"top":[{"id":"1"}],"recent":[null],"recent_from":"2026-01-01T00:00:00Z"}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		page, _ := readProfile(body, "natgeo", now)

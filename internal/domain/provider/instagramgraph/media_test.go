@@ -182,7 +182,9 @@ func TestFetch(t *testing.T) {
 // provider.Item.
 func FuzzAnswer(f *testing.F) {
 	f.Add([]byte(
-		`{"business_discovery":{"id":"1","name":"\ud800","website":"x","followers_count":-1,"media":{"data":[{"id":"7","media_type":"VIDEO","like_count":1e99,"timestamp":"2026-11-21T09:30:00+0000","children":{"data":[null,{"id":"8"}]}}],"paging":{"cursors":{"after":"x"}}}}}`))
+		`{"business_discovery":{"id":"1","name":"\ud800","website":"x","followers_count":-1,` +
+			`"media":{"data":[{"id":"7","media_type":"VIDEO","like_count":1e99,` +
+			`"timestamp":"2026-11-21T09:30:00+0000","children":{"data":[null,{"id":"8"}]}}],"paging":{"cursors":{"after":"x"}}}}}`))
 	f.Add([]byte(`{"data":[{"id":"7"}]}`))
 	f.Add([]byte(`{"error":{"code":4}}`))
 	var body []byte

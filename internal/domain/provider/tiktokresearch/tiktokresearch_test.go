@@ -18,10 +18,12 @@ import (
 func TestProfile(t *testing.T) {
 	t.Parallel()
 	r := newResearch(t)
-	r.user = `{"display_name":"Khabane\nLame","bio_description":"If u wanna laugh 🙂","bio_url":"https://example.com/","follower_count":162000000,"following_count":80,"video_count":4,"likes_count":"many"}`
+	r.user = `{"display_name":"Khabane\nLame","bio_description":"If u wanna laugh 🙂",` +
+		`"bio_url":"https://example.com/","follower_count":162000000,"following_count":80,"video_count":4,"likes_count":"many"}`
 	r.videos = []string{
 		clip(7080213458555737986, 2,
-			`,"video_description":"Bread","like_count":10,"comment_count":0,"share_count":3,"view_count":1000,"video_duration":15,"hashtag_names":["Bread","cake"]`),
+			`,"video_description":"Bread","like_count":10,"comment_count":0,"share_count":3,"view_count":1000,`+
+				`"video_duration":15,"hashtag_names":["Bread","cake"]`),
 		clip(7080213458555737987, 1, `,"like_count":-1,"video_duration":0`),
 		`{"id":7080213458555737988,"create_time":1e300}`, `{"id":"x"}`, `{}`, `null`, `7`,
 	}
@@ -296,7 +298,8 @@ func TestInvalidOptions(t *testing.T) {
 // FuzzAnswer checks that the results of any response satisfy the guarantees of provider.Account and provider.Post.
 func FuzzAnswer(f *testing.F) {
 	f.Add([]byte(
-		`{"data":{"display_name":"\ud800","videos":[{"id":7,"create_time":1700000000,"like_count":1e99,"video_duration":1e300,"hashtag_names":["a"]},null],"cursor":1,"has_more":true,"search_id":"7"},"error":{"code":"ok"}}`))
+		`{"data":{"display_name":"\ud800","videos":[{"id":7,"create_time":1700000000,"like_count":1e99,` +
+			`"video_duration":1e300,"hashtag_names":["a"]},null],"cursor":1,"has_more":true,"search_id":"7"},"error":{"code":"ok"}}`))
 	f.Add([]byte(`{"error":{"code":"rate_limit_exceeded"}}`))
 	var body []byte
 	s, err := New(Options{

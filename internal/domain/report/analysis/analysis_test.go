@@ -38,7 +38,8 @@ func TestEmptyProfile(t *testing.T) {
 	t.Parallel()
 	got := must.Get(json.Marshal(analysis.Analyze(analysis.ProfileInput{})))(t)
 	want := `{"engagement":{"basis":"measured","posts_analysed":0,"counts":[]},"top_hashtags":[],"top_words":[],"sections":{},"notes":[` +
-		`"The profile has no readable public posts.","The number of followers is not public, so there is no engagement rate by followers.",` +
+		`"The profile has no readable public posts.","The number of followers is not public, so there is no ` +
+		`engagement rate by followers.",` +
 		`"Growth needs a second measurement at least half a day after the first.",` +
 		`"There is no score: it needs five posts with figures, or growth."]}`
 	if diff := cmp.Diff(want, string(got)); diff != "" {

@@ -60,7 +60,8 @@ func TestNewWords(t *testing.T) {
 func TestBestTimeOfEarlierReleases(t *testing.T) {
 	t.Parallel()
 	var got Result
-	kept := `{"best_time":{"weekday":"saturday","hour":8,"hours":4,"days":"weekend","posts":44,"ratio":{"value":1.6,"low":1.3,"high":2,"shrunk":1.5}}}`
+	kept := `{"best_time":{"weekday":"saturday","hour":8,"hours":4,"days":"weekend","posts":44,"ratio":{"value":1.6,` +
+		`"low":1.3,"high":2,"shrunk":1.5}}}`
 	must.NoError(t, json.Unmarshal([]byte(kept), &got))
 	if b := got.BestTime; !b.StandsOut || b.Low != 1.3 || b.High != 2 || b.Hour != 8 || b.Ratio.Value != 1.6 {
 		t.Errorf("%+v", b)
