@@ -135,7 +135,8 @@ func read(status int, header http.Header, raw []byte) (answer, error) {
 		status: status, raw: raw, replayed: header.Get("Idempotent-Replayed") == "true",
 		after: header.Get("Retry-After"), location: header.Get("Location"),
 	}
-	return a, json.Unmarshal(raw, &a)
+	err = json.Unmarshal(raw, &a)
+	return a, err
 }
 
 // readTool takes the answer out of the envelope of a tool call.
@@ -161,7 +162,8 @@ func readTool(o order, status int, header http.Header, raw []byte) (answer, erro
 		}
 		a.status = problem.Status
 	}
-	return a, json.Unmarshal(text, &a)
+	err = json.Unmarshal(text, &a)
+	return a, err
 }
 
 func success(tool string) int {

@@ -137,7 +137,8 @@ func read(status int, header http.Header, raw []byte) (answer, error) {
 	if seconds, err := strconv.Atoi(header.Get("Retry-After")); err == nil {
 		a.after = time.Duration(seconds) * time.Second
 	}
-	return a, json.Unmarshal(raw, &a)
+	err = json.Unmarshal(raw, &a)
+	return a, err
 }
 
 // askTool makes the same call as an assistant does.

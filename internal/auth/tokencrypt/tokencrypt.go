@@ -90,9 +90,6 @@ func read(key string) (sealingKey, error) {
 
 const tinkPrefix = 1
 
-// MarkSize is the length in bytes of the prefix of a sealed text that identifies its key.
-const MarkSize = 5
-
 // Mark returns the prefix of texts sealed with the first key.
 func (s *Sealer) Mark() []byte { return []byte(s.keys[0].mark) }
 

@@ -18,10 +18,10 @@ const views = `WITH moved AS (
 	SELECT r.id, r.team_id, r.state, r.amount, r.charged,
 		COUNT(m.id) FILTER (WHERE m.kind = 'reserve') AS reserves,
 		COUNT(m.id) FILTER (WHERE m.kind = 'settle') AS settles,
-		COUNT(m.id) FILTER (WHERE m.kind = 'reserve' AND m.granted = 0 AND m.available = -r.amount AND m.reserved =
-		r.amount AND m.spent = 0) AS right_reserves,
-		COUNT(m.id) FILTER (WHERE m.kind = 'settle' AND m.granted = 0 AND m.available = r.amount - r.charged AND
-		m.reserved = -r.amount AND m.spent = r.charged) AS right_settles
+		COUNT(m.id) FILTER (WHERE m.kind = 'reserve' AND m.granted = 0 AND m.available = -r.amount
+			AND m.reserved = r.amount AND m.spent = 0) AS right_reserves,
+		COUNT(m.id) FILTER (WHERE m.kind = 'settle' AND m.granted = 0 AND m.available = r.amount - r.charged
+			AND m.reserved = -r.amount AND m.spent = r.charged) AS right_settles
 	FROM reservations r LEFT JOIN moved m ON m.reservation_id = r.id GROUP BY r.id
 )
 `

@@ -116,8 +116,8 @@ const (
 	LEFT JOIN media_downloads m ON m.job_id = j.id WHERE j.team_id = ? `
 	subjectsQuery = `SELECT j.id, ` + subjectColumns + `AND j.id IN (`
 	// insertSubject uses the index jobs_of_reservation.
-	insertSubject = `INSERT INTO paid_subjects (reservation_id, team_id, kind, report_id, platform, subject) SELECT
-		j.reservation_id, j.team_id, ` + subjectColumns + `AND j.reservation_id = ? AND j.reservation_id > 0
+	insertSubject = `INSERT INTO paid_subjects (reservation_id, team_id, kind, report_id, platform, subject)
+		SELECT j.reservation_id, j.team_id, ` + subjectColumns + `AND j.reservation_id = ? AND j.reservation_id > 0
 			AND COALESCE(r.subject, h.words, m.username, '') <> '' ORDER BY j.id LIMIT 1`
 )
 

@@ -220,8 +220,8 @@ func (a *attempt) waitForCircuit(ctx context.Context, wait time.Duration) error 
 // if there is none. Any answer from the network ends a wait.
 func outageStart(ctx context.Context, tx *db.Tx, d delivery) (int64, time.Time, error) {
 	var id, since int64
-	err := tx.QueryRow(ctx, `SELECT id, started_at FROM delivery_attempts WHERE delivery_id = ? AND call = ? AND id >
-		(SELECT COALESCE(MAX(id), 0) FROM delivery_attempts WHERE delivery_id = ? AND call <> ?
+	err := tx.QueryRow(ctx, `SELECT id, started_at FROM delivery_attempts WHERE delivery_id = ? AND call = ?
+		AND id > (SELECT COALESCE(MAX(id), 0) FROM delivery_attempts WHERE delivery_id = ? AND call <> ?
 		AND result NOT IN ('', ?, ?)) ORDER BY id LIMIT 1`,
 		d.ID, callRest, d.ID, callRest, string(network.Transient), string(network.Uncertain)).Scan(&id, &since)
 	if errors.Is(err, sql.ErrNoRows) {

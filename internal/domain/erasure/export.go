@@ -32,8 +32,8 @@ const usual = 200
 var files = []file{
 	{"team.jsonl", `teams/id`, usual, `SELECT id, name, timezone, content_language, plan, plan_until, created_at
 		FROM teams WHERE id IN`},
-	{"members.jsonl", `memberships/person_id`, usual, `SELECT m.person_id, m.role, p.name, p.email, m.created_at AS
-		joined_at FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ? AND m.person_id IN`},
+	{"members.jsonl", `memberships/person_id`, usual, `SELECT m.person_id, m.role, p.name, p.email,
+		m.created_at AS joined_at FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ? AND m.person_id IN`},
 	{"posts.jsonl", `posts`, usual, `SELECT id, status, caption, approval, is_template, series_id, scheduled_at,
 		published_at, created_at, updated_at FROM posts WHERE id IN`},
 	{"post_accounts.jsonl", `posts`, usual, `SELECT post_id, account_id, state, caption, published_at, permalink,
@@ -58,8 +58,8 @@ var files = []file{
 	{"media.jsonl", `media`, usual, `SELECT id, name, file_name, type, size_bytes, width, height, alt, folder_id,
 		created_at, deleted_at, deleted_by FROM media WHERE id IN`},
 	{"media_folders.jsonl", `media_folders`, usual, `SELECT id, name, created_at FROM media_folders WHERE id IN`},
-	{"reports.jsonl", `reports`, 5, `SELECT id, kind, platform, subject, status, account AS account_json, analysis AS
-		analysis_json, measured_at, tracked AS is_tracked, frequency_days, next_refresh_at, created_at FROM reports
+	{"reports.jsonl", `reports`, 5, `SELECT id, kind, platform, subject, status, account AS account_json,
+		analysis AS analysis_json, measured_at, tracked AS is_tracked, frequency_days, next_refresh_at, created_at FROM reports
 		WHERE id IN`},
 	{"report_posts.jsonl", `reports`, 5, `SELECT report_id, shown, post, taken_at, format, caption, url, likes,
 		comments, shares, views FROM report_posts WHERE report_id IN`},
@@ -81,8 +81,8 @@ var files = []file{
 		charged, created_at, ended_at FROM reservations WHERE id IN`},
 	{"credit_subjects.jsonl", `paid_subjects/reservation_id`, usual, `SELECT reservation_id, kind, report_id,
 		platform, subject FROM paid_subjects WHERE reservation_id IN`},
-	{"events.jsonl", `events`, usual, `SELECT id, at AS happened_at, person_id, key_id, kind, subject, detail AS
-		detail_json FROM events WHERE id IN`},
+	{"events.jsonl", `events`, usual, `SELECT id, at AS happened_at, person_id, key_id, kind, subject,
+		detail AS detail_json FROM events WHERE id IN`},
 }
 
 // Export writes what a team has as a ZIP archive: a file of JSON lines for each subject, and the files of the library.

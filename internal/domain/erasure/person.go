@@ -111,8 +111,8 @@ func (s *Service) erase(ctx context.Context, tx *db.Tx, person int64) error {
 		`DELETE FROM invitations WHERE waiting_person = ?`,
 		`DELETE FROM oauth_tokens WHERE grant_id IN (SELECT id FROM oauth_grants WHERE person_id = ?)`,
 		`DELETE FROM oauth_grants WHERE person_id = ?`,
-		`UPDATE people SET name = '', email = 'deleted ' || id, password_hash = '', passkey_handle = NULL, operator =
-		0, epoch = epoch + 1, email_proved_at = 0 WHERE id = ?`); err != nil {
+		`UPDATE people SET name = '', email = 'deleted ' || id, password_hash = '', passkey_handle = NULL,
+		operator = 0, epoch = epoch + 1, email_proved_at = 0 WHERE id = ?`); err != nil {
 		return err
 	}
 	if _, err := tx.Exec(ctx, `DELETE FROM invitations WHERE email = ?`, email); err != nil {

@@ -194,9 +194,9 @@ func (s *Service) Deletions(ctx context.Context, team int64, ids []int64) (map[i
 		err := rows.Scan(&r.id, &r.Name, &at, &r.By)
 		r.At = db.Time(at)
 		return err
-	}, `SELECT m.id, m.name, m.deleted_at, COALESCE(x.name, '') FROM media m LEFT
-		JOIN people x ON x.id = m.deleted_by WHERE m.team_id = ? AND m.deleted_at > 0 AND m.id IN (`+db.Placeholders(len(ids))+
-		`)`, db.Args(team, ids)...)
+	}, `SELECT m.id, m.name, m.deleted_at, COALESCE(x.name, '') FROM media m
+		LEFT JOIN people x ON x.id = m.deleted_by
+		WHERE m.team_id = ? AND m.deleted_at > 0 AND m.id IN (`+db.Placeholders(len(ids))+`)`, db.Args(team, ids)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading which files were deleted: %w", err)
 	}

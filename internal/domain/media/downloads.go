@@ -160,8 +160,8 @@ func resumeCursor(ctx context.Context, q db.Querier, d download, cursor string) 
 	}
 	var next string
 	err := q.QueryRow(ctx, `SELECT d.next_cursor FROM media_downloads d JOIN jobs j ON j.id = d.job_id
-		WHERE d.job_id = ? AND d.team_id = ? AND d.platform = ? AND d.type = ? AND d.username = ? AND d.next_cursor
-		<> '' AND j.finished_at > 0`,
+		WHERE d.job_id = ? AND d.team_id = ? AND d.platform = ? AND d.type = ? AND d.username = ?
+		AND d.next_cursor <> '' AND j.finished_at > 0`,
 		string(job.ContentFetch)+":"+id, d.team, d.platform, d.kind, d.username).Scan(&next)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", errContinuation

@@ -34,8 +34,8 @@ func (k KeyLine) HasEnded(now time.Time) bool {
 
 const keyLines = `SELECT k.id, k.team_id, k.kind, k.name, k.level, k.capabilities, k.client_host, k.daily_credits,
 		k.created_at, k.expires_at, k.revoked_at, k.lost, k.used_at, p.id, p.name, COALESCE(m.role, ''), t.name
-	FROM api_keys k JOIN people p ON p.id = k.person_id JOIN teams t ON t.id = k.team_id LEFT
-		JOIN memberships m ON m.team_id = k.team_id AND m.person_id = k.person_id WHERE `
+	FROM api_keys k JOIN people p ON p.id = k.person_id JOIN teams t ON t.id = k.team_id
+		LEFT JOIN memberships m ON m.team_id = k.team_id AND m.person_id = k.person_id WHERE `
 
 func scanKeyLine(rows *sql.Rows, k *KeyLine) error {
 	var created, expires, revoked, used int64

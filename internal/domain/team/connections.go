@@ -160,12 +160,6 @@ func (s *Service) IsConnectionActive(ctx context.Context, q db.Querier, connecti
 	return n > 0, nil
 }
 
-// TokensChanged makes every node look up tokens again. Anybody who ends a token before its time, and not its
-// connection, calls it in the same transaction.
-func (s *Service) TokensChanged(ctx context.Context, tx *db.Tx) error {
-	return s.bumpAccessVersion(ctx, tx)
-}
-
 // joinCapabilities returns capabilities as comma-separated text.
 func joinCapabilities(granted []access.Capability) string {
 	out := make([]string, len(granted))

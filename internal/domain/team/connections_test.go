@@ -3,7 +3,6 @@ package team_test
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 	"pressroom/internal/auth/apikey"
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/team"
-	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit/must"
 )
@@ -265,165 +263,4 @@ func standsInTheWay(a *access.Actor) error {
 		}
 	}
 	return nil
-}
-
-// Nobody lets an assistant do what the person may not, and nobody who is no member, or whose plan has no access, lets
-// any.
-func TestConnectRefuses(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		ctx, s := t.Context(), w.staff(t)
-		stranger := must.Get(w.AddPerson(ctx, "Sam", "sam@example.com", "correct horse quartz"))(t)
-		client := w.member(t, "cli@example.com", access.Client)
-		good := team.NewConnection{
-			TeamID: w.team.ID, PersonID: s.editor, Client: "Claude", Capabilities: []access.Capability{access.Read},
-		}
-		for name, c := range map[string]struct {
-			change func(*team.NewConnection)
-			code   apierr.Code
-		}{
-			"no name": {func(n *team.NewConnection) { n.Client = " " }, apierr.ValidationFailed},
-			"a long name": {func(n *team.NewConnection) {
-				n.Client = strings.Repeat("x", 201)
-			}, apierr.ValidationFailed},
-			"a name of two lines": {func(n *team.NewConnection) { n.Client = "a\nb" }, apierr.ValidationFailed},
-			"nothing granted":     {func(n *team.NewConnection) { n.Capabilities = nil }, apierr.ValidationFailed},
-			"something unknown": {func(n *team.NewConnection) {
-				n.Capabilities = []access.Capability{"admin"}
-			}, apierr.ValidationFailed},
-			"more than the role's": {func(n *team.NewConnection) {
-				n.Capabilities = []access.Capability{access.Read, access.Spend}
-			}, apierr.ValidationFailed},
-			"a client":     {func(n *team.NewConnection) { n.PersonID = client }, apierr.ValidationFailed},
-			"a stranger":   {func(n *team.NewConnection) { n.PersonID = stranger.ID }, apierr.NotFound},
-			"no such team": {func(n *team.NewConnection) { n.TeamID = 99 }, apierr.NotFound},
-		} {
-			n := good
-			c.change(&n)
-			if _, err := w.connect(ctx, n); codeOf(err) != c.code {
-				t.Errorf("%s: %v", name, err)
-			}
-		}
-		for name, c := range map[string]struct {
-			change, back func() error
-			code         apierr.Code
-		}{
-			"the suspended person": {func() error {
-				return w.SetHold(ctx, s.editor, true)
-			}, func() error { return w.SetHold(ctx, s.editor, false) }, apierr.NotFound},
-			"a closed team": {func() error {
-				return w.Close(ctx, w.team.ID)
-			}, func() error { return w.Reopen(ctx, w.team.ID) }, apierr.NotFound},
-			"the free plan": {func() error {
-				return w.SetPlan(ctx, w.team.ID, "free", time.Time{})
-			}, func() error { return w.SetPlan(ctx, w.team.ID, "team", time.Time{}) }, apierr.PlanLapsed},
-		} {
-			must.NoError(t, c.change())
-			if _, err := w.connect(ctx, good); codeOf(err) != c.code {
-				t.Errorf("%s: %v", name, err)
-			}
-			must.NoError(t, c.back())
-		}
-		if _, err := w.connect(ctx, good); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-// Everybody sees and ends the own connections, managers all; owners alone limit them. Keys and connections are never
-// taken for each other.
-func TestHandsOnConnections(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		ctx, s := t.Context(), w.staff(t)
-		viewer := w.member(t, "vie@example.com", access.Viewer)
-		_, editors := w.assistant(t, s.editor, access.Read, access.Write)
-		_, viewers := w.assistant(t, viewer, access.Read)
-		key, _ := w.key(t, access.Full, time.Time{})
-		hand := func(person int64) team.Admin { return w.Admin(person, w.team.ID) }
-		for name, c := range map[string]struct {
-			err  error
-			code apierr.Code
-		}{
-			"a viewer ends an editor's":     {hand(viewer).EndConnection(ctx, editors), apierr.NotFound},
-			"an editor ends a viewer's":     {hand(s.editor).EndConnection(ctx, viewers), apierr.NotFound},
-			"an admin ends a key as one":    {hand(s.admin).EndConnection(ctx, key.ID), apierr.NotFound},
-			"an owner revokes one as a key": {hand(s.owner).RevokeKey(ctx, editors), apierr.NotFound},
-			"an owner changes one as a key": {
-				hand(s.owner).ChangeKey(ctx, editors, access.Full, 1), apierr.NotFound,
-			},
-			"an admin limits one":          {hand(s.admin).LimitConnection(ctx, editors, 5), apierr.NotFound},
-			"an owner limits a key as one": {hand(s.owner).LimitConnection(ctx, key.ID, 5), apierr.NotFound},
-			"a limit below what there is": {
-				hand(s.owner).LimitConnection(ctx, editors, -2), apierr.ValidationFailed,
-			},
-			"an owner limits one":              {hand(s.owner).LimitConnection(ctx, editors, 5), ""},
-			"the operator gives one a level":   {w.SetKeyLevel(ctx, editors, access.Full), apierr.Internal},
-			"a viewer ends the own":            {hand(viewer).EndConnection(ctx, viewers), ""},
-			"somebody else ends what is ended": {hand(s.admin).EndConnection(ctx, viewers), apierr.ValidationFailed},
-		} {
-			switch {
-			case name == "the operator gives one a level" && c.err != nil:
-			case codeOf(c.err) != c.code:
-				t.Errorf("%s: %v", name, c.err)
-			}
-		}
-		lines, err := w.ConnectionLines(ctx, w.team.ID, s.editor, 0, 10)
-		if err != nil || len(lines) != 1 || lines[0].ID != editors || lines[0].DailyCredits != 5 ||
-			lines[0].Host != "claude.example" || len(lines[0].May()) != 2 {
-			t.Fatalf("%+v (%v)", lines, err)
-		}
-		all, err := w.ConnectionLines(ctx, w.team.ID, 0, 0, 10)
-		if err != nil || len(all) != 2 || all[0].ID < all[1].ID {
-			t.Errorf("%+v (%v)", all, err)
-		}
-		own, err := w.OwnConnections(ctx, s.editor, 10)
-		if err != nil || len(own) != 1 || own[0].TeamName != "Harbour" {
-			t.Errorf("%+v (%v)", own, err)
-		}
-		if ended, err := w.OwnConnections(ctx, viewer, 10); err != nil || len(ended) != 0 {
-			t.Errorf("%+v (%v)", ended, err)
-		}
-		if keys, err := w.KeyLines(ctx, w.team.ID, 0, 10); err != nil || len(keys) != 1 || keys[0].ID != key.ID {
-			t.Errorf("%+v (%v)", keys, err)
-		}
-		if _, err := w.KeyLine(ctx, w.team.ID, editors); !apierr.Is(err, apierr.NotFound) {
-			t.Errorf("a connection as a key: %v", err)
-		}
-		for person, sees := range map[int64]bool{s.owner: true, s.admin: true, s.editor: true, viewer: false} {
-			if home, err := w.ConnectionHome(ctx, person, editors,
-				[]int64{w.team.ID}); (err == nil && home == w.team.ID) != sees {
-				t.Errorf("person %d: %d (%v)", person, home, err)
-			}
-		}
-	})
-}
-
-// What happens to connections is recorded by kinds of their own, once.
-func TestConnectionEvents(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		ctx, s := t.Context(), w.staff(t)
-		_, first := w.assistant(t, s.editor, access.Read)
-		_, second := w.assistant(t, s.editor, access.Read)
-		must.NoError(t, w.Admin(s.owner, w.team.ID).LimitConnection(ctx, first, 7))
-		for range 2 { // the second time there is nothing to end
-			must.NoError(t, w.db.InTx(ctx, "test.disconnect", func(ctx context.Context, tx *db.Tx) error {
-				return w.Disconnect(ctx, tx, second, "revoked")
-			}))
-		}
-		must.NoError(t, w.RevokeKey(ctx, first))
-		events := must.Get(auditlog.List(ctx, w.db, w.team.ID, auditlog.Page{Limit: 5}))(t)
-		var kinds []string
-		for _, e := range events {
-			kinds = append(kinds, e.Kind)
-		}
-		if diff := cmp.Diff(map[string]any{"reason": "revoked"}, events[1].Detail); diff != "" {
-			t.Error(diff)
-		}
-		want := []string{
-			"assistant.revoked", "assistant.disconnected", "assistant.limit_changed", "assistant.connected",
-			"assistant.connected",
-		}
-		if diff := cmp.Diff(want, kinds); diff != "" {
-			t.Error(diff)
-		}
-	})
 }

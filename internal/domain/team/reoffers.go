@@ -19,9 +19,8 @@ import (
 var ErrChooseInvitation = apierr.New(apierr.Unauthorized, "You are in no team yet. Choose an invitation to accept.")
 
 const openTo = `SELECT i.id, i.email, i.role, COALESCE(b.name, ''), t.id, t.name FROM invitations i
-		JOIN teams t ON t.id = i.team_id
-	LEFT JOIN people b ON b.id = i.invited_by WHERE i.email = ? AND t.closed_at = 0 AND i.waiting_person = 0 AND ` +
-	isOpen
+	JOIN teams t ON t.id = i.team_id LEFT JOIN people b ON b.id = i.invited_by
+	WHERE i.email = ? AND t.closed_at = 0 AND i.waiting_person = 0 AND ` + isOpen
 
 // OpenOffers lists the open invitations to an e-mail address, oldest first. Only the proven owner of the address may
 // see them.
@@ -100,7 +99,7 @@ func (s *Service) reofferMemberships(ctx context.Context, tx *db.Tx, person int6
 		JOIN invitations i ON i.team_id = m.team_id AND i.accepted_by = m.person_id
 		WHERE m.person_id = ? AND m.role <> 'owner' AND i.accepted_at > 0 AND i.mailed_at = 0
 			AND NOT EXISTS (SELECT 1 FROM invitations l
-		WHERE l.team_id = i.team_id AND l.accepted_by = i.accepted_by AND l.id > i.id)
+				WHERE l.team_id = i.team_id AND l.accepted_by = i.accepted_by AND l.id > i.id)
 			AND NOT EXISTS (SELECT 1 FROM events e
 		WHERE e.team_id = 0 AND e.kind = 'person.email_confirmed' AND e.subject = ? AND e.at <= i.accepted_at)
 		ORDER BY i.team_id`, person, id(person))

@@ -40,10 +40,10 @@ func List(ctx context.Context, q db.Querier, team int64, page Page) ([]Event, er
 		where, args = where+` AND e.id < ?`, append(args, page.BeforeID)
 	}
 	out, err := db.AllSized(ctx, q, page.Limit, scan,
-		`SELECT e.id, e.at, COALESCE(p.name, ''), COALESCE(k.name, ''), CASE WHEN k.kind = 'assistant' THEN 1 ELSE 0
-		END, e.kind, e.subject, e.detail
-		FROM events e LEFT JOIN people p ON p.id = e.person_id LEFT
-		JOIN api_keys k ON k.id = e.key_id AND k.team_id = e.team_id
+		`SELECT e.id, e.at, COALESCE(p.name, ''), COALESCE(k.name, ''),
+			CASE WHEN k.kind = 'assistant' THEN 1 ELSE 0 END, e.kind, e.subject, e.detail
+		FROM events e LEFT JOIN people p ON p.id = e.person_id
+		LEFT JOIN api_keys k ON k.id = e.key_id AND k.team_id = e.team_id
 		WHERE `+where+` ORDER BY e.id DESC LIMIT ?`, append(args, page.Limit)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the events of team %d: %w", team, err)

@@ -35,12 +35,11 @@ func (f *Failover) CheckConnection(
 		return nil
 	}
 	// One statement, because the connection is not in the pool yet.
-	err = exec(`WITH held AS (UPDATE hold SET held_at = (extract(epoch
-		FROM clock_timestamp()) * 1000000)::bigint, why = 'failed_over',
-			since = COALESCE((SELECT at FROM events ORDER BY id DESC LIMIT 1), 0)
+	err = exec(`WITH held AS (UPDATE hold SET held_at = (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
+			why = 'failed_over', since = COALESCE((SELECT at FROM events ORDER BY id DESC LIMIT 1), 0)
 		WHERE id = 1 AND (held_at = 0 OR why = 'by_hand') RETURNING held_at),
-		told AS (INSERT INTO events (id, team_id, at, kind, subject, detail) SELECT ` + auditlog.NextIDExpr("held_at") +
-		`, 0, held_at, 'service.held', '', '{"why":"failed_over"}' FROM held)
+		told AS (INSERT INTO events (id, team_id, at, kind, subject, detail)
+			SELECT ` + auditlog.NextIDExpr("held_at") + `, 0, held_at, 'service.held', '', '{"why":"failed_over"}' FROM held)
 		UPDATE access_version SET version = version + 1 WHERE id = 1 AND EXISTS (SELECT 1 FROM held)`)
 	if err != nil {
 		return fmt.Errorf("holding the database after a failover: %w", err)

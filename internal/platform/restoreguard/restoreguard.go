@@ -8,7 +8,6 @@ package restoreguard
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -211,9 +210,6 @@ func bumpAccessVersion(ctx context.Context, tx *db.Tx) error {
 }
 
 var errNotHeld = apierr.OperatorError("nothing is on hold")
-
-// IsNotHeld reports whether an error of Lift means that nothing was held.
-func IsNotHeld(err error) bool { return errors.Is(err, errNotHeld) }
 
 // Lift ends the hold in the caller's transaction. The detail is recorded with its event.
 func Lift(ctx context.Context, tx *db.Tx, detail map[string]any) error {

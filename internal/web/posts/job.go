@@ -98,7 +98,8 @@ func (p *Handlers) readJob(r *http.Request) (jobView, error) {
 	if !entry.Finished {
 		v.Every = soon
 	}
-	return v, p.addResults(r, &v, outcome.Call.TeamID, outcome.Untrusted)
+	err = p.addResults(r, &v, outcome.Call.TeamID, outcome.Untrusted)
+	return v, err
 }
 
 // addResults adds a job's results unless the page of its subject shows them.

@@ -159,7 +159,8 @@ func (m *maker) entry(method, path string, op operation) (entry, error) {
 		e.Arguments = append(e.Arguments, fields(op.Body.Content[jsonType].Schema, "", m.place)...)
 	}
 	e.Refusals = refusalsOf(op)
-	return e, m.success(&e, op)
+	err := m.success(&e, op)
+	return e, err
 }
 
 // success sets the entry's answer. A type shared by several operations is described at the first.

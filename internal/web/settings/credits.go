@@ -134,7 +134,8 @@ func (p *Handlers) month(r *http.Request) (monthView, error) {
 	for i := range out.Items {
 		out.Items[i].At = in(out.Items[i].At, zone(r))
 	}
-	return out, p.addNeighbors(r, span, &out)
+	err = p.addNeighbors(r, span, &out)
+	return out, err
 }
 
 // addNeighbors sets the paths of the previous and next month.

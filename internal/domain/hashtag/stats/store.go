@@ -85,11 +85,9 @@ func (s *Store) enqueueOn(ctx context.Context, tx *db.Tx, platform string, turns
 	_, err = tx.Exec(ctx, `INSERT INTO hashtags (platform, hashtag, wanted_at, due_at, turn)
 		SELECT ?, key, CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(CAST(value AS TEXT) AS BIGINT) FROM json_each(?)
 		WHERE true ORDER BY key
-		ON CONFLICT (platform, hashtag) DO UPDATE
-		SET wanted_at = excluded.wanted_at, due_at = CASE WHEN hashtags.due_at = 0 THEN excluded.due_at ELSE
-		hashtags.due_at END,
-			turn = CASE WHEN hashtags.due_at = 0
-			OR hashtags.turn > excluded.turn THEN excluded.turn ELSE hashtags.turn END
+		ON CONFLICT (platform, hashtag) DO UPDATE SET wanted_at = excluded.wanted_at,
+			due_at = CASE WHEN hashtags.due_at = 0 THEN excluded.due_at ELSE hashtags.due_at END,
+			turn = CASE WHEN hashtags.due_at = 0 OR hashtags.turn > excluded.turn THEN excluded.turn ELSE hashtags.turn END
 		WHERE hashtags.due_at = 0 OR hashtags.wanted_at < ?`,
 		platform, now, now, list, db.Micros(tx.Now().Add(-demandRefresh)))
 	if err != nil {

@@ -1,0 +1,138 @@
+package oauth_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/auth/oauth"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
+)
+
+// Who makes us fetch or keep too much waits; what is known is still answered.
+func TestRegisteringTooMuch(t *testing.T) {
+	eachEnv(t, func(t *testing.T, w *env) {
+		known := w.registered(t)
+		w.RegistrationDelay = func(from string) time.Duration {
+			return map[string]time.Duration{"there": time.Minute}[from]
+		}
+		for name, try := range map[string]func() error{
+			"registering": func() error {
+				_, err := w.Register(t.Context(), "there", oauth.Registration{Redirects: []string{back}})
+				return err
+			},
+			"fetching": func() error {
+				_, err := w.Client(t.Context(), "there", "https://app.example/client.json")
+				return err
+			},
+		} {
+			if err := try(); apierr.Of(err).Code != apierr.RateLimited || apierr.Of(err).RetryAfter != time.Minute {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if _, err := w.Client(t.Context(), "there", known.ID); err != nil || w.fetched != 0 {
+			t.Errorf("what is known: %v, fetched %d times", err, w.fetched)
+		}
+	})
+}
+
+// Registrations need no sign-in, so they are bounded: in bytes each, and in number while nobody lets them in. The
+// oldest go first, and those that are used never.
+func TestRegistrationsAreBounded(t *testing.T) {
+	eachEnv(t, func(t *testing.T, w *env) {
+		ctx := t.Context()
+		long := func(bytes int) oauth.Registration {
+			half := "https://app.example/" + strings.Repeat("x", bytes/2-len("https://app.example/"))
+			return oauth.Registration{Redirects: []string{half, half}}
+		}
+		must.Get(w.Register(ctx, "here", long(2000)))(t)
+		var refused *oauth.Error
+		if _, err := w.Register(ctx, "here", long(2002)); !errors.As(err, &refused) ||
+			refused.Code != oauth.InvalidRedirect {
+			t.Errorf("2,002 bytes of redirect URIs: %v", err)
+		}
+		used := w.registered(t)
+		w.connect(t, used.ID)
+		w.clock.Advance(time.Second)
+		oldest := w.registered(t)
+		w.clock.Advance(time.Second)
+		w.flood(t, "", 9_999)
+		w.clock.Advance(time.Second)
+		newest := w.registered(t)
+		if n := w.count(t, "oauth_clients WHERE used_at = 0"); n != 10_000 {
+			t.Errorf("%d unused registrations are kept", n)
+		}
+		for _, kept := range []string{used.ID, oldest.ID, newest.ID} {
+			if _, err := w.Client(ctx, "here", kept); err != nil {
+				t.Errorf("%s: %v", kept, err)
+			}
+		}
+		if _, err := w.Client(ctx, "here", "flood-1"); !apierr.Is(err, apierr.NotFound) ||
+			!strings.Contains(err.Error(), "Start again from the app you came from.") {
+			t.Errorf("the oldest of the network that has the most: %v", err)
+		}
+	})
+}
+
+// flood adds unused registrations from a network; the empty one for those from before networks were noted.
+func (w *env) flood(t *testing.T, network string, n int) {
+	t.Helper()
+	must.NoError(t, w.db.InTx(t.Context(), "test.flood", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx,
+			`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < CAST(? AS BIGINT))
+			INSERT INTO oauth_clients (client_id, name, redirects, created_at, network) SELECT 'flood-' || CAST(? AS
+		TEXT) || i, 'Flood', '[]', CAST(? AS BIGINT) + i, CAST(? AS TEXT) FROM n`,
+			n, network, db.Micros(tx.Now()), network)
+		return err
+	}))
+}
+
+// A network that registers programs without end pushes out its own registrations and nobody else's, however many
+// addresses it sends from.
+func TestNetworkEvictsItsOwnRegistrations(t *testing.T) {
+	t.Parallel()
+	for network, address := range map[string]string{
+		"2001:db8:1::/48": "2001:db8:1:%x::/64", "198.51.100.0/24": "198.51.100.%d",
+	} {
+		t.Run(network, func(t *testing.T) {
+			eachEnv(t, func(t *testing.T, w *env) {
+				ctx := t.Context()
+				register := func(from string) oauth.Client {
+					t.Helper()
+					w.clock.Advance(time.Millisecond)
+					c := must.Get(w.Register(ctx, from, oauth.Registration{Name: "Helper", Redirects: []string{back}}))(t)
+					return c
+				}
+				victim := register("203.0.113.7")
+				w.clock.Advance(time.Second)
+				w.flood(t, "", 8_990)
+				first := register(fmt.Sprintf(address, 250))
+				w.flood(t, network, 990)
+				w.clock.Advance(time.Second)
+				for i := range 20 {
+					register(fmt.Sprintf(address, i))
+				}
+				if n := w.count(t, "oauth_clients WHERE network = '"+network+"'"); n != 1_000 {
+					t.Errorf("%d registrations of the network", n)
+				}
+				if _, err := w.Client(ctx, "here", victim.ID); err != nil {
+					t.Errorf("somebody else's registration: %v", err)
+				}
+				if _, err := w.Client(ctx, "here", first.ID); !apierr.Is(err, apierr.NotFound) {
+					t.Errorf("the oldest of its own: %v", err)
+				}
+				for range 20 { // more than there is room for in all
+					register("192.0.2.1")
+				}
+				if _, err := w.Client(ctx, "here", victim.ID); err != nil || w.count(t, "oauth_clients") != 10_000 {
+					t.Errorf("%d registrations; somebody else's: %v", w.count(t, "oauth_clients"), err)
+				}
+			})
+		})
+	}
+}

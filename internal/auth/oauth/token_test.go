@@ -1,0 +1,108 @@
+package oauth_test
+
+import (
+	"errors"
+	"net/url"
+	"slices"
+	"testing"
+	"time"
+
+	"pressroom/internal/auth/oauth"
+	"pressroom/internal/testkit/must"
+)
+
+// refresh exchanges a refresh token, and says what was refused of it.
+func (w *env) refresh(t *testing.T, client, token string, more ...string) (oauth.Tokens, string) {
+	t.Helper()
+	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {token}}
+	for pair := range slices.Chunk(more, 2) {
+		form.Set(pair[0], pair[1])
+	}
+	got, err := w.Exchange(t.Context(), client, form)
+	if refused, is := errors.AsType[*oauth.Error](err); is {
+		return got, refused.Code
+	}
+	must.NoError(t, err)
+	return got, ""
+}
+
+// However often one token is exchanged while its answer may be lost, one line of tokens goes on from it: anybody who
+// continues with another one ends the connection, as one of the two has stolen it.
+func TestOneLineOfTokens(t *testing.T) {
+	eachEnv(t, func(t *testing.T, w *env) {
+		for name, uses := range map[string]func(lost, first string) string{
+			"a pair beside the one that went on": func(lost, _ string) string { return lost },
+			"the token that both came from":      func(_, first string) string { return first },
+		} {
+			t.Run(name, func(t *testing.T) {
+				client := w.registered(t).ID
+				first := w.connect(t, client)
+				lost, _ := w.refresh(t, client, first.Refresh)
+				w.clock.Advance(20 * time.Second)
+				kept, _ := w.refresh(t, client, first.Refresh)
+				next, refused := w.refresh(t, client, kept.Refresh)
+				if refused != "" {
+					t.Fatalf("whose first answer was lost does not go on: %s", refused)
+				}
+				if again, refused := w.refresh(t, client, kept.Refresh); refused != "" ||
+					again.Refresh == next.Refresh {
+					t.Fatalf("whose second answer was lost too does not go on: %s", refused)
+				}
+				if got, refused := w.refresh(t, client,
+					uses(lost.Refresh, first.Refresh)); refused != oauth.InvalidGrant || got.Refresh != "" {
+					t.Errorf("exchanged: %s", refused)
+				}
+				if _, refused := w.refresh(t, client, next.Refresh); refused != oauth.InvalidGrant {
+					t.Errorf("the connection goes on: %q", refused)
+				}
+				if _, _, found, err := w.Connection(t.Context(), next.Access); found || err != nil {
+					t.Errorf("its access token is good: %v", err)
+				}
+			})
+		}
+	})
+}
+
+// A program that loses answers now and then goes on for months.
+func TestLostAnswersHurtNobody(t *testing.T) {
+	eachEnv(t, func(t *testing.T, w *env) {
+		client := w.registered(t).ID
+		now := w.connect(t, client)
+		for i := range 12 {
+			for range i % 3 {
+				w.refresh(t, client, now.Refresh)
+			}
+			var refused string
+			if now, refused = w.refresh(t, client, now.Refresh); refused != "" {
+				t.Fatalf("turn %d: %s", i, refused)
+			}
+			w.clock.Advance(time.Duration(i%2) * 10 * 24 * time.Hour)
+		}
+		if _, _, found, err := w.Connection(t.Context(), now.Access); err != nil || found {
+			t.Errorf("ten days later the access token is good: %v", err)
+		}
+	})
+}
+
+// Tokens are for all that was granted, and nothing else is promised.
+func TestScopeOfTheNextTokens(t *testing.T) {
+	eachEnv(t, func(t *testing.T, w *env) {
+		client := w.registered(t).ID
+		now := w.connect(t, client)
+		for scope, want := range map[string]string{
+			"read": oauth.InvalidScope, "write offline_access": oauth.InvalidScope,
+			"read write publish": oauth.InvalidScope, "email": oauth.InvalidScope,
+		} {
+			if _, refused := w.refresh(t, client, now.Refresh, "scope", scope); refused != want {
+				t.Errorf("%s: %q", scope, refused)
+			}
+		}
+		for _, scope := range []string{"write read", "read write offline_access", ""} {
+			got, refused := w.refresh(t, client, now.Refresh, "scope", scope)
+			if refused != "" || got.Scope != "read write" {
+				t.Errorf("%s: %q, %q", scope, refused, got.Scope)
+			}
+			now = got
+		}
+	})
+}

@@ -1,0 +1,276 @@
+package team_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/testkit/must"
+)
+
+// roastery returns a second team, with an owner of its own.
+func (w env) roastery(t *testing.T) (team.Team, int64) {
+	t.Helper()
+	owner := must.Get(w.AddPerson(t.Context(), "Olga", "olga@example.com", ""))(t)
+	made := must.Get(w.AddTeam(t.Context(), team.Team{Name: "Roastery", Timezone: "UTC", Language: "en", Plan: "team"},
+		owner.ID))(t)
+	return made, owner.ID
+}
+
+func identity(subject, email string) team.DirectoryIdentity {
+	return team.DirectoryIdentity{Issuer: "https://login.example", Subject: subject, Email: email, Name: "Dee Rectory"}
+}
+
+// The first sign-in by the directory leaves nothing by which somebody else gets into the account, and a later one does
+// not touch what the person added meanwhile.
+func TestDirectoryTakesOverUnconfirmedAccount(t *testing.T) {
+	each(t, func(t *testing.T, w env) {
+		door := team.NewSignIns(w.Service)
+		w.passkey(t, 1, "planted")
+		assistant := w.letAssistant(t, 1, "planted")
+		r := must.Get(w.Recover(t.Context(), "ada@example.com"))(t)
+		p, err := w.FromDirectory(t.Context(), identity("ada", "Ada@Example.com"), "")
+		if err != nil || p.ID != 1 || p.Epoch != 1 {
+			t.Fatalf("%+v (%v)", p, err)
+		}
+		if _, err := door.SignIn(t.Context(),
+			team.Attempt{Email: "ada@example.com", Password: "correct horse quartz"}); !apierr.Is(err,
+			apierr.Unauthorized) {
+			t.Errorf("the former password: %v", err)
+		}
+		if _, err := w.PersonByRecovery(t.Context(), r.Token); !apierr.Is(err, apierr.NotFound) {
+			t.Errorf("a link that was made before: %v", err)
+		}
+		if line, err := w.ConnectionLine(t.Context(), w.team.ID, assistant); err != nil || line.RevokedAt.IsZero() ||
+			w.count(t, "passkeys") != 0 {
+			t.Errorf("%+v (%v), %d passkeys", line, err, w.count(t, "passkeys"))
+		}
+		for _, kind := range []string{
+			"person.sign_ins_removed", "passkey.removed", "assistant.revoked", "person.directory_linked",
+			"person.email_confirmed",
+		} {
+			if n := w.count(t, "events WHERE kind = ?", kind); n != 1 {
+				t.Errorf("%d events %s, want 1", n, kind)
+			}
+		}
+		w.passkey(t, 1, "own")
+		if p, err := w.FromDirectory(t.Context(), identity("ada", "ada@example.com"), ""); err != nil || p.Epoch != 1 ||
+			w.count(t, "passkeys") != 1 {
+			t.Errorf("%+v (%v), %d passkeys", p, err, w.count(t, "passkeys"))
+		}
+	})
+}
+
+// A take-over also revokes the API keys and invitations that the account issued, names them, and leaves those of
+// others.
+func TestTakeOverRevokesWhatWasIssued(t *testing.T) {
+	each(t, func(t *testing.T, w env) {
+		ctx := t.Context()
+		_, _, err := w.AddKey(ctx, team.NewKey{Team: w.team.ID, Name: "Nightly", Level: access.Full})
+		must.NoError(t, err)
+		_, planted, err := w.Invite(ctx, 1, w.team.ID, "mallory@example.com", access.Admin)
+		must.NoError(t, err)
+		bea := w.person(t, "bea@example.com", "", access.Admin)
+		_, others, err := w.Invite(ctx, bea.ID, w.team.ID, "new@example.com", access.Editor)
+		must.NoError(t, err)
+		must.Get(w.FromDirectory(ctx, identity("ada", "ada@example.com"), ""))(t)
+		if n := w.count(t, "api_keys WHERE revoked_at = 0"); n != 0 {
+			t.Errorf("%d keys work on", n)
+		}
+		if _, err := w.InvitationByToken(ctx, planted); !strings.Contains(apierr.Of(err).Detail, "revoked") {
+			t.Errorf("an invitation by the former holder: %v", err)
+		}
+		if _, err := w.InvitationByToken(ctx, others); err != nil {
+			t.Errorf("somebody else's invitation: %v", err)
+		}
+		var detail string
+		must.NoError(t, w.db.QueryRow(ctx, `SELECT detail FROM events WHERE kind = 'person.sign_ins_removed'`).Scan(&detail))
+		for _, name := range []string{
+			"API key Nightly (Harbour)", "Invitation mallory@example.com as admin (Harbour)",
+		} {
+			if !strings.Contains(detail, name) {
+				t.Errorf("%s does not name %s", detail, name)
+			}
+		}
+	})
+}
+
+// A take-over leaves no membership that somebody else may have accepted: it becomes an invitation that the person may
+// accept. Ownership, what the operator gave, and what was accepted after the proof stay.
+func TestTakeOverReoffersMemberships(t *testing.T) {
+	each(t, func(t *testing.T, w env) {
+		ctx, door := t.Context(), team.NewSignIns(w.Service)
+		other, olga := w.roastery(t)
+		_, token, err := w.Invite(ctx, olga, other.ID, "vic@example.com", access.Admin)
+		must.NoError(t, err)
+		vic := must.Get(door.Join(ctx, token, team.Newcomer{Name: "Vic Tim", Password: goodPassword, From: "mallory"}))(t)
+		must.NoError(t, w.SetMember(ctx, w.team.ID, vic.ID, access.Viewer))
+		p, err := w.FromDirectory(ctx, identity("vic", "vic@example.com"), "")
+		if err != nil || p.ID != vic.ID {
+			t.Fatalf("%+v (%v)", p, err)
+		}
+		if n := w.count(t, "memberships WHERE person_id = ? AND team_id = ?", vic.ID, other.ID); n != 0 {
+			t.Error("the planted membership stays")
+		}
+		if w.roleOf(t, "vic@example.com") != access.Viewer {
+			t.Error("the operator's membership is gone")
+		}
+		if _, err := w.InvitationByToken(ctx, token); !apierr.Is(err, apierr.NotFound) {
+			t.Errorf("the former link: %v", err)
+		}
+		open, err := w.OpenOffers(ctx, "vic@example.com")
+		if err != nil || len(open) != 1 || open[0].TeamID != other.ID || open[0].Role != access.Admin {
+			t.Fatalf("%+v (%v)", open, err)
+		}
+		if _, err := w.AcceptOpen(ctx, olga, open[0].ID); !apierr.Is(err, apierr.NotFound) {
+			t.Errorf("somebody else accepts it: %v", err)
+		}
+		must.Get(w.AcceptOpen(ctx, vic.ID, open[0].ID))(t)
+		must.Get(w.Unlink(ctx, "vic@example.com"))(t)
+		must.Get(w.FromDirectory(ctx, identity("vic-2", "vic@example.com"), ""))(t)
+		if n := w.count(t, "memberships WHERE person_id = ?", vic.ID); n != 2 {
+			t.Errorf("%d memberships after unlinking, want 2", n)
+		}
+	})
+}
+
+// A proved address keeps its credentials when the directory is first used.
+func TestDirectoryLinksAProvedAccount(t *testing.T) {
+	each(t, func(t *testing.T, w env) {
+		w.exec(t, `UPDATE people SET email_proved_at = 1 WHERE id = 1`)
+		w.passkey(t, 1, "own")
+		p, err := w.FromDirectory(t.Context(), identity("ada", "ada@example.com"), "")
+		if err != nil || p.Epoch != 0 || w.count(t, "passkeys") != 1 {
+			t.Errorf("%+v (%v)", p, err)
+		}
+		for name, who := range map[string]team.DirectoryIdentity{
+			"another subject": identity("eve", "ada@example.com"),
+			"another issuer":  {Issuer: "https://other.example", Subject: "ada", Email: "ada@example.com"},
+			"no subject":      identity("", "ada@example.com"),
+			"no issuer":       {Subject: "ada", Email: "ada@example.com"},
+		} {
+			if _, err := w.FromDirectory(t.Context(), who, ""); !apierr.Is(err, apierr.Unauthorized) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if n := w.count(t, "events WHERE kind = 'person.directory_refused'"); n != 2 {
+			t.Errorf("%d events of refusals, want 2", n)
+		}
+		if p, err := w.FromDirectory(t.Context(), identity("ada", "married@example.com"), ""); err != nil || p.ID != 1 {
+			t.Errorf("a changed address: %+v (%v)", p, err)
+		}
+	})
+}
+
+// After unlinking, anybody who signs in with the address next may be another person. Nothing lets the former one in,
+// not even a link that was mailed before.
+func TestUnlinkedAccountLosesEarlierSignInMethods(t *testing.T) {
+	each(t, func(t *testing.T, w env) {
+		ctx, door := t.Context(), team.NewSignIns(w.Service)
+		must.Get(w.FromDirectory(ctx, identity("ada", "ada@example.com"), ""))(t)
+		r := must.Get(w.Recover(ctx, "ada@example.com"))(t)
+		must.Get(door.Recover(ctx, r.Token, goodPassword, team.Choice{}))(t)
+		w.passkey(t, 1, "own")
+		mailed := must.Get(w.Recover(ctx, "ada@example.com"))(t)
+		other, olga := w.roastery(t)
+		_, invited, err := w.Invite(ctx, olga, other.ID, "ada@example.com", access.Editor)
+		must.NoError(t, err)
+		w.exec(t, `UPDATE invitations SET mailed_at = created_at`)
+		if p, err := w.Unlink(ctx, "ada@example.com"); err != nil || p.EmailConfirmed {
+			t.Fatalf("%+v (%v)", p, err)
+		}
+		if _, err := w.PersonByRecovery(ctx, mailed.Token); !apierr.Is(err, apierr.NotFound) {
+			t.Errorf("a recovery link from before: %v", err)
+		}
+		if o, err := w.Accept(ctx, invited, 1); err != nil || !o.Waiting {
+			t.Errorf("an invitation that was mailed before proves the address: %+v (%v)", o, err)
+		}
+		if p, err := w.FromDirectory(ctx, identity("eve", "ada@example.com"), ""); err != nil || p.ID != 1 {
+			t.Errorf("after unlinking: %+v (%v)", p, err)
+		}
+		_, err = door.SignIn(ctx, team.Attempt{Email: "ada@example.com", Password: goodPassword})
+		if n := w.count(t, "passkeys"); !apierr.Is(err, apierr.Unauthorized) || n != 0 {
+			t.Errorf("the former person's password: %v; %d passkeys", err, n)
+		}
+	})
+}
+
+// Several first sign-ins at once make one person, linked once.
+func TestConcurrentFirstSignIns(t *testing.T) {
+	each(t, func(t *testing.T, w env) {
+		_, token := w.invite(t, 1, "new@example.com", access.Editor)
+		for _, email := range []string{"new@example.com", "ada@example.com"} {
+			var wg sync.WaitGroup
+			people, errs := make([]team.Person, 4), make([]error, 4)
+			for i := range people {
+				wg.Go(func() { people[i], errs[i] = w.FromDirectory(t.Context(), identity(email, email), token) })
+			}
+			wg.Wait()
+			for i, p := range people {
+				if errs[i] != nil || p.ID == 0 || p.ID != people[0].ID || p.Epoch != people[0].Epoch {
+					t.Errorf("%s: %+v (%v)", email, p, errs[i])
+				}
+			}
+		}
+		if n := w.count(t, "directory_identities"); n != 2 {
+			t.Errorf("%d links, want 2", n)
+		}
+	})
+}
+
+// A person whose address nobody proved is no member of a second team before its owner or admin confirms it.
+func TestSecondTeamWaits(t *testing.T) {
+	each(t, func(t *testing.T, w env) {
+		ctx := t.Context()
+		other, olga := w.roastery(t)
+		asks := func() (team.Offer, string) {
+			t.Helper()
+			_, token, err := w.Invite(ctx, olga, other.ID, "ada@example.com", access.Admin)
+			must.NoError(t, err)
+			o := must.Get(w.Accept(ctx, token, 1))(t)
+			return o, token
+		}
+		isMember := func() bool { return w.count(t, "memberships WHERE team_id = ? AND person_id = 1", other.ID) > 0 }
+		o, token := asks()
+		if !o.Waiting || isMember() {
+			t.Fatalf("waits: %t, member: %t", o.Waiting, isMember())
+		}
+		if _, err := w.Accept(ctx, token, 1); !strings.Contains(apierr.Of(err).Detail, "has to confirm") {
+			t.Errorf("again: %v", err)
+		}
+		waiting, err := w.Waiting(ctx, other.ID)
+		if err != nil || len(waiting) != 1 || waiting[0].Email != "ada@example.com" ||
+			waiting[0].Role != access.Admin || waiting[0].AccountMade.IsZero() {
+			t.Fatalf("%+v (%v)", waiting, err)
+		}
+		if open, err := w.Invitations(ctx, other.ID); err != nil || len(open) != 0 {
+			t.Errorf("%+v (%v)", open, err)
+		}
+		if seats, err := w.Seats(ctx, other.ID); err != nil || seats != (team.Seats{People: 1, Waiting: 1}) ||
+			seats.Total() != 2 {
+			t.Errorf("%+v (%v)", seats, err)
+		}
+		for name, hand := range map[string]team.Admin{
+			"another team's owner": w.Admin(1, w.team.ID), "the person itself": w.Admin(1, other.ID),
+		} {
+			if err := errors.Join(hand.ConfirmMember(ctx, waiting[0].Invitation)); !apierr.Is(err, apierr.NotFound) {
+				t.Errorf("%s confirms: %v", name, err)
+			}
+		}
+		must.NoError(t, w.Admin(olga, other.ID).DeclineMember(ctx, waiting[0].Invitation))
+		if err := w.Admin(olga, other.ID).ConfirmMember(ctx, waiting[0].Invitation); !apierr.Is(err, apierr.NotFound) ||
+			isMember() {
+			t.Errorf("after declining: %v", err)
+		}
+		asks()
+		waiting = must.Get(w.Waiting(ctx, other.ID))(t)
+		must.NoError(t, w.Admin(olga, other.ID).ConfirmMember(ctx, waiting[0].Invitation))
+		if !isMember() {
+			t.Error("the confirmed person is no member")
+		}
+	})
+}

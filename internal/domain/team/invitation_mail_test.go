@@ -1,0 +1,115 @@
+package team_test
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
+)
+
+// Nothing that people call themselves or their team becomes a link in a mail to a stranger, or changes how the mail
+// reads.
+func TestInvitationMailHasOneLink(t *testing.T) {
+	each(t, func(t *testing.T, w env) {
+		var got team.Letter
+		letters := team.NewLetters(w.Service, "https://press.example", func(_ context.Context, l team.Letter) error {
+			got = l
+			return nil
+		})
+		link := regexp.MustCompile(`(?i)[a-z]+://\S+|[a-z0-9-]+\.[a-z]{2,}\b|\S+@[a-z0-9]`)
+		for name, shown := range map[string]string{
+			"Prize: evil.example/x www.evil.example": "“Prize:\u200c evil.\u200cexample/\u200cx " +
+				"www.\u200cevil.\u200cexample”",
+			"pay@evil.example\u202e\u2066": "“pay@\u200cevil.\u200cexample”",
+			"Booking.com":                  "“Booking.\u200ccom”",
+			strings.Repeat("Long ", 30):    "“" + strings.TrimSpace(strings.Repeat("Long ", 12)) + "…”",
+		} {
+			w.exec(t, `UPDATE teams SET name = ?`, name)
+			w.exec(t, `UPDATE people SET name = ?`, name)
+			must.Get(letters.Invite(t.Context(), 1, w.team.ID, fmt.Sprint("new", len(name), "@example.com"),
+				access.Editor))(t)
+			if got.Subject != "Invitation to the team "+shown || !strings.HasPrefix(got.Text,
+				shown+" invites you to join the team "+shown+" as editor.") {
+				t.Errorf("%q: %q\n%q", name, got.Subject, got.Text)
+			}
+			text := strings.ReplaceAll(got.Text, got.To, "")
+			if links := link.FindAllString(got.Subject+"\n"+text, -1); len(links) != 1 || !strings.HasPrefix(links[0],
+				"https://press.example/invitation/") {
+				t.Errorf("%q: links %q", name, links)
+			}
+		}
+	})
+}
+
+// A name with a web address is refused; one that a team has had keeps its settings changeable.
+func TestNamesHoldNoWebAddress(t *testing.T) {
+	each(t, func(t *testing.T, w env) {
+		const address = "Log in at https://evil.example"
+		h := w.Admin(1, w.team.ID)
+		profile := team.Profile{Name: address, Timezone: "UTC", Language: "en"}
+		for what, err := range map[string]error{
+			"a renamed team":   h.SetProfile(t.Context(), profile),
+			"a renamed person": w.SetName(t.Context(), 1, address),
+		} {
+			if apierr.Of(err).Context["reason"] != apierr.NotAllowedValue || !strings.Contains(apierr.Of(err).Detail,
+				"://") {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		if _, err := w.AddTeam(t.Context(), team.Team{Name: address, Timezone: "UTC", Language: "en", Plan: "team"},
+			1); err == nil {
+			t.Error("a new team is called by a web address")
+		}
+		profile.Name = "Booking.com"
+		must.NoError(t, h.SetProfile(t.Context(), profile))
+		w.exec(t, `UPDATE teams SET name = ?`, address)
+		profile.Name, profile.Timezone = address, "Asia/Tokyo"
+		must.NoError(t, h.SetProfile(t.Context(), profile))
+	})
+}
+
+// Mailed invitations are bounded for a new team, for an address over all teams, and for a person.
+func TestMailsOfNewTeamsAndToOneAddress(t *testing.T) {
+	each(t, func(t *testing.T, w env) {
+		letters := team.NewLetters(w.Service, "https://press.example", func(context.Context, team.Letter) error {
+			return nil
+		})
+		w.exec(t, `UPDATE teams SET plan = 'agency'`)
+		mails := func(n int, by, to int64) {
+			t.Helper()
+			w.exec(t, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < CAST(? AS BIGINT))
+				INSERT INTO invitations (team_id, email, role, token_hash, invited_by, created_at, expires_at,
+		mailed_at, revoked_at)
+				SELECT CAST(? AS BIGINT), 'someone@example.com', 'editor', CAST(CAST(? AS TEXT) || i AS `+
+				map[bool]string{
+					true: "BYTEA", false: "BLOB",
+				}[w.db.Postgres()]+`), CAST(? AS BIGINT), 1, 1, CAST(? AS BIGINT), 1 FROM n`,
+				n, to, fmt.Sprint(by, "-", to, "-", n, "-"), by, db.Micros(w.db.Now()))
+		}
+		refused := func(want string, to string, by int64) {
+			t.Helper()
+			_, err := letters.Invite(t.Context(), by, w.team.ID, to, access.Editor)
+			if got := apierr.Of(err).Detail; want == "" && err != nil || want != "" && !strings.Contains(got, want) {
+				t.Errorf("%v, want %q", err, want)
+			}
+		}
+		other, _ := w.roastery(t)
+		refused("", "first@example.com", 1)
+		mails(10, 99, other.ID)
+		refused("too many invitations", "someone@example.com", 1)
+		mails(19, 98, w.team.ID)
+		refused("on its first day", "second@example.com", 1)
+		refused("", "third@example.com", 0)
+		w.exec(t, `UPDATE teams SET created_at = 1`)
+		refused("", "fourth@example.com", 1)
+		mails(98, 1, other.ID)
+		refused("You have sent 100", "fifth@example.com", 1)
+	})
+}

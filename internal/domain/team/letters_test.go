@@ -1,0 +1,154 @@
+package team_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/auth/apikey"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/testkit/must"
+)
+
+// Links that confirm an address are bounded, end, and only their hashes are kept.
+func TestConfirmationLinks(t *testing.T) {
+	each(t, func(t *testing.T, w env) {
+		var links []string
+		letters := team.NewLetters(w.Service, "https://press.example", func(_ context.Context, l team.Letter) error {
+			_, link, _ := strings.Cut(l.Text, team.ConfirmPath)
+			link, _, _ = strings.Cut(link, "\n")
+			links = append(links, link)
+			return nil
+		})
+		for range 5 {
+			must.NoError(t, letters.Confirm(t.Context(), 1))
+		}
+		if err := letters.Confirm(t.Context(), 1); !apierr.Is(err, apierr.RateLimited) || len(links) != 5 {
+			t.Errorf("%v, %d mails", err, len(links))
+		}
+		for i, link := range links {
+			if err := w.CheckProof(t.Context(), link, 1); (i == 4) != (err == nil) {
+				t.Errorf("link %d: %v", i, err)
+			}
+			hash := apikey.Hash(link)
+			if n := w.count(t, "email_proofs WHERE token_hash = ?", hash[:]); n != 1 {
+				t.Errorf("%d rows of the hash", n)
+			}
+		}
+		w.clock.Advance(time.Hour)
+		if err := w.ConfirmEmail(t.Context(), links[4], 1); !strings.Contains(apierr.Of(err).Detail, "expired") {
+			t.Errorf("an hour later: %v", err)
+		}
+		must.NoError(t, letters.Confirm(t.Context(), 1))
+	})
+}
+
+// A mailed invitation proves the address; one whose mail is not accepted is withdrawn at once.
+func TestMailedInvitations(t *testing.T) {
+	each(t, func(t *testing.T, w env) {
+		ctx := t.Context()
+		var sent []team.Letter
+		answer := error(nil)
+		letters := team.NewLetters(w.Service, "https://press.example", func(_ context.Context, l team.Letter) error {
+			sent = append(sent, l)
+			return answer
+		})
+		tokenOf := func(l team.Letter) string {
+			_, token, _ := strings.Cut(l.Text, "https://press.example"+team.InvitationPath)
+			token, _, _ = strings.Cut(token, "\n")
+			return token
+		}
+		i, err := letters.Invite(ctx, 1, w.team.ID, "New@example.com", access.Editor)
+		if err != nil || len(sent) != 1 || sent[0].To != "new@example.com" ||
+			!i.ExpiresAt.Equal(w.clock.Now().Add(7*24*time.Hour)) {
+			t.Fatalf("%+v, %+v (%v)", i, sent, err)
+		}
+		w.clock.Advance(6 * 24 * time.Hour)
+		p := must.Get(team.NewSignIns(w.Service).Join(ctx, tokenOf(sent[0]),
+			team.Newcomer{Name: "New", Password: goodPassword}))(t)
+		if m, err := w.Member(ctx, w.team.ID, p.ID); err != nil || !m.EmailConfirmed {
+			t.Errorf("%+v (%v)", m, err)
+		}
+
+		answer = errors.New("550 no such mailbox")
+		_, err = letters.Invite(ctx, 1, w.team.ID, "gone@example.com", access.Editor)
+		if !apierr.Is(err, apierr.ProviderUnavailable) {
+			t.Errorf("%v", err)
+		}
+		if open, err := w.Invitations(ctx, w.team.ID); err != nil || len(open) != 0 {
+			t.Errorf("open although the mail was refused: %+v (%v)", open, err)
+		}
+		if _, err := w.InvitationByToken(ctx, tokenOf(sent[1])); !strings.Contains(apierr.Of(err).Detail, "revoked") {
+			t.Errorf("the link that was not mailed: %v", err)
+		}
+	})
+}
+
+// An invitation ends by itself if the process dies before the mail server has answered.
+func TestInvitationWhoseMailIsNotAccepted(t *testing.T) {
+	each(t, func(t *testing.T, w env) {
+		var ends time.Time
+		letters := team.NewLetters(w.Service, "https://press.example", func(ctx context.Context, _ team.Letter) error {
+			open, err := w.Invitations(ctx, w.team.ID)
+			if err == nil && len(open) == 1 {
+				ends = open[0].ExpiresAt
+			}
+			return err
+		})
+		must.Get(letters.Invite(t.Context(), 1, w.team.ID, "new@example.com", access.Editor))(t)
+		if life := ends.Sub(w.clock.Now()); life <= 0 || life > time.Minute {
+			t.Errorf("before the mail is accepted the invitation is open for %v", life)
+		}
+	})
+}
+
+// A team floods nobody's mailbox.
+func TestMailedInvitationsAreBounded(t *testing.T) {
+	each(t, func(t *testing.T, w env) {
+		letters := team.NewLetters(w.Service, "https://press.example", func(context.Context, team.Letter) error {
+			return nil
+		})
+		for range 3 {
+			must.Get(letters.Invite(t.Context(), 1, w.team.ID, "new@example.com", access.Editor))(t)
+		}
+		if _, err := letters.Invite(t.Context(), 1, w.team.ID, "new@example.com", access.Editor); !apierr.Is(err,
+			apierr.RateLimited) {
+			t.Errorf("%v", err)
+		}
+		if open, err := w.Invitations(t.Context(), w.team.ID); err != nil || len(open) != 1 {
+			t.Errorf("a refusal changed something: %+v (%v)", open, err)
+		}
+	})
+}
+
+func TestMailedRecoveryProvesTheAddress(t *testing.T) {
+	each(t, func(t *testing.T, w env) {
+		var text string
+		letters := team.NewLetters(w.Service, "https://press.example", func(_ context.Context, l team.Letter) error {
+			text = l.Text
+			return nil
+		})
+		r, err := letters.Recover(t.Context(), "ada@example.com")
+		if err != nil || r.Token != "" {
+			t.Fatalf("%+v (%v)", r, err)
+		}
+		if !strings.HasPrefix(text, "The operator of https://press.example created this link for ada@example.com") {
+			t.Error(text)
+		}
+		_, token, _ := strings.Cut(text, team.RecoveryPath)
+		token, _, _ = strings.Cut(token, "\n")
+		must.Get(team.NewSignIns(w.Service).Recover(t.Context(), token, goodPassword, team.Choice{}))(t)
+		if a, err := w.Account(t.Context(), 1); err != nil || !a.EmailConfirmed {
+			t.Errorf("%+v (%v)", a, err)
+		}
+		none := team.NewLetters(w.Service, "", nil)
+		if _, err := none.Recover(t.Context(), "ada@example.com"); none.Possible() ||
+			apierr.Of(err).Code != apierr.ValidationFailed {
+			t.Errorf("without a mail server: %v", err)
+		}
+	})
+}
