@@ -40,6 +40,7 @@ type Options struct {
 	GraphHost     string `json:"graph_host"`     // base URL of the API for newly connected Pages
 	VideoHost     string `json:"video_host"`     // base URL of the API for video uploads
 	Version       string `json:"version"`        // of the API
+	ConfigID      string `json:"config_id"`      // of Facebook Login for Business, which replaces the scopes
 }
 
 // Network is the publishing protocol of Facebook Pages. It has no state between calls.
@@ -77,7 +78,8 @@ func (n *Network) Rules() network.Rules { return *n.opts.Rules }
 // newCall returns a call of the versioned API by a Page.
 func (n *Network) newCall(g network.Grant, method, path string, params url.Values, out any) graph.Call {
 	return graph.Call{
-		Method: method, Server: g.Server, Path: n.opts.Version + "/" + path, Token: g.Access, Params: params, Out: out,
+		Method: method, Server: g.Server, Path: n.opts.Version + "/" + path, Token: g.Access,
+		Secret: n.opts.ClientSecret, Params: params, Out: out,
 	}
 }
 

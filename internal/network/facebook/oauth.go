@@ -24,13 +24,15 @@ func (n *Network) Kinds() []string { return []string{""} }
 
 // Authorize returns the URL of the consent page. The network does not support PKCE.
 func (n *Network) Authorize(a network.Authorization) string {
-	return n.opts.AuthorizeHost + "/" + n.opts.Version + "/dialog/oauth?" + url.Values{
+	params := url.Values{
 		"client_id":     {n.opts.ClientID},
 		"redirect_uri":  {a.Redirect},
 		"response_type": {"code"},
 		"scope":         {strings.Join(n.opts.Scopes, ",")},
 		"state":         {a.State},
-	}.Encode()
+	}
+	graph.SetConfig(params, n.opts.ConfigID)
+	return n.opts.AuthorizeHost + "/" + n.opts.Version + "/dialog/oauth?" + params.Encode()
 }
 
 func (n *Network) login() graph.Login {

@@ -73,7 +73,7 @@ func (n *Network) transfer(ctx context.Context, g network.Grant, session string,
 		case next.Start != sent || next.End <= next.Start || next.End > file.Size:
 			return network.InvalidResponse(errors.New("uploading: the network does not request the next part"))
 		}
-		body, err := chunk(g.Access, session, next, file)
+		body, err := n.chunk(g.Access, session, next, file)
 		if err != nil {
 			return network.PermanentError(err)
 		}
@@ -88,11 +88,11 @@ func (n *Network) transfer(ctx context.Context, g network.Grant, session string,
 }
 
 // chunk returns a multipart form (RFC 7578) with a part of the file, which is read while it is sent.
-func chunk(token, session string, s span, file io.Reader) (*network.Body, error) {
+func (n *Network) chunk(token, session string, s span, file io.Reader) (*network.Body, error) {
 	var around bytes.Buffer
 	form := multipart.NewWriter(&around)
 	for _, field := range [][2]string{
-		{"access_token", token}, {"upload_phase", "transfer"}, {"upload_session_id", session},
+		{"access_token", token}, {"appsecret_proof", graph.Proof(token, n.opts.ClientSecret)}, {"upload_phase", "transfer"}, {"upload_session_id", session},
 		{"start_offset", strconv.FormatInt(s.Start, 10)},
 	} {
 		if err := form.WriteField(field[0], field[1]); err != nil {

@@ -25,6 +25,8 @@ type Containers struct {
 	Version string      // of the API
 	Names   Names
 
+	// Secret returns the app's secret if calls with the grant carry a proof of it; may be nil.
+	Secret func(network.Grant) string
 	// MediaParams returns a container's parameters for one image or video at a URL. Several reports whether the post has more.
 	MediaParams func(m network.Media, address string, several bool) url.Values
 	// FailureReason returns the error for the network's description of a failed container, and whether to retry with a new
@@ -94,9 +96,13 @@ func (c *Containers) validate(p draft) error {
 
 // NewCall returns a call of the versioned API by an account.
 func (c *Containers) NewCall(g network.Grant, method, path string, params url.Values, out any) Call {
-	return Call{
+	call := Call{
 		Method: method, Server: g.Server, Path: c.Version + "/" + path, Token: g.Access, Params: params, Out: out,
 	}
+	if c.Secret != nil {
+		call.Secret = c.Secret(g)
+	}
+	return call
 }
 
 // ownerPath returns the path of an edge of the account.

@@ -3,6 +3,9 @@ package graph
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"maps"
 	"net/http"
 	"net/url"
@@ -30,6 +33,7 @@ type Call struct {
 	Server  string // base URL
 	Path    string // below the server, with the version if the call has one
 	Token   string // access_token, if any
+	Secret  string // of the app that the token belongs to, to prove that the app makes the call; empty for no proof
 	Params  url.Values
 	Body    *network.Body
 	Header  http.Header
@@ -43,6 +47,9 @@ func (c *Client) Do(ctx context.Context, call Call) error {
 	maps.Copy(params, call.Params)
 	if call.Token != "" {
 		params.Set("access_token", call.Token)
+		if call.Secret != "" {
+			params.Set(proofParam, Proof(call.Token, call.Secret))
+		}
 	}
 	sent := network.Call{
 		Purpose: call.Purpose, Name: withoutIDs(call.Path), Method: call.Method,
@@ -60,6 +67,18 @@ func (c *Client) Do(ctx context.Context, call Call) error {
 	return c.client.Read(ctx, sent, call.Out, func(a network.Response) *network.Error {
 		return responseError(a, c.now())
 	}, http.StatusOK)
+}
+
+// proofParam is the parameter that apps with the setting "Require App Secret" have to send. Other apps may send it too.
+//
+// Source: https://developers.facebook.com/docs/graph-api/guides/secure-requests
+const proofParam = "appsecret_proof"
+
+// Proof returns the proof that a call is made by the app to which a token belongs.
+func Proof(token, secret string) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	_, _ = mac.Write([]byte(token)) // never fails
+	return hex.EncodeToString(mac.Sum(nil))
 }
 
 var idPattern = regexp.MustCompile(`[0-9]{5,}`)

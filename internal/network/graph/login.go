@@ -22,6 +22,17 @@ type Login struct {
 	Version      string // of the API
 }
 
+// SetConfig replaces the scopes of a consent by a configuration of Facebook Login for Business, if there is one. The
+// configuration holds the permissions.
+//
+// Source: https://developers.facebook.com/docs/facebook-login/facebook-login-for-business
+func SetConfig(params url.Values, id string) {
+	if id != "" {
+		params.Set("config_id", id)
+		params.Del("scope")
+	}
+}
+
 // ExchangeCode trades a code for a person's token, which lasts an hour or two.
 func (l Login) ExchangeCode(ctx context.Context, server, redirect, code string) (Token, error) {
 	return l.requestToken(ctx, server, url.Values{"redirect_uri": {redirect}, "code": {code}})
@@ -41,7 +52,7 @@ func (l Login) requestToken(ctx context.Context, server string, params url.Value
 func (l Login) get(ctx context.Context, person network.Grant, path string, params url.Values, out any) error {
 	return l.Client.Do(ctx, Call{
 		Method: http.MethodGet, Server: person.Server, Path: l.Version + "/" + path, Token: person.Access,
-		Params: params, Out: out,
+		Secret: l.ClientSecret, Params: params, Out: out,
 	})
 }
 
@@ -90,7 +101,7 @@ func (l Login) RevokePermissions(ctx context.Context, server, who, token string)
 	}
 	err := l.Client.Do(ctx, Call{
 		Method: http.MethodDelete, Server: server, Path: l.Version + "/" + id + "/permissions", Token: token,
-		Out: &response,
+		Secret: l.ClientSecret, Out: &response,
 	})
 	if err == nil && !response.Success {
 		err = network.InvalidResponse(errors.New("revoking permissions: the network does not confirm it"))

@@ -28,9 +28,9 @@ func TestRequestsAreDescribed(t *testing.T) {
 			continue
 		}
 		seen[match[1]]++
-		params := append(account.Params(r.Method, match[1]), "after")
+		params := append(account.Params(r.Method, match[1]), "after", "appsecret_proof") // any call may have the proof
 		if match[1] == "insights" {
-			params = []string{"metric", "access_token"}
+			params = []string{"metric", "access_token", "appsecret_proof"}
 		}
 		networktest.WantDescribed(t, r.Line(), params, slices.Collect(maps.Keys(r.Params())))
 		networktest.WantDescribed(t, r.Line(), media.Names(), strings.Split(r.Params().Get("fields"), ","))

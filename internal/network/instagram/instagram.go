@@ -54,6 +54,7 @@ type Facebook struct {
 	ClientID     string   `json:"client_id"`
 	ClientSecret string   `json:"-"`
 	Scopes       []string `json:"scopes"`      // requested; those for publishing and analytics by default
+	ConfigID     string   `json:"config_id"`   // of Facebook Login for Business, which replaces the scopes
 	DialogHost   string   `json:"dialog_host"` // base URL of the consent page
 	GraphHost    string   `json:"graph_host"`  // base URL of the API for newly connected accounts
 }
@@ -76,7 +77,7 @@ func New(opts Options) *Network {
 			Platform: platform, Title: "Instagram", Edge: "media", Publish: "media_publish", Text: "caption",
 			State: "id,status_code,status",
 		},
-		MediaParams: mediaParams, FailureReason: containerError,
+		MediaParams: mediaParams, FailureReason: containerError, Secret: opts.proofSecret,
 	}, opts}
 }
 
@@ -96,6 +97,14 @@ func (o Options) withDefaults() Options {
 	f.DialogHost = strings.TrimRight(cmp.Or(f.DialogHost, defaultDialog), "/")
 	f.GraphHost = strings.TrimRight(cmp.Or(f.GraphHost, defaultPageGraph), "/")
 	return o
+}
+
+// proofSecret returns the secret of the app of Facebook Login. Instagram Login has no proof of the secret.
+func (o Options) proofSecret(g network.Grant) string {
+	if g.Kind == kindFacebook {
+		return o.Facebook.ClientSecret
+	}
+	return ""
 }
 
 // mediaParams returns a container's parameters for one image or video. A single video is a reel, also shown among the

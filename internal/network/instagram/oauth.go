@@ -39,13 +39,17 @@ func (n *Network) Authorize(a network.Authorization) string {
 		f := n.opts.Facebook
 		page, app, scopes = f.DialogHost+"/"+n.opts.Version+"/dialog/oauth", f.ClientID, f.Scopes
 	}
-	return page + "?" + url.Values{
+	params := url.Values{
 		"client_id":     {app},
 		"redirect_uri":  {a.Redirect},
 		"response_type": {"code"},
 		"scope":         {strings.Join(scopes, ",")},
 		"state":         {a.State},
-	}.Encode()
+	}
+	if a.Kind == kindFacebook {
+		graph.SetConfig(params, n.opts.Facebook.ConfigID)
+	}
+	return page + "?" + params.Encode()
 }
 
 // Exchange trades the code for a token of sixty days and returns the accounts that it gives access to: the one signed

@@ -105,6 +105,9 @@ func (n *Network) asPage(r *http.Request, do func(store.Tx, store.Account, store
 		case !good:
 			return graph.ErrSessionExpired
 		}
+		if err := graph.CheckProof(r, token); err != nil {
+			return err
+		}
 		a, found, err := t.Account(r.Context(), Name, token.Account)
 		if err != nil {
 			return err

@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 
@@ -135,11 +136,28 @@ func (n *API) Authenticate(r *http.Request, t store.Tx) (store.Account, store.To
 	case !good:
 		return store.Account{}, token, ErrSessionExpired
 	}
+	if err := CheckProof(r, token); err != nil {
+		return store.Account{}, token, err
+	}
 	a, found, err := t.Account(r.Context(), n.Platform, token.Account)
 	if err == nil && !found {
 		err = ErrSessionExpired
 	}
 	return a, token, err
+}
+
+// strictClient is the end of the client id of an app that requires a proof of its secret.
+const strictClient = "-require-app-secret"
+
+var proofPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// CheckProof refuses a call without the app's secret or a proof of it if its app requires one. The sandbox does not know the
+// secret, so it checks only the form.
+func CheckProof(r *http.Request, token store.Token) error {
+	if strings.HasSuffix(token.Client, strictClient) && !r.Form.Has("client_secret") && !proofPattern.MatchString(r.Form.Get("appsecret_proof")) {
+		return InvalidParameter("API calls from the server require an appsecret_proof argument")
+	}
+	return nil
 }
 
 // RevokePermissions revokes the permissions of the person whose token the request has.
