@@ -24,7 +24,7 @@ func TestCallsAreDescribed(t *testing.T) {
 			continue
 		}
 		sent := r.Params()
-		delete(sent, "appsecret_proof") // any call may have it
+		delete(sent, "appsecret_proof")                                // any call may have it
 		parts := strings.SplitN(strings.Trim(r.URL.Path, "/"), "/", 4) // facebook, host, version, path
 		var params, fields []string
 		_, edge, _ := strings.Cut(parts[3], "/")

@@ -63,7 +63,8 @@ type Facebook struct {
 type Network struct {
 	*graph.Containers
 
-	opts Options
+	opts     Options
+	hashtags hashtagLimit
 }
 
 var _ network.Authorizer = (*Network)(nil)
@@ -71,14 +72,14 @@ var _ network.Authorizer = (*Network)(nil)
 // New returns the network with opts.
 func New(opts Options) *Network {
 	opts = opts.withDefaults()
-	return &Network{&graph.Containers{
+	return &Network{Containers: &graph.Containers{
 		Client: graph.New(opts.App), App: opts.App, Version: opts.Version,
 		Names: graph.Names{
 			Platform: platform, Title: "Instagram", Edge: "media", Publish: "media_publish", Text: "caption",
 			State: "id,status_code,status",
 		},
 		MediaParams: mediaParams, FailureReason: containerError, Secret: opts.proofSecret,
-	}, opts}
+	}, opts: opts}
 }
 
 func (o Options) withDefaults() Options {
