@@ -16,17 +16,17 @@ func TestHome(t *testing.T) {
 		c := h.crew(t)
 		owner, viewer := c.as(t, access.Owner), c.as(t, access.Viewer)
 		owner.open("/").
-			wants(http.StatusOK, c.team.Name, "Nothing goes out in the next two weeks.", "Nothing was published yet.",
-				"Write a post", "New report", "Your teams").lacks("How to begin")
-		viewer.open("/").lacks("Write a post", "New report", "Add files")
+			wants(http.StatusOK, c.team.Name, "Nothing goes out in the next seven days.", "Nothing was published yet.",
+				"Create", "New report", "Your teams").lacks("How to begin")
+		viewer.open("/").lacks("/posts/new", "New report", "Add files")
 
 		wish := c.draft(t, "Wished for Sunday", h.wish(48*time.Hour))
 		c.draft(t, "Without a time", "")
-		owner.open("/").wants(http.StatusOK, "Wished for Sunday", "Draft, only planned for", "Bluesky").lacks("Without a time")
+		owner.open("/").wants(http.StatusOK, "Wished for Sunday", "Draft, not scheduled", "Bluesky").lacks("Without a time")
 		viewer.open("/").follow("Wished for Sunday").wants(http.StatusOK, "Wished for Sunday")
 		c.does(t, "publish_post", map[string]any{"post_id": wish})
 		owner.handedOver(wish)
-		owner.open("/").wants(http.StatusOK, "Published", "Nothing goes out in the next two weeks.")
+		owner.open("/").wants(http.StatusOK, "Published", "Nothing goes out in the next seven days.")
 
 		c.draft(t, "Missed its time", h.wish(time.Hour))
 		owner.open("/").lacks("Waiting for you")

@@ -1,0 +1,38 @@
+package analytics
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"pressroom/internal/platform/db"
+)
+
+// PostSums are the figures of a post, summed over its accounts. A figure that no network reports is nil.
+type PostSums struct{ Views, Likes, Comments *int64 }
+
+// SumByPost returns the collected figures of a team's posts by id. Posts without figures are omitted.
+func (s *Service) SumByPost(ctx context.Context, team int64, posts []string) (map[string]PostSums, error) {
+	out := map[string]PostSums{}
+	if len(posts) == 0 {
+		return out, nil
+	}
+	type found struct {
+		PostSums
+		id string
+	}
+	sums, err := db.All(ctx, s.db, func(rows *sql.Rows, f *found) error {
+		return rows.Scan(&f.id, &f.Views, &f.Likes, &f.Comments)
+	}, `SELECT t.post_id, CAST(SUM(p.views) AS BIGINT), CAST(SUM(p.likes) AS BIGINT), CAST(SUM(p.comments) AS BIGINT)
+		FROM post_targets t JOIN social_accounts a ON a.id = t.account_id
+		JOIN account_posts p ON p.account_id = t.account_id AND p.network_id = t.network_id
+		WHERE a.team_id = ? AND t.network_id <> '' AND t.post_id IN (`+db.Placeholders(len(posts))+`) GROUP BY t.post_id`,
+		db.Args(team, posts)...)
+	if err != nil {
+		return nil, fmt.Errorf("summing the figures of posts: %w", err)
+	}
+	for _, f := range sums {
+		out[f.id] = f.PostSums
+	}
+	return out, nil
+}
