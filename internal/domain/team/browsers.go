@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pressroom/internal/auth/apikey"
+	"pressroom/internal/auth/throttle"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
 )
@@ -172,7 +173,7 @@ func (s *Service) SweepSignIns(ctx context.Context) (int64, error) {
 			{`DELETE FROM known_browsers WHERE token_hash IN (SELECT token_hash FROM known_browsers
 		WHERE used_at <= ? ORDER BY used_at LIMIT 1000)`, tx.Now().Add(-BrowserLife)},
 			{`DELETE FROM sign_in_tries WHERE key_hash IN (SELECT key_hash FROM sign_in_tries WHERE at <= ?
-		ORDER BY at LIMIT 1000)`, tx.Now().Add(-forgetAfter)},
+		ORDER BY at LIMIT 1000)`, tx.Now().Add(-throttle.ForgetAfter)},
 		} {
 			n, err := tx.Exec(ctx, old.statement, db.Micros(old.before))
 			if err != nil {

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/auth/passwords"
+	"pressroom/internal/auth/throttle"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
 )
@@ -53,7 +55,7 @@ func (n Newcomer) check(p Person) error {
 	case holdsAddress(p.Name):
 		return errAddress
 	case n.Password != "":
-		return checkPassword(n.Password, p)
+		return passwords.Check(n.Password, p.Name, p.Email)
 	case n.Also == nil:
 		return errNoWayIn
 	}
@@ -62,14 +64,14 @@ func (n Newcomer) check(p Person) error {
 
 // countJoin counts an attempt to join, or refuses it. The function that it returns takes the count back.
 func (s *SignIns) countJoin(invitation int64, from string) (func(), error) {
-	byLink, wait := s.joins.count(keyOf("invitation %d", invitation))
+	byLink, wait := s.joins.Count(throttle.KeyOf("invitation %d", invitation))
 	if wait > 0 {
-		return nil, tooMany(wrongTries, wait)
+		return nil, throttle.TooMany(wrongTries, wait)
 	}
-	byClient, wait := s.links.count(keyOf("join client %s", from))
+	byClient, wait := s.links.Count(throttle.KeyOf("join client %s", from))
 	if wait > 0 {
 		byLink()
-		return nil, tooMany(wrongTries, wait)
+		return nil, throttle.TooMany(wrongTries, wait)
 	}
 	return func() { byLink(); byClient() }, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/auth/apikey"
+	"pressroom/internal/auth/passwords"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
 )
@@ -127,7 +128,7 @@ func (s *SignIns) Recover(ctx context.Context, token, password string, choice Ch
 	if err != nil {
 		return Person{}, err
 	}
-	if err := checkPassword(password, p); err != nil {
+	if err := passwords.Check(password, p.Name, p.Email); err != nil {
 		return Person{}, err
 	}
 	made, err := s.hash(ctx, askingPerson(p.ID), password)

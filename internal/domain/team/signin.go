@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/auth/passwords"
+	"pressroom/internal/auth/throttle"
 	"pressroom/internal/core/access"
 	"pressroom/internal/platform/db"
 )
@@ -15,16 +17,16 @@ import (
 // How fast tries may follow each other.
 var (
 	// ownPace is for one account from one client or browser, and for codes that can be guessed.
-	ownPace = pace{free: 5, first: time.Minute, most: time.Hour}
+	ownPace = throttle.Pace{Free: 5, First: time.Minute, Most: time.Hour}
 	// strangersPace is for one account from all browsers that are not known for it. Many clients have to take part
 	// before it delays anybody.
-	strangersPace = pace{free: 10, first: time.Minute, most: time.Hour}
+	strangersPace = throttle.Pace{Free: 10, First: time.Minute, Most: time.Hour}
 	// clientPace is for one client over all accounts. An office behind one address has room in it.
-	clientPace = pace{free: 30, first: time.Minute, most: time.Hour, leak: 6 * time.Minute}
+	clientPace = throttle.Pace{Free: 30, First: time.Minute, Most: time.Hour, Leak: 6 * time.Minute}
 	// sitePace is for one IPv6 site, a /48, over all accounts: as much as ten clients.
-	sitePace = pace{free: 300, first: time.Minute, most: time.Hour, leak: 36 * time.Second}
+	sitePace = throttle.Pace{Free: 300, First: time.Minute, Most: time.Hour, Leak: 36 * time.Second}
 	// joinPace is for one invitation by which nobody could be added.
-	joinPace = pace{free: 10, first: 10 * time.Second, most: 10 * time.Minute}
+	joinPace = throttle.Pace{Free: 10, First: 10 * time.Second, Most: 10 * time.Minute}
 )
 
 // SignIns checks who signs in, and what else strangers may guess at: the links of invitations and of recoveries. It
@@ -33,14 +35,14 @@ type SignIns struct {
 	db    *db.DB
 	teams *Service
 
-	pairs     *localCounter  // by email address and client
-	clients   *localCounter  // by client
-	sites     *localCounter  // by IPv6 site
-	strangers *sharedCounter // by email address
+	pairs     *throttle.Local  // by email address and client
+	clients   *throttle.Local  // by client
+	sites     *throttle.Local  // by IPv6 site
+	strangers *throttle.Shared // by email address
 	// by browser that is known for an account, by signed-in person, by person who enters a code
-	own   *sharedCounter
-	links *localCounter // by client: links and passkeys, and attempts to join
-	joins *localCounter // by invitation
+	own   *throttle.Shared
+	links *throttle.Local // by client: links and passkeys, and attempts to join
+	joins *throttle.Local // by invitation
 
 	hashing *hashQueue
 }
@@ -49,13 +51,23 @@ type SignIns struct {
 func NewSignIns(s *Service) *SignIns {
 	return &SignIns{
 		db: s.db, teams: s,
-		pairs: newLocalCounter(s.db.Now, ownPace), clients: newLocalCounter(s.db.Now, clientPace),
-		strangers: newSharedCounter(s.db, strangersPace),
-		own:       newSharedCounter(s.db, ownPace), links: newLocalCounter(s.db.Now, clientPace),
-		sites: newLocalCounter(s.db.Now, sitePace), joins: newLocalCounter(s.db.Now, joinPace),
+		pairs: throttle.NewLocal(s.db.Now, ownPace), clients: throttle.NewLocal(s.db.Now, clientPace),
+		strangers: throttle.NewShared(s.db, strangersPace),
+		own:       throttle.NewShared(s.db, ownPace), links: throttle.NewLocal(s.db.Now, clientPace),
+		sites: throttle.NewLocal(s.db.Now, sitePace), joins: throttle.NewLocal(s.db.Now, joinPace),
 		hashing: newHashQueue(),
 	}
 }
+
+// What people are told who guess too often.
+const (
+	wrongPasswords   = "Too many wrong passwords." //nolint:gosec // it is none
+	wrongByStrangers = "Too many wrong passwords for this e-mail address. Sign in from a browser you have " +
+		"used before " +
+		"or with a passkey, ask the operator for a recovery link, or wait."
+	wrongCodes = "Too many wrong codes."
+	wrongTries = "Too many wrong tries."
+)
 
 // Attempt is what somebody signs in with.
 type Attempt struct {
@@ -71,9 +83,6 @@ var errSignIn = apierr.New(apierr.Unauthorized, "Incorrect e-mail or password.")
 var ErrNoTeam = apierr.New(apierr.Unauthorized,
 	"You no longer belong to a team. Your account still exists: ask an owner or admin of a team for an invitation, "+
 		"and sign in with your password at its link.")
-
-// nobodysHash is hashed against where there is no password to compare with, so that both take the same time.
-const nobodysHash = "$argon2id$v=19$m=19456,t=2,p=1$c29tZWJvZHksIHBlcmhhcA$c29tZXRoaW5nIHRoYXQgbm9ib2R5IGhhc2hlcyB0byA"
 
 // SignIn returns the person with an email address and password. Suspended people and people without a password are
 // refused in the same way as a wrong password is: unauthorized. Somebody in no team gets ErrNoTeam, but only with the
@@ -99,26 +108,29 @@ func (s *SignIns) SignIn(ctx context.Context, a Attempt) (Person, error) {
 // checkGuess compares the password of an attempt with a person's, and delays those who guess. A wrong one is the
 // refusal.
 func (s *SignIns) checkGuess(ctx context.Context, a Attempt, p known, refusal error) error {
-	client, from := keyOf("client %s", a.From), askingClient(a.From)
-	tries := []try{
-		{s.pairs, keyOf("e-mail %s client %s", a.Email, a.From), true, wrongPasswords},
-		{s.clients, client, false, wrongPasswords},
+	client, from := throttle.KeyOf("client %s", a.From), askingClient(a.From)
+	tries := []throttle.Try{
+		{Counter: s.pairs, Key: throttle.KeyOf("e-mail %s client %s", a.Email, a.From), Forgets: true, Refusal: wrongPasswords},
+		{Counter: s.clients, Key: client, Refusal: wrongPasswords},
 	}
 	if site := siteOf(a.From); site != a.From {
-		tries = append(tries, try{s.sites, keyOf("site %s", site), false, wrongPasswords})
+		tries = append(tries,
+			throttle.Try{Counter: s.sites, Key: throttle.KeyOf("site %s", site), Refusal: wrongPasswords})
 	}
-	tries = append(tries, try{s.strangers, keyOf("e-mail %s", a.Email), false, wrongByStrangers})
+	tries = append(tries,
+		throttle.Try{Counter: s.strangers, Key: throttle.KeyOf("e-mail %s", a.Email), Refusal: wrongByStrangers})
 	known, err := knownTokens(ctx, s.db, a.Browser, s.db.Now())
 	if err != nil {
 		return err
 	}
 	token := known[p.ID]
 	if token != "" {
-		tries, from = []try{{s.own, keyOf("browser %s", token), true, wrongPasswords}}, askingPerson(p.ID)
+		own := throttle.Try{Counter: s.own, Key: throttle.KeyOf("browser %s", token), Forgets: true, Refusal: wrongPasswords}
+		tries, from = []throttle.Try{own}, askingPerson(p.ID)
 	}
-	err = s.guess(ctx, tries, func() error { return s.compare(ctx, from, p, a.Password, refusal) })
+	err = throttle.Guess(ctx, tries, func() error { return s.compare(ctx, from, p, a.Password, refusal) })
 	if token != "" && errors.Is(err, refusal) {
-		s.clients.charge(client) // it is let through, and counts
+		s.clients.Charge(client) // it is let through, and counts
 	}
 	return err
 }
@@ -133,22 +145,22 @@ func (s *SignIns) GuessCode(ctx context.Context, person int64, browser string, c
 	if err != nil {
 		return err
 	}
-	key := keyOf("code of %d", person)
+	key := throttle.KeyOf("code of %d", person)
 	if token := known[person]; token != "" {
-		key = keyOf("code of %d browser %s", person, token)
+		key = throttle.KeyOf("code of %d browser %s", person, token)
 	}
-	return s.guess(ctx, []try{{s.own, key, true, wrongCodes}}, check)
+	return throttle.Guess(ctx, []throttle.Try{{Counter: s.own, Key: key, Forgets: true, Refusal: wrongCodes}}, check)
 }
 
 // CheckSecret checks a secret that cannot be guessed, such as a link or a passkey. Clients with too many failures
 // (not_found or unauthorized) get rate_limited. A valid secret is never refused.
 func (s *SignIns) CheckSecret(from string, check func() error) error {
 	err := check()
-	if !isWrong(err) {
+	if !throttle.IsWrong(err) {
 		return err
 	}
-	if _, wait := s.links.count(keyOf("client %s", from)); wait > 0 {
-		return tooMany(wrongTries, wait)
+	if _, wait := s.links.Count(throttle.KeyOf("client %s", from)); wait > 0 {
+		return throttle.TooMany(wrongTries, wait)
 	}
 	return err
 }
@@ -163,7 +175,7 @@ type known struct {
 
 // lookUp finds who may sign in by an email address, once in a team.
 func (s *SignIns) lookUp(ctx context.Context, email string) (known, error) {
-	p := known{hash: nobodysHash}
+	p := known{hash: passwords.Nobodys}
 	if !isLine(email) { // nobody has it, and PostgreSQL takes no text that is invalid
 		return p, nil
 	}
@@ -183,7 +195,7 @@ func (s *SignIns) lookUp(ctx context.Context, email string) (known, error) {
 // compare hashes a password and refuses one that is not the person's.
 func (s *SignIns) compare(ctx context.Context, from asker, p known, password string, refusal error) error {
 	return s.hashing.do(ctx, from, func() error {
-		if !PasswordMatches(p.hash, password) || p.ID == 0 {
+		if !passwords.Matches(p.hash, password) || p.ID == 0 {
 			return refusal
 		}
 		return nil
@@ -195,7 +207,7 @@ func (s *SignIns) hash(ctx context.Context, from asker, password string) (string
 	hash := ""
 	err := s.hashing.do(ctx, from, func() error {
 		var err error
-		hash, err = HashPassword(password)
+		hash, err = passwords.Hash(password)
 		return err
 	})
 	return hash, err

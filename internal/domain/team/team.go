@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/auth/passwords"
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/plan"
 	"pressroom/internal/platform/auditlog"
@@ -114,11 +115,11 @@ func (s *Service) AddPerson(ctx context.Context, name, email, password string) (
 		return p, errAddress
 	}
 	if password != "" {
-		if err := checkPassword(password, p); err != nil {
+		if err := passwords.Check(password, p.Name, p.Email); err != nil {
 			return p, err
 		}
 	}
-	hash, err := HashPassword(password)
+	hash, err := passwords.Hash(password)
 	if err != nil {
 		return p, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/auth/apikey"
+	"pressroom/internal/auth/passwords"
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/plan"
 	"pressroom/internal/domain/ratelimit"
@@ -156,15 +157,15 @@ func TestWrongKeysAreSlowedDown(t *testing.T) {
 
 func TestPasswords(t *testing.T) {
 	t.Parallel()
-	hash, err := team.HashPassword("correct horse quartz")
-	if err != nil || !team.PasswordMatches(hash, "correct horse quartz") {
+	hash, err := passwords.Hash("correct horse quartz")
+	if err != nil || !passwords.Matches(hash, "correct horse quartz") {
 		t.Fatalf("%s (%v)", hash, err)
 	}
 	for _, c := range [][2]string{
 		{hash, "correct horse quartz "}, {hash, ""}, {"", ""}, {"", "x"}, {"$argon2id$v=19$m=19456,t=2,p=1$$", ""},
 		{"plain", "plain"},
 	} {
-		if team.PasswordMatches(c[0], c[1]) {
+		if passwords.Matches(c[0], c[1]) {
 			t.Errorf("%q matches %q", c[1], c[0])
 		}
 	}

@@ -17,7 +17,8 @@ var layers = map[string][]string{
 	"shared":   {"internal/api/openapi", "internal/api/problem"}, // by the edges
 	"ground": {
 		"internal/platform/backup", "internal/platform/blob", "internal/platform/tlscert", "internal/platform/db",
-		"internal/auth/oidc", "internal/platform/disk", "internal/platform/auditlog", "internal/platform/safehttp",
+		"internal/auth/oidc", "internal/auth/passwords", "internal/auth/throttle",
+		"internal/platform/disk", "internal/platform/auditlog", "internal/platform/safehttp",
 		"internal/platform/restoreguard", "internal/auth/tokencrypt",
 	},
 	"subjects": {

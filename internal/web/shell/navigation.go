@@ -115,5 +115,5 @@ func NetworkLogo(platform string) (template.HTML, error) {
 		return "", nil
 	}
 	icon, err := Icon("net-" + name)
-	return `<span class="net ` + template.HTML(platform) + `" aria-hidden="true">` + icon + `</span>`, err //nolint:gosec // a key of the map
+	return `<span class="net ` + template.HTML(platform) + `" aria-hidden="true">` + icon + `</span>`, err //nolint:gosec // a map key
 }

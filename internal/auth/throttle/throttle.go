@@ -1,4 +1,6 @@
-package team
+// Package throttle delays guesses at secrets: after a few wrong tries, each wait doubles. Tries are counted in memory or
+// in the database, for all nodes.
+package throttle
 
 import (
 	"context"
@@ -14,18 +16,20 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// pace says how wrong tries turn into a delay. The first ones are free. After that the delay doubles with each.
-type pace struct {
-	free        int           // wrong tries without a delay
-	first, most time.Duration // the first delay, and the longest
-	leak        time.Duration // in which one wrong try is forgiven; 0 if they are forgiven only all together
+// Pace says how wrong tries turn into a delay. The first ones are free. After that the delay doubles with each.
+type Pace struct {
+	Free        int           // wrong tries without a delay
+	First, Most time.Duration // the first delay, and the longest
+	Leak        time.Duration // in which one wrong try is forgiven; 0 if they are forgiven only all together
 }
 
 const (
-	forgetAfter  = 24 * time.Hour // without another wrong try, all of them are forgiven
-	localTallies = 65_536         // tallies in memory at most
-	sharedRows   = 100_000        // tallies in the database at most
-	sharedFrom   = 2              // tries that are counted in memory before a tally is written to the database
+	// ForgetAfter is how long after the last wrong try all of them are forgiven.
+	ForgetAfter = 24 * time.Hour
+
+	localTallies = 65_536  // tallies in memory at most
+	sharedRows   = 100_000 // tallies in the database at most
+	sharedFrom   = 2       // tries that are counted in memory before a tally is written to the database
 )
 
 // tally is how many tries are counted, and when the last one came.
@@ -35,76 +39,78 @@ type tally struct {
 }
 
 // left returns what a tally counts for at a later time.
-func (p pace) left(t tally, now time.Time) float64 {
+func (p Pace) left(t tally, now time.Time) float64 {
 	since := max(0, now.Sub(t.at))
 	switch {
-	case since >= forgetAfter:
+	case since >= ForgetAfter:
 		return 0
-	case p.leak > 0:
-		return max(0, t.n-float64(since)/float64(p.leak))
+	case p.Leak > 0:
+		return max(0, t.n-float64(since)/float64(p.Leak))
 	}
 	return t.n
 }
 
 // wait returns how long the next try has to wait; 0 or less if it need not.
-func (p pace) wait(t tally, now time.Time) time.Duration {
-	over := int(math.Ceil(p.left(t, now))) - p.free
+func (p Pace) wait(t tally, now time.Time) time.Duration {
+	over := int(math.Ceil(p.left(t, now))) - p.Free
 	if over < 0 {
 		return 0
 	}
-	delay := p.most
+	delay := p.Most
 	if over < 32 {
-		delay = min(p.most, p.first<<over)
+		delay = min(p.Most, p.First<<over)
 	}
 	return t.at.Add(delay).Sub(now)
 }
 
 // plus returns a tally with one more try.
-func (p pace) plus(t tally, now time.Time) tally { return tally{p.left(t, now) + 1, now} }
+func (p Pace) plus(t tally, now time.Time) tally { return tally{p.left(t, now) + 1, now} }
 
-// tryKey is the hash of what tries are counted by.
-type tryKey [sha256.Size]byte
+// Key is the hash of what tries are counted by.
+type Key [sha256.Size]byte
 
-func keyOf(format string, args ...any) tryKey {
+// KeyOf returns the key of a formatted text.
+func KeyOf(format string, args ...any) Key {
 	return sha256.Sum256(fmt.Appendf(nil, format, args...))
 }
 
-// counter counts tries.
-type counter interface {
+// Counter counts tries.
+type Counter interface {
 	// add counts a try, or returns how long it has to wait and counts nothing. The try is counted before it is known
 	// to be wrong: otherwise many at once would all be let through. The function takes it back.
-	add(ctx context.Context, key tryKey) (undo func(context.Context) error, wait time.Duration, err error)
+	add(ctx context.Context, key Key) (undo func(context.Context) error, wait time.Duration, err error)
 	// forget forgives all tries of a key.
-	forget(ctx context.Context, key tryKey) error
+	forget(ctx context.Context, key Key) error
 }
 
-// localCounter counts in this process. It keeps a bounded number of tallies.
-type localCounter struct {
-	pace
+// Local counts in this process. It keeps a bounded number of tallies.
+type Local struct {
+	Pace
 
 	now func() time.Time
 	mu  sync.Mutex
-	of  map[tryKey]tally
+	of  map[Key]tally
 }
 
-func newLocalCounter(now func() time.Time, p pace) *localCounter {
-	return &localCounter{pace: p, now: now, of: map[tryKey]tally{}}
+// NewLocal returns a counter in this process, which asks now for the time.
+func NewLocal(now func() time.Time, p Pace) *Local {
+	return &Local{Pace: p, now: now, of: map[Key]tally{}}
 }
 
-func (c *localCounter) add(_ context.Context, key tryKey) (func(context.Context) error, time.Duration, error) {
-	undo, wait := c.count(key)
+func (c *Local) add(_ context.Context, key Key) (func(context.Context) error, time.Duration, error) {
+	undo, wait := c.Count(key)
 	return func(context.Context) error { undo(); return nil }, wait, nil
 }
 
-// count counts a try and returns what takes it back, or how long it has to wait.
-func (c *localCounter) count(key tryKey) (func(), time.Duration) {
+// Count counts a try and returns what takes it back, or how long it has to wait.
+func (c *Local) Count(key Key) (func(), time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.countLocked(key)
 }
 
 // countFirst counts a try if there were fewer than most before it, and returns nil if there were not.
-func (c *localCounter) countFirst(key tryKey, most float64) func() {
+func (c *Local) countFirst(key Key, most float64) func() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.left(c.of[key], c.now()) >= most {
@@ -114,7 +120,7 @@ func (c *localCounter) countFirst(key tryKey, most float64) func() {
 	return undo
 }
 
-func (c *localCounter) countLocked(key tryKey) (func(), time.Duration) {
+func (c *Local) countLocked(key Key) (func(), time.Duration) {
 	now, before := c.now(), c.of[key]
 	if wait := c.wait(before, now); wait > 0 {
 		return nil, wait
@@ -123,14 +129,14 @@ func (c *localCounter) countLocked(key tryKey) (func(), time.Duration) {
 	return func() { c.undo(key, before, mine) }, 0
 }
 
-// charge counts a try even if it should have waited.
-func (c *localCounter) charge(key tryKey) {
+// Charge counts a try even if it should have waited.
+func (c *Local) Charge(key Key) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.put(key, c.of[key], c.now())
 }
 
-func (c *localCounter) put(key tryKey, before tally, now time.Time) tally {
+func (c *Local) put(key Key, before tally, now time.Time) tally {
 	if _, found := c.of[key]; !found && len(c.of) >= localTallies {
 		c.evict(now)
 	}
@@ -140,7 +146,7 @@ func (c *localCounter) put(key tryKey, before tally, now time.Time) tally {
 
 // evict drops what is forgiven, and if that is not enough an eighth of the rest at random: dropping all of it would
 // be a way around the delays.
-func (c *localCounter) evict(now time.Time) {
+func (c *Local) evict(now time.Time) {
 	for key, t := range c.of {
 		if c.left(t, now) == 0 {
 			delete(c.of, key)
@@ -154,7 +160,7 @@ func (c *localCounter) evict(now time.Time) {
 	}
 }
 
-func (c *localCounter) undo(key tryKey, before, mine tally) {
+func (c *Local) undo(key Key, before, mine tally) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch t := c.of[key]; {
@@ -167,24 +173,24 @@ func (c *localCounter) undo(key tryKey, before, mine tally) {
 	}
 }
 
-func (c *localCounter) forget(_ context.Context, key tryKey) error {
+func (c *Local) forget(_ context.Context, key Key) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.of, key)
 	return nil
 }
 
-func (c *localCounter) get(key tryKey) tally {
+func (c *Local) get(key Key) tally {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.of[key]
 }
 
-// sharedCounter counts for all nodes, in the database. The first tries of a key are counted in memory and written only
+// Shared counts for all nodes, in the database. The first tries of a key are counted in memory and written only
 // when more follow, so that guesses at ever new addresses do not each cost a write. With the most rows that are kept,
 // further keys are counted in memory. A pace of it has no leak.
-type sharedCounter struct {
-	local *localCounter // its pace is the pace of both
+type Shared struct {
+	local *Local // its Pace is the pace of both
 	db    *db.DB
 
 	mu      sync.Mutex
@@ -192,11 +198,12 @@ type sharedCounter struct {
 	counted time.Time // when they were counted
 }
 
-func newSharedCounter(d *db.DB, p pace) *sharedCounter {
-	return &sharedCounter{local: newLocalCounter(d.Now, p), db: d}
+// NewShared returns a counter for all nodes of a database.
+func NewShared(d *db.DB, p Pace) *Shared {
+	return &Shared{local: NewLocal(d.Now, p), db: d}
 }
 
-func (c *sharedCounter) add(ctx context.Context, key tryKey) (func(context.Context) error, time.Duration, error) {
+func (c *Shared) add(ctx context.Context, key Key) (func(context.Context) error, time.Duration, error) {
 	t, found, err := readTally(ctx, c.db, key, "")
 	if err != nil {
 		return nil, 0, err
@@ -221,7 +228,7 @@ func (c *sharedCounter) add(ctx context.Context, key tryKey) (func(context.Conte
 }
 
 // write counts a try in the database.
-func (c *sharedCounter) write(ctx context.Context, key tryKey) (func(context.Context) error, time.Duration, error) {
+func (c *Shared) write(ctx context.Context, key Key) (func(context.Context) error, time.Duration, error) {
 	var before, mine tally
 	var wait time.Duration
 	err := c.db.InTx(ctx, "team.count_try", func(ctx context.Context, tx *db.Tx) error {
@@ -244,7 +251,7 @@ func (c *sharedCounter) write(ctx context.Context, key tryKey) (func(context.Con
 	return func(ctx context.Context) error { return c.undo(ctx, key, before, mine) }, wait, err
 }
 
-func (c *sharedCounter) undo(ctx context.Context, key tryKey, before, mine tally) error {
+func (c *Shared) undo(ctx context.Context, key Key, before, mine tally) error {
 	return c.db.InTx(ctx, "team.uncount_try", func(ctx context.Context, tx *db.Tx) error {
 		t, found, err := readTally(ctx, tx, key, c.db.ForUpdate())
 		switch {
@@ -257,7 +264,7 @@ func (c *sharedCounter) undo(ctx context.Context, key tryKey, before, mine tally
 	})
 }
 
-func (c *sharedCounter) forget(ctx context.Context, key tryKey) error {
+func (c *Shared) forget(ctx context.Context, key Key) error {
 	_ = c.local.forget(ctx, key) // in memory, which does not fail
 	_, found, err := readTally(ctx, c.db, key, "")
 	if err != nil || !found {
@@ -270,7 +277,7 @@ func (c *sharedCounter) forget(ctx context.Context, key tryKey) error {
 }
 
 // full reports whether no further tallies are written to the database. It counts them once a minute.
-func (c *sharedCounter) full(ctx context.Context) (bool, error) {
+func (c *Shared) full(ctx context.Context) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now := c.db.Now(); c.counted.IsZero() || now.Sub(c.counted) >= time.Minute {
@@ -283,7 +290,7 @@ func (c *sharedCounter) full(ctx context.Context) (bool, error) {
 	return c.rows > sharedRows, nil
 }
 
-func readTally(ctx context.Context, q db.Querier, key tryKey, lock string) (tally, bool, error) {
+func readTally(ctx context.Context, q db.Querier, key Key, lock string) (tally, bool, error) {
 	var n, at int64
 	err := q.QueryRow(ctx, `SELECT n, at FROM sign_in_tries WHERE key_hash = ?`+lock, key[:]).Scan(&n, &at)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -295,7 +302,7 @@ func readTally(ctx context.Context, q db.Querier, key tryKey, lock string) (tall
 	return tally{float64(n), db.Time(at)}, true, nil
 }
 
-func setTally(ctx context.Context, tx *db.Tx, key tryKey, t tally) error {
+func setTally(ctx context.Context, tx *db.Tx, key Key, t tally) error {
 	if _, err := tx.Exec(ctx, `UPDATE sign_in_tries SET n = ?, at = ? WHERE key_hash = ?`, int64(t.n), db.Micros(t.at),
 		key[:]); err != nil {
 		return fmt.Errorf("counting a try: %w", err)
@@ -303,27 +310,17 @@ func setTally(ctx context.Context, tx *db.Tx, key tryKey, t tally) error {
 	return nil
 }
 
-// try is one count of a guess.
-type try struct {
-	counter
+// Try is one count of a guess.
+type Try struct {
+	Counter
 
-	key     tryKey
-	forgets bool   // the right answer forgives the wrong ones before it: they were the person's own
-	refusal string // what is said when it is too many
+	Key     Key
+	Forgets bool   // the right answer forgives the wrong ones before it: they were the person's own
+	Refusal string // what is said when it is too many
 }
 
-// What people are told.
-const (
-	wrongPasswords   = "Too many wrong passwords." //nolint:gosec // it is none
-	wrongByStrangers = "Too many wrong passwords for this e-mail address. Sign in from a browser you have " +
-		"used before " +
-		"or with a passkey, ask the operator for a recovery link, or wait."
-	wrongCodes = "Too many wrong codes."
-	wrongTries = "Too many wrong tries."
-)
-
-// guess runs a check that counts for each of the tries, or refuses it without counting.
-func (s *SignIns) guess(ctx context.Context, tries []try, check func() error) error {
+// Guess runs a check that counts for each of the tries, or refuses it without counting.
+func Guess(ctx context.Context, tries []Try, check func() error) error {
 	undos := make([]func(context.Context) error, 0, len(tries))
 	undo := func() error {
 		var failed error
@@ -333,9 +330,9 @@ func (s *SignIns) guess(ctx context.Context, tries []try, check func() error) er
 		return failed
 	}
 	for _, t := range tries {
-		u, wait, err := t.add(ctx, t.key)
+		u, wait, err := t.add(ctx, t.Key)
 		if err == nil && wait > 0 {
-			err = tooMany(t.refusal, wait)
+			err = TooMany(t.Refusal, wait)
 		}
 		if err != nil {
 			return errors.Join(err, undo())
@@ -343,15 +340,15 @@ func (s *SignIns) guess(ctx context.Context, tries []try, check func() error) er
 		undos = append(undos, u)
 	}
 	err := check()
-	if isWrong(err) {
+	if IsWrong(err) {
 		return err
 	}
 	if failed := undo(); err != nil || failed != nil {
 		return errors.Join(err, failed)
 	}
 	for _, t := range tries {
-		if t.forgets {
-			if err := t.forget(ctx, t.key); err != nil {
+		if t.Forgets {
+			if err := t.forget(ctx, t.Key); err != nil {
 				return err
 			}
 		}
@@ -359,12 +356,13 @@ func (s *SignIns) guess(ctx context.Context, tries []try, check func() error) er
 	return nil
 }
 
-func isWrong(err error) bool {
+// IsWrong reports whether the error of a check means that the guess was wrong: not_found or unauthorized.
+func IsWrong(err error) bool {
 	return apierr.Is(err, apierr.NotFound) || apierr.Is(err, apierr.Unauthorized)
 }
 
-// tooMany returns the refusal of a try that has to wait.
-func tooMany(refusal string, wait time.Duration) error {
+// TooMany returns the refusal of a try that has to wait.
+func TooMany(refusal string, wait time.Duration) error {
 	wait = (wait + time.Second - 1).Truncate(time.Second)
 	return apierr.New(apierr.RateLimited, refusal+" Try again in "+formatWait(wait)+".").With("scope",
 		"sign_in").After(wait)
