@@ -13,13 +13,13 @@ import (
 
 // diskReserve returns the reserve of free space on the volumes that this node writes to.
 func (s *Server) diskReserve() (*disk.Reserve, error) {
-	staging, err := blob.StagingFolder(s.cfg.Blobs, blob.Options{Scratch: s.cfg.Scratch})
+	staging, err := blob.StagingDir(s.cfg.Blobs, blob.Options{Scratch: s.cfg.Scratch})
 	if err != nil {
-		return nil, fmt.Errorf("finding the folder for incoming files: %w", err)
+		return nil, fmt.Errorf("finding the directory for incoming files: %w", err)
 	}
-	volumes := []disk.Volume{{Name: "files", Folder: staging}}
+	volumes := []disk.Volume{{Name: "files", Dir: staging}}
 	if path, isSQLite := strings.CutPrefix(s.cfg.Database, "sqlite:"); isSQLite {
-		volumes = append(volumes, disk.Volume{Name: "database", Folder: filepath.Dir(path)})
+		volumes = append(volumes, disk.Volume{Name: "database", Dir: filepath.Dir(path)})
 	}
 	reserve := disk.NewReserve(s.cfg.DiskReserve, volumes...)
 	s.metrics.registry.MustRegister(diskCollector{reserve})

@@ -58,19 +58,19 @@ const (
 	demoHandle       = "harbour-coffee.test"
 	demoTimezone     = "Europe/Berlin"
 	demoCredits      = 1000
-	demoCollectEvery = time.Minute // so that figures of a post soon appear
+	demoCollectEvery = time.Minute // so that a post's figures appear soon
 	demoMeasureEvery = 10 * time.Second
-	demoRateFactor   = 50 // times the usual rate limits, for trials in loops
+	demoRateFactor   = 50 // multiplies the default rate limits, so that scripts can call the API in a loop
 )
 
-// OpenQuickstart builds the program with a data directory. Existing data is kept.
+// OpenQuickstart sets up the program in a data directory. Existing data is kept.
 func OpenQuickstart(ctx context.Context, dir string, cfg Config) (*Quickstart, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("creating the directory of --data: %w", err)
 	}
 	// A second process would move the sandbox networks of the first to another address.
 	lock, err := Lock(filepath.Join(dir, "pressroom.db.lock"),
-		"another pressroom uses this directory: stop it, or choose another directory with --data")
+		"another pressroom process is using this directory: stop it, or choose another directory with --data")
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func readOrCreate(path string, generate func() (string, error)) (string, error) 
 // openSandbox starts the sandbox networks. It reuses their earlier address if possible, so that links stay valid.
 func (q *Quickstart) openSandbox(dir string) error {
 	addrFile := filepath.Join(dir, "sandbox.addr")
-	addr, _ := os.ReadFile(addrFile) // there is none at the first start
+	addr, _ := os.ReadFile(addrFile) // missing on the first start
 	listener, err := net.Listen("tcp", strings.TrimSpace(string(addr)))
 	if len(addr) == 0 || err != nil {
 		if listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {

@@ -176,7 +176,7 @@ func awaitDatabase(ctx context.Context, cfg Config) (*db.DB, error) {
 	limit := time.Now().Add(cfg.WaitForDatabase)
 	for try := 1; ; try++ {
 		d, err := db.Open(ctx, cfg.Database,
-			db.Options{Now: cfg.Now, Connected: restoreguard.NewFailover(cfg.TrustReplica || cfg.Beside).CheckConnection})
+			db.Options{Now: cfg.Now, Connected: restoreguard.NewFailoverCheck(cfg.TrustReplica || cfg.Beside).CheckConnection})
 		if err == nil || !db.IsUnavailable(err) || time.Now().After(limit) {
 			return d, err
 		}

@@ -34,7 +34,7 @@ func explainsEmpty(s scenario) scenario {
 	s.check = func(w *env, got answer) {
 		w.t.Helper()
 		check(w, got)
-		if notes := got.list("notes"); len(notes) != 1 || !strings.Contains(got.text("notes.0"), "There is no time between from and to") {
+		if notes := got.list("notes"); len(notes) != 1 || !strings.Contains(got.text("notes.0"), "The range is empty") {
 			w.t.Errorf("notes %v, want one on the bounds", notes)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // Scopes returns the supported scopes, which are the names of capabilities.
-func Scopes() []string { return texts(access.Capabilities()) }
+func Scopes() []string { return capabilityNames(access.Capabilities()) }
 
 // parseScope returns the capabilities of a scope, or all if it is empty. Unknown names, such as offline_access, are
 // ignored, but at least one must be known.
@@ -21,15 +21,16 @@ func parseScope(scope string) ([]access.Capability, error) {
 		return !slices.Contains(names, string(c))
 	})
 	if len(out) == 0 {
-		return nil, newError(InvalidScope, "The scopes are "+strings.Join(Scopes(), ", ")+".")
+		return nil, newError(InvalidScope, "None of the requested scopes is supported. The supported scopes are "+
+			strings.Join(Scopes(), ", ")+".")
 	}
 	return out, nil
 }
 
-// scopeOf returns the scope of capabilities.
-func scopeOf(granted []access.Capability) string { return strings.Join(texts(granted), " ") }
+// scopeOf returns the scope string for the granted capabilities.
+func scopeOf(granted []access.Capability) string { return strings.Join(capabilityNames(granted), " ") }
 
-func texts(of []access.Capability) []string {
+func capabilityNames(of []access.Capability) []string {
 	out := make([]string, len(of))
 	for i, c := range of {
 		out[i] = string(c)

@@ -205,7 +205,7 @@ func TestMetadataSearchEnds(t *testing.T) {
 // TestDiskReserve checks that uploads are rejected, and running ones cut off, below the disk's reserve.
 func TestDiskReserve(t *testing.T) {
 	each(t, func(t *testing.T, w fixture) {
-		volume := disk.Volume{Name: "files", Folder: t.TempDir()}
+		volume := disk.Volume{Name: "files", Dir: t.TempDir()}
 		full := disk.NewReserve(1<<60, volume)
 		ways := w.ways(t)
 		file := film(1, 100)
@@ -265,7 +265,7 @@ func TestFormsAreRejectedByLength(t *testing.T) {
 		wants(formFrame, "")
 		wants(formFrame+10, "")
 		wants(formFrame+11, apierr.PlanLimitReached)
-		w.Disk = disk.NewReserve(1<<60, disk.Volume{Name: "files", Folder: t.TempDir()})
+		w.Disk = disk.NewReserve(1<<60, disk.Volume{Name: "files", Dir: t.TempDir()})
 		wants(100, apierr.Unavailable)
 	})
 }

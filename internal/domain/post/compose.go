@@ -26,13 +26,13 @@ const (
 
 // Composition is everything that a person edits of a post at once.
 type Composition struct {
-	Caption  string
-	Accounts []int64
-	Media    []int64                 // ids in the library, in order
-	Own      map[int64]Override      // overrides by account
-	Covers   map[int64]time.Duration // by video; see SetCover
-	At       time.Time               // scheduled time, or the planned time of a draft; may be zero
-	Rule     string                  // recurrence rule of a template; empty keeps the current one
+	Caption   string
+	Accounts  []int64
+	Media     []int64                 // ids in the library, in order
+	Overrides map[int64]Override      // overrides by account
+	Covers    map[int64]time.Duration // by video; see SetCover
+	At        time.Time               // scheduled time, or the planned time of a draft; may be zero
+	Rule      string                  // recurrence rule of a template; empty keeps the current one
 
 	Scheduling bool // the post is scheduled for At afterwards
 }
@@ -48,7 +48,7 @@ type AccountCheck struct {
 // CompositionCheck is the post that a composition would become.
 type CompositionCheck struct {
 	Post     Record
-	Outlooks []AccountCheck // by account, in order
+	Previews []AccountCheck // by account, in order
 	Left     int64          // posts left in the month; plan.Unlimited without a limit
 }
 
@@ -75,7 +75,7 @@ func (s *Service) CheckComposition(ctx context.Context, actor *access.Actor, c C
 		if rules, ok := s.accounts.Rules(t.Platform); ok {
 			o.Measures = rules.Measure(o.Content)
 		}
-		out.Outlooks = append(out.Outlooks, o)
+		out.Previews = append(out.Previews, o)
 	}
 	return out, nil
 }
@@ -98,7 +98,7 @@ func (s *Service) compose(ctx context.Context, q db.Querier, call operation.Call
 	}
 	for i := range p.Targets {
 		t := &p.Targets[i]
-		own := c.Own[t.AccountID]
+		own := c.Overrides[t.AccountID]
 		t.Caption = own.Caption
 		if own.Media == nil {
 			continue
@@ -124,7 +124,7 @@ func (c Composition) setCovers(media []network.Media) {
 func (c Composition) Validate() error {
 	texts := []string{c.Caption}
 	media := [][]int64{c.Media}
-	for _, own := range c.Own {
+	for _, own := range c.Overrides {
 		if own.Caption != nil {
 			texts = append(texts, *own.Caption)
 		}

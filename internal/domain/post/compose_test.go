@@ -62,7 +62,7 @@ func composing(t *testing.T, run func(t *testing.T, w *env, act *access.Actor)) 
 	})
 }
 
-func (w *env) look(t *testing.T, id string) post.Record {
+func (w *env) getPost(t *testing.T, id string) post.Record {
 	t.Helper()
 	p := must.Get(w.Load(t.Context(), w.Call.TeamID, id))(t)
 	return p
@@ -74,12 +74,12 @@ func TestCompose(t *testing.T) {
 		id := w.Draft(t, "hello", time.Time{})
 		text := "of its own"
 		c := post.Composition{Caption: "another", Accounts: []int64{w.Account}, Media: []int64{2, 1},
-			At:     posttest.Noon.Add(time.Hour),
-			Own:    map[int64]post.Override{w.Account: {Caption: &text, Media: []int64{2}}},
-			Covers: map[int64]time.Duration{2: 2500 * time.Millisecond}}
+			At:        posttest.Noon.Add(time.Hour),
+			Overrides: map[int64]post.Override{w.Account: {Caption: &text, Media: []int64{2}}},
+			Covers:    map[int64]time.Duration{2: 2500 * time.Millisecond}}
 		w.Clock.Advance(time.Second)
-		kept := must.Get(w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c))(t)
-		p := w.look(t, id)
+		kept := must.Get(w.Compose(t.Context(), act, id, w.getPost(t, id).UpdatedAt, c))(t)
+		p := w.getPost(t, id)
 		if p.Caption != "another" || p.Excerpt != "another" || !p.ScheduledAt.Equal(c.At) || p.Status != post.Draft ||
 			*p.Targets[0].Caption != text ||
 			len(p.Media) != 2 || p.Media[0].Cover != 2500*time.Millisecond || len(p.Targets[0].Media) != 1 ||
@@ -91,12 +91,12 @@ func TestCompose(t *testing.T) {
 		}
 		w.Clock.Advance(time.Second)
 		must.Get(w.Compose(t.Context(), act, id, p.UpdatedAt, c))(t)
-		if again := w.look(t, id); !again.UpdatedAt.Equal(p.UpdatedAt) || w.CountEvents(t, "post.changed") != 1 {
+		if again := w.getPost(t, id); !again.UpdatedAt.Equal(p.UpdatedAt) || w.CountEvents(t, "post.changed") != 1 {
 			t.Errorf("changed without a change: %v, %d events", again.UpdatedAt, w.CountEvents(t, "post.changed"))
 		}
 		must.Get(w.Compose(t.Context(), act, id, p.UpdatedAt, post.Composition{Caption: "bare",
 			Accounts: []int64{w.Account}}))(t)
-		if p = w.look(t, id); p.Targets[0].Caption != nil || p.Targets[0].Media != nil || len(p.Media) != 0 ||
+		if p = w.getPost(t, id); p.Targets[0].Caption != nil || p.Targets[0].Media != nil || len(p.Media) != 0 ||
 			!p.ScheduledAt.IsZero() {
 			t.Errorf("what was taken away is there: %+v", p)
 		}
@@ -107,7 +107,7 @@ func TestCompose(t *testing.T) {
 func TestComposeMeanwhile(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		id := w.Draft(t, "hello", time.Time{})
-		seen := w.look(t, id).UpdatedAt
+		seen := w.getPost(t, id).UpdatedAt
 		w.Clock.Advance(time.Second)
 		_, err := w.Compose(t.Context(), act, id, seen, post.Composition{Caption: "first",
 			Accounts: []int64{w.Account}})
@@ -115,7 +115,7 @@ func TestComposeMeanwhile(t *testing.T) {
 		_, err = w.Compose(t.Context(), act, id, seen, post.Composition{Caption: "second",
 			Accounts: []int64{w.Account}})
 		posttest.CheckError(t, err, apierr.ValidationFailed, "changed")
-		if p := w.look(t, id); p.Caption != "first" {
+		if p := w.getPost(t, id); p.Caption != "first" {
 			t.Errorf("%q", p.Caption)
 		}
 	})
@@ -124,7 +124,7 @@ func TestComposeMeanwhile(t *testing.T) {
 func TestComposeRefuses(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		id := w.Draft(t, "hello", time.Time{})
-		seen := w.look(t, id).UpdatedAt
+		seen := w.getPost(t, id).UpdatedAt
 		for name, c := range map[string]struct {
 			piece    post.Composition
 			code     apierr.Code
@@ -140,7 +140,7 @@ func TestComposeRefuses(t *testing.T) {
 			"others' medium": {post.Composition{Caption: "x", Accounts: []int64{w.Account}, Media: []int64{9}},
 				apierr.NotFound, "media_ids"},
 			"others' own": {post.Composition{Caption: "x", Accounts: []int64{w.Account},
-				Own: map[int64]post.Override{w.Account: {Media: []int64{9}}}}, apierr.NotFound, "media_ids"},
+				Overrides: map[int64]post.Override{w.Account: {Media: []int64{9}}}}, apierr.NotFound, "media_ids"},
 			"beyond the end": {post.Composition{Caption: "x", Accounts: []int64{w.Account}, Media: []int64{2},
 				Covers: map[int64]time.Duration{2: 11 * time.Second}}, apierr.ValidationFailed, "cover-2"},
 			"no account": {post.Composition{Caption: "x", Accounts: []int64{w.Account + 1}}, apierr.NotFound,
@@ -162,13 +162,13 @@ func TestComposeRefuses(t *testing.T) {
 		stranger.TeamID++
 		_, err = w.Compose(t.Context(), &stranger, id, seen, mine)
 		posttest.CheckError(t, err, apierr.NotFound, "")
-		if p := w.look(t, id); p.Caption != "hello" || !p.UpdatedAt.Equal(seen) {
+		if p := w.getPost(t, id); p.Caption != "hello" || !p.UpdatedAt.Equal(seen) {
 			t.Errorf("%+v", p)
 		}
 
 		w.Do(t, "schedule_post", map[string]any{"post_id": id,
 			"scheduled_at": posttest.Noon.Add(time.Hour).Format(time.RFC3339)})
-		seen = w.look(t, id).UpdatedAt
+		seen = w.getPost(t, id).UpdatedAt
 		paused := *act
 		paused.Capabilities = []access.Capability{access.Read, access.Write}
 		_, err = w.Compose(t.Context(), &paused, id, seen, mine)
@@ -189,11 +189,11 @@ func TestComposeATemplate(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		id := w.StartSeries(t, "FREQ=DAILY")
 		c := post.Composition{Caption: "anew", Accounts: []int64{w.Account}}
-		_, err := w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c)
+		_, err := w.Compose(t.Context(), act, id, w.getPost(t, id).UpdatedAt, c)
 		posttest.CheckError(t, err, apierr.ValidationFailed, "recurring_template")
 		w.Do(t, "cancel_post", map[string]any{"post_id": id})
-		must.Get(w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c))(t)
-		if p := w.look(t, id); p.Caption != "anew" || !p.ScheduledAt.Equal(posttest.Noon.Add(time.Hour)) || !p.IsTemplate {
+		must.Get(w.Compose(t.Context(), act, id, w.getPost(t, id).UpdatedAt, c))(t)
+		if p := w.getPost(t, id); p.Caption != "anew" || !p.ScheduledAt.Equal(posttest.Noon.Add(time.Hour)) || !p.IsTemplate {
 			t.Errorf("%+v", p)
 		}
 	})
@@ -205,10 +205,10 @@ func TestWeigh(t *testing.T) {
 		before := w.CountEvents(t, "post.created")
 		text := "forbidden"
 		got, err := w.CheckComposition(t.Context(), act, post.Composition{Caption: "fine #one",
-			Accounts: []int64{w.Account}, Own: map[int64]post.Override{w.Account: {Caption: &text}},
+			Accounts: []int64{w.Account}, Overrides: map[int64]post.Override{w.Account: {Caption: &text}},
 			Media: []int64{1}}, nil)
 		must.NoError(t, err)
-		o := got.Outlooks[0]
+		o := got.Previews[0]
 		if len(o.Problems) != 1 || !o.Problems[0].Blocking || o.Problems[0].AccountID != w.Account ||
 			o.Content.Text != text || len(o.Content.Media) != 1 || got.Left == 0 {
 			t.Errorf("%+v", got)
@@ -222,7 +222,7 @@ func TestWeigh(t *testing.T) {
 			t.Errorf("another team's account: %v", err)
 		}
 		none := must.Get(w.CheckComposition(t.Context(), act, post.Composition{}, nil))(t)
-		if len(none.Outlooks) != 0 || w.CountEvents(t, "post.created") != before {
+		if len(none.Previews) != 0 || w.CountEvents(t, "post.created") != before {
 			t.Errorf("%+v", none)
 		}
 	})

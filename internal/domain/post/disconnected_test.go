@@ -11,47 +11,47 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// leaves disconnects an account as a person does.
-func (w *env) leaves(t *testing.T, account int64) {
+// disconnect disconnects an account as a person would.
+func (w *env) disconnect(t *testing.T, account int64) {
 	t.Helper()
 	w.Exec(t, `UPDATE social_accounts SET connection_state = 'lost', disconnected_at = 1 WHERE id = ?`, account)
 }
 
-// A post keeps an account that was disconnected, with its override, as long as the author keeps
-// it; no other post gets it.
+// A post keeps a disconnected account and its override until the author removes the account. The account cannot be
+// added to another post.
 func TestComposeKeepsDisconnected(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		other, text := w.connectSecond(t), "of its own"
 		id, elsewhere := w.Draft(t, "hello", time.Time{}), w.Draft(t, "elsewhere", time.Time{})
 		c := post.Composition{Caption: "hello", Accounts: []int64{w.Account, other},
-			Own: map[int64]post.Override{other: {Caption: &text, Media: []int64{1}}}}
-		_, err := w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c)
+			Overrides: map[int64]post.Override{other: {Caption: &text, Media: []int64{1}}}}
+		_, err := w.Compose(t.Context(), act, id, w.getPost(t, id).UpdatedAt, c)
 		must.NoError(t, err)
-		w.leaves(t, other)
+		w.disconnect(t, other)
 		c.Caption = "anew"
-		weighed := must.Get(w.CheckComposition(t.Context(), act, c, w.look(t, id).Targets))(t)
-		if o := weighed.Outlooks[1]; o.Target.Active || len(o.Problems) != 1 || o.Content.Text != text {
+		checked := must.Get(w.CheckComposition(t.Context(), act, c, w.getPost(t, id).Targets))(t)
+		if o := checked.Previews[1]; o.Target.Active || len(o.Problems) != 1 || o.Content.Text != text {
 			t.Errorf("%+v", o)
 		}
-		must.Get(w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c))(t)
-		p := w.look(t, id)
+		must.Get(w.Compose(t.Context(), act, id, w.getPost(t, id).UpdatedAt, c))(t)
+		p := w.getPost(t, id)
 		if p.Caption != "anew" || len(p.Targets) != 2 || p.Targets[1].AccountID != other ||
 			*p.Targets[1].Caption != text || len(p.Targets[1].Media) != 1 {
 			t.Errorf("%+v", p)
 		}
-		_, err = w.Compose(t.Context(), act, elsewhere, w.look(t, elsewhere).UpdatedAt,
+		_, err = w.Compose(t.Context(), act, elsewhere, w.getPost(t, elsewhere).UpdatedAt,
 			post.Composition{Caption: "elsewhere", Accounts: []int64{other}})
 		posttest.CheckError(t, err, apierr.NotFound, "")
 		kept, left, err := w.SplitTargets(t.Context(), p)
 		must.NoError(t, err)
 		if len(kept) != 1 || kept[0] != w.Account || len(left) != 1 || left[0].AccountID != other {
-			t.Errorf("a copy goes to %v, and not to %+v", kept, left)
+			t.Errorf("a copy keeps accounts %v and loses %+v", kept, left)
 		}
 	})
 }
 
-// What is foretold of a scheduled post is what happens at its time.
-func TestForetell(t *testing.T) {
+// The prediction for a scheduled post matches what happens when it is published.
+func TestPredict(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		other := w.connectSecond(t)
 		ids := map[string]string{}
@@ -62,26 +62,26 @@ func TestForetell(t *testing.T) {
 			w.Do(t, "update_post", map[string]any{"id": id, "caption": caption})
 			ids[caption] = id
 		}
-		w.leaves(t, other)
-		fine := w.Predict(w.look(t, ids["fine"]), "en")
+		w.disconnect(t, other)
+		fine := w.Predict(w.getPost(t, ids["fine"]), "en")
 		if fine.Refused || len(fine.Goes) != 1 || fine.Goes[0].AccountID != w.Account || len(fine.Fails) != 1 ||
 			fine.Fails[0].AccountID != other {
 			t.Errorf("%+v", fine)
 		}
-		if bad := w.Predict(w.look(t, ids["soon forbidden"]), "en"); !bad.Refused {
+		if bad := w.Predict(w.getPost(t, ids["soon forbidden"]), "en"); !bad.Refused {
 			t.Errorf("%+v", bad)
 		}
 		w.Clock.Advance(posttest.Day)
 		for caption, want := range map[string]string{"fine": "", "soon forbidden": "preflight_blocked"} {
 			must.NoError(t, w.Release(t.Context(), ids[caption]))
-			if got := w.look(t, ids[caption]).Targets[0].ErrorCode; got != want {
-				t.Errorf("%s fails by %q, want %q", caption, got, want)
+			if got := w.getPost(t, ids[caption]).Targets[0].ErrorCode; got != want {
+				t.Errorf("%s fails with %q, want %q", caption, got, want)
 			}
 		}
 	})
 }
 
-// A series that stands gets another rule with what it is made from, and goes on by it.
+// A person can change the rule of a series together with its template. The rule stays if the form has none.
 func TestComposeChangesTheRule(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		id := w.StartSeries(t, "FREQ=DAILY")
@@ -92,21 +92,21 @@ func TestComposeChangesTheRule(t *testing.T) {
 		w.Do(t, "cancel_post", map[string]any{"post_id": id})
 		before := w.CountEvents(t, "post.changed")
 		c := post.Composition{Caption: "hello", Accounts: []int64{w.Account}, Rule: "FREQ=WEEKLY"}
-		_, err := w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c)
+		_, err := w.Compose(t.Context(), act, id, w.getPost(t, id).UpdatedAt, c)
 		must.NoError(t, err)
-		if p := w.look(t, id); p.Series.Rule != "FREQ=WEEKLY" || !p.Series.Paused ||
+		if p := w.getPost(t, id); p.Series.Rule != "FREQ=WEEKLY" || !p.Series.Paused ||
 			w.CountEvents(t, "post.changed") != before+1 {
 			t.Errorf("%+v, %d events", p.Series, w.CountEvents(t, "post.changed")-before)
 		}
 		for _, rule := range []string{"FREQ=YEARLY", "FREQ=DAILY;UNTIL=20261120"} {
 			c.Caption, c.Rule = "not kept", rule
-			_, err = w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c)
+			_, err = w.Compose(t.Context(), act, id, w.getPost(t, id).UpdatedAt, c)
 			posttest.CheckError(t, err, apierr.ValidationFailed, "")
 		}
 		c.Rule = ""
-		must.Get(w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c))(t)
-		if p := w.look(t, id); p.Series.Rule != "FREQ=WEEKLY" || p.Caption != "not kept" {
-			t.Errorf("%q by %q", p.Caption, p.Series.Rule)
+		must.Get(w.Compose(t.Context(), act, id, w.getPost(t, id).UpdatedAt, c))(t)
+		if p := w.getPost(t, id); p.Series.Rule != "FREQ=WEEKLY" || p.Caption != "not kept" {
+			t.Errorf("caption %q, rule %q", p.Caption, p.Series.Rule)
 		}
 	})
 }

@@ -75,15 +75,15 @@ func (s *Service) pausedSeries(ctx context.Context, team int64, page []listRow) 
 	return paused, nil
 }
 
-// list returns posts, the newest first: by creation or, if from or to is given, by the time that they bound, so
-// that each page is one index walk.
+// list returns posts, newest first. They are sorted by creation or, if from or to is set, by slot, so that one index
+// scan reads each page.
 func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (operation.Answer[PostList], error) {
 	out := operation.Answer[PostList]{App: "/posts", Data: PostList{Posts: []PostEntry{}}}
 	q, err := newListQuery(call, in)
 	if err != nil {
 		return out, err
 	}
-	if q.nothing {
+	if q.emptyRange {
 		out.Notes = append(out.Notes, emptyRangeNote)
 	}
 	text, args := q.sql(in.Limit)
@@ -113,18 +113,18 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 	return out, nil
 }
 
-// emptyRangeNote explains an empty list of a range without any time, such as from and to with the same date.
-const emptyRangeNote = "There is no time between from and to. to is exclusive, and a date means the start of that " +
-	"day: for one day, set to to the next day."
+// emptyRangeNote explains why a list is empty if to is not after from, such as when both are the same date.
+const emptyRangeNote = "The range is empty, because `to` is not after `from`. `to` is exclusive, and a date means the " +
+	"start of that day. To list one day, set `to` to the day after."
 
 // listQuery is one page of a list as SQL.
 type listQuery struct {
-	from    string
-	where   []string
-	args    []any
-	order   string
-	bySlot  bool
-	nothing bool // the bounds contain no time
+	from       string
+	where      []string
+	args       []any
+	order      string
+	bySlot     bool
+	emptyRange bool // to is not after from
 }
 
 func newListQuery(call operation.Call, in ListInput) (*listQuery, error) {
@@ -135,7 +135,7 @@ func newListQuery(call operation.Call, in ListInput) (*listQuery, error) {
 	}
 	if q.bySlot {
 		q.order = "p.slot_at DESC, p.id DESC"
-		q.add("(p.scheduled_at > 0 OR p.published_at > 0)") // other slots only count for the month's allowance
+		q.add("(p.scheduled_at > 0 OR p.published_at > 0)") // other posts have a slot only to count toward the monthly limit
 	}
 	var bounds []time.Time
 	for _, bound := range []struct {
@@ -153,18 +153,18 @@ func newListQuery(call operation.Call, in ListInput) (*listQuery, error) {
 		q.add(bound.where, db.Micros(at))
 		bounds = append(bounds, at)
 	}
-	q.nothing = len(bounds) == 2 && !bounds[1].After(bounds[0])
+	q.emptyRange = len(bounds) == 2 && !bounds[1].After(bounds[0])
 	if q.bySlot {
 		q.add(slotted)
 	}
 	return q, q.after(call, in.Cursor)
 }
 
-// restrict limits a list to the team's posts or to those of an account. It walks the account's own index unless
-// an index of the team is narrower; then it looks up each post's position for the account, because PostgreSQL
-// would join an EXISTS with all of the account's posts. SQLite reads the tables of a CROSS JOIN in order;
-// otherwise it would sort all the team's posts. PostgreSQL would walk the team's posts as well; the
-// concatenation and the missing team condition prevent that.
+// restrict limits a list to the team's posts or to those of an account. It scans the index of the account's posts
+// unless an index of the team's posts is more selective. In that case, a subquery looks up the account's position in
+// each post, because PostgreSQL would turn an EXISTS into a join with all of the account's posts. CROSS JOIN makes
+// SQLite read the tables in this order; otherwise it would sort all of the team's posts. The concatenation and the
+// missing condition on team_id keep PostgreSQL from scanning all of the team's posts.
 func (q *listQuery) restrict(team int64, in ListInput) {
 	if in.AccountID != nil && !q.bySlot && (in.Status == "" || Status(in.Status) == Published) {
 		q.from, q.order = "post_targets t CROSS JOIN posts p", "t.post_id DESC"
@@ -179,15 +179,15 @@ func (q *listQuery) restrict(team int64, in ListInput) {
 	}
 }
 
-// slotted is the condition of the index of slots. It must follow the bounds: of two lower bounds SQLite uses
-// the first, and this one would select everything.
+// slotted is the predicate of the partial index on slot_at. It must follow the bounds, because SQLite uses the first of
+// two lower bounds, and this one selects everything.
 const slotted = "p.slot_at > 0"
 
 func (q *listQuery) add(where string, args ...any) {
 	q.where, q.args = append(q.where, where), append(q.args, args...)
 }
 
-// after starts the page at a cursor.
+// after starts the page after the cursor, if there is one.
 func (q *listQuery) after(call operation.Call, cursor *string) error {
 	if cursor == nil {
 		return nil
@@ -235,8 +235,8 @@ type positionedAccount struct {
 	position int
 }
 
-// accountsOf names the accounts of a page of posts, in no order: sorting a handful here is cheaper than in the
-// database. They are the team's: told so, PostgreSQL does not read those of all teams to join them.
+// accountsOf returns the accounts of a page of posts, sorted by post and position. Sorting a few rows here is cheaper
+// than in the database. The condition on the team keeps PostgreSQL from reading the accounts of all teams for the join.
 func (s *Service) accountsOf(ctx context.Context, team int64, page []listRow) ([]positionedAccount, error) {
 	if len(page) == 0 {
 		return nil, nil
@@ -250,7 +250,7 @@ func (s *Service) accountsOf(ctx context.Context, team int64, page []listRow) ([
 		return rows.Scan(&a.post, &a.position, &a.ID, &a.Platform, &a.Username)
 	}, accountsQuery(len(page)), args...)
 	if err != nil {
-		return nil, fmt.Errorf("naming the accounts of posts: %w", err)
+		return nil, fmt.Errorf("reading the accounts of posts: %w", err)
 	}
 	slices.SortFunc(out, func(a, b positionedAccount) int {
 		return cmp.Or(strings.Compare(a.post, b.post), cmp.Compare(a.position, b.position))

@@ -15,7 +15,7 @@ import (
 // lostMedia reports whether a post's page says that a deleted file was removed.
 func (w *env) lostMedia(t *testing.T, id string) bool {
 	t.Helper()
-	lost := must.Get(w.LastChangeRemovedMedia(t.Context(), w.look(t, id)))(t)
+	lost := must.Get(w.LastChangeRemovedMedia(t.Context(), w.getPost(t, id)))(t)
 	return lost
 }
 
@@ -58,7 +58,7 @@ func TestTakeOutMedia(t *testing.T) {
 			other: {"scheduled", []int64{2}, false}, sent: {"published", []int64{1}, false},
 			approved: {"draft", nil, true},
 		} {
-			p := w.look(t, id)
+			p := w.getPost(t, id)
 			var has []int64
 			for _, m := range p.Media {
 				has = append(has, m.ID)
@@ -67,10 +67,10 @@ func TestTakeOutMedia(t *testing.T) {
 				t.Errorf("%s is %s with %v, told %v; want %+v", p.Caption, p.Status, has, w.lostMedia(t, id), want)
 			}
 		}
-		if p := w.look(t, own); p.Targets[0].Media == nil || len(p.Targets[0].Media) != 0 {
+		if p := w.getPost(t, own); p.Targets[0].Media == nil || len(p.Targets[0].Media) != 0 {
 			t.Errorf("the account shows %v of its own", p.Targets[0].Media)
 		}
-		if p := w.look(t, approved); p.Approval != post.Waiting {
+		if p := w.getPost(t, approved); p.Approval != post.Waiting {
 			t.Errorf("what the client approved is %s", p.Approval)
 		}
 		w.Clock.Advance(time.Minute)
@@ -94,7 +94,7 @@ func TestASeriesLosesAFile(t *testing.T) {
 		call := w.Call
 		call.Actor, call.Now = act, w.Clock.Now()
 		must.Get(w.RemoveMedia(t.Context(), call, 1))(t)
-		if p := w.look(t, template); p.Status != post.Draft || !p.Series.Paused || len(p.Media) != 0 || !p.IsTemplate {
+		if p := w.getPost(t, template); p.Status != post.Draft || !p.Series.Paused || len(p.Media) != 0 || !p.IsTemplate {
 			t.Errorf("the template is %s, paused %v, with %v", p.Status, p.Series.Paused, p.Media)
 		}
 		call.Actor = &access.Actor{TeamID: act.TeamID, PersonID: act.PersonID,

@@ -67,8 +67,8 @@ func folderPath(url string) (string, error) {
 	return filepath.Clean(url), nil
 }
 
-// StagingFolder returns the folder in which the store of a URL stages files.
-func StagingFolder(url string, opts Options) (string, error) {
+// StagingDir returns the directory in which the store of a URL stages files.
+func StagingDir(url string, opts Options) (string, error) {
 	if rest, isFolder := strings.CutPrefix(url, "file:"); isFolder {
 		return folderPath(rest)
 	}

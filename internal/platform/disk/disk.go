@@ -13,8 +13,8 @@ var ErrLow = errors.New("the disk is almost full")
 
 // Volume is a folder on a volume that has a reserve.
 type Volume struct {
-	Name   string // what it stores, for messages and metrics
-	Folder string
+	Name string // what it stores, for messages and metrics
+	Dir  string
 }
 
 // Auto is a reserve of 1 GiB or 5 % of the volume, whichever is less.
@@ -43,7 +43,7 @@ func (r *Reserve) Check(more int64) error {
 		return nil
 	}
 	for _, v := range r.volumes {
-		free, total, err := usage(v.Folder)
+		free, total, err := usage(v.Dir)
 		if err != nil {
 			continue
 		}
@@ -69,7 +69,7 @@ func (r *Reserve) Volumes() []Volume { return r.volumes }
 // Free returns the number of bytes that this process can still write to the volume. It returns errors.ErrUnsupported
 // on systems that do not report free space.
 func (v Volume) Free() (int64, error) {
-	free, _, err := usage(v.Folder)
+	free, _, err := usage(v.Dir)
 	return free, err
 }
 

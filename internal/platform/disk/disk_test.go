@@ -14,12 +14,12 @@ func TestReserve(t *testing.T) {
 	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
 		t.Skip("the free space cannot be read here")
 	}
-	here := disk.Volume{Name: "media files", Folder: t.TempDir()}
+	here := disk.Volume{Name: "media files", Dir: t.TempDir()}
 	free, err := here.Free()
 	if err != nil || free <= 0 {
 		t.Fatalf("%d bytes are free (%v)", free, err)
 	}
-	gone := disk.Volume{Name: "database", Folder: here.Folder + "/gone"}
+	gone := disk.Volume{Name: "database", Dir: here.Dir + "/gone"}
 	for name, c := range map[string]struct {
 		reserve *disk.Reserve
 		more    int64

@@ -9,49 +9,49 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Failover detects on each new connection to PostgreSQL, before it is used, that a replica has taken over. Connections
-// to the old server do not survive a failover, so checking new ones suffices.
-type Failover struct {
+// FailoverCheck checks each new connection to PostgreSQL, before it is used, for a failover: whether a replica has been
+// promoted. Connections to the old server do not survive a failover, so checking new ones suffices.
+type FailoverCheck struct {
 	trust bool
 	seen  atomic.Int64 // timeline
 }
 
-// NewFailover returns a check of connections. With trust, a failover is assumed to lose nothing.
-func NewFailover(trust bool) *Failover { return &Failover{trust: trust} }
+// NewFailoverCheck returns a check for new connections. If trust is set, failovers are assumed to lose no data.
+func NewFailoverCheck(trust bool) *FailoverCheck { return &FailoverCheck{trust: trust} }
 
-// CheckConnection holds the database if the new connection is to a server that took over. It returns an error for a
-// replica, because the connection would be usable unchecked once the replica takes over. If the role lacks the right to
-// read the timeline, only Check detects the failover.
-func (f *Failover) CheckConnection(
-	_ context.Context, exec func(query string, args ...any) error, ask func(query string, dest ...any) error,
+// CheckConnection puts the database on hold if the new connection is to a promoted replica. It returns an error for a
+// replica, because the connection would otherwise stay in use, unchecked, after the replica is promoted. If the
+// database role lacks the privilege to read the timeline, only Check detects the failover.
+func (f *FailoverCheck) CheckConnection(
+	_ context.Context, exec func(query string, args ...any) error, queryRow func(query string, dest ...any) error,
 ) error {
-	now, err := readTimeline(ask)
+	current, err := readTimeline(queryRow)
 	if err != nil {
-		return checkReplica(ask)
+		return checkReplica(queryRow)
 	}
-	was := f.seen.Load()
-	if was == 0 || was == now || f.trust {
-		f.seen.Store(now)
+	last := f.seen.Load()
+	if last == 0 || last == current || f.trust {
+		f.seen.Store(current)
 		return nil
 	}
 	// One statement, because the connection is not in the pool yet.
 	err = exec(`WITH held AS (UPDATE hold SET held_at = (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
 			why = 'failed_over', since = COALESCE((SELECT at FROM events ORDER BY id DESC LIMIT 1), 0)
 		WHERE id = 1 AND (held_at = 0 OR why = 'by_hand') RETURNING held_at),
-		told AS (INSERT INTO events (id, team_id, at, kind, subject, detail)
+		logged AS (INSERT INTO events (id, team_id, at, kind, subject, detail)
 			SELECT ` + auditlog.NextIDExpr("held_at") + `, 0, held_at, 'service.held', '', '{"why":"failed_over"}' FROM held)
 		UPDATE access_version SET version = version + 1 WHERE id = 1 AND EXISTS (SELECT 1 FROM held)`)
 	if err != nil {
 		return fmt.Errorf("holding the database after a failover: %w", err)
 	}
-	f.seen.Store(now)
+	f.seen.Store(current)
 	return nil
 }
 
 // checkReplica returns an error if the server is a replica, which does not report its timeline.
-func checkReplica(ask func(query string, dest ...any) error) error {
-	var is bool
-	if err := ask(`SELECT pg_is_in_recovery()`, &is); err != nil || !is {
+func checkReplica(queryRow func(query string, dest ...any) error) error {
+	var inRecovery bool
+	if err := queryRow(`SELECT pg_is_in_recovery()`, &inRecovery); err != nil || !inRecovery {
 		return nil //nolint:nilerr // the connection is broken, which its user will notice
 	}
 	return db.ErrReplica

@@ -24,17 +24,17 @@ func TestFailoverHolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	f := restoreguard.NewFailover(false)
+	f := restoreguard.NewFailoverCheck(false)
 	for n := range 3 {
 		exec := func(query string, args ...any) error {
 			_, err := conn.ExecContext(t.Context(), query, args...)
 			return err
 		}
-		ask := func(_ string, dest ...any) error {
+		queryRow := func(_ string, dest ...any) error {
 			_, err := fmt.Sscan(fmt.Sprintf("%08X", 1+n), dest[0])
 			return err
 		}
-		if err := f.CheckConnection(t.Context(), exec, ask); err != nil {
+		if err := f.CheckConnection(t.Context(), exec, queryRow); err != nil {
 			t.Fatal(err)
 		}
 		state, err := s.State(t.Context())
@@ -65,17 +65,17 @@ func TestFailoverWhileHeldByHand(t *testing.T) {
 	if _, err := s.Hold(t.Context(), "a flood"); err != nil {
 		t.Fatal(err)
 	}
-	f := restoreguard.NewFailover(false)
+	f := restoreguard.NewFailoverCheck(false)
 	for n := range 2 {
 		run := func(query string, _ ...any) error {
 			exec(t, d, query)
 			return nil
 		}
-		ask := func(_ string, dest ...any) error {
+		queryRow := func(_ string, dest ...any) error {
 			_, err := fmt.Sscan(fmt.Sprintf("%08X", 1+n), dest[0])
 			return err
 		}
-		if err := f.CheckConnection(t.Context(), run, ask); err != nil {
+		if err := f.CheckConnection(t.Context(), run, queryRow); err != nil {
 			t.Fatal(err)
 		}
 	}

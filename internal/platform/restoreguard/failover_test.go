@@ -25,7 +25,7 @@ func TestFailover(t *testing.T) {
 		"trusted":         {trust: true, timelines: []string{"00000001", "00000002"}},
 		"unknown":         {timelines: []string{"", "00000001", "", "00000001"}},
 	} {
-		f, held := restoreguard.NewFailover(c.trust), 0
+		f, held := restoreguard.NewFailoverCheck(c.trust), 0
 		for _, timeline := range c.timelines {
 			exec := func(query string, _ ...any) error {
 				if strings.Contains(query, "failed_over") {
@@ -33,14 +33,14 @@ func TestFailover(t *testing.T) {
 				}
 				return nil
 			}
-			ask := func(_ string, dest ...any) error {
+			queryRow := func(_ string, dest ...any) error {
 				if timeline == "" {
 					return errors.New("permission denied")
 				}
 				_, err := fmt.Sscan(timeline, dest[0])
 				return err
 			}
-			if err := f.CheckConnection(t.Context(), exec, ask); err != nil {
+			if err := f.CheckConnection(t.Context(), exec, queryRow); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -48,7 +48,7 @@ func TestFailover(t *testing.T) {
 			t.Errorf("%s: held %d times, want %d", name, held, c.held)
 		}
 	}
-	f := restoreguard.NewFailover(false)
+	f := restoreguard.NewFailoverCheck(false)
 	answer := func(timeline string) func(string, ...any) error {
 		return func(_ string, dest ...any) error { _, err := fmt.Sscan(timeline, dest[0]); return err }
 	}
@@ -67,14 +67,14 @@ func TestFailover(t *testing.T) {
 func TestReplicaIsRefused(t *testing.T) {
 	t.Parallel()
 	exec := func(string, ...any) error { return nil }
-	ask := func(query string, dest ...any) error {
+	queryRow := func(query string, dest ...any) error {
 		if strings.Contains(query, "pg_is_in_recovery") {
 			_, err := fmt.Sscan("true", dest[0])
 			return err
 		}
 		return errors.New("recovery is in progress")
 	}
-	if err := restoreguard.NewFailover(true).CheckConnection(t.Context(), exec, ask); err == nil || !db.IsUnavailable(err) {
+	if err := restoreguard.NewFailoverCheck(true).CheckConnection(t.Context(), exec, queryRow); err == nil || !db.IsUnavailable(err) {
 		t.Errorf("a replica: %v", err)
 	}
 }

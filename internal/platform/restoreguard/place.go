@@ -220,9 +220,9 @@ func (s *Service) postgresPlace(ctx context.Context) (place, error) {
 
 // readTimeline returns the timeline from the name of the current WAL file. The control file has the one of the last
 // checkpoint, which may be before a failover.
-func readTimeline(ask func(query string, dest ...any) error) (int64, error) {
+func readTimeline(queryRow func(query string, dest ...any) error) (int64, error) {
 	var hex string
-	if err := ask(`SELECT substring(pg_walfile_name(pg_current_wal_lsn()) FROM 1 FOR 8)`, &hex); err != nil {
+	if err := queryRow(`SELECT substring(pg_walfile_name(pg_current_wal_lsn()) FROM 1 FOR 8)`, &hex); err != nil {
 		return 0, fmt.Errorf("reading the timeline: %w", err)
 	}
 	var n int64

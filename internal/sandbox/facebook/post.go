@@ -53,7 +53,7 @@ func (n *Network) createPhoto(r *http.Request) (any, error) {
 	if r.Form.Get("published") != "false" {
 		return nil, graph.InvalidParameter("published has to be false in this sandbox")
 	}
-	c := graph.Container{Form: formPhoto}
+	c := graph.Container{MediaType: formPhoto}
 	err := n.asPage(r, func(_ store.Tx, a store.Account, _ store.Token) error {
 		c.Account = a.ID
 		return nil
@@ -136,7 +136,7 @@ func findPhotos(r *http.Request, t store.Tx, a store.Account) ([]graph.Container
 		switch {
 		case err != nil:
 			return nil, err
-		case !found || c.Account != a.ID || c.Form != formPhoto:
+		case !found || c.Account != a.ID || c.MediaType != formPhoto:
 			return nil, graph.ErrNoObject
 		case c.Post != "":
 			return nil, errPhotoUsed
@@ -173,7 +173,7 @@ func (n *Network) savePost(r *http.Request, t store.Tx, p *store.Post, photos []
 	if len(photos) == 0 && len(last) > 0 && len(last[0].Media) == 0 && last[0].Text == p.Text {
 		return errDuplicate
 	}
-	number := graph.Container{Account: p.Account, Form: formPost, Text: p.Text, Made: n.Now()}
+	number := graph.Container{Account: p.Account, MediaType: formPost, Text: p.Text, Made: n.Now()}
 	if err := graph.InsertContainer(r.Context(), t, Name, &number); err != nil {
 		return err
 	}

@@ -17,15 +17,15 @@ import (
 
 // Container is a post that is prepared before it is published.
 type Container struct {
-	seq     int64
-	Account string
-	Form    string // the network's name for the kind of post
-	Item    bool   // part of another container
-	Text    string
-	Media   []store.Medium
-	Failure string // why it failed
-	Made    time.Time
-	Post    string // ID of its publication
+	seq       int64
+	Account   string
+	MediaType string // the network's name for the kind of post
+	Item      bool   // part of another container
+	Text      string
+	Media     []store.Medium
+	Failure   string // why it failed
+	Made      time.Time
+	Post      string // ID of its publication
 }
 
 // Prefixes of the IDs of containers and of their posts.
@@ -91,7 +91,7 @@ func InsertContainer(ctx context.Context, t store.Tx, platform string, c *Contai
 	err = t.QueryRowContext(ctx,
 		`insert into containers (platform, account, form, item, text, media, failure, made_at)
 		values (?, ?, ?, ?, ?, ?, ?, ?) returning seq`,
-		platform, c.Account, c.Form, c.Item, c.Text, string(media), c.Failure, c.Made.UnixMilli()).Scan(&c.seq)
+		platform, c.Account, c.MediaType, c.Item, c.Text, string(media), c.Failure, c.Made.UnixMilli()).Scan(&c.seq)
 	if err != nil {
 		return fmt.Errorf("saving a container: %w", err)
 	}
@@ -111,7 +111,7 @@ func FindContainer(ctx context.Context, t store.Tx, platform, id string) (Contai
 	err := t.QueryRowContext(ctx,
 		`select account, form, item, text, media, failure, made_at, post from containers
 		where platform = ? and seq = ?`, platform, seq).
-		Scan(&c.Account, &c.Form, &c.Item, &c.Text, &media, &c.Failure, &made, &c.Post)
+		Scan(&c.Account, &c.MediaType, &c.Item, &c.Text, &media, &c.Failure, &made, &c.Post)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Container{}, false, nil
 	}

@@ -76,8 +76,8 @@ func (n *API) FetchImage(ctx context.Context, account, address string, limits Im
 
 // The ways in which a video can fail.
 const (
-	VideoUnfetched = "FAILED_DOWNLOADING_VIDEO"
-	VideoUnread    = "FAILED_PROCESSING_VIDEO"
+	VideoFetchFailed = "FAILED_DOWNLOADING_VIDEO"
+	VideoUnreadable  = "FAILED_PROCESSING_VIDEO"
 )
 
 // FetchVideo fetches a video. It returns how an unsuitable one fails, which the container shows.
@@ -87,9 +87,9 @@ func (n *API) FetchVideo(ctx context.Context, account, address string, maxSize i
 	case err != nil:
 		return store.Medium{}, "", err
 	case !fetched:
-		return store.Medium{}, VideoUnfetched, nil
+		return store.Medium{}, VideoFetchFailed, nil
 	case blob.Size > maxSize, blob.MIME != "video/mp4" && blob.MIME != "video/quicktime":
-		return store.Medium{}, VideoUnread, nil
+		return store.Medium{}, VideoUnreadable, nil
 	}
 	m, err := n.SaveMedium(ctx, n.Platform, account, blob)
 	return m, "", err

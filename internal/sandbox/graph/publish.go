@@ -72,7 +72,7 @@ func (n *API) tryPublish(
 		Platform: n.Platform, Account: c.Account, Text: c.Text, Session: token.Session, Waited: waited,
 	}
 	return publication.Publish(ctx, t, refusalsOfMarkers, func() (string, error) {
-		body, err := json.Marshal(map[string]any{"media_type": ListedForms[c.Form], "media": c.Media})
+		body, err := json.Marshal(map[string]any{"media_type": ListedForms[c.MediaType], "media": c.Media})
 		if err != nil {
 			return "", fmt.Errorf("writing a post: %w", err)
 		}

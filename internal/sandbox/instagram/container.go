@@ -10,40 +10,40 @@ import (
 )
 
 const (
-	maxCaption = 2200 // UTF-16 code units
-	maxTags    = 30
-	maxItems   = 10
-	maxVideo   = 300_000_000 // bytes
+	maxCaption  = 2200 // UTF-16 code units
+	maxHashtags = 30
+	maxItems    = 10
+	maxVideo    = 300_000_000 // bytes
 )
 
-// The ratios are a little wider than 4:5 and 1.91:1, as pixels are whole.
+// The ratios are a little wider than 4:5 and 1.91:1, to allow for rounding to whole pixels.
 var imageLimits = graph.ImageLimits{Types: []string{"image/jpeg"}, MaxSize: 8 << 20, MinRatio: 0.79, MaxRatio: 1.92}
 
-var tagPattern = regexp.MustCompile(`#[\pL\pN_]+`)
+var hashtagPattern = regexp.MustCompile(`#[\pL\pN_]+`)
 
 func (n *Network) createContainer(r *http.Request) (any, error) {
 	return n.CreateContainer(r, func(c *graph.Container) error {
-		c.Form = r.Form.Get("media_type")
+		c.MediaType = r.Form.Get("media_type")
 		if !c.Item {
 			c.Text = r.Form.Get("caption")
 		}
 		if len(utf16.Encode([]rune(c.Text))) > maxCaption ||
-			len(tagPattern.FindAllString(c.Text, -1)) > maxTags {
+			len(hashtagPattern.FindAllString(c.Text, -1)) > maxHashtags {
 			return graph.ErrTextLength
 		}
 		return n.fill(r, c)
 	})
 }
 
-// fill sets the content of the container. A single video is a reel, one in a carousel is not.
+// fill sets the content of the container. A single video is a reel; a video in a carousel is not.
 func (n *Network) fill(r *http.Request, c *graph.Container) error {
 	switch {
-	case c.Form == "" || c.Form == "IMAGE":
-		c.Form = "IMAGE"
+	case c.MediaType == "" || c.MediaType == "IMAGE":
+		c.MediaType = "IMAGE"
 		return n.fillImage(r, c)
-	case c.Form == "REELS" && !c.Item, c.Form == "VIDEO" && c.Item:
+	case c.MediaType == "REELS" && !c.Item, c.MediaType == "VIDEO" && c.Item:
 		return n.fillVideo(r, c)
-	case c.Form == "CAROUSEL" && !c.Item:
+	case c.MediaType == "CAROUSEL" && !c.Item:
 		return n.GatherCarousel(r, c, maxItems)
 	}
 	return graph.InvalidParameter("media_type has to be REELS for a video, CAROUSEL for several media, or VIDEO in " +
@@ -51,25 +51,25 @@ func (n *Network) fill(r *http.Request, c *graph.Container) error {
 }
 
 func (n *Network) fillImage(r *http.Request, c *graph.Container) error {
-	address := r.Form.Get("image_url")
-	if address == "" {
+	imageURL := r.Form.Get("image_url")
+	if imageURL == "" {
 		return graph.InvalidParameter("The parameter image_url is required")
 	}
-	m, err := n.FetchImage(r.Context(), c.Account, address, imageLimits)
+	m, err := n.FetchImage(r.Context(), c.Account, imageURL, imageLimits)
 	m.Alt = r.Form.Get("alt_text")
 	c.Media = []store.Medium{m}
 	return err
 }
 
 // failureCodes are the subcodes of a failed container.
-var failureCodes = map[string]string{graph.VideoUnfetched: "2207052", graph.VideoUnread: "2207026"}
+var failureCodes = map[string]string{graph.VideoFetchFailed: "2207052", graph.VideoUnreadable: "2207026"}
 
 func (n *Network) fillVideo(r *http.Request, c *graph.Container) error {
-	address := r.Form.Get("video_url")
-	if address == "" {
+	videoURL := r.Form.Get("video_url")
+	if videoURL == "" {
 		return graph.InvalidParameter("The parameter video_url is required")
 	}
-	m, failure, err := n.FetchVideo(r.Context(), c.Account, address, maxVideo)
+	m, failure, err := n.FetchVideo(r.Context(), c.Account, videoURL, maxVideo)
 	c.Media, c.Failure = []store.Medium{m}, failureCodes[failure]
 	return err
 }

@@ -23,7 +23,7 @@ var imageLimits = graph.ImageLimits{
 
 func (n *Network) createContainer(r *http.Request) (any, error) {
 	return n.CreateContainer(r, func(c *graph.Container) error {
-		c.Form, c.Text = r.Form.Get("media_type"), r.Form.Get("text")
+		c.MediaType, c.Text = r.Form.Get("media_type"), r.Form.Get("text")
 		if err := checkText(c.Text); err != nil {
 			return err
 		}
@@ -54,7 +54,7 @@ func checkText(text string) error {
 // fill sets the content of the container.
 func (n *Network) fill(r *http.Request, c *graph.Container) error {
 	alt := r.Form.Get("alt_text")
-	switch c.Form {
+	switch c.MediaType {
 	case "TEXT":
 		if strings.TrimSpace(c.Text) == "" || c.Item {
 			return graph.InvalidParameter("A text post needs a text, and is no part of a carousel")

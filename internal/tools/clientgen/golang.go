@@ -7,11 +7,11 @@ var distinctEmpty = map[string]bool{"PostAccount.caption": true}
 
 var goBasic = map[string]string{
 	"string": "string", "integer": "int64", "number": "float64", "boolean": "bool", "any": "json.RawMessage",
-	"texts": "map[string]string",
+	"string_map": "map[string]string",
 }
 
 func goBase(s shape) string {
-	if s.Name {
+	if s.Named {
 		return s.Base
 	}
 	return goBasic[s.Base]
@@ -25,7 +25,7 @@ func goType(r *record, f field) string {
 		return "[]" + base
 	case f.Nullable():
 		return "*" + base
-	case f.Required, f.Shape.Base == "any", f.Shape.Base == "texts":
+	case f.Required, f.Shape.Base == "any", f.Shape.Base == "string_map":
 		return base
 	case r.Input && f.zeroIsAbsent():
 		return base

@@ -36,10 +36,10 @@ type (
 
 	// shape is a basic type, the name of a record or enum, or a list of these.
 	shape struct {
-		Base string // string, integer, number, boolean, any, texts (an object of strings), or a name
-		Name bool   // Base is a name
-		Enum bool
-		List bool
+		Base  string // string, integer, number, boolean, any, string_map (an object of strings), or a name
+		Named bool   // Base is a name
+		Enum  bool
+		List  bool
 	}
 
 	enum struct {
@@ -138,17 +138,17 @@ func (b *builder) record(name string, s *schema, input bool) *record {
 func (b *builder) shape(owner, wire string, s *schema) shape {
 	switch {
 	case s.Ref != "":
-		return shape{Base: component(s.Ref), Name: true}
+		return shape{Base: component(s.Ref), Named: true}
 	case s.Type == "array":
 		of := b.shape(owner, singular(wire), s.Items)
 		of.List = true
 		return of
 	case s.Type == "object" && len(s.Properties) > 0:
-		return shape{Base: b.inline(owner+goName(wire), s), Name: true}
+		return shape{Base: b.inline(owner+goName(wire), s), Named: true}
 	case s.Type == "object":
-		return shape{Base: "texts"}
+		return shape{Base: "string_map"}
 	case len(s.Enum) > 1 && s.Type == "string":
-		return shape{Base: b.enum(owner+goName(wire), s), Name: true, Enum: true}
+		return shape{Base: b.enum(owner+goName(wire), s), Named: true, Enum: true}
 	case s.Type == "":
 		return shape{Base: "any"}
 	}

@@ -7,13 +7,13 @@ import (
 
 var tsBasic = map[string]string{
 	"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "any": "unknown",
-	"texts": "Record<string, string>",
+	"string_map": "Record<string, string>",
 }
 
-// tsType returns a field's type. Lists in inputs may be read-only.
+// tsType returns a field's TypeScript type. Lists in inputs are readonly arrays, so that callers can pass either kind.
 func tsType(r *record, f field) string {
 	base, basic := tsBasic[f.Shape.Base]
-	if f.Shape.Name || !basic {
+	if f.Shape.Named || !basic {
 		base = f.Shape.Base
 	}
 	if f.Shape.List && r.Input {
@@ -43,7 +43,7 @@ func literals(values []string) string {
 	return strings.Join(quoted, " | ")
 }
 
-// jsdoc returns a comment, or an empty string for an empty text.
+// jsdoc returns text as a JSDoc comment, or an empty string if text is empty.
 func jsdoc(indent, text string) string {
 	if text == "" {
 		return ""

@@ -166,8 +166,8 @@ func TestArranging(t *testing.T) {
 	}
 	text := "a\nb"
 	want := post.Composition{Caption: "x\uFFFD", Accounts: []int64{2, 3}, Media: []int64{9, 7, 8},
-		Own:    map[int64]post.Override{3: {Caption: &text, Media: []int64{9}}},
-		Covers: map[int64]time.Duration{9: 2500 * time.Millisecond}}
+		Overrides: map[int64]post.Override{3: {Caption: &text, Media: []int64{9}}},
+		Covers:    map[int64]time.Duration{9: 2500 * time.Millisecond}}
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Error(diff)
 	}
@@ -194,7 +194,7 @@ func TestSheetsRoundTrip(t *testing.T) {
 	}
 	want := post.Composition{
 		Caption: "all", Accounts: []int64{2, 3}, Media: []int64{4, 5},
-		Own: map[int64]post.Override{2: {Caption: &text, Media: []int64{}}}, Covers: map[int64]time.Duration{4: 1500 * time.Millisecond},
+		Overrides: map[int64]post.Override{2: {Caption: &text, Media: []int64{}}}, Covers: map[int64]time.Duration{4: 1500 * time.Millisecond},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

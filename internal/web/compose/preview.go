@@ -79,26 +79,26 @@ func (p *Handlers) check(ctx context.Context, actor *access.Actor, s sheet, held
 			return out, err
 		}
 	}
-	weighed, err := p.posts.CheckComposition(ctx, actor, c, held.Targets)
+	checked, err := p.posts.CheckComposition(ctx, actor, c, held.Targets)
 	if err != nil {
 		return out, err
 	}
-	p.forecast(&out, weighed, held, actor.Language)
+	p.forecast(&out, checked, held, actor.Language)
 	return out, nil
 }
 
 // forecast adds the outcome of a validated post for each account.
-func (p *Handlers) forecast(out *outlook, weighed post.CompositionCheck, held *post.Record, language string) {
-	if weighed.Left != plan.Unlimited {
-		out.Left = shell.Plural(weighed.Left, "post", "posts")
+func (p *Handlers) forecast(out *outlook, checked post.CompositionCheck, held *post.Record, language string) {
+	if checked.Left != plan.Unlimited {
+		out.Left = shell.Plural(checked.Left, "post", "posts")
 	}
-	out.Empty = len(weighed.Outlooks) == 0
+	out.Empty = len(checked.Previews) == 0
 	out.Waits = held.Approval == post.Waiting || held.Approval == post.Rejected
 	if held.Status == post.Scheduled && !out.Waits && !out.Empty {
-		fate := p.posts.Predict(weighed.Post, language)
+		fate := p.posts.Predict(checked.Post, language)
 		out.Fate = &fate
 	}
-	for _, o := range weighed.Outlooks {
+	for _, o := range checked.Previews {
 		c := cardOf(o)
 		c.Alone = out.Fate != nil && !out.Fate.Refused
 		out.Cards = append(out.Cards, c)

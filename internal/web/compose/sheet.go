@@ -154,7 +154,7 @@ func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), '
 // composition returns the sheet's content without its time. Errors name the invalid field.
 func (s *sheet) composition() (post.Composition, error) {
 	c := post.Composition{
-		Caption: s.Caption, Accounts: s.Accounts, Media: s.Media, Own: map[int64]post.Override{},
+		Caption: s.Caption, Accounts: s.Accounts, Media: s.Media, Overrides: map[int64]post.Override{},
 		Covers: map[int64]time.Duration{},
 	}
 	for _, account := range s.Accounts {
@@ -166,7 +166,7 @@ func (s *sheet) composition() (post.Composition, error) {
 			o.Media = held.Media
 		}
 		if o.Caption != nil || o.Media != nil {
-			c.Own[account] = o
+			c.Overrides[account] = o
 		}
 	}
 	for _, video := range slices.Sorted(maps.Keys(s.Covers)) {

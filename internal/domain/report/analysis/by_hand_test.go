@@ -59,11 +59,11 @@ func (b handExample) input() analysis.ProfileInput {
 func TestByHand(t *testing.T) {
 	t.Parallel()
 	docs := must.Get(os.ReadFile(scoring))(t)
-	_, text, _ := strings.Cut(string(docs), "### Profiles by hand\n")
+	_, text, _ := strings.Cut(string(docs), "### Worked examples: profiles\n")
 	text, _, _ = strings.Cut(text, "\n## ")
 	profiles := strings.Split(text, "\n#### ")[1:]
 	if len(profiles) < 4 {
-		t.Fatalf("the docs have %d profiles by hand", len(profiles))
+		t.Fatalf("the docs have %d worked examples of profiles", len(profiles))
 	}
 	for _, profile := range profiles {
 		name, text, _ := strings.Cut(profile, "\n")

@@ -13,7 +13,7 @@ const (
 	week             = 7.0
 )
 
-// cadence returns how often and how regularly there are posts, or nil for fewer than two dated posts.
+// cadence returns how often and how regularly the profile posts, or nil if fewer than two posts have a time.
 func cadence(all *figures) *result.FindingCadence {
 	var times []time.Time
 	for _, p := range all.posts {
@@ -25,7 +25,7 @@ func cadence(all *figures) *result.FindingCadence {
 		return nil
 	}
 	newest := times[len(times)-1]
-	until := all.at
+	until := all.measuredAt
 	if until.IsZero() {
 		until = newest
 	}
@@ -50,15 +50,15 @@ func cadence(all *figures) *result.FindingCadence {
 // evenness returns m/(m+s) for the mean m and standard deviation s of the gaps. This is (1-B)/2 for the burstiness B of
 // Goh and Barabási (2008).
 func evenness(gaps []float64) *float64 {
-	mean, squares := 0.0, 0.0
+	mean, variance := 0.0, 0.0
 	for _, gap := range gaps {
 		mean += gap / float64(len(gaps))
 	}
 	for _, gap := range gaps {
-		squares += (gap - mean) * (gap - mean) / float64(len(gaps))
+		variance += (gap - mean) * (gap - mean) / float64(len(gaps))
 	}
 	if mean <= 0 {
 		return nil
 	}
-	return new(result.Round4(mean / (mean + math.Sqrt(squares))))
+	return new(result.Round4(mean / (mean + math.Sqrt(variance))))
 }

@@ -33,10 +33,10 @@ var tables = []struct {
 	head string
 	rows []row
 }{
-	{"| posts | block named | another block named | three hashtags first | a hashtag claimed to work | interval of " +
-		"the block | interval of hashtags |", curveRows()},
-	{"| profiles | best time claimed, wrongly | any effect claimed, wrongly | interval of blocks | interval of " +
-		"hashtags | interval of formats | interval of growth |", kindRows()},
+	{"| posts | block named | another block named | three hashtags first | a hashtag claimed to work | " +
+		"coverage of the block's interval | coverage of hashtags' intervals |", curveRows()},
+	{"| profiles | best time claimed, wrongly | any effect claimed, wrongly | " +
+		"coverage, blocks | coverage, hashtags | coverage, formats | coverage, growth |", kindRows()},
 }
 
 func curveRows() []row {
@@ -109,7 +109,7 @@ func (r row) check(t *testing.T, line string) {
 		return
 	}
 	for i, cell := range r.cells(survey(r.plan, profiles)) {
-		want, err := strconv.ParseFloat(strings.TrimSuffix(cells[i+1], " %"), 64)
+		want, err := strconv.ParseFloat(strings.TrimSuffix(cells[i+1], "%"), 64)
 		if err != nil && cell.all > 0 {
 			t.Errorf("%s: %q is no share", r.name, cells[i+1])
 		}
@@ -117,7 +117,7 @@ func (r row) check(t *testing.T, line string) {
 		p := want / 100
 		if slack := 500*math.Sqrt(p*(1-p)/profiles) + 100.0/profiles; err == nil &&
 			math.Abs(cell.percent()-want) > slack {
-			t.Errorf("%s, column %d: %.1f %%, the docs say %.1f", r.name, i+1, cell.percent(), want)
+			t.Errorf("%s, column %d: %.1f%%, the docs say %.1f", r.name, i+1, cell.percent(), want)
 		}
 	}
 }
@@ -144,7 +144,7 @@ func rewrite(t *testing.T, head string, rows []row) {
 				lines += " | –"
 				continue
 			}
-			lines += fmt.Sprintf(" | %.1f %%", cell.percent())
+			lines += fmt.Sprintf(" | %.1f%%", cell.percent())
 		}
 		lines += " |\n"
 	}

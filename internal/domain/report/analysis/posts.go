@@ -32,7 +32,7 @@ type figures struct {
 	counts           []string
 	followers        *int64
 	zone             *time.Location
-	at               time.Time
+	measuredAt       time.Time
 	hashtags         []string       // in use, sorted
 	words            map[string]int // number of posts by word in the caption
 	missingReactions int            // settled posts with hidden reactions
@@ -41,7 +41,7 @@ type figures struct {
 
 // prepare sorts the posts, removes duplicates, and decides which are counted.
 func prepare(in ProfileInput) *figures {
-	all := &figures{followers: valid(in.Account.Followers), zone: in.Zone, at: in.At}
+	all := &figures{followers: valid(in.Account.Followers), zone: in.Zone, measuredAt: in.At}
 	if all.zone == nil {
 		all.zone = time.UTC
 	}

@@ -166,7 +166,7 @@ func blockIndex(days string, hour int) int {
 func (s *rate) check(t *testing.T, what string, from, to float64) {
 	t.Helper()
 	if got := s.percent(); !(got >= from && got <= to) {
-		t.Errorf("%s: %.1f %% of %d, want %.0f to %.0f %%", what, got, s.all, from, to)
+		t.Errorf("%s: %.1f%% of %d, want %.0f to %.0f%%", what, got, s.all, from, to)
 	}
 }
 

@@ -45,9 +45,9 @@ func byHand() Input {
 func TestByHand(t *testing.T) {
 	t.Parallel()
 	text := must.Get(os.ReadFile("../../../../docs/scoring.md"))(t)
-	_, table, found := strings.Cut(string(text), "### A hashtag by hand")
+	_, table, found := strings.Cut(string(text), "### Worked example: a hashtag")
 	if !found {
-		t.Fatal("the docs have no hashtag by hand")
+		t.Fatal("the docs have no worked example of a hashtag")
 	}
 	got := Analyze(byHand())
 	h, likes, score := got.Hashtag, got.Engagement.Likes, got.Score

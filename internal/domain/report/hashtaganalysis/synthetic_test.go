@@ -29,7 +29,7 @@ func (h *coverage) check(t *testing.T, what string) {
 	t.Helper()
 	t.Logf("intervals of %s: %.3f of %d", what, h.share(), h.all)
 	if share := h.share(); share < 0.93 || share > 0.97 {
-		t.Errorf("95 %% intervals of %s cover the truth in %.3f of %d cases", what, share, h.all)
+		t.Errorf("95%% intervals of %s cover the truth in %.3f of %d cases", what, share, h.all)
 	}
 }
 
@@ -74,7 +74,7 @@ func TestSyntheticSizes(t *testing.T) {
 	}
 	slices.Sort(errors)
 	middle := errors[len(errors)/2]
-	t.Logf("half of the sizes are off by less than %.1f %%; none estimated for %d of %d", 100*middle, none, len(errors))
+	t.Logf("half of the sizes are off by less than %.1f%%; none estimated for %d of %d", 100*middle, none, len(errors))
 	if middle > 0.25 || none > 80 {
 		t.Errorf("half of the sizes are off by more than %.3f, %d are not estimated", middle, none)
 	}

@@ -16,7 +16,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// fill makes a team with an account and n posts, two thirds of them drafts, and one of another team.
+// fill creates n posts of a team, two thirds of them drafts. The first call also creates the team, its account and a
+// second team.
 func fill(t *testing.T, d *db.DB, from, n int) {
 	t.Helper()
 	must.NoError(t, d.InTx(t.Context(), "fill", func(ctx context.Context, tx *db.Tx) error {
@@ -78,8 +79,8 @@ func pageQuery(t *testing.T, in ListInput) (string, []any) {
 	return q.sql(20)
 }
 
-// Each list is a walk along an index: nothing is sorted and no table is scanned.
-func TestListsWalkAlongIndexes(t *testing.T) {
+// Each list is an index scan: nothing is sorted, and no table is scanned in full.
+func TestListsUseIndexes(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
@@ -128,7 +129,7 @@ func TestListsWalkAlongIndexes(t *testing.T) {
 	})
 }
 
-// explain is the plan, on PostgreSQL with what it reads.
+// explain returns the query plan, on PostgreSQL with the number of buffers read.
 func explain(t *testing.T, d *db.DB, query string, args []any) string {
 	t.Helper()
 	if d.Postgres() {
@@ -139,13 +140,13 @@ func explain(t *testing.T, d *db.DB, query string, args []any) string {
 
 var buffers = regexp.MustCompile(`shared (?:hit=(\d+))?\s?(?:read=(\d+))?`)
 
-// A page reads as many database pages of a table ten times as large.
-func TestAPageReadsNoMoreOfALargerTable(t *testing.T) {
+// A page of a list reads no more database pages if the table is ten times as large.
+func TestListCostDoesNotGrowWithTable(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
 		if !d.Postgres() {
-			return // SQLite tells no pages; its plan is the same walk
+			return // SQLite does not report pages; its plan is the same index scan
 		}
 		read := func() map[string]int {
 			out := map[string]int{}
@@ -164,7 +165,7 @@ func TestAPageReadsNoMoreOfALargerTable(t *testing.T) {
 		fill(t, d, 2000, 18000)
 		large := read()
 		for name := range lists {
-			// Each index may have grown by a level, for each of the 21 rows looked up by it.
+			// Each of the two indexes may be one level deeper, which adds one page for each of the 21 rows looked up.
 			if small[name] == 0 || large[name] > small[name]+2*21 {
 				t.Errorf("%s: %d pages, then %d", name, small[name], large[name])
 			}
