@@ -85,7 +85,7 @@ func TestMediaAreHeldAndShown(t *testing.T) {
 	}
 }
 
-func TestUploadsThatAreNotKept(t *testing.T) {
+func TestDiscardedUploads(t *testing.T) {
 	t.Parallel()
 	b, access, _ := startSignedUp(t, Options{})
 	if a := b.upload(t, access, "video/mp4",

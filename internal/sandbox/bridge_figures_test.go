@@ -91,7 +91,7 @@ func TestVendorFiguresSince(t *testing.T) {
 }
 
 // Some profiles hide likes, and on Instagram only videos have views.
-func TestVendorFiguresThatAreNotTold(t *testing.T) {
+func TestUnknownVendorFigures(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
 	b := startBridge(t, &now)

@@ -89,8 +89,8 @@ func (b *watching) Read(p []byte) (int, error) {
 	return b.Reader.Read(p)
 }
 
-// TestSlowSendersHoldNoPlace checks slow forms and unexpected files.
-func TestSlowSendersHoldNoPlace(t *testing.T) {
+// TestSlowSendersHoldNoSlot checks slow forms and unexpected files.
+func TestSlowSendersHoldNoSlot(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		batch := w.batch(t, picture(t, 1))
 		for _, c := range []struct {

@@ -277,7 +277,7 @@ func TestInvitations(t *testing.T) {
 	})
 }
 
-func TestInvitationsThatAreOver(t *testing.T) {
+func TestEndedInvitations(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		owner := c.people[access.Owner].ID

@@ -74,7 +74,7 @@ func TestDirectory(t *testing.T) {
 }
 
 // Where only the directory lets people in, nothing else does, however it is asked.
-func TestDirectoryAlone(t *testing.T) {
+func TestDirectoryOnlySignIn(t *testing.T) {
 	withProvider(t, true, func(t *testing.T, h *env, provider *oidcserver.Provider) {
 		c := h.crew(t)
 		path := c.invite(t, "new@harbour.example", access.Viewer)

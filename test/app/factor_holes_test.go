@@ -43,7 +43,7 @@ func withPasskeys(t *testing.T, f func(t *testing.T, h *env, origin string)) {
 
 // Somebody who knows only the password of a person who has a passkey, and needs it, can neither add another factor, nor
 // remove one, nor change the password, nor leave the team, nor delete the account.
-func TestPasswordAloneChangesNoFactor(t *testing.T) {
+func TestFactorChangeNeedsMoreThanPassword(t *testing.T) {
 	withPasskeys(t, func(t *testing.T, h *env, origin string) {
 		c := h.crew(t)
 		device := c.as(t, access.Editor).addPasskey(origin)

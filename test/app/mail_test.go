@@ -189,7 +189,7 @@ func TestJoiningSecondTeamNeedsConfirmation(t *testing.T) {
 }
 
 // The page of an invitation does not reveal that the address has an account, and neither does a wrong password.
-func TestInvitationTellsNothingOfAccounts(t *testing.T) {
+func TestInvitationDoesNotRevealAccounts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		known, unknown := other.people[access.Viewer].Email, "nobody-here@harbour.example"

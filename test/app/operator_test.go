@@ -24,7 +24,7 @@ func (c *crew) operates(t *testing.T, role access.Role) *browser {
 var operatorPages = []string{"", "/teams", "/people", "/pauses", "/queue", "/networks", "/posts", "/ledger", "/events", "/events.jsonl"}
 
 // Operator pages do not exist for other people, and refuse their forms.
-func TestOperatorPagesAreForOperatorsAlone(t *testing.T) {
+func TestOnlyOperatorsSeeOperatorPages(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b, nobody := c.as(t, access.Owner), h.browser(t)

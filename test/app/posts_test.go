@@ -166,7 +166,7 @@ func TestADuplicateHasTheTextsOfAccounts(t *testing.T) {
 	})
 }
 
-func TestAScheduledPostIsTakenBack(t *testing.T) {
+func TestUnschedulePost(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		id := c.draft(t, "On Monday", c.wish(48*time.Hour))

@@ -50,7 +50,7 @@ func (h *env) hijacker(t *testing.T) *browser {
 
 // An account that somebody else made for an address is of no use to them once the directory has recognized the owner of
 // the address (finding H-1).
-func TestPrehijackedAccountIsTakenBackByTheDirectory(t *testing.T) {
+func TestDirectoryEndsPrehijacking(t *testing.T) {
 	withProvider(t, false, func(t *testing.T, h *env, provider *oidcserver.Provider) {
 		mallory := h.hijacker(t)
 		person := h.personOf(t, victim)
@@ -101,7 +101,7 @@ func (h *env) assistantOf(t *testing.T, person int64) {
 
 // Without a directory, a link by which the owner of the address sets a new password removes the passkey and the
 // assistant that somebody else added (findings H-1 and M-1).
-func TestPrehijackedAccountIsTakenBackByRecovery(t *testing.T) {
+func TestRecoveryEndsPrehijacking(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, at string) {
 		t.Parallel()

@@ -153,7 +153,7 @@ func TestGatesOfConnections(t *testing.T) {
 
 // A connection ends with its person's membership, and with a role that can publish: its token is told so as long as it
 // is good, there are no new ones, and nothing brings the connection back. Others' go on.
-func TestConnectionsThatAreLost(t *testing.T) {
+func TestLostConnections(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1}, func(t *testing.T, h *instance) {
 		for name, c := range map[string]struct {

@@ -286,7 +286,7 @@ func TestMediaJobsInFlight(t *testing.T) {
 }
 
 // An import ends at the size that files may have, told or not.
-func TestImportsThatAreTooLarge(t *testing.T) {
+func TestOversizedImports(t *testing.T) {
 	t.Parallel()
 	bounded := ample()
 	bounded.Limits.MaxImageBytes, bounded.Limits.MaxVideoBytes = int64(len(aPNG("a.png").bytes)-1), 1000

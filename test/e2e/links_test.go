@@ -224,7 +224,7 @@ func (c cutting) Read([]byte) (int, error) {
 }
 
 // What was described exactly and is no image ends its link: the very bytes would never be taken.
-func TestFilesThatAreRefused(t *testing.T) {
+func TestRefusedFiles(t *testing.T) {
 	t.Parallel()
 	small := ample()
 	small.Limits.MaxImageBytes = 200

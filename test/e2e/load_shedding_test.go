@@ -120,7 +120,7 @@ func TestAFullNode(t *testing.T) {
 }
 
 // Calls that wait for a job hold no place meanwhile.
-func TestWaitingHoldsNoPlace(t *testing.T) {
+func TestWaitingHoldsNoSlot(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1, atOnce: 1}, func(t *testing.T, h *instance) {
 		w := h.newEnv(t, options{accounts: 1})

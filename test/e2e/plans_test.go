@@ -120,7 +120,7 @@ func TestCreditsOfTheDay(t *testing.T) {
 }
 
 // The limits of a day begin anew at the team's midnight, and what was used before is the day's before.
-func TestDailyCreditsBeginAnew(t *testing.T) {
+func TestDailyCreditsReset(t *testing.T) {
 	t.Parallel()
 	withLimits(t, func(*plan.Terms) {}, func(t *testing.T, w *env, clock *testkit.Clock) {
 		clock.Advance(time.Date(2027, 3, 27, 22, 30, 0, 0, time.UTC).Sub(clock.Now())) // half an hour before the team's midnight

@@ -98,7 +98,7 @@ func TestRepeatsAreAsHinted(t *testing.T) {
 var noTools = map[string]bool{"list_full": true, "retry_after_seconds": true}
 
 // What tools say of each other exists: every name of a tool in a description, the instructions and the prompts.
-func TestToolsNameToolsThatAreThere(t *testing.T) {
+func TestToolsNameExistingTools(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
 		var texts []string

@@ -71,7 +71,7 @@ func TestAnotherKindOfDatabase(t *testing.T) {
 }
 
 // health believes only a node, and no other service that answers at the address.
-func TestHealthBelievesANodeAlone(t *testing.T) {
+func TestHealthAcceptsOnlyNodes(t *testing.T) {
 	t.Parallel()
 	for _, answer := range []string{"", "OK", "<html></html>", `{"status":"ok"}`, `[]`} {
 		other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) }))

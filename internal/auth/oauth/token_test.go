@@ -64,7 +64,7 @@ func TestOneLineOfTokens(t *testing.T) {
 }
 
 // A program that loses answers now and then goes on for months.
-func TestLostAnswersHurtNobody(t *testing.T) {
+func TestLostResponses(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
 		client := w.registered(t).ID
 		now := w.connect(t, client)

@@ -125,7 +125,7 @@ func TestWhomTheDirectoryKnows(t *testing.T) {
 	}
 }
 
-func TestAnswersThatAreNotTaken(t *testing.T) {
+func TestRejectedAnswers(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	for name, change := range map[string]func(*oidc.Attempt, url.Values){

@@ -141,7 +141,7 @@ func TestCopiedPasskey(t *testing.T) {
 	})
 }
 
-func TestPasskeysThatAreRefused(t *testing.T) {
+func TestRefusedPasskeys(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ada := w.person(t, "x")
 		d := w.device(t, ada)

@@ -144,7 +144,7 @@ func TestRevokeAgain(t *testing.T) {
 }
 
 // A person who allows it again meanwhile keeps the consent.
-func TestRevokeNoMore(t *testing.T) {
+func TestReconnectCancelsRevocation(t *testing.T) {
 	eachRevoke(t, func(t *testing.T, p revokeEnv) {
 		p.fail = &network.Error{Class: network.Transient}
 		p.disconnect(p.connect("x:ada", "one"), account.RevocationWaiting)

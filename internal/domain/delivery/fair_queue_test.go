@@ -50,7 +50,7 @@ func TestEachNetworkHasItsShare(t *testing.T) {
 }
 
 // A team that sends much goes on when it is alone, and lets one that comes later have the next place.
-func TestOneTeamsBurstHoldsNobodyUp(t *testing.T) {
+func TestBurstDoesNotDelayOtherTeams(t *testing.T) {
 	t.Parallel()
 	p := newFairQueue(16, 8)
 	addMany(p, "bluesky", 1, 500)
@@ -145,7 +145,7 @@ func TestLand(t *testing.T) {
 }
 
 // While one network hangs, what goes to another starts within seconds, whichever team has sent more.
-func TestANetworkThatHangsHoldsNobodyUp(t *testing.T) {
+func TestHangingNetworkDoesNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		again := make(chan struct{})

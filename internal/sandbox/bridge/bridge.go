@@ -96,15 +96,15 @@ func (s *Bridge) parseQuery(r *http.Request) (mediaQuery, string) {
 	if _, known := mediaTypes[request.profile.Platform][request.kind]; !known {
 		return request, "invalid_type"
 	}
-	limit, good := parseLimit(query.Get("limit"), maxLimit)
-	if !good {
+	limit, ok := parseLimit(query.Get("limit"), maxLimit)
+	if !ok {
 		return request, "invalid_limit"
 	}
 	request.limit = limit
 	if text := query.Get("cursor"); text != "" {
-		var good bool
-		request.cursor, good = request.cursor.Resume(text)
-		if !good || !mediaTypes[request.profile.Platform][request.kind] {
+		var ok bool
+		request.cursor, ok = request.cursor.Resume(text)
+		if !ok || !mediaTypes[request.profile.Platform][request.kind] {
 			return request, "invalid_cursor"
 		}
 	}

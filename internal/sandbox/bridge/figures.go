@@ -57,7 +57,7 @@ func (s *Bridge) profile(w http.ResponseWriter, r *http.Request) {
 	if !s.checkProfile(w, profile.Name) {
 		return
 	}
-	limit, good := parseLimit(query.Get("limit"), maxFigures)
+	limit, ok := parseLimit(query.Get("limit"), maxFigures)
 	since, err := parseSince(query.Get("since"))
 	cursor := world.Cursor{Type: "figures", Day: world.DayOf(s.Now())}
 	valid := true
@@ -65,7 +65,7 @@ func (s *Bridge) profile(w http.ResponseWriter, r *http.Request) {
 		cursor, valid = cursor.Resume(text)
 	}
 	switch {
-	case !good:
+	case !ok:
 		base.WriteJSON(w, http.StatusBadRequest, apiError{"invalid_limit"})
 	case err != nil:
 		base.WriteJSON(w, http.StatusBadRequest, apiError{"invalid_since"})
@@ -137,13 +137,13 @@ type HashtagFigures struct {
 // hashtag serves the figures of a hashtag: its size, today's top posts, and the most recent ones.
 func (s *Bridge) hashtag(w http.ResponseWriter, r *http.Request) {
 	platform, name := r.PathValue("platform"), r.PathValue("hashtag")
-	hashtag, good := world.NewHashtag(platform, name)
+	hashtag, ok := world.NewHashtag(platform, name)
 	limit, fits := parseLimit(r.URL.Query().Get("limit"), maxRecent)
 	_, known := mediaTypes[platform]
 	switch {
 	case !known:
 		base.WriteJSON(w, http.StatusNotFound, apiError{"not_offered"})
-	case !good:
+	case !ok:
 		base.WriteJSON(w, http.StatusNotFound, apiError{"hashtag_not_found"})
 	case strings.HasPrefix(hashtag.Name, world.HashtagFailing):
 		base.WriteJSON(w, http.StatusInternalServerError, apiError{"internal"})

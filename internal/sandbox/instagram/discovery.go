@@ -71,8 +71,8 @@ func (n *Network) operator(r *http.Request, named string, scopes ...string) (sto
 
 // discover returns the caller's account, and with it another one.
 func (n *Network) discover(r *http.Request) (any, error) {
-	fields, good := parseFields(r.Form.Get("fields"))
-	if !good {
+	fields, ok := parseFields(r.Form.Get("fields"))
+	if !ok {
 		return nil, errSyntax
 	}
 	a, err := n.operator(r, r.PathValue("id"), "instagram_basic", "instagram_manage_insights")

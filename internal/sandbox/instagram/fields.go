@@ -22,8 +22,8 @@ const (
 // parseFields parses the parameter fields, and reports whether it is well-formed.
 func parseFields(text string) ([]field, bool) {
 	p := fieldParser{rest: text}
-	fields, good := p.list(0)
-	return fields, good && p.rest == "" && len(text) <= maxFieldsText
+	fields, ok := p.list(0)
+	return fields, ok && p.rest == "" && len(text) <= maxFieldsText
 }
 
 // fieldParser parses lists of fields: names with modifiers in parentheses, and nested lists in braces.
@@ -50,8 +50,8 @@ func (p *fieldParser) word() (string, bool) {
 func (p *fieldParser) list(depth int) ([]field, bool) {
 	var fields []field
 	for depth <= maxFieldsDepth {
-		field, good := p.field(depth)
-		if !good {
+		field, ok := p.field(depth)
+		if !ok {
 			return nil, false
 		}
 		fields = append(fields, field)
@@ -63,22 +63,22 @@ func (p *fieldParser) list(depth int) ([]field, bool) {
 }
 
 func (p *fieldParser) field(depth int) (field, bool) {
-	name, good := p.word()
+	name, ok := p.word()
 	field := field{name: name, args: map[string]string{}}
-	for good && p.skip(".") {
-		good = p.modifier(field.args)
+	for ok && p.skip(".") {
+		ok = p.modifier(field.args)
 	}
-	if good && p.skip("{") {
-		field.fields, good = p.list(depth + 1)
-		good = good && p.skip("}")
+	if ok && p.skip("{") {
+		field.fields, ok = p.list(depth + 1)
+		ok = ok && p.skip("}")
 	}
-	return field, good
+	return field, ok
 }
 
 // modifier parses a modifier such as limit(5). Its argument has no parentheses.
 func (p *fieldParser) modifier(args map[string]string) bool {
-	name, good := p.word()
-	if !good || !p.skip("(") {
+	name, ok := p.word()
+	if !ok || !p.skip("(") {
 		return false
 	}
 	argument, rest, closed := strings.Cut(p.rest, ")")

@@ -65,7 +65,7 @@ func fieldNames(all map[string]any) []string {
 
 func TestGraphFields(t *testing.T) {
 	t.Parallel()
-	got, good := parseFields("id,a.b(1).c(){d{e},f}")
+	got, ok := parseFields("id,a.b(1).c(){d{e},f}")
 	want := []field{
 		{name: "id", args: map[string]string{}},
 		{name: "a", args: map[string]string{"b": "1", "c": ""}, fields: []field{
@@ -73,14 +73,14 @@ func TestGraphFields(t *testing.T) {
 			{name: "f", args: map[string]string{}},
 		}},
 	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(field{})); diff != "" || !good {
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(field{})); diff != "" || !ok {
 		t.Error(diff)
 	}
 	for _, bad := range []string{
 		"", ",", "a,", "a b", "a{", "a{}", "a}", "a.b", "a.(1)", "a.b(1", "a.b((1))", "A", "a{b}c",
 		strings.Repeat("a{", 9) + "a" + strings.Repeat("}", 9), strings.Repeat("a,", 4000) + "a",
 	} {
-		if fields, good := parseFields(bad); good {
+		if fields, ok := parseFields(bad); ok {
 			t.Errorf("%.20q is read as %v", bad, fields)
 		}
 	}
@@ -89,8 +89,8 @@ func TestGraphFields(t *testing.T) {
 func FuzzGraphFields(f *testing.F) {
 	f.Add("id,business_discovery.username(a){media.limit(3).after(x){id}}")
 	f.Fuzz(func(t *testing.T, text string) {
-		fields, good := parseFields(text)
-		if good && (len(fields) == 0 || fields[0].name == "") {
+		fields, ok := parseFields(text)
+		if ok && (len(fields) == 0 || fields[0].name == "") {
 			t.Errorf("%q holds nothing", text)
 		}
 	})
