@@ -283,7 +283,7 @@ func (op *Operation) mustMatchTypes(fail func(what string)) {
 	case op.Reads() && (op.Destructive || op.Idempotent):
 		fail("a read cannot be destructive or idempotent")
 	case op.Resource != nil && !slices.Equal(pathArguments(op.Resource.Address), op.InPath):
-		fail("the address of its resource has other arguments than its path")
+		fail("the arguments of its resource's address differ from those of its path")
 	case op.Listing != nil && op.Output.Properties[op.Listing.Member] == nil:
 		fail("the member of its listing is not in the output")
 	}

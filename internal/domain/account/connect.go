@@ -362,7 +362,7 @@ var (
 	errNoAccount = apierr.BadState("no_account", "No account can be connected.")
 )
 
-// checkFits returns an error for another account than the one to reconnect, and for a new account beyond the
+// checkFits returns an error for an account other than the one to reconnect, and for a new account beyond the
 // plan's limit.
 func checkFits(ctx context.Context, tx *db.Tx, l link, offer Offer, a Account) error {
 	if a.NetworkID == "" || sanitizeName(a.NetworkID) != a.NetworkID {

@@ -43,7 +43,7 @@ func (p place) merge(other place) place {
 	}
 }
 
-// Check holds the database if it is at another place than before, or older. The first check records its place.
+// Check holds the database if it is at a different place than before, or older. The first check records its place.
 func (s *Service) Check(ctx context.Context) error {
 	marked, err := s.readMark() // before the count in the database, which is increased first
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 )
 
 // ErrPrivate is the error of a connection to a host that the operator does not allow and that has no public address, or
-// to another port than 443.
-var ErrPrivate = errors.New("no public address behind the name")
+// to a port other than 443.
+var ErrPrivate = errors.New("the host has no public address")
 
 // wireServer is Azure's metadata service, which has a public address. Those of other clouds are in special-purpose
 // networks.
