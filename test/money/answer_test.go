@@ -135,7 +135,7 @@ func read(status int, header http.Header, raw []byte) (answer, error) {
 		status: status, raw: raw, replayed: header.Get("Idempotent-Replayed") == "true",
 		after: header.Get("Retry-After"), location: header.Get("Location"),
 	}
-	err = json.Unmarshal(raw, &a)
+	err := json.Unmarshal(raw, &a)
 	return a, err
 }
 

@@ -137,7 +137,7 @@ func read(status int, header http.Header, raw []byte) (answer, error) {
 	if seconds, err := strconv.Atoi(header.Get("Retry-After")); err == nil {
 		a.after = time.Duration(seconds) * time.Second
 	}
-	err = json.Unmarshal(raw, &a)
+	err := json.Unmarshal(raw, &a)
 	return a, err
 }
 
