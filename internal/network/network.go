@@ -20,6 +20,7 @@ type Content struct {
 	Text      string
 	Languages []string // BCP 47, the most important first
 	Media     []Media  // in display order
+	Options   Options  // choices for single networks
 }
 
 // Media is one image or video of a post, as the media library describes it.

@@ -32,7 +32,8 @@ const sandboxes = `{
   },
   "tiktok": {
     "client_id": "sandbox", "settled": "30s", "business": {"client_id": "sandbox-business"},
-    "authorize_host": "SANDBOX/tiktok", "api_host": "SANDBOX/tiktok", "web_host": "SANDBOX/tiktok/web"
+    "authorize_host": "SANDBOX/tiktok", "api_host": "SANDBOX/tiktok", "web_host": "SANDBOX/tiktok/web",
+    "defaults": {"privacy_level": "PUBLIC_TO_EVERYONE", "allow_comment": true, "music_usage_confirmed": true}
   },
   "x": {
     "client_id": "sandbox", "settled": "30s",

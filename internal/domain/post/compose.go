@@ -32,6 +32,7 @@ type Composition struct {
 	Overrides map[int64]Override      // overrides by account
 	Covers    map[int64]time.Duration // by video; see SetCover
 	At        time.Time               // scheduled time, or the planned time of a draft; may be zero
+	Options   *network.Options        // choices for single networks; nil keeps the current ones
 	Rule      string                  // recurrence rule of a template; empty keeps the current one
 
 	Scheduling bool // the post is scheduled for At afterwards
@@ -58,6 +59,9 @@ func (s *Service) CheckComposition(ctx context.Context, actor *access.Actor, c C
 	had []Target) (CompositionCheck, error) {
 	call := operation.Call{Actor: actor, Now: s.db.Now()}
 	p, err := s.compose(ctx, s.db, call, c, had)
+	if c.Options != nil {
+		p.Options = *c.Options
+	}
 	if err != nil {
 		return CompositionCheck{}, err
 	}
@@ -71,7 +75,8 @@ func (s *Service) CheckComposition(ctx context.Context, actor *access.Actor, c C
 	}
 	for _, t := range p.Targets {
 		o := AccountCheck{Target: t, Content: p.Content(t, call.Language),
-			Problems: s.problems(call, Record{Caption: p.Caption, Media: p.Media, Targets: []Target{t}}, nil)}
+			Problems: s.problems(call, Record{Caption: p.Caption, Media: p.Media, Options: p.Options,
+				Targets: []Target{t}}, nil)}
 		if rules, ok := s.accounts.Rules(t.Platform); ok {
 			o.Measures = rules.Measure(o.Content)
 		}
@@ -201,6 +206,9 @@ func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID strin
 			return err
 		}
 		wanted.Series.Rule = c.Rule
+		if wanted.Options = p.Options; c.Options != nil {
+			wanted.Options = *c.Options
+		}
 		timeIsFree := p.Approval == Approved && p.Status == Draft && (p.ScheduledAt.IsZero() || c.Scheduling)
 		return s.applyComposition(ctx, tx, call, &p, wanted, timeIsFree)
 	})
@@ -248,6 +256,7 @@ func (s *Service) applyComposition(ctx context.Context, tx *db.Tx, call operatio
 			return true, setMedia(ctx, tx, *p)
 		}},
 		{"scheduled_at", func() (bool, error) { return s.setTime(ctx, tx, call, p, wanted.ScheduledAt) }},
+		{"options", func() (bool, error) { return setOptions(p, wanted.Options), nil }},
 		{"account_ids", func() (bool, error) { return s.setAccounts(ctx, tx, p, wanted.Targets) }},
 		{"override", func() (bool, error) { return setOverrides(ctx, tx, p, wanted.Targets) }},
 	} {

@@ -29,6 +29,9 @@ func (s *Service) create(ctx context.Context, call operation.Call, in CreateInpu
 	}
 	p := Record{Media: media, ID: uuid.Must(uuid.NewV7()).String(), TeamID: call.TeamID, Status: Draft,
 		Caption: in.Caption, Excerpt: excerpt(in.Caption), Approval: NotNeeded, Targets: targets}
+	if in.Options != nil {
+		p.Options = *in.Options
+	}
 	err = call.InTx(ctx, s.db, "post.create", func(ctx context.Context, tx *db.Tx) error {
 		p.CreatedAt, p.UpdatedAt = tx.Now(), tx.Now()
 		if err := insert(ctx, tx, p, call.PersonID, call.KeyID); err != nil {
@@ -123,6 +126,7 @@ func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Cal
 		{"account_ids", in.AccountIDs != nil, func() (bool, error) {
 			return s.changeAccounts(ctx, tx, call, p, in.AccountIDs)
 		}},
+		{"options", in.Options != nil, func() (bool, error) { return setOptions(p, *in.Options), nil }},
 	} {
 		if !part.given {
 			continue

@@ -33,8 +33,8 @@ func (s *Service) SplitTargets(ctx context.Context, from Record) ([]int64, []Tar
 	return kept, left, nil
 }
 
-// CopyFrom completes a draft that was created from another post's text, media and accounts: it copies overrides
-// and video covers. A draft that has been changed since is left as it is, so CopyFrom may be repeated. It
+// CopyFrom completes a draft that was created from another post's text, media and accounts: it copies overrides,
+// video covers and options. A draft that has been changed since is left as it is, so CopyFrom may be repeated. It
 // returns not_found for people who may not write in the team.
 func (s *Service) CopyFrom(ctx context.Context, person int64, draft, original string) error {
 	_, err := s.UpdateAs(ctx, person, draft, access.Write, "post.resemble", func(ctx context.Context, tx *db.Tx,
@@ -47,14 +47,14 @@ func (s *Service) CopyFrom(ctx context.Context, person int64, draft, original st
 			return err
 		}
 		differs, err := s.copyOverrides(ctx, tx, *p, from)
-		if err != nil || !differs {
+		if optionsDiffer := setOptions(p, from.Options); err != nil || !differs && !optionsDiffer {
 			return err
 		}
 		if err := Update(ctx, tx, p); err != nil {
 			return err
 		}
 		return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.changed", p.ID,
-			map[string]any{"changed": []string{"override", "cover"}, "approval": p.Approval})
+			map[string]any{"changed": []string{"override", "cover", "options"}, "approval": p.Approval})
 	})
 	return err
 }

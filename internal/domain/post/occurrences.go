@@ -109,8 +109,8 @@ func updateOccurrence(ctx context.Context, tx *db.Tx, template Record, id string
 		}
 	}
 	_, err = tx.Exec(ctx, `UPDATE posts SET caption = t.caption, excerpt = t.excerpt, approval = t.approval,
-		has_media = t.has_media
-		FROM (SELECT caption, excerpt, approval, has_media FROM posts WHERE id = ?) t WHERE posts.id = ?`,
+		has_media = t.has_media, options = t.options
+		FROM (SELECT caption, excerpt, approval, has_media, options FROM posts WHERE id = ?) t WHERE posts.id = ?`,
 		template.ID, id)
 	if err != nil {
 		return fmt.Errorf("copying the text of a template: %w", err)
@@ -122,9 +122,9 @@ func updateOccurrence(ctx context.Context, tx *db.Tx, template Record, id string
 func copyTemplate(ctx context.Context, tx *db.Tx, template Record, at time.Time) error {
 	id, now, when := uuid.Must(uuid.NewV7()).String(), db.Micros(tx.Now()), db.Micros(at)
 	_, err := tx.Exec(ctx, `INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, approval,
-		series_id, has_media, occurs_at, scheduled_at, slot_at, created_at, updated_at)
-			SELECT ?, team_id, person_id, key_id, 'scheduled', caption, excerpt, approval, series_id, has_media, ?, ?,
-			?, ?, ? FROM posts WHERE id = ?`, id, when, when, when, now, now, template.ID)
+		series_id, has_media, options, occurs_at, scheduled_at, slot_at, created_at, updated_at)
+			SELECT ?, team_id, person_id, key_id, 'scheduled', caption, excerpt, approval, series_id, has_media,
+			options, ?, ?, ?, ?, ? FROM posts WHERE id = ?`, id, when, when, when, now, now, template.ID)
 	if err != nil {
 		return fmt.Errorf("creating an occurrence: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/job"
+	"pressroom/internal/network"
 	"pressroom/internal/teamtime"
 )
 
@@ -36,9 +37,10 @@ type (
 	}
 	// CreateInput is a new draft.
 	CreateInput struct {
-		Caption    string  `json:"caption" maxLength:"10000" jsonschema:"The text."`
-		AccountIDs []int64 `json:"account_ids" minItems:"1" maxItems:"100" jsonschema:"The accounts to publish to."`
-		MediaIDs   []int64 `json:"media_ids,omitempty" maxItems:"50" default:"[]" jsonschema:"Media of the library, in order."`
+		Caption    string           `json:"caption" maxLength:"10000" jsonschema:"The text."`
+		AccountIDs []int64          `json:"account_ids" minItems:"1" maxItems:"100" jsonschema:"The accounts to publish to."`
+		MediaIDs   []int64          `json:"media_ids,omitempty" maxItems:"50" default:"[]" jsonschema:"Media of the library, in order."`
+		Options    *network.Options `json:"options,omitempty" jsonschema:"Choices for single networks."`
 	}
 	// UpdateInput is a change of a draft or a scheduled post; what is not given stays.
 	UpdateInput struct {
@@ -47,6 +49,7 @@ type (
 		ScheduledAt operation.NullableString `json:"scheduled_at,omitempty" maxLength:"64" nullable:"true"` //nolint:modernize // the schema reads the tag
 		MediaIDs    []int64                  `json:"media_ids,omitempty" maxItems:"50" jsonschema:"Replaces all media."`
 		AccountIDs  []int64                  `json:"account_ids,omitempty" minItems:"1" maxItems:"100" jsonschema:"Replaces all accounts."`
+		Options     *network.Options         `json:"options,omitempty" jsonschema:"Replaces all choices for single networks."`
 	}
 	// ScheduleInput names a draft and its time.
 	ScheduleInput struct {

@@ -73,6 +73,7 @@ type Record struct {
 	UpdatedAt   time.Time
 	Targets     []Target
 	Media       []network.Media // in order
+	Options     network.Options // choices for single networks
 	hasMedia    bool
 }
 
@@ -106,7 +107,7 @@ func (p Record) Content(t Target, language string) network.Content {
 	if t.Media != nil {
 		media = t.Media
 	}
-	return network.Content{Text: text, Languages: []string{language}, Media: media}
+	return network.Content{Text: text, Languages: []string{language}, Media: media, Options: p.Options}
 }
 
 // slot returns the time by which lists and the monthly allowance sort a post. A template has none.

@@ -45,6 +45,7 @@ type Post struct {
 	Status      Status            `json:"status" enum:"draft|scheduled|processing|published|partially_published|failed"`
 	Caption     string            `json:"caption" jsonschema:"The full text."`
 	Media       []PostMedia       `json:"media"`
+	Options     *network.Options  `json:"options,omitempty" jsonschema:"Choices for single networks."`
 	ScheduledAt *teamtime.Moment  `json:"scheduled_at,omitempty"`
 	PublishedAt *teamtime.Moment  `json:"published_at,omitempty"`
 	Approval    Approval          `json:"approval" enum:"not_needed|waiting|approved|rejected"`
@@ -178,6 +179,7 @@ func (s *Service) answer(call operation.Call, p Record) operation.Answer[Post] {
 	var quotes operation.Quotes
 	out := operation.Answer[Post]{App: "/posts/" + p.ID, Data: s.show(call, p, &quotes), Summary: p.summary(call)}
 	out.Untrusted = quotes
+	out.Notes = p.inboxNotes()
 	if slices.ContainsFunc(slices.Concat(append(mediaOfAll(p.Targets), p.Media)...), isDeleted) {
 		out.Notes = append(out.Notes, "A file of this post has been deleted from the library. media still lists it, "+
 			"but it cannot be used again.")

@@ -15,20 +15,24 @@ import (
 
 const columns = `p.id, p.team_id, p.status, p.caption, p.excerpt, p.approval, p.approval_round, p.series_id,
 	p.is_template, p.occurs_at, p.skipped, p.scheduled_at, p.submitted_at, p.published_at, p.job_id, p.has_media,
-	p.created_at, p.updated_at`
+	p.options, p.created_at, p.updated_at`
 
 type scanner interface{ Scan(...any) error }
 
 func scanPost(row scanner, p *Record) error {
-	var status, approval string
+	var status, approval, options string
 	var template, media, occurs, skipped, scheduled, submitted, published, created, updated int64
 	err := row.Scan(&p.ID, &p.TeamID, &status, &p.Caption, &p.Excerpt, &approval, &p.Round, &p.SeriesID, &template,
-		&occurs, &skipped, &scheduled, &submitted, &published, &p.JobID, &media, &created, &updated)
+		&occurs, &skipped, &scheduled, &submitted, &published, &p.JobID, &media, &options, &created, &updated)
+	if err != nil {
+		return err
+	}
 	p.Status, p.Approval, p.IsTemplate = Status(status), Approval(approval), template != 0
 	p.hasMedia, p.Skipped = media != 0, skipped != 0
 	p.OccursAt, p.ScheduledAt, p.SubmittedAt, p.PublishedAt = db.Time(occurs), db.Time(scheduled), db.Time(submitted),
 		db.Time(published)
 	p.CreatedAt, p.UpdatedAt = db.Time(created), db.Time(updated)
+	p.Options, err = decodeOptions(options)
 	return err
 }
 
@@ -136,9 +140,13 @@ func setMedia(ctx context.Context, tx *db.Tx, p Record) error {
 }
 
 func insert(ctx context.Context, tx *db.Tx, p Record, person, key int64) error {
-	_, err := tx.Exec(ctx, `INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, created_at,
-		updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		p.ID, p.TeamID, person, key, string(p.Status), p.Caption, p.Excerpt, db.Micros(p.CreatedAt),
+	options, err := encodeOptions(p.Options)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, options,
+		created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		p.ID, p.TeamID, person, key, string(p.Status), p.Caption, p.Excerpt, options, db.Micros(p.CreatedAt),
 		db.Micros(p.UpdatedAt))
 	if err != nil {
 		return fmt.Errorf("adding a post: %w", err)
@@ -168,10 +176,14 @@ func insertTargets(ctx context.Context, tx *db.Tx, id string, targets []Target) 
 // Update stores what can change of a post; targets have their own statements.
 func Update(ctx context.Context, tx *db.Tx, p *Record) error {
 	p.UpdatedAt = tx.Now()
-	_, err := tx.Exec(ctx, `UPDATE posts SET status = ?, caption = ?, excerpt = ?, approval = ?, approval_round = ?,
-		scheduled_at = ?, submitted_at = ?, published_at = ?, slot_at = ?, skipped = ?, job_id = ?, updated_at = ?
+	options, err := encodeOptions(p.Options)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `UPDATE posts SET status = ?, caption = ?, excerpt = ?, options = ?, approval = ?,
+		approval_round = ?, scheduled_at = ?, submitted_at = ?, published_at = ?, slot_at = ?, skipped = ?, job_id = ?, updated_at = ?
 		WHERE id = ?`,
-		string(p.Status), p.Caption, p.Excerpt, string(p.Approval), p.Round, db.Micros(p.ScheduledAt),
+		string(p.Status), p.Caption, p.Excerpt, options, string(p.Approval), p.Round, db.Micros(p.ScheduledAt),
 		db.Micros(p.SubmittedAt), db.Micros(p.PublishedAt), db.Micros(p.slot()), db.Flag(p.Skipped), p.JobID,
 		db.Micros(p.UpdatedAt), p.ID)
 	if err != nil {

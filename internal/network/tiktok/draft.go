@@ -14,7 +14,9 @@ type draft struct {
 	Text  string          `json:"text"`
 	Media []network.Media `json:"media,omitempty"`
 
-	// who may see the post; empty until Prepare has read the account's settings
+	Choices network.TikTokOptions `json:"choices,omitzero"`
+
+	// who may see the post; empty until Prepare has compared the choices with the account's settings
 	Privacy   string `json:"privacy,omitempty"`
 	NoComment bool   `json:"no_comment,omitempty"`
 	NoDuet    bool   `json:"no_duet,omitempty"`
@@ -58,10 +60,13 @@ func (u upload) partRange(i int64) (int64, int64) {
 
 var drafts = network.DraftCodec[draft]{Kind: "a TikTok post", Validate: draft.checkOrigin, IsPrepared: draft.isPrepared}
 
-// Plan fixes the text and the media. A repeated Commit of a video is one post because Prepare stores the upload's
+// Plan fixes the text, the media and the choices. A repeated Commit of a video is one post because Prepare stores the upload's
 // id.
 func (n *Network) Plan(i network.Intent) (network.Draft, error) {
-	return drafts.Plan(draft{Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media})
+	return drafts.Plan(draft{
+		Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media,
+		Choices: n.choices(i.Content.Options),
+	})
 }
 
 func (d draft) checkOrigin() error {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"time"
 
 	"pressroom/internal/network"
@@ -34,10 +33,11 @@ func (n *Network) Prepare(
 
 func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
 	if p.Privacy == "" {
-		if err := network.BlockingError(n.Check(network.Content{Text: p.Text, Media: p.Media})); err != nil {
+		content := network.Content{Text: p.Text, Media: p.Media, Options: network.Options{TikTok: &p.Choices}}
+		if err := network.BlockingError(n.Check(content)); err != nil {
 			return 0, err
 		}
-		if err := n.queryCreator(ctx, g, p); err != nil {
+		if err := n.applyChoices(ctx, g, p); err != nil {
 			return 0, err
 		}
 	}
@@ -49,42 +49,6 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 		return n.startUpload(ctx, g, p, files)
 	}
 	return n.resumeUpload(ctx, g, p, files)
-}
-
-// audiences are the values of privacy_level, the widest audience first.
-var audiences = []string{privacyPublic, "FOLLOWER_OF_CREATOR", "MUTUAL_FOLLOW_FRIENDS", "SELF_ONLY"}
-
-const privacyPublic = "PUBLIC_TO_EVERYONE"
-
-// queryCreator reads the settings of the account's owner, which the network requires before each post. Source:
-// https://developers.tiktok.com/doc/content-posting-api-reference-query-creator-info.
-func (n *Network) queryCreator(ctx context.Context, g network.Grant, p *draft) error {
-	var creator struct {
-		Privacy   []string `json:"privacy_level_options"`
-		NoComment bool     `json:"comment_disabled"`
-		NoDuet    bool     `json:"duet_disabled"`
-		NoStitch  bool     `json:"stitch_disabled"`
-		Longest   int64    `json:"max_video_post_duration_sec"`
-	}
-	err := n.callAPI(ctx, g, post(network.Reading, struct{}{}), "post/publish/creator_info/query/", &creator)
-	if err != nil {
-		return err
-	}
-	if p.isVideo() && creator.Longest > 0 && p.Media[0].Duration.Seconds() > float64(creator.Longest) {
-		return &network.Error{
-			Class: network.RejectedMedia, Code: codeDurationCheckFailed,
-			Message: fmt.Sprintf("Videos on this account can be at most %d seconds long. Use a shorter video.",
-				creator.Longest),
-			Err: errors.New("the video is longer than the account's limit"),
-		}
-	}
-	widest := slices.IndexFunc(audiences, func(a string) bool { return slices.Contains(creator.Privacy, a) })
-	if widest < 0 {
-		return network.InvalidResponse(errors.New("reading the account's settings: the response has no known privacy level"))
-	}
-	p.Privacy = audiences[widest]
-	p.NoComment, p.NoDuet, p.NoStitch = creator.NoComment, creator.NoDuet, creator.NoStitch
-	return nil
 }
 
 // linkPhotos creates the URLs from which the network fetches the photos. Commit repeats its call with the stored
@@ -129,9 +93,14 @@ func (n *Network) startUpload(
 		ID  string `json:"publish_id"`
 		URL string `json:"upload_url"`
 	}
-	err = n.callAPI(ctx, g, post(network.Reading, map[string]any{"post_info": p.videoInfo(), "source_info": map[string]any{
+	request := map[string]any{"source_info": map[string]any{
 		"source": "FILE_UPLOAD", "video_size": u.Size, "chunk_size": u.Chunk, "total_chunk_count": u.Parts,
-	}}), "post/publish/video/init/", &made)
+	}}
+	path := "post/publish/inbox/video/init/"
+	if !p.toInbox() {
+		request["post_info"], path = p.videoInfo(), "post/publish/video/init/"
+	}
+	err = n.callAPI(ctx, g, post(network.Reading, request), path, &made)
 	if err != nil {
 		return 0, err
 	}
@@ -150,7 +119,8 @@ func (p draft) videoInfo() map[string]any {
 	info := map[string]any{
 		"title": p.Text, "privacy_level": p.Privacy,
 		"disable_comment": p.NoComment, "disable_duet": p.NoDuet, "disable_stitch": p.NoStitch,
-		"brand_content_toggle": false, "brand_organic_toggle": false,
+		"brand_content_toggle": p.Choices.BrandContent, "brand_organic_toggle": p.Choices.BrandOrganic,
+		"is_aigc": p.Choices.IsAIGC,
 	}
 	if cover := p.Media[0].Cover; cover > 0 {
 		info["video_cover_timestamp_ms"] = cover.Milliseconds()

@@ -65,7 +65,7 @@ func (n *Network) commitVideo(
 	}
 	now, err := n.fetchStatus(ctx, g, p.Upload.ID)
 	switch {
-	case err == nil && now.Status == statusComplete:
+	case err == nil && now.isDone(p):
 		return n.receipt(g, p.Upload.ID, now), nil
 	case err == nil && now.Status == statusFailed && n.dropError(now.Reason).Class != network.Transient:
 		return network.Receipt{}, n.dropError(now.Reason)
@@ -85,12 +85,15 @@ func (n *Network) commitPhotos(
 			return network.Receipt{}, err
 		}
 	}
-	c := post(network.Committing, map[string]any{
-		"media_type": "PHOTO", "post_mode": "DIRECT_POST",
-		"post_info": map[string]any{
+	mode, info := "MEDIA_UPLOAD", map[string]any{"description": p.Text}
+	if !p.toInbox() {
+		mode, info = "DIRECT_POST", map[string]any{
 			"description": p.Text, "privacy_level": p.Privacy, "disable_comment": p.NoComment, "auto_add_music": false,
-			"brand_content_toggle": false, "brand_organic_toggle": false,
-		},
+			"brand_content_toggle": p.Choices.BrandContent, "brand_organic_toggle": p.Choices.BrandOrganic,
+		}
+	}
+	c := post(network.Committing, map[string]any{
+		"media_type": "PHOTO", "post_mode": mode, "post_info": info,
 		"source_info": map[string]any{"source": "PULL_FROM_URL", "photo_cover_index": 0, "photo_images": p.Links},
 	})
 	c.Secrets = slices.Concat(links, p.Links) // the links need no token
@@ -107,7 +110,7 @@ func (n *Network) commitPhotos(
 	}
 	now, err := n.fetchStatus(ctx, g, made.ID)
 	switch {
-	case err == nil && now.Status == statusComplete:
+	case err == nil && now.isDone(p):
 		return n.receipt(g, made.ID, now), nil
 	case err == nil && now.Status == statusFailed && n.dropError(now.Reason).Class != network.Transient:
 		return network.Receipt{}, n.dropError(now.Reason)
@@ -124,6 +127,7 @@ func (n *Network) commitPhotos(
 const (
 	statusUploading   = "PROCESSING_UPLOAD"
 	statusDownloading = "PROCESSING_DOWNLOAD"
+	statusInbox       = "SEND_TO_USER_INBOX"
 	statusComplete    = "PUBLISH_COMPLETE"
 	statusFailed      = "FAILED"
 
@@ -136,6 +140,11 @@ type postState struct {
 	Reason   string        `json:"fail_reason"`
 	Posts    []json.Number `json:"publicaly_available_post_id"` //nolint:misspell // the API's spelling
 	Uploaded *int64        `json:"uploaded_bytes"`
+}
+
+// isDone reports whether the post is published, or in the inbox if it was for there.
+func (s postState) isDone(p draft) bool {
+	return s.Status == statusComplete || s.Status == statusInbox && p.toInbox()
 }
 
 // lacksBytes reports whether the network says that parts of the file are missing.
@@ -197,7 +206,7 @@ func (n *Network) Resolve(
 	switch {
 	case err != nil:
 		return network.Unknown, network.Receipt{}, err
-	case now.Status == statusComplete:
+	case now.isDone(p):
 		return network.Published, n.receipt(g, p.Upload.ID, now), nil
 	case now.Status == statusFailed:
 		return network.Absent, network.Receipt{}, n.dropError(now.Reason)

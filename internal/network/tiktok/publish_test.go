@@ -50,42 +50,6 @@ func TestUploadErrors(t *testing.T) {
 	}
 }
 
-// The account's settings determine the privacy of a post, or that there is none.
-func TestCreator(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		creator, privacy string
-		class            network.Class
-	}{
-		"public": {
-			`{"privacy_level_options":["SELF_ONLY","PUBLIC_TO_EVERYONE"],"max_video_post_duration_sec":60}`, "PUBLIC_TO_EVERYONE", "",
-		},
-		"a private account": {`{"privacy_level_options":["SELF_ONLY","FOLLOWER_OF_CREATOR"]}`, "FOLLOWER_OF_CREATOR", ""},
-		"only the account":  {`{"privacy_level_options":["SELF_ONLY"]}`, "SELF_ONLY", ""},
-		"too long":          {`{"privacy_level_options":["SELF_ONLY"],"max_video_post_duration_sec":59}`, "", network.RejectedMedia},
-		"no known level":    {`{"privacy_level_options":["NEW"]}`, "", network.Transient},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			l := networktest.NewLibrary(t)
-			g := serve(t, map[string]string{
-				"/creator_info/query/": success(c.creator),
-				"/video/init/":         success(`{"publish_id":"v","upload_url":"https://up.test/?token=t"}`),
-			})
-			n := networkAt(networktest.Start)
-			d, err := n.Plan(network.Intent{Seed: "s", Content: network.Content{Media: []network.Media{l.Video(small)}}})
-			if err == nil {
-				d, _, err = n.Prepare(t.Context(), g, d, l)
-			}
-			var kept struct{ Privacy string }
-			_ = json.Unmarshal(d, &kept)
-			if networktest.Class(err) != c.class || c.class == "" && kept.Privacy != c.privacy {
-				t.Errorf("%s, %v", d, err)
-			}
-		})
-	}
-}
-
 // An upload that always fails is restarted a few times before Prepare returns its error.
 func TestPrepareGivesUp(t *testing.T) {
 	t.Parallel()
@@ -110,7 +74,8 @@ func TestPrepareGivesUp(t *testing.T) {
 				"/video/init/": success(`{"publish_id":"v","upload_url":"` + upload.URL + `"}`),
 			})
 			n := tiktok.New(tiktok.Options{ChunkBytes: 5000})
-			d, err := n.Plan(network.Intent{Seed: "s", Content: network.Content{Media: []network.Media{l.Video(small)}}})
+			d, err := n.Plan(network.Intent{Seed: "s", Content: network.Content{Media: []network.Media{l.Video(small)},
+				Options: chosen(network.TikTokOptions{PrivacyLevel: "SELF_ONLY", MusicUsageConfirmed: true})}})
 			calls := 0
 			for wait := time.Duration(1); err == nil && wait > 0 && calls < 20; calls++ {
 				d, wait, err = n.Prepare(t.Context(), g, d, l)

@@ -34,6 +34,7 @@ const Business = "business"
 // The scopes that publishing needs. scopeVideoList serves to find posts after a lost answer, and their figures.
 const (
 	scopeVideoPublish = "video.publish"
+	scopeVideoUpload  = "video.upload" // of inbox mode; not among the defaults, as an app must have it
 	scopeVideoList    = "video.list"
 )
 
@@ -50,6 +51,9 @@ type Options struct {
 	WebHost       string `json:"web_host"`       // base URL of permalinks
 	Version       string `json:"version"`        // of the API and of the consent page
 	ChunkBytes    int64  `json:"chunk_bytes"`    // size of a video's parts; a file below twice that is one part
+	// Defaults are the choices of posts without any. TikTok's guidelines forbid them in an app that other people use:
+	// each person chooses who can see a post.
+	Defaults network.TikTokOptions `json:"defaults"`
 }
 
 // Client is a registered app.
@@ -94,7 +98,9 @@ func (o Options) withDefaults() Options {
 func (n *Network) Platform() string { return platform }
 
 // Check returns what the network would reject. Limits of a single account are checked by Prepare.
-func (n *Network) Check(c network.Content) []network.Problem { return n.opts.Rules.Check(c) }
+func (n *Network) Check(c network.Content) []network.Problem {
+	return append(n.opts.Rules.Check(c), checkChoices(n.choices(c.Options), c.Media)...)
+}
 
 // Rules returns the limits that Check applies.
 func (n *Network) Rules() network.Rules { return *n.opts.Rules }

@@ -57,6 +57,7 @@ var adapter = networktest.Case{
 		return tiktok.New(tiktok.Options{
 			App: app, Business: tiktok.Client{ClientID: "business-app", ClientSecret: "business-secret"},
 			AuthorizeHost: base, APIHost: base, WebHost: base + "/web", ChunkBytes: chunk,
+			Defaults: network.TikTokOptions{PrivacyLevel: "PUBLIC_TO_EVERYONE", AllowComment: true, MusicUsageConfirmed: true},
 		})
 	},
 	App: network.App{ListingDelay: network.Span(settleTime)},

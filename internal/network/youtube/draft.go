@@ -34,17 +34,28 @@ type draft struct {
 	Sessions    int             `json:"sessions,omitempty"` // how many were started
 	Video       string          `json:"video,omitempty"`    // id of the video that the upload became
 	UploadedAt  time.Time       `json:"uploaded,omitzero"`  // when that was seen first
+
+	Choices network.YouTubeOptions `json:"choices,omitzero"` // without the privacy
 }
 
 var drafts = network.DraftCodec[draft]{Kind: "a YouTube video", Validate: draft.checkOrigin, IsPrepared: draft.isPrepared}
 
-// Plan fixes the video's title, description, tags and privacy. A repeated Commit makes one video because Prepare
+// Plan fixes the video's title, description, tags and choices. A repeated Commit makes one video because Prepare
 // stores the upload session.
 func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 	text := strings.ToValidUTF8(i.Content.Text, "\uFFFD")
+	var choices network.YouTubeOptions
+	if i.Content.Options.YouTube != nil {
+		choices = *i.Content.Options.YouTube
+	}
+	if choices.SelfDeclaredMadeForKids == nil {
+		choices.SelfDeclaredMadeForKids = n.opts.MadeForKids
+	}
+	privacy := cmp.Or(choices.PrivacyStatus, n.opts.Privacy)
+	choices.PrivacyStatus = ""
 	return drafts.Plan(draft{
-		Post: true, Title: title(text, i.Content.Media), Description: text, Tags: tags(text), Privacy: n.opts.Privacy,
-		Media: i.Content.Media,
+		Post: true, Title: title(text, i.Content.Media), Description: text, Tags: tags(text), Privacy: privacy,
+		Media: i.Content.Media, Choices: choices,
 	})
 }
 

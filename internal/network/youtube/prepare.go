@@ -88,6 +88,16 @@ func (n *Network) createSession(ctx context.Context, g network.Grant, p draft) (
 	if len(p.Tags) > 0 {
 		snippet["tags"] = p.Tags
 	}
+	if p.Choices.CategoryID != "" {
+		snippet["categoryId"] = p.Choices.CategoryID
+	}
+	status := map[string]any{"privacyStatus": p.Privacy}
+	if p.Choices.SelfDeclaredMadeForKids != nil {
+		status["selfDeclaredMadeForKids"] = *p.Choices.SelfDeclaredMadeForKids
+	}
+	if p.Choices.ContainsSyntheticMedia {
+		status["containsSyntheticMedia"] = true
+	}
 	answer, err := n.client.Do(ctx, network.Call{
 		Purpose: network.Transferring, Name: "upload videos", Method: http.MethodPost,
 		URL:   strings.TrimRight(g.Server, "/") + "/upload/youtube/" + n.opts.Version + "/videos",
@@ -96,7 +106,7 @@ func (n *Network) createSession(ctx context.Context, g network.Grant, p draft) (
 			"X-Upload-Content-Length": {strconv.FormatInt(p.Total, 10)}, "X-Upload-Content-Type": {p.Type},
 		},
 		Bearer: g.Access,
-		JSON:   map[string]any{"snippet": snippet, "status": map[string]any{"privacyStatus": p.Privacy}},
+		JSON:   map[string]any{"snippet": snippet, "status": status},
 	})
 	if err != nil {
 		return "", err

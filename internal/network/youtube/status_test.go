@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/network/networktest"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
 )
 
 // statusServer completes every upload with a video whose status is insert in the answer to the upload, and then each
@@ -109,6 +110,32 @@ func TestStatusInterval(t *testing.T) {
 	}
 	if asked > 80 {
 		t.Errorf("%d checks in an hour", asked)
+	}
+}
+
+// A post's choices are sent as YouTube's API names them. A video that was meant to be private counts as published.
+func TestChoices(t *testing.T) {
+	t.Parallel()
+	f := networktest.New(t, adapter, 0)
+	g, no := f.Grant(), false
+	d, err := f.Network().Plan(network.Intent{Seed: "s", Content: network.Content{
+		Text: "x", Media: []network.Media{f.Library.Video(100)}, Options: network.Options{YouTube: &network.YouTubeOptions{
+			PrivacyStatus: "private", SelfDeclaredMadeForKids: &no, ContainsSyntheticMedia: true, CategoryID: "27",
+		}},
+	}})
+	must.NoError(t, err)
+	d, err = f.Prepare(g, d)
+	must.NoError(t, err)
+	if receipt := f.Publish(g, d); receipt.ID == "" {
+		t.Error("no id")
+	}
+	body := string(f.Wire.Requests("POST " + upload)[0].Body)
+	for _, part := range []string{
+		`"privacyStatus":"private"`, `"selfDeclaredMadeForKids":false`, `"containsSyntheticMedia":true`, `"categoryId":"27"`,
+	} {
+		if !strings.Contains(body, part) {
+			t.Errorf("%s lacks %s", body, part)
+		}
 	}
 }
 

@@ -52,7 +52,9 @@ type Options struct {
 	AnalyticsHost string `json:"analytics_host"`
 	WebURL        string `json:"web_url"` // base URL of permalinks
 	Version       string `json:"version"` // of the API
-	Privacy       string `json:"privacy"` // of a video: public, unlisted or private
+	Privacy       string `json:"privacy"` // of a video without a choice: public, unlisted or private
+	// declares a video without a choice as made for kids, or as not; undeclared if unset
+	MadeForKids *bool `json:"made_for_kids"`
 	// size of a file's parts, each held in memory; rounded down to a multiple of 256 KiB
 	ChunkBytes int64 `json:"chunk_bytes"`
 }

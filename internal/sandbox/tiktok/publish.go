@@ -27,6 +27,11 @@ const (
 	maxPage        = 20
 )
 
+const (
+	scopePublish = "video.publish"
+	scopeUpload  = "video.upload"
+)
+
 // audiences are the privacy levels that are supported.
 var audiences = []string{audienceEveryone, "MUTUAL_FOLLOW_FRIENDS", "SELF_ONLY"}
 
@@ -35,7 +40,7 @@ func (n *Network) creatorInfo(r *http.Request) (any, error) {
 	var a caller
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
 		var err error
-		a, err = n.authenticate(r, t, "video.publish")
+		a, err = n.authenticate(r, t, scopePublish)
 		return err
 	})
 	return map[string]any{
@@ -69,7 +74,7 @@ func (p postRequest) check(title, description int) error {
 	switch {
 	case textLength(p.Info.Title) > title, textLength(p.Info.Description) > description:
 		return invalid("The text is too long")
-	case !slices.Contains(audiences, p.Info.Privacy):
+	case p.Info.Privacy != audienceInbox && !slices.Contains(audiences, p.Info.Privacy):
 		return badRequest("privacy_level_option_mismatch", "privacy_level is none of the creator's options")
 	}
 	return nil
@@ -102,10 +107,24 @@ func (n *Network) beginVideo(r *http.Request) (any, error) {
 	if err == nil {
 		err = in.check(maxTitle, 0)
 	}
-	if err == nil {
-		err = in.checkParts()
-	}
 	if err != nil {
+		return nil, err
+	}
+	return n.beginUpload(r, in, scopePublish)
+}
+
+// beginInboxVideo is beginVideo for a video that a person completes in the app. It has no text.
+func (n *Network) beginInboxVideo(r *http.Request) (any, error) {
+	var in postRequest
+	if err := readBody(r, &in); err != nil {
+		return nil, err
+	}
+	in.Info.Privacy = audienceInbox
+	return n.beginUpload(r, in, scopeUpload)
+}
+
+func (n *Network) beginUpload(r *http.Request, in postRequest, scope string) (any, error) {
+	if err := in.checkParts(); err != nil {
 		return nil, err
 	}
 	p := publication{
@@ -114,8 +133,8 @@ func (n *Network) beginVideo(r *http.Request) (any, error) {
 		token: base.NewID() + base.NewID(), made: n.Now(),
 	}
 	var out marker.Outcome
-	err = n.Store.InTx(r.Context(), func(t store.Tx) error {
-		a, err := n.authenticate(r, t, "video.publish")
+	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
+		a, err := n.authenticate(r, t, scope)
 		if err != nil {
 			return err
 		}
@@ -145,6 +164,8 @@ func (n *Network) actBefore(ctx context.Context, t store.Tx, p publication, sess
 		return marker.Outcome{}, err
 	case expired:
 		return marker.Outcome{Refused: errToken}, t.EndSession(ctx, Name, session)
+	case p.markers().Has(marker.Unapproved) && p.privacy != audienceInbox:
+		return marker.Outcome{Refused: errUnaudited}, nil
 	case p.markers().Has(marker.RateLimit):
 		return marker.Outcome{Refused: errRateLimited}, nil
 	}
@@ -186,6 +207,10 @@ func (n *Network) finish(
 func (n *Network) postPhotos(r *http.Request) (any, error) {
 	var in postRequest
 	err := readBody(r, &in)
+	scope := scopePublish
+	if err == nil && in.Mode == "MEDIA_UPLOAD" {
+		scope, in.Info.Privacy = scopeUpload, audienceInbox
+	}
 	if err == nil {
 		err = in.check(maxPhotoTitle, maxDescription)
 	}
@@ -197,7 +222,7 @@ func (n *Network) postPhotos(r *http.Request) (any, error) {
 	}
 	p := publication{photos: true, text: in.Info.Description, privacy: in.Info.Privacy, made: n.Now()}
 	err = n.Store.InTx(r.Context(), func(t store.Tx) error {
-		a, err := n.authenticate(r, t, "video.publish")
+		a, err := n.authenticate(r, t, scope)
 		p.account = a.ID
 		return err
 	})
@@ -208,23 +233,23 @@ func (n *Network) postPhotos(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return n.showPhotos(r, p, files)
+	return n.showPhotos(r, p, files, scope)
 }
 
 func (p postRequest) checkPhotos() error {
 	s := p.Source
 	switch {
-	case p.MediaType != "PHOTO", p.Mode != "DIRECT_POST", s.Source != "PULL_FROM_URL":
-		return invalid("This sandbox accepts PHOTO only by DIRECT_POST and PULL_FROM_URL")
+	case p.MediaType != "PHOTO", p.Mode != "DIRECT_POST" && p.Mode != "MEDIA_UPLOAD", s.Source != "PULL_FROM_URL":
+		return invalid("This sandbox accepts PHOTO only by PULL_FROM_URL")
 	case len(s.Photos) < 1, len(s.Photos) > maxPhotos, s.Cover < 0, s.Cover >= len(s.Photos):
 		return invalid("The number of photo_images or photo_cover_index is out of range")
 	}
 	return nil
 }
 
-func (n *Network) showPhotos(r *http.Request, p publication, files []store.Blob) (any, error) {
+func (n *Network) showPhotos(r *http.Request, p publication, files []store.Blob, scope string) (any, error) {
 	id, err := n.PublishInTx(r.Context(), errInternal, func(t store.Tx, waited bool) (marker.Outcome, error) {
-		a, err := n.authenticate(r, t, "video.publish")
+		a, err := n.authenticate(r, t, scope)
 		if err != nil {
 			return marker.Outcome{}, err
 		}
@@ -269,7 +294,7 @@ func (n *Network) fetchStatus(r *http.Request) (any, error) {
 	}
 	var answer map[string]any
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
-		a, err := n.authenticate(r, t, "video.publish")
+		a, err := n.authenticate(r, t, scopePublish)
 		if err != nil {
 			return err
 		}

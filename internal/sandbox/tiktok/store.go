@@ -42,7 +42,10 @@ func (p publication) id() string {
 // postID returns the public ID of the post.
 func (p publication) postID() int64 { return 7_500_000_000_000_000_000 + p.seq }
 
-const audienceEveryone = "PUBLIC_TO_EVERYONE"
+const (
+	audienceEveryone = "PUBLIC_TO_EVERYONE"
+	audienceInbox    = "INBOX" // our own, of a post that waits in the account's inbox
+)
 
 // public reports whether the post is public. The network reviews it first, for as long as it processed it.
 func (p publication) public(now time.Time, work time.Duration) bool {
@@ -63,6 +66,8 @@ func (p publication) status(now time.Time, work time.Duration) map[string]any {
 		answer["status"] = "PROCESSING_DOWNLOAD"
 	case p.done.IsZero() || now.Sub(p.done) < work:
 		answer["status"] = "PROCESSING_UPLOAD"
+	case p.privacy == audienceInbox:
+		answer["status"] = "SEND_TO_USER_INBOX"
 	case p.public(now, work):
 		answer[publicID] = []int64{p.postID()}
 	}
@@ -145,7 +150,7 @@ func listParts(ctx context.Context, t store.Tx, seq int64) ([]string, error) {
 
 // finishPublication publishes the post, unless it failed.
 func finishPublication(ctx context.Context, t store.Tx, p *publication, files []store.Blob) error {
-	p.posted = p.failure == ""
+	p.posted = p.failure == "" && p.privacy != audienceInbox
 	_, err := t.ExecContext(ctx, `update tiktok_publishes set done_at = ?, failure = ?, posted = ? where seq = ?`,
 		p.done.UnixMilli(), p.failure, p.posted, p.seq)
 	if err != nil {

@@ -59,6 +59,7 @@ func (n *Network) Handler() http.Handler {
 		"GET /v2/user/info/{$}":                        n.userInfo,
 		"POST /v2/post/publish/creator_info/query/{$}": n.creatorInfo,
 		"POST /v2/post/publish/video/init/{$}":         n.beginVideo,
+		"POST /v2/post/publish/inbox/video/init/{$}":   n.beginInboxVideo,
 		"POST /v2/post/publish/content/init/{$}":       n.postPhotos,
 		"POST /v2/post/publish/status/fetch/{$}":       n.fetchStatus,
 		"POST /v2/video/list/{$}":                      n.listVideos,

@@ -79,6 +79,7 @@ func (p *Handlers) check(ctx context.Context, actor *access.Actor, s sheet, held
 			return out, err
 		}
 	}
+	c.Options = &held.Options // the form has no fields for them
 	checked, err := p.posts.CheckComposition(ctx, actor, c, held.Targets)
 	if err != nil {
 		return out, err

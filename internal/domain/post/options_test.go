@@ -1,0 +1,41 @@
+package post_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/post"
+	"pressroom/internal/network"
+	"pressroom/internal/testkit/must"
+)
+
+// Options are stored and changed with a post, reach its network, survive an edit in the composer, and are copied.
+func TestOptions(t *testing.T) {
+	composing(t, func(t *testing.T, w *env, act *access.Actor) {
+		tiktok := map[string]any{"privacy_level": "SELF_ONLY", "music_usage_confirmed": true}
+		id := w.Draft(t, "hello", time.Time{})
+		w.Do(t, "update_post", map[string]any{"id": id, "options": map[string]any{"tiktok": tiktok}})
+		want := network.Options{TikTok: &network.TikTokOptions{PrivacyLevel: "SELF_ONLY", MusicUsageConfirmed: true}}
+		p := w.look(t, id)
+		if diff := cmp.Diff(want, p.Content(p.Targets[0], "en").Options); diff != "" {
+			t.Error(diff)
+		}
+		must.Get(w.Compose(t.Context(), act, id, p.UpdatedAt, post.Composition{Caption: "another",
+			Accounts: []int64{w.Account}}))(t)
+		if diff := cmp.Diff(want, w.look(t, id).Options); diff != "" {
+			t.Errorf("the composer lost them: %s", diff)
+		}
+		copied := w.Draft(t, "another", time.Time{})
+		must.NoError(t, w.CopyFrom(t.Context(), w.Person, copied, id))
+		if diff := cmp.Diff(want, w.look(t, copied).Options); diff != "" {
+			t.Errorf("the copy lacks them: %s", diff)
+		}
+		w.Do(t, "update_post", map[string]any{"id": id, "options": map[string]any{}})
+		if p := w.look(t, id); !p.Options.IsZero() {
+			t.Errorf("%+v", p.Options)
+		}
+	})
+}

@@ -1,0 +1,148 @@
+package tiktok
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"pressroom/internal/network"
+)
+
+const (
+	privacyPublic = "PUBLIC_TO_EVERYONE"
+	privacyInbox  = "INBOX" // our own, for a post whose audience is chosen in the TikTok app
+
+	codeOptionMissing     = "option_missing"
+	codeOptionUnsupported = "option_not_supported"
+	codeInteractionOff    = "interaction_disabled"
+)
+
+// choices returns a post's choices, or the operator's defaults for a post without any.
+func (n *Network) choices(o network.Options) network.TikTokOptions {
+	if o.TikTok == nil {
+		return n.opts.Defaults
+	}
+	return *o.TikTok
+}
+
+// checkChoices returns what is missing or has no effect. TikTok requires that a person chooses the audience of each
+// direct post and agrees to the use of music. Source: https://developers.tiktok.com/doc/content-sharing-guidelines.
+func checkChoices(o network.TikTokOptions, media []network.Media) []network.Problem {
+	var found []network.Problem
+	add := func(code string, isBlocking bool, message string) {
+		found = append(found, network.Problem{Code: code, Blocking: isBlocking, Message: message})
+	}
+	photos := len(media) > 0 && media[0].Kind == network.Image
+	if o.Mode == network.TikTokInbox {
+		if o != (network.TikTokOptions{Mode: o.Mode}) {
+			add(codeOptionUnsupported, false,
+				"In inbox mode, the other choices are made in the TikTok app. Those of options.tiktok are not sent.")
+		}
+		return found
+	}
+	if o.PrivacyLevel == "" {
+		add(codeOptionMissing, true,
+			"TikTok requires a choice of who can see the post. Set options.tiktok.privacy_level, or mode to inbox.")
+	}
+	if !o.MusicUsageConfirmed {
+		add(codeOptionMissing, true, "TikTok requires agreement to its Music Usage Confirmation. "+
+			"Set options.tiktok.music_usage_confirmed once the person has agreed.")
+	}
+	if photos && o.IsAIGC {
+		add(codeOptionUnsupported, true, "TikTok labels only videos as AI-generated. Set options.tiktok.mode to inbox and "+
+			"label the photos in the TikTok app.")
+	}
+	if photos && (o.AllowDuet || o.AllowStitch) {
+		add(codeOptionUnsupported, false, "Duets and stitches are only possible with videos.")
+	}
+	return found
+}
+
+// toInbox reports whether the media go to the account's inbox, where a person completes the post.
+func (d draft) toInbox() bool { return d.Choices.Mode == network.TikTokInbox }
+
+// applyChoices compares the choices with what the account allows, and fixes them. A post for the inbox only needs the
+// scope.
+func (n *Network) applyChoices(ctx context.Context, g network.Grant, p *draft) error {
+	if !p.toInbox() {
+		return n.queryCreator(ctx, g, p)
+	}
+	if !slices.Contains(g.Scopes, scopeVideoUpload) {
+		return &network.Error{
+			Class: network.Unapproved, Code: "scope_not_authorized",
+			Message: "Inbox mode needs the scope video.upload. Add it to the network's scopes and reconnect the account.",
+			Err:     errors.New("the grant lacks the scope video.upload"),
+		}
+	}
+	p.Privacy = privacyInbox
+	return nil
+}
+
+// creator is the settings of an account's owner.
+type creator struct {
+	Privacy   []string `json:"privacy_level_options"`
+	NoComment bool     `json:"comment_disabled"`
+	NoDuet    bool     `json:"duet_disabled"`
+	NoStitch  bool     `json:"stitch_disabled"`
+	Longest   int64    `json:"max_video_post_duration_sec"`
+}
+
+// queryCreator reads the settings of the account's owner, which the network requires before each post. Source:
+// https://developers.tiktok.com/doc/content-posting-api-reference-query-creator-info.
+func (n *Network) queryCreator(ctx context.Context, g network.Grant, p *draft) error {
+	var about creator
+	err := n.callAPI(ctx, g, post(network.Reading, struct{}{}), "post/publish/creator_info/query/", &about)
+	if err != nil {
+		return err
+	}
+	if len(about.Privacy) == 0 {
+		return network.InvalidResponse(errors.New("reading the account's settings: the response has no privacy levels"))
+	}
+	if err := about.allows(*p); err != nil {
+		return err
+	}
+	p.Privacy = p.Choices.PrivacyLevel
+	p.NoComment = !p.Choices.AllowComment
+	p.NoDuet, p.NoStitch = !p.Choices.AllowDuet, !p.Choices.AllowStitch
+	return nil
+}
+
+// allows returns an error for a choice that the account does not allow. Nothing that a person chose is changed.
+func (c creator) allows(p draft) error {
+	refuse := func(class network.Class, code, message string) error {
+		return &network.Error{
+			Class: class, Status: http.StatusOK, Code: code, Message: message,
+			Err: errors.New("the account's settings do not allow the post"),
+		}
+	}
+	if p.isVideo() && c.Longest > 0 && p.Media[0].Duration.Seconds() > float64(c.Longest) {
+		return refuse(network.RejectedMedia, codeDurationCheckFailed,
+			fmt.Sprintf("Videos on this account can be at most %d seconds long. Use a shorter video.", c.Longest))
+	}
+	if !slices.Contains(c.Privacy, p.Choices.PrivacyLevel) {
+		return refuse(network.Rejected, "privacy_level_option_mismatch", fmt.Sprintf(
+			"This account does not offer the privacy level %s. It offers: %s.", p.Choices.PrivacyLevel,
+			network.Clip(strings.Join(c.Privacy, ", "), maxName)))
+	}
+	var off []string
+	for _, one := range []struct {
+		name           string
+		chosen, denied bool
+	}{
+		{"comments", p.Choices.AllowComment, c.NoComment},
+		{"duets", p.isVideo() && p.Choices.AllowDuet, c.NoDuet},
+		{"stitches", p.isVideo() && p.Choices.AllowStitch, c.NoStitch},
+	} {
+		if one.chosen && one.denied {
+			off = append(off, one.name)
+		}
+	}
+	if len(off) > 0 {
+		return refuse(network.Rejected, codeInteractionOff,
+			"This account's settings in the TikTok app do not allow "+strings.Join(off, " and ")+". Turn them off in the post.")
+	}
+	return nil
+}

@@ -1,0 +1,226 @@
+package tiktok_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
+	"pressroom/internal/network/tiktok"
+	"pressroom/internal/testkit/must"
+)
+
+func chosen(o network.TikTokOptions) network.Options { return network.Options{TikTok: &o} }
+
+// direct is the fewest choices of a direct post.
+var direct = network.TikTokOptions{PrivacyLevel: "SELF_ONLY", MusicUsageConfirmed: true}
+
+func changed(change func(*network.TikTokOptions)) *network.TikTokOptions {
+	o := direct
+	change(&o)
+	return &o
+}
+
+// A post needs the choices that TikTok's guidelines ask of a person. The operator's defaults are only for posts without
+// choices.
+func TestCheckChoices(t *testing.T) {
+	t.Parallel()
+	inbox := network.TikTokOptions{Mode: network.TikTokInbox}
+	for name, c := range map[string]struct {
+		options  *network.TikTokOptions
+		media    network.Media
+		defaults network.TikTokOptions
+		want     []string // codes; "!" marks a blocking problem
+	}{
+		"nothing chosen":      {want: []string{"!option_missing", "!option_missing"}, media: film},
+		"only a default":      {defaults: direct, media: film},
+		"none of the default": {&network.TikTokOptions{}, film, direct, []string{"!option_missing", "!option_missing"}},
+		"the fewest":          {options: &direct, media: film},
+		"no audience": {changed(func(o *network.TikTokOptions) { o.PrivacyLevel = "" }), film, direct,
+			[]string{"!option_missing"}},
+		"no consent to music": {changed(func(o *network.TikTokOptions) { o.MusicUsageConfirmed = false }), film, direct,
+			[]string{"!option_missing"}},
+		"an inbox": {options: &inbox, media: film},
+		"an inbox, with an audience": {options: changed(func(o *network.TikTokOptions) { o.Mode = "inbox" }), media: film,
+			want: []string{"option_not_supported"}},
+		"a duet with photos": {options: changed(func(o *network.TikTokOptions) { o.AllowDuet = true }), media: photo,
+			want: []string{"option_not_supported"}},
+		"photos by AI": {options: changed(func(o *network.TikTokOptions) { o.IsAIGC = true }), media: photo,
+			want: []string{"!option_not_supported"}},
+		"a video by AI": {options: changed(func(o *network.TikTokOptions) { o.IsAIGC = true }), media: film},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := tiktok.New(tiktok.Options{Defaults: c.defaults})
+			var got []string
+			for _, p := range n.Check(network.Content{Media: []network.Media{c.media}, Options: network.Options{TikTok: c.options}}) {
+				if p.Blocking {
+					p.Code = "!" + p.Code
+				}
+				got = append(got, p.Code)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// What the account's settings do not allow is refused, and nothing that a person chose is changed.
+func TestCreator(t *testing.T) {
+	t.Parallel()
+	const levels = `"privacy_level_options":["SELF_ONLY","FOLLOWER_OF_CREATOR"]`
+	all := changed(func(o *network.TikTokOptions) { o.AllowComment, o.AllowDuet, o.AllowStitch = true, true, true })
+	for name, c := range map[string]struct {
+		creator string
+		options network.TikTokOptions
+		class   network.Class
+		code    string
+		message string
+	}{
+		"allowed":    {`{` + levels + `,"max_video_post_duration_sec":60}`, direct, "", "", ""},
+		"everything": {`{` + levels + `}`, *all, "", "", ""},
+		"an audience that the account does not offer": {`{` + levels + `}`,
+			*changed(func(o *network.TikTokOptions) { o.PrivacyLevel = "PUBLIC_TO_EVERYONE" }),
+			network.Rejected, "privacy_level_option_mismatch", "It offers: SELF_ONLY, FOLLOWER_OF_CREATOR."},
+		"nothing to disallow": {`{` + levels + `,"comment_disabled":true,"duet_disabled":true}`, direct, "", "", ""},
+		"comments are off": {`{` + levels + `,"comment_disabled":true}`, *all,
+			network.Rejected, "interaction_disabled", "comments."},
+		"duets, stitches": {`{` + levels + `,"duet_disabled":true,"stitch_disabled":true}`, *all,
+			network.Rejected, "interaction_disabled", "duets and stitches."},
+		"too long": {`{` + levels + `,"max_video_post_duration_sec":59}`, direct,
+			network.RejectedMedia, "duration_check_failed", "59 seconds"},
+		"no audiences":           {`{}`, direct, network.Transient, "", ""},
+		"an audience of its own": {`{"privacy_level_options":["NEW"]}`, direct, network.Rejected, "privacy_level_option_mismatch", "NEW"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := networktest.NewLibrary(t)
+			g := serve(t, map[string]string{
+				"/creator_info/query/": success(c.creator), "/video/init/": success(`{"publish_id":"v","upload_url":"https://up.test/?token=t"}`),
+			})
+			n := networkAt(networktest.Start)
+			d, err := n.Plan(network.Intent{Seed: "s", Content: network.Content{Media: []network.Media{l.Video(small)}, Options: chosen(c.options)}})
+			must.NoError(t, err)
+			d, _, err = n.Prepare(t.Context(), g, d, l)
+			if c.class != "" {
+				failed := networktest.WantClass(t, err, c.class, c.code)
+				if !strings.Contains(failed.Message, c.message) {
+					t.Errorf("message %q", failed.Message)
+				}
+				return
+			}
+			var kept struct{ Privacy string }
+			if must.NoError(t, err); json.Unmarshal(d, &kept) != nil || kept.Privacy != c.options.PrivacyLevel {
+				t.Errorf("draft %s", d)
+			}
+		})
+	}
+}
+
+// publishWith publishes a post with options through the sandbox, and returns its receipt.
+func publishWith(t *testing.T, f *networktest.Fixture, text string, o network.TikTokOptions, media []network.Media) (
+	network.Receipt, error,
+) {
+	t.Helper()
+	g := f.Grant()
+	d, err := f.Network().Plan(network.Intent{Seed: "s", First: f.Clock.Now(), At: f.Clock.Now(),
+		Content: network.Content{Text: text, Media: media, Options: chosen(o)}})
+	must.NoError(t, err)
+	if d, err = f.Prepare(g, d); err != nil {
+		return network.Receipt{}, err
+	}
+	receipt, err := f.Commit(g, d)
+	if networktest.Class(err) == network.Processing {
+		_, receipt, err = f.Decide(g, d)
+	}
+	return receipt, err
+}
+
+// The choices are sent as TikTok's API names them.
+func TestSentChoices(t *testing.T) {
+	t.Parallel()
+	all := network.TikTokOptions{PrivacyLevel: "MUTUAL_FOLLOW_FRIENDS", AllowComment: true, AllowStitch: true,
+		BrandOrganic: true, BrandContent: true, IsAIGC: true, MusicUsageConfirmed: true}
+	photos := all
+	photos.AllowStitch, photos.IsAIGC = false, false
+	for name, c := range map[string]struct {
+		call    string
+		media   func(*networktest.Library) []network.Media
+		options network.TikTokOptions
+		want    map[string]any
+	}{
+		"a video": {"/video/init/", smallFilm, all, map[string]any{
+			"title": "x", "privacy_level": "MUTUAL_FOLLOW_FRIENDS", "disable_comment": false, "disable_duet": true,
+			"disable_stitch": false, "brand_organic_toggle": true, "brand_content_toggle": true, "is_aigc": true,
+		}},
+		"a video with nothing": {"/video/init/", smallFilm, direct, map[string]any{
+			"title": "x", "privacy_level": "SELF_ONLY", "disable_comment": true, "disable_duet": true,
+			"disable_stitch": true, "brand_organic_toggle": false, "brand_content_toggle": false, "is_aigc": false,
+		}},
+		"photos": {"/content/init/", images, photos, map[string]any{
+			"description": "x", "privacy_level": "MUTUAL_FOLLOW_FRIENDS", "disable_comment": false, "auto_add_music": false,
+			"brand_organic_toggle": true, "brand_content_toggle": true,
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := networktest.New(t, adapter, 0)
+			_, err := publishWith(t, f, "x", c.options, c.media(f.Library))
+			must.NoError(t, err)
+			var sent struct {
+				Info map[string]any `json:"post_info"`
+			}
+			must.NoError(t, json.Unmarshal(f.Wire.Requests(c.call)[0].Body, &sent))
+			if diff := cmp.Diff(c.want, sent.Info); diff != "" {
+				t.Error(diff)
+			}
+			f.WantPosts(1)
+		})
+	}
+}
+
+// In inbox mode the media wait for a person in the app. It needs a scope of its own, and nothing is shown.
+func TestInbox(t *testing.T) {
+	t.Parallel()
+	inbox := network.TikTokOptions{Mode: network.TikTokInbox}
+	for name, media := range map[string]func(*networktest.Library) []network.Media{"a video": smallFilm, "photos": images} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := networktest.New(t, adapter, 0)
+			_, err := publishWith(t, f, "x", inbox, media(f.Library))
+			networktest.WantClass(t, err, network.Unapproved, "scope_not_authorized")
+			f.Scopes(append([]string{"video.upload"}, defaultScopes...)...)
+			receipt, err := publishWith(t, f, "x", inbox, media(f.Library))
+			if err != nil || !strings.HasPrefix(receipt.ID, "publish:") || receipt.Permalink != "" {
+				t.Errorf("%+v, %v", receipt, err)
+			}
+			f.WantPosts(0)
+		})
+	}
+}
+
+// An app that has not passed TikTok's audit cannot post to public accounts, whatever the audience; its posts can go to
+// the inbox.
+func TestUnaudited(t *testing.T) {
+	t.Parallel()
+	for name, media := range map[string]func(*networktest.Library) []network.Media{"a video": smallFilm, "photos": images} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := networktest.New(t, adapter, 0)
+			_, err := publishWith(t, f, "[sandbox:unapproved]", direct, media(f.Library))
+			failed := networktest.WantClass(t, err, network.Unapproved, "unaudited_client_can_only_post_to_private_accounts")
+			if failed.Status != http.StatusForbidden {
+				t.Errorf("HTTP %d", failed.Status)
+			}
+			f.WantPosts(0)
+			f.Scopes(append([]string{"video.upload"}, defaultScopes...)...)
+			_, err = publishWith(t, f, "[sandbox:unapproved]", network.TikTokOptions{Mode: network.TikTokInbox}, media(f.Library))
+			must.NoError(t, err)
+		})
+	}
+}
