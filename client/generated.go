@@ -450,6 +450,26 @@ const (
 	TagPostsBasisEstimated TagPostsBasis = "estimated"
 )
 
+// TikTokOptionsMode is one of the constants of this type. Further values may be added.
+type TikTokOptionsMode string
+
+// Values of TikTokOptionsMode.
+const (
+	TikTokOptionsModeDirect TikTokOptionsMode = "direct"
+	TikTokOptionsModeInbox  TikTokOptionsMode = "inbox"
+)
+
+// TikTokOptionsPrivacyLevel is one of the constants of this type. Further values may be added.
+type TikTokOptionsPrivacyLevel string
+
+// Values of TikTokOptionsPrivacyLevel.
+const (
+	TikTokOptionsPrivacyLevelPUBLICTOEVERYONE    TikTokOptionsPrivacyLevel = "PUBLIC_TO_EVERYONE"
+	TikTokOptionsPrivacyLevelMUTUALFOLLOWFRIENDS TikTokOptionsPrivacyLevel = "MUTUAL_FOLLOW_FRIENDS"
+	TikTokOptionsPrivacyLevelFOLLOWEROFCREATOR   TikTokOptionsPrivacyLevel = "FOLLOWER_OF_CREATOR"
+	TikTokOptionsPrivacyLevelSELFONLY            TikTokOptionsPrivacyLevel = "SELF_ONLY"
+)
+
 // UntrustedSourceKind is one of the constants of this type. Further values may be added.
 type UntrustedSourceKind string
 
@@ -487,6 +507,16 @@ const (
 	WeekdayFriday    Weekday = "friday"
 	WeekdaySaturday  Weekday = "saturday"
 	WeekdaySunday    Weekday = "sunday"
+)
+
+// YouTubeOptionsPrivacyStatus is one of the constants of this type. Further values may be added.
+type YouTubeOptionsPrivacyStatus string
+
+// Values of YouTubeOptionsPrivacyStatus.
+const (
+	YouTubeOptionsPrivacyStatusPublic   YouTubeOptionsPrivacyStatus = "public"
+	YouTubeOptionsPrivacyStatusUnlisted YouTubeOptionsPrivacyStatus = "unlisted"
+	YouTubeOptionsPrivacyStatusPrivate  YouTubeOptionsPrivacyStatus = "private"
 )
 
 // AccountAnalytics is a record of the API's answers.
@@ -728,6 +758,16 @@ type CreatePostInput struct {
 	AccountIDs []int64 `json:"account_ids"`
 	// Media of the library, in order.
 	MediaIDs []int64 `json:"media_ids,omitzero"`
+	// Choices for single networks.
+	Options *CreatePostInputOptions `json:"options,omitzero"`
+}
+
+// CreatePostInputOptions: Choices for single networks.
+type CreatePostInputOptions struct {
+	// Choices for TikTok accounts. TikTok requires that a person makes them for each post.
+	Tiktok *TikTokOptions `json:"tiktok,omitzero"`
+	// Choices for YouTube accounts.
+	Youtube *YouTubeOptions `json:"youtube,omitzero"`
 }
 
 // CreateReportInput: What create_report takes.
@@ -1398,6 +1438,14 @@ type Meta struct {
 	RequestID string `json:"request_id"`
 }
 
+// Options is a record of the API's answers.
+type Options struct {
+	// Choices for TikTok accounts. TikTok requires that a person makes them for each post.
+	Tiktok *TikTokOptions `json:"tiktok,omitzero"`
+	// Choices for YouTube accounts.
+	Youtube *YouTubeOptions `json:"youtube,omitzero"`
+}
+
 // Page is a record of the API's answers.
 type Page struct {
 	// Whether there are more items.
@@ -1458,6 +1506,8 @@ type Post struct {
 	// The full text.
 	Caption string      `json:"caption"`
 	Media   []PostMedia `json:"media"`
+	// Choices for single networks.
+	Options *Options `json:"options,omitzero"`
 	// When it goes out; for a draft, the planned time; for a template, when its series began.
 	ScheduledAt *Moment      `json:"scheduled_at,omitzero"`
 	PublishedAt *Moment      `json:"published_at,omitzero"`
@@ -1498,6 +1548,8 @@ type PostChange struct {
 	// The full text.
 	Caption string      `json:"caption"`
 	Media   []PostMedia `json:"media"`
+	// Choices for single networks.
+	Options *Options `json:"options,omitzero"`
 	// When it goes out; for a draft, the planned time; for a template, when its series began.
 	ScheduledAt *Moment      `json:"scheduled_at,omitzero"`
 	PublishedAt *Moment      `json:"published_at,omitzero"`
@@ -1843,6 +1895,30 @@ type TagRate struct {
 	Basis TagPostsBasis `json:"basis"`
 }
 
+// TikTokOptions is a record of the API's answers.
+type TikTokOptions struct {
+	// direct (the default) publishes. inbox sends the media to the account's inbox in the TikTok app, where a person
+	// completes the post; the other choices are then made there.
+	Mode TikTokOptionsMode `json:"mode,omitzero"`
+	// Who can see the post. Required for direct posts. The account must offer it.
+	PrivacyLevel TikTokOptionsPrivacyLevel `json:"privacy_level,omitzero"`
+	// Whether people may comment.
+	AllowComment *bool `json:"allow_comment,omitzero"`
+	// Whether people may make duets. Videos only.
+	AllowDuet *bool `json:"allow_duet,omitzero"`
+	// Whether people may stitch. Videos only.
+	AllowStitch *bool `json:"allow_stitch,omitzero"`
+	// Discloses that the post promotes the account's own brand.
+	BrandOrganicToggle *bool `json:"brand_organic_toggle,omitzero"`
+	// Discloses that the post is a paid partnership (branded content).
+	BrandContentToggle *bool `json:"brand_content_toggle,omitzero"`
+	// Labels a video as AI-generated.
+	IsAigc *bool `json:"is_aigc,omitzero"`
+	// Whether the person agreed to TikTok's Music Usage Confirmation. Required for direct posts. Set it only after they
+	// did.
+	MusicUsageConfirmed *bool `json:"music_usage_confirmed,omitzero"`
+}
+
 // Untrusted is a record of the API's answers.
 type Untrusted struct {
 	// The id that data refers to.
@@ -1876,6 +1952,8 @@ type UpdatePostInput struct {
 	MediaIDs []int64 `json:"media_ids,omitzero"`
 	// Replaces all accounts.
 	AccountIDs []int64 `json:"account_ids,omitzero"`
+	// Replaces all choices for single networks.
+	Options *CreatePostInputOptions `json:"options,omitzero"`
 }
 
 func (in UpdatePostInput) nulls() []string {
@@ -1965,6 +2043,18 @@ type Validation struct {
 	WaitsForApproval bool          `json:"waits_for_approval"`
 	// Posts left in the plan this month; -1 without a limit.
 	PostsLeftThisMonth int64 `json:"posts_left_this_month"`
+}
+
+// YouTubeOptions is a record of the API's answers.
+type YouTubeOptions struct {
+	// Who can see the video; the operator's setting if omitted.
+	PrivacyStatus YouTubeOptionsPrivacyStatus `json:"privacy_status,omitzero"`
+	// Whether the video is made for children. Undeclared if omitted, unless the operator sets it.
+	SelfDeclaredMadeForKids *bool `json:"self_declared_made_for_kids,omitzero"`
+	// Labels altered or synthetic content.
+	ContainsSyntheticMedia *bool `json:"contains_synthetic_media,omitzero"`
+	// Id of a YouTube video category, such as 22.
+	CategoryID string `json:"category_id,omitzero"`
 }
 
 // AddHashtags: Add hashtags to a list. Adds hashtags to one of the team's lists. Existing ones are unchanged, so the
@@ -2421,6 +2511,7 @@ var operations = []Operation{
 			{Name: "caption", In: "body", Type: "string", Required: true, Description: "The text."},
 			{Name: "account_ids", In: "body", Type: "integers", Required: true, Description: "The accounts to publish to."},
 			{Name: "media_ids", In: "body", Type: "integers", Description: "Media of the library, in order."},
+			{Name: "options", In: "body", Type: "object", Description: "Choices for single networks."},
 		},
 	},
 	{
@@ -2677,6 +2768,7 @@ var operations = []Operation{
 			{Name: "scheduled_at", In: "body", Type: "string", Nullable: true, Description: "The new time, ISO 8601 with a time of day; without an offset in the team's zone. A draft stays a draft. Null clears the time of a draft."},
 			{Name: "media_ids", In: "body", Type: "integers", Description: "Replaces all media."},
 			{Name: "account_ids", In: "body", Type: "integers", Description: "Replaces all accounts."},
+			{Name: "options", In: "body", Type: "object", Description: "Replaces all choices for single networks."},
 		},
 	},
 	{

@@ -227,7 +227,7 @@ func TestTikTokRefusals(t *testing.T) {
 		},
 		"an inbox": {
 			"post/publish/content/init/", token,
-			strings.Replace(photo("", "PUBLIC_TO_EVERYONE", `"x"`), "DIRECT_POST", "MEDIA_UPLOAD", 1), 400, "invalid_params",
+			strings.Replace(photo("", "PUBLIC_TO_EVERYONE", `"x"`), "DIRECT_POST", "MEDIA_UPLOAD", 1), 401, "scope_not_authorized",
 		},
 		"photos without": {"post/publish/content/init/", less, photo("", "PUBLIC_TO_EVERYONE", `"x"`), 401, "scope_not_authorized"},
 	} {

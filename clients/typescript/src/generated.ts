@@ -121,11 +121,17 @@ export type SocialAccountConnectionState = "connected" | "expiring" | "lost";
 
 export type TagPostsBasis = "measured" | "estimated";
 
+export type TikTokOptionsMode = "direct" | "inbox";
+
+export type TikTokOptionsPrivacyLevel = "PUBLIC_TO_EVERYONE" | "MUTUAL_FOLLOW_FRIENDS" | "FOLLOWER_OF_CREATOR" | "SELF_ONLY";
+
 export type UntrustedSourceKind = "biography" | "caption" | "client_comment" | "comment" | "display_name" | "network_error";
 
 export type UploadState = "waiting" | "stored" | "refused" | "replaced" | "expired";
 
 export type Weekday = "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday";
+
+export type YouTubeOptionsPrivacyStatus = "public" | "unlisted" | "private";
 
 export interface AccountAnalytics {
   account_id: number;
@@ -351,6 +357,16 @@ export interface CreatePostInput {
   account_ids: readonly number[];
   /** Media of the library, in order. */
   media_ids?: readonly number[];
+  /** Choices for single networks. */
+  options?: CreatePostInputOptions;
+}
+
+/** Choices for single networks. */
+export interface CreatePostInputOptions {
+  /** Choices for TikTok accounts. TikTok requires that a person makes them for each post. */
+  tiktok?: TikTokOptions;
+  /** Choices for YouTube accounts. */
+  youtube?: YouTubeOptions;
 }
 
 /** What create_report takes. */
@@ -1000,6 +1016,13 @@ export interface Meta {
   request_id: string;
 }
 
+export interface Options {
+  /** Choices for TikTok accounts. TikTok requires that a person makes them for each post. */
+  tiktok?: TikTokOptions;
+  /** Choices for YouTube accounts. */
+  youtube?: YouTubeOptions;
+}
+
 export interface Page {
   /** Whether there are more items. */
   has_more: boolean;
@@ -1055,6 +1078,8 @@ export interface Post {
   /** The full text. */
   caption: string;
   media: PostMedia[];
+  /** Choices for single networks. */
+  options?: Options;
   /** When it goes out; for a draft, the planned time; for a template, when its series began. */
   scheduled_at?: Moment;
   published_at?: Moment;
@@ -1093,6 +1118,8 @@ export interface PostChange {
   /** The full text. */
   caption: string;
   media: PostMedia[];
+  /** Choices for single networks. */
+  options?: Options;
   /** When it goes out; for a draft, the planned time; for a template, when its series began. */
   scheduled_at?: Moment;
   published_at?: Moment;
@@ -1423,6 +1450,33 @@ export interface TagRate {
   basis: TagPostsBasis | Other;
 }
 
+export interface TikTokOptions {
+  /**
+   * direct (the default) publishes. inbox sends the media to the account's inbox in the TikTok app, where a person
+   * completes the post; the other choices are then made there.
+   */
+  mode?: TikTokOptionsMode | Other;
+  /** Who can see the post. Required for direct posts. The account must offer it. */
+  privacy_level?: TikTokOptionsPrivacyLevel | Other;
+  /** Whether people may comment. */
+  allow_comment?: boolean;
+  /** Whether people may make duets. Videos only. */
+  allow_duet?: boolean;
+  /** Whether people may stitch. Videos only. */
+  allow_stitch?: boolean;
+  /** Discloses that the post promotes the account's own brand. */
+  brand_organic_toggle?: boolean;
+  /** Discloses that the post is a paid partnership (branded content). */
+  brand_content_toggle?: boolean;
+  /** Labels a video as AI-generated. */
+  is_aigc?: boolean;
+  /**
+   * Whether the person agreed to TikTok's Music Usage Confirmation. Required for direct posts. Set it only after they
+   * did.
+   */
+  music_usage_confirmed?: boolean;
+}
+
 export interface Untrusted {
   /** The id that data refers to. */
   id: string;
@@ -1454,6 +1508,8 @@ export interface UpdatePostInput {
   media_ids?: readonly number[];
   /** Replaces all accounts. */
   account_ids?: readonly number[];
+  /** Replaces all choices for single networks. */
+  options?: CreatePostInputOptions;
 }
 
 export interface UploadBatch {
@@ -1531,6 +1587,17 @@ export interface Validation {
   waits_for_approval: boolean;
   /** Posts left in the plan this month; -1 without a limit. */
   posts_left_this_month: number;
+}
+
+export interface YouTubeOptions {
+  /** Who can see the video; the operator's setting if omitted. */
+  privacy_status?: YouTubeOptionsPrivacyStatus | Other;
+  /** Whether the video is made for children. Undeclared if omitted, unless the operator sets it. */
+  self_declared_made_for_kids?: boolean;
+  /** Labels altered or synthetic content. */
+  contains_synthetic_media?: boolean;
+  /** Id of a YouTube video category, such as 22. */
+  category_id?: string;
 }
 
 /** The client: a method for each operation. */
@@ -1953,7 +2020,7 @@ const operations: Readonly<Record<string, Operation>> = {
     method: "POST",
     path: "/posts",
     key: true,
-    arguments: { caption: "body", account_ids: "body", media_ids: "body" },
+    arguments: { caption: "body", account_ids: "body", media_ids: "body", options: "body" },
   },
   create_report: {
     method: "POST",
@@ -2115,7 +2182,7 @@ const operations: Readonly<Record<string, Operation>> = {
     method: "PATCH",
     path: "/posts/{id}",
     key: true,
-    arguments: { id: "path", caption: "body", scheduled_at: "body", media_ids: "body", account_ids: "body" },
+    arguments: { id: "path", caption: "body", scheduled_at: "body", media_ids: "body", account_ids: "body", options: "body" },
   },
   validate_post: {
     method: "GET",
