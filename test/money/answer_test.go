@@ -162,7 +162,7 @@ func readTool(o order, status int, header http.Header, raw []byte) (answer, erro
 		}
 		a.status = problem.Status
 	}
-	err = json.Unmarshal(text, &a)
+	err := json.Unmarshal(text, &a)
 	return a, err
 }
 
