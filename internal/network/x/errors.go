@@ -76,8 +76,8 @@ func (p problem) class(status int) network.Class {
 	switch status {
 	case http.StatusUnauthorized:
 		return network.AuthRefresh
-	case http.StatusPaymentRequired: // the app has no credits left; not confirmed
-		return network.Quota
+	case http.StatusPaymentRequired: // the app's credit is used up, and waiting does not help: the operator has to pay
+		return network.Unapproved
 	case http.StatusForbidden:
 		return p.forbiddenClass()
 	case http.StatusTooManyRequests:
