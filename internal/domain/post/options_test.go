@@ -19,22 +19,22 @@ func TestOptions(t *testing.T) {
 		id := w.Draft(t, "hello", time.Time{})
 		w.Do(t, "update_post", map[string]any{"id": id, "options": map[string]any{"tiktok": tiktok}})
 		want := network.Options{TikTok: &network.TikTokOptions{PrivacyLevel: "SELF_ONLY", MusicUsageConfirmed: true}}
-		p := w.look(t, id)
+		p := w.getPost(t, id)
 		if diff := cmp.Diff(want, p.Content(p.Targets[0], "en").Options); diff != "" {
 			t.Error(diff)
 		}
 		must.Get(w.Compose(t.Context(), act, id, p.UpdatedAt, post.Composition{Caption: "another",
 			Accounts: []int64{w.Account}}))(t)
-		if diff := cmp.Diff(want, w.look(t, id).Options); diff != "" {
+		if diff := cmp.Diff(want, w.getPost(t, id).Options); diff != "" {
 			t.Errorf("the composer lost them: %s", diff)
 		}
 		copied := w.Draft(t, "another", time.Time{})
 		must.NoError(t, w.CopyFrom(t.Context(), w.Person, copied, id))
-		if diff := cmp.Diff(want, w.look(t, copied).Options); diff != "" {
+		if diff := cmp.Diff(want, w.getPost(t, copied).Options); diff != "" {
 			t.Errorf("the copy lacks them: %s", diff)
 		}
 		w.Do(t, "update_post", map[string]any{"id": id, "options": map[string]any{}})
-		if p := w.look(t, id); !p.Options.IsZero() {
+		if p := w.getPost(t, id); !p.Options.IsZero() {
 			t.Errorf("%+v", p.Options)
 		}
 	})
