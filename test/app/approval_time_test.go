@@ -101,7 +101,7 @@ func TestAskingForWhatCannotGoOutWarns(t *testing.T) {
 		c := h.crew(t)
 		ask := func(caption string) *page {
 			return c.as(t, access.Editor).open("/posts/new?caption="+caption+"&account="+c.id()).
-				form("Save and ask the client").press().wants(http.StatusOK, "Sent for approval")
+				form("Send for approval").press().wants(http.StatusOK, "Sent for approval")
 		}
 		ask(strings.Repeat("x", 301)).wants(http.StatusOK, "cannot go out as it is")
 		ask("Hello").lacks("cannot go out as it is")

@@ -230,6 +230,9 @@ func (f *form) press() *page {
 	if to == "" {
 		to = f.p.path
 	}
+	if attribute(f.node, "enctype") == "multipart/form-data" {
+		return f.sendFile(to, "", nil)
+	}
 	if strings.EqualFold(attribute(f.node, "method"), "post") {
 		return f.p.b.send(http.MethodPost, to, f.values)
 	}

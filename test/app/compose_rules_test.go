@@ -38,7 +38,7 @@ func TestNothingTypedIsLostBySigningIn(t *testing.T) {
 		asked := f.press().wants(200, "What you wrote is not lost")
 		wrong := asked.form("Sign in").fill("email", c.people[access.Editor].Email).fill("password", "wrong").press().wants(401)
 		again := wrong.form("Sign in").fill("password", password).press().wants(200, "You are signed in again.", "New post")
-		got := again.form("Save as a draft")
+		got := again.form("Save draft")
 		if got.values.Get("caption") != long || got.values.Get("account") != c.id() ||
 			got.values.Get("date") != "2031-05-06" || got.values.Get("time") != "10:15" {
 			t.Errorf("%d characters, %v", len(got.values.Get("caption")), got.values["account"])
@@ -69,13 +69,13 @@ func TestFormsKeepTheirTeamAndPost(t *testing.T) {
 		must.NoError(t, h.Teams.SetMember(t.Context(), other.team.ID, c.people[access.Editor].ID, access.Viewer))
 		b := c.as(t, access.Editor)
 		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(c.team.ID)}}).wants(200, c.team.Name)
-		f := b.open("/posts/new").form("Save as a draft").fill("caption", "For the first team").fill("account", c.id())
+		f := b.open("/posts/new").form("Save draft").fill("caption", "For the first team").fill("account", c.id())
 		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(other.team.ID)}}).wants(200, other.team.Name)
 		p := f.press().wants(200, "so that team is selected again", "New post")
-		if got := p.form("Save as a draft").values; got.Get("caption") != "For the first team" || got.Get("account") != c.id() {
+		if got := p.form("Save draft").values; got.Get("caption") != "For the first team" || got.Get("account") != c.id() {
 			t.Errorf("%v", got)
 		}
-		again := p.form("Save as a draft")
+		again := p.form("Save draft")
 		saved := again.press().wants(200, "Saved.")
 		edit := b.open("/posts/new?sent="+again.values.Get("once")).wants(200, "This form was already submitted.", "Edit post")
 		if edit.path != saved.path+"/edit" {
@@ -88,15 +88,15 @@ func TestFormsKeepTheirTeamAndPost(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 		b.open("/posts/new?sent=20200101T000000-x").wants(200, "New post")
-		upload := b.open("/posts/new").form("Upload into the library and add").fill("caption", "With a picture")
+		upload := b.open("/posts/new").form("Upload").fill("caption", "With a picture")
 		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(other.team.ID)}}).wants(200, other.team.Name)
 		p = upload.attach("quay.png", []byte("no picture, which nobody looks at")).
 			wants(200, "so that team is selected again", "New post").lacks("quay.png")
-		if got := p.form("Save as a draft").values; got.Get("caption") != "With a picture" || h.count(t, "media") != 0 {
+		if got := p.form("Save draft").values; got.Get("caption") != "With a picture" || h.count(t, "media") != 0 {
 			t.Errorf("%v", got)
 		}
 		must.NoError(t, h.Teams.SetMember(t.Context(), c.team.ID, c.people[access.Editor].ID, access.Viewer))
-		upload = p.form("Upload into the library and add")
+		upload = p.form("Upload")
 		upload.attach("quay.png", nil).wants(403)
 		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(other.team.ID)}}).wants(200, other.team.Name)
 		must.NoError(t, h.Teams.SetMember(t.Context(), other.team.ID, c.people[access.Editor].ID, access.Editor))
@@ -113,18 +113,18 @@ func TestTheNextFreeHour(t *testing.T) {
 		for _, at := range []string{"2031-05-06T07:00:00Z", "2031-05-06T08:59:00Z", "2031-05-07T09:00:00Z"} { // two hours later in Berlin
 			c.draft(t, "Taken", at)
 		}
-		f := b.open("/posts/new?date=2031-05-06&caption=Mine").form("Take the next free hour")
-		if got := f.press().wants(200).form("Save as a draft").values; got.Get("date") != "2031-05-06" ||
+		f := b.open("/posts/new?date=2031-05-06&caption=Mine").form("Use next free slot")
+		if got := f.press().wants(200).form("Save draft").values; got.Get("date") != "2031-05-06" ||
 			got.Get("time") != "11:00" || got.Get("caption") != "Mine" {
 			t.Errorf("%v", got)
 		}
 		for hour := 9; hour <= 16; hour++ {
 			c.draft(t, "Taken", fmt.Sprintf("2031-05-06T%02d:30:00Z", hour))
 		}
-		if got := f.press().wants(200).form("Save as a draft").values; got.Get("date") != "2031-05-07" || got.Get("time") != "09:00" {
+		if got := f.press().wants(200).form("Save draft").values; got.Get("date") != "2031-05-07" || got.Get("time") != "09:00" {
 			t.Errorf("%v", got)
 		}
-		got := b.open("/posts/new?date=2020-05-06").form("Take the next free hour").press().wants(200).form("Save as a draft").values
+		got := b.open("/posts/new?date=2020-05-06").form("Use next free slot").press().wants(200).form("Save draft").values
 		at := must.Get(time.ParseInLocation("2006-01-02 15:04", got.Get("date")+" "+got.Get("time"), berlin(t)))(t)
 		if wait := at.Sub(h.now()); wait < 0 || wait > 24*time.Hour {
 			t.Errorf("in %s, of an empty day", wait)
@@ -139,8 +139,7 @@ func TestClientsSeeEveryAccountsMedia(t *testing.T) {
 		b := c.as(t, access.Editor)
 		picture := strings.TrimPrefix(c.pictureOf(t, "alone", 7), "/media/")
 		film := fmt.Sprint(c.film(t))
-		f := b.open("/posts/new?caption=Look&account=" + c.id() + "&media=" + film).form("Save and ask the client")
-		f.fill("ownmedia-"+c.id(), "1")
+		f := b.open("/posts/new?caption=Look&account=" + c.id() + "&media=" + film).form("Send for approval")
 		f.values.Set("media-"+c.id(), picture)
 		link := f.press().wants(200, "Sent for approval")
 		at := strings.TrimPrefix(link.field("link"), h.root)
@@ -183,8 +182,8 @@ func TestThePreviewTellsOfTheDay(t *testing.T) {
 		p := b.open("/posts/new?date=2031-05-06&account="+c.id()).wants(200, "Also on this day: 1 post", "12:00 Already there")
 		sent := p.form("Check").values
 		sent.Set("fresh", c.id())
-		b.send(http.MethodPost, "/posts/preview", sent).wants(200, "Also on this day", "Text on Bluesky").
-			holds(`id="fresh"`, "owntext-"+c.id())
+		b.send(http.MethodPost, "/posts/preview", sent).wants(200, "Also on this day", "Text for Bluesky").
+			holds(`id="fresh"`, "notext-"+c.id())
 		sent.Set("date", "2031-05-07")
 		sent.Del("fresh")
 		b.send(http.MethodPost, "/posts/preview", sent).wants(200).lacks("Also on this day", "owntext-")
@@ -194,7 +193,7 @@ func TestThePreviewTellsOfTheDay(t *testing.T) {
 func TestWhoMayCompose(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
-		saved := c.as(t, access.Owner).open("/posts/new?caption=Our+secret&account=" + c.id()).form("Save as a draft").press().wants(200)
+		saved := c.as(t, access.Owner).open("/posts/new?caption=Our+secret&account=" + c.id()).form("Save draft").press().wants(200)
 		edit := saved.path + "/edit"
 		missing := "/posts/0190a5b2-7c1e-7f00-8000-000000000001/edit"
 		for _, role := range []access.Role{access.Viewer, access.Client} {
@@ -244,7 +243,7 @@ func TestTheComposerStaysSmall(t *testing.T) {
 			return nil
 		}))
 		p := c.as(t, access.Owner).open("/posts/new").
-			wants(200, "account59", "account0", "The connection is lost, so nothing goes out to it.")
+			wants(200, "account59", "account0", "The connection is lost: nothing is published to it.")
 		if len(p.source) > 100_000 {
 			t.Errorf("%d bytes", len(p.source))
 		}

@@ -38,8 +38,21 @@ func (c *crew) soon(t *testing.T, after time.Duration) (string, string, time.Tim
 	return at.Format("2006-01-02"), at.Format("15:04"), at
 }
 
-// attach sends a form with a file, as a browser does by a button that sends files.
+// attach presses the form's button after choosing a file.
 func (f *form) attach(name string, raw []byte) *page {
+	f.p.b.t.Helper()
+	if button := attribute(f.button, "name"); button != "" {
+		f.values.Set(button, attribute(f.button, "value"))
+	}
+	to := attribute(f.button, "formaction")
+	if to == "" {
+		to = attribute(f.node, "action")
+	}
+	return f.sendFile(to, name, raw)
+}
+
+// sendFile sends a form as browsers send forms with files: with an empty file if none was chosen.
+func (f *form) sendFile(to, name string, raw []byte) *page {
 	f.p.b.t.Helper()
 	var body bytes.Buffer
 	w := multipart.NewWriter(&body)
@@ -50,14 +63,10 @@ func (f *form) attach(name string, raw []byte) *page {
 			}
 		}
 	}
-	if button := attribute(f.button, "name"); button != "" {
-		must.NoError(f.p.b.t, w.WriteField(button, attribute(f.button, "value")))
-	}
 	part := must.Get(w.CreateFormFile("files", name))(f.p.b.t)
 	must.Get(part.Write(raw))(f.p.b.t)
 	must.NoError(f.p.b.t, w.Close())
-	r := must.Get(http.NewRequestWithContext(f.p.b.t.Context(), http.MethodPost, f.p.b.root+attribute(f.button, "formaction"),
-		&body))(f.p.b.t)
+	r := must.Get(http.NewRequestWithContext(f.p.b.t.Context(), http.MethodPost, f.p.b.root+to, &body))(f.p.b.t)
 	r.Header.Set("Content-Type", w.FormDataContentType())
 	resp := must.Get(f.p.b.http.Do(r))(f.p.b.t)
 	defer resp.Body.Close()
@@ -84,16 +93,16 @@ func TestPeopleDraftPosts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		f := b.open("/posts/new").wants(200, "New post", "harbour", "Choose an account").form("Save as a draft")
+		f := b.open("/posts/new").wants(200, "New post", "harbour", "Select an account").form("Schedule")
 		p := f.fill("caption", "Open from eight\r\non Sunday #coffee.").press()
-		p.wants(422, "Choose at least one account").form("Save as a draft")
-		if got := p.form("Save as a draft").values.Get("caption"); !strings.HasPrefix(got, "Open from eight") {
+		p.wants(422, "Select at least one account", "Choose the date and time of publication.")
+		if got := p.form("Save draft").values.Get("caption"); !strings.HasPrefix(got, "Open from eight") {
 			t.Errorf("what was typed is lost: %q", got)
 		}
 		if n := c.count(t, "posts"); n != 0 {
 			t.Errorf("%d posts", n)
 		}
-		f = p.form("Save as a draft").fill("account", c.id())
+		f = p.form("Save draft").fill("account", c.id())
 		saved := f.press().wants(200, "Saved.")
 		held := c.storedPost(t, saved.path)
 		if held.Caption != "Open from eight\non Sunday #coffee." || held.Status != post.Draft || len(held.Targets) != 1 {
@@ -109,7 +118,7 @@ func TestPeopleDraftPosts(t *testing.T) {
 		}
 		// Another browser still shows the older one: nothing is lost, and it can be put in its place.
 		late := edit.form("Save").fill("caption", "Open from ten.").press()
-		late.wants(422, "Somebody else has changed the post", "As it is now", "Open from nine.")
+		late.wants(422, "Somebody else has changed the post", "Saved version", "Open from nine.")
 		if got := c.storedPost(t, saved.path).Caption; got != "Open from nine." {
 			t.Errorf("%q", got)
 		}
@@ -125,9 +134,9 @@ func TestPeopleSeeHowPostsLook(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
 		b.open("/posts/new?account="+c.id()+"&caption=Hello+%F0%9F%91%8B%F0%9F%8F%BD").
-			wants(200, "7 of 300 characters", "14 of 3,000 bytes", "The networks would take this post as it is.")
+			wants(200, "7 of 300 characters", "14 of 3,000 bytes", "Ready to publish.")
 		p := b.open("/posts/new").form("Check").fill("account", c.id()).fill("caption", strings.Repeat("é", 301)).press()
-		p.wants(200, "301 of 300 characters – 1 too many", "1 problem would keep this post from going out.",
+		p.wants(200, "301 of 300 characters – 1 over", "1 problem to fix before publishing.",
 			"Too long for Bluesky: 301/300 characters. Shorten the text.")
 		if n := c.count(t, "posts"); n != 0 {
 			t.Errorf("looking made %d posts", n)
@@ -148,13 +157,13 @@ func TestPeopleAddMedia(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Admin)
 		p := b.open("/posts/new").wants(200, "The library is empty.")
-		p = p.form("Upload into the library and add").fill("caption", "kept").fill("account", c.id()).
-			attach("roastery.png", shade(t, 10)).wants(200, "roastery", "What it shows")
-		p = p.form("Upload into the library and add").attach("harbour.png", shade(t, 90)).wants(200, "harbour")
-		p.form("Upload into the library and add").attach("notes.txt", []byte("Not a picture.")).
+		p = p.form("Upload").fill("caption", "kept").fill("account", c.id()).
+			attach("roastery.png", shade(t, 10)).wants(200, "roastery", "Alt text")
+		p = p.form("Upload").attach("harbour.png", shade(t, 90)).wants(200, "harbour")
+		p.form("Upload").attach("notes.txt", []byte("Not a picture.")).
 			wants(422, "notes.txt: The library accepts JPEG", "roastery", "harbour")
 		p = p.form("Move harbour up").press().wants(200)
-		f := p.form("Save as a draft")
+		f := p.form("Save draft")
 		if media := f.values["media"]; len(media) != 2 || f.values.Get("caption") != "kept" {
 			t.Fatalf("%v", f.values)
 		}
@@ -165,15 +174,15 @@ func TestPeopleAddMedia(t *testing.T) {
 			t.Errorf("%+v", held.Media)
 		}
 		p = b.open(saved.path+"/edit").form("Search").fill("q", "roast").press().wants(200, "roastery")
-		p = p.form("Take out harbour").press().wants(200)
+		p = p.form("Remove harbour").press().wants(200)
 		if media := p.form("Save").values["media"]; len(media) != 1 {
 			t.Errorf("%v", media)
 		}
-		p.form("Search").fill("q", "nothing like it").press().wants(200, "Nothing in the library is called so.")
+		p.form("Search").fill("q", "nothing like it").press().wants(200, "No files match.")
 		// For one account only.
 		p = p.form("Search").fill("into", c.id()).fill("q", "").press()
-		p = p.form("Add harbour").press().wants(200, "Different")
-		p.form("Save").fill("owntext-"+c.id(), "1").fill("text-"+c.id(), "Only here.").press().wants(200, "Saved.")
+		p = p.form("Add harbour").press().wants(200, "Customized")
+		p.form("Save").fill("text-"+c.id(), "Only here.").press().wants(200, "Saved.")
 		held = c.storedPost(t, saved.path)
 		if own := held.Targets[0]; own.Caption == nil || *own.Caption != "Only here." || len(own.Media) != 1 ||
 			own.Media[0].Name != "harbour" || len(held.Media) != 1 {
@@ -182,7 +191,7 @@ func TestPeopleAddMedia(t *testing.T) {
 		b.open(saved.path+"/edit").wants(200, "Only here.")
 		// A description that is refused is told, and the rest is kept once.
 		drafts := c.count(t, "posts")
-		p = b.open("/posts/new?caption=Hi&account="+c.id()+"&media="+harbour).form("Save as a draft").
+		p = b.open("/posts/new?caption=Hi&account="+c.id()+"&media="+harbour).form("Save draft").
 			fill("alt-"+harbour, strings.Repeat("x", 1001)).press()
 		p.wants(422, "The post was saved, but the next step failed. Use at most 1000 characters of alternative text.")
 		p.form("Save").fill("alt-"+harbour, "Boats.").press().wants(200, "Saved.")
@@ -223,8 +232,8 @@ func TestPeopleSchedulePosts(t *testing.T) {
 		b.open(saved.path+"/edit").form("Save").fill("date", "").fill("time", "").press().wants(422, "A scheduled post needs a time.")
 		// The clocks of 26 October 2031 show half past two twice.
 		n := c.count(t, "posts")
-		for _, button := range []string{"Schedule", "Save as a draft", "Save and ask the client"} {
-			f := b.open("/posts/new?date=2031-10-26&time=02:30&caption=Hello&account="+c.id()).wants(200, "Which is meant?").form(button)
+		for _, button := range []string{"Schedule", "Save draft", "Send for approval"} {
+			f := b.open("/posts/new?date=2031-10-26&time=02:30&caption=Hello&account="+c.id()).wants(200, "Which one do you mean?").form(button)
 			if f.values.Has("second") {
 				t.Errorf("one of two times is chosen for people: %v", f.values)
 			}
@@ -232,7 +241,7 @@ func TestPeopleSchedulePosts(t *testing.T) {
 				"Choose which one you mean.")
 		}
 		b.send(http.MethodPost, "/posts/preview", compose().fill("date", "2031-10-26").fill("time", "02:30").values).
-			wants(200, "Which is meant?")
+			wants(200, "Which one do you mean?")
 		asked := compose().fill("date", "2031-10-26").fill("time", "02:30").press().
 			wants(422, "The first, 02:30 (UTC+02:00)", "The second, 02:30 (UTC+01:00)")
 		if more := c.count(t, "posts") - n; more != 0 {
@@ -243,7 +252,7 @@ func TestPeopleSchedulePosts(t *testing.T) {
 		if want := time.Date(2031, 10, 26, 0, 30, 0, 0, time.UTC); !first.ScheduledAt.Equal(want) {
 			t.Errorf("%v", first.ScheduledAt)
 		}
-		p := b.open(twice.path+"/edit").wants(200, "the clocks show this time twice")
+		p := b.open(twice.path+"/edit").wants(200, "clocks show this time twice")
 		if got := p.form("Save").values.Get("second"); got != "0" {
 			t.Errorf("the first time is shown as %q", got)
 		}
@@ -257,7 +266,7 @@ func TestPeopleSchedulePosts(t *testing.T) {
 			t.Errorf("the second time is shown as the first")
 		}
 		compose().fill("caption", strings.Repeat("x", 301)).fill("date", day).fill("time", clock).press().
-			wants(422, "The post was saved, but the next step failed.", "A network would reject the post. See the reasons in the preview.")
+			wants(422, "Not saved and not scheduled.", "Too long for Bluesky: 301/300 characters.")
 	})
 }
 
@@ -269,7 +278,7 @@ func TestPeopleRepeatPosts(t *testing.T) {
 		f.fill("date", "2031-03-28").fill("time", "10:00").fill("repeat", "weekly").fill("day", "FR", "MO").
 			fill("every", "2").fill("ends", "count").fill("count", "4")
 		checked := b.send(http.MethodPost, "/posts/preview", f.values).
-			wants(200, "It would go out:", "Fri 28 Mar 2031, 10:00", "Mon 7 Apr 2031, 10:00")
+			wants(200, "It would be published:", "Fri 28 Mar 2031, 10:00", "Mon 7 Apr 2031, 10:00")
 		checked.lacks("Mon 31 Mar 2031")
 		f.fill("every", "0").press().wants(422, "Enter a whole number from 1 to 99.")
 		saved := f.fill("every", "2").press().wants(200, "The post repeats by its rule, next on Fri 28 Mar 2031, 10:00.")
@@ -291,14 +300,14 @@ func TestPeopleAskAndPublish(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		p := b.open("/posts/new?caption=Hello&account="+c.id()).form("Save and ask the client").press().
-			wants(200, "Sent for approval", "waits for the client")
+		p := b.open("/posts/new?caption=Hello&account="+c.id()).form("Send for approval").press().
+			wants(200, "Sent for approval", "waiting for the client")
 		link := regexp.MustCompile(`value="http://[^/]+(/approval/[^"]+)"`).FindStringSubmatch(p.source)
 		if link == nil {
 			t.Fatal(p.source)
 		}
 		h.browser(t).open(link[1]).wants(200, "Hello")
-		edit := p.follow("To the post").path + "/edit"
+		edit := p.follow("View post").path + "/edit"
 		day, clock, _ := c.soon(t, 50*time.Hour)
 		b.open(edit).wants(200, "Waiting for approval").form("Schedule").fill("date", day).fill("time", clock).press().
 			wants(403, "before the client approves it", "The post was saved")

@@ -26,7 +26,7 @@ import (
 // draft makes a draft and returns its ID.
 func (b *browser) draft(c *crew, caption string) string {
 	b.t.Helper()
-	b.open("/posts/new").form("Save as a draft").fill("caption", caption).fill("account", fmt.Sprint(c.account)).
+	b.open("/posts/new").form("Save draft").fill("caption", caption).fill("account", fmt.Sprint(c.account)).
 		press().wants(http.StatusOK)
 	var id string
 	must.NoError(b.t, c.db.QueryRow(b.t.Context(), `SELECT id FROM posts WHERE team_id = ? ORDER BY id DESC LIMIT 1`, c.team.ID).Scan(&id))

@@ -15,35 +15,34 @@ run(async (browser) => {
   await signIn(page, '/posts/new');
   await page.goto('/posts/new');
   await look(page, 'compose-new');
-  assert.match(await verdict(page), /Choose an account/);
+  assert.match(await verdict(page), /Select an account/);
 
   // What is typed is looked at by itself.
   await page.getByLabel('Text', { exact: true }).fill('Open from eight on Sunday 👋🏽 with #coffee by @harbour and https://harbour.example/menu');
   await page.locator('input[name=account]').first().check();
-  await page.getByText('The networks would take this post as it is.').first().waitFor();
+  await page.getByText('Ready to publish.').first().waitFor();
   assert.match(await page.locator('.counts').first().textContent(), /of 300 characters/);
   await page.getByLabel('Text', { exact: true }).fill('ä'.repeat(320));
-  await page.locator('#verdict', { hasText: 'would keep this post from going out' }).waitFor();
-  assert.match(await page.locator('#told').textContent(), /would keep/);
+  await page.locator('#verdict', { hasText: '1 problem to fix before publishing.' }).waitFor();
+  assert.match(await page.locator('#told').textContent(), /to fix/);
   await look(page, 'compose-too-long');
   await page.getByLabel('Text', { exact: true }).fill('Open from eight on Sunday 👋🏽 with #coffee by @harbour and https://harbour.example/menu');
 
   // Files are uploaded right here, described and put in order.
-  await page.getByText('Add from the library, or upload').click();
   await page.getByLabel('Upload files').setInputFiles([world.pictures.red, world.pictures.blue]);
-  await page.getByRole('button', { name: 'Upload into the library and add' }).click();
   await page.getByLabel('Text', { exact: true }).press('Control+End'); // writing goes on meanwhile
   await page.keyboard.type(' Mean');
   await page.getByRole('button', { name: 'Move blue up' }).waitFor();
   await page.keyboard.type('while.'); // no letter is lost when the files arrive in the middle of a word
   assert.match(await page.getByLabel('Text', { exact: true }).inputValue(), /^Open from eight.* Meanwhile\.$/);
-  assert.equal(await page.getByText('The files are on their way.').count(), 0);
+  assert.equal(await page.getByText('You can keep writing.').count(), 0);
   await page.getByRole('button', { name: 'Move blue up' }).click();
   await page.getByRole('button', { name: 'Move red up' }).waitFor();
-  await page.getByLabel('What it shows, for people who cannot see it').first().fill('The sea.');
+  await page.getByLabel('Alt text').first().fill('The sea.');
+  await page.getByText('Choose from the library').click();
   await page.getByLabel('Search the library').fill('nothing like it');
   await page.keyboard.press('Enter');
-  await page.getByText('Nothing in the library is called so.').waitFor();
+  await page.getByText('No files match.').waitFor();
   await page.getByLabel('Search the library').fill('red');
   await page.getByRole('button', { name: 'Search', exact: true }).click();
   await page.getByRole('button', { name: 'Add red' }).waitFor();
@@ -51,35 +50,35 @@ run(async (browser) => {
 
   // One account shows another text.
   await page.locator('#own summary').first().click();
-  await page.getByLabel('Show this text in place of the post’s').check();
-  await page.getByLabel(/^Text on /).fill('Only here.');
+  await page.getByLabel(/^Text for /).fill('Only here.');
   await page.locator('#looks', { hasText: 'Only here.' }).waitFor();
   await look(page, 'compose-own');
 
-  await page.getByText('Repeat it').click();
-  await page.getByLabel('Day', { exact: true }).fill('2031-03-28');
+  await page.getByText('Repeat', { exact: true }).click();
+  await page.getByLabel('Date', { exact: true }).fill('2031-03-28');
   await page.getByLabel('Time', { exact: true }).fill('10:00');
   await page.getByLabel('How often').selectOption('weekly');
-  await page.getByText('It would go out:').waitFor();
+  await page.getByText('It would be published:').waitFor();
   await look(page, 'compose-repeat');
   await page.getByLabel('How often').selectOption('');
-  await page.getByLabel('Day', { exact: true }).fill('2020-03-28');
+  await page.getByLabel('Date', { exact: true }).fill('2020-03-28');
   await page.getByRole('button', { name: 'Schedule', exact: true }).click();
   await page.getByRole('alert').waitFor();
   assert.match(await page.getByRole('alert').textContent(), /That time has passed/);
   await page.locator('#date:focus').waitFor(); // which the browser does some time after it shows the page
   await look(page, 'compose-wrong');
-  await page.getByLabel('Day', { exact: true }).fill('2031-03-28');
+  await page.getByLabel('Date', { exact: true }).fill('2031-03-28');
   await page.getByRole('button', { name: 'Schedule', exact: true }).click();
   await page.getByText('The post is scheduled').waitFor();
   const post = new URL(page.url()).pathname;
 
   await page.goto(post + '/edit');
-  assert.equal(await page.getByLabel('What it shows, for people who cannot see it').first().inputValue(), 'The sea.');
+  assert.equal(await page.getByLabel('Alt text').first().inputValue(), 'The sea.');
   await look(page, 'compose-scheduled');
   await meanwhile(browser, page, post);
   await approval(page, browser);
   await chosenJustNow(page);
+  await nothingIsDropped(page);
   await signedOutMeanwhile(page);
   await sentBefore(page);
   await byKeyboard(browser);
@@ -99,7 +98,7 @@ async function meanwhile(browser, page, post) {
   await other.getByText('It will be published at its scheduled time.').waitFor();
   await page.getByLabel('Text', { exact: true }).fill('By the first.');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
-  await page.getByRole('heading', { name: 'As it is now' }).waitFor();
+  await page.getByRole('heading', { name: 'Saved version' }).waitFor();
   assert.equal(await page.getByLabel('Text', { exact: true }).inputValue(), 'By the first.');
   await look(page, 'compose-meanwhile');
   await other.context().close();
@@ -108,20 +107,18 @@ async function meanwhile(browser, page, post) {
 async function approval(page, browser) {
   await page.goto('/posts/new?caption=For+the+client');
   await page.locator('input[name=account]').first().check();
-  await page.getByText('Add from the library, or upload').click();
   await page.getByLabel('Upload files').setInputFiles([path.join(__dirname, '../../internal/platform/mediainfo/testdata/front.mp4')]);
-  await page.getByRole('button', { name: 'Upload into the library and add' }).click();
-  await page.getByLabel('Cover: the picture at this second').waitFor();
-  await page.getByLabel('Day', { exact: true }).fill('2031-10-26'); // on which the clocks show half past two twice
+  await page.getByLabel('Cover: the frame at this second').waitFor();
+  await page.getByLabel('Date', { exact: true }).fill('2031-10-26'); // on which the clocks show half past two twice
   await page.getByLabel('Time', { exact: true }).fill('02:30');
-  await page.getByText('Which is meant?').waitFor();
+  await page.getByText('Which one do you mean?').waitFor();
   await page.getByLabel('The second, 02:30').check();
   await look(page, 'compose-twice');
   await page.getByLabel('Time', { exact: true }).fill('04:30');
-  await page.getByText('Which is meant?').waitFor({ state: 'detached' });
-  await page.getByRole('button', { name: 'Take the next free hour' }).click();
+  await page.getByText('Which one do you mean?').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Use next free slot' }).click();
   await page.waitForFunction(() => (document.getElementById('time')?.value ?? '04:30') !== '04:30');
-  await page.getByRole('button', { name: 'Save and ask the client' }).click();
+  await page.getByRole('button', { name: 'Send for approval' }).click();
   const link = await page.getByLabel('Send the client this link').inputValue();
   assert.match(link, /\/approval\//);
   await look(page, 'compose-asked');
@@ -152,7 +149,7 @@ async function byKeyboard(browser) {
   await page.getByRole('button', { name: 'Check', exact: true }).focus();
   await page.keyboard.press('Enter');
   await page.getByText('16 of 300 characters').waitFor();
-  await page.getByRole('button', { name: 'Save as a draft' }).focus();
+  await page.getByRole('button', { name: 'Save draft' }).focus();
   await page.keyboard.press('Enter');
   await page.getByText('Saved.').waitFor();
 }
@@ -162,18 +159,56 @@ async function chosenJustNow(page) {
   await page.goto('/posts/new');
   await page.locator('input[name=account]').first().check();
   await page.locator('#own summary').first().click();
-  await page.getByLabel('Show this text in place of the post’s').check();
-  await page.getByLabel(/^Text on /).fill('Only there, at once.');
+  await page.getByLabel(/^Text for /).fill('Only there, at once.');
   await page.locator('#looks', { hasText: 'Only there, at once.' }).waitFor();
   await page.locator('input[name=account]').first().uncheck();
-  await page.getByLabel(/^Text on /).waitFor({ state: 'hidden' });
-  await page.getByText('Repeat it').click();
+  await page.getByLabel(/^Text for /).waitFor({ state: 'hidden' });
+  await page.getByText('Repeat', { exact: true }).click();
   await page.getByLabel('How often').selectOption('monthly');
-  await page.getByText('On which day of a month').waitFor();
-  assert.ok(!await page.getByText('On which days of a week').isVisible());
+  await page.getByText('Day of the month').waitFor();
+  assert.ok(!await page.getByText('Weekdays').isVisible());
   assert.ok(!await page.getByLabel('Last day', { exact: true }).isVisible());
-  await page.getByLabel('Until a last day').check();
+  await page.getByLabel('On a date').check();
   await page.getByLabel('Last day', { exact: true }).waitFor();
+}
+
+// nothingIsDropped saves text for one account, and files that are dropped, pasted or chosen a moment before.
+async function nothingIsDropped(page) {
+  await page.goto('/posts/new?caption=Kept');
+  await page.locator('input[name=account]').first().check();
+  await page.locator('#own summary').first().click();
+  await page.getByLabel(/^Text for /).fill('Typed, and no box ticked.');
+  for (const [event, name] of [['drop', 'dropped'], ['paste', 'pasted']]) {
+    const shade = name === 'dropped' ? 60 : 120;
+    await page.evaluate(async ([event, name, shade]) => {
+      const canvas = new OffscreenCanvas(40, 30);
+      const paint = canvas.getContext('2d');
+      paint.fillStyle = `rgb(${shade} 0 0)`;
+      paint.fillRect(0, 0, 40, 30);
+      const data = new DataTransfer();
+      data.items.add(new File([await canvas.convertToBlob()], `${name}.png`, { type: 'image/png' }));
+      const field = document.getElementById('caption');
+      field.dispatchEvent(event === 'drop'
+        ? new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })
+        : new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+    }, [event, name, shade]);
+    await page.getByRole('button', { name: `Remove ${name}` }).waitFor();
+  }
+  await page.getByLabel('Upload files').setInputFiles([world.pictures.blue]);
+  await page.getByRole('button', { name: 'Save draft' }).click(); // before the file has arrived
+  await page.getByText('Saved.').waitFor();
+  await page.goto(new URL(page.url()).pathname + '/edit');
+  assert.equal(await page.getByLabel(/^Text for /).inputValue(), 'Typed, and no box ticked.');
+  for (const name of ['dropped', 'pasted', 'blue']) await page.getByRole('button', { name: `Remove ${name}` }).waitFor();
+
+  // A connection that breaks keeps the file, and the button waits for it.
+  await page.route('**/edit', (route) => route.abort(), { times: 1 });
+  await page.getByLabel('Upload files').setInputFiles([world.pictures.red]);
+  await page.getByText('Not uploaded: red.png.').waitFor();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('Saved.').waitFor();
+  await page.goto(new URL(page.url()).pathname + '/edit');
+  await page.getByRole('button', { name: 'Remove red' }).waitFor();
 }
 
 // signedOutMeanwhile loses nothing of what was typed.
@@ -182,8 +217,8 @@ async function signedOutMeanwhile(page) {
   await page.locator('input[name=account]').first().check();
   await page.context().clearCookies();
   await page.getByLabel('Text', { exact: true }).fill('Precious words');
-  await page.getByText('The preview cannot be made.').waitFor({ state: 'attached' });
-  await page.getByRole('button', { name: 'Save as a draft' }).click();
+  await page.getByText('The preview is not available.').waitFor({ state: 'attached' });
+  await page.getByRole('button', { name: 'Save draft' }).click();
   await page.getByText('What you wrote is not lost').waitFor();
   await look(page, 'compose-signed-out');
   await page.getByLabel('E-mail').fill(world.owner.email);
@@ -196,7 +231,7 @@ async function signedOutMeanwhile(page) {
 
 // sentBefore goes back to a form that has made a post, and is led to that post.
 async function sentBefore(page) {
-  await page.getByRole('button', { name: 'Save as a draft' }).click();
+  await page.getByRole('button', { name: 'Save draft' }).click();
   await page.getByText('Saved.').waitFor();
   const post = new URL(page.url()).pathname;
   await page.goBack();

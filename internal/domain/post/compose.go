@@ -3,6 +3,7 @@ package post
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -33,6 +34,7 @@ type Composition struct {
 	Covers    map[int64]time.Duration // by video; see SetCover
 	At        time.Time               // scheduled time, or the planned time of a draft; may be zero
 	Options   *network.Options        // choices for single networks; nil keeps the current ones
+	Day       string                  // planned date of a draft without a time, as 2026-03-29; may be empty
 	Rule      string                  // recurrence rule of a template; empty keeps the current one
 
 	Scheduling bool // the post is scheduled for At afterwards
@@ -89,7 +91,7 @@ func (s *Service) CheckComposition(ctx context.Context, actor *access.Actor, c C
 func (s *Service) compose(ctx context.Context, q db.Querier, call operation.Call, c Composition,
 	had []Target) (Record, error) {
 	p := Record{TeamID: call.TeamID, Status: Draft, Caption: c.Caption, Excerpt: excerpt(c.Caption),
-		Approval: NotNeeded, ScheduledAt: c.At, Targets: []Target{}}
+		Approval: NotNeeded, ScheduledAt: c.At, PlannedDay: c.Day, Targets: []Target{}}
 	var err error
 	if p.Media, err = s.library.ForPost(ctx, q, call.TeamID, c.Media); err != nil {
 		return p, err
@@ -125,44 +127,61 @@ func (c Composition) setCovers(media []network.Media) {
 	}
 }
 
-// Validate returns why no post can have this composition.
+// Validate returns the first of Errors.
 func (c Composition) Validate() error {
-	texts := []string{c.Caption}
-	media := [][]int64{c.Media}
-	for _, own := range c.Overrides {
-		if own.Caption != nil {
-			texts = append(texts, *own.Caption)
-		}
-		media = append(media, own.Media)
-	}
-	for _, text := range texts {
-		switch {
-		case utf8.RuneCountInString(text) > MaxCaption:
-			return apierr.Invalid(apierr.TooLong, "caption", fmt.Sprintf("A text may have at most %d characters.",
-				MaxCaption))
-		case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
-			return apierr.Invalid(apierr.Malformed, "caption", "The text contains invalid characters.")
-		case apikey.In(text):
-			return apierr.Invalid(apierr.SecretInArgument, "caption",
-				"The text contains an API key or an upload secret and was not saved. Remove the secret, and replace "+
-					"it if others may have seen it.")
-		}
-	}
-	for _, ids := range media {
-		if len(ids) > maxMedia {
-			return apierr.Invalid(apierr.TooLong, "media_ids",
-				fmt.Sprintf("A post may have at most %d images and videos.", maxMedia))
-		}
-	}
-	switch {
-	case len(c.Accounts) == 0:
-		return apierr.Invalid(apierr.MissingArgument, "account_ids", "Choose at least one account.")
-	case len(c.Accounts) > maxAccounts:
-		return apierr.Invalid(apierr.TooLong, "account_ids", fmt.Sprintf("A post may have at most %d accounts.",
-			maxAccounts))
+	for _, err := range c.Errors() {
+		return err
 	}
 	return nil
 }
+
+// Errors returns everything that keeps a draft from having this composition. The argument is caption, text- with the
+// account of an override, media_ids or account_ids.
+func (c Composition) Errors() []error {
+	out := []error{}
+	add := func(err error) {
+		if err != nil {
+			out = append(out, err)
+		}
+	}
+	add(checkText(c.Caption, "caption"))
+	most := len(c.Media)
+	for _, account := range slices.Sorted(maps.Keys(c.Overrides)) {
+		own := c.Overrides[account]
+		if own.Caption != nil {
+			add(checkText(*own.Caption, fmt.Sprintf("text-%d", account)))
+		}
+		most = max(most, len(own.Media))
+	}
+	if most > maxMedia {
+		add(apierr.Invalid(apierr.TooLong, "media_ids",
+			fmt.Sprintf("A post may have at most %d images and videos.", maxMedia)))
+	}
+	if len(c.Accounts) > maxAccounts {
+		add(apierr.Invalid(apierr.TooLong, "account_ids", fmt.Sprintf("A post may have at most %d accounts.",
+			maxAccounts)))
+	}
+	return out
+}
+
+// checkText returns why no post may have a text.
+func checkText(text, argument string) error {
+	switch {
+	case utf8.RuneCountInString(text) > MaxCaption:
+		return apierr.Invalid(apierr.TooLong, argument, fmt.Sprintf("A text may have at most %d characters.",
+			MaxCaption))
+	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+		return apierr.Invalid(apierr.Malformed, argument, "The text contains invalid characters.")
+	case apikey.In(text):
+		return apierr.Invalid(apierr.SecretInArgument, argument,
+			"The text contains an API key or an upload secret and was not saved. Remove the secret, and replace "+
+				"it if others may have seen it.")
+	}
+	return nil
+}
+
+// errNoAccount is the error for a post without an account that needs one.
+var errNoAccount = apierr.Invalid(apierr.MissingArgument, "account_ids", "Select at least one account.")
 
 // Compose replaces the content of a draft, a scheduled post or the template of a paused series, completely or
 // not at all. seen is when the person's copy of the post was last changed: if the post has changed since,
@@ -204,6 +223,9 @@ func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID strin
 		}
 		if err := wanted.checkCovers(); err != nil {
 			return err
+		}
+		if len(wanted.Targets) == 0 && (p.Status == Scheduled || p.IsTemplate) {
+			return errNoAccount
 		}
 		wanted.Series.Rule = c.Rule
 		if wanted.Options = p.Options; c.Options != nil {
@@ -255,7 +277,7 @@ func (s *Service) applyComposition(ctx context.Context, tx *db.Tx, call operatio
 			p.Media = wanted.Media
 			return true, setMedia(ctx, tx, *p)
 		}},
-		{"scheduled_at", func() (bool, error) { return s.setTime(ctx, tx, call, p, wanted.ScheduledAt) }},
+		{"scheduled_at", func() (bool, error) { return s.setTime(ctx, tx, call, p, wanted) }},
 		{"options", func() (bool, error) { return setOptions(p, wanted.Options), nil }},
 		{"account_ids", func() (bool, error) { return s.setAccounts(ctx, tx, p, wanted.Targets) }},
 		{"override", func() (bool, error) { return setOverrides(ctx, tx, p, wanted.Targets) }},
@@ -293,16 +315,18 @@ func recordSilentChange(ctx context.Context, tx *db.Tx, call operation.Call, p *
 	return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.changed", p.ID, detail)
 }
 
-// setTime changes a post's time. A time in the past is accepted only if the post already had it.
-func (s *Service) setTime(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, at time.Time) (bool, error) {
+// setTime changes a post's time or planned day. A time in the past is accepted only if the post already had it.
+func (s *Service) setTime(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, wanted Record) (bool, error) {
+	at := wanted.ScheduledAt
 	switch {
-	case p.IsTemplate || at.Equal(p.ScheduledAt):
+	case p.IsTemplate || at.Equal(p.ScheduledAt) && p.PlannedDay == wanted.PlannedDay:
 		return false, nil
+	case at.IsZero() && p.Status == Draft:
+		p.ScheduledAt, p.PlannedDay = at, wanted.PlannedDay
+		return true, nil
 	case at.IsZero() && p.Status == Scheduled:
 		return false, apierr.Invalid(apierr.MissingArgument, "scheduled_at",
 			"A scheduled post needs a time. To unschedule it, use the action on its page.")
-	case at.IsZero():
-		return s.changeTime(ctx, tx, call, p, at)
 	}
 	if err := checkFutureTime(call, at); err != nil {
 		return false, err
@@ -336,8 +360,7 @@ func setOverrides(ctx context.Context, tx *db.Tx, p *Record, wanted []Target) (b
 	differs := false
 	for i := range p.Targets {
 		t, w := &p.Targets[i], wanted[i]
-		sameText := (t.Caption == nil) == (w.Caption == nil) && (t.Caption == nil || *t.Caption == *w.Caption)
-		if sameText && (t.Media == nil) == (w.Media == nil) && sameMedia(t.Media, w.Media) {
+		if t.sameOverride(w) {
 			continue
 		}
 		differs = true
@@ -347,6 +370,12 @@ func setOverrides(ctx context.Context, tx *db.Tx, p *Record, wanted []Target) (b
 		}
 	}
 	return differs, nil
+}
+
+// sameOverride reports whether a target overrides the same as another.
+func (t Target) sameOverride(w Target) bool {
+	sameText := (t.Caption == nil) == (w.Caption == nil) && (t.Caption == nil || *t.Caption == *w.Caption)
+	return sameText && (t.Media == nil) == (w.Media == nil) && sameMedia(t.Media, w.Media)
 }
 
 func sameMedia(a, b []network.Media) bool {

@@ -160,7 +160,7 @@ func (s *Service) changeTime(
 	switch {
 	case at.IsZero() && p.Status == Scheduled:
 		return false, errNeedsTime
-	case at.Equal(p.ScheduledAt):
+	case at.Equal(p.ScheduledAt) && p.PlannedDay == "":
 		return false, nil
 	}
 	if p.Status == Scheduled && !sameMonth(at, p.ScheduledAt, call.Zone) {
@@ -168,7 +168,7 @@ func (s *Service) changeTime(
 			return false, err
 		}
 	}
-	p.ScheduledAt = at
+	p.ScheduledAt, p.PlannedDay = at, ""
 	return true, nil
 }
 

@@ -66,6 +66,7 @@ type Record struct {
 	OccursAt    time.Time // planned time of an occurrence
 	Skipped     bool      // the occurrence was canceled and is not scheduled again
 	ScheduledAt time.Time
+	PlannedDay  string // of a draft without a time: its planned date, as 2026-03-29; else empty
 	SubmittedAt time.Time
 	PublishedAt time.Time
 	JobID       string // the last publish or retry

@@ -15,7 +15,7 @@ import (
 
 const columns = `p.id, p.team_id, p.status, p.caption, p.excerpt, p.approval, p.approval_round, p.series_id,
 	p.is_template, p.occurs_at, p.skipped, p.scheduled_at, p.submitted_at, p.published_at, p.job_id, p.has_media,
-	p.options, p.created_at, p.updated_at`
+	p.options, p.created_at, p.updated_at, p.planned_day`
 
 type scanner interface{ Scan(...any) error }
 
@@ -23,7 +23,8 @@ func scanPost(row scanner, p *Record) error {
 	var status, approval, options string
 	var template, media, occurs, skipped, scheduled, submitted, published, created, updated int64
 	err := row.Scan(&p.ID, &p.TeamID, &status, &p.Caption, &p.Excerpt, &approval, &p.Round, &p.SeriesID, &template,
-		&occurs, &skipped, &scheduled, &submitted, &published, &p.JobID, &media, &options, &created, &updated)
+		&occurs, &skipped, &scheduled, &submitted, &published, &p.JobID, &media, &options, &created, &updated,
+		&p.PlannedDay)
 	if err != nil {
 		return err
 	}
@@ -160,6 +161,9 @@ func insert(ctx context.Context, tx *db.Tx, p Record, person, key int64) error {
 }
 
 func insertTargets(ctx context.Context, tx *db.Tx, id string, targets []Target) error {
+	if len(targets) == 0 {
+		return nil
+	}
 	args := make([]any, 0, 3*len(targets))
 	for i, t := range targets {
 		args = append(args, id, t.AccountID, i)
@@ -176,16 +180,19 @@ func insertTargets(ctx context.Context, tx *db.Tx, id string, targets []Target) 
 // Update stores what can change of a post; targets have their own statements.
 func Update(ctx context.Context, tx *db.Tx, p *Record) error {
 	p.UpdatedAt = tx.Now()
+	if !p.ScheduledAt.IsZero() {
+		p.PlannedDay = ""
+	}
 	options, err := encodeOptions(p.Options)
 	if err != nil {
 		return err
 	}
 	_, err = tx.Exec(ctx, `UPDATE posts SET status = ?, caption = ?, excerpt = ?, options = ?, approval = ?,
-		approval_round = ?, scheduled_at = ?, submitted_at = ?, published_at = ?, slot_at = ?, skipped = ?, job_id = ?, updated_at = ?
-		WHERE id = ?`,
+		approval_round = ?, scheduled_at = ?, submitted_at = ?, published_at = ?, slot_at = ?, skipped = ?, job_id = ?,
+		updated_at = ?, planned_day = ? WHERE id = ?`,
 		string(p.Status), p.Caption, p.Excerpt, options, string(p.Approval), p.Round, db.Micros(p.ScheduledAt),
 		db.Micros(p.SubmittedAt), db.Micros(p.PublishedAt), db.Micros(p.slot()), db.Flag(p.Skipped), p.JobID,
-		db.Micros(p.UpdatedAt), p.ID)
+		db.Micros(p.UpdatedAt), p.PlannedDay, p.ID)
 	if err != nil {
 		return fmt.Errorf("changing a post: %w", err)
 	}
@@ -209,8 +216,11 @@ func removeOtherTargets(ctx context.Context, tx *db.Tx, id string, accounts []in
 	for _, a := range accounts {
 		args = append(args, a)
 	}
-	if _, err := tx.Exec(ctx, `DELETE FROM post_targets WHERE post_id = ? AND account_id NOT IN (`+
-		db.Placeholders(len(accounts))+`)`, args...); err != nil {
+	where := ``
+	if len(accounts) > 0 {
+		where = ` AND account_id NOT IN (` + db.Placeholders(len(accounts)) + `)`
+	}
+	if _, err := tx.Exec(ctx, `DELETE FROM post_targets WHERE post_id = ?`+where, args...); err != nil {
 		return fmt.Errorf("removing accounts from a post: %w", err)
 	}
 	return nil

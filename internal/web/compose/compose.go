@@ -73,6 +73,10 @@ func (p *Handlers) own(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id := r.PathValue("id")
 		if _, err := p.postOf(r, id); err != nil {
+			if hasFiles(r) && p.isInOwnTeam(r, id) { // its form names the team
+				do(w, r)
+				return
+			}
 			p.SwitchToTeamOf(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
 				return p.posts.FindTeam(ctx, id, teams)
 			})
@@ -80,6 +84,18 @@ func (p *Handlers) own(do http.HandlerFunc) http.HandlerFunc {
 		}
 		p.writing(do)(w, r)
 	}
+}
+
+// isInOwnTeam reports whether a post belongs to one of the person's teams.
+func (p *Handlers) isInOwnTeam(r *http.Request, id string) bool {
+	teams := []int64{}
+	for _, t := range shell.VisitorOf(r.Context()).Teams {
+		if !t.Closed {
+			teams = append(teams, t.ID)
+		}
+	}
+	_, err := p.posts.FindTeam(r.Context(), id, teams)
+	return err == nil
 }
 
 // writing returns a handler for people who may write in the selected team. The team of a form with files is known

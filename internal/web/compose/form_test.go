@@ -140,8 +140,8 @@ func TestRules(t *testing.T) {
 }
 
 func TestArranging(t *testing.T) {
-	form := url.Values{"media": {"7", "8", "9", "x", "-1"}, "account": {"3", "3", "2"}, "ownmedia-3": {"1"},
-		"media-3": {"8"}, "text-3": {"a\r\nb"}, "owntext-3": {"1"}, "text-2": {"kept"},
+	form := url.Values{"media": {"7", "8", "9", "x", "-1"}, "account": {"3", "3", "2"}, "media-3": {"8"},
+		"text-3": {"a\r\nb"}, "text-2": {"  "},
 		"alt-7": {"Boats"}, "cover-9": {" 2,5 "}, "caption": {"x\x00\xff"}}
 	s := read(form)
 	if s.Caption != "x\uFFFD" || !slices.Equal(s.Accounts, []int64{2, 3}) || s.Alts[7] != "Boats" {
@@ -160,9 +160,9 @@ func TestArranging(t *testing.T) {
 	s.add(9)
 	s.add(9)
 	s.arrange("remove", "3", "0")
-	c, err := s.composition()
-	if err != nil {
-		t.Fatal(err)
+	c, wrong := s.composition()
+	if len(wrong) > 0 {
+		t.Fatal(wrong)
 	}
 	text := "a\nb"
 	want := post.Composition{Caption: "x\uFFFD", Accounts: []int64{2, 3}, Media: []int64{9, 7, 8},
@@ -173,8 +173,8 @@ func TestArranging(t *testing.T) {
 	}
 	for _, cover := range []string{"x", "-1", "1e9", "NaN"} {
 		s.Covers[9] = cover
-		if _, err := s.composition(); apierr.Of(err).Context["argument"] != "cover-9" {
-			t.Errorf("a cover at %s: %v", cover, err)
+		if _, wrong := s.composition(); len(wrong) != 1 || apierr.Of(wrong[0]).Context["argument"] != "cover-9" {
+			t.Errorf("a cover at %s: %v", cover, wrong)
 		}
 	}
 }
@@ -188,9 +188,9 @@ func TestSheetsRoundTrip(t *testing.T) {
 		Targets: []post.Target{{AccountID: 2, Caption: &text, Media: []network.Media{}}, {AccountID: 3}},
 	}
 	s := sheetOf(p, time.UTC)
-	got, err := s.composition()
-	if err != nil {
-		t.Fatal(err)
+	got, wrong := s.composition()
+	if len(wrong) > 0 {
+		t.Fatal(wrong)
 	}
 	want := post.Composition{
 		Caption: "all", Accounts: []int64{2, 3}, Media: []int64{4, 5},

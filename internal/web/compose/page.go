@@ -10,7 +10,6 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/account"
 	"pressroom/internal/domain/media"
 	"pressroom/internal/domain/post"
 	"pressroom/internal/network"
@@ -26,6 +25,7 @@ type view struct {
 	Zone    *time.Location
 	Groups  []group
 	Chosen  []chosen // selected accounts
+	Aside   []aside  // text for accounts that are not selected
 	Shown   []item   // the media of the post
 	Shelf   mediaPicker
 	Preview outlook
@@ -35,8 +35,8 @@ type view struct {
 	Begins  time.Time // of a paused series: its first time, in its zone
 	ByDate  string    // label of monthly recurrence by date
 	ByDay   string
-	Wrong   string       // error
-	Field   string       // field of the error
+	Wrongs  problems
+	Done    string       // what succeeded before the problems
 	Theirs  *post.Record // version saved by someone else meanwhile
 	Paused  string       // why scheduling and publishing are paused; empty if they are not
 }
@@ -53,6 +53,13 @@ type chosen struct {
 	own
 
 	Items []item
+}
+
+// aside is text for an account that is not selected. The form keeps it until the account is selected again.
+type aside struct {
+	offered
+
+	Text string
 }
 
 // item is a media item at its position in the post.
@@ -89,7 +96,7 @@ func (p *Handlers) newPage(w http.ResponseWriter, r *http.Request) {
 		"account": q["account"], "media": q["media"], "caption": q["caption"], "date": q["date"], "time": q["time"],
 	})
 	s.Repeat.Every = "1"
-	p.show(w, r, s, nil)
+	p.show(w, r, s)
 }
 
 // restore shows a form that was sent after the session had ended or the person had switched teams.
@@ -100,7 +107,7 @@ func (p *Handlers) restore(w http.ResponseWriter, r *http.Request) bool {
 	}
 	s := read(form)
 	s.Unsaved = true
-	p.show(w, r, s, nil)
+	p.show(w, r, s)
 	return true
 }
 
@@ -124,36 +131,36 @@ func (p *Handlers) editPage(w http.ResponseWriter, r *http.Request) {
 		p.ServerError(w, r, err)
 		return
 	}
-	p.show(w, r, sheetOf(held, zone), nil)
+	p.show(w, r, sheetOf(held, zone))
 }
 
-// show shows a form with an error, if any.
-func (p *Handlers) show(w http.ResponseWriter, r *http.Request, s sheet, why error) {
-	p.showAt(w, r, s, r.PathValue("id"), "", why)
+// show shows a form with its problems, if any.
+func (p *Handlers) show(w http.ResponseWriter, r *http.Request, s sheet, why ...error) {
+	p.showAt(w, r, s, r.PathValue("id"), "", why...)
 }
 
-// showAt shows the form of a post, or of a new one if id is empty. done describes what succeeded before the error.
-func (p *Handlers) showAt(w http.ResponseWriter, r *http.Request, s sheet, id, done string, why error) {
+// showAt shows the form of a post, or of a new one if id is empty. done describes what succeeded before the problems.
+func (p *Handlers) showAt(w http.ResponseWriter, r *http.Request, s sheet, id, done string, why ...error) {
 	out, err := p.viewOf(r, s, id)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
 	status := http.StatusOK
-	if why != nil {
-		f := apierr.Of(why)
+	for _, one := range why {
+		f := apierr.Of(one)
 		if f.Context["argument"] == nil && (f.IsServerError() || f.Code == apierr.NotFound) {
-			p.ShowError(w, r, why)
+			p.ShowError(w, r, one)
 			return
 		}
-		out.Wrong, status = done+errorText(f), shell.StatusOf(why)
-		out.Field, _ = f.Context["argument"].(string)
-		if field, ok := fields[out.Field]; ok {
-			out.Field = field
-		}
+		out.Wrongs = append(out.Wrongs, problemOf(one))
 		if f.Context["state"] == "changed" {
 			out.Theirs, out.Seen = out.Post, out.Post.UpdatedAt.UnixMicro()
 		}
+	}
+	out.Wrongs.sort()
+	if len(why) > 0 {
+		out.Done, status = done, shell.StatusOf(why[0])
 	}
 	title := "New post"
 	if id != "" {
@@ -161,9 +168,6 @@ func (p *Handlers) showAt(w http.ResponseWriter, r *http.Request, s sheet, id, d
 	}
 	p.Show(w, r, status, pages["compose"], title, out)
 }
-
-// fields maps argument names of services to form fields.
-var fields = map[string]string{"scheduled_at": "date", "rule": "repeat"}
 
 // errorText returns the text of an error in the form's terms.
 func errorText(f *apierr.Error) string {
@@ -218,77 +222,6 @@ func (p *Handlers) viewOf(r *http.Request, s sheet, id string) (view, error) {
 	out.checkTime()
 	out.Preview, err = p.check(ctx, actor, out.sheet, out.Post)
 	return out, err
-}
-
-// maxAccounts is how many accounts the page lists; a post has at most a hundred.
-const maxAccounts = 500
-
-// accounts returns all connected accounts of the team.
-func (p *Handlers) accounts(r *http.Request) ([]account.SocialAccount, error) {
-	out := []account.SocialAccount{}
-	args := operation.Arguments{"active_only": false, "limit": int64(50)}
-	for len(out) < maxAccounts {
-		page, got, err := shell.Run[account.SocialAccountList](p.Frame, r, "list_social_accounts", args)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, page.SocialAccounts...)
-		if got.Page == nil || !got.Page.HasMore {
-			break
-		}
-		args["cursor"] = got.Page.Cursor
-	}
-	return out, nil
-}
-
-// offered is an account that the form offers.
-type offered struct {
-	account.SocialAccount
-
-	Left bool // disconnected, but still selected in the post
-}
-
-// offer returns the connected accounts by network and name, and disconnected ones that a post still has.
-func offer(accounts []account.SocialAccount, held *post.Record) []offered {
-	out := make([]offered, 0, len(accounts))
-	for _, a := range accounts {
-		out = append(out, offered{SocialAccount: a})
-	}
-	if held != nil {
-		for _, t := range held.Targets {
-			if !slices.ContainsFunc(accounts, func(a account.SocialAccount) bool { return a.ID == t.AccountID }) {
-				out = append(out,
-					offered{
-						account.SocialAccount{
-							ID: t.AccountID, Platform: t.Platform, Username: t.Username, Active: t.Active,
-						}, !t.Active,
-					})
-			}
-		}
-	}
-	slices.SortFunc(out, func(a, b offered) int {
-		return strings.Compare(shell.NetworkName(a.Platform)+"\x00"+strings.ToLower(a.Username),
-			shell.NetworkName(b.Platform)+"\x00"+strings.ToLower(b.Username))
-	})
-	return out
-}
-
-// choose groups the accounts and removes unknown ones from the form.
-func (v *view) choose(accounts []account.SocialAccount, held *post.Record) {
-	kept := []int64{}
-	for _, a := range offer(accounts, held) {
-		if n := len(v.Groups); n == 0 || v.Groups[n-1].Platform != a.Platform {
-			v.Groups = append(v.Groups, group{Platform: a.Platform})
-		}
-		g := &v.Groups[len(v.Groups)-1]
-		g.Accounts = append(g.Accounts, a)
-		if slices.Contains(v.Accounts, a.ID) {
-			kept = append(kept, a.ID)
-			v.Chosen = append(v.Chosen, chosen{offered: a, own: v.Own[a.ID]})
-		}
-	}
-	slices.Sort(kept)
-	v.Accounts = kept
 }
 
 // libraryItems returns the form's media items that the team has.

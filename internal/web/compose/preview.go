@@ -54,7 +54,11 @@ type card struct {
 // check validates a form and returns its preview.
 func (p *Handlers) check(ctx context.Context, actor *access.Actor, s sheet, held *post.Record) (outlook, error) {
 	var out outlook
-	c, wrong := s.composition()
+	var wrong error
+	c, all := s.composition()
+	if len(all) > 0 {
+		wrong = all[0]
+	}
 	at, err := p.when(s, actor.Zone, held)
 	if err != nil {
 		wrong = err
@@ -109,6 +113,10 @@ func (p *Handlers) forecast(out *outlook, checked post.CompositionCheck, held *p
 
 // when returns the form's time, together with an error if the time is not allowed. A post may keep its present time.
 func (p *Handlers) when(s sheet, zone *time.Location, held *post.Record) (time.Time, error) {
+	if s.When.isDayOnly() {
+		_, err := s.When.day()
+		return time.Time{}, err
+	}
 	at, _, err := s.When.instant(zone)
 	if err == nil && !at.IsZero() && (held == nil || !held.ScheduledAt.Equal(at)) {
 		err = p.checkTimeAllowed(at)

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,20 +21,23 @@ const maxForm = 2 << 20
 
 // submit handles the pressed button.
 func (p *Handlers) submit(w http.ResponseWriter, r *http.Request) {
-	if hasFiles(r) {
-		p.upload(w, r)
+	s, ok, refused := p.readSheet(w, r)
+	if !ok {
 		return
 	}
-	if !p.ReadLongForm(w, r, maxForm) {
-		return
-	}
-	s := read(r.PostForm)
 	s.Unsaved = true
+	if refused != nil { // a file was chosen that the post does not have
+		s.Picker.Open = true
+		p.show(w, r, s, refused)
+		return
+	}
 	what, rest, _ := strings.Cut(r.PostForm.Get("do"), ":")
 	switch what {
 	case "save", "schedule", "publish", "approval":
 		p.save(w, r, s, what)
 		return
+	case "upload":
+		s.Picker.Open = true
 	case "search":
 		s.Picker.Cursor, s.Picker.Open = "", true
 	case "page":
@@ -50,14 +54,30 @@ func (p *Handlers) submit(w http.ResponseWriter, r *http.Request) {
 		account, place, _ := strings.Cut(rest, ":")
 		s.arrange(what, account, place)
 	}
-	p.show(w, r, s, nil)
+	p.show(w, r, s)
+}
+
+// readSheet returns the submitted form. It answers the request and reports false if there is none. The error is that of
+// a rejected file: every button accepts files, because browsers without scripts send them with each.
+func (p *Handlers) readSheet(w http.ResponseWriter, r *http.Request) (sheet, bool, error) {
+	if hasFiles(r) {
+		return p.receive(w, r)
+	}
+	if !p.ReadLongForm(w, r, maxForm) {
+		return sheet{}, false, nil
+	}
+	return read(r.PostForm), true, nil
 }
 
 // save saves the form, then continues as the button says. Input stays in the form on any error.
 func (p *Handlers) save(w http.ResponseWriter, r *http.Request, s sheet, what string) {
-	err := p.ready(r, s, what)
+	found, err := p.findErrors(r, s, what)
 	if err != nil {
-		p.show(w, r, s, err)
+		p.ShowError(w, r, err)
+		return
+	}
+	if len(found) > 0 {
+		p.showAt(w, r, s, r.PathValue("id"), notDone[what], found...)
 		return
 	}
 	id, at, err := p.write(r, s, what == "schedule" && s.Repeat.Often == "")
@@ -142,33 +162,10 @@ func (p *Handlers) madeBy(r *http.Request, once string) string {
 	return ""
 }
 
-// ready returns an error for an action that the form's data does not allow.
-func (p *Handlers) ready(r *http.Request, s sheet, what string) error {
-	if what != "schedule" {
-		return nil
-	}
-	actor, err := p.actor(r)
-	if err != nil {
-		return err
-	}
-	at, err := s.When.exact(actor.Zone)
-	if err != nil {
-		return err
-	}
-	if id := r.PathValue("id"); id != "" {
-		held, err := p.postOf(r, id)
-		if err != nil {
-			return err
-		}
-		if held.IsTemplate {
-			return nil // write checks its rule
-		}
-	}
-	if at.IsZero() {
-		return apierr.Invalid(apierr.MissingArgument, "date", "Choose the date and time of publication.")
-	}
-	_, err = seriesPreview(s, at, actor.Zone)
-	return err
+// notDone describes what a button did not do because of the problems that follow.
+var notDone = map[string]string{
+	"save": "Not saved.", "schedule": "Not saved and not scheduled.", "publish": "Not saved and not published.",
+	"approval": "Not saved and not sent for approval.",
 }
 
 // showUnfinished shows the form of a saved post if a following step failed.
@@ -179,7 +176,7 @@ func (p *Handlers) showUnfinished(w http.ResponseWriter, r *http.Request, s shee
 		return
 	}
 	s.Seen = held.UpdatedAt.UnixMicro()
-	p.showAt(w, r, s, id, "The post was saved, but the next step failed."+p.linksEnded(r, id)+" ", err)
+	p.showAt(w, r, s, id, "The post was saved, but the next step failed."+p.linksEnded(r, id), err)
 }
 
 // write creates or changes the post and returns its id and time. The id is also returned if only a part was saved.
@@ -189,32 +186,29 @@ func (p *Handlers) write(r *http.Request, s sheet, scheduling bool) (string, tim
 	if err != nil {
 		return "", time.Time{}, err
 	}
-	c, err := s.composition()
-	if err != nil {
+	c, _ := s.composition() // findErrors has checked it
+	c.Scheduling = scheduling
+	if c.Day, err = s.When.day(); err != nil {
 		return "", time.Time{}, err
 	}
-	c.Scheduling = scheduling
-	if c.At, err = s.When.exact(actor.Zone); err != nil {
-		return "", c.At, err
-	}
-	if err := c.Validate(); err != nil {
-		return "", c.At, err
+	if c.Day == "" {
+		if c.At, err = s.When.exact(actor.Zone); err != nil {
+			return "", c.At, err
+		}
 	}
 	id, seen := r.PathValue("id"), time.UnixMicro(s.Seen)
 	if id == "" {
-		made, replayed, err := p.create(r, c)
-		if err != nil || replayed {
-			return made.ID, c.At, err
+		made, err := p.create(r, c)
+		if err != nil {
+			return "", c.At, err
 		}
-		id, seen = made.ID, made.UpdatedAt
-	} else if c.Rule, err = p.newRule(r, s, id); err != nil {
+		return made.ID, c.At, p.describe(r, actor, s)
+	}
+	if c.Rule, err = p.newRule(r, s, id); err != nil {
 		return "", c.At, err
 	}
 	if _, err = p.posts.Compose(r.Context(), actor, id, seen, c); err != nil {
-		if r.PathValue("id") != "" {
-			id = ""
-		}
-		return id, c.At, err
+		return "", c.At, err
 	}
 	return id, c.At, p.describe(r, actor, s)
 }
@@ -229,32 +223,14 @@ func (p *Handlers) newRule(r *http.Request, s sheet, id string) (string, error) 
 	return ruleFor(s, held)
 }
 
-// create drafts a new post. It reports whether this form has already done so.
-func (p *Handlers) create(r *http.Request, c post.Composition) (post.Record, bool, error) {
-	if !c.At.IsZero() {
-		if err := p.checkTimeAllowed(c.At); err != nil {
-			return post.Record{}, false, err
-		}
-	}
-	got, err := p.Do(r, "create_post",
-		operation.Arguments{"caption": c.Caption, "account_ids": list(c.Accounts), "media_ids": list(c.Media)})
+// create drafts a new post. A form that is sent twice creates one.
+func (p *Handlers) create(r *http.Request, c post.Composition) (post.Record, error) {
+	call, err := p.Call(r, "create_post")
 	if err != nil {
-		return post.Record{}, false, err
+		return post.Record{}, err
 	}
-	full, err := shell.Result[post.Post](got)
-	if err != nil {
-		return post.Record{}, false, err
-	}
-	made, err := p.postOf(r, full.ID)
-	return made, got.Replayed && !made.UpdatedAt.Equal(made.CreatedAt), err
-}
-
-func list(ids []int64) []any {
-	out := make([]any, len(ids))
-	for i, id := range ids {
-		out[i] = id
-	}
-	return out
+	made, _, err := p.posts.CreateDraft(r.Context(), call.Actor, r.PostForm.Get("once"), c)
+	return made, err
 }
 
 // describe saves alternative texts that differ from the library's.
@@ -265,7 +241,11 @@ func (p *Handlers) describe(r *http.Request, actor *access.Actor, s sheet) error
 	}
 	for id, alt := range s.Alts {
 		if m, ok := known[id]; ok && strings.TrimSpace(alt) != m.Alt {
-			if err := p.library.Describe(r.Context(), actor.PersonID, id, alt); err != nil {
+			err := p.library.Describe(r.Context(), actor.PersonID, id, alt)
+			if f := apierr.Of(err); err != nil && f.Context["argument"] == "alt" {
+				err = apierr.New(f.Code, f.Detail).With("argument", "alt-"+strconv.FormatInt(id, 10))
+			}
+			if err != nil {
 				return err
 			}
 		}

@@ -28,13 +28,19 @@ type sheet struct {
 	Unsaved  bool  // it contains unsaved input
 }
 
-// own are an account's overrides. Unused input is kept in the form.
+// own are an account's overrides. What is entered overrides the post's; NoText and NoMedia override it with nothing.
 type own struct {
-	UsesText  bool
-	Text      string
-	UsesMedia bool
-	Media     []int64
+	Text    string
+	NoText  bool
+	Media   []int64
+	NoMedia bool
 }
+
+// UsesText reports whether the account does not publish the post's text.
+func (o own) UsesText() bool { return o.NoText || strings.TrimSpace(o.Text) != "" }
+
+// UsesMedia reports whether the account does not publish the post's media.
+func (o own) UsesMedia() bool { return o.NoMedia || len(o.Media) > 0 }
 
 // picker is the state of the library picker.
 type picker struct {
@@ -99,10 +105,10 @@ func read(form url.Values) sheet {
 			continue
 		}
 		switch field {
-		case "text", "owntext", "ownmedia":
+		case "text", "notext", "media", "nomedia":
 			s.Own[id] = own{
-				UsesText: form.Get("owntext-"+text) != "", Text: textOf(form, "text-"+text),
-				UsesMedia: form.Get("ownmedia-"+text) != "", Media: numbers(form["media-"+text]),
+				Text: textOf(form, "text-"+text), NoText: form.Get("notext-"+text) != "",
+				Media: numbers(form["media-"+text]), NoMedia: form.Get("nomedia-"+text) != "",
 			}
 		case "alt":
 			s.Alts[id] = textOf(form, name)
@@ -118,13 +124,16 @@ func sheetOf(p post.Record, zone *time.Location) sheet {
 	s := sheet{Caption: p.Caption, Media: idsOf(p.Media), Own: map[int64]own{}, Alts: map[int64]string{},
 		Covers: map[int64]string{},
 		When:   whenOf(p.ScheduledAt, zone), Repeat: repeatOf(p.Series.Rule), Seen: p.UpdatedAt.UnixMicro()}
+	if p.PlannedDay != "" {
+		s.When.Date = p.PlannedDay
+	}
 	covers(s.Covers, p.Media)
 	for _, t := range p.Targets {
 		s.Accounts = append(s.Accounts, t.AccountID)
 		covers(s.Covers, t.Media)
-		o := own{UsesText: t.Caption != nil, UsesMedia: t.Media != nil, Media: idsOf(t.Media)}
+		o := own{Media: idsOf(t.Media), NoMedia: t.Media != nil && len(t.Media) == 0}
 		if t.Caption != nil {
-			o.Text = *t.Caption
+			o.Text, o.NoText = *t.Caption, strings.TrimSpace(*t.Caption) == ""
 		}
 		s.Own[t.AccountID] = o
 	}
@@ -151,19 +160,24 @@ func covers(into map[int64]string, media []network.Media) {
 // seconds returns a duration as entered in a form.
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }
 
-// composition returns the sheet's content without its time. Errors name the invalid field.
-func (s *sheet) composition() (post.Composition, error) {
+// ownText returns the name of the field of an account's text.
+func ownText(account int64) string { return "text-" + strconv.FormatInt(account, 10) }
+
+// composition returns the sheet's content without its time, and every error. Errors name the invalid field.
+func (s *sheet) composition() (post.Composition, []error) {
+	wrong := []error{}
 	c := post.Composition{
 		Caption: s.Caption, Accounts: s.Accounts, Media: s.Media, Overrides: map[int64]post.Override{},
 		Covers: map[int64]time.Duration{},
 	}
 	for _, account := range s.Accounts {
 		var o post.Override
-		if held := s.Own[account]; held.UsesText {
+		held := s.Own[account]
+		if held.UsesText() {
 			o.Caption = &held.Text
 		}
-		if held := s.Own[account]; held.UsesMedia {
-			o.Media = held.Media
+		if held.UsesMedia() {
+			o.Media = append([]int64{}, held.Media...)
 		}
 		if o.Caption != nil || o.Media != nil {
 			c.Overrides[account] = o
@@ -175,12 +189,13 @@ func (s *sheet) composition() (post.Composition, error) {
 		}
 		after, err := strconv.ParseFloat(strings.Replace(s.Covers[video], ",", ".", 1), 64)
 		if err != nil || !(after >= 0 && after <= 24*60*60) { // also rejects NaN
-			return c, apierr.Invalid(apierr.Malformed, "cover-"+strconv.FormatInt(video, 10),
-				"Enter the time of the cover in seconds, such as 2.5.")
+			wrong = append(wrong, apierr.Invalid(apierr.Malformed, "cover-"+strconv.FormatInt(video, 10),
+				"Enter the time of the cover in seconds, such as 2.5."))
+			continue
 		}
 		c.Covers[video] = time.Duration(after * float64(time.Second)).Round(time.Millisecond)
 	}
-	return c, nil
+	return c, wrong
 }
 
 // list returns the media of the post or of an account.
@@ -197,7 +212,7 @@ func (s *sheet) setList(account int64, media []int64) {
 		return
 	}
 	o := s.Own[account]
-	o.UsesMedia, o.Media = true, media
+	o.Media = media
 	s.Own[account] = o
 }
 

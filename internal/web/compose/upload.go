@@ -14,14 +14,15 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// upload adds files to the library and to the end of the post's media.
-func (p *Handlers) upload(w http.ResponseWriter, r *http.Request) {
+// receive parses a form with files, adds them to the library and returns the form with them at the end of the post's
+// media. It answers the request and reports false if there is no form to show. The error is that of a rejected file.
+func (p *Handlers) receive(w http.ResponseWriter, r *http.Request) (sheet, bool, error) {
 	body := shell.NewUpload(w, r)
 	r.Body = body
 	actor, leave, err := p.admit(r)
 	if err != nil {
 		body.Refuse(w, r, func() { p.ShowError(w, r, err) })
-		return
+		return sheet{}, false, nil
 	}
 	defer leave()
 	refused := operation.Call{Actor: actor}.Require(access.Write)
@@ -29,24 +30,24 @@ func (p *Handlers) upload(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case why != nil && form == nil:
 		body.Refuse(w, r, func() { p.ShowError(w, r, why) })
-		return
+		return sheet{}, false, nil
 	case shell.WrongTeam(r, form):
 		p.RejectWrongTeam(w, r, form, r.URL.Path)
-		return
+		return sheet{}, false, nil
 	case refused != nil:
 		p.ShowError(w, r, refused)
-		return
+		return sheet{}, false, nil
 	}
-	r.PostForm = form
+	shell.CleanForm(form)
+	r.PostForm, r.Form = form, form
 	s := read(form)
-	s.Unsaved, s.Picker.Open = true, true
 	for _, id := range arrived {
 		s.add(id)
 	}
-	if why == nil && len(arrived) == 0 {
+	if form.Get("do") == "upload" && why == nil && len(arrived) == 0 {
 		why = apierr.Invalid(apierr.MissingArgument, "files", "Choose a file first.")
 	}
-	p.show(w, r, s, why)
+	return s, true, why
 }
 
 // admit rejects a form with files before it is parsed, if the person has too many uploads or the form's length
@@ -86,7 +87,7 @@ func (p *Handlers) parts(r *http.Request, actor *access.Actor, may bool) (url.Va
 		case err != nil:
 			return nil, nil, errForm.Wrap(err)
 		case part.FileName() == "":
-			err = f.add(part)
+			err = f.add(part) // browsers send a file field without a file as well
 		case may && !shell.WrongTeam(r, f.fields):
 			err = p.take(r, actor, part, &f)
 		}

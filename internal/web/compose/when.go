@@ -31,6 +31,23 @@ func whenOf(at time.Time, zone *time.Location) when {
 	return when{local.Format(dateOnly), local.Format(timeOnly), twice && first.Before(at), twice}
 }
 
+// isDayOnly reports whether a date without a time is entered.
+func (w when) isDayOnly() bool { return w.Date != "" && w.Time == "" }
+
+// day returns the date if no time is entered with it, or an error if it is none.
+func (w when) day() (string, error) {
+	if !w.isDayOnly() {
+		return "", nil
+	}
+	if _, err := time.Parse(dateOnly, w.Date); err != nil {
+		return "", apierr.Invalid(apierr.Malformed, "date", "The date is invalid. Enter it as 2026-03-29.").Wrap(err)
+	}
+	return w.Date, nil
+}
+
+// errNoTime is the error for a date that needs a time.
+var errNoTime = apierr.Invalid(apierr.MissingArgument, "time", "Choose the time as well.")
+
 // isEmpty reports whether no time is entered.
 func (w when) isEmpty() bool { return w.Date == "" && w.Time == "" }
 
@@ -42,7 +59,7 @@ func (w when) instant(zone *time.Location) (time.Time, bool, error) {
 	case w.Date == "":
 		return time.Time{}, false, apierr.Invalid(apierr.MissingArgument, "date", "Choose the date as well.")
 	case w.Time == "":
-		return time.Time{}, false, apierr.Invalid(apierr.MissingArgument, "time", "Choose the time as well.")
+		return time.Time{}, false, errNoTime
 	}
 	at, err := teamtime.Parse(w.Date+"T"+w.Time, zone)
 	switch {

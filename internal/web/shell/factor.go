@@ -67,7 +67,11 @@ func (f *Frame) redirectToFactor(w http.ResponseWriter, r *http.Request, route R
 	next := r.URL.RequestURI()
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		next = f.refererPath(r)
-		if back, form := route.back(r), peekForm(r); back != "" && form != nil && len(form.Encode()) <= maxSavedForm {
+		form := peekForm(r)
+		if sendsFiles(r) {
+			form = fieldsOf(r, maxSavedForm)
+		}
+		if back := route.back(r); back != "" && form != nil && len(form.Encode()) <= maxSavedForm {
 			f.SaveForm(r.Context(), back, form)
 			next = back
 		}

@@ -2,7 +2,9 @@ package shell
 
 import (
 	"context"
+	"io"
 	"mime"
+	"mime/multipart"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -17,15 +19,21 @@ func (f *Frame) ReadForm(w http.ResponseWriter, r *http.Request) bool {
 	return f.ReadLongForm(w, r, MaxForm)
 }
 
-// ReadLongForm is ReadForm with a different limit. Use r.PostForm to read fields; it contains only valid text.
+// ReadLongForm is ReadForm with a different limit. Use r.PostForm to read fields; it contains only valid text. Files are
+// skipped.
 func (f *Frame) ReadLongForm(w http.ResponseWriter, r *http.Request, most int64) bool {
+	if sendsFiles(r) {
+		r.PostForm = fieldsOf(r, most)
+		r.Form = r.PostForm
+		return true
+	}
 	r.Body = http.MaxBytesReader(w, r.Body, most)
 	if err := r.ParseForm(); err != nil {
 		f.ShowMessage(w, r, http.StatusBadRequest, "Not done",
 			"The form could not be read. Reload the page and try again.")
 		return false
 	}
-	cleanForm(r.PostForm)
+	CleanForm(r.PostForm)
 	return true
 }
 
@@ -42,7 +50,7 @@ func (f *Frame) requireSignIn(back func(*http.Request) string, next http.Handler
 			next(w, r)
 		case r.Method == http.MethodGet:
 			Redirect(w, r, "/sign-in?"+url.Values{"next": {r.URL.RequestURI()}}.Encode())
-		case back(r) != "" && !sendsFiles(r):
+		case back(r) != "":
 			http.Redirect(w, r, "/sign-in?"+url.Values{"next": {back(r)}, "resume": {"1"}}.Encode(),
 				http.StatusTemporaryRedirect)
 		default:
@@ -68,6 +76,33 @@ func (f *Frame) refererPath(r *http.Request) string {
 func sendsFiles(r *http.Request) bool {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	return kind == "multipart/form-data"
+}
+
+// maxSkipped is how many bytes of a form with files are read for its fields.
+const maxSkipped = 32 << 20
+
+// fieldsOf returns the fields of a form with files, at most most bytes of them. Fields after maxSkipped bytes of files
+// are missing.
+func fieldsOf(r *http.Request, most int64) url.Values {
+	out := url.Values{}
+	r.Body = http.MaxBytesReader(nil, r.Body, most+maxSkipped)
+	reader, err := r.MultipartReader()
+	for err == nil {
+		var part *multipart.Part
+		if part, err = reader.NextPart(); err != nil || part.FileName() != "" {
+			continue
+		}
+		var text []byte
+		text, err = io.ReadAll(io.LimitReader(part, most+1))
+		if most -= int64(len(text)); most < 0 {
+			break
+		}
+		if part.Header.Get("Content-Type") == "" { // an empty file field has one
+			out.Add(part.FormName(), string(text))
+		}
+	}
+	CleanForm(out)
+	return out
 }
 
 const savedFormKey = "form"
@@ -99,7 +134,7 @@ func (f *Frame) SavedForm(r *http.Request) url.Values {
 	if err != nil { // unreachable: SaveForm encoded it
 		return nil
 	}
-	cleanForm(form)
+	CleanForm(form)
 	return form
 }
 

@@ -34,8 +34,8 @@ func areTexts(values url.Values) bool {
 	return true
 }
 
-// cleanForm replaces invalid text in a form.
-func cleanForm(form url.Values) {
+// CleanForm replaces invalid text in a form.
+func CleanForm(form url.Values) {
 	for _, all := range form {
 		for i, value := range all {
 			if !isText(value) {

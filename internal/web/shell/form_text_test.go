@@ -10,7 +10,7 @@ import (
 func TestFormsHoldTexts(t *testing.T) {
 	t.Parallel()
 	form := url.Values{"a": {"x\x00y", "so ☕ be it"}, "b": {"\xff\xfe!"}}
-	cleanForm(form)
+	CleanForm(form)
 	if diff := cmp.Diff(url.Values{"a": {"x\uFFFDy", "so ☕ be it"}, "b": {"\uFFFD!"}}, form); diff != "" {
 		t.Error(diff)
 	}

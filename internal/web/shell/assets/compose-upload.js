@@ -1,52 +1,81 @@
-// Sends files beside the form, so that whoever goes on writing meanwhile loses nothing. Without it the form goes along.
+// Uploads files as soon as they are chosen, dropped or pasted, while people go on writing. Without it the form sends
+// them with every button.
 'use strict';
 
 const sheet = document.getElementById('compose');
+const waiting = []; // files to upload, the one that is under way first
+const failed = []; // files that could not be sent
+let sending = false;
+let after = null; // the button that was pressed meanwhile
 
-// typed are the fields of a part of the form, by their names, as they stand now.
-function typed(part) {
+// report is outside of what an answer replaces.
+const report = document.createElement('div');
+report.className = 'stack';
+const bar = document.createElement('progress');
+bar.max = 1;
+bar.hidden = true;
+bar.setAttribute('aria-label', 'Upload');
+const state = document.createElement('p');
+state.setAttribute('role', 'status');
+const choices = document.createElement('p');
+choices.className = 'actions';
+choices.hidden = true;
+for (const [text, act] of [['Try again', () => add(failed.splice(0))], ['Discard', () => { failed.length = 0; show(); }]]) {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.className = 'quiet';
+  button.textContent = text;
+  button.addEventListener('click', act);
+  choices.append(button);
+}
+report.append(bar, state, choices);
+document.getElementById('media').after(report);
+
+// fields returns the fields of a part of the form by name.
+function fields(part) {
   const out = new Map();
   for (const field of part?.querySelectorAll('textarea[name], input[name]') ?? []) {
-    if (field.type !== 'file' && field.type !== 'hidden') out.set(`${field.name}=${field.type === 'radio' || field.type === 'checkbox' ? field.value : ''}`, field);
+    if (field.type !== 'file' && field.type !== 'hidden') out.set(`${field.name}=${isChoice(field) ? field.value : ''}`, field);
   }
   return out;
 }
 
-const stateOf = (field) => (field.type === 'checkbox' || field.type === 'radio' ? field.checked : field.value);
+const isChoice = (field) => field.type === 'radio' || field.type === 'checkbox';
+const stateOf = (field) => (isChoice(field) ? field.checked : field.value);
 
-// take puts a part of the answer in place of the form's, with what was written since it was sent.
+// take replaces a part of the form with the answer's and keeps what was entered since the request.
 function take(id, answer, before) {
   const old = document.getElementById(id);
   const fresh = answer.getElementById(id);
   if (!old || !fresh) return;
-  const now = typed(old);
-  for (const [name, field] of typed(fresh)) {
+  const now = fields(old);
+  for (const [name, field] of fields(fresh)) {
     const was = now.get(name);
     if (!was || !before.has(name) || stateOf(was) === before.get(name)) continue;
-    if (was.type === 'checkbox' || was.type === 'radio') field.checked = was.checked;
+    if (isChoice(was)) field.checked = was.checked;
     else field.value = was.value;
   }
-  for (const details of fresh.querySelectorAll('details')) if (details.id === 'library') details.open = true;
-  fresh.querySelector('[data-by-hand]')?.setAttribute('hidden', '');
+  for (const details of fresh.querySelectorAll('details[data-account]')) {
+    details.open ||= Boolean(old.querySelector(`details[data-account="${details.dataset.account}"][open]`));
+  }
   old.replaceWith(document.adoptNode(fresh));
 }
 
-// place is where somebody is writing in the form, and how to go on there once parts of it were replaced. It is null where
-// nobody is writing.
+// place returns a function that continues in the field that has the focus, after parts of the form were replaced. It is
+// null if no field has it.
 function place() {
   const field = document.activeElement;
   if (!sheet.contains(field) || !field.matches('textarea, input:not([type=file]), select')) return null;
   const [from, to] = [field.selectionStart, field.selectionEnd];
   return () => {
-    if (field.isConnected) return true;
+    if (field.isConnected) return;
     const same = [...sheet.elements].find((other) => other.name === field.name && other.type === field.type);
     same?.focus({ preventScroll: true });
     if (same && from !== null) same.setSelectionRange?.(from, to);
-    return Boolean(same);
   };
 }
 
-function show(answer, before) {
+function apply(answer, before) {
   const goOn = place();
   document.getElementById('wrong')?.remove();
   const wrong = answer.getElementById('wrong');
@@ -54,44 +83,100 @@ function show(answer, before) {
   take('media', answer, before);
   take('own', answer, before);
   sheet.dispatchEvent(new Event('change', { bubbles: true })); // the preview, and what is hidden
-  if (goOn?.()) return; // letters would be lost to whoever is writing
-  (document.getElementById('wrong') ?? document.getElementById('files')).scrollIntoView({ block: 'nearest' });
-  document.getElementById('files')?.focus({ preventScroll: true });
+  if (goOn) goOn();
+  else document.getElementById('files').focus({ preventScroll: true });
+  return !wrong;
 }
 
-function send(button) {
-  const before = new Map();
-  for (const id of ['media', 'own']) for (const [name, field] of typed(document.getElementById(id))) before.set(name, stateOf(field));
-  const bar = document.createElement('progress');
-  bar.max = 1;
+const names = (files) => files.map((file) => file.name).join(', ');
+
+function show() {
+  bar.hidden = !sending;
+  choices.hidden = failed.length === 0;
+  if (failed.length > 0) state.textContent = `Not uploaded: ${names(failed)}.`;
+  else state.textContent = sending ? `Uploading ${names(waiting)}. You can keep writing.` : '';
+}
+
+function add(files) {
+  waiting.push(...files);
+  show();
+  if (!sending && waiting.length > 0) send();
+}
+
+function send() {
+  sending = true;
   bar.value = 0;
-  bar.setAttribute('aria-label', 'Upload');
-  const said = document.createElement('span');
-  said.setAttribute('role', 'status');
-  said.textContent = 'The files are on their way. You can go on writing.';
-  button.after(bar, said);
-  button.disabled = true;
-  const failed = () => {
-    bar.remove();
-    button.disabled = false;
-    said.textContent = 'The files were not taken. Press Check to see why.';
-  };
+  const batch = waiting.slice();
+  show();
+  const before = new Map();
+  for (const id of ['media', 'own']) for (const [name, field] of fields(document.getElementById(id))) before.set(name, stateOf(field));
+  const body = new FormData(sheet);
+  body.delete('files');
+  body.set('do', 'upload');
+  for (const file of batch) body.append('files', file);
   const request = new XMLHttpRequest();
   request.upload.addEventListener('progress', (event) => { if (event.lengthComputable) bar.value = event.loaded / event.total; });
-  request.addEventListener('error', failed);
+  request.addEventListener('error', () => done(batch, false));
   request.addEventListener('load', () => {
     const answer = new DOMParser().parseFromString(request.responseText, 'text/html');
-    if (answer.getElementById('compose')) show(answer, before);
-    else failed();
+    const taken = Boolean(answer.getElementById('compose'));
+    done(batch, taken, taken && apply(answer, before));
   });
-  request.open('POST', button.formAction);
-  const body = new FormData(sheet);
-  body.append(button.name, button.value);
+  request.open('POST', sheet.action);
   request.send(body);
 }
 
-sheet.addEventListener('submit', (event) => {
-  if (event.submitter?.value !== 'upload') return;
-  event.preventDefault();
-  send(event.submitter);
+// done ends an upload. Files that could not be sent wait for a decision, and so does a button that was pressed.
+function done(batch, arrived, accepted) {
+  waiting.splice(0, batch.length);
+  sending = false;
+  if (!arrived) failed.push(...batch);
+  const button = after;
+  after = null;
+  if (waiting.length > 0) {
+    after = accepted ? button : null;
+    add([]);
+    return;
+  }
+  show();
+  if (button && accepted) sheet.requestSubmit(button);
+}
+
+sheet.addEventListener('change', (event) => {
+  if (event.target.id !== 'files' || event.target.files.length === 0) return;
+  const chosen = [...event.target.files];
+  event.target.value = '';
+  add(chosen);
 });
+
+// Any button waits for the files. Without chosen files the form is sent as text, so that a session that has ended is
+// restored with it.
+sheet.addEventListener('submit', (event) => {
+  sheet.enctype = document.getElementById('files')?.files.length ? 'multipart/form-data' : 'application/x-www-form-urlencoded';
+  if (!sending && failed.length === 0) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  after = event.submitter;
+  if (!sending) add(failed.splice(0));
+}, { capture: true });
+
+const filesOf = (data) => [...data?.files ?? []];
+document.addEventListener('dragover', (event) => {
+  if (![...event.dataTransfer?.types ?? []].includes('Files')) return;
+  event.preventDefault();
+  document.getElementById('drop').classList.add('over');
+});
+document.addEventListener('dragleave', (event) => { if (!event.relatedTarget) document.getElementById('drop').classList.remove('over'); });
+document.addEventListener('drop', (event) => {
+  document.getElementById('drop').classList.remove('over');
+  if (filesOf(event.dataTransfer).length === 0) return;
+  event.preventDefault();
+  add(filesOf(event.dataTransfer));
+});
+document.addEventListener('paste', (event) => {
+  const files = filesOf(event.clipboardData);
+  if (files.length === 0 || event.clipboardData.getData('text/plain')) return; // copied text has a picture of itself
+  event.preventDefault();
+  add(files);
+});
+addEventListener('beforeunload', (event) => { if (sending || failed.length > 0) event.preventDefault(); });

@@ -21,7 +21,7 @@ async function look() {
   try {
     const answer = await fetch(looks.dataset.from, { method: 'POST', body, signal: asked.signal });
     if (!answer.ok || answer.redirected) {
-      told.textContent = 'The preview cannot be made. Press Check to see why.';
+      told.textContent = 'The preview is not available. Press Check to see why.';
       return;
     }
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
@@ -34,7 +34,7 @@ async function look() {
     const verdict = document.getElementById('verdict').textContent.trim();
     if (told.textContent !== verdict) told.textContent = verdict;
   } catch (error) {
-    if (error.name !== 'AbortError') told.textContent = 'The preview cannot be made now.';
+    if (error.name !== 'AbortError') told.textContent = 'The preview is not available right now.';
   }
 }
 
@@ -46,10 +46,11 @@ function welcome(fresh) {
   fresh.remove();
   for (const details of [...fresh.children]) {
     if (ownOf(details.dataset.account)) continue;
+    form.querySelector(`input[type=hidden][name="text-${details.dataset.account}"]`)?.remove(); // it has its text
     own().insertBefore(details, own().querySelector('[data-by-hand]'));
     const into = document.getElementById('into');
     if (into && ![...into.options].some((o) => o.value === details.dataset.account)) {
-      into.add(new Option(`${details.querySelector('summary').textContent.trim()} alone`, details.dataset.account));
+      into.add(new Option(`Only ${details.querySelector('summary').textContent.trim()}`, details.dataset.account));
       into.parentElement.hidden = false;
     }
   }
@@ -65,6 +66,8 @@ function ask(which) {
 
 // follow shows what fits to what is chosen.
 function follow() {
+  for (const plain of form.querySelectorAll('[data-by-hand]')) plain.hidden = true;
+  for (const scripted of form.querySelectorAll('[data-scripted]')) scripted.hidden = false;
   const accounts = new Set(chosen());
   const differing = [...own()?.querySelectorAll('details[data-account]') ?? []];
   for (const details of differing) details.hidden = !accounts.has(details.dataset.account);
@@ -85,7 +88,6 @@ function later() {
 
 form.addEventListener('input', later);
 form.addEventListener('change', later);
-for (const hint of form.querySelectorAll('[data-by-hand]')) hint.hidden = true;
 follow();
 
 // Enter in the search searches; elsewhere it checks.
@@ -100,7 +102,7 @@ form.addEventListener('keydown', (event) => {
 let dirty = 'unsaved' in form.dataset;
 form.addEventListener('input', () => { dirty = true; });
 form.addEventListener('submit', (event) => {
-  dirty = event.submitter?.value === 'upload';
+  dirty = false;
   const keeps = ['save', 'schedule', 'publish', 'approval'].includes(event.submitter?.value);
   if (keeps && !form.elements.post) history.replaceState(null, '', `/posts/new?sent=${form.elements.once.value}`);
 });

@@ -1,0 +1,85 @@
+package compose
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/account"
+	"pressroom/internal/domain/post"
+	"pressroom/internal/web/shell"
+)
+
+// maxAccounts is how many accounts the page lists; a post has at most a hundred.
+const maxAccounts = 500
+
+// accounts returns all connected accounts of the team.
+func (p *Handlers) accounts(r *http.Request) ([]account.SocialAccount, error) {
+	out := []account.SocialAccount{}
+	args := operation.Arguments{"active_only": false, "limit": int64(50)}
+	for len(out) < maxAccounts {
+		page, got, err := shell.Run[account.SocialAccountList](p.Frame, r, "list_social_accounts", args)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, page.SocialAccounts...)
+		if got.Page == nil || !got.Page.HasMore {
+			break
+		}
+		args["cursor"] = got.Page.Cursor
+	}
+	return out, nil
+}
+
+// offered is an account that the form offers.
+type offered struct {
+	account.SocialAccount
+
+	Left bool // disconnected, but still selected in the post
+}
+
+// offer returns the connected accounts by network and name, and disconnected ones that a post still has.
+func offer(accounts []account.SocialAccount, held *post.Record) []offered {
+	out := make([]offered, 0, len(accounts))
+	for _, a := range accounts {
+		out = append(out, offered{SocialAccount: a})
+	}
+	if held != nil {
+		for _, t := range held.Targets {
+			if !slices.ContainsFunc(accounts, func(a account.SocialAccount) bool { return a.ID == t.AccountID }) {
+				out = append(out,
+					offered{
+						account.SocialAccount{
+							ID: t.AccountID, Platform: t.Platform, Username: t.Username, Active: t.Active,
+						}, !t.Active,
+					})
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b offered) int {
+		return strings.Compare(shell.NetworkName(a.Platform)+"\x00"+strings.ToLower(a.Username),
+			shell.NetworkName(b.Platform)+"\x00"+strings.ToLower(b.Username))
+	})
+	return out
+}
+
+// choose groups the accounts and removes unknown ones from the form.
+func (v *view) choose(accounts []account.SocialAccount, held *post.Record) {
+	kept := []int64{}
+	for _, a := range offer(accounts, held) {
+		if n := len(v.Groups); n == 0 || v.Groups[n-1].Platform != a.Platform {
+			v.Groups = append(v.Groups, group{Platform: a.Platform})
+		}
+		g := &v.Groups[len(v.Groups)-1]
+		g.Accounts = append(g.Accounts, a)
+		if slices.Contains(v.Accounts, a.ID) {
+			kept = append(kept, a.ID)
+			v.Chosen = append(v.Chosen, chosen{offered: a, own: v.Own[a.ID]})
+		} else if text := v.Own[a.ID].Text; strings.TrimSpace(text) != "" {
+			v.Aside = append(v.Aside, aside{a, text})
+		}
+	}
+	slices.Sort(kept)
+	v.Accounts = kept
+}

@@ -1,0 +1,195 @@
+package compose
+
+import (
+	"html/template"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/post"
+	"pressroom/internal/web/shell"
+)
+
+// problem is something to correct in the form. Field is the id of the element that corrects it, if known.
+type problem struct{ Text, Field string }
+
+// problems are shown together above the form and each beside its field.
+type problems []problem
+
+// At returns the texts of a field's problems.
+func (p problems) At(field string) []string {
+	out := []string{}
+	for _, one := range p {
+		if one.Field == field {
+			out = append(out, one.Text)
+		}
+	}
+	return out
+}
+
+// Mark returns the attributes of an input: its descriptions by id, and whether it is invalid. Browsers focus the first
+// invalid input.
+func (p problems) Mark(field string, hints ...string) template.HTMLAttr {
+	return p.attributes(field, ` aria-invalid="true" autofocus`, hints)
+}
+
+// Describe returns the attributes of a group of inputs.
+func (p problems) Describe(field string) template.HTMLAttr { return p.attributes(field, "", nil) }
+
+// attributes returns the attributes of an element. Ids are those of the templates.
+func (p problems) attributes(field, invalid string, hints []string) template.HTMLAttr {
+	if len(p.At(field)) == 0 {
+		invalid = ""
+	} else {
+		hints = append(hints, "wrong-"+field)
+	}
+	if len(hints) == 0 {
+		return ""
+	}
+	return template.HTMLAttr(` aria-describedby="` + strings.Join(hints, " ") + `"` + invalid) //nolint:gosec // only ids
+}
+
+// fields maps argument names of services to ids of the form.
+var fields = map[string]string{
+	"scheduled_at": "date", "repeat": "often", "rule": "often", "count": "times", "account_ids": "accounts",
+	"media_ids": "media",
+}
+
+// problemOf returns an error as a problem of the form.
+func problemOf(err error) problem {
+	f := apierr.Of(err)
+	field, _ := f.Context["argument"].(string)
+	if id, ok := fields[field]; ok {
+		field = id
+	}
+	if field == "once" {
+		field = ""
+	}
+	return problem{errorText(f), field}
+}
+
+// order is the order of the form's fields, by the beginning of their ids.
+var order = []string{"caption", "accounts", "media", "alt-", "cover-", "files", "text-", "date", "time", "second"}
+
+// sort orders problems as their fields are in the form.
+func (p problems) sort() {
+	rank := func(one problem) int {
+		at := slices.IndexFunc(order, func(begin string) bool { return strings.HasPrefix(one.Field, begin) })
+		if at < 0 && one.Field != "" {
+			return len(order)
+		}
+		return at
+	}
+	slices.SortStableFunc(p, func(a, b problem) int { return rank(a) - rank(b) })
+}
+
+// findErrors returns everything that keeps a form from being saved and, by its button, scheduled, published or sent for
+// approval.
+func (p *Handlers) findErrors(r *http.Request, s sheet, what string) ([]error, error) {
+	actor, err := p.actor(r)
+	if err != nil {
+		return nil, err
+	}
+	held := post.Record{}
+	if id := r.PathValue("id"); id != "" {
+		if held, err = p.postOf(r, id); err != nil {
+			return nil, err
+		}
+		if err := held.CheckComposable(); err != nil {
+			return []error{err}, nil
+		}
+	}
+	c, out := s.composition()
+	out = append(out, c.Errors()...)
+	needsAccount := what != "save" || held.Status == post.Scheduled || held.IsTemplate
+	if needsAccount && len(c.Accounts) == 0 {
+		out = append(out, apierr.Invalid(apierr.MissingArgument, "account_ids", "Select at least one account."))
+	}
+	if what == "schedule" || what == "publish" {
+		rejected, err := p.rejections(r, actor, c, held)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, rejected...)
+	}
+	return append(out, p.timeErrors(s, held, actor.Zone, what)...), nil
+}
+
+// timeErrors returns what is wrong with the form's time and recurrence.
+func (p *Handlers) timeErrors(s sheet, held post.Record, zone *time.Location, what string) []error {
+	if held.IsTemplate {
+		if _, err := ruleFor(s, held); err != nil {
+			return []error{err}
+		}
+		return nil
+	}
+	out := []error{}
+	at, err := s.When.exact(zone)
+	mustHave := what == "schedule" || held.Status == post.Scheduled && what == "save"
+	switch {
+	case s.When.isEmpty() && what == "schedule":
+		out = append(out, apierr.Invalid(apierr.MissingArgument, "date", "Choose the date and time of publication."))
+	case s.When.isDayOnly() && !mustHave:
+		if _, err := s.When.day(); err != nil {
+			out = append(out, err)
+		}
+	case err != nil:
+		out = append(out, err)
+	case !at.IsZero() && (what == "schedule" || !held.ScheduledAt.Equal(at)):
+		if err := p.checkTimeAllowed(at); err != nil {
+			out = append(out, err)
+		}
+	}
+	if what == "schedule" && s.Repeat.Often != "" {
+		if at.IsZero() {
+			at = p.DB.Now() // any time shows what is wrong with the rule itself
+		}
+		if _, err := seriesPreview(s, at, zone); err != nil {
+			out = append(out, err)
+		}
+	}
+	return out
+}
+
+// rejections returns why networks would reject a composition.
+func (p *Handlers) rejections(r *http.Request, actor *access.Actor, c post.Composition, held post.Record) ([]error, error) {
+	c.Options = &held.Options // the form has no fields for them
+	checked, err := p.posts.CheckComposition(r.Context(), actor, c, held.Targets)
+	switch {
+	case apierr.Is(err, apierr.NotFound):
+		return []error{err}, nil
+	case err != nil:
+		return nil, err
+	}
+	out, seen := []error{}, map[string]bool{}
+	for _, o := range checked.Previews {
+		name := shell.NetworkName(o.Target.Platform)
+		for _, found := range o.Problems {
+			text, field := found.Message, fieldOf(found.Code, o.Target)
+			if !strings.Contains(text, name) {
+				text = name + " (" + o.Target.Username + "): " + text
+			}
+			if found.Blocking && !seen[text+field] {
+				seen[text+field] = true
+				out = append(out, apierr.Invalid(apierr.NotAllowedValue, field, text))
+			}
+		}
+	}
+	return out, nil
+}
+
+// fieldOf returns the field that corrects a network's problem with an account.
+func fieldOf(code string, t post.Target) string {
+	switch {
+	case strings.HasPrefix(code, "media_"):
+		return "media"
+	case code == "account_inactive":
+		return "accounts"
+	case t.Caption != nil:
+		return ownText(t.AccountID)
+	}
+	return "caption"
+}

@@ -1,0 +1,139 @@
+package app
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/post"
+	"pressroom/internal/testkit/must"
+)
+
+// Text that is typed for an account is published there, without a box to tick.
+func TestTypedTextIsAnAccountsText(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		saved := b.open("/posts/new?caption=For+all&account="+c.id()).form("Save draft").
+			fill("text-"+c.id(), "Only here.").press().wants(200, "Saved.")
+		if own := c.storedPost(t, saved.path).Targets[0].Caption; own == nil || *own != "Only here." {
+			t.Fatalf("the account's text is %v", own)
+		}
+		edit := b.open(saved.path+"/edit").wants(200, "Customized", "Only here.")
+		edit.form("Save").fill("text-"+c.id(), "").press().wants(200, "Saved.")
+		if own := c.storedPost(t, saved.path).Targets[0].Caption; own != nil {
+			t.Errorf("an empty field is the text %q", *own)
+		}
+		b.open(saved.path+"/edit").form("Save").fill("notext-"+c.id(), "1").fill("nomedia-"+c.id(), "1").press().wants(200)
+		for range 2 { // saving again keeps it
+			one := c.storedPost(t, saved.path).Targets[0]
+			if one.Caption == nil || *one.Caption != "" || one.Media == nil || len(one.Media) != 0 {
+				t.Errorf("%+v", one)
+			}
+			b.open(saved.path+"/edit").form("Save").press().wants(200, "Saved.")
+		}
+		// An account that is not selected at the moment keeps its text in the form.
+		f := b.open("/posts/new?caption=For+all&account="+c.id()).form("Check").fill("text-"+c.id(), "Kept meanwhile.")
+		f.values.Del("account")
+		again := f.press().wants(200).form("Check").fill("account", c.id()).press().wants(200)
+		if got := again.form("Save draft").values.Get("text-" + c.id()); got != "Kept meanwhile." {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+// Without scripts the form itself carries files, whichever button sends it.
+func TestEveryButtonTakesFiles(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Owner)
+		for i, button := range []string{"Save draft", "Schedule", "Publish now…", "Send for approval", "Check"} {
+			f := b.open("/posts/new?caption=With+a+picture&date=2031-05-06&time=10:15&account=" + c.id()).form(button)
+			if kind := attribute(f.node, "enctype"); kind != "multipart/form-data" {
+				t.Fatalf("the form is sent as %q", kind)
+			}
+			p := f.attach(strings.Repeat("x", i+1)+".png", shade(t, uint8(i*20))).wants(200)
+			if button == "Check" {
+				if media := p.form("Save draft").values["media"]; len(media) != 1 {
+					t.Errorf("%s: %v", button, media)
+				}
+				continue
+			}
+			var id string
+			must.NoError(t, h.db.QueryRow(t.Context(), `SELECT id FROM posts ORDER BY id DESC LIMIT 1`).Scan(&id))
+			if held := c.storedPost(t, "/posts/"+id); len(held.Media) != 1 || held.Media[0].Name != strings.Repeat("x", i+1) {
+				t.Errorf("%s: %+v", button, held.Media)
+			}
+		}
+		// A file that is rejected stops the button, so that nothing is published without it.
+		posts := c.count(t, "posts")
+		p := b.open("/posts/new?caption=Hello&account="+c.id()).form("Save draft").attach("notes.txt", []byte("Not a picture."))
+		p.wants(422, "notes.txt: The library accepts JPEG")
+		if got := p.form("Save draft").values.Get("caption"); got != "Hello" || c.count(t, "posts") != posts {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+// A draft needs neither an account nor a time.
+func TestDraftsMayBeIncomplete(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		f := b.open("/posts/new").form("Save draft").fill("caption", "An idea").fill("date", "2031-05-06")
+		saved := f.press().wants(200, "Saved.")
+		held := c.storedPost(t, saved.path)
+		if held.Status != post.Draft || len(held.Targets) != 0 || held.PlannedDay != "2031-05-06" || !held.ScheduledAt.IsZero() {
+			t.Errorf("%+v", held)
+		}
+		if again := f.press().wants(200); again.path != saved.path || c.count(t, "posts") != 1 {
+			t.Errorf("sent twice: %s, %d posts", again.path, c.count(t, "posts"))
+		}
+		edit := b.open(saved.path + "/edit").form("Save")
+		if got := edit.values; got.Get("date") != "2031-05-06" || got.Get("time") != "" || got.Get("caption") != "An idea" {
+			t.Errorf("%v", got)
+		}
+		edit.fill("account", c.id()).fill("time", "10:15").press().wants(200, "Saved.")
+		if held = c.storedPost(t, saved.path); len(held.Targets) != 1 || held.PlannedDay != "" || held.ScheduledAt.IsZero() {
+			t.Errorf("%+v", held)
+		}
+		b.open(saved.path+"/edit").form("Save").fill("time", "").press().wants(200, "Saved.")
+		b.open(saved.path+"/edit").form("Schedule").press().wants(422, "Choose the time as well.")
+		b.open("/posts").wants(200, "An idea")
+		b.open("/calendar").wants(200)
+	})
+}
+
+// Everything that is wrong is told at once, in the order of the form, beside its field, which the first one focuses.
+func TestProblemsAreShownTogether(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		f := b.open("/posts/new?account="+c.id()).form("Schedule").fill("caption", strings.Repeat("x", 352)).
+			fill("date", "2020-05-06").fill("time", "10:15").fill("repeat", "daily").fill("every", "0")
+		p := f.press().wants(422, "Not saved and not scheduled.", "Too long for Bluesky: 352/300 characters.",
+			"That time has passed.", "Enter a whole number from 1 to 99.")
+		focused := []string{}
+		for d := range p.doc.Descendants() {
+			if d.Type == html.ElementNode && has(d, "autofocus") {
+				focused = append(focused, attribute(d, "id"))
+			}
+		}
+		if !slices.Equal(focused, []string{"caption", "date", "every"}) {
+			t.Errorf("focused: %v", focused)
+		}
+		p.holds(`id="wrong-caption"`, `id="wrong-date"`, `id="wrong-every"`, `<a href="#caption">Too long for Bluesky`)
+		p = b.send("POST", "/posts/new", url.Values{"do": {"publish"}, "caption": {"x"}}).wants(422, "Select at least one account.")
+		p.holds(`id="wrong-accounts"`, ` autofocus><bdi>`)
+		own := b.open("/posts/new?caption=short&account="+c.id()).form("Publish now…").
+			fill("text-"+c.id(), strings.Repeat("y", 301)).press()
+		own.wants(422, "Too long for Bluesky: 301/300 characters.").holds(`id="wrong-text-` + c.id() + `"`)
+		if n := c.count(t, "posts"); n != 0 {
+			t.Errorf("%d posts", n)
+		}
+	})
+}
