@@ -73,9 +73,9 @@ func TestTheFormOfASeriesThatStands(t *testing.T) {
 		if rule := c.storedPost(t, "/posts/"+id).Series.Rule; !strings.HasPrefix(rule, "FREQ=MONTHLY") {
 			t.Errorf("it goes by %s", rule)
 		}
-		b.open("/posts/"+id+"/edit").form("Save and let it go on").fill("repeat", "").press().
+		b.open("/posts/"+id+"/edit").form("Save and resume").fill("repeat", "").press().
 			wants(422, "Choose how often the post repeats.").lacks("the next step failed")
-		b.open("/posts/"+id+"/edit").form("Save and let it go on").fill("repeat", "daily").press().
+		b.open("/posts/"+id+"/edit").form("Save and resume").fill("repeat", "daily").press().
 			wants(200, "The series was resumed", "Every day")
 	})
 }

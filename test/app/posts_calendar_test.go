@@ -66,7 +66,7 @@ func TestASeriesIsPausedAndEnded(t *testing.T) {
 		b.open(occurrence.path).wants(200, "It goes out by itself at", "Every week anew").follow("Change").form("Save").
 			fill("caption", "By hand").press().wants(200, "It will be published at its scheduled time.")
 		b.open("/posts/"+id).form("Pause the series").press().wants(200, "changed by hand", "Drafts that keep their own changes: 1.")
-		b.open("/posts/"+id+"/edit").form("Save and let it go on").press().
+		b.open("/posts/"+id+"/edit").form("Save and resume").press().
 			wants(200, "The series was resumed, next on "+day.Format("Mon 2 Jan 2006, 15:04"), "Drafts that keep their own changes: 1.")
 		b.open(occurrence.path).wants(200, "It goes out by itself at", "By hand")
 		b.open("/posts/"+id).follow("End the series…").wants(200, "The series ends for good", "stays as a draft").

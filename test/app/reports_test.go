@@ -54,7 +54,7 @@ func TestReport(t *testing.T) {
 
 		p := b.createReport(c, "profile", "instagram", "@Harbour_Cafe")
 		p.wants(http.StatusOK, "@harbour_cafe", "Followers", "What the score is made of", "logarithmic",
-			"What was observed", "Goes with more", "Engagement over time Measured", "By blocks of the week Estimated",
+			"What was observed", "Associated with higher engagement", "Engagement over time Measured", "By blocks of the week Estimated",
 			"Written by the account", "Captions are quoted", "Best posts Measured", "Hours and days are those of",
 			"Costs 2 credits. The team has 95 credits left.").lacks("style=")
 		for _, drawing := range []string{"Engagement over time, as a drawing", "Engagement by weekday and hour, as a drawing"} {

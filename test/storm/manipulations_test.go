@@ -18,9 +18,9 @@ import (
 // calmUse is how long clients use the program before something is planted.
 const calmUse = 5 * time.Second
 
-// TestPlanted shows that the reckoning finds what it looks for: a calm use of the program leaves nothing to complain
-// of, and finds the manipulations behind the program's back.
-func TestPlanted(t *testing.T) {
+// TestFindsPlantedErrors shows that the checks can fail: they find nothing wrong after normal use, and find each error
+// that is planted behind the program's back.
+func TestFindsPlantedErrors(t *testing.T) {
 	if testing.Short() {
 		t.Skip("clients use the program for a while first")
 	}
