@@ -103,8 +103,8 @@ func TestAskingForWhatCannotGoOutWarns(t *testing.T) {
 			return c.as(t, access.Editor).open("/posts/new?caption="+caption+"&account="+c.id()).
 				form("Send for approval").press().wants(http.StatusOK, "Sent for approval")
 		}
-		ask(strings.Repeat("x", 301)).wants(http.StatusOK, "cannot go out as it is")
-		ask("Hello").lacks("cannot go out as it is")
+		ask(strings.Repeat("x", 301)).wants(http.StatusOK, "A network would reject this post")
+		ask("Hello").lacks("A network would reject this post")
 	})
 }
 

@@ -37,7 +37,7 @@ func TestAPostWithADisconnectedAccount(t *testing.T) {
 				"For Bluesky ( "+c.handle()+" ) it will fail, as the account is not connected.", "Keeps it from this account").
 			lacks("Keeps it from going out", "The post cannot be published")
 		edit := b.open("/posts/"+id+"/edit").
-			wants(200, "It is disconnected, so nothing goes out to it.", "it will fail, as the account is not connected.", own)
+			wants(200, "Disconnected: nothing is published to it.", "because the account is not connected.", own)
 		edit.lacks("would keep this post from going out")
 		edit.form("Save").fill("caption", "For all of you").press().wants(200, "Saved.")
 		held := c.storedPost(t, "/posts/"+id)
@@ -67,7 +67,7 @@ func TestTheFormOfASeriesThatStands(t *testing.T) {
 		b.open("/settings/delete").wants(200, "1 post, of which 1 scheduled, and 1 series: they are cancelled.")
 		b.open("/posts/" + id).form("Pause the series").press().wants(200)
 		edit := b.open("/posts/"+id+"/edit").
-			wants(200, "Series, paused", "The series stands still", "If the series went on now, it would go out:")
+			wants(200, "Series, paused", "The series is paused: nothing is published until someone resumes it.", "If resumed now, the series would be published:")
 		edit.lacks("Does not repeat", "Also on this day")
 		edit.form("Save").fill("repeat", "monthly").press().wants(200, "Saved. The series is paused", "Every month")
 		if rule := c.storedPost(t, "/posts/"+id).Series.Rule; !strings.HasPrefix(rule, "FREQ=MONTHLY") {

@@ -165,8 +165,8 @@ async function chosenJustNow(page) {
   await page.getByLabel(/^Text for /).waitFor({ state: 'hidden' });
   await page.getByText('Repeat', { exact: true }).click();
   await page.getByLabel('How often').selectOption('monthly');
-  await page.getByText('Day of the month').waitFor();
-  assert.ok(!await page.getByText('Weekdays').isVisible());
+  await page.getByText('Day of the month', { exact: true }).waitFor();
+  assert.ok(!await page.getByText('Weekdays', { exact: true }).isVisible());
   assert.ok(!await page.getByLabel('Last day', { exact: true }).isVisible());
   await page.getByLabel('On a date').check();
   await page.getByLabel('Last day', { exact: true }).waitFor();

@@ -27,7 +27,6 @@ func (p *Handlers) submit(w http.ResponseWriter, r *http.Request) {
 	}
 	s.Unsaved = true
 	if refused != nil { // a file was chosen that the post does not have
-		s.Picker.Open = true
 		p.show(w, r, s, refused)
 		return
 	}
@@ -36,8 +35,6 @@ func (p *Handlers) submit(w http.ResponseWriter, r *http.Request) {
 	case "save", "schedule", "publish", "approval":
 		p.save(w, r, s, what)
 		return
-	case "upload":
-		s.Picker.Open = true
 	case "search":
 		s.Picker.Cursor, s.Picker.Open = "", true
 	case "page":
