@@ -67,26 +67,26 @@ func (c adminResume) wait(ctx context.Context, s *server.Server) error {
 }
 
 // outcomeTexts describes what happens to a delivery after a hold.
-var outcomeTexts = map[delivery.Fate]string{
-	delivery.FateWentOut: "already published", delivery.FateUnconfirmed: "unconfirmed",
-	delivery.FateGoesLate: "publish now", delivery.FateMissed: "too late", delivery.FateWaits: "wait",
+var outcomeTexts = map[delivery.Outcome]string{
+	delivery.OutcomeWentOut: "already published", delivery.OutcomeUnconfirmed: "unconfirmed",
+	delivery.OutcomeGoesLate: "publish now", delivery.OutcomeMissed: "too late", delivery.OutcomeWaits: "wait",
 }
 
 // printResumption prints the number of deliveries of each kind, then a table of deliveries.
 func printResumption(w io.Writer, r delivery.ResumeReport) error {
 	accounts, series := r.Accounts, r.Series
 	err := printResult(w, false, struct {
-		Held    restoreguard.Why `json:"held"`
-		Since   string           `json:"since"`
-		Resumed bool             `json:"resumed"`
-		WentOut int              `json:"went_out"`
-		Unsure  int              `json:"unconfirmed"`
-		Late    int              `json:"goes_late"`
-		Missed  int              `json:"missed"`
-		InDoubt int              `json:"waits_in_doubt"`
-		Series  int              `json:"series_skipping"`
+		Held    restoreguard.Cause `json:"held"`
+		Since   string             `json:"since"`
+		Resumed bool               `json:"resumed"`
+		WentOut int                `json:"went_out"`
+		Unsure  int                `json:"unconfirmed"`
+		Late    int                `json:"goes_late"`
+		Missed  int                `json:"missed"`
+		InDoubt int                `json:"waits_in_doubt"`
+		Series  int                `json:"series_skipping"`
 	}{
-		r.Held, r.Since.Format(timeFormat), r.Resumed, r.WentOut, r.Unconfirmed, r.GoesLate, r.Missed, r.WaitsInDoubt,
+		r.Held, r.Since.Format(timeFormat), r.Resumed, r.WentOut, r.Unconfirmed, r.GoesLate, r.Missed, r.UncertainFuture,
 		len(series),
 	})
 	if err != nil || len(accounts) == 0 {
@@ -102,8 +102,8 @@ func printResumption(w io.Writer, r delivery.ResumeReport) error {
 	fmt.Fprintln(table, "TEAM\tDUE\tACCOUNT\tOUTCOME\tPOST\tTEXT\tDETAIL")
 	for _, a := range accounts {
 		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", a.TeamID, a.Due.Format(timeFormat),
-			a.Platform+" "+a.Username, cmp.Or(outcomeTexts[a.Fate], string(a.Fate)), a.PostID, a.Excerpt,
-			cmp.Or(a.Why, a.Permalink))
+			a.Platform+" "+a.Username, cmp.Or(outcomeTexts[a.Outcome], string(a.Outcome)), a.PostID, a.Excerpt,
+			cmp.Or(a.Reason, a.Permalink))
 	}
 	return table.Flush()
 }

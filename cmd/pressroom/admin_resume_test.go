@@ -16,9 +16,9 @@ func TestPrintResumption(t *testing.T) {
 	due := time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC)
 	r := delivery.ResumeReport{Held: restoreguard.Restored, Since: due, GoesLate: 1, Unconfirmed: 1, Accounts: []delivery.ResumedAccount{
 		{TeamID: 1, PostID: "p1", AccountID: 2, Platform: "threads", Username: "harbour.coffee",
-			Excerpt: "Fresh beans", Due: due, Fate: delivery.FateGoesLate},
+			Excerpt: "Fresh beans", Due: due, Outcome: delivery.OutcomeGoesLate},
 		{TeamID: 1, PostID: "p2", AccountID: 3, Platform: "linkedin", Username: "ada", Excerpt: "We are hiring",
-			Due: due, Fate: delivery.FateUnconfirmed, Why: "the network never tells"},
+			Due: due, Outcome: delivery.OutcomeUnconfirmed, Reason: "the network never tells"},
 	}}
 	var out bytes.Buffer
 	if err := printResumption(&out, r); err != nil {

@@ -111,7 +111,7 @@ func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'",
 // resumeIfCopied ends the hold of a data directory that was copied or moved together with its sandbox networks.
 func (q *Quickstart) resumeIfCopied(ctx context.Context) error {
 	state, err := q.Hold.State(ctx)
-	if err != nil || !state.IsHeld() || state.Why == restoreguard.ByHand {
+	if err != nil || !state.IsHeld() || state.Cause == restoreguard.ByHand {
 		return err
 	}
 	_, err = q.Resume(ctx, delivery.ResumeOptions{MaxLateness: DefaultMaxLateness, AllowUnreachable: true})

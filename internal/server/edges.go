@@ -214,7 +214,7 @@ func (s *Server) checkHold(ctx context.Context, checks map[string]string) {
 	}
 	checks["publishing"] = "ok"
 	if state.IsHeld() {
-		checks["publishing"] = "on hold since " + state.HeldAt.Format(time.RFC3339) + ", because " + state.Why.Text() +
+		checks["publishing"] = "on hold since " + state.HeldAt.Format(time.RFC3339) + ", because " + state.Cause.Text() +
 			": run pressroom admin resume"
 	}
 }

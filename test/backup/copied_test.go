@@ -18,12 +18,12 @@ import (
 )
 
 // holdReason opens an installation as serve does, and tells what it is held for.
-func (w *env) holdReason(cfg server.Config) restoreguard.Why {
+func (w *env) holdReason(cfg server.Config) restoreguard.Cause {
 	w.t.Helper()
 	s := must.Get(server.Open(context.Background(), cfg))(w.t)
 	defer func() { must.NoError(w.t, s.Close()) }()
 	state := must.Get(s.Hold.State(context.Background()))(w.t)
-	return state.Why
+	return state.Cause
 }
 
 // copyFile copies a file's bytes into another, which stays the same file where it is there.
@@ -167,7 +167,7 @@ func TestHeldByHand(t *testing.T) {
 		waits := h.schedule(paused, "bluesky", "Held by a pause too", 10*time.Minute)
 		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: paused.id, Action: team.Publishing}))
 		state := must.Get(h.Hold.Hold(t.Context(), "the cellar is wet"))(t)
-		if state.Why != restoreguard.ByHand || state.Reason != "the cellar is wet" {
+		if state.Cause != restoreguard.ByHand || state.Reason != "the cellar is wet" {
 			t.Errorf("held: %+v", state)
 		}
 		w.clock.Advance(20 * time.Minute)

@@ -246,19 +246,19 @@ func (h *installation) rests(of *home, d day) {
 }
 
 // tally counts what a resumption found.
-func tally(r delivery.ResumeReport) map[delivery.Fate]int {
-	return map[delivery.Fate]int{
-		delivery.FateWentOut: r.WentOut, delivery.FateUnconfirmed: r.Unconfirmed, delivery.FateGoesLate: r.GoesLate,
-		delivery.FateMissed: r.Missed,
+func tally(r delivery.ResumeReport) map[delivery.Outcome]int {
+	return map[delivery.Outcome]int{
+		delivery.OutcomeWentOut: r.WentOut, delivery.OutcomeUnconfirmed: r.Unconfirmed, delivery.OutcomeGoesLate: r.GoesLate,
+		delivery.OutcomeMissed: r.Missed,
 	}
 }
 
 // resumes has it go on, after a try that changes nothing.
 func (h *installation) resumes(all, some *home, d day) {
 	h.t.Helper()
-	want := map[delivery.Fate]int{
-		delivery.FateWentOut: len(d.soon) + 2, delivery.FateUnconfirmed: len(reticent),
-		delivery.FateGoesLate: len(d.later) - len(reticent), delivery.FateMissed: 0,
+	want := map[delivery.Outcome]int{
+		delivery.OutcomeWentOut: len(d.soon) + 2, delivery.OutcomeUnconfirmed: len(reticent),
+		delivery.OutcomeGoesLate: len(d.later) - len(reticent), delivery.OutcomeMissed: 0,
 	}
 	tried := must.Get(h.Resume(h.t.Context(), delivery.ResumeOptions{NoWait: true, MaxLateness: time.Hour, DryRun: true}))(h.t)
 	if diff := cmp.Diff(want, tally(tried)); diff != "" || tried.Resumed || tried.Held != restoreguard.Restored {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// hurry lets deliveries of a post go on that wait before they try again, as if the time had passed.
-func (w *env) hurry(id string) {
+// skipWaits lets a post's deliveries that wait for a retry continue, as if the time had passed.
+func (w *env) skipWaits(id string) {
 	w.t.Helper()
 	const waiting = "post_id = ? AND phase <> 'ended' AND owner = '' AND lease_until = 0 AND not_before > ?"
 	now, minute := time.Now().UnixMicro(), time.Minute.Microseconds()
@@ -17,32 +17,32 @@ func (w *env) hurry(id string) {
 	w.exec("UPDATE deliveries SET not_before = 1, wake_at = 1 WHERE "+waiting, id, now)
 }
 
-// publishHurried publishes a post whose delivery has to wait now and then.
-func (w *env) publishHurried(id string) answer {
+// publishSkippingWaits publishes a post and skips the waits of its deliveries.
+func (w *env) publishSkippingWaits(id string) answer {
 	w.t.Helper()
 	job := w.full("publish_post", map[string]any{"post_id": id}).text("data.job_id")
-	return w.awaitSoon(id, job)
+	return w.awaitJobSkippingWaits(id, job)
 }
 
-func (w *env) awaitSoon(id, job string) answer {
+func (w *env) awaitJobSkippingWaits(id, job string) answer {
 	w.t.Helper()
 	var got answer
 	w.until("job "+job+" to end", func() bool {
-		w.hurry(id)
+		w.skipWaits(id)
 		got = w.full("get_job", map[string]any{"job_id": job})
 		return got.at("data.finished") == true
 	})
 	return got
 }
 
-// Every marker's outcome, as the job and the post tell it and as the network holds it.
+// TestMarkers checks each marker's outcome in the job, in the post and on the network.
 func TestMarkers(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {
 		for _, c := range []struct {
 			marker                   string
 			job, status, state, code string
-			held                     int
+			published                int
 		}{
 			{"[sandbox:reject]", "failed", "failed", "failed", "rejected_content", 0},
 			{"[sandbox:reject@bluesky]", "failed", "failed", "failed", "rejected_content", 0},
@@ -61,7 +61,7 @@ func TestMarkers(t *testing.T) {
 				w := h.newEnv(t, options{accounts: 1})
 				text := "marked " + number(w.team) + ": " + c.marker
 				id := w.draft(text)
-				job := w.publishHurried(id)
+				job := w.publishSkippingWaits(id)
 				want := map[string]any{
 					"data.state": c.job, "data.finished": true, "data.result.accounts.0.state": c.state,
 					"data.result.accounts.0.error_code": nil, "data.error": nil,
@@ -76,20 +76,21 @@ func TestMarkers(t *testing.T) {
 				post := w.post(id)
 				post.mustHold(t, map[string]any{"data.status": c.status, "data.accounts.0.state": c.state, "data.caption": text})
 				w.mustExplain(post, "data.accounts.0", c.code)
-				if held := w.accountsWith(text); len(held) != c.held {
-					t.Errorf("held: %v, want %d", held, c.held)
+				if published := w.accountsWith(text); len(published) != c.published {
+					t.Errorf("published: %v, want %d", published, c.published)
 				}
 				again := w.full("publish_post", map[string]any{"post_id": id})
 				again.mustHold(t, map[string]any{"data.already_submitted": true, "data.job_id": job.text("data.job_id")})
-				if held := w.accountsWith(text); len(held) != c.held {
-					t.Errorf("held after publishing again: %v, want %d", held, c.held)
+				if published := w.accountsWith(text); len(published) != c.published {
+					t.Errorf("published after publishing again: %v, want %d", published, c.published)
 				}
 			})
 		}
 	})
 }
 
-// mustExplain checks that a failure is explained in our words, and that the network's own stand beside the data.
+// mustExplain checks that a failure is explained in pressroom's words, and that the network's own words are in
+// untrusted_content, outside the data.
 func (w *env) mustExplain(got answer, account, code string) {
 	w.t.Helper()
 	if (got.text(account+".explanation") == "") != (code == "") {
@@ -98,20 +99,20 @@ func (w *env) mustExplain(got answer, account, code string) {
 	said := got.text("untrusted_content.0.text")
 	if said != "" && (strings.Contains(got.text("data"), said) ||
 		got.text(account+".network_message.untrusted") != got.text("untrusted_content.0.id")) {
-		w.t.Errorf("the network's words are not beside the data: %s", got.raw)
+		w.t.Errorf("the network's words are not separate from the data: %s", got.raw)
 	}
 	if code == "rejected_content" && said == "" {
 		w.t.Errorf("the network's words are missing: %s", got.raw)
 	}
 }
 
-// While the network takes its time, the post is being processed and closed to everything else.
-func TestWhileTheNetworkIsSlow(t *testing.T) {
+// While the network is slow, the post is processing and refuses every other action.
+func TestSlowNetwork(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		id := w.draft("in no hurry " + gatedMarker)
 		job := w.full("publish_post", map[string]any{"post_id": id}).text("data.job_id")
-		w.until("the account to be sent", func() bool { return w.post(id).text("data.accounts.0.state") == "sending" })
+		w.until("the delivery to start sending", func() bool { return w.post(id).text("data.accounts.0.state") == "sending" })
 		w.post(id).mustHold(t, map[string]any{"data.status": "processing"})
 		w.full("get_job", map[string]any{"job_id": job}).
 			mustHold(t, map[string]any{"data.finished": false, "data.result": nil, "data.finished_at": nil})
@@ -127,25 +128,25 @@ func TestWhileTheNetworkIsSlow(t *testing.T) {
 			mustHold(t, map[string]any{"data.already_submitted": true, "data.job_id": job, "data.finished": false})
 		w.full("retry_post", map[string]any{"post_id": id}).
 			mustHold(t, map[string]any{"data.skipped.0.reason": "not_failed", "data.job_id": job})
-		if held := w.accountsWith("in no hurry"); len(held) != 0 {
-			t.Errorf("held before its time: %v", held)
+		if published := w.accountsWith("in no hurry"); len(published) != 0 {
+			t.Errorf("published before its time: %v", published)
 		}
 		w.open()
 		w.awaitJob(job).mustHold(t, map[string]any{"data.state": "succeeded"})
-		if held := w.accountsWith("in no hurry"); len(held) != 1 {
-			t.Errorf("held: %v", held)
+		if published := w.accountsWith("in no hurry"); len(published) != 1 {
+			t.Errorf("published: %v", published)
 		}
 	})
 }
 
-// A lost connection: the account says so, posts to it are blocked, and once it is connected again a retry brings
-// the post out, once.
-func TestConnectAgain(t *testing.T) {
+// After a lost connection, the account says so and posts to it are blocked. Once it is reconnected, a retry publishes
+// the post exactly once.
+func TestReconnect(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
 		next := w.draft("the next post")
 		id := w.draft("after all [sandbox:expired-token]")
-		w.publishHurried(id).mustHold(t, map[string]any{"data.error.code": "account_needs_reauth"})
+		w.publishSkippingWaits(id).mustHold(t, map[string]any{"data.error.code": "account_needs_reauth"})
 		w.full("list_social_accounts", map[string]any{"active_only": false}).mustHold(t, map[string]any{
 			"data.social_accounts.1.id": w.accounts[0], "data.social_accounts.1.active": false,
 			"data.social_accounts.1.connection_state": "lost",
@@ -174,14 +175,14 @@ func TestConnectAgain(t *testing.T) {
 			mustHold(t, map[string]any{"data.status": "published", "data.accounts.0.error_code": nil, "data.accounts.0.retries_left": 0})
 		w.publish(next)
 		for _, text := range []string{"after all", "the next post"} {
-			if held := w.accountsWith(text); len(held) != 1 {
-				t.Errorf("%s: held %v", text, held)
+			if published := w.accountsWith(text); len(published) != 1 {
+				t.Errorf("%s: published %v", text, published)
 			}
 		}
 	})
 }
 
-// An account that the network refuses each time can be sent three times more, each a minute after the last.
+// A post that the network rejects each time can be retried three times on an account, at least a minute apart.
 func TestRetriesRunOut(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -198,8 +199,8 @@ func TestRetriesRunOut(t *testing.T) {
 			w.exec("UPDATE post_targets SET retried_at = retried_at - 60000000 WHERE post_id = ?", id)
 		}
 		w.full("retry_post", map[string]any{"post_id": id}).mustHold(t, map[string]any{"data.skipped.0.reason": "no_retries_left"})
-		if held := w.accountsWith("each time"); len(held) != 0 {
-			t.Errorf("held: %v", held)
+		if published := w.accountsWith("each time"); len(published) != 0 {
+			t.Errorf("published: %v", published)
 		}
 	})
 }

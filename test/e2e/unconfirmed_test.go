@@ -22,7 +22,7 @@ func TestUnconfirmed(t *testing.T) {
 		}
 		w.meddle.Store(&silent)
 		id := w.draft("is it there? [sandbox:lost-answer]")
-		job := w.publishHurried(id)
+		job := w.publishSkippingWaits(id)
 		job.mustHold(t,
 			map[string]any{
 				"data.state": "failed", "data.error.code": "not_confirmed",
@@ -72,7 +72,7 @@ func TestNetworkOutOfReach(t *testing.T) {
 		}
 		w.meddle.Store(&down)
 		id := w.draft("out of reach", w.accounts...)
-		w.publishHurried(id).
+		w.publishSkippingWaits(id).
 			mustHold(t,
 				map[string]any{
 					"data.state": "failed", "data.error.code": "rate_limited", "data.progress.done": 2, "data.progress.total": 2,
@@ -106,7 +106,7 @@ func TestNetworkKeepsFailing(t *testing.T) {
 		id := w.draft("failing")
 		job := w.full("publish_post", map[string]any{"post_id": id}).text("data.job_id")
 		w.until("the job to end, or to go on without end", func() bool {
-			w.hurry(id)
+			w.skipWaits(id)
 			return commits.Load() > 20 || w.full("get_job", map[string]any{"job_id": job}).at("data.finished") == true
 		})
 		if n := commits.Load(); n > 20 {

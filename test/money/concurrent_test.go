@@ -55,7 +55,7 @@ func newCluster(t *testing.T, url string, nodes int, allowed int64) *cluster {
 func (c *cluster) start(url, sealing string, allowed int64) {
 	c.t.Helper()
 	var work *standin.Service
-	node := fixture.Serve(c.t, standin.Into(server.Config{
+	node := fixture.Serve(c.t, standin.Configure(server.Config{
 		Version: "test", PublicURL: root, Database: url, SealingKey: sealing, Role: server.RoleAll, Workers: 8, Blobs: c.blobs,
 		Terms: standin.Terms(allowed), Log: slog.New(slog.DiscardHandler),
 	}, func() bool { return false }, func(s *standin.Service) { work = s }))

@@ -73,7 +73,7 @@ func (in *inside) open(t fatal) *node {
 	if in.places > 0 {
 		offered.Limits.JobsInFlight = in.places
 	}
-	n.Server = must.Get(server.Open(context.Background(), standin.Into(server.Config{
+	n.Server = must.Get(server.Open(context.Background(), standin.Configure(server.Config{
 		Version: "test", PublicURL: root, Database: in.url, SealingKey: in.sealing, Role: server.RoleAll, Workers: 1, Blobs: in.blobs,
 		Terms: offered, Log: slog.New(slog.DiscardHandler), Now: in.clock.Now,
 	}, func() bool { return false }, func(s *standin.Service) { n.work = s })))(t)

@@ -30,7 +30,7 @@ import (
 	"pressroom/test/money/standin"
 )
 
-// programs are the built programs: standin/cmd, and pressroom for admin commands.
+// programs are the built programs: cmd/standin, and pressroom for admin commands.
 type programs struct{ serve, admin string }
 
 func TestMain(m *testing.M) {
@@ -49,7 +49,7 @@ func TestMain(m *testing.M) {
 func build(t *testing.T) programs {
 	t.Helper()
 	return programs{
-		program.Build(t, "pressroom/test/money/standin/cmd", program.CrashPoints), program.Build(t, program.Pressroom, program.CrashPoints),
+		program.Build(t, "pressroom/test/money/cmd/standin", program.CrashPoints), program.Build(t, program.Pressroom, program.CrashPoints),
 	}
 }
 

@@ -35,8 +35,8 @@ type exchange struct {
 	r          *http.Request
 	id         string
 	credential string
-	rpc        string          // method of the protocol
-	rpcID      json.RawMessage // as it was sent
+	method     string          // method of the protocol
+	callID     json.RawMessage // as it was sent
 	version    string          // of the protocol, according to the message
 	ownError   bool            // the error comes from this package, not from the SDK
 	tool       string
@@ -69,7 +69,7 @@ func (x *exchange) serve() {
 		reply = x.checkMessage(body)
 	}
 	x.admitted = true
-	if !callsOperations[x.rpc] {
+	if !callsOperations[x.method] {
 		if err := x.admit(); err != nil {
 			x.writeProblem(err)
 			return
@@ -84,7 +84,7 @@ func (x *exchange) serve() {
 	switch {
 	case x.streams:
 		x.forward(x.edge.streams())
-	case x.rpc == listTools:
+	case x.method == listTools:
 		x.serveList()
 	default:
 		x.forward(x.edge.tools())
@@ -190,7 +190,7 @@ func (x *exchange) log(took time.Duration) {
 		return
 	}
 	attrs := []slog.Attr{
-		slog.String("request_id", x.id), slog.String("rpc", x.rpc), slog.String("operation", x.tool),
+		slog.String("request_id", x.id), slog.String("rpc", x.method), slog.String("operation", x.tool),
 		slog.Int("status", status),
 		slog.Float64("took_ms", float64(took.Microseconds())/1000), slog.Int64("team", x.team),
 		slog.Int64("key", x.key),

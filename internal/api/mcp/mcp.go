@@ -165,7 +165,7 @@ func (x *exchange) unknownTool() (sdk.Result, error) {
 // ServeHTTP serves one request.
 func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
-	x := &exchange{edge: e, id: uuid.Must(uuid.NewV7()).String(), tool: none, rpc: none}
+	x := &exchange{edge: e, id: uuid.Must(uuid.NewV7()).String(), tool: none, method: none}
 	x.w = &response{ResponseWriter: w, exchange: x}
 	x.r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
 	h := w.Header()

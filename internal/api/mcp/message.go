@@ -51,10 +51,10 @@ type rpcError struct {
 
 // message is the part of a JSON-RPC message that is checked before the SDK reads it.
 type message struct {
-	Tag    string         `json:"jsonrpc"`
-	ID     jsontext.Value `json:"id"`
-	Method string         `json:"method"`
-	Params jsontext.Value `json:"params"`
+	JSONRPC string         `json:"jsonrpc"`
+	ID      jsontext.Value `json:"id"`
+	Method  string         `json:"method"`
+	Params  jsontext.Value `json:"params"`
 }
 
 // protocolVersion returns the version that a message of the sessionless protocol names.
@@ -79,7 +79,7 @@ const (
 // wantsProgress reports whether a message calls a tool that may wait and asks for progress. Only such a response is an
 // event stream, because proxies and clients handle plain JSON best.
 func (x *exchange) wantsProgress(body []byte) bool {
-	if x.rpc != callTool {
+	if x.method != callTool {
 		return false
 	}
 	var m struct {
@@ -114,7 +114,7 @@ func (x *exchange) checkMessage(body []byte) func() {
 		return reject(parseError)
 	case raw.Kind() == '[':
 		return reject(noBatches) // a small request could ask for thousands of responses
-	case jsonv2.Unmarshal(body, &m, lax) != nil || m.Tag != "2.0" || !m.validID():
+	case jsonv2.Unmarshal(body, &m, lax) != nil || m.JSONRPC != "2.0" || !m.validID():
 		return reject(invalidMessage)
 	case m.ID.Kind() == '0' && !isSafeInteger(m.ID):
 		return reject(invalidID)
@@ -124,15 +124,15 @@ func (x *exchange) checkMessage(body []byte) func() {
 	case !supported[m.Method]:
 		return func() { x.rejectCall(m.ID, unknownMethod) }
 	}
-	x.rpc, x.rpcID, x.version = m.Method, json.RawMessage(m.ID), m.protocolVersion()
+	x.method, x.callID, x.version = m.Method, json.RawMessage(m.ID), m.protocolVersion()
 	if version := x.r.Header.Get(versionHeader); !x.supportsVersion(version) {
-		return func() { x.writeRPCError(http.StatusBadRequest, x.rpcID, unsupportedVersion(version)) }
+		return func() { x.writeRPCError(http.StatusBadRequest, x.callID, unsupportedVersion(version)) }
 	}
 	return nil
 }
 
-// supportsVersion reports whether the version in the header is supported. It leaves a header that differs from the
-// message to the SDK.
+// supportsVersion reports whether the version in the header is supported. If the header differs from the
+// message, it returns true, and the SDK rejects the request.
 func (x *exchange) supportsVersion(header string) bool {
 	return header == "" || slices.Contains(sdk.SupportedProtocolVersions(), header) ||
 		header > sessionless && x.version != "" && x.version != header
@@ -159,7 +159,7 @@ func isSafeInteger(id jsontext.Value) bool {
 // nullID is the ID in a response to a message without a valid one.
 var nullID = json.RawMessage("null")
 
-// rejectCall responds to a call. In earlier versions of the protocol, its errors have the HTTP status 200.
+// rejectCall responds to a call with an error. In versions of the protocol before sessionless, its HTTP status is 200.
 func (x *exchange) rejectCall(id jsontext.Value, e rpcError) {
 	status := http.StatusOK
 	if x.r.Header.Get(versionHeader) >= sessionless {

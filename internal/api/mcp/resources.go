@@ -287,7 +287,7 @@ func (x *exchange) notFound(message string) error {
 		return x.protocolError(err)
 	}
 	code := int64(jsonrpc.CodeInvalidParams)
-	if x.rpc == readResource && message == unknownResource {
+	if x.method == readResource && message == unknownResource {
 		code = x.codeOf(apierr.NotFound)
 	}
 	return x.newError(code, message)

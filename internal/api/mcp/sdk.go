@@ -86,7 +86,7 @@ func (x *exchange) rewriteError(w *recorder) {
 		e.Message = messageFor(w.body.String())
 	case original.Error.Code == sdk.CodeUnsupportedProtocolVersion:
 		e = unsupportedVersion(x.version)
-	case original.Error.Code == 0 && x.rpc == initialize: // unreadable params have no code
+	case original.Error.Code == 0 && x.method == initialize: // unreadable params have no code
 		e = rpcError{jsonrpc.CodeInvalidParams, x.messageForCode(jsonrpc.CodeInvalidParams), nil}
 	case original.Error.Code == 0: // the SDK failed
 		e = rpcError{jsonrpc.CodeInternalError, x.messageForCode(jsonrpc.CodeInternalError), nil}
@@ -94,7 +94,7 @@ func (x *exchange) rewriteError(w *recorder) {
 		e = rpcError{original.Error.Code, x.messageForCode(original.Error.Code), nil}
 	}
 	w.body.Reset()
-	w.body.Write(x.errorJSON(x.rpcID, e))
+	w.body.Write(x.errorJSON(x.callID, e))
 	w.header.Set("Content-Type", "application/json")
 }
 

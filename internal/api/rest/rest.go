@@ -133,7 +133,7 @@ func (x *exchange) respond(op *operation.Operation, outcome pipeline.Outcome) {
 
 // encode returns the envelope as JSON. Data that encodes itself replaces a null at the beginning.
 func encode(envelope pipeline.Envelope) ([]byte, error) {
-	data, encoded := envelope.Data.(operation.Encoded)
+	data, encoded := envelope.Data.(operation.JSONEncoder)
 	if encoded {
 		envelope.Data = nil
 	}

@@ -6,12 +6,13 @@ import (
 	"fmt"
 )
 
-// Encoded is data of an answer that encodes itself as JSON faster. The result is the same.
-type Encoded interface {
+// JSONEncoder is response data that encodes itself as JSON. The result is the same as that of encoding/json, but
+// faster.
+type JSONEncoder interface {
 	JSON() ([]byte, error)
 }
 
-// JSON returns a value as JSON for an answer. It does not escape HTML, because people read answers in terminals.
+// JSON encodes a value as JSON for a response. It does not escape HTML, because people read responses in terminals.
 func JSON(value any) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)

@@ -11,8 +11,8 @@ import (
 // fetchPermalink asks the network for the address of a published post. On failure the post stays published,
 // without an address.
 func (a *attempt) fetchPermalink(ctx context.Context) error {
-	calling, span := a.startCall(ctx, "network.permalink")
-	permalink, err := a.net.Permalink(calling, a.grant.Grant, network.Receipt{ID: a.d.NetworkID})
+	callCtx, span := a.startCall(ctx, "network.permalink")
+	permalink, err := a.net.Permalink(callCtx, a.grant.Grant, network.Receipt{ID: a.d.NetworkID})
 	endCall(span, err)
 	a.reportCall(ctx, "permalink", err)
 	if ctx.Err() != nil {

@@ -14,16 +14,16 @@ import (
 	"pressroom/internal/platform/restoreguard"
 )
 
-// Fate is what became of a candidate, or becomes of it after the hold.
-type Fate string
+// Outcome is what became of a candidate, or becomes of it after the hold.
+type Outcome string
 
-// The fates.
+// The outcomes.
 const (
-	FateWentOut     Fate = "went_out"    // found at the network: counts as published, never sent again
-	FateUnconfirmed Fate = "unconfirmed" // the network cannot tell: a person decides
-	FateGoesLate    Fate = "goes_late"   // not found, sent now
-	FateMissed      Fate = "missed"      // not found and too late: fails, may be retried
-	FateWaits       Fate = "waits"       // scheduled for later, or the team may not publish now
+	OutcomeWentOut     Outcome = "went_out"    // found at the network: counts as published, never sent again
+	OutcomeUnconfirmed Outcome = "unconfirmed" // the network cannot tell: a person decides
+	OutcomeGoesLate    Outcome = "goes_late"   // not found, sent now
+	OutcomeMissed      Outcome = "missed"      // not found and too late: fails, may be retried
+	OutcomeWaits       Outcome = "waits"       // scheduled for later, or the team may not publish now
 )
 
 // ResumedAccount is what became of an account of a post.
@@ -35,24 +35,24 @@ type ResumedAccount struct {
 	Username  string    `json:"username"` // at the network
 	Excerpt   string    `json:"excerpt"`  // the start of the post's text, on one line
 	Due       time.Time `json:"due"`
-	Fate      Fate      `json:"fate"`
+	Outcome   Outcome   `json:"fate"`
 	Permalink string    `json:"permalink,omitempty"` // of what went out
-	Why       string    `json:"why,omitempty"`       // why it is unconfirmed or in doubt
+	Reason    string    `json:"why,omitempty"`       // why it is unconfirmed or in doubt
 }
 
 // ResumeReport is what a resumption finds and, unless it is a dry run, does.
 type ResumeReport struct {
-	Held        restoreguard.Why `json:"held"` // for what
-	Since       time.Time        `json:"since"`
-	Resumed     bool             `json:"resumed"`
-	WentOut     int              `json:"went_out"`
-	Unconfirmed int              `json:"unconfirmed"`
-	GoesLate    int              `json:"goes_late"`
-	Missed      int              `json:"missed"`
+	Held        restoreguard.Cause `json:"held"` // for what
+	Since       time.Time          `json:"since"`
+	Resumed     bool               `json:"resumed"`
+	WentOut     int                `json:"went_out"`
+	Unconfirmed int                `json:"unconfirmed"`
+	GoesLate    int                `json:"goes_late"`
+	Missed      int                `json:"missed"`
 	// scheduled for later, and somebody may have published them early
-	WaitsInDoubt int                  `json:"waits_in_doubt"`
-	Accounts     []ResumedAccount     `json:"accounts"` // without those that wait and are not in doubt
-	Series       []post.OverdueSeries `json:"series"`   // occurrences that are skipped
+	UncertainFuture int                  `json:"waits_in_doubt"`
+	Accounts        []ResumedAccount     `json:"accounts"` // without those that wait and are not in doubt
+	Series          []post.OverdueSeries `json:"series"`   // occurrences that are skipped
 }
 
 // ResumeOptions configure Resume.
@@ -75,7 +75,7 @@ const maxListingDelay = 3 * time.Minute
 // negative when they no longer can.
 func (s *Service) ResumableIn(ctx context.Context) (time.Duration, error) {
 	state, err := restoreguard.Read(ctx, s.db)
-	if err != nil || !state.IsHeld() || state.Why == restoreguard.ByHand {
+	if err != nil || !state.IsHeld() || state.Cause == restoreguard.ByHand {
 		return 0, err
 	}
 	return state.HeldAt.Add(maxListingDelay).Sub(s.db.Now()), nil
@@ -108,13 +108,13 @@ func (s *Service) Resume(ctx context.Context, opts ResumeOptions) (ResumeReport,
 	if err := s.checkResumable(ctx, opts); err != nil {
 		return ResumeReport{}, err
 	}
-	out := ResumeReport{Held: state.Why, Since: state.Since, Accounts: []ResumedAccount{},
+	out := ResumeReport{Held: state.Cause, Since: state.Since, Accounts: []ResumedAccount{},
 		Series: []post.OverdueSeries{}}
 	doubts, err := s.listCandidates(ctx)
 	if err != nil {
 		return out, err
 	}
-	if state.Why != restoreguard.ByHand {
+	if state.Cause != restoreguard.ByHand {
 		if err := s.checkConfigured(doubts); err != nil {
 			return out, err
 		}
@@ -142,12 +142,12 @@ func (s *Service) Resume(ctx context.Context, opts ResumeOptions) (ResumeReport,
 // lift ends the hold after everything is recorded.
 func (s *Service) lift(ctx context.Context, state restoreguard.State, found ResumeReport, opts ResumeOptions) error {
 	return s.whileHeld(ctx, "delivery.resume", state, func(ctx context.Context, tx *db.Tx) error {
-		if opts.SuppressMail != nil && state.Why != restoreguard.ByHand {
+		if opts.SuppressMail != nil && state.Cause != restoreguard.ByHand {
 			if err := opts.SuppressMail(ctx, tx, state.Since); err != nil {
 				return err
 			}
 		}
-		return restoreguard.Lift(ctx, tx, map[string]any{"why": state.Why, "went_out": found.WentOut,
+		return restoreguard.Lift(ctx, tx, map[string]any{"why": state.Cause, "went_out": found.WentOut,
 			"unconfirmed": found.Unconfirmed, "goes_late": found.GoesLate, "missed": found.Missed})
 	})
 }
@@ -194,17 +194,17 @@ func (s *Service) decideFates(doubts []*candidate, late time.Duration) {
 	// scheduled posts that have a result for an account, so that all their accounts are submitted
 	settled := map[string]bool{}
 	for _, d := range doubts {
-		if d.Fate = d.fate(now, late); d.Fate == FateWentOut {
+		if d.Outcome = d.outcome(now, late); d.Outcome == OutcomeWentOut {
 			d.Permalink = d.receipt.Permalink
 		}
-		settled[d.PostID] = settled[d.PostID] || d.delivery.ID == "" && (d.Fate == FateWentOut ||
-			d.Fate == FateUnconfirmed)
+		settled[d.PostID] = settled[d.PostID] || d.delivery.ID == "" && (d.Outcome == OutcomeWentOut ||
+			d.Outcome == OutcomeUnconfirmed)
 	}
 	for _, d := range doubts {
-		if d.Fate == FateWaits && settled[d.PostID] { // submitting it would publish it early, or against a pause
-			d.Fate = FateMissed
+		if d.Outcome == OutcomeWaits && settled[d.PostID] { // submitting it would publish it early, or against a pause
+			d.Outcome = OutcomeMissed
 			if d.inDoubt() {
-				d.Fate = FateUnconfirmed // it may have been published with the other
+				d.Outcome = OutcomeUnconfirmed // it may have been published with the other
 			}
 		}
 	}
@@ -213,23 +213,23 @@ func (s *Service) decideFates(doubts []*candidate, late time.Duration) {
 // addAccounts counts and lists the candidates.
 func (r *ResumeReport) addAccounts(doubts []*candidate) {
 	for _, d := range doubts {
-		switch d.Fate {
-		case FateWentOut:
+		switch d.Outcome {
+		case OutcomeWentOut:
 			r.WentOut++
-		case FateUnconfirmed:
+		case OutcomeUnconfirmed:
 			r.Unconfirmed++
-		case FateGoesLate:
+		case OutcomeGoesLate:
 			r.GoesLate++
-		case FateMissed:
+		case OutcomeMissed:
 			r.Missed++
-		case FateWaits:
+		case OutcomeWaits:
 			if !d.inDoubt() {
 				continue
 			}
-			r.WaitsInDoubt++
+			r.UncertainFuture++
 		}
-		if d.Fate != FateUnconfirmed && d.Fate != FateWaits {
-			d.Why = ""
+		if d.Outcome != OutcomeUnconfirmed && d.Outcome != OutcomeWaits {
+			d.Reason = ""
 		}
 		r.Accounts = append(r.Accounts, d.ResumedAccount)
 	}

@@ -17,7 +17,7 @@ func (s *Service) applyFates(ctx context.Context, state restoreguard.State, doub
 	series []post.OverdueSeries) error {
 	of := map[string][]*candidate{}
 	for _, d := range doubts {
-		if d.Fate != FateWaits {
+		if d.Outcome != OutcomeWaits {
 			of[d.PostID] = append(of[d.PostID], d)
 		}
 	}
@@ -66,7 +66,7 @@ func keysOf(of map[string][]*candidate) func(func(string) bool) {
 func (s *Service) applyPostFates(ctx context.Context, tx *db.Tx, doubts []*candidate) error {
 	one, refused := doubts[0], ""
 	if one.delivery.ID == "" {
-		if !slices.ContainsFunc(doubts, func(d *candidate) bool { return d.Fate != FateGoesLate }) {
+		if !slices.ContainsFunc(doubts, func(d *candidate) bool { return d.Outcome != OutcomeGoesLate }) {
 			return nil
 		}
 		handed, why, err := s.posts.ForceSubmit(ctx, tx, one.TeamID, one.PostID)
@@ -81,7 +81,7 @@ func (s *Service) applyPostFates(ctx context.Context, tx *db.Tx, doubts []*candi
 	}
 	for _, d := range doubts {
 		i := slices.IndexFunc(under, func(u delivery) bool { return u.AccountID == d.AccountID })
-		if i < 0 || d.Fate == FateGoesLate && refused == "" {
+		if i < 0 || d.Outcome == OutcomeGoesLate && refused == "" {
 			continue
 		}
 		if err := s.applyFate(ctx, tx, under[i], d, refused); err != nil {
@@ -101,11 +101,11 @@ func (s *Service) applyFate(ctx context.Context, tx *db.Tx, d delivery, of *cand
 	told, result, into := "published", post.Result{State: post.TargetPublished, PublishedAt: of.receipt.At,
 		Permalink: of.receipt.Permalink, NetworkID: of.receipt.ID}, ended
 	switch {
-	case of.Fate == FateUnconfirmed:
+	case of.Outcome == OutcomeUnconfirmed:
 		told, result = string(network.Uncertain), unconfirmedResult("")
-	case of.Fate == FateGoesLate:
+	case of.Outcome == OutcomeGoesLate:
 		told, result = "answered", failedResult(refused, "")
-	case of.Fate == FateMissed:
+	case of.Outcome == OutcomeMissed:
 		told, result = "answered", failedResult("missed_while_held", "")
 	case result.Permalink == "" && result.NetworkID != "":
 		into = linking
@@ -125,5 +125,5 @@ func (s *Service) applyFate(ctx context.Context, tx *db.Tx, d delivery, of *cand
 		return err
 	}
 	return auditlog.Record(ctx, tx, d.TeamID, auditlog.Actor{}, "post.account_reckoned", d.PostID,
-		map[string]any{"account": d.AccountID, "fate": of.Fate, "error_code": result.ErrorCode})
+		map[string]any{"account": d.AccountID, "fate": of.Outcome, "error_code": result.ErrorCode})
 }

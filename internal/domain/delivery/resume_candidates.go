@@ -24,23 +24,23 @@ type candidate struct {
 	paused    bool // its team may not publish
 }
 
-// fate returns what becomes of a candidate. The team or a sibling account may still change it.
-func (d *candidate) fate(now time.Time, late time.Duration) Fate {
+// outcome returns what becomes of a candidate. The team or a sibling account may still change it.
+func (d *candidate) outcome(now time.Time, late time.Duration) Outcome {
 	switch {
 	case d.asked && d.verdict == network.Published:
-		return FateWentOut
+		return OutcomeWentOut
 	case d.delivery.ID == "" && d.Due.After(now):
-		return FateWaits
+		return OutcomeWaits
 	case d.inDoubt():
-		return FateUnconfirmed
+		return OutcomeUnconfirmed
 	case d.paused:
-		return FateWaits
+		return OutcomeWaits
 	case !d.asked && d.delivery.Phase == committing:
-		return FateGoesLate // its delivery looks it up first
+		return OutcomeGoesLate // its delivery looks it up first
 	case now.Sub(d.Due) > late:
-		return FateMissed
+		return OutcomeMissed
 	}
-	return FateGoesLate
+	return OutcomeGoesLate
 }
 
 // inDoubt reports whether the network was asked and cannot tell.

@@ -44,20 +44,20 @@ func (s *Service) lookUpAccount(ctx context.Context, account int64, doubts []*ca
 	ctx, cancel := context.WithTimeout(ctx, accountLookupTimeout)
 	defer cancel()
 	for _, d := range doubts {
-		d.asked, d.Why = true, "The network could not be asked."
+		d.asked, d.Reason = true, "The network could not be asked."
 	}
 	grant, listed, reticent, err := s.listAccountPosts(ctx, account, since.Add(-maxClockSkew))
 	if err != nil {
 		s.log.WarnContext(ctx, "Looking up published posts failed", "account", account, "error", err)
 		for _, d := range doubts {
-			d.retryable, d.Why = isTemporary(err), describeFailure(err)
+			d.retryable, d.Reason = isTemporary(err), describeFailure(err)
 		}
 		return
 	}
 	for _, d := range doubts {
-		d.verdict, d.Why = network.Absent, ""
+		d.verdict, d.Reason = network.Absent, ""
 		if reticent {
-			d.verdict, d.Why = network.Unknown, "The network's list of posts may be incomplete."
+			d.verdict, d.Reason = network.Unknown, "The network's list of posts may be incomplete."
 		}
 	}
 	match(doubts, listed)
@@ -66,7 +66,7 @@ func (s *Service) lookUpAccount(ctx context.Context, account int64, doubts []*ca
 			s.resolveCandidate(ctx, grant, d)
 		}
 		if d.verdict == network.Published && d.receipt.MatchedByContent && isTaken(doubts, d) {
-			d.verdict, d.Why = network.Unknown, "The account shows one post that matches this and another post."
+			d.verdict, d.Reason = network.Unknown, "The account shows one post that matches this and another post."
 		}
 	}
 }
@@ -122,7 +122,7 @@ func (s *Service) resolveCandidate(ctx context.Context, grant account.Grant, d *
 	case verdict == network.Published:
 		d.verdict, d.receipt = verdict, receipt
 	case verdict == network.Unknown:
-		d.verdict, d.Why = verdict, "The network cannot tell."
+		d.verdict, d.Reason = verdict, "The network cannot tell."
 	case err != nil: // the network dropped it; a new request follows
 	}
 }

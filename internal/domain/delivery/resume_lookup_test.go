@@ -53,7 +53,7 @@ func TestACutListTellsOfNoAbsence(t *testing.T) {
 			d := &candidate{ResumedAccount: ResumedAccount{AccountID: p.ids[0][0], Due: noon}, text: "bread"}
 			p.lookUpAccount(t.Context(), p.ids[0][0], []*candidate{d}, noon)
 			if d.verdict != c.want {
-				t.Errorf("%s: %d (%s), want %d", name, d.verdict, d.Why, c.want)
+				t.Errorf("%s: %d (%s), want %d", name, d.verdict, d.Reason, c.want)
 			}
 		}
 	})

@@ -21,7 +21,7 @@ func match(doubts []*candidate, listed []network.Figures) {
 			return false
 		}
 		taken[d] = true
-		d.verdict, d.Why, d.receipt = network.Published, "", network.Receipt{ID: f.ID, Permalink: f.URL, At: f.PostedAt}
+		d.verdict, d.Reason, d.receipt = network.Published, "", network.Receipt{ID: f.ID, Permalink: f.URL, At: f.PostedAt}
 		return true
 	})
 	for _, f := range rest {
@@ -35,7 +35,7 @@ func match(doubts []*candidate, listed []network.Figures) {
 			why = "The account shows a post without text that could be this one: "
 		}
 		for _, d := range could { // one of them, but not known which
-			d.verdict, d.Why = network.Unknown, why+f.URL
+			d.verdict, d.Reason = network.Unknown, why+f.URL
 		}
 	}
 }

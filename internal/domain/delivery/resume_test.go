@@ -24,29 +24,29 @@ import (
 type lister struct {
 	*memoryNetwork
 
-	shows  []network.Figures
-	fails  error
-	during func() // what happens while it is asked
+	posts     []network.Figures
+	err       error
+	onCollect func() // called by Collect
 }
 
 func (l *lister) Collect(context.Context, network.Grant, time.Time, int) (network.Collection, error) {
-	if l.during != nil {
-		l.during()
+	if l.onCollect != nil {
+		l.onCollect()
 	}
-	return network.Collection{Posts: l.shows}, l.fails
+	return network.Collection{Posts: l.posts}, l.err
 }
 
-// reticent is one whose list may lack posts.
-type reticent struct{ *lister }
+// partialLister is a lister whose list may lack posts.
+type partialLister struct{ *lister }
 
-func (reticent) ListsPartially() {}
+func (partialLister) ListsPartially() {}
 
-// heldEnv is a port on a database that is held as a copy, and what holds it.
+// heldEnv is a test environment whose database is held as a copy, with the restore guard.
 type heldEnv struct {
 	*multiEnv
-	hold  *restoreguard.Service
-	sure  *lister // the second of the two networks; the first does not list all
-	clock *testkit.Clock
+	hold     *restoreguard.Service
+	complete *lister // the second of the two networks; the first may not list all posts
+	clock    *testkit.Clock
 }
 
 func newHeldEnv(t *testing.T, url string) *heldEnv {
@@ -54,16 +54,16 @@ func newHeldEnv(t *testing.T, url string) *heldEnv {
 	clock := testkit.NewClock(noon)
 	d := testkit.Open(t, url, clock)
 	c := &heldEnv{hold: restoreguard.New(d, restoreguard.Options{Log: slog.New(slog.DiscardHandler)}),
-		sure: &lister{memoryNetwork: &memoryNetwork{platform: "x"}}, clock: clock}
+		complete: &lister{memoryNetwork: &memoryNetwork{platform: "x"}}, clock: clock}
 	c.multiEnv = newMultiEnv(t, d, 1, DefaultOptions,
-		reticent{&lister{memoryNetwork: &memoryNetwork{platform: "bluesky"}}}, c.sure)
-	if state, err := c.hold.HoldCopy(t.Context(), ""); err != nil || state.Why != restoreguard.Copied {
+		partialLister{&lister{memoryNetwork: &memoryNetwork{platform: "bluesky"}}}, c.complete)
+	if state, err := c.hold.HoldCopy(t.Context(), ""); err != nil || state.Cause != restoreguard.Copied {
 		t.Fatalf("held: %+v %v", state, err)
 	}
 	return c
 }
 
-// schedulePost is a post to both networks, due at a time.
+// schedulePost schedules a post to both networks and returns its ID.
 func (c *heldEnv) schedulePost(t *testing.T, at time.Time) string {
 	t.Helper()
 	raw := fmt.Appendf(nil, `{"caption":"hello","account_ids":[%d,%d]}`, c.ids[0][0], c.ids[0][1])
@@ -83,7 +83,7 @@ func (c *heldEnv) schedulePost(t *testing.T, at time.Time) string {
 	return id
 }
 
-// statuses tells how the accounts of the one post stand: the phases of their deliveries, and what they ended with.
+// statuses returns the platform, phase and error code of each delivery, by platform.
 func (c *heldEnv) statuses(t *testing.T) []string {
 	t.Helper()
 	out := must.Get(db.All(t.Context(), c.db, scanText, `SELECT a.platform || ' ' || d.phase || ' ' || d.error_code
@@ -102,16 +102,16 @@ func (c *heldEnv) checkResume(t *testing.T, want ...string) {
 	}
 }
 
-// One account of a post is settled, and so the other is handed over with it: it is sent only where it might have been
-// released at its time, by its team and by the client.
-func TestResumeSendsNothingThatMayNotGo(t *testing.T) {
+// If one account of a post is settled, so is the other. It is sent only if its team and the client would have allowed
+// it at its time.
+func TestResumeSendsOnlyAllowedPosts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		late time.Duration
-		but  func(t *testing.T, c *heldEnv)
-		want string
+		late  time.Duration
+		setup func(t *testing.T, c *heldEnv)
+		want  string
 	}{
-		"as it may": {late: 20 * time.Minute, want: "x planned "},
+		"allowed": {late: 20 * time.Minute, want: "x planned "},
 		"waiting for the client": {20 * time.Minute, func(t *testing.T, c *heldEnv) {
 			t.Helper()
 			c.exec(t, `UPDATE posts SET approval = 'waiting'`)
@@ -132,8 +132,8 @@ func TestResumeSendsNothingThatMayNotGo(t *testing.T) {
 			testkit.EachDatabase(t, func(t *testing.T, url string) {
 				held := newHeldEnv(t, url)
 				held.schedulePost(t, noon.Add(-c.late))
-				if c.but != nil {
-					c.but(t, held)
+				if c.setup != nil {
+					c.setup(t, held)
 				}
 				held.checkResume(t, "bluesky ended not_confirmed", c.want)
 			})
@@ -149,14 +149,14 @@ func (c *heldEnv) exec(t *testing.T, statement string) {
 	}))
 }
 
-// What is to come and of which a network cannot say whether a person published it early is told. Where that may
-// pass, the hold is not lifted unless that is asked for.
-func TestResumeTellsDoubtsAboutWhatIsToCome(t *testing.T) {
+// Resume reports future posts for which a network cannot say whether somebody published them early. If that may be
+// temporary, it keeps the hold unless AllowUnreachable is set.
+func TestResumeReportsUncertainFuturePosts(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		c := newHeldEnv(t, url)
 		c.schedulePost(t, noon.Add(24*time.Hour))
-		c.sure.fails = &network.Error{Class: network.Transient, Err: errors.New("cut off")}
+		c.complete.err = &network.Error{Class: network.Transient, Err: errors.New("cut off")}
 		out, err := c.Resume(t.Context(), ResumeOptions{NoWait: true, MaxLateness: time.Hour})
 		if err == nil || !strings.Contains(err.Error(), "x (account ") || strings.Contains(err.Error(), "bluesky") ||
 			out.Resumed {
@@ -166,41 +166,41 @@ func TestResumeTellsDoubtsAboutWhatIsToCome(t *testing.T) {
 			t.Errorf("after that: %+v %v", state, err)
 		}
 		out, err = c.Resume(t.Context(), ResumeOptions{NoWait: true, MaxLateness: time.Hour, AllowUnreachable: true})
-		if err != nil || !out.Resumed || out.WaitsInDoubt != 2 || len(out.Accounts) != 2 {
-			t.Fatalf("all the same: %+v %v", out, err)
+		if err != nil || !out.Resumed || out.UncertainFuture != 2 || len(out.Accounts) != 2 {
+			t.Fatalf("with AllowUnreachable: %+v %v", out, err)
 		}
 		for _, a := range out.Accounts {
-			if a.Fate != FateWaits || a.Why == "" {
-				t.Errorf("told: %+v", a)
+			if a.Outcome != OutcomeWaits || a.Reason == "" {
+				t.Errorf("reported: %+v", a)
 			}
 		}
 		if got := c.statuses(t); len(got) > 0 {
-			t.Errorf("what waits is handed over: %v", got)
+			t.Errorf("a future post has deliveries: %v", got)
 		}
 	})
 }
 
-// Where one account shows a post ahead of its time, a person published it, and so it may stand on the other
-// that cannot say.
-func TestResumeDoubtsWhatWasPublishedEarly(t *testing.T) {
+// If one account shows a post before its time, a person published it, so it may also be on the other account, whose
+// network cannot say.
+func TestResumeSettlesPostsPublishedEarly(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		c := newHeldEnv(t, url)
 		c.schedulePost(t, noon.Add(24*time.Hour))
-		c.sure.shows = []network.Figures{{ID: "1", URL: "https://example.test/1", Text: "hello", PostedAt: noon}}
+		c.complete.posts = []network.Figures{{ID: "1", URL: "https://example.test/1", Text: "hello", PostedAt: noon}}
 		c.checkResume(t, "bluesky ended not_confirmed", "x ended ")
 	})
 }
 
-// A resumption that is overtaken by another settles nothing any more, nor does one whose hold became another meanwhile.
-func TestResumeIsOvertaken(t *testing.T) {
+// A Resume settles nothing if the hold was lifted or replaced while it ran.
+func TestResumeStopsIfHoldChanges(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		meanwhile func(ctx context.Context, tx *db.Tx) error
-		says      string
+		wantErr   string
 	}{
 		"lifted": {func(ctx context.Context, tx *db.Tx) error { return restoreguard.Lift(ctx, tx, nil) }, "lifted"},
-		"held anew": {func(ctx context.Context, tx *db.Tx) error {
+		"held again": {func(ctx context.Context, tx *db.Tx) error {
 			_, err := tx.Exec(ctx, `UPDATE hold SET why = 'failed_over'`)
 			return err
 		}, "new hold"},
@@ -210,36 +210,35 @@ func TestResumeIsOvertaken(t *testing.T) {
 			testkit.EachDatabase(t, func(t *testing.T, url string) {
 				held := newHeldEnv(t, url)
 				held.schedulePost(t, noon.Add(-20*time.Minute))
-				held.sure.during = func() {
+				held.complete.onCollect = func() {
 					if err := held.db.InTx(context.WithoutCancel(t.Context()), "test", c.meanwhile); err != nil {
 						t.Error(err)
 					}
 				}
 				out, err := held.Resume(t.Context(), ResumeOptions{NoWait: true, MaxLateness: time.Hour})
-				if err == nil || !strings.Contains(err.Error(), c.says) || out.Resumed {
+				if err == nil || !strings.Contains(err.Error(), c.wantErr) || out.Resumed {
 					t.Errorf("overtaken: %+v %v", out, err)
 				}
 				if got := held.statuses(t); len(got) > 0 {
-					t.Errorf("settled all the same: %v", got)
+					t.Errorf("settled anyway: %v", got)
 				}
 			})
 		})
 	}
 }
 
-// What went out right before a hold may not be listed yet: nothing is believed of that for three minutes,
-// unless somebody knows better.
-func TestResumeWaitsForWhatIsListedLate(t *testing.T) {
+// Posts published right before a hold may not be listed yet, so Resume refuses for three minutes unless NoWait is set.
+func TestResumeWaitsForLateListings(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		c := newHeldEnv(t, url)
 		c.schedulePost(t, noon.Add(24*time.Hour))
 		left, err := c.ResumableIn(t.Context())
 		if err != nil || left <= 0 || left > 3*time.Minute {
-			t.Fatalf("to be asked in %v, %v", left, err)
+			t.Fatalf("resumable in %v, %v", left, err)
 		}
 		if _, err := c.Resume(t.Context(), ResumeOptions{MaxLateness: time.Hour, DryRun: true}); err != nil {
-			t.Errorf("a try: %v", err)
+			t.Errorf("dry run: %v", err)
 		}
 		c.clock.Advance(left - time.Second)
 		if _, err := c.Resume(t.Context(), ResumeOptions{MaxLateness: time.Hour}); err == nil ||

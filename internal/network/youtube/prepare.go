@@ -31,7 +31,7 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 		return n.startSession(ctx, g, p, files)
 	}
 	now, err := n.queryProgress(ctx, g, *p)
-	if err == nil && now.made.ID == "" {
+	if err == nil && now.finished.ID == "" {
 		err = n.sendAllButLast(ctx, g, *p, files, now.next)
 	}
 	if isExpired(err) && p.Sessions < maxSessions {
@@ -47,7 +47,7 @@ func (n *Network) sendAllButLast(ctx context.Context, g network.Grant, p draft, 
 		return err
 	}
 	defer file.file.Close()
-	_, err = n.sendParts(ctx, g, p, file, next)
+	_, err = n.sendChunks(ctx, g, p, file, next)
 	return err
 }
 

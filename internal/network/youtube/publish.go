@@ -39,28 +39,28 @@ func (n *Network) Commit(
 
 func (n *Network) completeUpload(ctx context.Context, g network.Grant, p draft, files network.Files) (video, error) {
 	now, err := n.queryProgress(ctx, g, p)
-	if err != nil || now.made.ID != "" {
-		return now.made, err
+	if err != nil || now.finished.ID != "" {
+		return now.finished, err
 	}
 	file, err := n.open(ctx, p, files)
 	if err != nil {
 		return video{}, err
 	}
 	defer file.file.Close()
-	next, err := n.sendParts(ctx, g, p, file, now.next)
+	next, err := n.sendChunks(ctx, g, p, file, now.next)
 	if err != nil {
 		return video{}, err
 	}
-	if now, err = n.sendPart(ctx, g, p, network.Committing, file, next, p.Total); err != nil {
+	if now, err = n.sendChunk(ctx, g, p, network.Committing, file, next, p.Total); err != nil {
 		return video{}, err
 	}
-	if now.made.ID == "" {
+	if now.finished.ID == "" {
 		return video{}, &network.Error{
 			Class: network.Uncertain, Status: http.StatusPermanentRedirect,
 			Err: errors.New("completing an upload: the network did not store all of it"),
 		}
 	}
-	return now.made, nil
+	return now.finished, nil
 }
 
 func (n *Network) receipt(id, at string) network.Receipt {
@@ -91,10 +91,10 @@ func (n *Network) Resolve(
 		return n.findUpload(ctx, g, p, started, t)
 	case err != nil:
 		return network.Unknown, network.Receipt{}, err
-	case now.made.ID == "":
+	case now.finished.ID == "":
 		return network.Absent, network.Receipt{}, nil
 	}
-	return n.checkVideo(ctx, g, p, now.made.ID)
+	return n.checkVideo(ctx, g, p, now.finished.ID)
 }
 
 // findUpload searches the channel's uploads since the session was started. A missing video is Absent because of

@@ -15,7 +15,7 @@ import (
 	"pressroom/internal/network"
 )
 
-const pollInterval = 5 * time.Second // between two checks of a session with all bytes but no video
+const pollInterval = 5 * time.Second // between checks of a session that has received all bytes but has no video yet
 
 // video is the part of a video resource that we read.
 type video struct {
@@ -26,13 +26,13 @@ type video struct {
 	Status videoStatus `json:"status"`
 }
 
-// videoID matches a video's id. The network does not document the format; all ids have 11 of these characters.
+// videoID matches a video's ID. YouTube does not document the format; all known IDs are 11 of these characters.
 var videoID = regexp.MustCompile(`^[A-Za-z0-9_-]{5,64}$`)
 
 // progress is the state of an upload session.
 type progress struct {
-	made video // the finished video; its id is empty before
-	next int64 // offset of the first missing byte
+	finished video // the finished video; its ID is empty until the upload is complete
+	next     int64 // offset of the first missing byte
 }
 
 // queryProgress reads a session's progress. It changes nothing.
@@ -40,23 +40,23 @@ func (n *Network) queryProgress(ctx context.Context, g network.Grant, p draft) (
 	return n.put(ctx, g, p, network.Reading, fmt.Sprintf("bytes */%d", p.Total), nil)
 }
 
-// sendPart sends the bytes of the file from from up to, not including, to.
-func (n *Network) sendPart(
+// sendChunk sends the bytes [from, to) of the file.
+func (n *Network) sendChunk(
 	ctx context.Context, g network.Grant, p draft, purpose network.Purpose, file *videoSource, from, to int64,
 ) (progress, error) {
-	part, err := file.part(from, to)
+	part, err := file.chunk(from, to)
 	if err != nil {
 		return progress{}, err
 	}
 	return n.put(ctx, g, p, purpose, fmt.Sprintf("bytes %d-%d/%d", from, to-1, p.Total), part)
 }
 
-// put makes the single kind of call that a session accepts.
+// put sends a PUT request, the only kind that a session accepts.
 func (n *Network) put(
 	ctx context.Context, g network.Grant, p draft, purpose network.Purpose, contentRange string, part []byte,
 ) (progress, error) {
 	if !isOnServer(p.Session, g.Server) {
-		return progress{}, network.PermanentError(errors.New("the upload session's URL is not of this network"))
+		return progress{}, network.PermanentError(errors.New("the upload session's URL does not belong to this network"))
 	}
 	call := network.Call{
 		Purpose: purpose, Name: "upload session", Method: http.MethodPut, URL: p.Session, Bearer: g.Access,
@@ -65,49 +65,49 @@ func (n *Network) put(
 	if part != nil {
 		call.Body = &network.Body{Reader: bytes.NewReader(part), Type: p.Type, Size: int64(len(part))}
 	}
-	answer, err := n.client.Do(ctx, call)
+	resp, err := n.client.Do(ctx, call)
 	if err != nil {
 		return progress{}, err
 	}
-	switch answer.Status {
+	switch resp.Status {
 	case http.StatusOK, http.StatusCreated:
-		return parseVideo(answer)
+		return parseVideo(resp)
 	case http.StatusPermanentRedirect: // Resume Incomplete
-		return n.parseProgress(answer, p.Total)
+		return n.parseProgress(resp, p.Total)
 	}
-	return progress{}, n.refusal(answer)
+	return progress{}, n.refusal(resp)
 }
 
-// isOnServer reports whether a session's URL is on the server, as the token is sent there.
+// isOnServer reports whether a session's URL is on the server. The token is sent to that URL, so it must be.
 func isOnServer(session, server string) bool {
 	return strings.HasPrefix(session, strings.TrimRight(server, "/")+"/")
 }
 
 // parseVideo returns the finished video.
-func parseVideo(answer network.Response) (progress, error) {
-	var made video
-	if err := answer.Decode(&made); err != nil {
+func parseVideo(resp network.Response) (progress, error) {
+	var v video
+	if err := resp.Decode(&v); err != nil {
 		return progress{}, err
 	}
-	if !videoID.MatchString(made.ID) {
-		return progress{}, answer.Call.Failure(errors.New("the response has no id"), false)
+	if !videoID.MatchString(v.ID) {
+		return progress{}, resp.Call.Failure(errors.New("the response has no valid video ID"), false)
 	}
-	return progress{made: made}, nil
+	return progress{finished: v}, nil
 }
 
 // parseProgress reads from the Range header how much the network has.
-func (n *Network) parseProgress(answer network.Response, total int64) (progress, error) {
-	have := answer.Header.Get("Range")
+func (n *Network) parseProgress(resp network.Response, total int64) (progress, error) {
+	have := resp.Header.Get("Range")
 	if have == "" {
 		return progress{}, nil
 	}
 	last, err := strconv.ParseInt(strings.TrimPrefix(have, "bytes=0-"), 10, 64)
 	switch {
 	case err != nil || last < 0 || last >= total:
-		return progress{}, answer.Call.Failure(errors.New("the response has an invalid Range header"), false)
+		return progress{}, resp.Call.Failure(errors.New("the response has an invalid Range header"), false)
 	case last == total-1:
 		return progress{}, &network.Error{
-			Class: network.Processing, Status: answer.Status, After: n.opts.Now().Add(pollInterval).UTC(),
+			Class: network.Processing, Status: resp.Status, After: n.opts.Now().Add(pollInterval).UTC(),
 			Err: errors.New("YouTube has the whole file and is still processing it"),
 		}
 	}
@@ -120,29 +120,29 @@ func isExpired(err error) bool {
 	return ok && (failed.Status == http.StatusNotFound || failed.Status == http.StatusGone)
 }
 
-// sendParts sends the missing parts except the last. It returns the offset of the last part. The parts show
-// nothing.
-func (n *Network) sendParts(
+// sendChunks sends the missing parts except the last. It returns the offset of the last part. Nothing is
+// visible on YouTube until the last part is sent.
+func (n *Network) sendChunks(
 	ctx context.Context, g network.Grant, p draft, file *videoSource, next int64,
 ) (int64, error) {
 	last := (p.Total - 1) / n.opts.ChunkBytes * n.opts.ChunkBytes
 	for next < last {
-		now, err := n.sendPart(ctx, g, p, network.Transferring, file, next, min(next+n.opts.ChunkBytes, last))
+		stored, err := n.sendChunk(ctx, g, p, network.Transferring, file, next, min(next+n.opts.ChunkBytes, last))
 		if err != nil {
 			return 0, err
 		}
-		if now.next <= next {
+		if stored.next <= next {
 			return 0, network.InvalidResponse(errors.New("sending a part of the file: the network did not store it"))
 		}
-		next = now.next
+		next = stored.next
 	}
 	return next, nil
 }
 
 // videoSource is an open video file with the offset up to which it was read.
 type videoSource struct {
-	file network.File
-	at   int64
+	file   network.File
+	offset int64
 }
 
 // open opens the draft's video.
@@ -161,8 +161,8 @@ func (n *Network) open(ctx context.Context, p draft, files network.Files) (*vide
 	return &videoSource{file: file}, nil
 }
 
-// part returns the bytes from from up to to.
-func (s *videoSource) part(from, to int64) ([]byte, error) {
+// chunk returns the bytes [from, to) of the file.
+func (s *videoSource) chunk(from, to int64) ([]byte, error) {
 	part := make([]byte, to-from)
 	err := s.seek(from)
 	if err == nil {
@@ -171,7 +171,7 @@ func (s *videoSource) part(from, to int64) ([]byte, error) {
 	if err != nil {
 		return nil, network.FileError(err)
 	}
-	s.at = to
+	s.offset = to
 	return part, nil
 }
 
@@ -179,11 +179,11 @@ func (s *videoSource) seek(to int64) error {
 	seeker, seeks := s.file.ReadCloser.(io.Seeker)
 	var err error
 	switch {
-	case to == s.at:
+	case to == s.offset:
 	case seeks:
 		_, err = seeker.Seek(to, io.SeekStart)
-	case to > s.at:
-		_, err = io.CopyN(io.Discard, s.file, to-s.at)
+	case to > s.offset:
+		_, err = io.CopyN(io.Discard, s.file, to-s.offset)
 	default:
 		err = errors.New("the file is not seekable")
 	}

@@ -38,7 +38,7 @@ func TestFailoverHolds(t *testing.T) {
 			t.Fatal(err)
 		}
 		state, err := s.State(t.Context())
-		if err != nil || state.IsHeld() != (n > 0) || n > 0 && state.Why != restoreguard.FailedOver {
+		if err != nil || state.IsHeld() != (n > 0) || n > 0 && state.Cause != restoreguard.FailedOver {
 			t.Errorf("after %d failovers: %+v %v", n, state, err)
 		}
 	}
@@ -79,7 +79,7 @@ func TestFailoverWhileHeldByHand(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if state, err := s.State(t.Context()); err != nil || state.Why != restoreguard.FailedOver || state.Reason != "a flood" {
+	if state, err := s.State(t.Context()); err != nil || state.Cause != restoreguard.FailedOver || state.Reason != "a flood" {
 		t.Errorf("after a failover: %+v %v", state, err)
 	}
 }

@@ -53,7 +53,7 @@ func (s *Service) Check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var held Why
+	var held Cause
 	err = s.db.InTx(ctx, "hold.look", func(ctx context.Context, tx *db.Tx) error {
 		held = ""
 		lived, starts, err := readPlace(ctx, tx)
@@ -102,11 +102,11 @@ func (s *Service) logChange(ctx context.Context) error {
 	if !state.IsHeld() && told != nil && told.IsHeld() {
 		s.opts.Log.InfoContext(ctx, "hold lifted: posts are published and credits charged again")
 	}
-	if !state.IsHeld() || told != nil && told.HeldAt.Equal(state.HeldAt) && told.Why == state.Why {
+	if !state.IsHeld() || told != nil && told.HeldAt.Equal(state.HeldAt) && told.Cause == state.Cause {
 		return nil
 	}
 	s.opts.Log.WarnContext(ctx, "on hold: nothing is published or charged automatically until: pressroom admin resume",
-		"because", state.Why.Text(), "since", state.HeldAt)
+		"because", state.Cause.Text(), "since", state.HeldAt)
 	return nil
 }
 
@@ -121,14 +121,14 @@ func (s *Service) observedPlace(ctx context.Context, tx *db.Tx, here place) (pla
 	if err != nil {
 		return here, err
 	}
-	if !state.IsHeld() || state.Why == ByHand {
+	if !state.IsHeld() || state.Cause == ByHand {
 		here.Timeline = 0
 	}
 	return here, nil
 }
 
 // holdReason returns why a database that was at one place and is at another must be held, or an empty string.
-func (s *Service) holdReason(lived, here place, starts, marked int64) Why {
+func (s *Service) holdReason(lived, here place, starts, marked int64) Cause {
 	switch {
 	case marked > starts && (starts > 0 || lived != place{}): // a restored database has neither
 		return WentBack

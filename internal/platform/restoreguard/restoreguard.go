@@ -24,21 +24,21 @@ import (
 // Free is an SQL condition that is true while nothing is held.
 const Free = `NOT EXISTS (SELECT 1 FROM hold WHERE held_at > 0)`
 
-// Why is the reason of a hold.
-type Why string
+// Cause is the reason of a hold.
+type Cause string
 
 // The reasons.
 const (
-	Restored   Why = "restored"    // from a backup
-	Copied     Why = "copied"      // it is at another place
-	WentBack   Why = "went_back"   // it is older than before
-	FailedOver Why = "failed_over" // a PostgreSQL replica took over, which may lack the last commits
-	ByHand     Why = "by_hand"
+	Restored   Cause = "restored"    // from a backup
+	Copied     Cause = "copied"      // it is at another place
+	WentBack   Cause = "went_back"   // it is older than before
+	FailedOver Cause = "failed_over" // a PostgreSQL replica took over, which may lack the last commits
+	ByHand     Cause = "by_hand"
 )
 
 // Text returns the reason in words.
-func (w Why) Text() string {
-	switch w {
+func (c Cause) Text() string {
+	switch c {
 	case Restored:
 		return "this database was restored from a backup"
 	case Copied:
@@ -56,7 +56,7 @@ func (w Why) Text() string {
 // State is the state of a hold.
 type State struct {
 	HeldAt time.Time `json:"held_at,omitzero"` // zero if nothing is held
-	Why    Why       `json:"why,omitempty"`
+	Cause  Cause     `json:"why,omitempty"`
 	Reason string    `json:"reason,omitempty"` // the operator's text
 	// Since is the time after which posts may have been published without this database's knowledge: that of the
 	// backup, or of a copy's last event.
@@ -89,7 +89,7 @@ func Read(ctx context.Context, q db.Querier) (State, error) {
 	var s State
 	var held, since int64
 	err := q.QueryRow(ctx, `SELECT held_at, why, reason, since FROM hold WHERE id = 1`).
-		Scan(&held, &s.Why, &s.Reason, &since)
+		Scan(&held, &s.Cause, &s.Reason, &since)
 	if err != nil {
 		return s, fmt.Errorf("reading the hold: %w", err)
 	}
@@ -108,8 +108,8 @@ func CheckUnchanged(ctx context.Context, tx *db.Tx, was State) error {
 		return err
 	case !now.IsHeld():
 		return apierr.OperatorError("the hold was lifted in the meantime")
-	case now.Why != was.Why || !now.HeldAt.Equal(was.HeldAt):
-		return apierr.OperatorError("there is a new hold: " + now.Why.Text() + "; start the review again")
+	case now.Cause != was.Cause || !now.HeldAt.Equal(was.HeldAt):
+		return apierr.OperatorError("there is a new hold: " + now.Cause.Text() + "; start the review again")
 	}
 	return nil
 }
@@ -180,7 +180,7 @@ func HoldRestored(exec func(query string, args ...any) error, postgres bool, now
 const mayHold = `(held_at = 0 OR why = 'by_hand' AND ? <> 'by_hand')`
 
 // set holds the database, and reports whether this began a new hold.
-func (s *Service) set(ctx context.Context, tx *db.Tx, why Why, since time.Time) (bool, error) {
+func (s *Service) set(ctx context.Context, tx *db.Tx, why Cause, since time.Time) (bool, error) {
 	n, err := tx.Exec(ctx, `UPDATE hold SET held_at = ?, why = ?, since = ? WHERE id = 1 AND `+mayHold,
 		db.Micros(tx.Now()), string(why), db.Micros(since), string(why))
 	if err != nil {

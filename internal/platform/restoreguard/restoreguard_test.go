@@ -68,7 +68,7 @@ func TestHeldOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		second, err := s.Hold(t.Context(), "a great flood")
-		if err != nil || second.HeldAt != first.HeldAt || second.Reason != "a great flood" || second.Why != restoreguard.ByHand {
+		if err != nil || second.HeldAt != first.HeldAt || second.Reason != "a great flood" || second.Cause != restoreguard.ByHand {
 			t.Errorf("held again: %+v %v", second, err)
 		}
 		if _, err := s.Hold(t.Context(), "two\nlines"); err == nil {
@@ -118,7 +118,7 @@ func TestCheck(t *testing.T) {
 		if err := s.Check(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if state, err := s.State(t.Context()); err != nil || state.Why != restoreguard.Copied {
+		if state, err := s.State(t.Context()); err != nil || state.Cause != restoreguard.Copied {
 			t.Errorf("elsewhere: %+v %v", state, err)
 		}
 	})
@@ -179,11 +179,11 @@ func TestByHandHidesNothing(t *testing.T) {
 				if _, err := s.Hold(t.Context(), "a snapshot"); err != nil {
 					t.Fatal(err)
 				}
-				if state := found(t, s, d); state.Why != restoreguard.Copied || state.Reason != "a snapshot" ||
+				if state := found(t, s, d); state.Cause != restoreguard.Copied || state.Reason != "a snapshot" ||
 					!state.Since.Equal(db.Time(1000)) {
 					t.Errorf("%+v", state)
 				}
-				if state, err := s.Hold(t.Context(), "again"); err != nil || state.Why != restoreguard.Copied {
+				if state, err := s.Hold(t.Context(), "again"); err != nil || state.Cause != restoreguard.Copied {
 					t.Errorf("by hand after that: %+v %v", state, err)
 				}
 			})
@@ -277,7 +277,7 @@ func TestMarkAlone(t *testing.T) {
 		t.Errorf("one that was never served is held: %+v", state)
 	}
 	exec(t, d, `UPDATE hold SET place = '{}', starts = 1`)
-	if state := looksFor(t, s); state.Why != restoreguard.WentBack {
+	if state := looksFor(t, s); state.Cause != restoreguard.WentBack {
 		t.Errorf("an older one: %+v", state)
 	}
 }
@@ -295,7 +295,7 @@ func TestBesideTheService(t *testing.T) {
 	if state := looksFor(t, beside); state.IsHeld() {
 		t.Errorf("a command holds: %+v", state)
 	}
-	if state := looksFor(t, serves); state.Why != restoreguard.FailedOver {
+	if state := looksFor(t, serves); state.Cause != restoreguard.FailedOver {
 		t.Errorf("the service: %+v", state)
 	}
 	exec(t, d, `UPDATE hold SET place = replace(place, '"timeline":', '"timeline":9')`)
@@ -307,7 +307,7 @@ func TestBesideTheService(t *testing.T) {
 		t.Errorf("the same failover holds again: %+v", state)
 	}
 	exec(t, d, `UPDATE hold SET place = '{"database":1,"timeline":99}'`)
-	if state := looksFor(t, beside); state.Why != restoreguard.Copied {
+	if state := looksFor(t, beside); state.Cause != restoreguard.Copied {
 		t.Errorf("a copy: %+v", state)
 	}
 	if err := lift(d); err != nil {

@@ -74,8 +74,7 @@ func statistics(p store.Post, counts insights.Counts) map[string]any {
 	}
 }
 
-// parseURNs parses the posts in a query's List of the Rest.li protocol, whose brackets and commas must not be
-// escaped.
+// parseURNs parses the URNs of posts in a query's Rest.li List(…), whose parentheses and commas must not be escaped.
 func parseURNs(query string) ([]string, error) {
 	var urns []string
 	for pair := range strings.SplitSeq(query, "&") {
@@ -103,7 +102,7 @@ func (n *Network) memberAnalytics(r *http.Request) (any, error) {
 	query := r.URL.Query()
 	urn, isShare := strings.CutPrefix(strings.TrimSuffix(query.Get("entity"), ")"), "(share:")
 	if query.Get("q") != "entity" || !isShare || query.Get("aggregation") != "TOTAL" {
-		return nil, invalid("q has to be entity, entity a share, aggregation TOTAL")
+		return nil, invalid("q must be entity, entity must be a share, and aggregation must be TOTAL")
 	}
 	elements := []any{}
 	err := n.asCaller(r, func(t store.Tx, c caller) error {
@@ -124,7 +123,7 @@ func (n *Network) memberAnalytics(r *http.Request) (any, error) {
 			"RESHARE": counts.Shares, "POST_SAVE": counts.Saves,
 		}[query.Get("queryType")]
 		if !known {
-			return invalid("queryType is none that the API knows")
+			return invalid("unknown queryType")
 		}
 		elements = append(elements, map[string]any{
 			"count": figure, "metricType": query.Get("queryType"),

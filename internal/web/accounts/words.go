@@ -12,8 +12,8 @@ import (
 
 // words are the functions of these templates.
 var words = template.FuncMap{
-	"moment": shell.Time, "num": plot.Number, "counted": engagementCounts, "share": shareOf,
-	"short":  func(n int64) string { return plot.Number(float64(n)) },
+	"moment": shell.Time, "num": plot.FormatNumber, "counted": engagementCounts, "share": shareOf,
+	"short":  func(n int64) string { return plot.FormatNumber(float64(n)) },
 	"posted": func(m teamtime.Moment) template.HTML { return shell.When(&m) },
 	"change": func(n *int64) string {
 		if *n > 0 {
@@ -22,18 +22,18 @@ var words = template.FuncMap{
 		return shell.Count(*n)
 	},
 	"title": func(text string) string { return strings.ToUpper(text[:1]) + text[1:] },
-	"rate":  func(share float64) string { return plot.Number(100*share) + " %" },
+	"rate":  func(share float64) string { return plot.FormatNumber(100*share) + " %" },
 	"bounds": func(s *analytics.AccountAnalyticsEngagementPerPost) string {
 		if s == nil || s.Interval == nil {
 			return "–"
 		}
-		return plot.Number(s.Interval.Low) + " to " + plot.Number(s.Interval.High)
+		return plot.FormatNumber(s.Interval.Low) + " to " + plot.FormatNumber(s.Interval.High)
 	},
 	"rates": func(s *analytics.AccountAnalyticsEngagementPerPost) string {
 		if s == nil || s.Interval == nil {
 			return "–"
 		}
-		return plot.Number(100*s.Interval.Low) + " % to " + plot.Number(100*s.Interval.High) + " %"
+		return plot.FormatNumber(100*s.Interval.Low) + " % to " + plot.FormatNumber(100*s.Interval.High) + " %"
 	},
 }
 

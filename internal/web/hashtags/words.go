@@ -30,10 +30,10 @@ func posts(p *hashtaganalysis.TagPosts) string {
 	case p.Basis != "estimated":
 		return shell.Count(p.Count)
 	case p.Low == nil || p.High == nil:
-		return "about " + plot.Number(float64(p.Count))
+		return "about " + plot.FormatNumber(float64(p.Count))
 	}
-	return "about " + plot.Number(float64(p.Count)) + " (" + plot.Number(float64(*p.Low)) + " to " +
-		plot.Number(float64(*p.High)) + ")"
+	return "about " + plot.FormatNumber(float64(p.Count)) + " (" + plot.FormatNumber(float64(*p.Low)) + " to " +
+		plot.FormatNumber(float64(*p.High)) + ")"
 }
 
 // reasons explain why a hashtag was rejected.

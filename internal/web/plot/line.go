@@ -60,7 +60,7 @@ func (l Line) Draw() template.HTML {
 	}
 	y := func(v float64) float64 { return top + (high-v)/(high-low)*(lineHeight-top-bottom) }
 	for v := low; v <= high+step/2; v += step {
-		view.Lines = append(view.Lines, tick{y(v), Number(v)})
+		view.Lines = append(view.Lines, tick{y(v), FormatNumber(v)})
 	}
 	every := int(math.Ceil(float64(len(l.Points)) / mostNames))
 	for i, p := range l.Points {
@@ -69,7 +69,7 @@ func (l Line) Draw() template.HTML {
 		}
 		if p.Value != nil {
 			view.Dots = append(view.Dots,
-				dot{l.x(i), y(*p.Value), p.Name + ": " + Number(*p.Value) + between(p.Low, p.High)})
+				dot{l.x(i), y(*p.Value), p.Name + ": " + FormatNumber(*p.Value) + between(p.Low, p.High)})
 		}
 		if p.Low != nil && p.High != nil {
 			view.Bars = append(view.Bars, bar{l.x(i), y(*p.High), y(*p.Low)})
@@ -83,7 +83,7 @@ func between(low, high *float64) string {
 	if low == nil || high == nil {
 		return ""
 	}
-	return " (" + Number(*low) + " to " + Number(*high) + ")"
+	return " (" + FormatNumber(*low) + " to " + FormatNumber(*high) + ")"
 }
 
 // ends returns the minimum and maximum of all values.

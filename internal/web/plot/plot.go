@@ -1,5 +1,5 @@
-// Package plot draws charts as SVG, without scripts and style attributes: classes of the stylesheet style them, so
-// that they follow dark mode and print. Every chart has a text description; pages show the numbers in a table. The
+// Package plot draws charts as SVG, without scripts or style attributes. Classes of the stylesheet style them, so that
+// they adapt to dark mode and to printing. Every chart has a text description; pages show the numbers in a table. The
 // same data always gives the same SVG.
 package plot
 
@@ -15,19 +15,19 @@ import (
 //go:embed templates/*.svg
 var files embed.FS
 
-var drawings = template.Must(template.New("").Funcs(template.FuncMap{"at": coordinate}).
+var templates = template.Must(template.New("").Funcs(template.FuncMap{"at": coordinate}).
 	ParseFS(files, "templates/*.svg"))
 
-// draw renders a template. Templates are part of the program, so that errors are bugs.
+// draw renders a template. Templates are part of the program, so errors are bugs.
 func draw(name string, data any) template.HTML {
 	var out bytes.Buffer
-	if err := drawings.ExecuteTemplate(&out, name, data); err != nil {
+	if err := templates.ExecuteTemplate(&out, name, data); err != nil {
 		panic(err)
 	}
 	return template.HTML(strings.ReplaceAll(out.String(), "\n", "")) //nolint:gosec // made by html/template
 }
 
-// coordinate returns a length with one decimal.
+// coordinate formats a coordinate or length with at most one decimal.
 func coordinate(v float64) string {
 	text := strconv.FormatFloat(v, 'f', 1, 64)
 	if text = strings.TrimSuffix(text, ".0"); text == "-0" {
@@ -36,14 +36,14 @@ func coordinate(v float64) string {
 	return text
 }
 
-// tick is a mark of a scale with its label.
+// tick is a labeled mark on a scale.
 type tick struct {
 	At   float64
 	Text string
 }
 
-// Number returns a number with at most three significant digits: 12.3K, 4.56M.
-func Number(v float64) string {
+// FormatNumber formats a number with at most three significant digits: 12.3K, 4.56M.
+func FormatNumber(v float64) string {
 	for _, unit := range []struct {
 		size float64
 		name string

@@ -74,13 +74,13 @@ func TestNumber(t *testing.T) {
 		18240: "18.2K", 999_960: "1M", 4_560_000: "4.56M", 2e9: "2B", -1500: "−1.5K", -0.001: "−0.001",
 		0.02184: "0.0218", 0.99951: "1", -1e-9: "0",
 	} {
-		if got := plot.Number(v); got != want {
+		if got := plot.FormatNumber(v); got != want {
 			t.Errorf("%v is %q, want %q", v, got, want)
 		}
 	}
 }
 
-// TestDrawingsAreSound checks that drawings are well-formed, within bounds and without style attributes.
+// TestDrawingsAreSound checks that templates are well-formed, within bounds and without style attributes.
 func TestDrawingsAreSound(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

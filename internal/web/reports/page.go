@@ -350,7 +350,7 @@ func (h history) Heat() template.HTML {
 			}
 			cell := plot.Cell{
 				Text: weekdays[d] + ", " + hours(o, 1) + ": " + shell.Plural(hour.Posts, "post",
-					"posts") + ", median " + plot.Number(hour.Median),
+					"posts") + ", median " + plot.FormatNumber(hour.Median),
 			}
 			if hour.Posts >= leastShown {
 				place, _ := slices.BinarySearch(medians, hour.Median)

@@ -28,18 +28,18 @@ func number(v any) string {
 	switch n := v.(type) {
 	case *float64:
 		if n != nil {
-			return plot.Number(*n)
+			return plot.FormatNumber(*n)
 		}
 	case float64:
-		return plot.Number(n)
+		return plot.FormatNumber(n)
 	case *int64:
 		if n != nil {
-			return plot.Number(float64(*n))
+			return plot.FormatNumber(float64(*n))
 		}
 	case int64:
-		return plot.Number(float64(n))
+		return plot.FormatNumber(float64(n))
 	case int:
-		return plot.Number(float64(n))
+		return plot.FormatNumber(float64(n))
 	}
 	return "–"
 }
@@ -56,7 +56,7 @@ func rate(v any) string {
 	if !ok {
 		return "–"
 	}
-	return plot.Number(share*100) + " %"
+	return plot.FormatNumber(share*100) + " %"
 }
 
 // times returns a ratio in words: 1.62 times; nothing for nil.
@@ -64,7 +64,7 @@ func times(r *result.FindingRatio) string {
 	if r == nil {
 		return "–"
 	}
-	return plot.Number(r.Value) + "×"
+	return plot.FormatNumber(r.Value) + "×"
 }
 
 // rangeOf returns a drawing of a ratio on a scale.
@@ -140,7 +140,7 @@ func age(days *float64) string {
 	case *days < 2*year:
 		return shell.Plural(*days, "day", "days")
 	}
-	return plot.Number(*days/year) + " years"
+	return plot.FormatNumber(*days/year) + " years"
 }
 
 // figures are the labels of the metrics behind the parts of a score.

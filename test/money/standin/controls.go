@@ -37,8 +37,8 @@ func (c Controls) Move(by time.Duration) error {
 	return os.Rename(fresh, filepath.Join(c.Dir, "clock")) // nobody sees half of it
 }
 
-// MustWait reports whether work has to wait.
-func (c Controls) MustWait() bool {
+// ShouldWait reports whether work should wait.
+func (c Controls) ShouldWait() bool {
 	_, err := os.Stat(filepath.Join(c.Dir, "held"))
 	return err == nil
 }

@@ -36,11 +36,11 @@ func New(p server.Parts, held func() bool) *Service {
 	return s
 }
 
-// Into puts the operations into a program and calls with the service once it is made.
-func Into(cfg server.Config, held func() bool, with func(*Service)) server.Config {
+// Configure adds the operations to a program's configuration and calls ready with the service once it exists.
+func Configure(cfg server.Config, held func() bool, ready func(*Service)) server.Config {
 	cfg.Extend = func(p server.Parts) []operation.Operation {
 		s := New(p, held)
-		with(s)
+		ready(s)
 		return s.Operations()
 	}
 	cfg.Results = map[job.Type]job.Result{searching: result}

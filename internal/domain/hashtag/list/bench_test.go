@@ -52,7 +52,7 @@ func (w env) answer(b *testing.B, op operation.Operation, args string) {
 	for b.Loop() {
 		answer, err := op.Run(b.Context(), w.call(op.Tool), []byte(args))
 		must.NoError(b, err)
-		data, brings := answer.Data.(operation.Encoded)
+		data, brings := answer.Data.(operation.JSONEncoder)
 		if !brings {
 			body, err = operation.JSON(answer)
 		} else {

@@ -17,7 +17,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-var _ operation.Encoded = HashtagList{}
+var _ operation.JSONEncoder = HashtagList{}
 
 // A cached list equals one that is read again, for any change in between: to its hashtags, its name, or
 // the figures of its hashtags.

@@ -1,4 +1,4 @@
-// Command cmd is the program with the operations of package standin in it, for tests that kill it.
+// Command standin runs pressroom with the operations of package standin, for tests that kill the process.
 package main
 
 import (
@@ -30,20 +30,20 @@ func main() {
 func run(ctx context.Context) error {
 	var addr, database, key, dir string
 	var freeCalls int64
-	flag.StringVar(&addr, "addr", "", "address to listen at")
+	flag.StringVar(&addr, "addr", "", "address to listen on")
 	flag.StringVar(&database, "database", "", "see pressroom serve")
 	flag.StringVar(&key, "sealing-key", "", "see pressroom serve")
-	flag.StringVar(&dir, "controls", "", "directory of the controls")
-	flag.Int64Var(&freeCalls, "free-calls", -1, "free calls of a team's day")
+	flag.StringVar(&dir, "controls", "", "directory of the files that control the program, and of its media")
+	flag.Int64Var(&freeCalls, "free-calls", -1, "a team's free calls per day")
 	flag.Parse()
 	controls := standin.Controls{Dir: dir}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 	var work *standin.Service
-	program, err := server.Open(ctx, standin.Into(server.Config{
+	program, err := server.Open(ctx, standin.Configure(server.Config{
 		Version: "test", PublicURL: "http://press.test", Database: database, SealingKey: key, Role: server.RoleAll,
 		Workers: 8, Blobs: "file:" + filepath.Join(dir, "media"),
 		Terms: standin.Terms(freeCalls), Log: log, Now: controls.Now,
-	}, controls.MustWait, func(s *standin.Service) { work = s }))
+	}, controls.ShouldWait, func(s *standin.Service) { work = s }))
 	if err != nil {
 		return err
 	}
@@ -51,6 +51,6 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, program.Close())
 	}
-	go work.Run(ctx, func(err error) { log.Error("waking work", "error", err) })
+	go work.Run(ctx, func(err error) { log.Error("resuming work", "error", err) })
 	return errors.Join(program.Run(ctx, listener), program.Close())
 }
