@@ -130,5 +130,9 @@ func (f *Frame) Asset(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", file.kind)
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	_, _ = w.Write(file.data) // the client may have disconnected
+	if file.kind == "font/woff2" { // compressed already
+		_, _ = w.Write(file.data) // the client may have disconnected
+		return
+	}
+	writeText(w, r, http.StatusOK, file.data)
 }

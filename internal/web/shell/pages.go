@@ -110,8 +110,7 @@ func (f *Frame) Show(w http.ResponseWriter, r *http.Request, status int, show Pa
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	_, _ = w.Write(addTeamField(out.Bytes(), p.Visitor)) // the client may have disconnected
+	writeText(w, r, status, addTeamField(out.Bytes(), p.Visitor))
 }
 
 // unread returns the number of the visitor's unread notifications, or 0 if they cannot be counted.

@@ -1,0 +1,41 @@
+package shell
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+func TestWriteText(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("<p>text</p>", 1000)
+	for _, c := range []struct {
+		accepts, text string
+		gzip          bool
+	}{
+		{"", long, false}, {"br", long, false}, {"gzip;q=0", long, false}, {"gzip; q=0.0", long, false},
+		{"gzip", long, true}, {"br, GZIP;q=0.5", long, true}, {"gzip", "short", false},
+	} {
+		r, w := httptest.NewRequest("GET", "/", nil), httptest.NewRecorder()
+		r.Header.Set("Accept-Encoding", c.accepts)
+		writeText(w, r, 404, []byte(c.text))
+		body := w.Body.Bytes()
+		if got := w.Header().Get("Content-Encoding") == "gzip"; got != c.gzip {
+			t.Errorf("%q: gzip is %t", c.accepts, got)
+		} else if got {
+			z, err := gzip.NewReader(bytes.NewReader(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if body, err = io.ReadAll(z); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if string(body) != c.text || w.Code != 404 || w.Header().Get("Vary") != "Accept-Encoding" {
+			t.Errorf("%q: %d %v, %d bytes", c.accepts, w.Code, w.Header(), len(body))
+		}
+	}
+}
