@@ -30,7 +30,8 @@ run(async (browser) => {
   assert.match(await alert(page), /^No passkey was used/);
 
   await signIn(page);
-  await page.getByRole('link', { name: 'Ada Okafor' }).click();
+  await page.getByRole('button', { name: /^Your account/ }).click();
+  await page.getByRole('link', { name: 'Your account' }).click();
   await page.getByRole('heading', { name: 'Your account' }).waitFor();
   await look(page, 'account-without-passkeys');
   await page.getByRole('link', { name: 'Add a passkey' }).click();

@@ -112,7 +112,7 @@ async function lookAfter(page, port) {
   await look(page, 'settings-assistant');
   await page.getByLabel('Daily limit, in credits').fill('lots');
   await page.getByRole('button', { name: 'Save' }).click();
-  assert.match(await page.getByRole('alert').textContent(), /whole number/);
+  assert.match(await page.getByRole('alert').textContent(), /^Enter a daily limit/);
   await look(page, 'settings-assistant-wrong');
   await page.getByRole('link', { name: 'End this connection' }).click();
   await look(page, 'settings-assistant-end');

@@ -60,7 +60,7 @@ func quickstartAt(t *testing.T, addr string) greeting {
 	t.Helper()
 	g, data := greeting{}, filepath.Join(t.TempDir(), "data")
 	program.Quickstart(t, &g, nil, "--data", data, "--addr", addr)
-	g["data"] = data
+	g["binary"], g["data"] = program.Build(t, program.Pressroom, ""), data
 	return g
 }
 

@@ -25,7 +25,7 @@ run(async (browser) => {
   await page.goto('/posts/new');
   await page.context().clearCookies();
   await page.getByLabel('Text', { exact: true }).fill('Precious words');
-  await page.getByRole('button', { name: 'Save as a draft' }).click();
+  await page.getByRole('button', { name: 'Save draft' }).click();
   await page.getByText('What you wrote is not lost').waitFor();
   await look(page, 'directory-signed-out');
   const [beside] = await Promise.all([page.waitForEvent('popup'), page.getByRole('link', { name: /directory/ }).click()]);
