@@ -142,7 +142,8 @@ async function invited(browser) {
   await signOut(keyed);
   await keyed.goto('/sign-in');
   await keyed.getByRole('button', { name: 'Sign in with a passkey' }).click();
-  await keyed.getByRole('link', { name: 'Kay Keyed' }).click();
+  await keyed.getByRole('button', { name: /^Your account/ }).click();
+  await keyed.getByRole('link', { name: 'Your account' }).click();
   await keyed.getByText('You have no password.').waitFor();
   await keyed.getByRole('link', { name: 'Rename or remove First passkey' }).click();
   await keyed.getByRole('button', { name: 'Remove this passkey' }).click();
