@@ -43,6 +43,7 @@ const (
 	raidCalls   = 60 // at least
 	raidMost    = 400
 	raidKills   = 6
+	raidPerNode = 12 // kills of one program, at most: a slow machine spends its time on starting programs otherwise
 	raidClients = 4
 	raidPace    = 60 * time.Millisecond
 	raidGrant   = 1_000_000
@@ -164,9 +165,9 @@ func (r *raid) calm() {
 // raidDeaths are edges of the transactions on the way of a report.
 var raidDeaths = []string{"replay.once", "job.claim", "report.working", "report.measured", "report.failed", "report.automatic", "job.wake"}
 
-// kill kills a program again and again, or has it kill itself, and starts it again.
+// kill kills a program up to raidPerNode times, or has it kill itself, and starts it again.
 func (r *raid) kill(ctx context.Context, p *process) {
-	for {
+	for n := 1; n <= raidPerNode; n++ {
 		select {
 		case <-ctx.Done():
 			return
@@ -179,7 +180,7 @@ func (r *raid) kill(ctx context.Context, p *process) {
 		}
 		r.killed.Add(1)
 		at := ""
-		if rand.IntN(2) > 0 {
+		if n < raidPerNode && rand.IntN(2) > 0 {
 			at = fmt.Sprint([]string{"before ", "after "}[rand.IntN(2)], raidDeaths[rand.IntN(len(raidDeaths))], "#", 1+rand.IntN(4))
 		}
 		r.start(p, at)

@@ -46,7 +46,7 @@ const (
 	stormCalls   = 120 // in a phase, at least
 	stormMost    = 200 // in a phase, at most
 	stormKills   = 6   // in a phase, at least
-	mostKills    = 12  // in a phase, at most: a slow machine spends its time on starting programs otherwise
+	mostKills    = 6   // of a node in a phase: a slow machine spends its time on starting programs otherwise
 	stormClients = 6
 	stormFree    = 300 // free calls a day
 )
@@ -147,12 +147,11 @@ func (s *storm) tell(began time.Time) {
 func (s *storm) phase(phase int) {
 	ctx, end := context.WithCancel(s.t.Context())
 	var weather, clients sync.WaitGroup
-	most := s.countKills() + mostKills
 	for _, p := range s.nodes {
 		if !p.running() {
 			must.NoError(s.t, p.start("", ""))
 		}
-		weather.Go(func() { s.kill(ctx, p, most) })
+		weather.Go(func() { s.kill(ctx, p) })
 	}
 	weather.Go(func() { s.topUp(ctx) })
 	var moved sync.Once
@@ -189,9 +188,9 @@ var deaths = []string{"before replay.once", "after replay.once", "inside stand_i
 	"inside stand_in.settled", "before stand_in.end", "after stand_in.end", "before limit.lease_calls",
 	"after limit.lease_calls", "before stand_in.wake", "after stand_in.wake"}
 
-// kill kills a node again and again, or has it kill itself, and starts it again, until there were most kills.
-func (s *storm) kill(ctx context.Context, p *process, most int64) {
-	for s.countKills() < most {
+// kill kills a node again and again, or has it kill itself, and starts it again, mostKills times.
+func (s *storm) kill(ctx context.Context, p *process) {
+	for n := 1; n <= mostKills; n++ {
 		select {
 		case <-ctx.Done():
 			return
@@ -207,7 +206,7 @@ func (s *storm) kill(ctx context.Context, p *process, most int64) {
 			p.kill()
 		}
 		at := ""
-		if s.countKills() < most && rand.IntN(4) > 0 {
+		if n < mostKills && rand.IntN(4) > 0 {
 			at = fmt.Sprint(deaths[rand.IntN(len(deaths))], "#", 1+rand.IntN(4))
 		}
 		must.NoError(s.t, p.start(at, ""))

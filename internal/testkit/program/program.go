@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -39,8 +40,9 @@ func build(command, tags string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	file := filepath.Join(root, "build", "test", strings.ReplaceAll(command, "/", "-")+tags)
-	unlock, err := Lock(file + ".lock")
+	folder := filepath.Join(root, "build", "test", strings.ReplaceAll(command, "/", "-")+tags)
+	file := filepath.Join(folder, path.Base(command)) // scripts find it by its name
+	unlock, err := Lock(filepath.Join(folder, ".lock"))
 	if err != nil {
 		return "", err
 	}
