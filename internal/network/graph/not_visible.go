@@ -44,18 +44,33 @@ func (c *Containers) countNotVisible(p draft, e *network.Error) error {
 }
 
 // resolveNotVisible decides about a container that no commit found. It is published again, or replaced after
-// maxNotVisible commits. It is never replaced if another commit may still take effect.
+// maxNotVisible commits. It is replaced only if no other commit may still take effect and the account's list does not
+// show the post ListingDelay after the last attempt.
 func (c *Containers) resolveNotVisible(
 	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
-	receipt, err := c.findPost(ctx, g, p, t)
+	asked := c.App.Now() // before the lookup, which may miss a post that appears meanwhile
+	listed := t.Last.Add(time.Duration(c.App.ListingDelay))
+	found, err := c.findPosts(ctx, g, p, t)
 	switch {
 	case err != nil:
 		return network.Unknown, network.Receipt{}, err
-	case receipt.ID != "":
+	case len(found) > 1:
+		return network.Unknown, network.Receipt{}, &network.Error{
+			Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("several posts match this one"),
+		}
+	case len(found) == 1:
+		receipt := found[0].receipt()
 		receipt.MatchedByContent = true
 		return network.Published, receipt, nil
-	case p.NotVisible < maxNotVisible || t.Undecided:
+	case p.NotVisible < maxNotVisible:
+		return network.Absent, network.Receipt{}, nil
+	case asked.Before(listed):
+		return network.Unknown, network.Receipt{}, &network.Error{
+			Class: network.Processing, Status: http.StatusOK, After: listed.UTC(),
+			Err: errors.New("the account may not list the post yet"),
+		}
+	case t.Undecided:
 		return network.Absent, network.Receipt{}, nil
 	}
 	return network.Absent, network.Receipt{}, notVisibleError()

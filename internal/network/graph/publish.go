@@ -141,7 +141,20 @@ type listedPost struct {
 
 // findPost finds the post among those since its container was created. The Receipt is empty if no post matches, or more
 // than one does.
-func (c *Containers) findPost(ctx context.Context, g network.Grant, p draft, t network.CommitHistory) (network.Receipt, error) {
+func (c *Containers) findPost(
+	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
+) (network.Receipt, error) {
+	found, err := c.findPosts(ctx, g, p, t)
+	if err != nil || len(found) != 1 {
+		return network.Receipt{}, err
+	}
+	return found[0].receipt(), nil
+}
+
+// findPosts returns the posts since the container was created that may be that of the draft.
+func (c *Containers) findPosts(
+	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
+) ([]listedPost, error) {
 	var response struct {
 		Data []listedPost `json:"data"`
 	}
@@ -151,20 +164,16 @@ func (c *Containers) findPost(ctx context.Context, g network.Grant, p draft, t n
 		"since":  {strconv.FormatInt(since.Unix(), 10)}, "limit": {pageSize},
 	}, &response))
 	if err != nil {
-		return network.Receipt{}, err
+		return nil, err
 	}
-	var found []listedPost
-	for _, l := range response.Data {
-		if IsID(l.ID) && l.matches(p) && !t.BelongsToOther(l.ID, l.Permalink) && !ParseTime(l.Timestamp).Before(since) {
-			found = append(found, l)
-		}
-	}
-	if len(found) != 1 {
-		return network.Receipt{}, nil
-	}
-	return network.Receipt{
-		ID: found[0].ID, Permalink: network.WebURL(found[0].Permalink), At: ParseTime(found[0].Timestamp),
-	}, nil
+	return slices.DeleteFunc(response.Data, func(l listedPost) bool {
+		return !IsID(l.ID) || !l.matches(p) || t.BelongsToOther(l.ID, l.Permalink) ||
+			ParseTime(l.Timestamp).Before(since)
+	}), nil
+}
+
+func (l listedPost) receipt() network.Receipt {
+	return network.Receipt{ID: l.ID, Permalink: network.WebURL(l.Permalink), At: ParseTime(l.Timestamp)}
 }
 
 // matches reports whether the post may be that of the draft. Networks change white space.

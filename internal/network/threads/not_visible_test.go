@@ -66,7 +66,8 @@ func wantVerdict(
 	}
 }
 
-// A container that the network does not find yet is published again, then built anew.
+// A container that the network does not find yet is published again. It is built anew only after the time in which a
+// post may be missing in the list.
 func TestContainerNotVisible(t *testing.T) {
 	t.Parallel()
 	for name, status := range map[string]string{"finished": `{"status":"FINISHED"}`, "not found": invisible} {
@@ -81,6 +82,8 @@ func TestContainerNotVisible(t *testing.T) {
 				wantVerdict(t, s, d, tried, network.Absent, "")
 			}
 			d = refuse(t, s, clock, d)
+			wantVerdict(t, s, d, tried, network.Unknown, network.Processing)
+			clock.Advance(time.Minute)
 			wantVerdict(t, s, d, tried, network.Absent, network.Transient)
 			h.status = `{"status":"FINISHED"}`
 			rebuilt, wait, err := s.Network.Prepare(t.Context(), s.Grant, d, s.Library)
@@ -120,6 +123,21 @@ func TestContainerNotVisibleButListed(t *testing.T) {
 	wantVerdict(t, s, d, network.CommitHistory{}, network.Published, "")
 	h.posts = `{"error":{"code":4}}`
 	wantVerdict(t, s, d, network.CommitHistory{}, network.Unknown, network.Rate)
+}
+
+// If several posts match, one of them may be that of the container.
+func TestContainerNotVisibleAndSeveralListed(t *testing.T) {
+	t.Parallel()
+	clock := testkit.NewClock(networktest.Start)
+	h, s := newHiding(t, clock)
+	d := network.Draft(ready)
+	for range 3 {
+		d = refuse(t, s, clock, d)
+	}
+	const post = `"text":"x","media_type":"TEXT_POST","timestamp":"2026-11-21T09:30:02+0000"}`
+	h.posts = `{"data":[{"id":"171",` + post + `,{"id":"172",` + post + `]}`
+	wantVerdict(t, s, d, network.CommitHistory{}, network.Unknown, network.Uncertain)
+	wantVerdict(t, s, d, network.CommitHistory{OtherPosts: []string{"172"}}, network.Published, "")
 }
 
 // After a lost answer, a container that is not found proves nothing.
