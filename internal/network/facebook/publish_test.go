@@ -172,18 +172,34 @@ func TestSmallLists(t *testing.T) {
 	}
 }
 
-// A post that may be beyond the posts that were looked through is neither published nor absent.
+// A post that may be beyond the posts that were looked through is neither published nor absent, also if a post in
+// view that matches belongs to another publication.
 func TestTooManyPosts(t *testing.T) {
 	t.Parallel()
-	page := 0
-	s := networktest.NewStub(t, adapter, network.App{}, answering(func(*http.Request) string {
-		page++
-		post := `{"id":"10_2","message":"y","created_time":"2026-11-21T09:00:02+0000"},`
-		return fmt.Sprintf(`{"data":[%s],"paging":{"next":"https://elsewhere.test/","cursors":{"after":"%d"}}}`,
-			strings.TrimSuffix(strings.Repeat(post, 100), ","), page)
-	}))
-	verdict, _, err := s.Network.Resolve(t.Context(), s.Grant, network.Draft(readyText), network.CommitHistory{})
-	if networktest.WantClass(t, err, network.Uncertain, ""); verdict != network.Unknown {
-		t.Errorf("verdict %v", verdict)
+	for name, c := range map[string]struct {
+		message string
+		at      string
+		others  []string
+	}{
+		"no match":           {"y", "09:00:02", nil},
+		"only another's":     {"x", "09:00:02", []string{"10_2"}},
+		"only from before":   {"x", "08:59:00", nil},
+		"before and another": {"x", "08:59:00", []string{"10_2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			page := 0
+			s := networktest.NewStub(t, adapter, network.App{}, answering(func(*http.Request) string {
+				page++
+				post := `{"id":"10_2","message":"` + c.message + `","created_time":"2026-11-21T` + c.at + `+0000"},`
+				return fmt.Sprintf(`{"data":[%s],"paging":{"next":"https://elsewhere.test/","cursors":{"after":"%d"}}}`,
+					strings.TrimSuffix(strings.Repeat(post, 100), ","), page)
+			}))
+			history := network.CommitHistory{OtherPosts: c.others}
+			verdict, _, err := s.Network.Resolve(t.Context(), s.Grant, network.Draft(readyText), history)
+			if networktest.WantClass(t, err, network.Uncertain, ""); verdict != network.Unknown {
+				t.Errorf("verdict %v", verdict)
+			}
+		})
 	}
 }

@@ -31,7 +31,7 @@ func (n *Network) Resolve(
 		return n.resolveVideo(ctx, g, p, t)
 	}
 	asked := n.opts.Now() // before the lookup, which may miss a post that appears meanwhile
-	found, err := n.findPosts(ctx, g, p, p.Made.Add(-clockSkew))
+	found, cut, err := n.findPosts(ctx, g, p, p.Made.Add(-clockSkew))
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
@@ -41,18 +41,21 @@ func (n *Network) Resolve(
 			return graph.ParseTime(l.Created).Before(p.Made.Truncate(time.Second))
 		})
 	}
-	switch len(found) {
-	case 0:
-		return n.notFound(asked, t)
-	case 1:
+	switch {
+	case len(found) == 1:
 		receipt := found[0].receipt()
 		receipt.MatchedByContent = true
 		return network.Published, receipt, nil
+	case len(found) > 1:
+		return network.Unknown, network.Receipt{}, uncertainError("several posts match this one")
+	case cut:
+		return network.Unknown, network.Receipt{}, uncertainError("the Page has too many posts to look through")
 	}
-	return network.Unknown, network.Receipt{}, &network.Error{
-		Class: network.Uncertain, Status: http.StatusOK,
-		Err: errors.New("several posts match this one"),
-	}
+	return n.notFound(asked, t)
+}
+
+func uncertainError(reason string) *network.Error {
+	return &network.Error{Class: network.Uncertain, Status: http.StatusOK, Err: errors.New(reason)}
 }
 
 // notFound returns the verdict for a commit without a trace at the time asked.
@@ -106,23 +109,19 @@ type listedPost struct {
 	} `json:"attachments"`
 }
 
-// findPosts returns the posts since a time that match the draft.
-func (n *Network) findPosts(ctx context.Context, g network.Grant, p draft, since time.Time) ([]listedPost, error) {
-	posts, cut, err := graph.ListSince(ctx, n.graph, n.newCall(g, http.MethodGet, g.Account+"/published_posts", url.Values{
+// findPosts returns the posts since a time that match the draft. It reports true if there may be more of them.
+func (n *Network) findPosts(
+	ctx context.Context, g network.Grant, p draft, since time.Time,
+) ([]listedPost, bool, error) {
+	call := n.newCall(g, http.MethodGet, g.Account+"/published_posts", url.Values{
 		"fields": {"id,message,created_time,permalink_url,attachments"},
-	}, nil), since, maxSearched, func(l listedPost) time.Time { return graph.ParseTime(l.Created) })
-	if err != nil {
-		return nil, err
-	}
-	posts = slices.DeleteFunc(posts, func(l listedPost) bool {
-		return !graph.IsID(l.ID) || !l.matches(p) || graph.ParseTime(l.Created).Before(since)
+	}, nil)
+	posts, cut, err := graph.ListSince(ctx, n.graph, call, since, maxSearched, func(l listedPost) time.Time {
+		return graph.ParseTime(l.Created)
 	})
-	if cut && len(posts) == 0 {
-		return nil, &network.Error{
-			Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("the Page has too many posts to look through"),
-		}
-	}
-	return posts, nil
+	return slices.DeleteFunc(posts, func(l listedPost) bool {
+		return !graph.IsID(l.ID) || !l.matches(p) || graph.ParseTime(l.Created).Before(since)
+	}), cut, err
 }
 
 // matches compares the text, in which the network may change white space, and the number of photos.
