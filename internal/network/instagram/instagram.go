@@ -63,8 +63,7 @@ type Facebook struct {
 type Network struct {
 	*graph.Containers
 
-	opts     Options
-	hashtags hashtagLimit
+	opts Options
 }
 
 var _ network.Authorizer = (*Network)(nil)

@@ -1,6 +1,7 @@
 package instagram_test
 
 import (
+	"net/http"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -76,4 +77,18 @@ func TestAnyText(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A refusal of one post's hashtags does not limit other posts.
+func TestRefusedHashtagsOfOnePost(t *testing.T) {
+	t.Parallel()
+	refusal := graph(`"code":100,"message":"The hashtag #x is not allowed"`)
+	s := networktest.NewStub(t, adapter, network.App{}, networktest.Answer{Status: http.StatusBadRequest, Body: refusal})
+	draft := network.Draft(`{"network":"instagram","text":"#x #y","media":[{"id":1,"kind":"video","type":"video/mp4",
+		"size":100,"duration":4000000000}]}`)
+	_, _, err := s.Network.Prepare(t.Context(), s.Grant, draft, s.Library)
+	networktest.WantClass(t, err, network.Rejected, "100")
+	if found := s.Network.Check(network.Content{Text: "#a #b #c", Media: []network.Media{picture}}); len(found) > 0 {
+		t.Errorf("another post: %+v", found)
+	}
 }
