@@ -58,7 +58,7 @@ func (n *Network) startSession(
 	if err := network.BlockingError(n.Check(network.Content{Text: p.Description, Media: p.Media})); err != nil {
 		return 0, err
 	}
-	p.Session, p.Total = "", 0
+	p.Session, p.Total, p.Video, p.UploadedAt = "", 0, "", time.Time{}
 	file, err := n.open(ctx, *p, files)
 	if err != nil {
 		return 0, err

@@ -81,6 +81,9 @@ func (n *Network) Resolve(
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
+	if p.UploadedAt.IsZero() {
+		p.UploadedAt = t.First
+	}
 	if p.Video != "" {
 		return n.checkVideo(ctx, g, p, p.Video)
 	}

@@ -75,8 +75,9 @@ func refusedVideo(class network.Class, member, value string) *network.Error {
 // up some of the app's daily quota. The Draft has the video's id.
 func (n *Network) processingVideo(p draft, v video) *network.Error {
 	now := n.opts.Now()
-	if p.Video == "" {
-		p.Video, p.UploadedAt = v.ID, now.UTC()
+	p.Video = v.ID
+	if p.UploadedAt.IsZero() {
+		p.UploadedAt = now.UTC()
 	}
 	wait := min(max(now.Sub(p.UploadedAt)/4, minStatusInterval), maxStatusInterval)
 	failed := &network.Error{

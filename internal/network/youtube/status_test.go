@@ -94,22 +94,62 @@ func TestVideoStatus(t *testing.T) {
 	}
 }
 
-// The checks of a video become rarer, so that a long one does not use up the day's quota.
+// The checks of a video become rarer, so that a long one does not use up the day's quota. After a lost answer, only the
+// time of the first commit tells how old the video is.
 func TestStatusInterval(t *testing.T) {
 	t.Parallel()
-	clock := testkit.NewClock(networktest.Start)
-	s := networktest.NewStub(t, adapter, network.App{Now: clock.Now},
-		statusServer(`"uploadStatus":"uploaded","privacyStatus":"public"`, `"uploadStatus":"uploaded","privacyStatus":"public"`))
-	_, err := s.Network.Commit(t.Context(), s.Grant, s.Draft(queriedDraft), s.Library)
-	asked := 0
-	for clock.Now().Sub(networktest.Start) < time.Hour {
-		failed := networktest.WantClass(t, err, network.Processing, "uploaded")
-		clock.Advance(failed.After.Sub(clock.Now()))
-		_, _, err = s.Network.Resolve(t.Context(), s.Grant, failed.Draft, network.CommitHistory{})
-		asked++
+	const uploaded = `"uploadStatus":"uploaded","privacyStatus":"public"`
+	for name, lost := range map[string]bool{"answered": false, "lost answer": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			clock := testkit.NewClock(networktest.Start)
+			s := networktest.NewStub(t, adapter, network.App{Now: clock.Now}, statusServer(uploaded, uploaded))
+			_, err := s.Network.Commit(t.Context(), s.Grant, s.Draft(queriedDraft), s.Library)
+			asked := 0
+			for clock.Now().Sub(networktest.Start) < time.Hour {
+				failed := networktest.WantClass(t, err, network.Processing, "uploaded")
+				clock.Advance(failed.After.Sub(clock.Now()))
+				d, history := failed.Draft, network.CommitHistory{}
+				if lost {
+					d, history = s.Draft(queriedDraft), network.CommitHistory{First: networktest.Start}
+				}
+				_, _, err = s.Network.Resolve(t.Context(), s.Grant, d, history)
+				asked++
+			}
+			if asked > 80 {
+				t.Errorf("%d checks in an hour", asked)
+			}
+		})
 	}
-	if asked > 80 {
-		t.Errorf("%d checks in an hour", asked)
+}
+
+// A restarted upload is judged by its own video, not by that of the session before.
+func TestStatusOfRestartedUpload(t *testing.T) {
+	t.Parallel()
+	puts := 0
+	s := networktest.NewStub(t, adapter, network.App{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Method == http.MethodPost:
+			w.Header().Set("Location", "http://"+r.Host+"/new?upload_id=2")
+		case r.Method == http.MethodPut && puts == 0:
+			puts++
+			w.WriteHeader(http.StatusNotFound)
+		case r.Method == http.MethodPut:
+			_, _ = fmt.Fprint(w, `{"id":"video2","status":{"uploadStatus":"uploaded","privacyStatus":"public"}}`)
+		default:
+			_, _ = fmt.Fprintf(w, `{"items":[{"id":%q,"status":{"uploadStatus":"processed","privacyStatus":"public"}}]}`,
+				r.FormValue("id"))
+		}
+	}))
+	const before = `"youtube":true,"video":"video1","uploaded":"2026-11-20T09:00:00Z"`
+	old := strings.Replace(queriedDraft, `"youtube":true`, before, 1)
+	d, _, err := s.Network.Prepare(t.Context(), s.Grant, s.Draft(old), s.Library)
+	must.NoError(t, err)
+	_, err = s.Network.Commit(t.Context(), s.Grant, d, s.Library)
+	failed := networktest.WantClass(t, err, network.Processing, "uploaded")
+	_, receipt, err := s.Network.Resolve(t.Context(), s.Grant, failed.Draft, network.CommitHistory{})
+	if err != nil || receipt.ID != "video2" {
+		t.Errorf("receipt %+v, %v", receipt, err)
 	}
 }
 
