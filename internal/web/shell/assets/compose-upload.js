@@ -5,6 +5,7 @@
 const sheet = document.getElementById('compose');
 const waiting = []; // files to upload, the one that is under way first
 const failed = []; // files that could not be sent
+let reason = ''; // why
 let sending = false;
 let after = null; // the button that was pressed meanwhile
 
@@ -34,7 +35,7 @@ document.getElementById('media').after(report);
 // fields returns the fields of a part of the form by name.
 function fields(part) {
   const out = new Map();
-  for (const field of part?.querySelectorAll('textarea[name], input[name]') ?? []) {
+  for (const field of part?.querySelectorAll('textarea[name], input[name], select[name]') ?? []) {
     if (field.type !== 'file' && field.type !== 'hidden') out.set(`${field.name}=${isChoice(field) ? field.value : ''}`, field);
   }
   return out;
@@ -43,22 +44,30 @@ function fields(part) {
 const isChoice = (field) => field.type === 'radio' || field.type === 'checkbox';
 const stateOf = (field) => (isChoice(field) ? field.checked : field.value);
 
-// take replaces a part of the form with the answer's and keeps what was entered since the request.
+// take replaces a part of the form with the answer's. It keeps what was entered since the request, and accounts that were
+// selected since.
 function take(id, answer, before) {
   const old = document.getElementById(id);
   const fresh = answer.getElementById(id);
   if (!old || !fresh) return;
+  const into = fresh.querySelector('#into');
+  for (const option of old.querySelectorAll('#into option')) {
+    if (!into || [...into.options].some((other) => other.value === option.value)) continue;
+    into.add(option.cloneNode(true));
+    into.parentElement.hidden = false;
+  }
   const now = fields(old);
   for (const [name, field] of fields(fresh)) {
     const was = now.get(name);
-    if (!was || !before.has(name) || stateOf(was) === before.get(name)) continue;
+    if (!was || (before.has(name) && stateOf(was) === before.get(name))) continue;
     if (isChoice(was)) field.checked = was.checked;
     else field.value = was.value;
   }
-  for (const details of fresh.querySelectorAll('details[data-account]')) {
-    details.open ||= Boolean(old.querySelector(`details[data-account="${details.dataset.account}"][open]`));
-  }
+  const same = (details) => `details[data-account="${details.dataset.account}"]`;
+  for (const details of fresh.querySelectorAll('details[data-account]')) details.open ||= Boolean(old.querySelector(`${same(details)}[open]`));
+  const added = [...old.querySelectorAll('details[data-account]')].filter((details) => !fresh.querySelector(same(details)));
   old.replaceWith(document.adoptNode(fresh));
+  added.forEach(insert);
 }
 
 // place returns a function that continues in the field that has the focus, after parts of the form were replaced. It is
@@ -82,9 +91,9 @@ function apply(answer, before) {
   if (wrong) sheet.closest('.columns').before(document.adoptNode(wrong));
   take('media', answer, before);
   take('own', answer, before);
-  sheet.dispatchEvent(new Event('change', { bubbles: true })); // the preview, and what is hidden
+  sheet.dispatchEvent(new Event('input', { bubbles: true })); // the preview, what is hidden, and that it is not saved
   if (goOn) goOn();
-  else document.getElementById('files').focus({ preventScroll: true });
+  else if (document.activeElement === document.body) document.getElementById('files').focus({ preventScroll: true });
   return !wrong;
 }
 
@@ -93,7 +102,7 @@ const names = (files) => files.map((file) => file.name).join(', ');
 function show() {
   bar.hidden = !sending;
   choices.hidden = failed.length === 0;
-  if (failed.length > 0) state.textContent = `Not uploaded: ${names(failed)}.`;
+  if (failed.length > 0) state.textContent = `Not uploaded: ${names(failed)}. ${reason} Try again, or discard the files to save without them.`;
   else state.textContent = sending ? `Uploading ${names(waiting)}. You can keep writing.` : '';
 }
 
@@ -116,21 +125,28 @@ function send() {
   for (const file of batch) body.append('files', file);
   const request = new XMLHttpRequest();
   request.upload.addEventListener('progress', (event) => { if (event.lengthComputable) bar.value = event.loaded / event.total; });
-  request.addEventListener('error', () => done(batch, false));
+  request.addEventListener('error', () => done(batch, 'The connection broke.'));
   request.addEventListener('load', () => {
     const answer = new DOMParser().parseFromString(request.responseText, 'text/html');
-    const taken = Boolean(answer.getElementById('compose'));
-    done(batch, taken, taken && apply(answer, before));
+    if (answer.getElementById('compose')) done(batch, '', apply(answer, before));
+    else done(batch, whyNot(request, answer));
   });
   request.open('POST', sheet.action);
   request.send(body);
 }
 
+// whyNot returns why an upload was refused.
+function whyNot(request, answer) {
+  if (new URL(request.responseURL).pathname === '/sign-in') return 'You are signed out. Sign in again in another tab.';
+  return answer.querySelector('main .lead')?.textContent.trim() || 'The server did not accept them.';
+}
+
 // done ends an upload. Files that could not be sent wait for a decision, and so does a button that was pressed.
-function done(batch, arrived, accepted) {
+function done(batch, refusal, accepted) {
   waiting.splice(0, batch.length);
   sending = false;
-  if (!arrived) failed.push(...batch);
+  if (refusal) failed.push(...batch);
+  reason = refusal || reason;
   const button = after;
   after = null;
   if (waiting.length > 0) {
@@ -139,7 +155,16 @@ function done(batch, arrived, accepted) {
     return;
   }
   show();
-  if (button && accepted) sheet.requestSubmit(button);
+  if (button && accepted) press(button);
+}
+
+// press sends the form by a button, also by one that an answer has replaced.
+function press(button) {
+  if (!button.isConnected) {
+    button.hidden = true;
+    sheet.append(button);
+  }
+  sheet.requestSubmit(button);
 }
 
 sheet.addEventListener('change', (event) => {

@@ -46,14 +46,25 @@ function welcome(fresh) {
   fresh.remove();
   for (const details of [...fresh.children]) {
     if (ownOf(details.dataset.account)) continue;
-    form.querySelector(`input[type=hidden][name="text-${details.dataset.account}"]`)?.remove(); // it has its text
-    own().insertBefore(details, own().querySelector('[data-by-hand]'));
+    insert(details);
     const into = document.getElementById('into');
     if (into && ![...into.options].some((o) => o.value === details.dataset.account)) {
       into.add(new Option(`Only ${details.querySelector('summary').textContent.trim()}`, details.dataset.account));
       into.parentElement.hidden = false;
     }
   }
+}
+
+// insert adds an account's part to the form, in place of the hidden fields that kept its content. The form has one
+// field for each medium's description.
+function insert(details) {
+  const names = new Set([...details.querySelectorAll('[name]')].map((field) => field.name));
+  for (const name of ['text', 'notext', 'media', 'nomedia']) names.add(`${name}-${details.dataset.account}`);
+  for (const kept of own().querySelectorAll(':scope > input[type=hidden]')) if (names.has(kept.name)) kept.remove();
+  for (const field of details.querySelectorAll('[name^="alt-"], [name^="cover-"]')) {
+    if (form.elements[field.name]) for (const part of [...field.labels, field]) part.remove();
+  }
+  own().insertBefore(details, own().querySelector('[data-by-hand]'));
 }
 
 // ask asks which of two times is meant, where the clocks show the chosen one twice, and no more where they do not.

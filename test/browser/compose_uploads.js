@@ -1,0 +1,114 @@
+// Writing goes on while files are uploaded: nothing that was typed, selected or pressed meanwhile is lost.
+'use strict';
+
+const { assert, look, open, run, signIn, world } = require('./drive.js');
+
+// hold delays uploads. The returned function lets them go on.
+async function hold(page) {
+  let release;
+  const released = new Promise((resolve) => { release = resolve; });
+  await page.route(/\/(new|edit)$/, async (route) => {
+    if (route.request().method() === 'POST') await released;
+    await route.continue();
+  });
+  return async () => {
+    release();
+    await page.unrouteAll({ behavior: 'wait' });
+  };
+}
+
+const box = (page, at) => page.locator('input[name=account]').nth(at);
+const details = async (page, at) => page.locator(`#own details[data-account="${await box(page, at).getAttribute('value')}"]`);
+
+// write opens an account's part of the form and writes its own text.
+async function write(page, at, text) {
+  const part = await details(page, at);
+  await part.locator('summary').click();
+  await part.locator('textarea[name^=text-]').fill(text);
+}
+
+const textOf = async (page, at) => (await details(page, at)).locator('textarea[name^=text-]').inputValue();
+
+// typing goes on for accounts that were selected just before and during an upload.
+async function typing(page) {
+  await page.goto('/posts/new');
+  const release = await hold(page);
+  await box(page, 0).check();
+  await page.getByLabel('Upload files').setInputFiles([world.pictures.red]); // before the account's field is there
+  await write(page, 0, 'Typed during the upload.');
+  await box(page, 1).check();
+  await write(page, 1, 'Selected during the upload.');
+  await page.getByLabel('Add to').selectOption({ index: 2 });
+  const into = await page.getByLabel('Add to').inputValue();
+  await release();
+  await page.getByRole('button', { name: 'Remove red' }).waitFor();
+  assert.equal(await textOf(page, 0), 'Typed during the upload.');
+  assert.equal(await textOf(page, 1), 'Selected during the upload.');
+  assert.equal(await page.getByLabel('Add to').inputValue(), into);
+  await look(page, 'compose-typed-during-upload');
+}
+
+// pressing waits for the file, also on a button that the answer replaces.
+async function pressing(page) {
+  await page.goto('/posts/new');
+  await page.getByLabel('Upload files').setInputFiles([world.pictures.red]);
+  await page.getByRole('button', { name: 'Remove red' }).waitFor();
+  const release = await hold(page);
+  await page.getByLabel('Upload files').setInputFiles([world.pictures.blue]);
+  await page.getByRole('button', { name: 'Remove red' }).click();
+  await release();
+  await page.getByRole('button', { name: 'Remove blue' }).waitFor();
+  await page.getByRole('button', { name: 'Remove red' }).waitFor({ state: 'detached' });
+  assert.equal(await page.getByRole('button', { name: 'Remove blue' }).count(), 1);
+}
+
+// focus stays where it is at the end of an upload, and leaving the page asks first.
+async function focus(page) {
+  await page.goto('/posts/new');
+  await page.getByRole('link', { name: 'Calendar' }).first().focus();
+  await page.evaluate(async () => {
+    const data = new DataTransfer();
+    const canvas = new OffscreenCanvas(40, 30);
+    canvas.getContext('2d').fillRect(0, 0, 20, 30);
+    data.items.add(new File([await canvas.convertToBlob()], 'dropped.png', { type: 'image/png' }));
+    document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
+  });
+  await page.getByRole('button', { name: 'Remove dropped' }).waitFor();
+  assert.equal(await page.locator(':focus').textContent(), 'Calendar');
+  const asked = page.waitForEvent('dialog');
+  await page.mouse.click(5, 500); // browsers ask only people who have done something
+  void page.goto('/posts').catch(() => {});
+  await (await asked).dismiss();
+  await page.getByRole('button', { name: 'Remove dropped' }).waitFor();
+}
+
+// refusals are explained.
+async function refusals(page) {
+  await page.goto('/posts/new?caption=Hello');
+  const answers = [
+    [(route) => route.abort(), 'The connection broke.'],
+    [(route) => route.fulfill({ status: 409, contentType: 'text/html', body: '<main><p class="lead">Of another team.</p></main>' }), 'Of another team.'],
+  ];
+  for (const [answer, reason] of answers) {
+    await page.route('**/posts/new', answer, { times: 1 });
+    await page.getByLabel('Upload files').setInputFiles([world.pictures.red]);
+    await page.getByText(`Not uploaded: red.png. ${reason} Try again, or discard the files to save without them.`).waitFor();
+    await look(page, 'compose-not-uploaded');
+    await page.getByRole('button', { name: 'Discard' }).click();
+  }
+  await page.context().clearCookies();
+  await page.getByLabel('Upload files').setInputFiles([world.pictures.red]);
+  await page.getByText('Not uploaded: red.png. You are signed out. Sign in again in another tab.').waitFor();
+}
+
+run(async (browser) => {
+  const page = await open(browser);
+  await signIn(page, '/posts/new');
+  await typing(page);
+  await pressing(page);
+  await focus(page);
+  await refusals(page);
+}).catch((error) => {
+  console.error(error);
+  process.exitCode = 1;
+});
