@@ -45,11 +45,12 @@ func checkChoices(o network.TikTokOptions, media []network.Media) []network.Prob
 	}
 	if o.PrivacyLevel == "" {
 		add(codeOptionMissing, true,
-			"TikTok requires a choice of who can see the post. Set options.tiktok.privacy_level, or mode to inbox.")
+			"TikTok requires a choice of who can see the post (options.tiktok.privacy_level), or inbox mode. "+
+				"The app cannot set these yet; use the API.")
 	}
 	if !o.MusicUsageConfirmed {
-		add(codeOptionMissing, true, "TikTok requires agreement to its Music Usage Confirmation. "+
-			"Set options.tiktok.music_usage_confirmed once the person has agreed.")
+		add(codeOptionMissing, true, "TikTok requires agreement to its Music Usage Confirmation "+
+			"(options.tiktok.music_usage_confirmed), or inbox mode. The app cannot set these yet; use the API.")
 	}
 	if photos && o.IsAIGC {
 		add(codeOptionUnsupported, true, "TikTok labels only videos as AI-generated. Set options.tiktok.mode to inbox and "+
