@@ -218,6 +218,13 @@ func TestTikTokRefusals(t *testing.T) {
 			"post/publish/video/init/", token, strings.Replace(tiktokInit("", 9, 9, 1), "PUBLIC_TO_EVERYONE", "ALL", 1),
 			400, "privacy_level_option_mismatch",
 		},
+		"for our inbox": {
+			"post/publish/video/init/", token, strings.Replace(tiktokInit("", 9, 9, 1), "PUBLIC_TO_EVERYONE", "INBOX", 1),
+			400, "privacy_level_option_mismatch",
+		},
+		"photos for our inbox": {
+			"post/publish/content/init/", token, photo("", "INBOX", `"x"`), 400, "privacy_level_option_mismatch",
+		},
 		"a long description": {
 			"post/publish/content/init/", token, photo(strings.Repeat("é", 4001), "PUBLIC_TO_EVERYONE", `"x"`), 400, "invalid_params",
 		},

@@ -14,28 +14,27 @@ const scopeBusiness = "business_management"
 // pages lists the person's Pages, each with its own token. The Page of the agency is only among those of its
 // portfolio.
 func (n *Network) pages(r *http.Request) (any, error) {
-	return n.listPages(r, func(a store.Account) bool { return a.Handle != agency },
-		[]string{"ANALYZE", "ADVERTISE", "MODERATE", "CREATE_CONTENT"})
+	return n.listPages(r, "", func(a store.Account) bool { return a.Handle != agency })
 }
 
 // ownedPages lists the Pages of a portfolio, without the person's tasks.
 func (n *Network) ownedPages(r *http.Request) (any, error) {
-	return n.listPages(r, func(a store.Account) bool {
+	return n.listPages(r, scopeBusiness, func(a store.Account) bool {
 		return a.Handle == agency && r.PathValue("business") == businessID(a)
-	}, nil)
+	})
 }
 
 // clientPages lists the Pages that others have shared with a portfolio.
 func (n *Network) clientPages(r *http.Request) (any, error) {
-	return n.listPages(r, func(store.Account) bool { return false }, nil)
+	return n.listPages(r, scopeBusiness, func(store.Account) bool { return false })
 }
 
-// listPages lists the person's Page if it is included.
-func (n *Network) listPages(r *http.Request, includes func(store.Account) bool, tasks []string) (any, error) {
+// listPages lists the person's Page if it is included. A list that needs no scope has the person's tasks.
+func (n *Network) listPages(r *http.Request, scope string, includes func(store.Account) bool) (any, error) {
 	data := []map[string]any{}
 	err := n.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {
-		if tasks == nil {
-			if err := n.RequireScope(r.Context(), t, token, scopeBusiness); err != nil {
+		if scope != "" {
+			if err := n.RequireScope(r.Context(), t, token, scope); err != nil {
 				return err
 			}
 		}
@@ -43,8 +42,8 @@ func (n *Network) listPages(r *http.Request, includes func(store.Account) bool, 
 			return nil
 		}
 		page, err := n.openPage(r, t, a, token)
-		if tasks != nil {
-			page["tasks"] = tasks
+		if scope == "" {
+			page["tasks"] = []string{"ANALYZE", "ADVERTISE", "MODERATE", "CREATE_CONTENT"}
 		}
 		data = append(data, graph.PickFields(r, page))
 		return err

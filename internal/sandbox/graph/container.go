@@ -67,8 +67,8 @@ func (c Container) Withhold(platform string, now time.Time) error {
 // notFoundFor is how long marker.NotFound hides a container.
 const notFoundFor = 5 * time.Second
 
-// find fails if a marker hides the container until it has an age.
-func (c Container) find(platform string, now time.Time, age time.Duration) error {
+// checkVisible fails if a marker hides the container until it has an age.
+func (c Container) checkVisible(platform string, now time.Time, age time.Duration) error {
 	if c.Post != "" || now.Sub(c.Made) >= age || !marker.Read(c.Text, platform).Has(marker.NotFound) {
 		return nil
 	}
@@ -77,9 +77,9 @@ func (c Container) find(platform string, now time.Time, age time.Duration) error
 	}
 }
 
-// Find fails if a marker hides the new container.
-func (c Container) Find(platform string, now time.Time) error {
-	return c.find(platform, now, 2*time.Second)
+// CheckVisible fails if a marker hides the new container.
+func (c Container) CheckVisible(platform string, now time.Time) error {
+	return c.checkVisible(platform, now, 2*time.Second)
 }
 
 // InsertContainer stores the container and sets its number.

@@ -51,7 +51,7 @@ func (n *API) publishable(r *http.Request, t store.Tx, a store.Account) (Contain
 			Status: http.StatusBadRequest, Code: 24, Subcode: 2207008, Message: "The container has expired",
 		}
 	case "FINISHED":
-		return c, c.find(n.Platform, n.Now(), n.Ready+notFoundFor)
+		return c, c.checkVisible(n.Platform, n.Now(), n.Ready+notFoundFor)
 	}
 	return Container{}, errNotReady
 }

@@ -146,15 +146,16 @@ func (n *API) Authenticate(r *http.Request, t store.Tx) (store.Account, store.To
 	return a, token, err
 }
 
-// strictClient is the end of the client id of an app that requires a proof of its secret.
+// strictClient is the end of the client ID of an app that requires a proof of its secret.
 const strictClient = "-require-app-secret"
 
 var proofPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// CheckProof refuses a call without the app's secret or a proof of it if its app requires one. The sandbox does not know the
-// secret, so it checks only the form.
+// CheckProof refuses a call without the app's secret or a proof of it if its app requires one. The sandbox does not
+// know the secret, so it checks only the form.
 func CheckProof(r *http.Request, token store.Token) error {
-	if strings.HasSuffix(token.Client, strictClient) && !r.Form.Has("client_secret") && !proofPattern.MatchString(r.Form.Get("appsecret_proof")) {
+	isProven := r.Form.Has("client_secret") || proofPattern.MatchString(r.Form.Get("appsecret_proof"))
+	if strings.HasSuffix(token.Client, strictClient) && !isProven {
 		return InvalidParameter("API calls from the server require an appsecret_proof argument")
 	}
 	return nil

@@ -28,7 +28,7 @@ func (n *Network) object(r *http.Request, t store.Tx, a store.Account, id string
 		return nil, err
 	}
 	if found && c.Account == a.ID {
-		if err := errors.Join(c.Withhold(Name, n.Now()), c.Find(Name, n.Now())); err != nil {
+		if err := errors.Join(c.Withhold(Name, n.Now()), c.CheckVisible(Name, n.Now())); err != nil {
 			return nil, err
 		}
 		all := map[string]any{"id": id, "status": c.Status(n.Now(), n.Ready)}

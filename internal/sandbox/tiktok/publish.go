@@ -70,11 +70,15 @@ type postRequest struct {
 	} `json:"source_info"`
 }
 
-func (p postRequest) check(title, description int) error {
-	switch {
-	case textLength(p.Info.Title) > title, textLength(p.Info.Description) > description:
+func (p postRequest) checkText(title, description int) error {
+	if textLength(p.Info.Title) > title || textLength(p.Info.Description) > description {
 		return invalid("The text is too long")
-	case p.Info.Privacy != audienceInbox && !slices.Contains(audiences, p.Info.Privacy):
+	}
+	return nil
+}
+
+func (p postRequest) checkAudience() error {
+	if !slices.Contains(audiences, p.Info.Privacy) {
 		return badRequest("privacy_level_option_mismatch", "privacy_level is none of the creator's options")
 	}
 	return nil
@@ -105,7 +109,10 @@ func (n *Network) beginVideo(r *http.Request) (any, error) {
 	var in postRequest
 	err := readBody(r, &in)
 	if err == nil {
-		err = in.check(maxTitle, 0)
+		err = in.checkText(maxTitle, 0)
+	}
+	if err == nil {
+		err = in.checkAudience()
 	}
 	if err != nil {
 		return nil, err
@@ -207,12 +214,16 @@ func (n *Network) finish(
 func (n *Network) postPhotos(r *http.Request) (any, error) {
 	var in postRequest
 	err := readBody(r, &in)
-	scope := scopePublish
-	if err == nil && in.Mode == "MEDIA_UPLOAD" {
-		scope, in.Info.Privacy = scopeUpload, audienceInbox
-	}
 	if err == nil {
-		err = in.check(maxPhotoTitle, maxDescription)
+		err = in.checkText(maxPhotoTitle, maxDescription)
+	}
+	scope := scopePublish
+	switch {
+	case err != nil:
+	case in.Mode == "MEDIA_UPLOAD":
+		scope, in.Info.Privacy = scopeUpload, audienceInbox
+	default:
+		err = in.checkAudience()
 	}
 	if err == nil {
 		err = in.checkPhotos()
