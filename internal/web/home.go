@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -11,15 +12,13 @@ import (
 	"pressroom/internal/domain/account"
 	"pressroom/internal/domain/analytics"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/teamtime"
 	"pressroom/internal/web/shell"
 )
 
-// front is the public home page.
-type front struct{ PublicURL string }
-
 func (a *App) home(w http.ResponseWriter, r *http.Request) {
 	if shell.VisitorOf(r.Context()) == nil {
-		a.Show(w, r, http.StatusOK, pages["front"], "pressroom", front{a.PublicURL})
+		a.Show(w, r, http.StatusOK, pages["front"], "pressroom", a.PublicURL)
 		return
 	}
 	view, err := a.today(r)
@@ -33,31 +32,53 @@ func (a *App) home(w http.ResponseWriter, r *http.Request) {
 const (
 	homePosts  = 5 // posts per section of the home page
 	homeDaily  = 4 // posts per day
-	homeDays   = 7
+	homeDays   = 7 // how far it looks ahead, and back for failures
 	homeAiling = 3
-	homeRecent = 30 // recent posts among which failures are looked for
 	homeFailed = 3
 )
 
 // today is the home page of the selected team.
 type today struct {
-	front
 	account.Overview
 
 	Open   bool        // the team is open
 	Failed []happened  // failed in the last days, or with an unknown outcome
+	More   bool        // more posts failed or more accounts need attention
 	Passed []post.Slot // drafts whose time has passed, for people who can reschedule them
 	Asked  []post.Slot // posts waiting for approval, for clients
 	Client []post.Slot // posts waiting for a client's approval, for people who can ask again
 	Now    time.Time   // in the team's zone
 	Ahead  []homeDay
-	Count  int // posts in these days that are shown
 	Lately []happened
 }
 
-// Needs returns how many things need attention.
-func (t today) Needs() int {
-	return len(t.Ailing) + len(t.Failed) + min(len(t.Passed), 1) + min(len(t.Asked), 1) + min(len(t.Client), 1)
+// Needs returns how many things need attention, such as "3" or "6+"; empty if nothing does.
+func (t today) Needs() string {
+	n := len(t.Ailing) + len(t.Failed) + min(len(t.Passed), 1) + min(len(t.Asked), 1) + min(len(t.Client), 1)
+	if n == 0 {
+		return ""
+	}
+	return atLeast(n, t.More)
+}
+
+// Count returns how many posts the next days have, such as "3" or "28+"; empty if none.
+func (t today) Count() string {
+	n, more := 0, false
+	for _, day := range t.Ahead {
+		n, more = n+len(day.Posts), more || day.More
+	}
+	if n == 0 {
+		return ""
+	}
+	return atLeast(n, more)
+}
+
+// atLeast returns a number, with a plus sign if there are more.
+func atLeast(n int, more bool) string {
+	if more {
+		return strconv.Itoa(n) + "+"
+	}
+	return strconv.Itoa(n)
 }
 
 // homeDay is one of the next days.
@@ -76,29 +97,10 @@ type happened struct {
 	Shown []post.Status
 }
 
-// withDetails adds what lists show to posts, with times in a zone.
-func (a *App) withDetails(ctx context.Context, team int64, zone *time.Location, slots []post.Slot) ([]happened, error) {
-	ids := make([]string, len(slots))
-	for i, slot := range slots {
-		ids[i] = slot.PostID
-	}
-	details, err := a.Posts.ListDetails(ctx, team, ids)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]happened, len(slots))
-	for i, slot := range slots {
-		slot.At = slot.At.In(zone)
-		d := details[slot.PostID]
-		out[i] = happened{Slot: slot, ListDetails: d, Shown: d.States(slot.Status)}
-	}
-	return out, nil
-}
-
 // today returns the home page. It is empty for a closed team or none.
 func (a *App) today(r *http.Request) (today, error) {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
-	out := today{front: front{a.PublicURL}, Open: v.Team.ID > 0 && !v.Team.Closed}
+	out := today{Open: v.Team.ID > 0 && !v.Team.Closed}
 	if !out.Open {
 		return out, nil
 	}
@@ -107,13 +109,13 @@ func (a *App) today(r *http.Request) (today, error) {
 		return out, fmt.Errorf("loading the team's time zone: %w", err)
 	}
 	out.Now = a.DB.Now().In(zone)
-	if out.Overview, err = a.Connector.Accounts.Overview(ctx, v.Team.ID, homeAiling); err != nil {
+	if out.Overview, err = a.Connector.Accounts.Overview(ctx, v.Team.ID, homeAiling+1); err != nil {
 		return out, err
 	}
-	if err := a.addAhead(ctx, v.Team.ID, &out); err != nil {
-		return out, err
+	if len(out.Ailing) > homeAiling {
+		out.Ailing, out.More = out.Ailing[:homeAiling], true
 	}
-	if err := a.addRecent(ctx, v.Team.ID, &out); err != nil {
+	if err := a.addPosts(ctx, v.Team.ID, &out); err != nil {
 		return out, err
 	}
 	if v.Is(shell.Writers) {
@@ -137,53 +139,82 @@ func (a *App) today(r *http.Request) (today, error) {
 	return out, nil
 }
 
-// addAhead adds the next days, beginning now.
-func (a *App) addAhead(ctx context.Context, team int64, out *today) error {
-	bounds := []time.Time{out.Now}
-	for i := 1; i <= homeDays; i++ {
-		bounds = append(bounds, time.Date(out.Now.Year(), out.Now.Month(), out.Now.Day()+i, 0, 0, 0, 0, out.Now.Location()))
-	}
-	spans, err := a.Posts.Calendar(ctx, team, 0, bounds, homeDaily)
+// addPosts adds the posts of the next days, the most recent ones with their figures, and those that failed.
+func (a *App) addPosts(ctx context.Context, team int64, out *today) error {
+	spans, err := a.Posts.Calendar(ctx, team, 0, homeBounds(out.Now), homeDaily)
 	if err != nil {
 		return err
 	}
-	for _, span := range spans {
-		posts, err := a.withDetails(ctx, team, out.Now.Location(), span.Slots)
-		if err != nil {
-			return err
-		}
-		out.Ahead = append(out.Ahead, homeDay{span.From, posts, span.More})
-		out.Count += len(posts)
+	recent, err := a.Posts.ListRecent(ctx, team, out.Now, homePosts)
+	if err != nil {
+		return err
 	}
-	return nil
+	failed, err := a.Posts.ListFailed(ctx, team, out.Now.AddDate(0, 0, -homeDays), homeFailed+1)
+	if err != nil {
+		return err
+	}
+	if len(failed) > homeFailed {
+		failed, out.More = failed[:homeFailed], true
+	}
+	all := slices.Concat(recent, failed)
+	for _, span := range spans {
+		all = append(all, span.Slots...)
+	}
+	posts, err := a.withDetails(ctx, team, out.Now.Location(), all)
+	if err != nil {
+		return err
+	}
+	out.Lately, posts = posts[:len(recent)], posts[len(recent):]
+	out.Failed, posts = posts[:len(failed)], posts[len(failed):]
+	for _, span := range spans {
+		n := len(span.Slots)
+		out.Ahead = append(out.Ahead, homeDay{span.From, posts[:n], span.More})
+		posts = posts[n:]
+	}
+	return a.addFigures(ctx, team, out.Lately)
 }
 
-// addRecent adds the most recent posts with their figures, and those that failed in the last days.
-func (a *App) addRecent(ctx context.Context, team int64, out *today) error {
-	slots, err := a.Posts.ListRecent(ctx, team, out.Now, homeRecent)
-	if err != nil {
-		return err
+// homeBounds returns now and the midnights that end today and the following days.
+func homeBounds(now time.Time) []time.Time {
+	bounds := []time.Time{now}
+	for i := 1; i <= homeDays; i++ {
+		midnight := teamtime.StartOfDay(now.Year(), now.Month(), now.Day()+i, now.Location())
+		bounds = append(bounds, midnight.In(now.Location()))
 	}
-	recent, err := a.withDetails(ctx, team, out.Now.Location(), slots)
-	if err != nil {
-		return err
+	return bounds
+}
+
+// withDetails adds what lists show to posts, with times in a zone.
+func (a *App) withDetails(ctx context.Context, team int64, zone *time.Location, slots []post.Slot) ([]happened, error) {
+	ids := make([]string, len(slots))
+	for i, slot := range slots {
+		ids[i] = slot.PostID
 	}
-	var ids []string
-	for _, one := range recent {
-		failed := one.Status == post.Failed || one.Status == post.PartiallyPublished
-		if failed && len(out.Failed) < homeFailed && one.At.After(out.Now.AddDate(0, 0, -homeDays)) {
-			out.Failed = append(out.Failed, one)
-		}
-		if len(out.Lately) < homePosts {
-			out.Lately, ids = append(out.Lately, one), append(ids, one.PostID)
-		}
+	details, err := a.Posts.ListDetails(ctx, team, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]happened, len(slots))
+	for i, slot := range slots {
+		slot.At = slot.At.In(zone)
+		d := details[slot.PostID]
+		out[i] = happened{Slot: slot, ListDetails: d, Shown: d.States(slot.Status)}
+	}
+	return out, nil
+}
+
+// addFigures adds the figures that the networks report to posts.
+func (a *App) addFigures(ctx context.Context, team int64, posts []happened) error {
+	ids := make([]string, len(posts))
+	for i, one := range posts {
+		ids[i] = one.PostID
 	}
 	sums, err := a.Analytics.SumByPost(ctx, team, ids)
 	if err != nil {
 		return err
 	}
-	for i := range out.Lately {
-		out.Lately[i].PostSums = sums[out.Lately[i].PostID]
+	for i, one := range posts {
+		posts[i].PostSums = sums[one.PostID]
 	}
 	return nil
 }

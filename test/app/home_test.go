@@ -7,6 +7,7 @@ import (
 
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/account"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit/must"
 )
 
@@ -57,5 +58,52 @@ func TestHomeOfANewTeam(t *testing.T) {
 
 		must.NoError(t, h.Teams.Close(t.Context(), c.team.ID))
 		b.open("/").wants(http.StatusOK, "This team is closed").lacks("How to begin", "Write a post")
+	})
+}
+
+// Failures of the last days are shown, and posts whose outcome is unknown, however old; published posts with their
+// figures; posts that wait for the client to those who can ask again.
+func TestHomeShowsWhatNeedsAttention(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		owner := c.as(t, access.Owner)
+		age := func(id string, days int) {
+			t.Helper()
+			h.change(t, `UPDATE posts SET slot_at = ? WHERE id = ?`, db.Micros(h.now().AddDate(0, 0, -days)), id)
+		}
+		publish := func(caption string) string {
+			t.Helper()
+			id := c.draft(t, caption, "")
+			c.does(t, "publish_post", map[string]any{"post_id": id})
+			owner.handedOver(id)
+			return id
+		}
+		seen, unknown := publish("Seen by many"), publish("Nobody knows")
+		h.doubt(t, unknown)
+		age(unknown, 30)
+		old := publish("Failed long ago [sandbox:reject]")
+		age(old, 30)
+		publish("Failed today [sandbox:reject]")
+		h.change(t, `UPDATE post_targets SET network_id = 'seen' WHERE post_id = ?`, seen)
+		h.change(t, `INSERT INTO account_posts (account_id, network_id, posted_at, format, excerpt, url, views, likes,
+			comments, collected_at) SELECT account_id, network_id, 1, 'text', '', '', 1200, 34, 5, 1 FROM post_targets
+			WHERE post_id = ?`, seen)
+		asked := c.draft(t, "For the client", h.wish(90*24*time.Hour))
+		h.change(t, `UPDATE posts SET approval = 'waiting' WHERE id = ?`, asked)
+		tomorrow := h.now().In(berlin(t)).AddDate(0, 0, 1)
+		for hour := range 6 {
+			c.draft(t, "Tomorrow", time.Date(tomorrow.Year(), tomorrow.Month(), tomorrow.Day(), 9+hour, 0, 0, 0,
+				berlin(t)).Format(time.RFC3339))
+		}
+		owner.open("/").wants(http.StatusOK, "Needs attention 3", "Not confirmed by a network", "Nobody knows",
+			"A post failed", "With the client", "For the client", "Views 1,200", "Likes 34", "Comments 5",
+			"4+ posts in the next seven days", "All of this day").lacks("There are more")
+		owner.open("/").follow("See what happened").wants(http.StatusOK, "Failed today")
+		owner.open("/").follow("Check the post").wants(http.StatusOK, "Nobody knows")
+		for range 3 {
+			publish("Failed as well [sandbox:reject]")
+		}
+		owner.open("/").wants(http.StatusOK, "Needs attention 4+", "There are more: see all failed posts").
+			follow("failed posts").wants(http.StatusOK, "Failed today", "Failed long ago")
 	})
 }

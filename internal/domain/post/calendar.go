@@ -79,16 +79,30 @@ func (s *Service) Calendar(ctx context.Context, team, account int64, bounds []ti
 // listSlots reads the posts of the spans, one more of each than is shown.
 func (s *Service) listSlots(ctx context.Context, team, account int64, spans []Span, most int) ([]Slot, error) {
 	text, args := slotsQuery(team, account, spans, most)
-	out, err := db.All(ctx, s.db, func(rows *sql.Rows, slot *Slot) error {
-		var at, series int64
-		err := rows.Scan(&slot.PostID, &slot.Status, &slot.Excerpt, &at, &series, &slot.Client)
-		slot.At, slot.InSeries = db.Time(at), series != 0
-		return err
-	}, text, args...)
+	out, err := db.All(ctx, s.db, scanSlot, text, args...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the calendar: %w", err)
 	}
 	return out, nil
+}
+
+// slotColumns are the columns that scanSlot reads.
+const slotColumns = `p.id, p.status, p.excerpt, p.slot_at, p.series_id, p.approval`
+
+func scanSlot(rows *sql.Rows, slot *Slot) error {
+	var at, series int64
+	err := rows.Scan(&slot.PostID, &slot.Status, &slot.Excerpt, &at, &series, &slot.Client)
+	slot.At, slot.InSeries = db.Time(at), series != 0
+	return err
+}
+
+// slotsOf returns the posts that a query of slotColumns finds in a team, with their accounts.
+func (s *Service) slotsOf(ctx context.Context, team int64, query string, args ...any) ([]Slot, error) {
+	slots, err := db.All(ctx, s.db, scanSlot, query, db.Args(team, args)...)
+	if err != nil {
+		return nil, err
+	}
+	return slots, s.addAccounts(ctx, team, []Span{{Slots: slots}})
 }
 
 // slotsQuery is one short index walk for each span. See slotted for why its condition comes last.
@@ -99,9 +113,8 @@ func slotsQuery(team, account int64, spans []Span, most int) (string, []any) {
 		alone = ` AND (SELECT COUNT(*) FROM post_targets t WHERE t.post_id = p.id AND t.account_id = ?) > 0`
 	}
 	for i, span := range spans {
-		parts[i] = `SELECT id, status, excerpt, slot_at, series_id, approval FROM (SELECT p.id, p.status, p.excerpt,
-			p.slot_at, p.series_id, p.approval FROM posts p WHERE p.team_id = ? AND p.slot_at >= ? AND p.slot_at < ?
-			AND p.slot_at > 0` + alone + ` ORDER BY p.slot_at, p.id LIMIT ?) AS span`
+		parts[i] = `SELECT id, status, excerpt, slot_at, series_id, approval FROM (SELECT ` + slotColumns + ` FROM posts p
+			WHERE p.team_id = ? AND p.slot_at >= ? AND p.slot_at < ? AND p.slot_at > 0` + alone + ` ORDER BY p.slot_at, p.id LIMIT ?) AS span`
 		args = append(args, team, db.Micros(span.From), db.Micros(span.To))
 		if account > 0 {
 			args = append(args, account)

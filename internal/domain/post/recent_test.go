@@ -7,6 +7,7 @@ import (
 
 	"pressroom/internal/domain/post"
 	"pressroom/internal/domain/post/posttest"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit/must"
 )
 
@@ -76,6 +77,39 @@ func TestLately(t *testing.T) {
 		}
 		if found, err := w.ListRecent(t.Context(), w.Call.TeamID+1, w.Clock.Now(), 5); err != nil || len(found) != 0 {
 			t.Errorf("another team has %v (%v)", found, err)
+		}
+	})
+}
+
+// Failures are listed for a while. A post whose outcome is unknown waits for a decision, however old it is.
+func TestListFailed(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, w *env) {
+		add := func(text string, status post.Status, age time.Duration, state post.TargetState) {
+			t.Helper()
+			id := w.Draft(t, text, time.Time{})
+			w.Exec(t, `UPDATE posts SET status = ?, slot_at = ? WHERE id = ?`, string(status),
+				db.Micros(w.Clock.Now().Add(-age)), id)
+			w.Exec(t, `UPDATE post_targets SET state = ? WHERE post_id = ?`, string(state), id)
+		}
+		add("old and unconfirmed", post.Failed, 30*posttest.Day, post.TargetUnconfirmed)
+		add("old", post.Failed, 30*posttest.Day, post.TargetFailed)
+		add("on some accounts", post.PartiallyPublished, 2*time.Hour, post.TargetFailed)
+		add("failed", post.Failed, time.Hour, post.TargetFailed)
+		add("published", post.Published, time.Hour, post.TargetPublished)
+		week := w.Clock.Now().Add(-7 * posttest.Day)
+		for most, want := range map[int][]string{
+			2: {"failed", "on some accounts"}, 9: {"failed", "on some accounts", "old and unconfirmed"},
+		} {
+			var got []string
+			for _, slot := range must.Get(w.ListFailed(t.Context(), w.Call.TeamID, week, most))(t) {
+				got = append(got, slot.Excerpt)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%v, want %v", got, want)
+			}
+		}
+		if other := must.Get(w.ListFailed(t.Context(), w.Call.TeamID+1, week, 9))(t); len(other) > 0 {
+			t.Errorf("another team has %v", other)
 		}
 	})
 }
