@@ -126,6 +126,7 @@ func (c *Containers) resolveMissing(
 	case receipt.ID == "":
 		return network.Unknown, network.Receipt{}, cause
 	}
+	receipt.MatchedByContent = true
 	return network.Published, receipt, nil
 }
 

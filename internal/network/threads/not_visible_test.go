@@ -148,6 +148,18 @@ func TestContainerNotVisibleProvesNothing(t *testing.T) {
 	wantVerdict(t, s, network.Draft(ready), network.CommitHistory{Undecided: true}, network.Unknown, network.Processing)
 }
 
+// A post that was found by its content may be another publication's, also if its container is gone.
+func TestGoneContainerMatchedByContent(t *testing.T) {
+	t.Parallel()
+	h, s := newHiding(t, testkit.NewClock(networktest.Start))
+	h.status = graph(`"code":100,"error_subcode":33`)
+	h.posts = `{"data":[{"id":"171","text":"x","media_type":"TEXT_POST","timestamp":"2026-11-21T09:30:02+0000"}]}`
+	verdict, receipt, err := s.Network.Resolve(t.Context(), s.Grant, network.Draft(ready), network.CommitHistory{})
+	if verdict != network.Published || err != nil || receipt.ID != "171" || !receipt.MatchedByContent {
+		t.Errorf("verdict %v, %+v, %v", verdict, receipt, err)
+	}
+}
+
 // A fresh container that is not found is waited for, then built anew a few times.
 func TestFreshContainerNotVisible(t *testing.T) {
 	t.Parallel()
