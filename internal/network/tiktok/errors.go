@@ -28,7 +28,7 @@ var classByCode = map[string]network.Class{
 	"invalid_params":                                     network.Rejected,
 	"invalid_file_upload":                                network.Rejected,
 	"privacy_level_option_mismatch":                      network.Rejected,
-	"url_ownership_unverified":                           network.Rejected,
+	"url_ownership_unverified":                           network.Unapproved, // of the domain that photos are on
 	"unaudited_client_can_only_post_to_private_accounts": network.Unapproved,
 }
 

@@ -173,7 +173,7 @@ var adapter = networktest.Case{
 			"privacy_level_option_mismatch": networktest.Fails(403,
 				failure("privacy_level_option_mismatch"), network.Rejected, network.Rejected),
 			"url_ownership_unverified": networktest.Fails(403,
-				failure("url_ownership_unverified"), network.Rejected, network.Rejected),
+				failure("url_ownership_unverified"), network.Unapproved, network.Unapproved),
 			"unaudited_client_can_only_post_to_private_accounts": networktest.Fails(403,
 				failure("unaudited_client_can_only_post_to_private_accounts"), network.Unapproved, network.Unapproved),
 			"new_code":            networktest.Fails(400, failure("new_code"), network.Rejected, network.Rejected),
