@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/network/facebook"
 	"pressroom/internal/network/networktest"
+	"pressroom/internal/testkit/must"
 )
 
 // Every call with a token proves that the app makes it. An app that requires this works.
@@ -40,6 +42,36 @@ func TestProof(t *testing.T) {
 	if calls < 10 {
 		t.Errorf("only %d calls", calls)
 	}
+}
+
+// An app without a secret proves nothing with the parts of a video.
+func TestNoProofWithoutSecret(t *testing.T) {
+	t.Parallel()
+	chunks := 0
+	s := networktest.NewStub(t, withoutSecret(), network.App{}, answering(func(r *http.Request) string {
+		if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/") {
+			chunks++
+			if r.FormValue("access_token") == "" || r.PostForm.Has("appsecret_proof") {
+				t.Errorf("the fields are %v", r.PostForm)
+			}
+			return `{"start_offset":"100","end_offset":"100"}`
+		}
+		return `{"video_id":"15001","upload_session_id":"16001","start_offset":"0","end_offset":"100"}`
+	}))
+	_, _, err := s.Network.Prepare(t.Context(), s.Grant, network.Draft(plannedVideo), s.Library)
+	if must.NoError(t, err); chunks != 1 {
+		t.Errorf("%d parts", chunks)
+	}
+}
+
+// withoutSecret is the adapter with an app without a secret.
+func withoutSecret() networktest.Case {
+	public := adapter
+	public.New = func(base string, app network.App) network.Network {
+		app.ClientSecret = ""
+		return adapter.New(base, app)
+	}
+	return public
 }
 
 // A configuration of Facebook Login for Business replaces the scopes.

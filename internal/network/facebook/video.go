@@ -91,10 +91,14 @@ func (n *Network) transfer(ctx context.Context, g network.Grant, session string,
 func (n *Network) chunk(token, session string, s span, file io.Reader) (*network.Body, error) {
 	var around bytes.Buffer
 	form := multipart.NewWriter(&around)
-	for _, field := range [][2]string{
-		{"access_token", token}, {"appsecret_proof", graph.Proof(token, n.opts.ClientSecret)}, {"upload_phase", "transfer"}, {"upload_session_id", session},
+	fields := [][2]string{
+		{"access_token", token}, {"upload_phase", "transfer"}, {"upload_session_id", session},
 		{"start_offset", strconv.FormatInt(s.Start, 10)},
-	} {
+	}
+	if n.opts.ClientSecret != "" {
+		fields = append(fields, [2]string{graph.ProofParam, graph.Proof(token, n.opts.ClientSecret)})
+	}
+	for _, field := range fields {
 		if err := form.WriteField(field[0], field[1]); err != nil {
 			return nil, fmt.Errorf("encoding a chunk: %w", err)
 		}

@@ -48,7 +48,7 @@ func (c *Client) Do(ctx context.Context, call Call) error {
 	if call.Token != "" {
 		params.Set("access_token", call.Token)
 		if call.Secret != "" {
-			params.Set(proofParam, Proof(call.Token, call.Secret))
+			params.Set(ProofParam, Proof(call.Token, call.Secret))
 		}
 	}
 	sent := network.Call{
@@ -69,10 +69,10 @@ func (c *Client) Do(ctx context.Context, call Call) error {
 	}, http.StatusOK)
 }
 
-// proofParam is the parameter that apps with the setting "Require App Secret" have to send. Other apps may send it too.
+// ProofParam is the parameter that apps with the setting "Require App Secret" have to send. Other apps may send it too.
 //
 // Source: https://developers.facebook.com/docs/graph-api/guides/secure-requests
-const proofParam = "appsecret_proof"
+const ProofParam = "appsecret_proof"
 
 // Proof returns the proof that a call is made by the app to which a token belongs.
 func Proof(token, secret string) string {
