@@ -16,19 +16,19 @@ import (
 )
 
 const (
-	maxPageSize = 100  // items of a list per page
-	maxItems    = 2000 // items of a list to read
+	maxPageSize = 100 // items of a list per page
+	maxCalls    = 60  // to read a list, besides those that are refused as too large
 )
 
-// ListSince reads a list, newest first, page by page, up to the first item older than since or to limit items, at most
-// maxItems. It reports true if there may be more items since then. The function at returns the time of an item.
+// ListSince reads a list, newest first, page by page, up to the first item older than since or to limit items, at
+// most maxCalls times. It reports true if there may be more items since then. The function at returns the time of an item.
 func ListSince[T any](
 	ctx context.Context, c *Client, call Call, since time.Time, limit int, at func(T) time.Time,
 ) ([]T, bool, error) {
 	params, size := maps.Clone(call.Params), maxPageSize
 	params.Set("since", strconv.FormatInt(since.Unix(), 10))
 	var found []T
-	for read := 0; read < maxItems; read += size {
+	for range maxCalls {
 		var response struct {
 			Data   []T `json:"data"`
 			Paging struct {

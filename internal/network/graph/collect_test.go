@@ -82,6 +82,24 @@ func TestListSince(t *testing.T) {
 	}
 }
 
+// A list that the network returns in tiny pages is cut after some calls, rather than read for ever.
+func TestListSinceTinyPages(t *testing.T) {
+	t.Parallel()
+	calls := 0
+	client, call := serve(t, func(query url.Values) (int, string) {
+		if calls++; query.Get("limit") != "1" {
+			return 400, `{"error":{"code":1,"message":"Please reduce the amount of data"}}`
+		}
+		return 200, fmt.Sprintf(`{"data":[{"id":9}],"paging":{"cursors":{"after":"%d"},"next":"https://a.test"}}`, calls)
+	})
+	got, more, err := graph.ListSince(t.Context(), client, call, time.Unix(1, 0), 500, func(i item) time.Time {
+		return time.Unix(i.ID, 0)
+	})
+	if err != nil || len(got) != 60 || !more || calls > 70 {
+		t.Errorf("%d in %d calls, more %t, %v", len(got), calls, more, err)
+	}
+}
+
 // A repeated cursor ends the list.
 func TestListSinceRepeatedCursor(t *testing.T) {
 	t.Parallel()
