@@ -188,7 +188,15 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 			Class: network.AuthDead, Err: errors.New("LinkedIn issued no refresh token"),
 		}
 	}
-	fresh, err := n.requestToken(ctx, n.app(g.Extra[usedApp]), url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.Refresh}})
+	app := n.app(g.Extra[usedApp])
+	if app.ClientID == "" {
+		return network.Grant{}, &network.Error{
+			Class: network.AuthDead, Err: errors.New("the app that connected the account is not configured"),
+		}
+	}
+	fresh, err := n.requestToken(ctx, app, url.Values{
+		"grant_type": {"refresh_token"}, "refresh_token": {g.Refresh},
+	})
 	if err != nil {
 		return network.Grant{}, err
 	}

@@ -81,6 +81,15 @@ func TestConnectCompanies(t *testing.T) {
 	f.WantPosts(2)
 }
 
+// A grant cannot be renewed without the app that it belongs to, however often that is tried.
+func TestRefreshWithoutApp(t *testing.T) {
+	t.Parallel()
+	n := linkedin.New(linkedin.Options{App: network.App{ClientID: "17", ClientSecret: "s"}})
+	g := network.Grant{Refresh: "r", Extra: map[string]string{"app": "company"}}
+	_, err := n.Refresh(t.Context(), g)
+	networktest.WantClass(t, err, network.AuthDead, "")
+}
+
 // An app that has only the self-service products connects members by default.
 func TestConnectWithSelfService(t *testing.T) {
 	t.Parallel()
