@@ -282,6 +282,7 @@ func (e *Error) Unwrap() error { return e.Err }
 type MissingPermissionError struct {
 	Permission string // the network's name
 	Effect     string // for people: what does not work without it
+	Cure       string // for people: who gives it; empty if the person allows it at the next sign-in
 }
 
 func (e *MissingPermissionError) Error() string {
@@ -291,6 +292,7 @@ func (e *MissingPermissionError) Error() string {
 // PermissionMissing returns the error of a sign-in without a permission. The effect is for people.
 func PermissionMissing(permission, effect string) *Error {
 	return &Error{
-		Class: AuthDead, Status: http.StatusOK, Code: permission, Err: &MissingPermissionError{permission, effect},
+		Class: AuthDead, Status: http.StatusOK, Code: permission,
+		Err: &MissingPermissionError{Permission: permission, Effect: effect},
 	}
 }

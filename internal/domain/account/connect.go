@@ -306,8 +306,8 @@ func userError(err error, refused string) error {
 	case !ok:
 		return fmt.Errorf("connecting an account: %w", err)
 	case lacks:
-		return apierr.Invalid(apierr.NotAllowedValue, "", missing.Effect+" The permission "+missing.Permission+
-			" is missing. Connect again and allow it.").Wrap(err)
+		cure := cmp.Or(missing.Cure, "The permission "+missing.Permission+" is missing. Connect again and allow it.")
+		return apierr.Invalid(apierr.NotAllowedValue, "", missing.Effect+" "+cure).Wrap(err)
 	case slices.Contains([]network.Class{network.AuthDead, network.AuthRefresh, network.Rejected}, failed.Class):
 		return apierr.Invalid(apierr.NotAllowedValue, "", refused).Wrap(err)
 	case failed.Class == network.HostBlocked:

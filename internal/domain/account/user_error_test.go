@@ -18,6 +18,18 @@ func TestMissingPermissionIsNamed(t *testing.T) {
 	}
 }
 
+// A permission that connecting again does not give comes with its own cure.
+func TestMissingPermissionWithCure(t *testing.T) {
+	t.Parallel()
+	err := userError(&network.Error{Class: network.AuthDead, Err: &network.MissingPermissionError{
+		Permission: "CREATE_CONTENT", Effect: "You may not publish.", Cure: "Ask an admin.",
+	}}, "refused")
+	if text := err.Error(); !strings.Contains(text, "You may not publish. Ask an admin.") ||
+		strings.Contains(text, "Connect again") {
+		t.Error(text)
+	}
+}
+
 // A scope that the operator's app may not request is the operator's concern.
 func TestRefusedScopeIsTheOperators(t *testing.T) {
 	t.Parallel()

@@ -136,12 +136,22 @@ func (n *Network) candidates(ctx context.Context, person network.Grant) ([]netwo
 	switch {
 	case len(found) > 0:
 	case len(pages) > 0:
-		return nil, network.PermissionMissing(createContentTask, "Your role on the Pages does not let you publish.")
+		return nil, noTaskError()
 	case !slices.Contains(person.Scopes, graph.ScopeBusiness):
 		return nil, network.PermissionMissing(graph.ScopeBusiness,
 			"No Page was found. Pages of a business portfolio need another permission.")
 	}
 	return found, nil
+}
+
+func noTaskError() *network.Error {
+	return &network.Error{
+		Class: network.AuthDead, Status: http.StatusOK, Code: createContentTask,
+		Err: &network.MissingPermissionError{
+			Permission: createContentTask, Effect: "Your role on the Pages does not let you publish.",
+			Cure: "A Page admin has to give you the task " + createContentTask + ".",
+		},
+	}
 }
 
 // mayPost reports whether the person may post on a Page. The network decides if it does not list the person's tasks.

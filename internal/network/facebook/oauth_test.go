@@ -158,6 +158,9 @@ func TestMissingPermission(t *testing.T) {
 				t.Fatalf("found %+v, %v", found, err)
 			}
 			if lacks {
+				if byAdmin := c.want == "CREATE_CONTENT"; strings.Contains(missing.Cure, "Page admin") != byAdmin {
+					t.Errorf("cure %q", missing.Cure)
+				}
 				networktest.WantClass(t, err, network.AuthDead, c.want)
 			}
 		})

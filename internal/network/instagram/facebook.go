@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 
 	"pressroom/internal/network"
 	"pressroom/internal/network/graph"
@@ -52,6 +53,10 @@ func (n *Network) exchangeFacebook(
 		if c, ok := candidate(pageGrant(person, p), p.Instagram); ok {
 			found = append(found, c)
 		}
+	}
+	if len(found) == 0 && !slices.Contains(person.Scopes, graph.ScopeBusiness) {
+		return nil, network.PermissionMissing(graph.ScopeBusiness,
+			"No account was found. Accounts whose Page belongs to a business portfolio need another permission.")
 	}
 	return found, nil
 }

@@ -91,7 +91,7 @@ func (o Options) withDefaults() Options {
 	if len(f.Scopes) == 0 {
 		f.Scopes = []string{
 			"instagram_basic", facebookPublish, "instagram_manage_insights", "pages_show_list", "pages_read_engagement",
-			"business_management",
+			graph.ScopeBusiness,
 		}
 	}
 	f.DialogHost = strings.TrimRight(cmp.Or(f.DialogHost, defaultDialog), "/")

@@ -89,10 +89,7 @@ func checkPublishScope(allowed []string, scope string) error {
 	if slices.Contains(allowed, scope) {
 		return nil
 	}
-	return &network.Error{
-		Class: network.AuthDead, Status: http.StatusOK, Code: "permission_missing",
-		Err: errors.New("the consent lacks the permission to publish, " + scope),
-	}
+	return network.PermissionMissing(scope, "The sign-in does not include everything that publishing needs.")
 }
 
 // holderPrefix precedes a person's app-specific id in Grant.Holder.

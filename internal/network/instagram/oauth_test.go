@@ -78,15 +78,27 @@ func TestConnectByFacebook(t *testing.T) {
 // Without the permission to publish no account is connected.
 func TestPublishingNotAllowed(t *testing.T) {
 	t.Parallel()
-	for kind, allowed := range map[string]string{
-		"instagram": "instagram_business_basic", "facebook": "instagram_basic pages_show_list",
+	for kind, c := range map[string]struct{ allowed, missing string }{
+		"instagram": {"instagram_business_basic", "instagram_business_content_publish"},
+		"facebook":  {"instagram_basic pages_show_list", "instagram_content_publish"},
 	} {
 		f := networktest.New(t, adapter, 0)
-		f.Scopes(strings.Fields(allowed)...)
+		f.Scopes(strings.Fields(c.allowed)...)
 		found, err := f.Exchange(kind, "mira.keller")
-		if networktest.WantClass(t, err, network.AuthDead, "permission_missing"); len(found) != 0 {
+		wantMissing(t, err, c.missing)
+		if len(found) != 0 {
 			t.Errorf("%d candidates", len(found))
 		}
+	}
+}
+
+// wantMissing fails the test unless the error names the permission and what does not work without it.
+func wantMissing(t *testing.T, err error, permission string) {
+	t.Helper()
+	networktest.WantClass(t, err, network.AuthDead, permission)
+	missing, ok := errors.AsType[*network.MissingPermissionError](err)
+	if !ok || missing.Permission != permission || missing.Effect == "" {
+		t.Errorf("%v", err)
 	}
 }
 
@@ -209,10 +221,28 @@ func TestPages(t *testing.T) {
 				"/v25.0/me":          {`{"id":"7"}`},
 			}))
 			found, err := n.Exchange(t.Context(), network.Authorization{Kind: "facebook"}, "code")
-			if err != nil || len(found) != c.want {
+			if len(found) != c.want || (err != nil) != (c.want == 0) {
 				t.Errorf("%d candidates, %v", len(found), err)
 			}
+			if c.want == 0 { // the account may belong to a portfolio
+				wantMissing(t, err, "business_management")
+			}
 		})
+	}
+}
+
+// With every permission, a person without an account has none to connect.
+func TestNoAccount(t *testing.T) {
+	t.Parallel()
+	n := instagram.New(answers(t, map[string][]string{
+		"/v25.0/oauth/access_token": {`{"access_token":"t"}`}, "/v25.0/me": {`{"id":"7"}`},
+		"/v25.0/me/permissions": {`{"data":[{"permission":"instagram_content_publish","status":"granted"},
+			{"permission":"business_management","status":"granted"}]}`},
+		"/v25.0/me/accounts": {`{"data":[]}`}, "/v25.0/me/businesses": {`{"data":[]}`},
+	}))
+	found, err := n.Exchange(t.Context(), network.Authorization{Kind: "facebook"}, "code")
+	if err != nil || len(found) != 0 {
+		t.Errorf("%+v, %v", found, err)
 	}
 }
 
@@ -224,7 +254,7 @@ func TestDeclinedPermission(t *testing.T) {
 		"/v25.0/me/permissions":     {`{"data":[{"permission":"instagram_content_publish","status":"declined"}]}`},
 	}))
 	_, err := n.Exchange(t.Context(), network.Authorization{Kind: "facebook"}, "code")
-	networktest.WantClass(t, err, network.AuthDead, "permission_missing")
+	wantMissing(t, err, "instagram_content_publish")
 }
 
 // A person who has lost the role on a Page has to reconnect. A grant without a Page is invalid.
