@@ -272,7 +272,8 @@ func TestAssets(t *testing.T) {
 			p := b.get(path)
 			p.wants(t, 200)
 			if p.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" ||
-				p.Header.Get("Content-Type") != kind || strings.Contains(p.Header.Get("Vary"), "Cookie") {
+				p.Header.Get("Content-Type") != kind || strings.Contains(p.Header.Get("Vary"), "Cookie") ||
+				p.Uncompressed != (kind != "font/woff2") { // whether the client had to decompress it
 				t.Errorf("%s: %v", path, p.Header)
 			}
 		}

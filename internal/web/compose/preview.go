@@ -255,8 +255,7 @@ func (p *Handlers) preview(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = w.Write(page.Bytes()) // the client may have disconnected
+	shell.WriteHTML(w, r, http.StatusOK, page.Bytes())
 }
 
 // newParts returns the parts of the form that the page does not have yet: accounts just selected, with their

@@ -170,8 +170,7 @@ func (p *Handlers) piece(w http.ResponseWriter, r *http.Request, page string, bo
 		p.ServerError(w, r, fmt.Errorf("making a part of a page: %w", err))
 		return
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = w.Write(out.Bytes()) // the client may have disconnected
+	shell.WriteHTML(w, r, http.StatusOK, out.Bytes())
 }
 
 // liveView returns the part of the page that refreshes.

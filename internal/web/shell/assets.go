@@ -11,6 +11,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // stylesheet is the asset that joins the files of the folder styles.
@@ -21,6 +22,8 @@ type asset struct {
 	name string // in URLs, including a hash of the content
 	kind string
 	data []byte
+	// compressed returns the data as gzip; nil if that saves nothing
+	compressed func() []byte
 }
 
 // assets holds the assets by file name.
@@ -60,7 +63,11 @@ func newAsset(file string, data []byte) asset {
 	if ext == ".woff2" { // unknown on systems without a MIME table
 		kind = "font/woff2"
 	}
-	return asset{strings.TrimSuffix(file, ext) + "-" + hex.EncodeToString(sum[:8]) + ext, kind, data}
+	out := asset{name: strings.TrimSuffix(file, ext) + "-" + hex.EncodeToString(sum[:8]) + ext, kind: kind, data: data}
+	if ext != ".woff2" && len(data) >= leastCompressed { // a font is compressed already
+		out.compressed = sync.OnceValue(func() []byte { return compress(data) })
+	}
+	return out
 }
 
 var styleURL = regexp.MustCompile(`url\("([^"]+)"\)`)
@@ -130,9 +137,5 @@ func (f *Frame) Asset(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", file.kind)
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	if file.kind == "font/woff2" { // compressed already
-		_, _ = w.Write(file.data) // the client may have disconnected
-		return
-	}
-	writeText(w, r, http.StatusOK, file.data)
+	writeBody(w, r, http.StatusOK, file.data, file.compressed)
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // leastCompressed is the size in bytes from which compression saves a packet.
@@ -24,29 +25,45 @@ func acceptsGzip(r *http.Request) bool {
 	return false
 }
 
+// writers are reused, because each holds large tables.
+var writers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
+
 // compress returns data as gzip.
-func compress(data []byte, level int) []byte {
+func compress(data []byte) []byte {
 	var out bytes.Buffer
-	z, err := gzip.NewWriterLevel(&out, level)
-	if err == nil {
-		_, err = z.Write(data)
-	}
+	z := writers.Get().(*gzip.Writer) //nolint:forcetypeassert // the pool has only these
+	defer writers.Put(z)
+	z.Reset(&out)
+	_, err := z.Write(data)
 	if err == nil {
 		err = z.Close()
 	}
 	if err != nil {
-		panic(err) // only an invalid level: a buffer accepts everything
+		panic(err) // unreachable: a buffer accepts everything
 	}
 	return out.Bytes()
 }
 
-// writeText answers with a text, compressed if that is worth it and the client accepts it.
-func writeText(w http.ResponseWriter, r *http.Request, status int, data []byte) {
-	w.Header().Add("Vary", "Accept-Encoding")
-	if len(data) >= leastCompressed && acceptsGzip(r) {
-		w.Header().Set("Content-Encoding", "gzip")
-		data = compress(data, gzip.DefaultCompression)
+// WriteHTML answers with a page or a part of one, compressed if that is worth it and the client accepts it.
+func WriteHTML(w http.ResponseWriter, r *http.Request, status int, data []byte) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	// The size of a compressed page must not reveal its content to the site that caused the request (BREACH).
+	crossSite := r.Header.Get("Sec-Fetch-Site") == "cross-site"
+	if len(data) < leastCompressed || crossSite {
+		writeBody(w, r, status, data, nil)
+		return
 	}
+	writeBody(w, r, status, data, func() []byte { return compress(data) })
+}
+
+// writeBody answers with data, or with its compressed form if there is one and the client accepts it.
+func writeBody(w http.ResponseWriter, r *http.Request, status int, data []byte, compressed func() []byte) {
+	w.Header().Add("Vary", "Accept-Encoding")
+	if compressed != nil && acceptsGzip(r) {
+		w.Header().Set("Content-Encoding", "gzip")
+		data = compressed()
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(data)))
 	w.WriteHeader(status)
 	_, _ = w.Write(data) // the client may have disconnected
 }

@@ -5,24 +5,31 @@ import (
 	"compress/gzip"
 	"io"
 	"net/http/httptest"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
 
-func TestWriteText(t *testing.T) {
+func TestWriteHTML(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("<p>text</p>", 1000)
 	for _, c := range []struct {
-		accepts, text string
-		gzip          bool
+		accepts, site, text string
+		gzip                bool
 	}{
-		{"", long, false}, {"br", long, false}, {"gzip;q=0", long, false}, {"gzip; q=0.0", long, false},
-		{"gzip", long, true}, {"br, GZIP;q=0.5", long, true}, {"gzip", "short", false},
+		{"", "", long, false}, {"br", "", long, false}, {"gzip;q=0", "", long, false}, {"gzip; q=0.0", "", long, false},
+		{"gzip", "", long, true}, {"br, GZIP;q=0.5", "", long, true}, {"gzip", "", "short", false},
+		{"gzip", "same-origin", long, true}, {"gzip", "none", long, true}, {"gzip", "cross-site", long, false},
 	} {
 		r, w := httptest.NewRequest("GET", "/", nil), httptest.NewRecorder()
 		r.Header.Set("Accept-Encoding", c.accepts)
-		writeText(w, r, 404, []byte(c.text))
+		r.Header.Set("Sec-Fetch-Site", c.site)
+		WriteHTML(w, r, 404, []byte(c.text))
 		body := w.Body.Bytes()
+		if got := w.Header().Get("Content-Length"); got != strconv.Itoa(len(body)) {
+			t.Errorf("%q: the length is %s, not %d", c.accepts, got, len(body))
+		}
 		if got := w.Header().Get("Content-Encoding") == "gzip"; got != c.gzip {
 			t.Errorf("%q: gzip is %t", c.accepts, got)
 		} else if got {
@@ -34,7 +41,7 @@ func TestWriteText(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if string(body) != c.text || w.Code != 404 || w.Header().Get("Vary") != "Accept-Encoding" {
+		if string(body) != c.text || w.Code != 404 || !slices.Contains(w.Header()["Vary"], "Accept-Encoding") {
 			t.Errorf("%q: %d %v, %d bytes", c.accepts, w.Code, w.Header(), len(body))
 		}
 	}

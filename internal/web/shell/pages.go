@@ -109,8 +109,7 @@ func (f *Frame) Show(w http.ResponseWriter, r *http.Request, status int, show Pa
 		http.Error(w, "Something went wrong. Try again in a moment.", http.StatusInternalServerError)
 		return
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	writeText(w, r, status, addTeamField(out.Bytes(), p.Visitor))
+	WriteHTML(w, r, status, addTeamField(out.Bytes(), p.Visitor))
 }
 
 // unread returns the number of the visitor's unread notifications, or 0 if they cannot be counted.
