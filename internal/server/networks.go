@@ -55,6 +55,14 @@ func (b *networkBuilder) decode(options any) {
 	if b.err = decoder.Decode(options); b.err == nil {
 		b.err = checkSettings("", b.settings)
 	}
+	if o, ok := options.(validator); ok && b.err == nil {
+		b.err = o.Validate()
+	}
+}
+
+// validator is implemented by options with values that only their network knows.
+type validator interface {
+	Validate() error
 }
 
 // namedHosts returns the hosts with ports of all URLs in the settings of each network.

@@ -12,8 +12,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"pressroom/internal/network"
@@ -54,6 +56,21 @@ type Options struct {
 	// Defaults are the choices of posts without any. TikTok's guidelines forbid them in an app that other people use:
 	// each person chooses who can see a post.
 	Defaults network.TikTokOptions `json:"defaults"`
+}
+
+// privacyLevels are the audiences of TikTok's API.
+var privacyLevels = []string{privacyPublic, "MUTUAL_FOLLOW_FRIENDS", "FOLLOWER_OF_CREATOR", "SELF_ONLY"}
+
+// Validate returns an error that names a default which is not a value of the API.
+func (o Options) Validate() error {
+	modes := []string{"", network.TikTokDirect, network.TikTokInbox}
+	if !slices.Contains(modes, o.Defaults.Mode) {
+		return fmt.Errorf(`defaults: "mode" must be %s or %s`, network.TikTokDirect, network.TikTokInbox)
+	}
+	if o.Defaults.PrivacyLevel != "" && !slices.Contains(privacyLevels, o.Defaults.PrivacyLevel) {
+		return fmt.Errorf(`defaults: "privacy_level" must be one of %s`, strings.Join(privacyLevels, ", "))
+	}
+	return nil
 }
 
 // Client is a registered app.

@@ -15,6 +15,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"pressroom/internal/network"
@@ -71,6 +72,14 @@ var _ network.Authorizer = (*Network)(nil)
 func New(opts Options) *Network {
 	opts = opts.withDefaults()
 	return &Network{network.NewClient(opts.HTTP), opts}
+}
+
+// Validate returns an error if the privacy is not a value of the API.
+func (o Options) Validate() error {
+	if !slices.Contains([]string{"", defaultPrivacy, "unlisted", privacyPrivate}, o.Privacy) {
+		return errors.New(`"privacy" must be public, unlisted or private`)
+	}
+	return nil
 }
 
 func (o Options) withDefaults() Options {
