@@ -13,9 +13,11 @@ import (
 	"pressroom/internal/network/networktest"
 )
 
+const companySecret = "company-secret"
+
 // company is the adapter with an app that has only the Community Management API.
 var company = withOptions(func(opts *linkedin.Options) {
-	opts.Company = linkedin.Company{ClientID: opts.ClientID + "-community-management", ClientSecret: opts.ClientSecret}
+	opts.Company = linkedin.Company{ClientID: opts.ClientID + "-community-management", ClientSecret: companySecret}
 	opts.ClientID = ""
 })
 
@@ -79,6 +81,11 @@ func TestConnectCompanies(t *testing.T) {
 		f.Publish(g, f.MustPrepare(g, "by an app for companies"))
 	}
 	f.WantPosts(2)
+	for _, r := range f.Wire.Requests("accessToken") {
+		if got := r.Params().Get("client_secret"); got != companySecret {
+			t.Errorf("%s: the secret is %q", r.Line(), got)
+		}
+	}
 }
 
 // A grant cannot be renewed without the app that it belongs to, however often that is tried.
