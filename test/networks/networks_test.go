@@ -23,8 +23,9 @@ type try struct {
 }
 
 const (
-	once     = "once"
-	noImages = "not sent: `media_type`"
+	once        = "once"
+	noImages    = "not sent: `media_type`"
+	notApproved = "fails: `app_not_approved`"
 )
 
 var noText = map[string]string{
@@ -43,6 +44,12 @@ var tries = []try{
 	{name: "the network refuses the content", text: "[sandbox:reject]", want: "fails: `rejected_content`"},
 	{name: "the network fails for a moment", text: "[sandbox:error]", want: once},
 	{name: "the network does not find the post's media for a moment", text: "[sandbox:media-not-found]", want: once},
+	{name: "the network has not approved the app", text: "[sandbox:unapproved]", want: once, but: map[string]string{
+		"tiktok": notApproved, "youtube": notApproved,
+	}},
+	{name: "the network rejects the post after accepting it", text: "[sandbox:drop]", want: once, but: map[string]string{
+		"youtube": "fails: `duplicate_content`",
+	}},
 	{name: "the network keeps limiting requests", text: "[sandbox:rate-limit]", want: "fails: `rate_limited`"},
 	{name: "the answer to the publication is lost", text: "[sandbox:lost-answer]", want: once},
 	{name: "the network is slow", text: "[sandbox:slow=2]", want: once},

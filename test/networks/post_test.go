@@ -115,12 +115,21 @@ func (w *env) accountState(s sent, copies int) string {
 		w.holds(s, copies, copies)
 		return "once"
 	case "failed":
+		if keepsHidden(s) {
+			copies++
+		}
 		w.holds(s, copies-1, copies-1)
 		return "fails: `" + fmt.Sprint(account["error_code"]) + "`"
 	default:
 		w.holds(s, 0, 1)
 		return fmt.Sprint(state)
 	}
+}
+
+// keepsHidden reports whether the network keeps a post that it does not show: YouTube has the video before it decides.
+func keepsHidden(s sent) bool {
+	return s.platform == "youtube" &&
+		(strings.Contains(s.text, "[sandbox:unapproved]") || strings.Contains(s.text, "[sandbox:drop]"))
 }
 
 // holds checks how many posts with the text the network holds, and that each shows all of its media.

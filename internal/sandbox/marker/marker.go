@@ -22,7 +22,7 @@ const (
 	lostAnswer   = "lost-answer"   // once: stores the post and closes the connection without an answer
 	// like lost-answer, and calls that would show the post get no answer either
 	unconfirmed = "unconfirmed"
-	Drop        = "drop"       // stores the post and rejects it later; only on YouTube and TikTok
+	Drop        = "drop"       // stores the post and rejects it later; only on YouTube
 	Unapproved  = "unapproved" // acts as if the app lacked the network's approval, audit or credit
 	// NotFound keeps a container from being found for a while after it is ready, as Threads does in production
 	NotFound = "media-not-found"
