@@ -123,7 +123,7 @@ func (s *Service) Resume(ctx context.Context, opts ResumeOptions) (ResumeReport,
 			return out, err
 		}
 	}
-	s.decideFates(doubts, opts.MaxLateness)
+	s.decideOutcomes(doubts, opts.MaxLateness)
 	out.addAccounts(doubts)
 	if opts.DryRun || ctx.Err() != nil {
 		return out, context.Cause(ctx)
@@ -131,7 +131,7 @@ func (s *Service) Resume(ctx context.Context, opts ResumeOptions) (ResumeReport,
 	if err := checkReached(doubts); err != nil && !opts.AllowUnreachable {
 		return out, err
 	}
-	if err := s.applyFates(ctx, state, doubts, out.Series); err != nil {
+	if err := s.applyOutcomes(ctx, state, doubts, out.Series); err != nil {
 		return out, err
 	}
 	err = s.lift(ctx, state, out, opts)
@@ -188,8 +188,8 @@ func checkReached(doubts []*candidate) error {
 		"due posts become unconfirmed, and later posts go out at their time, even if somebody has published them early")
 }
 
-// decideFates sets the fate of each candidate. A candidate that was not looked up is known not to be published.
-func (s *Service) decideFates(doubts []*candidate, late time.Duration) {
+// decideOutcomes sets the outcome of each candidate. A candidate that was not looked up is known not to be published.
+func (s *Service) decideOutcomes(doubts []*candidate, late time.Duration) {
 	now := s.db.Now()
 	// scheduled posts that have a result for an account, so that all their accounts are submitted
 	settled := map[string]bool{}

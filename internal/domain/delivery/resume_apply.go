@@ -12,8 +12,8 @@ import (
 	"pressroom/internal/platform/restoreguard"
 )
 
-// applyFates records the fates, each post in a transaction of its own, while the hold lasts.
-func (s *Service) applyFates(ctx context.Context, state restoreguard.State, doubts []*candidate,
+// applyOutcomes records the outcomes, each post in a transaction of its own, while the hold lasts.
+func (s *Service) applyOutcomes(ctx context.Context, state restoreguard.State, doubts []*candidate,
 	series []post.OverdueSeries) error {
 	of := map[string][]*candidate{}
 	for _, d := range doubts {
@@ -23,7 +23,7 @@ func (s *Service) applyFates(ctx context.Context, state restoreguard.State, doub
 	}
 	for _, id := range slices.Sorted(keysOf(of)) {
 		err := s.whileHeld(ctx, "delivery.reckon", state, func(ctx context.Context, tx *db.Tx) error {
-			return s.applyPostFates(ctx, tx, of[id])
+			return s.applyPostOutcomes(ctx, tx, of[id])
 		})
 		if err != nil {
 			return fmt.Errorf("recording the outcome of post %s: %w", id, err)
@@ -61,9 +61,9 @@ func keysOf(of map[string][]*candidate) func(func(string) bool) {
 	}
 }
 
-// applyPostFates records the fates of one post's accounts. A scheduled post without any result is left for its
+// applyPostOutcomes records the outcomes of one post's accounts. A scheduled post without any result is left for its
 // release.
-func (s *Service) applyPostFates(ctx context.Context, tx *db.Tx, doubts []*candidate) error {
+func (s *Service) applyPostOutcomes(ctx context.Context, tx *db.Tx, doubts []*candidate) error {
 	one, refused := doubts[0], ""
 	if one.delivery.ID == "" {
 		if !slices.ContainsFunc(doubts, func(d *candidate) bool { return d.Outcome != OutcomeGoesLate }) {
@@ -84,15 +84,15 @@ func (s *Service) applyPostFates(ctx context.Context, tx *db.Tx, doubts []*candi
 		if i < 0 || d.Outcome == OutcomeGoesLate && refused == "" {
 			continue
 		}
-		if err := s.applyFate(ctx, tx, under[i], d, refused); err != nil {
+		if err := s.applyOutcome(ctx, tx, under[i], d, refused); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// applyFate ends a delivery with its fate. One that would go out but is refused fails with that refusal.
-func (s *Service) applyFate(ctx context.Context, tx *db.Tx, d delivery, of *candidate, refused string) error {
+// applyOutcome ends a delivery with its outcome. One that would go out but is refused fails with that refusal.
+func (s *Service) applyOutcome(ctx context.Context, tx *db.Tx, d delivery, of *candidate, refused string) error {
 	// The new epoch invalidates the last holder's lease.
 	err := tx.QueryRow(ctx, `UPDATE deliveries SET epoch = epoch + 1 WHERE id = ? RETURNING epoch`, d.ID).Scan(&d.Epoch)
 	if err != nil {
