@@ -24,8 +24,8 @@ func (a *attempt) send(ctx context.Context, attempt int64) error {
 	if err := a.checkLease(); err != nil {
 		return err
 	}
-	calling, span := a.startCall(ctx, "network.commit")
-	receipt, err := a.net.Commit(network.WithSendCheck(calling, a.checkLease), a.grant.Grant, a.d.Draft,
+	callCtx, span := a.startCall(ctx, "network.commit")
+	receipt, err := a.net.Commit(network.WithSendCheck(callCtx, a.checkLease), a.grant.Grant, a.d.Draft,
 		a.s.library.Files(a.d.TeamID))
 	endCall(span, err)
 	failpoint.Point("after commit call")

@@ -77,9 +77,19 @@ func TestQuietBeginsWhereOthersTookOver(t *testing.T) {
 	})
 }
 
-// Only a commit that the network did not carry out is decided.
+// A commit without an answer, or with an uncertain one, is undecided.
 func TestUndecidedCommits(t *testing.T) {
 	t.Parallel()
+	for name, last := range map[string]string{"no answer": "", "an uncertain answer": string(network.Uncertain)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testUndecidedCommits(t, last)
+		})
+	}
+}
+
+// testUndecidedCommits checks a delivery of which only the last commit is undecided.
+func testUndecidedCommits(t *testing.T, last string) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		s := newEnv(t, testkit.Open(t, url, testkit.NewClock(noon)), testkit.NewClock(noon), &scriptedNetwork{})
 		var d delivery
@@ -91,7 +101,7 @@ func TestUndecidedCommits(t *testing.T) {
 			{"commit", string(network.Processing), false},
 			{"resolve", string(network.Transient), false},
 			{"commit", string(network.Transient), false},
-			{"commit", string(network.Uncertain), true},
+			{"commit", last, true},
 		} {
 			must.NoError(t, s.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 				_, err := tx.Exec(ctx, `INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at, ended_at,

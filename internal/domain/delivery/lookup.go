@@ -47,8 +47,8 @@ func (a *attempt) resolve(ctx context.Context) error {
 // delivery and then counts as unknown.
 func (a *attempt) lookUp(ctx context.Context, t network.CommitHistory) (network.Verdict, network.Receipt, error) {
 	failpoint.Point("before resolve call")
-	calling, span := a.startCall(ctx, "network.resolve")
-	verdict, receipt, err := a.net.Resolve(calling, a.grant.Grant, a.d.Draft, t)
+	callCtx, span := a.startCall(ctx, "network.resolve")
+	verdict, receipt, err := a.net.Resolve(callCtx, a.grant.Grant, a.d.Draft, t)
 	endCall(span, err)
 	failpoint.Point("after resolve call")
 	a.reportCall(ctx, "resolve", err)
@@ -100,6 +100,9 @@ func (s *Service) hasRival(ctx context.Context, d delivery) (bool, error) {
 func (a *attempt) handleAbandoned(ctx context.Context, err error) error {
 	if a.d.Phase != doubtful {
 		return a.handleRefusal(ctx, planned, err)
+	}
+	if e, ok := errors.AsType[*network.Error](err); ok && e.Class == network.Unapproved {
+		a.logUnapproved(ctx, e)
 	}
 	code := cmp.Or(refusalCodes[classOf(err)], "network_error") // every other class is temporary
 	return a.finish(ctx, ended, failedResult(code, errorMessage(err)))

@@ -17,8 +17,8 @@ func (a *attempt) prepare(ctx context.Context) error {
 	}
 	began := a.s.db.Now()
 	failpoint.Point("before prepare call")
-	calling, span := a.startCall(ctx, "network.prepare")
-	draft, wait, err := a.net.Prepare(calling, a.grant.Grant, a.d.Draft, a.s.library.Files(a.d.TeamID))
+	callCtx, span := a.startCall(ctx, "network.prepare")
+	draft, wait, err := a.net.Prepare(callCtx, a.grant.Grant, a.d.Draft, a.s.library.Files(a.d.TeamID))
 	endCall(span, err)
 	failpoint.Point("after prepare call")
 	a.reportCall(ctx, "prepare", err)

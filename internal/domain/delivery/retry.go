@@ -84,7 +84,9 @@ func (a *attempt) handleRefusal(ctx context.Context, back phase, err error) erro
 	case network.Rate, network.Quota:
 		return a.waitForQuota(ctx, e)
 	case network.Rejected, network.Unapproved, network.RejectedMedia, network.Duplicate:
-		a.logUnapproved(ctx, e)
+		if e.Class == network.Unapproved {
+			a.logUnapproved(ctx, e)
+		}
 		return a.finish(ctx, ended, failedResult(refusalCodes[e.Class], e.Message))
 	case network.HostBlocked:
 		return a.retry(ctx, back, "server_not_allowed", "", 0) // our own setting, so the circuit does not matter
@@ -98,10 +100,9 @@ func (a *attempt) handleRefusal(ctx context.Context, back phase, err error) erro
 
 // logUnapproved tells the operator, in the log, that a network wants something of the app itself.
 func (a *attempt) logUnapproved(ctx context.Context, e *network.Error) {
-	if e.Class == network.Unapproved {
-		a.s.log.WarnContext(ctx, "A network refuses this installation's app: it lacks an approval, an audit or credit",
-			"platform", a.grant.Platform, "network_code", e.Code, "post", a.d.PostID, "account", a.d.AccountID)
-	}
+	a.s.log.WarnContext(ctx, "A network does not accept this installation's app for a post: it may lack an approval, "+
+		"an audit, a permission or credit, or its settings may be outdated",
+		"platform", a.grant.Platform, "network_code", e.Code, "post", a.d.PostID, "account", a.d.AccountID)
 }
 
 // retry starts again from a phase after a backoff, or after the wait that the network asked for if that is

@@ -71,8 +71,8 @@ var errorMessages = map[string]string{
 	"network_error":        "The network failed or could not be reached. Nothing was published. Retry later.",
 	"server_not_allowed": "The operator does not allow the account's server. Nothing was published. Retry after " +
 		"the operator has allowed it.",
-	"app_not_approved": "The network does not let this installation's app publish this: the app lacks an approval, an " +
-		"audit or credit. The operator has to get it from the network. Retry afterwards.",
+	"app_not_approved": "The network does not accept this installation's app for this post. It may lack an approval, " +
+		"an audit, a permission or credit, or its settings may be outdated. Tell the operator, then retry.",
 	"not_confirmed":           "The network may have published this. It is not sent again until the outcome is known.",
 	"profile_not_found":       "The network has no public profile with this name.",
 	"profile_private":         "The profile is private and cannot be read.",
