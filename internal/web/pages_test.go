@@ -1,8 +1,15 @@
 package web_test
 
 import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
+	"pressroom/internal/testkit/must"
 	"pressroom/internal/web/shell"
 )
 
@@ -18,5 +25,24 @@ func TestPagesCanBeParsed(t *testing.T) {
 	}
 	if read < 50 {
 		t.Errorf("only %d pages were named", read)
+	}
+}
+
+// An icon that nothing shows is not sent to every browser.
+func TestEachIconIsUsed(t *testing.T) {
+	t.Parallel()
+	var sources bytes.Buffer
+	must.NoError(t, filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+		if ext := filepath.Ext(path); err == nil && (ext == ".go" || ext == ".html") {
+			sources.Write(must.Get(os.ReadFile(path))(t))
+		}
+		return err
+	}))
+	icons := must.Get(os.ReadFile("shell/assets/icons.svg"))(t)
+	for _, found := range regexp.MustCompile(`<symbol id="([^"]+)"`).FindAllSubmatch(icons, -1) {
+		name := string(found[1])
+		if !strings.HasPrefix(name, "net-") && !bytes.Contains(sources.Bytes(), []byte(`"`+name+`"`)) {
+			t.Errorf("%s is not used", name)
+		}
 	}
 }
