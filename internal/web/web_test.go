@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -293,6 +294,33 @@ func TestTeams(t *testing.T) {
 		}
 		bea.get("/").wants(t, 200, "<h1>Harbour &amp; Sons</h1>", "editor")
 		w.browser(t).post("/team", roastery).wants(t, 303)
+	})
+}
+
+// TestManyTeams checks that the menu shows the first teams, the selected one on top, and leads to the others.
+func TestManyTeams(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		ada := w.browser(t).in("ada@example.com")
+		if text := ada.get("/").text; strings.Contains(text, "All teams") {
+			t.Error("two teams have a link to all teams")
+		}
+		var last int64
+		for i := range 11 {
+			one, err := w.teams.AddTeam(t.Context(), team.Team{
+				Name: "Team " + strconv.Itoa(i), Timezone: "UTC", Language: "en", Plan: "team",
+			}, w.ada.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			last = one.ID
+		}
+		ada.post("/team", url.Values{"team": {itoa(last)}}).wants(t, 303)
+		home := ada.get("/")
+		home.wants(t, 200, `<p class="who row"><strong><bdi>Team 10</bdi>`, `href="/account#your-teams"`)
+		if n := strings.Count(home.text, `aria-label="Switch to `); n != 11 {
+			t.Errorf("the menu offers %d other teams", n)
+		}
+		ada.get("/account").wants(t, 200, `id="your-teams"`, "Team 9")
 	})
 }
 
