@@ -30,8 +30,8 @@ func (g gated) Open(ctx context.Context, key string) (blob.Reader, error) {
 // TestApprovalLinkServesFullSize checks that the page shows thumbnails that link to the full images.
 func TestApprovalLinkServesFullSize(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		page := w.browser(t).in("ada@example.com").sent(w.batch(t).page, "menu.png", pictureOf(t, 1200, 1600))
-		other := w.browser(t).in("ada@example.com").sent(w.batch(t).page, "other.png", pictureOf(t, 40, 40))
+		page := w.browser(t).in("ada@example.com").sendOK(w.batch(t).page, "menu.png", pictureOf(t, 1200, 1600))
+		other := w.browser(t).in("ada@example.com").sendOK(w.batch(t).page, "other.png", pictureOf(t, 40, 40))
 		a := w.approving(t, "The menu", page.MediaID)
 		client, id := w.browser(t), itoa(page.MediaID)
 		full := a.page + "/images/" + id
@@ -64,7 +64,7 @@ func pictureOf(t *testing.T, width, height int) []byte {
 func TestApprovalLinkLimits(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		const bound = 48
-		item := w.browser(t).in("ada@example.com").sent(w.batch(t).page, "harbour.png", picture(t, 1))
+		item := w.browser(t).in("ada@example.com").sendOK(w.batch(t).page, "harbour.png", picture(t, 1))
 		a := w.approving(t, "Open", item.MediaID)
 		shot, film := a.page+"/media/"+itoa(item.MediaID), a.page+"/videos/"+itoa(item.MediaID)
 		full := a.page + "/images/" + itoa(item.MediaID)

@@ -120,8 +120,8 @@ func says(decision, round, name, comment string) url.Values {
 // TestApproving checks approval on the page of a link, which shows the whole post.
 func TestApproving(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		item := w.browser(t).in("ada@example.com").sent(w.batch(t).page, "harbour.png", picture(t, 1))
-		other := w.browser(t).in("ada@example.com").sent(w.batch(t).page, "other.png", picture(t, 2))
+		item := w.browser(t).in("ada@example.com").sendOK(w.batch(t).page, "harbour.png", picture(t, 1))
+		other := w.browser(t).in("ada@example.com").sendOK(w.batch(t).page, "other.png", picture(t, 2))
 		a := w.approving(t, "Open <b>from</b> eight.\nBe there!", item.MediaID)
 		client := w.browser(t)
 		shown := client.get(a.page)

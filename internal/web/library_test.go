@@ -122,7 +122,7 @@ func (b *browser) send(at, name string, raw []byte) page {
 }
 
 // sendOK sends a file that is accepted.
-func (b *browser) sent(at, name string, raw []byte) arrived {
+func (b *browser) sendOK(at, name string, raw []byte) arrived {
 	b.t.Helper()
 	p := b.send(at, name, raw)
 	var out arrived

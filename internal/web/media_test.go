@@ -14,7 +14,7 @@ func TestMediaFiles(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		raw := picture(t, 1)
 		b := w.browser(t).in("ada@example.com")
-		item := b.sent(w.batch(t).page, `größe "x".png`, raw)
+		item := b.sendOK(w.batch(t).page, `größe "x".png`, raw)
 		p := b.get(item.file())
 		if p.StatusCode != http.StatusOK || p.text != string(raw) {
 			t.Errorf("%d, %d bytes", p.StatusCode, len(p.text))
@@ -66,7 +66,7 @@ func TestMediaFiles(t *testing.T) {
 func TestPublicFiles(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		raw := picture(t, 1)
-		item := w.browser(t).in("ada@example.com").sent(w.batch(t).page, "a b.png", raw)
+		item := w.browser(t).in("ada@example.com").sendOK(w.batch(t).page, "a b.png", raw)
 		link, err := w.media.Files(w.harbour.ID).Link(t.Context(), item.MediaID, network.FileLimits{}, w.clock.Now().Add(time.Hour))
 		if err != nil {
 			t.Fatal(err)

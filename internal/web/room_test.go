@@ -28,7 +28,7 @@ func TestFullNode(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		raw := picture(t, 1)
 		b := w.browser(t).in("ada@example.com")
-		item := b.sent(w.batch(t).page, "a.png", raw)
+		item := b.sendOK(w.batch(t).page, "a.png", raw)
 		fill(t, w.app.Rooms.Pages)
 		// The page after a form needs a place too; the form was processed.
 		b.get("/").wants(t, 503, "If you sent a form, it was processed", "do not send the form again")

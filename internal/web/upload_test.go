@@ -56,12 +56,12 @@ func TestUploadingOnThePage(t *testing.T) {
 		b, described := w.browser(t).in("bea@example.com"), picture(t, 9)
 		at := w.batch(t, described).page
 		b.get(at).wants(t, 200, "described 0.png", "Waited for")
-		first := b.sent(at, `Ü <b>"1".png`, picture(t, 1))
-		if again := b.sent(at, "other.png", picture(t, 1)); again.MediaID != first.MediaID || !again.Already || first.Already {
+		first := b.sendOK(at, `Ü <b>"1".png`, picture(t, 1))
+		if again := b.sendOK(at, "other.png", picture(t, 1)); again.MediaID != first.MediaID || !again.Already || first.Already {
 			t.Errorf("%+v, then %+v", first, again)
 		}
 		b.get(at).wants(t, 200, "<bdi>Ü _b__1_.png</bdi>", "In the library", first.thumbnail(), "Describe the picture")
-		b.sent(at, "nul\x00 \xff\u202e.png", picture(t, 8))
+		b.sendOK(at, "nul\x00 \xff\u202e.png", picture(t, 8))
 		for name, raw := range map[string][]byte{"notes.txt": []byte("Not a picture."), "empty.png": {}, "cut.png": picture(t, 3)[:40]} {
 			p := b.send(at, name, raw)
 			p.wants(t, 422, `"validation_failed"`)
@@ -71,7 +71,7 @@ func TestUploadingOnThePage(t *testing.T) {
 		}
 		b.send(at, "large.png", bytes.Repeat([]byte("x"), 2<<20+1)).wants(t, 413, `"upload_too_large"`)
 		b.get(at).wants(t, 200, "notes.txt", "Refused", "This file type is not supported")
-		b.sent(at, "described 0.png", described) // the last pending file closes the page
+		b.sendOK(at, "described 0.png", described) // the last pending file closes the page
 		b.send(at, "late.png", picture(t, 4)).wants(t, 410, "is closed or has expired")
 		b.get(at).wants(t, 200, "This upload is closed.")
 	})
@@ -110,7 +110,7 @@ func TestDescribing(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		at := w.batch(t).page
 		b := w.browser(t).in("ada@example.com")
-		item := b.sent(at, "a.png", picture(t, 1))
+		item := b.sendOK(at, "a.png", picture(t, 1))
 		path := "/media/" + itoa(item.MediaID) + "/description"
 		b.post(path, url.Values{"alt": {`A <red> "square"`}, "next": {at}}).leads(t, at)
 		b.get(at).wants(t, 200, "A &lt;red&gt; &#34;square&#34;</textarea>")

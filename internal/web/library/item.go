@@ -40,8 +40,8 @@ func (v view) Ahead() []media.Use { return v.usesOf(media.UseScheduled) }
 // Drafts returns the drafts that would lose the item.
 func (v view) Drafts() []media.Use { return v.usesOf(media.UseInDraft) }
 
-// Published returns the published posts with the item.
-func (v view) Published() []media.Use { return v.usesOf(media.UsePublished) }
+// PublishedPosts returns the published posts with the item.
+func (v view) PublishedPosts() []media.Use { return v.usesOf(media.UsePublished) }
 
 func (v view) usesOf(kind media.UseKind) []media.Use {
 	var out []media.Use

@@ -9,7 +9,7 @@ import (
 	"pressroom/internal/domain/team"
 )
 
-// navItem is an entry of the navigation. It stands for the sections of these names; the first is its path.
+// navItem is an entry of the navigation. It is current in these sections; the first is its path.
 type navItem struct {
 	Name, Icon string
 	Sections   []string
@@ -21,7 +21,7 @@ func (n navItem) Path() string { return "/" + n.Sections[0] }
 // Has reports whether a section belongs to the entry.
 func (n navItem) Has(section string) bool { return slices.Contains(n.Sections, section) }
 
-// mainItems are the entries that a phone shows at once, and moreItems those that are behind "More" there.
+// mainItems are the entries that a phone shows at once, and moreItems those in its More menu.
 var (
 	mainItems = []navItem{
 		{"Home", "home-5-line", []string{""}},
@@ -39,7 +39,7 @@ var (
 	helpItem     = navItem{"Help", "question-line", []string{"docs"}}
 )
 
-// more returns the visitor's entries behind "More".
+// more returns the visitor's entries in the More menu.
 func (v *Visitor) more() []navItem {
 	if v.Operator {
 		return slices.Concat(moreItems, []navItem{operatorItem, helpItem})

@@ -116,7 +116,7 @@ var errExpired = errors.New("the file's link has expired")
 // Write implements io.Writer.
 func (l *Download) Write(p []byte) (int, error) {
 	now := time.Now()
-	if l.expired(now) {
+	if l.hasExpired(now) {
 		return 0, errExpired // the process was suspended since it opened the file
 	}
 	if now.Sub(l.moved) >= deadlineInterval {
@@ -134,9 +134,9 @@ func (l *Download) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// expired reports whether the link has expired, by the wall clock, which may be set, or by the monotonic clock, which
+// hasExpired reports whether the link has expired, by the wall clock, which may be set, or by the monotonic clock, which
 // may stop while the machine is suspended.
-func (l *Download) expired(now time.Time) bool {
+func (l *Download) hasExpired(now time.Time) bool {
 	return l.hasLimit() && (!now.Before(l.ExpiresAt) || !now.Round(0).Before(l.ExpiresAt.Round(0)))
 }
 
