@@ -15,8 +15,7 @@ import (
 const (
 	maxName           = 200              // characters kept of a name
 	createContentTask = "CREATE_CONTENT" // task on a Page
-	tokenFields       = "id,name,username,access_token"
-	pageFields        = tokenFields + ",tasks"
+	pageFields        = "id,name,username,access_token"
 )
 
 // Kinds returns the only sign-in method.
@@ -90,7 +89,7 @@ func (n *Network) page(ctx context.Context, person network.Grant, id string) (gr
 	}
 	var p graph.Page
 	if i < 0 {
-		p, err = n.login().Page(ctx, person, id, tokenFields)
+		p, err = n.login().Page(ctx, person, id, pageFields)
 	}
 	netErr, failing := errors.AsType[*network.Error](err)
 	switch {

@@ -20,8 +20,20 @@ const (
 	maxCalls    = 60  // to read a list, besides those that are refused as too large
 )
 
+// listPage is a page of a list.
+type listPage[T any] struct {
+	Data   []T `json:"data"`
+	Paging struct {
+		Next    string `json:"next"`
+		Cursors struct {
+			After string `json:"after"`
+		} `json:"cursors"`
+	} `json:"paging"`
+}
+
 // ListSince reads a list, newest first, page by page, up to the first item older than since or to limit items, at
-// most maxCalls times. It reports true if there may be more items since then. The function at returns the time of an item.
+// most maxCalls times. It reports true if there may be more items since then. The function at returns the time of an
+// item.
 func ListSince[T any](
 	ctx context.Context, c *Client, call Call, since time.Time, limit int, at func(T) time.Time,
 ) ([]T, bool, error) {
@@ -29,15 +41,7 @@ func ListSince[T any](
 	params.Set("since", strconv.FormatInt(since.Unix(), 10))
 	var found []T
 	for range maxCalls {
-		var response struct {
-			Data   []T `json:"data"`
-			Paging struct {
-				Next    string `json:"next"`
-				Cursors struct {
-					After string `json:"after"`
-				} `json:"cursors"`
-			} `json:"paging"`
-		}
+		var response listPage[T]
 		call.Params, call.Out = params, &response
 		var err error
 		if size, err = c.doSmaller(ctx, call, size); err != nil {
@@ -73,9 +77,11 @@ func (c *Client) doSmaller(ctx context.Context, call Call, size int) (int, error
 	}
 }
 
-// isTooMuchData reports whether the network asks to reduce the amount of data, which it does with the code of any failure.
+// isTooMuchData reports whether the network asks to reduce the amount of data, which it does with the code of any
+// failure.
 func isTooMuchData(e *network.Error) bool {
-	return e.Code == "1" && strings.Contains(strings.ToLower(e.Message), "reduce the amount of data")
+	code, _, _ := strings.Cut(e.Code, "/")
+	return code == "1" && strings.Contains(strings.ToLower(e.Message), "reduce the amount of data")
 }
 
 // insight is one metric in the networks' formats: a list of values, of which the last counts, or a total. A value may

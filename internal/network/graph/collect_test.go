@@ -88,7 +88,7 @@ func TestListSinceTinyPages(t *testing.T) {
 	calls := 0
 	client, call := serve(t, func(query url.Values) (int, string) {
 		if calls++; query.Get("limit") != "1" {
-			return 400, `{"error":{"code":1,"message":"Please reduce the amount of data"}}`
+			return 400, `{"error":{"code":1,"error_subcode":99,"message":"Please reduce the amount of data"}}`
 		}
 		return 200, fmt.Sprintf(`{"data":[{"id":9}],"paging":{"cursors":{"after":"%d"},"next":"https://a.test"}}`, calls)
 	})

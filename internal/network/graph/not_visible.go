@@ -16,6 +16,7 @@ import (
 const (
 	codeNotFound      = 24
 	subcodeNotVisible = 4279009
+	notVisibleCode    = "24/4279009"
 
 	maxNotVisible  = 3                // commits of a container that is not found, after which it is replaced
 	notVisibleWait = 3 * time.Second  // multiplied by the number of such commits
@@ -38,7 +39,7 @@ func (c *Containers) countNotVisible(p draft, e *network.Error) error {
 		return network.PermanentError(err)
 	}
 	later := *e
-	later.Class, later.Draft = network.Processing, counted
+	later.Draft = counted
 	later.After = c.App.Now().Add(time.Duration(min(p.NotVisible, maxNotVisible)) * notVisibleWait).UTC()
 	return &later
 }
@@ -78,8 +79,7 @@ func (c *Containers) resolveNotVisible(
 
 func notVisibleError() *network.Error {
 	return &network.Error{
-		Class: network.Transient, Status: http.StatusOK,
-		Code: strconv.Itoa(codeNotFound) + "/" + strconv.Itoa(subcodeNotVisible),
-		Err:  errors.New("the network does not find the container"),
+		Class: network.Transient, Status: http.StatusOK, Code: notVisibleCode,
+		Err: errors.New("the network does not find the container"),
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/url"
 	"slices"
-	"strings"
 
 	"pressroom/internal/network"
 )
@@ -50,12 +49,11 @@ func (l Login) Pages(ctx context.Context, person network.Grant, fields string) (
 	if err != nil && !isRefusal(err) {
 		return nil, err
 	}
-	fields = strings.TrimSuffix(fields, ",tasks") // a field of the person's own list only
 	for _, b := range businesses[:min(len(businesses), maxBusinesses)] {
+		if !IsID(b.ID) {
+			continue
+		}
 		for _, edge := range []string{"owned_pages", "client_pages"} {
-			if !IsID(b.ID) {
-				continue
-			}
 			pages, err := readList[Page](ctx, l, person, b.ID+"/"+edge, fields)
 			if err != nil && !isRefusal(err) {
 				return nil, err
@@ -66,9 +64,9 @@ func (l Login) Pages(ctx context.Context, person network.Grant, fields string) (
 	return found, nil
 }
 
-// OwnPages returns the Pages in the person's own list.
+// OwnPages returns the Pages in the person's own list, with the given fields and the person's tasks.
 func (l Login) OwnPages(ctx context.Context, person network.Grant, fields string) ([]Page, error) {
-	pages, err := readList[Page](ctx, l, person, "me/accounts", fields)
+	pages, err := readList[Page](ctx, l, person, "me/accounts", fields+",tasks")
 	return slices.DeleteFunc(pages, Page.isUnusable), err
 }
 
@@ -89,15 +87,7 @@ func readList[T any](ctx context.Context, l Login, person network.Grant, path, f
 	params := url.Values{"fields": {fields}, "limit": {pagesPerList}}
 	var found []T
 	for range maxPageLists {
-		var response struct {
-			Data   []T `json:"data"`
-			Paging struct {
-				Next    string `json:"next"`
-				Cursors struct {
-					After string `json:"after"`
-				} `json:"cursors"`
-			} `json:"paging"`
-		}
+		var response listPage[T]
 		if err := l.get(ctx, person, path, params, &response); err != nil {
 			return found, err
 		}
