@@ -22,6 +22,13 @@ type App struct { //nolint:recvcheck // Base changes it in place, WithDefaults r
 	Timeout Span `json:"timeout"`
 }
 
+// OAuthApp is a second app of a network, for accounts that the first one cannot connect.
+type OAuthApp struct {
+	ClientID     string   `json:"client_id"`
+	ClientSecret string   `json:"-"`
+	Scopes       []string `json:"scopes"` // requested at the consent; the network's package has defaults
+}
+
 // Base returns the App that a network's options embed.
 func (a *App) Base() *App { return a }
 

@@ -60,15 +60,9 @@ type Options struct {
 	WebURL        string `json:"web_url"`        // base URL of posts
 	Version       string `json:"version"`        // of the API, as YYYYMM
 	// whether the app can connect organizations too, because it has the Advertising API beside the products for members
-	Organizations bool    `json:"organizations"`
-	Company       Company `json:"company"`
-}
-
-// Company is the app with the Community Management API, for organizations and their members.
-type Company struct {
-	ClientID     string   `json:"client_id"`
-	ClientSecret string   `json:"-"`
-	Scopes       []string `json:"scopes"` // requested; those for publishing and analytics by default
+	Organizations bool `json:"organizations"`
+	// the app with the Community Management API, for organizations and their members
+	Company network.OAuthApp `json:"company"`
 }
 
 // Network is LinkedIn's publishing protocol. It has no state between calls.

@@ -41,11 +41,11 @@ func (n *Network) Kinds() []string {
 }
 
 // app returns the app of a sign-in method.
-func (n *Network) app(kind string) Company {
+func (n *Network) app(kind string) network.OAuthApp {
 	if kind == kindCompany {
 		return n.opts.Company
 	}
-	return Company{n.opts.ClientID, n.opts.ClientSecret, n.opts.Scopes}
+	return network.OAuthApp{ClientID: n.opts.ClientID, ClientSecret: n.opts.ClientSecret, Scopes: n.opts.Scopes}
 }
 
 // Authorize returns the URL of the consent page. The network supports no PKCE for web apps.
@@ -60,8 +60,9 @@ func (n *Network) Authorize(a network.Authorization) string {
 	}.Encode()
 }
 
-// Exchange trades the code for a token and returns the member, if the scopes allow publishing for the member, followed by
-// the organizations for which the member may publish. All of them share the token. The error is of class AuthDead if the code is refused.
+// Exchange trades the code for a token and returns the member, if the scopes allow publishing for the member, followed
+// by the organizations for which the member may publish. All of them share the token. The error is of class AuthDead if
+// the code is refused.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	app := n.app(a.Kind)
 	token, err := n.requestToken(ctx, app, url.Values{
@@ -204,7 +205,7 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 }
 
 // requestToken requests a token with an app's credentials.
-func (n *Network) requestToken(ctx context.Context, app Company, form url.Values) (network.Token, error) {
+func (n *Network) requestToken(ctx context.Context, app network.OAuthApp, form url.Values) (network.Token, error) {
 	form.Set("client_id", app.ClientID)
 	form.Set("client_secret", app.ClientSecret)
 	response, err := n.client.Do(ctx, network.Call{

@@ -17,7 +17,7 @@ const companySecret = "company-secret"
 
 // company is the adapter with an app that has only the Community Management API.
 var company = withOptions(func(opts *linkedin.Options) {
-	opts.Company = linkedin.Company{ClientID: opts.ClientID + "-community-management", ClientSecret: companySecret}
+	opts.Company = network.OAuthApp{ClientID: opts.ClientID + "-community-management", ClientSecret: companySecret}
 	opts.ClientID = ""
 })
 
@@ -44,7 +44,7 @@ func TestScopes(t *testing.T) {
 		"Advertising API":      {linkedin.Options{App: app, Organizations: true}, "", member + " " + organization},
 		"Community Management": {linkedin.Options{}, "company", "r_basicprofile w_member_social " + organization},
 		"chosen": {
-			linkedin.Options{Company: linkedin.Company{Scopes: []string{"w_organization_social"}}}, "company", "w_organization_social",
+			linkedin.Options{Company: network.OAuthApp{Scopes: []string{"w_organization_social"}}}, "company", "w_organization_social",
 		},
 	} {
 		address := linkedin.New(c.opts).Authorize(network.Authorization{Kind: c.kind})
@@ -58,8 +58,8 @@ func TestKinds(t *testing.T) {
 	t.Parallel()
 	for want, opts := range map[string]linkedin.Options{
 		"":         {App: network.App{ClientID: "1"}},
-		"company":  {Company: linkedin.Company{ClientID: "2"}},
-		",company": {App: network.App{ClientID: "1"}, Company: linkedin.Company{ClientID: "2"}},
+		"company":  {Company: network.OAuthApp{ClientID: "2"}},
+		",company": {App: network.App{ClientID: "1"}, Company: network.OAuthApp{ClientID: "2"}},
 	} {
 		if got := strings.Join(linkedin.New(opts).Kinds(), ","); got != want {
 			t.Errorf("kinds %q, want %q", got, want)

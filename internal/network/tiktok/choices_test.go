@@ -14,12 +14,12 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-func chosen(o network.TikTokOptions) network.Options { return network.Options{TikTok: &o} }
+func optionsOf(o network.TikTokOptions) network.Options { return network.Options{TikTok: &o} }
 
 // direct is the fewest choices of a direct post.
 var direct = network.TikTokOptions{PrivacyLevel: "SELF_ONLY", MusicUsageConfirmed: true}
 
-func changed(change func(*network.TikTokOptions)) *network.TikTokOptions {
+func directWith(change func(*network.TikTokOptions)) *network.TikTokOptions {
 	o := direct
 	change(&o)
 	return &o
@@ -40,18 +40,18 @@ func TestCheckChoices(t *testing.T) {
 		"only a default":      {defaults: direct, media: film},
 		"none of the default": {&network.TikTokOptions{}, film, direct, []string{"!option_missing", "!option_missing"}},
 		"the fewest":          {options: &direct, media: film},
-		"no audience": {changed(func(o *network.TikTokOptions) { o.PrivacyLevel = "" }), film, direct,
+		"no audience": {directWith(func(o *network.TikTokOptions) { o.PrivacyLevel = "" }), film, direct,
 			[]string{"!option_missing"}},
-		"no consent to music": {changed(func(o *network.TikTokOptions) { o.MusicUsageConfirmed = false }), film, direct,
+		"no consent to music": {directWith(func(o *network.TikTokOptions) { o.MusicUsageConfirmed = false }), film, direct,
 			[]string{"!option_missing"}},
 		"an inbox": {options: &inbox, media: film},
-		"an inbox, with an audience": {options: changed(func(o *network.TikTokOptions) { o.Mode = "inbox" }), media: film,
+		"an inbox, with an audience": {options: directWith(func(o *network.TikTokOptions) { o.Mode = "inbox" }), media: film,
 			want: []string{"option_not_supported"}},
-		"a duet with photos": {options: changed(func(o *network.TikTokOptions) { o.AllowDuet = true }), media: photo,
+		"a duet with photos": {options: directWith(func(o *network.TikTokOptions) { o.AllowDuet = true }), media: photo,
 			want: []string{"option_not_supported"}},
-		"photos by AI": {options: changed(func(o *network.TikTokOptions) { o.IsAIGC = true }), media: photo,
+		"photos by AI": {options: directWith(func(o *network.TikTokOptions) { o.IsAIGC = true }), media: photo,
 			want: []string{"!option_not_supported"}},
-		"a video by AI": {options: changed(func(o *network.TikTokOptions) { o.IsAIGC = true }), media: film},
+		"a video by AI": {options: directWith(func(o *network.TikTokOptions) { o.IsAIGC = true }), media: film},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -74,7 +74,7 @@ func TestCheckChoices(t *testing.T) {
 func TestCreator(t *testing.T) {
 	t.Parallel()
 	const levels = `"privacy_level_options":["SELF_ONLY","FOLLOWER_OF_CREATOR"]`
-	all := changed(func(o *network.TikTokOptions) { o.AllowComment, o.AllowDuet, o.AllowStitch = true, true, true })
+	all := directWith(func(o *network.TikTokOptions) { o.AllowComment, o.AllowDuet, o.AllowStitch = true, true, true })
 	for name, c := range map[string]struct {
 		creator string
 		options network.TikTokOptions
@@ -85,7 +85,7 @@ func TestCreator(t *testing.T) {
 		"allowed":    {`{` + levels + `,"max_video_post_duration_sec":60}`, direct, "", "", ""},
 		"everything": {`{` + levels + `}`, *all, "", "", ""},
 		"an audience that the account does not offer": {`{` + levels + `}`,
-			*changed(func(o *network.TikTokOptions) { o.PrivacyLevel = "PUBLIC_TO_EVERYONE" }),
+			*directWith(func(o *network.TikTokOptions) { o.PrivacyLevel = "PUBLIC_TO_EVERYONE" }),
 			network.Rejected, "privacy_level_option_mismatch", "It offers: SELF_ONLY, FOLLOWER_OF_CREATOR."},
 		"nothing to disallow": {`{` + levels + `,"comment_disabled":true,"duet_disabled":true}`, direct, "", "", ""},
 		"comments are off": {`{` + levels + `,"comment_disabled":true}`, *all,
@@ -101,10 +101,13 @@ func TestCreator(t *testing.T) {
 			t.Parallel()
 			l := networktest.NewLibrary(t)
 			g := serve(t, map[string]string{
-				"/creator_info/query/": success(c.creator), "/video/init/": success(`{"publish_id":"v","upload_url":"https://up.test/?token=t"}`),
+				"/creator_info/query/": success(c.creator),
+				"/video/init/":         success(`{"publish_id":"v","upload_url":"https://up.test/?token=t"}`),
 			})
 			n := networkAt(networktest.Start)
-			d, err := n.Plan(network.Intent{Seed: "s", Content: network.Content{Media: []network.Media{l.Video(small)}, Options: chosen(c.options)}})
+			d, err := n.Plan(network.Intent{Seed: "s", Content: network.Content{
+				Media: []network.Media{l.Video(small)}, Options: optionsOf(c.options),
+			}})
 			must.NoError(t, err)
 			d, _, err = n.Prepare(t.Context(), g, d, l)
 			if c.class != "" {
@@ -129,7 +132,7 @@ func publishWith(t *testing.T, f *networktest.Fixture, text string, o network.Ti
 	t.Helper()
 	g := f.Grant()
 	d, err := f.Network().Plan(network.Intent{Seed: "s", First: f.Clock.Now(), At: f.Clock.Now(),
-		Content: network.Content{Text: text, Media: media, Options: chosen(o)}})
+		Content: network.Content{Text: text, Media: media, Options: optionsOf(o)}})
 	must.NoError(t, err)
 	if d, err = f.Prepare(g, d); err != nil {
 		return network.Receipt{}, err
@@ -204,7 +207,7 @@ func TestInbox(t *testing.T) {
 	}
 }
 
-// An app that has not passed TikTok's audit cannot post to public accounts, whatever the audience; its posts can go to
+// An app that has not passed TikTok's audit cannot post to public accounts, with any audience. Its posts can go to
 // the inbox.
 func TestUnaudited(t *testing.T) {
 	t.Parallel()

@@ -30,11 +30,11 @@ func (n *Network) Kinds() []string {
 }
 
 // app returns the registered app of a kind of account.
-func (n *Network) app(kind string) Client {
+func (n *Network) app(kind string) network.OAuthApp {
 	if kind == Business {
 		return n.opts.Business
 	}
-	return Client{n.opts.ClientID, n.opts.ClientSecret, n.opts.Scopes}
+	return network.OAuthApp{ClientID: n.opts.ClientID, ClientSecret: n.opts.ClientSecret, Scopes: n.opts.Scopes}
 }
 
 // Authorize returns the URL of the consent page. The network supports PKCE only for mobile and desktop apps.

@@ -23,9 +23,9 @@ func TestKinds(t *testing.T) {
 	}{
 		"no app":   {tiktok.Options{}, []string{}},
 		"one":      {tiktok.Options{App: network.App{ClientID: "a"}}, []string{""}},
-		"business": {tiktok.Options{Business: tiktok.Client{ClientID: "b"}}, []string{tiktok.Business}},
+		"business": {tiktok.Options{Business: network.OAuthApp{ClientID: "b"}}, []string{tiktok.Business}},
 		"both": {
-			tiktok.Options{App: network.App{ClientID: "a"}, Business: tiktok.Client{ClientID: "b"}}, []string{"", tiktok.Business},
+			tiktok.Options{App: network.App{ClientID: "a"}, Business: network.OAuthApp{ClientID: "b"}}, []string{"", tiktok.Business},
 		},
 	} {
 		if diff := cmp.Diff(c.want, tiktok.New(c.opts).Kinds()); diff != "" {
@@ -38,7 +38,7 @@ func TestKinds(t *testing.T) {
 func TestAuthorize(t *testing.T) {
 	t.Parallel()
 	n := tiktok.New(tiktok.Options{
-		App: network.App{ClientID: "a"}, Business: tiktok.Client{ClientID: "b", Scopes: []string{"video.publish"}},
+		App: network.App{ClientID: "a"}, Business: network.OAuthApp{ClientID: "b", Scopes: []string{"video.publish"}},
 	})
 	for kind, want := range map[string]url.Values{
 		"":              {"client_key": {"a"}, "scope": {strings.Join(defaultScopes, ",")}},

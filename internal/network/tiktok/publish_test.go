@@ -75,7 +75,7 @@ func TestPrepareGivesUp(t *testing.T) {
 			})
 			n := tiktok.New(tiktok.Options{ChunkBytes: 5000})
 			d, err := n.Plan(network.Intent{Seed: "s", Content: network.Content{Media: []network.Media{l.Video(small)},
-				Options: chosen(network.TikTokOptions{PrivacyLevel: "SELF_ONLY", MusicUsageConfirmed: true})}})
+				Options: optionsOf(network.TikTokOptions{PrivacyLevel: "SELF_ONLY", MusicUsageConfirmed: true})}})
 			calls := 0
 			for wait := time.Duration(1); err == nil && wait > 0 && calls < 20; calls++ {
 				d, wait, err = n.Prepare(t.Context(), g, d, l)

@@ -47,12 +47,13 @@ var defaultScopes = []string{"user.info.basic", "user.info.profile", scopeUserSt
 type Options struct {
 	network.App
 
-	Business      Client `json:"business"`       // the app for accounts of businesses; unset if its ClientID is empty
-	AuthorizeHost string `json:"authorize_host"` // base URL of the consent page
-	APIHost       string `json:"api_host"`       // base URL of the API; an account keeps that of its connection
-	WebHost       string `json:"web_host"`       // base URL of permalinks
-	Version       string `json:"version"`        // of the API and of the consent page
-	ChunkBytes    int64  `json:"chunk_bytes"`    // size of a video's parts; a file below twice that is one part
+	// the app for accounts of businesses; unset if its ClientID is empty; by default with the scopes of the usual app
+	Business      network.OAuthApp `json:"business"`
+	AuthorizeHost string           `json:"authorize_host"` // base URL of the consent page
+	APIHost       string           `json:"api_host"`       // base URL of the API; an account keeps that of its connection
+	WebHost       string           `json:"web_host"`       // base URL of permalinks
+	Version       string           `json:"version"`        // of the API and of the consent page
+	ChunkBytes    int64            `json:"chunk_bytes"`    // size of a video's parts; a file below twice that is one part
 	// Defaults are the choices of posts without any. TikTok's guidelines forbid them in an app that other people use:
 	// each person chooses who can see a post.
 	Defaults network.TikTokOptions `json:"defaults"`
@@ -71,13 +72,6 @@ func (o Options) Validate() error {
 		return fmt.Errorf(`defaults: "privacy_level" must be one of %s`, strings.Join(privacyLevels, ", "))
 	}
 	return nil
-}
-
-// Client is a registered app.
-type Client struct {
-	ClientID     string   `json:"client_id"`
-	ClientSecret string   `json:"-"`
-	Scopes       []string `json:"scopes"` // by default those of the usual app
 }
 
 // Network implements TikTok's publishing protocol. It has no state between calls.

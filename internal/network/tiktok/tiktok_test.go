@@ -55,7 +55,7 @@ var adapter = networktest.Case{
 	Platform: "tiktok",
 	New: func(base string, app network.App) network.Network {
 		return tiktok.New(tiktok.Options{
-			App: app, Business: tiktok.Client{ClientID: "business-app", ClientSecret: "business-secret"},
+			App: app, Business: network.OAuthApp{ClientID: "business-app", ClientSecret: "business-secret"},
 			AuthorizeHost: base, APIHost: base, WebHost: base + "/web", ChunkBytes: chunk,
 			Defaults: network.TikTokOptions{PrivacyLevel: "PUBLIC_TO_EVERYONE", AllowComment: true, MusicUsageConfirmed: true},
 		})
