@@ -2053,7 +2053,7 @@ type YouTubeOptions struct {
 	SelfDeclaredMadeForKids *bool `json:"self_declared_made_for_kids,omitzero"`
 	// Labels altered or synthetic content.
 	ContainsSyntheticMedia *bool `json:"contains_synthetic_media,omitzero"`
-	// Id of a YouTube video category, such as 22.
+	// ID of a YouTube video category, such as 22.
 	CategoryID string `json:"category_id,omitzero"`
 }
 

@@ -170,7 +170,7 @@ type Verdict int
 const (
 	Unknown   Verdict = iota // not determined
 	Published                // it exists, exactly once
-	Absent                   // it does not exist, and committing the same Draft cannot create two
+	Absent                   // it is not visible, and committing the same Draft cannot create two
 )
 
 // CommitHistory describes earlier commits of a Draft whose outcome is not known.
@@ -179,7 +179,7 @@ type CommitHistory struct {
 	// Last is the time of the last commit or lookup that got no response. Shortly after it, the network may not yet
 	// list a post that exists.
 	Last time.Time
-	// Undecided reports whether a commit ended without a definite answer, so that it may still take effect.
+	// Undecided reports whether a commit got no answer, or one of class Uncertain, so that it may still take effect.
 	Undecided bool
 	// OtherPosts are ids and permalinks of the account's posts that belong to other publications. A search for a post by
 	// its text must skip them.
@@ -207,8 +207,8 @@ type Network interface {
 	// the one given. If the returned duration is above 0, the network is still processing: call Prepare again with the
 	// new Draft after that time.
 	Prepare(ctx context.Context, g Grant, d Draft, files Files) (Draft, time.Duration, error)
-	// Commit makes the publication visible. Only errors of the classes Uncertain and Processing may have had an
-	// effect; call Resolve after them. After a Duplicate error, Resolve determines whether an earlier Commit created
+	// Commit makes the publication visible. Only errors of the classes Uncertain and Processing may have made the
+	// publication visible; call Resolve after them. After a Duplicate error, Resolve determines whether an earlier Commit created
 	// the post. Files are needed by networks that publish a post when its last byte has arrived.
 	Commit(ctx context.Context, g Grant, d Draft, files Files) (Receipt, error)
 	// Resolve reports whether an earlier Commit of this Draft took effect. It changes nothing. Unknown always comes
@@ -235,7 +235,7 @@ const (
 	Rate        Class = "rate"         // retry after Error.After
 	Transient   Class = "transient"    // had no effect; retry with backoff
 	Uncertain   Class = "uncertain"    // may have had an effect: call Resolve, never retry blindly
-	// Processing means that the network has accepted the publication but has not decided: resolve it at Error.After.
+	// Processing means that the network has not decided, or cannot carry it out yet: resolve at Error.After.
 	Processing    Class = "processing"
 	Rejected      Class = "rejected"       // content or settings are wrong; a retry fails too
 	RejectedMedia Class = "rejected_media" // as Rejected, for an image or a video

@@ -18,15 +18,17 @@ func (o Options) IsZero() bool { return o == Options{} }
 
 // TikTokOptions have the names and values of TikTok's Content Posting API where it has them.
 type TikTokOptions struct {
-	Mode                string `json:"mode,omitempty" enum:"direct|inbox"`
-	PrivacyLevel        string `json:"privacy_level,omitempty" enum:"PUBLIC_TO_EVERYONE|MUTUAL_FOLLOW_FRIENDS|FOLLOWER_OF_CREATOR|SELF_ONLY"`
-	AllowComment        bool   `json:"allow_comment,omitempty" jsonschema:"Whether people may comment."`
-	AllowDuet           bool   `json:"allow_duet,omitempty"`
-	AllowStitch         bool   `json:"allow_stitch,omitempty" jsonschema:"Whether people may stitch. Videos only."`
-	BrandOrganic        bool   `json:"brand_organic_toggle,omitempty"`
-	BrandContent        bool   `json:"brand_content_toggle,omitempty"`
-	IsAIGC              bool   `json:"is_aigc,omitempty" jsonschema:"Labels a video as AI-generated."`
-	MusicUsageConfirmed bool   `json:"music_usage_confirmed,omitempty"`
+	Mode string `json:"mode,omitempty" enum:"direct|inbox"`
+
+	PrivacyLevel string `json:"privacy_level,omitempty" enum:"PUBLIC_TO_EVERYONE|MUTUAL_FOLLOW_FRIENDS|FOLLOWER_OF_CREATOR|SELF_ONLY"`
+
+	AllowComment        bool `json:"allow_comment,omitempty" jsonschema:"Whether people may comment."`
+	AllowDuet           bool `json:"allow_duet,omitempty"`
+	AllowStitch         bool `json:"allow_stitch,omitempty" jsonschema:"Whether people may stitch. Videos only."`
+	BrandOrganic        bool `json:"brand_organic_toggle,omitempty"`
+	BrandContent        bool `json:"brand_content_toggle,omitempty"`
+	IsAIGC              bool `json:"is_aigc,omitempty" jsonschema:"Labels a video as AI-generated."`
+	MusicUsageConfirmed bool `json:"music_usage_confirmed,omitempty"`
 }
 
 // Descriptions describes members in the schema.
@@ -63,6 +65,6 @@ func (YouTubeOptions) Descriptions() map[string]string {
 		"privacy_status":              "Who can see the video; the operator's setting if omitted.",
 		"self_declared_made_for_kids": "Whether the video is made for children. Undeclared if omitted, unless the operator sets it.",
 		"contains_synthetic_media":    "Labels altered or synthetic content.",
-		"category_id":                 "Id of a YouTube video category, such as 22.",
+		"category_id":                 "ID of a YouTube video category, such as 22.",
 	}
 }

@@ -1596,7 +1596,7 @@ export interface YouTubeOptions {
   self_declared_made_for_kids?: boolean;
   /** Labels altered or synthetic content. */
   contains_synthetic_media?: boolean;
-  /** Id of a YouTube video category, such as 22. */
+  /** ID of a YouTube video category, such as 22. */
   category_id?: string;
 }
 
