@@ -15,6 +15,7 @@ const (
 	privacyPublic = "PUBLIC_TO_EVERYONE"
 	privacyInbox  = "INBOX" // our own, for a post whose audience is chosen in the TikTok app
 
+	codePrivacyMismatch   = "privacy_level_option_mismatch"
 	codeOptionMissing     = "option_missing"
 	codeOptionUnsupported = "option_not_supported"
 	codeInteractionOff    = "interaction_disabled"
@@ -73,7 +74,7 @@ func (n *Network) applyChoices(ctx context.Context, g network.Grant, p *draft) e
 	}
 	if !slices.Contains(g.Scopes, scopeVideoUpload) {
 		return &network.Error{
-			Class: network.Unapproved, Code: "scope_not_authorized",
+			Class: network.Unapproved, Code: codeScopeNotAuthorized,
 			Message: "Inbox mode needs the scope video.upload. Add it to the network's scopes and reconnect the account.",
 			Err:     errors.New("the grant lacks the scope video.upload"),
 		}
@@ -106,8 +107,6 @@ func (n *Network) queryCreator(ctx context.Context, g network.Grant, p *draft) e
 		return err
 	}
 	p.Privacy = p.Choices.PrivacyLevel
-	p.NoComment = !p.Choices.AllowComment
-	p.NoDuet, p.NoStitch = !p.Choices.AllowDuet, !p.Choices.AllowStitch
 	return nil
 }
 
@@ -124,7 +123,7 @@ func (c creator) allows(p draft) error {
 			fmt.Sprintf("Videos on this account can be at most %d seconds long. Use a shorter video.", c.Longest))
 	}
 	if !slices.Contains(c.Privacy, p.Choices.PrivacyLevel) {
-		return refuse(network.Rejected, "privacy_level_option_mismatch", fmt.Sprintf(
+		return refuse(network.Rejected, codePrivacyMismatch, fmt.Sprintf(
 			"This account does not offer the privacy level %s. It offers: %s.", p.Choices.PrivacyLevel,
 			network.Clip(strings.Join(c.Privacy, ", "), maxName)))
 	}

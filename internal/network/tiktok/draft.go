@@ -17,21 +17,18 @@ type draft struct {
 	Choices network.TikTokOptions `json:"choices,omitzero"`
 
 	// who may see the post; empty until Prepare has compared the choices with the account's settings
-	Privacy   string `json:"privacy,omitempty"`
-	NoComment bool   `json:"no_comment,omitempty"`
-	NoDuet    bool   `json:"no_duet,omitempty"`
-	NoStitch  bool   `json:"no_stitch,omitempty"`
+	Privacy string `json:"privacy,omitempty"`
 
 	CreatedAt   time.Time `json:"made,omitzero"`   // when the links or the upload were created
 	LinksExpire time.Time `json:"until,omitzero"`  // when the links expire
 	Links       []string  `json:"links,omitempty"` // of the photos, in order
-	Upload      upload    `json:"upload,omitzero"` // of a video; for photos only the id, after Commit
+	Upload      upload    `json:"upload,omitzero"` // of a video; for photos only the ID, after Commit
 	Restarts    int       `json:"builds,omitempty"`
 }
 
 // upload is the network's target for a video.
 type upload struct {
-	ID    string `json:"id"`  // publish_id, the network's id of the publication
+	ID    string `json:"id"`  // publish_id, the network's ID of the publication
 	URL   string `json:"url"` // a secret: it needs no token
 	Type  string `json:"type"`
 	Size  int64  `json:"size"`  // bytes
@@ -60,8 +57,8 @@ func (u upload) partRange(i int64) (int64, int64) {
 
 var drafts = network.DraftCodec[draft]{Kind: "a TikTok post", Validate: draft.checkOrigin, IsPrepared: draft.isPrepared}
 
-// Plan fixes the text, the media and the choices. A repeated Commit of a video is one post because Prepare stores the upload's
-// id.
+// Plan fixes the text, the media and the choices. A repeated Commit of a video is one post because Prepare stores the
+// upload's ID.
 func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 	return drafts.Plan(draft{
 		Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media,

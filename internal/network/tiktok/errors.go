@@ -17,8 +17,8 @@ const (
 // classByCode maps the error codes of the Content Posting API to what can be done about them.
 var classByCode = map[string]network.Class{
 	"access_token_invalid":                               network.AuthRefresh,
-	"scope_not_authorized":                               network.AuthDead,
-	"scope_permission_missed":                            network.AuthDead,
+	codeScopeNotAuthorized:                               network.AuthDead,
+	codeScopePermissionMissed:                            network.AuthDead,
 	"spam_risk_user_banned_from_posting":                 network.AuthDead, // the account's owner must act
 	"rate_limit_exceeded":                                network.Rate,
 	"internal_error":                                     network.Transient,
@@ -27,7 +27,7 @@ var classByCode = map[string]network.Class{
 	"reached_active_user_cap":                            network.Quota,
 	"invalid_params":                                     network.Rejected,
 	"invalid_file_upload":                                network.Rejected,
-	"privacy_level_option_mismatch":                      network.Rejected,
+	codePrivacyMismatch:                                  network.Rejected,
 	"url_ownership_unverified":                           network.Unapproved, // of the domain that photos are on
 	"unaudited_client_can_only_post_to_private_accounts": network.Unapproved,
 }

@@ -14,7 +14,7 @@ import (
 
 const (
 	maxName = 200 // characters of an account's name and of a failure's reason
-	maxID   = 200 // characters of an account's id and of a publish_id
+	maxID   = 200 // characters of an account's ID and of a publish_id
 )
 
 // Kinds returns the ways of signing in that have an app.
@@ -67,7 +67,7 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	}
 	if !slices.Contains(scopes, scopeVideoPublish) {
 		return nil, &network.Error{
-			Class: network.AuthDead, Code: "scope_not_authorized",
+			Class: network.AuthDead, Code: codeScopeNotAuthorized,
 			Err: errors.New("the consent lacks video.publish; connect the account again and allow posting"),
 		}
 	}

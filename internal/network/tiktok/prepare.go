@@ -23,7 +23,7 @@ const (
 )
 
 // Prepare reads the account's settings. Then it creates links to photos, or uploads a video without its last part.
-// It returns the network's id of a video before it sends parts, so that another process can resume the upload. An
+// It returns the network's ID of a video before it sends parts, so that another process can resume the upload. An
 // upload that failed or expired is restarted up to 3 times, which shows nothing.
 func (n *Network) Prepare(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
@@ -118,7 +118,8 @@ func (n *Network) startUpload(
 func (p draft) videoInfo() map[string]any {
 	info := map[string]any{
 		"title": p.Text, "privacy_level": p.Privacy,
-		"disable_comment": p.NoComment, "disable_duet": p.NoDuet, "disable_stitch": p.NoStitch,
+		"disable_comment": !p.Choices.AllowComment, "disable_duet": !p.Choices.AllowDuet,
+		"disable_stitch":       !p.Choices.AllowStitch,
 		"brand_content_toggle": p.Choices.BrandContent, "brand_organic_toggle": p.Choices.BrandOrganic,
 		"is_aigc": p.Choices.IsAIGC,
 	}
@@ -134,7 +135,7 @@ func (n *Network) resumeUpload(
 ) (time.Duration, error) {
 	now, err := n.fetchStatus(ctx, g, p.Upload.ID)
 	if refusal, ok := errors.AsType[*network.Error](err); ok && refusal.Class == network.Rejected {
-		return n.restartUpload(p, refusal) // the network no longer knows the id
+		return n.restartUpload(p, refusal) // the network no longer knows the ID
 	}
 	switch {
 	case err != nil:

@@ -20,7 +20,7 @@ const (
 	clockSkew    = time.Minute     // the network's clock may be behind ours by this much
 	pageSize     = 20              // posts, the network's limit
 
-	pendingPrefix = "publish:" // prefix of a publish_id, for a post without a public id
+	pendingPrefix = "publish:" // prefix of a publish_id, for a post without a public ID
 )
 
 // Commit sends the last part of a video, or asks the network to fetch the photos. It returns the network's verdict
@@ -73,7 +73,7 @@ func (n *Network) commitVideo(
 	return network.Receipt{}, n.processingError(now.Status)
 }
 
-// commitPhotos makes the call that publishes photos. Only its response has their id, which the Draft of a
+// commitPhotos makes the call that publishes photos. Only its response has their ID, which the Draft of a
 // Processing error stores. Source: https://developers.tiktok.com/doc/content-posting-api-reference-photo-post.
 func (n *Network) commitPhotos(
 	ctx context.Context, g network.Grant, p draft, files network.Files,
@@ -88,7 +88,8 @@ func (n *Network) commitPhotos(
 	mode, info := "MEDIA_UPLOAD", map[string]any{"description": p.Text}
 	if !p.toInbox() {
 		mode, info = "DIRECT_POST", map[string]any{
-			"description": p.Text, "privacy_level": p.Privacy, "disable_comment": p.NoComment, "auto_add_music": false,
+			"description": p.Text, "privacy_level": p.Privacy, "disable_comment": !p.Choices.AllowComment,
+			"auto_add_music":       false,
 			"brand_content_toggle": p.Choices.BrandContent, "brand_organic_toggle": p.Choices.BrandOrganic,
 		}
 	}
@@ -170,7 +171,7 @@ func (n *Network) processingError(status string) *network.Error {
 
 var numericID = regexp.MustCompile(`^[0-9]{1,40}$`)
 
-// receipt returns the receipt of a post. A public post gets its public id after moderation, which may take hours;
+// receipt returns the receipt of a post. A public post gets its public ID after moderation, which may take hours;
 // other posts never have one, so their receipt has the publish_id.
 func (n *Network) receipt(g network.Grant, id string, now postState) network.Receipt {
 	for _, public := range now.Posts {
@@ -190,7 +191,7 @@ func postKind(id string) string {
 }
 
 // Resolve reads the status of a publication. A video without its last part is Absent: sending the part again makes
-// one post. Photos whose id was lost are searched for among the account's public posts.
+// one post. Photos whose ID was lost are searched for among the account's public posts.
 func (n *Network) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
@@ -305,7 +306,7 @@ func (n *Network) findPhotos(ctx context.Context, g network.Grant, p draft) ([]l
 	return found, nil
 }
 
-// Permalink returns the URL of a post. A post without a public id is looked up first; without one yet the URL is
+// Permalink returns the URL of a post. A post without a public ID is looked up first; without one yet the URL is
 // empty.
 func (n *Network) Permalink(ctx context.Context, g network.Grant, r network.Receipt) (string, error) {
 	if r.Permalink != "" {

@@ -153,10 +153,11 @@ func TestDraftKeeps(t *testing.T) {
 	d := f.PrepareUsual(g, "kept")
 	var kept struct {
 		Privacy string
-		NoDuet  bool `json:"no_duet"`
+		Choices network.TikTokOptions
 		Links   []string
 	}
-	if err := json.Unmarshal(d, &kept); err != nil || kept.Privacy != "PUBLIC_TO_EVERYONE" || !kept.NoDuet || len(kept.Links) != 1 {
+	if err := json.Unmarshal(d, &kept); err != nil || kept.Privacy != "PUBLIC_TO_EVERYONE" ||
+		kept.Choices.AllowDuet || len(kept.Links) != 1 {
 		t.Errorf("%s, %v", d, err)
 	}
 	f.Clock.Advance(3 * time.Hour)

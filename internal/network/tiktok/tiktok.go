@@ -1,8 +1,8 @@
 // Package tiktok publishes to TikTok through its Content Posting API, for accounts connected in a browser.
 //
-// A video is uploaded in parts under an id that the network assigns in advance. The last part makes it a post, so
-// Commit sends that part, and the id reports whether it arrived. Photos are fetched by the network from URLs in a
-// single call, which has no id until it is answered. After a lost answer the post is searched for among the
+// A video is uploaded in parts under an ID that the network assigns in advance. The last part makes it a post, so
+// Commit sends that part, and the ID reports whether it arrived. Photos are fetched by the network from URLs in a
+// single call, which has no ID until it is answered. After a lost answer the post is searched for among the
 // account's posts.
 //
 // Sources: https://developers.tiktok.com/doc/content-posting-api-get-started and the reference pages below it.

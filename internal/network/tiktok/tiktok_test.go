@@ -257,7 +257,7 @@ var adapter = networktest.Case{
 
 func success(data string) string { return `{"data":` + data + `,"error":{"code":"ok"}}` }
 
-// publicVideo returns the status of a video with this public id.
+// publicVideo returns the status of a video with this public ID.
 func publicVideo(id string) string {
 	return success(`{"status":"PUBLISH_COMPLETE","publicaly_available_post_id":[` + id + `]}`) //nolint:misspell // the API's spelling
 }
