@@ -40,7 +40,7 @@ const (
 // Call is one HTTP request to a network.
 type Call struct {
 	Purpose Purpose
-	Name    string // for the log: a path without ids
+	Name    string // for the log: a path without IDs
 	Method  string
 	URL     string // absolute; has a query only if Query would encode it differently
 	Query   url.Values

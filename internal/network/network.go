@@ -81,7 +81,7 @@ type Problem struct {
 // Grant is the authorization to act for one account. It is stored encrypted.
 type Grant struct {
 	Server   string `json:"server"`   // base URL of the account's API
-	Account  string `json:"account"`  // the network's own id of the account
+	Account  string `json:"account"`  // the network's own ID of the account
 	Username string `json:"username"` // the account's name for people
 	Access   string `json:"access"`   // access token
 	Refresh  string `json:"refresh"`  // refresh token
@@ -94,7 +94,7 @@ type Grant struct {
 	RefreshExpires time.Time         `json:"refresh_expires,omitzero"`
 	Scopes         []string          `json:"scopes,omitempty"` // granted at the consent
 	Extra          map[string]string `json:"extra,omitempty"`  // what else the network needs, such as a board
-	// Holder names the person who gave consent, as network:id. Revoking one grant of a holder revokes all of them. It
+	// Holder names the person who gave consent, as network:ID. Revoking one grant of a holder revokes all of them. It
 	// is empty if unknown or if each grant is revoked separately.
 	Holder string `json:"holder,omitempty"`
 }
@@ -156,7 +156,7 @@ type Draft = json.RawMessage
 
 // Receipt describes a published post.
 type Receipt struct {
-	ID        string    `json:"id"`        // the network's own id of the post
+	ID        string    `json:"id"`        // the network's own ID of the post
 	Permalink string    `json:"permalink"` // empty if it has to be requested later
 	At        time.Time `json:"at"`        // time of publication; zero if unknown
 	// the post was found by its content, so it may belong to another publication with the same content
@@ -181,12 +181,12 @@ type CommitHistory struct {
 	Last time.Time
 	// Undecided reports whether a commit got no answer, or one of class Uncertain, so that it may still take effect.
 	Undecided bool
-	// OtherPosts are ids and permalinks of the account's posts that belong to other publications. A search for a post by
+	// OtherPosts are IDs and permalinks of the account's posts that belong to other publications. A search for a post by
 	// its text must skip them.
 	OtherPosts []string
 }
 
-// BelongsToOther reports whether the post with this id or permalink belongs to another publication.
+// BelongsToOther reports whether the post with this ID or permalink belongs to another publication.
 func (t CommitHistory) BelongsToOther(id, permalink string) bool {
 	return slices.ContainsFunc(t.OtherPosts, func(other string) bool {
 		return other != "" && (other == id || other == permalink)
@@ -208,8 +208,8 @@ type Network interface {
 	// new Draft after that time.
 	Prepare(ctx context.Context, g Grant, d Draft, files Files) (Draft, time.Duration, error)
 	// Commit makes the publication visible. Only errors of the classes Uncertain and Processing may have made the
-	// publication visible; call Resolve after them. After a Duplicate error, Resolve determines whether an earlier Commit created
-	// the post. Files are needed by networks that publish a post when its last byte has arrived.
+	// publication visible; call Resolve after them. After a Duplicate error, Resolve determines whether an earlier
+	// Commit created the post. Files are needed by networks that publish a post when its last byte has arrived.
 	Commit(ctx context.Context, g Grant, d Draft, files Files) (Receipt, error)
 	// Resolve reports whether an earlier Commit of this Draft took effect. It changes nothing. Unknown always comes
 	// with an error, of class Processing if the network has not decided. After Absent without an error an earlier

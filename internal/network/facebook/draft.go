@@ -15,8 +15,8 @@ type draft struct {
 	Text    string          `json:"text"`
 	Link    string          `json:"link,omitempty"` // shown with a preview
 	Media   []network.Media `json:"media,omitempty"`
-	Photos  []string        `json:"photos,omitempty"`  // ids of the unpublished photos, in order
-	Video   string          `json:"video,omitempty"`   // id of the uploaded video
+	Photos  []string        `json:"photos,omitempty"`  // IDs of the unpublished photos, in order
+	Video   string          `json:"video,omitempty"`   // ID of the uploaded video
 	Session string          `json:"session,omitempty"` // upload session, which Commit finishes
 	Uploads int             `json:"uploads,omitempty"` // how often the video was uploaded
 	Made    time.Time       `json:"made,omitzero"`     // when the draft became ready: the post is newer

@@ -41,7 +41,7 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 	return err
 }
 
-// photos returns the ids of new unpublished photos.
+// photos returns the IDs of new unpublished photos.
 func (n *Network) photos(
 	ctx context.Context, g network.Grant, media []network.Media, files network.Files,
 ) ([]string, error) {

@@ -27,10 +27,11 @@ type Containers struct {
 
 	// Secret returns the app's secret if calls with the grant carry a proof of it; may be nil.
 	Secret func(network.Grant) string
-	// MediaParams returns a container's parameters for one image or video at a URL. Several reports whether the post has more.
+	// MediaParams returns a container's parameters for one image or video at a URL. Several reports whether the
+	// post has more.
 	MediaParams func(m network.Media, address string, several bool) url.Values
-	// FailureReason returns the error for the network's description of a failed container, and whether to retry with a new
-	// container.
+	// FailureReason returns the error for the network's description of a failed container, and whether to retry with a
+	// new container.
 	FailureReason func(description string) (reason *network.Error, again bool)
 }
 
@@ -38,7 +39,7 @@ type Containers struct {
 type Names struct {
 	Platform string // in the API
 	Title    string // for people
-	Owner    string // path of the account; empty means its id
+	Owner    string // path of the account; empty means its ID
 	Edge     string // edge that creates containers and lists posts
 	Publish  string // edge that publishes containers
 	Text     string // text field of a container and of a post

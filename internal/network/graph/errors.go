@@ -103,7 +103,7 @@ func Subcode(code int) (network.Class, bool) {
 const (
 	codePolicy     = 368
 	codeLimited    = 1404112 // the account is limited for days
-	subcodeMissing = 33      // no object has this id
+	subcodeMissing = 33      // no object has this ID
 )
 
 // responseError returns the error of a response other than 200.

@@ -83,13 +83,13 @@ func Proof(token, secret string) string {
 
 var idPattern = regexp.MustCompile(`[0-9]{5,}`)
 
-// withoutIDs returns a path without ids, for the log.
+// withoutIDs returns a path without IDs, for the log.
 func withoutIDs(path string) string { return idPattern.ReplaceAllLiteralString(path, "…") }
 
-// numericID matches all ids that the networks assign.
+// numericID matches all IDs that the networks assign.
 var numericID = regexp.MustCompile(`^[0-9]{1,40}(_[0-9]{1,40})?$`)
 
-// IsID reports whether a text has the form of an id, or of a Page post's id, which is two ids.
+// IsID reports whether a text has the form of an ID, or of a Page post's ID, which is two IDs.
 func IsID(text string) bool { return numericID.MatchString(text) }
 
 // Created is the response of every call that creates an object.

@@ -76,10 +76,10 @@ func (l Login) Permissions(ctx context.Context, person network.Grant) ([]string,
 	return granted, nil
 }
 
-// holderPrefix precedes a person's id in Grant.Holder.
+// holderPrefix precedes a person's ID in Grant.Holder.
 const holderPrefix = "facebook:"
 
-// Holder returns the holder of the person's grants. The id is specific to the app.
+// Holder returns the holder of the person's grants. The ID is specific to the app.
 func (l Login) Holder(ctx context.Context, person network.Grant) (string, error) {
 	var me struct {
 		ID string `json:"id"`

@@ -114,7 +114,7 @@ func (c *Containers) mediaParams(ctx context.Context, m network.Media, files net
 	return c.MediaParams(m, address, several), nil
 }
 
-// create returns the id of a new container. It publishes nothing, so a lost response leaves only a container that
+// create returns the ID of a new container. It publishes nothing, so a lost response leaves only a container that
 // expires.
 func (c *Containers) create(ctx context.Context, g network.Grant, params url.Values) (string, error) {
 	var response Created
@@ -162,8 +162,8 @@ func (c *Containers) checkReady(ctx context.Context, g network.Grant, p *draft, 
 	return 0, network.InvalidResponse(errUnknownState)
 }
 
-// discardContainers discards all containers, so that the next call creates new ones. After maxReplacements it gives up with
-// the given reason.
+// discardContainers discards all containers, so that the next call creates new ones. After maxReplacements it gives
+// up with the given reason.
 func (c *Containers) discardContainers(p *draft, reason *network.Error) (time.Duration, error) {
 	if p.Replaced >= maxReplacements {
 		return 0, reason

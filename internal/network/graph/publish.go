@@ -61,10 +61,10 @@ func (c *Containers) confirmRefusal(ctx context.Context, g network.Grant, p draf
 	return responseError
 }
 
-// Resolve reads the container's state. If it is published, the verdict is Published; the post's id is looked up in the
+// Resolve reads the container's state. If it is published, the verdict is Published; the post's ID is looked up in the
 // account's list and left empty if several posts match. If it is ready, the verdict is Absent, and publishing it again
-// creates one post. If it expired or failed, or the network does not find it for a while, the verdict is Absent with the
-// reason, and Prepare creates a new one.
+// creates one post. If it expired or failed, or the network does not find it for a while, the verdict is Absent with
+// the reason, and Prepare creates a new one.
 func (c *Containers) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
@@ -103,7 +103,7 @@ func (c *Containers) Resolve(
 	return network.Unknown, network.Receipt{}, network.InvalidResponse(errUnknownState)
 }
 
-// resolvePublished finds the id of a published post. Only temporary errors and rate limits of the list are returned.
+// resolvePublished finds the ID of a published post. Only temporary errors and rate limits of the list are returned.
 func (c *Containers) resolvePublished(
 	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {

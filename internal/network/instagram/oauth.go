@@ -92,7 +92,7 @@ func checkPublishScope(allowed []string, scope string) error {
 	return network.PermissionMissing(scope, "The sign-in does not include everything that publishing needs.")
 }
 
-// holderPrefix precedes a person's app-specific id in Grant.Holder.
+// holderPrefix precedes a person's app-specific ID in Grant.Holder.
 const holderPrefix = "instagram:"
 
 // candidates completes a grant with its account.
@@ -100,7 +100,7 @@ func (n *Network) candidates(ctx context.Context, g network.Grant) ([]network.Ca
 	var me struct {
 		graph.InstagramAccount
 
-		// the id that calls use; id itself is app-specific, which is unconfirmed
+		// the ID that calls use; id itself is app-specific, which is unconfirmed
 		UserID string `json:"user_id"`
 	}
 	err := n.Client.Do(ctx, n.NewCall(g, http.MethodGet, "me", url.Values{"fields": {"id,user_id,username,name"}}, &me))
@@ -120,7 +120,7 @@ func (n *Network) candidates(ctx context.Context, g network.Grant) ([]network.Ca
 	return []network.Candidate{found}, nil
 }
 
-// candidate returns an account with its grant. It reports false if the id or name is missing.
+// candidate returns an account with its grant. It reports false if the ID or name is missing.
 func candidate(g network.Grant, p graph.InstagramAccount) (network.Candidate, bool) {
 	g.Account, g.Username = p.ID, network.Clip(p.Username, maxName)
 	return network.Candidate{Grant: g, DisplayName: network.Clip(p.Name, maxName)}, graph.IsID(p.ID) && p.Username != ""

@@ -29,11 +29,12 @@ const (
 	restli           = "2.0.0"
 )
 
-// The scopes that the products of an app grant. LinkedIn refuses the whole consent if an app requests one scope that its
-// products do not grant. It does not allow the Community Management API beside another product, so such an app has no
-// OpenID scopes and the member is identified by r_basicprofile.
+// The scopes that the products of an app grant. LinkedIn refuses the whole consent if an app requests one scope that
+// its products do not grant. It does not allow the Community Management API beside another product, so such an app has
+// no OpenID scopes and the member is identified by r_basicprofile.
 var (
-	memberScopes       = []string{scopeOpenID, "profile", "email", scopeWriteMember} // Share on LinkedIn, Sign In with OpenID
+	// Share on LinkedIn, Sign In with OpenID
+	memberScopes       = []string{scopeOpenID, "profile", "email", scopeWriteMember}
 	organizationScopes = []string{"w_organization_social", "r_organization_social", scopeOrganizationAdmin}
 	companyScopes      = slices.Concat([]string{scopeBasicProfile, scopeWriteMember}, organizationScopes)
 )

@@ -166,7 +166,7 @@ func (n *Network) organizations(ctx context.Context, g network.Grant) ([]network
 	return found, nil
 }
 
-// organization returns one of them with its name, or with its id if the name cannot be read.
+// organization returns one of them with its name, or with its ID if the name cannot be read.
 func (n *Network) organization(ctx context.Context, g network.Grant, urn string) network.Candidate {
 	var about struct {
 		Name   string `json:"localizedName"`

@@ -27,7 +27,7 @@ type Case struct {
 type Publishing struct {
 	Posts       []Content          // kinds of posts; the first is the usual one
 	CommitReads bool               // Commit opens or links the files
-	PendingIDs  bool               // a post has another id until it is public, and its outcome may remain unknown
+	PendingIDs  bool               // a post has another ID until it is public, and its outcome may remain unknown
 	Publishes   func(Request) bool // reports whether a request makes a post visible; by default all but GET
 	// class of the second commit of a draft; "" if it returns the same receipt
 	SecondCommit   network.Class
@@ -52,7 +52,7 @@ type Content struct {
 	UploadStart     string // part of the Line of the request that starts an upload
 	Uploads         int    // number of such requests for one draft; 1 by default
 	LocalPrepare    bool   // Prepare sends no request
-	ListedElsewhere bool   // lists have another id and URL than the receipt
+	ListedElsewhere bool   // lists have another ID and URL than the receipt
 	// Variant marks a post that differs from another only in content. The suite only checks that it is published.
 	Variant     bool
 	MarkedEarly bool // the sandbox's markers also act on Prepare

@@ -21,7 +21,7 @@ type draft struct {
 	Post       bool            `json:"pinterest"` // marks a draft of this network
 	Text       string          `json:"text"`
 	Media      []network.Media `json:"media,omitempty"`
-	Video      string          `json:"video,omitempty"`  // the network's id of the uploaded video
+	Video      string          `json:"video,omitempty"`  // the network's ID of the uploaded video
 	UploadedAt time.Time       `json:"made,omitzero"`    // when the video was uploaded
 	Restarts   int             `json:"builds,omitempty"` // how often the upload was restarted
 	// when it was first prepared: older pins are others

@@ -25,7 +25,7 @@ const (
 	defaultAPI       = "https://api.pinterest.com"
 	defaultWeb       = "https://www.pinterest.com"
 	defaultVersion   = "v5"
-	boardKey         = "board" // key of the board's id in a grant's Extra
+	boardKey         = "board" // key of the board's ID in a grant's Extra
 )
 
 // defaultScopes are what publishing on boards that are not secret needs.
@@ -96,10 +96,10 @@ func (n *Network) do(ctx context.Context, c network.Call, into any) error {
 
 var numericID = regexp.MustCompile(`^[0-9]{1,40}$`)
 
-// isID reports whether a text has the format of the network's ids.
+// isID reports whether a text has the format of the network's IDs.
 func isID(text string) bool { return numericID.MatchString(text) }
 
-// boardID returns the id of the account's board.
+// boardID returns the ID of the account's board.
 func boardID(g network.Grant) (string, error) {
 	if id := g.Extra[boardKey]; isID(id) {
 		return id, nil

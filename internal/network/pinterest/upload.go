@@ -20,7 +20,7 @@ type uploadTarget struct {
 	Fields map[string]string `json:"upload_parameters"`
 }
 
-// upload sends a video and returns its id. The form's server is file storage, which gets no token.
+// upload sends a video and returns its ID. The form's server is file storage, which gets no token.
 func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, files network.Files) (string, error) {
 	file, err := files.Open(ctx, m.ID, n.opts.Rules.FileLimits(m.Kind))
 	if err != nil {

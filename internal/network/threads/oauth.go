@@ -48,7 +48,7 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	return n.candidates(ctx, g)
 }
 
-// holderPrefix precedes a person's app-specific id in Grant.Holder.
+// holderPrefix precedes a person's app-specific ID in Grant.Holder.
 const holderPrefix = "threads:"
 
 // candidates completes a grant with its account.

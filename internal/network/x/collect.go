@@ -14,7 +14,7 @@ import (
 
 const (
 	minPageSize       = 5                   // smallest page size
-	maxPageSize       = 100                 // largest page size, also of a look-up by ids
+	maxPageSize       = 100                 // largest page size, also of a look-up by IDs
 	privateMetricsAge = 30 * 24 * time.Hour // age up to which a post has non-public metrics
 	minStartYear      = 2011                // earliest year of start_time
 )

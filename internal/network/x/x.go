@@ -85,5 +85,5 @@ func (n *Network) do(ctx context.Context, c network.Call, data any) error {
 
 var numericID = regexp.MustCompile(`^[0-9]{1,19}$`)
 
-// isID reports whether a text has the format of the network's ids.
+// isID reports whether a text has the format of the network's IDs.
 func isID(text string) bool { return numericID.MatchString(text) }

@@ -267,7 +267,7 @@ func TestConformance(t *testing.T) {
 	networktest.Run(t, adapter)
 }
 
-// An app without a secret sends its id in the form.
+// An app without a secret sends its ID in the form.
 func TestPublicClient(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)

@@ -24,8 +24,8 @@ const (
 
 var _ network.PartialLister = (*Network)(nil)
 
-// ListsPartially marks that the network does not list private videos, and that it lists a video without a description by
-// its title.
+// ListsPartially marks that the network does not list private videos, and that it lists a video without a description
+// by its title.
 func (*Network) ListsPartially() {}
 
 // Collect returns the channel's uploads that others can see, with their public figures. Only the Analytics API has
@@ -68,7 +68,7 @@ func (n *Network) listFigures(
 // channel is a channel's follower count and its playlist of uploads.
 type channel struct {
 	followers *int64 // rounded to three digits; nil if the channel hides them
-	uploads   string // id of the playlist of all uploads
+	uploads   string // ID of the playlist of all uploads
 }
 
 // channelInfo returns the connected channel. parts is contentDetails, and statistics for the followers.
@@ -101,7 +101,7 @@ func (n *Network) channelInfo(ctx context.Context, g network.Grant, parts string
 	return found, nil
 }
 
-// newestIDs returns the ids of the videos uploaded since a time, at most limit.
+// newestIDs returns the IDs of the videos uploaded since a time, at most limit.
 func (n *Network) newestIDs(
 	ctx context.Context, g network.Grant, list string, since time.Time, limit int,
 ) ([]string, error) {
@@ -161,7 +161,7 @@ func (c countedVideo) isVisible() bool {
 		!slices.Contains([]string{statusDeleted, statusFailed, statusRejected}, c.Status.Upload)
 }
 
-// figures returns the figures of the visible videos among ids. The network does not say which are Shorts.
+// figures returns the figures of the visible videos among IDs. The network does not say which are Shorts.
 func (n *Network) figures(ctx context.Context, g network.Grant, ids []string) ([]network.Figures, error) {
 	var answer struct {
 		Items []countedVideo `json:"items"`

@@ -32,7 +32,7 @@ type draft struct {
 	Total       int64           `json:"total,omitempty"`    // bytes of the file
 	StartedAt   time.Time       `json:"began,omitzero"`     // when the session was started
 	Sessions    int             `json:"sessions,omitempty"` // how many were started
-	Video       string          `json:"video,omitempty"`    // id of the video that the upload became
+	Video       string          `json:"video,omitempty"`    // ID of the video that the upload became
 	UploadedAt  time.Time       `json:"uploaded,omitzero"`  // when that was seen first
 
 	Choices network.YouTubeOptions `json:"choices,omitzero"` // without the privacy

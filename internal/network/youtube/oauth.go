@@ -63,7 +63,7 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	return n.channels(ctx, g)
 }
 
-// channelID matches the id of a channel or a playlist.
+// channelID matches the ID of a channel or a playlist.
 var channelID = regexp.MustCompile(`^[A-Za-z0-9_-]{2,64}$`)
 
 // channels returns the channels that a grant gives access to.

@@ -19,7 +19,7 @@ const (
 
 // Commit sends the last part of the file, which makes the video, and before it any other missing part. A session
 // that is complete or expired is left as it is. The video is Processing until its status is known; one that YouTube
-// rejects or keeps private has an id but counts as refused.
+// rejects or keeps private has an ID but counts as refused.
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Receipt, error) {

@@ -43,7 +43,7 @@ const (
 )
 
 // outcome returns the receipt of a video that has the planned audience. YouTube accepts a file before it has looked at
-// it, so a video with an id may still be processed, rejected, or visible only to its channel.
+// it, so a video with an ID may still be processed, rejected, or visible only to its channel.
 func (n *Network) outcome(p draft, v video) (network.Receipt, error) {
 	s := v.Status
 	switch {
@@ -62,7 +62,7 @@ func (n *Network) outcome(p draft, v video) (network.Receipt, error) {
 	return network.Receipt{}, n.processingVideo(p, v)
 }
 
-// refusedVideo returns the error of a video that has an id but is not shown, with what its resource says.
+// refusedVideo returns the error of a video that has an ID but is not shown, with what its resource says.
 func refusedVideo(class network.Class, member, value string) *network.Error {
 	value = network.Clip(value, maxName)
 	return &network.Error{
@@ -72,7 +72,7 @@ func refusedVideo(class network.Class, member, value string) *network.Error {
 }
 
 // processingVideo returns the error of a video that YouTube has not decided on. The checks become rarer, as each uses
-// up some of the app's daily quota. The Draft has the video's id.
+// up some of the app's daily quota. The Draft has the video's ID.
 func (n *Network) processingVideo(p draft, v video) *network.Error {
 	now := n.opts.Now()
 	p.Video = v.ID

@@ -33,7 +33,7 @@ func statusServer(insert string, listed ...string) http.HandlerFunc {
 	}
 }
 
-// Answers of the real network: a video with an id counts as published only if it is processed and has the planned
+// Answers of the real network: a video with an ID counts as published only if it is processed and has the planned
 // audience.
 func TestVideoStatus(t *testing.T) {
 	t.Parallel()
