@@ -133,7 +133,7 @@ func TestAccountFigures(t *testing.T) {
 				AddDate(0, 0, -day).Format(time.DateOnly), 300-day, at)
 		}
 		p := b.open(path).
-			wants(http.StatusOK, "Engagement", "Best post", "<b>Fresh</b> 8", "When posts appear", "Followers", "Formats", "Take it along")
+			wants(http.StatusOK, "Engagement", "Best post", "<b>Fresh</b> 8", "When posts appear", "Followers", "Formats", "Export")
 		p.lacks("<b>Fresh")
 		if !strings.Contains(p.source, `<svg class="plot"`) {
 			t.Error("no drawing of followers")

@@ -29,7 +29,7 @@ func TestAPostWithADisconnectedAccount(t *testing.T) {
 		must.Get(c.Posts.Override(t.Context(), c.people[access.Owner].ID, id, c.account, post.Override{Caption: &own}))(t)
 		c.does(t, "update_post", map[string]any{"id": id, "account_ids": []any{c.account, second}})
 		c.does(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": c.wish(48 * time.Hour)})
-		b.open("/posts/"+id).wants(200, "It goes out by itself at").lacks("it will fail")
+		b.open("/posts/"+id).wants(200, "Scheduled for").lacks("it will fail")
 		c.leaves(t)
 
 		b.open("/posts/"+id).

@@ -57,7 +57,7 @@ func TestHashtagLists(t *testing.T) {
 		if edit.values.Get("name") != "Bar" || edit.values.Get("color_typed") != "#12ab9f" || edit.values.Get("icon") != "ri-cup-line" {
 			t.Errorf("the form holds %v", edit.values)
 		}
-		edit.fill("color_typed", "red").press().wants(422, "The field “Colour” must be # and six hexadecimal digits.")
+		edit.fill("color_typed", "red").press().wants(422, "The field “Color” must be # and six hexadecimal digits.")
 		edit.fill("color_typed", "").fill("name", "Café <b>").press().wants(200, "The list was saved.", "Café <b>").lacks("<b>")
 		again := b.open(made.path).follow("Change name and looks").form("Save").fill("color", "#2f7dc4").
 			fill("color_typed", "#000000").press()

@@ -17,7 +17,7 @@ func TestHome(t *testing.T) {
 		c := h.crew(t)
 		owner, viewer := c.as(t, access.Owner), c.as(t, access.Viewer)
 		owner.open("/").
-			wants(http.StatusOK, c.team.Name, "Nothing goes out in the next seven days.", "Nothing was published yet.",
+			wants(http.StatusOK, c.team.Name, "Nothing is scheduled for the next seven days.", "Nothing was published yet.",
 				"Create", "New report", "Your teams").lacks("How to begin")
 		viewer.open("/").lacks("/posts/new", "New report", "Add files")
 
@@ -27,22 +27,22 @@ func TestHome(t *testing.T) {
 		viewer.open("/").follow("Wished for Sunday").wants(http.StatusOK, "Wished for Sunday")
 		c.does(t, "publish_post", map[string]any{"post_id": wish})
 		owner.handedOver(wish)
-		owner.open("/").wants(http.StatusOK, "Published", "Nothing goes out in the next seven days.")
+		owner.open("/").wants(http.StatusOK, "Published", "Nothing is scheduled for the next seven days.")
 
 		c.draft(t, "Missed its time", h.wish(time.Hour))
-		owner.open("/").lacks("Waiting for you")
-		owner.open("/posts").lacks("Waiting for you")
+		owner.open("/").lacks("Overdue drafts")
+		owner.open("/posts").lacks("Overdue drafts")
 		h.change(t,
 			`UPDATE posts SET scheduled_at = scheduled_at - 7200000000, slot_at = slot_at - 7200000000
 		WHERE caption = 'Missed its time' AND team_id = ?`, c.team.ID)
 		for _, path := range []string{"/", "/posts"} {
-			owner.open(path).wants(http.StatusOK, "Waiting for you", "Missed its time", "another time, publish it now, or delete it")
+			owner.open(path).wants(http.StatusOK, "Overdue drafts", "Missed its time", "another time, publish it now, or delete it")
 		}
-		owner.open("/").follow("All drafts up to today").wants(http.StatusOK, "Missed its time").lacks("Waiting for you")
-		viewer.open("/").lacks("Waiting for you")
+		owner.open("/").follow("All drafts up to today").wants(http.StatusOK, "Missed its time").lacks("Overdue drafts")
+		viewer.open("/").lacks("Overdue drafts")
 
 		must.NoError(t, h.Accounts.MarkLost(t.Context(), c.account, account.AnyGrant))
-		viewer.open("/").wants(http.StatusOK, "the connection is lost, and nothing goes out to it")
+		viewer.open("/").wants(http.StatusOK, "the connection is lost: nothing is published to it")
 		h.crew(t).as(t, access.Owner).open("/").lacks("Wished for Sunday")
 	})
 }

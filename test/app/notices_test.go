@@ -21,12 +21,12 @@ func TestNoticesOfAFailedPost(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		b.open("/notices").wants(200, "No notices yet.")
+		b.open("/notices").wants(200, "No notifications yet.")
 		id := c.draft(t, "No [sandbox:reject]", "")
 		b.open("/posts/" + id + "/publish").form("Publish to 1 account").press().wants(200)
 		b.handedOver(id)
 		const text = "A post could not be published. Check the reason, then retry it."
-		p := b.open("/notices").wants(200, text, "No [sandbox:reject]", "Notices 1 unread", "Bluesky", "New", c.team.Name)
+		p := b.open("/notices").wants(200, text, "No [sandbox:reject]", "Notifications 1 unread", "Bluesky", "New", c.team.Name)
 		if at := p.follow(text); at.status != http.StatusOK || !strings.HasPrefix(at.path, "/posts/"+id) {
 			t.Errorf("the notice leads to %s (%d)", at.path, at.status)
 		}
@@ -36,7 +36,7 @@ func TestNoticesOfAFailedPost(t *testing.T) {
 		admin := c.as(t, access.Admin)
 		admin.open("/notices").form("Mark all as read").press().wants(200, "All notifications were marked as read.").lacks(" unread")
 		for _, role := range []access.Role{access.Viewer, access.Client} {
-			c.as(t, role).open("/notices").wants(200, "No notices yet.").lacks(text)
+			c.as(t, role).open("/notices").wants(200, "No notifications yet.").lacks(text)
 		}
 		if n := h.count(t, "notices WHERE kind = 'post_failed' AND subject = ?", id); n != 3 {
 			t.Errorf("%d notices, want one for each of three people", n)
@@ -52,7 +52,7 @@ func TestNoticesOfEachEffect(t *testing.T) {
 		for range 2 { // lost once
 			must.NoError(t, h.Accounts.MarkLost(t.Context(), c.account, account.AnyGrant))
 		}
-		p := admin.open("/notices").wants(200, "An account was disconnected.", fmt.Sprintf("harbour%d.test", c.team.ID), "Notices 1 unread")
+		p := admin.open("/notices").wants(200, "An account was disconnected.", fmt.Sprintf("harbour%d.test", c.team.ID), "Notifications 1 unread")
 		p.follow("An account was disconnected. Its posts wait until you reconnect it.").wants(200)
 		editor.open("/notices").lacks("An account was disconnected.")
 
@@ -95,9 +95,9 @@ func TestNoticesOfOnesOwnAccount(t *testing.T) {
 		c := h.crew(t)
 		const text = "New sign-in to your account from a browser that we do not recognize."
 		usual := c.as(t, access.Viewer)
-		c.as(t, access.Viewer).open("/notices").wants(200, "No notices yet.") // another session of the same browser
+		c.as(t, access.Viewer).open("/notices").wants(200, "No notifications yet.") // another session of the same browser
 		stranger := h.enter(t, c.people[access.Viewer].Email, password)
-		p := usual.open("/notices").wants(200, text, "Notices 1 unread", "Your account · Unknown browser")
+		p := usual.open("/notices").wants(200, text, "Notifications 1 unread", "Your account · Unknown browser")
 		if at := p.follow(text +
 			" If this was not you, change your password, remove passkeys and authenticator apps that are not yours, " +
 			"and sign out of all sessions."); at.path != "/account" {
@@ -106,15 +106,15 @@ func TestNoticesOfOnesOwnAccount(t *testing.T) {
 		usual.open("/notices").lacks("unread")
 		stranger.open("/account").follow("Change password").form("Change password").fill("old", password).
 			fill("password", newPassword).press().wants(200, "Your password was changed.")
-		stranger.open("/notices").wants(200, "Your password was set or changed", "Notices 1 unread")
-		c.as(t, access.Owner).open("/notices").wants(200, "No notices yet.")
+		stranger.open("/notices").wants(200, "Your password was set or changed", "Notifications 1 unread")
+		c.as(t, access.Owner).open("/notices").wants(200, "No notifications yet.")
 
 		// Signed out everywhere, the browser is not known any more.
 		stranger.open("/account").form("Sign out of all sessions, including this one").press().wants(200, "Sign in")
 		again := h.browser(t)
 		again.setCookie(knownCookie, stranger.cookie(knownCookie))
 		again.open("/sign-in").form("Sign in").fill("email", c.people[access.Viewer].Email).fill("password", newPassword).press()
-		again.open("/notices").wants(200, "Notices 2 unread")
+		again.open("/notices").wants(200, "Notifications 2 unread")
 		if n := h.count(t, "known_browsers WHERE person_id = ?", c.people[access.Viewer].ID); n != 1 {
 			t.Errorf("%d browsers are known", n)
 		}
@@ -160,7 +160,7 @@ func TestNoticesAreAPersonsOwn(t *testing.T) {
 			t.Errorf("signed out, notices are read at %s", p.path)
 		}
 		strangers.as(t, access.Owner).send(http.MethodPost, "/notices/read", url.Values{"newest": {fmt.Sprint(id)}})
-		c.as(t, access.Owner).open("/notices").wants(200, "Notices 1 unread")
+		c.as(t, access.Owner).open("/notices").wants(200, "Notifications 1 unread")
 
 		// Former members are not notified.
 		admin := c.as(t, access.Admin)
@@ -168,7 +168,7 @@ func TestNoticesAreAPersonsOwn(t *testing.T) {
 			team.Team{Name: "Elsewhere", Timezone: "UTC", Language: "en", Plan: "agency"}, c.people[access.Admin].ID))(t)
 		admin.open("/notices").wants(200, "An account was disconnected.")
 		must.NoError(t, h.Teams.RemoveMember(t.Context(), c.team.ID, c.people[access.Admin].ID))
-		admin.open("/notices").wants(200, "No notices yet.").lacks("unread")
+		admin.open("/notices").wants(200, "No notifications yet.").lacks("unread")
 		for _, path := range []string{"/notices?before=x", "/notices?before=0"} {
 			c.as(t, access.Owner).open(path).wants(404)
 		}

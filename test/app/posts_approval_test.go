@@ -16,7 +16,7 @@ func TestAClientIsAsked(t *testing.T) {
 		id := c.draft(t, "For the client", "")
 		asked := b.open("/posts/"+id).form("Send to the client for approval").press().
 			wants(200, "Send the link below to the client", "Waiting for approval",
-				"A draft. It does not go out by itself. It waits for the client: it cannot go out before", "The client’s link")
+				"A draft. It is not scheduled yet. It waits for the client: it cannot go out before", "The client’s link")
 		link := ""
 		for d := range asked.doc.Descendants() {
 			if attribute(d, "id") == "link" {
@@ -89,6 +89,6 @@ func TestClientsDecideInTheApp(t *testing.T) {
 			wants(200, "The client approved a post. It is still a draft: schedule or publish it.",
 				"The client rejected a post and left a comment.")
 		c.as(t, access.Admin).open("/settings/audit").wants(200, "Ada client approved a post : Quieter").lacks("by the name of")
-		editor.open(at).wants(200, "A draft. It does not go out by itself")
+		editor.open(at).wants(200, "A draft. It is not scheduled yet")
 	})
 }

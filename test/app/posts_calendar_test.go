@@ -31,7 +31,7 @@ func TestAnOccurrenceIsSkipped(t *testing.T) {
 				"Skipped. This post is now a draft, and the series continues with the next one. It was scheduled for "+next(1)+
 					".", "A draft.").lacks("Schedule for", "Skip this one")
 		must.NoError(t, c.Posts.CreateOccurrences(t.Context()))
-		second := b.open("/posts/"+id).lacks(next(1)).follow(next(2)).wants(200, "It goes out by itself at")
+		second := b.open("/posts/"+id).lacks(next(1)).follow(next(2)).wants(200, "Scheduled for")
 		second.form("Pause the series").press().wants(200, "The series was paused", "If it went on now, it would go out:", next(2), next(3))
 		b.open(second.path).wants(200, "A draft.").lacks("Skip this one")
 		b.open("/posts/"+id).form("Resume the series").press().wants(200, "The series was resumed.", next(2)).lacks(next(1))
@@ -45,11 +45,11 @@ func TestASeriesIsPausedAndEnded(t *testing.T) {
 		id := c.draft(t, "Every week", c.wish(24*time.Hour))
 		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, id, "FREQ=WEEKLY;INTERVAL=2;COUNT=20"))(t)
 		b := c.as(t, access.Editor)
-		p := b.open("/posts/"+id).wants(200, "A series is made from this post", "Every 2 weeks, 20 times, in Europe/Berlin.", "Next:")
+		p := b.open("/posts/"+id).wants(200, "This post is the template of a series", "Every 2 weeks, 20 times, in Europe/Berlin.", "Next:")
 		p.lacks("Publish now", "/edit\"")
 		day := c.now().Add(24 * time.Hour).In(berlin(t))
 		occurrence := p.follow(day.Format("Mon 2 Jan 2006, 15:04")).
-			wants(200, "It goes out by itself at", "The post that the series is made from")
+			wants(200, "Scheduled for", "The post that the series is made from")
 		month := b.open("/calendar?day="+day.AddDate(0, 0, 14).Format(time.DateOnly)).wants(200, "Every week")
 		if n := strings.Count(month.text(), "To come · series"); n == 0 {
 			t.Errorf("the calendar tells nothing to come: %s", month.text())
@@ -58,17 +58,17 @@ func TestASeriesIsPausedAndEnded(t *testing.T) {
 			wants(200, "The series was paused: nothing is published", "stands still",
 				"If it went on now, it would go out:", "Drafts updated from the template: 1.").
 			lacks("Unscheduled", "Nothing of it is to come")
-		b.open(occurrence.path).wants(200, "A draft.")
-		paused.follow(day.Format("Mon 2 Jan 2006, 15:04")).wants(200, "A draft.")
+		b.open(occurrence.path).wants(200, "A draft, planned for")
+		paused.follow(day.Format("Mon 2 Jan 2006, 15:04")).wants(200, "A draft, planned for")
 		paused.follow("Change").form("Save").fill("caption", "Every week anew").press().wants(200, "Saved. The series is paused")
 		b.open("/posts/"+id).form("Resume the series").press().
 			wants(200, "The series was resumed. Drafts updated from the template: 1.", "Next:").lacks("keep their own")
-		b.open(occurrence.path).wants(200, "It goes out by itself at", "Every week anew").follow("Change").form("Save").
+		b.open(occurrence.path).wants(200, "Scheduled for", "Every week anew").follow("Change").form("Save").
 			fill("caption", "By hand").press().wants(200, "It will be published at its scheduled time.")
 		b.open("/posts/"+id).form("Pause the series").press().wants(200, "changed by hand", "Drafts that keep their own changes: 1.")
 		b.open("/posts/"+id+"/edit").form("Save and resume").press().
 			wants(200, "The series was resumed, next on "+day.Format("Mon 2 Jan 2006, 15:04"), "Drafts that keep their own changes: 1.")
-		b.open(occurrence.path).wants(200, "It goes out by itself at", "By hand")
+		b.open(occurrence.path).wants(200, "Scheduled for", "By hand")
 		b.open("/posts/"+id).follow("End the series…").wants(200, "The series ends for good", "stays as a draft").
 			form("End the series").press().wants(200, "The series has ended.", "Publish now…")
 		b.open("/posts/"+id+"/series/end").wants(200, "Publish now…")

@@ -112,7 +112,7 @@ func TestPostsAreListed(t *testing.T) {
 		b.open("/posts?account=x").wants(422, "Select one of the accounts.")
 		b.open("/posts?status=lost").wants(422)
 		b.open("/posts?cursor=AQ").wants(422)
-		b.open("/posts").follow("Wished for").wants(200, "it is planned for", "Change").lacks("/posts/" + planned + "/cancel")
+		b.open("/posts").follow("Wished for").wants(200, "planned for", "Change").lacks("/posts/" + planned + "/cancel")
 	})
 }
 
@@ -127,7 +127,7 @@ func TestAPostIsPublishedAndDuplicated(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		id := c.draft(t, "Open from eight", c.wish(48*time.Hour))
-		p := b.open("/posts/"+id).wants(200, "A draft. It does not go out by itself; it is planned for", "Schedule for")
+		p := b.open("/posts/"+id).wants(200, "A draft, planned for", "Schedule for")
 		confirm := p.follow("Publish now…").wants(200, "The post goes out at once", "Bluesky: harbour")
 		form := confirm.form("Publish to 1 account")
 		form.press().wants(200, "Publishing has started.")
@@ -136,8 +136,8 @@ func TestAPostIsPublishedAndDuplicated(t *testing.T) {
 			t.Errorf("%d deliveries", n)
 		}
 		done := b.handedOver(id).
-			wants(200, "Published", "the account has it", "See it at the network", "What was done", "Sent to the network – published")
-		done.follow("The last job").wants(200, "Publishing a post", "Done", "See it at the network").
+			wants(200, "Published", "the account has it", "View post", "What was done", "Sent to the network – published")
+		done.follow("The last job").wants(200, "Publishing a post", "Done", "View post").
 			follow("Open the post").wants(200, "Open from eight")
 		b.open("/posts/"+id+"/publish").wants(200, "Published") // there is nothing to confirm any more
 
@@ -173,7 +173,7 @@ func TestUnschedulePost(t *testing.T) {
 		b := c.as(t, access.Editor)
 		at := c.now().Add(48 * time.Hour).In(berlin(t)).Format("Mon 2 Jan, 15:04")
 		p := b.open("/posts/"+id).form("Schedule for "+at).press().
-			wants(200, "Scheduled. It will be published automatically.", "It goes out by itself at")
+			wants(200, "Scheduled. It will be published automatically.", "Scheduled for")
 		p.form("Unschedule").press().
 			wants(200, "Unscheduled. The post is now a draft. It was scheduled for "+c.now().Add(48*time.Hour).In(berlin(t)).
 				Format("Mon 2 Jan 2006, 15:04")+".", "A draft.").lacks("Schedule for")
@@ -185,7 +185,7 @@ func TestUnschedulePost(t *testing.T) {
 		late.lacks("Schedule for")
 		values := stale.form("Schedule for " + at).values
 		values.Set("once", late.form("Duplicate as a draft").values.Get("once"))
-		b.send(http.MethodPost, "/posts/"+id+"/schedule", values).wants(422, "The time is in the past.", "A draft.")
+		b.send(http.MethodPost, "/posts/"+id+"/schedule", values).wants(422, "The time is in the past.", "A draft, planned for")
 	})
 }
 
@@ -237,7 +237,7 @@ func TestAFailedAccountIsSentAgain(t *testing.T) {
 func TestAPersonDecides(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		for found, want := range map[string][]string{
-			"yes": {"Marked as published.", "the account has it", "See it at the network"},
+			"yes": {"Marked as published.", "the account has it", "View post"},
 			"no":  {"Marked as not published.", "Ada editor looked at the network and said that it is not there.", "Send these again"},
 		} {
 			c := h.crew(t)

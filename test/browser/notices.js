@@ -11,7 +11,7 @@ run(async (browser) => {
     await page.waitForTimeout(200);
     await page.reload();
   }
-  const unread = async () => Number((await page.getByRole('link', { name: /^Notices/ }).textContent()).match(/\d+/)?.[0] ?? 0);
+  const unread = async () => Number((await page.getByRole('link', { name: /^Notifications/ }).textContent()).match(/\d+/)?.[0] ?? 0);
   const before = await unread();
   assert.equal(before, 2);
   assert.equal(await page.getByText('An API key was created').count(), 0); // quickstart tells of its own keys as it greets
@@ -20,10 +20,10 @@ run(async (browser) => {
   await page.keyboard.press('Enter');
   await page.waitForURL('**/posts/*');
   assert.equal(await unread(), before - 1);
-  await page.getByRole('link', { name: /^Notices/ }).click();
+  await page.getByRole('link', { name: /^Notifications/ }).click();
   await page.getByRole('button', { name: 'Mark all as read' }).click();
   await page.getByText('All notifications were marked as read.').waitFor();
-  assert.equal(await page.getByRole('link', { name: 'Notices', exact: true }).count(), 1);
+  assert.equal(await page.getByRole('link', { name: 'Notifications', exact: true }).count(), 1);
   await look(page, 'notices-read');
   await page.getByRole('link', { name: 'Notification settings' }).click();
   await page.getByLabel('Credits').fill('many');

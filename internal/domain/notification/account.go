@@ -28,7 +28,7 @@ const (
 // accountKinds are those kinds.
 var accountKinds = []About{
 	{Kind: PasswordChanged, Name: "Your password was changed", Many: "Your password was changed %d times"},
-	{Kind: RecoveryUsed, Name: "A recovery link for your account", Many: "%d notices about recovery links"},
+	{Kind: RecoveryUsed, Name: "A recovery link for your account", Many: "%d notifications about recovery links"},
 	{Kind: NewBrowser, Name: "New sign-in to your account", Many: "%d new sign-ins to your account"},
 	{Kind: PasskeysChanged, Name: "The passkeys of your account changed", Many: "The passkeys of your account changed %d times"},
 	{Kind: FactorsChanged, Name: "Two-factor sign-in of your account changed", Many: "Two-factor sign-in of your account changed %d times"},

@@ -71,7 +71,7 @@ func (k Kind) about() About {
 			return a
 		}
 	}
-	return About{Kind: k, Name: string(k), Many: "%d notices"}
+	return About{Kind: k, Name: string(k), Many: "%d notifications"}
 }
 
 // detail is what a notice's sentence says beside its kind.

@@ -15,7 +15,7 @@ const maxForm = 2 << 20
 
 // fieldNames are the labels of fields by argument names.
 var fieldNames = map[string]string{
-	"name": "Name", "platform": "Network", "color": "Colour", "icon": "Icon", "hashtags": "Hashtags",
+	"name": "Name", "platform": "Network", "color": "Color", "icon": "Icon", "hashtags": "Hashtags",
 	"subcategory": "Subcategory", "query": "Keyword", "list_id": "List",
 }
 
@@ -29,8 +29,8 @@ type formView struct {
 // Of returns the value of a field.
 func (v formView) Of(name string) string { return v.Fields.Get(name) }
 
-// Colours returns the offered colors.
-func (v formView) Colours() []look { return colours }
+// Colors returns the offered colors.
+func (v formView) Colors() []look { return colors }
 
 // Icons returns the offered icons.
 func (v formView) Icons() []look { return icons }
@@ -43,7 +43,7 @@ func (v formView) Custom(name string) string {
 	if name == "icon" {
 		return customValue(v.Fields, name, icons)
 	}
-	return customValue(v.Fields, name, colours)
+	return customValue(v.Fields, name, colors)
 }
 
 func (p *Handlers) newPage(w http.ResponseWriter, r *http.Request) {

@@ -13,8 +13,8 @@ type look struct {
 	Path  string // SVG path of an icon in a 24 × 24 box
 }
 
-// colours are the offered colors, readable on light and dark backgrounds.
-var colours = []look{
+// colors are the offered colors, readable on light and dark backgrounds.
+var colors = []look{
 	{Value: "#1f8a7d", Name: "Teal"}, {Value: "#2f7dc4", Name: "Blue"}, {Value: "#7a63c9", Name: "Violet"},
 	{Value: "#c2528b", Name: "Pink"},
 	{Value: "#cf4a3c", Name: "Red"}, {Value: "#c9752b", Name: "Orange"}, {Value: "#a38a1c", Name: "Ochre"},

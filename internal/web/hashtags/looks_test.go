@@ -18,7 +18,7 @@ func TestLooks(t *testing.T) {
 		}
 		seen[one.Path] = true
 	}
-	for _, one := range colours {
+	for _, one := range colors {
 		if !regexp.MustCompile(`^#[0-9a-f]{6}$`).MatchString(one.Value) || seen[one.Value] {
 			t.Errorf("%+v", one)
 		}
@@ -37,7 +37,7 @@ func TestSelected(t *testing.T) {
 		if got := selectedValue(form, "color"); got != c.want {
 			t.Errorf("%+v: %q", c, got)
 		}
-		if got := customValue(form, "color", colours); got != c.stays {
+		if got := customValue(form, "color", colors); got != c.stays {
 			t.Errorf("%+v: %q stays", c, got)
 		}
 	}
