@@ -34,8 +34,8 @@ func near(now, at time.Time) string {
 	}
 }
 
-// cut returns the beginning of a text, limit characters.
-func cut(most int, text string) string { return post.Truncate(text, most) }
+// cut returns the first characters of a text.
+func cut(limit int, text string) string { return post.Truncate(text, limit) }
 
 // webAddress returns a network's URL if it may be linked: others than http and https give "".
 func webAddress(text string) string {

@@ -59,12 +59,12 @@ func pieceFor(call operation.Call, id int64, m voice.Material) piece {
 	}
 }
 
-// cut returns the beginning of a text, limit characters.
-func cut(text string, most int) string {
-	if utf8.RuneCountInString(text) <= most {
+// cut returns the first characters of a text.
+func cut(text string, limit int) string {
+	if utf8.RuneCountInString(text) <= limit {
 		return text
 	}
-	return strings.TrimSpace(string([]rune(text)[:most-1])) + "…"
+	return strings.TrimSpace(string([]rune(text)[:limit-1])) + "…"
 }
 
 func (p *Handlers) materialPage(w http.ResponseWriter, a asked) {
