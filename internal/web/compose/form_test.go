@@ -240,3 +240,17 @@ func TestSplitKeepsText(t *testing.T) {
 		}
 	})
 }
+
+// The number of times belongs to the rule of repetition, which is below the times of the post.
+func TestProblemsAreInTheOrderOfTheForm(t *testing.T) {
+	t.Parallel()
+	all := problems{{Field: "times"}, {Field: "text-3"}, {Field: "second"}, {Field: "caption"}, {}}
+	all.sort()
+	var got []string
+	for _, one := range all {
+		got = append(got, one.Field)
+	}
+	if diff := cmp.Diff([]string{"", "caption", "text-3", "second", "times"}, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -71,13 +71,15 @@ func problemOf(err error) problem {
 	return problem{errorText(f), field}
 }
 
-// order is the order of the form's fields, by the beginning of their ids.
+// order is the order of the form's fields by their ids. An entry that ends in "-" is the beginning of ids.
 var order = []string{"caption", "accounts", "media", "alt-", "cover-", "files", "text-", "date", "time", "second"}
 
 // sort orders problems as their fields are in the form.
 func (p problems) sort() {
 	rank := func(one problem) int {
-		at := slices.IndexFunc(order, func(begin string) bool { return strings.HasPrefix(one.Field, begin) })
+		at := slices.IndexFunc(order, func(id string) bool {
+			return one.Field == id || strings.HasSuffix(id, "-") && strings.HasPrefix(one.Field, id)
+		})
 		if at < 0 && one.Field != "" {
 			return len(order)
 		}
