@@ -1,8 +1,10 @@
 package app
 
 import (
+	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -36,13 +38,47 @@ func TestTypedTextIsAnAccountsText(t *testing.T) {
 			}
 			b.open(saved.path+"/edit").form("Save").press().wants(200, "Saved.")
 		}
-		// An account that is not selected at the moment keeps its text in the form.
-		f := b.open("/posts/new?caption=For+all&account="+c.id()).form("Check").fill("text-"+c.id(), "Kept meanwhile.")
+	})
+}
+
+// An account that is not selected at the moment keeps its text, media and choices in the form. Saving asks what becomes
+// of them.
+func TestUnselectedAccountsKeepTheirContent(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		picture, film := strings.TrimPrefix(c.pictureOf(t, "own", 7), "/media/"), strconv.FormatInt(c.film(t), 10)
+		want := url.Values{"text-" + c.id(): {"Kept\nmeanwhile."}, "media-" + c.id(): {picture, film},
+			"notext-" + c.id(): {"1"}, "alt-" + picture: {"Boats."}, "cover-" + film: {"1.5"}}
+		f := b.open("/posts/new?caption=For+all&account=" + c.id()).form("Check")
+		maps.Copy(f.values, want)
 		f.values.Del("account")
-		again := f.press().wants(200).form("Check").fill("account", c.id()).press().wants(200)
-		if got := again.form("Save draft").values.Get("text-" + c.id()); got != "Kept meanwhile." {
-			t.Errorf("%q", got)
+		kept := f.press().wants(200)
+		for _, p := range []*page{kept, kept.form("Check").fill("account", c.id()).press().wants(200)} {
+			for name, values := range want {
+				if got := p.form("Save draft").values[name]; !slices.Equal(got, values) {
+					t.Errorf("%s: %q", name, got)
+				}
+			}
 		}
+		fresh := kept.form("Check").values
+		fresh.Set("account", c.id())
+		fresh.Set("fresh", c.id())
+		b.send("POST", "/posts/preview", fresh).wants(200, "Boats.", "Publish without text").
+			holds(`name="media-`+c.id()+`" value="`+film, `value="1.5"`)
+		none := b.open("/posts/new?caption=For+all").form("Check")
+		none.values.Set("nomedia-"+c.id(), "1")
+		if got := none.press().wants(200).form("Save draft").values.Get("nomedia-" + c.id()); got != "1" {
+			t.Errorf("the choice of no media: %q", got)
+		}
+
+		refused := kept.form("Save draft").press().wants(422, "Not saved.", "There is text for Bluesky (",
+			"), which is not selected. Select the account or clear its text.")
+		refused.holds(`id="wrong-text-`+c.id(), `<textarea id="text-`+c.id())
+		refused = refused.form("Save draft").fill("text-"+c.id(), "").press().
+			wants(422, "There are images or videos for Bluesky (")
+		refused = refused.form("Remove own").press().wants(200).form("Save draft").press().wants(422)
+		refused.form("Remove film").press().wants(200).form("Save draft").press().wants(200, "Saved.")
 	})
 }
 

@@ -1,4 +1,4 @@
-// Writing goes on while files are uploaded: nothing that was typed, selected or pressed meanwhile is lost.
+// Nothing that was typed, selected or pressed is lost while files are uploaded or accounts are selected.
 'use strict';
 
 const { assert, look, open, run, signIn, world } = require('./drive.js');
@@ -101,12 +101,29 @@ async function refusals(page) {
   await page.getByText('Not uploaded: red.png. You are signed out. Sign in again in another tab.').waitFor();
 }
 
+// deselecting keeps an account's text. Saving shows its field.
+async function deselecting(page) {
+  await page.goto('/posts/new?caption=Hello');
+  await box(page, 0).check();
+  await write(page, 0, 'Not for nobody.');
+  await box(page, 0).uncheck();
+  await page.getByRole('button', { name: 'Save draft' }).click();
+  await page.locator('#own').getByText('which is not selected. Select the account or clear its text.').waitFor();
+  const text = (await details(page, 0)).locator('textarea[name^=text-]');
+  assert.equal(await text.inputValue(), 'Not for nobody.');
+  await look(page, 'compose-not-selected');
+  await text.fill('');
+  await page.getByRole('button', { name: 'Save draft' }).click();
+  await page.getByText('Saved.').waitFor();
+}
+
 run(async (browser) => {
   const page = await open(browser);
   await signIn(page, '/posts/new');
   await typing(page);
   await pressing(page);
   await focus(page);
+  await deselecting(page);
   await refusals(page);
 }).catch((error) => {
   console.error(error);

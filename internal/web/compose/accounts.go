@@ -1,10 +1,12 @@
 package compose
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/account"
 	"pressroom/internal/domain/post"
@@ -64,6 +66,30 @@ func offer(accounts []account.SocialAccount, held *post.Record) []offered {
 	return out
 }
 
+// unselected returns an error for each account that is not selected but has text or media in the form: it would be lost.
+func (p *Handlers) unselected(r *http.Request, s sheet, held *post.Record) ([]error, error) {
+	accounts, err := p.accounts(r)
+	if err != nil {
+		return nil, err
+	}
+	out := []error{}
+	for _, a := range offer(accounts, held) {
+		what, o := "", s.Own[a.ID]
+		switch {
+		case slices.Contains(s.Accounts, a.ID):
+		case strings.TrimSpace(o.Text) != "":
+			what = "There is text for %s (%s), which is not selected. Select the account or clear its text."
+		case len(o.Media) > 0:
+			what = "There are images or videos for %s (%s), which is not selected. Select the account or remove them."
+		}
+		if what != "" {
+			out = append(out, apierr.Invalid(apierr.NotAllowedValue, ownText(a.ID),
+				fmt.Sprintf(what, shell.NetworkName(a.Platform), a.Username)))
+		}
+	}
+	return out, nil
+}
+
 // choose groups the accounts and removes unknown ones from the form.
 func (v *view) choose(accounts []account.SocialAccount, held *post.Record) {
 	kept := []int64{}
@@ -76,10 +102,22 @@ func (v *view) choose(accounts []account.SocialAccount, held *post.Record) {
 		if slices.Contains(v.Accounts, a.ID) {
 			kept = append(kept, a.ID)
 			v.Chosen = append(v.Chosen, chosen{offered: a, own: v.Own[a.ID]})
-		} else if text := v.Own[a.ID].Text; strings.TrimSpace(text) != "" {
-			v.Aside = append(v.Aside, aside{a, text})
+		} else if o := v.Own[a.ID]; o.UsesText() || o.UsesMedia() {
+			v.Aside = append(v.Aside, chosen{offered: a, own: o})
 		}
 	}
 	slices.Sort(kept)
 	v.Accounts = kept
 }
+
+// Customized returns the accounts whose overrides can be edited: selected ones, and others with a problem.
+func (v *view) Customized() []chosen {
+	return slices.Concat(v.Chosen, slices.DeleteFunc(slices.Clone(v.Aside), v.isKept))
+}
+
+// Kept returns the accounts whose overrides are kept in hidden fields.
+func (v *view) Kept() []chosen {
+	return slices.DeleteFunc(slices.Clone(v.Aside), func(c chosen) bool { return !v.isKept(c) })
+}
+
+func (v *view) isKept(c chosen) bool { return len(v.Wrongs.At(ownText(c.ID))) == 0 }

@@ -25,7 +25,7 @@ type view struct {
 	Zone    *time.Location
 	Groups  []group
 	Chosen  []chosen // selected accounts
-	Aside   []aside  // text for accounts that are not selected
+	Aside   []chosen // accounts that are not selected, whose overrides the form keeps until they are
 	Shown   []item   // the media of the post
 	Shelf   mediaPicker
 	Preview outlook
@@ -47,19 +47,12 @@ type group struct {
 	Accounts []offered
 }
 
-// chosen is a selected account with its overrides.
+// chosen is an account with its overrides.
 type chosen struct {
 	offered
 	own
 
 	Items []item
-}
-
-// aside is text for an account that is not selected. The form keeps it until the account is selected again.
-type aside struct {
-	offered
-
-	Text string
 }
 
 // item is a media item at its position in the post.
@@ -166,7 +159,7 @@ func (p *Handlers) showAt(w http.ResponseWriter, r *http.Request, s sheet, id, d
 	if id != "" {
 		title = "Edit post"
 	}
-	p.Show(w, r, status, pages["compose"], title, out)
+	p.Show(w, r, status, pages["compose"], title, &out)
 }
 
 // errorText returns the text of an error in the form's terms.
@@ -256,10 +249,12 @@ func (p *Handlers) libraryItems(ctx context.Context, team int64, s sheet) (map[i
 func (v *view) lay(known map[int64]network.Media) {
 	seen := map[int64]bool{}
 	v.Shown, v.Media = v.items(0, v.Media, known, seen)
-	for i := range v.Chosen {
-		c := &v.Chosen[i]
-		c.Items, c.Media = v.items(c.ID, c.Media, known, seen)
-		v.Own[c.ID] = c.own
+	for _, list := range [][]chosen{v.Chosen, v.Aside} {
+		for i := range list {
+			c := &list[i]
+			c.Items, c.Media = v.items(c.ID, c.Media, known, seen)
+			v.Own[c.ID] = c.own
+		}
 	}
 }
 

@@ -280,8 +280,13 @@ func (p *Handlers) newParts(r *http.Request, s sheet) (view, error) {
 		held, out.Path = &found, "/posts/"+url.PathEscape(id)+"/edit"
 	}
 	accounts, err := p.accounts(r)
+	if err != nil {
+		return out, err
+	}
+	out.choose(accounts, held)
+	known, err := p.libraryItems(r.Context(), actor.TeamID, s)
 	if err == nil {
-		out.choose(accounts, held)
+		out.lay(known)
 	}
 	return out, err
 }

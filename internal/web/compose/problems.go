@@ -104,7 +104,12 @@ func (p *Handlers) findErrors(r *http.Request, s sheet, what string) ([]error, e
 			return []error{err}, nil
 		}
 	}
-	c, out := s.composition()
+	out, err := p.unselected(r, s, &held)
+	if err != nil {
+		return nil, err
+	}
+	c, wrong := s.composition()
+	out = append(out, wrong...)
 	out = append(out, c.Errors()...)
 	needsAccount := what != "save" || held.Status == post.Scheduled || held.IsTemplate
 	if needsAccount && len(c.Accounts) == 0 {

@@ -81,7 +81,7 @@ function follow() {
   for (const scripted of form.querySelectorAll('[data-scripted]')) scripted.hidden = false;
   const accounts = new Set(chosen());
   const differing = [...own()?.querySelectorAll('details[data-account]') ?? []];
-  for (const details of differing) details.hidden = !accounts.has(details.dataset.account);
+  for (const details of differing) details.hidden = !accounts.has(details.dataset.account) && !details.querySelector('[aria-invalid]');
   if (own()) own().hidden = differing.every((details) => details.hidden); // a heading above nothing
   const often = document.getElementById('often');
   for (const part of form.querySelectorAll('[data-for]')) part.hidden = part.dataset.for !== often?.value;
