@@ -122,8 +122,8 @@ func (a *answer) echoes(*request) string {
 	return ""
 }
 
-// argumentName is what the name of an argument may look like that is repeated.
-var argumentName = regexp.MustCompile(`^[a-z0-9_]{1,64}$`)
+// argumentName matches the names of arguments, and of members in them, that a refusal may repeat.
+var argumentName = regexp.MustCompile(`^[a-z0-9_]{1,64}(\.[a-z0-9_]{1,64})*$`)
 
 // strange: every answer is whole, and no cache keeps it.
 func (a *answer) strange(r *request) string {
