@@ -129,8 +129,8 @@ func (c Composition) setCovers(media []network.Media) {
 
 // Validate returns the first of Errors.
 func (c Composition) Validate() error {
-	for _, err := range c.Errors() {
-		return err
+	if errs := c.Errors(); len(errs) > 0 {
+		return errs[0]
 	}
 	return nil
 }
