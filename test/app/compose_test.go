@@ -118,7 +118,7 @@ func TestPeopleDraftPosts(t *testing.T) {
 		}
 		// Another browser still shows the older one: nothing is lost, and it can be put in its place.
 		late := edit.form("Save").fill("caption", "Open from ten.").press()
-		late.wants(422, "Somebody else has changed the post", "Saved version", "Open from nine.")
+		late.wants(422, "Compare the saved version with yours, then save to replace it.", "Saved version", "Open from nine.")
 		if got := c.storedPost(t, saved.path).Caption; got != "Open from nine." {
 			t.Errorf("%q", got)
 		}

@@ -171,6 +171,10 @@ func errorText(f *apierr.Error) string {
 		return "An account or a file of this post no longer exists and was removed below. Review the post and save " +
 			"it again."
 	}
+	if f.Context["state"] == "changed" {
+		return "Someone else has changed this post. Nothing is saved yet. Compare the saved version with yours, then " +
+			"save to replace it."
+	}
 	return f.Detail
 }
 
