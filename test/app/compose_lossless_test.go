@@ -173,3 +173,47 @@ func TestProblemsAreShownTogether(t *testing.T) {
 		}
 	})
 }
+
+// Only one button starts a series; the others do not drop the rule.
+func TestOnlyScheduleStartsASeries(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		f := b.open("/posts/new?caption=Again&account="+c.id()).form("Schedule").
+			fill("date", "2031-05-06").fill("time", "10:15").fill("repeat", "daily")
+		for _, button := range []string{"save", "publish", "approval"} {
+			f.values.Set("do", button)
+			b.send("POST", "/posts/new", f.values).wants(422,
+				"Only Schedule starts a series. Schedule the post, or choose “Does not repeat”.").holds(`id="wrong-often"`)
+		}
+		if n := c.count(t, "posts"); n != 0 {
+			t.Errorf("%d posts", n)
+		}
+		f.press().wants(200, "The post repeats by its rule")
+	})
+}
+
+// A text beside “Publish without text” is a question, not something to drop.
+func TestTextBesideNoText(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		f := c.as(t, access.Editor).open("/posts/new?caption=For+all&account="+c.id()).form("Save draft").
+			fill("text-"+c.id(), "Only here.").fill("notext-"+c.id(), "1")
+		f.press().wants(422, "Remove the text for Bluesky (", "), or clear “Publish without text”.").
+			holds(`id="wrong-text-` + c.id())
+		f.fill("text-"+c.id(), " ").press().wants(200, "Saved.")
+	})
+}
+
+// Files are added to the post if the account that they were for is not selected any more.
+func TestFilesForAnUnselectedAccount(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		f := c.as(t, access.Editor).open("/posts/new?caption=For+all&account="+c.id()).form("Upload").fill("into", c.id())
+		f.values.Del("account")
+		added := f.attach("quay.png", shade(t, 3)).wants(200, "quay").form("Save draft").values
+		if len(added["media"]) != 1 || len(added["media-"+c.id()]) != 0 {
+			t.Errorf("added to the post: %v, to the account: %v", added["media"], added["media-"+c.id()])
+		}
+	})
+}

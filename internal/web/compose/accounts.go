@@ -66,8 +66,9 @@ func offer(accounts []account.SocialAccount, held *post.Record) []offered {
 	return out
 }
 
-// unselected returns an error for each account that is not selected but has text or media in the form: it would be lost.
-func (p *Handlers) unselected(r *http.Request, s sheet, held *post.Record) ([]error, error) {
+// contradictions returns an error for each account whose text or media in the form would be lost: it is not selected, or
+// the form says that it publishes no text.
+func (p *Handlers) contradictions(r *http.Request, s sheet, held *post.Record) ([]error, error) {
 	accounts, err := p.accounts(r)
 	if err != nil {
 		return nil, err
@@ -77,6 +78,9 @@ func (p *Handlers) unselected(r *http.Request, s sheet, held *post.Record) ([]er
 		what, o := "", s.Own[a.ID]
 		switch {
 		case slices.Contains(s.Accounts, a.ID):
+			if o.NoText && strings.TrimSpace(o.Text) != "" {
+				what = "Remove the text for %s (%s), or clear “Publish without text”."
+			}
 		case strings.TrimSpace(o.Text) != "":
 			what = "There is text for %s (%s), which is not selected. Select the account or clear its text."
 		case len(o.Media) > 0:

@@ -104,7 +104,7 @@ func (p *Handlers) findErrors(r *http.Request, s sheet, what string) ([]error, e
 			return []error{err}, nil
 		}
 	}
-	out, err := p.unselected(r, s, &held)
+	out, err := p.contradictions(r, s, &held)
 	if err != nil {
 		return nil, err
 	}
@@ -124,6 +124,10 @@ func (p *Handlers) findErrors(r *http.Request, s sheet, what string) ([]error, e
 	}
 	return append(out, p.timeErrors(s, held, actor.Zone, what)...), nil
 }
+
+// errOnlySchedule is the error of the other buttons for a recurrence rule, which would be lost.
+var errOnlySchedule = apierr.Invalid(apierr.NotAllowedValue, "repeat",
+	"Only Schedule starts a series. Schedule the post, or choose “Does not repeat”.")
 
 // timeErrors returns what is wrong with the form's time and recurrence.
 func (p *Handlers) timeErrors(s sheet, held post.Record, zone *time.Location, what string) []error {
@@ -150,7 +154,11 @@ func (p *Handlers) timeErrors(s sheet, held post.Record, zone *time.Location, wh
 			out = append(out, err)
 		}
 	}
-	if what == "schedule" && s.Repeat.Often != "" {
+	switch {
+	case s.Repeat.Often == "":
+	case what != "schedule":
+		out = append(out, errOnlySchedule)
+	default:
 		if at.IsZero() {
 			at = p.DB.Now() // any time shows what is wrong with the rule itself
 		}

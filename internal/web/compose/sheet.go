@@ -216,8 +216,11 @@ func (s *sheet) setList(account int64, media []int64) {
 	s.Own[account] = o
 }
 
-// add appends a library item where the picker adds, unless it is already there.
+// add appends a library item where the picker adds, unless it is already there: to the post or to a selected account.
 func (s *sheet) add(id int64) {
+	if !slices.Contains(s.Accounts, s.Picker.Into) {
+		s.Picker.Into = 0
+	}
 	list := s.list(s.Picker.Into)
 	if id > 0 && !slices.Contains(list, id) {
 		s.setList(s.Picker.Into, append(slices.Clone(list), id))
