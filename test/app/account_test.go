@@ -292,7 +292,7 @@ func TestEndedInvitations(t *testing.T) {
 		for range 30 {
 			b.open(team.InvitationPath+"guessed").wants(404, "This link does not work")
 		}
-		b.open(team.InvitationPath+"guessed").wants(429, "Too many wrong tries.")
+		b.open(team.InvitationPath+"guessed").wants(429, "Too many wrong attempts.")
 		b.open(c.invite(t, "c@harbour.example", access.Editor)).wants(200, "Join "+c.team.Name)
 	})
 }

@@ -1,5 +1,5 @@
-// Package throttle delays guesses at secrets: after a few wrong tries, each wait doubles. Tries are counted in memory or
-// in the database, for all nodes.
+// Package throttle delays guesses at secrets: after a few wrong attempts, each wait doubles. Attempts are counted in
+// memory or in the database, for all nodes.
 package throttle
 
 import (
@@ -16,30 +16,30 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Pace says how wrong tries turn into a delay. The first ones are free. After that the delay doubles with each.
+// Pace says how long wrong attempts delay the next one. The first ones are free. After that, each doubles the delay.
 type Pace struct {
-	Free        int           // wrong tries without a delay
+	Free        int           // wrong attempts without a delay
 	First, Most time.Duration // the first delay, and the longest
-	Leak        time.Duration // in which one wrong try is forgiven; 0 if they are forgiven only all together
+	Leak        time.Duration // after which one wrong attempt is forgiven; 0 if all are forgiven together
 }
 
 const (
-	// ForgetAfter is how long after the last wrong try all of them are forgiven.
+	// ForgetAfter is how long after the last wrong attempt all of them are forgiven.
 	ForgetAfter = 24 * time.Hour
 
-	localTallies = 65_536  // tallies in memory at most
-	sharedRows   = 100_000 // tallies in the database at most
-	sharedFrom   = 2       // tries that are counted in memory before a tally is written to the database
+	maxLocalTallies  = 65_536  // tallies in memory at most
+	maxSharedTallies = 100_000 // tallies in the database at most
+	localFirst       = 2       // attempts that are counted in memory before a tally is written to the database
 )
 
-// tally is how many tries are counted, and when the last one came.
+// tally is how many attempts are counted, and when the last one came.
 type tally struct {
 	n  float64
 	at time.Time
 }
 
-// left returns what a tally counts for at a later time.
-func (p Pace) left(t tally, now time.Time) float64 {
+// countAt returns how many attempts of a tally are not forgiven at a later time.
+func (p Pace) countAt(t tally, now time.Time) float64 {
 	since := max(0, now.Sub(t.at))
 	switch {
 	case since >= ForgetAfter:
@@ -50,9 +50,9 @@ func (p Pace) left(t tally, now time.Time) float64 {
 	return t.n
 }
 
-// wait returns how long the next try has to wait; 0 or less if it need not.
+// wait returns how long the next attempt has to wait; 0 or less if it need not.
 func (p Pace) wait(t tally, now time.Time) time.Duration {
-	over := int(math.Ceil(p.left(t, now))) - p.Free
+	over := int(math.Ceil(p.countAt(t, now))) - p.Free
 	if over < 0 {
 		return 0
 	}
@@ -63,10 +63,10 @@ func (p Pace) wait(t tally, now time.Time) time.Duration {
 	return t.at.Add(delay).Sub(now)
 }
 
-// plus returns a tally with one more try.
-func (p Pace) plus(t tally, now time.Time) tally { return tally{p.left(t, now) + 1, now} }
+// plus returns a tally with one more attempt.
+func (p Pace) plus(t tally, now time.Time) tally { return tally{p.countAt(t, now) + 1, now} }
 
-// Key is the hash of what tries are counted by.
+// Key is the hash of what attempts are counted per, such as an email address.
 type Key [sha256.Size]byte
 
 // KeyOf returns the key of a formatted text.
@@ -74,12 +74,12 @@ func KeyOf(format string, args ...any) Key {
 	return sha256.Sum256(fmt.Appendf(nil, format, args...))
 }
 
-// Counter counts tries.
+// Counter counts attempts.
 type Counter interface {
-	// add counts a try, or returns how long it has to wait and counts nothing. The try is counted before it is known
-	// to be wrong: otherwise many at once would all be let through. The function takes it back.
+	// add counts an attempt, or returns how long it has to wait and counts nothing. The attempt is counted before it is
+	// known to be wrong: otherwise many at once would all be let through. undo takes it back.
 	add(ctx context.Context, key Key) (undo func(context.Context) error, wait time.Duration, err error)
-	// forget forgives all tries of a key.
+	// forget forgives all attempts of a key.
 	forget(ctx context.Context, key Key) error
 }
 
@@ -87,14 +87,14 @@ type Counter interface {
 type Local struct {
 	Pace
 
-	now func() time.Time
-	mu  sync.Mutex
-	of  map[Key]tally
+	now     func() time.Time
+	mu      sync.Mutex
+	tallies map[Key]tally
 }
 
 // NewLocal returns a counter in this process, which asks now for the time.
 func NewLocal(now func() time.Time, p Pace) *Local {
-	return &Local{Pace: p, now: now, of: map[Key]tally{}}
+	return &Local{Pace: p, now: now, tallies: map[Key]tally{}}
 }
 
 func (c *Local) add(_ context.Context, key Key) (func(context.Context) error, time.Duration, error) {
@@ -102,18 +102,19 @@ func (c *Local) add(_ context.Context, key Key) (func(context.Context) error, ti
 	return func(context.Context) error { undo(); return nil }, wait, nil
 }
 
-// Count counts a try and returns what takes it back, or how long it has to wait.
+// Count counts an attempt and returns a function that undoes this, or how long the attempt has to wait.
 func (c *Local) Count(key Key) (func(), time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.countLocked(key)
 }
 
-// countFirst counts a try if there were fewer than most before it, and returns nil if there were not.
-func (c *Local) countFirst(key Key, most float64) func() {
+// countFirst counts an attempt if fewer than limit are counted, and returns a function that undoes this. Otherwise it
+// returns nil.
+func (c *Local) countFirst(key Key, limit float64) func() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.left(c.of[key], c.now()) >= most {
+	if c.countAt(c.tallies[key], c.now()) >= limit {
 		return nil
 	}
 	undo, _ := c.countLocked(key)
@@ -121,7 +122,7 @@ func (c *Local) countFirst(key Key, most float64) func() {
 }
 
 func (c *Local) countLocked(key Key) (func(), time.Duration) {
-	now, before := c.now(), c.of[key]
+	now, before := c.now(), c.tallies[key]
 	if wait := c.wait(before, now); wait > 0 {
 		return nil, wait
 	}
@@ -129,66 +130,66 @@ func (c *Local) countLocked(key Key) (func(), time.Duration) {
 	return func() { c.undo(key, before, mine) }, 0
 }
 
-// Charge counts a try even if it should have waited.
+// Charge counts an attempt even if it should have waited.
 func (c *Local) Charge(key Key) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.put(key, c.of[key], c.now())
+	c.put(key, c.tallies[key], c.now())
 }
 
 func (c *Local) put(key Key, before tally, now time.Time) tally {
-	if _, found := c.of[key]; !found && len(c.of) >= localTallies {
+	if _, found := c.tallies[key]; !found && len(c.tallies) >= maxLocalTallies {
 		c.evict(now)
 	}
-	c.of[key] = c.plus(before, now)
-	return c.of[key]
+	c.tallies[key] = c.plus(before, now)
+	return c.tallies[key]
 }
 
-// evict drops what is forgiven, and if that is not enough an eighth of the rest at random: dropping all of it would
-// be a way around the delays.
+// evict drops forgiven tallies and, if that is not enough, random ones until an eighth of the space is free. Dropping
+// all would be a way around the delays.
 func (c *Local) evict(now time.Time) {
-	for key, t := range c.of {
-		if c.left(t, now) == 0 {
-			delete(c.of, key)
+	for key, t := range c.tallies {
+		if c.countAt(t, now) == 0 {
+			delete(c.tallies, key)
 		}
 	}
-	for key := range c.of {
-		if len(c.of) < localTallies*7/8 {
+	for key := range c.tallies {
+		if len(c.tallies) < maxLocalTallies*7/8 {
 			return
 		}
-		delete(c.of, key)
+		delete(c.tallies, key)
 	}
 }
 
 func (c *Local) undo(key Key, before, mine tally) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch t := c.of[key]; {
+	switch t := c.tallies[key]; {
 	case t == mine && before.n == 0:
-		delete(c.of, key)
+		delete(c.tallies, key)
 	case t == mine:
-		c.of[key] = before
+		c.tallies[key] = before
 	case t.n > 1:
-		c.of[key] = tally{t.n - 1, t.at} // others tried meanwhile
+		c.tallies[key] = tally{t.n - 1, t.at} // others tried meanwhile
 	}
 }
 
 func (c *Local) forget(_ context.Context, key Key) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.of, key)
+	delete(c.tallies, key)
 	return nil
 }
 
 func (c *Local) get(key Key) tally {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.of[key]
+	return c.tallies[key]
 }
 
-// Shared counts for all nodes, in the database. The first tries of a key are counted in memory and written only
-// when more follow, so that guesses at ever new addresses do not each cost a write. With the most rows that are kept,
-// further keys are counted in memory. A pace of it has no leak.
+// Shared counts for all nodes, in the database. The first attempts of a key are counted in memory and written only
+// when more follow, so that guesses at ever new addresses do not each cost a write. When the database has
+// maxSharedTallies tallies, further keys are counted in memory. Its Pace must have no leak.
 type Shared struct {
 	local *Local // its Pace is the pace of both
 	db    *db.DB
@@ -214,7 +215,7 @@ func (c *Shared) add(ctx context.Context, key Key) (func(context.Context) error,
 		}
 		return c.write(ctx, key)
 	}
-	if undo := c.local.countFirst(key, sharedFrom); undo != nil {
+	if undo := c.local.countFirst(key, localFirst); undo != nil {
 		return func(context.Context) error { undo(); return nil }, 0, nil
 	}
 	full, err := c.full(ctx)
@@ -276,7 +277,7 @@ func (c *Shared) forget(ctx context.Context, key Key) error {
 	})
 }
 
-// full reports whether no further tallies are written to the database. It counts them once a minute.
+// full reports whether the database has as many tallies as it may. It counts the rows once a minute.
 func (c *Shared) full(ctx context.Context) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -287,7 +288,7 @@ func (c *Shared) full(ctx context.Context) (bool, error) {
 		c.counted = now
 	}
 	c.rows++
-	return c.rows > sharedRows, nil
+	return c.rows > maxSharedTallies, nil
 }
 
 func readTally(ctx context.Context, q db.Querier, key Key, lock string) (tally, bool, error) {

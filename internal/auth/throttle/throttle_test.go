@@ -20,22 +20,22 @@ func TestTalliesAreBounded(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	c := NewLocal(func() time.Time { return now }, ownPace)
-	for i := range localTallies + 10 {
+	for i := range maxLocalTallies + 10 {
 		c.Count(Key{byte(i), byte(i >> 8), byte(i >> 16)})
-		if len(c.of) > localTallies {
-			t.Fatalf("%d tallies", len(c.of))
+		if len(c.tallies) > maxLocalTallies {
+			t.Fatalf("%d tallies", len(c.tallies))
 		}
 	}
-	if len(c.of) < localTallies*7/8 {
-		t.Errorf("%d tallies are left", len(c.of))
+	if len(c.tallies) < maxLocalTallies*7/8 {
+		t.Errorf("%d tallies are left", len(c.tallies))
 	}
-	for i := range localTallies {
+	for i := range maxLocalTallies {
 		c.Count(Key{byte(i), byte(i >> 8), byte(i >> 16), 1})
 	}
 	now = now.Add(ForgetAfter)
 	c.evict(now)
-	if len(c.of) != 0 {
-		t.Errorf("%d tallies are left after a day", len(c.of))
+	if len(c.tallies) != 0 {
+		t.Errorf("%d tallies are left after a day", len(c.tallies))
 	}
 }
 
@@ -136,7 +136,7 @@ func TestManyAddressesFillNothing(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
 		c := NewShared(d, Pace{Free: 10, First: time.Minute, Most: time.Hour})
-		c.rows, c.counted = sharedRows, d.Now()
+		c.rows, c.counted = maxSharedTallies, d.Now()
 		counted := 0
 		for range 30 {
 			_, wait, err := c.add(t.Context(), KeyOf("e-mail"))

@@ -66,7 +66,7 @@ const (
 		"used before " +
 		"or with a passkey, ask the operator for a recovery link, or wait."
 	wrongCodes = "Too many wrong codes."
-	wrongTries = "Too many wrong tries."
+	wrongTries = "Too many wrong attempts."
 )
 
 // Attempt is what somebody signs in with.
