@@ -95,7 +95,7 @@ func Postgres(tb testing.TB) string {
 	if err != nil {
 		tb.Fatalf("creating the PostgreSQL template: %v", err)
 	}
-	return postgres(tb, " TEMPLATE "+template)
+	return postgres(tb, template)
 }
 
 var copyingPostgres sync.Mutex // PostgreSQL copies a database only while no other copy of it is being made
@@ -120,7 +120,7 @@ func Copy(tb testing.TB, from string) (string, error) {
 		}
 		copyingPostgres.Lock()
 		defer copyingPostgres.Unlock()
-		to = postgres(tb, " TEMPLATE "+strings.TrimPrefix(source.Path, "/"))
+		to = postgres(tb, strings.TrimPrefix(source.Path, "/"))
 	}
 	return to, RemovePlace(to)
 }
@@ -144,9 +144,27 @@ func EmptyPostgres(tb testing.TB) string {
 	return postgres(tb, "")
 }
 
-func postgres(tb testing.TB, like string) string {
+// OpenPostgres opens the PostgreSQL database at a URL without pressroom's pool, and closes it when the test ends.
+func OpenPostgres(tb testing.TB, database string) *sql.DB {
 	tb.Helper()
-	name, err := create(like)
+	u, err := url.Parse(database)
+	if err != nil {
+		tb.Fatalf("reading the URL of a database: %v", err)
+	}
+	query := u.Query()
+	query.Del(maxConns)
+	u.RawQuery = query.Encode()
+	d, err := sql.Open("pgx", u.String())
+	if err != nil {
+		tb.Fatalf("opening a database: %v", err)
+	}
+	tb.Cleanup(func() { _ = d.Close() })
+	return d
+}
+
+func postgres(tb testing.TB, template string) string {
+	tb.Helper()
+	name, err := create(template)
 	if err != nil {
 		tb.Fatal(err)
 	}

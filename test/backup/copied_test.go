@@ -2,7 +2,6 @@ package backup
 
 import (
 	"context"
-	"database/sql"
 	"net/url"
 	"os"
 	"strings"
@@ -90,15 +89,13 @@ func TestCopiedPostgres(t *testing.T) {
 	}
 	copied := cfg
 	copied.Database = testkit.EmptyPostgres(t)
-	server := must.Get(sql.Open("pgx", os.Getenv(testkit.PostgresVariable)))(t)
-	defer server.Close()
+	server := testkit.OpenPostgres(t, os.Getenv(testkit.PostgresVariable))
 	must.Get(server.ExecContext(t.Context(), "DROP DATABASE "+nameOf(t, copied.Database)))(t)
 	must.Get(server.ExecContext(t.Context(), "CREATE DATABASE "+nameOf(t, copied.Database)+" TEMPLATE "+nameOf(t, cfg.Database)))(t)
 	if why := w.holdReason(copied); why != restoreguard.Copied {
 		t.Errorf("a copy is held for %q", why)
 	}
-	looks := must.Get(sql.Open("pgx", cfg.Database))(t)
-	defer looks.Close()
+	looks := testkit.OpenPostgres(t, cfg.Database)
 	must.Get(looks.ExecContext(t.Context(), `UPDATE hold SET place = replace(place, '"timeline":', '"timeline":9') WHERE id = 1`))(t)
 	trusting := cfg
 	trusting.TrustReplica = true
@@ -125,8 +122,7 @@ func TestRoleWithoutControlData(t *testing.T) {
 	}
 	w := newEnv(t)
 	cfg := w.config(testkit.EmptyPostgres(t), testkit.Blobs(t))
-	looks := must.Get(sql.Open("pgx", cfg.Database))(t)
-	t.Cleanup(func() { _ = looks.Close() })
+	looks := testkit.OpenPostgres(t, cfg.Database)
 	role := nameOf(t, cfg.Database) + "_role"
 	for _, statement := range []string{
 		"CREATE ROLE " + role + " LOGIN PASSWORD 'open-sesame'", "GRANT ALL ON SCHEMA public TO " + role,

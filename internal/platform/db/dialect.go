@@ -97,6 +97,7 @@ func (d *DB) openSQLite(ctx context.Context, path string) error {
 
 const (
 	connsPerCore   = 4 // more would only wait for each other in the server
+	minConns       = 4 // fewer would let one slow query hold up a node
 	setLockTimeout = "SET lock_timeout = '5s'"
 	// randomPageCost suits solid-state disks. With PostgreSQL's default of 4, a page of posts scans all accounts of the
 	// service to look up forty.
@@ -108,6 +109,10 @@ func (d *DB) openPostgres(ctx context.Context, url string, opts Options) error {
 	if err != nil {
 		return errors.New("the PostgreSQL URL cannot be parsed; it must be postgres://USER:PASSWORD@HOST:PORT/NAME")
 	}
+	conns, err := maxConns(cfg)
+	if err != nil {
+		return err
+	}
 	cfg.RuntimeParams["application_name"] = "pressroom"
 	_, custom := cfg.RuntimeParams["random_page_cost"]
 	if cfg.ConnectTimeout == 0 {
@@ -115,7 +120,6 @@ func (d *DB) openPostgres(ctx context.Context, url string, opts Options) error {
 	}
 	d.dialect.postgres = true
 	d.write = stdlib.OpenDB(*cfg, stdlib.OptionAfterConnect(opts.configure(!custom)))
-	conns := max(8, connsPerCore*runtime.GOMAXPROCS(0))
 	d.write.SetMaxOpenConns(conns)
 	d.write.SetMaxIdleConns(conns)
 	d.read = d.write
@@ -125,6 +129,22 @@ func (d *DB) openPostgres(ctx context.Context, url string, opts Options) error {
 	d.pulse = stdlib.OpenDB(*cfg, stdlib.OptionAfterConnect(opts.configure(!custom)))
 	d.pulse.SetMaxOpenConns(1)
 	return d.startClock(ctx, opts)
+}
+
+// maxConns removes the parameter pool_max_conns from a configuration and returns its value: the maximum size of the
+// pool. By default, it is [connsPerCore] for each core, and at least 8.
+func maxConns(cfg *pgx.ConnConfig) (int, error) {
+	const param = "pool_max_conns" // as pgxpool names it
+	text, given := cfg.RuntimeParams[param]
+	if !given {
+		return max(8, connsPerCore*runtime.GOMAXPROCS(0)), nil
+	}
+	delete(cfg.RuntimeParams, param)
+	conns, err := strconv.Atoi(text)
+	if err != nil || conns < minConns {
+		return 0, fmt.Errorf("%s in the PostgreSQL URL must be a number, at least %d", param, minConns)
+	}
+	return conns, nil
 }
 
 // startClock uses the server's clock unless Options.Now is set.

@@ -1,7 +1,6 @@
 package restoreguard_test
 
 import (
-	"database/sql"
 	"fmt"
 	"os"
 	"testing"
@@ -19,11 +18,7 @@ func TestFailoverHolds(t *testing.T) {
 	}
 	url := testkit.Postgres(t)
 	s, d := open(t, url)
-	conn, err := sql.Open("pgx", url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
+	conn := testkit.OpenPostgres(t, url)
 	f := restoreguard.NewFailoverCheck(false)
 	for n := range 3 {
 		exec := func(query string, args ...any) error {
