@@ -21,13 +21,13 @@ type PartialLister interface {
 // Collection is a network's analytics of one account. A figure that the network did not provide is nil, never 0.
 type Collection struct {
 	Followers *int64
-	Posts     []Figures
+	Posts     []CollectedPost
 	// posts of the requested time may be missing, because there were too many or some were skipped
 	Truncated bool
 }
 
-// Figures are the current metrics of one post of the account.
-type Figures struct {
+// CollectedPost holds the current metrics of one post of the account.
+type CollectedPost struct {
 	ID       string
 	URL      string // of the post, for people
 	Text     string

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The formats of a post, in Figures.
+// The formats of a post, in CollectedPost.
 const (
 	FormatText     = "text"
 	FormatImage    = "image"
@@ -19,14 +19,14 @@ const (
 )
 
 // Newest returns the posts since a time without repetitions, newest first, limited to a number of posts.
-func Newest(posts []Figures, since time.Time, limit int) []Figures {
+func Newest(posts []CollectedPost, since time.Time, limit int) []CollectedPost {
 	seen := map[string]bool{}
-	posts = slices.DeleteFunc(posts, func(p Figures) bool {
+	posts = slices.DeleteFunc(posts, func(p CollectedPost) bool {
 		again := seen[p.ID]
 		seen[p.ID] = true
 		return again || p.PostedAt.Before(since)
 	})
-	slices.SortStableFunc(posts, func(a, b Figures) int { return b.PostedAt.Compare(a.PostedAt) })
+	slices.SortStableFunc(posts, func(a, b CollectedPost) int { return b.PostedAt.Compare(a.PostedAt) })
 	return posts[:min(len(posts), max(limit, 0))]
 }
 

@@ -14,18 +14,18 @@ import (
 func TestNewest(t *testing.T) {
 	t.Parallel()
 	at := func(minute int) time.Time { return time.Date(2026, 11, 21, 9, minute, 0, 0, time.UTC) }
-	posts := func(minutes ...int) []network.Figures {
-		var out []network.Figures
+	posts := func(minutes ...int) []network.CollectedPost {
+		var out []network.CollectedPost
 		for _, minute := range minutes {
-			out = append(out, network.Figures{ID: string(rune('a' + minute)), PostedAt: at(minute)})
+			out = append(out, network.CollectedPost{ID: string(rune('a' + minute)), PostedAt: at(minute)})
 		}
 		return out
 	}
 	for name, c := range map[string]struct {
-		given []network.Figures
+		given []network.CollectedPost
 		since time.Time
 		most  int
-		want  []network.Figures
+		want  []network.CollectedPost
 	}{
 		"in order":      {posts(3, 2, 1), at(0), 9, posts(3, 2, 1)},
 		"out of order":  {posts(1, 3, 2), at(0), 9, posts(3, 2, 1)},

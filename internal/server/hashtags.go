@@ -64,7 +64,7 @@ func (o hashtagObserver) Posts(ctx context.Context, platform string, posts []pro
 }
 
 // recordCollected records the hashtags of connected accounts' posts, on networks with hashtag figures.
-func (o hashtagObserver) recordCollected(ctx context.Context, platform string, collected []network.Figures) error {
+func (o hashtagObserver) recordCollected(ctx context.Context, platform string, collected []network.CollectedPost) error {
 	if platform != provider.Instagram && platform != provider.TikTok {
 		return nil
 	}

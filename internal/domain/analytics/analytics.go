@@ -29,7 +29,7 @@ type Options struct {
 	// the error, or failed for an internal fault. It may be nil.
 	Called func(platform, call, result string)
 	// Posts receives the posts that a turn collected. It may be nil.
-	Posts func(ctx context.Context, platform string, posts []network.Figures) error
+	Posts func(ctx context.Context, platform string, posts []network.CollectedPost) error
 	Log   *slog.Logger
 }
 

@@ -17,7 +17,7 @@ import (
 func TestForgetting(t *testing.T) {
 	each(t, func(w *env) {
 		id := w.harbour()
-		var posts []network.Figures
+		var posts []network.CollectedPost
 		for n := range 80 {
 			posts = append(posts, post(fmt.Sprint(n), start.Add(-time.Duration(n)*day), int64(n)))
 		}
@@ -115,7 +115,7 @@ func TestGonePosts(t *testing.T) {
 func TestMorePostsThanATurnTakes(t *testing.T) {
 	each(t, func(w *env) {
 		id := w.harbour()
-		var posts []network.Figures
+		var posts []network.CollectedPost
 		for n := range 500 {
 			posts = append(posts, post(fmt.Sprint(n), start.Add(-time.Duration(n)*time.Hour), 1))
 		}

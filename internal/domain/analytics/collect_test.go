@@ -237,7 +237,7 @@ func TestPartOfATurn(t *testing.T) {
 	each(t, func(w *env) {
 		id := w.harbour()
 		w.net.tells = func(asked) (network.Collection, error) {
-			return network.Collection{Posts: []network.Figures{post("1", start.Add(-time.Hour), 3)}},
+			return network.Collection{Posts: []network.CollectedPost{post("1", start.Add(-time.Hour), 3)}},
 				&network.Error{Class: network.Rate}
 		}
 		w.after(0, 1)

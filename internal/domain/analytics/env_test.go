@@ -162,7 +162,7 @@ func (w *env) after(d time.Duration, calls int) {
 }
 
 // tell has the network tell of posts from now on.
-func (w *env) tell(followers int64, posts ...network.Figures) {
+func (w *env) tell(followers int64, posts ...network.CollectedPost) {
 	w.net.mu.Lock()
 	defer w.net.mu.Unlock()
 	w.net.tells = func(asked) (network.Collection, error) {
@@ -216,7 +216,7 @@ func (w *env) read(account int64, days int) answer {
 }
 
 // post is one that people liked so often.
-func post(id string, at time.Time, likes int64) network.Figures {
-	return network.Figures{ID: id, URL: "https://www.example.com/p/" + id, Text: "text of " + id, Format: "image",
+func post(id string, at time.Time, likes int64) network.CollectedPost {
+	return network.CollectedPost{ID: id, URL: "https://www.example.com/p/" + id, Text: "text of " + id, Format: "image",
 		PostedAt: at, Likes: &likes}
 }

@@ -28,8 +28,8 @@ func TestArithmetic(t *testing.T) {
 		account := w.harbour()
 		w.tell(1000)
 		w.after(0, 1) // on Saturday, 21 November, at 13 o'clock in Berlin
-		figures := func(id, at, format string, reach, views, likes, comments, shares, saves *int64) network.Figures {
-			return network.Figures{ID: id, URL: "https://www.example.com/p/" + id, Text: "text of " + id,
+		figures := func(id, at, format string, reach, views, likes, comments, shares, saves *int64) network.CollectedPost {
+			return network.CollectedPost{ID: id, URL: "https://www.example.com/p/" + id, Text: "text of " + id,
 				Format: format, PostedAt: w.parse(at),
 				Reach: reach, Views: views, Likes: likes, Comments: comments, Shares: shares, Saves: saves}
 		}
@@ -222,8 +222,8 @@ func TestRetentionInAnswers(t *testing.T) {
 func TestOnlyViews(t *testing.T) {
 	each(t, func(w *env) {
 		account := w.harbour()
-		w.tell(1, network.Figures{ID: "1", PostedAt: start.Add(-day), Views: new(int64(7)), Format: "video"},
-			network.Figures{ID: "2", PostedAt: start.Add(-2 * day), Views: new(int64(9))})
+		w.tell(1, network.CollectedPost{ID: "1", PostedAt: start.Add(-day), Views: new(int64(7)), Format: "video"},
+			network.CollectedPost{ID: "2", PostedAt: start.Add(-2 * day), Views: new(int64(9))})
 		w.after(0, 1)
 		got := w.read(account, 30)
 		if got.Engagement != nil || got.BestPost == nil || got.BestPost.Format != "unknown" ||

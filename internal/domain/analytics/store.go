@@ -27,7 +27,7 @@ func (t *turn) store(ctx context.Context, tx *db.Tx, told network.Collection, si
 	}
 	reached := since
 	if len(told.Posts) >= maxPostsPerTurn {
-		oldest := slices.MinFunc(told.Posts, func(a, b network.Figures) int { return a.PostedAt.Compare(b.PostedAt) })
+		oldest := slices.MinFunc(told.Posts, func(a, b network.CollectedPost) int { return a.PostedAt.Compare(b.PostedAt) })
 		reached = later(since, oldest.PostedAt)
 	}
 	if err := t.deleteMissing(ctx, tx, reached); err != nil {
@@ -44,7 +44,7 @@ func (t *turn) store(ctx context.Context, tx *db.Tx, told network.Collection, si
 }
 
 // storePosts stores the figures of posts. A figure that the network provided once and omits now is kept.
-func (t *turn) storePosts(ctx context.Context, tx *db.Tx, posts []network.Figures) error {
+func (t *turn) storePosts(ctx context.Context, tx *db.Tx, posts []network.CollectedPost) error {
 	for _, p := range posts {
 		if p.ID == "" || len(p.ID) > maxID || p.PostedAt.IsZero() || p.PostedAt.After(tx.Now().Add(overlap)) {
 			continue

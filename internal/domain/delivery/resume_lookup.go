@@ -130,7 +130,7 @@ func (s *Service) resolveCandidate(ctx context.Context, grant account.Grant, d *
 // listAccountPosts returns what an account shows that is not known here. It also reports whether the network's
 // list may lack posts.
 func (s *Service) listAccountPosts(ctx context.Context, id int64,
-	since time.Time) (account.Grant, []network.Figures, bool, error) {
+	since time.Time) (account.Grant, []network.CollectedPost, bool, error) {
 	grant, err := s.accounts.Grant(ctx, id)
 	if err != nil {
 		return grant, nil, false, err
@@ -161,7 +161,7 @@ func (s *Service) listAccountPosts(ctx context.Context, id int64,
 	}
 	_, reticent := n.(network.PartialLister)
 	reticent = reticent || told.Truncated || len(told.Posts) >= maxListedPosts // checked before known posts are removed
-	return grant, slices.DeleteFunc(told.Posts, func(f network.Figures) bool {
+	return grant, slices.DeleteFunc(told.Posts, func(f network.CollectedPost) bool {
 		return known.BelongsToOther(f.ID, f.URL)
 	}), reticent, nil
 }

@@ -22,10 +22,10 @@ func (l *cutList) Collect(context.Context, network.Grant, time.Time, int) (netwo
 }
 
 // listFigures are so many posts, the first of which has the ID of what was published from here.
-func listFigures(count int) []network.Figures {
-	out := make([]network.Figures, count)
+func listFigures(count int) []network.CollectedPost {
+	out := make([]network.CollectedPost, count)
 	for i := range out {
-		out[i] = network.Figures{ID: fmt.Sprint(i + 1), URL: fmt.Sprint("https://example.test/", i+1),
+		out[i] = network.CollectedPost{ID: fmt.Sprint(i + 1), URL: fmt.Sprint("https://example.test/", i+1),
 			Text: fmt.Sprint("post ", i), PostedAt: noon}
 	}
 	return out

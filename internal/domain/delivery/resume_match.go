@@ -13,9 +13,9 @@ import (
 
 // match assigns each listed post to the candidate with the same text and the nearest time. A text that only has
 // the same words or beginning may have been changed by the network; a person decides about those.
-func match(doubts []*candidate, listed []network.Figures) {
+func match(doubts []*candidate, listed []network.CollectedPost) {
 	taken := map[*candidate]bool{}
-	rest := slices.DeleteFunc(slices.Clone(listed), func(f network.Figures) bool {
+	rest := slices.DeleteFunc(slices.Clone(listed), func(f network.CollectedPost) bool {
 		d := nearest(f, candidatesFor(doubts, f, taken, sameText))
 		if d == nil {
 			return false
@@ -42,7 +42,7 @@ func match(doubts []*candidate, listed []network.Figures) {
 
 // candidatesFor returns the candidates that a listed post could be and that are not taken: those that were due
 // when it was posted, otherwise those that somebody may have published early.
-func candidatesFor(doubts []*candidate, f network.Figures, taken map[*candidate]bool,
+func candidatesFor(doubts []*candidate, f network.CollectedPost, taken map[*candidate]bool,
 	is func(ours, listed string) bool) []*candidate {
 	var due, ahead []*candidate
 	for _, d := range doubts {
@@ -61,7 +61,7 @@ func candidatesFor(doubts []*candidate, f network.Figures, taken map[*candidate]
 }
 
 // nearest returns the candidate whose time is nearest to that of a listed post, or nil.
-func nearest(f network.Figures, doubts []*candidate) *candidate {
+func nearest(f network.CollectedPost, doubts []*candidate) *candidate {
 	var best *candidate
 	for _, d := range doubts {
 		if best == nil || d.Due.Sub(f.PostedAt).Abs() < best.Due.Sub(f.PostedAt).Abs() {

@@ -24,7 +24,7 @@ import (
 type lister struct {
 	*memoryNetwork
 
-	posts     []network.Figures
+	posts     []network.CollectedPost
 	err       error
 	onCollect func() // called by Collect
 }
@@ -187,7 +187,7 @@ func TestResumeSettlesPostsPublishedEarly(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		c := newHeldEnv(t, url)
 		c.schedulePost(t, noon.Add(24*time.Hour))
-		c.complete.posts = []network.Figures{{ID: "1", URL: "https://example.test/1", Text: "hello", PostedAt: noon}}
+		c.complete.posts = []network.CollectedPost{{ID: "1", URL: "https://example.test/1", Text: "hello", PostedAt: noon}}
 		c.checkResume(t, "bluesky ended not_confirmed", "x ended ")
 	})
 }

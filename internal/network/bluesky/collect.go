@@ -63,7 +63,7 @@ func lacksAppView(err error) bool {
 
 // feedItem is one item of a list. Items that are not the account's own posts are skipped.
 type feedItem struct {
-	network.Figures
+	network.CollectedPost
 
 	own bool
 }
@@ -89,7 +89,7 @@ func (n *Network) collectPages(
 				found.Truncated = true
 				return found, nil
 			}
-			found.Posts = append(found.Posts, s.Figures)
+			found.Posts = append(found.Posts, s.CollectedPost)
 		}
 		if after == "" || after == cursor {
 			return found, nil
@@ -167,7 +167,7 @@ func parseTime(text string) time.Time {
 // feedItem returns a post without counts.
 func (n *Network) feedItem(g network.Grant, uri string, r postRecord) feedItem {
 	rkey, ok := strings.CutPrefix(uri, "at://"+g.Account+"/"+collection+"/")
-	return feedItem{own: ok && r.Reply == nil, Figures: network.Figures{
+	return feedItem{own: ok && r.Reply == nil, CollectedPost: network.CollectedPost{
 		ID: uri, URL: n.opts.WebURL + "/profile/" + url.PathEscape(g.Username) + "/post/" + url.PathEscape(rkey),
 		Text: r.Text, Format: r.Embed.format(), PostedAt: parseTime(r.CreatedAt),
 	}}

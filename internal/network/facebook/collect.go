@@ -98,8 +98,8 @@ func (n *Network) posts(ctx context.Context, g network.Grant, since time.Time, l
 	return posts, cut, err
 }
 
-func (n *Network) figures(p countedPost, insights graph.Figures) network.Figures {
-	out := network.Figures{
+func (n *Network) figures(p countedPost, insights graph.Figures) network.CollectedPost {
+	out := network.CollectedPost{
 		ID: p.ID, URL: n.absoluteURL(p.Permalink), Text: p.Message, Format: p.format(), PostedAt: graph.ParseTime(p.Created),
 		Reach: insights.Get("post_total_media_view_unique"), Views: insights.Get("post_media_view"),
 		Clicks:   insights.Get("post_clicks"),

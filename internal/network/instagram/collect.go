@@ -72,8 +72,8 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 	return out, nil
 }
 
-func (m listedMedia) figures(insights graph.Figures) network.Figures {
-	return network.Figures{
+func (m listedMedia) figures(insights graph.Figures) network.CollectedPost {
+	return network.CollectedPost{
 		ID: m.ID, URL: network.WebURL(m.Permalink), Text: m.Caption, Format: m.format(),
 		PostedAt: graph.ParseTime(m.Timestamp),
 		Reach:    insights.Get("reach"), Views: insights.Get("views"),

@@ -52,8 +52,8 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 // there are too many or some are not published yet.
 func (n *Network) ownPosts(
 	ctx context.Context, g network.Grant, since time.Time, limit int,
-) ([]network.Figures, bool, error) {
-	var posts []network.Figures
+) ([]network.CollectedPost, bool, error) {
+	var posts []network.CollectedPost
 	cut := false
 	for page := range maxListPages {
 		entries, err := n.listPage(ctx, g, page)
@@ -77,8 +77,8 @@ func (n *Network) ownPosts(
 	return posts, true, nil
 }
 
-func (l listedPost) figures(n *Network) network.Figures {
-	return network.Figures{
+func (l listedPost) figures(n *Network) network.CollectedPost {
+	return network.CollectedPost{
 		ID: l.ID, URL: n.permalink(l.ID), Text: strings.TrimSpace(unescape(l.Commentary)), Format: l.format(),
 		PostedAt: l.createdAt(),
 	}
@@ -117,7 +117,7 @@ func (n *Network) followers(ctx context.Context, g network.Grant) (*int64, error
 
 // statistics fills in the lifetime statistics of an organization's posts. The two types of posts need separate
 // requests. Posts that LinkedIn leaves out have no metrics.
-func (n *Network) statistics(ctx context.Context, g network.Grant, posts []network.Figures) error {
+func (n *Network) statistics(ctx context.Context, g network.Grant, posts []network.CollectedPost) error {
 	for _, kind := range []struct{ urn, list string }{{"share", "shares"}, {"ugcPost", "ugcPosts"}} {
 		var urns []string
 		for _, p := range posts {
@@ -135,7 +135,7 @@ func (n *Network) statistics(ctx context.Context, g network.Grant, posts []netwo
 }
 
 func (n *Network) statisticsOf(
-	ctx context.Context, g network.Grant, posts []network.Figures, list string, urns []string,
+	ctx context.Context, g network.Grant, posts []network.CollectedPost, list string, urns []string,
 ) error {
 	var response struct {
 		Elements []struct {
@@ -182,21 +182,21 @@ func restList(urns []string) string {
 // memberFigure is one metric of a member's post.
 type memberFigure struct {
 	query string
-	of    func(*network.Figures) **int64
+	of    func(*network.CollectedPost) **int64
 }
 
 var memberFigures = []memberFigure{
-	{"IMPRESSION", func(p *network.Figures) **int64 { return &p.Views }},
-	{"MEMBERS_REACHED", func(p *network.Figures) **int64 { return &p.Reach }},
-	{"REACTION", func(p *network.Figures) **int64 { return &p.Likes }},
-	{"COMMENT", func(p *network.Figures) **int64 { return &p.Comments }},
-	{"RESHARE", func(p *network.Figures) **int64 { return &p.Shares }},
-	{"POST_SAVE", func(p *network.Figures) **int64 { return &p.Saves }},
+	{"IMPRESSION", func(p *network.CollectedPost) **int64 { return &p.Views }},
+	{"MEMBERS_REACHED", func(p *network.CollectedPost) **int64 { return &p.Reach }},
+	{"REACTION", func(p *network.CollectedPost) **int64 { return &p.Likes }},
+	{"COMMENT", func(p *network.CollectedPost) **int64 { return &p.Comments }},
+	{"RESHARE", func(p *network.CollectedPost) **int64 { return &p.Shares }},
+	{"POST_SAVE", func(p *network.CollectedPost) **int64 { return &p.Saves }},
 }
 
 // memberFigures fills in the metrics of a member's newest posts, if the app may read them. A metric that LinkedIn
 // refuses once is not requested again.
-func (n *Network) memberFigures(ctx context.Context, g network.Grant, posts []network.Figures) error {
+func (n *Network) memberFigures(ctx context.Context, g network.Grant, posts []network.CollectedPost) error {
 	if !slices.Contains(g.Scopes, scopeMemberAnalytics) {
 		return nil
 	}

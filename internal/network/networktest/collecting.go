@@ -57,7 +57,7 @@ func (f *Fixture) CollectThrough(
 }
 
 // Figures returns the figures of a post by name.
-func Figures(p network.Figures) map[string]*int64 {
+func Figures(p network.CollectedPost) map[string]*int64 {
 	return map[string]*int64{
 		"reach": p.Reach, "views": p.Views, "likes": p.Likes, "comments": p.Comments, "shares": p.Shares,
 		"saves": p.Saves, "clicks": p.Clicks,
@@ -65,7 +65,7 @@ func Figures(p network.Figures) map[string]*int64 {
 }
 
 // wantFigures checks that a post has exactly the expected figures.
-func wantFigures(t *testing.T, c Case, p network.Figures, lacks ...string) {
+func wantFigures(t *testing.T, c Case, p network.CollectedPost, lacks ...string) {
 	t.Helper()
 	for name, figure := range Figures(p) {
 		if slices.Contains(c.OptionalFigures, name) {
@@ -85,7 +85,7 @@ func figures(t *testing.T, c Case) {
 	for _, kind := range c.kinds() {
 		f := New(t, c, 0)
 		g := f.Connect(kind, Account)
-		var want []network.Figures
+		var want []network.CollectedPost
 		for _, p := range c.Posts {
 			want = append(want, f.postForm(g, p))
 		}
@@ -113,11 +113,11 @@ func figures(t *testing.T, c Case) {
 }
 
 // postForm publishes a post and returns what Collect shall return for it, without figures.
-func (f *Fixture) postForm(g network.Grant, p Content) network.Figures {
+func (f *Fixture) postForm(g network.Grant, p Content) network.CollectedPost {
 	f.t.Helper()
 	at := f.Clock.Now().Truncate(time.Minute)
 	r := f.Post(g, "a form: "+p.Name, p.media(f.Library)...)
-	collected := network.Figures{
+	collected := network.CollectedPost{
 		ID: r.ID, URL: f.WantPermalink(g, r), Text: "a form: " + p.Name, Format: p.Format, PostedAt: at,
 	}
 	if p.ListedElsewhere {
@@ -127,12 +127,12 @@ func (f *Fixture) postForm(g network.Grant, p Content) network.Figures {
 }
 
 // withoutFigures checks the figures of posts, newest first, and returns the posts without them.
-func withoutFigures(t *testing.T, c Case, posts []network.Figures) []network.Figures {
+func withoutFigures(t *testing.T, c Case, posts []network.CollectedPost) []network.CollectedPost {
 	t.Helper()
-	var left []network.Figures
+	var left []network.CollectedPost
 	for i, p := range posts {
 		wantFigures(t, c, p)
-		one := network.Figures{
+		one := network.CollectedPost{
 			ID: p.ID, URL: p.URL, Text: p.Text, Format: p.Format, PostedAt: p.PostedAt.Truncate(time.Minute),
 		}
 		if at := len(c.Posts) - 1 - i; p.ID != "" && p.URL != "" && at >= 0 && c.Posts[at].ListedElsewhere {

@@ -93,8 +93,8 @@ type countedPin struct {
 // newest first, as the order is not documented. It reports true if there are more pins than were read.
 func (n *Network) listFigures(
 	ctx context.Context, g network.Grant, on string, since time.Time, metrics bool,
-) ([]network.Figures, bool, error) {
-	var posts []network.Figures
+) ([]network.CollectedPost, bool, error) {
+	var posts []network.CollectedPost
 	bookmark := ""
 	for range maxBoardPages {
 		var page struct {
@@ -125,9 +125,9 @@ func (n *Network) listFigures(
 	return posts, true, nil
 }
 
-func (c countedPin) figures(n *Network) network.Figures {
+func (c countedPin) figures(n *Network) network.CollectedPost {
 	lifetime := c.Metrics.Lifetime
-	return network.Figures{
+	return network.CollectedPost{
 		ID: c.ID, URL: n.receipt(c.ID).Permalink, Text: cmp.Or(strings.TrimSpace(c.Description), c.Title),
 		Format: c.format(), PostedAt: c.createdAt(),
 		Views: network.NonNegative(lifetime.Impressions), Likes: network.NonNegative(lifetime.Likes),
@@ -145,8 +145,8 @@ func (p pin) format() string {
 
 // addReports completes the figures of pins that are not too old for a report. An app without access to reports on
 // several pins gets reports on the newest pins one by one.
-func (n *Network) addReports(ctx context.Context, g network.Grant, posts []network.Figures) error {
-	var lacking []*network.Figures
+func (n *Network) addReports(ctx context.Context, g network.Grant, posts []network.CollectedPost) error {
+	var lacking []*network.CollectedPost
 	for i := range posts {
 		p := &posts[i]
 		if n.opts.Now().Sub(p.PostedAt) < maxReportAge && (p.Views == nil || p.Saves == nil || p.Clicks == nil) {
@@ -178,7 +178,7 @@ type report map[string]struct {
 }
 
 // reportBatch completes the figures of several pins. It returns the metrics that the network supports.
-func (n *Network) reportBatch(ctx context.Context, g network.Grant, posts []*network.Figures) ([]string, error) {
+func (n *Network) reportBatch(ctx context.Context, g network.Grant, posts []*network.CollectedPost) ([]string, error) {
 	ids := make([]string, len(posts))
 	for i, p := range posts {
 		ids[i] = p.ID
@@ -198,12 +198,12 @@ func (n *Network) reportBatch(ctx context.Context, g network.Grant, posts []*net
 	})
 }
 
-func (n *Network) reportSingly(ctx context.Context, g network.Grant, posts []*network.Figures) error {
+func (n *Network) reportSingly(ctx context.Context, g network.Grant, posts []*network.CollectedPost) error {
 	metrics := reportMetrics
 	for _, p := range posts {
 		supported, err := network.SupportedMetrics(metrics, func(metrics []string) error {
 			c := n.newCall(g, http.MethodGet, "pins/"+p.ID+"/analytics")
-			c.Query = n.reportQuery([]*network.Figures{p}, metrics)
+			c.Query = n.reportQuery([]*network.CollectedPost{p}, metrics)
 			var answer report
 			if err := n.do(ctx, c, &answer); err != nil {
 				return err
@@ -222,7 +222,7 @@ func (n *Network) reportSingly(ctx context.Context, g network.Grant, posts []*ne
 }
 
 // reportQuery returns the query for metrics since the creation of the oldest pin.
-func (n *Network) reportQuery(posts []*network.Figures, metrics []string) url.Values {
+func (n *Network) reportQuery(posts []*network.CollectedPost, metrics []string) url.Values {
 	now := n.opts.Now().UTC()
 	first := now
 	for _, p := range posts {
@@ -237,7 +237,7 @@ func (n *Network) reportQuery(posts []*network.Figures, metrics []string) url.Va
 }
 
 // complete sets the figures that are not known yet.
-func (r report) complete(p *network.Figures) {
+func (r report) complete(p *network.CollectedPost) {
 	for _, all := range r {
 		metric := func(name string) *int64 {
 			value, known := all.Lifetime[name]

@@ -47,7 +47,7 @@ func TestCollectSharedBoard(t *testing.T) {
 	n := pinterest.New(pinterest.Options{App: network.App{Now: func() time.Time { return networktest.Start.Add(time.Hour) }}})
 	collected, err := n.Collect(t.Context(), network.Grant{Server: url, Extra: map[string]string{"board": "8"}}, networktest.Start, 10)
 	want := network.Collection{
-		Posts: []network.Figures{{ID: "1", URL: "https://www.pinterest.com/pin/1/", Text: "t", PostedAt: networktest.Start}},
+		Posts: []network.CollectedPost{{ID: "1", URL: "https://www.pinterest.com/pin/1/", Text: "t", PostedAt: networktest.Start}},
 	}
 	if diff := cmp.Diff(want, collected); diff != "" || err != nil || calls != 2 {
 		t.Errorf("%d calls, %v%s", calls, err, diff)

@@ -76,8 +76,8 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 	return out, nil
 }
 
-func (t thread) figures(insights graph.Figures) network.Figures {
-	return network.Figures{
+func (t thread) figures(insights graph.Figures) network.CollectedPost {
+	return network.CollectedPost{
 		ID: t.ID, URL: network.WebURL(t.Permalink), Text: t.Text, Format: formats[t.Type],
 		PostedAt: graph.ParseTime(t.Timestamp),
 		Views:    insights.Get("views"), Likes: insights.Get("likes"), Comments: insights.Get("replies"),

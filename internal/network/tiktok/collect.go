@@ -38,7 +38,7 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	if err = scopeError(err); err != nil && !network.IsWithheld(err) {
 		return network.Collection{}, err
 	}
-	var posts []network.Figures
+	var posts []network.CollectedPost
 	supported, err := network.SupportedMetrics(countFields, func(counts []string) error {
 		wanted := limit
 		if len(counts) < len(countFields) {
@@ -94,8 +94,8 @@ type countedPost struct {
 // listFigures returns the account's posts since a time, newest first. It reads pages until it has limit posts.
 func (n *Network) listFigures(
 	ctx context.Context, g network.Grant, since time.Time, limit int, counts []string,
-) ([]network.Figures, error) {
-	var posts []network.Figures
+) ([]network.CollectedPost, error) {
+	var posts []network.CollectedPost
 	body := map[string]int64{"max_count": pageSize}
 	for range maxPages {
 		var page struct {
@@ -124,13 +124,13 @@ func (n *Network) listFigures(
 
 // figures returns a post's figures. A post without a duration is taken for photos, which is not confirmed; the
 // network does not say how many photos it has.
-func (v countedPost) figures(n *Network, g network.Grant) network.Figures {
+func (v countedPost) figures(n *Network, g network.Grant) network.CollectedPost {
 	r := v.receipt(n, g)
 	format := network.FormatVideo
 	if v.Duration == 0 {
 		format = network.FormatImage
 	}
-	return network.Figures{
+	return network.CollectedPost{
 		ID: v.ID, URL: r.Permalink, Text: cmp.Or(strings.TrimSpace(v.Description), strings.TrimSpace(v.Title)),
 		Format: format, PostedAt: r.At,
 		Views: network.NonNegative(v.Views), Likes: network.NonNegative(v.Likes), Comments: network.NonNegative(v.Comments),

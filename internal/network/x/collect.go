@@ -95,8 +95,8 @@ type postPage struct {
 // listFigures returns the account's posts since a time. It reads pages until it has limit posts.
 func (n *Network) listFigures(
 	ctx context.Context, g network.Grant, since time.Time, limit int, fields string,
-) ([]network.Figures, error) {
-	var posts []network.Figures
+) ([]network.CollectedPost, error) {
+	var posts []network.CollectedPost
 	next := ""
 	for len(posts) < limit {
 		c := n.newCall(g, http.MethodGet, "users/"+url.PathEscape(g.Account)+"/tweets")
@@ -123,12 +123,12 @@ func (n *Network) listFigures(
 	return posts, nil
 }
 
-func (n *Network) figures(g network.Grant, page postPage) []network.Figures {
+func (n *Network) figures(g network.Grant, page postPage) []network.CollectedPost {
 	kinds := map[string]string{}
 	for _, medium := range page.Includes.Media {
 		kinds[medium.Key] = medium.Type
 	}
-	var posts []network.Figures
+	var posts []network.CollectedPost
 	for _, p := range page.Data {
 		if !isID(p.ID) || p.Created.IsZero() {
 			continue
@@ -137,7 +137,7 @@ func (n *Network) figures(g network.Grant, page postPage) []network.Figures {
 		if reposts == nil {
 			reposts = p.Public.Retweets
 		}
-		posts = append(posts, network.Figures{
+		posts = append(posts, network.CollectedPost{
 			ID: p.ID, URL: n.receipt(g, p.ID).Permalink, Text: strings.TrimSpace(p.originalText()), Format: p.format(kinds),
 			PostedAt: p.Created.UTC(),
 			Views:    network.NonNegative(p.Public.Impressions), Likes: network.NonNegative(p.Public.Likes),
@@ -167,8 +167,8 @@ func (t tweet) format(kinds map[string]string) string {
 }
 
 // addClicks adds the link clicks, which the network reports to the author for 30 days.
-func (n *Network) addClicks(ctx context.Context, g network.Grant, posts []network.Figures) error {
-	recent := slices.IndexFunc(posts, func(p network.Figures) bool {
+func (n *Network) addClicks(ctx context.Context, g network.Grant, posts []network.CollectedPost) error {
+	recent := slices.IndexFunc(posts, func(p network.CollectedPost) bool {
 		return n.opts.Now().Sub(p.PostedAt) >= privateMetricsAge
 	})
 	if recent < 0 {
@@ -182,7 +182,7 @@ func (n *Network) addClicks(ctx context.Context, g network.Grant, posts []networ
 	return nil
 }
 
-func (n *Network) addClickBatch(ctx context.Context, g network.Grant, posts []network.Figures) error {
+func (n *Network) addClickBatch(ctx context.Context, g network.Grant, posts []network.CollectedPost) error {
 	type private struct {
 		Clicks *int64 `json:"url_link_clicks"`
 	}

@@ -49,12 +49,12 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 // listFigures returns the channel's visible videos since a time.
 func (n *Network) listFigures(
 	ctx context.Context, g network.Grant, list string, since time.Time, limit int,
-) ([]network.Figures, error) {
+) ([]network.CollectedPost, error) {
 	ids, err := n.newestIDs(ctx, g, list, since, limit)
 	if err != nil {
 		return nil, err
 	}
-	var posts []network.Figures
+	var posts []network.CollectedPost
 	for batch := range slices.Chunk(ids, maxBatch) {
 		visible, err := n.figures(ctx, g, batch)
 		if err != nil {
@@ -162,7 +162,7 @@ func (c countedVideo) isVisible() bool {
 }
 
 // figures returns the figures of the visible videos among IDs. The network does not say which are Shorts.
-func (n *Network) figures(ctx context.Context, g network.Grant, ids []string) ([]network.Figures, error) {
+func (n *Network) figures(ctx context.Context, g network.Grant, ids []string) ([]network.CollectedPost, error) {
 	var answer struct {
 		Items []countedVideo `json:"items"`
 	}
@@ -170,13 +170,13 @@ func (n *Network) figures(ctx context.Context, g network.Grant, ids []string) ([
 	if err := n.read(ctx, g, "videos", query, &answer); err != nil {
 		return nil, err
 	}
-	var posts []network.Figures
+	var posts []network.CollectedPost
 	for _, c := range answer.Items {
 		at, err := time.Parse(time.RFC3339, c.Snippet.PublishedAt)
 		if err != nil || !videoID.MatchString(c.ID) || !c.isVisible() {
 			continue
 		}
-		posts = append(posts, network.Figures{
+		posts = append(posts, network.CollectedPost{
 			ID: c.ID, URL: n.watchURL(c.ID), Text: cmp.Or(strings.TrimSpace(c.Snippet.Description), c.Snippet.Title),
 			Format: network.FormatVideo, PostedAt: at.UTC(),
 			Views: network.NonNegative(c.Statistics.Views), Likes: network.NonNegative(c.Statistics.Likes),
@@ -188,7 +188,7 @@ func (n *Network) figures(ctx context.Context, g network.Grant, ids []string) ([
 
 // addShares adds the number of shares of videos. The period starts a day before the first one, as the network's
 // days are not those of UTC. Source: https://developers.google.com/youtube/analytics/reference/reports/query.
-func (n *Network) addShares(ctx context.Context, g network.Grant, posts []network.Figures) error {
+func (n *Network) addShares(ctx context.Context, g network.Grant, posts []network.CollectedPost) error {
 	if !slices.Contains(g.Scopes, reportScope) {
 		return nil
 	}
@@ -209,7 +209,7 @@ func (n *Network) reportCall(g network.Grant) network.Call {
 	return g.Call(http.MethodGet, reportVersion, "reports")
 }
 
-func (n *Network) addShareBatch(ctx context.Context, g network.Grant, posts []network.Figures) error {
+func (n *Network) addShareBatch(ctx context.Context, g network.Grant, posts []network.CollectedPost) error {
 	ids := make([]string, len(posts))
 	first := n.opts.Now()
 	for i, p := range posts {

@@ -50,7 +50,7 @@ func TestCollectHidden(t *testing.T) {
 	t.Cleanup(front.Close)
 	g := network.Grant{Server: front.URL, Account: "UC1a"}
 	collected, err := youtube.New(youtube.Options{}).Collect(t.Context(), g, networktest.Start, 10)
-	want := network.Collection{Posts: []network.Figures{{
+	want := network.Collection{Posts: []network.CollectedPost{{
 		ID: "aaaaaaaaaaa", URL: "https://www.youtube.com/watch?v=aaaaaaaaaaa", Text: "t", Format: network.FormatVideo,
 		PostedAt: networktest.Start, Views: new(int64(7)),
 	}}}
