@@ -117,11 +117,11 @@ func TestJobAddress(t *testing.T) {
 		for _, url := range []string{location, w.base + "/jobs/" + job, strings.Replace(location, "%3A", "%3a", 1)} {
 			got := w.raw(http.MethodGet, url, bearer(full(w)), nil)
 			got.mustBe(t, http.StatusOK)
-			got.mustHold(t, map[string]any{"data.job_id": job})
+			got.mustHave(t, map[string]any{"data.job_id": job})
 		}
 		made := w.full("create_post", map[string]any{"caption": "x", "account_ids": w.accounts})
 		w.raw(http.MethodGet, made.header.Get("Location"), bearer(full(w)), nil).
-			mustHold(t, map[string]any{"data.id": made.text("data.id")})
+			mustHave(t, map[string]any{"data.id": made.text("data.id")})
 	})
 }
 

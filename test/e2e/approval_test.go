@@ -51,7 +51,7 @@ func TestClientApproves(t *testing.T) {
 		when := map[string]any{"post_id": id, "scheduled_at": ahead(48 * time.Hour)}
 		w.rest(full(w), "schedule_post", when, "").mustRefuse(t, http.StatusForbidden, "awaiting_client_approval", "")
 		w.browses(client.PostForm(link, url.Values{"decision": {"approve"}, "round": {"1"}, "name": {"Cleo"}})).mustShow("Approved by")
-		w.post(id).mustHold(t, map[string]any{"data.approval": "approved"})
+		w.post(id).mustHave(t, map[string]any{"data.approval": "approved"})
 		w.full("schedule_post", when)
 		w.due(id)
 		w.until("the post to go out", func() bool { return w.post(id).text("data.status") == "published" })
@@ -70,7 +70,7 @@ func TestClientRejects(t *testing.T) {
 		w.browses(client.PostForm(link,
 			url.Values{"decision": {"reject"}, "round": {"1"}, "name": {"Cleo"}, "comment": {"Not this picture."}})).mustShow("Rejected by")
 		told := w.post(id)
-		told.mustHold(t, map[string]any{
+		told.mustHave(t, map[string]any{
 			"data.approval": "rejected", "data.client_review.comment.untrusted": "u1",
 			"untrusted_content.0.text": "Not this picture.", "untrusted_content.0.source.kind": "client_comment",
 		})

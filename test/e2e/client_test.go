@@ -222,7 +222,7 @@ func (w *env) toolAnswer(tool string, got answer) answer {
 		out.status = int(out.number("status"))
 		return out
 	}
-	w.mustHoldInBlocks(tool, got, len(blocks) == 3)
+	w.mustHaveInBlocks(tool, got, len(blocks) == 3)
 	out.status = w.Registry().Tool(tool).Success
 	structured := must.Get(json.Marshal(got.at("result.structuredContent")))(w.t)
 	out.raw, out.body = structured, nil
@@ -234,9 +234,9 @@ func (w *env) toolAnswer(tool string, got answer) answer {
 	return out
 }
 
-// mustHoldInBlocks holds the blocks of text against the object: what others wrote is only in the last block, and all
+// mustHaveInBlocks compares the blocks of text with the object: what others wrote is only in the last block, and all
 // blocks together are the whole.
-func (w *env) mustHoldInBlocks(tool string, got answer, quotes bool) {
+func (w *env) mustHaveInBlocks(tool string, got answer, quotes bool) {
 	w.t.Helper()
 	structured, _ := got.at("result.structuredContent").(map[string]any)
 	if _, has := structured["untrusted_content"]; has != quotes {
@@ -368,8 +368,8 @@ func (a answer) mustBe(t *testing.T, status int) {
 	}
 }
 
-// mustHold checks values of an answer by their paths.
-func (a answer) mustHold(t *testing.T, want map[string]any) {
+// mustHave checks values of an answer by their paths.
+func (a answer) mustHave(t *testing.T, want map[string]any) {
 	t.Helper()
 	for path, value := range want {
 		if got := a.at(path); plain(got) != plain(value) {

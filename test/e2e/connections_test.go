@@ -211,10 +211,10 @@ func TestConnectionsOutliveOwnership(t *testing.T) {
 		must.NoError(t, w.handOn())
 		w.tool(full(w), "get_identity", map[string]any{}, "").mustRefuse(t, http.StatusForbidden, "ownership_lost", "")
 		w.tool(c.token, "get_identity", map[string]any{}, "").
-			mustHold(t, map[string]any{"data.role": "admin", "data.capabilities": "[read write publish spend]"})
+			mustHave(t, map[string]any{"data.role": "admin", "data.capabilities": "[read write publish spend]"})
 		must.NoError(t, w.Teams.SetMember(t.Context(), w.team, c.person, access.Editor))
 		w.tool(c.token, "get_identity", map[string]any{}, "").
-			mustHold(t, map[string]any{"data.role": "editor", "data.key.level": "full", "data.capabilities": "[read write publish]"})
+			mustHave(t, map[string]any{"data.role": "editor", "data.key.level": "full", "data.capabilities": "[read write publish]"})
 		w.calls(c, w.Registry().Tool("refresh_standin")).mustRefuse(t, http.StatusForbidden, "spend_not_allowed", "")
 	})
 }
@@ -235,7 +235,7 @@ func TestIdentityOfAConnection(t *testing.T) {
 		} {
 			level, may := one.level, one.may
 			c := w.connectAssistant(access.Editor, may...)
-			w.tool(c.token, "get_identity", map[string]any{}, "").mustHold(t, map[string]any{
+			w.tool(c.token, "get_identity", map[string]any{}, "").mustHave(t, map[string]any{
 				"data.person.id": c.person, "data.person.name": "Cleo Marsh", "data.team.id": w.team, "data.role": "editor",
 				"data.key.id": c.id, "data.key.name": "Harbour helper", "data.key.level": string(level),
 				"data.capabilities": fmt.Sprint(may),
@@ -280,7 +280,7 @@ func TestConnectionChangesHoldWithinASecond(t *testing.T) {
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		elsewhere := team.New(testkit.Open(t, w.url, nil), nil, plan.Default())
 		c := w.connectAssistant(access.Admin, access.Read, access.Spend)
-		w.tool(c.token, "get_credits", map[string]any{}, "").mustHold(t, map[string]any{"data.daily_limits.key": -1})
+		w.tool(c.token, "get_credits", map[string]any{}, "").mustHave(t, map[string]any{"data.daily_limits.key": -1})
 		must.NoError(t, elsewhere.Admin(w.owner, w.team).LimitConnection(t.Context(), c.id, 7))
 		w.mustSoon(func() bool {
 			return w.tool(c.token, "get_credits", map[string]any{}, "").number("data.daily_limits.key") == 7
@@ -332,27 +332,27 @@ func TestOneLimitForBothEdges(t *testing.T) {
 		for _, call := range []edgeCall{w.rest, w.tool} {
 			got := call(value, "refresh_standin", paid, "three")
 			got.mustRefuse(t, http.StatusTooManyRequests, "daily_credit_limit_reached", "")
-			got.mustHold(t, map[string]any{"context.scope": "connection"})
+			got.mustHave(t, map[string]any{"context.scope": "connection"})
 		}
 		w.tool(c.token, "refresh_standin", paid, "one").
-			mustHold(t, map[string]any{"billing.credits_charged": refreshPrice}) // its own first
+			mustHave(t, map[string]any{"billing.credits_charged": refreshPrice}) // its own first
 		w.tool(c.token, "get_credits", map[string]any{}, "").
-			mustHold(t, map[string]any{"data.used_today.keys_and_tools": 3 * refreshPrice, "data.daily_limits.key": -1})
+			mustHave(t, map[string]any{"data.used_today.keys_and_tools": 3 * refreshPrice, "data.daily_limits.key": -1})
 		must.NoError(t, w.Teams.SetKeyLimit(t.Context(), c.id, refreshPrice))
 		w.tool(c.token, "refresh_standin", paid, "four").
-			mustHold(t, map[string]any{"code": "daily_credit_limit_reached", "context.scope": "connection"})
+			mustHave(t, map[string]any{"code": "daily_credit_limit_reached", "context.scope": "connection"})
 		must.NoError(t, w.Teams.SetKeyLimit(t.Context(), c.id, plan.Unlimited))
 		four := int64(4 * refreshPrice)
 		must.NoError(t, w.Teams.SetDailyCredits(t.Context(), w.team, &four))
 		w.tool(c.token, "refresh_standin", paid, "five").mustBe(t, http.StatusOK)
 		for credential, call := range map[string]edgeCall{full(w): w.rest, c.token: w.tool} {
 			call(credential, "refresh_standin", paid, "six").
-				mustHold(t, map[string]any{"code": "daily_credit_limit_reached", "context.scope": "team"})
+				mustHave(t, map[string]any{"code": "daily_credit_limit_reached", "context.scope": "team"})
 		}
 
 		// The memory of Idempotency-Keys, and of which batch is whose.
 		made := w.rest(value, "create_post", draft, "a key").text("data.id")
-		w.tool(value, "create_post", draft, "a key").mustHold(t, map[string]any{"data.id": made})
+		w.tool(value, "create_post", draft, "a key").mustHave(t, map[string]any{"data.id": made})
 		if own := w.tool(c.token, "create_post", draft, "a key"); own.status != http.StatusCreated || own.text("data.id") == made {
 			t.Errorf("a connection was given what a key made: %d %s", own.status, own.raw)
 		}
@@ -360,7 +360,7 @@ func TestOneLimitForBothEdges(t *testing.T) {
 		replacing := uploadArgs(map[string]any{"replaces_batch": first}, aPNG("two.png"))
 		w.tool(c.token, "create_uploads", replacing, "").mustRefuse(t, http.StatusNotFound, "not_found", "")
 		w.tool(value, "create_uploads", replacing, "").mustBe(t, http.StatusCreated)
-		w.full("get_job", map[string]any{"job_id": first}).mustHold(t, map[string]any{"data.result.files.0.state": "replaced"})
+		w.full("get_job", map[string]any{"job_id": first}).mustHave(t, map[string]any{"data.result.files.0.state": "replaced"})
 
 		// Requests and writes: each has its own, on both edges together.
 		_, fresh := w.newKey(w.team, access.Full, time.Time{})
@@ -388,6 +388,6 @@ func TestDailyCallsOfConnections(t *testing.T) {
 		w.rest(full(w), "list_posts", nil, "").mustBe(t, http.StatusOK)
 		w.tool(c.token, "list_posts", map[string]any{}, "").mustBeUsedUp(t, 30*time.Minute)
 		w.rest(full(w), "list_posts", nil, "").mustBeUsedUp(t, 30*time.Minute)
-		w.tool(c.token, "get_limits", map[string]any{}, "").mustHold(t, map[string]any{"data.free_calls_left_today": 0})
+		w.tool(c.token, "get_limits", map[string]any{}, "").mustHave(t, map[string]any{"data.free_calls_left_today": 0})
 	})
 }

@@ -48,7 +48,7 @@ func (w *env) mustLeave(n int64, what string) {
 func (a answer) mustBeUsedUp(t *testing.T, wait time.Duration) {
 	t.Helper()
 	a.mustRefuse(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
-	a.mustHold(t, map[string]any{"context.retry_after_seconds": int64(wait / time.Second)})
+	a.mustHave(t, map[string]any{"context.retry_after_seconds": int64(wait / time.Second)})
 	if after := a.header.Get("Retry-After"); after != fmt.Sprint(int64(wait/time.Second)) && !a.asTool() {
 		t.Errorf("Retry-After: %q, want %v", after, wait)
 	}
@@ -152,8 +152,8 @@ func TestJobsAreAskedAboutFreely(t *testing.T) {
 		w.onPlan("few")
 		job := w.full("publish_post", map[string]any{"post_id": id}).text("data.job_id")
 		w.onPlan(dry)
-		w.awaitJob(job).mustHold(t, map[string]any{"data.state": "succeeded"})
-		w.tool(full(w), "get_job", map[string]any{"job_id": job}, "").mustHold(t, map[string]any{"data.finished": true})
+		w.awaitJob(job).mustHave(t, map[string]any{"data.state": "succeeded"})
+		w.tool(full(w), "get_job", map[string]any{"job_id": job}, "").mustHave(t, map[string]any{"data.finished": true})
 		w.onPlan("few")
 		w.mustLeave(1, "asking about a job") // the draft and its publishing counted
 	})

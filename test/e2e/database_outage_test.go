@@ -58,7 +58,7 @@ func TestCutOffFromPostgres(t *testing.T) {
 		if again := w.rest(full(w), "create_post", post, name); again.text("data.id") != first.text("data.id") {
 			t.Errorf("%s: a repeat made another post: %s", name, again.raw)
 		}
-		w.publish(first.text("data.id")).mustHold(t, map[string]any{"data.state": "succeeded"})
+		w.publish(first.text("data.id")).mustHave(t, map[string]any{"data.state": "succeeded"})
 		w.put(to, f).mustBe(t, http.StatusCreated)
 		if held := w.accountsWith(name); len(held) != 1 {
 			t.Errorf("%s: held by %v", name, held)

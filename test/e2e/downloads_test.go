@@ -43,7 +43,7 @@ func TestWhatProfilesHave(t *testing.T) {
 						got := call(full(w), "download_profile_media",
 							ofProfile(map[string]any{"platform": platform, "type": kind, "limit": 3})(w), fmt.Sprint(kind, n))
 						job := w.awaitJob(got.text("data.job_id"))
-						job.mustHold(t,
+						job.mustHave(t,
 							map[string]any{
 								"data.type": "content_fetch", "data.state": "succeeded", "data.result.credits_charged": downloadPrice,
 							})
@@ -55,7 +55,7 @@ func TestWhatProfilesHave(t *testing.T) {
 					}
 				}
 				w.full("get_credits", nil).
-					mustHold(t, map[string]any{"data.balance": 1000 - 2*downloadPrice*len(types), "data.reserved_today.team": 0})
+					mustHave(t, map[string]any{"data.balance": 1000 - 2*downloadPrice*len(types), "data.reserved_today.team": 0})
 			})
 		}
 	})
@@ -106,11 +106,11 @@ func TestFurtherFetches(t *testing.T) {
 			for n, call := range []edgeCall{c.by.rest, c.by.tool} {
 				got := call(full(c.by), "download_profile_media", ofProfile(c.more)(w), fmt.Sprint(name, n))
 				got.mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "invalid_cursor")
-				got.mustHold(t, map[string]any{"context.argument": "cursor"})
+				got.mustHave(t, map[string]any{"context.argument": "cursor"})
 			}
 		}
-		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000 - 5*downloadPrice})
-		other.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000})
+		w.full("get_credits", nil).mustHave(t, map[string]any{"data.balance": 1000 - 5*downloadPrice})
+		other.full("get_credits", nil).mustHave(t, map[string]any{"data.balance": 1000})
 	})
 }
 
@@ -149,13 +149,13 @@ func TestProfileWithoutRoom(t *testing.T) {
 	withEnv(t, options{accounts: 1, terms: tight, plan: "tight"}, func(t *testing.T, w *env) {
 		rich(w)
 		job := w.download(map[string]any{"type": "avatar", "save_to_library": true})
-		job.mustHold(t,
+		job.mustHave(t,
 			map[string]any{
 				"data.state": "partially_succeeded", "data.error.code": "storage_full",
 				"data.result.items.0.reason": "storage_full", "data.result.items.0.media_id": nil,
 				"data.result.credits_charged": downloadPrice,
 			})
-		w.full("list_media", nil).mustHold(t, map[string]any{"data.media": "[]", "data.storage.used_bytes": 0})
+		w.full("list_media", nil).mustHave(t, map[string]any{"data.media": "[]", "data.storage.used_bytes": 0})
 		w.mustNotLead(job)
 		w.mustBeSound()
 	})
@@ -182,7 +182,7 @@ func TestPagesOfADownload(t *testing.T) {
 			}
 		}
 		page := w.full("get_job", mergeArgs(args, map[string]any{"limit": 2}))
-		page.mustHold(t,
+		page.mustHave(t,
 			map[string]any{"data.result.items.0.caption.untrusted": "u1", "untrusted_content.0.id": "u1", "untrusted_content.2": nil})
 		second := w.download(nil)
 		got := w.rest(full(w), "get_job", map[string]any{"job_id": second.text("data.job_id"), "cursor": page.text("page.cursor")}, "")
@@ -223,7 +223,7 @@ func TestDownloadWithoutASource(t *testing.T) {
 		if effects := w.footprint().since(before); effects != (rows{}) {
 			t.Errorf("changed %+v", effects)
 		}
-		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000, "data.reserved_today.team": 0})
+		w.full("get_credits", nil).mustHave(t, map[string]any{"data.balance": 1000, "data.reserved_today.team": 0})
 	})
 }
 
@@ -251,13 +251,13 @@ func TestNeverOffered(t *testing.T) {
 			"a search": searched, "a download": w.download(map[string]any{"type": "stories"}), "a report": report(nil),
 			"a report of a hashtag": report(aHashtag),
 		} {
-			job.mustHold(t, map[string]any{"data.state": "failed", "data.error.code": "not_offered", "data.result.credits_charged": 0})
+			job.mustHave(t, map[string]any{"data.state": "failed", "data.error.code": "not_offered", "data.result.credits_charged": 0})
 			if strings.Contains(job.text("data.error.message"), "again") {
 				t.Errorf("%s: %s", name, job.raw)
 			}
 		}
 		w.full("get_credits", nil).
-			mustHold(t, map[string]any{"data.balance": 1000, "data.used_today.team": 0, "data.reserved_today.team": 0})
+			mustHave(t, map[string]any{"data.balance": 1000, "data.used_today.team": 0, "data.reserved_today.team": 0})
 	})
 }
 
@@ -277,11 +277,11 @@ func TestMediaJobsInFlight(t *testing.T) {
 			call(full(w), "search_hashtags", looksFor(nil)(w), paying).mustSlow(t, "jobs_in_flight", 5)
 		}
 		w.openUpload(aPNG("waits as well.png"))
-		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000, "data.reserved_today.team": 0})
+		w.full("get_credits", nil).mustHave(t, map[string]any{"data.balance": 1000, "data.reserved_today.team": 0})
 		h.open()
-		w.awaitJob(slow).mustHold(t, map[string]any{"data.state": "succeeded"})
+		w.awaitJob(slow).mustHave(t, map[string]any{"data.state": "succeeded"})
 		w.awaitJob(w.rest(full(w), "import_media", fromWeb("/files/b.png", nil)(w), "k").text("data.job_id")).
-			mustHold(t, map[string]any{"data.state": "succeeded"})
+			mustHave(t, map[string]any{"data.state": "succeeded"})
 	})
 }
 
@@ -293,7 +293,7 @@ func TestOversizedImports(t *testing.T) {
 	withEnv(t, options{accounts: 1, terms: bounded}, func(t *testing.T, w *env) {
 		for _, path := range []string{"/files/a.png", "/large.png", "/endless.png"} {
 			got := w.awaitJob(w.full("import_media", fromWeb(path, nil)(w)).text("data.job_id"))
-			got.mustHold(t, map[string]any{"data.state": "failed", "data.error.code": "too_large", "data.result": nil})
+			got.mustHave(t, map[string]any{"data.state": "failed", "data.error.code": "too_large", "data.result": nil})
 		}
 		w.mustBeSound()
 	})

@@ -186,8 +186,8 @@ func TestSecretsAreNotKept(t *testing.T) {
 				}
 			}
 		}
-		w.post(id).mustHold(t, map[string]any{"data.status": "draft", "data.caption": "a draft"})
+		w.post(id).mustHave(t, map[string]any{"data.status": "draft", "data.caption": "a draft"})
 		w.full("list_hashtag_lists", map[string]any{"scope": "own"}).
-			mustHold(t, map[string]any{"data.hashtag_lists.0.id": list, "data.hashtag_lists.0.size": 0, "data.hashtag_lists.1": nil})
+			mustHave(t, map[string]any{"data.hashtag_lists.0.id": list, "data.hashtag_lists.0.size": 0, "data.hashtag_lists.1": nil})
 	})
 }

@@ -55,7 +55,7 @@ func (w *env) mustTellAll(g gate) {
 				continue
 			}
 			left := slices.DeleteFunc(slices.Clone(opened[level]), func(c access.Capability) bool { return c == g.stops })
-			got.mustHold(w.t, map[string]any{"data.capabilities": fmt.Sprint(left), "data.key.level": level, "data.role": "owner"})
+			got.mustHave(w.t, map[string]any{"data.capabilities": fmt.Sprint(left), "data.key.level": level, "data.role": "owner"})
 		}
 	}
 }
@@ -70,7 +70,7 @@ func (w *env) mustStayLost(g gate) {
 	w.mustTellAll(g)
 	_, fresh := w.newKey(w.team, access.Full, time.Time{})
 	w.rest(fresh, "get_identity", nil, "").
-		mustHold(w.t, map[string]any{"data.person.id": w.owner, "data.capabilities": "[read write publish spend]"})
+		mustHave(w.t, map[string]any{"data.person.id": w.owner, "data.capabilities": "[read write publish spend]"})
 	for _, level := range access.Levels() {
 		must.NoError(w.t, w.Teams.RevokeKey(w.t.Context(), w.keyIDs[level]))
 		w.rest(w.keys[level], "get_identity", nil, "").mustRefuse(w.t, http.StatusUnauthorized, "unauthorized", "")
@@ -114,17 +114,17 @@ func TestPlanLapsesByItself(t *testing.T) {
 		clock := testkit.NewClock(begun)
 		w := newInstance(t, url, options{now: clock.Now}).newEnv(t, options{accounts: 1})
 		must.NoError(t, w.Teams.SetPlan(t.Context(), w.team, "team", begun.Add(500*time.Millisecond)))
-		w.full("get_limits", nil).mustHold(t, map[string]any{"data.plan.id": "team", "data.api_access": true})
+		w.full("get_limits", nil).mustHave(t, map[string]any{"data.plan.id": "team", "data.api_access": true})
 		clock.Advance(500*time.Millisecond - time.Microsecond)
-		w.full("get_limits", nil).mustHold(t, map[string]any{"data.plan.id": "team"})
+		w.full("get_limits", nil).mustHave(t, map[string]any{"data.plan.id": "team"})
 		clock.Advance(time.Microsecond)
 		w.rest(full(w), "get_limits", nil, "").mustRefuse(t, http.StatusForbidden, "plan_lapsed", "")
 		w.tool(full(w), "get_identity", nil, "").mustRefuse(t, http.StatusForbidden, "plan_lapsed", "")
 		clock.Advance(1000 * time.Hour)
 		w.rest(full(w), "get_limits", nil, "").mustRefuse(t, http.StatusForbidden, "plan_lapsed", "")
 		must.NoError(t, w.Teams.SetPlan(t.Context(), w.team, "creator", time.Time{}))
-		w.full("get_limits", nil).mustHold(t, map[string]any{"data.plan.id": "creator"})
-		w.full("get_identity", nil).mustHold(t, map[string]any{"data.capabilities": "[read write publish spend]"})
+		w.full("get_limits", nil).mustHave(t, map[string]any{"data.plan.id": "creator"})
+		w.full("get_identity", nil).mustHave(t, map[string]any{"data.capabilities": "[read write publish spend]"})
 	})
 }
 
@@ -138,9 +138,9 @@ func TestPlanLapsesOntoOneWithKeys(t *testing.T) {
 		clock := testkit.NewClock(begun)
 		w := newInstance(t, url, options{now: clock.Now, terms: offered}).newEnv(t, options{accounts: 1})
 		must.NoError(t, w.Teams.SetPlan(t.Context(), w.team, "agency", begun.Add(time.Second)))
-		w.full("get_limits", nil).mustHold(t, map[string]any{"data.plan.id": "agency"})
+		w.full("get_limits", nil).mustHave(t, map[string]any{"data.plan.id": "agency"})
 		clock.Advance(time.Second)
-		w.full("get_limits", nil).mustHold(t, map[string]any{"data.plan.id": small, "data.limits.free_calls_per_day": 1000})
+		w.full("get_limits", nil).mustHave(t, map[string]any{"data.plan.id": small, "data.limits.free_calls_per_day": 1000})
 	})
 }
 
@@ -163,8 +163,8 @@ func TestScheduledPostWhilePublishingIsPaused(t *testing.T) {
 						call(w.keys[level], "update_post", map[string]any{"id": draft, "caption": "changed"}, "").mustBe(t, http.StatusOK)
 					}
 				}
-				w.post(id).mustHold(t, map[string]any{"data.status": "scheduled", "data.caption": "waits"})
-				w.full("cancel_post", map[string]any{"post_id": id}).mustHold(t, map[string]any{"data.status": "draft"})
+				w.post(id).mustHave(t, map[string]any{"data.status": "scheduled", "data.caption": "waits"})
+				w.full("cancel_post", map[string]any{"post_id": id}).mustHave(t, map[string]any{"data.status": "draft"})
 			})
 		}
 	})

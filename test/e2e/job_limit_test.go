@@ -45,14 +45,14 @@ func TestJobsInFlight(t *testing.T) {
 			call(full(w), "publish_post", third, "a key").mustSlow(t, "jobs_in_flight", 5)
 			call(full(w), "retry_post", map[string]any{"post_id": failed}, "").mustSlow(t, "jobs_in_flight", 5)
 		}
-		w.post(ids[2]).mustHold(t, map[string]any{"data.status": "draft"})
-		w.post(failed).mustHold(t, map[string]any{"data.status": "failed", "data.accounts.0.retries_left": 3})
+		w.post(ids[2]).mustHave(t, map[string]any{"data.status": "draft"})
+		w.post(failed).mustHave(t, map[string]any{"data.status": "failed", "data.accounts.0.retries_left": 3})
 		if n := w.count("idempotency_records WHERE key_id IN (SELECT id FROM api_keys WHERE team_id = ?)", w.team); n != 0 {
 			t.Errorf("the refusal took the Idempotency-Key")
 		}
 		// What is under way already, what other teams do and what needs no job goes on.
 		again := w.full("publish_post", map[string]any{"post_id": ids[0]})
-		again.mustHold(t, map[string]any{"data.already_submitted": true, "data.job_id": jobs[0]})
+		again.mustHave(t, map[string]any{"data.already_submitted": true, "data.job_id": jobs[0]})
 		w.full("schedule_post", map[string]any{"post_id": ids[2], "scheduled_at": ahead(48 * time.Hour)})
 		w.full("cancel_post", third)
 		other.publishPost("of another team")
@@ -60,7 +60,7 @@ func TestJobsInFlight(t *testing.T) {
 		w.awaitJob(jobs[0])
 		w.awaitJob(jobs[1])
 		w.awaitJob(w.rest(full(w), "publish_post", third, "a key").text("data.job_id")).
-			mustHold(t, map[string]any{"data.state": "succeeded"})
+			mustHave(t, map[string]any{"data.state": "succeeded"})
 	})
 }
 

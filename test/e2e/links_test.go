@@ -100,18 +100,18 @@ func TestUploadLinks(t *testing.T) {
 				job, to := w.openUpload(f)
 				got := a.send(w, to, f)
 				got.mustRefuse(t, a.status, a.code, a.reason)
-				w.mustHoldNothing(job)
+				w.mustHaveNothing(job)
 				w.mustTakeOnce(job, to, f)
 			})
 		}
 	})
 }
 
-// mustHoldNothing checks that a batch's one file has not arrived, and that the library is empty.
-func (w *env) mustHoldNothing(job string) {
+// mustHaveNothing checks that a batch's one file has not arrived, and that the library is empty.
+func (w *env) mustHaveNothing(job string) {
 	w.t.Helper()
 	w.mustStandFor(job, "waiting")
-	w.full("list_media", nil).mustHold(w.t, map[string]any{"data.media": "[]", "data.storage.used_bytes": 0})
+	w.full("list_media", nil).mustHave(w.t, map[string]any{"data.media": "[]", "data.storage.used_bytes": 0})
 	w.mustBeSound()
 }
 
@@ -122,11 +122,11 @@ func (w *env) mustTakeOnce(job string, to link, f file) {
 	if got.mustBe(w.t, http.StatusCreated); got.number("data.media_id") < 1 {
 		w.t.Errorf("no media_id: %s", got.raw)
 	}
-	w.awaitJob(job).mustHold(w.t, map[string]any{"data.state": "succeeded", "data.result.files.0.media_id": got.at("data.media_id")})
+	w.awaitJob(job).mustHave(w.t, map[string]any{"data.state": "succeeded", "data.result.files.0.media_id": got.at("data.media_id")})
 	w.put(to, f).mustRefuse(w.t, http.StatusConflict, "upload_link_used", "")
 	w.put(link{to.url, ""}, f).mustRefuse(w.t, http.StatusUnauthorized, "unauthorized", "")
 	w.full("list_media", nil).
-		mustHold(w.t,
+		mustHave(w.t,
 			map[string]any{"data.media.0.id": got.at("data.media_id"), "data.media.1": nil, "data.storage.used_bytes": len(f.bytes)})
 	w.mustBeSound()
 }
@@ -185,7 +185,7 @@ func TestMethodsOfLinks(t *testing.T) {
 				}
 			}
 		}
-		w.mustHoldNothing(job)
+		w.mustHaveNothing(job)
 		w.mustTakeOnce(job, to, f)
 	})
 }
@@ -210,7 +210,7 @@ func TestUploadThatBreaksOff(t *testing.T) {
 			}
 			cut()
 		}
-		w.mustHoldNothing(job)
+		w.mustHaveNothing(job)
 		w.mustTakeOnce(job, to, f)
 	})
 }
@@ -248,10 +248,10 @@ func TestRefusedFiles(t *testing.T) {
 				w := h.newEnv(t, options{accounts: 1})
 				job, to := w.openUpload(c.f)
 				w.put(to, c.f).mustRefuse(t, c.status, c.code, c.reason)
-				w.awaitJob(job).mustHold(t, map[string]any{"data.state": "failed", "data.error.code": c.kept, "data.progress.done": 1})
+				w.awaitJob(job).mustHave(t, map[string]any{"data.state": "failed", "data.error.code": c.kept, "data.progress.done": 1})
 				w.mustStandFor(job, "refused "+c.kept)
 				w.put(to, c.f).mustRefuse(t, http.StatusConflict, "upload_link_used", "")
-				w.full("list_media", nil).mustHold(t, map[string]any{"data.media": "[]", "data.storage.used_bytes": 0})
+				w.full("list_media", nil).mustHave(t, map[string]any{"data.media": "[]", "data.storage.used_bytes": 0})
 				w.mustBeSound()
 			})
 		}
@@ -341,8 +341,8 @@ func TestOneLinkManySenders(t *testing.T) {
 		if taken != 1 {
 			t.Errorf("taken %d times", taken)
 		}
-		w.awaitJob(job).mustHold(t, map[string]any{"data.state": "succeeded"})
-		w.full("list_media", nil).mustHold(t, map[string]any{"data.media.1": nil, "data.storage.used_bytes": len(f.bytes)})
+		w.awaitJob(job).mustHave(t, map[string]any{"data.state": "succeeded"})
+		w.full("list_media", nil).mustHave(t, map[string]any{"data.media.1": nil, "data.storage.used_bytes": len(f.bytes)})
 		w.mustBeSound()
 	})
 }

@@ -104,7 +104,7 @@ func TestAFullNode(t *testing.T) {
 				t.Errorf("refused calls were counted: %s, before %v", row, counted)
 			}
 		}
-		w.rest(full(w), "cancel_post", map[string]any{"post_id": planned}, "").mustHold(t, map[string]any{"data.status": "draft"})
+		w.rest(full(w), "cancel_post", map[string]any{"post_id": planned}, "").mustHave(t, map[string]any{"data.status": "draft"})
 
 		c.empty()
 		var first answer
@@ -140,7 +140,7 @@ func TestWaitingHoldsNoSlot(t *testing.T) {
 		}
 		h.open()
 		for range cap(waits) {
-			(<-waits).mustHold(t, map[string]any{"data.finished": true})
+			(<-waits).mustHave(t, map[string]any{"data.finished": true})
 		}
 	})
 }

@@ -57,7 +57,7 @@ func TestLocationIsRemoved(t *testing.T) {
 		w.exec(`UPDATE teams SET keep_originals = 0 WHERE id = ?`, w.team)
 		w.library(0, photo)
 		got := w.rest(full(w), "create_uploads", uploadArgs(nil, photo), "")
-		got.mustHold(t, map[string]any{"data.upload.uploads.0.state": "stored", "data.upload.uploads.0.url": nil})
+		got.mustHave(t, map[string]any{"data.upload.uploads.0.state": "stored", "data.upload.uploads.0.url": nil})
 	})
 }
 
@@ -73,7 +73,7 @@ func (w *env) leaving(name, stored string) []string {
 	w.t.Helper()
 	caption := name + " " + stored
 	post := w.full("create_post", mergeArgs(w.showing(name), map[string]any{"caption": caption, "account_ids": w.accounts})).text("data.id")
-	w.publish(post).mustHold(w.t, map[string]any{"data.state": "succeeded"})
+	w.publish(post).mustHave(w.t, map[string]any{"data.state": "succeeded"})
 	var held struct{ Posts []struct{ Media []string } }
 	w.fetch(w.box.URL+"/held?contains="+url.QueryEscape(caption), &held)
 	out := []string{}

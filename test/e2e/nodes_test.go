@@ -88,9 +88,9 @@ func TestChangesHoldOnEveryNode(t *testing.T) {
 				t.Run(c.name, func(t *testing.T) {
 					t.Parallel()
 					w := h.newEnv(t, options{accounts: 1})
-					w.mustHoldSoon(bases, c.tool, c.tells, c.before)
+					w.mustHaveSoon(bases, c.tool, c.tells, c.before)
 					must.NoError(t, c.change(w))
-					w.mustHoldSoon(bases, c.tool, c.tells, c.after)
+					w.mustHaveSoon(bases, c.tool, c.tells, c.after)
 				})
 			}
 		})
@@ -101,16 +101,16 @@ func TestChangesHoldOnEveryNode(t *testing.T) {
 				continue
 			}
 			must.NoError(t, g.closes(w))
-			w.mustHoldSoon(bases, "get_identity", code, want)
+			w.mustHaveSoon(bases, "get_identity", code, want)
 			must.NoError(t, g.opens(w))
-			w.mustHoldSoon(bases, "get_identity", code, "200 ")
+			w.mustHaveSoon(bases, "get_identity", code, "200 ")
 		}
 	})
 }
 
-// mustHoldSoon asks every node until each tells what it should: of a request that begins a second from now, and of
+// mustHaveSoon asks every node until each tells what it should: of a request that begins a second from now, and of
 // every later one, nothing else is taken.
-func (w *env) mustHoldSoon(bases []string, tool string, tells func(answer) string, want string) {
+func (w *env) mustHaveSoon(bases []string, tool string, tells func(answer) string, want string) {
 	w.t.Helper()
 	changed := time.Now()
 	for i, base := range bases {

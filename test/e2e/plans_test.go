@@ -47,15 +47,15 @@ func TestLimitsAndCreditsOfPlans(t *testing.T) {
 				t.Parallel()
 				w := h.newEnv(t, options{plan: plan, accounts: 1})
 				for _, call := range []edgeCall{w.rest, w.tool} {
-					call(readOnly(w), "get_limits", map[string]any{}, "").mustHoldAll(t, limits)
-					call(readOnly(w), "get_credits", map[string]any{}, "").mustHoldAll(t, credits(0, 0, 0, -1, dailyCredits[plan]))
+					call(readOnly(w), "get_limits", map[string]any{}, "").mustHaveAll(t, limits)
+					call(readOnly(w), "get_credits", map[string]any{}, "").mustHaveAll(t, credits(0, 0, 0, -1, dailyCredits[plan]))
 				}
 				w.grant(200)
 				limit := int64(7)
 				_, key, err := w.Teams.AddKey(t.Context(),
 					team.NewKey{Team: w.team, Name: "limited", Level: access.ReadOnly, DailyCredits: &limit})
 				must.NoError(t, err)
-				w.rest(key, "get_credits", nil, "").mustHoldAll(t, credits(200, 0, 0, 7, dailyCredits[plan]))
+				w.rest(key, "get_credits", nil, "").mustHaveAll(t, credits(200, 0, 0, 7, dailyCredits[plan]))
 			})
 		}
 		t.Run("free", func(t *testing.T) {
@@ -75,8 +75,8 @@ func credits(balance, used, reserved, key, team float64) map[string]any {
 	}
 }
 
-// mustHoldAll checks the whole data of an answer.
-func (a answer) mustHoldAll(t *testing.T, want map[string]any) {
+// mustHaveAll checks the whole data of an answer.
+func (a answer) mustHaveAll(t *testing.T, want map[string]any) {
 	t.Helper()
 	if diff := cmp.Diff(want, a.at("data")); diff != "" {
 		t.Errorf("%d (-want +got):\n%s", a.status, diff)
@@ -96,26 +96,26 @@ func TestCreditsOfTheDay(t *testing.T) {
 		pay(second, sameOne, "3")
 		want := credits(94, 6, 0, -1, 1000)
 		for _, key := range []string{full(w), second, readOnly(w)} {
-			w.rest(key, "get_credits", nil, "").mustHoldAll(t, want)
+			w.rest(key, "get_credits", nil, "").mustHaveAll(t, want)
 		}
 		// What is under way is set aside, for the key that asked.
 		w.exec(`INSERT INTO reservations (team_id, person_id, key_id, operation, idempotency_key, request_hash,
 		state, amount, charged, created_at)
 			VALUES (?, ?, ?, 'x', 'open', ?, 'open', 5, 5, ?)`, w.team, w.owner, w.keyIDs[access.Full], []byte("x"), time.Now().UnixMicro())
 		w.full("get_credits", nil).
-			mustHold(t, map[string]any{"data.reserved_today.key": 5, "data.reserved_today.team": 5, "data.used_today.team": 6})
-		w.rest(second, "get_credits", nil, "").mustHold(t, map[string]any{"data.reserved_today.key": 0, "data.reserved_today.team": 5})
+			mustHave(t, map[string]any{"data.reserved_today.key": 5, "data.reserved_today.team": 5, "data.used_today.team": 6})
+		w.rest(second, "get_credits", nil, "").mustHave(t, map[string]any{"data.reserved_today.key": 0, "data.reserved_today.team": 5})
 		// What the team's automatic work used is nobody's key's.
 		w.exec(`INSERT INTO reservations (team_id, person_id, key_id, operation, idempotency_key, request_hash,
 		state, amount, charged, created_at, ended_at)
 			VALUES (?, ?, 0, 'x', '', ?, 'settled', 5, 5, ?, 1)`, w.team, w.owner, []byte("x"), time.Now().UnixMicro())
-		w.full("get_credits", nil).mustHold(t, map[string]any{"data.used_today.team": 11, "data.used_today.keys_and_tools": 6})
+		w.full("get_credits", nil).mustHave(t, map[string]any{"data.used_today.team": 11, "data.used_today.keys_and_tools": 6})
 		none := int64(0)
 		must.NoError(t, w.Teams.SetDailyCredits(t.Context(), w.team, &none))
 		must.NoError(t, w.Teams.SetKeyLimit(t.Context(), w.keyIDs[access.Full], 12))
-		w.full("get_credits", nil).mustHold(t, map[string]any{"data.daily_limits.key": 12, "data.daily_limits.team": 0})
+		w.full("get_credits", nil).mustHave(t, map[string]any{"data.daily_limits.key": 12, "data.daily_limits.team": 0})
 		must.NoError(t, w.Teams.SetDailyCredits(t.Context(), w.team, nil))
-		w.full("get_credits", nil).mustHold(t, map[string]any{"data.daily_limits.team": 1000})
+		w.full("get_credits", nil).mustHave(t, map[string]any{"data.daily_limits.team": 1000})
 	})
 }
 
@@ -128,18 +128,18 @@ func TestDailyCreditsReset(t *testing.T) {
 		must.NoError(t, w.Teams.SetKeyLimit(t.Context(), w.keyIDs[access.Full], refreshPrice))
 		pay := func(idem string) answer { return w.rest(full(w), "refresh_standin", of(aReport)(w), idem) }
 		for day, wait := range []int64{30 * 60, 23 * 60 * 60, 24 * 60 * 60} { // the clocks go forward on the second
-			pay(fmt.Sprint("first of day ", day)).mustHold(t, map[string]any{"billing.credits_charged": refreshPrice})
+			pay(fmt.Sprint("first of day ", day)).mustHave(t, map[string]any{"billing.credits_charged": refreshPrice})
 			for _, call := range []edgeCall{w.rest, w.tool} {
 				got := call(full(w), "refresh_standin", of(aReport)(w), "second")
 				got.mustRefuse(t, http.StatusTooManyRequests, "daily_credit_limit_reached", "")
-				got.mustHold(t, map[string]any{"context.scope": "connection", "context.retry_after_seconds": wait})
+				got.mustHave(t, map[string]any{"context.scope": "connection", "context.retry_after_seconds": wait})
 			}
 			w.full("get_credits", nil).
-				mustHold(t, map[string]any{"data.used_today.team": refreshPrice, "data.balance": 100 - refreshPrice*(day+1)})
+				mustHave(t, map[string]any{"data.used_today.team": refreshPrice, "data.balance": 100 - refreshPrice*(day+1)})
 			clock.Advance(time.Duration(wait)*time.Second - time.Microsecond)
 			pay("second").mustRefuse(t, http.StatusTooManyRequests, "daily_credit_limit_reached", "")
 			clock.Advance(time.Microsecond)
-			w.full("get_credits", nil).mustHold(t, map[string]any{"data.used_today.team": 0, "data.used_today.keys_and_tools": 0})
+			w.full("get_credits", nil).mustHave(t, map[string]any{"data.used_today.team": 0, "data.used_today.keys_and_tools": 0})
 		}
 	})
 }
@@ -163,7 +163,7 @@ func TestWhoSeesTheBalance(t *testing.T) {
 						!sees && bytes.Contains(got.raw, []byte("balance")) {
 						t.Errorf("%s", got.raw)
 					}
-					got.mustHold(t, map[string]any{"data.daily_limits.team": 1000, "data.used_today.team": 0})
+					got.mustHave(t, map[string]any{"data.daily_limits.team": 1000, "data.used_today.team": 0})
 				}
 			})
 		}

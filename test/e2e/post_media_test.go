@@ -51,20 +51,20 @@ func TestPublishingMedia(t *testing.T) {
 		for caption, names := range map[string][]string{
 			"four shots": {"3", "1", "0", "2"}, "one clip": {"video"}, "no words and no shots": {},
 		} {
-			w.publish(draft(caption, names...)).mustHold(t, map[string]any{"data.state": "succeeded"})
+			w.publish(draft(caption, names...)).mustHave(t, map[string]any{"data.state": "succeeded"})
 			if got, want := w.heldMedia(caption), []int{len(names), len(names)}; !slices.Equal(got, want) {
 				t.Errorf("%s: held %v, want %v", caption, got, want)
 			}
 		}
 		again := draft("mended [sandbox:reject]", "0", "1")
-		w.publish(again).mustHold(t, map[string]any{"data.state": "failed"})
+		w.publish(again).mustHave(t, map[string]any{"data.state": "failed"})
 		w.exec("UPDATE posts SET caption = 'mended' WHERE id = ?", again)
 		w.awaitJob(w.full("retry_post", map[string]any{"post_id": again}).text("data.job_id")).
-			mustHold(t, map[string]any{"data.state": "succeeded"})
+			mustHave(t, map[string]any{"data.state": "succeeded"})
 		if got := w.heldMedia("mended"); !slices.Equal(got, []int{2, 2}) {
 			t.Errorf("held after a retry: %v", got)
 		}
-		w.post(again).mustHold(t, map[string]any{"data.media.0.id": w.its("0"), "data.media.1.id": w.its("1")})
+		w.post(again).mustHave(t, map[string]any{"data.media.0.id": w.its("0"), "data.media.1.id": w.its("1")})
 	})
 }
 
@@ -75,7 +75,7 @@ func TestMediaMadeToFit(t *testing.T) {
 		w.keepID("gif", w.library(0, aGIF("moving.gif"))[0])
 		w.publish(w.full("create_post",
 			toFirst(mergeArgs(w.showing("gif"), map[string]any{"caption": "its first frame"}))(w)).text("data.id")).
-			mustHold(t, map[string]any{"data.state": "succeeded"})
+			mustHave(t, map[string]any{"data.state": "succeeded"})
 		if got := w.heldMedia("its first frame"); !slices.Equal(got, []int{1}) {
 			t.Errorf("held: %v", got)
 		}

@@ -33,7 +33,7 @@ func TestPublishedAtOnce(t *testing.T) {
 			t.Fatalf("%d calls say that they were the first; jobs %v", first, jobs)
 		}
 		for job := range jobs {
-			w.awaitJob(job).mustHold(t, map[string]any{"data.state": "succeeded", "data.progress.total": 2})
+			w.awaitJob(job).mustHave(t, map[string]any{"data.state": "succeeded", "data.progress.total": 2})
 		}
 		if held := w.accountsWith("all at once"); len(held) != 2 || held[0] == held[1] {
 			t.Errorf("held: %v", held)
@@ -58,13 +58,13 @@ func TestCancelAndPublishAtOnce(t *testing.T) {
 			})
 			cancelled, published := answers[0], answers[1]
 			published.mustBe(t, http.StatusAccepted)
-			published.mustHold(t, map[string]any{"data.already_submitted": false})
+			published.mustHave(t, map[string]any{"data.already_submitted": false})
 			if cancelled.status == http.StatusOK {
-				cancelled.mustHold(t, map[string]any{"data.status": "draft"})
+				cancelled.mustHave(t, map[string]any{"data.status": "draft"})
 			} else {
 				w.mustBeHandedOver(cancelled)
 			}
-			w.awaitJob(published.text("data.job_id")).mustHold(t, map[string]any{"data.state": "succeeded"})
+			w.awaitJob(published.text("data.job_id")).mustHave(t, map[string]any{"data.state": "succeeded"})
 			cancelledFirst := w.count("events WHERE subject = ? AND kind = 'post.cancelled'", id) == 1
 			if cancelledFirst != (cancelled.status == http.StatusOK) {
 				t.Errorf("cancel answered %d, and the events say %t", cancelled.status, cancelledFirst)
@@ -155,7 +155,7 @@ func TestPublishAgainstTheDueMoment(t *testing.T) {
 		for i, id := range ids {
 			published := answers[2*i+1]
 			published.mustBe(t, http.StatusAccepted)
-			w.awaitJob(published.text("data.job_id")).mustHold(t, map[string]any{"data.state": "succeeded"})
+			w.awaitJob(published.text("data.job_id")).mustHave(t, map[string]any{"data.state": "succeeded"})
 			// An event of a call names its key; what the program does by itself names none.
 			byCall := w.count("events WHERE subject = ? AND kind = 'post.handed_over' AND key_id > 0", id) == 1
 			if byCall == (published.at("data.already_submitted") == true) {
@@ -217,9 +217,9 @@ func TestRetriedAtOnce(t *testing.T) {
 			t.Fatalf("%d retries sent it; jobs %v", sent, jobs)
 		}
 		for job := range jobs {
-			w.awaitJob(job).mustHold(t, map[string]any{"data.state": "succeeded"})
+			w.awaitJob(job).mustHave(t, map[string]any{"data.state": "succeeded"})
 		}
-		w.post(id).mustHold(t, map[string]any{"data.status": "published", "data.accounts.0.retries_left": 0})
+		w.post(id).mustHave(t, map[string]any{"data.status": "published", "data.accounts.0.retries_left": 0})
 		if n := w.count("deliveries WHERE post_id = ?", id); n != 2 {
 			t.Errorf("%d deliveries, want 2", n)
 		}

@@ -48,7 +48,7 @@ func (a answer) mustStand(t *testing.T, policy, limit string) {
 func (a answer) mustSlow(t *testing.T, scope string, seconds int) {
 	t.Helper()
 	a.mustRefuse(t, http.StatusTooManyRequests, "rate_limited", "")
-	a.mustHold(t, map[string]any{"context.scope": scope, "context.retry_after_seconds": seconds})
+	a.mustHave(t, map[string]any{"context.scope": scope, "context.retry_after_seconds": seconds})
 	if after := a.header.Get("Retry-After"); after != fmt.Sprint(seconds) && !a.asTool() {
 		t.Errorf("Retry-After: %q, want %d", after, seconds)
 	}
@@ -169,7 +169,7 @@ func TestWritesOfAConnection(t *testing.T) {
 		made := w.rest(full(w), "create_post", draft, "a key")
 		stands(made, "r=2;t=10")
 		for i, again := range []answer{w.rest(full(w), "create_post", draft, "a key"), w.tool(full(w), "create_post", draft, "a key")} {
-			again.mustHold(t, map[string]any{"data.id": made.text("data.id")})
+			again.mustHave(t, map[string]any{"data.id": made.text("data.id")})
 			again.mustStand(t, `"credential";q=100;w=100`, fmt.Sprintf(`"credential";r=%d;t=%d`, 98-i, 2+i)) // a request it is
 		}
 		w.rest(full(w), "create_post", map[string]any{"caption": 5}, "").mustBe(t, http.StatusUnprocessableEntity)
@@ -184,7 +184,7 @@ func TestWritesOfAConnection(t *testing.T) {
 			got.mustSlow(t, "connection", 10)
 			stands(got, "r=0;t=10")
 		}
-		w.rest(full(w), "create_post", draft, "a key").mustHold(t, map[string]any{"data.id": made.text("data.id")})
+		w.rest(full(w), "create_post", draft, "a key").mustHave(t, map[string]any{"data.id": made.text("data.id")})
 		w.rest(full(w), "list_posts", nil, "").mustBe(t, http.StatusOK)
 		stands(w.rest(drafts(w), "create_post", draft, ""), "r=2;t=10")
 		clock.Advance(10 * time.Second)

@@ -86,7 +86,7 @@ func TestRefreshIsAnOperation(t *testing.T) {
 		got := w.raw(http.MethodGet, w.base+"/openapi.json", nil, nil)
 		described, _ := got.at("paths").(map[string]any)["/hashtags/standins/{id}/refresh"].(map[string]any)
 		post := answer{body: described}
-		post.mustHold(t,
+		post.mustHave(t,
 			map[string]any{
 				"post.x-tool": "refresh_standin", "post.x-capability": "spend", "post.x-price.min": 0, "post.x-price.max": refreshPrice,
 			})

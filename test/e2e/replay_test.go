@@ -93,7 +93,7 @@ func TestConcurrentRepeatsOfPublish(t *testing.T) {
 		}) {
 			if got.status == http.StatusAccepted {
 				jobs[got.text("data.job_id")] = true
-				got.mustHold(t, map[string]any{"data.already_submitted": false})
+				got.mustHave(t, map[string]any{"data.already_submitted": false})
 			} else {
 				got.mustRefuse(t, http.StatusConflict, "idempotency_key_in_progress", "")
 			}
@@ -102,7 +102,7 @@ func TestConcurrentRepeatsOfPublish(t *testing.T) {
 			t.Fatalf("jobs %v", jobs)
 		}
 		for job := range jobs {
-			w.awaitJob(job).mustHold(t, map[string]any{"data.state": "succeeded"})
+			w.awaitJob(job).mustHave(t, map[string]any{"data.state": "succeeded"})
 		}
 		if held := w.accountsWith("once for all"); len(held) != 2 {
 			t.Errorf("held: %v", held)
@@ -271,7 +271,7 @@ func TestPermalinkThatComesLater(t *testing.T) {
 				t.Errorf("the notes are %v", got.at("notes"))
 			}
 		}
-		w.post(id).mustHold(t, map[string]any{"data.status": "published", "data.accounts.0.retries_left": 0})
+		w.post(id).mustHave(t, map[string]any{"data.status": "published", "data.accounts.0.retries_left": 0})
 	})
 }
 

@@ -37,9 +37,9 @@ func TestOneReportAtOnce(t *testing.T) {
 		}
 		wg.Wait()
 		for id := range jobs {
-			w.awaitJob(id).mustHold(t, map[string]any{"data.state": "succeeded"})
+			w.awaitJob(id).mustHave(t, map[string]any{"data.state": "succeeded"})
 		}
-		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000 - profilePrice})
+		w.full("get_credits", nil).mustHave(t, map[string]any{"data.balance": 1000 - profilePrice})
 		if len(jobs) != 1 || w.count("reports WHERE team_id = ?", w.team) != 1 {
 			t.Errorf("%d jobs made %d reports", len(jobs), w.count("reports WHERE team_id = ?", w.team))
 		}
@@ -209,11 +209,11 @@ func TestTracking(t *testing.T) {
 			before := report().text("data.measured_at.utc")
 			w.exec("UPDATE reports SET next_refresh_at = 1 WHERE id = ?", w.notes["report"])
 			w.until("the report to be refreshed", func() bool { return report().text("data.measured_at.utc") > before })
-			w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1 + (2-n)*profileRefreshPrice})
+			w.full("get_credits", nil).mustHave(t, map[string]any{"data.balance": 1 + (2-n)*profileRefreshPrice})
 		}
 		w.exec("UPDATE reports SET next_refresh_at = 1 WHERE id = ?", w.notes["report"])
 		w.until("tracking to end", func() bool { return report().at("data.tracked") == false })
-		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1, "data.reserved_today.key": 0})
+		w.full("get_credits", nil).mustHave(t, map[string]any{"data.balance": 1, "data.reserved_today.key": 0})
 		if notes := fmt.Sprint(report().list("notes")); !strings.Contains(notes, "Tracking has stopped") {
 			t.Errorf("it does not say so: %s", notes)
 		}
@@ -233,8 +233,8 @@ func TestTrackingWaitsWhileSpendingIsPaused(t *testing.T) {
 		w.until("the refresh to be put off", func() bool {
 			return w.count("reports WHERE id = ? AND next_refresh_at > 1", w.notes["report"]) == 1
 		})
-		w.full("get_report", its("profile", nil)(w)).mustHold(t, map[string]any{"data.tracked": true})
-		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000 - profilePrice})
+		w.full("get_report", its("profile", nil)(w)).mustHave(t, map[string]any{"data.tracked": true})
+		w.full("get_credits", nil).mustHave(t, map[string]any{"data.balance": 1000 - profilePrice})
 		must.NoError(t, pause.opens(w))
 		w.exec("UPDATE reports SET next_refresh_at = 1 WHERE id = ?", w.notes["report"])
 		w.until("the refresh to be charged", func() bool {
@@ -263,7 +263,7 @@ func TestSourceOutOfReach(t *testing.T) {
 			call(full(w), "create_report", about(map[string]any{"subject": "harbour_bar"})(w), "k").
 				mustRefuse(t, http.StatusBadGateway, "provider_unavailable", "")
 			call(full(w), "create_report", about(nil)(w), "has it").
-				mustHold(t, map[string]any{"data.result.report.id": w.notes["report"], "billing.credits_charged": 0})
+				mustHave(t, map[string]any{"data.result.report.id": w.notes["report"], "billing.credits_charged": 0})
 		}
 		if effects := w.footprint().since(before); effects != (rows{paid: 1}) {
 			t.Errorf("changed %+v", effects)
@@ -304,7 +304,7 @@ func TestRefreshOutlivesTheReportsTime(t *testing.T) {
 		}
 		close(answered)
 		w.awaitJob(got.text("data.job_id")).
-			mustHold(t,
+			mustHave(t,
 				map[string]any{
 					"data.state": "succeeded", "data.result.report.id": w.notes["report"],
 					"data.result.credits_charged": profileRefreshPrice,
@@ -325,7 +325,7 @@ func TestARefreshForNothingAddsNoTime(t *testing.T) {
 			"available_until = ? WHERE id = ?", until, until, w.notes["report"])
 		got := w.rest(full(w), "refresh_report", its("profile", nil)(w), "k")
 		got.mustBe(t, http.StatusAccepted)
-		w.awaitJob(got.text("data.job_id")).mustHold(t, map[string]any{"data.state": "failed", "data.error.code": "profile_not_found"})
+		w.awaitJob(got.text("data.job_id")).mustHave(t, map[string]any{"data.state": "failed", "data.error.code": "profile_not_found"})
 		if w.count("reports WHERE id = ? AND available_until = ?", w.notes["report"], until) != 1 {
 			t.Error("its time was changed")
 		}

@@ -71,16 +71,16 @@ func TestMarkers(t *testing.T) {
 					delete(want, "data.error")
 					want["data.error.code"] = c.code
 				}
-				job.mustHold(t, want)
+				job.mustHave(t, want)
 				w.mustExplain(job, "data.result.accounts.0", c.code)
 				post := w.post(id)
-				post.mustHold(t, map[string]any{"data.status": c.status, "data.accounts.0.state": c.state, "data.caption": text})
+				post.mustHave(t, map[string]any{"data.status": c.status, "data.accounts.0.state": c.state, "data.caption": text})
 				w.mustExplain(post, "data.accounts.0", c.code)
 				if published := w.accountsWith(text); len(published) != c.published {
 					t.Errorf("published: %v, want %d", published, c.published)
 				}
 				again := w.full("publish_post", map[string]any{"post_id": id})
-				again.mustHold(t, map[string]any{"data.already_submitted": true, "data.job_id": job.text("data.job_id")})
+				again.mustHave(t, map[string]any{"data.already_submitted": true, "data.job_id": job.text("data.job_id")})
 				if published := w.accountsWith(text); len(published) != c.published {
 					t.Errorf("published after publishing again: %v, want %d", published, c.published)
 				}
@@ -113,26 +113,26 @@ func TestSlowNetwork(t *testing.T) {
 		id := w.draft("in no hurry " + gatedMarker)
 		job := w.full("publish_post", map[string]any{"post_id": id}).text("data.job_id")
 		w.until("the delivery to start sending", func() bool { return w.post(id).text("data.accounts.0.state") == "sending" })
-		w.post(id).mustHold(t, map[string]any{"data.status": "processing"})
+		w.post(id).mustHave(t, map[string]any{"data.status": "processing"})
 		w.full("get_job", map[string]any{"job_id": job}).
-			mustHold(t, map[string]any{"data.finished": false, "data.result": nil, "data.finished_at": nil})
+			mustHave(t, map[string]any{"data.finished": false, "data.result": nil, "data.finished_at": nil})
 		for tool, args := range map[string]map[string]any{
 			"cancel_post": {"post_id": id}, "update_post": {"id": id, "caption": "late"},
 			"schedule_post": {"post_id": id, "scheduled_at": ahead(time.Hour)},
 		} {
 			got := w.rest(full(w), tool, args, "")
 			got.mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "wrong_state")
-			got.mustHold(t, map[string]any{"context.state": "processing"})
+			got.mustHave(t, map[string]any{"context.state": "processing"})
 		}
 		w.full("publish_post", map[string]any{"post_id": id}).
-			mustHold(t, map[string]any{"data.already_submitted": true, "data.job_id": job, "data.finished": false})
+			mustHave(t, map[string]any{"data.already_submitted": true, "data.job_id": job, "data.finished": false})
 		w.full("retry_post", map[string]any{"post_id": id}).
-			mustHold(t, map[string]any{"data.skipped.0.reason": "not_failed", "data.job_id": job})
+			mustHave(t, map[string]any{"data.skipped.0.reason": "not_failed", "data.job_id": job})
 		if published := w.accountsWith("in no hurry"); len(published) != 0 {
 			t.Errorf("published before its time: %v", published)
 		}
 		w.open()
-		w.awaitJob(job).mustHold(t, map[string]any{"data.state": "succeeded"})
+		w.awaitJob(job).mustHave(t, map[string]any{"data.state": "succeeded"})
 		if published := w.accountsWith("in no hurry"); len(published) != 1 {
 			t.Errorf("published: %v", published)
 		}
@@ -146,15 +146,15 @@ func TestReconnect(t *testing.T) {
 	withEnv(t, options{}, func(t *testing.T, w *env) {
 		next := w.draft("the next post")
 		id := w.draft("after all [sandbox:expired-token]")
-		w.publishSkippingWaits(id).mustHold(t, map[string]any{"data.error.code": "account_needs_reauth"})
-		w.full("list_social_accounts", map[string]any{"active_only": false}).mustHold(t, map[string]any{
+		w.publishSkippingWaits(id).mustHave(t, map[string]any{"data.error.code": "account_needs_reauth"})
+		w.full("list_social_accounts", map[string]any{"active_only": false}).mustHave(t, map[string]any{
 			"data.social_accounts.1.id": w.accounts[0], "data.social_accounts.1.active": false,
 			"data.social_accounts.1.connection_state": "lost",
 			"data.social_accounts.1.account_status":   "needs_reauth",
 			"data.social_accounts.1.connection_probe": "refused", "data.social_accounts.0.active": true,
 		})
 		w.full("validate_post", map[string]any{"post_id": next}).
-			mustHold(t, map[string]any{"data.problems.0.code": "account_inactive", "data.problems.0.blocking": true})
+			mustHave(t, map[string]any{"data.problems.0.code": "account_inactive", "data.problems.0.blocking": true})
 		w.rest(full(w), "publish_post", map[string]any{"post_id": next}, "").
 			mustRefuse(t, http.StatusUnprocessableEntity, "preflight_blocked", "")
 		w.rest(full(w), "schedule_post", map[string]any{"post_id": next, "scheduled_at": ahead(time.Hour)}, "").
@@ -163,16 +163,16 @@ func TestReconnect(t *testing.T) {
 			t.Fatalf("connected again as another account, %d", again)
 		}
 		w.full("list_social_accounts", nil).
-			mustHold(t,
+			mustHave(t,
 				map[string]any{
 					"data.social_accounts.1.connection_state": "connected",
 					"data.social_accounts.1.account_status":   nil, "data.social_accounts.1.connection_probe": nil,
 				})
-		w.full("validate_post", map[string]any{"post_id": next}).mustHold(t, map[string]any{"data.problems": "[]"})
+		w.full("validate_post", map[string]any{"post_id": next}).mustHave(t, map[string]any{"data.problems": "[]"})
 		retry := w.full("retry_post", map[string]any{"post_id": id})
-		w.awaitJob(retry.text("data.job_id")).mustHold(t, map[string]any{"data.state": "succeeded"})
+		w.awaitJob(retry.text("data.job_id")).mustHave(t, map[string]any{"data.state": "succeeded"})
 		w.post(id).
-			mustHold(t, map[string]any{"data.status": "published", "data.accounts.0.error_code": nil, "data.accounts.0.retries_left": 0})
+			mustHave(t, map[string]any{"data.status": "published", "data.accounts.0.error_code": nil, "data.accounts.0.retries_left": 0})
 		w.publish(next)
 		for _, text := range []string{"after all", "the next post"} {
 			if published := w.accountsWith(text); len(published) != 1 {
@@ -189,16 +189,16 @@ func TestRetriesRunOut(t *testing.T) {
 		id := w.publishPost("[sandbox:reject] each time")
 		for left := 2; left >= 0; left-- {
 			got := w.full("retry_post", map[string]any{"post_id": id})
-			got.mustHold(t, map[string]any{"data.skipped": "[]"})
-			w.awaitJob(got.text("data.job_id")).mustHold(t, map[string]any{"data.state": "failed", "data.error.code": "rejected_content"})
-			w.post(id).mustHold(t, map[string]any{"data.status": "failed", "data.accounts.0.retries_left": left})
+			got.mustHave(t, map[string]any{"data.skipped": "[]"})
+			w.awaitJob(got.text("data.job_id")).mustHave(t, map[string]any{"data.state": "failed", "data.error.code": "rejected_content"})
+			w.post(id).mustHave(t, map[string]any{"data.status": "failed", "data.accounts.0.retries_left": left})
 			if left > 0 {
 				w.full("retry_post", map[string]any{"post_id": id}).
-					mustHold(t, map[string]any{"data.skipped.0.reason": "retried_moments_ago"})
+					mustHave(t, map[string]any{"data.skipped.0.reason": "retried_moments_ago"})
 			}
 			w.exec("UPDATE post_targets SET retried_at = retried_at - 60000000 WHERE post_id = ?", id)
 		}
-		w.full("retry_post", map[string]any{"post_id": id}).mustHold(t, map[string]any{"data.skipped.0.reason": "no_retries_left"})
+		w.full("retry_post", map[string]any{"post_id": id}).mustHave(t, map[string]any{"data.skipped.0.reason": "no_retries_left"})
 		if published := w.accountsWith("each time"); len(published) != 0 {
 			t.Errorf("published: %v", published)
 		}

@@ -75,7 +75,7 @@ func replayScenarios() []scenario {
 		return scenario{name: "replay: " + name, tool: "create_post", args: toFirst(nil), idem: idem, want: expected}
 	}
 	same := func(w *env, got answer) {
-		got.mustHold(w.t, map[string]any{"data.id": w.its("post")})
+		got.mustHave(w.t, map[string]any{"data.id": w.its("post")})
 		if replayed := got.header.Get("Idempotent-Replayed"); got.header.Get("Location") != "" && replayed != "true" {
 			w.t.Errorf("Idempotent-Replayed is %q", replayed)
 		}
@@ -123,7 +123,7 @@ func replayScenarios() []scenario {
 			w.keep("job", w.rest(full(w), "publish_post", post(nil)(w), key).text("data.job_id"))
 		}, check: func(w *env, got answer) {
 			// The first answer, not what became of it since.
-			got.mustHold(w.t, map[string]any{"data.job_id": w.its("job"), "data.already_submitted": false, "data.finished": false})
+			got.mustHave(w.t, map[string]any{"data.job_id": w.its("job"), "data.already_submitted": false, "data.finished": false})
 		}},
 		{name: "replay: 128 characters", tool: "create_post", args: toFirst(nil), idem: strings.Repeat("k",
 			128), effects: rows{posts: 1, targets: 1, events: 1, keys: 1}},
@@ -148,7 +148,7 @@ func timeScenarios() []scenario {
 	reads := func(name, zone, text, utc, team string) scenario {
 		return scenario{name: "time: " + name, tool: "schedule_post", zone: zone, prepare: aDraft, args: when(text),
 			effects: oneChange, check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{"data.scheduled_at.utc": utc, "data.scheduled_at.team": team})
+				got.mustHave(w.t, map[string]any{"data.scheduled_at.utc": utc, "data.scheduled_at.team": team})
 			}}
 	}
 	skipped := func(name, zone, text string) scenario {

@@ -96,7 +96,7 @@ func attachScenarios() []scenario {
 			invalid("not_an_integer", "media_ids")),
 		{name: "post with media: in full", tool: "get_post", as: readOnly, prepare: aShow, args: byID(nil),
 			check: func(w *env, got answer) {
-				got.mustHold(w.t,
+				got.mustHave(w.t,
 					map[string]any{
 						"data.media.0.id": w.its("0"), "data.media.0.name": "shot 0", "data.media.0.type": "image/png",
 						"data.media.1.id": w.its("1"), "data.media.2": nil,
@@ -106,7 +106,7 @@ func attachScenarios() []scenario {
 			map[string]any{"caption": "other"}), effects: rows{posts: 1, events: 1}, check: shows("0", "1")},
 		{name: "post with media: nothing but media", tool: "validate_post", prepare: with(aShow, set("caption = ''")),
 			args: post(nil), check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{"data.problems": "[]"})
+				got.mustHave(w.t, map[string]any{"data.problems": "[]"})
 			}},
 	}
 	return append(all, mediaRuleScenarios()...)
@@ -121,7 +121,7 @@ func mediaRuleScenarios() []scenario {
 		}
 		all := []scenario{{name: "media rule: " + name, tool: "validate_post", prepare: prepare, args: post(nil),
 			check: func(w *env, got answer) {
-				got.mustHold(w.t,
+				got.mustHave(w.t,
 					map[string]any{
 						"data.problems.0.code": code, "data.problems.0.blocking": blocking,
 						"data.problems.0.account_id": w.accounts[0], "data.problems.1": nil,
@@ -142,7 +142,7 @@ func mediaRuleScenarios() []scenario {
 		[]scenario{{name: "media rule: a change tells them", tool: "update_post", prepare: with(shots(5), aDraft),
 			effects: rows{posts: 1, events: 1, attached: 2},
 			args:    func(w *env) map[string]any { return byID(w.showing("0", "video"))(w) }, check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{"data.problems.0.code": "media_mix", "data.problems.0.blocking": true})
+				got.mustHave(w.t, map[string]any{"data.problems.0.code": "media_mix", "data.problems.0.blocking": true})
 			}}},
 	)
 }

@@ -17,7 +17,7 @@ func connectScenarios() []scenario {
 	linked := func(more map[string]any) func(*env, answer) {
 		return func(w *env, got answer) {
 			w.t.Helper()
-			got.mustHold(w.t, more)
+			got.mustHave(w.t, more)
 			if path, ours := strings.CutPrefix(got.text("data.url"), w.root); !ours || connectForm.FindString(path) != path {
 				w.t.Errorf("no link: %s", got.raw)
 			}

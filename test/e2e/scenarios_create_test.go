@@ -54,7 +54,7 @@ func createScenarios() []scenario {
 	return []scenario{
 		{name: "create: a draft", tool: "create_post", as: drafts, args: toFirst(nil), effects: oneDraft,
 			check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{"data.status": "draft", "data.caption": "hello",
+				got.mustHave(w.t, map[string]any{"data.status": "draft", "data.caption": "hello",
 					"data.approval": "not_needed", "data.media": "[]",
 					"data.scheduled_at": nil, "data.accounts.0.state": "pending", "data.accounts.0.username": "harbour.test"})
 				if location := got.header.Get("Location"); location != "" && location != w.root+"/api/v1/posts/"+got.text("data.id") {

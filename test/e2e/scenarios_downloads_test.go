@@ -35,7 +35,7 @@ func downloadScenarios() []scenario {
 	gets := func(name string, more map[string]any, effects rows, check func(*env, answer)) scenario {
 		return scenario{name: "download: " + name, tool: "download_profile_media", prepare: rich, args: ofProfile(more),
 			idem: paying, effects: effects, check: func(w *env, got answer) {
-				got.mustHold(w.t,
+				got.mustHave(w.t,
 					map[string]any{
 						"billing.credits_charged": downloadPrice, "billing.credits_refunded": 0, "billing.balance": 1000 - downloadPrice,
 					})
@@ -46,7 +46,7 @@ func downloadScenarios() []scenario {
 	}
 	described := func(items int) func(*env, answer) {
 		return func(w *env, job answer) {
-			job.mustHold(w.t,
+			job.mustHave(w.t,
 				map[string]any{
 					"data.state": "succeeded", "data.error": nil, "data.result.credits_charged": downloadPrice,
 					"data.progress.done": items, "data.progress.total": items,
@@ -55,7 +55,7 @@ func downloadScenarios() []scenario {
 				w.t.Errorf("want %d items: %s", items, job.raw)
 			}
 			w.full("get_credits", nil).
-				mustHold(w.t,
+				mustHave(w.t,
 					map[string]any{
 						"data.balance": 1000 - downloadPrice, "data.used_today.team": downloadPrice, "data.reserved_today.team": 0,
 					})
@@ -63,12 +63,12 @@ func downloadScenarios() []scenario {
 	}
 	fails := func(name, username, code string) scenario {
 		return gets(name, map[string]any{"username": username}, unfetched, func(w *env, job answer) {
-			job.mustHold(w.t,
+			job.mustHave(w.t,
 				map[string]any{
 					"data.state": "failed", "data.error.code": code, "data.result.items": "[]", "data.result.credits_charged": 0,
 				})
 			w.full("get_credits", nil).
-				mustHold(w.t, map[string]any{"data.balance": 1000, "data.used_today.team": 0, "data.reserved_today.team": 0})
+				mustHave(w.t, map[string]any{"data.balance": 1000, "data.used_today.team": 0, "data.reserved_today.team": 0})
 		})
 	}
 	sameProfile := func(name, username string) scenario {
@@ -78,7 +78,7 @@ func downloadScenarios() []scenario {
 		gets("descriptions", nil, downloadRows(2), func(w *env, job answer) {
 			described(2)(w, job)
 			w.mustQuote(job, "instagram", "harbour_cafe")
-			job.mustHold(w.t, map[string]any{"data.result.items.0.media_id": nil})
+			job.mustHave(w.t, map[string]any{"data.result.items.0.media_id": nil})
 			shelf()(w, w.full("list_media", nil))
 			if !strings.HasPrefix(job.text("data.result.next_cursor"), "f1-") {
 				w.t.Errorf("no cursor: %s", job.raw)
@@ -99,11 +99,11 @@ func downloadScenarios() []scenario {
 func mustBeSaved(w *env, job answer) {
 	w.t.Helper()
 	media := w.full("list_media", nil)
-	job.mustHold(w.t,
+	job.mustHave(w.t,
 		map[string]any{
 			"data.state": "succeeded", "data.result.items.0.media_id": media.at("data.media.0.id"), "data.result.items.0.reason": nil,
 		})
-	media.mustHold(w.t,
+	media.mustHave(w.t,
 		map[string]any{
 			"data.media.0.folder.name": "Downloads", "data.folders.0.name": "Downloads",
 			"data.media.0.type": "image/jpeg", "data.storage.used_bytes": media.at("data.media.0.size_bytes"),
@@ -181,14 +181,14 @@ func paidDownloadScenarios() []scenario {
 		},
 		{name: "download: again with its key", tool: "download_profile_media", prepare: hadPaid, args: ofProfile(nil),
 			idem: paying, check: func(w *env, got answer) {
-				got.mustHold(w.t,
+				got.mustHave(w.t,
 					map[string]any{
 						"data.job_id": w.its("job"), "billing.credits_charged": downloadPrice, "billing.balance": 1000 - downloadPrice,
 					})
 			}},
 		{name: "download: again with a default written out", tool: "download_profile_media", prepare: hadPaid,
 			args: ofProfile(map[string]any{"username": "harbour_cafe", "limit": 2.0}), idem: paying, check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{"data.job_id": w.its("job")})
+				got.mustHave(w.t, map[string]any{"data.job_id": w.its("job")})
 			}},
 		{
 			name: "download: another one with its key is another call", tool: "download_profile_media", prepare: hadPaid,

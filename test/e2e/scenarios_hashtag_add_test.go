@@ -11,7 +11,7 @@ func addScenarios() []scenario {
 	adds := func(name string, prepare func(*env), more map[string]any, effects rows, holds map[string]any, want ...string) scenario {
 		return scenario{name: "add: " + name, tool: "add_hashtags", as: drafts, prepare: prepare, args: theList(more),
 			effects: effects, check: func(w *env, got answer) {
-				got.mustHold(w.t, mergeArgs(map[string]any{"data.id": w.itsID("list"), "data.size": len(want), "billing": nil}, holds))
+				got.mustHave(w.t, mergeArgs(map[string]any{"data.id": w.itsID("list"), "data.size": len(want), "billing": nil}, holds))
 				w.mustRead(w.itsID("list"), want...)
 			}}
 	}
@@ -24,7 +24,7 @@ func addScenarios() []scenario {
 		})
 	full.plan = small
 	full.check = func(w *env, got answer) { // what is in it already is no addition, however full it is
-		got.mustHold(w.t,
+		got.mustHave(w.t,
 			map[string]any{
 				"data.added": "[last]", "data.already_present": "[harbour_7]", "data.refused.0.hashtag": "beyond",
 				"data.refused.0.reason": "list_full", "data.size": 500,

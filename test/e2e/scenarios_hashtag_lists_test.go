@@ -96,7 +96,7 @@ func listsScenarios() []scenario {
 						w.t.Errorf("an own list after a ready-made one: %s", got.raw)
 					}
 					own = append(own, strings.TrimPrefix(got.text(at+"name"), "for "))
-					got.mustHold(w.t, map[string]any{at + "id": w.itsID(own[len(own)-1]), at + "size": 1, at + "hashtags": nil})
+					got.mustHave(w.t, map[string]any{at + "id": w.itsID(own[len(own)-1]), at + "size": 1, at + "hashtags": nil})
 				}
 				if !slices.Equal(own, want) || (others > 0) != readyMade {
 					w.t.Errorf("%q and %d ready-made ones, want %q: %s", own, others, want, got.raw)
@@ -119,7 +119,7 @@ func listsScenarios() []scenario {
 		{name: "hashtag lists: of another team", tool: "list_hashtag_lists", prepare: func(w *env) {
 			three(w.stranger())
 		}, args: these(map[string]any{"scope": "own"}), check: func(w *env, got answer) {
-			got.mustHold(w.t, map[string]any{"data.hashtag_lists": "[]", "page": nil, "billing": nil})
+			got.mustHave(w.t, map[string]any{"data.hashtag_lists": "[]", "page": nil, "billing": nil})
 		}},
 		refuses("another scope", map[string]any{"scope": "mine"}, "not_allowed_value", "scope"),
 		refuses("another platform", map[string]any{"platform": "facebook"}, "not_allowed_value", "platform"),
@@ -143,17 +143,17 @@ func openedListScenarios() []scenario {
 	travel := these(map[string]any{"list_id": travelList})
 	return []scenario{
 		opens("one of the team's own", full, theList(nil), want{}, func(w *env, got answer) {
-			got.mustHold(w.t, map[string]any{"data.id": w.itsID("list"), "data.name": "Harbour",
+			got.mustHave(w.t, map[string]any{"data.id": w.itsID("list"), "data.name": "Harbour",
 				"data.platform": "instagram", "data.color": "#c0643a", "data.icon": "ri-cup-line", "data.ready_made": false,
 				"data.size": 2, "data.hashtags.0.hashtag": "zander", "data.hashtags.0.subcategory": nil,
 				"data.hashtags.1.hashtag": "aal", "data.hashtags.2": nil, "page": nil, "untrusted_content": nil})
 		}),
 		opens("an empty one that is tied to no network", hasList(nil), theList(nil), want{}, func(w *env, got answer) {
-			got.mustHold(w.t,
+			got.mustHave(w.t,
 				map[string]any{"data.platform": nil, "data.color": nil, "data.icon": nil, "data.size": 0, "data.hashtags": "[]"})
 		}),
 		opens("a ready-made one", nil, travel, want{}, func(w *env, got answer) {
-			got.mustHold(w.t,
+			got.mustHave(w.t,
 				map[string]any{
 					"data.id": travelList, "data.name": "Travel", "data.ready_made": true,
 					"data.size": len(got.list("data.hashtags")), "data.hashtags.0.hashtag": "travel",
@@ -181,7 +181,7 @@ func createListScenarios() []scenario {
 	makes := func(name string, more map[string]any, size int, holds map[string]any) scenario {
 		return scenario{name: "new list: " + name, tool: "create_hashtag_list", as: drafts, args: aListWith(more),
 			effects: rows{lists: 1, tags: size, events: 1}, check: func(w *env, got answer) {
-				got.mustHold(w.t,
+				got.mustHave(w.t,
 					mergeArgs(map[string]any{
 						"data.name": "Harbour", "data.size": size, "data.ready_made": false,
 						"data.already_present": "[]", "billing": nil, "data.hashtags": nil,
@@ -195,7 +195,7 @@ func createListScenarios() []scenario {
 					w.t.Errorf("%d events say that it was made", n)
 				}
 				w.full("get_hashtag_list", map[string]any{"list_id": got.number("data.id")}).
-					mustHold(w.t, map[string]any{"data.size": size})
+					mustHave(w.t, map[string]any{"data.size": size})
 			}}
 	}
 	bare := map[string]any{"data.platform": nil, "data.color": nil, "data.icon": nil, "data.added": "[]", "data.refused": "[]"}
@@ -242,7 +242,7 @@ func createListScenarios() []scenario {
 		{name: "new list: more than the plan has", tool: "create_hashtag_list", plan: small,
 			prepare: with(hasList(nil), hasList(nil), hasList(nil)), args: aListWith(nil), want: planLimit,
 			check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{"context.limit": "hashtag_lists"})
+				got.mustHave(w.t, map[string]any{"context.limit": "hashtag_lists"})
 			}},
 		{name: "new list: the plan's last", tool: "create_hashtag_list", plan: small, prepare: with(hasList(nil),
 			hasList(nil)), args: aListWith(nil), effects: rows{lists: 1, events: 1}},
@@ -298,7 +298,7 @@ func repeatedListScenarios() []scenario {
 		}
 		if expected == (want{}) {
 			s.check = func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{"data.id": w.itsID("list"), "data.added": "[harbour]", "data.size": 1})
+				got.mustHave(w.t, map[string]any{"data.id": w.itsID("list"), "data.added": "[harbour]", "data.size": 1})
 				if got.header.Get("Location") != "" && got.header.Get("Idempotent-Replayed") != "true" {
 					w.t.Errorf("it does not say that it is a repeat: %v", got.header)
 				}
@@ -320,7 +320,7 @@ func repeatedListScenarios() []scenario {
 				hasList(nil)(w)
 				w.rest(full(w), "add_hashtags", theList(map[string]any{"hashtags": []any{"kept"}})(w), "a key").mustBe(w.t, 200)
 			}, check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{"data.added": "[kept]", "data.already_present": "[]"})
+				got.mustHave(w.t, map[string]any{"data.added": "[kept]", "data.already_present": "[]"})
 			}},
 		{name: "list again: another addition with its key", tool: "add_hashtags",
 			args: theList(map[string]any{"hashtags": []any{"other"}}), idem: "a key",

@@ -23,7 +23,7 @@ var (
 func (w *env) mustBeStarted(got answer, kind string, total int) {
 	w.t.Helper()
 	id := got.text("data.job_id")
-	got.mustHold(w.t,
+	got.mustHave(w.t,
 		map[string]any{
 			"data.type": kind, "data.state": "pending", "data.finished": false, "data.result": nil,
 			"data.progress.done": 0, "data.progress.total": total,
@@ -47,12 +47,12 @@ func importScenarios() []scenario {
 				w.mustBeStarted(got, "media_import", 1)
 				job := w.awaitJob(got.text("data.job_id"))
 				item := w.full("list_media", nil)
-				job.mustHold(w.t,
+				job.mustHave(w.t,
 					map[string]any{
 						"data.state": "succeeded", "data.result.already_in_library": false,
 						"data.result.media.id": item.at("data.media.0.id"), "data.error": nil, "data.progress.done": 1,
 					})
-				item.mustHold(w.t,
+				item.mustHave(w.t,
 					map[string]any{
 						"data.media.0.name": called, "data.media.0.file_name": fileName,
 						"data.media.0.type": "image/png", "data.media.0.folder": nil,
@@ -64,7 +64,7 @@ func importScenarios() []scenario {
 		return scenario{name: "import: " + name, tool: "import_media", args: fromWeb(path, nil), effects: noImport,
 			check: func(w *env, got answer) {
 				job := w.awaitJob(got.text("data.job_id"))
-				job.mustHold(w.t, map[string]any{"data.state": "failed", "data.error.code": code, "data.result": nil})
+				job.mustHave(w.t, map[string]any{"data.state": "failed", "data.error.code": code, "data.result": nil})
 				if job.text("data.error.message") == "" {
 					w.t.Errorf("no message: %s", job.raw)
 				}
@@ -125,7 +125,7 @@ func importPlaceScenarios() []scenario {
 			args: func(w *env) map[string]any {
 				return mergeArgs(inFolder(nil)(w), fromWeb("/files/a.png", nil)(w))
 			}, check: func(w *env, _ answer) {
-				w.full("list_media", nil).mustHold(w.t, map[string]any{"data.media.0.folder.name": "Spring"})
+				w.full("list_media", nil).mustHave(w.t, map[string]any{"data.media.0.folder.name": "Spring"})
 			}},
 		{name: "import: into a folder that is not there", tool: "import_media", args: fromWeb("/files/a.png",
 			map[string]any{"folder_id": 999999999}), want: folderNotFound},
@@ -136,7 +136,7 @@ func importPlaceScenarios() []scenario {
 		},
 			args: fromWeb("/files/a.png", map[string]any{"filename": "another"}), effects: noImport, check: func(w *env, got answer) {
 				w.awaitJob(got.text("data.job_id")).
-					mustHold(w.t,
+					mustHave(w.t,
 						map[string]any{
 							"data.state": "succeeded", "data.result.already_in_library": true, "data.result.media.id": w.its("item"),
 						})
@@ -147,17 +147,17 @@ func importPlaceScenarios() []scenario {
 		}},
 		{name: "import: again with its key", tool: "import_media", prepare: keyed, args: fromWeb("/files/a.png", nil),
 			idem: "k", check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{"data.job_id": w.its("job"), "data.finished": false}) // the first answer
+				got.mustHave(w.t, map[string]any{"data.job_id": w.its("job"), "data.finished": false}) // the first answer
 			}},
 		{name: "import: another one with its key", tool: "import_media", prepare: keyed, args: fromWeb("/files/b.png",
 			nil), idem: "k", want: refusal(422, "idempotency_key_reused")},
 		{name: "import: no room left", tool: "import_media", plan: small, prepare: nearlyFull(0),
 			args: fromWeb("/files/a.png", nil), want: planLimit, check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{"context.limit": "storage_bytes"})
+				got.mustHave(w.t, map[string]any{"context.limit": "storage_bytes"})
 			}},
 		{name: "import: too little room left", tool: "import_media", plan: small, prepare: nearlyFull(10),
 			args: fromWeb("/files/a.png", nil), effects: noImport, check: func(w *env, got answer) {
-				w.awaitJob(got.text("data.job_id")).mustHold(w.t, map[string]any{"data.state": "failed", "data.error.code": "storage_full"})
+				w.awaitJob(got.text("data.job_id")).mustHave(w.t, map[string]any{"data.state": "failed", "data.error.code": "storage_full"})
 			}},
 		{name: "import: just enough room left", tool: "import_media", plan: small, prepare: nearlyFull(
 			len(aPNG("a.png").bytes)), args: fromWeb("/files/a.png", nil), effects: oneImport},
@@ -166,7 +166,7 @@ func importPlaceScenarios() []scenario {
 				nearlyFull(len(aPNG("a.png").bytes) + 1)(w)
 				w.full("create_uploads", map[string]any{"files": []any{map[string]any{"sha256": strings.Repeat("0", 64), "size_bytes": 2}}})
 			}, check: func(w *env, got answer) {
-				w.awaitJob(got.text("data.job_id")).mustHold(w.t, map[string]any{"data.state": "failed", "data.error.code": "storage_full"})
+				w.awaitJob(got.text("data.job_id")).mustHave(w.t, map[string]any{"data.state": "failed", "data.error.code": "storage_full"})
 			}},
 	}
 }

@@ -135,7 +135,7 @@ func listAccountScenarios() []scenario {
 		}, args: func(w *env) map[string]any { return map[string]any{"account_id": jsonNumber(w.its("account"))} }},
 		{name: "posts: what an entry tells", tool: "list_posts", prepare: with(aScheduled), args: noArgs,
 			check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{
+				got.mustHave(w.t, map[string]any{
 					"data.posts.0.id": w.its("post"), "data.posts.0.status": "scheduled",
 					"data.posts.0.scheduled_at.utc": ahead(48 * time.Hour), "data.posts.0.published_at": nil,
 					"data.posts.0.accounts.0.id": w.accounts[0], "data.posts.0.accounts.0.platform": "bluesky",

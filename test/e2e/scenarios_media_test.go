@@ -93,7 +93,7 @@ func libraryScenarios() []scenario {
 		{name: "media: a folder of another team", tool: "list_media", prepare: aStrangersFolder, args: inFolder(nil), want: folderNotFound},
 		{name: "media: nothing of another team", tool: "list_media", prepare: aStrangersFolder, args: noArgs,
 			check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{"data.media": "[]", "data.folders": "[]", "data.storage.used_bytes": 0, "page": nil})
+				got.mustHave(w.t, map[string]any{"data.media": "[]", "data.folders": "[]", "data.storage.used_bytes": 0, "page": nil})
 			}},
 		{name: "media: takes no key", tool: "list_media", args: noArgs, idem: "k", want: invalid("idempotency_key_not_accepted", "")},
 	}
@@ -108,7 +108,7 @@ func entryScenarios() []scenario {
 			w.keepID("item", id)
 			must.NoError(w.t, w.Media.Describe(w.t.Context(), w.owner, id, " A drum roaster. "))
 		}, args: noArgs, check: func(w *env, got answer) {
-			got.mustHold(w.t, map[string]any{
+			got.mustHave(w.t, map[string]any{
 				"data.media.0.id": w.its("item"), "data.media.0.name": "Roastery",
 				"data.media.0.file_name": "Roastery.png", "data.media.0.type": "image/png", "data.media.0.kind": "image",
 				"data.media.0.size_bytes": len(aPNG("Roastery.PNG").bytes), "data.media.0.width": 12,
@@ -124,7 +124,7 @@ func entryScenarios() []scenario {
 		{name: "media: what a video's entry tells", tool: "list_media", prepare: func(w *env) {
 			w.library(0, aVideo(w.t, "clip.MP4"))
 		}, args: noArgs, check: func(w *env, got answer) {
-			got.mustHold(w.t, map[string]any{
+			got.mustHave(w.t, map[string]any{
 				"data.media.0.file_name": "clip.mp4", "data.media.0.type": "video/mp4", "data.media.0.kind": "video",
 				"data.media.0.width": 640, "data.media.0.height": 360,
 				"data.media.0.duration_seconds": 1, "data.media.0.frame_rate": 15, "data.media.0.folder": nil, "data.media.0.alt_text": nil,
@@ -134,7 +134,7 @@ func entryScenarios() []scenario {
 			if items, ok := got.at("data.media").([]any); !ok || len(items) != 0 || got.at("page") != nil {
 				w.t.Errorf("no empty list: %s", got.raw)
 			}
-			got.mustHold(w.t, map[string]any{"data.storage.used_bytes": 0, "data.storage.limit_bytes": 1 << 30, "data.folders": "[]"})
+			got.mustHave(w.t, map[string]any{"data.storage.used_bytes": 0, "data.storage.limit_bytes": 1 << 30, "data.folders": "[]"})
 		}},
 		{name: "media: for a viewer", tool: "list_media", prepare: func(w *env) { w.role(access.Viewer) }, args: noArgs, check: shelf()},
 	}

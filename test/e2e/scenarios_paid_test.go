@@ -46,14 +46,14 @@ func priceScenarios() []scenario {
 	costs := func(name, id string, effects rows, billing map[string]any) scenario {
 		return scenario{name: "price: " + name, tool: "refresh_standin", prepare: rich, args: of(id), idem: paying,
 			effects: effects, check: func(w *env, got answer) {
-				got.mustHold(w.t, billing)
+				got.mustHave(w.t, billing)
 			}}
 	}
 	seenBy := func(role access.Role, balance any) scenario {
 		return scenario{name: "price: the balance for " + string(role), tool: "refresh_standin", args: of(aReport),
 			idem: paying, effects: onePaid,
 			prepare: with(rich, func(w *env) { w.role(role) }), check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{"billing.credits_charged": refreshPrice, "billing.balance": balance})
+				got.mustHave(w.t, map[string]any{"billing.credits_charged": refreshPrice, "billing.balance": balance})
 			}}
 	}
 	not := func(name string, as func(*env) string, prepare func(*env), args func(*env) map[string]any, expected want) scenario {
@@ -79,11 +79,11 @@ func priceScenarios() []scenario {
 		not("what costs nothing, by a key for drafts", drafts, nothing, of(newReport), refusal(403, "spend_not_allowed")),
 		not("for an editor", full, func(w *env) { w.role(access.Editor) }, of(aReport), refusal(403, "spend_not_allowed")),
 		{name: "price: reads tell no billing", tool: "list_posts", prepare: rich, args: noArgs, check: func(w *env, got answer) {
-			got.mustHold(w.t, map[string]any{"billing": nil})
+			got.mustHave(w.t, map[string]any{"billing": nil})
 		}},
 		{name: "price: a write without money tells no billing", tool: "create_post", prepare: rich, args: toFirst(nil),
 			effects: oneDraft, check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{"billing": nil})
+				got.mustHave(w.t, map[string]any{"billing": nil})
 			}},
 	}
 }
@@ -93,7 +93,7 @@ func paidKeyScenarios() []scenario {
 		return scenario{name: "paid key: " + name, tool: "refresh_standin", prepare: rich, args: of(aReport), idem: idem, want: expected}
 	}
 	replayed := func(w *env, got answer) {
-		got.mustHold(w.t, map[string]any{"data.id": aReport, "billing.credits_charged": 3, "billing.balance": 997})
+		got.mustHave(w.t, map[string]any{"data.id": aReport, "billing.credits_charged": 3, "billing.balance": 997})
 	}
 	expired := func(w *env) {
 		w.exec("UPDATE paid_requests SET expires_at = 1 WHERE key_id = ?", w.keyIDs[access.Full])
@@ -155,7 +155,7 @@ func creditLimitScenarios() []scenario {
 	limited := func(name string, prepare func(*env), scope string) scenario {
 		return scenario{name: "credits: " + name, tool: "refresh_standin", args: of(aReport), idem: "k",
 			prepare: with(rich, prepare), want: refusal(429, "daily_credit_limit_reached"), check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{"context.scope": scope})
+				got.mustHave(w.t, map[string]any{"context.scope": scope})
 				w.mustWaitForMidnight(got)
 			}}
 	}
@@ -227,14 +227,14 @@ func TestPaidReplay(t *testing.T) {
 		args := of(aReport)(w)
 		first := w.rest(full(w), "refresh_standin", args, paying)
 		again := w.rest(full(w), "refresh_standin", args, paying)
-		w.tool(full(w), "refresh_standin", args, paying).mustHold(t, map[string]any{"billing.credits_charged": 3, "billing.replayed": true})
-		first.mustHold(t, map[string]any{"billing.credits_charged": 3, "billing.balance": 997, "billing.replayed": nil})
-		again.mustHold(t, map[string]any{"billing.credits_charged": 3, "billing.balance": 997, "billing.replayed": true})
+		w.tool(full(w), "refresh_standin", args, paying).mustHave(t, map[string]any{"billing.credits_charged": 3, "billing.replayed": true})
+		first.mustHave(t, map[string]any{"billing.credits_charged": 3, "billing.balance": 997, "billing.replayed": nil})
+		again.mustHave(t, map[string]any{"billing.credits_charged": 3, "billing.balance": 997, "billing.replayed": true})
 		if first.header.Get("Idempotent-Replayed") != "" || again.header.Get("Idempotent-Replayed") != "true" {
 			t.Errorf("Idempotent-Replayed: %v, then %v", first.header, again.header)
 		}
 		w.full("get_credits", nil).
-			mustHold(t, map[string]any{"data.balance": 997, "data.used_today.team": 3, "data.used_today.keys_and_tools": 3})
+			mustHave(t, map[string]any{"data.balance": 997, "data.used_today.team": 3, "data.used_today.keys_and_tools": 3})
 	})
 }
 
@@ -247,7 +247,7 @@ func TestPaidAtOnce(t *testing.T) {
 			return w.tryRest(w.base, full(w), "refresh_standin", of(aReport)(w), paying)
 		})
 		w.full("get_credits", nil).
-			mustHold(t,
+			mustHave(t,
 				map[string]any{"data.balance": 3 * refreshPrice, "data.used_today.team": refreshPrice, "data.reserved_today.team": 0})
 		paid := 0
 		for _, got := range w.together(50, func(i int) (answer, error) {
@@ -262,6 +262,6 @@ func TestPaidAtOnce(t *testing.T) {
 		if paid != 3 {
 			t.Errorf("%d calls were paid with 3 calls' credits", paid)
 		}
-		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 0, "data.used_today.team": 4 * refreshPrice})
+		w.full("get_credits", nil).mustHave(t, map[string]any{"data.balance": 0, "data.used_today.team": 4 * refreshPrice})
 	})
 }

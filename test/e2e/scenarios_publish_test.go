@@ -16,10 +16,10 @@ func publishScenarios() []scenario {
 		return scenario{name: "publish: " + name, tool: "publish_post", prepare: prepare, args: post(nil),
 			effects: effects, check: func(w *env, got answer) {
 				w.mustBeJob(got)
-				got.mustHold(w.t, map[string]any{"data.already_submitted": false, "data.state": "pending", "data.finished": false})
+				got.mustHave(w.t, map[string]any{"data.already_submitted": false, "data.state": "pending", "data.finished": false})
 				w.awaitJob(got.text("data.job_id")).
-					mustHold(w.t, map[string]any{"data.state": "succeeded", "data.result.post_id": w.its("post")})
-				w.post(w.its("post")).mustHold(w.t, map[string]any{"data.status": "published"})
+					mustHave(w.t, map[string]any{"data.state": "succeeded", "data.result.post_id": w.its("post")})
+				w.post(w.its("post")).mustHave(w.t, map[string]any{"data.status": "published"})
 			}}
 	}
 	not := func(name string, prepare func(*env), expected want) scenario {
@@ -32,7 +32,7 @@ func publishScenarios() []scenario {
 		return scenario{name: "publish: " + name, tool: "publish_post", prepare: prepare, args: post(nil), idem: idem,
 			effects: effects, check: func(w *env, got answer) {
 				w.mustBeJob(got)
-				got.mustHold(w.t,
+				got.mustHave(w.t,
 					map[string]any{
 						"data.already_submitted": true, "data.finished": true, "data.state": state, "data.result.post_id": w.its("post"),
 					})
@@ -93,7 +93,7 @@ func aPartOne(w *env) {
 	w.exec("UPDATE post_targets SET caption = '[sandbox:reject]' WHERE post_id = ? AND account_id = ?", w.its("post"), w.accounts[1])
 	w.publish(w.its("post"))
 	w.post(w.its("post")).
-		mustHold(w.t,
+		mustHave(w.t,
 			map[string]any{"data.status": "partially_published", "data.accounts.0.state": "published", "data.accounts.1.state": "failed"})
 	w.exec("UPDATE post_targets SET caption = NULL WHERE post_id = ?", w.its("post"))
 }
@@ -110,17 +110,17 @@ func retryScenarios() []scenario {
 		return scenario{name: "retry: " + name, tool: "retry_post", prepare: prepare, args: args,
 			effects: rows{posts: 1, targets: 1, events: 2, jobs: 1, deliveries: 1}, check: func(w *env, got answer) {
 				w.mustBeJob(got)
-				got.mustHold(w.t, map[string]any{"data.finished": false, "data.progress.total": 1})
+				got.mustHave(w.t, map[string]any{"data.finished": false, "data.progress.total": 1})
 				w.mustSkip(got, skipped)
-				w.awaitJob(got.text("data.job_id")).mustHold(w.t, map[string]any{"data.state": "succeeded"})
-				w.post(w.its("post")).mustHold(w.t, map[string]any{"data.status": "published"})
+				w.awaitJob(got.text("data.job_id")).mustHave(w.t, map[string]any{"data.state": "succeeded"})
+				w.post(w.its("post")).mustHave(w.t, map[string]any{"data.status": "published"})
 			}}
 	}
 	// Where there is nothing to send, the job is the one that sent the post last.
 	skips := func(name string, prepare func(*env), args func(*env) map[string]any, skipped string) scenario {
 		return scenario{name: "retry: " + name, tool: "retry_post", prepare: prepare, args: args, check: func(w *env, got answer) {
 			w.mustBeJob(got)
-			got.mustHold(w.t, map[string]any{"data.finished": true})
+			got.mustHave(w.t, map[string]any{"data.finished": true})
 			w.mustSkip(got, skipped)
 		}}
 	}

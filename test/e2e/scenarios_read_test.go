@@ -16,7 +16,7 @@ func readScenarios() []scenario {
 func getScenarios() []scenario {
 	return []scenario{
 		{name: "a draft in full", tool: "get_post", as: readOnly, prepare: aWideDraft, args: byID(nil), check: func(w *env, got answer) {
-			got.mustHold(w.t, map[string]any{
+			got.mustHave(w.t, map[string]any{
 				"data.id": w.its("post"), "data.status": "draft", "data.caption": "a draft", "data.media": "[]",
 				"data.approval": "not_needed", "data.scheduled_at": nil,
 				"data.published_at": nil, "data.recurrence": nil, "data.accounts.0.id": w.accounts[0], "data.accounts.1.id": w.accounts[1],
@@ -25,7 +25,7 @@ func getScenarios() []scenario {
 			})
 		}},
 		{name: "a published post in full", tool: "get_post", prepare: aPublished, args: byID(nil), check: func(w *env, got answer) {
-			got.mustHold(w.t, map[string]any{"data.status": "published", "data.accounts.0.state": "published"})
+			got.mustHave(w.t, map[string]any{"data.status": "published", "data.accounts.0.state": "published"})
 			if got.text("data.published_at.utc") == "" || got.text("data.accounts.0.published_at.utc") == "" ||
 				got.text("data.accounts.0.permalink") == "" {
 				w.t.Errorf("times or link are missing: %s", got.raw)
@@ -34,7 +34,7 @@ func getScenarios() []scenario {
 		{name: "a failed post in full", tool: "get_post", args: byID(nil), prepare: func(w *env) {
 			w.keep("post", w.publishPost("[sandbox:reject]"))
 		}, check: func(w *env, got answer) {
-			got.mustHold(w.t, map[string]any{
+			got.mustHave(w.t, map[string]any{
 				"data.status": "failed", "data.accounts.0.state": "failed", "data.accounts.0.error_code": "rejected_content",
 				"data.accounts.0.network_message.untrusted": "u1", "untrusted_content.0.source.kind": "network_error",
 				"untrusted_content.0.source.platform": "bluesky",
@@ -46,11 +46,11 @@ func getScenarios() []scenario {
 		{name: "an account's own text", tool: "get_post", args: byID(nil), prepare: with(aWideDraft, func(w *env) {
 			w.exec("UPDATE post_targets SET caption = 'just here' WHERE post_id = ? AND account_id = ?", w.its("post"), w.accounts[1])
 		}), check: func(w *env, got answer) {
-			got.mustHold(w.t, map[string]any{"data.accounts.0.caption": nil, "data.accounts.1.caption": "just here"})
+			got.mustHave(w.t, map[string]any{"data.accounts.0.caption": nil, "data.accounts.1.caption": "just here"})
 		}},
 		{name: "a post of a series", tool: "get_post", args: byID(nil), prepare: with(aDraft, inSeries(true)),
 			check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{"data.recurrence.template": true, "data.recurrence.paused": false})
+				got.mustHave(w.t, map[string]any{"data.recurrence.template": true, "data.recurrence.paused": false})
 			}},
 		{name: "a post that is not there", tool: "get_post", args: these(map[string]any{"id": noSuchID}), want: notFound},
 		{name: "a post of another team", tool: "get_post", prepare: aStrangersOne, args: byID(nil), want: notFound},
@@ -95,7 +95,7 @@ func validateScenarios() []scenario {
 		{name: "validation: nothing wrong", tool: "validate_post", as: readOnly, prepare: aDraft, args: post(nil),
 			check: func(w *env, got answer) {
 				problems(w, got)
-				got.mustHold(w.t, map[string]any{"data.waits_for_approval": false, "data.posts_left_this_month": -1, "data.problems": "[]"})
+				got.mustHave(w.t, map[string]any{"data.waits_for_approval": false, "data.posts_left_this_month": -1, "data.problems": "[]"})
 			}},
 		finds("too long a text", aBlocked, "caption_too_long true"),
 		finds("no text", func(w *env) { w.keep("post", w.draft("")) }, "caption_missing true"),
@@ -107,7 +107,7 @@ func validateScenarios() []scenario {
 		{name: "validation: of one account", tool: "validate_post", prepare: with(aWideDraft, lost), args: one(0),
 			check: func(w *env, got answer) {
 				problems(w, got, "account_inactive true")
-				got.mustHold(w.t, map[string]any{"data.problems.0.account_id": w.accounts[0]})
+				got.mustHave(w.t, map[string]any{"data.problems.0.account_id": w.accounts[0]})
 			}},
 		{name: "validation: of the other account", tool: "validate_post", prepare: with(aWideDraft, lost), args: one(1),
 			check: func(w *env, got answer) {
@@ -121,19 +121,19 @@ func validateScenarios() []scenario {
 			map[string]any{"account_id": 0}), want: missing("account_id")},
 		{name: "validation: waiting for approval", tool: "validate_post",
 			prepare: with(aDraft, set("approval = 'waiting'")), args: post(nil), check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{"data.waits_for_approval": true})
+				got.mustHave(w.t, map[string]any{"data.waits_for_approval": true})
 			}},
 		{name: "validation: approved", tool: "validate_post", prepare: with(aDraft, set("approval = 'approved'")),
 			args: post(nil), check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{"data.waits_for_approval": false})
+				got.mustHave(w.t, map[string]any{"data.waits_for_approval": false})
 			}},
 		{name: "validation: posts left", tool: "validate_post", plan: small, prepare: with(aDraft, fill(thisMonth, 18)),
 			args: post(nil), check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{"data.posts_left_this_month": 2})
+				got.mustHave(w.t, map[string]any{"data.posts_left_this_month": 2})
 			}},
 		{name: "validation: more than the plan has", tool: "validate_post", plan: small,
 			prepare: with(aDraft, fill(thisMonth, 21)), args: post(nil), check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{"data.posts_left_this_month": 0})
+				got.mustHave(w.t, map[string]any{"data.posts_left_this_month": 0})
 			}},
 		{name: "validation: a post that is not there", tool: "validate_post", args: these(map[string]any{
 			"post_id": noSuchID,

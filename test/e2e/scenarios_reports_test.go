@@ -53,7 +53,7 @@ func (w *env) report(more map[string]any) string {
 	got := w.rest(full(w), "create_report", about(more)(w), number(w.people.Add(1)))
 	got.mustBe(w.t, http.StatusAccepted)
 	job := w.awaitJob(got.text("data.job_id"))
-	job.mustHold(w.t, map[string]any{"data.state": "succeeded"})
+	job.mustHave(w.t, map[string]any{"data.state": "succeeded"})
 	return job.text("data.result.report.id")
 }
 
@@ -70,13 +70,13 @@ func createReportScenarios() []scenario {
 	makes := func(name string, more map[string]any, price int, kind string) scenario {
 		return scenario{name: "report: " + name, tool: "create_report", prepare: rich, args: about(more), idem: paying,
 			effects: reported, check: func(w *env, got answer) {
-				got.mustHold(w.t,
+				got.mustHave(w.t,
 					map[string]any{
 						"billing.credits_charged": price, "billing.credits_refunded": 0,
 						"billing.balance": 1000 - price, "data.type": kind + "_report",
 					})
 				job := w.awaitJob(got.text("data.job_id"))
-				job.mustHold(w.t,
+				job.mustHave(w.t,
 					map[string]any{
 						"data.state": "succeeded", "data.error": nil, "data.result.report.kind": kind,
 						"data.result.report.status": "ready", "data.result.credits_charged": price,
@@ -87,24 +87,24 @@ func createReportScenarios() []scenario {
 	fails := func(name, code string, more map[string]any, price int) scenario {
 		return scenario{name: "report: " + name, tool: "create_report", prepare: rich, args: about(more), idem: paying,
 			effects: unreported, check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{"billing.credits_charged": price})
+				got.mustHave(w.t, map[string]any{"billing.credits_charged": price})
 				w.awaitJob(got.text("data.job_id")).
-					mustHold(w.t,
+					mustHave(w.t,
 						map[string]any{
 							"data.state": "failed", "data.error.code": code, "data.result.report.status": "error",
 							"data.result.credits_charged": 0,
 						})
 				w.full("get_credits", nil).
-					mustHold(w.t, map[string]any{"data.balance": 1000, "data.used_today.team": 0, "data.reserved_today.team": 0})
+					mustHave(w.t, map[string]any{"data.balance": 1000, "data.used_today.team": 0, "data.reserved_today.team": 0})
 				w.full("list_reports", map[string]any{"status": "error"}).
-					mustHold(w.t, map[string]any{"data.reports.0.status": "error", "data.reports.0.available_until": nil})
+					mustHave(w.t, map[string]any{"data.reports.0.status": "error", "data.reports.0.available_until": nil})
 				w.mustBeSound()
 			}}
 	}
 	again := func(name string, more map[string]any) scenario {
 		return scenario{name: "report again: " + name, tool: "create_report", prepare: hasReport(nil),
 			args: about(more), idem: paying, effects: rows{paid: 1}, check: func(w *env, got answer) {
-				got.mustHold(w.t,
+				got.mustHave(w.t,
 					map[string]any{
 						"billing.credits_charged": 0, "billing.balance": 1000 - profilePrice, "data.finished": true,
 						"data.state": "succeeded", "data.result.report.id": w.notes["report"],
@@ -126,7 +126,7 @@ func createReportScenarios() []scenario {
 			args: about(map[string]any{"subject": "missing.harbour"}), idem: "another", effects: unreported, prepare: func(w *env) {
 				rich(w)
 				got := w.rest(full(w), "create_report", about(map[string]any{"subject": "missing.harbour"})(w), "one")
-				w.awaitJob(got.text("data.job_id")).mustHold(w.t, map[string]any{"data.state": "failed"})
+				w.awaitJob(got.text("data.job_id")).mustHave(w.t, map[string]any{"data.state": "failed"})
 			}},
 		{name: "report again: with the same key", tool: "create_report", idem: paying, args: about(nil), prepare: func(w *env) {
 			rich(w)
@@ -134,7 +134,7 @@ func createReportScenarios() []scenario {
 			w.awaitJob(got.text("data.job_id"))
 			w.keep("job", got.text("data.job_id"))
 		}, check: func(w *env, got answer) {
-			got.mustHold(w.t, map[string]any{"data.job_id": w.notes["job"], "billing.credits_charged": profilePrice})
+			got.mustHave(w.t, map[string]any{"data.job_id": w.notes["job"], "billing.credits_charged": profilePrice})
 		}},
 		{name: "report again: once its time is over", tool: "create_report", idem: paying, args: about(nil),
 			effects: rows{
@@ -142,9 +142,9 @@ func createReportScenarios() []scenario {
 			}, prepare: func(w *env) {
 				hasReport(nil)(w)
 				w.exec("UPDATE reports SET available_until = 1 WHERE id = ?", w.notes["report"])
-				w.full("list_reports", nil).mustHold(w.t, map[string]any{"data.reports": "[]"})
+				w.full("list_reports", nil).mustHave(w.t, map[string]any{"data.reports": "[]"})
 			}, check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{"billing.credits_charged": profilePrice})
+				got.mustHave(w.t, map[string]any{"billing.credits_charged": profilePrice})
 			}},
 	}
 }
@@ -188,7 +188,7 @@ func readReportScenarios() []scenario {
 	}
 	return []scenario{
 		reads("a profile", "profile", hasReport(nil), nil, func(w *env, got answer) {
-			got.mustHold(w.t, map[string]any{"data.id": w.notes["report"], "data.kind": "profile",
+			got.mustHave(w.t, map[string]any{"data.id": w.notes["report"], "data.kind": "profile",
 				"data.subject": "harbour_cafe", "data.status": "ready", "data.tracked": false,
 				"data.profile.username": "harbour_cafe", "data.sections": nil, "data.sections_available.0": "posts",
 				"data.profile.biography.untrusted": got.at("untrusted_content.1.id")})
@@ -204,7 +204,7 @@ func readReportScenarios() []scenario {
 			w.mustSetApart(got)
 		}),
 		reads("a hashtag", "hashtag", hasReport(aHashtag), nil, func(w *env, got answer) {
-			got.mustHold(w.t,
+			got.mustHave(w.t,
 				map[string]any{"data.kind": "hashtag", "data.subject": "sourdough", "data.hashtag.name": "sourdough", "data.profile": nil})
 			for _, path := range []string{"data.hashtag.posts_per_day.value", "data.engagement.likes.median", "data.score.value"} {
 				if got.at(path) == nil {
@@ -217,7 +217,7 @@ func readReportScenarios() []scenario {
 			w.awaitJob(w.rest(full(w), "create_report", about(map[string]any{"subject": "missing.harbour"})(w), "k").text("data.job_id"))
 			w.notes["report"] = w.full("list_reports", nil).text("data.reports.0.id")
 		}, nil, func(w *env, got answer) {
-			got.mustHold(w.t, map[string]any{"data.status": "error", "data.sections_available": "[]", "data.engagement": nil})
+			got.mustHave(w.t, map[string]any{"data.status": "error", "data.sections_available": "[]", "data.engagement": nil})
 			if len(got.list("notes")) == 0 {
 				w.t.Errorf("it does not say why: %s", got.raw)
 			}
@@ -254,15 +254,15 @@ func refreshScenarios() []scenario {
 		effects := rows{jobs: 1, reports: 1, makings: 1, events: 1, reservations: 1, transfers: 4, wallets: 1, paid: 1}
 		return scenario{name: "refresh: " + name, tool: "refresh_report", prepare: prepare, args: its(kind, nil),
 			idem: paying, effects: effects, check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{"billing.credits_charged": price, "billing.balance": 1000 - had - price})
+				got.mustHave(w.t, map[string]any{"billing.credits_charged": price, "billing.balance": 1000 - had - price})
 				w.awaitJob(got.text("data.job_id")).
-					mustHold(w.t,
+					mustHave(w.t,
 						map[string]any{
 							"data.state": "succeeded", "data.result.report.id": w.notes["report"], "data.result.credits_charged": price,
 						})
 				again := w.rest(full(w), "refresh_report", its(kind, nil)(w), "at once")
 				again.mustRefuse(w.t, http.StatusTooManyRequests, "rate_limited", "")
-				again.mustHold(w.t, map[string]any{"context.scope": "connection"})
+				again.mustHave(w.t, map[string]any{"context.scope": "connection"})
 				w.mustBeSound()
 			}}
 	}
@@ -282,13 +282,13 @@ func refreshScenarios() []scenario {
 			effects: rows{jobs: 1, reports: 1, makings: 1, events: 1, reservations: 1, transfers: 4, paid: 1},
 			check: func(w *env, got answer) {
 				w.awaitJob(got.text("data.job_id")).
-					mustHold(w.t,
+					mustHave(w.t,
 						map[string]any{
 							"data.state": "failed", "data.error.code": "profile_not_found",
 							"data.result.report.status": "ready", "data.result.credits_charged": 0,
 						})
-				w.full("get_credits", nil).mustHold(w.t, map[string]any{"data.balance": 1000 - profilePrice})
-				w.full("get_report", its("profile", nil)(w)).mustHold(w.t, map[string]any{"data.status": "ready"})
+				w.full("get_credits", nil).mustHave(w.t, map[string]any{"data.balance": 1000 - profilePrice})
+				w.full("get_report", its("profile", nil)(w)).mustHave(w.t, map[string]any{"data.status": "ready"})
 				w.rest(full(w), "refresh_report", its("profile", nil)(w), "at once").mustBe(w.t, http.StatusAccepted)
 			}},
 		refuses("one that is not there", rich, map[string]any{"id": noSuchID}, notFound),
@@ -306,8 +306,8 @@ func trackingScenarios() []scenario {
 	switches := func(name, kind string, prepare func(*env), more map[string]any, effects rows, holds, credits map[string]any) scenario {
 		return scenario{name: "tracking: " + name, tool: "set_report_tracking", prepare: prepare, args: its(kind, more),
 			idem: paying, effects: effects, check: func(w *env, got answer) {
-				got.mustHold(w.t, holds)
-				w.full("get_credits", nil).mustHold(w.t, credits)
+				got.mustHave(w.t, holds)
+				w.full("get_credits", nil).mustHave(w.t, credits)
 				w.mustBeSound()
 			}}
 	}

@@ -14,9 +14,9 @@ func scheduleScenarios() []scenario {
 	goes := func(name string, prepare func(*env)) scenario {
 		return scenario{name: "schedule: " + name, tool: "schedule_post", prepare: prepare, args: inTwoDays,
 			effects: oneChange, check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{"data.status": "scheduled", "data.scheduled_at.utc": ahead(48 * time.Hour)})
+				got.mustHave(w.t, map[string]any{"data.status": "scheduled", "data.scheduled_at.utc": ahead(48 * time.Hour)})
 				w.post(w.its("post")).
-					mustHold(w.t, map[string]any{"data.status": "scheduled", "data.scheduled_at.utc": ahead(48 * time.Hour)})
+					mustHave(w.t, map[string]any{"data.status": "scheduled", "data.scheduled_at.utc": ahead(48 * time.Hour)})
 			}}
 	}
 	not := func(name string, prepare func(*env), expected want) scenario {
@@ -56,7 +56,7 @@ func scheduleScenarios() []scenario {
 		},
 		{name: "schedule: which problems block", tool: "schedule_post", prepare: with(aBlocked, lost), args: inTwoDays,
 			want: preflightBlocked, check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{"context.problems": "[account_inactive caption_too_long]"})
+				got.mustHave(w.t, map[string]any{"context.problems": "[account_inactive caption_too_long]"})
 			}},
 		{name: "schedule: no time", tool: "schedule_post", prepare: aDraft, args: post(nil), want: invalid(
 			"missing_argument", "scheduled_at")},
@@ -78,7 +78,7 @@ func scheduleScenarios() []scenario {
 		bad("a time whose year in UTC has five digits", "9999-12-31T23:00:00-05:00", "out_of_range"),
 		{name: "schedule: more than a year ahead", tool: "schedule_post", prepare: aDraft, args: when(farAhead),
 			effects: oneChange, check: func(w *env, got answer) {
-				got.mustHold(w.t,
+				got.mustHave(w.t,
 					map[string]any{
 						"data.status": "scheduled",
 						"notes.0":     "scheduled_at is more than a year ahead, in " + farAhead[:4] + ". Check the year.",
@@ -176,7 +176,7 @@ func allowanceScenarios() []scenario {
 			args: post(nil), want: planLimit},
 		{name: "allowance: publishing again uses none", tool: "publish_post", plan: small,
 			prepare: with(aPublished, fill(thisMonth, 20)), args: post(nil), check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{"data.already_submitted": true})
+				got.mustHave(w.t, map[string]any{"data.already_submitted": true})
 			}},
 		{name: "allowance: sending again uses none", tool: "retry_post", plan: small,
 			effects: rows{posts: 1, targets: 1, events: 2, jobs: 1, deliveries: 1},
@@ -188,7 +188,7 @@ func cancelScenarios() []scenario {
 	cancels := func(name string, as func(*env) string, prepare func(*env), effects rows, hold map[string]any) scenario {
 		return scenario{name: "cancel: " + name, tool: "cancel_post", as: as, prepare: prepare, args: post(nil),
 			effects: effects, check: func(w *env, got answer) {
-				got.mustHold(w.t, hold)
+				got.mustHave(w.t, hold)
 			}}
 	}
 	not := func(name string, prepare func(*env), expected want) scenario {

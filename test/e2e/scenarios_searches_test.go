@@ -45,7 +45,7 @@ func hasSearched(more map[string]any) func(*env) {
 		got := w.rest(full(w), "search_hashtags", looksFor(more)(w), paying)
 		got.mustBe(w.t, http.StatusAccepted)
 		w.keep("job", got.text("data.job_id"))
-		w.awaitJob(w.its("job")).mustHold(w.t, map[string]any{"data.state": "succeeded", "data.result.credits_charged": searchPrice})
+		w.awaitJob(w.its("job")).mustHave(w.t, map[string]any{"data.state": "succeeded", "data.result.credits_charged": searchPrice})
 	}
 }
 
@@ -94,20 +94,20 @@ func newSearchScenarios() []scenario {
 	finds := func(name, first string, more map[string]any) scenario {
 		return scenario{name: "search: " + name, tool: "search_hashtags", prepare: rich, args: looksFor(more),
 			idem: paying, effects: searched, check: func(w *env, got answer) {
-				got.mustHold(w.t,
+				got.mustHave(w.t,
 					map[string]any{
 						"billing.credits_charged": searchPrice, "billing.credits_refunded": 0,
 						"billing.balance": 1000 - searchPrice, "data.type": "hashtag_search", "data.result": nil,
 					})
 				job := w.awaitJob(got.text("data.job_id"))
-				job.mustHold(w.t,
+				job.mustHave(w.t,
 					map[string]any{
 						"data.state": "succeeded", "data.error": nil, "data.result.credits_charged": searchPrice,
 						"data.result.hashtags.0.hashtag": first, "untrusted_content": nil,
 					})
 				w.mustShowFigures(job)
 				w.full("get_credits", nil).
-					mustHold(w.t,
+					mustHave(w.t,
 						map[string]any{
 							"data.balance": 1000 - searchPrice, "data.used_today.team": searchPrice,
 							"data.used_today.keys_and_tools": searchPrice, "data.reserved_today.team": 0,
@@ -117,13 +117,13 @@ func newSearchScenarios() []scenario {
 	fails := func(name, query, code string) scenario {
 		return scenario{name: "search: " + name, tool: "search_hashtags", prepare: rich,
 			args: looksFor(map[string]any{"query": query}), idem: paying, effects: unsearched, check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{"billing.credits_charged": searchPrice})
+				got.mustHave(w.t, map[string]any{"billing.credits_charged": searchPrice})
 				w.awaitJob(got.text("data.job_id")).
-					mustHold(w.t, map[string]any{"data.state": "failed", "data.error.code": code,
+					mustHave(w.t, map[string]any{"data.state": "failed", "data.error.code": code,
 						"data.result.hashtags": "[]", "data.result.incomplete": "[]", "data.result.related": "[]",
 						"data.result.credits_charged": 0, "page": nil})
 				w.full("get_credits", nil).
-					mustHold(w.t, map[string]any{"data.balance": 1000, "data.used_today.team": 0, "data.reserved_today.team": 0})
+					mustHave(w.t, map[string]any{"data.balance": 1000, "data.used_today.team": 0, "data.reserved_today.team": 0})
 			}}
 	}
 	return []scenario{
@@ -146,7 +146,7 @@ func searchAgainScenarios() []scenario {
 	again := func(name, idem string, more map[string]any, effects rows, holds map[string]any) scenario {
 		return scenario{name: "search again: " + name, tool: "search_hashtags", prepare: hasSearched(nil),
 			args: looksFor(more), idem: idem, effects: effects, check: func(w *env, got answer) {
-				got.mustHold(w.t, holds)
+				got.mustHave(w.t, holds)
 				w.mustShowFigures(w.awaitJob(got.text("data.job_id")))
 			}}
 	}
@@ -175,7 +175,7 @@ func searchAgainScenarios() []scenario {
 	charged := map[string]any{"billing.credits_charged": searchPrice, "billing.balance": 1000 - 2*searchPrice}
 	same := again("with its key", paying, nil, rows{},
 		map[string]any{"billing.credits_charged": searchPrice, "billing.balance": 1000 - searchPrice})
-	same.check = func(w *env, got answer) { got.mustHold(w.t, map[string]any{"data.job_id": w.its("job")}) }
+	same.check = func(w *env, got answer) { got.mustHave(w.t, map[string]any{"data.job_id": w.its("job")}) }
 	return []scenario{
 		same, free("the same", "summer beach"), free("the words the other way round", "beach summer"),
 		free("in capitals", "SUMMER Beach"), free("with more spaces", "  summer   beach "), free("as hashtags", "#summer #beach"),
@@ -187,7 +187,7 @@ func searchAgainScenarios() []scenario {
 		{name: "search again: when its time is over", tool: "search_hashtags", args: looksFor(nil), idem: "another", effects: searched,
 			prepare: with(hasSearched(nil), func(w *env) {
 				w.exec("UPDATE hashtag_searches SET paid_until = 1 WHERE team_id = ?", w.team)
-			}), check: func(w *env, got answer) { got.mustHold(w.t, charged) }},
+			}), check: func(w *env, got answer) { got.mustHave(w.t, charged) }},
 		{name: "search again: after nothing was found", tool: "search_hashtags",
 			args: looksFor(map[string]any{"query": "missingharbour"}), idem: "another",
 			effects: rows{looks: 1, jobs: 1, events: 1, reservations: 1, transfers: 4, paid: 1}, prepare: func(w *env) {
@@ -212,9 +212,9 @@ func freeSearchScenarios() []scenario {
 	free := func(name string, as func(*env) string, prepare func(*env), query string, effects rows) scenario {
 		return scenario{name: "free search: " + name, tool: "search_hashtags", as: as, prepare: prepare,
 			args: looksFor(map[string]any{"query": query}), idem: "another", effects: effects, check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{"billing.credits_charged": 0, "billing.credits_refunded": 0})
+				got.mustHave(w.t, map[string]any{"billing.credits_charged": 0, "billing.credits_refunded": 0})
 				w.awaitJob(got.text("data.job_id")).
-					mustHold(w.t, map[string]any{"data.state": "succeeded", "data.result.credits_charged": 0})
+					mustHave(w.t, map[string]any{"data.state": "succeeded", "data.result.credits_charged": 0})
 			}}
 	}
 	another := func(w *env) string {

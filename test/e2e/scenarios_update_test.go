@@ -13,7 +13,7 @@ func updateScenarios() []scenario {
 	changes := func(name string, prepare func(*env), more map[string]any, effects rows, hold map[string]any) scenario {
 		return scenario{name: "change: " + name, tool: "update_post", prepare: prepare, args: byID(more),
 			effects: effects, check: func(w *env, got answer) {
-				got.mustHold(w.t, hold)
+				got.mustHave(w.t, hold)
 				for path := range hold {
 					if path != "data.problems" && w.post(w.its("post")).text(path) != got.text(path) {
 						w.t.Errorf("%s is stored otherwise", path)
@@ -46,13 +46,13 @@ func updateScenarios() []scenario {
 			effects: rows{posts: 1, targets: 1, events: 1}, args: func(w *env) map[string]any {
 				return map[string]any{"id": w.its("post"), "account_ids": w.accounts[1:2]}
 			}, check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{"data.accounts.0.id": w.accounts[1], "data.accounts.1": nil, "data.caption": "a draft"})
+				got.mustHave(w.t, map[string]any{"data.accounts.0.id": w.accounts[1], "data.accounts.1": nil, "data.caption": "a draft"})
 			}},
 		{name: "change: one account more", tool: "update_post", prepare: aDraft,
 			effects: rows{posts: 1, targets: 1, events: 1}, args: func(w *env) map[string]any {
 				return map[string]any{"id": w.its("post"), "account_ids": w.accounts}
 			}, check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{"data.accounts.0.id": w.accounts[0], "data.accounts.1.id": w.accounts[1]})
+				got.mustHave(w.t, map[string]any{"data.accounts.0.id": w.accounts[0], "data.accounts.1.id": w.accounts[1]})
 			}},
 		{name: "change: an account that stays keeps its own text", tool: "update_post",
 			effects: rows{posts: 1, targets: 2, events: 1}, prepare: with(aWideDraft, func(w *env) {
@@ -60,14 +60,14 @@ func updateScenarios() []scenario {
 			}), args: func(w *env) map[string]any {
 				return map[string]any{"id": w.its("post"), "account_ids": w.accounts[1:2]}
 			}, check: func(w *env, got answer) {
-				got.mustHold(w.t,
+				got.mustHave(w.t,
 					map[string]any{"data.accounts.0.id": w.accounts[1], "data.accounts.0.caption": "just here", "data.accounts.1": nil})
 			}},
 		{name: "change: the problems found after it", tool: "update_post", prepare: aWideDraft,
 			args: byID(map[string]any{"caption": words(301)}), effects: oneChange, check: func(w *env, got answer) {
 				for i, account := range w.accounts {
 					at := fmt.Sprintf("data.problems.%d.", i)
-					got.mustHold(w.t, map[string]any{at + "code": "caption_too_long", at + "blocking": true, at + "account_id": account})
+					got.mustHave(w.t, map[string]any{at + "code": "caption_too_long", at + "blocking": true, at + "account_id": account})
 				}
 			}},
 		{name: "change: a draft by a key for drafts", tool: "update_post", as: drafts, prepare: aDraft, args: byID(
@@ -109,7 +109,7 @@ func updateScenarios() []scenario {
 		{name: "change: to no time", tool: "update_post", prepare: with(aDraft, func(w *env) {
 			w.full("update_post", map[string]any{"id": w.its("post"), "scheduled_at": ahead(48 * time.Hour)})
 		}), args: byID(map[string]any{"scheduled_at": nil}), effects: oneChange, check: func(w *env, got answer) {
-			got.mustHold(w.t, map[string]any{"data.status": "draft", "data.scheduled_at": nil})
+			got.mustHave(w.t, map[string]any{"data.status": "draft", "data.scheduled_at": nil})
 			if listed := w.full("list_posts", map[string]any{"to": "9999-12-31T23:59:59Z"}).list("data.posts"); len(listed) != 0 {
 				w.t.Errorf("it is listed by its time still: %v", listed)
 			}
@@ -121,13 +121,13 @@ func updateScenarios() []scenario {
 			want: want{status: 422, code: "validation_failed", reason: "wrong_state", argument: "scheduled_at", state: "scheduled"}},
 		{name: "change: to a time more than a year ahead", tool: "update_post", prepare: aDraft,
 			args: byID(map[string]any{"scheduled_at": farAhead}), effects: oneChange, check: func(w *env, got answer) {
-				got.mustHold(w.t,
+				got.mustHave(w.t,
 					map[string]any{"notes.0": "scheduled_at is more than a year ahead, in " + farAhead[:4] + ". Check the year."})
 			}},
 		{name: "change: an approved post says that it goes back to the client", tool: "update_post",
 			prepare: with(aScheduled, set("approval = 'approved'")),
 			args:    byID(map[string]any{"caption": "new"}), effects: oneChange, check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{"data.approval": "waiting"})
+				got.mustHave(w.t, map[string]any{"data.approval": "waiting"})
 				if note := got.text("notes.0"); !strings.Contains(note, "needs the client's approval again") ||
 					!strings.Contains(note, "missed_waiting_approval") {
 					w.t.Errorf("notes: %s", got.raw)
@@ -163,7 +163,7 @@ func changeRuleScenarios() []scenario {
 	approval := func(name string, prepare func(*env), before, after string, args map[string]any, effects rows) scenario {
 		return scenario{name: "change: " + name, tool: "update_post",
 			prepare: with(prepare, set("approval = ?", before)), args: byID(args), effects: effects, check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{"data.approval": after})
+				got.mustHave(w.t, map[string]any{"data.approval": after})
 				if stored := w.post(w.its("post")).text("data.approval"); stored != after {
 					w.t.Errorf("the stored post is %s, want %s", stored, after)
 				}

@@ -25,7 +25,7 @@ var (
 func (w *env) mustWait(got answer, n int, f file) {
 	w.t.Helper()
 	at := func(name string) string { return fmt.Sprintf("data.upload.uploads.%d.%s", n, name) }
-	got.mustHold(w.t,
+	got.mustHave(w.t,
 		map[string]any{
 			at("state"): "waiting", at("method"): "PUT", at("media_id"): nil, at("file.sha256"): f.digest(),
 			at("file.size_bytes"): len(f.bytes), at("file.file_name"): f.name, at("file.mime_type"): f.mime,
@@ -45,7 +45,7 @@ func (w *env) mustBeBatch(got answer) {
 		"%3A", 1) || !pageForm.MatchString(got.text("data.upload_page_url")) {
 		w.t.Errorf("no batch: Location %q, %s", location, got.raw)
 	}
-	got.mustHold(w.t, map[string]any{
+	got.mustHave(w.t, map[string]any{
 		"data.type": "media_import", "data.limits.types": "[image/jpeg image/png image/webp image/gif video/mp4 video/quicktime]",
 		"data.limits.max_image_bytes": 50 << 20, "data.limits.max_video_bytes": int64(4) << 30, "data.limits.max_files": 50,
 	})
@@ -79,13 +79,13 @@ func uploadScenarios() []scenario {
 	one, two := aPNG("one.png"), aJPEG("two.jpg")
 	there := func(w *env) { w.keepID("item", w.library(0, one)[0]) }
 	waits := func(w *env, got answer) {
-		got.mustHold(w.t,
+		got.mustHave(w.t,
 			map[string]any{"data.state": "pending", "data.finished": false, "data.progress.done": 0, "data.progress.total": 1})
 		w.mustWait(got, 0, one)
 		w.mustStandFor(got.text("data.job_id"), "waiting")
 	}
 	partly := opens("one of them is there already", sends(nil, one, two), batchOf(2), func(w *env, got answer) {
-		got.mustHold(w.t,
+		got.mustHave(w.t,
 			map[string]any{
 				"data.upload.uploads.0.state": "stored", "data.upload.uploads.0.media_id": w.its("item"),
 				"data.upload.uploads.0.url": nil, "data.upload.uploads.0.headers": nil, "data.finished": false,
@@ -93,11 +93,11 @@ func uploadScenarios() []scenario {
 		w.mustWait(got, 1, two)
 		w.put(got.linkOf(1), two).mustBe(w.t, 201)
 		w.awaitJob(got.text("data.job_id")).
-			mustHold(w.t, map[string]any{"data.state": "succeeded", "data.result.files.0.media_id": w.its("item")})
+			mustHave(w.t, map[string]any{"data.state": "succeeded", "data.result.files.0.media_id": w.its("item")})
 	})
 	partly.prepare = there
 	wholly := opens("all are there already", sends(nil, one), batchOf(1), func(w *env, got answer) {
-		got.mustHold(w.t,
+		got.mustHave(w.t,
 			map[string]any{
 				"data.state": "succeeded", "data.finished": true, "data.upload.uploads.0.media_id": w.its("item"),
 				"data.upload.uploads.0.url": nil,
@@ -110,7 +110,7 @@ func uploadScenarios() []scenario {
 	}, batchOf(1), func(w *env, got answer) {
 		w.put(got.linkOf(0), one).mustBe(w.t, 201)
 		w.full("list_media", inFolder(nil)(w)).
-			mustHold(w.t, map[string]any{"data.media.0.name": "one", "data.media.0.folder.name": "Spring"})
+			mustHave(w.t, map[string]any{"data.media.0.name": "one", "data.media.0.folder.name": "Spring"})
 	})
 	foldered.prepare = func(w *env) { w.keepID("folder", w.folder("Spring")) }
 	keyed := opens("with a key", sends(nil, one), rows{jobs: 1, batches: 1, links: 1, events: 1, keys: 1}, waits)
@@ -121,21 +121,21 @@ func uploadScenarios() []scenario {
 			return map[string]any{"files": []any{map[string]any{"sha256": one.digest(), "size_bytes": len(one.bytes)}}}
 		}, batchOf(1), func(w *env, got answer) {
 			w.put(got.linkOf(0), one).mustBe(w.t, 201)
-			w.full("list_media", nil).mustHold(w.t, map[string]any{"data.media.0.name": "file", "data.media.0.file_name": "file.png"})
+			w.full("list_media", nil).mustHave(w.t, map[string]any{"data.media.0.name": "file", "data.media.0.file_name": "file.png"})
 		}),
 		opens("several files", sends(nil, one, two), batchOf(2), func(w *env, got answer) {
 			job := got.text("data.job_id")
 			w.put(got.linkOf(1), two).mustBe(w.t, 201)
 			w.mustStandFor(job, "waiting", "stored")
 			w.full("get_job", map[string]any{"job_id": job}).
-				mustHold(w.t, map[string]any{"data.finished": false, "data.progress.done": 1, "data.progress.total": 2})
+				mustHave(w.t, map[string]any{"data.finished": false, "data.progress.done": 1, "data.progress.total": 2})
 			w.put(got.linkOf(0), one).mustBe(w.t, 201)
-			w.awaitJob(job).mustHold(w.t, map[string]any{"data.state": "succeeded", "data.error": nil, "data.progress.done": 2})
+			w.awaitJob(job).mustHave(w.t, map[string]any{"data.state": "succeeded", "data.error": nil, "data.progress.done": 2})
 			w.mustStandFor(job, "stored", "stored")
 			shelf("one", "two")(w, w.full("list_media", nil))
 		}),
 		opens("none, for the page", noArgs, batchOf(0), func(w *env, got answer) {
-			got.mustHold(w.t, map[string]any{"data.upload.uploads": "[]", "data.state": "pending", "data.finished": false})
+			got.mustHave(w.t, map[string]any{"data.upload.uploads": "[]", "data.state": "pending", "data.finished": false})
 		}),
 		opens("the same file twice", sends(nil, one, one), batchOf(2), func(w *env, got answer) {
 			a, b := w.put(got.linkOf(0), one), w.put(got.linkOf(1), one)
@@ -247,7 +247,7 @@ func replacingScenarios() []scenario {
 				}
 				w.mustWait(got, 0, two)
 				w.full("get_job", map[string]any{"job_id": w.its("batch")}).
-					mustHold(w.t, map[string]any{"data.state": state, "data.finished": state != "running"})
+					mustHave(w.t, map[string]any{"data.state": state, "data.finished": state != "running"})
 				w.mustStandFor(w.its("batch"), states...)
 				w.put(got.linkOf(0), two).mustBe(w.t, 201)
 			}}

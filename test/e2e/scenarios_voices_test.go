@@ -79,15 +79,15 @@ func voiceScenarios() []scenario {
 	}
 	return []scenario{
 		{name: "voices: none yet", tool: "list_brand_voices", as: readOnly, args: noArgs, check: func(w *env, got answer) {
-			got.mustHold(w.t, map[string]any{"data.brand_voices": "[]", "data.default_voice": nil, "page": nil})
+			got.mustHave(w.t, map[string]any{"data.brand_voices": "[]", "data.default_voice": nil, "page": nil})
 			if !strings.Contains(got.text("notes.0"), "in the app") {
 				w.t.Errorf("no note says where one is made: %s", got.raw)
 			}
 		}},
 		{name: "voices: each by name and the default in full", tool: "list_brand_voices", as: readOnly,
 			prepare: twoVoices, args: noArgs, check: func(w *env, got answer) {
-				got.mustHold(w.t, inFull("data.default_voice"))
-				got.mustHold(w.t, map[string]any{
+				got.mustHave(w.t, inFull("data.default_voice"))
+				got.mustHave(w.t, map[string]any{
 					"data.brand_voices.0.id": w.itsID("second"), "data.brand_voices.0.default": false, "data.brand_voices.0.text": nil,
 					"data.brand_voices.1.id": w.itsID("first"), "data.brand_voices.1.default": true, "data.brand_voices.1.text": nil,
 					"data.default_voice.id": w.itsID("first"), "notes": nil, "page": nil, "untrusted_content": nil,
@@ -104,7 +104,7 @@ func voiceScenarios() []scenario {
 		{name: "voices: another default", tool: "list_brand_voices", args: noArgs, prepare: with(twoVoices, func(w *env) {
 			must.NoError(w.t, w.Voices.MakeDefault(w.t.Context(), w.inApp(), w.itsID("second")))
 		}), check: func(w *env, got answer) {
-			got.mustHold(w.t,
+			got.mustHave(w.t,
 				map[string]any{
 					"data.default_voice.id": w.itsID("second"), "data.brand_voices.0.default": true, "data.brand_voices.1.default": false,
 				})
@@ -112,18 +112,18 @@ func voiceScenarios() []scenario {
 		{name: "voices: the default deleted", tool: "list_brand_voices", args: noArgs, prepare: with(twoVoices, func(w *env) {
 			must.NoError(w.t, w.Voices.Delete(w.t.Context(), w.inApp(), w.itsID("first")))
 		}), check: func(w *env, got answer) {
-			got.mustHold(w.t,
+			got.mustHave(w.t,
 				map[string]any{"data.default_voice.id": w.itsID("second"), "data.brand_voices.0.default": true, "data.brand_voices.1": nil})
 		}},
 		{name: "voices: of another team", tool: "list_brand_voices", prepare: func(w *env) {
 			twoVoices(w.stranger())
 		}, args: noArgs, check: func(w *env, got answer) {
-			got.mustHold(w.t, map[string]any{"data.brand_voices": "[]", "data.default_voice": nil})
+			got.mustHave(w.t, map[string]any{"data.brand_voices": "[]", "data.default_voice": nil})
 		}},
 		{name: "voices: for a viewer", tool: "list_brand_voices", args: noArgs, prepare: with(twoVoices, func(w *env) {
 			w.role(access.Viewer)
 		}), check: func(w *env, got answer) {
-			got.mustHold(w.t, inFull("data.default_voice"))
+			got.mustHave(w.t, inFull("data.default_voice"))
 		}},
 		{name: "voices: a cursor", tool: "list_brand_voices", args: these(map[string]any{
 			"cursor": "x",
@@ -131,15 +131,15 @@ func voiceScenarios() []scenario {
 		{name: "voices: a key", tool: "list_brand_voices", args: noArgs, idem: "k", want: invalid("idempotency_key_not_accepted", "")},
 		{name: "voice: in full", tool: "get_brand_voice", as: readOnly, prepare: twoVoices, args: of("first"),
 			check: func(w *env, got answer) {
-				got.mustHold(w.t, inFull("data"))
-				got.mustHold(w.t,
+				got.mustHave(w.t, inFull("data"))
+				got.mustHave(w.t,
 					map[string]any{
 						"data.id": w.itsID("first"), "meta.app_url": w.root + "/voices/" + w.its("first") + "?team_id=" + number(w.team),
 					})
 			}},
 		{name: "voice: with only a name", tool: "get_brand_voice", prepare: twoVoices, args: of("second"),
 			check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{
+				got.mustHave(w.t, map[string]any{
 					"data.default": false, "data.business_description": nil, "data.tone": nil,
 					"data.point_of_view": nil, "data.emoji_policy": nil, "data.custom_instructions": nil,
 					"data.audiences": "[]", "data.use.words": "[]", "data.use.phrases": "[]", "data.avoid.words": "[]",

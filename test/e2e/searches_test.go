@@ -44,7 +44,7 @@ func TestSearchedAtOnce(t *testing.T) {
 				found := map[string]bool{}
 				for id := range jobs {
 					job := w.awaitJob(id)
-					job.mustHold(t, map[string]any{"data.state": "succeeded"})
+					job.mustHave(t, map[string]any{"data.state": "succeeded"})
 					found[job.text("data.result.hashtags")] = true
 				}
 				if reserved := w.count("reservations WHERE team_id = ?", w.team); charged != searchPrice ||
@@ -52,7 +52,7 @@ func TestSearchedAtOnce(t *testing.T) {
 					t.Errorf("%d credits by %d reservations for %d results", charged, reserved, len(found))
 				}
 				w.full("get_credits", nil).
-					mustHold(t,
+					mustHave(t,
 						map[string]any{
 							"data.balance": 1000 - searchPrice, "data.used_today.team": searchPrice, "data.reserved_today.team": 0,
 						})
@@ -105,7 +105,7 @@ func TestAddedAtOnce(t *testing.T) {
 			}
 			full500 += len(got.list("data.refused"))
 			for i := range got.list("data.refused") {
-				got.mustHold(t, map[string]any{fmt.Sprintf("data.refused.%d.reason", i): "list_full"})
+				got.mustHave(t, map[string]any{fmt.Sprintf("data.refused.%d.reason", i): "list_full"})
 			}
 		}
 		opened := w.full("get_hashtag_list", theList(nil)(w))
@@ -207,7 +207,7 @@ func TestSearchPages(t *testing.T) {
 			}
 		}
 		one := w.full("get_job", mergeArgs(job, map[string]any{"limit": 1}))
-		one.mustHold(t,
+		one.mustHave(t,
 			map[string]any{
 				"data.result.related": w.full("get_job", job).at("data.result.related"), "data.result.credits_charged": searchPrice,
 			})
@@ -239,7 +239,7 @@ func TestFiguresOfListsCome(t *testing.T) {
 			})
 			got := w.full("get_hashtag_list", map[string]any{"list_id": made.number("data.id")})
 			count, _ := got.at("data.hashtags.0.posts.count").(float64)
-			got.mustHold(t, map[string]any{"data.hashtags.0.hashtag": "slipway", "data.hashtags.0.tier": tierOf(count)})
+			got.mustHave(t, map[string]any{"data.hashtags.0.hashtag": "slipway", "data.hashtags.0.tier": tierOf(count)})
 			if basis := got.text("data.hashtags.0.posts.basis"); basis != "measured" && basis != "estimated" {
 				t.Errorf("of what basis? %s", got.raw)
 			}
@@ -299,7 +299,7 @@ func TestFreeSearchesAreCounted(t *testing.T) {
 		w.mustLeave(1, "one that is refunded")
 		w.awaitJob(search("summer  beach", "4").text("data.job_id"))
 		search("SUMMER beach", "5").mustRefuse(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
-		w.awaitJob(search("winter beach", "6").text("data.job_id")).mustHold(t, map[string]any{"data.result.credits_charged": searchPrice})
+		w.awaitJob(search("winter beach", "6").text("data.job_id")).mustHave(t, map[string]any{"data.result.credits_charged": searchPrice})
 	})
 }
 
@@ -317,7 +317,7 @@ func TestSearchWindow(t *testing.T) {
 		rich(w)
 		costs := func(n int) int64 {
 			got := w.rest(full(w), "search_hashtags", looksFor(nil)(w), fmt.Sprint("call ", n))
-			w.awaitJob(got.text("data.job_id")).mustHold(t, map[string]any{"data.state": "succeeded"})
+			w.awaitJob(got.text("data.job_id")).mustHave(t, map[string]any{"data.state": "succeeded"})
 			return got.number("billing.credits_charged")
 		}
 		for n, step := range []struct {
@@ -331,7 +331,7 @@ func TestSearchWindow(t *testing.T) {
 				t.Errorf("%v later it costs %d, want %d", step.after, got, step.costs)
 			}
 		}
-		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000 - 3*searchPrice})
+		w.full("get_credits", nil).mustHave(t, map[string]any{"data.balance": 1000 - 3*searchPrice})
 	})
 }
 
@@ -343,15 +343,15 @@ func TestSearchesOfSilentSources(t *testing.T) {
 		rich(w)
 		for i, charged := range []int{searchPrice, 0} {
 			got := w.rest(full(w), "search_hashtags", map[string]any{"query": "jetty errorjetty"}, fmt.Sprint(i))
-			got.mustHold(t, map[string]any{"billing.credits_charged": charged})
+			got.mustHave(t, map[string]any{"billing.credits_charged": charged})
 			job := w.awaitJob(got.text("data.job_id"))
-			job.mustHold(t,
+			job.mustHave(t,
 				map[string]any{
 					"data.state": "partially_succeeded", "data.error.code": "source_unavailable", "data.result.credits_charged": charged,
 				})
 			w.mustShowFigures(job)
 		}
-		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000 - searchPrice, "data.reserved_today.team": 0})
+		w.full("get_credits", nil).mustHave(t, map[string]any{"data.balance": 1000 - searchPrice, "data.reserved_today.team": 0})
 	})
 	offered := ample()
 	daily(offered)
@@ -365,12 +365,12 @@ func TestSearchesOfSilentSources(t *testing.T) {
 		w.onPlan("few")
 		got := w.rest(full(w), "search_hashtags", looksFor(nil)(w), "k")
 		w.awaitJob(got.text("data.job_id")).
-			mustHold(t,
+			mustHave(t,
 				map[string]any{
 					"data.state": "failed", "data.error.code": "not_offered", "data.result.hashtags": "[]",
 					"data.result.credits_charged": 0,
 				})
-		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000, "data.used_today.team": 0})
+		w.full("get_credits", nil).mustHave(t, map[string]any{"data.balance": 1000, "data.used_today.team": 0})
 		w.mustLeave(2, "a search that told nothing")
 	})
 }

@@ -51,8 +51,8 @@ func seriesScenarios() []scenario {
 	anOccurrence := with(aSeries, itsNext)
 	stands := func(path string, want map[string]any) func(*env, answer) {
 		return func(w *env, got answer) {
-			got.mustHold(w.t, want)
-			w.post(w.its(path)).mustHold(w.t, want)
+			got.mustHave(w.t, want)
+			w.post(w.its(path)).mustHave(w.t, want)
 		}
 	}
 	return []scenario{
@@ -61,7 +61,7 @@ func seriesScenarios() []scenario {
 			"data.recurrence.timezone": "Europe/Berlin",
 			"data.recurrence.paused":   false, "data.recurrence.next_at.utc": ahead(time.Hour), "notes": nil})},
 		{name: "series: an occurrence", tool: "get_post", prepare: anOccurrence, args: byID(nil), check: func(w *env, got answer) {
-			got.mustHold(w.t, map[string]any{"data.status": "scheduled", "data.caption": "every day",
+			got.mustHave(w.t, map[string]any{"data.status": "scheduled", "data.caption": "every day",
 				"data.scheduled_at.utc": ahead(time.Hour), "data.media.0.name": "shot 0",
 				"data.recurrence.template": false, "data.recurrence.template_id": w.its("template")})
 		}},
@@ -79,7 +79,7 @@ func seriesScenarios() []scenario {
 		{name: "series: cancelling one occurrence pauses it", tool: "cancel_post", as: drafts, prepare: anOccurrence,
 			args: post(nil), check: func(w *env, got answer) {
 				stands("post", map[string]any{"data.status": "draft", "data.recurrence.paused": true, "data.scheduled_at": nil})(w, got)
-				w.post(w.its("template")).mustHold(w.t, map[string]any{"data.status": "draft", "data.recurrence.paused": true})
+				w.post(w.its("template")).mustHave(w.t, map[string]any{"data.status": "draft", "data.recurrence.paused": true})
 				if note := got.text("notes.0"); !strings.HasPrefix(note, "The series is paused") {
 					w.t.Errorf("notes: %s", got.raw)
 				}
@@ -89,7 +89,7 @@ func seriesScenarios() []scenario {
 				listed := map[string]any{}
 				for i, post := range got.list("data.posts") {
 					listed[post.(map[string]any)["id"].(string)] = got.at(fmt.Sprintf("data.posts.%d.recurrence.template", i))
-					got.mustHold(w.t, map[string]any{fmt.Sprintf("data.posts.%d.recurrence.paused", i): false})
+					got.mustHave(w.t, map[string]any{fmt.Sprintf("data.posts.%d.recurrence.paused", i): false})
 				}
 				if len(listed) != 2 || listed[w.its("template")] != true || listed[w.its("post")] != false {
 					w.t.Errorf("%s", got.raw)
@@ -99,13 +99,13 @@ func seriesScenarios() []scenario {
 			w.full("cancel_post", map[string]any{"post_id": w.its("post")})
 		}),
 			args: these(map[string]any{"status": "draft"}), check: func(w *env, got answer) {
-				got.mustHold(w.t,
+				got.mustHave(w.t,
 					map[string]any{"data.posts.0.recurrence.paused": true, "data.posts.1.recurrence.paused": true, "data.posts.2": nil})
 			}},
 		{name: "series: changing one occurrence", tool: "update_post", prepare: anOccurrence,
 			args: byID(map[string]any{"caption": "today"}), effects: oneChange, check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{"data.status": "scheduled", "data.caption": "today"})
-				w.post(w.its("template")).mustHold(w.t, map[string]any{"data.caption": "every day"})
+				got.mustHave(w.t, map[string]any{"data.status": "scheduled", "data.caption": "today"})
+				w.post(w.its("template")).mustHave(w.t, map[string]any{"data.caption": "every day"})
 			}},
 	}
 }
@@ -117,12 +117,12 @@ func approvalScenarios() []scenario {
 		})
 	}
 	waits := func(want bool) func(*env, answer) {
-		return func(w *env, got answer) { got.mustHold(w.t, map[string]any{"data.waits_for_approval": want}) }
+		return func(w *env, got answer) { got.mustHave(w.t, map[string]any{"data.waits_for_approval": want}) }
 	}
 	return []scenario{
 		{name: "approval: a post that was sent to the client", tool: "get_post", prepare: asked(aDraft),
 			args: byID(nil), check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{"data.status": "draft", "data.approval": "waiting"})
+				got.mustHave(w.t, map[string]any{"data.status": "draft", "data.approval": "waiting"})
 			}},
 		{name: "approval: it waits", tool: "validate_post", prepare: asked(aDraft), args: post(nil), check: waits(true)},
 		{name: "approval: a scheduled one waits", tool: "validate_post", prepare: asked(aScheduled), args: post(nil), check: waits(true)},
@@ -135,7 +135,7 @@ func approvalScenarios() []scenario {
 			aScheduled), args: post(nil), want: awaitingApproval},
 		{name: "approval: it can be changed", tool: "update_post", prepare: asked(aDraft),
 			args: byID(map[string]any{"caption": "new"}), effects: oneChange, check: func(w *env, got answer) {
-				got.mustHold(w.t, map[string]any{"data.approval": "waiting"})
+				got.mustHave(w.t, map[string]any{"data.approval": "waiting"})
 			}},
 	}
 }
@@ -170,7 +170,7 @@ func TestSeriesGoesOut(t *testing.T) {
 		last := next()
 		w.full("cancel_post", map[string]any{"post_id": w.its("template")})
 		clock.Advance(72 * time.Hour)
-		w.post(last).mustHold(t, map[string]any{"data.status": "draft"})
+		w.post(last).mustHave(t, map[string]any{"data.status": "draft"})
 		w.full("update_post", map[string]any{"id": last, "caption": "a draft like any other"})
 		w.repeats()
 		if id := next(); id == last {

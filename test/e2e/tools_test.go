@@ -267,13 +267,13 @@ func TestWaitingForAJob(t *testing.T) {
 
 		began := time.Now()
 		w.rest(full(w), "get_job", map[string]any{"job_id": ended, "wait_seconds": 25}, "").
-			mustHold(t, map[string]any{"data.finished": true})
+			mustHave(t, map[string]any{"data.finished": true})
 		if took := time.Since(began); took > 10*time.Second {
 			t.Errorf("a job that had ended was waited for: %v", took)
 		}
 		for _, call := range []edgeCall{w.rest, w.tool} {
 			call(full(w), "get_job", map[string]any{"job_id": job, "wait_seconds": 1}, "").
-				mustHold(t, map[string]any{"data.finished": false})
+				mustHave(t, map[string]any{"data.finished": false})
 			call(full(w), "get_job", map[string]any{"job_id": job, "wait_seconds": 26}, "").
 				mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "out_of_range")
 			call(full(w), "get_job", map[string]any{"job_id": "social_post:" + noSuchID, "wait_seconds": 25}, "").
@@ -287,7 +287,7 @@ func TestWaitingForAJob(t *testing.T) {
 		if !strings.Contains(told, `"progressToken":"p","message":"The job is `) || !strings.Contains(told, `"finished":true`) {
 			t.Errorf("the wait was told: %s", told)
 		}
-		(<-byREST).mustHold(t, map[string]any{"data.finished": true})
+		(<-byREST).mustHave(t, map[string]any{"data.finished": true})
 	})
 }
 
@@ -347,9 +347,9 @@ func TestPagesAfterAWait(t *testing.T) {
 		job := w.rest(full(w), "search_hashtags", looksFor(nil)(w), "k").text("data.job_id")
 		for _, call := range []edgeCall{w.rest, w.tool} {
 			first := call(full(w), "get_job", map[string]any{"job_id": job, "limit": 1, "wait_seconds": 25}, "")
-			first.mustHold(t, map[string]any{"data.finished": true, "page.has_more": true})
+			first.mustHave(t, map[string]any{"data.finished": true, "page.has_more": true})
 			second := call(full(w), "get_job", map[string]any{"job_id": job, "limit": 1, "cursor": first.text("page.cursor")}, "")
-			second.mustHold(t, map[string]any{"data.finished": true})
+			second.mustHave(t, map[string]any{"data.finished": true})
 			if a, b := first.text("data.result.hashtags.0.hashtag"), second.text("data.result.hashtags.0.hashtag"); a == "" || a == b {
 				t.Errorf("the first page has %q, the second %q", a, b)
 			}

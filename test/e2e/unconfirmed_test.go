@@ -23,22 +23,22 @@ func TestUnconfirmed(t *testing.T) {
 		w.meddle.Store(&silent)
 		id := w.draft("is it there? [sandbox:lost-answer]")
 		job := w.publishSkippingWaits(id)
-		job.mustHold(t,
+		job.mustHave(t,
 			map[string]any{
 				"data.state": "failed", "data.error.code": "not_confirmed",
 				"data.result.accounts.0.state": "unconfirmed", "data.result.accounts.0.error_code": "not_confirmed",
 			})
 		w.post(id).
-			mustHold(t,
+			mustHave(t,
 				map[string]any{
 					"data.status": "failed", "data.accounts.0.state": "unconfirmed", "data.accounts.0.error_code": "not_confirmed",
 				})
 		for _, args := range []map[string]any{{"post_id": id}, {"post_id": id, "account_ids": w.accounts[:1]}} {
 			w.full("retry_post", args).
-				mustHold(t, map[string]any{"data.skipped.0.reason": "unconfirmed", "data.job_id": job.text("data.job_id")})
+				mustHave(t, map[string]any{"data.skipped.0.reason": "unconfirmed", "data.job_id": job.text("data.job_id")})
 		}
 		w.full("publish_post", map[string]any{"post_id": id}).
-			mustHold(t, map[string]any{"data.already_submitted": true, "data.job_id": job.text("data.job_id")})
+			mustHave(t, map[string]any{"data.already_submitted": true, "data.job_id": job.text("data.job_id")})
 		if held := w.accountsWith("is it there?"); len(held) != 1 {
 			t.Fatalf("held: %v", held)
 		}
@@ -48,10 +48,10 @@ func TestUnconfirmed(t *testing.T) {
 				"lease_until = 0", id, time.Now().UnixMicro())
 			return w.post(id).text("data.status") == "published"
 		})
-		w.post(id).mustHold(t, map[string]any{"data.accounts.0.state": "published", "data.accounts.0.error_code": nil})
+		w.post(id).mustHave(t, map[string]any{"data.accounts.0.state": "published", "data.accounts.0.error_code": nil})
 		w.full("get_job", map[string]any{"job_id": job.text("data.job_id")}).
-			mustHold(t, map[string]any{"data.state": "succeeded", "data.error": nil, "data.result.accounts.0.state": "published"})
-		w.full("retry_post", map[string]any{"post_id": id}).mustHold(t, map[string]any{"data.skipped.0.reason": "not_failed"})
+			mustHave(t, map[string]any{"data.state": "succeeded", "data.error": nil, "data.result.accounts.0.state": "published"})
+		w.full("retry_post", map[string]any{"post_id": id}).mustHave(t, map[string]any{"data.skipped.0.reason": "not_failed"})
 		if held := w.accountsWith("is it there?"); len(held) != 1 {
 			t.Errorf("held: %v", held)
 		}
@@ -73,15 +73,15 @@ func TestNetworkOutOfReach(t *testing.T) {
 		w.meddle.Store(&down)
 		id := w.draft("out of reach", w.accounts...)
 		w.publishSkippingWaits(id).
-			mustHold(t,
+			mustHave(t,
 				map[string]any{
 					"data.state": "failed", "data.error.code": "rate_limited", "data.progress.done": 2, "data.progress.total": 2,
 				})
-		w.post(id).mustHold(t, map[string]any{"data.status": "failed"})
+		w.post(id).mustHave(t, map[string]any{"data.status": "failed"})
 		w.meddle.Store(nil)
 		retry := w.full("retry_post", map[string]any{"post_id": id})
-		retry.mustHold(t, map[string]any{"data.skipped": "[]", "data.progress.total": 2})
-		w.awaitJob(retry.text("data.job_id")).mustHold(t, map[string]any{"data.state": "succeeded"})
+		retry.mustHave(t, map[string]any{"data.skipped": "[]", "data.progress.total": 2})
+		w.awaitJob(retry.text("data.job_id")).mustHave(t, map[string]any{"data.state": "succeeded"})
 		if held := w.accountsWith("out of reach"); len(held) != 2 {
 			t.Errorf("held: %v", held)
 		}
@@ -113,11 +113,11 @@ func TestNetworkKeepsFailing(t *testing.T) {
 			t.Fatalf("the network was asked %d times, and on it goes", n)
 		}
 		w.awaitJob(job).
-			mustHold(t,
+			mustHave(t,
 				map[string]any{"data.state": "failed", "data.error.code": "network_error", "data.result.accounts.0.state": "failed"})
 		w.meddle.Store(nil)
 		retry := w.full("retry_post", map[string]any{"post_id": id})
-		w.awaitJob(retry.text("data.job_id")).mustHold(t, map[string]any{"data.state": "succeeded"})
+		w.awaitJob(retry.text("data.job_id")).mustHave(t, map[string]any{"data.state": "succeeded"})
 		if held := w.accountsWith("failing"); len(held) != 1 {
 			t.Errorf("held: %v", held)
 		}
@@ -136,14 +136,14 @@ func TestWithheldAtItsTime(t *testing.T) {
 				w.exec("UPDATE posts SET approval = 'approved' WHERE id = ?", id)
 				w.full("update_post",
 					map[string]any{"id": id, "caption": "withheld from " + number(w.team) + ", changed"}).
-					mustHold(w.t, map[string]any{"data.status": "scheduled", "data.approval": "waiting"})
+					mustHave(w.t, map[string]any{"data.status": "scheduled", "data.approval": "waiting"})
 			}, "missed_waiting_approval"},
 			"rejected": {func(w *env, id string) {
 				w.exec("UPDATE posts SET approval = 'rejected' WHERE id = ?", id)
 			}, "missed_waiting_approval"},
 			"too long": {func(w *env, id string) {
 				got := w.full("update_post", map[string]any{"id": id, "caption": "withheld from " + number(w.team) + " " + words(301)})
-				got.mustHold(w.t, map[string]any{"data.status": "scheduled", "data.problems.0.code": "caption_too_long"})
+				got.mustHave(w.t, map[string]any{"data.status": "scheduled", "data.problems.0.code": "caption_too_long"})
 			}, "preflight_blocked"},
 		} {
 			t.Run(name, func(t *testing.T) {
@@ -156,7 +156,7 @@ func TestWithheldAtItsTime(t *testing.T) {
 				w.due(id)
 				w.until("the post to fail", func() bool { return w.post(id).text("data.status") == "failed" })
 				got := w.post(id)
-				got.mustHold(t,
+				got.mustHave(t,
 					map[string]any{
 						"data.accounts.0.error_code": c.code, "data.accounts.1.error_code": c.code,
 						"data.accounts.0.state": "failed", "data.published_at": nil,
@@ -185,7 +185,7 @@ func TestOneAccountLostAtItsTime(t *testing.T) {
 		w.due(id)
 		w.until("the post to go out", func() bool { return w.post(id).text("data.status") == "partially_published" })
 		got := w.post(id)
-		got.mustHold(t, map[string]any{"data.accounts.0.error_code": "account_needs_reauth", "data.accounts.1.state": "published"})
+		got.mustHave(t, map[string]any{"data.accounts.0.error_code": "account_needs_reauth", "data.accounts.1.state": "published"})
 		if held := w.accountsWith("half of it"); len(held) != 1 || held[0] != "second.test" {
 			t.Errorf("held: %v", held)
 		}

@@ -26,7 +26,7 @@ func TestANodeOnANewerSchema(t *testing.T) {
 		use := func(words string) {
 			id := w.draft(words)
 			w.full("update_post", map[string]any{"id": id, "caption": words + ", changed"})
-			w.publish(id).mustHold(t, map[string]any{"data.state": "succeeded"})
+			w.publish(id).mustHave(t, map[string]any{"data.state": "succeeded"})
 			w.full("cancel_post", map[string]any{"post_id": w.schedulePost("planned "+words, 48*time.Hour)})
 			job := w.rest(full(w), "create_report",
 				map[string]any{"type": "profile", "platform": "instagram", "subject": "harbour"}, words).text("data.job_id")

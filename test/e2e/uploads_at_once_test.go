@@ -94,10 +94,10 @@ func TestOneFileByManyWays(t *testing.T) {
 			got.mustBe(t, http.StatusCreated)
 		}
 		for _, job := range jobs {
-			w.awaitJob(job).mustHold(t, map[string]any{"data.state": "succeeded"})
+			w.awaitJob(job).mustHave(t, map[string]any{"data.state": "succeeded"})
 		}
 		w.full("list_media", nil).
-			mustHold(t, map[string]any{"data.media.0.name": "a", "data.media.1": nil, "data.storage.used_bytes": len(f.bytes)})
+			mustHave(t, map[string]any{"data.media.0.name": "a", "data.media.1": nil, "data.storage.used_bytes": len(f.bytes)})
 		w.mustBeSound()
 	})
 }

@@ -31,7 +31,7 @@ func TestRepeatedUploads(t *testing.T) {
 				w.put(first.linkOf(0), one).mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
 				w.put(again.linkOf(0), one).mustBe(t, http.StatusCreated)
 				third := asked()
-				third.mustHold(t,
+				third.mustHave(t,
 					map[string]any{
 						"data.job_id": first.text("data.job_id"), "data.finished": false,
 						"data.upload.uploads.0.state": "stored", "data.upload.uploads.0.url": nil, "data.upload.uploads.0.headers": nil,
@@ -42,7 +42,7 @@ func TestRepeatedUploads(t *testing.T) {
 				w.put(again.linkOf(1), two).mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
 				w.put(third.linkOf(1), two).mustBe(t, http.StatusCreated)
 				asked().
-					mustHold(t,
+					mustHave(t,
 						map[string]any{
 							"data.finished": true, "data.state": "succeeded", "data.upload.uploads.1.state": "stored",
 							"data.upload.uploads.1.url": nil,
@@ -50,7 +50,7 @@ func TestRepeatedUploads(t *testing.T) {
 				call(full(w), "create_uploads", uploadArgs(nil, two, one), "order 7").
 					mustRefuse(t, http.StatusUnprocessableEntity, "idempotency_key_reused", "")
 				call(drafts(w), "create_uploads", uploadArgs(nil, one), "order 7").
-					mustHold(t, map[string]any{"data.upload.uploads.0.state": "stored"})
+					mustHave(t, map[string]any{"data.upload.uploads.0.state": "stored"})
 				if n := w.count("upload_batches WHERE team_id = ?", w.team); n != 2 {
 					t.Errorf("%d batches, want 2", n)
 				}
@@ -94,22 +94,22 @@ func TestUploadsExpire(t *testing.T) {
 		partly := asked()
 		wholly := w.full("create_uploads", uploadArgs(nil, aPNG("three.png")))
 		page := w.full("create_uploads", nil)
-		partly.mustHold(t, map[string]any{"data.upload.uploads.0.expires_at.utc": begun.Add(time.Hour).Format(time.RFC3339)})
+		partly.mustHave(t, map[string]any{"data.upload.uploads.0.expires_at.utc": begun.Add(time.Hour).Format(time.RFC3339)})
 		clock.Advance(time.Hour - time.Microsecond)
 		w.put(partly.linkOf(0), one).mustBe(t, http.StatusCreated)
 		clock.Advance(time.Microsecond)
 		w.put(partly.linkOf(1), two).mustRefuse(t, http.StatusGone, "upload_link_closed", "")
 		w.awaitJob(partly.text("data.job_id")).
-			mustHold(t, map[string]any{"data.state": "partially_succeeded", "data.error.code": "upload_expired"})
+			mustHave(t, map[string]any{"data.state": "partially_succeeded", "data.error.code": "upload_expired"})
 		w.mustStandFor(partly.text("data.job_id"), "stored", "expired")
-		w.awaitJob(wholly.text("data.job_id")).mustHold(t, map[string]any{"data.state": "failed", "data.error.code": "upload_expired"})
+		w.awaitJob(wholly.text("data.job_id")).mustHave(t, map[string]any{"data.state": "failed", "data.error.code": "upload_expired"})
 		w.mustStandFor(wholly.text("data.job_id"), "expired")
-		w.awaitJob(page.text("data.job_id")).mustHold(t, map[string]any{"data.state": "failed", "data.error.code": "upload_expired"})
+		w.awaitJob(page.text("data.job_id")).mustHave(t, map[string]any{"data.state": "failed", "data.error.code": "upload_expired"})
 		for _, to := range []link{partly.linkOf(1), {partly.linkOf(1).url, ""}} {
 			w.put(to, two).mustRefuse(t, http.StatusGone, "upload_link_closed", "")
 		}
 		again := asked()
-		again.mustHold(t,
+		again.mustHave(t,
 			map[string]any{
 				"data.job_id": partly.text("data.job_id"), "data.finished": true,
 				"data.upload.uploads.0.state": "stored", "data.upload.uploads.1.state": "expired", "data.upload.uploads.1.url": nil,
@@ -152,7 +152,7 @@ func TestOpenUploads(t *testing.T) {
 		third := w.full("create_uploads", uploadArgs(nil, files[3]))
 		w.full("create_uploads", uploadArgs(map[string]any{"replaces_batch": third.text("data.job_id")}, files[4]))
 		w.rest(full(w), "create_uploads", nil, "").mustSlow(t, "open_upload_batches", 3000)
-		w.full("create_uploads", uploadArgs(nil, files[2])).mustHold(t, map[string]any{"data.finished": true}) // it needs no link
+		w.full("create_uploads", uploadArgs(nil, files[2])).mustHave(t, map[string]any{"data.finished": true}) // it needs no link
 		clock.Advance(50 * time.Minute)
 		w.awaitJob(first.text("data.job_id"))
 		w.full("create_uploads", uploadArgs(nil, files[0], files[1]))
@@ -179,12 +179,12 @@ func TestEmptyUploadPagesGiveWay(t *testing.T) {
 				}
 			}
 			w.full("get_job", map[string]any{"job_id": pages[3]}).
-				mustHold(t, map[string]any{"data.finished": true, "data.state": "failed", "data.error.code": "upload_replaced"})
-			w.full("get_job", map[string]any{"job_id": pages[4]}).mustHold(t, map[string]any{"data.finished": false})
+				mustHave(t, map[string]any{"data.finished": true, "data.state": "failed", "data.error.code": "upload_replaced"})
+			w.full("get_job", map[string]any{"job_id": pages[4]}).mustHave(t, map[string]any{"data.finished": false})
 			f := aPNG(fmt.Sprint("after pages ", pages[0]))
 			got := call(full(w), "create_uploads", uploadArgs(nil, f), "")
 			w.put(got.linkOf(0), f).mustBe(t, http.StatusCreated)
-			w.full("get_job", map[string]any{"job_id": others}).mustHold(t, map[string]any{"data.finished": false})
+			w.full("get_job", map[string]any{"job_id": others}).mustHave(t, map[string]any{"data.finished": false})
 
 			// Batches with files, and others' pages, give way to nothing.
 			call(full(w), "create_uploads", uploadArgs(nil, aPNG(fmt.Sprint("waits ", pages[0]))), "")
@@ -210,21 +210,21 @@ func TestPromisedStorage(t *testing.T) {
 			t.Helper()
 			got := call(full(w), "create_uploads", uploadArgs(nil, two), "a key")
 			got.mustRefuse(t, http.StatusForbidden, "plan_limit_reached", "")
-			got.mustHold(t, map[string]any{"context.limit": "storage_bytes"})
+			got.mustHave(t, map[string]any{"context.limit": "storage_bytes"})
 		}
 		w.rest(full(w), "create_uploads", uploadArgs(nil, one, two), "").mustRefuse(t, http.StatusForbidden, "plan_limit_reached", "")
 		first := w.full("create_uploads", uploadArgs(nil, one))
 		mustBeFull(w.rest)
 		mustBeFull(w.tool)
-		w.full("list_media", nil).mustHold(t, map[string]any{"data.storage.used_bytes": 0}) // a promise is not used yet
+		w.full("list_media", nil).mustHave(t, map[string]any{"data.storage.used_bytes": 0}) // a promise is not used yet
 		replacing := w.full("create_uploads", uploadArgs(map[string]any{"replaces_batch": first.text("data.job_id")}, two))
 		clock.Advance(time.Hour)
 		w.awaitJob(replacing.text("data.job_id"))
 		again := w.full("create_uploads", uploadArgs(nil, one))
 		w.put(again.linkOf(0), one).mustBe(t, http.StatusCreated)
 		mustBeFull(w.rest)
-		w.full("create_uploads", uploadArgs(nil, one)).mustHold(t, map[string]any{"data.state": "succeeded"}) // it takes up nothing
-		w.full("list_media", nil).mustHold(t, map[string]any{"data.storage.used_bytes": len(one.bytes)})
+		w.full("create_uploads", uploadArgs(nil, one)).mustHave(t, map[string]any{"data.state": "succeeded"}) // it takes up nothing
+		w.full("list_media", nil).mustHave(t, map[string]any{"data.storage.used_bytes": len(one.bytes)})
 		w.mustBeSound()
 	})
 }
@@ -242,7 +242,7 @@ func TestPromiseUnderASmallerPlan(t *testing.T) {
 		job, to := w.openUpload(f)
 		w.onPlan("tight")
 		w.put(to, f).mustRefuse(t, http.StatusForbidden, "plan_limit_reached", "")
-		w.mustHoldNothing(job)
+		w.mustHaveNothing(job)
 		w.onPlan("agency")
 		w.mustTakeOnce(job, to, f)
 	})
@@ -308,7 +308,7 @@ func TestFilesAreRefusedBelowTheDiskReserve(t *testing.T) {
 		f := aPNG("a.png")
 		_, to := w.openUpload(f)
 		w.put(to, f).mustBeLater(t, "disk_full")
-		w.full("list_media", nil).mustHold(t, map[string]any{"data.media.0": nil})
+		w.full("list_media", nil).mustHave(t, map[string]any{"data.media.0": nil})
 		w.mustBeSound()
 		_, root := h.start(options{accounts: 1}, server.RoleAll)
 		to.url = root + strings.TrimPrefix(to.url, w.root)

@@ -105,8 +105,8 @@ func (c *cluster) number(query string, args ...any) int64 {
 	return n
 }
 
-// mustHold checks a team's money when all its work has ended.
-func (c *cluster) mustHold(m *modelTeam, balance int64, charges, jobs int) {
+// mustHave checks a team's money when all its work has ended.
+func (c *cluster) mustHave(m *modelTeam, balance int64, charges, jobs int) {
 	c.t.Helper()
 	if !until(c.t.Context(), func() bool {
 		return c.number(`SELECT COUNT(*) FROM jobs WHERE team_id = ? AND finished_at = 0`, m.id) == 0
@@ -149,7 +149,7 @@ func TestRepeatsTogether(t *testing.T) {
 			if o.tool == standin.Search {
 				jobs = 1
 			}
-			c.mustHold(m, 1000-3, 1, jobs)
+			c.mustHave(m, 1000-3, 1, jobs)
 		}
 	})
 }
@@ -207,7 +207,7 @@ func TestRepeatWhileTheFirstCallRuns(t *testing.T) {
 		if got := tally(c.together(3, func(int) (*modelKey, order) { return m.keys[0], o })); got[""] != 3 {
 			t.Errorf("%v", got)
 		}
-		c.mustHold(m, 3, 1, 1)
+		c.mustHave(m, 3, 1, 1)
 	})
 }
 
@@ -248,7 +248,7 @@ func TestLastCreditTogether(t *testing.T) {
 					jobs++
 				}
 			}
-			c.mustHold(m, s.grant-price*enough, enough, jobs)
+			c.mustHave(m, s.grant-price*enough, enough, jobs)
 		}
 	})
 }

@@ -139,7 +139,7 @@ func (n *Network) Permalink(ctx context.Context, g network.Grant, r network.Rece
 		return r.Permalink, nil
 	}
 	if !graph.IsID(r.ID) {
-		return "", network.PermanentError(errors.New("the id is not that of a Facebook post"))
+		return "", network.PermanentError(errors.New("the ID is not that of a Facebook post"))
 	}
 	var response struct {
 		Permalink string `json:"permalink_url"`

@@ -202,7 +202,7 @@ func (c *Containers) Permalink(ctx context.Context, g network.Grant, r network.R
 		return r.Permalink, nil
 	}
 	if !IsID(r.ID) {
-		return "", network.PermanentError(errors.New("the id is not that of a post on " + c.Names.Title))
+		return "", network.PermanentError(errors.New("the ID is not that of a post on " + c.Names.Title))
 	}
 	var response listedPost
 	err := c.Client.Do(ctx, c.NewCall(g, http.MethodGet, r.ID, url.Values{"fields": {"id,permalink"}}, &response))

@@ -72,7 +72,7 @@ func (d draft) request(author string) map[string]any {
 // Permalink returns the URL of a post, without a request.
 func (n *Network) Permalink(_ context.Context, _ network.Grant, r network.Receipt) (string, error) {
 	if !isPostURN(r.ID) {
-		return "", network.PermanentError(errors.New("the id is not that of a LinkedIn post"))
+		return "", network.PermanentError(errors.New("the ID is not that of a LinkedIn post"))
 	}
 	return n.permalink(r.ID), nil
 }

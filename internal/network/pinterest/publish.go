@@ -74,7 +74,7 @@ func (n *Network) Permalink(_ context.Context, _ network.Grant, r network.Receip
 		return r.Permalink, nil
 	}
 	if !isID(r.ID) {
-		return "", network.PermanentError(errors.New("the pin's id is not an id of Pinterest"))
+		return "", network.PermanentError(errors.New("the pin's ID is not an ID of Pinterest"))
 	}
 	return n.receipt(r.ID).Permalink, nil
 }

@@ -315,7 +315,7 @@ func (n *Network) Permalink(ctx context.Context, g network.Grant, r network.Rece
 	id, isPending := strings.CutPrefix(r.ID, pendingPrefix)
 	if !isPending {
 		if !numericID.MatchString(id) {
-			return "", network.PermanentError(errors.New("the post's id is not an id of TikTok"))
+			return "", network.PermanentError(errors.New("the post's ID is not an ID of TikTok"))
 		}
 		return n.postURL(g.Username, "video", id), nil
 	}

@@ -69,7 +69,7 @@ func (n *Network) Permalink(_ context.Context, g network.Grant, r network.Receip
 		return r.Permalink, nil
 	}
 	if !isID(r.ID) {
-		return "", network.PermanentError(errors.New("the post's id is not an id of X"))
+		return "", network.PermanentError(errors.New("the post's ID is not an ID of X"))
 	}
 	return n.receipt(g, r.ID).Permalink, nil
 }

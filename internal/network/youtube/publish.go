@@ -190,7 +190,7 @@ func (n *Network) listUploads(ctx context.Context, g network.Grant, since time.T
 // Permalink returns the URL of the video without a call.
 func (n *Network) Permalink(_ context.Context, _ network.Grant, r network.Receipt) (string, error) {
 	if !videoID.MatchString(r.ID) {
-		return "", network.PermanentError(errors.New("the post's id is not an id of YouTube"))
+		return "", network.PermanentError(errors.New("the post's ID is not an ID of YouTube"))
 	}
 	return n.watchURL(r.ID), nil
 }

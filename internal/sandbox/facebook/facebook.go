@@ -96,13 +96,13 @@ func pageView(a store.Account) map[string]any {
 // asPage calls do in a transaction with the Page of the request's token. It refuses a path that names another Page.
 func (n *Network) asPage(r *http.Request, do func(store.Tx, store.Account, store.Token) error) error {
 	return n.Store.InTx(r.Context(), func(t store.Tx) error {
-		token, good, err := n.Find(r.Context(), t, kindPage, r.Form.Get("access_token"))
+		token, ok, err := n.Find(r.Context(), t, kindPage, r.Form.Get("access_token"))
 		switch {
 		case err != nil:
 			return err
 		case token.Kind == "":
 			return n.refuseNonPage(r, t)
-		case !good:
+		case !ok:
 			return graph.ErrSessionExpired
 		}
 		if err := graph.CheckProof(r, token); err != nil {

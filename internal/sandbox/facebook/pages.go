@@ -71,8 +71,8 @@ func (n *Network) openPage(r *http.Request, t store.Tx, a store.Account, token s
 func (n *Network) ownPage(r *http.Request, id string) (map[string]any, error) {
 	var page map[string]any
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
-		token, good, err := n.Find(r.Context(), t, oauth.KindAccess, r.Form.Get("access_token"))
-		if err != nil || !good || token.Account != id {
+		token, ok, err := n.Find(r.Context(), t, oauth.KindAccess, r.Form.Get("access_token"))
+		if err != nil || !ok || token.Account != id {
 			return err
 		}
 		a, _, err := t.Account(r.Context(), Name, id)

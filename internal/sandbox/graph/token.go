@@ -26,11 +26,11 @@ func (n *API) RedeemCode(
 ) (map[string]any, error) {
 	var answer map[string]any
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
-		code, good, err := n.Redeem(r.Context(), t, r.Form)
+		code, ok, err := n.Redeem(r.Context(), t, r.Form)
 		if err != nil {
 			return err
 		}
-		if !good {
+		if !ok {
 			return InvalidParameter("Invalid verification code, or one that has been used, or another redirect_uri")
 		}
 		answer, err = n.newToken(r.Context(), t, code, ShortLifetime)
@@ -125,7 +125,7 @@ func (n *API) Authenticate(r *http.Request, t store.Tx) (store.Account, store.To
 	if text == "" {
 		text = strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	}
-	token, good, err := n.Find(r.Context(), t, oauth.KindAccess, text)
+	token, ok, err := n.Find(r.Context(), t, oauth.KindAccess, text)
 	switch {
 	case err != nil:
 		return store.Account{}, token, err
@@ -133,7 +133,7 @@ func (n *API) Authenticate(r *http.Request, t store.Tx) (store.Account, store.To
 		return store.Account{}, token, &Error{
 			Status: http.StatusBadRequest, Code: 190, Message: "Invalid OAuth access token - Cannot parse access token",
 		}
-	case !good:
+	case !ok:
 		return store.Account{}, token, ErrSessionExpired
 	}
 	if err := CheckProof(r, token); err != nil {

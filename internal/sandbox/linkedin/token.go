@@ -50,11 +50,11 @@ func (n *Network) grantToken(r *http.Request) (any, error) {
 }
 
 func (n *Network) firstToken(ctx context.Context, t store.Tx, form url.Values) (map[string]any, error) {
-	code, good, err := n.Redeem(ctx, t, form)
+	code, ok, err := n.Redeem(ctx, t, form)
 	if err != nil {
 		return nil, err
 	}
-	if !good {
+	if !ok {
 		return nil, refuseToken(http.StatusBadRequest, "invalid_request",
 			"Unable to retrieve access token: appid/redirect uri/code verifier does not match authorization code. Or "+
 				"authorization code expired.")
@@ -82,11 +82,11 @@ func (n *Network) accessToken(ctx context.Context, t store.Tx, of store.Token) (
 }
 
 func (n *Network) nextToken(ctx context.Context, t store.Tx, form url.Values) (map[string]any, error) {
-	old, good, err := n.Find(ctx, t, kindRefresh, form.Get("refresh_token"))
+	old, ok, err := n.Find(ctx, t, kindRefresh, form.Get("refresh_token"))
 	if err != nil {
 		return nil, err
 	}
-	if !good || old.Client != form.Get("client_id") {
+	if !ok || old.Client != form.Get("client_id") {
 		return nil, refuseToken(http.StatusBadRequest, "invalid_grant",
 			"The provided authorization grant or refresh token is invalid, expired or revoked")
 	}
@@ -109,15 +109,15 @@ func (n *Network) asCaller(r *http.Request, do func(store.Tx, caller) error) err
 	ctx := r.Context()
 	return n.Store.InTx(ctx, func(t store.Tx) error {
 		text, isBearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		token, good, err := n.Find(ctx, t, oauth.KindAccess, text)
+		token, ok, err := n.Find(ctx, t, oauth.KindAccess, text)
 		switch {
 		case err != nil:
 			return err
 		case !isBearer || token.Kind == "":
 			return errToken
-		case !good && n.Now().Before(token.Expires):
+		case !ok && n.Now().Before(token.Expires):
 			return errRevoked
-		case !good:
+		case !ok:
 			return errExpired
 		}
 		c := caller{session: token.Session}

@@ -231,8 +231,8 @@ func (o *Provider) Find(ctx context.Context, t store.Tx, kind, text string) (sto
 
 // Redeem spends a code, and reports whether it was valid and matches the consent.
 func (o *Provider) Redeem(ctx context.Context, t store.Tx, form url.Values) (store.Token, bool, error) {
-	code, good, err := o.Find(ctx, t, kindCode, form.Get("code"))
-	if err != nil || !good || code.Client != form.Get("client_id") || code.Redirect != form.Get("redirect_uri") ||
+	code, ok, err := o.Find(ctx, t, kindCode, form.Get("code"))
+	if err != nil || !ok || code.Client != form.Get("client_id") || code.Redirect != form.Get("redirect_uri") ||
 		!verifiesChallenge(form.Get("code_verifier"), code.Challenge) {
 		return store.Token{}, false, err
 	}

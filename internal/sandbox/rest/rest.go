@@ -81,12 +81,12 @@ func (n *API) Authenticate(r *http.Request, t store.Tx) (store.Account, store.To
 	if !bearer {
 		return store.Account{}, store.Token{}, n.Errors.Unauthorized
 	}
-	token, good, err := n.Find(r.Context(), t, oauth.KindAccess, text)
+	token, ok, err := n.Find(r.Context(), t, oauth.KindAccess, text)
 	if err != nil {
 		return store.Account{}, store.Token{}, err
 	}
 	a, found, err := t.Account(r.Context(), n.Platform, token.Account)
-	if err == nil && (!good || !found) {
+	if err == nil && (!ok || !found) {
 		err = n.Errors.Unauthorized
 	}
 	return a, token, err
@@ -108,11 +108,11 @@ func (n *API) GrantTokens(r *http.Request) (Tokens, error) {
 	}
 	var given Tokens
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
-		old, good, err := n.spendGrant(r, t)
+		old, ok, err := n.spendGrant(r, t)
 		if err != nil {
 			return err
 		}
-		if !good || old.Client != client {
+		if !ok || old.Client != client {
 			return n.Errors.InvalidGrant
 		}
 		if given.Scopes, err = t.Scopes(r.Context(), n.Platform, old.Session); err != nil {
@@ -133,12 +133,12 @@ func (n *API) GrantTokens(r *http.Request) (Tokens, error) {
 func (n *API) spendGrant(r *http.Request, t store.Tx) (store.Token, bool, error) {
 	switch r.Form.Get("grant_type") {
 	case "authorization_code":
-		code, good, err := n.Redeem(r.Context(), t, r.Form)
-		return code, good && n.Now().Sub(code.Issued) < n.CodeLifetime, err
+		code, ok, err := n.Redeem(r.Context(), t, r.Form)
+		return code, ok && n.Now().Sub(code.Issued) < n.CodeLifetime, err
 	case "refresh_token":
 		text := r.Form.Get("refresh_token")
-		old, good, err := n.Find(r.Context(), t, KindRefresh, text)
-		if err != nil || !good {
+		old, ok, err := n.Find(r.Context(), t, KindRefresh, text)
+		if err != nil || !ok {
 			return store.Token{}, false, err
 		}
 		return old, true, t.SpendToken(r.Context(), n.Platform, n.Hash(text))

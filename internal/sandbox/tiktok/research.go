@@ -49,11 +49,11 @@ func (n *Network) clientToken(r *http.Request) (any, error) {
 func (n *Network) authenticateResearch(r *http.Request) error {
 	ctx := r.Context()
 	return n.Store.InTx(ctx, func(t store.Tx) error {
-		token, good, err := n.Find(ctx, t, kindClient, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+		token, ok, err := n.Find(ctx, t, kindClient, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
 		if err != nil {
 			return err
 		}
-		if !good {
+		if !ok {
 			return errToken
 		}
 		return countResearch(ctx, t, token.Client, world.DayOf(n.Now()))

@@ -140,8 +140,8 @@ func (n *Network) grant(w http.ResponseWriter, r *http.Request) (any, error) {
 }
 
 func (n *Network) spendCode(r *http.Request, t store.Tx) (store.Token, error) {
-	code, good, err := n.Redeem(r.Context(), t, r.Form)
-	if err == nil && !good {
+	code, ok, err := n.Redeem(r.Context(), t, r.Form)
+	if err == nil && !ok {
 		err = badRequest("invalid_grant", "Authorization code is invalid or expired, or of another redirect_uri")
 	}
 	return code, err
@@ -150,11 +150,11 @@ func (n *Network) spendCode(r *http.Request, t store.Tx) (store.Token, error) {
 // spendRefresh spends a refresh token, which can be used once.
 func (n *Network) spendRefresh(r *http.Request, t store.Tx) (store.Token, error) {
 	text := r.Form.Get("refresh_token")
-	old, good, err := n.Find(r.Context(), t, kindRefresh, text)
+	old, ok, err := n.Find(r.Context(), t, kindRefresh, text)
 	if err != nil {
 		return store.Token{}, err
 	}
-	if !good || old.Client != r.Form.Get("client_id") {
+	if !ok || old.Client != r.Form.Get("client_id") {
 		return store.Token{}, badRequest("invalid_grant", "Refresh token is invalid or expired")
 	}
 	return old, t.SpendToken(r.Context(), Name, n.Hash(text))
@@ -190,7 +190,7 @@ type caller struct {
 // authenticate returns the caller of a request, whose token must have the scope.
 func (n *Network) authenticate(r *http.Request, t store.Tx, scope string) (caller, error) {
 	ctx := r.Context()
-	token, good, err := n.Find(ctx, t, oauth.KindAccess, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+	token, ok, err := n.Find(ctx, t, oauth.KindAccess, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
 	if err != nil {
 		return caller{}, err
 	}
@@ -198,7 +198,7 @@ func (n *Network) authenticate(r *http.Request, t store.Tx, scope string) (calle
 	if err != nil {
 		return caller{}, err
 	}
-	if !good || !found {
+	if !ok || !found {
 		return caller{}, errToken
 	}
 	scopes, err := t.Scopes(ctx, Name, token.Session)
@@ -243,11 +243,11 @@ func (n *Network) revoke(w http.ResponseWriter, r *http.Request) {
 		err = badRequest("invalid_client", "client_key and client_secret are required")
 	default:
 		err = n.Store.InTx(ctx, func(t store.Tx) error {
-			token, good, err := n.Find(ctx, t, oauth.KindAccess, r.Form.Get("token"))
+			token, ok, err := n.Find(ctx, t, oauth.KindAccess, r.Form.Get("token"))
 			if err != nil {
 				return err
 			}
-			if !good {
+			if !ok {
 				return badRequest("invalid_grant", "The access token is invalid or expired")
 			}
 			return t.EndSessions(ctx, Name, token.Account)

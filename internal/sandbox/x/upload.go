@@ -208,11 +208,11 @@ func (n *Network) endUpload(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	good := whole.MIME == u.mime
-	if whole.Size != u.total || !good && u.category != "tweet_video" {
+	matches := whole.MIME == u.mime
+	if whole.Size != u.total || !matches && u.category != "tweet_video" {
 		return nil, invalid("The media is not what was announced.")
 	}
-	u.cid, u.failed, u.ended = whole.CID, !good, n.Now()
+	u.cid, u.failed, u.ended = whole.CID, !matches, n.Now()
 	err = n.Store.InTx(r.Context(), func(t store.Tx) error {
 		if err := t.SaveBlob(r.Context(), Name, u.account, whole); err != nil {
 			return err

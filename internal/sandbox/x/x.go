@@ -172,11 +172,11 @@ func (n *Network) revoke(r *http.Request) (any, error) {
 	}
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
 		for _, kind := range []string{oauth.KindAccess, rest.KindRefresh} {
-			token, good, err := n.Find(r.Context(), t, kind, text)
+			token, ok, err := n.Find(r.Context(), t, kind, text)
 			if err != nil {
 				return err
 			}
-			if good && token.Client == client {
+			if ok && token.Client == client {
 				return t.SpendToken(r.Context(), n.Platform, n.Hash(text))
 			}
 		}

@@ -98,11 +98,11 @@ func (n *Network) grantToken(r *http.Request) (any, error) {
 }
 
 func (n *Network) tradeCode(ctx context.Context, t store.Tx, form url.Values) (map[string]any, error) {
-	code, good, err := n.Redeem(ctx, t, form)
+	code, ok, err := n.Redeem(ctx, t, form)
 	if err != nil {
 		return nil, err
 	}
-	if !good {
+	if !ok {
 		return nil, &tokenError{http.StatusBadRequest, "invalid_grant", "Malformed auth code."}
 	}
 	code.Redirect, code.Challenge = "", ""
@@ -117,11 +117,11 @@ func (n *Network) tradeCode(ctx context.Context, t store.Tx, form url.Values) (m
 
 func (n *Network) tradeRefresh(ctx context.Context, t store.Tx, form url.Values) (map[string]any, error) {
 	text := form.Get("refresh_token")
-	refresh, good, err := n.Find(ctx, t, kindRefresh, text)
+	refresh, ok, err := n.Find(ctx, t, kindRefresh, text)
 	if err != nil {
 		return nil, err
 	}
-	if !good || refresh.Client != form.Get("client_id") {
+	if !ok || refresh.Client != form.Get("client_id") {
 		return nil, &tokenError{http.StatusBadRequest, "invalid_grant", "Token has been expired or revoked."}
 	}
 	if err := extendToken(ctx, t, n.Hash(text), n.Now().Add(refreshLifetime)); err != nil {
@@ -147,11 +147,11 @@ func (n *Network) access(ctx context.Context, t store.Tx, of store.Token) (map[s
 // authenticate returns the account of the request's token, which must allow the scope.
 func (n *Network) authenticate(r *http.Request, t store.Tx, scope string) (store.Account, store.Token, error) {
 	text := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-	token, good, err := n.Find(r.Context(), t, oauth.KindAccess, text)
+	token, ok, err := n.Find(r.Context(), t, oauth.KindAccess, text)
 	if err != nil {
 		return store.Account{}, token, err
 	}
-	if !good {
+	if !ok {
 		return store.Account{}, token, errToken
 	}
 	scopes, err := t.Scopes(r.Context(), Name, token.Session)
@@ -172,11 +172,11 @@ func (n *Network) authenticate(r *http.Request, t store.Tx, scope string) (store
 func (n *Network) revoke(r *http.Request) (any, error) {
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
 		for _, kind := range []string{kindRefresh, oauth.KindAccess} {
-			token, good, err := n.Find(r.Context(), t, kind, r.PostForm.Get("token"))
+			token, ok, err := n.Find(r.Context(), t, kind, r.PostForm.Get("token"))
 			if err != nil {
 				return err
 			}
-			if good {
+			if ok {
 				return t.EndSessions(r.Context(), Name, token.Account)
 			}
 		}
