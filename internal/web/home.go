@@ -12,6 +12,7 @@ import (
 	"pressroom/internal/domain/account"
 	"pressroom/internal/domain/analytics"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/post/calendar"
 	"pressroom/internal/teamtime"
 	"pressroom/internal/web/shell"
 )
@@ -41,13 +42,13 @@ const (
 type today struct {
 	account.Overview
 
-	Open   bool        // the team is open
-	Failed []happened  // failed in the last days, or with an unknown outcome
-	More   bool        // more posts failed or more accounts need attention
-	Passed []post.Slot // drafts whose time has passed, for people who can reschedule them
-	Asked  []post.Slot // posts waiting for approval, for clients
-	Client []post.Slot // posts waiting for a client's approval, for people who can ask again
-	Now    time.Time   // in the team's zone
+	Open   bool            // the team is open
+	Failed []happened      // failed in the last days, or with an unknown outcome
+	More   bool            // more posts failed or more accounts need attention
+	Passed []calendar.Slot // drafts whose time has passed, for people who can reschedule them
+	Asked  []calendar.Slot // posts waiting for approval, for clients
+	Client []calendar.Slot // posts waiting for a client's approval, for people who can ask again
+	Now    time.Time       // in the team's zone
 	Ahead  []homeDay
 	Lately []happened
 }
@@ -90,7 +91,7 @@ type homeDay struct {
 
 // happened is a post with what lists show of it.
 type happened struct {
-	post.Slot
+	calendar.Slot
 	post.ListDetails
 	analytics.PostSums
 
@@ -119,19 +120,19 @@ func (a *App) today(r *http.Request) (today, error) {
 		return out, err
 	}
 	if v.Is(shell.Writers) {
-		if out.Passed, err = a.Posts.ListOverdueDrafts(ctx, v.Team.ID, out.Now, homePosts); err != nil {
+		if out.Passed, err = calendar.ListOverdueDrafts(ctx, a.DB, v.Team.ID, out.Now, homePosts); err != nil {
 			return out, err
 		}
-		if out.Client, err = a.Posts.ListAwaitingApproval(ctx, v.Team.ID, homePosts); err != nil {
+		if out.Client, err = calendar.ListAwaitingApproval(ctx, a.DB, v.Team.ID, homePosts); err != nil {
 			return out, err
 		}
 	}
 	if v.Is(shell.Clients) {
-		if out.Asked, err = a.Posts.ListAwaitingApproval(ctx, v.Team.ID, homePosts); err != nil {
+		if out.Asked, err = calendar.ListAwaitingApproval(ctx, a.DB, v.Team.ID, homePosts); err != nil {
 			return out, err
 		}
 	}
-	for _, slots := range [][]post.Slot{out.Passed, out.Asked, out.Client} {
+	for _, slots := range [][]calendar.Slot{out.Passed, out.Asked, out.Client} {
 		for i := range slots {
 			slots[i].At = slots[i].At.In(zone)
 		}
@@ -141,15 +142,15 @@ func (a *App) today(r *http.Request) (today, error) {
 
 // addPosts adds the posts of the next days, the most recent ones with their figures, and those that failed.
 func (a *App) addPosts(ctx context.Context, team int64, out *today) error {
-	spans, err := a.Posts.Calendar(ctx, team, 0, homeBounds(out.Now), homeDaily)
+	spans, err := calendar.Spans(ctx, a.DB, team, 0, homeBounds(out.Now), homeDaily)
 	if err != nil {
 		return err
 	}
-	recent, err := a.Posts.ListRecent(ctx, team, out.Now, homePosts)
+	recent, err := calendar.ListRecent(ctx, a.DB, team, out.Now, homePosts)
 	if err != nil {
 		return err
 	}
-	failed, err := a.Posts.ListFailed(ctx, team, out.Now.AddDate(0, 0, -homeDays), homeFailed+1)
+	failed, err := calendar.ListFailed(ctx, a.DB, team, out.Now.AddDate(0, 0, -homeDays), homeFailed+1)
 	if err != nil {
 		return err
 	}
@@ -185,7 +186,7 @@ func homeBounds(now time.Time) []time.Time {
 }
 
 // withDetails adds what lists show to posts, with times in a zone.
-func (a *App) withDetails(ctx context.Context, team int64, zone *time.Location, slots []post.Slot) ([]happened, error) {
+func (a *App) withDetails(ctx context.Context, team int64, zone *time.Location, slots []calendar.Slot) ([]happened, error) {
 	ids := make([]string, len(slots))
 	for i, slot := range slots {
 		ids[i] = slot.PostID

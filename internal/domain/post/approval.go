@@ -8,14 +8,14 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// codeMissedApproval is the error code of accounts whose post was not approved in time.
-const codeMissedApproval = "missed_waiting_approval"
+// CodeMissedApproval is the error code of accounts whose post was not approved in time.
+const CodeMissedApproval = "missed_waiting_approval"
 
 // PassedUnapproved reports whether the post's time passed before its client approved it. It was not sent then,
 // and is never sent automatically.
 func (p Record) PassedUnapproved() bool {
 	return slices.ContainsFunc(p.Targets, func(t Target) bool {
-		return t.State == TargetFailed && t.ErrorCode == codeMissedApproval
+		return t.State == TargetFailed && t.ErrorCode == CodeMissedApproval
 	})
 }
 

@@ -271,7 +271,7 @@ func (p Record) returnedNote(before Approval) []string {
 		" an earlier version. The changed post needs the client's approval again " +
 		"and is not sent without it."
 	if p.Status == Scheduled {
-		note += " If it is not approved by its scheduled time, its accounts fail with " + codeMissedApproval + "."
+		note += " If it is not approved by its scheduled time, its accounts fail with " + CodeMissedApproval + "."
 	}
 	return []string{note}
 }

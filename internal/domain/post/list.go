@@ -95,7 +95,11 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 		page = page[:in.Limit]
 		out.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(q.position(page[in.Limit-1]))}
 	}
-	accounts, err := s.accountsOf(ctx, call.TeamID, page)
+	ids := make([]string, len(page))
+	for i, r := range page {
+		ids[i] = r.id
+	}
+	accounts, err := AccountsOf(ctx, s.db, call.TeamID, ids)
 	if err != nil {
 		return out, err
 	}
@@ -106,7 +110,7 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 	out.Data.Posts = make([]PostEntry, len(page))
 	for i, r := range page {
 		out.Data.Posts[i] = PostEntry{ID: r.id, Status: Status(r.status), Excerpt: r.excerpt,
-			Accounts:    accountsOfPost(accounts, r.id),
+			Accounts:    accounts[r.id],
 			ScheduledAt: call.MomentOrNil(db.Time(r.scheduled)), PublishedAt: call.MomentOrNil(db.Time(r.published)),
 			Recurrence: r.recurrence(paused)}
 	}
@@ -228,52 +232,33 @@ func (q *listQuery) position(r listRow) string {
 	return strconv.FormatInt(slot, 10) + "|" + r.id
 }
 
-// positionedAccount is an account with its position in a post.
-type positionedAccount struct {
-	PostEntryAccount
-	post     string
-	position int
-}
-
-// accountsOf returns the accounts of a page of posts, sorted by post and position. Sorting a few rows here is cheaper
-// than in the database. The condition on the team keeps PostgreSQL from reading the accounts of all teams for the join.
-func (s *Service) accountsOf(ctx context.Context, team int64, page []listRow) ([]positionedAccount, error) {
-	if len(page) == 0 {
-		return nil, nil
+// AccountsOf returns the accounts of a team's posts by the posts' ids, in the order of each post. Sorting a few rows here
+// is cheaper than in the database. The condition on the team keeps PostgreSQL from reading the accounts of all teams for
+// the join.
+func AccountsOf(ctx context.Context, q db.Querier, team int64, posts []string) (map[string][]PostEntryAccount, error) {
+	out := make(map[string][]PostEntryAccount, len(posts))
+	if len(posts) == 0 {
+		return out, nil
 	}
-	args := make([]any, 1+len(page))
-	args[0] = team
-	for i, r := range page {
-		args[1+i] = r.id
+	type row struct {
+		PostEntryAccount
+		post     string
+		position int
 	}
-	out, err := db.AllSized(ctx, s.db, 2*len(page), func(rows *sql.Rows, a *positionedAccount) error {
-		return rows.Scan(&a.post, &a.position, &a.ID, &a.Platform, &a.Username)
-	}, accountsQuery(len(page)), args...)
+	rows, err := db.AllSized(ctx, q, 2*len(posts), func(rows *sql.Rows, r *row) error {
+		return rows.Scan(&r.post, &r.position, &r.ID, &r.Platform, &r.Username)
+	}, `SELECT t.post_id, t.position, t.account_id, a.platform, a.username FROM post_targets t
+		JOIN social_accounts a ON a.id = t.account_id AND a.team_id = ?
+		WHERE t.post_id IN (`+db.Placeholders(len(posts))+`)`, db.Args(team, posts)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the accounts of posts: %w", err)
 	}
-	slices.SortFunc(out, func(a, b positionedAccount) int {
-		return cmp.Or(strings.Compare(a.post, b.post), cmp.Compare(a.position, b.position))
-	})
-	return out, nil
-}
-
-func accountsQuery(posts int) string {
-	return `SELECT t.post_id, t.position, t.account_id, a.platform, a.username FROM post_targets t
-		JOIN social_accounts a ON a.id = t.account_id AND a.team_id = ? WHERE t.post_id IN (` + db.Placeholders(posts) + `)`
-}
-
-// accountsOfPost returns the accounts of one post of a page.
-func accountsOfPost(all []positionedAccount, post string) []PostEntryAccount {
-	first, _ := slices.BinarySearchFunc(all, post, func(a positionedAccount, id string) int {
-		return strings.Compare(a.post, id)
-	})
-	out := []PostEntryAccount{}
-	for _, a := range all[first:] {
-		if a.post != post {
-			break
-		}
-		out = append(out, a.PostEntryAccount)
+	slices.SortFunc(rows, func(a, b row) int { return cmp.Compare(a.position, b.position) })
+	for _, id := range posts {
+		out[id] = []PostEntryAccount{}
 	}
-	return out
+	for _, r := range rows {
+		out[r.post] = append(out[r.post], r.PostEntryAccount)
+	}
+	return out, nil
 }

@@ -308,7 +308,7 @@ func (s *Service) Release(ctx context.Context, id string) error {
 // refusalWhenDue returns the error code with which a due post fails, or "".
 func (s *Service) refusalWhenDue(ctx context.Context, q db.Querier, p Record) (string, error) {
 	if p.awaitsApproval() {
-		return codeMissedApproval, nil
+		return CodeMissedApproval, nil
 	}
 	var language string
 	if err := q.QueryRow(ctx, `SELECT content_language FROM teams WHERE id = ?`, p.TeamID).Scan(&language); err != nil {

@@ -94,30 +94,6 @@ func TestListsUseIndexes(t *testing.T) {
 				}
 			}
 		}
-		spans := make([]Span, 42)
-		for i := range spans {
-			spans[i].From, spans[i].To = db.Time(1_900_000_000_000_000+int64(i)*50),
-				db.Time(1_900_000_000_000_000+int64(i)*50+50)
-		}
-		query, args := slotsQuery(1, 0, spans, 4)
-		for _, bad := range []string{"SCAN p", "Seq Scan on posts", "USE TEMP B-TREE FOR ORDER BY"} {
-			if plan := explain(t, d, query, args); strings.Contains(plan, bad) {
-				t.Errorf("calendar: %s\n%s", bad, plan)
-			}
-		}
-		if plan := explain(t, d, runningSeriesQuery, []any{1, 0, 0, 100}); strings.Contains(plan, "SCAN p") ||
-			strings.Contains(plan, "Seq Scan on posts") {
-			t.Errorf("series:\n%s", plan)
-		}
-		for name, query := range map[string]string{"posts_failed": failedQuery, "posts_planned": overdueDraftsQuery} {
-			args := []any{1, 1_900_000_000_000_000, 5}
-			if name == "posts_failed" {
-				args = []any{1, 1_900_000_000_000_000, "unconfirmed", 5}
-			}
-			if plan := explain(t, d, query, args); !strings.Contains(plan, name) {
-				t.Errorf("the index %s is not used:\n%s", name, plan)
-			}
-		}
 		for name, query := range map[string]string{
 			"due": `SELECT id FROM posts WHERE status = 'scheduled' AND is_template = 0 AND scheduled_at <= ?
 				ORDER BY scheduled_at LIMIT ?`,

@@ -29,35 +29,33 @@ type Series struct {
 	Paused     bool
 	NextAt     time.Time // when the next occurrence goes out; zero if none is scheduled
 
-	start time.Time // a wall clock, stored as UTC
+	start string    // a wall clock, see recurrence.WallClock
 	last  time.Time // the last occurrence that was created or skipped
 	wake  time.Time // when to create the next one; zero for never
 }
 
 func (r Series) recurrence() (recurrence.Rule, error) {
-	zone, err := time.LoadLocation(r.Timezone)
+	rule, err := recurrence.Load(r.Rule, r.start, r.Timezone)
 	if err != nil {
-		return recurrence.Rule{}, fmt.Errorf("reading the zone of series %d: %w", r.ID, err)
+		return rule, fmt.Errorf("reading the rule of series %d: %w", r.ID, err)
 	}
-	return recurrence.Parse(r.Rule, r.start, zone)
+	return rule, nil
 }
 
 // readSeries returns a series. A caller that also locks posts must lock those first, the template before the
 // others.
 func readSeries(ctx context.Context, q db.Querier, id int64, lock string) (Series, error) {
 	r := Series{ID: id}
-	var start string
 	var paused, last, wake, next int64
 	err := q.QueryRow(ctx, `SELECT r.template_id, r.rule, r.timezone, r.starts_at, r.paused_at, r.last_at, r.wake_at,
 		(SELECT COALESCE(MIN(p.scheduled_at), 0) FROM posts p WHERE p.series_id = r.id AND p.occurs_at > 0
 		AND p.status = 'scheduled')
-		FROM post_series r WHERE r.id = ?`+lock, id).Scan(&r.TemplateID, &r.Rule, &r.Timezone, &start, &paused, &last,
+		FROM post_series r WHERE r.id = ?`+lock, id).Scan(&r.TemplateID, &r.Rule, &r.Timezone, &r.start, &paused, &last,
 		&wake, &next)
 	if err != nil {
 		return r, fmt.Errorf("reading a recurring series: %w", err)
 	}
 	r.Paused, r.NextAt, r.last, r.wake = paused != 0, db.Time(next), db.Time(last), db.Time(wake)
-	r.start, _ = time.Parse(recurrence.WallClock, start) // we wrote it
 	return r, nil
 }
 
@@ -170,9 +168,8 @@ func (p Record) checkRepeatable(now time.Time) error {
 func (s *Service) repeat(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, rule string) error {
 	kind, r := "series.resumed", p.Series
 	if !p.IsTemplate {
-		wall := p.ScheduledAt.In(call.Zone).Format(recurrence.WallClock)
 		kind, r = "series.started", Series{TemplateID: p.ID, Timezone: call.Zone.String()}
-		r.start, _ = time.Parse(recurrence.WallClock, wall) // written above
+		r.start = p.ScheduledAt.In(call.Zone).Format(recurrence.WallClock)
 	}
 	r.Rule, r.Paused = rule, false
 	recurring, err := r.recurrence()
@@ -205,7 +202,7 @@ func storeSeries(ctx context.Context, tx *db.Tx, r *Series, team int64) error {
 	if r.ID == 0 {
 		err = tx.QueryRow(ctx, `INSERT INTO post_series (team_id, template_id, rule, timezone, starts_at, created_at)
 			VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
-			team, r.TemplateID, r.Rule, r.Timezone, r.start.Format(recurrence.WallClock), db.Micros(tx.Now())).Scan(&r.ID)
+			team, r.TemplateID, r.Rule, r.Timezone, r.start, db.Micros(tx.Now())).Scan(&r.ID)
 	} else {
 		_, err = tx.Exec(ctx, `UPDATE post_series SET rule = ?, paused_at = 0, last_at = ?, wake_at = ? WHERE id = ?`,
 			r.Rule, db.Micros(r.last), db.Micros(r.wake), r.ID)

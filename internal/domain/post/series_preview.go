@@ -12,11 +12,14 @@ import (
 	"pressroom/internal/platform/db"
 )
 
+// MaxLookahead is how far ahead the occurrences of a series are shown.
+const MaxLookahead = 400 * 24 * time.Hour
+
 // NextOccurrence is when a paused series would occur if it continued now.
 type NextOccurrence struct {
-	Slot
-
-	ByHand bool // an edited draft, which keeps its content; others get the template's
+	At     time.Time
+	PostID string // of the draft from pausing, which the series schedules again; empty if there is none
+	ByHand bool   // an edited draft, which keeps its content; others get the template's
 }
 
 // NextOccurrences returns the next times of a paused series. Some may have drafts from pausing, which the
@@ -26,7 +29,7 @@ func (s *Service) NextOccurrences(ctx context.Context, template Record, most int
 	if err != nil {
 		return nil, err
 	}
-	behind, until := template.Series.last, s.db.Now().Add(maxLookahead)
+	behind, until := template.Series.last, s.db.Now().Add(MaxLookahead)
 	if now := s.db.Now(); behind.Before(now) {
 		behind = now
 	}
@@ -39,22 +42,17 @@ func (s *Service) NextOccurrences(ctx context.Context, template Record, most int
 		if len(out) == most || at.After(until) {
 			break
 		}
-		found, ok := made[db.Micros(at)]
-		one := found.Slot
-		switch {
-		case !ok:
-			one = Slot{PostID: template.ID, ToCome: true, Excerpt: template.Excerpt}
-		case one.Status != Draft || found.skipped != 0:
+		draft, ok := made[db.Micros(at)]
+		if ok && (draft.status != Draft || draft.skipped != 0) {
 			continue // it was sent or skipped
 		}
-		one.At, one.InSeries = at, true
-		byHand := false
-		if !one.ToCome {
-			if byHand, err = changedByHand(ctx, s.db, template.TeamID, one.PostID); err != nil {
+		one := NextOccurrence{At: at, PostID: draft.id}
+		if ok {
+			if one.ByHand, err = changedByHand(ctx, s.db, template.TeamID, draft.id); err != nil {
 				return nil, err
 			}
 		}
-		out = append(out, NextOccurrence{one, byHand})
+		out = append(out, one)
 	}
 	return out, nil
 }
@@ -66,7 +64,7 @@ func ResumeSummary(list []NextOccurrence) string {
 		switch {
 		case one.ByHand:
 			keep++
-		case !one.ToCome:
+		case one.PostID != "":
 			follow++
 		}
 	}
@@ -82,8 +80,8 @@ func ResumeSummary(list []NextOccurrence) string {
 
 // occurrence is a post that a series has created.
 type occurrence struct {
-	Slot
-
+	id          string
+	status      Status
 	at, skipped int64
 }
 
@@ -91,9 +89,9 @@ type occurrence struct {
 func (s *Service) existingOccurrences(ctx context.Context, template Record,
 	behind time.Time) (map[int64]occurrence, error) {
 	rows, err := db.All(ctx, s.db, func(rows *sql.Rows, r *occurrence) error {
-		return rows.Scan(&r.PostID, &r.Status, &r.Excerpt, &r.at, &r.skipped)
+		return rows.Scan(&r.id, &r.status, &r.at, &r.skipped)
 	},
-		`SELECT id, status, excerpt, occurs_at, skipped FROM posts WHERE series_id = ? AND team_id = ?
+		`SELECT id, status, occurs_at, skipped FROM posts WHERE series_id = ? AND team_id = ?
 			AND occurs_at > ? AND occurs_at > 0`, template.SeriesID, template.TeamID, db.Micros(behind))
 	if err != nil {
 		return nil, fmt.Errorf("listing the occurrences of a paused series: %w", err)

@@ -177,7 +177,7 @@ func TestDraftsFollowTheTemplate(t *testing.T) {
 			t.Helper()
 			held := must.Get(w.Load(t.Context(), w.Call.TeamID, id))(t)
 			next := must.Get(w.NextOccurrences(t.Context(), held, 2))(t)
-			if len(next) != 2 || next[0].ToCome || next[0].ByHand != want || !next[1].ToCome ||
+			if len(next) != 2 || next[0].PostID == "" || next[0].ByHand != want || next[1].PostID != "" ||
 				!next[1].At.After(next[0].At) {
 				t.Errorf("%+v", next)
 			}

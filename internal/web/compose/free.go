@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/domain/post/calendar"
 )
 
 // Bounds of the search for a free slot, in the team's time zone.
@@ -45,7 +46,7 @@ func (p *Handlers) free(ctx context.Context, team int64, day, behind time.Time) 
 		for hour := firstHour; hour <= lastHour+1; hour++ {
 			hours = append(hours, time.Date(day.Year(), day.Month(), day.Day(), hour, 0, 0, 0, day.Location()))
 		}
-		spans, err := p.posts.Calendar(ctx, team, 0, hours, 1)
+		spans, err := calendar.Spans(ctx, p.DB, team, 0, hours, 1)
 		if err != nil {
 			return time.Time{}, err
 		}

@@ -12,6 +12,7 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/plan"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/post/calendar"
 	"pressroom/internal/teamtime"
 	"pressroom/internal/web/shell"
 )
@@ -34,7 +35,7 @@ type outlook struct {
 
 // neighbour is another post on the selected day.
 type neighbour struct {
-	post.Slot
+	calendar.Slot
 
 	At time.Time // in the team's time zone
 }
@@ -148,7 +149,7 @@ func (p *Handlers) addDay(ctx context.Context, actor *access.Actor, s sheet, hel
 		teamtime.StartOfDay(day.Year(), day.Month(), day.Day(), actor.Zone),
 		teamtime.StartOfDay(next.Year(), next.Month(), next.Day(), actor.Zone),
 	}
-	spans, err := p.posts.Calendar(ctx, actor.TeamID, 0, bounds, maxNeighbours+1)
+	spans, err := calendar.Spans(ctx, p.DB, actor.TeamID, 0, bounds, maxNeighbours+1)
 	if err != nil {
 		return err
 	}

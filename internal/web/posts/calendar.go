@@ -7,6 +7,7 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/post/calendar"
 	"pressroom/internal/teamtime"
 	"pressroom/internal/web/shell"
 )
@@ -43,7 +44,7 @@ type calendarDay struct {
 }
 
 type daySlot struct {
-	post.Slot
+	calendar.Slot
 	post.ListDetails
 
 	Clock string // time of day, with the zone's abbreviation if clocks change
@@ -163,7 +164,7 @@ func (p *Handlers) fillCalendar(r *http.Request, view *calendarView, account int
 		most = ofADayInAWeek
 	}
 	team := shell.VisitorOf(r.Context()).Team.ID
-	spans, err := p.posts.Calendar(r.Context(), team, account, bounds, most)
+	spans, err := calendar.Spans(r.Context(), p.DB, team, account, bounds, most)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/account"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/post/calendar"
 	"pressroom/internal/web/shell"
 )
 
@@ -85,7 +86,7 @@ type listView struct {
 
 	Posts []listedPost
 	// overdue drafts, on the first page, for people who can reschedule them
-	Passed      []post.Slot
+	Passed      []calendar.Slot
 	Choices     []choice
 	Statuses    []post.Status
 	First, Next string
@@ -126,7 +127,7 @@ func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 		status = shell.StatusOf(err)
 	}
 	if v := shell.VisitorOf(r.Context()); v.Is(shell.Writers) && !view.Any && view.First == "" {
-		if view.Passed, err = p.posts.ListOverdueDrafts(r.Context(), v.Team.ID, p.DB.Now(), maxPassed); err != nil {
+		if view.Passed, err = calendar.ListOverdueDrafts(r.Context(), p.DB, v.Team.ID, p.DB.Now(), maxPassed); err != nil {
 			p.ShowError(w, r, err)
 			return
 		}

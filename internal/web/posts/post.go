@@ -16,6 +16,7 @@ import (
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/post"
 	"pressroom/internal/domain/post/approval"
+	"pressroom/internal/domain/post/calendar"
 	"pressroom/internal/network"
 	"pressroom/internal/web/shell"
 )
@@ -98,7 +99,7 @@ type (
 		At             time.Time
 	}
 	occurrence struct {
-		post.Slot
+		calendar.Slot
 
 		At time.Time // in the team's time zone
 	}
@@ -367,7 +368,7 @@ const upcomingShown = 6
 
 // addUpcoming adds the next occurrences of the series.
 func (p *Handlers) addUpcoming(ctx context.Context, v *view, zone *time.Location) error {
-	slots, err := p.posts.Occurrences(ctx, v.Stored.TeamID, v.Stored.SeriesID, upcomingShown)
+	slots, err := calendar.Occurrences(ctx, p.DB, v.Stored.TeamID, v.Stored.SeriesID, upcomingShown)
 	for _, slot := range slots {
 		v.Upcoming = append(v.Upcoming, occurrence{slot, slot.At.In(zone)})
 	}

@@ -3,6 +3,7 @@ package recurrence
 
 import (
 	"errors"
+	"fmt"
 	"iter"
 	"regexp"
 	"strings"
@@ -46,6 +47,19 @@ type Rule struct {
 	rule  *rrule.RRule // its times are wall clocks, stored as UTC
 	zone  *time.Location
 	until func(wall, at time.Time) bool // reports whether a time is within UNTIL
+}
+
+// Load returns the rule of a stored series: its start is a wall clock of a zone.
+func Load(text, start, zone string) (Rule, error) {
+	location, err := time.LoadLocation(zone)
+	if err != nil {
+		return Rule{}, fmt.Errorf("loading the zone: %w", err)
+	}
+	at, err := time.Parse(WallClock, start)
+	if err != nil {
+		return Rule{}, fmt.Errorf("reading the start: %w", err)
+	}
+	return Parse(text, at, location)
 }
 
 // Parse parses a rule that begins at a wall clock. It refuses unsupported rules, for the argument rule.

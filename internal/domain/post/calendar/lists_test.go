@@ -1,4 +1,4 @@
-package post_test
+package calendar_test
 
 import (
 	"slices"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/post/calendar"
 	"pressroom/internal/domain/post/posttest"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit/must"
@@ -16,7 +17,7 @@ func TestPassed(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		passed := func(team int64, want ...string) {
 			t.Helper()
-			found := must.Get(w.ListOverdueDrafts(t.Context(), team, w.Clock.Now(), 10))(t)
+			found := must.Get(calendar.ListOverdueDrafts(t.Context(), w.DB, team, w.Clock.Now(), 10))(t)
 			got := []string{}
 			for _, slot := range found {
 				got = append(got, slot.Excerpt)
@@ -63,7 +64,7 @@ func TestLately(t *testing.T) {
 			"scheduled_at": w.Clock.Now().Add(posttest.Day).Format(time.RFC3339)})
 		slices.Reverse(sent)
 		for most := 1; most <= 4; most++ {
-			found := must.Get(w.ListRecent(t.Context(), w.Call.TeamID, w.Clock.Now(), most))(t)
+			found := must.Get(calendar.ListRecent(t.Context(), w.DB, w.Call.TeamID, w.Clock.Now(), most))(t)
 			var got []string
 			for _, slot := range found {
 				got = append(got, slot.PostID)
@@ -75,7 +76,7 @@ func TestLately(t *testing.T) {
 				t.Errorf("the last %d are %v, want %v", most, got, sent)
 			}
 		}
-		if found, err := w.ListRecent(t.Context(), w.Call.TeamID+1, w.Clock.Now(), 5); err != nil || len(found) != 0 {
+		if found, err := calendar.ListRecent(t.Context(), w.DB, w.Call.TeamID+1, w.Clock.Now(), 5); err != nil || len(found) != 0 {
 			t.Errorf("another team has %v (%v)", found, err)
 		}
 	})
@@ -101,14 +102,14 @@ func TestListFailed(t *testing.T) {
 			2: {"failed", "on some accounts"}, 9: {"failed", "on some accounts", "old and unconfirmed"},
 		} {
 			var got []string
-			for _, slot := range must.Get(w.ListFailed(t.Context(), w.Call.TeamID, week, most))(t) {
+			for _, slot := range must.Get(calendar.ListFailed(t.Context(), w.DB, w.Call.TeamID, week, most))(t) {
 				got = append(got, slot.Excerpt)
 			}
 			if !slices.Equal(got, want) {
 				t.Errorf("%v, want %v", got, want)
 			}
 		}
-		if other := must.Get(w.ListFailed(t.Context(), w.Call.TeamID+1, week, 9))(t); len(other) > 0 {
+		if other := must.Get(calendar.ListFailed(t.Context(), w.DB, w.Call.TeamID+1, week, 9))(t); len(other) > 0 {
 			t.Errorf("another team has %v", other)
 		}
 	})

@@ -1,10 +1,11 @@
-package post_test
+package calendar_test
 
 import (
 	"strings"
 	"testing"
 	"time"
 
+	"pressroom/internal/domain/post/calendar"
 	"pressroom/internal/testkit/must"
 )
 
@@ -17,10 +18,10 @@ func (w *env) midnights(year int, month time.Month, day, n int) []time.Time {
 	return out
 }
 
-// calendar is the calendar as day, time, status and text.
-func (w *env) calendar(t *testing.T, bounds []time.Time, most int) string {
+// spans returns the calendar as day, time, status and text.
+func (w *env) spans(t *testing.T, bounds []time.Time, most int) string {
 	t.Helper()
-	spans := must.Get(w.Calendar(t.Context(), w.Call.TeamID, 0, bounds, most))(t)
+	spans := must.Get(calendar.Spans(t.Context(), w.DB, w.Call.TeamID, 0, bounds, most))(t)
 	days := []string{}
 	for _, span := range spans {
 		parts := []string{}
@@ -54,16 +55,16 @@ func TestTheCalendar(t *testing.T) {
 		gone := w.Draft(t, "gone", time.Time{})
 		w.Do(t, "publish_post", map[string]any{"post_id": gone})
 		bounds := w.midnights(2026, 11, 21, 3)
-		if got, want := w.calendar(t, bounds,
+		if got, want := w.spans(t, bounds,
 			5), "21 12:00 published gone | 22 23:59 draft late | 23 00:00 draft wished, 23 09:00 scheduled "+
 			"planned"; got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
-		if got, want := w.calendar(t, bounds,
+		if got, want := w.spans(t, bounds,
 			1), "21 12:00 published gone | 22 23:59 draft late | 23 00:00 draft wished, more"; got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
-		spans := must.Get(w.Calendar(t.Context(), w.Call.TeamID+1, 0, bounds, 5))(t)
+		spans := must.Get(calendar.Spans(t.Context(), w.DB, w.Call.TeamID+1, 0, bounds, 5))(t)
 		for _, span := range spans {
 			if len(span.Slots) > 0 {
 				t.Errorf("another team sees %v", span.Slots)
@@ -79,19 +80,19 @@ func TestTheCalendarLooksAhead(t *testing.T) {
 		first := time.Date(2026, 11, 22, 10, 0, 0, 0, w.Call.Zone)
 		template := w.Draft(t, "coffee", first)
 		must.Get(w.Repeat(t.Context(), w.Person, template, "FREQ=DAILY"))(t)
-		if got, want := w.calendar(t, w.midnights(2026, 11, 21, 3),
+		if got, want := w.spans(t, w.midnights(2026, 11, 21, 3),
 			5), " | 22 10:00 scheduled coffee | 23 10:00 to come coffee"; got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
-		if got, want := w.calendar(t, w.midnights(2027, 3, 27, 2),
+		if got, want := w.spans(t, w.midnights(2027, 3, 27, 2),
 			5), "27 10:00 to come coffee | 28 10:00 to come coffee"; got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
-		if got := w.calendar(t, w.midnights(2029, 1, 1, 2), 5); got != " | " {
+		if got := w.spans(t, w.midnights(2029, 1, 1, 2), 5); got != " | " {
 			t.Errorf("beyond the horizon: %s", got)
 		}
 		p := must.Get(w.Load(t.Context(), w.Call.TeamID, template))(t)
-		next := must.Get(w.Occurrences(t.Context(), w.Call.TeamID, p.SeriesID, 3))(t)
+		next := must.Get(calendar.Occurrences(t.Context(), w.DB, w.Call.TeamID, p.SeriesID, 3))(t)
 		for i, slot := range next {
 			if !slot.At.Equal(first.AddDate(0, 0, i)) || slot.ToCome != (i > 0) {
 				t.Errorf("occurrence %d is %+v", i, slot)
@@ -100,11 +101,11 @@ func TestTheCalendarLooksAhead(t *testing.T) {
 		if len(next) != 3 {
 			t.Errorf("%d occurrences", len(next))
 		}
-		if others, err := w.Occurrences(t.Context(), w.Call.TeamID+1, p.SeriesID, 3); err != nil || len(others) != 0 {
+		if others, err := calendar.Occurrences(t.Context(), w.DB, w.Call.TeamID+1, p.SeriesID, 3); err != nil || len(others) != 0 {
 			t.Errorf("another team sees %v, %v", others, err)
 		}
 		w.Do(t, "cancel_post", map[string]any{"post_id": template})
-		if got, want := w.calendar(t, w.midnights(2026, 11, 22, 2), 5), "22 10:00 draft coffee | "; got != want {
+		if got, want := w.spans(t, w.midnights(2026, 11, 22, 2), 5), "22 10:00 draft coffee | "; got != want {
 			t.Errorf("paused: %s, want %s", got, want)
 		}
 	})

@@ -1,4 +1,6 @@
-package post
+// Package calendar lists a team's posts by time: the calendar, with what recurring series will create, and the posts
+// that went out, failed or wait for somebody.
+package calendar
 
 import (
 	"cmp"
@@ -9,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"pressroom/internal/domain/post"
 	"pressroom/internal/domain/post/recurrence"
 	"pressroom/internal/platform/db"
 )
@@ -19,10 +22,10 @@ type Slot struct {
 	PostID   string // the template's, for a future occurrence that has no post yet
 	ToCome   bool   // a future occurrence that has no post yet
 	InSeries bool
-	Status   Status
-	Client   Approval // empty for a future occurrence and where it was not read
+	Status   post.Status
+	Client   post.Approval // empty for a future occurrence and where it was not read
 	Excerpt  string
-	Accounts []PostEntryAccount
+	Accounts []post.PostEntryAccount
 }
 
 // Span is a part of the calendar.
@@ -32,28 +35,25 @@ type Span struct {
 	More     bool   // there are more
 }
 
-const (
-	maxSeries    = 100                  // of a team
-	maxLookahead = 400 * 24 * time.Hour // how far ahead
-)
+const maxSeries = 100 // of a team
 
-// Calendar returns a team's posts by the time at which they went out, will, or are planned, and the occurrences
+// Spans returns a team's posts by the time at which they went out, will, or are planned, and the occurrences
 // that its series will create within 400 days. If account is not 0, it returns only posts for that account.
 // bounds divide the time into spans; each has the first most posts.
-func (s *Service) Calendar(ctx context.Context, team, account int64, bounds []time.Time, most int) ([]Span, error) {
+func Spans(ctx context.Context, d *db.DB, team, account int64, bounds []time.Time, most int) ([]Span, error) {
 	spans := make([]Span, len(bounds)-1)
 	for i := range spans {
 		spans[i] = Span{From: bounds[i], To: bounds[i+1]}
 	}
-	slots, err := s.listSlots(ctx, team, account, spans, most)
+	slots, err := listSlots(ctx, d, team, account, spans, most)
 	if err != nil {
 		return nil, err
 	}
-	ahead, err := s.listAhead(ctx, team, 0, bounds[0], bounds[len(bounds)-1], len(spans)*(most+1))
+	ahead, err := listAhead(ctx, d, team, 0, bounds[0], bounds[len(bounds)-1], len(spans)*(most+1))
 	if err != nil {
 		return nil, err
 	}
-	if ahead, err = s.filterByAccount(ctx, account, ahead); err != nil {
+	if ahead, err = filterByAccount(ctx, d, account, ahead); err != nil {
 		return nil, err
 	}
 	slots = append(slots, ahead...)
@@ -73,13 +73,13 @@ func (s *Service) Calendar(ctx context.Context, team, account int64, bounds []ti
 			span.More = true
 		}
 	}
-	return spans, s.addAccounts(ctx, team, spans)
+	return spans, addAccounts(ctx, d, team, spans)
 }
 
 // listSlots reads the posts of the spans, one more of each than is shown.
-func (s *Service) listSlots(ctx context.Context, team, account int64, spans []Span, most int) ([]Slot, error) {
+func listSlots(ctx context.Context, d *db.DB, team, account int64, spans []Span, most int) ([]Slot, error) {
 	text, args := slotsQuery(team, account, spans, most)
-	out, err := db.All(ctx, s.db, scanSlot, text, args...)
+	out, err := db.All(ctx, d, scanSlot, text, args...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the calendar: %w", err)
 	}
@@ -97,15 +97,16 @@ func scanSlot(rows *sql.Rows, slot *Slot) error {
 }
 
 // slotsOf returns the posts that a query of slotColumns finds in a team, with their accounts.
-func (s *Service) slotsOf(ctx context.Context, team int64, query string, args ...any) ([]Slot, error) {
-	slots, err := db.All(ctx, s.db, scanSlot, query, db.Args(team, args)...)
+func slotsOf(ctx context.Context, d *db.DB, team int64, query string, args ...any) ([]Slot, error) {
+	slots, err := db.All(ctx, d, scanSlot, query, db.Args(team, args)...)
 	if err != nil {
 		return nil, err
 	}
-	return slots, s.addAccounts(ctx, team, []Span{{Slots: slots}})
+	return slots, addAccounts(ctx, d, team, []Span{{Slots: slots}})
 }
 
-// slotsQuery is one short index walk for each span. See slotted for why its condition comes last.
+// slotsQuery is one short index walk for each span. The condition of the partial index comes last, because SQLite uses
+// the first of several bounds.
 func slotsQuery(team, account int64, spans []Span, most int) (string, []any) {
 	parts, args, alone := make([]string, len(spans)), []any{}, ``
 	if account > 0 {
@@ -114,7 +115,8 @@ func slotsQuery(team, account int64, spans []Span, most int) (string, []any) {
 	}
 	for i, span := range spans {
 		parts[i] = `SELECT id, status, excerpt, slot_at, series_id, approval FROM (SELECT ` + slotColumns + ` FROM posts p
-			WHERE p.team_id = ? AND p.slot_at >= ? AND p.slot_at < ? AND p.slot_at > 0` + alone + ` ORDER BY p.slot_at, p.id LIMIT ?) AS span`
+			WHERE p.team_id = ? AND p.slot_at >= ? AND p.slot_at < ? AND p.slot_at > 0` + alone + `
+			ORDER BY p.slot_at, p.id LIMIT ?) AS span`
 		args = append(args, team, db.Micros(span.From), db.Micros(span.To))
 		if account > 0 {
 			args = append(args, account)
@@ -125,7 +127,7 @@ func slotsQuery(team, account int64, spans []Span, most int) (string, []any) {
 }
 
 // filterByAccount removes the occurrences of series that do not target an account. Account 0 keeps all.
-func (s *Service) filterByAccount(ctx context.Context, account int64, slots []Slot) ([]Slot, error) {
+func filterByAccount(ctx context.Context, d *db.DB, account int64, slots []Slot) ([]Slot, error) {
 	if account == 0 || len(slots) == 0 {
 		return slots, nil
 	}
@@ -136,7 +138,7 @@ func (s *Service) filterByAccount(ctx context.Context, account int64, slots []Sl
 			args = append(args, slot.PostID)
 		}
 	}
-	ids, err := db.All(ctx, s.db, func(rows *sql.Rows, id *string) error { return rows.Scan(id) },
+	ids, err := db.All(ctx, d, func(rows *sql.Rows, id *string) error { return rows.Scan(id) },
 		`SELECT post_id FROM post_targets WHERE account_id = ? AND post_id IN (`+db.Placeholders(len(args)-1)+`)`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("listing the series of account %d: %w", account, err)
@@ -146,35 +148,30 @@ func (s *Service) filterByAccount(ctx context.Context, account int64, slots []Sl
 
 // listAhead returns the next occurrences that a team's series will create between two times; only of one series
 // if it is not 0.
-func (s *Service) listAhead(ctx context.Context, team, series int64, from, to time.Time, most int) ([]Slot, error) {
-	if last := s.db.Now().Add(maxLookahead); to.After(last) {
+func listAhead(ctx context.Context, d *db.DB, team, series int64, from, to time.Time, most int) ([]Slot, error) {
+	if last := d.Now().Add(post.MaxLookahead); to.After(last) {
 		to = last
 	}
 	if !from.Before(to) {
 		return nil, nil
 	}
 	type running struct {
-		Series
-		excerpt string
+		template, excerpt, rule, zone, start string
+		last                                 int64
 	}
-	going, err := db.All(ctx, s.db, func(rows *sql.Rows, r *running) error {
-		var start string
-		var last int64
-		err := rows.Scan(&r.ID, &r.TemplateID, &r.Rule, &r.Timezone, &start, &last, &r.excerpt)
-		r.start, _ = time.Parse(recurrence.WallClock, start) // we wrote it
-		r.last = db.Time(last)
-		return err
+	going, err := db.All(ctx, d, func(rows *sql.Rows, r *running) error {
+		return rows.Scan(&r.template, &r.rule, &r.zone, &r.start, &r.last, &r.excerpt)
 	}, runningSeriesQuery, team, series, series, maxSeries)
 	if err != nil {
 		return nil, fmt.Errorf("listing running series: %w", err)
 	}
 	out := []Slot{}
 	for _, r := range going {
-		recurring, err := r.recurrence()
+		recurring, err := recurrence.Load(r.rule, r.start, r.zone)
 		if err != nil {
 			return nil, err
 		}
-		behind := r.last // earlier occurrences are posts or were skipped
+		behind := db.Time(r.last) // earlier occurrences are posts or were skipped
 		if before := from.Add(-time.Microsecond); before.After(behind) {
 			behind = before
 		}
@@ -183,51 +180,51 @@ func (s *Service) listAhead(ctx context.Context, team, series int64, from, to ti
 			if n++; !at.Before(to) || n > most {
 				break
 			}
-			out = append(out, Slot{At: at, PostID: r.TemplateID, ToCome: true, InSeries: true, Status: Scheduled,
+			out = append(out, Slot{At: at, PostID: r.template, ToCome: true, InSeries: true, Status: post.Scheduled,
 				Excerpt: r.excerpt})
 		}
 	}
 	return out, nil
 }
 
-const runningSeriesQuery = `SELECT r.id, r.template_id, r.rule, r.timezone, r.starts_at, r.last_at, p.excerpt
+const runningSeriesQuery = `SELECT r.template_id, r.rule, r.timezone, r.starts_at, r.last_at, p.excerpt
 	FROM post_series r JOIN posts p ON p.id = r.template_id
 	WHERE r.team_id = ? AND r.wake_at > 0 AND (r.id = ? OR ? = 0) ORDER BY r.id LIMIT ?`
 
 // addAccounts adds the accounts of the posts in the spans.
-func (s *Service) addAccounts(ctx context.Context, team int64, spans []Span) error {
-	page := []listRow{}
+func addAccounts(ctx context.Context, d *db.DB, team int64, spans []Span) error {
+	ids := []string{}
 	for _, span := range spans {
 		for _, slot := range span.Slots {
-			page = append(page, listRow{id: slot.PostID})
+			ids = append(ids, slot.PostID)
 		}
 	}
-	slices.SortFunc(page, func(a, b listRow) int { return strings.Compare(a.id, b.id) })
-	accounts, err := s.accountsOf(ctx, team, slices.CompactFunc(page, func(a, b listRow) bool { return a.id == b.id }))
+	slices.Sort(ids)
+	accounts, err := post.AccountsOf(ctx, d, team, slices.Compact(ids))
 	if err != nil {
 		return err
 	}
 	for _, span := range spans {
 		for n := range span.Slots {
-			span.Slots[n].Accounts = accountsOfPost(accounts, span.Slots[n].PostID)
+			span.Slots[n].Accounts = accounts[span.Slots[n].PostID]
 		}
 	}
 	return nil
 }
 
 // Occurrences returns the next posts of a team's series: first the scheduled ones, then future ones.
-func (s *Service) Occurrences(ctx context.Context, team, series int64, most int) ([]Slot, error) {
-	out, err := db.All(ctx, s.db, func(rows *sql.Rows, slot *Slot) error {
+func Occurrences(ctx context.Context, d *db.DB, team, series int64, most int) ([]Slot, error) {
+	out, err := db.All(ctx, d, func(rows *sql.Rows, slot *Slot) error {
 		var at int64
 		err := rows.Scan(&slot.PostID, &slot.Excerpt, &at)
-		slot.At, slot.Status, slot.InSeries = db.Time(at), Scheduled, true
+		slot.At, slot.Status, slot.InSeries = db.Time(at), post.Scheduled, true
 		return err
 	}, `SELECT p.id, p.excerpt, p.scheduled_at FROM posts p WHERE p.series_id = ? AND p.team_id = ?
 		AND p.occurs_at > 0 AND p.status = 'scheduled' ORDER BY p.scheduled_at LIMIT ?`, series, team, most)
 	if err != nil {
 		return nil, fmt.Errorf("reading the occurrences of a series: %w", err)
 	}
-	ahead, err := s.listAhead(ctx, team, series, s.db.Now(), s.db.Now().Add(maxLookahead), most)
+	ahead, err := listAhead(ctx, d, team, series, d.Now(), d.Now().Add(post.MaxLookahead), most)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,60 @@
+package calendar
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pressroom/internal/domain/post/posttest"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
+)
+
+const first = 1_900_000_000_000_000 // the time of the first post, in microseconds
+
+// fill creates 3000 posts of a team, two thirds of them drafts.
+func fill(t *testing.T, w *posttest.Env) {
+	t.Helper()
+	must.NoError(t, w.DB.InTx(t.Context(), "fill", func(ctx context.Context, tx *db.Tx) error {
+		for i := range 3000 {
+			status, slot := "draft", 0
+			if i%3 == 0 {
+				status, slot = "scheduled", first+i
+			}
+			if _, err := tx.Exec(ctx, `INSERT INTO posts (id, team_id, person_id, status, caption, excerpt, scheduled_at,
+				slot_at, created_at, updated_at) VALUES (?, ?, ?, ?, 'text', 'text', ?, ?, 1, 1)`,
+				fmt.Sprintf("%08d-aaaa", i), w.Call.TeamID, w.Person, status, slot, slot); err != nil {
+				return err
+			}
+		}
+		_, err := tx.Exec(ctx, `ANALYZE`)
+		return err
+	}))
+}
+
+// Nothing is sorted, and no table is scanned in full.
+func TestQueriesUseIndexes(t *testing.T) {
+	posttest.EachDatabase(t, func(t *testing.T, w *posttest.Env) {
+		fill(t, w)
+		spans := make([]Span, 42)
+		for i := range spans {
+			spans[i].From, spans[i].To = db.Time(first+int64(i)*50), db.Time(first+int64(i)*50+50)
+		}
+		team := w.Call.TeamID
+		text, args := slotsQuery(team, 0, spans, 4)
+		calendar := testkit.Plan(t, w.DB, text, args...)
+		series := testkit.Plan(t, w.DB, runningSeriesQuery, team, 0, 0, 100)
+		for _, bad := range []string{"SCAN p", "Seq Scan on posts", "USE TEMP B-TREE FOR ORDER BY"} {
+			if strings.Contains(calendar, bad) || strings.Contains(series, bad) {
+				t.Errorf("%s:\n%s\n%s", bad, calendar, series)
+			}
+		}
+		failed := testkit.Plan(t, w.DB, failedQuery, team, first, "unconfirmed", 5)
+		overdue := testkit.Plan(t, w.DB, overdueDraftsQuery, team, first, 5)
+		if !strings.Contains(failed, "posts_failed") || !strings.Contains(overdue, "posts_planned") {
+			t.Errorf("an index is not used:\n%s\n%s", failed, overdue)
+		}
+	})
+}
