@@ -176,7 +176,7 @@ func TestUnschedulePost(t *testing.T) {
 			wants(200, "Scheduled. It will be published automatically.", "Scheduled for")
 		p.form("Unschedule").press().
 			wants(200, "Unscheduled. The post is now a draft. It was scheduled for "+c.now().Add(48*time.Hour).In(berlin(t)).
-				Format("Mon 2 Jan 2006, 15:04")+".", "A draft, planned for").lacks("Schedule for")
+				Format("Mon 2 Jan 2006, 15:04")+".", "A draft.").lacks("Schedule for")
 		id = c.draft(t, "On Tuesday", c.wish(48*time.Hour))
 		stale := b.open("/posts/" + id)
 		h.advance(72 * time.Hour)
