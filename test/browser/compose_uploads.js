@@ -53,9 +53,12 @@ async function pressing(page) {
   await page.goto('/posts/new');
   await page.getByLabel('Upload files').setInputFiles([world.pictures.red]);
   await page.getByRole('button', { name: 'Remove red' }).waitFor();
+  await page.getByText('Uploaded red.png.').waitFor();
   const release = await hold(page);
   await page.getByLabel('Upload files').setInputFiles([world.pictures.blue]);
+  await page.getByText('Uploading blue.png. You can keep writing.').waitFor();
   await page.getByRole('button', { name: 'Remove red' }).click();
+  await page.getByText('Uploading blue.png. “Remove” follows.').waitFor();
   await release();
   await page.getByRole('button', { name: 'Remove blue' }).waitFor();
   await page.getByRole('button', { name: 'Remove red' }).waitFor({ state: 'detached' });
@@ -87,6 +90,7 @@ async function refusals(page) {
   await page.goto('/posts/new?caption=Hello');
   const answers = [
     [(route) => route.abort(), 'The connection broke.'],
+    [(route) => route.fulfill({ status: 503, contentType: 'text/html', body: '<form id="compose"><p id="wrong-files">red.png: The server is busy.</p></form>' }), 'red.png: The server is busy.'],
     [(route) => route.fulfill({ status: 409, contentType: 'text/html', body: '<main><p class="lead">Of another team.</p></main>' }), 'Of another team.'],
   ];
   for (const [answer, reason] of answers) {

@@ -99,11 +99,13 @@ function apply(answer, before) {
 
 const names = (files) => files.map((file) => file.name).join(', ');
 
-function show() {
+// show says what is under way, or what has just been done.
+function show(success = '') {
   bar.hidden = !sending;
   choices.hidden = failed.length === 0;
   if (failed.length > 0) state.textContent = `Not uploaded: ${names(failed)}. ${reason} Try again, or discard the files to save without them.`;
-  else state.textContent = sending ? `Uploading ${names(waiting)}. You can keep writing.` : '';
+  else if (sending) state.textContent = `Uploading ${names(waiting)}. ${after ? `“${after.textContent}” follows.` : 'You can keep writing.'}`;
+  else state.textContent = success;
 }
 
 function add(files) {
@@ -128,15 +130,18 @@ function send() {
   request.addEventListener('error', () => done(batch, 'The connection broke.'));
   request.addEventListener('load', () => {
     const answer = new DOMParser().parseFromString(request.responseText, 'text/html');
-    if (answer.getElementById('compose')) done(batch, '', apply(answer, before));
-    else done(batch, whyNot(request, answer));
+    const refusal = whyNot(request, answer);
+    const accepted = answer.getElementById('compose') && apply(answer, before);
+    done(batch, refusal, accepted);
   });
   request.open('POST', sheet.action);
   request.send(body);
 }
 
-// whyNot returns why an upload was refused.
+// whyNot returns why an upload was refused as a whole or may succeed later, or ''.
 function whyNot(request, answer) {
+  const later = request.status === 429 || request.status === 503;
+  if (answer.getElementById('compose')) return later ? answer.getElementById('wrong-files')?.textContent.trim() ?? '' : '';
   if (new URL(request.responseURL).pathname === '/sign-in') return 'You are signed out. Sign in again in another tab.';
   return answer.querySelector('main .lead')?.textContent.trim() || 'The server did not accept them.';
 }
@@ -154,7 +159,7 @@ function done(batch, refusal, accepted) {
     add([]);
     return;
   }
-  show();
+  show(accepted ? `Uploaded ${names(batch)}.` : '');
   if (button && accepted) press(button);
 }
 
@@ -182,6 +187,7 @@ sheet.addEventListener('submit', (event) => {
   event.preventDefault();
   event.stopImmediatePropagation();
   after = event.submitter;
+  show();
   if (!sending) add(failed.splice(0));
 }, { capture: true });
 
