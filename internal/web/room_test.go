@@ -93,17 +93,21 @@ func (b *watching) Read(p []byte) (int, error) {
 func TestSlowSendersHoldNoSlot(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		batch := w.batch(t, picture(t, 1))
+		text := "email=x&password=y&" + strings.Repeat("x", 5000)
+		long := formField + "Open\r\n" + formFile + strings.Repeat("x", 3<<20) + "\r\n--x--\r\n"
 		for _, c := range []struct {
-			method, path, kind string
-			room               *loadshed.Limiter
-			status             int
+			method, path, kind, sent string
+			room                     *loadshed.Limiter
+			status                   int
 		}{
-			{http.MethodPut, batch.links[0].path, "image/png", w.app.Rooms.Uploads, 401},
-			{http.MethodPost, batch.page + "/files?name=a.png", "image/png", w.app.Rooms.Uploads, 401},
-			{http.MethodPost, "/sign-in", "application/x-www-form-urlencoded", w.app.Rooms.Pages, 401},
-			{http.MethodPost, "/oauth/token", "application/x-www-form-urlencoded", w.app.Rooms.Pages, 400},
+			{http.MethodPut, batch.links[0].path, "image/png", text, w.app.Rooms.Uploads, 401},
+			{http.MethodPost, batch.page + "/files?name=a.png", "image/png", text, w.app.Rooms.Uploads, 401},
+			{http.MethodPost, "/sign-in", "application/x-www-form-urlencoded", text, w.app.Rooms.Pages, 401},
+			{http.MethodPost, "/sign-in", formKind, long, w.app.Rooms.Pages, 400},
+			{http.MethodPost, "/sign-in?resume=1&next=/posts/new", formKind, long, w.app.Rooms.Pages, 200},
+			{http.MethodPost, "/oauth/token", "application/x-www-form-urlencoded", text, w.app.Rooms.Pages, 400},
 		} {
-			body := &watching{Reader: strings.NewReader("email=x&password=y&" + strings.Repeat("x", 5000)), room: c.room}
+			body := &watching{Reader: strings.NewReader(c.sent), room: c.room}
 			r := httptest.NewRequestWithContext(t.Context(), c.method, c.path, body)
 			r.Header.Set("Content-Type", c.kind)
 			out := httptest.NewRecorder()
@@ -166,16 +170,19 @@ func TestStalledFormsHoldNoSlot(t *testing.T) {
 		w.serve(t, "http://press.example")
 		ada, bea := w.browser(t).in("ada@example.com"), w.browser(t).in("bea@example.com")
 		page, n := w.batch(t).page, uint8(0)
-		for name, c := range map[string]struct{ path, sent string }{
-			"before the first file":        {page + "/files", "--x\r\n"},
-			"in a file that was refused":   {page + "/files", formFile + strings.Repeat("x", 200<<10)},
-			"in a field of a post":         {"/posts/new", formField + "Open fr"},
-			"in a post's file, as refused": {"/posts/new", formFile + strings.Repeat("x", 200<<10)},
+		for name, c := range map[string]struct {
+			path, sent string
+			held       int // a post's further forms are read for their texts, as far as long forms are
+		}{
+			"before the first file":        {page + "/files", "--x\r\n", 6},
+			"in a file that was refused":   {page + "/files", formFile + strings.Repeat("x", 200<<10), 6},
+			"in a field of a post":         {"/posts/new", formField + "Open fr", 10},
+			"in a post's file, as refused": {"/posts/new", formFile + strings.Repeat("x", 200<<10), 10},
 		} {
 			release := make(chan struct{})
 			var all sync.WaitGroup
 			held := 0
-			for range 10 {
+			for range 12 {
 				body, out, ended := stall(c.sent, release), httptest.NewRecorder(), make(chan struct{})
 				all.Go(func() {
 					ada.hand(c.path, formKind, -1, body, out)
@@ -191,7 +198,7 @@ func TestStalledFormsHoldNoSlot(t *testing.T) {
 					t.Errorf("%s: one form too many: %d", name, out.Code)
 				}
 			}
-			if running := w.app.Rooms.Uploads.State().Running; held != 6 || running != 0 {
+			if running := w.app.Rooms.Uploads.State().Running; held != c.held || running != 0 {
 				t.Errorf("%s: %d stalled forms of one person hold %d places", name, held, running)
 			}
 			n++
@@ -217,25 +224,33 @@ func (b *answered) Read([]byte) (int, error) {
 func TestRejectedByLength(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ada, page := w.browser(t).in("ada@example.com"), w.batch(t).page
-		for _, path := range []string{page + "/files", "/posts/new"} {
-			for _, c := range []struct {
-				kind   string
-				length int64
-				status int
-			}{{formKind, 1 << 40, 413}, {formKind, 1 << 20, 422}, {"video/mp4", 1 << 40, 413}} {
-				if path == "/posts/new" && c.kind != formKind {
-					continue
-				}
-				out := httptest.NewRecorder()
-				body := &answered{out: out}
-				ada.hand(path, c.kind, c.length, body, out)
-				if out.Code != c.status || body.early != (c.status == 422) {
-					t.Errorf("%d bytes of %s to %s: %d, read before the answer: %t", c.length, c.kind, path, out.Code, body.early)
-				}
-				if c.status == 413 && !strings.Contains(out.Body.String(), "exceeds the size limit") {
-					t.Errorf("%s", out.Body)
-				}
+		for _, c := range []struct {
+			kind   string
+			length int64
+			status int
+		}{{formKind, 1 << 40, 413}, {formKind, 1 << 20, 422}, {"video/mp4", 1 << 40, 413}} {
+			out := httptest.NewRecorder()
+			body := &answered{out: out}
+			ada.hand(page+"/files", c.kind, c.length, body, out)
+			if out.Code != c.status || body.early != (c.status == 422) {
+				t.Errorf("%d bytes of %s: %d, read before the answer: %t", c.length, c.kind, out.Code, body.early)
 			}
+			if c.status == 413 && !strings.Contains(out.Body.String(), "exceeds the size limit") {
+				t.Errorf("%s", out.Body)
+			}
+		}
+	})
+}
+
+// TestFormsWithFilesTakeAPlace checks that a post's form with files takes a place among pages once it was read.
+func TestFormsWithFilesTakeAPlace(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		ada := w.browser(t).in("ada@example.com")
+		fill(t, w.app.Rooms.Pages)
+		out := httptest.NewRecorder()
+		ada.hand("/posts/new", formKind, -1, strings.NewReader(formField+"Open\r\n--x--\r\n"), out)
+		if out.Code != http.StatusServiceUnavailable {
+			t.Errorf("%d", out.Code)
 		}
 	})
 }

@@ -2,10 +2,9 @@ package web
 
 import (
 	"encoding/json"
-	"errors"
-	"io"
-	"mime"
+	"mime/multipart"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -111,7 +110,7 @@ type answer struct {
 func (a *App) upload(w http.ResponseWriter, r *http.Request) {
 	body := shell.NewUpload(w, r)
 	r.Body = body
-	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "multipart/form-data" {
+	if shell.SendsFiles(r) {
 		a.RequireSignIn(func(w http.ResponseWriter, r *http.Request) { a.uploadForm(w, r, body) })(w, r)
 		return
 	}
@@ -184,40 +183,30 @@ func (a *App) checkForm(r *http.Request) error {
 	return a.Library.CheckBatchForm(r.Context(), shell.VisitorOf(r.Context()).ID, id, r.ContentLength)
 }
 
-var errForm = apierr.Invalid(apierr.Malformed, "", "The form could not be read. Reload the page and try again.")
-
 // addParts adds each file of a form and returns the errors of rejected files. An error ends the form: nothing was
 // added, or the rest cannot be read.
 func (a *App) addParts(r *http.Request) ([]string, error) {
-	parts, err := r.MultipartReader()
-	if err != nil {
-		return nil, errForm.Wrap(err)
-	}
 	var problems []string
-	for files := 0; ; {
-		part, err := parts.NextPart()
-		if errors.Is(err, io.EOF) {
-			return problems, nil
-		}
-		if err != nil {
-			return nil, errForm.Wrap(err)
-		}
-		if part.FileName() == "" {
-			continue
-		}
+	files := 0
+	_, err := shell.ReadParts(r, shell.MaxForm, func(part *multipart.Part, _ url.Values) error {
 		if files++; files > media.MaxFormFiles {
-			return append(problems, media.TooManyFormFiles), nil
+			if files == media.MaxFormFiles+1 {
+				problems = append(problems, media.TooManyFormFiles)
+			}
+			return nil
 		}
-		_, err = a.add(r,
+		_, err := a.add(r,
 			media.Incoming{Name: part.FileName(), Type: part.Header.Get("Content-Type"), Size: -1, Body: part})
 		switch f := apierr.Of(err); {
 		case err == nil:
 		case f.Code == apierr.NotFound, f.Code == apierr.Internal, f.IsServerError() && files == 1:
-			return nil, err
+			return err
 		default:
 			problems = append(problems, part.FileName()+": "+f.Detail)
 		}
-	}
+		return nil
+	})
+	return problems, err
 }
 
 // errBrokenOff is the error if the client ended the upload or sent nothing for a while. The client rarely sees it.

@@ -231,7 +231,7 @@ func (f *form) press() *page {
 		to = f.p.path
 	}
 	if attribute(f.node, "enctype") == "multipart/form-data" {
-		return f.sendFile(to, "", nil)
+		return f.sendFiles(to, map[string][]byte{"": nil})
 	}
 	if strings.EqualFold(attribute(f.node, "method"), "post") {
 		return f.p.b.send(http.MethodPost, to, f.values)

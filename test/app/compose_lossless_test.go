@@ -1,17 +1,23 @@
 package app
 
 import (
+	"io"
 	"maps"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/net/html"
 
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/server"
+	"pressroom/internal/testkit"
 	"pressroom/internal/testkit/must"
 )
 
@@ -214,6 +220,85 @@ func TestFilesForAnUnselectedAccount(t *testing.T) {
 		added := f.attach("quay.png", shade(t, 3)).wants(200, "quay").form("Save draft").values
 		if len(added["media"]) != 1 || len(added["media-"+c.id()]) != 0 {
 			t.Errorf("added to the post: %v, to the account: %v", added["media"], added["media-"+c.id()])
+		}
+	})
+}
+
+// A form whose files are rejected names each of them and keeps the rest. A full library takes no files, but texts.
+func TestRejectedFilesKeepTheForm(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		c := open(t, url, func(cfg *server.Config) {
+			for i := range cfg.Terms.Plans {
+				cfg.Terms.Plans[i].StorageBytes = 300
+			}
+		}).crew(t)
+		b := c.as(t, access.Editor)
+		typed := func(p *page, want string) *form {
+			f := p.form("Check")
+			if f.values.Get("caption") != want || f.values.Get("date") != "2031-05-06" {
+				t.Errorf("typed: %v", f.values)
+			}
+			return f
+		}
+		f := b.open("/posts/new?caption=Hello").form("Save draft").fill("date", "2031-05-06")
+		p := f.attachAll(map[string][]byte{"a.txt": []byte("No picture."), "b.txt": []byte("Neither.")}).
+			wants(422, "a.txt: The library accepts JPEG", "b.txt: The library accepts JPEG")
+		long := strings.Repeat("x", 200<<10)
+		f = typed(p, "Hello").fill("caption", long)
+		typed(f.attach("", nil).wants(200), long)
+		p = f.attach("noise.png", make([]byte, 200<<10)).wants(403).holds(`id="wrong-files"`)
+		typed(p, long)
+	})
+}
+
+// A form beyond the uploads that a person may have at a time keeps what was typed.
+func TestTooManyUploadsKeepTheForm(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		f := b.open("/posts/new?caption=Hello").form("Check").fill("date", "2031-05-06")
+		for range 6 {
+			body, stalled := io.Pipe()
+			r := must.Get(http.NewRequestWithContext(t.Context(), "POST", h.root+"/posts/new", body))(t)
+			r.Header.Set("Content-Type", "multipart/form-data; boundary=x")
+			var all sync.WaitGroup
+			all.Go(func() {
+				if resp, err := b.http.Do(r); err == nil {
+					resp.Body.Close()
+				}
+			})
+			must.Get(stalled.Write([]byte("--x\r\n")))(t)
+			t.Cleanup(func() { stalled.CloseWithError(io.ErrUnexpectedEOF); all.Wait() })
+		}
+		p := f.attach("quay.png", shade(t, 3))
+		for until := time.Now().Add(time.Minute); p.status == 200 && time.Now().Before(until); {
+			p = f.attach("quay.png", shade(t, 3))
+		}
+		p.wants(429, "You already have 6 uploads in progress.").holds(`id="wrong-files"`)
+		if got := p.form("Save draft").values; got.Get("caption") != "Hello" || got.Get("date") != "2031-05-06" {
+			t.Errorf("typed: %v", got)
+		}
+	})
+}
+
+// Signing in again keeps the texts of a form with files, and names the files and what else is missing.
+func TestFilesAreNamedAfterSigningIn(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		for _, size := range []int{100, 3 << 20} {
+			f := b.open("/posts/new?caption=Hello").form("Save draft")
+			c.signedOut(t, access.Editor)
+			asked := f.attach("quay.png", make([]byte, size)).wants(200, "What you wrote is not lost")
+			again := asked.form("Sign in").fill("email", c.people[access.Editor].Email).fill("password", password).press()
+			again.wants(200, "You are signed in again.", "Not uploaded: quay.png. Choose these files again.")
+			if got := strings.Contains(again.text(), "check the fields below the files"); got != (size > 2<<20) {
+				t.Errorf("a file of %d bytes: %s", size, again.text())
+			}
+			if got := again.form("Save draft").values.Get("caption"); size == 100 && got != "Hello" {
+				t.Errorf("typed: %q", got)
+			}
 		}
 	})
 }

@@ -41,6 +41,12 @@ func (c *crew) soon(t *testing.T, after time.Duration) (string, string, time.Tim
 // attach presses the form's button after choosing a file.
 func (f *form) attach(name string, raw []byte) *page {
 	f.p.b.t.Helper()
+	return f.attachAll(map[string][]byte{name: raw})
+}
+
+// attachAll presses the form's button after choosing files.
+func (f *form) attachAll(chosen map[string][]byte) *page {
+	f.p.b.t.Helper()
 	if button := attribute(f.button, "name"); button != "" {
 		f.values.Set(button, attribute(f.button, "value"))
 	}
@@ -48,11 +54,11 @@ func (f *form) attach(name string, raw []byte) *page {
 	if to == "" {
 		to = attribute(f.node, "action")
 	}
-	return f.sendFile(to, name, raw)
+	return f.sendFiles(to, chosen)
 }
 
-// sendFile sends a form as browsers send forms with files: with an empty file if none was chosen.
-func (f *form) sendFile(to, name string, raw []byte) *page {
+// sendFiles sends a form as browsers send forms with files: with an empty file if none was chosen.
+func (f *form) sendFiles(to string, chosen map[string][]byte) *page {
 	f.p.b.t.Helper()
 	var body bytes.Buffer
 	w := multipart.NewWriter(&body)
@@ -63,8 +69,10 @@ func (f *form) sendFile(to, name string, raw []byte) *page {
 			}
 		}
 	}
-	part := must.Get(w.CreateFormFile("files", name))(f.p.b.t)
-	must.Get(part.Write(raw))(f.p.b.t)
+	for name, raw := range chosen {
+		part := must.Get(w.CreateFormFile("files", name))(f.p.b.t)
+		must.Get(part.Write(raw))(f.p.b.t)
+	}
 	must.NoError(f.p.b.t, w.Close())
 	r := must.Get(http.NewRequestWithContext(f.p.b.t.Context(), http.MethodPost, f.p.b.root+to, &body))(f.p.b.t)
 	r.Header.Set("Content-Type", w.FormDataContentType())

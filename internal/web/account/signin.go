@@ -73,7 +73,7 @@ const maxKept = 512 << 10
 // signInKeeping shows the sign-in page to a person whose session has ended, along with the submitted form, so that no
 // input is lost. A person who has signed in meanwhile is redirected to the form's page, which shows it again.
 func (p *Handlers) signInKeeping(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadLongForm(w, r, maxKept) {
+	if !p.ReadKeptForm(w, r, maxKept) {
 		return
 	}
 	form := signInForm{signInMethods: p.signInMethods(), Next: shell.LocalPath(r.URL.Query().Get("next")),

@@ -9,7 +9,6 @@ import (
 	"context"
 	"embed"
 	"html/template"
-	"mime"
 	"net/http"
 
 	"github.com/google/uuid"
@@ -73,7 +72,7 @@ func (p *Handlers) own(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id := r.PathValue("id")
 		if _, err := p.postOf(r, id); err != nil {
-			if hasFiles(r) && p.isInOwnTeam(r, id) { // its form names the team
+			if shell.SendsFiles(r) && p.isInOwnTeam(r, id) { // its form names the team
 				do(w, r)
 				return
 			}
@@ -102,18 +101,13 @@ func (p *Handlers) isInOwnTeam(r *http.Request, id string) bool {
 // only after parsing it, so upload checks again.
 func (p *Handlers) writing(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if !hasFiles(r) && !shell.VisitorOf(r.Context()).Is(shell.Writers) {
+		if !shell.SendsFiles(r) && !shell.VisitorOf(r.Context()).Is(shell.Writers) {
 			p.ShowMessage(w, r, http.StatusForbidden, "Not allowed",
 				"Your role in this team does not allow this. Ask an owner or admin of the team to change your role.")
 			return
 		}
 		do(w, r)
 	}
-}
-
-func hasFiles(r *http.Request) bool {
-	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	return kind == "multipart/form-data"
 }
 
 // postOf returns a post of the selected team.

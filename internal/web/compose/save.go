@@ -19,15 +19,27 @@ import (
 // maxForm is the maximum size of the form in bytes: many accounts with long texts.
 const maxForm = 2 << 20
 
-// submit handles the pressed button.
+// submit reads the form and handles the pressed button. A form with files takes a place among pages once it was read.
 func (p *Handlers) submit(w http.ResponseWriter, r *http.Request) {
-	s, ok, refused := p.readSheet(w, r)
-	if !ok {
+	if !shell.SendsFiles(r) {
+		if p.ReadLongForm(w, r, maxForm) {
+			p.press(w, r, read(r.PostForm), nil)
+		}
 		return
 	}
+	if s, refused, ok := p.receive(w, r); ok {
+		p.WithPlace(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			p.press(w, r, s, refused)
+		}), p.ServerError).ServeHTTP(w, r)
+	}
+}
+
+// press does what the pressed button says. If files were rejected, which the post lacks, it only shows the form with
+// their errors: every button accepts files, because browsers without scripts send them with each.
+func (p *Handlers) press(w http.ResponseWriter, r *http.Request, s sheet, refused []error) {
 	s.Unsaved = true
-	if refused != nil { // a file was chosen that the post does not have
-		p.show(w, r, s, refused)
+	if len(refused) > 0 {
+		p.show(w, r, s, refused...)
 		return
 	}
 	what, rest, _ := strings.Cut(r.PostForm.Get("do"), ":")
@@ -52,18 +64,6 @@ func (p *Handlers) submit(w http.ResponseWriter, r *http.Request) {
 		s.arrange(what, account, place)
 	}
 	p.show(w, r, s)
-}
-
-// readSheet returns the submitted form. It answers the request and reports false if there is none. The error is that of
-// a rejected file: every button accepts files, because browsers without scripts send them with each.
-func (p *Handlers) readSheet(w http.ResponseWriter, r *http.Request) (sheet, bool, error) {
-	if hasFiles(r) {
-		return p.receive(w, r)
-	}
-	if !p.ReadLongForm(w, r, maxForm) {
-		return sheet{}, false, nil
-	}
-	return read(r.PostForm), true, nil
 }
 
 // save saves the form, then continues as the button says. Input stays in the form on any error.

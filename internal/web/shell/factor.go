@@ -68,8 +68,8 @@ func (f *Frame) redirectToFactor(w http.ResponseWriter, r *http.Request, route R
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		next = f.refererPath(r)
 		form := peekForm(r)
-		if sendsFiles(r) {
-			form = fieldsOf(r, maxSavedForm)
+		if SendsFiles(r) {
+			form, _ = withoutFiles(r, maxSavedForm) // an invalid form has nothing to keep
 		}
 		if back := route.back(r); back != "" && form != nil && len(form.Encode()) <= maxSavedForm {
 			f.SaveForm(r.Context(), back, form)

@@ -2,9 +2,6 @@ package shell
 
 import (
 	"context"
-	"io"
-	"mime"
-	"mime/multipart"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -19,18 +16,12 @@ func (f *Frame) ReadForm(w http.ResponseWriter, r *http.Request) bool {
 	return f.ReadLongForm(w, r, MaxForm)
 }
 
-// ReadLongForm is ReadForm with a different limit. Use r.PostForm to read fields; it contains only valid text. Files are
-// skipped.
+// ReadLongForm is ReadForm with a different limit. Use r.PostForm to read fields; it contains only valid text.
+// Forms with files are refused.
 func (f *Frame) ReadLongForm(w http.ResponseWriter, r *http.Request, most int64) bool {
-	if sendsFiles(r) {
-		r.PostForm = fieldsOf(r, most)
-		r.Form = r.PostForm
-		return true
-	}
 	r.Body = http.MaxBytesReader(w, r.Body, most)
-	if err := r.ParseForm(); err != nil {
-		f.ShowMessage(w, r, http.StatusBadRequest, "Not done",
-			"The form could not be read. Reload the page and try again.")
+	if err := r.ParseForm(); err != nil || SendsFiles(r) {
+		f.ShowMessage(w, r, http.StatusBadRequest, "Not done", errForm.Detail)
 		return false
 	}
 	CleanForm(r.PostForm)
@@ -73,38 +64,6 @@ func (f *Frame) refererPath(r *http.Request) string {
 	return LocalPath(from.RequestURI())
 }
 
-func sendsFiles(r *http.Request) bool {
-	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	return kind == "multipart/form-data"
-}
-
-// maxSkipped is how many bytes of a form with files are read for its fields.
-const maxSkipped = 32 << 20
-
-// fieldsOf returns the fields of a form with files, at most most bytes of them. Fields after maxSkipped bytes of files
-// are missing.
-func fieldsOf(r *http.Request, most int64) url.Values {
-	out := url.Values{}
-	r.Body = http.MaxBytesReader(nil, r.Body, most+maxSkipped)
-	reader, err := r.MultipartReader()
-	for err == nil {
-		var part *multipart.Part
-		if part, err = reader.NextPart(); err != nil || part.FileName() != "" {
-			continue
-		}
-		var text []byte
-		text, err = io.ReadAll(io.LimitReader(part, most+1))
-		if most -= int64(len(text)); most < 0 {
-			break
-		}
-		if part.Header.Get("Content-Type") == "" { // an empty file field has one
-			out.Add(part.FormName(), string(text))
-		}
-	}
-	CleanForm(out)
-	return out
-}
-
 const savedFormKey = "form"
 
 // maxSavedForm is the maximum size in bytes of a form saved in a session.
@@ -119,7 +78,7 @@ func (f *Frame) SaveForm(ctx context.Context, path string, form url.Values) {
 	}
 }
 
-// SavedForm returns the form that SaveForm saved for the requested page, once, or nil.
+// SavedForm returns the form that SaveForm saved for the requested page, once, or nil. The page says what is missing.
 func (f *Frame) SavedForm(r *http.Request) url.Values {
 	kept := f.Pop(r.Context(), savedFormKey)
 	path, text, found := strings.Cut(string(kept), "\n")
@@ -135,6 +94,9 @@ func (f *Frame) SavedForm(r *http.Request) url.Values {
 		return nil
 	}
 	CleanForm(form)
+	if missing := missingText(form); missing != "" {
+		f.Flash(r, strings.TrimSpace(f.sessions.manager.PopString(r.Context(), flashKey)+" "+missing))
+	}
 	return form
 }
 

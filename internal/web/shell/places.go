@@ -33,7 +33,7 @@ func (f *Frame) LimitConcurrency(next http.Handler) http.Handler {
 	placed := f.WithPlace(next, f.ServerError)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, pattern := f.known.Handler(r)
-		if route := f.routes[pattern]; route.Urgent || route.Files && sendsFiles(r) {
+		if route := f.routes[pattern]; route.Urgent || route.Files && SendsFiles(r) {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -53,7 +53,7 @@ func (f *Frame) WithPlace(next http.Handler, refuse func(http.ResponseWriter, *h
 			var long bool
 			if r.Body, long = readAheadOf(r.Body, formReadAhead); long {
 				// A slow sender must not hold a place among pages.
-				leave, ok := f.enterLong(r)
+				leave, ok := f.EnterLongForm(r)
 				if !ok {
 					refuse(w, r, apierr.AtCapacity(loadshed.RetryAfter()))
 					return
@@ -66,9 +66,9 @@ func (f *Frame) WithPlace(next http.Handler, refuse func(http.ResponseWriter, *h
 	})
 }
 
-// enterLong counts a long form until the returned function is called. It reports false if the client's network or the
-// node has too many.
-func (f *Frame) enterLong(r *http.Request) (func(), bool) {
+// EnterLongForm counts a long form in memory until the returned function is called. It reports false if the client's
+// network or the node has too many.
+func (f *Frame) EnterLongForm(r *http.Request) (func(), bool) {
 	network := loadshed.NetworkOf(f.Client(r))
 	if !f.longBy.TryAcquire(network) {
 		return nil, false
@@ -129,7 +129,7 @@ func (f *Frame) within(
 	next.ServeHTTP(w, r)
 }
 
-// bufferedBody is a body whose beginning was already read.
+// bufferedBody is a body of which a reader reads.
 type bufferedBody struct {
 	io.Reader
 	io.Closer

@@ -35,7 +35,7 @@ const longestForm = 4 << 20
 // peekForm parses a form before its handler does. It returns nil for requests that are no form, contain files or are
 // too long.
 func peekForm(r *http.Request) url.Values {
-	if r.Method != http.MethodPost || sendsFiles(r) {
+	if r.Method != http.MethodPost || SendsFiles(r) {
 		return nil
 	}
 	head, err := io.ReadAll(io.LimitReader(r.Body, longestForm))

@@ -90,12 +90,21 @@ func (b *Upload) until(now time.Time) time.Time {
 // discard reads a limited rest of a rejected file, unless the client waits for 100 Continue.
 func (b *Upload) discard() {
 	if begun := !b.moved.IsZero(); !b.ended && (begun || !b.asks) {
-		b.refused = true
-		until := time.Now().Add(discardTimeout)
-		_ = b.control.SetReadDeadline(until)
-		_ = b.control.SetWriteDeadline(until.Add(workTimeout))
-		_, _ = io.CopyN(io.Discard, b, maxDiscard) // errors no longer matter
+		b.Bound()
+		_, _ = io.Copy(io.Discard, b) // errors no longer matter
 	}
+}
+
+// Bound limits the bytes and the time in which the rest of a refused upload may be read.
+func (b *Upload) Bound() {
+	if b.refused {
+		return
+	}
+	b.refused = true
+	b.ReadCloser = bufferedBody{io.LimitReader(b.ReadCloser, maxDiscard), b.ReadCloser}
+	until := time.Now().Add(discardTimeout)
+	_ = b.control.SetReadDeadline(until)
+	_ = b.control.SetWriteDeadline(until.Add(workTimeout))
 }
 
 // Download sends a file as long as the client accepts its bytes, until ExpiresAt.

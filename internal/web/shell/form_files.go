@@ -1,0 +1,105 @@
+package shell
+
+import (
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"pressroom/internal/apierr"
+)
+
+// SendsFiles reports whether a request is a form that may contain files.
+func SendsFiles(r *http.Request) bool {
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return kind == "multipart/form-data"
+}
+
+var errForm = apierr.Invalid(apierr.Malformed, "", "The form could not be read. Reload the page and try again.")
+
+// ReadParts reads a form with files and returns its fields, of at most limit bytes. It calls file for each file, with the
+// fields before it. After an error, it returns the fields read so far.
+func ReadParts(r *http.Request, limit int64, file func(*multipart.Part, url.Values) error) (url.Values, error) {
+	fields := url.Values{}
+	reader, err := r.MultipartReader()
+	if err != nil {
+		return fields, errForm.Wrap(err)
+	}
+	for {
+		part, err := reader.NextPart()
+		switch {
+		case err == io.EOF: //nolint:errorlint // the error of a form that was cut off wraps it
+			CleanForm(fields)
+			return fields, nil
+		case err != nil:
+			return fields, errForm.Wrap(err)
+		case part.FileName() != "":
+			if err := file(part, fields); err != nil {
+				return fields, err
+			}
+		case part.Header.Get("Content-Type") == "": // an empty file field has one
+			text, err := io.ReadAll(io.LimitReader(part, limit+1))
+			if limit -= int64(len(text)); err != nil || limit < 0 {
+				return fields, errForm
+			}
+			fields.Add(part.FormName(), string(text))
+		}
+	}
+}
+
+// Fields of kept forms that say what is missing in them.
+const (
+	unsentField = "unsent_file" // names of files
+	cutField    = "cut"         // set if fields may be missing
+)
+
+// SkipFile is ReadParts' function for files that are not read. SavedForm names them.
+func SkipFile(part *multipart.Part, fields url.Values) error {
+	fields.Add(unsentField, part.FileName())
+	return nil
+}
+
+// ReadKeptForm is ReadLongForm for a form that is kept until the person has signed in. Files are not kept, and fields
+// after longReadAhead bytes are missing; SavedForm says so.
+func (f *Frame) ReadKeptForm(w http.ResponseWriter, r *http.Request, limit int64) bool {
+	if !SendsFiles(r) {
+		return f.ReadLongForm(w, r, limit)
+	}
+	form, err := withoutFiles(r, limit)
+	if err != nil {
+		f.ShowMessage(w, r, http.StatusBadRequest, "Not done", errForm.Detail)
+		return false
+	}
+	r.PostForm, r.Form = form, form
+	return true
+}
+
+// withoutFiles returns the fields of a form with files, for ReadKeptForm.
+func withoutFiles(r *http.Request, limit int64) (url.Values, error) {
+	begun := &io.LimitedReader{R: r.Body, N: longReadAhead}
+	r.Body = bufferedBody{begun, r.Body}
+	form, err := ReadParts(r, limit, SkipFile)
+	if err != nil && begun.N > 0 {
+		return nil, err
+	}
+	if err != nil {
+		form.Set(cutField, "1")
+	}
+	CleanForm(form)
+	return form, nil
+}
+
+// missingText says what is missing in a kept form, or returns "".
+func missingText(form url.Values) string {
+	var out []string
+	if names := form[unsentField]; len(names) > 0 {
+		out = append(out, "Not uploaded: "+strings.Join(slices.Compact(names), ", ")+". Choose these files again.")
+	}
+	if form.Has(cutField) {
+		out = append(out, "The form was too long to keep all of it: check the fields below the files.")
+	}
+	return strings.Join(out, " ")
+}
