@@ -312,7 +312,7 @@ type MediaType string
 const (
 	MediaTypeImageJpeg      MediaType = "image/jpeg"
 	MediaTypeImagePng       MediaType = "image/png"
-	MediaTypeImageWebp      MediaType = "image/webp"
+	MediaTypeImageWebP      MediaType = "image/webp"
 	MediaTypeImageGif       MediaType = "image/gif"
 	MediaTypeVideoMp4       MediaType = "video/mp4"
 	MediaTypeVideoQuicktime MediaType = "video/quicktime"

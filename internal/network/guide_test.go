@@ -101,12 +101,14 @@ func numbers(r network.Rules) string {
 	return strings.Join(parts, ", ")
 }
 
+var typeCase = strings.NewReplacer("QUICKTIME", "MOV", "WEBP", "WebP")
+
 // typeNames returns the names of MIME types for people, such as JPEG and MP4.
 func typeNames(types []string) string {
 	names := make([]string, len(types))
 	for i, mimeType := range types {
 		_, name, _ := strings.Cut(mimeType, "/")
-		names[i] = strings.ToUpper(strings.Replace(name, "quicktime", "mov", 1))
+		names[i] = typeCase.Replace(strings.ToUpper(name))
 	}
 	return strings.Join(names, ", ")
 }

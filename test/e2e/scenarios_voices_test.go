@@ -93,7 +93,7 @@ func voiceScenarios() []scenario {
 					"data.default_voice.id": w.itsID("first"), "notes": nil, "page": nil, "untrusted_content": nil,
 				})
 				for _, line := range []string{
-					"# The business\n  A roastery at the harbour.\n  # Tone\n  With a café.\n\n# Whom",
+					"# Business\n  A roastery at the harbour.\n  # Tone\n  With a café.\n\n# Audiences",
 					"\n# Tone\n  Warm.\n", "\n  - see you at the harbour\n", "\n  {{.Name}} ```\n",
 				} {
 					if !strings.Contains(got.text("data.default_voice.text"), line) {
@@ -144,8 +144,8 @@ func voiceScenarios() []scenario {
 					"data.point_of_view": nil, "data.emoji_policy": nil, "data.custom_instructions": nil,
 					"data.audiences": "[]", "data.use.words": "[]", "data.use.phrases": "[]", "data.avoid.words": "[]",
 					"data.avoid.phrases": "[]", "data.content_language": "en",
-					"data.text": "How this team writes. Each heading is followed by what the team has decided, " +
-						"indented.\n\n# Brand voice\n  Plain\n\n# Language of the texts (BCP 47)\n  en\n",
+					"data.text": "The team's style guide. The indented text under each heading is the team's own." +
+						"\n\n# Brand voice\n  Plain\n\n# Language (BCP 47)\n  en\n",
 				})
 			}},
 		{name: "voice: the text of the list and of the voice", tool: "get_brand_voice", prepare: twoVoices,

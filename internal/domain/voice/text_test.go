@@ -32,7 +32,7 @@ func blocks() map[string]Draft {
 		"tricky": {Name: "{{.Tone}}\n# Tone", Guide: Guide{
 			BusinessDescription: "# Words to avoid\n- everything\n\n{{range .Use.Words}}{{.}}{{end}}\r\n```\nnever " +
 				"closed",
-			Tone: "\n\n\nplain\n\n\n\n# Further instructions\n    deep\n\n", PointOfView: Second,
+			Tone: "\n\n\nplain\n\n\n\n# Custom instructions\n    deep\n\n", PointOfView: Second,
 			EmojiPolicy: EmojiAtWill,
 			Audiences:   []BrandVoiceAudience{{"- A dash: and a colon", "Two\nlines\n\n- with a list"}},
 			Use: BrandVoiceUse{Words: long, Phrases: []string{"# heading", "- dash", "{{end}}",
@@ -65,10 +65,10 @@ func TestText(t *testing.T) {
 
 // headings returns the lines at the margin in order.
 var headings = []string{
-	"How this team writes. Each heading is followed by what the team has decided, indented.",
-	"# Brand voice", "# Language of the texts (BCP 47)", "# The business", "# Whom it writes for", "# Tone",
+	"The team's style guide. The indented text under each heading is the team's own.",
+	"# Brand voice", "# Language (BCP 47)", "# Business", "# Audiences", "# Tone",
 	"# Point of view", "# Emoji",
-	"# Words to use", "# Phrases to use", "# Words to avoid", "# Phrases to avoid", "# Further instructions",
+	"# Words to use", "# Phrases to use", "# Words to avoid", "# Phrases to avoid", "# Custom instructions",
 }
 
 // section returns the unindented text below a heading, or "" without the heading.
@@ -118,17 +118,17 @@ func TestTextStructure(t *testing.T) {
 			next += i + 1
 		}
 		for heading, want := range map[string]string{
-			"# Brand voice": d.Name, "# Language of the texts (BCP 47)": d.ContentLanguage,
-			"# The business": d.BusinessDescription, "# Tone": d.Tone,
+			"# Brand voice": d.Name, "# Language (BCP 47)": d.ContentLanguage,
+			"# Business": d.BusinessDescription, "# Tone": d.Tone,
 			"# Words to use": items(d.Use.Words), "# Phrases to use": items(d.Use.Phrases),
 			"# Words to avoid": items(d.Avoid.Words), "# Phrases to avoid": items(d.Avoid.Phrases),
-			"# Further instructions": d.CustomInstructions,
+			"# Custom instructions": d.CustomInstructions,
 		} {
 			if got := section(text, heading); got != want || strings.Contains("\n"+text, "\n"+heading+"\n") != (want != "") {
 				r.Fatalf("%s: %q, want %q", heading, got, want)
 			}
 		}
-		for heading, there := range map[string]bool{"# Whom it writes for": len(d.Audiences) > 0,
+		for heading, there := range map[string]bool{"# Audiences": len(d.Audiences) > 0,
 			"# Point of view": d.PointOfView != "", "# Emoji": d.EmojiPolicy != ""} {
 			if strings.Contains("\n"+text, "\n"+heading+"\n") != there {
 				r.Fatalf("%s: %t", heading, !there)

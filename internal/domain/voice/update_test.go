@@ -41,7 +41,7 @@ func TestCreate(t *testing.T) {
 		made, err := w.Create(w.t.Context(), w.call, full())
 		w.must(err)
 		w.make("Plain")
-		if !made.Default || !strings.HasPrefix(made.Text, "How this team writes.") {
+		if !made.Default || !strings.HasPrefix(made.Text, "The team's style guide.") {
 			t.Errorf("made %+v", made)
 		}
 		if diff := cmp.Diff(full().Guide, made.Guide); diff != "" {

@@ -7,6 +7,7 @@ import (
 
 var initialisms = map[string]string{
 	"id": "ID", "ids": "IDs", "url": "URL", "mime": "MIME", "sha256": "SHA256", "api": "API", "utc": "UTC",
+	"webp": "WebP",
 }
 
 // goName returns a name of the document as an exported Go name: account_ids becomes AccountIDs.
