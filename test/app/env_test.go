@@ -5,12 +5,15 @@ package app
 import (
 	"context"
 	"crypto/tls"
+	"encoding/base64"
 	"fmt"
 	"net/http"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"golang.org/x/crypto/argon2"
 
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/team"
@@ -98,23 +101,21 @@ func (h *env) crew(tb testing.TB) *crew {
 	return c
 }
 
-// hashed is the password's hash, once somebody has been added with it: to work it out takes long, as it has to.
-var hashed atomic.Pointer[string]
+// hash is the password's hash with the least cost: the program's own cost would take a quarter of all tests' time.
+var hash = sync.OnceValue(func() string {
+	const kib, passes, lanes = 8, 1, 1
+	salt := []byte("harbour’s salt")
+	enc := base64.RawStdEncoding
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, kib, passes, lanes,
+		enc.EncodeToString(salt), enc.EncodeToString(argon2.IDKey([]byte(password), salt, passes, kib, lanes, 32)))
+})
 
 // person adds somebody who signs in by the password.
 func (h *env) person(tb testing.TB, name, email string) team.Person {
 	tb.Helper()
-	hash := hashed.Load()
-	if hash == nil {
-		p := must.Get(h.Teams.AddPerson(tb.Context(), name, email, password))(tb)
-		var made string
-		must.NoError(tb, h.db.QueryRow(tb.Context(), `SELECT password_hash FROM people WHERE id = ?`, p.ID).Scan(&made))
-		hashed.Store(&made)
-		return p
-	}
 	p := must.Get(h.Teams.AddPerson(tb.Context(), name, email, ""))(tb)
 	must.NoError(tb, h.db.InTx(tb.Context(), "test.password", func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.Exec(ctx, `UPDATE people SET password_hash = ? WHERE id = ?`, *hash, p.ID)
+		_, err := tx.Exec(ctx, `UPDATE people SET password_hash = ? WHERE id = ?`, hash(), p.ID)
 		return err
 	}))
 	return p
