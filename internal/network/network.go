@@ -138,7 +138,7 @@ type Candidate struct {
 // Credentials are what a person enters to connect an account without a browser.
 type Credentials struct {
 	Server     string // base URL of the account's server
-	Identifier string // handle or e-mail address
+	Identifier string // handle or email address
 	Password   string // an app password, never stored
 }
 

@@ -32,7 +32,7 @@ func TestSigningInAndOut(t *testing.T) {
 		b := w.browser(t)
 		b.get("/sign-in?next=/docs/errors").wants(t, 200, `name="next" value="/docs/errors"`, "<h1>Sign in</h1>")
 		wrong := b.signIn("ada@example.com", "wr<ng", "/docs/errors")
-		wrong.wants(t, 401, "Incorrect e-mail or password.", `value="ada@example.com"`, `value="/docs/errors"`)
+		wrong.wants(t, 401, "Incorrect email or password.", `value="ada@example.com"`, `value="/docs/errors"`)
 		if strings.Contains(wrong.text, "wr&lt;ng") || b.signedIn() {
 			t.Error("the password is shown again, or does")
 		}

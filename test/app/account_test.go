@@ -264,14 +264,14 @@ func TestInvitations(t *testing.T) {
 		stranger.send(http.MethodPost, path+"/accept", url.Values{}).wants(404)
 		other.as(t, access.Client).open(path).form("Sign out and continue").press().wants(200, "Join "+c.team.Name, "I’m new here")
 		stranger.send(http.MethodPost, path+"/sign-in", url.Values{"password": {password}}).
-			wants(401, "Incorrect password, or no account with this e-mail address.")
+			wants(401, "Incorrect password, or no account with this email address.")
 		h.browser(t).send(http.MethodPost, path+"/accept", url.Values{}).wants(200, "Sign in")
 
 		// Somebody known signs in on the page.
 		path = c.invite(t, other.people[access.Admin].Email, access.Client)
 		known := h.browser(t)
 		known.open(path).form("Sign in and join").fill("password", "wrong").press().
-			wants(401, "Incorrect password, or no account with this e-mail address.")
+			wants(401, "Incorrect password, or no account with this email address.")
 		known.send(http.MethodPost, path+"/join", url.Values{"name": {"Thief"}, "password": {newPassword}}).wants(422, "That did not work.")
 		known.open(path).form("Sign in and join").fill("password", password).press().wants(200, "You joined the team.", c.team.Name)
 	})

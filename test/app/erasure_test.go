@@ -124,7 +124,7 @@ func TestWithoutATeam(t *testing.T) {
 		c.awaitDeletion(t)
 		b.open("/settings").wants(http.StatusOK, "Sign in")
 		in := h.browser(t).open("/sign-in").form("Sign in").fill("email", owner.Email)
-		in.fill("password", "wrong").press().wants(http.StatusUnauthorized, "Incorrect e-mail or password.").lacks("no team")
+		in.fill("password", "wrong").press().wants(http.StatusUnauthorized, "Incorrect email or password.").lacks("no team")
 		in.fill("password", password).press().
 			wants(http.StatusForbidden, "You no longer belong to a team", "for an invitation").lacks("is wrong")
 	})

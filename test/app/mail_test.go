@@ -105,7 +105,7 @@ func TestMailedInvitationIsNotShown(t *testing.T) {
 		send := func(email string) *page {
 			return owner.open("/settings/members").form("Send invitation").fill("email", email).fill("role", "editor").press()
 		}
-		send("new@harbour.example").wants(200, "We sent an invitation to new@harbour.example.", "sent by e-mail").lacks(team.InvitationPath)
+		send("new@harbour.example").wants(200, "We sent an invitation to new@harbour.example.", "sent by email").lacks(team.InvitationPath)
 		link := box.link("new@harbour.example")
 		b := h.browser(t)
 		b.open(link).form("Create account and join").fill("name", "Nora").fill("password", newPassword).press().

@@ -81,7 +81,7 @@ func TestDirectoryEndsPrehijacking(t *testing.T) {
 	})
 }
 
-// personOf returns the ID of the person of an e-mail address.
+// personOf returns the ID of the person of an email address.
 func (h *env) personOf(t *testing.T, email string) int64 {
 	t.Helper()
 	var id int64

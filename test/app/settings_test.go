@@ -210,7 +210,7 @@ func TestSettingsMembers(t *testing.T) {
 		list.follow("Open Ada client").follow("Remove from the team").wants(200, "sees nothing of this team any more").
 			form("Remove from the team").press().wants(200, "no longer a member", "4 people")
 
-		list.form("Create invitation").fill("email", "nonsense").press().wants(422, "valid e-mail address")
+		list.form("Create invitation").fill("email", "nonsense").press().wants(422, "valid email address")
 		made := list.form("Create invitation").fill("email", "Nora@harbour.example").fill("role", "viewer").press().
 			wants(200, "nora@harbour.example", "shown only once")
 		link := regexp.MustCompile(`/invitation/[A-Z2-7]+`).FindString(made.source)

@@ -180,7 +180,7 @@ async function sessionLost(page, port) {
   await page.getByRole('button', { name: 'Allow' }).click();
   await page.getByLabel('Password').waitFor();
   await look(page, 'assistant-signed-out');
-  await page.getByLabel('E-mail').fill(world.owner.email);
+  await page.getByLabel('Email').fill(world.owner.email);
   await page.getByLabel('Password').fill(world.owner.password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('heading', { name: 'Authorize an assistant?' }).waitFor();

@@ -221,7 +221,7 @@ async function signedOutMeanwhile(page) {
   await page.getByRole('button', { name: 'Save draft' }).click();
   await page.getByText('What you wrote is not lost').waitFor();
   await look(page, 'compose-signed-out');
-  await page.getByLabel('E-mail').fill(world.owner.email);
+  await page.getByLabel('Email').fill(world.owner.email);
   await page.getByLabel('Password').fill(world.owner.password);
   await page.keyboard.press('Enter');
   await page.getByText('You are signed in again.').waitFor();

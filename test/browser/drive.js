@@ -50,7 +50,7 @@ async function open(browser, { alsoTo = [], ...options } = {}) {
 // signIn opens an address that needs a person, and becomes one.
 async function signIn(page, address = '/sign-in') {
   await page.goto(address);
-  await page.getByLabel('E-mail').fill(world.owner.email);
+  await page.getByLabel('Email').fill(world.owner.email);
   await page.getByLabel('Password').fill(world.owner.password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('button', { name: /^Your account/ }).waitFor();

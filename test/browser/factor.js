@@ -67,7 +67,7 @@ async function entered(page, secret, codes) {
   const asks = async () => {
     await page.context().clearCookies();
     await page.goto('/sign-in');
-    await page.getByLabel('E-mail').fill(world.owner.email);
+    await page.getByLabel('Email').fill(world.owner.email);
     await page.getByLabel('Password').fill(world.owner.password);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByRole('heading', { name: 'Two-factor authentication' }).waitFor();

@@ -92,7 +92,7 @@ async function team(page) {
 
 async function members(page) {
   await page.goto('/settings/members');
-  await page.getByLabel('E-mail').fill('nora@harbour.example');
+  await page.getByLabel('Email').fill('nora@harbour.example');
   await page.getByRole('button', { name: 'Create invitation' }).click();
   await said(page, 'Send this link to');
   await look(page, 'settings-invited');

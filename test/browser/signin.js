@@ -12,11 +12,11 @@ run(async (browser) => {
 
   await page.goto('/sign-in?next=%2Fdocs%2Ferrors');
   await look(page, 'sign-in');
-  await page.getByLabel('E-mail').fill(world.owner.email);
+  await page.getByLabel('Email').fill(world.owner.email);
   await page.getByLabel('Password').fill('not this one');
   await page.getByRole('button', { name: 'Sign in' }).click();
-  assert.equal(await page.getByRole('alert').textContent(), 'Incorrect e-mail or password.');
-  assert.equal(await page.getByLabel('E-mail').inputValue(), world.owner.email);
+  assert.equal(await page.getByRole('alert').textContent(), 'Incorrect email or password.');
+  assert.equal(await page.getByLabel('Email').inputValue(), world.owner.email);
   assert.equal(await page.getByLabel('Password').inputValue(), '');
   await look(page, 'sign-in-wrong');
 

@@ -111,7 +111,7 @@ var (
 		"Your directory did not ask you to sign in again. Sign out there, or ask its administrator to honor max_age "+
 			"and to send auth_time. Then try again.")
 	errNoEmail = apierr.New(apierr.Unauthorized,
-		"The directory has not verified your e-mail address. Contact its administrator.")
+		"The directory has not verified your email address. Contact its administrator.")
 )
 
 // Begin returns the address at the directory to which the person goes, and what to keep until the person is back.

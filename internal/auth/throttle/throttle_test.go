@@ -139,7 +139,7 @@ func TestManyAddressesFillNothing(t *testing.T) {
 		c.rows, c.counted = maxSharedTallies, d.Now()
 		counted := 0
 		for range 30 {
-			_, wait, err := c.add(t.Context(), KeyOf("e-mail"))
+			_, wait, err := c.add(t.Context(), KeyOf("email"))
 			must.NoError(t, err)
 			if wait == 0 {
 				counted++

@@ -87,15 +87,15 @@ var accountEvents = map[string]accountEvent{
 	},
 	"person.directory_refused": {
 		AddressChanged,
-		"Your organization’s directory tried to sign somebody else in with your e-mail address. This was refused." +
+		"Your organization’s directory tried to sign somebody else in with your email address. This was refused." +
 			askThem,
 	},
 	"person.sign_ins_removed": {
 		AddressChanged,
-		"The earlier ways to sign in to your account were removed because your e-mail address was not confirmed." +
+		"The earlier ways to sign in to your account were removed because your email address was not confirmed." +
 			askThem,
 	},
-	"person.email_confirmed": {AddressChanged, "Your e-mail address was confirmed."},
+	"person.email_confirmed": {AddressChanged, "Your email address was confirmed."},
 	"person.operator": {
 		OperatorChanged, "You are now an operator of this service, with access to all teams." + askThem,
 	},

@@ -22,9 +22,9 @@ type DirectoryIdentity struct {
 
 var (
 	errNoDirectoryPerson = apierr.New(apierr.Unauthorized,
-		"Nobody has invited your e-mail address yet. Ask an owner or admin of your team for an invitation.")
+		"Nobody has invited your email address yet. Ask an owner or admin of your team for an invitation.")
 	errOtherIdentity = apierr.New(apierr.Unauthorized,
-		"The account with your e-mail address is linked to another person in the directory. Ask the operator of this "+
+		"The account with your email address is linked to another person in the directory. Ask the operator of this "+
 			"service to check and unlink it.")
 )
 
@@ -47,7 +47,7 @@ type joinBy struct {
 }
 
 // FromDirectory returns the person whom the directory has recognized: by issuer and subject, at the first sign-in by
-// the verified e-mail address. A person who is new, or in no team, accepts the open invitation of the token; without
+// the verified email address. A person who is new, or in no team, accepts the open invitation of the token; without
 // one it is ErrChooseInvitation if there are open invitations. It is unauthorized for everybody else, and if the
 // address belongs to a person who is linked to another identity.
 //
@@ -242,7 +242,7 @@ func (s *Service) joinFromDirectory(ctx context.Context, tx *db.Tx, p Person, by
 	return s.join(ctx, tx, &o, p.ID)
 }
 
-// offerTo returns the invitation that somebody opened or chose if it is to this e-mail address. The team is held.
+// offerTo returns the invitation that somebody opened or chose if it is to this email address. The team is held.
 // Without one nobody joins: an invitation that the person never saw may be of a team that the person does not know.
 func (s *Service) offerTo(ctx context.Context, tx *db.Tx, email string, by joinBy) (Offer, error) {
 	if by.token != "" {
@@ -275,7 +275,7 @@ func (s *Service) Unlink(ctx context.Context, email string) (Person, error) {
 			WHERE email = ? AND EXISTS (SELECT 1 FROM directory_identities d WHERE d.person_id = people.id)
 			RETURNING id, name`, p.Email).Scan(&p.ID, &p.Name)
 		if errors.Is(err, sql.ErrNoRows) {
-			return invalid("no person with this e-mail address is linked to the directory")
+			return invalid("no person with this email address is linked to the directory")
 		}
 		if err == nil {
 			_, err = tx.Exec(ctx, `DELETE FROM directory_identities WHERE person_id = ?`, p.ID)

@@ -37,7 +37,7 @@ type Invitation struct {
 }
 
 var (
-	errEmail  = apierr.Invalid(apierr.Malformed, "email", "Enter a valid e-mail address.")
+	errEmail  = apierr.Invalid(apierr.Malformed, "email", "Enter a valid email address.")
 	errMember = apierr.Invalid(apierr.NotAllowedValue, "email", "This person is already in the team.")
 	errRole   = apierr.Invalid(apierr.NotAllowedValue, "role",
 		"Choose admin, editor, viewer or client. A team has one owner, who can transfer ownership to a member.")
@@ -49,10 +49,10 @@ var (
 	errAccepted = apierr.BadState("used", "This invitation was accepted already. Sign in to go on.")
 	errRevoked  = apierr.BadState("revoked", "This invitation was revoked. Ask for a new one.")
 	errEnded    = apierr.BadState("ended", "This invitation has ended. Ask for a new one.")
-	errOther    = apierr.New(apierr.NotFound, "This invitation is for another e-mail address.")
+	errOther    = apierr.New(apierr.NotFound, "This invitation is for another email address.")
 	errTeamShut = apierr.BadState("closed", "This team is closed. Nobody can join it.")
 	errKnown    = apierr.BadState("known",
-		"That did not work. If you have an account with this e-mail address, sign in with it to join. If you cannot "+
+		"That did not work. If you have an account with this email address, sign in with it to join. If you cannot "+
 			"sign in, ask the operator of this service for a link to set a new password.")
 	errNoPerson  = apierr.Invalid(apierr.Malformed, "name", "Say your name, "+ofOneLine+".")
 	errNoManager = apierr.Missing()

@@ -144,7 +144,7 @@ func (l *Letters) Confirm(ctx context.Context, person int64) error {
 	}
 	failed := l.post(ctx, Letter{
 		ID: fmt.Sprintf("confirm-%d-%d", p.ID, db.Micros(l.teams.db.Now())), To: p.Email,
-		Subject: "Confirm your e-mail address",
+		Subject: "Confirm your email address",
 		Text: "Confirm that " + p.Email + " is your address:\n\n" + l.publicURL + ConfirmPath + token +
 			"\n\nThe link works once, for an hour, while you are signed in. If you have no account, ignore " +
 			"this mail.\n",

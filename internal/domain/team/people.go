@@ -132,7 +132,7 @@ func (s *Service) EndSessions(ctx context.Context, person int64) error {
 }
 
 // ErrUnconfirmed refuses to make an operator of an account that somebody else may have made.
-var ErrUnconfirmed = invalid("nobody has proved that this e-mail address belongs to the person with this account, so " +
+var ErrUnconfirmed = invalid("nobody has proved that this email address belongs to the person with this account, so " +
 	"somebody else could use it; have the address confirmed first (by the directory, or by a link that is " +
 	"mailed), or " +
 	"repeat this with --unconfirmed if you know whose account it is")
@@ -158,7 +158,7 @@ func (s *Service) setOperator(ctx context.Context, email string, on, onlyProved 
 		p.EmailConfirmed = proved > 0
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			return invalid("there is no person with this e-mail address")
+			return invalid("there is no person with this email address")
 		case err != nil:
 			return fmt.Errorf("looking up an operator: %w", err)
 		case was == db.Flag(on):

@@ -41,7 +41,7 @@ func (s *Service) recoverBy(ctx context.Context, email string, mailed bool) (Rec
 		err := tx.QueryRow(ctx, `SELECT id, name, email FROM people WHERE email = ?`,
 			foldEmail(email)).Scan(&r.Person.ID, &r.Person.Name, &r.Person.Email)
 		if errors.Is(err, sql.ErrNoRows) {
-			return invalid("there is no person with this e-mail address")
+			return invalid("there is no person with this email address")
 		}
 		if err != nil {
 			return fmt.Errorf("looking up whom to recover: %w", err)

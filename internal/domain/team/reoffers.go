@@ -22,7 +22,7 @@ const openTo = `SELECT i.id, i.email, i.role, COALESCE(b.name, ''), t.id, t.name
 	JOIN teams t ON t.id = i.team_id LEFT JOIN people b ON b.id = i.invited_by
 	WHERE i.email = ? AND t.closed_at = 0 AND i.waiting_person = 0 AND ` + isOpen
 
-// OpenOffers lists the open invitations to an e-mail address, oldest first. Only the proven owner of the address may
+// OpenOffers lists the open invitations to an email address, oldest first. Only the proven owner of the address may
 // see them.
 func (s *Service) OpenOffers(ctx context.Context, email string) ([]Offer, error) {
 	out, err := db.All(ctx, s.db, scanOpen, openTo+` ORDER BY i.id`, foldEmail(email), db.Micros(s.db.Now()))

@@ -62,7 +62,7 @@ func NewSignIns(s *Service) *SignIns {
 // What people are told who guess too often.
 const (
 	wrongPasswords   = "Too many wrong passwords." //nolint:gosec // it is none
-	wrongByStrangers = "Too many wrong passwords for this e-mail address. Sign in from a browser you have " +
+	wrongByStrangers = "Too many wrong passwords for this email address. Sign in from a browser you have " +
 		"used before " +
 		"or with a passkey, ask the operator for a recovery link, or wait."
 	wrongCodes = "Too many wrong codes."
@@ -77,7 +77,7 @@ type Attempt struct {
 }
 
 // errSignIn does not report whether there is such a person.
-var errSignIn = apierr.New(apierr.Unauthorized, "Incorrect e-mail or password.")
+var errSignIn = apierr.New(apierr.Unauthorized, "Incorrect email or password.")
 
 // ErrNoTeam is what somebody in no team is told who has shown who it is, and nobody else.
 var ErrNoTeam = apierr.New(apierr.Unauthorized,
@@ -110,7 +110,7 @@ func (s *SignIns) SignIn(ctx context.Context, a Attempt) (Person, error) {
 func (s *SignIns) checkGuess(ctx context.Context, a Attempt, p known, refusal error) error {
 	client, from := throttle.KeyOf("client %s", a.From), askingClient(a.From)
 	tries := []throttle.Try{
-		{Counter: s.pairs, Key: throttle.KeyOf("e-mail %s client %s", a.Email, a.From), Forgets: true, Refusal: wrongPasswords},
+		{Counter: s.pairs, Key: throttle.KeyOf("email %s client %s", a.Email, a.From), Forgets: true, Refusal: wrongPasswords},
 		{Counter: s.clients, Key: client, Refusal: wrongPasswords},
 	}
 	if site := siteOf(a.From); site != a.From {
@@ -118,7 +118,7 @@ func (s *SignIns) checkGuess(ctx context.Context, a Attempt, p known, refusal er
 			throttle.Try{Counter: s.sites, Key: throttle.KeyOf("site %s", site), Refusal: wrongPasswords})
 	}
 	tries = append(tries,
-		throttle.Try{Counter: s.strangers, Key: throttle.KeyOf("e-mail %s", a.Email), Refusal: wrongByStrangers})
+		throttle.Try{Counter: s.strangers, Key: throttle.KeyOf("email %s", a.Email), Refusal: wrongByStrangers})
 	known, err := knownTokens(ctx, s.db, a.Browser, s.db.Now())
 	if err != nil {
 		return err

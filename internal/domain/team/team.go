@@ -109,7 +109,7 @@ func invalid(format string, args ...any) error {
 func (s *Service) AddPerson(ctx context.Context, name, email, password string) (Person, error) {
 	p := Person{Name: strings.TrimSpace(name), Email: strings.ToLower(strings.TrimSpace(email))}
 	if !isLine(p.Name) || !isLine(p.Email) || !strings.Contains(p.Email, "@") {
-		return p, invalid("a person needs a name and an e-mail address, %s", ofOneLine)
+		return p, invalid("a person needs a name and an email address, %s", ofOneLine)
 	}
 	if holdsAddress(p.Name) {
 		return p, errAddress
@@ -129,7 +129,7 @@ func (s *Service) AddPerson(ctx context.Context, name, email, password string) (
 		ON CONFLICT (email) DO NOTHING RETURNING id`,
 			p.Name, p.Email, hash, db.Micros(tx.Now()))
 		if err := row.Scan(&p.ID); err != nil {
-			return invalid("somebody has this e-mail address already")
+			return invalid("somebody has this email address already")
 		}
 		return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "person.added", id(p.ID), nil)
 	})

@@ -121,7 +121,7 @@ func spanAt(before rune, rest string) (span, bool) {
 	return s, s.end > 0
 }
 
-// canPrecedeSpan reports whether a span may start after r. An @ in an e-mail address, a # in a link and a domain
+// canPrecedeSpan reports whether a span may start after r. An @ in an email address, a # in a link and a domain
 // in a longer word do not start one.
 func canPrecedeSpan(r rune) bool {
 	const marks = "\"'¿¡–—、。，：；！？・\uFE0F" // the last one ends an emoji

@@ -13,7 +13,7 @@ CREATE TABLE people (
     -- The WebAuthn user handle: random bytes.
     passkey_handle   {{.Bytes}},
     deleted_at       BIGINT NOT NULL DEFAULT 0,
-    -- When it was proved that the e-mail address is the person's: by the directory, or by following a link that was mailed there.
+    -- When it was proved that the email address is the person's: by the directory, or by following a link that was mailed there.
     -- 0 if it never was.
     email_proved_at  BIGINT NOT NULL DEFAULT 0,
     -- 1 if the operator made the account. Its first team needs no confirmation.
@@ -90,7 +90,7 @@ CREATE TABLE access_version (
 );
 INSERT INTO access_version (id, version) VALUES (1, 1);
 
--- Who people are in the operator's directory. Issuer and subject identify one person for good; an e-mail address may be
+-- Who people are in the operator's directory. Issuer and subject identify one person for good; an email address may be
 -- given to somebody else.
 CREATE TABLE directory_identities (
     issuer    TEXT NOT NULL,
@@ -100,7 +100,7 @@ CREATE TABLE directory_identities (
     PRIMARY KEY (issuer, subject)
 );
 
--- Links that prove an e-mail address. They are mailed to it.
+-- Links that prove an email address. They are mailed to it.
 CREATE TABLE email_proofs (
     token_hash {{.Bytes}} PRIMARY KEY, -- SHA-256
     person_id  BIGINT NOT NULL REFERENCES people (id),
