@@ -208,11 +208,13 @@ func TestAFailedAccountIsSentAgain(t *testing.T) {
 			wants(200,
 				fmt.Sprintf("could not publish a post on an account: rejected content : No [sandbox:reject] ( "+
 					"Bluesky, harbour%d.test ).", c.team.ID))
-		b.handedOver(id).wants(200, "It was retried moments ago. It may be sent again in ", "second").
-			lacks("Send these again", "from Sun")
+		waits := b.handedOver(id).wants(200, "It was retried moments ago. It may be sent again in ", "second").
+			lacks("Send these again", "from Sun").holds(`data-every="2"`)
+		waits.follow(fmt.Sprintf("Bluesky: harbour%d.test", c.team.ID)).wants(200, "It may be sent again in ").
+			holds(`data-every="2"`, `<meta http-equiv="refresh" content="5">`, "/assets/posts-")
 		h.advance(2 * time.Minute)
 		one := b.open("/posts/" + id).follow(fmt.Sprintf("Bluesky: harbour%d.test", c.team.ID))
-		one.wants(200, "What was done", "Sent to the network – rejected").form("Send again").press().wants(200, "Retrying 1 account.")
+		one.wants(200, "What was done", "Sent to the network – rejected").lacks("/assets/posts-").form("Send again").press().wants(200, "Retrying 1 account.")
 		b.handedOver(id)
 
 		// The operator sees what a network refused, and not that it still works on something.

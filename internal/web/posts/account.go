@@ -27,6 +27,14 @@ type oneView struct {
 	Client   bool // the visitor is a client of the team
 }
 
+// Every returns the refresh interval of the page in seconds; 0 for never, so that a decision is entered undisturbed.
+func (v *oneView) Every() int {
+	if v.Decision {
+		return 0
+	}
+	return v.every()
+}
+
 func (p *Handlers) account(w http.ResponseWriter, r *http.Request) {
 	p.showAccount(w, r, http.StatusOK, oneView{})
 }
@@ -36,7 +44,7 @@ func (p *Handlers) showAccount(w http.ResponseWriter, r *http.Request, status in
 		p.SwitchToTeamOf(w, r, err, p.home(r))
 		return
 	}
-	p.Show(w, r, status, pages["account"], shell.NetworkName(one.Platform)+": "+one.Username, one)
+	p.Show(w, r, status, pages["account"], shell.NetworkName(one.Platform)+": "+one.Username, &one)
 }
 
 // readAccount reads the account in the path with its delivery attempts.

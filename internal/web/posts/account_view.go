@@ -34,6 +34,8 @@ type accountView struct {
 // every returns the refresh interval that this account needs.
 func (a *accountView) every() int {
 	switch {
+	case a.Next == nil && a.LaterIn != "":
+		return soon
 	case a.Next == nil:
 		return 0
 	case a.Next.Step == delivery.StepLookUp:
