@@ -13,6 +13,7 @@ import (
 	"pressroom/internal/core/plan"
 	"pressroom/internal/domain/post"
 	"pressroom/internal/domain/post/calendar"
+	"pressroom/internal/network"
 	"pressroom/internal/teamtime"
 	"pressroom/internal/web/shell"
 )
@@ -235,13 +236,7 @@ func (p *Handlers) preview(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadLongForm(w, r, maxForm) {
 		return
 	}
-	s := read(r.PostForm)
-	out, err := p.previewOf(r, s)
-	if err != nil {
-		p.ShowError(w, r, err)
-		return
-	}
-	fresh, err := p.newParts(r, s)
+	out, fresh, err := p.previewOf(r, read(r.PostForm))
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
@@ -259,58 +254,50 @@ func (p *Handlers) preview(w http.ResponseWriter, r *http.Request) {
 	shell.WriteHTML(w, r, http.StatusOK, page.Bytes())
 }
 
-// newParts returns the parts of the form that the page does not have yet: accounts just selected, with their
-// overrides, and the question which of two times is meant.
-func (p *Handlers) newParts(r *http.Request, s sheet) (view, error) {
-	s.Accounts = numbers(r.PostForm["fresh"])
+// previewOf returns the preview of a form, and the parts of the form that the page does not have yet.
+func (p *Handlers) previewOf(r *http.Request, s sheet) (outlook, view, error) {
 	actor, err := p.actor(r)
 	if err != nil {
-		return view{}, err
-	}
-	out := view{sheet: s, Path: "/posts/new", Zone: actor.Zone}
-	out.checkTime()
-	if len(s.Accounts) == 0 {
-		return out, nil
-	}
-	var held *post.Record
-	if id := r.PostForm.Get("post"); id != "" {
-		found, err := p.postOf(r, id)
-		if err != nil {
-			return out, err
-		}
-		held, out.Path = &found, "/posts/"+url.PathEscape(id)+"/edit"
-	}
-	accounts, err := p.accounts(r)
-	if err != nil {
-		return out, err
-	}
-	out.choose(accounts, held)
-	known, err := p.libraryItems(r.Context(), actor.TeamID, s)
-	if err == nil {
-		out.lay(known)
-	}
-	return out, err
-}
-
-func (p *Handlers) previewOf(r *http.Request, s sheet) (outlook, error) {
-	actor, err := p.actor(r)
-	if err != nil {
-		return outlook{}, err
+		return outlook{}, view{}, err
 	}
 	known, err := p.libraryItems(r.Context(), actor.TeamID, s)
 	if err != nil {
-		return outlook{}, err
+		return outlook{}, view{}, err
 	}
 	s.removeUnknown(known)
 	var held *post.Record
 	if id := r.PostForm.Get("post"); id != "" {
 		found, err := p.postOf(r, id)
 		if err != nil {
-			return outlook{}, err
+			return outlook{}, view{}, err
 		}
 		held = &found
 	}
-	return p.check(r.Context(), actor, s, held)
+	fresh := view{sheet: s, Path: "/posts/new", Zone: actor.Zone, Post: held}
+	if err := p.addFresh(r, &fresh, known); err != nil {
+		return outlook{}, view{}, err
+	}
+	out, err := p.check(r.Context(), actor, s, held)
+	return out, fresh, err
+}
+
+// addFresh adds the parts of the form that the page does not have yet: accounts just selected, with their overrides, and
+// the question which of two times is meant.
+func (p *Handlers) addFresh(r *http.Request, out *view, known map[int64]network.Media) error {
+	out.checkTime()
+	if out.Accounts = numbers(r.PostForm["fresh"]); len(out.Accounts) == 0 {
+		return nil
+	}
+	if out.Post != nil {
+		out.Path = "/posts/" + url.PathEscape(out.Post.ID) + "/edit"
+	}
+	accounts, err := p.accounts(r)
+	if err != nil {
+		return err
+	}
+	out.choose(accounts, out.Post)
+	out.lay(known)
+	return nil
 }
 
 func has[T comparable](list []T, one T) bool { return slices.Contains(list, one) }
