@@ -59,7 +59,7 @@ func TestSpreadAndRatios(t *testing.T) {
 	}
 }
 
-func TestWhatHolds(t *testing.T) {
+func TestAssertions(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string

@@ -11,7 +11,7 @@ import (
 )
 
 // What years of use leave can be filled in on both databases, is as much as was said, and its ledger adds up.
-func TestYearsCanBeFilled(t *testing.T) {
+func TestFillYears(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)

@@ -284,7 +284,7 @@ func TestTextIsUTF8(t *testing.T) {
 }
 
 // Times keep their microseconds.
-func TestMoments(t *testing.T) {
+func TestMicroseconds(t *testing.T) {
 	t.Parallel()
 	var m Moment
 	if err := json.Unmarshal([]byte(`{"team":"2026-03-29T10:15:00.123456+02:00","utc":"2026-03-29T08:15:00.123456Z"}`), &m); err != nil {

@@ -35,7 +35,7 @@ func TestAfterEachCollection(t *testing.T) {
 	}
 }
 
-func TestGivesBackAtRest(t *testing.T) {
+func TestIdleMemoryIsReleased(t *testing.T) {
 	t.Parallel()
 	var r idleDetector
 	for i, c := range []struct {

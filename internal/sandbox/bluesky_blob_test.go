@@ -117,7 +117,7 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-func TestHalfAFileIsCleared(t *testing.T) {
+func TestPartialFileIsRemoved(t *testing.T) {
 	t.Parallel()
 	b := start(t, Options{})
 	half := filepath.Join(b.dir, "blobs", "incoming", "1")

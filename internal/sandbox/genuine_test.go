@@ -246,7 +246,7 @@ type rawAnswer struct {
 	Members        string // of a 200, in order
 }
 
-func TestAnswersAsTheGenuineServerDoes(t *testing.T) {
+func TestAnswersMatchGenuineServer(t *testing.T) {
 	t.Parallel()
 	server := pds.Start(t)
 	handle, _, password := server.NewAccount(t)

@@ -136,7 +136,7 @@ func TestDIDDocumentLeadsHere(t *testing.T) {
 	}
 }
 
-func TestAccountsThatCannotBe(t *testing.T) {
+func TestInvalidAccounts(t *testing.T) {
 	b := start(t, Options{})
 	for handle, password := range map[string]string{"": "x", "alice": "x", "alice.test": "", "a b.test": "x", "@alice.test": "x"} {
 		if err := b.EnsureBlueskyAccount(handle, "Alice", password); err == nil {

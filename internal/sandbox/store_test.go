@@ -30,7 +30,7 @@ func TestDurable(t *testing.T) {
 	}
 }
 
-func TestOpenWhereNothingCanBe(t *testing.T) {
+func TestOpenInaccessible(t *testing.T) {
 	if s, err := Open("/dev/null/sandbox", Options{}); err == nil {
 		s.Close()
 		t.Error("opened")

@@ -44,7 +44,7 @@ func (a answer) member(name string) string {
 	return text
 }
 
-func TestThreadsContainerTakesAMoment(t *testing.T) {
+func TestThreadsContainerDelay(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	b := start(t, Options{Now: func() time.Time { return now }, Ready: 3 * time.Second})
 	token := b.threadsToken(t)

@@ -25,7 +25,7 @@ func (b *browser) clientsLink(id string) string {
 
 // A post whose time passes before its client has approved it says so on each page, is decided still, and is sent again
 // by nobody before that.
-func TestATimePassesUnapproved(t *testing.T) {
+func TestTimePassesUnapproved(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		editor, client := c.as(t, access.Editor), c.as(t, access.Client)
@@ -64,7 +64,7 @@ func TestATimePassesUnapproved(t *testing.T) {
 
 // A change that sends a post back to its client has the team send the new version: the link of the old one shows
 // nothing. Links can be revoked, and made anew.
-func TestTheNewVersionIsSent(t *testing.T) {
+func TestSendNewVersion(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		editor, viewer, guest := c.as(t, access.Editor), c.as(t, access.Viewer), h.browser(t)
@@ -93,7 +93,7 @@ func TestTheNewVersionIsSent(t *testing.T) {
 }
 
 // A rejection says what stands on the post's page, and a link whose post is gone does not tell that it ever was.
-func TestARejectionWithoutAComment(t *testing.T) {
+func TestRejectWithoutComment(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		editor, id := c.as(t, access.Editor), c.draft(t, "For the client", "")
@@ -109,7 +109,7 @@ func TestARejectionWithoutAComment(t *testing.T) {
 }
 
 // Once an account is connected again, its page does not ask for it any more.
-func TestALostConnectionIsBack(t *testing.T) {
+func TestReconnectLostAccount(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b, id := c.as(t, access.Editor), c.draft(t, "No [sandbox:reject]", "")

@@ -14,7 +14,7 @@ import (
 
 // A client who approved a post without a time has approved it for any time: setting or scheduling it keeps the approval
 // and the link. A change of anything else is a new version.
-func TestATimeKeepsTheApproval(t *testing.T) {
+func TestScheduleKeepsApproval(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		editor, guest := c.as(t, access.Editor), h.browser(t)
@@ -59,7 +59,7 @@ func TestATimeKeepsTheApproval(t *testing.T) {
 }
 
 // The page of a post shows whether its client has a valid link, and what the client decided.
-func TestThePageTellsOfTheClientsLink(t *testing.T) {
+func TestPageShowsClientLink(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		editor, guest := c.as(t, access.Editor), h.browser(t)
@@ -96,7 +96,7 @@ func TestThePageTellsOfTheClientsLink(t *testing.T) {
 }
 
 // A post that no network would take is sent to the client with a warning.
-func TestAskingForWhatCannotGoOutWarns(t *testing.T) {
+func TestApprovalRequestWarnings(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		ask := func(caption string) *page {
@@ -109,7 +109,7 @@ func TestAskingForWhatCannotGoOutWarns(t *testing.T) {
 }
 
 // The description of an image goes out with the post, so a client who approved it is asked again once it changes.
-func TestDescriptionIsPartOfTheVersion(t *testing.T) {
+func TestAltTextChangesVersion(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		editor, guest := c.as(t, access.Editor), h.browser(t)

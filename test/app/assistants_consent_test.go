@@ -126,7 +126,7 @@ func TestAssistantsConsent(t *testing.T) {
 }
 
 // A team whose plan or owner does not want assistants gets none, and the page says so.
-func TestAssistantsNotWanted(t *testing.T) {
+func TestAssistantsDisabled(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		p, owner := c.registers(t), c.as(t, access.Owner).leaves()

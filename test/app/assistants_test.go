@@ -163,7 +163,7 @@ func TestAssistantsCodes(t *testing.T) {
 }
 
 // Of many that exchange one code at once, one gets tokens. The others came second, so those are no longer valid.
-func TestAssistantsCodeAtOnce(t *testing.T) {
+func TestConcurrentAssistantsCode(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		p := c.registers(t)

@@ -27,7 +27,7 @@ func (c *crew) signedOut(t *testing.T, role access.Role) {
 }
 
 // After a sign-out while a post is being written, a sign-in restores its text. Nothing was saved.
-func TestNothingTypedIsLostBySigningIn(t *testing.T) {
+func TestSignInKeepsInput(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
@@ -106,7 +106,7 @@ func TestFormsKeepTheirTeamAndPost(t *testing.T) {
 }
 
 // The next free hour is one of the day in which nothing stands, or of the day after it.
-func TestTheNextFreeHour(t *testing.T) {
+func TestNextFreeSlot(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
@@ -174,7 +174,7 @@ func (c *crew) film(tb testing.TB) int64 {
 
 // What else stands on the day is told, and accounts that were chosen just now get their place in the form by the
 // script.
-func TestThePreviewTellsOfTheDay(t *testing.T) {
+func TestPreviewDay(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
@@ -190,7 +190,7 @@ func TestThePreviewTellsOfTheDay(t *testing.T) {
 	})
 }
 
-func TestWhoMayCompose(t *testing.T) {
+func TestComposePermissions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		saved := c.as(t, access.Owner).open("/posts/new?caption=Our+secret&account=" + c.id()).form("Save draft").press().wants(200)
@@ -226,7 +226,7 @@ func TestWhoMayCompose(t *testing.T) {
 }
 
 // What the page weighs does not grow with the library or the posts; a lost connection is explained.
-func TestTheComposerStaysSmall(t *testing.T) {
+func TestComposerSize(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		must.NoError(t, h.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {

@@ -19,7 +19,7 @@ func (c *crew) leaves(t *testing.T) {
 
 // A post with an account that was disconnected says what becomes of it, keeps the account when it is saved, and is
 // duplicated without it.
-func TestAPostWithADisconnectedAccount(t *testing.T) {
+func TestPostWithDisconnectedAccount(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
@@ -57,7 +57,7 @@ func TestAPostWithADisconnectedAccount(t *testing.T) {
 
 // The form of a series that stands says why it has no day, keeps its rule, and does not offer to end it; its posts are
 // counted alike wherever they are.
-func TestTheFormOfASeriesThatStands(t *testing.T) {
+func TestFormOfExistingSeries(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)

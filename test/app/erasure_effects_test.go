@@ -13,7 +13,7 @@ import (
 
 // Once the deletion of a team has begun, what was scheduled and what waited to be sent goes nowhere, and what one node
 // left undone another one finds.
-func TestNothingIsPublishedByADeletedTeam(t *testing.T) {
+func TestDeletedTeamDoesNotPublish(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)

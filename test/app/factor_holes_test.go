@@ -163,7 +163,7 @@ func TestNewPasswordAndTheApp(t *testing.T) {
 }
 
 // One team that requires a second factor closes the others too, whichever is looked at.
-func TestNoWayPastTheFactorByAnotherTeam(t *testing.T) {
+func TestFactorAppliesAcrossTeams(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		strict, lax := h.crew(t), h.crew(t)
 		must.NoError(t, h.Teams.SetMember(t.Context(), lax.team.ID, strict.people[access.Editor].ID, access.Admin))

@@ -158,7 +158,7 @@ func TestRecoveryCodeWorksOnce(t *testing.T) {
 }
 
 // What somebody typed while the session ended is kept over the password and the code.
-func TestCodeKeepsWhatWasTyped(t *testing.T) {
+func TestCodeKeepsInput(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
@@ -177,7 +177,7 @@ func TestCodeKeepsWhatWasTyped(t *testing.T) {
 
 // There is no way past the code: not by an invitation, and not by signing in as somebody else in between. A recovery
 // link of the operator's removes the app.
-func TestNoWayPastTheCode(t *testing.T) {
+func TestCodeCannotBeSkipped(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		a := h.addApp(t, c.as(t, access.Editor))
@@ -297,7 +297,7 @@ func (c *crew) as2(t *testing.T, role access.Role) *browser {
 }
 
 // What somebody was writing when the owner began to require a second factor is kept until there is one.
-func TestRequirementKeepsWhatWasTyped(t *testing.T) {
+func TestRequirementKeepsInput(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)

@@ -176,7 +176,7 @@ func (b *browser) until(path, says string) *page {
 	}
 }
 
-func TestWhoUsesHashtagLists(t *testing.T) {
+func TestHashtagListPermissions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		at := c.listOf(t, "Ours alone", "slipway")

@@ -153,7 +153,7 @@ func TestFilesAreDeleted(t *testing.T) {
 }
 
 // Removing a file from posts that a client has seen leads to these posts, to send the client a link again.
-func TestAFileOfAnApprovedPostIsDeleted(t *testing.T) {
+func TestDeleteFileOfApprovedPost(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
@@ -176,7 +176,7 @@ func TestAFileOfAnApprovedPostIsDeleted(t *testing.T) {
 
 // A file is taken out of what is scheduled, if a person chooses so, and goes; what was published keeps its record
 // without it, in the app and for assistants, and is duplicated without it.
-func TestAPublishedFileIsDeleted(t *testing.T) {
+func TestDeletePublishedFile(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
@@ -218,7 +218,7 @@ func mustNumber(tb testing.TB, text string) int {
 	return n
 }
 
-func TestFilesComeIn(t *testing.T) {
+func TestAddFiles(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		c.grant(t, 10)
@@ -245,7 +245,7 @@ func TestFilesComeIn(t *testing.T) {
 	})
 }
 
-func TestWhoUsesTheLibrary(t *testing.T) {
+func TestLibraryPermissions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		at := c.pictureOf(t, "oursalone", 10)

@@ -66,7 +66,7 @@ var linking = map[string]linked{
 }
 
 // Wherever an answer of the API points, a member of the team finds the very item, also one who looks at another team.
-func TestAnswersLeadIntoTheApp(t *testing.T) {
+func TestAppLinks(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, s := h.sampleTeam(t)
 		c.moreSamples(t, s)

@@ -90,7 +90,7 @@ func TestNoticesOfEachEffect(t *testing.T) {
 }
 
 // What happens to a person's own account is told to that person, in the zone of the person's team.
-func TestNoticesOfOnesOwnAccount(t *testing.T) {
+func TestOwnAccountNotifications(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		const text = "New sign-in to your account from a browser that we do not recognize."
@@ -139,7 +139,7 @@ func TestNoticesTellTheTeamsTime(t *testing.T) {
 	})
 }
 
-func TestNoticesAreAPersonsOwn(t *testing.T) {
+func TestNotificationsOfOthers(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, strangers := h.crew(t), h.crew(t)
 		must.NoError(t, h.Accounts.MarkLost(t.Context(), c.account, account.AnyGrant))
@@ -193,7 +193,7 @@ func TestNoticeSettings(t *testing.T) {
 }
 
 // The reference is there for everybody.
-func TestTheReference(t *testing.T) {
+func TestReferencePages(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		for _, b := range []*browser{h.browser(t), c.as(t, access.Viewer)} {

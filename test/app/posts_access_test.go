@@ -43,7 +43,7 @@ func TestPausesHoldInTheApp(t *testing.T) {
 }
 
 // Without permission, every address refuses and reveals nothing.
-func TestWhoMayDoWhatWithPosts(t *testing.T) {
+func TestPostPermissions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, others := h.crew(t), h.crew(t)
 		id := c.draft(t, "Ours alone", c.wish(48*time.Hour))
@@ -119,7 +119,7 @@ func TestJobsAreShown(t *testing.T) {
 }
 
 // A person of several teams is shown the item of the other one, and looks at that team from then on.
-func TestAnItemOfAnotherTeamOfMine(t *testing.T) {
+func TestItemOfOwnOtherTeam(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, others := h.crew(t), h.crew(t)
 		id := c.draft(t, "Over there", "")

@@ -9,7 +9,7 @@ import (
 	"pressroom/internal/core/access"
 )
 
-func TestAClientIsAsked(t *testing.T) {
+func TestApprovalRequest(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)

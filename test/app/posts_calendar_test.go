@@ -15,7 +15,7 @@ import (
 )
 
 // One post of a series is skipped while the series goes on, and the series is paused from the page of any of its posts.
-func TestAnOccurrenceIsSkipped(t *testing.T) {
+func TestSkipOccurrence(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		id := c.draft(t, "Every day", c.wish(24*time.Hour))
@@ -39,7 +39,7 @@ func TestAnOccurrenceIsSkipped(t *testing.T) {
 	})
 }
 
-func TestASeriesIsPausedAndEnded(t *testing.T) {
+func TestPauseAndEndSeries(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		id := c.draft(t, "Every week", c.wish(24*time.Hour))
@@ -77,7 +77,7 @@ func TestASeriesIsPausedAndEnded(t *testing.T) {
 }
 
 // A series whose account is lost says in words what keeps it from going on, and where that is mended.
-func TestASeriesWithoutItsAccount(t *testing.T) {
+func TestSeriesWithoutAccount(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		id := c.draft(t, "Every week", c.wish(24*time.Hour))
@@ -93,7 +93,7 @@ func TestASeriesWithoutItsAccount(t *testing.T) {
 	})
 }
 
-func TestTheCalendarKnowsItsZone(t *testing.T) {
+func TestCalendarTimeZone(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Viewer)
@@ -138,7 +138,7 @@ func (c *crew) second(t *testing.T) int64 {
 }
 
 // The calendar shows only one account's posts, leads to writing one for a day that is to come, and keeps the account.
-func TestTheCalendarOfAnAccount(t *testing.T) {
+func TestCalendarOfAccount(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		second := c.second(t)

@@ -122,7 +122,7 @@ func berlin(t *testing.T) *time.Location {
 	return zone
 }
 
-func TestAPostIsPublishedAndDuplicated(t *testing.T) {
+func TestPublishAndDuplicate(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
@@ -153,7 +153,7 @@ func TestAPostIsPublishedAndDuplicated(t *testing.T) {
 }
 
 // A duplicate has what single accounts show of their own.
-func TestADuplicateHasTheTextsOfAccounts(t *testing.T) {
+func TestDuplicateKeepsAccountTexts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		id := c.draft(t, "For all", "")
@@ -190,7 +190,7 @@ func TestUnschedulePost(t *testing.T) {
 }
 
 // What a network refuses is told with its own words, quoted, and can be sent again.
-func TestAFailedAccountIsSentAgain(t *testing.T) {
+func TestRetryFailedAccount(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
@@ -236,7 +236,7 @@ func TestAFailedAccountIsSentAgain(t *testing.T) {
 }
 
 // Of an account of which nobody knows, a person says what is there, and it is kept who.
-func TestAPersonDecides(t *testing.T) {
+func TestDecision(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		for found, want := range map[string][]string{
 			"yes": {"Marked as published.", "the account has it", "View post"},

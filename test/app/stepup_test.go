@@ -192,7 +192,7 @@ func TestPasswordChangeIsNoStepUp(t *testing.T) {
 }
 
 // What one person typed before signing in again is not shown to another.
-func TestStepUpIsBySamePerson(t *testing.T) {
+func TestStepUpByOtherPerson(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)

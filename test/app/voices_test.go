@@ -111,7 +111,7 @@ func TestMaterialOfVoices(t *testing.T) {
 	})
 }
 
-func TestWhoUsesVoices(t *testing.T) {
+func TestVoicePermissions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		at := "/voices/" + strconv.FormatInt(c.voiceOf(t, "Ours alone"), 10)

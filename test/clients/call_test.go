@@ -239,7 +239,7 @@ func says(status int, kind, body string) http.HandlerFunc {
 
 // A job that was accepted is told as such, however the waiting for it ends: with its ID, its key, and what is known of
 // it.
-func TestJobsThatWereNotSeenToEnd(t *testing.T) {
+func TestUnfinishedJobs(t *testing.T) {
 	t.Parallel()
 	running := `{"data":{"job_id":"j:1","state":"running","finished":false},"meta":{"request_id":"r"}}`
 	started := says(http.StatusAccepted, "application/json", strings.Replace(running, "running", "pending", 1))
@@ -322,7 +322,7 @@ func TestUploadCommand(t *testing.T) {
 }
 
 // A command tells the key of a write wherever it may have been done, and only there.
-func TestKeysAreTold(t *testing.T) {
+func TestCommandPrintsKeys(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		answer http.HandlerFunc

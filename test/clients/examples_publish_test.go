@@ -256,7 +256,7 @@ func TestPublishingOddFiles(t *testing.T) {
 }
 
 // What cannot be published is told wherever the script is run, and nothing of it is lost.
-func TestPublishingTellsWhy(t *testing.T) {
+func TestPublishErrors(t *testing.T) {
 	t.Parallel()
 	p := newPoster(t)
 	if out, err := p.script(t, "--begin"); err != nil {

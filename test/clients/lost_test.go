@@ -136,7 +136,7 @@ func TestUploads(t *testing.T) {
 }
 
 // A refusal names the one of several files that the library rejects.
-func TestTheFileToBlameIsTold(t *testing.T) {
+func TestErrorNamesFile(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)
 	c := g.client(t)
@@ -173,7 +173,7 @@ func TestManyFiles(t *testing.T) {
 }
 
 // What went wrong is told by the answer: the argument, the job, and what networks said, apart from the data.
-func TestReasonsAreTold(t *testing.T) {
+func TestErrorReasons(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)
 	c := g.client(t)

@@ -87,7 +87,7 @@ func (w *env) mustRefuseAll(c connection, code string) {
 
 // Every set of capabilities that can be granted, at every operation: what is among them goes on, and what is not is
 // refused by its own code. One that may not read is told so.
-func TestWhatConnectionsMay(t *testing.T) {
+func TestConnectionCapabilities(t *testing.T) {
 	t.Parallel()
 	o := options{accounts: 1, extend: refreshing}
 	withInstance(t, o, func(t *testing.T, h *instance) {

@@ -89,7 +89,7 @@ func TestDailyCalls(t *testing.T) {
 }
 
 // What never counts: what tells of the key and its limits, refusals, repeats, and what was paid for.
-func TestWhichCallsCount(t *testing.T) {
+func TestCountedCalls(t *testing.T) {
 	t.Parallel()
 	withLimits(t, daily, func(t *testing.T, w *env, clock *testkit.Clock) {
 		clock.Advance(time.Date(2027, 3, 27, 12, 0, 0, 0, time.UTC).Sub(clock.Now()))
@@ -143,7 +143,7 @@ func TestWhichCallsCount(t *testing.T) {
 }
 
 // A job may be asked about with no free call left, however often.
-func TestJobsAreAskedAboutFreely(t *testing.T) {
+func TestJobPollingIsFree(t *testing.T) {
 	t.Parallel()
 	offered := ample()
 	daily(offered)
@@ -184,7 +184,7 @@ func TestDailyCallsOfPlans(t *testing.T) {
 }
 
 // Another team's calls, and another's day, are its own.
-func TestDailyCallsAreATeams(t *testing.T) {
+func TestDailyCallsPerTeam(t *testing.T) {
 	t.Parallel()
 	offered := ample()
 	daily(offered)
@@ -202,7 +202,7 @@ func TestDailyCallsAreATeams(t *testing.T) {
 }
 
 // Calls at once, on two nodes, never get more than there are.
-func TestDailyCallsAtOnce(t *testing.T) {
+func TestConcurrentDailyCalls(t *testing.T) {
 	t.Parallel()
 	offered := ample()
 	few, _ := offered.Plan("agency")

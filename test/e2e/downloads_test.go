@@ -27,7 +27,7 @@ func (a answer) itemsOf() []string {
 
 // Everything that a platform's profiles have can be asked for over both edges; only what has further pages has a
 // cursor.
-func TestWhatProfilesHave(t *testing.T) {
+func TestProfileTypes(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {
 		for platform, types := range map[string]map[string]bool{

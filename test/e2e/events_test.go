@@ -10,7 +10,7 @@ import (
 
 // Every change says in the event table who made it, through which key and in which request; nothing that was
 // written by people stands there.
-func TestEventsTellWho(t *testing.T) {
+func TestEventActors(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		const text = "words that are nobody else's business"

@@ -107,7 +107,7 @@ func TestFirstOfManyGates(t *testing.T) {
 
 // A plan lapses by itself at its time, also for a key that was used a moment before, and the key works again on a
 // plan that has keys.
-func TestPlanLapsesByItself(t *testing.T) {
+func TestPlanExpires(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()
@@ -129,7 +129,7 @@ func TestPlanLapsesByItself(t *testing.T) {
 }
 
 // A team whose plan lapses onto one that has keys goes on with what that one allows.
-func TestPlanLapsesOntoOneWithKeys(t *testing.T) {
+func TestPlanExpiresToOneWithKeys(t *testing.T) {
 	t.Parallel()
 	offered := ample()
 	offered.Lapsed = small

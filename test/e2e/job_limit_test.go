@@ -84,7 +84,7 @@ func TestScheduledPostsNeedNoPlace(t *testing.T) {
 }
 
 // Of many who publish at once, on two nodes, no more get in than there are places.
-func TestPlacesAtOnce(t *testing.T) {
+func TestConcurrentPlaces(t *testing.T) {
 	t.Parallel()
 	o := options{terms: places(3), accounts: 1}
 	withInstance(t, o, func(t *testing.T, h *instance) {

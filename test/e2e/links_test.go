@@ -132,7 +132,7 @@ func (w *env) mustTakeOnce(job string, to link, f file) {
 }
 
 // A link takes its file however HTTP brings it.
-func TestHowFilesAreSent(t *testing.T) {
+func TestUploadEncodings(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {
 		for name, send := range map[string]func(w *env, to link, f file) answer{

@@ -72,7 +72,7 @@ func (a answer) mustBeLater(t *testing.T, reason string) {
 // A full node refuses what finds no place, over both edges and in the app, with nothing done or charged; what ends
 // something and what tells of the node gets through; and once there is room the same call with the same key is done,
 // once.
-func TestAFullNode(t *testing.T) {
+func TestOverloadedNode(t *testing.T) {
 	t.Parallel()
 	withThrong(t, options{accounts: 1, atOnce: 2}, func(t *testing.T, h *instance, o options, c *throng) {
 		w := h.newEnv(t, o)
@@ -147,7 +147,7 @@ func TestWaitingHoldsNoSlot(t *testing.T) {
 
 // Files that come in have places of their own: slow ones hold up no call, and one that finds no place is told to come
 // again, with its link as good as before.
-func TestUploadsHaveRoomOfTheirOwn(t *testing.T) {
+func TestUploadsHaveOwnSlots(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1, atOnce: 1}, func(t *testing.T, h *instance) {
 		w := h.newEnv(t, options{accounts: 1})
@@ -177,7 +177,7 @@ func TestUploadsHaveRoomOfTheirOwn(t *testing.T) {
 
 // Slow senders of forms hold no place, however much they have sent: pages, calls and further forms are answered beside
 // them.
-func TestPagesHaveRoomOfTheirOwn(t *testing.T) {
+func TestPagesHaveOwnSlots(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1, atOnce: 1}, func(t *testing.T, h *instance) {
 		w := h.newEnv(t, options{accounts: 1})

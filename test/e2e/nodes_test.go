@@ -134,7 +134,7 @@ var errDone = errors.New("nothing is to be changed")
 
 // Reading goes on while nobody can write, and finds its key while nobody can look keys up: of a key that is known
 // nothing is asked, and reads write nothing.
-func TestReadsAskLittle(t *testing.T) {
+func TestReadsWithoutDatabaseWrites(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
 		id := w.draft("a draft")

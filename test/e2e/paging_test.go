@@ -109,7 +109,7 @@ func TestPaging(t *testing.T) {
 }
 
 // A page goes on where it was even if what it ended with is gone or has changed.
-func TestPagingPastWhatIsGone(t *testing.T) {
+func TestPagingPastRemovedItems(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		ids := []string{}
@@ -234,7 +234,7 @@ func (w *env) tryTheirs(theirs map[string]any) int {
 }
 
 // Another team's item and one that is not there are the same answer, byte for byte.
-func TestAnotherTeamsItemIsAMissingOne(t *testing.T) {
+func TestOtherTeamsItemIsNotFound(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
 		other := w.stranger()

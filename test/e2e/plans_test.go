@@ -145,7 +145,7 @@ func TestDailyCreditsReset(t *testing.T) {
 }
 
 // The balance is for roles that may see it, in credits and in billing alike.
-func TestWhoSeesTheBalance(t *testing.T) {
+func TestBalancePermissions(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{extend: refreshing}, func(t *testing.T, h *instance) {
 		for role, sees := range map[access.Role]bool{

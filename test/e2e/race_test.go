@@ -12,7 +12,7 @@ import (
 
 // Of twenty publishes at once, spread over two nodes that both work, one hands the post over, the others say so,
 // and each account holds it once.
-func TestPublishedAtOnce(t *testing.T) {
+func TestConcurrentPublish(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {
 		_, root := h.start(options{}, server.RoleAll)
@@ -46,7 +46,7 @@ func TestPublishedAtOnce(t *testing.T) {
 
 // Cancel and publish at once: publish always wins in the end, for a cancelled post is a draft that may be
 // published; the response to cancel shows which came first.
-func TestCancelAndPublishAtOnce(t *testing.T) {
+func TestConcurrentCancelAndPublish(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		for round := range 10 {
@@ -196,7 +196,7 @@ func TestChangeAgainstTheDueMoment(t *testing.T) {
 }
 
 // Of ten retries at once one sends the account again; the others name it as left alone.
-func TestRetriedAtOnce(t *testing.T) {
+func TestConcurrentRetries(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
 		aFailedOne(w)
@@ -227,7 +227,7 @@ func TestRetriedAtOnce(t *testing.T) {
 }
 
 // The month's last place goes to one of those who ask for it at once.
-func TestLastPlaceAtOnce(t *testing.T) {
+func TestConcurrentLastPlace(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {
 		w := h.newEnv(t, options{plan: small, accounts: 1})

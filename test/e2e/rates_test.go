@@ -85,7 +85,7 @@ func TestRequestsOfAKey(t *testing.T) {
 
 // What is refused for another reason is counted, and tells how the limit stands; what is answered before the key
 // is known is not.
-func TestWhichRequestsCount(t *testing.T) {
+func TestCountedRequests(t *testing.T) {
 	t.Parallel()
 	withLimits(t, fewRequests, func(t *testing.T, w *env, _ *testkit.Clock) {
 		const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_identity"}}`
@@ -251,7 +251,7 @@ func TestTrackingThatReachesNetworks(t *testing.T) {
 }
 
 // Which operations reach networks at once.
-func TestWhoReachesNetworks(t *testing.T) {
+func TestNetworkCallers(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		reach, some := []string{}, []string{}

@@ -21,7 +21,7 @@ func TestBoundsAreOfShownTimes(t *testing.T) {
 }
 
 // A list that is left out and one that is empty are the same request.
-func TestAnOmittedListIsAnEmptyOne(t *testing.T) {
+func TestOmittedListEqualsEmpty(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
 		args := map[string]any{"caption": "the same", "account_ids": w.accounts}

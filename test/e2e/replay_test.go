@@ -177,7 +177,7 @@ func TestReplayIsTheFirstAnswer(t *testing.T) {
 }
 
 // A repeat says if the post differs by now from the first answer, over REST and as a tool.
-func TestRepeatsTellWhatHasChanged(t *testing.T) {
+func TestRepeatsReportChanges(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		for name, call := range map[string]func(tool string, args map[string]any) answer{

@@ -15,7 +15,7 @@ import (
 )
 
 // Many calls for one subject at once make one report, which is paid for once.
-func TestOneReportAtOnce(t *testing.T) {
+func TestConcurrentReport(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		rich(w)
@@ -316,7 +316,7 @@ func TestRefreshOutlivesTheReportsTime(t *testing.T) {
 
 // A refresh that fetched nothing leaves a report its time: asked for again and again it would keep the report for
 // nothing.
-func TestARefreshForNothingAddsNoTime(t *testing.T) {
+func TestRefreshWithoutNewData(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		hasReport(nil)(w)

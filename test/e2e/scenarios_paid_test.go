@@ -239,7 +239,7 @@ func TestPaidReplay(t *testing.T) {
 }
 
 // Of fifty repeats at once one pays; of fifty calls at once no more pay than there are credits for.
-func TestPaidAtOnce(t *testing.T) {
+func TestConcurrentPaidCalls(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *env) {
 		w.grant(4 * refreshPrice)

@@ -18,7 +18,7 @@ import (
 
 // Of fifty searches for one keyword at once, written in several ways, by several keys, on one node and spread over two
 // that both work, one is charged; all find the same.
-func TestSearchedAtOnce(t *testing.T) {
+func TestConcurrentSearches(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1}, func(t *testing.T, h *instance) {
 		_, root := h.start(options{}, server.RoleAll)
@@ -62,7 +62,7 @@ func TestSearchedAtOnce(t *testing.T) {
 }
 
 // Lists made at once on two nodes are as many as the plan has.
-func TestListsAtOnce(t *testing.T) {
+func TestConcurrentLists(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1}, func(t *testing.T, h *instance) {
 		_, root := h.start(options{}, server.RoleAPI)
@@ -87,7 +87,7 @@ func TestListsAtOnce(t *testing.T) {
 }
 
 // Hashtags added at once on two nodes are each in the list once, and as many as the plan has.
-func TestAddedAtOnce(t *testing.T) {
+func TestConcurrentAdd(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1}, func(t *testing.T, h *instance) {
 		_, root := h.start(options{}, server.RoleAPI)

@@ -180,7 +180,7 @@ func TestResources(t *testing.T) {
 }
 
 // Reading and completing cost what the operations cost that they are: free calls of the day, and no more.
-func TestResourcesAreCountedAsWhatTheyAre(t *testing.T) {
+func TestResourceCounting(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1, plan: small}, func(t *testing.T, w *env) {
 		id := w.draft("counted")

@@ -18,7 +18,7 @@ import (
 const newerVersion = 9_000
 
 // A node that runs goes on while a newer program migrates its database, and one that is restarted meanwhile starts.
-func TestANodeOnANewerSchema(t *testing.T) {
+func TestNodeOnNewerSchema(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1}, func(t *testing.T, h *instance) {
 		w := h.newEnv(t, options{accounts: 1})

@@ -10,7 +10,7 @@ import (
 )
 
 // Of repeats at once one secret works in the end, of one batch.
-func TestRepeatedUploadsAtOnce(t *testing.T) {
+func TestConcurrentRepeatedUploads(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		f := aPNG("a.png")
@@ -39,7 +39,7 @@ func TestRepeatedUploadsAtOnce(t *testing.T) {
 }
 
 // Of many who open batches at once, on two nodes, no more get in than there are places, or than there is room.
-func TestUploadPlacesAtOnce(t *testing.T) {
+func TestConcurrentUploadPlaces(t *testing.T) {
 	t.Parallel()
 	few := ample()
 	few.Limits.OpenUploadBatches = 3
@@ -78,7 +78,7 @@ func fileOfSize(n, bytes int) map[string]any {
 }
 
 // A file that comes by many ways at once is in the library once, and counted once.
-func TestOneFileByManyWays(t *testing.T) {
+func TestConcurrentUploadsOfFile(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		f := aPNG("a.png")

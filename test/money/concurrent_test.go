@@ -130,7 +130,7 @@ const inProgress = "409 idempotency_key_in_progress"
 
 // Of two hundred calls at once with one Idempotency-Key, one is charged and starts one job; everybody gets its
 // answer, or is told to come again and then gets it.
-func TestRepeatsTogether(t *testing.T) {
+func TestConcurrentIdempotentCalls(t *testing.T) {
 	t.Parallel()
 	clusters(t, -1, func(t *testing.T, c *cluster) {
 		for _, o := range []order{
@@ -212,7 +212,7 @@ func TestRepeatWhileTheFirstCallRuns(t *testing.T) {
 }
 
 // A hundred different calls at once, of which the money, or a limit of the day, is enough for thirty-seven.
-func TestLastCreditTogether(t *testing.T) {
+func TestConcurrentLastCredit(t *testing.T) {
 	t.Parallel()
 	clusters(t, -1, func(t *testing.T, c *cluster) {
 		const price, enough = 3, 37
@@ -254,7 +254,7 @@ func TestLastCreditTogether(t *testing.T) {
 }
 
 // A hundred calls at once that charge nothing, of which the day allows thirty-seven.
-func TestLastFreeCallTogether(t *testing.T) {
+func TestConcurrentLastFreeCall(t *testing.T) {
 	t.Parallel()
 	const allowed = 37
 	clusters(t, allowed, func(t *testing.T, c *cluster) {

@@ -17,7 +17,7 @@ import (
 )
 
 // The database commits, and its answer is lost: the caller is told of a failure, and a repeat finds the one charge.
-func TestAnswerToTheCommitIsLost(t *testing.T) {
+func TestCommitAnswerLost(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, where string) {
 		t.Parallel()

@@ -21,7 +21,7 @@ const leaderlessFor = 20 * time.Second
 
 // Of two nodes that work, the one that leads the queue is killed: what falls due then leaves all the same, once, and
 // the other leads.
-func TestTheLeaderIsKilled(t *testing.T) {
+func TestLeaderKilled(t *testing.T) {
 	binary := program.Build(t, program.Pressroom, "")
 	testkit.EachDatabase(t, func(t *testing.T, database string) {
 		if strings.HasPrefix(database, "sqlite:") {

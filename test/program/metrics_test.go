@@ -114,7 +114,7 @@ func TestEveryAlertHasItsRunbook(t *testing.T) {
 }
 
 // The dashboard shows every figure that an alert is about.
-func TestTheDashboardShowsWhatAlerts(t *testing.T) {
+func TestDashboardShowsAlerts(t *testing.T) {
 	t.Parallel()
 	shown := map[string]bool{}
 	for _, name := range figureNames.FindAllString(read(t, "deploy/grafana/pressroom.json"), -1) {
@@ -128,7 +128,7 @@ func TestTheDashboardShowsWhatAlerts(t *testing.T) {
 }
 
 // The dashboard is JSON with panels that ask for something.
-func TestTheDashboardIsWhole(t *testing.T) {
+func TestDashboardComplete(t *testing.T) {
 	t.Parallel()
 	var board struct {
 		UID    string `json:"uid"`

@@ -235,7 +235,7 @@ func useRecovery(t *testing.T, printed string) {
 }
 
 // A directory belongs to one process, and a database to the key that its accounts were sealed with.
-func TestASecondProcessIsKeptOff(t *testing.T) {
+func TestSecondProcessIsRefused(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	p := start(t, nil, "quickstart", "--data", data, "--addr", "127.0.0.1:0", "--json")

@@ -60,7 +60,7 @@ func TestKeyOfAPlanWithoutKeys(t *testing.T) {
 }
 
 // An unsupported database is refused before a missing key or store.
-func TestAnotherKindOfDatabase(t *testing.T) {
+func TestUnsupportedDatabase(t *testing.T) {
 	t.Parallel()
 	for _, command := range [][]string{{"serve"}, {"admin", "people", "list"}} {
 		if said := fails(t, nil,
@@ -154,7 +154,7 @@ func TestResealBeforeTheNodesAreReady(t *testing.T) {
 
 // An account whose server serve may not call is warned of as it is connected and as serve starts, and its posts say
 // why they do not go out.
-func TestAServerThatMayNotBeCalled(t *testing.T) {
+func TestForbiddenServer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	addr := must.Get(testkit.FreeAddr())(t)
@@ -205,7 +205,7 @@ func TestAServerThatMayNotBeCalled(t *testing.T) {
 
 // A node that was told to stop returns 503 before it stops accepting requests, so that what stands before it sends it no
 // more.
-func TestANodeThatIsToEndSaysSo(t *testing.T) {
+func TestNotReadyBeforeShutdown(t *testing.T) {
 	t.Parallel()
 	addr := must.Get(testkit.FreeAddr())(t)
 	serve := []string{"serve", "--database", "sqlite:" + filepath.Join(t.TempDir(), "press.db"), "--addr", addr, "--metrics-addr", ""}
@@ -233,7 +233,7 @@ func TestANodeThatIsToEndSaysSo(t *testing.T) {
 }
 
 // A request that outlasts the shutdown is cut off and logged, and the node still exits successfully.
-func TestWhatOutlastsANodeIsCutOff(t *testing.T) {
+func TestShutdownCutsOffRequests(t *testing.T) {
 	t.Parallel()
 	addr := must.Get(testkit.FreeAddr())(t)
 	p := start(t, nil, "serve", "--database", "sqlite:"+filepath.Join(t.TempDir(), "press.db"), "--addr", addr, "--metrics-addr", "")

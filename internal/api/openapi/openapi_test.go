@@ -102,7 +102,7 @@ func versionRose(recorded, now string) error {
 	return nil
 }
 
-func TestVersionRose(t *testing.T) {
+func TestVersionIncreased(t *testing.T) {
 	for _, tt := range []struct {
 		name, recorded, now string
 		wrong               bool

@@ -189,7 +189,7 @@ func TestDescribedPrograms(t *testing.T) {
 }
 
 // Nobody is given more than what was asked for, anybody who asks.
-func TestAllowsNoMoreThanAsked(t *testing.T) {
+func TestGrantWithinRequest(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
 		asked := must.Get(w.ParseRequest(t.Context(), "here", request(w.registered(t).ID, oauth2.GenerateVerifier())))(t)
 		for _, more := range [][]access.Capability{nil, {access.Read, access.Publish}, {access.Spend}} {

@@ -62,7 +62,7 @@ func TestMatches(t *testing.T) {
 
 // Anything that matches an address leads to the same place: to the very same text, or on the person's own machine to
 // only another port.
-func TestMatchesLeadsNowhereElse(t *testing.T) {
+func TestMatchesOnlyRegistered(t *testing.T) {
 	t.Parallel()
 	part := rapid.SampledFrom([]string{
 		"http", "https", ":", "/", "//", "127.0.0.1", "localhost", "[::1]", "@", "\\", "#", "?", "a=b", "app.example",

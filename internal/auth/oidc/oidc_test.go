@@ -80,7 +80,7 @@ func (w env) knows(claims map[string]any) {
 	w.provider.QueueUser(&person{mockoidc.MockUser{Subject: "1"}, claims})
 }
 
-func TestWhomTheDirectoryKnows(t *testing.T) {
+func TestDirectoryIdentity(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	for name, c := range map[string]struct {
@@ -150,7 +150,7 @@ func TestRejectedAnswers(t *testing.T) {
 }
 
 // What is asked of the provider hides who began it, and a code is worth nothing to others.
-func TestTheWayThere(t *testing.T) {
+func TestAuthorizationRequest(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	address, attempt, err := w.Begin(t.Context(), "/", false)
@@ -164,7 +164,7 @@ func TestTheWayThere(t *testing.T) {
 }
 
 // A directory that does not answer keeps people waiting once, not each of them, and is asked again later.
-func TestASilentDirectory(t *testing.T) {
+func TestSilentDirectory(t *testing.T) {
 	t.Parallel()
 	asked, answers := 0, false
 	var provider *httptest.Server
@@ -203,7 +203,7 @@ func TestASilentDirectory(t *testing.T) {
 }
 
 // A directory that is slow to answer keeps nobody waiting who has given up: not even behind somebody else who waits.
-func TestASlowDirectory(t *testing.T) {
+func TestSlowDirectory(t *testing.T) {
 	t.Parallel()
 	asked, answer := make(chan struct{}), make(chan struct{})
 	provider := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -8,7 +8,7 @@ import (
 )
 
 // What unknown people's passwords are hashed against costs what everybody's does.
-func TestNobodysHashCostsTheSame(t *testing.T) {
+func TestUnknownPersonHashCost(t *testing.T) {
 	t.Parallel()
 	own := must.Get(Hash("any"))(t)
 	a, b := strings.Split(own, "$"), strings.Split(Nobodys, "$")

@@ -81,7 +81,7 @@ func TestSignaturesOutliveAChange(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoKey(t *testing.T) {
+func TestInvalidKeys(t *testing.T) {
 	t.Parallel()
 	good := key(t)
 	for _, text := range []string{"", " ", ",", "x", "AAAA", good + ",x", good[:len(good)-4]} {

@@ -127,7 +127,7 @@ func TestReplayedCodeIsRefused(t *testing.T) {
 }
 
 // Of many at once with one code one is let in.
-func TestOneCodeAtOnce(t *testing.T) {
+func TestConcurrentCodeUse(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		h.clock.Advance(5 * period)
 		code, results := h.code(0), make(chan error)

@@ -110,7 +110,7 @@ func TestSlotsLeft(t *testing.T) {
 }
 
 // Ten people at once take no more than the three places of the plan.
-func TestManyLinksAtOnce(t *testing.T) {
+func TestConcurrentLinks(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		h := newEnv(t, d, handleNetwork{})
 		c := h.connector()
@@ -123,7 +123,7 @@ func TestManyLinksAtOnce(t *testing.T) {
 }
 
 // One link connects one account.
-func TestOneLinkAtOnce(t *testing.T) {
+func TestConcurrentLinkUse(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		h := newEnv(t, d, handleNetwork{})
 		c := h.connector()

@@ -85,7 +85,7 @@ func TestDisconnect(t *testing.T) {
 }
 
 // Only owners and admins of the account's own team disconnect it.
-func TestWhoDisconnects(t *testing.T) {
+func TestDisconnectPermissions(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		n := &revokingNetwork{fail: errors.New("out of reach")}
 		h := newEnv(t, d, n)

@@ -141,7 +141,7 @@ func TestReconnectMendsALostAccount(t *testing.T) {
 }
 
 // A node that died while it refreshed holds the others up for half a minute at most.
-func TestRefreshOfADeadNodeIsTakenOver(t *testing.T) {
+func TestRefreshTakeover(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))

@@ -158,7 +158,7 @@ func TestExpiredToken(t *testing.T) {
 }
 
 // A refresh token that is dead too loses the connection.
-func TestExpiredForGood(t *testing.T) {
+func TestDeadRefreshToken(t *testing.T) {
 	each(t, func(w *env) {
 		id := w.harbour()
 		w.net.fresh = func() (network.Grant, error) { return network.Grant{}, &network.Error{Class: network.AuthDead} }
@@ -233,7 +233,7 @@ func TestPanic(t *testing.T) {
 }
 
 // What was told before an error is kept.
-func TestPartOfATurn(t *testing.T) {
+func TestPartialTurn(t *testing.T) {
 	each(t, func(w *env) {
 		id := w.harbour()
 		w.net.tells = func(asked) (network.Collection, error) {
@@ -248,7 +248,7 @@ func TestPartOfATurn(t *testing.T) {
 }
 
 // A node that ends in the middle of a turn leaves it to another at once.
-func TestStoppedInATurn(t *testing.T) {
+func TestStoppedDuringTurn(t *testing.T) {
 	each(t, func(w *env) {
 		w.harbour()
 		ctx, stop := context.WithCancel(w.t.Context())

@@ -51,7 +51,7 @@ func TestReferencesAreTheTeams(t *testing.T) {
 	})
 }
 
-func TestBookingsThatCannotBe(t *testing.T) {
+func TestInvalidBookings(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		a := w.rich(t, 100)
 		w.reserve(t, a, 60)
@@ -178,7 +178,7 @@ func TestStatementsAreOfATeamAndBounded(t *testing.T) {
 	})
 }
 
-func TestGrantsAtOnce(t *testing.T) {
+func TestConcurrentGrants(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		a := w.actor(t)
 		var wg sync.WaitGroup

@@ -316,7 +316,7 @@ func atOnce(t *testing.T, w env, c func(i int) pipeline.Charge) map[string]int {
 	return out
 }
 
-func TestFiftyAtOnce(t *testing.T) {
+func TestFiftyConcurrentReservations(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		poor := w.rich(t, 40)
 		if got := atOnce(t, w, func(int) pipeline.Charge {
@@ -350,8 +350,8 @@ func TestFiftyAtOnce(t *testing.T) {
 	})
 }
 
-// TestSettlingAtOnce checks that concurrent and repeated reservations and settlements leave a valid ledger.
-func TestSettlingAtOnce(t *testing.T) {
+// TestConcurrentSettle checks that concurrent and repeated reservations and settlements leave a valid ledger.
+func TestConcurrentSettle(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		a := w.rich(t, 30)
 		var mu sync.Mutex

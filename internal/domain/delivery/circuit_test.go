@@ -68,7 +68,7 @@ func TestCircuitOpens(t *testing.T) {
 }
 
 // What our own guard does not call says nothing of a network: it opens no circuit, and closes none.
-func TestBarredIsNoFailureOfTheNetwork(t *testing.T) {
+func TestBlockedCallsDoNotOpenCircuit(t *testing.T) {
 	t.Parallel()
 	s := &Service{circuits: newCircuits(testkit.NewClock(noon).Now)}
 	barred := func() {
@@ -144,7 +144,7 @@ func TestCircuitProbes(t *testing.T) {
 var errDown = &network.Error{Class: network.Transient, Status: 503}
 
 // What is due while a network is down goes out once it is back, once, without having used up its tries.
-func TestAnOutageIsWaitedOut(t *testing.T) {
+func TestPublishAfterOutage(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(noon)

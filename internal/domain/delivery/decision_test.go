@@ -52,7 +52,7 @@ func isState(err error, state string) bool {
 
 // What a person found counts: published is never sent or asked about again, and what is not may be retried. Deciding
 // the same twice is deciding once, and nothing else can be decided afterwards.
-func TestAPersonDecides(t *testing.T) {
+func TestDecision(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		decision, other Decision
@@ -96,7 +96,7 @@ func TestAPersonDecides(t *testing.T) {
 }
 
 // A decision is written down with who made it, and the story tells it with what came before.
-func TestADecisionIsTold(t *testing.T) {
+func TestDecisionHistory(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		s, _, _ := doubtfulPost(t, url, step{class: network.Uncertain, effect: true})
@@ -148,7 +148,7 @@ func TestADecisionIsTold(t *testing.T) {
 	})
 }
 
-func TestWhatCannotBeDecided(t *testing.T) {
+func TestInvalidDecisions(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		s, _, _ := doubtfulPost(t, url, lostButSent)
@@ -188,7 +188,7 @@ func TestWhatCannotBeDecided(t *testing.T) {
 
 // An account that a network goes on not to confirm is told of once, and again only where it was sent anew. What
 // a person decided is told only by the decision.
-func TestADoubtIsToldOnce(t *testing.T) {
+func TestUnconfirmedNotifiedOnce(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		s, n, clock := doubtfulPost(t, url, lostButSent)
@@ -223,7 +223,7 @@ func TestADoubtIsToldOnce(t *testing.T) {
 }
 
 // Where the operator names a network's address, posts stand there too.
-func TestAPostStandsWhereTheOperatorSays(t *testing.T) {
+func TestPostOnConfiguredServer(t *testing.T) {
 	t.Parallel()
 	s, _, _ := doubtfulPost(t, testkit.SQLite(t), lostButSent)
 	s.opts.Hosts = map[string][]string{"bluesky": {"127.0.0.1:8099"}}
@@ -234,7 +234,7 @@ func TestAPostStandsWhereTheOperatorSays(t *testing.T) {
 }
 
 // A look at the network that is under way ends before a decision is made: what the network tells counts.
-func TestADecisionWaitsForALook(t *testing.T) {
+func TestDecisionDuringLookup(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		says    step
@@ -275,7 +275,7 @@ func TestADecisionWaitsForALook(t *testing.T) {
 }
 
 // A look whose holder hangs past its lease changes nothing once a person has decided.
-func TestALateLookIsFenced(t *testing.T) {
+func TestLateLookup(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		s, n, clock := doubtfulPost(t, url, lostButSent)

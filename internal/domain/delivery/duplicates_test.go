@@ -13,7 +13,7 @@ import (
 
 // Of two posts with the same words the network shows one: it is taken for neither while the other may have put
 // it there, and the one that is not there is sent.
-func TestWhatStandsMayBeAnothers(t *testing.T) {
+func TestAmbiguousDuplicates(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		text      string // of the other post

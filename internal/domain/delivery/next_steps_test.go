@@ -10,7 +10,7 @@ import (
 )
 
 // At each moment it is told what is done next, and when.
-func TestWhatIsDoneNextIsTold(t *testing.T) {
+func TestNextSteps(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		net    scriptedNetwork

@@ -32,7 +32,7 @@ func listFigures(count int) []network.CollectedPost {
 }
 
 // A list that was cut off does not tell that something is not there, also where some of it is known.
-func TestACutListTellsOfNoAbsence(t *testing.T) {
+func TestTruncatedListProvesNoAbsence(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(noon)

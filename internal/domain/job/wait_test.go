@@ -78,7 +78,7 @@ func TestWaitEndsWithTheJob(t *testing.T) {
 	})
 }
 
-func TestAWaitIsBounded(t *testing.T) {
+func TestWaitIsBounded(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		w := newWaiting(t, url)

@@ -200,8 +200,8 @@ func (w fixture) pending(t *testing.T) []string {
 	return keys
 }
 
-// TestDoomedBytesGetNoItem checks that bytes being swept get no item, even if the sweep was interrupted.
-func TestDoomedBytesGetNoItem(t *testing.T) {
+// TestSweptBytesGetNoItem checks that bytes being swept get no item, even if the sweep was interrupted.
+func TestSweptBytesGetNoItem(t *testing.T) {
 	each(t, func(t *testing.T, w fixture) {
 		whole, late := w.Blobs, w.begin(t, pngOf(noise(1, 20, 20)))
 		w.clock.Advance(Grace + time.Second)

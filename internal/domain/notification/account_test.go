@@ -137,7 +137,7 @@ func TestAccountNotices(t *testing.T) {
 }
 
 // Suspended people and people in no team get their mails too: there is no other way to reach them.
-func TestAccountMailsReachEverybody(t *testing.T) {
+func TestAccountMailRecipients(t *testing.T) {
 	each(t, func(t *testing.T, w *env) {
 		alone := must.Get(w.teams.AddPerson(t.Context(), "Cleo", "cleo@harbour.example", ""))(t)
 		w.clock.Advance(time.Minute)

@@ -138,7 +138,7 @@ func (w *env) wants(t *testing.T, mails int) {
 	}
 }
 
-func TestAStormIsOneMail(t *testing.T) {
+func TestNotificationsShareMail(t *testing.T) {
 	each(t, func(t *testing.T, w *env) {
 		for i := range 100 {
 			w.happens(t, "post.account_failed", fmt.Sprint("post-", i), map[string]any{"account": 1})
@@ -166,7 +166,7 @@ func TestAStormIsOneMail(t *testing.T) {
 	})
 }
 
-func TestAMailIsTriedAgainAndGivenUp(t *testing.T) {
+func TestMailRetries(t *testing.T) {
 	each(t, func(t *testing.T, w *env) {
 		w.box.refuses = true
 		w.happens(t, "key.created", "1", map[string]any{"level": "full"})
@@ -198,7 +198,7 @@ func TestAMailIsTriedAgainAndGivenUp(t *testing.T) {
 	})
 }
 
-func TestWhoGetsNoMail(t *testing.T) {
+func TestMailRecipients(t *testing.T) {
 	each(t, func(t *testing.T, w *env) {
 		must.NoError(t, w.SetMutedKinds(t.Context(), w.owner.ID,
 			map[notification.Kind]bool{notification.PostFailed: true, "no kind": true}))
@@ -218,7 +218,7 @@ func TestWhoGetsNoMail(t *testing.T) {
 
 // What is undone tells nobody, and what is told has been done: it is one transaction. The same event tells nobody
 // twice.
-func TestANoticeIsPartOfItsEffect(t *testing.T) {
+func TestNotificationInTransaction(t *testing.T) {
 	each(t, func(t *testing.T, w *env) {
 		stop := errors.New("stop")
 		err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
@@ -251,7 +251,7 @@ func TestANoticeIsPartOfItsEffect(t *testing.T) {
 }
 
 // What a person found at a network is told to the others, and only where the post is not there.
-func TestADecisionIsToldToTheOthers(t *testing.T) {
+func TestDecisionNotification(t *testing.T) {
 	each(t, func(t *testing.T, w *env) {
 		says := func(by int64, subject, decision string) {
 			t.Helper()

@@ -114,7 +114,7 @@ func TestZoneChangeGivesNoSecondAllowance(t *testing.T) {
 	}
 }
 
-func TestTheDayEndsAtTheNewZonesMidnight(t *testing.T) {
+func TestDayEndsAtNewMidnight(t *testing.T) {
 	eachCallDay(t, func(t *testing.T, w callDay) {
 		c := NewFreeCalls(w.db)
 		take(t, c, w.berlin(1000))
@@ -173,7 +173,7 @@ func TestSlowClock(t *testing.T) {
 	})
 }
 
-func TestALimitChangesMidday(t *testing.T) {
+func TestLimitChangeDuringDay(t *testing.T) {
 	eachCallDay(t, func(t *testing.T, w callDay) {
 		c := NewFreeCalls(w.db)
 		for range 200 {

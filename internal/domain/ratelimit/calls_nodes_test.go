@@ -55,7 +55,7 @@ func (w callDay) crowd(t *testing.T, limit int64, next func(client int) int) int
 	return through.Load()
 }
 
-func TestADeadNodeLosesOneLease(t *testing.T) {
+func TestDeadNodeLease(t *testing.T) {
 	eachCallDay(t, func(t *testing.T, w callDay) {
 		for limit, lost := range map[int64]int64{1000: 10, 100: 1, 3: 1, 100_000: 1000} {
 			w.team = addCallTeam(t, w.db, "Europe/Berlin")

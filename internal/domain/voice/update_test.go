@@ -228,7 +228,7 @@ func TestDefaultIsOneUnderRaces(t *testing.T) {
 }
 
 // The first voices of a team made at once give it one default.
-func TestFirstVoicesAtOnce(t *testing.T) {
+func TestConcurrentFirstVoices(t *testing.T) {
 	each(t, func(w env) {
 		var wg sync.WaitGroup
 		for i := range 12 {
@@ -246,7 +246,7 @@ func TestFirstVoicesAtOnce(t *testing.T) {
 }
 
 // The database itself takes no second default and no second voice of a name.
-func TestDatabaseHoldsTheRules(t *testing.T) {
+func TestDatabaseConstraints(t *testing.T) {
 	each(t, func(w env) {
 		w.make("Plain")
 		for _, c := range []struct {
@@ -294,7 +294,7 @@ func TestVoicesOfOthers(t *testing.T) {
 }
 
 // Who may not write changes nothing, and a closed team's voices stay as they are.
-func TestWhoMayChange(t *testing.T) {
+func TestUpdatePermissions(t *testing.T) {
 	each(t, func(w env) {
 		ctx, id := w.t.Context(), w.make("Plain")
 		refused := func(call operation.Call, code apierr.Code) {

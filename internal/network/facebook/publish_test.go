@@ -89,7 +89,7 @@ func TestDuplicatePhotos(t *testing.T) {
 }
 
 // A post with the same text from before the draft belongs to another publication. Two later ones are ambiguous.
-func TestOlderTwin(t *testing.T) {
+func TestOlderDuplicate(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	g := f.Grant()

@@ -80,7 +80,7 @@ func TestLinksEnd(t *testing.T) {
 }
 
 // The same pin may be created twice on purpose. An older pin is not taken for it, and neither of two matching ones.
-func TestTwins(t *testing.T) {
+func TestDuplicatePins(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	g := f.Grant()

@@ -57,7 +57,7 @@ func TestCollectEnds(t *testing.T) {
 }
 
 // The same intent gives the same draft for any text.
-func TestPlanIsTheSame(t *testing.T) {
+func TestPlanIsStable(t *testing.T) {
 	t.Parallel()
 	n := tiktok.New(tiktok.Options{})
 	rapid.Check(t, func(t *rapid.T) {

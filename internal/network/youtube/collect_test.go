@@ -101,7 +101,7 @@ func (answer transport) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // Private videos are not listed, so a missing video may exist.
-func TestReticent(t *testing.T) {
+func TestPrivateVideos(t *testing.T) {
 	t.Parallel()
 	var n any = youtube.New(youtube.Options{})
 	if _, reticent := n.(network.PartialLister); !reticent {

@@ -108,7 +108,7 @@ func TestGoImages(t *testing.T) {
 	}
 }
 
-func TestNotTaken(t *testing.T) {
+func TestUnsupportedTypes(t *testing.T) {
 	t.Parallel()
 	for name, data := range map[string][]byte{
 		"nothing":          nil,

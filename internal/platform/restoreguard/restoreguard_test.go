@@ -191,9 +191,9 @@ func TestByHandHidesNothing(t *testing.T) {
 	}
 }
 
-// TestIDsOfEventsGoAhead checks that a database that may have gone back does not reuse IDs of events, which consumers
+// TestEventIDsIncrease checks that a database that may have gone back does not reuse IDs of events, which consumers
 // may know. A hold by hand does not skip IDs.
-func TestIDsOfEventsGoAhead(t *testing.T) {
+func TestEventIDsIncrease(t *testing.T) {
 	t.Parallel()
 	last := func(t *testing.T, d *db.DB) int64 {
 		t.Helper()
@@ -282,8 +282,8 @@ func TestMarkAlone(t *testing.T) {
 	}
 }
 
-// TestBesideTheService checks that a command beside the service does not detect failovers.
-func TestBesideTheService(t *testing.T) {
+// TestCommandDetectsNoFailover checks that a command beside the service does not detect failovers.
+func TestCommandDetectsNoFailover(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(testkit.PostgresVariable) == "" {
 		t.Skip("needs PostgreSQL: scripts/with-postgres")

@@ -161,8 +161,8 @@ func TestStalls(t *testing.T) {
 	}
 }
 
-// TestDribble checks that the total timeout ends a slow download.
-func TestDribble(t *testing.T) {
+// TestSlowDownload checks that the total timeout ends a slow download.
+func TestSlowDownload(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, raw(t, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", "a"), func(o *Options) {
 		o.Timeout = 300 * time.Millisecond

@@ -266,8 +266,8 @@ func checkRefused(t *testing.T, name string, data []byte) {
 	}
 }
 
-// TestVideosThatGoUncleaned checks that videos are refused if it is unclear what they show.
-func TestVideosThatGoUncleaned(t *testing.T) {
+// TestVideosKeptUnchanged checks that videos are refused if it is unclear what they show.
+func TestVideosKeptUnchanged(t *testing.T) {
 	t.Parallel()
 	s := []byte(secret)
 	moof := box("moof", box("mfhd", u32(0, 1)), box("traf", box("tfhd", u32(0, 0))))

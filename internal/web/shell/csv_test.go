@@ -11,8 +11,8 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// TestSheet checks that text is not a formula in spreadsheets and is otherwise unchanged.
-func TestSheet(t *testing.T) {
+// TestCSVText checks that text is not a formula in spreadsheets and is otherwise unchanged.
+func TestCSVText(t *testing.T) {
 	t.Parallel()
 	w := httptest.NewRecorder()
 	s := shell.NewSheet(w, "naïve.csv", "caption", "likes")

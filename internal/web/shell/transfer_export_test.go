@@ -149,8 +149,8 @@ func drips(t *testing.T, read func(*Upload)) time.Duration {
 	return took
 }
 
-// TestDrippingUploadsEnd checks that uploads below the minimum pace end, and that rejected ones end sooner.
-func TestDrippingUploadsEnd(t *testing.T) {
+// TestSlowUploads checks that uploads below the minimum pace end, and that rejected ones end sooner.
+func TestSlowUploads(t *testing.T) {
 	whole := drips(t, func(body *Upload) {
 		if _, err := io.Copy(io.Discard, body); !errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Errorf("it ended by %v", err)
@@ -189,9 +189,9 @@ func TestDownloadsMayTakeLong(t *testing.T) {
 	})
 }
 
-// TestNothingLeavesLate checks that no bytes are sent after the end, even if the process was suspended or the client
+// TestNoWritesAfterDeadline checks that no bytes are sent after the end, even if the process was suspended or the client
 // is slow, and that the client notices the truncation.
-func TestNothingLeavesLate(t *testing.T) {
+func TestNoWritesAfterDeadline(t *testing.T) {
 	for name, c := range map[string]struct {
 		still, taking time.Duration
 		least, most   int // received bytes

@@ -47,7 +47,7 @@ func TestEmptyProfile(t *testing.T) {
 	}
 }
 
-func TestWhichPostsCount(t *testing.T) {
+func TestCountedPosts(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		posts  []provider.Post
