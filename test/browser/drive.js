@@ -65,7 +65,8 @@ async function signOut(page) {
 // In the dark nothing but the colours is another.
 const rules = { light: {}, dark: { runOnly: ['color-contrast'] } };
 
-// look checks the page as it is now: for people who cannot see it, on a narrow screen, in light and in dark.
+// look checks the page as it is now: for people who cannot see it, on a narrow screen, in light and in dark. With PICTURES
+// set, it saves a picture of each.
 async function look(page, name) {
   const wide = page.viewportSize();
   for (const colorScheme of ['light', 'dark']) {
@@ -77,7 +78,7 @@ async function look(page, name) {
       await page.setViewportSize({ width, height: wide.height });
       const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       assert.equal(over, 0, `${name} is ${over} px wider than a screen of ${width} px`);
-      if (!process.env.CI) await page.screenshot({ path: path.join(pictures, `${name}-${colorScheme}-${width}.png`), fullPage: true, timeout: 60_000 }); // for people
+      if (process.env.PICTURES) await page.screenshot({ path: path.join(pictures, `${name}-${colorScheme}-${width}.png`), fullPage: true, timeout: 60_000 });
     }
     await page.setViewportSize(wide);
   }

@@ -33,7 +33,7 @@ run(async (browser) => {
   await jumps(page);
   await page.emulateMedia({ media: 'print' });
   for (const name of ['Refresh', 'Switch tracking on']) assert.equal(await page.getByRole('button', { name }).isVisible(), false, name);
-  await page.screenshot({ path: `${__dirname}/../../build/browser/report-print.png`, fullPage: true });
+  if (process.env.PICTURES) await page.screenshot({ path: `${__dirname}/../../build/browser/report-print.png`, fullPage: true });
   await page.emulateMedia({ media: 'screen' });
 
   await folds(page);
