@@ -86,6 +86,11 @@ async function failed(page) {
   await page.getByText('Retrying 1 account.').waitFor();
   await page.getByText('It was retried moments ago.').waitFor({ timeout: 30_000 });
   await look(page, 'post-failed-again');
+  await page.getByRole('link', { name: /^Bluesky: / }).click();
+  const wait = page.getByText(/It may be sent again in \d+ seconds?\./);
+  const shown = await wait.textContent();
+  await page.waitForFunction((text) => !document.body.innerText.includes(text), shown.match(/in \d+ seconds?/)[0]);
+  await look(page, 'post-account-waits');
 }
 
 async function decided(page) {
