@@ -66,7 +66,7 @@ func (s *Service) Operations() []operation.Operation {
 			Success: http.StatusOK,
 			Summary: "List connected accounts",
 			Description: "Lists the team's connected social accounts, newest first, with the state of their " +
-				"connection. Use it to get account ids for posts. People connect and disconnect accounts in the app.",
+				"connection. Use it to get account IDs for posts. People connect and disconnect accounts in the app.",
 			Next: "Nothing can be sent to an account whose connection_state is lost. Call get_connect_link for a " +
 				"link to reconnect it.",
 			Listing: &operation.Listing{Member: "social_accounts", Item: "get_account_analytics",

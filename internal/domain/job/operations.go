@@ -127,7 +127,7 @@ type GetInput struct {
 // Descriptions describes members in the schema.
 func (GetInput) Descriptions() map[string]string {
 	return map[string]string{
-		"job_id":       "The job's id: a type and a UUID, joined by a colon.",
+		"job_id":       "The job's ID: a type and a UUID, joined by a colon.",
 		"wait_seconds": "Waits up to this many seconds for the job to end. 0 returns immediately.",
 	}
 }
@@ -144,7 +144,7 @@ func (s *Store) Operations() []operation.Operation {
 				"against " +
 				"the daily free-call allowance.",
 			Next: "Call it again while finished is false. Then read state: for partially_succeeded and failed, error " +
-				"and result say what failed and why, and unused credits are refunded. not_found: the id is wrong, or " +
+				"and result say what failed and why, and unused credits are refunded. not_found: the ID is wrong, or " +
 				"the job ended more than 30 days ago.",
 			Example: operation.Example{Arguments: map[string]any{"job_id": exampleID}, Data: Job{
 				JobID: exampleID, Type: SocialPost, State: Succeeded, Finished: true,

@@ -31,7 +31,7 @@ func (s *Service) Operations() []operation.Operation {
 				"not on the internet, use create_uploads. The type is determined from the bytes. Private, local " +
 				"and numeric addresses are rejected. Uses storage, no credits. If the library already has the " +
 				"file, the result is the existing item.",
-			Next: "Poll the job with get_job; its result contains the media id. The error codes type_refused, " +
+			Next: "Poll the job with get_job; its result contains the media ID. The error codes type_refused, " +
 				"too_large and storage_full describe a problem with the file.",
 			Example: operation.Example{Arguments: map[string]any{
 				"url": "https://www.example.com/roastery.jpg", "filename": "roastery",

@@ -24,15 +24,15 @@ type (
 	}
 	// GetInput names a post.
 	GetInput struct {
-		ID string `json:"id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's id."`
+		ID string `json:"id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's ID."`
 	}
 	// PostInput names a post.
 	PostInput struct {
-		PostID string `json:"post_id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's id."`
+		PostID string `json:"post_id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's ID."`
 	}
 	// ValidateInput names a post and perhaps one of its accounts.
 	ValidateInput struct {
-		PostID    string `json:"post_id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's id."`
+		PostID    string `json:"post_id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's ID."`
 		AccountID *int64 `json:"account_id,omitempty"`
 	}
 	// CreateInput is a new draft.
@@ -44,7 +44,7 @@ type (
 	}
 	// UpdateInput is a change of a draft or a scheduled post; what is not given stays.
 	UpdateInput struct {
-		ID          string                   `json:"id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's id."`
+		ID          string                   `json:"id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's ID."`
 		Caption     *string                  `json:"caption,omitempty" maxLength:"10000" jsonschema:"The new text."`
 		ScheduledAt operation.NullableString `json:"scheduled_at,omitempty" maxLength:"64" nullable:"true"` //nolint:modernize // the schema reads the tag
 		MediaIDs    []int64                  `json:"media_ids,omitempty" maxItems:"50" jsonschema:"Replaces all media."`
@@ -53,12 +53,12 @@ type (
 	}
 	// ScheduleInput names a draft and its time.
 	ScheduleInput struct {
-		PostID      string `json:"post_id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's id."`
+		PostID      string `json:"post_id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's ID."`
 		ScheduledAt string `json:"scheduled_at" maxLength:"64"`
 	}
 	// RetryInput names a post and perhaps some of its accounts.
 	RetryInput struct {
-		PostID     string  `json:"post_id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's id."`
+		PostID     string  `json:"post_id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's ID."`
 		AccountIDs []int64 `json:"account_ids,omitempty" minItems:"1" maxItems:"100"`
 	}
 )
@@ -160,7 +160,7 @@ func (s *Service) writes() []operation.Operation {
 			Description: "Creates a draft with accounts from list_social_accounts and media from list_media. Nothing " +
 				"is sent to a network. A caption that is too long is refused, not shortened. Free of charge.",
 			Next: "Call validate_post, then schedule_post or publish_post when the user asks for it. Without an " +
-				"Idempotency-Key each call creates another draft. not_found: context.argument names the unknown id.",
+				"Idempotency-Key each call creates another draft. not_found: context.argument names the unknown ID.",
 			Example: operation.Example{Arguments: map[string]any{"caption": exampleFull.Caption,
 				"account_ids": []int64{1}}, Data: exampleDraft()},
 		}, s.create),

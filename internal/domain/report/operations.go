@@ -43,7 +43,7 @@ func (s *Service) Operations() []operation.Operation {
 				"analyzed account are in untrusted_content. Notes say which figures are based on too little data. " +
 				"Free of charge.",
 			Next: "Missing figures are unknown: do not make them up. refreshed_at tells how old they are; " +
-				"refresh_report fetches new ones for credits. not_found: no report of that kind has this id; use " +
+				"refresh_report fetches new ones for credits. not_found: no report of that kind has this ID; use " +
 				"list_reports.",
 			Resource: &operation.Resource{Address: "reports/{type}/{id}", Title: "Report"},
 			Example: operation.Example{Arguments: map[string]any{"type": "profile", "id": exampleEntry.ID},

@@ -42,7 +42,7 @@ func (d draft) checkOrigin() error {
 	}
 	for _, u := range d.Uploads {
 		if !isID(u.ID) {
-			return errors.New("the draft has an invalid media id")
+			return errors.New("the draft has an invalid media ID")
 		}
 	}
 	return nil

@@ -20,7 +20,7 @@ type (
 	}
 	// GetInput is the input of get_hashtag_list.
 	GetInput struct {
-		ListID int64 `json:"list_id" jsonschema:"Id of a team's list or a ready-made list."`
+		ListID int64 `json:"list_id" jsonschema:"ID of a team's list or a ready-made list."`
 	}
 	// CreateInput is the input of create_hashtag_list.
 	CreateInput struct {
@@ -32,7 +32,7 @@ type (
 	}
 	// AddInput is the input of add_hashtags.
 	AddInput struct {
-		ListID      int64    `json:"list_id" jsonschema:"Id of a team's list."`
+		ListID      int64    `json:"list_id" jsonschema:"ID of a team's list."`
 		Hashtags    []string `json:"hashtags" maxItems:"5000" jsonschema:"With or without #."`
 		Subcategory string   `json:"subcategory,omitempty" maxLength:"50" jsonschema:"Group for the new hashtags."`
 	}

@@ -81,7 +81,7 @@ func parseReadyMade(raw []byte) (readyMadeList, error) {
 		return readyMadeList{}, err
 	}
 	if f.ID < 1 || f.ID >= firstTeamListID || f.Origin == "" || f.Language == "" {
-		return readyMadeList{}, errors.New("the id is out of range, or the language or origin is missing")
+		return readyMadeList{}, errors.New("the ID is out of range, or the language or origin is missing")
 	}
 	l.ID = f.ID
 	r := readyMadeList{List: l, language: f.Language}

@@ -54,7 +54,7 @@ func (s *DBHashtagStore) ID(ctx context.Context, hashtag string) (string, error)
 	var id string
 	err := s.db.QueryRow(ctx, `SELECT id FROM instagram_hashtags WHERE hashtag = ?`, hashtag).Scan(&id)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return "", fmt.Errorf("reading a hashtag's id: %w", err)
+		return "", fmt.Errorf("reading a hashtag's ID: %w", err)
 	}
 	return id, nil
 }
@@ -64,7 +64,7 @@ func (s *DBHashtagStore) SaveID(ctx context.Context, hashtag, id string) error {
 	return s.db.InTx(ctx, "hashtag.id", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `INSERT INTO instagram_hashtags (hashtag, id) VALUES (?, ?) ON CONFLICT (hashtag)
 			DO UPDATE SET id = excluded.id`, hashtag, id); err != nil {
-			return fmt.Errorf("storing a hashtag's id: %w", err)
+			return fmt.Errorf("storing a hashtag's ID: %w", err)
 		}
 		return nil
 	})
