@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"pressroom/internal/core/access"
 	"pressroom/internal/domain/team"
 	"pressroom/internal/platform/restoreguard"
 	"pressroom/internal/server"
@@ -45,7 +46,7 @@ type (
 
 // Run turns the API on or off.
 func (c adminAPI) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	all := team.Pause{Scope: team.ForService, Action: team.API}
+	all := team.Pause{Scope: team.ForService, Action: access.PauseAPI}
 	return runSilent(ctx, c.storeFlags, p, log, func(s *server.Server) error {
 		if c.Switch == "on" {
 			return s.Teams.Resume(ctx, all)
@@ -55,7 +56,7 @@ func (c adminAPI) Run(ctx context.Context, p *program, log *slog.Logger) error {
 }
 
 func (c pauseFlags) pause() (team.Pause, error) {
-	out := team.Pause{Action: team.Action(c.Only)}
+	out := team.Pause{Action: access.PauseAction(c.Only)}
 	given := 0
 	for scope, id := range map[team.Scope]int64{team.ForTeam: c.Team, team.ForKey: c.Key} {
 		if id != 0 {
@@ -95,7 +96,7 @@ func (c adminHold) Run(ctx context.Context, p *program, log *slog.Logger) error 
 
 // Run ends a pause, or the hold.
 func (c adminResume) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	if !c.Service && c.Team == 0 && c.Key == 0 && c.Only == string(team.Everything) {
+	if !c.Service && c.Team == 0 && c.Key == 0 && c.Only == string(access.PauseEverything) {
 		return c.endHold(ctx, p, log)
 	}
 	if c.DryRun || c.Unasked {

@@ -52,7 +52,7 @@ func (s *Server) buildAssistants() error {
 		},
 	})
 	// Tools accept assistants' tokens as well as keys.
-	s.toolPipe = s.pipeline(s.Teams.AtTools(s.OAuth))
+	s.toolPipe = s.pipeline(s.Teams.WithTokens(s.OAuth))
 	return nil
 }
 

@@ -145,7 +145,7 @@ func TestConnectionsTrackings(t *testing.T) {
 		next_refresh_at, tracked_key, available_until, created_at)
 		VALUES (?, ?, 'hashtag', 'instagram', 'coffee', 'ready', 1, 3, ?, ?, ?, 1)`,
 			id, c.team.ID, db.Micros(h.now().Add(time.Hour)), made, db.Micros(h.now().Add(time.Hour)))
-		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForKey, Target: made, Action: team.Spending}))
+		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForKey, Target: made, Action: access.PauseSpending}))
 		at := fmt.Sprintf("/settings/assistants/%d/end", made)
 		if p := c.as(t, access.Editor).open(at).wants(200, "goes on and is charged"); strings.Contains(p.source, `name="tracking"`) {
 			t.Error("an editor is offered to end a tracking")

@@ -167,7 +167,7 @@ func TestOperatorSeesWhatWaits(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.operates(t, access.Owner)
-		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.team.ID, Action: team.Publishing}))
+		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.team.ID, Action: access.PausePublishing}))
 		id := c.draft(t, "It waits for the end of the pause", "")
 		h.change(t, `UPDATE posts SET status = 'scheduled', scheduled_at = ? WHERE id = ?`, h.now().Add(-time.Hour).UnixMicro(), id)
 		b.open("/operator/queue").wants(http.StatusOK, "as publishing is paused or the team is closed").

@@ -26,7 +26,7 @@ func TestPausesHoldInTheApp(t *testing.T) {
 		draft := c.draft(t, "A draft", c.wish(50*time.Hour))
 		ask, end := b.open("/posts/"+draft).
 			form("Send to the client for approval"), b.open("/posts/"+series+"/series/end").form("End the series")
-		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.team.ID, Action: team.Publishing}))
+		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.team.ID, Action: access.PausePublishing}))
 		const why = "Publishing is paused."
 		end.press().wants(403, why)
 		b.open("/posts/"+draft).wants(200, why, "Publish now…", "Schedule for").lacks("/posts/" + draft + "/publish\"")
@@ -34,7 +34,7 @@ func TestPausesHoldInTheApp(t *testing.T) {
 		b.open("/posts/"+series).wants(200, why, "End the series…").lacks("/series/end\"")
 		b.open("/posts/new").wants(200, why)
 		ask.press().wants(200, "The post is waiting for approval.")
-		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.team.ID, Action: team.Everything}))
+		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.team.ID, Action: access.PauseEverything}))
 		ask.press().wants(403, "Changes are paused.")
 		if held := c.storedPost(t, "/posts/"+series); !held.IsTemplate || held.Status != post.Scheduled {
 			t.Errorf("%+v", held)

@@ -85,11 +85,11 @@ func TestSettingsKeyTouches(t *testing.T) {
 				id, c.team.ID, db.Micros(h.now().Add(time.Hour)), k.ID)
 			return err
 		}))
-		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForKey, Target: k.ID, Action: team.Spending}))
+		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForKey, Target: k.ID, Action: access.PauseSpending}))
 		owner := c.as(t, access.Owner)
 		page := owner.open(fmt.Sprintf("/settings/keys/%d/revoke", k.ID)).
 			wants(200, "#coffee on Instagram", "every 3 days", "goes on and is charged")
-		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.team.ID, Action: team.Spending}))
+		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.team.ID, Action: access.PauseSpending}))
 		if !strings.Contains(page.source, "/reports/"+id) {
 			t.Error("the tracked report is not linked")
 		}
@@ -118,7 +118,7 @@ func TestTrackingEndsWhilePaused(t *testing.T) {
 				id, c.team.ID, tag, db.Micros(h.now().Add(time.Hour)), k.ID, db.Micros(h.now().Add(time.Hour)))
 			ids = append(ids, id)
 		}
-		for _, action := range []team.Action{team.Spending, team.Everything} {
+		for _, action := range []access.PauseAction{access.PauseSpending, access.PauseEverything} {
 			must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForService, Action: action}))
 		}
 		off := url.Values{"tracking": {"off"}}

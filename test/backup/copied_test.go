@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"pressroom/internal/core/access"
 	"pressroom/internal/domain/delivery"
 	"pressroom/internal/domain/team"
 	"pressroom/internal/platform/restoreguard"
@@ -161,7 +162,7 @@ func TestHeldByHand(t *testing.T) {
 		id := h.schedule(of, "bluesky", "Held by hand", 10*time.Minute)
 		paused := h.home("bluesky")
 		waits := h.schedule(paused, "bluesky", "Held by a pause too", 10*time.Minute)
-		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: paused.id, Action: team.Publishing}))
+		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: paused.id, Action: access.PausePublishing}))
 		state := must.Get(h.Hold.Hold(t.Context(), "the cellar is wet"))(t)
 		if state.Cause != restoreguard.ByHand || state.Reason != "the cellar is wet" {
 			t.Errorf("held: %+v", state)

@@ -205,7 +205,7 @@ func (w *env) useBefore(key int64, a attempt, send func() answer) {
 func (w *env) obstruct(key int64, a attempt) {
 	w.t.Helper()
 	if a.paused {
-		must.NoError(w.t, w.Teams.Pause(w.t.Context(), team.Pause{Scope: team.ForKey, Target: key, Action: team.Everything}))
+		must.NoError(w.t, w.Teams.Pause(w.t.Context(), team.Pause{Scope: team.ForKey, Target: key, Action: access.PauseEverything}))
 	}
 	if a.dry {
 		must.NoError(w.t, w.Teams.SetPlan(w.t.Context(), w.team, dry, time.Time{}))

@@ -34,10 +34,10 @@ func serviceGates() []gate {
 	return append(pausesOf(team.ForService), gate{
 		name: "the API off", code: "rest_disabled",
 		closes: func(w *env) error {
-			return w.Teams.Pause(w.t.Context(), team.Pause{Scope: team.ForService, Action: team.API})
+			return w.Teams.Pause(w.t.Context(), team.Pause{Scope: team.ForService, Action: access.PauseAPI})
 		},
 		opens: func(w *env) error {
-			return w.Teams.Resume(w.t.Context(), team.Pause{Scope: team.ForService, Action: team.API})
+			return w.Teams.Resume(w.t.Context(), team.Pause{Scope: team.ForService, Action: access.PauseAPI})
 		},
 	})
 }
@@ -97,9 +97,9 @@ func (w *env) handOn() error {
 // pausesOf returns the pauses of a scope.
 func pausesOf(scope team.Scope) []gate {
 	all := []gate{}
-	for _, action := range []team.Action{team.Everything, team.Spending, team.Publishing} {
+	for _, action := range []access.PauseAction{access.PauseEverything, access.PauseSpending, access.PausePublishing} {
 		g := gate{code: "connection_suspended"}
-		if action != team.Everything {
+		if action != access.PauseEverything {
 			g = gate{stops: access.Capability(action)}
 		}
 		g.name = fmt.Sprintf("%s paused for the %s", action, scope)
@@ -115,7 +115,7 @@ func pausesOf(scope team.Scope) []gate {
 }
 
 // eachPause returns the one pause of the team or the service, or one for each of the env's keys.
-func (w *env) eachPause(scope team.Scope, action team.Action, do func(team.Pause) error) error {
+func (w *env) eachPause(scope team.Scope, action access.PauseAction, do func(team.Pause) error) error {
 	targets := map[team.Scope][]int64{team.ForService: {0}, team.ForTeam: {w.team}, team.ForKey: slices.Collect(maps.Values(w.keyIDs))}
 	for _, id := range targets[scope] {
 		if err := do(team.Pause{Scope: scope, Target: id, Action: action, Reason: "a test"}); err != nil {

@@ -153,7 +153,9 @@ func TestScheduledPostWhilePublishingIsPaused(t *testing.T) {
 				t.Parallel()
 				w := h.newEnv(t, options{accounts: 1})
 				id, draft := w.schedulePost("waits", 48*time.Hour), w.draft("a draft")
-				must.NoError(t, w.eachPause(scope, team.Publishing, func(p team.Pause) error { return w.Teams.Pause(t.Context(), p) }))
+				must.NoError(t, w.eachPause(scope, access.PausePublishing, func(p team.Pause) error {
+					return w.Teams.Pause(t.Context(), p)
+				}))
 				for level, code := range map[access.Level]string{
 					access.Full: "connection_suspended", access.Drafts: "publish_not_allowed",
 				} {

@@ -38,7 +38,7 @@ func TestKeyChangesHoldWithinASecond(t *testing.T) {
 				return elsewhere.Close(w.t.Context(), w.team)
 			}, "get_identity", nil, http.StatusForbidden},
 			"paused": {func(w *env, key int64) error {
-				return elsewhere.Pause(w.t.Context(), team.Pause{Scope: team.ForKey, Target: key, Action: team.Everything})
+				return elsewhere.Pause(w.t.Context(), team.Pause{Scope: team.ForKey, Target: key, Action: access.PauseEverything})
 			}, "get_identity", nil, http.StatusForbidden},
 		} {
 			t.Run(name, func(t *testing.T) {

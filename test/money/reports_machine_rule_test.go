@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"pressroom/internal/core/access"
 	"pressroom/internal/domain/team"
 	"pressroom/internal/testkit/must"
 )
@@ -69,7 +70,7 @@ func (m *pressMachine) pause() {
 	d := m.anyDesk()
 	if !d.paused {
 		must.NoError(m.t, m.nodes[0].Teams.Pause(context.Background(),
-			team.Pause{Scope: team.ForTeam, Target: d.id, Action: team.Spending}))
+			team.Pause{Scope: team.ForTeam, Target: d.id, Action: access.PauseSpending}))
 		d.paused = true
 		m.holds()
 	}
@@ -80,7 +81,7 @@ func (m *pressMachine) resume() {
 	for _, d := range m.desks {
 		if d.paused && index(m.t, 5, "resume") == 0 {
 			must.NoError(m.t, m.nodes[0].Teams.Resume(context.Background(),
-				team.Pause{Scope: team.ForTeam, Target: d.id, Action: team.Spending}))
+				team.Pause{Scope: team.ForTeam, Target: d.id, Action: access.PauseSpending}))
 			d.paused = false
 			m.holds()
 		}

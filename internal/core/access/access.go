@@ -1,7 +1,10 @@
 // Package access defines permissions: capabilities, the levels of API keys and the roles of team members.
 package access
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Capability is a kind of action that a caller can be allowed (spec, Authentication, access levels).
 type Capability string
@@ -105,6 +108,27 @@ func Within(granted []Capability, r Role) []Capability {
 		if slices.Contains(granted, c) && slices.Contains(byRole[r], c) {
 			out = append(out, c)
 		}
+	}
+	return out
+}
+
+// JoinCapabilities returns capabilities as comma-separated text.
+func JoinCapabilities(granted []Capability) string {
+	out := make([]string, len(granted))
+	for i, c := range granted {
+		out[i] = string(c)
+	}
+	return strings.Join(out, ",")
+}
+
+// SplitCapabilities is the inverse of JoinCapabilities.
+func SplitCapabilities(text string) []Capability {
+	if text == "" {
+		return nil
+	}
+	var out []Capability
+	for part := range strings.SplitSeq(text, ",") {
+		out = append(out, Capability(part))
 	}
 	return out
 }

@@ -251,3 +251,11 @@ func (l Limits) checkMedia() error {
 	}
 	return nil
 }
+
+// LowerLimit returns the lower of two limits, where Unlimited is the highest.
+func LowerLimit(a, b int64) int64 {
+	if a == Unlimited || b != Unlimited && b < a {
+		return b
+	}
+	return a
+}

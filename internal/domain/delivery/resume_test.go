@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"pressroom/internal/core/access"
 	"pressroom/internal/core/plan"
 	"pressroom/internal/domain/team"
 	"pressroom/internal/network"
@@ -120,7 +121,7 @@ func TestResumeSendsOnlyAllowedPosts(t *testing.T) {
 			t.Helper()
 			people := team.New(c.db, nil, plan.Default())
 			must.NoError(t, people.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.calls[0].TeamID,
-				Action: team.Publishing}))
+				Action: access.PausePublishing}))
 		}, "x ended missed_while_held"},
 		"a closed team": {20 * time.Minute, func(t *testing.T, c *heldEnv) {
 			t.Helper()

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"pressroom/internal/core/access"
 	"pressroom/internal/domain/post"
 	"pressroom/internal/domain/post/posttest"
 	"pressroom/internal/domain/team"
@@ -28,7 +29,7 @@ func TestLate(t *testing.T) {
 		wants(due, post.Late{})
 		wants(due.Add(posttest.Day), post.Late{Posts: 2, Oldest: due})
 		must.NoError(t, w.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: w.Call.TeamID,
-			Action: team.Publishing}))
+			Action: access.PausePublishing}))
 		wants(due.Add(posttest.Day), post.Late{Held: 2})
 	})
 }

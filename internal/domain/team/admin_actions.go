@@ -180,15 +180,7 @@ func (s DailyLimit) Holds() int64 {
 	if s.Own == nil {
 		return s.Offered
 	}
-	return lower(s.Offered, *s.Own)
-}
-
-// lower returns the lower of two limits, where -1 is unlimited.
-func lower(a, b int64) int64 {
-	if a == plan.Unlimited || b != plan.Unlimited && b < a {
-		return b
-	}
-	return a
+	return plan.LowerLimit(s.Offered, *s.Own)
 }
 
 // DailyLimit reads it.

@@ -107,11 +107,11 @@ func TestHandKeys(t *testing.T) {
 		if written() != db.Micros(w.clock.Now()) {
 			t.Errorf("%d is written", written())
 		}
-		must.NoError(t, w.Pause(ctx, team.Pause{Scope: team.ForKey, Target: k.ID, Action: team.Everything}))
+		must.NoError(t, w.Pause(ctx, team.Pause{Scope: team.ForKey, Target: k.ID, Action: access.PauseEverything}))
 		lines, err := w.KeyLines(ctx, w.team.ID, 0, 10)
 		want := []team.KeyLine{
 			{Key: k, PersonID: s.owner, MadeBy: "Ada", Role: access.Owner, TeamName: "Harbour", UsedAt: w.clock.Now(),
-				Paused: []team.Action{team.Everything}},
+				Paused: []access.PauseAction{access.PauseEverything}},
 		}
 		if diff := cmp.Diff(want, lines); err != nil || diff != "" {
 			t.Errorf("%v %s", err, diff)

@@ -24,7 +24,7 @@ type KeyLine struct {
 	TeamName string
 	// what other nodes saw may come up to a minute late; zero where it was not used since that is noted
 	UsedAt time.Time
-	Paused []Action // what the operator has paused of this key alone
+	Paused []access.PauseAction // what the operator has paused of this key alone
 }
 
 // HasEnded reports whether the key is revoked or expired.
@@ -43,7 +43,7 @@ func scanKeyLine(rows *sql.Rows, k *KeyLine) error {
 	err := rows.Scan(&k.ID, &k.TeamID, &k.Kind, &k.Name, &k.Level, &granted, &k.Host, &k.DailyCredits, &created,
 		&expires, &revoked, &k.Lost, &used, &k.PersonID, &k.MadeBy, &k.Role, &k.TeamName)
 	k.CreatedAt, k.ExpiresAt, k.RevokedAt, k.UsedAt, k.Granted = db.Time(created), db.Time(expires), db.Time(revoked),
-		db.Time(used), splitCapabilities(granted)
+		db.Time(used), access.SplitCapabilities(granted)
 	return err
 }
 
@@ -98,7 +98,7 @@ func (s *Service) keyLines(ctx context.Context, team int64, rest string, args ..
 	if err != nil {
 		return nil, fmt.Errorf("reading the keys of team %d: %w", team, err)
 	}
-	paused := map[int64][]Action{}
+	paused := map[int64][]access.PauseAction{}
 	_, err = db.All(ctx, s.db, func(rows *sql.Rows, p *Pause) error {
 		err := rows.Scan(&p.Target, &p.Action)
 		paused[p.Target] = append(paused[p.Target], p.Action)
@@ -117,42 +117,9 @@ func (s *Service) keyLines(ctx context.Context, team int64, rest string, args ..
 
 // latest adds a use that is not written yet.
 func (s *Service) latest(k *KeyLine) {
-	if at := s.uses.last(k.ID); at.After(k.UsedAt) {
+	if at := s.LastUse(k.ID); at.After(k.UsedAt) {
 		k.UsedAt = at
 	}
-}
-
-// Barriers are what stops every key of a team.
-type Barriers struct {
-	Off       bool     // the owner has switched access off
-	NoKeys    bool     // the plan has no keys
-	OwnerHeld bool     // the owner's account is suspended
-	Paused    []Action // of the whole team or service, by the operator
-}
-
-// Any reports whether anything blocks the keys.
-func (b Barriers) Any() bool { return b.Off || b.NoKeys || b.OwnerHeld || len(b.Paused) > 0 }
-
-// Barriers reads them.
-func (s *Service) Barriers(ctx context.Context, team int64) (Barriers, error) {
-	var b Barriers
-	var plan string
-	var until, off, held int64
-	err := s.db.QueryRow(ctx, `SELECT plan, plan_until, access_off_at,
-		(SELECT COUNT(*) FROM memberships o JOIN people h ON h.id = o.person_id
-		WHERE o.team_id = t.id AND o.role = 'owner' AND h.held_at > 0)
-		FROM teams t WHERE id = ?`, team).Scan(&plan, &until, &off, &held)
-	if err != nil {
-		return b, fmt.Errorf("reading what stops the keys of team %d: %w", team, err)
-	}
-	b.Off, b.OwnerHeld, b.NoKeys = off > 0, held > 0, !s.terms.InEffect(plan, db.Time(until), s.db.Now()).APIKeys
-	b.Paused, err = db.All(ctx, s.db, func(rows *sql.Rows, a *Action) error { return rows.Scan(a) },
-		`SELECT DISTINCT action FROM pauses WHERE scope = 'service' OR scope = 'team' AND target = ? ORDER BY action`,
-		team)
-	if err != nil {
-		return b, fmt.Errorf("reading the pauses of team %d: %w", team, err)
-	}
-	return b, nil
 }
 
 var (

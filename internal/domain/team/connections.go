@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/auth/apikey"
@@ -26,14 +25,6 @@ const (
 	OfKey       Kind = "key"
 	OfAssistant Kind = "assistant" // a connection: a person's leave to a program that calls the tools
 )
-
-// Tokens finds which connection an access token is of. Tokens are given out elsewhere; here they are asked about where
-// what is remembered does not tell.
-type Tokens interface {
-	// Connection gives the id of the token's connection, and until when the token is good. It is false for what is no
-	// token that is good now for the tools of this installation.
-	Connection(ctx context.Context, token string) (id int64, expires time.Time, found bool, err error)
-}
 
 // NewConnection is an assistant's connection to be made.
 type NewConnection struct {
@@ -90,13 +81,13 @@ func (s *Service) Connect(ctx context.Context, tx *db.Tx, n NewConnection) (int6
 	err := tx.QueryRow(ctx,
 		`INSERT INTO api_keys (team_id, person_id, kind, name, level, capabilities, client_id, client_host, hash,
 		created_at, daily_credits) VALUES (?, ?, 'assistant', ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		n.TeamID, n.PersonID, n.Client, string(level), joinCapabilities(n.Capabilities), n.ClientID, n.Host, nobodys,
+		n.TeamID, n.PersonID, n.Client, string(level), access.JoinCapabilities(n.Capabilities), n.ClientID, n.Host, nobodys,
 		db.Micros(tx.Now()), plan.Unlimited).Scan(&made)
 	if err != nil {
 		return 0, fmt.Errorf("adding a connection: %w", err)
 	}
 	if err := auditlog.Record(ctx, tx, n.TeamID, auditlog.Actor{PersonID: n.PersonID}, "assistant.connected", id(made),
-		map[string]any{"may": joinCapabilities(n.Capabilities)}); err != nil {
+		map[string]any{"may": access.JoinCapabilities(n.Capabilities)}); err != nil {
 		return 0, err
 	}
 	return made, s.bumpAccessVersion(ctx, tx)
@@ -158,25 +149,4 @@ func (s *Service) IsConnectionActive(ctx context.Context, q db.Querier, connecti
 		return false, fmt.Errorf("looking whether a connection stands: %w", err)
 	}
 	return n > 0, nil
-}
-
-// joinCapabilities returns capabilities as comma-separated text.
-func joinCapabilities(granted []access.Capability) string {
-	out := make([]string, len(granted))
-	for i, c := range granted {
-		out[i] = string(c)
-	}
-	return strings.Join(out, ",")
-}
-
-// splitCapabilities is the inverse of joinCapabilities.
-func splitCapabilities(text string) []access.Capability {
-	if text == "" {
-		return nil
-	}
-	var out []access.Capability
-	for part := range strings.SplitSeq(text, ",") {
-		out = append(out, access.Capability(part))
-	}
-	return out
 }

@@ -12,6 +12,7 @@ import (
 	"pressroom/internal/auth/apikey"
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/team"
+	"pressroom/internal/domain/team/authn"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit/must"
 )
@@ -33,14 +34,14 @@ func (i issued) Connection(_ context.Context, token string) (int64, time.Time, b
 }
 
 // assistant connects one for a person, and gives the tools' door with its token.
-func (w env) assistant(t *testing.T, person int64, may ...access.Capability) (team.AtTools, int64) {
+func (w env) assistant(t *testing.T, person int64, may ...access.Capability) (authn.TokenAuthenticator, int64) {
 	t.Helper()
 	made := must.Get(w.connect(t.Context(),
 		team.NewConnection{
 			TeamID: w.team.ID, PersonID: person, Client: "Claude", ClientID: "c1", Host: "claude.example",
 			Capabilities: may,
 		}))(t)
-	return w.AtTools(issued{"token": {made, w.clock.Now().Add(time.Hour)}}), made
+	return w.WithTokens(issued{"token": {made, w.clock.Now().Add(time.Hour)}}), made
 }
 
 func (w env) connect(ctx context.Context, n team.NewConnection) (int64, error) {
@@ -94,7 +95,7 @@ func TestTokens(t *testing.T) {
 // Repeating a wrong token is slowed down as repeating a wrong key is.
 func TestWrongTokensAreSlowed(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
-		tools := w.AtTools(issued{})
+		tools := w.WithTokens(issued{})
 		for range 100 {
 			_, err := tools.Authenticate(t.Context(), "guessed")
 			if apierr.Is(err, apierr.RateLimited) {
@@ -168,11 +169,11 @@ func TestWhatEndsConnections(t *testing.T) {
 			}, apierr.AccountNotApproved, nil},
 		"the connection is paused": {access.Editor, []access.Capability{access.Read},
 			func(ctx context.Context, w env, _, made int64) error {
-				return w.Pause(ctx, team.Pause{Scope: team.ForKey, Target: made, Action: team.Everything})
+				return w.Pause(ctx, team.Pause{Scope: team.ForKey, Target: made, Action: access.PauseEverything})
 			}, apierr.ConnectionSuspended, nil},
 		"publishing is paused": {access.Editor, []access.Capability{access.Read, access.Publish},
 			func(ctx context.Context, w env, _, made int64) error {
-				return w.Pause(ctx, team.Pause{Scope: team.ForKey, Target: made, Action: team.Publishing})
+				return w.Pause(ctx, team.Pause{Scope: team.ForKey, Target: made, Action: access.PausePublishing})
 			}, "", []access.Capability{access.Read}},
 		"the operator revokes it": {access.Editor, []access.Capability{access.Read},
 			func(ctx context.Context, w env, _, made int64) error {

@@ -12,7 +12,6 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/restoreguard"
 )
 
 // Scope is what a pause holds for.
@@ -25,24 +24,13 @@ const (
 	ForKey     Scope = "key"
 )
 
-// Action is what a pause stops.
-type Action string
-
-// The actions.
-const (
-	API        Action = "api" // the switch of the whole service: rest_disabled
-	Everything Action = "everything"
-	Spending   Action = "spend"
-	Publishing Action = "publish"
-)
-
 // Pause is something that the operator has stopped, of the whole service or of one team, key or connection.
 type Pause struct {
-	Scope     Scope     `json:"scope"`
-	Target    int64     `json:"target,omitempty"` // id of the team, the key or the connection
-	Action    Action    `json:"action"`
-	Reason    string    `json:"reason,omitempty"` // for the operator; callers are not told
-	CreatedAt time.Time `json:"created_at"`
+	Scope     Scope              `json:"scope"`
+	Target    int64              `json:"target,omitempty"` // id of the team, the key or the connection
+	Action    access.PauseAction `json:"action"`
+	Reason    string             `json:"reason,omitempty"` // for the operator; callers are not told
+	CreatedAt time.Time          `json:"created_at"`
 }
 
 // Pause stops something until Resume. It holds on every node within a second. Pausing again changes the reason alone.
@@ -79,7 +67,7 @@ func (s *Service) Resume(ctx context.Context, p Pause) error {
 			return fmt.Errorf("resuming: %w", err)
 		}
 		switch {
-		case n == 0 && p.Action == API:
+		case n == 0 && p.Action == access.PauseAPI:
 			return invalid("the API is on already")
 		case n == 0:
 			return invalid("this is not paused")
@@ -91,8 +79,9 @@ func (s *Service) Resume(ctx context.Context, p Pause) error {
 
 // check refuses a pause of what is not there and tells whose team it concerns, 0 for all.
 func (p Pause) check(ctx context.Context, q db.Querier) (int64, error) {
-	if !slices.Contains([]Action{API, Everything, Spending, Publishing}, p.Action) ||
-		p.Action == API && p.Scope != ForService {
+	if !slices.Contains([]access.PauseAction{access.PauseAPI, access.PauseEverything, access.PauseSpending,
+		access.PausePublishing}, p.Action) ||
+		p.Action == access.PauseAPI && p.Scope != ForService {
 		return 0,
 			invalid("what can be paused is everything, spend or publish; the API is switched for the whole service")
 	}
@@ -127,34 +116,6 @@ func (s *Service) Pauses(ctx context.Context) ([]Pause, error) {
 		p.CreatedAt = db.Time(created)
 		return err
 	}, `SELECT scope, target, action, reason, created_at FROM pauses ORDER BY created_at, scope, target, action`)
-}
-
-// pausedFor returns the pauses of a key.
-func pausedFor(ctx context.Context, q db.Querier, team, key int64) (access.Gates, error) {
-	var g access.Gates
-	actions, err := db.All(ctx, q, func(rows *sql.Rows, a *Action) error { return rows.Scan(a) },
-		`SELECT action FROM pauses
-		WHERE scope = 'service' OR (scope = 'team' AND target = ?) OR (scope = 'key' AND target = ?)`, team, key)
-	if err != nil {
-		return g, fmt.Errorf("reading pauses: %w", err)
-	}
-	for _, a := range actions {
-		switch a {
-		case API:
-			g.APIOff = true
-		case Everything:
-			g.Paused = true
-		case Spending:
-			g.PausedKinds = append(g.PausedKinds, access.Spend)
-		case Publishing:
-			g.PausedKinds = append(g.PausedKinds, access.Publish)
-		}
-	}
-	held, err := restoreguard.Read(ctx, q)
-	if g.Held = held.IsHeld(); g.Held {
-		g.PausedKinds = append(g.PausedKinds, access.Publish, access.Spend)
-	}
-	return g, err
 }
 
 // SetAccess switches API and tool access of a team on or off (the owner's switch).

@@ -99,7 +99,7 @@ func (s *Service) keysBy(ctx context.Context, q db.Querier, person int64) ([]Cre
 		var name, teamName string
 		err := rows.Scan(&key, &team, &name, &teamName, &created, &used)
 		c.ID, c.Kind, c.CreatedAt, c.UsedAt = "key-"+id(key), IssuedKey, db.Time(created), db.Time(used)
-		if last := s.uses.last(key); last.After(c.UsedAt) {
+		if last := s.LastUse(key); last.After(c.UsedAt) {
 			c.UsedAt = last
 		}
 		c.Name = name + " (" + teamName + ")"

@@ -30,7 +30,7 @@ func (s *Service) Keys(ctx context.Context, team int64) ([]Key, error) {
 		err := rows.Scan(&k.ID, &k.TeamID, &k.Kind, &k.Name, &k.Level, &granted, &k.Host, &k.DailyCredits, &created,
 			&expires, &revoked, &k.Lost)
 		k.CreatedAt, k.ExpiresAt, k.RevokedAt, k.Granted = db.Time(created), db.Time(expires), db.Time(revoked),
-			splitCapabilities(granted)
+			access.SplitCapabilities(granted)
 		return err
 	}, `SELECT id, team_id, kind, name, level, capabilities, client_host, daily_credits, created_at, expires_at,
 		revoked_at, lost FROM api_keys WHERE team_id = ? ORDER BY id`, team)

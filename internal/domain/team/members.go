@@ -8,19 +8,9 @@ import (
 	"strings"
 
 	"pressroom/internal/core/access"
+	"pressroom/internal/domain/team/authn"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
-)
-
-// Why a key or a connection ended without being revoked. A key acts as the owner who made it: it ends with that
-// person's ownership or membership. An assistant's connection acts as the member who allowed it: it ends with the
-// membership, and with the role where that could publish and cannot any longer, anything that was granted, or where
-// the person is a client of the team now: the app shows clients less than tools tell. Both end for good, also where
-// the person comes back.
-const (
-	lostOwnership  = "ownership_lost"
-	lostMembership = "membership_lost"
-	lostRole       = "role_lost"
 )
 
 // SetMember sets a person's role in a team. A team has one owner: if another person becomes owner, the former one
@@ -56,7 +46,7 @@ func handOn(ctx context.Context, tx *db.Tx, team, owner int64) error {
 	if err := setMember(ctx, tx, team, owner, access.Admin); err != nil {
 		return err
 	}
-	return lose(ctx, tx, team, owner, lostOwnership, `kind = 'key'`)
+	return lose(ctx, tx, team, owner, authn.LostOwnership, `kind = 'key'`)
 }
 
 // RemoveMember takes a person out of a team. The owner cannot be taken out.
@@ -100,14 +90,14 @@ func (s *Service) lockOwner(ctx context.Context, tx *db.Tx, team int64) (int64, 
 
 // loseAll ends anything that acts as a person who leaves.
 func loseAll(ctx context.Context, tx *db.Tx, team, person int64) error {
-	return lose(ctx, tx, team, person, lostMembership, `1 = 1`)
+	return lose(ctx, tx, team, person, authn.LostMembership, `1 = 1`)
 }
 
 // lose ends those of a person's keys and connections that are named. Anybody who leaves has lost more than a role.
 func lose(ctx context.Context, tx *db.Tx, team, person int64, why, which string) error {
 	_, err := tx.Exec(ctx,
 		`UPDATE api_keys SET lost = ? WHERE team_id = ? AND person_id = ? AND revoked_at = 0 AND lost <> ? AND `+which,
-		why, team, person, lostMembership)
+		why, team, person, authn.LostMembership)
 	if err != nil {
 		return fmt.Errorf("ending what acts as a person: %w", err)
 	}
@@ -129,9 +119,9 @@ var publishing = func() string {
 func disconnectDemoted(ctx context.Context, tx *db.Tx, team, person int64, role access.Role) error {
 	switch {
 	case role == access.Client:
-		return lose(ctx, tx, team, person, lostRole, `kind = 'assistant'`)
+		return lose(ctx, tx, team, person, authn.LostRole, `kind = 'assistant'`)
 	case !role.CanPublish():
-		return lose(ctx, tx, team, person, lostRole,
+		return lose(ctx, tx, team, person, authn.LostRole,
 			`kind = 'assistant' AND EXISTS (SELECT 1 FROM memberships m WHERE m.team_id = api_keys.team_id
 			AND m.person_id = api_keys.person_id AND m.role IN (`+publishing+`))`)
 	}

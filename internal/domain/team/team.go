@@ -14,28 +14,22 @@ import (
 	"pressroom/internal/auth/passwords"
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/team/authn"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
 )
 
 // Service changes and reads teams.
 type Service struct {
-	db    *db.DB
-	cache *keyCache
-	slow  Guesses
-	terms plan.Terms
-	uses  uses
-}
+	*authn.Authenticator // finds who the teams' keys act for
 
-// Guesses slows down anybody who repeats the same wrong credential.
-type Guesses interface {
-	// Wrong notes one more failure of a credential and tells how long to wait; 0 while it is not too often.
-	Wrong(credential string) time.Duration
+	db    *db.DB
+	terms plan.Terms
 }
 
 // New returns a Service.
-func New(d *db.DB, slow Guesses, t plan.Terms) *Service {
-	return &Service{db: d, cache: newKeyCache(d), slow: slow, terms: t, uses: uses{at: map[int64]time.Time{}}}
+func New(d *db.DB, slow authn.Guesses, t plan.Terms) *Service {
+	return &Service{authn.New(d, slow, t), d, t}
 }
 
 // Person is somebody who can sign in.
@@ -250,7 +244,7 @@ func (s *Service) change(ctx context.Context, name string, work func(context.Con
 	if err != nil {
 		return err
 	}
-	return s.cache.look(ctx)
+	return s.Refresh(ctx)
 }
 
 // bumpAccessVersion makes every node discard its cache of keys.

@@ -107,7 +107,7 @@ func TestChangesHold(t *testing.T) {
 			t.Error("the level did not change")
 		}
 		must.NoError(t, w.Pause(t.Context(),
-			team.Pause{Scope: team.ForKey, Target: k.ID, Action: team.Publishing}))
+			team.Pause{Scope: team.ForKey, Target: k.ID, Action: access.PausePublishing}))
 		if can(access.Publish) {
 			t.Error("a key that is paused may publish")
 		}

@@ -261,7 +261,7 @@ func (p *Handlers) why(ctx context.Context, t team.OwnTeam, asked []access.Capab
 		return "The owner has disabled assistants and API keys.", nil
 	case b.OwnerHeld:
 		return "The owner’s account is suspended.", nil
-	case slices.Contains(b.Paused, team.Everything) || slices.Contains(b.Paused, team.API):
+	case slices.Contains(b.Paused, access.PauseEverything) || slices.Contains(b.Paused, access.PauseAPI):
 		return "The operator has paused assistants.", nil
 	case len(access.Within(asked, t.Role)) == 0:
 		return "Your role in this team has none of the requested permissions.", nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
 	"pressroom/internal/domain/team"
 )
 
@@ -25,7 +26,7 @@ func (p *Handlers) pauses(ctx context.Context) ([]team.Pause, bool, error) {
 	var out []team.Pause
 	off := false
 	for _, x := range all {
-		if x.Action == team.API {
+		if x.Action == access.PauseAPI {
 			off = true
 			continue
 		}
@@ -51,7 +52,7 @@ func (p *Handlers) showPauses(w http.ResponseWriter, r *http.Request, status int
 // pauseIn returns the pause that a form describes.
 func pauseIn(form url.Values) (team.Pause, error) {
 	out := team.Pause{
-		Scope: team.Scope(form.Get("scope")), Action: team.Action(form.Get("action")),
+		Scope: team.Scope(form.Get("scope")), Action: access.PauseAction(form.Get("action")),
 		Reason: strings.TrimSpace(form.Get("reason")),
 	}
 	if out.Scope == team.ForService {
@@ -70,7 +71,7 @@ func (p *Handlers) pause(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	what, err := pauseIn(r.PostForm)
-	if err == nil && what.Action == team.API {
+	if err == nil && what.Action == access.PauseAPI {
 		err = apierr.OperatorError("choose what to pause")
 	}
 	if err == nil {
@@ -108,7 +109,7 @@ func (p *Handlers) switchAPI(w http.ResponseWriter, r *http.Request) {
 	if r.PostForm.Get("api") == "on" {
 		do, said = p.Teams.Resume, "The API is on."
 	}
-	if err := do(r.Context(), team.Pause{Scope: team.ForService, Action: team.API}); err != nil {
+	if err := do(r.Context(), team.Pause{Scope: team.ForService, Action: access.PauseAPI}); err != nil {
 		p.refuse(w, r, err)
 		return
 	}

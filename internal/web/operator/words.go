@@ -5,10 +5,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"pressroom/internal/core/access"
 	"pressroom/internal/core/plan"
 	"pressroom/internal/domain/delivery"
 	"pressroom/internal/domain/job"
-	"pressroom/internal/domain/team"
 	"pressroom/internal/web/shell"
 )
 
@@ -31,11 +31,12 @@ func limitWords(credits *int64) string {
 	return shell.Plural(*credits, "credit", "credits")
 }
 
-var actions = map[team.Action]string{
-	team.API: "The API", team.Everything: "Everything", team.Spending: "Spending", team.Publishing: "Publishing",
+var actions = map[access.PauseAction]string{
+	access.PauseAPI: "The API", access.PauseEverything: "Everything", access.PauseSpending: "Spending",
+	access.PausePublishing: "Publishing",
 }
 
-func pausedWords(a team.Action) string { return actions[a] }
+func pausedWords(a access.PauseAction) string { return actions[a] }
 
 var phases = map[string]string{
 	"planned": "Waiting", "prepared": "Prepared at the network", "committing": "Publishing",

@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/plan"
 	"pressroom/internal/domain/team"
+	"pressroom/internal/domain/team/authn"
 	"pressroom/internal/web/shell"
 )
 
@@ -21,7 +22,7 @@ const toolsPath = "/mcp"
 type assistantsView struct {
 	Assistants []keyView
 	All        bool // everybody's, not only the visitor's
-	Barriers   team.Barriers
+	Barriers   authn.Barriers
 	Pages      *pager
 	Address    string // URL for assistants; empty if the visitor cannot connect any
 }

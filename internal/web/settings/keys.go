@@ -17,6 +17,7 @@ import (
 	"pressroom/internal/core/plan"
 	"pressroom/internal/domain/report"
 	"pressroom/internal/domain/team"
+	"pressroom/internal/domain/team/authn"
 	"pressroom/internal/teamtime"
 	"pressroom/internal/web/shell"
 )
@@ -40,7 +41,7 @@ func (p *Handlers) viewOf(r *http.Request, k team.KeyLine) keyView {
 // keysView is the list of keys.
 type keysView struct {
 	Keys     []keyView
-	Barriers team.Barriers
+	Barriers authn.Barriers
 	Pages    *pager
 }
 
@@ -93,7 +94,7 @@ type keyForm struct {
 
 	Name, Level, Limit, Expires string
 	Levels                      []access.Level
-	Barriers                    team.Barriers
+	Barriers                    authn.Barriers
 }
 
 func keyFormOf(typed url.Values) keyForm {

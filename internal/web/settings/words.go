@@ -68,9 +68,10 @@ func factorWords(f team.Factors, only bool) string {
 func roleSays(r access.Role) string { return roleNames[r][1] }
 
 // pausedWords describes what pauses stop.
-func pausedWords(actions []team.Action) string {
-	names := map[team.Action]string{
-		team.API: "the API", team.Everything: "everything", team.Spending: "spending", team.Publishing: "publishing",
+func pausedWords(actions []access.PauseAction) string {
+	names := map[access.PauseAction]string{
+		access.PauseAPI: "the API", access.PauseEverything: "everything", access.PauseSpending: "spending",
+		access.PausePublishing: "publishing",
 	}
 	var out []string
 	for _, a := range actions {

@@ -1,4 +1,4 @@
-package team
+package authn
 
 import (
 	"context"
@@ -9,10 +9,10 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// usesEvery is how often it is written which keys were used: reading by a key writes nothing by itself.
+// usesEvery is how often the times of use are written, so that reading with a key writes nothing.
 const usesEvery = time.Minute
 
-// uses remembers when keys were last used until that is written.
+// uses holds when keys were last used, until that is written.
 type uses struct {
 	mu sync.Mutex
 	at map[int64]time.Time // by the key's id
@@ -40,13 +40,16 @@ func (u *uses) take() map[int64]time.Time {
 	return out
 }
 
+// LastUse returns when this process last saw a key, if that is not written yet.
+func (a *Authenticator) LastUse(key int64) time.Time { return a.uses.last(key) }
+
 // NoteUses writes when keys were last used since it was last called.
-func (s *Service) NoteUses(ctx context.Context) error {
-	used := s.uses.take()
+func (a *Authenticator) NoteUses(ctx context.Context) error {
+	used := a.uses.take()
 	if len(used) == 0 {
 		return nil
 	}
-	err := s.db.InTx(ctx, "team.note_uses", func(ctx context.Context, tx *db.Tx) error {
+	err := a.db.InTx(ctx, "team.note_uses", func(ctx context.Context, tx *db.Tx) error {
 		for key, at := range used {
 			if _, err := tx.Exec(ctx, `UPDATE api_keys SET used_at = ? WHERE id = ? AND used_at < ?`, db.Micros(at),
 				key, db.Micros(at)); err != nil {
@@ -61,9 +64,9 @@ func (s *Service) NoteUses(ctx context.Context) error {
 	return nil
 }
 
-// RunUses writes when keys were used until the context ends, and what is left then. Errors are told to report; what
-// could not be written is forgotten, as the next use tells more.
-func (s *Service) RunUses(ctx context.Context, report func(error)) {
+// RunUses writes when keys were used, until ctx is done, and the rest then. It passes errors to report and forgets what
+// could not be written.
+func (a *Authenticator) RunUses(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(usesEvery)
 	defer tick.Stop()
 	for {
@@ -71,17 +74,17 @@ func (s *Service) RunUses(ctx context.Context, report func(error)) {
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastUses)
 			defer cancel()
-			if err := s.NoteUses(last); err != nil {
+			if err := a.NoteUses(last); err != nil {
 				report(err)
 			}
 			return
 		case <-tick.C:
-			if err := s.NoteUses(ctx); err != nil && ctx.Err() == nil {
+			if err := a.NoteUses(ctx); err != nil && ctx.Err() == nil {
 				report(err)
 			}
 		}
 	}
 }
 
-// lastUses is how long the end of the program waits for the last ones to be written.
+// lastUses bounds the last write, which the end of the program waits for.
 const lastUses = 5 * time.Second

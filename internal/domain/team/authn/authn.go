@@ -1,0 +1,255 @@
+// Package authn finds who acts, and what they may do: by an API key, by an assistant's token or in the app. It records
+// when keys were used.
+package authn
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/auth/apikey"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/platform/db"
+)
+
+// unauthorized is the error of everything that does not authenticate.
+var unauthorized = apierr.New(apierr.Unauthorized,
+	"Send a valid API key as a Bearer token in the Authorization header.")
+
+// Authenticator finds who a key acts for. It caches what it finds.
+type Authenticator struct {
+	db    *db.DB
+	cache *keyCache
+	slow  Guesses
+	terms plan.Terms
+	uses  uses
+}
+
+// Guesses slows down callers that repeat the same wrong credential.
+type Guesses interface {
+	// Wrong counts a failure of a credential and returns how long to wait, or 0.
+	Wrong(credential string) time.Duration
+}
+
+// New returns an Authenticator.
+func New(d *db.DB, slow Guesses, t plan.Terms) *Authenticator {
+	return &Authenticator{db: d, cache: newKeyCache(d), slow: slow, terms: t, uses: uses{at: map[int64]time.Time{}}}
+}
+
+// Authenticate returns the actor of an API key. Every invalid key gets the same error; repeating one many times is
+// rate_limited (spec, Authentication 3).
+func (a *Authenticator) Authenticate(ctx context.Context, credential string) (*access.Actor, error) {
+	return a.authenticate(ctx, credential, a.find)
+}
+
+// Tokens finds the connections of access tokens that are not cached.
+type Tokens interface {
+	// Connection returns the id of a token's connection and when the token expires. found is false if the token is not
+	// valid now for the tools of this installation.
+	Connection(ctx context.Context, token string) (id int64, expires time.Time, found bool, err error)
+}
+
+// TokenAuthenticator finds who keys and the tokens of assistants' connections act for.
+type TokenAuthenticator struct {
+	keys   *Authenticator
+	tokens Tokens
+}
+
+// WithTokens returns an authenticator that accepts tokens besides keys.
+func (a *Authenticator) WithTokens(tokens Tokens) TokenAuthenticator {
+	return TokenAuthenticator{a, tokens}
+}
+
+// Authenticate returns the actor of a key or a token. It refuses anything else with the same error as
+// Authenticator.Authenticate.
+func (t TokenAuthenticator) Authenticate(ctx context.Context, credential string) (*access.Actor, error) {
+	return t.keys.authenticate(ctx, credential, t.find)
+}
+
+func (a *Authenticator) authenticate(
+	ctx context.Context, credential string, find func(context.Context, string) (*access.Actor, bool, error),
+) (*access.Actor, error) {
+	actor, found, err := find(ctx, credential)
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		a.uses.note(actor.KeyID, a.db.Now())
+		return actor, nil
+	}
+	if wait := a.slow.Wrong(credential); credential != "" && wait > 0 {
+		return nil,
+			apierr.New(apierr.RateLimited,
+				"The same invalid key was sent many times. Fix the key, then wait.").With("scope",
+				"failed_authentication").After(wait)
+	}
+	return nil, unauthorized
+}
+
+// find reports false for a credential that is nobody'a. What is no key by its form is not even looked for among what is
+// remembered, where tokens are too.
+func (a *Authenticator) find(ctx context.Context, credential string) (*access.Actor, bool, error) {
+	if !apikey.WellFormed(apikey.APIKey, credential) {
+		return nil, false, nil
+	}
+	hash := apikey.Hash(credential)
+	return a.cachedActor(ctx, hash, func(ctx context.Context) (cached, error) {
+		return a.read(ctx, a.db, keysByHash, hash[:])
+	})
+}
+
+func (t TokenAuthenticator) find(ctx context.Context, credential string) (*access.Actor, bool, error) {
+	if credential == "" || apikey.WellFormed(apikey.APIKey, credential) {
+		return t.keys.find(ctx, credential)
+	}
+	return t.keys.cachedActor(ctx, apikey.Hash(credential), func(ctx context.Context) (cached, error) {
+		connection, expires, found, err := t.tokens.Connection(ctx, credential)
+		if err != nil {
+			return cached{}, fmt.Errorf("looking up a token: %w", err)
+		}
+		if !found {
+			return cached{}, nil
+		}
+		k, err := t.keys.read(ctx, t.keys.db, connectionsByID, connection)
+		if k.expires.IsZero() || expires.Before(k.expires) {
+			k.expires = expires
+		}
+		return k, err
+	})
+}
+
+// cachedActor returns the actor of a credential from the cache, or looks it up and caches it.
+func (a *Authenticator) cachedActor(
+	ctx context.Context, hash [sha256.Size]byte, lookUp func(context.Context) (cached, error),
+) (*access.Actor, bool, error) {
+	if known, ok := a.cache.get(hash, a.db.Now()); ok {
+		return known, known != nil, nil
+	}
+	version := a.cache.version.Load()
+	k, err := lookUp(ctx)
+	if err != nil || k.actor == nil {
+		return nil, false, err
+	}
+	a.cache.put(hash, k, version)
+	return k.actor, !k.isExpired(a.db.Now()), nil
+}
+
+// Why a key or a connection ended without being revoked. A key acts as the owner who made it: it ends with that
+// person's ownership or membership. An assistant's connection acts as the member who allowed it: it ends with the
+// membership, and with the role where that could publish and cannot any longer, anything that was granted, or where
+// the person is a client of the team now: the app shows clients less than tools tell. Both end for good, also where
+// the person comes back.
+const (
+	LostOwnership  = "ownership_lost"
+	LostMembership = "membership_lost"
+	LostRole       = "role_lost"
+)
+
+// row is a key as the database has it, with all that decides what it may do.
+type row struct {
+	access.Actor
+	zone                                  string
+	kind                                  string
+	granted                               string
+	expires, planUntil, accessOff, closed int64
+	lost                                  string
+	held                                  int // of the owner and, of a connection, its person, how many are suspended
+	teamCredits, ownCredits               sql.NullInt64
+}
+
+// Standing returns the actor of a key or connection by its ID, or nil if it no longer exists.
+func (a *Authenticator) Standing(ctx context.Context, q db.Querier, key int64) (*access.Actor, error) {
+	k, err := a.read(ctx, q, keysByID, key)
+	if err != nil || k.actor == nil || k.isExpired(a.db.Now()) {
+		return nil, err
+	}
+	return k.actor, nil
+}
+
+const (
+	keyColumns = `SELECT k.id, k.kind, k.name, k.level, k.capabilities, k.expires_at, k.daily_credits, k.lost,
+			t.id, t.name, t.timezone, t.content_language, t.plan, t.plan_until, t.daily_credits, t.own_daily_credits,
+		t.access_off_at, t.closed_at, p.id, p.name, COALESCE(m.role, ''),
+			(SELECT COUNT(*) FROM memberships o JOIN people h ON h.id = o.person_id
+		WHERE o.team_id = t.id AND (o.role = 'owner' OR k.kind = 'assistant' AND o.person_id = k.person_id) AND
+		h.held_at > 0)
+		FROM api_keys k JOIN teams t ON t.id = k.team_id JOIN people p ON p.id = k.person_id
+		LEFT JOIN memberships m ON m.team_id = k.team_id AND m.person_id = k.person_id
+		WHERE k.revoked_at = 0 AND `
+	keysByHash      = keyColumns + `k.kind = 'key' AND k.hash = ?`
+	keysByID        = keyColumns + `k.id = ?`
+	connectionsByID = keyColumns + `k.kind = 'assistant' AND k.id = ?`
+)
+
+// read reads a key with all that decides what it may do; one without an actor if there is none.
+func (a *Authenticator) read(ctx context.Context, q db.Querier, query string, by any) (cached, error) {
+	var r row
+	err := q.QueryRow(ctx, query, by).
+		Scan(&r.KeyID, &r.kind, &r.KeyName, &r.Level, &r.granted, &r.expires, &r.Daily.KeyCredits, &r.lost, &r.TeamID,
+			&r.TeamName, &r.zone, &r.Language, &r.Plan, &r.planUntil,
+			&r.teamCredits, &r.ownCredits, &r.accessOff, &r.closed, &r.PersonID, &r.PersonName, &r.Role, &r.held)
+	if errors.Is(err, sql.ErrNoRows) {
+		return cached{}, nil
+	}
+	if err != nil {
+		return cached{}, fmt.Errorf("looking up a key: %w", err)
+	}
+	return a.actor(ctx, q, r)
+}
+
+// actor works out what a key may do now.
+func (a *Authenticator) actor(ctx context.Context, q db.Querier, r row) (cached, error) {
+	out := cached{actor: &r.Actor, expires: db.Time(r.expires)}
+	r.Assistant, r.Granted = r.kind == "assistant", access.SplitCapabilities(r.granted)
+	var err error
+	if r.Zone, err = time.LoadLocation(r.zone); err != nil {
+		return cached{}, fmt.Errorf("loading the time zone of team %d: %w", r.TeamID, err)
+	}
+	until := db.Time(r.planUntil)
+	if a.db.Now().Before(until) {
+		out.recheck = until
+	}
+	current := a.terms.InEffect(r.Plan, until, a.db.Now())
+	r.Plan = current.ID
+	r.Daily.FreeCalls, r.Daily.TeamCredits = current.FreeCallsPerDay, current.DailyCredits
+	if r.teamCredits.Valid {
+		r.Daily.TeamCredits = r.teamCredits.Int64
+	}
+	if r.ownCredits.Valid {
+		r.Daily.TeamCredits = plan.LowerLimit(r.Daily.TeamCredits, r.ownCredits.Int64)
+	}
+	if r.Gates, err = pausedFor(ctx, q, r.TeamID, r.KeyID); err != nil {
+		return cached{}, err
+	}
+	r.Gates.TeamOff, r.Gates.PlanLapsed, r.Gates.TeamClosed, r.Gates.OwnerHeld = r.accessOff > 0, !current.APIKeys,
+		r.closed > 0, r.held > 0
+	r.Gates.NotMember, r.Gates.NotOwner, r.Gates.NotRole = r.lost == LostMembership, r.lost == LostOwnership,
+		r.lost == LostRole
+	r.Capabilities = slices.DeleteFunc(r.BaseCapabilities(), r.IsPaused)
+	return out, nil
+}
+
+// Refresh makes this process forget what it has cached if access changed.
+func (a *Authenticator) Refresh(ctx context.Context) error { return a.cache.look(ctx) }
+
+// Watch keeps the cache of keys valid until ctx is canceled. It passes errors to report.
+func (a *Authenticator) Watch(ctx context.Context, report func(error)) {
+	tick := time.NewTicker(cachePoll)
+	defer tick.Stop()
+	for {
+		if err := a.cache.look(ctx); err != nil && ctx.Err() == nil {
+			report(err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}

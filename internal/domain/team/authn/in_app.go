@@ -1,0 +1,49 @@
+package authn
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/platform/db"
+)
+
+// InApp returns the actor of a person in a team, or not_found if the person is suspended or not a member. A pause of
+// everything still allows reading, so that people see what happens. The switches of the API do not apply.
+func (a *Authenticator) InApp(ctx context.Context, person, team int64) (*access.Actor, error) {
+	var actor access.Actor
+	var zone string
+	var until, closed int64
+	err := a.db.QueryRow(ctx,
+		`SELECT t.id, t.name, t.timezone, t.content_language, t.plan, t.plan_until, t.closed_at, p.id, p.name, m.role
+		FROM memberships m JOIN teams t ON t.id = m.team_id JOIN people p ON p.id = m.person_id
+		WHERE m.person_id = ? AND m.team_id = ? AND p.held_at = 0`, person, team).
+		Scan(&actor.TeamID, &actor.TeamName, &zone, &actor.Language, &actor.Plan, &until, &closed, &actor.PersonID,
+			&actor.PersonName, &actor.Role)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, apierr.Missing()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("looking up who acts: %w", err)
+	}
+	if actor.Zone, err = time.LoadLocation(zone); err != nil {
+		return nil, fmt.Errorf("loading the time zone of team %d: %w", team, err)
+	}
+	actor.Plan = a.terms.InEffect(actor.Plan, db.Time(until), a.db.Now()).ID
+	actor.Daily = access.Daily{FreeCalls: -1, KeyCredits: -1, TeamCredits: -1}
+	paused, err := pausedFor(ctx, a.db, team, 0)
+	if err != nil {
+		return nil, err
+	}
+	actor.Gates = access.Gates{TeamClosed: closed > 0, PausedKinds: paused.PausedKinds, Held: paused.Held}
+	if paused.Paused {
+		actor.Gates.PausedKinds = []access.Capability{access.Write, access.Publish, access.Spend}
+	}
+	actor.Capabilities = slices.DeleteFunc(access.RoleCapabilities(actor.Role), actor.IsPaused)
+	return &actor, nil
+}

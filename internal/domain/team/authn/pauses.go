@@ -1,0 +1,72 @@
+package authn
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/platform/restoreguard"
+)
+
+// Barriers are what blocks every key of a team.
+type Barriers struct {
+	Off       bool                 // the owner has switched access off
+	NoKeys    bool                 // the plan has no keys
+	OwnerHeld bool                 // the owner's account is suspended
+	Paused    []access.PauseAction // of the whole team or service, by the operator
+}
+
+// Any reports whether anything blocks the keys.
+func (b Barriers) Any() bool { return b.Off || b.NoKeys || b.OwnerHeld || len(b.Paused) > 0 }
+
+// Barriers returns what blocks the keys of a team.
+func (a *Authenticator) Barriers(ctx context.Context, team int64) (Barriers, error) {
+	var b Barriers
+	var plan string
+	var until, off, held int64
+	err := a.db.QueryRow(ctx, `SELECT plan, plan_until, access_off_at,
+		(SELECT COUNT(*) FROM memberships o JOIN people h ON h.id = o.person_id
+		WHERE o.team_id = t.id AND o.role = 'owner' AND h.held_at > 0)
+		FROM teams t WHERE id = ?`, team).Scan(&plan, &until, &off, &held)
+	if err != nil {
+		return b, fmt.Errorf("reading what blocks the keys of team %d: %w", team, err)
+	}
+	b.Off, b.OwnerHeld, b.NoKeys = off > 0, held > 0, !a.terms.InEffect(plan, db.Time(until), a.db.Now()).APIKeys
+	b.Paused, err = db.All(ctx, a.db, func(rows *sql.Rows, paused *access.PauseAction) error { return rows.Scan(paused) },
+		`SELECT DISTINCT action FROM pauses WHERE scope = 'service' OR scope = 'team' AND target = ? ORDER BY action`,
+		team)
+	if err != nil {
+		return b, fmt.Errorf("reading the pauses of team %d: %w", team, err)
+	}
+	return b, nil
+}
+
+// pausedFor returns what is paused for a key of a team; key 0 is none.
+func pausedFor(ctx context.Context, q db.Querier, team, key int64) (access.Gates, error) {
+	var g access.Gates
+	actions, err := db.All(ctx, q, func(rows *sql.Rows, a *access.PauseAction) error { return rows.Scan(a) },
+		`SELECT action FROM pauses
+		WHERE scope = 'service' OR (scope = 'team' AND target = ?) OR (scope = 'key' AND target = ?)`, team, key)
+	if err != nil {
+		return g, fmt.Errorf("reading pauses: %w", err)
+	}
+	for _, a := range actions {
+		switch a {
+		case access.PauseAPI:
+			g.APIOff = true
+		case access.PauseEverything:
+			g.Paused = true
+		case access.PauseSpending:
+			g.PausedKinds = append(g.PausedKinds, access.Spend)
+		case access.PausePublishing:
+			g.PausedKinds = append(g.PausedKinds, access.Publish)
+		}
+	}
+	held, err := restoreguard.Read(ctx, q)
+	if g.Held = held.IsHeld(); g.Held {
+		g.PausedKinds = append(g.PausedKinds, access.Publish, access.Spend)
+	}
+	return g, err
+}
