@@ -296,22 +296,30 @@ func (c *crew) as2(t *testing.T, role access.Role) *browser {
 	return b
 }
 
-// What somebody was writing when the owner began to require a second factor is kept until there is one.
+// What somebody was writing when the owner began to require a second factor is kept until there is one. Files are named.
 func TestRequirementKeepsInput(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
-		c := h.crew(t)
-		b := c.as(t, access.Editor)
-		form := b.open("/hashtags/new").form("Make the list").fill("name", "Typed before")
-		must.NoError(t, h.Teams.Admin(c.people[access.Owner].ID, c.team.ID).SetSecondFactor(t.Context(), true))
-		form.press().wants(200, "Set up two-factor authentication")
-		p := b.open("/account/authenticator/new")
-		a := &app{h: h}
-		for _, m := range secretShown.FindAllStringSubmatch(p.source, -1) {
-			a.secret += m[1]
-		}
-		page := p.form("Add the app").fill("code", a.code(t)).press().follow("I have saved them").wants(200, "New hashtag list")
-		if got := page.form("Make the list").values.Get("name"); got != "Typed before" {
-			t.Errorf("%q", got)
+		for button, path := range map[string]string{"Make the list": "/hashtags/new?name=", "Save draft": "/posts/new?caption="} {
+			c := h.crew(t)
+			b := c.as(t, access.Editor)
+			form := b.open(path + "Typed+before").form(button)
+			must.NoError(t, h.Teams.Admin(c.people[access.Owner].ID, c.team.ID).SetSecondFactor(t.Context(), true))
+			want := "Not uploaded: quay.png. Choose these files again."
+			if button == "Make the list" {
+				form.fill("name", "Typed before").press().wants(200, "Set up two-factor authentication")
+				want = "New hashtag list"
+			} else {
+				form.attach("quay.png", shade(t, 3)).wants(200, "Set up two-factor authentication")
+			}
+			p := b.open("/account/authenticator/new")
+			a := &app{h: h}
+			for _, m := range secretShown.FindAllStringSubmatch(p.source, -1) {
+				a.secret += m[1]
+			}
+			page := p.form("Add the app").fill("code", a.code(t)).press().follow("I have saved them").wants(200, want)
+			if got := page.form(button).values; got.Get("name")+got.Get("caption") != "Typed before" {
+				t.Errorf("%v", got)
+			}
 		}
 	})
 }
