@@ -70,7 +70,7 @@ func (b *fixture) allMedia(t *testing.T, profile, query string, between func()) 
 	return all
 }
 
-func TestVendorTellsTheSameAllDay(t *testing.T) {
+func TestVendorFiguresStableWithinDay(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
 	b, other := startBridge(t, &now), startBridge(t, &now)

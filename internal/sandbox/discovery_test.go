@@ -120,7 +120,7 @@ func TestDiscoveryAgreesWithVendor(t *testing.T) {
 	}
 }
 
-func TestDiscoveryTellsWhatIsAskedFor(t *testing.T) {
+func TestDiscoveryScopes(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
 	b, o := startWithOperator(t, &now)

@@ -101,7 +101,7 @@ func TestFiguresRefused(t *testing.T) {
 }
 
 // Another account's post is returned without its private fields.
-func TestXKeepsBack(t *testing.T) {
+func TestXPrivateFields(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	b := start(t, Options{Now: func() time.Time { return now }})
 	mine, other := b.xToken(t, "mira.keller"), b.xToken(t, "studio.north")

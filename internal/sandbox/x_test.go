@@ -69,7 +69,7 @@ func (b *fixture) xToken(t *testing.T, account string) string {
 	})
 }
 
-func TestXInsistsOnPKCE(t *testing.T) {
+func TestXRequiresPKCE(t *testing.T) {
 	b := start(t, Options{})
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		if a := b.form(t, method, "/x/i/oauth2/authorize",

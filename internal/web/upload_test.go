@@ -51,7 +51,7 @@ func TestUploadPagePermissions(t *testing.T) {
 	})
 }
 
-func TestUploadingOnThePage(t *testing.T) {
+func TestUploadOnPage(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		b, described := w.browser(t).in("bea@example.com"), picture(t, 9)
 		at := w.batch(t, described).page

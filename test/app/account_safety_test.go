@@ -102,7 +102,7 @@ func TestMembersOfTheDirectory(t *testing.T) {
 
 // Recovery and a change of the password name the API keys and invitations that were made in the account, and revoke
 // those that the person chooses. Recovery offers to revoke invitations unless the person objects.
-func TestNewPasswordNamesWhatWasIssued(t *testing.T) {
+func TestNewPasswordListsIssuedItems(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		owner := c.people[access.Owner]
@@ -158,7 +158,7 @@ func TestNewPasswordNamesWhatWasIssued(t *testing.T) {
 }
 
 // A page that cannot list everything says how much is left out and where it is. Keys push out no invitation.
-func TestNewPasswordCountsWhatItDoesNotList(t *testing.T) {
+func TestNewPasswordCountsUnlisted(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		owner := c.people[access.Owner]
@@ -176,7 +176,7 @@ func TestNewPasswordCountsWhatItDoesNotList(t *testing.T) {
 
 // Somebody whose session ended while writing signs in by the directory in a second tab. The first tab then shows the
 // form again as it was, and does nothing, whether the form is sent to the address of its page or to another one.
-func TestFormIsShownAgainAfterTheDirectory(t *testing.T) {
+func TestFormShownAfterDirectorySignIn(t *testing.T) {
 	withProvider(t, true, func(t *testing.T, h *env, provider *oidcserver.Provider) {
 		c := h.crew(t)
 		owner := c.people[access.Owner].Email

@@ -193,7 +193,7 @@ func TestTokenFollowsRights(t *testing.T) {
 }
 
 // Who signed in long ago shows once more who it is before there is another way in.
-func TestNewWaysInNeedAFreshSignIn(t *testing.T) {
+func TestNewSignInMethodNeedsRecentSignIn(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)

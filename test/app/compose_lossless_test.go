@@ -200,7 +200,7 @@ func TestOnlyScheduleStartsASeries(t *testing.T) {
 }
 
 // A text beside “Publish without text” is a question, not something to drop.
-func TestTextBesideNoText(t *testing.T) {
+func TestTextWithPublishWithoutText(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		f := c.as(t, access.Editor).open("/posts/new?caption=For+all&account="+c.id()).form("Save draft").

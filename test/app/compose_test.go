@@ -304,7 +304,7 @@ func TestPeopleRepeatPosts(t *testing.T) {
 	})
 }
 
-func TestPeopleAskAndPublish(t *testing.T) {
+func TestComposeApprovalAndPublish(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)

@@ -63,7 +63,7 @@ func TestHomeOfANewTeam(t *testing.T) {
 
 // Failures of the last days are shown, and posts whose outcome is unknown, however old; published posts with their
 // figures; posts that wait for the client to those who can ask again.
-func TestHomeShowsWhatNeedsAttention(t *testing.T) {
+func TestHomeAttention(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		owner := c.as(t, access.Owner)

@@ -53,7 +53,7 @@ func TestOnlyOperatorsSeeOperatorPages(t *testing.T) {
 }
 
 // An operator finds a team, puts it on a plan, gives and takes credits, limits, closes and opens it.
-func TestOperatorLooksAfterTeams(t *testing.T) {
+func TestOperatorManagesTeams(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.operates(t, access.Viewer)
@@ -102,7 +102,7 @@ func TestOperatorLooksAfterTeams(t *testing.T) {
 }
 
 // An operator suspends people, says who else runs the service, and lets somebody in who lost the password.
-func TestOperatorLooksAfterPeople(t *testing.T) {
+func TestOperatorManagesPeople(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b, editor := c.operates(t, access.Viewer), c.as(t, access.Editor)
@@ -163,7 +163,7 @@ func TestOperatorWakesWork(t *testing.T) {
 }
 
 // Posts that wait for the end of a pause are told of, with what ends it.
-func TestOperatorSeesWhatWaits(t *testing.T) {
+func TestOperatorSeesWaitingPosts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.operates(t, access.Owner)
@@ -191,7 +191,7 @@ func TestOperatorSeesAHold(t *testing.T) {
 }
 
 // A proxy that is not trusted makes one client of everybody behind it: the operator is told, and for an hour at most.
-func TestOperatorIsToldOfAnUntrustedProxy(t *testing.T) {
+func TestOperatorUntrustedProxyWarning(t *testing.T) {
 	t.Parallel()
 	h := open(t, testkit.SQLite(t))
 	b := h.crew(t).operates(t, access.Owner)

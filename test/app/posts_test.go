@@ -290,7 +290,7 @@ func TestDecision(t *testing.T) {
 }
 
 // A list tells series from single posts, what waits for the client, and shows the first picture.
-func TestListsTellPostsApart(t *testing.T) {
+func TestListsDistinguishPosts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)

@@ -152,7 +152,7 @@ func (b *browser) byPasskey(device *authenticator.Device) *browser {
 
 // The directory may give an address to somebody else. That person does not get the account of the former one
 // (finding L-1); a changed address leads to the same account.
-func TestDirectoryAddressOfSomebodyElse(t *testing.T) {
+func TestDirectoryAddressReassigned(t *testing.T) {
 	withProvider(t, false, func(t *testing.T, h *env, provider *oidcserver.Provider) {
 		c := h.crew(t)
 		email := c.people[access.Editor].Email

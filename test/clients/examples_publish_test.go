@@ -137,7 +137,7 @@ func TestPublishedOnceForGood(t *testing.T) {
 }
 
 // Where a run was cut off, the next goes on with what it noted, and asks a person where nobody can tell what was done.
-func TestPublishingGoesOn(t *testing.T) {
+func TestPublishingContinues(t *testing.T) {
 	t.Parallel()
 	p := newPoster(t)
 	if out, err := p.script(t, "--begin"); err != nil {

@@ -235,7 +235,7 @@ func TestConcurrentDailyCalls(t *testing.T) {
 }
 
 // An error never suggests a purchase (spec, Errors).
-func TestUsedUpSellsNothing(t *testing.T) {
+func TestErrorsSuggestNoPurchase(t *testing.T) {
 	t.Parallel()
 	offered := ample()
 	daily(offered)

@@ -65,7 +65,7 @@ func TestJobsInFlight(t *testing.T) {
 }
 
 // A due post is published even if all places for jobs are taken, and takes none.
-func TestScheduledPostsNeedNoPlace(t *testing.T) {
+func TestScheduledPostsNeedNoSlot(t *testing.T) {
 	t.Parallel()
 	o := options{terms: places(1), accounts: 1}
 	withInstance(t, o, func(t *testing.T, h *instance) {

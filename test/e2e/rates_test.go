@@ -228,7 +228,7 @@ func TestCallsToNetworks(t *testing.T) {
 
 // A switch reaches a network where it is of a hashtag's tracking, which was off and is to be on; switching off is never
 // slowed down by what came before.
-func TestTrackingThatReachesNetworks(t *testing.T) {
+func TestTrackingCallsNetworks(t *testing.T) {
 	t.Parallel()
 	slow := func(t *plan.Terms) { t.Limits.Networks = plan.Rate{PerMinute: 2, Burst: 2} }
 	withLimits(t, slow, func(t *testing.T, w *env, clock *testkit.Clock) {

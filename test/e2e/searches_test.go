@@ -376,7 +376,7 @@ func TestSearchesOfSilentSources(t *testing.T) {
 }
 
 // A ready-made list whose hashtags are not measured yet says so, and says why.
-func TestReadyMadeListsSayWhyTheyHaveNoFigures(t *testing.T) {
+func TestReadyMadeListsWithoutFiguresNote(t *testing.T) {
 	t.Parallel()
 	for _, unjoined := range []bool{false, true} {
 		withEnv(t, options{accounts: 1, unjoined: unjoined}, func(t *testing.T, w *env) {

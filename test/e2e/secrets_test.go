@@ -175,7 +175,7 @@ const (
 // A team uses every kind of secret that there is. None of them is anywhere afterwards but with whom it belongs: not in
 // the log at its most talkative, not in the database, its file or the library, not in what others are answered, the
 // figures or a crash's stacks.
-func TestSecretsStayWhereTheyBelong(t *testing.T) {
+func TestSecretsDoNotLeak(t *testing.T) {
 	t.Parallel()
 	log := &journal{}
 	metrics := must.Get(testkit.FreeAddr())(t)

@@ -301,7 +301,7 @@ func (w *env) everything() string {
 }
 
 // Below the reserve of free disk space files are refused, and the link takes the file once there is room.
-func TestFilesAreRefusedBelowTheDiskReserve(t *testing.T) {
+func TestUploadsBelowDiskReserve(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1, reserve: 1 << 60}, func(t *testing.T, h *instance) {
 		w := h.newEnv(t, options{accounts: 1})

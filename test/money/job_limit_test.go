@@ -9,7 +9,7 @@ import (
 )
 
 // A call that finds no place for its job has reserved already; nothing of that stays, and its key is free again.
-func TestNoPlaceForTheJob(t *testing.T) {
+func TestJobWithoutSlot(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()

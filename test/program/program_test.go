@@ -180,9 +180,9 @@ func TestQuickstartKeepsItsDirectory(t *testing.T) {
 	}
 }
 
-// TestQuickstartSaysThatThePasswordChanged checks that quickstart prints a way back in, which works as it is printed,
+// TestQuickstartAfterPasswordChange checks that quickstart prints a way back in, which works as it is printed,
 // in place of a password that no longer does.
-func TestQuickstartSaysThatThePasswordChanged(t *testing.T) {
+func TestQuickstartAfterPasswordChange(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "it's data")
 	p := start(t, nil, "quickstart", "--data", data, "--addr", "127.0.0.1:0", "--json")
@@ -261,7 +261,7 @@ func TestSecondProcessIsRefused(t *testing.T) {
 }
 
 // What is wrong with the configuration is told with the variable and the mend.
-func TestConfigurationErrorsNameTheMend(t *testing.T) {
+func TestConfigurationErrorsNameFix(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		env  []string
@@ -306,7 +306,7 @@ func newSealingKey(t *testing.T) string {
 	return strings.TrimSpace(string(out))
 }
 
-func TestHelpTellsEveryCommand(t *testing.T) {
+func TestHelpListsEveryCommand(t *testing.T) {
 	t.Parallel()
 	out := must.Get(exec.Command(binary(t), "--help").CombinedOutput())(t)
 	for _, want := range []string{"quickstart", "serve", "admin", "call", "sandbox", "version"} {

@@ -255,7 +255,7 @@ func TestShutdownCutsOffRequests(t *testing.T) {
 }
 
 // quickstart warns where others can reach it.
-func TestQuickstartForOthersIsWarnedOf(t *testing.T) {
+func TestQuickstartPublicWarning(t *testing.T) {
 	t.Parallel()
 	for addr, warned := range map[string]bool{"127.0.0.1:0": false, "0.0.0.0:0": true} {
 		p := start(t, nil, "quickstart", "--data", filepath.Join(t.TempDir(), "data"), "--addr", addr, "--json")

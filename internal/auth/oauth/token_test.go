@@ -28,7 +28,7 @@ func (w *env) refresh(t *testing.T, client, token string, more ...string) (oauth
 
 // However often one token is exchanged while its answer may be lost, one line of tokens goes on from it: anybody who
 // continues with another one ends the connection, as one of the two has stolen it.
-func TestOneLineOfTokens(t *testing.T) {
+func TestRefreshTokenReuse(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
 		for name, uses := range map[string]func(lost, first string) string{
 			"a pair beside the one that went on": func(lost, _ string) string { return lost },

@@ -42,7 +42,7 @@ func TestChangingKeys(t *testing.T) {
 	}
 }
 
-func TestMarksTellKeys(t *testing.T) {
+func TestMarksIdentifyKeys(t *testing.T) {
 	t.Parallel()
 	old, next := key(t), key(t)
 	before, both, after := sealer(t, old), sealer(t, next, old), sealer(t, next)

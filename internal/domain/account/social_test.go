@@ -118,7 +118,7 @@ func TestTransientFailureKeepsTheConnection(t *testing.T) {
 }
 
 // A dead token loses the connection until a person connects the account again; the account stays the same.
-func TestReconnectMendsALostAccount(t *testing.T) {
+func TestReconnectRestoresLostAccount(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		n := &rotatingNetwork{}
 		s, a := connectAccount(t, d, n)

@@ -112,7 +112,7 @@ func TestGonePosts(t *testing.T) {
 }
 
 // Of an account with more posts than a turn takes, those since the oldest that came are known.
-func TestMorePostsThanATurnTakes(t *testing.T) {
+func TestMorePostsThanTurnAllows(t *testing.T) {
 	each(t, func(w *env) {
 		id := w.harbour()
 		var posts []network.CollectedPost

@@ -174,7 +174,7 @@ func TestPublishAfterOutage(t *testing.T) {
 }
 
 // A post does not rest for ever: after half an hour it fails, and its story says why.
-func TestPatienceEnds(t *testing.T) {
+func TestCircuitWaitLimit(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(noon)

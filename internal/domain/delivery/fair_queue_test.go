@@ -123,7 +123,7 @@ func TestPace(t *testing.T) {
 }
 
 // Landing waits for what is under way, and starts nothing more.
-func TestLand(t *testing.T) {
+func TestStopWaitsForRunning(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &Service{waiting: newFairQueue(4, 4)}

@@ -13,7 +13,7 @@ import (
 
 // A network that does not answer may still work on what it was sent: the time in which it has to be quiet begins anew
 // with each look that it leaves without an answer.
-func TestQuietBeginsAfterTheLastSilence(t *testing.T) {
+func TestQuietPeriodAfterLastSilence(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(noon)
@@ -40,7 +40,7 @@ func TestQuietBeginsAfterTheLastSilence(t *testing.T) {
 }
 
 // A commit whose end nobody wrote may have been sent until others took over: quiet begins with the attempt after it.
-func TestQuietBeginsWhereOthersTookOver(t *testing.T) {
+func TestQuietPeriodAfterTakeover(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		s := newEnv(t, testkit.Open(t, url, testkit.NewClock(noon)), testkit.NewClock(noon), &scriptedNetwork{})

@@ -46,9 +46,9 @@ func (w fixture) checkIdle(t fatal) {
 	}
 }
 
-// TestPlanLimitBeforeBytes checks that a file beyond the plan is rejected before its first byte, or at the limit if
+// TestPlanLimitCheckedBeforeUpload checks that a file beyond the plan is rejected before its first byte, or at the limit if
 // its size is unknown.
-func TestPlanLimitBeforeBytes(t *testing.T) {
+func TestPlanLimitCheckedBeforeUpload(t *testing.T) {
 	each(t, func(t *testing.T, w fixture) {
 		w.allow(1 << 30)
 		w.exec(t,

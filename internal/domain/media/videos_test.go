@@ -91,8 +91,8 @@ func TestVideoIsReadByFewRequests(t *testing.T) {
 	}
 }
 
-// TestVideosTakeTurns checks that concurrent work on videos is bounded and that too many waiting calls are rejected.
-func TestVideosTakeTurns(t *testing.T) {
+// TestConcurrentVideos checks that concurrent work on videos is bounded and that too many waiting calls are rejected.
+func TestConcurrentVideos(t *testing.T) {
 	each(t, func(t *testing.T, w fixture) {
 		film, photo := w.addUncleaned(t, filmWithPlace(1)), w.addUncleaned(t, jpegWithPlace(2))
 		store := newCounting(w.Blobs)

@@ -29,7 +29,7 @@ func (w *env) connectSecond(t *testing.T) int64 {
 
 // An account is taken out of what is scheduled, and of nothing else: a post that has another account goes on to
 // that one, one without another becomes a draft.
-func TestTakeOut(t *testing.T) {
+func TestRemoveAccount(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		other := w.connectSecond(t)
 		soon := posttest.Noon.Add(posttest.Day).Format(time.RFC3339)

@@ -228,7 +228,7 @@ func TestWeigh(t *testing.T) {
 	})
 }
 
-func TestForesee(t *testing.T) {
+func TestForecast(t *testing.T) {
 	berlin := must.Get(time.LoadLocation("Europe/Berlin"))(t)
 	begin := time.Date(2026, 3, 28, 10, 0, 0, 0, berlin)
 	for rule, want := range map[string]string{

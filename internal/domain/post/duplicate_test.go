@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-func TestADraftResemblesAnother(t *testing.T) {
+func TestSimilarDraft(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		from, to := w.Draft(t, "for all", time.Time{}), w.Draft(t, "for all", time.Time{})
 		own := "for one"

@@ -13,7 +13,7 @@ import (
 )
 
 // That a network did not confirm a post is told in place of its failure, of that post alone.
-func TestGlancesTellADoubt(t *testing.T) {
+func TestListUnconfirmed(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		doubtful, failed := w.Draft(t, "in doubt", time.Time{}), w.Draft(t, "failed", time.Time{})
 		for id, state := range map[string]post.TargetState{doubtful: post.TargetUnconfirmed,
@@ -30,7 +30,7 @@ func TestGlancesTellADoubt(t *testing.T) {
 	})
 }
 
-func TestWhatListsShowOfAState(t *testing.T) {
+func TestListStates(t *testing.T) {
 	t.Parallel()
 	unconfirmed := post.Status(post.TargetUnconfirmed)
 	for _, c := range []struct {

@@ -85,7 +85,7 @@ func TestTakeOutMedia(t *testing.T) {
 }
 
 // A series whose template shows a deleted file is paused, and what it made ahead become drafts.
-func TestASeriesLosesAFile(t *testing.T) {
+func TestSeriesWithDeletedFile(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		template := w.StartSeries(t, "FREQ=DAILY")
 		w.Exec(t, `INSERT INTO post_media (post_id, position, media_id) VALUES (?, 0, 1)`, template)

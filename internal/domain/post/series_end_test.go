@@ -13,7 +13,7 @@ import (
 )
 
 // What is not a scheduled occurrence cannot be skipped, and nobody skips without the right to write.
-func TestWhatCannotBeSkipped(t *testing.T) {
+func TestInvalidSkips(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		template := w.StartSeries(t, "FREQ=DAILY")
 		plain := w.Draft(t, "plain", time.Time{})

@@ -13,7 +13,7 @@ import (
 )
 
 // A series goes out day by day, each time as a post of its own, and the next one is always there.
-func TestASeriesGoesOut(t *testing.T) {
+func TestSeriesPublishes(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.StartSeries(t, "FREQ=DAILY;COUNT=3")
 		w.Exec(t, `UPDATE post_targets SET caption = 'of its own' WHERE post_id = ?`, id)
@@ -57,7 +57,7 @@ func TestASeriesGoesOut(t *testing.T) {
 }
 
 // Which post can become a series, and who may make one of it.
-func TestWhatCanBeRepeated(t *testing.T) {
+func TestRepeatablePosts(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		const daily = "FREQ=DAILY"
 		ctx, soon := t.Context(), posttest.Noon.Add(time.Hour)

@@ -32,7 +32,7 @@ func (w *env) settle(t *testing.T, id string, r post.Result) {
 }
 
 // A call that sends nothing says so, with what was left alone and why.
-func TestWhatWasNotSentIsSaid(t *testing.T) {
+func TestSummaryOfSkipped(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.Draft(t, "once", time.Time{})
 		its := map[string]any{"post_id": id}
@@ -52,7 +52,7 @@ func TestWhatWasNotSentIsSaid(t *testing.T) {
 }
 
 // A post that failed says what the way on is: it can no longer be changed.
-func TestTheWayOnIsSaid(t *testing.T) {
+func TestSummaryOfNextSteps(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.Draft(t, "refused", time.Time{})
 		w.Do(t, "publish_post", map[string]any{"post_id": id})
@@ -67,7 +67,7 @@ func TestTheWayOnIsSaid(t *testing.T) {
 }
 
 // Whether a post would go out, when, and what keeps it, stands in what is said of it.
-func TestTheVerdictIsSaid(t *testing.T) {
+func TestVerdictShown(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.Draft(t, "well", time.Time{})
 		of, its := map[string]any{"id": id}, map[string]any{"post_id": id}

@@ -81,7 +81,7 @@ func TestConcurrentRatesOfTwoNodes(t *testing.T) {
 	b.checkLog(t, "")
 }
 
-func TestRedisGoesAndComesBack(t *testing.T) {
+func TestRedisReconnects(t *testing.T) {
 	t.Parallel()
 	server := redis.Start(t)
 	n := newNode(t, server.URL(), patient)

@@ -28,7 +28,7 @@ func TestRecordKeyIsAValidTID(t *testing.T) {
 	})
 }
 
-func TestRecordKeyTellsSeedsApart(t *testing.T) {
+func TestRecordKeyDependsOnSeed(t *testing.T) {
 	at := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	seen := map[string]bool{}
 	for i := range 2000 {

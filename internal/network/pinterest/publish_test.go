@@ -101,7 +101,7 @@ func TestDuplicatePins(t *testing.T) {
 }
 
 // An image that was missing is published once it exists.
-func TestMissingImageComesBack(t *testing.T) {
+func TestMissingImageReturns(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	g := f.Grant()

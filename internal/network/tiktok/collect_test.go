@@ -74,7 +74,7 @@ func TestPlanIsStable(t *testing.T) {
 	})
 }
 
-func TestPermalinkOfNothing(t *testing.T) {
+func TestPermalinkWithoutID(t *testing.T) {
 	t.Parallel()
 	g := network.Grant{Username: "a/b"}
 	for _, id := range []string{"", "x", "../me", strings.Repeat("1", 41)} {

@@ -216,7 +216,7 @@ func TestReview(t *testing.T) {
 }
 
 // A lost response for a post in review does not make a second post.
-func TestLostInReview(t *testing.T) {
+func TestLostResponseInReview(t *testing.T) {
 	t.Parallel()
 	for _, media := range []func(*networktest.Library) []network.Media{smallFilm, image} {
 		f := networktest.New(t, adapter, time.Minute)

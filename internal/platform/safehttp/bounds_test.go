@@ -138,7 +138,7 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-func TestStalls(t *testing.T) {
+func TestStalledDownload(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]string{
 		"before the header": "", "in the header": "HTTP/1.1 200 OK\r\n", "in the body": "HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\nfile",

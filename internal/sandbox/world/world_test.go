@@ -89,7 +89,7 @@ func TestWorldProfilesAreVaried(t *testing.T) {
 }
 
 // Later days change nothing about a day, and counts only grow.
-func TestWorldKeepsWhatWas(t *testing.T) {
+func TestWorldPastIsStable(t *testing.T) {
 	t.Parallel()
 	for _, p := range testProfiles(20) {
 		before, after := p.Posts(today), p.Posts(today+30)

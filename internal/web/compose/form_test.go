@@ -179,8 +179,8 @@ func TestArranging(t *testing.T) {
 	}
 }
 
-// TestSheetsRoundTrip checks that a saved post survives a form.
-func TestSheetsRoundTrip(t *testing.T) {
+// TestFormRoundTrip checks that a saved post survives a form.
+func TestFormRoundTrip(t *testing.T) {
 	text := "own"
 	film := network.Media{ID: 4, Kind: network.Video, Cover: 1500 * time.Millisecond}
 	p := post.Record{

@@ -53,7 +53,7 @@ func TestLimits(t *testing.T) {
 }
 
 // Concurrent calls cannot both create the last list of a plan.
-func TestRaceForTheLastList(t *testing.T) {
+func TestRaceForLastList(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.allow(3, 10)
 		made := concurrently(12, func(n int) error {
@@ -76,7 +76,7 @@ func TestRaceForTheLastList(t *testing.T) {
 }
 
 // Concurrent additions respect the limit, report each hashtag as added once, and keep the counter correct.
-func TestRaceForTheLastPlace(t *testing.T) {
+func TestConcurrentAdditions(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.allow(3, 20)
 		l := w.make(t, CreateInput{})

@@ -142,7 +142,7 @@ func TestInAnyList(t *testing.T) {
 }
 
 // Ids of a team's lists start after those of the ready-made ones.
-func TestIdsOfOwnLists(t *testing.T) {
+func TestOwnListIDs(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			_, err := tx.Exec(ctx, `INSERT INTO hashtag_lists (id, team_id, name, created_at) VALUES (7, ?, 'n', 1)`,

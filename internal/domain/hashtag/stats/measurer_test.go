@@ -185,7 +185,7 @@ func TestFailureBackoff(t *testing.T) {
 }
 
 // Two nodes never measure the same hashtag at once. A dead node blocks it for minutes.
-func TestNodesShareTheWork(t *testing.T) {
+func TestNodesShareWork(t *testing.T) {
 	each(t, func(w *env) {
 		w.want("", numberTags("tag", 20)...)
 		var mu sync.Mutex

@@ -120,7 +120,7 @@ func TestApprovalTransitions(t *testing.T) {
 }
 
 // A person who may not write in the team cannot send its posts to a client.
-func TestWhoMayAsk(t *testing.T) {
+func TestApprovalRequestPermissions(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.Draft(t, "hello", time.Time{})
 		bea := must.Get(w.Teams.AddPerson(t.Context(), "Bea", "bea@example.com", ""))(t)
@@ -189,7 +189,7 @@ func (w *env) wasSent(t *testing.T, id string) bool {
 }
 
 // A link goes on to show its post where nothing of it has changed: after a rejection and another asking.
-func TestAskedAgainIsNotChanged(t *testing.T) {
+func TestApprovalRequestedAgain(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.Draft(t, "hello", time.Time{})
 		token := w.RequestApproval(t, id)

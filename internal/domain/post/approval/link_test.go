@@ -19,7 +19,7 @@ import (
 )
 
 // Of many who decide at once on one version, one does.
-func TestDecidingAtOnce(t *testing.T) {
+func TestConcurrentDecisions(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.Draft(t, "hello", time.Time{})
 		token := w.RequestApproval(t, id)

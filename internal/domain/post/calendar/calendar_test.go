@@ -43,7 +43,7 @@ func (w *env) spans(t *testing.T, bounds []time.Time, most int) string {
 	return strings.Join(days, " | ")
 }
 
-func TestTheCalendar(t *testing.T) {
+func TestCalendar(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		zone := w.Call.Zone
 		w.Draft(t, "no time", time.Time{})
@@ -75,7 +75,7 @@ func TestTheCalendar(t *testing.T) {
 
 // What a series is going to make stands in the calendar at its wall clock, also behind a change of the clocks,
 // once, and not while it stands still.
-func TestTheCalendarLooksAhead(t *testing.T) {
+func TestCalendarUpcoming(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		first := time.Date(2026, 11, 22, 10, 0, 0, 0, w.Call.Zone)
 		template := w.Draft(t, "coffee", first)

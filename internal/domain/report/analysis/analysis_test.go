@@ -302,7 +302,7 @@ func TestGrowth(t *testing.T) {
 }
 
 // A single wrong number of followers does not affect growth.
-func TestOneWrongReadingDoesNotMakeGrowth(t *testing.T) {
+func TestGrowthIgnoresOutlier(t *testing.T) {
 	t.Parallel()
 	in := input(synthetic.Generate(synthetic.Plan{Seed: 3, Posts: 60}))
 	before := analysis.Analyze(in).Sections.Growth.FollowersPerDay

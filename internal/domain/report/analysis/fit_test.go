@@ -106,7 +106,7 @@ func TestConstantValuesHaveNoSolution(t *testing.T) {
 }
 
 // The weakest column is removed.
-func TestUninformative(t *testing.T) {
+func TestWeakestColumnIsRemoved(t *testing.T) {
 	t.Parallel()
 	m, _ := newLine(50)
 	for i := range m.rows {

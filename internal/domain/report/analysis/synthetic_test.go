@@ -194,7 +194,7 @@ func TestSyntheticEffectsAreFound(t *testing.T) {
 	found.covers(t)
 }
 
-func TestNoEffectNoClaim(t *testing.T) {
+func TestNoEffectFound(t *testing.T) {
 	t.Parallel()
 	found := survey(synthetic.Plan{Posts: 200, Null: true}, surveyed)
 	found.wrong.check(t, "an effect is claimed", 0, 5)
