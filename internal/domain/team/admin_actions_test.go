@@ -34,7 +34,7 @@ func (w env) member(t *testing.T, email string, role access.Role) int64 {
 }
 
 // Anybody who may not change something is told what a stranger is told, and changes nothing.
-func TestHandsOfOthers(t *testing.T) {
+func TestAdminActionsByOthers(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.staff(t)
 		key, _ := w.key(t, access.Full, time.Time{})
@@ -80,7 +80,7 @@ func TestHandsOfOthers(t *testing.T) {
 }
 
 // A key that the owner makes is made once for each sending, works, and is listed with who made it and when it was used.
-func TestHandKeys(t *testing.T) {
+func TestAdminKeys(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.staff(t)
 		h, limit := w.Admin(s.owner, w.team.ID), int64(25)
@@ -123,7 +123,7 @@ func TestHandKeys(t *testing.T) {
 }
 
 // What the owner does with a key holds at once, and a revoked one stays as it is.
-func TestHandChangesKeys(t *testing.T) {
+func TestAdminChangesKeys(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ctx, h := t.Context(), w.Admin(w.staff(t).owner, w.team.ID)
 		k, value := w.key(t, access.Drafts, time.Time{})
@@ -259,7 +259,7 @@ func TestProfile(t *testing.T) {
 }
 
 // The last person who is an operator and can sign in is not taken out of the only team that they are in.
-func TestTheLastOperatorStays(t *testing.T) {
+func TestLastOperator(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.staff(t)
 		owner := w.Admin(s.owner, w.team.ID)
@@ -279,7 +279,7 @@ func TestTheLastOperatorStays(t *testing.T) {
 	})
 }
 
-func TestHandMembers(t *testing.T) {
+func TestAdminMembers(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.staff(t)
 		owner, admin := w.Admin(s.owner, w.team.ID), w.Admin(s.admin, w.team.ID)

@@ -80,7 +80,7 @@ func TestConnectRefuses(t *testing.T) {
 
 // Everybody sees and ends the own connections, managers all; owners alone limit them. Keys and connections are never
 // taken for each other.
-func TestHandsOnConnections(t *testing.T) {
+func TestConnectionActions(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.staff(t)
 		viewer := w.member(t, "vie@example.com", access.Viewer)

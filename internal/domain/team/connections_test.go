@@ -116,7 +116,7 @@ type ending struct {
 }
 
 // What each change of a person, a role and a connection makes of it.
-func TestWhatEndsConnections(t *testing.T) {
+func TestConnectionEnds(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]ending{
 		"an editor becomes viewer": {

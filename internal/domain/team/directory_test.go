@@ -67,7 +67,7 @@ func TestDirectoryTakesOverUnconfirmedAccount(t *testing.T) {
 
 // A take-over also revokes the API keys and invitations that the account issued, names them, and leaves those of
 // others.
-func TestTakeOverRevokesWhatWasIssued(t *testing.T) {
+func TestTakeOverRevokesIssuedItems(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ctx := t.Context()
 		_, _, err := w.AddKey(ctx, team.NewKey{Team: w.team.ID, Name: "Nightly", Level: access.Full})

@@ -12,7 +12,7 @@ import (
 
 // However many strangers sign in at once, 16 of them wait for a hash, 8 of these from one client. The others are
 // refused at once, and a browser that is known for its account gets through.
-func TestStrangersWhoWaitForAHashAreBounded(t *testing.T) {
+func TestStrangersWaitingForHashAreBounded(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		from func(i int) string

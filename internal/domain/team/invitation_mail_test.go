@@ -49,7 +49,7 @@ func TestInvitationMailHasOneLink(t *testing.T) {
 }
 
 // A name with a web address is refused; one that a team has had keeps its settings changeable.
-func TestNamesHoldNoWebAddress(t *testing.T) {
+func TestNamesWithWebAddress(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		const address = "Log in at https://evil.example"
 		h := w.Admin(1, w.team.ID)
@@ -76,7 +76,7 @@ func TestNamesHoldNoWebAddress(t *testing.T) {
 }
 
 // Mailed invitations are bounded for a new team, for an address over all teams, and for a person.
-func TestMailsOfNewTeamsAndToOneAddress(t *testing.T) {
+func TestInvitationMailLimits(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		letters := team.NewLetters(w.Service, "https://press.example", func(context.Context, team.Letter) error {
 			return nil

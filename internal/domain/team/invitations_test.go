@@ -35,7 +35,7 @@ func (w env) roleOf(t *testing.T, email string) access.Role {
 	return ""
 }
 
-func TestWhoInvitesWhom(t *testing.T) {
+func TestInvitePermissions(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		people := map[access.Role]int64{access.Owner: 1, "": w.person(t, "stranger@example.com", "", "").ID}
 		for _, role := range access.Roles()[1:] {

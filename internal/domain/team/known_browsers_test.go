@@ -64,7 +64,7 @@ func TestAttackDoesNotReachKnownBrowsers(t *testing.T) {
 }
 
 // Who has stolen what a known browser holds guesses no faster than others, from wherever.
-func TestStolenBrowserIsNoOracle(t *testing.T) {
+func TestStolenBrowserIsThrottled(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		door, other, try := team.NewSignIns(w.Service), team.NewSignIns(w.Service), attempts()
 		stolen := w.signedIn(t, w.owner.ID, "")

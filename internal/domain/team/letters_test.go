@@ -125,7 +125,7 @@ func TestMailedInvitationsAreBounded(t *testing.T) {
 	})
 }
 
-func TestMailedRecoveryProvesTheAddress(t *testing.T) {
+func TestMailedRecoveryConfirmsAddress(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		var text string
 		letters := team.NewLetters(w.Service, "https://press.example", func(_ context.Context, l team.Letter) error {

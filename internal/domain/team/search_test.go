@@ -85,7 +85,7 @@ func nameOf[T any](found []T, name func(T) string) string {
 }
 
 // A page of many hits ends where it is full, and the next one goes on there.
-func TestSearchGoesOn(t *testing.T) {
+func TestSearchContinues(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.crowd(t, 70)
 		seen := map[int64]bool{}

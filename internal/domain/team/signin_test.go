@@ -141,7 +141,7 @@ func TestGuessingAtManyAddresses(t *testing.T) {
 }
 
 // Wrong passwords from a few clients delay nobody who comes from another one.
-func TestFewClientsLockNobodyOut(t *testing.T) {
+func TestFewClientsDoNotLockOut(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		door, try := team.NewSignIns(w.Service), attempts()
 		for range 5 {
@@ -202,7 +202,7 @@ func TestThrottleDoesNotRevealAccounts(t *testing.T) {
 }
 
 // Guesses that come at once are counted one by one.
-func TestGuessingAtOnce(t *testing.T) {
+func TestConcurrentGuesses(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		door, try := team.NewSignIns(w.Service), attempts()
 		var wg sync.WaitGroup

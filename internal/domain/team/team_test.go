@@ -171,7 +171,7 @@ func TestPasswords(t *testing.T) {
 	}
 }
 
-func TestWhatIsRefused(t *testing.T) {
+func TestRefusals(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ctx := t.Context()
 		for name, err := range map[string]error{
@@ -198,7 +198,7 @@ func TestWhatIsRefused(t *testing.T) {
 func second[T any](_ T, err error) error { return err }
 
 // Terms that lack a plan which a team is on are told, as its keys would stop.
-func TestPlansThatTheTermsLack(t *testing.T) {
+func TestMissingPlans(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		must.NoError(t, w.CheckPlans(t.Context()))
 		narrow := plan.Default()
