@@ -13,7 +13,6 @@ import (
 	"pressroom/internal/auth/apikey"
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/post/recurrence"
 	"pressroom/internal/network"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
@@ -380,26 +379,4 @@ func (t Target) sameOverride(w Target) bool {
 
 func sameMedia(a, b []network.Media) bool {
 	return slices.EqualFunc(a, b, func(a, b network.Media) bool { return a.ID == b.ID && a.Cover == b.Cover })
-}
-
-// PreviewSeries returns the first times of a series that begins at an instant. It refuses rules as Repeat does.
-func PreviewSeries(rule string, begin time.Time, zone *time.Location, most int) ([]time.Time, error) {
-	wall, err := time.Parse(recurrence.WallClock, begin.In(zone).Format(recurrence.WallClock))
-	if err != nil {
-		return nil, fmt.Errorf("parsing a stored time: %w", err)
-	}
-	recurring, err := recurrence.Parse(rule, wall, zone)
-	if err != nil {
-		return nil, err
-	}
-	out := []time.Time{}
-	for at := range recurring.After(begin.Add(-time.Microsecond)) {
-		if out = append(out, at); len(out) == most {
-			break
-		}
-	}
-	if len(out) == 0 {
-		return nil, recurrence.ErrNoOccurrence
-	}
-	return out, nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"pressroom/internal/domain/post/recurrence"
 	"pressroom/internal/platform/db"
 )
 
@@ -137,4 +138,26 @@ func changedByHand(ctx context.Context, q db.Querier, team int64, id string) (bo
 		return false, fmt.Errorf("reading the approval rounds of an occurrence: %w", err)
 	}
 	return round > 0, nil
+}
+
+// PreviewSeries returns the first times of a series that begins at an instant. It refuses rules as Repeat does.
+func PreviewSeries(rule string, begin time.Time, zone *time.Location, most int) ([]time.Time, error) {
+	wall, err := time.Parse(recurrence.WallClock, begin.In(zone).Format(recurrence.WallClock))
+	if err != nil {
+		return nil, fmt.Errorf("parsing a stored time: %w", err)
+	}
+	recurring, err := recurrence.Parse(rule, wall, zone)
+	if err != nil {
+		return nil, err
+	}
+	out := []time.Time{}
+	for at := range recurring.After(begin.Add(-time.Microsecond)) {
+		if out = append(out, at); len(out) == most {
+			break
+		}
+	}
+	if len(out) == 0 {
+		return nil, recurrence.ErrNoOccurrence
+	}
+	return out, nil
 }
