@@ -241,7 +241,8 @@ func TestPeopleSchedulePosts(t *testing.T) {
 		// The clocks of 26 October 2031 show half past two twice.
 		n := c.count(t, "posts")
 		for _, button := range []string{"Schedule", "Save draft", "Send for approval"} {
-			f := b.open("/posts/new?date=2031-10-26&time=02:30&caption=Hello&account="+c.id()).wants(200, "Which one do you mean?").form(button)
+			f := b.open("/posts/new?date=2031-10-26&time=02:30&caption=Hello&account="+c.id()).
+				wants(200, "Which one do you mean?").form(button)
 			if f.values.Has("second") {
 				t.Errorf("one of two times is chosen for people: %v", f.values)
 			}

@@ -67,7 +67,8 @@ func TestFormOfExistingSeries(t *testing.T) {
 		b.open("/settings/delete").wants(200, "1 post, of which 1 scheduled, and 1 series: they are cancelled.")
 		b.open("/posts/" + id).form("Pause the series").press().wants(200)
 		edit := b.open("/posts/"+id+"/edit").
-			wants(200, "Series, paused", "The series is paused: nothing is published until someone resumes it.", "If resumed now, the series would be published:")
+			wants(200, "Series, paused", "The series is paused: nothing is published until someone resumes it.",
+				"If resumed now, the series would be published:")
 		edit.lacks("Does not repeat", "Also on this day")
 		edit.form("Save").fill("repeat", "monthly").press().wants(200, "Saved. The series is paused", "Every month")
 		if rule := c.storedPost(t, "/posts/"+id).Series.Rule; !strings.HasPrefix(rule, "FREQ=MONTHLY") {

@@ -52,7 +52,8 @@ func TestNoticesOfEachEffect(t *testing.T) {
 		for range 2 { // lost once
 			must.NoError(t, h.Accounts.MarkLost(t.Context(), c.account, account.AnyGrant))
 		}
-		p := admin.open("/notices").wants(200, "An account was disconnected.", fmt.Sprintf("harbour%d.test", c.team.ID), "Notifications 1 unread")
+		p := admin.open("/notices").wants(200, "An account was disconnected.", fmt.Sprintf("harbour%d.test", c.team.ID),
+			"Notifications 1 unread")
 		p.follow("An account was disconnected. Its posts wait until you reconnect it.").wants(200)
 		editor.open("/notices").lacks("An account was disconnected.")
 

@@ -214,7 +214,8 @@ func TestRetryFailedAccount(t *testing.T) {
 			holds(`data-every="2"`, `<meta http-equiv="refresh" content="5">`, "/assets/posts-")
 		h.advance(2 * time.Minute)
 		one := b.open("/posts/" + id).follow(fmt.Sprintf("Bluesky: harbour%d.test", c.team.ID))
-		one.wants(200, "What was done", "Sent to the network – rejected").lacks("/assets/posts-").form("Send again").press().wants(200, "Retrying 1 account.")
+		one.wants(200, "What was done", "Sent to the network – rejected").lacks("/assets/posts-").
+			form("Send again").press().wants(200, "Retrying 1 account.")
 		b.handedOver(id)
 
 		// The operator sees what a network refused, and not that it still works on something.

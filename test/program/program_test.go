@@ -240,7 +240,8 @@ func TestSecondProcessIsRefused(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	p := start(t, nil, "quickstart", "--data", data, "--addr", "127.0.0.1:0", "--json")
 	p.line()
-	if out := fails(t, nil, "quickstart", "--data", data, "--addr", "127.0.0.1:0"); !strings.Contains(out, "another pressroom process is using") {
+	out := fails(t, nil, "quickstart", "--data", data, "--addr", "127.0.0.1:0")
+	if !strings.Contains(out, "another pressroom process is using") {
 		t.Errorf("a second quickstart: %s", out)
 	}
 	database := "sqlite:" + filepath.Join(data, "pressroom.db")

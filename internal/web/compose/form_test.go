@@ -194,7 +194,8 @@ func TestFormRoundTrip(t *testing.T) {
 	}
 	want := post.Composition{
 		Caption: "all", Accounts: []int64{2, 3}, Media: []int64{4, 5},
-		Overrides: map[int64]post.Override{2: {Caption: &text, Media: []int64{}}}, Covers: map[int64]time.Duration{4: 1500 * time.Millisecond},
+		Overrides: map[int64]post.Override{2: {Caption: &text, Media: []int64{}}},
+		Covers:    map[int64]time.Duration{4: 1500 * time.Millisecond},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
