@@ -3,6 +3,7 @@ package post
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
@@ -102,7 +103,7 @@ func (RetryInput) Descriptions() map[string]string {
 
 // Operations returns what clients can do with posts.
 func (s *Service) Operations() []operation.Operation {
-	return append(s.reads(), s.writes()...)
+	return slices.Concat(s.reads(), s.draftOperations(), s.publishOperations())
 }
 
 func (s *Service) reads() []operation.Operation {
@@ -150,7 +151,8 @@ func (s *Service) reads() []operation.Operation {
 	}
 }
 
-func (s *Service) writes() []operation.Operation {
+// draftOperations returns the operations that change drafts and scheduled posts.
+func (s *Service) draftOperations() []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
 			Tool: "create_post", Method: http.MethodPost, Path: "/posts", Needs: access.Write,
@@ -195,6 +197,12 @@ func (s *Service) writes() []operation.Operation {
 			Urgent:     true,
 			Example:    operation.Example{Arguments: map[string]any{"post_id": exampleID}, Data: exampleDraft()},
 		}, s.cancel),
+	}
+}
+
+// publishOperations returns the operations that schedule and publish posts.
+func (s *Service) publishOperations() []operation.Operation {
+	return []operation.Operation{
 		operation.Define(operation.Spec{
 			Tool: "schedule_post", Method: http.MethodPost, Path: "/posts/{post_id}/schedule", Needs: access.Publish,
 			Key: operation.KeyOptional, Times: []string{"scheduled_at"}, Success: http.StatusOK,
