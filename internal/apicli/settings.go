@@ -74,9 +74,9 @@ func (f flagSet) parse(args []string) error {
 func flagProblem(err error) string {
 	if _, bad, ok := strings.Cut(err.Error(), "for flag "); ok {
 		name, reason, _ := strings.Cut(bad, ": ")
-		return "-" + name + " " + reason
+		return "--" + name + " " + reason
 	}
-	return strings.Replace(err.Error(), "flag provided but not defined", "unknown flag", 1)
+	return strings.Replace(err.Error(), "flag provided but not defined: -", "unknown flag: --", 1)
 }
 
 // usageError is an error in the command line.

@@ -157,6 +157,10 @@ func TestPeopleSeeHowPostsLook(t *testing.T) {
 		b.send(http.MethodPost, "/posts/preview", url.Values{"caption": {"<script>x</script>"}, "account": {c.id()}}).
 			wants(200).lacks("<script>x")
 		b.send(http.MethodPost, "/posts/preview", url.Values{"account": {"999999"}}).wants(404)
+		past := b.open("/posts/new").form("Check").fill("account", c.id()).fill("caption", "Hello").
+			fill("date", "2020-03-29").fill("time", "10:00")
+		b.send(http.MethodPost, "/posts/preview", past.values).
+			wants(200, "Not ready to publish.", "That time has passed.").lacks("Ready to publish.")
 	})
 }
 

@@ -167,7 +167,7 @@ func TestStatuses(t *testing.T) {
 			"create_post", "--caption", "x", "--caption", "y", "--account-ids", "1",
 		}, apicli.StatusUsage, []string{"-caption", "twice"}},
 		{nil, []string{"list_posts", "--limit", "prk_wrong"}, apicli.StatusUsage, []string{"limit", "not an integer"}},
-		{nil, []string{"list_posts", "--key", "prk_wrong"}, apicli.StatusUsage, []string{"unknown flag"}},
+		{nil, []string{"list_posts", "--key", "prk_wrong"}, apicli.StatusUsage, []string{"unknown flag: --key"}},
 		{nil, []string{"list_posts", "--wait"}, apicli.StatusUsage, []string{"not start a job"}},
 		{nil, []string{"get_identity", "--all"}, apicli.StatusUsage, []string{"not paginated"}},
 		{nil, []string{"get_post", "a", "b"}, apicli.StatusUsage, []string{"too many"}},

@@ -167,7 +167,7 @@ func asTool(w *env, s scenario, credential string) answer {
 // What is told at each edge of a credential that is nobody's: at the tools it may have been got by signing in.
 const (
 	restWants  = "Send a valid API key as a Bearer token in the Authorization header."
-	toolsWants = "Connect the assistant again: its access has expired or was revoked. Or send a valid team API key " +
+	toolsWants = "Connect the assistant, again if its access has expired or was revoked. Or send a valid team API key " +
 		"as a bearer token in the Authorization header."
 )
 

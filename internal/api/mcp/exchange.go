@@ -143,7 +143,7 @@ func (x *exchange) body() ([]byte, func()) {
 
 // unauthorized replaces the REST text, because an assistant's user may have to sign in again.
 var unauthorized = apierr.New(apierr.Unauthorized,
-	"Connect the assistant again: its access has expired or was revoked. Or send a valid team API key as a bearer token "+
+	"Connect the assistant, again if its access has expired or was revoked. Or send a valid team API key as a bearer token "+
 		"in the Authorization header.")
 
 // toolError returns an error with a text for tools.

@@ -116,7 +116,8 @@ func rejectBlocking(problems []PostProblem) error {
 		return nil
 	}
 	return apierr.New(apierr.PreflightBlocked,
-		"A network would refuse the post, so nothing was sent. Validate the post for details: "+
+		"A network would refuse the post, so nothing was sent. For details, validate it with "+
+			"validate_post or GET /posts/{post_id}/validation: "+
 			strings.Join(codes, ", ")+".").With("problems", codes)
 }
 
