@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/domain/credit"
 	"pressroom/internal/domain/job"
 	"pressroom/internal/domain/notification"
+	"pressroom/internal/network"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/platform/tlscert"
 )
@@ -69,8 +70,10 @@ type Config struct {
 	BlueskyServers []string // URLs of servers whose accounts may be connected, in addition to Bluesky's own
 	// AnyServer allows every Bluesky server, also on private addresses. It is for the operator's commands.
 	AnyServer bool
-	Networks  NetworkSettings
-	Mail      notification.Server // without an address, no mail is sent
+	// SandboxBluesky is the sign-in that the app suggests in the sandbox; empty elsewhere.
+	SandboxBluesky network.Credentials
+	Networks       NetworkSettings
+	Mail           notification.Server // without an address, no mail is sent
 	// SecurityContact is a URI for reports of vulnerabilities, in /.well-known/security.txt; empty for none.
 	SecurityContact string
 	Directory       oidc.Options // for sign-in; without an issuer there is none

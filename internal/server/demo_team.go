@@ -38,10 +38,10 @@ func (q *Quickstart) prepareDemo(ctx context.Context, dir string) error {
 	if q.Greeting.Owner, err = q.demoOwner(ctx, password); err != nil {
 		return err
 	}
-	if err := q.ensureSandboxAccount(ctx, password, first); err != nil {
+	if err := q.ensureSandboxAccounts(ctx, first); err != nil {
 		return err
 	}
-	account, err := q.connectDemo(ctx, demo.ID, password)
+	account, err := q.connectDemo(ctx, demo.ID)
 	if err != nil {
 		return err
 	}
@@ -118,10 +118,12 @@ func (q *Quickstart) resumeIfCopied(ctx context.Context) error {
 	return err
 }
 
-// ensureSandboxAccount creates the team's account on the sandbox's Bluesky and, at the first start, its earlier posts.
-func (q *Quickstart) ensureSandboxAccount(ctx context.Context, password string, first bool) error {
-	if err := q.sandbox.EnsureBlueskyAccount(demoHandle, "Harbour Coffee", password); err != nil {
-		return fmt.Errorf("creating the demo account: %w", err)
+// ensureSandboxAccounts creates accounts on the sandbox's Bluesky and, at the first start, the earlier posts.
+func (q *Quickstart) ensureSandboxAccounts(ctx context.Context, first bool) error {
+	err := errors.Join(q.sandbox.EnsureBlueskyAccount(demoHandle, "Harbour Coffee", demoAppPassword),
+		q.sandbox.EnsureBlueskyAccount(demoSecondHandle, "Harbour Roastery", demoAppPassword))
+	if err != nil {
+		return fmt.Errorf("creating the demo accounts: %w", err)
 	}
 	if !first {
 		return nil
@@ -194,8 +196,7 @@ func (q *Quickstart) addKeys(ctx context.Context, teamID int64) error {
 }
 
 // connectDemo connects the demo account, or reconnects it if its connection was lost or the sandbox's address changed.
-func (q *Quickstart) connectDemo(ctx context.Context, teamID int64, password string) (int64, error) {
-	server := q.Greeting.SandboxURL + "/bluesky"
+func (q *Quickstart) connectDemo(ctx context.Context, teamID int64) (int64, error) {
 	if id, found := q.Accounts.Find(ctx, teamID, "bluesky", demoHandle); found {
 		g, err := q.Accounts.Grant(ctx, id)
 		if err == nil && !g.Lost && strings.HasPrefix(g.Server, q.Greeting.SandboxURL) {
@@ -203,7 +204,7 @@ func (q *Quickstart) connectDemo(ctx context.Context, teamID int64, password str
 		}
 	}
 	a, err := q.Accounts.Connect(ctx, teamID, "bluesky",
-		network.Credentials{Server: server, Identifier: demoHandle, Password: password})
+		network.Credentials{Server: q.cfg.SandboxBluesky.Server, Identifier: demoHandle, Password: demoAppPassword})
 	if err != nil {
 		return 0, fmt.Errorf("connecting the demo account: %w", err)
 	}

@@ -67,7 +67,7 @@ func (s *Server) buildEdges() error {
 			Hold: s.Hold,
 		},
 		Directory: directory, Describe: describe, Notifications: s.Notifications, TOTP: s.TOTP,
-		SecurityContact: s.cfg.SecurityContact,
+		SecurityContact: s.cfg.SecurityContact, SandboxBluesky: s.cfg.SandboxBluesky,
 	}); err != nil {
 		return fmt.Errorf("building the app: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"pressroom/internal/auth/tokencrypt"
 	"pressroom/internal/core/plan"
+	"pressroom/internal/network"
 	"pressroom/internal/sandbox"
 )
 
@@ -56,6 +57,8 @@ type GreetingOwner struct {
 const (
 	demoEmail        = "ada@harbour.example"
 	demoHandle       = "harbour-coffee.test"
+	demoSecondHandle = "harbour-roastery.test" // for people to connect
+	demoAppPassword  = "sandbox-app-password"  // of both handles; works only in the sandbox
 	demoTimezone     = "Europe/Berlin"
 	demoCredits      = 1000
 	demoCollectEvery = time.Minute // so that a post's figures appear soon
@@ -86,6 +89,9 @@ func OpenQuickstart(ctx context.Context, dir string, cfg Config) (*Quickstart, e
 	cfg.Blobs, cfg.BridgeURL = "file:"+filepath.Join(dir, "pressroom.db.media"), q.Greeting.SandboxURL+"/vendor"
 	cfg.BlueskyServers, cfg.Networks = []string{q.Greeting.SandboxURL + "/bluesky"},
 		SandboxNetworks(q.Greeting.SandboxURL)
+	cfg.SandboxBluesky = network.Credentials{
+		Server: cfg.BlueskyServers[0], Identifier: demoSecondHandle, Password: demoAppPassword,
+	}
 	if cfg.Sources, err = q.sandboxSources(ctx); err != nil {
 		return nil, errors.Join(err, q.closeSandbox())
 	}

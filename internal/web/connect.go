@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"strconv"
@@ -17,17 +18,19 @@ type connectView struct {
 	account.Offer
 
 	Token, Server, Identifier, Wrong string
+
+	Sandbox network.Credentials // what works in the sandbox; empty elsewhere
 }
 
 // blueskyServer is the server of most Bluesky accounts.
 const blueskyServer = "https://bsky.social"
 
 func (a *App) connectPage(w http.ResponseWriter, r *http.Request) {
-	a.showConnect(w, r, http.StatusOK, connectView{Server: blueskyServer})
+	a.showConnect(w, r, http.StatusOK, connectView{Server: cmp.Or(a.SandboxBluesky.Server, blueskyServer)})
 }
 
 func (a *App) showConnect(w http.ResponseWriter, r *http.Request, status int, view connectView) {
-	view.Token = r.PathValue("token")
+	view.Token, view.Sandbox = r.PathValue("token"), a.SandboxBluesky
 	var err error
 	if view.Offer, err = a.Connector.Offer(r.Context(), shell.VisitorOf(r.Context()).ID, view.Token); err != nil {
 		a.ShowError(w, r, err)

@@ -25,6 +25,7 @@ import (
 	"pressroom/internal/domain/report"
 	"pressroom/internal/domain/team"
 	"pressroom/internal/domain/voice"
+	"pressroom/internal/network"
 	"pressroom/internal/platform/loadshed"
 	accountpages "pressroom/internal/web/account"
 	"pressroom/internal/web/accounts"
@@ -66,6 +67,7 @@ type Options struct {
 	Directory     *oidc.Directory        // for sign-in; nil for none
 	// SecurityContact is a URI for vulnerability reports; empty for none.
 	SecurityContact string
+	SandboxBluesky  network.Credentials // the sign-in that the connect page suggests; empty outside the sandbox
 	TOTP            *totp.Service
 }
 

@@ -1,0 +1,60 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"regexp"
+	"testing"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/server"
+	"pressroom/internal/testkit/must"
+)
+
+// openQuickstart starts the quickstart until the test ends.
+func openQuickstart(t *testing.T) (*env, server.Greeting) {
+	t.Helper()
+	listener := must.Get((&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
+	root := "http://" + listener.Addr().String()
+	q := must.Get(server.OpenQuickstart(t.Context(), t.TempDir(), server.Config{
+		PublicURL: root, Workers: 1, Log: slog.New(slog.DiscardHandler),
+	}))(t)
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- q.Run(ctx, listener) }()
+	t.Cleanup(func() {
+		stop()
+		must.NoError(t, <-ended)
+		must.NoError(t, q.Close())
+	})
+	return &env{Server: q.Server, root: root}, q.Greeting
+}
+
+var signInShown = regexp.MustCompile(`handle <code>([^<]+)</code> and the app password <code>([^<]+)</code>`)
+
+// In the quickstart, the page that connects Bluesky says how, for a new account and for those that exist.
+func TestQuickstartConnectsBluesky(t *testing.T) {
+	t.Parallel()
+	h, greeting := openQuickstart(t)
+	b := h.browser(t)
+	b.open("/sign-in").form("Sign in").fill("email", greeting.Owner.Email).
+		fill("password", greeting.Owner.Password).press().wants(http.StatusOK)
+	page := b.open("/accounts").form("Bluesky").press().
+		wants(http.StatusOK, "sandbox").holds(`value="` + greeting.SandboxURL + `/bluesky"`)
+	shown := signInShown.FindStringSubmatch(page.source)
+	if shown == nil {
+		t.Fatalf("no handle and app password in %s", page.source)
+	}
+	page.form("Connect").fill("identifier", shown[1]).fill("password", shown[2]).press().
+		wants(http.StatusOK, shown[1], "posts can go out to it")
+}
+
+// Outside the quickstart, the page names Bluesky's own server and no sandbox.
+func TestConnectBlueskyHasNoSandbox(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		h.crew(t).as(t, access.Owner).open("/accounts").form("Bluesky").press().
+			wants(http.StatusOK, "Make one in the settings of Bluesky").holds(`value="https://bsky.social"`).lacks("sandbox")
+	})
+}
