@@ -61,6 +61,8 @@ async function published(page) {
   await page.getByRole('link', { name: 'Publish now…' }).click();
   await heading(page, 'Publish now');
   await look(page, 'post-publish');
+  const [list, button] = await Promise.all([page.locator('ul.cards').last().boundingBox(), page.getByRole('button', { name: 'Publish to 1 account' }).boundingBox()]);
+  assert.ok(button.y - list.y - list.height >= 16, 'the button touches the accounts');
   await page.getByRole('button', { name: 'Publish to 1 account' }).click();
   await page.getByText('It is being published: 0 of 1 account done.').waitFor();
   await page.getByText('Publishing', { exact: true }).first().waitFor();
