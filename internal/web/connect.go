@@ -80,7 +80,7 @@ func (a *App) connectHere(w http.ResponseWriter, r *http.Request, person int64, 
 	a.noteRefusal(r, err)
 	switch f := apierr.Of(err); {
 	case err == nil:
-		shell.Redirect(w, r, connectedPath(account.ID))
+		shell.Redirect(w, r, connectedPath(account))
 	case f.IsServerError() || f.Code == apierr.NotFound:
 		a.ShowError(w, r, err)
 	default:
@@ -97,7 +97,14 @@ func (a *App) noteRefusal(r *http.Request, err error) {
 	}
 }
 
-func connectedPath(account int64) string { return "/connected/" + strconv.FormatInt(account, 10) }
+// connectedPath returns the page to show after an account was connected. It says whether the team had it before.
+func connectedPath(a account.Account) string {
+	path := "/connected/" + strconv.FormatInt(a.ID, 10)
+	if a.Renewed {
+		path += "?renewed=1"
+	}
+	return path
+}
 
 // signedOutReturn is shown instead of the sign-in page, so that the returned code does not appear in its URL.
 const signedOutReturn = "You are signed out, so no account was connected. Sign in, then open the link again."
@@ -124,7 +131,7 @@ func (a *App) connectReturn(w http.ResponseWriter, r *http.Request) {
 	case out.Choice != 0:
 		shell.Redirect(w, r, choicePath(out.Choice))
 	default:
-		shell.Redirect(w, r, connectedPath(out.Account.ID))
+		shell.Redirect(w, r, connectedPath(out.Account))
 	}
 }
 
@@ -172,7 +179,7 @@ func (a *App) choose(w http.ResponseWriter, r *http.Request) {
 		a.ShowError(w, r, err)
 		return
 	}
-	shell.Redirect(w, r, connectedPath(account.ID))
+	shell.Redirect(w, r, connectedPath(account))
 }
 
 // connectedView is the page of a connected account.
@@ -180,6 +187,7 @@ type connectedView struct {
 	account.Account
 
 	TeamName string
+	Again    bool // the team had the account before
 }
 
 func (a *App) connectedPage(w http.ResponseWriter, r *http.Request) {
@@ -193,5 +201,5 @@ func (a *App) connectedPage(w http.ResponseWriter, r *http.Request) {
 		a.ShowError(w, r, err)
 		return
 	}
-	a.Show(w, r, http.StatusOK, pages["connected"], "Account", connectedView{account, team})
+	a.Show(w, r, http.StatusOK, pages["connected"], "Account", connectedView{account, team, r.URL.Query().Has("renewed")})
 }

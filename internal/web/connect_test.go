@@ -298,7 +298,7 @@ func TestReconnecting(t *testing.T) {
 			t.Errorf("the grant was changed (%v)", err)
 		}
 		w.networks.set("", "another", "harbour")
-		ada.get(ada.consent(page)).leads(t, "/connected/"+itoa(id))
+		ada.get(ada.consent(page)).leads(t, "/connected/"+itoa(id)+"?renewed=1")
 		w.wantAccounts(t, "1 harbour connected")
 	})
 }
@@ -343,7 +343,7 @@ func TestSigningInHere(t *testing.T) {
 		address = w.link(t, `{"account_id":1}`)
 		try("https://pds.test", "other.test", "app-pass").wants(t, 422, "not the account to reconnect")
 		w.wantAccounts(t, "1 harbour.test lost")
-		try("https://pds.test", "harbour.test", "app-pass").leads(t, "/connected/1")
+		try("https://pds.test", "harbour.test", "app-pass").leads(t, "/connected/1?renewed=1")
 		w.wantAccounts(t, "1 harbour.test connected")
 	})
 }

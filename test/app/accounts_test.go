@@ -34,8 +34,24 @@ func TestAccounts(t *testing.T) {
 		sign := b.open("/accounts").form("Bluesky").press()
 		sign.wants(http.StatusOK, "Connect Bluesky", "App password").form("Connect").
 			fill("server", h.box.URL+"/bluesky").fill("identifier", c.handle()).fill("password", "open-sesame-1234").press().
-			wants(http.StatusOK, "posts can go out to it")
+			wants(http.StatusOK, "posts can go out to it").lacks("renewed")
 		b.open(fmt.Sprint("/accounts/", c.account)).wants(http.StatusOK, "Connected")
+	})
+}
+
+// Who connects an account that the team has already reads so, and goes on to its page or to all accounts.
+func TestConnectAgain(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Owner)
+		done := b.open("/accounts").form("Bluesky").press().form("Connect").
+			fill("server", h.box.URL+"/bluesky").fill("identifier", c.handle()).fill("password", "open-sesame-1234").press().
+			wants(http.StatusOK, "Connection renewed", "was already connected, and its connection is renewed")
+		done.follow("Analytics of the account").wants(http.StatusOK, c.handle(), "How it does")
+		done.follow("Accounts").wants(http.StatusOK, c.handle())
+		if n := c.count(t, "social_accounts WHERE team_id = ?", c.team.ID); n != 1 {
+			t.Errorf("%d accounts, want 1", n)
+		}
 	})
 }
 

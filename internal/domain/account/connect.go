@@ -340,7 +340,7 @@ func (c *Connector) connectChosen(ctx context.Context, tx *db.Tx, person int64, 
 	a := Account{TeamID: l.team, Platform: l.network(), NetworkID: chosen.Grant.Account}
 	a.Username = cmp.Or(sanitizeHandle(chosen.Grant.Username), a.NetworkID)
 	a.DisplayName = cmp.Or(sanitizeName(chosen.DisplayName), a.Username)
-	if err := checkFits(ctx, tx, l, offer, a); err != nil {
+	if a.Renewed, err = checkFits(ctx, tx, l, offer, a); err != nil {
 		return Account{}, err
 	}
 	if a, err = c.Accounts.storeAccount(ctx, tx, a, chosen.Grant, auditlog.Actor{PersonID: person}); err != nil {
@@ -362,22 +362,22 @@ var (
 	errNoAccount = apierr.BadState("no_account", "No account can be connected.")
 )
 
-// checkFits returns an error for an account other than the one to reconnect, and for a new account beyond the
-// plan's limit.
-func checkFits(ctx context.Context, tx *db.Tx, l link, offer Offer, a Account) error {
+// checkFits reports whether the team has the account already. It returns an error for an account other than the one
+// to reconnect, and for a new account beyond the plan's limit.
+func checkFits(ctx context.Context, tx *db.Tx, l link, offer Offer, a Account) (bool, error) {
 	if a.NetworkID == "" || sanitizeName(a.NetworkID) != a.NetworkID {
-		return errNoAccount
+		return false, errNoAccount
 	}
 	var known int64
 	err := tx.QueryRow(ctx, `SELECT COALESCE(MAX(id), 0) FROM social_accounts WHERE team_id = ? AND platform = ?
 		AND network_id = ? AND disconnected_at = 0`, l.team, a.Platform, a.NetworkID).Scan(&known)
 	switch {
 	case err != nil:
-		return fmt.Errorf("reading an account: %w", err)
+		return false, fmt.Errorf("reading an account: %w", err)
 	case l.account != 0 && known != l.account:
-		return errOtherAccount
+		return false, errOtherAccount
 	case known == 0 && offer.Full:
-		return errPlanFull
+		return false, errPlanFull
 	}
-	return nil
+	return known != 0, nil
 }

@@ -41,6 +41,7 @@ type Account struct {
 	Connection  Connection
 	Probe       string // "refused" if the network refused the grant, else empty
 	Status      string // "needs_reauth" if a person must reconnect, else empty
+	Renewed     bool   // it was an account of the team before it was connected just now
 }
 
 // Active reports whether posts can be sent to the account.
