@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"time"
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/domain/notification"
@@ -143,20 +144,39 @@ type recoveryLink struct {
 	Mailed bool   `json:"mailed,omitempty"`
 }
 
+// lines returns what to print as text: the person by name and email address.
+func (l recoveryLink) lines() any {
+	return struct {
+		Name      string    `json:"name"`
+		Email     string    `json:"email"`
+		ExpiresAt time.Time `json:"expires_at"`
+		Link      string    `json:"link,omitempty"`
+		Mailed    bool      `json:"mailed,omitempty"`
+	}{l.Person.Name, l.Person.Email, l.ExpiresAt, l.Link, l.Mailed}
+}
+
 // Run prints or mails a link to set a new password.
 func (c adminPeopleRecover) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	cfg, err := c.linkConfig(c.storeFlags, c.linkFlags, log)
 	if err != nil {
 		return err
 	}
-	return runWithConfig(ctx, cfg, p, func(s *server.Server) (recoveryLink, error) {
-		if c.mails() {
-			r, err := s.Letters.Recover(ctx, c.Email)
-			return recoveryLink{Recovery: r, Mailed: true}, operatorError(err)
+	return runWithConfig(ctx, cfg, p, func(s *server.Server) (any, error) {
+		out, err := c.recover(ctx, s)
+		if p.Admin.JSON {
+			return out, err
 		}
-		r, err := s.Teams.Recover(ctx, c.Email)
-		return recoveryLink{Recovery: r, Link: c.link(team.RecoveryPath, r.Token)}, err
+		return out.lines(), err
 	})
+}
+
+func (c adminPeopleRecover) recover(ctx context.Context, s *server.Server) (recoveryLink, error) {
+	if c.mails() {
+		r, err := s.Letters.Recover(ctx, c.Email)
+		return recoveryLink{Recovery: r, Mailed: true}, operatorError(err)
+	}
+	r, err := s.Teams.Recover(ctx, c.Email)
+	return recoveryLink{Recovery: r, Link: c.link(team.RecoveryPath, r.Token)}, err
 }
 
 // mails reports whether the link is mailed.

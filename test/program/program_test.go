@@ -190,8 +190,12 @@ func TestQuickstartAfterPasswordChange(t *testing.T) {
 	if err := json.Unmarshal([]byte(p.line()), &first); err != nil || first.Owner["password"] == "" || first.Owner["recover"] != "" {
 		t.Fatal(err, first.Owner)
 	}
-	useRecovery(t, does(t, nil, "", "admin", "people", "recover", first.Owner["email"],
-		"--database", "sqlite:"+filepath.Join(data, "pressroom.db"), "--public-url", first.AppURL))
+	said := does(t, nil, "", "admin", "people", "recover", first.Owner["email"],
+		"--database", "sqlite:"+filepath.Join(data, "pressroom.db"), "--public-url", first.AppURL)
+	if !regexp.MustCompile(`(?m)^name +Ada Okafor\nemail +`+regexp.QuoteMeta(first.Owner["email"])+`$`).MatchString(said) {
+		t.Errorf("people recover printed:\n%s", said)
+	}
+	useRecovery(t, said)
 	if status := p.end(); status != 0 {
 		t.Fatalf("ended with %d: %s", status, p.log)
 	}
