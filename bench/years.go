@@ -30,7 +30,7 @@ type instance struct {
 	scans    map[string]float64 // sequential reads of each table before the measurements
 }
 
-// measureYears fills databases with 1, 10 and 100 % of three years' data and compares the time of each list, search and
+// measureYears fills databases with 1, 10 and 100% of three years' data and compares the time of each list, search and
 // report with all data to that with a hundredth.
 func (b *bench) measureYears(ctx context.Context, st *stage, s storage) error {
 	example, err := takeSample(ctx, b.binary)

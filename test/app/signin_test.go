@@ -3,6 +3,7 @@ package app
 import (
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -32,19 +33,25 @@ func TestPeopleSignIn(t *testing.T) {
 	})
 }
 
-// Operators see in the log that somebody guesses, and from where, but nothing of what was typed.
+// Operators see in the log that somebody guesses, and from where, but nothing of what was typed. A weak password of a
+// newcomer is no guess.
 func TestRefusedSignInsAreLogged(t *testing.T) {
 	t.Parallel()
 	log := make(lines, 1000)
 	h := open(t, testkit.SQLite(t), func(cfg *server.Config) { cfg.Log = slog.New(slog.NewTextHandler(log, nil)) })
 	h.browser(t).open("/sign-in").form("Sign in").fill("email", "guessed@harbour.example").fill("password", "a wrong password").press().
 		wants(http.StatusUnauthorized)
+	h.browser(t).send(http.MethodPost, h.crew(t).invite(t, "new@harbour.example", access.Viewer)+"/join",
+		url.Values{"name": {"New"}, "password": {"short"}}).wants(http.StatusUnprocessableEntity)
 	var told strings.Builder
 	for len(log) > 0 {
 		told.WriteString(<-log)
 	}
 	if !strings.Contains(told.String(), `msg="sign-in failed" route="POST /sign-in" code=unauthorized client=127.0.0.1`) {
 		t.Errorf("the log says %q", told.String())
+	}
+	if got := strings.Count(told.String(), "sign-in failed"); got != 1 {
+		t.Errorf("%d failed sign-ins are logged: %q", got, told.String())
 	}
 	if strings.Contains(told.String(), "guessed@") || strings.Contains(told.String(), "wrong password") {
 		t.Errorf("the log has what was typed: %q", told.String())

@@ -192,7 +192,7 @@ func TestQuickstartAfterPasswordChange(t *testing.T) {
 	}
 	said := does(t, nil, "", "admin", "people", "recover", first.Owner["email"],
 		"--database", "sqlite:"+filepath.Join(data, "pressroom.db"), "--public-url", first.AppURL)
-	if !regexp.MustCompile(`(?m)^name +Ada Okafor\nemail +`+regexp.QuoteMeta(first.Owner["email"])+`$`).MatchString(said) {
+	if !regexp.MustCompile(`(?m)^name +Ada Okafor\nemail +` + regexp.QuoteMeta(first.Owner["email"]) + `$`).MatchString(said) {
 		t.Errorf("people recover printed:\n%s", said)
 	}
 	useRecovery(t, said)

@@ -47,7 +47,8 @@ func New(d *db.DB, sealer *tokencrypt.Sealer, issuer string) *Service {
 
 var (
 	errWrong = apierr.New(apierr.Unauthorized,
-		"That code is not valid. Wait for your app to show the next one, then try again.")
+		"That code is not valid. Check what you typed and that your phone’s clock is right. Then enter the next "+
+			"code that the app shows.")
 	errConfirm = apierr.Invalid(apierr.NotAllowedValue, "code",
 		"That code is not valid. Check that your phone’s clock is right and enter the code that the app shows now.")
 	errUsed    = apierr.New(apierr.Unauthorized, "That recovery code is not valid, or it was used before.")

@@ -17,7 +17,7 @@ type Volume struct {
 	Dir  string
 }
 
-// Auto is a reserve of 1 GiB or 5 % of the volume, whichever is less.
+// Auto is a reserve of 1 GiB or 5% of the volume, whichever is less.
 const Auto = -1
 
 const (

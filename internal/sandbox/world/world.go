@@ -144,7 +144,7 @@ func newestFirst(posts []Post) {
 // Figures are the counts of a post at a time.
 type Figures struct{ Likes, Comments, Shares, Views int64 }
 
-// settlingSeconds is the time in which a post gets 63 % of its reactions.
+// settlingSeconds is the time in which a post gets 63% of its reactions.
 const settlingSeconds = 18 * 60 * 60
 
 // Figures returns the counts at a time in Unix seconds. They never fall.

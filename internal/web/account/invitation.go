@@ -67,9 +67,11 @@ func (p *Handlers) refuseInvitation(w http.ResponseWriter, r *http.Request, err 
 		p.badLink(w, r, err)
 		return
 	}
-	p.logRefused(r, err)
+	field := fieldOf(err)
+	if field == "" { // a weak password or a missing name is no failed sign-in
+		p.logRefused(r, err)
+	}
 	if wrong, ok := p.formError(w, r, err); ok {
-		field := fieldOf(err)
 		if apierr.Is(err, apierr.Unauthorized) {
 			field = "present"
 		}

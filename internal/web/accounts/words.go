@@ -22,7 +22,7 @@ var words = template.FuncMap{
 		return shell.Count(*n)
 	},
 	"title": func(text string) string { return strings.ToUpper(text[:1]) + text[1:] },
-	"rate":  func(share float64) string { return plot.FormatNumber(100*share) + " %" },
+	"rate":  func(share float64) string { return plot.FormatNumber(100*share) + "%" },
 	"bounds": func(s *analytics.AccountAnalyticsEngagementPerPost) string {
 		if s == nil || s.Interval == nil {
 			return "–"
@@ -33,7 +33,7 @@ var words = template.FuncMap{
 		if s == nil || s.Interval == nil {
 			return "–"
 		}
-		return plot.FormatNumber(100*s.Interval.Low) + " % to " + plot.FormatNumber(100*s.Interval.High) + " %"
+		return plot.FormatNumber(100*s.Interval.Low) + "% to " + plot.FormatNumber(100*s.Interval.High) + "%"
 	},
 }
 

@@ -44,7 +44,7 @@ func number(v any) string {
 	return "–"
 }
 
-// rate returns a share as a percentage with three digits: 1.71 %.
+// rate returns a share as a percentage with three digits: 1.71%.
 func rate(v any) string {
 	if p, ok := v.(*float64); ok {
 		if p == nil {
@@ -56,7 +56,7 @@ func rate(v any) string {
 	if !ok {
 		return "–"
 	}
-	return plot.FormatNumber(share*100) + " %"
+	return plot.FormatNumber(share*100) + "%"
 }
 
 // times returns a ratio in words: 1.62 times; nothing for nil.

@@ -24,7 +24,7 @@ func TestWords(t *testing.T) {
 	t.Parallel()
 	for got, want := range map[string]string{
 		subject("hashtag", "latteart"): "#latteart", subject("profile", "harbour"): "@harbour", hours(8, 4): "08–12 h",
-		rate(0.01714): "1.71 %", rate((*float64)(nil)): "–",
+		rate(0.01714): "1.71%", rate((*float64)(nil)): "–",
 		number((*int64)(nil)): "–", number(int64(1234)): "1.23K", times(nil): "–", title("top_likes"): "Top likes",
 		component("reach"): "Reach", string(shareOf(3, 0)): "",
 		age(nil): "–", age(new(0.206)): "5 hours", age(new(0.04)): "1 hour", age(new(30.2)): "30 days", age(new(1083.0)): "2.97 years",

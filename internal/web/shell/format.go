@@ -126,8 +126,8 @@ func Count(value any) string {
 	return sign + digits
 }
 
-// Percent returns a share of 1 as a percentage with one decimal: 12.3 %.
-func Percent(share float64) string { return strconv.FormatFloat(share*100, 'f', 1, 64) + " %" }
+// Percent returns a share of 1 as a percentage with one decimal: 12.3%.
+func Percent(share float64) string { return strconv.FormatFloat(share*100, 'f', 1, 64) + "%" }
 
 // Plural returns a number with its noun: 1 post, 2 posts.
 func Plural(n any, one, many string) string {

@@ -12,7 +12,7 @@ import (
 
 const (
 	// huberK is the tuning constant k of Huber's estimator: residuals beyond k standard deviations are winsorized. At
-	// 2.5, it loses 1 % efficiency against least squares for normal errors, and a viral post weighs no more than a good
+	// 2.5, it loses 1% efficiency against least squares for normal errors, and a viral post weighs no more than a good
 	// one.
 	huberK = 2.5
 	// minSpareDF is the minimum of residual degrees of freedom.

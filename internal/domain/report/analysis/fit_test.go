@@ -120,7 +120,7 @@ func TestWeakestColumnIsRemoved(t *testing.T) {
 	}
 }
 
-// The p-values of the example in Benjamini and Hochberg (1995), with a rate of 3 %.
+// The p-values of the example in Benjamini and Hochberg (1995), with a rate of 3%.
 func TestBHThreshold(t *testing.T) {
 	t.Parallel()
 	var doubts []float64

@@ -170,7 +170,7 @@ func (s *rate) check(t *testing.T, what string, from, to float64) {
 	}
 }
 
-// covers fails unless the coverage of the intervals is near 95 %.
+// covers fails unless the coverage of the intervals is near 95%.
 func (f *surveyResult) covers(t *testing.T) {
 	t.Helper()
 	f.block.check(t, "intervals of blocks", 93, 97)

@@ -46,7 +46,7 @@ func (e *effects) compareBlockRank(a, b levelEffect) int {
 }
 
 // comparedBestTime returns the best of the compared blocks. Its interval has a Bonferroni correction for selecting one
-// of them, so its coverage is at least 95 %.
+// of them, so its coverage is at least 95%.
 func (e *effects) comparedBestTime(best levelEffect) *result.FindingBestTime {
 	block := e.blocks[best.index]
 	out := e.newBestTime(best.index, e.fit.winsorized)

@@ -21,7 +21,7 @@ func (s proportion) relativeRisk(other proportion, z float64) result.FindingRati
 	return result.FindingRatio{Value: ratio, Low: ratio / reach, High: ratio * reach}
 }
 
-// bonferroniZ returns the one-sided normal quantile with a familywise error rate of 2.5 % for a number of tests.
+// bonferroniZ returns the one-sided normal quantile with a familywise error rate of 2.5% for a number of tests.
 func bonferroniZ(tests int) float64 {
 	return distuv.UnitNormal.Quantile(1 - tailProbability/float64(max(1, tests)))
 }

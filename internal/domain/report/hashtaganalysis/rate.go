@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// tailProbability is the probability of each tail of a 95 % interval.
+	// tailProbability is the probability of each tail of a 95% interval.
 	tailProbability = 0.025
 	hoursOfWeek     = 7 * 24
 	// minWindow is the shortest counted window: networks give times in seconds.
@@ -82,7 +82,7 @@ func (s Sample) count() (poissonCount, bool) {
 	return c, true
 }
 
-// perDay returns the rate with its 95 % interval: with Jeffreys prior for a fixed window (Brown, Cai and DasGupta,
+// perDay returns the rate with its 95% interval: with Jeffreys prior for a fixed window (Brown, Cai and DasGupta,
 // 2003), exact for a window that starts at a post, because waiting times are gamma distributed.
 func (c poissonCount) perDay() TagRate {
 	posterior := distuv.Gamma{Alpha: c.shape, Beta: c.days}

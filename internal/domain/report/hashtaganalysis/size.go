@@ -20,10 +20,10 @@ const (
 	// currentFor is how long a measured rate or size counts as current.
 	currentFor = 14 * 24 * time.Hour
 	// dailySD and weeklySD are the standard deviations of the log rate within a day and within a week, which correspond
-	// to sine waves of 28 % and 7 % of the mean.
+	// to sine waves of 28% and 7% of the mean.
 	dailySD  = 0.2
 	weeklySD = 0.05
-	// normal95 is the normal quantile of a 95 % interval.
+	// normal95 is the normal quantile of a 95% interval.
 	normal95 = 1.959963984540054
 	// maxSize is the largest plausible number of posts.
 	maxSize = 1e15

@@ -24,7 +24,7 @@ func (h *coverage) add(good bool) {
 
 func (h *coverage) share() float64 { return float64(h.good) / float64(h.all) }
 
-// check checks that 95 % intervals have their nominal coverage.
+// check checks that 95% intervals have their nominal coverage.
 func (h *coverage) check(t *testing.T, what string) {
 	t.Helper()
 	t.Logf("intervals of %s: %.3f of %d", what, h.share(), h.all)

@@ -29,7 +29,7 @@ type Result struct {
 }
 
 // FindingEngagement summarizes reactions to a profile's posts, or to recent posts of a hashtag (top posts if the
-// provider has no recent ones). Rates are shares: 0.034 is 3.4 %.
+// provider has no recent ones). Rates are shares: 0.034 is 3.4%.
 type FindingEngagement struct {
 	Basis           string         `json:"basis" enum:"measured"`
 	Of              string         `json:"of,omitempty" enum:"recent|top" jsonschema:"Hashtag: recent posts still gather reactions."`
@@ -44,7 +44,7 @@ type FindingEngagement struct {
 	PostsPerWeek    *float64       `json:"posts_per_week,omitempty" jsonschema:"Profile only."`
 }
 
-// FindingRatio is a ratio with its 95 % confidence interval.
+// FindingRatio is a ratio with its 95% confidence interval.
 type FindingRatio struct {
 	Value  float64  `json:"value" jsonschema:"1 means no difference."`
 	Low    float64  `json:"low"`
@@ -61,7 +61,7 @@ func (r FindingRatio) Round() FindingRatio {
 	return r
 }
 
-// FindingEstimate is a figure with its 95 % confidence interval, if known.
+// FindingEstimate is a figure with its 95% confidence interval, if known.
 type FindingEstimate struct {
 	Value float64  `json:"value"`
 	Low   *float64 `json:"low,omitempty"`

@@ -29,7 +29,7 @@ type Plan struct {
 	Seed    uint64
 	Posts   int
 	Null    bool // no effects
-	Uneven  bool // 70 % of the posts are in two blocks
+	Uneven  bool // 70% of the posts are in two blocks
 	Tangled bool // effective hashtags are more frequent in the better block
 	Flat    bool // no better block
 	Plain   bool // no effective hashtags

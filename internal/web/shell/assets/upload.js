@@ -65,7 +65,7 @@ function send({ file, row }) {
     request.setRequestHeader('Content-Type', file.type || 'application/octet-stream');
     request.upload.onprogress = (event) => {
       const percent = event.total ? Math.floor(event.loaded / event.total * 100) : 0;
-      row.show(percent, percent < 100 ? percent + ' %' : 'Being looked at');
+      row.show(percent, percent < 100 ? percent + '%' : 'Being looked at');
     };
     request.onerror = () => fail('The connection broke off. Choose the file again.');
     request.onload = () => {
