@@ -1032,9 +1032,9 @@ type FindingHashtags struct {
 // FindingMedian is a record of the API's answers.
 type FindingMedian struct {
 	Median float64 `json:"median"`
-	// Lower end of the median's 95 % confidence interval. Omitted below six posts.
+	// Lower end of the median's 95% confidence interval. Omitted below six posts.
 	Low *float64 `json:"low,omitzero"`
-	// Upper end of the median's 95 % confidence interval. Omitted below six posts.
+	// Upper end of the median's 95% confidence interval. Omitted below six posts.
 	High *float64 `json:"high,omitzero"`
 	// A quarter of the posts is below.
 	LowerQuartile float64 `json:"lower_quartile"`
@@ -1879,9 +1879,9 @@ type TagHashtag struct {
 // TagPosts is a record of the API's answers.
 type TagPosts struct {
 	Count int64 `json:"count"`
-	// Lower end of the 95 % interval. Omitted if measured.
+	// Lower end of the 95% interval. Omitted if measured.
 	Low *int64 `json:"low,omitzero"`
-	// Upper end of the 95 % interval. Omitted if measured.
+	// Upper end of the 95% interval. Omitted if measured.
 	High  *int64        `json:"high,omitzero"`
 	Basis TagPostsBasis `json:"basis"`
 }
@@ -2088,9 +2088,9 @@ func (c *Client) CreateHashtagList(ctx context.Context, in CreateHashtagListInpu
 }
 
 // CreatePost: Draft a post. Creates a draft with accounts from list_social_accounts and media from list_media.
-// Nothing is sent to a network. A caption that is too long is refused, not shortened. Free of charge. Call
-// validate_post, then schedule_post or publish_post when the user asks for it. Without an Idempotency-Key each call
-// creates another draft. not_found: context.argument names the unknown ID.
+// Nothing is sent to a network. Networks' limits are checked by validate_post, schedule_post and publish_post. Free
+// of charge. Call validate_post, then schedule_post or publish_post when the user asks for it. Without an
+// Idempotency-Key each call creates another draft. not_found: context.argument names the unknown ID.
 //
 // POST /posts
 func (c *Client) CreatePost(ctx context.Context, in CreatePostInput, options ...CallOption) (*Answer[Post], error) {
@@ -2506,7 +2506,7 @@ var operations = []Operation{
 	{
 		Name: "create_post", Method: "POST", Path: "/posts",
 		Summary:     "Draft a post",
-		Description: "Creates a draft with accounts from list_social_accounts and media from list_media. Nothing is sent to a network. A caption that is too long is refused, not shortened. Free of charge. Call validate_post, then schedule_post or publish_post when the user asks for it. Without an Idempotency-Key each call creates another draft. not_found: context.argument names the unknown ID.", TakesKey: true,
+		Description: "Creates a draft with accounts from list_social_accounts and media from list_media. Nothing is sent to a network. Networks' limits are checked by validate_post, schedule_post and publish_post. Free of charge. Call validate_post, then schedule_post or publish_post when the user asks for it. Without an Idempotency-Key each call creates another draft. not_found: context.argument names the unknown ID.", TakesKey: true,
 		Arguments: []Argument{
 			{Name: "caption", In: "body", Type: "string", Required: true, Description: "The text."},
 			{Name: "account_ids", In: "body", Type: "integers", Required: true, Description: "The accounts to publish to."},

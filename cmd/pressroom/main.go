@@ -42,7 +42,7 @@ func main() {
 	tuneCollector()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	var p program
-	k := kong.Parse(&p, kong.Name("pressroom"), kong.UsageOnError(),
+	k := kong.Parse(&p, kong.Name("pressroom"), kong.ShortUsageOnError(),
 		kong.Description("Draft, schedule and publish posts on social networks, by API and by assistants.\n\nTo try "+
 			"it out, run: pressroom quickstart"),
 		kong.BindTo(ctx, (*context.Context)(nil)))

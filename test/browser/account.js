@@ -18,7 +18,7 @@ async function device(page) {
 const alert = (page) => page.locator('[role=alert]:not([hidden])').first().textContent();
 const signOut = async (page) => {
   await leave(page);
-  await page.getByRole('link', { name: 'Sign in' }).waitFor();
+  await page.getByRole('link', { name: 'Sign in' }).first().waitFor();
 };
 
 run(async (browser) => {

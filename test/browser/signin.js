@@ -30,7 +30,7 @@ run(async (browser) => {
   await page.getByRole('button', { name: /^Your account/ }).waitFor();
   await look(page, 'home');
   await signOut(page);
-  await page.getByRole('link', { name: 'Sign in' }).waitFor();
+  await page.getByRole('link', { name: 'Sign in' }).first().waitFor();
   await page.goBack();
   await page.reload();
   assert.equal(await page.getByRole('button', { name: /^Your account/ }).count(), 0);
@@ -68,5 +68,5 @@ async function byKeyboard(browser) {
   await page.keyboard.press('Enter');
   for (let at = await tab(); (await at.textContent()) !== 'Sign out'; at = await tab());
   await page.keyboard.press('Enter');
-  await page.getByRole('link', { name: 'Sign in' }).waitFor();
+  await page.getByRole('link', { name: 'Sign in' }).first().waitFor();
 }

@@ -320,3 +320,12 @@ func TestHelpListsEveryCommand(t *testing.T) {
 		}
 	}
 }
+
+func TestWrongFlagValue(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command(binary(t), "serve", "--require-second-factor=all").CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "--require-second-factor must be one of") ||
+		!strings.Contains(string(out), "pressroom serve --help") || strings.Count(string(out), "\n") > 10 {
+		t.Errorf("%v: %s", err, out)
+	}
+}

@@ -629,9 +629,9 @@ export interface FindingHashtags {
 
 export interface FindingMedian {
   median: number;
-  /** Lower end of the median's 95 % confidence interval. Omitted below six posts. */
+  /** Lower end of the median's 95% confidence interval. Omitted below six posts. */
   low?: number;
-  /** Upper end of the median's 95 % confidence interval. Omitted below six posts. */
+  /** Upper end of the median's 95% confidence interval. Omitted below six posts. */
   high?: number;
   /** A quarter of the posts is below. */
   lower_quartile: number;
@@ -1435,9 +1435,9 @@ export interface TagHashtag {
 
 export interface TagPosts {
   count: number;
-  /** Lower end of the 95 % interval. Omitted if measured. */
+  /** Lower end of the 95% interval. Omitted if measured. */
   low?: number;
-  /** Upper end of the 95 % interval. Omitted if measured. */
+  /** Upper end of the 95% interval. Omitted if measured. */
   high?: number;
   basis: TagPostsBasis | Other;
 }
@@ -1634,9 +1634,9 @@ export class Pressroom extends Runtime {
 
   /**
    * Draft a post. Creates a draft with accounts from list_social_accounts and media from list_media. Nothing is sent
-   * to a network. A caption that is too long is refused, not shortened. Free of charge. Call validate_post, then
-   * schedule_post or publish_post when the user asks for it. Without an Idempotency-Key each call creates another
-   * draft. not_found: context.argument names the unknown ID.
+   * to a network. Networks' limits are checked by validate_post, schedule_post and publish_post. Free of charge. Call
+   * validate_post, then schedule_post or publish_post when the user asks for it. Without an Idempotency-Key each call
+   * creates another draft. not_found: context.argument names the unknown ID.
    */
   createPost(input: CreatePostInput, options: CallOptions = {}): Promise<Answer<Post>> {
     return this.call<Post>("create_post", input, options);

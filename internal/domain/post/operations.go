@@ -160,7 +160,8 @@ func (s *Service) draftOperations() []operation.Operation {
 			OnRepeat: operation.WithNotes(s.replayNotes),
 			Summary:  "Draft a post",
 			Description: "Creates a draft with accounts from list_social_accounts and media from list_media. Nothing " +
-				"is sent to a network. A caption that is too long is refused, not shortened. Free of charge.",
+				"is sent to a network. Networks' limits are checked by validate_post, schedule_post and " +
+				"publish_post. Free of charge.",
 			Next: "Call validate_post, then schedule_post or publish_post when the user asks for it. Without an " +
 				"Idempotency-Key each call creates another draft. not_found: context.argument names the unknown ID.",
 			Example: operation.Example{Arguments: map[string]any{"caption": exampleFull.Caption,

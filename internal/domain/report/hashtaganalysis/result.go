@@ -28,15 +28,15 @@ func (TagHashtag) Descriptions() map[string]string {
 	return map[string]string{"tier": "nano < 10k, small < 100k, medium < 500k, large < 1M posts."}
 }
 
-// TagPosts is the number of posts with a hashtag, with a 95 % interval if estimated.
+// TagPosts is the number of posts with a hashtag, with a 95% interval if estimated.
 type TagPosts struct {
 	Count int64  `json:"count"`
-	Low   *int64 `json:"low,omitempty" jsonschema:"Lower end of the 95 % interval. Omitted if measured."`
-	High  *int64 `json:"high,omitempty" jsonschema:"Upper end of the 95 % interval. Omitted if measured."`
+	Low   *int64 `json:"low,omitempty" jsonschema:"Lower end of the 95% interval. Omitted if measured."`
+	High  *int64 `json:"high,omitempty" jsonschema:"Upper end of the 95% interval. Omitted if measured."`
 	Basis string `json:"basis" enum:"measured|estimated"`
 }
 
-// TagRate is the number of posts per day with its 95 % confidence interval.
+// TagRate is the number of posts per day with its 95% confidence interval.
 type TagRate struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`

@@ -10,12 +10,12 @@ import (
 // Confidence is the confidence level of intervals.
 const Confidence = 0.95
 
-// FindingMedian is the median of posts with two ranges: low to high is its 95 % confidence interval, lower_quartile to
+// FindingMedian is the median of posts with two ranges: low to high is its 95% confidence interval, lower_quartile to
 // upper_quartile contains half of the posts.
 type FindingMedian struct {
 	Median        float64  `json:"median"`
-	Low           *float64 `json:"low,omitempty" jsonschema:"Lower end of the median's 95 % confidence interval. Omitted below six posts."`
-	High          *float64 `json:"high,omitempty" jsonschema:"Upper end of the median's 95 % confidence interval. Omitted below six posts."`
+	Low           *float64 `json:"low,omitempty" jsonschema:"Lower end of the median's 95% confidence interval. Omitted below six posts."`
+	High          *float64 `json:"high,omitempty" jsonschema:"Upper end of the median's 95% confidence interval. Omitted below six posts."`
 	LowerQuartile float64  `json:"lower_quartile" jsonschema:"A quarter of the posts is below."`
 	UpperQuartile float64  `json:"upper_quartile" jsonschema:"A quarter of the posts is above."`
 	Posts         int      `json:"posts" jsonschema:"Number of posts with the figure."`
