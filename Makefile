@@ -18,7 +18,7 @@ build: ## Build bin/pressroom
 
 test: ## Run every test on SQLite and PostgreSQL
 	scripts/test-tools & tools=$$!; scripts/test compile && wait $$tools
-	scripts/with-postgres scripts/test
+	scripts/with-postgres scripts/test compiled
 
 test-quick: ## Run the tests that need only Go, on SQLite
 	env -u CI -u PRESSROOM_TEST_POSTGRES go test -short ./...
