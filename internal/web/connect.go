@@ -187,7 +187,6 @@ type connectedView struct {
 	account.Account
 
 	TeamName string
-	Again    bool // the team had the account before
 }
 
 func (a *App) connectedPage(w http.ResponseWriter, r *http.Request) {
@@ -201,5 +200,6 @@ func (a *App) connectedPage(w http.ResponseWriter, r *http.Request) {
 		a.ShowError(w, r, err)
 		return
 	}
-	a.Show(w, r, http.StatusOK, pages["connected"], "Account", connectedView{account, team, r.URL.Query().Has("renewed")})
+	account.Renewed = r.URL.Query().Has("renewed")
+	a.Show(w, r, http.StatusOK, pages["connected"], "Account", connectedView{account, team})
 }

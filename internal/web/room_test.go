@@ -249,8 +249,9 @@ func TestFormsWithFilesTakeAPlace(t *testing.T) {
 		fill(t, w.app.Rooms.Pages)
 		out := httptest.NewRecorder()
 		ada.hand("/posts/new", formKind, -1, strings.NewReader(formField+"Open\r\n--x--\r\n"), out)
-		if out.Code != http.StatusServiceUnavailable {
-			t.Errorf("%d", out.Code)
+		if out.Code != http.StatusServiceUnavailable || out.Header().Get("Retry-After") == "" ||
+			!strings.Contains(out.Body.String(), "the post is not saved") {
+			t.Errorf("%d, Retry-After %q: %s", out.Code, out.Header().Get("Retry-After"), out.Body)
 		}
 	})
 }

@@ -183,12 +183,15 @@ func (a *App) checkForm(r *http.Request) error {
 	return a.Library.CheckBatchForm(r.Context(), shell.VisitorOf(r.Context()).ID, id, r.ContentLength)
 }
 
+// maxFileNames is the maximum size of a form of the upload page in bytes, without the files.
+const maxFileNames = 64 << 10
+
 // addParts adds each file of a form and returns the errors of rejected files. An error ends the form: nothing was
 // added, or the rest cannot be read.
 func (a *App) addParts(r *http.Request) ([]string, error) {
 	var problems []string
 	files := 0
-	_, err := shell.ReadParts(r, shell.MaxForm, func(part *multipart.Part, _ url.Values) error {
+	_, err := shell.ReadParts(r, maxFileNames, func(part *multipart.Part, _ url.Values) error {
 		if files++; files > media.MaxFormFiles {
 			if files == media.MaxFormFiles+1 {
 				problems = append(problems, media.TooManyFormFiles)

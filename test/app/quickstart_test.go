@@ -34,7 +34,7 @@ func openQuickstart(t *testing.T) (*env, server.Greeting) {
 
 var signInShown = regexp.MustCompile(`handle <code>([^<]+)</code> and the app password <code>([^<]+)</code>`)
 
-// In the quickstart, the page that connects Bluesky says how, for a new account and for those that exist.
+// In the quickstart, the page that connects Bluesky says how, for a new account.
 func TestQuickstartConnectsBluesky(t *testing.T) {
 	t.Parallel()
 	h, greeting := openQuickstart(t)
@@ -55,6 +55,6 @@ func TestQuickstartConnectsBluesky(t *testing.T) {
 func TestConnectBlueskyHasNoSandbox(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		h.crew(t).as(t, access.Owner).open("/accounts").form("Bluesky").press().
-			wants(http.StatusOK, "Make one in the settings of Bluesky").holds(`value="https://bsky.social"`).lacks("sandbox")
+			wants(http.StatusOK, "Create one in the settings of Bluesky").holds(`value="https://bsky.social"`).lacks("sandbox")
 	})
 }

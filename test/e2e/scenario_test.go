@@ -167,8 +167,8 @@ func asTool(w *env, s scenario, credential string) answer {
 // What is told at each edge of a credential that is nobody's: at the tools it may have been got by signing in.
 const (
 	restWants  = "Send a valid API key as a Bearer token in the Authorization header."
-	toolsWants = "Connect the assistant, again if its access has expired or was revoked. Or send a valid team API key " +
-		"as a bearer token in the Authorization header."
+	toolsWants = "Connect the assistant. If its access has expired or was revoked, connect it again. Or send a valid " +
+		"team API key as a bearer token in the Authorization header."
 )
 
 // inRESTWords holds that a tool's refusal speaks of the argument idempotency_key and names it, and returns it as REST

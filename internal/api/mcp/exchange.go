@@ -143,8 +143,8 @@ func (x *exchange) body() ([]byte, func()) {
 
 // unauthorized replaces the REST text, because an assistant's user may have to sign in again.
 var unauthorized = apierr.New(apierr.Unauthorized,
-	"Connect the assistant, again if its access has expired or was revoked. Or send a valid team API key as a bearer token "+
-		"in the Authorization header.")
+	"Connect the assistant. If its access has expired or was revoked, connect it again. Or send a valid team API key "+
+		"as a bearer token in the Authorization header.")
 
 // toolError returns an error with a text for tools.
 func toolError(err error) error {

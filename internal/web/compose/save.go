@@ -30,8 +30,17 @@ func (p *Handlers) submit(w http.ResponseWriter, r *http.Request) {
 	if s, refused, ok := p.receive(w, r); ok {
 		p.WithPlace(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			p.press(w, r, s, refused)
-		}), p.ServerError).ServeHTTP(w, r)
+		}), p.refuseAfterFiles).ServeHTTP(w, r)
 	}
+}
+
+// refuseAfterFiles answers for a form whose files were added before the node was full.
+func (p *Handlers) refuseAfterFiles(w http.ResponseWriter, r *http.Request, err error) {
+	if wait := apierr.Of(err).RetryAfter; wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())))
+	}
+	p.ShowMessage(w, r, http.StatusServiceUnavailable, "Not saved", "The service is overloaded. Your files are in the "+
+		"library, but the post is not saved. Go back and send the form again.")
 }
 
 // press does what the pressed button says. If files were rejected, which the post lacks, it only shows the form with

@@ -20,8 +20,11 @@ func SendsFiles(r *http.Request) bool {
 
 var errForm = apierr.Invalid(apierr.Malformed, "", "The form could not be read. Reload the page and try again.")
 
-// ReadParts reads a form with files and returns its fields, of at most limit bytes. It calls file for each file, with the
-// fields before it. After an error, it returns the fields read so far.
+// partCost is what each part of a form counts against the limit, in bytes, beside its name and its text.
+const partCost = 64
+
+// ReadParts reads a form with files and returns its fields. Their texts, and the names of all parts, may have at most limit
+// bytes. It calls file for each file, with the fields before it. After an error, it returns the fields read so far.
 func ReadParts(r *http.Request, limit int64, file func(*multipart.Part, url.Values) error) (url.Values, error) {
 	fields := url.Values{}
 	reader, err := r.MultipartReader()
@@ -30,6 +33,11 @@ func ReadParts(r *http.Request, limit int64, file func(*multipart.Part, url.Valu
 	}
 	for {
 		part, err := reader.NextPart()
+		if err == nil {
+			if limit -= int64(len(part.FormName())+len(part.FileName())) + partCost; limit < 0 {
+				return fields, errForm
+			}
+		}
 		switch {
 		case err == io.EOF: //nolint:errorlint // the error of a form that was cut off wraps it
 			CleanForm(fields)
@@ -42,7 +50,10 @@ func ReadParts(r *http.Request, limit int64, file func(*multipart.Part, url.Valu
 			}
 		case part.Header.Get("Content-Type") == "": // an empty file field has one
 			text, err := io.ReadAll(io.LimitReader(part, limit+1))
-			if limit -= int64(len(text)); err != nil || limit < 0 {
+			if err != nil {
+				return fields, errForm.Wrap(err)
+			}
+			if limit -= int64(len(text)); limit < 0 {
 				return fields, errForm
 			}
 			fields.Add(part.FormName(), string(text))

@@ -28,7 +28,7 @@ const (
 )
 
 // LimitConcurrency makes every request take a place on the node until it is answered. Urgent routes take none, and
-// forms with files take one per file: see EnterUploads.
+// forms with files take one per file: see EnterUploads. A post's form with files then takes one among pages.
 func (f *Frame) LimitConcurrency(next http.Handler) http.Handler {
 	placed := f.WithPlace(next, f.ServerError)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -46,7 +46,9 @@ func (b *Upload) Err() error { return b.err }
 // others a little more is read, because they read no answer before they have sent everything.
 func (b *Upload) Refuse(w http.ResponseWriter, r *http.Request, answer func()) {
 	_ = b.control.EnableFullDuplex()
-	if r.ProtoMajor == 1 && !b.ended && (r.ContentLength < 0 || r.ContentLength-b.came > maxDiscard) {
+	unread := !b.ended && (r.ContentLength < 0 || r.ContentLength-b.came > maxDiscard) ||
+		b.refused && b.came != r.ContentLength // Bound has ended the body early
+	if r.ProtoMajor == 1 && unread {
 		w.Header().Set("Connection", "close")
 	}
 	answer()

@@ -92,8 +92,8 @@ func (a *Authenticator) authenticate(
 	return nil, unauthorized
 }
 
-// find reports false for a credential that is nobody'a. What is no key by its form is not even looked for among what is
-// remembered, where tokens are too.
+// find returns the actor of an API key and reports whether the key is valid. It does not look up other credentials,
+// because the cache also holds tokens.
 func (a *Authenticator) find(ctx context.Context, credential string) (*access.Actor, bool, error) {
 	if !apikey.WellFormed(apikey.APIKey, credential) {
 		return nil, false, nil
@@ -140,15 +140,14 @@ func (a *Authenticator) cachedActor(
 	return k.actor, !k.isExpired(a.db.Now()), nil
 }
 
-// Why a key or a connection ended without being revoked. A key acts as the owner who made it: it ends with that
-// person's ownership or membership. An assistant's connection acts as the member who allowed it: it ends with the
-// membership, and with the role where that could publish and cannot any longer, anything that was granted, or where
-// the person is a client of the team now: the app shows clients less than tools tell. Both end for good, also where
-// the person comes back.
+// Why a key or a connection ended without being revoked. All are final, even if the person returns.
 const (
-	LostOwnership  = "ownership_lost"
+	// LostOwnership: the person who created the key is no longer the team's owner.
+	LostOwnership = "ownership_lost"
+	// LostMembership: the person left the team.
 	LostMembership = "membership_lost"
-	LostRole       = "role_lost"
+	// LostRole: the person can no longer publish, but the connection could; or the person is now a client of the team.
+	LostRole = "role_lost"
 )
 
 // row is a key as the database has it, with all that decides what it may do.

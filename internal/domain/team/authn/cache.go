@@ -36,6 +36,7 @@ type keyCache struct {
 	mu      sync.RWMutex
 	byHash  map[[sha256.Size]byte]cached
 	version atomic.Int64 // the version that byHash belongs to
+	looking sync.Mutex   // held while the version is compared
 	looked  atomic.Int64 // when the version was last compared, microseconds
 }
 
@@ -43,8 +44,8 @@ func newKeyCache(d *db.DB) *keyCache {
 	return &keyCache{db: d, byHash: map[[sha256.Size]byte]cached{}}
 }
 
-// get returns the cached entry of a hash and whether it is valid. A key past its end is remembered
-// as nobody'a.
+// get returns the cached entry of a hash and whether it is valid. An expired key is cached as
+// invalid.
 func (c *keyCache) get(hash [sha256.Size]byte, now time.Time) (*access.Actor, bool) {
 	if now.Sub(db.Time(c.looked.Load())) > cacheTrust {
 		return nil, false
@@ -73,6 +74,8 @@ func (c *keyCache) put(hash [sha256.Size]byte, k cached, version int64) {
 
 // look compares the version and clears the cache after a change.
 func (c *keyCache) look(ctx context.Context) error {
+	c.looking.Lock() // an older version must not replace a newer one
+	defer c.looking.Unlock()
 	at := c.db.Now()
 	var version int64
 	if err := c.db.QueryRow(ctx, `SELECT version FROM access_version WHERE id = 1`).Scan(&version); err != nil {

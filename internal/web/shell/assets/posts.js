@@ -1,4 +1,4 @@
-// Keeps what is under way up to date on the pages of posts and jobs. Without it the page loads itself again now and then.
+// Keeps the pages of posts, their accounts and jobs up to date. Without it, the page reloads itself now and then.
 'use strict';
 
 const longest = 30; // seconds between two looks while the server cannot be reached
