@@ -258,7 +258,7 @@ func TestTooManyUploadsKeepTheForm(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		f := b.open("/posts/new?caption=Hello").form("Check").fill("date", "2031-05-06")
-		for range 6 {
+		stall := func() {
 			body, stalled := io.Pipe()
 			r := must.Get(http.NewRequestWithContext(t.Context(), "POST", h.root+"/posts/new", body))(t)
 			r.Header.Set("Content-Type", "multipart/form-data; boundary=x")
@@ -267,12 +267,17 @@ func TestTooManyUploadsKeepTheForm(t *testing.T) {
 				if resp, err := b.http.Do(r); err == nil {
 					resp.Body.Close()
 				}
+				_ = body.Close()
 			})
-			must.Get(stalled.Write([]byte("--x\r\n")))(t)
+			_, _ = stalled.Write([]byte("--x\r\n")) // a busy node may refuse it
 			t.Cleanup(func() { stalled.CloseWithError(io.ErrUnexpectedEOF); all.Wait() })
+		}
+		for range 6 {
+			stall()
 		}
 		p := f.attach("quay.png", shade(t, 3))
 		for until := time.Now().Add(time.Minute); p.status == 200 && time.Now().Before(until); {
+			stall()
 			p = f.attach("quay.png", shade(t, 3))
 		}
 		p.wants(429, "You already have 6 uploads in progress.").holds(`id="wrong-files"`)
