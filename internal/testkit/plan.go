@@ -39,3 +39,16 @@ func scanLast(rows *sql.Rows, line *string) error {
 	values[len(values)-1] = line
 	return rows.Scan(values...)
 }
+
+// Opcodes returns the opcodes of SQLite's program for a query (sqlite.org/opcode.html).
+func Opcodes(tb testing.TB, d *db.DB, query string, args ...any) []string {
+	tb.Helper()
+	opcodes, err := db.All(tb.Context(), d, func(rows *sql.Rows, opcode *string) error {
+		rest := new(any)
+		return rows.Scan(rest, opcode, rest, rest, rest, rest, rest, rest)
+	}, "EXPLAIN "+query, args...)
+	if err != nil {
+		tb.Fatalf("EXPLAIN %s: %v", query, err)
+	}
+	return opcodes
+}

@@ -143,7 +143,7 @@ func (a *App) decide(w http.ResponseWriter, r *http.Request) {
 }
 
 // maxLinkFiles limits the concurrent downloads of one approval link: more than a post's files, but only part of a
-// node's places.
+// node's slots.
 const maxLinkFiles = 48
 
 // fieldOf returns the form field of an error, or "".

@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/platform/loadshed"
 )
 
-// fill takes all places of a room until the test ends.
+// fill takes all slots of a room until the test ends.
 func fill(t *testing.T, r *loadshed.Limiter) {
 	t.Helper()
 	for range loadshed.DefaultLimit() {
@@ -30,7 +30,7 @@ func TestFullNode(t *testing.T) {
 		b := w.browser(t).in("ada@example.com")
 		item := b.sendOK(w.batch(t).page, "a.png", raw)
 		fill(t, w.app.Rooms.Pages)
-		// The page after a form needs a place too; the form was processed.
+		// The page after a form needs a slot too; the form was processed.
 		b.get("/").wants(t, 503, "If you sent a form, it was processed", "do not send the form again")
 		b.post("/team", url.Values{"team": {itoa(w.harbour.ID)}}).wants(t, 503, "Nothing was changed. Try again")
 		if p := b.get(item.file()); p.StatusCode != http.StatusOK || p.text != string(raw) {
@@ -69,7 +69,7 @@ func TestFilesNeedNoSlot(t *testing.T) {
 			"GET /settings/export.zip", "GET /settings/credits/statement.csv", "GET /reports/{id}/posts.csv",
 		} {
 			if !urgent[pattern] {
-				t.Errorf("%s takes a place for as long as it is read", pattern)
+				t.Errorf("%s takes a slot for as long as it is read", pattern)
 			}
 		}
 	})
@@ -80,7 +80,7 @@ type watching struct {
 	io.Reader
 	room *loadshed.Limiter
 	read int
-	most int // maximum of places taken
+	most int // maximum of slots taken
 }
 
 func (b *watching) Read(p []byte) (int, error) {
@@ -113,7 +113,7 @@ func TestSlowSendersHoldNoSlot(t *testing.T) {
 			out := httptest.NewRecorder()
 			w.app.ServeHTTP(out, r)
 			if out.Code != c.status || body.read == 0 || body.most != 0 || c.room.State().Running != 0 {
-				t.Errorf("%s %s: %d, read %d times in %d places, and %+v is left", c.method, c.path, out.Code,
+				t.Errorf("%s %s: %d, read %d times in %d slots, and %+v is left", c.method, c.path, out.Code,
 					body.read, body.most, c.room.State())
 			}
 		}
@@ -199,7 +199,7 @@ func TestStalledFormsHoldNoSlot(t *testing.T) {
 				}
 			}
 			if running := w.app.Rooms.Uploads.State().Running; held != c.held || running != 0 {
-				t.Errorf("%s: %d stalled forms of one person hold %d places", name, held, running)
+				t.Errorf("%s: %d stalled forms of one person hold %d slots", name, held, running)
 			}
 			n++
 			bea.send(page, "b.png", picture(t, n)).wants(t, 200)
@@ -242,8 +242,8 @@ func TestRejectedByLength(t *testing.T) {
 	})
 }
 
-// TestFormsWithFilesTakeAPlace checks that a post's form with files takes a place among pages once it was read.
-func TestFormsWithFilesTakeAPlace(t *testing.T) {
+// TestFormsWithFilesTakeASlot checks that a post's form with files takes a page slot once it was read.
+func TestFormsWithFilesTakeASlot(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ada := w.browser(t).in("ada@example.com")
 		fill(t, w.app.Rooms.Pages)

@@ -203,8 +203,11 @@ func TestOnlyScheduleStartsASeries(t *testing.T) {
 func TestTextWithPublishWithoutText(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
-		f := c.as(t, access.Editor).open("/posts/new?caption=For+all&account="+c.id()).form("Save draft").
+		b := c.as(t, access.Editor)
+		f := b.open("/posts/new?caption=For+all&account="+c.id()).form("Save draft").
 			fill("text-"+c.id(), "Only here.").fill("notext-"+c.id(), "1")
+		b.send("POST", "/posts/preview", f.values).
+			wants(200, "Not ready to publish.", "Remove the text for Bluesky (").lacks("Ready to publish.")
 		f.press().wants(422, "Remove the text for Bluesky (", "), or clear “Publish without text”.").
 			holds(`id="wrong-text-` + c.id())
 		f.fill("text-"+c.id(), " ").press().wants(200, "Saved.")
@@ -281,6 +284,9 @@ func TestTooManyUploadsKeepTheForm(t *testing.T) {
 			p = f.attach("quay.png", shade(t, 3))
 		}
 		p.wants(429, "You already have 6 uploads in progress.").holds(`id="wrong-files"`)
+		if p.header.Get("Retry-After") == "" {
+			t.Error("no Retry-After")
+		}
 		if got := p.form("Save draft").values; got.Get("caption") != "Hello" || got.Get("date") != "2031-05-06" {
 			t.Errorf("typed: %v", got)
 		}

@@ -90,7 +90,7 @@ async function refusals(page) {
   await page.goto('/posts/new?caption=Hello');
   const answers = [
     [(route) => route.abort(), 'The connection broke.'],
-    [(route) => route.fulfill({ status: 503, contentType: 'text/html', body: '<form id="compose"><p id="wrong-files">red.png: The server is busy.</p></form>' }), 'red.png: The server is busy.'],
+    [(route) => route.fulfill({ status: 503, contentType: 'text/html', body: '<form id="compose"><div id="wrong-files"><p>red.png: The server is busy.</p></div></form>' }), 'red.png: The server is busy.'],
     [(route) => route.fulfill({ status: 409, contentType: 'text/html', body: '<main><p class="lead">Of another team.</p></main>' }), 'Of another team.'],
   ];
   for (const [answer, reason] of answers) {
@@ -100,6 +100,12 @@ async function refusals(page) {
     await look(page, 'compose-not-uploaded');
     await page.getByRole('button', { name: 'Discard' }).click();
   }
+  // Only the refused file of two is named.
+  const busy = '<form id="compose"><div id="wrong-files"><p>blue.png: The server is busy.</p><p>Wait a moment.</p></div></form>';
+  await page.route('**/posts/new', (route) => route.fulfill({ status: 503, contentType: 'text/html', body: busy }), { times: 1 });
+  await page.getByLabel('Upload files').setInputFiles([world.pictures.red, world.pictures.blue]);
+  await page.getByText('Not uploaded: blue.png. blue.png: The server is busy. Wait a moment. Try again').waitFor();
+  await page.getByRole('button', { name: 'Discard' }).click();
   await page.context().clearCookies();
   await page.getByLabel('Upload files').setInputFiles([world.pictures.red]);
   await page.getByText('Not uploaded: red.png. You are signed out. Sign in again in another tab.').waitFor();

@@ -87,7 +87,7 @@ func (l VerifiedLink) checkOpen(stored []byte, now time.Time) error {
 // checkKey returns an error if the key that opened a link could not open it now: it was deleted, lacks write access,
 // or is blocked.
 func (s *Service) checkKey(ctx context.Context, q db.Querier, b batch) error {
-	actor, err := s.Keys.Standing(ctx, q, b.key)
+	actor, err := s.Keys.ActorByKeyID(ctx, q, b.key)
 	if err != nil {
 		return err
 	}

@@ -133,7 +133,7 @@ type Options struct {
 
 // Keys returns the current actor of an API key, or nil if the key no longer exists.
 type Keys interface {
-	Standing(ctx context.Context, q db.Querier, key int64) (*access.Actor, error)
+	ActorByKeyID(ctx context.Context, q db.Querier, key int64) (*access.Actor, error)
 }
 
 // Credits charges or refunds the full reservation of a download, in the transaction that ends the download.

@@ -23,16 +23,16 @@ import (
 // place is the location in the metadata of the test files.
 var place = []byte("+52.5200+013.4050/")
 
-// jpegWithPlace returns a JPEG with a location and an orientation of 90 degrees.
-func jpegWithPlace(seed uint64) []byte {
+// jpegWithLocation returns a JPEG with a location and an orientation of 90 degrees.
+func jpegWithLocation(seed uint64) []byte {
 	plain := jpegOf(noise(seed, 60, 40))
 	const entry = "\x01\x12\x00\x03\x00\x00\x00\x01\x00\x06\x00\x00" // orientation 6
 	tiff := slices.Concat([]byte("Exif\x00\x00MM\x00\x2a\x00\x00\x00\x08\x00\x01"+entry+"\x00\x00\x00\x00"), place)
 	return slices.Concat(plain[:2], []byte{0xff, 0xe1, 0, byte(2 + len(tiff))}, tiff, plain[2:])
 }
 
-// filmWithPlace returns a video with a location.
-func filmWithPlace(seed uint64) []byte {
+// videoWithLocation returns a video with a location.
+func videoWithLocation(seed uint64) []byte {
 	return slices.Concat(film(seed, 100), boxOf("udta", boxOf("\xa9xyz", place)))
 }
 
@@ -115,7 +115,7 @@ func (w fixture) leavesWithoutPlace(t *testing.T, i Item) {
 // TestMetadataIsRemoved checks that files are stored without metadata, by each way in.
 func TestMetadataIsRemoved(t *testing.T) {
 	each(t, func(t *testing.T, w fixture) {
-		for n, file := range [][]byte{jpegWithPlace(1), filmWithPlace(2)} {
+		for n, file := range [][]byte{jpegWithLocation(1), videoWithLocation(2)} {
 			ways := map[string]func(t *testing.T, w fixture, file []byte) int64{
 				"a link": func(t *testing.T, w fixture, file []byte) int64 { return w.add(t, file).ID },
 				"no link": func(t *testing.T, w fixture, file []byte) int64 {
@@ -161,7 +161,7 @@ func pageOfBatch(b UploadBatch) string {
 // TestOriginalIsRecognized checks that a file is identified by its digests before and after the removal of metadata.
 func TestOriginalIsRecognized(t *testing.T) {
 	each(t, func(t *testing.T, w fixture) {
-		file := jpegWithPlace(1)
+		file := jpegWithLocation(1)
 		i := w.add(t, file)
 		clean := w.storedBytes(t, i.Blob)
 		for name, again := range map[string][]byte{"the original": file, "what is stored": clean} {
@@ -193,7 +193,7 @@ func TestOriginalIsRecognized(t *testing.T) {
 // TestOlderItems checks that files stored with metadata leave without it, and that each is processed once.
 func TestOlderItems(t *testing.T) {
 	each(t, func(t *testing.T, w fixture) {
-		photo, video := w.addUncleaned(t, jpegWithPlace(1)), w.addUncleaned(t, filmWithPlace(2))
+		photo, video := w.addUncleaned(t, jpegWithLocation(1)), w.addUncleaned(t, videoWithLocation(2))
 		plain := w.addUncleaned(t, pngOf(noise(3, 30, 20)))
 		for _, i := range []Item{photo, video, plain} {
 			w.leavesWithoutPlace(t, i)
@@ -223,7 +223,7 @@ func TestOlderItems(t *testing.T) {
 func TestOriginalsKept(t *testing.T) {
 	each(t, func(t *testing.T, w fixture) {
 		w.keepOriginals(t, 1)
-		for _, file := range [][]byte{jpegWithPlace(1), filmWithPlace(2)} {
+		for _, file := range [][]byte{jpegWithLocation(1), videoWithLocation(2)} {
 			i := w.add(t, file)
 			if i.Clean || !bytes.Equal(w.storedBytes(t, i.Blob), file) {
 				t.Errorf("not the original: %+v", i)
@@ -318,8 +318,8 @@ func TestMetadataInS3(t *testing.T) {
 	server := s3.Start(t)
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		w := newFixture(t, url, openBlobs(t, server.Bucket(t), blob.Credentials{ID: server.ID, Secret: server.Secret}), "")
-		w.leavesWithoutPlace(t, w.add(t, jpegWithPlace(1)))
-		w.leavesWithoutPlace(t, w.addUncleaned(t, jpegWithPlace(2)))
-		w.leavesWithoutPlace(t, w.addUncleaned(t, filmWithPlace(3)))
+		w.leavesWithoutPlace(t, w.add(t, jpegWithLocation(1)))
+		w.leavesWithoutPlace(t, w.addUncleaned(t, jpegWithLocation(2)))
+		w.leavesWithoutPlace(t, w.addUncleaned(t, videoWithLocation(3)))
 	})
 }

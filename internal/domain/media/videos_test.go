@@ -94,7 +94,7 @@ func TestVideoIsReadByFewRequests(t *testing.T) {
 // TestConcurrentVideos checks that concurrent work on videos is bounded and that too many waiting calls are rejected.
 func TestConcurrentVideos(t *testing.T) {
 	each(t, func(t *testing.T, w fixture) {
-		film, photo := w.addUncleaned(t, filmWithPlace(1)), w.addUncleaned(t, jpegWithPlace(2))
+		film, photo := w.addUncleaned(t, videoWithLocation(1)), w.addUncleaned(t, jpegWithLocation(2))
 		store := newCounting(w.Blobs)
 		w.Blobs = store
 		for range maxVideos {
@@ -109,7 +109,7 @@ func TestConcurrentVideos(t *testing.T) {
 		must(t, err)
 		contentOf(t, shown)
 		leave := w.fillTurns(t)
-		another := w.addUncleaned(t, filmWithPlace(3)).ID
+		another := w.addUncleaned(t, videoWithLocation(3)).ID
 		if _, err := w.OpenForTeam(t.Context(), w.team, another); apierr.Of(err).Context["reason"] != apierr.Busy {
 			t.Errorf("while too many wait: %v", err)
 		}

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"net/http"
+	"slices"
 
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
@@ -13,19 +14,17 @@ import (
 
 // Operations returns the operations on reports.
 func (s *Service) Operations() []operation.Operation {
-	p := s.Terms.Prices
-	recurring := operation.Recurring{Credits: max(p.ProfileRefresh, p.HashtagRefresh),
-		Repeats: fmt.Sprintf("every frequency_days while tracking is on: %d credits for a profile report, %d for a "+
-			"hashtag report", p.ProfileRefresh, p.HashtagRefresh),
-		Stops: "when tracking is switched off, the team has " +
-			"too few credits, or its plan no longer includes tracking"}
+	return slices.Concat(s.reads(), s.purchases(), []operation.Operation{s.trackingOperation()})
+}
+
+// reads returns the operations that read reports, free of charge.
+func (s *Service) reads() []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
 			Tool: "list_reports", Method: http.MethodGet, Path: "/reports", Needs: access.Read, Success: http.StatusOK,
 			Summary: "List reports",
 			Description: "Returns the team's reports on public profiles and hashtags, newest first. Check here " +
-				"before " +
-				"create_report: reading an existing report is free.",
+				"before create_report: reading an existing report is free.",
 			Next: "Read a report with get_report, with its kind as type. A pending report is still being " +
 				"created; a report with status error could not be created.",
 			Listing: &operation.Listing{Member: "reports", Item: "get_report",
@@ -49,6 +48,13 @@ func (s *Service) Operations() []operation.Operation {
 			Example: operation.Example{Arguments: map[string]any{"type": "profile", "id": exampleEntry.ID},
 				Data: exampleSummary()},
 		}, s.get),
+	}
+}
+
+// purchases returns the operations that create and refresh reports.
+func (s *Service) purchases() []operation.Operation {
+	p := s.Terms.Prices
+	return []operation.Operation{
 		operation.Define(operation.Spec{
 			Tool: "create_report", Method: http.MethodPost, Path: "/reports", Needs: access.Spend,
 			Key: operation.KeyRequired, Success: http.StatusAccepted, Networks: true,
@@ -80,26 +86,33 @@ func (s *Service) Operations() []operation.Operation {
 				Data: job.Job{JobID: exampleJob, Type: job.ProfileReport, State: job.Pending, CreatedAt: exampleAt,
 					Progress: job.JobProgress{Total: 1}}},
 		}, s.refresh),
-		operation.Define(operation.Spec{
-			Tool: "set_report_tracking", Method: http.MethodPut, Path: "/reports/{type}/{id}/tracking",
-			Needs: access.Spend, Key: operation.KeyRequired, Success: http.StatusOK,
-			Reaches: operation.ReachesWhen(s.trackCallsSource),
-			Price:   operation.PriceRange(0, p.HashtagRefresh, s.trackPrice).WithRecurring(recurring),
-			Summary: "Turn report tracking on or off",
-			Description: "Turns automatic refreshes of a report on or off. While tracking is on, every automatic " +
-				"refresh is charged without a further call. Turning it on charges the first refresh of a hashtag " +
-				"report at once. For a profile report it charges nothing, but reserves one refresh in the daily " +
-				"credit limits until tracking is off. Turning it off and changing the frequency are free. Repeating " +
-				"a " +
-				"call has no further effect. Every call sets frequency_days, also when turning off: if omitted it " +
-				"becomes 3, so send the current value to keep it.",
-			Next: "The response has the time of the next refresh and the price of each. Tell the person before " +
-				"turning it on. plan_limit_reached: the plan allows no more tracked reports; turn one off first.",
-			Example: operation.Example{Arguments: map[string]any{"type": "profile", "id": exampleEntry.ID,
-				"enabled": true, "frequency_days": 7},
-				Data: ReportTracking{Enabled: true, FrequencyDays: 7, NextRefreshAt: &exampleAt, CreditsPerRefresh: 2}},
-		}, s.track),
 	}
+}
+
+func (s *Service) trackingOperation() operation.Operation {
+	p := s.Terms.Prices
+	recurring := operation.Recurring{Credits: max(p.ProfileRefresh, p.HashtagRefresh),
+		Repeats: fmt.Sprintf("every frequency_days while tracking is on: %d credits for a profile report, %d for a "+
+			"hashtag report", p.ProfileRefresh, p.HashtagRefresh),
+		Stops: "when tracking is switched off, the team has too few credits, or its plan no longer includes tracking"}
+	return operation.Define(operation.Spec{
+		Tool: "set_report_tracking", Method: http.MethodPut, Path: "/reports/{type}/{id}/tracking",
+		Needs: access.Spend, Key: operation.KeyRequired, Success: http.StatusOK,
+		Reaches: operation.ReachesWhen(s.trackCallsSource),
+		Price:   operation.PriceRange(0, p.HashtagRefresh, s.trackPrice).WithRecurring(recurring),
+		Summary: "Turn report tracking on or off",
+		Description: "Turns automatic refreshes of a report on or off. While tracking is on, every automatic " +
+			"refresh is charged without a further call. Turning it on charges the first refresh of a hashtag " +
+			"report at once. For a profile report it charges nothing, but reserves one refresh in the daily " +
+			"credit limits until tracking is off. Turning it off and changing the frequency are free. Repeating " +
+			"a call has no further effect. Every call sets frequency_days, also when turning off: if omitted it " +
+			"becomes 3, so send the current value to keep it.",
+		Next: "The response has the time of the next refresh and the price of each. Tell the person before " +
+			"turning it on. plan_limit_reached: the plan allows no more tracked reports; turn one off first.",
+		Example: operation.Example{Arguments: map[string]any{"type": "profile", "id": exampleEntry.ID,
+			"enabled": true, "frequency_days": 7},
+			Data: ReportTracking{Enabled: true, FrequencyDays: 7, NextRefreshAt: &exampleAt, CreditsPerRefresh: 2}},
+	}, s.track)
 }
 
 const exampleJob = "profile_report:019d3889-2b11-7d5a-9e0c-0c8f1d3e0010"

@@ -68,11 +68,7 @@ func offer(accounts []account.SocialAccount, held *post.Record) []offered {
 
 // contradictions returns an error for each account whose text or media in the form would be lost: it is not selected, or
 // the form says that it publishes no text.
-func (p *Handlers) contradictions(r *http.Request, s sheet, held *post.Record) ([]error, error) {
-	accounts, err := p.accounts(r)
-	if err != nil {
-		return nil, err
-	}
+func (s sheet) contradictions(accounts []account.SocialAccount, held *post.Record) []error {
 	out := []error{}
 	for _, a := range offer(accounts, held) {
 		what, o := "", s.Own[a.ID]
@@ -91,7 +87,7 @@ func (p *Handlers) contradictions(r *http.Request, s sheet, held *post.Record) (
 				fmt.Sprintf(what, shell.NetworkName(a.Platform), a.Username)))
 		}
 	}
-	return out, nil
+	return out
 }
 
 // choose groups the accounts and removes unknown ones from the form.

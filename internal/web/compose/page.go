@@ -154,6 +154,7 @@ func (p *Handlers) showAt(w http.ResponseWriter, r *http.Request, s sheet, id, d
 	out.Wrongs.sort()
 	if len(why) > 0 {
 		out.Done, status = done, shell.StatusOf(why[0])
+		shell.SetRetryAfter(w, why[0])
 	}
 	title := "New post"
 	if id != "" {
@@ -217,7 +218,7 @@ func (p *Handlers) viewOf(r *http.Request, s sheet, id string) (view, error) {
 		return view{}, err
 	}
 	out.checkTime()
-	out.Preview, err = p.check(ctx, actor, out.sheet, out.Post)
+	out.Preview, err = p.check(ctx, actor, accounts, out.sheet, out.Post)
 	return out, err
 }
 

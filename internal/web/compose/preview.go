@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/account"
 	"pressroom/internal/domain/post"
 	"pressroom/internal/domain/post/calendar"
 	"pressroom/internal/network"
@@ -53,12 +54,13 @@ type card struct {
 	Alone  bool   // its problems affect no other account
 }
 
-// check validates a form and returns its preview.
-func (p *Handlers) check(ctx context.Context, actor *access.Actor, s sheet, held *post.Record) (outlook, error) {
+// check validates a form and returns its preview. Accounts are those of the team.
+func (p *Handlers) check(ctx context.Context, actor *access.Actor, accounts []account.SocialAccount, s sheet,
+	held *post.Record) (outlook, error) {
 	var out outlook
 	var wrong error
 	c, all := s.composition()
-	if len(all) > 0 {
+	if all = append(s.contradictions(accounts, held), all...); len(all) > 0 {
 		wrong = all[0]
 	}
 	at, err := p.when(s, actor.Zone, held)
@@ -273,31 +275,28 @@ func (p *Handlers) previewOf(r *http.Request, s sheet) (outlook, view, error) {
 		}
 		held = &found
 	}
-	fresh := view{sheet: s, Path: "/posts/new", Zone: actor.Zone, Post: held}
-	if err := p.addFresh(r, &fresh, known); err != nil {
+	accounts, err := p.accounts(r)
+	if err != nil {
 		return outlook{}, view{}, err
 	}
-	out, err := p.check(r.Context(), actor, s, held)
+	fresh := view{sheet: s, Path: "/posts/new", Zone: actor.Zone, Post: held}
+	fresh.addFresh(r, accounts, known)
+	out, err := p.check(r.Context(), actor, accounts, s, held)
 	return out, fresh, err
 }
 
 // addFresh adds the parts of the form that the page does not have yet: accounts just selected, with their overrides, and
 // the question which of two times is meant.
-func (p *Handlers) addFresh(r *http.Request, out *view, known map[int64]network.Media) error {
-	out.checkTime()
-	if out.Accounts = numbers(r.PostForm["fresh"]); len(out.Accounts) == 0 {
-		return nil
+func (v *view) addFresh(r *http.Request, accounts []account.SocialAccount, known map[int64]network.Media) {
+	v.checkTime()
+	if v.Accounts = numbers(r.PostForm["fresh"]); len(v.Accounts) == 0 {
+		return
 	}
-	if out.Post != nil {
-		out.Path = "/posts/" + url.PathEscape(out.Post.ID) + "/edit"
+	if v.Post != nil {
+		v.Path = "/posts/" + url.PathEscape(v.Post.ID) + "/edit"
 	}
-	accounts, err := p.accounts(r)
-	if err != nil {
-		return err
-	}
-	out.choose(accounts, out.Post)
-	out.lay(known)
-	return nil
+	v.choose(accounts, v.Post)
+	v.lay(known)
 }
 
 func has[T comparable](list []T, one T) bool { return slices.Contains(list, one) }

@@ -104,10 +104,11 @@ func (p *Handlers) findErrors(r *http.Request, s sheet, what string) ([]error, e
 			return []error{err}, nil
 		}
 	}
-	out, err := p.contradictions(r, s, &held)
+	accounts, err := p.accounts(r)
 	if err != nil {
 		return nil, err
 	}
+	out := s.contradictions(accounts, &held)
 	c, wrong := s.composition()
 	out = append(out, wrong...)
 	out = append(out, c.Errors()...)

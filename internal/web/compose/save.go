@@ -19,7 +19,7 @@ import (
 // maxForm is the maximum size of the form in bytes: many accounts with long texts.
 const maxForm = 2 << 20
 
-// submit reads the form and handles the pressed button. A form with files takes a place among pages once it was read.
+// submit reads the form and handles the pressed button. A form with files takes a page slot once it was read.
 func (p *Handlers) submit(w http.ResponseWriter, r *http.Request) {
 	if !shell.SendsFiles(r) {
 		if p.ReadLongForm(w, r, maxForm) {
@@ -28,7 +28,7 @@ func (p *Handlers) submit(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if s, refused, ok := p.receive(w, r); ok {
-		p.WithPlace(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p.WithSlot(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			p.press(w, r, s, refused)
 		}), p.refuseAfterFiles).ServeHTTP(w, r)
 	}
@@ -36,9 +36,7 @@ func (p *Handlers) submit(w http.ResponseWriter, r *http.Request) {
 
 // refuseAfterFiles answers for a form whose files were added before the node was full.
 func (p *Handlers) refuseAfterFiles(w http.ResponseWriter, r *http.Request, err error) {
-	if wait := apierr.Of(err).RetryAfter; wait > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())))
-	}
+	shell.SetRetryAfter(w, err)
 	p.ShowMessage(w, r, http.StatusServiceUnavailable, "Not saved", "The service is overloaded. Your files are in the "+
 		"library, but the post is not saved. Go back and send the form again.")
 }

@@ -104,16 +104,16 @@ func (f *filesForm) refuse(name string, err error) error {
 	if told.Code == apierr.Internal {
 		return err
 	}
-	text := told.Detail
+	out := told.With("argument", "files")
 	if name != "" {
-		text = name + ": " + text
+		out.Detail = name + ": " + out.Detail
 	}
 	f.closed = f.closed || name == ""
-	f.refusals = append(f.refusals, apierr.New(told.Code, text).With("argument", "files"))
+	f.refusals = append(f.refusals, out)
 	return nil
 }
 
-// addFile adds a file to the library while holding a place among uploads.
+// addFile adds a file to the library while holding an upload slot.
 func (f *filesForm) addFile(part *multipart.Part) (int64, error) {
 	leave, err := f.EnterUpload(f.r)
 	if err != nil {

@@ -43,15 +43,15 @@ func (p *Handlers) Plain() []shell.Route {
 		open(http.MethodGet, serverPath, p.serverMetadata),
 		open(http.MethodGet, resourcePath, p.resourceMetadata),
 		open(http.MethodGet, resourcePath+p.server.Tools, p.resourceMetadata),
-		open(http.MethodPost, registerPath, p.withPlace(p.register)),
-		open(http.MethodPost, tokenPath, p.withPlace(p.token)),
-		open(http.MethodPost, revokePath, p.withPlace(p.revoke)),
+		open(http.MethodPost, registerPath, p.withSlot(p.register)),
+		open(http.MethodPost, tokenPath, p.withSlot(p.token)),
+		open(http.MethodPost, revokePath, p.withSlot(p.revoke)),
 	)
 }
 
-// withPlace returns a handler that takes a place on the node. Errors are answered as OAuth errors instead of pages.
-func (p *Handlers) withPlace(do http.HandlerFunc) http.HandlerFunc {
-	return p.WithPlace(do, p.refuse).ServeHTTP
+// withSlot returns a handler that takes a place on the node. Errors are answered as OAuth errors instead of pages.
+func (p *Handlers) withSlot(do http.HandlerFunc) http.HandlerFunc {
+	return p.WithSlot(do, p.refuse).ServeHTTP
 }
 
 // open returns the routes of an endpoint that allows all origins: clients also run in browsers, and the endpoints use

@@ -60,6 +60,13 @@ func Run[T any](f *Frame, r *http.Request, tool string, args operation.Arguments
 // FormError is what a form shows about a rejected submission: a sentence and, if known, the field.
 type FormError struct{ Text, Field string }
 
+// SetRetryAfter sets the Retry-After header field (RFC 9110, section 10.2.3) if waiting helps against an error.
+func SetRetryAfter(w http.ResponseWriter, err error) {
+	if wait := apierr.Of(err).RetryAfter; wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)))
+	}
+}
+
 // FormErrorOf returns the form error for err, with the names that the page's fields have. It answers the request and
 // reports false if the form cannot correct the error.
 func (f *Frame) FormErrorOf(w http.ResponseWriter, r *http.Request, err error,
@@ -70,9 +77,7 @@ func (f *Frame) FormErrorOf(w http.ResponseWriter, r *http.Request, err error,
 		f.ShowError(w, r, err)
 		return FormError{}, false
 	}
-	if told.RetryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(told.RetryAfter/time.Second)))
-	}
+	SetRetryAfter(w, err)
 	text := told.Detail
 	if told.Code == apierr.NotFound && text == apierr.Missing().Detail { // its text is about API keys
 		text = "Something that you selected no longer exists. Reload the page and select again."

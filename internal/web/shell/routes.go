@@ -46,7 +46,7 @@ type Route struct {
 	// Urgent routes are served on a full node and without a timeout: they are cheap, end something, have their own
 	// limit, or send a file.
 	Urgent bool
-	// Files is true of a form that may contain files. Its handler calls EnterUploads, and takes a place among pages, if
+	// Files is true of a form that may contain files. Its handler calls EnterUploads, and takes a page slot, if
 	// it needs one, after it has read the form.
 	Files bool
 }

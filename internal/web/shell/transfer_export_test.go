@@ -247,3 +247,33 @@ func TestWritesAreFlushed(t *testing.T) {
 		<-end
 	})
 }
+
+// TestRefuseClosesConnection checks that a connection is not used again if the body of a refused upload was cut off.
+func TestRefuseClosesConnection(t *testing.T) {
+	for size, closes := range map[int64]bool{100: false, maxDiscard + 1: true} {
+		client := serving(t, func(w http.ResponseWriter, r *http.Request) {
+			body := NewUpload(w, r)
+			body.Bound()
+			_, _ = io.Copy(io.Discard, body)
+			body.Refuse(w, r, func() { w.WriteHeader(http.StatusTooManyRequests) })
+		})
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://press.example/",
+			io.LimitReader(zeros{}, size))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.ContentLength = size
+		resp, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.Close != closes {
+			t.Errorf("%d bytes: the connection closes %v, want %v", size, resp.Close, closes)
+		}
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }

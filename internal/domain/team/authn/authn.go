@@ -162,8 +162,8 @@ type row struct {
 	teamCredits, ownCredits               sql.NullInt64
 }
 
-// Standing returns the actor of a key or connection by its ID, or nil if it no longer exists.
-func (a *Authenticator) Standing(ctx context.Context, q db.Querier, key int64) (*access.Actor, error) {
+// ActorByKeyID returns the actor of a key or connection, or nil if it no longer exists.
+func (a *Authenticator) ActorByKeyID(ctx context.Context, q db.Querier, key int64) (*access.Actor, error) {
 	k, err := a.read(ctx, q, keysByID, key)
 	if err != nil || k.actor == nil || k.isExpired(a.db.Now()) {
 		return nil, err

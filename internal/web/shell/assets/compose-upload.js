@@ -127,10 +127,10 @@ function send() {
   for (const file of batch) body.append('files', file);
   const request = new XMLHttpRequest();
   request.upload.addEventListener('progress', (event) => { if (event.lengthComputable) bar.value = event.loaded / event.total; });
-  request.addEventListener('error', () => done(batch, 'The connection broke.'));
+  request.addEventListener('error', () => done(batch, { reason: 'The connection broke.', files: batch }));
   request.addEventListener('load', () => {
     const answer = new DOMParser().parseFromString(request.responseText, 'text/html');
-    const refusal = whyNot(request, answer);
+    const refusal = refusalOf(request, answer, batch);
     const accepted = answer.getElementById('compose') && apply(answer, before);
     done(batch, refusal, accepted);
   });
@@ -138,20 +138,24 @@ function send() {
   request.send(body);
 }
 
-// whyNot returns why an upload was refused as a whole or may succeed later, or ''.
-function whyNot(request, answer) {
-  const later = request.status === 429 || request.status === 503;
-  if (answer.getElementById('compose')) return later ? answer.getElementById('wrong-files')?.textContent.trim() ?? '' : '';
-  if (new URL(request.responseURL).pathname === '/sign-in') return 'You are signed out. Sign in again in another tab.';
-  return answer.querySelector('main .lead')?.textContent.trim() || 'The server did not accept them.';
+// refusalOf returns the files that may be sent again, and why they were refused.
+function refusalOf(request, answer, batch) {
+  if (answer.getElementById('compose')) {
+    if (request.status !== 429 && request.status !== 503) return { reason: '', files: [] };
+    const reasons = [...answer.querySelectorAll('#wrong-files p')].map((p) => p.textContent.trim());
+    const named = batch.filter((file) => reasons.some((text) => text.startsWith(`${file.name}: `)));
+    return { reason: reasons.join(' '), files: named.length > 0 ? named : batch };
+  }
+  if (new URL(request.responseURL).pathname === '/sign-in') return { reason: 'You are signed out. Sign in again in another tab.', files: batch };
+  return { reason: answer.querySelector('main .lead')?.textContent.trim() || 'The server did not accept them.', files: batch };
 }
 
 // done ends an upload. Files that could not be sent wait for a decision, and so does a button that was pressed.
 function done(batch, refusal, accepted) {
   waiting.splice(0, batch.length);
   sending = false;
-  if (refusal) failed.push(...batch);
-  reason = refusal || reason;
+  failed.push(...refusal.files);
+  reason = refusal.reason || reason;
   const button = after;
   after = null;
   if (waiting.length > 0) {

@@ -133,7 +133,7 @@ func TestReadAhead(t *testing.T) {
 	}
 }
 
-// TestStalledLongForms checks that stalled senders of long forms hold no place among pages, and that long forms are
+// TestStalledLongForms checks that stalled senders of long forms hold no slot among pages, and that long forms are
 // limited per network and in total.
 func TestStalledLongForms(t *testing.T) {
 	t.Parallel()

@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	// pageTimeout bounds a page, so that a hanging dependency cannot hold its place forever.
+	// pageTimeout bounds a page, so that a hanging dependency cannot hold its slot forever.
 	pageTimeout    = 30 * time.Second
-	formReadAhead  = 64 << 10 // bytes of a form read before it takes a place, because clients may be slow
-	longReadAhead  = 2 << 20  // bytes of a long form read before it takes a place
+	formReadAhead  = 64 << 10 // bytes of a form read before it takes a slot, because clients may be slow
+	longReadAhead  = 2 << 20  // bytes of a long form read before it takes a slot
 	longForms      = 32       // concurrent long forms in memory
 	longPerNetwork = 4        // of these, per network: an IPv4 /24 or IPv6 /48
 
@@ -27,22 +27,22 @@ const (
 	uploadsRetryAfter = 5 * time.Second
 )
 
-// LimitConcurrency makes every request take a place on the node until it is answered. Urgent routes take none, and
-// forms with files take one per file: see EnterUploads. A post's form with files then takes one among pages.
+// LimitConcurrency makes every request take a slot on the node until it is answered. Urgent routes take none, and
+// forms with files take one per file: see EnterUploads. A post's form with files then takes a page slot.
 func (f *Frame) LimitConcurrency(next http.Handler) http.Handler {
-	placed := f.WithPlace(next, f.ServerError)
+	slotted := f.WithSlot(next, f.ServerError)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, pattern := f.known.Handler(r)
 		if route := f.routes[pattern]; route.Urgent || route.Files && SendsFiles(r) {
 			next.ServeHTTP(w, r)
 			return
 		}
-		placed.ServeHTTP(w, r) // also without a route: the 404 page looks up the visitor
+		slotted.ServeHTTP(w, r) // also without a route: the 404 page looks up the visitor
 	})
 }
 
-// WithPlace makes a handler take a place among pages, for at most pageTimeout. If the node is full, refuse answers.
-func (f *Frame) WithPlace(next http.Handler, refuse func(http.ResponseWriter, *http.Request, error)) http.Handler {
+// WithSlot makes a handler take a page slot, for at most pageTimeout. If the node is full, refuse answers.
+func (f *Frame) WithSlot(next http.Handler, refuse func(http.ResponseWriter, *http.Request, error)) http.Handler {
 	bounded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), pageTimeout)
 		defer cancel()
@@ -52,7 +52,7 @@ func (f *Frame) WithPlace(next http.Handler, refuse func(http.ResponseWriter, *h
 		if r.Method == http.MethodPost {
 			var long bool
 			if r.Body, long = readAheadOf(r.Body, formReadAhead); long {
-				// A slow sender must not hold a place among pages.
+				// A slow sender must not hold a page slot.
 				leave, ok := f.EnterLongForm(r)
 				if !ok {
 					refuse(w, r, apierr.AtCapacity(loadshed.RetryAfter()))
@@ -91,7 +91,7 @@ var errManyUploads = apierr.New(apierr.RateLimited,
 	With("scope", "uploads_under_way").After(uploadsRetryAfter)
 
 // EnterUploads counts a request with files of the visitor until the returned function is called. The request itself
-// takes no place: each file takes one with EnterUpload until it has arrived or is rejected, so that a form that
+// takes no slot: each file takes one with EnterUpload until it has arrived or is rejected, so that a form that
 // stalls between files takes none. The error is rate_limited if the person has too many such requests.
 func (f *Frame) EnterUploads(r *http.Request) (func(), error) {
 	person := strconv.FormatInt(VisitorOf(r.Context()).ID, 10)
@@ -101,7 +101,7 @@ func (f *Frame) EnterUploads(r *http.Request) (func(), error) {
 	return func() { f.uploads.Release(person) }, nil
 }
 
-// EnterUpload takes a place for a file and returns the function that releases it. The error is service_unavailable if
+// EnterUpload takes a slot for a file and returns the function that releases it. The error is service_unavailable if
 // the node is full.
 func (f *Frame) EnterUpload(r *http.Request) (func(), error) {
 	err := f.Enter(r, f.Rooms.Uploads)
@@ -135,7 +135,7 @@ type bufferedBody struct {
 	io.Closer
 }
 
-// readAheadOf reads at most that many bytes of a body, so that a slow sender waits outside of any place. It returns the
+// readAheadOf reads at most that many bytes of a body, so that a slow sender waits outside of any slot. It returns the
 // whole body and reports whether more bytes may follow those already read.
 func readAheadOf(body io.ReadCloser, most int64) (io.ReadCloser, bool) {
 	var begun bytes.Buffer
@@ -155,14 +155,14 @@ func (f failing) Read([]byte) (int, error) { return 0, f.err }
 // ClientGone reports whether the client disconnected. A request that timed out still needs an answer.
 func ClientGone(r *http.Request) bool { return errors.Is(r.Context().Err(), context.Canceled) }
 
-// Enter takes a place in a room; its Leave releases it. The error is service_unavailable if the room is full.
+// Enter takes a slot in a room; its Leave releases it. The error is service_unavailable if the room is full.
 func (*Frame) Enter(r *http.Request, room *loadshed.Limiter) error {
 	err := room.Acquire(r.Context())
 	if errors.Is(err, loadshed.ErrFull) {
 		return apierr.AtCapacity(loadshed.RetryAfter())
 	}
 	if err != nil {
-		return fmt.Errorf("waiting for a place: %w", err)
+		return fmt.Errorf("waiting for a slot: %w", err)
 	}
 	return nil
 }
@@ -190,7 +190,7 @@ func (f *Frame) unavailable(w http.ResponseWriter, r *http.Request, err error) {
 		text = "The service cannot reach its data. Try again in a moment. If you sent a form, check first whether " +
 			"it took effect."
 	}
-	w.Header().Set("Retry-After", strconv.Itoa(int(told.RetryAfter/time.Second)))
+	SetRetryAfter(w, told)
 	f.ShowMessage(w, r, http.StatusServiceUnavailable, "Not now", text)
 }
 

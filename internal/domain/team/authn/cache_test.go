@@ -1,0 +1,35 @@
+package authn
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
+)
+
+// TestCacheVersion checks that a slow comparison of versions does not replace a newer version by an older one.
+func TestCacheVersion(t *testing.T) {
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		d := testkit.Open(t, url, nil)
+		c := newKeyCache(d)
+		for range 300 {
+			var all sync.WaitGroup
+			for range 4 {
+				all.Go(func() { must.NoError(t, c.look(t.Context())) })
+			}
+			var want int64
+			must.NoError(t, d.InTx(t.Context(), "test.revoke", func(ctx context.Context, tx *db.Tx) error {
+				return tx.QueryRow(ctx, `UPDATE access_version SET version = version + 1 WHERE id = 1 RETURNING version`).
+					Scan(&want)
+			}))
+			must.NoError(t, c.look(t.Context()))
+			all.Wait()
+			if got := c.version.Load(); got != want {
+				t.Fatalf("version %d, want %d", got, want)
+			}
+		}
+	})
+}
