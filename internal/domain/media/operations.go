@@ -11,6 +11,10 @@ import (
 
 // Operations returns the operations of the library.
 func (s *Service) Operations() []operation.Operation {
+	return append(s.libraryOperations(), s.uploadOperation(), s.downloadOperation())
+}
+
+func (s *Service) libraryOperations() []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
 			Tool: "list_media", Method: http.MethodGet, Path: "/media", Needs: access.Read, Success: http.StatusOK,
@@ -41,46 +45,52 @@ func (s *Service) Operations() []operation.Operation {
 					Progress: job.JobProgress{Total: 1},
 				}},
 		}, s.importFile),
-		operation.Define(operation.Spec{
-			Tool: "create_uploads", Method: http.MethodPost, Path: "/uploads", Needs: access.Write,
-			Key: operation.KeyOptional, Success: http.StatusCreated,
-			OnRepeat: operation.Recreate(s.uploadsAgain),
-			Summary:  "Create upload links",
-			Description: "Creates a one-time link for each described file: send the bytes by PUT to its url with " +
-				"its Authorization header. Or create a batch without files and give upload_page_url to a person, " +
-				"who uploads in a browser. Repeating the call with the same Idempotency-Key returns the same batch " +
-				"with new secrets and invalidates the old ones. Uses storage, no credits. Files already in the " +
-				"library need no upload.",
-			Next: "The links are secrets that work once, for an hour: share them only with the uploader. The " +
-				"batch's job shows which files have arrived. rate_limited with scope open_upload_batches: finish " +
-				"or replace a batch first.",
-			Destructive: true,
-			Example: operation.Example{
-				Arguments: map[string]any{"files": []UploadFile{exampleFile}}, Data: exampleBatch,
-			},
-		}, s.createUploads),
-		operation.Define(operation.Spec{
-			Tool: "download_profile_media", Method: http.MethodPost, Path: "/profile-media-downloads",
-			Needs: access.Spend, Key: operation.KeyRequired, Success: http.StatusAccepted, Networks: true,
-			Also: operation.AlsoWhen(access.Write, "save_to_library is true", saves),
-			Price: operation.PriceRange(s.Terms.Prices.ProfileMediaDownload, s.Terms.Prices.ProfileMediaDownload,
-				s.price),
-			Summary: "Download media of a public profile",
-			Description: "Fetches media of a public Instagram or TikTok profile and saves them in the library's " +
-				"folder Downloads, or only lists them. Charged per call, even if nothing is found; refunded if the " +
-				"profile does not exist, is private or cannot be read. Use it only if the person asked for it, and " +
-				"respect the copyright of the media.",
-			Next: "Poll the job with get_job. If its result has next_cursor, pass it as cursor in another call to " +
-				"get the next page, which is charged again.",
-			Example: operation.Example{Arguments: map[string]any{
-				"platform": "instagram", "type": "posts", "username": "harbour_cafe",
-			},
-				Data: job.Job{
-					JobID: "content_fetch:019d3889-2b11-7d5a-9e0c-0c8f1d3e0009", Type: job.ContentFetch,
-					State: job.Pending, CreatedAt: exampleAt, Progress: job.JobProgress{Total: 12},
-				}},
-		}, s.downloadProfile),
 	}
+}
+
+func (s *Service) uploadOperation() operation.Operation {
+	return operation.Define(operation.Spec{
+		Tool: "create_uploads", Method: http.MethodPost, Path: "/uploads", Needs: access.Write,
+		Key: operation.KeyOptional, Success: http.StatusCreated,
+		OnRepeat: operation.Recreate(s.uploadsAgain),
+		Summary:  "Create upload links",
+		Description: "Creates a one-time link for each described file: send the bytes by PUT to its url with " +
+			"its Authorization header. Or create a batch without files and give upload_page_url to a person, " +
+			"who uploads in a browser. Repeating the call with the same Idempotency-Key returns the same batch " +
+			"with new secrets and invalidates the old ones. Uses storage, no credits. Files already in the " +
+			"library need no upload.",
+		Next: "The links are secrets that work once, for an hour: share them only with the uploader. The " +
+			"batch's job shows which files have arrived. rate_limited with scope open_upload_batches: finish " +
+			"or replace a batch first.",
+		Destructive: true,
+		Example: operation.Example{
+			Arguments: map[string]any{"files": []UploadFile{exampleFile}}, Data: exampleBatch,
+		},
+	}, s.createUploads)
+}
+
+func (s *Service) downloadOperation() operation.Operation {
+	return operation.Define(operation.Spec{
+		Tool: "download_profile_media", Method: http.MethodPost, Path: "/profile-media-downloads",
+		Needs: access.Spend, Key: operation.KeyRequired, Success: http.StatusAccepted, Networks: true,
+		Also: operation.AlsoWhen(access.Write, "save_to_library is true", saves),
+		Price: operation.PriceRange(s.Terms.Prices.ProfileMediaDownload, s.Terms.Prices.ProfileMediaDownload,
+			s.price),
+		Summary: "Download media of a public profile",
+		Description: "Fetches media of a public Instagram or TikTok profile and saves them in the library's " +
+			"folder Downloads, or only lists them. Charged per call, even if nothing is found; refunded if the " +
+			"profile does not exist, is private or cannot be read. Use it only if the person asked for it, and " +
+			"respect the copyright of the media.",
+		Next: "Poll the job with get_job. If its result has next_cursor, pass it as cursor in another call to " +
+			"get the next page, which is charged again.",
+		Example: operation.Example{Arguments: map[string]any{
+			"platform": "instagram", "type": "posts", "username": "harbour_cafe",
+		},
+			Data: job.Job{
+				JobID: "content_fetch:019d3889-2b11-7d5a-9e0c-0c8f1d3e0009", Type: job.ContentFetch,
+				State: job.Pending, CreatedAt: exampleAt, Progress: job.JobProgress{Total: 12},
+			}},
+	}, s.downloadProfile)
 }
 
 const exampleJob = "media_import:019d3889-2b11-7d5a-9e0c-0c8f1d3e0007"

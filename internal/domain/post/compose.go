@@ -204,13 +204,8 @@ func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID strin
 		if p, err = s.Lock(ctx, tx, call.TeamID, postID); err != nil {
 			return err
 		}
-		if err := p.CheckComposable(); err != nil {
+		if err := p.checkComposableBy(call); err != nil {
 			return err
-		}
-		if p.Status == Scheduled && !p.IsTemplate {
-			if err := call.Require(access.Publish); err != nil {
-				return err
-			}
 		}
 		wanted, err := s.compose(ctx, tx, call, c, p.Targets)
 		if err != nil {
@@ -223,7 +218,7 @@ func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID strin
 		if err := wanted.checkCovers(); err != nil {
 			return err
 		}
-		if len(wanted.Targets) == 0 && (p.Status == Scheduled || p.IsTemplate) {
+		if len(wanted.Targets) == 0 && p.needsAccount() {
 			return errNoAccount
 		}
 		wanted.Series.Rule = c.Rule
@@ -243,6 +238,20 @@ func (p Record) checkCovers() error {
 			return apierr.Invalid(apierr.OutOfRange, fmt.Sprintf("cover-%d", m.ID),
 				"The cover time is not within the video.")
 		}
+	}
+	return nil
+}
+
+// needsAccount reports whether the post cannot be without an account.
+func (p Record) needsAccount() bool { return p.Status == Scheduled || p.IsTemplate }
+
+// checkComposableBy returns why the caller may not change the post.
+func (p Record) checkComposableBy(call operation.Call) error {
+	if err := p.CheckComposable(); err != nil {
+		return err
+	}
+	if p.Status == Scheduled && !p.IsTemplate {
+		return call.Require(access.Publish)
 	}
 	return nil
 }

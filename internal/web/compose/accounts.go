@@ -68,7 +68,7 @@ func offer(accounts []account.SocialAccount, held *post.Record) []offered {
 
 // contradictions returns an error for each account whose text or media in the form would be lost: it is not selected, or
 // the form says that it publishes no text.
-func (s sheet) contradictions(accounts []account.SocialAccount, held *post.Record) []error {
+func (s *sheet) contradictions(accounts []account.SocialAccount, held *post.Record) []error {
 	out := []error{}
 	for _, a := range offer(accounts, held) {
 		what, o := "", s.Own[a.ID]

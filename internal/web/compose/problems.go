@@ -101,7 +101,7 @@ func (p *Handlers) findErrors(r *http.Request, s sheet, what string) ([]error, e
 			return nil, err
 		}
 		if err := held.CheckComposable(); err != nil {
-			return []error{err}, nil
+			return []error{err}, nil //nolint:nilerr // for the form
 		}
 	}
 	accounts, err := p.accounts(r)
@@ -133,41 +133,47 @@ var errOnlySchedule = apierr.Invalid(apierr.NotAllowedValue, "repeat",
 // timeErrors returns what is wrong with the form's time and recurrence.
 func (p *Handlers) timeErrors(s sheet, held post.Record, zone *time.Location, what string) []error {
 	if held.IsTemplate {
-		if _, err := ruleFor(s, held); err != nil {
-			return []error{err}
-		}
-		return nil
+		_, err := ruleFor(s, held)
+		return present(err)
 	}
-	out := []error{}
-	at, err := s.When.exact(zone)
-	mustHave := what == "schedule" || held.Status == post.Scheduled && what == "save"
+	at, timeErr := s.When.exact(zone)
+	return present(p.timeError(s, held, what, at, timeErr), p.ruleError(s, what, at, zone))
+}
+
+// present returns the errors that are not nil.
+func present(errs ...error) []error {
+	return slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+}
+
+// timeError returns what is wrong with the form's time, of which at is the instant and err the error.
+func (p *Handlers) timeError(s sheet, held post.Record, what string, at time.Time, err error) error {
+	required := what == "schedule" || held.Status == post.Scheduled && what == "save"
 	switch {
 	case s.When.isEmpty() && what == "schedule":
-		out = append(out, apierr.Invalid(apierr.MissingArgument, "date", "Choose the date and time of publication."))
-	case s.When.isDayOnly() && !mustHave:
-		if _, err := s.When.day(); err != nil {
-			out = append(out, err)
-		}
+		return apierr.Invalid(apierr.MissingArgument, "date", "Choose the date and time of publication.")
+	case s.When.isDayOnly() && !required:
+		_, err := s.When.day()
+		return err
 	case err != nil:
-		out = append(out, err)
+		return err
 	case !at.IsZero() && (what == "schedule" || !held.ScheduledAt.Equal(at)):
-		if err := p.checkTimeAllowed(at); err != nil {
-			out = append(out, err)
-		}
+		return p.checkTimeAllowed(at)
 	}
+	return nil
+}
+
+// ruleError returns what is wrong with the form's recurrence.
+func (p *Handlers) ruleError(s sheet, what string, at time.Time, zone *time.Location) error {
 	switch {
 	case s.Repeat.Often == "":
+		return nil
 	case what != "schedule":
-		out = append(out, errOnlySchedule)
-	default:
-		if at.IsZero() {
-			at = p.DB.Now() // any time shows what is wrong with the rule itself
-		}
-		if _, err := seriesPreview(s, at, zone); err != nil {
-			out = append(out, err)
-		}
+		return errOnlySchedule
+	case at.IsZero():
+		at = p.DB.Now() // any time shows what is wrong with the rule itself
 	}
-	return out
+	_, err := seriesPreview(s, at, zone)
+	return err
 }
 
 // rejections returns why networks would reject a composition.

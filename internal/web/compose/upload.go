@@ -28,7 +28,7 @@ func (p *Handlers) receive(w http.ResponseWriter, r *http.Request) (sheet, []err
 	f := filesForm{Handlers: p, r: r, actor: actor, forbidden: operation.Call{Actor: actor}.Require(access.Write)}
 	leave, tooMany := p.EnterUploads(r)
 	if tooMany != nil { // only its fields are read
-		f.refuse("", tooMany)
+		f.close(tooMany)
 		var ok bool
 		if leave, ok = p.EnterLongForm(r); !ok {
 			return refuse(tooMany)
@@ -55,7 +55,7 @@ func (p *Handlers) receive(w http.ResponseWriter, r *http.Request) (sheet, []err
 		s.add(id)
 	}
 	if form.Get("do") == "upload" && f.files == 0 {
-		f.refuse("", apierr.Invalid(apierr.MissingArgument, "files", "Choose a file first."))
+		f.close(apierr.Invalid(apierr.MissingArgument, "files", "Choose a file first."))
 	}
 	return s, f.refusals, true
 }
@@ -81,36 +81,37 @@ func (f *filesForm) take(part *multipart.Part, fields url.Values) error {
 	}
 	if f.files++; f.files == 1 && !f.closed {
 		if err := f.library.CheckForm(f.r.Context(), f.actor.TeamID, f.r.ContentLength); err != nil {
-			return f.refuse("", err)
+			if apierr.Is(err, apierr.Internal) {
+				return err
+			}
+			f.close(err)
 		}
 	}
 	switch {
 	case f.closed:
 		return nil
 	case f.files > media.MaxFormFiles:
-		return f.refuse("", apierr.New(apierr.TooLong, media.TooManyFormFiles))
+		f.close(apierr.New(apierr.TooLong, media.TooManyFormFiles))
+		return nil
 	}
 	id, err := f.addFile(part)
 	if err != nil {
-		return f.refuse(part.FileName(), err)
+		if apierr.Is(err, apierr.Internal) {
+			return err
+		}
+		told := apierr.Of(err).With("argument", "files")
+		told.Detail = part.FileName() + ": " + told.Detail
+		f.refusals = append(f.refusals, told)
+		return nil
 	}
 	f.added = append(f.added, id)
 	return nil
 }
 
-// refuse records why a file was rejected, or all further files if there is no name. It returns internal errors.
-func (f *filesForm) refuse(name string, err error) error {
-	told := apierr.Of(err)
-	if told.Code == apierr.Internal {
-		return err
-	}
-	out := told.With("argument", "files")
-	if name != "" {
-		out.Detail = name + ": " + out.Detail
-	}
-	f.closed = f.closed || name == ""
-	f.refusals = append(f.refusals, out)
-	return nil
+// close records why all further files are rejected.
+func (f *filesForm) close(err error) {
+	f.closed = true
+	f.refusals = append(f.refusals, apierr.Of(err).With("argument", "files"))
 }
 
 // addFile adds a file to the library while holding an upload slot.

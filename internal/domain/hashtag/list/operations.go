@@ -119,8 +119,7 @@ func (s *Service) Operations() []operation.Operation {
 			Success: http.StatusOK,
 			Summary: "List hashtag lists",
 			Description: "Returns the team's hashtag lists, newest first, followed by the ready-made ones. " +
-				"Check here " +
-				"before search_hashtags: lists are free. The platform filter keeps lists for all networks.",
+				"Check here before search_hashtags: lists are free. The platform filter keeps lists for all networks.",
 			Next: "get_hashtag_list returns the hashtags of a list.",
 			Listing: &operation.Listing{Member: "hashtag_lists", Item: "get_hashtag_list",
 				Arguments: map[string]string{"list_id": "id"}, Label: []string{"name", "platform"}},
@@ -147,8 +146,7 @@ func (s *Service) Operations() []operation.Operation {
 			Description: "Creates a list, empty or with hashtags. Refused hashtags are listed with the reason; the " +
 				"others are added. Figures of new hashtags are measured in the background. Without an " +
 				"Idempotency-Key, each call creates another list. Free of charge. The plan limits the " +
-				"number and size " +
-				"of lists.",
+				"number and size of lists.",
 			Next: "add_hashtags adds more. plan_limit_reached: the team has reached the list limit of its plan.",
 			Example: operation.Example{Arguments: map[string]any{"name": exampleEntry.Name, "platform": "instagram",
 				"color": "#C0643A", "icon": exampleEntry.Icon, "hashtags": []string{"#coffee", "Latteart",

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// NewWords returns at most most words by number of posts, or nil if there are none.
-func NewWords(count map[string]int, posts, most int) *FindingWords {
+// NewWords returns at most limit words by number of posts, or nil if there are none.
+func NewWords(count map[string]int, posts, limit int) *FindingWords {
 	if len(count) == 0 {
 		return nil
 	}
@@ -15,7 +15,7 @@ func NewWords(count map[string]int, posts, most int) *FindingWords {
 		words = append(words, FindingWord{Word: word, Posts: posts})
 	}
 	slices.SortFunc(words, func(a, b FindingWord) int { return CompareUse(a.Posts, b.Posts, a.Word, b.Word) })
-	return &FindingWords{Posts: posts, Different: len(count), Words: slices.Clone(words[:min(most, len(words))])}
+	return &FindingWords{Posts: posts, Different: len(count), Words: slices.Clone(words[:min(limit, len(words))])}
 }
 
 // CompareUse orders names by descending number of posts, then by name.
