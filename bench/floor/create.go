@@ -123,8 +123,8 @@ func (f *Floor) once(x *request, c caller, key string, in draft, first stored) (
 	}
 	defer func() { _ = tx.Rollback() }() // no effect after a commit
 	now := x.now.UnixMicro()
-	res, err := tx.StmtContext(x.ctx, f.db.claim).
-		ExecContext(x.ctx, c.key, key, hash, answer, now, now+remembered.Microseconds()) //nolint:sqlclosecheck // closed by the transaction
+	res, err := tx.StmtContext(x.ctx, f.db.claim). //nolint:sqlclosecheck // closed by the transaction
+							ExecContext(x.ctx, c.key, key, hash, answer, now, now+remembered.Microseconds())
 	if err != nil {
 		return stored{}, fmt.Errorf("claiming an idempotency key: %w", err)
 	}

@@ -18,7 +18,7 @@ Operations:
 
 const ending = `
 Flags:
-  --url URL               URL of the service; put it before an operation that has its own --url
+  --url URL               Address of the service; put it before an operation that has its own --url
   --key-file FILE         File that contains the API key
   --json OBJECT           Arguments as JSON: an object, @FILE, or - for standard input
   --all                   Print all pages, one line of JSON each

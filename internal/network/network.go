@@ -242,7 +242,7 @@ const (
 	Duplicate     Class = "duplicate"      // the network already has the same content
 	Quota         Class = "quota"          // retry in the network's next window, at Error.After
 	Unapproved    Class = "app"            // the operator's app lacks an approval
-	// a local rule forbids calls to that server: nothing was sent, and the network did not fail
+	// HostBlocked means that a local rule forbids calls to that server: nothing was sent, and the network did not fail.
 	HostBlocked Class = "barred"
 )
 

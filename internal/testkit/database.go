@@ -103,7 +103,7 @@ var copyingPostgres sync.Mutex // PostgreSQL copies a database only while no oth
 // Copy returns the URL of a copy of a database that nothing has open. A server accepts it as the original.
 func Copy(tb testing.TB, from string) (string, error) {
 	tb.Helper()
-	to := ""
+	var to string
 	if path, ok := strings.CutPrefix(from, "sqlite:"); ok {
 		raw, err := os.ReadFile(path)
 		if err != nil {

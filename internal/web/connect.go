@@ -97,7 +97,7 @@ func (a *App) noteRefusal(r *http.Request, err error) {
 	}
 }
 
-// connectedPath returns the page to show after an account was connected. It says whether the team had it before.
+// connectedPath returns the page to show after an account was connected, or connected again.
 func connectedPath(a account.Account) string {
 	path := "/connected/" + strconv.FormatInt(a.ID, 10)
 	if a.Renewed {

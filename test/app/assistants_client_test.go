@@ -6,11 +6,12 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"pressroom/internal/testkit/must"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"pressroom/internal/testkit/must"
 
 	"golang.org/x/oauth2"
 )

@@ -5,10 +5,11 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
-	"pressroom/internal/testkit/must"
 	"slices"
 	"strings"
 	"testing"
+
+	"pressroom/internal/testkit/must"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"

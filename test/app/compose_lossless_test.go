@@ -263,7 +263,7 @@ func TestTooManyUploadsKeepTheForm(t *testing.T) {
 		f := b.open("/posts/new?caption=Hello").form("Check").fill("date", "2031-05-06")
 		stall := func() {
 			body, stalled := io.Pipe()
-			r := must.Get(http.NewRequestWithContext(t.Context(), "POST", h.root+"/posts/new", body))(t)
+			r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, h.root+"/posts/new", body))(t)
 			r.Header.Set("Content-Type", "multipart/form-data; boundary=x")
 			var all sync.WaitGroup
 			all.Go(func() {

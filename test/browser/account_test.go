@@ -5,9 +5,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"testing"
+
 	"pressroom/internal/testkit/must"
 	"pressroom/internal/testkit/program"
-	"testing"
 )
 
 // TestAccount is at localhost: passkeys belong to a name.

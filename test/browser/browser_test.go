@@ -14,11 +14,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"pressroom/internal/testkit/must"
-	"pressroom/internal/testkit/program"
 	"strings"
 	"testing"
 	"time"
+
+	"pressroom/internal/testkit/must"
+	"pressroom/internal/testkit/program"
 )
 
 // needs returns the browser's path. Without it, Node.js or the packages a test is skipped, but in CI.

@@ -3,8 +3,9 @@ package e2e
 import (
 	"context"
 	"fmt"
-	"pressroom/internal/testkit/must"
 	"testing"
+
+	"pressroom/internal/testkit/must"
 )
 
 // rows counts rows that a call made, changed or took away.

@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"pressroom/internal/testkit/must"
 	"slices"
 	"strings"
 	"testing"
+
+	"pressroom/internal/testkit/must"
 )
 
 // walk reads a list page by page and returns a member of each of its items. Over REST it follows the Link header, which

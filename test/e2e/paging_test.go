@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"pressroom/internal/testkit/must"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"pressroom/internal/testkit/must"
 )
 
 // pager asks for one page of a list after a cursor; it gives the IDs and the next cursor.

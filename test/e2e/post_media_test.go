@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"pressroom/internal/testkit/must"
 	"slices"
 	"testing"
 	"time"
+
+	"pressroom/internal/testkit/must"
 )
 
 // heldMedia returns how many media each of the posts has that the networks hold with some words. Each of them can be

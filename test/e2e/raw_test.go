@@ -8,10 +8,11 @@ import (
 	"maps"
 	"net"
 	"net/http"
-	"pressroom/internal/testkit/must"
 	"strings"
 	"testing"
 	"time"
+
+	"pressroom/internal/testkit/must"
 )
 
 // rawCase is one request of REST as bytes, for what no tool call can be: odd bodies, headers and addresses.

@@ -2,10 +2,11 @@ package e2e
 
 import (
 	"fmt"
-	"pressroom/internal/testkit/must"
 	"slices"
 	"strings"
 	"time"
+
+	"pressroom/internal/testkit/must"
 )
 
 // listsPosts checks which posts an answer lists, by the names under which they were kept.

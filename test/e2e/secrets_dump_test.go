@@ -6,9 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"pressroom/internal/testkit/must"
 	"strings"
 	"testing"
+
+	"pressroom/internal/testkit/must"
 )
 
 // dump returns all rows of the database.

@@ -10,11 +10,12 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"pressroom/internal/testkit/must"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"pressroom/internal/testkit/must"
 )
 
 // conversation is a connection over which bytes go as they are.

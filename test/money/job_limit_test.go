@@ -42,7 +42,7 @@ func TestJobWithoutSlot(t *testing.T) {
 // mustBuy makes a call that is accepted, and holds what stands then against the model.
 func (in *inside) mustBuy(t *testing.T, m *modelTeam, o order) answer {
 	t.Helper()
-	a := in.mustAnswer(t, t.Context(), m, o)
+	a := in.mustAnswer(t.Context(), t, m, o)
 	if a.replayed {
 		t.Errorf("%+v: %s", o, a.raw)
 	}

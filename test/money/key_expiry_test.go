@@ -26,7 +26,7 @@ func TestSweptWhileTakenOver(t *testing.T) {
 		for _, o := range []order{
 			{tool: standin.Note, query: "free", idem: "a note"}, {tool: standin.Search, query: "free", idem: "a search"},
 		} {
-			before := in.mustAnswer(t, t.Context(), m, o)
+			before := in.mustAnswer(t.Context(), t, m, o)
 			in.clock.Advance(idempotency.Retention)
 			arrived, goOn, swept := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 			ctx := standin.WithMeddler(t.Context(), func(_ context.Context, _ *db.Tx, at string) error {
@@ -37,7 +37,7 @@ func TestSweptWhileTakenOver(t *testing.T) {
 				return nil
 			})
 			taken := make(chan answer, 1)
-			go func() { taken <- in.mustAnswer(t, ctx, m, o) }()
+			go func() { taken <- in.mustAnswer(ctx, t, m, o) }()
 			<-arrived
 			go func() {
 				_, err := idempotency.New(in.db).Sweep(context.Background())
@@ -56,14 +56,13 @@ func TestSweptWhileTakenOver(t *testing.T) {
 			if first.replayed || first.sameData(before) {
 				t.Fatalf("the key was not taken over: %s", first.raw)
 			}
-			must.NoError(t, repeats(first, in.mustAnswer(t, t.Context(), m, o)))
+			must.NoError(t, repeats(first, in.mustAnswer(t.Context(), t, m, o)))
 			in.clock.Advance(time.Second)
 		}
 	})
 }
 
-func (in *inside) mustAnswer(t *testing.T, ctx context.Context, m *modelTeam,
-	o order) answer { //nolint:revive // as in the other helpers, the test comes first
+func (in *inside) mustAnswer(ctx context.Context, t *testing.T, m *modelTeam, o order) answer {
 	a, err := in.nodes[0].ask(ctx, m.keys[0], o, false)
 	if err != nil || !a.ok() {
 		t.Errorf("%+v: %v %s", o, err, a.raw)

@@ -37,7 +37,7 @@ func TestCommitAnswerLost(t *testing.T) {
 			if err != nil || got.refusal() != "503 service_unavailable cut_off" {
 				t.Fatalf("%+v: %v %s", o, err, got.raw)
 			}
-			first := in.mustAnswer(t, t.Context(), m, o)
+			first := in.mustAnswer(t.Context(), t, m, o)
 			if !first.replayed {
 				t.Fatalf("%+v was done twice: %s", o, first.raw)
 			}

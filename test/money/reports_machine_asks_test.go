@@ -3,6 +3,7 @@ package money
 import (
 	"context"
 	"fmt"
+
 	"pressroom/internal/testkit/must"
 
 	"pgregory.net/rapid"

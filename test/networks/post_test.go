@@ -3,10 +3,11 @@ package networks
 import (
 	"fmt"
 	"net/http"
-	"pressroom/internal/testkit/must"
 	"slices"
 	"strings"
 	"time"
+
+	"pressroom/internal/testkit/must"
 )
 
 const (

@@ -3,10 +3,11 @@ package networks
 import (
 	"flag"
 	"os"
-	"pressroom/internal/testkit/must"
 	"slices"
 	"strings"
 	"testing"
+
+	"pressroom/internal/testkit/must"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -13,13 +13,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"pressroom/internal/testkit/must"
-	"pressroom/internal/testkit/program"
 	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"pressroom/internal/testkit/must"
+	"pressroom/internal/testkit/program"
 )
 
 func binary(tb testing.TB) string {

@@ -4,8 +4,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"pressroom/internal/testkit/must"
 	"testing"
+
+	"pressroom/internal/testkit/must"
 )
 
 // disk is a library below the programs by which their disk is full or slow (testdata/disk.c). It acts on SQLite and on

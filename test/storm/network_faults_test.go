@@ -7,11 +7,12 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"pressroom/internal/testkit/fixture"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"pressroom/internal/testkit/fixture"
 )
 
 // fate is what becomes of a request to a network.

@@ -6,13 +6,14 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
-	"pressroom/internal/testkit/must"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"pressroom/internal/testkit/must"
 )
 
 // The variables by which a storm is made longer, and blows again as an earlier one did.

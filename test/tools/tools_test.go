@@ -6,8 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"pressroom/internal/testkit/program"
 	"testing"
+
+	"pressroom/internal/testkit/program"
 )
 
 const (

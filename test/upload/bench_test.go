@@ -11,12 +11,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"pressroom/internal/testkit/must"
-	"pressroom/internal/testkit/program"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"pressroom/internal/testkit/must"
+	"pressroom/internal/testkit/program"
 )
 
 // floorVariable makes the test's program serve the floor, with its files in the folder that it names.

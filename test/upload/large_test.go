@@ -8,11 +8,12 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"pressroom/internal/testkit/must"
-	"pressroom/internal/testkit/program"
 	"strings"
 	"testing"
 	"time"
+
+	"pressroom/internal/testkit/must"
+	"pressroom/internal/testkit/program"
 )
 
 const (

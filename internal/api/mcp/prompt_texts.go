@@ -48,7 +48,7 @@ Plan a week of social media posts for my team{{with .theme}} about: {{.}}{{end}}
 2. Call list_social_accounts to see where posts can go.
    {{with .account_id}}Plan only for account {{.}}.{{else}}Plan for the active accounts.{{end}}
    get_account_analytics shows what performed well and when. Do not invent missing figures.
-3. Call list_posts with from and to to see what is already planned in that week. Skip those days or complement them.
+3. See what is already planned in that week: call list_posts with from and to. Skip those days or complement them.
 4. Call {{with .voice_id}}get_brand_voice {{.}}{{else}}list_brand_voices{{end}} to learn how the team writes.
    Write in that voice.
 5. First show me {{with .posts}}{{.}}{{else}}three{{end}} posts as a table: day and time, account, text, and a picture

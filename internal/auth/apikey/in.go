@@ -118,5 +118,6 @@ func inHex(text string) bool {
 }
 
 func notHex(r rune) bool {
-	return !('a' <= r && r <= 'f' || 'A' <= r && r <= 'F' || '0' <= r && r <= '9')
+	isHex := 'a' <= r && r <= 'f' || 'A' <= r && r <= 'F' || '0' <= r && r <= '9'
+	return !isHex
 }

@@ -29,7 +29,7 @@ const (
 	secretSize = 20 // bytes, as many as SHA-1 makes (RFC 4226, section 4)
 
 	codesMade = 10
-	// of four characters of five bits: 120 bits, so that an unsalted hash protects them (ASVS 5.0, 6.5.2)
+	// of four characters of five bits: 120 bits, so that an unsalted hash protects them (ASVS 5.0, 6.5.2).
 	codeGroups = 6
 )
 

@@ -91,7 +91,7 @@ func describe(t reflect.Type, s *jsonschema.Schema) {
 			describe(f.Type, s)
 		}
 	}
-	d, ok := reflect.Zero(t).Interface().(describer)
+	d, ok := reflect.TypeAssert[describer](reflect.Zero(t))
 	if !ok || s.Ref != "" {
 		return
 	}

@@ -26,7 +26,7 @@ var (
 	lostNotSent      = step{class: network.Uncertain}               // no answer, and nothing happened
 	lostButSent      = step{class: network.Uncertain, effect: true} // no answer, and it stands
 	unknownAnswer    = step{verdict: network.Unknown}
-	// it will stand, but not yet
+	// it will stand, but not yet.
 	startsProcessing = step{class: network.Processing, effect: true, after: 10 * time.Second}
 	stillProcessing  = step{verdict: network.Unknown, class: network.Processing, after: 10 * time.Second}
 )

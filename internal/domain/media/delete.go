@@ -23,9 +23,9 @@ type UseKind string
 
 // The kinds of uses, in the order in which they block deletion.
 const (
-	// being sent, or the outcome is unknown: the file cannot be deleted
+	// UseSending means being sent, or that the outcome is unknown: the file cannot be deleted.
 	UseSending UseKind = "1 now"
-	// scheduled, shown to a client or a series template: remove the file from the post first
+	// UseScheduled means scheduled, shown to a client or a series template: remove the file from the post first.
 	UseScheduled UseKind = "2 ahead"
 	UseInDraft   UseKind = "3 draft"  // a plain draft, from which the file is removed
 	UsePublished UseKind = "4 before" // published: the post keeps the file's name, type and size

@@ -125,8 +125,9 @@ func (s *Service) parseToken(token string) (grant, bool) {
 		item:  int64(binary.BigEndian.Uint64(raw[1:])),               //nolint:gosec // as it was written
 		until: time.Unix(int64(binary.BigEndian.Uint64(raw[9:])), 0), //nolint:gosec // as it was written
 		fit: network.FileLimits{
-			MaxBytes: int64(binary.BigEndian.Uint64(raw[17:])), MaxSide: int(binary.BigEndian.Uint32(raw[25:])),
-		}, //nolint:gosec // as it was written
+			MaxBytes: int64(binary.BigEndian.Uint64(raw[17:])), //nolint:gosec // as it was written
+			MaxSide:  int(binary.BigEndian.Uint32(raw[25:])),
+		},
 	}
 	for n, mime := range Types {
 		if raw[29]&(1<<n) != 0 {

@@ -117,23 +117,29 @@ func TestAccountNotices(t *testing.T) {
 			if unread != 1 || n.Team != 0 || n.Place() != "/account" || !strings.Contains(n.Text(), c.says) {
 				t.Errorf("%s: %d unread, %q of team %d", c.name, unread, n.Text(), n.Team)
 			}
-			mail := must.Get(netmail.ReadMessage(strings.NewReader(w.box.mails[0])))(t)
-			text := readable(t, mail)
-			if w.box.to[0] != "ada@harbour.example" || !strings.HasPrefix(mail.Header.Get("Subject"), "pressroom: ") ||
-				!strings.Contains(text, c.says) ||
-				!strings.Contains(text, "Time: Sat 21 Nov 2026, ") && !strings.Contains(text,
-					"Time: Sun 22 Nov 2026, ") || !strings.Contains(text, "cannot be turned off") {
-				t.Errorf("%s: to %s: %s\n%s", c.name, w.box.to, mail.Header, text)
-			}
-			if by := n.Browser(); by != "" && (by != "Firefox on Windows" || !strings.Contains(text,
-				"Browser: Firefox on Windows")) {
-				t.Errorf("%s: by %q: %s", c.name, by, text)
-			}
+			checkMail(t, w, c.name, c.says, n)
 		}
 		if list, err := w.List(t.Context(), w.editor.ID, 0, 10); err != nil || len(list) > 0 {
 			t.Errorf("somebody else is told %+v (%v)", list, err)
 		}
 	})
+}
+
+// checkMail checks the mail of a notice about how a person signs in.
+func checkMail(t *testing.T, w *env, name, says string, n notification.Notice) {
+	t.Helper()
+	mail := must.Get(netmail.ReadMessage(strings.NewReader(w.box.mails[0])))(t)
+	text := readable(t, mail)
+	if w.box.to[0] != "ada@harbour.example" || !strings.HasPrefix(mail.Header.Get("Subject"), "pressroom: ") ||
+		!strings.Contains(text, says) ||
+		!strings.Contains(text, "Time: Sat 21 Nov 2026, ") && !strings.Contains(text,
+			"Time: Sun 22 Nov 2026, ") || !strings.Contains(text, "cannot be turned off") {
+		t.Errorf("%s: to %s: %s\n%s", name, w.box.to, mail.Header, text)
+	}
+	if by := n.Browser(); by != "" && (by != "Firefox on Windows" || !strings.Contains(text,
+		"Browser: Firefox on Windows")) {
+		t.Errorf("%s: by %q: %s", name, by, text)
+	}
 }
 
 // Suspended people and people in no team get their mails too: there is no other way to reach them.

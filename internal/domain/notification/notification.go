@@ -47,7 +47,7 @@ var (
 	publishers = []access.Role{access.Owner, access.Admin, access.Editor}
 	managers   = []access.Role{access.Owner, access.Admin}
 	owners     = []access.Role{access.Owner}
-	// a client decides in the app too
+	// a client decides in the app too.
 	deciders = []access.Role{access.Owner, access.Admin, access.Editor, access.Client}
 )
 

@@ -55,7 +55,7 @@ func (s Server) Sender() (func(context.Context, Mail) error, error) {
 func (s Server) client() (*mail.Client, error) {
 	u, err := url.Parse(s.URL)
 	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" {
-		return nil, errors.New("the mail server (--smtp) must be smtp://USER:PASSWORD@HOST:PORT or smtps://...")
+		return nil, errors.New("the mail server (--smtp) must be smtp://USER:PASSWORD@HOST:PORT or smtps://…")
 	}
 	opts := []mail.Option{mail.WithTimeout(sendWithin), mail.WithTLSPortPolicy(mail.TLSMandatory)}
 	switch {

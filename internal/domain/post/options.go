@@ -38,14 +38,6 @@ func setOptions(p *Record, o network.Options) bool {
 	return differs
 }
 
-// showOptions returns options as clients see them, or nil for none.
-func showOptions(o network.Options) *network.Options {
-	if o.IsZero() {
-		return nil
-	}
-	return &o
-}
-
 // inboxNotes says that a post in an inbox mode is not public yet.
 func (p Record) inboxNotes() []string {
 	if p.Options.TikTok == nil || p.Options.TikTok.Mode != network.TikTokInbox {

@@ -21,13 +21,13 @@ func excerpt(caption string) string {
 	return Truncate(strings.Join(strings.Fields(caption), " "), excerptLength)
 }
 
-// Truncate returns the text, or its start with an ellipsis, with at most most characters. It never cuts a
+// Truncate returns the text, or its start with an ellipsis, with at most limit characters. It never cuts a
 // grapheme cluster (UAX 29).
-func Truncate(text string, most int) string {
-	if len(text) <= most || utf8.RuneCountInString(text) <= most {
+func Truncate(text string, limit int) string {
+	if len(text) <= limit || utf8.RuneCountInString(text) <= limit {
 		return text
 	}
-	end, left, state := 0, most-1, -1
+	end, left, state := 0, limit-1, -1
 	for {
 		cluster, _, _, next := uniseg.FirstGraphemeClusterInString(text[end:], state)
 		if left -= utf8.RuneCountInString(cluster); left < 0 {

@@ -15,9 +15,10 @@ import (
 // DirectoryIdentity is somebody whom the operator's directory has recognized. Issuer and subject identify one person
 // for good; the directory may give an email address to somebody else (OpenID Connect Core 1.0, section 5.7).
 type DirectoryIdentity struct {
-	Issuer, Subject string
-	Email           string // verified by the directory
-	Name            string
+	Issuer  string `json:"issuer"`
+	Subject string `json:"subject"`
+	Email   string `json:"email"` // verified by the directory
+	Name    string `json:"name"`
 }
 
 var (

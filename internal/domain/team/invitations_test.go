@@ -245,13 +245,17 @@ func TestKnownPeopleJoin(t *testing.T) {
 	})
 }
 
+// atDirectory returns what the directory says about a person.
+func atDirectory(email string) team.DirectoryIdentity {
+	return team.DirectoryIdentity{
+		Issuer: "https://login.example", Subject: strings.ToLower(email), Email: email, Name: "Dee Rectory",
+	}
+}
+
 func TestFromDirectory(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		enter := func(email, token string) (team.Person, error) {
-			return w.FromDirectory(t.Context(),
-				team.DirectoryIdentity{
-					Issuer: "https://login.example", Subject: strings.ToLower(email), Email: email, Name: "Dee Rectory",
-				}, token)
+			return w.FromDirectory(t.Context(), atDirectory(email), token)
 		}
 		if p, err := enter("ADA@example.com", ""); err != nil || p.ID != 1 || p.Name != "Ada" {
 			t.Errorf("%+v (%v)", p, err)
@@ -266,6 +270,14 @@ func TestFromDirectory(t *testing.T) {
 				t.Errorf("%q: %v", email, err)
 			}
 		}
+	})
+}
+
+func TestInvitationIsChosen(t *testing.T) {
+	each(t, func(t *testing.T, w env) {
+		enter := func(email, token string) (team.Person, error) {
+			return w.FromDirectory(t.Context(), atDirectory(email), token)
+		}
 		w.invite(t, 1, "new@example.com", access.Editor)
 		for _, token := range []string{"", "no such token"} {
 			if _, err := enter("New@example.com", token); !errors.Is(err, team.ErrChooseInvitation) || w.roleOf(t,
@@ -278,10 +290,7 @@ func TestFromDirectory(t *testing.T) {
 			t.Fatalf("%+v (%v)", open, err)
 		}
 		choose := func(email string) (team.Person, error) {
-			return w.JoinFromDirectory(t.Context(),
-				team.DirectoryIdentity{
-					Issuer: "https://login.example", Subject: email, Email: email, Name: "Dee Rectory",
-				}, open[0].ID)
+			return w.JoinFromDirectory(t.Context(), atDirectory(email), open[0].ID)
 		}
 		if _, err := choose("mallory@example.com"); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("an invitation to somebody else: %v", err)
@@ -294,6 +303,15 @@ func TestFromDirectory(t *testing.T) {
 		if err != nil || again.ID != p.ID {
 			t.Errorf("%+v (%v)", again, err)
 		}
+	})
+}
+
+func TestDirectoryInvitationOfOthers(t *testing.T) {
+	each(t, func(t *testing.T, w env) {
+		enter := func(email, token string) (team.Person, error) {
+			return w.FromDirectory(t.Context(), atDirectory(email), token)
+		}
+		w.person(t, "teamless@example.com", "", "")
 		other := must.Get(w.AddTeam(t.Context(), team.Team{Name: "Roastery", Timezone: "UTC", Language: "en", Plan: "team"},
 			1))(t)
 		w.invite(t, 1, "two@example.com", access.Viewer)
@@ -306,10 +324,11 @@ func TestFromDirectory(t *testing.T) {
 		if _, err := enter("teamless@example.com", token); !errors.Is(err, team.ErrChooseInvitation) {
 			t.Errorf("by the link of somebody else: %v", err)
 		}
-		if open, err = w.OpenOffers(t.Context(), "teamless@example.com"); err != nil || len(open) != 1 {
+		open, err := w.OpenOffers(t.Context(), "teamless@example.com")
+		if err != nil || len(open) != 1 {
 			t.Fatalf("%+v (%v)", open, err)
 		}
-		if _, err := choose("teamless@example.com"); err != nil || w.roleOf(t,
+		if _, err := w.JoinFromDirectory(t.Context(), atDirectory("teamless@example.com"), open[0].ID); err != nil || w.roleOf(t,
 			"teamless@example.com") != access.Client {
 			t.Errorf("as %q (%v)", w.roleOf(t, "teamless@example.com"), err)
 		}

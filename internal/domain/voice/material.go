@@ -197,7 +197,7 @@ const materialQuery = `SELECT m.id, m.kind, m.post_id, m.content, m.created_at F
 	JOIN brand_voices v ON v.id = m.voice_id
 	WHERE m.voice_id = ? AND m.id = ? AND v.team_id = ?`
 
-// Material returns a piece of material in full.
+// Materials returns the material of a voice.
 func (s *Service) Materials(ctx context.Context, call operation.Call, voice int64) ([]Material, error) {
 	if err := checkMaterialAccess(call); err != nil {
 		return nil, err

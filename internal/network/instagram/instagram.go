@@ -21,7 +21,7 @@ import (
 const (
 	platform         = "instagram"
 	defaultAuthorize = "https://www.instagram.com"
-	defaultToken     = "https://api.instagram.com"
+	defaultToken     = "https://api.instagram.com" //nolint:gosec // an address
 	defaultGraph     = "https://graph.instagram.com"
 	defaultDialog    = "https://www.facebook.com"
 	defaultPageGraph = "https://graph.facebook.com"

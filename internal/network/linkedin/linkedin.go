@@ -33,7 +33,7 @@ const (
 // its products do not grant. It does not allow the Community Management API beside another product, so such an app has
 // no OpenID scopes and the member is identified by r_basicprofile.
 var (
-	// Share on LinkedIn, Sign In with OpenID
+	// Share on LinkedIn, Sign In with OpenID.
 	memberScopes       = []string{scopeOpenID, "profile", "email", scopeWriteMember}
 	organizationScopes = []string{"w_organization_social", "r_organization_social", scopeOrganizationAdmin}
 	companyScopes      = slices.Concat([]string{scopeBasicProfile, scopeWriteMember}, organizationScopes)

@@ -143,8 +143,8 @@ func RefreshOf(kind string, secrets ...string) Call {
 // ExchangeOf returns a Call that trades an authorization code.
 func ExchangeOf(kind string) Call {
 	return Call{"exchange", network.Authorizing, []string{authCode, appSecret}, func(ctx context.Context, s *Stub) error {
-		_, err := s.Network.(network.Authorizer).Exchange(ctx, network.Authorization{Kind: kind, Redirect: redirect},
-			authCode) //nolint:forcetypeassert // only an Authorizer has such a call
+		authorizer := s.Network.(network.Authorizer) //nolint:forcetypeassert // only an Authorizer has such a call
+		_, err := authorizer.Exchange(ctx, network.Authorization{Kind: kind, Redirect: redirect}, authCode)
 		return err
 	}}
 }

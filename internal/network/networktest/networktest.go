@@ -66,7 +66,7 @@ var newSandbox = sync.OnceValues(func() (fs.FS, error) {
 	if err != nil {
 		return nil, fmt.Errorf("creating a sandbox: %w", err)
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	server, err := sandbox.Open(dir, sandbox.Options{})
 	if err == nil {
 		err = server.Close()
@@ -76,7 +76,7 @@ var newSandbox = sync.OnceValues(func() (fs.FS, error) {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		content, err := os.ReadFile(filepath.Join(dir, path))
+		content, err := os.ReadFile(filepath.Join(dir, path)) //nolint:gosec // of the sandbox
 		files[path] = &fstest.MapFile{Data: content, Mode: 0o600}
 		return err //nolint:wrapcheck // wrapped below
 	}

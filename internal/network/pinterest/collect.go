@@ -19,7 +19,7 @@ const (
 	reportBatchSize  = 100                 // pins per report
 	maxReportAge     = 89 * 24 * time.Hour // oldest pin of a report, which covers 90 days
 	maxSingleReports = 50                  // pins with a report of their own
-	// error code of a pin without reports; its status may be that of an invalid token
+	// error code of a pin without reports; its status may be that of an invalid token.
 	codeNoReports     = "7"
 	metricSaves       = "SAVE"
 	metricImpressions = "IMPRESSION"

@@ -74,7 +74,7 @@ func (n *Network) pollVideo(ctx context.Context, g network.Grant, p *draft) (tim
 	case "failed":
 		return n.restartUpload(p, &network.Error{
 			Class: network.RejectedMedia, Status: http.StatusOK, Code: now.Status,
-			Err: errors.New("Pinterest could not process the video; use another file or format"),
+			Err: errors.New("the network could not process the video; use another file or format"),
 		})
 	}
 	return 0, network.InvalidResponse(errors.New("reading a video's status: the response has no known status"))

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// of photos' links: longer than a delivery is queued and the network's download timeout together
+	// of photos' links: longer than a delivery is queued and the network's download timeout together.
 	linkLife         = 4 * time.Hour
 	minLinkLife      = 2 * time.Hour    // the least that must remain
 	uploadLife       = time.Hour        // of an upload's URL; not confirmed

@@ -93,7 +93,7 @@ func (n *Network) pollMedia(ctx context.Context, g network.Grant, p *draft, i in
 	case "failed":
 		return n.restartUploads(p, &network.Error{
 			Class: network.RejectedMedia, Status: http.StatusOK, Code: now.State,
-			Err: errors.New("X could not process the file; use another file or format"),
+			Err: errors.New("the network could not process the file; use another file or format"),
 		})
 	}
 	return 0, network.InvalidResponse(errors.New("reading the state of an upload: the response has no known state"))

@@ -136,11 +136,11 @@ func TestUsedRefreshToken(t *testing.T) {
 	}
 }
 
-// partialStore returns a server that stores at most most bytes of each part.
-func partialStore(most int64) http.HandlerFunc {
+// partialStore returns a server that stores at most limit bytes of each part.
+func partialStore(limit int64) http.HandlerFunc {
 	have := int64(0)
 	return func(w http.ResponseWriter, r *http.Request) {
-		have += min(r.ContentLength, most)
+		have += min(r.ContentLength, limit)
 		if have > 0 {
 			w.Header().Set("Range", fmt.Sprintf("bytes=0-%d", have-1))
 		}

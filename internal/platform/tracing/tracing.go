@@ -224,7 +224,7 @@ func (r *recorder) WriteHeader(status int) {
 }
 
 // Flush sends buffered data.
-// writers without Flush send everything at the end
+// writers without Flush send everything at the end.
 func (r *recorder) Flush() { _ = http.NewResponseController(r.ResponseWriter).Flush() }
 
 // Unwrap returns the wrapped writer, for http.ResponseController.

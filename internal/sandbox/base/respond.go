@@ -13,8 +13,10 @@ import (
 	"pressroom/internal/sandbox/marker"
 )
 
+// MaxBody is the maximum size of a request's body in bytes, as the genuine Bluesky server accepts.
+const MaxBody = 150 << 10
+
 const (
-	MaxBody       = 150 << 10        // bytes, as the genuine Bluesky server accepts
 	bodyTimeout   = 15 * time.Second // for all of it
 	uploadTimeout = 10 * time.Minute // for a whole file
 )

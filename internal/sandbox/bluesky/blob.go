@@ -2,6 +2,7 @@ package bluesky
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"mime"
 	"net/http"
@@ -49,10 +50,10 @@ func (b *Network) uploadBlob(w http.ResponseWriter, r *http.Request) (any, error
 	end := base.AllowUpload(w)
 	blob, err := b.Store.SaveMedia(http.MaxBytesReader(w, r.Body, maxBlob), given)
 	end()
-	switch base.UploadError(err) {
-	case base.ErrBodyTooLarge:
+	switch err := base.UploadError(err); {
+	case errors.Is(err, base.ErrBodyTooLarge):
 		return nil, errTooLarge
-	case base.ErrBodyUnreadable:
+	case errors.Is(err, base.ErrBodyUnreadable):
 		return nil, errUnreadable
 	}
 	if err != nil {

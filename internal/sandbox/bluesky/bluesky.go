@@ -15,8 +15,10 @@ import (
 	"pressroom/internal/sandbox/store"
 )
 
+// Name is the name of the network in the sandbox.
+const Name = "bluesky"
+
 const (
-	Name       = "bluesky"
 	collection = "app.bsky.feed.post"
 )
 

@@ -86,9 +86,9 @@ func (b *Network) answerXRPC(w http.ResponseWriter, r *http.Request) (any, error
 			fmt.Sprintf("Incorrect HTTP method (%s) expected %s", r.Method, method.verb)}
 	}
 	if method.verb == http.MethodPost {
-		switch err := base.BufferBody(w, r); err {
-		case nil:
-		case base.ErrBodyTooLarge:
+		switch err := base.BufferBody(w, r); {
+		case err == nil:
+		case errors.Is(err, base.ErrBodyTooLarge):
 			return nil, &xrpcError{http.StatusRequestEntityTooLarge, "PayloadTooLargeError", "request entity too large"}
 		default:
 			return nil, errUnreadable

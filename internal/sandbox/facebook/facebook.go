@@ -14,8 +14,10 @@ import (
 	"pressroom/internal/sandbox/store"
 )
 
+// Name is the name of the network in the sandbox.
+const Name = "facebook"
+
 const (
-	Name              = "facebook"
 	kindPage          = "page"                    // kind of a Page's token; a person's is oauth.KindAccess
 	pageTokenLifetime = 10 * 365 * 24 * time.Hour // of a Page's token that a long-lived one read
 	agency            = "studio.north"            // has its Page in a business portfolio

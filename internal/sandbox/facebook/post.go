@@ -82,7 +82,7 @@ func (n *Network) show(
 	r *http.Request, prepare func(t store.Tx, a store.Account) (*store.Post, error),
 	save func(t store.Tx, p *store.Post) error,
 ) (string, error) {
-	return n.Server.Publish(graph.ErrInternal, func(waited bool) (marker.Outcome, error) {
+	return n.Publish(graph.ErrInternal, func(waited bool) (marker.Outcome, error) {
 		var out marker.Outcome
 		err := n.asPage(r, func(t store.Tx, a store.Account, token store.Token) error {
 			p, err := prepare(t, a)

@@ -40,6 +40,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
+// Errors of the Graph API.
 var (
 	ErrSessionExpired = &Error{
 		Status: http.StatusBadRequest, Code: 190, Subcode: 463,
@@ -111,8 +112,10 @@ func PickFields(r *http.Request, all map[string]any) map[string]any {
 	return picked
 }
 
+// ShortLifetime is the lifetime of a token before it is exchanged for a long-lived one.
+const ShortLifetime = time.Hour
+
 const (
-	ShortLifetime = time.Hour
-	longLifetime  = 60 * 24 * time.Hour
-	renewAge      = 24 * time.Hour // age from which a token can be renewed
+	longLifetime = 60 * 24 * time.Hour
+	renewAge     = 24 * time.Hour // age from which a token can be renewed
 )

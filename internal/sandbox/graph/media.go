@@ -24,6 +24,7 @@ type ImageLimits struct {
 	MinRatio, MaxRatio float64  // width divided by height
 }
 
+// Errors of media that a container cannot use.
 var (
 	errUnfetched = &Error{
 		Status: http.StatusBadRequest, Code: 9004, Subcode: 2207052,
@@ -48,7 +49,7 @@ var (
 
 // FetchImage fetches an image, and refuses an unsuitable one.
 func (n *API) FetchImage(ctx context.Context, account, address string, limits ImageLimits) (store.Medium, error) {
-	blob, fetched, err := n.Server.Fetch(ctx, n.client, address, limits.MaxSize)
+	blob, fetched, err := n.Fetch(ctx, n.client, address, limits.MaxSize)
 	switch {
 	case err != nil:
 		return store.Medium{}, err
@@ -82,7 +83,7 @@ const (
 
 // FetchVideo fetches a video. It returns how an unsuitable one fails, which the container shows.
 func (n *API) FetchVideo(ctx context.Context, account, address string, maxSize int64) (store.Medium, string, error) {
-	blob, fetched, err := n.Server.Fetch(ctx, n.client, address, maxSize)
+	blob, fetched, err := n.Fetch(ctx, n.client, address, maxSize)
 	switch {
 	case err != nil:
 		return store.Medium{}, "", err

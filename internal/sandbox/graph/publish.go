@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/sandbox/store"
 )
 
+// Sizes of a page of a list.
 const (
 	DefaultPage = 25 // posts
 	MaxPage     = 100
@@ -18,7 +19,7 @@ const (
 
 // PublishContainer publishes a container's post, on disk when it returns.
 func (n *API) PublishContainer(r *http.Request) (any, error) {
-	id, err := n.Server.Publish(ErrInternal, func(waited bool) (marker.Outcome, error) {
+	id, err := n.Publish(ErrInternal, func(waited bool) (marker.Outcome, error) {
 		var out marker.Outcome
 		err := n.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {
 			c, err := n.publishable(r, t, a)

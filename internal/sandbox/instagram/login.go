@@ -37,9 +37,9 @@ func (n *Network) me(r *http.Request) (any, error) {
 }
 
 const (
-	// has a role on the Pages of all others, and on one without an account
+	// has a role on the Pages of all others, and on one without an account.
 	agency = "studio.north"
-	// a Page's token does not expire if a long-lived one read it
+	// a Page's token does not expire if a long-lived one read it.
 	pageTokenLifetime = 100 * 365 * 24 * time.Hour
 )
 

@@ -16,8 +16,10 @@ import (
 	"pressroom/internal/sandbox/store"
 )
 
+// Name is the name of the network in the sandbox.
+const Name = "linkedin"
+
 const (
-	Name          = "linkedin"
 	companySuffix = ".company" // suffix of the handle of an organization, after that of its administrator
 
 	accessLifetime  = 60 * 24 * time.Hour

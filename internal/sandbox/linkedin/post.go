@@ -101,7 +101,7 @@ func (n *Network) createPost(r *http.Request) (any, error) {
 	if err := readBody(r, &in); err != nil {
 		return nil, err
 	}
-	urn, err := n.Server.Publish(errInternal, func(waited bool) (marker.Outcome, error) {
+	urn, err := n.Publish(errInternal, func(waited bool) (marker.Outcome, error) {
 		var out marker.Outcome
 		err := n.asCaller(r, func(t store.Tx, c caller) error {
 			var err error

@@ -57,7 +57,7 @@ func (a Attempt) Publish(
 func Key(account, text string) string { return account + " " + store.ContentID([]byte(text)) }
 
 // refuse returns the refusal that a marker asks for, and nil if none does.
-func (a Attempt) refuse(ctx context.Context, t store.Tx, marks Set, answers Refusals) (refused, err error) {
+func (a Attempt) refuse(ctx context.Context, t store.Tx, marks Set, answers Refusals) (error, error) {
 	if marks.Has(Reject) {
 		return answers.Rejected, nil
 	}

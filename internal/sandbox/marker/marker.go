@@ -20,11 +20,11 @@ const (
 	Failure      = "error"         // once: fails with an internal error
 	slow         = "slow"          // slow=SECONDS: waits before the post is stored
 	lostAnswer   = "lost-answer"   // once: stores the post and closes the connection without an answer
-	// like lost-answer, and calls that would show the post get no answer either
+	// like lost-answer, and calls that would show the post get no answer either.
 	unconfirmed = "unconfirmed"
 	Drop        = "drop"       // stores the post and rejects it later; only on YouTube
 	Unapproved  = "unapproved" // acts as if the app lacked an approval; only on YouTube and TikTok
-	// NotFound keeps a container from being found for a while after it is ready, as Threads does in production
+	// NotFound keeps a container from being found for a while after it is ready, as Threads does in production.
 	NotFound = "media-not-found"
 	TooMuch  = "too-much-data" // refuses lists with many posts if they contain this one; only on Facebook
 )

@@ -29,10 +29,12 @@ var (
 )
 
 const (
-	kindCode   = "code"
+	kindCode = "code"
+	// KindAccess is the kind of an access token in the store.
 	KindAccess = "access"
 
-	CodeLifetime = 10 * time.Minute // the maximum that RFC 6749, section 4.1.2, recommends
+	// CodeLifetime is the lifetime of an authorization code: the maximum that RFC 6749, section 4.1.2, recommends.
+	CodeLifetime = 10 * time.Minute
 )
 
 // Provider is the consent page and the tokens of a network that uses OAuth 2.0 (RFC 6749). A person chooses an account

@@ -36,7 +36,7 @@ type Traits struct {
 	wave      float64 // period of the followers' swing, in days
 	follows   int64
 
-	language phrases
+	language Phrases
 	blocks   []float64 // weights of each four hours of a day
 	best     int       // the block with the effect: 0–5 on weekdays, 6–11 at weekends
 	tags     []traitTag
@@ -85,7 +85,7 @@ func (p Profile) Traits() Traits {
 }
 
 // traitTags returns eight hashtags of a theme and a language. The first ones have an effect.
-func traitTags(rng *rand.Rand, home phrases) []traitTag {
+func traitTags(rng *rand.Rand, home Phrases) []traitTag {
 	theme := themes[rng.IntN(len(themes))]
 	own := slices.DeleteFunc(slices.Clone(home.Tags), func(tag string) bool { return slices.Contains(theme, tag) })
 	names := slices.Concat(sample(rng, theme, 5), sample(rng, own, 3))

@@ -96,8 +96,8 @@ func sample(rng *rand.Rand, from []string, count int) []string {
 //go:embed phrases.json themes.json
 var wordFiles embed.FS
 
-// phrases are the words of a language.
-type phrases struct {
+// Phrases are the words of a language.
+type Phrases struct {
 	Names     []string `json:"names"`     // of profiles
 	Lines     []string `json:"lines"`     // of biographies
 	Sentences []string `json:"sentences"` // of captions
@@ -106,7 +106,7 @@ type phrases struct {
 }
 
 var (
-	languages = builtIn[[]phrases]("phrases.json")
+	languages = builtIn[[]Phrases]("phrases.json")
 	themes    = builtIn[[][]string]("themes.json") // hashtags that occur together
 )
 
@@ -171,7 +171,7 @@ func (p Post) Children() []File {
 }
 
 // Sentences returns one to three sentences, sometimes with an emoji. One in five texts is in English.
-func Sentences(rng *rand.Rand, home phrases) string {
+func Sentences(rng *rand.Rand, home Phrases) string {
 	if rng.IntN(5) == 0 {
 		home = languages[0]
 	}
@@ -183,7 +183,7 @@ func Sentences(rng *rand.Rand, home phrases) string {
 }
 
 // Language returns English half of the time, and else any language.
-func Language(rng *rand.Rand) phrases {
+func Language(rng *rand.Rand) Phrases {
 	if rng.IntN(2) == 0 {
 		return languages[0]
 	}

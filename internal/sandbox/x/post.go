@@ -122,8 +122,8 @@ func weight(text string) int {
 	return utf8.RuneCountInString(rest) + linkWeight*len(base.LinkPattern.FindAllString(text, -1))
 }
 
-// escapes escapes three characters as the network does.
-var escapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+// escaper escapes three characters as the network does.
+var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 // newPostBody returns the body of a post.
 func newPostBody(a store.Account, text string, uploads []upload) postBody {
@@ -139,11 +139,11 @@ func newPostBody(a store.Account, text string, uploads []upload) postBody {
 	at := 0
 	for _, found := range base.LinkPattern.FindAllStringIndex(text, -1) {
 		full := strings.TrimRight(text[found[0]:found[1]], ".,;:!?)")
-		out.WriteString(escapes.Replace(text[at:found[0]]))
+		out.WriteString(escaper.Replace(text[at:found[0]]))
 		link(full, "")
 		at = found[0] + len(full)
 	}
-	out.WriteString(escapes.Replace(text[at:]))
+	out.WriteString(escaper.Replace(text[at:]))
 	for i, u := range uploads {
 		if i == 0 {
 			out.WriteString(" ")

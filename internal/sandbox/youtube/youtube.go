@@ -16,9 +16,10 @@ import (
 	"pressroom/internal/sandbox/store"
 )
 
-const (
-	Name = "youtube"
+// Name is the name of the network in the sandbox.
+const Name = "youtube"
 
+const (
 	accessLifetime  = time.Hour
 	refreshLifetime = 180 * 24 * time.Hour // since its last use
 	kindRefresh     = "refresh"

@@ -57,7 +57,7 @@ func build(command, tags string) (string, error) {
 }
 
 // Lock locks a file for this process, creates it if it is missing, and returns a function that unlocks it.
-func Lock(file string) (unlock func(), err error) {
+func Lock(file string) (func(), error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return nil, err
 	}

@@ -202,8 +202,9 @@ func (p *Handlers) passwordPage(w http.ResponseWriter, r *http.Request) {
 }
 
 // staleForPassword reports whether the visitor must sign in again before changing the password. The current password
-// is enough only if neither the session nor the account has another factor. It answers errors.
-func (p *Handlers) staleForPassword(w http.ResponseWriter, r *http.Request) (stale, ok bool) {
+// is enough only if neither the session nor the account has another factor. On an error, it answers and its second result
+// is false.
+func (p *Handlers) staleForPassword(w http.ResponseWriter, r *http.Request) (bool, bool) {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	if p.RecentlyAuthenticated(ctx) {
 		return false, true

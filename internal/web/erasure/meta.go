@@ -16,10 +16,8 @@ func (p *Handlers) metaAsks(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).
-		Encode(map[string]string{ //nolint:errchkjson // texts; the client may have disconnected
-			"url": p.PublicURL + "/networks/deletions/" + code, "confirmation_code": code,
-		})
+	answer := map[string]string{"url": p.PublicURL + "/networks/deletions/" + code, "confirmation_code": code}
+	_ = json.NewEncoder(w).Encode(answer) //nolint:errchkjson // texts; the client may have disconnected
 }
 
 func (p *Handlers) erasedPage(w http.ResponseWriter, r *http.Request) {

@@ -15,8 +15,8 @@ import (
 
 // clock returns the time of day of an instant in its own zone.
 func clock(at time.Time) template.HTML {
-	return template.HTML(`<time datetime="` + at.Format(time.RFC3339) + `">` +
-		at.Format("15:04") + `</time>`) //nolint:gosec // contains only digits
+	text := `<time datetime="` + at.Format(time.RFC3339) + `">` + at.Format("15:04") + `</time>`
+	return template.HTML(text) //nolint:gosec // contains only digits
 }
 
 // soonWithin is the time before an event from which the wait is shown instead of the time.

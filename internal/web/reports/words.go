@@ -101,8 +101,8 @@ func shareOf(part any, whole float64) template.HTML {
 
 // date returns a date as a time element.
 func date(at time.Time) template.HTML {
-	return template.HTML(`<time datetime="` + at.Format(time.DateOnly) + `">` +
-		at.Format("2 Jan 2006") + `</time>`) //nolint:gosec // contains only digits and English names
+	text := `<time datetime="` + at.Format(time.DateOnly) + `">` + at.Format("2 Jan 2006") + `</time>`
+	return template.HTML(text) //nolint:gosec // contains only digits and English names
 }
 
 // title returns a name with a capital letter and spaces for underscores.

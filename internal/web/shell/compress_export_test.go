@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"io"
+	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strconv"
@@ -22,7 +23,7 @@ func TestWriteHTML(t *testing.T) {
 		{"gzip", "", long, true}, {"br, GZIP;q=0.5", "", long, true}, {"gzip", "", "short", false},
 		{"gzip", "same-origin", long, true}, {"gzip", "none", long, true}, {"gzip", "cross-site", long, false},
 	} {
-		r, w := httptest.NewRequest("GET", "/", nil), httptest.NewRecorder()
+		r, w := httptest.NewRequest(http.MethodGet, "/", nil), httptest.NewRecorder()
 		r.Header.Set("Accept-Encoding", c.accepts)
 		r.Header.Set("Sec-Fetch-Site", c.site)
 		WriteHTML(w, r, 404, []byte(c.text))

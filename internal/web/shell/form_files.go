@@ -39,7 +39,7 @@ func ReadParts(r *http.Request, limit int64, file func(*multipart.Part, url.Valu
 			}
 		}
 		switch {
-		case err == io.EOF: //nolint:errorlint // the error of a form that was cut off wraps it
+		case err == io.EOF: // that of a form that was cut off is wrapped
 			CleanForm(fields)
 			return fields, nil
 		case err != nil:

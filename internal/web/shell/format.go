@@ -88,8 +88,8 @@ func When(m *teamtime.Moment) template.HTML {
 
 // Time returns an instant in its own zone as a time element.
 func Time(at time.Time) template.HTML {
-	return template.HTML(`<time datetime="` + at.Format(time.RFC3339) + `">` + at.Format("Mon 2 Jan 2006, 15:04") +
-		`</time>`) //nolint:gosec // contains only digits and English names
+	text := `<time datetime="` + at.Format(time.RFC3339) + `">` + at.Format("Mon 2 Jan 2006, 15:04") + `</time>`
+	return template.HTML(text) //nolint:gosec // contains only digits and English names
 }
 
 // Count returns a whole number with thousands separators, 1,234,567, or a dash if it is missing.

@@ -11,7 +11,7 @@ const (
 	stallTimeout     = time.Minute     // the transfer ends after this long without a byte
 	deadlineInterval = time.Second     // minimum interval between updates of deadlines
 	workTimeout      = 5 * time.Minute // limit for the handler after the last byte
-	// bytes of a rejected file that are still read, because clients read no response before they have sent everything
+	// bytes of a rejected file that are still read, because clients read no response before they have sent everything.
 	maxDiscard     = 8 << 20
 	discardTimeout = 30 * time.Second // time limit for that
 

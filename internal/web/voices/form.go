@@ -162,7 +162,7 @@ func (p *Handlers) change(w http.ResponseWriter, a asked) {
 // choice is one option of a field.
 type choice struct{ Value, Text string }
 
-// options of the form; the first means unspecified
+// options of the form; the first means unspecified.
 var (
 	views = []choice{
 		{"", "Not specified"}, {string(voice.FirstSingular), "I – one person speaks"},

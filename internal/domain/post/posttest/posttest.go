@@ -37,12 +37,15 @@ const Day = 24 * time.Hour
 // Network is a network that takes everything but one word.
 type Network struct{ network.Network }
 
+// Platform implements network.Network.
 func (Network) Platform() string { return "bluesky" }
 
+// Connect implements network.Network. It connects one account.
 func (Network) Connect(context.Context, network.Credentials) (network.Grant, error) {
 	return network.Grant{Account: "did:test:1", Username: "harbour.test"}, nil
 }
 
+// Check implements network.Network. It refuses the word forbidden.
 func (Network) Check(c network.Content) []network.Problem {
 	if strings.Contains(c.Text, "forbidden") {
 		return []network.Problem{{Code: "caption_too_long", Blocking: true, Message: "No."}}
@@ -56,6 +59,7 @@ type Deliveries struct {
 	sent []string // captions
 }
 
+// Submit implements post.Delivery.
 func (o *Deliveries) Submit(ctx context.Context, tx *db.Tx, posts *post.Service, order post.Order) error {
 	for _, t := range order.Targets {
 		r := post.Result{State: post.TargetFailed, ErrorCode: order.Refused}

@@ -25,8 +25,8 @@ const (
 	maxRedirects       = 5
 )
 
-// Fetch downloads a file, writing at most most bytes.
-type Fetch func(ctx context.Context, address string, most int64, into io.Writer) error
+// Fetch downloads a file, writing at most limit bytes.
+type Fetch func(ctx context.Context, address string, limit int64, into io.Writer) error
 
 // Options configures a Client.
 type Options struct {

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// all that is available for others' posts
+	// all that is available for others' posts.
 	hashtagFields = "id,caption,media_type,permalink,timestamp,like_count,comments_count"
-	// posts that Instagram counts as recent
+	// posts that Instagram counts as recent.
 	recentWindow = 24 * time.Hour
 )
 

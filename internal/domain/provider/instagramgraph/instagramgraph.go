@@ -26,8 +26,8 @@ const (
 	maxResponseBytes = 4 << 20 // bytes
 )
 
-// Fetch downloads a file, writing at most most bytes.
-type Fetch func(ctx context.Context, address string, most int64, into io.Writer) error
+// Fetch downloads a file, writing at most limit bytes.
+type Fetch func(ctx context.Context, address string, limit int64, into io.Writer) error
 
 // Options configures a Source.
 type Options struct {
