@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	_ "time/tzdata" // for systems without a time zone database
 
@@ -42,10 +43,12 @@ func main() {
 	tuneCollector()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	var p program
-	k := kong.Parse(&p, kong.Name("pressroom"), kong.ShortUsageOnError(),
+	parser := kong.Must(&p, kong.Name("pressroom"), kong.ShortUsageOnError(),
 		kong.Description("Draft, schedule and publish posts on social networks, by API and by assistants.\n\nTo try "+
 			"it out, run: pressroom quickstart"),
 		kong.BindTo(ctx, (*context.Context)(nil)))
+	k, err := parser.Parse(os.Args[1:])
+	parser.FatalIfErrorf(nameCommands(err))
 	log, err := newLog(os.Stderr, p.LogLevel, p.LogFormat)
 	k.FatalIfErrorf(err)
 	err = k.Run(log)
@@ -57,4 +60,24 @@ func main() {
 		fmt.Fprintln(os.Stderr, "pressroom: "+err.Error())
 		os.Exit(1)
 	}
+}
+
+// nameCommands adds the commands that exist to the error of an unknown one.
+func nameCommands(err error) error {
+	parse, ok := errors.AsType[*kong.ParseError](err)
+	if !ok || !strings.HasPrefix(err.Error(), "unexpected argument") {
+		return err
+	}
+	node := parse.Context.Selected()
+	if node == nil {
+		node = parse.Context.Model.Node
+	}
+	var names []string
+	for _, c := range node.Children {
+		names = append(names, c.Name)
+	}
+	if names == nil {
+		return err
+	}
+	return fmt.Errorf("%w; the commands are %s", err, strings.Join(names, ", "))
 }
