@@ -62,7 +62,7 @@ func TestConnections(t *testing.T) {
 		}
 		viewer.send("POST", at+"/end", nil).wants(404)
 		c.as(t, access.Admin).send("POST", at, url.Values{"daily_credits": {"5"}}).wants(403)
-		editor.open(at).wants(200, "nobody has checked it", "which is you").lacks("Save", "limit")
+		editor.open(at).wants(200, "nobody has checked it", "which is you").lacks("Save", "aily limit")
 
 		admins := c.assistant(t, access.Admin, "Spender", access.Read, access.Spend)
 		owner.open(at).wants(200).lacks("Save") // what spends nothing has no limit of it

@@ -331,3 +331,22 @@ func (h *env) requestReport(t *testing.T, key string) (int, string) {
 	must.NoError(t, json.NewDecoder(resp.Body).Decode(&body))
 	return resp.StatusCode, body.Data.Job
 }
+
+// The menu beside the settings marks the page shown and leaves out what the role may not open.
+func TestSettingsMenu(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		owner, viewer := c.as(t, access.Owner), c.as(t, access.Viewer)
+		for _, path := range []string{"/settings/team", "/settings/members", "/settings/plan", "/settings/export", "/account"} {
+			owner.open(path).wants(200, "Billing and data").holds(`<a href="` + path + `" aria-current="page">`)
+		}
+		owner.open("/settings/keys/new").wants(200).holds(`<a href="/settings/keys" aria-current="true">`)
+		if p := owner.open("/settings").wants(200, "API keys"); p.path != "/settings/team" {
+			t.Errorf("/settings leads to %s", p.path)
+		}
+		own := viewer.open("/settings/plan").wants(200, "Plan and limits", "Assistants").lacks("API keys", "Delete the team")
+		own.holds(`<progress max="100" value="`)
+		viewer.open("/settings/keys").wants(403).lacks("Billing and data")
+		owner.open("/posts").wants(200).lacks("Billing and data")
+	})
+}

@@ -43,6 +43,7 @@ type keysView struct {
 	Keys     []keyView
 	Barriers authn.Barriers
 	Pages    *pager
+	Root     string // public URL, without a trailing slash
 }
 
 // pager holds paths of other pages; the block of this name shows it.
@@ -76,7 +77,7 @@ func (p *Handlers) keysPage(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	var out keysView
+	out := keysView{Root: p.PublicURL}
 	if out.Barriers, err = p.Teams.Barriers(r.Context(), here(r)); err != nil {
 		p.ShowError(w, r, err)
 		return

@@ -12,6 +12,7 @@ import (
 // allowance is a limit of the plan and its use.
 type allowance struct {
 	Name, Used, Limit, Note string
+	Percent                 int64 // of the limit, as a bar; -1 for none
 	Full                    bool
 }
 
@@ -86,7 +87,8 @@ func (p *Handlers) allowances(r *http.Request, limits plan.Plan) ([]allowance, e
 		}
 		out = append(out,
 			allowance{
-				c.name, c.write(used), limitOf(c.limit, c.write), c.note, c.limit != plan.Unlimited && used >= c.limit,
+				c.name, c.write(used), limitOf(c.limit, c.write), c.note, percent(used, c.limit),
+				c.limit != plan.Unlimited && used >= c.limit,
 			})
 	}
 	calls, err := p.freeCalls(r, limits)
@@ -94,9 +96,17 @@ func (p *Handlers) allowances(r *http.Request, limits plan.Plan) ([]allowance, e
 		return nil, err
 	}
 	return append(out, calls,
-		allowance{Name: "Analytics retention in days", Limit: limitOf(limits.AnalyticsRetentionDays, shell.Count)},
-		allowance{Name: "Reports compared at once", Limit: limitOf(limits.ProfilesComparable, shell.Count)},
-		allowance{Name: "Hashtags per list", Limit: limitOf(limits.HashtagsPerList, shell.Count)}), nil
+		allowance{Name: "Analytics retention in days", Limit: limitOf(limits.AnalyticsRetentionDays, shell.Count), Percent: -1},
+		allowance{Name: "Reports compared at once", Limit: limitOf(limits.ProfilesComparable, shell.Count), Percent: -1},
+		allowance{Name: "Hashtags per list", Limit: limitOf(limits.HashtagsPerList, shell.Count), Percent: -1}), nil
+}
+
+// percent returns how much of a limit is used, at most 100, or -1 if there is no limit.
+func percent(used, limit int64) int64 {
+	if limit <= 0 {
+		return -1
+	}
+	return min(100, used*100/limit)
 }
 
 func limitOf(n int64, write func(any) string) string {
@@ -115,6 +125,7 @@ func (p *Handlers) freeCalls(r *http.Request, limits plan.Plan) (allowance, erro
 		Name: "Free calls today", Limit: limitOf(limits.FreeCallsPerDay, shell.Count),
 		Note: "Calls by keys and assistants that cost no credits. The count resets at midnight in the team’s time " +
 			"zone.",
+		Percent: -1,
 	}
 	if limits.FreeCallsPerDay <= 0 {
 		return out, nil
@@ -125,6 +136,7 @@ func (p *Handlers) freeCalls(r *http.Request, limits plan.Plan) (allowance, erro
 	}
 	actor.Daily.FreeCalls = limits.FreeCallsPerDay // the app itself has no such limit
 	left, err := p.Calls.Remaining(r.Context(), actor)
-	out.Used, out.Full = shell.Count(limits.FreeCallsPerDay-left), left == 0
+	used := limits.FreeCallsPerDay - left
+	out.Used, out.Full, out.Percent = shell.Count(used), left == 0, percent(used, limits.FreeCallsPerDay)
 	return out, err
 }

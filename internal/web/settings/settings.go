@@ -94,7 +94,7 @@ func (p *Handlers) Routes() []shell.Route {
 }
 
 func (p *Handlers) overview(w http.ResponseWriter, r *http.Request) {
-	p.Show(w, r, http.StatusOK, pages["overview"], "Settings", p.PublicURL)
+	shell.Redirect(w, r, "/settings/team")
 }
 
 // admin returns the visitor's administrative access to the selected team.

@@ -100,7 +100,7 @@ func (p *Handlers) showTeamAgain(w http.ResponseWriter, r *http.Request, status 
 
 func (p *Handlers) showTeam(w http.ResponseWriter, r *http.Request, status int, f teamForm) {
 	f.Zones, f.Languages, f.Factor = zones, languages, shell.VisitorOf(r.Context()).Team.SecondFactor
-	p.Show(w, r, status, pages["team"], "The team", f)
+	p.Show(w, r, status, pages["team"], "General", f)
 }
 
 var errOwnFactor = apierr.BadState("no_second_factor",

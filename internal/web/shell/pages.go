@@ -24,6 +24,7 @@ type page struct {
 	Once    string   // identifies a submission of this page's forms
 	Told    bool     // notifications are enabled
 	Unread  int      // unread notifications
+	Menu    *settingsMenu
 	Body    any
 }
 
@@ -91,13 +92,17 @@ var messagePage = sync.OnceValue(func() *template.Template {
 
 // ShowMessage answers with a page of one sentence.
 func (f *Frame) ShowMessage(w http.ResponseWriter, r *http.Request, status int, title, text string) {
-	f.Show(w, r, status, messagePage, title, text)
+	f.show(w, r, status, messagePage, page{Title: title, Body: text})
 }
 
 // Show answers with a page. It is rendered completely before anything is sent, so that an error can still be shown.
 func (f *Frame) Show(w http.ResponseWriter, r *http.Request, status int, show Page, title string, body any) {
-	section, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	p := page{Title: title, Visitor: VisitorOf(r.Context()), Section: section, Once: f.once(), Body: body}
+	f.show(w, r, status, show, page{Title: title, Body: body, Menu: f.settingsMenu(r, VisitorOf(r.Context()))})
+}
+
+func (f *Frame) show(w http.ResponseWriter, r *http.Request, status int, show Page, p page) {
+	p.Section, _, _ = strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	p.Visitor, p.Once = VisitorOf(r.Context()), f.once()
 	if p.Visitor != nil {
 		p.Said = f.sessions.manager.PopString(r.Context(), flashKey)
 		p.Told, p.Unread = f.Unread != nil, f.unread(r, p.Visitor.ID)

@@ -1,0 +1,90 @@
+package shell
+
+import (
+	"net/http"
+	"strings"
+)
+
+// settingsGroup is a part of the settings menu.
+type settingsGroup struct {
+	Name  string
+	Items []settingsItem
+}
+
+// settingsItem is an entry of the settings menu, for an audience.
+type settingsItem struct {
+	Name, Icon, Path string
+	For              Audience
+	Current          string // value of aria-current; empty if another page is shown
+}
+
+// settingsGroups are all entries of the settings menu.
+var settingsGroups = []settingsGroup{
+	{"Team", []settingsItem{
+		{Name: "General", Icon: "building-4-line", Path: "/settings/team", For: Members},
+		{Name: "Members", Icon: "team-line", Path: "/settings/members", For: Managers},
+		{Name: "Accounts", Icon: "share-line", Path: "/accounts", For: Members},
+	}},
+	{"Developers", []settingsItem{
+		{Name: "API keys", Icon: "key-2-line", Path: "/settings/keys", For: Managers},
+		{Name: "Assistants", Icon: "robot-2-line", Path: "/settings/assistants", For: Members},
+		{Name: "API and tool access", Icon: "plug-line", Path: "/settings/access", For: Managers},
+	}},
+	{"Billing and data", []settingsItem{
+		{Name: "Plan and limits", Icon: "bar-chart-line", Path: "/settings/plan", For: Members},
+		{Name: "Credits", Icon: "bank-card-line", Path: "/settings/credits", For: Members},
+		{Name: "Audit log", Icon: "history-line", Path: "/settings/audit", For: Managers},
+		{Name: "Export data", Icon: "download-2-line", Path: "/settings/export", For: Managers},
+		{Name: "Delete the team", Icon: "delete-bin-line", Path: "/settings/delete", For: Owners},
+	}},
+	{"You", []settingsItem{
+		{Name: "Your account", Icon: "user-line", Path: "/account", For: People},
+		{Name: "Notification settings", Icon: "notification-3-line", Path: noticeSettings, For: People},
+	}},
+}
+
+// noticeSettings is the path of the notification settings.
+const noticeSettings = "/notices/settings"
+
+// settingsMenu is the menu beside a settings page: the entries for the visitor.
+type settingsMenu struct {
+	Here   string // name of the current entry
+	Groups []settingsGroup
+}
+
+// settingsMenu returns the menu of a settings page, or nil for other pages.
+func (f *Frame) settingsMenu(r *http.Request, v *Visitor) *settingsMenu {
+	section, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	if v == nil || section != "settings" && section != "account" && r.URL.Path != noticeSettings {
+		return nil
+	}
+	out := &settingsMenu{Here: "Settings"}
+	for _, group := range settingsGroups {
+		shown := settingsGroup{Name: group.Name}
+		for _, item := range group.Items {
+			if !v.Is(item.For) || item.For.inTeam() && v.Team.ID == 0 || item.Path == noticeSettings && f.Unread == nil {
+				continue
+			}
+			if item.Current = currentness(item.Path, r.URL.Path); item.Current != "" {
+				out.Here = item.Name
+			}
+			shown.Items = append(shown.Items, item)
+		}
+		if len(shown.Items) > 0 {
+			out.Groups = append(out.Groups, shown)
+		}
+	}
+	return out
+}
+
+// currentness returns the value of aria-current of a link to path on the page at: "page" for the page itself, "true"
+// for a page below it.
+func currentness(path, at string) string {
+	switch {
+	case path == at:
+		return "page"
+	case strings.HasPrefix(at, path+"/"):
+		return "true"
+	}
+	return ""
+}
