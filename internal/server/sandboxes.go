@@ -11,7 +11,8 @@ const sandboxes = `{
   "bluesky": {"web_url": "SANDBOX/bluesky"},
   "facebook": {
     "client_id": "sandbox", "settled": "30s",
-    "authorize_host": "SANDBOX/facebook/www", "graph_host": "SANDBOX/facebook/graph", "video_host": "SANDBOX/facebook/video"
+    "authorize_host": "SANDBOX/facebook/www", "graph_host": "SANDBOX/facebook/graph", "video_host": "SANDBOX/facebook/video",
+    "upload_host": "SANDBOX/facebook/upload"
   },
   "instagram": {
     "client_id": "sandbox", "settled": "30s",

@@ -117,6 +117,8 @@ func (p countedPost) format() string {
 		return network.FormatText
 	}
 	switch kind := p.Attachments.Data[0].Type; {
+	case strings.HasPrefix(kind, "video") && strings.Contains(p.Permalink, "/reel/"):
+		return network.FormatReel
 	case kind == "album":
 		return network.FormatCarousel
 	case kind == "photo":

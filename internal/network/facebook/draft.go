@@ -18,6 +18,7 @@ type draft struct {
 	Photos  []string        `json:"photos,omitempty"`  // IDs of the unpublished photos, in order
 	Video   string          `json:"video,omitempty"`   // ID of the uploaded video
 	Session string          `json:"session,omitempty"` // upload session, which Commit finishes
+	Reel    bool            `json:"reel,omitempty"`    // the video is published as a reel, which has no session
 	Uploads int             `json:"uploads,omitempty"` // how often the video was uploaded
 	Made    time.Time       `json:"made,omitzero"`     // when the draft became ready: the post is newer
 }
@@ -27,6 +28,7 @@ var drafts = network.DraftCodec[draft]{Kind: "a Facebook post", Validate: draft.
 // Plan fixes the text, the link to preview, and the media. The network supports no client-chosen keys.
 func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 	p := draft{Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media}
+	p.Reel = isReel(p.Media)
 	if links := network.Links(p.Text); len(links) > 0 && len(p.Media) == 0 {
 		p.Link = links[0]
 	}
@@ -45,7 +47,7 @@ func (d draft) isReady() bool {
 		return false
 	}
 	if d.isVideo() {
-		return graph.IsID(d.Video) && d.Session != ""
+		return graph.IsID(d.Video) && (d.Session != "" || d.Reel)
 	}
 	return len(d.Photos) == len(d.Media)
 }

@@ -2,10 +2,11 @@
 //
 // The network supports no client-chosen keys, so a post of text or photos whose response is lost is looked up among the
 // Page's posts. A video is uploaded unpublished. Finishing the upload publishes it once, however often that is
-// repeated, and the video's state shows the result.
+// repeated, and the video's state shows the result. Vertical videos are published as reels in the same way.
 //
 // Sources: https://developers.facebook.com/docs/pages-api/posts,
-// https://developers.facebook.com/docs/video-api/guides/publishing
+// https://developers.facebook.com/docs/video-api/guides/publishing,
+// https://developers.facebook.com/docs/video-api/guides/reels-publishing
 package facebook
 
 import (
@@ -25,6 +26,7 @@ const (
 	defaultAuthorize = "https://www.facebook.com"
 	defaultGraph     = "https://graph.facebook.com"
 	defaultVideo     = "https://graph-video.facebook.com"
+	defaultUpload    = "https://rupload.facebook.com"
 	defaultVersion   = "v25.0"
 )
 
@@ -39,6 +41,7 @@ type Options struct {
 	AuthorizeHost string `json:"authorize_host"` // base URL of the consent page and of permalinks
 	GraphHost     string `json:"graph_host"`     // base URL of the API for newly connected Pages
 	VideoHost     string `json:"video_host"`     // base URL of the API for video uploads
+	UploadHost    string `json:"upload_host"`    // base URL for the files of reels
 	Version       string `json:"version"`        // of the API
 	ConfigID      string `json:"config_id"`      // of Facebook Login for Business, which replaces the scopes
 }
@@ -62,6 +65,7 @@ func (o Options) advance() Options {
 	o.AuthorizeHost = strings.TrimRight(cmp.Or(o.AuthorizeHost, defaultAuthorize), "/")
 	o.GraphHost = strings.TrimRight(cmp.Or(o.GraphHost, defaultGraph), "/")
 	o.VideoHost = strings.TrimRight(cmp.Or(o.VideoHost, defaultVideo), "/")
+	o.UploadHost = strings.TrimRight(cmp.Or(o.UploadHost, defaultUpload), "/")
 	o.Version = cmp.Or(o.Version, defaultVersion)
 	return o
 }
@@ -70,7 +74,9 @@ func (o Options) advance() Options {
 func (n *Network) Platform() string { return platform }
 
 // Check returns what the network would refuse, or accept only with a loss.
-func (n *Network) Check(c network.Content) []network.Problem { return n.opts.Rules.Check(c) }
+func (n *Network) Check(c network.Content) []network.Problem {
+	return append(n.opts.Rules.Check(c), checkVertical(c.Media)...)
+}
 
 // Rules returns the limits that Check applies.
 func (n *Network) Rules() network.Rules { return *n.opts.Rules }

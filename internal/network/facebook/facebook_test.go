@@ -15,6 +15,9 @@ const (
 	readyText  = `{"facebook":true,"text":"x","made":"2026-11-21T09:00:00Z"}`
 	readyVideo = `{"facebook":true,"text":"x","media":[{"kind":"video"}],"video":"15001","session":"16001",` +
 		`"made":"2026-11-21T09:00:00Z"}`
+	readyReel = `{"facebook":true,"text":"x","media":[{"kind":"video"}],"video":"15001","reel":true,` +
+		`"made":"2026-11-21T09:00:00Z"}`
+	plannedReel  = `{"facebook":true,"text":"x","reel":true,"media":[{"id":1,"kind":"video","type":"video/mp4","size":100}]}`
 	plannedVideo = `{"facebook":true,"text":"x","media":[{"id":1,"kind":"video","type":"video/mp4","size":100}]}`
 	day          = 24 * time.Hour
 )
@@ -30,11 +33,19 @@ func images(l *networktest.Library) []network.Media {
 // film has more than one chunk.
 func film(l *networktest.Library) []network.Media { return []network.Media{l.Video(2_600_024)} }
 
+// reel is a video in the format of reels.
+func reel(l *networktest.Library) []network.Media {
+	m := l.Video(2_600_024)
+	m.Width, m.Height = 1080, 1920
+	return []network.Media{m}
+}
+
 var adapter = networktest.Case{
 	Platform: "facebook",
 	New: func(base string, app network.App) network.Network {
 		return facebook.New(facebook.Options{
 			App: app, AuthorizeHost: base + "/www", GraphHost: base + "/graph", VideoHost: base + "/video",
+			UploadHost: base + "/upload",
 		})
 	},
 	Signing: networktest.Signing{
@@ -64,6 +75,10 @@ var adapter = networktest.Case{
 			{
 				Name: "a video", Media: film, Format: network.FormatVideo, Settled: time.Minute, UploadStart: "/videos",
 				Uploads: 4, ListedElsewhere: true,
+			},
+			{
+				Name: "a reel", Media: reel, Format: network.FormatReel, Settled: time.Minute,
+				UploadStart: "/video-upload/", ListedElsewhere: true,
 			},
 		},
 		SecondCommit: network.Duplicate, Duplicates: true,
@@ -103,7 +118,7 @@ var adapter = networktest.Case{
 		Grant: network.Grant{Account: "10001"},
 		Calls: []networktest.Call{
 			networktest.PermalinkOf("17"), networktest.CommitOf(readyText), networktest.CommitOf(readyVideo),
-			networktest.PrepareOf(plannedVideo),
+			networktest.CommitOf(readyReel), networktest.PrepareOf(plannedVideo), networktest.PrepareOf(plannedReel),
 			networktest.RefreshOf(""), networktest.ExchangeOf(""),
 		},
 		Quote: func(message string) networktest.Answer {
@@ -169,6 +184,9 @@ var adapter = networktest.Case{
 		EmptyLists: map[string]http.Handler{
 			readyText:  networktest.Answer{Body: `{"data":[]}`},
 			readyVideo: networktest.Answer{Body: `{"status":{"video_status":"uploading"}}`},
+			readyReel: networktest.Answer{
+				Body: `{"status":{"video_status":"ready","publishing_phase":{"status":"not_started"}}}`,
+			},
 		},
 		GivesUp: map[string]networktest.GiveUp{
 			"expired":      uploading(`{"status":{"video_status":"expired"}}`, network.Transient, 4),
@@ -229,6 +247,9 @@ func looks() map[string]networktest.ResolveCase {
 		if strings.Contains(answer, "too dark") {
 			l.Message = "too dark"
 		}
+		if strings.Contains(answer, "/reel/1/") {
+			l.Receipt.Permalink = "{server}/www/reel/1/"
+		}
 		if strings.Contains(answer, "/page/videos/1/") {
 			l.Receipt.Permalink = "{server}/www/page/videos/1/"
 		}
@@ -259,6 +280,17 @@ func looks() map[string]networktest.ResolveCase {
 			`{"status":{"video_status":"ready","publishing_phase":{"status":"complete"}}}`, network.Published, "", "15001"),
 		"video: ready, not published": look(readyVideo,
 			`{"status":{"video_status":"ready","publishing_phase":{"status":"not_started"}}}`, network.Unknown, network.Processing, ""),
+		"reel: published": look(readyReel,
+			`{"permalink_url":"/reel/1/","status":{"video_status":"ready","publishing_phase":{"status":"complete"}}}`,
+			network.Published, "", "15001"),
+		"reel: processed, not published": look(readyReel,
+			`{"status":{"video_status":"ready","publishing_phase":{"status":"not_started"}}}`, network.Absent, "", ""),
+		"reel: being published": look(readyReel,
+			`{"status":{"video_status":"ready","publishing_phase":{"status":"in_progress"}}}`, network.Unknown, network.Processing, ""),
+		"reel: processing": look(readyReel,
+			`{"status":{"video_status":"processing","publishing_phase":{"status":"not_started"}}}`,
+			network.Unknown, network.Processing, ""),
+		"reel: not ended": look(readyReel, `{"status":{"video_status":"upload_complete"}}`, network.Absent, "", ""),
 		"video: processing": look(readyVideo, `{"published":true,"status":{"video_status":"processing"}}`,
 			network.Unknown, network.Processing, ""),
 		"video: not ended":    look(readyVideo, `{"status":{"video_status":"upload_complete"}}`, network.Absent, "", ""),

@@ -73,14 +73,10 @@ func (d draft) params() (url.Values, error) {
 // finish ends the upload, which publishes the video. It trusts a refusal only if the upload has not ended, because the
 // second of two calls is refused too.
 func (n *Network) finish(ctx context.Context, g network.Grant, p draft) (network.Receipt, error) {
-	params := url.Values{"upload_phase": {"finish"}, "upload_session_id": {p.Session}}
-	if p.Text != "" {
-		params.Set("description", p.Text)
-	}
 	var response struct {
 		Success bool `json:"success"`
 	}
-	c := n.videoCall(g, params, &response)
+	c := n.finishCall(g, p, &response)
 	c.Purpose = network.Committing
 	if err := n.graph.Do(ctx, c); err != nil {
 		return network.Receipt{}, n.confirmRefusal(ctx, g, p, err)
@@ -105,7 +101,7 @@ func (n *Network) confirmRefusal(ctx context.Context, g network.Grant, p draft, 
 		return err
 	}
 	now, err := n.state(ctx, g, p.Video)
-	if err == nil && (now.Status.Video == uploading || now.Status.Video == uploadComplete) {
+	if err == nil && (now.Status.Video == uploading || now.Status.Video == uploadComplete || p.isUnfinished(now)) {
 		return refusal
 	}
 	doubted := *refusal

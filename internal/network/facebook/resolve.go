@@ -87,6 +87,9 @@ func (n *Network) resolveVideo(
 		if now.isPublished() {
 			return network.Published, n.videoReceipt(p, now), nil
 		}
+		if p.isUnfinished(now) {
+			return n.notFound(asked, t)
+		}
 		return network.Unknown, network.Receipt{}, n.processingError(processing)
 	}
 	return network.Unknown, network.Receipt{},

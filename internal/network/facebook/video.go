@@ -29,6 +29,9 @@ func (n *Network) upload(ctx context.Context, g network.Grant, p *draft, files n
 		return network.FileError(err)
 	}
 	defer file.Close()
+	if p.Reel {
+		return n.uploadReel(ctx, g, p, file)
+	}
 	var begun struct {
 		span
 
@@ -128,6 +131,7 @@ const (
 	uploadFailed   = "upload_failed"
 	expired        = "expired"
 	complete       = "complete" // of a phase
+	notStarted     = "not_started"
 )
 
 // phase is one step of the network's processing of a video.

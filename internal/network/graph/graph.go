@@ -36,6 +36,7 @@ type Call struct {
 	Secret  string // of the app that the token belongs to, to prove that the app makes the call; empty for no proof
 	Params  url.Values
 	Body    *network.Body
+	Query   url.Values // beside a Body
 	Header  http.Header
 	Secrets []string // removed from error messages
 	Out     any      // receives the response
@@ -58,7 +59,7 @@ func (c *Client) Do(ctx context.Context, call Call) error {
 	}
 	switch {
 	case call.Body != nil:
-		sent.Body = call.Body
+		sent.Body, sent.Query = call.Body, call.Query
 	case call.Method == http.MethodPost:
 		sent.Form = params
 	default:

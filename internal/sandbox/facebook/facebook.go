@@ -37,12 +37,14 @@ func (n *Network) Init(ctx context.Context) error { return n.AddPeople(ctx, page
 
 func pageID(handle string) string { return base.StableID("10", "facebook page "+handle) }
 
-// Handler serves the network's two API hosts below graph/ and video/, and the consent page and posts below www/.
+// Handler serves the network's three API hosts below graph/, video/ and upload/, and the consent page and posts below
+// www/.
 func (n *Network) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /www/{version}/dialog/oauth", n.dialog)
 	mux.HandleFunc("POST /www/{version}/dialog/oauth", n.dialog)
 	mux.HandleFunc("POST /video/{version}/{user}/videos", n.uploadVideo)
+	mux.HandleFunc("POST /upload/video-upload/{version}/{video}", n.uploadReel)
 	for pattern, do := range map[string]func(*http.Request) (any, error){
 		"GET /graph/{version}/oauth/access_token":      n.giveToken,
 		"GET /graph/{version}/me/permissions":          n.Permissions,
@@ -54,6 +56,7 @@ func (n *Network) Handler() http.Handler {
 		"GET /graph/{version}/{user}/published_posts":  n.listPosts,
 		"POST /graph/{version}/{user}/photos":          n.createPhoto,
 		"POST /graph/{version}/{user}/feed":            n.post,
+		"POST /graph/{version}/{user}/video_reels":     n.reelPhase,
 		"GET /graph/{version}/{id}":                    n.describe,
 		"GET /graph/{version}/{id}/insights":           n.postInsights,
 		"GET /media/{account}/{cid}":                   n.MediaFile(n.Platform, graph.ErrNoObject),
@@ -63,6 +66,7 @@ func (n *Network) Handler() http.Handler {
 	}
 	mux.HandleFunc("GET /www/{handle}/posts/{id}", n.ToPage)
 	mux.HandleFunc("GET /www/{handle}/videos/{id}/{$}", n.ToPage)
+	mux.HandleFunc("GET /www/reel/{id}/{$}", n.ToPage)
 	return mux
 }
 

@@ -246,9 +246,13 @@ func (n *Network) postView(r *http.Request, p store.Post) map[string]any {
 	if !strings.Contains(id, "_") {
 		id = p.Account + "_" + id
 	}
+	path := p.Handle + "/posts/" + p.ID
+	if readBody(p).Reel {
+		path = "reel/" + p.ID + "/"
+	}
 	answer := map[string]any{
 		"id": id, "created_time": p.At.Format(graph.TimeFormat),
-		"permalink_url": n.BaseURL(r) + "/" + Name + "/www/" + p.Handle + "/posts/" + p.ID,
+		"permalink_url": n.BaseURL(r) + "/" + Name + "/www/" + path,
 	}
 	if p.Text != "" {
 		answer["message"] = p.Text
@@ -257,6 +261,18 @@ func (n *Network) postView(r *http.Request, p store.Post) map[string]any {
 		answer["attachments"] = map[string]any{"data": []any{attached}}
 	}
 	return answer
+}
+
+// postBody is what is stored of a post besides its text.
+type postBody struct {
+	Link string `json:"link"`
+	Reel bool   `json:"reel"`
+}
+
+func readBody(p store.Post) postBody {
+	var body postBody
+	_ = json.Unmarshal(p.Body, &body) // saveWithBody wrote it
+	return body
 }
 
 // attachments returns the attachment of a post, which can have parts.
@@ -268,17 +284,14 @@ func attachments(p store.Post) map[string]any {
 			parts[i]["type"] = "video_inline"
 		}
 	}
-	var known struct {
-		Link string `json:"link"`
-	}
-	_ = json.Unmarshal(p.Body, &known) // saveWithBody wrote it
+	link := readBody(p).Link
 	switch {
 	case len(parts) > 1:
 		return map[string]any{"type": "album", "subattachments": map[string]any{"data": parts}}
 	case len(parts) == 1:
 		return parts[0]
-	case known.Link != "":
-		return map[string]any{"type": "share", "url": known.Link}
+	case link != "":
+		return map[string]any{"type": "share", "url": link}
 	}
 	return nil
 }

@@ -162,7 +162,7 @@ func (n *Network) finishVideo(r *http.Request) (any, error) {
 		if err := updateVideo(r.Context(), t, v); err != nil || failure != "" {
 			return err
 		}
-		return n.saveWithBody(r.Context(), t, p, map[string]any{"media": p.Media})
+		return n.saveWithBody(r.Context(), t, p, map[string]any{"media": p.Media, "reel": v.isReel()})
 	})
 	return map[string]bool{"success": true}, err
 }
@@ -209,8 +209,12 @@ func (n *Network) videoView(v video, a store.Account) map[string]any {
 			"status": "error", "errors": []any{map[string]any{"code": 1363008, "message": v.failure}},
 		}
 	}
+	path := "/" + a.Handle + "/videos/"
+	if v.isReel() {
+		path = "/reel/"
+	}
 	return map[string]any{
-		"id": v.id, "status": status, "published": published, "permalink_url": "/" + a.Handle + "/videos/" + v.id + "/",
+		"id": v.id, "status": status, "published": published, "permalink_url": path + v.id + "/",
 		"created_time": v.made.Format(graph.TimeFormat),
 	}
 }
@@ -246,7 +250,12 @@ func insertVideo(ctx context.Context, t store.Tx, v *video) error {
 	if err := t.QueryRowContext(ctx, `select coalesce(max(seq), 0) + 1 from facebook_videos`).Scan(&seq); err != nil {
 		return fmt.Errorf("counting videos: %w", err)
 	}
-	v.id, v.session = fmt.Sprintf("15%015d", seq), fmt.Sprintf("16%015d", seq)
+	v.id = fmt.Sprintf("15%015d", seq)
+	if v.isReel() {
+		v.session += v.id
+	} else {
+		v.session = fmt.Sprintf("16%015d", seq)
+	}
 	return t.Run(ctx, "beginning an upload",
 		`insert into facebook_videos (seq, id, session, account, size, made_at) values (?, ?, ?, ?, ?, ?)`,
 		seq, v.id, v.session, v.account, v.size, v.made.UnixMilli())
@@ -260,8 +269,8 @@ func updateVideo(ctx context.Context, t store.Tx, v video) error {
 	}
 	finished := sql.NullInt64{Int64: v.finished.UnixMilli(), Valid: !v.finished.IsZero()}
 	return t.Run(ctx, "saving a video",
-		`update facebook_videos set received = ?, chunks = ?, failure = ?, finished_at = ? where id = ?`,
-		v.received, string(chunks), v.failure, finished, v.id)
+		`update facebook_videos set size = ?, received = ?, chunks = ?, failure = ?, finished_at = ? where id = ?`,
+		v.size, v.received, string(chunks), v.failure, finished, v.id)
 }
 
 // findVideo returns the video that the condition selects, and reports whether it exists.

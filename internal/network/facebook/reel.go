@@ -1,0 +1,114 @@
+package facebook
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom/internal/network"
+	"pressroom/internal/network/graph"
+)
+
+// The format of reels. Meta names 9:16; the slack is for whole pixels of small videos.
+//
+// Source: https://developers.facebook.com/docs/video-api/guides/reels-publishing
+const (
+	reelRatio    = 9.0 / 16
+	reelSlack    = 0.02
+	reelMinWidth = 540
+	shortestReel = 3 * time.Second
+	longestReel  = 90 * time.Second
+)
+
+// isReel reports whether the Reels API accepts a video. The Video API turns vertical videos into drafts that the Page's
+// owner has to share.
+func isReel(media []network.Media) bool {
+	if len(media) != 1 || media[0].Kind != network.Video || !isVertical(media[0]) {
+		return false
+	}
+	m := media[0]
+	ratio := float64(m.Width) / float64(m.Height)
+	return ratio > reelRatio*(1-reelSlack) && ratio < reelRatio*(1+reelSlack) && m.Width >= reelMinWidth &&
+		m.Duration >= shortestReel && m.Duration <= longestReel
+}
+
+func isVertical(m network.Media) bool { return m.Width > 0 && m.Width < m.Height }
+
+// checkVertical warns about a vertical video that is not a reel.
+func checkVertical(media []network.Media) []network.Problem {
+	if len(media) != 1 || media[0].Kind != network.Video || !isVertical(media[0]) || isReel(media) {
+		return nil
+	}
+	return []network.Problem{{
+		Code: "media_aspect", Message: "Facebook publishes vertical videos as reels if they are 9:16, have at least " +
+			"540 × 960 pixels and last 3 to 90 seconds. It may keep this one as a draft that you have to share on Facebook.",
+	}}
+}
+
+// reelCall returns a call that starts or finishes the upload of a reel.
+func (n *Network) reelCall(g network.Grant, params url.Values, out any) graph.Call {
+	return n.newCall(g, http.MethodPost, g.Account+"/video_reels", params, out)
+}
+
+// uploadReel sends the video in one request. It is unpublished until the upload is finished.
+func (n *Network) uploadReel(ctx context.Context, g network.Grant, p *draft, file network.File) error {
+	var begun struct {
+		Video   string `json:"video_id"`
+		Address string `json:"upload_url"`
+	}
+	if err := n.graph.Do(ctx, n.reelCall(g, url.Values{"upload_phase": {"start"}}, &begun)); err != nil {
+		return err
+	}
+	path, ok := strings.CutPrefix(begun.Address, n.opts.UploadHost+"/")
+	if !ok || !graph.IsID(begun.Video) { // the token is sent to no other host
+		return network.InvalidResponse(errors.New("starting the upload of a reel: the response lacks an ID or a usable URL"))
+	}
+	var response struct {
+		Success bool `json:"success"`
+	}
+	query := url.Values{}
+	if n.opts.ClientSecret != "" { // not described for this host, and harmless
+		query.Set(graph.ProofParam, graph.Proof(g.Access, n.opts.ClientSecret))
+	}
+	err := n.graph.Do(ctx, graph.Call{
+		Purpose: network.Transferring, Method: http.MethodPost, Server: n.opts.UploadHost, Path: path, Token: g.Access,
+		Query: query, Header: http.Header{
+			"Authorization": {"OAuth " + g.Access}, "Offset": {"0"}, "File_size": {strconv.FormatInt(file.Size, 10)},
+		},
+		Body: &network.Body{Reader: file, Type: "application/octet-stream", Size: file.Size}, Out: &response,
+	})
+	if err != nil {
+		return err
+	}
+	if !response.Success {
+		return network.InvalidResponse(errors.New("uploading a reel: the response does not confirm success"))
+	}
+	p.Video = begun.Video
+	p.Uploads++
+	return nil
+}
+
+// finishCall returns the call that publishes an uploaded video.
+func (n *Network) finishCall(g network.Grant, p draft, out any) graph.Call {
+	params := url.Values{"upload_phase": {"finish"}}
+	if p.Text != "" {
+		params.Set("description", p.Text)
+	}
+	if p.Reel {
+		params.Set("video_id", p.Video)
+		params.Set("video_state", "PUBLISHED")
+		return n.reelCall(g, params, out)
+	}
+	params.Set("upload_session_id", p.Session)
+	return n.videoCall(g, params, out)
+}
+
+// isUnfinished reports whether the network has the whole reel and was not told to publish it. It may process reels
+// before that.
+func (d draft) isUnfinished(now state) bool {
+	return d.Reel && now.Status.Video == ready && now.Status.Publishing.Status == notStarted && !now.Published
+}
