@@ -69,8 +69,8 @@ func (m *gauge) turnsBack(asks *asker, of shell.Route, form url.Values) {
 		http.Header{"Sec-Fetch-Dest": {"empty"}}); got.status != http.StatusConflict || strings.Contains(got.body, marked+".test") {
 		m.t.Errorf("%s of another team is answered with %d to a script", route, got.status)
 	}
-	got := asks.ask(method, path, form, http.Header{"Referer": {m.root + "/settings"}})
-	if got.status != http.StatusSeeOther || got.location != "/settings" && got.location != back {
+	got := asks.ask(method, path, form, http.Header{"Referer": {m.root + "/settings/team"}})
+	if got.status != http.StatusSeeOther || got.location != "/settings/team" && got.location != back {
 		m.t.Errorf("%s of another team is answered with %d %s", route, got.status, got.location)
 		return
 	}

@@ -84,6 +84,7 @@ func TestStepUp(t *testing.T) {
 			{"/settings/members/" + viewer + "/remove", nil},
 			{"/account/sessions/end", nil},
 			{"/account/sessions/1/end", nil},
+			{"/operator/teams", url.Values{"name": {"Two"}, "owner": {c.people[access.Owner].Email}, "timezone": {"UTC"}, "plan": {"team"}}},
 			{"/operator/teams/" + team + "/plan", url.Values{"plan": {"agency"}}},
 			{"/operator/teams/" + team + "/limit", url.Values{"credits": {"1000000"}}},
 			{"/operator/teams/" + team + "/close", nil},
@@ -102,7 +103,7 @@ func TestStepUp(t *testing.T) {
 		}
 		for _, none := range []string{
 			"api_keys WHERE level = 'full'", "memberships WHERE role IN ('owner', 'admin') AND person_id = " + viewer,
-			"invitations", "teams WHERE closed_at > 0 OR deleted_at > 0",
+			"invitations", "teams WHERE closed_at > 0 OR deleted_at > 0 OR name = 'Two'",
 			"people WHERE operator = 1 AND id = " + viewer, "recoveries", "people WHERE deleted_at > 0 OR held_at > 0",
 			"api_keys WHERE daily_credits > 0", "teams WHERE daily_credits > 0 OR own_daily_credits > 0 OR access_off_at = 0",
 		} {

@@ -144,37 +144,6 @@ func checkZone(zone string) error {
 	return nil
 }
 
-// AddTeam creates a team with its owner.
-func (s *Service) AddTeam(ctx context.Context, t Team, owner int64) (Team, error) {
-	if err := checkZone(t.Timezone); err != nil {
-		return t, err
-	}
-	if t.Name = strings.TrimSpace(t.Name); !isLine(t.Name) {
-		return t, invalid("a team needs a name, %s", ofOneLine)
-	}
-	if holdsAddress(t.Name) {
-		return t, errAddress
-	}
-	if err := s.checkPlan(t.Plan); err != nil {
-		return t, err
-	}
-	err := s.db.InTx(ctx, "team.add_team", func(ctx context.Context, tx *db.Tx) error {
-		row := tx.QueryRow(ctx,
-			`INSERT INTO teams (name, timezone, content_language, plan, created_at) VALUES (?, ?, ?, ?, ?)
-		RETURNING id`,
-			t.Name, t.Timezone, t.Language, t.Plan, db.Micros(tx.Now()))
-		if err := row.Scan(&t.ID); err != nil {
-			return fmt.Errorf("adding a team: %w", err)
-		}
-		if err := setMember(ctx, tx, t.ID, owner, access.Owner); err != nil {
-			return err
-		}
-		return auditlog.Record(ctx, tx, t.ID, auditlog.Actor{}, "team.created", id(t.ID),
-			map[string]any{"plan": t.Plan})
-	})
-	return t, err
-}
-
 // SetPlan puts a team on a plan, for good or until a time: then it lapses, and the team is on the plan for lapsed ones.
 func (s *Service) SetPlan(ctx context.Context, team int64, plan string, until time.Time) error {
 	if err := s.checkPlan(plan); err != nil {

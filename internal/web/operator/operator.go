@@ -54,6 +54,8 @@ func (p *Handlers) Routes() []shell.Route {
 	routes := []shell.Route{
 		{Pattern: "GET /operator", Do: p.overview},
 		{Pattern: "GET /operator/teams", Do: p.teamsPage},
+		{Pattern: "GET /operator/teams/new", Do: p.newTeamPage},
+		{Pattern: "POST /operator/teams", Do: p.addTeam, Recent: true, RestoresForm: true, Page: "/operator/teams/new"},
 		{Pattern: "GET /operator/teams/{team}", Do: p.teamPage},
 		{Pattern: "POST /operator/teams/{team}/plan", Do: p.setPlan, Recent: true, RestoresForm: true,
 			Page: "/operator/teams/{team}"},

@@ -1,0 +1,93 @@
+package team
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+)
+
+// AddTeam creates a team with its owner.
+func (s *Service) AddTeam(ctx context.Context, t Team, owner int64) (Team, error) {
+	return s.addTeam(ctx, t, func(context.Context, *db.Tx, Team) (int64, error) { return owner, nil })
+}
+
+// AddTeamOf creates a team owned by the person with an email address, which must be confirmed. A person cannot get two
+// teams of the same name, so a form that is sent twice creates one team.
+func (s *Service) AddTeamOf(ctx context.Context, t Team, email string) (Team, error) {
+	return s.addTeam(ctx, t, func(ctx context.Context, tx *db.Tx, t Team) (int64, error) {
+		var person, confirmed int64
+		err := tx.QueryRow(ctx, `SELECT id, email_proved_at FROM people WHERE email = ? AND held_at = 0`+s.db.ForUpdate(),
+			foldEmail(email)).Scan(&person, &confirmed)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			return 0, errNoOwner
+		case err != nil:
+			return 0, fmt.Errorf("looking up the owner of a new team: %w", err)
+		case confirmed == 0:
+			return 0, errUnconfirmedOwner
+		}
+		var same int64
+		if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM memberships m JOIN teams t ON t.id = m.team_id
+		WHERE m.person_id = ? AND m.role = ? AND t.name = ?`, person, string(access.Owner), t.Name).Scan(&same); err != nil {
+			return 0, fmt.Errorf("looking for a team of the same name: %w", err)
+		}
+		if same > 0 {
+			return 0, errSameTeam
+		}
+		return person, nil
+	})
+}
+
+var (
+	errNoOwner          = invalid("there is no active person with this email address")
+	errUnconfirmedOwner = invalid("the email address of this person is not confirmed, so the account could be somebody " +
+		"else's; have it confirmed first")
+	errSameTeam = invalid("this person already owns a team of this name")
+)
+
+func (s *Service) addTeam(
+	ctx context.Context, t Team, owner func(context.Context, *db.Tx, Team) (int64, error),
+) (Team, error) {
+	if err := s.checkNewTeam(&t); err != nil {
+		return t, err
+	}
+	err := s.db.InTx(ctx, "team.add_team", func(ctx context.Context, tx *db.Tx) error {
+		person, err := owner(ctx, tx, t)
+		if err != nil {
+			return err
+		}
+		row := tx.QueryRow(ctx,
+			`INSERT INTO teams (name, timezone, content_language, plan, created_at) VALUES (?, ?, ?, ?, ?)
+		RETURNING id`,
+			t.Name, t.Timezone, t.Language, t.Plan, db.Micros(tx.Now()))
+		if err := row.Scan(&t.ID); err != nil {
+			return fmt.Errorf("adding a team: %w", err)
+		}
+		if err := setMember(ctx, tx, t.ID, person, access.Owner); err != nil {
+			return err
+		}
+		return auditlog.Record(ctx, tx, t.ID, auditlog.Actor{}, "team.created", id(t.ID),
+			map[string]any{"plan": t.Plan})
+	})
+	return t, err
+}
+
+// checkNewTeam trims the name of a new team and checks its fields.
+func (s *Service) checkNewTeam(t *Team) error {
+	if err := checkZone(t.Timezone); err != nil {
+		return err
+	}
+	if t.Name = strings.TrimSpace(t.Name); !isLine(t.Name) {
+		return invalid("a team needs a name, %s", ofOneLine)
+	}
+	if holdsAddress(t.Name) {
+		return errAddress
+	}
+	return s.checkPlan(t.Plan)
+}

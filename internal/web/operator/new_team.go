@@ -1,0 +1,52 @@
+package operator
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"pressroom/internal/domain/team"
+	"pressroom/internal/web/shell"
+)
+
+// newTeamView is the form for a new team, with the last input.
+type newTeamView struct {
+	Plans []string
+	Form  url.Values
+	Wrong string
+}
+
+func (p *Handlers) newTeamPage(w http.ResponseWriter, r *http.Request) {
+	form := p.SavedForm(r)
+	if form == nil {
+		v := shell.VisitorOf(r.Context())
+		form = url.Values{"owner": {v.Email}, "timezone": {"UTC"}, "language": {"en"}, "plan": {"team"}}
+		if v.Team.ID > 0 {
+			form.Set("timezone", v.Team.Timezone)
+		}
+	}
+	p.showNewTeam(w, r, http.StatusOK, newTeamView{Form: form})
+}
+
+func (p *Handlers) showNewTeam(w http.ResponseWriter, r *http.Request, status int, view newTeamView) {
+	view.Plans = p.Teams.Plans()
+	p.Show(w, r, status, pages["newteam"], "New team", view)
+}
+
+// addTeam creates a team and shows it.
+func (p *Handlers) addTeam(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	f := r.PostForm
+	made, err := p.Teams.AddTeamOf(r.Context(), team.Team{
+		Name: f.Get("name"), Timezone: f.Get("timezone"), Language: f.Get("language"), Plan: f.Get("plan"),
+	}, f.Get("owner"))
+	if err != nil {
+		if text, status, ok := p.formError(w, r, err); ok {
+			p.showNewTeam(w, r, status, newTeamView{Form: f, Wrong: text})
+		}
+		return
+	}
+	p.finish(w, r, "The team was created. Its owner finds it in the team menu.", fmt.Sprintf("/operator/teams/%d", made.ID))
+}
