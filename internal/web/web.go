@@ -4,6 +4,7 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"slices"
 
@@ -104,6 +105,11 @@ func New(opts Options) (*App, error) {
 	all.Handle("/", a.WithVisitor(pages))
 	a.handler = shell.SecurityHeaders(made.LimitConcurrency(all))
 	return a, nil
+}
+
+// SweepUnsavedForms deletes old unsaved forms of posts and returns how many.
+func (a *App) SweepUnsavedForms(ctx context.Context) (int64, error) {
+	return compose.SweepUnsaved(ctx, a.Frame.DB)
 }
 
 // Routes returns all routes of the app.

@@ -2,6 +2,7 @@ package app
 
 import (
 	"net/url"
+	"strings"
 
 	"pressroom/internal/web/shell"
 )
@@ -100,6 +101,8 @@ var matrix = map[string]entry{
 	"GET /posts/new":                                {who: shell.Writers},
 	"POST /posts/new":                               {who: shell.Writers},
 	"POST /posts/preview":                           {who: shell.Writers},
+	"POST /posts/unsaved":                           {who: shell.Writers, form: url.Values{"draft": {strings.Repeat("A", 26)}}},
+	"POST /posts/unsaved/discard":                   {who: shell.Writers},
 	"GET /posts/{id}/edit":                          {who: shell.Writers},
 	"POST /posts/{id}/edit":                         {who: shell.Writers},
 	"GET /hashtags":                                 {who: shell.Members},

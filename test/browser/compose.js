@@ -81,6 +81,7 @@ run(async (browser) => {
   await nothingIsDropped(page);
   await signedOutMeanwhile(page);
   await sentBefore(page);
+  await comesBack(page);
   await byKeyboard(browser);
   assert.deepEqual(elsewhere, []);
 }).catch((error) => {
@@ -227,6 +228,24 @@ async function signedOutMeanwhile(page) {
   await page.getByText('You are signed in again.').waitFor();
   assert.equal(await page.getByLabel('Text', { exact: true }).inputValue(), 'Precious words');
   assert.ok(await page.locator('input[name=account]').first().isChecked());
+}
+
+// comesBack closes the page in the middle of a sentence, and finds it again.
+async function comesBack(page) {
+  await page.goto('/posts/new');
+  await page.locator('input[name=account]').first().check();
+  await page.getByLabel('Text', { exact: true }).pressSequentially('In the middle of a');
+  await page.locator('#kept', { hasText: 'Saved' }).waitFor();
+  await page.getByLabel('Text', { exact: true }).pressSequentially(' sentence');
+  await page.goto('/posts'); // at once: nothing asks, as nothing is lost
+  await page.goto('/posts/new');
+  await page.getByText('In the middle of a sentence').waitFor();
+  await look(page, 'compose-unsaved');
+  await page.getByRole('link', { name: 'Restore' }).first().click();
+  assert.equal(await page.getByLabel('Text', { exact: true }).inputValue(), 'In the middle of a sentence');
+  assert.ok(await page.locator('input[name=account]').first().isChecked());
+  await page.getByRole('button', { name: 'Save draft' }).click();
+  await page.getByText('Saved.').waitFor();
 }
 
 // sentBefore goes back to a form that has made a post, and is led to that post.

@@ -65,7 +65,7 @@ async function pressing(page) {
   assert.equal(await page.getByRole('button', { name: 'Remove blue' }).count(), 1);
 }
 
-// focus stays where it is at the end of an upload, and leaving the page asks first.
+// focus stays where it is at the end of an upload, and leaving the page asks first while nothing can be kept.
 async function focus(page) {
   await page.goto('/posts/new');
   await page.getByRole('link', { name: 'Calendar' }).first().focus();
@@ -78,11 +78,16 @@ async function focus(page) {
   });
   await page.getByRole('button', { name: 'Remove dropped' }).waitFor();
   assert.equal(await page.locator(':focus').textContent(), 'Calendar');
+  await page.getByText('Saved', { exact: true }).first().waitFor();
+  await page.route('**/posts/unsaved', (route) => route.abort());
+  await page.getByLabel('Text', { exact: true }).fill('Not kept.');
+  await page.locator('#kept', { hasText: 'Not saved: offline.' }).waitFor();
   const asked = page.waitForEvent('dialog');
   await page.mouse.click(5, 500); // browsers ask only people who have done something
   void page.goto('/posts').catch(() => {});
   await (await asked).dismiss();
   await page.getByRole('button', { name: 'Remove dropped' }).waitFor();
+  await page.unrouteAll();
 }
 
 // refusals are explained.
@@ -98,14 +103,14 @@ async function refusals(page) {
     await page.getByLabel('Upload files').setInputFiles([world.pictures.red]);
     await page.getByText(`Not uploaded: red.png. ${reason} Try again, or discard the files to save without them.`).waitFor();
     await look(page, 'compose-not-uploaded');
-    await page.getByRole('button', { name: 'Discard' }).click();
+    await page.locator('#compose').getByRole('button', { name: 'Discard' }).click();
   }
   // Only the refused file of two is named.
   const busy = '<form id="compose"><div id="wrong-files"><p>blue.png: The server is busy.</p><p>Wait a moment.</p></div></form>';
   await page.route('**/posts/new', (route) => route.fulfill({ status: 503, contentType: 'text/html', body: busy }), { times: 1 });
   await page.getByLabel('Upload files').setInputFiles([world.pictures.red, world.pictures.blue]);
   await page.getByText('Not uploaded: blue.png. blue.png: The server is busy. Wait a moment. Try again').waitFor();
-  await page.getByRole('button', { name: 'Discard' }).click();
+  await page.locator('#compose').getByRole('button', { name: 'Discard' }).click();
   await page.context().clearCookies();
   await page.getByLabel('Upload files').setInputFiles([world.pictures.red]);
   await page.getByText('Not uploaded: red.png. You are signed out. Sign in again in another tab.').waitFor();

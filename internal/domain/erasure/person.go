@@ -50,6 +50,7 @@ func removeMember(ctx context.Context, tx *db.Tx, person, team int64) error {
 		`UPDATE api_keys SET lost = 'membership_lost' WHERE team_id = ? AND person_id = ? AND revoked_at = 0`,
 		`DELETE FROM invitations WHERE team_id = ? AND invited_by = ? AND accepted_at = 0`,
 		`DELETE FROM notices WHERE team_id = ? AND person_id = ?`,
+		`DELETE FROM unsaved_forms WHERE team_id = ? AND person_id = ?`,
 		`DELETE FROM memberships WHERE team_id = ? AND person_id = ?`); err != nil {
 		return err
 	}
@@ -107,6 +108,7 @@ func (s *Service) erase(ctx context.Context, tx *db.Tx, person int64) error {
 		`DELETE FROM connect_attempts WHERE person_id = ?`,
 		`DELETE FROM notices WHERE person_id = ?`,
 		`DELETE FROM notice_choices WHERE person_id = ?`,
+		`DELETE FROM unsaved_forms WHERE person_id = ?`,
 		`DELETE FROM invitations WHERE accepted_by = ?`,
 		`DELETE FROM invitations WHERE waiting_person = ?`,
 		`DELETE FROM oauth_tokens WHERE grant_id IN (SELECT id FROM oauth_grants WHERE person_id = ?)`,

@@ -2,6 +2,7 @@ package compose
 
 import (
 	"context"
+	"crypto/rand"
 	"net/http"
 	"slices"
 	"strings"
@@ -39,6 +40,7 @@ type view struct {
 	Done    string       // what succeeded before the problems
 	Theirs  *post.Record // version saved by someone else meanwhile
 	Paused  string       // why scheduling and publishing are paused; empty if they are not
+	Offers  []unsavedForm
 }
 
 // group is a network with its accounts.
@@ -82,7 +84,7 @@ func (p *Handlers) newPage(w http.ResponseWriter, r *http.Request) {
 		shell.Redirect(w, r, "/posts/"+id+"/edit")
 		return
 	}
-	if p.restore(w, r) {
+	if p.restore(w, r) || p.restoreUnsaved(w, r) {
 		return
 	}
 	s := read(map[string][]string{
@@ -124,7 +126,9 @@ func (p *Handlers) editPage(w http.ResponseWriter, r *http.Request) {
 		p.ServerError(w, r, err)
 		return
 	}
-	p.show(w, r, sheetOf(held, zone))
+	if !p.restoreUnsaved(w, r) {
+		p.show(w, r, sheetOf(held, zone))
+	}
 }
 
 // show shows a form with its problems, if any.
@@ -187,6 +191,14 @@ func (p *Handlers) viewOf(r *http.Request, s sheet, id string) (view, error) {
 		return view{}, err
 	}
 	out := view{sheet: s, Path: "/posts/new", Zone: actor.Zone}
+	if s.Draft == "" {
+		out.Draft = rand.Text()
+	}
+	if r.Method == http.MethodGet && !s.Unsaved {
+		if out.Offers, err = p.unsaved(r, id, actor.Zone); err != nil {
+			return view{}, err
+		}
+	}
 	if id != "" {
 		held, err := p.postOf(r, id)
 		if err != nil {

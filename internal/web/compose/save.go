@@ -85,6 +85,9 @@ func (p *Handlers) save(w http.ResponseWriter, r *http.Request, s sheet, what st
 		return
 	}
 	id, at, err := p.write(r, s, what == "schedule" && s.Repeat.Often == "")
+	if id != "" {
+		p.endUnsaved(r, s)
+	}
 	if id != "" && r.PathValue("id") == "" {
 		p.recordMade(r, id)
 	}
@@ -179,7 +182,7 @@ func (p *Handlers) showUnfinished(w http.ResponseWriter, r *http.Request, s shee
 		p.ShowError(w, r, looked)
 		return
 	}
-	s.Seen = held.UpdatedAt.UnixMicro()
+	s.Seen, s.Draft = held.UpdatedAt.UnixMicro(), ""
 	p.showAt(w, r, s, id, "The post was saved, but the next step failed."+p.linksEnded(r, id), err)
 }
 

@@ -24,8 +24,9 @@ type sheet struct {
 	When     when
 	Repeat   repeat
 	Picker   picker
-	Seen     int64 // last change of the post when the form was first shown, in microseconds
-	Unsaved  bool  // it contains unsaved input
+	Seen     int64  // last change of the post when the form was first shown, in microseconds
+	Unsaved  bool   // it contains unsaved input
+	Draft    string // identifies the form until it is saved; empty if it has no id yet
 }
 
 // own are an account's overrides. What is entered overrides the post's; NoText and NoMedia override it with nothing.
@@ -95,6 +96,9 @@ func read(form url.Values) sheet {
 			Into: number(form.Get("into")),
 		},
 		Seen: number(form.Get("seen")),
+	}
+	if id := form.Get("draft"); draftID.MatchString(id) {
+		s.Draft = id
 	}
 	slices.Sort(s.Accounts)
 	s.Accounts = slices.Compact(s.Accounts)
@@ -225,6 +229,16 @@ func (s *sheet) add(id int64) {
 	if id > 0 && !slices.Contains(list, id) {
 		s.setList(s.Picker.Into, append(slices.Clone(list), id))
 	}
+}
+
+// isEmpty reports whether the form holds nothing but accounts.
+func (s *sheet) isEmpty() bool {
+	for _, o := range s.Own {
+		if o.UsesText() || o.UsesMedia() {
+			return false
+		}
+	}
+	return strings.TrimSpace(s.Caption) == "" && len(s.Media) == 0 && s.When.isEmpty() && s.Repeat.Often == ""
 }
 
 // removeUnknown removes items that the library does not have.

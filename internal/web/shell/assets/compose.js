@@ -107,14 +107,3 @@ form.addEventListener('keydown', (event) => {
   event.preventDefault();
   form.querySelector('button[value="search"]').click();
 });
-
-// What is typed is not lost by a link that was clicked by mistake. Whoever comes back to a form that has made a post is
-// led to that post, so that it is not made twice.
-let dirty = 'unsaved' in form.dataset;
-form.addEventListener('input', () => { dirty = true; });
-form.addEventListener('submit', (event) => {
-  dirty = false;
-  const keeps = ['save', 'schedule', 'publish', 'approval'].includes(event.submitter?.value);
-  if (keeps && !form.elements.post) history.replaceState(null, '', `/posts/new?sent=${form.elements.once.value}`);
-});
-addEventListener('beforeunload', (event) => { if (dirty) event.preventDefault(); });

@@ -1,0 +1,209 @@
+package compose
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/network"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/web/shell"
+)
+
+const (
+	unsavedLife    = 30 * 24 * time.Hour // an unsaved form is deleted after this time
+	unsavedForms   = 20                  // of a person; older ones are deleted
+	unsavedOffered = 3                   // on one page
+	maxUnsaved     = 512 << 10           // size of a form in bytes
+	excerptLength  = 80                  // of an offered form's text, in characters
+)
+
+// unsavedForm is a form that its person has not saved.
+type unsavedForm struct {
+	ID, Excerpt string
+	KeptAt      time.Time // in the team's time zone
+	Path        string    // the page that restores it
+}
+
+// draftID matches the ids that forms get when they are shown.
+var draftID = regexp.MustCompile(`^[A-Z2-7]{26}$`)
+
+// notKept are the fields that belong to one submission.
+var notKept = []string{"do", "once", "files", "fresh", shell.TeamField}
+
+// keepUnsaved keeps the sender's unsaved form. It changes no post.
+func (p *Handlers) keepUnsaved(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadLongForm(w, r, maxForm) {
+		return
+	}
+	form, s := r.PostForm, read(r.PostForm)
+	if id := form.Get("post"); id != "" {
+		if _, err := p.postOf(r, id); err != nil {
+			p.ShowError(w, r, err)
+			return
+		}
+	}
+	for _, name := range notKept {
+		form.Del(name)
+	}
+	fields := form.Encode()
+	switch {
+	case s.Draft == "":
+		p.ShowError(w, r, apierr.Invalid(apierr.Malformed, "draft", "Reload the page and try again."))
+		return
+	case len(fields) > maxUnsaved:
+		p.ShowError(w, r, apierr.Invalid(apierr.TooLong, "", "The post is too long to be kept while you write."))
+		return
+	}
+	var err error
+	if form.Get("post") == "" && s.isEmpty() {
+		err = p.deleteUnsaved(r, s.Draft)
+	} else {
+		err = p.storeUnsaved(r, s.Draft, form.Get("post"), fields)
+	}
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// storeUnsaved stores the fields of a form, unless the form was saved meanwhile.
+func (p *Handlers) storeUnsaved(r *http.Request, id, post, fields string) error {
+	v := shell.VisitorOf(r.Context())
+	return p.DB.InTx(r.Context(), "compose.keep_unsaved", func(ctx context.Context, tx *db.Tx) error {
+		if _, err := tx.Exec(ctx,
+			`INSERT INTO unsaved_forms (person_id, id, team_id, post_id, fields, kept_at) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (person_id, id) DO UPDATE SET team_id = excluded.team_id, post_id = excluded.post_id,
+		fields = excluded.fields, kept_at = excluded.kept_at WHERE unsaved_forms.fields <> ''`,
+			v.ID, id, v.Team.ID, post, fields, db.Micros(tx.Now())); err != nil {
+			return fmt.Errorf("keeping an unsaved form: %w", err)
+		}
+		if _, err := tx.Exec(ctx, `DELETE FROM unsaved_forms WHERE person_id = ? AND id NOT IN
+		(SELECT id FROM unsaved_forms WHERE person_id = ? ORDER BY kept_at DESC, id LIMIT ?)`,
+			v.ID, v.ID, unsavedForms); err != nil {
+			return fmt.Errorf("deleting old unsaved forms: %w", err)
+		}
+		return nil
+	})
+}
+
+// deleteUnsaved deletes an unsaved form of the visitor.
+func (p *Handlers) deleteUnsaved(r *http.Request, id string) error {
+	return p.DB.InTx(r.Context(), "compose.discard_unsaved", func(ctx context.Context, tx *db.Tx) error {
+		if _, err := tx.Exec(ctx, `DELETE FROM unsaved_forms WHERE person_id = ? AND id = ? AND fields <> ''`,
+			shell.VisitorOf(ctx).ID, id); err != nil {
+			return fmt.Errorf("discarding an unsaved form: %w", err)
+		}
+		return nil
+	})
+}
+
+// endUnsaved records that a form was saved, so that a request of its page that arrives late does not keep it again.
+func (p *Handlers) endUnsaved(r *http.Request, s sheet) {
+	if s.Draft == "" {
+		return
+	}
+	v := shell.VisitorOf(r.Context())
+	err := p.DB.InTx(r.Context(), "compose.end_unsaved", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, `INSERT INTO unsaved_forms (person_id, id, team_id, fields, kept_at) VALUES (?, ?, ?, '', ?)
+		ON CONFLICT (person_id, id) DO UPDATE SET fields = '', kept_at = excluded.kept_at`,
+			v.ID, s.Draft, v.Team.ID, db.Micros(tx.Now()))
+		return err
+	})
+	if err != nil { // it is only offered once more
+		p.Log.ErrorContext(r.Context(), "ending an unsaved form failed", "error", err)
+	}
+}
+
+// unsaved returns the visitor's unsaved forms of a post, or of new posts if id is empty, the latest first.
+func (p *Handlers) unsaved(r *http.Request, id string, zone *time.Location) ([]unsavedForm, error) {
+	v, path := shell.VisitorOf(r.Context()), "/posts/new"
+	if id != "" {
+		path = "/posts/" + id + "/edit"
+	}
+	out, err := db.All(r.Context(), p.DB, func(rows *sql.Rows, f *unsavedForm) error {
+		var fields string
+		var kept int64
+		if err := rows.Scan(&f.ID, &fields, &kept); err != nil {
+			return err
+		}
+		form, err := url.ParseQuery(fields)
+		if err != nil {
+			return fmt.Errorf("reading an unsaved form: %w", err)
+		}
+		f.Excerpt = network.Clip(strings.Join(strings.Fields(textOf(form, "caption")), " "), excerptLength)
+		f.KeptAt, f.Path = db.Time(kept).In(zone), path
+		return nil
+	}, `SELECT id, fields, kept_at FROM unsaved_forms WHERE person_id = ? AND team_id = ? AND post_id = ? AND fields <> ''
+		ORDER BY kept_at DESC, id LIMIT ?`, v.ID, v.Team.ID, id, unsavedOffered)
+	if err != nil {
+		return nil, fmt.Errorf("reading unsaved forms: %w", err)
+	}
+	return out, nil
+}
+
+// restoreUnsaved shows the unsaved form that the query names. It reports false if the query names none.
+func (p *Handlers) restoreUnsaved(w http.ResponseWriter, r *http.Request) bool {
+	id, v := r.URL.Query().Get("unsaved"), shell.VisitorOf(r.Context())
+	if id == "" {
+		return false
+	}
+	var fields string
+	err := p.DB.QueryRow(r.Context(), `SELECT fields FROM unsaved_forms WHERE person_id = ? AND team_id = ? AND post_id = ?
+		AND id = ? AND fields <> ''`, v.ID, v.Team.ID, r.PathValue("id"), id).Scan(&fields)
+	if errors.Is(err, sql.ErrNoRows) {
+		p.Flash(r, "These changes were saved or discarded meanwhile.")
+		shell.Redirect(w, r, r.URL.Path)
+		return true
+	}
+	form, broken := url.ParseQuery(fields)
+	if err = errors.Join(err, broken); err != nil {
+		p.ServerError(w, r, fmt.Errorf("restoring an unsaved form: %w", err))
+		return true
+	}
+	s := read(form)
+	s.Unsaved = true
+	p.show(w, r, s)
+	return true
+}
+
+// discardUnsaved deletes an unsaved form and shows the page without it.
+func (p *Handlers) discardUnsaved(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	if err := p.deleteUnsaved(r, r.PostForm.Get("unsaved")); err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	p.Flash(r, "Discarded.")
+	if id := r.PostForm.Get("of"); id != "" {
+		shell.Redirect(w, r, "/posts/"+url.PathEscape(id)+"/edit")
+		return
+	}
+	shell.Redirect(w, r, "/posts/new")
+}
+
+// SweepUnsaved deletes old unsaved forms, a thousand at a time, and returns how many.
+func SweepUnsaved(ctx context.Context, d *db.DB) (int64, error) {
+	var n int64
+	err := d.InTx(ctx, "compose.sweep_unsaved", func(ctx context.Context, tx *db.Tx) error {
+		var err error
+		n, err = tx.Exec(ctx, `DELETE FROM unsaved_forms WHERE (person_id, id) IN
+		(SELECT person_id, id FROM unsaved_forms WHERE kept_at <= ? ORDER BY kept_at LIMIT 1000)`,
+			db.Micros(tx.Now().Add(-unsavedLife)))
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("sweeping unsaved forms: %w", err)
+	}
+	return n, nil
+}

@@ -1,0 +1,116 @@
+// Keeps what is written on the server every few seconds and on leaving, until the post is saved. The form is offered again
+// when its person opens it the next time. Without it, browsers ask before they leave a changed form.
+'use strict';
+
+const keepState = document.getElementById('kept');
+const keepNews = document.getElementById('kept-news');
+const keepUnderWay = 'Saving…';
+const keepAfter = 1500; // milliseconds without a change
+const keepAtMost = 5000; // milliseconds between two requests while changes go on
+const keepAgain = [5000, 60_000]; // milliseconds after a first failure, and at most
+const beaconLimit = 60_000; // bytes that browsers send after a page has closed
+
+let keepTimer = 0;
+let keepWait = keepAgain[0];
+let keepDue = 0; // when the oldest change that is not kept has to be
+let keeping = false; // a request is under way
+let keepWell = true; // the last request succeeded
+let saving = false; // the form is being sent
+let keptBody = '';
+
+const keepBody = () => {
+  const body = new URLSearchParams();
+  for (const [name, value] of new FormData(form)) if (typeof value === 'string') body.append(name, value);
+  return body;
+};
+
+// say shows how it stands. Screen readers hear only of a change between good and bad.
+function say(text, well) {
+  keepState.hidden = false;
+  keepState.classList.toggle('bad', !well);
+  keepState.textContent = text;
+  if (text === keepUnderWay) return;
+  if (keepNews.dataset.well !== String(well)) keepNews.textContent = text;
+  keepNews.dataset.well = String(well);
+  keepWell = well;
+}
+
+function keepLater() {
+  if (saving) return;
+  const now = Date.now();
+  keepDue ||= now + keepAtMost;
+  clearTimeout(keepTimer);
+  keepTimer = setTimeout(keep, Math.max(0, Math.min(keepAfter, keepDue - now)));
+}
+
+function keepRetry(text) {
+  keepDue = 0;
+  say(text, false);
+  clearTimeout(keepTimer);
+  keepTimer = setTimeout(keep, keepWait);
+  keepWait = Math.min(keepWait * 2, keepAgain[1]);
+}
+
+async function keep() {
+  clearTimeout(keepTimer);
+  if (keeping || saving) return;
+  const body = keepBody();
+  keepDue = 0;
+  if (String(body) === keptBody && keepWell) return;
+  keeping = true;
+  if (keepWell) say(keepUnderWay, true);
+  try {
+    const answer = await fetch('/posts/unsaved', { method: 'POST', body });
+    const refusal = await refusedBy(answer);
+    if (refusal) {
+      keepRetry(`Not saved: ${refusal}`);
+    } else {
+      [keptBody, keepWait] = [String(body), keepAgain[0]];
+      say('Saved', true);
+    }
+  } catch {
+    keepRetry('Not saved: offline. Trying again.');
+  } finally {
+    keeping = false;
+  }
+  if (keepDue) keepLater(); // changed meanwhile
+}
+
+// refusedBy returns why the server did not keep the form, or nothing.
+async function refusedBy(answer) {
+  if (answer.status === 204) return '';
+  if (answer.redirected) return 'you are signed out. Sign in again in another tab.';
+  if (answer.status === 503 || answer.status === 429) return 'the server is busy. Trying again.';
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  return page.querySelector('main .lead')?.textContent.trim() || 'the server did not accept it.';
+}
+
+const isKept = () => !keepDue && !keeping && keepWell;
+
+// leave keeps the latest changes when the page is left or hidden.
+function leave() {
+  if (saving || isKept()) return;
+  const body = keepBody();
+  if (String(body).length < beaconLimit && navigator.sendBeacon('/posts/unsaved', body)) return;
+  keep();
+}
+
+form.addEventListener('input', keepLater);
+form.addEventListener('change', keepLater);
+if ('unsaved' in form.dataset) keepLater();
+addEventListener('pagehide', leave);
+const keepNow = () => { if (!keepWell) keep(); };
+document.addEventListener('visibilitychange', () => (document.hidden ? leave() : keepNow()));
+addEventListener('online', keepNow);
+
+// Browsers ask before leaving only what could not be kept.
+addEventListener('beforeunload', (event) => { if (!saving && !keepWell) event.preventDefault(); });
+
+// Whoever comes back to a form that has made a post is led to that post, so that it is not made twice.
+form.addEventListener('submit', (event) => {
+  leave(); // in case it does not arrive
+  saving = true;
+  clearTimeout(keepTimer);
+  const keeps = ['save', 'schedule', 'publish', 'approval'].includes(event.submitter?.value);
+  if (keeps && !form.elements.post) history.replaceState(null, '', `/posts/new?sent=${form.elements.once.value}`);
+});

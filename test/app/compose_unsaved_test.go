@@ -1,0 +1,110 @@
+package app
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
+	"pressroom/internal/web/compose"
+)
+
+// keep sends a form as the composer's script does while a person writes.
+func (b *browser) keep(f *form) *page {
+	return b.send(http.MethodPost, "/posts/unsaved", f.values)
+}
+
+// What a person types is kept without saving anything, and offered to that person in that team.
+func TestUnsavedPostIsOffered(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c, other := h.crew(t), h.crew(t)
+		b := c.as(t, access.Editor)
+		film := strconv.FormatInt(c.film(t), 10)
+		f := b.open("/posts/new?account="+c.id()).wants(200).lacks("You have unsaved").form("Save draft").
+			fill("caption", "Half a\nthought").fill("text-"+c.id(), "Only here").fill("date", "2031-05-06").fill("time", "10:15").
+			fill("repeat", "weekly")
+		f.values["media"], f.values["cover-"+film] = []string{film}, []string{"1.5"}
+		posts, events := c.count(t, "posts"), c.count(t, "events")
+		if p := b.keep(f); p.status != http.StatusNoContent {
+			t.Fatalf("answered with %d", p.status)
+		}
+		b.keep(f.fill("caption", "Half a thought, and more"))
+		if c.count(t, "posts") != posts || c.count(t, "events") != events {
+			t.Error("keeping an unsaved form made a post or an event")
+		}
+		for _, stranger := range []*browser{c.as(t, access.Owner), other.as(t, access.Editor)} {
+			stranger.open("/posts/new").wants(200).lacks("Half a thought")
+			stranger.open("/posts/new?unsaved="+f.values.Get("draft")).wants(200, "These changes were saved or discarded")
+		}
+		offered := b.open("/posts/new").wants(200, "You have unsaved changes", "Half a thought, and more", "Discard")
+		again := offered.follow("Restore").wants(200).lacks("You have unsaved").form("Save draft")
+		for name, want := range f.values {
+			if name != "once" && name != "in_team" && again.values.Get(name) != want[0] {
+				t.Errorf("%s: %q, want %q", name, again.values.Get(name), want[0])
+			}
+		}
+		// Once saved, it is kept no more, not even by a request that arrives late.
+		again.fill("repeat", "").press().wants(200, "Saved.")
+		b.keep(again)
+		b.open("/posts/new").wants(200).lacks("You have unsaved")
+
+		b.keep(b.open("/posts/new").form("Save draft").fill("caption", "Never mind"))
+		b.open("/posts/new").wants(200, "Never mind").form("Discard").press().wants(200, "Discarded.").lacks("Never mind")
+		b.keep(b.open("/posts/new").form("Save draft").fill("account", c.id())) // holds nothing worth keeping
+		b.open("/posts/new").wants(200).lacks("You have unsaved")
+	})
+}
+
+// Unsaved changes to a post neither change it nor overwrite what someone else saves meanwhile.
+func TestUnsavedChangesOfAPost(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b, owner := c.as(t, access.Editor), c.as(t, access.Owner)
+		saved := b.open("/posts/new?caption=First").form("Save draft").press().wants(200, "Saved.")
+		b.keep(b.open(saved.path+"/edit").form("Save").fill("caption", "Mine"))
+		if held := c.storedPost(t, saved.path); held.Caption != "First" {
+			t.Errorf("the post is %q", held.Caption)
+		}
+		owner.open(saved.path+"/edit").wants(200).lacks("Mine").form("Save").fill("caption", "Theirs").press().wants(200, "Saved.")
+		b.open("/posts/new").wants(200).lacks("Mine")
+		offered := b.open(saved.path+"/edit").wants(200, "You have unsaved changes", "Mine")
+		restored := offered.follow("Restore").wants(200).form("Save")
+		restored.press().wants(422, "Someone else has changed this post.", "Saved version", "Theirs").form("Save").press().wants(200, "Saved.")
+		if held := c.storedPost(t, saved.path); held.Caption != "Mine" {
+			t.Errorf("the post is %q", held.Caption)
+		}
+		b.open(saved.path + "/edit").wants(200).lacks("You have unsaved")
+		stranger := h.crew(t).as(t, access.Editor)
+		stranger.send(http.MethodPost, "/posts/unsaved", url.Values{"draft": {strings.Repeat("A", 26)},
+			"post": {strings.TrimPrefix(saved.path, "/posts/")}, "caption": {"x"}}).wants(404)
+	})
+}
+
+// What is kept is bounded in size, number and time.
+func TestUnsavedFormsAreBounded(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		form := func() *form { return b.open("/posts/new").form("Save draft").fill("caption", "An idea") }
+		b.keep(form().fill("caption", strings.Repeat("x", 600<<10))).wants(422)
+		b.keep(form().fill("draft", "x")).wants(422)
+		for range 22 {
+			b.keep(form())
+		}
+		own := "unsaved_forms WHERE person_id = ?"
+		if n := h.count(t, own, c.people[access.Editor].ID); n != 20 {
+			t.Errorf("%d forms are kept", n)
+		}
+		c.change(t, `UPDATE unsaved_forms SET kept_at = ? WHERE person_id = ?`, db.Micros(h.db.Now().Add(-31*24*time.Hour)),
+			c.people[access.Editor].ID)
+		b.keep(form())
+		if n := must.Get(compose.SweepUnsaved(t.Context(), h.db))(t); n < 19 || h.count(t, own, c.people[access.Editor].ID) != 1 {
+			t.Errorf("%d forms were swept", n)
+		}
+	})
+}
