@@ -429,6 +429,7 @@ const (
 	SkippedReasonRetriedMomentsAgo SkippedReason = "retried_moments_ago"
 	SkippedReasonUnconfirmed       SkippedReason = "unconfirmed"
 	SkippedReasonAccountGone       SkippedReason = "account_gone"
+	SkippedReasonReplaced          SkippedReason = "replaced"
 )
 
 // SocialAccountConnectionState is one of the constants of this type. Further values may be added.
@@ -654,6 +655,14 @@ type AddHashtagsInput struct {
 	Hashtags []string `json:"hashtags"`
 	// Group for the new hashtags.
 	Subcategory *string `json:"subcategory,omitzero"`
+}
+
+// ArchivePostInput: What archive_post takes.
+type ArchivePostInput struct {
+	// The post's ID.
+	PostID string `json:"post_id"`
+	// false restores an archived post.
+	Archived *bool `json:"archived,omitzero"`
 }
 
 // Billing is a record of the API's answers.
@@ -1515,9 +1524,13 @@ type Post struct {
 	// The client's decision on the current version.
 	ClientReview *PostClientReview `json:"client_review,omitzero"`
 	Recurrence   *PostRecurrence   `json:"recurrence,omitzero"`
-	Accounts     []PostAccount     `json:"accounts"`
-	CreatedAt    Moment            `json:"created_at"`
-	UpdatedAt    Moment            `json:"updated_at"`
+	// The post whose failed accounts this post takes over with edited content.
+	Replaces string `json:"replaces,omitzero"`
+	// When the failed post was archived; an archived post is not retried.
+	ArchivedAt *Moment       `json:"archived_at,omitzero"`
+	Accounts   []PostAccount `json:"accounts"`
+	CreatedAt  Moment        `json:"created_at"`
+	UpdatedAt  Moment        `json:"updated_at"`
 }
 
 // PostAccount is a record of the API's answers.
@@ -1557,10 +1570,14 @@ type PostChange struct {
 	// The client's decision on the current version.
 	ClientReview *PostClientReview `json:"client_review,omitzero"`
 	Recurrence   *PostRecurrence   `json:"recurrence,omitzero"`
-	Accounts     []PostAccount     `json:"accounts"`
-	CreatedAt    Moment            `json:"created_at"`
-	UpdatedAt    Moment            `json:"updated_at"`
-	Problems     []PostProblem     `json:"problems"`
+	// The post whose failed accounts this post takes over with edited content.
+	Replaces string `json:"replaces,omitzero"`
+	// When the failed post was archived; an archived post is not retried.
+	ArchivedAt *Moment       `json:"archived_at,omitzero"`
+	Accounts   []PostAccount `json:"accounts"`
+	CreatedAt  Moment        `json:"created_at"`
+	UpdatedAt  Moment        `json:"updated_at"`
+	Problems   []PostProblem `json:"problems"`
 }
 
 // PostClientReview is a record of the API's answers.
@@ -2067,6 +2084,15 @@ func (c *Client) AddHashtags(ctx context.Context, in AddHashtagsInput, options .
 	return do[HashtagListChange](ctx, c, "add_hashtags", in, options)
 }
 
+// ArchivePost: Archive a failed post. Puts a post aside that failed on some or all accounts and is not to be retried.
+// It stays readable and is no longer shown as needing attention. Networks are not contacted. archived false restores
+// it. wrong_state: the post did not fail; a draft can be deleted in the app.
+//
+// POST /posts/{post_id}/archive
+func (c *Client) ArchivePost(ctx context.Context, in ArchivePostInput, options ...CallOption) (*Answer[Post], error) {
+	return do[Post](ctx, c, "archive_post", in, options)
+}
+
 // CancelPost: Cancel a scheduled post. Turns a scheduled post into a draft without a time; its content stays. For the
 // template or an occurrence, the whole series is paused, which notes say; a person can resume it, or skip a single
 // occurrence, in the app. A draft stays as it is. A submitted post is refused. Call schedule_post to schedule it
@@ -2406,8 +2432,8 @@ func (c *Client) RefreshReport(ctx context.Context, in RefreshReportInput, optio
 }
 
 // RetryPost: Retry failed accounts. Sends failed accounts again. Call it after the cause is fixed. Accounts that did
-// not fail, have no retries left, were retried moments ago or are unconfirmed are skipped and listed with the reason.
-// Follow the job with get_job. wrong_state: the post has not been sent yet.
+// not fail, have no retries left, were retried moments ago, are unconfirmed or were taken over by an edited copy are
+// skipped and listed with the reason. Follow the job with get_job. wrong_state: the post has not been sent yet.
 //
 // POST /posts/{post_id}/retry
 func (c *Client) RetryPost(ctx context.Context, in RetryPostInput, options ...CallOption) (*Answer[PublicationRetry], error) {
@@ -2481,6 +2507,15 @@ var operations = []Operation{
 			{Name: "list_id", In: "path", Type: "integer", Required: true, Description: "ID of a team's list."},
 			{Name: "hashtags", In: "body", Type: "strings", Required: true, Description: "With or without #."},
 			{Name: "subcategory", In: "body", Type: "string", Description: "Group for the new hashtags."},
+		},
+	},
+	{
+		Name: "archive_post", Method: "POST", Path: "/posts/{post_id}/archive",
+		Summary:     "Archive a failed post",
+		Description: "Puts a post aside that failed on some or all accounts and is not to be retried. It stays readable and is no longer shown as needing attention. Networks are not contacted. archived false restores it. wrong_state: the post did not fail; a draft can be deleted in the app.", TakesKey: true,
+		Arguments: []Argument{
+			{Name: "post_id", In: "path", Type: "string", Required: true, Description: "The post's ID."},
+			{Name: "archived", In: "body", Type: "boolean", Description: "false restores an archived post.", Default: "true"},
 		},
 	},
 	{
@@ -2723,7 +2758,7 @@ var operations = []Operation{
 	{
 		Name: "retry_post", Method: "POST", Path: "/posts/{post_id}/retry",
 		Summary:     "Retry failed accounts",
-		Description: "Sends failed accounts again. Call it after the cause is fixed. Accounts that did not fail, have no retries left, were retried moments ago or are unconfirmed are skipped and listed with the reason. Follow the job with get_job. wrong_state: the post has not been sent yet.", TakesKey: true, StartsJob: true,
+		Description: "Sends failed accounts again. Call it after the cause is fixed. Accounts that did not fail, have no retries left, were retried moments ago, are unconfirmed or were taken over by an edited copy are skipped and listed with the reason. Follow the job with get_job. wrong_state: the post has not been sent yet.", TakesKey: true, StartsJob: true,
 		Arguments: []Argument{
 			{Name: "post_id", In: "path", Type: "string", Required: true, Description: "The post's ID."},
 			{Name: "account_ids", In: "body", Type: "integers", Description: "The accounts to retry; all failed ones if omitted."},

@@ -13,6 +13,7 @@ import (
 	"pressroom/internal/domain/analytics"
 	"pressroom/internal/domain/post"
 	"pressroom/internal/domain/post/calendar"
+	"pressroom/internal/domain/post/postlist"
 	"pressroom/internal/teamtime"
 	"pressroom/internal/web/shell"
 )
@@ -92,7 +93,7 @@ type homeDay struct {
 // happened is a post with what lists show of it.
 type happened struct {
 	calendar.Slot
-	post.ListDetails
+	postlist.Details
 	analytics.PostSums
 
 	Shown []post.Status
@@ -191,7 +192,7 @@ func (a *App) withDetails(ctx context.Context, team int64, zone *time.Location, 
 	for i, slot := range slots {
 		ids[i] = slot.PostID
 	}
-	details, err := a.Posts.ListDetails(ctx, team, ids)
+	details, err := postlist.DetailsOf(ctx, a.DB, team, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +200,7 @@ func (a *App) withDetails(ctx context.Context, team int64, zone *time.Location, 
 	for i, slot := range slots {
 		slot.At = slot.At.In(zone)
 		d := details[slot.PostID]
-		out[i] = happened{Slot: slot, ListDetails: d, Shown: d.States(slot.Status)}
+		out[i] = happened{Slot: slot, Details: d, Shown: d.States(slot.Status)}
 	}
 	return out, nil
 }

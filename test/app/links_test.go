@@ -43,6 +43,7 @@ var linking = map[string]linked{
 	"schedule_post":  {args: map[string]any{"post_id": "planned", "scheduled_at": "later"}, says: marked + " plans"},
 	"publish_post":   {args: map[string]any{"post_id": "fresh"}, says: marked + " tells"},
 	"cancel_post":    {args: map[string]any{"post_id": "scheduled"}, says: marked + " waits"},
+	"archive_post":   {args: map[string]any{"post_id": "refused"}, says: marked + " is refused"},
 	"retry_post":     {args: map[string]any{"post_id": "failed"}, says: marked + " fails"},
 	"get_job":        {args: map[string]any{"job_id": "jobs{id}"}, says: marked + " is sent"},
 	"list_media":     {says: "Media"},
@@ -142,8 +143,11 @@ func (c *crew) moreSamples(t *testing.T, s samples) {
 	s["scheduled"] = c.draft(t, marked+" waits.", "")
 	c.does(t, "schedule_post", map[string]any{"post_id": s["scheduled"], "scheduled_at": s["later"]})
 	s["failed"] = c.draft(t, marked+" fails. [sandbox:reject]", "")
-	c.does(t, "publish_post", map[string]any{"post_id": s["failed"]})
-	c.as(t, access.Owner).handedOver(s["failed"])
+	s["refused"] = c.draft(t, marked+" is refused. [sandbox:reject]", "")
+	for _, id := range []string{s["failed"], s["refused"]} {
+		c.does(t, "publish_post", map[string]any{"post_id": id})
+		c.as(t, access.Owner).handedOver(id)
+	}
 }
 
 // id returns a sample's ID for its name, as a number where it is one; other values are themselves.

@@ -211,6 +211,8 @@ var matrix = map[string]entry{
 	"POST /posts/{id}/skip":                          {who: shell.Writers, later: 3},
 	"POST /posts/{id}/retry":                         {who: shell.Publishers, later: 3},
 	"POST /posts/{id}/duplicate":                     {who: shell.Writers},
+	"POST /posts/{id}/edit-again":                    {who: shell.Writers},
+	"POST /posts/{id}/archive":                       {who: shell.Writers},
 	"POST /posts/{id}/approval":                      {who: shell.Writers},
 	"POST /posts/{id}/approval/revoke":               {who: shell.Writers},
 	"POST /posts/{id}/approval/decision":             {who: shell.Clients, form: url.Values{"decision": {"reject"}, "round": {"1"}}},

@@ -32,6 +32,7 @@ var hintsOfWrites = map[string]hints{
 	"schedule_post":          {Idempotent: true, OpenWorld: true},
 	"publish_post":           {Destructive: true, Idempotent: true, OpenWorld: true},
 	"retry_post":             {Destructive: true, OpenWorld: true},
+	"archive_post":           {Idempotent: true},
 	"import_media":           {OpenWorld: true},
 	"create_uploads":         {Destructive: true},
 	"create_hashtag_list":    {},

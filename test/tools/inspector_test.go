@@ -130,6 +130,8 @@ var steps = []step{
 	{tool: "cancel_post", args: map[string]string{"post_id": "{post}"}},
 	{tool: "publish_post", args: map[string]string{"post_id": "{post}"}, keep: map[string][]any{"sending": {"job_id"}}},
 	{tool: "get_job", args: map[string]string{"job_id": "{sending}", "wait_seconds": "25"}},
+	{tool: "archive_post", args: map[string]string{"post_id": "{post}"}},
+	{tool: "archive_post", args: map[string]string{"post_id": "{post}", "archived": "false"}},
 	{tool: "retry_post", args: map[string]string{"post_id": "{post}"}},
 	{tool: "get_post", args: map[string]string{"id": "{post}"}},
 }

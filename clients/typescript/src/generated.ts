@@ -115,7 +115,7 @@ export type ReportPostShown = "top" | "recent";
 
 export type ReportStatus = "pending" | "ready" | "error";
 
-export type SkippedReason = "not_failed" | "no_retries_left" | "retried_moments_ago" | "unconfirmed" | "account_gone";
+export type SkippedReason = "not_failed" | "no_retries_left" | "retried_moments_ago" | "unconfirmed" | "account_gone" | "replaced";
 
 export type SocialAccountConnectionState = "connected" | "expiring" | "lost";
 
@@ -260,6 +260,14 @@ export interface AddHashtagsInput {
   hashtags: readonly string[];
   /** Group for the new hashtags. */
   subcategory?: string;
+}
+
+/** What archive_post takes. */
+export interface ArchivePostInput {
+  /** The post's ID. */
+  post_id: string;
+  /** false restores an archived post. */
+  archived?: boolean;
 }
 
 export interface Billing {
@@ -1087,6 +1095,10 @@ export interface Post {
   /** The client's decision on the current version. */
   client_review?: PostClientReview;
   recurrence?: PostRecurrence;
+  /** The post whose failed accounts this post takes over with edited content. */
+  replaces?: string;
+  /** When the failed post was archived; an archived post is not retried. */
+  archived_at?: Moment;
   accounts: PostAccount[];
   created_at: Moment;
   updated_at: Moment;
@@ -1127,6 +1139,10 @@ export interface PostChange {
   /** The client's decision on the current version. */
   client_review?: PostClientReview;
   recurrence?: PostRecurrence;
+  /** The post whose failed accounts this post takes over with edited content. */
+  replaces?: string;
+  /** When the failed post was archived; an archived post is not retried. */
+  archived_at?: Moment;
   accounts: PostAccount[];
   created_at: Moment;
   updated_at: Moment;
@@ -1613,6 +1629,15 @@ export class Pressroom extends Runtime {
   }
 
   /**
+   * Archive a failed post. Puts a post aside that failed on some or all accounts and is not to be retried. It stays
+   * readable and is no longer shown as needing attention. Networks are not contacted. archived false restores it.
+   * wrong_state: the post did not fail; a draft can be deleted in the app.
+   */
+  archivePost(input: ArchivePostInput, options: CallOptions = {}): Promise<Answer<Post>> {
+    return this.call<Post>("archive_post", input, options);
+  }
+
+  /**
    * Cancel a scheduled post. Turns a scheduled post into a draft without a time; its content stays. For the template
    * or an occurrence, the whole series is paused, which notes say; a person can resume it, or skip a single
    * occurrence, in the app. A draft stays as it is. A submitted post is refused. Call schedule_post to schedule it
@@ -1929,8 +1954,8 @@ export class Pressroom extends Runtime {
 
   /**
    * Retry failed accounts. Sends failed accounts again. Call it after the cause is fixed. Accounts that did not fail,
-   * have no retries left, were retried moments ago or are unconfirmed are skipped and listed with the reason. Follow
-   * the job with get_job. wrong_state: the post has not been sent yet.
+   * have no retries left, were retried moments ago, are unconfirmed or were taken over by an edited copy are skipped
+   * and listed with the reason. Follow the job with get_job. wrong_state: the post has not been sent yet.
    */
   retryPost(input: RetryPostInput, options: CallOptions = {}): Promise<Answer<PublicationRetry>> {
     return this.call<PublicationRetry>("retry_post", input, options);
@@ -2003,6 +2028,12 @@ const operations: Readonly<Record<string, Operation>> = {
     path: "/hashtag-lists/{list_id}/hashtags",
     key: true,
     arguments: { list_id: "path", hashtags: "body", subcategory: "body" },
+  },
+  archive_post: {
+    method: "POST",
+    path: "/posts/{post_id}/archive",
+    key: true,
+    arguments: { post_id: "path", archived: "body" },
   },
   cancel_post: {
     method: "POST",

@@ -201,7 +201,7 @@ func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID strin
 	var p Record
 	err := s.db.InTx(ctx, "post.compose", func(ctx context.Context, tx *db.Tx) error {
 		var err error
-		if p, err = s.Lock(ctx, tx, call.TeamID, postID); err != nil {
+		if p, err = s.lockWithFamily(ctx, tx, call.TeamID, postID); err != nil {
 			return err
 		}
 		if err := p.checkComposableBy(call); err != nil {
@@ -347,6 +347,9 @@ func (s *Service) setTime(ctx context.Context, tx *db.Tx, call operation.Call, p
 func (s *Service) setAccounts(ctx context.Context, tx *db.Tx, p *Record, wanted []Target) (bool, error) {
 	if slices.EqualFunc(wanted, p.Targets, func(a, b Target) bool { return a.AccountID == b.AccountID }) {
 		return false, nil
+	}
+	if err := s.checkNotHeld(ctx, tx, *p, wanted); err != nil {
+		return false, err
 	}
 	kept := make([]int64, len(wanted))
 	for i, t := range wanted {

@@ -42,9 +42,10 @@ func TestComposeKeepsDisconnected(t *testing.T) {
 		_, err = w.Compose(t.Context(), act, elsewhere, w.getPost(t, elsewhere).UpdatedAt,
 			post.Composition{Caption: "elsewhere", Accounts: []int64{other}})
 		posttest.CheckError(t, err, apierr.NotFound, "")
-		kept, left, err := w.SplitTargets(t.Context(), p)
+		copied, left, err := w.Duplicate(t.Context(), act, "", p.ID)
 		must.NoError(t, err)
-		if len(kept) != 1 || kept[0] != w.Account || len(left) != 1 || left[0].AccountID != other {
+		if kept := copied.Targets; len(kept) != 1 || kept[0].AccountID != w.Account || len(left) != 1 ||
+			left[0].AccountID != other {
 			t.Errorf("a copy keeps accounts %v and loses %+v", kept, left)
 		}
 	})

@@ -89,7 +89,7 @@ func (s *Service) change(
 	var before Approval
 	err := call.InTx(ctx, s.db, "post.update", func(ctx context.Context, tx *db.Tx) error {
 		var err error
-		if p, err = s.Lock(ctx, tx, call.TeamID, in.ID); err != nil {
+		if p, err = s.lockWithFamily(ctx, tx, call.TeamID, in.ID); err != nil {
 			return err
 		}
 		if err := p.checkEditable(); err != nil {
@@ -195,6 +195,9 @@ func (s *Service) changeAccounts(ctx context.Context, tx *db.Tx, call operation.
 	same := slices.EqualFunc(wanted, p.Targets, func(a, b Target) bool { return a.AccountID == b.AccountID })
 	if same {
 		return false, nil
+	}
+	if err := s.checkNotHeld(ctx, tx, *p, wanted); err != nil {
+		return false, err
 	}
 	kept := make([]int64, len(wanted))
 	for i, t := range wanted {

@@ -2,30 +2,63 @@ package post
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
-	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/network"
 	"pressroom/internal/platform/db"
 )
 
-// SplitTargets returns which accounts of a post a copy can have, and which have been disconnected.
-func (s *Service) SplitTargets(ctx context.Context, from Record) ([]int64, []Target, error) {
-	ids := make([]int64, len(from.Targets))
-	for i, t := range from.Targets {
+// Duplicate creates a draft with the content of a post and returns it with the accounts that were left out because
+// they are disconnected. A form, identified by any text, creates one draft: sent again it returns that draft.
+func (s *Service) Duplicate(ctx context.Context, actor *access.Actor, form, id string) (Record, []Target, error) {
+	call := operation.Call{Actor: actor, Now: s.db.Now()}
+	if err := call.Require(access.Write); err != nil {
+		return Record{}, nil, err
+	}
+	var made Record
+	var left []Target
+	err := s.db.InTx(ctx, "post.duplicate", func(ctx context.Context, tx *db.Tx) error {
+		from, err := s.read(ctx, tx, call.TeamID, id, "")
+		if err != nil {
+			return err
+		}
+		var kept []Target
+		if kept, left, err = s.splitTargets(ctx, tx, call.TeamID, from.Targets); err != nil {
+			return err
+		}
+		if len(kept) == 0 {
+			return errNoneConnected
+		}
+		made, err = s.insertCopy(ctx, tx, call, form, from.copyFor(kept))
+		return err
+	})
+	return made, left, err
+}
+
+var errNoneConnected = apierr.BadState("accounts_missing",
+	"The post cannot be duplicated, because none of its accounts is connected. Reconnect one of them under "+
+		"Accounts, or select another account for this post first.")
+
+// splitTargets returns which accounts a copy can have, and which have been disconnected.
+func (s *Service) splitTargets(ctx context.Context, q db.Querier, team int64, targets []Target) (kept, left []Target,
+	err error) {
+	if len(targets) == 0 {
+		return nil, nil, nil
+	}
+	ids := make([]int64, len(targets))
+	for i, t := range targets {
 		ids[i] = t.AccountID
 	}
-	found, err := s.accounts.Of(ctx, s.db, from.TeamID, ids)
+	found, err := s.accounts.Of(ctx, q, team, ids)
 	if err != nil {
 		return nil, nil, err
 	}
-	kept, left := []int64{}, []Target{}
-	for _, t := range from.Targets {
+	for _, t := range targets {
 		if _, ok := found[t.AccountID]; ok {
-			kept = append(kept, t.AccountID)
+			kept = append(kept, t)
 		} else {
 			left = append(left, t)
 		}
@@ -33,55 +66,31 @@ func (s *Service) SplitTargets(ctx context.Context, from Record) ([]int64, []Tar
 	return kept, left, nil
 }
 
-// CopyFrom completes a draft that was created from another post's text, media and accounts: it copies overrides,
-// video covers and options. A draft that has been changed since is left as it is, so CopyFrom may be repeated. It
-// returns not_found for people who may not write in the team.
-func (s *Service) CopyFrom(ctx context.Context, person int64, draft, original string) error {
-	_, err := s.UpdateAs(ctx, person, draft, access.Write, "post.resemble", func(ctx context.Context, tx *db.Tx,
-		call operation.Call, p *Record) error {
-		if p.Status != Draft {
-			return apierr.BadState(string(p.Status), "Only a draft can become a copy of another post.")
+// copyFor returns a draft with the post's content for some of its accounts, without deleted files.
+func (p Record) copyFor(targets []Target) Record {
+	draft := Record{TeamID: p.TeamID, Status: Draft, Caption: p.Caption, Excerpt: p.Excerpt, Approval: NotNeeded,
+		Media: slices.DeleteFunc(slices.Clone(p.Media), isDeleted), Options: p.Options}
+	for _, t := range targets {
+		own := Target{AccountID: t.AccountID, Platform: t.Platform, Username: t.Username, Active: t.Active,
+			State: TargetPending, Caption: t.Caption}
+		if t.Media != nil {
+			own.Media = append([]network.Media{}, slices.DeleteFunc(slices.Clone(t.Media), isDeleted)...)
 		}
-		from, err := s.read(ctx, tx, call.TeamID, original, "")
-		if err != nil || !p.UpdatedAt.Equal(p.CreatedAt) {
-			return err
-		}
-		differs, err := s.copyOverrides(ctx, tx, *p, from)
-		if optionsDiffer := setOptions(p, from.Options); err != nil || !differs && !optionsDiffer {
-			return err
-		}
-		if err := Update(ctx, tx, p); err != nil {
-			return err
-		}
-		return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.changed", p.ID,
-			map[string]any{"changed": []string{"override", "cover", "options"}, "approval": p.Approval})
-	})
-	return err
+		draft.Targets = append(draft.Targets, own)
+	}
+	return draft
 }
 
-// copyOverrides copies the overrides and covers of another post to a draft and reports whether there were any.
-func (s *Service) copyOverrides(ctx context.Context, tx *db.Tx, draft, from Record) (bool, error) {
-	differs := false
-	for _, t := range draft.Targets {
-		i := slices.IndexFunc(from.Targets, func(other Target) bool { return other.AccountID == t.AccountID })
-		if i < 0 || from.Targets[i].Caption == nil && from.Targets[i].Media == nil {
-			continue
-		}
-		differs = true
-		t.Caption, t.Media = from.Targets[i].Caption, slices.DeleteFunc(slices.Clone(from.Targets[i].Media), isDeleted)
-		if err := setOverride(ctx, tx, draft.ID, t); err != nil {
-			return false, err
-		}
+// insertCopy stores a draft, unless the form has created one already.
+func (s *Service) insertCopy(ctx context.Context, tx *db.Tx, call operation.Call, form string,
+	draft Record) (Record, error) {
+	id, err := s.draftOf(ctx, tx, call.TeamID, form)
+	if err != nil {
+		return Record{}, err
 	}
-	for _, m := range from.Media {
-		if m.Cover == 0 {
-			continue
-		}
-		differs = true
-		if _, err := tx.Exec(ctx, `UPDATE post_media SET cover_ms = ? WHERE post_id = ? AND media_id = ?`,
-			m.Cover.Milliseconds(), draft.ID, m.ID); err != nil {
-			return false, fmt.Errorf("copying the cover of a video: %w", err)
-		}
+	if id != "" {
+		return s.read(ctx, tx, call.TeamID, id, "")
 	}
-	return differs, nil
+	err = s.insertDraft(ctx, tx, call, form, &draft)
+	return draft, err
 }

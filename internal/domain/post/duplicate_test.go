@@ -1,41 +1,36 @@
 package post_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
 	"pressroom/internal/domain/post"
-	"pressroom/internal/domain/post/posttest"
 	"pressroom/internal/testkit/must"
 )
 
-func TestSimilarDraft(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, w *env) {
-		from, to := w.Draft(t, "for all", time.Time{}), w.Draft(t, "for all", time.Time{})
-		own := "for one"
+// A duplicate has the content of single accounts too. A form sent twice creates one.
+func TestDuplicate(t *testing.T) {
+	composing(t, func(t *testing.T, w *env, act *access.Actor) {
+		from, own := w.Draft(t, "for all", time.Time{}), "for one"
 		must.Get(w.Override(t.Context(), w.Person, from, w.Account, post.Override{Caption: &own}))(t)
-		w.Clock.Advance(time.Second)
-		caption := func() string {
-			p := must.Get(w.Load(t.Context(), w.Call.TeamID, to))(t)
-			return fmt.Sprint(p.Targets[0].Caption != nil && *p.Targets[0].Caption == own)
+		made, left, err := w.Duplicate(t.Context(), act, "form", from)
+		must.NoError(t, err)
+		p := w.getPost(t, made.ID)
+		if len(left) != 0 || p.Caption != "for all" || p.Replaces != "" || p.Targets[0].Caption == nil ||
+			*p.Targets[0].Caption != own {
+			t.Errorf("%+v, without %v", p, left)
 		}
-		must.NoError(t, w.CopyFrom(t.Context(), w.Person, to, from))
-		if caption() != "true" {
-			t.Error("the account's own text is not there")
+		again, _, err := w.Duplicate(t.Context(), act, "form", from)
+		if must.NoError(t, err); again.ID != made.ID {
+			t.Error("the form created another draft")
 		}
-		must.Get(w.Override(t.Context(), w.Person, to, w.Account, post.Override{}))(t)
-		must.NoError(t, w.CopyFrom(t.Context(), w.Person, to, from))
-		if caption() != "false" {
-			t.Error("a draft that was changed meanwhile was changed once more")
+		reader := *act
+		reader.Capabilities = access.Effective(access.Full, access.Viewer)
+		if _, _, err := w.Duplicate(t.Context(), &reader, "", from); err == nil {
+			t.Error("a viewer duplicated a post")
 		}
-		stranger := must.Get(w.Teams.AddPerson(t.Context(), "Eve", "eve@example.com", ""))(t)
-		if err := w.CopyFrom(t.Context(), stranger.ID, to, from); !apierr.Is(err, apierr.NotFound) {
-			t.Errorf("a stranger: %v", err)
-		}
-		w.Do(t, "publish_post", map[string]any{"post_id": to})
-		posttest.CheckError(t, w.CopyFrom(t.Context(), w.Person, to, from), apierr.ValidationFailed, "published")
 	})
 }
 

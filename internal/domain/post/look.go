@@ -25,9 +25,9 @@ func (s *Service) FindTeam(ctx context.Context, id string, teams []int64) (int64
 }
 
 // RetryState returns why an account cannot be retried now, as a reason of Skip, or "". If waiting helps, it
-// also returns when.
-func (s *Service) RetryState(t Target) (string, time.Time) {
-	reason, _ := s.limits.canRetry(t, s.db.Now())
+// also returns when. replaced says that another post of the family holds the account.
+func (s *Service) RetryState(t Target, replaced bool) (string, time.Time) {
+	reason, _ := s.limits.canRetry(t, replaced, s.db.Now())
 	if reason == "retried_moments_ago" {
 		return reason, t.RetriedAt.Add(s.limits.RetryBetween)
 	}

@@ -103,7 +103,7 @@ func (RetryInput) Descriptions() map[string]string {
 
 // Operations returns what clients can do with posts.
 func (s *Service) Operations() []operation.Operation {
-	return slices.Concat(s.reads(), s.draftOperations(), s.publishOperations())
+	return append(slices.Concat(s.reads(), s.draftOperations(), s.publishOperations()), s.archiveOperation())
 }
 
 func (s *Service) reads() []operation.Operation {
@@ -240,14 +240,38 @@ func (s *Service) publishOperations() []operation.Operation {
 			Key: operation.KeyOptional, Success: http.StatusAccepted, Networks: true,
 			Summary: "Retry failed accounts",
 			Description: "Sends failed accounts again. Call it after the cause is fixed. Accounts that did not fail, " +
-				"have no retries left, were retried moments ago or are unconfirmed are skipped and listed with the " +
-				"reason.",
+				"have no retries left, were retried moments ago, are unconfirmed or were taken over by an edited copy " +
+				"are skipped and listed with the reason.",
 			Next:        "Follow the job with get_job. wrong_state: the post has not been sent yet.",
 			Destructive: true,
 			Example: operation.Example{Arguments: map[string]any{"post_id": exampleID},
 				Data: PublicationRetry{Job: exampleJob, Skipped: []PublicationRetrySkipped{{2, "not_failed"}}}},
 		}, s.retry),
 	}
+}
+
+// archiveOperation returns the operation that puts failed posts aside.
+func (s *Service) archiveOperation() operation.Operation {
+	return operation.Define(operation.Spec{
+		Tool: "archive_post", Method: http.MethodPost, Path: "/posts/{post_id}/archive", Needs: access.Write,
+		Key: operation.KeyOptional, Success: http.StatusOK,
+		OnRepeat: operation.WithNotes(s.replayNotes),
+		Summary:  "Archive a failed post",
+		Description: "Puts a post aside that failed on some or all accounts and is not to be retried. It stays readable " +
+			"and is no longer shown as needing attention. Networks are not contacted. archived false restores it.",
+		Next:       "wrong_state: the post did not fail; a draft can be deleted in the app.",
+		Idempotent: true,
+		Example: operation.Example{Arguments: map[string]any{"post_id": exampleID},
+			Data: exampleArchived()},
+	}, s.archive)
+}
+
+func exampleArchived() Post {
+	failed := exampleDraft()
+	failed.Status, failed.ArchivedAt = Failed, &exampleAt
+	failed.Accounts = []PostAccount{{ID: 1, Platform: "bluesky", Username: "harbour.example", State: TargetFailed,
+		ErrorCode: "rejected_content", Explanation: job.Message("rejected_content"), RetriesLeft: 3}}
+	return failed
 }
 
 func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (operation.Answer[Post], error) {

@@ -28,9 +28,9 @@ func TestOptions(t *testing.T) {
 		if diff := cmp.Diff(want, w.getPost(t, id).Options); diff != "" {
 			t.Errorf("the composer lost them: %s", diff)
 		}
-		copied := w.Draft(t, "another", time.Time{})
-		must.NoError(t, w.CopyFrom(t.Context(), w.Person, copied, id))
-		if diff := cmp.Diff(want, w.getPost(t, copied).Options); diff != "" {
+		copied, _, err := w.Duplicate(t.Context(), act, "form", id)
+		must.NoError(t, err)
+		if diff := cmp.Diff(want, w.getPost(t, copied.ID).Options); diff != "" {
 			t.Errorf("the copy lacks them: %s", diff)
 		}
 		w.Do(t, "update_post", map[string]any{"id": id, "options": map[string]any{}})

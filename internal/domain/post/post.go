@@ -72,6 +72,8 @@ type Record struct {
 	JobID       string // the last publish or retry
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
+	Replaces    string    // the post whose failed accounts it takes over; empty for none
+	ArchivedAt  time.Time // when it was put aside; zero if it was not
 	Targets     []Target
 	Media       []network.Media // in order
 	Options     network.Options // choices for single networks

@@ -173,7 +173,7 @@ func (s *Service) retry(
 ) (operation.Answer[PublicationRetry], error) {
 	var out operation.Answer[PublicationRetry]
 	err := call.InTx(ctx, s.db, "post.retry", func(ctx context.Context, tx *db.Tx) error {
-		p, err := s.Lock(ctx, tx, call.TeamID, in.PostID)
+		p, err := s.lockWithFamily(ctx, tx, call.TeamID, in.PostID)
 		if err != nil {
 			return err
 		}
@@ -183,7 +183,14 @@ func (s *Service) retry(
 		if p.Status == Draft || p.Status == Scheduled {
 			return apierr.BadState(string(p.Status), "The post has not been sent yet, so there is nothing to retry.")
 		}
-		retryable, skipped, err := s.splitRetryable(p, in.AccountIDs, tx.Now())
+		if !p.ArchivedAt.IsZero() {
+			return apierr.BadState("archived", "The post is archived. Restore it before you retry it.")
+		}
+		held, err := s.HeldByOthers(ctx, tx, p)
+		if err != nil {
+			return err
+		}
+		retryable, skipped, err := s.splitRetryable(p, in.AccountIDs, held, tx.Now())
 		if err != nil {
 			return err
 		}
@@ -203,9 +210,10 @@ func (s *Service) retry(
 	return out, err
 }
 
-// splitRetryable returns the accounts that may be retried and those that may not. Without IDs it considers
-// every failed account.
-func (s *Service) splitRetryable(p Record, ids []int64, now time.Time) ([]Target, []PublicationRetrySkipped, error) {
+// splitRetryable returns the accounts that may be retried and those that may not, such as those held by another post of
+// the family. Without IDs it considers every failed account.
+func (s *Service) splitRetryable(p Record, ids []int64, held map[int64]string, now time.Time) ([]Target,
+	[]PublicationRetrySkipped, error) {
 	for _, id := range ids {
 		if !slices.ContainsFunc(p.Targets, func(t Target) bool { return t.AccountID == id }) {
 			return nil, nil, apierr.Missing().With("argument", "account_ids")
@@ -216,7 +224,7 @@ func (s *Service) splitRetryable(p Record, ids []int64, now time.Time) ([]Target
 		if len(ids) > 0 && !slices.Contains(ids, t.AccountID) {
 			continue
 		}
-		if reason, ok := s.limits.canRetry(t, now); !ok {
+		if reason, ok := s.limits.canRetry(t, held[t.AccountID] != "", now); !ok {
 			skipped = append(skipped, PublicationRetrySkipped{t.AccountID, reason})
 			continue
 		}

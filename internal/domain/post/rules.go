@@ -99,7 +99,7 @@ func JobState(states []TargetState) job.State {
 // PublicationRetrySkipped is why retry skips an account.
 type PublicationRetrySkipped struct {
 	AccountID int64  `json:"account_id"`
-	Reason    string `json:"reason" enum:"not_failed|no_retries_left|retried_moments_ago|unconfirmed|account_gone" title:"SkippedReason"`
+	Reason    string `json:"reason" enum:"not_failed|no_retries_left|retried_moments_ago|unconfirmed|account_gone|replaced" title:"SkippedReason"`
 }
 
 // retriesLeft returns how often a target can be retried; 0 for a published one.
@@ -110,13 +110,16 @@ func (l Limits) retriesLeft(t Target) int {
 	return max(0, l.Retries-t.RetriesUsed)
 }
 
-// canRetry reports whether a target may be retried now, and otherwise why not.
-func (l Limits) canRetry(t Target, now time.Time) (string, bool) {
+// canRetry reports whether a target may be retried now, and otherwise why not. replaced says that another post of the
+// family holds the account.
+func (l Limits) canRetry(t Target, replaced bool, now time.Time) (string, bool) {
 	switch {
 	case t.State == TargetUnconfirmed:
 		return "unconfirmed", false
 	case t.State != TargetFailed:
 		return "not_failed", false
+	case replaced:
+		return "replaced", false
 	case !t.Active:
 		return "account_gone", false // a retry would be wasted; the account must be reconnected first
 	case t.RetriesUsed >= l.Retries:

@@ -60,7 +60,7 @@ func TestRetryable(t *testing.T) {
 		{Target{State: TargetPending}, "not_failed"},
 	} {
 		c.target.Active = true
-		reason, ok := DefaultLimits.canRetry(c.target, now)
+		reason, ok := DefaultLimits.canRetry(c.target, false, now)
 		if reason != c.want || ok != (c.want == "") {
 			t.Errorf("%+v: %q %t", c.target, reason, ok)
 		}
@@ -70,7 +70,7 @@ func TestRetryable(t *testing.T) {
 // An account whose connection is lost is left alone: a retry of it would be spent for nothing.
 func TestLostAccountsKeepTheirRetries(t *testing.T) {
 	t.Parallel()
-	if reason, ok := DefaultLimits.canRetry(Target{State: TargetFailed}, time.Now()); ok || reason != "account_gone" {
+	if reason, ok := DefaultLimits.canRetry(Target{State: TargetFailed}, false, time.Now()); ok || reason != "account_gone" {
 		t.Errorf("%q %t", reason, ok)
 	}
 }

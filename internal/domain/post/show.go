@@ -51,6 +51,8 @@ type Post struct {
 	Approval    Approval          `json:"approval" enum:"not_needed|waiting|approved|rejected"`
 	Review      *PostClientReview `json:"client_review,omitempty" jsonschema:"The client's decision on the current version."`
 	Recurrence  *PostRecurrence   `json:"recurrence,omitempty"`
+	Replaces    string            `json:"replaces,omitempty" format:"uuid"`
+	ArchivedAt  *teamtime.Moment  `json:"archived_at,omitempty"`
 	Accounts    []PostAccount     `json:"accounts"`
 	CreatedAt   teamtime.Moment   `json:"created_at"`
 	UpdatedAt   teamtime.Moment   `json:"updated_at"`
@@ -60,6 +62,8 @@ type Post struct {
 func (Post) Descriptions() map[string]string {
 	return map[string]string{
 		"scheduled_at": "When it goes out; for a draft, the planned time; for a template, when its series began.",
+		"replaces":     "The post whose failed accounts this post takes over with edited content.",
+		"archived_at":  "When the failed post was archived; an archived post is not retried.",
 	}
 }
 
@@ -131,6 +135,7 @@ func (s *Service) show(call operation.Call, p Record, quotes *operation.Quotes) 
 		ID: p.ID, Status: p.Status, Caption: p.Caption, Media: []PostMedia{}, Approval: p.Approval,
 		ScheduledAt: call.MomentOrNil(p.ScheduledAt), PublishedAt: call.MomentOrNil(p.PublishedAt),
 		CreatedAt: call.Moment(p.CreatedAt), UpdatedAt: call.Moment(p.UpdatedAt),
+		Replaces: p.Replaces, ArchivedAt: call.MomentOrNil(p.ArchivedAt),
 	}
 	for _, m := range p.Media {
 		out.Media = append(out.Media, PostMedia{m.ID, m.Name, m.Type})

@@ -15,16 +15,16 @@ import (
 
 const columns = `p.id, p.team_id, p.status, p.caption, p.excerpt, p.approval, p.approval_round, p.series_id,
 	p.is_template, p.occurs_at, p.skipped, p.scheduled_at, p.submitted_at, p.published_at, p.job_id, p.has_media,
-	p.options, p.created_at, p.updated_at, p.planned_day`
+	p.options, p.created_at, p.updated_at, p.planned_day, p.replaces, p.archived_at`
 
 type scanner interface{ Scan(...any) error }
 
 func scanPost(row scanner, p *Record) error {
 	var status, approval, options string
-	var template, media, occurs, skipped, scheduled, submitted, published, created, updated int64
+	var template, media, occurs, skipped, scheduled, submitted, published, created, updated, archived int64
 	err := row.Scan(&p.ID, &p.TeamID, &status, &p.Caption, &p.Excerpt, &approval, &p.Round, &p.SeriesID, &template,
 		&occurs, &skipped, &scheduled, &submitted, &published, &p.JobID, &media, &options, &created, &updated,
-		&p.PlannedDay)
+		&p.PlannedDay, &p.Replaces, &archived)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func scanPost(row scanner, p *Record) error {
 	p.hasMedia, p.Skipped = media != 0, skipped != 0
 	p.OccursAt, p.ScheduledAt, p.SubmittedAt, p.PublishedAt = db.Time(occurs), db.Time(scheduled), db.Time(submitted),
 		db.Time(published)
-	p.CreatedAt, p.UpdatedAt = db.Time(created), db.Time(updated)
+	p.CreatedAt, p.UpdatedAt, p.ArchivedAt = db.Time(created), db.Time(updated), db.Time(archived)
 	p.Options, err = decodeOptions(options)
 	return err
 }
@@ -146,8 +146,8 @@ func insert(ctx context.Context, tx *db.Tx, p Record, person, key int64) error {
 		return err
 	}
 	_, err = tx.Exec(ctx, `INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, options,
-		created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		p.ID, p.TeamID, person, key, string(p.Status), p.Caption, p.Excerpt, options, db.Micros(p.CreatedAt),
+		replaces, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		p.ID, p.TeamID, person, key, string(p.Status), p.Caption, p.Excerpt, options, p.Replaces, db.Micros(p.CreatedAt),
 		db.Micros(p.UpdatedAt))
 	if err != nil {
 		return fmt.Errorf("adding a post: %w", err)
@@ -189,10 +189,10 @@ func Update(ctx context.Context, tx *db.Tx, p *Record) error {
 	}
 	_, err = tx.Exec(ctx, `UPDATE posts SET status = ?, caption = ?, excerpt = ?, options = ?, approval = ?,
 		approval_round = ?, scheduled_at = ?, submitted_at = ?, published_at = ?, slot_at = ?, skipped = ?, job_id = ?,
-		updated_at = ?, planned_day = ? WHERE id = ?`,
+		updated_at = ?, planned_day = ?, archived_at = ? WHERE id = ?`,
 		string(p.Status), p.Caption, p.Excerpt, options, string(p.Approval), p.Round, db.Micros(p.ScheduledAt),
 		db.Micros(p.SubmittedAt), db.Micros(p.PublishedAt), db.Micros(p.slot()), db.Flag(p.Skipped), p.JobID,
-		db.Micros(p.UpdatedAt), p.PlannedDay, p.ID)
+		db.Micros(p.UpdatedAt), p.PlannedDay, db.Micros(p.ArchivedAt), p.ID)
 	if err != nil {
 		return fmt.Errorf("changing a post: %w", err)
 	}

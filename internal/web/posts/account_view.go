@@ -27,6 +27,7 @@ type accountView struct {
 	LaterIn string     // the same, if soon
 	Absent  string     // who marked it as not published
 	Gone    bool       // the connection is lost; Why says what to do
+	Holder  string     // the post of the family that has taken over the account
 	// MayRetry reports that it may be retried now.
 	MayRetry bool
 }
@@ -36,6 +37,8 @@ func (a *accountView) every() int {
 	switch {
 	case a.Next == nil && a.LaterIn != "":
 		return soon
+	case a.Next == nil && a.Later != nil:
+		return rarely
 	case a.Next == nil:
 		return 0
 	case a.Next.Step == delivery.StepLookUp:
@@ -46,7 +49,7 @@ func (a *accountView) every() int {
 
 func (p *Handlers) accounts(
 	full post.Post, stored post.Record, said []operation.Untrusted, coming []delivery.Next,
-	lines []delivery.AttemptLine, zone *time.Location,
+	lines []delivery.AttemptLine, held map[int64]string, zone *time.Location,
 ) []accountView {
 	out := make([]accountView, len(full.Accounts))
 	for i, a := range full.Accounts {
@@ -57,6 +60,7 @@ func (p *Handlers) accounts(
 		}
 		one.Next = nextOf(coming, a.ID, p.DB.Now(), zone)
 		if a.State == post.TargetFailed {
+			one.Holder = held[a.ID]
 			p.mayRetry(one, stored, stored.Targets[i], zone)
 		}
 		var last delivery.AttemptLine
@@ -85,8 +89,12 @@ func (a *accountView) showDecision(last delivery.AttemptLine) {
 }
 
 func (p *Handlers) mayRetry(one *accountView, stored post.Record, t post.Target, zone *time.Location) {
-	reason, at := p.posts.RetryState(t)
+	reason, at := p.posts.RetryState(t, one.Holder != "")
 	one.Why, one.MayRetry = skipWords[reason], reason == "" && stored.Status != post.Processing
+	if !stored.ArchivedAt.IsZero() {
+		one.Why, one.MayRetry = "", false
+		return
+	}
 	if why := heldWords[stored.Approval]; reason == "" && why != "" {
 		one.Why, one.MayRetry = why, false
 	}

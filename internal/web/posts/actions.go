@@ -3,7 +3,6 @@ package posts
 import (
 	"net/http"
 	"strconv"
-	"strings"
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/access"
@@ -105,69 +104,6 @@ func (p *Handlers) sendAgain(r *http.Request) (string, error) {
 		return "Nothing was retried. See the reasons at the accounts.", nil
 	}
 	return "Retrying " + shell.Plural(again, "account", "accounts") + ".", nil
-}
-
-// duplicate creates a draft that copies the post.
-func (p *Handlers) duplicate(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
-		return
-	}
-	made, left, err := p.copyOf(r)
-	if err != nil {
-		p.finish(w, r, err, "")
-		return
-	}
-	said := "This is the copy: a draft with the same text, media and accounts."
-	if len(left) > 0 {
-		said = "This is the copy: a draft with the same text and media. It is not for " + places(left) +
-			", because " +
-			shell.Plural(len(left), "account is", "accounts are") + " no longer connected."
-	}
-	p.Flash(r, said)
-	shell.Redirect(w, r, made)
-}
-
-// places returns accounts as part of a sentence.
-func places(targets []post.Target) string {
-	out := make([]string, len(targets))
-	for i, t := range targets {
-		out[i] = shell.NetworkName(t.Platform) + " (" + t.Username + ")"
-	}
-	return strings.Join(out, ", ")
-}
-
-var errNoneConnected = apierr.BadState("accounts_missing",
-	"The post cannot be duplicated, because none of its accounts is connected. Reconnect one of them under "+
-		"Accounts, or select another account for this post first.")
-
-// copyOf returns the page of the duplicate and the accounts left out because they are disconnected.
-func (p *Handlers) copyOf(r *http.Request) (string, []post.Target, error) {
-	from, err := p.postOf(r)
-	if err != nil {
-		return "", nil, err
-	}
-	kept, left, err := p.posts.SplitTargets(r.Context(), from)
-	if err != nil {
-		return "", nil, err
-	}
-	if len(kept) == 0 {
-		return "", nil, errNoneConnected
-	}
-	accounts, media := []any{}, []any{}
-	for _, account := range kept {
-		accounts = append(accounts, account)
-	}
-	for _, m := range from.Media {
-		if !m.Gone {
-			media = append(media, m.ID)
-		}
-	}
-	made, _, err := shell.Run[post.Post](p.Frame, r, "create_post",
-		operation.Arguments{"caption": from.Caption, "account_ids": accounts, "media_ids": media})
-	if err != nil {
-		return "", nil, err
-	}
-	return "/posts/" + made.ID, left, p.posts.CopyFrom(r.Context(), shell.VisitorOf(r.Context()).ID, made.ID, from.ID)
 }
 
 // linkKey is the session key of a client's link for the next page.

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/domain/post"
 	"pressroom/internal/domain/post/calendar"
+	"pressroom/internal/domain/post/postlist"
 	"pressroom/internal/teamtime"
 	"pressroom/internal/web/shell"
 )
@@ -45,7 +45,7 @@ type calendarDay struct {
 
 type daySlot struct {
 	calendar.Slot
-	post.ListDetails
+	postlist.Details
 
 	Clock string // time of day, with the zone's abbreviation if clocks change
 }
@@ -174,7 +174,7 @@ func (p *Handlers) fillCalendar(r *http.Request, view *calendarView, account int
 			ids = append(ids, slot.PostID)
 		}
 	}
-	glances, err := p.posts.ListDetails(r.Context(), team, ids)
+	glances, err := postlist.DetailsOf(r.Context(), p.DB, team, ids)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"pressroom/internal/domain/account"
 	"pressroom/internal/domain/post"
 	"pressroom/internal/domain/post/calendar"
+	"pressroom/internal/domain/post/postlist"
 	"pressroom/internal/web/shell"
 )
 
@@ -97,7 +98,7 @@ type listView struct {
 type (
 	listedPost struct {
 		post.PostEntry
-		post.ListDetails
+		postlist.Details
 
 		Others int // further accounts
 	}
@@ -154,7 +155,7 @@ func (p *Handlers) fill(r *http.Request, view *listView, cursor string) error {
 	for i, s := range found.Posts {
 		ids[i] = s.ID
 	}
-	glances, err := p.posts.ListDetails(r.Context(), shell.VisitorOf(r.Context()).Team.ID, ids)
+	glances, err := postlist.DetailsOf(r.Context(), p.DB, shell.VisitorOf(r.Context()).Team.ID, ids)
 	if err != nil {
 		return err
 	}
@@ -163,7 +164,7 @@ func (p *Handlers) fill(r *http.Request, view *listView, cursor string) error {
 		return fmt.Errorf("loading the team's time zone: %w", err)
 	}
 	for _, s := range found.Posts {
-		one := listedPost{PostEntry: s, ListDetails: glances[s.ID], Others: max(0, len(s.Accounts)-maxNamed)}
+		one := listedPost{PostEntry: s, Details: glances[s.ID], Others: max(0, len(s.Accounts)-maxNamed)}
 		if !one.Submitted.IsZero() {
 			one.Submitted = one.Submitted.In(zone)
 		}

@@ -17,6 +17,7 @@ import (
 	"pressroom/internal/domain/post"
 	"pressroom/internal/domain/post/approval"
 	"pressroom/internal/domain/post/calendar"
+	"pressroom/internal/domain/post/postlist"
 	"pressroom/internal/network"
 	"pressroom/internal/web/shell"
 )
@@ -61,6 +62,9 @@ type view struct {
 	Decides    bool   // the client must decide on the post
 	Said       string // rejected input of the client
 	Editable   bool
+	Family     []postlist.Relative // copies of it for what failed, or the post that it was copied from
+	EditsAgain bool                // accounts that failed can get an edited copy
+	MayArchive bool
 	Changeable bool // in the editor; also the template of a paused series
 	Pause      pause
 }
@@ -210,9 +214,21 @@ func (p *Handlers) liveView(r *http.Request) (view, error) {
 		fate := p.posts.Predict(v.Stored, outcome.Call.Language)
 		v.Fate = &fate
 	}
-	v.Accounts = p.accounts(full, v.Stored, outcome.Untrusted, coming, lines, zone)
+	held, err := p.heldByOthers(r.Context(), v.Stored)
+	if err != nil {
+		return v, err
+	}
+	v.Accounts = p.accounts(full, v.Stored, outcome.Untrusted, coming, lines, held, zone)
 	v.count(p.DB.Now())
 	return v, nil
+}
+
+// heldByOthers returns the accounts that other posts of the family have taken over, by account.
+func (p *Handlers) heldByOthers(ctx context.Context, stored post.Record) (map[int64]string, error) {
+	if stored.Status == post.Draft || stored.Status == post.Scheduled || stored.Status == post.Published {
+		return nil, nil //nolint:nilnil // nothing of it failed
+	}
+	return p.posts.HeldByOthers(ctx, p.DB, stored)
 }
 
 // count counts the accounts' states and sets when to refresh.
@@ -237,7 +253,7 @@ func (v *view) count(now time.Time) {
 			v.Retryable = append(v.Retryable, *a)
 		}
 	}
-	v.States = post.ListDetails{Unconfirmed: v.Doubtful}.States(v.Status)
+	v.States = postlist.Details{Unconfirmed: v.Doubtful}.States(v.Status)
 	switch wait := v.Stored.ScheduledAt.Sub(now); {
 	case v.Status == post.Processing:
 		v.Every = soon
@@ -269,6 +285,9 @@ func (p *Handlers) fullView(r *http.Request) (view, error) {
 	}
 	v.allow(p.DB.Now(), zone)
 	if err := p.addDeleted(r.Context(), &v, zone); err != nil {
+		return v, err
+	}
+	if v.Family, err = postlist.Family(r.Context(), p.DB, v.Stored); err != nil {
 		return v, err
 	}
 	if err := p.addApproval(r.Context(), &v, zone); err != nil {
@@ -303,6 +322,11 @@ func (v *view) allow(now time.Time, zone *time.Location) {
 	v.Decides = v.Client && (open || stored.PassedUnapproved()) && stored.Approval == post.Waiting
 	v.Running = stored.IsTemplate && stored.Status == post.Scheduled && !stored.Series.Paused
 	v.Changeable = stored.CheckComposable() == nil
+	failed := (stored.Status == post.Failed || stored.Status == post.PartiallyPublished) && stored.ArchivedAt.IsZero()
+	v.MayArchive = failed
+	v.EditsAgain = failed && slices.ContainsFunc(v.Accounts, func(a accountView) bool {
+		return a.State == post.TargetFailed && a.Holder == ""
+	})
 	v.wish(now, zone)
 }
 
@@ -312,84 +336,4 @@ func (v *view) wish(now time.Time, zone *time.Location) {
 		at := stored.ScheduledAt.In(zone)
 		v.Wished = &at
 	}
-}
-
-// addDeleted adds the post's deleted files and a note if one was removed from it.
-func (p *Handlers) addDeleted(ctx context.Context, v *view, zone *time.Location) error {
-	var gone []network.Media
-	for _, m := range slices.Concat(append([][]network.Media{v.Stored.Media}, overrides(v.Stored.Targets)...)...) {
-		if m.Gone && !slices.ContainsFunc(gone, func(other network.Media) bool { return other.ID == m.ID }) {
-			gone = append(gone, m)
-		}
-	}
-	var ids []int64
-	for _, m := range gone {
-		ids = append(ids, m.ID)
-	}
-	told, err := p.media.Deletions(ctx, v.Stored.TeamID, ids)
-	if err != nil {
-		return err
-	}
-	for _, m := range gone {
-		one := told[m.ID]
-		v.Deleted = append(v.Deleted, deleted{m.Name, m.Type, one.By, m.Size, one.At.In(zone)})
-	}
-	taken, err := p.posts.LastChangeRemovedMedia(ctx, v.Stored)
-	if taken {
-		v.Notes = append(v.Notes,
-			"A file of this post was deleted and removed from it. Review the post before it is published.")
-	}
-	return err
-}
-
-// overrides returns the media that accounts override.
-func overrides(targets []post.Target) [][]network.Media {
-	out := make([][]network.Media, len(targets))
-	for i, t := range targets {
-		out[i] = t.Media
-	}
-	return out
-}
-
-// addApproval adds the approval history.
-func (p *Handlers) addApproval(ctx context.Context, v *view, zone *time.Location) error {
-	rounds, err := p.approvals.Rounds(ctx, v.Stored.TeamID, v.Stored.ID)
-	for _, one := range rounds {
-		v.Rounds = append(v.Rounds, round{one, one.OpenedAt.In(zone), one.Decided.In(zone)})
-	}
-	if len(rounds) > 0 {
-		waits, latest := v.Stored.Approval == post.Waiting, rounds[0]
-		v.Linked, v.Revoked, v.Unsent = latest.Sent, waits && latest.Revoked, waits && !latest.Sent && !latest.Revoked
-	}
-	return err
-}
-
-const upcomingShown = 6
-
-// addUpcoming adds the next occurrences of the series.
-func (p *Handlers) addUpcoming(ctx context.Context, v *view, zone *time.Location) error {
-	slots, err := calendar.Occurrences(ctx, p.DB, v.Stored.TeamID, v.Stored.SeriesID, upcomingShown)
-	for _, slot := range slots {
-		v.Upcoming = append(v.Upcoming, occurrence{slot, slot.At.In(zone)})
-	}
-	return err
-}
-
-// validate adds the networks' validation errors.
-func (p *Handlers) validate(r *http.Request, v *view) error {
-	found, _, err := shell.Run[post.Validation](p.Frame, r, "validate_post", operation.Arguments{"post_id": v.ID})
-	if err != nil {
-		return err
-	}
-	names := map[int64]string{}
-	for _, a := range v.Accounts {
-		names[a.ID] = shell.NetworkName(a.Platform) + ", " + a.Username
-	}
-	for _, one := range found.Problems {
-		v.Problems = append(v.Problems,
-			problem{one, names[one.AccountID], v.Fate != nil && !v.Fate.Refused && one.Blocking})
-		v.Blocked = v.Blocked || one.Blocking
-		v.Unlinked = v.Unlinked || one.Code == "account_inactive"
-	}
-	return nil
 }

@@ -60,6 +60,8 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "POST /posts/{id}/skip", For: shell.Writers, Do: p.skip, Urgent: true},
 		{Pattern: "POST /posts/{id}/retry", For: shell.Publishers, Do: p.retry},
 		{Pattern: "POST /posts/{id}/duplicate", For: shell.Writers, Do: p.duplicate},
+		{Pattern: "POST /posts/{id}/edit-again", For: shell.Writers, Do: p.editAgain},
+		{Pattern: "POST /posts/{id}/archive", For: shell.Writers, Do: p.archive},
 		{Pattern: "POST /posts/{id}/approval", For: shell.Writers, Do: p.askApproval},
 		{Pattern: "POST /posts/{id}/approval/revoke", For: shell.Writers, Do: p.revokeLinks},
 		{Pattern: "POST /posts/{id}/approval/decision", For: shell.Clients, Do: p.decideAsClient},

@@ -93,6 +93,7 @@ var stepWords = map[delivery.Step][2]string{
 var skipWords = map[string]string{
 	"no_retries_left":     "No retries left. Duplicate the post to start over.",
 	"retried_moments_ago": "It was retried moments ago.",
+	"replaced":            "An edited copy has taken over this account.",
 	"account_gone":        "The connection to the account is lost. Reconnect the account, then retry.",
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/domain/account"
+	"pressroom/internal/domain/post/postlist"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/web/shell"
 )
@@ -152,7 +153,7 @@ func (p *Handlers) name(r *http.Request, lines []line) error {
 			accounts = append(accounts, id)
 		}
 	}
-	named, err := p.Posts.Labels(r.Context(), here(r), posts)
+	named, err := postlist.Labels(r.Context(), p.DB, here(r), posts)
 	if err != nil {
 		return err
 	}

@@ -72,6 +72,8 @@ var kinds = []kind{
 	{"post.scheduled", "Posts", "Post scheduled", "scheduled a post"},
 	{"post.handed_over", "Posts", "Publishing started", "started publishing a post on {accounts}"},
 	{"post.cancelled", "Posts", "Post unscheduled", "unscheduled a post"},
+	{"post.archived", "Posts", "Failed post archived", "archived a failed post"},
+	{"post.unarchived", "Posts", "Archived post restored", "restored an archived post"},
 	{"post.deleted", "Posts", "Draft deleted", "deleted a draft"},
 	{"post.media_taken", "Posts", "File removed from a post", "removed a file from a post to delete it"},
 	{"post.recurred", "Posts", "Post created by a series", "created a post of a series"},

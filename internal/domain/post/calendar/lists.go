@@ -35,7 +35,7 @@ func ListFailed(ctx context.Context, d *db.DB, team int64, after time.Time, most
 
 // failedQuery walks an index that contains only failed posts.
 const failedQuery = `SELECT ` + slotColumns + ` FROM posts p WHERE p.team_id = ?
-	AND p.status IN ('failed', 'partially_published') AND (p.slot_at > ?
+	AND p.status IN ('failed', 'partially_published') AND p.archived_at = 0 AND (p.slot_at > ?
 	OR EXISTS (SELECT 1 FROM post_targets t WHERE t.post_id = p.id AND t.state = ?))
 	ORDER BY p.slot_at DESC, p.id DESC LIMIT ?`
 

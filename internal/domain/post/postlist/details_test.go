@@ -1,4 +1,4 @@
-package post_test
+package postlist_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/post/postlist"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit/must"
 )
@@ -23,7 +24,7 @@ func TestListUnconfirmed(t *testing.T) {
 				return err
 			}))
 		}
-		found := must.Get(w.ListDetails(t.Context(), w.Call.TeamID, []string{doubtful, failed}))(t)
+		found := must.Get(postlist.DetailsOf(t.Context(), w.DB, w.Call.TeamID, []string{doubtful, failed}))(t)
 		if len(found) != 2 || !found[doubtful].Unconfirmed || found[failed].Unconfirmed {
 			t.Errorf("they are shown as %+v", found)
 		}
@@ -44,7 +45,7 @@ func TestListStates(t *testing.T) {
 		{post.Processing, true, []post.Status{post.Processing}},
 		{post.Draft, false, []post.Status{post.Draft}},
 	} {
-		if diff := cmp.Diff(c.want, post.ListDetails{Unconfirmed: c.doubtful}.States(c.status)); diff != "" {
+		if diff := cmp.Diff(c.want, postlist.Details{Unconfirmed: c.doubtful}.States(c.status)); diff != "" {
 			t.Errorf("%s, doubtful %v: %s", c.status, c.doubtful, diff)
 		}
 	}

@@ -1,4 +1,4 @@
-package post
+package postlist
 
 import (
 	"context"
@@ -15,7 +15,7 @@ type Label struct {
 }
 
 // Labels returns the labels of a team's posts by id. Posts of other teams are omitted.
-func (s *Service) Labels(ctx context.Context, team int64, ids []string) (map[string]Label, error) {
+func Labels(ctx context.Context, d *db.DB, team int64, ids []string) (map[string]Label, error) {
 	out := map[string]Label{}
 	if len(ids) == 0 {
 		return out, nil
@@ -25,12 +25,12 @@ func (s *Service) Labels(ctx context.Context, team int64, ids []string) (map[str
 		round    int64
 	}
 	scan := func(rows *sql.Rows, one *seen) error { return rows.Scan(&one.id, &one.text, &one.round) }
-	posts, err := db.All(ctx, s.db, scan, `SELECT id, excerpt, 0 FROM posts WHERE team_id = ? AND id IN (`+
+	posts, err := db.All(ctx, d, scan, `SELECT id, excerpt, 0 FROM posts WHERE team_id = ? AND id IN (`+
 		db.Placeholders(len(ids))+`)`, db.Args(team, ids)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the names of posts: %w", err)
 	}
-	clients, err := db.All(ctx, s.db, scan, `SELECT r.post_id, r.client_name, r.round FROM post_approvals r
+	clients, err := db.All(ctx, d, scan, `SELECT r.post_id, r.client_name, r.round FROM post_approvals r
 		JOIN posts p ON p.id = r.post_id
 		WHERE p.team_id = ? AND p.id IN (`+db.Placeholders(len(ids))+`) AND r.decided_at > 0`, db.Args(team, ids)...)
 	if err != nil {

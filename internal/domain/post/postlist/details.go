@@ -1,4 +1,5 @@
-package post
+// Package postlist lists a team's posts as the app shows them.
+package postlist
 
 import (
 	"context"
@@ -6,13 +7,14 @@ import (
 	"fmt"
 	"time"
 
+	"pressroom/internal/domain/post"
 	"pressroom/internal/platform/db"
 )
 
-// ListDetails is what the app's lists show of a post in addition to its summary.
-type ListDetails struct {
+// Details are what the app's lists show of a post in addition to its summary.
+type Details struct {
 	Template bool // template of a series
-	Approval Approval
+	Approval post.Approval
 	Picture  int64 // id of its first medium if it is an image; else 0
 	Film     bool  // its first medium is a video
 	// Submitted is when it was first submitted; zero if never.
@@ -22,27 +24,27 @@ type ListDetails struct {
 }
 
 // States returns the states that lists show: unconfirmed replaces failed and is added to partially_published.
-func (g ListDetails) States(s Status) []Status {
+func (g Details) States(s post.Status) []post.Status {
 	switch {
-	case g.Unconfirmed && s == Failed:
-		return []Status{Status(TargetUnconfirmed)}
-	case g.Unconfirmed && s == PartiallyPublished:
-		return []Status{s, Status(TargetUnconfirmed)}
+	case g.Unconfirmed && s == post.Failed:
+		return []post.Status{post.Status(post.TargetUnconfirmed)}
+	case g.Unconfirmed && s == post.PartiallyPublished:
+		return []post.Status{s, post.Status(post.TargetUnconfirmed)}
 	}
-	return []Status{s}
+	return []post.Status{s}
 }
 
-// ListDetails returns the details of a team's posts by id. Posts of other teams are omitted.
-func (s *Service) ListDetails(ctx context.Context, team int64, ids []string) (map[string]ListDetails, error) {
-	out := map[string]ListDetails{}
+// DetailsOf returns the details of a team's posts by id. Posts of other teams are omitted.
+func DetailsOf(ctx context.Context, d *db.DB, team int64, ids []string) (map[string]Details, error) {
+	out := map[string]Details{}
 	if len(ids) == 0 {
 		return out, nil
 	}
 	type seen struct {
-		ListDetails
+		Details
 		id string
 	}
-	found, err := db.All(ctx, s.db, func(rows *sql.Rows, g *seen) error {
+	found, err := db.All(ctx, d, func(rows *sql.Rows, g *seen) error {
 		var template, picture, submitted, unconfirmed int64
 		var kind string
 		err := rows.Scan(&g.id, &template, &g.Approval, &picture, &kind, &submitted, &unconfirmed)
@@ -62,7 +64,7 @@ func (s *Service) ListDetails(ctx context.Context, team int64, ids []string) (ma
 		return nil, fmt.Errorf("reading details of posts: %w", err)
 	}
 	for _, g := range found {
-		out[g.id] = g.ListDetails
+		out[g.id] = g.Details
 	}
 	return out, nil
 }

@@ -1,0 +1,43 @@
+package post
+
+import (
+	"context"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+)
+
+// ArchiveInput names a failed post.
+type ArchiveInput struct {
+	PostID   string `json:"post_id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's ID."`
+	Archived bool   `json:"archived,omitempty" default:"true" jsonschema:"false restores an archived post."`
+}
+
+// archive puts a failed post aside, or restores it. An archived post is not retried and needs no attention.
+func (s *Service) archive(ctx context.Context, call operation.Call, in ArchiveInput) (operation.Answer[Post], error) {
+	var p Record
+	err := call.InTx(ctx, s.db, "post.archive", func(ctx context.Context, tx *db.Tx) error {
+		var err error
+		if p, err = s.Lock(ctx, tx, call.TeamID, in.PostID); err != nil || in.Archived != p.ArchivedAt.IsZero() {
+			return err
+		}
+		if p.Status != Failed && p.Status != PartiallyPublished {
+			return apierr.BadState(string(p.Status), "Only a post that failed can be archived.")
+		}
+		kind := "post.unarchived"
+		if p.ArchivedAt = (time.Time{}); in.Archived {
+			p.ArchivedAt, kind = tx.Now(), "post.archived"
+		}
+		if err := Update(ctx, tx, &p); err != nil {
+			return err
+		}
+		return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), kind, p.ID, nil)
+	})
+	if err != nil {
+		return operation.Answer[Post]{}, err
+	}
+	return s.answer(call, p), nil
+}

@@ -1,0 +1,34 @@
+package postlist
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"pressroom/internal/domain/post"
+	"pressroom/internal/platform/db"
+)
+
+// Relative is another post of a post's family, such as the one that it was copied from to edit what was refused.
+type Relative struct {
+	ID      string
+	Status  post.Status
+	Excerpt string
+	First   bool // the others were copied from it
+}
+
+// Family returns the other posts of a post's family, the oldest first.
+func Family(ctx context.Context, d *db.DB, p post.Record) ([]Relative, error) {
+	out, err := db.All(ctx, d, func(rows *sql.Rows, r *Relative) error {
+		err := rows.Scan(&r.ID, &r.Status, &r.Excerpt)
+		r.First = r.ID == p.First()
+		return err
+	}, familyQuery, p.TeamID, p.First(), p.ID, p.TeamID, p.First(), p.ID)
+	if err != nil {
+		return nil, fmt.Errorf("reading the family of a post: %w", err)
+	}
+	return out, nil
+}
+
+const familyQuery = `SELECT id, status, excerpt FROM posts WHERE team_id = ? AND id = ? AND id <> ? UNION ALL
+	SELECT id, status, excerpt FROM posts WHERE team_id = ? AND replaces = ? AND replaces <> '' AND id <> ? ORDER BY id`

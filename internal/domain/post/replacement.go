@@ -1,0 +1,133 @@
+package post
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/platform/db"
+)
+
+// A submitted post cannot be changed. To edit what an account refused, a draft takes over the failed accounts of the
+// post. The two, and further drafts made in the same way, are one family: an account is never published by two of its
+// posts. So an account that one post of the family holds, because it is planned, on its way, published or unconfirmed
+// there, can neither be retried by another nor added to another.
+
+// First returns the post that founded the family.
+func (p Record) First() string {
+	if p.Replaces != "" {
+		return p.Replaces
+	}
+	return p.ID
+}
+
+// Replace creates a draft that takes over the failed accounts of a post, to be edited and published for them only. If
+// such a draft exists, Replace returns it.
+func (s *Service) Replace(ctx context.Context, actor *access.Actor, id string) (Record, error) {
+	call := operation.Call{Actor: actor, Now: s.db.Now()}
+	if err := call.Require(access.Write); err != nil {
+		return Record{}, err
+	}
+	var draft Record
+	err := s.db.InTx(ctx, "post.replace", func(ctx context.Context, tx *db.Tx) error {
+		from, err := s.lockWithFamily(ctx, tx, call.TeamID, id)
+		if err != nil {
+			return err
+		}
+		if from.Status != Failed && from.Status != PartiallyPublished {
+			return apierr.BadState(string(from.Status), "Only a post that failed can be edited and sent again.")
+		}
+		held, err := s.HeldByOthers(ctx, tx, from)
+		if err != nil {
+			return err
+		}
+		failed := slices.DeleteFunc(slices.Clone(from.Targets), func(t Target) bool { return t.State != TargetFailed })
+		if open, err := s.draftHolding(ctx, tx, call.TeamID, failed, held); err != nil || open.ID != "" {
+			draft = open
+			return err
+		}
+		failed = slices.DeleteFunc(failed, func(t Target) bool { return held[t.AccountID] != "" })
+		kept, _, err := s.splitTargets(ctx, tx, call.TeamID, failed)
+		if err != nil {
+			return err
+		}
+		if len(kept) == 0 {
+			return errNothingToReplace
+		}
+		draft = from.copyFor(kept)
+		draft.Replaces = from.First()
+		return s.insertDraft(ctx, tx, call, "", &draft)
+	})
+	return draft, err
+}
+
+var errNothingToReplace = apierr.BadState("accounts_missing",
+	"No account can be sent an edited copy: none that failed is connected.")
+
+// draftHolding returns a draft that holds one of the accounts, or a zero Record.
+func (s *Service) draftHolding(ctx context.Context, q db.Querier, team int64, targets []Target,
+	held map[int64]string) (Record, error) {
+	for _, t := range targets {
+		if held[t.AccountID] == "" {
+			continue
+		}
+		if p, err := s.read(ctx, q, team, held[t.AccountID], ""); err != nil || p.Status == Draft {
+			return p, err
+		}
+	}
+	return Record{}, nil
+}
+
+// lockWithFamily locks a post after the first one of its family, so that posts of a family change one after the other.
+func (s *Service) lockWithFamily(ctx context.Context, tx *db.Tx, team int64, id string) (Record, error) {
+	var first string
+	err := tx.QueryRow(ctx, `SELECT f.id FROM posts f WHERE f.team_id = ? AND f.id = (SELECT p.replaces FROM posts p
+		WHERE p.id = ? AND p.team_id = ?)`+s.db.ForUpdate(), team, id, team).Scan(&first)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return Record{}, fmt.Errorf("locking the first post of a family: %w", err)
+	}
+	return s.Lock(ctx, tx, team, id)
+}
+
+// HeldByOthers returns the accounts that other posts of the family hold, and which post holds each.
+func (s *Service) HeldByOthers(ctx context.Context, q db.Querier, p Record) (map[int64]string, error) {
+	type holding struct {
+		account int64
+		post    string
+	}
+	found, err := db.All(ctx, q, func(rows *sql.Rows, h *holding) error { return rows.Scan(&h.account, &h.post) },
+		`SELECT t.account_id, t.post_id FROM post_targets t WHERE t.state <> 'failed' AND t.post_id <> ? AND t.post_id IN
+		(SELECT ? UNION ALL SELECT id FROM posts WHERE replaces = ? AND replaces <> '')`, p.ID, p.First(), p.First())
+	if err != nil {
+		return nil, fmt.Errorf("reading which accounts the family of a post holds: %w", err)
+	}
+	out := map[int64]string{}
+	for _, h := range found {
+		out[h.account] = h.post
+	}
+	return out, nil
+}
+
+// checkNotHeld returns an error if another post of the family holds one of the accounts.
+func (s *Service) checkNotHeld(ctx context.Context, q db.Querier, p Record, wanted []Target) error {
+	if p.Replaces == "" {
+		return nil
+	}
+	held, err := s.HeldByOthers(ctx, q, p)
+	if err != nil {
+		return err
+	}
+	for _, t := range wanted {
+		if held[t.AccountID] != "" {
+			return apierr.Invalid(apierr.NotAllowedValue, "account_ids", fmt.Sprintf("The post that this one was "+
+				"copied from, or another copy of it, is published or may be published on %s (%s). Remove the account, "+
+				"so that nothing is published twice.", t.Platform, t.Username))
+		}
+	}
+	return nil
+}

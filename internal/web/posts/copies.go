@@ -1,0 +1,95 @@
+package posts
+
+import (
+	"net/http"
+	"strings"
+
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/post"
+	"pressroom/internal/web/shell"
+)
+
+// duplicate creates a draft that copies the post.
+func (p *Handlers) duplicate(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	made, left, err := p.copyOf(r)
+	if err != nil {
+		p.finish(w, r, err, "")
+		return
+	}
+	said := "This is the copy: a draft with the same text, media and accounts."
+	if len(left) > 0 {
+		said = "This is the copy: a draft with the same text and media. It is not for " + places(left) +
+			", because " +
+			shell.Plural(len(left), "account is", "accounts are") + " no longer connected."
+	}
+	p.Flash(r, said)
+	shell.Redirect(w, r, "/posts/"+made.ID)
+}
+
+// places returns accounts as part of a sentence.
+func places(targets []post.Target) string {
+	out := make([]string, len(targets))
+	for i, t := range targets {
+		out[i] = shell.NetworkName(t.Platform) + " (" + t.Username + ")"
+	}
+	return strings.Join(out, ", ")
+}
+
+// copyOf returns the duplicate and the accounts left out because they are disconnected.
+func (p *Handlers) copyOf(r *http.Request) (post.Record, []post.Target, error) {
+	id, err := idIn(r)
+	if err != nil {
+		return post.Record{}, nil, err
+	}
+	call, err := p.Call(r, "create_post")
+	if err != nil {
+		return post.Record{}, nil, err
+	}
+	return p.posts.Duplicate(r.Context(), call.Actor, r.PostForm.Get("once"), id)
+}
+
+// editAgain opens a draft for the accounts that failed in the composer.
+func (p *Handlers) editAgain(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	draft, err := p.replacement(r)
+	if err != nil {
+		p.finish(w, r, err, "")
+		return
+	}
+	p.Flash(r, "This is a copy for "+places(draft.Targets)+" only. The other accounts do not get it again.")
+	shell.Redirect(w, r, "/posts/"+draft.ID+"/edit")
+}
+
+func (p *Handlers) replacement(r *http.Request) (post.Record, error) {
+	id, err := idIn(r)
+	if err != nil {
+		return post.Record{}, err
+	}
+	call, err := p.Call(r, "create_post")
+	if err != nil {
+		return post.Record{}, err
+	}
+	return p.posts.Replace(r.Context(), call.Actor, id)
+}
+
+// archive puts a failed post aside or restores it.
+func (p *Handlers) archive(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	id, err := idIn(r)
+	archived := r.PostForm.Get("archived") != "no"
+	if err == nil {
+		_, err = p.Do(r, "archive_post", operation.Arguments{"post_id": id, "archived": archived})
+	}
+	said := "Restored."
+	if archived {
+		said = "Archived. It no longer needs attention and stays in the list of all posts."
+	}
+	p.finish(w, r, err, said)
+}

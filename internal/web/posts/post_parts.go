@@ -1,0 +1,94 @@
+package posts
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/post/calendar"
+	"pressroom/internal/network"
+	"pressroom/internal/web/shell"
+)
+
+// addDeleted adds the post's deleted files and a note if one was removed from it.
+func (p *Handlers) addDeleted(ctx context.Context, v *view, zone *time.Location) error {
+	var gone []network.Media
+	for _, m := range slices.Concat(append([][]network.Media{v.Stored.Media}, overrides(v.Stored.Targets)...)...) {
+		if m.Gone && !slices.ContainsFunc(gone, func(other network.Media) bool { return other.ID == m.ID }) {
+			gone = append(gone, m)
+		}
+	}
+	var ids []int64
+	for _, m := range gone {
+		ids = append(ids, m.ID)
+	}
+	told, err := p.media.Deletions(ctx, v.Stored.TeamID, ids)
+	if err != nil {
+		return err
+	}
+	for _, m := range gone {
+		one := told[m.ID]
+		v.Deleted = append(v.Deleted, deleted{m.Name, m.Type, one.By, m.Size, one.At.In(zone)})
+	}
+	taken, err := p.posts.LastChangeRemovedMedia(ctx, v.Stored)
+	if taken {
+		v.Notes = append(v.Notes,
+			"A file of this post was deleted and removed from it. Review the post before it is published.")
+	}
+	return err
+}
+
+// overrides returns the media that accounts override.
+func overrides(targets []post.Target) [][]network.Media {
+	out := make([][]network.Media, len(targets))
+	for i, t := range targets {
+		out[i] = t.Media
+	}
+	return out
+}
+
+// addApproval adds the approval history.
+func (p *Handlers) addApproval(ctx context.Context, v *view, zone *time.Location) error {
+	rounds, err := p.approvals.Rounds(ctx, v.Stored.TeamID, v.Stored.ID)
+	for _, one := range rounds {
+		v.Rounds = append(v.Rounds, round{one, one.OpenedAt.In(zone), one.Decided.In(zone)})
+	}
+	if len(rounds) > 0 {
+		waits, latest := v.Stored.Approval == post.Waiting, rounds[0]
+		v.Linked, v.Revoked, v.Unsent = latest.Sent, waits && latest.Revoked, waits && !latest.Sent && !latest.Revoked
+	}
+	return err
+}
+
+const upcomingShown = 6
+
+// addUpcoming adds the next occurrences of the series.
+func (p *Handlers) addUpcoming(ctx context.Context, v *view, zone *time.Location) error {
+	slots, err := calendar.Occurrences(ctx, p.DB, v.Stored.TeamID, v.Stored.SeriesID, upcomingShown)
+	for _, slot := range slots {
+		v.Upcoming = append(v.Upcoming, occurrence{slot, slot.At.In(zone)})
+	}
+	return err
+}
+
+// validate adds the networks' validation errors.
+func (p *Handlers) validate(r *http.Request, v *view) error {
+	found, _, err := shell.Run[post.Validation](p.Frame, r, "validate_post", operation.Arguments{"post_id": v.ID})
+	if err != nil {
+		return err
+	}
+	names := map[int64]string{}
+	for _, a := range v.Accounts {
+		names[a.ID] = shell.NetworkName(a.Platform) + ", " + a.Username
+	}
+	for _, one := range found.Problems {
+		v.Problems = append(v.Problems,
+			problem{one, names[one.AccountID], v.Fate != nil && !v.Fate.Refused && one.Blocking})
+		v.Blocked = v.Blocked || one.Blocking
+		v.Unlinked = v.Unlinked || one.Code == "account_inactive"
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/post"
+	"pressroom/internal/testkit/must"
+)
+
+// refused publishes a post that the network of one account refuses, and that another account has. It returns the post
+// and the account that has it.
+func (c *crew) refused(t *testing.T, b *browser, caption string) (string, int64) {
+	t.Helper()
+	handle := fmt.Sprintf("pier%d.test", c.team.ID)
+	has := must.Get(c.box.ConnectBluesky(context.WithoutCancel(t.Context()), c.Server, c.team.ID, handle))(t)
+	id := c.draft(t, caption, "")
+	c.does(t, "update_post", map[string]any{"id": id, "account_ids": []int64{c.account, has}})
+	own := "No [sandbox:reject]"
+	must.Get(c.Posts.Override(t.Context(), c.people[access.Owner].ID, id, c.account, post.Override{Caption: &own}))(t)
+	b.open("/posts/" + id + "/publish").form("Publish to 2 accounts").press().wants(200)
+	b.handedOver(id).wants(200, "The network rejected the content.")
+	return id, has
+}
+
+// What a network refused is edited in a copy for that account only, which the composer does not let go to the others.
+func TestEditAndTryAgain(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		id, has := c.refused(t, b, "News of the harbour")
+		c.as(t, access.Viewer).open("/posts/"+id).wants(200, "rejected the content").lacks("Edit and try again", "Archive")
+		again := b.open("/posts/" + id).form("Edit and try again")
+		sheet := again.press().wants(200, "Edit post", "This is a copy for Bluesky (harbour", "News of the harbour", "No [sandbox:reject]")
+		copied := strings.TrimSuffix(sheet.path, "/edit")
+		if p := again.press(); p.path != sheet.path {
+			t.Errorf("the form opened %s, then %s", sheet.path, p.path)
+		}
+		if n := h.count(t, "post_targets WHERE post_id = ?", strings.TrimPrefix(copied, "/posts/")); n != 1 {
+			t.Errorf("the copy is for %d accounts", n)
+		}
+		b.open(copied).wants(200, "Copied from News of the harbour", "Draft")
+		b.open("/posts/"+id).wants(200, "Copied to News of the harbour", "An edited copy has taken over this account.").
+			lacks("Send these again")
+
+		form := b.open(sheet.path).form("Save")
+		form.fill("account", fmt.Sprint(c.account), fmt.Sprint(has)).press().wants(422, "nothing is published twice")
+		text := fmt.Sprintf("text-%d", c.account)
+		form.fill("account", fmt.Sprint(c.account)).fill(text, "Yes").press().wants(200)
+		b.open(copied + "/publish").form("Publish to 1 account").press().wants(200)
+		b.handedOver(strings.TrimPrefix(copied, "/posts/")).wants(200, "the account has it", "Yes")
+		b.open("/posts/"+id).wants(200, "Copied to News of the harbour").lacks("Edit and try again", "Send these again")
+		if n := h.count(t, "post_targets WHERE account_id = ? AND state = 'published'", has); n != 1 {
+			t.Errorf("%d posts on the account that had it", n)
+		}
+	})
+}
+
+// A failed post that nobody wants to send again is archived: home and the list of failed posts no longer show it.
+func TestArchivePost(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		id, _ := c.refused(t, b, "News of the harbour")
+		b.open("/").wants(200, "Needs attention", "News of the harbour")
+		archived := b.open("/posts/"+id).form("Archive").press().wants(200, "Archived.", "It is not retried.")
+		archived.lacks("Send these again", "Edit and try again")
+		b.open("/").wants(200).lacks("Needs attention")
+		archived.form("Restore").press().wants(200, "Restored.", "Send these again", "Edit and try again")
+		b.open("/").wants(200, "Needs attention")
+	})
+}
