@@ -68,6 +68,7 @@ func (s *Server) buildEdges() error {
 		},
 		Directory: directory, Describe: describe, Notifications: s.Notifications, TOTP: s.TOTP,
 		SecurityContact: s.cfg.SecurityContact, SandboxBluesky: s.cfg.SandboxBluesky,
+		SignIns: s.signIns, FirstRun: s.firstRun,
 	}); err != nil {
 		return fmt.Errorf("building the app: %w", err)
 	}

@@ -94,6 +94,8 @@ type Server struct {
 	metrics      *metrics
 	tracer       *tracing.Tracer // nil if tracing is off
 	clusterStats *clusterstats.Service
+	signIns      *team.SignIns
+	firstRun     *team.FirstRun
 	guard        *safehttp.Client      // for Bluesky servers; nil if all are allowed
 	transport    *http.Transport       // for networks
 	certs        *tlscert.Certificates // nil if the program does not terminate TLS
@@ -207,6 +209,8 @@ func (s *Server) build(sealer *tokencrypt.Sealer) error {
 	}
 	s.Accounts = account.New(s.db, sealer, analytics.AccountObserver{}, networks...)
 	s.TOTP = totp.New(s.db, sealer, "pressroom")
+	s.signIns = team.NewSignIns(s.Teams)
+	s.firstRun = team.NewFirstRun(s.signIns, sealer.Signer("setup code"))
 	s.buildConnector(terms)
 	s.idempotency = idempotency.New(s.db)
 	s.jobs = job.NewStore(s.db, s.results(), terms.Limits.JobsInFlight)

@@ -48,7 +48,7 @@ const lookupTimeout = 5 * time.Second // of the addresses of one server
 // warn logs at the start what prevents publishing without an error, and an insecure public URL.
 func (s *Server) warn(ctx context.Context, report func(error)) {
 	s.warnOfPlainHTTP(ctx)
-	if err := errors.Join(s.warnOfUnserved(ctx), s.warnOfBlocked(ctx)); err != nil && ctx.Err() == nil {
+	if err := errors.Join(s.announceSetup(ctx), s.warnOfUnserved(ctx), s.warnOfBlocked(ctx)); err != nil && ctx.Err() == nil {
 		report(err)
 	}
 }
@@ -63,6 +63,16 @@ func (s *Server) warnOfPlainHTTP(ctx context.Context) {
 		"INSECURE: the public URL is http, so passwords, session cookies and API keys are transmitted in plain text. "+
 			"Use a TLS proxy, or --tls-cert or --acme-domain, and set PRESSROOM_PUBLIC_URL (--public-url) to the https "+
 			"URL", "public_url", s.cfg.PublicURL)
+}
+
+// announceSetup logs the setup code if nobody has an account yet.
+func (s *Server) announceSetup(ctx context.Context) error {
+	pending, err := s.firstRun.Pending(ctx)
+	if err == nil && pending && s.cfg.Role != RoleWorker {
+		s.cfg.Log.InfoContext(ctx, "nobody has an account yet: open the setup page and enter the setup code",
+			"url", s.cfg.PublicURL+"/setup", "code", s.firstRun.Code())
+	}
+	return err
 }
 
 // isLoopback reports whether a host is this machine.

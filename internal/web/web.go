@@ -70,6 +70,8 @@ type Options struct {
 	SecurityContact string
 	SandboxBluesky  network.Credentials // the sign-in that the connect page suggests; empty outside the sandbox
 	TOTP            *totp.Service
+	SignIns         *team.SignIns
+	FirstRun        *team.FirstRun
 }
 
 // App serves all paths besides those of the API and MCP.
@@ -95,7 +97,7 @@ func New(opts Options) (*App, error) {
 	}
 	a := &App{
 		Frame: made, Options: opts, reference: reference.New(made, opts.Describe),
-		account:   accountpages.New(made, team.NewSignIns(opts.Frame.Teams), passkeys, opts.Directory, opts.TOTP),
+		account:   accountpages.New(made, opts.SignIns, opts.FirstRun, passkeys, opts.Directory, opts.TOTP),
 		linkFiles: loadshed.NewKeyLimiter(maxLinkFiles),
 	}
 	all, pages := http.NewServeMux(), http.NewServeMux()
@@ -148,7 +150,7 @@ func (a *App) pages() []shell.Route {
 // own returns the routes of the pages in this package.
 func (a *App) own() []shell.Route {
 	return []shell.Route{
-		{Pattern: "GET /{$}", For: shell.Anyone, Do: a.home},
+		{Pattern: "GET /{$}", For: shell.Anyone, Do: a.account.WhileUnset(a.home)},
 		{Pattern: "GET " + securityPath, For: shell.Anyone, Do: a.securityText, OneFactor: true},
 		{Pattern: "GET " + problem.ReferencePath, For: shell.Anyone, Do: a.errorReference, OneFactor: true},
 		{Pattern: "POST /team", For: shell.People, Do: a.switchTeam},

@@ -34,8 +34,8 @@ func newOperator(t *testing.T, plan string) (*operator, string) {
 	return o, o.key("--level", "full")
 }
 
-// serve starts the program and waits until it answers.
-func (o *operator) serve() {
+// serve starts the program, waits until it answers, and returns it.
+func (o *operator) serve() *process {
 	o.t.Helper()
 	addr := "127.0.0.1:" + freePort(o.t)
 	p := start(o.t, o.env, "serve", "--addr", addr)
@@ -54,6 +54,7 @@ func (o *operator) serve() {
 			o.t.Errorf("the program ended with %d: %s", status, p.log)
 		}
 	})
+	return p
 }
 
 func (o *operator) until(what string, done func() bool) {

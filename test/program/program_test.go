@@ -3,7 +3,6 @@ package program
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -33,15 +32,29 @@ type process struct {
 	t     *testing.T
 	cmd   *exec.Cmd
 	lines chan string // standard output
-	log   *bytes.Buffer
+	log   logFile
+}
+
+// logFile is what a program writes to standard error.
+type logFile string
+
+// String returns what was written so far.
+func (l logFile) String() string {
+	raw, err := os.ReadFile(string(l))
+	if err != nil {
+		return err.Error()
+	}
+	return string(raw)
 }
 
 func start(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, cmd: exec.Command(binary(t), args...), lines: make(chan string, 1000), log: &bytes.Buffer{}}
+	log := must.Get(os.Create(filepath.Join(t.TempDir(), "log")))(t)
+	defer log.Close()
+	p := &process{t: t, cmd: exec.Command(binary(t), args...), lines: make(chan string, 1000), log: logFile(log.Name())}
 	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Dir = t.TempDir()
-	p.cmd.Stderr = p.log
+	p.cmd.Stderr = log
 	out := must.Get(p.cmd.StdoutPipe())(t)
 	must.NoError(t, p.cmd.Start())
 	go func() {

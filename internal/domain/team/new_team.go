@@ -62,20 +62,26 @@ func (s *Service) addTeam(
 		if err != nil {
 			return err
 		}
-		row := tx.QueryRow(ctx,
-			`INSERT INTO teams (name, timezone, content_language, plan, created_at) VALUES (?, ?, ?, ?, ?)
-		RETURNING id`,
-			t.Name, t.Timezone, t.Language, t.Plan, db.Micros(tx.Now()))
-		if err := row.Scan(&t.ID); err != nil {
-			return fmt.Errorf("adding a team: %w", err)
-		}
-		if err := setMember(ctx, tx, t.ID, person, access.Owner); err != nil {
-			return err
-		}
-		return auditlog.Record(ctx, tx, t.ID, auditlog.Actor{}, "team.created", id(t.ID),
-			map[string]any{"plan": t.Plan})
+		t.ID, err = insertTeam(ctx, tx, t, person)
+		return err
 	})
 	return t, err
+}
+
+func insertTeam(ctx context.Context, tx *db.Tx, t Team, owner int64) (int64, error) {
+	var made int64
+	row := tx.QueryRow(ctx,
+		`INSERT INTO teams (name, timezone, content_language, plan, created_at) VALUES (?, ?, ?, ?, ?)
+		RETURNING id`,
+		t.Name, t.Timezone, t.Language, t.Plan, db.Micros(tx.Now()))
+	if err := row.Scan(&made); err != nil {
+		return 0, fmt.Errorf("adding a team: %w", err)
+	}
+	if err := setMember(ctx, tx, made, owner, access.Owner); err != nil {
+		return 0, err
+	}
+	return made, auditlog.Record(ctx, tx, made, auditlog.Actor{}, "team.created", id(made),
+		map[string]any{"plan": t.Plan})
 }
 
 // checkNewTeam trims the name of a new team and checks its fields.

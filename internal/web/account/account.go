@@ -27,6 +27,7 @@ type Handlers struct {
 	*shell.Frame
 
 	signIns   *team.SignIns
+	firstRun  *team.FirstRun
 	passkeys  *passkey.Service
 	directory *oidc.Directory // nil if there is none
 	totp      *totp.Service
@@ -34,16 +35,19 @@ type Handlers struct {
 
 // New returns the handlers. The directory may be nil.
 func New(
-	f *shell.Frame, signIns *team.SignIns, passkeys *passkey.Service, from *oidc.Directory, apps *totp.Service,
+	f *shell.Frame, signIns *team.SignIns, firstRun *team.FirstRun, passkeys *passkey.Service, from *oidc.Directory,
+	apps *totp.Service,
 ) *Handlers {
-	return &Handlers{f, signIns, passkeys, from, apps}
+	return &Handlers{f, signIns, firstRun, passkeys, from, apps}
 }
 
 // Routes returns the routes of the pages.
 func (p *Handlers) Routes() []shell.Route {
 	own := p.signInMethods().Here // otherwise these routes reject everybody
 	routes := []shell.Route{
-		{Pattern: "GET /sign-in", For: shell.Anyone, Do: p.signInPage},
+		{Pattern: "GET /setup", For: shell.Anyone, Do: p.unlessSetUp(p.firstRunPage)},
+		{Pattern: "POST /setup", For: shell.Anyone, Do: p.unlessSetUp(p.setUp)},
+		{Pattern: "GET /sign-in", For: shell.Anyone, Do: p.WhileUnset(p.signInPage)},
 		{Pattern: "POST /sign-in", For: shell.Anyone, Do: p.signIn},
 		{Pattern: "POST /sign-in/passkey", For: shell.Anyone, Do: p.local(p.signInByPasskey)},
 		{Pattern: "POST /sign-in/passkey/options", For: shell.Anyone, Do: p.local(p.askPasskey)},

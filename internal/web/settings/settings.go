@@ -20,7 +20,7 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-//go:embed templates/*.html zones.txt
+//go:embed templates/*.html
 var files embed.FS
 
 var pages = shell.Parse(files, words)

@@ -3,10 +3,10 @@ package settings
 import (
 	"net/http"
 	"net/url"
-	"strings"
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/domain/team"
+	"pressroom/internal/teamtime"
 	"pressroom/internal/web/shell"
 )
 
@@ -50,16 +50,6 @@ type teamForm struct {
 	NoFactor  string // error of changing that
 }
 
-// zones are the offered time zones, from the public-domain files zone.tab and zone1970.tab of the IANA database.
-// Other IANA zones are accepted as well.
-var zones = func() []string {
-	raw, err := files.ReadFile("zones.txt")
-	if err != nil {
-		panic(err)
-	}
-	return strings.Fields(string(raw))
-}()
-
 // language is a language with its BCP 47 tag.
 type language struct{ Tag, Name string }
 
@@ -99,7 +89,7 @@ func (p *Handlers) showTeamAgain(w http.ResponseWriter, r *http.Request, status 
 }
 
 func (p *Handlers) showTeam(w http.ResponseWriter, r *http.Request, status int, f teamForm) {
-	f.Zones, f.Languages, f.Factor = zones, languages, shell.VisitorOf(r.Context()).Team.SecondFactor
+	f.Zones, f.Languages, f.Factor = teamtime.Zones, languages, shell.VisitorOf(r.Context()).Team.SecondFactor
 	p.Show(w, r, status, pages["team"], "General", f)
 }
 

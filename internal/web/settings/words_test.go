@@ -8,6 +8,7 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/credit"
 	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/teamtime"
 )
 
 func TestSentences(t *testing.T) {
@@ -124,13 +125,13 @@ func TestEndOf(t *testing.T) {
 // TestLists checks that all offered zones exist and all roles and levels are described.
 func TestLists(t *testing.T) {
 	t.Parallel()
-	for _, z := range zones {
+	for _, z := range teamtime.Zones {
 		if _, err := time.LoadLocation(z); err != nil {
 			t.Errorf("%s: %v", z, err)
 		}
 	}
-	if len(zones) < 300 {
-		t.Errorf("there are %d zones", len(zones))
+	if len(teamtime.Zones) < 300 {
+		t.Errorf("there are %d zones", len(teamtime.Zones))
 	}
 	for _, r := range access.Roles() {
 		if roleName(r) == "" || roleSays(r) == "" {

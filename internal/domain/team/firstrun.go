@@ -1,0 +1,167 @@
+package team
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/base32"
+	"fmt"
+	"strings"
+	"sync/atomic"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/auth/passwords"
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+)
+
+// FirstRun creates the first person and the first team of an installation. It requires the setup code, which only those
+// who can read the program's log know.
+type FirstRun struct {
+	signIns *SignIns
+	code    string
+	done    atomic.Bool // an installation that was set up once stays so, until the next start
+}
+
+// NewFirstRun returns a FirstRun. All nodes with the same sealing key have the same code.
+func NewFirstRun(s *SignIns, signer tokencrypt.Signer) *FirstRun {
+	code := base32.StdEncoding.EncodeToString(signer.Sign([]byte("setup code")))[:16]
+	return &FirstRun{signIns: s, code: code}
+}
+
+// Code returns the setup code, for display: four groups of four characters.
+func (f *FirstRun) Code() string {
+	return f.code[:4] + "-" + f.code[4:8] + "-" + f.code[8:12] + "-" + f.code[12:]
+}
+
+// Pending reports whether the installation has no people and no teams yet.
+func (f *FirstRun) Pending(ctx context.Context) (bool, error) {
+	if f.done.Load() {
+		return false, nil
+	}
+	pending, err := isEmpty(ctx, f.signIns.db)
+	f.done.Store(err == nil && !pending)
+	return pending, err
+}
+
+func isEmpty(ctx context.Context, q db.Querier) (bool, error) {
+	var used int
+	err := q.QueryRow(ctx, `SELECT CASE WHEN EXISTS (SELECT 1 FROM people) OR EXISTS (SELECT 1 FROM teams)
+		THEN 1 ELSE 0 END`).Scan(&used)
+	if err != nil {
+		return false, fmt.Errorf("looking for people: %w", err)
+	}
+	return used == 0, nil
+}
+
+// FirstPerson is what the first person of an installation enters.
+type FirstPerson struct {
+	Code                  string
+	Name, Email, Password string
+	TeamName, Timezone    string // an IANA time zone
+	From                  string // the client's address; see Attempt
+}
+
+var (
+	errSetupCode = apierr.New(apierr.Unauthorized, "Incorrect setup code. Find it in the log of the program that "+
+		"you started.").With("argument", "code")
+	// ErrSetUp refuses to set up an installation that has people or teams.
+	ErrSetUp    = apierr.BadState("set_up", "This installation is already set up. Sign in.")
+	errTeamName = apierr.Invalid(apierr.Malformed, "team", "You need a name for the team, "+ofOneLine+".")
+	errTimezone = apierr.Invalid(apierr.NotAllowedValue, "timezone", "Choose a time zone from the list.")
+)
+
+// Create creates the first person, who becomes an operator, and a team that the person owns. It returns unauthorized
+// for a wrong code, rate_limited after several wrong ones, and wrong_state if there are people already.
+func (f *FirstRun) Create(ctx context.Context, in FirstPerson) (Person, error) {
+	if err := f.checkCode(in); err != nil {
+		return Person{}, err
+	}
+	p := Person{Name: strings.TrimSpace(in.Name), Email: foldEmail(in.Email), Operator: true}
+	t := Team{Name: strings.TrimSpace(in.TeamName), Timezone: in.Timezone, Language: "en", Plan: f.plan()}
+	if err := f.check(ctx, p, t, in.Password); err != nil {
+		return Person{}, err
+	}
+	hash, err := f.signIns.hash(ctx, askingClient(in.From), in.Password)
+	if err != nil {
+		return Person{}, err
+	}
+	teams := f.signIns.teams
+	err = teams.change(ctx, "team.set_up", func(ctx context.Context, tx *db.Tx) error {
+		if err := lockEmpty(ctx, tx, teams.db); err != nil {
+			return err
+		}
+		if p.ID, err = addInvited(ctx, tx, p, hash); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `UPDATE people SET operator = 1, made_by_operator = 1 WHERE id = ?`, p.ID); err != nil {
+			return fmt.Errorf("making the first operator: %w", err)
+		}
+		err := auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: p.ID}, "person.operator", id(p.ID),
+			map[string]any{"on": true})
+		if err != nil {
+			return err
+		}
+		_, err = insertTeam(ctx, tx, t, p.ID)
+		return err
+	})
+	f.done.CompareAndSwap(false, err == nil)
+	return p, err
+}
+
+// checkCode checks the code in constant time. Case, spaces and hyphens do not matter.
+func (f *FirstRun) checkCode(in FirstPerson) error {
+	given := strings.NewReplacer(" ", "", "-", "").Replace(strings.ToUpper(in.Code))
+	return f.signIns.CheckSecret(in.From, func() error {
+		if subtle.ConstantTimeCompare([]byte(given), []byte(f.code)) == 1 {
+			return nil
+		}
+		return errSetupCode
+	})
+}
+
+func (f *FirstRun) check(ctx context.Context, p Person, t Team, password string) error {
+	switch pending, err := f.Pending(ctx); {
+	case err != nil:
+		return err
+	case !pending:
+		return ErrSetUp
+	case !isLine(p.Name):
+		return errNoPerson
+	case holdsAddress(p.Name):
+		return errAddress
+	case !isEmail(p.Email):
+		return errEmail
+	case !isLine(t.Name) || holdsAddress(t.Name):
+		return errTeamName
+	case checkZone(t.Timezone) != nil:
+		return errTimezone
+	}
+	return passwords.Check(password, p.Name, p.Email)
+}
+
+// lockEmpty refuses an installation that has people or teams, and lets nobody else set it up at the same time.
+func lockEmpty(ctx context.Context, tx *db.Tx, d *db.DB) error {
+	var version int64
+	err := tx.QueryRow(ctx, `SELECT version FROM access_version WHERE id = 1`+d.ForUpdate()).Scan(&version)
+	if err != nil {
+		return fmt.Errorf("locking the setup: %w", err)
+	}
+	switch empty, err := isEmpty(ctx, tx); {
+	case err != nil:
+		return err
+	case !empty:
+		return ErrSetUp
+	}
+	return nil
+}
+
+// plan returns the plan of the first team: the default plan of teams, or the first one of the operator's own plans.
+func (f *FirstRun) plan() string {
+	const defaultPlan = "team"
+	terms := f.signIns.teams.terms
+	if _, ok := terms.Plan(defaultPlan); ok {
+		return defaultPlan
+	}
+	return terms.PlanIDs()[0]
+}

@@ -1,0 +1,93 @@
+package team_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/ratelimit"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
+)
+
+func firstPerson(code string) team.FirstPerson {
+	return team.FirstPerson{Code: code, Name: "Ada", Email: "Ada@Example.com ", Password: "correct horse quartz",
+		TeamName: "Harbour", Timezone: "Europe/Berlin", From: "client"}
+}
+
+func TestFirstRun(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		d := testkit.Open(t, url, testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)))
+		s := team.New(d, must.Get(ratelimit.NewGuesses())(t), plan.Default())
+		door := team.NewSignIns(s)
+		sealer := must.Get(tokencrypt.New(must.Get(tokencrypt.NewKey())(t)))(t)
+		first, other := team.NewFirstRun(door, sealer.Signer("setup code")), team.NewFirstRun(door, sealer.Signer("setup code"))
+		if first.Code() != other.Code() || !must.Get(first.Pending(t.Context()))(t) {
+			t.Errorf("the codes are %s and %s", first.Code(), other.Code())
+		}
+		for argument, change := range map[string]func(*team.FirstPerson){
+			"code":     func(p *team.FirstPerson) { p.Code = "AAAA-AAAA-AAAA-AAAA" },
+			"name":     func(p *team.FirstPerson) { p.Name = " " },
+			"email":    func(p *team.FirstPerson) { p.Email = "ada" },
+			"password": func(p *team.FirstPerson) { p.Password = "short" },
+			"team":     func(p *team.FirstPerson) { p.TeamName = "see https://example.com" },
+			"timezone": func(p *team.FirstPerson) { p.Timezone = "Berlin" },
+		} {
+			in := firstPerson(first.Code())
+			change(&in)
+			_, err := first.Create(t.Context(), in)
+			if got := apierr.Of(err).Context["argument"]; got != argument {
+				t.Errorf("a wrong %s: %v", argument, err)
+			}
+		}
+
+		var created atomic.Int64
+		var wg sync.WaitGroup
+		for i, node := range []*team.FirstRun{first, other, first, other} { // somebody is quicker
+			wg.Go(func() {
+				in := firstPerson(strings.ToLower(strings.ReplaceAll(first.Code(), "-", " ")))
+				in.Email = fmt.Sprintf("ada%d@example.com", i)
+				if _, err := node.Create(t.Context(), in); err == nil {
+					created.Add(1)
+				} else if !errors.Is(err, team.ErrSetUp) {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		people := must.Get(s.People(t.Context()))(t)
+		if created.Load() != 1 || len(people) != 1 || !people[0].Operator || people[0].EmailConfirmed {
+			t.Fatalf("%d were created: %+v", created.Load(), people)
+		}
+		if must.Get(other.Pending(t.Context()))(t) {
+			t.Error("it is still pending")
+		}
+		_, err := door.SignIn(t.Context(), team.Attempt{Email: people[0].Email, Password: "correct horse quartz", From: "client"})
+		must.NoError(t, err)
+	})
+}
+
+func TestFirstRunCodeIsHardToGuess(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		d := testkit.Open(t, url, testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)))
+		s := team.New(d, must.Get(ratelimit.NewGuesses())(t), plan.Default())
+		sealer := must.Get(tokencrypt.New(must.Get(tokencrypt.NewKey())(t)))(t)
+		first := team.NewFirstRun(team.NewSignIns(s), sealer.Signer("setup code"))
+		for range 100 {
+			if _, err := first.Create(t.Context(), firstPerson("wrong")); apierr.Is(err, apierr.RateLimited) {
+				return
+			}
+		}
+		t.Error("a hundred wrong codes do not delay the next")
+	})
+}

@@ -1,0 +1,95 @@
+package account
+
+import (
+	"errors"
+	"net/http"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/teamtime"
+	"pressroom/internal/web/shell"
+)
+
+// firstRunView is the page on which the first person of an installation is created. The password is never shown again.
+type firstRunView struct {
+	team.FirstPerson
+
+	Zones        []string
+	Wrong, Field string
+}
+
+// WhileUnset returns a handler that leads to the setup page as long as the installation has no people.
+func (p *Handlers) WhileUnset(otherwise http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if shell.VisitorOf(r.Context()) != nil || !p.signInMethods().Here {
+			otherwise(w, r)
+			return
+		}
+		switch pending, err := p.firstRun.Pending(r.Context()); {
+		case err != nil:
+			p.ShowError(w, r, err)
+		case pending:
+			shell.Redirect(w, r, "/setup")
+		default:
+			otherwise(w, r)
+		}
+	}
+}
+
+// unlessSetUp returns a handler that leads to the sign-in page once the installation has people.
+func (p *Handlers) unlessSetUp(do http.HandlerFunc) http.HandlerFunc {
+	return p.local(func(w http.ResponseWriter, r *http.Request) {
+		switch pending, err := p.firstRun.Pending(r.Context()); {
+		case err != nil:
+			p.ShowError(w, r, err)
+		case !pending:
+			shell.Redirect(w, r, "/sign-in")
+		default:
+			do(w, r)
+		}
+	})
+}
+
+func (p *Handlers) firstRunPage(w http.ResponseWriter, r *http.Request) {
+	p.showFirstRun(w, r, http.StatusOK, firstRunView{FirstPerson: team.FirstPerson{Timezone: "UTC"}})
+}
+
+func (p *Handlers) showFirstRun(w http.ResponseWriter, r *http.Request, status int, view firstRunView) {
+	view.Zones = teamtime.Zones
+	p.Show(w, r, status, pages["firstrun"], "Set up pressroom", view)
+}
+
+// setUp creates the first person and team, and signs the person in.
+func (p *Handlers) setUp(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	in := team.FirstPerson{
+		Code: r.PostForm.Get("code"), Name: r.PostForm.Get("name"), Email: r.PostForm.Get("email"),
+		Password: r.PostForm.Get("password"), TeamName: r.PostForm.Get("team"), Timezone: r.PostForm.Get("timezone"),
+		From: p.Client(r),
+	}
+	person, err := p.firstRun.Create(r.Context(), in)
+	if err != nil {
+		p.refuseFirstRun(w, r, in, err)
+		return
+	}
+	if err := p.SignIn(r.Context(), person, p.ProofNow(shell.Password)); err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	p.Flash(r, "Welcome. Your account and your team are ready.")
+	shell.Redirect(w, r, "/")
+}
+
+func (p *Handlers) refuseFirstRun(w http.ResponseWriter, r *http.Request, in team.FirstPerson, err error) {
+	if errors.Is(err, team.ErrSetUp) { // meanwhile
+		p.Flash(r, apierr.Of(err).Detail)
+		shell.Redirect(w, r, "/sign-in")
+		return
+	}
+	if wrong, ok := p.formError(w, r, err); ok {
+		p.logRefused(r, err)
+		p.showFirstRun(w, r, shell.StatusOf(err), firstRunView{FirstPerson: in, Wrong: wrong, Field: fieldOf(err)})
+	}
+}
