@@ -53,8 +53,8 @@ var matrix = map[string]entry{
 	"GET /media/{id}/file":                          {who: shell.Members}, // it stands in a post
 	"GET /media/{id}/original":                      {who: shell.Writers},
 	"GET /media/{id}/thumbnail":                     {who: shell.Members},
-	"GET /setup":                                    {who: shell.Anyone},
-	"POST /setup":                                   {who: shell.Anyone},
+	"GET /setup":                                    {who: shell.Anyone, gone: 303},
+	"POST /setup":                                   {who: shell.Anyone, gone: 303},
 	"GET /sign-in":                                  {who: shell.Anyone},
 	"POST /sign-in":                                 {who: shell.Anyone},
 	"POST /sign-in/passkey":                         {who: shell.Anyone},
