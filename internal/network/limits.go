@@ -218,7 +218,7 @@ func pinterestRules() Rules {
 }
 
 // blueskyRules returns the limits of the lexicons app.bsky.feed.post, app.bsky.embed.images and app.bsky.embed.video.
-// Newer lexicons allow larger images and videos, but an account's own server may be older.
+// Older servers allow only smaller ones of both; they refuse a larger video. The duration is that of the video service.
 //
 // Source: https://github.com/bluesky-social/atproto/tree/main/lexicons/app/bsky
 func blueskyRules() Rules {
@@ -231,7 +231,7 @@ func blueskyRules() Rules {
 			// Newer lexicons allow 2,000,000 bytes. The network's own client uses these lower values.
 			MaxBytes: 976 * kilobyte, MaxSide: 2000,
 		},
-		Videos: Videos{Most: 1, Types: []string{mp4Type}, MaxBytes: 100 * megabyte, Longest: Span(3 * time.Minute)},
+		Videos: Videos{Most: 1, Types: []string{mp4Type}, MaxBytes: 300 * megabyte, Longest: Span(10 * time.Minute)},
 	}
 }
 

@@ -201,6 +201,19 @@ var rawCalls = []rawCall{
 	{name: "file that nobody uploaded", method: "GET com.atproto.sync.getBlob?did=DID&cid=" + strangeFile},
 	{name: "file of nobody", method: "GET com.atproto.sync.getBlob?did=did:plc:aaaaaaaaaaaaaaaaaaaaaaaa&cid=" + strangeFile},
 
+	{name: "service token without a session", method: "GET com.atproto.server.getServiceAuth?aud=did:web:video.test"},
+	{
+		name: "service token", token: "access",
+		method: "GET com.atproto.server.getServiceAuth?aud=did:web:video.test&lxm=app.bsky.video.getUploadLimits",
+	},
+	{
+		name: "service token of the past", token: "access", loose: true,
+		method: "GET com.atproto.server.getServiceAuth?aud=did:web:video.test&exp=1&lxm=app.bsky.video.getUploadLimits",
+	},
+	{
+		name: "service token for too long", token: "access", loose: true,
+		method: "GET com.atproto.server.getServiceAuth?aud=did:web:video.test&exp=9999999999&lxm=app.bsky.video.getUploadLimits",
+	},
 	{name: "get", method: "GET com.atproto.repo.getRecord?repo=DID&collection=app.bsky.feed.post&rkey=KEY"},
 	{name: "get with a dead token", method: "GET com.atproto.repo.getRecord?repo=DID&collection=app.bsky.feed.post&" +
 		"rkey=KEY", token: "Bearer garbage"},

@@ -8,7 +8,7 @@ import (
 // sandboxes are network settings for the sandbox at SANDBOX, as an operator would write them. settled is short, because
 // the sandbox lists new posts at once.
 const sandboxes = `{
-  "bluesky": {"web_url": "SANDBOX/bluesky"},
+  "bluesky": {"web_url": "SANDBOX/bluesky", "video_url": "SANDBOX/bluesky/video"},
   "facebook": {
     "client_id": "sandbox", "settled": "30s",
     "authorize_host": "SANDBOX/facebook/www", "graph_host": "SANDBOX/facebook/graph", "video_host": "SANDBOX/facebook/video",

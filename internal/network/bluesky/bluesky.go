@@ -1,7 +1,8 @@
 // Package bluesky publishes to Bluesky and to any other server of the AT Protocol, through XRPC calls over HTTP in
 // a session opened with an app password.
 //
-// Images and videos are uploaded first, as blobs that nobody sees. The record then refers to them.
+// Images and videos are uploaded first, as blobs that nobody sees. The record then refers to them. Bluesky's video
+// service processes videos before that.
 //
 // A post is a record in the account's repository under a key that we choose. The key and the creation time are
 // fixed before anything is sent, and the record is only created, never replaced. Publishing the same post again
@@ -19,15 +20,17 @@ import (
 )
 
 const (
-	platform      = "bluesky"
-	defaultWebURL = "https://bsky.app"
+	platform        = "bluesky"
+	defaultWebURL   = "https://bsky.app"
+	defaultVideoURL = "https://video.bsky.app"
 )
 
 // Options are the settings of an operator or a test. The zero value is the real network, which needs no app.
 type Options struct {
 	network.App
 
-	WebURL string `json:"web_url"` // base of permalinks
+	WebURL   string `json:"web_url"`   // base of permalinks
+	VideoURL string `json:"video_url"` // base of the video service
 }
 
 // Network implements Bluesky's publishing protocol. It has no state between calls.
@@ -42,6 +45,7 @@ var _ network.Network = (*Network)(nil)
 func New(opts Options) *Network {
 	opts.App = opts.WithDefaults(platform)
 	opts.WebURL = strings.TrimRight(cmp.Or(opts.WebURL, defaultWebURL), "/")
+	opts.VideoURL = strings.TrimRight(cmp.Or(opts.VideoURL, defaultVideoURL), "/")
 	return &Network{network.NewClient(opts.HTTP), opts}
 }
 

@@ -20,7 +20,7 @@ const (
 
 var (
 	picture = network.Media{Kind: network.Image, Type: "image/webp", Size: 976_000}
-	film    = network.Media{Kind: network.Video, Type: "video/mp4", Size: 100_000_000, Duration: 3 * time.Minute}
+	film    = network.Media{Kind: network.Video, Type: "video/mp4", Size: 300_000_000, Duration: 10 * time.Minute}
 )
 
 // withChange returns the media item m with a change.
@@ -61,7 +61,7 @@ var adapter = networktest.Case{
 		},
 		Fits: []network.FileLimits{
 			{Types: []string{"image/jpeg", "image/png", "image/webp"}, MaxBytes: 976_000, MaxSide: 2000},
-			{Types: []string{"video/mp4"}, MaxBytes: 100_000_000},
+			{Types: []string{"video/mp4"}, MaxBytes: 300_000_000},
 		},
 		Checks: map[string]networktest.Checked{
 			"one image":   networktest.Checks(blank, []network.Media{picture}),

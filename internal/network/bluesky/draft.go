@@ -26,6 +26,9 @@ type draft struct {
 	Prepared bool            `json:"prepared"`
 	Record   json.RawMessage `json:"record"`
 	Media    []network.Media `json:"media,omitempty"` // to be uploaded
+	Job      string          `json:"job,omitempty"`   // of the video service
+	Uploads  int             `json:"uploads,omitempty"`
+	Direct   bool            `json:"direct,omitempty"` // the video service does not serve the account
 }
 
 // record is a post by the lexicon app.bsky.feed.post.
@@ -67,21 +70,23 @@ func (n *Network) Prepare(
 	if stored.Prepared {
 		return d, 0, nil
 	}
-	rec.Facets, err = n.facets(ctx, g, rec.Text)
-	if err != nil {
-		return nil, 0, err
-	}
+	wait, next := time.Duration(0), draft{RKey: stored.RKey, Prepared: true}
 	if len(stored.Media) > 0 {
-		rec.Embed, err = n.embed(ctx, g, stored.Media, files)
+		rec.Embed, wait, err = n.embed(ctx, g, &stored, files)
+	}
+	if wait > 0 {
+		rec.Embed, next = nil, stored
+	} else if err == nil {
+		rec.Facets, err = n.facets(ctx, g, rec.Text)
 	}
 	if err != nil {
 		return nil, 0, err
 	}
-	prepared, err := writeDraft(draft{RKey: stored.RKey, Prepared: true}, rec)
+	written, err := writeDraft(next, rec)
 	if err != nil {
 		return nil, 0, network.PermanentError(err)
 	}
-	return prepared, 0, nil
+	return written, wait, nil
 }
 
 func writeDraft(d draft, rec record) (network.Draft, error) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"pressroom/internal/network"
 )
@@ -37,27 +38,50 @@ type aspectRatio struct {
 	Height int `json:"height"`
 }
 
-// embed uploads a post's media, at least one, and returns the part of the record that shows them.
-func (n *Network) embed(ctx context.Context, g network.Grant, media []network.Media, files network.Files) (any, error) {
+// embed uploads a draft's media, at least one, and returns the part of the record that shows them. If the returned
+// duration is above 0, a video is still being processed: call embed again after that time.
+func (n *Network) embed(ctx context.Context, g network.Grant, d *draft, files network.Files) (any, time.Duration, error) {
 	// before anything is uploaded
-	if err := network.BlockingError(n.Check(network.Content{Media: media})); err != nil {
-		return nil, err
+	if err := network.BlockingError(n.Check(network.Content{Media: d.Media})); err != nil {
+		return nil, 0, err
 	}
-	if m := media[0]; m.Kind == network.Video {
-		blob, ratio, err := n.upload(ctx, g, m, files)
-		return videoEmbed{
-			Type: "app.bsky.embed.video", Video: blob, Alt: network.Clip(m.Alt, maxVideoAlt), Ratio: ratio,
-		}, err
+	if d.Media[0].Kind == network.Video {
+		return n.embedVideo(ctx, g, d, files)
 	}
 	images := imagesEmbed{Type: "app.bsky.embed.images"}
-	for _, m := range media {
+	for _, m := range d.Media {
 		blob, ratio, err := n.upload(ctx, g, m, files)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		images.Images = append(images.Images, embeddedImage{Image: blob, Alt: m.Alt, Ratio: ratio})
 	}
-	return images, nil
+	return images, 0, nil
+}
+
+// embedVideo uploads the video to the video service, or to the account's server if the service does not serve that.
+func (n *Network) embedVideo(
+	ctx context.Context, g network.Grant, d *draft, files network.Files,
+) (any, time.Duration, error) {
+	m := d.Media[0]
+	shown := videoEmbed{Type: "app.bsky.embed.video", Alt: network.Clip(m.Alt, maxVideoAlt), Ratio: ratioOf(network.File{}, m)}
+	if d.Job == "" && !d.Direct {
+		err := errNoVideoService
+		if n.usesVideoService(g) {
+			err = n.checkVideoLimits(ctx, g, m.Size)
+		}
+		if d.Direct = errors.Is(err, errNoVideoService); err != nil && !d.Direct {
+			return nil, 0, err
+		}
+	}
+	var wait time.Duration
+	var err error
+	if d.Direct {
+		shown.Video, shown.Ratio, err = n.upload(ctx, g, m, files)
+	} else {
+		shown.Video, wait, err = n.videoBlob(ctx, g, d, files)
+	}
+	return shown, wait, err
 }
 
 // upload sends the bytes of an image or video. It returns the server's blob object and the aspect ratio, nil if
@@ -75,7 +99,7 @@ func (n *Network) upload(
 	err = n.call(ctx, call{
 		purpose: network.Transferring,
 		verb:    http.MethodPost,
-		method:  "com.atproto.repo.uploadBlob",
+		method:  uploadBlobMethod,
 		server:  g.Server,
 		token:   g.Access,
 		file:    &file,
@@ -90,6 +114,9 @@ func (n *Network) upload(
 	return answer.Blob, ratioOf(file, m), nil
 }
 
+// anySize is the size of a blob that is not the uploaded file.
+const anySize = -1
+
 // checkBlob returns an error unless a record can refer to the blob and all size bytes arrived.
 func checkBlob(blob json.RawMessage, size int64) error {
 	var ref struct {
@@ -102,7 +129,7 @@ func checkBlob(blob json.RawMessage, size int64) error {
 	if err := json.Unmarshal(blob, &ref); err != nil || ref.Type != "blob" || ref.Ref.Link == "" {
 		return errors.New("uploading a blob: the response has no blob")
 	}
-	if ref.Size != size {
+	if ref.Size != size && size != anySize {
 		return fmt.Errorf("uploading a blob: %d of %d bytes arrived", ref.Size, size)
 	}
 	return nil

@@ -21,6 +21,8 @@ type call struct {
 	in      any           // JSON body, or nil
 	file    *network.File // body instead of in; the call closes it
 	out     any           // receives the response; nil to ignore it
+	// a status that is as good as 200
+	orStatus int
 }
 
 // call makes the call within its timeout. Its error is always a *network.Error.
@@ -43,7 +45,7 @@ func (n *Network) call(ctx context.Context, c call) error {
 	if err != nil {
 		return err
 	}
-	if answer.Status != http.StatusOK {
+	if answer.Status != http.StatusOK && answer.Status != c.orStatus {
 		return refusal(answer, n.opts.Now())
 	}
 	if c.out == nil {

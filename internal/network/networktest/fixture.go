@@ -16,6 +16,8 @@ import (
 const (
 	// Account is the account of the sandbox that a Fixture connects.
 	Account = "harbour.coffee"
+	// Unconfirmed is an account on Bluesky whose email address is not confirmed.
+	Unconfirmed = "unconfirmed.test"
 
 	redirect = "https://pressroom.test/connect/back"
 	verifier = "a-verifier-of-PKCE-that-is-long-enough-for-its-standard"
@@ -39,7 +41,7 @@ func New(t *testing.T, c Case, ready time.Duration) *Fixture {
 	t.Helper()
 	f := &Fixture{t: t, c: c, Clock: testkit.NewClock(Start), Wire: &Wire{}, Library: NewLibrary(t), app: c.App}
 	if c.Passwords {
-		f.sandbox = Sandbox(t, f.Clock, ready, Account, "mira.keller")
+		f.sandbox = Sandbox(t, f.Clock, ready, Account, "mira.keller", Unconfirmed)
 	} else {
 		f.sandbox = Sandbox(t, f.Clock, ready)
 	}

@@ -43,7 +43,7 @@ func (b *Network) Title() string { return "Bluesky" }
 // Init does nothing: people sign up here.
 func (b *Network) Init(context.Context) error { return nil }
 
-// Handler serves XRPC, and redirects from posts to the sandbox's page.
+// Handler serves XRPC, that of the video service below video/, and redirects from posts to the sandbox's page.
 func (b *Network) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/profile/") {

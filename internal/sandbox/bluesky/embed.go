@@ -12,7 +12,7 @@ import (
 const (
 	maxImages     = 4
 	maxImageBytes = 1_000_000
-	maxVideoBytes = 100_000_000
+	maxVideoBytes = 300_000_000
 )
 
 // rawCIDPattern matches an uploaded file's ID: CIDv1, raw, SHA-256.

@@ -69,7 +69,7 @@ func (b *Network) newTokens(
 }
 
 func (b *Network) describe(r *http.Request, a store.Account) sessionAnswer {
-	return sessionAnswer{DID: a.ID, DIDDoc: b.didDocument(r, a), Handle: a.Handle, EmailConfirmed: true, Active: true}
+	return sessionAnswer{DID: a.ID, DIDDoc: b.didDocument(r, a), Handle: a.Handle, EmailConfirmed: !isUnconfirmed(a), Active: true}
 }
 
 func (b *Network) refreshSession(r *http.Request) (any, error) {

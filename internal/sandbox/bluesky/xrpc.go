@@ -36,6 +36,7 @@ var methods = map[string]xrpcMethod{
 	"com.atproto.server.refreshSession":  {http.MethodPost, (*Network).refreshSession},
 	"com.atproto.server.getSession":      {http.MethodGet, (*Network).getSession},
 	"com.atproto.server.deleteSession":   {http.MethodPost, (*Network).deleteSession},
+	"com.atproto.server.getServiceAuth":  {http.MethodGet, (*Network).getServiceAuth},
 	"com.atproto.identity.resolveHandle": {http.MethodGet, (*Network).resolveHandle},
 	"com.atproto.repo.describeRepo":      {http.MethodGet, (*Network).describeRepo},
 	"com.atproto.repo.createRecord":      {http.MethodPost, (*Network).createRecord},
@@ -73,11 +74,20 @@ func (b *Network) serveXRPC(w http.ResponseWriter, r *http.Request) {
 var errInternal = &xrpcError{http.StatusInternalServerError, "InternalServerError", "Internal Server Error"}
 
 func (b *Network) answerXRPC(w http.ResponseWriter, r *http.Request) (any, error) {
-	name, below := strings.CutPrefix(r.URL.Path, "/xrpc/")
-	if below && name == uploadMethod && r.Method == http.MethodPost {
-		return b.uploadBlob(w, r)
+	served := methods
+	path, isVideo := strings.CutPrefix(r.URL.Path, videoPath)
+	if isVideo {
+		served = videoMethods
 	}
-	method, known := methods[name]
+	name, below := strings.CutPrefix(path, "/xrpc/")
+	switch {
+	case r.Method != http.MethodPost || !below:
+	case name == uploadMethod && !isVideo:
+		return b.uploadBlob(w, r)
+	case name == uploadVideoMethod && isVideo:
+		return b.uploadVideo(w, r)
+	}
+	method, known := served[name]
 	if !below || !known {
 		return nil, &xrpcError{http.StatusNotImplemented, "MethodNotImplemented", "Method Not Implemented"}
 	}

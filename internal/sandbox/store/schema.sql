@@ -143,6 +143,16 @@ create table if not exists x_segments (
     foreign key (upload) references x_uploads (seq)
 ) strict;
 
+-- Videos that the video service of Bluesky processes.
+create table if not exists bluesky_videos (
+    job     text primary key,
+    account text not null,
+    cid     text not null,
+    type    text not null,
+    size    integer not null, -- bytes
+    made_at integer not null
+) strict;
+
 -- Videos of Facebook Pages. The chunks stand with the files.
 create table if not exists facebook_videos (
     seq         integer primary key,

@@ -1,0 +1,235 @@
+package bluesky
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom/internal/network"
+)
+
+const (
+	jobInterval      = 3 * time.Second  // until a video's processing is checked again
+	uploadTokenLife  = 30 * time.Minute // recommended
+	maxVideoUploads  = 3
+	videoQuotaWait   = 24 * time.Hour // the service names no time
+	uploadBlobMethod = "com.atproto.repo.uploadBlob"
+	limitsMethod     = "app.bsky.video.getUploadLimits"
+)
+
+// usesVideoService reports whether Bluesky's video service processes the account's videos before they are posted. It
+// does not reach servers without TLS, which are those of tests and of local networks.
+//
+// Source: https://docs.bsky.app/docs/tutorials/video
+func (n *Network) usesVideoService(g network.Grant) bool {
+	server, err := url.Parse(g.Server)
+	return err == nil && (server.Scheme == "https" || !strings.HasPrefix(n.opts.VideoURL, "https:"))
+}
+
+// job is the processing of one video, by the lexicon app.bsky.video.defs.
+type job struct {
+	ID          string          `json:"jobId"`
+	State       string          `json:"state"`
+	Blob        json.RawMessage `json:"blob"`
+	FailureCode string          `json:"failureCode"`
+	Error       string          `json:"error"`
+	Message     string          `json:"message"`
+}
+
+const jobFailed = "JOB_STATE_FAILED"
+
+// videoBlob returns the processed video of a draft. While the service processes it, the blob is nil and the duration is
+// that until the next call. It uploads the video if the draft has no job.
+func (n *Network) videoBlob(
+	ctx context.Context, g network.Grant, d *draft, files network.Files,
+) (json.RawMessage, time.Duration, error) {
+	var now job
+	var err error
+	if d.Job != "" {
+		now, err = n.videoJob(ctx, d.Job)
+		var refused *network.Error
+		if errors.As(err, &refused) && refused.Class == network.Rejected { // the job is unknown
+			now, err = job{State: jobFailed, Error: refused.Code}, nil
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+	}
+	if d.Job == "" || now.State == jobFailed {
+		if failure := now.failure(); d.Job != "" && (failure.Class != network.Transient || d.Uploads >= maxVideoUploads) {
+			return nil, 0, failure
+		}
+		if now, err = n.uploadVideo(ctx, g, d, files); err != nil {
+			return nil, 0, err
+		}
+		d.Job = now.ID
+		d.Uploads++
+	}
+	if len(now.Blob) == 0 || now.State == jobFailed {
+		return nil, jobInterval, nil
+	}
+	if err := checkBlob(now.Blob, anySize); err != nil {
+		return nil, 0, network.InvalidResponse(err)
+	}
+	return now.Blob, 0, nil
+}
+
+// failure returns the error of a failed job. It is Transient if another upload may succeed.
+func (j job) failure() *network.Error {
+	class := network.Transient
+	switch j.FailureCode {
+	case "validation_failure", "encoding_failure", "pds_upload_unsupported_blob_size":
+		class = network.RejectedMedia
+	}
+	code := j.FailureCode
+	if code == "" && errorName.MatchString(j.Error) {
+		code = j.Error
+	}
+	return &network.Error{
+		Class: class, Status: http.StatusOK, Code: code, Message: network.Clip(j.Message, maxMessage),
+		Err: errors.New("the video service could not process the video"),
+	}
+}
+
+// videoJob returns the state of a job. The service asks for no token.
+func (n *Network) videoJob(ctx context.Context, id string) (job, error) {
+	var answer struct {
+		Status job `json:"jobStatus"`
+	}
+	err := n.call(ctx, call{
+		purpose: network.Reading, verb: http.MethodGet, method: "app.bsky.video.getJobStatus", server: n.opts.VideoURL,
+		params: url.Values{"jobId": {id}}, out: &answer,
+	})
+	return answer.Status, err
+}
+
+// uploadVideo sends the video to the service and returns the job that processes it. A video that the service has
+// already has the job of its first upload.
+func (n *Network) uploadVideo(ctx context.Context, g network.Grant, d *draft, files network.Files) (job, error) {
+	token, err := n.serviceToken(ctx, g, g.Server, uploadBlobMethod)
+	if err != nil {
+		return job{}, err
+	}
+	file, err := files.Open(ctx, d.Media[0].ID, n.opts.Rules.FileLimits(network.Video))
+	if err != nil {
+		return job{}, network.FileError(err)
+	}
+	var answer struct {
+		job // what the service sends
+
+		Status job `json:"jobStatus"` // what the lexicon says
+	}
+	err = n.call(ctx, call{
+		purpose: network.Transferring, verb: http.MethodPost, method: "app.bsky.video.uploadVideo",
+		server: n.opts.VideoURL, token: token, file: &file, out: &answer, orStatus: http.StatusConflict,
+		params: url.Values{"did": {g.Account}, "name": {d.RKey + ".mp4"}},
+	})
+	if err != nil {
+		return job{}, serviceError(err)
+	}
+	if answer.Status.ID == "" {
+		answer.Status = answer.job
+	}
+	if answer.Status.ID == "" {
+		return job{}, network.InvalidResponse(errors.New("uploading a video: the response has no job"))
+	}
+	return answer.Status, nil
+}
+
+// errNoVideoService means that the video service cannot process the account's videos.
+var errNoVideoService = errors.New("the video service does not serve the account")
+
+// checkVideoLimits returns an error if the service would not accept the video today, and errNoVideoService if it does
+// not know the account or the account's server offers no access to it.
+func (n *Network) checkVideoLimits(ctx context.Context, g network.Grant, size int64) error {
+	token, err := n.serviceToken(ctx, g, n.opts.VideoURL, limitsMethod)
+	var refused *network.Error
+	if errors.As(err, &refused) && refused.Status == http.StatusNotImplemented {
+		return errNoVideoService
+	}
+	if err != nil {
+		return err
+	}
+	var limits struct {
+		CanUpload bool   `json:"canUpload"`
+		Videos    *int64 `json:"remainingDailyVideos"`
+		Bytes     *int64 `json:"remainingDailyBytes"`
+		Error     string `json:"error"`
+		Message   string `json:"message"`
+	}
+	err = n.call(ctx, call{
+		purpose: network.Reading, verb: http.MethodGet, method: limitsMethod, server: n.opts.VideoURL, token: token, out: &limits,
+	})
+	if errors.As(err, &refused) && (refused.Status == http.StatusUnauthorized || refused.Status == http.StatusForbidden) {
+		return errNoVideoService
+	}
+	if err != nil {
+		return serviceError(err)
+	}
+	used := limits.Videos != nil && *limits.Videos <= 0 || limits.Bytes != nil && *limits.Bytes < size
+	if limits.CanUpload && !used {
+		return nil
+	}
+	refusal := &network.Error{
+		Class: network.RejectedMedia, Status: http.StatusOK, Message: network.Clip(limits.Message, maxMessage),
+		Err: errors.New("the video service accepts no video of the account today"),
+	}
+	if errorName.MatchString(limits.Error) {
+		refusal.Code = limits.Error
+	}
+	if used {
+		refusal.Class, refusal.After = network.Quota, n.opts.Now().Add(videoQuotaWait).UTC()
+	}
+	return refusal
+}
+
+// serviceToken returns a token of the account's server for one method of the service at an address.
+func (n *Network) serviceToken(ctx context.Context, g network.Grant, service, method string) (string, error) {
+	target, err := serverURL(service)
+	if err != nil {
+		return "", network.PermanentError(err)
+	}
+	var answer struct {
+		Token string `json:"token"`
+	}
+	err = n.call(ctx, call{
+		purpose: network.Reading, verb: http.MethodGet, method: "com.atproto.server.getServiceAuth", server: g.Server,
+		token: g.Access, out: &answer, params: url.Values{
+			"aud": {"did:web:" + strings.ReplaceAll(target.Host, ":", "%3A")}, "lxm": {method},
+			"exp": {strconv.FormatInt(n.opts.Now().Add(tokenLife(method)).Unix(), 10)},
+		},
+	})
+	if err == nil && answer.Token == "" {
+		err = network.InvalidResponse(errors.New("requesting a service token: the response has none"))
+	}
+	return answer.Token, err
+}
+
+// tokenLife returns how long a service token lasts. An upload takes longer than the minute that is usual.
+func tokenLife(method string) time.Duration {
+	if method == uploadBlobMethod {
+		return uploadTokenLife
+	}
+	return time.Minute
+}
+
+// serviceError returns the error of the video service. Its refusal of a token says nothing about the account's own.
+func serviceError(err error) error {
+	var refused *network.Error
+	if !errors.As(err, &refused) {
+		return err
+	}
+	changed := *refused
+	switch {
+	case refused.Code == "DailyLimitExceeded":
+		changed.Class = network.Quota
+	case refused.Class == network.AuthDead, refused.Class == network.AuthRefresh:
+		changed.Class = network.Transient
+	}
+	return &changed
+}

@@ -1,0 +1,203 @@
+package bluesky
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"pressroom/internal/sandbox/base"
+	"pressroom/internal/sandbox/store"
+)
+
+const (
+	videoPath         = "/video" // of the video service, which is another host in production
+	uploadVideoMethod = "app.bsky.video.uploadVideo"
+	limitsMethod      = "app.bsky.video.getUploadLimits"
+
+	maxVideosPerDay = 25
+	maxBytesPerDay  = 10_000_000_000
+	unconfirmed     = "unconfirmed." // prefix of handles whose email address is not confirmed
+)
+
+var videoMethods = map[string]xrpcMethod{
+	limitsMethod:                  {http.MethodGet, (*Network).getUploadLimits},
+	"app.bsky.video.getJobStatus": {http.MethodGet, (*Network).getJobStatus},
+}
+
+var errDailyLimit = &xrpcError{http.StatusBadRequest, "DailyLimitExceeded", "You have reached your daily limit of videos"}
+
+func isUnconfirmed(a store.Account) bool { return strings.HasPrefix(a.Handle, unconfirmed) }
+
+// videoJob is the processing of a video.
+type videoJob struct {
+	id, account string
+	file        store.Blob
+	made        time.Time
+}
+
+// jobView returns a job in the API's form.
+func (b *Network) jobView(j videoJob) map[string]any {
+	view := map[string]any{"jobId": j.id, "did": j.account, "state": "JOB_STATE_ENCODING", "progress": 50}
+	switch {
+	case b.Now().Sub(j.made) < b.Ready:
+	case j.file.MIME != "video/mp4":
+		view["state"], view["failureCode"] = "JOB_STATE_FAILED", "validation_failure"
+		view["error"], view["message"] = "validation_failure", "The file is not a video"
+	default:
+		view["state"], view["progress"] = "JOB_STATE_COMPLETED", 100
+		view["blob"] = blobObject{
+			Type: "blob", Ref: map[string]string{"$link": j.file.CID}, MIME: j.file.MIME, Size: j.file.Size,
+		}
+	}
+	return view
+}
+
+func (b *Network) getUploadLimits(r *http.Request) (any, error) {
+	limits := map[string]any{"canUpload": true}
+	err := b.Store.InTx(r.Context(), func(t store.Tx) error {
+		a, err := b.serviceAccount(r, t, b.serviceDID(r), limitsMethod)
+		if err != nil {
+			return err
+		}
+		count, size, err := videosSince(r.Context(), t, a.ID, b.Now().Add(-24*time.Hour))
+		limits["remainingDailyVideos"], limits["remainingDailyBytes"] = max(0, maxVideosPerDay-count), max(0, maxBytesPerDay-size)
+		switch {
+		case isUnconfirmed(a):
+			limits["canUpload"], limits["error"] = false, "unconfirmed_email"
+			limits["message"] = "Please confirm your email address to upload videos"
+		case count >= maxVideosPerDay || size >= maxBytesPerDay:
+			limits["canUpload"], limits["message"] = false, errDailyLimit.message
+		}
+		return err
+	})
+	return limits, err
+}
+
+// uploadVideo receives a video and begins its processing. A video that was uploaded before has the same job.
+func (b *Network) uploadVideo(w http.ResponseWriter, r *http.Request) (any, error) {
+	var a store.Account
+	find := func(t store.Tx) error {
+		var err error
+		a, err = b.serviceAccount(r, t, b.serviceDID(r), uploadMethod)
+		if err == nil && r.URL.Query().Get("did") != a.ID {
+			err = invalidRequest("did has to be that of the token")
+		}
+		if err == nil && isUnconfirmed(a) {
+			err = &xrpcError{http.StatusForbidden, "UploadForbidden", "Please confirm your email address to upload videos"}
+		}
+		return err
+	}
+	if err := b.Store.InTx(r.Context(), find); err != nil {
+		return nil, err
+	}
+	if r.Header.Get("Content-Type") != "video/mp4" {
+		return nil, invalidRequest("Wrong request encoding (Content-Type): %s", r.Header.Get("Content-Type"))
+	}
+	end := base.AllowUpload(w)
+	blob, err := b.Store.SaveMedia(http.MaxBytesReader(w, r.Body, maxVideoBytes), "")
+	end()
+	switch err := base.UploadError(err); {
+	case errors.Is(err, base.ErrBodyTooLarge):
+		return nil, errTooLarge
+	case errors.Is(err, base.ErrBodyUnreadable):
+		return nil, errUnreadable
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b.startJob(r, a, blob)
+}
+
+// startJob begins the processing of a video. The blob is the account's own from then on.
+func (b *Network) startJob(r *http.Request, a store.Account, blob store.Blob) (any, error) {
+	ctx, cancel := base.WorkContext(r)
+	defer cancel()
+	j := videoJob{account: a.ID, file: blob, made: b.Now()}
+	var known bool
+	err := b.Store.InTx(ctx, func(t store.Tx) error {
+		found, ok, err := findJob(ctx, t, `account = ? and cid = ?`, a.ID, blob.CID)
+		if known = ok; ok || err != nil {
+			j = found
+			return err
+		}
+		count, size, err := videosSince(ctx, t, a.ID, b.Now().Add(-24*time.Hour))
+		if err != nil {
+			return err
+		}
+		if count >= maxVideosPerDay || size+blob.Size > maxBytesPerDay {
+			return errDailyLimit
+		}
+		j.id = base.NewID()
+		if err := t.SaveBlob(ctx, Name, a.ID, blob); err != nil {
+			return err
+		}
+		return t.Run(ctx, "saving a video",
+			`insert into bluesky_videos (job, account, cid, type, size, made_at) values (?, ?, ?, ?, ?, ?)`,
+			j.id, a.ID, blob.CID, blob.MIME, blob.Size, j.made.UnixMilli())
+	})
+	view := b.jobView(j)
+	if known && err == nil {
+		view["error"], view["message"] = "already_exists", "Video already processed"
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			base.WriteJSON(w, http.StatusConflict, view)
+		}), nil
+	}
+	return view, err
+}
+
+func (b *Network) getJobStatus(r *http.Request) (any, error) {
+	var j videoJob
+	err := b.Store.InTx(r.Context(), func(t store.Tx) error {
+		var found bool
+		var err error
+		j, found, err = findJob(r.Context(), t, `job = ?`, r.URL.Query().Get("jobId"))
+		if err == nil && !found {
+			err = invalidRequest("Job not found")
+		}
+		return err
+	})
+	return map[string]any{"jobStatus": b.jobView(j)}, err
+}
+
+// videosSince returns the number of an account's videos since a time, and their size.
+func videosSince(ctx context.Context, t store.Tx, account string, since time.Time) (int, int64, error) {
+	var count int
+	var size int64
+	err := t.QueryRowContext(ctx,
+		`select count(*), coalesce(sum(size), 0) from bluesky_videos where account = ? and made_at > ?`,
+		account, since.UnixMilli()).Scan(&count, &size)
+	if err != nil {
+		return 0, 0, fmt.Errorf("counting videos: %w", err)
+	}
+	return count, size, nil
+}
+
+// findJob returns the job that the condition selects, and reports whether it exists.
+func findJob(ctx context.Context, t store.Tx, condition string, args ...any) (videoJob, bool, error) {
+	var j videoJob
+	var made int64
+	err := t.QueryRowContext(ctx, `select job, account, cid, type, size, made_at from bluesky_videos where `+condition, args...).
+		Scan(&j.id, &j.account, &j.file.CID, &j.file.MIME, &j.file.Size, &made)
+	if errors.Is(err, sql.ErrNoRows) {
+		return videoJob{}, false, nil
+	}
+	if err != nil {
+		return videoJob{}, false, fmt.Errorf("finding a video: %w", err)
+	}
+	j.made = time.UnixMilli(made).UTC()
+	return j, true, nil
+}
+
+// serviceDID returns the DID of the sandbox's host, which has the account's server and the video service.
+func (b *Network) serviceDID(r *http.Request) string {
+	address, err := url.Parse(b.BaseURL(r))
+	if err != nil {
+		return ""
+	}
+	return "did:web:" + strings.ReplaceAll(address.Host, ":", "%3A")
+}
