@@ -129,7 +129,7 @@ func TestApproving(t *testing.T) {
 		shown.wants(t, 200, "A post from Harbour &amp; Sons",
 			"<p dir=\"auto\">Open &lt;b&gt;from&lt;/b&gt; eight.</p><p dir=\"auto\">Be there!</p>", "Bluesky: ",
 			"harbour.test", "The team has not set a time yet and will do so after you approve the post.",
-			"The owner, the admins and the editors of Harbour &amp; Sons see your decision", `src="`+image+`"`, "It is waiting for you")
+			"The owner, admins and editors of Harbour &amp; Sons see your decision", `src="`+image+`"`, "It is waiting for you")
 		if csp := shown.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || len(shown.Cookies()) > 0 {
 			t.Errorf("%v", shown.Header)
 		}
@@ -163,7 +163,7 @@ func TestApproving(t *testing.T) {
 				"Approved by <strong><bdi>Cleo &lt;3</bdi></strong> at 13:00 on Saturday 21 November 2026 "+
 					"(Europe/Berlin)", "The post will not be published until a team member schedules it.")
 		client.post(a.page, says("reject", "1", "Mallory", "Not the <quay>.")).
-			wants(t, 422, "This version has already been decided.", "Approved by", "What you wrote was not sent.", "Not the &lt;quay&gt;.")
+			wants(t, 422, "This version has already been decided.", "Approved by", "Your comment was not sent.", "Not the &lt;quay&gt;.")
 		if got := a.state(t); !strings.HasPrefix(got, `approved by "Cleo <3"`) {
 			t.Error(got)
 		}
@@ -188,7 +188,7 @@ func TestApprovingAnOldVersion(t *testing.T) {
 				}
 			}
 		}
-		client.post(a.page, says("approve", "1", "Cleo", "fine <3")).wants(t, 422, "What you wrote was not sent.", "fine &lt;3")
+		client.post(a.page, says("approve", "1", "Cleo", "fine <3")).wants(t, 422, "Your comment was not sent.", "fine &lt;3")
 		if got := a.state(t); got != `waiting by "": ""` {
 			t.Error(got)
 		}

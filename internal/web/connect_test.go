@@ -119,7 +119,7 @@ func TestConnecting(t *testing.T) {
 		ada := w.browser(t).in("ada@example.com")
 		shown := ada.get(page)
 		shown.wants(t, 200, "<h1>Connect Instagram</h1>", "Harbour &amp; Sons",
-			"A program or an assistant that acts for <bdi>Ada &lt;Okafor&gt;</bdi> asked for this.", "Continue to Instagram")
+			"A program or assistant that acts for <bdi>Ada &lt;Okafor&gt;</bdi> requested this.", "Continue to Instagram")
 		if policy := shown.Header.Get("Content-Security-Policy"); !strings.Contains(policy,
 			"form-action 'self' https: "+w.networks.URL+";") {
 			t.Errorf("the form cannot lead there: %s", policy)
@@ -252,8 +252,8 @@ func TestChoosing(t *testing.T) {
 		ada, bea := w.browser(t).in("ada@example.com"), w.browser(t).in("bea@example.com")
 		choice := ada.get(ada.consent(page)).Header.Get("Location")
 		shown := ada.get(choice)
-		shown.wants(t, 200, "first", "second", "&lt;b&gt;second", "Choose which one to connect to")
-		if strings.Contains(shown.text, "Connected already") {
+		shown.wants(t, 200, "first", "second", "&lt;b&gt;second", "Choose the one to connect to")
+		if strings.Contains(shown.text, "Already connected") {
 			t.Error("an account is said to be connected")
 		}
 		if strings.Contains(shown.text, "secret") {
@@ -270,8 +270,8 @@ func TestChoosing(t *testing.T) {
 		ada.post(choice, url.Values{"account": {"0"}}).wants(t, 404)
 		ada.get(choice).wants(t, 404)
 		anew := ada.get(ada.get(ada.consent(w.link(t, newInstagram))).Header.Get("Location"))
-		anew.wants(t, 200, "second</bdi></strong> <span class=\"tag plain\">Connected already")
-		if n := strings.Count(anew.text, "Connected already"); n != 1 {
+		anew.wants(t, 200, "second</bdi></strong> <span class=\"tag plain\">Already connected")
+		if n := strings.Count(anew.text, "Already connected"); n != 1 {
 			t.Errorf("%d accounts are marked as connected", n)
 		}
 	})
@@ -290,7 +290,7 @@ func TestReconnecting(t *testing.T) {
 			t.Fatal(err)
 		}
 		page := w.link(t, fmt.Sprintf(`{"account_id":%d}`, id))
-		ada.get(page).wants(t, 200, "is connected again", "harbour")
+		ada.get(page).wants(t, 200, "will be reconnected", "harbour")
 		w.networks.set("", "another")
 		ada.get(ada.consent(page)).wants(t, 422, "not the account to reconnect", `href="`+page+`"`)
 		w.wantAccounts(t, "1 harbour lost")
@@ -311,7 +311,7 @@ func TestPlanIsFull(t *testing.T) {
 			ada.get(ada.consent(w.link(t, newInstagram))).wants(t, 303)
 		}
 		page := w.link(t, newInstagram)
-		ada.get(page).wants(t, 200, "has no room for another account")
+		ada.get(page).wants(t, 200, "does not allow another account")
 		ada.post(page, nil).wants(t, 403, "allows no more accounts")
 		w.wantAccounts(t, "2 second connected")
 	})

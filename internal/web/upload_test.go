@@ -55,12 +55,12 @@ func TestUploadOnPage(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		b, described := w.browser(t).in("bea@example.com"), picture(t, 9)
 		at := w.batch(t, described).page
-		b.get(at).wants(t, 200, "described 0.png", "Waited for")
+		b.get(at).wants(t, 200, "described 0.png", "Waiting")
 		first := b.sendOK(at, `Ü <b>"1".png`, picture(t, 1))
 		if again := b.sendOK(at, "other.png", picture(t, 1)); again.MediaID != first.MediaID || !again.Already || first.Already {
 			t.Errorf("%+v, then %+v", first, again)
 		}
-		b.get(at).wants(t, 200, "<bdi>Ü _b__1_.png</bdi>", "In the library", first.thumbnail(), "Describe the picture")
+		b.get(at).wants(t, 200, "<bdi>Ü _b__1_.png</bdi>", "In the library", first.thumbnail(), "describe the image")
 		b.sendOK(at, "nul\x00 \xff\u202e.png", picture(t, 8))
 		for name, raw := range map[string][]byte{"notes.txt": []byte("Not a picture."), "empty.png": {}, "cut.png": picture(t, 3)[:40]} {
 			p := b.send(at, name, raw)
@@ -70,7 +70,7 @@ func TestUploadOnPage(t *testing.T) {
 			}
 		}
 		b.send(at, "large.png", bytes.Repeat([]byte("x"), 2<<20+1)).wants(t, 413, `"upload_too_large"`)
-		b.get(at).wants(t, 200, "notes.txt", "Refused", "This file type is not supported")
+		b.get(at).wants(t, 200, "notes.txt", "Rejected", "This file type is not supported")
 		b.sendOK(at, "described 0.png", described) // the last pending file closes the page
 		b.send(at, "late.png", picture(t, 4)).wants(t, 410, "is closed or has expired")
 		b.get(at).wants(t, 200, "This upload is closed.")

@@ -188,7 +188,7 @@ func TestFormShownAfterDirectorySignIn(t *testing.T) {
 		b := h.browser(t)
 		comes(b)
 		for _, one := range []struct{ page, button, field string }{
-			{"/settings/keys/new", "Make the key", "name"}, {"/hashtags/new", "Make the list", "name"},
+			{"/settings/keys/new", "Make the key", "name"}, {"/hashtags/new", "Create list", "name"},
 		} {
 			form := b.open(one.page).form(one.button).fill(one.field, "Typed <before>")
 			must.NoError(t, h.Teams.EndSessions(t.Context(), c.people[access.Owner].ID))

@@ -34,7 +34,7 @@ func TestAccounts(t *testing.T) {
 		sign := b.open("/accounts").form("Bluesky").press()
 		sign.wants(http.StatusOK, "Connect Bluesky", "App password").form("Connect").
 			fill("server", h.box.URL+"/bluesky").fill("identifier", c.handle()).fill("password", "open-sesame-1234").press().
-			wants(http.StatusOK, "posts can go out to it").lacks("renewed")
+			wants(http.StatusOK, "You can publish to it").lacks("renewed")
 		b.open(fmt.Sprint("/accounts/", c.account)).wants(http.StatusOK, "Connected")
 	})
 }
@@ -46,8 +46,8 @@ func TestConnectAgain(t *testing.T) {
 		b := c.as(t, access.Owner)
 		done := b.open("/accounts").form("Bluesky").press().form("Connect").
 			fill("server", h.box.URL+"/bluesky").fill("identifier", c.handle()).fill("password", "open-sesame-1234").press().
-			wants(http.StatusOK, "Connection renewed", "was already connected, and its connection is renewed")
-		done.follow("Analytics of the account").wants(http.StatusOK, c.handle(), "How it does")
+			wants(http.StatusOK, "Connection renewed", "was already connected. Its connection is renewed")
+		done.follow("Account analytics").wants(http.StatusOK, c.handle(), "How it does")
 		done.follow("Accounts").wants(http.StatusOK, c.handle())
 		if n := c.count(t, "social_accounts WHERE team_id = ?", c.team.ID); n != 1 {
 			t.Errorf("%d accounts, want 1", n)
@@ -67,9 +67,9 @@ func TestLostAccount(t *testing.T) {
 		b := c.as(t, access.Admin)
 		b.open("/accounts").wants(http.StatusOK, "Connection lost", "The network refused us")
 		again := b.open(path).form("Connect again").press().
-			wants(http.StatusOK, "is connected again. It has to be the same account.").lacks("A program or an assistant", "asked for this")
+			wants(http.StatusOK, "will be reconnected. Use the same account.").lacks("A program or assistant", "requested this")
 		again.form("Connect").fill("server", h.box.URL+"/bluesky").fill("identifier", c.handle()).
-			fill("password", "open-sesame-1234").press().wants(http.StatusOK, "posts can go out to it")
+			fill("password", "open-sesame-1234").press().wants(http.StatusOK, "You can publish to it")
 		b.open(path).wants(http.StatusOK, "Connected").lacks("The connection is lost")
 	})
 }

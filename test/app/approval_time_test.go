@@ -128,7 +128,7 @@ func TestAltTextChangesVersion(t *testing.T) {
 			}
 		}
 		describe := func() {
-			editor.open(at).form("Save the description").fill("alt", "An insult").press().wants(http.StatusOK, "An insult")
+			editor.open(at).form("Save alt text").fill("alt", "An insult").press().wants(http.StatusOK, "An insult")
 		}
 		describe()
 		approval(id, "waiting")

@@ -72,7 +72,7 @@ func TestAssistantsRequests(t *testing.T) {
 		port := strings.Replace(comesBack, "33418", "50123", 1)
 		owner.open(p.asks("redirect_uri", port, "resource", h.root+"/mcp/")).wants(http.StatusOK, "127.0.0.1:50123")
 		kept := owner.open(p.asks("redirect_uri", "https://app.example/back?x=1")).wants(http.StatusOK, "app.example").
-			form("Refuse").press()
+			form("Deny").press()
 		if to := kept.header.Get("Location"); !strings.HasPrefix(to, "https://app.example/back?x=1&error=access_denied&") {
 			t.Errorf("a refusal leads to %s", to)
 		}
@@ -87,7 +87,7 @@ func TestAssistantsConsent(t *testing.T) {
 		signedOut := h.browser(t).leaves()
 		page := signedOut.open(p.asks("scope", "")).wants(http.StatusOK, "Sign in").form("Sign in").
 			fill("email", c.people[access.Owner].Email).fill("password", password).press()
-		page.wants(http.StatusOK, "Harbour helper", "Nobody has checked that name", "127.0.0.1:33418", c.team.Name, "Drafts", "Full")
+		page.wants(http.StatusOK, "Harbour helper", "This name is not verified", "127.0.0.1:33418", c.team.Name, "Drafts", "Full")
 		if policy := page.header.Get("Content-Security-Policy"); !strings.Contains(policy,
 			"form-action 'self' https: http://127.0.0.1:33418;") || !strings.Contains(policy, "frame-ancestors 'none'") {
 			t.Errorf("the policy is %s", policy)
@@ -134,7 +134,7 @@ func TestAssistantsDisabled(t *testing.T) {
 		must.NoError(t, h.Teams.SetAccess(t.Context(), c.team.ID, false))
 		owner.open(p.asks()).
 			wants(http.StatusOK, "The owner has disabled assistants and API keys.",
-				"There is no team of yours that it can work in.").lacks(`value="allow"`)
+				"The assistant cannot act in any of your teams.").lacks(`value="allow"`)
 		must.NoError(t, h.Teams.SetAccess(t.Context(), c.team.ID, true))
 		lesser := must.Get(h.Teams.AddTeam(t.Context(),
 			team.Team{Name: "Small Harbour", Timezone: "Europe/Berlin", Language: "en", Plan: "free"}, c.people[access.Owner].ID))(t)
@@ -283,7 +283,7 @@ func TestAssistantsByDocument(t *testing.T) {
 		}
 		owner.open(p.asks("client_id", documents.URL+"/moved.json")).
 			wants(http.StatusUnprocessableEntity, "The metadata document of this application is invalid")
-		owner.open(p.asks()).wants(http.StatusOK, "Described helper", "It describes itself at 127.0.0.1")
+		owner.open(p.asks()).wants(http.StatusOK, "Described helper", "Its metadata comes from 127.0.0.1")
 		p.works(p.wantTokens(p.exchange(p.code(owner, "drafts"))).access)
 		if fetched.Load() != 2 {
 			t.Errorf("%d documents were fetched", fetched.Load())

@@ -68,7 +68,7 @@ func (c *crew) sdkClient(t *testing.T, person *browser, level string) (*sdk.Clie
 			ClientName: "Harbour helper", RedirectURIs: []string{comesBack}, GrantTypes: []string{"authorization_code", "refresh_token"},
 		}},
 		AuthorizationCodeFetcher: func(_ context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
-			got := person.consents(args.URL, level, map[bool]string{true: "Allow", false: "Refuse"}[level != ""])
+			got := person.consents(args.URL, level, map[bool]string{true: "Allow", false: "Deny"}[level != ""])
 			if got.Get("error") != "" {
 				return nil, errors.New(got.Get("error"))
 			}

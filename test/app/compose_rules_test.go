@@ -145,7 +145,7 @@ func TestClientsSeeEveryAccountsMedia(t *testing.T) {
 		at := strings.TrimPrefix(link.field("link"), h.root)
 		client := h.browser(t)
 		client.open(at).
-			wants(200, "with these images and videos in place of the post’s:",
+			wants(200, "with these images and videos instead:",
 				"The team has not set a time yet and will do so after you approve the post.").
 			holds(at+"/media/"+picture, `<video class="watch" src="`+at+"/videos/"+film)
 		if shown := client.open(at + "/media/" + picture); shown.status != 200 ||

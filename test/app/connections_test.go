@@ -81,8 +81,8 @@ func TestConnections(t *testing.T) {
 		editor.open("/account").wants(200, "You have not connected an assistant").lacks("Robot")
 		editor.send("POST", at+"/end", nil).wants(422, "has ended already")
 		c.as(t, access.Admin).send("POST", at+"/forget", nil).wants(403)
-		owner.open(at).wants(200, "Ended").lacks("Save").follow("Forget this assistant…").wants(200).
-			form("Forget the assistant").press().wants(200, "The assistant was deleted").lacks("Robot")
+		owner.open(at).wants(200, "Ended").lacks("Save").follow("Delete this assistant…").wants(200).
+			form("Delete assistant").press().wants(200, "The assistant was deleted").lacks("Robot")
 		owner.open(at).wants(404)
 		owner.send("POST", fmt.Sprint("/settings/assistants/", viewers, "/forget"), nil).wants(422, "End it first")
 		owner.open(fmt.Sprint("/settings/assistants/", viewers, "/end")).form("End the connection").press().
@@ -126,7 +126,7 @@ func TestConnectionsEndWithTheirPerson(t *testing.T) {
 
 		viewers := c.assistant(t, access.Viewer, "Looker", access.Read)
 		c.as(t, access.Viewer).open(fmt.Sprintf("/account/teams/%d/leave", c.team.ID)).
-			wants(200, "Assistants that you let work").form("Leave the team").press()
+			wants(200, "Assistants that you connected").form("Leave team").press()
 		if h.standing(t, viewers) {
 			t.Error("an assistant works on for somebody who left")
 		}

@@ -31,8 +31,8 @@ func TestDeletedTeamDoesNotPublish(t *testing.T) {
 				c.team.ID, id, c.account, soon, soon, soon)
 			return err
 		}))
-		b.open("/settings/delete").wants(http.StatusOK, "of which 1 scheduled: they are cancelled").
-			form("Delete the team for good").fill("name", c.team.Name).press().wants(http.StatusOK)
+		b.open("/settings/delete").wants(http.StatusOK, "including 1 scheduled").
+			form("Delete team").fill("name", c.team.Name).press().wants(http.StatusOK)
 		h.advance(2 * time.Hour)
 		c.awaitDeletion(t)
 		c.nothingLeft(t)

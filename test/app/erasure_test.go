@@ -66,15 +66,15 @@ func TestDeletingATeam(t *testing.T) {
 		sessions := h.count(t, "sessions WHERE person_id = ?", c.people[access.Owner].ID)
 
 		b.open("/settings/delete").
-			wants(http.StatusOK, "1 post", "1 connected account", "1 report", "95 credits",
-				"as long as the law asks for them").lacks("style=").
-			form("Delete the team for good").fill("name", "Harbour").press().
+			wants(http.StatusOK, "1 post", "1 connected account", "1 report", "95 remaining credits",
+				"as long as the law requires").lacks("style=").
+			form("Delete team").fill("name", "Harbour").press().
 			wants(http.StatusUnprocessableEntity, "This is not the team’s name.")
 		c.archive(t, b, id)
 		if n := h.count(t, "posts WHERE team_id = ?", c.team.ID); n != 1 {
 			t.Fatalf("%d posts", n)
 		}
-		p := b.open("/settings/delete").form("Delete the team for good").fill("name", c.team.Name).fill("account", "yes").press()
+		p := b.open("/settings/delete").form("Delete team").fill("name", c.team.Name).fill("account", "yes").press()
 		p.wants(http.StatusOK)
 		c.awaitDeletion(t)
 		c.nothingLeft(t)
@@ -106,7 +106,7 @@ func TestWithoutATeam(t *testing.T) {
 		c, other := h.crew(t), h.crew(t)
 		b, owner := c.as(t, access.Owner), c.people[access.Owner]
 		must.Get(h.Teams.SetOperator(t.Context(), owner.Email, true))(t)
-		deleting := b.open("/settings/delete").form("Delete the team for good").fill("name", c.team.Name)
+		deleting := b.open("/settings/delete").form("Delete team").fill("name", c.team.Name)
 		deleting.press().
 			wants(http.StatusUnprocessableEntity, "The only person who runs this service is in no other team",
 				"add that person to another team")
@@ -133,7 +133,7 @@ func TestWithoutATeam(t *testing.T) {
 // archive takes the data along and looks into it.
 func (c *crew) archive(t *testing.T, b *browser, post string) {
 	t.Helper()
-	b.open("/settings/export").wants(http.StatusOK, "It holds no passwords")
+	b.open("/settings/export").wants(http.StatusOK, "Passwords, API keys and network tokens are not included")
 	file := b.open("/settings/export.zip").wants(http.StatusOK)
 	archive := must.Get(zip.NewReader(bytes.NewReader([]byte(file.source)), int64(len(file.source))))(t)
 	all := map[string]string{}
@@ -215,10 +215,10 @@ func TestLeaving(t *testing.T) {
 		owner.send(http.MethodPost, "/account/delete", url.Values{"email": {c.people[access.Owner].Email}}).
 			wants(http.StatusUnprocessableEntity, "You own a team.")
 		viewer.open(fmt.Sprintf("/account/teams/%d/leave", other.team.ID)).wants(http.StatusNotFound)
-		viewer.open(fmt.Sprintf("/account/teams/%d/leave", c.team.ID)).wants(http.StatusOK, "You are in no other team").
-			form("Leave the team").press().wants(http.StatusOK, "Sign in")
+		viewer.open(fmt.Sprintf("/account/teams/%d/leave", c.team.ID)).wants(http.StatusOK, "This is your only team").
+			form("Leave team").press().wants(http.StatusOK, "Sign in")
 
-		gone := editor.open("/account/delete").form("Delete my account for good")
+		gone := editor.open("/account/delete").form("Delete my account")
 		gone.fill("email", "somebody@else.example").press().wants(http.StatusUnprocessableEntity, "This is not your email address.")
 		gone.fill("email", c.people[access.Editor].Email).press().wants(http.StatusOK, "Your account was deleted")
 		editor.open("/account").wants(http.StatusOK, "Sign in")
@@ -268,7 +268,7 @@ func (c *crew) pagesGo(t *testing.T, h *env, asks func(string) *page) {
 	}
 	_, rest, _ := strings.Cut(first.source, `"url":"`)
 	address, _, _ := strings.Cut(rest, `"`)
-	h.browser(t).open(strings.TrimPrefix(address, h.root)).wants(http.StatusOK, "It is done. 3 accounts")
+	h.browser(t).open(strings.TrimPrefix(address, h.root)).wants(http.StatusOK, "Completed. 3 accounts")
 	h.change(t,
 		`INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state,
 		sealed_grant, grant_holder, created_at, updated_at)
@@ -322,7 +322,7 @@ func TestNetworkAsksToDelete(t *testing.T) {
 		if n := h.count(t, "social_accounts WHERE id = ? AND network_id = '4711'", c.account); n != 1 {
 			t.Fatal("the account is gone by a request that nobody signed")
 		}
-		for user, says := range map[string]string{`"4711"`: "It is done", `12`: "there was nothing to delete"} {
+		for user, says := range map[string]string{`"4711"`: "Completed", `12`: "so nothing was deleted"} {
 			answer := asks(signedBy(metaSecret, `{"algorithm":"HMAC-SHA256","user_id":`+user+`}`)).wants(http.StatusOK)
 			_, rest, _ := strings.Cut(answer.source, `"url":"`)
 			address, _, _ := strings.Cut(rest, `"`)

@@ -299,13 +299,13 @@ func (c *crew) as2(t *testing.T, role access.Role) *browser {
 // What somebody was writing when the owner began to require a second factor is kept until there is one. Files are named.
 func TestRequirementKeepsInput(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
-		for button, path := range map[string]string{"Make the list": "/hashtags/new?name=", "Save draft": "/posts/new?caption="} {
+		for button, path := range map[string]string{"Create list": "/hashtags/new?name=", "Save draft": "/posts/new?caption="} {
 			c := h.crew(t)
 			b := c.as(t, access.Editor)
 			form := b.open(path + "Typed+before").form(button)
 			must.NoError(t, h.Teams.Admin(c.people[access.Owner].ID, c.team.ID).SetSecondFactor(t.Context(), true))
 			want := "Not uploaded: quay.png. Choose these files again."
-			if button == "Make the list" {
+			if button == "Create list" {
 				form.fill("name", "Typed before").press().wants(200, "Set up two-factor authentication")
 				want = "New hashtag list"
 			} else {

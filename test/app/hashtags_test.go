@@ -23,8 +23,8 @@ func TestHashtagLists(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		b.open("/hashtags").wants(200, "There is no list yet.", "Ready-made lists").in100()
-		form := b.open("/hashtags").follow("Make a list").form("Make the list").fill("name", "Bar").
+		b.open("/hashtags").wants(200, "No lists yet.", "Ready-made lists").in100()
+		form := b.open("/hashtags").follow("Create a list").form("Create list").fill("name", "Bar").
 			fill("platform", "instagram").fill("color", "#12AB9F").
 			fill("icon", "ri-cup-line").fill("hashtags", "#coffee, Latteart\r\nbad-one #espresso")
 		made := form.press().
@@ -34,14 +34,14 @@ func TestHashtagLists(t *testing.T) {
 			t.Errorf("sent twice, it made %s and %s", made.path, again.path)
 		}
 		b.open("/hashtags").wants(200, "Bar", "Instagram · 3 hashtags").lacks("There is no list yet")
-		b.open("/hashtags?platform=tiktok&scope=own").wants(200, "No list is like that.")
+		b.open("/hashtags?platform=tiktok&scope=own").wants(200, "No lists match.")
 		b.open("/hashtags?scope=system").wants(200).lacks(">Bar<")
 		b.open("/hashtags?scope=mine").wants(422)
 		b.open("/hashtags?cursor=x").wants(422)
 
-		made = b.open(made.path).form("Add them").fill("hashtags", "coffee roast").fill("subcategory", "Craft").press().
+		made = b.open(made.path).form("Add").fill("hashtags", "coffee roast").fill("subcategory", "Craft").press().
 			wants(200, "Added 1 hashtag. 1 was already in the list.", "4 hashtags", "Craft")
-		if got := made.form("Show").fill("group", "Craft").press().wants(200, "1 hashtag in Craft", "#roast").
+		if got := made.form("Filter").fill("group", "Craft").press().wants(200, "1 hashtag in Craft", "#roast").
 			text(); strings.Contains(got, "#coffee") {
 			t.Error("another subcategory is shown")
 		}
@@ -50,26 +50,26 @@ func TestHashtagLists(t *testing.T) {
 			t.Errorf("not by name: %s", sorted)
 		}
 		b.open(made.path+"/text").wants(200, "#coffee #latteart #espresso #roast")
-		b.open(made.path).form("Take out #latteart").press().wants(200, "#latteart was removed.", "3 hashtags")
+		b.open(made.path).form("Remove #latteart").press().wants(200, "#latteart was removed.", "3 hashtags")
 		b.send(http.MethodPost, made.path+"/remove", url.Values{"hashtag": {"latteart"}}).wants(404)
 
-		edit := b.open(made.path).follow("Change name and looks").form("Save")
+		edit := b.open(made.path).follow("Edit").form("Save")
 		if edit.values.Get("name") != "Bar" || edit.values.Get("color_typed") != "#12ab9f" || edit.values.Get("icon") != "ri-cup-line" {
 			t.Errorf("the form holds %v", edit.values)
 		}
 		edit.fill("color_typed", "red").press().wants(422, "The field “Color” must be # and six hexadecimal digits.")
 		edit.fill("color_typed", "").fill("name", "Café <b>").press().wants(200, "The list was saved.", "Café <b>").lacks("<b>")
-		again := b.open(made.path).follow("Change name and looks").form("Save").fill("color", "#2f7dc4").
+		again := b.open(made.path).follow("Edit").form("Save").fill("color", "#2f7dc4").
 			fill("color_typed", "#000000").press()
 		if !strings.Contains(again.source, `stroke="#2f7dc4"`) {
 			t.Error("the color that was chosen is not the icon's")
 		}
-		copied := b.open(made.path).form("Copy into a list of our own").press().
+		copied := b.open(made.path).form("Copy to a team list").press().
 			wants(200, "This is your copy of the list. Added 3 hashtags.", "Craft")
 		if copied.path == made.path {
 			t.Error("the copy is the list itself")
 		}
-		copied.follow("Delete").wants(200, "The list goes with its 3 hashtags.").form("Delete this list").press().
+		copied.follow("Delete").wants(200, "The list and its 3 hashtags are deleted permanently.").form("Delete list").press().
 			wants(200, "The hashtag list was deleted.")
 		b.open(copied.path).wants(404)
 		if n := h.count(t, "hashtag_lists WHERE team_id = ?", c.team.ID); n != 1 {
@@ -100,15 +100,15 @@ func TestLongAndReadyMadeLists(t *testing.T) {
 			}
 		}
 		p := b.open(first).wants(200, "Ready-made", "Subcategory").in100()
-		p.lacks("/edit", "Take out", "Add them")
+		p.lacks("/edit", "Remove", "Add hashtags")
 		for _, action := range []string{"/edit", "/delete", "/remove", "/add"} {
 			b.send(http.MethodPost, first+action,
 				url.Values{
-					"name": {"x"}, "hashtags": {"x"}, "once": {p.form("Copy into a list of our own").values.Get("once")},
+					"name": {"x"}, "hashtags": {"x"}, "once": {p.form("Copy to a team list").values.Get("once")},
 				}).wants(422, "Ready-made lists cannot be changed.")
 		}
 		b.open(first+"/edit").wants(422, "cannot be changed")
-		own := p.form("Copy into a list of our own").press().wants(200, "This is your copy of the list.", "Take out")
+		own := p.form("Copy to a team list").press().wants(200, "This is your copy of the list.", "Remove")
 		if was, is := b.open(first+"/text").text(), b.open(own.path+"/text").text(); len(strings.Fields(was)) != len(strings.Fields(is)) {
 			t.Errorf("the copy holds %q instead of %q", is, was)
 		}
@@ -123,18 +123,18 @@ func TestHashtagSearch(t *testing.T) {
 		b := c.as(t, access.Owner)
 		f := b.open("/hashtags").follow("Search hashtags").wants(200, "costs at most 3 credits").form("Search for at most 3 credits")
 		f.fill("query", "https://example.com/x").press().wants(422, "This link is not a hashtag page")
-		begun := f.p.b.open("/hashtags/search").form("Search for at most 3 credits").fill("query", "latte art").press().wants(200, "Search")
+		begun := f.p.b.open("/hashtags/search").form("Search for at most 3 credits").fill("query", "latte art").press().wants(200, "Hashtags for")
 		found := b.until(begun.path, "Done").
-			wants(200, "3 credits charged", "Hashtags for “ latte art ” on Instagram", "by score, the highest first",
-				"#latteart", "There is no list of your own yet.").in100()
-		fresh := found.form("Make a list of them")
+			wants(200, "3 credits charged", "Hashtags for “ latte art ” on Instagram", "then other matches by score",
+				"#latteart", "Your team has no lists yet.").in100()
+		fresh := found.form("Create list")
 		fresh.press().wants(422, "Select the hashtags to add.")
 		fresh.values["hashtag"] = []string{"latteart"}
 		fresh.press().wants(422, "Enter a name for the new list.")
 		fresh.fill("name", "Fresh").press().wants(200, "The list was created. Added 1 hashtag.", "Fresh", "For Instagram", "#latteart")
 		at := c.listOf(t, "Keep")
 		found = b.open(begun.path)
-		keep := found.form("Add them to the list")
+		keep := found.form("Add to list")
 		keep.press().wants(422, "Select the hashtags to add.")
 		keep.values["hashtag"] = []string{"latteart", "latte"}
 		keep.fill("list", strings.TrimPrefix(at, "/hashtags/")).fill("subcategory", "Found").press().
@@ -154,8 +154,8 @@ func TestHashtagSearch(t *testing.T) {
 			stranger.open(path).wants(404).lacks("latteart")
 		}
 		viewer := c.as(t, access.Viewer)
-		viewer.open(begun.path).wants(200, "#latteart").lacks("Add them to the list")
-		viewer.open("/hashtags/search").wants(200, "your role in this team may not spend them")
+		viewer.open(begun.path).wants(200, "#latteart").lacks("Add to list")
+		viewer.open("/hashtags/search").wants(200, "which your role cannot spend")
 		c.as(t, access.Editor).send(http.MethodPost, "/hashtags/search", url.Values{"query": {"x"}}).wants(403)
 		viewer.send(http.MethodPost, "/hashtags/search/add", url.Values{"hashtag": {"x"}}).wants(403)
 		h.browser(t).open(begun.path).wants(200, "Sign in").lacks("latteart")
@@ -184,9 +184,9 @@ func TestHashtagListPermissions(t *testing.T) {
 		actions := []string{"/hashtags/new", at + "/add", at + "/remove", at + "/copy", at + "/edit", at + "/delete"}
 		viewer, stranger, signedOut := c.as(t, access.Viewer), other.as(t, access.Owner), h.browser(t)
 		viewer.open("/hashtags").wants(200, "Ours alone").lacks("New list")
-		viewer.open(at).wants(200, "#slipway").lacks("Take out", "Copy into", "Add them")
+		viewer.open(at).wants(200, "#slipway").lacks("Remove", "Copy to", "Add hashtags")
 		viewer.open(at+"/text").wants(200, "#slipway")
-		once := stranger.open("/hashtags/new").form("Make the list").values.Get("once")
+		once := stranger.open("/hashtags/new").form("Create list").values.Get("once")
 		for _, path := range append([]string{"/hashtags", at, at + "/text"}, pages...) {
 			signedOut.open(path).wants(200, "Sign in").lacks("slipway", "Ours alone")
 		}

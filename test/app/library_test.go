@@ -50,31 +50,31 @@ func TestLibrary(t *testing.T) {
 		c.pictureOf(t, "roaster", 90)
 		b.open("/media").wants(200, "quay", "roaster", "PNG").in100()
 		b.open("/media?query=QUA").wants(200, "quay").lacks("roaster")
-		b.open("/media?kind=video").wants(200, "Nothing here is like that.")
+		b.open("/media?kind=video").wants(200, "No files match.")
 		for _, bad := range []string{"?folder=x", "?kind=sound", "?cursor=x"} {
 			b.open("/media" + bad).wants(422)
 		}
 		b.open("/media?folder=77").wants(404)
 
-		made := b.open("/media").follow("New folder").form("Make the folder").fill("name", "Spring").press().
-			wants(200, "The folder was created.", "Folder Spring", "Nothing here")
-		b.open("/media/folder").form("Make the folder").fill("name", "Spring").press().wants(422,
+		made := b.open("/media").follow("New folder").form("Create folder").fill("name", "Spring").press().
+			wants(200, "The folder was created.", "Folder Spring", "No files match")
+		b.open("/media/folder").form("Create folder").fill("name", "Spring").press().wants(422,
 			"Another folder has this name. Choose a different one.")
-		b.open("/media/folder").form("Make the folder").fill("name", " . ").press().wants(422, "Enter a name")
-		item := b.open(at).wants(200, "quay.png", "40 × 30 pixels", "No post has it.").in100()
+		b.open("/media/folder").form("Create folder").fill("name", " . ").press().wants(422, "Enter a name")
+		item := b.open(at).wants(200, "quay.png", "40 × 30 pixels", "No post uses it.").in100()
 		folder := strings.TrimPrefix(made.path, "/media?folder=")
 		item = item.form("Move").fill("folder", folder).press().wants(200, "The file was moved.", "Folder Spring")
 		b.send(http.MethodPost, at+"/move", url.Values{"folder": {"99"}}).wants(404, "Folder not found")
 		item = item.form("Rename").fill("name", "<i>The quay</i>").press().
 			wants(200, "The file was renamed.", "_i_The quay__i_").lacks("<i>The")
 		item.form("Rename").fill("name", " .. ").press().wants(422, "Enter a name with letters or digits")
-		item.form("Save the description").fill("alt", "A quay in the morning.").press().wants(200, "A quay in the morning.")
+		item.form("Save alt text").fill("alt", "A quay in the morning.").press().wants(200, "A quay in the morning.")
 		b.open("/media?query=the+quay&folder="+folder).wants(200, "_i_The quay").lacks("roaster")
-		change := b.open(made.path).follow("Rename or delete the folder")
-		change.form("Delete this folder").press().wants(422, "The folder holds files.")
+		change := b.open(made.path).follow("Rename or delete folder")
+		change.form("Delete folder").press().wants(422, "The folder holds files.")
 		change.form("Rename").fill("name", "Summer").press().wants(200, "The folder was renamed.", "Folder Summer")
 		b.open(at).form("Move").fill("folder", "0").press().wants(200, "All media")
-		change.form("Delete this folder").press().wants(200, "The folder was deleted.")
+		change.form("Delete folder").press().wants(200, "The folder was deleted.")
 		if n := h.count(t, "media_folders"); n != 0 {
 			t.Errorf("%d folders are left", n)
 		}
@@ -121,22 +121,22 @@ func TestFilesAreDeleted(t *testing.T) {
 		id := strings.TrimPrefix(at, "/media/")
 		draft := c.draft(t, "With a picture", "")
 		c.does(t, "update_post", map[string]any{"id": draft, "media_ids": []int64{int64(mustNumber(t, id))}})
-		b.open(at).wants(200, "With a picture", "Draft").follow("Delete the file").
-			wants(200, "These drafts lose it:", "With a picture").follow("Keep it").wants(200, "quay.png")
+		b.open(at).wants(200, "With a picture", "Draft").follow("Delete file").
+			wants(200, "It is removed from these drafts:", "With a picture").follow("Cancel").wants(200, "quay.png")
 		scheduled := c.draft(t, "Goes out", h.wish(1<<42))
 		c.does(t, "update_post", map[string]any{"id": scheduled, "media_ids": []int64{int64(mustNumber(t, id))}})
 		h.change(t, "UPDATE posts SET status = 'scheduled' WHERE id = ?", scheduled)
-		unchosen := b.open(at+"/delete").wants(200, "These posts have it and have not gone out", "Goes out").
-			form("Delete this file").press().wants(422, "Choose below what happens to the posts.", "Goes out")
+		unchosen := b.open(at+"/delete").wants(200, "These unpublished posts use it", "Goes out").
+			form("Delete file").press().wants(422, "Choose below what happens to the posts.", "Goes out")
 		if n := strings.Count(unchosen.source, `aria-invalid="true" aria-describedby="wrong"`); n != 2 {
 			t.Errorf("%d choices are marked as wrong", n)
 		}
-		b.open(at+"/delete").form("Delete this file").fill("posts", "keep").press().wants(422, "Remove it from them first.", "Goes out")
+		b.open(at+"/delete").form("Delete file").fill("posts", "keep").press().wants(422, "Remove it from them first.", "Goes out")
 		if n := h.count(t, "post_media"); n != 2 {
 			t.Errorf("%d posts have it", n)
 		}
 		h.change(t, "UPDATE posts SET status = 'draft' WHERE id = ?", scheduled)
-		b.open(at+"/delete").form("Delete this file").press().wants(200, "The file was deleted.", "0 bytes of")
+		b.open(at+"/delete").form("Delete file").press().wants(200, "The file was deleted.", "0 bytes of")
 		for _, path := range []string{at, at + "/file", at + "/thumbnail", at + "/delete"} {
 			b.open(path).wants(404)
 		}
@@ -166,8 +166,8 @@ func TestDeleteFileOfApprovedPost(t *testing.T) {
 		b.open("/posts/"+id).form("Send to the client for approval").press().
 			wants(200, "version 1", "send the new version to the client").lacks("shown from")
 		h.change(t, "UPDATE posts SET approval = 'approved' WHERE id = ?", id)
-		b.open(at+"/delete").wants(200, "send the client a new link").form("Delete this file").fill("posts", "take_out").press().
-			wants(200, "The file was deleted", "It was taken out of 2 posts.", "nobody writes to the client").lacks("Not for the client").
+		b.open(at+"/delete").wants(200, "need a new approval link").form("Delete file").fill("posts", "take_out").press().
+			wants(200, "The file was deleted", "It was removed from 2 posts.", "clients are not notified automatically").lacks("Not for the client").
 			follow("For the client").
 			wants(200, "version 2", "The post has changed since it was sent to the client.", "Send the new version").lacks("shown from")
 		b.open(at).wants(404)
@@ -189,8 +189,8 @@ func TestDeletePublishedFile(t *testing.T) {
 		c.does(t, "schedule_post", map[string]any{"post_id": ahead, "scheduled_at": h.wish(1 << 42)})
 		c.does(t, "publish_post", map[string]any{"post_id": sent})
 		b.handedOver(sent).wants(200, "Published")
-		b.open(at+"/delete").wants(200, "have not gone out", "Goes out", "These posts went out with it", "Went out").
-			form("Delete this file").fill("posts", "take_out").press().
+		b.open(at+"/delete").wants(200, "unpublished posts", "Goes out", "These posts were published with it", "Went out").
+			form("Delete file").fill("posts", "take_out").press().
 			wants(200, "The file was deleted and removed from 1 post.", "0 bytes of")
 		b.open("/posts/"+ahead).wants(200, "A draft, planned for", "A file of this post was deleted")
 		b.open("/posts/"+sent).wants(200, "quay", "deleted", "Files of this post that are gone", "PNG").lacks(at + "/thumbnail")
@@ -228,12 +228,12 @@ func TestAddFiles(t *testing.T) {
 		if !strings.HasPrefix(opened.path, "/upload/") {
 			t.Errorf("it leads to %s", opened.path)
 		}
-		page.form("Bring it in").fill("url", "http://127.0.0.1/x.png").fill("filename", "typed").press().wants(422)
-		again := page.form("Bring it in").fill("url", "https://10.0.0.1/x.png").fill("filename", "typed").press().wants(422)
-		if got := again.form("Bring it in").values; got.Get("filename") != "typed" {
+		page.form("Import").fill("url", "http://127.0.0.1/x.png").fill("filename", "typed").press().wants(422)
+		again := page.form("Import").fill("url", "https://10.0.0.1/x.png").fill("filename", "typed").press().wants(422)
+		if got := again.form("Import").values; got.Get("filename") != "typed" {
 			t.Errorf("what was typed is lost: %v", got)
 		}
-		b.open("/media/add").form("Bring it in").fill("url", "https://files.example.com/x.png").press().
+		b.open("/media/add").form("Import").fill("url", "https://files.example.com/x.png").press().
 			wants(200, "Adding files to the library")
 		b.open("/media/add").wants(200, "This costs 2 credits").form("Download for 2 credits").
 			fill("username", "not a name!").press().wants(422, "Enter a username of this platform")
@@ -241,7 +241,7 @@ func TestAddFiles(t *testing.T) {
 			press().wants(422, "This platform supports only")
 		b.open("/media/add").form("Download for 2 credits").fill("username", "harbour_cafe").press().
 			wants(200, "Downloading a profile’s media")
-		c.as(t, access.Editor).open("/media/add").wants(200, "your role in this team may not spend them")
+		c.as(t, access.Editor).open("/media/add").wants(200, "which your role cannot spend")
 	})
 }
 
@@ -256,7 +256,7 @@ func TestLibraryPermissions(t *testing.T) {
 		}
 		viewer, client, stranger, signedOut := c.as(t, access.Viewer), c.as(t, access.Client), other.as(t, access.Owner), h.browser(t)
 		viewer.open("/media").wants(200, "oursalone").lacks("Add files", "New folder")
-		viewer.open(at).wants(200, "oursalone").lacks("Rename", "Delete the file", "Save the description")
+		viewer.open(at).wants(200, "oursalone").lacks("Rename", "Delete file", "Save alt text")
 		for _, path := range append([]string{"/media", at}, pages...) {
 			signedOut.open(path).wants(200, "Sign in").lacks("oursalone")
 		}

@@ -61,7 +61,7 @@ var linking = map[string]linked{
 	"create_hashtag_list": {args: map[string]any{"name": marked + " two", "platform": "instagram"}, says: marked + " two"},
 	"get_hashtag_list":    {args: map[string]any{"list_id": "hashtags{id}"}, says: marked},
 	"add_hashtags":        {args: map[string]any{"list_id": "hashtags{id}", "hashtags": []any{"roast"}}, says: marked},
-	"search_hashtags":     {args: map[string]any{"query": "coffee", "platform": "instagram"}, says: "Search for something else"},
+	"search_hashtags":     {args: map[string]any{"query": "coffee", "platform": "instagram"}, says: "New search"},
 	"list_brand_voices":   {says: "Brand voices"},
 	"get_brand_voice":     {args: map[string]any{"id": "voices{id}"}, says: marked},
 }

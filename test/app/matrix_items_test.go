@@ -101,7 +101,7 @@ func (c *crew) samplePosts(tb testing.TB, owner *browser, s samples) {
 
 func (c *crew) sampleFiles(tb testing.TB, owner *browser, s samples) {
 	tb.Helper()
-	made := owner.open("/media/folder").form("Make the folder").fill("name", marked).press()
+	made := owner.open("/media/folder").form("Create folder").fill("name", marked).press()
 	s["folder"] = strings.TrimPrefix(made.path, "/media?folder=")
 	batch := c.does(tb, "create_uploads",
 		map[string]any{"files": []map[string]any{{"name": marked + ".png", "content_type": "image/png", "size_bytes": 100}}})

@@ -201,7 +201,7 @@ func TestReferencePages(t *testing.T) {
 			b.open("/docs").wants(200, "API reference", "POST /posts").follow("Draft a post").
 				wants(200, "Bearer $PRESSROOM_KEY", h.root+"/api/v1/posts", "PostMedia")
 			b.open("/docs").follow("Using the app").
-				wants(200, "What each part is for", "Calendar", "From the first sign-in to the first post").in100()
+				wants(200, "An overview of the app", "Calendar", "From the first sign-in to the first post").in100()
 			b.open("/docs/start").wants(200, h.root+"/api/v1/me")
 			b.open("/docs/assistants").wants(200, h.root+"/mcp")
 			b.open("/docs/nothing").wants(404)

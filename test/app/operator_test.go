@@ -59,15 +59,15 @@ func TestOperatorManagesTeams(t *testing.T) {
 		b := c.operates(t, access.Viewer)
 		b.open("/operator/teams").form("Search").fill("q", strings.ToUpper(c.team.Name)).press().
 			wants(http.StatusOK, c.team.Name, "limit of the plan")
-		b.open("/operator/teams?q=nobody").wants(http.StatusOK, "No team is called so.")
+		b.open("/operator/teams?q=nobody").wants(http.StatusOK, "No matches.")
 		path := fmt.Sprintf("/operator/teams/%d", c.team.ID)
 		p := b.open(path)
-		p.wants(http.StatusOK, "Nothing was booked yet.", "Ada owner")
+		p.wants(http.StatusOK, "No transactions yet.", "Ada owner")
 
-		p = p.form("Change the plan").fill("plan", "team").fill("until", "2000-01-01").press()
+		p = p.form("Change plan").fill("plan", "team").fill("until", "2000-01-01").press()
 		p.wants(http.StatusUnprocessableEntity, "The last day is in the past")
-		p.form("Change the plan").fill("until", "2090-01-01").press().
-			wants(http.StatusOK, "The plan was changed.", "It lapses Mon 2 Jan 2090, 00:00")
+		p.form("Change plan").fill("until", "2090-01-01").press().
+			wants(http.StatusOK, "The plan was changed.", "The current plan expires Mon 2 Jan 2090, 00:00")
 
 		grant := p.form("Grant").fill("credits", "50").fill("reference", "invoice 7").fill("note", "thank you")
 		grant.press().wants(http.StatusOK, "50 credits granted. The team has 50 left.", "invoice 7", "thank you")
@@ -79,25 +79,25 @@ func TestOperatorManagesTeams(t *testing.T) {
 		}
 		wrong.form("Withdraw").fill("credits", "20").press().wants(http.StatusOK, "20 credits withdrawn. The team has 30 left.")
 
-		p.form("Set the limit").fill("limit", "some").press().wants(http.StatusUnprocessableEntity, "whole number")
-		p.form("Set the limit").fill("limit", "7").press().wants(http.StatusOK, "The daily limit was changed.")
+		p.form("Set limit").fill("limit", "some").press().wants(http.StatusUnprocessableEntity, "whole number")
+		p.form("Set limit").fill("limit", "7").press().wants(http.StatusOK, "The daily limit was changed.")
 
-		p.follow("Close the team…").wants(http.StatusOK, "What is scheduled waits.").form("Close the team").press().
+		p.follow("Close team…").wants(http.StatusOK, "Scheduled posts wait.").form("Close team").press().
 			wants(http.StatusOK, "The team was closed.")
 		if found, err := h.Teams.Team(t.Context(), c.team.ID); err != nil || !found.Closed || *found.DailyCredits != 7 {
 			t.Errorf("the team is %+v (%v)", found, err)
 		}
-		b.open(path).form("Open the team again").press().wants(http.StatusOK, "The team was reopened.")
+		b.open(path).form("Reopen team").press().wants(http.StatusOK, "The team was reopened.")
 
 		// Who did it stands in the record, and the team does not read it.
-		b.open(path).follow("Its events").wants(http.StatusOK, "team.closed", fmt.Sprintf(`{"operator":%d}`, c.people[access.Viewer].ID))
+		b.open(path).follow("Audit log").wants(http.StatusOK, "team.closed", fmt.Sprintf(`{"operator":%d}`, c.people[access.Viewer].ID))
 		c.as(t, access.Owner).open("/settings/audit").wants(http.StatusOK, "The operator").lacks("Ada viewer")
 		lines := b.open(fmt.Sprintf("/operator/events.jsonl?team=%d", c.team.ID)).wants(http.StatusOK).source
 		if n := strings.Count(lines, "\n"); n != h.count(t, "events WHERE team_id = ?", c.team.ID) {
 			t.Errorf("the file has %d lines", n)
 		}
-		b.open(path).wants(http.StatusOK, "30 credits left. The newest booking says the same")
-		b.open("/operator/ledger").form("Prove the ledger").press().wants(http.StatusOK, "Everything adds up.")
+		b.open(path).wants(http.StatusOK, "30 credits left. This matches the newest entry")
+		b.open("/operator/ledger").form("Audit ledger").press().wants(http.StatusOK, "Everything adds up.")
 	})
 }
 
@@ -144,9 +144,9 @@ func TestOperatorPauses(t *testing.T) {
 		b.open(fmt.Sprintf("/operator/teams/%d", c.team.ID)).wants(http.StatusOK, "Publishing is paused: odd posts")
 		p.form(fmt.Sprintf("End the pause: Publishing of team %d", c.team.ID)).press().
 			wants(http.StatusOK, "The pause was ended.", "Nothing is paused.")
-		p.form("Switch the API off").press().wants(http.StatusOK, "The API is off for all keys and assistants.")
-		b.open("/operator").wants(http.StatusOK, "The API is off for every key and assistant. Switch it on again")
-		b.open("/operator/pauses").form("Switch the API on").press().wants(http.StatusOK, "The API is on.")
+		p.form("Turn off API").press().wants(http.StatusOK, "The API is off for all keys and assistants.")
+		b.open("/operator").wants(http.StatusOK, "The API is off for every key and assistant. Turn it on")
+		b.open("/operator/pauses").form("Turn on API").press().wants(http.StatusOK, "The API is on.")
 	})
 }
 
@@ -155,10 +155,10 @@ func TestOperatorWakesWork(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.operates(t, access.Owner)
-		b.open("/operator/queue").wants(http.StatusOK, "Nothing waits to be delivered.")
+		b.open("/operator/queue").wants(http.StatusOK, "No deliveries in progress.")
 		b.send(http.MethodPost, "/operator/queue/wake", map[string][]string{"delivery": {"none"}}).wants(http.StatusOK, "Nothing was woken")
-		b.open("/operator/networks").wants(http.StatusOK, "Bluesky OK", "Nothing failed in the last 500 attempts.")
-		b.open("/operator/posts").wants(http.StatusOK, "Every post is known to have gone out")
+		b.open("/operator/networks").wants(http.StatusOK, "Bluesky OK", "No failures in the last 500 attempts.")
+		b.open("/operator/posts").wants(http.StatusOK, "No unconfirmed posts")
 	})
 }
 
@@ -170,9 +170,9 @@ func TestOperatorSeesWaitingPosts(t *testing.T) {
 		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.team.ID, Action: access.PausePublishing}))
 		id := c.draft(t, "It waits for the end of the pause", "")
 		h.change(t, `UPDATE posts SET status = 'scheduled', scheduled_at = ? WHERE id = ?`, h.now().Add(-time.Hour).UnixMicro(), id)
-		b.open("/operator/queue").wants(http.StatusOK, "as publishing is paused or the team is closed").
-			lacks("Nothing is late").follow("What is paused").wants(http.StatusOK, fmt.Sprintf("Publishing of team %d", c.team.ID))
-		b.open("/operator").lacks("All is well")
+		b.open("/operator/queue").wants(http.StatusOK, "because publishing is paused or the team is closed").
+			lacks("Everything is on time").follow("View pauses").wants(http.StatusOK, fmt.Sprintf("Publishing of team %d", c.team.ID))
+		b.open("/operator").lacks("Everything is OK")
 	})
 }
 
@@ -181,11 +181,11 @@ func TestOperatorSeesAHold(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.operates(t, access.Owner)
-		b.open("/operator").lacks("Nothing is published or charged by itself")
+		b.open("/operator").lacks("Publishing and charging have been on hold")
 		must.Get(h.Hold.Hold(t.Context(), "a flood in the cellar"))(t)
 		b.open("/operator").
-			wants(http.StatusOK, "Nothing is published or charged by itself",
-				"the operator put it on hold (a flood in the cellar)", "pressroom admin resume").lacks("All is well")
+			wants(http.StatusOK, "Publishing and charging have been on hold",
+				"the operator put it on hold (a flood in the cellar)", "pressroom admin resume").lacks("Everything is OK")
 		b.open("/posts/new").wants(http.StatusOK, "Publishing is on hold until the operator has checked what was already published.")
 	})
 }
@@ -202,7 +202,7 @@ func TestOperatorUntrustedProxyWarning(t *testing.T) {
 	must.NoError(t, resp.Body.Close())
 	b.open("/operator").
 		wants(http.StatusOK, "A peer that is not a trusted proxy (127.0.0.1) sends X-Forwarded-For",
-			"PRESSROOM_TRUSTED_PROXIES").lacks("All is well")
+			"PRESSROOM_TRUSTED_PROXIES").lacks("Everything is OK")
 	h.advance(time.Hour)
 	b.open("/operator").wants(http.StatusOK).lacks("X-Forwarded-For")
 }

@@ -79,7 +79,7 @@ func TestClientsDecideInTheApp(t *testing.T) {
 		client.send(http.MethodPost, decision,
 			url.Values{"decision": {"reject"}, "round": {"2"}, "comment": {"Not <this> way."}}).
 			wants(422, "This version has already been decided.", "Ada client approved the post",
-				"What you wrote was not sent.", "Not <this> way.")
+				"Your comment was not sent.", "Not <this> way.")
 		for _, kind := range []string{"post.rejected", "post.approved"} {
 			if n := h.count(t, "events WHERE kind = ? AND subject = ? AND person_id = ?", kind, id, c.people[access.Client].ID); n != 1 {
 				t.Errorf("%d events tell that the client decided: %s", n, kind)

@@ -220,9 +220,9 @@ func TestRetryFailedAccount(t *testing.T) {
 
 		// The operator sees what a network refused, and not that it still works on something.
 		operator := c.operates(t, access.Owner)
-		operator.open("/operator/networks").wants(200, "rejected").lacks("Nothing failed")
+		operator.open("/operator/networks").wants(200, "rejected").lacks("No failures")
 		h.change(t, `UPDATE delivery_attempts SET call = 'resolve', result = 'processing' WHERE result = 'rejected'`)
-		operator.open("/operator/networks").wants(200, "Nothing failed in the last 500 attempts.")
+		operator.open("/operator/networks").wants(200, "No failures in the last 500 attempts.")
 
 		// Of an account whose connection is lost, what to do is said once.
 		h.change(t, `UPDATE social_accounts SET connection_state = 'lost' WHERE id = ?`, c.account)

@@ -48,7 +48,7 @@ func TestQuickstartConnectsBluesky(t *testing.T) {
 		t.Fatalf("no handle and app password in %s", page.source)
 	}
 	page.form("Connect").fill("identifier", shown[1]).fill("password", shown[2]).press().
-		wants(http.StatusOK, shown[1], "posts can go out to it")
+		wants(http.StatusOK, shown[1], "You can publish to it")
 }
 
 // Outside the quickstart, the page names Bluesky's own server and no sandbox.

@@ -15,7 +15,7 @@ import (
 // createReport fills in the form for a report, sends it, and waits until the report is there or failed.
 func (b *browser) createReport(c *crew, kind, platform, subject string) *page {
 	b.t.Helper()
-	p := b.open("/reports/new").form("Make the report").fill("type", kind).fill("platform", platform).fill("subject", subject).press()
+	p := b.open("/reports/new").form("Create report").fill("type", kind).fill("platform", platform).fill("subject", subject).press()
 	p.wants(http.StatusOK, "credits are reserved for it.")
 	return b.openFinishedReport(c, p.path)
 }
@@ -40,24 +40,24 @@ func TestReport(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
-		b.open("/reports").wants(http.StatusOK, "There is no report yet.")
-		b.open("/reports/new").form("Make the report").fill("subject", "harbour_cafe").press().
-			wants(http.StatusPaymentRequired, "A profile costs 5 credits, a hashtag 10 credits. The team has 0 credits left.")
+		b.open("/reports").wants(http.StatusOK, "No reports yet.")
+		b.open("/reports/new").form("Create report").fill("subject", "harbour_cafe").press().
+			wants(http.StatusPaymentRequired, "A profile report costs 5 credits, a hashtag report 10 credits. The team has 0 credits left.")
 		c.grant(t, 100)
-		b.open("/reports").follow("Make the first report").wants(http.StatusOK, "The team has 100 credits left.")
-		wrong := b.open("/reports/new").form("Make the report").fill("platform", "tiktok").fill("subject", "not a name!").press()
+		b.open("/reports").follow("Create a report").wants(http.StatusOK, "The team has 100 credits left.")
+		wrong := b.open("/reports/new").form("Create report").fill("platform", "tiktok").fill("subject", "not a name!").press()
 		wrong.wants(http.StatusUnprocessableEntity, "Give a user name of the platform")
-		if again := wrong.form("Make the report"); again.values.Get("subject") != "not a name!" ||
+		if again := wrong.form("Create report"); again.values.Get("subject") != "not a name!" ||
 			again.values.Get("platform") != "tiktok" {
 			t.Errorf("what was typed is gone: %v", again.values)
 		}
 
 		p := b.createReport(c, "profile", "instagram", "@Harbour_Cafe")
-		p.wants(http.StatusOK, "@harbour_cafe", "Followers", "What the score is made of", "logarithmic",
-			"What was observed", "Associated with higher engagement", "Engagement over time Measured", "By blocks of the week Estimated",
-			"Written by the account", "Captions are quoted", "Best posts Measured", "Hours and days are those of",
+		p.wants(http.StatusOK, "@harbour_cafe", "Followers", "Score components", "logarithmic",
+			"Finding", "Associated with higher engagement", "Engagement over time Measured", "By time block Estimated",
+			"Written by the profile’s owner", "Captions are quoted", "Best posts Measured", "Times are in",
 			"Costs 2 credits. The team has 95 credits left.").lacks("style=")
-		for _, drawing := range []string{"Engagement over time, as a drawing", "Engagement by weekday and hour, as a drawing"} {
+		for _, drawing := range []string{"Engagement over time, chart", "Engagement by weekday and hour, chart"} {
 			if !strings.Contains(p.source, drawing) {
 				t.Errorf("there is no %s", drawing)
 			}
@@ -68,7 +68,7 @@ func TestReport(t *testing.T) {
 		first := p.form("Refresh").p.path
 
 		// The one that is there is opened, and costs nothing.
-		b.open("/reports/new").form("Make the report").fill("subject", "https://www.instagram.com/harbour_cafe/").press().
+		b.open("/reports/new").form("Create report").fill("subject", "https://www.instagram.com/harbour_cafe/").press().
 			wants(http.StatusOK, "The team already has this report. Nothing was charged.", "95 credits left")
 
 		next := p.follow("Next page")
@@ -81,7 +81,7 @@ func TestReport(t *testing.T) {
 
 		before := b.open(first)
 		p.form("Refresh").press().wants(http.StatusOK, "The report is being refreshed. 2 credits are reserved for it.")
-		b.openFinishedReport(c, first).wants(http.StatusOK, "93 credits left", "You refreshed it a short while ago: again in 10 minutes.")
+		b.openFinishedReport(c, first).wants(http.StatusOK, "93 credits left", "You can refresh it again in 10 minutes.")
 		before.form("Refresh").press().wants(http.StatusTooManyRequests, "You refreshed this report a moment ago")
 		h.advance(11 * time.Minute)
 		b.open(first).form("Refresh")
@@ -119,13 +119,13 @@ func TestHashtagReport(t *testing.T) {
 		c.grant(t, 100)
 		b := c.as(t, access.Owner)
 		p := b.createReport(c, "hashtag", "tiktok", "#LatteArt") // hashtag reports are always Instagram's
-		p.wants(http.StatusOK, "#latteart", "Hashtag on Instagram", "New posts per day", "What posts are met with",
-			"Shown as best", "the first comes at once")
-		p.form("Switch tracking on").fill("frequency", "7").press().
+		p.wants(http.StatusOK, "#latteart", "Hashtag on Instagram", "New posts per day", "Reactions to posts",
+			"Share of top", "The first refresh starts immediately")
+		p.form("Turn on tracking").fill("frequency", "7").press().
 			wants(http.StatusOK,
 				"Tracking is on: the report is refreshed every 7 days. The first refresh starts now: 5 credits are reserved for it.")
-		b.openFinishedReport(c, p.path).wants(http.StatusOK, "Each refresh charges 5 credits", "85 credits left",
-			"available as long as that is on")
+		b.openFinishedReport(c, p.path).wants(http.StatusOK, "Each refresh is charged 5 credits", "85 credits left",
+			"available while tracking is on")
 	})
 }
 
@@ -136,11 +136,11 @@ func TestFailedReport(t *testing.T) {
 		c.grant(t, 10)
 		b := c.as(t, access.Admin)
 		p := b.createReport(c, "profile", "instagram", "missing.cafe")
-		p.wants(http.StatusOK, "The network has no public profile with this name.", "Given back: 5 credits.",
+		p.wants(http.StatusOK, "The network has no public profile with this name.", "Refunded: 5 credits.",
 			"The team has 10 credits left.")
 		p.form("Try again").press().wants(http.StatusOK, "5 credits are reserved for it.")
-		b.openFinishedReport(c, p.path).wants(http.StatusOK, "Given back: 5 credits.")
-		b.open("/reports?status=error").wants(http.StatusOK, "@missing.cafe").lacks("No report fits")
+		b.openFinishedReport(c, p.path).wants(http.StatusOK, "Refunded: 5 credits.")
+		b.open("/reports?status=error").wants(http.StatusOK, "@missing.cafe").lacks("No reports match")
 	})
 }
 
@@ -150,8 +150,8 @@ func TestPendingReport(t *testing.T) {
 		c := h.crew(t)
 		c.grant(t, 10)
 		b := c.as(t, access.Owner)
-		p := b.open("/reports/new").form("Make the report").fill("subject", "slow.cafe").press()
-		p.wants(http.StatusOK, "It is being made", "Being made")
+		p := b.open("/reports/new").form("Create report").fill("subject", "slow.cafe").press()
+		p.wants(http.StatusOK, "The report is being created", "In progress")
 		if !strings.Contains(p.source, "data-follow") || !strings.Contains(p.source, `http-equiv="refresh"`) ||
 			!strings.Contains(p.source, "<progress") {
 			t.Error("the page does not follow the work")
@@ -168,15 +168,15 @@ func TestTracking(t *testing.T) {
 		c.grant(t, 6)
 		b := c.as(t, access.Owner)
 		p := b.createReport(c, "profile", "tiktok", "harbour_cafe")
-		p.wants(http.StatusOK, "Each refresh charges 2 credits").form("Switch tracking on").press().
-			wants(http.StatusOK, "Tracking is on: the report is refreshed every 3 days.", "It is refreshed every 3 days. Next:")
-		b.open(p.path).form("Save how often").fill("frequency", "1").press().wants(http.StatusOK, "It is refreshed every day. Next:")
-		b.open("/reports?tracked=1").wants(http.StatusOK, "@harbour_cafe", "As long as it is tracked")
-		b.open(p.path).form("Switch tracking off").press().wants(http.StatusOK, "Tracking is off. Nothing more is charged.")
-		b.open("/reports?tracked=1").wants(http.StatusOK, "No report fits these filters.")
+		p.wants(http.StatusOK, "Each refresh is charged 2 credits").form("Turn on tracking").press().
+			wants(http.StatusOK, "Tracking is on: the report is refreshed every 3 days.", "The report is refreshed every 3 days. Next refresh:")
+		b.open(p.path).form("Save frequency").fill("frequency", "1").press().wants(http.StatusOK, "The report is refreshed every day. Next refresh:")
+		b.open("/reports?tracked=1").wants(http.StatusOK, "@harbour_cafe", "While tracked")
+		b.open(p.path).form("Turn off tracking").press().wants(http.StatusOK, "Tracking is off. Nothing more is charged.")
+		b.open("/reports?tracked=1").wants(http.StatusOK, "No reports match these filters.")
 
 		// One credit is left, and a refresh costs two.
-		b.open(p.path).form("Switch tracking on").fill("frequency", "1").press().wants(http.StatusOK)
+		b.open(p.path).form("Turn on tracking").fill("frequency", "1").press().wants(http.StatusOK)
 		h.advance(25 * time.Hour)
 		for end := time.Now().
 			Add(10 * time.Second); c.count(t, "reports WHERE team_id = ? AND tracking_ended <> ''",
@@ -201,16 +201,16 @@ func TestCompareProfiles(t *testing.T) {
 			ids = append(ids, strings.TrimPrefix(b.createReport(c, "profile", "instagram", name).path, "/reports/"))
 		}
 		tag := strings.TrimPrefix(b.createReport(c, "hashtag", "instagram", "latteart").path, "/reports/")
-		form := b.open("/reports").form("Compare the chosen profiles")
+		form := b.open("/reports").form("Compare selected profiles")
 		form.fill("ids", ids...).press().
-			wants(http.StatusOK, "@harbour_cafe", "@harbour_bar", "@studio.north", "Score, of 100", "Engagement for each follower")
+			wants(http.StatusOK, "@harbour_cafe", "@harbour_bar", "@studio.north", "Score (out of 100)", "Engagement per follower")
 		b.open("/reports/compare?ids="+ids[0]+","+ids[1]).wants(http.StatusOK, "@harbour_cafe", "@harbour_bar")
 		b.open("/reports/compare?ids="+ids[0]).wants(http.StatusBadRequest, "Select at least two")
 		b.open("/reports/compare?ids=" + ids[0] + "," + tag).wants(http.StatusNotFound)
 		must.NoError(t, h.Teams.SetPlan(t.Context(), c.team.ID, "creator", time.Time{}))
 		b.open("/reports/compare?ids="+strings.Join(append(ids, tag), ",")).wants(http.StatusForbidden, "Your plan allows 3 profiles")
 		must.NoError(t, h.Teams.SetPlan(t.Context(), c.team.ID, "free", time.Time{}))
-		b.open("/reports").wants(http.StatusOK).lacks("Compare the chosen")
+		b.open("/reports").wants(http.StatusOK).lacks("Compare selected")
 	})
 }
 
@@ -228,8 +228,8 @@ func TestReportsAreForTheirTeam(t *testing.T) {
 
 		for _, role := range []access.Role{access.Viewer, access.Client, access.Editor} {
 			b := c.as(t, role)
-			p := b.open(path).wants(http.StatusOK, "@harbour_cafe", "Whoever may spend the team’s credits can refresh it.")
-			p.lacks("Switch tracking on", "credits left")
+			p := b.open(path).wants(http.StatusOK, "@harbour_cafe", "Members who can spend credits can refresh it.")
+			p.lacks("Turn on tracking", "credits left")
 			b.open("/reports").wants(http.StatusOK, "@harbour_cafe").lacks("New report")
 			b.open("/reports/new").wants(http.StatusForbidden, "Your role in this team does not allow this.")
 			for _, address := range []string{"/reports", path + "/refresh", path + "/tracking"} {

@@ -23,18 +23,18 @@ func TestTypedTextIsKept(t *testing.T) {
 			b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(id)}}).wants(200)
 		}
 		for _, one := range []struct{ page, button, field, text string }{
-			{"/voices/new", "Make the voice", "business_description", "A roastery at the <quay>"},
+			{"/voices/new", "Create voice", "business_description", "A roastery at the <quay>"},
 			{voice + "/edit", "Save", "tone", "Warm"},
-			{voice + "/material", "Add the text", "text", "What we wrote before"},
-			{"/reports/new", "Make the report", "subject", "nasa"},
-			{"/hashtags/new", "Make the list", "name", "Quays"},
-			{list, "Add them", "hashtags", "#boats #ships"},
+			{voice + "/material", "Add text", "text", "What we wrote before"},
+			{"/reports/new", "Create report", "subject", "nasa"},
+			{"/hashtags/new", "Create list", "name", "Quays"},
+			{list, "Add", "hashtags", "#boats #ships"},
 			{list + "/edit", "Save", "name", "Boats"},
 			{"/settings/team", "Save", "name", "Another name"},
 			{"/settings/keys/new", "Make the key", "name", "For the newsletter"},
 			{"/settings/members", "Create invitation", "email", "new@harbour.example"},
 			{picture, "Rename", "name", "The pier"},
-			{picture, "Save the description", "alt", "A pier in the fog"},
+			{picture, "Save alt text", "alt", "A pier in the fog"},
 		} {
 			turn(c.team.ID)
 			asked := b.open(one.page).wants(200).form(one.button).fill(one.field, one.text)
@@ -53,6 +53,6 @@ func TestTypedTextIsKept(t *testing.T) {
 		if n := h.count(t, "events WHERE kind = 'media.described'"); n != 0 {
 			t.Errorf("%d descriptions were saved", n)
 		}
-		b.open(picture).form("Save the description").fill("alt", "A pier").press().wants(200, "The alt text is saved.", "A pier")
+		b.open(picture).form("Save alt text").fill("alt", "A pier").press().wants(200, "The alt text is saved.", "A pier")
 	})
 }

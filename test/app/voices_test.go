@@ -34,7 +34,7 @@ func TestVoices(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		b.open("/voices").wants(200, "There is no brand voice yet.").follow("Make the first one").form("Make the voice").
+		b.open("/voices").wants(200, "No brand voices yet.").follow("Create a brand voice").form("Create voice").
 			fill("name", "  Harbour ").fill("business_description", "A roastery\r\nat the quay.").fill("tone", "Warm.").
 			fill("point_of_view", "first_person_plural").
 			fill("audience_name", "Regulars", "").fill("audience_description", "They live nearby.", "").
@@ -44,7 +44,7 @@ func TestVoices(t *testing.T) {
 				"limited offer", "Say the farm.").in100()
 		voices := b.open("/voices").wants(200, "Harbour", "Default")
 		shown := voices.follow("Harbour")
-		edit := shown.follow("Change").form("Save")
+		edit := shown.follow("Edit").form("Save")
 		if edit.values.Get("business_description") != "A roastery\nat the quay." ||
 			edit.values.Get("use.words") != "quay\nblend" || edit.values.Get("point_of_view") != "first_person_plural" ||
 			edit.values.Get("content_language") != "" || len(edit.values["audience_name"]) != 3 ||
@@ -53,14 +53,14 @@ func TestVoices(t *testing.T) {
 		}
 		edit.fill("tone", "<script>dry</script>").fill("audience_name", "Regulars", "Visitors", "").
 			fill("audience_description", "They live nearby.", "", "").fill("content_language", "pt-br").press().
-			wants(200, "The brand voice was saved.", "<script>dry</script>", "Visitors", "Texts are in pt-BR").lacks("<script>dry")
+			wants(200, "The brand voice was saved.", "<script>dry</script>", "Visitors", "Content language: pt-BR").lacks("<script>dry")
 
 		for field, wrong := range map[string][2]string{
 			"name":             {strings.Repeat("n", 101), "The field “Name” is limited to 100 characters."},
 			"content_language": {"klingonish-", "The field “Language” must be a BCP 47 language tag"},
 			"avoid.words":      {"quay", "The field “Words to avoid” has items that are also to be used."},
 		} {
-			f := shown.follow("Change").form("Save").fill(field, wrong[0]).fill("custom_instructions", "typed just now")
+			f := shown.follow("Edit").form("Save").fill(field, wrong[0]).fill("custom_instructions", "typed just now")
 			again := f.press().wants(422, wrong[1])
 			if got := again.form("Save").values; got.Get(field) != wrong[0] || got.Get("custom_instructions") != "typed just now" {
 				t.Errorf("what was typed is lost: %v", got)
@@ -68,11 +68,11 @@ func TestVoices(t *testing.T) {
 		}
 
 		c.voiceOf(t, "Second")
-		b.open("/voices/new").form("Make the voice").fill("name", "HARBOUR").press().
+		b.open("/voices/new").form("Create voice").fill("name", "HARBOUR").press().
 			wants(422, "The team already has a brand voice with this name.")
-		second := b.open("/voices").follow("Second").form("Make it the default").press().wants(200, "This is now the default")
-		second.follow("Delete").wants(200, "Delete “ Second ”?", "This cannot be undone").follow("Keep it").wants(200, "Second")
-		second.follow("Delete").form("Delete this voice").press().wants(200, "The brand voice was deleted.").lacks("Second")
+		second := b.open("/voices").follow("Second").form("Set as default").press().wants(200, "This is now the default")
+		second.follow("Delete").wants(200, "Delete “ Second ”?", "deleted permanently").follow("Cancel").wants(200, "Second")
+		second.follow("Delete").form("Delete voice").press().wants(200, "The brand voice was deleted.").lacks("Second")
 		if n := h.count(t, "brand_voices WHERE team_id = ? AND is_default = 1", c.team.ID); n != 1 {
 			t.Errorf("%d defaults", n)
 		}
@@ -84,25 +84,25 @@ func TestMaterialOfVoices(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		at := "/voices/" + strconv.FormatInt(c.voiceOf(t, "Plain"), 10)
-		b.open(at).follow("Material").wants(200, "There is nothing yet.", "There are no posts with a text yet.")
+		b.open(at).follow("Material").wants(200, "No source material yet.", "No posts with text yet.")
 		long := strings.Repeat("Ä word and another. ", 2000)
-		b.open(at+"/material").form("Add the text").fill("text", long).press().
+		b.open(at+"/material").form("Add text").fill("text", long).press().
 			wants(200, "The material was added.", "Ä word and another.").in100()
 		whole := b.open(at+"/material").
-			follow("Read all of it (39,999 characters): Ä word and another. Ä word and another.…").wants(200, "part 1 of 3").in100()
+			follow("Read all (39,999 characters): Ä word and another. Ä word and another.…").wants(200, "part 1 of 3").in100()
 		whole.follow("Next part").wants(200, "part 2 of 3").follow("Next part").wants(200, "part 3 of 3").
 			follow("First part").wants(200, "part 1 of 3")
-		b.open(at+"/material").form("Add the link").fill("link", "https://harbour.example.com/about").press().
+		b.open(at+"/material").form("Add link").fill("link", "https://harbour.example.com/about").press().
 			wants(200, "https://harbour.example.com/about")
-		refused := b.open(at+"/material").form("Add the link").fill("link", "http://10.0.0.1/x").press().
+		refused := b.open(at+"/material").form("Add link").fill("link", "http://10.0.0.1/x").press().
 			wants(422, "The address must begin with https://.")
-		if got := refused.form("Add the link").values.Get("link"); got != "http://10.0.0.1/x" {
+		if got := refused.form("Add link").values.Get("link"); got != "http://10.0.0.1/x" {
 			t.Errorf("the field holds %q", got)
 		}
 		b.send(http.MethodPost, at+"/material", url.Values{}).wants(422, "exactly one of")
 		b.send(http.MethodPost, at+"/material", url.Values{"post_id": {"none"}}).wants(422, "Post not found in this team.")
 		c.draft(t, "Our winter blend is back", "")
-		b.open(at+"/material").form("Add the post").press().wants(200, "Post of yours", "Our winter blend is back").
+		b.open(at+"/material").form("Add post").press().wants(200, "Team post", "Our winter blend is back").
 			form("Remove: Our winter blend is back").press().
 			wants(200, "The material was removed.", "Our winter blend is back")
 		if n := h.count(t, "voice_materials"); n != 2 {
@@ -119,7 +119,7 @@ func TestVoicePermissions(t *testing.T) {
 		actions := []string{"/voices/new", at + "/edit", at + "/default", at + "/delete", at + "/material", at + "/material/1/remove"}
 		viewer := c.as(t, access.Viewer)
 		viewer.open("/voices").wants(200, "Ours alone").lacks("New brand voice")
-		viewer.open(at).wants(200, "Ours alone").lacks("Change", "Delete", "Material")
+		viewer.open(at).wants(200, "Ours alone").lacks("Edit", "Delete", "Material")
 		signedOut, stranger := h.browser(t), other.as(t, access.Owner)
 		for _, path := range append([]string{"/voices", at}, pages...) {
 			signedOut.open(path).wants(200, "Sign in").lacks("Ours alone")

@@ -120,9 +120,9 @@ async function lookAfter(page, port) {
   await page.getByText('The assistant was disconnected').waitFor();
   await look(page, 'settings-assistants-ended');
   await page.getByRole('link', { name: 'Quay helper' }).first().click();
-  await page.getByRole('link', { name: 'Forget this assistant…' }).click();
+  await page.getByRole('link', { name: 'Delete this assistant…' }).click();
   await look(page, 'settings-assistant-forget');
-  await page.getByRole('button', { name: 'Forget the assistant' }).click();
+  await page.getByRole('button', { name: 'Delete assistant' }).click();
   await page.getByText('The assistant was deleted').waitFor();
   await assert.rejects(client.callTool({ name: 'get_identity', arguments: {} }));
   assert.deepEqual(page.complaints, []);
@@ -164,7 +164,7 @@ async function signInAt(page, address) {
 async function refuse(page, port, helper) {
   helper.remembers.kept.tokens = undefined;
   await page.goto(await helper.asks());
-  await page.getByRole('button', { name: 'Refuse' }).click();
+  await page.getByRole('button', { name: 'Deny' }).click();
   const back = await port.back();
   assert.equal(back.get('error'), 'access_denied');
   assert.equal(back.get('code'), null);

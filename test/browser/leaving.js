@@ -36,13 +36,13 @@ run(async (browser) => {
   await page.goto('/operator/people/1');
   await look(page, 'operator-person');
   await page.goto('/operator/ledger');
-  await page.getByRole('button', { name: 'Prove the ledger' }).click();
+  await page.getByRole('button', { name: 'Audit ledger' }).click();
   await page.getByText('Everything adds up.').waitFor();
   await look(page, 'operator-ledger-proved');
 
   await page.goto('/settings/export');
   await look(page, 'leaving-export');
-  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Download the data' }).click()]);
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Download data' }).click()]);
   assert.match(download.suggestedFilename(), /^pressroom-team-\d+\.zip$/);
   assert.equal(await download.failure(), null);
   await page.goto('/account/delete');
@@ -50,13 +50,13 @@ run(async (browser) => {
   await page.goto('/settings/delete');
   await look(page, 'leaving-team');
   const name = await page.locator('h1 bdi').innerText();
-  await page.getByLabel('The team’s name').fill('another');
+  await page.getByLabel('Enter the team’s name to confirm').fill('another');
   await page.keyboard.press('Enter');
   await page.getByRole('alert').waitFor();
   await look(page, 'leaving-team-wrong');
   const del = async () => {
-    await page.getByLabel('The team’s name').fill(name);
-    await page.getByRole('button', { name: 'Delete the team for good' }).click();
+    await page.getByLabel('Enter the team’s name to confirm').fill(name);
+    await page.getByRole('button', { name: 'Delete team' }).click();
   };
   await del();
   await page.getByRole('alert').getByText('The only person who runs this service').waitFor();
@@ -65,7 +65,7 @@ run(async (browser) => {
     env: { ...process.env, PRESSROOM_DATABASE: `sqlite:${world.data}/pressroom.db` },
   });
   await del();
-  await page.getByRole('button', { name: 'Delete the team for good' }).waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Delete team' }).waitFor({ state: 'detached' });
   await look(page, 'leaving-team-gone');
   assert.deepEqual(page.complaints, []);
 });

@@ -23,12 +23,12 @@ async function voices(page) {
   await look(page, 'voices');
   await page.getByRole('main').getByRole('link', { name: 'Harbour Coffee' }).click();
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-  await page.getByRole('button', { name: 'Copy the text' }).click();
+  await page.getByRole('button', { name: 'Copy text' }).click();
   await page.getByText('Copied.').waitFor();
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   assert.match(copied, /roastery/);
   await look(page, 'voice');
-  await page.getByRole('link', { name: 'Change' }).click();
+  await page.getByRole('link', { name: 'Edit' }).click();
   await look(page, 'voice-form');
   await page.getByLabel('Words to avoid').fill('quay');
   await page.getByRole('button', { name: 'Save' }).click();
@@ -40,19 +40,19 @@ async function voices(page) {
   await page.getByRole('link', { name: 'Material' }).click();
   await look(page, 'voice-material-empty');
   await page.getByLabel('Text', { exact: true }).fill('We roast on Mondays.\nBy Sunday it is gone.');
-  await page.getByRole('button', { name: 'Add the text' }).click();
+  await page.getByRole('button', { name: 'Add text' }).click();
   await page.getByRole('textbox', { name: 'Link' }).fill('https://harbour.example.com/about');
-  await page.getByRole('button', { name: 'Add the link' }).click();
-  await page.getByRole('button', { name: 'Add the post' }).click();
-  await page.getByText('Post of yours', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Add link' }).click();
+  await page.getByRole('button', { name: 'Add post' }).click();
+  await page.getByText('Team post', { exact: true }).waitFor();
   await look(page, 'voice-material');
-  await page.getByRole('link', { name: /^Read all of it .*: We roast/ }).click();
+  await page.getByRole('link', { name: /^Read all .*: We roast/ }).click();
   await look(page, 'voice-piece');
   await page.goto('/voices');
   await page.getByRole('link', { name: 'Wholesale' }).click();
   await page.getByRole('link', { name: 'Delete' }).click();
   await look(page, 'voice-delete');
-  await page.getByRole('button', { name: 'Delete this voice' }).click();
+  await page.getByRole('button', { name: 'Delete voice' }).click();
   await page.getByText('The brand voice was deleted.').waitFor();
 }
 
@@ -62,14 +62,14 @@ async function hashtags(page) {
   await page.getByRole('link', { name: 'New list' }).click();
   await look(page, 'hashtag-form');
   await page.getByLabel('Name').fill('Bar');
-  await page.getByLabel('Another colour').fill('#b3541e');
+  await page.getByLabel('Custom color').fill('#b3541e');
   await page.getByRole('radio', { name: 'Cup' }).check();
   await page.getByLabel('Hashtags').fill('coffee latteart\n#espresso bad-one');
-  await page.getByRole('button', { name: 'Make the list' }).click();
+  await page.getByRole('button', { name: 'Create list' }).click();
   await page.getByText('Added 3 hashtags.').waitFor();
   assert.equal(await page.locator('h1 svg path').getAttribute('stroke'), '#b3541e');
   await look(page, 'hashtag-list');
-  await page.getByRole('button', { name: 'Take out #espresso' }).click();
+  await page.getByRole('button', { name: 'Remove #espresso' }).click();
   await page.getByText('#espresso was removed.').waitFor();
   await page.goto('/hashtags/2'); // of which the demo has figures, as soon as the sandbox networks have told them
   const first = page.locator('tbody tr').first().locator('td.n').first();
@@ -81,11 +81,11 @@ async function hashtags(page) {
   await page.goto('/hashtags?scope=system');
   await page.locator('.lists a').first().click();
   await look(page, 'hashtag-ready');
-  await page.getByRole('button', { name: 'Copy into a list of our own' }).click();
+  await page.getByRole('button', { name: 'Copy to a team list' }).click();
   await page.getByText('This is your copy of the list.').waitFor();
   await page.getByRole('link', { name: 'Delete' }).click();
   await look(page, 'hashtag-delete');
-  await page.getByRole('button', { name: 'Delete this list' }).click();
+  await page.getByRole('button', { name: 'Delete list' }).click();
   await page.getByText('The hashtag list was deleted.').waitFor();
 }
 
@@ -96,8 +96,8 @@ async function search(page) {
   await page.keyboard.press('Enter');
   await page.getByText(/credits? charged/).waitFor({ timeout: 60_000 });
   await look(page, 'hashtag-found');
-  await page.getByLabel('Choose #latteart').check();
-  await page.getByRole('button', { name: 'Add them to the list' }).click();
+  await page.getByLabel('Select #latteart').check();
+  await page.getByRole('button', { name: 'Add to list' }).click();
   await page.getByText(/Added|already in the list/).first().waitFor();
 }
 
@@ -112,10 +112,10 @@ async function media(page) {
   await page.goto('/media');
   await look(page, 'media-some');
   await page.getByRole('link', { name: 'quay' }).click();
-  await page.getByLabel('What the picture shows').fill('The quay in the morning.');
-  await page.getByRole('button', { name: 'Save the description' }).click();
+  await page.getByLabel('Alt text').fill('The quay in the morning.');
+  await page.getByRole('button', { name: 'Save alt text' }).click();
   await look(page, 'media-item');
-  await page.getByRole('link', { name: 'Delete the file' }).click();
+  await page.getByRole('link', { name: 'Delete file' }).click();
   await look(page, 'media-delete');
   await page.goto('/media/folder');
   await look(page, 'media-folder');
@@ -148,5 +148,5 @@ async function byKeyboard(browser) {
   await page.keyboard.type('By keyboard');
   await page.keyboard.press('Enter');
   await page.getByText('The brand voice was created.').waitFor();
-  assert.equal(await page.getByRole('button', { name: 'Copy the text' }).count(), 0);
+  assert.equal(await page.getByRole('button', { name: 'Copy text' }).count(), 0);
 }

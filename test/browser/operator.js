@@ -6,8 +6,8 @@ const { assert, look, open, run, signIn, world } = require('./drive.js');
 run(async (browser) => {
   const page = await open(browser);
   await signIn(page, '/sign-in?next=%2Foperator');
-  await page.getByText('All is well').waitFor();
-  for (const name of ['Teams', 'People', 'Switches and pauses', 'Work under way', 'Networks', 'Unconfirmed posts', 'The ledger', 'Events']) {
+  await page.getByText('Everything is OK').waitFor();
+  for (const name of ['Teams', 'People', 'Switches and pauses', 'Background work', 'Networks', 'Unconfirmed posts', 'Ledger audit', 'Audit log']) {
     await page.goto('/operator');
     await page.getByRole('link', { name, exact: true }).focus();
     await page.keyboard.press('Enter');
@@ -28,7 +28,7 @@ async function searches(page) {
   await page.keyboard.press('Enter');
   await page.waitForURL(/q=harbour/);
   await page.getByRole('main').getByRole('link', { name: 'Harbour Coffee' }).click();
-  await page.getByText('The newest booking says the same').waitFor();
+  await page.getByText('This matches the newest entry').waitFor();
   await page.goto('/operator/people');
   await page.getByRole('searchbox').fill(world.owner.email);
   await page.keyboard.press('Enter');
@@ -41,9 +41,9 @@ async function searches(page) {
 // pauses pauses publishing for the team, sees it at the team, and ends it.
 async function pauses(page) {
   await page.goto('/operator/pauses');
-  await page.getByLabel('Number of the team, key or assistant').fill(String(world.team.id));
+  await page.getByLabel('ID of the team, key or assistant').fill(String(world.team.id));
   await page.getByRole('radio', { name: /^Publishing/ }).check();
-  await page.getByLabel('Why').fill('odd posts');
+  await page.getByLabel('Reason').fill('odd posts');
   await page.getByRole('button', { name: 'Pause', exact: true }).click();
   await page.getByText('It takes effect everywhere within a second.').waitFor();
   await look(page, 'operator-paused');

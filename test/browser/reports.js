@@ -10,19 +10,19 @@ run(async (browser) => {
   await look(page, 'reports');
 
   await page.getByRole('link', { name: 'New report' }).click();
-  await page.getByLabel('Name or hashtag').fill('no name at all');
-  await page.getByRole('button', { name: 'Make the report' }).click();
+  await page.getByLabel('Username or hashtag').fill('no name at all');
+  await page.getByRole('button', { name: 'Create report' }).click();
   await page.getByRole('alert').waitFor();
-  assert.equal(await page.getByLabel('Name or hashtag').inputValue(), 'no name at all');
+  assert.equal(await page.getByLabel('Username or hashtag').inputValue(), 'no name at all');
   await look(page, 'report-new-wrong');
 
   // The page of a report that is made follows the work by itself.
-  await page.getByLabel('Name or hashtag').fill('@slow.cafe');
+  await page.getByLabel('Username or hashtag').fill('@slow.cafe');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: '@slow.cafe' }).waitFor();
-  await page.getByText('It is being made').waitFor();
+  await page.getByText('The report is being created').waitFor();
   await look(page, 'report-pending');
-  await page.getByRole('heading', { name: 'What the score is made of' }).waitFor({ timeout: 60_000 });
+  await page.getByRole('heading', { name: 'Score components' }).waitFor({ timeout: 60_000 });
   assert.equal(await page.locator('[data-follow]').count(), 0);
 
   await page.goto('/reports');
@@ -32,36 +32,36 @@ run(async (browser) => {
   await drawn(page);
   await jumps(page);
   await page.emulateMedia({ media: 'print' });
-  for (const name of ['Refresh', 'Switch tracking on']) assert.equal(await page.getByRole('button', { name }).isVisible(), false, name);
+  for (const name of ['Refresh', 'Turn on tracking']) assert.equal(await page.getByRole('button', { name }).isVisible(), false, name);
   if (process.env.PICTURES) await page.screenshot({ path: `${__dirname}/../../build/browser/report-print.png`, fullPage: true });
   await page.emulateMedia({ media: 'screen' });
 
   await folds(page);
 
   // Tracking is switched on by keyboard alone.
-  await page.getByLabel('How often').focus();
+  await page.getByLabel('Frequency').focus();
   await page.keyboard.press('Tab');
-  assert.equal(await page.locator(':focus').textContent(), 'Switch tracking on');
+  assert.equal(await page.locator(':focus').textContent(), 'Turn on tracking');
   await page.keyboard.press('Enter');
   await page.getByRole('status').getByText('Tracking is on').waitFor();
   await look(page, 'report-tracked');
 
   await page.goto('/reports/new');
-  await page.getByLabel('A hashtag, on Instagram alone').check();
-  await page.getByLabel('Name or hashtag').fill('latteart');
-  await page.getByRole('button', { name: 'Make the report' }).click();
-  await page.getByRole('heading', { name: 'What posts are met with' }).waitFor({ timeout: 60_000 });
+  await page.getByLabel('A hashtag (only on Instagram)').check();
+  await page.getByLabel('Username or hashtag').fill('latteart');
+  await page.getByRole('button', { name: 'Create report' }).click();
+  await page.getByRole('heading', { name: 'Reactions to posts' }).waitFor({ timeout: 60_000 });
   await look(page, 'report-hashtag');
 
   await page.goto('/reports/new');
-  await page.getByLabel('Name or hashtag').fill('missing.cafe');
-  await page.getByRole('button', { name: 'Make the report' }).click();
+  await page.getByLabel('Username or hashtag').fill('missing.cafe');
+  await page.getByRole('button', { name: 'Create report' }).click();
   await page.getByRole('button', { name: 'Try again' }).waitFor({ timeout: 60_000 });
   await look(page, 'report-failed');
 
   await page.goto('/reports?type=profile');
   for (const box of await page.getByRole('checkbox', { name: /^Compare/ }).all()) await box.check();
-  await page.getByRole('button', { name: 'Compare the chosen profiles' }).click();
+  await page.getByRole('button', { name: 'Compare selected profiles' }).click();
   await page.getByRole('heading', { name: 'Compare profiles' }).waitFor();
   await look(page, 'report-compare');
   await page.goto('/reports?query=nothing+of+this+name');

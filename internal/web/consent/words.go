@@ -32,7 +32,7 @@ var capabilityWords = map[access.Capability]string{
 	access.Publish: "publish and schedule posts", access.Spend: "spend the team’s credits",
 }
 
-// narrowWords describe what a role does not allow, each after "nor".
+// narrowWords describe what a role does not allow, to follow "not be able to".
 var narrowWords = map[access.Capability]string{
 	access.Read: "read anything", access.Write: "write or change anything", access.Publish: "schedule or publish posts",
 	access.Spend: "spend the team’s credits",
@@ -107,7 +107,7 @@ func listCapabilities(of []access.Capability) string {
 }
 
 // listMissing returns what a client cannot do as part of a sentence, or "".
-func listMissing(of []access.Capability) string { return join(of, narrowWords, ", ", ", nor ") }
+func listMissing(of []access.Capability) string { return join(of, narrowWords, ", ", ", or ") }
 
 func join(of []access.Capability, words map[access.Capability]string, between, last string) string {
 	var parts []string

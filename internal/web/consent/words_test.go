@@ -36,15 +36,15 @@ func TestWords(t *testing.T) {
 	for scope, want := range map[string]string{
 		"":                    "",
 		"spend":               "spend the team’s credits",
-		"write publish":       "write or change anything, nor schedule or publish posts",
-		"write publish spend": "write or change anything, schedule or publish posts, nor spend the team’s credits",
+		"write publish":       "write or change anything, or schedule or publish posts",
+		"write publish spend": "write or change anything, schedule or publish posts, or spend the team’s credits",
 	} {
 		var of []access.Capability
 		for name := range strings.FieldsSeq(scope) {
 			of = append(of, access.Capability(name))
 		}
 		if got := listMissing(of); got != want {
-			t.Errorf("%s: it will not %s, want %s", scope, got, want)
+			t.Errorf("%s: it will not be able to %s, want %s", scope, got, want)
 		}
 	}
 	const takes = "unschedule posts and pause series"

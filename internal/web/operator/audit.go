@@ -13,7 +13,7 @@ import (
 )
 
 func (p *Handlers) ledgerPage(w http.ResponseWriter, r *http.Request) {
-	p.Show(w, r, http.StatusOK, pages["ledger"], "Ledger", (*credit.Report)(nil))
+	p.Show(w, r, http.StatusOK, pages["ledger"], "Ledger audit", (*credit.Report)(nil))
 }
 
 // auditTimeout bounds the audit, which reads the whole ledger.
@@ -27,7 +27,7 @@ func (p *Handlers) audit(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["ledger"], "Ledger", &report)
+	p.Show(w, r, http.StatusOK, pages["ledger"], "Ledger audit", &report)
 }
 
 // eventsView is a page of the audit log.
@@ -55,7 +55,7 @@ func (p *Handlers) eventsPage(w http.ResponseWriter, r *http.Request) {
 	if len(found) > rowsPerPage {
 		view.Pages.Next = eventsPath("/operator/events", part.Team, found[rowsPerPage-1].ID)
 	}
-	p.Show(w, r, http.StatusOK, pages["events"], "Events", view)
+	p.Show(w, r, http.StatusOK, pages["events"], "Audit log", view)
 }
 
 func eventsPath(path string, team, before int64) string {

@@ -125,7 +125,7 @@ func TestChapter(t *testing.T) {
 	root, _ := serve(t)
 	for at, texts := range map[string][]string{
 		"/docs/api/posts": {
-			"POST /posts", "The key has to be allowed to</dt><dd>write</dd>", "publish when the post is scheduled",
+			"POST /posts", "Required capability</dt><dd>write</dd>", "publish if the post is scheduled",
 			"at most 10000 characters",
 			"&#39;https://press.example/api/v1/posts&#39;", "Bearer $PRESSROOM_KEY",
 			"/docs/errors#awaiting_client_approval", "Optional.", `<a href="/docs/answers#Moment">Moment</a>`,
