@@ -11,9 +11,9 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// refused publishes a post that the network of one account refuses, and that another account has. It returns the post
+// publishRefused publishes a post that the network of one account refuses, and that another account has. It returns the post
 // and the account that has it.
-func (c *crew) refused(t *testing.T, b *browser, caption string) (string, int64) {
+func (c *crew) publishRefused(t *testing.T, b *browser, caption string) (string, int64) {
 	t.Helper()
 	handle := fmt.Sprintf("pier%d.test", c.team.ID)
 	has := must.Get(c.box.ConnectBluesky(context.WithoutCancel(t.Context()), c.Server, c.team.ID, handle))(t)
@@ -31,7 +31,7 @@ func TestEditAndTryAgain(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		id, has := c.refused(t, b, "News of the harbour")
+		id, has := c.publishRefused(t, b, "News of the harbour")
 		c.as(t, access.Viewer).open("/posts/"+id).wants(200, "rejected the content").lacks("Edit and try again", "Archive")
 		again := b.open("/posts/" + id).form("Edit and try again")
 		sheet := again.press().wants(200, "Edit post", "This is a copy for Bluesky (harbour", "News of the harbour", "No [sandbox:reject]")
@@ -64,7 +64,7 @@ func TestArchivePost(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		id, _ := c.refused(t, b, "News of the harbour")
+		id, _ := c.publishRefused(t, b, "News of the harbour")
 		b.open("/").wants(200, "Needs attention", "News of the harbour")
 		archived := b.open("/posts/"+id).form("Archive").press().wants(200, "Archived.", "It is not retried.")
 		archived.lacks("Send these again", "Edit and try again")

@@ -60,7 +60,7 @@ func TestReplaceFailedAccounts(t *testing.T) {
 			t.Errorf("a retry skips %s", got)
 		}
 
-		// No account gets the post twice, whoever adds it to the copy.
+		// No account gets the post twice, even if somebody adds it to the copy.
 		_, err := w.Compose(t.Context(), act, p.ID, p.UpdatedAt, post.Composition{Caption: "anew",
 			Accounts: []int64{other, w.Account}})
 		posttest.CheckError(t, err, apierr.ValidationFailed, "")
