@@ -222,7 +222,7 @@ func (a *asker) ownOnly(pattern string, got answer) bool {
 	}
 	path := strings.Fields(pattern)[len(strings.Fields(pattern))-1]
 	for _, own := range []string{
-		"/account", "/sign-in", "/sign-out", "/invitation/", "/recovery/", "/confirm-email/", "/docs", "/approval/", "/networks/",
+		"/account", "/setup", "/sign-in", "/sign-out", "/invitation/", "/recovery/", "/confirm-email/", "/docs", "/approval/", "/networks/",
 	} {
 		if strings.HasPrefix(path, own) {
 			return true

@@ -39,9 +39,10 @@ func TestRefusedSignInsAreLogged(t *testing.T) {
 	t.Parallel()
 	log := make(lines, 1000)
 	h := open(t, testkit.SQLite(t), func(cfg *server.Config) { cfg.Log = slog.New(slog.NewTextHandler(log, nil)) })
+	c := h.crew(t)
 	h.browser(t).open("/sign-in").form("Sign in").fill("email", "guessed@harbour.example").fill("password", "a wrong password").press().
 		wants(http.StatusUnauthorized)
-	h.browser(t).send(http.MethodPost, h.crew(t).invite(t, "new@harbour.example", access.Viewer)+"/join",
+	h.browser(t).send(http.MethodPost, c.invite(t, "new@harbour.example", access.Viewer)+"/join",
 		url.Values{"name": {"New"}, "password": {"short"}}).wants(http.StatusUnprocessableEntity)
 	var told strings.Builder
 	for len(log) > 0 {
