@@ -29,7 +29,8 @@ func TestUnapprovedAppIsLogged(t *testing.T) {
 			s.log = slog.New(slog.NewTextHandler(&lines, nil))
 			s.deliver(t, time.Hour)
 			if got := s.outcome(t); got.code != "app_not_approved" ||
-				strings.Count(lines.String(), "does not accept this installation's app") != 1 {
+				strings.Count(lines.String(), "does not accept this installation's app") != 1 ||
+				!strings.Contains(lines.String(), "next_step=") {
 				t.Errorf("%+v, log %s", got, lines.String())
 			}
 		})

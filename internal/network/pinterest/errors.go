@@ -45,13 +45,14 @@ func (s apiError) contains(words string) bool {
 
 // class returns what can be done about a failed call.
 func (s apiError) class(status int) network.Class {
+	// Code 29 alone also means that a resource is not the account's. The status is not documented.
+	if s.contains("trial access") && status >= 400 && status < 500 {
+		return network.Unapproved
+	}
 	switch status {
 	case http.StatusUnauthorized:
 		return network.AuthRefresh
 	case http.StatusForbidden:
-		if s.contains("trial access") {
-			return network.Unapproved
-		}
 		return network.AuthDead // the board is no longer the account's, or a scope is missing
 	case http.StatusTooManyRequests:
 		return network.Rate

@@ -20,9 +20,12 @@ const (
 	severalCall = "/v5/pins/analytics?"
 	aloneCall   = "/analytics?"
 	trial       = `{"code":29,"message":"You are on trial access"}`
-	invalid     = `{"code":1,"message":"Invalid pins analytics parameters."}`
-	dead        = `{"code":2,"message":"Authentication failed."}`
-	day         = 24 * time.Hour
+	// seen in production, November 2025
+	trialRefusal = `{"code":29,"message":"Apps with Trial access may not create Pins in production ` +
+		`https://api.pinterest.com - use API Sandbox https://api-sandbox.pinterest.com instead."}`
+	invalid = `{"code":1,"message":"Invalid pins analytics parameters."}`
+	dead    = `{"code":2,"message":"Authentication failed."}`
+	day     = 24 * time.Hour
 )
 
 func images(count int) func(*networktest.Library) []network.Media {
@@ -126,8 +129,9 @@ var adapter = networktest.Case{
 				`{"code":29,"message":"You are not permitted to access that resource."}`, network.AuthDead,
 				network.AuthDead, network.AuthDead),
 			"trial": networktest.Fails(403,
-				`{"code":29,"message":"Apps with Trial access may not create Pins."}`, network.Unapproved,
-				network.Unapproved, network.AuthDead),
+				trialRefusal, network.Unapproved, network.Unapproved, network.AuthDead),
+			"trial, by another status": networktest.Fails(400, trialRefusal, network.Unapproved, network.Unapproved, network.AuthDead),
+			"trial, too early":         networktest.Fails(401, trialRefusal, network.Unapproved, network.Unapproved, network.AuthDead),
 			"no board": networktest.Fails(404, `{"code":40,"message":"Board not found."}`, network.Rejected,
 				network.Rejected, network.Transient),
 			"invalid": networktest.Fails(400, `{"code":1,"message":"no"}`, network.Rejected, network.Rejected, network.AuthDead),

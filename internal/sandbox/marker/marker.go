@@ -23,7 +23,7 @@ const (
 	// like lost-answer, and calls that would show the post get no answer either.
 	unconfirmed = "unconfirmed"
 	Drop        = "drop"       // stores the post and rejects it later; only on YouTube
-	Unapproved  = "unapproved" // acts as if the app lacked an approval; only on YouTube and TikTok
+	Unapproved  = "unapproved" // acts as if the app lacked an approval; only on YouTube, TikTok and Pinterest
 	// NotFound keeps a container from being found for a while after it is ready, as Threads does in production.
 	NotFound = "media-not-found"
 	TooMuch  = "too-much-data" // refuses lists with many posts if they contain this one; only on Facebook

@@ -22,11 +22,20 @@ type pinBody struct {
 	Files []store.Medium `json:"files"` // which the account's files are kept for
 }
 
+// errTrial is the refusal of an app with Trial access, as seen in production.
+var errTrial = &rest.Error{
+	Status: http.StatusForbidden, Code: 29, Message: "Apps with Trial access may not create Pins in production " +
+		"https://api.pinterest.com - use API Sandbox https://api-sandbox.pinterest.com instead.",
+}
+
 // create publishes a pin, on disk when it answers.
 func (n *Network) create(r *http.Request) (any, error) {
 	in, err := parsePin(r)
 	if err != nil {
 		return nil, err
+	}
+	if marker.Read(in.Description, Name).Has(marker.Unapproved) {
+		return nil, errTrial
 	}
 	owner := ""
 	err = n.asCaller(r, func(_ store.Tx, a store.Account, _ store.Token) error {
