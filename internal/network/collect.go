@@ -21,7 +21,9 @@ type PartialLister interface {
 // Collection is a network's analytics of one account. A figure that the network did not provide is nil, never 0.
 type Collection struct {
 	Followers *int64
-	Posts     []CollectedPost
+	// URL of the account's profile picture; empty if unknown. It may be set beside an error.
+	Picture string
+	Posts   []CollectedPost
 	// posts of the requested time may be missing, because there were too many or some were skipped
 	Truncated bool
 }

@@ -81,6 +81,7 @@ func (s *Server) routes(platforms []platform) http.Handler {
 		mux.Handle(prefix+"/", http.StripPrefix(prefix, p.Handler()))
 	}
 	mux.Handle("/vendor/", http.StripPrefix("/vendor", bridge.New(s.base).Handler()))
+	mux.HandleFunc("GET /pictures/{name}", base.Picture)
 	mux.Handle("GET /held", s.postsHandler())
 	mux.Handle("GET /{$}", s.pageHandler(platforms))
 	mux.Handle("GET /style.css", styleHandler())

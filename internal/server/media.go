@@ -45,6 +45,6 @@ func (s *Server) buildMedia(sealer *tokencrypt.Sealer, terms plan.Terms) (source
 			return from, fmt.Errorf("joining providers: %w", err)
 		}
 	}
-	s.Media = media.New(o)
+	s.Media, s.fetcher = media.New(o), fetcher
 	return from, nil
 }

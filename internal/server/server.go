@@ -97,6 +97,7 @@ type Server struct {
 	signIns      *team.SignIns
 	firstRun     *team.FirstRun
 	guard        *safehttp.Client      // for Bluesky servers; nil if all are allowed
+	fetcher      *safehttp.Client      // for files at addresses that others name
 	transport    *http.Transport       // for networks
 	certs        *tlscert.Certificates // nil if the program does not terminate TLS
 	checks       *dependencies
@@ -232,7 +233,7 @@ func (s *Server) build(sealer *tokencrypt.Sealer) error {
 	s.Analytics = analytics.New(s.db, s.Accounts,
 		analytics.Options{
 			Terms: terms, Every: s.cfg.CollectEvery, Called: s.metrics.countNetworkCall,
-			Posts: hashtagObserver{s.db, s.figures}.recordCollected, Log: s.cfg.Log,
+			Posts: hashtagObserver{s.db, s.figures}.recordCollected, FetchPicture: s.pictureFetcher(), Log: s.cfg.Log,
 		})
 	s.buildErasure()
 	s.Voices = voice.New(voice.Options{DB: s.db})

@@ -200,3 +200,27 @@ func TestAccountsAreForTheirTeam(t *testing.T) {
 		}
 	})
 }
+
+// Accounts have their pictures, or their initials; other teams see neither.
+func TestAccountPicture(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c, other := h.crew(t), h.crew(t)
+		b, path := c.as(t, access.Viewer), fmt.Sprintf("/accounts/%d/picture", c.account)
+		b.open("/accounts").wants(http.StatusOK).holds(`<img src="` + path + `"`)
+		initials := b.open(path)
+		if got := initials.header.Get("Content-Type"); initials.status != http.StatusOK || got != "image/svg+xml" {
+			t.Errorf("%d %s", initials.status, got)
+		}
+		initials.holds("H", "</text></svg>")
+		c.change(t, `INSERT INTO account_pictures (account_id, source, type, image, fetched_at) VALUES (?, ?, 'image/jpeg', ?, 1)`,
+			c.account, []byte("s"), []byte("a picture"))
+		got := b.open(path)
+		if got.status != http.StatusOK || got.source != "a picture" || got.header.Get("Content-Type") != "image/jpeg" ||
+			!strings.HasPrefix(got.header.Get("Cache-Control"), "private") || got.header.Get("ETag") == initials.header.Get("ETag") ||
+			!strings.HasPrefix(got.header.Get("Content-Security-Policy"), "sandbox") {
+			t.Errorf("%d %q %v", got.status, got.source, got.header)
+		}
+		other.as(t, access.Owner).open(path).wants(http.StatusNotFound)
+		b.open("/accounts/999999/picture").wants(http.StatusNotFound)
+	})
+}

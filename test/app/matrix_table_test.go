@@ -97,6 +97,7 @@ var matrix = map[string]entry{
 	"POST /accounts/connect":                        {who: shell.Managers},
 	"GET /accounts/{id}":                            {who: shell.Members},
 	"GET /accounts/{id}/figures.csv":                {who: shell.Members},
+	"GET /accounts/{id}/picture":                    {who: shell.Members},
 	"POST /accounts/{id}/connect":                   {who: shell.Managers},
 	"GET /accounts/{id}/disconnect":                 {who: shell.Managers},
 	"POST /accounts/{id}/disconnect":                {who: shell.Managers, later: 2},

@@ -190,6 +190,8 @@ func (h *env) furnish(ctx context.Context, tx *db.Tx, team, owner, account int64
 		{`INSERT INTO notices (person_id, team_id, kind, event_id, subject, created_at)
 		VALUES (?, ?, 'post.failed', ?, 'x', 1)`, []any{owner, team, -team}},
 		{`INSERT INTO account_days (account_id, day, followers, measured_at) VALUES (?, '2026-11-20', 7, 1)`, []any{account}},
+		{`INSERT INTO account_pictures (account_id, source, type, image, fetched_at) VALUES (?, ?, 'image/png', ?, 1)`,
+			[]any{account, []byte("s"), []byte("i")}},
 	} {
 		if _, err := tx.Exec(ctx, row.statement, row.args...); err != nil {
 			return fmt.Errorf("%.60s: %w", row.statement, err)
@@ -272,6 +274,7 @@ var orphans = []string{
 	`delivery_attempts WHERE delivery_id NOT IN (SELECT id FROM deliveries)`,
 	`report_posts WHERE report_id NOT IN (SELECT id FROM reports)`,
 	`account_days WHERE account_id NOT IN (SELECT id FROM social_accounts)`,
+	`account_pictures WHERE account_id NOT IN (SELECT id FROM social_accounts)`,
 	`media_pending`,
 	`grant_revocations WHERE LENGTH(sealed_grant) > 0`,
 	`team_deletions WHERE ended_at = 0`,

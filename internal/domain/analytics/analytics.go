@@ -10,6 +10,7 @@ package analytics
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"sync"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"pressroom/internal/domain/account"
 	"pressroom/internal/network"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/platform/thumbnail"
 )
 
 // Options are settings of the operator; 0 means the default.
@@ -30,7 +32,9 @@ type Options struct {
 	Called func(platform, call, result string)
 	// Posts receives the posts that a turn collected. It may be nil.
 	Posts func(ctx context.Context, platform string, posts []network.CollectedPost) error
-	Log   *slog.Logger
+	// FetchPicture fetches a profile picture of at most that many bytes. If it is nil, no pictures are stored.
+	FetchPicture func(ctx context.Context, platform, url string, maxBytes int64, into io.Writer) error
+	Log          *slog.Logger
 }
 
 // Default settings.
@@ -44,6 +48,7 @@ type Service struct {
 	db       *db.DB
 	accounts *account.Service
 	opts     Options
+	pictures *thumbnail.Maker
 	places   slots
 }
 
@@ -58,7 +63,9 @@ func New(d *db.DB, accounts *account.Service, opts Options) *Service {
 	if opts.Log == nil {
 		opts.Log = slog.Default()
 	}
-	return &Service{db: d, accounts: accounts, opts: opts, places: newSlots(opts.AtOnce)}
+	return &Service{
+		db: d, accounts: accounts, opts: opts, pictures: thumbnail.New(maxPicturePixels), places: newSlots(opts.AtOnce),
+	}
 }
 
 // AccountObserver schedules and deletes figures as accounts are connected and disconnected.
@@ -77,7 +84,7 @@ func (AccountObserver) AccountConnected(ctx context.Context, tx *db.Tx, account 
 
 // AccountDisconnected deletes everything that was collected of an account. A running turn stores nothing.
 func (AccountObserver) AccountDisconnected(ctx context.Context, tx *db.Tx, account int64) error {
-	for _, table := range []string{"account_collections", "account_posts", "account_days"} {
+	for _, table := range []string{"account_collections", "account_posts", "account_days", "account_pictures"} {
 		if _, err := tx.Exec(ctx, `DELETE FROM `+table+` WHERE account_id = ?`, account); err != nil {
 			return fmt.Errorf("deleting the figures of account %d: %w", account, err)
 		}

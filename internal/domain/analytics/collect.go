@@ -118,7 +118,11 @@ func (s *Service) runTurn(ctx context.Context, t turn) error {
 	if err != nil {
 		return s.handleFailure(ctx, t, g, told, err)
 	}
+	picture := s.fetchPicture(ctx, t, told.Picture)
 	err = s.write(ctx, "insight.collected", t, func(ctx context.Context, tx *db.Tx, t *turn) (time.Time, error) {
+		if err := t.storePicture(ctx, tx, picture); err != nil {
+			return time.Time{}, err
+		}
 		return s.nextTurn(), t.store(ctx, tx, told, since)
 	})
 	if err != nil || s.opts.Posts == nil {
@@ -218,9 +222,13 @@ func (s *Service) handleFailure(ctx context.Context, t turn, g account.Grant, to
 		s.opts.Log.InfoContext(ctx, "Collecting an account failed", "account", t.account, "platform", t.platform,
 			"error", cause)
 	}
+	picture := s.fetchPicture(ctx, t, told.Picture)
 	return s.write(ctx, "insight.failed", t, func(ctx context.Context, tx *db.Tx, t *turn) (time.Time, error) {
 		t.fails++
 		t.failedBy = string(classOf(cause))
+		if err := t.storePicture(ctx, tx, picture); err != nil {
+			return time.Time{}, err
+		}
 		if err := t.storePosts(ctx, tx, told.Posts); err != nil || !dead {
 			return s.retryAt(*t, cause), err
 		}

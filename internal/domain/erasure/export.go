@@ -98,6 +98,9 @@ func (s *Service) Export(ctx context.Context, team int64, to io.Writer, alive fu
 			return fmt.Errorf("writing %s of an export: %w", f.name, err)
 		}
 	}
+	if err := s.exportPictures(ctx, team, out, alive); err != nil {
+		return err
+	}
 	missing, err := s.exportMedia(ctx, team, out, alive)
 	if err == nil && len(missing) > 0 {
 		err = writeMissing(out, missing, s.DB.Now())

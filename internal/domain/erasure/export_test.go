@@ -160,6 +160,10 @@ func TestExport(t *testing.T) {
 			`5 INSERT INTO post_media (post_id, position, media_id) VALUES (?, 0, 4)`: {
 				fmt.Sprintf("post-%d-%05d", w.team, 0),
 			},
+			`6 INSERT INTO account_pictures (account_id, source, type, image, fetched_at) VALUES ` +
+				`(?, ?, 'image/png', ?, 1790000000000000), (?, ?, 'image/jpeg', ?, 1)`: {
+				account, []byte("s"), []byte("picture"), theirs, []byte("s"), []byte("their picture"),
+			},
 		})
 		w.Open = func(_ context.Context, team, id int64) (io.ReadCloser, error) {
 			if team != w.team || id == 3 {
@@ -191,11 +195,15 @@ func TestExport(t *testing.T) {
 func (w env) judge(t *testing.T, archive *zip.Reader) {
 	t.Helper()
 	lines := map[string][]map[string]any{}
-	var media []string
+	var media, pictures []string
 	for _, f := range archive.File {
 		if f.Name == "media/1-film.mp4" && f.Modified.UTC() != time.Unix(1_790_000_000, 0).UTC() ||
 			!strings.HasPrefix(f.Name, "media/") && f.Modified.Year() < 2000 {
 			t.Errorf("%s is dated %s", f.Name, f.Modified)
+		}
+		if strings.HasPrefix(f.Name, "account_pictures/") {
+			pictures = append(pictures, fmt.Sprintf("%s %d", f.Name, f.UncompressedSize64))
+			continue
 		}
 		if name, ok := strings.CutPrefix(f.Name, "media/"); ok {
 			media = append(media, fmt.Sprintf("%s %d", name, f.UncompressedSize64))
@@ -206,6 +214,9 @@ func (w env) judge(t *testing.T, archive *zip.Reader) {
 	if diff := cmp.Diff([]string{fmt.Sprintf("1-film.mp4 %d", filmSize), fmt.Sprintf("2-film.mp4 %d", filmSize)},
 		media); diff != "" {
 		t.Errorf("the files (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"account_pictures/1.png 7"}, pictures); diff != "" {
+		t.Errorf("the pictures (-want +got):\n%s", diff)
 	}
 	for name, want := range map[string]int{
 		"team.jsonl": 1, "members.jsonl": 1, "posts.jsonl": manyPosts, "post_accounts.jsonl": manyPosts,

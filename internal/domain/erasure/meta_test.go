@@ -1,11 +1,15 @@
 package erasure
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
 	"slices"
 	"testing"
+
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
 )
 
 func sign(secret, payload string) string {
@@ -66,4 +70,23 @@ func TestPlain(t *testing.T) {
 			t.Errorf("%q became %q, want %q", name, got, want)
 		}
 	}
+}
+
+// What a network wants deleted of an account includes its picture.
+func TestEraseAccountPicture(t *testing.T) {
+	each(t, func(t *testing.T, w env) {
+		account := w.account(t, w.team)
+		w.does(t, map[string][]any{`1 INSERT INTO account_pictures (account_id, source, type, image, fetched_at)
+		VALUES (?, ?, 'image/png', ?, 1)`: {account, []byte("s"), []byte("i")}})
+		var left int
+		must.NoError(t, w.DB.InTx(t.Context(), "test.erase", func(ctx context.Context, tx *db.Tx) error {
+			if err := eraseAccount(ctx, tx, w.team, account, "bluesky"); err != nil {
+				return err
+			}
+			return tx.QueryRow(ctx, `SELECT COUNT(*) FROM account_pictures`).Scan(&left)
+		}))
+		if left != 0 {
+			t.Errorf("%d pictures are left", left)
+		}
+	})
 }

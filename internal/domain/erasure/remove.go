@@ -103,6 +103,7 @@ var byTeam = []removal{
 	{
 		`DELETE FROM connect_links WHERE account_id IN (SELECT id FROM social_accounts WHERE team_id = ?)`,
 		`DELETE FROM account_collections WHERE account_id IN (SELECT id FROM social_accounts WHERE team_id = ?)`,
+		`DELETE FROM account_pictures WHERE account_id IN (SELECT id FROM social_accounts WHERE team_id = ?)`,
 		`DELETE FROM social_accounts WHERE id IN (SELECT id FROM social_accounts WHERE team_id = ? ` + few + `)`,
 	},
 	{`DELETE FROM reports WHERE id IN (SELECT id FROM reports WHERE team_id = ? ` + few + `)`},

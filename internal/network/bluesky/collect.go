@@ -25,6 +25,7 @@ const (
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
 	var profile struct {
 		Followers *int64 `json:"followersCount"`
+		Avatar    string `json:"avatar"`
 	}
 	err := n.read(ctx, g, "app.bsky.actor.getProfile", url.Values{"actor": {g.Account}}, &profile)
 	if lacksAppView(err) {
@@ -42,7 +43,7 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 			pageParams(url.Values{"actor": {g.Account}, "filter": {"posts_no_replies"}}, cursor), &answer)
 		return n.feedItems(g, answer.Feed), answer.Cursor, err
 	})
-	found.Followers = profile.Followers
+	found.Followers, found.Picture = profile.Followers, network.WebURL(profile.Avatar)
 	return found, err
 }
 

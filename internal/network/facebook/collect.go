@@ -18,6 +18,7 @@ var _ network.Collector = (*Network)(nil)
 const insightsScope = "read_insights"
 
 const (
+	aboutFields = "followers_count,picture.width(200).height(200)"
 	plainFields = "id,message,created_time,permalink_url,attachments,shares"
 	countFields = plainFields + ",reactions.limit(0).summary(total_count),comments.limit(0).summary(total_count)"
 )
@@ -52,12 +53,21 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
 	var page struct {
 		Followers *int64 `json:"followers_count"`
+		Picture   struct {
+			Data struct {
+				URL        string `json:"url"`
+				Silhouette bool   `json:"is_silhouette"` // the Page has no picture
+			} `json:"data"`
+		} `json:"picture"`
 	}
-	err := n.graph.Do(ctx, n.newCall(g, http.MethodGet, g.Account, url.Values{"fields": {"followers_count"}}, &page))
+	err := n.graph.Do(ctx, n.newCall(g, http.MethodGet, g.Account, url.Values{"fields": {aboutFields}}, &page))
 	if err != nil {
 		return network.Collection{}, err
 	}
 	out := network.Collection{Followers: page.Followers}
+	if picture := page.Picture.Data; !picture.Silhouette {
+		out.Picture = network.WebURL(picture.URL)
+	}
 	posts, cut, err := n.posts(ctx, g, since, limit)
 	out.Truncated = cut
 	if err != nil {

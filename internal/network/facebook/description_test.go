@@ -78,7 +78,7 @@ func memberNames(t *testing.T, body []byte) []string {
 func TestCollectIsDescribed(t *testing.T) {
 	t.Parallel()
 	page, post := networktest.ObjectOf(t, "Page"), networktest.ObjectOf(t, "PagePost")
-	networktest.WantDescribed(t, "a Page", page.Names(), []string{"followers_count"})
+	networktest.WantDescribed(t, "a Page", page.Names(), []string{"followers_count", "picture"})
 	networktest.WantDescribed(t, "a post", post.Names(),
 		[]string{"id", "message", "created_time", "permalink_url", "shares"})
 	networktest.WantDescribed(t, "insights", post.Params("GET", "insights"), []string{"metric"})

@@ -39,12 +39,14 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
 	var me struct {
 		Followers *int64 `json:"followers_count"`
+		Picture   string `json:"profile_picture_url"`
 	}
-	err := n.Client.Do(ctx, n.NewCall(g, http.MethodGet, g.Account, url.Values{"fields": {"followers_count"}}, &me))
+	fields := url.Values{"fields": {"followers_count,profile_picture_url"}}
+	err := n.Client.Do(ctx, n.NewCall(g, http.MethodGet, g.Account, fields, &me))
 	if err != nil {
 		return network.Collection{}, err
 	}
-	out := network.Collection{Followers: me.Followers}
+	out := network.Collection{Followers: me.Followers, Picture: network.WebURL(me.Picture)}
 	posts, cut, err := graph.ListSince(ctx, n.Client,
 		n.NewCall(g, http.MethodGet, g.Account+"/media", url.Values{"fields": {collectFields}}, nil), since, limit,
 		func(m listedMedia) time.Time { return graph.ParseTime(m.Timestamp) })

@@ -22,16 +22,18 @@ const (
 var _ network.Collector = (*Network)(nil)
 
 // Collect lists the posts of an organization with their statistics. Listing a member's posts needs a scope that hardly
-// any app has, and their metrics need another. Without the first, the error is of class Unapproved and no request is
-// sent.
+// any app has, and their metrics need another. Without the first, the error is of class Unapproved and only the member's
+// picture is read. LinkedIn gives no link to an organization's picture.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
 	if g.Kind != organization && !slices.Contains(g.Scopes, scopeReadPosts) {
-		return network.Collection{}, &network.Error{
+		return network.Collection{Picture: n.picture(ctx, g)}, &network.Error{
 			Class: network.Unapproved, Code: scopeReadPosts, Err: errors.New("a member's posts cannot be listed"),
 		}
 	}
 	posts, cut, err := n.ownPosts(ctx, g, since, limit)
-	collected := network.Collection{Posts: network.Newest(posts, since, limit), Truncated: cut}
+	collected := network.Collection{
+		Picture: n.picture(ctx, g), Posts: network.Newest(posts, since, limit), Truncated: cut,
+	}
 	if err != nil {
 		return collected, network.DowngradeForbidden(err)
 	}
@@ -102,6 +104,22 @@ func (l listedPost) format() string {
 		return ""
 	}
 	return network.FormatText
+}
+
+// picture returns the URL of a member's picture, or "" if LinkedIn does not tell it. A failure must not end the
+// collection.
+func (n *Network) picture(ctx context.Context, g network.Grant) string {
+	if g.Kind == organization || !slices.Contains(g.Scopes, scopeOpenID) {
+		return ""
+	}
+	var me struct {
+		Picture string `json:"picture"`
+	}
+	call := network.Call{Name: "userinfo", Method: http.MethodGet, URL: g.Server + "/v2/userinfo", Bearer: g.Access}
+	if _, err := n.do(ctx, g, call, &me); err != nil {
+		return ""
+	}
+	return network.WebURL(me.Picture)
 }
 
 // followers returns the number of an organization's followers.

@@ -65,7 +65,7 @@ func TestCollectMembers(t *testing.T) {
 				return refusing.RoundTrip(r)
 			}), g, networktest.Start, 100)
 			if networktest.Class(err) != c.class || c.class == "" && len(collected.Posts) != 22 || calls != c.calls ||
-				collected.Followers != nil {
+				collected.Followers != nil || collected.Picture == "" {
 				t.Fatalf("%d calls, %+v, %v", calls, collected, err)
 			}
 			for i, p := range collected.Posts {

@@ -141,6 +141,7 @@ type Collecting struct {
 	Figures         []string      // figures that every post has
 	OptionalFigures []string      // figures that are reported only above 0
 	NoFollowers     bool          // the network does not report followers
+	NoPicture       bool          // the network gives no link to the account's picture
 	Page            int           // posts per page; 0 if pages are not tested
 	FiguresAfter    time.Duration // delay until a post has figures
 	Fails           func(now time.Time) map[string]CollectFailure

@@ -96,6 +96,9 @@ func figures(t *testing.T, c Case) {
 		if (first.Followers != nil) == c.NoFollowers || first.Followers != nil && *first.Followers <= 0 || first.Truncated {
 			t.Errorf("followers %v, cut %v", first.Followers, first.Truncated)
 		}
+		if strings.Contains(first.Picture, "/pictures/") == c.NoPicture {
+			t.Errorf("the picture is at %q", first.Picture)
+		}
 		if diff := cmp.Diff(want, withoutFigures(t, c, first.Posts)); diff != "" {
 			t.Error(diff)
 		}

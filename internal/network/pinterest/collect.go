@@ -44,7 +44,7 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	if err != nil {
 		return network.Collection{}, err
 	}
-	followers, err := n.followers(ctx, g)
+	followers, picture, err := n.profile(ctx, g)
 	if err != nil && !network.IsWithheld(err) {
 		return network.Collection{}, err
 	}
@@ -52,7 +52,9 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	if network.IsWithheld(err) {
 		posts, cut, err = n.listFigures(ctx, g, on, since, false)
 	}
-	collected := network.Collection{Followers: followers, Posts: network.Newest(posts, since, limit), Truncated: cut}
+	collected := network.Collection{
+		Followers: followers, Picture: picture, Posts: network.Newest(posts, since, limit), Truncated: cut,
+	}
 	if err != nil {
 		return collected, network.DowngradeForbidden(err)
 	}
@@ -62,12 +64,14 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	return collected, nil
 }
 
-func (n *Network) followers(ctx context.Context, g network.Grant) (*int64, error) {
+// profile returns the follower count and the URL of the picture.
+func (n *Network) profile(ctx context.Context, g network.Grant) (*int64, string, error) {
 	var me struct {
 		Followers *int64 `json:"follower_count"`
+		Picture   string `json:"profile_image"`
 	}
 	err := n.do(ctx, n.newCall(g, http.MethodGet, "user_account"), &me)
-	return network.NonNegative(me.Followers), err
+	return network.NonNegative(me.Followers), network.WebURL(me.Picture), err
 }
 
 // countedPin is a listed pin with its figures.

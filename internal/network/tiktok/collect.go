@@ -14,6 +14,7 @@ import (
 )
 
 const (
+	scopeUserBasic            = "user.info.basic" // scope of the picture
 	scopeUserStats            = "user.info.stats" // scope of the follower count
 	maxPages                  = 100               // of a list; pages may have few posts
 	codeScopeNotAuthorized    = "scope_not_authorized"
@@ -34,7 +35,7 @@ func (*Network) ListsPartially() {}
 // Collect returns the account's public posts with their figures. Source:
 // https://developers.tiktok.com/doc/tiktok-api-v2-video-list.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
-	followers, err := n.followers(ctx, g)
+	followers, picture, err := n.profile(ctx, g)
 	if err = scopeError(err); err != nil && !network.IsWithheld(err) {
 		return network.Collection{}, err
 	}
@@ -51,7 +52,8 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	if err == nil && len(supported) < len(countFields) {
 		posts, err = n.listFigures(ctx, g, since, limit, supported)
 	}
-	return network.Collection{Followers: followers, Posts: network.Newest(posts, since, limit)}, scopeError(err)
+	collected := network.Collection{Followers: followers, Picture: picture, Posts: network.Newest(posts, since, limit)}
+	return collected, scopeError(err)
 }
 
 // scopeError changes the class of a missing scope to Unapproved: the account can still publish, so nobody needs to
@@ -66,19 +68,27 @@ func scopeError(err error) error {
 	return &closed
 }
 
-// followers returns the follower count, or nil if the person did not grant the scope.
-func (n *Network) followers(ctx context.Context, g network.Grant) (*int64, error) {
-	if !slices.Contains(g.Scopes, scopeUserStats) {
-		return nil, nil //nolint:nilnil // not known
+// profile returns the follower count and the URL of the picture, as far as the person granted their scopes.
+func (n *Network) profile(ctx context.Context, g network.Grant) (*int64, string, error) {
+	var fields []string
+	if slices.Contains(g.Scopes, scopeUserBasic) {
+		fields = append(fields, "avatar_url")
+	}
+	if slices.Contains(g.Scopes, scopeUserStats) {
+		fields = append(fields, "follower_count")
+	}
+	if len(fields) == 0 {
+		return nil, "", nil
 	}
 	var found struct {
 		User struct {
 			Followers *int64 `json:"follower_count"`
+			Avatar    string `json:"avatar_url"`
 		} `json:"user"`
 	}
-	call := network.Call{Method: http.MethodGet, Query: url.Values{"fields": {"follower_count"}}}
+	call := network.Call{Method: http.MethodGet, Query: url.Values{"fields": {strings.Join(fields, ",")}}}
 	err := n.callAPI(ctx, g, call, "user/info/", &found)
-	return network.NonNegative(found.User.Followers), err
+	return network.NonNegative(found.User.Followers), network.WebURL(found.User.Avatar), err
 }
 
 // countedPost is a listed post with its counts.

@@ -40,7 +40,7 @@ const (
 	scopeVideoList    = "video.list"
 )
 
-var defaultScopes = []string{"user.info.basic", "user.info.profile", scopeUserStats, scopeVideoPublish, scopeVideoList}
+var defaultScopes = []string{scopeUserBasic, "user.info.profile", scopeUserStats, scopeVideoPublish, scopeVideoList}
 
 // Options are the settings of an operator or a test. The zero value is the real network, without an app to connect
 // accounts.

@@ -31,7 +31,7 @@ var _ network.Collector = (*Network)(nil)
 // Collect returns the account's posts, without reposts and replies, and the link clicks of those of the last 30
 // days.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
-	followers, err := n.followers(ctx, g)
+	followers, picture, err := n.profile(ctx, g)
 	if err != nil && !network.IsWithheld(err) {
 		return network.Collection{}, err
 	}
@@ -39,7 +39,7 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	if network.IsWithheld(err) {
 		posts, err = n.listFigures(ctx, g, since, limit, postFields)
 	}
-	collected := network.Collection{Followers: followers, Posts: network.Newest(posts, since, limit)}
+	collected := network.Collection{Followers: followers, Picture: picture, Posts: network.Newest(posts, since, limit)}
 	if err != nil {
 		return collected, network.DowngradeForbidden(err)
 	}
@@ -49,18 +49,22 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	return collected, nil
 }
 
-func (n *Network) followers(ctx context.Context, g network.Grant) (*int64, error) {
+// profile returns the follower count and the URL of the picture.
+func (n *Network) profile(ctx context.Context, g network.Grant) (*int64, string, error) {
 	var me struct {
 		Data struct {
 			Metrics struct {
 				Followers *int64 `json:"followers_count"`
 			} `json:"public_metrics"`
+			Picture string `json:"profile_image_url"`
 		} `json:"data"`
 	}
 	c := n.newCall(g, http.MethodGet, "users/me")
-	c.Query = url.Values{"user.fields": {publicMetrics}}
+	c.Query = url.Values{"user.fields": {publicMetrics + ",profile_image_url"}}
 	err := n.do(ctx, c, &me)
-	return network.NonNegative(me.Data.Metrics.Followers), err
+	// The URL is that of 48 by 48 pixels; the same name with another ending is larger.
+	large := strings.Replace(me.Data.Picture, "_normal.", "_400x400.", 1)
+	return network.NonNegative(me.Data.Metrics.Followers), network.WebURL(large), err
 }
 
 // countedPost is a listed post with its public counts.

@@ -31,12 +31,12 @@ func (*Network) ListsPartially() {}
 // Collect returns the channel's uploads that others can see, with their public figures. Only the Analytics API has
 // the number of shares, two or three days late; without its scope they are left out.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
-	about, err := n.channelInfo(ctx, g, "contentDetails,statistics")
+	about, err := n.channelInfo(ctx, g, "contentDetails,snippet,statistics")
 	if err != nil {
 		return network.Collection{}, network.DowngradeForbidden(err)
 	}
 	posts, err := n.listFigures(ctx, g, about.uploads, since, limit)
-	collected := network.Collection{Followers: about.followers, Posts: network.Newest(posts, since, limit)}
+	collected := network.Collection{Followers: about.followers, Picture: about.picture, Posts: network.Newest(posts, since, limit)}
 	if err != nil {
 		return collected, network.DowngradeForbidden(err)
 	}
@@ -68,13 +68,22 @@ func (n *Network) listFigures(
 // channel is a channel's follower count and its playlist of uploads.
 type channel struct {
 	followers *int64 // rounded to three digits; nil if the channel hides them
+	picture   string // URL
 	uploads   string // ID of the playlist of all uploads
 }
 
-// channelInfo returns the connected channel. parts is contentDetails, and statistics for the followers.
+// channelInfo returns the connected channel. parts is contentDetails, statistics for the
+// followers, and snippet for the picture.
 func (n *Network) channelInfo(ctx context.Context, g network.Grant, parts string) (channel, error) {
 	var answer struct {
 		Items []struct {
+			Snippet struct {
+				Thumbnails struct {
+					Medium struct {
+						URL string `json:"url"`
+					} `json:"medium"`
+				} `json:"thumbnails"`
+			} `json:"snippet"`
 			Statistics struct {
 				Subscribers *int64 `json:"subscriberCount,string"`
 				Hidden      bool   `json:"hiddenSubscriberCount"`
@@ -94,7 +103,10 @@ func (n *Network) channelInfo(ctx context.Context, g network.Grant, parts string
 		return channel{}, network.InvalidResponse(errors.New("reading the channel: the response has no playlist of uploads"))
 	}
 	item := answer.Items[0]
-	found := channel{followers: network.NonNegative(item.Statistics.Subscribers), uploads: item.ContentDetails.Related.Uploads}
+	found := channel{
+		followers: network.NonNegative(item.Statistics.Subscribers), uploads: item.ContentDetails.Related.Uploads,
+		picture: network.WebURL(item.Snippet.Thumbnails.Medium.URL),
+	}
 	if item.Statistics.Hidden {
 		found.followers = nil
 	}

@@ -29,7 +29,7 @@ func (b *Network) getProfile(r *http.Request) (any, error) {
 		posts, err := t.Posts(r.Context(), `where p.platform = ? and p.account = ?`, Name, a.ID)
 		answer = map[string]any{
 			"did": a.ID, "handle": a.Handle, "displayName": a.DisplayName, "postsCount": len(posts), "followsCount": 0,
-			"followersCount": insights.Followers(Name, a.ID, b.Now()),
+			"followersCount": insights.Followers(Name, a.ID, b.Now()), "avatar": b.PictureURL(r, a.DisplayName),
 		}
 		return err
 	})

@@ -158,6 +158,9 @@ func (n *Network) object(r *http.Request, t store.Tx, a store.Account, id string
 	if id == a.ID {
 		page := pageView(a)
 		page["followers_count"] = insights.Followers(Name, a.ID, n.Now())
+		page["picture"] = map[string]any{"data": map[string]any{
+			"height": 200, "width": 200, "is_silhouette": false, "url": n.PictureURL(r, a.DisplayName),
+		}}
 		return page, nil
 	}
 	v, found, err := findVideo(r.Context(), t, `id = ? and account = ?`, id, a.ID)

@@ -37,7 +37,8 @@ func (n *Network) object(r *http.Request, t store.Tx, a store.Account, token sto
 	if id == a.ID {
 		return map[string]any{
 			"id": a.ID, "username": a.Handle, "name": a.DisplayName,
-			"followers_count": insights.Followers(Name, a.ID, n.Now()),
+			"followers_count":     insights.Followers(Name, a.ID, n.Now()),
+			"profile_picture_url": n.PictureURL(r, a.DisplayName),
 		}, nil
 	}
 	page, found, err := n.pageOf(r, t, a, id)

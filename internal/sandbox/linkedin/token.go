@@ -155,8 +155,8 @@ func (n *Network) userinfo(r *http.Request) (any, error) {
 		first, last, _ := strings.Cut(c.DisplayName, " ")
 		answer = map[string]any{
 			"sub": strings.TrimPrefix(c.ID, "urn:li:person:"), "name": c.DisplayName, "given_name": first,
-			"family_name": last,
-			"locale":      map[string]string{"country": "US", "language": "en"},
+			"family_name": last, "picture": n.PictureURL(r, c.DisplayName),
+			"locale": map[string]string{"country": "US", "language": "en"},
 		}
 		return nil
 	})

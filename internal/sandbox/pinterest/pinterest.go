@@ -141,7 +141,7 @@ func (n *Network) me(r *http.Request) (any, error) {
 	err := n.asCaller(r, func(_ store.Tx, a store.Account, _ store.Token) error {
 		answer = map[string]any{
 			"id": a.ID, "username": a.Handle, "account_type": "BUSINESS", "business_name": a.DisplayName,
-			"follower_count": insights.Followers(Name, a.ID, n.Now()),
+			"follower_count": insights.Followers(Name, a.ID, n.Now()), "profile_image": n.PictureURL(r, a.DisplayName),
 		}
 		return nil
 	})

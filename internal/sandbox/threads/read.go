@@ -21,7 +21,10 @@ func (n *Network) describe(r *http.Request) (any, error) {
 
 func (n *Network) object(r *http.Request, t store.Tx, a store.Account, id string) (map[string]any, error) {
 	if id == "me" || id == a.ID {
-		return graph.PickFields(r, map[string]any{"id": a.ID, "username": a.Handle, "name": a.DisplayName}), nil
+		return graph.PickFields(r, map[string]any{
+			"id": a.ID, "username": a.Handle, "name": a.DisplayName,
+			"threads_profile_picture_url": n.PictureURL(r, a.DisplayName),
+		}), nil
 	}
 	c, found, err := graph.FindContainer(r.Context(), t, Name, id)
 	if err != nil {

@@ -222,7 +222,7 @@ func (n *Network) userInfo(r *http.Request) (any, error) {
 	})
 	all := map[string]any{
 		"open_id": a.ID, "username": a.Handle, "display_name": a.DisplayName,
-		"follower_count": insights.Followers(Name, a.ID, n.Now()),
+		"follower_count": insights.Followers(Name, a.ID, n.Now()), "avatar_url": n.PictureURL(r, a.DisplayName),
 	}
 	return map[string]any{"user": pickFields(fields, all)}, err
 }

@@ -156,7 +156,11 @@ func (n *Network) me(r *http.Request) (any, error) {
 		}
 		posts, err := t.Posts(r.Context(), `where p.platform = ? and p.account = ?`, Name, me.ID)
 		answer["id"], answer["username"], answer["name"] = me.ID, me.Handle, me.DisplayName
-		n.figures(answer, r.Form.Get("user.fields"), me.ID, len(posts))
+		fields := r.Form.Get("user.fields")
+		n.figures(answer, fields, me.ID, len(posts))
+		if slices.Contains(strings.Split(fields, ","), "profile_image_url") {
+			answer["profile_image_url"] = n.PictureURL(r, me.DisplayName)
+		}
 		return err
 	})
 	return dataOf(answer), err

@@ -87,7 +87,9 @@ func (n *Network) listChannels(r *http.Request) (any, error) {
 			return []map[string]any{newResource("channel", a.ID, parseParts(query), map[string]any{
 				"snippet": map[string]any{
 					"title": a.DisplayName, "description": "", "customUrl": "@" + a.Handle,
-					"publishedAt": "2020-01-01T00:00:00Z", "thumbnails": map[string]any{},
+					"publishedAt": "2020-01-01T00:00:00Z", "thumbnails": map[string]any{
+						"medium": map[string]any{"url": n.PictureURL(r, a.DisplayName), "width": 240, "height": 240},
+					},
 				},
 				"contentDetails": map[string]any{
 					"relatedPlaylists": map[string]string{"likes": "", "uploads": UploadsID(a.ID)},

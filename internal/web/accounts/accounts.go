@@ -40,6 +40,7 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "GET /accounts", For: shell.Members, Do: p.list},
 		{Pattern: "POST /accounts/connect", For: shell.Managers, Do: p.connect},
 		{Pattern: "GET /accounts/{id}", For: shell.Members, Do: p.at(p.page)},
+		{Pattern: "GET /accounts/{id}/picture", For: shell.Members, Do: p.picture},
 		{Pattern: "GET /accounts/{id}/figures.csv", For: shell.Members, Do: p.at(p.export)},
 		{Pattern: "POST /accounts/{id}/connect", For: shell.Managers, Do: p.at(p.reconnect)},
 		{Pattern: "GET /accounts/{id}/disconnect", For: shell.Managers, Do: p.at(p.leavePage)},

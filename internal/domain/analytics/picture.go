@@ -1,0 +1,126 @@
+package analytics
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/platform/mediainfo"
+	"pressroom/internal/platform/thumbnail"
+)
+
+const (
+	pictureSide      = 128              // pixels of the longest side of a stored picture
+	maxPictureBytes  = 5 << 20          // of a picture at the network
+	maxPicturePixels = 48 << 20         // bytes of pixels that all pictures being scaled take together
+	pictureTimeout   = 30 * time.Second // for fetching a picture
+	pictureEvery     = 24 * time.Hour   // at least between two fetches, as some networks sign their URLs anew each time
+)
+
+// Picture is an account's profile picture, with the names to show where there is none.
+type Picture struct {
+	Platform, Name, Username string
+	Type                     string // MIME; empty if there is no picture
+	Image                    []byte
+	FetchedAt                time.Time
+}
+
+// Picture returns the profile picture of a team's account, or not_found.
+func (s *Service) Picture(ctx context.Context, team, account int64) (Picture, error) {
+	var out Picture
+	var fetched int64
+	err := s.db.QueryRow(ctx, `SELECT a.platform, a.display_name, a.username, COALESCE(p.type, ''), p.image,
+		COALESCE(p.fetched_at, 0) FROM social_accounts a LEFT JOIN account_pictures p ON p.account_id = a.id
+		WHERE a.id = ? AND a.team_id = ?`, account, team).
+		Scan(&out.Platform, &out.Name, &out.Username, &out.Type, &out.Image, &fetched)
+	if errors.Is(err, sql.ErrNoRows) {
+		return out, apierr.Missing()
+	}
+	if err != nil {
+		return out, fmt.Errorf("reading the picture of account %d: %w", account, err)
+	}
+	out.FetchedAt = db.Time(fetched)
+	return out, nil
+}
+
+// newPicture is a picture to be stored.
+type newPicture struct {
+	thumbnail.Result
+
+	source [sha256.Size]byte
+}
+
+// fetchPicture returns the picture at a URL that the network told, or nil if it need not or cannot be stored. A failure
+// must not fail the turn, so it is only logged.
+func (s *Service) fetchPicture(ctx context.Context, t turn, url string) *newPicture {
+	if url == "" || s.opts.FetchPicture == nil {
+		return nil
+	}
+	out := &newPicture{source: sha256.Sum256([]byte(url))}
+	wanted, err := s.wantsPicture(ctx, t.account, out.source)
+	if err == nil && wanted {
+		out.Result, err = s.scalePicture(ctx, t, url)
+	}
+	if err != nil && ctx.Err() == nil {
+		s.opts.Log.InfoContext(ctx, "Fetching a profile picture failed", "account", t.account, "platform", t.platform,
+			"error", err)
+	}
+	if err != nil || !wanted {
+		return nil
+	}
+	return out
+}
+
+// wantsPicture reports whether a picture is not the stored one, which was fetched some time ago.
+func (s *Service) wantsPicture(ctx context.Context, account int64, source [sha256.Size]byte) (bool, error) {
+	var stored []byte
+	var fetched int64
+	err := s.db.QueryRow(ctx, `SELECT source, fetched_at FROM account_pictures WHERE account_id = ?`, account).
+		Scan(&stored, &fetched)
+	if errors.Is(err, sql.ErrNoRows) {
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("reading when a picture was fetched: %w", err)
+	}
+	return !bytes.Equal(stored, source[:]) && s.db.Now().Sub(db.Time(fetched)) >= pictureEvery, nil
+}
+
+func (s *Service) scalePicture(ctx context.Context, t turn, url string) (thumbnail.Result, error) {
+	ctx, cancel := context.WithTimeout(ctx, pictureTimeout)
+	defer cancel()
+	var file bytes.Buffer
+	if err := s.opts.FetchPicture(ctx, t.platform, url, maxPictureBytes, &file); err != nil {
+		return thumbnail.Result{}, err
+	}
+	in := bytes.NewReader(file.Bytes())
+	info, err := mediainfo.Read(in, in.Size())
+	if err != nil {
+		return thumbnail.Result{}, fmt.Errorf("reading the picture: %w", err)
+	}
+	if info.Kind != mediainfo.Image {
+		return thumbnail.Result{}, fmt.Errorf("the picture is of type %s", info.Type)
+	}
+	return s.pictures.Thumbnail(ctx, t.account, in, info, pictureSide)
+}
+
+// storePicture stores a picture, if there is a new one.
+func (t *turn) storePicture(ctx context.Context, tx *db.Tx, p *newPicture) error {
+	if p == nil {
+		return nil
+	}
+	_, err := tx.Exec(ctx, `INSERT INTO account_pictures (account_id, source, type, image, fetched_at)
+		VALUES (?, ?, ?, ?, ?) ON CONFLICT (account_id) DO UPDATE SET source = excluded.source, type = excluded.type,
+		image = excluded.image, fetched_at = excluded.fetched_at`,
+		t.account, p.source[:], p.Type, p.Bytes, db.Micros(tx.Now()))
+	if err != nil {
+		return fmt.Errorf("storing the picture of account %d: %w", t.account, err)
+	}
+	return nil
+}

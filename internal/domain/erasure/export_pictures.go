@@ -1,0 +1,43 @@
+package erasure
+
+import (
+	"archive/zip"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"pressroom/internal/platform/db"
+)
+
+// exportPictures writes the profile picture of each account as account_pictures/ID.jpg, or .png.
+func (s *Service) exportPictures(ctx context.Context, team int64, out *zip.Writer, alive func()) error {
+	return s.keysOf(ctx, team, file{keys: "social_accounts", page: usual}, func(keys []any) error {
+		alive()
+		for _, account := range keys {
+			var kind string
+			var image []byte
+			var fetched int64
+			err := s.DB.QueryRow(ctx, `SELECT type, image, fetched_at FROM account_pictures WHERE account_id = ?`, account).
+				Scan(&kind, &image, &fetched)
+			if errors.Is(err, sql.ErrNoRows) {
+				continue
+			}
+			if err != nil {
+				return fmt.Errorf("reading the picture of an account: %w", err)
+			}
+			name := fmt.Sprintf("account_pictures/%v.jpg", account)
+			if kind == "image/png" {
+				name = fmt.Sprintf("account_pictures/%v.png", account)
+			}
+			w, err := out.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store, Modified: db.Time(fetched)})
+			if err == nil {
+				_, err = w.Write(image)
+			}
+			if err != nil {
+				return fmt.Errorf("writing the picture of an account: %w", err)
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,54 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+)
+
+var errPictureTooLarge = errors.New("the picture is too large")
+
+// pictureFetcher returns a function that fetches profile pictures from public addresses, and from the hosts that the
+// operator's settings of the network name, such as those of a sandbox.
+func (s *Server) pictureFetcher() func(ctx context.Context, platform, address string, maxBytes int64, into io.Writer) error {
+	named := s.cfg.Networks.namedHosts()
+	client := &http.Client{
+		Transport:     s.transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return func(ctx context.Context, platform, address string, maxBytes int64, into io.Writer) error {
+		if u, err := url.Parse(address); err == nil && slices.Contains(named[platform], u.Host) {
+			return fetchNamed(ctx, client, address, maxBytes, into)
+		}
+		_, err := s.fetcher.Get(ctx, address, maxBytes, into)
+		return err
+	}
+}
+
+// fetchNamed fetches a file from a host that the operator has named.
+func fetchNamed(ctx context.Context, client *http.Client, address string, maxBytes int64, into io.Writer) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return fmt.Errorf("fetching a picture: %w", err)
+	}
+	response, err := client.Do(r)
+	if err != nil {
+		return fmt.Errorf("fetching a picture: %w", err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("fetching a picture: status %d", response.StatusCode)
+	}
+	n, err := io.Copy(into, io.LimitReader(response.Body, maxBytes+1))
+	if err != nil {
+		return fmt.Errorf("fetching a picture: %w", err)
+	}
+	if n > maxBytes {
+		return errPictureTooLarge
+	}
+	return nil
+}

@@ -1,0 +1,55 @@
+package accounts
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/xml"
+	"net/http"
+	"strings"
+	"time"
+
+	"pressroom/internal/domain/analytics"
+	"pressroom/internal/web/shell"
+)
+
+// picturePolicy keeps an image from running anything.
+const picturePolicy = "sandbox; default-src 'none'"
+
+// picture serves the profile picture of an account of the team, or its initials if there is none.
+func (p *Handlers) picture(w http.ResponseWriter, r *http.Request) {
+	id, err := shell.PathID(r, "id")
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	found, err := p.insight.Picture(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	kind, image := found.Type, found.Image
+	if kind == "" {
+		kind, image = "image/svg+xml", initialsImage(found)
+	}
+	sum := sha256.Sum256(image)
+	h := w.Header()
+	h.Set("Content-Type", kind)
+	h.Set("Content-Security-Policy", picturePolicy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "private, max-age=3600")
+	h.Set("ETag", `"`+hex.EncodeToString(sum[:8])+`"`)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(image))
+}
+
+// initialsImage returns an image of the initials of an account's name.
+func initialsImage(p analytics.Picture) []byte {
+	var out bytes.Buffer
+	out.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" fill="#d3e9e1"/>` +
+		`<text x="32" y="33" dy=".35em" text-anchor="middle" font-family="system-ui, sans-serif" font-size="24" ` +
+		`font-weight="600" fill="#0a5543">`)
+	_ = xml.EscapeText(&out, []byte(strings.ToUpper(shell.Initials(cmp.Or(p.Name, p.Username))))) // a buffer never fails
+	out.WriteString(`</text></svg>`)
+	return out.Bytes()
+}
