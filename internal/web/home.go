@@ -143,7 +143,7 @@ func (a *App) today(r *http.Request) (today, error) {
 
 // addPosts adds the posts of the next days, the most recent ones with their figures, and those that failed.
 func (a *App) addPosts(ctx context.Context, team int64, out *today) error {
-	spans, err := calendar.Spans(ctx, a.DB, team, 0, homeBounds(out.Now), homeDaily)
+	spans, err := calendar.Spans(ctx, a.DB, team, calendar.Filter{}, homeBounds(out.Now), homeDaily)
 	if err != nil {
 		return err
 	}

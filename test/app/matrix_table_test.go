@@ -205,6 +205,8 @@ var matrix = map[string]entry{
 	"GET /calendar":                                  {who: shell.Members},
 	"GET /posts/{id}":                                {who: shell.Members},
 	"GET /posts/{id}/live":                           {who: shell.Members},
+	"GET /posts/{id}/quick":                          {who: shell.Members},
+	"POST /posts/{id}/move":                          {who: shell.Writers, form: url.Values{"seen": {"1"}}, later: 3},
 	"GET /posts/{id}/accounts/{account}":             {who: shell.Members},
 	"POST /posts/{id}/accounts/{account}/decision":   {who: shell.Publishers, form: url.Values{"published": {"yes"}}},
 	"GET /posts/{id}/publish":                        {who: shell.Publishers},

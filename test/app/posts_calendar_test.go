@@ -51,8 +51,8 @@ func TestPauseAndEndSeries(t *testing.T) {
 		occurrence := p.follow(day.Format("Mon 2 Jan 2006, 15:04")).
 			wants(200, "Scheduled for", "The post that the series is made from")
 		month := b.open("/calendar?day="+day.AddDate(0, 0, 14).Format(time.DateOnly)).wants(200, "Every week")
-		if n := strings.Count(month.text(), "To come · series"); n == 0 {
-			t.Errorf("the calendar tells nothing to come: %s", month.text())
+		if n := strings.Count(month.text(), "Upcoming · series"); n == 0 {
+			t.Errorf("the calendar shows nothing upcoming: %s", month.text())
 		}
 		paused := p.form("Pause the series").press().
 			wants(200, "The series was paused: nothing is published", "stands still",
@@ -97,7 +97,7 @@ func TestCalendarTimeZone(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Viewer)
-		b.open("/calendar").wants(200, "Nothing is planned here yet.", h.now().In(berlin(t)).Format("January 2006")).lacks("/posts/new")
+		b.open("/calendar").wants(200, "Nothing is planned here yet.", h.now().In(berlin(t)).AddDate(0, 0, 7).Format("January")).lacks("/posts/new")
 		for i, at := range []string{
 			"2027-03-27T23:30:00Z", "2027-03-28T00:30:00Z", "2027-03-28T22:30:00Z", "2027-10-31T00:30:00Z", "2027-10-31T01:30:00Z",
 		} {
@@ -105,20 +105,20 @@ func TestCalendarTimeZone(t *testing.T) {
 		}
 		march := b.open("/calendar?day=2027-03-05").
 			wants(200, "March 2027", "Clocks go forward", "00:30 CET Wish 0", "01:30 CET Wish 1", "00:30 Wish 2")
-		march.follow("Month after").wants(200, "April 2027", "00:30 Wish 2").lacks("Wish 3")
-		march.follow("Month before").wants(200, "February 2027")
+		march.follow("Next month").wants(200, "April 2027", "00:30 Wish 2").lacks("Wish 3")
+		march.follow("Previous month").wants(200, "February 2027")
 		b.open("/calendar?day=2027-10-01").wants(200, "Clocks go back", "02:30 CEST Wish 3", "02:30 CET Wish 4")
-		week := b.open("/calendar?view=week&day=2027-03-28").wants(200, "Week of 22 March 2027", "Wish 0", "Wish 1").lacks("Wish 2")
-		week.follow("Week after").wants(200, "Week of 29 March 2027", "Wish 2").lacks("Wish 1")
-		week.follow("Whole month").wants(200, "March 2027")
-		march.form("Show").fill("day", "2027-10-02").press().wants(200, "October 2027")
+		week := b.open("/calendar?view=week&day=2027-03-28").wants(200, "22 – 28 March 2027", "Wish 0", "Wish 1").lacks("Wish 2")
+		week.follow("Next week").wants(200, "29 Mar – 4 Apr 2027", "Wish 2").lacks("Wish 1")
+		week.follow("Month").wants(200, "March 2027")
+		march.form("Apply").fill("day", "2027-10-02").press().wants(200, "October 2027")
 		b.open("/calendar?day=someday").wants(422, "Enter a date from the year 2000 on")
 		b.open("/calendar?day=9999-12-31").wants(422, "Enter a date from the year 2000 on")
 		for i := range 6 {
 			c.draft(t, fmt.Sprint("Crowd ", i), "2027-06-15T10:00:00Z")
 		}
-		june := b.open("/calendar?day=2027-06-01").wants(200, "Crowd 0", "Crowd 3").lacks("Crowd 4")
-		june.follow("All posts of Tuesday 15 June").wants(200, "Crowd 5", "Crowd 0")
+		june := b.open("/calendar?day=2027-06-01").wants(200, "Crowd 0", "Crowd 2").lacks("Crowd 3")
+		june.follow("More posts of Tuesday 15 June").wants(200, "Tuesday 15 June 2027", "Crowd 5", "Crowd 0")
 		b.open("/calendar?view=week&day=2027-06-15").wants(200, "Crowd 5")
 	})
 }
@@ -148,12 +148,12 @@ func TestCalendarOfAccount(t *testing.T) {
 		series := c.draft(t, "Daily on the first", "2027-06-17T10:00:00Z")
 		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, series, "FREQ=DAILY;COUNT=9"))(t)
 		b := c.as(t, access.Editor)
-		june := b.open("/calendar?day=2027-06-01").wants(200, "On the first", "On the second", "To come")
-		one := june.form("Show").fill("account", fmt.Sprint(second)).press().wants(200, "On the second").
+		june := b.open("/calendar?day=2027-06-01").wants(200, "On the first", "On the second", "Upcoming")
+		one := june.form("Apply").fill("account", fmt.Sprint(second)).press().wants(200, "On the second").
 			lacks("on the first", "On the first")
-		one.follow("Month after").wants(200, "July 2027", "Nothing is planned here for this account yet.").
-			follow("Month before").wants(200, "On the second").lacks("On the first")
-		one.follow("Week").wants(200, "Week of").lacks("On the first")
+		one.follow("Next month").wants(200, "July 2027", "No post fits these filters here.").
+			follow("Previous month").wants(200, "On the second").lacks("On the first")
+		one.follow("Week").wants(200, "31 May – 6 Jun 2027").lacks("On the first")
 		form := one.follow("Write a post for Friday 18 June").wants(200, "New post").form("Check")
 		if form.values.Get("date") != "2027-06-18" || form.values.Get("account") != fmt.Sprint(second) {
 			t.Errorf("the form begins with %v", form.values)

@@ -18,7 +18,7 @@ run(async (browser) => {
   await look(page, 'posts-none');
 
   await page.getByRole('link', { name: 'Calendar' }).first().click();
-  await page.getByText('To come').first().waitFor();
+  await page.getByText('Upcoming').first().waitFor({ state: 'attached' });
   await look(page, 'calendar-month');
   await page.goto('/calendar?view=week&day=' + new Date(Date.now() + 30 * 3600e3).toISOString().slice(0, 10));
   await look(page, 'calendar-week');

@@ -113,8 +113,8 @@ func (p Record) Content(t Target, language string) network.Content {
 	return network.Content{Text: text, Languages: []string{language}, Media: media, Options: p.Options}
 }
 
-// slot returns the time by which lists and the monthly allowance sort a post. A template has none.
-func (p Record) slot() time.Time {
+// Slot returns the time by which lists and the monthly allowance sort a post. A template has none.
+func (p Record) Slot() time.Time {
 	switch {
 	case p.IsTemplate:
 		return time.Time{}

@@ -191,7 +191,7 @@ func Update(ctx context.Context, tx *db.Tx, p *Record) error {
 		approval_round = ?, scheduled_at = ?, submitted_at = ?, published_at = ?, slot_at = ?, skipped = ?, job_id = ?,
 		updated_at = ?, planned_day = ?, archived_at = ? WHERE id = ?`,
 		string(p.Status), p.Caption, p.Excerpt, options, string(p.Approval), p.Round, db.Micros(p.ScheduledAt),
-		db.Micros(p.SubmittedAt), db.Micros(p.PublishedAt), db.Micros(p.slot()), db.Flag(p.Skipped), p.JobID,
+		db.Micros(p.SubmittedAt), db.Micros(p.PublishedAt), db.Micros(p.Slot()), db.Flag(p.Skipped), p.JobID,
 		db.Micros(p.UpdatedAt), p.PlannedDay, db.Micros(p.ArchivedAt), p.ID)
 	if err != nil {
 		return fmt.Errorf("changing a post: %w", err)

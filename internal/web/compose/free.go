@@ -46,7 +46,7 @@ func (p *Handlers) free(ctx context.Context, team int64, day, behind time.Time) 
 		for hour := firstHour; hour <= lastHour+1; hour++ {
 			hours = append(hours, time.Date(day.Year(), day.Month(), day.Day(), hour, 0, 0, 0, day.Location()))
 		}
-		spans, err := calendar.Spans(ctx, p.DB, team, 0, hours, 1)
+		spans, err := calendar.Spans(ctx, p.DB, team, calendar.Filter{}, hours, 1)
 		if err != nil {
 			return time.Time{}, err
 		}

@@ -152,7 +152,7 @@ func (p *Handlers) addDay(ctx context.Context, actor *access.Actor, s sheet, hel
 		teamtime.StartOfDay(day.Year(), day.Month(), day.Day(), actor.Zone),
 		teamtime.StartOfDay(next.Year(), next.Month(), next.Day(), actor.Zone),
 	}
-	spans, err := calendar.Spans(ctx, p.DB, actor.TeamID, 0, bounds, maxNeighbours+1)
+	spans, err := calendar.Spans(ctx, p.DB, actor.TeamID, calendar.Filter{}, bounds, maxNeighbours+1)
 	if err != nil {
 		return err
 	}

@@ -3,216 +3,223 @@ package posts
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/domain/post"
 	"pressroom/internal/domain/post/calendar"
-	"pressroom/internal/domain/post/postlist"
-	"pressroom/internal/teamtime"
 	"pressroom/internal/web/shell"
 )
 
-// How many posts the calendar shows per day, by view.
+// The views of the calendar.
 const (
-	ofADayInAMonth = 4
-	ofADayInAWeek  = 15
+	monthView = "month"
+	weekView  = "week"
+	dayView   = "day"
 )
-
-// calendarView is a month or a week.
-type calendarView struct {
-	Week         bool
-	Account      string // shows only posts of this account; empty for all
-	Choices      []choice
-	Day          string // a day within it
-	Title        string
-	Before, Next string // days in the previous and next month or week
-	Zone         string
-	Weeks        [][]calendarDay
-	Wrong        string
-	Empty        bool
-}
-
-// calendarDay is a date in the team's time zone.
-type calendarDay struct {
-	Date    time.Time // midnight UTC of the date
-	Beside  bool      // belongs to the previous or next month
-	Today   bool
-	Past    bool
-	Changes string // note if clocks change on this day
-	Slots   []daySlot
-	More    bool
-}
-
-type daySlot struct {
-	calendar.Slot
-	postlist.Details
-
-	Clock string // time of day, with the zone's abbreviation if clocks change
-}
-
-// spanDays returns the first date of a view and its number of days. Weeks begin on Monday.
-func spanDays(day time.Time, week bool) (time.Time, int) {
-	monday := func(t time.Time) time.Time { return t.AddDate(0, 0, -(int(t.Weekday())+6)%7) }
-	if week {
-		return monday(day), 7
-	}
-	first := day.AddDate(0, 0, 1-day.Day())
-	last := first.AddDate(0, 1, -1)
-	from := monday(first)
-	return from, int(monday(last).AddDate(0, 0, 7).Sub(from) / (24 * time.Hour))
-}
 
 // lastYear is the last year of the calendar.
 const lastYear = 9990
 
+// calendarView is the calendar's page.
+type calendarView struct {
+	calendarQuery
+
+	Title        string
+	Before, Next string // days in the previous and next period
+	Zone         string
+	ZoneCode     string // abbreviation of the zone on the first day
+	Choices      []choice
+	Networks     []string // platforms of the team's accounts
+	States       []calendar.State
+	Days         []calendarDay
+	Rows         []hourRow // of the week and day view
+	Drafts       []event   // without a date
+	MoreDrafts   bool
+	Wrong        string
+	Moved        *moved // what was moved last
+	Empty        bool
+	Upcoming     bool // shows occurrences that are not created yet
+	Writer       bool
+}
+
+// calendarQuery selects a part of the calendar.
+type calendarQuery struct {
+	View                    string
+	Day                     string // a day within the period; empty for now
+	Account, Network, State string
+}
+
+// Views returns the views with their names.
+func (calendarQuery) Views() [][2]string {
+	return [][2]string{{monthView, "Month"}, {weekView, "Week"}, {dayView, "Day"}}
+}
+
+// calendarStateName returns the label of a state.
+func calendarStateName(s calendar.State) string {
+	if s == calendar.Waiting {
+		return "Needs approval"
+	}
+	return stateName(post.Status(s))
+}
+
+// queryOf reads a query; an unknown view is the month.
+func queryOf(q url.Values) calendarQuery {
+	c := calendarQuery{q.Get("view"), q.Get("day"), q.Get("account"), q.Get("network"), q.Get("state")}
+	if c.View != weekView && c.View != dayView {
+		c.View = monthView
+	}
+	return c
+}
+
+// Here returns the query itself.
+func (c calendarQuery) Here() string {
+	q := url.Values{"view": {c.View}}
+	for name, value := range map[string]string{
+		"day": c.Day, "account": c.Account, "network": c.Network, "state": c.State,
+	} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	return q.Encode()
+}
+
+// Link returns the path of another view and day with the same filters.
+func (c calendarQuery) Link(view, day string) string {
+	c.View, c.Day = view, day
+	return "/calendar?" + c.Here()
+}
+
+// On returns the path of the same period with another network, or all.
+func (c calendarQuery) On(network string) string {
+	c.Network = network
+	return "/calendar?" + c.Here()
+}
+
+// All returns the path of the same period without filters.
+func (c calendarQuery) All() string {
+	return "/calendar?" + calendarQuery{View: c.View, Day: c.Day}.Here()
+}
+
+// Filtered reports whether the calendar shows only some posts.
+func (c calendarQuery) Filtered() bool { return c.Account+c.Network+c.State != "" }
+
+// New returns the path of the editor for a day.
+func (c calendarQuery) New(day time.Time) string {
+	q := url.Values{"date": {day.Format(time.DateOnly)}}
+	if c.Account != "" {
+		q.Set("account", c.Account)
+	}
+	return "/posts/new?" + q.Encode()
+}
+
+// filter returns the selected posts, or an error for a value that cannot be selected.
+func (c calendarQuery) filter() (calendar.Filter, error) {
+	account, err := accountOf(c.Account)
+	f := calendar.Filter{Account: account, Network: c.Network, State: calendar.State(c.State)}
+	if err == nil && c.State != "" && !slices.Contains(calendar.States(), f.State) {
+		err = apierr.Invalid(apierr.NotAllowedValue, "state", "Select one of the states.")
+	}
+	return f, err
+}
+
 func (p *Handlers) calendar(w http.ResponseWriter, r *http.Request) {
+	p.showCalendar(w, r, queryOf(r.URL.Query()), http.StatusOK, "")
+}
+
+// showCalendar answers with the calendar and an error, if any.
+func (p *Handlers) showCalendar(w http.ResponseWriter, r *http.Request, q calendarQuery, status int, wrong string) {
 	zone, err := p.zone(r)
 	if err != nil {
 		p.ServerError(w, r, err)
 		return
 	}
-	now := p.DB.Now().In(zone)
-	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
+	v := shell.VisitorOf(r.Context())
 	view := &calendarView{
-		Week: r.URL.Query().Get("view") == "week", Account: r.URL.Query().Get("account"), Zone: zone.String(),
+		calendarQuery: q, Zone: zone.String(), States: calendar.States(), Wrong: wrong, Writer: v.Is(shell.Writers),
 	}
-	if view.Choices, err = p.choices(r, view.Account); err != nil {
-		p.ShowError(w, r, err)
-		return
+	now := p.DB.Now().In(zone)
+	shown := period{view: q.View, now: now, zone: zone}
+	shown.today = time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
+	if shown.day, err = dayOf(q.Day, shown.today); err != nil {
+		view.Day, view.Wrong, status = "", apierr.Of(err).Detail, shell.StatusOf(err)
 	}
-	status, day := http.StatusOK, today
-	if text := r.URL.Query().Get("day"); text != "" {
-		if day, err = time.Parse(time.DateOnly, text); err != nil || day.Year() < 2000 || day.Year() > lastYear {
-			day, view.Wrong, status = today, "Enter a date from the year 2000 on, such as 2026-03-29.",
-				http.StatusUnprocessableEntity
-		}
-	}
-	account, err := accountOf(view.Account)
+	shown.rolling = view.Day == "" && q.View == monthView
+	filter, err := view.filter()
 	if err != nil {
-		view.Account, view.Wrong, status = "", apierr.Of(err).Detail, shell.StatusOf(err)
+		view.Account, view.State, view.Wrong, status = "", "", apierr.Of(err).Detail, shell.StatusOf(err)
+		filter = calendar.Filter{Network: q.Network}
 	}
-	view.name(day)
-	if err := p.fillCalendar(r, view, account, period{day, today, zone}); err != nil {
+	if err := p.addFilters(r, view); err != nil {
 		p.ShowError(w, r, err)
 		return
+	}
+	view.name(shown)
+	if err := p.fillCalendar(r, view, filter, shown); err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	if view.Wrong == "" {
+		view.Moved = p.popMoved(r)
 	}
 	p.Show(w, r, status, pages["calendar"], "Calendar: "+view.Title, view)
 }
 
-// name sets the title and the links to the previous and next period.
-func (v *calendarView) name(day time.Time) {
-	v.Day = day.Format(time.DateOnly)
-	if v.Week {
-		from, _ := spanDays(day, true)
-		v.Title = "Week of " + from.Format("2 January 2006")
-		v.Before, v.Next = from.AddDate(0, 0, -7).Format(time.DateOnly), from.AddDate(0, 0, 7).Format(time.DateOnly)
-		return
+// dayOf returns the day of a query as midnight UTC, and today with an error if it is none.
+func dayOf(text string, today time.Time) (time.Time, error) {
+	if text == "" {
+		return today, nil
 	}
-	first := day.AddDate(0, 0, 1-day.Day())
-	v.Title = first.Format("January 2006")
-	v.Before, v.Next = first.AddDate(0, -1, 0).Format(time.DateOnly), first.AddDate(0, 1, 0).Format(time.DateOnly)
+	day, err := time.Parse(time.DateOnly, text)
+	if err != nil || day.Year() < 2000 || day.Year() > lastYear {
+		return today, apierr.Invalid(apierr.Malformed, "day",
+			"Enter a date from the year 2000 on, such as 2026-03-29.")
+	}
+	return day, nil
 }
 
-// Link returns the path of a view and day, with the selected account.
-func (v *calendarView) Link(view, day string) string {
-	q := url.Values{"view": {view}}
-	if day != "" {
-		q.Set("day", day)
-	}
-	if v.Account != "" {
-		q.Set("account", v.Account)
-	}
-	return "/calendar?" + q.Encode()
-}
-
-// New returns the path of the editor for a day.
-func (v *calendarView) New(day time.Time) string {
-	q := url.Values{"date": {day.Format(time.DateOnly)}}
-	if v.Account != "" {
-		q.Set("account", v.Account)
-	}
-	return "/posts/new?" + q.Encode()
-}
-
-// List returns the path of a day's posts.
-func (v *calendarView) List(day time.Time) string {
-	f := filters{Account: v.Account, From: day.Format(time.DateOnly), To: day.Format(time.DateOnly)}
-	return "/posts?" + f.query().Encode()
-}
-
-// period is the range of the calendar: dates as midnights in UTC, and the time zone of the days.
-type period struct {
-	day, today time.Time
-	zone       *time.Location
-}
-
-// bounds returns the midnights in the zone that separate the calendar's days.
-func (p period) bounds(week bool) (time.Time, []time.Time) {
-	from, n := spanDays(p.day, week)
-	out := make([]time.Time, n+1)
-	for i := range out {
-		d := from.AddDate(0, 0, i)
-		out[i] = teamtime.StartOfDay(d.Year(), d.Month(), d.Day(), p.zone)
-	}
-	return from, out
-}
-
-func (p *Handlers) fillCalendar(r *http.Request, view *calendarView, account int64, shown period) error {
-	from, bounds := shown.bounds(view.Week)
-	most := ofADayInAMonth
-	if view.Week {
-		most = ofADayInAWeek
-	}
-	team := shell.VisitorOf(r.Context()).Team.ID
-	spans, err := calendar.Spans(r.Context(), p.DB, team, account, bounds, most)
-	if err != nil {
+// addFilters adds the accounts and networks that can be selected.
+func (p *Handlers) addFilters(r *http.Request, view *calendarView) error {
+	var err error
+	if view.Choices, err = p.choices(r, view.Account); err != nil {
 		return err
 	}
-	ids := []string{}
-	for _, span := range spans {
-		for _, slot := range span.Slots {
-			ids = append(ids, slot.PostID)
+	for _, c := range view.Choices {
+		if c.Platform != "" && !slices.Contains(view.Networks, c.Platform) {
+			view.Networks = append(view.Networks, c.Platform)
 		}
 	}
-	glances, err := postlist.DetailsOf(r.Context(), p.DB, team, ids)
-	if err != nil {
-		return err
-	}
-	day, today, zone := shown.day, shown.today, shown.zone
-	view.Empty = true
-	for i, span := range spans {
-		d := calendarDay{Date: from.AddDate(0, 0, i), More: span.More}
-		d.Past = d.Date.Before(today)
-		d.Beside, d.Today, d.Changes = !view.Week && d.Date.Month() != day.Month(), d.Date.Equal(today),
-			clockChange(span.To.Sub(span.From))
-		for _, slot := range span.Slots {
-			d.Slots = append(d.Slots, daySlot{slot, glances[slot.PostID], timeOfDay(slot.At.In(zone), d.Changes != "")})
-		}
-		view.Empty = view.Empty && len(d.Slots) == 0
-		if i%7 == 0 {
-			view.Weeks = append(view.Weeks, nil)
-		}
-		week := &view.Weeks[len(view.Weeks)-1]
-		*week = append(*week, d)
+	slices.Sort(view.Networks)
+	if view.Network != "" && !slices.Contains(view.Networks, view.Network) {
+		view.Networks = append(view.Networks, view.Network)
 	}
 	return nil
 }
 
-// clockChange describes a day's change of clocks by its length.
-func clockChange(long time.Duration) string {
+// name sets the title and the links to the previous and next period.
+func (v *calendarView) name(shown period) {
+	from, n := shown.dates()
+	last := from.AddDate(0, 0, n-1)
+	before, next := from.AddDate(0, 0, -n), from.AddDate(0, 0, n)
 	switch {
-	case long < 24*time.Hour:
-		return "Clocks go forward"
-	case long > 24*time.Hour:
-		return "Clocks go back"
+	case v.View == dayView:
+		v.Title = from.Format("Monday 2 January 2006")
+	case v.View == weekView && from.Month() == last.Month():
+		v.Title = from.Format("2 – ") + last.Format("2 January 2006")
+	case v.View == weekView:
+		v.Title = from.Format("2 Jan – ") + last.Format("2 Jan 2006")
+	case shown.rolling:
+		v.Title = from.Format("January – ") + last.Format("January 2006")
+		if from.Month() == last.Month() {
+			v.Title = from.Format("January 2006")
+		}
+		before, next = from, last.AddDate(0, 0, 1)
+	default:
+		first := shown.day.AddDate(0, 0, 1-shown.day.Day())
+		v.Title = first.Format("January 2006")
+		before, next = first.AddDate(0, -1, 0), first.AddDate(0, 1, 0)
 	}
-	return ""
-}
-
-// timeOfDay returns the time of day, with the zone's abbreviation on days when it may occur twice.
-func timeOfDay(at time.Time, changes bool) string {
-	if changes {
-		return at.Format("15:04 MST")
-	}
-	return at.Format("15:04")
+	v.Before, v.Next = before.Format(time.DateOnly), next.Format(time.DateOnly)
 }

@@ -102,7 +102,7 @@ type (
 
 		Others int // further accounts
 	}
-	choice struct{ Value, Text string }
+	choice struct{ Value, Text, Platform string }
 )
 
 func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
@@ -188,7 +188,7 @@ func (p *Handlers) choices(r *http.Request, chosen string) ([]choice, error) {
 			return nil, err
 		}
 		for _, a := range found.SocialAccounts {
-			c := choice{strconv.FormatInt(a.ID, 10), shell.NetworkName(a.Platform) + ": " + a.Username}
+			c := choice{strconv.FormatInt(a.ID, 10), shell.NetworkName(a.Platform) + ": " + a.Username, a.Platform}
 			seen = seen || c.Value == chosen
 			out = append(out, c)
 		}
@@ -198,7 +198,7 @@ func (p *Handlers) choices(r *http.Request, chosen string) ([]choice, error) {
 		args["cursor"] = outcome.Page.Cursor
 	}
 	if !seen {
-		out = append(out, choice{chosen, "Account " + chosen})
+		out = append(out, choice{chosen, "Account " + chosen, ""})
 	}
 	return out, nil
 }

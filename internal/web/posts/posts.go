@@ -21,7 +21,9 @@ import (
 var files embed.FS
 
 var pages = shell.Parse(files, template.FuncMap{"time": shell.Time, "clock": clock, "cut": cut, "link": webAddress,
-	"stateName": stateName, "moment": instant, "longestComment": func() int {
+	"stateName": stateName, "calendarState": calendarStateName,
+	"sprite": shell.Sprite, "spriteIcon": shell.SpriteIcon, "spriteLogo": shell.SpriteLogo,
+	"moment": instant, "longestComment": func() int {
 		return approval.MaxComment
 	}})
 
@@ -50,6 +52,8 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "GET /posts", For: shell.Members, Do: p.list},
 		{Pattern: "GET /calendar", For: shell.Members, Do: p.calendar},
 		{Pattern: "GET /posts/{id}", For: shell.Members, Do: p.page},
+		{Pattern: "GET /posts/{id}/quick", For: shell.Members, Do: p.quick},
+		{Pattern: "POST /posts/{id}/move", For: shell.Writers, Do: p.move},
 		{Pattern: "GET /posts/{id}/live", For: shell.Members, Do: p.live},
 		{Pattern: "GET /posts/{id}/accounts/{account}", For: shell.Members, Do: p.account},
 		{Pattern: "POST /posts/{id}/accounts/{account}/decision", For: shell.Publishers, Do: p.decide},

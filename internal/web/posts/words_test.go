@@ -22,29 +22,6 @@ func TestRuleWords(t *testing.T) {
 	}
 }
 
-func TestSpanDays(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		day, from string
-		week      bool
-		days      int
-	}{
-		{"2026-11-22", "2026-11-16", true, 7},
-		{"2026-11-16", "2026-11-16", true, 7},
-		{"2026-11-22", "2026-10-26", false, 42},
-		{"2027-02-28", "2027-02-01", false, 28}, // from a Monday to a Sunday
-		{"2027-03-05", "2027-03-01", false, 35},
-	} {
-		day, err := time.Parse(time.DateOnly, c.day)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if from, n := spanDays(day, c.week); from.Format(time.DateOnly) != c.from || n != c.days {
-			t.Errorf("%s: %d days from %s, want %d from %s", c.day, n, from.Format(time.DateOnly), c.days, c.from)
-		}
-	}
-}
-
 func TestWebAddress(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -18,14 +18,16 @@ import (
 
 // Slot is a post in the calendar.
 type Slot struct {
-	At       time.Time
-	PostID   string // the template's, for a future occurrence that has no post yet
-	ToCome   bool   // a future occurrence that has no post yet
+	At       time.Time // zero for a draft without a time
+	Day      string    // planned date of a draft without a time, as 2026-03-29; may be empty
+	PostID   string    // the template's, for a future occurrence that has no post yet
+	ToCome   bool      // a future occurrence that has no post yet
 	InSeries bool
 	Status   post.Status
 	Client   post.Approval // empty for a future occurrence and where it was not read
 	Excerpt  string
 	Accounts []post.PostEntryAccount
+	Changed  time.Time // when the post was last changed; zero for a future occurrence
 }
 
 // Span is a part of the calendar.
@@ -38,25 +40,26 @@ type Span struct {
 const maxSeries = 100 // of a team
 
 // Spans returns a team's posts by the time at which they went out, will, or are planned, and the occurrences
-// that its series will create within 400 days. If account is not 0, it returns only posts for that account.
-// bounds divide the time into spans; each has the first most posts.
-func Spans(ctx context.Context, d *db.DB, team, account int64, bounds []time.Time, most int) ([]Span, error) {
+// that its series will create within 400 days. bounds divide the time into spans; each has the first most posts.
+func Spans(ctx context.Context, d *db.DB, team int64, f Filter, bounds []time.Time, most int) ([]Span, error) {
 	spans := make([]Span, len(bounds)-1)
 	for i := range spans {
 		spans[i] = Span{From: bounds[i], To: bounds[i+1]}
 	}
-	slots, err := listSlots(ctx, d, team, account, spans, most)
+	slots, err := listSlots(ctx, d, team, f, spans, most)
 	if err != nil {
 		return nil, err
 	}
-	ahead, err := listAhead(ctx, d, team, 0, bounds[0], bounds[len(bounds)-1], len(spans)*(most+1))
-	if err != nil {
-		return nil, err
+	if f.includesOccurrences() {
+		ahead, err := listAhead(ctx, d, team, 0, bounds[0], bounds[len(bounds)-1], len(spans)*(most+1))
+		if err != nil {
+			return nil, err
+		}
+		if ahead, err = f.filterOccurrences(ctx, d, ahead); err != nil {
+			return nil, err
+		}
+		slots = append(slots, ahead...)
 	}
-	if ahead, err = filterByAccount(ctx, d, account, ahead); err != nil {
-		return nil, err
-	}
-	slots = append(slots, ahead...)
 	slices.SortStableFunc(slots, func(a, b Slot) int {
 		return cmp.Or(a.At.Compare(b.At), strings.Compare(a.PostID, b.PostID))
 	})
@@ -77,8 +80,8 @@ func Spans(ctx context.Context, d *db.DB, team, account int64, bounds []time.Tim
 }
 
 // listSlots reads the posts of the spans, one more of each than is shown.
-func listSlots(ctx context.Context, d *db.DB, team, account int64, spans []Span, most int) ([]Slot, error) {
-	text, args := slotsQuery(team, account, spans, most)
+func listSlots(ctx context.Context, d *db.DB, team int64, f Filter, spans []Span, most int) ([]Slot, error) {
+	text, args := slotsQuery(team, f, spans, most)
 	out, err := db.All(ctx, d, scanSlot, text, args...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the calendar: %w", err)
@@ -87,12 +90,12 @@ func listSlots(ctx context.Context, d *db.DB, team, account int64, spans []Span,
 }
 
 // slotColumns are the columns that scanSlot reads.
-const slotColumns = `p.id, p.status, p.excerpt, p.slot_at, p.series_id, p.approval`
+const slotColumns = `p.id, p.status, p.excerpt, p.slot_at, p.series_id, p.approval, p.updated_at, p.planned_day`
 
 func scanSlot(rows *sql.Rows, slot *Slot) error {
-	var at, series int64
-	err := rows.Scan(&slot.PostID, &slot.Status, &slot.Excerpt, &at, &series, &slot.Client)
-	slot.At, slot.InSeries = db.Time(at), series != 0
+	var at, series, changed int64
+	err := rows.Scan(&slot.PostID, &slot.Status, &slot.Excerpt, &at, &series, &slot.Client, &changed, &slot.Day)
+	slot.At, slot.InSeries, slot.Changed = db.Time(at), series != 0, db.Time(changed)
 	return err
 }
 
@@ -107,43 +110,18 @@ func slotsOf(ctx context.Context, d *db.DB, team int64, query string, args ...an
 
 // slotsQuery is one short index walk for each span. The condition of the partial index comes last, because SQLite uses
 // the first of several bounds.
-func slotsQuery(team, account int64, spans []Span, most int) (string, []any) {
-	parts, args, alone := make([]string, len(spans)), []any{}, ``
-	if account > 0 {
-		// A count, because PostgreSQL turns EXISTS into a join that reads all the account's posts for each span.
-		alone = ` AND (SELECT COUNT(*) FROM post_targets t WHERE t.post_id = p.id AND t.account_id = ?) > 0`
-	}
+func slotsQuery(team int64, f Filter, spans []Span, most int) (string, []any) {
+	parts, args := make([]string, len(spans)), []any{}
+	selected, values := f.condition()
 	for i, span := range spans {
-		parts[i] = `SELECT id, status, excerpt, slot_at, series_id, approval FROM (SELECT ` + slotColumns + ` FROM posts p
-			WHERE p.team_id = ? AND p.slot_at >= ? AND p.slot_at < ? AND p.slot_at > 0` + alone + `
+		parts[i] = `SELECT id, status, excerpt, slot_at, series_id, approval, updated_at, planned_day
+			FROM (SELECT ` + slotColumns + ` FROM posts p
+			WHERE p.team_id = ? AND p.slot_at >= ? AND p.slot_at < ? AND p.slot_at > 0` + selected + `
 			ORDER BY p.slot_at, p.id LIMIT ?) AS span`
 		args = append(args, team, db.Micros(span.From), db.Micros(span.To))
-		if account > 0 {
-			args = append(args, account)
-		}
-		args = append(args, most+1)
+		args = append(append(args, values...), most+1)
 	}
 	return strings.Join(parts, ` UNION ALL `), args
-}
-
-// filterByAccount removes the occurrences of series that do not target an account. Account 0 keeps all.
-func filterByAccount(ctx context.Context, d *db.DB, account int64, slots []Slot) ([]Slot, error) {
-	if account == 0 || len(slots) == 0 {
-		return slots, nil
-	}
-	args, seen := []any{account}, map[string]bool{}
-	for _, slot := range slots {
-		if !seen[slot.PostID] {
-			seen[slot.PostID] = true
-			args = append(args, slot.PostID)
-		}
-	}
-	ids, err := db.All(ctx, d, func(rows *sql.Rows, id *string) error { return rows.Scan(id) },
-		`SELECT post_id FROM post_targets WHERE account_id = ? AND post_id IN (`+db.Placeholders(len(args)-1)+`)`, args...)
-	if err != nil {
-		return nil, fmt.Errorf("listing the series of account %d: %w", account, err)
-	}
-	return slices.DeleteFunc(slots, func(slot Slot) bool { return !slices.Contains(ids, slot.PostID) }), nil
 }
 
 // listAhead returns the next occurrences that a team's series will create between two times; only of one series

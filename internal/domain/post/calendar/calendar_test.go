@@ -21,7 +21,7 @@ func (w *env) midnights(year int, month time.Month, day, n int) []time.Time {
 // spans returns the calendar as day, time, status and text.
 func (w *env) spans(t *testing.T, bounds []time.Time, most int) string {
 	t.Helper()
-	spans := must.Get(calendar.Spans(t.Context(), w.DB, w.Call.TeamID, 0, bounds, most))(t)
+	spans := must.Get(calendar.Spans(t.Context(), w.DB, w.Call.TeamID, calendar.Filter{}, bounds, most))(t)
 	days := []string{}
 	for _, span := range spans {
 		parts := []string{}
@@ -64,7 +64,7 @@ func TestCalendar(t *testing.T) {
 			1), "21 12:00 published gone | 22 23:59 draft late | 23 00:00 draft wished, more"; got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
-		spans := must.Get(calendar.Spans(t.Context(), w.DB, w.Call.TeamID+1, 0, bounds, 5))(t)
+		spans := must.Get(calendar.Spans(t.Context(), w.DB, w.Call.TeamID+1, calendar.Filter{}, bounds, 5))(t)
 		for _, span := range spans {
 			if len(span.Slots) > 0 {
 				t.Errorf("another team sees %v", span.Slots)

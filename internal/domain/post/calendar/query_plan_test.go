@@ -43,7 +43,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 			spans[i].From, spans[i].To = db.Time(first+int64(i)*50), db.Time(first+int64(i)*50+50)
 		}
 		team := w.Call.TeamID
-		text, args := slotsQuery(team, 0, spans, 4)
+		text, args := slotsQuery(team, Filter{}, spans, 4)
 		calendar := testkit.Plan(t, w.DB, text, args...)
 		series := testkit.Plan(t, w.DB, runningSeriesQuery, team, 0, 0, 100)
 		for _, bad := range []string{"SCAN p", "Seq Scan on posts", "USE TEMP B-TREE FOR ORDER BY"} {

@@ -18,14 +18,16 @@ func TestQueriesStartAtTheirLowerBound(t *testing.T) {
 		}
 		fill(t, w)
 		spans := []Span{{From: db.Time(first), To: db.Time(first + 50)}}
-		calendar, args := slotsQuery(1, 0, spans, 4)
-		one, alone := slotsQuery(1, 1, spans, 4)
+		calendar, args := slotsQuery(1, Filter{}, spans, 4)
+		one, alone := slotsQuery(1, Filter{Account: 1}, spans, 4)
+		some, filtered := slotsQuery(1, Filter{Network: "x", State: Failed}, spans, 4)
 		for name, query := range map[string]struct {
 			text string
 			args []any
 		}{
 			"calendar":                {calendar, args},
 			"calendar of one account": {one, alone},
+			"calendar with filters":   {some, filtered},
 		} {
 			if steps := testkit.Opcodes(t, w.DB, query.text, query.args...); !slices.Contains(steps, "SeekGE") ||
 				slices.Contains(steps, "SeekGT") {

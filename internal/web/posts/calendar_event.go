@@ -1,0 +1,99 @@
+package posts
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/post/calendar"
+	"pressroom/internal/domain/post/postlist"
+	"pressroom/internal/web/shell"
+)
+
+// event is a post in the calendar.
+type event struct {
+	calendar.Slot
+	postlist.Details
+
+	Local     time.Time // At in the team's zone
+	Clock     string    // time of day; empty without a time
+	Look      string    // class that sets the color
+	Icon      string
+	State     string // in words
+	Draggable bool
+}
+
+// Seen identifies the version of the post that is shown.
+func (e event) Seen() int64 { return e.Changed.UnixMicro() }
+
+// Logos returns the first accounts, and Others the number of the others.
+func (e event) Logos() []post.PostEntryAccount { return e.Accounts[:min(len(e.Accounts), 3)] }
+
+// Others returns the number of accounts whose logos are not shown.
+func (e event) Others() int { return max(0, len(e.Accounts)-3) }
+
+// eventMaker reads the details of posts and returns a function that makes events of them. Times name the zone if
+// clocks change on their day.
+func (p *Handlers) eventMaker(r *http.Request, slots []calendar.Slot, zone *time.Location) (
+	func(slots []calendar.Slot, changes bool) []event, error) {
+	v := shell.VisitorOf(r.Context())
+	ids := make([]string, len(slots))
+	for i, slot := range slots {
+		ids[i] = slot.PostID
+	}
+	details, err := postlist.DetailsOf(r.Context(), p.DB, v.Team.ID, ids)
+	writer, publisher := v.Is(shell.Writers), v.Is(shell.Publishers)
+	return func(slots []calendar.Slot, changes bool) []event {
+		out := make([]event, len(slots))
+		for i, slot := range slots {
+			e := event{Slot: slot, Details: details[slot.PostID]}
+			if !slot.At.IsZero() {
+				e.Local = slot.At.In(zone)
+				e.Clock = timeOfDay(e.Local, changes)
+			}
+			e.Look, e.Icon, e.State = e.describe()
+			movable := slot.Status == post.Draft && writer || slot.Status == post.Scheduled && publisher
+			// A move ends the approval of a post with a time, so that must not happen by a slip of the hand.
+			approved := e.Approval == post.Approved && !slot.At.IsZero()
+			e.Draggable = movable && !slot.ToCome && !e.Template && !approved
+			out[i] = e
+		}
+		return out
+	}, err
+}
+
+// describe returns how an event looks and its state in words.
+func (e event) describe() (string, string, string) {
+	if e.ToCome {
+		return "coming", "repeat-line", "Upcoming · series"
+	}
+	look, icon := string(e.Status), map[post.Status]string{
+		post.Draft: "draft-line", post.Scheduled: "time-line", post.Processing: "loader-4-line",
+		post.Published: "check-line", post.PartiallyPublished: "error-warning-line", post.Failed: "error-warning-line",
+	}[e.Status]
+	names := []string{}
+	for _, s := range e.States(e.Status) {
+		names = append(names, stateName(s))
+	}
+	if e.Unconfirmed {
+		look, icon = "unconfirmed", "question-line"
+	}
+	if e.Status == post.Draft || e.Status == post.Scheduled {
+		switch e.Approval {
+		case post.Waiting:
+			look, icon = "waiting", "hourglass-line"
+			names = append(names, "needs approval")
+		case post.Rejected:
+			look, icon = "rejected", "close-line"
+			names = append(names, "rejected")
+		case post.Approved:
+			names = append(names, "approved")
+		case post.NotNeeded:
+		}
+	}
+	if e.InSeries {
+		names = append(names, "series")
+	}
+	return look, icon, strings.Join(names, " · ")
+}

@@ -1,0 +1,294 @@
+package posts
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"pressroom/internal/domain/post/calendar"
+	"pressroom/internal/teamtime"
+	"pressroom/internal/web/shell"
+)
+
+// How many posts the calendar shows per day, by view, and how many drafts beside it.
+const (
+	perDayInMonth = 3
+	perDayInWeek  = 12
+	perDay        = 60
+	draftsBeside  = 10
+)
+
+// Hours without a post before and from these are drawn low.
+const (
+	morning = 7
+	night   = 22
+)
+
+// rollingWeeks are the weeks of the month view without a day: the previous one, this one, and those that follow.
+const rollingWeeks = 5
+
+const daysPerWeek = 7
+
+// period is what the calendar shows. Dates are midnights in UTC.
+type period struct {
+	view       string
+	day, today time.Time
+	now        time.Time // in the zone
+	zone       *time.Location
+	rolling    bool
+}
+
+// dates returns the first date and the number of dates. Weeks begin on Monday.
+func (p period) dates() (time.Time, int) {
+	monday := func(t time.Time) time.Time { return t.AddDate(0, 0, -(int(t.Weekday())+6)%daysPerWeek) }
+	switch {
+	case p.view == dayView:
+		return p.day, 1
+	case p.view == weekView:
+		return monday(p.day), daysPerWeek
+	case p.rolling:
+		return monday(p.day).AddDate(0, 0, -daysPerWeek), rollingWeeks * daysPerWeek
+	}
+	first := p.day.AddDate(0, 0, 1-p.day.Day())
+	last := first.AddDate(0, 1, -1)
+	from := monday(first)
+	return from, int(monday(last).AddDate(0, 0, daysPerWeek).Sub(from) / (24 * time.Hour))
+}
+
+// bounds returns the midnights in the zone that separate the calendar's days.
+func (p period) bounds() (time.Time, []time.Time) {
+	from, n := p.dates()
+	out := make([]time.Time, n+1)
+	for i := range out {
+		d := from.AddDate(0, 0, i)
+		out[i] = teamtime.StartOfDay(d.Year(), d.Month(), d.Day(), p.zone)
+	}
+	return from, out
+}
+
+// most returns how many posts a day shows.
+func (p period) most() int {
+	switch p.view {
+	case dayView:
+		return perDay
+	case weekView:
+		return perDayInWeek
+	}
+	return perDayInMonth
+}
+
+type (
+	// calendarDay is a date in the team's time zone.
+	calendarDay struct {
+		Date    time.Time // midnight UTC of the date
+		Beside  bool      // belongs to the previous or next month
+		Today   bool
+		Past    bool
+		Changes string    // note if clocks change on this day
+		AnyTime []event   // planned for the date without a time
+		Events  []event   // with a time, the earliest first
+		More    bool      // there are more
+		Hours   []dayHour // of the week and day view: one per row
+	}
+	// dayHour is an hour of a day. Its start is zero where clocks skip the hour.
+	dayHour struct {
+		Start  time.Time
+		Past   bool
+		Now    int // quarter of the hour that it is now, from 1; 0 for another hour
+		Night  bool
+		Events []event
+	}
+	// hourRow is a row of the week and day view.
+	hourRow struct {
+		Label string
+		Night bool
+
+		hour   int
+		second bool // the hour that occurs again because clocks go back
+	}
+)
+
+// Count returns the number of posts shown.
+func (d calendarDay) Count() int { return len(d.AnyTime) + len(d.Events) }
+
+// Dots returns the first posts of a day, for the narrow overview.
+func (d calendarDay) Dots() []event {
+	all := slices.Concat(d.AnyTime, d.Events)
+	return all[:min(len(all), 3)]
+}
+
+// fillCalendar reads the posts of the period.
+func (p *Handlers) fillCalendar(r *http.Request, view *calendarView, filter calendar.Filter, shown period) error {
+	ctx, team := r.Context(), shell.VisitorOf(r.Context()).Team.ID
+	from, bounds := shown.bounds()
+	spans, err := calendar.Spans(ctx, p.DB, team, filter, bounds, shown.most())
+	if err != nil {
+		return err
+	}
+	planned, err := calendar.ListPlanned(ctx, p.DB, team, filter, from.Format(time.DateOnly),
+		from.AddDate(0, 0, len(spans)).Format(time.DateOnly), shown.most()*len(spans))
+	if err != nil {
+		return err
+	}
+	var drafts []calendar.Slot
+	if view.Writer {
+		if drafts, err = calendar.ListUnplanned(ctx, p.DB, team, filter, draftsBeside+1); err != nil {
+			return err
+		}
+	}
+	slots := slices.Concat(planned, drafts)
+	for _, span := range spans {
+		slots = append(slots, span.Slots...)
+	}
+	events, err := p.eventMaker(r, slots, shown.zone)
+	if err != nil {
+		return err
+	}
+	if view.MoreDrafts = len(drafts) > draftsBeside; view.MoreDrafts {
+		drafts = drafts[:draftsBeside]
+	}
+	view.Drafts = events(drafts, false)
+	view.ZoneCode, view.Empty = bounds[0].In(shown.zone).Format("MST"), true
+	for i, span := range spans {
+		d := shown.newDay(from.AddDate(0, 0, i), span)
+		d.Events = events(span.Slots, d.Changes != "")
+		d.AnyTime = events(slotsOn(planned, d.Date), false)
+		d.limit(shown.most())
+		view.Empty = view.Empty && d.Count() == 0
+		view.Upcoming = view.Upcoming || slices.ContainsFunc(span.Slots, func(s calendar.Slot) bool { return s.ToCome })
+		view.Days = append(view.Days, d)
+	}
+	if view.View != monthView {
+		view.Rows = shown.addHours(view.Days, bounds)
+	}
+	return nil
+}
+
+// newDay returns a day without posts.
+func (p period) newDay(date time.Time, span calendar.Span) calendarDay {
+	return calendarDay{Date: date, More: span.More, Past: date.Before(p.today), Today: date.Equal(p.today),
+		Beside:  p.view == monthView && !p.rolling && date.Month() != p.day.Month(),
+		Changes: clockChange(span.To.Sub(span.From))}
+}
+
+// limit removes all but the first posts.
+func (d *calendarDay) limit(most int) {
+	d.More = d.More || d.Count() > most
+	d.AnyTime = d.AnyTime[:min(len(d.AnyTime), most)]
+	d.Events = d.Events[:min(len(d.Events), most-len(d.AnyTime))]
+}
+
+// slotsOn returns the slots planned for a date.
+func slotsOn(planned []calendar.Slot, date time.Time) []calendar.Slot {
+	out, day := []calendar.Slot{}, date.Format(time.DateOnly)
+	for _, slot := range planned {
+		if slot.Day == day {
+			out = append(out, slot)
+		}
+	}
+	return out
+}
+
+// addHours distributes the posts of days over hours and returns the rows. A row is an hour of the clock. Where clocks
+// go back, an hour has two rows. Where they go forward, the day has no such hour, and no row if no other day has it.
+func (p period) addHours(days []calendarDay, bounds []time.Time) []hourRow {
+	starts := make([]map[hourRow]time.Time, len(days))
+	for i := range days {
+		starts[i] = hourStarts(bounds[i], bounds[i+1], p.zone)
+	}
+	rows := []hourRow{}
+	for hour := range 24 {
+		for _, row := range []hourRow{{hour: hour}, {hour: hour, second: true}} {
+			label := ""
+			for i := range days {
+				at, ok := starts[i][row]
+				_, twice := starts[i][hourRow{hour: hour, second: true}]
+				switch {
+				case ok && twice:
+					label = at.Format("15:04 MST")
+				case ok && label == "":
+					label = at.Format("15:04")
+				}
+			}
+			if label == "" {
+				continue
+			}
+			row.Label = label
+			for i := range days {
+				p.addHour(&days[i], starts[i], row)
+			}
+			rows = append(rows, row)
+		}
+	}
+	for n := range rows {
+		quiet := rows[n].hour < morning || rows[n].hour >= night
+		for i := range days {
+			quiet = quiet && len(days[i].Hours[n].Events) == 0
+		}
+		rows[n].Night = quiet
+		for i := range days {
+			days[i].Hours[n].Night = quiet
+		}
+	}
+	return rows
+}
+
+// hourStarts returns the starts of a day's hours by row without label. The day is a multiple of a quarter of an hour.
+func hourStarts(from, to time.Time, zone *time.Location) map[hourRow]time.Time {
+	const quarter = 15 * time.Minute
+	out, seen := map[hourRow]time.Time{}, map[[2]int]bool{}
+	for at := from.In(zone); at.Before(to); at = at.Add(quarter) {
+		wall := [2]int{at.Hour(), at.Minute()}
+		row := hourRow{hour: at.Hour(), second: seen[wall]}
+		seen[wall] = true
+		if _, ok := out[row]; !ok {
+			out[row] = at
+		}
+	}
+	return out
+}
+
+// addHour adds the hour of a row to a day.
+func (p period) addHour(day *calendarDay, starts map[hourRow]time.Time, row hourRow) {
+	start, ok := starts[hourRow{hour: row.hour, second: row.second}]
+	if !ok {
+		day.Hours = append(day.Hours, dayHour{})
+		return
+	}
+	var end time.Time // the start of the following hour; zero for the last
+	for _, at := range starts {
+		if at.After(start) && (end.IsZero() || at.Before(end)) {
+			end = at
+		}
+	}
+	within := func(at time.Time) bool { return !at.Before(start) && (end.IsZero() || at.Before(end)) }
+	h := dayHour{Start: start, Past: !end.IsZero() && !end.After(p.now) || day.Past}
+	if day.Today && within(p.now) {
+		h.Now = p.now.Minute()/15 + 1
+	}
+	for _, e := range day.Events {
+		if within(e.At) {
+			h.Events = append(h.Events, e)
+		}
+	}
+	day.Hours = append(day.Hours, h)
+}
+
+// clockChange describes a day's change of clocks by its length.
+func clockChange(long time.Duration) string {
+	switch {
+	case long < 24*time.Hour:
+		return "Clocks go forward"
+	case long > 24*time.Hour:
+		return "Clocks go back"
+	}
+	return ""
+}
+
+// timeOfDay returns the time of day, with the zone's abbreviation on days when it may occur twice.
+func timeOfDay(at time.Time, changes bool) string {
+	if changes {
+		return at.Format("15:04 MST")
+	}
+	return at.Format("15:04")
+}

@@ -1,0 +1,198 @@
+package posts
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/post/calendar"
+	"pressroom/internal/teamtime"
+	"pressroom/internal/web/shell"
+)
+
+// moved is what the calendar says after a move, with what undoes it.
+type moved struct {
+	ID, Text string
+	Seen     int64
+	At, Date string // the time or planned date before the move; both empty if there was none
+}
+
+// movedKey is the session key of the last move, for the next calendar page.
+const movedKey = "moved"
+
+func (p *Handlers) popMoved(r *http.Request) *moved {
+	kept := p.Pop(r.Context(), movedKey)
+	out := &moved{}
+	if len(kept) == 0 || json.Unmarshal(kept, out) != nil {
+		return nil
+	}
+	return out
+}
+
+// move gives a post another time or planned date and shows the calendar again.
+func (p *Handlers) move(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	back, err := url.ParseQuery(r.PostForm.Get("back"))
+	if err != nil {
+		back = url.Values{}
+	}
+	q := queryOf(back)
+	done, err := p.doMove(r)
+	if err != nil {
+		if wrong, ok := p.FormErrorOf(w, r, err, nil); ok {
+			p.showCalendar(w, r, q, shell.StatusOf(err), wrong.Text)
+		}
+		return
+	}
+	kept, err := json.Marshal(done)
+	if err != nil {
+		p.ServerError(w, r, err)
+		return
+	}
+	p.Put(r.Context(), movedKey, kept)
+	shell.Redirect(w, r, "/calendar?"+q.Here())
+}
+
+// doMove moves the post in the path to the time or date of the form.
+func (p *Handlers) doMove(r *http.Request) (moved, error) {
+	zone, err := p.zone(r)
+	if err != nil {
+		return moved{}, err
+	}
+	id, err := idIn(r)
+	if err != nil {
+		return moved{}, err
+	}
+	at, day, err := destination(r.PostForm, zone)
+	if err != nil {
+		return moved{}, err
+	}
+	seen, err := strconv.ParseInt(r.PostForm.Get("seen"), 10, 64)
+	if err != nil {
+		return moved{}, apierr.Invalid(apierr.Malformed, "seen", "This page has expired. Reload it and try again.")
+	}
+	call, err := p.Call(r, "move_post")
+	if err != nil {
+		return moved{}, err
+	}
+	before, after, err := p.posts.Move(r.Context(), call.Actor, id, time.UnixMicro(seen), at, day)
+	if err != nil {
+		return moved{}, err
+	}
+	out := moved{ID: id, Seen: after.UpdatedAt.UnixMicro(), Date: before.PlannedDay, Text: movedText(before, after, zone)}
+	if !before.ScheduledAt.IsZero() {
+		out.At = before.ScheduledAt.UTC().Format(time.RFC3339)
+	}
+	return out, nil
+}
+
+// destination returns the time that a form names, as an instant or in the team's zone, or a date without a time. Without
+// any of them, the post is no longer planned.
+func destination(form url.Values, zone *time.Location) (time.Time, string, error) {
+	text, day, clock := form.Get("at"), form.Get("date"), form.Get("time")
+	switch {
+	case text != "":
+	case clock == "":
+		return time.Time{}, day, nil
+	case day == "":
+		return time.Time{}, "", apierr.Invalid(apierr.MissingArgument, "date", "Choose the date as well.")
+	default:
+		text = day + "T" + clock
+	}
+	at, err := teamtime.Parse(text, zone)
+	switch {
+	case err == nil:
+		return at, "", nil
+	case errors.Is(err, teamtime.ErrSkipped):
+		return at, "", apierr.Invalid(apierr.TimeDoesNotExist, "time",
+			"This time does not exist in "+zone.String()+" on that day because clocks go forward. Choose another.")
+	}
+	return at, "", apierr.Invalid(apierr.Malformed, "time",
+		"The date or time is invalid. Enter them as 2026-03-29 and 10:15.").Wrap(err)
+}
+
+// movedText says what a move did.
+func movedText(before, after post.Record, zone *time.Location) string {
+	name := "The post"
+	if words := cut(40, strings.Join(strings.Fields(after.Excerpt), " ")); words != "" {
+		name = "“" + words + "”"
+	}
+	out := name + " is no longer planned for a date."
+	switch day, err := time.Parse(time.DateOnly, after.PlannedDay); {
+	case !after.ScheduledAt.IsZero():
+		out = name + " moved to " + movedTime(after.ScheduledAt.In(zone)) + "."
+	case err == nil:
+		out = name + " moved to " + day.Format("Mon 2 Jan 2006") + "."
+	}
+	if before.Approval == post.Approved && after.Approval == post.Waiting {
+		out += " The client must approve it again."
+	}
+	return out
+}
+
+// movedTime returns a time, with the zone's abbreviation on days when clocks change.
+func movedTime(at time.Time) string {
+	from, to := teamtime.Day(at, at.Location())
+	return at.Format("Mon 2 Jan 2006, ") + timeOfDay(at, clockChange(to.Sub(from)) != "")
+}
+
+// quickView is a post's summary in the calendar.
+type quickView struct {
+	event
+
+	Team       int64
+	Caption    string
+	Back       string // query of the calendar
+	Date, Time string // as in a form
+	Movable    bool
+	Approved   bool // a move ends the client's approval
+	Editable   bool
+}
+
+// maxQuickText is the number of characters of the text in a post's summary.
+const maxQuickText = 280
+
+// quick answers with a post's summary, for the calendar's script.
+func (p *Handlers) quick(w http.ResponseWriter, r *http.Request) {
+	held, err := p.postOf(r)
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	zone, err := p.zone(r)
+	if err != nil {
+		p.ServerError(w, r, err)
+		return
+	}
+	accounts, err := post.AccountsOf(r.Context(), p.DB, held.TeamID, []string{held.ID})
+	if err != nil {
+		p.ServerError(w, r, err)
+		return
+	}
+	slot := calendar.Slot{At: held.Slot(), Day: held.PlannedDay, PostID: held.ID, InSeries: held.SeriesID != 0,
+		Status: held.Status, Client: held.Approval, Excerpt: held.Excerpt, Accounts: accounts[held.ID], Changed: held.UpdatedAt}
+	events, err := p.eventMaker(r, []calendar.Slot{slot}, zone)
+	if err != nil {
+		p.ServerError(w, r, err)
+		return
+	}
+	v := shell.VisitorOf(r.Context())
+	view := quickView{event: events([]calendar.Slot{slot}, false)[0], Team: held.TeamID, Caption: cut(maxQuickText, held.Caption),
+		Back: queryOf(r.URL.Query()).Here(), Date: held.PlannedDay,
+		Editable: held.CheckComposable() == nil && v.Is(shell.Writers)}
+	view.Movable = view.Editable && !held.IsTemplate && (held.Status == post.Draft || v.Is(shell.Publishers))
+	view.Approved = held.Approval == post.Approved && !held.ScheduledAt.IsZero()
+	if !held.ScheduledAt.IsZero() {
+		local := held.ScheduledAt.In(zone)
+		view.Date, view.Time = local.Format(time.DateOnly), local.Format("15:04")
+	}
+	p.piece(w, r, "quick", view)
+}

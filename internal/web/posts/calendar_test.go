@@ -1,0 +1,93 @@
+package posts
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/domain/post/calendar"
+)
+
+// date returns midnight UTC of a date.
+func date(t *testing.T, text string) time.Time {
+	t.Helper()
+	day, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return day
+}
+
+func TestPeriodDates(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		day, view, from string
+		rolling         bool
+		days            int
+	}{
+		{"2026-11-22", weekView, "2026-11-16", false, 7},
+		{"2026-11-16", weekView, "2026-11-16", false, 7},
+		{"2026-11-22", dayView, "2026-11-22", false, 1},
+		{"2026-11-22", monthView, "2026-10-26", false, 42},
+		{"2027-02-28", monthView, "2027-02-01", false, 28}, // from a Monday to a Sunday
+		{"2027-03-05", monthView, "2027-03-01", false, 35},
+		{"2026-11-26", monthView, "2026-11-16", true, 35}, // last week, this one, and three more
+	} {
+		from, n := period{view: c.view, day: date(t, c.day), rolling: c.rolling}.dates()
+		if from.Format(time.DateOnly) != c.from || n != c.days {
+			t.Errorf("%s: %d days from %s, want %d from %s", c.day, n, from.Format(time.DateOnly), c.days, c.from)
+		}
+	}
+}
+
+// A day has as many hours as its clocks show, whichever way they are set.
+func TestAddHours(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		zone, view, day string
+		rows, hours     int // rows of the grid, and hours of the day
+		holds           string
+	}{
+		{"Europe/Berlin", dayView, "2027-06-15", 24, 24, "00:00 01:00 02:00 03:00"},
+		{"Europe/Berlin", dayView, "2027-03-28", 23, 23, "01:00 03:00"},
+		{"Europe/Berlin", weekView, "2027-03-28", 24, 23, "01:00 02:00 03:00"},
+		{"Europe/Berlin", dayView, "2027-10-31", 25, 25, "01:00 02:00 CEST 02:00 CET 03:00"},
+		{"Europe/Berlin", weekView, "2027-10-31", 25, 25, "02:00 CEST 02:00 CET"},
+		{"Australia/Lord_Howe", dayView, "2027-04-04", 25, 25, "01:00 +11 01:30 +1030 02:00"}, // by half an hour
+		{"Australia/Lord_Howe", dayView, "2027-10-03", 24, 24, "01:00 02:30 03:00"},
+	} {
+		zone, err := time.LoadLocation(c.zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown := period{view: c.view, day: date(t, c.day), zone: zone, now: date(t, "2026-11-26")}
+		from, bounds := shown.bounds()
+		days, last := []calendarDay{}, len(bounds)-2
+		for i := range last + 1 {
+			d := shown.newDay(from.AddDate(0, 0, i), calendar.Span{From: bounds[i], To: bounds[i+1]})
+			for at := bounds[i]; at.Before(bounds[i+1]); at = at.Add(15 * time.Minute) {
+				d.Events = append(d.Events, event{Slot: calendar.Slot{At: at}})
+			}
+			days = append(days, d)
+		}
+		labels, hours, posts := []string{}, 0, 0
+		for n, row := range shown.addHours(days, bounds) {
+			labels = append(labels, row.Label)
+			hour := days[last].Hours[n]
+			if !hour.Start.IsZero() {
+				hours++
+			}
+			posts += len(hour.Events)
+			for _, e := range hour.Events {
+				if got := e.At.In(zone).Hour(); got != row.hour {
+					t.Errorf("%s %s: a post of %s is in the hour %s", c.zone, c.day, e.At.In(zone), row.Label)
+				}
+			}
+		}
+		if len(labels) != c.rows || hours != c.hours || posts != len(days[last].Events) ||
+			!strings.Contains(strings.Join(labels, " "), c.holds) {
+			t.Errorf("%s %s %s: %d rows, %d hours, %d posts of %d: %q", c.zone, c.view, c.day, len(labels), hours, posts,
+				len(days[last].Events), labels)
+		}
+	}
+}

@@ -1,0 +1,156 @@
+// Moves posts in the calendar by dragging, and shows a summary of the post that is clicked. Without it, links open the
+// posts, and a post is moved in its editor.
+'use strict';
+
+const calendar = () => document.getElementById('calendar'); // replaced after each move
+const quick = document.getElementById('quick');
+const told = document.getElementById('told');
+const half = 30 * 60e3;
+let dragged = null;
+let marked = null;
+
+// spotOf returns the day, hour or list of drafts at an event that takes the dragged post.
+function spotOf(event) {
+  const spot = dragged && event.target.closest?.('[data-at], [data-day]');
+  if (!spot || !calendar().contains(spot)) return null;
+  if (spot.dataset.day === '' && (!('draft' in dragged.dataset) || spot.contains(dragged))) return null;
+  return spot;
+}
+
+// timeOf returns a post's time of day; it is followed by the zone on days when clocks change.
+const timeOf = (post) => post.querySelector('time')?.textContent.slice(0, 5) ?? '';
+
+// destination returns the fields that move the dragged post to a spot, and the time to show. The lower half of an hour
+// is half past it. A day keeps the post's time of day.
+function destination(spot, event) {
+  const { at, day } = spot.dataset;
+  if (at === undefined) return { fields: day ? { date: day, time: timeOf(dragged) } : {}, text: '' };
+  const box = spot.getBoundingClientRect();
+  const later = at.slice(14, 16) === '00' && !spot.classList.contains('night') && event.clientY > box.top + box.height / 2;
+  const text = at.slice(11, 14) + (later ? '30' : at.slice(14, 16));
+  return { fields: { at: new Date(Date.parse(at) + (later ? half : 0)).toISOString() }, text };
+}
+
+function mark(spot, text = '') {
+  if (marked && marked !== spot) {
+    marked.classList.remove('over');
+    delete marked.dataset.drop;
+  }
+  marked = spot;
+  spot?.classList.add('over');
+  if (text) spot.dataset.drop = text;
+}
+
+// A link or an image would be dragged in place of the post that contains it.
+document.addEventListener('pointerdown', (event) => {
+  for (const part of event.target.closest?.('.event')?.querySelectorAll('a, img') ?? []) part.draggable = false;
+});
+
+document.addEventListener('dragstart', (event) => {
+  dragged = event.target.closest?.('.event[draggable=true]');
+  if (!dragged) return;
+  event.dataTransfer.effectAllowed = 'move';
+  event.dataTransfer.setData('text/plain', dragged.querySelector('a').textContent);
+  dragged.classList.add('lifted');
+  calendar().classList.add('dragging');
+});
+
+document.addEventListener('dragover', (event) => {
+  const spot = spotOf(event);
+  mark(spot, spot ? destination(spot, event).text : '');
+  if (spot) event.preventDefault(); // it may be dropped here
+});
+
+document.addEventListener('drop', (event) => {
+  const spot = spotOf(event);
+  if (!spot) return;
+  event.preventDefault();
+  const { fields, text } = destination(spot, event);
+  if (spot.contains(dragged) && text === (spot.dataset.at ? timeOf(dragged) : '')) return;
+  const { team, back } = calendar().dataset;
+  const body = new URLSearchParams({ ...fields, in_team: team, seen: dragged.dataset.seen, back });
+  move(`${dragged.querySelector('a').pathname}/move`, body, put(dragged, spot));
+});
+
+document.addEventListener('dragend', () => {
+  mark(null);
+  dragged?.classList.remove('lifted');
+  calendar().classList.remove('dragging');
+  dragged = null;
+});
+
+// put shows a post at a spot at once and returns what puts it back.
+function put(post, spot) {
+  const [list, next] = [post.parentElement, post.nextSibling];
+  let into = spot.querySelector('ul');
+  const made = into ? null : spot.appendChild(document.createElement('ul'));
+  into ??= made;
+  into.append(post);
+  post.classList.add('pending');
+  return () => {
+    list.insertBefore(post, next);
+    made?.remove();
+    post.classList.remove('pending');
+  };
+}
+
+// move sends a move and shows the calendar as it is now, with what undoes the move or why it was refused.
+async function move(action, body, putBack) {
+  try {
+    const answer = await fetch(action, { method: 'POST', body });
+    const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html').getElementById('calendar');
+    if (!fresh) throw new Error(`there is no calendar in the answer ${answer.status}`);
+    calendar().replaceWith(fresh);
+    told.textContent = fresh.querySelector('#moved p')?.textContent ?? '';
+  } catch (error) {
+    putBack?.();
+    calendar().querySelector('.toast')?.remove();
+    const text = document.createElement('p');
+    text.className = 'toast wrong';
+    text.setAttribute('role', 'alert');
+    text.textContent = 'The post was not moved. Reload the page and try again.';
+    calendar().append(text);
+    console.warn(error);
+  }
+}
+
+document.addEventListener('submit', async (event) => {
+  const form = event.target;
+  if (!form.action.endsWith('/move')) return;
+  event.preventDefault();
+  quick.hidePopover();
+  await move(form.action, new URLSearchParams(new FormData(form)));
+  document.querySelector('#moved button')?.focus();
+});
+
+// What is chosen in the filter applies at once. A date that is typed is complete when its year is.
+document.addEventListener('change', (event) => {
+  const field = event.target.closest('#filter .pick');
+  if (field && (field.type !== 'date' || field.value === '' || field.value >= '2000')) field.form.requestSubmit();
+});
+
+document.addEventListener('click', async (event) => {
+  const link = event.target.closest('#calendar .event > a');
+  if (!link || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  const answer = await fetch(`${link.pathname}/quick?${calendar().dataset.back}`).catch(() => null);
+  if (!answer?.ok || answer.redirected) {
+    location.assign(link.href);
+    return;
+  }
+  const parts = new DOMParser().parseFromString(await answer.text(), 'text/html').body.childNodes;
+  quick.replaceChildren(...parts);
+  quick.showPopover();
+  place(link.closest('.event').getBoundingClientRect());
+  quick.focus();
+});
+
+// place puts the summary beside a post, within the window. On a narrow screen it is at the bottom.
+function place(beside) {
+  const gap = 8;
+  const { width, height } = quick.getBoundingClientRect();
+  const right = beside.right + gap;
+  const fits = right + width + gap <= innerWidth;
+  quick.style.left = `${fits ? right : Math.max(gap, beside.left - width - gap)}px`;
+  quick.style.top = `${Math.max(gap, Math.min(beside.top, innerHeight - height - gap))}px`;
+}

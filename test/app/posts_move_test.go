@@ -1,0 +1,217 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
+)
+
+// seen returns the version of a post that the calendar's pages name.
+func (c *crew) seen(t *testing.T, id string) string {
+	t.Helper()
+	var at int64
+	must.NoError(t, c.db.QueryRow(t.Context(), `SELECT updated_at FROM posts WHERE id = ?`, id).Scan(&at))
+	return strconv.FormatInt(at, 10)
+}
+
+// moves sends what dragging a post in the calendar of June 2027 sends.
+func (c *crew) moves(t *testing.T, b *browser, id string, to url.Values) *page {
+	t.Helper()
+	form := url.Values{"seen": {c.seen(t, id)}, "back": {"view=month&day=2027-06-01"}}
+	for name, values := range to {
+		form[name] = values
+	}
+	return b.send(http.MethodPost, "/posts/"+id+"/move", form)
+}
+
+// A post is moved to another day and time, and each move can be undone.
+func TestMovePost(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		id := c.draft(t, "Winter market", "2027-06-15T10:00:00Z")
+		b := c.as(t, access.Editor)
+		c.moves(t, b, id, url.Values{"date": {"2027-06-18"}, "time": {"12:00"}}).
+			wants(200, "“Winter market” moved to Fri 18 Jun 2027, 12:00.", "June 2027").holds(`data-seen="`+c.seen(t, id)+`"`).
+			form("Undo").press().wants(200, "“Winter market” moved to Tue 15 Jun 2027, 12:00.")
+		b.open("/calendar").lacks("Undo")
+		c.does(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": "2027-06-15T10:00:00Z"})
+		c.moves(t, b, id, url.Values{"at": {"2027-06-16T07:30:00Z"}}).wants(200, "moved to Wed 16 Jun 2027, 09:30.")
+		b.open("/posts/"+id).wants(200, "Scheduled for Wed 16 Jun 2027, 09:30")
+		c.moves(t, b, id, url.Values{}).wants(422, "A scheduled post needs a time.").lacks("Undo")
+		for want, to := range map[string]url.Values{
+			"The time is in the past.":              {"date": {"2020-06-18"}, "time": {"12:00"}},
+			"The time is more than ten years ahead": {"date": {"2099-06-18"}, "time": {"12:00"}},
+			"This time does not exist":              {"date": {"2027-03-28"}, "time": {"02:30"}},
+			"Choose the date as well.":              {"time": {"12:00"}},
+			"The date or time is invalid.":          {"date": {"2027-06-18"}, "time": {"noon"}},
+			"Enter the date as 2026-03-29.":         {"date": {"someday"}},
+			"This page has expired.":                {"seen": {"yesterday"}, "date": {"2027-06-18"}, "time": {"12:00"}},
+		} {
+			c.moves(t, b, id, to).wants(422, want, "June 2027").lacks("Undo")
+		}
+		b.open("/posts/"+id).wants(200, "Scheduled for Wed 16 Jun 2027, 09:30")
+		c.moves(t, b, id, url.Values{"at": {"2027-10-31T01:30:00Z"}}).wants(200, "moved to Sun 31 Oct 2027, 02:30 CET.")
+	})
+}
+
+// What somebody else changed meanwhile is not moved over, and the calendar shows the post where it is now.
+func TestMoveChangedPost(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		id := c.draft(t, "Winter market", "2027-06-15T10:00:00Z")
+		b, before := c.as(t, access.Editor), c.seen(t, id)
+		c.does(t, "update_post", map[string]any{"id": id, "scheduled_at": "2027-06-20T10:00:00Z"})
+		p := c.moves(t, b, id, url.Values{"seen": {before}, "date": {"2027-06-18"}, "time": {"12:00"}}).
+			wants(422, "Somebody else changed this post in the meantime, so it was not moved.").lacks("Undo")
+		if here := p.source[strings.Index(p.source, `id="d2027-06-20"`):]; !strings.Contains(here[:strings.Index(here, "</section>")], "Winter market") {
+			t.Errorf("the post is not shown on its new day: %s", p.text())
+		}
+	})
+}
+
+// Drafts without a date are listed beside the calendar. They can be planned for a day or a time, and taken back.
+func TestPlanDraft(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		id := c.draft(t, "Latte art", "")
+		b := c.as(t, access.Editor)
+		b.open("/calendar?day=2027-06-01").wants(200, "Unscheduled drafts", "Latte art")
+		planned := c.moves(t, b, id, url.Values{"date": {"2027-06-18"}}).
+			wants(200, "“Latte art” moved to Fri 18 Jun 2027.").lacks("Unscheduled drafts")
+		b.open("/calendar?view=week&day=2027-06-18").wants(200, "Any time", "Latte art")
+		b.open("/calendar?view=week&day=2027-06-11").lacks("Latte art")
+		planned.form("Undo").press().wants(200, "“Latte art” is no longer planned for a date.", "Unscheduled drafts")
+		c.moves(t, b, id, url.Values{"date": {"2027-06-18"}, "time": {"12:00"}}).wants(200, "moved to Fri 18 Jun 2027, 12:00.")
+		c.as(t, access.Viewer).open("/calendar").wants(200).lacks("Unscheduled drafts")
+		for i := range 21 {
+			c.draft(t, fmt.Sprint("Idea ", i), "")
+		}
+		b.open("/calendar").wants(200, "Idea 20", "Idea 11", "These are the newest.").lacks("Idea 10<")
+	})
+}
+
+// Only what may be moved can be dragged, by people who may write.
+func TestMayMove(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		draft := c.draft(t, "A draft", "2027-06-15T10:00:00Z")
+		scheduled := c.draft(t, "For the day", "2027-06-15T11:00:00Z")
+		c.does(t, "schedule_post", map[string]any{"post_id": scheduled, "scheduled_at": "2027-06-15T11:00:00Z"})
+		approved := c.draft(t, "As agreed", "2027-06-16T12:00:00Z")
+		c.change(t, `UPDATE posts SET approval = 'approved', approval_round = 1 WHERE id = ?`, approved)
+		sent := c.draft(t, "Gone out", "2027-06-16T13:00:00Z")
+		c.change(t, `UPDATE posts SET status = 'published' WHERE id = ?`, sent)
+		series := c.draft(t, "Every day", "2027-06-17T10:00:00Z")
+		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, series, "FREQ=DAILY;COUNT=3"))(t)
+		const june = "/calendar?day=2027-06-01"
+		editor, viewer := c.as(t, access.Editor), c.as(t, access.Viewer)
+		shown := editor.open(june)
+		for id, want := range map[string]bool{draft: true, scheduled: true, approved: false, sent: false, series: false} {
+			before, _, found := strings.Cut(shown.source, `<a href="/posts/`+id+`"`)
+			item := before[strings.LastIndex(before, "<li"):]
+			if !found || strings.Contains(item, `draggable="true"`) != want {
+				t.Errorf("found %t, draggable %t: %s", found, !want, item)
+			}
+		}
+		viewer.open(june).lacks("draggable=\"true\"")
+		to := url.Values{"date": {"2027-06-18"}, "time": {"12:00"}}
+		c.moves(t, viewer, draft, to).wants(403)
+		c.moves(t, editor, sent, to).wants(422, "A submitted post cannot be changed.")
+		c.moves(t, editor, series, to).wants(422, "The template of a series cannot be moved.")
+		c.moves(t, editor, approved, to).wants(200, "moved to Fri 18 Jun 2027, 12:00. The client must approve it again.")
+	})
+}
+
+// A post's summary offers what its state and the visitor's role allow.
+func TestQuickView(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		id := c.draft(t, "Winter market "+strings.Repeat("on the quay ", 40), "2027-06-15T10:00:00Z")
+		b := c.as(t, access.Editor)
+		p := b.open("/posts/"+id+"/quick?view=week&day=2027-06-15").wants(200, "Winter market", "Draft", "Tue 15 Jun 2027, 12:00").
+			holds(`href="/posts/`+id+`/edit"`, `href="/posts/`+id+`"`)
+		if n := strings.Count(p.text(), "on the quay"); n < 10 || n > 30 {
+			t.Errorf("the text is there %d times", n)
+		}
+		form := p.form("Move")
+		if form.values.Get("date") != "2027-06-15" || form.values.Get("time") != "12:00" {
+			t.Errorf("the form begins with %v", form.values)
+		}
+		form.fill("date", "2027-06-16").press().wants(200, "moved to Wed 16 Jun 2027, 12:00.", "14 – 20 June 2027")
+		c.as(t, access.Viewer).open("/posts/"+id+"/quick").wants(200, "Winter market").lacks("<form", "/edit")
+		c.change(t, `UPDATE posts SET status = 'published', published_at = ? WHERE id = ?`, db.Micros(h.now()), id)
+		b.open("/posts/"+id+"/quick").wants(200, "Published").lacks("<form", "/edit")
+		b.open("/posts/nothing/quick").wants(404)
+	})
+}
+
+// The calendar shows the posts of a network or in a state.
+func TestCalendarFilters(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		second := c.second(t)
+		c.draft(t, "Plain draft", "2027-06-15T10:00:00Z")
+		for i, one := range [][2]string{
+			{"Waits", "approval = 'waiting'"}, {"Coming", "status = 'scheduled'"}, {"Is out", "status = 'published'"},
+			{"Is half", "status = 'partially_published'"}, {"Is lost", "status = 'failed'"},
+		} {
+			id := c.draft(t, one[0], fmt.Sprintf("2027-06-%02dT10:00:00Z", 1+i))
+			c.change(t, `UPDATE posts SET `+one[1]+` WHERE id = ?`, id)
+		}
+		elsewhere, _ := c.does(t, "create_post", map[string]any{"caption": "On Threads", "account_ids": []int64{second}})["id"].(string)
+		c.does(t, "update_post", map[string]any{"id": elsewhere, "scheduled_at": "2027-06-17T10:00:00Z"})
+		series := c.draft(t, "Daily", "2027-06-18T10:00:00Z")
+		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, series, "FREQ=DAILY;COUNT=9"))(t)
+		all := []string{"Plain draft", "Waits", "Coming", "Is out", "Is half", "Is lost", "On Threads", "Daily"}
+		b := c.as(t, access.Editor)
+		for query, want := range map[string]string{
+			"":                             strings.Join(all, ","),
+			"&state=draft":                 "Plain draft,Waits,On Threads",
+			"&state=waiting":               "Waits",
+			"&state=scheduled":             "Coming,Daily",
+			"&state=published":             "Is out,Is half",
+			"&state=failed":                "Is half,Is lost",
+			"&network=threads":             "On Threads",
+			"&network=bluesky":             "Plain draft,Waits,Coming,Is out,Is half,Is lost,Daily",
+			"&network=bluesky&state=draft": "Plain draft,Waits",
+		} {
+			p := b.open("/calendar?day=2027-06-01" + query).wants(200)
+			shown := []string{}
+			for _, text := range all {
+				if strings.Contains(p.source, "<bdi>"+text+"</bdi>") {
+					shown = append(shown, text)
+				}
+			}
+			if got := strings.Join(shown, ","); got != want {
+				t.Errorf("%s shows %s, want %s", query, got, want)
+			}
+		}
+		b.open("/calendar?day=2027-06-01").follow("Threads").wants(200, "On Threads").lacks("Plain draft").
+			follow("Clear filters").wants(200, "Plain draft", "On Threads", "June 2027")
+		b.open("/calendar?state=lost").wants(422, "Select one of the states.")
+	})
+}
+
+// A week and a day show as many hours as the clocks of the team's zone do.
+func TestCalendarHours(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Viewer)
+		for day, hours := range map[string]int{"2027-06-15": 24, "2027-03-28": 23, "2027-10-31": 25} {
+			p := b.open("/calendar?view=day&day="+day).wants(200, must.Get(time.Parse(time.DateOnly, day))(t).Format("Monday 2 January 2006"))
+			if n := strings.Count(p.source, "data-at="); n != hours {
+				t.Errorf("%s has %d hours, want %d", day, n, hours)
+			}
+		}
+		b.open("/calendar?view=week&day=2027-10-31").wants(200, "02:00 CEST", "02:00 CET").holds(
+			`data-at="2027-10-31T02:00:00&#43;02:00"`, `data-at="2027-10-31T02:00:00&#43;01:00"`)
+	})
+}
