@@ -97,7 +97,8 @@ func TestCalendarTimeZone(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Viewer)
-		b.open("/calendar").wants(200, "Nothing is planned here yet.", h.now().In(berlin(t)).AddDate(0, 0, 7).Format("January")).lacks("/posts/new")
+		next := h.now().In(berlin(t)).AddDate(0, 0, 7)
+		b.open("/calendar").wants(200, "Nothing is planned here yet.", next.Format("January")).lacks("/posts/new")
 		for i, at := range []string{
 			"2027-03-27T23:30:00Z", "2027-03-28T00:30:00Z", "2027-03-28T22:30:00Z", "2027-10-31T00:30:00Z", "2027-10-31T01:30:00Z",
 		} {

@@ -71,7 +71,8 @@ func TestMoveChangedPost(t *testing.T) {
 		c.does(t, "update_post", map[string]any{"id": id, "scheduled_at": "2027-06-20T10:00:00Z"})
 		p := c.moves(t, b, id, url.Values{"seen": {before}, "date": {"2027-06-18"}, "time": {"12:00"}}).
 			wants(422, "Somebody else changed this post in the meantime, so it was not moved.").lacks("Undo")
-		if here := p.source[strings.Index(p.source, `id="d2027-06-20"`):]; !strings.Contains(here[:strings.Index(here, "</section>")], "Winter market") {
+		_, here, _ := strings.Cut(p.source, `id="d2027-06-20"`)
+		if here, _, _ = strings.Cut(here, "</section>"); !strings.Contains(here, "Winter market") {
 			t.Errorf("the post is not shown on its new day: %s", p.text())
 		}
 	})
@@ -206,7 +207,8 @@ func TestCalendarHours(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Viewer)
 		for day, hours := range map[string]int{"2027-06-15": 24, "2027-03-28": 23, "2027-10-31": 25} {
-			p := b.open("/calendar?view=day&day="+day).wants(200, must.Get(time.Parse(time.DateOnly, day))(t).Format("Monday 2 January 2006"))
+			title := must.Get(time.Parse(time.DateOnly, day))(t).Format("Monday 2 January 2006")
+			p := b.open("/calendar?view=day&day="+day).wants(200, title)
 			if n := strings.Count(p.source, "data-at="); n != hours {
 				t.Errorf("%s has %d hours, want %d", day, n, hours)
 			}
