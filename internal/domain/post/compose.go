@@ -37,6 +37,7 @@ type Composition struct {
 	Rule      string                  // recurrence rule of a template; empty keeps the current one
 
 	Scheduling bool // the post is scheduled for At afterwards
+	OnlyTime   bool // only At and Day are changed; the post keeps everything else
 }
 
 // AccountCheck is what is known of one account of a composition before it is stored.
@@ -207,9 +208,11 @@ func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID strin
 		if err := p.checkComposableBy(call); err != nil {
 			return err
 		}
-		wanted, err := s.compose(ctx, tx, call, c, p.Targets)
-		if err != nil {
-			return err
+		wanted := p
+		if wanted.ScheduledAt, wanted.PlannedDay = c.At, c.Day; !c.OnlyTime {
+			if wanted, err = s.compose(ctx, tx, call, c, p.Targets); err != nil {
+				return err
+			}
 		}
 		if !p.UpdatedAt.Equal(seen) {
 			return apierr.BadState("changed",

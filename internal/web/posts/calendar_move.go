@@ -67,10 +67,6 @@ func (p *Handlers) doMove(r *http.Request) (moved, error) {
 	if err != nil {
 		return moved{}, err
 	}
-	id, err := idIn(r)
-	if err != nil {
-		return moved{}, err
-	}
 	at, day, err := destination(r.PostForm, zone)
 	if err != nil {
 		return moved{}, err
@@ -83,11 +79,22 @@ func (p *Handlers) doMove(r *http.Request) (moved, error) {
 	if err != nil {
 		return moved{}, err
 	}
-	before, after, err := p.posts.Move(r.Context(), call.Actor, id, time.UnixMicro(seen), at, day)
-	if err != nil {
+	before, err := p.postOf(r)
+	switch {
+	case err != nil:
+		return moved{}, err
+	case before.IsTemplate:
+		return moved{}, apierr.BadState("recurring_template", "The template of a series cannot be moved. Edit the series.")
+	}
+	after, err := p.posts.Compose(r.Context(), call.Actor, before.ID, time.UnixMicro(seen),
+		post.Composition{At: at, Day: day, OnlyTime: true})
+	switch {
+	case err != nil && apierr.Of(err).Context["state"] == "changed":
+		return moved{}, apierr.BadState("changed", "Somebody else changed this post in the meantime, so it was not moved.")
+	case err != nil:
 		return moved{}, err
 	}
-	out := moved{ID: id, Seen: after.UpdatedAt.UnixMicro(), Date: before.PlannedDay, Text: movedText(before, after, zone)}
+	out := moved{ID: after.ID, Seen: after.UpdatedAt.UnixMicro(), Date: before.PlannedDay, Text: movedText(before, after, zone)}
 	if !before.ScheduledAt.IsZero() {
 		out.At = before.ScheduledAt.UTC().Format(time.RFC3339)
 	}
@@ -100,7 +107,12 @@ func destination(form url.Values, zone *time.Location) (time.Time, string, error
 	text, day, clock := form.Get("at"), form.Get("date"), form.Get("time")
 	switch {
 	case text != "":
+	case clock == "" && day == "":
+		return time.Time{}, "", nil
 	case clock == "":
+		if _, err := time.Parse(time.DateOnly, day); err != nil {
+			return time.Time{}, "", apierr.Invalid(apierr.Malformed, "date", "Enter the date as 2026-03-29.").Wrap(err)
+		}
 		return time.Time{}, day, nil
 	case day == "":
 		return time.Time{}, "", apierr.Invalid(apierr.MissingArgument, "date", "Choose the date as well.")
