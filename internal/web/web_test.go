@@ -111,11 +111,20 @@ func (w *world) programs(publicURL string) *oauth.Service {
 // serve starts the app behind a listener until the test ends.
 func (w *world) serve(t *testing.T, publicURL string) {
 	t.Helper()
-	var err error
+	key, err := tokencrypt.NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealer, err := tokencrypt.New(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signIns := team.NewSignIns(w.teams)
 	w.app, err = web.New(web.Options{
 		Frame: shell.Options{
 			PublicURL: publicURL, TrustedProxies: []string{"127.0.0.1"}, Rooms: w.rooms, Teams: w.teams, DB: w.db, Log: logOf(t),
 		}, Library: w.media, Connector: w.connects, Posts: w.posts, OAuth: w.programs(publicURL), Describe: describe, TOTP: w.apps(t),
+		SignIns: signIns, FirstRun: team.NewFirstRun(signIns, sealer.Signer("setup code")),
 	})
 	if err != nil {
 		t.Fatal(err)
