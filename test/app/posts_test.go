@@ -98,12 +98,18 @@ func TestPostsAreListed(t *testing.T) {
 		first.follow("Next page").wants(200, "Number 2 of", "First page").lacks("Wished for")
 
 		day := c.now().Add(50 * time.Hour).In(berlin(t)).Format(time.DateOnly)
-		form := first.form("Show").fill("from", day).fill("to", day).fill("status", "draft").fill("account", fmt.Sprint(c.account))
-		form.press().wants(200, "Wished for", "the latest first").lacks("Number 31")
-		first.form("Show").fill("status", "failed").press().wants(200, "No post fits these filters.").
+		drafts := first.follow("Drafts 33").wants(200, "Number 31 of the <harbour>", "Newest first.")
+		form := drafts.form("Show").fill("from", day).fill("to", day).fill("account", fmt.Sprint(c.account))
+		form.press().wants(200, "Wished for", "Latest first", "Scheduled 0").lacks("Number 31")
+		found := drafts.form("Show").fill("q", "NUMBER 7 of").press().wants(200, "Number 7 of").lacks("Number 17 of")
+		found.follow("All 33").wants(200, "Number 7 of").lacks("Number 17 of")
+		drafts.form("Show").fill("q", "nowhere").press().wants(200, "No post fits these filters.").
 			follow("Show all posts").wants(200, "Wished for")
+		first.follow("Failed 0").wants(200, "Nothing failed.").follow("Show all posts").wants(200, "Wished for")
+		first.lacks("Archived")
 		tried, missed := c.draft(t, "Tried in vain", ""), c.draft(t, "Never there in time", c.wish(50*time.Hour))
-		h.change(t, `UPDATE posts SET status = 'failed', submitted_at = ? WHERE id IN (?, ?)`, db.Micros(h.now()), tried, missed)
+		h.change(t, `UPDATE posts SET status = 'failed', submitted_at = ?, slot_at = ? WHERE id IN (?, ?)`,
+			db.Micros(h.now()), db.Micros(h.now()), tried, missed)
 		b.open("/posts?status=failed").
 			wants(200, "Tried "+h.now().In(berlin(t)).Format("Mon 2 Jan 2006, 15:04"), "Was to go out "+c.now().
 				Add(50*time.Hour).In(berlin(t)).Format("Mon 2 Jan 2006"))
@@ -302,9 +308,9 @@ func TestListsDistinguishPosts(t *testing.T) {
 		media := strings.TrimPrefix(c.pictureOf(t, "cup", 3), "/media/")
 		c.does(t, "create_post",
 			map[string]any{"caption": "With a picture", "account_ids": []int64{c.account}, "media_ids": []int{mustNumber(t, media)}})
-		b.open("/posts").wants(200, "Every day anew Series From", "Waiting for approval Draft", "With a picture").
+		b.open("/posts").wants(200, fmt.Sprintf("Every day anew Bluesky: harbour%d.test From", c.team.ID), "Waiting for approval Draft", "With a picture").
 			holds(fmt.Sprintf(`src="/media/%s/thumbnail"`, media))
 		b.open("/posts/" + series).form("Pause the series").press().wants(200)
-		b.open("/posts").wants(200, "Every day anew Series, paused")
+		b.open("/posts").wants(200, "Series, paused")
 	})
 }

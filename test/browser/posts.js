@@ -10,11 +10,13 @@ run(async (browser) => {
   await signIn(page, '/sign-in?next=%2Fposts');
   await heading(page, 'Posts');
   await look(page, 'posts');
-  await page.getByLabel('State').selectOption('published');
+  await page.getByRole('link', { name: 'Published' }).click();
+  await page.locator('a[aria-current]', { hasText: 'Published' }).waitFor();
   await page.getByLabel('From').fill('2020-01-01');
   await page.getByLabel('To', { exact: true }).fill('2020-01-02');
-  await page.getByRole('button', { name: 'Show' }).click();
   await page.getByText('No post fits these filters.').waitFor();
+  assert.ok(await page.getByRole('button', { name: 'Show' }).isHidden());
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'to');
   await look(page, 'posts-none');
 
   await page.getByRole('link', { name: 'Calendar' }).first().click();

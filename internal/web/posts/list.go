@@ -1,16 +1,16 @@
 package posts
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/account"
-	"pressroom/internal/domain/post"
 	"pressroom/internal/domain/post/calendar"
 	"pressroom/internal/domain/post/postlist"
 	"pressroom/internal/web/shell"
@@ -18,24 +18,27 @@ import (
 
 const (
 	listed       = 30  // posts per page
-	maxNamed     = 4   // accounts named per post
+	maxNamed     = 5   // accounts named per post
 	maxPassed    = 3   // overdue drafts shown first
 	maxToChoose  = 200 // accounts offered as filters
+	maxSearch    = 200 // characters of a search
 	accountsPage = 50
 )
 
-// filters are the selected filters of the list. Both days are inclusive.
+// filters are the selected tab and filters of the list, as in its address. Both days are inclusive.
 type filters struct {
-	Status, Account, From, To string
-	Wrong                     shell.FormError
+	Status, Account, From, To, Query string
+	Wrong                            shell.FormError
 }
 
-func (f filters) any() bool { return f.Status+f.Account+f.From+f.To != "" }
+// any reports whether the list is filtered within its tab.
+func (f filters) any() bool { return f.Account+f.From+f.To+f.Query != "" }
 
 // query returns the filters as a query.
 func (f filters) query() url.Values {
 	out := url.Values{}
-	for name, value := range map[string]string{"status": f.Status, "account": f.Account, "from": f.From, "to": f.To} {
+	for name, value := range map[string]string{"status": f.Status, "account": f.Account, "from": f.From, "to": f.To,
+		"q": f.Query} {
 		if value != "" {
 			out.Set(name, value)
 		}
@@ -43,30 +46,46 @@ func (f filters) query() url.Values {
 	return out
 }
 
-// arguments returns the filters as arguments of list_posts, whose end is exclusive.
-func (f filters) arguments() (operation.Arguments, error) {
-	args := operation.Arguments{"limit": int64(listed)}
-	if f.Status != "" {
-		args["status"] = f.Status
+// path returns the address of the first page.
+func (f filters) path() string {
+	if text := f.query().Encode(); text != "" {
+		return "/posts?" + text
 	}
-	account, err := accountOf(f.Account)
+	return "/posts"
+}
+
+// filter returns the filters as the list takes them.
+func (f filters) filter(zone *time.Location) (postlist.Filter, error) {
+	out := postlist.Filter{Text: f.Query}
+	var ok bool
+	if out.Tab, ok = postlist.ParseTab(f.Status); !ok {
+		return out, apierr.Invalid(apierr.NotAllowedValue, "status", "Select one of the tabs.")
+	}
+	var err error
+	if out.Account, err = accountOf(f.Account); err != nil {
+		return out, err
+	}
+	if len(f.Query) > maxSearch {
+		return out, apierr.Invalid(apierr.TooLong, "q", "Search for a shorter text.")
+	}
+	if out.From, err = filterDay("from", "first", f.From, zone); err != nil || f.To == "" {
+		return out, err
+	}
+	last, err := filterDay("to", "last", f.To, zone)
+	out.To = last.AddDate(0, 0, 1)
+	return out, err
+}
+
+// filterDay returns the start of a day of a filter; zero for none.
+func filterDay(field, name, text string, zone *time.Location) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	day, err := time.ParseInLocation(time.DateOnly, text, zone)
 	if err != nil {
-		return nil, err
+		return day, apierr.Invalid(apierr.Malformed, field, "Enter the "+name+" day as a date, such as 2026-03-29.")
 	}
-	if account > 0 {
-		args["account_id"] = account
-	}
-	if f.From != "" {
-		args["from"] = f.From
-	}
-	if f.To != "" {
-		last, err := time.Parse(time.DateOnly, f.To)
-		if err != nil {
-			return nil, apierr.Invalid(apierr.Malformed, "to", "Enter the last day as a date, such as 2026-03-29.")
-		}
-		args["to"] = last.AddDate(0, 0, 1).Format(time.DateOnly)
-	}
-	return args, nil
+	return day, nil
 }
 
 // accountOf returns the account of a filter, 0 for all.
@@ -85,22 +104,31 @@ func accountOf(text string) (int64, error) {
 type listView struct {
 	filters
 
+	Tabs  []tabLink
 	Posts []listedPost
 	// overdue drafts, on the first page, for people who can reschedule them
 	Passed      []calendar.Slot
 	Choices     []choice
-	Statuses    []post.Status
 	First, Next string
-	Any         bool
+	Any         bool // it is filtered within its tab
+	Empty       string
+	Order       string
 	Zone        string
 }
 
 type (
+	// tabLink is a tab with its count, such as "128" or "999+".
+	tabLink struct {
+		Name, Label, Path, Count string
+		Current, Alert           bool
+	}
 	listedPost struct {
-		post.PostEntry
-		postlist.Details
+		postlist.Entry
 
-		Others int // further accounts
+		When   string    // says what the time is
+		At     time.Time // zero if there is none
+		Day    time.Time // of a draft that has a day without a time
+		Others int       // further accounts
 	}
 	choice struct{ Value, Text, Platform string }
 )
@@ -109,13 +137,20 @@ func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	view := listView{filters: filters{
 		Status: q.Get("status"), Account: q.Get("account"), From: q.Get("from"), To: q.Get("to"),
-	}, Zone: shell.VisitorOf(r.Context()).Team.Timezone,
-		Statuses: []post.Status{
-			post.Draft, post.Scheduled, post.Processing, post.Published, post.PartiallyPublished, post.Failed,
-		}}
+		Query: strings.TrimSpace(q.Get("q")),
+	}, Zone: shell.VisitorOf(r.Context()).Team.Timezone}
 	view.Any = view.any()
-	var err error
-	if view.Choices, err = p.choices(r, view.Account); err != nil {
+	call, err := p.Call(r, "list_posts")
+	if err == nil {
+		err = call.Require(access.Read)
+	}
+	if err == nil {
+		view.Choices, err = p.choices(r, view.Account)
+	}
+	if err == nil {
+		err = p.addTabs(r, &view)
+	}
+	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
@@ -127,7 +162,7 @@ func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 		}
 		status = shell.StatusOf(err)
 	}
-	if v := shell.VisitorOf(r.Context()); v.Is(shell.Writers) && !view.Any && view.First == "" {
+	if v := shell.VisitorOf(r.Context()); v.Is(shell.Writers) && !view.Any && view.Status == "" && view.First == "" {
 		if view.Passed, err = calendar.ListOverdueDrafts(r.Context(), p.DB, v.Team.ID, p.DB.Now(), maxPassed); err != nil {
 			p.ShowError(w, r, err)
 			return
@@ -138,41 +173,29 @@ func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 
 // fill reads the page at a cursor.
 func (p *Handlers) fill(r *http.Request, view *listView, cursor string) error {
-	args, err := view.arguments()
+	zone, err := p.zone(r)
 	if err != nil {
 		return err
 	}
-	here := view.query()
+	f, err := view.filter(zone)
+	if err != nil {
+		return err
+	}
+	view.Order = orderOf(f)
 	if cursor != "" {
-		args["cursor"] = cursor
-		view.First = "/posts?" + here.Encode()
+		view.First = view.path()
 	}
-	found, outcome, err := shell.Run[post.PostList](p.Frame, r, "list_posts", args)
+	team := shell.VisitorOf(r.Context()).Team.ID
+	found, next, err := postlist.List(r.Context(), p.DB, team, f, cursor, listed)
 	if err != nil {
 		return err
 	}
-	ids := make([]string, len(found.Posts))
-	for i, s := range found.Posts {
-		ids[i] = s.ID
+	for _, e := range found {
+		view.Posts = append(view.Posts, listedOf(e, zone))
 	}
-	glances, err := postlist.DetailsOf(r.Context(), p.DB, shell.VisitorOf(r.Context()).Team.ID, ids)
-	if err != nil {
-		return err
-	}
-	zone, err := time.LoadLocation(view.Zone)
-	if err != nil {
-		return fmt.Errorf("loading the team's time zone: %w", err)
-	}
-	for _, s := range found.Posts {
-		one := listedPost{PostEntry: s, Details: glances[s.ID], Others: max(0, len(s.Accounts)-maxNamed)}
-		if !one.Submitted.IsZero() {
-			one.Submitted = one.Submitted.In(zone)
-		}
-		one.Accounts = s.Accounts[:len(s.Accounts)-one.Others]
-		view.Posts = append(view.Posts, one)
-	}
-	if outcome.Page != nil && outcome.Page.HasMore {
-		here.Set("cursor", outcome.Page.Cursor)
+	if next != "" {
+		here := view.query()
+		here.Set("cursor", next)
 		view.Next = "/posts?" + here.Encode()
 	}
 	return nil

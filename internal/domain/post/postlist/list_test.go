@@ -1,0 +1,88 @@
+package postlist_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/domain/post/postlist"
+	"pressroom/internal/testkit/must"
+)
+
+// texts lists the excerpts of a tab, two on a page.
+func (w *env) texts(t *testing.T, f postlist.Filter) string {
+	t.Helper()
+	out := []string{}
+	for cursor := ""; ; {
+		page, next, err := postlist.List(t.Context(), w.DB, w.Call.TeamID, f, cursor, 2)
+		must.NoError(t, err)
+		for _, e := range page {
+			out = append(out, e.Excerpt)
+		}
+		if cursor = next; next == "" {
+			return strings.Join(out, " ")
+		}
+	}
+}
+
+func TestTabs(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, w *env) {
+		day := 24 * time.Hour
+		for i, name := range []string{"late", "soon", "middle"} {
+			id := w.Draft(t, name, time.Time{})
+			at := w.Clock.Now().Add([]time.Duration{9 * day, day, 3 * day}[i]).Format(time.RFC3339)
+			w.Do(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": at})
+		}
+		w.Draft(t, "idea", time.Time{})
+		w.Draft(t, "Übung 100%", w.Clock.Now().Add(2*day))
+		for _, name := range []string{"sent", "partly", "failed", "archived"} {
+			w.Clock.Advance(time.Minute)
+			id := w.Draft(t, name, time.Time{})
+			w.Do(t, "publish_post", map[string]any{"post_id": id})
+			switch name {
+			case "partly":
+				w.Exec(t, `UPDATE posts SET status = 'partially_published' WHERE id = ?`, id)
+			case "failed", "archived":
+				w.Exec(t, `UPDATE posts SET status = 'failed', published_at = 0 WHERE id = ?`, id)
+			}
+			if name == "archived" {
+				w.Do(t, "archive_post", map[string]any{"post_id": id, "archived": true})
+			}
+		}
+		waits := w.Draft(t, "waits", time.Time{})
+		must.Get(w.Approvals.Request(t.Context(), w.Person, waits))(t)
+		for _, c := range []struct {
+			filter postlist.Filter
+			want   string
+		}{
+			{postlist.Filter{}, "waits archived failed partly sent Übung 100% idea middle soon late"},
+			{postlist.Filter{Account: w.Account, Text: "e"}, "archived failed sent idea middle late"},
+			{postlist.Filter{Tab: postlist.Drafts}, "waits Übung 100% idea"},
+			{postlist.Filter{Tab: postlist.Scheduled}, "soon middle late"},
+			{postlist.Filter{Tab: postlist.NeedsApproval}, "waits"},
+			{postlist.Filter{Tab: postlist.Published}, "partly sent"},
+			{postlist.Filter{Tab: postlist.Failed}, "failed partly"},
+			{postlist.Filter{Tab: postlist.Archived}, "archived"},
+			{postlist.Filter{Tab: postlist.Drafts, Account: w.Account + 1}, ""},
+			{postlist.Filter{Text: "Übung 100%"}, "Übung 100%"},
+			{postlist.Filter{Text: "ÜBUNG"}, "Übung 100%"},
+			{postlist.Filter{Text: "100_"}, ""},
+			{postlist.Filter{Text: "SOON"}, "soon"},
+			{postlist.Filter{From: w.Clock.Now(), To: w.Clock.Now().Add(4 * day)}, "middle Übung 100% soon"},
+		} {
+			if got := w.texts(t, c.filter); got != c.want {
+				t.Errorf("%+v: %q, want %q", c.filter, got, c.want)
+			}
+		}
+		counts := must.Get(postlist.Counts(t.Context(), w.DB, w.Call.TeamID))(t)
+		if got := fmt.Sprint(counts); got != "[{ 10} {draft 3} {scheduled 3} {waiting 1} {published 2} {failed 2} {archived 1}]" {
+			t.Error(got)
+		}
+		if _, _, err := postlist.List(t.Context(), w.DB, w.Call.TeamID, postlist.Filter{}, "AQ", 2); !apierr.Is(err,
+			apierr.ValidationFailed) {
+			t.Errorf("a cursor of nothing: %v", err)
+		}
+	})
+}

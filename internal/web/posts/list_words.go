@@ -1,0 +1,89 @@
+package posts
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/post/postlist"
+	"pressroom/internal/web/shell"
+)
+
+// tabNames are the labels of the tabs, and what an empty one says.
+var tabNames = map[postlist.Tab][2]string{
+	postlist.All:           {"All", "There are no posts yet."},
+	postlist.Drafts:        {"Drafts", "There are no drafts."},
+	postlist.Scheduled:     {"Scheduled", "Nothing is scheduled."},
+	postlist.NeedsApproval: {"Needs approval", "Nothing is waiting for approval."},
+	postlist.Published:     {"Published", "Nothing was published yet."},
+	postlist.Failed:        {"Failed", "Nothing failed. Posts that a network did not confirm appear here, too."},
+	postlist.Archived:      {"Archived", "Nothing is archived."},
+}
+
+// addTabs adds the tabs with their counts. An empty archive has no tab, unless it is selected.
+func (p *Handlers) addTabs(r *http.Request, view *listView) error {
+	counts, err := postlist.Counts(r.Context(), p.DB, shell.VisitorOf(r.Context()).Team.ID)
+	if err != nil {
+		return err
+	}
+	current, known := postlist.ParseTab(view.Status)
+	for _, c := range counts {
+		selected := known && c.Tab == current
+		if selected {
+			view.Empty, view.Status = tabNames[c.Tab][1], string(c.Tab)
+		}
+		if c.Tab == postlist.Archived && c.N == 0 && !selected {
+			continue
+		}
+		count := strconv.Itoa(c.N)
+		if c.N >= postlist.MaxCounted {
+			count = strconv.Itoa(postlist.MaxCounted-1) + "+"
+		}
+		to := view.filters
+		to.Status = string(c.Tab)
+		view.Tabs = append(view.Tabs, tabLink{Name: string(c.Tab), Label: tabNames[c.Tab][0], Path: to.path(), Count: count,
+			Current: selected, Alert: c.Tab == postlist.Failed && c.N > 0})
+	}
+	return nil
+}
+
+// orderOf says how the list is sorted.
+func orderOf(f postlist.Filter) string {
+	switch byTime, earliest := f.ByTime(); {
+	case byTime && earliest:
+		return "Next first."
+	case byTime:
+		return "Latest first, by the time at which they were or will be published."
+	}
+	return "Newest first."
+}
+
+// listedOf returns a row of the list.
+func listedOf(e postlist.Entry, zone *time.Location) listedPost {
+	out := listedPost{Entry: e, Others: max(0, len(e.Accounts)-maxNamed)}
+	out.Accounts = e.Accounts[:len(e.Accounts)-out.Others]
+	switch {
+	case !e.PublishedAt.IsZero():
+		out.When, out.At = "Published", e.PublishedAt
+	case e.Template:
+		out.When, out.At = "From", e.ScheduledAt
+	case e.Status == post.Failed && !e.ScheduledAt.IsZero():
+		out.When, out.At = "Was to go out", e.ScheduledAt
+	case e.Status == post.Draft && !e.ScheduledAt.IsZero():
+		out.When, out.At = "Planned for", e.ScheduledAt
+	case e.Status == post.Failed:
+		out.When, out.At = "Tried", e.Submitted
+	case !e.ScheduledAt.IsZero():
+		out.At = e.ScheduledAt
+	case !e.Submitted.IsZero():
+		out.When, out.At = "Started", e.Submitted
+	case e.PlannedDay != "":
+		out.When = "Planned for"
+		out.Day, _ = time.Parse(time.DateOnly, e.PlannedDay) // stored in this form
+	}
+	if !out.At.IsZero() {
+		out.At = out.At.In(zone)
+	}
+	return out
+}

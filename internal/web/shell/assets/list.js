@@ -1,0 +1,45 @@
+// Applies the filters of the list of posts as they change. Without it, a button does.
+'use strict';
+
+const filter = document.getElementById('board-filter');
+const parts = ['board-tabs', 'board-order', 'board-found'];
+const pause = 300; // milliseconds without typing before a search begins
+let timer = 0;
+let latest = 0;
+
+// address returns the address of the list with the filters as they are.
+function address() {
+  const query = new URLSearchParams();
+  for (const [name, value] of new FormData(filter)) if (value) query.set(name, value);
+  return query.size ? `/posts?${query}` : '/posts';
+}
+
+// apply shows the list with the filters as they are. If that fails, it opens the page.
+async function apply() {
+  clearTimeout(timer);
+  const to = address();
+  const turn = ++latest;
+  const answer = await fetch(to, { headers: { Accept: 'text/html' } }).catch(() => null);
+  if (turn !== latest) return; // something else has been entered meanwhile
+  const fresh = answer && !answer.redirected && new DOMParser().parseFromString(await answer.text(), 'text/html');
+  if (!fresh || !parts.every((id) => fresh.getElementById(id))) {
+    location.assign(to);
+    return;
+  }
+  for (const id of parts) document.getElementById(id).replaceChildren(...fresh.getElementById(id).childNodes);
+  history.replaceState(null, '', to);
+}
+
+filter.querySelector('button').hidden = true;
+filter.addEventListener('change', (event) => {
+  if (event.target.checkValidity()) void apply(); // a year that is still being typed is not valid
+});
+filter.addEventListener('input', (event) => {
+  if (event.target.type !== 'search') return;
+  clearTimeout(timer);
+  timer = setTimeout(apply, pause);
+});
+filter.addEventListener('submit', (event) => {
+  event.preventDefault();
+  void apply();
+});
