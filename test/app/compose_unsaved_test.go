@@ -3,6 +3,7 @@ package app
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -105,6 +106,37 @@ func TestUnsavedFormsAreBounded(t *testing.T) {
 		b.keep(form())
 		if n := must.Get(compose.SweepUnsaved(t.Context(), h.db))(t); n < 19 || h.count(t, own, c.people[access.Editor].ID) != 1 {
 			t.Errorf("%d forms were swept", n)
+		}
+	})
+}
+
+// A new post has the accounts of the person's last one, which the person sees and may change.
+func TestNewPostHasTheLastAccounts(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b, second := c.as(t, access.Editor), strconv.FormatInt(c.second(t), 10)
+		accounts := func(b *browser, path string) []string {
+			return b.open(path).wants(200).form("Save draft").values["account"]
+		}
+		if got := accounts(b, "/posts/new"); len(got) > 0 {
+			t.Errorf("the first post has the accounts %v", got)
+		}
+		b.open("/posts/new?account="+c.id()+"&account="+second+"&caption=Both").form("Save draft").press().wants(200, "Saved.")
+		b.open("/posts/new?account="+second+"&caption=One").form("Save draft").press().wants(200, "Saved.")
+		b.open("/posts/new?caption=None").form("Save draft").fill("account").press().wants(200, "Saved.")
+		p := b.open("/posts/new?date=2031-05-06").wants(200, "Selected as in your last post.", "Write a text or add an image")
+		if got := p.form("Save draft").values["account"]; !slices.Equal(got, []string{second}) {
+			t.Errorf("selected: %v", got)
+		}
+		if got := accounts(b, "/posts/new?account="+c.id()); !slices.Equal(got, []string{c.id()}) {
+			t.Errorf("selected by the link: %v", got)
+		}
+		if got := accounts(c.as(t, access.Owner), "/posts/new"); len(got) > 0 {
+			t.Errorf("selected for somebody else: %v", got)
+		}
+		c.change(t, `UPDATE social_accounts SET connection_state = 'lost' WHERE id = ?`, second)
+		if got := accounts(b, "/posts/new"); len(got) > 0 {
+			t.Errorf("selected though the connection is lost: %v", got)
 		}
 	})
 }

@@ -37,7 +37,7 @@ func TestPostWithDisconnectedAccount(t *testing.T) {
 				"For Bluesky ( "+c.handle()+" ) it will fail, as the account is not connected.", "Keeps it from this account").
 			lacks("Keeps it from going out", "The post cannot be published")
 		edit := b.open("/posts/"+id+"/edit").
-			wants(200, "Disconnected: nothing is published to it.", "because the account is not connected.", own)
+			wants(200, " is disconnected: nothing is published to it.", "because the account is not connected.", own)
 		edit.lacks("would keep this post from going out")
 		edit.form("Save").fill("caption", "For all of you").press().wants(200, "Saved.")
 		held := c.storedPost(t, "/posts/"+id)

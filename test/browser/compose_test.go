@@ -15,6 +15,11 @@ func TestComposeUploads(t *testing.T) {
 	composing(t, "compose_uploads.js")
 }
 
+func TestComposeClicks(t *testing.T) {
+	t.Parallel()
+	composing(t, "compose_clicks.js")
+}
+
 // composing runs a script with two pictures to upload.
 func composing(t *testing.T, script string) {
 	t.Helper()

@@ -20,10 +20,10 @@ async function hold(page) {
 const box = (page, at) => page.locator('input[name=account]').nth(at);
 const details = async (page, at) => page.locator(`#own details[data-account="${await box(page, at).getAttribute('value')}"]`);
 
-// write opens an account's part of the form and writes its own text.
+// write opens an account's tab and writes its own text.
 async function write(page, at, text) {
   const part = await details(page, at);
-  await part.locator('summary').click();
+  await page.locator(`[role=tab][data-account="${await box(page, at).getAttribute('value')}"]`).click();
   await part.locator('textarea[name^=text-]').fill(text);
 }
 
@@ -58,7 +58,7 @@ async function pressing(page) {
   await page.getByLabel('Upload files').setInputFiles([world.pictures.blue]);
   await page.getByText('Uploading blue.png. You can keep writing.').waitFor();
   await page.getByRole('button', { name: 'Remove red' }).click();
-  await page.getByText('Uploading blue.png. “Remove” follows.').waitFor();
+  await page.getByText('Uploading blue.png. “Remove red” follows.').waitFor();
   await release();
   await page.getByRole('button', { name: 'Remove blue' }).waitFor();
   await page.getByRole('button', { name: 'Remove red' }).waitFor({ state: 'detached' });

@@ -242,7 +242,7 @@ func TestSplitKeepsText(t *testing.T) {
 	})
 }
 
-// The number of times belongs to the rule of repetition, which is below the times of the post.
+// The number of times belongs to the rule of repetition, which is above the time of the post.
 func TestProblemsAreInTheOrderOfTheForm(t *testing.T) {
 	t.Parallel()
 	all := problems{{Field: "times"}, {Field: "text-3"}, {Field: "second"}, {Field: "caption"}, {}}
@@ -251,7 +251,7 @@ func TestProblemsAreInTheOrderOfTheForm(t *testing.T) {
 	for _, one := range all {
 		got = append(got, one.Field)
 	}
-	if diff := cmp.Diff([]string{"", "caption", "text-3", "second", "times"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"", "caption", "text-3", "times", "second"}, got); diff != "" {
 		t.Error(diff)
 	}
 }

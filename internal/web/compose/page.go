@@ -91,6 +91,14 @@ func (p *Handlers) newPage(w http.ResponseWriter, r *http.Request) {
 		"account": q["account"], "media": q["media"], "caption": q["caption"], "date": q["date"], "time": q["time"],
 	})
 	s.Repeat.Every = "1"
+	if !q.Has("account") {
+		v, err := shell.VisitorOf(r.Context()), error(nil)
+		if s.Accounts, err = p.posts.LastAccounts(r.Context(), v.Team.ID, v.ID); err != nil {
+			p.ServerError(w, r, err)
+			return
+		}
+		s.Remembered = len(s.Accounts) > 0
+	}
 	p.show(w, r, s)
 }
 

@@ -32,7 +32,8 @@ type outlook struct {
 	Day      []neighbour // other posts on the selected day
 	More     bool        // there are more
 	Wrong    string      // invalid input
-	Empty    bool
+	Empty    bool        // no account is selected
+	Blank    bool        // there is nothing to publish yet
 }
 
 // neighbour is another post on the selected day.
@@ -93,6 +94,7 @@ func (p *Handlers) check(ctx context.Context, actor *access.Actor, accounts []ac
 		return out, err
 	}
 	p.forecast(&out, checked, held, actor.Language)
+	out.Blank = !s.hasContent() && held.ID == ""
 	return out, nil
 }
 
@@ -247,7 +249,7 @@ func (p *Handlers) preview(w http.ResponseWriter, r *http.Request) {
 	for _, part := range []struct {
 		name string
 		body any
-	}{{"preview", out}, {"fresh", fresh}, {"twice", fresh}} {
+	}{{"preview", out}, {"fresh", fresh}, {"twice", fresh}, {"tallies", out}} {
 		if err := pages["compose"]().ExecuteTemplate(&page, part.name, part.body); err != nil {
 			p.ServerError(w, r, err)
 			return

@@ -72,7 +72,10 @@ func problemOf(err error) problem {
 }
 
 // order is the order of the form's fields by their ids. An entry that ends in "-" is the beginning of ids.
-var order = []string{"caption", "accounts", "media", "alt-", "cover-", "files", "text-", "date", "time", "second"}
+var order = []string{
+	"accounts", "caption", "text-", "media", "alt-", "cover-", "files", "often", "every", "until", "times", "date", "time",
+	"second",
+}
 
 // sort orders problems as their fields are in the form.
 func (p problems) sort() {

@@ -15,18 +15,19 @@ import (
 
 // sheet is the content of the form, whether or not it is valid.
 type sheet struct {
-	Caption  string
-	Accounts []int64
-	Media    []int64
-	Own      map[int64]own    // by account
-	Alts     map[int64]string // by image
-	Covers   map[int64]string // by video, in seconds as entered
-	When     when
-	Repeat   repeat
-	Picker   picker
-	Seen     int64  // last change of the post when the form was first shown, in microseconds
-	Unsaved  bool   // it contains unsaved input
-	Draft    string // identifies the form until it is saved; empty if it has no id yet
+	Caption    string
+	Accounts   []int64
+	Media      []int64
+	Own        map[int64]own    // by account
+	Alts       map[int64]string // by image
+	Covers     map[int64]string // by video, in seconds as entered
+	When       when
+	Repeat     repeat
+	Picker     picker
+	Seen       int64  // last change of the post when the form was first shown, in microseconds
+	Unsaved    bool   // it contains unsaved input
+	Remembered bool   // its accounts are those of the last post
+	Draft      string // identifies the form until it is saved; empty if it has no id yet
 }
 
 // own are an account's overrides. What is entered overrides the post's; NoText and NoMedia override it with nothing.
@@ -231,14 +232,19 @@ func (s *sheet) add(id int64) {
 	}
 }
 
-// isEmpty reports whether the form holds nothing but accounts.
-func (s *sheet) isEmpty() bool {
+// hasContent reports whether there is something to publish.
+func (s *sheet) hasContent() bool {
 	for _, o := range s.Own {
 		if o.UsesText() || o.UsesMedia() {
-			return false
+			return true
 		}
 	}
-	return strings.TrimSpace(s.Caption) == "" && len(s.Media) == 0 && s.When.isEmpty() && s.Repeat.Often == ""
+	return strings.TrimSpace(s.Caption) != "" || len(s.Media) > 0
+}
+
+// isEmpty reports whether the form holds nothing but accounts.
+func (s *sheet) isEmpty() bool {
+	return !s.hasContent() && s.When.isEmpty() && s.Repeat.Often == ""
 }
 
 // removeUnknown removes items that the library does not have.

@@ -139,7 +139,10 @@ func (p *Handlers) unsaved(r *http.Request, id string, zone *time.Location) ([]u
 		if err != nil {
 			return fmt.Errorf("reading an unsaved form: %w", err)
 		}
-		f.Excerpt = network.Clip(strings.Join(strings.Fields(textOf(form, "caption")), " "), excerptLength)
+		text := strings.Join(strings.Fields(textOf(form, "caption")), " ")
+		if f.Excerpt = network.Clip(text, excerptLength); f.Excerpt != text {
+			f.Excerpt += "…"
+		}
 		f.KeptAt, f.Path = db.Time(kept).In(zone), path
 		return nil
 	}, `SELECT id, fields, kept_at FROM unsaved_forms WHERE person_id = ? AND team_id = ? AND post_id = ? AND fields <> ''

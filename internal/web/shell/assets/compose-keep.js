@@ -13,7 +13,7 @@ const beaconLimit = 60_000; // bytes that browsers send after a page has closed
 let keepTimer = 0;
 let keepWait = keepAgain[0];
 let keepDue = 0; // when the oldest change that is not kept has to be
-let keeping = false; // a request is under way
+let keeping = null; // the request that is under way
 let keepWell = true; // the last request succeeded
 let saving = false; // the form is being sent
 let keptBody = '';
@@ -57,10 +57,10 @@ async function keep() {
   const body = keepBody();
   keepDue = 0;
   if (String(body) === keptBody && keepWell) return;
-  keeping = true;
+  keeping = new AbortController();
   if (keepWell) say(keepUnderWay, true);
   try {
-    const answer = await fetch('/posts/unsaved', { method: 'POST', body });
+    const answer = await fetch('/posts/unsaved', { method: 'POST', body, signal: keeping.signal });
     const refusal = await refusedBy(answer);
     if (refusal) {
       keepRetry(`Not saved: ${refusal}`);
@@ -68,10 +68,10 @@ async function keep() {
       [keptBody, keepWait] = [String(body), keepAgain[0]];
       say('Saved', true);
     }
-  } catch {
-    keepRetry('Not saved: offline. Trying again.');
+  } catch (error) {
+    if (error.name !== 'AbortError') keepRetry('Not saved: offline. Trying again.');
   } finally {
-    keeping = false;
+    keeping = null;
   }
   if (keepDue) keepLater(); // changed meanwhile
 }
@@ -91,7 +91,13 @@ const isKept = () => !keepDue && !keeping && keepWell;
 function leave() {
   if (saving || isKept()) return;
   const body = keepBody();
-  if (String(body).length < beaconLimit && navigator.sendBeacon('/posts/unsaved', body)) return;
+  keeping?.abort(); // it must not arrive after this one
+  if (String(body).length < beaconLimit && navigator.sendBeacon('/posts/unsaved', body)) {
+    keepDue = 0;
+    clearTimeout(keepTimer);
+    keepTimer = setTimeout(keep, keepAfter); // in case the page stays
+    return;
+  }
   keep();
 }
 

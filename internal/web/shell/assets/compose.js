@@ -1,11 +1,13 @@
-// Shows how the post in the form would look, a moment after each change. Without it the button Check does.
+// Shows how the post in the form would look, a moment after each change, and gives each selected account a tab with its own
+// version. Without it, the button Check shows the preview, and the versions are listed below the text.
 'use strict';
 
 const form = document.getElementById('compose');
+const caption = document.getElementById('caption');
 const looks = document.getElementById('looks');
 const told = document.getElementById('told');
 const own = () => document.getElementById('own'); // it changes with an upload
-const pause = 600; // milliseconds without a change
+const pause = 300; // milliseconds without a change
 let timer = 0;
 let asked = null;
 
@@ -21,12 +23,13 @@ async function look() {
   try {
     const answer = await fetch(looks.dataset.from, { method: 'POST', body, signal: asked.signal });
     if (!answer.ok || answer.redirected) {
-      told.textContent = 'The preview is not available. Press Check to see why.';
+      told.textContent = 'The preview is not available. Save the post to see why.';
       return;
     }
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
     welcome(page.getElementById('fresh'));
-    ask(page.getElementById('twice'));
+    put(page.getElementById('twice'));
+    put(page.getElementById('tallies'));
     follow();
     const open = new Set([...looks.querySelectorAll('details[open]')].map(nameOf));
     looks.replaceChildren(...page.body.childNodes);
@@ -40,7 +43,7 @@ async function look() {
 
 const nameOf = (details) => details.closest('section')?.getAttribute('aria-label') + details.className;
 
-// welcome puts accounts that were chosen just now among those that may show something of their own.
+// welcome adds the versions of accounts that were selected just now.
 function welcome(fresh) {
   if (!fresh) return;
   fresh.remove();
@@ -55,7 +58,7 @@ function welcome(fresh) {
   }
 }
 
-// insert adds an account's part to the form, in place of the hidden fields that kept its content. The form has one
+// insert adds an account's version to the form, in place of the hidden fields that kept its content. The form has one
 // field for each medium's description.
 function insert(details) {
   const names = new Set([...details.querySelectorAll('[name]')].map((field) => field.name));
@@ -64,25 +67,23 @@ function insert(details) {
   for (const field of details.querySelectorAll('[name^="alt-"], [name^="cover-"]')) {
     if (form.elements[field.name]) for (const part of [...field.labels, field]) part.remove();
   }
-  own().insertBefore(details, own().querySelector('[data-by-hand]'));
+  own().insertBefore(details, own().querySelector(':scope > [data-by-hand]'));
 }
 
-// ask asks which of two times is meant, where the clocks show the chosen one twice, and no more where they do not.
-function ask(which) {
-  if (!which) return;
-  which.remove();
-  const here = document.getElementById('twice');
-  if (here && here.textContent !== which.textContent) here.replaceWith(which);
+// put replaces a part of the page if it has changed, such as the question which of two equal times is meant.
+function put(part) {
+  if (!part) return;
+  part.remove();
+  const here = document.getElementById(part.id);
+  if (here && here.outerHTML !== part.outerHTML && here.textContent !== part.textContent) here.replaceWith(part);
 }
 
 // follow shows what fits to what is chosen.
 function follow() {
   for (const plain of form.querySelectorAll('[data-by-hand]')) plain.hidden = true;
   for (const scripted of form.querySelectorAll('[data-scripted]')) scripted.hidden = false;
-  const accounts = new Set(chosen());
-  const differing = [...own()?.querySelectorAll('details[data-account]') ?? []];
-  for (const details of differing) details.hidden = !accounts.has(details.dataset.account) && !details.querySelector('[aria-invalid]');
-  if (own()) own().hidden = differing.every((details) => details.hidden); // a heading above nothing
+  document.getElementById('drop').classList.add('scripted');
+  showVersions();
   const often = document.getElementById('often');
   for (const part of form.querySelectorAll('[data-for]')) part.hidden = part.dataset.for !== often?.value;
   for (const [field, ends] of [['until', 'until'], ['times', 'count']]) {
@@ -91,15 +92,14 @@ function follow() {
   }
 }
 
-function later() {
+function later(event) {
   follow();
   clearTimeout(timer);
-  timer = setTimeout(look, pause);
+  timer = setTimeout(look, event.target.name === 'account' ? 0 : pause);
 }
 
 form.addEventListener('input', later);
 form.addEventListener('change', later);
-follow();
 
 // Enter in the search searches; elsewhere it checks.
 form.addEventListener('keydown', (event) => {
@@ -107,3 +107,10 @@ form.addEventListener('keydown', (event) => {
   event.preventDefault();
   form.querySelector('button[value="search"]').click();
 });
+
+for (const button of form.querySelectorAll('[data-select]')) {
+  button.addEventListener('click', () => {
+    for (const box of form.querySelectorAll('input[name=account]')) box.checked = button.dataset.select === 'all';
+    form.querySelector('input[name=account]').dispatchEvent(new Event('change', { bubbles: true }));
+  });
+}

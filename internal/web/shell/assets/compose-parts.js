@@ -1,0 +1,163 @@
+// Replaces parts of the form with those of the server's answer to a button, without a new page. Without it the buttons show
+// the whole form again.
+'use strict';
+
+let turn = Promise.resolve(); // requests that change the form, one after another
+
+// fields returns the fields of a part of the form by name.
+function fields(part) {
+  const out = new Map();
+  for (const field of part?.querySelectorAll('textarea[name], input[name], select[name]') ?? []) {
+    if (field.type !== 'file' && field.type !== 'hidden') out.set(`${field.name}=${isChoice(field) ? field.value : ''}`, field);
+  }
+  return out;
+}
+
+const isChoice = (field) => field.type === 'radio' || field.type === 'checkbox';
+const stateOf = (field) => (isChoice(field) ? field.checked : field.value);
+
+// take replaces a part of the form with the answer's. It keeps what was entered since the request, and accounts that were
+// selected since.
+function take(id, answer, before) {
+  const old = document.getElementById(id);
+  const fresh = answer.getElementById(id);
+  if (!old || !fresh) return;
+  const into = fresh.querySelector('#into');
+  for (const option of old.querySelectorAll('#into option')) {
+    if (!into || [...into.options].some((other) => other.value === option.value)) continue;
+    into.add(option.cloneNode(true));
+    into.parentElement.hidden = false;
+  }
+  const now = fields(old);
+  for (const [name, field] of fields(fresh)) {
+    const was = now.get(name);
+    if (!was || 'follows' in was.dataset || (before.has(name) && stateOf(was) === before.get(name))) continue;
+    if (isChoice(was)) field.checked = was.checked;
+    else field.value = was.value;
+  }
+  const same = (details) => `details[data-account="${details.dataset.account}"]`;
+  for (const details of fresh.querySelectorAll('details[data-account]')) details.open ||= Boolean(old.querySelector(`${same(details)}[open]`));
+  const library = fresh.querySelector('#library');
+  if (library) library.open ||= document.getElementById('library').open;
+  const added = [...old.querySelectorAll('details[data-account]')].filter((details) => !fresh.querySelector(same(details)));
+  old.replaceWith(document.adoptNode(fresh));
+  added.forEach(insert);
+}
+
+// place returns a function that continues in the field that has the focus, after parts of the form were replaced. It is
+// null if no field has it.
+function place() {
+  const field = document.activeElement;
+  if (!form.contains(field) || !field.matches('textarea, input:not([type=file]), select')) return null;
+  const [from, to] = [field.selectionStart, field.selectionEnd];
+  return () => {
+    if (field.isConnected) return;
+    const same = [...form.elements].find((other) => other.name === field.name && other.type === field.type);
+    same?.focus({ preventScroll: true });
+    if (same && from !== null) same.setSelectionRange?.(from, to);
+  };
+}
+
+// statesOf returns what the fields of parts of the form hold now.
+function statesOf(parts) {
+  const out = new Map();
+  for (const id of parts) for (const [name, field] of fields(document.getElementById(id))) out.set(name, stateOf(field));
+  return out;
+}
+
+function apply(answer, before, parts) {
+  const goOn = place();
+  document.getElementById('wrong')?.remove();
+  const wrong = answer.getElementById('wrong');
+  if (wrong) form.before(document.adoptNode(wrong));
+  for (const id of parts) take(id, answer, before);
+  form.dispatchEvent(new Event('input', { bubbles: true })); // the preview, what is hidden, and that it is not saved
+  if (goOn) goOn();
+  else if (document.activeElement === document.body) document.getElementById('files').focus({ preventScroll: true });
+  return !wrong;
+}
+
+// arranging moves or removes an item of a list of media. It returns the button's value for where the item is by then.
+function arranging(what, item) {
+  const { media, list } = item.dataset;
+  return () => {
+    const items = [...form.querySelectorAll(`li.file[data-list="${list}"]`)];
+    return `${what}:${list}:${items.findIndex((other) => other.dataset.media === media)}`;
+  };
+}
+
+// partOf returns what a button changes: its value when its turn comes, the parts of the form, and what to say; nothing for
+// a button that sends the form.
+function partOf(button) {
+  const value = button?.value ?? '';
+  const item = button?.closest('li.file');
+  switch (value.split(':')[0]) {
+    case 'up':
+    case 'down': return { value: arranging(value.split(':')[0], item), parts: ['media', 'own'], said: 'Moved.' };
+    case 'remove': return { value: arranging('remove', item), parts: ['media', 'own'], said: 'Removed.' };
+    case 'add': return { value: () => value, parts: ['media', 'own'], said: 'Added.' };
+    case 'search':
+    case 'page': return { value: () => value, parts: ['media'], said: '' };
+    case 'free': return { value: () => value, parts: ['when'], said: '' };
+    case 'check': return { value: () => value, parts: ['media', 'own'], said: '' };
+    default: return null;
+  }
+}
+
+// changePart does what a button says, if it changes only a part of the form, and reports whether it does.
+function changePart(button) {
+  const part = partOf(button);
+  if (!part) return false;
+  turn = turn.then(() => request(button, part));
+  return true;
+}
+
+// changeOrder tells the server of a new order of the fields.
+function changeOrder() {
+  const button = form.querySelector('button[value=check]');
+  turn = turn.then(() => request(button, { value: () => 'check', parts: ['media', 'own'], said: 'Moved.' }));
+}
+
+async function request(button, { value, parts, said }) {
+  const before = statesOf(parts);
+  const body = new URLSearchParams();
+  for (const [name, content] of new FormData(form)) if (typeof content === 'string') body.append(name, content);
+  body.set('do', value());
+  try {
+    const response = await fetch(form.action, { method: 'POST', body });
+    const answer = new DOMParser().parseFromString(await response.text(), 'text/html');
+    if (!answer.getElementById('compose')) { // such as the sign-in page, to which the form is sent along
+      sendWhole(button);
+      return;
+    }
+    const label = labelOf(button);
+    const focused = button === document.activeElement;
+    const cursor = answer.querySelector('input[name=cursor]');
+    const done = apply(answer, before, parts);
+    if (cursor) form.elements.cursor.value = cursor.value;
+    if (focused) findFocus(label, button);
+    if (done) show(said);
+  } catch {
+    show('Not done: offline. Try again.');
+  }
+}
+
+// findFocus keeps the focus on a button that was replaced, or on one beside it.
+function findFocus(label, button) {
+  const labels = [label, label.replace(/ up$/, ' down'), label.replace(/ down$/, ' up')];
+  const all = [...form.querySelectorAll('button')];
+  const same = labels.map((text) => all.find((other) => !other.hidden && labelOf(other) === text)).find(Boolean);
+  const near = same ?? form.querySelector(`li.file[data-list="${button.closest('li.file')?.dataset.list}"] [value^="remove:"]`);
+  (near ?? document.getElementById('files')).focus({ preventScroll: true });
+}
+
+let whole = false; // the form is sent as a whole
+
+function sendWhole(button) {
+  whole = true;
+  if (!button.isConnected) {
+    button.hidden = true;
+    form.append(button);
+  }
+  form.requestSubmit(button);
+}

@@ -1,0 +1,163 @@
+// Shows the shared text and the versions of the selected accounts as tabs. A version shows the shared text until somebody
+// changes it there.
+'use strict';
+
+const editor = document.getElementById('editor');
+const shared = document.getElementById('shared');
+const tabs = document.createElement('div');
+tabs.className = 'versions';
+tabs.setAttribute('role', 'tablist');
+tabs.setAttribute('aria-label', 'Versions');
+let version = ''; // the account whose version is shown; empty for the shared text
+
+const versionText = (details) => details.querySelector('textarea[name^="text-"]');
+const isChecked = (details, name) => Boolean(details.querySelector(`input[name="${name}-${details.dataset.account}"]`)?.checked);
+const followsShared = (details) => 'follows' in versionText(details).dataset;
+const isCustomized = (details) => Boolean(isChecked(details, 'notext') || isChecked(details, 'nomedia')
+  || !followsShared(details) || details.querySelector('li.file'));
+
+// mirror fills versions without a text of their own with the shared text.
+function mirror(details) {
+  const field = versionText(details);
+  const silent = isChecked(details, 'notext');
+  if (field.value.trim() === '' && document.activeElement !== field) field.dataset.follows = '';
+  if ('follows' in field.dataset) field.value = silent ? '' : caption.value;
+  field.readOnly = silent && field.value === '';
+}
+
+// What only mirrors the shared text is not sent.
+form.addEventListener('formdata', (event) => {
+  for (const field of form.querySelectorAll('textarea[data-follows]')) event.formData.set(field.name, '');
+});
+form.addEventListener('input', (event) => {
+  if (!event.target.matches?.('textarea[name^="text-"]')) return;
+  if (event.target.value === caption.value) event.target.dataset.follows = '';
+  else delete event.target.dataset.follows;
+}, { capture: true });
+
+// tabFor returns a new tab. It shows the account as its chip does.
+function tabFor(account) {
+  const tab = document.createElement('button');
+  tab.type = 'button';
+  tab.id = `tab-${account || 'shared'}`;
+  tab.dataset.account = account;
+  tab.setAttribute('role', 'tab');
+  if (!account) {
+    tab.textContent = 'All accounts';
+    tab.setAttribute('aria-controls', 'shared');
+    return tab;
+  }
+  const chip = form.querySelector(`input[name=account][value="${account}"]`).closest('.chip');
+  const logo = chip.querySelector('.net')?.cloneNode(true);
+  const network = chip.querySelector('.sr').textContent.trim();
+  const same = chosen().filter((other) => form.querySelector(`input[name=account][value="${other}"]`).closest('.chip').querySelector('.sr').textContent.trim() === network);
+  const dot = document.createElement('span');
+  dot.className = 'dot';
+  tab.append(...logo ? [logo] : [], same.length > 1 ? `${network} ${chip.querySelector('bdi').textContent}` : network, dot);
+  tab.setAttribute('aria-controls', `version-${account}`);
+  return tab;
+}
+
+// showVersions draws the tabs of the selected accounts and the chosen version.
+function showVersions() {
+  const all = [...own()?.querySelectorAll('details[data-account]') ?? []];
+  const accounts = new Set(chosen());
+  const offered = all.filter((details) => accounts.has(details.dataset.account) || details.querySelector('[aria-invalid]'));
+  if (!offered.some((details) => details.dataset.account === version)) version = '';
+  all.forEach(mirror);
+  const order = ['', ...offered.map((details) => details.dataset.account)];
+  const label = `${order} ${chosen()}`;
+  if (tabs.dataset.order !== label) {
+    tabs.dataset.order = label;
+    const focused = tabs.contains(document.activeElement);
+    tabs.replaceChildren(...order.map(tabFor));
+    if (focused) tabs.querySelector(`[data-account="${version}"]`).focus();
+  }
+  tabs.hidden = offered.length === 0;
+  editor.classList.toggle('tabbed', offered.length > 0);
+  for (const tab of tabs.children) {
+    const here = tab.dataset.account === version;
+    tab.setAttribute('aria-selected', String(here));
+    tab.tabIndex = here ? 0 : -1;
+    if (tab.dataset.account) markTab(tab, isCustomized(ownOf(tab.dataset.account)));
+  }
+  shared.hidden = version !== '';
+  if (own()) own().hidden = version === '';
+  for (const details of all) showVersion(details, details.dataset.account === version);
+  for (const tally of document.querySelectorAll('#tallies li')) tally.hidden = version !== '' && tally.dataset.account !== version;
+}
+
+function markTab(tab, customized) {
+  tab.querySelector('.dot').hidden = !customized;
+  tab.title = customized ? 'Customized' : '';
+}
+
+function showVersion(details, here) {
+  details.hidden = !here;
+  if (!here) return;
+  details.open = true;
+  const panel = details.querySelector('.stack');
+  panel.id = `version-${details.dataset.account}`;
+  panel.setAttribute('role', 'tabpanel');
+  panel.setAttribute('aria-labelledby', `tab-${details.dataset.account}`);
+  const customized = !followsShared(details);
+  const state = details.querySelector('[data-state]');
+  state.textContent = state.dataset[customized ? 'own' : 'shared'];
+  state.parentElement.classList.toggle('changed', customized);
+  details.querySelector('[data-use-shared]').hidden = !customized;
+}
+
+// choose shows a version and puts the cursor into its text.
+function choose(account, writing) {
+  version = account;
+  follow();
+  const field = account ? versionText(ownOf(account)) : caption;
+  if (writing) {
+    field.focus();
+    if (field.selectionEnd === 0) field.setSelectionRange(field.value.length, field.value.length);
+  } else {
+    tabs.querySelector('[aria-selected=true]').focus();
+  }
+}
+
+tabs.addEventListener('click', (event) => {
+  const tab = event.target.closest('[role=tab]');
+  if (tab) choose(tab.dataset.account, event.detail > 0);
+});
+tabs.addEventListener('keydown', (event) => {
+  const list = [...tabs.children];
+  const at = list.findIndex((tab) => tab.dataset.account === version);
+  const to = { ArrowRight: (at + 1) % list.length, ArrowLeft: (at - 1 + list.length) % list.length, Home: 0, End: list.length - 1 }[event.key];
+  if (to === undefined) return;
+  event.preventDefault();
+  choose(list[to].dataset.account, false);
+});
+editor.addEventListener('click', (event) => {
+  const button = event.target.closest('[data-use-shared]');
+  if (!button) return;
+  const field = versionText(button.closest('details'));
+  field.value = caption.value;
+  field.dataset.follows = '';
+  field.focus();
+  field.dispatchEvent(new Event('input', { bubbles: true }));
+});
+
+// reveal shows the version that holds a field, such as one that a problem links to.
+function reveal(field) {
+  const details = field?.closest('#own details[data-account]');
+  if (details) version = details.dataset.account;
+  else if (shared.contains(field)) version = '';
+  else return;
+  follow();
+  field.focus();
+}
+document.addEventListener('click', (event) => {
+  const link = event.target.closest('#wrong a[href^="#"]');
+  if (link) reveal(document.getElementById(link.hash.slice(1)));
+});
+
+editor.prepend(tabs);
+shared.setAttribute('role', 'tabpanel');
+shared.setAttribute('aria-labelledby', 'tab-shared');
+follow();
+if (!caption.matches('[aria-invalid]')) reveal(own()?.querySelector('[aria-invalid]'));

@@ -1,0 +1,111 @@
+// Daily work takes few clicks: a post for five networks with an image, one text adapted and the time chosen.
+'use strict';
+
+const fs = require('node:fs');
+const { assert, open, run, signIn, world } = require('./drive.js');
+
+const networks = ['Bluesky', 'Facebook', 'Instagram', 'LinkedIn', 'X'];
+
+// count counts the clicks of what follows, which has to be done by the mouse, beside typing.
+function count() {
+  const out = { clicks: 0 };
+  out.click = async (what) => {
+    out.clicks++;
+    await what.click();
+  };
+  return out;
+}
+
+// paste pastes an image where the cursor is, as Ctrl-V does.
+async function paste(page, file) {
+  await page.evaluate(async ([name, base64]) => {
+    const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+    const data = new DataTransfer();
+    data.items.add(new File([bytes], name, { type: 'image/png' }));
+    document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+  }, ['pasted.png', fs.readFileSync(file).toString('base64')]);
+}
+
+const chip = (page, network) => page.locator('.chip', { hasText: network });
+const tab = (page, network) => page.getByRole('tab', { name: network, exact: true });
+
+// schedule writes and schedules a post, and returns how many clicks it took.
+async function schedule(page, { select, image, text }) {
+  const by = count();
+  await by.click(page.getByRole('link', { name: 'Create' }));
+  await page.locator('#caption:focus').waitFor();
+  await page.keyboard.type(text);
+  await image(by);
+  for (const network of select) await by.click(chip(page, network));
+  await by.click(tab(page, 'X'));
+  await page.locator('textarea[name^=text-]:focus').waitFor();
+  await page.keyboard.type(' On X, too.');
+  await page.getByRole('button', { name: /^Remove / }).first().waitFor();
+  await by.click(page.getByRole('button', { name: 'Use next free slot' }));
+  await page.waitForFunction(() => document.getElementById('time').value !== '');
+  await by.click(page.getByRole('button', { name: 'Schedule', exact: true }));
+  await page.getByText('The post is scheduled').waitFor();
+  return by.clicks;
+}
+
+run(async (browser) => {
+  const page = await open(browser, { viewport: { width: 1280, height: 900 } });
+  await signIn(page);
+  const first = await schedule(page, { select: networks, image: () => paste(page, world.pictures.red), text: 'Open on Sunday.' });
+  assert.ok(first <= 9, `the first post took ${first} clicks`);
+
+  // The accounts are selected the next time.
+  const next = await schedule(page, {
+    select: [],
+    image: async (by) => {
+      const chooser = page.waitForEvent('filechooser');
+      await by.click(page.getByText('Upload files'));
+      await (await chooser).setFiles([world.pictures.blue]);
+    },
+    text: 'Closed on Monday.',
+  });
+  assert.ok(next <= 5, `the next post took ${next} clicks`);
+
+  await page.goto(`${new URL(page.url()).pathname}/edit`);
+  for (const network of networks) assert.ok(await chip(page, network).locator('input').isChecked(), network);
+  await tab(page, 'X').click();
+  assert.equal(await page.getByLabel('Text for X').inputValue(), 'Closed on Monday. On X, too.');
+  await tab(page, 'Bluesky').click();
+  assert.equal(await page.getByLabel('Text for Bluesky').inputValue(), 'Closed on Monday.'); // which follows the shared text
+  await tab(page, 'All accounts').click();
+  await page.keyboard.type(' Again.');
+  await tab(page, 'Bluesky').click();
+  assert.match(await page.getByLabel('Text for Bluesky').inputValue(), /Again\./);
+  await tab(page, 'X').click();
+  await page.getByRole('button', { name: 'Use the shared text' }).click();
+  assert.match(await page.getByLabel('Text for X').inputValue(), /Again\./);
+  await page.getByRole('tab', { selected: true }).press('Home'); // by keyboard
+  await page.locator('#tab-shared:focus').waitFor();
+
+  // Dragging changes the order of images, and so does the keyboard. The page stays. The library knows the image already.
+  await page.getByLabel('Upload files').setInputFiles([world.pictures.red]);
+  await page.getByRole('button', { name: 'Move pasted up' }).waitFor();
+  const items = page.locator('#media li.file');
+  await page.locator('#media ol').evaluate((list) => list.scrollIntoView({ block: 'center' }));
+  const [from, to] = [await items.nth(1).locator('.thumb').boundingBox(), await items.nth(0).locator('.thumb').boundingBox()];
+  await page.mouse.move(from.x + 20, from.y + 20);
+  await page.mouse.down();
+  await page.mouse.move(to.x + 20, to.y + 30, { steps: 5 });
+  await page.mouse.move(to.x + 20, to.y + 5, { steps: 5 });
+  await page.mouse.up();
+  await page.getByRole('button', { name: 'Move blue up' }).waitFor();
+  await page.getByRole('button', { name: 'Move blue up' }).press('Enter');
+  await page.getByRole('button', { name: 'Move pasted up' }).waitFor();
+  await page.locator('[aria-label="Move blue down"]:focus').waitFor();
+  await page.evaluate(() => { document.body.dataset.same = ''; });
+  await page.getByRole('button', { name: 'Remove blue' }).click();
+  await page.getByRole('button', { name: 'Remove blue' }).waitFor({ state: 'detached' });
+  assert.ok(await page.evaluate(() => 'same' in document.body.dataset), 'the page was loaded anew');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('Saved.').waitFor();
+  await page.goto(`${new URL(page.url()).pathname}/edit`);
+  assert.equal(await page.locator('#own .custom.changed').count(), 0);
+}).catch((error) => {
+  console.error(error);
+  process.exitCode = 1;
+});
