@@ -326,7 +326,7 @@ func TestSigningInHere(t *testing.T) {
 			return ada.post(address, url.Values{"server": {server}, "identifier": {handle}, "password": {password}})
 		}
 		wrong := try("https://pds.test", "harbour.test", "wr-ng")
-		wrong.wants(t, 422, "The server did not accept", `value="https://pds.test"`, `value="harbour.test"`)
+		wrong.wants(t, 422, "The server rejected", `value="https://pds.test"`, `value="harbour.test"`)
 		if strings.Contains(wrong.text, "wr-ng") || strings.Contains(wrong.text, "own words") {
 			t.Errorf("it is repeated: %s", wrong.text)
 		}

@@ -65,8 +65,8 @@ func TestAccountPage(t *testing.T) {
 		} {
 			viewer.send(http.MethodPost, path, url.Values{}).wants(404, "Page not found")
 		}
-		viewer.send(http.MethodPost, "/account/passkeys/options", url.Values{}).wants(422, "no passkeys at this address")
-		viewer.send(http.MethodPost, "/sign-in/passkey", url.Values{"passkey": {"{}"}}).wants(422, "no passkeys at this address")
+		viewer.send(http.MethodPost, "/account/passkeys/options", url.Values{}).wants(422, "Passkeys cannot be used at this address")
+		viewer.send(http.MethodPost, "/sign-in/passkey", url.Values{"passkey": {"{}"}}).wants(422, "Passkeys cannot be used at this address")
 		viewer.open("/account/passkeys/new").wants(200, "need an address with a domain name")
 	})
 }
@@ -236,7 +236,7 @@ func TestInvitations(t *testing.T) {
 			wants(200, "Join "+c.team.Name, "Ada owner has invited", "new@harbour.example", "as editor", "I’m new here",
 				"I have an account")
 		join := func() *form { return b.open(path).form("Create account and join") }
-		join().fill("name", "").fill("password", newPassword).press().wants(422, "Say your name")
+		join().fill("name", "").fill("password", newPassword).press().wants(422, "Enter your name")
 		p := join().fill("name", "Nora & New").fill("password", "aaaaaaaaaaaaaaaa").press().
 			wants(422, "easily guessed").lacks("aaaaaaaaaaaaaaaa")
 		if got := p.form("Create account and join").values.Get("name"); got != "Nora & New" {
@@ -244,7 +244,7 @@ func TestInvitations(t *testing.T) {
 		}
 		join().fill("name", "Nora & New").fill("password", newPassword).press().
 			wants(200, "You joined the team.", "Nora & New", "editor")
-		h.browser(t).open(path).wants(422, "accepted already", "Sign in").lacks(c.team.Name, "Go to the home page", "Not done")
+		h.browser(t).open(path).wants(422, "already accepted", "Sign in").lacks(c.team.Name, "Go to the home page", "Not done")
 		if !h.enter(t, "new@harbour.example", newPassword).in() {
 			t.Error("the new person cannot sign in")
 		}
@@ -288,7 +288,7 @@ func TestEndedInvitations(t *testing.T) {
 		b.open(revoked).wants(422, "was revoked").lacks(c.team.Name)
 		b.send(http.MethodPost, revoked+"/join", url.Values{"name": {"A"}, "password": {newPassword}}).wants(422, "was revoked")
 		h.advance(7*24*time.Hour + time.Second)
-		b.open(old).wants(422, "has ended").lacks(c.team.Name)
+		b.open(old).wants(422, "has expired").lacks(c.team.Name)
 		for range 30 {
 			b.open(team.InvitationPath+"guessed").wants(404, "This link does not work")
 		}
@@ -310,11 +310,11 @@ func TestRecovery(t *testing.T) {
 		if before.in() {
 			t.Error("an earlier session goes on")
 		}
-		h.browser(t).open(path).wants(422, "used already")
-		h.browser(t).send(http.MethodPost, path, url.Values{"password": {newPassword}}).wants(422, "used already")
+		h.browser(t).open(path).wants(422, "already been used")
+		h.browser(t).send(http.MethodPost, path, url.Values{"password": {newPassword}}).wants(422, "already been used")
 		late := must.Get(h.Teams.Recover(t.Context(), c.people[access.Client].Email))(t)
 		h.advance(time.Hour + time.Second)
-		b.open(team.RecoveryPath+late.Token).wants(422, "has ended")
+		b.open(team.RecoveryPath+late.Token).wants(422, "has expired")
 		b.open(team.RecoveryPath+"guessed").wants(404, "This link does not work")
 	})
 }

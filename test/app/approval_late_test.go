@@ -100,7 +100,7 @@ func TestRejectWithoutComment(t *testing.T) {
 		link := editor.clientsLink(id)
 		h.browser(t).open(link).form("Reject").fill("name", "Cleo").press().wants(http.StatusOK, "Rejected by Cleo")
 		editor.open("/notices").wants(http.StatusOK, "The client rejected a post.").lacks("left a comment.")
-		editor.open("/posts/" + id + "/delete").form("Delete the draft").press().wants(http.StatusOK)
+		editor.open("/posts/" + id + "/delete").form("Delete draft").press().wants(http.StatusOK)
 		for _, path := range []string{link, "/approval/AAAA"} {
 			h.browser(t).open(path).
 				wants(http.StatusNotFound, "This post is no longer up for approval. Ask the team that sent you the link.")

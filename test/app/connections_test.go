@@ -79,12 +79,12 @@ func TestConnections(t *testing.T) {
 			t.Error("the wrong connection ended, or none")
 		}
 		editor.open("/account").wants(200, "You have not connected an assistant").lacks("Robot")
-		editor.send("POST", at+"/end", nil).wants(422, "has ended already")
+		editor.send("POST", at+"/end", nil).wants(422, "has already ended")
 		c.as(t, access.Admin).send("POST", at+"/forget", nil).wants(403)
 		owner.open(at).wants(200, "Ended").lacks("Save").follow("Delete this assistant…").wants(200).
 			form("Delete assistant").press().wants(200, "The assistant was deleted").lacks("Robot")
 		owner.open(at).wants(404)
-		owner.send("POST", fmt.Sprint("/settings/assistants/", viewers, "/forget"), nil).wants(422, "End it first")
+		owner.send("POST", fmt.Sprint("/settings/assistants/", viewers, "/forget"), nil).wants(422, "Disconnect it first")
 		owner.open(fmt.Sprint("/settings/assistants/", viewers, "/end")).form("End the connection").press().
 			wants(200, "The assistant was disconnected.")
 		owner.open("/settings/audit").

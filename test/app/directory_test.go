@@ -69,7 +69,7 @@ func TestDirectory(t *testing.T) {
 		}
 		asked.form("Join").press().wants(200, c.team.Name)
 		b.send(http.MethodPost, "/sign-in/directory/join", url.Values{"invitation": {"1"}}).wants(422, "This sign-in has expired")
-		h.browser(t).open("/sign-in/directory/return?state=x&code=y").wants(422, "not begun in this browser")
+		h.browser(t).open("/sign-in/directory/return?state=x&code=y").wants(422, "started in another browser")
 	})
 }
 

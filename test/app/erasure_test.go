@@ -108,8 +108,8 @@ func TestWithoutATeam(t *testing.T) {
 		must.Get(h.Teams.SetOperator(t.Context(), owner.Email, true))(t)
 		deleting := b.open("/settings/delete").form("Delete team").fill("name", c.team.Name)
 		deleting.press().
-			wants(http.StatusUnprocessableEntity, "The only person who runs this service is in no other team",
-				"add that person to another team")
+			wants(http.StatusUnprocessableEntity, "The only operator of this service has no other team",
+				"add the operator to another team")
 		if n := h.count(t, "team_deletions"); n != 0 {
 			t.Fatal("the last operator’s only team is being deleted")
 		}
@@ -118,9 +118,9 @@ func TestWithoutATeam(t *testing.T) {
 		leaving := other.as(t, access.Editor)
 		deleting.press().wants(http.StatusOK, "The team is being deleted", "You can close this page", "It was your only team")
 		leaving.send(http.MethodPost, fmt.Sprintf("/account/teams/%d/leave", other.team.ID), url.Values{}).
-			wants(http.StatusUnprocessableEntity, "The only person who runs this service")
+			wants(http.StatusUnprocessableEntity, "The only operator of this service")
 		leaving.send(http.MethodPost, "/account/delete", url.Values{"email": {other.people[access.Editor].Email}}).
-			wants(http.StatusUnprocessableEntity, "You are the only person who runs this service.")
+			wants(http.StatusUnprocessableEntity, "You are the only operator of this service.")
 		c.awaitDeletion(t)
 		b.open("/settings").wants(http.StatusOK, "Sign in")
 		in := h.browser(t).open("/sign-in").form("Sign in").fill("email", owner.Email)
@@ -203,7 +203,7 @@ func TestLeaving(t *testing.T) {
 		other.as(t, access.Owner).send(http.MethodPost, "/posts/"+id+"/delete", url.Values{}).wants(http.StatusNotFound)
 		owner.send(http.MethodPost, "/posts/none/delete", url.Values{}).wants(http.StatusNotFound)
 
-		editor.open("/posts/"+id+"/delete").wants(http.StatusOK, "Delete this draft?").form("Delete the draft").press().
+		editor.open("/posts/"+id+"/delete").wants(http.StatusOK, "Delete this draft?").form("Delete draft").press().
 			wants(http.StatusOK, "The draft was deleted.")
 		if n := h.count(t, "posts WHERE id = ?", id); n != 0 {
 			t.Error("the draft is left")

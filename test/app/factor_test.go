@@ -345,7 +345,7 @@ func TestOperatorRequiresSecondFactor(t *testing.T) {
 					t.Errorf("%s: %s", path, p.text())
 				}
 			}
-			c.as2(t, access.Viewer).open("/operator").lacks("operator’s pages")
+			c.as2(t, access.Viewer).open("/operator").lacks("operator pages")
 			b.open("/account").wants(200, "Your account")
 			h.addApp(t, b)
 			b.open("/operator").wants(200, "Operator")

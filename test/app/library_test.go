@@ -71,7 +71,7 @@ func TestLibrary(t *testing.T) {
 		item.form("Save alt text").fill("alt", "A quay in the morning.").press().wants(200, "A quay in the morning.")
 		b.open("/media?query=the+quay&folder="+folder).wants(200, "_i_The quay").lacks("roaster")
 		change := b.open(made.path).follow("Rename or delete folder")
-		change.form("Delete folder").press().wants(422, "The folder holds files.")
+		change.form("Delete folder").press().wants(422, "The folder is not empty.")
 		change.form("Rename").fill("name", "Summer").press().wants(200, "The folder was renamed.", "Folder Summer")
 		b.open(at).form("Move").fill("folder", "0").press().wants(200, "All media")
 		change.form("Delete folder").press().wants(200, "The folder was deleted.")

@@ -136,8 +136,8 @@ func TestAddressIsConfirmed(t *testing.T) {
 		b.open(link).wants(200, "Confirm your email address", email)
 		b.open("/account").wants(200, "Not confirmed")
 		b.open(link).form("Confirm the address").press().wants(200, "Your email address is confirmed.").lacks("Not confirmed")
-		b.open(link).wants(422, "used already")
-		b.send(http.MethodPost, "/account/email/confirm", url.Values{}).wants(422, "confirmed already")
+		b.open(link).wants(422, "already been used")
+		b.send(http.MethodPost, "/account/email/confirm", url.Values{}).wants(422, "already confirmed")
 	})
 }
 
@@ -165,7 +165,7 @@ func TestJoiningSecondTeamNeedsConfirmation(t *testing.T) {
 		b.open(path).form("Join the team").press().
 			wants(200, "Waiting for confirmation", "An owner or admin of "+c.team.Name+" must confirm")
 		b.open("/account").wants(200, other.team.Name).lacks(c.team.Name)
-		b.open(path).wants(422, "has to confirm that it is you")
+		b.open(path).wants(422, "must confirm that it is you")
 		if n := h.count(t, "memberships WHERE team_id = ? AND person_id = ?", c.team.ID, person.ID); n != 0 {
 			t.Fatal("a member before the confirmation")
 		}

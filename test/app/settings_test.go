@@ -49,7 +49,7 @@ func TestSettingsKeys(t *testing.T) {
 		if !apikey.WellFormed(apikey.APIKey, value) || made.header.Get("Cache-Control") != "no-store" || h.me(t, value) != 200 {
 			t.Fatalf("the key %q does not work, or its page may be kept (%v)", value, made.header)
 		}
-		filled.press().wants(422, "made already").lacks(value)
+		filled.press().wants(422, "already created").lacks(value)
 		list := owner.open("/settings/keys").
 			wants(200, "Calendar robot", "Works", "Drafts", "25 credits", "last used", "Ada owner").lacks(value)
 		key := list.follow("Calendar robot").wants(200, "1 Jan 2100, 00:00").lacks(value)

@@ -131,7 +131,7 @@ async function invited(browser) {
   await page.keyboard.press('Enter');
   await page.getByText('You joined the team.').waitFor();
   await page.goto(world.new);
-  await page.getByText('This invitation was accepted already.').waitFor();
+  await page.getByText('This invitation was already accepted.').waitFor();
 
   const keyed = await open(browser);
   await device(keyed);
@@ -161,7 +161,7 @@ async function recovered(browser) {
   await page.getByText('Your new password is set.').waitFor();
   world.owner.password = 'quite another sentence';
   await page.goto(world.recovery);
-  await page.getByText('This link was used already.').waitFor();
+  await page.getByText('This link has already been used.').waitFor();
   await page.context().close();
 }
 

@@ -59,7 +59,7 @@ run(async (browser) => {
     await page.getByRole('button', { name: 'Delete team' }).click();
   };
   await del();
-  await page.getByRole('alert').getByText('The only person who runs this service').waitFor();
+  await page.getByRole('alert').getByText('The only operator of this service').waitFor();
   await look(page, 'leaving-team-last-operator');
   execFileSync(world.binary, ['admin', 'teams', 'add', '--name', 'Later', '--owner', '1'], {
     env: { ...process.env, PRESSROOM_DATABASE: `sqlite:${world.data}/pressroom.db` },

@@ -20,7 +20,7 @@ run(async (browser) => {
   await page.getByLabel('Username or hashtag').fill('@slow.cafe');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: '@slow.cafe' }).waitFor();
-  await page.getByText('The report is being created').waitFor();
+  await page.getByText('This page updates automatically.').waitFor();
   await look(page, 'report-pending');
   await page.getByRole('heading', { name: 'Score components' }).waitFor({ timeout: 60_000 });
   assert.equal(await page.locator('[data-follow]').count(), 0);

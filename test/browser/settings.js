@@ -44,7 +44,7 @@ async function makeKey(page) {
   assert.match(value, /^prk_[0-9A-Za-z]{38}$/);
   await look(page, 'settings-key-made');
   await page.reload();
-  await said(page, 'This key was made already');
+  await said(page, 'This key was already created');
   assert.ok(!(await page.content()).includes(value), 'loading the page again shows the key');
   return value;
 }

@@ -21,7 +21,7 @@ func TestLinksForPeople(t *testing.T) {
 
 	recovery := value(o.does(append([]string{"people", "recover", " ADA@example.com"}, at...)...), "link")
 	ada := &http.Client{Jar: newJar(t)}
-	for _, want := range []string{"Your new password is set.", "used already"} {
+	for _, want := range []string{"Your new password is set.", "already been used"} {
 		if text := sendForm(t, ada, recovery, url.Values{"password": {"four plain words here"}}); !strings.Contains(text, want) {
 			t.Errorf("no %q: %s", want, text)
 		}

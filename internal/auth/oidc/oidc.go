@@ -105,7 +105,7 @@ type Person struct {
 var (
 	errSilent  = apierr.New(apierr.ProviderUnavailable, "The directory is not responding. Try again in a moment.")
 	errForeign = apierr.BadState("ended",
-		"This sign-in was not begun in this browser, or it took too long. Begin again.")
+		"This sign-in was started in another browser or took too long. Start again.")
 	errRefused      = apierr.New(apierr.Unauthorized, "The directory denied the sign-in.")
 	errSilentSignIn = apierr.New(apierr.Unauthorized,
 		"Your directory did not ask you to sign in again. Sign out there, or ask its administrator to honor max_age "+

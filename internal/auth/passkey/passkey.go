@@ -86,7 +86,7 @@ type kept struct {
 }
 
 var (
-	errImpossible = apierr.BadState("unavailable", "There are no passkeys at this address.")
+	errImpossible = apierr.BadState("unavailable", "Passkeys cannot be used at this address.")
 	errTooLate    = apierr.BadState("ended", "This took too long. Try again.")
 	errNotOne     = apierr.Invalid(apierr.Malformed, "passkey",
 		"The passkey could not be used. Try again, or sign in another way.")
@@ -98,7 +98,7 @@ var (
 	errName = apierr.Invalid(apierr.Malformed, "name",
 		fmt.Sprintf("Enter a name of at most %d characters on one line.", maxName))
 	errOnlyWay = apierr.BadState("needed",
-		"This is the only thing that you sign in with. Set a password or add another passkey first.")
+		"This is your only way to sign in. Set a password or add another passkey first.")
 )
 
 // question stores a ceremony and returns the challenge for the browser.

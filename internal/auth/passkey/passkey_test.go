@@ -221,7 +221,7 @@ func TestRenameAndRemove(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		}
-		if err := w.Remove(t.Context(), ada, id, nil); !strings.Contains(apierr.Of(err).Detail, "only thing") {
+		if err := w.Remove(t.Context(), ada, id, nil); !strings.Contains(apierr.Of(err).Detail, "only way to sign in") {
 			t.Errorf("the only way in: %v", err)
 		}
 		w.device(t, ada)

@@ -35,10 +35,10 @@ func Check(password, name, email string) error {
 	length, folded := utf8.RuneCountInString(password), strings.ToLower(password)
 	switch {
 	case !utf8.ValidString(password):
-		return refuse(apierr.Malformed, "The password has characters that cannot be read.")
+		return refuse(apierr.Malformed, "The password contains invalid characters.")
 	case length < minLength:
 		return refuse(apierr.TooShort,
-			fmt.Sprintf("The password needs at least %d characters. Several words do well.", minLength))
+			fmt.Sprintf("The password needs at least %d characters. A few unrelated words work well.", minLength))
 	case length > maxLength:
 		return refuse(apierr.TooLong, fmt.Sprintf("The password can have at most %d characters.", maxLength))
 	case folded == email, folded == strings.ToLower(name),

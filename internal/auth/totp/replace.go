@@ -21,7 +21,7 @@ func IsRecovery(code string) bool { return len(normalizeCode(code)) > longestCod
 func (s *Service) Replace(ctx context.Context, h Holder, kept []byte, code, current string) (Added, error) {
 	setup, err := s.Resume(h.Person, "", kept)
 	if err != nil {
-		return Added{}, apierr.BadState("ended", "This setup is over. Start again.")
+		return Added{}, apierr.BadState("ended", "This setup has expired. Start again.")
 	}
 	sealed, err := s.sealer.Seal([]byte(setup.Secret), bond(h.Person))
 	if err != nil {

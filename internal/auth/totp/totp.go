@@ -47,10 +47,9 @@ func New(d *db.DB, sealer *tokencrypt.Sealer, issuer string) *Service {
 
 var (
 	errWrong = apierr.New(apierr.Unauthorized,
-		"That code is not valid. Check what you typed and that your phone’s clock is right. Then enter the next "+
-			"code that the app shows.")
+		"That code is not valid. Check your phone’s clock, then enter the next code from the app.")
 	errConfirm = apierr.Invalid(apierr.NotAllowedValue, "code",
-		"That code is not valid. Check that your phone’s clock is right and enter the code that the app shows now.")
+		"That code is not valid. Check your phone’s clock, then enter the current code from the app.")
 	errUsed    = apierr.New(apierr.Unauthorized, "That recovery code is not valid, or it was used before.")
 	errEnded   = apierr.BadState("ended", "This sign-in has expired. Start again.")
 	errHas     = apierr.BadState("exists", "You already have an authenticator app. Replace it instead.")
@@ -111,7 +110,7 @@ type Added struct {
 func (s *Service) Add(ctx context.Context, person int64, kept []byte, code string) (Added, error) {
 	setup, err := s.Resume(person, "", kept)
 	if err != nil {
-		return Added{}, apierr.BadState("ended", "This setup is over. Start again.")
+		return Added{}, apierr.BadState("ended", "This setup has expired. Start again.")
 	}
 	sealed, err := s.sealer.Seal([]byte(setup.Secret), bond(person))
 	if err != nil {

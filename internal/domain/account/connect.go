@@ -288,7 +288,7 @@ func (c *Connector) SignIn(ctx context.Context, person int64, token string,
 	}
 	grant, err := n.Connect(ctx, given)
 	if err != nil {
-		return Account{}, userError(err, "The server did not accept this handle with this app password.")
+		return Account{}, userError(err, "The server rejected this handle and app password.")
 	}
 	var a Account
 	err = c.Accounts.db.InTx(ctx, "social.connect", func(ctx context.Context, tx *db.Tx) error {
@@ -315,7 +315,7 @@ func userError(err error, refused string) error {
 			"This service does not allow the account’s server. Ask the operator to allow it.").Wrap(err)
 	case failed.Class == network.Unapproved:
 		return apierr.New(apierr.ProviderUnavailable,
-			"The network has not approved this service for that. Tell the operator.").Wrap(err)
+			"The network has not approved this service for this action. Contact the operator.").Wrap(err)
 	}
 	return apierr.New(apierr.ProviderUnavailable, "The network is unavailable. Try again in a few minutes.").Wrap(err)
 }

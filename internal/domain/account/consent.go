@@ -192,8 +192,8 @@ func consentError(code string) error {
 		return apierr.BadState("denied", "You did not allow access at the network, so nothing was connected.")
 	}
 	if slices.Contains(scopeErrors, code) {
-		return apierr.BadState("failed", "The network has not approved this service for what it asked for, so nothing was "+
-			"connected. Tell the operator.")
+		return apierr.BadState("failed", "The network has not approved the permissions that this service requests, "+
+			"so nothing was connected. Contact the operator.")
 	}
 	return apierr.BadState("failed", "The network did not complete the sign-in, so nothing was connected. Try again.")
 }

@@ -39,7 +39,7 @@ func (c *Connector) Again(ctx context.Context, actor *access.Actor, account int6
 		ends: c.Accounts.db.Now().Add(linkLifetime)}
 	if _, err := c.ways(l); err != nil {
 		return "", apierr.New(apierr.ProviderUnavailable,
-			"This installation does not connect to that network any more.").Wrap(err)
+			"This installation no longer supports that network.").Wrap(err)
 	}
 	return ConnectPath + c.token(l), nil
 }

@@ -122,7 +122,7 @@ func (s *Service) resolveCandidate(ctx context.Context, grant account.Grant, d *
 	case verdict == network.Published:
 		d.verdict, d.receipt = verdict, receipt
 	case verdict == network.Unknown:
-		d.verdict, d.Reason = verdict, "The network cannot tell."
+		d.verdict, d.Reason = verdict, "The network does not say whether it published the post."
 	case err != nil: // the network dropped it; a new request follows
 	}
 }

@@ -32,7 +32,7 @@ type signed struct {
 }
 
 var errSignature = apierr.Invalid(apierr.Malformed, "signed_request",
-	"This request is not signed by one of this installation’s apps.")
+	"The request is not signed by an app of this installation.")
 
 // verify checks a signed request and returns the apps that it is for and the user. Several apps can share a secret.
 func (s *Service) verify(request string) ([]string, string, error) {

@@ -9,13 +9,11 @@ import (
 )
 
 var errLastOperator = apierr.BadState("last_operator",
-	"The only person who runs this service is in no other team, and could not sign in without this one. First give "+
-		"somebody else that right, on the person’s page among the operator’s pages, or add that person to another "+
-		"team: pressroom admin teams add makes one.")
+	"The only operator of this service has no other team and could no longer sign in. First make somebody else an "+
+		"operator on the operator pages, or add the operator to another team.")
 
 var errOnlyOperator = apierr.BadState("last_operator",
-	"You are the only person who runs this service. Give somebody else that right first, on the person’s page among "+
-		"the operator’s pages.")
+	"You are the only operator of this service. First make somebody else an operator on the operator pages.")
 
 // ensureOperatorLeft refuses what would leave nobody who can sign in and run the service: that a person is no
 // longer in a team, or that nobody is, for person 0; for team 0 in no team at all. Where nobody can as it is, nothing is

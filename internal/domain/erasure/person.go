@@ -14,8 +14,8 @@ import (
 
 var (
 	errOwns = apierr.BadState("owner",
-		"You own a team. Hand it on to somebody else, or delete it, before your account can go.")
-	errOwner = apierr.BadState("owner", "You own this team. Hand it on to somebody else, or delete it.")
+		"You own a team. Make another member the owner or delete the team before you delete your account.")
+	errOwner = apierr.BadState("owner", "You own this team. Make another member the owner, or delete the team.")
 )
 
 // Leave removes a person other than the owner from a team. It returns not_found if they are not a member.

@@ -14,11 +14,11 @@ import (
 
 var (
 	errNoDraft = apierr.BadState("not_a_draft",
-		"Only a draft that never went out is deleted. Cancel a scheduled post first.")
+		"Only drafts that were never sent can be deleted. Unschedule the post first.")
 	errSeries = apierr.BadState("recurring_template",
-		"This is what a recurring series is made from. End the series instead.")
-	errStands = apierr.BadState("works", "Only a connection that has ended is forgotten. End it first.")
-	errWorks  = apierr.BadState("works", "Only a key that was revoked is forgotten. Revoke it first.")
+		"This post is the template of a series. End the series instead.")
+	errStands = apierr.BadState("works", "Only a disconnected assistant can be deleted. Disconnect it first.")
+	errWorks  = apierr.BadState("works", "Only a revoked key can be deleted. Revoke it first.")
 )
 
 // DeleteDraft deletes a draft that was never published, in a person's name.

@@ -51,10 +51,10 @@ func (s *Service) CountContents(ctx context.Context, team int64) (Touched, error
 
 var (
 	errName = apierr.Invalid(apierr.NotAllowedValue, "name",
-		"This is not the team’s name. Type it exactly as shown above.")
+		"This is not the team’s name. Enter it exactly as shown above.")
 	errOnly = apierr.BadState("other_teams",
-		"You are in other teams too. Delete your account by itself, once you have left them.")
-	errDeleted = apierr.BadState("deleted", "The team is being deleted already.")
+		"You belong to other teams as well. Leave them first, then delete your account.")
+	errDeleted = apierr.BadState("deleted", "The team is already being deleted.")
 )
 
 // RequestDeletion starts the deletion of a team by its owner, who confirms its name. Publishing stops, its keys stop

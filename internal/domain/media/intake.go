@@ -31,10 +31,10 @@ const (
 )
 
 var (
-	errManyUploads = tooManyUploads(fmt.Sprintf("You are already sending %d files. Wait until one of them has "+
-		"finished, then send this one.", maxUploads))
-	errManySends = tooManyUploads("The file of this link is already being sent. Wait until that has ended, then " +
-		"send it again if it failed.")
+	errManyUploads = tooManyUploads(fmt.Sprintf("You are already uploading %d files. Wait until one of them has "+
+		"finished, then upload this one.", maxUploads))
+	errManySends = tooManyUploads("The file of this link is already being uploaded. Wait until that upload ends, and " +
+		"repeat it only if it failed.")
 	errManyFiles = tooManyUploads("Too many files are being sent to this team's library. Wait until one of them " +
 		"has finished, then send this one.")
 	errManyBytes = tooManyUploads("The files being sent to this team's library are too large in total. Wait until " +

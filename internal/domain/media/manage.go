@@ -178,7 +178,7 @@ func (s *Service) DeleteFolder(ctx context.Context, call operation.Call, id int6
 		case err != nil:
 			return err
 		case held > 0:
-			return apierr.BadState("not_empty", "The folder holds files. Move or delete them first.")
+			return apierr.BadState("not_empty", "The folder is not empty. Move or delete its files first.")
 		}
 		_, err = tx.Exec(ctx, `DELETE FROM media_folders WHERE id = ? AND team_id = ?`, id, call.TeamID)
 		return err

@@ -123,7 +123,7 @@ func (d detail) revokedText() string {
 	for i, name := range d.Revoked {
 		names[i] = "“" + plaintext.Unlink(name, maxRevokedName) + "”"
 	}
-	out := " What the account had issued was revoked: " + strings.Join(names, ", ")
+	out := " API keys and invitations of the account were revoked: " + strings.Join(names, ", ")
 	if d.More > 0 {
 		out += fmt.Sprintf(" and %d more", d.More)
 	}

@@ -95,7 +95,7 @@ func TestAccountNotices(t *testing.T) {
 			{"revoked", func() {
 				w.records(t, 0, "person.sign_ins_removed", own,
 					map[string]any{"revoked": []string{"API key evil.example (Harbour)"}, "more": 2})
-			}, "was revoked: “API key evil.\u200cexample (Harbour)” and 2 more."},
+			}, "were revoked: “API key evil.\u200cexample (Harbour)” and 2 more."},
 			{"confirmed", record(ada, "person.email_confirmed", own), "was confirmed"},
 			{"renamed", record(ada, "person.renamed", own), ""},
 		} {

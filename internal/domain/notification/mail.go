@@ -209,10 +209,11 @@ func (s *Service) saveOutcome(ctx context.Context, b batch, sent bool) error {
 // write returns the mail of a batch.
 func (s *Service) write(b batch) Mail {
 	from := plaintext.Line(b.name)
-	footer := "This is about the team " + from + ". Choose which mails you get in the app, under Notifications."
+	footer := "This email is about the team " + from + ". Choose which emails you get in the app, under Notifications."
 	if b.team == 0 {
 		from = "pressroom"
-		footer = "This is about your account " + b.email + " at " + s.PublicURL + ". These mails cannot be turned off."
+		footer = "This email is about your account " + b.email + " at " + s.PublicURL + ". These emails cannot be " +
+			"turned off."
 	}
 	first := b.notices[0]
 	m := Mail{ID: fmt.Sprintf("notice-%d", first.ID), To: b.email, Subject: from + ": " + b.kind.about().Name}

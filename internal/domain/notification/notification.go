@@ -55,12 +55,12 @@ var (
 var Kinds = []About{
 	{PostFailed, "A post failed", "%d times a post could not be published", publishers, false},
 	{PostUnconfirmed, "A network did not confirm a post", "%d times a network did not confirm a post", publishers, false},
-	{AccountLost, "An account has to be connected again", "%d accounts have to be connected again", managers, false},
+	{AccountLost, "An account needs to be reconnected", "%d accounts need to be reconnected", managers, false},
 	{ApprovalAsked, "A post waits for the client’s approval", "%d posts wait for the client’s approval", deciders, false},
 	{ApprovalDecided, "The client approved or rejected a post", "The client decided %d times", publishers, false},
-	{CreditsLow, "Credits run low", "Credits ran low %d times", managers, false},
+	{CreditsLow, "Credits are low", "Credits ran low %d times", managers, false},
 	{TrackingStopped, "Tracking of a report stopped", "Tracking of %d reports stopped", managers, false},
-	{KeyChanged, "An API key was made, or its rights changed", "API keys were made or changed %d times", owners, false},
+	{KeyChanged, "An API key was created or changed", "API keys were created or changed %d times", owners, false},
 	{AssistantConnected, "An assistant was connected, or its daily limit changed",
 		"Assistants were connected or changed %d times", managers, true},
 }

@@ -286,7 +286,7 @@ func TestAdminMembers(t *testing.T) {
 		for name, err := range map[string]error{
 			"the owner's role":       admin.SetRole(ctx, s.owner, access.Viewer),
 			"the owner":              admin.Remove(ctx, s.owner),
-			"the own role":           admin.SetRole(ctx, s.admin, access.Viewer),
+			"your own role":          admin.SetRole(ctx, s.admin, access.Viewer),
 			"themselves":             owner.Remove(ctx, s.owner),
 			"the team to themselves": owner.HandOn(ctx, s.owner),
 		} {

@@ -128,9 +128,9 @@ var (
 	errKeyLimit = apierr.Invalid(apierr.OutOfRange, "daily_credits", "Enter a daily limit of 0 or more credits.")
 	errKeyEnds  = apierr.Invalid(apierr.InThePast, "expires", "That date has passed. Choose a future date.")
 	errKeyTwice = apierr.BadState("made",
-		"This key was made already. Its value was shown once and cannot be shown again; if it is lost, revoke the key "+
-			"and make a new one.")
-	errConnectionOver = apierr.BadState("ended", "This connection has ended already.")
+		"This key was already created. Its value is shown only once. If you lost it, revoke the key and create a new "+
+			"one.")
+	errConnectionOver = apierr.BadState("ended", "This connection has already ended.")
 
 	errKeyOver = apierr.BadState("ended", "This key has ended and cannot be changed.")
 	errNoKeys  = apierr.New(apierr.PlanLapsed,

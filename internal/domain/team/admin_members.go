@@ -11,12 +11,12 @@ import (
 
 var (
 	errOwnRole = apierr.BadState("own",
-		"Nobody changes the own role or takes out themselves here. Ask another owner or admin.")
+		"You cannot change your own role or remove yourself. Ask another owner or admin.")
 	errOwnerRole = apierr.BadState("owner",
-		"The owner’s role changes only when the owner hands the team on to somebody else.")
+		"The owner’s role changes only when the owner transfers ownership.")
 	errRuns = apierr.BadState("last_operator",
-		"This is the only person who runs this service, and is in no other team: without this one nobody could. First "+
-			"that person has to give somebody else the right, or be added to another team.")
+		"This person is the only operator of this service and has no other team. First make somebody else an "+
+			"operator, or add this person to another team.")
 	errBadRole = apierr.Invalid(apierr.NotAllowedValue, "role", "Choose one of the roles.")
 )
 

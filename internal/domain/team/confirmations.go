@@ -28,8 +28,8 @@ type Waiting struct {
 }
 
 var errWaiting = apierr.BadState("waiting",
-	"An owner or admin of this team has to confirm that it is you. You are in the team as soon as that is done, or as "+
-		"soon as you confirm your email address under Your account.")
+	"An owner or admin of this team must confirm that it is you. You join the team when they do, or when you confirm "+
+		"your email address under Your account.")
 
 // wait notes that a person accepted an invitation and has to be confirmed.
 func (s *Service) wait(ctx context.Context, tx *db.Tx, o *Offer, person int64) error {

@@ -239,7 +239,7 @@ func TestSecondTeamWaits(t *testing.T) {
 		if !o.Waiting || isMember() {
 			t.Fatalf("waits: %t, member: %t", o.Waiting, isMember())
 		}
-		if _, err := w.Accept(ctx, token, 1); !strings.Contains(apierr.Of(err).Detail, "has to confirm") {
+		if _, err := w.Accept(ctx, token, 1); !strings.Contains(apierr.Of(err).Detail, "must confirm") {
 			t.Errorf("again: %v", err)
 		}
 		waiting, err := w.Waiting(ctx, other.ID)

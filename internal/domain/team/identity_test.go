@@ -67,10 +67,10 @@ func TestProofCompletesWhatWaits(t *testing.T) {
 		if w.count(t, "memberships WHERE team_id = ? AND person_id = 1 AND role = 'viewer'", other.ID) != 1 {
 			t.Error("the person still waits")
 		}
-		if err := w.ConfirmEmail(t.Context(), link, 1); !strings.Contains(apierr.Of(err).Detail, "used already") {
+		if err := w.ConfirmEmail(t.Context(), link, 1); !strings.Contains(apierr.Of(err).Detail, "already been used") {
 			t.Errorf("a second time: %v", err)
 		}
-		if err := letters.Confirm(t.Context(), 1); !strings.Contains(apierr.Of(err).Detail, "confirmed already") {
+		if err := letters.Confirm(t.Context(), 1); !strings.Contains(apierr.Of(err).Detail, "already confirmed") {
 			t.Errorf("once confirmed: %v", err)
 		}
 	})

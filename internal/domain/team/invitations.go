@@ -46,15 +46,15 @@ var (
 			"change the plan.").With("limit", "seats")
 	errNoSeat = apierr.New(apierr.PlanLimitReached,
 		"The team’s plan has no seat left. Ask the person who invited you.").With("limit", "seats")
-	errAccepted = apierr.BadState("used", "This invitation was accepted already. Sign in to go on.")
+	errAccepted = apierr.BadState("used", "This invitation was already accepted. Sign in to continue.")
 	errRevoked  = apierr.BadState("revoked", "This invitation was revoked. Ask for a new one.")
-	errEnded    = apierr.BadState("ended", "This invitation has ended. Ask for a new one.")
+	errEnded    = apierr.BadState("ended", "This invitation has expired. Ask for a new one.")
 	errOther    = apierr.New(apierr.NotFound, "This invitation is for another email address.")
 	errTeamShut = apierr.BadState("closed", "This team is closed. Nobody can join it.")
 	errKnown    = apierr.BadState("known",
 		"That did not work. If you have an account with this email address, sign in with it to join. If you cannot "+
 			"sign in, ask the operator of this service for a link to set a new password.")
-	errNoPerson  = apierr.Invalid(apierr.Malformed, "name", "Say your name, "+ofOneLine+".")
+	errNoPerson  = apierr.Invalid(apierr.Malformed, "name", "Enter your name, "+ofOneLine+".")
 	errNoManager = apierr.Missing()
 )
 

@@ -150,7 +150,7 @@ func TestInvitationsEnd(t *testing.T) {
 			"too old": {func(team.Invitation) error {
 				w.clock.Advance(7 * 24 * time.Hour)
 				return nil
-			}, "has ended"},
+			}, "has expired"},
 		} {
 			must.NoError(t, errors.Join(w.SetMember(t.Context(), w.team.ID, admin.ID, access.Admin),
 				w.Reopen(t.Context(), w.team.ID)))

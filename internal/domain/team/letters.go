@@ -105,7 +105,7 @@ func (l *Letters) invitation(ctx context.Context, token string) (Letter, error) 
 		ID: fmt.Sprintf("invitation-%d", o.ID), To: o.Email, Subject: "Invitation to the team " + team,
 		Text: text + "\n\n" + l.publicURL + InvitationPath + token +
 			"\n\nThe link works once, for 7 days, and only for " + o.Email +
-			". Do not forward it. If you do not expect this invitation, ignore this mail.\n",
+			". Do not forward it. If you do not expect this invitation, ignore this email.\n",
 	}, nil
 }
 
@@ -124,7 +124,7 @@ func (l *Letters) Recover(ctx context.Context, email string) (Recovery, error) {
 		Text: "The operator of " + l.publicURL + " created this link for " + r.Person.Email +
 			" to set a new password:\n\n" +
 			l.publicURL + RecoveryPath + r.Token +
-			"\n\nThe link works once, for an hour. If you do not need it, ignore this mail.\n",
+			"\n\nThe link works once, for an hour. If you do not need it, ignore this email.\n",
 	})
 	r.Token = "" // only the owner of the address has it
 	if failed != nil {
@@ -146,8 +146,8 @@ func (l *Letters) Confirm(ctx context.Context, person int64) error {
 		ID: fmt.Sprintf("confirm-%d-%d", p.ID, db.Micros(l.teams.db.Now())), To: p.Email,
 		Subject: "Confirm your email address",
 		Text: "Confirm that " + p.Email + " is your address:\n\n" + l.publicURL + ConfirmPath + token +
-			"\n\nThe link works once, for an hour, while you are signed in. If you have no account, ignore " +
-			"this mail.\n",
+			"\n\nThe link works once, for an hour, while you are signed in. If you have no account, ignore this " +
+			"email.\n",
 	})
 	if failed != nil {
 		return errors.Join(errNotSent, failed, l.teams.dropProof(context.WithoutCancel(ctx), token))

@@ -104,7 +104,7 @@ func (s *Service) SetName(ctx context.Context, person int64, name string) error 
 	})
 }
 
-var errChangedMeanwhile = apierr.BadState("changed", "The password was changed meanwhile. Sign in again.")
+var errChangedMeanwhile = apierr.BadState("changed", "The password was changed in the meantime. Sign in again.")
 
 // setPassword replaces the hash, if it is still the given one, and ends all sessions.
 func setPassword(ctx context.Context, tx *db.Tx, p *Person, hash, former, kind string) error {

@@ -108,7 +108,7 @@ func TestRecovery(t *testing.T) {
 		must.NoError(t, w.SetHold(t.Context(), 1, false))
 		w.clock.Advance(time.Hour)
 		if _, err := door.Recover(t.Context(), late.Token, goodPassword+"!",
-			team.Choice{}); !strings.Contains(apierr.Of(err).Detail, "ended") {
+			team.Choice{}); !strings.Contains(apierr.Of(err).Detail, "expired") {
 			t.Errorf("too late: %v", err)
 		}
 	})

@@ -24,9 +24,9 @@ const (
 
 var (
 	errProofUsed = apierr.BadState("used",
-		"This link was used already. Your account shows whether your email address is confirmed.")
+		"This link has already been used. Your account shows whether your email address is confirmed.")
 	errProofEnded = apierr.BadState("ended", "This link has expired. Send yourself a new one from your account page.")
-	errProved     = apierr.BadState("proved", "Your email address is confirmed already.")
+	errProved     = apierr.BadState("proved", "Your email address is already confirmed.")
 )
 
 // proveEmail notes that a person's address is the person's own, and how that was proved. Teams that the person waits

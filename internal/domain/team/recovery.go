@@ -85,8 +85,9 @@ func (s *Service) dropRecoveries(ctx context.Context, person int64) error {
 
 var (
 	errRecoveryUsed = apierr.BadState("used",
-		"This link was used already. Ask whoever runs the service for a new one.")
-	errRecoveryEnded = apierr.BadState("ended", "This link has ended. Ask whoever runs the service for a new one.")
+		"This link has already been used. Ask the operator of this service for a new one.")
+	errRecoveryEnded = apierr.BadState("ended", "This link has expired. Ask the operator of this service for a new "+
+		"one.")
 )
 
 // PersonByRecovery returns the person of a recovery link: not_found for an unknown link or a suspended person,

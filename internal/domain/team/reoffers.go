@@ -16,7 +16,8 @@ import (
 
 // ErrChooseInvitation is returned for somebody whom the directory recognizes, who is in no team and has open
 // invitations.
-var ErrChooseInvitation = apierr.New(apierr.Unauthorized, "You are in no team yet. Choose an invitation to accept.")
+var ErrChooseInvitation = apierr.New(apierr.Unauthorized, "You do not belong to a team yet. Choose an invitation to "+
+	"accept.")
 
 const openTo = `SELECT i.id, i.email, i.role, COALESCE(b.name, ''), t.id, t.name FROM invitations i
 	JOIN teams t ON t.id = i.team_id LEFT JOIN people b ON b.id = i.invited_by

@@ -89,7 +89,7 @@ func isLine(text string) bool {
 }
 
 // errAddress refuses a name that mails to strangers would carry as a link.
-var errAddress = apierr.Invalid(apierr.NotAllowedValue, "name", "A name must not contain a web address. Remove “://”.")
+var errAddress = apierr.Invalid(apierr.NotAllowedValue, "name", "Names must not contain web addresses. Remove “://”.")
 
 // holdsAddress reports whether a name holds a web address with its scheme. Names such as Booking.com hold none.
 func holdsAddress(name string) bool { return strings.Contains(name, "://") }

@@ -116,7 +116,7 @@ func (c *Client) Get(ctx context.Context, address string, maxBytes int64, into i
 		}
 		address = next
 	}
-	return File{}, unavailableError("The source redirects too often.", nil)
+	return File{}, unavailableError("The source redirects too many times.", nil)
 }
 
 // fetch requests one address. It returns the file, or the address of a redirect.
