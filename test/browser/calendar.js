@@ -1,0 +1,85 @@
+// The calendar: moving posts by dragging and by keyboard, undoing that, and the summary of a post.
+'use strict';
+
+const { assert, look, open, run, signIn, world } = require('./drive.js');
+
+const post = (page, text) => page.locator('.event').filter({ hasText: text });
+const day = (date) => `[data-day="${date}"]`;
+
+run(async (browser) => {
+  const page = await open(browser, { viewport: { width: 1440, height: 900 } });
+  await signIn(page, `/sign-in?next=${encodeURIComponent(`/calendar?day=${world.days[0]}`)}`);
+
+  // One drag moves a post to another day, and Undo moves it back.
+  await post(page, 'Winter market').dragTo(page.locator(day(world.days[1])));
+  await page.locator('#moved').getByText(/^“Winter market” moved to .*, 10:00\.$/).waitFor();
+  await page.locator(day(world.days[1])).getByText('Winter market').waitFor();
+  await look(page, 'calendar-moved');
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.locator(day(world.days[0])).getByText('Winter market').waitFor();
+
+  // A post that somebody changed meanwhile is not moved, and is shown where it is now.
+  await page.request.patch(`${world.base_url}/posts/${world.market}`, {
+    headers: { Authorization: `Bearer ${world.keys.full}` }, data: { caption: 'Summer market' },
+  });
+  await post(page, 'Winter market').dragTo(page.locator(day(world.days[1])));
+  await page.getByRole('alert').getByText('Somebody else changed this post in the meantime').waitFor();
+  await page.locator(day(world.days[0])).getByText('Summer market').waitFor();
+
+  // A move that cannot be sent is put back.
+  await page.context().setOffline(true);
+  await post(page, 'Summer market').dragTo(page.locator(day(world.days[1])));
+  await page.getByRole('alert').getByText('The post was not moved.').waitFor();
+  await page.locator(day(world.days[0])).getByText('Summer market').waitFor();
+  await page.context().setOffline(false);
+
+  // In the week, the lower half of an hour is half past it. A draft comes from the list beside the hours.
+  await page.getByRole('link', { name: 'Week', exact: true }).click();
+  const hour = page.locator(`[data-at^="${world.days[1]}T14"]`);
+  await post(page, 'Latte art').dragTo(hour, { targetPosition: { x: 20, y: 40 } });
+  await page.locator('#moved').getByText(/moved to .*, 14:30\.$/).waitFor();
+  await hour.getByText('Latte art').waitFor();
+  await look(page, 'calendar-week-moved');
+
+  // By keyboard: Enter opens the summary, which moves the post, and Escape leads back.
+  await page.getByRole('link', { name: 'Latte art' }).focus();
+  await page.keyboard.press('Enter');
+  const summary = page.getByRole('dialog', { name: 'Post' });
+  await summary.getByText('Draft', { exact: true }).waitFor();
+  await look(page, 'calendar-summary');
+  await page.keyboard.press('Escape');
+  await summary.waitFor({ state: 'hidden' });
+  assert.equal(await page.locator(':focus').textContent(), 'Latte art');
+  await page.keyboard.press('Enter');
+  await summary.locator('summary').press('Enter');
+  await summary.getByLabel('Time').fill('16:15');
+  await summary.getByRole('button', { name: 'Move' }).press('Enter');
+  await page.locator('#moved').getByText(/moved to .*, 16:15\.$/).waitFor();
+  assert.equal(await page.locator(':focus').textContent(), 'Undo');
+
+  // What is chosen in the filter applies at once.
+  await page.getByLabel('State').selectOption('scheduled');
+  await page.getByRole('link', { name: 'Clear filters' }).waitFor();
+  assert.equal(await post(page, 'Latte art').count(), 0);
+
+  await phone(browser);
+}).catch((error) => {
+  console.error(error);
+  process.exitCode = 1;
+});
+
+// phone opens the filters and a post's summary on a phone.
+async function phone(browser) {
+  const page = await open(browser, { viewport: { width: 390, height: 844 } });
+  await signIn(page, `/sign-in?next=${encodeURIComponent(`/calendar?day=${world.days[0]}`)}`);
+  const bar = await page.locator('.segments').boundingBox();
+  const filter = page.getByRole('button', { name: 'Filter' });
+  assert.ok(Math.abs((await filter.boundingBox()).y - bar.y) < 10, 'the controls need a second row');
+  await filter.click();
+  await page.getByLabel('State').waitFor();
+  await look(page, 'calendar-filter');
+  await page.keyboard.press('Escape');
+  await page.getByRole('link', { name: 'Summer market' }).click();
+  await page.getByRole('dialog', { name: 'Post' }).getByRole('link', { name: 'Edit' }).waitFor();
+  await look(page, 'calendar-summary-phone');
+}

@@ -1,0 +1,27 @@
+package browser
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"pressroom/internal/testkit/must"
+)
+
+func TestCalendar(t *testing.T) {
+	t.Parallel()
+	world := greeting{"chromium": needs(t)}
+	run := quickstart(t)
+	accounts := asks(t, run, http.MethodGet, "/social-accounts", nil)["social_accounts"].([]any)
+	account := accounts[0].(map[string]any)["id"]
+	// Two days of one week and month, to which nothing else belongs.
+	monday := time.Now().In(must.Get(time.LoadLocation("Europe/Berlin"))(t)).AddDate(0, 2, 0)
+	monday = time.Date(monday.Year(), monday.Month(), 8, 10, 0, 0, 0, monday.Location())
+	for monday.Weekday() != time.Monday {
+		monday = monday.AddDate(0, 0, 1)
+	}
+	world["days"] = []string{monday.AddDate(0, 0, 1).Format(time.DateOnly), monday.AddDate(0, 0, 3).Format(time.DateOnly)}
+	world["market"] = drafts(t, run, "Winter market", monday.AddDate(0, 0, 1).Format(time.RFC3339), account)
+	drafts(t, run, "Latte art", "", account)
+	drive(t, "calendar.js", run, world)
+}
