@@ -57,6 +57,11 @@ run(async (browser) => {
   await page.locator('#moved').getByText(/moved to .*, 16:15\.$/).waitFor();
   assert.equal(await page.locator(':focus').textContent(), 'Undo');
 
+  // A click in an hour starts a post for that time.
+  await page.locator(`[data-at^="${world.days[1]}T11"]`).click({ position: { x: 20, y: 10 } });
+  await page.waitForURL(`**/posts/new?date=${world.days[1]}&time=11:00`);
+  await page.goBack();
+
   // What is chosen in the filter applies at once.
   await page.getByLabel('State').selectOption('scheduled');
   await page.getByRole('link', { name: 'Clear filters' }).waitFor();

@@ -117,6 +117,9 @@ func (d calendarDay) Dots() []event {
 	return all[:min(len(all), 3)]
 }
 
+// Half reports whether the first post is in the second half of the hour.
+func (h dayHour) Half() bool { return len(h.Events) > 0 && h.Events[0].Local.Minute() >= 30 }
+
 // fillCalendar reads the posts of the period.
 func (p *Handlers) fillCalendar(r *http.Request, view *calendarView, filter calendar.Filter, shown period) error {
 	ctx, team := r.Context(), shell.VisitorOf(r.Context()).Team.ID
@@ -153,7 +156,7 @@ func (p *Handlers) fillCalendar(r *http.Request, view *calendarView, filter cale
 		d := shown.newDay(from.AddDate(0, 0, i), span)
 		d.Events = events(span.Slots, d.Changes != "")
 		d.AnyTime = events(slotsOn(planned, d.Date), false)
-		d.limit(shown.most())
+		d = d.limit(shown.most())
 		view.Empty = view.Empty && d.Count() == 0
 		view.Upcoming = view.Upcoming || slices.ContainsFunc(span.Slots, func(s calendar.Slot) bool { return s.ToCome })
 		view.Days = append(view.Days, d)
@@ -171,11 +174,12 @@ func (p period) newDay(date time.Time, span calendar.Span) calendarDay {
 		Changes: clockChange(span.To.Sub(span.From))}
 }
 
-// limit removes all but the first posts.
-func (d *calendarDay) limit(most int) {
+// limit returns the day with only the first posts.
+func (d calendarDay) limit(most int) calendarDay {
 	d.More = d.More || d.Count() > most
 	d.AnyTime = d.AnyTime[:min(len(d.AnyTime), most)]
 	d.Events = d.Events[:min(len(d.Events), most-len(d.AnyTime))]
+	return d
 }
 
 // slotsOn returns the slots planned for a date.
@@ -197,40 +201,40 @@ func (p period) addHours(days []calendarDay, bounds []time.Time) []hourRow {
 		starts[i] = hourStarts(bounds[i], bounds[i+1], p.zone)
 	}
 	rows := []hourRow{}
-	for hour := range 24 {
-		for _, row := range []hourRow{{hour: hour}, {hour: hour, second: true}} {
-			label := ""
-			for i := range days {
-				at, ok := starts[i][row]
-				_, twice := starts[i][hourRow{hour: hour, second: true}]
-				switch {
-				case ok && twice:
-					label = at.Format("15:04 MST")
-				case ok && label == "":
-					label = at.Format("15:04")
-				}
-			}
-			if label == "" {
-				continue
-			}
-			row.Label = label
-			for i := range days {
-				p.addHour(&days[i], starts[i], row)
-			}
-			rows = append(rows, row)
+	for n := range 2 * 24 {
+		row := hourRow{hour: n / 2, second: n%2 == 1}
+		if row.Label = row.label(starts); row.Label == "" {
+			continue
 		}
-	}
-	for n := range rows {
-		quiet := rows[n].hour < morning || rows[n].hour >= night
+		quiet := row.hour < morning || row.hour >= night
 		for i := range days {
-			quiet = quiet && len(days[i].Hours[n].Events) == 0
+			p.addHour(&days[i], starts[i], row)
+			quiet = quiet && len(days[i].Hours[len(rows)].Events) == 0
 		}
-		rows[n].Night = quiet
+		row.Night = quiet
 		for i := range days {
-			days[i].Hours[n].Night = quiet
+			days[i].Hours[len(rows)].Night = quiet
 		}
+		rows = append(rows, row)
 	}
 	return rows
+}
+
+// label returns the time at which the hour of a row starts, with the zone's abbreviation if a day has the hour twice,
+// or "" if no day has it.
+func (h hourRow) label(starts []map[hourRow]time.Time) string {
+	out := ""
+	for _, day := range starts {
+		at, ok := day[h]
+		_, twice := day[hourRow{hour: h.hour, second: true}]
+		switch {
+		case ok && twice:
+			return at.Format("15:04 MST")
+		case ok && out == "":
+			out = at.Format("15:04")
+		}
+	}
+	return out
 }
 
 // hourStarts returns the starts of a day's hours by row without label. The day is a multiple of a quarter of an hour.

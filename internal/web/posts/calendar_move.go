@@ -18,9 +18,12 @@ import (
 
 // moved is what the calendar says after a move, with what undoes it.
 type moved struct {
-	ID, Text string
-	Seen     int64
-	At, Date string // the time or planned date before the move; both empty if there was none
+	ID   string `json:"id"`
+	Text string `json:"text"`
+	Seen int64  `json:"seen"`
+	// The time or planned date before the move; both empty if there was none.
+	At   string `json:"at"`
+	Date string `json:"date"`
 }
 
 // movedKey is the session key of the last move, for the next calendar page.

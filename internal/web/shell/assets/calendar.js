@@ -8,6 +8,7 @@ const told = document.getElementById('told');
 const half = 30 * 60e3;
 let dragged = null;
 let marked = null;
+let beside = null; // where the post is whose summary is shown
 
 // spotOf returns the day, hour or list of drafts at an event that takes the dragged post.
 function spotOf(event) {
@@ -129,6 +130,13 @@ document.addEventListener('change', (event) => {
   if (field && (field.type !== 'date' || field.value === '' || field.value >= '2000')) field.form.requestSubmit();
 });
 
+// A click in an hour starts a post for that time.
+document.addEventListener('click', (event) => {
+  const hour = event.target.closest('.writes .hour[data-at]');
+  if (!hour || event.target.closest('.event') || matchMedia('(max-width: 48rem)').matches) return;
+  location.assign(`/posts/new?date=${hour.dataset.at.slice(0, 10)}&time=${hour.dataset.at.slice(11, 16)}`);
+});
+
 document.addEventListener('click', async (event) => {
   const link = event.target.closest('#calendar .event > a');
   if (!link || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
@@ -141,12 +149,20 @@ document.addEventListener('click', async (event) => {
   const parts = new DOMParser().parseFromString(await answer.text(), 'text/html').body.childNodes;
   quick.replaceChildren(...parts);
   quick.showPopover();
-  place(link.closest('.event').getBoundingClientRect());
+  beside = link.closest('.event').getBoundingClientRect();
+  place();
   quick.focus();
 });
 
+// The summary grows when its form is opened.
+quick.addEventListener('toggle', (event) => {
+  place();
+  if (event.target !== quick && event.target.open) quick.querySelector('[name=date]').focus();
+}, true);
+
 // place puts the summary beside a post, within the window. On a narrow screen it is at the bottom.
-function place(beside) {
+function place() {
+  if (!beside || !quick.matches(':popover-open')) return;
   const gap = 8;
   const { width, height } = quick.getBoundingClientRect();
   const right = beside.right + gap;
