@@ -202,6 +202,7 @@ var matrix = map[string]entry{
 	"GET /operator/events":                           {who: shell.Operators},
 	"GET /operator/events.jsonl":                     {who: shell.Operators},
 	"GET /posts":                                     {who: shell.Members},
+	"POST /posts/bulk":                               {who: shell.Writers},
 	"GET /calendar":                                  {who: shell.Members},
 	"GET /posts/{id}":                                {who: shell.Members},
 	"GET /posts/{id}/live":                           {who: shell.Members},

@@ -112,6 +112,8 @@ type listView struct {
 	First, Next string
 	Any         bool // it is filtered within its tab
 	Empty       string
+	Results     []bulkResult // of the action on the previous page
+	Back        string       // this page, as a query
 	Order       string
 	Zone        string
 }
@@ -139,7 +141,7 @@ func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 		Status: q.Get("status"), Account: q.Get("account"), From: q.Get("from"), To: q.Get("to"),
 		Query: strings.TrimSpace(q.Get("q")),
 	}, Zone: shell.VisitorOf(r.Context()).Team.Timezone}
-	view.Any = view.any()
+	view.Any, view.Results, view.Back = view.any(), p.popResults(r), r.URL.RawQuery
 	call, err := p.Call(r, "list_posts")
 	if err == nil {
 		err = call.Require(access.Read)

@@ -36,20 +36,22 @@ type Handlers struct {
 	delivery  *delivery.Service
 	jobs      *job.Store
 	media     *media.Service
+	drafts    Drafts
 }
 
 // New returns the handlers.
 func New(
 	f *shell.Frame, p *post.Service, approvals *approval.Service, d *delivery.Service, jobs *job.Store,
-	library *media.Service,
+	library *media.Service, drafts Drafts,
 ) *Handlers {
-	return &Handlers{f, p, approvals, d, jobs, library}
+	return &Handlers{f, p, approvals, d, jobs, library, drafts}
 }
 
 // Routes returns the routes of the pages. Roles are checked again by the operations.
 func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
 		{Pattern: "GET /posts", For: shell.Members, Do: p.list},
+		{Pattern: "POST /posts/bulk", For: shell.Writers, Do: p.bulk},
 		{Pattern: "GET /calendar", For: shell.Members, Do: p.calendar},
 		{Pattern: "GET /posts/{id}", For: shell.Members, Do: p.page},
 		{Pattern: "GET /posts/{id}/quick", For: shell.Members, Do: p.quick},

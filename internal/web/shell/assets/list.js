@@ -1,4 +1,5 @@
-// Applies the filters of the list of posts as they change. Without it, a button does.
+// Applies the filters of the list of posts as they change, and selects all posts of a page. Without it, a button applies
+// the filters, and each post is selected by itself.
 'use strict';
 
 const filter = document.getElementById('board-filter');
@@ -28,7 +29,32 @@ async function apply() {
   }
   for (const id of parts) document.getElementById(id).replaceChildren(...fresh.getElementById(id).childNodes);
   history.replaceState(null, '', to);
+  prepare();
 }
+
+const boxes = () => [...document.querySelectorAll('.listed [name=post]')];
+
+// prepare shows what needs this script in a list that is shown anew.
+function prepare() {
+  const all = document.getElementById('all');
+  if (all) all.closest('label').hidden = false;
+}
+
+// count says how many posts are selected.
+function count() {
+  const all = boxes();
+  const n = all.filter((box) => box.checked).length;
+  document.getElementById('picked').textContent = `${n} selected`;
+  const box = document.getElementById('all');
+  box.checked = n === all.length;
+  box.indeterminate = n > 0 && n < all.length;
+}
+
+prepare();
+document.getElementById('board-found').addEventListener('change', (event) => {
+  if (event.target.id === 'all') for (const box of boxes()) box.checked = event.target.checked;
+  if (event.target.type === 'checkbox') count();
+});
 
 filter.querySelector('button').hidden = true;
 filter.addEventListener('change', (event) => {

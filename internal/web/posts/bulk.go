@@ -1,0 +1,281 @@
+package posts
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/post"
+	"pressroom/internal/web/shell"
+)
+
+// Drafts deletes drafts.
+type Drafts interface {
+	DeleteDraft(ctx context.Context, person, team int64, post string) error
+}
+
+// bulkResult is what became of one of the selected posts.
+type bulkResult struct {
+	ID, Name, Said string
+	Done, Deleted  bool
+}
+
+// bulkKey is the session key of the results for the next page of the list.
+const bulkKey = "bulk results"
+
+// bulkAction changes one post and says what was done.
+type bulkAction func(*http.Request, post.Record) (string, error)
+
+// bulk does one thing with all selected posts, each with the checks of its own page. It shows the list with what was
+// done and what was not, and why.
+func (p *Handlers) bulk(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	to := backTo(r)
+	do, err := p.bulkAction(r)
+	ids := selectedIDs(r)
+	if err == nil && len(ids) == 0 {
+		err = apierr.Invalid(apierr.MissingArgument, "post", "Select at least one post.")
+	}
+	if err != nil {
+		if wrong, ok := p.FormErrorOf(w, r, err, nil); ok {
+			p.Flash(r, wrong.Text)
+			shell.Redirect(w, r, to)
+		}
+		return
+	}
+	if r.PostForm.Get("action") == "delete" && r.PostForm.Get("sure") == "" {
+		p.confirmDeletion(w, r, ids, to)
+		return
+	}
+	results, err := p.doAll(r, ids, do)
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	kept, err := json.Marshal(results)
+	if err != nil {
+		p.ServerError(w, r, err)
+		return
+	}
+	p.Put(r.Context(), bulkKey, kept)
+	shell.Redirect(w, r, to)
+}
+
+// doAll does one thing with each of a team's posts. A post that the team does not have is reported as such.
+func (p *Handlers) doAll(r *http.Request, ids []string, do bulkAction) ([]bulkResult, error) {
+	team := shell.VisitorOf(r.Context()).Team.ID
+	out := make([]bulkResult, len(ids))
+	for i, id := range ids {
+		out[i] = bulkResult{ID: id, Name: "A post"}
+		found, err := p.posts.Load(r.Context(), team, id)
+		if err == nil {
+			out[i].Name = cut(60, nameOf(found))
+			out[i].Said, err = do(r, found)
+		}
+		told := apierr.Of(err)
+		switch {
+		case err == nil:
+			out[i].Done, out[i].Deleted = true, out[i].Said == deletedText
+		case told.IsServerError():
+			return nil, err
+		case told.Code == apierr.NotFound:
+			out[i].Said, out[i].Deleted = "It no longer exists.", true
+		default:
+			out[i].Said = told.Detail
+		}
+	}
+	return out, nil
+}
+
+func nameOf(p post.Record) string {
+	if p.Excerpt == "" {
+		return "A post without text"
+	}
+	return p.Excerpt
+}
+
+// selectedIDs returns the selected posts, at most a page of them.
+func selectedIDs(r *http.Request) []string {
+	ids := slices.DeleteFunc(slices.Clone(r.PostForm["post"]), func(id string) bool { return !idForm.MatchString(id) })
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	return ids[:min(len(ids), listed)]
+}
+
+// backTo returns the page of the list that a form came from.
+func backTo(r *http.Request) string {
+	query, err := url.ParseQuery(r.PostForm.Get("back"))
+	if err != nil || len(query) == 0 {
+		return "/posts"
+	}
+	return "/posts?" + query.Encode()
+}
+
+const deletedText = "Deleted."
+
+// bulkAction returns what the form asks for.
+func (p *Handlers) bulkAction(r *http.Request) (bulkAction, error) {
+	switch r.PostForm.Get("action") {
+	case "reschedule":
+		return p.rescheduling(r)
+	case "unschedule":
+		return p.unscheduleOne, nil
+	case "delete":
+		return p.deleteOne, nil
+	}
+	return nil, apierr.Invalid(apierr.NotAllowedValue, "action", "Choose what to do with the selected posts.")
+}
+
+// maxMove is how many days posts can be moved at once.
+const maxMove = 3650
+
+// rescheduling returns the action that moves posts by a number of days or to a day. The time of day stays.
+func (p *Handlers) rescheduling(r *http.Request) (bulkAction, error) {
+	zone, err := p.zone(r)
+	if err != nil {
+		return nil, err
+	}
+	by, to := strings.TrimSpace(r.PostForm.Get("days")), r.PostForm.Get("day")
+	if (by == "") == (to == "") {
+		return nil, apierr.Invalid(apierr.MissingArgument, "days", "Enter either a number of days or a day.")
+	}
+	if to != "" {
+		day, err := filterDay("day", "new", to, zone)
+		if err != nil {
+			return nil, err
+		}
+		return p.moving(zone, func(time.Time) time.Time { return day }), nil
+	}
+	days, err := strconv.Atoi(by)
+	if err != nil || days == 0 || days < -maxMove || days > maxMove {
+		return nil, apierr.Invalid(apierr.OutOfRange, "days", "Enter by how many days to move the posts, such as 7 or -1.")
+	}
+	return p.moving(zone, func(now time.Time) time.Time {
+		if now.IsZero() {
+			return now
+		}
+		return now.AddDate(0, 0, days)
+	}), nil
+}
+
+// moving returns the action that moves posts to the day that another day becomes; the zero time stands for no day.
+func (p *Handlers) moving(zone *time.Location, becomes func(time.Time) time.Time) bulkAction {
+	return func(r *http.Request, before post.Record) (string, error) {
+		if before.IsTemplate {
+			return "", apierr.BadState("recurring_template", "The template of a series cannot be moved. Edit the series.")
+		}
+		if err := before.CheckComposable(); err != nil {
+			return "", err
+		}
+		call, err := p.Call(r, "move_post")
+		if err != nil {
+			return "", err
+		}
+		c := post.Composition{OnlyTime: true}
+		if at := before.ScheduledAt.In(zone); !before.ScheduledAt.IsZero() {
+			day := becomes(at)
+			c.At = time.Date(day.Year(), day.Month(), day.Day(), at.Hour(), at.Minute(), at.Second(), 0, zone)
+		} else {
+			planned, _ := time.ParseInLocation(time.DateOnly, before.PlannedDay, zone) // zero without a day
+			day := becomes(planned)
+			if day.IsZero() {
+				return "", apierr.BadState("no_time", "It has no day to be moved from.")
+			}
+			c.Day = day.Format(time.DateOnly)
+		}
+		after, err := p.posts.Compose(r.Context(), call.Actor, before.ID, before.UpdatedAt, c)
+		if err != nil {
+			return "", err
+		}
+		text := movedText(before, after, zone)
+		return "Moved" + text[strings.LastIndex(text, " moved")+len(" moved"):], nil
+	}
+}
+
+// unscheduleOne makes a scheduled post a draft. A post of a series is skipped, so that the series goes on.
+func (p *Handlers) unscheduleOne(r *http.Request, one post.Record) (string, error) {
+	if one.Status != post.Scheduled {
+		return "", apierr.BadState(string(one.Status), "It is not scheduled.")
+	}
+	if !one.OccursAt.IsZero() {
+		if err := p.require(r, "skip_post", access.Write); err != nil {
+			return "", err
+		}
+		_, err := p.posts.Skip(r.Context(), shell.VisitorOf(r.Context()).ID, one.ID)
+		return "Skipped: it is a draft, and the series goes on.", err
+	}
+	_, err := p.Do(withKey(r, one.ID), "cancel_post", operation.Arguments{"post_id": one.ID})
+	if one.IsTemplate {
+		return "The series is paused.", err
+	}
+	return "Unscheduled: it is a draft.", err
+}
+
+// withKey returns the request with a key of its own for one of several operations of a form.
+func withKey(r *http.Request, key string) *http.Request {
+	next := r.Clone(r.Context())
+	next.PostForm = url.Values{"once": {r.PostForm.Get("once") + "-" + key}}
+	next.Form = next.PostForm
+	return next
+}
+
+func (p *Handlers) deleteOne(r *http.Request, one post.Record) (string, error) {
+	call, err := p.Call(r, "delete_draft")
+	if err == nil {
+		err = call.Require(access.Write)
+	}
+	if err != nil {
+		return "", err
+	}
+	return deletedText, p.drafts.DeleteDraft(r.Context(), call.PersonID, call.TeamID, one.ID)
+}
+
+// deletion asks for confirmation before drafts are deleted.
+type deletion struct {
+	Drafts []bulkResult
+	Others int // selected posts that are not drafts
+	Back   string
+	To     string
+}
+
+func (p *Handlers) confirmDeletion(w http.ResponseWriter, r *http.Request, ids []string, to string) {
+	v := deletion{Back: r.PostForm.Get("back"), To: to}
+	for _, id := range ids {
+		found, err := p.posts.Load(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
+		switch {
+		case apierr.Is(err, apierr.NotFound):
+		case err != nil:
+			p.ServerError(w, r, err)
+			return
+		case found.Status == post.Draft && !found.IsTemplate:
+			v.Drafts = append(v.Drafts, bulkResult{ID: id, Name: cut(120, nameOf(found))})
+		default:
+			v.Others++
+		}
+	}
+	if len(v.Drafts) == 0 {
+		p.Flash(r, "None of the selected posts is a draft. Unschedule posts before you delete them.")
+		shell.Redirect(w, r, to)
+		return
+	}
+	p.Show(w, r, http.StatusOK, pages["bulkdelete"], "Delete drafts", v)
+}
+
+// popResults returns what became of the posts that were selected on the previous page.
+func (p *Handlers) popResults(r *http.Request) []bulkResult {
+	var out []bulkResult
+	if kept := p.Pop(r.Context(), bulkKey); len(kept) > 0 && json.Unmarshal(kept, &out) != nil {
+		return nil
+	}
+	return out
+}

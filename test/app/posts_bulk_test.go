@@ -1,0 +1,92 @@
+package app
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
+)
+
+// Several posts are moved at once. The time of day stays, also across a change of clocks, and each post says what became
+// of it.
+func TestMoveSelectedPosts(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		at := time.Date(h.now().Year()+1, 3, 20, 9, 30, 0, 0, berlin(t))
+		timed, sent, idea := c.draft(t, "Has a time", at.Format(time.RFC3339)), c.draft(t, "Is out", ""), c.draft(t, "An idea", "")
+		planned := c.draft(t, "Is scheduled", at.Format(time.RFC3339))
+		c.does(t, "schedule_post", map[string]any{"post_id": planned, "scheduled_at": at.Format(time.RFC3339)})
+		h.change(t, `UPDATE posts SET status = 'published' WHERE id = ?`, sent)
+		moved := b.open("/posts").form("Reschedule").fill("post", timed, sent, idea, planned).fill("days", "14").press()
+		moved.wants(200, "Has a time Moved to Sat 3 Apr "+at.Format("2006")+", 09:30.", "Is scheduled Moved to Sat 3 Apr",
+			"Not changed: Is out A submitted post cannot be changed.", "Not changed: An idea It has no day to be moved from.")
+		if got := c.scheduledAt(t, planned).In(berlin(t)); !got.Equal(at.AddDate(0, 0, 14)) {
+			t.Errorf("it is scheduled for %s", got)
+		}
+		b.open("/posts").wants(200).lacks("Not changed")
+
+		day := at.AddDate(0, 1, 0).Format(time.DateOnly)
+		list := b.open("/posts?status=draft")
+		list.form("Reschedule").fill("post", timed, idea).fill("day", day).press().
+			wants(200, "Has a time Moved to", "An idea Moved to "+at.AddDate(0, 1, 0).Format("Mon 2 Jan 2006")+".", "Planned for").
+			holds(`aria-current="page">Drafts`)
+		list.form("Reschedule").fill("post", timed).fill("day", "2001-01-01").press().
+			wants(200, "Not changed: Has a time The time is in the past.")
+		list.form("Reschedule").fill("post", timed).press().wants(200, "Enter either a number of days or a day.")
+		list.form("Reschedule").fill("post", timed).fill("days", "0").press().wants(200, "such as 7 or -1")
+		list.form("Reschedule").fill("days", "1").press().wants(200, "Select at least one post.")
+		c.as(t, access.Viewer).open("/posts").wants(200, "Has a time").lacks("Reschedule", "Delete drafts")
+	})
+}
+
+// scheduledAt returns the time of a post.
+func (c *crew) scheduledAt(t *testing.T, id string) time.Time {
+	t.Helper()
+	return must.Get(c.Posts.Load(context.WithoutCancel(t.Context()), c.team.ID, id))(t).ScheduledAt
+}
+
+// Several posts are unscheduled at once, one of a series without its series, and several drafts deleted after a question.
+func TestUnscheduleAndDeleteSelectedPosts(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		template := c.draft(t, "Every day", c.wish(24*time.Hour))
+		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, template, "FREQ=DAILY"))(t)
+		var occurrence string
+		must.NoError(t, h.db.QueryRow(t.Context(), `SELECT id FROM posts WHERE team_id = ? AND occurs_at > 0`,
+			c.team.ID).Scan(&occurrence))
+		one, idea := c.draft(t, "Is scheduled", ""), c.draft(t, "An idea", "")
+		c.does(t, "schedule_post", map[string]any{"post_id": one, "scheduled_at": c.wish(48 * time.Hour)})
+		list := b.open("/posts").form("Unschedule").fill("post", one, idea, occurrence)
+		for range 2 { // sent twice
+			list.press().wants(200, "Not changed: An idea It is not scheduled.")
+		}
+		if n := h.count(t, "events WHERE kind = 'post.cancelled' AND subject = ?", one); n != 1 {
+			t.Errorf("it was unscheduled %d times", n)
+		}
+		b.open("/posts/"+template).wants(200, "Series").lacks("Series, paused")
+
+		c.does(t, "schedule_post", map[string]any{"post_id": one, "scheduled_at": c.wish(48 * time.Hour)})
+		asked := b.open("/posts").form("Delete drafts…").fill("post", idea, one).press().
+			wants(200, "Delete 1 draft", "An idea", "1 selected post is not a draft and stays.")
+		asked.form("Delete 1 draft").press().wants(200, "An idea Deleted.")
+		if n := h.count(t, "posts WHERE id IN (?, ?)", idea, one); n != 1 {
+			t.Errorf("%d of 2 posts are left", n)
+		}
+		b.open("/posts").form("Delete drafts…").fill("post", one).press().wants(200, "None of the selected posts is a draft.")
+
+		// The posts of another team are not found.
+		other := h.crew(t)
+		theirs := other.draft(t, "Of another team", "")
+		form := b.open("/posts").form("Delete drafts…").fill("post", theirs)
+		form.values.Set("sure", "yes")
+		form.press().wants(200, "It no longer exists.").lacks("Of another team")
+		if n := h.count(t, "posts WHERE id = ? AND updated_at <= ?", theirs, db.Micros(h.now())); n != 1 {
+			t.Error("a post of another team is gone")
+		}
+	})
+}
