@@ -2,13 +2,13 @@
 SHELL := bash
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-quick test-race test-tools check generate bench bench-quick growth storm storm-posts fuzz sbom reproduce clean
+.PHONY: help run build test test-quick test-race test-tools check generate update-descriptions bench bench-quick growth storm storm-posts fuzz sbom reproduce clean
 
 DURATION ?= 15m
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: build ## Build and start pressroom with a demo team and sandbox networks (ARGS="--addr 127.0.0.1:9000")
 	bin/pressroom quickstart $(ARGS)
@@ -35,6 +35,9 @@ check: ## Run the linters and check generated files, dependencies, the OpenAPI d
 generate: ## Regenerate the OpenAPI document, the recorded MCP sessions and the clients
 	go test ./internal/api/openapi ./internal/api/mcp -update
 	go test ./internal/tools/clientgen -update
+
+update-descriptions: ## Update the networks' API descriptions that the adapters are tested with (ARGS="-from FOLDER")
+	go run ./internal/tools/descriptions $(ARGS)
 
 bench: ## Run the benchmarks against bare handlers and write build/bench.json
 	scripts/with-postgres go run ./bench

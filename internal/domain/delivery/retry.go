@@ -102,7 +102,8 @@ func (a *attempt) handleRefusal(ctx context.Context, back phase, err error) erro
 func (a *attempt) logUnapproved(ctx context.Context, e *network.Error) {
 	a.s.log.WarnContext(ctx, "A network does not accept this installation's app for a post: it may lack an approval, "+
 		"an audit, a permission or credit, or its settings may be outdated",
-		"platform", a.grant.Platform, "network_code", e.Code, "next_step", network.NextStep(a.grant.Platform, e.Code), "post", a.d.PostID, "account", a.d.AccountID)
+		"platform", a.grant.Platform, "network_code", e.Code, "next_step", network.NextStep(a.grant.Platform, e.Code),
+		"post", a.d.PostID, "account", a.d.AccountID)
 }
 
 // retry starts again from a phase after a backoff, or after the wait that the network asked for if that is

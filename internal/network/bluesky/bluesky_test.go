@@ -41,6 +41,7 @@ func images(count int) func(*networktest.Library) []network.Media {
 
 var adapter = networktest.Case{
 	Platform: "bluesky",
+	Wire:     checkCall,
 	New: func(base string, app network.App) network.Network {
 		return bluesky.New(bluesky.Options{App: app, WebURL: base})
 	},
@@ -208,6 +209,9 @@ func rateLimited(header, value string, after time.Duration) networktest.Repeat {
 	}
 	return r
 }
+
+// checkCall checks that a request and the sandbox's response match the network's lexicons.
+func checkCall(t *testing.T, r networktest.Request) { networktest.CheckXRPC(t, r) }
 
 func TestConformance(t *testing.T) {
 	t.Parallel()

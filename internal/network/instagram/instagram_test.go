@@ -69,6 +69,7 @@ func media(of ...string) func(*networktest.Library) []network.Media {
 
 var adapter = networktest.Case{
 	Platform: "instagram",
+	Wire:     checkCall,
 	New:      func(base string, app network.App) network.Network { return instagram.New(options(base, app)) },
 	Signing: networktest.Signing{
 		Kinds: kinds,

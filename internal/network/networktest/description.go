@@ -2,13 +2,15 @@ package networktest
 
 import (
 	"bytes"
+	"embed"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
-	"os"
-	"path/filepath"
+	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -18,43 +20,58 @@ import (
 	"pressroom/internal/network"
 )
 
-// Description returns a network's own description of its API, and skips the test if it is not available.
-func Description(t *testing.T, name string) []byte {
-	t.Helper()
-	content, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "shared", "api-descriptions", name)) //nolint:gosec // named by a test
-	if err != nil {
-		t.Skip("the network's description is not available")
+// descriptions are the parts of the networks' own descriptions that concern the calls of the adapters.
+//
+//go:embed descriptions/*.json
+var descriptions embed.FS
+
+// describe decodes one of the descriptions.
+func describe(name string, into any) {
+	content, err := descriptions.ReadFile("descriptions/" + name)
+	if err == nil {
+		err = json.Unmarshal(content, into)
 	}
-	return content
+	if err != nil {
+		panic(err) // they are part of the program
+	}
 }
 
 // OpenAPI is an OpenAPI description of a network.
 type OpenAPI struct {
-	*openapi3.T
-
-	Host string // host of the described servers, or "" for any
-	Base string // prefix of paths in the sandbox
+	load func() *openapi3.T
+	host string // host of the described servers, or "" for any
+	base string // prefix of paths in the sandbox
 }
 
-// DescribedBy returns an OpenAPI description.
-func DescribedBy(t *testing.T, name, host, base string) OpenAPI {
-	t.Helper()
-	doc, err := openapi3.NewLoader().LoadFromData(Description(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return OpenAPI{doc, host, base}
+// DescribedBy returns an OpenAPI description after changes.
+func DescribedBy(name, host, base string, changes ...func(*openapi3.T)) OpenAPI {
+	load := sync.OnceValue(func() *openapi3.T {
+		content, err := descriptions.ReadFile("descriptions/" + name)
+		if err != nil {
+			panic(err) // they are part of the program
+		}
+		doc, err := openapi3.NewLoader().LoadFromData(content)
+		if err != nil {
+			panic(err)
+		}
+		for _, change := range changes {
+			change(doc)
+		}
+		return doc
+	})
+	return OpenAPI{load, host, base}
 }
 
 // find returns the operation for a request, preferably of a path without parameters.
 func (o OpenAPI) find(method, path string) (*routers.Route, map[string]string) {
 	var found *routers.Route
 	params := map[string]string{}
-	for template, item := range o.Paths.Map() {
+	doc := o.load()
+	for template, item := range doc.Paths.Map() {
 		got, ok := match(template, path)
 		if operation := item.GetOperation(method); ok && operation != nil && (found == nil || len(got) < len(params)) {
 			found, params = &routers.Route{
-				Spec: o.T, Path: template, PathItem: item, Method: method, Operation: operation,
+				Spec: doc, Path: template, PathItem: item, Method: method, Operation: operation,
 			}, got
 		}
 	}
@@ -79,9 +96,9 @@ func match(template, path string) (map[string]string, bool) {
 
 // Check checks a request and its response, and returns the template of its path. Errors without a type of their
 // own are not described.
-func (o OpenAPI) Check(t *testing.T, r Request) string {
+func (o OpenAPI) Check(t testing.TB, r Request) string {
 	t.Helper()
-	path := strings.TrimPrefix(r.URL.Path, o.Base)
+	path := strings.TrimPrefix(r.URL.Path, o.base)
 	route, params := o.find(r.Method, path)
 	if route == nil {
 		t.Errorf("%s %s is not described", r.Method, r.URL.Path)
@@ -93,8 +110,8 @@ func (o OpenAPI) Check(t *testing.T, r Request) string {
 		}
 	}
 	address := *r.URL
-	if o.Host != "" {
-		address.Scheme, address.Host, address.Path = "https", o.Host, path
+	if o.host != "" {
+		address.Scheme, address.Host, address.Path = "https", o.host, path
 	}
 	request, err := http.NewRequestWithContext(t.Context(), r.Method, address.String(), bytes.NewReader(r.Body))
 	if err != nil {
@@ -108,11 +125,11 @@ func (o OpenAPI) Check(t *testing.T, r Request) string {
 	if err := openapi3filter.ValidateRequest(t.Context(), input); err != nil {
 		t.Errorf("%s %s: %v", r.Method, r.URL.Path, err)
 	}
-	if bytes.Contains(r.Answer, []byte("about:blank")) {
+	if r.Status == 0 || bytes.Contains(r.Answer, []byte("about:blank")) {
 		return route.Path
 	}
 	header := r.AnswerHeader.Clone()
-	if o.Host != "" && r.Status >= http.StatusBadRequest {
+	if o.host != "" && r.Status >= http.StatusBadRequest {
 		header.Set("Content-Type", "application/problem+json")
 	}
 	err = openapi3filter.ValidateResponse(t.Context(), &openapi3filter.ResponseValidationInput{
@@ -124,54 +141,48 @@ func (o OpenAPI) Check(t *testing.T, r Request) string {
 	return route.Path
 }
 
-// Object is Meta's description of a kind of object: its fields and its edges.
+// Object is a summary of Meta's description of a kind of object.
 type Object struct {
-	Fields []named `json:"fields"`
-	APIs   []struct {
-		Method   string  `json:"method"`
-		Endpoint string  `json:"endpoint"`
-		Params   []named `json:"params"`
-	} `json:"apis"`
+	Fields []string                       `json:"fields"`
+	Calls  map[string]map[string][]string `json:"calls"` // values of the parameters, by method and edge
 }
 
-type named struct {
-	Name string `json:"name"`
-}
+var metaObjects = sync.OnceValue(func() map[string]Object {
+	var objects map[string]Object
+	describe("meta.json", &objects)
+	return objects
+})
 
 // ObjectOf returns the description of a kind of object.
-func ObjectOf(t *testing.T, name string) Object {
-	t.Helper()
-	var o Object
-	if err := json.Unmarshal(Description(t, "meta-"+name+".json"), &o); err != nil {
-		t.Fatal(err)
-	}
-	return o
-}
+func ObjectOf(name string) Object { return metaObjects()[name] }
 
 // Names returns the names of the fields, and more.
-func (o Object) Names(more ...string) []string {
-	for _, f := range o.Fields {
-		more = append(more, f.Name)
-	}
-	return more
-}
+func (o Object) Names(more ...string) []string { return append(more, o.Fields...) }
 
 // Params returns the parameters of a call, including those of every call, or nil if the call is not described.
-func (o Object) Params(method, endpoint string) []string {
-	for _, api := range o.APIs {
-		if api.Method == method && strings.Trim(api.Endpoint, "/") == endpoint {
-			names := []string{"access_token", "fields", "limit"}
-			for _, p := range api.Params {
-				names = append(names, p.Name)
+func (o Object) Params(method, edge string) []string {
+	params, described := o.Calls[method+" "+edge]
+	if !described {
+		return nil
+	}
+	names := []string{"access_token", "appsecret_proof", "fields", "limit"}
+	return slices.AppendSeq(names, maps.Keys(params))
+}
+
+// CheckValues checks that the parameters of a call that are enumerations have described values, in any case.
+func (o Object) CheckValues(t testing.TB, method, edge string, sent url.Values) {
+	t.Helper()
+	for name, allowed := range o.Calls[method+" "+edge] {
+		for _, value := range strings.FieldsFunc(sent.Get(name), func(r rune) bool { return r == ',' }) {
+			if len(allowed) > 0 && !slices.ContainsFunc(allowed, func(a string) bool { return strings.EqualFold(a, value) }) {
+				t.Errorf("%s %s: %s is not a value of %s", method, edge, value, name)
 			}
-			return names
 		}
 	}
-	return nil
 }
 
 // WantDescribed checks that all names are described.
-func WantDescribed(t *testing.T, what string, described, names []string) {
+func WantDescribed(t testing.TB, what string, described, names []string) {
 	t.Helper()
 	for _, name := range names {
 		if name != "" && !slices.Contains(described, name) {
@@ -179,6 +190,19 @@ func WantDescribed(t *testing.T, what string, described, names []string) {
 		}
 	}
 }
+
+// Summary is a summary of the network's own Postman collection for Threads.
+type Summary struct {
+	Calls   map[string][]string // parameters by method and path
+	Samples map[string][]string // such as the values of fields and metrics
+}
+
+// ThreadsSummary returns the summary.
+var ThreadsSummary = sync.OnceValue(func() Summary {
+	var s Summary
+	describe("threads.json", &s)
+	return s
+})
 
 // MakeEveryCall makes each call of publishing at least once, for each kind of post and of sign-in.
 func (f *Fixture) MakeEveryCall() {

@@ -31,6 +31,7 @@ func TestPin(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := networktest.New(t, adapter, 0)
+			f.Wire.OnResponse = nil // some texts are longer than the network accepts
 			g := f.Grant()
 			text, _ := json.Marshal(c.text)
 			_, _ = f.Commit(g,

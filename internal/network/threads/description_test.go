@@ -1,7 +1,6 @@
 package threads_test
 
 import (
-	"encoding/json"
 	"net/url"
 	"regexp"
 	"slices"
@@ -10,64 +9,21 @@ import (
 	"time"
 
 	"pressroom/internal/network/networktest"
-	"pressroom/internal/testkit/must"
 )
 
-// collection is the network's own description of its API, a Postman collection.
-type collection struct {
-	Item []collectionItem `json:"item"`
-}
+var anyID = regexp.MustCompile(`\b[0-9]{10,}\b`)
 
-type collectionItem struct {
-	Item    []collectionItem
-	Request *struct {
-		Method string
-		URL    struct {
-			Path  []string
-			Query []struct{ Key string }
-		}
-	}
-}
-
-// described is what is known of each request: by method and path, the parameters that it may have.
-func (c collectionItem) addParams(into map[string][]string) {
-	for _, item := range c.Item {
-		item.addParams(into)
-	}
-	if c.Request == nil {
+// checkCall checks that a request matches the network's description: methods, paths and parameters.
+func checkCall(t *testing.T, r networktest.Request) {
+	path := anyID.ReplaceAllString(strings.TrimPrefix(r.TrimBase("/threads/"), "v1.0/"), "ID")
+	params, described := networktest.ThreadsSummary().Calls[r.Method+" "+path]
+	if !described {
+		t.Errorf("%s %s is not described", r.Method, path)
 		return
 	}
-	key := c.Request.Method + " " + generic(strings.Join(c.Request.URL.Path, "/"))
-	into[key] = append(into[key], "access_token") // the collection's authorization adds it to every query
-	for _, q := range c.Request.URL.Query {
-		into[key] = append(into[key], q.Key)
-	}
-}
-
-var anyID = regexp.MustCompile(`\{\{[a-z_]+\}\}|\b[0-9]{10,}\b`)
-
-func generic(path string) string { return strings.Trim(anyID.ReplaceAllString(path, "ID"), "/") }
-
-// Requests match the network's description: methods, paths and parameters.
-func TestRequestsAreDescribed(t *testing.T) {
-	t.Parallel()
-	var all collection
-	must.NoError(t, json.Unmarshal(networktest.Description(t, "threads-postman-collection.json"), &all))
-	known := map[string][]string{}
-	collectionItem{Item: all.Item}.addParams(known)
-	f := networktest.New(t, adapter, 0)
-	f.MakeEveryCall()
-	for _, s := range f.Wire.Requests("") {
-		path := strings.TrimPrefix(strings.TrimPrefix(s.URL.Path, "/threads/"), "v1.0/")
-		params, described := known[s.Method+" "+generic(path)]
-		if !described {
-			t.Errorf("%s %s is not described", s.Method, path)
-			continue
-		}
-		for name := range s.Params() {
-			if !slices.Contains(params, name) && name != "since" { // the collection has no paging
-				t.Errorf("%s %s: the parameter %s is not described", s.Method, path, name)
-			}
+	for name := range r.Params() {
+		if !slices.Contains(params, name) && name != "since" && name != "after" { // the collection has no paging
+			t.Errorf("%s %s: the parameter %s is not described", r.Method, path, name)
 		}
 	}
 }
@@ -75,15 +31,7 @@ func TestRequestsAreDescribed(t *testing.T) {
 // The metrics and fields are those of the network's own samples.
 func TestCollectIsDescribed(t *testing.T) {
 	t.Parallel()
-	var d struct {
-		Variable []struct{ Key, Value string }
-	}
-	must.NoError(t, json.Unmarshal(networktest.Description(t, "threads-postman-collection.json"), &d))
-	// addParams adds the parameters of each request by method and path.
-	described := map[string][]string{}
-	for _, v := range d.Variable {
-		described[v.Key] = strings.Split(v.Value, ",")
-	}
+	described := networktest.ThreadsSummary().Samples
 	f := networktest.New(t, adapter, 0)
 	g := f.Grant()
 	f.Post(g, "text")
@@ -102,7 +50,19 @@ func TestCollectIsDescribed(t *testing.T) {
 			}
 		}
 	}
-	if !slices.Contains(strings.Split(strings.Join(described["scope"], ","), ","), "threads_manage_insights") {
+	if !slices.Contains(described["scope"], "threads_manage_insights") {
 		t.Error("the scope is not described")
+	}
+}
+
+// All calls are described, and each was made.
+func TestCallsAreDescribed(t *testing.T) {
+	t.Parallel()
+	f := networktest.New(t, adapter, 0)
+	f.MakeEveryCall()
+	for _, part := range []string{"/threads?", "/threads_publish", "/access_token"} {
+		if f.Wire.Count(strings.TrimSuffix(part, "?")) == 0 {
+			t.Errorf("no call of %s", part)
+		}
 	}
 }

@@ -19,40 +19,34 @@ import (
 // All fields are in the network's description.
 func TestDiscoveryIsDescribed(t *testing.T) {
 	t.Parallel()
+	text := must.Get(os.ReadFile(filepath.Join("..", "..", "network", "networktest", "descriptions", "meta.json")))(t)
+	var objects map[string]struct {
+		Fields []string
+		Calls  map[string]any
+	}
+	must.NoError(t, json.Unmarshal(text, &objects))
 	described := func(name string) []string {
-		text, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "shared", "api-descriptions", name))
-		if err != nil {
-			t.Skip("the network's description is not here")
-		}
-		var d struct {
-			Fields []struct{ Name string }
-			APIs   []struct{ Method, Endpoint string }
-		}
-		must.NoError(t, json.Unmarshal(text, &d))
-		names := []string{"media"} // an edge that is a field only in business discovery
-		for _, field := range d.Fields {
-			names = append(names, field.Name)
-		}
-		for _, api := range d.APIs {
-			if api.Method == http.MethodGet {
-				names = append(names, api.Endpoint)
+		names := append([]string{"media"}, objects[name].Fields...) // media is a field only in business discovery
+		for call := range objects[name].Calls {
+			if edge, isGet := strings.CutPrefix(call, http.MethodGet+" "); isGet {
+				names = append(names, edge)
 			}
 		}
 		return names
 	}
 	d := discovery{profile: world.Profile{Platform: "instagram", Name: "harbour.bread"},
 		day: world.DayOf(time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC))}
-	check := func(file string, names ...string) {
-		known := described(file)
+	check := func(object string, names ...string) {
+		known := described(object)
 		for _, name := range names {
 			if !slices.Contains(known, name) {
-				t.Errorf("%s: %s is not described", file, name)
+				t.Errorf("%s: %s is not described", object, name)
 			}
 		}
 	}
-	check("meta-IGUser.json", append(fieldNames(d.fields()), "business_discovery", "recently_searched_hashtags")...)
-	check("meta-IGMedia.json", fieldNames(d.post(d.profile.Posts(d.day)[0]))...)
-	check("meta-ShadowIGHashtag.json", "id", "name", "top_media", "recent_media")
+	check("IGUser", append(fieldNames(d.fields()), "business_discovery", "recently_searched_hashtags")...)
+	check("IGMedia", fieldNames(d.post(d.profile.Posts(d.day)[0]))...)
+	check("ShadowIGHashtag", "id", "name", "top_media", "recent_media")
 }
 
 func fieldNames(all map[string]any) []string {

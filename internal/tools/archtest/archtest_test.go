@@ -64,7 +64,8 @@ var layers = map[string][]string{
 	"apicli": {"internal/apicli"},
 	"server": {"internal/server"},
 	"tests": {
-		"internal/tools/archtest", "internal/tools/clientgen", "internal/domain/hashtag/syntheticrelated",
+		"internal/tools/archtest", "internal/tools/clientgen", "internal/tools/descriptions",
+		"internal/domain/hashtag/syntheticrelated",
 		"internal/network/networktest", "internal/domain/report/synthetic", "internal/domain/report/synthetichashtag",
 		"internal/domain/post/posttest", "internal/testkit", "internal/testkit/acme",
 		"internal/testkit/authenticator", "internal/testkit/collector",

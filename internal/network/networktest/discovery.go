@@ -1,0 +1,191 @@
+package networktest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Discovery is a description in the format of Google's discovery documents.
+type Discovery struct {
+	ServicePath string                      `json:"servicePath"`
+	Parameters  map[string]*discoverySchema `json:"parameters"` // of every method
+	Methods     map[string]discoveryMethod  `json:"methods"`
+	Schemas     map[string]*discoverySchema `json:"schemas"`
+}
+
+type discoveryMethod struct {
+	Verb       string                      `json:"httpMethod"`
+	Path       string                      `json:"path"`
+	Parameters map[string]*discoverySchema `json:"parameters"`
+	Request    *discoverySchema            `json:"request"`
+	Response   *discoverySchema            `json:"response"`
+	Upload     struct {
+		Protocols struct {
+			Resumable struct{ Path string }
+			Simple    struct{ Path string }
+		}
+	} `json:"mediaUpload"`
+}
+
+type discoverySchema struct {
+	Ref        string                      `json:"$ref"`
+	Type       string                      `json:"type"`
+	Enum       []string                    `json:"enum"`
+	Pattern    string                      `json:"pattern"`
+	Required   bool                        `json:"required"`
+	Repeated   bool                        `json:"repeated"`
+	Properties map[string]*discoverySchema `json:"properties"`
+	Additional *discoverySchema            `json:"additionalProperties"`
+	Items      *discoverySchema            `json:"items"`
+}
+
+// DiscoveredBy returns a discovery document when it is called.
+func DiscoveredBy(name string) func() Discovery {
+	return sync.OnceValue(func() Discovery {
+		var d Discovery
+		describe(name, &d)
+		return d
+	})
+}
+
+// uploadParameters are those of Google's resumable upload protocol.
+var uploadParameters = []string{"uploadType", "upload_id"}
+
+// Check checks a request for a path, and its response if that is a success. It reports false if the document has no
+// such method.
+func (d Discovery) Check(t testing.TB, r Request, path string) bool {
+	t.Helper()
+	for id, m := range d.Methods {
+		isUpload := path == m.Upload.Protocols.Simple.Path || path == m.Upload.Protocols.Resumable.Path
+		plain := r.Method == m.Verb && path == "/"+d.ServicePath+m.Path
+		if !plain && (!isUpload || path == "" || r.Method != m.Verb && r.Method != http.MethodPut) {
+			continue
+		}
+		d.checkQuery(t, id, m, r)
+		if m.Request != nil && r.Method == m.Verb {
+			d.checkJSON(t, id+" request", m.Request, r.Body)
+		}
+		if m.Response != nil && r.Status == http.StatusOK && len(r.Answer) > 0 {
+			d.checkJSON(t, id+" response", m.Response, r.Answer)
+		}
+		return true
+	}
+	return false
+}
+
+func (d Discovery) checkQuery(t testing.TB, id string, m discoveryMethod, r Request) {
+	t.Helper()
+	query := r.URL.Query()
+	for name, values := range query {
+		p := m.Parameters[name]
+		if p == nil {
+			p = d.Parameters[name]
+		}
+		if p == nil && slices.Contains(uploadParameters, name) {
+			continue
+		}
+		if p == nil {
+			t.Errorf("%s has no parameter %s", id, name)
+			continue
+		}
+		for _, value := range values {
+			if err := p.checkText(value); err != nil {
+				t.Errorf("%s: parameter %s: %v", id, name, err)
+			}
+		}
+	}
+	for name, p := range m.Parameters {
+		if p.Required && !query.Has(name) && !query.Has("upload_id") {
+			t.Errorf("%s lacks the parameter %s", id, name)
+		}
+	}
+}
+
+func (s *discoverySchema) checkText(value string) error {
+	var err error
+	switch s.Type {
+	case "integer":
+		_, err = strconv.ParseInt(value, 10, 64)
+	case "boolean":
+		_, err = strconv.ParseBool(value)
+	}
+	if err != nil {
+		return fmt.Errorf("%q is not of type %s", value, s.Type)
+	}
+	if len(s.Enum) > 0 && !slices.Contains(s.Enum, value) {
+		return fmt.Errorf("%q is not one of %v", value, s.Enum)
+	}
+	if s.Pattern != "" && !regexp.MustCompile("^(?:"+s.Pattern+")$").MatchString(value) {
+		return fmt.Errorf("%q does not match %s", value, s.Pattern)
+	}
+	return nil
+}
+
+func (d Discovery) checkJSON(t testing.TB, where string, s *discoverySchema, body []byte) {
+	t.Helper()
+	var value any
+	if err := json.Unmarshal(body, &value); err != nil {
+		t.Errorf("%s: %v", where, err)
+		return
+	}
+	for _, problem := range d.problems(where, s, value) {
+		t.Error(problem)
+	}
+}
+
+// problems returns how a value differs from its schema.
+func (d Discovery) problems(where string, s *discoverySchema, value any) []string {
+	if s != nil && s.Ref != "" {
+		s = d.Schemas[s.Ref]
+	}
+	if s == nil {
+		return []string{where + " is not described"}
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		var found []string
+		if s.Type != "object" {
+			return []string{where + " is not of type " + s.Type}
+		}
+		for name, member := range v {
+			described := s.Properties[name]
+			if described == nil {
+				described = s.Additional
+			}
+			found = append(found, d.problems(where+"."+name, described, member)...)
+		}
+		return found
+	case []any:
+		var found []string
+		if s.Type != "array" {
+			return []string{where + " is not of type " + s.Type}
+		}
+		for _, member := range v {
+			found = append(found, d.problems(where+"[]", s.Items, member)...)
+		}
+		return found
+	case string:
+		if err := s.checkText(v); err != nil || s.Type != "string" && s.Type != "any" {
+			return []string{fmt.Sprintf("%s is not of type %s: %v", where, s.Type, err)}
+		}
+	case float64:
+		if s.Type != "integer" && s.Type != "number" && s.Type != "any" {
+			return []string{where + " is not of type " + s.Type}
+		}
+	case bool:
+		if s.Type != "boolean" && s.Type != "any" {
+			return []string{where + " is not of type " + s.Type}
+		}
+	}
+	return nil
+}
+
+// TrimBase returns the path of a request below a prefix.
+func (r Request) TrimBase(prefix string) string { return strings.TrimPrefix(r.URL.Path, prefix) }

@@ -1,0 +1,332 @@
+package networktest
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"mime"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rivo/uniseg"
+)
+
+// lexicon is a definition in a lexicon of the AT Protocol.
+//
+// Source: https://atproto.com/specs/lexicon
+type lexicon struct {
+	Type       string              `json:"type"`
+	Parameters *lexicon            `json:"parameters"`
+	Input      *lexiconBody        `json:"input"`
+	Output     *lexiconBody        `json:"output"`
+	Record     *lexicon            `json:"record"`
+	Required   []string            `json:"required"`
+	Nullable   []string            `json:"nullable"`
+	Properties map[string]*lexicon `json:"properties"`
+	Items      *lexicon            `json:"items"`
+	Ref        string              `json:"ref"`
+	Refs       []string            `json:"refs"`
+	Enum       []any               `json:"enum"`
+	Format     string              `json:"format"`
+	Accept     []string            `json:"accept"`
+	MaxSize    int64               `json:"maxSize"`
+	Minimum    *int64              `json:"minimum"`
+	Maximum    *int64              `json:"maximum"`
+	MinLength  *int                `json:"minLength"`
+	MaxLength  *int                `json:"maxLength"`
+	Graphemes  *int                `json:"maxGraphemes"`
+}
+
+type lexiconBody struct {
+	Encoding string   `json:"encoding"`
+	Schema   *lexicon `json:"schema"`
+}
+
+var lexicons = sync.OnceValue(func() map[string]map[string]*lexicon {
+	var all map[string]map[string]*lexicon
+	describe("lexicons.json", &all)
+	for id, definitions := range all {
+		for _, d := range definitions {
+			d.qualify(id)
+		}
+	}
+	return all
+})
+
+// qualify makes references within a lexicon absolute.
+func (d *lexicon) qualify(id string) {
+	if d == nil {
+		return
+	}
+	if strings.HasPrefix(d.Ref, "#") {
+		d.Ref = id + d.Ref
+	}
+	for i, ref := range d.Refs {
+		if strings.HasPrefix(ref, "#") {
+			d.Refs[i] = id + ref
+		}
+	}
+	for _, inner := range []*lexicon{d.Parameters, d.Record, d.Items} {
+		inner.qualify(id)
+	}
+	for _, body := range []*lexiconBody{d.Input, d.Output} {
+		if body != nil {
+			body.Schema.qualify(id)
+		}
+	}
+	for _, property := range d.Properties {
+		property.qualify(id)
+	}
+}
+
+// CheckXRPC checks a request and a successful response with the lexicon of its method, and returns the method. A
+// request must not have members that the lexicon lacks.
+func CheckXRPC(t testing.TB, r Request) string {
+	t.Helper()
+	_, method, isXRPC := strings.Cut(r.URL.Path, "/xrpc/")
+	if !isXRPC {
+		return ""
+	}
+	main := lexicons()[method]["main"]
+	if main == nil {
+		t.Errorf("%s is not described", method)
+		return method
+	}
+	if isQuery := r.Method == http.MethodGet; isQuery != (main.Type == "query") {
+		t.Errorf("%s: the method is %s", method, r.Method)
+	}
+	c := lexiconCheck{strict: true}
+	if !slices.Contains(undescribedParams, method) {
+		c.params(main.Parameters, r.URL.Query())
+	}
+	if main.Input != nil {
+		c.body("input", main.Input, r.Header.Get("Content-Type"), r.Body)
+	}
+	c.strict = false
+	if r.Status == http.StatusOK && main.Output != nil && !slices.Contains(bareOutputs, method) {
+		c.body("output", main.Output, r.AnswerHeader.Get("Content-Type"), r.Answer)
+	}
+	for _, problem := range c.problems {
+		t.Errorf("%s: %s", method, problem)
+	}
+	return method
+}
+
+var (
+	// undescribedParams are methods with parameters that only the tutorial describes.
+	undescribedParams = []string{"app.bsky.video.uploadVideo"}
+	// bareOutputs are methods that respond with the job itself instead of an object that contains it.
+	bareOutputs = []string{"app.bsky.video.uploadVideo"}
+)
+
+// lexiconCheck collects the problems of one request or response.
+type lexiconCheck struct {
+	strict   bool // members have to be described
+	problems []string
+}
+
+func (c *lexiconCheck) fail(format string, args ...any) {
+	c.problems = append(c.problems, fmt.Sprintf(format, args...))
+}
+
+func (c *lexiconCheck) params(described *lexicon, query url.Values) {
+	if described == nil {
+		described = &lexicon{}
+	}
+	for name, values := range query {
+		p := described.Properties[name]
+		if p == nil {
+			c.fail("there is no parameter %s", name)
+			continue
+		}
+		for _, value := range values {
+			c.value(name, p, paramValue(p, value))
+		}
+	}
+	for _, name := range described.Required {
+		if !query.Has(name) {
+			c.fail("the parameter %s is missing", name)
+		}
+	}
+}
+
+// paramValue returns the value of a parameter as JSON would have it.
+func paramValue(described *lexicon, text string) any {
+	if described.Type == "array" {
+		return []any{text}
+	}
+	if described.Type == "integer" {
+		return json.Number(text)
+	}
+	if on, err := strconv.ParseBool(text); described.Type == "boolean" && err == nil {
+		return on
+	}
+	return text
+}
+
+func (c *lexiconCheck) body(where string, described *lexiconBody, contentType string, body []byte) {
+	kind, _, _ := mime.ParseMediaType(contentType)
+	if kind != described.Encoding && described.Encoding != "*/*" {
+		c.fail("the %s is of type %s", where, contentType)
+	}
+	if described.Schema == nil {
+		return
+	}
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		c.fail("the %s is not JSON", where)
+		return
+	}
+	c.value(where, described.Schema, value)
+}
+
+// value checks a value, whose path is where.
+func (c *lexiconCheck) value(where string, d *lexicon, value any) {
+	d = c.resolve(d)
+	switch v := value.(type) {
+	case map[string]any:
+		c.object(where, d, v)
+	case []any:
+		if d.Type != "array" && d.Type != "unknown" {
+			c.fail("%s is not of type %s", where, d.Type)
+		}
+		c.length(where, d, len(v))
+		for i, item := range v {
+			if d.Items != nil {
+				c.value(fmt.Sprintf("%s[%d]", where, i), d.Items, item)
+			}
+		}
+	case string:
+		c.text(where, d, v)
+	case json.Number:
+		n, err := v.Int64()
+		if err != nil || d.Type != "integer" && d.Type != "unknown" {
+			c.fail("%s is not of type %s", where, d.Type)
+		}
+		if d.Minimum != nil && n < *d.Minimum || d.Maximum != nil && n > *d.Maximum {
+			c.fail("%s is %d", where, n)
+		}
+	case bool:
+		if d.Type != "boolean" && d.Type != "unknown" {
+			c.fail("%s is not of type %s", where, d.Type)
+		}
+	}
+}
+
+// resolve follows references. Those within a lexicon begin with #.
+func (c *lexiconCheck) resolve(d *lexicon) *lexicon {
+	for d.Type == "ref" {
+		target := c.find(d.Ref)
+		if target == nil {
+			c.fail("%s is not described", d.Ref)
+			return &lexicon{Type: "unknown"}
+		}
+		d = target
+	}
+	return d
+}
+
+func (*lexiconCheck) find(ref string) *lexicon {
+	id, name, _ := strings.Cut(ref, "#")
+	return lexicons()[id][cmp.Or(name, "main")]
+}
+
+func (c *lexiconCheck) object(where string, d *lexicon, v map[string]any) {
+	kind, _ := v["$type"].(string)
+	switch d.Type {
+	case "blob":
+		c.blob(where, d, v)
+		return
+	case "union", "unknown":
+		found := c.find(kind)
+		if found == nil {
+			if d.Type == "union" && kind == "" {
+				c.fail("%s has no $type", where)
+			}
+			return
+		}
+		if found.Type == "record" {
+			found = found.Record
+		}
+		d = found
+	case "record":
+		d = d.Record
+	}
+	if d.Type != "object" {
+		c.fail("%s is not of type %s", where, d.Type)
+		return
+	}
+	for name, member := range v {
+		described := d.Properties[name]
+		switch {
+		case described == nil && c.strict && name != "$type":
+			c.fail("%s has no %s", where, name)
+		case described != nil && (member != nil || !slices.Contains(d.Nullable, name)):
+			c.value(where+"."+name, described, member)
+		}
+	}
+	for _, name := range d.Required {
+		if _, given := v[name]; !given {
+			c.fail("%s lacks %s", where, name)
+		}
+	}
+}
+
+func (c *lexiconCheck) blob(where string, d *lexicon, v map[string]any) {
+	ref, _ := v["ref"].(map[string]any)
+	link, _ := ref["$link"].(string)
+	kind, _ := v["mimeType"].(string)
+	size, _ := v["size"].(json.Number)
+	n, err := size.Int64()
+	if v["$type"] != "blob" || link == "" || err != nil || d.MaxSize > 0 && n > d.MaxSize {
+		c.fail("%s is not a blob of at most %d bytes", where, d.MaxSize)
+	}
+	accepts := func(accept string) bool {
+		family, all := strings.CutSuffix(accept, "*")
+		return accept == kind || all && strings.HasPrefix(kind, strings.TrimSuffix(family, "*/"))
+	}
+	if len(d.Accept) > 0 && !slices.ContainsFunc(d.Accept, accepts) {
+		c.fail("%s is of type %s", where, kind)
+	}
+}
+
+// lexiconFormats are the formats of texts that are checked.
+var lexiconFormats = map[string]*regexp.Regexp{
+	"did":      regexp.MustCompile(`^did:[a-z]+:[a-zA-Z0-9._:%-]+$`),
+	"at-uri":   regexp.MustCompile(`^at://[^/]+(/[a-zA-Z.]+(/[A-Za-z0-9._:~-]+)?)?$`),
+	"nsid":     regexp.MustCompile(`^[a-z0-9.-]+\.[a-zA-Z][a-zA-Z0-9]*$`),
+	"datetime": regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[+-][0-9]{2}:[0-9]{2})$`),
+	"language": regexp.MustCompile(`^[a-zA-Z]{2,3}(-[a-zA-Z0-9]+)*$`),
+	"uri":      regexp.MustCompile(`^[a-z][a-z0-9+.-]*:\S+$`),
+}
+
+func (c *lexiconCheck) text(where string, d *lexicon, v string) {
+	if d.Type != "string" && d.Type != "unknown" && d.Type != "cid-link" {
+		c.fail("%s is not of type %s", where, d.Type)
+	}
+	c.length(where, d, len(v))
+	if d.Graphemes != nil && uniseg.GraphemeClusterCount(v) > *d.Graphemes {
+		c.fail("%s is too long", where)
+	}
+	if len(d.Enum) > 0 && !slices.Contains(d.Enum, any(v)) {
+		c.fail("%s is %q", where, v)
+	}
+	if format := lexiconFormats[d.Format]; format != nil && !format.MatchString(v) {
+		c.fail("%s is not of the format %s: %q", where, d.Format, v)
+	}
+}
+
+func (c *lexiconCheck) length(where string, d *lexicon, have int) {
+	if d.MinLength != nil && have < *d.MinLength || d.MaxLength != nil && have > *d.MaxLength {
+		c.fail("%s has a length of %d", where, have)
+	}
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// metaCalls are the edges that are kept, by the object that has them. All fields are kept.
+var metaCalls = map[string][]string{
+	"AdVideo": nil, "InstagramInsightsResult": nil,
+	"IGMedia": {"insights", "children"},
+	"IGUser":  {"media", "media_publish", "insights", "content_publishing_limit", "recently_searched_hashtags"},
+	"Page":    {"feed", "photos", "videos", "video_reels", "published_posts"}, "PagePost": {"insights"},
+	"ShadowIGHashtag": {"recent_media", "top_media"}, "User": {"accounts", "businesses", "permissions"},
+}
+
+// keepMeta returns a summary of Meta's description: of each object the names of its fields, and of each call the
+// names of its parameters with the values of those that are enumerations.
+func keepMeta(fetch reader) (any, error) {
+	enums, err := readEnums(fetch)
+	if err != nil {
+		return nil, err
+	}
+	objects := object{}
+	for name, edges := range metaCalls {
+		original, err := fetch.json("meta-"+name+".json", metaRaw+name+".json")
+		if err != nil {
+			return nil, err
+		}
+		described, _ := original.(object)
+		calls := object{}
+		for _, api := range list(described["apis"]) {
+			endpoint := strings.Trim(fmt.Sprint(api["endpoint"]), "/")
+			if !slices.Contains(edges, endpoint) {
+				continue
+			}
+			params := object{}
+			for _, p := range list(api["params"]) {
+				params[fmt.Sprint(p["name"])] = enums[strings.ToLower(elementType(fmt.Sprint(p["type"])))]
+			}
+			calls[fmt.Sprint(api["method"])+" "+endpoint] = params
+		}
+		objects[name] = object{"fields": names(described["fields"]), "calls": calls}
+	}
+	return objects, nil
+}
+
+// readEnums returns the values of all enumerations by their name in lower case.
+func readEnums(fetch reader) (map[string]any, error) {
+	original, err := fetch.json("meta-enum_types.json", metaRaw+"enum_types.json")
+	if err != nil {
+		return nil, err
+	}
+	enums := map[string]any{}
+	for _, e := range list(original) {
+		enums[strings.ToLower(fmt.Sprint(e["name"]))] = e["values"]
+	}
+	return enums, nil
+}
+
+func elementType(name string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(name, "list<"), ">")
+}
+
+// list returns the objects of a list.
+func list(value any) []object {
+	var out []object
+	members, _ := value.([]any)
+	for _, member := range members {
+		if o, ok := member.(object); ok {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+func names(value any) []string {
+	out := []string{}
+	for _, o := range list(value) {
+		out = append(out, fmt.Sprint(o["name"]))
+	}
+	return out
+}
+
+var postmanID = regexp.MustCompile(`\{\{[a-z_]+\}\}|\b[0-9]{10,}\b`)
+
+// keepThreads returns a summary of Meta's Postman collection for Threads: the parameters of each request by method and
+// path, and the samples of fields, metrics and scopes.
+func keepThreads(original any) (any, error) {
+	collection, _ := original.(object)
+	calls := map[string][]string{}
+	addRequests(calls, collection["item"])
+	samples := map[string][]string{}
+	for _, v := range list(collection["variable"]) {
+		key, value := fmt.Sprint(v["key"]), fmt.Sprint(v["value"])
+		if key == "scope" || strings.HasPrefix(key, "fields_") || strings.HasPrefix(key, "metrics_") {
+			samples[key] = strings.Split(value, ",")
+		}
+	}
+	return object{"calls": calls, "samples": samples}, nil
+}
+
+func addRequests(calls map[string][]string, items any) {
+	for _, item := range list(items) {
+		addRequests(calls, item["item"])
+		request, _ := item["request"].(object)
+		address, _ := request["url"].(object)
+		if address == nil {
+			continue
+		}
+		var parts []string
+		members, _ := address["path"].([]any)
+		for _, part := range members {
+			parts = append(parts, fmt.Sprint(part))
+		}
+		call := fmt.Sprint(request["method"]) + " " + strings.Trim(postmanID.ReplaceAllString(path.Join(parts...), "ID"), "/")
+		params := map[string]bool{"access_token": true} // the collection's authorization adds it to every query
+		for _, name := range calls[call] {
+			params[name] = true
+		}
+		for _, q := range list(address["query"]) {
+			params[fmt.Sprint(q["key"])] = true
+		}
+		calls[call] = slices.Sorted(maps.Keys(params))
+	}
+}
+
+// lexicons are those of the calls and the record of the Bluesky adapter. Those that they refer to are kept too.
+var lexicons = []string{
+	"com.atproto.server.createSession", "com.atproto.server.refreshSession", "com.atproto.server.deleteSession",
+	"com.atproto.server.getServiceAuth", "com.atproto.repo.uploadBlob", "com.atproto.repo.putRecord",
+	"com.atproto.repo.getRecord", "com.atproto.identity.resolveHandle", "app.bsky.feed.post", "app.bsky.feed.getAuthorFeed",
+	"app.bsky.actor.getProfile", "app.bsky.video.uploadVideo", "app.bsky.video.getJobStatus", "app.bsky.video.getUploadLimits",
+}
+
+func keepLexicons(fetch reader) (any, error) {
+	kept := object{}
+	todo := slices.Clone(lexicons)
+	for ; len(todo) > 0; todo = todo[1:] {
+		id, _, _ := strings.Cut(todo[0], "#")
+		if id == "" || kept[id] != nil {
+			continue
+		}
+		file := strings.ReplaceAll(id, ".", "/") + ".json"
+		original, err := fetch.json("atproto-lexicons/"+file, atprotoRaw+file)
+		if err != nil {
+			return nil, err
+		}
+		described, _ := withoutProse(original, false).(object)
+		kept[id] = described["defs"]
+		todo = append(todo, lexiconRefs(kept[id])...)
+	}
+	return kept, nil
+}
+
+// lexiconRefs returns the references of a lexicon, also those of unions.
+func lexiconRefs(value any) []string {
+	var found []string
+	switch v := value.(type) {
+	case object:
+		if ref, ok := v["ref"].(string); ok {
+			found = append(found, ref)
+		}
+		refs, _ := v["refs"].([]any)
+		for _, ref := range refs {
+			found = append(found, fmt.Sprint(ref))
+		}
+		for _, member := range v {
+			found = append(found, lexiconRefs(member)...)
+		}
+	case []any:
+		for _, member := range v {
+			found = append(found, lexiconRefs(member)...)
+		}
+	}
+	return found
+}
