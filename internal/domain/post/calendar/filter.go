@@ -88,24 +88,34 @@ func ListPlanned(ctx context.Context, d *db.DB, team int64, f Filter, from, to s
 		return nil, nil
 	}
 	selected, values := f.condition()
-	slots, err := slotsOf(ctx, d, team, `SELECT `+slotColumns+` FROM posts p WHERE p.team_id = ? AND p.status = 'draft'
-		AND p.is_template = 0 AND p.planned_day >= ? AND p.planned_day < ?`+selected+`
-		ORDER BY p.planned_day, p.id LIMIT ?`, append(append([]any{from, to}, values...), most)...)
+	slots, err := slotsOf(ctx, d, team, plannedQuery(selected), append(append([]any{from, to}, values...), most)...)
 	if err != nil {
 		return nil, fmt.Errorf("listing drafts planned for a date: %w", err)
 	}
 	return slots, nil
 }
 
+// plannedQuery walks the index of drafts without a time.
+func plannedQuery(selected string) string {
+	return `SELECT ` + slotColumns + ` FROM posts p WHERE p.team_id = ? AND p.planned_day >= ? AND p.planned_day < ?
+		AND p.status = 'draft' AND p.slot_at = 0 AND p.is_template = 0` + selected + `
+		ORDER BY p.planned_day, p.id LIMIT ?`
+}
+
 // ListUnplanned returns a team's drafts without a time and a date, the newest first.
 func ListUnplanned(ctx context.Context, d *db.DB, team int64, f Filter, most int) ([]Slot, error) {
-	f.State = Drafts
+	f.State = ""
 	selected, values := f.condition()
-	slots, err := slotsOf(ctx, d, team, `SELECT `+slotColumns+` FROM posts p WHERE p.team_id = ? AND p.slot_at = 0
-		AND p.is_template = 0 AND p.planned_day = '' AND p.skipped = 0`+selected+`
-		ORDER BY p.id DESC LIMIT ?`, append(values, most)...)
+	slots, err := slotsOf(ctx, d, team, unplannedQuery(selected), append(values, most)...)
 	if err != nil {
 		return nil, fmt.Errorf("listing drafts without a date: %w", err)
 	}
 	return slots, nil
+}
+
+// unplannedQuery walks the index of drafts without a time. A skipped occurrence of a series is none to plan.
+func unplannedQuery(selected string) string {
+	return `SELECT ` + slotColumns + ` FROM posts p WHERE p.team_id = ? AND p.planned_day = ''
+		AND p.status = 'draft' AND p.slot_at = 0 AND p.is_template = 0 AND p.skipped = 0` + selected + `
+		ORDER BY p.id DESC LIMIT ?`
 }

@@ -51,6 +51,14 @@ func TestQueriesUseIndexes(t *testing.T) {
 				t.Errorf("%s:\n%s\n%s", bad, calendar, series)
 			}
 		}
+		for _, undated := range []string{
+			testkit.Plan(t, w.DB, plannedQuery(""), team, "2030-01-01", "2030-02-01", 5),
+			testkit.Plan(t, w.DB, unplannedQuery(""), team, 5),
+		} {
+			if !strings.Contains(undated, "posts_undated") || strings.Contains(undated, "USE TEMP B-TREE FOR ORDER BY") {
+				t.Errorf("drafts without a time:\n%s", undated)
+			}
+		}
 		failed := testkit.Plan(t, w.DB, failedQuery, team, first, "unconfirmed", 5)
 		overdue := testkit.Plan(t, w.DB, overdueDraftsQuery, team, first, 5)
 		if !strings.Contains(failed, "posts_failed") || !strings.Contains(overdue, "posts_planned") {
