@@ -28,15 +28,16 @@ func (a *App) home(w http.ResponseWriter, r *http.Request) {
 		a.ShowError(w, r, err)
 		return
 	}
-	a.Show(w, r, http.StatusOK, pages["home"], shell.VisitorOf(r.Context()).Team.Name, view)
+	a.Show(w, r, http.StatusOK, pages["home"], "Home", view)
 }
 
 const (
-	homePosts  = 5 // posts per section of the home page
-	homeDaily  = 4 // posts per day
-	homeDays   = 7 // how far it looks ahead, and back for failures
-	homeAiling = 3
-	homeFailed = 3
+	homePosts   = 5 // posts per section of the home page
+	homeDaily   = 4 // posts per day
+	homeDays    = 7 // how far it looks ahead, and back for failures
+	homeAiling  = 3
+	homeFailed  = 3
+	homeLargest = 6 // accounts with figures
 )
 
 // today is the home page of the selected team.
@@ -52,6 +53,18 @@ type today struct {
 	Now    time.Time       // in the team's zone
 	Ahead  []homeDay
 	Lately []happened
+	Weeks  []analytics.AccountWeeks // of the largest accounts
+}
+
+// Greeting returns a greeting for the time of day.
+func (t today) Greeting() string {
+	switch hour := t.Now.Hour(); {
+	case hour >= 5 && hour < 12:
+		return "Good morning"
+	case hour >= 12 && hour < 18:
+		return "Good afternoon"
+	}
+	return "Good evening"
 }
 
 // Needs returns how many things need attention, such as "3" or "6+"; empty if nothing does.
@@ -120,6 +133,10 @@ func (a *App) today(r *http.Request) (today, error) {
 	if err := a.addPosts(ctx, v.Team.ID, &out); err != nil {
 		return out, err
 	}
+	if out.Weeks, err = a.Analytics.CompareWeeks(ctx, v.Team.ID, zone); err != nil {
+		return out, err
+	}
+	out.Weeks = out.Weeks[:min(len(out.Weeks), homeLargest)]
 	if v.Is(shell.Writers) {
 		if out.Passed, err = calendar.ListOverdueDrafts(ctx, a.DB, v.Team.ID, out.Now, homePosts); err != nil {
 			return out, err

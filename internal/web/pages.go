@@ -3,7 +3,9 @@ package web
 import (
 	"embed"
 	"html/template"
+	"strings"
 
+	"pressroom/internal/web/plot"
 	"pressroom/internal/web/shell"
 )
 
@@ -11,4 +13,7 @@ import (
 var files embed.FS
 
 // pages holds this package's templates.
-var pages = shell.Parse(files, template.FuncMap{"time": shell.Time})
+var pages = shell.Parse(files, template.FuncMap{
+	"time": shell.Time, "spark": plot.Spark, "change": shell.Change,
+	"firstword": func(name string) string { first, _, _ := strings.Cut(name, " "); return first },
+})

@@ -19,6 +19,7 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/plan"
 	"pressroom/internal/domain/account"
+	"pressroom/internal/domain/analytics"
 	"pressroom/internal/domain/job"
 	"pressroom/internal/domain/media"
 	"pressroom/internal/domain/post"
@@ -124,7 +125,8 @@ func (w *world) serve(t *testing.T, publicURL string) {
 		Frame: shell.Options{
 			PublicURL: publicURL, TrustedProxies: []string{"127.0.0.1"}, Rooms: w.rooms, Teams: w.teams, DB: w.db, Log: logOf(t),
 		}, Library: w.media, Connector: w.connects, Posts: w.posts, OAuth: w.programs(publicURL), Describe: describe, TOTP: w.apps(t),
-		SignIns: signIns, FirstRun: team.NewFirstRun(signIns, sealer.Signer("setup code")),
+		Analytics: analytics.New(w.db, w.connects.Accounts, analytics.Options{Terms: plan.Default()}),
+		SignIns:   signIns, FirstRun: team.NewFirstRun(signIns, sealer.Signer("setup code")),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -293,15 +295,15 @@ func TestAssets(t *testing.T) {
 func TestTeams(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ada, bea := w.browser(t).in("ada@example.com"), w.browser(t).in("bea@example.com")
-		ada.get("/").wants(t, 200, "<h1>Harbour &amp; Sons</h1>", "Ada &lt;Okafor&gt;", "owner")
+		ada.get("/").wants(t, 200, "<bdi class=\"clip\">Harbour &amp; Sons</bdi>", "Ada &lt;Okafor&gt;", "owner")
 		roastery := url.Values{"team": {itoa(w.roastery.ID)}}
 		ada.post("/team", roastery).wants(t, 303)
-		ada.get("/").wants(t, 200, "<h1>Roastery</h1>")
+		ada.get("/").wants(t, 200, "<bdi class=\"clip\">Roastery</bdi>")
 		bea.post("/team", roastery).wants(t, 404)
 		for _, id := range []string{"", "x", "-1", "9999999999999999999"} {
 			bea.post("/team", url.Values{"team": {id}}).wants(t, 404)
 		}
-		bea.get("/").wants(t, 200, "<h1>Harbour &amp; Sons</h1>", "editor")
+		bea.get("/").wants(t, 200, "<bdi class=\"clip\">Harbour &amp; Sons</bdi>", "editor")
 		w.browser(t).post("/team", roastery).wants(t, 303)
 	})
 }

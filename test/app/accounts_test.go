@@ -160,6 +160,10 @@ func TestAccountFigures(t *testing.T) {
 		if !strings.Contains(file.header.Get("Content-Disposition"), "7-days.csv") {
 			t.Error(file.header)
 		}
+		weeks := b.open("/analytics").wants(http.StatusOK, c.handle()+" on Bluesky 300 +7 7 – 105 39", "2 before", "39 before")
+		weeks.holds(`<svg class="spark"`, fmt.Sprintf(`<img src="/accounts/%d/picture"`, c.account))
+		weeks.follow(c.handle()+" on Bluesky").wants(http.StatusOK, "Best post")
+		b.open("/").wants(http.StatusOK, "Accounts this week", "105 engagement, 39 before", "300 followers +7 in seven days")
 		must.NoError(t, h.Teams.SetPlan(t.Context(), c.team.ID, "free", time.Time{}))
 		b.open(path).wants(http.StatusOK)
 	})

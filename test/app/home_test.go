@@ -53,6 +53,8 @@ func TestHomeOfANewTeam(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
 		b.open("/accounts").follow("Disconnect "+c.handle()).form("Disconnect").press().wants(http.StatusOK, "was disconnected.")
+		b.open("/").wants(http.StatusOK, "Connect an account to see its followers here.")
+		b.open("/analytics").wants(http.StatusOK, "No account is connected yet. Connect one to see its figures here.")
 		b.open("/").wants(http.StatusOK, "How to begin").follow("Connect an account").wants(http.StatusOK, "Connect an account")
 		c.as(t, access.Editor).open("/").wants(http.StatusOK, "An owner or admin of the team connects an account")
 

@@ -42,7 +42,7 @@ async function looks(browser) {
   for (const [device, viewport] of Object.entries({ desktop: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } })) {
     const page = await open(browser, { viewport });
     await signIn(page, '/posts');
-    for (const path of ['/', '/posts', '/calendar', '/posts/new', '/accounts', '/settings/keys']) {
+    for (const path of ['/', '/posts', '/calendar', '/posts/new', '/analytics', '/accounts', '/settings/keys', '/settings/plan', '/operator/teams/new']) {
       await page.goto(path);
       await look(page, `frame-${device}-${path.replaceAll('/', '-')}`);
     }

@@ -14,15 +14,11 @@ import (
 var words = template.FuncMap{
 	"moment": shell.Time, "num": plot.FormatNumber, "counted": engagementCounts, "share": shareOf,
 	"short":  func(n int64) string { return plot.FormatNumber(float64(n)) },
+	"spark":  plot.Spark,
 	"posted": func(m teamtime.Moment) template.HTML { return shell.When(&m) },
-	"change": func(n *int64) string {
-		if *n > 0 {
-			return "+" + shell.Count(*n)
-		}
-		return shell.Count(*n)
-	},
-	"title": func(text string) string { return strings.ToUpper(text[:1]) + text[1:] },
-	"rate":  func(share float64) string { return plot.FormatNumber(100*share) + "%" },
+	"change": shell.Change,
+	"title":  func(text string) string { return strings.ToUpper(text[:1]) + text[1:] },
+	"rate":   func(share float64) string { return plot.FormatNumber(100*share) + "%" },
 	"bounds": func(s *analytics.AccountAnalyticsEngagementPerPost) string {
 		if s == nil || s.Interval == nil {
 			return "–"

@@ -92,6 +92,19 @@ func Time(at time.Time) template.HTML {
 	return template.HTML(text) //nolint:gosec // contains only digits and English names
 }
 
+// Change formats the change of a count with its sign.
+func Change(n *int64) template.HTML {
+	switch {
+	case n == nil:
+		return "–"
+	case *n > 0:
+		return template.HTML(`<span class="up">+` + Count(*n) + `</span>`) //nolint:gosec // a number
+	case *n < 0:
+		return template.HTML(`<span class="down">−` + Count(-*n) + `</span>`) //nolint:gosec // a number
+	}
+	return "0"
+}
+
 // Count returns a whole number with thousands separators, 1,234,567, or a dash if it is missing.
 func Count(value any) string {
 	var n int64

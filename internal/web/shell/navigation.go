@@ -27,7 +27,7 @@ var (
 		{"Home", "home-5-line", []string{""}},
 		{"Calendar", "calendar-line", []string{"calendar"}},
 		{"Posts", "file-list-2-line", []string{"posts", "jobs"}},
-		{"Analytics", "bar-chart-2-line", []string{"accounts", "reports", "connect", "connected"}},
+		{"Analytics", "bar-chart-2-line", []string{"analytics", "accounts", "reports", "connect", "connected"}},
 	}
 	moreItems = []navItem{
 		{"Media", "image-line", []string{"media", "upload"}},

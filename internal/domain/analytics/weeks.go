@@ -1,0 +1,143 @@
+package analytics
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"time"
+
+	"pressroom/internal/domain/account"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/teamtime"
+)
+
+// AccountWeeks are the figures of an account in the last seven days, compared with the seven days before.
+type AccountWeeks struct {
+	ID         int64
+	Platform   string
+	Username   string
+	Connection account.Connection
+	Followers  *int64  // the newest count of the last fourteen days; nil if there is none
+	Change     *int64  // since seven days before the newest count; nil if unknown
+	Line       []int64 // followers by day in the last fourteen days, oldest first
+	Now, Past  Week    // the last seven days, and the seven days before
+}
+
+// Week sums up what an account posted in seven days. A sum is nil if the network reported no such figure.
+type Week struct {
+	Posts      int64
+	Views      *int64
+	Engagement *int64 // likes, comments, shares and saves
+}
+
+const (
+	weekDays = 7
+	// maxAccountWeeks is the maximum number of accounts of which figures are compared.
+	maxAccountWeeks = 200
+)
+
+// CompareWeeks returns the figures of a team's connected accounts, those with the most followers first. Days are those
+// of the zone; today is the last.
+func (s *Service) CompareWeeks(ctx context.Context, team int64, zone *time.Location) ([]AccountWeeks, error) {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, w *AccountWeeks) error {
+		return rows.Scan(&w.ID, &w.Platform, &w.Username, &w.Connection)
+	}, `SELECT id, platform, username, connection_state FROM social_accounts WHERE team_id = ? AND disconnected_at = 0
+		ORDER BY id LIMIT ?`, team, maxAccountWeeks)
+	if err != nil {
+		return nil, fmt.Errorf("listing the accounts of team %d: %w", team, err)
+	}
+	if len(out) == 0 {
+		return nil, nil
+	}
+	byID, ids := make(map[int64]*AccountWeeks, len(out)), make([]int64, len(out))
+	for i := range out {
+		ids[i], byID[out[i].ID] = out[i].ID, &out[i]
+	}
+	now := s.db.Now().In(zone)
+	if err := s.addFollowers(ctx, ids, byID, now); err != nil {
+		return nil, err
+	}
+	if err := s.addWeeks(ctx, ids, byID, now); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(out, func(a, b AccountWeeks) int { return cmp.Compare(number(b.Followers), number(a.Followers)) })
+	return out, nil
+}
+
+// number returns a count, or -1 if it is unknown.
+func number(n *int64) int64 {
+	if n == nil {
+		return -1
+	}
+	return *n
+}
+
+// dateBefore returns the date that lies a number of days before a time, as YYYY-MM-DD.
+func dateBefore(at time.Time, days int) string {
+	return time.Date(at.Year(), at.Month(), at.Day()-days, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
+}
+
+func (s *Service) addFollowers(ctx context.Context, ids []int64, byID map[int64]*AccountWeeks, now time.Time) error {
+	type counted struct {
+		account, followers int64
+		day                string
+	}
+	days, err := db.All(ctx, s.db, func(rows *sql.Rows, c *counted) error {
+		return rows.Scan(&c.account, &c.day, &c.followers)
+	}, `SELECT account_id, day, followers FROM account_days WHERE day > ? AND account_id IN (`+
+		db.Placeholders(len(ids))+`) ORDER BY account_id, day`, db.Args(dateBefore(now, 2*weekDays), ids)...)
+	if err != nil {
+		return fmt.Errorf("reading followers: %w", err)
+	}
+	for i, c := range days {
+		w := byID[c.account]
+		w.Line = append(w.Line, c.followers)
+		if i+1 < len(days) && days[i+1].account == c.account {
+			continue
+		}
+		newest, err := time.Parse(time.DateOnly, c.day)
+		if err != nil {
+			return fmt.Errorf("reading the day of a follower count: %w", err)
+		}
+		w.Followers, w.Change = &days[i].followers, nil
+		for _, past := range days[i+1-len(w.Line) : i] {
+			if past.day <= dateBefore(newest, weekDays) {
+				change := c.followers - past.followers
+				w.Change = &change
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Service) addWeeks(ctx context.Context, ids []int64, byID map[int64]*AccountWeeks, now time.Time) error {
+	begin := func(days int) time.Time {
+		return teamtime.StartOfDay(now.Year(), now.Month(), now.Day()+1-days, now.Location())
+	}
+	for _, part := range []struct {
+		from, to time.Time
+		of       func(*AccountWeeks) *Week
+	}{
+		{begin(weekDays), begin(-weekDays), func(w *AccountWeeks) *Week { return &w.Now }},
+		{begin(2 * weekDays), begin(weekDays), func(w *AccountWeeks) *Week { return &w.Past }},
+	} {
+		_, err := db.All(ctx, s.db, func(rows *sql.Rows, w *Week) error {
+			var account int64
+			if err := rows.Scan(&account, &w.Posts, &w.Views, &w.Engagement); err != nil {
+				return err
+			}
+			*part.of(byID[account]) = *w
+			return nil
+		}, `SELECT account_id, COUNT(*), CAST(SUM(views) AS BIGINT), CAST(SUM(CASE WHEN likes IS NULL AND comments IS NULL
+		AND shares IS NULL AND saves IS NULL THEN NULL ELSE COALESCE(likes, 0) + COALESCE(comments, 0) +
+		COALESCE(shares, 0) + COALESCE(saves, 0) END) AS BIGINT) FROM account_posts WHERE posted_at >= ? AND posted_at < ?
+		AND account_id IN (`+db.Placeholders(len(ids))+`) GROUP BY account_id`,
+			append([]any{db.Micros(part.from)}, db.Args(db.Micros(part.to), ids)...)...)
+		if err != nil {
+			return fmt.Errorf("summing up the posts of a week: %w", err)
+		}
+	}
+	return nil
+}
