@@ -175,12 +175,18 @@ func (n *Network) checkVideoLimits(ctx context.Context, g network.Grant, size in
 	if limits.CanUpload && !used {
 		return nil
 	}
+	return n.limitError(used, limits.Error, limits.Message)
+}
+
+// limitError returns the error of a video that the service does not accept, because the account has used up its quota
+// or for another reason.
+func (n *Network) limitError(used bool, code, message string) *network.Error {
 	refusal := &network.Error{
-		Class: network.RejectedMedia, Status: http.StatusOK, Message: network.Clip(limits.Message, maxMessage),
+		Class: network.RejectedMedia, Status: http.StatusOK, Message: network.Clip(message, maxMessage),
 		Err: errors.New("the video service accepts no video of the account today"),
 	}
-	if errorName.MatchString(limits.Error) {
-		refusal.Code = limits.Error
+	if errorName.MatchString(code) {
+		refusal.Code = code
 	}
 	if used {
 		refusal.Class, refusal.After = network.Quota, n.opts.Now().Add(videoQuotaWait).UTC()

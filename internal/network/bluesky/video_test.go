@@ -23,15 +23,15 @@ var withVideoService = func() networktest.Case {
 	c.New = func(base string, app network.App) network.Network {
 		return bluesky.New(bluesky.Options{App: app, WebURL: base, VideoURL: base + "/video"})
 	}
-	c.Publishing.Posts = []networktest.Content{
+	c.Posts = []networktest.Content{
 		{Name: "text", Format: network.FormatText},
 		{
 			Name: "a video", Media: oneFilm, Format: network.FormatVideo, UploadStart: "uploadVideo",
 		},
 	}
-	c.Publishing.Fits = c.Publishing.Fits[1:]
-	c.Publishing.Checks, c.Publishing.Refusals = nil, nil
-	c.Failures = networktest.Failures{Grant: c.Failures.Grant, Quote: c.Failures.Quote}
+	c.Fits = c.Fits[1:]
+	c.Checks, c.Refusals = nil, nil
+	c.Failures = networktest.Failures{Grant: c.Grant, Quote: c.Quote}
 	return c
 }()
 

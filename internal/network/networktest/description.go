@@ -96,34 +96,34 @@ func match(template, path string) (map[string]string, bool) {
 
 // Check checks a request and its response, and returns the template of its path. Errors without a type of their
 // own are not described.
-func (o OpenAPI) Check(t testing.TB, r Request) string {
-	t.Helper()
+func (o OpenAPI) Check(tb testing.TB, r Request) string {
+	tb.Helper()
 	path := strings.TrimPrefix(r.URL.Path, o.base)
 	route, params := o.find(r.Method, path)
 	if route == nil {
-		t.Errorf("%s %s is not described", r.Method, r.URL.Path)
+		tb.Errorf("%s %s is not described", r.Method, r.URL.Path)
 		return ""
 	}
 	for name := range r.URL.Query() {
 		if route.Operation.Parameters.GetByInAndName("query", name) == nil {
-			t.Errorf("%s %s: the parameter %s is not described", r.Method, r.URL.Path, name)
+			tb.Errorf("%s %s: the parameter %s is not described", r.Method, r.URL.Path, name)
 		}
 	}
 	address := *r.URL
 	if o.host != "" {
 		address.Scheme, address.Host, address.Path = "https", o.host, path
 	}
-	request, err := http.NewRequestWithContext(t.Context(), r.Method, address.String(), bytes.NewReader(r.Body))
+	request, err := http.NewRequestWithContext(tb.Context(), r.Method, address.String(), bytes.NewReader(r.Body))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	request.Header = r.Header
 	input := &openapi3filter.RequestValidationInput{
 		Request: request, PathParams: params, Route: route,
 		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc},
 	}
-	if err := openapi3filter.ValidateRequest(t.Context(), input); err != nil {
-		t.Errorf("%s %s: %v", r.Method, r.URL.Path, err)
+	if err := openapi3filter.ValidateRequest(tb.Context(), input); err != nil {
+		tb.Errorf("%s %s: %v", r.Method, r.URL.Path, err)
 	}
 	if r.Status == 0 || bytes.Contains(r.Answer, []byte("about:blank")) {
 		return route.Path
@@ -132,11 +132,11 @@ func (o OpenAPI) Check(t testing.TB, r Request) string {
 	if o.host != "" && r.Status >= http.StatusBadRequest {
 		header.Set("Content-Type", "application/problem+json")
 	}
-	err = openapi3filter.ValidateResponse(t.Context(), &openapi3filter.ResponseValidationInput{
+	err = openapi3filter.ValidateResponse(tb.Context(), &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: input, Status: r.Status, Header: header, Body: io.NopCloser(bytes.NewReader(r.Answer)),
 	})
 	if err != nil {
-		t.Errorf("%s %s: HTTP %d: %v", r.Method, r.URL.Path, r.Status, err)
+		tb.Errorf("%s %s: HTTP %d: %v", r.Method, r.URL.Path, r.Status, err)
 	}
 	return route.Path
 }
@@ -170,23 +170,23 @@ func (o Object) Params(method, edge string) []string {
 }
 
 // CheckValues checks that the parameters of a call that are enumerations have described values, in any case.
-func (o Object) CheckValues(t testing.TB, method, edge string, sent url.Values) {
-	t.Helper()
+func (o Object) CheckValues(tb testing.TB, method, edge string, sent url.Values) {
+	tb.Helper()
 	for name, allowed := range o.Calls[method+" "+edge] {
 		for _, value := range strings.FieldsFunc(sent.Get(name), func(r rune) bool { return r == ',' }) {
 			if len(allowed) > 0 && !slices.ContainsFunc(allowed, func(a string) bool { return strings.EqualFold(a, value) }) {
-				t.Errorf("%s %s: %s is not a value of %s", method, edge, value, name)
+				tb.Errorf("%s %s: %s is not a value of %s", method, edge, value, name)
 			}
 		}
 	}
 }
 
 // WantDescribed checks that all names are described.
-func WantDescribed(t testing.TB, what string, described, names []string) {
-	t.Helper()
+func WantDescribed(tb testing.TB, what string, described, names []string) {
+	tb.Helper()
 	for _, name := range names {
 		if name != "" && !slices.Contains(described, name) {
-			t.Errorf("%s: %s is not described", what, name)
+			tb.Errorf("%s: %s is not described", what, name)
 		}
 	}
 }

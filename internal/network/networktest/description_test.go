@@ -56,14 +56,14 @@ func TestDescriptions(t *testing.T) {
 	t.Parallel()
 	x, pinterest := DescribedBy("x.json", "api.x.com", "/x"), DescribedBy("pinterest.json", "", "/pinterest/v5")
 	youtube := DiscoveredBy("youtube.json")
-	xrpc := func(t testing.TB, r Request) { CheckXRPC(t, r) }
-	data := func(t testing.TB, r Request) {
-		if !youtube().Check(t, r, r.URL.Path) {
-			t.Errorf("%s is not described", r.URL.Path)
+	xrpc := func(tb testing.TB, r Request) { CheckXRPC(tb, r) }
+	data := func(tb testing.TB, r Request) {
+		if !youtube().Check(tb, r, r.URL.Path) {
+			tb.Errorf("%s is not described", r.URL.Path)
 		}
 	}
-	xAPI := func(t testing.TB, r Request) { x.Check(t, r) }
-	pins := func(t testing.TB, r Request) { pinterest.Check(t, r) }
+	xAPI := func(tb testing.TB, r Request) { x.Check(tb, r) }
+	pins := func(tb testing.TB, r Request) { pinterest.Check(tb, r) }
 	for name, c := range map[string]struct {
 		check      func(testing.TB, Request)
 		line, body string

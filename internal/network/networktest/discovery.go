@@ -1,6 +1,7 @@
 package networktest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -60,28 +61,28 @@ var uploadParameters = []string{"uploadType", "upload_id"}
 
 // Check checks a request for a path, and its response if that is a success. It reports false if the document has no
 // such method.
-func (d Discovery) Check(t testing.TB, r Request, path string) bool {
-	t.Helper()
+func (d Discovery) Check(tb testing.TB, r Request, path string) bool {
+	tb.Helper()
 	for id, m := range d.Methods {
 		isUpload := path == m.Upload.Protocols.Simple.Path || path == m.Upload.Protocols.Resumable.Path
 		plain := r.Method == m.Verb && path == "/"+d.ServicePath+m.Path
 		if !plain && (!isUpload || path == "" || r.Method != m.Verb && r.Method != http.MethodPut) {
 			continue
 		}
-		d.checkQuery(t, id, m, r)
+		d.checkQuery(tb, id, m, r)
 		if m.Request != nil && r.Method == m.Verb {
-			d.checkJSON(t, id+" request", m.Request, r.Body)
+			d.checkJSON(tb, id+" request", m.Request, r.Body)
 		}
 		if m.Response != nil && r.Status == http.StatusOK && len(r.Answer) > 0 {
-			d.checkJSON(t, id+" response", m.Response, r.Answer)
+			d.checkJSON(tb, id+" response", m.Response, r.Answer)
 		}
 		return true
 	}
 	return false
 }
 
-func (d Discovery) checkQuery(t testing.TB, id string, m discoveryMethod, r Request) {
-	t.Helper()
+func (d Discovery) checkQuery(tb testing.TB, id string, m discoveryMethod, r Request) {
+	tb.Helper()
 	query := r.URL.Query()
 	for name, values := range query {
 		p := m.Parameters[name]
@@ -92,18 +93,18 @@ func (d Discovery) checkQuery(t testing.TB, id string, m discoveryMethod, r Requ
 			continue
 		}
 		if p == nil {
-			t.Errorf("%s has no parameter %s", id, name)
+			tb.Errorf("%s has no parameter %s", id, name)
 			continue
 		}
 		for _, value := range values {
 			if err := p.checkText(value); err != nil {
-				t.Errorf("%s: parameter %s: %v", id, name, err)
+				tb.Errorf("%s: parameter %s: %v", id, name, err)
 			}
 		}
 	}
 	for name, p := range m.Parameters {
 		if p.Required && !query.Has(name) && !query.Has("upload_id") {
-			t.Errorf("%s lacks the parameter %s", id, name)
+			tb.Errorf("%s lacks the parameter %s", id, name)
 		}
 	}
 }
@@ -128,15 +129,15 @@ func (s *discoverySchema) checkText(value string) error {
 	return nil
 }
 
-func (d Discovery) checkJSON(t testing.TB, where string, s *discoverySchema, body []byte) {
-	t.Helper()
+func (d Discovery) checkJSON(tb testing.TB, where string, s *discoverySchema, body []byte) {
+	tb.Helper()
 	var value any
 	if err := json.Unmarshal(body, &value); err != nil {
-		t.Errorf("%s: %v", where, err)
+		tb.Errorf("%s: %v", where, err)
 		return
 	}
 	for _, problem := range d.problems(where, s, value) {
-		t.Error(problem)
+		tb.Error(problem)
 	}
 }
 
@@ -148,43 +149,36 @@ func (d Discovery) problems(where string, s *discoverySchema, value any) []strin
 	if s == nil {
 		return []string{where + " is not described"}
 	}
+	var found []string
 	switch v := value.(type) {
 	case map[string]any:
-		var found []string
-		if s.Type != "object" {
-			return []string{where + " is not of type " + s.Type}
-		}
 		for name, member := range v {
-			described := s.Properties[name]
-			if described == nil {
-				described = s.Additional
-			}
-			found = append(found, d.problems(where+"."+name, described, member)...)
+			found = append(found, d.problems(where+"."+name, cmp.Or(s.Properties[name], s.Additional), member)...)
 		}
-		return found
+		return append(s.wantType(where, "object"), found...)
 	case []any:
-		var found []string
-		if s.Type != "array" {
-			return []string{where + " is not of type " + s.Type}
-		}
 		for _, member := range v {
 			found = append(found, d.problems(where+"[]", s.Items, member)...)
 		}
-		return found
+		return append(s.wantType(where, "array"), found...)
 	case string:
-		if err := s.checkText(v); err != nil || s.Type != "string" && s.Type != "any" {
-			return []string{fmt.Sprintf("%s is not of type %s: %v", where, s.Type, err)}
+		if err := s.checkText(v); err != nil {
+			found = []string{where + ": " + err.Error()}
 		}
+		return append(s.wantType(where, "string", "any"), found...)
 	case float64:
-		if s.Type != "integer" && s.Type != "number" && s.Type != "any" {
-			return []string{where + " is not of type " + s.Type}
-		}
+		return s.wantType(where, "integer", "number", "any")
 	case bool:
-		if s.Type != "boolean" && s.Type != "any" {
-			return []string{where + " is not of type " + s.Type}
-		}
+		return s.wantType(where, "boolean", "any")
 	}
 	return nil
+}
+
+func (s *discoverySchema) wantType(where string, allowed ...string) []string {
+	if slices.Contains(allowed, s.Type) {
+		return nil
+	}
+	return []string{where + " is not of type " + s.Type}
 }
 
 // TrimBase returns the path of a request below a prefix.

@@ -88,19 +88,19 @@ func (d *lexicon) qualify(id string) {
 
 // CheckXRPC checks a request and a successful response with the lexicon of its method, and returns the method. A
 // request must not have members that the lexicon lacks.
-func CheckXRPC(t testing.TB, r Request) string {
-	t.Helper()
+func CheckXRPC(tb testing.TB, r Request) string {
+	tb.Helper()
 	_, method, isXRPC := strings.Cut(r.URL.Path, "/xrpc/")
 	if !isXRPC {
 		return ""
 	}
 	main := lexicons()[method]["main"]
 	if main == nil {
-		t.Errorf("%s is not described", method)
+		tb.Errorf("%s is not described", method)
 		return method
 	}
 	if isQuery := r.Method == http.MethodGet; isQuery != (main.Type == "query") {
-		t.Errorf("%s: the method is %s", method, r.Method)
+		tb.Errorf("%s: the method is %s", method, r.Method)
 	}
 	c := lexiconCheck{strict: true}
 	if !slices.Contains(undescribedParams, method) {
@@ -114,7 +114,7 @@ func CheckXRPC(t testing.TB, r Request) string {
 		c.body("output", main.Output, r.AnswerHeader.Get("Content-Type"), r.Answer)
 	}
 	for _, problem := range c.problems {
-		t.Errorf("%s: %s", method, problem)
+		tb.Errorf("%s: %s", method, problem)
 	}
 	return method
 }
@@ -132,7 +132,7 @@ type lexiconCheck struct {
 	problems []string
 }
 
-func (c *lexiconCheck) fail(format string, args ...any) {
+func (c *lexiconCheck) failf(format string, args ...any) {
 	c.problems = append(c.problems, fmt.Sprintf(format, args...))
 }
 
@@ -143,7 +143,7 @@ func (c *lexiconCheck) params(described *lexicon, query url.Values) {
 	for name, values := range query {
 		p := described.Properties[name]
 		if p == nil {
-			c.fail("there is no parameter %s", name)
+			c.failf("there is no parameter %s", name)
 			continue
 		}
 		for _, value := range values {
@@ -152,7 +152,7 @@ func (c *lexiconCheck) params(described *lexicon, query url.Values) {
 	}
 	for _, name := range described.Required {
 		if !query.Has(name) {
-			c.fail("the parameter %s is missing", name)
+			c.failf("the parameter %s is missing", name)
 		}
 	}
 }
@@ -174,7 +174,7 @@ func paramValue(described *lexicon, text string) any {
 func (c *lexiconCheck) body(where string, described *lexiconBody, contentType string, body []byte) {
 	kind, _, _ := mime.ParseMediaType(contentType)
 	if kind != described.Encoding && described.Encoding != "*/*" {
-		c.fail("the %s is of type %s", where, contentType)
+		c.failf("the %s is of type %s", where, contentType)
 	}
 	if described.Schema == nil {
 		return
@@ -183,7 +183,7 @@ func (c *lexiconCheck) body(where string, described *lexiconBody, contentType st
 	decoder.UseNumber()
 	var value any
 	if err := decoder.Decode(&value); err != nil {
-		c.fail("the %s is not JSON", where)
+		c.failf("the %s is not JSON", where)
 		return
 	}
 	c.value(where, described.Schema, value)
@@ -196,29 +196,37 @@ func (c *lexiconCheck) value(where string, d *lexicon, value any) {
 	case map[string]any:
 		c.object(where, d, v)
 	case []any:
-		if d.Type != "array" && d.Type != "unknown" {
-			c.fail("%s is not of type %s", where, d.Type)
-		}
-		c.length(where, d, len(v))
-		for i, item := range v {
-			if d.Items != nil {
-				c.value(fmt.Sprintf("%s[%d]", where, i), d.Items, item)
-			}
-		}
+		c.list(where, d, v)
 	case string:
 		c.text(where, d, v)
 	case json.Number:
-		n, err := v.Int64()
-		if err != nil || d.Type != "integer" && d.Type != "unknown" {
-			c.fail("%s is not of type %s", where, d.Type)
-		}
-		if d.Minimum != nil && n < *d.Minimum || d.Maximum != nil && n > *d.Maximum {
-			c.fail("%s is %d", where, n)
-		}
+		c.integer(where, d, v)
 	case bool:
-		if d.Type != "boolean" && d.Type != "unknown" {
-			c.fail("%s is not of type %s", where, d.Type)
+		c.wantType(where, d, "boolean")
+	}
+}
+
+func (c *lexiconCheck) wantType(where string, d *lexicon, allowed ...string) {
+	if d.Type != "unknown" && !slices.Contains(allowed, d.Type) {
+		c.failf("%s is not of type %s", where, d.Type)
+	}
+}
+
+func (c *lexiconCheck) list(where string, d *lexicon, v []any) {
+	c.wantType(where, d, "array")
+	c.length(where, d, len(v))
+	for i, item := range v {
+		if d.Items != nil {
+			c.value(fmt.Sprintf("%s[%d]", where, i), d.Items, item)
 		}
+	}
+}
+
+func (c *lexiconCheck) integer(where string, d *lexicon, v json.Number) {
+	c.wantType(where, d, "integer")
+	n, err := v.Int64()
+	if err != nil || d.Minimum != nil && n < *d.Minimum || d.Maximum != nil && n > *d.Maximum {
+		c.failf("%s is %s", where, v)
 	}
 }
 
@@ -227,7 +235,7 @@ func (c *lexiconCheck) resolve(d *lexicon) *lexicon {
 	for d.Type == "ref" {
 		target := c.find(d.Ref)
 		if target == nil {
-			c.fail("%s is not described", d.Ref)
+			c.failf("%s is not described", d.Ref)
 			return &lexicon{Type: "unknown"}
 		}
 		d = target
@@ -241,44 +249,43 @@ func (*lexiconCheck) find(ref string) *lexicon {
 }
 
 func (c *lexiconCheck) object(where string, d *lexicon, v map[string]any) {
-	kind, _ := v["$type"].(string)
-	switch d.Type {
-	case "blob":
+	if d.Type == "blob" {
 		c.blob(where, d, v)
 		return
-	case "union", "unknown":
-		found := c.find(kind)
-		if found == nil {
-			if d.Type == "union" && kind == "" {
-				c.fail("%s has no $type", where)
-			}
-			return
-		}
-		if found.Type == "record" {
-			found = found.Record
-		}
-		d = found
-	case "record":
-		d = d.Record
 	}
-	if d.Type != "object" {
-		c.fail("%s is not of type %s", where, d.Type)
+	if d = c.objectType(where, d, v); d == nil {
 		return
 	}
+	c.wantType(where, d, "object")
 	for name, member := range v {
 		described := d.Properties[name]
 		switch {
 		case described == nil && c.strict && name != "$type":
-			c.fail("%s has no %s", where, name)
+			c.failf("%s has no %s", where, name)
 		case described != nil && (member != nil || !slices.Contains(d.Nullable, name)):
 			c.value(where+"."+name, described, member)
 		}
 	}
 	for _, name := range d.Required {
 		if _, given := v[name]; !given {
-			c.fail("%s lacks %s", where, name)
+			c.failf("%s lacks %s", where, name)
 		}
 	}
+}
+
+// objectType returns the definition of an object, which in a union names its type, or nil if that is not described.
+func (c *lexiconCheck) objectType(where string, d *lexicon, v map[string]any) *lexicon {
+	if d.Type == "union" || d.Type == "unknown" {
+		kind, _ := v["$type"].(string)
+		if kind == "" && d.Type == "union" {
+			c.failf("%s has no $type", where)
+		}
+		d = c.find(kind)
+	}
+	if d != nil && d.Type == "record" {
+		return d.Record
+	}
+	return d
 }
 
 func (c *lexiconCheck) blob(where string, d *lexicon, v map[string]any) {
@@ -288,14 +295,14 @@ func (c *lexiconCheck) blob(where string, d *lexicon, v map[string]any) {
 	size, _ := v["size"].(json.Number)
 	n, err := size.Int64()
 	if v["$type"] != "blob" || link == "" || err != nil || d.MaxSize > 0 && n > d.MaxSize {
-		c.fail("%s is not a blob of at most %d bytes", where, d.MaxSize)
+		c.failf("%s is not a blob of at most %d bytes", where, d.MaxSize)
 	}
 	accepts := func(accept string) bool {
 		family, all := strings.CutSuffix(accept, "*")
 		return accept == kind || all && strings.HasPrefix(kind, strings.TrimSuffix(family, "*/"))
 	}
 	if len(d.Accept) > 0 && !slices.ContainsFunc(d.Accept, accepts) {
-		c.fail("%s is of type %s", where, kind)
+		c.failf("%s is of type %s", where, kind)
 	}
 }
 
@@ -310,23 +317,21 @@ var lexiconFormats = map[string]*regexp.Regexp{
 }
 
 func (c *lexiconCheck) text(where string, d *lexicon, v string) {
-	if d.Type != "string" && d.Type != "unknown" && d.Type != "cid-link" {
-		c.fail("%s is not of type %s", where, d.Type)
-	}
+	c.wantType(where, d, "string", "cid-link")
 	c.length(where, d, len(v))
 	if d.Graphemes != nil && uniseg.GraphemeClusterCount(v) > *d.Graphemes {
-		c.fail("%s is too long", where)
+		c.failf("%s is too long", where)
 	}
 	if len(d.Enum) > 0 && !slices.Contains(d.Enum, any(v)) {
-		c.fail("%s is %q", where, v)
+		c.failf("%s is %q", where, v)
 	}
 	if format := lexiconFormats[d.Format]; format != nil && !format.MatchString(v) {
-		c.fail("%s is not of the format %s: %q", where, d.Format, v)
+		c.failf("%s is not of the format %s: %q", where, d.Format, v)
 	}
 }
 
 func (c *lexiconCheck) length(where string, d *lexicon, have int) {
 	if d.MinLength != nil && have < *d.MinLength || d.MaxLength != nil && have > *d.MaxLength {
-		c.fail("%s has a length of %d", where, have)
+		c.failf("%s has a length of %d", where, have)
 	}
 }

@@ -20,7 +20,7 @@ const (
 	severalCall = "/v5/pins/analytics?"
 	aloneCall   = "/analytics?"
 	trial       = `{"code":29,"message":"You are on trial access"}`
-	// seen in production, November 2025
+	// trialRefusal was seen in production in November 2025.
 	trialRefusal = `{"code":29,"message":"Apps with Trial access may not create Pins in production ` +
 		`https://api.pinterest.com - use API Sandbox https://api-sandbox.pinterest.com instead."}`
 	invalid = `{"code":1,"message":"Invalid pins analytics parameters."}`

@@ -96,17 +96,24 @@ func (b *Network) answerXRPC(w http.ResponseWriter, r *http.Request) (any, error
 			fmt.Sprintf("Incorrect HTTP method (%s) expected %s", r.Method, method.verb)}
 	}
 	if method.verb == http.MethodPost {
-		switch err := base.BufferBody(w, r); {
-		case err == nil:
-		case errors.Is(err, base.ErrBodyTooLarge):
-			return nil, &xrpcError{http.StatusRequestEntityTooLarge, "PayloadTooLargeError", "request entity too large"}
-		default:
-			return nil, errUnreadable
+		if err := bufferBody(w, r); err != nil {
+			return nil, err
 		}
 	}
 	ctx, cancel := base.WorkContext(r)
 	defer cancel()
 	return method.do(b, r.WithContext(ctx))
+}
+
+func bufferBody(w http.ResponseWriter, r *http.Request) error {
+	err := base.BufferBody(w, r)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, base.ErrBodyTooLarge):
+		return &xrpcError{http.StatusRequestEntityTooLarge, "PayloadTooLargeError", "request entity too large"}
+	}
+	return errUnreadable
 }
 
 // readInput parses a call's JSON body.

@@ -124,7 +124,7 @@ func (r reader) json(file, url string) (any, error) {
 
 func (r reader) bytes(file, url string) ([]byte, error) {
 	if r.folder != "" {
-		content, err := os.ReadFile(filepath.Join(r.folder, filepath.FromSlash(file))) //nolint:gosec // named by the caller
+		content, err := os.ReadFile(filepath.Join(r.folder, filepath.FromSlash(file)))
 		if err != nil {
 			return nil, fmt.Errorf("reading an original: %w", err)
 		}
