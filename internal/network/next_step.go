@@ -30,10 +30,10 @@ var nextSteps = map[string]map[string]string{
 		"":                         "Compare the app's key, secret and scopes with TikTok's developer console.",
 	},
 	"x": {
-		"": "Buy credit for the app in X's developer console, or raise its spending limit, and check the app's permissions.",
+		"": "Buy credit for the app in X's developer console, and check that the app may read and write.",
 	},
 	"youtube": {
-		"privacyStatus": "Apply for the YouTube API Services audit of the Google project. Until then, YouTube keeps all " +
+		"privacyStatus": "Apply for YouTube's audit of the Google project. Until then, YouTube keeps all " +
 			"uploads private.",
 		"accessNotConfigured": "Enable the YouTube Data API v3 and the YouTube Analytics API in the Google project.",
 		"":                    "Compare the app's ID, secret and enabled APIs with the Google project.",
