@@ -2,7 +2,7 @@
 'use strict';
 
 const fs = require('node:fs');
-const { assert, open, run, signIn, world } = require('./drive.js');
+const { assert, look, open, run, signIn, world } = require('./drive.js');
 
 const networks = ['Bluesky', 'Facebook', 'Instagram', 'LinkedIn', 'X'];
 
@@ -26,7 +26,7 @@ async function paste(page, file) {
   }, ['pasted.png', fs.readFileSync(file).toString('base64')]);
 }
 
-const chip = (page, network) => page.locator('.chip', { hasText: network });
+const chip = (page, network) => page.locator('.account-chip', { hasText: network });
 const tab = (page, network) => page.getByRole('tab', { name: network, exact: true });
 
 // schedule writes and schedules a post, and returns how many clicks it took.
@@ -46,6 +46,29 @@ async function schedule(page, { select, image, text }) {
   await by.click(page.getByRole('button', { name: 'Schedule', exact: true }));
   await page.getByText('The post is scheduled').waitFor();
   return by.clicks;
+}
+
+// hashtags completes a hashtag by keyboard and adds those of a list that the text does not have yet.
+async function hashtags(page) {
+  await page.goto('/hashtags/new');
+  await page.getByLabel('Name').fill('Market');
+  await page.locator('textarea[name=hashtags]').fill('wintermarket quayside');
+  await page.getByRole('button', { name: 'Create list' }).click();
+  await page.getByText('The list was created.').waitFor();
+  await page.goto('/posts/new');
+  await page.locator('#caption:focus').waitFor();
+  await page.keyboard.type('At the #w');
+  await page.getByRole('option', { name: '#wintermarket' }).waitFor();
+  await look(page, 'compose-hashtags');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('today. A cheap tea');
+  assert.equal(await page.locator('#caption').inputValue(), 'At the #wintermarket today. A cheap tea');
+  await page.getByRole('button', { name: 'Hashtags', exact: true }).click();
+  await page.getByRole('button', { name: 'Add all 2' }).click();
+  assert.equal(await page.locator('#caption').inputValue(), 'At the #wintermarket today. A cheap tea #quayside ');
+  await page.getByText('Words to avoid in “Harbour Coffee”: cheap').waitFor();
+  await look(page, 'compose-hashtag-lists');
 }
 
 run(async (browser) => {
@@ -105,6 +128,7 @@ run(async (browser) => {
   await page.getByText('Saved.').waitFor();
   await page.goto(`${new URL(page.url()).pathname}/edit`);
   assert.equal(await page.locator('#own .custom.changed').count(), 0);
+  await hashtags(page);
 }).catch((error) => {
   console.error(error);
   process.exitCode = 1;

@@ -41,6 +41,7 @@ type view struct {
 	Theirs  *post.Record // version saved by someone else meanwhile
 	Paused  string       // why scheduling and publishing are paused; empty if they are not
 	Offers  []unsavedForm
+	Wording wording
 }
 
 // group is a network with its accounts.
@@ -235,6 +236,9 @@ func (p *Handlers) viewOf(r *http.Request, s sheet, id string) (view, error) {
 	}
 	out.lay(known)
 	if out.Shelf, err = p.pickerPage(r, &out.sheet); err != nil {
+		return view{}, err
+	}
+	if out.Wording, err = p.wordingOf(r, out.sheet); err != nil {
 		return view{}, err
 	}
 	out.checkTime()

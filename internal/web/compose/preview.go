@@ -249,7 +249,7 @@ func (p *Handlers) preview(w http.ResponseWriter, r *http.Request) {
 	for _, part := range []struct {
 		name string
 		body any
-	}{{"preview", out}, {"fresh", fresh}, {"twice", fresh}, {"tallies", out}} {
+	}{{"preview", out}, {"fresh", fresh}, {"twice", fresh}, {"tallies", out}, {"voice", fresh.Wording}} {
 		if err := pages["compose"]().ExecuteTemplate(&page, part.name, part.body); err != nil {
 			p.ServerError(w, r, err)
 			return
@@ -283,6 +283,9 @@ func (p *Handlers) previewOf(r *http.Request, s sheet) (outlook, view, error) {
 	}
 	fresh := view{sheet: s, Path: "/posts/new", Zone: actor.Zone, Post: held}
 	fresh.addFresh(r, accounts, known)
+	if fresh.Wording, err = p.wordingOf(r, s); err != nil {
+		return outlook{}, view{}, err
+	}
 	out, err := p.check(r.Context(), actor, accounts, s, held)
 	return out, fresh, err
 }

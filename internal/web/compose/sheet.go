@@ -25,6 +25,7 @@ type sheet struct {
 	Repeat     repeat
 	Picker     picker
 	Seen       int64  // last change of the post when the form was first shown, in microseconds
+	Voice      int64  // brand voice to check against; 0 for the default, noVoice for none
 	Unsaved    bool   // it contains unsaved input
 	Remembered bool   // its accounts are those of the last post
 	Draft      string // identifies the form until it is saved; empty if it has no id yet
@@ -96,7 +97,7 @@ func read(form url.Values) sheet {
 			Open: form.Get("picker") != "", Query: textOf(form, "q"), Cursor: form.Get("cursor"),
 			Into: number(form.Get("into")),
 		},
-		Seen: number(form.Get("seen")),
+		Seen: number(form.Get("seen")), Voice: number(form.Get("voice")),
 	}
 	if id := form.Get("draft"); draftID.MatchString(id) {
 		s.Draft = id

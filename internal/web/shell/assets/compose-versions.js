@@ -47,10 +47,10 @@ function tabFor(account) {
     tab.setAttribute('aria-controls', 'shared');
     return tab;
   }
-  const chip = form.querySelector(`input[name=account][value="${account}"]`).closest('.chip');
+  const chip = form.querySelector(`input[name=account][value="${account}"]`).closest('.account-chip');
   const logo = chip.querySelector('.net')?.cloneNode(true);
   const network = chip.querySelector('.sr').textContent.trim();
-  const same = chosen().filter((other) => form.querySelector(`input[name=account][value="${other}"]`).closest('.chip').querySelector('.sr').textContent.trim() === network);
+  const same = chosen().filter((other) => form.querySelector(`input[name=account][value="${other}"]`).closest('.account-chip').querySelector('.sr').textContent.trim() === network);
   const dot = document.createElement('span');
   dot.className = 'dot';
   tab.append(...logo ? [logo] : [], same.length > 1 ? `${network} ${chip.querySelector('bdi').textContent}` : network, dot);

@@ -30,11 +30,13 @@ async function look() {
     welcome(page.getElementById('fresh'));
     put(page.getElementById('twice'));
     put(page.getElementById('tallies'));
+    put(page.getElementById('voice-check'));
     follow();
     const open = new Set([...looks.querySelectorAll('details[open]')].map(nameOf));
     looks.replaceChildren(...page.body.childNodes);
     for (const details of looks.querySelectorAll('details')) details.open = open.has(nameOf(details));
-    const verdict = document.getElementById('verdict').textContent.trim();
+    const verdicts = [document.getElementById('verdict'), document.querySelector('#voice-check .warned')];
+    const verdict = verdicts.map((part) => part?.textContent.trim() ?? '').join(' ').trim();
     if (told.textContent !== verdict) told.textContent = verdict;
   } catch (error) {
     if (error.name !== 'AbortError') told.textContent = 'The preview is not available right now.';

@@ -1,0 +1,70 @@
+package compose
+
+import (
+	"bytes"
+	"net/http"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/hashtag/list"
+	"pressroom/internal/web/shell"
+)
+
+// Bounds of what the editor offers of a team's hashtag lists.
+const (
+	offeredLists    = 20
+	offeredHashtags = 200 // of a list
+	addedAtOnce     = 30  // as many as Instagram allows in a post
+)
+
+// hashtagList is a list of the team that the editor offers.
+type hashtagList struct {
+	ID       int64
+	Name     string
+	Hashtags []string
+}
+
+// AddedAtOnce returns how many hashtags a click on the list adds.
+func (l hashtagList) AddedAtOnce() int { return min(len(l.Hashtags), addedAtOnce) }
+
+// hashtags answers the script with the team's hashtag lists.
+func (p *Handlers) hashtags(w http.ResponseWriter, r *http.Request) {
+	lists, err := p.hashtagLists(r)
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	var page bytes.Buffer
+	if err := pages["compose"]().ExecuteTemplate(&page, "hashtags", lists); err != nil {
+		p.ServerError(w, r, err)
+		return
+	}
+	shell.WriteHTML(w, r, http.StatusOK, page.Bytes())
+}
+
+// hashtagLists returns the team's latest lists that hold hashtags.
+func (p *Handlers) hashtagLists(r *http.Request) ([]hashtagList, error) {
+	found, _, err := shell.Run[list.HashtagLists](p.Frame, r, "list_hashtag_lists",
+		operation.Arguments{"scope": "own", "limit": int64(offeredLists)})
+	if err != nil {
+		return nil, err
+	}
+	var out []hashtagList
+	for _, e := range found.HashtagLists {
+		full, _, err := shell.Run[list.HashtagList](p.Frame, r, "get_hashtag_list", operation.Arguments{"list_id": e.ID})
+		if apierr.Is(err, apierr.NotFound) { // deleted meanwhile
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		l := hashtagList{ID: e.ID, Name: e.Name}
+		for _, h := range full.Hashtags[:min(len(full.Hashtags), offeredHashtags)] {
+			l.Hashtags = append(l.Hashtags, h.Hashtag)
+		}
+		if len(l.Hashtags) > 0 {
+			out = append(out, l)
+		}
+	}
+	return out, nil
+}

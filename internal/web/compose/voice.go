@@ -1,0 +1,115 @@
+package compose
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/voice"
+	"pressroom/internal/web/shell"
+)
+
+// maxWords is how many words to use are listed.
+const maxWords = 20
+
+// noVoice is the form's choice of no voice. Without a choice, the team's default voice applies.
+const noVoice = -1
+
+// wording is how the texts of a form keep to a brand voice.
+type wording struct {
+	Voices     []voice.BrandVoiceEntry
+	Chosen     int64 // 0 for none
+	Name       string
+	Avoided    []string // words to avoid that a text has
+	HasAvoided bool     // the voice has words to avoid
+	Use        []useWord
+}
+
+// useWord is a word or phrase to use.
+type useWord struct {
+	Text string
+	Used bool
+}
+
+// wordingOf checks the texts of a form against its brand voice.
+func (p *Handlers) wordingOf(r *http.Request, s sheet) (wording, error) {
+	found, _, err := shell.Run[voice.BrandVoiceList](p.Frame, r, "list_brand_voices", operation.Arguments{})
+	if err != nil {
+		return wording{}, err
+	}
+	out := wording{Voices: found.BrandVoices}
+	v := found.DefaultVoice
+	switch {
+	case s.Voice == noVoice:
+		return out, nil
+	case s.Voice > 0 && (v == nil || v.ID != s.Voice):
+		chosen, _, err := shell.Run[voice.BrandVoice](p.Frame, r, "get_brand_voice", operation.Arguments{"id": s.Voice})
+		if err != nil && !apierr.Is(err, apierr.NotFound) {
+			return out, err
+		}
+		if err == nil {
+			v = &chosen
+		}
+	}
+	if v != nil {
+		out.apply(*v, s.texts())
+	}
+	return out, nil
+}
+
+// apply checks texts against a voice.
+func (w *wording) apply(v voice.BrandVoice, texts []string) {
+	w.Chosen, w.Name = v.ID, v.Name
+	avoid := slices.Concat(v.Avoid.Words, v.Avoid.Phrases)
+	w.HasAvoided = len(avoid) > 0
+	has := func(word string) bool {
+		return slices.ContainsFunc(texts, func(text string) bool { return containsWord(text, word) })
+	}
+	for _, word := range avoid {
+		if has(word) {
+			w.Avoided = append(w.Avoided, word)
+		}
+	}
+	for _, word := range slices.Concat(v.Use.Words, v.Use.Phrases) {
+		if len(w.Use) < maxWords {
+			w.Use = append(w.Use, useWord{word, has(word)})
+		}
+	}
+}
+
+// texts returns the texts that the form publishes: the shared one and those of selected accounts.
+func (s *sheet) texts() []string {
+	out := []string{s.Caption}
+	for _, account := range s.Accounts {
+		out = append(out, s.Own[account].Text)
+	}
+	return out
+}
+
+// containsWord reports whether a text contains a word or phrase, in any case and between word boundaries.
+func containsWord(text, word string) bool {
+	fold := func(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), " ") }
+	text, word = fold(text), fold(word)
+	if word == "" {
+		return false
+	}
+	inWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
+	for from := 0; ; {
+		at := strings.Index(text[from:], word)
+		if at < 0 {
+			return false
+		}
+		at += from
+		before, _ := utf8.DecodeLastRuneInString(text[:at])
+		after, _ := utf8.DecodeRuneInString(text[at+len(word):])
+		if !inWord(before) && !inWord(after) {
+			return true
+		}
+		_, size := utf8.DecodeRuneInString(text[at:])
+		from = at + size
+	}
+}

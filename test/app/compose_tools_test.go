@@ -1,0 +1,71 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"testing"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/voice"
+	"pressroom/internal/testkit/must"
+)
+
+// The composer offers the hashtags of the team's own lists.
+func TestComposerOffersHashtags(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c, other := h.crew(t), h.crew(t)
+		b := c.as(t, access.Editor)
+		b.open("/posts/new").wants(200).holds(`aria-controls="hashtags"`)
+		b.open("/posts/hashtags").wants(200, "Your team has no hashtag list yet.")
+		many := make([]string, 40)
+		for i := range many {
+			many[i] = fmt.Sprintf("harbour%02d", i)
+		}
+		c.listOf(t, "Bar", "coffee", "latteart")
+		c.listOf(t, "Quay", many...)
+		c.listOf(t, "Nothing yet")
+		other.listOf(t, "Theirs", "secret")
+		b.open("/posts/hashtags").wants(200, "Bar", "#coffee", "#latteart", "Add all 2", "#harbour39", "Add the first 30").
+			lacks("secret", "Nothing yet")
+		b.send(http.MethodGet, "/hashtags", nil).wants(200)
+		c.as(t, access.Viewer).open("/posts/hashtags").wants(403)
+	})
+}
+
+// The composer checks texts against the words of a brand voice while they are written.
+func TestComposerChecksBrandVoice(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		b.open("/posts/new").wants(200).lacks(`name="voice"`)
+		owner := must.Get(c.Teams.InApp(t.Context(), c.people[access.Owner].ID, c.team.ID))(t)
+		voiceWith := func(name string, use, avoid []string) string {
+			made := must.Get(c.Voices.Create(t.Context(), operation.Call{Actor: owner, Now: c.now()}, voice.Draft{Name: name,
+				Guide: voice.Guide{Use: voice.BrandVoiceUse{Words: use}, Avoid: voice.BrandVoiceUse{Words: avoid}}}))(t)
+			return strconv.FormatInt(made.ID, 10)
+		}
+		warm := voiceWith("Warm", []string{"quay", "blend"}, []string{"cheap", "bargain"})
+		dry := voiceWith("Dry", nil, []string{"wonderful"})
+		p := b.open("/posts/new?caption=A+wonderful+blend,+and+CHEAP&account="+c.id()).
+			wants(200, "Words to avoid in “Warm”: cheap", "Words to use:", "blend (used)", "quay").lacks("bargain", "quay (used)")
+		f := p.form("Save draft")
+		if got := f.values.Get("voice"); got != warm {
+			t.Errorf("the voice is %q, want the default %s", got, warm)
+		}
+		preview := func(text, own, with string) *page {
+			f.fill("caption", text).fill("text-"+c.id(), own).fill("voice", with)
+			return b.send(http.MethodPost, "/posts/preview", f.values).wants(200)
+		}
+		preview("Nothing wrong", "", warm).wants(200, "No words to avoid.").lacks("Words to avoid in")
+		preview("Nothing wrong", "A bargain", warm).wants(200, "Words to avoid in “Warm”: bargain")
+		preview("A wonderful bargain", "", dry).wants(200, "Words to avoid in “Dry”: wonderful").lacks("Words to use")
+		preview("A wonderful bargain", "", "-1").lacks("Words to avoid")
+		preview("A bargain", "", "999999").wants(200, "Words to avoid in “Warm”: bargain") // deleted meanwhile
+		f.fill("caption", "A wonderful bargain").fill("voice", dry)
+		if got := b.send(http.MethodPost, "/posts/new", f.values).wants(200).form("Save draft").values.Get("voice"); got != dry {
+			t.Errorf("the form shown again has the voice %q", got)
+		}
+	})
+}
