@@ -54,7 +54,7 @@ func (s *Server) buildEdges() error {
 	if s.app, err = web.New(web.Options{
 		Frame: shell.Options{
 			PublicURL: s.cfg.PublicURL, TrustedProxies: s.cfg.TrustedProxies, Teams: s.Teams, Letters: s.Letters,
-			Registry: s.registry, Pipeline: s.pipe, DB: s.db, Unread: s.Notifications.Unread, Rooms: s.rooms,
+			Registry: s.registry, Pipeline: s.pipe, DB: s.db, Unread: s.Notifications.Unread, Limiters: s.limiters,
 			IsUnavailable: away, IsReachable: s.dependenciesUp, SecondFactor: shell.Requirement(s.cfg.SecondFactor), Log: s.cfg.Log,
 		},
 		Library: s.Media, Connector: s.Connector, Approvals: s.Approvals, Posts: s.Posts, Delivery: s.Delivery,

@@ -35,7 +35,7 @@ func (s *Server) buildMedia(sealer *tokencrypt.Sealer, terms plan.Terms) (source
 	o := media.Options{Disk: reserve, DB: s.db, Blobs: s.blobs, Jobs: s.jobs, Worker: s.worker, Keys: s.Teams,
 		Credits: s.Credits, Terms: terms, Fetch: fetcher, Sealer: sealer,
 		PublicURL: s.cfg.PublicURL, Log: s.cfg.Log,
-		TeamUploads: max(minTeamUploads, s.rooms.Uploads.Limit()/teamUploadsDivisor), OnDescribed: post.MediaDescribed}
+		TeamUploads: max(minTeamUploads, s.limiters.Uploads.Limit()/teamUploadsDivisor), OnDescribed: post.MediaDescribed}
 	from, err := s.openSources(fetcher)
 	if err != nil {
 		return sources{}, err

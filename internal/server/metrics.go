@@ -199,11 +199,11 @@ func (*slotCollector) Describe(out chan<- *prometheus.Desc) {
 
 // Collect sends the state of all slots.
 func (r *slotCollector) Collect(out chan<- prometheus.Metric) {
-	for name, room := range map[string]*loadshed.Limiter{"calls": r.Calls, "pages": r.Pages, "uploads": r.Uploads} {
-		now := room.State()
-		out <- prometheus.MustNewConstMetric(runningMetric, prometheus.GaugeValue, float64(now.Running), name)
-		out <- prometheus.MustNewConstMetric(waitingMetric, prometheus.GaugeValue, float64(now.Waiting), name)
-		out <- prometheus.MustNewConstMetric(refusedMetric, prometheus.CounterValue, float64(now.Refused), name)
+	for pool, limiter := range map[string]*loadshed.Limiter{"calls": r.Calls, "pages": r.Pages, "uploads": r.Uploads} {
+		now := limiter.State()
+		out <- prometheus.MustNewConstMetric(runningMetric, prometheus.GaugeValue, float64(now.Running), pool)
+		out <- prometheus.MustNewConstMetric(waitingMetric, prometheus.GaugeValue, float64(now.Waiting), pool)
+		out <- prometheus.MustNewConstMetric(refusedMetric, prometheus.CounterValue, float64(now.Refused), pool)
 	}
 }
 

@@ -102,7 +102,7 @@ type Server struct {
 	certs        *tlscert.Certificates // nil if the program does not terminate TLS
 	checks       *dependencies
 	handler      http.Handler
-	rooms        loadshed.Limiters
+	limiters     loadshed.Limiters
 	stopping     atomic.Bool
 	outages      *throttle // of logged outages
 }
@@ -195,8 +195,8 @@ func awaitDatabase(ctx context.Context, cfg Config) (*db.DB, error) {
 }
 
 func (s *Server) build(sealer *tokencrypt.Sealer) error {
-	s.rooms = loadshed.NewLimiters(s.cfg.AtOnce)
-	s.metrics.registry.MustRegister(&slotCollector{s.rooms})
+	s.limiters = loadshed.NewLimiters(s.cfg.AtOnce)
+	s.metrics.registry.MustRegister(&slotCollector{s.limiters})
 	terms := plan.Default()
 	if s.cfg.Terms != nil {
 		terms = *s.cfg.Terms
@@ -301,7 +301,7 @@ func (s *Server) buildOperations(terms plan.Terms) {
 // pipeline returns the pipeline of calls, with a way to authenticate keys.
 func (s *Server) pipeline(keys pipeline.Keys) *pipeline.Pipeline {
 	return pipeline.New(pipeline.Ports{
-		Keys: keys, Idempotency: s.idempotency, Rates: s.rates, FreeCalls: s.calls, Credits: s.Credits, Slots: s.rooms.Calls,
+		Keys: keys, Idempotency: s.idempotency, Rates: s.rates, FreeCalls: s.calls, Credits: s.Credits, Slots: s.limiters.Calls,
 		Unavailable: away, Healthy: s.dependenciesUp,
 	}, s.db.Now)
 }

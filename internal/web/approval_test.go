@@ -72,7 +72,7 @@ func (w *world) approving(t *testing.T, caption string, media ...int64) *approvi
 	return a
 }
 
-// do runs an operation with Ada's key and returns the post's id.
+// do runs an operation with Ada's key and returns the post's ID.
 func (a *approving) do(t *testing.T, tool string, args map[string]any) string {
 	t.Helper()
 	for _, op := range a.posts.Operations() {

@@ -47,7 +47,7 @@ type world struct {
 	networks *networks
 	connects *account.Connector
 	posts    *post.Service
-	rooms    loadshed.Limiters // created if empty
+	limiters loadshed.Limiters // created if empty
 }
 
 // describe returns the OpenAPI document of an API without operations.
@@ -123,7 +123,7 @@ func (w *world) serve(t *testing.T, publicURL string) {
 	signIns := team.NewSignIns(w.teams)
 	w.app, err = web.New(web.Options{
 		Frame: shell.Options{
-			PublicURL: publicURL, TrustedProxies: []string{"127.0.0.1"}, Rooms: w.rooms, Teams: w.teams, DB: w.db, Log: logOf(t),
+			PublicURL: publicURL, TrustedProxies: []string{"127.0.0.1"}, Limiters: w.limiters, Teams: w.teams, DB: w.db, Log: logOf(t),
 		}, Library: w.media, Connector: w.connects, Posts: w.posts, OAuth: w.programs(publicURL), Describe: describe, TOTP: w.apps(t),
 		Analytics: analytics.New(w.db, w.connects.Accounts, analytics.Options{Terms: plan.Default()}),
 		SignIns:   signIns, FirstRun: team.NewFirstRun(signIns, sealer.Signer("setup code")),

@@ -83,7 +83,7 @@ func (a *answer) unwrap(op *described) {
 
 // wrong says what an answer does not keep that every answer has to; nothing of one that is right.
 func (a *answer) wrong(r *request) string {
-	for _, check := range []func(*request) string{a.serverError, a.echoes, a.strange, a.undocumented} {
+	for _, check := range []func(*request) string{a.serverError, a.echoes, a.strange, a.violation} {
 		if what := check(r); what != "" {
 			return what
 		}
@@ -157,9 +157,9 @@ func (a *answer) strange(r *request) string {
 	return ""
 }
 
-// undocumented: the answer is as the description says. What is asked at another address or by another method is of no
-// operation.
-func (a *answer) undocumented(r *request) string {
+// violation returns how the response differs from the OpenAPI document, or "". Requests to other addresses and methods
+// have no operation.
+func (a *answer) violation(r *request) string {
 	code, _ := a.members["code"].(string)
 	if a.plain || r.edge() == atPages || r.method == http.MethodHead || code == "endpoint_not_found" ||
 		code == "method_not_allowed" || a.members == nil {

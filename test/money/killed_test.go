@@ -181,7 +181,7 @@ func (s *teller) tell(ctx context.Context, at string) (bool, error) {
 		}
 		select {
 		case <-tick.C:
-		case <-s.done():
+		case <-s.exit():
 			s.lost[len(s.answers)] = append(s.lost[len(s.answers)], at)
 			return false, nil
 		case <-deadline:

@@ -154,8 +154,8 @@ func (p *process) last() *program.Process {
 	return p.run
 }
 
-// done returns a channel that is closed when the process has ended. The process must have been started.
-func (p *process) done() chan struct{} { return p.last().Ended }
+// exit returns a channel that is closed when the process has ended. The process must have been started.
+func (p *process) exit() chan struct{} { return p.last().Ended }
 
 func (p *process) running() bool { return p.last() != nil && p.last().Running() }
 

@@ -171,7 +171,7 @@ func (r *raid) kill(ctx context.Context, p *process) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-p.done():
+		case <-p.exit():
 			if p.at == "" {
 				r.t.Errorf("a program ended by itself: %s", p.logText())
 			}
@@ -197,7 +197,7 @@ func (r *raid) soon(ctx context.Context, p *process) chan struct{} {
 		}
 		select {
 		case <-time.After(time.Duration(50+rand.IntN(700)) * time.Millisecond):
-		case <-p.done():
+		case <-p.exit():
 		case <-ctx.Done():
 		}
 	}()

@@ -194,7 +194,7 @@ func (s *storm) kill(ctx context.Context, p *process) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-p.done():
+		case <-p.exit():
 			s.kills.own.Add(1)
 			name, _, _ := strings.Cut(p.at, "#")
 			s.hit.Store(name, true)

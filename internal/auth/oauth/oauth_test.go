@@ -122,7 +122,7 @@ func (w *env) connect(t *testing.T, client string) oauth.Tokens {
 	return got
 }
 
-func (w *env) registered(t *testing.T) oauth.Client {
+func (w *env) register(t *testing.T) oauth.Client {
 	t.Helper()
 	c := must.Get(w.Register(t.Context(), "here", oauth.Registration{Name: "Helper", Redirects: []string{back}}))(t)
 	return c
@@ -138,7 +138,7 @@ func (w *env) count(t *testing.T, from string) int {
 // The database holds no secret that is worth anything.
 func TestOnlyHashesAreKept(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
-		got := w.connect(t, w.registered(t).ID)
+		got := w.connect(t, w.register(t).ID)
 		for _, kept := range []string{"code_hash FROM oauth_grants", "hash FROM oauth_tokens", "hash FROM api_keys"} {
 			var hash []byte
 			must.NoError(t, w.db.QueryRow(t.Context(), "SELECT "+kept).Scan(&hash))
@@ -191,7 +191,7 @@ func TestDescribedPrograms(t *testing.T) {
 // Nobody is given more than what was asked for, anybody who asks.
 func TestGrantWithinRequest(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
-		asked := must.Get(w.ParseRequest(t.Context(), "here", request(w.registered(t).ID, oauth2.GenerateVerifier())))(t)
+		asked := must.Get(w.ParseRequest(t.Context(), "here", request(w.register(t).ID, oauth2.GenerateVerifier())))(t)
 		for _, more := range [][]access.Capability{nil, {access.Read, access.Publish}, {access.Spend}} {
 			if to, err := w.Allow(t.Context(), asked,
 				oauth.Consent{Team: w.team.ID, Person: w.owner.ID, Capabilities: more}); err == nil {
@@ -211,7 +211,7 @@ func TestGrantWithinRequest(t *testing.T) {
 // An application that was removed while a person looked at the consent page is let in by nobody.
 func TestRemovedWhileAsked(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
-		asked := must.Get(w.ParseRequest(t.Context(), "here", request(w.registered(t).ID, oauth2.GenerateVerifier())))(t)
+		asked := must.Get(w.ParseRequest(t.Context(), "here", request(w.register(t).ID, oauth2.GenerateVerifier())))(t)
 		w.clock.Advance(25 * time.Hour)
 		must.Get(w.Sweep(t.Context()))(t)
 		to, err := w.Allow(t.Context(), asked,
@@ -226,7 +226,7 @@ func TestRemovedWhileAsked(t *testing.T) {
 func TestSweep(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
 		ctx := t.Context()
-		used, unused := w.registered(t), w.registered(t)
+		used, unused := w.register(t), w.register(t)
 		sweep := func() {
 			t.Helper()
 			must.Get(w.Sweep(ctx))(t)
@@ -240,7 +240,7 @@ func TestSweep(t *testing.T) {
 		if grants, tokens := w.count(t, "oauth_grants"), w.count(t, "oauth_tokens"); grants != 1 || tokens != 2 {
 			t.Errorf("%d grants and %d tokens are left of what is used", grants, tokens)
 		}
-		w.registered(t)
+		w.register(t)
 		w.clock.Advance(24*time.Hour - time.Second)
 		if sweep(); w.count(t, "oauth_clients") != 3 {
 			t.Error("a program is forgotten within a day")

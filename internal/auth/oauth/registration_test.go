@@ -17,7 +17,7 @@ import (
 // Who makes us fetch or keep too much waits; what is known is still answered.
 func TestRegisteringTooMuch(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
-		known := w.registered(t)
+		known := w.register(t)
 		w.RegistrationDelay = func(from string) time.Duration {
 			return map[string]time.Duration{"there": time.Minute}[from]
 		}
@@ -56,14 +56,14 @@ func TestRegistrationsAreBounded(t *testing.T) {
 			refused.Code != oauth.InvalidRedirect {
 			t.Errorf("2,002 bytes of redirect URIs: %v", err)
 		}
-		used := w.registered(t)
+		used := w.register(t)
 		w.connect(t, used.ID)
 		w.clock.Advance(time.Second)
-		oldest := w.registered(t)
+		oldest := w.register(t)
 		w.clock.Advance(time.Second)
 		w.flood(t, "", 9_999)
 		w.clock.Advance(time.Second)
-		newest := w.registered(t)
+		newest := w.register(t)
 		if n := w.count(t, "oauth_clients WHERE used_at = 0"); n != 10_000 {
 			t.Errorf("%d unused registrations are kept", n)
 		}

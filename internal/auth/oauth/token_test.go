@@ -35,7 +35,7 @@ func TestRefreshTokenReuse(t *testing.T) {
 			"the token that both came from":      func(_, first string) string { return first },
 		} {
 			t.Run(name, func(t *testing.T) {
-				client := w.registered(t).ID
+				client := w.register(t).ID
 				first := w.connect(t, client)
 				lost, _ := w.refresh(t, client, first.Refresh)
 				w.clock.Advance(20 * time.Second)
@@ -66,7 +66,7 @@ func TestRefreshTokenReuse(t *testing.T) {
 // A program that loses answers now and then goes on for months.
 func TestLostResponses(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
-		client := w.registered(t).ID
+		client := w.register(t).ID
 		now := w.connect(t, client)
 		for i := range 12 {
 			for range i % 3 {
@@ -87,7 +87,7 @@ func TestLostResponses(t *testing.T) {
 // Tokens are for all that was granted, and nothing else is promised.
 func TestScopeOfTheNextTokens(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
-		client := w.registered(t).ID
+		client := w.register(t).ID
 		now := w.connect(t, client)
 		for scope, want := range map[string]string{
 			"read": oauth.InvalidScope, "write offline_access": oauth.InvalidScope,

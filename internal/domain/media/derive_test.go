@@ -122,7 +122,7 @@ func TestDeriveOnTwoNodes(t *testing.T) {
 		if first.blob != second.blob || first.size != second.size {
 			t.Errorf("%+v, then %+v", first, second)
 		}
-		if got, want := w.blobs(t), append(referenced([]Item{photo}), first.blob); !slices.Equal(got, sortedCopy(want)) {
+		if got, want := w.blobs(t), append(blobKeys([]Item{photo}), first.blob); !slices.Equal(got, sortedCopy(want)) {
 			t.Errorf("%v are stored, want %v", got, want)
 		}
 		w.checkDerived(t, photo)
@@ -142,7 +142,7 @@ func (w fixture) checkDerived(t fatal, items ...Item) {
 		t.Fatalf("the audit finds %+v (%v)", found, err)
 	}
 	n := w.number(t, `SELECT COUNT(*) FROM media_derived WHERE blob <> ''`) + w.number(t, `SELECT COUNT(*) FROM media_pending`)
-	if got := len(w.blobs(t)); got != len(referenced(items))+int(n) {
+	if got := len(w.blobs(t)); got != len(blobKeys(items))+int(n) {
 		t.Fatalf("%d blobs are stored for %d items with %d derived files", got, len(items), n)
 	}
 }
@@ -185,7 +185,7 @@ func TestDerivedFilesExpire(t *testing.T) {
 		w.sweep(t)
 		w.clock.Advance(time.Hour)
 		w.sweep(t)
-		if got := w.blobs(t); !slices.Equal(got, referenced([]Item{photo})) {
+		if got := w.blobs(t); !slices.Equal(got, blobKeys([]Item{photo})) {
 			t.Errorf("of old derived files %v are left", got)
 		}
 		w.bytesOf(t, photo, smallJPEG)

@@ -84,7 +84,7 @@ func TestSweepOrphans(t *testing.T) {
 		if w.sweep(t) != 1 || w.sweep(t) != 0 {
 			t.Error("bytes were not swept once their time was over")
 		}
-		if diff := cmp.Diff(referenced([]Item{kept}), w.blobs(t)); diff != "" {
+		if diff := cmp.Diff(blobKeys([]Item{kept}), w.blobs(t)); diff != "" {
 			t.Error(diff)
 		}
 		w.checkSound(t)
@@ -281,7 +281,7 @@ func (m *arrivals) sweep(t *rapid.T) {
 }
 
 func (m *arrivals) compare(t *rapid.T) {
-	want := referenced(m.items(t))
+	want := blobKeys(m.items(t))
 	for _, a := range m.under {
 		if !a.swept {
 			want = append(want, a.item.Blob, a.item.Thumbnail)

@@ -213,8 +213,8 @@ func (w fixture) onDisk(t fatal) []string {
 	return out
 }
 
-// referenced returns the sorted keys of items.
-func referenced(items []Item) []string {
+// blobKeys returns the sorted keys of items.
+func blobKeys(items []Item) []string {
 	out := []string{}
 	for _, i := range items {
 		out = append(out, i.Blob)
@@ -239,7 +239,7 @@ func (w fixture) checkSound(t fatal) {
 	if n := w.number(t, `SELECT COUNT(*) FROM media_pending`); n != 0 {
 		t.Fatalf("%d files are still expected", n)
 	}
-	if diff := cmp.Diff(referenced(items), w.blobs(t)); diff != "" {
+	if diff := cmp.Diff(blobKeys(items), w.blobs(t)); diff != "" {
 		t.Fatalf("items name others than are stored (-named +stored)\n%s", diff)
 	}
 	if found, err := w.Audit(t.Context()); err != nil || len(found) > 0 {

@@ -112,7 +112,7 @@ func TestReplaceAndRetryAtOnce(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		other := w.connectSecond(t)
 		id := w.partlyFailed(t, other)
-		before := len(w.Deliveries.Sent())
+		before := len(w.Deliveries.Captions())
 		var group sync.WaitGroup
 		for i := range 8 {
 			group.Go(func() {
@@ -124,7 +124,7 @@ func TestReplaceAndRetryAtOnce(t *testing.T) {
 			})
 		}
 		group.Wait()
-		if n := len(w.Deliveries.Sent()) - before; n != 1 {
+		if n := len(w.Deliveries.Captions()) - before; n != 1 {
 			t.Errorf("it was sent %d times", n)
 		}
 	})

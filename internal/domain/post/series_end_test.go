@@ -173,7 +173,7 @@ func TestTwoNodes(t *testing.T) {
 		}
 		sent := 0
 		for _, n := range nodes {
-			sent += len(n.Deliveries.Sent())
+			sent += len(n.Deliveries.Captions())
 		}
 		var posts int
 		must.NoError(t, w.DB.QueryRow(t.Context(), `SELECT COUNT(*) FROM posts WHERE occurs_at > 0`).Scan(&posts))
@@ -190,7 +190,7 @@ func TestCancelRaces(t *testing.T) {
 		id := w.StartSeries(t, "FREQ=DAILY")
 		w.Clock.Advance(time.Hour)
 		for range 8 {
-			sent := len(other.Deliveries.Sent())
+			sent := len(other.Deliveries.Captions())
 			var work sync.WaitGroup
 			work.Go(func() { other.Tick(t) })
 			work.Go(func() { w.Do(t, "cancel_post", map[string]any{"post_id": id}) })
@@ -201,7 +201,7 @@ func TestCancelRaces(t *testing.T) {
 			var scheduled int
 			must.NoError(t, w.DB.QueryRow(t.Context(), `SELECT COUNT(*) FROM posts
 				WHERE status = 'scheduled'`).Scan(&scheduled))
-			if n := len(other.Deliveries.Sent()) - sent; scheduled != 0 || n > 1 {
+			if n := len(other.Deliveries.Captions()) - sent; scheduled != 0 || n > 1 {
 				t.Fatalf("%d scheduled, %d sent: %s", scheduled, n, w.SeriesPosts(t))
 			}
 			must.Get(w.Repeat(t.Context(), w.Person, id, "FREQ=DAILY"))(t)
@@ -217,7 +217,7 @@ func TestCancelOccurrenceRaces(t *testing.T) {
 		other := posttest.New(t, w.URL, w.Clock, w.Sealer)
 		id := w.StartSeries(t, "FREQ=DAILY")
 		for i := range 12 {
-			sent, first := len(other.Deliveries.Sent()), w.LastOccurrence(t)
+			sent, first := len(other.Deliveries.Captions()), w.LastOccurrence(t)
 			if i%2 == 0 { // it is due
 				w.Clock.Advance(time.Hour)
 			} else { // the next one is
@@ -233,8 +233,8 @@ func TestCancelOccurrenceRaces(t *testing.T) {
 				other.Tick(t)
 				w.Clock.Advance(2 * posttest.Day)
 				other.Tick(t)
-				if got := w.Status(t, id); got != "draft" || len(other.Deliveries.Sent()) != sent {
-					t.Fatalf("the template is %s, %d sent: %s", got, len(other.Deliveries.Sent())-sent, w.SeriesPosts(t))
+				if got := w.Status(t, id); got != "draft" || len(other.Deliveries.Captions()) != sent {
+					t.Fatalf("the template is %s, %d sent: %s", got, len(other.Deliveries.Captions())-sent, w.SeriesPosts(t))
 				}
 			} else {
 				w.Do(t, "cancel_post", map[string]any{"post_id": id})

@@ -14,10 +14,10 @@ import (
 )
 
 // full returns a limiter at its limit.
-func full(t *testing.T, places int) *loadshed.Limiter {
+func full(t *testing.T, slots int) *loadshed.Limiter {
 	t.Helper()
-	r := loadshed.New(places)
-	for range places {
+	r := loadshed.New(slots)
+	for range slots {
 		must(t, r.Acquire(t.Context()))
 	}
 	return r
@@ -35,7 +35,7 @@ func mustBe(t *testing.T, r *loadshed.Limiter, want loadshed.State) {
 	t.Helper()
 	synctest.Wait()
 	if got := r.State(); got != want {
-		t.Errorf("the state is %+v, want %+v", got, want)
+		t.Errorf("state %+v, want %+v", got, want)
 	}
 }
 
@@ -70,7 +70,7 @@ func TestOrder(t *testing.T) {
 			mustBe(t, r, loadshed.State{Running: 1, Waiting: 3 - i})
 		}
 		if !slices.Equal(entered, []int{0, 1, 2, 3}) {
-			t.Errorf("they entered in the order %v", entered)
+			t.Errorf("acquired in the order %v", entered)
 		}
 		r.Release()
 		mustBe(t, r, loadshed.State{})
@@ -104,10 +104,10 @@ func TestMaxWait(t *testing.T) {
 		pass(249 * time.Millisecond)
 		others.Go(func() { _ = waits() })
 		pass(time.Millisecond)
-		mustTake("in a standing queue", 20*time.Millisecond)
+		mustTake("with a full queue", 20*time.Millisecond)
 		others.Wait()
 		pass(700 * time.Millisecond)
-		mustTake("in an empty queue soon after", 20*time.Millisecond)
+		mustTake("soon after, with an empty queue", 20*time.Millisecond)
 		pass(time.Second)
 		mustTake("long after", 500*time.Millisecond)
 		mustBe(t, r, loadshed.State{Running: 1, Refused: 6})
@@ -177,8 +177,8 @@ func TestQueueIsLimited(t *testing.T) {
 func TestRaces(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const places = 3
-		r := loadshed.New(places)
+		const slots = 3
+		r := loadshed.New(slots)
 		var mu sync.Mutex
 		inside, most := 0, 0
 		var all sync.WaitGroup
@@ -201,8 +201,8 @@ func TestRaces(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if most != places {
-			t.Errorf("at most %d were inside, want %d", most, places)
+		if most != slots {
+			t.Errorf("at most %d held a slot, want %d", most, slots)
 		}
 		if s := r.State(); s.Running != 0 || s.Waiting != 0 || s.Refused == 0 {
 			t.Errorf("at the end the state is %+v", s)
@@ -214,8 +214,8 @@ func TestRaces(t *testing.T) {
 func TestBurstsAfterOverload(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const places = 64
-		r := loadshed.New(places)
+		const slots = 64
+		r := loadshed.New(slots)
 		pass := func(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // the clock is the test's own
 		call := func(takes time.Duration) {
 			if r.Acquire(t.Context()) == nil {
@@ -237,7 +237,7 @@ func TestBurstsAfterOverload(t *testing.T) {
 		if n := bursts(10); n != 0 {
 			t.Errorf("%d were refused before", n)
 		}
-		for range places + 1 { // a dependency hangs
+		for range slots + 1 { // a dependency hangs
 			all.Go(func() { call(600 * time.Millisecond) })
 		}
 		pass(time.Second)

@@ -157,7 +157,7 @@ func (p *Handlers) recordMade(r *http.Request, id string) {
 	p.Put(r.Context(), madeKey, []byte(strings.Join(lines[max(0, len(lines)-maxMade):], " ")))
 }
 
-// madeBy returns the id of the post that a form created, or "".
+// madeBy returns the ID of the post that a form created, or "".
 func (p *Handlers) madeBy(r *http.Request, once string) string {
 	kept := p.Pop(r.Context(), madeKey)
 	p.Put(r.Context(), madeKey, kept)
@@ -186,7 +186,7 @@ func (p *Handlers) showUnfinished(w http.ResponseWriter, r *http.Request, s shee
 	p.showAt(w, r, s, id, "The post was saved, but the next step failed."+p.linksEnded(r, id), err)
 }
 
-// write creates or changes the post and returns its id and time. The id is also returned if only a part was saved.
+// write creates or changes the post and returns its ID and time. The ID is also returned if only a part was saved.
 // scheduling says that the post is scheduled next.
 func (p *Handlers) write(r *http.Request, s sheet, scheduling bool) (string, time.Time, error) {
 	actor, err := p.actor(r)

@@ -33,7 +33,7 @@ func (p *Handlers) receive(w http.ResponseWriter, r *http.Request) (sheet, []err
 		if leave, ok = p.EnterLongForm(r); !ok {
 			return refuse(tooMany)
 		}
-		body.Bound()
+		body.LimitRest()
 	}
 	defer leave()
 	form, err := shell.ReadParts(r, maxForm, f.take)

@@ -248,10 +248,10 @@ func (p *Handlers) why(ctx context.Context, t team.OwnTeam, asked []access.Capab
 	if t.Closed {
 		return "This team is closed.", nil
 	}
-	b, err := p.Teams.Barriers(ctx, t.ID)
+	b, err := p.Teams.KeyGates(ctx, t.ID)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("looking what stands in a program's way: %w", err)
+		return "", fmt.Errorf("reading whether assistants are allowed: %w", err)
 	case t.Role == access.Client:
 		return "Clients of this team cannot authorize assistants.",
 			nil

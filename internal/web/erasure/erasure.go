@@ -190,7 +190,7 @@ func (p *Handlers) assistantPage(w http.ResponseWriter, r *http.Request) {
 func (p *Handlers) draftPage(w http.ResponseWriter, r *http.Request) {
 	if _, err := p.Do(r, "get_post", operation.Arguments{"id": r.PathValue("id")}); err != nil {
 		if apierr.Is(err, apierr.ValidationFailed) {
-			err = apierr.Missing() // not an id
+			err = apierr.Missing() // not an ID
 		}
 		p.ShowError(w, r, err)
 		return

@@ -50,7 +50,7 @@ func (v foundView) Found() bool {
 	return len(v.Result.Hashtags)+len(v.Result.Incomplete)+len(v.Result.Related) > 0
 }
 
-// Number returns the id of a list as a form value.
+// Number returns the ID of a list as a form value.
 func (foundView) Number(id int64) string { return strconv.FormatInt(id, 10) }
 
 // searchPage shows the form, or the search of the job in the query.

@@ -109,7 +109,7 @@ func (p *Handlers) sendAgain(r *http.Request) (string, error) {
 // linkKey is the session key of a client's link for the next page.
 const linkKey = "approval link "
 
-// postHere parses a form about a post of the visitor's team and returns the post's id.
+// postHere parses a form about a post of the visitor's team and returns the post's ID.
 func (p *Handlers) postHere(w http.ResponseWriter, r *http.Request) (string, bool) {
 	if !p.ReadForm(w, r) {
 		return "", false

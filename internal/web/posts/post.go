@@ -112,7 +112,7 @@ type (
 // idForm matches ids of posts.
 var idForm = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
 
-// idIn returns the post id in the path, or not_found.
+// idIn returns the post ID in the path, or not_found.
 func idIn(r *http.Request) (string, error) {
 	if id := r.PathValue("id"); idForm.MatchString(id) {
 		return id, nil

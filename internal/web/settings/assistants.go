@@ -22,7 +22,7 @@ const toolsPath = "/mcp"
 type assistantsView struct {
 	Assistants []keyView
 	All        bool // everybody's, not only the visitor's
-	Barriers   authn.Barriers
+	Gates      authn.KeyGates
 	Pages      *pager
 	Address    string // URL for assistants; empty if the visitor cannot connect any
 }
@@ -48,7 +48,7 @@ func (p *Handlers) assistantsPage(w http.ResponseWriter, r *http.Request) {
 	if shell.VisitorOf(r.Context()).Team.Role != access.Client {
 		out.Address = p.PublicURL + toolsPath
 	}
-	if out.Barriers, err = p.Teams.Barriers(r.Context(), here(r)); err != nil {
+	if out.Gates, err = p.Teams.KeyGates(r.Context(), here(r)); err != nil {
 		p.ShowError(w, r, err)
 		return
 	}

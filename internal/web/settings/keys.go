@@ -40,10 +40,10 @@ func (p *Handlers) viewOf(r *http.Request, k team.KeyLine) keyView {
 
 // keysView is the list of keys.
 type keysView struct {
-	Keys     []keyView
-	Barriers authn.Barriers
-	Pages    *pager
-	Root     string // public URL, without a trailing slash
+	Keys  []keyView
+	Gates authn.KeyGates
+	Pages *pager
+	Root  string // public URL, without a trailing slash
 }
 
 // pager holds paths of other pages; the block of this name shows it.
@@ -78,7 +78,7 @@ func (p *Handlers) keysPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	out := keysView{Root: p.PublicURL}
-	if out.Barriers, err = p.Teams.Barriers(r.Context(), here(r)); err != nil {
+	if out.Gates, err = p.Teams.KeyGates(r.Context(), here(r)); err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
@@ -95,7 +95,7 @@ type keyForm struct {
 
 	Name, Level, Limit, Expires string
 	Levels                      []access.Level
-	Barriers                    authn.Barriers
+	Gates                       authn.KeyGates
 }
 
 func keyFormOf(typed url.Values) keyForm {
@@ -116,7 +116,7 @@ func (p *Handlers) newKeyPage(w http.ResponseWriter, r *http.Request) {
 func (p *Handlers) showKeyForm(w http.ResponseWriter, r *http.Request, status int, f keyForm) {
 	f.Levels = access.Levels()
 	var err error
-	if f.Barriers, err = p.Teams.Barriers(r.Context(), here(r)); err != nil {
+	if f.Gates, err = p.Teams.KeyGates(r.Context(), here(r)); err != nil {
 		p.ShowError(w, r, err)
 		return
 	}

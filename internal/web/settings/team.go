@@ -11,12 +11,12 @@ import (
 )
 
 func (p *Handlers) accessPage(w http.ResponseWriter, r *http.Request) {
-	barriers, err := p.Teams.Barriers(r.Context(), here(r))
+	gates, err := p.Teams.KeyGates(r.Context(), here(r))
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["access"], "API and tool access", barriers)
+	p.Show(w, r, http.StatusOK, pages["access"], "API and tool access", gates)
 }
 
 func (p *Handlers) switchAccess(w http.ResponseWriter, r *http.Request) {

@@ -31,8 +31,8 @@ type Options struct {
 	DB             *db.DB // stores sessions; its clock decides when they end
 	Log            *slog.Logger
 	// Unread counts a person's unread notifications; nil if there are none.
-	Unread func(ctx context.Context, person int64) (int, error)
-	Rooms  loadshed.Limiters // limits concurrent requests; created if nil
+	Unread   func(ctx context.Context, person int64) (int, error)
+	Limiters loadshed.Limiters // limits concurrent requests; created if nil
 	// IsUnavailable reports whether an error means that a dependency is unreachable. It may be nil.
 	IsUnavailable func(error) bool
 	// IsReachable reports whether the dependencies answer now. It may be nil.
@@ -61,8 +61,8 @@ func New(o Options) (*Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Rooms.Pages == nil {
-		o.Rooms = loadshed.NewLimiters(0)
+	if o.Limiters.Pages == nil {
+		o.Limiters = loadshed.NewLimiters(0)
 	}
 	if o.IsUnavailable == nil {
 		o.IsUnavailable = func(error) bool { return false }

@@ -62,7 +62,7 @@ func (f *Frame) WithSlot(next http.Handler, refuse func(http.ResponseWriter, *ht
 				r.Body, _ = readAheadOf(r.Body, longReadAhead)
 			}
 		}
-		f.within(f.Rooms.Pages, bounded, refuse, w, r)
+		f.within(f.Limiters.Pages, bounded, refuse, w, r)
 	})
 }
 
@@ -104,7 +104,7 @@ func (f *Frame) EnterUploads(r *http.Request) (func(), error) {
 // EnterUpload takes a slot for a file and returns the function that releases it. The error is service_unavailable if
 // the node is full.
 func (f *Frame) EnterUpload(r *http.Request) (func(), error) {
-	err := f.Enter(r, f.Rooms.Uploads)
+	err := f.Enter(r, f.Limiters.Uploads)
 	if apierr.Is(err, apierr.Unavailable) {
 		err = apierr.New(apierr.Unavailable,
 			"The server is receiving as many files as it can. Nothing was stored. Send this one again in a moment.").
@@ -113,19 +113,19 @@ func (f *Frame) EnterUpload(r *http.Request) (func(), error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.Rooms.Uploads.Release, nil
+	return f.Limiters.Uploads.Release, nil
 }
 
-// within runs a handler in a place of a room.
+// within runs a handler in a slot of a limiter.
 func (f *Frame) within(
-	room *loadshed.Limiter, next http.Handler, refuse func(http.ResponseWriter, *http.Request, error),
+	limiter *loadshed.Limiter, next http.Handler, refuse func(http.ResponseWriter, *http.Request, error),
 	w http.ResponseWriter, r *http.Request,
 ) {
-	if err := f.Enter(r, room); err != nil {
+	if err := f.Enter(r, limiter); err != nil {
 		refuse(w, r, err)
 		return
 	}
-	defer room.Release()
+	defer limiter.Release()
 	next.ServeHTTP(w, r)
 }
 
@@ -155,9 +155,9 @@ func (f failing) Read([]byte) (int, error) { return 0, f.err }
 // ClientGone reports whether the client disconnected. A request that timed out still needs an answer.
 func ClientGone(r *http.Request) bool { return errors.Is(r.Context().Err(), context.Canceled) }
 
-// Enter takes a slot in a room; its Leave releases it. The error is service_unavailable if the room is full.
-func (*Frame) Enter(r *http.Request, room *loadshed.Limiter) error {
-	err := room.Acquire(r.Context())
+// Enter takes a slot of a limiter; the limiter's Release frees it. The error is service_unavailable if no slot is free.
+func (*Frame) Enter(r *http.Request, limiter *loadshed.Limiter) error {
+	err := limiter.Acquire(r.Context())
 	if errors.Is(err, loadshed.ErrFull) {
 		return apierr.AtCapacity(loadshed.RetryAfter())
 	}

@@ -23,7 +23,7 @@ func bare(t *testing.T) *Frame {
 	t.Helper()
 	away := func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }
 	f, err := New(Options{
-		DB: testkit.Open(t, testkit.SQLite(t), nil), Rooms: loadshed.NewLimiters(1), IsUnavailable: away,
+		DB: testkit.Open(t, testkit.SQLite(t), nil), Limiters: loadshed.NewLimiters(1), IsUnavailable: away,
 		Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -66,7 +66,7 @@ func TestPageTimeout(t *testing.T) {
 				t.Errorf("%s %s: %d after %v", c.method, c.path, out.Code, took)
 			}
 		}
-		if s := f.Rooms.Pages.State(); s.Running != 0 {
+		if s := f.Limiters.Pages.State(); s.Running != 0 {
 			t.Errorf("%+v", s)
 		}
 	})
@@ -169,7 +169,7 @@ func TestStalledLongForms(t *testing.T) {
 		hangUp()
 		synctest.Wait()
 		checkForms(t, h, "192.0.2.99", map[int]int{formReadAhead + 1: 204})
-		if s := f.Rooms.Pages.State(); s.Running != 0 || len(f.long) != 0 {
+		if s := f.Limiters.Pages.State(); s.Running != 0 || len(f.long) != 0 {
 			t.Errorf("in the end: %+v, %d long forms", s, len(f.long))
 		}
 	})

@@ -92,13 +92,13 @@ func (b *Upload) until(now time.Time) time.Time {
 // discard reads a limited rest of a rejected file, unless the client waits for 100 Continue.
 func (b *Upload) discard() {
 	if begun := !b.moved.IsZero(); !b.ended && (begun || !b.asks) {
-		b.Bound()
+		b.LimitRest()
 		_, _ = io.Copy(io.Discard, b) // errors no longer matter
 	}
 }
 
-// Bound limits the bytes and the time in which the rest of a refused upload may be read.
-func (b *Upload) Bound() {
+// LimitRest limits the bytes and the time for reading the rest of a refused upload.
+func (b *Upload) LimitRest() {
 	if b.refused {
 		return
 	}

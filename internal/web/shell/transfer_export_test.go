@@ -253,7 +253,7 @@ func TestRefuseClosesConnection(t *testing.T) {
 	for size, closes := range map[int64]bool{100: false, maxDiscard + 1: true} {
 		client := serving(t, func(w http.ResponseWriter, r *http.Request) {
 			body := NewUpload(w, r)
-			body.Bound()
+			body.LimitRest()
 			_, _ = io.Copy(io.Discard, body)
 			body.Refuse(w, r, func() { w.WriteHeader(http.StatusTooManyRequests) })
 		})

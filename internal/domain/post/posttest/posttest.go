@@ -76,8 +76,8 @@ func (o *Deliveries) Submit(ctx context.Context, tx *db.Tx, posts *post.Service,
 	return nil
 }
 
-// Sent returns the captions of the posts that were published, in order.
-func (o *Deliveries) Sent() []string {
+// Captions returns the captions of the published posts, in order.
+func (o *Deliveries) Captions() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return slices.Clone(o.sent)
@@ -264,7 +264,7 @@ func (w *Env) CountEvents(t *testing.T, kind string) int {
 // WantSent checks the captions of the posts that were published.
 func (w *Env) WantSent(t *testing.T, captions ...string) {
 	t.Helper()
-	if sent := w.Deliveries.Sent(); !slices.Equal(sent, captions) {
+	if sent := w.Deliveries.Captions(); !slices.Equal(sent, captions) {
 		t.Errorf("sent %q, want %q", sent, captions)
 	}
 }

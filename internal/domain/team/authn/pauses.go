@@ -10,20 +10,20 @@ import (
 	"pressroom/internal/platform/restoreguard"
 )
 
-// Barriers are what blocks every key of a team.
-type Barriers struct {
-	Off       bool                 // the owner has switched access off
+// KeyGates are conditions that block every key of a team.
+type KeyGates struct {
+	Off       bool                 // the owner has turned access off
 	NoKeys    bool                 // the plan has no keys
 	OwnerHeld bool                 // the owner's account is suspended
 	Paused    []access.PauseAction // of the whole team or service, by the operator
 }
 
-// Any reports whether anything blocks the keys.
-func (b Barriers) Any() bool { return b.Off || b.NoKeys || b.OwnerHeld || len(b.Paused) > 0 }
+// Any reports whether any of them is closed.
+func (g KeyGates) Any() bool { return g.Off || g.NoKeys || g.OwnerHeld || len(g.Paused) > 0 }
 
-// Barriers returns what blocks the keys of a team.
-func (a *Authenticator) Barriers(ctx context.Context, team int64) (Barriers, error) {
-	var b Barriers
+// KeyGates returns the gates of a team's keys.
+func (a *Authenticator) KeyGates(ctx context.Context, team int64) (KeyGates, error) {
+	var g KeyGates
 	var plan string
 	var until, off, held int64
 	err := a.db.QueryRow(ctx, `SELECT plan, plan_until, access_off_at,
@@ -31,16 +31,16 @@ func (a *Authenticator) Barriers(ctx context.Context, team int64) (Barriers, err
 		WHERE o.team_id = t.id AND o.role = 'owner' AND h.held_at > 0)
 		FROM teams t WHERE id = ?`, team).Scan(&plan, &until, &off, &held)
 	if err != nil {
-		return b, fmt.Errorf("reading what blocks the keys of team %d: %w", team, err)
+		return g, fmt.Errorf("reading the key gates of team %d: %w", team, err)
 	}
-	b.Off, b.OwnerHeld, b.NoKeys = off > 0, held > 0, !a.terms.InEffect(plan, db.Time(until), a.db.Now()).APIKeys
-	b.Paused, err = db.All(ctx, a.db, func(rows *sql.Rows, paused *access.PauseAction) error { return rows.Scan(paused) },
+	g.Off, g.OwnerHeld, g.NoKeys = off > 0, held > 0, !a.terms.InEffect(plan, db.Time(until), a.db.Now()).APIKeys
+	g.Paused, err = db.All(ctx, a.db, func(rows *sql.Rows, paused *access.PauseAction) error { return rows.Scan(paused) },
 		`SELECT DISTINCT action FROM pauses WHERE scope = 'service' OR scope = 'team' AND target = ? ORDER BY action`,
 		team)
 	if err != nil {
-		return b, fmt.Errorf("reading the pauses of team %d: %w", team, err)
+		return g, fmt.Errorf("reading the pauses of team %d: %w", team, err)
 	}
-	return b, nil
+	return g, nil
 }
 
 // pausedFor returns what is paused for a key of a team; key 0 is none.

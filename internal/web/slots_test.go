@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/platform/loadshed"
 )
 
-// fill takes all slots of a room until the test ends.
+// fill takes all slots of a limiter until the test ends.
 func fill(t *testing.T, r *loadshed.Limiter) {
 	t.Helper()
 	for range loadshed.DefaultLimit() {
@@ -29,7 +29,7 @@ func TestFullNode(t *testing.T) {
 		raw := picture(t, 1)
 		b := w.browser(t).in("ada@example.com")
 		item := b.sendOK(w.batch(t).page, "a.png", raw)
-		fill(t, w.app.Rooms.Pages)
+		fill(t, w.app.Limiters.Pages)
 		// The page after a form needs a slot too; the form was processed.
 		b.get("/").wants(t, 503, "If you sent a form, it was processed", "do not send the form again")
 		b.post("/team", url.Values{"team": {itoa(w.harbour.ID)}}).wants(t, 503, "Nothing was changed. Try again")
@@ -75,17 +75,17 @@ func TestFilesNeedNoSlot(t *testing.T) {
 	})
 }
 
-// watching is a body that checks a room each time it is read.
+// watching is a body that checks a limiter each time it is read.
 type watching struct {
 	io.Reader
-	room *loadshed.Limiter
-	read int
-	most int // maximum of slots taken
+	limiter *loadshed.Limiter
+	read    int
+	most    int // maximum of slots taken
 }
 
 func (b *watching) Read(p []byte) (int, error) {
 	b.read++
-	b.most = max(b.most, b.room.State().Running)
+	b.most = max(b.most, b.limiter.State().Running)
 	return b.Reader.Read(p)
 }
 
@@ -97,24 +97,24 @@ func TestSlowSendersHoldNoSlot(t *testing.T) {
 		long := formField + "Open\r\n" + formFile + strings.Repeat("x", 3<<20) + "\r\n--x--\r\n"
 		for _, c := range []struct {
 			method, path, kind, sent string
-			room                     *loadshed.Limiter
+			limiter                  *loadshed.Limiter
 			status                   int
 		}{
-			{http.MethodPut, batch.links[0].path, "image/png", text, w.app.Rooms.Uploads, 401},
-			{http.MethodPost, batch.page + "/files?name=a.png", "image/png", text, w.app.Rooms.Uploads, 401},
-			{http.MethodPost, "/sign-in", "application/x-www-form-urlencoded", text, w.app.Rooms.Pages, 401},
-			{http.MethodPost, "/sign-in", formKind, long, w.app.Rooms.Pages, 400},
-			{http.MethodPost, "/sign-in?resume=1&next=/posts/new", formKind, long, w.app.Rooms.Pages, 200},
-			{http.MethodPost, "/oauth/token", "application/x-www-form-urlencoded", text, w.app.Rooms.Pages, 400},
+			{http.MethodPut, batch.links[0].path, "image/png", text, w.app.Limiters.Uploads, 401},
+			{http.MethodPost, batch.page + "/files?name=a.png", "image/png", text, w.app.Limiters.Uploads, 401},
+			{http.MethodPost, "/sign-in", "application/x-www-form-urlencoded", text, w.app.Limiters.Pages, 401},
+			{http.MethodPost, "/sign-in", formKind, long, w.app.Limiters.Pages, 400},
+			{http.MethodPost, "/sign-in?resume=1&next=/posts/new", formKind, long, w.app.Limiters.Pages, 200},
+			{http.MethodPost, "/oauth/token", "application/x-www-form-urlencoded", text, w.app.Limiters.Pages, 400},
 		} {
-			body := &watching{Reader: strings.NewReader(c.sent), room: c.room}
+			body := &watching{Reader: strings.NewReader(c.sent), limiter: c.limiter}
 			r := httptest.NewRequestWithContext(t.Context(), c.method, c.path, body)
 			r.Header.Set("Content-Type", c.kind)
 			out := httptest.NewRecorder()
 			w.app.ServeHTTP(out, r)
-			if out.Code != c.status || body.read == 0 || body.most != 0 || c.room.State().Running != 0 {
+			if out.Code != c.status || body.read == 0 || body.most != 0 || c.limiter.State().Running != 0 {
 				t.Errorf("%s %s: %d, read %d times in %d slots, and %+v is left", c.method, c.path, out.Code,
-					body.read, body.most, c.room.State())
+					body.read, body.most, c.limiter.State())
 			}
 		}
 	})
@@ -166,7 +166,7 @@ const (
 // TestStalledFormsHoldNoSlot checks forms with files that stall, and the limit per person.
 func TestStalledFormsHoldNoSlot(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.rooms = loadshed.NewLimiters(3)
+		w.limiters = loadshed.NewLimiters(3)
 		w.serve(t, "http://press.example")
 		ada, bea := w.browser(t).in("ada@example.com"), w.browser(t).in("bea@example.com")
 		page, n := w.batch(t).page, uint8(0)
@@ -198,7 +198,7 @@ func TestStalledFormsHoldNoSlot(t *testing.T) {
 					t.Errorf("%s: one form too many: %d", name, out.Code)
 				}
 			}
-			if running := w.app.Rooms.Uploads.State().Running; held != c.held || running != 0 {
+			if running := w.app.Limiters.Uploads.State().Running; held != c.held || running != 0 {
 				t.Errorf("%s: %d stalled forms of one person hold %d slots", name, held, running)
 			}
 			n++
@@ -246,7 +246,7 @@ func TestRejectedByLength(t *testing.T) {
 func TestFormsWithFilesTakeASlot(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ada := w.browser(t).in("ada@example.com")
-		fill(t, w.app.Rooms.Pages)
+		fill(t, w.app.Limiters.Pages)
 		out := httptest.NewRecorder()
 		ada.hand("/posts/new", formKind, -1, strings.NewReader(formField+"Open\r\n--x--\r\n"), out)
 		if out.Code != http.StatusServiceUnavailable || out.Header().Get("Retry-After") == "" ||
