@@ -88,6 +88,7 @@ func TestPlanDraft(t *testing.T) {
 		planned := c.moves(t, b, id, url.Values{"date": {"2027-06-18"}}).
 			wants(200, "“Latte art” moved to Fri 18 Jun 2027.").lacks("Unscheduled drafts")
 		b.open("/calendar?view=week&day=2027-06-18").wants(200, "Any time", "Latte art")
+		b.open("/posts/"+id+"/quick").wants(200, "Draft Fri 18 Jun 2027 Latte art")
 		b.open("/calendar?view=week&day=2027-06-11").lacks("Latte art")
 		planned.form("Undo").press().wants(200, "“Latte art” is no longer planned for a date.", "Unscheduled drafts")
 		c.moves(t, b, id, url.Values{"date": {"2027-06-18"}, "time": {"12:00"}}).wants(200, "moved to Fri 18 Jun 2027, 12:00.")

@@ -167,6 +167,7 @@ type quickView struct {
 	Caption    string
 	Back       string // query of the calendar
 	Date, Time string // as in a form
+	Planned    string // the date in words, if there is no time
 	Movable    bool
 	Approved   bool // a move ends the client's approval
 	Editable   bool
@@ -205,6 +206,9 @@ func (p *Handlers) quick(w http.ResponseWriter, r *http.Request) {
 		Editable: held.CheckComposable() == nil && v.Is(shell.Writers)}
 	view.Movable = view.Editable && !held.IsTemplate && (held.Status == post.Draft || v.Is(shell.Publishers))
 	view.Approved = held.Approval == post.Approved && !held.ScheduledAt.IsZero()
+	if day, err := time.Parse(time.DateOnly, held.PlannedDay); err == nil {
+		view.Planned = day.Format("Mon 2 Jan 2006")
+	}
 	if !held.ScheduledAt.IsZero() {
 		local := held.ScheduledAt.In(zone)
 		view.Date, view.Time = local.Format(time.DateOnly), local.Format("15:04")

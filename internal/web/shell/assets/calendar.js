@@ -126,7 +126,7 @@ document.addEventListener('submit', async (event) => {
 
 // What is chosen in the filter applies at once. A date that is typed is complete when its year is.
 document.addEventListener('change', (event) => {
-  const field = event.target.closest('#filter .pick');
+  const field = event.target.closest('#filter .calpick');
   if (field && (field.type !== 'date' || field.value === '' || field.value >= '2000')) field.form.requestSubmit();
 });
 
