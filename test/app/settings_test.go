@@ -346,7 +346,11 @@ func TestSettingsMenu(t *testing.T) {
 		}
 		own := viewer.open("/settings/plan").wants(200, "Plan and limits", "Assistants").lacks("API keys", "Delete the team")
 		own.holds(`<progress max="100" value="`)
-		viewer.open("/settings/keys").wants(403).lacks("Billing and data")
+		viewer.open("/settings/keys").wants(403, "You are a viewer in "+c.team.Name,
+			"This needs permission to manage the team, which the owner and admins have.",
+			"Ada owner", "Ada admin can change your role.").lacks("Billing and data")
+		c.as(t, access.Editor).open("/reports/new").wants(403, "You are an editor", "permission to spend credits")
+		c.as(t, access.Admin).open("/settings/keys/new").wants(403, "permission to manage what is reserved for the owner")
 		owner.open("/posts").wants(200).lacks("Billing and data")
 	})
 }

@@ -2,6 +2,7 @@ package team
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 
 	"pressroom/internal/apierr"
@@ -126,6 +127,17 @@ func (s *Service) MemberPage(ctx context.Context, team, after int64, most int) (
 		WHERE m.team_id = ? AND m.person_id > ? ORDER BY m.person_id LIMIT ?`, team, after, most)
 	if err != nil {
 		return nil, fmt.Errorf("listing members: %w", err)
+	}
+	return out, nil
+}
+
+// Managers returns the names of a team's owner and then of its admins, at most so many.
+func (s *Service) Managers(ctx context.Context, team int64, most int) ([]string, error) {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, name *string) error { return rows.Scan(name) },
+		`SELECT p.name FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ?
+		AND m.role IN ('owner', 'admin') ORDER BY CASE m.role WHEN 'owner' THEN 0 ELSE 1 END, m.person_id LIMIT ?`, team, most)
+	if err != nil {
+		return nil, fmt.Errorf("listing owners and admins: %w", err)
 	}
 	return out, nil
 }

@@ -105,8 +105,7 @@ func (p *Handlers) isInOwnTeam(r *http.Request, id string) bool {
 func (p *Handlers) writing(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !shell.SendsFiles(r) && !shell.VisitorOf(r.Context()).Is(shell.Writers) {
-			p.ShowMessage(w, r, http.StatusForbidden, "Not allowed",
-				"Your role in this team does not allow this. Ask an owner or admin of the team to change your role.")
+			p.Forbid(w, r, shell.Writers)
 			return
 		}
 		do(w, r)

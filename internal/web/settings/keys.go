@@ -199,7 +199,7 @@ func (p *Handlers) keyPage(w http.ResponseWriter, r *http.Request) {
 			return p.Teams.KeyHome(ctx, id, teams)
 		})
 	case !shell.VisitorOf(r.Context()).Is(shell.Managers):
-		p.Forbid(w, r)
+		p.Forbid(w, r, shell.Managers)
 	default:
 		typed := p.SavedForm(r)
 		view := keyPageView{Limit: typed.Get("daily_credits"), typed: typed != nil}

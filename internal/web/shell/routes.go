@@ -111,15 +111,9 @@ func (f *Frame) guard(route Route) http.HandlerFunc {
 		case route.For == Operators:
 			f.NotFound(w, r)
 		default:
-			f.Forbid(w, r)
+			f.Forbid(w, r, route.For)
 		}
 	})
-}
-
-// Forbid answers that the person's role does not allow the request.
-func (f *Frame) Forbid(w http.ResponseWriter, r *http.Request) {
-	f.ShowMessage(w, r, http.StatusForbidden, "Not allowed",
-		"Your role in this team does not allow this. Ask an owner or admin of the team to change your role.")
 }
 
 // Is reports whether the visitor belongs to an audience in the selected team.
