@@ -1,11 +1,8 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"image/color"
-	"image/jpeg"
 	"time"
 
 	"pressroom/internal/sandbox"
@@ -38,10 +35,9 @@ func (q *Quickstart) addEarlierPosts(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("loading the demo team's time zone: %w", err)
 	}
-	var picture bytes.Buffer
-	if err := jpeg.Encode(&picture, harbour(360, color.RGBA{200, 170, 200, 255}, color.RGBA{50, 70, 110, 255}),
-		nil); err != nil {
-		return fmt.Errorf("drawing a sample picture: %w", err)
+	picture, err := demoPicture("quay")
+	if err != nil {
+		return err
 	}
 	year, month, day := q.db.Now().In(zone).Date()
 	textOnly := make([]sandbox.Earlier, len(demoEarlier))
@@ -50,7 +46,7 @@ func (q *Quickstart) addEarlierPosts(ctx context.Context) error {
 	}
 	withImage := make([]sandbox.Earlier, len(textOnly))
 	for i, e := range textOnly {
-		e.Image = picture.Bytes()
+		e.Image = picture
 		withImage[i] = e
 	}
 	for _, at := range []struct {

@@ -133,14 +133,14 @@ func (q *Quickstart) ensureSandboxAccounts(ctx context.Context, first bool) erro
 
 // addSamples adds sample data of every kind to the demo team.
 func (q *Quickstart) addSamples(ctx context.Context, teamID, account int64) error {
-	mediaIDs, err := q.addSampleMedia(ctx, teamID)
+	pictures, err := q.addSampleMedia(ctx, teamID)
 	if err != nil {
 		return err
 	}
-	if err := q.publishSample(ctx, teamID, account); err != nil {
+	if err := q.publishSample(ctx, teamID, account, pictures["quay"]); err != nil {
 		return err
 	}
-	if err := q.addSamplePosts(ctx, account, mediaIDs); err != nil {
+	if err := q.addSamplePosts(ctx, teamID, pictures); err != nil {
 		return err
 	}
 	if err := q.addSampleReport(ctx, teamID); err != nil {
@@ -211,39 +211,15 @@ func (q *Quickstart) connectDemo(ctx context.Context, teamID int64) (int64, erro
 	return a.ID, nil
 }
 
-// addSamplePosts drafts some posts and schedules one, through the pipeline.
-func (q *Quickstart) addSamplePosts(ctx context.Context, account int64, mediaIDs []any) error {
-	captions := []string{
-		"Our winter blend is back: chocolate, orange peel and a little smoke. #coffee",
-		"Open from eight on Sunday. Come by after your run!",
-		"How we roast: fifteen minutes, one person, no shortcuts. https://harbour.example/roasting",
-	}
-	var last string
-	for n, caption := range captions {
-		args := operation.Arguments{"caption": caption, "account_ids": []any{account}}
-		if n == 0 {
-			args["media_ids"] = mediaIDs
-		}
-		out, err := q.call(ctx, "create_post", args)
-		if err != nil {
-			return err
-		}
-		last = strings.TrimPrefix(out.Location, "/posts/")
-	}
-	when := time.Now().UTC().AddDate(0, 0, 3).Truncate(time.Hour).Format(time.RFC3339)
-	_, err := q.call(ctx, "schedule_post", operation.Arguments{"post_id": last, "scheduled_at": when})
-	return err
-}
-
 // publishSample publishes a first post to two accounts, through the pipeline. It is sent once the service runs.
-func (q *Quickstart) publishSample(ctx context.Context, teamID, account int64) error {
+func (q *Quickstart) publishSample(ctx context.Context, teamID, account, picture int64) error {
 	threads, found := q.Accounts.FindFirst(ctx, teamID, "threads")
 	if !found {
 		return errors.New("the demo team has no Threads account")
 	}
 	out, err := q.call(ctx, "create_post", operation.Arguments{
 		"caption":     "You can find us on the quay and, starting today, right here. #coffee",
-		"account_ids": []any{account, threads},
+		"account_ids": []any{account, threads}, "media_ids": []any{picture},
 	})
 	if err != nil {
 		return err

@@ -1,0 +1,88 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"pressroom/internal/core/operation"
+)
+
+// demoPost is a post of the demo team. Its time is days after the first start, at an hour in the team's time zone;
+// 0 days for a draft without a time.
+type demoPost struct {
+	days, hour int
+	platforms  []string
+	picture    string // a file of demoMedia; empty for none
+	caption    string
+	asks       bool // stays a draft and waits for the client's approval
+}
+
+// demoPosts are created in this order, so the last is the first draft of the list.
+var demoPosts = []demoPost{
+	{1, 9, []string{"bluesky", "threads", "x"}, "latte",
+		"A week of practice, and nobody here draws anything but leaves. Which one would you drink? #coffee", false},
+	{1, 18, []string{"facebook", "instagram"}, "market",
+		"The winter market opens tonight. You find us next to the big tree, with hot cups and cold hands. #coffeetime", false},
+	{2, 12, []string{"linkedin"}, "roaster",
+		"Fourteen minutes for the new batch, two less than last year. What we changed, and what we kept. #roastery", false},
+	{3, 20, []string{"bluesky"}, "",
+		"How we roast: fifteen minutes, one person, no shortcuts. https://harbour.example/roasting", false},
+	{4, 8, []string{"instagram", "threads"}, "pour",
+		"Slow pour, quick question: paper or metal? #coffee", false},
+	{5, 11, []string{"instagram"}, "iced",
+		"Cold brew in winter? Hear us out. #coldbrew", true},
+	{5, 17, []string{"pinterest", "facebook"}, "cups",
+		"Sixty new cups, thrown two streets away. In the shop from tomorrow.", false},
+	{6, 10, []string{"facebook", "bluesky"}, "shop",
+		"The lights stay on until eight from now on. Come by after work.", false},
+	{0, 0, []string{"bluesky"}, "beans",
+		"Our winter blend is back: chocolate, orange peel and a little smoke. #coffee", false},
+	{0, 0, []string{"bluesky"}, "",
+		"Open from eight on Sunday. Come by after your run!", false},
+}
+
+// addSamplePosts creates the posts, through the pipeline.
+func (q *Quickstart) addSamplePosts(ctx context.Context, team int64, pictures map[string]int64) error {
+	zone, err := time.LoadLocation(demoTimezone)
+	if err != nil {
+		return fmt.Errorf("loading the demo team's time zone: %w", err)
+	}
+	for _, p := range demoPosts {
+		if err := q.addSamplePost(ctx, team, p, pictures, zone); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (q *Quickstart) addSamplePost(ctx context.Context, team int64, p demoPost, pictures map[string]int64, zone *time.Location) error {
+	accounts := []any{}
+	for _, platform := range p.platforms {
+		id, found := q.Accounts.FindFirst(ctx, team, platform)
+		if !found {
+			return fmt.Errorf("the demo team has no account on %s", platform)
+		}
+		accounts = append(accounts, id)
+	}
+	args := operation.Arguments{"caption": p.caption, "account_ids": accounts}
+	if p.picture != "" {
+		args["media_ids"] = []any{pictures[p.picture]}
+	}
+	out, err := q.call(ctx, "create_post", args)
+	if err != nil || p.days == 0 {
+		return err
+	}
+	id := strings.TrimPrefix(out.Location, "/posts/")
+	year, month, day := q.db.Now().In(zone).Date()
+	at := time.Date(year, month, day+p.days, p.hour, 0, 0, 0, zone).Format(time.RFC3339)
+	if !p.asks {
+		_, err = q.call(ctx, "schedule_post", operation.Arguments{"post_id": id, "scheduled_at": at})
+		return err
+	}
+	if _, err = q.call(ctx, "update_post", operation.Arguments{"id": id, "scheduled_at": at}); err == nil {
+		_, err = q.Approvals.Request(ctx, q.owner, id)
+	}
+	return err
+}
