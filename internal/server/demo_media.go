@@ -14,7 +14,7 @@ var demoPictures embed.FS
 
 // demoMedia is the demo team's library.
 var demoMedia = []struct{ file, name, alt string }{
-	{"quay", "Evening on the quay.jpg", "Two sailing boats on calm water at sunset, seen from the quay."},
+	{"quay", "Harbour at dusk.jpg", "Two sailing boats on calm water at sunset."},
 	{"shop", "The shop.jpg", "A green shop front with a striped awning. Two people sit behind the lit window."},
 	{"barista", "Abeba at the bar.jpg", "A smiling barista in a green apron holds up a white cup."},
 	{"roaster", "The big roaster.jpg", "A black drum roaster in front of a brick wall, with a tray of brown beans."},
