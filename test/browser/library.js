@@ -111,7 +111,7 @@ async function media(page) {
   await page.locator('#files').getByText('In the library', { exact: true }).waitFor();
   await page.goto('/media');
   await look(page, 'media-some');
-  await page.getByRole('link', { name: 'quay' }).click();
+  await page.getByRole('link', { name: 'quay', exact: true }).click();
   await page.getByLabel('Alt text').fill('The quay in the morning.');
   await page.getByRole('button', { name: 'Save alt text' }).click();
   await look(page, 'media-item');
@@ -130,7 +130,7 @@ async function film(page) {
   await page.locator('#choose').setInputFiles([path.join(__dirname, '../../internal/platform/mediainfo/testdata/front.mp4')]);
   await page.locator('#files').getByText('In the library', { exact: true }).waitFor();
   await page.goto('/media');
-  await page.getByRole('link', { name: 'front' }).click();
+  await page.getByRole('link', { name: 'front', exact: true }).click();
   await plays();
   await look(page, 'media-film');
   await page.getByRole('link', { name: 'Open the file' }).click();
