@@ -1,10 +1,12 @@
 package network_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 
 	"pressroom/internal/network"
+	"pressroom/internal/testkit/must"
 )
 
 // Each network with an app has a next step for any code, and its own for those that say what is missing.
@@ -20,5 +22,23 @@ func TestNextStep(t *testing.T) {
 	}
 	if step := network.NextStep("bluesky", ""); step != "" {
 		t.Error(step)
+	}
+}
+
+// The codes with a step of their own are explained in the network's guide.
+func TestNextStepInGuide(t *testing.T) {
+	t.Parallel()
+	for platform, codes := range map[string][]string{
+		"linkedin":  {"NONEXISTENT_VERSION"},
+		"pinterest": {"29"},
+		"tiktok":    {"unaudited_client_can_only_post_to_private_accounts", "url_ownership_unverified", "scope_not_authorized"},
+		"youtube":   {"privacyStatus", "accessNotConfigured"},
+	} {
+		guide := string(must.Get(os.ReadFile("../../docs/networks/" + platform + ".md"))(t))
+		for _, code := range codes {
+			if network.NextStep(platform, code) == network.NextStep(platform, "") || !strings.Contains(guide, code) {
+				t.Errorf("%s: %s has no step of its own, or the guide does not have it", platform, code)
+			}
+		}
 	}
 }
