@@ -48,7 +48,7 @@ func (s *Server) buildEdges() error {
 	if err != nil {
 		return err
 	}
-	figures := settings.Services{Credits: s.Credits, Calls: s.calls, Accounts: s.Accounts, Posts: s.Posts,
+	figures := settings.Services{Credits: s.Credits, Calls: s.calls, Accounts: s.Accounts,
 		Media: s.Media, Lists: s.Lists, Reports: s.Reports,
 		DirectoryOnly: directory != nil && directory.Only}
 	if s.app, err = web.New(web.Options{

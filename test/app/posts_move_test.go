@@ -14,8 +14,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// seen returns the version of a post that the calendar's pages name.
-func (c *crew) seen(t *testing.T, id string) string {
+// version returns the version of a post that the calendar's pages name.
+func (c *crew) version(t *testing.T, id string) string {
 	t.Helper()
 	var at int64
 	must.NoError(t, c.db.QueryRow(t.Context(), `SELECT updated_at FROM posts WHERE id = ?`, id).Scan(&at))
@@ -25,7 +25,7 @@ func (c *crew) seen(t *testing.T, id string) string {
 // moves sends what dragging a post in the calendar of June 2027 sends.
 func (c *crew) moves(t *testing.T, b *browser, id string, to url.Values) *page {
 	t.Helper()
-	form := url.Values{"seen": {c.seen(t, id)}, "back": {"view=month&day=2027-06-01"}}
+	form := url.Values{"seen": {c.version(t, id)}, "back": {"view=month&day=2027-06-01"}}
 	for name, values := range to {
 		form[name] = values
 	}
@@ -39,7 +39,7 @@ func TestMovePost(t *testing.T) {
 		id := c.draft(t, "Winter market", "2027-06-15T10:00:00Z")
 		b := c.as(t, access.Editor)
 		c.moves(t, b, id, url.Values{"date": {"2027-06-18"}, "time": {"12:00"}}).
-			wants(200, "“Winter market” moved to Fri 18 Jun 2027, 12:00.", "June 2027").holds(`data-seen="`+c.seen(t, id)+`"`).
+			wants(200, "“Winter market” moved to Fri 18 Jun 2027, 12:00.", "June 2027").holds(`data-seen="`+c.version(t, id)+`"`).
 			form("Undo").press().wants(200, "“Winter market” moved to Tue 15 Jun 2027, 12:00.")
 		b.open("/calendar").lacks("Undo")
 		c.does(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": "2027-06-15T10:00:00Z"})
@@ -67,7 +67,7 @@ func TestMoveChangedPost(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		id := c.draft(t, "Winter market", "2027-06-15T10:00:00Z")
-		b, before := c.as(t, access.Editor), c.seen(t, id)
+		b, before := c.as(t, access.Editor), c.version(t, id)
 		c.does(t, "update_post", map[string]any{"id": id, "scheduled_at": "2027-06-20T10:00:00Z"})
 		p := c.moves(t, b, id, url.Values{"seen": {before}, "date": {"2027-06-18"}, "time": {"12:00"}}).
 			wants(422, "Somebody else changed this post in the meantime, so it was not moved.").lacks("Undo")

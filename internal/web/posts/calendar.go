@@ -103,8 +103,8 @@ func (c calendarQuery) All() string {
 	return "/calendar?" + calendarQuery{View: c.View, Day: c.Day}.Here()
 }
 
-// Filtered reports whether the calendar shows only some posts.
-func (c calendarQuery) Filtered() bool { return c.Account+c.Network+c.State != "" }
+// IsFiltered reports whether the calendar shows only some posts.
+func (c calendarQuery) IsFiltered() bool { return c.Account+c.Network+c.State != "" }
 
 // New returns the path of the editor for a day.
 func (c calendarQuery) New(day time.Time) string {

@@ -24,8 +24,8 @@ type event struct {
 	Draggable bool
 }
 
-// Seen identifies the version of the post that is shown.
-func (e event) Seen() int64 { return e.Changed.UnixMicro() }
+// Version identifies the version of the post that is shown.
+func (e event) Version() int64 { return e.Changed.UnixMicro() }
 
 // Logos returns the first accounts, and Others the number of the others.
 func (e event) Logos() []post.PostEntryAccount { return e.Accounts[:min(len(e.Accounts), 3)] }

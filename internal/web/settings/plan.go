@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"pressroom/internal/core/plan"
-	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/post/postlist"
 	"pressroom/internal/web/shell"
 )
 
@@ -55,7 +55,7 @@ func (p *Handlers) counts(r *http.Request, limits plan.Plan) []counted {
 		},
 		{"Posts in " + month.Format("January 2006"), limits.PostsPerMonth,
 			func(ctx context.Context, team int64) (int64, error) {
-				return p.Posts.CountInMonth(ctx, team, month)
+				return postlist.CountInMonth(ctx, p.DB, team, month)
 			}, posts, "Published and scheduled this month. A month begins at midnight in the team’s time zone."},
 		{"Seats", limits.Seats, p.seatsUsed, shell.Count, "Members and open invitations."},
 		{"Media library", limits.StorageBytes, p.Media.UsedBytes, size, ""},
@@ -67,8 +67,8 @@ func (p *Handlers) counts(r *http.Request, limits plan.Plan) []counted {
 
 // posts returns a number of posts, which is counted only up to a maximum.
 func posts(n any) string {
-	if n == int64(post.MaxCounted+1) {
-		return "more than " + shell.Count(post.MaxCounted)
+	if n == int64(postlist.MaxUsed+1) {
+		return "more than " + shell.Count(postlist.MaxUsed)
 	}
 	return shell.Count(n)
 }

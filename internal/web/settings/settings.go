@@ -13,7 +13,6 @@ import (
 	"pressroom/internal/domain/credit"
 	"pressroom/internal/domain/hashtag/list"
 	"pressroom/internal/domain/media"
-	"pressroom/internal/domain/post"
 	"pressroom/internal/domain/ratelimit"
 	"pressroom/internal/domain/report"
 	"pressroom/internal/domain/team"
@@ -30,7 +29,6 @@ type Services struct {
 	Credits  *credit.Service
 	Calls    *ratelimit.FreeCalls
 	Accounts *account.Service
-	Posts    *post.Service
 	Media    *media.Service
 	Lists    *list.Service
 	Reports  *report.Service

@@ -1,0 +1,27 @@
+package postlist
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"pressroom/internal/platform/db"
+	"pressroom/internal/teamtime"
+)
+
+// MaxUsed is how far CountInMonth counts, because more would take long.
+const MaxUsed = 10_000
+
+// CountInMonth returns how many posts a team has used in the month of a time, as its plan counts them, or
+// MaxUsed+1 for more than MaxUsed. The month is that of the time's zone.
+func CountInMonth(ctx context.Context, d *db.DB, team int64, at time.Time) (int64, error) {
+	first, next := teamtime.Month(at, at.Location())
+	var n int64
+	err := d.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM posts WHERE team_id = ? AND slot_at >= ?
+		AND slot_at < ? AND slot_at > 0 AND status <> 'draft' LIMIT ?) counted`,
+		team, db.Micros(first), db.Micros(next), MaxUsed+1).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("counting the month's posts: %w", err)
+	}
+	return n, nil
+}
