@@ -132,7 +132,7 @@ func (a *App) pages() []shell.Route {
 		a.own(),
 		a.account.Routes(),
 		compose.New(a.Frame, a.Posts, a.Approvals, a.Library).Routes(),
-		posts.New(a.Frame, a.Posts, a.Approvals, a.Delivery, a.Jobs, a.Media, a.Erasure).Routes(),
+		posts.New(a.Frame, a.Posts, a.Approvals, a.Delivery, a.Jobs, a.Media, a.Erasure, a.Analytics).Routes(),
 		reports.New(a.Frame, a.Reports).Routes(),
 		accounts.New(a.Frame, a.Connector, a.Posts, a.Analytics).Routes(),
 		library.New(a.Frame, a.Media, a.Posts).Routes(),

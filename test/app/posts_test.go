@@ -166,7 +166,7 @@ func TestDuplicateKeepsAccountTexts(t *testing.T) {
 		own := "For the <harbour> alone"
 		must.Get(c.Posts.Override(t.Context(), c.people[access.Owner].ID, id, c.account, post.Override{Caption: &own}))(t)
 		b := c.as(t, access.Editor)
-		b.open("/posts/"+id).wants(200, "It shows a text of its own:", own)
+		b.open("/posts/"+id).wants(200, "Preview", own)
 		made := b.open("/posts/"+id).form("Duplicate as a draft").press().wants(200, "This is the copy", "For all", own)
 		made.follow(fmt.Sprintf("Bluesky: harbour%d.test", c.team.ID)).wants(200, own, "Nothing yet.")
 	})

@@ -36,3 +36,25 @@ func (s *Service) SumByPost(ctx context.Context, team int64, posts []string) (ma
 	}
 	return out, nil
 }
+
+// FiguresOfPost returns the collected figures of one of a team's posts by account. Accounts without figures are omitted.
+func (s *Service) FiguresOfPost(ctx context.Context, team int64, post string) (map[int64]PostSums, error) {
+	type found struct {
+		PostSums
+		account int64
+	}
+	figures, err := db.All(ctx, s.db, func(rows *sql.Rows, f *found) error {
+		return rows.Scan(&f.account, &f.Views, &f.Likes, &f.Comments)
+	}, `SELECT t.account_id, p.views, p.likes, p.comments FROM post_targets t
+		JOIN social_accounts a ON a.id = t.account_id AND a.team_id = ?
+		JOIN account_posts p ON p.account_id = t.account_id AND p.network_id = t.network_id
+		WHERE t.post_id = ? AND t.network_id <> ''`, team, post)
+	if err != nil {
+		return nil, fmt.Errorf("reading the figures of a post: %w", err)
+	}
+	out := map[int64]PostSums{}
+	for _, f := range figures {
+		out[f.account] = f.PostSums
+	}
+	return out, nil
+}

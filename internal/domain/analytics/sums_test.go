@@ -43,6 +43,15 @@ func TestSumByPost(t *testing.T) {
 			got.Comments != nil {
 			t.Errorf("%+v", sums)
 		}
+		each, err := w.service.FiguresOfPost(t.Context(), team, "seen")
+		w.must(err)
+		if first, second := each[account], each[900]; len(each) != 2 || *first.Views != 40 || *first.Likes != 3 ||
+			*second.Views != 2 || second.Likes != nil {
+			t.Errorf("%+v", each)
+		}
+		if other, err := w.service.FiguresOfPost(t.Context(), team+1, "seen"); err != nil || len(other) > 0 {
+			t.Errorf("another team has %v (%v)", other, err)
+		}
 		for _, ids := range [][]string{{"seen"}, nil} {
 			if other, err := w.service.SumByPost(t.Context(), team+1, ids); err != nil || len(other) > 0 {
 				t.Errorf("another team has %v (%v)", other, err)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/analytics"
 	"pressroom/internal/domain/delivery"
 	"pressroom/internal/domain/post"
 	"pressroom/internal/network"
@@ -26,8 +27,9 @@ type accountView struct {
 	Later   *time.Time // when it may be retried
 	LaterIn string     // the same, if soon
 	Absent  string     // who marked it as not published
-	Gone    bool       // the connection is lost; Why says what to do
-	Holder  string     // the post of the family that has taken over the account
+	Figures analytics.PostSums
+	Gone    bool   // the connection is lost; Why says what to do
+	Holder  string // the post of the family that has taken over the account
 	// MayRetry reports that it may be retried now.
 	MayRetry bool
 }

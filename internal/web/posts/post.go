@@ -27,6 +27,7 @@ type view struct {
 	post.Post
 
 	Head       string // beginning of the text
+	Title      string // the first words of it
 	Stored     post.Record
 	Shown      []network.Media
 	Deleted    []deleted // deleted files
@@ -198,6 +199,7 @@ func (p *Handlers) liveView(r *http.Request) (view, error) {
 	if v.Head == "" {
 		v.Head = "Post without text"
 	}
+	v.Title = titleOf(v.Head)
 	team := outcome.Call.TeamID
 	if v.Stored, err = p.posts.Load(r.Context(), team, id); err != nil {
 		return v, err
@@ -220,7 +222,19 @@ func (p *Handlers) liveView(r *http.Request) (view, error) {
 	}
 	v.Accounts = p.accounts(full, v.Stored, outcome.Untrusted, coming, lines, held, zone)
 	v.count(p.DB.Now())
-	return v, nil
+	return v, p.addFigures(r.Context(), &v)
+}
+
+// addFigures adds the collected figures of the accounts that published the post.
+func (p *Handlers) addFigures(ctx context.Context, v *view) error {
+	if v.Sent == 0 {
+		return nil
+	}
+	found, err := p.analytics.FiguresOfPost(ctx, v.Stored.TeamID, v.ID)
+	for i := range v.Accounts {
+		v.Accounts[i].Figures = found[v.Accounts[i].ID]
+	}
+	return err
 }
 
 // heldByOthers returns the accounts that other posts of the family have taken over, by account.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"pressroom/internal/domain/analytics"
 	"pressroom/internal/domain/delivery"
 	"pressroom/internal/domain/job"
 	"pressroom/internal/domain/media"
@@ -37,14 +38,15 @@ type Handlers struct {
 	jobs      *job.Store
 	media     *media.Service
 	drafts    Drafts
+	analytics *analytics.Service
 }
 
 // New returns the handlers.
 func New(
 	f *shell.Frame, p *post.Service, approvals *approval.Service, d *delivery.Service, jobs *job.Store,
-	library *media.Service, drafts Drafts,
+	library *media.Service, drafts Drafts, figures *analytics.Service,
 ) *Handlers {
-	return &Handlers{f, p, approvals, d, jobs, library, drafts}
+	return &Handlers{f, p, approvals, d, jobs, library, drafts, figures}
 }
 
 // Routes returns the routes of the pages. Roles are checked again by the operations.
