@@ -108,7 +108,7 @@ func TestNewPasswordListsIssuedItems(t *testing.T) {
 		owner := c.people[access.Owner]
 		intruder := c.as(t, access.Owner)
 		makes := func(name string) {
-			intruder.open("/settings/keys/new").form("Make the key").fill("name", name).fill("level", "full").press().wants(200, name)
+			intruder.open("/settings/keys/new").form("Create key").fill("name", name).fill("level", "full").press().wants(200, name)
 		}
 		makes("Nightly <export>")
 		makes("Back door")
@@ -129,7 +129,7 @@ func TestNewPasswordListsIssuedItems(t *testing.T) {
 		}
 		b.open(invited).wants(200, "Join "+c.team.Name)
 
-		b.open("/settings/keys/new").form("Make the key").fill("name", "Made since").fill("level", "full").press().wants(200, "Made since")
+		b.open("/settings/keys/new").form("Create key").fill("name", "Made since").fill("level", "full").press().wants(200, "Made since")
 		r := must.Get(h.Teams.Recover(t.Context(), owner.Email))(t)
 		recovers := h.browser(t).open(team.RecoveryPath+r.Token).
 			wants(200, "API key Back door", "work without your password", "check the members of your teams").form("Set password")
@@ -188,7 +188,7 @@ func TestFormShownAfterDirectorySignIn(t *testing.T) {
 		b := h.browser(t)
 		comes(b)
 		for _, one := range []struct{ page, button, field string }{
-			{"/settings/keys/new", "Make the key", "name"}, {"/hashtags/new", "Create list", "name"},
+			{"/settings/keys/new", "Create key", "name"}, {"/hashtags/new", "Create list", "name"},
 		} {
 			form := b.open(one.page).form(one.button).fill(one.field, "Typed <before>")
 			must.NoError(t, h.Teams.EndSessions(t.Context(), c.people[access.Owner].ID))

@@ -20,10 +20,10 @@ func TestAccounts(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
 		b.open("/accounts").
-			wants(http.StatusOK, c.handle(), "Connected", "Your plan has room for any number of accounts.", "TikTok for Business")
+			wants(http.StatusOK, c.handle(), "Connected", "Your plan allows any number of accounts.", "TikTok for Business")
 		page := b.open("/accounts").follow("Disconnect " + c.handle())
-		page.wants(http.StatusOK, "No scheduled post goes out to it.", "What was published stays at the network").
-			follow("Keep it connected").wants(http.StatusOK, "How it does")
+		page.wants(http.StatusOK, "No scheduled posts use it.", "Published posts stay on the network").
+			follow("Cancel").wants(http.StatusOK, "Performance")
 		page.form("Disconnect").press().
 			wants(http.StatusOK,
 				"The Bluesky account "+c.handle()+" was disconnected. Bluesky was told that the permission has ended.",
@@ -47,7 +47,7 @@ func TestConnectAgain(t *testing.T) {
 		done := b.open("/accounts").form("Bluesky").press().form("Connect").
 			fill("server", h.box.URL+"/bluesky").fill("identifier", c.handle()).fill("password", "open-sesame-1234").press().
 			wants(http.StatusOK, "Connection renewed", "was already connected. Its connection is renewed")
-		done.follow("Account analytics").wants(http.StatusOK, c.handle(), "How it does")
+		done.follow("Account analytics").wants(http.StatusOK, c.handle(), "Performance")
 		done.follow("Accounts").wants(http.StatusOK, c.handle())
 		if n := c.count(t, "social_accounts WHERE team_id = ?", c.team.ID); n != 1 {
 			t.Errorf("%d accounts, want 1", n)
@@ -62,11 +62,11 @@ func TestLostAccount(t *testing.T) {
 		must.NoError(t, h.Accounts.MarkLost(t.Context(), c.account, account.AnyGrant))
 		path := fmt.Sprint("/accounts/", c.account)
 		c.as(t, access.Viewer).open(path).
-			wants(http.StatusOK, "The connection is lost: the network refused us.",
-				"An owner or admin of the team can do that.").lacks("Connect again</button>")
+			wants(http.StatusOK, "The connection is lost: the permission was revoked on the network or has expired.",
+				"An owner or admin of the team can reconnect it.").lacks("Reconnect</button>")
 		b := c.as(t, access.Admin)
-		b.open("/accounts").wants(http.StatusOK, "Connection lost", "The network refused us")
-		again := b.open(path).form("Connect again").press().
+		b.open("/accounts").wants(http.StatusOK, "Connection lost", "The permission was revoked on the network")
+		again := b.open(path).form("Reconnect").press().
 			wants(http.StatusOK, "will be reconnected. Use the same account.").lacks("A program or assistant", "requested this")
 		again.form("Connect").fill("server", h.box.URL+"/bluesky").fill("identifier", c.handle()).
 			fill("password", "open-sesame-1234").press().wants(http.StatusOK, "You can publish to it")
@@ -81,7 +81,7 @@ func TestDisconnectWithScheduledPosts(t *testing.T) {
 			c := h.crew(t)
 			b := c.as(t, access.Owner)
 			c.waiting(t, 2)
-			page := b.open(fmt.Sprintf("/accounts/%d/disconnect", c.account)).wants(http.StatusOK, "2 scheduled posts go out to it.")
+			page := b.open(fmt.Sprintf("/accounts/%d/disconnect", c.account)).wants(http.StatusOK, "2 scheduled posts use it.")
 			done := page.form("Disconnect").fill("posts", choice).press().wants(http.StatusOK, "was disconnected.")
 			if choice == "take_out" {
 				done.wants(http.StatusOK, "It was removed from 2 scheduled posts.")
@@ -149,12 +149,12 @@ func TestAccountFigures(t *testing.T) {
 				AddDate(0, 0, -day).Format(time.DateOnly), 300-day, at)
 		}
 		p := b.open(path).
-			wants(http.StatusOK, "Engagement", "Best post", "<b>Fresh</b> 8", "When posts appear", "Followers", "Formats", "Export")
+			wants(http.StatusOK, "Engagement", "Best post", "<b>Fresh</b> 8", "Posting days", "Followers", "Formats", "Export")
 		p.lacks("<b>Fresh")
 		if !strings.Contains(p.source, `<svg class="plot"`) {
 			t.Error("no drawing of followers")
 		}
-		b.open(path+"?period=7").wants(http.StatusOK, "Of 7 posts").lacks("Fresh&lt;/b&gt; 8")
+		b.open(path+"?period=7").wants(http.StatusOK, "Based on 7 posts").lacks("Fresh&lt;/b&gt; 8")
 		file := b.open(path+"/figures.csv?period=7").
 			wants(http.StatusOK, "figure,of,value,low,high,posts", "likes,account,91,,,7", "posts,image,7")
 		if !strings.Contains(file.header.Get("Content-Disposition"), "7-days.csv") {

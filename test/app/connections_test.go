@@ -44,17 +44,17 @@ func TestConnections(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		owner, editor, viewer := c.as(t, access.Owner), c.as(t, access.Editor), c.as(t, access.Viewer)
-		empty := editor.open("/settings").wants(200).follow("Assistants").wants(200, "No assistant is connected yet", "Copy the address")
+		empty := editor.open("/settings").wants(200).follow("Assistants").wants(200, "No assistants yet", "Copy address")
 		if !strings.Contains(empty.source, `value="`+h.root+`/mcp"`) {
 			t.Error("the page does not give the address")
 		}
 		empty.follow("More about connecting assistants").wants(200)
-		c.as(t, access.Client).open("/settings/assistants").wants(200, "Clients of a team let no assistants work in it").lacks("/mcp")
+		c.as(t, access.Client).open("/settings/assistants").wants(200, "Clients of this team cannot connect assistants").lacks("/mcp")
 		editors, viewers := c.assistant(t, access.Editor, "<Robot>", access.Read, access.Publish), c.assistant(t,
 			access.Viewer, "Reader", access.Read)
 
 		owner.open("/settings/assistants").
-			wants(200, "<Robot>", "Reader", "May read and publish", "not used yet", "answers at assistant.example", "by Ada editor")
+			wants(200, "<Robot>", "Reader", "Can read and publish", "never used", "access granted to assistant.example", "by Ada editor")
 		editor.open("/settings/assistants").wants(200, "<Robot>").lacks("Reader")
 		at := fmt.Sprint("/settings/assistants/", editors)
 		for _, path := range []string{at, at + "/end"} {
@@ -62,30 +62,30 @@ func TestConnections(t *testing.T) {
 		}
 		viewer.send("POST", at+"/end", nil).wants(404)
 		c.as(t, access.Admin).send("POST", at, url.Values{"daily_credits": {"5"}}).wants(403)
-		editor.open(at).wants(200, "nobody has checked it", "which is you").lacks("Save", "aily limit")
+		editor.open(at).wants(200, "it is not verified", "(you)").lacks("Save", "aily limit")
 
 		admins := c.assistant(t, access.Admin, "Spender", access.Read, access.Spend)
 		owner.open(at).wants(200).lacks("Save") // what spends nothing has no limit of it
 		c.as(t, access.Admin).open(fmt.Sprint("/settings/assistants/", admins)).wants(200, "no limit").lacks("Save")
-		page := owner.open(fmt.Sprint("/settings/assistants/", admins)).wants(200, "What it may spend", "Spend credits")
+		page := owner.open(fmt.Sprint("/settings/assistants/", admins)).wants(200, "Spending", "Spend credits")
 		page.form("Save").fill("daily_credits", "many").press().wants(422, "Enter a daily limit of 0 or more credits")
 		page.form("Save").fill("daily_credits", "25").press().wants(200, "The daily limit was saved")
 		owner.open("/settings/assistants").wants(200, "25 credits")
 
 		editor.open("/account").wants(200, "<Robot>", c.team.Name, "assistant.example")
-		editor.open(at).follow("End this connection").wants(200, "not used yet", "no tracking", "Upload links").
-			form("End the connection").press().wants(200, "The assistant was disconnected", "Ended")
+		editor.open(at).follow("Disconnect this assistant…").wants(200, "never been used", "No report is tracked because of it", "upload links").
+			form("Disconnect assistant").press().wants(200, "The assistant was disconnected", "Disconnected")
 		if h.standing(t, editors) || !h.standing(t, viewers) {
 			t.Error("the wrong connection ended, or none")
 		}
 		editor.open("/account").wants(200, "You have not connected an assistant").lacks("Robot")
 		editor.send("POST", at+"/end", nil).wants(422, "has already ended")
 		c.as(t, access.Admin).send("POST", at+"/forget", nil).wants(403)
-		owner.open(at).wants(200, "Ended").lacks("Save").follow("Delete this assistant…").wants(200).
+		owner.open(at).wants(200, "Disconnected").lacks("Save").follow("Delete this assistant…").wants(200).
 			form("Delete assistant").press().wants(200, "The assistant was deleted").lacks("Robot")
 		owner.open(at).wants(404)
 		owner.send("POST", fmt.Sprint("/settings/assistants/", viewers, "/forget"), nil).wants(422, "Disconnect it first")
-		owner.open(fmt.Sprint("/settings/assistants/", viewers, "/end")).form("End the connection").press().
+		owner.open(fmt.Sprint("/settings/assistants/", viewers, "/end")).form("Disconnect assistant").press().
 			wants(200, "The assistant was disconnected.")
 		owner.open("/settings/audit").
 			wants(200, "connected an assistant, which may read and publish",
@@ -111,14 +111,14 @@ func TestConnectionsEndWithTheirPerson(t *testing.T) {
 		editors, owners := c.assistant(t, access.Editor, "Writer", access.Read, access.Write), c.assistant(t,
 			access.Owner, "Chief", access.Read)
 		person := fmt.Sprintf("/settings/members/%d", c.people[access.Editor].ID)
-		admin.open(person).wants(200, "cannot publish").form("Change the role").fill("role", "viewer").press().wants(200)
+		admin.open(person).wants(200, "cannot publish").form("Change role").fill("role", "viewer").press().wants(200)
 		if h.standing(t, editors) || !h.standing(t, owners) {
 			t.Error("the wrong connection ended, or none")
 		}
 		admin.open(fmt.Sprint("/settings/assistants/", editors)).
-			wants(200, "The person who connected it now has a lower role", "connected anew").lacks("End this connection")
+			wants(200, "The person who connected it now has a lower role", "can be connected again").lacks("Disconnect this assistant")
 		again := c.assistant(t, access.Editor, "Reader", access.Read)
-		admin.open(person+"/remove").wants(200, "Assistants that the person let work").form("Remove from the team").press().wants(200)
+		admin.open(person+"/remove").wants(200, "Assistants that the person connected").form("Remove from team").press().wants(200)
 		if h.standing(t, again) {
 			t.Error("an assistant works on for somebody who was removed")
 		}
@@ -147,12 +147,12 @@ func TestConnectionsTrackings(t *testing.T) {
 			id, c.team.ID, db.Micros(h.now().Add(time.Hour)), made, db.Micros(h.now().Add(time.Hour)))
 		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForKey, Target: made, Action: access.PauseSpending}))
 		at := fmt.Sprintf("/settings/assistants/%d/end", made)
-		if p := c.as(t, access.Editor).open(at).wants(200, "goes on and is charged"); strings.Contains(p.source, `name="tracking"`) {
+		if p := c.as(t, access.Editor).open(at).wants(200, "Tracking continues and is charged"); strings.Contains(p.source, `name="tracking"`) {
 			t.Error("an editor is offered to end a tracking")
 		}
 		owner := c.as(t, access.Owner)
 		owner.open("/settings/assistants").wants(200, "Paused", "The operator has paused spending")
-		owner.open(at).wants(200, "#coffee on Instagram", "every 3 days").form("End the connection").press().
+		owner.open(at).wants(200, "#coffee on Instagram", "every 3 days").form("Disconnect assistant").press().
 			wants(200, "1 tracking was ended and will not be charged again.")
 		if n := h.count(t, "reports WHERE tracked = 1 OR next_refresh_at > 0"); n != 0 || h.standing(t, made) {
 			t.Errorf("%d reports are tracked", n)
@@ -170,7 +170,7 @@ func TestNoticesOfConnections(t *testing.T) {
 		const said = "An assistant was connected. It can read, create drafts and publish. If nobody on your team " +
 			"connected it, revoke the connection."
 		for _, role := range []access.Role{access.Owner, access.Admin, access.Editor} {
-			c.as(t, role).open("/notices").wants(200, said, "<Robot>").follow(said).wants(200, "nobody has checked it")
+			c.as(t, role).open("/notices").wants(200, said, "<Robot>").follow(said).wants(200, "it is not verified")
 		}
 		c.as(t, access.Viewer).open("/notices").lacks("Robot")
 		must.NoError(t, h.Teams.SetKeyLimit(t.Context(), made, 50))

@@ -163,13 +163,13 @@ func TestCodeKeepsInput(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
 		a := h.addApp(t, b)
-		form := b.open("/settings/keys/new").form("Make the key").fill("name", "Kept <name>")
+		form := b.open("/settings/keys/new").form("Create key").fill("name", "Kept <name>")
 		must.NoError(t, h.Teams.EndSessions(t.Context(), c.people[access.Owner].ID))
 		asked := form.press().wants(200, "is not lost").form("Sign in").fill("email", c.people[access.Owner].Email).
 			fill("password", password).press().wants(200, "Two-factor authentication")
 		asked.form("Sign in").fill("code", "123").press().wants(401)
 		page := asked.form("Sign in").fill("code", a.code(t)).press().wants(200, "New API key")
-		if got := page.form("Make the key").values.Get("name"); got != "Kept <name>" {
+		if got := page.form("Create key").values.Get("name"); got != "Kept <name>" {
 			t.Errorf("%q", got)
 		}
 	})

@@ -38,20 +38,20 @@ func TestSettingsKeys(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		owner := c.as(t, access.Owner)
-		owner.open("/settings").wants(200, c.team.Name, "API keys").follow("API keys").wants(200, "There is no key yet")
+		owner.open("/settings").wants(200, c.team.Name, "API keys").follow("API keys").wants(200, "No API keys yet")
 		blank := owner.open("/settings/keys/new").wants(200)
-		blank.form("Make the key").fill("name", "Robot").fill("daily_credits", "many").press().
+		blank.form("Create key").fill("name", "Robot").fill("daily_credits", "many").press().
 			wants(422, "Enter a daily limit of 0 or more credits").lacks("prk_")
-		filled := blank.form("Make the key").fill("name", "Calendar robot").fill("level", "drafts").
+		filled := blank.form("Create key").fill("name", "Calendar robot").fill("level", "drafts").
 			fill("daily_credits", "25").fill("expires", "2099-12-31")
-		made := filled.press().wants(200, "Calendar robot", "25 credits", "Copy it now")
+		made := filled.press().wants(200, "Calendar robot", "25 credits", "Copy the key now")
 		value := keyValue.FindString(made.source)
 		if !apikey.WellFormed(apikey.APIKey, value) || made.header.Get("Cache-Control") != "no-store" || h.me(t, value) != 200 {
 			t.Fatalf("the key %q does not work, or its page may be kept (%v)", value, made.header)
 		}
 		filled.press().wants(422, "already created").lacks(value)
 		list := owner.open("/settings/keys").
-			wants(200, "Calendar robot", "Works", "Drafts", "25 credits", "last used", "Ada owner").lacks(value)
+			wants(200, "Calendar robot", "Active", "Drafts", "25 credits", "last used", "Ada owner").lacks(value)
 		key := list.follow("Calendar robot").wants(200, "1 Jan 2100, 00:00").lacks(value)
 		if h.count(t, "api_keys WHERE team_id = ?", c.team.ID) != 1 {
 			t.Error("the form made several keys")
@@ -61,13 +61,13 @@ func TestSettingsKeys(t *testing.T) {
 		owner.open("/settings/keys").wants(200, "Read only", "no limit")
 		owner.open("/settings/audit").
 			wants(200, "created an API key with the level “Drafts”", "Calendar robot", "set an API key to the level “Read only”")
-		revoke := key.follow("Revoke this key").wants(200, "last used", "no tracking")
-		revoke.form("Revoke the key").press().wants(200, "The key was revoked", "Revoked")
+		revoke := key.follow("Revoke this key…").wants(200, "last used", "No report is tracked because of it")
+		revoke.form("Revoke key").press().wants(200, "The key was revoked", "Revoked")
 		if h.me(t, value) != 401 {
 			t.Error("a revoked key works")
 		}
 		owner.open(key.path).wants(200, "Revoked").lacks("Revoke this key")
-		revoke.form("Revoke the key").press().wants(422, "has ended")
+		revoke.form("Revoke key").press().wants(422, "has ended")
 	})
 }
 
@@ -88,13 +88,13 @@ func TestSettingsKeyTouches(t *testing.T) {
 		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForKey, Target: k.ID, Action: access.PauseSpending}))
 		owner := c.as(t, access.Owner)
 		page := owner.open(fmt.Sprintf("/settings/keys/%d/revoke", k.ID)).
-			wants(200, "#coffee on Instagram", "every 3 days", "goes on and is charged")
+			wants(200, "#coffee on Instagram", "every 3 days", "Tracking continues and is charged")
 		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.team.ID, Action: access.PauseSpending}))
 		if !strings.Contains(page.source, "/reports/"+id) {
 			t.Error("the tracked report is not linked")
 		}
 		owner.open("/settings/keys").wants(200, "Paused", "The operator has paused spending")
-		page.form("Revoke the key").press().
+		page.form("Revoke key").press().
 			wants(200, "The key was revoked and no longer works. 1 tracking was ended and will not be charged again.")
 		if n := h.count(t, "reports WHERE tracked = 1 OR next_refresh_at > 0"); n != 0 {
 			t.Errorf("%d reports are tracked", n)
@@ -140,7 +140,7 @@ func TestTrackingEndsWhilePaused(t *testing.T) {
 		if n := h.count(t, "reports WHERE tracked = 1"); n != 1 {
 			t.Errorf("%d reports are tracked", n)
 		}
-		owner.open(page).form("End the trackings").press().wants(200, "1 tracking was ended and will not be charged again.")
+		owner.open(page).form("Turn off tracking").press().wants(200, "1 tracking was ended and will not be charged again.")
 		if n := h.count(t, "reports WHERE tracked = 1 OR next_refresh_at > 0"); n != 0 {
 			t.Errorf("%d reports are tracked", n)
 		}
@@ -155,7 +155,7 @@ func TestSettingsKeyOfAFormerOwner(t *testing.T) {
 		must.NoError(t, err)
 		must.NoError(t, h.Teams.SetMember(t.Context(), c.team.ID, c.people[access.Admin].ID, access.Owner))
 		c.as(t, access.Admin).open(fmt.Sprintf("/settings/keys/%d", k.ID)).
-			wants(200, "no longer owns the team", "Make a new one").lacks("Revoke this key")
+			wants(200, "no longer owns the team", "Create a new one").lacks("Revoke this key")
 	})
 }
 
@@ -170,13 +170,13 @@ func TestSettingsTeam(t *testing.T) {
 		_, key, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: "k", Level: access.Full})
 		must.NoError(t, err)
 		owner, admin, viewer := c.as(t, access.Owner), c.as(t, access.Admin), c.as(t, access.Viewer)
-		off := owner.open("/settings/access").wants(200, "On", "refused within a second").form("Switch access off").
+		off := owner.open("/settings/access").wants(200, "On", "refused within a second").form("Turn off access").
 			press().wants(200, "access is off")
 		if h.me(t, key) != 403 {
 			t.Error("a key works although access is off")
 		}
-		owner.open("/settings/keys").wants(200, "API and tool access of this team is off")
-		off.form("Switch access on").press().wants(200, "access is on")
+		owner.open("/settings/keys").wants(200, "API and tool access is off")
+		off.form("Turn on access").press().wants(200, "access is on")
 		if h.me(t, key) != 200 {
 			t.Error("a key does not work although access is on")
 		}
@@ -202,13 +202,13 @@ func TestSettingsMembers(t *testing.T) {
 		c := h.crew(t)
 		admin, owner := c.as(t, access.Admin), c.as(t, access.Owner)
 		list := admin.open("/settings/members").wants(200, "5 people", "50 seats", c.people[access.Viewer].Email, "No open invitations.")
-		editor := list.follow("Open Ada editor").wants(200, "Editor").lacks("Make the owner")
-		editor.form("Change the role").fill("role", "owner").press().wants(422, "Choose one of the roles")
-		editor.form("Change the role").fill("role", "viewer").press().wants(200, "The role was changed", "Viewer")
-		list.follow("Open Ada owner").wants(200, "only when the owner hands the team on").lacks("Change the role")
-		list.follow("Open Ada admin").wants(200, "This is you").lacks("Change the role")
-		list.follow("Open Ada client").follow("Remove from the team").wants(200, "sees nothing of this team any more").
-			form("Remove from the team").press().wants(200, "no longer a member", "4 people")
+		editor := list.follow("Open Ada editor").wants(200, "Editor").lacks("Transfer ownership…")
+		editor.form("Change role").fill("role", "owner").press().wants(422, "Choose one of the roles")
+		editor.form("Change role").fill("role", "viewer").press().wants(200, "The role was changed", "Viewer")
+		list.follow("Open Ada owner").wants(200, "only when the owner transfers ownership").lacks("Change role")
+		list.follow("Open Ada admin").wants(200, "This is you").lacks("Change role")
+		list.follow("Open Ada client").follow("Remove from team…").wants(200, "loses access to the team immediately").
+			form("Remove from team").press().wants(200, "no longer a member", "4 people")
 
 		list.form("Create invitation").fill("email", "nonsense").press().wants(422, "valid email address")
 		made := list.form("Create invitation").fill("email", "Nora@harbour.example").fill("role", "viewer").press().
@@ -219,10 +219,10 @@ func TestSettingsMembers(t *testing.T) {
 			form("Revoke the invitation of nora@harbour.example").press().wants(200, "The invitation was revoked", "No open invitations")
 		h.browser(t).open(link).wants(422, "was revoked")
 
-		on := owner.open(fmt.Sprintf("/settings/members/%d", c.people[access.Admin].ID)).follow("Make the owner").
-			wants(200, "You stay in the team as an admin")
-		on.form("Hand the team on").press().wants(200, "Ownership was transferred")
-		on.form("Hand the team on").press().wants(403)
+		on := owner.open(fmt.Sprintf("/settings/members/%d", c.people[access.Admin].ID)).follow("Transfer ownership…").
+			wants(200, "You become an admin of the team")
+		on.form("Transfer ownership").press().wants(200, "Ownership was transferred")
+		on.form("Transfer ownership").press().wants(403)
 		admin.open("/settings/keys/new").wants(200)
 	})
 }
@@ -231,7 +231,7 @@ func TestSettingsCredits(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		owner := c.as(t, access.Owner)
-		owner.open("/settings/credits").wants(200, "There is nothing on the statement yet", "1,000")
+		owner.open("/settings/credits").wants(200, "No transactions yet", "1,000")
 		c.grant(t, 500)
 		_, key, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: "=cmd()", Level: access.Full})
 		must.NoError(t, err)
@@ -249,8 +249,8 @@ func TestSettingsCredits(t *testing.T) {
 		if !strings.Contains(page.source, "/jobs/"+job) {
 			t.Error("the statement does not lead to the job")
 		}
-		page.form("Save the limit").fill("daily_credits", "2000").press().wants(422, "Enter a whole number from 0 to the limit of the plan")
-		page.form("Save the limit").fill("daily_credits", "7").press().wants(200, "The daily limit was saved.")
+		page.form("Save limit").fill("daily_credits", "2000").press().wants(422, "Enter a whole number from 0 to the limit of the plan")
+		page.form("Save limit").fill("daily_credits", "7").press().wants(200, "The daily limit was saved.")
 		if status, _ := h.requestReport(t, key); status != 429 {
 			t.Errorf("beyond the owner's limit: %d", status)
 		}
@@ -262,7 +262,7 @@ func TestSettingsCredits(t *testing.T) {
 		}
 		c.as(t, access.Editor).open("/settings/credits").wants(200, "Charged today").lacks("Statement", "495", "500")
 		month := h.now().In(mustZone(t, "Europe/Berlin")).AddDate(0, 0, -40).Format("2006-01")
-		owner.open("/settings/credits?month="+month).wants(200, "No credits moved in", "Later month")
+		owner.open("/settings/credits?month="+month).wants(200, "No transactions in", "Next month")
 		owner.open("/settings/credits?month=13").wants(422, "Enter a month such as")
 		owner.open("/settings/credits?after=x").wants(422, "does not exist")
 	})
@@ -305,9 +305,9 @@ func TestSettingsPaging(t *testing.T) {
 		if seen != 120 {
 			t.Errorf("%d events of 120", seen)
 		}
-		owner.open("/settings/audit").wants(200, "The operator granted 120 credits", "Everything").form("Show").
+		owner.open("/settings/audit").wants(200, "The operator granted 120 credits", "All events").form("Filter").
 			fill("kind", "team.created").press().wants(200, "created the team on the plan agency").lacks("granted 1 credits")
-		owner.open("/settings/audit?kind=no.such").wants(200, "Nothing of this kind has happened")
+		owner.open("/settings/audit?kind=no.such").wants(200, "No events of this type")
 		owner.open("/settings/audit?before=x").wants(422)
 	})
 }

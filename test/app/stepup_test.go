@@ -27,7 +27,7 @@ func TestKeyNeedsRecentSignIn(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
-		form := b.open("/settings/keys/new").form("Make the key").fill("name", "Nightly <export>").
+		form := b.open("/settings/keys/new").form("Create key").fill("name", "Nightly <export>").
 			fill("level", "full").fill("daily_credits", "41")
 		h.advance(stale)
 		asked := form.press().wants(200, "Sign in again")
@@ -36,7 +36,7 @@ func TestKeyNeedsRecentSignIn(t *testing.T) {
 		}
 		asked.form("Sign in").fill("password", "wrong").press().wants(401)
 		page := asked.form("Sign in").fill("password", password).press().wants(200, "New API key", "Nothing has been saved")
-		again := page.form("Make the key")
+		again := page.form("Create key")
 		for name, want := range map[string]string{"name": "Nightly <export>", "level": "full", "daily_credits": "41"} {
 			if got := again.values.Get(name); got != want {
 				t.Errorf("the form's %s is %q, want %q", name, got, want)
@@ -55,7 +55,7 @@ func TestStepUp(t *testing.T) {
 		c := h.crew(t)
 		must.Get(h.Teams.SetOperator(t.Context(), c.people[access.Owner].Email, true))(t)
 		b := c.as(t, access.Owner)
-		b.open("/settings/keys/new").form("Make the key").fill("name", "One").fill("level", string(access.ReadOnly)).press().wants(200)
+		b.open("/settings/keys/new").form("Create key").fill("name", "One").fill("level", string(access.ReadOnly)).press().wants(200)
 		var key string
 		must.NoError(t, h.db.QueryRow(t.Context(), `SELECT CAST(id AS TEXT) FROM api_keys WHERE team_id = ?`, c.team.ID).Scan(&key))
 		h.assistantOf(t, c.people[access.Owner].ID)
@@ -121,7 +121,7 @@ func TestStepUpAsksForTheSecondFactor(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
 		a := h.addApp(t, b)
-		form := b.open("/settings/keys/new").form("Make the key").fill("name", "Nightly").fill("level", "full")
+		form := b.open("/settings/keys/new").form("Create key").fill("name", "Nightly").fill("level", "full")
 		h.advance(stale)
 		code := form.press().wants(200, "Sign in again").form("Sign in").fill("password", password).press().
 			wants(200, "Two-factor authentication").form("Sign in")
@@ -129,7 +129,7 @@ func TestStepUpAsksForTheSecondFactor(t *testing.T) {
 		code.fill("code", "000000").press().wants(401, "not valid")
 		b.open("/account/passkeys/new").wants(200, "Sign in again")
 		page := code.fill("code", a.code(t)).press().wants(200, "New API key", "Nothing has been saved")
-		if got := page.form("Make the key").values.Get("name"); got != "Nightly" {
+		if got := page.form("Create key").values.Get("name"); got != "Nightly" {
 			t.Errorf("the form's name is %q", got)
 		}
 
@@ -151,7 +151,7 @@ func TestPasswordChangeIsNoStepUp(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
 		a := h.addApp(t, b)
-		b.open("/settings/keys/new").form("Make the key").fill("name", "Nightly").fill("level", "full").press().wants(200)
+		b.open("/settings/keys/new").form("Create key").fill("name", "Nightly").fill("level", "full").press().wants(200)
 		form := b.open("/account/password").form("Change password")
 		form.values["revoke"] = []string{"key-1"}
 		h.advance(stale)
@@ -161,7 +161,7 @@ func TestPasswordChangeIsNoStepUp(t *testing.T) {
 			b.send(http.MethodPost, "/account/password", change).wants(200, "Sign in again")
 		}
 		b.open("/account/password").wants(200, "Sign in again")
-		b.open("/settings/keys/new").form("Make the key").fill("name", "Two").fill("level", "full").press().wants(200, "Sign in again")
+		b.open("/settings/keys/new").form("Create key").fill("name", "Two").fill("level", "full").press().wants(200, "Sign in again")
 		if n := h.count(t, "totp_secrets"); n != 1 {
 			t.Errorf("%d authenticator apps are left", n)
 		}
@@ -197,7 +197,7 @@ func TestStepUpByOtherPerson(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
-		form := b.open("/settings/keys/new").form("Make the key").fill("name", "Olga's secret plan").fill("level", "full")
+		form := b.open("/settings/keys/new").form("Create key").fill("name", "Olga's secret plan").fill("level", "full")
 		h.advance(stale)
 		asked := form.press().wants(200, "Sign in again")
 		other := c.people[access.Admin].Email
@@ -245,7 +245,7 @@ func TestStepUpByDirectory(t *testing.T) {
 		b := h.browser(t)
 		comes(owner, h.now().Add(-time.Hour)) // signed in at the directory this morning
 		b.open("/sign-in").follow(byDirectory).wants(200, c.team.Name)
-		asked := b.open("/settings/keys/new").form("Make the key").fill("name", "Nightly").fill("level", "full").
+		asked := b.open("/settings/keys/new").form("Create key").fill("name", "Nightly").fill("level", "full").
 			press().wants(200, "Sign in again", "What you entered is kept")
 		comes(owner, time.Time{})
 		asked.follow(byDirectory).wants(401, "did not ask you to sign in again", "Sign in again")
@@ -258,6 +258,6 @@ func TestStepUpByDirectory(t *testing.T) {
 		}
 		comes(owner, h.now())
 		page := refused.follow(byDirectory).wants(200, "New API key", "still in the form")
-		page.form("Make the key").press().wants(200, "Nightly")
+		page.form("Create key").press().wants(200, "Nightly")
 	})
 }

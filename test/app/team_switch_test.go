@@ -31,7 +31,7 @@ func TestTypedTextIsKept(t *testing.T) {
 			{list, "Add", "hashtags", "#boats #ships"},
 			{list + "/edit", "Save", "name", "Boats"},
 			{"/settings/team", "Save", "name", "Another name"},
-			{"/settings/keys/new", "Make the key", "name", "For the newsletter"},
+			{"/settings/keys/new", "Create key", "name", "For the newsletter"},
 			{"/settings/members", "Create invitation", "email", "new@harbour.example"},
 			{picture, "Rename", "name", "The pier"},
 			{picture, "Save alt text", "alt", "A pier in the fog"},

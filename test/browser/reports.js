@@ -79,7 +79,7 @@ async function accounts(page) {
   const bluesky = page.getByRole('main').getByRole('listitem').filter({ hasText: 'Bluesky' }).first();
   const name = await bluesky.getByRole('link').first().textContent();
   await bluesky.getByRole('link').first().click();
-  await page.getByRole('heading', { name: 'How it does' }).waitFor();
+  await page.getByRole('heading', { name: 'Performance' }).waitFor();
   await page.getByRole('link', { name: '90 days' }).click();
   await page.locator('[aria-current="page"]', { hasText: '90 days' }).waitFor();
   await look(page, 'account');

@@ -16,8 +16,8 @@ run(async (browser) => {
   await money(page);
   await page.goto('/settings/audit');
   await look(page, 'settings-audit');
-  await page.getByLabel('What happened').selectOption('key.created');
-  await page.getByRole('button', { name: 'Show' }).click();
+  await page.getByLabel('Event').selectOption('key.created');
+  await page.getByRole('button', { name: 'Filter' }).click();
   await said(page, 'created an API key with the level “Drafts”');
   await withoutScripts(browser);
 }).catch((error) => {
@@ -29,7 +29,7 @@ run(async (browser) => {
 async function makeKey(page) {
   await page.goto('/settings/keys');
   await look(page, 'settings-keys');
-  await page.getByRole('link', { name: 'Make a key' }).focus();
+  await page.getByRole('link', { name: 'New API key' }).focus();
   await page.keyboard.press('Enter');
   await page.getByLabel('Name').focus();
   await page.keyboard.type('Calendar robot');
@@ -39,8 +39,8 @@ async function makeKey(page) {
   await page.keyboard.type('25');
   await look(page, 'settings-key-new');
   await page.keyboard.press('Enter');
-  await said(page, 'Copy it now');
-  const value = await page.getByLabel('The key’s value').inputValue();
+  await said(page, 'Copy the key now');
+  const value = await page.getByLabel('API key', { exact: true }).inputValue();
   assert.match(value, /^prk_[0-9A-Za-z]{38}$/);
   await look(page, 'settings-key-made');
   await page.reload();
@@ -55,26 +55,26 @@ async function refused(page, value) {
   assert.equal(await me(), 200);
   await page.goto('/settings/keys');
   await page.getByRole('link', { name: 'Calendar robot' }).click();
-  await page.getByLabel('Daily limit, in credits').fill('lots');
+  await page.getByLabel('Daily credit limit').fill('lots');
   await page.getByRole('button', { name: 'Save' }).click();
   assert.match(await page.getByRole('alert').textContent(), /0 or more credits/);
   await look(page, 'settings-key-wrong');
-  await page.getByLabel('Daily limit, in credits').fill('30');
+  await page.getByLabel('Daily credit limit').fill('30');
   await page.getByRole('button', { name: 'Save' }).click();
   await said(page, 'The key was saved');
-  await page.getByRole('link', { name: 'Revoke this key' }).click();
+  await page.getByRole('link', { name: 'Revoke this key…' }).click();
   await said(page, 'The key was last used');
   await look(page, 'settings-key-revoke');
-  await page.getByRole('button', { name: 'Revoke the key' }).click();
+  await page.getByRole('button', { name: 'Revoke key' }).click();
   await said(page, 'The key was revoked');
   assert.equal(await me(), 401);
   await look(page, 'settings-keys-revoked');
   await page.goto('/settings/access');
   await look(page, 'settings-access');
-  await page.getByRole('button', { name: 'Switch access off' }).click();
+  await page.getByRole('button', { name: 'Turn off access' }).click();
   await said(page, 'API and tool access is off');
   await look(page, 'settings-access-off');
-  await page.getByRole('button', { name: 'Switch access on' }).click();
+  await page.getByRole('button', { name: 'Turn on access' }).click();
   await said(page, 'API and tool access is on');
 }
 
@@ -117,7 +117,7 @@ async function money(page) {
 async function withoutScripts(browser) {
   const page = await open(browser, { javaScriptEnabled: false });
   await signIn(page, '/settings/credits');
-  await page.getByLabel('Daily limit, in credits').fill('40');
+  await page.getByLabel('Daily credit limit').fill('40');
   await page.keyboard.press('Enter');
   await said(page, 'The daily limit was saved');
 }
