@@ -230,11 +230,7 @@ func (s *Server) build(sealer *tokencrypt.Sealer) error {
 	s.Posts = post.New(s.db, s.Accounts, s.jobs, s.Media, delivery.NewSubmitter(s.queue), post.DefaultLimits, terms)
 	s.Approvals = approval.New(approval.Options{DB: s.db, Posts: s.Posts, Sealer: sealer, PublicURL: s.cfg.PublicURL})
 	s.buildDelivery(networks)
-	s.Analytics = analytics.New(s.db, s.Accounts,
-		analytics.Options{
-			Terms: terms, Every: s.cfg.CollectEvery, Called: s.metrics.countNetworkCall,
-			Posts: hashtagObserver{s.db, s.figures}.recordCollected, FetchPicture: s.pictureFetcher(), Log: s.cfg.Log,
-		})
+	s.buildAnalytics(terms)
 	s.buildErasure()
 	s.Voices = voice.New(voice.Options{DB: s.db})
 	s.buildOperations(terms)

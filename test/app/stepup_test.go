@@ -84,7 +84,9 @@ func TestStepUp(t *testing.T) {
 			{"/settings/members/" + viewer + "/remove", nil},
 			{"/account/sessions/end", nil},
 			{"/account/sessions/1/end", nil},
-			{"/operator/teams", url.Values{"name": {"Two"}, "owner": {c.people[access.Owner].Email}, "timezone": {"UTC"}, "plan": {"team"}}},
+			{"/operator/teams", url.Values{
+				"name": {"Two"}, "owner": {c.people[access.Owner].Email}, "timezone": {"UTC"}, "plan": {"team"},
+			}},
 			{"/operator/teams/" + team + "/plan", url.Values{"plan": {"agency"}}},
 			{"/operator/teams/" + team + "/limit", url.Values{"credits": {"1000000"}}},
 			{"/operator/teams/" + team + "/close", nil},

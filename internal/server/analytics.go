@@ -8,7 +8,18 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/analytics"
 )
+
+// buildAnalytics builds the collection of the accounts' figures and pictures.
+func (s *Server) buildAnalytics(terms plan.Terms) {
+	s.Analytics = analytics.New(s.db, s.Accounts, analytics.Options{
+		Terms: terms, Every: s.cfg.CollectEvery, Called: s.metrics.countNetworkCall,
+		Posts: hashtagObserver{s.db, s.figures}.recordCollected, FetchPicture: s.pictureFetcher(), Log: s.cfg.Log,
+	})
+}
 
 var errPictureTooLarge = errors.New("the picture is too large")
 
