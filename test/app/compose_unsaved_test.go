@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pressroom/internal/core/access"
+	"pressroom/internal/domain/media"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit/must"
 	"pressroom/internal/web/compose"
@@ -137,6 +138,21 @@ func TestNewPostHasTheLastAccounts(t *testing.T) {
 		c.change(t, `UPDATE social_accounts SET connection_state = 'lost' WHERE id = ?`, second)
 		if got := accounts(b, "/posts/new"); len(got) > 0 {
 			t.Errorf("selected though the connection is lost: %v", got)
+		}
+	})
+}
+
+// A form with more files than one may contain says so and keeps what was typed.
+func TestTooManyFilesInAPost(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		b := h.crew(t).as(t, access.Editor)
+		files := map[string][]byte{}
+		for i := range media.MaxFormFiles + 1 {
+			files[strconv.Itoa(i)+".txt"] = []byte("No picture.")
+		}
+		p := b.open("/posts/new?caption=Hello").form("Upload").attachAll(files).wants(422, media.TooManyFormFiles)
+		if got := p.form("Save draft").values.Get("caption"); got != "Hello" {
+			t.Errorf("typed: %q", got)
 		}
 	})
 }
