@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -26,9 +27,7 @@ func (c *crew) version(t *testing.T, id string) string {
 func (c *crew) moves(t *testing.T, b *browser, id string, to url.Values) *page {
 	t.Helper()
 	form := url.Values{"seen": {c.version(t, id)}, "back": {"view=month&day=2027-06-01"}}
-	for name, values := range to {
-		form[name] = values
-	}
+	maps.Copy(form, to)
 	return b.send(http.MethodPost, "/posts/"+id+"/move", form)
 }
 
