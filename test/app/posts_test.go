@@ -142,7 +142,8 @@ func TestPublishAndDuplicate(t *testing.T) {
 			t.Errorf("%d deliveries", n)
 		}
 		done := b.handedOver(id).
-			wants(200, "Published", "the account has it", "View post", "What was done", "Sent to the network – published")
+			wants(200, "Published", "the account has it", "View post", "What was done", "Sent to the network – published",
+				fmt.Sprintf("History Published on Bluesky, harbour%d.test", c.team.ID), "Publishing started", "Created")
 		done.follow("The last job").wants(200, "Publishing a post", "Done", "View post").
 			follow("Open the post").wants(200, "Open from eight")
 		b.open("/posts/"+id+"/publish").wants(200, "Published") // there is nothing to confirm any more

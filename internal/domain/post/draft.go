@@ -192,25 +192,7 @@ func (s *Service) changeAccounts(ctx context.Context, tx *db.Tx, call operation.
 	if err != nil {
 		return false, err
 	}
-	same := slices.EqualFunc(wanted, p.Targets, func(a, b Target) bool { return a.AccountID == b.AccountID })
-	if same {
-		return false, nil
-	}
-	if err := s.checkNotHeld(ctx, tx, *p, wanted); err != nil {
-		return false, err
-	}
-	kept := make([]int64, len(wanted))
-	for i, t := range wanted {
-		kept[i] = t.AccountID
-	}
-	if err := removeOtherTargets(ctx, tx, p.ID, kept); err != nil {
-		return false, err
-	}
-	if err := insertTargets(ctx, tx, p.ID, wanted); err != nil {
-		return false, err
-	}
-	p.Targets, err = s.readTargets(ctx, tx, p.TeamID, p.ID)
-	return true, err
+	return s.setAccounts(ctx, tx, p, wanted)
 }
 
 // parseFutureTime returns a future time with a time of day. A time without an offset is in the team's zone.

@@ -63,6 +63,7 @@ type view struct {
 	Decides    bool   // the client must decide on the post
 	Said       string // rejected input of the client
 	Editable   bool
+	History    []moment            // the latest first
 	Family     []postlist.Relative // copies of it for what failed, or the post that it was copied from
 	EditsAgain bool                // accounts that failed can get an edited copy
 	MayArchive bool
@@ -307,6 +308,7 @@ func (p *Handlers) fullView(r *http.Request) (view, error) {
 	if err := p.addApproval(r.Context(), &v, zone); err != nil {
 		return v, err
 	}
+	v.History = v.historyIn(zone)
 	if v.Recurrence != nil {
 		v.Rule = ruleWords(v.Recurrence.Rule)
 		if err := p.addUpcoming(r.Context(), &v, zone); err != nil {
