@@ -5,18 +5,19 @@ import (
 	"database/sql"
 	"fmt"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/core/access"
 	"pressroom/internal/platform/db"
 )
 
 // Teams lists every team, for the operator.
 func (s *Service) Teams(ctx context.Context) ([]Team, error) {
-	return db.All(ctx, s.db, scanTeam, `SELECT `+teamColumns+` FROM teams ORDER BY id`)
+	return db.All(ctx, s.db, ScanTeam, `SELECT `+Columns+` FROM teams ORDER BY id`)
 }
 
 // People lists every person, for the operator.
 func (s *Service) People(ctx context.Context) ([]Person, error) {
-	return db.All(ctx, s.db, scanPerson, `SELECT `+personColumns+` FROM people ORDER BY id`)
+	return db.All(ctx, s.db, ScanPerson, `SELECT `+PersonColumns+` FROM people ORDER BY id`)
 }
 
 // Keys lists the keys and the assistants' connections of a team, for the operator; revoked ones too.
@@ -89,4 +90,63 @@ func (s *Service) CheckPlans(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// Columns are the columns of teams that ScanTeam reads.
+const Columns = `id, name, timezone, content_language, plan, plan_until, daily_credits, access_off_at, closed_at, deleted_at`
+
+// ScanTeam reads a row of teams.
+func ScanTeam(rows *sql.Rows, t *Team) error {
+	var until, off, closed, deleted int64
+	err := rows.Scan(&t.ID, &t.Name, &t.Timezone, &t.Language, &t.Plan, &until, &t.DailyCredits, &off, &closed,
+		&deleted)
+	t.PlanUntil, t.AccessOff, t.Closed, t.Deleted = db.Time(until), off > 0, closed > 0, deleted > 0
+	return err
+}
+
+// Team reads one team, for the operator; not_found if there is none.
+func (s *Service) Team(ctx context.Context, team int64) (Team, error) {
+	return first(db.All(ctx, s.db, ScanTeam, `SELECT `+Columns+` FROM teams WHERE id = ?`, team))
+}
+
+// PersonColumns are the columns of people that ScanPerson reads.
+const PersonColumns = `id, name, email, held_at, operator, deleted_at, email_proved_at`
+
+// ScanPerson reads a row of people.
+func ScanPerson(rows *sql.Rows, p *Person) error {
+	var held, operator, deleted, proved int64
+	err := rows.Scan(&p.ID, &p.Name, &p.Email, &held, &operator, &deleted, &proved)
+	p.Held, p.Operator, p.Deleted, p.EmailConfirmed = held > 0, operator > 0, deleted > 0, proved > 0
+	return err
+}
+
+// Person reads one person, for the operator; not_found if there is none.
+func (s *Service) Person(ctx context.Context, person int64) (Person, error) {
+	return first(db.All(ctx, s.db, ScanPerson, `SELECT `+PersonColumns+` FROM people WHERE id = ?`, person))
+}
+
+// Plans returns the ids of the plans that there are.
+func (s *Service) Plans() []string { return s.terms.PlanIDs() }
+
+// TeamsOf lists the teams of a person with the person's role in each, for the operator: also of a suspended person.
+func (s *Service) TeamsOf(ctx context.Context, person int64) ([]OwnTeam, error) {
+	return db.All(ctx, s.db, func(rows *sql.Rows, t *OwnTeam) error {
+		var closed int64
+		err := rows.Scan(&t.ID, &t.Name, &t.Timezone, &t.Role, &closed)
+		t.Closed = closed > 0
+		return err
+	}, `SELECT t.id, t.name, t.timezone, m.role, t.closed_at FROM memberships m JOIN teams t ON t.id = m.team_id
+		WHERE m.person_id = ? ORDER BY t.id`, person)
+}
+
+// first returns the only one of what was found; not_found where nothing was.
+func first[T any](found []T, err error) (T, error) {
+	var none T
+	switch {
+	case err != nil:
+		return none, err
+	case len(found) == 0:
+		return none, apierr.Missing()
+	}
+	return found[0], nil
 }

@@ -44,7 +44,7 @@ type SignIns struct {
 	links *throttle.Local // by client: links and passkeys, and attempts to join
 	joins *throttle.Local // by invitation
 
-	hashing *hashQueue
+	hashing *passwords.Queue
 }
 
 // NewSignIns returns the sign-in checks of a service.
@@ -55,7 +55,7 @@ func NewSignIns(s *Service) *SignIns {
 		strangers: throttle.NewShared(s.db, strangersPace),
 		own:       throttle.NewShared(s.db, ownPace), links: throttle.NewLocal(s.db.Now, clientPace),
 		sites: throttle.NewLocal(s.db.Now, sitePace), joins: throttle.NewLocal(s.db.Now, joinPace),
-		hashing: newHashQueue(),
+		hashing: passwords.NewQueue(hashWait),
 	}
 }
 
@@ -193,8 +193,8 @@ func (s *SignIns) lookUp(ctx context.Context, email string) (known, error) {
 }
 
 // compare hashes a password and refuses one that is not the person's.
-func (s *SignIns) compare(ctx context.Context, from asker, p known, password string, refusal error) error {
-	return s.hashing.do(ctx, from, func() error {
+func (s *SignIns) compare(ctx context.Context, from passwords.Asker, p known, password string, refusal error) error {
+	return s.hashing.Do(ctx, from, func() error {
 		if !passwords.Matches(p.hash, password) || p.ID == 0 {
 			return refusal
 		}
@@ -203,9 +203,9 @@ func (s *SignIns) compare(ctx context.Context, from asker, p known, password str
 }
 
 // hash returns what is stored of a password.
-func (s *SignIns) hash(ctx context.Context, from asker, password string) (string, error) {
+func (s *SignIns) hash(ctx context.Context, from passwords.Asker, password string) (string, error) {
 	hash := ""
-	err := s.hashing.do(ctx, from, func() error {
+	err := s.hashing.Do(ctx, from, func() error {
 		var err error
 		hash, err = passwords.Hash(password)
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"pressroom/internal/auth/passwords"
 	"pressroom/internal/auth/throttle"
 	"pressroom/internal/platform/db"
 )
@@ -17,15 +18,8 @@ func (s *Service) KnownFor(ctx context.Context, d *db.DB, person int64, browser 
 // HoldHashes takes every hash that strangers can wait for, until the function that it returns is called. Requests wait
 // for as long as the test runs.
 func (s *SignIns) HoldHashes() func() {
-	s.hashing.wait = time.Hour
-	for range cap(s.hashing.open) {
-		s.hashing.open <- struct{}{}
-	}
-	return func() {
-		for range cap(s.hashing.open) {
-			<-s.hashing.open
-		}
-	}
+	s.hashing = passwords.NewQueue(time.Hour)
+	return s.hashing.Hold()
 }
 
 // ChargeSite counts wrong passwords of a site until one more is free.

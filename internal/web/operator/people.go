@@ -7,6 +7,7 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/domain/team"
+	"pressroom/internal/domain/team/teamsearch"
 	"pressroom/internal/web/shell"
 )
 
@@ -18,8 +19,8 @@ type peopleView struct {
 }
 
 func (p *Handlers) peoplePage(w http.ResponseWriter, r *http.Request) {
-	q := team.Search{Text: r.URL.Query().Get("q"), After: numberOf(r, "after"), Most: rowsPerPage}
-	found, err := p.Teams.FindPeople(r.Context(), q)
+	q := teamsearch.Query{Text: r.URL.Query().Get("q"), After: numberOf(r, "after"), Most: rowsPerPage}
+	found, err := teamsearch.People(r.Context(), p.DB, q)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return

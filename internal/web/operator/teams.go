@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/domain/credit"
 	"pressroom/internal/domain/team"
+	"pressroom/internal/domain/team/teamsearch"
 	"pressroom/internal/web/shell"
 )
 
@@ -22,8 +23,8 @@ type teamsView struct {
 }
 
 func (p *Handlers) teamsPage(w http.ResponseWriter, r *http.Request) {
-	q := team.Search{Text: r.URL.Query().Get("q"), After: numberOf(r, "after"), Most: rowsPerPage}
-	found, err := p.Teams.FindTeams(r.Context(), q)
+	q := teamsearch.Query{Text: r.URL.Query().Get("q"), After: numberOf(r, "after"), Most: rowsPerPage}
+	found, err := teamsearch.Teams(r.Context(), p.DB, q)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
@@ -33,7 +34,7 @@ func (p *Handlers) teamsPage(w http.ResponseWriter, r *http.Request) {
 }
 
 // searchPages returns the pager of a search.
-func searchPages(path string, q team.Search, next int64) pager {
+func searchPages(path string, q teamsearch.Query, next int64) pager {
 	to := func(after int64) string {
 		query := url.Values{}
 		if q.Text != "" {

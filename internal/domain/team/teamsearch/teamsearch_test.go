@@ -1,16 +1,39 @@
-package team_test
+package teamsearch_test
 
 import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/ratelimit"
 	"pressroom/internal/domain/team"
+	"pressroom/internal/domain/team/teamsearch"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit"
 	"pressroom/internal/testkit/must"
 )
+
+type env struct {
+	*team.Service
+	db   *db.DB
+	team team.Team
+}
+
+func each(t *testing.T, run func(t *testing.T, w env)) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		d := testkit.Open(t, url, testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)))
+		s := team.New(d, must.Get(ratelimit.NewGuesses())(t), plan.Default())
+		owner := must.Get(s.AddPerson(t.Context(), "Ada", "ada@example.com", ""))(t)
+		harbour := must.Get(s.AddTeam(t.Context(),
+			team.Team{Name: "Harbour", Timezone: "Europe/Berlin", Language: "en", Plan: "team"}, owner.ID))(t)
+		run(t, env{s, d, harbour})
+	})
+}
 
 // crowd creates teams and people, some thousands more than one search goes through.
 func (w env) crowd(t *testing.T, n int) {
@@ -47,9 +70,9 @@ func TestSearchIsBounded(t *testing.T) {
 			{fmt.Sprint(last.ID), []string{"Zebra & Sons", "–"}}, {fmt.Sprint(w.team.ID), []string{"Harbour", "–"}},
 		} {
 			var got []string
-			q := team.Search{Text: c.text, Most: 50}
+			q := teamsearch.Query{Text: c.text, Most: 50}
 			for range 2 {
-				found := must.Get(w.FindTeams(t.Context(), q))(t)
+				found := must.Get(teamsearch.Teams(t.Context(), w.db, q))(t)
 				got = append(got, nameOf(found.Items, func(t team.Team) string { return t.Name }))
 				if (found.Next == 0) != (q.After > 0) {
 					t.Errorf("%q after %d goes on after %d", c.text, q.After, found.Next)
@@ -63,7 +86,7 @@ func TestSearchIsBounded(t *testing.T) {
 		for text, want := range map[string]string{
 			"ada": "Ada", "Zoe@Example.com": "Zoë", fmt.Sprint(zoe.ID): "Zoë", "zoe": "–",
 		} {
-			found := must.Get(w.FindPeople(t.Context(), team.Search{Text: text, Most: 50}))(t)
+			found := must.Get(teamsearch.People(t.Context(), w.db, teamsearch.Query{Text: text, Most: 50}))(t)
 			if got := nameOf(found.Items, func(p team.Person) string {
 				return p.Name
 			}); got != want || found.Next == 0 {
@@ -89,9 +112,9 @@ func TestSearchContinues(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.crowd(t, 70)
 		seen := map[int64]bool{}
-		q := team.Search{Text: "crowd", Most: 30}
+		q := teamsearch.Query{Text: "crowd", Most: 30}
 		for page := 1; ; page++ {
-			found := must.Get(w.FindTeams(t.Context(), q))(t)
+			found := must.Get(teamsearch.Teams(t.Context(), w.db, q))(t)
 			for _, one := range found.Items {
 				seen[one.ID] = true
 			}

@@ -1,0 +1,111 @@
+package passwords
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/platform/loadshed"
+)
+
+// A request that waits for a password hash holds a place among pages, of which a node has 128 for each processor. These
+// bounds keep most of the places free. They include the requests that are hashing.
+const (
+	strangersHashing = 16 // requests from browsers that are not known for the account
+	perClientHashing = 8  // of these, from one client
+	knownHashing     = 16 // requests of people who are known
+	perPersonHashing = 4  // of these, for one person
+)
+
+// Queue bounds the password hashes under way, each of which takes 19 MiB and a core, and the requests that wait for
+// one. Strangers leave one hash and a queue to people who are known.
+type Queue struct {
+	open, reserved   chan struct{}
+	strangers, known line
+	wait             time.Duration // how long a request waits for a hash
+}
+
+// NewQueue returns a Queue. Requests wait for a hash for at most the given time.
+func NewQueue(wait time.Duration) *Queue {
+	return &Queue{
+		open: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1)), reserved: make(chan struct{}, 1),
+		strangers: newLine(strangersHashing, perClientHashing), known: newLine(knownHashing, perPersonHashing),
+		wait: wait,
+	}
+}
+
+// Asker is who asks for a password hash.
+type Asker struct {
+	Key   string // a client, an invitation or a person
+	Known bool   // signed in, in a browser that is known for the account, or with a recovery link
+}
+
+// Do runs a function that hashes a password. It returns rate_limited, without running the function, if too many
+// requests wait already or the wait takes too long.
+func (q *Queue) Do(ctx context.Context, a Asker, work func() error) error {
+	waiting, reserved := q.strangers, chan struct{}(nil)
+	if a.Known {
+		waiting, reserved = q.known, q.reserved
+	}
+	if !waiting.enter(a.Key) {
+		return errHashing()
+	}
+	defer waiting.leave(a.Key)
+	ctx, cancel := context.WithTimeout(ctx, q.wait)
+	defer cancel()
+	select {
+	case q.open <- struct{}{}:
+		defer func() { <-q.open }()
+	case reserved <- struct{}{}: // a nil channel never receives
+		defer func() { <-reserved }()
+	case <-ctx.Done():
+		return errHashing()
+	}
+	return work()
+}
+
+func errHashing() error {
+	const text = "Too many people are signing in right now. Wait a few seconds, then try again."
+	return apierr.New(apierr.RateLimited, text).With("scope", "sign_in").After(loadshed.RetryAfter())
+}
+
+// line bounds the requests that hash or wait, in all and by key.
+type line struct {
+	all  chan struct{}
+	each *loadshed.KeyLimiter
+}
+
+func newLine(most, each int) line {
+	return line{make(chan struct{}, most), loadshed.NewKeyLimiter(each)}
+}
+
+func (l line) enter(key string) bool {
+	if !l.each.TryAcquire(key) {
+		return false
+	}
+	select {
+	case l.all <- struct{}{}:
+		return true
+	default:
+		l.each.Release(key)
+		return false
+	}
+}
+
+func (l line) leave(key string) {
+	<-l.all
+	l.each.Release(key)
+}
+
+// Hold takes every hash that strangers can wait for, until the returned function is called. It is for tests.
+func (q *Queue) Hold() (release func()) {
+	for range cap(q.open) {
+		q.open <- struct{}{}
+	}
+	return func() {
+		for range cap(q.open) {
+			<-q.open
+		}
+	}
+}
