@@ -274,8 +274,7 @@ func (s *Server) buildGround(offered plan.Terms) error {
 	if err := s.buildNotices(); err != nil {
 		return err
 	}
-	s.Credits = credit.New(s.db,
-		credit.Options{CountFree: s.calls.CountFree, BalanceLowered: s.Notifications.NotifyLowCredits})
+	s.Credits = credit.New(s.db, credit.Options{CountFree: s.calls.CountFree, BalanceLowered: s.Notifications.NotifyLowCredits})
 	s.Teams = team.New(s.db, guesses, offered)
 	s.Letters = team.NewLetters(s.Teams, s.cfg.PublicURL, s.sendLetter())
 	return nil

@@ -76,7 +76,8 @@ func TestUnsavedChangesOfAPost(t *testing.T) {
 		b.open("/posts/new").wants(200).lacks("Mine")
 		offered := b.open(saved.path+"/edit").wants(200, "You have unsaved changes", "Mine")
 		restored := offered.follow("Restore").wants(200).form("Save")
-		restored.press().wants(422, "Someone else has changed this post.", "Saved version", "Theirs").form("Save").press().wants(200, "Saved.")
+		restored.press().wants(422, "Someone else has changed this post.", "Saved version", "Theirs").
+			form("Save").press().wants(200, "Saved.")
 		if held := c.storedPost(t, saved.path); held.Caption != "Mine" {
 			t.Errorf("the post is %q", held.Caption)
 		}

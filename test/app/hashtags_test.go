@@ -123,7 +123,8 @@ func TestHashtagSearch(t *testing.T) {
 		b := c.as(t, access.Owner)
 		f := b.open("/hashtags").follow("Search hashtags").wants(200, "costs at most 3 credits").form("Search for at most 3 credits")
 		f.fill("query", "https://example.com/x").press().wants(422, "This link is not a hashtag page")
-		begun := f.p.b.open("/hashtags/search").form("Search for at most 3 credits").fill("query", "latte art").press().wants(200, "Hashtags for")
+		begun := f.p.b.open("/hashtags/search").form("Search for at most 3 credits").fill("query", "latte art").press().
+			wants(200, "Hashtags for")
 		found := b.until(begun.path, "Done").
 			wants(200, "3 credits charged", "Hashtags for “ latte art ” on Instagram", "then other matches by score",
 				"#latteart", "Your team has no lists yet.").in100()

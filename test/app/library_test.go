@@ -167,7 +167,8 @@ func TestDeleteFileOfApprovedPost(t *testing.T) {
 			wants(200, "version 1", "send the new version to the client").lacks("shown from")
 		h.change(t, "UPDATE posts SET approval = 'approved' WHERE id = ?", id)
 		b.open(at+"/delete").wants(200, "need a new approval link").form("Delete file").fill("posts", "take_out").press().
-			wants(200, "The file was deleted", "It was removed from 2 posts.", "clients are not notified automatically").lacks("Not for the client").
+			wants(200, "The file was deleted", "It was removed from 2 posts.", "clients are not notified automatically").
+			lacks("Not for the client").
 			follow("For the client").
 			wants(200, "version 2", "The post has changed since it was sent to the client.", "Send the new version").lacks("shown from")
 		b.open(at).wants(404)

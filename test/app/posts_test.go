@@ -309,7 +309,8 @@ func TestListsDistinguishPosts(t *testing.T) {
 		media := strings.TrimPrefix(c.pictureOf(t, "cup", 3), "/media/")
 		c.does(t, "create_post",
 			map[string]any{"caption": "With a picture", "account_ids": []int64{c.account}, "media_ids": []int{mustNumber(t, media)}})
-		b.open("/posts").wants(200, fmt.Sprintf("Every day anew Bluesky: harbour%d.test From", c.team.ID), "Waiting for approval Draft", "With a picture").
+		b.open("/posts").wants(200, fmt.Sprintf("Every day anew Bluesky: harbour%d.test From", c.team.ID), "Waiting for approval Draft",
+			"With a picture").
 			holds(fmt.Sprintf(`src="/media/%s/thumbnail"`, media))
 		b.open("/posts/" + series).form("Pause the series").press().wants(200)
 		b.open("/posts").wants(200, "Series, paused")

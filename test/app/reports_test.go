@@ -169,8 +169,10 @@ func TestTracking(t *testing.T) {
 		b := c.as(t, access.Owner)
 		p := b.createReport(c, "profile", "tiktok", "harbour_cafe")
 		p.wants(http.StatusOK, "Each refresh is charged 2 credits").form("Turn on tracking").press().
-			wants(http.StatusOK, "Tracking is on: the report is refreshed every 3 days.", "The report is refreshed every 3 days. Next refresh:")
-		b.open(p.path).form("Save frequency").fill("frequency", "1").press().wants(http.StatusOK, "The report is refreshed every day. Next refresh:")
+			wants(http.StatusOK, "Tracking is on: the report is refreshed every 3 days.",
+				"The report is refreshed every 3 days. Next refresh:")
+		b.open(p.path).form("Save frequency").fill("frequency", "1").press().
+			wants(http.StatusOK, "The report is refreshed every day. Next refresh:")
 		b.open("/reports?tracked=1").wants(http.StatusOK, "@harbour_cafe", "While tracked")
 		b.open(p.path).form("Turn off tracking").press().wants(http.StatusOK, "Tracking is off. Nothing more is charged.")
 		b.open("/reports?tracked=1").wants(http.StatusOK, "No reports match these filters.")
