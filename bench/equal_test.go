@@ -111,7 +111,7 @@ func (b *fixture) same(ours, floor map[string]any, without ...string) {
 	}
 }
 
-func TestFloorReadsTheSame(t *testing.T) {
+func TestFloorEquality(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	paths := []string{"/api/v1/me", "/api/v1/posts?limit=20"}

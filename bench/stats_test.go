@@ -80,7 +80,7 @@ func TestAssertions(t *testing.T) {
 	}
 }
 
-func TestSeededIDsAreInOrderAndUUIDs(t *testing.T) {
+func TestSeededIDs(t *testing.T) {
 	t.Parallel()
 	before := ""
 	for i := range 5000 {

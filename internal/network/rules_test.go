@@ -257,7 +257,7 @@ func TestCheckAnyContent(t *testing.T) {
 	})
 }
 
-func TestCountEmojiBytesIsBetweenRunesAndBytes(t *testing.T) {
+func TestCountEmojiBytesBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String().Draw(t, "text")
 		if got := countEmojiBytes(text); got < utf8.RuneCountInString(text) || got > len(text) {

@@ -18,7 +18,7 @@ import (
 )
 
 // The files in deploy give a node enough time to stop.
-func TestDeploymentsWaitForNodesToStop(t *testing.T) {
+func TestDeploymentGracePeriods(t *testing.T) {
 	t.Parallel()
 	needed := MaxShutdownDelay + 2*drainTimeout + returnCallsTimeout + traceFlushTimeout
 	for file, c := range map[string]struct {

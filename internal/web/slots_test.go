@@ -242,8 +242,8 @@ func TestRejectedByLength(t *testing.T) {
 	})
 }
 
-// TestFormsWithFilesTakeASlot checks that a post's form with files takes a page slot once it was read.
-func TestFormsWithFilesTakeASlot(t *testing.T) {
+// TestFormWithFilesSlots checks that a post's form with files takes a page slot once it was read.
+func TestFormWithFilesSlots(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ada := w.browser(t).in("ada@example.com")
 		fill(t, w.app.Limiters.Pages)

@@ -45,7 +45,7 @@ func TestCodeOutlivesItsInvitation(t *testing.T) {
 }
 
 // A link on another site to a notice does not change which team a session works in: the page asks first.
-func TestNoticeOfAnotherTeamAsksFirst(t *testing.T) {
+func TestNoticeOfAnotherTeam(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		owner := c.people[access.Owner].ID

@@ -22,7 +22,7 @@ import (
 )
 
 // Text that is typed for an account is published there, without a box to tick.
-func TestTypedTextIsAnAccountsText(t *testing.T) {
+func TestTypedAccountText(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
@@ -256,7 +256,7 @@ func TestRejectedFilesKeepTheForm(t *testing.T) {
 }
 
 // A form beyond the uploads that a person may have at a time keeps what was typed.
-func TestTooManyUploadsKeepTheForm(t *testing.T) {
+func TestTooManyUploads(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
@@ -294,7 +294,7 @@ func TestTooManyUploadsKeepTheForm(t *testing.T) {
 }
 
 // Signing in again keeps the texts of a form with files, and names the files and what else is missing.
-func TestFilesAreNamedAfterSigningIn(t *testing.T) {
+func TestFileNamesAfterSignIn(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)

@@ -63,7 +63,7 @@ func TestSignInKeepsInput(t *testing.T) {
 
 // A post is of the team whose form it was written in, though another tab has turned to another team meanwhile; a form
 // that has made a post leads to that post.
-func TestFormsKeepTheirTeamAndPost(t *testing.T) {
+func TestFormTeamAndPost(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		must.NoError(t, h.Teams.SetMember(t.Context(), other.team.ID, c.people[access.Editor].ID, access.Viewer))
@@ -133,7 +133,7 @@ func TestNextFreeSlot(t *testing.T) {
 }
 
 // A client sees what each account shows of its own: pictures, and videos that play in parts.
-func TestClientsSeeEveryAccountsMedia(t *testing.T) {
+func TestApprovalShowsAccountMedia(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)

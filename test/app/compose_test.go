@@ -137,7 +137,7 @@ func TestPeopleDraftPosts(t *testing.T) {
 	})
 }
 
-func TestPeopleSeeHowPostsLook(t *testing.T) {
+func TestPreview(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)

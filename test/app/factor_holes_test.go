@@ -15,7 +15,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// require has the owner's team require a second factor.
+// require makes the team require a second factor.
 func (c *crew) require(t *testing.T) {
 	t.Helper()
 	must.NoError(t, c.Teams.Admin(c.people[access.Owner].ID, c.team.ID).SetSecondFactor(t.Context(), true))
@@ -41,9 +41,9 @@ func withPasskeys(t *testing.T, f func(t *testing.T, h *env, origin string)) {
 	})
 }
 
-// Somebody who knows only the password of a person who has a passkey, and needs it, can neither add another factor, nor
-// remove one, nor change the password, nor leave the team, nor delete the account.
-func TestFactorChangeNeedsMoreThanPassword(t *testing.T) {
+// If a passkey is required, the password alone is not enough to add or remove a factor, change the password, leave the
+// team or delete the account.
+func TestFactorChangeRequirements(t *testing.T) {
 	withPasskeys(t, func(t *testing.T, h *env, origin string) {
 		c := h.crew(t)
 		device := c.as(t, access.Editor).addPasskey(origin)
@@ -87,7 +87,7 @@ func TestFactorChangeNeedsMoreThanPassword(t *testing.T) {
 	})
 }
 
-// A person who needs a second factor keeps the last one: neither its own page nor a change of the password removes it.
+// The last required factor cannot be removed, neither on its page nor by changing the password.
 func TestLastFactorStays(t *testing.T) {
 	withPasskeys(t, func(t *testing.T, h *env, origin string) {
 		c := h.crew(t)
@@ -157,12 +157,12 @@ func TestNewPasswordAndTheApp(t *testing.T) {
 			t.Errorf("%d recovery codes outlive the app", n)
 		}
 		if !h.enter(t, email, newPassword).in() {
-			t.Error("the password alone does not sign in where no app is left")
+			t.Error("the password alone does not sign in after the app was removed")
 		}
 	})
 }
 
-// One team that requires a second factor closes the others too, whichever is looked at.
+// If one team requires a second factor, all teams of the person do.
 func TestFactorAppliesAcrossTeams(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		strict, lax := h.crew(t), h.crew(t)
@@ -188,7 +188,7 @@ func TestFactorAppliesAcrossTeams(t *testing.T) {
 	})
 }
 
-// A session that is left alone lets no assistant in, and one that lacks a required factor does not either.
+// Authorizing an assistant needs a recent sign-in and every required factor.
 func TestConsentNeedsRecentSignIn(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -218,8 +218,8 @@ func TestConsentNeedsRecentSignIn(t *testing.T) {
 	})
 }
 
-// What somebody granted in a session with one factor is worth nothing once the team requires two: neither a code that
-// was not collected yet nor a refresh token. A grant from a session with two factors goes on.
+// Codes and refresh tokens granted with one factor stop working once the team requires two. Those granted with two
+// factors keep working.
 func TestOneFactorGrantsEnd(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

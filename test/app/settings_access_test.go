@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Without permission, everything is refused and nothing revealed.
+// Without permission, every address is refused and reveals nothing.
 func TestSettingsAreGuarded(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, others := h.crew(t), h.crew(t)
@@ -29,7 +29,7 @@ func TestSettingsAreGuarded(t *testing.T) {
 		addresses := []struct {
 			method, path string
 			may          []access.Role
-			item         bool // of the team, which is not there for others
+			item         bool // belongs to the team; not found for others
 		}{
 			{"GET", "/settings", everybody, false}, {"GET", "/settings/team", everybody, false},
 			{"GET", "/settings/plan", everybody, false}, {"GET", "/settings/credits", everybody, false},
@@ -74,7 +74,7 @@ func TestSettingsAreGuarded(t *testing.T) {
 		if after := h.events(t, c.team.ID); after != before {
 			t.Errorf("%d things were done", after-before)
 		}
-		// What a page of another site makes the owner's browser send is refused.
+		// Requests from other sites are refused.
 		r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, h.root+"/settings/access",
 			strings.NewReader(form.Encode())))(t)
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")

@@ -148,7 +148,7 @@ func TestStepUpAsksForTheSecondFactor(t *testing.T) {
 
 // A change of the password needs a recent sign-in by both factors, and is no step-up itself: the password by itself neither
 // removes the authenticator app nor opens what needs a recent sign-in.
-func TestPasswordChangeIsNoStepUp(t *testing.T) {
+func TestPasswordChangeStepUp(t *testing.T) {
 	withPasskeys(t, func(t *testing.T, h *env, origin string) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)

@@ -64,7 +64,7 @@ func (x taken) add(schema map[string]any) {
 
 // The schema of every argument of every operation is the same for a tool and for REST: type, bounds, form, default,
 // description. Only the Idempotency-Key has a description of its own, because REST takes it as a header.
-func TestToolsTakeTheArgumentsOfREST(t *testing.T) {
+func TestToolArguments(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
 		described := map[string]map[string]any{}

@@ -28,7 +28,7 @@ func steady(a answer) string {
 }
 
 // The response to every invalid credential is the same, byte for byte.
-func TestEveryFailedAuthenticationIsTheSame(t *testing.T) {
+func TestAuthenticationErrors(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		revoked, revokedKey := w.newKey(w.team, access.Full, time.Time{})
@@ -79,7 +79,7 @@ func TestEveryFailedAuthenticationIsTheSame(t *testing.T) {
 }
 
 // Repeating one wrong key is slowed down, on both edges together, and nobody else is.
-func TestRepeatedWrongKeyIsSlowedDown(t *testing.T) {
+func TestRepeatedWrongKey(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		for _, wrong := range []string{apikey.New(apikey.APIKey), "no key at all"} {

@@ -275,7 +275,7 @@ func TestTokensOpenNothingElse(t *testing.T) {
 }
 
 // A connection that another process ends or changes is over or changed within a second.
-func TestConnectionChangesHoldWithinASecond(t *testing.T) {
+func TestConnectionChangePropagation(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		elsewhere := team.New(testkit.Open(t, w.url, nil), nil, plan.Default())

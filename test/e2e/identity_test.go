@@ -145,7 +145,7 @@ func TestPlanExpiresToOneWithKeys(t *testing.T) {
 }
 
 // A scheduled post may not be changed, moved or sent while publishing is paused; it can be cancelled.
-func TestScheduledPostWhilePublishingIsPaused(t *testing.T) {
+func TestScheduledPostWhilePaused(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {
 		for _, scope := range []team.Scope{team.ForKey, team.ForTeam} {
@@ -204,7 +204,7 @@ func TestRoles(t *testing.T) {
 }
 
 // What is scheduled waits while its team may not publish, and goes out once it may.
-func TestDuePostsWaitForTheGate(t *testing.T) {
+func TestDuePostsAndGates(t *testing.T) {
 	t.Parallel()
 	o := options{accounts: 1}
 	withInstance(t, o, func(t *testing.T, h *instance) {

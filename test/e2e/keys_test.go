@@ -18,7 +18,7 @@ import (
 const within = time.Second
 
 // A change of a key made by another process holds within a second: every request that begins later is answered by it.
-func TestKeyChangesHoldWithinASecond(t *testing.T) {
+func TestKeyChangePropagation(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {
 		elsewhere := team.New(testkit.Open(t, h.url, nil), nil, plan.Default())

@@ -75,7 +75,7 @@ func accessChanges() []accessChange {
 }
 
 // Every change of what a key may do holds on each of four nodes within a second, and where it is undone again.
-func TestChangesHoldOnEveryNode(t *testing.T) {
+func TestChangePropagation(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1}, func(t *testing.T, h *instance) {
 		bases := []string{h.base}

@@ -158,7 +158,7 @@ func TestKeyIsRemembered(t *testing.T) {
 }
 
 // What the first call answered stays the answer, however the item changed since.
-func TestReplayIsTheFirstAnswer(t *testing.T) {
+func TestReplay(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		args := map[string]any{"caption": "first", "account_ids": w.accounts}

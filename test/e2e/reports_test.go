@@ -109,7 +109,7 @@ func TestReportList(t *testing.T) {
 }
 
 // Every report on at least 30 dated posts has a best time and its significance.
-func TestEveryReportHasABestTime(t *testing.T) {
+func TestBestTime(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		rich(w)
@@ -222,7 +222,7 @@ func TestTracking(t *testing.T) {
 }
 
 // While spending is paused an automatic refresh waits; it is neither lost nor charged.
-func TestTrackingWaitsWhileSpendingIsPaused(t *testing.T) {
+func TestTrackingWhilePaused(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		hasReport(nil)(w)
@@ -280,7 +280,7 @@ func TestSourceOutOfReach(t *testing.T) {
 
 // A refresh that was begun while its report was there ends with it there, although its time was over meanwhile and
 // what is over is swept.
-func TestRefreshOutlivesTheReportsTime(t *testing.T) {
+func TestRefreshPastExpiry(t *testing.T) {
 	t.Parallel()
 	ahead := &fixture.Clock{}
 	withEnv(t, options{accounts: 1, now: ahead.Now}, func(t *testing.T, w *env) {

@@ -224,7 +224,7 @@ func TestSearchPages(t *testing.T) {
 
 // A list leads to itself, and what is in it gets its figures in the background, for a list that is tied to no network
 // too.
-func TestFiguresOfListsCome(t *testing.T) {
+func TestListFiguresArrive(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		for _, more := range []map[string]any{{"platform": "instagram"}, {"platform": "tiktok"}, {}} {

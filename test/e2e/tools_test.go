@@ -69,7 +69,7 @@ func TestHints(t *testing.T) {
 }
 
 // What says that it can be repeated leaves everything as it is the second time; what does not say so does not.
-func TestRepeatsAreAsHinted(t *testing.T) {
+func TestIdempotentHints(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		draft, scheduled, cancelled, sent := w.draft("repeated"), w.schedulePost("repeated", 48*time.Hour),
@@ -237,7 +237,7 @@ func TestCompletions(t *testing.T) {
 }
 
 // What stands in a key's way stands in the way of resources and completions too.
-func TestResourcesAreRefusedByGates(t *testing.T) {
+func TestResourceGates(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		id := w.draft("behind a gate")

@@ -161,7 +161,7 @@ func TestOpenUploads(t *testing.T) {
 
 // Repeats of a request for an upload page lock nobody out: the connection's oldest page that nothing was uploaded to
 // gives way, to a page and to files. Pages of other connections and those with a file stay.
-func TestEmptyUploadPagesGiveWay(t *testing.T) {
+func TestReplaceEmptyUploadPages(t *testing.T) {
 	t.Parallel()
 	few := func(t *plan.Terms) { t.Limits.OpenUploadBatches = 2 }
 	withClock(t, options{accounts: 1, plan: ""}, few, func(t *testing.T, w *env, clock *testkit.Clock) {

@@ -117,7 +117,7 @@ func TestRefusedRestoreLeavesNothing(t *testing.T) {
 }
 
 // A node that has only the old sealing key keeps grants from being sealed with the new one.
-func TestResealBeforeTheNodesAreReady(t *testing.T) {
+func TestResealTooEarly(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	database, old, next := "sqlite:"+filepath.Join(dir, "press.db"), newSealingKey(t), newSealingKey(t)

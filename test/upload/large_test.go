@@ -23,7 +23,7 @@ const (
 )
 
 // A gigabyte goes through the program without staying in it.
-func TestLargeUploadTakesLittleMemory(t *testing.T) {
+func TestLargeUploadMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("sends a gigabyte")
 	}

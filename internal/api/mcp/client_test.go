@@ -108,7 +108,7 @@ func TestClientSeesErrors(t *testing.T) {
 	}
 }
 
-func TestServerSurvivesAPanic(t *testing.T) {
+func TestPanic(t *testing.T) {
 	session := newEnv(t).mustConnect(t)
 	got, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "break_note", Arguments: map[string]any{"text": "panic"}})
 	if err != nil || !got.IsError {

@@ -30,7 +30,7 @@ func (e *env) tools(t *testing.T) (map[string]json.RawMessage, []string) {
 	return byName, names
 }
 
-func TestListIsTheSameForEverybody(t *testing.T) {
+func TestToolListIsStatic(t *testing.T) {
 	e := newEnv(t)
 	first := e.send(t, "POST", listTools).body
 	for _, level := range []string{"full", "read_only"} {

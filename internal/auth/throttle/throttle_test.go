@@ -68,7 +68,7 @@ func TestDelaysGrow(t *testing.T) {
 }
 
 // A client that leaks is forgiven little by little: an office with a steady trickle of typing errors is not delayed.
-func TestClientsAreForgivenSteadily(t *testing.T) {
+func TestClientDecay(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	c := NewLocal(func() time.Time { return now }, clientPace)

@@ -58,7 +58,7 @@ func TestMarksIdentifyKeys(t *testing.T) {
 	}
 }
 
-func TestSignaturesOutliveAChange(t *testing.T) {
+func TestSignaturesAfterKeyRotation(t *testing.T) {
 	t.Parallel()
 	old, next := key(t), key(t)
 	before, both, after := sealer(t, old).Signer("links"), sealer(t, next, old).Signer("links"),

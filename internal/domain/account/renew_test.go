@@ -84,7 +84,7 @@ func (l *grantEnv) after(d time.Duration, calls int64, want account.Connection) 
 	}
 }
 
-func TestLongLivedGrantsAreRenewedWithHalfTheirLife(t *testing.T) {
+func TestRenewLongLivedGrants(t *testing.T) {
 	t.Parallel()
 	eachGrant(t, 60*day, "refresh", func(_ *testing.T, l *grantEnv) {
 		l.after(0, 0, account.Connected)
@@ -114,7 +114,7 @@ func TestHolderIsLearnt(t *testing.T) {
 	})
 }
 
-func TestShortLivedGrantsAreRenewedShortBefore(t *testing.T) {
+func TestRenewShortLivedGrants(t *testing.T) {
 	t.Parallel()
 	eachGrant(t, time.Hour, "refresh", func(_ *testing.T, l *grantEnv) {
 		l.after(49*time.Minute, 0, account.Connected)
@@ -138,7 +138,7 @@ func TestTransientFailureNeverDisconnects(t *testing.T) {
 	})
 }
 
-func TestDeadGrantIsLost(t *testing.T) {
+func TestRenewDeadGrant(t *testing.T) {
 	t.Parallel()
 	eachGrant(t, time.Hour, "refresh", func(_ *testing.T, l *grantEnv) {
 		l.fail = &network.Error{Class: network.AuthDead}

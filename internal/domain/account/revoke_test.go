@@ -89,7 +89,7 @@ func (p revokeEnv) renew(later time.Duration) {
 }
 
 // What one person allowed for several accounts is taken back with the last of them.
-func TestRevokeWithTheLast(t *testing.T) {
+func TestRevokeLastAccount(t *testing.T) {
 	eachRevoke(t, func(t *testing.T, p revokeEnv) {
 		first, second, other := p.connect("x:ada", "one"), p.connect("x:ada", "two"), p.connect("x:mira", "three")
 		p.disconnect(first, account.RevocationKept)

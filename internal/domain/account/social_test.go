@@ -162,7 +162,7 @@ func TestRefreshTakeover(t *testing.T) {
 }
 
 // Tokens are unreadable in the database, and one that is moved to another account does not open.
-func TestGrantsAreSealedToTheirAccount(t *testing.T) {
+func TestGrantsSealedPerAccount(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		n := &rotatingNetwork{}
 		s, a := connectAccount(t, d, n)

@@ -7,7 +7,7 @@ import (
 	"pressroom/internal/network"
 )
 
-// A sign-in that lacks a permission says which one and what it is for.
+// The error names the missing permission and what it is for.
 func TestMissingPermissionIsNamed(t *testing.T) {
 	t.Parallel()
 	err := userError(network.PermissionMissing("business_management", "No Page was found."), "refused")
@@ -18,7 +18,7 @@ func TestMissingPermissionIsNamed(t *testing.T) {
 	}
 }
 
-// A permission that connecting again does not give comes with its own cure.
+// A missing permission that reconnecting cannot grant has its own advice.
 func TestMissingPermissionWithCure(t *testing.T) {
 	t.Parallel()
 	err := userError(&network.Error{Class: network.AuthDead, Err: &network.MissingPermissionError{
@@ -30,7 +30,7 @@ func TestMissingPermissionWithCure(t *testing.T) {
 	}
 }
 
-// A scope that the operator's app may not request is the operator's concern.
+// If the operator's app may not request a scope, the error refers to the operator.
 func TestRefusedScopeIsTheOperators(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{"invalid_scope", "unauthorized_scope_error"} {

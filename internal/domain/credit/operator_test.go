@@ -43,7 +43,7 @@ func TestGrantAndWithdraw(t *testing.T) {
 	})
 }
 
-func TestReferencesAreTheTeams(t *testing.T) {
+func TestReferencesPerTeam(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		one, two := w.rich(t, 5), w.rich(t, 8)
 		w.checkUsage(t, one, 5, 0, 0, 0, 0)
@@ -100,7 +100,7 @@ func TestInvalidBookings(t *testing.T) {
 	})
 }
 
-func TestGrantsAreBoundedInAll(t *testing.T) {
+func TestTotalGrantLimit(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		a := w.rich(t, 1)
 		w.exec(t, `UPDATE wallets SET granted = ? WHERE team_id = ?`, -int64(maxGranted)+5, a.TeamID)
@@ -151,7 +151,7 @@ func TestStatement(t *testing.T) {
 	})
 }
 
-func TestStatementsAreOfATeamAndBounded(t *testing.T) {
+func TestStatementBounds(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		a, other := w.rich(t, 100), w.rich(t, 1)
 		w.settle(t, w.reserve(t, a, 10), 4)

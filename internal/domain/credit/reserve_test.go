@@ -105,7 +105,7 @@ func TestInvalidSettlements(t *testing.T) {
 	})
 }
 
-func TestReserveRollsBackWithItsTransaction(t *testing.T) {
+func TestReserveRollback(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		a := w.rich(t, 100)
 		before, stop := w.rows(t), errors.New("stop")

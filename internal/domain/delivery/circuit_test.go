@@ -68,7 +68,7 @@ func TestCircuitOpens(t *testing.T) {
 }
 
 // What our own guard does not call says nothing of a network: it opens no circuit, and closes none.
-func TestBlockedCallsDoNotOpenCircuit(t *testing.T) {
+func TestCircuitIgnoresBlockedCalls(t *testing.T) {
 	t.Parallel()
 	s := &Service{circuits: newCircuits(testkit.NewClock(noon).Now)}
 	barred := func() {
@@ -271,7 +271,7 @@ func (p *multiEnv) checkOnce(tb testing.TB, n *memoryNetwork) {
 }
 
 // A refusal shows that the network works, even if it leaves the outcome open: the circuit stays closed.
-func TestRefusalsInDoubtOpenNoCircuit(t *testing.T) {
+func TestCircuitIgnoresUncertainRefusals(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]CircuitState{http.StatusBadRequest: Closed, http.StatusRequestTimeout: Open,
 		http.StatusBadGateway: Open, 0: Open} {

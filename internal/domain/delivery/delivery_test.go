@@ -173,7 +173,7 @@ func TestReconnectDuringDelivery(t *testing.T) {
 }
 
 // A commit in doubt whose connection is lost is taken up ever more rarely, for a day.
-func TestUnconfirmedOfLostConnectionEnds(t *testing.T) {
+func TestUnconfirmedWithLostConnection(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(noon)

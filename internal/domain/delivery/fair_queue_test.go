@@ -29,7 +29,7 @@ func addMany(p *fairQueue, platform string, team int64, n int) {
 }
 
 // A network has its share of the places however much waits for it, and the others keep theirs.
-func TestEachNetworkHasItsShare(t *testing.T) {
+func TestNetworkShares(t *testing.T) {
 	t.Parallel()
 	p := newFairQueue(8, Options{Workers: 8}.perNetwork())
 	addMany(p, "slow", 1, 100)
@@ -50,7 +50,7 @@ func TestEachNetworkHasItsShare(t *testing.T) {
 }
 
 // A team that sends much goes on when it is alone, and lets one that comes later have the next place.
-func TestBurstDoesNotDelayOtherTeams(t *testing.T) {
+func TestTeamFairness(t *testing.T) {
 	t.Parallel()
 	p := newFairQueue(16, 8)
 	addMany(p, "bluesky", 1, 500)
@@ -145,7 +145,7 @@ func TestStopWaitsForRunning(t *testing.T) {
 }
 
 // While one network hangs, what goes to another starts within seconds, whichever team has sent more.
-func TestHangingNetworkDoesNotDelayOthers(t *testing.T) {
+func TestHangingNetwork(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		again := make(chan struct{})

@@ -68,7 +68,7 @@ func TestRenewedLeaseSends(t *testing.T) {
 }
 
 // A commit that was not sent any more tells nothing of its network.
-func TestSuspensionDoesNotOpenCircuit(t *testing.T) {
+func TestCircuitIgnoresSuspension(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(noon)
 	s := newEnv(t, testkit.Open(t, testkit.SQLite(t), clock), clock, &scriptedNetwork{})

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// TestWakesAreDueByEveryClock checks that a wake is due by the machine's clock, with which the queue's library inserts
+// TestDueWithClockSkew checks that a wake is due by the machine's clock, with which the queue's library inserts
 // it, and by the database's, with which it claims it.
-func TestWakesAreDueByEveryClock(t *testing.T) {
+func TestDueWithClockSkew(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 23, 4, 0, 0, 0, time.UTC)
 	for _, ahead := range []time.Duration{0, time.Hour, -time.Hour} {

@@ -43,27 +43,26 @@ func (s *Store) countByState(ctx context.Context, query string, args ...any) ([]
 	return out, nil
 }
 
-// StuckJob is an unfinished job that is old, and what it waits for.
+// StuckJob is an old, unfinished job.
 type StuckJob struct {
 	ID      string
 	TeamID  int64
 	Type    Type
 	State   State
 	Since   time.Time // when it was created
-	Times   int64     // how often it was started
-	Held    bool      // a node works on it
+	Starts  int64     // number of starts
+	Held    bool      // whether a node is working on it
 	WakesAt time.Time // when it runs next; zero for never
 }
 
 const maxStuck = 50 // listed at once
 
 // ListStuck returns up to 50 unfinished jobs of every team that were created before a time, the oldest first.
-// Jobs of posts are omitted, because their deliveries show the progress, and upload batches, which wait for
-// people.
+// It omits jobs of posts, whose progress their deliveries show, and upload batches, which wait for people.
 func (s *Store) ListStuck(ctx context.Context, before time.Time) ([]StuckJob, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, j *StuckJob) error {
 		var since, lease, wake int64
-		err := rows.Scan(&j.ID, &j.TeamID, &j.Type, &j.State, &since, &j.Times, &lease, &wake)
+		err := rows.Scan(&j.ID, &j.TeamID, &j.Type, &j.State, &since, &j.Starts, &lease, &wake)
 		j.Since, j.Held, j.WakesAt = db.Time(since), db.Time(lease).After(s.db.Now()), db.Time(wake)
 		return err
 	}, `SELECT id, team_id, type, state, created_at, epoch, lease_until, wake_at FROM jobs

@@ -150,7 +150,7 @@ func TestStoreFails(t *testing.T) {
 	})
 }
 
-func TestUndeletableBytesDoNotBlockSweep(t *testing.T) {
+func TestSweepSkipsUndeletable(t *testing.T) {
 	each(t, func(t *testing.T, w fixture) {
 		whole := w.Blobs
 		for n := range 5 {

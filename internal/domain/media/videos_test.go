@@ -69,8 +69,8 @@ func countReads(t *testing.T, s *s3.Server) (*s3.Server, *atomic.Int64) {
 	return &counted, &reads
 }
 
-// TestVideoIsReadByFewRequests checks the number of requests for a video in S3 whose metadata is in many places.
-func TestVideoIsReadByFewRequests(t *testing.T) {
+// TestVideoReadCount checks the number of requests for a video in S3 whose metadata is in many places.
+func TestVideoReadCount(t *testing.T) {
 	t.Parallel()
 	server, reads := countReads(t, s3.Start(t))
 	w := newFixture(t, testkit.SQLite(t), openBlobs(t, server.Bucket(t), blob.Credentials{ID: server.ID, Secret: server.Secret}), "")

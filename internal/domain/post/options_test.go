@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Options are stored and changed with a post, reach its network, survive an edit in the composer, and are copied.
+// Options are stored with a post, sent to its network, kept by an edit in the composer, and copied.
 func TestOptions(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		tiktok := map[string]any{"privacy_level": "SELF_ONLY", "music_usage_confirmed": true}
@@ -26,12 +26,12 @@ func TestOptions(t *testing.T) {
 		must.Get(w.Compose(t.Context(), act, id, p.UpdatedAt, post.Composition{Caption: "another",
 			Accounts: []int64{w.Account}}))(t)
 		if diff := cmp.Diff(want, w.getPost(t, id).Options); diff != "" {
-			t.Errorf("the composer lost them: %s", diff)
+			t.Errorf("the composer lost the options: %s", diff)
 		}
 		copied, _, err := w.Duplicate(t.Context(), act, "form", id)
 		must.NoError(t, err)
 		if diff := cmp.Diff(want, w.getPost(t, copied.ID).Options); diff != "" {
-			t.Errorf("the copy lacks them: %s", diff)
+			t.Errorf("the copy has no options: %s", diff)
 		}
 		w.Do(t, "update_post", map[string]any{"id": id, "options": map[string]any{}})
 		if p := w.getPost(t, id); !p.Options.IsZero() {

@@ -125,7 +125,7 @@ func explain(t *testing.T, d *db.DB, query string, args []any) string {
 var buffers = regexp.MustCompile(`shared (?:hit=(\d+))?\s?(?:read=(\d+))?`)
 
 // A page of a list reads no more database pages if the table is ten times as large.
-func TestListCostDoesNotGrowWithTable(t *testing.T) {
+func TestListQueryPlans(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)

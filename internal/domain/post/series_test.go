@@ -104,7 +104,7 @@ func TestRepeatablePosts(t *testing.T) {
 }
 
 // The template itself is neither changed, nor scheduled, nor published.
-func TestTemplatesStayAsTheyAre(t *testing.T) {
+func TestTemplatesUnchanged(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.StartSeries(t, "FREQ=DAILY")
 		const state = "recurring_template"

@@ -55,7 +55,7 @@ func TestLeasesAndCallsExpireAtMidnight(t *testing.T) {
 	})
 }
 
-func TestZoneChangeGivesNoSecondAllowance(t *testing.T) {
+func TestZoneChangeAllowance(t *testing.T) {
 	t.Parallel()
 	const limit = 30
 	type step struct {

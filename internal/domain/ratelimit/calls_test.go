@@ -28,7 +28,7 @@ func TestFreeCallsEndAtTheLimit(t *testing.T) {
 	})
 }
 
-func TestUnlimitedFreeCallsUseNoDatabase(t *testing.T) {
+func TestUnlimitedFreeCalls(t *testing.T) {
 	t.Parallel()
 	d := testkit.Open(t, testkit.SQLite(t), nil)
 	c := NewFreeCalls(d)

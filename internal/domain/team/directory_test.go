@@ -168,7 +168,7 @@ func TestDirectoryLinksAProvedAccount(t *testing.T) {
 
 // After unlinking, anybody who signs in with the address next may be another person. Nothing lets the former one in,
 // not even a link that was mailed before.
-func TestUnlinkedAccountLosesEarlierSignInMethods(t *testing.T) {
+func TestUnlinkRemovesSignInMethods(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ctx, door := t.Context(), team.NewSignIns(w.Service)
 		must.Get(w.FromDirectory(ctx, identity("ada", "ada@example.com"), ""))(t)

@@ -12,7 +12,7 @@ import (
 
 // However many strangers sign in at once, 16 of them wait for a hash, 8 of these from one client. The others are
 // refused at once, and a browser that is known for its account gets through.
-func TestStrangersWaitingForHashAreBounded(t *testing.T) {
+func TestHashQueueLimit(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		from func(i int) string
@@ -103,7 +103,7 @@ func TestGuessingFromOneSite(t *testing.T) {
 
 // Who has a person's password and guesses codes does not delay the person in a known browser, and a stolen browser
 // guesses no faster than others.
-func TestGuessedCodesDoNotReachKnownBrowsers(t *testing.T) {
+func TestCodeGuessesAndKnownBrowsers(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		door, known, second := team.NewSignIns(w.Service), w.signedIn(t, w.owner.ID, ""), w.signedIn(t, w.owner.ID, "")
 		guess := func(browser string, err error) error {

@@ -45,7 +45,7 @@ func (w env) letAssistant(t *testing.T, person int64, name string) int64 {
 }
 
 // To prove the address completes what waits; a team that the person has left alone stays so.
-func TestProofCompletesWhatWaits(t *testing.T) {
+func TestProofCompletesJoin(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		other, olga := w.roastery(t)
 		_, token, err := w.Invite(t.Context(), olga, other.ID, "ada@example.com", access.Viewer)

@@ -89,7 +89,7 @@ func TestMailedInvitations(t *testing.T) {
 }
 
 // An invitation ends by itself if the process dies before the mail server has answered.
-func TestInvitationWhoseMailIsNotAccepted(t *testing.T) {
+func TestInvitationMailRejected(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		var ends time.Time
 		letters := team.NewLetters(w.Service, "https://press.example", func(ctx context.Context, _ team.Letter) error {

@@ -141,7 +141,7 @@ func TestGuessingAtManyAddresses(t *testing.T) {
 }
 
 // Wrong passwords from a few clients delay nobody who comes from another one.
-func TestFewClientsDoNotLockOut(t *testing.T) {
+func TestNoLockout(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		door, try := team.NewSignIns(w.Service), attempts()
 		for range 5 {

@@ -156,7 +156,7 @@ func TestMaterialHasALimit(t *testing.T) {
 }
 
 // API keys cannot access material, nor can people who may not write.
-func TestMaterialIsForWritersInTheApp(t *testing.T) {
+func TestMaterialAccess(t *testing.T) {
 	each(t, func(w env) {
 		ctx, id := w.t.Context(), w.make("Plain")
 		m, err := w.AddMaterial(ctx, w.call, id, NewMaterial{Text: "ours"})
@@ -182,7 +182,7 @@ func TestMaterialIsForWritersInTheApp(t *testing.T) {
 }
 
 // No response contains material, for any caller and kind of material.
-func TestMaterialIsInNoAnswer(t *testing.T) {
+func TestMaterialIsHidden(t *testing.T) {
 	each(t, func(w env) {
 		const marker = "zqmaterial4711"
 		ctx := w.t.Context()
@@ -229,7 +229,7 @@ func (d Draft) with(name string) Draft {
 }
 
 // Only one file accesses the table of material, and no operation or schema exposes it.
-func TestMaterialIsAccessedByOneFile(t *testing.T) {
+func TestMaterialQueriesInOneFile(t *testing.T) {
 	t.Parallel()
 	var knowing []string
 	var files []string

@@ -26,7 +26,7 @@ type zeros struct{}
 
 func (zeros) Read(into []byte) (int, error) { clear(into); return len(into), nil }
 
-func TestMediaThatCannotBeOpened(t *testing.T) {
+func TestUnopenableMedia(t *testing.T) {
 	t.Parallel()
 	unfit := &network.Error{Class: network.RejectedMedia, Code: "NoSuchMedia"}
 	for want, failed := range map[network.Class]error{network.RejectedMedia: unfit, network.Transient: errLost} {

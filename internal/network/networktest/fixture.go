@@ -36,7 +36,7 @@ type Fixture struct {
 	app     network.App
 }
 
-// New opens a sandbox that processes media for the time ready.
+// New starts a sandbox that takes the duration ready to process media.
 func New(t *testing.T, c Case, ready time.Duration) *Fixture {
 	t.Helper()
 	f := &Fixture{t: t, c: c, Clock: testkit.NewClock(Start), Wire: &Wire{}, Library: NewLibrary(t), app: c.App}
@@ -151,7 +151,7 @@ func (f *Fixture) Posts() []Post {
 func (f *Fixture) WantPosts(count int) {
 	f.t.Helper()
 	if held := f.Posts(); len(held) != count {
-		f.t.Errorf("held: %+v, want %d", held, count)
+		f.t.Errorf("posts %+v, want %d", held, count)
 	}
 }
 
@@ -277,15 +277,15 @@ func (f *Fixture) decide(
 	return 0, network.Receipt{}, nil
 }
 
-// WantStands checks that a draft was published and is the only post.
-func (f *Fixture) WantStands(g network.Grant, d network.Draft) {
+// WantPublished checks that a draft was published and is the only post.
+func (f *Fixture) WantPublished(g network.Grant, d network.Draft) {
 	f.t.Helper()
 	verdict, receipt, err := f.Decide(g, d)
 	if err != nil || verdict != network.Published {
 		f.t.Fatalf("verdict %v, %v", verdict, err)
 	}
 	if held := f.Posts(); len(held) != 1 || receipt.ID != held[0].ID && !f.c.PendingIDs {
-		f.t.Errorf("held %+v, receipt %+v", held, receipt)
+		f.t.Errorf("posts %+v, receipt %+v", held, receipt)
 	}
 }
 
@@ -294,7 +294,7 @@ func (f *Fixture) WantShown(text string, media []network.Media) {
 	f.t.Helper()
 	held := f.Posts()
 	if len(held) != 1 || held[0].Text != text || held[0].Account != f.c.account() || len(held[0].Media) != len(media) {
-		f.t.Fatalf("held %+v", held)
+		f.t.Fatalf("posts %+v", held)
 	}
 	for i, m := range media {
 		shown, kind := Get(f.t, held[0].Media[i])

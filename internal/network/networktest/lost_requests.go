@@ -135,7 +135,7 @@ func loseAnswerOfCommit(t *testing.T, c Case, p Content) {
 			}
 		}
 		f.Wire.LoseAnswer(nil)
-		f.WantStands(g, d)
+		f.WantPublished(g, d)
 	}
 }
 
@@ -215,7 +215,7 @@ func commitTwice(t *testing.T, c Case, p Content) {
 		err == nil && !c.PendingIDs && again.ID != first.ID {
 		t.Errorf("receipts %+v and %+v, %v", first, again, err)
 	}
-	f.WantStands(g, d)
+	f.WantPublished(g, d)
 }
 
 func (c Case) repeatable(p Content) bool {
@@ -254,5 +254,5 @@ func commitAtOnce(t *testing.T, c Case, p Content) {
 	if c.SecondCommit != "" && published != 1 {
 		t.Errorf("published %d times", published)
 	}
-	f.WantStands(g, d)
+	f.WantPublished(g, d)
 }

@@ -76,7 +76,7 @@ func publish(t *testing.T, c Case, p Content) {
 		if !c.PendingIDs || receipt.Permalink != "" {
 			f.WantPermalink(g, receipt)
 		}
-		f.WantStands(g, d)
+		f.WantPublished(g, d)
 	}
 }
 
@@ -244,7 +244,7 @@ func commitMarked(t *testing.T, c Case, p Content, text string, m Marker) {
 func (f *Fixture) wantMarked(g network.Grant, d network.Draft, stands bool) {
 	f.t.Helper()
 	if stands {
-		f.WantStands(g, d)
+		f.WantPublished(g, d)
 		return
 	}
 	verdict, _, err := f.Decide(g, d)

@@ -226,7 +226,7 @@ func TestLostResponseInReview(t *testing.T) {
 		_, err := f.Commit(g, d)
 		networktest.WantClass(t, err, network.Uncertain, "")
 		f.Wire.LoseAnswer(nil)
-		f.WantStands(g, d)
+		f.WantPublished(g, d)
 	}
 }
 
@@ -240,7 +240,7 @@ func TestStatusLostAtCommit(t *testing.T) {
 	_, err := f.Commit(g, d)
 	networktest.WantClass(t, err, network.Processing, "")
 	f.Wire.LoseAnswer(nil)
-	f.WantStands(g, d)
+	f.WantPublished(g, d)
 }
 
 // Errors do not quote the URLs of photos.

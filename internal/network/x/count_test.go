@@ -26,7 +26,7 @@ func weights(tb testing.TB) []weightCase {
 	return cases
 }
 
-func TestCountAgreesWithThePublishedLibrary(t *testing.T) {
+func TestCountAgainstTwitterText(t *testing.T) {
 	cases := weights(t)
 	if len(cases) < 200 {
 		t.Fatalf("only %d texts", len(cases))
@@ -82,7 +82,7 @@ func checkCount(t rapid.TB, text string) {
 	}
 }
 
-func TestCountAddsUpOverASpace(t *testing.T) {
+func TestCountIsAdditive(t *testing.T) {
 	word := rapid.StringOfN(rapid.RuneFrom([]rune("abzABZ019äßЖяのカ漢한שع")), 0, 20, -1)
 	rapid.Check(t, func(t *rapid.T) {
 		left, right := word.Draw(t, "left"), word.Draw(t, "right")

@@ -14,7 +14,7 @@ import (
 
 const kindRefresh = "refresh" // a kind of token
 
-// The scopes that matter here.
+// The scopes that the sandbox checks.
 const (
 	scopeAdmin        = "rw_organization_admin"
 	scopeReadCompany  = "r_organization_social"
@@ -133,7 +133,7 @@ func (n *Network) asCaller(r *http.Request, do func(store.Tx, caller) error) err
 
 func (c caller) organization() string { return OrganizationURN(c.Handle) }
 
-// writesAs refuses to write for a member or an organization that the caller does not speak for.
+// writesAs returns errDenied unless the caller may write as this member or organization.
 func (c caller) writesAs(urn string) error {
 	return c.speaksFor(urn, scopeWriteMember, scopeWriteCompany)
 }

@@ -48,7 +48,7 @@ func (p *Handlers) newAppPage(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// replaceAppPage shows the setup of an app that replaces the present one.
+// replaceAppPage shows the setup of an app that replaces the current one.
 func (p *Handlers) replaceAppPage(w http.ResponseWriter, r *http.Request) {
 	app, err := p.totp.App(r.Context(), shell.VisitorOf(r.Context()).ID)
 	switch {
@@ -147,7 +147,7 @@ func (p *Handlers) replaceApp(w http.ResponseWriter, r *http.Request) {
 	p.showAdded(w, r, added, true)
 }
 
-// swapApp replaces the app. Wrong codes of the present app delay the person; recovery codes are always accepted.
+// swapApp replaces the app. Wrong codes of the current app delay further attempts; recovery codes are always accepted.
 func (p *Handlers) swapApp(r *http.Request, of totp.Holder, kept []byte) (totp.Added, error) {
 	var added totp.Added
 	code, current := r.PostForm.Get("code"), r.PostForm.Get("current")
@@ -165,7 +165,7 @@ func (p *Handlers) swapApp(r *http.Request, of totp.Holder, kept []byte) (totp.A
 	return added, err
 }
 
-// showAdded continues in this session, the others having ended, and shows the new recovery codes.
+// showAdded renews this session and shows the new recovery codes. All other sessions have ended.
 func (p *Handlers) showAdded(w http.ResponseWriter, r *http.Request, added totp.Added, replaced bool) {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	next := p.NextAfterFactor(ctx)

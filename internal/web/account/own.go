@@ -123,7 +123,7 @@ type keepable struct {
 	Keep bool
 }
 
-// keepables are the credentials on the page, and how many more cannot be kept.
+// keepables are the credentials on the page. More is the number of others, which cannot be kept.
 type keepables struct {
 	Shown []keepable
 	More  int
@@ -227,7 +227,7 @@ func (p *Handlers) showPassword(w http.ResponseWriter, r *http.Request, status i
 		p.ServerError(w, r, err)
 		return
 	}
-	if form.Asks = v.HasPassword; form.Asks { // a first password replaces none
+	if form.Asks = v.HasPassword; form.Asks { // a first password removes nothing
 		if form.Credentials, err = p.keepables(r, v.ID, zone); err != nil {
 			p.ShowError(w, r, err)
 			return
@@ -266,7 +266,7 @@ func (p *Handlers) changePassword(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	// The old password proves only one factor, so the time of the last sign-in stays the proof for sensitive actions.
+	// The old password proves only one factor, so sensitive actions still depend on the time of the last sign-in.
 	proof := shell.Proof{By: shell.Password, At: p.AuthenticatedAt(ctx)}
 	p.renew(w, r, person, proof, "Your password was changed. You were signed out everywhere else.")
 }

@@ -243,7 +243,7 @@ func TestSplitKeepsText(t *testing.T) {
 }
 
 // The number of times belongs to the rule of repetition, which is above the time of the post.
-func TestProblemsAreInTheOrderOfTheForm(t *testing.T) {
+func TestProblemOrder(t *testing.T) {
 	t.Parallel()
 	all := problems{{Field: "times"}, {Field: "text-3"}, {Field: "second"}, {Field: "caption"}, {}}
 	all.sort()

@@ -7,7 +7,7 @@ import (
 	"pressroom/internal/domain/team"
 )
 
-// Requirement is whom the operator requires to use two factors.
+// Requirement says who must use two factors.
 type Requirement string
 
 // The requirements. Team owners may require more.
@@ -56,8 +56,8 @@ func (f *Frame) lacksFactor(ctx context.Context, route Route) bool {
 	return f.SecondFactor == Everyone || len(v.RequiredBy()) > 0 || route.For == Operators
 }
 
-// redirectToFactor redirects to the second factor's setup or use, and back afterwards. A form is saved if its page
-// restores it.
+// redirectToFactor redirects to the page on which the second factor is set up or used. Afterwards, that page redirects
+// back. A form is saved if its page can restore it.
 func (f *Frame) redirectToFactor(w http.ResponseWriter, r *http.Request, route Route) {
 	if fromScript(r) {
 		f.ShowMessage(w, r, http.StatusForbidden, "Two-factor authentication required",
@@ -69,7 +69,7 @@ func (f *Frame) redirectToFactor(w http.ResponseWriter, r *http.Request, route R
 		next = f.refererPath(r)
 		form := peekForm(r)
 		if SendsFiles(r) {
-			form, _ = withoutFiles(r, maxSavedForm) // an invalid form has nothing to keep
+			form, _ = withoutFiles(r, maxSavedForm) // nothing is saved of an invalid form
 		}
 		if back := route.back(r); back != "" && form != nil && len(form.Encode()) <= maxSavedForm {
 			f.SaveForm(r.Context(), back, form)
@@ -80,7 +80,7 @@ func (f *Frame) redirectToFactor(w http.ResponseWriter, r *http.Request, route R
 	Redirect(w, r, FactorPath)
 }
 
-// RequireUsedFactor returns a handler that makes visitors with a second factor use it first. A password is not enough
+// RequireUsedFactor returns a handler that asks visitors with a second factor to use it first. A password is not enough
 // to add or remove factors, leave a team that requires one, or delete the account.
 func (f *Frame) RequireUsedFactor(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {

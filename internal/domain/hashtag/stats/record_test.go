@@ -13,7 +13,7 @@ import (
 )
 
 // The stored figures do not depend on the order or repetition of observations.
-func TestOrderOfObservationsDoesNotMatter(t *testing.T) {
+func TestObservationOrder(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		days := rapid.SliceOfNDistinct(rapid.IntRange(1, 60), 1, 8, rapid.ID).Draw(t, "days")

@@ -11,7 +11,7 @@ import (
 
 // SQLite uses the first of two lower bounds in the text of a query. A query that is bounded by a time must start there
 // (SeekGE), not at the first post of all (SeekGT, from slot_at > 0).
-func TestQueriesStartAtTheirLowerBound(t *testing.T) {
+func TestQueryLowerBounds(t *testing.T) {
 	posttest.EachDatabase(t, func(t *testing.T, w *posttest.Env) {
 		if w.DB.Postgres() {
 			return

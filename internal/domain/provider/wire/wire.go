@@ -71,9 +71,9 @@ type Response struct {
 
 // Send sends a request and reads a response of limited size. Its errors are those of Do or of the context. It releases
 // the slot of the context's provider.Limiter meanwhile and acquires it again for the caller.
-func Send(client *http.Client, request *http.Request, most int64) (Response, error) {
+func Send(client *http.Client, request *http.Request, maxBytes int64) (Response, error) {
 	provider.Release(request.Context())
-	answer, err := send(client, request, most)
+	answer, err := send(client, request, maxBytes)
 	if err != nil {
 		return Response{}, err
 	}
@@ -83,18 +83,18 @@ func Send(client *http.Client, request *http.Request, most int64) (Response, err
 	return answer, nil
 }
 
-func send(client *http.Client, request *http.Request, most int64) (Response, error) {
+func send(client *http.Client, request *http.Request, maxBytes int64) (Response, error) {
 	response, err := Do(client, request)
 	if err != nil {
 		return Response{}, err
 	}
 	defer response.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(response.Body, most+1))
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxBytes+1))
 	if err != nil {
 		return Response{}, Unavailable("reading the response: %w", err)
 	}
-	if int64(len(body)) > most {
-		return Response{}, Unavailable("the response exceeds %d bytes", most)
+	if int64(len(body)) > maxBytes {
+		return Response{}, Unavailable("the response exceeds %d bytes", maxBytes)
 	}
 	return Response{Status: response.StatusCode, Header: response.Header, Body: body}, nil
 }

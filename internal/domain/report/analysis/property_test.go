@@ -107,7 +107,7 @@ func TestAnyInput(t *testing.T) {
 }
 
 // Thirty dated posts, one with reactions, yield a best time within its interval.
-func TestThirtyDatedPostsHaveABestTime(t *testing.T) {
+func TestBestTimeFromThirtyPosts(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		in := anyInput().Draw(t, "figures")
@@ -135,7 +135,7 @@ func TestThirtyDatedPostsHaveABestTime(t *testing.T) {
 }
 
 // More reactions never lower the rate or its lower bound.
-func TestMoreLikesNeverLowerTheRate(t *testing.T) {
+func TestRateIsMonotonicInLikes(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		likes := rapid.SliceOfN(rapid.Int64Range(0, 10_000), 1, 40).Draw(t, "likes")
@@ -161,7 +161,7 @@ func TestMoreLikesNeverLowerTheRate(t *testing.T) {
 }
 
 // More followers at a later measurement never lower the growth.
-func TestMoreFollowersNeverSlowGrowth(t *testing.T) {
+func TestGrowthIsMonotonicInFollowers(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		sizes := rapid.SliceOfN(rapid.Int64Range(1000, 2000), 2, 9).Draw(t, "sizes")
@@ -179,7 +179,7 @@ func TestMoreFollowersNeverSlowGrowth(t *testing.T) {
 }
 
 // A viral post has little effect on the best time, its ratio and the medians.
-func TestOneViralPostChangesLittle(t *testing.T) {
+func TestViralPostRobustness(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(40) {
 		profile := synthetic.Generate(synthetic.Plan{Seed: seed, Posts: 300})

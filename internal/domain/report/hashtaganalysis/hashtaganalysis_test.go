@@ -226,7 +226,7 @@ func TestMeasuredSize(t *testing.T) {
 }
 
 // A block below its expected share is never the best time.
-func TestBestTimeIsNotBelowItsShare(t *testing.T) {
+func TestBestTimeRatio(t *testing.T) {
 	t.Parallel()
 	below := candidate{block: 1, posts: 100, log: math.Log(0.61), err: 0.05}
 	above := candidate{block: 2, posts: 3, log: math.Log(3), err: 1}
