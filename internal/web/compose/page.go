@@ -200,23 +200,8 @@ func (p *Handlers) viewOf(r *http.Request, s sheet, id string) (view, error) {
 		return view{}, err
 	}
 	out := view{sheet: s, Path: "/posts/new", Zone: actor.Zone}
-	if s.Draft == "" {
-		out.Draft = rand.Text()
-	}
-	if r.Method == http.MethodGet && !s.Unsaved {
-		if out.Offers, err = p.unsaved(r, id, actor.Zone); err != nil {
-			return view{}, err
-		}
-	}
-	if id != "" {
-		held, err := p.postOf(r, id)
-		if err != nil {
-			return view{}, err
-		}
-		out.Post, out.Path = &held, "/posts/"+id+"/edit"
-	}
-	if err := (operation.Call{Actor: actor}).Require(access.Publish); apierr.Is(err, apierr.ConnectionSuspended) {
-		out.Paused = apierr.Of(err).Detail
+	if err := p.begin(r, &out, actor, id); err != nil {
+		return view{}, err
 	}
 	accounts, err := p.accounts(r)
 	if err != nil {
@@ -244,6 +229,30 @@ func (p *Handlers) viewOf(r *http.Request, s sheet, id string) (view, error) {
 	out.checkTime()
 	out.Preview, err = p.check(ctx, actor, accounts, out.sheet, out.Post)
 	return out, err
+}
+
+// begin adds the post that the form changes, the person's unsaved forms of it, and why publishing is paused.
+func (p *Handlers) begin(r *http.Request, out *view, actor *access.Actor, id string) error {
+	var err error
+	if out.Draft == "" {
+		out.Draft = rand.Text()
+	}
+	if r.Method == http.MethodGet && !out.Unsaved {
+		if out.Offers, err = p.unsaved(r, id, actor.Zone); err != nil {
+			return err
+		}
+	}
+	if id != "" {
+		held, err := p.postOf(r, id)
+		if err != nil {
+			return err
+		}
+		out.Post, out.Path = &held, "/posts/"+id+"/edit"
+	}
+	if err := (operation.Call{Actor: actor}).Require(access.Publish); apierr.Is(err, apierr.ConnectionSuspended) {
+		out.Paused = apierr.Of(err).Detail
+	}
+	return nil
 }
 
 // libraryItems returns the form's media items that the team has.
