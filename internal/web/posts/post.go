@@ -213,10 +213,7 @@ func (p *Handlers) liveView(r *http.Request) (view, error) {
 	if err != nil {
 		return v, err
 	}
-	if v.Status == post.Scheduled && !v.Stored.IsTemplate && v.Approval != post.Waiting && v.Approval != post.Rejected {
-		fate := p.posts.Predict(v.Stored, outcome.Call.Language)
-		v.Fate = &fate
-	}
+	p.addForecast(&v, outcome.Call.Language)
 	held, err := p.heldByOthers(r.Context(), v.Stored)
 	if err != nil {
 		return v, err
@@ -224,6 +221,14 @@ func (p *Handlers) liveView(r *http.Request) (view, error) {
 	v.Accounts = p.accounts(full, v.Stored, outcome.Untrusted, coming, lines, held, zone)
 	v.count(p.DB.Now())
 	return v, p.addFigures(r.Context(), &v)
+}
+
+// addForecast adds what a scheduled post will become, unless the client's decision is missing.
+func (p *Handlers) addForecast(v *view, language string) {
+	if v.Status == post.Scheduled && !v.Stored.IsTemplate && v.Approval != post.Waiting && v.Approval != post.Rejected {
+		fate := p.posts.Predict(v.Stored, language)
+		v.Fate = &fate
+	}
 }
 
 // addFigures adds the collected figures of the accounts that published the post.
@@ -338,12 +343,18 @@ func (v *view) allow(now time.Time, zone *time.Location) {
 	v.Decides = v.Client && (open || stored.PassedUnapproved()) && stored.Approval == post.Waiting
 	v.Running = stored.IsTemplate && stored.Status == post.Scheduled && !stored.Series.Paused
 	v.Changeable = stored.CheckComposable() == nil
+	v.allowAgain()
+	v.wish(now, zone)
+}
+
+// allowAgain sets what can be done with a post that failed.
+func (v *view) allowAgain() {
+	stored := v.Stored
 	failed := (stored.Status == post.Failed || stored.Status == post.PartiallyPublished) && stored.ArchivedAt.IsZero()
 	v.MayArchive = failed
 	v.EditsAgain = failed && slices.ContainsFunc(v.Accounts, func(a accountView) bool {
 		return a.State == post.TargetFailed && a.Holder == ""
 	})
-	v.wish(now, zone)
 }
 
 // wish sets a draft's planned time, if in the future.
