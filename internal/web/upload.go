@@ -80,7 +80,7 @@ func (a *App) showBatch(w http.ResponseWriter, r *http.Request, status int, prob
 	a.Show(w, r, status, pages["upload"], "Upload files", view)
 }
 
-// batchID returns the id of the batch in the path.
+// batchID returns the ID of the batch in the path.
 func batchID(r *http.Request) (string, error) {
 	id, err := uuid.Parse(r.PathValue("batch"))
 	if err != nil || id.String() != r.PathValue("batch") {
@@ -138,7 +138,7 @@ func (a *App) uploadFile(r *http.Request, body *shell.Upload) (media.AddResult, 
 		})
 }
 
-// add adds a file while holding a place among uploads.
+// add adds a file while holding an upload slot.
 func (a *App) add(r *http.Request, f media.Incoming) (media.AddResult, error) {
 	id, err := batchID(r)
 	if err != nil {
@@ -295,7 +295,7 @@ func (a *App) receive(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusCreated, received{receivedData{arrived.MediaID}})
 }
 
-// receiveLink receives the file of a link while holding a place among uploads. The library limits concurrent uploads
+// receiveLink receives the file of a link while holding an upload slot. The library limits concurrent uploads
 // per link and team.
 func (a *App) receiveLink(r *http.Request, body *shell.Upload) (media.AddResult, error) {
 	leave, err := a.EnterUpload(r)

@@ -67,7 +67,8 @@ func TestAccountPage(t *testing.T) {
 		}
 		viewer.send(http.MethodPost, "/account/passkeys/options", url.Values{}).
 			wants(422, "Passkeys cannot be used at this address")
-		viewer.send(http.MethodPost, "/sign-in/passkey", url.Values{"passkey": {"{}"}}).wants(422, "Passkeys cannot be used at this address")
+		viewer.send(http.MethodPost, "/sign-in/passkey", url.Values{"passkey": {"{}"}}).
+			wants(422, "Passkeys cannot be used at this address")
 		viewer.open("/account/passkeys/new").wants(200, "need an address with a domain name")
 	})
 }

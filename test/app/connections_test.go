@@ -73,7 +73,8 @@ func TestConnections(t *testing.T) {
 		owner.open("/settings/assistants").wants(200, "25 credits")
 
 		editor.open("/account").wants(200, "<Robot>", c.team.Name, "assistant.example")
-		editor.open(at).follow("Disconnect this assistant…").wants(200, "never been used", "No report is tracked because of it", "upload links").
+		editor.open(at).follow("Disconnect this assistant…").
+			wants(200, "never been used", "No report is tracked because of it", "upload links").
 			form("Disconnect assistant").press().wants(200, "The assistant was disconnected", "Disconnected")
 		if h.standing(t, editors) || !h.standing(t, viewers) {
 			t.Error("the wrong connection ended, or none")
@@ -147,7 +148,8 @@ func TestConnectionsTrackings(t *testing.T) {
 			id, c.team.ID, db.Micros(h.now().Add(time.Hour)), made, db.Micros(h.now().Add(time.Hour)))
 		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForKey, Target: made, Action: access.PauseSpending}))
 		at := fmt.Sprintf("/settings/assistants/%d/end", made)
-		if p := c.as(t, access.Editor).open(at).wants(200, "Tracking continues and is charged"); strings.Contains(p.source, `name="tracking"`) {
+		if p := c.as(t, access.Editor).open(at).
+			wants(200, "Tracking continues and is charged"); strings.Contains(p.source, `name="tracking"`) {
 			t.Error("an editor is offered to end a tracking")
 		}
 		owner := c.as(t, access.Owner)

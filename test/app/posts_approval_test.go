@@ -34,9 +34,9 @@ func TestApprovalRequest(t *testing.T) {
 		b.open("/posts/"+id).wants(200, "Rejected", "By Ms <Client>", "The client wrote:", "Not the second <picture>.")
 		b.open("/posts/"+id).form("Send to the client for approval").press().wants(200, "The client’s link", "version 2")
 		record := c.as(t, access.Admin).open("/settings/audit").
-			wants(200, "The client , by the name of Ms <Client> , rejected a post : For the client .",
+			wants(200, "The client , who entered the name Ms <Client> , rejected a post : For the client .",
 				"asked a client to approve a post : For the client .")
-		record.form("Show").fill("kind", "post.rejected").press().wants(200, "Client rejected", "Ms <Client>").
+		record.form("Filter").fill("kind", "post.rejected").press().wants(200, "Client rejected", "Ms <Client>").
 			lacks("asked a client to approve")
 	})
 }
@@ -88,7 +88,7 @@ func TestClientsDecideInTheApp(t *testing.T) {
 		editor.open("/notices").
 			wants(200, "The client approved a post. It is still a draft: schedule or publish it.",
 				"The client rejected a post and left a comment.")
-		c.as(t, access.Admin).open("/settings/audit").wants(200, "Ada client approved a post : Quieter").lacks("by the name of")
+		c.as(t, access.Admin).open("/settings/audit").wants(200, "Ada client approved a post : Quieter").lacks("who entered the name")
 		editor.open(at).wants(200, "A draft. It is not scheduled yet")
 	})
 }
