@@ -25,7 +25,7 @@ async function rail(browser) {
 async function teams(browser) {
   const page = await open(browser, { javaScriptEnabled: false });
   await signIn(page, '/posts');
-  await page.locator('main .cards a').first().click();
+  await page.locator('main .listed .what').first().click();
   await page.waitForURL(/\/posts\/[0-9a-f-]{36}$/);
   await page.getByRole('button', { name: 'Team: Harbour Coffee' }).focus();
   await page.keyboard.press('Enter');
