@@ -147,7 +147,7 @@ async function invited(browser) {
   await keyed.getByText('You have no password.').waitFor();
   await keyed.getByRole('link', { name: 'Rename or remove First passkey' }).click();
   await keyed.getByRole('button', { name: 'Remove this passkey' }).click();
-  assert.match(await alert(keyed), /only thing that you sign in with/);
+  assert.match(await alert(keyed), /only way to sign in/);
   await keyed.context().close();
   await page.context().close();
 }
