@@ -137,18 +137,8 @@ func (a *App) today(r *http.Request) (today, error) {
 		return out, err
 	}
 	out.Weeks = out.Weeks[:min(len(out.Weeks), homeLargest)]
-	if v.Is(shell.Writers) {
-		if out.Passed, err = calendar.ListOverdueDrafts(ctx, a.DB, v.Team.ID, out.Now, homePosts); err != nil {
-			return out, err
-		}
-		if out.Client, err = calendar.ListAwaitingApproval(ctx, a.DB, v.Team.ID, homePosts); err != nil {
-			return out, err
-		}
-	}
-	if v.Is(shell.Clients) {
-		if out.Asked, err = calendar.ListAwaitingApproval(ctx, a.DB, v.Team.ID, homePosts); err != nil {
-			return out, err
-		}
+	if err := a.addWaiting(ctx, v, &out); err != nil {
+		return out, err
 	}
 	for _, slots := range [][]calendar.Slot{out.Passed, out.Asked, out.Client} {
 		for i := range slots {
@@ -156,6 +146,25 @@ func (a *App) today(r *http.Request) (today, error) {
 		}
 	}
 	return out, nil
+}
+
+// addWaiting adds the drafts that wait for somebody, as far as the visitor can do something about them.
+func (a *App) addWaiting(ctx context.Context, v *shell.Visitor, out *today) error {
+	var err error
+	if v.Is(shell.Writers) {
+		if out.Passed, err = calendar.ListOverdueDrafts(ctx, a.DB, v.Team.ID, out.Now, homePosts); err != nil {
+			return err
+		}
+		if out.Client, err = calendar.ListAwaitingApproval(ctx, a.DB, v.Team.ID, homePosts); err != nil {
+			return err
+		}
+	}
+	if v.Is(shell.Clients) {
+		if out.Asked, err = calendar.ListAwaitingApproval(ctx, a.DB, v.Team.ID, homePosts); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // addPosts adds the posts of the next days, the most recent ones with their figures, and those that failed.

@@ -111,7 +111,7 @@ func New(opts Options) (*App, error) {
 
 // SweepUnsavedForms deletes old unsaved forms of posts and returns how many.
 func (a *App) SweepUnsavedForms(ctx context.Context) (int64, error) {
-	return compose.SweepUnsaved(ctx, a.Frame.DB)
+	return compose.SweepUnsaved(ctx, a.DB)
 }
 
 // Routes returns all routes of the app.

@@ -99,7 +99,7 @@ func (l line) leave(key string) {
 }
 
 // Hold takes every hash that strangers can wait for, until the returned function is called. It is for tests.
-func (q *Queue) Hold() (release func()) {
+func (q *Queue) Hold() func() {
 	for range cap(q.open) {
 		q.open <- struct{}{}
 	}

@@ -218,11 +218,8 @@ func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID strin
 			return apierr.BadState("changed",
 				"Somebody else has changed the post, so nothing was saved. Reload the page and edit it again.")
 		}
-		if err := wanted.checkCovers(); err != nil {
+		if err := p.checkWanted(wanted); err != nil {
 			return err
-		}
-		if len(wanted.Targets) == 0 && p.needsAccount() {
-			return errNoAccount
 		}
 		wanted.Series.Rule = c.Rule
 		if wanted.Options = p.Options; c.Options != nil {
@@ -232,6 +229,17 @@ func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID strin
 		return s.applyComposition(ctx, tx, call, &p, wanted, timeIsFree)
 	})
 	return p, err
+}
+
+// checkWanted returns an error if the post cannot have the new content.
+func (p Record) checkWanted(wanted Record) error {
+	if err := wanted.checkCovers(); err != nil {
+		return err
+	}
+	if len(wanted.Targets) == 0 && p.needsAccount() {
+		return errNoAccount
+	}
+	return nil
 }
 
 // checkCovers returns an error for a cover after the end of its video.

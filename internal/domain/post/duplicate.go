@@ -43,8 +43,9 @@ var errNoneConnected = apierr.BadState("accounts_missing",
 		"Accounts, or select another account for this post first.")
 
 // splitTargets returns which accounts a copy can have, and which have been disconnected.
-func (s *Service) splitTargets(ctx context.Context, q db.Querier, team int64, targets []Target) (kept, left []Target,
-	err error) {
+func (s *Service) splitTargets(
+	ctx context.Context, q db.Querier, team int64, targets []Target,
+) ([]Target, []Target, error) {
 	if len(targets) == 0 {
 		return nil, nil, nil
 	}
@@ -56,6 +57,7 @@ func (s *Service) splitTargets(ctx context.Context, q db.Querier, team int64, ta
 	if err != nil {
 		return nil, nil, err
 	}
+	var kept, left []Target
 	for _, t := range targets {
 		if _, ok := found[t.AccountID]; ok {
 			kept = append(kept, t)

@@ -93,12 +93,13 @@ func (p *Handlers) newPage(w http.ResponseWriter, r *http.Request) {
 	})
 	s.Repeat.Every = "1"
 	if !q.Has("account") {
-		v, err := shell.VisitorOf(r.Context()), error(nil)
-		if s.Accounts, err = p.posts.LastAccounts(r.Context(), v.Team.ID, v.ID); err != nil {
+		v := shell.VisitorOf(r.Context())
+		last, err := p.posts.LastAccounts(r.Context(), v.Team.ID, v.ID)
+		if err != nil {
 			p.ServerError(w, r, err)
 			return
 		}
-		s.Remembered = len(s.Accounts) > 0
+		s.Accounts, s.Remembered = last, len(last) > 0
 	}
 	p.show(w, r, s)
 }

@@ -86,10 +86,7 @@ func (p *Handlers) save(w http.ResponseWriter, r *http.Request, s sheet, what st
 	}
 	id, at, err := p.write(r, s, what == "schedule" && s.Repeat.Often == "")
 	if id != "" {
-		p.endUnsaved(r, s)
-	}
-	if id != "" && r.PathValue("id") == "" {
-		p.recordMade(r, id)
+		p.noteSaved(r, s, id)
 	}
 	switch {
 	case err != nil && id != "":
@@ -119,6 +116,14 @@ func (p *Handlers) save(w http.ResponseWriter, r *http.Request, s sheet, what st
 	}
 	p.Flash(r, said+p.linksEnded(r, id))
 	shell.Redirect(w, r, "/posts/"+id)
+}
+
+// noteSaved drops the unsaved copy of a form that was saved, and remembers which post a new form has created.
+func (p *Handlers) noteSaved(r *http.Request, s sheet, id string) {
+	p.endUnsaved(r, s)
+	if r.PathValue("id") == "" {
+		p.recordMade(r, id)
+	}
 }
 
 // linksEnded returns a note if a change has invalidated the client's links to a post.

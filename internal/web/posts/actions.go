@@ -50,7 +50,7 @@ func (p *Handlers) publishPage(w http.ResponseWriter, r *http.Request) {
 		shell.Redirect(w, r, "/posts/"+v.ID)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["publish"], "Publish now", v)
+	p.Show(w, r, http.StatusOK, pages["publish"], "Publish now", &v)
 }
 
 func (p *Handlers) publish(w http.ResponseWriter, r *http.Request) {

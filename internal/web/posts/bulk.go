@@ -24,8 +24,11 @@ type Drafts interface {
 
 // bulkResult is what became of one of the selected posts.
 type bulkResult struct {
-	ID, Name, Said string
-	Done, Deleted  bool
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Said    string `json:"said"`
+	Done    bool   `json:"done"`
+	Deleted bool   `json:"deleted"`
 }
 
 // bulkKey is the session key of the results for the next page of the list.

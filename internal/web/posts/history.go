@@ -16,7 +16,7 @@ type moment struct {
 }
 
 // historyIn returns what happened to the post, the latest first.
-func (v view) historyIn(zone *time.Location) []moment {
+func (v *view) historyIn(zone *time.Location) []moment {
 	out := []moment{{At: v.Stored.CreatedAt, Icon: "draft-line", Text: "Created"}}
 	for _, r := range v.Rounds {
 		out = append(out, moment{At: r.Round.OpenedAt, Icon: "hourglass-line", Text: "Version for the client created"})

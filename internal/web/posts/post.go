@@ -146,7 +146,7 @@ func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, wron
 	if v.Wrong = wrong; wrong == "" {
 		v.Link = string(p.Pop(r.Context(), linkKey+v.ID))
 	}
-	p.Show(w, r, status, pages["post"], "Post: "+cut(50, v.Head), v)
+	p.Show(w, r, status, pages["post"], "Post: "+cut(50, v.Head), &v)
 }
 
 // home returns a function that finds the team of the post in the path.

@@ -33,7 +33,7 @@ type seen struct {
 }
 
 // Seen returns what the accounts show, one entry for each content. Accounts with the same content share it.
-func (v view) Seen() []seen {
+func (v *view) Seen() []seen {
 	var out []seen
 	shared := -1
 	for i, a := range v.Accounts {
@@ -53,7 +53,7 @@ func (v view) Seen() []seen {
 	return out
 }
 
-func (v view) seenBy(a accountView, t post.Target) seen {
+func (v *view) seenBy(a accountView, t post.Target) seen {
 	content := v.Stored.Content(t, "")
 	return seen{ID: a.ID, Platform: a.Platform, Username: a.Username, Text: content.Text, Media: content.Media, Client: v.Client,
 		PictureFirst: a.Platform == "instagram" || a.Platform == "pinterest" || strings.HasPrefix(a.Platform, "tiktok") ||

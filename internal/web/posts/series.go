@@ -110,7 +110,7 @@ func (p *Handlers) endPage(w http.ResponseWriter, r *http.Request) {
 		shell.Redirect(w, r, "/posts/"+v.ID)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["end"], "End the series", v)
+	p.Show(w, r, http.StatusOK, pages["end"], "End the series", &v)
 }
 
 func (p *Handlers) end(w http.ResponseWriter, r *http.Request) {

@@ -23,7 +23,7 @@ type Filter struct {
 
 // ByTime reports whether the posts are sorted by time, and whether the earliest is first. Others are sorted by
 // creation, the newest first.
-func (f Filter) ByTime() (sorted, earliest bool) {
+func (f Filter) ByTime() (bool, bool) {
 	t := f.Tab.tab()
 	return t.time || f.dated(), t.first
 }
