@@ -68,7 +68,7 @@ async function dropped(page) {
 
 // described writes a description, which stays while another file arrives, and is there after loading the page again.
 async function described(page) {
-  const field = files(page).getByRole('listitem').filter({ hasText: 'red' }).getByLabel(/Describe the picture/);
+  const field = files(page).getByRole('listitem').filter({ hasText: 'red' }).getByLabel(/^Alt text/);
   await field.fill('A red square "on" white');
   await field.press('Tab');
   await files(page).getByText('Saved').waitFor();
@@ -90,10 +90,10 @@ async function withoutScripts(browser) {
   await page.getByRole('button', { name: 'Upload' }).click();
   await page.getByRole('alert').filter({ hasText: 'bad.gif: ' }).waitFor();
   const row = files(page).getByRole('listitem').filter({ hasText: 'yellow' });
-  await row.getByLabel(/Describe the picture/).fill('Yellow');
+  await row.getByLabel(/^Alt text/).fill('Yellow');
   await row.getByRole('button', { name: 'Save' }).click();
   await page.waitForURL(world.upload_page_url);
-  assert.equal(await row.getByLabel(/Describe the picture/).inputValue(), 'Yellow');
+  assert.equal(await row.getByLabel(/^Alt text/).inputValue(), 'Yellow');
 }
 
 async function kept(page) {
@@ -102,7 +102,7 @@ async function kept(page) {
     await files(page).getByText(name).first().waitFor();
   }
   const row = files(page).getByRole('listitem').filter({ hasText: 'red' });
-  assert.equal(await row.getByLabel(/Describe the picture/).inputValue(), 'A red square "on" white');
+  assert.equal(await row.getByLabel(/^Alt text/).inputValue(), 'A red square "on" white');
   assert.equal(await row.getByRole('img').getAttribute('alt'), 'A red square "on" white');
 }
 

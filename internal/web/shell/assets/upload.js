@@ -144,10 +144,12 @@ document.addEventListener('submit', (event) => {
 if (drop) {
   const choose = document.getElementById('choose');
   drop.classList.add('scripted');
-  choose.addEventListener('change', () => {
+  const chosen = () => {
     begin([...choose.files]);
     choose.value = '';
-  });
+  };
+  choose.addEventListener('change', chosen);
+  if (choose.files.length > 0) chosen(); // chosen before this script ran
   // The whole page takes what is dropped: beside the area the browser would open the file and leave.
   document.addEventListener('dragover', (event) => { event.preventDefault(); drop.classList.add('over'); });
   document.addEventListener('dragleave', (event) => { if (!event.relatedTarget) drop.classList.remove('over'); });
