@@ -68,8 +68,8 @@ func (s *Server) warnOfPlainHTTP(ctx context.Context) {
 // announceSetup logs the setup code if nobody has an account yet.
 func (s *Server) announceSetup(ctx context.Context) error {
 	pending, err := s.firstRun.Pending(ctx)
-	if err == nil && pending && s.cfg.Role != RoleWorker {
-		s.cfg.Log.InfoContext(ctx, "nobody has an account yet: open the setup page and enter the setup code",
+	if err == nil && pending && s.cfg.Role != RoleWorker && !s.cfg.Directory.Only {
+		s.cfg.Log.WarnContext(ctx, "nobody has an account yet: open the setup page and enter the setup code",
 			"url", s.cfg.PublicURL+"/setup", "code", s.firstRun.Code())
 	}
 	return err

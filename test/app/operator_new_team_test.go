@@ -32,6 +32,9 @@ func TestOperatorCreatesTeam(t *testing.T) {
 		form.fill("owner", editor.Email).fill("name", "Two").fill("timezone", "Berlin").press().
 			wants(http.StatusUnprocessableEntity, "IANA name")
 		form.fill("timezone", "UTC").fill("plan", "gold").press().wants(http.StatusUnprocessableEntity, "no plan of this name")
+		form.fill("plan", "team").fill("language", "English").press().wants(http.StatusUnprocessableEntity, "BCP 47")
+		form.fill("language", "en").fill("owner", c.people[access.Viewer].Email).press(). // the operator's own, not confirmed
+													wants(http.StatusOK, "The team was created.")
 		c.as(t, access.Editor).open("/account").wants(http.StatusOK, "Quay Bakery")
 		c.as(t, access.Owner).open("/").wants(http.StatusOK).lacks("New team")
 	})

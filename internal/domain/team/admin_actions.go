@@ -112,13 +112,19 @@ func (p Profile) tidy() (Profile, error) {
 		return p, apierr.Invalid(apierr.NotAllowedValue, "timezone",
 			"Choose a time zone from the list, such as Europe/Berlin.")
 	}
-	tag, err := language.Parse(strings.TrimSpace(p.Language))
+	var err error
+	p.Language, err = tidyLanguage(p.Language)
+	return p, err
+}
+
+// tidyLanguage returns a BCP 47 language tag in its usual form.
+func tidyLanguage(text string) (string, error) {
+	tag, err := language.Parse(strings.TrimSpace(text))
 	if err != nil || len(tag.Extensions()) > 0 || strings.HasPrefix(tag.String(), "und") {
-		return p, apierr.Invalid(apierr.NotAllowedValue, "content_language",
+		return text, apierr.Invalid(apierr.NotAllowedValue, "content_language",
 			"Enter a BCP 47 language tag, such as en, de-AT or pt-BR.")
 	}
-	p.Language = tag.String()
-	return p, nil
+	return tag.String(), nil
 }
 
 // Profile reads a team's profile.

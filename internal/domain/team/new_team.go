@@ -17,9 +17,14 @@ func (s *Service) AddTeam(ctx context.Context, t Team, owner int64) (Team, error
 	return s.addTeam(ctx, t, func(context.Context, *db.Tx, Team) (int64, error) { return owner, nil })
 }
 
-// AddTeamOf creates a team owned by the person with an email address, which must be confirmed. A person cannot get two
-// teams of the same name, so a form that is sent twice creates one team.
-func (s *Service) AddTeamOf(ctx context.Context, t Team, email string) (Team, error) {
+// AddTeamOf creates a team owned by the person with an email address, which must be confirmed unless the person is the
+// operator who asks. A person cannot get two teams of the same name, so a form that is sent twice creates one team.
+func (s *Service) AddTeamOf(ctx context.Context, operator int64, t Team, email string) (Team, error) {
+	var err error
+	if t.Language, err = tidyLanguage(t.Language); err != nil {
+		return t, err
+	}
+	t.Timezone = strings.TrimSpace(t.Timezone)
 	return s.addTeam(ctx, t, func(ctx context.Context, tx *db.Tx, t Team) (int64, error) {
 		var person, confirmed int64
 		err := tx.QueryRow(ctx, `SELECT id, email_proved_at FROM people WHERE email = ? AND held_at = 0`+s.db.ForUpdate(),
@@ -29,7 +34,7 @@ func (s *Service) AddTeamOf(ctx context.Context, t Team, email string) (Team, er
 			return 0, errNoOwner
 		case err != nil:
 			return 0, fmt.Errorf("looking up the owner of a new team: %w", err)
-		case confirmed == 0:
+		case confirmed == 0 && person != operator:
 			return 0, errUnconfirmedOwner
 		}
 		var same int64
