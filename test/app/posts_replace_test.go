@@ -48,6 +48,8 @@ func TestEditAndTryAgain(t *testing.T) {
 
 		form := b.open(sheet.path).form("Save")
 		form.fill("account", fmt.Sprint(c.account), fmt.Sprint(has)).press().wants(422, "nothing is published twice")
+		repeating := b.open(sheet.path).form("Schedule").fill("repeat", "daily").fill("date", "2099-03-29").fill("time", "10:00")
+		repeating.press().wants(422, "An edited copy cannot repeat. Duplicate it first.")
 		text := fmt.Sprintf("text-%d", c.account)
 		form.fill("account", fmt.Sprint(c.account)).fill(text, "Yes").press().wants(200)
 		b.open(copied + "/publish").form("Publish to 1 account").press().wants(200)

@@ -107,6 +107,19 @@ func TestReplaceAgain(t *testing.T) {
 	})
 }
 
+// An edited copy cannot become a series, because its occurrences are not of the family.
+func TestReplacementDoesNotRepeat(t *testing.T) {
+	composing(t, func(t *testing.T, w *env, act *access.Actor) {
+		draft := must.Get(w.Replace(t.Context(), act, w.partlyFailed(t, w.connectSecond(t))))(t)
+		w.Do(t, "update_post", map[string]any{"id": draft.ID, "scheduled_at": "2026-11-25T08:00"})
+		_, err := w.Repeat(t.Context(), w.Person, draft.ID, "FREQ=DAILY")
+		posttest.CheckError(t, err, apierr.ValidationFailed, "edited_copy")
+		if p := w.getPost(t, draft.ID); p.IsTemplate || p.Status != post.Draft {
+			t.Errorf("%+v", p)
+		}
+	})
+}
+
 // Retries and edited copies at the same time publish an account once.
 func TestReplaceAndRetryAtOnce(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {

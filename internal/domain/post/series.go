@@ -148,11 +148,17 @@ func (s *Service) UpdateAs(ctx context.Context, person int64, postID string, nee
 	return p, err
 }
 
+// ErrCopyRepeats is the error for an edited copy that is to become a series. The accounts that its occurrences
+// publish on would be free for the original again.
+var ErrCopyRepeats = apierr.BadState("edited_copy", "An edited copy cannot repeat. Duplicate it first.")
+
 // checkRepeatable returns why a post cannot become a running series.
 func (p Record) checkRepeatable(now time.Time) error {
 	switch {
 	case p.SeriesID != 0 && !p.IsTemplate:
 		return apierr.BadState("occurrence", "The post already belongs to a series. Repeat its template instead.")
+	case p.Replaces != "":
+		return ErrCopyRepeats
 	case p.Status != Draft:
 		return apierr.BadState(string(p.Status), "Only a draft or the template of a paused series can be repeated.")
 	case p.ScheduledAt.IsZero():

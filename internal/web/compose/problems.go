@@ -140,7 +140,7 @@ func (p *Handlers) timeErrors(s sheet, held post.Record, zone *time.Location, wh
 		return present(err)
 	}
 	at, timeErr := s.When.exact(zone)
-	return present(p.timeError(s, held, what, at, timeErr), p.ruleError(s, what, at, zone))
+	return present(p.timeError(s, held, what, at, timeErr), p.ruleError(s, held, what, at, zone))
 }
 
 // present returns the errors that are not nil.
@@ -166,10 +166,12 @@ func (p *Handlers) timeError(s sheet, held post.Record, what string, at time.Tim
 }
 
 // ruleError returns what is wrong with the form's recurrence.
-func (p *Handlers) ruleError(s sheet, what string, at time.Time, zone *time.Location) error {
+func (p *Handlers) ruleError(s sheet, held post.Record, what string, at time.Time, zone *time.Location) error {
 	switch {
 	case s.Repeat.Often == "":
 		return nil
+	case held.Replaces != "":
+		return apierr.Invalid(apierr.NotAllowedValue, "repeat", post.ErrCopyRepeats.Detail)
 	case what != "schedule":
 		return errOnlySchedule
 	case at.IsZero():
