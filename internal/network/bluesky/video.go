@@ -43,6 +43,12 @@ type job struct {
 
 const jobFailed = "JOB_STATE_FAILED"
 
+// hasBlob reports whether the video is processed. The state says less: for a video that the service has processed
+// before, it is a failure with the error already_exists.
+//
+// Source: https://docs.bsky.app/docs/tutorials/video
+func (j job) hasBlob() bool { return len(j.Blob) > 0 && string(j.Blob) != "null" }
+
 // videoBlob returns the processed video of a draft. While the service processes it, the blob is nil and the duration is
 // that until the next call. It uploads the video if the draft has no job.
 func (n *Network) videoBlob(
@@ -60,7 +66,7 @@ func (n *Network) videoBlob(
 			return nil, 0, err
 		}
 	}
-	if d.Job == "" || now.State == jobFailed {
+	if !now.hasBlob() && (d.Job == "" || now.State == jobFailed) {
 		if failure := now.failure(); d.Job != "" && (failure.Class != network.Transient || d.Uploads >= maxVideoUploads) {
 			return nil, 0, failure
 		}
@@ -70,7 +76,7 @@ func (n *Network) videoBlob(
 		d.Job = now.ID
 		d.Uploads++
 	}
-	if len(now.Blob) == 0 || now.State == jobFailed {
+	if !now.hasBlob() {
 		return nil, jobInterval, nil
 	}
 	if err := checkBlob(now.Blob, anySize); err != nil {
@@ -132,10 +138,10 @@ func (n *Network) uploadVideo(ctx context.Context, g network.Grant, d *draft, fi
 	if err != nil {
 		return job{}, serviceError(err)
 	}
-	if answer.Status.ID == "" {
+	if answer.Status.ID == "" && !answer.Status.hasBlob() {
 		answer.Status = answer.job
 	}
-	if answer.Status.ID == "" {
+	if answer.Status.ID == "" && !answer.Status.hasBlob() {
 		return job{}, network.InvalidResponse(errors.New("uploading a video: the response has no job"))
 	}
 	return answer.Status, nil

@@ -75,6 +75,20 @@ func TestVideoIsProcessedFirst(t *testing.T) {
 	}
 }
 
+// A video that was posted before is not processed again. The service answers it as a failure with the video's blob.
+func TestVideoIsKnown(t *testing.T) {
+	t.Parallel()
+	f := networktest.New(t, withVideoService, 0)
+	g := f.Grant()
+	media := oneFilm(f.Library)
+	f.MustPrepare(g, "film", media...)
+	asked := f.Wire.Count("getJobStatus")
+	f.MustPrepare(g, "again", media...)
+	if sent, now := f.Wire.Count("uploadVideo"), f.Wire.Count("getJobStatus"); sent != 2 || now != asked {
+		t.Errorf("%d uploads, %d more looks at the job", sent, now-asked)
+	}
+}
+
 // An account without a confirmed email address, or with too many videos today, uploads nothing.
 func TestVideoLimits(t *testing.T) {
 	t.Parallel()
@@ -151,6 +165,8 @@ func prepareAll(t *testing.T, s *networktest.Stub) (network.Draft, error) {
 const (
 	processed = `{"jobStatus":{"jobId":"j1","state":"JOB_STATE_COMPLETED","blob":` +
 		`{"$type":"blob","ref":{"$link":"bafkreia"},"mimeType":"video/mp4","size":7}}}`
+	known = `{"jobId":"j1","state":"JOB_STATE_FAILED","error":"already_exists","message":"Video already processed",` +
+		`"blob":{"$type":"blob","ref":{"$link":"bafkreia"},"mimeType":"video/mp4","size":7}}`
 	jobFailure = `{"jobStatus":{"jobId":"j1","state":"JOB_STATE_FAILED","failureCode":"%s","message":"why"}}`
 )
 
@@ -185,8 +201,11 @@ func TestVideoJobs(t *testing.T) {
 			"uploadVideo":  {{Status: 409, Body: `{"jobId":"j1","state":"JOB_STATE_COMPLETED","error":"already_exists"}`}},
 			"getJobStatus": {{Body: processed}},
 		}, "", "", 1},
-		"by the lexicon": {map[string][]networktest.Answer{"uploadVideo": {{Body: processed}}}, "", "", 1},
-		"no job":         {map[string][]networktest.Answer{"uploadVideo": {{Body: `{}`}}}, network.Transient, "", 1},
+		"processed before":     {map[string][]networktest.Answer{"uploadVideo": {{Status: 409, Body: known}}}, "", "", 1},
+		"known once processed": {status(`{"jobStatus":` + known + `}`), "", "", 1},
+		"no blob yet":          {status(`{"jobStatus":{"jobId":"j1","state":"JOB_STATE_ENCODING","blob":null}}`, processed), "", "", 1},
+		"by the lexicon":       {map[string][]networktest.Answer{"uploadVideo": {{Body: processed}}}, "", "", 1},
+		"no job":               {map[string][]networktest.Answer{"uploadVideo": {{Body: `{}`}}}, network.Transient, "", 1},
 		"too many today": {map[string][]networktest.Answer{
 			"uploadVideo": {{Status: 400, Body: `{"error":"DailyLimitExceeded"}`}},
 		}, network.Quota, "DailyLimitExceeded", 1},

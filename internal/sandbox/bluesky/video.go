@@ -142,7 +142,7 @@ func (b *Network) startJob(r *http.Request, a store.Account, blob store.Blob) (a
 	})
 	view := b.jobView(j)
 	if known && err == nil {
-		view["error"], view["message"] = "already_exists", "Video already processed"
+		view["state"], view["error"], view["message"] = "JOB_STATE_FAILED", "already_exists", "Video already processed"
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			base.WriteJSON(w, http.StatusConflict, view)
 		}), nil
