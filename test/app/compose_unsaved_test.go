@@ -112,6 +112,24 @@ func TestUnsavedFormsAreBounded(t *testing.T) {
 	})
 }
 
+// Saving many posts does not end a form that was left unsaved.
+func TestSavedPostsDoNotEndAnUnsavedForm(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		b.keep(b.open("/posts/new").form("Save draft").fill("caption", "Left for later"))
+		for i := range 20 {
+			c.change(t, `INSERT INTO unsaved_forms (person_id, id, team_id, fields, kept_at) VALUES (?, ?, ?, '', ?)`,
+				c.people[access.Editor].ID, "SAVED"+strconv.Itoa(i), c.team.ID, db.Micros(h.db.Now().Add(time.Minute)))
+		}
+		b.keep(b.open("/posts/new").form("Save draft").fill("caption", "The next idea"))
+		b.open("/posts/new").wants(200, "Left for later", "The next idea")
+		if n := h.count(t, "unsaved_forms WHERE person_id = ? AND fields = ''", c.people[access.Editor].ID); n != 20 {
+			t.Errorf("%d saved forms are recorded", n)
+		}
+	})
+}
+
 // A new post has the accounts of the person's last one, which the person sees and may change.
 func TestNewPostHasTheLastAccounts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {

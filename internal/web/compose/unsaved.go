@@ -86,8 +86,9 @@ func (p *Handlers) storeUnsaved(r *http.Request, id, post, fields string) error 
 			v.ID, id, v.Team.ID, post, fields, db.Micros(tx.Now())); err != nil {
 			return fmt.Errorf("keeping an unsaved form: %w", err)
 		}
-		if _, err := tx.Exec(ctx, `DELETE FROM unsaved_forms WHERE person_id = ? AND id NOT IN
-		(SELECT id FROM unsaved_forms WHERE person_id = ? ORDER BY kept_at DESC, id LIMIT ?)`,
+		// Saved forms do not count. SweepUnsaved deletes them.
+		if _, err := tx.Exec(ctx, `DELETE FROM unsaved_forms WHERE person_id = ? AND fields <> '' AND id NOT IN
+		(SELECT id FROM unsaved_forms WHERE person_id = ? AND fields <> '' ORDER BY kept_at DESC, id LIMIT ?)`,
 			v.ID, v.ID, unsavedForms); err != nil {
 			return fmt.Errorf("deleting old unsaved forms: %w", err)
 		}
