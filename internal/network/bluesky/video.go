@@ -111,7 +111,7 @@ func (n *Network) videoJob(ctx context.Context, id string) (job, error) {
 		purpose: network.Reading, verb: http.MethodGet, method: "app.bsky.video.getJobStatus", server: n.opts.VideoURL,
 		params: url.Values{"jobId": {id}}, out: &answer,
 	})
-	return answer.Status, err
+	return answer.Status, serviceError(err)
 }
 
 // uploadVideo sends the video to the service and returns the job that processes it. A video that the service has

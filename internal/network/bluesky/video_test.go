@@ -212,6 +212,12 @@ func TestVideoJobs(t *testing.T) {
 		"token refused": {map[string][]networktest.Answer{
 			"uploadVideo": {{Status: 401, Body: `{"error":"AuthenticationRequired"}`}},
 		}, network.Transient, "AuthenticationRequired", 1},
+		"status refused": {map[string][]networktest.Answer{
+			"getJobStatus": {{Status: 401, Body: `{"error":"AuthenticationRequired"}`}},
+		}, network.Transient, "AuthenticationRequired", 1},
+		"status forbidden": {map[string][]networktest.Answer{
+			"getJobStatus": {{Status: 403, Body: `{"error":"Forbidden"}`}},
+		}, network.Transient, "Forbidden", 1},
 		"dead session": {map[string][]networktest.Answer{
 			"getServiceAuth": {{Status: 400, Body: `{"error":"ExpiredToken"}`}},
 		}, network.AuthRefresh, "ExpiredToken", 0},
