@@ -111,7 +111,7 @@ func (n *Network) videoJob(ctx context.Context, id string) (job, error) {
 		purpose: network.Reading, verb: http.MethodGet, method: "app.bsky.video.getJobStatus", server: n.opts.VideoURL,
 		params: url.Values{"jobId": {id}}, out: &answer,
 	})
-	return answer.Status, serviceError(err)
+	return answer.Status, n.serviceError(err)
 }
 
 // uploadVideo sends the video to the service and returns the job that processes it. A video that the service has
@@ -136,7 +136,7 @@ func (n *Network) uploadVideo(ctx context.Context, g network.Grant, d *draft, fi
 		params: url.Values{"did": {g.Account}, "name": {d.RKey + ".mp4"}},
 	})
 	if err != nil {
-		return job{}, serviceError(err)
+		return job{}, n.serviceError(err)
 	}
 	if answer.Status.ID == "" && !answer.Status.hasBlob() {
 		answer.Status = answer.job
@@ -175,7 +175,7 @@ func (n *Network) checkVideoLimits(ctx context.Context, g network.Grant, size in
 		return errNoVideoService
 	}
 	if err != nil {
-		return serviceError(err)
+		return n.serviceError(err)
 	}
 	used := limits.Videos != nil && *limits.Videos <= 0 || limits.Bytes != nil && *limits.Bytes < size
 	if limits.CanUpload && !used {
@@ -195,10 +195,13 @@ func (n *Network) limitError(used bool, code, message string) *network.Error {
 		refusal.Code = code
 	}
 	if used {
-		refusal.Class, refusal.After = network.Quota, n.opts.Now().Add(videoQuotaWait).UTC()
+		refusal.Class, refusal.After = network.Quota, n.quotaEnd()
 	}
 	return refusal
 }
+
+// quotaEnd returns when the service accepts videos again after the account has used up its quota.
+func (n *Network) quotaEnd() time.Time { return n.opts.Now().Add(videoQuotaWait).UTC() }
 
 // serviceToken returns a token of the account's server for one method of the service at an address.
 func (n *Network) serviceToken(ctx context.Context, g network.Grant, service, method string) (string, error) {
@@ -231,7 +234,7 @@ func tokenLife(method string) time.Duration {
 }
 
 // serviceError returns the error of the video service. Its refusal of a token says nothing about the account's own.
-func serviceError(err error) error {
+func (n *Network) serviceError(err error) error {
 	var refused *network.Error
 	if !errors.As(err, &refused) {
 		return err
@@ -239,7 +242,7 @@ func serviceError(err error) error {
 	changed := *refused
 	switch {
 	case refused.Code == "DailyLimitExceeded":
-		changed.Class = network.Quota
+		changed.Class, changed.After = network.Quota, n.quotaEnd()
 	case refused.Class == network.AuthDead, refused.Class == network.AuthRefresh:
 		changed.Class = network.Transient
 	}

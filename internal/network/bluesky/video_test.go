@@ -237,7 +237,10 @@ func TestVideoJobs(t *testing.T) {
 					t.Errorf("%s after %v", d, calls)
 				}
 			} else {
-				networktest.WantClass(t, err, c.class, c.code)
+				failed := networktest.WantClass(t, err, c.class, c.code)
+				if tomorrow := networktest.Start.Add(24 * time.Hour); c.class == network.Quota && !failed.After.Equal(tomorrow) {
+					t.Errorf("not before %v", failed.After)
+				}
 			}
 			if calls["uploadVideo"] != c.uploads {
 				t.Errorf("%v", calls)
