@@ -52,7 +52,7 @@ func TestUnsavedPostIsOffered(t *testing.T) {
 		}
 		// Once saved, it is kept no more, not even by a request that arrives late.
 		again.fill("repeat", "").press().wants(200, "Saved.")
-		b.keep(again)
+		b.keep(again).wants(409, "Not saved", "This form was already submitted, perhaps in another tab.")
 		b.open("/posts/new").wants(200).lacks("You have unsaved")
 
 		b.keep(b.open("/posts/new").form("Save draft").fill("caption", "Never mind"))

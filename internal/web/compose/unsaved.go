@@ -25,6 +25,9 @@ const (
 	excerptLength  = 80                  // of an offered form's text, in characters
 )
 
+// alreadySubmitted is the text for a form that cannot be kept.
+const alreadySubmitted = "This form was already submitted, perhaps in another tab. Copy your text, then open the post again."
+
 // unsavedForm is a form that its person has not saved.
 type unsavedForm struct {
 	ID, Excerpt string
@@ -62,30 +65,35 @@ func (p *Handlers) keepUnsaved(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, apierr.Invalid(apierr.TooLong, "", "The post is too long to be kept while you write."))
 		return
 	}
-	var err error
+	stored, err := true, error(nil)
 	if form.Get("post") == "" && s.isEmpty() {
 		err = p.deleteUnsaved(r, s.Draft)
 	} else {
-		err = p.storeUnsaved(r, s.Draft, form.Get("post"), fields)
+		stored, err = p.storeUnsaved(r, s.Draft, form.Get("post"), fields)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		p.ShowError(w, r, err)
-		return
+	case !stored:
+		p.ShowMessage(w, r, http.StatusConflict, "Not saved", alreadySubmitted)
+	default:
+		w.WriteHeader(http.StatusNoContent)
 	}
-	w.WriteHeader(http.StatusNoContent)
 }
 
-// storeUnsaved stores the fields of a form, unless the form was saved meanwhile.
-func (p *Handlers) storeUnsaved(r *http.Request, id, post, fields string) error {
-	v := shell.VisitorOf(r.Context())
-	return p.DB.InTx(r.Context(), "compose.keep_unsaved", func(ctx context.Context, tx *db.Tx) error {
-		if _, err := tx.Exec(ctx,
+// storeUnsaved stores the fields of a form. It reports false if the form was saved meanwhile.
+func (p *Handlers) storeUnsaved(r *http.Request, id, post, fields string) (bool, error) {
+	v, stored := shell.VisitorOf(r.Context()), false
+	err := p.DB.InTx(r.Context(), "compose.keep_unsaved", func(ctx context.Context, tx *db.Tx) error {
+		n, err := tx.Exec(ctx,
 			`INSERT INTO unsaved_forms (person_id, id, team_id, post_id, fields, kept_at) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (person_id, id) DO UPDATE SET team_id = excluded.team_id, post_id = excluded.post_id,
 		fields = excluded.fields, kept_at = excluded.kept_at WHERE unsaved_forms.fields <> ''`,
-			v.ID, id, v.Team.ID, post, fields, db.Micros(tx.Now())); err != nil {
+			v.ID, id, v.Team.ID, post, fields, db.Micros(tx.Now()))
+		if err != nil {
 			return fmt.Errorf("keeping an unsaved form: %w", err)
 		}
+		stored = n > 0
 		// Saved forms do not count. SweepUnsaved deletes them.
 		if _, err := tx.Exec(ctx, `DELETE FROM unsaved_forms WHERE person_id = ? AND fields <> '' AND id NOT IN
 		(SELECT id FROM unsaved_forms WHERE person_id = ? AND fields <> '' ORDER BY kept_at DESC, id LIMIT ?)`,
@@ -94,6 +102,7 @@ func (p *Handlers) storeUnsaved(r *http.Request, id, post, fields string) error 
 		}
 		return nil
 	})
+	return stored, err
 }
 
 // deleteUnsaved deletes an unsaved form of the visitor.
