@@ -90,3 +90,39 @@ func TestUnscheduleAndDeleteSelectedPosts(t *testing.T) {
 		}
 	})
 }
+
+// A day on which the clock skips midnight keeps its posts and drafts. A time that the clock skips is not moved to.
+func TestMoveSelectedPostsWhenClocksChange(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		year := h.now().Year() + 1
+		change := time.Date(year, 3, 31, 1, 0, 0, 0, time.UTC) // the last Sunday of March
+		change = change.AddDate(0, 0, -int(change.Weekday()))
+		day, said := change.Format(time.DateOnly), change.Format("Mon 2 Jan 2006")
+
+		early := c.draft(t, "Early", change.Add(-24*time.Hour+30*time.Minute).Format(time.RFC3339)) // 02:30
+		kept := c.scheduledAt(t, early)
+		b.open("/posts").form("Reschedule").fill("post", early).fill("days", "1").press().
+			wants(200, "Not changed: Early This time does not exist in Europe/Berlin on that day")
+		if got := c.scheduledAt(t, early); !got.Equal(kept) {
+			t.Errorf("it moved to %s", got)
+		}
+
+		h.change(t, `UPDATE teams SET timezone = 'Atlantic/Azores' WHERE id = ?`, c.team.ID) // midnight becomes 01:00
+		zone := must.Get(time.LoadLocation("Atlantic/Azores"))(t)
+		last := c.draft(t, "Last of the day before", change.Add(-30*time.Minute).Format(time.RFC3339))
+		idea := c.draft(t, "An idea", "")
+		b.open("/posts?from=" + day).wants(200).lacks("Last of the day before")
+		b.open("/posts?to="+change.AddDate(0, 0, -1).Format(time.DateOnly)).wants(200, "Last of the day before")
+		b.open("/posts").form("Reschedule").fill("post", last, idea).fill("day", day).press().
+			wants(200, "Last of the day before Moved to "+said+", 23:30", "An idea Moved to "+said+".")
+		if got := c.scheduledAt(t, last).In(zone).Format(time.DateTime); got != day+" 23:30:00" {
+			t.Errorf("it moved to %s", got)
+		}
+		b.open("/posts").form("Reschedule").fill("post", idea).fill("days", "7").press().
+			wants(200, "An idea Moved to "+change.AddDate(0, 0, 7).Format("Mon 2 Jan 2006")+".")
+		b.open("/posts").form("Reschedule").fill("post", idea).fill("days", "-7").press().
+			wants(200, "An idea Moved to "+said+".")
+	})
+}

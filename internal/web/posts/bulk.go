@@ -153,7 +153,7 @@ func (p *Handlers) rescheduling(r *http.Request) (bulkAction, error) {
 		return nil, apierr.Invalid(apierr.MissingArgument, "days", "Enter either a number of days or a day.")
 	}
 	if to != "" {
-		day, err := filterDay("day", "new", to, zone)
+		day, err := parseDay("day", "new", to)
 		if err != nil {
 			return nil, err
 		}
@@ -163,15 +163,16 @@ func (p *Handlers) rescheduling(r *http.Request) (bulkAction, error) {
 	if err != nil || days == 0 || days < -maxMove || days > maxMove {
 		return nil, apierr.Invalid(apierr.OutOfRange, "days", "Enter by how many days to move the posts, such as 7 or -1.")
 	}
-	return p.moving(zone, func(now time.Time) time.Time {
-		if now.IsZero() {
-			return now
+	return p.moving(zone, func(date time.Time) time.Time {
+		if date.IsZero() {
+			return date
 		}
-		return now.AddDate(0, 0, days)
+		return date.AddDate(0, 0, days)
 	}), nil
 }
 
-// moving returns the action that moves posts to the day that another day becomes; the zero time stands for no day.
+// moving returns the action that moves posts to the date that another date becomes. Dates are midnight UTC; the zero
+// time stands for no date. A time that the zone's clock skips on the new day is an error.
 func (p *Handlers) moving(zone *time.Location, becomes func(time.Time) time.Time) bulkAction {
 	return func(r *http.Request, before post.Record) (string, error) {
 		if before.IsTemplate {
@@ -185,16 +186,18 @@ func (p *Handlers) moving(zone *time.Location, becomes func(time.Time) time.Time
 			return "", err
 		}
 		c := post.Composition{OnlyTime: true}
+		date, clock := before.PlannedDay, ""
 		if at := before.ScheduledAt.In(zone); !before.ScheduledAt.IsZero() {
-			day := becomes(at)
-			c.At = time.Date(day.Year(), day.Month(), day.Day(), at.Hour(), at.Minute(), at.Second(), 0, zone)
-		} else {
-			planned, _ := time.ParseInLocation(time.DateOnly, before.PlannedDay, zone) // zero without a day
-			day := becomes(planned)
-			if day.IsZero() {
-				return "", apierr.BadState("no_time", "It has no day to be moved from.")
-			}
-			c.Day = day.Format(time.DateOnly)
+			date, clock = at.Format(time.DateOnly), at.Format(time.TimeOnly)
+		}
+		from, _ := time.Parse(time.DateOnly, date) // zero without a day
+		day := becomes(from)
+		if day.IsZero() {
+			return "", apierr.BadState("no_time", "It has no day to be moved from.")
+		}
+		c.At, c.Day, err = destination(url.Values{"date": {day.Format(time.DateOnly)}, "time": {clock}}, zone)
+		if err != nil {
+			return "", err
 		}
 		after, err := p.posts.Compose(r.Context(), call.Actor, before.ID, before.UpdatedAt, c)
 		if err != nil {

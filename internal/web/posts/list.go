@@ -13,6 +13,7 @@ import (
 	"pressroom/internal/domain/account"
 	"pressroom/internal/domain/post/calendar"
 	"pressroom/internal/domain/post/postlist"
+	"pressroom/internal/teamtime"
 	"pressroom/internal/web/shell"
 )
 
@@ -62,26 +63,39 @@ func (f filters) filter(zone *time.Location) (postlist.Filter, error) {
 		return out, apierr.Invalid(apierr.NotAllowedValue, "status", "Select one of the tabs.")
 	}
 	var err error
+	var first, last time.Time
 	if out.Account, err = accountOf(f.Account); err != nil {
 		return out, err
 	}
 	if len(f.Query) > maxSearch {
 		return out, apierr.Invalid(apierr.TooLong, "q", "Search for a shorter text.")
 	}
-	if out.From, err = filterDay("from", "first", f.From, zone); err != nil || f.To == "" {
+	if first, err = parseDay("from", "first", f.From); err != nil {
 		return out, err
 	}
-	last, err := filterDay("to", "last", f.To, zone)
-	out.To = last.AddDate(0, 0, 1)
-	return out, err
+	if last, err = parseDay("to", "last", f.To); err != nil {
+		return out, err
+	}
+	if f.From != "" {
+		out.From = startOf(first, zone)
+	}
+	if f.To != "" {
+		out.To = startOf(last.AddDate(0, 0, 1), zone)
+	}
+	return out, nil
 }
 
-// filterDay returns the start of a day of a filter; zero for none.
-func filterDay(field, name, text string, zone *time.Location) (time.Time, error) {
+// startOf returns the first instant of a date in a zone. The date is midnight UTC.
+func startOf(date time.Time, zone *time.Location) time.Time {
+	return teamtime.StartOfDay(date.Year(), date.Month(), date.Day(), zone)
+}
+
+// parseDay parses a field's date and returns its midnight in UTC; zero for none.
+func parseDay(field, name, text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	day, err := time.ParseInLocation(time.DateOnly, text, zone)
+	day, err := time.Parse(time.DateOnly, text)
 	if err != nil {
 		return day, apierr.Invalid(apierr.Malformed, field, "Enter the "+name+" day as a date, such as 2026-03-29.")
 	}
