@@ -34,12 +34,30 @@ func TestMoveSelectedPosts(t *testing.T) {
 		list.form("Reschedule").fill("post", timed, idea).fill("day", day).press().
 			wants(200, "Has a time Moved to", "An idea Moved to "+at.AddDate(0, 1, 0).Format("Mon 2 Jan 2006")+".", "Planned for").
 			holds(`aria-current="page">Drafts`)
-		list.form("Reschedule").fill("post", timed).fill("day", "2001-01-01").press().
+		b.open("/posts?status=draft").form("Reschedule").fill("post", timed).fill("day", "2001-01-01").press().
 			wants(200, "Not changed: Has a time The time is in the past.")
 		list.form("Reschedule").fill("post", timed).press().wants(200, "Enter either a number of days or a day.")
 		list.form("Reschedule").fill("post", timed).fill("days", "0").press().wants(200, "such as 7 or -1")
 		list.form("Reschedule").fill("days", "1").press().wants(200, "Select at least one post.")
 		c.as(t, access.Viewer).open("/posts").wants(200, "Has a time").lacks("Reschedule", "Delete drafts")
+	})
+}
+
+// A form that is sent twice moves its posts once. A post that somebody else changed is not moved.
+func TestMoveSelectedPostsOnce(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		id := c.draft(t, "Has a time", c.wish(72*time.Hour))
+		want := c.scheduledAt(t, id).In(berlin(t)).AddDate(0, 0, 7)
+		form := b.open("/posts").form("Reschedule").fill("post", id).fill("days", "7")
+		form.press().wants(200, "Has a time Moved to")
+		form.press().wants(200, "Not changed: Has a time It has changed since the list was loaded. Check it and try again.")
+		if got := c.scheduledAt(t, id); !got.Equal(want) {
+			t.Errorf("it is planned for %s, want %s", got, want)
+		}
+		form = b.open("/posts").form("Reschedule").fill("post", id).fill("days", "7")
+		form.fill("seen-"+id, "").press().wants(200, "Not changed: Has a time This page has expired.")
 	})
 }
 

@@ -181,6 +181,10 @@ func (p *Handlers) moving(zone *time.Location, becomes func(time.Time) time.Time
 		if err := before.CheckComposable(); err != nil {
 			return "", err
 		}
+		seen, err := seenIn(r, "seen-"+before.ID)
+		if err != nil {
+			return "", err
+		}
 		call, err := p.Call(r, "move_post")
 		if err != nil {
 			return "", err
@@ -199,8 +203,11 @@ func (p *Handlers) moving(zone *time.Location, becomes func(time.Time) time.Time
 		if err != nil {
 			return "", err
 		}
-		after, err := p.posts.Compose(r.Context(), call.Actor, before.ID, before.UpdatedAt, c)
-		if err != nil {
+		after, err := p.posts.Compose(r.Context(), call.Actor, before.ID, seen, c)
+		switch {
+		case err != nil && apierr.Of(err).Context["state"] == "changed":
+			return "", apierr.BadState("changed", "It has changed since the list was loaded. Check it and try again.")
+		case err != nil:
 			return "", err
 		}
 		text := movedText(before, after, zone)

@@ -74,9 +74,9 @@ func (p *Handlers) doMove(r *http.Request) (moved, error) {
 	if err != nil {
 		return moved{}, err
 	}
-	seen, err := strconv.ParseInt(r.PostForm.Get("seen"), 10, 64)
+	seen, err := seenIn(r, "seen")
 	if err != nil {
-		return moved{}, apierr.Invalid(apierr.Malformed, "seen", "This page has expired. Reload it and try again.")
+		return moved{}, err
 	}
 	call, err := p.Call(r, "move_post")
 	if err != nil {
@@ -89,7 +89,7 @@ func (p *Handlers) doMove(r *http.Request) (moved, error) {
 	case before.IsTemplate:
 		return moved{}, apierr.BadState("recurring_template", "The template of a series cannot be moved. Edit the series.")
 	}
-	after, err := p.posts.Compose(r.Context(), call.Actor, before.ID, time.UnixMicro(seen),
+	after, err := p.posts.Compose(r.Context(), call.Actor, before.ID, seen,
 		post.Composition{At: at, Day: day, OnlyTime: true})
 	switch {
 	case err != nil && apierr.Of(err).Context["state"] == "changed":
@@ -102,6 +102,15 @@ func (p *Handlers) doMove(r *http.Request) (moved, error) {
 		out.At = before.ScheduledAt.UTC().Format(time.RFC3339)
 	}
 	return out, nil
+}
+
+// seenIn returns the version of a post that the page showed, which is when the post was last changed.
+func seenIn(r *http.Request, field string) (time.Time, error) {
+	seen, err := strconv.ParseInt(r.PostForm.Get(field), 10, 64)
+	if err != nil {
+		return time.Time{}, apierr.Invalid(apierr.Malformed, field, "This page has expired. Reload it and try again.").Wrap(err)
+	}
+	return time.UnixMicro(seen), nil
 }
 
 // destination returns the time that a form names, as an instant or in the team's zone, or a date without a time. Without

@@ -39,6 +39,7 @@ type Entry struct {
 	ScheduledAt time.Time // the planned time of a draft; zero if there is none
 	PlannedDay  string    // of a draft without a time
 	PublishedAt time.Time
+	Changed     time.Time // when it was last changed
 	SeriesID    int64
 	Accounts    []post.PostEntryAccount
 
@@ -80,9 +81,9 @@ func List(ctx context.Context, d *db.DB, team int64, f Filter, cursor string, li
 }
 
 func scanEntry(rows *sql.Rows, e *Entry) error {
-	var scheduled, published int64
-	err := rows.Scan(&e.ID, &e.Status, &e.Excerpt, &scheduled, &e.PlannedDay, &published, &e.SeriesID, &e.slot)
-	e.ScheduledAt, e.PublishedAt = db.Time(scheduled), db.Time(published)
+	var scheduled, published, changed int64
+	err := rows.Scan(&e.ID, &e.Status, &e.Excerpt, &scheduled, &e.PlannedDay, &published, &changed, &e.SeriesID, &e.slot)
+	e.ScheduledAt, e.PublishedAt, e.Changed = db.Time(scheduled), db.Time(published), db.Time(changed)
 	return err
 }
 
@@ -120,8 +121,8 @@ func listQuery(team int64, f Filter, cursor string, limit int) (string, []any, e
 	if err := q.after(cursor, byTime, earliest); err != nil {
 		return "", nil, err
 	}
-	return `SELECT p.id, p.status, p.excerpt, p.scheduled_at, p.planned_day, p.published_at, p.series_id, p.slot_at FROM ` +
-		q.from + ` WHERE ` + strings.Join(q.where, " AND ") + ` ORDER BY ` + q.order + db.LimitClause(limit), q.args, nil
+	return `SELECT p.id, p.status, p.excerpt, p.scheduled_at, p.planned_day, p.published_at, p.updated_at, p.series_id,
+		p.slot_at FROM ` + q.from + ` WHERE ` + strings.Join(q.where, " AND ") + ` ORDER BY ` + q.order + db.LimitClause(limit), q.args, nil
 }
 
 type query struct {
