@@ -81,6 +81,7 @@ run(async (browser) => {
   await nothingIsDropped(page);
   await signedOutMeanwhile(page);
   await sentBefore(page);
+  await stopsSending(page);
   await comesBack(page);
   await byKeyboard(browser);
   assert.deepEqual(elsewhere, []);
@@ -230,6 +231,25 @@ async function signedOutMeanwhile(page) {
   await page.getByText('You are signed in again.').waitFor();
   assert.equal(await page.getByLabel('Text', { exact: true }).inputValue(), 'Precious words');
   assert.ok(await page.locator('input[name=account]').first().isChecked());
+}
+
+// stopsSending stops the request of a form, goes on writing, and then learns that another tab has submitted the form.
+async function stopsSending(page) {
+  await page.goto('/posts/new');
+  const text = page.getByLabel('Text', { exact: true });
+  await text.fill('Stopped');
+  await page.route('**/posts/new', (route) => route.abort('aborted'), { times: 1 });
+  await page.getByRole('button', { name: 'Save draft' }).click();
+  const kept = page.waitForRequest((request) => request.url().endsWith('/posts/unsaved') && request.postData()?.includes('Stopped+twice'));
+  await page.waitForTimeout(3100);
+  await text.fill('Stopped twice');
+  await kept;
+  await page.locator('#kept', { hasText: 'Saved' }).waitFor();
+  await page.evaluate(() => fetch('/posts/new', { method: 'POST', body: new URLSearchParams([...new FormData(document.getElementById('compose'))].filter(([, value]) => typeof value === 'string').concat([['do', 'save']])) }));
+  await text.fill('Stopped and lost');
+  await page.locator('#kept', { hasText: 'Not saved: This form was already submitted, perhaps in another tab.' }).waitFor();
+  await look(page, 'compose-submitted-elsewhere');
+  page.once('dialog', (dialog) => dialog.accept());
 }
 
 // comesBack closes the page in the middle of a sentence, and finds it again.

@@ -8,6 +8,7 @@ const keepUnderWay = 'Saving…';
 const keepAfter = 1500; // milliseconds without a change
 const keepAtMost = 5000; // milliseconds between two requests while changes go on
 const keepAgain = [5000, 60_000]; // milliseconds after a first failure, and at most
+const answerWithin = 3000; // milliseconds; a form that is changed later was probably stopped
 const beaconLimit = 60_000; // bytes that browsers send after a page has closed
 
 let keepTimer = 0;
@@ -16,6 +17,7 @@ let keepDue = 0; // when the oldest change that is not kept has to be
 let keeping = null; // the request that is under way
 let keepWell = true; // the last request succeeded
 let saving = false; // the form is being sent
+let sentAt = 0; // when it was sent, in milliseconds
 let keptBody = '';
 
 const keepBody = () => {
@@ -36,8 +38,9 @@ function say(text, well) {
 }
 
 function keepLater() {
-  if (saving) return;
   const now = Date.now();
+  if (saving && now - sentAt < answerWithin) return;
+  saving = false;
   keepDue ||= now + keepAtMost;
   clearTimeout(keepTimer);
   keepTimer = setTimeout(keep, Math.max(0, Math.min(keepAfter, keepDue - now)));
@@ -105,6 +108,7 @@ form.addEventListener('input', keepLater);
 form.addEventListener('change', keepLater);
 if ('unsaved' in form.dataset) keepLater();
 addEventListener('pagehide', leave);
+addEventListener('pageshow', (event) => { if (event.persisted) saving = false; }); // after going back
 const keepNow = () => { if (!keepWell) keep(); };
 document.addEventListener('visibilitychange', () => (document.hidden ? leave() : keepNow()));
 addEventListener('online', keepNow);
@@ -115,7 +119,7 @@ addEventListener('beforeunload', (event) => { if (!saving && !keepWell) event.pr
 // Whoever comes back to a form that has made a post is led to that post, so that it is not made twice.
 form.addEventListener('submit', (event) => {
   leave(); // in case it does not arrive
-  saving = true;
+  [saving, sentAt] = [true, Date.now()];
   clearTimeout(keepTimer);
   const keeps = ['save', 'schedule', 'publish', 'approval'].includes(event.submitter?.value);
   if (keeps && !form.elements.post) history.replaceState(null, '', `/posts/new?sent=${form.elements.once.value}`);
