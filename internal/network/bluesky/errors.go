@@ -38,7 +38,7 @@ var classByName = map[string]network.Class{
 	"InvalidSize":             network.RejectedMedia,
 }
 
-var errorName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,63}$`)
+var errorName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,63}$`)
 
 // refusal returns the error of a response other than 200.
 func refusal(answer network.Response, now time.Time) *network.Error {

@@ -1,6 +1,7 @@
 package bluesky
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -85,6 +86,18 @@ func (n *Network) videoBlob(
 	return now.Blob, 0, nil
 }
 
+// refusal returns the error of an upload that the service does not process. It names the reason in either member.
+func (j job) refusal() *network.Error {
+	refused := &network.Error{
+		Class: network.RejectedMedia, Status: http.StatusOK, Message: network.Clip(cmp.Or(j.Message, j.Error), maxMessage),
+		Err: errors.New("the video service did not accept the video"),
+	}
+	if errorName.MatchString(j.Error) {
+		refused.Code = j.Error
+	}
+	return refused
+}
+
 // failure returns the error of a failed job. It is Transient if another upload may succeed.
 func (j job) failure() *network.Error {
 	class := network.Transient
@@ -140,6 +153,9 @@ func (n *Network) uploadVideo(ctx context.Context, g network.Grant, d *draft, fi
 	}
 	if answer.Status.ID == "" && !answer.Status.hasBlob() {
 		answer.Status = answer.job
+	}
+	if j := answer.Status; j.ID == "" && !j.hasBlob() && j.Error+j.Message != "" {
+		return job{}, j.refusal()
 	}
 	if answer.Status.ID == "" && !answer.Status.hasBlob() {
 		return job{}, network.InvalidResponse(errors.New("uploading a video: the response has no job"))

@@ -209,6 +209,15 @@ func TestVideoJobs(t *testing.T) {
 		"too many today": {map[string][]networktest.Answer{
 			"uploadVideo": {{Status: 400, Body: `{"error":"DailyLimitExceeded"}`}},
 		}, network.Quota, "DailyLimitExceeded", 1},
+		"unconfirmed": {map[string][]networktest.Answer{
+			"uploadVideo": {{Body: `{"jobId":"","error":"unconfirmed_email","message":"why"}`}},
+		}, network.RejectedMedia, "unconfirmed_email", 1},
+		"refused in words": {map[string][]networktest.Answer{
+			"uploadVideo": {{Body: `{"error":"Account is not old enough to upload videos: why"}`}},
+		}, network.RejectedMedia, "", 1},
+		"unconfirmed by the limits": {map[string][]networktest.Answer{
+			"getUploadLimits": {{Body: `{"canUpload":false,"error":"unconfirmed_email","message":"why"}`}},
+		}, network.RejectedMedia, "unconfirmed_email", 0},
 		"token refused": {map[string][]networktest.Answer{
 			"uploadVideo": {{Status: 401, Body: `{"error":"AuthenticationRequired"}`}},
 		}, network.Transient, "AuthenticationRequired", 1},
@@ -240,6 +249,9 @@ func TestVideoJobs(t *testing.T) {
 				failed := networktest.WantClass(t, err, c.class, c.code)
 				if tomorrow := networktest.Start.Add(24 * time.Hour); c.class == network.Quota && !failed.After.Equal(tomorrow) {
 					t.Errorf("not before %v", failed.After)
+				}
+				if c.class == network.RejectedMedia && !strings.HasSuffix(failed.Message, "why") {
+					t.Errorf("message %q", failed.Message)
 				}
 			}
 			if calls["uploadVideo"] != c.uploads {
