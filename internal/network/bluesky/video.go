@@ -86,18 +86,6 @@ func (n *Network) videoBlob(
 	return now.Blob, 0, nil
 }
 
-// refusal returns the error of an upload that the service does not process. It names the reason in either member.
-func (j job) refusal() *network.Error {
-	refused := &network.Error{
-		Class: network.RejectedMedia, Status: http.StatusOK, Message: network.Clip(cmp.Or(j.Message, j.Error), maxMessage),
-		Err: errors.New("the video service did not accept the video"),
-	}
-	if errorName.MatchString(j.Error) {
-		refused.Code = j.Error
-	}
-	return refused
-}
-
 // failure returns the error of a failed job. It is Transient if another upload may succeed.
 func (j job) failure() *network.Error {
 	class := network.Transient
@@ -155,12 +143,34 @@ func (n *Network) uploadVideo(ctx context.Context, g network.Grant, d *draft, fi
 		answer.Status = answer.job
 	}
 	if j := answer.Status; j.ID == "" && !j.hasBlob() && j.Error+j.Message != "" {
-		return job{}, j.refusal()
+		return job{}, n.uploadRefusal(j)
 	}
 	if answer.Status.ID == "" && !answer.Status.hasBlob() {
 		return job{}, network.InvalidResponse(errors.New("uploading a video: the response has no job"))
 	}
 	return answer.Status, nil
+}
+
+// uploadRefusal returns the error of an upload that the service does not process. It gives the reason as the error or
+// as the message.
+func (n *Network) uploadRefusal(j job) *network.Error {
+	refused := &network.Error{
+		Class: network.RejectedMedia, Status: http.StatusOK, Message: network.Clip(cmp.Or(j.Message, j.Error), maxMessage),
+		Err: errors.New("the video service did not accept the video"),
+	}
+	if errorName.MatchString(j.Error) {
+		refused.Code = j.Error
+	}
+	if isQuotaUsed(refused) {
+		refused.Class, refused.After = network.Quota, n.quotaEnd()
+	}
+	return refused
+}
+
+// isQuotaUsed reports whether the service accepts no more videos of the account today. It says so in words too, such as
+// "User has exceeded daily upload videos limit".
+func isQuotaUsed(refused *network.Error) bool {
+	return refused.Code == "DailyLimitExceeded" || strings.Contains(refused.Message, "exceeded daily upload")
 }
 
 // errNoVideoService means that the video service cannot process the account's videos.
@@ -257,7 +267,7 @@ func (n *Network) serviceError(err error) error {
 	}
 	changed := *refused
 	switch {
-	case refused.Code == "DailyLimitExceeded":
+	case isQuotaUsed(refused):
 		changed.Class, changed.After = network.Quota, n.quotaEnd()
 	case refused.Class == network.AuthDead, refused.Class == network.AuthRefresh:
 		changed.Class = network.Transient

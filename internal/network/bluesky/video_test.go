@@ -209,6 +209,12 @@ func TestVideoJobs(t *testing.T) {
 		"too many today": {map[string][]networktest.Answer{
 			"uploadVideo": {{Status: 400, Body: `{"error":"DailyLimitExceeded"}`}},
 		}, network.Quota, "DailyLimitExceeded", 1},
+		"too many in words": {map[string][]networktest.Answer{
+			"uploadVideo": {{Body: `{"error":"User has exceeded daily upload bytes limit"}`}},
+		}, network.Quota, "", 1},
+		"refused as too many": {map[string][]networktest.Answer{
+			"uploadVideo": {{Status: 400, Body: `{"error":"BadRequest","message":"User has exceeded daily upload videos limit"}`}},
+		}, network.Quota, "BadRequest", 1},
 		"unconfirmed": {map[string][]networktest.Answer{
 			"uploadVideo": {{Body: `{"jobId":"","error":"unconfirmed_email","message":"why"}`}},
 		}, network.RejectedMedia, "unconfirmed_email", 1},
