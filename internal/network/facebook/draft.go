@@ -21,6 +21,8 @@ type draft struct {
 	Reel    bool            `json:"reel,omitempty"`    // the video is published as a reel, which has no session
 	Uploads int             `json:"uploads,omitempty"` // how often the video was uploaded
 	Made    time.Time       `json:"made,omitzero"`     // when the draft became ready: the post is newer
+	// Finished reports whether the network has confirmed the end of the upload.
+	Finished bool `json:"finished,omitempty"`
 }
 
 var drafts = network.DraftCodec[draft]{Kind: "a Facebook post", Validate: draft.validate, IsPrepared: draft.isReady}

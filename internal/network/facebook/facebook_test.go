@@ -185,9 +185,7 @@ var adapter = networktest.Case{
 		EmptyLists: map[string]http.Handler{
 			readyText:  networktest.Answer{Body: `{"data":[]}`},
 			readyVideo: networktest.Answer{Body: `{"status":{"video_status":"uploading"}}`},
-			readyReel: networktest.Answer{
-				Body: `{"status":{"video_status":"ready","publishing_phase":{"status":"not_started"}}}`,
-			},
+			readyReel:  networktest.Answer{Body: `{"status":{"video_status":"upload_complete"}}`},
 		},
 		GivesUp: map[string]networktest.GiveUp{
 			"expired":      uploading(`{"status":{"video_status":"expired"}}`, network.Transient, 4),
@@ -285,7 +283,7 @@ func looks() map[string]networktest.ResolveCase {
 			`{"permalink_url":"/reel/1/","status":{"video_status":"ready","publishing_phase":{"status":"complete"}}}`,
 			network.Published, "", "15001"),
 		"reel: processed, not published": look(readyReel,
-			`{"status":{"video_status":"ready","publishing_phase":{"status":"not_started"}}}`, network.Absent, "", ""),
+			`{"status":{"video_status":"ready","publishing_phase":{"status":"not_started"}}}`, network.Unknown, network.Processing, ""),
 		"reel: being published": look(readyReel,
 			`{"status":{"video_status":"ready","publishing_phase":{"status":"in_progress"}}}`, network.Unknown, network.Processing, ""),
 		"reel: processing": look(readyReel,

@@ -90,7 +90,12 @@ func (n *Network) finish(ctx context.Context, g network.Grant, p draft) (network
 	if now, err := n.state(ctx, g, p.Video); err == nil && now.isPublished() {
 		return n.videoReceipt(p, now), nil
 	}
-	return network.Receipt{}, n.processingError(processing)
+	undecided := n.processingError(processing)
+	p.Finished = true
+	if d, err := drafts.Encode(p); err == nil {
+		undecided.Draft = d
+	}
+	return network.Receipt{}, undecided
 }
 
 // confirmRefusal returns the error, as Uncertain if it is a refusal but the video may be published.
@@ -101,7 +106,8 @@ func (n *Network) confirmRefusal(ctx context.Context, g network.Grant, p draft, 
 		return err
 	}
 	now, err := n.state(ctx, g, p.Video)
-	if err == nil && (now.Status.Video == uploading || now.Status.Video == uploadComplete || p.isUnfinished(now)) {
+	if err == nil && (now.Status.Video == uploading || now.Status.Video == uploadComplete ||
+		p.isUnfinished(now) && !p.Finished) {
 		return refusal
 	}
 	doubted := *refusal

@@ -107,8 +107,8 @@ func (n *Network) finishCall(g network.Grant, p draft, out any) graph.Call {
 	return n.videoCall(g, params, out)
 }
 
-// isUnfinished reports whether the network has the whole reel and was not told to publish it. It may process reels
-// before that.
+// isUnfinished reports whether the network has processed the reel and does not publish it. It may process reels before
+// the end of the upload, and checks them for some minutes after it.
 func (d draft) isUnfinished(now state) bool {
 	return d.Reel && now.Status.Video == ready && now.Status.Publishing.Status == notStarted && !now.Published
 }

@@ -118,3 +118,47 @@ func TestReelRefused(t *testing.T) {
 		networktest.WantClass(t, err, class, "1346003")
 	}
 }
+
+// A reel whose upload was finished may be ready and not published for some minutes. It does not count as absent while
+// the network may have accepted the end of the upload.
+func TestReelIsChecked(t *testing.T) {
+	t.Parallel()
+	now := networktest.Start
+	s := networktest.NewStub(t, adapter, network.App{Now: func() time.Time { return now }}, answering(
+		func(r *http.Request) string {
+			if r.Method == http.MethodGet {
+				return `{"status":{"video_status":"ready","publishing_phase":{"status":"not_started"}}}`
+			}
+			if r.FormValue("description") == "refused" {
+				return graph(`"code":100`)
+			}
+			return `{"success":true}`
+		}))
+	_, err := s.Network.Commit(t.Context(), s.Grant, network.Draft(readyReel), s.Library)
+	accepted := networktest.WantClass(t, err, network.Processing, "processing").Draft
+	tried := network.CommitHistory{First: networktest.Start, Last: networktest.Start}
+	lost := network.CommitHistory{First: tried.First, Last: tried.Last, Undecided: true}
+	for name, c := range map[string]struct {
+		draft   network.Draft
+		history network.CommitHistory
+		after   time.Duration
+		verdict network.Verdict
+		class   network.Class
+	}{
+		"accepted":                 {accepted, tried, time.Hour, network.Unknown, network.Processing},
+		"accepted by an old draft": {network.Draft(readyReel), tried, time.Hour, network.Unknown, network.Processing},
+		"lost, then accepted":      {accepted, lost, time.Hour, network.Unknown, network.Processing},
+		"lost some minutes ago":    {network.Draft(readyReel), lost, 14 * time.Minute, network.Unknown, network.Processing},
+		"lost":                     {network.Draft(readyReel), lost, 15 * time.Minute, network.Absent, ""},
+		"never committed":          {network.Draft(readyReel), network.CommitHistory{}, time.Hour, network.Absent, ""},
+	} {
+		now = networktest.Start.Add(c.after)
+		verdict, _, err := s.Network.Resolve(t.Context(), s.Grant, c.draft, c.history)
+		if verdict != c.verdict || networktest.Class(err) != c.class {
+			t.Errorf("%s: verdict %v, %v", name, verdict, err)
+		}
+	}
+	refused := strings.Replace(string(accepted), `"text":"x"`, `"text":"refused"`, 1)
+	_, err = s.Network.Commit(t.Context(), s.Grant, network.Draft(refused), s.Library)
+	networktest.WantClass(t, err, network.Uncertain, "100")
+}

@@ -14,8 +14,9 @@ import (
 )
 
 const (
-	clockSkew   = 5 * time.Minute // how far the network's clock may be behind
-	maxSearched = 500             // posts among which one is looked up
+	clockSkew   = 5 * time.Minute  // how far the network's clock may be behind
+	maxSearched = 500              // posts among which one is looked up
+	reelCheck   = 15 * time.Minute // how long a reel whose upload was finished may be ready and not published
 )
 
 // Resolve reads the video's state, or looks for the post among those of the Page. A post that is not found counts as
@@ -60,7 +61,14 @@ func uncertainError(reason string) *network.Error {
 
 // notFound returns the verdict for a commit without a trace at the time asked.
 func (n *Network) notFound(asked time.Time, t network.CommitHistory) (network.Verdict, network.Receipt, error) {
-	if asked.Sub(t.Last) < time.Duration(n.opts.ListingDelay) {
+	return n.absentAfter(time.Duration(n.opts.ListingDelay), asked, t)
+}
+
+// absentAfter returns the verdict for a commit that shows its effect within the delay, and does not at the time asked.
+func (n *Network) absentAfter(
+	delay time.Duration, asked time.Time, t network.CommitHistory,
+) (network.Verdict, network.Receipt, error) {
+	if asked.Sub(t.Last) < delay {
 		return network.Unknown, network.Receipt{}, n.processingError("")
 	}
 	return network.Absent, network.Receipt{}, nil
@@ -87,8 +95,9 @@ func (n *Network) resolveVideo(
 		if now.isPublished() {
 			return network.Published, n.videoReceipt(p, now), nil
 		}
-		if p.isUnfinished(now) {
-			return n.notFound(asked, t)
+		// The network checks reels after the end of the upload, and may report them as before meanwhile.
+		if unheard := t.Undecided || t.First.IsZero(); p.isUnfinished(now) && unheard && !p.Finished {
+			return n.absentAfter(max(reelCheck, time.Duration(n.opts.ListingDelay)), asked, t)
 		}
 		return network.Unknown, network.Receipt{}, n.processingError(processing)
 	}

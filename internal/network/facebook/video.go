@@ -208,7 +208,7 @@ func (n *Network) uploadAgain(
 	if p.Uploads >= maxUploads {
 		return reason
 	}
-	p.Video, p.Session = "", ""
+	p.Video, p.Session, p.Finished = "", "", false
 	err := n.upload(ctx, g, p, files)
 	p.Made = n.opts.Now().UTC()
 	return err
