@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -58,6 +59,27 @@ func TestMoveSelectedPostsOnce(t *testing.T) {
 		}
 		form = b.open("/posts").form("Reschedule").fill("post", id).fill("days", "7")
 		form.fill("seen-"+id, "").press().wants(200, "Not changed: Has a time This page has expired.")
+	})
+}
+
+// After an internal error the list says what was done, which post failed and which were not tried.
+func TestSelectedPostsAfterInternalError(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		ids := []string{}
+		for range 3 {
+			ids = append(ids, c.draft(t, "Has a time", c.wish(72*time.Hour)))
+		}
+		slices.Sort(ids) // the order in which they are moved
+		kept := c.scheduledAt(t, ids[2])
+		list := c.as(t, access.Editor).open("/posts")
+		h.change(t, `UPDATE posts SET options = 'broken' WHERE id = ?`, ids[1])
+		list.form("Reschedule").fill("post", ids...).fill("days", "7").press().
+			wants(200, "Has a time Moved to", "Not changed: A post An internal error occurred. Check the post, then try again.",
+				"Not changed: A post Not tried.")
+		if got := c.scheduledAt(t, ids[2]); !got.Equal(kept) {
+			t.Errorf("the last one moved to %s", got)
+		}
 	})
 }
 

@@ -60,12 +60,7 @@ func (p *Handlers) bulk(w http.ResponseWriter, r *http.Request) {
 		p.confirmDeletion(w, r, ids, to)
 		return
 	}
-	results, err := p.doAll(r, ids, do)
-	if err != nil {
-		p.ShowError(w, r, err)
-		return
-	}
-	kept, err := json.Marshal(results)
+	kept, err := json.Marshal(p.doAll(r, ids, do))
 	if err != nil {
 		p.ServerError(w, r, err)
 		return
@@ -75,11 +70,15 @@ func (p *Handlers) bulk(w http.ResponseWriter, r *http.Request) {
 }
 
 // doAll does one thing with each of a team's posts. A post that the team does not have is reported as such.
-func (p *Handlers) doAll(r *http.Request, ids []string, do bulkAction) ([]bulkResult, error) {
-	team := shell.VisitorOf(r.Context()).Team.ID
+// The posts after an internal error are not tried.
+func (p *Handlers) doAll(r *http.Request, ids []string, do bulkAction) []bulkResult {
+	team, failed := shell.VisitorOf(r.Context()).Team.ID, false
 	out := make([]bulkResult, len(ids))
 	for i, id := range ids {
-		out[i] = bulkResult{ID: id, Name: "A post"}
+		out[i] = bulkResult{ID: id, Name: "A post", Said: "Not tried."}
+		if failed {
+			continue
+		}
 		found, err := p.posts.Load(r.Context(), team, id)
 		if err == nil {
 			out[i].Name = cut(60, nameOf(found))
@@ -90,14 +89,15 @@ func (p *Handlers) doAll(r *http.Request, ids []string, do bulkAction) ([]bulkRe
 		case err == nil:
 			out[i].Done, out[i].Deleted = true, out[i].Said == deletedText
 		case told.IsServerError():
-			return nil, err
+			failed, out[i].Said = true, "An internal error occurred. Check the post, then try again."
+			p.Log.ErrorContext(r.Context(), "bulk action failed", "post", id, "error", err)
 		case told.Code == apierr.NotFound:
 			out[i].Said, out[i].Deleted = "It no longer exists.", true
 		default:
 			out[i].Said = told.Detail
 		}
 	}
-	return out, nil
+	return out
 }
 
 func nameOf(p post.Record) string {
