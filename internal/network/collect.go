@@ -22,8 +22,9 @@ type PartialLister interface {
 type Collection struct {
 	Followers *int64
 	// URL of the account's profile picture; empty if unknown. It may be set beside an error.
-	Picture string
-	Posts   []CollectedPost
+	Picture   string
+	NoPicture bool // the account has no picture, as the network says
+	Posts     []CollectedPost
 	// posts of the requested time may be missing, because there were too many or some were skipped
 	Truncated bool
 }

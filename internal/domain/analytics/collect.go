@@ -118,7 +118,7 @@ func (s *Service) runTurn(ctx context.Context, t turn) error {
 	if err != nil {
 		return s.handleFailure(ctx, t, g, told, err)
 	}
-	picture := s.fetchPicture(ctx, t, told.Picture)
+	picture := s.fetchPicture(ctx, t, told)
 	err = s.write(ctx, "insight.collected", t, func(ctx context.Context, tx *db.Tx, t *turn) (time.Time, error) {
 		if err := t.storePicture(ctx, tx, picture); err != nil {
 			return time.Time{}, err
@@ -222,7 +222,7 @@ func (s *Service) handleFailure(ctx context.Context, t turn, g account.Grant, to
 		s.opts.Log.InfoContext(ctx, "Collecting an account failed", "account", t.account, "platform", t.platform,
 			"error", cause)
 	}
-	picture := s.fetchPicture(ctx, t, told.Picture)
+	picture := s.fetchPicture(ctx, t, told)
 	return s.write(ctx, "insight.failed", t, func(ctx context.Context, tx *db.Tx, t *turn) (time.Time, error) {
 		t.fails++
 		t.failedBy = string(classOf(cause))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/network"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/platform/mediainfo"
 	"pressroom/internal/platform/thumbnail"
@@ -49,7 +50,7 @@ func (s *Service) Picture(ctx context.Context, team, account int64) (Picture, er
 	return out, nil
 }
 
-// newPicture is a picture to be stored.
+// newPicture is a picture to be stored, or none if the account has removed its picture.
 type newPicture struct {
 	thumbnail.Result
 
@@ -58,7 +59,11 @@ type newPicture struct {
 
 // fetchPicture returns the picture at a URL that the network told, or nil if it need not or cannot be stored. A failure
 // must not fail the turn, so it is only logged.
-func (s *Service) fetchPicture(ctx context.Context, t turn, url string) *newPicture {
+func (s *Service) fetchPicture(ctx context.Context, t turn, told network.Collection) *newPicture {
+	if told.NoPicture {
+		return &newPicture{}
+	}
+	url := told.Picture
 	if url == "" || s.opts.FetchPicture == nil {
 		return nil
 	}
@@ -110,9 +115,15 @@ func (s *Service) scalePicture(ctx context.Context, t turn, url string) (thumbna
 	return s.pictures.Thumbnail(ctx, t.account, in, info, pictureSide)
 }
 
-// storePicture stores a picture, if there is a new one.
+// storePicture stores a picture, if there is a new one, or deletes the one that the account has removed.
 func (t *turn) storePicture(ctx context.Context, tx *db.Tx, p *newPicture) error {
 	if p == nil {
+		return nil
+	}
+	if len(p.Bytes) == 0 {
+		if _, err := tx.Exec(ctx, `DELETE FROM account_pictures WHERE account_id = ?`, t.account); err != nil {
+			return fmt.Errorf("deleting the picture of account %d: %w", t.account, err)
+		}
 		return nil
 	}
 	_, err := tx.Exec(ctx, `INSERT INTO account_pictures (account_id, source, type, image, fetched_at)

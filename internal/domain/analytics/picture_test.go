@@ -52,6 +52,13 @@ func (w *env) tellPicture(url string, err error) {
 	w.net.tells = func(asked) (network.Collection, error) { return network.Collection{Picture: url}, err }
 }
 
+// tellNoPicture has the network tell that the account has no picture.
+func (w *env) tellNoPicture() {
+	w.net.mu.Lock()
+	defer w.net.mu.Unlock()
+	w.net.tells = func(asked) (network.Collection, error) { return network.Collection{NoPicture: true}, nil }
+}
+
 func (w *env) picture(id int64) analytics.Picture {
 	w.t.Helper()
 	return must.Get(w.service.Picture(w.t.Context(), w.team, id))(w.t)
@@ -81,6 +88,31 @@ func TestPicture(t *testing.T) {
 		if about, _, err := image.DecodeConfig(bytes.NewReader(w.picture(id).Image)); err != nil || about.Width != 50 ||
 			len(f.fetched) != 2 {
 			w.t.Errorf("fetched %v, has %v, %v", f.fetched, about, err)
+		}
+	})
+}
+
+// A picture that the account has removed is deleted. One that the network does not tell is kept.
+func TestPictureIsRemoved(t *testing.T) {
+	each(t, func(w *env) {
+		w.pictures(&files{content: map[string][]byte{"https://cdn/1": square(w.t, 20)}})
+		id := w.harbour()
+		w.tellPicture("https://cdn/1", nil)
+		w.after(0, 1)
+		w.tellPicture("", nil)
+		w.after(turn, 2)
+		if w.picture(id).Type == "" {
+			w.t.Error("the picture is not kept")
+		}
+		w.tellNoPicture()
+		w.after(turn, 3)
+		if got := w.picture(id); got.Type != "" || got.Image != nil || got.Name == "" {
+			w.t.Errorf("%+v", got)
+		}
+		w.tellPicture("https://cdn/1", nil)
+		w.after(turn, 4)
+		if w.picture(id).Type == "" {
+			w.t.Error("a new picture is not stored")
 		}
 	})
 }

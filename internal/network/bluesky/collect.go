@@ -44,6 +44,7 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 		return n.feedItems(g, answer.Feed), answer.Cursor, err
 	})
 	found.Followers, found.Picture = profile.Followers, network.WebURL(profile.Avatar)
+	found.NoPicture = profile.Avatar == ""
 	return found, err
 }
 

@@ -89,3 +89,18 @@ func TestDraftOfBefore(t *testing.T) {
 		t.Errorf("%s, %v", prepared, err)
 	}
 }
+
+// A profile without an avatar has no picture.
+func TestCollectWithoutPicture(t *testing.T) {
+	t.Parallel()
+	for body, none := range map[string]bool{
+		`{"followersCount":1}`:            true,
+		`{"avatar":"https://cdn.test/1"}`: false,
+	} {
+		s := networktest.NewStub(t, withVideoService, network.App{}, networktest.Answer{Body: body})
+		got, err := s.Network.(network.Collector).Collect(t.Context(), s.Grant, networktest.Start, 10)
+		if err != nil || got.NoPicture != none || none && got.Picture != "" {
+			t.Errorf("%s: %+v, %v", body, got, err)
+		}
+	}
+}

@@ -64,7 +64,7 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 	if err != nil {
 		return network.Collection{}, err
 	}
-	out := network.Collection{Followers: page.Followers}
+	out := network.Collection{Followers: page.Followers, NoPicture: page.Picture.Data.Silhouette}
 	if picture := page.Picture.Data; !picture.Silhouette {
 		out.Picture = network.WebURL(picture.URL)
 	}

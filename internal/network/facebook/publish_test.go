@@ -203,3 +203,19 @@ func TestTooManyPosts(t *testing.T) {
 		})
 	}
 }
+
+// A Page that the network shows as a silhouette has no picture.
+func TestCollectWithoutPicture(t *testing.T) {
+	t.Parallel()
+	for body, none := range map[string]bool{
+		`{"picture":{"data":{"url":"https://cdn.test/1","is_silhouette":true}}}`:  true,
+		`{"picture":{"data":{"url":"https://cdn.test/1","is_silhouette":false}}}`: false,
+		`{"followers_count":1}`: false,
+	} {
+		s := networktest.NewStub(t, adapter, network.App{}, networktest.Answer{Body: body})
+		got, err := s.Network.(network.Collector).Collect(t.Context(), s.Grant, networktest.Start, 10)
+		if err != nil || got.NoPicture != none || none && got.Picture != "" {
+			t.Errorf("%s: %+v, %v", body, got, err)
+		}
+	}
+}

@@ -46,7 +46,7 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 	if err != nil {
 		return network.Collection{}, err
 	}
-	out := network.Collection{Followers: me.Followers, Picture: network.WebURL(me.Picture)}
+	out := network.Collection{Followers: me.Followers, Picture: network.WebURL(me.Picture), NoPicture: me.Picture == ""}
 	posts, cut, err := graph.ListSince(ctx, n.Client,
 		n.NewCall(g, http.MethodGet, g.Account+"/media", url.Values{"fields": {collectFields}}, nil), since, limit,
 		func(m listedMedia) time.Time { return graph.ParseTime(m.Timestamp) })

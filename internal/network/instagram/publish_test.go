@@ -92,3 +92,18 @@ func TestRefusedHashtagsOfOnePost(t *testing.T) {
 		t.Errorf("another post: %+v", found)
 	}
 }
+
+// An account that the network gives no picture of has none.
+func TestCollectWithoutPicture(t *testing.T) {
+	t.Parallel()
+	for body, none := range map[string]bool{
+		`{"followers_count":1}`:                        true,
+		`{"profile_picture_url":"https://cdn.test/1"}`: false,
+	} {
+		s := networktest.NewStub(t, adapter, network.App{}, networktest.Answer{Body: body})
+		got, err := s.Network.(network.Collector).Collect(t.Context(), s.Grant, networktest.Start, 10)
+		if err != nil || got.NoPicture != none || none && got.Picture != "" {
+			t.Errorf("%s: %+v, %v", body, got, err)
+		}
+	}
+}
