@@ -73,5 +73,10 @@ func TestArchivePost(t *testing.T) {
 		b.open("/").wants(200).lacks("Needs attention")
 		archived.form("Restore").press().wants(200, "Restored.", "Send these again", "Edit and try again")
 		b.open("/").wants(200, "Needs attention")
+
+		page := b.open("/posts/" + id)
+		h.change(t, `UPDATE post_targets SET state = 'unconfirmed' WHERE post_id = ? AND state = 'failed'`, id)
+		page.form("Archive").press().wants(422, "look at the network and record the result")
+		b.open("/posts/"+id).wants(200, "Unconfirmed").lacks("Archive")
 	})
 }

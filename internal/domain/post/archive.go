@@ -2,6 +2,7 @@ package post
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"pressroom/internal/apierr"
@@ -16,6 +17,19 @@ type ArchiveInput struct {
 	Archived bool   `json:"archived,omitempty" default:"true" jsonschema:"false restores an archived post."`
 }
 
+// checkArchivable returns why a post cannot be archived. Restoring a post is always allowed, because its state may
+// have changed since it was archived.
+func (p Record) checkArchivable() error {
+	if p.Status != Failed && p.Status != PartiallyPublished {
+		return apierr.BadState(string(p.Status), "Only a post that failed can be archived.")
+	}
+	if slices.ContainsFunc(p.Targets, func(t Target) bool { return t.State == TargetUnconfirmed }) {
+		return apierr.BadState(string(TargetUnconfirmed), "The post may be published on an unconfirmed account. Archive "+
+			"it once that is known: look at the network and record the result on the account's page in the app.")
+	}
+	return nil
+}
+
 // archive puts a failed post aside, or restores it. An archived post is not retried and needs no attention.
 func (s *Service) archive(ctx context.Context, call operation.Call, in ArchiveInput) (operation.Answer[Post], error) {
 	var p Record
@@ -24,8 +38,11 @@ func (s *Service) archive(ctx context.Context, call operation.Call, in ArchiveIn
 		if p, err = s.Lock(ctx, tx, call.TeamID, in.PostID); err != nil || in.Archived != p.ArchivedAt.IsZero() {
 			return err
 		}
-		if p.Status != Failed && p.Status != PartiallyPublished {
-			return apierr.BadState(string(p.Status), "Only a post that failed can be archived.")
+		if in.Archived {
+			err = p.checkArchivable()
+		}
+		if err != nil {
+			return err
 		}
 		kind := "post.unarchived"
 		if p.ArchivedAt = (time.Time{}); in.Archived {

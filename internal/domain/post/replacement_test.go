@@ -168,3 +168,22 @@ func TestArchive(t *testing.T) {
 			map[string]any{"post_id": w.Draft(t, "a draft", time.Time{}), "archived": true})
 	})
 }
+
+// A post that may be published cannot be archived. An archived post can be restored in any state.
+func TestArchiveUnconfirmed(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, w *env) {
+		id := w.partlyFailed(t, w.connectSecond(t))
+		w.Exec(t, `UPDATE post_targets SET state = 'unconfirmed' WHERE post_id = ? AND state = 'failed'`, id)
+		w.ExpectError(t, apierr.ValidationFailed, "unconfirmed", "archive_post", map[string]any{"post_id": id, "archived": true})
+		if p := w.getPost(t, id); !p.ArchivedAt.IsZero() {
+			t.Errorf("%+v", p)
+		}
+		w.Exec(t, `UPDATE post_targets SET state = 'failed' WHERE post_id = ? AND state = 'unconfirmed'`, id)
+		w.Do(t, "archive_post", map[string]any{"post_id": id, "archived": true})
+		w.Exec(t, `UPDATE post_targets SET state = 'published' WHERE post_id = ?`, id)
+		w.Exec(t, `UPDATE posts SET status = 'published' WHERE id = ?`, id)
+		if p := w.Do(t, "archive_post", map[string]any{"post_id": id, "archived": false}); p["archived_at"] != nil {
+			t.Errorf("%+v", p)
+		}
+	})
+}

@@ -351,7 +351,7 @@ func (v *view) allow(now time.Time, zone *time.Location) {
 func (v *view) allowAgain() {
 	stored := v.Stored
 	failed := (stored.Status == post.Failed || stored.Status == post.PartiallyPublished) && stored.ArchivedAt.IsZero()
-	v.MayArchive = failed
+	v.MayArchive = failed && !v.Doubtful
 	v.EditsAgain = failed && slices.ContainsFunc(v.Accounts, func(a accountView) bool {
 		return a.State == post.TargetFailed && a.Holder == ""
 	})
