@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/access"
@@ -67,7 +68,7 @@ func (f filters) filter(zone *time.Location) (postlist.Filter, error) {
 	if out.Account, err = accountOf(f.Account); err != nil {
 		return out, err
 	}
-	if len(f.Query) > maxSearch {
+	if utf8.RuneCountInString(f.Query) > maxSearch {
 		return out, apierr.Invalid(apierr.TooLong, "q", "Search for a shorter text.")
 	}
 	if first, err = parseDay("from", "first", f.From); err != nil {

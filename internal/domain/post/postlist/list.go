@@ -13,11 +13,14 @@ import (
 	"pressroom/internal/platform/db"
 )
 
+// searched is how many posts of a team a search for a text reads, the newest.
+const searched = 5000
+
 // Filter selects posts.
 type Filter struct {
 	Tab      Tab
 	Account  int64     // 0 for all
-	Text     string    // part of the caption, in any case
+	Text     string    // part of the caption, in any case; finds only the newest posts of the team
 	From, To time.Time // by the time at which a post went out or will; To is exclusive
 }
 
@@ -105,6 +108,8 @@ func listQuery(team int64, f Filter, cursor string, limit int) (string, []any, e
 		q.add("p.team_id = "+db.TeamPlaceholder, team)
 	}
 	if f.Text != "" {
+		q.add(`p.id >= COALESCE((SELECT n.id FROM posts n WHERE n.team_id = `+db.TeamPlaceholder+
+			` ORDER BY n.id DESC LIMIT 1 OFFSET ?), '')`, team, searched-1)
 		q.add(`(p.caption LIKE ? ESCAPE '\' OR LOWER(p.caption) LIKE ? ESCAPE '\')`, pattern(f.Text),
 			pattern(strings.ToLower(f.Text)))
 	}

@@ -68,6 +68,30 @@ func TestTabsUseIndexes(t *testing.T) {
 	})
 }
 
+// A search for a text reads the newest 5000 posts.
+func TestSearchIsBounded(t *testing.T) {
+	posttest.EachDatabase(t, func(t *testing.T, w *posttest.Env) {
+		fill(t, w)
+		w.Exec(t, `UPDATE posts SET caption = 'needle' WHERE id IN ('00000998-aaaa', '00000999-aaaa', '00001000-aaaa',
+			'00001002-aaaa')`)
+		for f, want := range map[Filter]string{
+			{Text: "NEEDLE"}:                     "[00001002-aaaa 00001000-aaaa]",
+			{Text: "needle", Account: w.Account}: "[00001002-aaaa 00001000-aaaa]",
+			{Text: "needle", Tab: Published}:     "[00001000-aaaa]",
+		} {
+			found, _, err := List(t.Context(), w.DB, w.Call.TeamID, f, "", 30)
+			must.NoError(t, err)
+			ids := []string{}
+			for _, e := range found {
+				ids = append(ids, e.ID)
+			}
+			if got := fmt.Sprint(ids); got != want {
+				t.Errorf("%+v: %s, want %s", f, got, want)
+			}
+		}
+	})
+}
+
 // check fails if a query sorts, scans a table in full or does not use an index.
 func check(t *testing.T, w *posttest.Env, name, text string, args []any, indexes ...string) {
 	t.Helper()
