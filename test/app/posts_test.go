@@ -118,7 +118,7 @@ func TestPostsAreListed(t *testing.T) {
 		b.open("/posts?from=2026-99-01").wants(422)
 		b.open("/posts?account=x").wants(422, "Select one of the accounts.")
 		b.open("/posts?status=lost").wants(422)
-		b.open("/posts?q="+url.QueryEscape(strings.Repeat("ü", 200))).wants(200)
+		b.open("/posts?q=" + url.QueryEscape(strings.Repeat("ü", 200))).wants(200)
 		b.open("/posts?q="+url.QueryEscape(strings.Repeat("ü", 201))).wants(422, "Search for a shorter text.")
 		b.open("/posts?cursor=AQ").wants(422)
 		b.open("/posts").follow("Wished for").wants(200, "planned for", "Change").lacks("/posts/" + planned + "/cancel")

@@ -18,6 +18,7 @@ run(async (browser) => {
   assert.ok(await page.getByRole('button', { name: 'Show' }).isHidden());
   assert.equal(await page.evaluate(() => document.activeElement.id), 'to');
   await look(page, 'posts-none');
+  await searchedAgain(page);
 
   await page.getByRole('link', { name: 'Calendar' }).first().click();
   await page.getByText('Upcoming').first().waitFor({ state: 'attached' });
@@ -56,6 +57,19 @@ run(async (browser) => {
   console.error(error);
   process.exitCode = 1;
 });
+
+// searchedAgain enters another text before the first search has an answer, which ends the first request.
+async function searchedAgain(page) {
+  await page.route('**/posts?*q=first*', () => {}); // never answers
+  const begun = page.waitForRequest('**/posts?*q=first*');
+  await page.getByRole('searchbox').fill('first');
+  const ended = page.waitForEvent('requestfailed', (request) => request.url().includes('q=first'));
+  await begun;
+  await page.getByRole('searchbox').fill('second');
+  await ended;
+  await page.waitForURL('**/posts?*q=second*');
+  await page.unrouteAll();
+}
 
 // published follows a post that takes its time, without anybody loading the page again.
 async function published(page) {

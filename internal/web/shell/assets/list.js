@@ -6,7 +6,7 @@ const filter = document.getElementById('board-filter');
 const parts = ['board-tabs', 'board-order', 'board-found'];
 const pause = 300; // milliseconds without typing before a search begins
 let timer = 0;
-let latest = 0;
+let request = new AbortController(); // of the latest filters
 
 // address returns the address of the list with the filters as they are.
 function address() {
@@ -15,14 +15,21 @@ function address() {
   return query.size ? `/posts?${query}` : '/posts';
 }
 
+// load returns the page at an address, or null if the address leads elsewhere.
+async function load(to, signal) {
+  const answer = await fetch(to, { headers: { Accept: 'text/html' }, signal });
+  return answer.redirected ? null : new DOMParser().parseFromString(await answer.text(), 'text/html');
+}
+
 // apply shows the list with the filters as they are. If that fails, it opens the page.
 async function apply() {
   clearTimeout(timer);
+  request.abort();
+  request = new AbortController();
+  const { signal } = request;
   const to = address();
-  const turn = ++latest;
-  const answer = await fetch(to, { headers: { Accept: 'text/html' } }).catch(() => null);
-  if (turn !== latest) return; // something else has been entered meanwhile
-  const fresh = answer && !answer.redirected && new DOMParser().parseFromString(await answer.text(), 'text/html');
+  const fresh = await load(to, signal).catch(() => null);
+  if (signal.aborted) return; // something else has been entered meanwhile
   if (!fresh || !parts.every((id) => fresh.getElementById(id))) {
     location.assign(to);
     return;
