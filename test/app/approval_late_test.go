@@ -43,7 +43,7 @@ func TestTimePassesUnapproved(t *testing.T) {
 		must.NoError(t, c.Posts.Release(t.Context(), id))
 		editor.handedOver(id).
 			wants(http.StatusOK, "Its time passed without the client’s approval", "It waits for the client still.",
-				"it can be retried once the client has approved the post").lacks("Send these again")
+				"it can be retried once the client has approved the post").lacks("Send these again", "Edit and try again")
 		guest.open(link).
 			wants(http.StatusOK,
 				"was not published, because it was not approved in time. After you approve it, the team will choose "+

@@ -27,7 +27,7 @@ func (p Record) First() string {
 }
 
 // Replace creates a draft that takes over the failed accounts of a post, to be edited and published for them only. If
-// such a draft exists, Replace returns it.
+// such a draft exists, Replace returns it. The client's approval that a post lacks is an error, as by retry_post.
 func (s *Service) Replace(ctx context.Context, actor *access.Actor, id string) (Record, error) {
 	call := operation.Call{Actor: actor, Now: s.db.Now()}
 	if err := call.Require(access.Write); err != nil {
@@ -41,6 +41,9 @@ func (s *Service) Replace(ctx context.Context, actor *access.Actor, id string) (
 		}
 		if from.Status != Failed && from.Status != PartiallyPublished {
 			return apierr.BadState(string(from.Status), "Only a post that failed can be edited and sent again.")
+		}
+		if err := from.checkApproved(); err != nil {
+			return err
 		}
 		held, err := s.HeldByOthers(ctx, tx, from)
 		if err != nil {

@@ -107,6 +107,20 @@ func TestReplaceAgain(t *testing.T) {
 	})
 }
 
+// A post that the client has not approved has no edited copy, which could go out without the approval.
+func TestReplaceUnapproved(t *testing.T) {
+	composing(t, func(t *testing.T, w *env, act *access.Actor) {
+		id := w.partlyFailed(t, w.connectSecond(t))
+		for _, state := range []post.Approval{post.Waiting, post.Rejected} {
+			w.Exec(t, `UPDATE posts SET approval = ? WHERE id = ?`, string(state), id)
+			_, err := w.Replace(t.Context(), act, id)
+			posttest.CheckError(t, err, apierr.AwaitingApproval, "")
+		}
+		w.Exec(t, `UPDATE posts SET approval = ? WHERE id = ?`, string(post.Approved), id)
+		must.Get(w.Replace(t.Context(), act, id))(t)
+	})
+}
+
 // An edited copy cannot become a series, because its occurrences are not of the family.
 func TestReplacementDoesNotRepeat(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {

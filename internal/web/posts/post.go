@@ -352,7 +352,8 @@ func (v *view) allowAgain() {
 	stored := v.Stored
 	failed := (stored.Status == post.Failed || stored.Status == post.PartiallyPublished) && stored.ArchivedAt.IsZero()
 	v.MayArchive = failed && !v.Doubtful
-	v.EditsAgain = failed && slices.ContainsFunc(v.Accounts, func(a accountView) bool {
+	held := stored.Approval == post.Waiting || stored.Approval == post.Rejected
+	v.EditsAgain = failed && !held && slices.ContainsFunc(v.Accounts, func(a accountView) bool {
 		return a.State == post.TargetFailed && a.Holder == ""
 	})
 }
