@@ -88,6 +88,30 @@ func TestUnsavedChangesOfAPost(t *testing.T) {
 	})
 }
 
+// Unsaved changes to a post that was deleted or published meanwhile are offered as a new post.
+func TestUnsavedChangesOfAPostThatIsGone(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		for text, end := range map[string]string{
+			"Deleted":   `DELETE FROM posts WHERE id = ?`,
+			"Published": `UPDATE posts SET status = 'published' WHERE id = ?`,
+		} {
+			saved := b.open("/posts/new?caption=First").form("Save draft").press().wants(200, "Saved.")
+			b.keep(b.open(saved.path+"/edit").form("Save").fill("caption", text+" meanwhile"))
+			b.open("/posts/new").wants(200).lacks(text + " meanwhile")
+			c.change(t, end, strings.TrimPrefix(saved.path, "/posts/"))
+			c.as(t, access.Owner).open("/posts/new").wants(200).lacks(text + " meanwhile")
+			restored := b.open("/posts/new").wants(200, text+" meanwhile").follow("Restore").wants(200).form("Save draft")
+			again := restored.press().wants(200, "Saved.")
+			if held := c.storedPost(t, again.path); again.path == saved.path || held.Caption != text+" meanwhile" {
+				t.Errorf("%s is %q", again.path, held.Caption)
+			}
+			b.open("/posts/new").wants(200).lacks(text + " meanwhile")
+		}
+	})
+}
+
 // What is kept is bounded in size, number and time.
 func TestUnsavedFormsAreBounded(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {

@@ -133,6 +133,12 @@ func (p *Handlers) endUnsaved(r *http.Request, s sheet) {
 	}
 }
 
+// ofPost selects the unsaved forms of a person and a team that belong to a post. Those of new posts, which have an empty
+// ID, include the forms of posts that were deleted or published meanwhile.
+const ofPost = `person_id = ? AND team_id = ? AND fields <> '' AND (post_id = ? OR (? = '' AND NOT EXISTS
+	(SELECT 1 FROM posts p WHERE p.id = unsaved_forms.post_id AND p.team_id = unsaved_forms.team_id
+	AND (p.status IN ('draft', 'scheduled') OR p.is_template = 1))))`
+
 // unsaved returns the visitor's unsaved forms of a post, or of new posts if id is empty, the latest first.
 func (p *Handlers) unsaved(r *http.Request, id string, zone *time.Location) ([]unsavedForm, error) {
 	v, path := shell.VisitorOf(r.Context()), "/posts/new"
@@ -155,8 +161,8 @@ func (p *Handlers) unsaved(r *http.Request, id string, zone *time.Location) ([]u
 		}
 		f.KeptAt, f.Path = db.Time(kept).In(zone), path
 		return nil
-	}, `SELECT id, fields, kept_at FROM unsaved_forms WHERE person_id = ? AND team_id = ? AND post_id = ? AND fields <> ''
-		ORDER BY kept_at DESC, id LIMIT ?`, v.ID, v.Team.ID, id, unsavedOffered)
+	}, `SELECT id, fields, kept_at FROM unsaved_forms WHERE `+ofPost+` ORDER BY kept_at DESC, id LIMIT ?`,
+		v.ID, v.Team.ID, id, id, unsavedOffered)
 	if err != nil {
 		return nil, fmt.Errorf("reading unsaved forms: %w", err)
 	}
@@ -170,8 +176,9 @@ func (p *Handlers) restoreUnsaved(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	var fields string
-	err := p.DB.QueryRow(r.Context(), `SELECT fields FROM unsaved_forms WHERE person_id = ? AND team_id = ? AND post_id = ?
-		AND id = ? AND fields <> ''`, v.ID, v.Team.ID, r.PathValue("id"), id).Scan(&fields)
+	post := r.PathValue("id")
+	err := p.DB.QueryRow(r.Context(), `SELECT fields FROM unsaved_forms WHERE `+ofPost+` AND id = ?`,
+		v.ID, v.Team.ID, post, post, id).Scan(&fields)
 	if errors.Is(err, sql.ErrNoRows) {
 		p.Flash(r, "These changes were saved or discarded meanwhile.")
 		shell.Redirect(w, r, r.URL.Path)
