@@ -38,10 +38,7 @@ func (s *Service) archive(ctx context.Context, call operation.Call, in ArchiveIn
 		if p, err = s.Lock(ctx, tx, call.TeamID, in.PostID); err != nil || in.Archived != p.ArchivedAt.IsZero() {
 			return err
 		}
-		if in.Archived {
-			err = p.checkArchivable()
-		}
-		if err != nil {
+		if err := p.checkArchivable(); in.Archived && err != nil {
 			return err
 		}
 		kind := "post.unarchived"

@@ -128,9 +128,6 @@ func TestReplacementDoesNotRepeat(t *testing.T) {
 		w.Do(t, "update_post", map[string]any{"id": draft.ID, "scheduled_at": "2026-11-25T08:00"})
 		_, err := w.Repeat(t.Context(), w.Person, draft.ID, "FREQ=DAILY")
 		posttest.CheckError(t, err, apierr.ValidationFailed, "edited_copy")
-		if p := w.getPost(t, draft.ID); p.IsTemplate || p.Status != post.Draft {
-			t.Errorf("%+v", p)
-		}
 	})
 }
 
@@ -189,9 +186,6 @@ func TestArchiveUnconfirmed(t *testing.T) {
 		id := w.partlyFailed(t, w.connectSecond(t))
 		w.Exec(t, `UPDATE post_targets SET state = 'unconfirmed' WHERE post_id = ? AND state = 'failed'`, id)
 		w.ExpectError(t, apierr.ValidationFailed, "unconfirmed", "archive_post", map[string]any{"post_id": id, "archived": true})
-		if p := w.getPost(t, id); !p.ArchivedAt.IsZero() {
-			t.Errorf("%+v", p)
-		}
 		w.Exec(t, `UPDATE post_targets SET state = 'failed' WHERE post_id = ? AND state = 'unconfirmed'`, id)
 		w.Do(t, "archive_post", map[string]any{"post_id": id, "archived": true})
 		w.Exec(t, `UPDATE post_targets SET state = 'published' WHERE post_id = ?`, id)
