@@ -17,8 +17,7 @@ type ArchiveInput struct {
 	Archived bool   `json:"archived,omitempty" default:"true" jsonschema:"false restores an archived post."`
 }
 
-// checkArchivable returns why a post cannot be archived. Restoring a post is always allowed, because its state may
-// have changed since it was archived.
+// checkArchivable returns why a post cannot be archived. An archived post can always be restored.
 func (p Record) checkArchivable() error {
 	if p.Status != Failed && p.Status != PartiallyPublished {
 		return apierr.BadState(string(p.Status), "Only a post that failed can be archived.")

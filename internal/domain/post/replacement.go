@@ -27,7 +27,7 @@ func (p Record) First() string {
 }
 
 // Replace creates a draft that takes over the failed accounts of a post, to be edited and published for them only. If
-// such a draft exists, Replace returns it. The client's approval that a post lacks is an error, as by retry_post.
+// such a draft exists, Replace returns it. A post that lacks its client's approval is refused.
 func (s *Service) Replace(ctx context.Context, actor *access.Actor, id string) (Record, error) {
 	call := operation.Call{Actor: actor, Now: s.db.Now()}
 	if err := call.Require(access.Write); err != nil {

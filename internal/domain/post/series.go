@@ -148,8 +148,7 @@ func (s *Service) UpdateAs(ctx context.Context, person int64, postID string, nee
 	return p, err
 }
 
-// ErrCopyRepeats is the error for an edited copy that is to become a series. The accounts that its occurrences
-// publish on would be free for the original again.
+// ErrCopyRepeats refuses a series on whose accounts the original post could be published again.
 var ErrCopyRepeats = apierr.BadState("edited_copy", "An edited copy cannot repeat. Duplicate it first.")
 
 // checkRepeatable returns why a post cannot become a running series.
