@@ -65,7 +65,8 @@ func (p *Handlers) keepUnsaved(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, apierr.Invalid(apierr.TooLong, "", "The post is too long to be kept while you write."))
 		return
 	}
-	stored, err := true, error(nil)
+	var err error
+	stored := true
 	if form.Get("post") == "" && s.isEmpty() {
 		err = p.deleteUnsaved(r, s.Draft)
 	} else {
