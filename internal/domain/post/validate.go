@@ -156,3 +156,25 @@ func (s *Service) checkAllowance(ctx context.Context, tx *db.Tx, call operation.
 	}
 	return nil
 }
+
+// checkWanted returns an error if the post cannot have the new content.
+func (p Record) checkWanted(wanted Record) error {
+	if err := wanted.checkCovers(); err != nil {
+		return err
+	}
+	if len(wanted.Targets) == 0 && (p.Status == Scheduled || p.IsTemplate) {
+		return errNoAccount
+	}
+	return nil
+}
+
+// checkCovers returns an error for a cover after the end of its video.
+func (p Record) checkCovers() error {
+	for _, m := range slices.Concat(append([][]network.Media{p.Media}, mediaOfAll(p.Targets)...)...) {
+		if m.Duration > 0 && m.Cover > m.Duration {
+			return apierr.Invalid(apierr.OutOfRange, fmt.Sprintf("cover-%d", m.ID),
+				"The cover time is not within the video.")
+		}
+	}
+	return nil
+}

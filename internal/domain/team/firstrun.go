@@ -86,9 +86,8 @@ func (f *FirstRun) Create(ctx context.Context, in FirstPerson) (Person, error) {
 	if err != nil {
 		return Person{}, err
 	}
-	teams := f.signIns.teams
-	err = teams.change(ctx, "team.set_up", func(ctx context.Context, tx *db.Tx) error {
-		if err := lockEmpty(ctx, tx, teams.db); err != nil {
+	err = f.signIns.teams.change(ctx, "team.set_up", func(ctx context.Context, tx *db.Tx) error {
+		if err := lockEmpty(ctx, tx, f.signIns.db); err != nil {
 			return err
 		}
 		if p.ID, err = addInvited(ctx, tx, p, hash); err != nil {
@@ -97,9 +96,8 @@ func (f *FirstRun) Create(ctx context.Context, in FirstPerson) (Person, error) {
 		if _, err := tx.Exec(ctx, `UPDATE people SET operator = 1, made_by_operator = 1 WHERE id = ?`, p.ID); err != nil {
 			return fmt.Errorf("making the first operator: %w", err)
 		}
-		err := auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: p.ID}, "person.operator", id(p.ID),
-			map[string]any{"on": true})
-		if err != nil {
+		by, on := auditlog.Actor{PersonID: p.ID}, map[string]any{"on": true}
+		if err := auditlog.Record(ctx, tx, 0, by, "person.operator", id(p.ID), on); err != nil {
 			return err
 		}
 		_, err = insertTeam(ctx, tx, t, p.ID)
@@ -160,8 +158,8 @@ func lockEmpty(ctx context.Context, tx *db.Tx, d *db.DB) error {
 func (f *FirstRun) plan() string {
 	const defaultPlan = "team"
 	terms := f.signIns.teams.terms
-	if _, ok := terms.Plan(defaultPlan); ok {
-		return defaultPlan
+	if _, ok := terms.Plan(defaultPlan); !ok {
+		return terms.PlanIDs()[0]
 	}
-	return terms.PlanIDs()[0]
+	return defaultPlan
 }

@@ -2,7 +2,6 @@ package team
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"pressroom/internal/auth/passwords"
@@ -11,21 +10,14 @@ import (
 
 const hashWait = 5 * time.Second // how long a request waits for a password hash
 
-func askingClient(from string) passwords.Asker { return passwords.Asker{Key: "client " + siteOf(from)} }
-
-func askingInvitation(invitation int64) passwords.Asker {
-	return passwords.Asker{Key: fmt.Sprint("invitation ", invitation)}
+func askingClient(from string) passwords.Asker {
+	return passwords.Asker{Key: "client " + loadshed.SiteOf(from)}
 }
 
-func askingPerson(person int64) passwords.Asker {
-	return passwords.Asker{Key: fmt.Sprint("person ", person), Known: true}
+func askingInvitation(id int64) passwords.Asker {
+	return passwords.Asker{Key: fmt.Sprint("invitation ", id)}
 }
 
-// siteOf returns the /48 that a client with IPv6 is in: providers give that much to one customer. Other clients are
-// returned as they are.
-func siteOf(from string) string {
-	if !strings.Contains(from, ":") {
-		return from
-	}
-	return loadshed.NetworkOf(from)
+func askingPerson(id int64) passwords.Asker {
+	return passwords.Asker{Key: fmt.Sprint("person ", id), Known: true}
 }

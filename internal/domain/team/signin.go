@@ -12,6 +12,7 @@ import (
 	"pressroom/internal/auth/throttle"
 	"pressroom/internal/core/access"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/platform/loadshed"
 )
 
 // How fast tries may follow each other.
@@ -113,7 +114,7 @@ func (s *SignIns) checkGuess(ctx context.Context, a Attempt, p known, refusal er
 		{Counter: s.pairs, Key: throttle.KeyOf("email %s client %s", a.Email, a.From), Forgets: true, Refusal: wrongPasswords},
 		{Counter: s.clients, Key: client, Refusal: wrongPasswords},
 	}
-	if site := siteOf(a.From); site != a.From {
+	if site := loadshed.SiteOf(a.From); site != a.From {
 		tries = append(tries,
 			throttle.Try{Counter: s.sites, Key: throttle.KeyOf("site %s", site), Refusal: wrongPasswords})
 	}

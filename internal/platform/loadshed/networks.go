@@ -1,6 +1,9 @@
 package loadshed
 
-import "net/netip"
+import (
+	"net/netip"
+	"strings"
+)
 
 // NetworkOf returns the network of a client's address, a /24 of IPv4 or a /48 of IPv6, for limits per operator of many
 // addresses. The client is an address or a prefix. Other texts are returned unchanged.
@@ -20,4 +23,13 @@ func NetworkOf(client string) string {
 	}
 	network, _ := addr.Prefix(bits) // every address has one
 	return network.String()
+}
+
+// SiteOf returns the /48 that a client with IPv6 is in: providers give that much to one customer. Other clients are
+// returned unchanged.
+func SiteOf(client string) string {
+	if !strings.Contains(client, ":") {
+		return client
+	}
+	return NetworkOf(client)
 }
