@@ -116,8 +116,8 @@ func TestConcurrentChanges(t *testing.T) {
 func (p *party) checkTotals(t *testing.T) {
 	t.Helper()
 	p.checkSound(t)
-	if used := p.usedBytes(t); used > roomInModel || used == 0 {
-		t.Errorf("%d bytes are used", used)
+	if used := p.usedBytes(t); used > roomInModel || len(p.batches) == 0 { // the last act may delete the last file
+		t.Errorf("%d bytes are used after %d batches", used, len(p.batches))
 	}
 	finished := 0
 	for _, opened := range p.batches {
