@@ -103,7 +103,6 @@ func (f *FirstRun) Create(ctx context.Context, in FirstPerson) (Person, error) {
 		_, err = insertTeam(ctx, tx, t, p.ID)
 		return err
 	})
-	f.done.CompareAndSwap(false, err == nil)
 	return p, err
 }
 
@@ -145,13 +144,11 @@ func lockEmpty(ctx context.Context, tx *db.Tx, d *db.DB) error {
 	if err != nil {
 		return fmt.Errorf("locking the setup: %w", err)
 	}
-	switch empty, err := isEmpty(ctx, tx); {
-	case err != nil:
-		return err
-	case !empty:
+	empty, err := isEmpty(ctx, tx)
+	if err == nil && !empty {
 		return ErrSetUp
 	}
-	return nil
+	return err
 }
 
 // plan returns the plan of the first team: the default plan of teams, or the first one of the operator's own plans.
