@@ -319,3 +319,15 @@ func TestListsDistinguishPosts(t *testing.T) {
 		b.open("/posts").wants(200, "Series, paused")
 	})
 }
+
+// Each account is shown by its picture where posts are listed, summarized and about to be published.
+func TestPostAccountPictures(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		id := c.draft(t, "With a face", "")
+		b := c.as(t, access.Editor)
+		for _, path := range []string{"/posts", "/posts/" + id + "/quick", "/posts/" + id + "/publish"} {
+			b.open(path).wants(200, "Bluesky").holds(fmt.Sprintf(`src="/accounts/%d/picture"`, c.account))
+		}
+	})
+}
