@@ -22,7 +22,7 @@ import (
 
 // A right code signs the person in although the invitation that it came with was replaced meanwhile. Codes are spent,
 // so they must not be lost.
-func TestCodeOutlivesItsInvitation(t *testing.T) {
+func TestCodeValidAfterInvitationReplaced(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		a := h.addApp(t, c.as(t, access.Editor))
@@ -36,7 +36,7 @@ func TestCodeOutlivesItsInvitation(t *testing.T) {
 			asked := b.send(http.MethodPost, path+"/sign-in", url.Values{"password": {password}}).wants(200, "Two-factor authentication")
 			newer := other.invite(t, email, access.Viewer)
 			enter(asked).press().wants(200, "You are signed in, but you did not join a team.", "was revoked", c.team.Name)
-			if !b.in() || h.count(t, "memberships WHERE team_id = ? AND person_id = ?", other.team.ID, c.people[access.Editor].ID) != 0 {
+			if !b.isSignedIn() || h.count(t, "memberships WHERE team_id = ? AND person_id = ?", other.team.ID, c.people[access.Editor].ID) != 0 {
 				t.Error("the person is not signed in, or is in the team of an invitation that was taken back")
 			}
 			b.open(newer).wants(200, "Join "+other.team.Name)
@@ -45,7 +45,7 @@ func TestCodeOutlivesItsInvitation(t *testing.T) {
 }
 
 // A link on another site to a notice does not change which team a session works in: the page asks first.
-func TestNoticeOfAnotherTeam(t *testing.T) {
+func TestOtherTeamNotice(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		owner := c.people[access.Owner].ID
@@ -74,7 +74,7 @@ func TestNoticeOfAnotherTeam(t *testing.T) {
 }
 
 // A person who signs in only by the directory is not shown without a second factor: the directory decides on that.
-func TestMembersOfTheDirectory(t *testing.T) {
+func TestDirectoryMembers(t *testing.T) {
 	t.Parallel()
 	for _, only := range []bool{false, true} {
 		testkit.EachDatabase(t, func(t *testing.T, at string) {
@@ -112,7 +112,7 @@ func TestNewPasswordListsIssuedItems(t *testing.T) {
 		}
 		makes("Nightly <export>")
 		makes("Back door")
-		invited := intruder.invites("mallory@evil.example", access.Admin)
+		invited := intruder.invite("mallory@evil.example", access.Admin)
 		works := func(name string) bool {
 			return h.count(t, "api_keys WHERE name = ? AND revoked_at = 0", name) == 1
 		}
@@ -176,7 +176,7 @@ func TestNewPasswordCountsUnlisted(t *testing.T) {
 
 // Somebody whose session ended while writing signs in by the directory in a second tab. The first tab then shows the
 // form again as it was, and does nothing, whether the form is sent to the address of its page or to another one.
-func TestFormShownAfterDirectorySignIn(t *testing.T) {
+func TestDirectorySignInKeepsInput(t *testing.T) {
 	withProvider(t, true, func(t *testing.T, h *env, provider *oidcserver.Provider) {
 		c := h.crew(t)
 		owner := c.people[access.Owner].Email
@@ -193,7 +193,7 @@ func TestFormShownAfterDirectorySignIn(t *testing.T) {
 			form := b.open(one.page).form(one.button).fill(one.field, "Typed <before>")
 			must.NoError(t, h.Teams.EndSessions(t.Context(), c.people[access.Owner].ID))
 			kept := form.press().wants(200, "is not lost").form("I have signed in: show the form again")
-			if again := kept.press().wants(200, "is not lost"); b.in() {
+			if again := kept.press().wants(200, "is not lost"); b.isSignedIn() {
 				t.Errorf("signed in without the directory: %s", again.path)
 			}
 			comes(b)
@@ -209,7 +209,7 @@ func TestFormShownAfterDirectorySignIn(t *testing.T) {
 }
 
 // Recovery codes can be downloaded as a text file that is in the page itself, without a script and without being kept.
-func TestRecoveryCodesAsAFile(t *testing.T) {
+func TestDownloadRecoveryCodes(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		b := h.crew(t).as(t, access.Editor)
 		h.addApp(t, b)

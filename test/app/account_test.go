@@ -24,8 +24,8 @@ func (h *env) enter(t *testing.T, email, secret string) *browser {
 	return b
 }
 
-// in reports whether a person is signed in.
-func (b *browser) in() bool {
+// isSignedIn reports whether a person is signed in.
+func (b *browser) isSignedIn() bool {
 	b.t.Helper()
 	return strings.HasPrefix(b.open("/account").path, "/account")
 }
@@ -74,7 +74,7 @@ func TestAccountPage(t *testing.T) {
 }
 
 // A person is called otherwise from now on, in every team.
-func TestNameIsChanged(t *testing.T) {
+func TestChangeName(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Viewer)
@@ -95,7 +95,7 @@ func TestNameIsChanged(t *testing.T) {
 }
 
 // A change of the password ends all other sessions, and asks for the present one.
-func TestPasswordIsChanged(t *testing.T) {
+func TestChangePassword(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		here, there := c.as(t, access.Editor), c.as(t, access.Editor)
@@ -105,10 +105,10 @@ func TestPasswordIsChanged(t *testing.T) {
 		form().fill("old", password).fill("password", "short").press().wants(422, "at least 12 characters").lacks(password)
 		token := here.token()
 		form().fill("old", password).fill("password", newPassword).press().wants(200, "Your password was changed.", "Your account")
-		if !here.in() || there.in() || here.token() == token {
-			t.Errorf("signed in here: %t, there: %t; another token: %t", here.in(), there.in(), here.token() != token)
+		if !here.isSignedIn() || there.isSignedIn() || here.token() == token {
+			t.Errorf("signed in here: %t, there: %t; another token: %t", here.isSignedIn(), there.isSignedIn(), here.token() != token)
 		}
-		if h.enter(t, c.people[access.Editor].Email, password).in() || !h.enter(t, c.people[access.Editor].Email, newPassword).in() {
+		if h.enter(t, c.people[access.Editor].Email, password).isSignedIn() || !h.enter(t, c.people[access.Editor].Email, newPassword).isSignedIn() {
 			t.Error("the former password works, or the new one does not")
 		}
 	})
@@ -141,7 +141,7 @@ func (b *browser) setCookie(name, value string) {
 	b.http.Jar.SetCookies(u, []*http.Cookie{{Name: name, Value: value}})
 }
 
-func TestSessionsAreListedAndEnded(t *testing.T) {
+func TestSessions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		here, there, far, other := c.as(t, access.Editor), c.as(t, access.Editor), c.as(t, access.Editor), c.as(t, access.Viewer)
@@ -151,15 +151,15 @@ func TestSessionsAreListedAndEnded(t *testing.T) {
 		var id string
 		must.NoError(t, h.db.QueryRow(t.Context(), `SELECT id FROM sessions WHERE person_id = ?`, c.people[access.Viewer].ID).Scan(&id))
 		here.send(http.MethodPost, "/account/sessions/"+id+"/end", url.Values{}).wants(404)
-		if !other.in() {
+		if !other.isSignedIn() {
 			t.Error("somebody else ended a session")
 		}
 		here.open("/account").form("Sign out Unknown browser").press().wants(200, "The browser was signed out.")
-		if there.in() == far.in() {
+		if there.isSignedIn() == far.isSignedIn() {
 			t.Error("not one was signed out")
 		}
 		here.open("/account").form("Sign out of all sessions, including this one").press().wants(200, "Sign in")
-		if here.in() || there.in() || far.in() || !other.in() {
+		if here.isSignedIn() || there.isSignedIn() || far.isSignedIn() || !other.isSignedIn() {
 			t.Error("somebody is signed in who should not, or the other way round")
 		}
 	})
@@ -175,19 +175,19 @@ func TestTokenFollowsRights(t *testing.T) {
 			t.Error("the token changes by itself")
 		}
 		must.NoError(t, h.Teams.SetMember(t.Context(), c.team.ID, c.people[access.Editor].ID, access.Admin))
-		if b.open("/"); b.token() == before || !b.in() {
+		if b.open("/"); b.token() == before || !b.isSignedIn() {
 			t.Error("the token of before the change is in use, or nobody is signed in")
 		}
 		must.Get(h.Teams.SetOperator(t.Context(), c.people[access.Editor].Email, true))(t)
 		admin := b.token()
-		if b.open("/"); b.token() == admin || !b.in() {
+		if b.open("/"); b.token() == admin || !b.isSignedIn() {
 			t.Error("the token of before the change is in use, or nobody is signed in")
 		}
 		for _, old := range []string{before, admin} {
 			thief := h.browser(t)
 			u := must.Get(url.Parse(h.root))(t)
 			thief.http.Jar.SetCookies(u, []*http.Cookie{{Name: "pressroom", Value: old}})
-			if thief.in() {
+			if thief.isSignedIn() {
 				t.Error("an earlier token is signed in")
 			}
 		}
@@ -195,7 +195,7 @@ func TestTokenFollowsRights(t *testing.T) {
 }
 
 // Who signed in long ago shows once more who it is before there is another way in.
-func TestNewSignInMethodNeedsRecentSignIn(t *testing.T) {
+func TestNewSignInMethodRequiresRecentSignIn(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
@@ -247,7 +247,7 @@ func TestInvitations(t *testing.T) {
 		join().fill("name", "Nora & New").fill("password", newPassword).press().
 			wants(200, "You joined the team.", "Nora & New", "editor")
 		h.browser(t).open(path).wants(422, "already accepted", "Sign in").lacks(c.team.Name, "Go to the home page", "Not done")
-		if !h.enter(t, "new@harbour.example", newPassword).in() {
+		if !h.enter(t, "new@harbour.example", newPassword).isSignedIn() {
 			t.Error("the new person cannot sign in")
 		}
 
@@ -309,7 +309,7 @@ func TestRecovery(t *testing.T) {
 		b.open(path).wants(200, "Set a new password", c.people[access.Client].Email)
 		b.open(path).form("Set password").fill("password", "short").press().wants(422, "at least 12 characters")
 		b.open(path).form("Set password").fill("password", newPassword).press().wants(200, "Your new password is set.", "Your account")
-		if before.in() {
+		if before.isSignedIn() {
 			t.Error("an earlier session goes on")
 		}
 		h.browser(t).open(path).wants(422, "already been used")
@@ -322,7 +322,7 @@ func TestRecovery(t *testing.T) {
 }
 
 // Requests from pages of other sites are refused.
-func TestOtherSitesAreRefused(t *testing.T) {
+func TestCrossSiteRequests(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
@@ -340,7 +340,7 @@ func TestOtherSitesAreRefused(t *testing.T) {
 				t.Errorf("%s: %d", at, resp.StatusCode)
 			}
 		}
-		if !b.in() {
+		if !b.isSignedIn() {
 			t.Error("another site signed somebody out")
 		}
 	})

@@ -56,7 +56,7 @@ func TestConnectAgain(t *testing.T) {
 }
 
 // An account whose connection is lost says so and is connected again where it stands.
-func TestLostAccount(t *testing.T) {
+func TestDisconnectedAccount(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		must.NoError(t, h.Accounts.MarkLost(t.Context(), c.account, account.AnyGrant))
@@ -170,7 +170,7 @@ func TestAccountFigures(t *testing.T) {
 }
 
 // Who may see accounts and who may change them.
-func TestAccountsAreForTheirTeam(t *testing.T) {
+func TestAccountPermissions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		path := fmt.Sprint("/accounts/", c.account)

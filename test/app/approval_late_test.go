@@ -25,12 +25,12 @@ func (b *browser) clientsLink(id string) string {
 
 // A post whose time passes before its client has approved it says so on each page, is decided still, and is sent again
 // by nobody before that.
-func TestTimePassesUnapproved(t *testing.T) {
+func TestUnapprovedPastScheduledTime(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		editor, client := c.as(t, access.Editor), c.as(t, access.Client)
 		id := c.draft(t, "For the client", "")
-		c.does(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": h.wish(2 * time.Hour)})
+		c.callTool(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": h.timeIn(2 * time.Hour)})
 		editor.open("/").wants(http.StatusOK, "For the client").lacks("Waiting for approval", "Waiting for you")
 		client.open("/").lacks("Waiting for you")
 		link, guest, at := editor.clientsLink(id), h.browser(t), "/posts/"+id
@@ -41,7 +41,7 @@ func TestTimePassesUnapproved(t *testing.T) {
 
 		h.advance(3 * time.Hour)
 		must.NoError(t, c.Posts.Release(t.Context(), id))
-		editor.handedOver(id).
+		editor.waitUntilPublished(id).
 			wants(http.StatusOK, "Its time passed without the client’s approval", "It waits for the client still.",
 				"it can be retried once the client has approved the post").lacks("Send these again", "Edit and try again")
 		guest.open(link).
@@ -57,14 +57,14 @@ func TestTimePassesUnapproved(t *testing.T) {
 		editor.open("/notices").wants(http.StatusOK, "The client approved a post whose time had passed.")
 		editor.open(at).wants(http.StatusOK, "stop working when the post changes: then send the new version").
 			form("Send these again").press().wants(http.StatusOK, "Retrying 1 account.")
-		editor.handedOver(id).wants(http.StatusOK, "Published")
+		editor.waitUntilPublished(id).wants(http.StatusOK, "Published")
 		guest.open(link).wants(http.StatusOK, "Approved by").lacks("not approved in time")
 	})
 }
 
 // A change that sends a post back to its client has the team send the new version: the link of the old one shows
 // nothing. Links can be revoked, and made anew.
-func TestSendNewVersion(t *testing.T) {
+func TestSendNewVersionForApproval(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		editor, viewer, guest := c.as(t, access.Editor), c.as(t, access.Viewer), h.browser(t)
@@ -72,7 +72,7 @@ func TestSendNewVersion(t *testing.T) {
 		first, at := editor.clientsLink(id), "/posts/"+id
 		guest.open(first).form("Approve").fill("name", "Cleo").press().wants(http.StatusOK, "Approved by")
 		editor.open(at).lacks("Send the new version")
-		c.does(t, "update_post", map[string]any{"id": id, "caption": "For the client, better"})
+		c.callTool(t, "update_post", map[string]any{"id": id, "caption": "For the client, better"})
 		guest.open(first).
 			wants(http.StatusUnprocessableEntity, "The post has changed",
 				"Ask the team that sent it for a link to the new version.").lacks("better", "For the client")
@@ -114,7 +114,7 @@ func TestReconnectLostAccount(t *testing.T) {
 		c := h.crew(t)
 		b, id := c.as(t, access.Editor), c.draft(t, "No [sandbox:reject]", "")
 		b.open("/posts/" + id + "/publish").form("Publish to 1 account").press().wants(http.StatusOK)
-		b.handedOver(id)
+		b.waitUntilPublished(id)
 		h.change(t, `UPDATE post_targets SET error_code = 'account_needs_reauth' WHERE post_id = ?`, id)
 		b.open("/posts/"+id).
 			wants(http.StatusOK, "The connection to the account was lost. It has been reconnected.",

@@ -34,7 +34,7 @@ func TestScheduleKeepsApproval(t *testing.T) {
 			}
 			guest.open(link).wants(http.StatusOK, "Approved by")
 		}
-		day, clock, when := c.soon(t, 50*time.Hour)
+		day, clock, when := c.formTime(t, 50*time.Hour)
 		edit := func(at, button string) *form {
 			return editor.open(at+"/edit").form(button).fill("date", day).fill("time", clock)
 		}
@@ -45,7 +45,7 @@ func TestScheduleKeepsApproval(t *testing.T) {
 		at, link = approved()
 		edit(at, "Save").press().wants(http.StatusOK, "Saved.").lacks("no longer work")
 		stands(at, link, post.Draft, when)
-		day, clock, when = c.soon(t, 60*time.Hour)
+		day, clock, when = c.formTime(t, 60*time.Hour)
 		edit(at, "Schedule").press().wants(http.StatusOK, "The post is scheduled")
 		stands(at, link, post.Scheduled, when)
 
@@ -113,9 +113,9 @@ func TestAltTextChangesVersion(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		editor, guest := c.as(t, access.Editor), h.browser(t)
-		at := c.pictureOf(t, "quay", 100)
+		at := c.addImage(t, "quay", 100)
 		image := must.Get(strconv.ParseInt(strings.TrimPrefix(at, "/media/"), 10, 64))(t)
-		id, _ := c.does(t, "create_post",
+		id, _ := c.callTool(t, "create_post",
 			map[string]any{"caption": "The quay", "account_ids": []int64{c.account}, "media_ids": []int64{image}})["id"].(string)
 		other := c.draft(t, "Without the image", "")
 		for _, made := range []string{id, other} {

@@ -25,8 +25,8 @@ type program struct {
 	verifier string
 }
 
-// registers has a program register with addresses to come back to.
-func (c *crew) registers(t *testing.T, redirects ...string) *program {
+// register registers an OAuth client with redirect URIs.
+func (c *crew) register(t *testing.T, redirects ...string) *program {
 	t.Helper()
 	if len(redirects) == 0 {
 		redirects = []string{comesBack}
@@ -59,8 +59,8 @@ func (p *program) post(path, kind, body string) (int, map[string]any) {
 	return resp.StatusCode, out
 }
 
-// asks returns the authorization URL with some parameters changed. Empty ones are omitted.
-func (p *program) asks(change ...string) string {
+// authorizeURL returns the authorization URL with some parameters changed. Empty ones are omitted.
+func (p *program) authorizeURL(change ...string) string {
 	q := url.Values{
 		"response_type": {"code"}, "client_id": {p.id}, "redirect_uri": {comesBack}, "state": {"a state/of=its own"},
 		"scope":          {"read write publish spend"},
@@ -78,7 +78,7 @@ func (p *program) asks(change ...string) string {
 // code returns an authorization code that a person granted.
 func (p *program) code(person *browser, level string) string {
 	p.t.Helper()
-	got := person.consents(p.asks(), level, "Allow")
+	got := person.consent(p.authorizeURL(), level, "Allow")
 	if got.Get("code") == "" || got.Get("state") != "a state/of=its own" || got.Get("iss") != p.root {
 		p.t.Fatalf("came back with %v", got)
 	}
@@ -146,8 +146,8 @@ func (h *env) calls(t *testing.T, token string) (int, string) {
 	return resp.StatusCode, resp.Header.Get("WWW-Authenticate")
 }
 
-// dies waits until a token is no longer valid: what nodes remember of keys and tokens holds for a second at most.
-func (p *program) dies(what, token string) {
+// waitUntilInvalid waits until a token is no longer valid. Nodes cache keys and tokens for up to a second.
+func (p *program) waitUntilInvalid(what, token string) {
 	p.t.Helper()
 	for until := time.Now().Add(5 * time.Second); ; {
 		status, challenge := p.calls(p.t, token)
@@ -163,7 +163,7 @@ func (p *program) dies(what, token string) {
 	}
 }
 
-func (p *program) works(token string) {
+func (p *program) checkValid(token string) {
 	p.t.Helper()
 	if status, _ := p.calls(p.t, token); status != http.StatusOK {
 		p.t.Errorf("the token does not work: %d", status)

@@ -27,8 +27,8 @@ import (
 func TestAssistantsRequests(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
-		owner, nobody := c.as(t, access.Owner).leaves(), h.browser(t).leaves()
-		p := c.registers(t, comesBack, "https://app.example/back?x=1")
+		owner, nobody := c.as(t, access.Owner).keepExternalRedirects(), h.browser(t).keepExternalRedirects()
+		p := c.register(t, comesBack, "https://app.example/back?x=1")
 		for name, change := range map[string][]string{
 			"unknown program": {"client_id", "program-none"}, "no program": {"client_id", ""}, "no address": {"redirect_uri", ""},
 			"another host": {"redirect_uri", "http://127.0.0.2:33418/callback"},
@@ -41,7 +41,7 @@ func TestAssistantsRequests(t *testing.T) {
 			"upper case":        {"redirect_uri", "HTTPS://app.example/back?x=1"},
 		} {
 			for _, b := range []*browser{owner, nobody} {
-				if got := b.open(p.asks(change...)); got.status < 400 || got.status >= 500 || got.header.Get("Location") != "" {
+				if got := b.open(p.authorizeURL(change...)); got.status < 400 || got.status >= 500 || got.header.Get("Location") != "" {
 					t.Errorf("%s: %d %s", name, got.status, got.header.Get("Location"))
 				}
 			}
@@ -59,19 +59,19 @@ func TestAssistantsRequests(t *testing.T) {
 			"another audience":  {[]string{"resource", "https://elsewhere.example/mcp"}, "invalid_target"},
 		} {
 			for _, b := range []*browser{owner, nobody} {
-				if got := b.open(p.asks(c.change...)).
+				if got := b.open(p.authorizeURL(c.change...)).
 					back(); got.Get("error") != c.want || got.Get("state") != "a state/of=its own" ||
 					got.Get("iss") != h.root || got.Has("code") {
 					t.Errorf("%s: %v", name, got)
 				}
 			}
 		}
-		page := owner.open(p.asks("redirect_uri", "https://app.example/back?x=1", "code_challenge", "")).
+		page := owner.open(p.authorizeURL("redirect_uri", "https://app.example/back?x=1", "code_challenge", "")).
 			wants(http.StatusBadRequest, "PKCE is required", "Go back to app.example")
 		page.holds(`href="https://app.example/back?x=1&amp;error=invalid_request&amp;`).lacks("<script>")
 		port := strings.Replace(comesBack, "33418", "50123", 1)
-		owner.open(p.asks("redirect_uri", port, "resource", h.root+"/mcp/")).wants(http.StatusOK, "127.0.0.1:50123")
-		kept := owner.open(p.asks("redirect_uri", "https://app.example/back?x=1")).wants(http.StatusOK, "app.example").
+		owner.open(p.authorizeURL("redirect_uri", port, "resource", h.root+"/mcp/")).wants(http.StatusOK, "127.0.0.1:50123")
+		kept := owner.open(p.authorizeURL("redirect_uri", "https://app.example/back?x=1")).wants(http.StatusOK, "app.example").
 			form("Deny").press()
 		if to := kept.header.Get("Location"); !strings.HasPrefix(to, "https://app.example/back?x=1&error=access_denied&") {
 			t.Errorf("a refusal leads to %s", to)
@@ -83,9 +83,9 @@ func TestAssistantsRequests(t *testing.T) {
 func TestAssistantsConsent(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
-		p := c.registers(t)
-		signedOut := h.browser(t).leaves()
-		page := signedOut.open(p.asks("scope", "")).wants(http.StatusOK, "Sign in").form("Sign in").
+		p := c.register(t)
+		signedOut := h.browser(t).keepExternalRedirects()
+		page := signedOut.open(p.authorizeURL("scope", "")).wants(http.StatusOK, "Sign in").form("Sign in").
 			fill("email", c.people[access.Owner].Email).fill("password", password).press()
 		page.wants(http.StatusOK, "Harbour helper", "This name is not verified", "127.0.0.1:33418", c.team.Name, "Drafts", "Full")
 		if policy := page.header.Get("Content-Security-Policy"); !strings.Contains(policy,
@@ -106,7 +106,7 @@ func TestAssistantsConsent(t *testing.T) {
 			"not what nobody offers":        {access.Owner, "read write", "everything", ""},
 			"an admin as an owner of money": {access.Admin, "read write publish spend", "full", "read write publish spend"},
 		} {
-			f := c.as(t, want.role).leaves().open(p.asks("scope", want.scope)).wants(http.StatusOK).form("Allow")
+			f := c.as(t, want.role).keepExternalRedirects().open(p.authorizeURL("scope", want.scope)).wants(http.StatusOK).form("Allow")
 			answer := f.fill("level", want.level).press()
 			if want.granted == "" {
 				answer.wants(http.StatusUnprocessableEntity, "Select what the app may do.")
@@ -117,10 +117,10 @@ func TestAssistantsConsent(t *testing.T) {
 				t.Errorf("%s: %v, want %s", name, got["scope"], want.granted)
 			}
 		}
-		c.as(t, access.Client).leaves().open(p.asks()).wants(http.StatusOK, "Clients of this team cannot authorize assistants").
+		c.as(t, access.Client).keepExternalRedirects().open(p.authorizeURL()).wants(http.StatusOK, "Clients of this team cannot authorize assistants").
 			form("Go back").press().back()
 		foreign := h.crew(t)
-		c.as(t, access.Owner).leaves().open(p.asks()).form("Allow").fill("team", fmt.Sprint(foreign.team.ID)).press().
+		c.as(t, access.Owner).keepExternalRedirects().open(p.authorizeURL()).form("Allow").fill("team", fmt.Sprint(foreign.team.ID)).press().
 			wants(http.StatusUnprocessableEntity, "Select one of your teams.")
 	})
 }
@@ -129,16 +129,16 @@ func TestAssistantsConsent(t *testing.T) {
 func TestAssistantsDisabled(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
-		p, owner := c.registers(t), c.as(t, access.Owner).leaves()
+		p, owner := c.register(t), c.as(t, access.Owner).keepExternalRedirects()
 		code := p.code(owner, "full")
 		must.NoError(t, h.Teams.SetAccess(t.Context(), c.team.ID, false))
-		owner.open(p.asks()).
+		owner.open(p.authorizeURL()).
 			wants(http.StatusOK, "The owner has disabled assistants and API keys.",
 				"The assistant cannot act in any of your teams.").lacks(`value="allow"`)
 		must.NoError(t, h.Teams.SetAccess(t.Context(), c.team.ID, true))
 		lesser := must.Get(h.Teams.AddTeam(t.Context(),
 			team.Team{Name: "Small Harbour", Timezone: "Europe/Berlin", Language: "en", Plan: "free"}, c.people[access.Owner].ID))(t)
-		answer := owner.open(p.asks()).
+		answer := owner.open(p.authorizeURL()).
 			wants(http.StatusOK, "This team’s plan does not include assistants.", c.team.Name).form("Allow").
 			fill("team", fmt.Sprint(lesser.ID)).press()
 		answer.wants(http.StatusUnprocessableEntity, "This team’s plan does not include assistants.")
@@ -201,7 +201,7 @@ func TestAssistantsRegistration(t *testing.T) {
 			t.Errorf("registered: %d %v", status, got)
 		}
 		p.id, _ = got["client_id"].(string)
-		c.as(t, access.Owner).open(p.asks()).wants(http.StatusOK, "<b>Bank xxx").lacks("<b>Bank", "\u202e")
+		c.as(t, access.Owner).open(p.authorizeURL()).wants(http.StatusOK, "<b>Bank xxx").lacks("<b>Bank", "\u202e")
 		for range 30 {
 			if status, got = p.post("/oauth/register", "application/json",
 				`{"redirect_uris":["`+comesBack+`"]}`); status != http.StatusCreated {
@@ -223,19 +223,19 @@ func setResource(address string) func(context.Context, *db.Tx) error {
 }
 
 // With a person, and with a team, goes what was granted to their assistants.
-func TestAssistantsLeave(t *testing.T) {
+func TestAssistantsRevokedOnRemoval(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
-		p := c.registers(t)
+		p := c.register(t)
 		editors := p.wantTokens(p.exchange(p.code(c.as(t, access.Editor), "drafts")))
 		owners := p.wantTokens(p.exchange(p.code(c.as(t, access.Owner), "drafts")))
-		p.works(editors.access)
+		p.checkValid(editors.access)
 		must.NoError(t, h.Erasure.DeletePerson(t.Context(), c.people[access.Editor].ID))
-		p.dies("of somebody who is gone", editors.access)
+		p.waitUntilInvalid("of somebody who is gone", editors.access)
 		if grants, tokens := h.count(t, "oauth_grants"), h.count(t, "oauth_tokens"); grants != 1 || tokens != 2 {
 			t.Errorf("%d grants and %d tokens are left", grants, tokens)
 		}
-		p.works(owners.access)
+		p.checkValid(owners.access)
 		must.NoError(t, h.Erasure.RequestDeletion(t.Context(), c.people[access.Owner].ID, c.team.ID, c.team.Name, false))
 		for until := time.Now().
 			Add(20 * time.Second); h.count(t, "oauth_grants")+h.count(t, "oauth_tokens")+h.count(t,
@@ -250,7 +250,7 @@ func TestAssistantsLeave(t *testing.T) {
 
 // A program that describes itself is let in once somebody is signed in: nobody else makes us fetch what it says, and
 // nothing private is fetched.
-func TestAssistantsByDocument(t *testing.T) {
+func TestAssistantsClientMetadataDocument(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, address string) {
 		t.Parallel()
@@ -274,17 +274,17 @@ func TestAssistantsByDocument(t *testing.T) {
 		})
 		c := h.crew(t)
 		p := &program{crew: c, t: t, id: documents.URL + "/client.json", verifier: oauth2.GenerateVerifier()}
-		h.browser(t).leaves().open(p.asks()).wants(http.StatusOK, "Sign in")
-		owner := c.as(t, access.Owner).leaves()
-		owner.open(p.asks("client_id", strings.Replace(p.id, "127.0.0.1", "127.0.0.2", 1))).
+		h.browser(t).keepExternalRedirects().open(p.authorizeURL()).wants(http.StatusOK, "Sign in")
+		owner := c.as(t, access.Owner).keepExternalRedirects()
+		owner.open(p.authorizeURL("client_id", strings.Replace(p.id, "127.0.0.1", "127.0.0.2", 1))).
 			wants(http.StatusUnprocessableEntity, "The metadata document of this application is invalid")
 		if fetched.Load() != 0 {
 			t.Errorf("%d documents were fetched too many", fetched.Load())
 		}
-		owner.open(p.asks("client_id", documents.URL+"/moved.json")).
+		owner.open(p.authorizeURL("client_id", documents.URL+"/moved.json")).
 			wants(http.StatusUnprocessableEntity, "The metadata document of this application is invalid")
-		owner.open(p.asks()).wants(http.StatusOK, "Described helper", "Its metadata comes from 127.0.0.1")
-		p.works(p.wantTokens(p.exchange(p.code(owner, "drafts"))).access)
+		owner.open(p.authorizeURL()).wants(http.StatusOK, "Described helper", "Its metadata comes from 127.0.0.1")
+		p.checkValid(p.wantTokens(p.exchange(p.code(owner, "drafts"))).access)
 		if fetched.Load() != 2 {
 			t.Errorf("%d documents were fetched", fetched.Load())
 		}

@@ -25,8 +25,8 @@ import (
 // comesBack is where the tests' programs have people come back to. Nothing is there.
 const comesBack = "http://127.0.0.1:33418/callback"
 
-// leaves keeps a browser from following what leads out of the program.
-func (b *browser) leaves() *browser {
+// keepExternalRedirects returns redirects to other sites instead of following them.
+func (b *browser) keepExternalRedirects() *browser {
 	b.http.CheckRedirect = func(r *http.Request, _ []*http.Request) error {
 		if !strings.HasPrefix(r.URL.String(), b.root) {
 			return http.ErrUseLastResponse
@@ -36,11 +36,11 @@ func (b *browser) leaves() *browser {
 	return b
 }
 
-// consents opens a program's address, chooses a level where one is given, answers by the button and returns what comes
+// consent opens a program's address, chooses a level where one is given, answers by the button and returns what comes
 // back to the program.
-func (b *browser) consents(address, level, button string) url.Values {
+func (b *browser) consent(address, level, button string) url.Values {
 	b.t.Helper()
-	p := b.leaves().open(strings.TrimPrefix(address, b.root)).wants(http.StatusOK, "Authorize an assistant?")
+	p := b.keepExternalRedirects().open(strings.TrimPrefix(address, b.root)).wants(http.StatusOK, "Authorize an assistant?")
 	f := p.form(button)
 	if level != "" {
 		f.fill("level", level)
@@ -68,7 +68,7 @@ func (c *crew) sdkClient(t *testing.T, person *browser, level string) (*sdk.Clie
 			ClientName: "Harbour helper", RedirectURIs: []string{comesBack}, GrantTypes: []string{"authorization_code", "refresh_token"},
 		}},
 		AuthorizationCodeFetcher: func(_ context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
-			got := person.consents(args.URL, level, map[bool]string{true: "Allow", false: "Deny"}[level != ""])
+			got := person.consent(args.URL, level, map[bool]string{true: "Allow", false: "Deny"}[level != ""])
 			if got.Get("error") != "" {
 				return nil, errors.New(got.Get("error"))
 			}
@@ -86,7 +86,7 @@ func (c *crew) sdkClient(t *testing.T, person *browser, level string) (*sdk.Clie
 
 // A program that knows nothing but the address of the tools finds everything else, a person lets it in, and it may do
 // what the person chose.
-func TestAssistantOfTheSDK(t *testing.T) {
+func TestAssistantSDKClient(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		session := must.Get(c.sdkClient(t, c.as(t, access.Owner), "drafts"))(t)
@@ -119,11 +119,11 @@ func TestAssistantOfTheSDK(t *testing.T) {
 }
 
 // Codes are good once, only for their program, its address and its verifier, and for a minute.
-func TestAssistantsCodes(t *testing.T) {
+func TestAssistantsAuthorizationCodes(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		owner := c.as(t, access.Owner)
-		p, other := c.registers(t), c.registers(t)
+		p, other := c.register(t), c.register(t)
 		for name, change := range map[string]struct {
 			change []string
 			want   string
@@ -150,10 +150,10 @@ func TestAssistantsCodes(t *testing.T) {
 
 		code := p.code(owner, "read_only")
 		first := p.wantTokens(p.exchange(code, "resource", h.root+"/mcp/"))
-		p.works(first.access)
+		p.checkValid(first.access)
 		status, got = p.exchange(code)
 		p.wantError("a second time", status, got, "invalid_grant")
-		p.dies("after its code came twice", first.access)
+		p.waitUntilInvalid("after its code came twice", first.access)
 		status, got = p.refresh(first.refresh)
 		p.wantError("after its code came twice", status, got, "invalid_grant")
 		if n := h.count(t, "api_keys WHERE kind = 'assistant' AND revoked_at = 0"); n != 0 {
@@ -166,7 +166,7 @@ func TestAssistantsCodes(t *testing.T) {
 func TestConcurrentAssistantsCode(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
-		p := c.registers(t)
+		p := c.register(t)
 		code := p.code(c.as(t, access.Owner), "full")
 		var got atomic.Int64
 		var all sync.WaitGroup
@@ -188,7 +188,7 @@ func TestConcurrentAssistantsCode(t *testing.T) {
 func TestAssistantsRefresh(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
-		p, other := c.registers(t), c.registers(t)
+		p, other := c.register(t), c.register(t)
 		first := p.wantTokens(p.exchange(p.code(c.as(t, access.Owner), "full")))
 		status, got := other.refresh(first.refresh)
 		p.wantError("another program", status, got, "invalid_grant")
@@ -198,15 +198,15 @@ func TestAssistantsRefresh(t *testing.T) {
 		p.wantError("an access token", status, got, "invalid_grant")
 
 		h.advance(59 * time.Minute)
-		p.works(first.access)
+		p.checkValid(first.access)
 		h.advance(2 * time.Minute)
-		p.dies("after an hour", first.access)
+		p.waitUntilInvalid("after an hour", first.access)
 		status, got = p.refresh(first.refresh, "scope", "read")
 		p.wantError("less than was granted", status, got, "invalid_scope")
 		second := p.wantTokens(p.refresh(first.refresh, "scope", "read write publish spend"))
 		again := p.wantTokens(p.refresh(first.refresh)) // its answer was lost
-		p.works(second.access)
-		p.works(again.access)
+		p.checkValid(second.access)
+		p.checkValid(again.access)
 
 		h.advance(29 * 24 * time.Hour)
 		third := p.wantTokens(p.refresh(second.refresh))
@@ -219,26 +219,26 @@ func TestAssistantsRefresh(t *testing.T) {
 		goesOn := p.wantTokens(p.refresh(mine.refresh))
 		status, got = p.refresh(theirs.refresh)
 		p.wantError("a pair beside the one that went on", status, got, "invalid_grant")
-		p.dies("after two lines of one token", goesOn.access)
+		p.waitUntilInvalid("after two lines of one token", goesOn.access)
 
 		fresh := p.wantTokens(p.exchange(p.code(c.as(t, access.Owner), "full")))
 		next := p.wantTokens(p.refresh(fresh.refresh))
 		h.advance(31 * time.Second)
 		status, got = p.refresh(fresh.refresh)
 		p.wantError("a second use", status, got, "invalid_grant")
-		p.dies("after a second use", next.access)
+		p.waitUntilInvalid("after a second use", next.access)
 		status, got = p.refresh(next.refresh)
 		p.wantError("after a second use", status, got, "invalid_grant")
 	})
 }
 
 // A token is worth nothing where only keys are accepted, once it is revoked, and once the person may not do anything anymore.
-func TestAssistantsTokensEnd(t *testing.T) {
+func TestAssistantsTokenExpiry(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
-		p, other := c.registers(t), c.registers(t)
+		p, other := c.register(t), c.register(t)
 		had := p.wantTokens(p.exchange(p.code(c.as(t, access.Editor), "all")))
-		p.works(had.access)
+		p.checkValid(had.access)
 		r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, h.root+"/api/v1/me", http.NoBody))(t)
 		r.Header.Set("Authorization", "Bearer "+had.access)
 		resp := must.Get(http.DefaultClient.Do(r))(t)
@@ -256,9 +256,9 @@ func TestAssistantsTokensEnd(t *testing.T) {
 		}
 		revoke(other, had.refresh)
 		revoke(p, "nothing")
-		p.works(had.access)
+		p.checkValid(had.access)
 		revoke(p, had.refresh)
-		p.dies("taken back", had.access)
+		p.waitUntilInvalid("taken back", had.access)
 		status, got := p.refresh(had.refresh)
 		p.wantError("taken back", status, got, "invalid_grant")
 
@@ -268,7 +268,7 @@ func TestAssistantsTokensEnd(t *testing.T) {
 		p.wantError("no longer a member", status, got, "invalid_grant")
 		had = p.wantTokens(p.exchange(p.code(c.as(t, access.Admin), "full")))
 		must.NoError(t, h.db.InTx(t.Context(), "test.public_address", setResource("https://before.example/mcp")))
-		p.dies("of another address", had.access)
+		p.waitUntilInvalid("of another address", had.access)
 		status, got = p.refresh(had.refresh)
 		p.wantError("of another address", status, got, "invalid_grant")
 	})

@@ -49,11 +49,11 @@ func TestTypedAccountText(t *testing.T) {
 
 // An account that is not selected at the moment keeps its text, media and choices in the form. Saving asks what becomes
 // of them.
-func TestUnselectedAccountsKeepTheirContent(t *testing.T) {
+func TestUnselectedAccountKeepsContent(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		picture, film := strings.TrimPrefix(c.pictureOf(t, "own", 7), "/media/"), strconv.FormatInt(c.film(t), 10)
+		picture, film := strings.TrimPrefix(c.addImage(t, "own", 7), "/media/"), strconv.FormatInt(c.addVideo(t), 10)
 		want := url.Values{"text-" + c.id(): {"Kept\nmeanwhile."}, "media-" + c.id(): {picture, film},
 			"notext-" + c.id(): {"1"}, "alt-" + picture: {"Boats."}, "cover-" + film: {"1.5"}}
 		f := b.open("/posts/new?caption=For+all&account=" + c.id()).form("Check")
@@ -89,7 +89,7 @@ func TestUnselectedAccountsKeepTheirContent(t *testing.T) {
 }
 
 // Without scripts the form itself carries files, whichever button sends it.
-func TestEveryButtonTakesFiles(t *testing.T) {
+func TestFilesWithEverySubmitButton(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
@@ -122,7 +122,7 @@ func TestEveryButtonTakesFiles(t *testing.T) {
 }
 
 // A draft needs neither an account nor a time.
-func TestDraftsMayBeIncomplete(t *testing.T) {
+func TestIncompleteDraft(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
@@ -151,7 +151,7 @@ func TestDraftsMayBeIncomplete(t *testing.T) {
 }
 
 // Everything that is wrong is told at once, in the order of the form, beside its field, which the first one focuses.
-func TestProblemsAreShownTogether(t *testing.T) {
+func TestAllProblemsShown(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
@@ -181,7 +181,7 @@ func TestProblemsAreShownTogether(t *testing.T) {
 }
 
 // Only one button starts a series; the others do not drop the rule.
-func TestOnlyScheduleStartsASeries(t *testing.T) {
+func TestSeriesStartsOnSchedule(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
@@ -215,7 +215,7 @@ func TestTextWithPublishWithoutText(t *testing.T) {
 }
 
 // Files are added to the post if the account that they were for is not selected any more.
-func TestFilesForAnUnselectedAccount(t *testing.T) {
+func TestFilesOfUnselectedAccount(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		f := c.as(t, access.Editor).open("/posts/new?caption=For+all&account="+c.id()).form("Upload").fill("into", c.id())
@@ -228,7 +228,7 @@ func TestFilesForAnUnselectedAccount(t *testing.T) {
 }
 
 // A form whose files are rejected names each of them and keeps the rest. A full library takes no files, but texts.
-func TestRejectedFilesKeepTheForm(t *testing.T) {
+func TestRejectedFilesKeepForm(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		c := open(t, url, func(cfg *server.Config) {
@@ -301,7 +301,7 @@ func TestFileNamesAfterSignIn(t *testing.T) {
 		b := c.as(t, access.Editor)
 		for _, size := range []int{100, 3 << 20} {
 			f := b.open("/posts/new?caption=Hello").form("Save draft")
-			c.signedOut(t, access.Editor)
+			c.signOut(t, access.Editor)
 			asked := f.attach("quay.png", make([]byte, size)).wants(200, "What you wrote is not lost")
 			again := asked.form("Sign in").fill("email", c.people[access.Editor].Email).fill("password", password).press()
 			again.wants(200, "You are signed in again.", "Not uploaded: quay.png. Choose these files again.")

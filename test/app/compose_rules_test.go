@@ -20,8 +20,8 @@ import (
 )
 
 // Without permission to write, every address refuses and reveals nothing. A member of both teams is redirected.
-// signedOut ends every session of a crew's person, as time does.
-func (c *crew) signedOut(t *testing.T, role access.Role) {
+// signOut ends every session of a member.
+func (c *crew) signOut(t *testing.T, role access.Role) {
 	t.Helper()
 	c.change(t, `DELETE FROM sessions WHERE person_id = ?`, c.people[role].ID)
 }
@@ -34,7 +34,7 @@ func TestSignInKeepsInput(t *testing.T) {
 		long := strings.Repeat("ä\n", 4000) + "end"
 		f := b.open("/posts/new").form("Schedule").fill("caption", long).fill("account", c.id()).
 			fill("date", "2031-05-06").fill("time", "10:15")
-		c.signedOut(t, access.Editor)
+		c.signOut(t, access.Editor)
 		asked := f.press().wants(200, "What you wrote is not lost")
 		wrong := asked.form("Sign in").fill("email", c.people[access.Editor].Email).fill("password", "wrong").press().wants(401)
 		again := wrong.form("Sign in").fill("password", password).press().wants(200, "You are signed in again.", "New post")
@@ -49,21 +49,21 @@ func TestSignInKeepsInput(t *testing.T) {
 		saved := got.press().wants(200, "Saved.")
 		b.open("/posts/new").wants(200).lacks("ä\nä")
 		edit := b.open(saved.path+"/edit").form("Save").fill("caption", "Changed while away")
-		c.signedOut(t, access.Editor)
+		c.signOut(t, access.Editor)
 		back := edit.press().wants(200, "What you wrote is not lost").form("Sign in").
 			fill("email", c.people[access.Editor].Email).fill("password", password).press()
 		back.wants(200, "Edit post").form("Save").press().wants(200, "Saved.")
 		if got := c.storedPost(t, saved.path).Caption; got != "Changed while away" {
 			t.Errorf("%q", got)
 		}
-		c.signedOut(t, access.Editor)
+		c.signOut(t, access.Editor)
 		b.send(http.MethodPost, saved.path+"/duplicate", url.Values{}).wants(200, "nothing was changed")
 	})
 }
 
 // A post is of the team whose form it was written in, though another tab has turned to another team meanwhile; a form
 // that has made a post leads to that post.
-func TestFormTeamAndPost(t *testing.T) {
+func TestFormOfOtherTeamOrPost(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		must.NoError(t, h.Teams.SetMember(t.Context(), other.team.ID, c.people[access.Editor].ID, access.Viewer))
@@ -137,8 +137,8 @@ func TestApprovalShowsAccountMedia(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		picture := strings.TrimPrefix(c.pictureOf(t, "alone", 7), "/media/")
-		film := fmt.Sprint(c.film(t))
+		picture := strings.TrimPrefix(c.addImage(t, "alone", 7), "/media/")
+		film := fmt.Sprint(c.addVideo(t))
 		f := b.open("/posts/new?caption=Look&account=" + c.id() + "&media=" + film).form("Send for approval")
 		f.values.Set("media-"+c.id(), picture)
 		link := f.press().wants(200, "Sent for approval")
@@ -159,12 +159,12 @@ func TestApprovalShowsAccountMedia(t *testing.T) {
 		if part.StatusCode != http.StatusPartialContent || part.Header.Get("Content-Type") != "video/mp4" {
 			t.Errorf("%d %v", part.StatusCode, part.Header)
 		}
-		client.open(at + "/media/" + strings.TrimPrefix(c.pictureOf(t, "of nobody", 8), "/media/")).wants(404)
+		client.open(at + "/media/" + strings.TrimPrefix(c.addImage(t, "of nobody", 8), "/media/")).wants(404)
 	})
 }
 
-// film returns a short video in the crew's library.
-func (c *crew) film(tb testing.TB) int64 {
+// addVideo adds a short video to the team's library and returns its ID.
+func (c *crew) addVideo(tb testing.TB) int64 {
 	tb.Helper()
 	raw := must.Get(os.ReadFile("../../internal/platform/mediainfo/testdata/front.mp4"))(tb)
 	got := must.Get(c.Media.Add(tb.Context(), media.Owner{TeamID: c.team.ID, PersonID: c.people[access.Owner].ID},

@@ -30,8 +30,8 @@ func (c *crew) storedPost(t *testing.T, at string) post.Record {
 
 func (c *crew) id() string { return strconv.FormatInt(c.account, 10) }
 
-// soon returns a future date and time in the format of the form.
-func (c *crew) soon(t *testing.T, after time.Duration) (string, string, time.Time) {
+// formTime returns a future date and time in the format of the form.
+func (c *crew) formTime(t *testing.T, after time.Duration) (string, string, time.Time) {
 	t.Helper()
 	berlin := must.Get(time.LoadLocation("Europe/Berlin"))(t)
 	at := c.now().Add(after).In(berlin).Truncate(time.Minute)
@@ -226,7 +226,7 @@ func TestPeopleSchedulePosts(t *testing.T) {
 		if n := c.count(t, "posts"); n != 0 {
 			t.Errorf("%d are there", n)
 		}
-		day, clock, at := c.soon(t, 50*time.Hour)
+		day, clock, at := c.formTime(t, 50*time.Hour)
 		f := compose().fill("date", day).fill("time", clock)
 		saved := f.press().wants(200, "The post is scheduled")
 		if held := c.storedPost(t, saved.path); held.Status != post.Scheduled || !held.ScheduledAt.Equal(at) {
@@ -235,7 +235,7 @@ func TestPeopleSchedulePosts(t *testing.T) {
 		if again := f.press().wants(200); again.path != saved.path {
 			t.Error(again.path)
 		}
-		day, clock, at = c.soon(t, 60*time.Hour)
+		day, clock, at = c.formTime(t, 60*time.Hour)
 		b.open(saved.path+"/edit").form("Save").fill("date", day).fill("time", clock).press().wants(200,
 			"It will be published at its scheduled time.")
 		if held := c.storedPost(t, saved.path); !held.ScheduledAt.Equal(at) || held.Status != post.Scheduled {
@@ -321,7 +321,7 @@ func TestComposeApprovalAndPublish(t *testing.T) {
 		}
 		h.browser(t).open(link[1]).wants(200, "Hello")
 		edit := p.follow("View post").path + "/edit"
-		day, clock, _ := c.soon(t, 50*time.Hour)
+		day, clock, _ := c.formTime(t, 50*time.Hour)
 		b.open(edit).wants(200, "Waiting for approval").form("Schedule").fill("date", day).fill("time", clock).press().
 			wants(403, "before the client approves it", "The post was saved")
 

@@ -22,11 +22,11 @@ func (b *browser) keep(f *form) *page {
 }
 
 // What a person types is kept without saving anything, and offered to that person in that team.
-func TestUnsavedPostIsOffered(t *testing.T) {
+func TestRestoreUnsavedPost(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		b := c.as(t, access.Editor)
-		film := strconv.FormatInt(c.film(t), 10)
+		film := strconv.FormatInt(c.addVideo(t), 10)
 		f := b.open("/posts/new?account="+c.id()).wants(200).lacks("You have unsaved").form("Save draft").
 			fill("caption", "Half a\nthought").fill("text-"+c.id(), "Only here").fill("date", "2031-05-06").fill("time", "10:15").
 			fill("repeat", "weekly")
@@ -63,7 +63,7 @@ func TestUnsavedPostIsOffered(t *testing.T) {
 }
 
 // Unsaved changes to a post neither change it nor overwrite what someone else saves meanwhile.
-func TestUnsavedChangesOfAPost(t *testing.T) {
+func TestRestoreUnsavedChanges(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b, owner := c.as(t, access.Editor), c.as(t, access.Owner)
@@ -89,7 +89,7 @@ func TestUnsavedChangesOfAPost(t *testing.T) {
 }
 
 // Unsaved changes to a post that was deleted or published meanwhile are offered as a new post.
-func TestUnsavedChangesOfAPostThatIsGone(t *testing.T) {
+func TestRestoreUnsavedChangesOfDeletedPost(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
@@ -113,7 +113,7 @@ func TestUnsavedChangesOfAPostThatIsGone(t *testing.T) {
 }
 
 // What is kept is bounded in size, number and time.
-func TestUnsavedFormsAreBounded(t *testing.T) {
+func TestUnsavedFormLimits(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
@@ -137,7 +137,7 @@ func TestUnsavedFormsAreBounded(t *testing.T) {
 }
 
 // Saving many posts does not end a form that was left unsaved.
-func TestSavedPostsDoNotEndAnUnsavedForm(t *testing.T) {
+func TestSavingKeepsOtherUnsavedForms(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
@@ -155,10 +155,10 @@ func TestSavedPostsDoNotEndAnUnsavedForm(t *testing.T) {
 }
 
 // A new post has the accounts of the person's last one, which the person sees and may change.
-func TestNewPostHasTheLastAccounts(t *testing.T) {
+func TestNewPostPreselectsLastAccounts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
-		b, second := c.as(t, access.Editor), strconv.FormatInt(c.second(t), 10)
+		b, second := c.as(t, access.Editor), strconv.FormatInt(c.addAccount(t), 10)
 		accounts := func(b *browser, path string) []string {
 			return b.open(path).wants(200).form("Save draft").values["account"]
 		}
@@ -186,7 +186,7 @@ func TestNewPostHasTheLastAccounts(t *testing.T) {
 }
 
 // A form with more files than one may contain says so and keeps what was typed.
-func TestTooManyFilesInAPost(t *testing.T) {
+func TestTooManyFilesInPost(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		b := h.crew(t).as(t, access.Editor)
 		files := map[string][]byte{}

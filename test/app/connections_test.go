@@ -32,8 +32,8 @@ func (c *crew) assistant(tb testing.TB, of access.Role, name string, may ...acce
 	return made
 }
 
-// standing reports whether a connection is neither ended nor lost.
-func (h *env) standing(t *testing.T, connection int64) bool {
+// isActive reports whether a connection is active.
+func (h *env) isActive(t *testing.T, connection int64) bool {
 	t.Helper()
 	stands := must.Get(h.Teams.IsConnectionActive(t.Context(), h.db, connection))(t)
 	return stands
@@ -76,7 +76,7 @@ func TestConnections(t *testing.T) {
 		editor.open(at).follow("Disconnect this assistant…").
 			wants(200, "never been used", "No report is tracked because of it", "upload links").
 			form("Disconnect assistant").press().wants(200, "The assistant was disconnected", "Disconnected")
-		if h.standing(t, editors) || !h.standing(t, viewers) {
+		if h.isActive(t, editors) || !h.isActive(t, viewers) {
 			t.Error("the wrong connection ended, or none")
 		}
 		editor.open("/account").wants(200, "You have not connected an assistant").lacks("Robot")
@@ -105,7 +105,7 @@ func TestConnections(t *testing.T) {
 }
 
 // A role that cannot publish, and leaving, disconnect a person's assistants: before, the pages say so, and after, why.
-func TestConnectionsEndWithTheirPerson(t *testing.T) {
+func TestConnectionsEndWithMembership(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		admin := c.as(t, access.Admin)
@@ -113,14 +113,14 @@ func TestConnectionsEndWithTheirPerson(t *testing.T) {
 			access.Owner, "Chief", access.Read)
 		person := fmt.Sprintf("/settings/members/%d", c.people[access.Editor].ID)
 		admin.open(person).wants(200, "cannot publish").form("Change role").fill("role", "viewer").press().wants(200)
-		if h.standing(t, editors) || !h.standing(t, owners) {
+		if h.isActive(t, editors) || !h.isActive(t, owners) {
 			t.Error("the wrong connection ended, or none")
 		}
 		admin.open(fmt.Sprint("/settings/assistants/", editors)).
 			wants(200, "The person who connected it now has a lower role", "can be connected again").lacks("Disconnect this assistant")
 		again := c.assistant(t, access.Editor, "Reader", access.Read)
 		admin.open(person+"/remove").wants(200, "Assistants that the person connected").form("Remove from team").press().wants(200)
-		if h.standing(t, again) {
+		if h.isActive(t, again) {
 			t.Error("an assistant works on for somebody who was removed")
 		}
 		admin.open(fmt.Sprint("/settings/assistants/", again)).wants(200, "left the team")
@@ -128,7 +128,7 @@ func TestConnectionsEndWithTheirPerson(t *testing.T) {
 		viewers := c.assistant(t, access.Viewer, "Looker", access.Read)
 		c.as(t, access.Viewer).open(fmt.Sprintf("/account/teams/%d/leave", c.team.ID)).
 			wants(200, "Assistants that you connected").form("Leave team").press()
-		if h.standing(t, viewers) {
+		if h.isActive(t, viewers) {
 			t.Error("an assistant works on for somebody who left")
 		}
 	})
@@ -156,7 +156,7 @@ func TestConnectionsTrackings(t *testing.T) {
 		owner.open("/settings/assistants").wants(200, "Paused", "The operator has paused spending")
 		owner.open(at).wants(200, "#coffee on Instagram", "every 3 days").form("Disconnect assistant").press().
 			wants(200, "1 tracking was ended and will not be charged again.")
-		if n := h.count(t, "reports WHERE tracked = 1 OR next_refresh_at > 0"); n != 0 || h.standing(t, made) {
+		if n := h.count(t, "reports WHERE tracked = 1 OR next_refresh_at > 0"); n != 0 || h.isActive(t, made) {
 			t.Errorf("%d reports are tracked", n)
 		}
 	})
@@ -164,7 +164,7 @@ func TestConnectionsTrackings(t *testing.T) {
 
 // The owner, the admins and the person who connected it are notified of a new assistant. A changed limit notifies the
 // owner and the admins.
-func TestNoticesOfConnections(t *testing.T) {
+func TestConnectionNotices(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		h.db.OnEvent(h.Notifications.HandleEvent) // as the program's own
@@ -184,7 +184,7 @@ func TestNoticesOfConnections(t *testing.T) {
 }
 
 // Keys and connections come fifty a page, the newest first: each once, none on two pages, and the last page leads back.
-func TestKeysAndConnectionsArePaged(t *testing.T) {
+func TestKeyAndConnectionPaging(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		for n := range 51 {

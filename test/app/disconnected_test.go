@@ -11,8 +11,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// leaves disconnects the crew's account, and leaves the scheduled posts as they are.
-func (c *crew) leaves(t *testing.T) {
+// disconnect disconnects the team's account. Scheduled posts keep it.
+func (c *crew) disconnect(t *testing.T) {
 	t.Helper()
 	must.Get(c.Accounts.Disconnect(t.Context(), c.people[access.Owner].ID, c.team.ID, c.account))(t)
 }
@@ -23,14 +23,14 @@ func TestPostWithDisconnectedAccount(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		second := c.second(t)
+		second := c.addAccount(t)
 		own := "For the harbour alone"
 		id := c.draft(t, "For all", "")
 		must.Get(c.Posts.Override(t.Context(), c.people[access.Owner].ID, id, c.account, post.Override{Caption: &own}))(t)
-		c.does(t, "update_post", map[string]any{"id": id, "account_ids": []any{c.account, second}})
-		c.does(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": c.wish(48 * time.Hour)})
+		c.callTool(t, "update_post", map[string]any{"id": id, "account_ids": []any{c.account, second}})
+		c.callTool(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": c.timeIn(48 * time.Hour)})
 		b.open("/posts/"+id).wants(200, "Scheduled for").lacks("it will fail")
-		c.leaves(t)
+		c.disconnect(t)
 
 		b.open("/posts/"+id).
 			wants(200, "to Threads ( second ).",
@@ -61,7 +61,7 @@ func TestFormOfExistingSeries(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
-		id := c.draft(t, "Every week", c.wish(24*time.Hour))
+		id := c.draft(t, "Every week", c.timeIn(24*time.Hour))
 		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, id, "FREQ=WEEKLY"))(t)
 		b.open(fmt.Sprintf("/accounts/%d/disconnect", c.account)).wants(200, "1 scheduled post and 1 series use it.")
 		b.open("/settings/delete").wants(200, "1 post, including 1 scheduled, and 1 series.")

@@ -35,7 +35,7 @@ func TestDeletedTeamDoesNotPublish(t *testing.T) {
 			form("Delete team").fill("name", c.team.Name).press().wants(http.StatusOK)
 		h.advance(2 * time.Hour)
 		c.awaitDeletion(t)
-		c.nothingLeft(t)
+		c.checkNothingLeft(t)
 		if n := h.count(t, "events WHERE team_id = ? AND kind IN ('post.published', 'post.submitted')", c.team.ID); n != 0 {
 			t.Errorf("%d posts were handed over", n)
 		}
@@ -50,7 +50,7 @@ func TestDeletedTeamDoesNotPublish(t *testing.T) {
 }
 
 // Invitations and recovery links are forgotten 30 days after their end, and not before.
-func TestOldLinksAreSwept(t *testing.T) {
+func TestSweepOldLinks(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		_, _, err := h.Teams.Invite(t.Context(), 0, c.team.ID, "new@harbour.example", access.Editor)

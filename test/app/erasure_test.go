@@ -55,7 +55,7 @@ var kept = map[string]string{
 
 // An owner takes the data along and deletes the team by its name. Nothing of it is left but the ledger and the record,
 // nothing of it is published, and another team keeps all it has.
-func TestDeletingATeam(t *testing.T) {
+func TestDeleteTeam(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		c.grant(t, 100)
@@ -77,7 +77,7 @@ func TestDeletingATeam(t *testing.T) {
 		p := b.open("/settings/delete").form("Delete team").fill("name", c.team.Name).fill("account", "yes").press()
 		p.wants(http.StatusOK)
 		c.awaitDeletion(t)
-		c.nothingLeft(t)
+		c.checkNothingLeft(t)
 		if n := h.count(t, "posts WHERE team_id = ?", other.team.ID); n != 1 {
 			t.Errorf("another team has %d posts", n)
 		}
@@ -101,7 +101,7 @@ func TestDeletingATeam(t *testing.T) {
 
 // Deleting the only team explains what happens. The next sign-in with the right password explains why there is no page.
 // The last operator cannot delete the last team.
-func TestWithoutATeam(t *testing.T) {
+func TestPersonWithoutTeam(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		b, owner := c.as(t, access.Owner), c.people[access.Owner]
@@ -157,8 +157,8 @@ func (c *crew) archive(t *testing.T, b *browser, post string) {
 	}
 }
 
-// nothingLeft looks through every table that names a team.
-func (c *crew) nothingLeft(t *testing.T) {
+// checkNothingLeft checks that no table has a row of the team.
+func (c *crew) checkNothingLeft(t *testing.T) {
 	t.Helper()
 	tables := `SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'team_id'`
 	if c.db.Postgres() {
@@ -187,7 +187,7 @@ func (c *crew) nothingLeft(t *testing.T) {
 }
 
 // What stands in the way of leaving is told; who may not, cannot.
-func TestLeaving(t *testing.T) {
+func TestLeaveTeam(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		owner, editor, viewer := c.as(t, access.Owner), c.as(t, access.Editor), c.as(t, access.Viewer)
@@ -245,8 +245,9 @@ func signedBy(secret, payload string) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)) + "." + part
 }
 
-// pagesGo has Facebook ask about a person, whose Pages go in every team, once; another person's stay.
-func (c *crew) pagesGo(t *testing.T, h *env, asks func(string) *page) {
+// checkPagesDeleted sends Facebook's deletion request for a person, and checks that the person's Pages are deleted in
+// every team and other people's are not.
+func (c *crew) checkPagesDeleted(t *testing.T, h *env, asks func(string) *page) {
 	t.Helper()
 	other := h.crew(t)
 	for _, p := range []struct {
@@ -283,7 +284,7 @@ func (c *crew) pagesGo(t *testing.T, h *env, asks func(string) *page) {
 
 // A network's request is believed only by its signature, deletes what is kept of the account, and says what became of
 // it.
-func TestNetworkAsksToDelete(t *testing.T) {
+func TestNetworkDeletionRequest(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()
@@ -334,6 +335,6 @@ func TestNetworkAsksToDelete(t *testing.T) {
 			t.Error("the account’s data is left")
 		}
 		b.open("/networks/deletions/guessed").wants(http.StatusNotFound)
-		c.pagesGo(t, h, asks)
+		c.checkPagesDeleted(t, h, asks)
 	})
 }

@@ -25,7 +25,7 @@ func (c *crew) require(t *testing.T) {
 func (b *browser) addPasskey(origin string) *authenticator.Device {
 	b.t.Helper()
 	device := &authenticator.Device{Origin: origin}
-	made := must.Get(device.Create(b.asks("/account/passkeys/options")))(b.t)
+	made := must.Get(device.Create(b.passkeyOptions("/account/passkeys/options")))(b.t)
 	b.send(http.MethodPost, "/account/passkeys", url.Values{"name": {"Phone"}, "passkey": {string(made)}}).
 		wants(200, "The passkey was added.")
 	return device
@@ -80,7 +80,7 @@ func TestFactorChangeRequirements(t *testing.T) {
 				t.Errorf("%d %s, want %d", n, row, want)
 			}
 		}
-		if !c.as2(t, access.Editor).in() {
+		if !c.as2(t, access.Editor).isSignedIn() {
 			t.Error("the password has changed")
 		}
 		thief.byPasskey(device).open("/account/authenticator/new").wants(200, "Scan this QR code")
@@ -88,7 +88,7 @@ func TestFactorChangeRequirements(t *testing.T) {
 }
 
 // The last required factor cannot be removed, neither on its page nor by changing the password.
-func TestLastFactorStays(t *testing.T) {
+func TestLastFactorCannotBeRemoved(t *testing.T) {
 	withPasskeys(t, func(t *testing.T, h *env, origin string) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
@@ -116,7 +116,7 @@ func TestLastFactorStays(t *testing.T) {
 
 // A change of the password keeps the app unless its box is cleared; a recovery link removes it unless the box is
 // ticked, and then still asks for a code.
-func TestNewPasswordAndTheApp(t *testing.T) {
+func TestNewPasswordWithAuthenticatorApp(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
@@ -143,7 +143,7 @@ func TestNewPasswordAndTheApp(t *testing.T) {
 		kept.values["keep"] = []string{team.AppID}
 		asked := kept.fill("password", password).press().wants(200, "Two-factor authentication")
 		has(1)
-		if asked.b.in() {
+		if asked.b.isSignedIn() {
 			t.Error("a recovery link signs in without the code of an app that was kept")
 		}
 		asked.form("Sign in").fill("code", a.code(t)).press().wants(200, "Your account")
@@ -156,7 +156,7 @@ func TestNewPasswordAndTheApp(t *testing.T) {
 		if n := h.count(t, "totp_recovery_codes"); n != 0 {
 			t.Errorf("%d recovery codes outlive the app", n)
 		}
-		if !h.enter(t, email, newPassword).in() {
+		if !h.enter(t, email, newPassword).isSignedIn() {
 			t.Error("the password alone does not sign in after the app was removed")
 		}
 	})
@@ -189,12 +189,12 @@ func TestFactorAppliesAcrossTeams(t *testing.T) {
 }
 
 // Authorizing an assistant needs a recent sign-in and every required factor.
-func TestConsentNeedsRecentSignIn(t *testing.T) {
+func TestConsentRequiresRecentSignIn(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
-		program := c.registers(t)
-		b := c.as(t, access.Owner).leaves()
-		asked := b.open(program.asks()).wants(200, "Authorize an assistant?").form("Allow").fill("level", "read_only")
+		program := c.register(t)
+		b := c.as(t, access.Owner).keepExternalRedirects()
+		asked := b.open(program.authorizeURL()).wants(200, "Authorize an assistant?").form("Allow").fill("level", "read_only")
 		h.advance(stale)
 		again := asked.press().wants(200, "Sign in again")
 		if n := h.count(t, "oauth_grants"); n != 0 {
@@ -209,7 +209,7 @@ func TestConsentNeedsRecentSignIn(t *testing.T) {
 			t.Error("no code comes back")
 		}
 
-		form := b.open(program.asks()).form("Allow").fill("level", "read_only")
+		form := b.open(program.authorizeURL()).form("Allow").fill("level", "read_only")
 		before := h.count(t, "oauth_grants")
 		c.require(t)
 		if p := form.press(); !strings.Contains(p.text(), "Set up two-factor authentication") || h.count(t, "oauth_grants") != before {
@@ -223,15 +223,15 @@ func TestConsentNeedsRecentSignIn(t *testing.T) {
 func TestOneFactorGrantsEnd(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
-		weak, strong := c.registers(t), c.registers(t)
+		weak, strong := c.register(t), c.register(t)
 		editor := c.as(t, access.Editor)
-		status, got := weak.exchange(weak.code(editor.leaves(), "read_only"))
+		status, got := weak.exchange(weak.code(editor.keepExternalRedirects(), "read_only"))
 		tokens := weak.wantTokens(status, got)
 		owner := c.as(t, access.Owner)
 		h.addApp(t, owner)
-		status, got = strong.exchange(strong.code(owner.leaves(), "read_only"))
+		status, got = strong.exchange(strong.code(owner.keepExternalRedirects(), "read_only"))
 		kept := strong.wantTokens(status, got)
-		code := weak.code(editor.leaves(), "read_only")
+		code := weak.code(editor.keepExternalRedirects(), "read_only")
 		c.require(t)
 		for what, try := range map[string]func() (int, map[string]any){
 			"a code":          func() (int, map[string]any) { return weak.exchange(code) },

@@ -10,7 +10,7 @@ import (
 
 // Somebody who needs a second factor and has only the app moves it to a new phone. The former app works until a code of
 // the new one is right, and not after that.
-func TestAppIsReplaced(t *testing.T) {
+func TestReplaceAuthenticatorApp(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		elsewhere, b := c.as(t, access.Editor), c.as(t, access.Editor)
@@ -39,8 +39,8 @@ func TestAppIsReplaced(t *testing.T) {
 		if made := codeShown.FindAllString(done.source, -1); len(made) != 10 {
 			t.Errorf("%d recovery codes", len(made))
 		}
-		if !b.in() || in.in() || elsewhere.in() {
-			t.Errorf("signed in here: %t, elsewhere: %t, %t", b.in(), in.in(), elsewhere.in())
+		if !b.isSignedIn() || in.isSignedIn() || elsewhere.isSignedIn() {
+			t.Errorf("signed in here: %t, elsewhere: %t, %t", b.isSignedIn(), in.isSignedIn(), elsewhere.isSignedIn())
 		}
 		b.open("/notices").wants(200, "The authenticator app of your account was replaced")
 		_, asked = c.begin(t, access.Editor)
@@ -55,7 +55,7 @@ func TestAppIsReplaced(t *testing.T) {
 }
 
 // Guessing the code of the present app is slow here too.
-func TestGuessingWhileReplacingIsSlow(t *testing.T) {
+func TestReplaceAuthenticatorAppThrottled(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)

@@ -76,15 +76,15 @@ func TestAuthenticatorApp(t *testing.T) {
 		c := h.crew(t)
 		before, b := c.as(t, access.Editor), c.as(t, access.Editor)
 		a := h.addApp(t, b)
-		if !b.in() || before.in() {
-			t.Errorf("signed in here: %t; where the app was not known: %t", b.in(), before.in())
+		if !b.isSignedIn() || before.isSignedIn() {
+			t.Errorf("signed in here: %t; where the app was not known: %t", b.isSignedIn(), before.isSignedIn())
 		}
 		b.open("/account").wants(200, "You have 10 recovery codes left")
 		b.open("/notices").wants(200, "An authenticator app was added").lacks("a browser that we do not recognize")
 
 		b, asked := c.begin(t, access.Editor)
 		token := b.token()
-		if b.in() || h.count(t, "sessions WHERE person_id = ?", c.people[access.Editor].ID) != 1 {
+		if b.isSignedIn() || h.count(t, "sessions WHERE person_id = ?", c.people[access.Editor].ID) != 1 {
 			t.Error("the password alone signs in")
 		}
 		for _, path := range []string{"/", "/posts", "/account", "/settings/team", "/notices"} {
@@ -98,7 +98,7 @@ func TestAuthenticatorApp(t *testing.T) {
 		}
 		b, asked = c.begin(t, access.Editor)
 		asked.form("Sign in").fill("code", code).press().wants(401, "not valid")
-		if b.in() {
+		if b.isSignedIn() {
 			t.Error("a code signs in twice")
 		}
 		asked.form("Sign in").fill("code", a.code(t)).press().wants(200, c.team.Name)
@@ -115,7 +115,7 @@ func TestAuthenticatorApp(t *testing.T) {
 }
 
 // Guessing codes gets slow for the person, from every client; a recovery code signs in all the same.
-func TestGuessingCodesIsSlow(t *testing.T) {
+func TestCodeGuessesThrottled(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		a := h.addApp(t, c.as(t, access.Editor))
@@ -186,7 +186,7 @@ func TestCodeCannotBeSkipped(t *testing.T) {
 		b := h.browser(t)
 		asked := b.send(http.MethodPost, path+"/sign-in", url.Values{"password": {password}}).
 			wants(200, "Two-factor authentication").lacks(c.team.Name)
-		if b.in() || h.count(t, "memberships WHERE team_id = ? AND person_id = ?", other.team.ID, c.people[access.Editor].ID) != 0 {
+		if b.isSignedIn() || h.count(t, "memberships WHERE team_id = ? AND person_id = ?", other.team.ID, c.people[access.Editor].ID) != 0 {
 			t.Error("the password of somebody with an app accepts an invitation")
 		}
 		b.send(http.MethodPost, path+"/accept", url.Values{}).wants(200, "Sign in")
@@ -207,14 +207,14 @@ func TestCodeCannotBeSkipped(t *testing.T) {
 			"events WHERE kind = 'totp.removed'") != 1 {
 			t.Errorf("%d rows of the app are left", n)
 		}
-		if !h.enter(t, c.people[access.Editor].Email, newPassword).in() {
+		if !h.enter(t, c.people[access.Editor].Email, newPassword).isSignedIn() {
 			t.Error("the new password does not sign in")
 		}
 	})
 }
 
 // opens reports whether an answer shows or does anything but lead to the second factor or the person's own account.
-func (a *asker) ownOnly(pattern string, got answer) bool {
+func (a *visitor) ownOnly(pattern string, got answer) bool {
 	switch {
 	case got.status == http.StatusSeeOther && got.location == shell.FactorPath,
 		got.status == http.StatusForbidden && strings.Contains(got.body, "Second factor required"):
@@ -234,7 +234,7 @@ func (a *asker) ownOnly(pattern string, got answer) bool {
 // Where the owner requires a second factor, nothing of the app is open to a member who signed in with only a password.
 func TestOwnerRequiresSecondFactor(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
-		m := newGauge(t, h)
+		m := newAccessTest(t, h)
 		owner := m.as(t, access.Owner)
 		owner.open("/settings/team").form("Require two-factor authentication").press().wants(422, "to your own account first")
 		h.addApp(t, owner)
@@ -245,7 +245,7 @@ func TestOwnerRequiresSecondFactor(t *testing.T) {
 			t.Errorf("%d events", n)
 		}
 		m.remember()
-		admin := m.asker("admin")
+		admin := m.visitor("admin")
 		tried := 0
 		for _, route := range m.program {
 			if strings.HasPrefix(route.Pattern, "GET /assets/") || strings.HasPrefix(route.Pattern, "GET /files/") ||

@@ -15,7 +15,7 @@ import (
 // listOf makes a hashtag list as the crew's owner does, and returns its path.
 func (c *crew) listOf(tb testing.TB, name string, tags ...string) string {
 	tb.Helper()
-	made := c.does(tb, "create_hashtag_list", map[string]any{"name": name, "platform": "instagram", "hashtags": tags})
+	made := c.callTool(tb, "create_hashtag_list", map[string]any{"name": name, "platform": "instagram", "hashtags": tags})
 	return fmt.Sprintf("/hashtags/%.0f", made["id"])
 }
 
@@ -125,7 +125,7 @@ func TestHashtagSearch(t *testing.T) {
 		f.fill("query", "https://example.com/x").press().wants(422, "This link is not a hashtag page")
 		begun := f.p.b.open("/hashtags/search").form("Search for at most 3 credits").fill("query", "latte art").press().
 			wants(200, "Hashtags for")
-		found := b.until(begun.path, "Done").
+		found := b.waitForText(begun.path, "Done").
 			wants(200, "3 credits charged", "Hashtags for “ latte art ” on Instagram", "then other matches by score",
 				"#latteart", "Your team has no lists yet.").in100()
 		fresh := found.form("Create list")
@@ -145,7 +145,7 @@ func TestHashtagSearch(t *testing.T) {
 		}
 		again := b.open("/hashtags/search").form("Search for at most 3 credits").fill("query", "art LATTE").press()
 		again.wants(200, "already paid for this keyword")
-		b.until(again.path, "Done").wants(200, "nothing was charged")
+		b.waitForText(again.path, "Done").wants(200, "nothing was charged")
 
 		poor := h.crew(t)
 		poor.as(t, access.Owner).open("/hashtags/search").form("Search for at most 3 credits").fill("query", "latte").
@@ -163,16 +163,16 @@ func TestHashtagSearch(t *testing.T) {
 	})
 }
 
-// until opens a page again and again until it says something.
-func (b *browser) until(path, says string) *page {
+// waitForText opens a page until it contains a text, and returns it.
+func (b *browser) waitForText(path, want string) *page {
 	b.t.Helper()
 	for ends := time.Now().Add(60 * time.Second); ; {
 		p := b.open(path)
-		if strings.Contains(p.text(), says) {
+		if strings.Contains(p.text(), want) {
 			return p
 		}
 		if time.Now().After(ends) {
-			b.t.Fatalf("%s does not come to say %q: %s", path, says, p.text())
+			b.t.Fatalf("%s does not show %q: %s", path, want, p.text())
 		}
 	}
 }

@@ -21,15 +21,15 @@ func TestHome(t *testing.T) {
 				"Create", "New report", "Your teams").lacks("How to begin")
 		viewer.open("/").lacks("/posts/new", "New report", "Add files")
 
-		wish := c.draft(t, "Wished for Sunday", h.wish(48*time.Hour))
+		wish := c.draft(t, "Wished for Sunday", h.timeIn(48*time.Hour))
 		c.draft(t, "Without a time", "")
 		owner.open("/").wants(http.StatusOK, "Wished for Sunday", "Draft, not scheduled", "Bluesky").lacks("Without a time")
 		viewer.open("/").follow("Wished for Sunday").wants(http.StatusOK, "Wished for Sunday")
-		c.does(t, "publish_post", map[string]any{"post_id": wish})
-		owner.handedOver(wish)
+		c.callTool(t, "publish_post", map[string]any{"post_id": wish})
+		owner.waitUntilPublished(wish)
 		owner.open("/").wants(http.StatusOK, "Published", "Nothing is scheduled for the next seven days.")
 
-		c.draft(t, "Missed its time", h.wish(time.Hour))
+		c.draft(t, "Missed its time", h.timeIn(time.Hour))
 		owner.open("/").lacks("Overdue drafts")
 		owner.open("/posts").lacks("Overdue drafts")
 		h.change(t,
@@ -48,7 +48,7 @@ func TestHome(t *testing.T) {
 }
 
 // A team without an account is told how to begin, each by what the person may do.
-func TestHomeOfANewTeam(t *testing.T) {
+func TestHomeNewTeam(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
@@ -76,12 +76,12 @@ func TestHomeAttention(t *testing.T) {
 		publish := func(caption string) string {
 			t.Helper()
 			id := c.draft(t, caption, "")
-			c.does(t, "publish_post", map[string]any{"post_id": id})
-			owner.handedOver(id)
+			c.callTool(t, "publish_post", map[string]any{"post_id": id})
+			owner.waitUntilPublished(id)
 			return id
 		}
 		seen, unknown := publish("Seen by many"), publish("Nobody knows")
-		h.doubt(t, unknown)
+		h.makeUnconfirmed(t, unknown)
 		age(unknown, 30)
 		old := publish("Failed long ago [sandbox:reject]")
 		age(old, 30)
@@ -90,7 +90,7 @@ func TestHomeAttention(t *testing.T) {
 		h.change(t, `INSERT INTO account_posts (account_id, network_id, posted_at, format, excerpt, url, views, likes,
 			comments, collected_at) SELECT account_id, network_id, 1, 'text', '', '', 1200, 34, 5, 1 FROM post_targets
 			WHERE post_id = ?`, seen)
-		asked := c.draft(t, "For the client", h.wish(90*24*time.Hour))
+		asked := c.draft(t, "For the client", h.timeIn(90*24*time.Hour))
 		h.change(t, `UPDATE posts SET approval = 'waiting' WHERE id = ?`, asked)
 		tomorrow := h.now().In(berlin(t)).AddDate(0, 0, 1)
 		for hour := range 6 {

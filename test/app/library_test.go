@@ -19,8 +19,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// pictureOf puts a picture of one shade into the crew's library and returns its path.
-func (c *crew) pictureOf(tb testing.TB, name string, shade uint8) string {
+// addImage puts a picture of one shade into the crew's library and returns its path.
+func (c *crew) addImage(tb testing.TB, name string, shade uint8) string {
 	tb.Helper()
 	raw := pngOf(tb, shade)
 	arrived := must.Get(c.Media.Add(tb.Context(), media.Owner{TeamID: c.team.ID, PersonID: c.people[access.Owner].ID},
@@ -46,8 +46,8 @@ func TestLibrary(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		b.open("/media").wants(200, "The library is empty.", "0 bytes of").in100()
-		at := c.pictureOf(t, "quay", 10)
-		c.pictureOf(t, "roaster", 90)
+		at := c.addImage(t, "quay", 10)
+		c.addImage(t, "roaster", 90)
 		b.open("/media").wants(200, "quay", "roaster", "PNG").in100()
 		b.open("/media?query=QUA").wants(200, "quay").lacks("roaster")
 		b.open("/media?kind=video").wants(200, "No files match.")
@@ -81,8 +81,8 @@ func TestLibrary(t *testing.T) {
 	})
 }
 
-// TestMetadataOnTheItemPage says what became of a file's metadata, and offers the original only to those who may write.
-func TestMetadataOnTheItemPage(t *testing.T) {
+// TestMetadataOnItemPage says what became of a file's metadata, and offers the original only to those who may write.
+func TestMetadataOnItemPage(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		located := func(shade uint8) []byte {
@@ -113,18 +113,18 @@ func TestMetadataOnTheItemPage(t *testing.T) {
 	})
 }
 
-func TestFilesAreDeleted(t *testing.T) {
+func TestDeleteFiles(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		at := c.pictureOf(t, "quay", 10)
+		at := c.addImage(t, "quay", 10)
 		id := strings.TrimPrefix(at, "/media/")
 		draft := c.draft(t, "With a picture", "")
-		c.does(t, "update_post", map[string]any{"id": draft, "media_ids": []int64{int64(mustNumber(t, id))}})
+		c.callTool(t, "update_post", map[string]any{"id": draft, "media_ids": []int64{int64(mustNumber(t, id))}})
 		b.open(at).wants(200, "With a picture", "Draft").follow("Delete file").
 			wants(200, "It is removed from these drafts:", "With a picture").follow("Cancel").wants(200, "quay.png")
-		scheduled := c.draft(t, "Goes out", h.wish(1<<42))
-		c.does(t, "update_post", map[string]any{"id": scheduled, "media_ids": []int64{int64(mustNumber(t, id))}})
+		scheduled := c.draft(t, "Goes out", h.timeIn(1<<42))
+		c.callTool(t, "update_post", map[string]any{"id": scheduled, "media_ids": []int64{int64(mustNumber(t, id))}})
 		h.change(t, "UPDATE posts SET status = 'scheduled' WHERE id = ?", scheduled)
 		unchosen := b.open(at+"/delete").wants(200, "These unpublished posts use it", "Goes out").
 			form("Delete file").press().wants(422, "Choose below what happens to the posts.", "Goes out")
@@ -147,7 +147,7 @@ func TestFilesAreDeleted(t *testing.T) {
 		if found, err := h.Media.Audit(t.Context()); err != nil || len(found) != 0 {
 			t.Errorf("the audit finds %v (%v)", found, err)
 		}
-		c.pictureOf(t, "quay again", 10)
+		c.addImage(t, "quay again", 10)
 		b.open("/media").wants(200, "quay again")
 	})
 }
@@ -157,10 +157,10 @@ func TestDeleteFileOfApprovedPost(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		at := c.pictureOf(t, "quay", 10)
+		at := c.addImage(t, "quay", 10)
 		id, plain := c.draft(t, "For the client", ""), c.draft(t, "Not for the client", "")
 		for _, post := range []string{id, plain} {
-			c.does(t, "update_post",
+			c.callTool(t, "update_post",
 				map[string]any{"id": post, "media_ids": []int64{int64(mustNumber(t, strings.TrimPrefix(at, "/media/")))}})
 		}
 		b.open("/posts/"+id).form("Send to the client for approval").press().
@@ -181,15 +181,15 @@ func TestDeletePublishedFile(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		at := c.pictureOf(t, "quay", 10)
+		at := c.addImage(t, "quay", 10)
 		media := []int64{int64(mustNumber(t, strings.TrimPrefix(at, "/media/")))}
-		sent, ahead := c.draft(t, "Went out", ""), c.draft(t, "Goes out", h.wish(1<<42))
+		sent, ahead := c.draft(t, "Went out", ""), c.draft(t, "Goes out", h.timeIn(1<<42))
 		for _, id := range []string{sent, ahead} {
-			c.does(t, "update_post", map[string]any{"id": id, "media_ids": media})
+			c.callTool(t, "update_post", map[string]any{"id": id, "media_ids": media})
 		}
-		c.does(t, "schedule_post", map[string]any{"post_id": ahead, "scheduled_at": h.wish(1 << 42)})
-		c.does(t, "publish_post", map[string]any{"post_id": sent})
-		b.handedOver(sent).wants(200, "Published")
+		c.callTool(t, "schedule_post", map[string]any{"post_id": ahead, "scheduled_at": h.timeIn(1 << 42)})
+		c.callTool(t, "publish_post", map[string]any{"post_id": sent})
+		b.waitUntilPublished(sent).wants(200, "Published")
 		b.open(at+"/delete").wants(200, "unpublished posts", "Goes out", "These posts were published with it", "Went out").
 			form("Delete file").fill("posts", "take_out").press().
 			wants(200, "The file was deleted and removed from 1 post.", "0 bytes of")
@@ -198,7 +198,7 @@ func TestDeletePublishedFile(t *testing.T) {
 		for _, path := range []string{at, at + "/file", at + "/thumbnail"} {
 			b.open(path).wants(404)
 		}
-		told := c.does(t, "get_post", map[string]any{"id": sent})
+		told := c.callTool(t, "get_post", map[string]any{"id": sent})
 		if shown, _ := told["media"].([]any); len(shown) != 1 {
 			t.Errorf("the post is told with %v", told["media"])
 		}
@@ -249,7 +249,7 @@ func TestAddFiles(t *testing.T) {
 func TestLibraryPermissions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
-		at := c.pictureOf(t, "oursalone", 10)
+		at := c.addImage(t, "oursalone", 10)
 		pages := []string{"/media/add", "/media/folder", at + "/delete"}
 		actions := []string{
 			"/media/uploads", "/media/imports", "/media/downloads", "/media/folder/new", "/media/folder/rename",

@@ -83,7 +83,7 @@ func TestAppLinks(t *testing.T) {
 				t.Errorf("no call to %s is tried", op.Tool)
 				continue
 			}
-			leads := c.leads(t, key, op, s, call.args)
+			leads := c.leadsTo(t, key, op, s, call.args)
 			b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(elsewhere.ID)}}).wants(http.StatusOK)
 			if p := b.open(leads).wants(http.StatusOK); !strings.Contains(p.text(), call.says) {
 				t.Errorf("%s leads to %s, which does not say %q: %.600s", op.Tool, leads, call.says, p.text())
@@ -97,7 +97,7 @@ func TestAppLinks(t *testing.T) {
 				t.Errorf("%s leads somebody of another team to %s: %.600s", op.Tool, leads, p.text())
 			}
 		}
-		list := c.leads(t, key, h.Registry().Tool("list_posts"), s, nil)
+		list := c.leadsTo(t, key, h.Registry().Tool("list_posts"), s, nil)
 		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(elsewhere.ID)}}).wants(http.StatusOK)
 		b.open(list+"&status=draft").wants(http.StatusOK, "You switched to the team "+c.team.Name, marked+" waits").lacks(marked + " tells")
 		b.open(list).wants(http.StatusOK).lacks("You switched to the team")
@@ -138,15 +138,15 @@ func TestAppLinks(t *testing.T) {
 // moreSamples are posts in the states that operations begin from.
 func (c *crew) moreSamples(t *testing.T, s samples) {
 	t.Helper()
-	s["later"] = c.wish(72 * time.Hour)
+	s["later"] = c.timeIn(72 * time.Hour)
 	s["planned"], s["fresh"] = c.draft(t, marked+" plans.", ""), c.draft(t, marked+" tells.", "")
 	s["scheduled"] = c.draft(t, marked+" waits.", "")
-	c.does(t, "schedule_post", map[string]any{"post_id": s["scheduled"], "scheduled_at": s["later"]})
+	c.callTool(t, "schedule_post", map[string]any{"post_id": s["scheduled"], "scheduled_at": s["later"]})
 	s["failed"] = c.draft(t, marked+" fails. [sandbox:reject]", "")
 	s["refused"] = c.draft(t, marked+" is refused. [sandbox:reject]", "")
 	for _, id := range []string{s["failed"], s["refused"]} {
-		c.does(t, "publish_post", map[string]any{"post_id": id})
-		c.as(t, access.Owner).handedOver(id)
+		c.callTool(t, "publish_post", map[string]any{"post_id": id})
+		c.as(t, access.Owner).waitUntilPublished(id)
 	}
 }
 
@@ -166,8 +166,8 @@ func (s samples) id(value any) any {
 	return id
 }
 
-// leads calls an operation over REST, and returns where its answer leads in the app.
-func (c *crew) leads(t *testing.T, key string, op *operation.Operation, s samples, args map[string]any) string {
+// leadsTo calls an operation over REST, and returns where its answer leads in the app.
+func (c *crew) leadsTo(t *testing.T, key string, op *operation.Operation, s samples, args map[string]any) string {
 	t.Helper()
 	path, rest := op.Path, url.Values{}
 	body := map[string]any{}

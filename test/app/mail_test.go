@@ -125,7 +125,7 @@ func TestMailedInvitationIsNotShown(t *testing.T) {
 
 // A person confirms the own address by a button on the page behind a mailed link; opening the link changes nothing, and
 // it is nobody else's.
-func TestAddressIsConfirmed(t *testing.T) {
+func TestConfirmEmailAddress(t *testing.T) {
 	withMail(t, func(t *testing.T, h *env, box *postbox) {
 		c := h.crew(t)
 		b, email := c.as(t, access.Editor), c.people[access.Editor].Email
@@ -145,7 +145,7 @@ func TestAddressIsConfirmed(t *testing.T) {
 func TestMailedRecovery(t *testing.T) {
 	withMail(t, func(t *testing.T, h *env, box *postbox) {
 		c := h.crew(t)
-		operator := c.operates(t, access.Owner)
+		operator := c.asOperator(t, access.Owner)
 		p := c.people[access.Viewer]
 		operator.open(fmt.Sprint("/operator/people/", p.ID)).form("Send recovery link").press().
 			wants(200, "We sent a recovery link to "+p.Email).lacks(team.RecoveryPath)
@@ -156,7 +156,7 @@ func TestMailedRecovery(t *testing.T) {
 }
 
 // Somebody with an account whose address nobody proved sees nothing of a second team before its owner confirms it.
-func TestJoiningSecondTeamNeedsConfirmation(t *testing.T) {
+func TestJoinSecondTeamRequiresConfirmation(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		person := other.people[access.Viewer]

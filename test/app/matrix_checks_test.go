@@ -20,13 +20,13 @@ import (
 var shownOnce = regexp.MustCompile(`value="\d{8}T\d{6}-[^"]+"|<p class="note" role="status">[^\n]*</p>|\n`)
 
 // checkRefusals holds an address against everybody for whom it is not.
-func (m *gauge) checkRefusals(route string) {
+func (m *accessTest) checkRefusals(route string) {
 	m.t.Helper()
 	e := matrix[route]
 	method, path := m.at(route, m.real)
 	_, nowhere := m.at(route, m.none)
 	hasItem := path != nowhere || fmt.Sprint(m.real.fill(e.form)) != fmt.Sprint(m.none.fill(e.form))
-	for _, a := range m.askers {
+	for _, a := range m.visitors {
 		if a.may(e.who) {
 			continue
 		}
@@ -39,12 +39,12 @@ func (m *gauge) checkRefusals(route string) {
 			form = withoutMarks(form)
 		}
 		got := a.ask(method, path, form, nil)
-		m.tellsNothing(a, route, form, got)
+		m.checkRevealsNothing(a, route, form, got)
 		if theirs {
 			continue
 		}
 		if a.role == "" { // the team's own people may know what there is
-			m.same(a, route, got, a.ask(method, nowhere, m.form(route, m.none), nil))
+			m.checkSame(a, route, got, a.ask(method, nowhere, m.form(route, m.none), nil))
 		}
 		m.wantRefusal(a, route, method, got)
 	}
@@ -64,8 +64,8 @@ func withoutMarks(form url.Values) url.Values {
 	return form
 }
 
-// tellsNothing holds an answer against the marks of the sample team, for those who are not in it.
-func (m *gauge) tellsNothing(a *asker, route string, sent url.Values, got answer) {
+// checkRevealsNothing holds an answer against the marks of the sample team, for those who are not in it.
+func (m *accessTest) checkRevealsNothing(a *visitor, route string, sent url.Values, got answer) {
 	m.t.Helper()
 	if a.role == "" && !strings.Contains(sent.Encode(),
 		marked) && strings.Contains(strings.ToLower(got.body+got.location), strings.ToLower(marked)) {
@@ -74,8 +74,9 @@ func (m *gauge) tellsNothing(a *asker, route string, sent url.Values, got answer
 	}
 }
 
-// same holds the answer for an item against the one for an item that nobody has. What was sent may be shown again.
-func (m *gauge) same(a *asker, route string, got, none answer) {
+// checkSame compares the answer for an inaccessible item with the one for an item that does not exist, ignoring what
+// was sent.
+func (m *accessTest) checkSame(a *visitor, route string, got, none answer) {
 	m.t.Helper()
 	plain := func(b answer, s samples) string {
 		_, path := m.at(route, s)
@@ -106,7 +107,7 @@ func (m *gauge) same(a *asker, route string, got, none answer) {
 }
 
 // wantRefusal holds the answer against what people are told who are not meant.
-func (m *gauge) wantRefusal(a *asker, route, method string, got answer) {
+func (m *accessTest) wantRefusal(a *visitor, route, method string, got answer) {
 	m.t.Helper()
 	e := matrix[route]
 	switch {
@@ -128,16 +129,16 @@ func (m *gauge) wantRefusal(a *asker, route, method string, got answer) {
 	}
 }
 
-// foreign sends what a page of another site makes the owner's browser send.
-func (m *gauge) foreign(route string) {
+// checkCrossSite sends a request as a page of another site would from the owner's browser.
+func (m *accessTest) checkCrossSite(route string) {
 	m.t.Helper()
 	method, path := m.at(route, m.real)
 	if method == http.MethodGet || route == "/uploads/{link}" || matrix[route].open { // there no cookie counts
 		return
 	}
-	who := m.asker("owner")
+	who := m.visitor("owner")
 	if matrix[route].who == shell.Operators {
-		who = m.asker("operator")
+		who = m.visitor("operator")
 	}
 	elsewhere := []http.Header{
 		{"Sec-Fetch-Site": {"cross-site"}}, {"Sec-Fetch-Site": {"same-site"}},
@@ -153,14 +154,14 @@ func (m *gauge) foreign(route string) {
 }
 
 // checkAllowed has those read a page for whom it is.
-func (m *gauge) checkAllowed(route string) {
+func (m *accessTest) checkAllowed(route string) {
 	m.t.Helper()
 	e := matrix[route]
 	method, path := m.at(route, m.real)
 	if method != http.MethodGet {
 		return
 	}
-	for _, a := range m.askers {
+	for _, a := range m.visitors {
 		if !a.may(e.who) {
 			continue
 		}
@@ -186,7 +187,7 @@ var work = regexp.MustCompile(
 	`^(river_|goose_|sqlite_|sessions$|free_calls$|account_|` +
 		`hashtag_(offsets|grams|posts|links|versions)$|hashtags$|instagram_|standings$|nodes$)`)
 
-func (m *gauge) readTables() {
+func (m *accessTest) readTables() {
 	m.ofTeams = map[string]bool{}
 	query := `SELECT m.name, MAX(CASE WHEN c.name = 'team_id' THEN 1 ELSE 0 END) FROM sqlite_master m
 		JOIN pragma_table_info(m.name) c WHERE m.type = 'table' GROUP BY m.name ORDER BY m.name`
@@ -211,8 +212,8 @@ func (m *gauge) readTables() {
 	}
 }
 
-// look sums up the rows of each table; only the sample team's where strangers worked in their own.
-func (m *gauge) look(team bool) map[string]string {
+// tableSums returns a checksum of each table, or only of the team's rows.
+func (m *accessTest) tableSums(team bool) map[string]string {
 	out := map[string]string{}
 	for _, name := range m.tables {
 		if team && m.ofTeams[name] {
@@ -225,7 +226,7 @@ func (m *gauge) look(team bool) map[string]string {
 }
 
 // sum returns a sum of rows that does not hang on their order.
-func (m *gauge) sum(query string, args ...any) string {
+func (m *accessTest) sum(query string, args ...any) string {
 	rows := must.Get(m.db.Query(m.t.Context(), query, args...))(m.t)
 	defer rows.Close()
 	columns := must.Get(rows.Columns())(m.t)
@@ -249,13 +250,13 @@ func (m *gauge) sum(query string, args ...any) string {
 }
 
 // checkUnchanged holds the tables against what they were.
-func (m *gauge) checkUnchanged(route, whose string, ownTeam bool) {
+func (m *accessTest) checkUnchanged(route, whose string, ownTeam bool) {
 	m.t.Helper()
 	if ownTeam {
-		m.settle()
+		m.waitForJobs()
 	}
 	same := true
-	for name, sum := range m.look(ownTeam) {
+	for name, sum := range m.tableSums(ownTeam) {
 		was := m.before[name]
 		if ownTeam {
 			was = m.before["of the team: "+name]
@@ -269,15 +270,15 @@ func (m *gauge) checkUnchanged(route, whose string, ownTeam bool) {
 	}
 }
 
-func (m *gauge) remember() {
-	m.before = m.look(false)
-	for name, sum := range m.look(true) {
+func (m *accessTest) remember() {
+	m.before = m.tableSums(false)
+	for name, sum := range m.tableSums(true) {
 		m.before["of the team: "+name] = sum
 	}
 }
 
-// settle waits until nothing is under way that would change what is looked at.
-func (m *gauge) settle() {
+// waitForJobs waits until no job is running.
+func (m *accessTest) waitForJobs() {
 	m.t.Helper()
 	ctx, stop := context.WithTimeout(m.t.Context(), 20*time.Second)
 	defer stop()

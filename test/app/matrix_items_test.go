@@ -72,7 +72,7 @@ func (h *env) sampleTeam(tb testing.TB) (*crew, samples) {
 	c.samplePeople(tb, s)
 	s["reports{id}"] = strings.TrimPrefix(owner.createReport(c, "profile", "instagram", "@Harbour_Cafe").path, "/reports/")
 	s["reports{id}"], _, _ = strings.Cut(s["reports{id}"], "?")
-	link, _ := c.does(tb, "get_connect_link", map[string]any{"platform": "bluesky"})["url"].(string)
+	link, _ := c.callTool(tb, "get_connect_link", map[string]any{"platform": "bluesky"})["url"].(string)
 	s["connect{token}"] = link[strings.LastIndex(link, "/")+1:]
 	return c, s
 }
@@ -80,22 +80,22 @@ func (h *env) sampleTeam(tb testing.TB) (*crew, samples) {
 // samplePosts makes a draft that waits for the client, and one whose network has not answered, with its job.
 func (c *crew) samplePosts(tb testing.TB, owner *browser, s samples) {
 	tb.Helper()
-	media := strings.TrimPrefix(c.pictureOf(tb, marked, 20), "/media/")
-	film := c.film(tb)
+	media := strings.TrimPrefix(c.addImage(tb, marked, 20), "/media/")
+	film := c.addVideo(tb)
 	s["media{id}"], s["images{id}"], s["videos{id}"] = media, media, strconv.FormatInt(film, 10)
-	draft, _ := c.does(tb, "create_post",
+	draft, _ := c.callTool(tb, "create_post",
 		map[string]any{
 			"caption": marked + " opens at eight.", "account_ids": []int64{c.account},
 			"media_ids": []int64{int64(mustNumber(tb, media)), film},
 		})["id"].(string)
-	c.does(tb, "update_post", map[string]any{"id": draft, "scheduled_at": c.wish(48 * time.Hour)})
+	c.callTool(tb, "update_post", map[string]any{"id": draft, "scheduled_at": c.timeIn(48 * time.Hour)})
 	s["posts{id}"] = draft
 	link := must.Get(c.Approvals.Request(tb.Context(), c.people[access.Owner].ID, draft))(tb)
 	s["approval{token}"] = link[strings.LastIndex(link, "/")+1:]
 	sent := c.draft(tb, marked+" is sent.", "")
-	s["jobs{id}"], _ = c.does(tb, "publish_post", map[string]any{"post_id": sent})["job_id"].(string)
-	owner.handedOver(sent)
-	c.doubt(tb, sent)
+	s["jobs{id}"], _ = c.callTool(tb, "publish_post", map[string]any{"post_id": sent})["job_id"].(string)
+	owner.waitUntilPublished(sent)
+	c.makeUnconfirmed(tb, sent)
 	s["doubtful"] = sent
 }
 
@@ -103,7 +103,7 @@ func (c *crew) sampleFiles(tb testing.TB, owner *browser, s samples) {
 	tb.Helper()
 	made := owner.open("/media/folder").form("Create folder").fill("name", marked).press()
 	s["folder"] = strings.TrimPrefix(made.path, "/media?folder=")
-	batch := c.does(tb, "create_uploads",
+	batch := c.callTool(tb, "create_uploads",
 		map[string]any{"files": []map[string]any{{"name": marked + ".png", "content_type": "image/png", "size_bytes": 100}}})
 	id, _ := batch["job_id"].(string)
 	s["upload{batch}"] = strings.TrimPrefix(id, "media_import:")
@@ -186,7 +186,7 @@ func (s samples) fill(form url.Values) url.Values {
 }
 
 // forms returns the forms that the pages have for a person, by the addresses that they are sent to, filled in as they come.
-func (m *gauge) forms(b *browser) map[string]url.Values {
+func (m *accessTest) forms(b *browser) map[string]url.Values {
 	out := map[string]url.Values{}
 	for _, route := range m.routes {
 		method, path := m.at(route, m.real)

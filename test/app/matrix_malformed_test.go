@@ -27,23 +27,23 @@ var asked = []string{
 	"to", "type", "view", "week",
 }
 
-// keeper returns the person with the most permissions at a route: the team's owner or the operator.
-func (m *gauge) keeper(route string) *asker {
+// mostPermitted returns the person with the most permissions at a route: the team's owner or the operator.
+func (m *accessTest) mostPermitted(route string) *visitor {
 	if matrix[route].who == shell.Operators {
-		return m.asker("operator")
+		return m.visitor("operator")
 	}
-	return m.asker("owner")
+	return m.visitor("owner")
 }
 
-// odd asks for what nobody asks for: IDs that are none, queries that no page makes, methods that no address has. None
-// of it is a failure of ours, or stands on a page as it was sent, or changes anything.
-func (m *gauge) odd() {
+// checkMalformed sends malformed IDs, queries and methods to every route. None may cause an internal error, be echoed
+// unescaped or change anything.
+func (m *accessTest) checkMalformed() {
 	m.t.Helper()
 	for i, route := range m.routes {
 		if strings.HasPrefix(route, "GET /docs/") {
 			continue
 		}
-		who := m.keeper(route)
+		who := m.mostPermitted(route)
 		method, path := m.at(route, m.real)
 		for _, other := range []string{
 			http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
@@ -66,7 +66,7 @@ func (m *gauge) odd() {
 	m.checkUnchanged("all", "what nobody asks for", false)
 }
 
-func (m *gauge) oddIDs(who *asker, route string) {
+func (m *accessTest) oddIDs(who *visitor, route string) {
 	m.t.Helper()
 	if !named.MatchString(route) {
 		return
@@ -86,7 +86,7 @@ func (m *gauge) oddIDs(who *asker, route string) {
 	}
 }
 
-func (m *gauge) oddQueries(who *asker, path string, turn int) {
+func (m *accessTest) oddQueries(who *visitor, path string, turn int) {
 	m.t.Helper()
 	all := url.Values{}
 	for n, odd := range oddities {
@@ -106,7 +106,7 @@ func (m *gauge) oddQueries(who *asker, path string, turn int) {
 	m.checkEscaping(path, who.ask(http.MethodGet, path+"?%zz=%&;=;&"+url.QueryEscape(script), nil, nil))
 }
 
-func (m *gauge) checkEscaping(what string, got answer) {
+func (m *accessTest) checkEscaping(what string, got answer) {
 	m.t.Helper()
 	if strings.Contains(got.body, script) {
 		m.t.Errorf("%.200s: what was sent stands on the page as it is", what)
@@ -115,7 +115,7 @@ func (m *gauge) checkEscaping(what string, got answer) {
 
 // sendForms sends every form as it should not be, and then as it is meant, by who may do least of those who may: what ends
 // something after what stands on it.
-func (m *gauge) sendForms() {
+func (m *accessTest) sendForms() {
 	m.t.Helper()
 	forms := slices.DeleteFunc(slices.Clone(m.routes), func(route string) bool { return strings.HasPrefix(route, "GET ") })
 	slices.SortStableFunc(forms, func(a, b string) int { return cmp.Compare(matrix[a].later, matrix[b].later) })
@@ -123,7 +123,7 @@ func (m *gauge) sendForms() {
 	for turn, route := range forms {
 		e := matrix[route]
 		method, path := m.at(route, m.real)
-		who := m.least(e)
+		who := m.leastPermitted(e)
 		got := who.ask(method, path, m.form(route, m.real), nil)
 		if e.gone == 0 && (got.status == http.StatusNotFound || strings.Contains(got.body,
 			"Your role in this team does not allow this.") || strings.Contains(got.body, "Nothing was changed.")) {
@@ -141,10 +141,10 @@ func (m *gauge) sendForms() {
 	}
 }
 
-// least returns the person with the fewest permissions who is still permitted.
-func (m *gauge) least(e entry) *asker {
-	found := m.asker("operator")
-	for _, a := range m.askers {
+// leastPermitted returns the person with the fewest permissions who is still permitted.
+func (m *accessTest) leastPermitted(e entry) *visitor {
+	found := m.visitor("operator")
+	for _, a := range m.visitors {
 		if a.role != "" && a.may(e.who) {
 			found = a
 		}
@@ -154,12 +154,12 @@ func (m *gauge) least(e entry) *asker {
 
 // oddForms sends a form without its fields, with each of them twice, with texts that no field takes, and as what is no
 // form.
-func (m *gauge) oddForms(route string, turn int) {
+func (m *accessTest) oddForms(route string, turn int) {
 	m.t.Helper()
 	method, path := m.at(route, m.real)
-	who, meant := m.keeper(route), m.form(route, m.real)
+	who, meant := m.mostPermitted(route), m.form(route, m.real)
 	if matrix[route].who == invited { // where a browser becomes somebody else's
-		who = m.asker("signed out")
+		who = m.visitor("signed out")
 	}
 	twice, empty := url.Values{}, url.Values{"once": meant["once"]}
 	for name, values := range meant {

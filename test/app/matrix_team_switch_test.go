@@ -17,9 +17,9 @@ import (
 // anyTeam are the audiences whose addresses ignore the current team: an item or a person determines it.
 var anyTeam = []shell.Audience{shell.Anyone, shell.People, shell.Operators}
 
-// astray sends every form of the sample team's pages after its owner has turned to another team in a second tab. Each
-// says whose form it is; nothing is done in either team, and the form's team is looked at again.
-func (m *gauge) astray() {
+// checkTeamSwitch sends every form of a team's pages after its owner has switched to another team in a second tab.
+// Each answer names the form's team and does nothing in either team. Afterwards that team is selected again.
+func (m *accessTest) checkTeamSwitch() {
 	m.t.Helper()
 	ctx, owner := m.t.Context(), m.crew.people[access.Owner].ID
 	var second int64
@@ -28,7 +28,7 @@ func (m *gauge) astray() {
 		WHERE p.email = 'operator@other.example'`).Scan(&second))
 	must.NoError(m.t, m.Teams.SetMember(ctx, second, owner, access.Admin))
 	m.remember()
-	asks, tried := m.asker("owner"), 0
+	asks, tried := m.visitor("owner"), 0
 	for _, route := range m.program {
 		form := maps.Clone(m.filled[route.Pattern])
 		if form == nil {
@@ -44,7 +44,7 @@ func (m *gauge) astray() {
 			continue
 		}
 		asks.post("/team", url.Values{"team": {fmt.Sprint(second)}})
-		m.turnsBack(asks, route, form)
+		m.checkFormOfOtherTeam(asks, route, form)
 		tried++
 	}
 	if tried < 40 {
@@ -56,8 +56,8 @@ func (m *gauge) astray() {
 	m.remember()
 }
 
-// turnsBack sends a form that is of another team than the one that is looked at, as a page does and as a script does.
-func (m *gauge) turnsBack(asks *asker, of shell.Route, form url.Values) {
+// checkFormOfOtherTeam sends a form of a team that is not selected, as a page does and as a script does.
+func (m *accessTest) checkFormOfOtherTeam(asks *visitor, of shell.Route, form url.Values) {
 	m.t.Helper()
 	route, id := of.Pattern, ""
 	method, path := m.at(route, m.real)

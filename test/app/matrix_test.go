@@ -18,11 +18,11 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// asker is a browser that runs no program and follows nothing: its requests go to the program's handler at once.
-type asker struct {
+// visitor sends requests with cookies directly to the program's handler, without following redirects.
+type visitor struct {
 	name string
 	jar  http.CookieJar
-	of   *gauge
+	of   *accessTest
 	role access.Role // in the sample team; "" outside of it
 
 	operator, out bool // out is signed out, even if it has a cookie
@@ -35,47 +35,47 @@ type answer struct {
 	body     string
 }
 
-// gauge holds every address against every kind of person.
-type gauge struct {
+// accessTest checks every route with every kind of person.
+type accessTest struct {
 	*crew
 
-	t       testing.TB
-	program []shell.Route // as the program has them
-	routes  []string
-	mux     *http.ServeMux // of all patterns, to know an address by
-	real    samples
-	none    samples
-	askers  []*asker
-	filled  map[string]url.Values
-	tables  []string
-	ofTeams map[string]bool // the tables whose rows are a team's
-	before  map[string]string
+	t        testing.TB
+	program  []shell.Route // as the program has them
+	routes   []string
+	mux      *http.ServeMux // of all patterns, to know an address by
+	real     samples
+	none     samples
+	visitors []*visitor
+	filled   map[string]url.Values
+	tables   []string
+	ofTeams  map[string]bool // the tables whose rows are a team's
+	before   map[string]string
 }
 
 // Every address of the app is asked for by everybody, for what is there and for what nobody has. Who is not meant is
 // told the same of both, and nothing changes.
 func TestMatrix(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
-		m := newGauge(t, h)
+		m := newAccessTest(t, h)
 		for _, route := range m.routes {
 			m.checkRefusals(route)
 		}
 		for _, route := range m.routes {
-			m.foreign(route)
+			m.checkCrossSite(route)
 		}
 		for _, route := range m.routes {
 			m.checkAllowed(route)
 		}
 		m.checkUnchanged("all pages", "reading", false)
-		m.astray()
-		m.odd()
+		m.checkTeamSwitch()
+		m.checkMalformed()
 		m.sendForms()
 	})
 }
 
-func newGauge(tb testing.TB, h *env) *gauge {
+func newAccessTest(tb testing.TB, h *env) *accessTest {
 	tb.Helper()
-	m := &gauge{t: tb, none: nothing, mux: http.NewServeMux()}
+	m := &accessTest{t: tb, none: nothing, mux: http.NewServeMux()}
 	m.crew, m.real = h.sampleTeam(tb)
 	seen := map[string]bool{}
 	for _, route := range h.Routes() {
@@ -101,26 +101,26 @@ func newGauge(tb testing.TB, h *env) *gauge {
 	maps.Copy(m.filled, m.operatorForms())
 	const decision = "POST /posts/{id}/approval/decision" // for clients only
 	m.filled[decision] = m.forms(m.as(tb, access.Client))[decision]
-	m.settle()
+	m.waitForJobs()
 	m.remember()
 	return m
 }
 
-func (m *gauge) operatorForms() map[string]url.Values {
-	all := m.forms(&browser{t: m.t, root: m.root, http: &http.Client{Jar: m.asker("operator").jar}})
+func (m *accessTest) operatorForms() map[string]url.Values {
+	all := m.forms(&browser{t: m.t, root: m.root, http: &http.Client{Jar: m.visitor("operator").jar}})
 	maps.DeleteFunc(all, func(pattern string, _ url.Values) bool { return !strings.Contains(pattern, " /operator/") })
 	return all
 }
 
-func (m *gauge) asker(name string) *asker {
-	return m.askers[slices.IndexFunc(m.askers, func(a *asker) bool { return a.name == name })]
+func (m *accessTest) visitor(name string) *visitor {
+	return m.visitors[slices.IndexFunc(m.visitors, func(a *visitor) bool { return a.name == name })]
 }
 
-// people signs everybody in who asks, and then takes from some of them what they had.
-func (m *gauge) people() {
+// people signs in everybody and then withdraws the rights of some.
+func (m *accessTest) people() {
 	t, ctx := m.t, m.t.Context()
-	join := func(name string, role access.Role) *asker {
-		a := m.newAsker(name)
+	join := func(name string, role access.Role) *visitor {
+		a := m.newVisitor(name)
 		p := must.Get(m.Teams.AddPerson(ctx, "Bob "+name, strings.ReplaceAll(name, " ", "-")+"@other.example", password))(t)
 		must.NoError(t, m.Teams.SetMember(ctx, m.team.ID, p.ID, role))
 		a.signIn(p.Email)
@@ -141,9 +141,9 @@ func (m *gauge) people() {
 		}
 		return a
 	}
-	m.newAsker("signed out").out = true
+	m.newVisitor("signed out").out = true
 	for _, role := range access.Roles() {
-		a := m.newAsker(string(role))
+		a := m.newVisitor(string(role))
 		a.role = role
 		a.signIn(m.crew.people[role].Email)
 	}
@@ -156,27 +156,27 @@ func (m *gauge) people() {
 	must.Get(m.Teams.SetOperator(ctx, "operator@other.example", true))(t)
 }
 
-func (m *gauge) newAsker(name string) *asker {
+func (m *accessTest) newVisitor(name string) *visitor {
 	jar := must.Get(cookiejar.New(nil))(m.t)
-	a := &asker{name: name, jar: jar, of: m}
-	m.askers = append(m.askers, a)
+	a := &visitor{name: name, jar: jar, of: m}
+	m.visitors = append(m.visitors, a)
 	return a
 }
 
-func (a *asker) signIn(email string) {
+func (a *visitor) signIn(email string) {
 	a.of.t.Helper()
 	if got := a.post("/sign-in", url.Values{"email": {email}, "password": {password}}); got.status != http.StatusSeeOther {
 		a.of.t.Fatalf("%s cannot sign in: %d", a.name, got.status)
 	}
 }
 
-func (a *asker) post(path string, form url.Values) answer {
+func (a *visitor) post(path string, form url.Values) answer {
 	a.of.t.Helper()
 	return a.ask(http.MethodPost, path, form, nil)
 }
 
 // ask sends a request as a browser would that stands on a page of ours.
-func (a *asker) ask(method, path string, form url.Values, header http.Header) answer {
+func (a *visitor) ask(method, path string, form url.Values, header http.Header) answer {
 	t := a.of.t
 	t.Helper()
 	var body io.Reader = http.NoBody
@@ -203,7 +203,7 @@ func (a *asker) ask(method, path string, form url.Values, header http.Header) an
 }
 
 // at returns the method and the path of an address, with IDs filled in.
-func (m *gauge) at(route string, s samples) (string, string) {
+func (m *accessTest) at(route string, s samples) (string, string) {
 	method, pattern, ok := strings.Cut(route, " ")
 	if !ok {
 		method, pattern = http.MethodPut, route
@@ -212,7 +212,7 @@ func (m *gauge) at(route string, s samples) (string, string) {
 }
 
 // form returns what is sent to an address: what the pages fill in, and what only a person can.
-func (m *gauge) form(route string, s samples) url.Values {
+func (m *accessTest) form(route string, s samples) url.Values {
 	method, _ := m.at(route, s)
 	if method == http.MethodGet {
 		return nil
@@ -226,7 +226,7 @@ func (m *gauge) form(route string, s samples) url.Values {
 }
 
 // may reports whether a route permits an audience.
-func (a *asker) may(who shell.Audience) bool {
+func (a *visitor) may(who shell.Audience) bool {
 	can := func(c access.Capability) bool { return slices.Contains(access.RoleCapabilities(a.role), c) }
 	switch who {
 	case shell.Anyone, invited:

@@ -17,14 +17,14 @@ import (
 
 // A person is told of a failed post, comes from the notice to the post, and has read it then. Who can do nothing about
 // it is told nothing.
-func TestNoticesOfAFailedPost(t *testing.T) {
+func TestFailedPostNotice(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		b.open("/notices").wants(200, "No notifications yet.")
 		id := c.draft(t, "No [sandbox:reject]", "")
 		b.open("/posts/" + id + "/publish").form("Publish to 1 account").press().wants(200)
-		b.handedOver(id)
+		b.waitUntilPublished(id)
 		const text = "A post could not be published. Check the reason, then retry it."
 		p := b.open("/notices").wants(200, text, "No [sandbox:reject]", "Notifications 1 unread", "Bluesky", "New", c.team.Name)
 		if at := p.follow(text); at.status != http.StatusOK || !strings.HasPrefix(at.path, "/posts/"+id) {
@@ -45,7 +45,7 @@ func TestNoticesOfAFailedPost(t *testing.T) {
 }
 
 // What each of the other effects tells, and whom.
-func TestNoticesOfEachEffect(t *testing.T) {
+func TestNoticesByEvent(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		owner, admin, editor := c.as(t, access.Owner), c.as(t, access.Admin), c.as(t, access.Editor)
@@ -129,7 +129,7 @@ func TestOwnAccountNotifications(t *testing.T) {
 }
 
 // When something happened stands in the zone of the team that it happened in.
-func TestNoticesTellTheTeamsTime(t *testing.T) {
+func TestNoticesInTeamTimeZone(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		must.NoError(t, h.Teams.SetTimezone(t.Context(), c.team.ID, "Asia/Tokyo"))
@@ -140,7 +140,7 @@ func TestNoticesTellTheTeamsTime(t *testing.T) {
 	})
 }
 
-func TestNotificationsOfOthers(t *testing.T) {
+func TestOtherPeoplesNotifications(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, strangers := h.crew(t), h.crew(t)
 		must.NoError(t, h.Accounts.MarkLost(t.Context(), c.account, account.AnyGrant))

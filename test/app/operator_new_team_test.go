@@ -14,7 +14,7 @@ import (
 func TestOperatorCreatesTeam(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
-		b, editor := c.operates(t, access.Viewer), c.people[access.Editor]
+		b, editor := c.asOperator(t, access.Viewer), c.people[access.Editor]
 		form := b.open("/operator/teams").follow("New team").form("Create team").fill("name", "Quay Bakery").
 			fill("owner", editor.Email).fill("timezone", "Europe/Lisbon").fill("language", "pt").fill("plan", "creator")
 		form.press().wants(http.StatusUnprocessableEntity, "is not confirmed").holds(`value="Quay Bakery"`, `value="Europe/Lisbon"`)

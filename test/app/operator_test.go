@@ -13,8 +13,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// operates makes the crew's person of a role somebody who runs the service, and signs that person in.
-func (c *crew) operates(t *testing.T, role access.Role) *browser {
+// asOperator makes the member with a role an operator, and signs that member in.
+func (c *crew) asOperator(t *testing.T, role access.Role) *browser {
 	t.Helper()
 	must.Get(c.Teams.SetOperator(t.Context(), c.people[role].Email, true))(t)
 	return c.as(t, role)
@@ -24,7 +24,7 @@ func (c *crew) operates(t *testing.T, role access.Role) *browser {
 var operatorPages = []string{"", "/teams", "/people", "/pauses", "/queue", "/networks", "/posts", "/ledger", "/events", "/events.jsonl"}
 
 // Operator pages do not exist for other people, and refuse their forms.
-func TestOnlyOperatorsSeeOperatorPages(t *testing.T) {
+func TestOperatorPagePermissions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b, nobody := c.as(t, access.Owner), h.browser(t)
@@ -44,7 +44,7 @@ func TestOnlyOperatorsSeeOperatorPages(t *testing.T) {
 		if n := h.count(t, "pauses"); n != 0 {
 			t.Errorf("%d pauses hold", n)
 		}
-		p := c.operates(t, access.Viewer)
+		p := c.asOperator(t, access.Viewer)
 		p.open("/").follow("Operator").wants(http.StatusOK, "Nothing is paused; the API is on")
 		for _, page := range operatorPages {
 			p.open("/operator" + page).wants(http.StatusOK).lacks("style=")
@@ -56,7 +56,7 @@ func TestOnlyOperatorsSeeOperatorPages(t *testing.T) {
 func TestOperatorManagesTeams(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
-		b := c.operates(t, access.Viewer)
+		b := c.asOperator(t, access.Viewer)
 		b.open("/operator/teams").form("Search").fill("q", strings.ToUpper(c.team.Name)).press().
 			wants(http.StatusOK, c.team.Name, "limit of the plan")
 		b.open("/operator/teams?q=nobody").wants(http.StatusOK, "No matches.")
@@ -105,7 +105,7 @@ func TestOperatorManagesTeams(t *testing.T) {
 func TestOperatorManagesPeople(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
-		b, editor := c.operates(t, access.Viewer), c.as(t, access.Editor)
+		b, editor := c.asOperator(t, access.Viewer), c.as(t, access.Editor)
 		p := b.open("/operator/people").form("Search").fill("q", c.people[access.Editor].Email).press().follow("Ada editor")
 		p.form("Suspend").press().wants(http.StatusOK, "The account is suspended")
 		editor.open("/posts").wants(http.StatusOK, "Sign in")
@@ -132,7 +132,7 @@ func TestOperatorManagesPeople(t *testing.T) {
 func TestOperatorPauses(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
-		b := c.operates(t, access.Owner)
+		b := c.asOperator(t, access.Owner)
 		p := b.open("/operator/pauses")
 		p.form("Pause").fill("scope", "team").fill("target", "x").fill("action", "publish").press().
 			wants(http.StatusUnprocessableEntity, "Enter the number of the team, key or assistant.")
@@ -151,10 +151,10 @@ func TestOperatorPauses(t *testing.T) {
 }
 
 // A job that nobody takes up is shown with what it waits for, and is woken.
-func TestOperatorWakesWork(t *testing.T) {
+func TestOperatorResumesJob(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
-		b := c.operates(t, access.Owner)
+		b := c.asOperator(t, access.Owner)
 		b.open("/operator/queue").wants(http.StatusOK, "No deliveries in progress.")
 		b.send(http.MethodPost, "/operator/queue/wake", map[string][]string{"delivery": {"none"}}).wants(http.StatusOK, "Nothing was woken")
 		b.open("/operator/networks").wants(http.StatusOK, "Bluesky OK", "No failures in the last 500 attempts.")
@@ -163,10 +163,10 @@ func TestOperatorWakesWork(t *testing.T) {
 }
 
 // Posts that wait for the end of a pause are told of, with what ends it.
-func TestOperatorSeesWaitingPosts(t *testing.T) {
+func TestOperatorWaitingPosts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
-		b := c.operates(t, access.Owner)
+		b := c.asOperator(t, access.Owner)
 		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.team.ID, Action: access.PausePublishing}))
 		id := c.draft(t, "It waits for the end of the pause", "")
 		h.change(t, `UPDATE posts SET status = 'scheduled', scheduled_at = ? WHERE id = ?`, h.now().Add(-time.Hour).UnixMicro(), id)
@@ -177,10 +177,10 @@ func TestOperatorSeesWaitingPosts(t *testing.T) {
 }
 
 // An operator sees that all is held and why; people see why nothing can be published.
-func TestOperatorSeesAHold(t *testing.T) {
+func TestOperatorHoldPage(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
-		b := c.operates(t, access.Owner)
+		b := c.asOperator(t, access.Owner)
 		b.open("/operator").lacks("Publishing and charging have been on hold")
 		must.Get(h.Hold.Hold(t.Context(), "a flood in the cellar"))(t)
 		b.open("/operator").
@@ -194,7 +194,7 @@ func TestOperatorSeesAHold(t *testing.T) {
 func TestOperatorUntrustedProxyWarning(t *testing.T) {
 	t.Parallel()
 	h := open(t, testkit.SQLite(t))
-	b := h.crew(t).operates(t, access.Owner)
+	b := h.crew(t).asOperator(t, access.Owner)
 	b.open("/operator").lacks("X-Forwarded-For")
 	req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, h.root+"/livez", http.NoBody))(t)
 	req.Header.Set("X-Forwarded-For", "203.0.113.7")

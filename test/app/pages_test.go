@@ -21,7 +21,7 @@ const (
 
 // manyPages returns addresses of every page of the app for a team with much of everything: each as it is linked to, and
 // with the filters that have to look at most.
-func (m *gauge) manyPages(f *filled) []string {
+func (m *accessTest) manyPages(f *filled) []string {
 	var out []string
 	for _, route := range m.routes {
 		method, path := m.at(route, m.real)
@@ -62,22 +62,22 @@ func (m *gauge) manyPages(f *filled) []string {
 		"/posts", "/media", "/notices", "/settings/audit", "/reports", "/accounts", "/hashtags", "/settings/members",
 		"/settings/keys", "/settings/assistants", "/settings/credits",
 	} {
-		out = append(out, m.second(page)...)
+		out = append(out, m.nextPage(page)...)
 	}
 	return out
 }
 
 // accountOf returns the first account of a post.
-func (m *gauge) accountOf(post string) int64 {
+func (m *accessTest) accountOf(post string) int64 {
 	var id int64
 	must.NoError(m.t, m.db.QueryRow(m.t.Context(), `SELECT account_id FROM post_targets WHERE post_id = ? AND position = 0`,
 		post).Scan(&id))
 	return id
 }
 
-// second returns the page that a list leads on to.
-func (m *gauge) second(path string) []string {
-	b := &browser{t: m.t, root: m.root, http: &http.Client{Jar: m.asker("owner").jar}}
+// nextPage returns the address of a list's next page.
+func (m *accessTest) nextPage(path string) []string {
+	b := &browser{t: m.t, root: m.root, http: &http.Client{Jar: m.visitor("owner").jar}}
 	for d := range b.open(path).doc.Descendants() {
 		if d.Data == "a" && slices.Contains([]string{"Next page", "Earlier", "Older", "More"}, textOf(d)) {
 			return []string{attribute(d, "href")}
@@ -87,17 +87,17 @@ func (m *gauge) second(path string) []string {
 }
 
 // reader returns who opens a page that everybody of the sort may.
-func (m *gauge) reader(path string) *asker {
+func (m *accessTest) reader(path string) *visitor {
 	if strings.HasPrefix(path, "/operator") {
-		return m.asker("operator")
+		return m.visitor("operator")
 	}
-	return m.asker("owner")
+	return m.visitor("owner")
 }
 
 // Every page is under 100 KB, also for a team that has much of everything.
-func TestPagesOfAFullTeam(t *testing.T) {
+func TestPageSizesOfFullTeam(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
-		m := newGauge(t, h)
+		m := newAccessTest(t, h)
 		f := m.fill(t, 3000, 2200)
 		for _, path := range m.manyPages(f) {
 			got := m.reader(path).ask(http.MethodGet, path, nil, nil)
@@ -112,7 +112,7 @@ func TestPagesOfAFullTeam(t *testing.T) {
 }
 
 // What every page brings along is small, too.
-func TestAssetsAreSmall(t *testing.T) {
+func TestAssetSizes(t *testing.T) {
 	t.Parallel()
 	for _, folder := range []string{"assets", "styles"} {
 		for _, e := range must.Get(os.ReadDir("../../internal/web/shell/" + folder))(t) {
@@ -136,7 +136,7 @@ func BenchmarkPages(b *testing.B) {
 
 func benchmarkPages(b *testing.B, url string) {
 	b.Helper()
-	m := newGauge(b, open(b, url, func(cfg *server.Config) { cfg.Workers = 1 }))
+	m := newAccessTest(b, open(b, url, func(cfg *server.Config) { cfg.Workers = 1 }))
 	f := m.fill(b, 100_000, 200)
 	for _, path := range m.manyPages(f) {
 		b.Run(strings.NewReplacer("/", "~", "?", " ", "#", "").Replace(path), func(b *testing.B) { m.measure(b, path) })
@@ -144,7 +144,7 @@ func benchmarkPages(b *testing.B, url string) {
 }
 
 // measure tells how long a page takes, in the middle and at worst.
-func (m *gauge) measure(b *testing.B, path string) {
+func (m *accessTest) measure(b *testing.B, path string) {
 	b.Helper()
 	who := m.reader(path)
 	who.ask(http.MethodGet, path, nil, nil) // statements are prepared and pages read in

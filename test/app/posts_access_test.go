@@ -17,13 +17,13 @@ import (
 )
 
 // While publishing is paused the buttons say so and do nothing, also what no operation of the API does.
-func TestPausesHoldInTheApp(t *testing.T) {
+func TestPausesApplyInApp(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		series := c.draft(t, "Every day anew", c.wish(24*time.Hour))
+		series := c.draft(t, "Every day anew", c.timeIn(24*time.Hour))
 		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, series, "FREQ=DAILY"))(t)
-		draft := c.draft(t, "A draft", c.wish(50*time.Hour))
+		draft := c.draft(t, "A draft", c.timeIn(50*time.Hour))
 		ask, end := b.open("/posts/"+draft).
 			form("Send to the client for approval"), b.open("/posts/"+series+"/series/end").form("End the series")
 		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.team.ID, Action: access.PausePublishing}))
@@ -46,9 +46,9 @@ func TestPausesHoldInTheApp(t *testing.T) {
 func TestPostPermissions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, others := h.crew(t), h.crew(t)
-		id := c.draft(t, "Ours alone", c.wish(48*time.Hour))
-		c.does(t, "publish_post", map[string]any{"post_id": id})
-		job, _ := c.does(t, "publish_post", map[string]any{"post_id": id})["job_id"].(string)
+		id := c.draft(t, "Ours alone", c.timeIn(48*time.Hour))
+		c.callTool(t, "publish_post", map[string]any{"post_id": id})
+		job, _ := c.callTool(t, "publish_post", map[string]any{"post_id": id})["job_id"].(string)
 		account := fmt.Sprintf("/posts/%s/accounts/%d", id, c.account)
 		reads := []string{
 			"/posts", "/calendar", "/posts/" + id, "/posts/" + id + "/live", account, "/posts/" + id + "/publish",
@@ -59,7 +59,7 @@ func TestPostPermissions(t *testing.T) {
 			"/posts/" + id + "/cancel", "/posts/" + id + "/retry", "/posts/" + id + "/duplicate",
 			"/posts/" + id + "/approval", "/posts/" + id + "/series/resume", "/posts/" + id + "/series/end",
 		}
-		c.as(t, access.Owner).handedOver(id)
+		c.as(t, access.Owner).waitUntilPublished(id)
 		before := h.count(t, "events WHERE kind <> 'person.signed_in'")
 		out := h.browser(t)
 		for i, path := range append(slices.Clone(reads), writes...) {
@@ -79,7 +79,7 @@ func TestPostPermissions(t *testing.T) {
 			"Your role lets you look at the post.").lacks("<form method=\"post\" action=\"/posts").header.Get("Date")
 		form := url.Values{
 			"once": {c.now().UTC().Format("20060102T150405") + "-" + once}, "found": {"yes"},
-			"account": {fmt.Sprint(c.account)}, "at": {c.wish(time.Hour)},
+			"account": {fmt.Sprint(c.account)}, "at": {c.timeIn(time.Hour)},
 		}
 		for _, path := range writes {
 			stranger.send(http.MethodPost, path, form).wants(404).lacks("Ours alone", c.team.Name)
@@ -101,11 +101,11 @@ func TestPostPermissions(t *testing.T) {
 }
 
 // A job of any type is shown with how far it is, and leads on to what it is about.
-func TestJobsAreShown(t *testing.T) {
+func TestJobPages(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Viewer)
-		waiting, _ := c.does(t, "create_uploads", map[string]any{})["job_id"].(string)
+		waiting, _ := c.callTool(t, "create_uploads", map[string]any{})["job_id"].(string)
 		p := b.open("/jobs/"+waiting).wants(200, "Adding files to the library", "Pending", "This page follows by itself.", waiting)
 		if !strings.Contains(p.source, "/upload/"+strings.TrimPrefix(waiting, "media_import:")) {
 			t.Errorf("the page does not lead to the files: %s", p.source)
@@ -119,11 +119,11 @@ func TestJobsAreShown(t *testing.T) {
 }
 
 // A person of several teams is shown the item of the other one, and looks at that team from then on.
-func TestItemOfOwnOtherTeam(t *testing.T) {
+func TestItemOfOtherOwnTeam(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, others := h.crew(t), h.crew(t)
 		id := c.draft(t, "Over there", "")
-		job, _ := c.does(t, "publish_post", map[string]any{"post_id": id})["job_id"].(string)
+		job, _ := c.callTool(t, "publish_post", map[string]any{"post_id": id})["job_id"].(string)
 		must.NoError(t, h.Teams.SetMember(t.Context(), others.team.ID, c.people[access.Viewer].ID, access.Viewer))
 		reads := map[string]string{
 			"/posts/" + id: "harbour", "/jobs/" + job: "Open the post", fmt.Sprintf("/posts/%s/accounts/%d", id, c.account): "harbour",
@@ -138,7 +138,7 @@ func TestItemOfOwnOtherTeam(t *testing.T) {
 }
 
 // Pages stay small for every post.
-func TestPagesOfPostsStaySmall(t *testing.T) {
+func TestPostPageSizes(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		long := strings.Repeat("𝔘𝔫𝔦 ", 2000)

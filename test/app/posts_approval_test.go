@@ -42,11 +42,11 @@ func TestApprovalRequest(t *testing.T) {
 }
 
 // A client who is in the team decides on the post's page, by the own name, on what waits and on nothing else.
-func TestClientsDecideInTheApp(t *testing.T) {
+func TestClientDecisionInApp(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
-		shown, hidden := c.pictureOf(t, "For the client", 20), c.pictureOf(t, "Of nobody", 21)
-		id, _ := c.does(t, "create_post",
+		shown, hidden := c.addImage(t, "For the client", 20), c.addImage(t, "Of nobody", 21)
+		id, _ := c.callTool(t, "create_post",
 			map[string]any{
 				"caption": "For the client", "account_ids": []int64{c.account},
 				"media_ids": []int64{int64(mustNumber(t, strings.TrimPrefix(shown, "/media/")))},

@@ -20,7 +20,7 @@ func TestMoveSelectedPosts(t *testing.T) {
 		at := time.Date(h.now().Year()+1, 3, 20, 9, 30, 0, 0, berlin(t))
 		timed, sent, idea := c.draft(t, "Has a time", at.Format(time.RFC3339)), c.draft(t, "Is out", ""), c.draft(t, "An idea", "")
 		planned := c.draft(t, "Is scheduled", at.Format(time.RFC3339))
-		c.does(t, "schedule_post", map[string]any{"post_id": planned, "scheduled_at": at.Format(time.RFC3339)})
+		c.callTool(t, "schedule_post", map[string]any{"post_id": planned, "scheduled_at": at.Format(time.RFC3339)})
 		h.change(t, `UPDATE posts SET status = 'published' WHERE id = ?`, sent)
 		moved := b.open("/posts").form("Reschedule").fill("post", timed, sent, idea, planned).fill("days", "14").press()
 		moved.wants(200, "Has a time Moved to Sat 3 Apr "+at.Format("2006")+", 09:30.", "Is scheduled Moved to Sat 3 Apr",
@@ -45,11 +45,11 @@ func TestMoveSelectedPosts(t *testing.T) {
 }
 
 // A form that is sent twice moves its posts once. A post that somebody else changed is not moved.
-func TestMoveSelectedPostsOnce(t *testing.T) {
+func TestMoveSelectedPostsTwice(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		id := c.draft(t, "Has a time", c.wish(72*time.Hour))
+		id := c.draft(t, "Has a time", c.timeIn(72*time.Hour))
 		want := c.scheduledAt(t, id).In(berlin(t)).AddDate(0, 0, 7)
 		form := b.open("/posts").form("Reschedule").fill("post", id).fill("days", "7")
 		form.press().wants(200, "Has a time Moved to")
@@ -68,7 +68,7 @@ func TestSelectedPostsAfterInternalError(t *testing.T) {
 		c := h.crew(t)
 		ids := []string{}
 		for range 3 {
-			ids = append(ids, c.draft(t, "Has a time", c.wish(72*time.Hour)))
+			ids = append(ids, c.draft(t, "Has a time", c.timeIn(72*time.Hour)))
 		}
 		slices.Sort(ids) // the order in which they are moved
 		kept := c.scheduledAt(t, ids[2])
@@ -94,13 +94,13 @@ func TestUnscheduleAndDeleteSelectedPosts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		template := c.draft(t, "Every day", c.wish(24*time.Hour))
+		template := c.draft(t, "Every day", c.timeIn(24*time.Hour))
 		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, template, "FREQ=DAILY"))(t)
 		var occurrence string
 		must.NoError(t, h.db.QueryRow(t.Context(), `SELECT id FROM posts WHERE team_id = ? AND occurs_at > 0`,
 			c.team.ID).Scan(&occurrence))
 		one, idea := c.draft(t, "Is scheduled", ""), c.draft(t, "An idea", "")
-		c.does(t, "schedule_post", map[string]any{"post_id": one, "scheduled_at": c.wish(48 * time.Hour)})
+		c.callTool(t, "schedule_post", map[string]any{"post_id": one, "scheduled_at": c.timeIn(48 * time.Hour)})
 		list := b.open("/posts").form("Unschedule").fill("post", one, idea, occurrence)
 		for range 2 { // sent twice
 			list.press().wants(200, "Not changed: An idea It is not scheduled.")
@@ -110,7 +110,7 @@ func TestUnscheduleAndDeleteSelectedPosts(t *testing.T) {
 		}
 		b.open("/posts/"+template).wants(200, "Series").lacks("Series, paused")
 
-		c.does(t, "schedule_post", map[string]any{"post_id": one, "scheduled_at": c.wish(48 * time.Hour)})
+		c.callTool(t, "schedule_post", map[string]any{"post_id": one, "scheduled_at": c.timeIn(48 * time.Hour)})
 		asked := b.open("/posts").form("Delete drafts…").fill("post", idea, one).press().
 			wants(200, "Delete 1 draft", "An idea", "1 selected post is not a draft and stays.")
 		asked.form("Delete 1 draft").press().wants(200, "An idea Deleted.")

@@ -18,7 +18,7 @@ import (
 func TestSkipOccurrence(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
-		id := c.draft(t, "Every day", c.wish(24*time.Hour))
+		id := c.draft(t, "Every day", c.timeIn(24*time.Hour))
 		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, id, "FREQ=DAILY"))(t)
 		b := c.as(t, access.Editor)
 		next := func(days int) string {
@@ -42,7 +42,7 @@ func TestSkipOccurrence(t *testing.T) {
 func TestPauseAndEndSeries(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
-		id := c.draft(t, "Every week", c.wish(24*time.Hour))
+		id := c.draft(t, "Every week", c.timeIn(24*time.Hour))
 		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, id, "FREQ=WEEKLY;INTERVAL=2;COUNT=20"))(t)
 		b := c.as(t, access.Editor)
 		p := b.open("/posts/"+id).wants(200, "This post is the template of a series", "Every 2 weeks, 20 times, in Europe/Berlin.", "Next:")
@@ -80,7 +80,7 @@ func TestPauseAndEndSeries(t *testing.T) {
 func TestSeriesWithoutAccount(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
-		id := c.draft(t, "Every week", c.wish(24*time.Hour))
+		id := c.draft(t, "Every week", c.timeIn(24*time.Hour))
 		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, id, "FREQ=WEEKLY"))(t)
 		b := c.as(t, access.Editor)
 		goOn := b.open("/posts/" + id).form("Pause the series").press().wants(200).form("Resume the series")
@@ -124,8 +124,8 @@ func TestCalendarTimeZone(t *testing.T) {
 	})
 }
 
-// second returns another account of the crew's, of which nothing is known but its name.
-func (c *crew) second(t *testing.T) int64 {
+// addAccount adds a Threads account to the team and returns its ID.
+func (c *crew) addAccount(t *testing.T) int64 {
 	t.Helper()
 	var id int64
 	must.NoError(t, c.db.InTx(t.Context(), "test.second", func(ctx context.Context, tx *db.Tx) error {
@@ -139,13 +139,13 @@ func (c *crew) second(t *testing.T) int64 {
 }
 
 // The calendar shows only one account's posts, leads to writing one for a day that is to come, and keeps the account.
-func TestCalendarOfAccount(t *testing.T) {
+func TestAccountCalendar(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
-		second := c.second(t)
+		second := c.addAccount(t)
 		c.draft(t, "On the first", "2027-06-15T10:00:00Z")
-		id, _ := c.does(t, "create_post", map[string]any{"caption": "On the second", "account_ids": []int64{second}})["id"].(string)
-		c.does(t, "update_post", map[string]any{"id": id, "scheduled_at": "2027-06-16T10:00:00Z"})
+		id, _ := c.callTool(t, "create_post", map[string]any{"caption": "On the second", "account_ids": []int64{second}})["id"].(string)
+		c.callTool(t, "update_post", map[string]any{"id": id, "scheduled_at": "2027-06-16T10:00:00Z"})
 		series := c.draft(t, "Daily on the first", "2027-06-17T10:00:00Z")
 		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, series, "FREQ=DAILY;COUNT=9"))(t)
 		b := c.as(t, access.Editor)

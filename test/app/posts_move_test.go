@@ -23,8 +23,8 @@ func (c *crew) version(t *testing.T, id string) string {
 	return strconv.FormatInt(at, 10)
 }
 
-// moves sends what dragging a post in the calendar of June 2027 sends.
-func (c *crew) moves(t *testing.T, b *browser, id string, to url.Values) *page {
+// move sends what dragging a post in the calendar of June 2027 sends.
+func (c *crew) move(t *testing.T, b *browser, id string, to url.Values) *page {
 	t.Helper()
 	form := url.Values{"seen": {c.version(t, id)}, "back": {"view=month&day=2027-06-01"}}
 	maps.Copy(form, to)
@@ -37,14 +37,14 @@ func TestMovePost(t *testing.T) {
 		c := h.crew(t)
 		id := c.draft(t, "Winter market", "2027-06-15T10:00:00Z")
 		b := c.as(t, access.Editor)
-		c.moves(t, b, id, url.Values{"date": {"2027-06-18"}, "time": {"12:00"}}).
+		c.move(t, b, id, url.Values{"date": {"2027-06-18"}, "time": {"12:00"}}).
 			wants(200, "“Winter market” moved to Fri 18 Jun 2027, 12:00.", "June 2027").holds(`data-seen="`+c.version(t, id)+`"`).
 			form("Undo").press().wants(200, "“Winter market” moved to Tue 15 Jun 2027, 12:00.")
 		b.open("/calendar").lacks("Undo")
-		c.does(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": "2027-06-15T10:00:00Z"})
-		c.moves(t, b, id, url.Values{"at": {"2027-06-16T07:30:00Z"}}).wants(200, "moved to Wed 16 Jun 2027, 09:30.")
+		c.callTool(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": "2027-06-15T10:00:00Z"})
+		c.move(t, b, id, url.Values{"at": {"2027-06-16T07:30:00Z"}}).wants(200, "moved to Wed 16 Jun 2027, 09:30.")
 		b.open("/posts/"+id).wants(200, "Scheduled for Wed 16 Jun 2027, 09:30")
-		c.moves(t, b, id, url.Values{}).wants(422, "A scheduled post needs a time.").lacks("Undo")
+		c.move(t, b, id, url.Values{}).wants(422, "A scheduled post needs a time.").lacks("Undo")
 		for want, to := range map[string]url.Values{
 			"The time is in the past.":              {"date": {"2020-06-18"}, "time": {"12:00"}},
 			"The time is more than ten years ahead": {"date": {"2099-06-18"}, "time": {"12:00"}},
@@ -54,10 +54,10 @@ func TestMovePost(t *testing.T) {
 			"Enter the date as 2026-03-29.":         {"date": {"someday"}},
 			"This page has expired.":                {"seen": {"yesterday"}, "date": {"2027-06-18"}, "time": {"12:00"}},
 		} {
-			c.moves(t, b, id, to).wants(422, want, "June 2027").lacks("Undo")
+			c.move(t, b, id, to).wants(422, want, "June 2027").lacks("Undo")
 		}
 		b.open("/posts/"+id).wants(200, "Scheduled for Wed 16 Jun 2027, 09:30")
-		c.moves(t, b, id, url.Values{"at": {"2027-10-31T01:30:00Z"}}).wants(200, "moved to Sun 31 Oct 2027, 02:30 CET.")
+		c.move(t, b, id, url.Values{"at": {"2027-10-31T01:30:00Z"}}).wants(200, "moved to Sun 31 Oct 2027, 02:30 CET.")
 	})
 }
 
@@ -67,8 +67,8 @@ func TestMoveChangedPost(t *testing.T) {
 		c := h.crew(t)
 		id := c.draft(t, "Winter market", "2027-06-15T10:00:00Z")
 		b, before := c.as(t, access.Editor), c.version(t, id)
-		c.does(t, "update_post", map[string]any{"id": id, "scheduled_at": "2027-06-20T10:00:00Z"})
-		p := c.moves(t, b, id, url.Values{"seen": {before}, "date": {"2027-06-18"}, "time": {"12:00"}}).
+		c.callTool(t, "update_post", map[string]any{"id": id, "scheduled_at": "2027-06-20T10:00:00Z"})
+		p := c.move(t, b, id, url.Values{"seen": {before}, "date": {"2027-06-18"}, "time": {"12:00"}}).
 			wants(422, "Somebody else changed this post in the meantime, so it was not moved.").lacks("Undo")
 		_, here, _ := strings.Cut(p.source, `id="d2027-06-20"`)
 		if here, _, _ = strings.Cut(here, "</section>"); !strings.Contains(here, "Winter market") {
@@ -84,13 +84,13 @@ func TestPlanDraft(t *testing.T) {
 		id := c.draft(t, "Latte art", "")
 		b := c.as(t, access.Editor)
 		b.open("/calendar?day=2027-06-01").wants(200, "Unscheduled drafts", "Latte art")
-		planned := c.moves(t, b, id, url.Values{"date": {"2027-06-18"}}).
+		planned := c.move(t, b, id, url.Values{"date": {"2027-06-18"}}).
 			wants(200, "“Latte art” moved to Fri 18 Jun 2027.").lacks("Unscheduled drafts")
 		b.open("/calendar?view=week&day=2027-06-18").wants(200, "Any time", "Latte art")
 		b.open("/posts/"+id+"/quick").wants(200, "Draft Fri 18 Jun 2027 Latte art")
 		b.open("/calendar?view=week&day=2027-06-11").lacks("Latte art")
 		planned.form("Undo").press().wants(200, "“Latte art” is no longer planned for a date.", "Unscheduled drafts")
-		c.moves(t, b, id, url.Values{"date": {"2027-06-18"}, "time": {"12:00"}}).wants(200, "moved to Fri 18 Jun 2027, 12:00.")
+		c.move(t, b, id, url.Values{"date": {"2027-06-18"}, "time": {"12:00"}}).wants(200, "moved to Fri 18 Jun 2027, 12:00.")
 		c.as(t, access.Viewer).open("/calendar").wants(200).lacks("Unscheduled drafts")
 		for i := range 21 {
 			c.draft(t, fmt.Sprint("Idea ", i), "")
@@ -100,12 +100,12 @@ func TestPlanDraft(t *testing.T) {
 }
 
 // Only what may be moved can be dragged, by people who may write.
-func TestMayMove(t *testing.T) {
+func TestDraggablePosts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		draft := c.draft(t, "A draft", "2027-06-15T10:00:00Z")
 		scheduled := c.draft(t, "For the day", "2027-06-15T11:00:00Z")
-		c.does(t, "schedule_post", map[string]any{"post_id": scheduled, "scheduled_at": "2027-06-15T11:00:00Z"})
+		c.callTool(t, "schedule_post", map[string]any{"post_id": scheduled, "scheduled_at": "2027-06-15T11:00:00Z"})
 		approved := c.draft(t, "As agreed", "2027-06-16T12:00:00Z")
 		c.change(t, `UPDATE posts SET approval = 'approved', approval_round = 1 WHERE id = ?`, approved)
 		sent := c.draft(t, "Gone out", "2027-06-16T13:00:00Z")
@@ -124,10 +124,10 @@ func TestMayMove(t *testing.T) {
 		}
 		viewer.open(june).lacks("draggable=\"true\"")
 		to := url.Values{"date": {"2027-06-18"}, "time": {"12:00"}}
-		c.moves(t, viewer, draft, to).wants(403)
-		c.moves(t, editor, sent, to).wants(422, "A submitted post cannot be changed.")
-		c.moves(t, editor, series, to).wants(422, "The template of a series cannot be moved.")
-		c.moves(t, editor, approved, to).wants(200, "moved to Fri 18 Jun 2027, 12:00. The client must approve it again.")
+		c.move(t, viewer, draft, to).wants(403)
+		c.move(t, editor, sent, to).wants(422, "A submitted post cannot be changed.")
+		c.move(t, editor, series, to).wants(422, "The template of a series cannot be moved.")
+		c.move(t, editor, approved, to).wants(200, "moved to Fri 18 Jun 2027, 12:00. The client must approve it again.")
 	})
 }
 
@@ -158,7 +158,7 @@ func TestQuickView(t *testing.T) {
 func TestCalendarFilters(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
-		second := c.second(t)
+		second := c.addAccount(t)
 		c.draft(t, "Plain draft", "2027-06-15T10:00:00Z")
 		for i, one := range [][2]string{
 			{"Waits", "approval = 'waiting'"}, {"Coming", "status = 'scheduled'"}, {"Is out", "status = 'published'"},
@@ -167,8 +167,8 @@ func TestCalendarFilters(t *testing.T) {
 			id := c.draft(t, one[0], fmt.Sprintf("2027-06-%02dT10:00:00Z", 1+i))
 			c.change(t, `UPDATE posts SET `+one[1]+` WHERE id = ?`, id)
 		}
-		elsewhere, _ := c.does(t, "create_post", map[string]any{"caption": "On Threads", "account_ids": []int64{second}})["id"].(string)
-		c.does(t, "update_post", map[string]any{"id": elsewhere, "scheduled_at": "2027-06-17T10:00:00Z"})
+		elsewhere, _ := c.callTool(t, "create_post", map[string]any{"caption": "On Threads", "account_ids": []int64{second}})["id"].(string)
+		c.callTool(t, "update_post", map[string]any{"id": elsewhere, "scheduled_at": "2027-06-17T10:00:00Z"})
 		series := c.draft(t, "Daily", "2027-06-18T10:00:00Z")
 		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, series, "FREQ=DAILY;COUNT=9"))(t)
 		all := []string{"Plain draft", "Waits", "Coming", "Is out", "Is half", "Is lost", "On Threads", "Daily"}

@@ -18,16 +18,16 @@ func (c *crew) publishRefused(t *testing.T, b *browser, caption string) (string,
 	handle := fmt.Sprintf("pier%d.test", c.team.ID)
 	has := must.Get(c.box.ConnectBluesky(context.WithoutCancel(t.Context()), c.Server, c.team.ID, handle))(t)
 	id := c.draft(t, caption, "")
-	c.does(t, "update_post", map[string]any{"id": id, "account_ids": []int64{c.account, has}})
+	c.callTool(t, "update_post", map[string]any{"id": id, "account_ids": []int64{c.account, has}})
 	own := "No [sandbox:reject]"
 	must.Get(c.Posts.Override(t.Context(), c.people[access.Owner].ID, id, c.account, post.Override{Caption: &own}))(t)
 	b.open("/posts/" + id + "/publish").form("Publish to 2 accounts").press().wants(200)
-	b.handedOver(id).wants(200, "The network rejected the content.")
+	b.waitUntilPublished(id).wants(200, "The network rejected the content.")
 	return id, has
 }
 
 // What a network refused is edited in a copy for that account only, which the composer does not let go to the others.
-func TestEditAndTryAgain(t *testing.T) {
+func TestEditFailedPost(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
@@ -53,7 +53,7 @@ func TestEditAndTryAgain(t *testing.T) {
 		text := fmt.Sprintf("text-%d", c.account)
 		form.fill("account", fmt.Sprint(c.account)).fill(text, "Yes").press().wants(200)
 		b.open(copied + "/publish").form("Publish to 1 account").press().wants(200)
-		b.handedOver(strings.TrimPrefix(copied, "/posts/")).wants(200, "the account has it", "Yes")
+		b.waitUntilPublished(strings.TrimPrefix(copied, "/posts/")).wants(200, "the account has it", "Yes")
 		b.open("/posts/"+id).wants(200, "Copied to News of the harbour").lacks("Edit and try again", "Send these again")
 		if n := h.count(t, "post_targets WHERE account_id = ? AND state = 'published'", has); n != 1 {
 			t.Errorf("%d posts on the account that had it", n)

@@ -17,8 +17,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// does runs an operation as the crew's owner, and returns its data.
-func (c *crew) does(tb testing.TB, tool string, args map[string]any) map[string]any {
+// callTool runs an operation as the team's owner and returns its data.
+func (c *crew) callTool(tb testing.TB, tool string, args map[string]any) map[string]any {
 	tb.Helper()
 	actor := must.Get(c.Teams.InApp(tb.Context(), c.people[access.Owner].ID, c.team.ID))(tb)
 	raw := must.Get(json.Marshal(args))(tb)
@@ -32,18 +32,18 @@ func (c *crew) does(tb testing.TB, tool string, args map[string]any) map[string]
 // draft makes a draft for the crew's account, with a wished time where that is not empty.
 func (c *crew) draft(tb testing.TB, caption, at string) string {
 	tb.Helper()
-	id, _ := c.does(tb, "create_post", map[string]any{"caption": caption, "account_ids": []int64{c.account}})["id"].(string)
+	id, _ := c.callTool(tb, "create_post", map[string]any{"caption": caption, "account_ids": []int64{c.account}})["id"].(string)
 	if at != "" {
-		c.does(tb, "update_post", map[string]any{"id": id, "scheduled_at": at})
+		c.callTool(tb, "update_post", map[string]any{"id": id, "scheduled_at": at})
 	}
 	return id
 }
 
-// wish returns a time to come, as a draft is wished for.
-func (h *env) wish(d time.Duration) string { return h.now().Add(d).UTC().Format(time.RFC3339) }
+// timeIn returns a time in d from now, in the format of the API.
+func (h *env) timeIn(d time.Duration) string { return h.now().Add(d).UTC().Format(time.RFC3339) }
 
-// handedOver opens a post once its publishing has ended.
-func (b *browser) handedOver(id string) *page {
+// waitUntilPublished waits until a post is no longer being published and returns its page.
+func (b *browser) waitUntilPublished(id string) *page {
 	b.t.Helper()
 	again := time.NewTicker(50 * time.Millisecond)
 	defer again.Stop()
@@ -70,8 +70,8 @@ func (h *env) change(tb testing.TB, statement string, args ...any) {
 	}))
 }
 
-// doubt makes a published account one of which nobody knows.
-func (h *env) doubt(tb testing.TB, id string) {
+// makeUnconfirmed makes the outcome of a published post unknown.
+func (h *env) makeUnconfirmed(tb testing.TB, id string) {
 	tb.Helper()
 	h.change(tb,
 		`UPDATE deliveries SET phase = 'doubtful', outcome = 'unconfirmed', error_code = 'not_confirmed',
@@ -84,7 +84,7 @@ func (h *env) doubt(tb testing.TB, id string) {
 	h.change(tb, `UPDATE posts SET status = 'failed', published_at = 0 WHERE id = ?`, id)
 }
 
-func TestPostsAreListed(t *testing.T) {
+func TestPostLists(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
@@ -93,7 +93,7 @@ func TestPostsAreListed(t *testing.T) {
 		for i := range 32 {
 			c.draft(t, fmt.Sprintf("Number %d of the <harbour>", i), "")
 		}
-		planned := c.draft(t, "Wished for", c.wish(50*time.Hour))
+		planned := c.draft(t, "Wished for", c.timeIn(50*time.Hour))
 		first := b.open("/posts").wants(200, "Wished for", "Number 31 of the <harbour>", "Draft", "Bluesky: harbour")
 		first.lacks("Number 2 of")
 		first.follow("Next page").wants(200, "Number 2 of", "First page").lacks("Wished for")
@@ -108,7 +108,7 @@ func TestPostsAreListed(t *testing.T) {
 			follow("Show all posts").wants(200, "Wished for")
 		first.follow("Failed 0").wants(200, "Nothing failed.").follow("Show all posts").wants(200, "Wished for")
 		first.lacks("Archived")
-		tried, missed := c.draft(t, "Tried in vain", ""), c.draft(t, "Never there in time", c.wish(50*time.Hour))
+		tried, missed := c.draft(t, "Tried in vain", ""), c.draft(t, "Never there in time", c.timeIn(50*time.Hour))
 		h.change(t, `UPDATE posts SET status = 'failed', submitted_at = ?, slot_at = ? WHERE id IN (?, ?)`,
 			db.Micros(h.now()), db.Micros(h.now()), tried, missed)
 		b.open("/posts?status=failed").
@@ -135,7 +135,7 @@ func TestPublishAndDuplicate(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		id := c.draft(t, "Open from eight", c.wish(48*time.Hour))
+		id := c.draft(t, "Open from eight", c.timeIn(48*time.Hour))
 		p := b.open("/posts/"+id).wants(200, "A draft, planned for", "Schedule for")
 		confirm := p.follow("Publish now…").wants(200, "The post goes out at once", "Bluesky: harbour")
 		form := confirm.form("Publish to 1 account")
@@ -144,7 +144,7 @@ func TestPublishAndDuplicate(t *testing.T) {
 		if n := h.count(t, "deliveries WHERE post_id = ?", id); n != 1 {
 			t.Errorf("%d deliveries", n)
 		}
-		done := b.handedOver(id).
+		done := b.waitUntilPublished(id).
 			wants(200, "Published", "the account has it", "View post", "What was done", "Sent to the network – published",
 				fmt.Sprintf("History Published on Bluesky, harbour%d.test", c.team.ID), "Publishing started", "Created")
 		done.follow("The last job").wants(200, "Publishing a post", "Done", "View post").
@@ -179,7 +179,7 @@ func TestDuplicateKeepsAccountTexts(t *testing.T) {
 func TestUnschedulePost(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
-		id := c.draft(t, "On Monday", c.wish(48*time.Hour))
+		id := c.draft(t, "On Monday", c.timeIn(48*time.Hour))
 		b := c.as(t, access.Editor)
 		at := c.now().Add(48 * time.Hour).In(berlin(t)).Format("Mon 2 Jan, 15:04")
 		p := b.open("/posts/"+id).form("Schedule for "+at).press().
@@ -187,7 +187,7 @@ func TestUnschedulePost(t *testing.T) {
 		p.form("Unschedule").press().
 			wants(200, "Unscheduled. The post is now a draft. It was scheduled for "+c.now().Add(48*time.Hour).In(berlin(t)).
 				Format("Mon 2 Jan 2006, 15:04")+".", "A draft.").lacks("Schedule for")
-		id = c.draft(t, "On Tuesday", c.wish(48*time.Hour))
+		id = c.draft(t, "On Tuesday", c.timeIn(48*time.Hour))
 		stale := b.open("/posts/" + id)
 		h.advance(72 * time.Hour)
 		b = c.as(t, access.Editor)
@@ -206,7 +206,7 @@ func TestRetryFailedAccount(t *testing.T) {
 		b := c.as(t, access.Editor)
 		id := c.draft(t, "No [sandbox:reject]", "")
 		b.open("/posts/" + id + "/publish").form("Publish to 1 account").press().wants(200)
-		p := b.handedOver(id).
+		p := b.waitUntilPublished(id).
 			wants(200, "No account is known to have it.", "The network rejected the content.", "The network said:",
 				"It may be sent again 3 times.", "Sent to the network – rejected")
 		c.as(t, access.Viewer).open("/posts/"+id).wants(200, "The network rejected the content.").lacks("Send these again")
@@ -218,7 +218,7 @@ func TestRetryFailedAccount(t *testing.T) {
 			wants(200,
 				fmt.Sprintf("could not publish a post on an account: rejected content : No [sandbox:reject] ( "+
 					"Bluesky, harbour%d.test ).", c.team.ID))
-		waits := b.handedOver(id).wants(200, "It was retried moments ago. It may be sent again in ", "second").
+		waits := b.waitUntilPublished(id).wants(200, "It was retried moments ago. It may be sent again in ", "second").
 			lacks("Send these again", "from Sun").holds(`data-every="2"`)
 		waits.follow(fmt.Sprintf("Bluesky: harbour%d.test", c.team.ID)).wants(200, "It may be sent again in ").
 			holds(`data-every="2"`, `<meta http-equiv="refresh" content="5">`, "/assets/posts-")
@@ -226,10 +226,10 @@ func TestRetryFailedAccount(t *testing.T) {
 		one := b.open("/posts/" + id).follow(fmt.Sprintf("Bluesky: harbour%d.test", c.team.ID))
 		one.wants(200, "What was done", "Sent to the network – rejected").lacks("/assets/posts-").
 			form("Send again").press().wants(200, "Retrying 1 account.")
-		b.handedOver(id)
+		b.waitUntilPublished(id)
 
 		// The operator sees what a network refused, and not that it still works on something.
-		operator := c.operates(t, access.Owner)
+		operator := c.asOperator(t, access.Owner)
 		operator.open("/operator/networks").wants(200, "rejected").lacks("No failures")
 		h.change(t, `UPDATE delivery_attempts SET call = 'resolve', result = 'processing' WHERE result = 'rejected'`)
 		operator.open("/operator/networks").wants(200, "No failures in the last 500 attempts.")
@@ -257,8 +257,8 @@ func TestDecision(t *testing.T) {
 			b := c.as(t, access.Editor)
 			id := c.draft(t, "Is it there? "+found, "")
 			b.open("/posts/" + id + "/publish").form("Publish to 1 account").press().wants(200)
-			b.handedOver(id).wants(200, "the account has it")
-			h.doubt(t, id)
+			b.waitUntilPublished(id).wants(200, "the account has it")
+			h.makeUnconfirmed(t, id)
 			p := b.open("/posts/"+id).
 				wants(200, "Unconfirmed", "try <later>", "Next check whether the network published it at",
 					"A network may have this post already").lacks("Failed")
@@ -305,12 +305,12 @@ func TestListsDistinguishPosts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		series := c.draft(t, "Every day anew", c.wish(24*time.Hour))
+		series := c.draft(t, "Every day anew", c.timeIn(24*time.Hour))
 		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, series, "FREQ=DAILY"))(t)
 		waits := c.draft(t, "For the client", "")
 		b.open("/posts/" + waits).form("Send to the client for approval").press().wants(200)
-		media := strings.TrimPrefix(c.pictureOf(t, "cup", 3), "/media/")
-		c.does(t, "create_post",
+		media := strings.TrimPrefix(c.addImage(t, "cup", 3), "/media/")
+		c.callTool(t, "create_post",
 			map[string]any{"caption": "With a picture", "account_ids": []int64{c.account}, "media_ids": []int{mustNumber(t, media)}})
 		b.open("/posts").wants(200, fmt.Sprintf("Every day anew Bluesky: harbour%d.test From", c.team.ID), "Waiting for approval Draft",
 			"With a picture").

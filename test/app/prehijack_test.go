@@ -26,8 +26,8 @@ const (
 	inviteLink = `https?://[^"]*(/invitation/[A-Z2-7]+)`
 )
 
-// invites sends an invitation by the members page and returns the path of the link that the page shows.
-func (b *browser) invites(email string, role access.Role) string {
+// invite creates an invitation on the members page and returns the path of its link.
+func (b *browser) invite(email string, role access.Role) string {
 	b.t.Helper()
 	p := b.open("/settings/members").form("Create invitation").fill("email", email).fill("role", string(role)).press().wants(200)
 	found := regexp.MustCompile(inviteLink).FindStringSubmatch(p.source)
@@ -42,7 +42,7 @@ func (b *browser) invites(email string, role access.Role) string {
 func (h *env) hijacker(t *testing.T) *browser {
 	t.Helper()
 	mallory := h.crew(t).as(t, access.Owner)
-	link := mallory.invites(victim, access.Viewer)
+	link := mallory.invite(victim, access.Viewer)
 	b := h.browser(t)
 	b.send(http.MethodPost, link+"/join", url.Values{"name": {"Vic Tim"}, "password": {planted}}).wants(200, "You joined the team.")
 	return b
@@ -57,7 +57,7 @@ func TestDirectoryEndsPrehijacking(t *testing.T) {
 		h.assistantOf(t, person)
 
 		corp := h.crew(t)
-		link := corp.as(t, access.Owner).invites(victim, access.Admin)
+		link := corp.as(t, access.Owner).invite(victim, access.Admin)
 		provider.QueueUser(&mockoidc.MockUser{Subject: "v-1", Email: victim, EmailVerified: true})
 		b := h.browser(t)
 		b.open(link).follow("Join with your organization’s directory").wants(200, corp.team.Name)
@@ -66,16 +66,16 @@ func TestDirectoryEndsPrehijacking(t *testing.T) {
 		}
 		b.open("/account").wants(200, "Invitations", "Join only teams that you know.")
 
-		if mallory.in() {
+		if mallory.isSignedIn() {
 			t.Error("the session that was begun before is signed in")
 		}
-		if h.enter(t, victim, planted).in() {
+		if h.enter(t, victim, planted).isSignedIn() {
 			t.Error("the password that somebody else chose signs in")
 		}
 		if n := h.count(t, "api_keys WHERE person_id = ? AND kind = 'assistant' AND revoked_at = 0", person); n != 0 {
 			t.Errorf("%d assistants that somebody else connected work on", n)
 		}
-		if !b.in() {
+		if !b.isSignedIn() {
 			t.Error("the owner of the address is not signed in")
 		}
 	})
@@ -108,7 +108,7 @@ func TestRecoveryEndsPrehijacking(t *testing.T) {
 		h := open(t, at, func(cfg *server.Config) { cfg.PublicURL = "http://press.example" })
 		mallory := h.hijacker(t)
 		device := &authenticator.Device{Origin: "http://press.example"}
-		made := must.Get(device.Create(mallory.asks("/account/passkeys/options")))(t)
+		made := must.Get(device.Create(mallory.passkeyOptions("/account/passkeys/options")))(t)
 		mallory.send(http.MethodPost, "/account/passkeys",
 			url.Values{"name": {"Planted passkey"}, "passkey": {string(made)}}).wants(200, "The passkey was added.")
 		person := h.personOf(t, victim)
@@ -119,10 +119,10 @@ func TestRecoveryEndsPrehijacking(t *testing.T) {
 		p := b.open(team.RecoveryPath + r.Token)
 		p.form("Set password").fill("password", newPassword).press().wants(200, "Your new password is set.")
 
-		if mallory.byPasskey(device).in() {
+		if mallory.byPasskey(device).isSignedIn() {
 			t.Error("the passkey that somebody else added signs in")
 		}
-		if h.enter(t, victim, planted).in() || !h.enter(t, victim, newPassword).in() {
+		if h.enter(t, victim, planted).isSignedIn() || !h.enter(t, victim, newPassword).isSignedIn() {
 			t.Error("the former password signs in, or the new one does not")
 		}
 		if n := h.count(t, "api_keys WHERE person_id = ? AND kind = 'assistant' AND revoked_at = 0", person); n != 0 {
@@ -132,8 +132,8 @@ func TestRecoveryEndsPrehijacking(t *testing.T) {
 	})
 }
 
-// asks posts to an address that answers with the options of a passkey.
-func (b *browser) asks(path string) []byte {
+// passkeyOptions returns the WebAuthn options from a path.
+func (b *browser) passkeyOptions(path string) []byte {
 	b.t.Helper()
 	p := b.send(http.MethodPost, path, url.Values{}).wants(200)
 	if !json.Valid([]byte(p.source)) {
@@ -145,7 +145,7 @@ func (b *browser) asks(path string) []byte {
 // byPasskey signs in by a device.
 func (b *browser) byPasskey(device *authenticator.Device) *browser {
 	b.t.Helper()
-	answer := must.Get(device.Get(b.asks("/sign-in/passkey/options")))(b.t)
+	answer := must.Get(device.Get(b.passkeyOptions("/sign-in/passkey/options")))(b.t)
 	b.send(http.MethodPost, "/sign-in/passkey", url.Values{"passkey": {string(answer)}})
 	return b
 }
@@ -163,10 +163,10 @@ func TestDirectoryAddressReassigned(t *testing.T) {
 			b.open("/sign-in").follow(byDirectory)
 			return b
 		}
-		if !comes("ada", email).in() {
+		if !comes("ada", email).isSignedIn() {
 			t.Fatal("the person is not signed in")
 		}
-		if comes("somebody else", email).in() {
+		if comes("somebody else", email).isSignedIn() {
 			t.Error("somebody else who has the address now is signed in")
 		}
 		if n := h.count(t, "events WHERE kind = 'person.directory_refused'"); n != 1 {

@@ -77,7 +77,7 @@ func TestReport(t *testing.T) {
 			t.Error("the second page of posts is the first")
 		}
 		next.follow("First page").wants(http.StatusOK)
-		b.exports(first)
+		b.checkExports(first)
 
 		before := b.open(first)
 		p.form("Refresh").press().wants(http.StatusOK, "The report is being refreshed. 2 credits are reserved for it.")
@@ -88,8 +88,8 @@ func TestReport(t *testing.T) {
 	})
 }
 
-// exports reads the files of a report.
-func (b *browser) exports(report string) {
+// checkExports reads the files of a report.
+func (b *browser) checkExports(report string) {
 	b.t.Helper()
 	for name, columns := range map[string]string{
 		"posts": "id,shown,taken_at,format,likes", "hashtags": "hashtag,posts,share,ratio", "times": "days,from_hour,hours,posts,ratio",
@@ -217,7 +217,7 @@ func TestCompareProfiles(t *testing.T) {
 }
 
 // Who may see a report and who may not, and what a viewer cannot do.
-func TestReportsAreForTheirTeam(t *testing.T) {
+func TestReportPermissions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		c.grant(t, 50)

@@ -13,7 +13,7 @@ import (
 )
 
 // Without permission, every address is refused and reveals nothing.
-func TestSettingsAreGuarded(t *testing.T) {
+func TestSettingsPermissions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, others := h.crew(t), h.crew(t)
 		k, _, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: "Secret robot", Level: access.Full})

@@ -104,7 +104,7 @@ func TestSettingsKeyTouches(t *testing.T) {
 
 // While spending is paused, only people who may spend can switch tracking off. Tracking by a revoked key can be ended
 // later.
-func TestTrackingEndsWhilePaused(t *testing.T) {
+func TestStopTrackingWhilePaused(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		k, _, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: "Tracker", Level: access.Full})
@@ -148,7 +148,7 @@ func TestTrackingEndsWhilePaused(t *testing.T) {
 }
 
 // A key whose maker no longer owns the team has ended.
-func TestSettingsKeyOfAFormerOwner(t *testing.T) {
+func TestSettingsKeyOfFormerOwner(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		k, _, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: "Tracker", Level: access.Full})

@@ -35,7 +35,7 @@ func TestPeopleSignIn(t *testing.T) {
 
 // Operators see in the log that somebody guesses, and from where, but nothing of what was typed. A weak password of a
 // newcomer is no guess.
-func TestRefusedSignInsAreLogged(t *testing.T) {
+func TestFailedSignInsLogged(t *testing.T) {
 	t.Parallel()
 	log := make(lines, 1000)
 	h := open(t, testkit.SQLite(t), func(cfg *server.Config) { cfg.Log = slog.New(slog.NewTextHandler(log, nil)) })

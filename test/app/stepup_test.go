@@ -23,7 +23,7 @@ import (
 const stale = 16 * time.Minute
 
 // A key is not made by a session that is left alone: the person signs in again, and the form is filled in as it was.
-func TestKeyNeedsRecentSignIn(t *testing.T) {
+func TestNewKeyRequiresRecentSignIn(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
@@ -118,7 +118,7 @@ func TestStepUp(t *testing.T) {
 
 // Somebody with an authenticator app steps up by the password and a code, or by a passkey: a password that was seen
 // over a shoulder is not enough at a browser left open.
-func TestStepUpAsksForTheSecondFactor(t *testing.T) {
+func TestStepUpRequiresSecondFactor(t *testing.T) {
 	withPasskeys(t, func(t *testing.T, h *env, origin string) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)

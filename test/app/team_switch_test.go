@@ -13,12 +13,12 @@ import (
 
 // What was typed stands in the form again after another tab has turned to another team, and nothing is done before it
 // is sent once more.
-func TestTypedTextIsKept(t *testing.T) {
+func TestTeamSwitchKeepsInput(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		must.NoError(t, h.Teams.SetMember(t.Context(), other.team.ID, c.people[access.Owner].ID, access.Viewer))
 		b, list := c.as(t, access.Owner), c.listOf(t, "Harbours", "quay")
-		voice, picture := fmt.Sprintf("/voices/%d", c.voiceOf(t, "Dry")), c.pictureOf(t, "The quay", 10)
+		voice, picture := fmt.Sprintf("/voices/%d", c.voiceOf(t, "Dry")), c.addImage(t, "The quay", 10)
 		turn := func(id int64) {
 			b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(id)}}).wants(200)
 		}

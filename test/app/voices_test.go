@@ -79,7 +79,7 @@ func TestVoices(t *testing.T) {
 	})
 }
 
-func TestMaterialOfVoices(t *testing.T) {
+func TestVoiceMaterial(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
