@@ -81,7 +81,7 @@ func cutOff(w http.ResponseWriter, _ *http.Request) {
 }
 
 // The key is only sent to the service.
-func TestRedirectsAreNotFollowed(t *testing.T) {
+func TestRedirectsNotFollowed(t *testing.T) {
 	t.Parallel()
 	other, _ := newFakeService(t, ok())
 	for _, status := range []int{301, 302, 303, 307, 308} {

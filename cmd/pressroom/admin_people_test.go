@@ -3,7 +3,7 @@ package main
 import "testing"
 
 // A link is mailed if a mail server is set, unless the operator asks to print it: a printed link proves no address.
-func TestLinksAreMailedByDefault(t *testing.T) {
+func TestLinksMailedByDefault(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		flags mailFlags

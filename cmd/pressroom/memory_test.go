@@ -21,7 +21,7 @@ func TestMemoryLimit(t *testing.T) {
 	}
 }
 
-func TestAfterEachCollection(t *testing.T) {
+func TestCollectMemory(t *testing.T) {
 	t.Parallel()
 	ran := make(chan struct{}, 100)
 	afterEachCollection(func() { ran <- struct{}{} })
@@ -35,7 +35,7 @@ func TestAfterEachCollection(t *testing.T) {
 	}
 }
 
-func TestIdleMemoryIsReleased(t *testing.T) {
+func TestIdleMemoryReleased(t *testing.T) {
 	t.Parallel()
 	var r idleDetector
 	for i, c := range []struct {

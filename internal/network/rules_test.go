@@ -266,7 +266,7 @@ func TestCountEmojiBytesBounds(t *testing.T) {
 	})
 }
 
-func TestEntitiesAreInTheText(t *testing.T) {
+func TestEntitiesInText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.SampledFrom([]rune("aé1_# ＃@＠.:/h\u0301語"))).Draw(t, "text")
 		for _, tag := range Hashtags(text) {

@@ -49,7 +49,7 @@ func (b *fixture) putEmbed(t *testing.T, token, rkey string, embed any) {
 	}
 }
 
-func TestMediaAreHeldAndShown(t *testing.T) {
+func TestMediaServed(t *testing.T) {
 	t.Parallel()
 	b, access, _ := startSignedUp(t, Options{})
 	film := "\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom"
@@ -117,7 +117,7 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-func TestPartialFileIsRemoved(t *testing.T) {
+func TestPartialFileRemoved(t *testing.T) {
 	t.Parallel()
 	b := start(t, Options{})
 	half := filepath.Join(b.dir, "blobs", "incoming", "1")

@@ -142,7 +142,7 @@ func TestVendorPages(t *testing.T) {
 	}
 }
 
-func TestVendorStoriesLastADay(t *testing.T) {
+func TestVendorStoriesExpire(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
 	b := startBridge(t, &now)

@@ -93,7 +93,7 @@ func TestConsentPage(t *testing.T) {
 }
 
 // The page does not redirect an invalid request.
-func TestConsentAskedWrongly(t *testing.T) {
+func TestInvalidConsentRequest(t *testing.T) {
 	b := start(t, Options{})
 	for _, changes := range [][]string{
 		{"client_id", ""}, {"redirect_uri", ""}, {"redirect_uri", "javascript:alert(1)"}, {"redirect_uri", "/back"},

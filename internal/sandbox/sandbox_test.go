@@ -32,7 +32,7 @@ func putRequest(t *testing.T, token, text string) *http.Request {
 	return r
 }
 
-func TestHeld(t *testing.T) {
+func TestStoredPosts(t *testing.T) {
 	b, access, _ := startSignedUp(t, Options{})
 	for name, text := range map[string]string{"a": "100% sure", "b": "1000 sure", "c": "ünïcode"} {
 		if a := b.put(t, access, name, text); a.status != http.StatusOK {
@@ -77,8 +77,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestOutlives opens the data of a sandbox that was never closed, as after a kill.
-func TestOutlives(t *testing.T) {
+// TestDataAfterKill opens the data of a sandbox that was never closed, as after a kill.
+func TestDataAfterKill(t *testing.T) {
 	b, access, refresh := startSignedUp(t, Options{})
 	b.put(t, access, "a", "[sandbox:error] kept")
 	b.put(t, access, "a", "[sandbox:error] kept")
@@ -123,7 +123,7 @@ func TestTokensExpire(t *testing.T) {
 	renew(http.StatusBadRequest)
 }
 
-func TestDIDDocumentLeadsHere(t *testing.T) {
+func TestDIDDocument(t *testing.T) {
 	for url, want := range map[string]string{"": "", "https://sandbox.example/": "https://sandbox.example"} {
 		b, _, _ := startSignedUp(t, Options{URL: url})
 		if want == "" {
@@ -206,7 +206,7 @@ func postRecorded(t *testing.T, server *Server, method, token, body string) *htt
 }
 
 // A post's address in the network's web client redirects to the post on the page.
-func TestPermalinksLeadToThePage(t *testing.T) {
+func TestPermalinkRedirects(t *testing.T) {
 	t.Parallel()
 	w := httptest.NewRecorder()
 	start(t, Options{}).Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/bluesky/profile/alice.test/post/3miatogtx2c22", nil))

@@ -11,7 +11,7 @@ import (
 )
 
 // An outage is logged when it begins and when it ends, but not on a node that is stopping.
-func TestOutagesAreLogged(t *testing.T) {
+func TestLogOutages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer

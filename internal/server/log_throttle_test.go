@@ -14,7 +14,7 @@ import (
 )
 
 // During an outage, each error is logged at once and then throttled. Other errors are always logged.
-func TestOutagesAreThrottled(t *testing.T) {
+func TestLogOutagesThrottled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer

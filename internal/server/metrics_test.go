@@ -36,7 +36,7 @@ func openServer(t *testing.T, url string, now func() time.Time) *Server {
 }
 
 // docs/running.md lists exactly the metrics that exist.
-func TestMetricsAreDocumented(t *testing.T) {
+func TestMetricsDocumented(t *testing.T) {
 	t.Parallel()
 	s := openServer(t, testkit.SQLite(t), nil)
 	descs := make(chan *prometheus.Desc)

@@ -160,7 +160,7 @@ func mustBeProblem(t *testing.T, name string, resp *http.Response, status int, c
 }
 
 // Responses are never changed, even if they contain the bytes of a rejection.
-func TestResponsesAreUnchanged(t *testing.T) {
+func TestResponsesUnchanged(t *testing.T) {
 	t.Parallel()
 	const canned = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n400 Bad Request"
 	transports(t, func(t *testing.T, secure bool) {

@@ -79,7 +79,7 @@ func drip(text string, every time.Duration) func(net.Conn) {
 }
 
 // Clients that send slowly, do not send or do not read are disconnected.
-func TestSlowClientsAreDisconnected(t *testing.T) {
+func TestSlowClientsDisconnected(t *testing.T) {
 	const head = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"
 	reads := func(text string) func(net.Conn) {
 		return func(c net.Conn) {

@@ -199,8 +199,8 @@ func TestStates(t *testing.T) {
 	})
 }
 
-// TestDemotedMeanwhile checks that the role is checked again in the callback.
-func TestDemotedMeanwhile(t *testing.T) {
+// TestDemotedDuringConnect checks that the role is checked again in the callback.
+func TestDemotedDuringConnect(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		bea := w.browser(t).in("bea@example.com")
 		role := func(r access.Role) {
@@ -245,7 +245,7 @@ func TestDenied(t *testing.T) {
 	})
 }
 
-func TestChoosing(t *testing.T) {
+func TestChooseAccounts(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.networks.set("", "first", "second")
 		page := w.link(t, newInstagram)
@@ -303,7 +303,7 @@ func TestReconnecting(t *testing.T) {
 	})
 }
 
-func TestPlanIsFull(t *testing.T) {
+func TestConnectWithFullPlan(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ada := w.browser(t).in("ada@example.com")
 		for _, name := range []string{"first", "second"} {
@@ -317,7 +317,7 @@ func TestPlanIsFull(t *testing.T) {
 	})
 }
 
-func TestSigningInHere(t *testing.T) {
+func TestConnectSignIn(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		address := w.link(t, `{"platform":"bluesky"}`)
 		ada := w.browser(t).in("ada@example.com")

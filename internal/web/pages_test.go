@@ -29,7 +29,7 @@ func TestPagesCanBeParsed(t *testing.T) {
 }
 
 // An icon that nothing shows is not sent to every browser.
-func TestEachIconIsUsed(t *testing.T) {
+func TestIconsUsed(t *testing.T) {
 	t.Parallel()
 	var sources bytes.Buffer
 	must.NoError(t, filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {

@@ -27,7 +27,7 @@ func (b *browser) cookie() *http.Cookie {
 	return &http.Cookie{}
 }
 
-func TestSigningInAndOut(t *testing.T) {
+func TestSignInAndOut(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		b := w.browser(t)
 		b.get("/sign-in?next=/docs/errors").wants(t, 200, `name="next" value="/docs/errors"`, "<h1>Sign in</h1>")
@@ -53,8 +53,8 @@ func TestSigningInAndOut(t *testing.T) {
 	})
 }
 
-// TestTokensAreRenewed checks that a planted token is never signed in and that the database has no tokens.
-func TestTokensAreRenewed(t *testing.T) {
+// TestSessionTokenRenewed checks that a planted token is never signed in and that the database has no tokens.
+func TestSessionTokenRenewed(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		planted := w.browser(t).in("bea@example.com").cookie()
 		b := w.browser(t)

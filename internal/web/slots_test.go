@@ -58,7 +58,7 @@ func TestFullNode(t *testing.T) {
 	})
 }
 
-func TestFilesNeedNoSlot(t *testing.T) {
+func TestFilesWithoutSlot(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		urgent := map[string]bool{}
 		for _, route := range w.app.Routes() {

@@ -106,7 +106,7 @@ func TestUploadForm(t *testing.T) {
 	})
 }
 
-func TestDescribing(t *testing.T) {
+func TestAltTextForm(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		at := w.batch(t).page
 		b := w.browser(t).in("ada@example.com")
@@ -207,8 +207,8 @@ func TestInterruptedUploads(t *testing.T) {
 	})
 }
 
-// TestRefusedBeforeTheBody checks that a client that waits for 100 Continue gets the error instead.
-func TestRefusedBeforeTheBody(t *testing.T) {
+// TestRefusedBeforeBody checks that a client that waits for 100 Continue gets the error instead.
+func TestRefusedBeforeBody(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		at := w.batch(t, picture(t, 1)).links[0]
 		conn, err := net.Dial("tcp", strings.TrimPrefix(w.url, "http://"))

@@ -153,7 +153,7 @@ func TestRoleWithoutControlData(t *testing.T) {
 }
 
 // A hold by hand asks nobody at its end, and lets what was due go out.
-func TestHeldByHand(t *testing.T) {
+func TestManualHold(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		w := newEnv(t)

@@ -72,7 +72,7 @@ func TestDamaged(t *testing.T) {
 }
 
 // What became damaged in a backup's folder is not taken over by the next backup, which copies it anew.
-func TestDamagedFilesAreCopiedAgain(t *testing.T) {
+func TestDamagedFilesCopiedAgain(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		w := newEnv(t)

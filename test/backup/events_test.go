@@ -27,7 +27,7 @@ func (w *env) addPerson(cfg server.Config, email string, above int64) []auditlog
 
 // A consumer of events continues after a restore from its last ID and misses nothing that the restored database records,
 // although that lacks the events after the backup.
-func TestEventsAfterARestore(t *testing.T) {
+func TestEventsAfterRestore(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		w := newEnv(t)

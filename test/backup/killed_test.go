@@ -16,7 +16,7 @@ import (
 
 // A backup that is killed leaves the one before as it was, and the next one is whole. A restore that is killed leaves
 // nothing that could be served, and is repeated.
-func TestKilled(t *testing.T) {
+func TestKilledDuringBackup(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program with crash points")
 	}

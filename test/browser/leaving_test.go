@@ -2,7 +2,7 @@ package browser
 
 import "testing"
 
-func TestOperatorAndLeaving(t *testing.T) {
+func TestOperatorAndTeamDeletion(t *testing.T) {
 	t.Parallel()
 	world := greeting{"chromium": needs(t)}
 	drive(t, "leaving.js", quickstart(t), world)

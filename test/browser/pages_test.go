@@ -13,7 +13,7 @@ func TestPages(t *testing.T) {
 	drive(t, "pages.js", quickstart(t), world)
 }
 
-func TestFrame(t *testing.T) {
+func TestPageFrame(t *testing.T) {
 	t.Parallel()
 	world := greeting{"chromium": needs(t), "other": "Quayside Bakery"}
 	run := quickstart(t)

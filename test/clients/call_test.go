@@ -72,7 +72,7 @@ func at[T any](t *testing.T, c called, path ...string) T {
 }
 
 // Every operation can be called, and its help tells every argument that it takes.
-func TestEveryOperationIsACommand(t *testing.T) {
+func TestEveryOperationHasCommand(t *testing.T) {
 	t.Parallel()
 	g := greeting{}
 	g.Keys.Full = "prk_none"
@@ -271,7 +271,7 @@ func TestUnfinishedJobs(t *testing.T) {
 }
 
 // What was done and charged is told also where it cannot be shown as it was asked for.
-func TestAnswersAreNotLost(t *testing.T) {
+func TestResultsNotLost(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)
 	got := g.call(t, "create_post", "--caption", "kept", "--account-ids", "1", "--field", "data.idd", "--idempotency-key", "mine")

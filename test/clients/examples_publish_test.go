@@ -109,7 +109,7 @@ func TestPublishFromRepository(t *testing.T) {
 
 // A post goes out once also with another API key, under another name, and after the service has forgotten the keys of
 // its calls.
-func TestPublishedOnceForGood(t *testing.T) {
+func TestPublishOnceAfterRestart(t *testing.T) {
 	t.Parallel()
 	p := newPoster(t)
 	p.write(t, "old.json", "out before the record began")

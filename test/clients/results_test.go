@@ -74,7 +74,7 @@ func TestResults(t *testing.T) {
 }
 
 // Every read's answer is known to its type, member for member.
-func TestAnswersAreKnown(t *testing.T) {
+func TestResponsesMatchTypes(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)
 	c := g.client(t)

@@ -48,7 +48,7 @@ type seeded struct {
 
 // However the process is killed on the way of a post, after it is started again exactly one record stands, the
 // job says so, and a client that repeats its request with its key gets the first result.
-func TestKilledAtEveryStep(t *testing.T) {
+func TestPostKilledAtEveryStep(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
 	}

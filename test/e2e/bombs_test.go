@@ -72,7 +72,7 @@ func bombs() map[string][]byte {
 }
 
 // A file that says of itself that it is huge is refused for it, in no time, and the link stays good for the right one.
-func TestBombs(t *testing.T) {
+func TestDecompressionBombs(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		pixel := aPNG("pixel.png")

@@ -190,7 +190,7 @@ func TestLostConnections(t *testing.T) {
 }
 
 // Of a person whose account is deleted no token is left.
-func TestConnectionOfADeletedPerson(t *testing.T) {
+func TestConnectionOfDeletedPerson(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		c := w.connectAssistant(access.Editor, access.Read)
@@ -221,7 +221,7 @@ func TestConnectionsOutliveOwnership(t *testing.T) {
 
 // Who a connection acts for is told as of a key: its level is the highest of which all was granted, and the
 // answer leads to its own page, which an editor may open.
-func TestIdentityOfAConnection(t *testing.T) {
+func TestConnectionIdentity(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		for _, one := range []struct {

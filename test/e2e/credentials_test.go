@@ -43,7 +43,7 @@ var ended = map[string]func(w *env) string{
 
 // Every operation refuses an expired or revoked key on both edges as it refuses a missing one, and does nothing. Few of
 // these requests meet the limit on wrong keys.
-func TestEndedCredentialsAtEveryOperation(t *testing.T) {
+func TestEndedCredentialsRefused(t *testing.T) {
 	t.Parallel()
 	o := options{accounts: 1, extend: refreshing}
 	withInstance(t, o, func(t *testing.T, h *instance) {

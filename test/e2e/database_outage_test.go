@@ -25,7 +25,7 @@ import (
 
 // A node whose database is gone says so to everybody, and to its operator; it goes on by itself once the database is
 // there again; and what was asked of it meanwhile can be asked again with its key and is done once.
-func TestCutOffFromPostgres(t *testing.T) {
+func TestPostgresUnreachable(t *testing.T) {
 	t.Parallel()
 	s := postgres.Start(t)
 	h := newInstance(t, s.Create("press"), options{accounts: 1})
@@ -166,7 +166,7 @@ func TestFullDiskUnderSQLite(t *testing.T) {
 
 // A node whose store of files is away refuses what needs it and does the rest; once it is there again the link is as
 // good as before.
-func TestCutOffFromFiles(t *testing.T) { // not beside others, as credentials come from the environment
+func TestBlobStoreUnreachable(t *testing.T) { // not beside others, as credentials come from the environment
 	s := s3.Start(t)
 	t.Setenv("AWS_ACCESS_KEY_ID", s.ID)
 	t.Setenv("AWS_SECRET_ACCESS_KEY", s.Secret)

@@ -62,7 +62,7 @@ func TestProfileTypes(t *testing.T) {
 }
 
 // A cursor goes on where a finished fetch of the same profile left off, and nowhere else.
-func TestFurtherFetches(t *testing.T) {
+func TestCursorsAcrossDownloads(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		rich(w)
@@ -162,7 +162,7 @@ func TestProfileWithoutRoom(t *testing.T) {
 }
 
 // What a download found is read page by page, by the job's own cursors.
-func TestPagesOfADownload(t *testing.T) {
+func TestDownloadPages(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		rich(w)
@@ -228,7 +228,7 @@ func TestDownloadWithoutASource(t *testing.T) {
 }
 
 // What none of the joined sources ever tells is said to be so, and not that one should try again; it is refunded.
-func TestNeverOffered(t *testing.T) {
+func TestFiguresNeverOffered(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		rich(w)

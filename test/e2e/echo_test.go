@@ -15,7 +15,7 @@ import (
 const canary = "zqcanary7391"
 
 // No refusal repeats a value that was sent, whichever argument of whichever operation it stood in.
-func TestNothingIsEchoed(t *testing.T) {
+func TestValuesNotEchoed(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		tried := 0
@@ -126,7 +126,7 @@ func (w *env) mustNotEcho(what string, got answer) {
 }
 
 // Nor does any other part of a request come back.
-func TestNoHeaderIsEchoed(t *testing.T) {
+func TestHeadersNotEchoed(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		for name, value := range map[string]string{
@@ -154,7 +154,7 @@ func TestNoHeaderIsEchoed(t *testing.T) {
 }
 
 // A secret in an argument is refused, not repeated, and nothing of the call stays anywhere.
-func TestSecretsAreNotKept(t *testing.T) {
+func TestSecretsNotStored(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		id := w.draft("a draft")

@@ -117,7 +117,7 @@ func (f footprint) since(before footprint) rows {
 }
 
 // The look at effects itself can tell one that is there.
-func TestFootprint(t *testing.T) {
+func TestEffectsDetected(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		before := w.footprint()

@@ -78,7 +78,7 @@ func (w *env) mustStayLost(g gate) {
 }
 
 // Of several gates that are closed the first of the contract's table answers.
-func TestFirstOfManyGates(t *testing.T) {
+func TestGatePrecedence(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		order := []string{

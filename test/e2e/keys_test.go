@@ -68,7 +68,7 @@ func TestKeyChangePropagation(t *testing.T) {
 }
 
 // A key that is raised may do more within a second too, and one that is made works at once.
-func TestKeyRaisedAndMadeElsewhere(t *testing.T) {
+func TestKeyChangesOnOtherNode(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		elsewhere := team.New(testkit.Open(t, w.url, nil), nil, plan.Default())

@@ -166,7 +166,7 @@ func TestUploadEncodings(t *testing.T) {
 }
 
 // A link accepts only PUT.
-func TestMethodsOfLinks(t *testing.T) {
+func TestLinkMethods(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		f := aPNG("a.png")
@@ -191,7 +191,7 @@ func TestMethodsOfLinks(t *testing.T) {
 }
 
 // A body that breaks off in the middle leaves nothing.
-func TestUploadThatBreaksOff(t *testing.T) {
+func TestInterruptedUpload(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		f := aPNG("a.png")
@@ -322,7 +322,7 @@ func (w *env) mustStopLinks(g gate) {
 }
 
 // Of many who send a file to one link at once, one is taken and the file is there once.
-func TestOneLinkManySenders(t *testing.T) {
+func TestConcurrentUploadsToOneLink(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		f := aPNG("a.png")

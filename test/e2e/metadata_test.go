@@ -33,10 +33,10 @@ func addVideoLocation(f file) file {
 	return f
 }
 
-// TestLocationIsRemoved publishes a photo and a video that say where they were taken, shows them to a client, and looks for
+// TestLocationRemoved publishes a photo and a video that say where they were taken, shows them to a client, and looks for
 // the place in all that leaves: of new files, of files from before metadata was removed, and of a team that keeps
 // originals.
-func TestLocationIsRemoved(t *testing.T) {
+func TestLocationRemoved(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
 		photo, video := addLocation(aJPEG("quay.jpg")), addVideoLocation(aVideo(t, "quay.mp4"))

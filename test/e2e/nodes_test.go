@@ -174,7 +174,7 @@ func TestReadsWithoutDatabaseWrites(t *testing.T) {
 }
 
 // A key that was looked up is known without the database for a second, and not for longer.
-func TestKnownKeysNeedNoDatabase(t *testing.T) {
+func TestKeyCacheWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		clock := testkit.NewClock(time.Now())

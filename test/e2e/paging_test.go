@@ -235,7 +235,7 @@ func (w *env) tryTheirs(theirs map[string]any) int {
 }
 
 // Another team's item and one that is not there are the same answer, byte for byte.
-func TestOtherTeamsItem(t *testing.T) {
+func TestItemOfOtherTeam(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
 		other := w.stranger()

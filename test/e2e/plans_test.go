@@ -84,7 +84,7 @@ func (a answer) mustHaveAll(t *testing.T, want map[string]any) {
 }
 
 // What was used and set aside today, as each key sees it, until the team's midnight; and changes of the limits.
-func TestCreditsOfTheDay(t *testing.T) {
+func TestDailyCredits(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *env) {
 		w.grant(100)

@@ -32,7 +32,7 @@ func TestPublish(t *testing.T) {
 }
 
 // A due post leaves within two seconds.
-func TestScheduledPostLeavesInTime(t *testing.T) { // beside no other test: it looks at a clock
+func TestScheduledPostPublishedInTime(t *testing.T) { // beside no other test: it looks at a clock
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		w := newInstance(t, url, options{}).newEnv(t, options{})
 		id := w.draft("due soon")

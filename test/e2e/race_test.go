@@ -117,7 +117,7 @@ func (w *env) manyScheduled(text string, n int) []string {
 
 // Cancel against the due moment: a post that was cancelled stays a draft and never goes out; one whose cancelling
 // was refused is held once.
-func TestCancelAgainstTheDueMoment(t *testing.T) {
+func TestCancelAtDueTime(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		ids := w.manyScheduled("cancelled when due", 16)
@@ -145,7 +145,7 @@ func TestCancelAgainstTheDueMoment(t *testing.T) {
 }
 
 // Publish against the due moment: one of the two hands the post over; the response to publish shows which.
-func TestPublishAgainstTheDueMoment(t *testing.T) {
+func TestPublishAtDueTime(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		ids := w.manyScheduled("published when due", 10)
@@ -173,7 +173,7 @@ func TestPublishAgainstTheDueMoment(t *testing.T) {
 
 // PATCH against the due moment: what stands on the network is the new text where the change was taken, and the
 // old one where it was refused.
-func TestChangeAgainstTheDueMoment(t *testing.T) {
+func TestUpdateAtDueTime(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		ids := w.manyScheduled("old text", 16)

@@ -58,7 +58,7 @@ func (a answer) mustSlow(t *testing.T, scope string, seconds int) {
 func (a answer) asTool() bool { return a.header.Get("Content-Type") != "application/problem+json" }
 
 // A key's requests are counted together on both edges, and every answer tells how they stand.
-func TestRequestsOfAKey(t *testing.T) {
+func TestKeyRequestRate(t *testing.T) {
 	t.Parallel()
 	withLimits(t, fewRequests, func(t *testing.T, w *env, clock *testkit.Clock) {
 		const policy = `"credential";q=6;w=60`
@@ -157,7 +157,7 @@ func fewActions(t *plan.Terms) {
 
 // What a connection changes is counted together on both edges, once it is found to be a call that may be done: no
 // read is, no repeat and nothing that was refused before.
-func TestWritesOfAConnection(t *testing.T) {
+func TestConnectionWriteRate(t *testing.T) {
 	t.Parallel()
 	withLimits(t, fewActions, func(t *testing.T, w *env, clock *testkit.Clock) {
 		draft := map[string]any{"caption": "a draft", "account_ids": w.accounts}
@@ -203,7 +203,7 @@ func (a answer) requestsLeft() string {
 }
 
 // Calls that reach networks are counted more tightly still, publishing, retrying and what is paid together.
-func TestCallsToNetworks(t *testing.T) {
+func TestNetworkCallRate(t *testing.T) {
 	t.Parallel()
 	withLimits(t, fewActions, func(t *testing.T, w *env, clock *testkit.Clock) {
 		nowhere := map[string]any{"post_id": noSuchID}

@@ -80,7 +80,7 @@ func (w *env) grant(credits int64) {
 }
 
 // The operation of these tests is one of the program's, to both edges and to the description.
-func TestRefreshIsAnOperation(t *testing.T) {
+func TestRefreshOperation(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *env) {
 		got := w.raw(http.MethodGet, w.base+"/openapi.json", nil, nil)

@@ -7,7 +7,7 @@ import (
 )
 
 // from and to bound times that are shown: a post that failed at once was neither scheduled nor published.
-func TestBoundsOfDisplayedTimes(t *testing.T) {
+func TestDisplayedTimeBounds(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
 		failed, sent := w.draft("not taken [sandbox:reject]"), w.draft("taken")

@@ -111,7 +111,7 @@ func TestConcurrentRepeatsOfPublish(t *testing.T) {
 }
 
 // A key is remembered for a day, by every node and both edges, and belongs to its API key.
-func TestKeyIsRemembered(t *testing.T) {
+func TestIdempotencyKeyRemembered(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()
@@ -255,7 +255,7 @@ func TestRepeatWithTheSameInstant(t *testing.T) {
 }
 
 // A finished job says where a permalink appears that its network has not told yet.
-func TestPermalinkThatComesLater(t *testing.T) {
+func TestLatePermalink(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		id := w.draft("where it stands", w.accounts...)
@@ -302,7 +302,7 @@ func TestSweepingKeys(t *testing.T) {
 }
 
 // While the first call runs on another node, a repeat is told to come again, and then gets a result.
-func TestRepeatWhileTheFirstCallRuns(t *testing.T) {
+func TestRepeatDuringFirstCall(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		if !w.db.Postgres() {

@@ -175,7 +175,7 @@ func voiceScenarios() []scenario {
 
 // No operation tells anything that a voice was researched from, by REST or as a tool, to any key; the post among it
 // is told only as a post.
-func TestMaterialIsHidden(t *testing.T) {
+func TestMaterialHidden(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		withMaterial(w)

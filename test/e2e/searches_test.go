@@ -276,7 +276,7 @@ func TestBannedHashtags(t *testing.T) {
 
 // A search that cost nothing, and one that was refunded, is a free call of the day; one that is charged and a repeat
 // are none.
-func TestFreeSearchesAreCounted(t *testing.T) {
+func TestFreeSearchesCounted(t *testing.T) {
 	t.Parallel()
 	o := options{accounts: 1, terms: ample()}
 	daily(o.terms)
@@ -337,7 +337,7 @@ func TestSearchWindow(t *testing.T) {
 
 // Where a part of what a keyword stands for is not told, the rest is found and charged, and what is missing is asked
 // for later without charge. Where no source is joined at all, that is said, and refunded.
-func TestSearchesOfSilentSources(t *testing.T) {
+func TestSearchesWithoutSourceFigures(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		rich(w)

@@ -146,7 +146,7 @@ func TestSeriesScenarios(t *testing.T) {
 }
 
 // A series goes out at its times with what its template shows, until it is paused; nothing of it goes out after that.
-func TestSeriesGoesOut(t *testing.T) {
+func TestSeriesPublished(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()

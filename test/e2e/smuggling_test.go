@@ -191,7 +191,7 @@ func TestPipelining(t *testing.T) {
 }
 
 // What has no end is cut off where it is too much, and what is no HTTP of ours is refused.
-func TestFloods(t *testing.T) {
+func TestEndlessRequests(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		long := strings.Repeat("a", 1<<20)

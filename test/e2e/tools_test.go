@@ -259,7 +259,7 @@ func TestResourceGates(t *testing.T) {
 }
 
 // A call that waits is answered as soon as its job has ended, and told meanwhile how it goes.
-func TestWaitingForAJob(t *testing.T) {
+func TestWaitForJob(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		job := w.full("publish_post", map[string]any{"post_id": w.draft("waited for " + gatedMarker)}).text("data.job_id")
@@ -341,7 +341,7 @@ func (w *env) following(credential, job string, then func()) string {
 }
 
 // After waiting for a job, its result is read without waiting.
-func TestPagesAfterAWait(t *testing.T) {
+func TestPagesAfterWait(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
 		w.grant(100)

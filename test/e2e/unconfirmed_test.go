@@ -59,7 +59,7 @@ func TestUnconfirmed(t *testing.T) {
 }
 
 // A network out of reach: nothing was sent, the account fails and can be sent again.
-func TestNetworkOutOfReach(t *testing.T) {
+func TestNetworkUnreachable(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
 		down := func(rw http.ResponseWriter, r *http.Request) bool {
@@ -89,7 +89,7 @@ func TestNetworkOutOfReach(t *testing.T) {
 }
 
 // A network that fails each time: it is asked a few times with pauses between, never without end.
-func TestNetworkKeepsFailing(t *testing.T) {
+func TestNetworkFailsRepeatedly(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		var commits atomic.Int64
@@ -125,7 +125,7 @@ func TestNetworkKeepsFailing(t *testing.T) {
 }
 
 // What was scheduled and may not go out at its time fails on every account and is not sent.
-func TestWithheldAtItsTime(t *testing.T) {
+func TestWithheldWhenDue(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {
 		for name, c := range map[string]struct {
@@ -176,7 +176,7 @@ func TestWithheldAtItsTime(t *testing.T) {
 }
 
 // An account that lost its connection after the post was scheduled fails by itself; the others go out.
-func TestOneAccountLostAtItsTime(t *testing.T) {
+func TestAccountDisconnectedWhenDue(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
 		id := w.draft("half of it", w.accounts...)

@@ -103,7 +103,7 @@ func TestConcurrentUploadsOfFile(t *testing.T) {
 }
 
 // Opening links and importing are free calls; sending files and repeating a call are none.
-func TestFreeCallsOfTheLibrary(t *testing.T) {
+func TestLibraryFreeCalls(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		before := w.left()

@@ -230,7 +230,7 @@ func TestPromisedStorage(t *testing.T) {
 }
 
 // A smaller plan does not take away what was promised: but a file that has no room any more is not taken.
-func TestPromiseUnderASmallerPlan(t *testing.T) {
+func TestOpenLinksAfterDowngrade(t *testing.T) {
 	t.Parallel()
 	f := aPNG("a.png")
 	tight := func(t *plan.Terms) {
@@ -249,7 +249,7 @@ func TestPromiseUnderASmallerPlan(t *testing.T) {
 }
 
 // No upload secret is anywhere in the database as it is, used, replaced, renewed or neither.
-func TestUploadSecretsAreNotKept(t *testing.T) {
+func TestUploadSecretsNotStored(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		one, two := aPNG("one.png"), aPNG("two.png")

@@ -67,7 +67,7 @@ var plans = []plan{
 
 // However often the deletion of a team is killed, it comes to its end: nothing of the team is left but what the law of
 // the ledger keeps, no bytes and no grant, and another team has all that it had.
-func TestDeletionKilledAtEachStep(t *testing.T) {
+func TestDeletionKilledAtEveryStep(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}

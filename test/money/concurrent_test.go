@@ -177,7 +177,7 @@ func theFirst(t *testing.T, answers []answer) answer {
 }
 
 // While the first call runs, a repeat is told when to come again, is not charged, and leaves the call alone.
-func TestRepeatWhileTheFirstCallRuns(t *testing.T) {
+func TestRepeatDuringFirstCall(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("waits as long as the program does")

@@ -14,7 +14,7 @@ import (
 
 // A key whose time is over is taken over by a new call while it is being swept. The new call's record is not the one
 // that was to be forgotten.
-func TestSweptWhileTakenOver(t *testing.T) {
+func TestSweepDuringTakeover(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()

@@ -10,7 +10,7 @@ import (
 
 // A key that paid is taken for writes without money as long as it is remembered, also where an earlier write still
 // had it when it paid.
-func TestKeyOfAPaidCallAndOfAWrite(t *testing.T) {
+func TestKeyOfPaidCallAndWrite(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()

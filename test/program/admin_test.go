@@ -117,7 +117,7 @@ func TestKeysByCommand(t *testing.T) {
 }
 
 // Credits are booked once for each reference, and the audit finds them right.
-func TestCreditsByCommand(t *testing.T) {
+func TestCreditsCommand(t *testing.T) {
 	t.Parallel()
 	o, key := newOperator(t, "team")
 	o.serve()
@@ -150,7 +150,7 @@ func TestCreditsByCommand(t *testing.T) {
 }
 
 // What is paused or off is listed with its reason; pausing again changes only the reason.
-func TestPausesAreListed(t *testing.T) {
+func TestListPauses(t *testing.T) {
 	t.Parallel()
 	o, _ := newOperator(t, "team")
 	if none, _ := o.does("pauses").([]any); none == nil || len(none) != 0 {
@@ -172,7 +172,7 @@ func TestPausesAreListed(t *testing.T) {
 }
 
 // What is asked for wrongly is a failure that says what is wrong, and changes nothing.
-func TestWrongUses(t *testing.T) {
+func TestInvalidCommands(t *testing.T) {
 	t.Parallel()
 	o, _ := newOperator(t, "team")
 	before := o.does("teams", "list")
@@ -242,7 +242,7 @@ func TestWrongUses(t *testing.T) {
 
 // The terms that hold can be printed, changed and given; one with a mistake is refused by serve and admin alike,
 // with what to mend.
-func TestTermsByCommand(t *testing.T) {
+func TestPlansCommand(t *testing.T) {
 	t.Parallel()
 	o, _ := newOperator(t, "team")
 	raw, _, err := o.run("terms")
@@ -326,7 +326,7 @@ func TestShippedRates(t *testing.T) {
 }
 
 // The team that quickstart makes is on the widest plan and has a thousand credits, also after a second start.
-func TestQuickstartHasCredits(t *testing.T) {
+func TestQuickstartCredits(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	for range 2 {

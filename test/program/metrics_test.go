@@ -96,7 +96,7 @@ func toldBy(t *testing.T, url string) map[string]bool {
 }
 
 // Every rule that warns says in the guide what is to be done, and the guide tells of no rule that is not there.
-func TestEveryAlertHasItsRunbook(t *testing.T) {
+func TestAlertRunbooks(t *testing.T) {
 	t.Parallel()
 	alerts := []string{}
 	for _, found := range regexp.MustCompile(`(?m)^\s*- alert: (\S+)$`).FindAllStringSubmatch(read(t, "deploy/prometheus/rules.yaml"), -1) {
@@ -168,7 +168,7 @@ func number(t *testing.T, text string) int {
 }
 
 // Every variable that the files for machines set is one that the program reads.
-func TestDeployedVariablesAreRead(t *testing.T) {
+func TestDeployedVariablesRead(t *testing.T) {
 	t.Parallel()
 	known := map[string]bool{}
 	for _, args := range [][]string{{"serve", "--help"}, {"health", "--help"}} {

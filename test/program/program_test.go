@@ -156,7 +156,7 @@ type greeting struct {
 }
 
 // Started again on the same directory, quickstart keeps everything, the keys too, and makes new keys.
-func TestQuickstartKeepsItsDirectory(t *testing.T) {
+func TestQuickstartRestart(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	var greetings []greeting
@@ -253,7 +253,7 @@ func useRecovery(t *testing.T, printed string) {
 }
 
 // A directory belongs to one process, and a database to the key that its accounts were sealed with.
-func TestSecondProcessIsRefused(t *testing.T) {
+func TestSecondProcessRefused(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	p := start(t, nil, "quickstart", "--data", data, "--addr", "127.0.0.1:0", "--json")
@@ -325,7 +325,7 @@ func newSealingKey(t *testing.T) string {
 	return strings.TrimSpace(string(out))
 }
 
-func TestHelpListsEveryCommand(t *testing.T) {
+func TestHelpListsCommands(t *testing.T) {
 	t.Parallel()
 	out := must.Get(exec.Command(binary(t), "--help").CombinedOutput())(t)
 	for _, want := range []string{"quickstart", "serve", "admin", "call", "sandbox", "version"} {

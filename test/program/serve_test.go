@@ -35,7 +35,7 @@ func does(t *testing.T, env []string, stdin string, args ...string) string {
 
 // A key of a team whose plan has none is made with a warning, on standard error and in the JSON; another team's is not
 // warned of.
-func TestKeyOfAPlanWithoutKeys(t *testing.T) {
+func TestKeyOnPlanWithoutKeys(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "press.db")
 	does(t, nil, "", "admin", "people", "add", "--name", "Ada", "--email", "ada@example.com", "--database", database)
@@ -94,7 +94,7 @@ func TestHealthAcceptsOnlyNodes(t *testing.T) {
 }
 
 // A restore that is refused leaves nothing behind; one that is done, and a lock that was there, stay.
-func TestRefusedRestoreLeavesNothing(t *testing.T) {
+func TestRefusedRestoreRollsBack(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	database, backup := "sqlite:"+filepath.Join(dir, "press.db"), filepath.Join(dir, "backup")

@@ -13,7 +13,7 @@ import (
 )
 
 // A node that starts before its database waits for it; one whose database refuses it, or does not come, says so.
-func TestStartingBeforeTheDatabase(t *testing.T) {
+func TestStartBeforeDatabase(t *testing.T) {
 	t.Parallel()
 	s := postgres.Start(t)
 	url := s.Create("press")

@@ -126,7 +126,7 @@ func (s *stuck) Read(p []byte) (int, error) {
 
 // Killed in the middle of uploads, the program has lost nothing that it took and keeps nothing that it did not, and
 // links that were not used still work.
-func TestKilledInTheMiddle(t *testing.T) {
+func TestKilledDuringUpload(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, program.Build(t, program.Pressroom, program.CrashPoints))
 	d := s.look(t)
@@ -271,7 +271,7 @@ func (s site) run(t *testing.T, at, trace string) {
 
 // However the program is killed on the way of files, after it is started again each is there once, and after a day no
 // byte of another.
-func TestKilledAtEveryStep(t *testing.T) {
+func TestUploadKilledAtEveryStep(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes half a minute")

@@ -165,7 +165,7 @@ func TestSecretsAreNotRepeated(t *testing.T) {
 	}
 }
 
-func TestRepeatsAreOneCall(t *testing.T) {
+func TestRepeatedCalls(t *testing.T) {
 	e := newEnv(t)
 	first, _ := e.call(t, "full", "buy_note", `{"text":"once","idempotency_key":"k1"}`)
 	again, _ := e.call(t, "full", "buy_note", `{"text":"once","idempotency_key":"k1"}`)

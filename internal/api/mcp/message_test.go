@@ -183,7 +183,7 @@ func TestUnsupportedVersions(t *testing.T) {
 }
 
 // A key in a header is rejected. Ignoring it would perform a repeated call twice.
-func TestKeyInAHeader(t *testing.T) {
+func TestKeyInHeader(t *testing.T) {
 	e := newEnv(t)
 	for _, body := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"create_note","arguments":{"text":"x"}}}`,

@@ -117,7 +117,7 @@ func TestCompletion(t *testing.T) {
 }
 
 // Every request counts once against the key's limits; resources/list counts once for each kind of item.
-func TestEveryRequestIsCountedOnce(t *testing.T) {
+func TestRequestCounting(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	for _, message := range []string{
@@ -171,7 +171,7 @@ func TestProgress(t *testing.T) {
 }
 
 // A read that waits ends with its request, in earlier versions of the protocol too.
-func TestReadsEndWithTheirRequest(t *testing.T) {
+func TestReadsAreCanceled(t *testing.T) {
 	t.Parallel()
 	for _, meta := range []string{`{}`, `{"progressToken":1}`} {
 		e := newEnv(t)

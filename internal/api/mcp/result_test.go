@@ -9,7 +9,7 @@ import (
 )
 
 // Third-party text is only in a block of its own. All blocks together are the whole response.
-func TestUntrustedTextIsSeparate(t *testing.T) {
+func TestUntrustedTextInOwnBlock(t *testing.T) {
 	t.Parallel()
 	got, _ := newEnv(t).call(t, "full", "get_note", `{"id":"n1"}`)
 	if len(got.Content) != 3 {
@@ -38,7 +38,7 @@ func TestUntrustedTextIsSeparate(t *testing.T) {
 }
 
 // A repeat is marked, in words and for programs. Its billing is that of the first call.
-func TestRepeatsAreMarked(t *testing.T) {
+func TestRepeatsMarked(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	const once = `{"text":"b","idempotency_key":"k"}`

@@ -67,7 +67,7 @@ func TestCommonHeaders(t *testing.T) {
 	}
 }
 
-func TestEveryRequestNeedsAKey(t *testing.T) {
+func TestRequestsRequireKey(t *testing.T) {
 	e := newEnv(t)
 	for name, headers := range map[string][]string{
 		"none":              {"Authorization", ""},
@@ -91,7 +91,7 @@ func TestEveryRequestNeedsAKey(t *testing.T) {
 	}
 }
 
-func TestErrorsBeforeTheProtocol(t *testing.T) {
+func TestErrorsBeforeProtocol(t *testing.T) {
 	e := newEnv(t)
 	for name, c := range map[string]struct {
 		method, body string
@@ -144,7 +144,7 @@ func TestBehindAProxy(t *testing.T) {
 }
 
 // In earlier protocol versions hanging up does not cancel: the call finishes and is logged.
-func TestHangingUp(t *testing.T) {
+func TestDisconnect(t *testing.T) {
 	e := newEnv(t)
 	ctx, hangUp := context.WithCancel(t.Context())
 	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"wait_note","arguments":{"text":"x"}}}`

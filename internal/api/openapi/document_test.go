@@ -95,7 +95,7 @@ func (d described) each(t *testing.T, do func(t *testing.T, method, path string,
 	}
 }
 
-func TestEveryOperationIsDescribed(t *testing.T) {
+func TestOperationDescriptions(t *testing.T) {
 	doc := parse(t, build(t, openapi.Version))
 	var want, got []string
 	for _, op := range registry().All() {

@@ -18,7 +18,7 @@ import (
 )
 
 // Every error code has exactly one status and title.
-func TestEveryCodeIsInTheReference(t *testing.T) {
+func TestEveryCodeInReference(t *testing.T) {
 	t.Parallel()
 	listed := map[string]int{}
 	for _, e := range problem.Entries() {

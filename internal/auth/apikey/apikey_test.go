@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/auth/apikey"
 )
 
-func TestNewSecretsAreFound(t *testing.T) {
+func TestFindNewSecrets(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for range 1000 {
@@ -45,7 +45,7 @@ func TestWellFormedRejectsTypos(t *testing.T) {
 	})
 }
 
-func TestInIgnoresOtherTexts(t *testing.T) {
+func TestInOtherTexts(t *testing.T) {
 	t.Parallel()
 	s := apikey.New(apikey.APIKey)
 	for _, text := range []string{

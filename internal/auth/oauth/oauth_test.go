@@ -136,7 +136,7 @@ func (w *env) count(t *testing.T, from string) int {
 }
 
 // The database holds no secret that is worth anything.
-func TestOnlyHashesAreKept(t *testing.T) {
+func TestOnlyHashesStored(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
 		got := w.connect(t, w.register(t).ID)
 		for _, kept := range []string{"code_hash FROM oauth_grants", "hash FROM oauth_tokens", "hash FROM api_keys"} {
@@ -209,7 +209,7 @@ func TestGrantWithinRequest(t *testing.T) {
 }
 
 // An application that was removed while a person looked at the consent page is let in by nobody.
-func TestRemovedWhileAsked(t *testing.T) {
+func TestClientRemovedDuringConsent(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
 		asked := must.Get(w.ParseRequest(t.Context(), "here", request(w.register(t).ID, oauth2.GenerateVerifier())))(t)
 		w.clock.Advance(25 * time.Hour)

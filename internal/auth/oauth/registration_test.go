@@ -43,7 +43,7 @@ func TestRegisteringTooMuch(t *testing.T) {
 
 // Registrations need no sign-in, so they are bounded: in bytes each, and in number while nobody lets them in. The
 // oldest go first, and those that are used never.
-func TestRegistrationsAreBounded(t *testing.T) {
+func TestRegistrationLimits(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
 		ctx := t.Context()
 		long := func(bytes int) oauth.Registration {
@@ -94,7 +94,7 @@ func (w *env) flood(t *testing.T, network string, n int) {
 
 // A network that registers programs without end pushes out its own registrations and nobody else's, however many
 // addresses it sends from.
-func TestNetworkEvictsItsOwnRegistrations(t *testing.T) {
+func TestRegistrationLimitPerNetwork(t *testing.T) {
 	t.Parallel()
 	for network, address := range map[string]string{
 		"2001:db8:1::/48": "2001:db8:1:%x::/64", "198.51.100.0/24": "198.51.100.%d",

@@ -164,7 +164,7 @@ func TestAuthorizationRequest(t *testing.T) {
 }
 
 // A directory that does not answer keeps people waiting once, not each of them, and is asked again later.
-func TestSilentDirectory(t *testing.T) {
+func TestUnresponsiveDirectory(t *testing.T) {
 	t.Parallel()
 	asked, answers := 0, false
 	var provider *httptest.Server
@@ -263,7 +263,7 @@ func TestSettings(t *testing.T) {
 }
 
 // A step-up counts only if the directory says that it authenticated the person after that was asked.
-func TestStepUpNeedsRecentAuthTime(t *testing.T) {
+func TestStepUpRequiresRecentAuthTime(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	for name, c := range map[string]struct {

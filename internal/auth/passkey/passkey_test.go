@@ -110,7 +110,7 @@ func TestRegisterAndSignIn(t *testing.T) {
 }
 
 // A passkey that is used with a count that was there before is on two devices: it ends for both.
-func TestCopiedPasskey(t *testing.T) {
+func TestClonedPasskey(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ada := w.person(t, "x")
 		d := w.device(t, ada)

@@ -58,7 +58,7 @@ func TestCommonPasswords(t *testing.T) {
 }
 
 // What is known about a person and the service weighs next to nothing.
-func TestKnownParts(t *testing.T) {
+func TestPersonalDetails(t *testing.T) {
 	t.Parallel()
 	known := []string{"Wilhelmina Zwartkops", "w.zwartkops@kelpforest.example", "pressroom"}
 	for _, p := range []string{

@@ -16,7 +16,7 @@ var (
 )
 
 // However many keys are tried, the number of tallies stays bounded, and most of them stay.
-func TestTalliesAreBounded(t *testing.T) {
+func TestCounterLimit(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	c := NewLocal(func() time.Time { return now }, ownPace)
@@ -91,7 +91,7 @@ func TestClientDecay(t *testing.T) {
 }
 
 // The counter counts as a list of times does, anything that is tried, taken back and waited for.
-func TestCountersAgainstAModel(t *testing.T) {
+func TestCountersMatchModel(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	rapid.Check(t, func(t *rapid.T) {

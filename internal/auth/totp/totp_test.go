@@ -102,7 +102,7 @@ func each(t *testing.T, run func(t *testing.T, h *house)) {
 }
 
 // A code is accepted once, also the one that confirmed the app, and no earlier one after it.
-func TestReplayedCodeIsRefused(t *testing.T) {
+func TestReplayedCodeRejected(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		check := func(code string) error { return h.Check(t.Context(), h.holder, code) }
 		if err := check(h.code(0)); !apierr.Is(err, apierr.Unauthorized) {
@@ -184,7 +184,7 @@ func TestRecoveryCodes(t *testing.T) {
 }
 
 // A secret is readable only by its key and for its person, and follows a change of keys.
-func TestSecretsAreSealed(t *testing.T) {
+func TestSecretsEncrypted(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		former, next := newKey(t), newKey(t)
 		h.sealer = newSealer(t, former)

@@ -15,7 +15,7 @@ func call(team int64, op, filters string) operation.Call {
 }
 
 // A cursor is valid only unchanged and for its own team, operation and filters.
-func TestCursorsAreBound(t *testing.T) {
+func TestCursorsBoundToCall(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		position := rapid.String().Draw(t, "position")

@@ -29,7 +29,7 @@ func TestRenewal(t *testing.T) {
 }
 
 // A grant is never renewed at once, and in time where there is time.
-func TestRenewalIsInTime(t *testing.T) {
+func TestRenewalTime(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	rapid.Check(t, func(t *rapid.T) {
@@ -65,7 +65,7 @@ func TestStanding(t *testing.T) {
 	}
 }
 
-func TestAgain(t *testing.T) {
+func TestRevokeAgainAfterFailure(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct{ left, after, want time.Duration }{

@@ -96,7 +96,7 @@ func TestRenewLongLivedGrants(t *testing.T) {
 }
 
 // Whose permission a grant is may be learnt when it is renewed: by that the account is found from then on.
-func TestHolderIsLearnt(t *testing.T) {
+func TestRenewFillsInHolder(t *testing.T) {
 	t.Parallel()
 	eachGrant(t, 60*day, "refresh", func(t *testing.T, l *grantEnv) {
 		noted := func(want string) {
@@ -123,7 +123,7 @@ func TestRenewShortLivedGrants(t *testing.T) {
 }
 
 // A network that is out of reach for long disconnects nobody, and is asked now and then.
-func TestTransientFailureNeverDisconnects(t *testing.T) {
+func TestRenewTransientFailureKeepsConnection(t *testing.T) {
 	t.Parallel()
 	eachGrant(t, time.Hour, "refresh", func(_ *testing.T, l *grantEnv) {
 		l.fail = &network.Error{Class: network.Transient, Err: errors.New("cut off")}
@@ -148,7 +148,7 @@ func TestRenewDeadGrant(t *testing.T) {
 }
 
 // What cannot be renewed works until its end, and is told of a week before.
-func TestGrantWithoutRefreshEnds(t *testing.T) {
+func TestGrantWithoutRefreshExpires(t *testing.T) {
 	t.Parallel()
 	eachGrant(t, 60*day, "", func(t *testing.T, l *grantEnv) {
 		l.fail = &network.Error{Class: network.AuthDead}
@@ -167,7 +167,7 @@ func TestGrantWithoutRefreshEnds(t *testing.T) {
 }
 
 // A person who connects the account while its old grant is refused or renewed is not undone.
-func TestConnectedWhileRefreshed(t *testing.T) {
+func TestReconnectDuringRenewal(t *testing.T) {
 	t.Parallel()
 	for name, fail := range map[string]error{"renewed": nil, "refused": &network.Error{Class: network.AuthDead}} {
 		t.Run(name, func(t *testing.T) {
@@ -192,7 +192,7 @@ func TestConnectedWhileRefreshed(t *testing.T) {
 }
 
 // So it is where a delivery found the old grant expired: it goes on with the person's.
-func TestConnectedWhileADeliveryRefreshes(t *testing.T) {
+func TestReconnectDuringDeliveryRefresh(t *testing.T) {
 	t.Parallel()
 	eachGrant(t, time.Hour, "refresh", func(t *testing.T, l *grantEnv) {
 		stale := must.Get(l.service.Grant(t.Context(), l.account.ID))(t)

@@ -78,7 +78,7 @@ func TestChangingTheSealingKey(t *testing.T) {
 
 // While a node serves that does not have the first key, nothing is sealed with that, unless it is forced; a
 // node that ended, and one that was not heard of for a minute, no longer count. That it was done is recorded.
-func TestResealWaitsForEveryNode(t *testing.T) {
+func TestResealRequiresKeyOnEveryNode(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
@@ -171,7 +171,7 @@ func serveNodeWith(t *testing.T, d *db.DB, s *account.Service, known int, tells 
 }
 
 // What a node renews while grants are sealed anew is not put back to what it was.
-func TestRenewedWhileResealing(t *testing.T) {
+func TestRenewDuringReseal(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		n := &countingNetwork{rotatingNetwork: rotatingNetwork{used: map[string]bool{}}}
 		old, next := newKey(t), newKey(t)

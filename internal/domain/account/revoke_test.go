@@ -103,7 +103,7 @@ func TestRevokeLastAccount(t *testing.T) {
 }
 
 // Where it is not known whose permission another account rests on, nothing is taken back.
-func TestRevokeBesideUnknown(t *testing.T) {
+func TestRevokeWithUnknownHolder(t *testing.T) {
 	eachRevoke(t, func(_ *testing.T, p revokeEnv) {
 		known := p.connect("x:ada", "one")
 		unknown := p.connect("", "two")

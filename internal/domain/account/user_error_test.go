@@ -8,7 +8,7 @@ import (
 )
 
 // The error names the missing permission and what it is for.
-func TestMissingPermissionIsNamed(t *testing.T) {
+func TestMissingPermissionNamed(t *testing.T) {
 	t.Parallel()
 	err := userError(network.PermissionMissing("business_management", "No Page was found."), "refused")
 	for _, want := range []string{"business_management", "No Page was found.", "Connect again"} {
@@ -31,7 +31,7 @@ func TestMissingPermissionWithCure(t *testing.T) {
 }
 
 // If the operator's app may not request a scope, the error refers to the operator.
-func TestRefusedScopeIsTheOperators(t *testing.T) {
+func TestRefusedScopeReportsOperator(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{"invalid_scope", "unauthorized_scope_error"} {
 		if err := consentError(code); !strings.Contains(err.Error(), "operator") {

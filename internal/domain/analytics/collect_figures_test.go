@@ -14,7 +14,7 @@ import (
 )
 
 // Every turn forgets what the plan keeps no longer, also of accounts that are lost.
-func TestForgetting(t *testing.T) {
+func TestRetentionPeriod(t *testing.T) {
 	each(t, func(w *env) {
 		id := w.harbour()
 		var posts []network.CollectedPost
@@ -72,7 +72,7 @@ func TestClosedTeam(t *testing.T) {
 }
 
 // A figure that is told anew takes the place of the old one; one that is no longer told stays.
-func TestFiguresAreUpdated(t *testing.T) {
+func TestUpdateFigures(t *testing.T) {
 	each(t, func(w *env) {
 		id := w.harbour()
 		first := post("1", start.Add(-time.Hour), 1)
@@ -92,7 +92,7 @@ func TestFiguresAreUpdated(t *testing.T) {
 }
 
 // A post that the network no longer lists was deleted there. It may miss in one list for other reasons.
-func TestGonePosts(t *testing.T) {
+func TestPostsDeletedOnNetwork(t *testing.T) {
 	each(t, func(w *env) {
 		w.harbour()
 		stays, goes := post("1", start.Add(-time.Hour), 1), post("2", start.Add(-2*time.Hour), 1)
@@ -130,7 +130,7 @@ func TestMorePostsThanTurnAllows(t *testing.T) {
 }
 
 // What a network tells is not believed without bounds.
-func TestStrangeFigures(t *testing.T) {
+func TestImplausibleFigures(t *testing.T) {
 	each(t, func(w *env) {
 		id := w.harbour()
 		strange := post("1", start.Add(-time.Hour), 1)

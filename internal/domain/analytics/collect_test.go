@@ -38,7 +38,7 @@ func TestTurns(t *testing.T) {
 }
 
 // After a long pause a turn goes back to where the last one ended, as far as the first would.
-func TestTurnAfterAPause(t *testing.T) {
+func TestTurnAfterPause(t *testing.T) {
 	each(t, func(w *env) {
 		w.harbour()
 		w.after(0, 1)
@@ -114,7 +114,7 @@ func TestDeadToken(t *testing.T) {
 }
 
 // A person who connects the account anew while its old grant is refused is not undone.
-func TestConnectedWhileRefused(t *testing.T) {
+func TestReconnectDuringRefusal(t *testing.T) {
 	each(t, func(w *env) {
 		id := w.harbour()
 		dead := errors.New("dead")
@@ -248,7 +248,7 @@ func TestPartialTurn(t *testing.T) {
 }
 
 // A node that ends in the middle of a turn leaves it to another at once.
-func TestStoppedDuringTurn(t *testing.T) {
+func TestNodeStoppedDuringTurn(t *testing.T) {
 	each(t, func(w *env) {
 		w.harbour()
 		ctx, stop := context.WithCancel(w.t.Context())

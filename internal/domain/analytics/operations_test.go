@@ -172,7 +172,7 @@ func TestNotes(t *testing.T) {
 }
 
 // An app that may not read an account's posts is told apart from a network that fails, until it may.
-func TestNotApproved(t *testing.T) {
+func TestAppNotApproved(t *testing.T) {
 	each(t, func(w *env) {
 		id := w.harbour()
 		const why = "app must be approved"

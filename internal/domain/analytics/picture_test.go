@@ -93,7 +93,7 @@ func TestPicture(t *testing.T) {
 }
 
 // A picture that the account has removed is deleted. One that the network does not tell is kept.
-func TestPictureIsRemoved(t *testing.T) {
+func TestRemovePicture(t *testing.T) {
 	each(t, func(w *env) {
 		w.pictures(&files{content: map[string][]byte{"https://cdn/1": square(w.t, 20)}})
 		id := w.harbour()
@@ -140,7 +140,7 @@ func TestPictureFails(t *testing.T) {
 }
 
 // A disconnected account has no picture, and no other team sees one.
-func TestPictureIsDeleted(t *testing.T) {
+func TestDisconnectDeletesPicture(t *testing.T) {
 	each(t, func(w *env) {
 		w.pictures(&files{content: map[string][]byte{"https://cdn/1": square(w.t, 20)}})
 		id := w.harbour()

@@ -195,7 +195,7 @@ func TestChange(t *testing.T) {
 }
 
 // A network has at most half of the places, however slow it is.
-func TestPlaces(t *testing.T) {
+func TestWorkersPerNetwork(t *testing.T) {
 	t.Parallel()
 	p := newSlots(4)
 	for i, c := range []struct {

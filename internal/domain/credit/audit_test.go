@@ -294,8 +294,8 @@ func (d damage) judge(t *testing.T, r Report) {
 	}
 }
 
-// TestEveryRuleIsTested checks that each rule of the audit finds some damage.
-func TestEveryRuleIsTested(t *testing.T) {
+// TestAuditRulesTested checks that each rule of the audit finds some damage.
+func TestAuditRulesTested(t *testing.T) {
 	t.Parallel()
 	var found []string
 	for _, d := range damages {
@@ -335,8 +335,8 @@ func TestAuditsTexts(t *testing.T) {
 	})
 }
 
-// TestComplaintsAreLimited checks that a report has at most a hundred complaints and their total.
-func TestComplaintsAreLimited(t *testing.T) {
+// TestComplaintLimits checks that a report has at most a hundred complaints and their total.
+func TestComplaintLimits(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		a := w.rich(t, 1000)
 		for range 130 {
@@ -350,8 +350,8 @@ func TestComplaintsAreLimited(t *testing.T) {
 	})
 }
 
-// TestAuditIsConsistent checks that an audit sees a consistent snapshot during writes.
-func TestAuditIsConsistent(t *testing.T) {
+// TestAuditConsistentSnapshot checks that an audit sees a consistent snapshot during writes.
+func TestAuditConsistentSnapshot(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		a := w.rich(t, 100_000)
 		done := make(chan struct{})

@@ -39,7 +39,7 @@ func TestReserveAndSettle(t *testing.T) {
 	})
 }
 
-func TestSettleIsDoneOnce(t *testing.T) {
+func TestSettleTwice(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		var free []int64
 		w.opts.CountFree = func(_ context.Context, _ *db.Tx, team int64) error {
@@ -249,8 +249,8 @@ func TestInvalidCharges(t *testing.T) {
 	})
 }
 
-// TestKeyPaysOnce checks that an Idempotency-Key pays once per request and API key.
-func TestKeyPaysOnce(t *testing.T) {
+// TestIdempotencyKeyPaysOnce checks that an Idempotency-Key pays once per request and API key.
+func TestIdempotencyKeyPaysOnce(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		a := w.rich(t, 100)
 		first := charge(a, 5)

@@ -101,8 +101,8 @@ func TestRefundFreesLimit(t *testing.T) {
 	})
 }
 
-// TestZoneIsChanged checks that the day is one of the team's current zone.
-func TestZoneIsChanged(t *testing.T) {
+// TestChangeTimeZone checks that the day is one of the team's current zone.
+func TestChangeTimeZone(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		a := w.rich(t, 100)
 		w.reserve(t, a, 1) // at noon
@@ -124,7 +124,7 @@ func TestZoneIsChanged(t *testing.T) {
 	})
 }
 
-func TestOtherTeamsDoNotCount(t *testing.T) {
+func TestOtherTeamsNotCounted(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		a, other := w.rich(t, 100), w.rich(t, 100)
 		w.reserve(t, other, 9)

@@ -203,7 +203,7 @@ func TestCircuitWaitLimit(t *testing.T) {
 
 // However a network treats many deliveries at once, with circuits between: none is published twice or lost, and what
 // is shown is so.
-func TestNeverTwiceThroughCircuits(t *testing.T) {
+func TestCircuitsNeverPublishTwice(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(noon)
 	n := &memoryNetwork{platform: "bluesky"}

@@ -188,7 +188,7 @@ func TestInvalidDecisions(t *testing.T) {
 
 // An account that a network goes on not to confirm is told of once, and again only where it was sent anew. What
 // a person decided is told only by the decision.
-func TestUnconfirmedNotifiedOnce(t *testing.T) {
+func TestNotifyUnconfirmedOnce(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		s, n, clock := doubtfulPost(t, url, lostButSent)
@@ -275,7 +275,7 @@ func TestDecisionDuringLookup(t *testing.T) {
 }
 
 // A look whose holder hangs past its lease changes nothing once a person has decided.
-func TestLateLookup(t *testing.T) {
+func TestLookupAfterDecision(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		s, n, clock := doubtfulPost(t, url, lostButSent)

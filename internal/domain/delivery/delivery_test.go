@@ -289,7 +289,7 @@ func TestRetrySendsOnce(t *testing.T) {
 }
 
 // A job runs from when somebody works on it, not from when a part of it has ended.
-func TestJobRunsWhileSending(t *testing.T) {
+func TestJobRunningWhileSending(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(noon)
@@ -315,7 +315,7 @@ func TestJobRunsWhileSending(t *testing.T) {
 }
 
 // While one holder works, nobody else can take the delivery.
-func TestOneHolderAtATime(t *testing.T) {
+func TestExclusiveLease(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(noon)
@@ -331,7 +331,7 @@ func TestOneHolderAtATime(t *testing.T) {
 
 // With any behavior of a network without idempotency, nothing is published twice, an account shown as published is
 // held, and one shown as failed is not.
-func TestNeverTwice(t *testing.T) {
+func TestNeverPublishTwice(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(noon)
 	d := testkit.Open(t, testkit.SQLite(t), clock)

@@ -72,7 +72,7 @@ func TestTeamFairness(t *testing.T) {
 func sortedCopy(s []int64) []int64 { return slices.Sorted(slices.Values(s)) }
 
 // In any order of arrivals and ends, no share is exceeded, nothing is lost and nothing runs twice.
-func TestPace(t *testing.T) {
+func TestFairQueueModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		p := newFairQueue(rapid.IntRange(1, 6).Draw(t, "flights"), rapid.IntRange(1, 4).Draw(t, "each"))

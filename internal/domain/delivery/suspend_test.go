@@ -12,7 +12,7 @@ import (
 )
 
 // A holder that comes back after its lease ran out changes nothing: somebody else has taken over.
-func TestLateHolderCannotWrite(t *testing.T) {
+func TestExpiredLeaseCannotWrite(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(noon)

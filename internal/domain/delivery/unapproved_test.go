@@ -13,7 +13,7 @@ import (
 
 // The operator learns from the log that a network refuses the app, also if it says so only after the post was
 // unconfirmed.
-func TestUnapprovedAppIsLogged(t *testing.T) {
+func TestLogUnapprovedApp(t *testing.T) {
 	t.Parallel()
 	refused := step{verdict: network.Absent, class: network.Unapproved}
 	for name, n := range map[string]*scriptedNetwork{

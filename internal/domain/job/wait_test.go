@@ -50,8 +50,8 @@ func (w *waiting) get(ctx context.Context, seconds int) (Job, error) {
 	return answer.Data, err
 }
 
-// TestWaitEndsWithTheJob checks that a wait reports each step of the job, and ends with it.
-func TestWaitEndsWithTheJob(t *testing.T) {
+// TestWaitEndsWithJob checks that a wait reports each step of the job, and ends with it.
+func TestWaitEndsWithJob(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		w := newWaiting(t, url)
@@ -78,7 +78,7 @@ func TestWaitEndsWithTheJob(t *testing.T) {
 	})
 }
 
-func TestWaitIsBounded(t *testing.T) {
+func TestWaitLimit(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		w := newWaiting(t, url)

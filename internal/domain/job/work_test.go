@@ -11,9 +11,9 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// TestOvertakenWorkerIsFenced checks that a worker that lost its lease writes nothing, and that an ended job is not
+// TestExpiredLeaseWritesNothing checks that a worker that lost its lease writes nothing, and that an ended job is not
 // taken again.
-func TestOvertakenWorkerIsFenced(t *testing.T) {
+func TestExpiredLeaseWritesNothing(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		must := func(err error) {

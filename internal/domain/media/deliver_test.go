@@ -141,7 +141,7 @@ func gifOf(t *testing.T, frames ...*image.Paletted) []byte {
 	return out.Bytes()
 }
 
-func TestFilesAreResized(t *testing.T) {
+func TestResizeFiles(t *testing.T) {
 	each(t, func(t *testing.T, w fixture) {
 		photo, animation, movie := w.add(t, jpegOf(noise(1, 400, 300))), w.add(t,
 			gifOf(t, noise(2, 90, 60), noise(3, 90, 60))), w.add(t, film(1, 5000))

@@ -100,9 +100,9 @@ func TestFileWithoutNewStorage(t *testing.T) {
 	})
 }
 
-// TestUnsupportedTypeIsRejectedEarly checks that files of unsupported types and oversized images are rejected after
+// TestUnsupportedTypeRejectedEarly checks that files of unsupported types and oversized images are rejected after
 // 64 KiB.
-func TestUnsupportedTypeIsRejectedEarly(t *testing.T) {
+func TestUnsupportedTypeRejectedEarly(t *testing.T) {
 	each(t, func(t *testing.T, w fixture) {
 		noise := make([]byte, 1<<10)
 		rand.NewChaCha8([32]byte{}).Read(noise)
@@ -136,9 +136,9 @@ func TestUnsupportedTypeIsRejectedEarly(t *testing.T) {
 	})
 }
 
-// TestManyScansAreRejected checks that JPEG images with very many scans are rejected with advice, both when added and
+// TestManyScansRejected checks that JPEG images with very many scans are rejected with advice, both when added and
 // when stored earlier.
-func TestManyScansAreRejected(t *testing.T) {
+func TestManyScansRejected(t *testing.T) {
 	each(t, func(t *testing.T, w fixture) {
 		plain, err := os.ReadFile("../../platform/mediainfo/testdata/progressive.jpg")
 		must(t, err)
@@ -237,9 +237,9 @@ func TestDiskReserve(t *testing.T) {
 	})
 }
 
-// TestFormsAreRejectedByLength checks that forms are rejected by the plan, by the largest file size, and while the
+// TestFormsRejectedByLength checks that forms are rejected by the plan, by the largest file size, and while the
 // disk is full.
-func TestFormsAreRejectedByLength(t *testing.T) {
+func TestFormsRejectedByLength(t *testing.T) {
 	each(t, func(t *testing.T, w fixture) {
 		page := path.Base(w.open(t).PageURL)
 		check := func(length int64) map[string]error {

@@ -112,8 +112,8 @@ func (w fixture) leavesWithoutPlace(t *testing.T, i Item) {
 	}
 }
 
-// TestMetadataIsRemoved checks that files are stored without metadata, by each way in.
-func TestMetadataIsRemoved(t *testing.T) {
+// TestRemoveMetadata checks that files are stored without metadata, by each way in.
+func TestRemoveMetadata(t *testing.T) {
 	each(t, func(t *testing.T, w fixture) {
 		for n, file := range [][]byte{jpegWithLocation(1), videoWithLocation(2)} {
 			ways := map[string]func(t *testing.T, w fixture, file []byte) int64{
@@ -158,8 +158,8 @@ func pageOfBatch(b UploadBatch) string {
 	return b.PageURL[strings.LastIndexByte(b.PageURL, '/')+1:]
 }
 
-// TestOriginalIsRecognized checks that a file is identified by its digests before and after the removal of metadata.
-func TestOriginalIsRecognized(t *testing.T) {
+// TestRecognizeOriginal checks that a file is identified by its digests before and after the removal of metadata.
+func TestRecognizeOriginal(t *testing.T) {
 	each(t, func(t *testing.T, w fixture) {
 		file := jpegWithLocation(1)
 		i := w.add(t, file)

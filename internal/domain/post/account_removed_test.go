@@ -86,7 +86,7 @@ func TestRemoveAccount(t *testing.T) {
 }
 
 // The newest failure of an account is told to its team alone.
-func TestLastFailure(t *testing.T) {
+func TestLastFailureOfAccount(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		for _, caption := range []string{"first", "forbidden", "last"} {
 			id := w.Draft(t, caption, time.Time{})

@@ -104,7 +104,7 @@ func TestCompose(t *testing.T) {
 }
 
 // The second of two edits is refused, and nothing of either is lost.
-func TestComposeMeanwhile(t *testing.T) {
+func TestComposeConflict(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		id := w.Draft(t, "hello", time.Time{})
 		seen := w.getPost(t, id).UpdatedAt
@@ -185,7 +185,7 @@ func TestComposeRefuses(t *testing.T) {
 }
 
 // A template is changed while its series stands, and keeps its time.
-func TestComposeATemplate(t *testing.T) {
+func TestComposeTemplate(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		id := w.StartSeries(t, "FREQ=DAILY")
 		c := post.Composition{Caption: "anew", Accounts: []int64{w.Account}}

@@ -12,7 +12,7 @@ import (
 )
 
 // What is past its time is late where its team may publish, and held where it may not.
-func TestLate(t *testing.T) {
+func TestLatePosts(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		due := posttest.Noon.Add(posttest.Day)
 		for _, at := range []time.Time{due, due.Add(time.Hour), due.Add(2 * posttest.Day)} {

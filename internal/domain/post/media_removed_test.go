@@ -21,7 +21,7 @@ func (w *env) lostMedia(t *testing.T, id string) bool {
 
 // A file is taken out of all that has not been sent: what is scheduled becomes a draft, a client is asked
 // again, a series is paused. What was sent keeps it.
-func TestTakeOutMedia(t *testing.T) {
+func TestMediaRemoved(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		soon := posttest.Noon.Add(posttest.Day).Format(time.RFC3339)
 		with := func(caption string, media ...int64) string {

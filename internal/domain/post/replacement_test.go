@@ -122,7 +122,7 @@ func TestReplaceUnapproved(t *testing.T) {
 }
 
 // An edited copy cannot become a series, because its occurrences are not of the family.
-func TestReplacementDoesNotRepeat(t *testing.T) {
+func TestReplacementCannotRepeat(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		draft := must.Get(w.Replace(t.Context(), act, w.partlyFailed(t, w.connectSecond(t))))(t)
 		w.Do(t, "update_post", map[string]any{"id": draft.ID, "scheduled_at": "2026-11-25T08:00"})
@@ -132,7 +132,7 @@ func TestReplacementDoesNotRepeat(t *testing.T) {
 }
 
 // Retries and edited copies at the same time publish an account once.
-func TestReplaceAndRetryAtOnce(t *testing.T) {
+func TestConcurrentReplaceAndRetry(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		other := w.connectSecond(t)
 		id := w.partlyFailed(t, other)

@@ -68,7 +68,7 @@ func TestRetryable(t *testing.T) {
 }
 
 // An account whose connection is lost is left alone: a retry of it would be spent for nothing.
-func TestLostAccountsKeepTheirRetries(t *testing.T) {
+func TestRetriesOfDisconnectedAccount(t *testing.T) {
 	t.Parallel()
 	if reason, ok := DefaultLimits.canRetry(Target{State: TargetFailed}, false, time.Now()); ok || reason != "account_gone" {
 		t.Errorf("%q %t", reason, ok)

@@ -71,7 +71,7 @@ func TestOneOccurrence(t *testing.T) {
 }
 
 // After a standstill the newest occurrence goes out if it is no hour late; the others are skipped, and that is told.
-func TestStandstill(t *testing.T) {
+func TestOccurrencesAfterDowntime(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.StartSeries(t, "FREQ=DAILY")
 		w.Clock.Advance(time.Hour + time.Hour) // just within the grace
@@ -122,7 +122,7 @@ func TestPausedTeams(t *testing.T) {
 }
 
 // What holds for every scheduled post holds for an occurrence at its time; and the month's allowance too.
-func TestRefusedAtItsTime(t *testing.T) {
+func TestOccurrenceRefusedWhenDue(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		must.NoError(t, w.Teams.SetPlan(t.Context(), w.Call.TeamID, "team", time.Time{}))
 		w.StartSeries(t, "FREQ=DAILY")
@@ -184,7 +184,7 @@ func TestTwoNodes(t *testing.T) {
 }
 
 // A series that is cancelled at the very moment of its time goes out or does not, and makes nothing more.
-func TestCancelRaces(t *testing.T) {
+func TestCancelOccurrenceWhenDue(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		other := posttest.New(t, w.URL, w.Clock, w.Sealer)
 		id := w.StartSeries(t, "FREQ=DAILY")

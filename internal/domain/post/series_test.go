@@ -237,7 +237,7 @@ func TestCancelledOccurrence(t *testing.T) {
 
 // A series that goes on takes up what pausing made drafts, but no occurrence that was cancelled or skipped by itself,
 // unless that was scheduled again.
-func TestSkippedStaysSkipped(t *testing.T) {
+func TestResumeKeepsSkipped(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.StartSeries(t, "FREQ=DAILY")
 		first := w.LastOccurrence(t)

@@ -122,7 +122,7 @@ func TestHashtag(t *testing.T) {
 }
 
 // Hashtags are parsed from every notation.
-func TestHashtagOfEveryName(t *testing.T) {
+func TestParseHashtagNotations(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.StringOf(rapid.RuneFrom(nil, unicode.L, unicode.Nd, unicode.Mn)).Draw(t, "name")
 		want, err := ParseHashtag(name)

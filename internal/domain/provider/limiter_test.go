@@ -48,7 +48,7 @@ func TestTurns(t *testing.T) {
 	})
 }
 
-func TestTurnsEndWithTheContext(t *testing.T) {
+func TestTurnsEndWithContext(t *testing.T) {
 	t.Parallel()
 	turns := provider.NewLimiter()
 	first, end := turns.Begin(t.Context())

@@ -76,7 +76,7 @@ func checkSpellings(t fails, text string) bool {
 	return err == nil
 }
 
-func TestSpellingsAreOneHashtag(t *testing.T) {
+func TestSpellingsOfOneHashtag(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.RuneFrom(nil, unicode.L, unicode.M, unicode.Nd, unicode.Pc)).Draw(t, "text")

@@ -93,7 +93,7 @@ func TestUsername(t *testing.T) {
 }
 
 // Valid names are parsed from every notation.
-func TestUsernameOfEveryName(t *testing.T) {
+func TestParseUsernameNotations(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		platform := rapid.SampledFrom([]string{Instagram, TikTok}).Draw(t, "platform")
 		name := rapid.StringMatching(`[a-zA-Z0-9_]{2,8}(\.[a-zA-Z0-9_]{1,4}){0,3}`).Draw(t, "name")

@@ -115,7 +115,7 @@ func TestCloseReturnsErrors(t *testing.T) {
 	}
 }
 
-func TestIdleTeamsAreForgotten(t *testing.T) {
+func TestIdleTeamsForgotten(t *testing.T) {
 	eachCallDay(t, func(t *testing.T, w callDay) {
 		c, actor := NewFreeCalls(w.db), w.berlin(1000)
 		take(t, c, actor)
@@ -140,7 +140,7 @@ func TestIdleTeamsAreForgotten(t *testing.T) {
 	})
 }
 
-func TestSweepsAreSpread(t *testing.T) {
+func TestSweepsSpread(t *testing.T) {
 	t.Parallel()
 	c := NewFreeCalls(testkit.Open(t, testkit.SQLite(t), nil))
 	for team := range int64(4 * sweepFrom) {
@@ -151,7 +151,7 @@ func TestSweepsAreSpread(t *testing.T) {
 	}
 }
 
-func TestDroppedAccountIsNotUsed(t *testing.T) {
+func TestDroppedAccountNotUsed(t *testing.T) {
 	t.Parallel()
 	c := NewFreeCalls(testkit.Open(t, testkit.SQLite(t), nil))
 	p := c.account(1)

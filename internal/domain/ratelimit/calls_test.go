@@ -49,8 +49,8 @@ func TestUnlimitedFreeCalls(t *testing.T) {
 	}
 }
 
-// TestLeasesAreTakenFromMemory checks that a lease, and for a moment its end, need no database.
-func TestLeasesAreTakenFromMemory(t *testing.T) {
+// TestLeasesFromMemory checks that a lease, and for a moment its end, need no database.
+func TestLeasesFromMemory(t *testing.T) {
 	eachCallDay(t, func(t *testing.T, w callDay) {
 		for limit, leased := range map[int64]int{1000: 10, 1: 1, 150: 1, 500_000: 1000} {
 			d := testkit.Open(t, w.url, w.clock)
@@ -89,7 +89,7 @@ func TestConcurrentCallsShareALease(t *testing.T) {
 	})
 }
 
-func TestReturn(t *testing.T) {
+func TestReturnCall(t *testing.T) {
 	eachCallDay(t, func(t *testing.T, w callDay) {
 		c, actor := NewFreeCalls(w.db), w.berlin(30)
 		first, second := take(t, c, actor), take(t, c, actor) // of two leases of one call
@@ -230,8 +230,8 @@ func TestRefusalsWriteNothing(t *testing.T) {
 	})
 }
 
-// TestWaitingForALeaseEnds checks that waiting calls can be canceled, and do not depend on the canceled caller.
-func TestWaitingForALeaseEnds(t *testing.T) {
+// TestWaitForLeaseCanceled checks that waiting calls can be canceled, and do not depend on the canceled caller.
+func TestWaitForLeaseCanceled(t *testing.T) {
 	eachCallDay(t, func(t *testing.T, w callDay) {
 		c, other, actor := NewFreeCalls(w.db), w.node(t, nil), w.berlin(100)
 		earlier := take(t, c, actor)

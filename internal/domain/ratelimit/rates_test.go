@@ -44,7 +44,7 @@ func TestRates(t *testing.T) {
 	same(t, take(), pipeline.Rate{Scope: "credential", Quota: 30, Window: 15 * time.Second, Remaining: 29, Reset: 500 * time.Millisecond})
 }
 
-func TestRatesAreApart(t *testing.T) {
+func TestRatesSeparatePerTeam(t *testing.T) {
 	t.Parallel()
 	rates := inMemory(t, plan.Default().Limits, testkit.NewClock(start))
 	for _, want := range []pipeline.Rate{
@@ -148,7 +148,7 @@ func TestRatesLeakLikeABucket(t *testing.T) {
 	})
 }
 
-func TestRatesInMemoryAreNotShared(t *testing.T) {
+func TestMemoryRatesNotShared(t *testing.T) {
 	t.Parallel()
 	rates := inMemory(t, plan.Default().Limits, testkit.NewClock(start))
 	if configured, answering := rates.RedisStatus(t.Context()); configured || answering {

@@ -8,8 +8,8 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// TestLateAnswers checks that results of calls from before an outage are ignored.
-func TestLateAnswers(t *testing.T) {
+// TestResultsFromBeforeOutage checks that results of calls from before an outage are ignored.
+func TestResultsFromBeforeOutage(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	o := &breaker{now: clock.Now, log: slog.New(slog.DiscardHandler)}

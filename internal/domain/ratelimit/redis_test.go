@@ -134,8 +134,8 @@ func TestRedisHangs(t *testing.T) {
 	n.checkLog(t, "WARN Redis does not answer; INFO Redis is back")
 }
 
-// TestOneCallProbes checks that one call in three seconds probes Redis during an outage.
-func TestOneCallProbes(t *testing.T) {
+// TestProbeDuringOutage checks that one call in three seconds probes Redis during an outage.
+func TestProbeDuringOutage(t *testing.T) {
 	t.Parallel()
 	dead := newSilent(t)
 	n := newNode(t, "redis://"+dead.addr, 300*time.Millisecond)
@@ -151,7 +151,7 @@ func TestOneCallProbes(t *testing.T) {
 	n.checkLog(t, "WARN Redis does not answer")
 }
 
-func TestRedisIsDownAtStart(t *testing.T) {
+func TestRedisDownAtStart(t *testing.T) {
 	t.Parallel()
 	server := redis.Start(t)
 	server.Stop()
@@ -241,7 +241,7 @@ func TestAddressOfRedis(t *testing.T) {
 	}
 }
 
-func TestPasswordIsNotLogged(t *testing.T) {
+func TestPasswordNotLogged(t *testing.T) {
 	t.Parallel()
 	const password = "Xq7"
 	server := redis.Start(t)

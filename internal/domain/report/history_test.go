@@ -59,7 +59,7 @@ func TestHistory(t *testing.T) {
 }
 
 // Spans without posts are included; no posts yield an empty history.
-func TestHistoryOfGaps(t *testing.T) {
+func TestHistoryWithGaps(t *testing.T) {
 	t.Parallel()
 	one := int64(1)
 	at := func(year int, month time.Month) provider.Post {
@@ -77,7 +77,7 @@ func TestHistoryOfGaps(t *testing.T) {
 }
 
 // Every counted post is in exactly one span and one hour.
-func TestHistoryCountsEachOnce(t *testing.T) {
+func TestHistoryCountsPostsOnce(t *testing.T) {
 	t.Parallel()
 	zone := berlin(t)
 	rapid.Check(t, func(t *rapid.T) {

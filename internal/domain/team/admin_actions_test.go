@@ -148,7 +148,7 @@ func reason(err error) any { return apierr.Of(err).Context["reason"] }
 
 func argument(err error) any { return apierr.Of(err).Context["argument"] }
 
-func TestKeysThatAreRefused(t *testing.T) {
+func TestInvalidKeysRefused(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.staff(t)
 		h := w.Admin(s.owner, w.team.ID)

@@ -93,7 +93,7 @@ func TestTokens(t *testing.T) {
 }
 
 // Repeating a wrong token is slowed down as repeating a wrong key is.
-func TestWrongTokensAreSlowed(t *testing.T) {
+func TestWrongTokensThrottled(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		tools := w.WithTokens(issued{})
 		for range 100 {
@@ -116,7 +116,7 @@ type ending struct {
 }
 
 // What each change of a person, a role and a connection makes of it.
-func TestConnectionEnds(t *testing.T) {
+func TestConnectionLifetime(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]ending{
 		"an editor becomes viewer": {

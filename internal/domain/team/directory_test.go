@@ -223,7 +223,7 @@ func TestConcurrentFirstSignIns(t *testing.T) {
 }
 
 // A person whose address nobody proved is no member of a second team before its owner or admin confirms it.
-func TestSecondTeamWaits(t *testing.T) {
+func TestSecondTeamRequiresConfirmation(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ctx := t.Context()
 		other, olga := w.roastery(t)

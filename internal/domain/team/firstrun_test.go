@@ -76,7 +76,7 @@ func TestFirstRun(t *testing.T) {
 	})
 }
 
-func TestFirstRunCodeIsHardToGuess(t *testing.T) {
+func TestFirstRunCodeThrottled(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)))

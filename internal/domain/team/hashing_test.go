@@ -77,7 +77,7 @@ func TestJoiningWithAccountComputesNoHash(t *testing.T) {
 }
 
 // Wrong passwords from all over one IPv6 site are counted together. Known browsers in it are not delayed.
-func TestGuessingFromOneSite(t *testing.T) {
+func TestGuessesFromOneSite(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		door, known := team.NewSignIns(w.Service), w.signedIn(t, w.owner.ID, "")
 		door.ChargeSite("2001:db8:1::/48")
@@ -103,7 +103,7 @@ func TestGuessingFromOneSite(t *testing.T) {
 
 // Who has a person's password and guesses codes does not delay the person in a known browser, and a stolen browser
 // guesses no faster than others.
-func TestCodeGuessesAndKnownBrowsers(t *testing.T) {
+func TestCodeGuessesFromKnownBrowsers(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		door, known, second := team.NewSignIns(w.Service), w.signedIn(t, w.owner.ID, ""), w.signedIn(t, w.owner.ID, "")
 		guess := func(browser string, err error) error {

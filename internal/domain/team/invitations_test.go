@@ -75,7 +75,7 @@ func TestInvitePermissions(t *testing.T) {
 	})
 }
 
-func TestInvitationIsAcceptedOnce(t *testing.T) {
+func TestAcceptInvitationOnce(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		door := team.NewSignIns(w.Service)
 		made, token := w.invite(t, 1, " New@Example.com", access.Editor)
@@ -207,7 +207,7 @@ func TestSeats(t *testing.T) {
 }
 
 // Somebody who is known joins by signing in, also out of no team, and keeps a role that the person has.
-func TestKnownPeopleJoin(t *testing.T) {
+func TestJoinWithExistingAccount(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		door, try := team.NewSignIns(w.Service), attempts()
 		w.person(t, "bea@example.com", "wobbly pass word", "")
@@ -252,7 +252,7 @@ func atDirectory(email string) team.DirectoryIdentity {
 	}
 }
 
-func TestFromDirectory(t *testing.T) {
+func TestJoinFromDirectory(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		enter := func(email, token string) (team.Person, error) {
 			return w.FromDirectory(t.Context(), atDirectory(email), token)
@@ -273,7 +273,7 @@ func TestFromDirectory(t *testing.T) {
 	})
 }
 
-func TestInvitationIsChosen(t *testing.T) {
+func TestChooseInvitation(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		enter := func(email, token string) (team.Person, error) {
 			return w.FromDirectory(t.Context(), atDirectory(email), token)

@@ -20,7 +20,7 @@ func (w env) signedIn(t *testing.T, person int64, browser string) string {
 
 // An attack from ever new clients delays strangers, on all nodes and up to an hour, and no browser that signed in
 // before.
-func TestPasswordGuessesAndKnownBrowsers(t *testing.T) {
+func TestPasswordGuessesFromKnownBrowsers(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		door, other, try := team.NewSignIns(w.Service), team.NewSignIns(w.Service), attempts()
 		ada, bea := w.owner, w.person(t, "bea@example.com", "wobbly pass word", access.Viewer)
@@ -64,7 +64,7 @@ func TestPasswordGuessesAndKnownBrowsers(t *testing.T) {
 }
 
 // Who has stolen what a known browser holds guesses no faster than others, from wherever.
-func TestStolenBrowserIsThrottled(t *testing.T) {
+func TestStolenBrowserThrottled(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		door, other, try := team.NewSignIns(w.Service), team.NewSignIns(w.Service), attempts()
 		stolen := w.signedIn(t, w.owner.ID, "")

@@ -107,7 +107,7 @@ func TestInvitationMailRejected(t *testing.T) {
 }
 
 // A team floods nobody's mailbox.
-func TestMailedInvitationsAreBounded(t *testing.T) {
+func TestMailedInvitationLimit(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		letters := team.NewLetters(w.Service, "https://press.example", func(context.Context, team.Letter) error {
 			return nil

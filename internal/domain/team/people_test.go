@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-func TestPasswordsThatAreTaken(t *testing.T) {
+func TestAcceptedPasswords(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		door := team.NewSignIns(w.Service)
 		bea := w.person(t, "bea-of-harbour@example.com", "", access.Editor)
@@ -132,7 +132,7 @@ func TestOperator(t *testing.T) {
 }
 
 // A change that leaves nobody who is an operator and can sign in is undone, anything that it is.
-func TestKeepingOperator(t *testing.T) {
+func TestLastOperatorKept(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.staff(t)
 		runs := func(person int64, on bool) {
@@ -168,7 +168,7 @@ func TestKeepingOperator(t *testing.T) {
 }
 
 // Guesses at links are delayed after a while. What is right is never refused: nobody can guess it.
-func TestGuardedTries(t *testing.T) {
+func TestLinkGuessesThrottled(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		door := team.NewSignIns(w.Service)
 		look := func(token string) error {

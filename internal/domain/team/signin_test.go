@@ -124,7 +124,7 @@ func TestGuessingPasswords(t *testing.T) {
 }
 
 // One client has thirty wrong passwords over all addresses.
-func TestGuessingAtManyAddresses(t *testing.T) {
+func TestGuessesAtManyAddresses(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		door := team.NewSignIns(w.Service)
 		for i := range 31 {
@@ -141,7 +141,7 @@ func TestGuessingAtManyAddresses(t *testing.T) {
 }
 
 // Wrong passwords from a few clients delay nobody who comes from another one.
-func TestNoLockout(t *testing.T) {
+func TestNoLockoutByWrongPasswords(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		door, try := team.NewSignIns(w.Service), attempts()
 		for range 5 {

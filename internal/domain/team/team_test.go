@@ -91,7 +91,7 @@ func TestAuthenticate(t *testing.T) {
 }
 
 // Revoking, changing a level and losing a role hold at once, however often the key was used before.
-func TestChangesHold(t *testing.T) {
+func TestChangesApplyAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.watch(t)
 		k, value := w.key(t, access.Full, time.Time{})
@@ -134,7 +134,7 @@ func TestKeysEnd(t *testing.T) {
 }
 
 // Repeating one wrong key is slowed down; another wrong key is not.
-func TestWrongKeysAreSlowedDown(t *testing.T) {
+func TestWrongKeysThrottled(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		wrong, limited := apikey.New(apikey.APIKey), 0
 		for range 40 {

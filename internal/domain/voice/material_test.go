@@ -127,7 +127,7 @@ func TestMaterialRefused(t *testing.T) {
 }
 
 // The number of materials is limited, also for concurrent calls. Existing material can be added again.
-func TestMaterialHasALimit(t *testing.T) {
+func TestMaterialLimit(t *testing.T) {
 	each(t, func(w env) {
 		ctx, id := w.t.Context(), w.make("Plain")
 		nodes := []*Service{w.Service, New(Options{DB: testkit.Open(w.t, w.url, w.clock)})}
@@ -182,7 +182,7 @@ func TestMaterialAccess(t *testing.T) {
 }
 
 // No response contains material, for any caller and kind of material.
-func TestMaterialIsHidden(t *testing.T) {
+func TestMaterialHidden(t *testing.T) {
 	each(t, func(w env) {
 		const marker = "zqmaterial4711"
 		ctx := w.t.Context()

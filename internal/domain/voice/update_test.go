@@ -167,7 +167,7 @@ func (m *model) mustAgree() {
 }
 
 // For any sequence of operations, the voices match a simple model.
-func TestVoicesAgainstAModel(t *testing.T) {
+func TestVoicesMatchModel(t *testing.T) {
 	each(t, func(w env) {
 		n := 0
 		rapid.Check(w.t, func(r *rapid.T) {
@@ -183,7 +183,7 @@ func TestVoicesAgainstAModel(t *testing.T) {
 }
 
 // Many at once, on several nodes, leave exactly one default, never more voices than there may be, and each name once.
-func TestDefaultIsOneUnderRaces(t *testing.T) {
+func TestConcurrentDefault(t *testing.T) {
 	each(t, func(w env) {
 		ctx := w.t.Context()
 		nodes := []*Service{w.Service, New(Options{DB: testkit.Open(w.t, w.url, w.clock)})}

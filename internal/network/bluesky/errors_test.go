@@ -35,7 +35,7 @@ func plainDraft(t *testing.T) network.Draft {
 	return prepare(t, network.Grant{}, "post-1", "plain")
 }
 
-func TestMessagesAreCut(t *testing.T) {
+func TestMessagesTruncated(t *testing.T) {
 	t.Parallel()
 	g := serve(t, http.StatusBadRequest, nil, `{"error":"Invalid<Request>","message":"`+strings.Repeat("ü", 600)+"\xff"+`"}`)
 	_, err := newNetwork().Commit(t.Context(), g, plainDraft(t), nil)

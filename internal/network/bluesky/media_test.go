@@ -74,7 +74,7 @@ func (l *deadlineRecorder) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // A draft that was stored by a version without media is still valid.
-func TestDraftOfBefore(t *testing.T) {
+func TestDraftOfEarlierVersion(t *testing.T) {
 	t.Parallel()
 	d := network.Draft(
 		`{"rkey":"3miatogtx2c22","prepared":false,"record":` +

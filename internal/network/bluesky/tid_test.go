@@ -9,7 +9,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-func TestRecordKeyIsAValidTID(t *testing.T) {
+func TestRecordKeyValidTID(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.StringN(1, -1, -1).Draw(t, "seed")
 		second := rapid.Int64Range(1, maxTIDMicros/microsecond-1).Draw(t, "second")

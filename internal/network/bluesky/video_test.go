@@ -41,7 +41,7 @@ func TestVideoServiceConformance(t *testing.T) {
 }
 
 // A video is posted when the service has processed it, with tokens that are only for the service.
-func TestVideoIsProcessedFirst(t *testing.T) {
+func TestVideoProcessing(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, withVideoService, 10*time.Second)
 	g := f.Grant()
@@ -76,7 +76,7 @@ func TestVideoIsProcessedFirst(t *testing.T) {
 }
 
 // A video that was posted before is not processed again. The service answers it as a failure with the video's blob.
-func TestVideoIsKnown(t *testing.T) {
+func TestKnownVideo(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, withVideoService, 0)
 	g := f.Grant()

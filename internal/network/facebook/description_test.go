@@ -62,7 +62,7 @@ func fieldNames(fields string) []string {
 }
 
 // All calls are described, and each was made.
-func TestCallsAreDescribed(t *testing.T) {
+func TestCallsDescribed(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	f.MakeEveryCall()

@@ -227,7 +227,7 @@ func TestAuthorize(t *testing.T) {
 }
 
 // Renewing a grant without a holder fills it in.
-func TestHolderIsFilledIn(t *testing.T) {
+func TestRenewFillsInHolder(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	g := f.Grant()

@@ -121,7 +121,7 @@ func TestReelRefused(t *testing.T) {
 
 // A reel whose upload was finished may be ready and not published for some minutes. It does not count as absent while
 // the network may have accepted the end of the upload.
-func TestReelIsChecked(t *testing.T) {
+func TestReelStatus(t *testing.T) {
 	t.Parallel()
 	now := networktest.Start
 	s := networktest.NewStub(t, adapter, network.App{Now: func() time.Time { return now }}, answering(

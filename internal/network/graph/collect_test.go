@@ -225,7 +225,7 @@ func TestDowngradeMissingPermission(t *testing.T) {
 }
 
 // A negative metric is unknown.
-func TestFiguresAreNumbers(t *testing.T) {
+func TestNegativeFigures(t *testing.T) {
 	t.Parallel()
 	var f graph.Figures
 	if err := json.Unmarshal([]byte(`{"views":-1}`), &f); err != nil || f.Get("views") != nil {

@@ -44,7 +44,7 @@ func checkCall(t *testing.T, r networktest.Request) {
 }
 
 // All calls are described, and each was made.
-func TestCallsAreDescribed(t *testing.T) {
+func TestCallsDescribed(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	f.MakeEveryCall()
@@ -57,7 +57,7 @@ func TestCallsAreDescribed(t *testing.T) {
 }
 
 // Accounts and Pages have the fields that are read. The person's own account is described differently.
-func TestReadFieldsAreDescribed(t *testing.T) {
+func TestReadFieldsDescribed(t *testing.T) {
 	t.Parallel()
 	networktest.WantDescribed(t, "an account", networktest.ObjectOf("IGUser").Names(), []string{"id", "username", "name"})
 	networktest.WantDescribed(t, "a Page", networktest.ObjectOf("Page").Names(),

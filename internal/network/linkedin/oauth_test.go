@@ -31,7 +31,7 @@ func TestConnectMembers(t *testing.T) {
 }
 
 // Organizations that cannot be listed are left out; one without a name is not.
-func TestOrganizationsAreOptional(t *testing.T) {
+func TestOrganizationsOptional(t *testing.T) {
 	t.Parallel()
 	answers := map[string]struct {
 		status int

@@ -48,7 +48,7 @@ func TestInvalidUploadInstructions(t *testing.T) {
 }
 
 // A token is not sent unencrypted, even if the upload URL is http.
-func TestUploadsStayEncrypted(t *testing.T) {
+func TestUploadsEncrypted(t *testing.T) {
 	t.Parallel()
 	elsewhere := networktest.Serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the token was sent") }))
 	front := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -29,7 +29,7 @@ func checkCall(t *testing.T, r networktest.Request) {
 }
 
 // The metrics and fields are those of the network's own samples.
-func TestCollectIsDescribed(t *testing.T) {
+func TestCollectDescribed(t *testing.T) {
 	t.Parallel()
 	described := networktest.ThreadsSummary().Samples
 	f := networktest.New(t, adapter, 0)
@@ -56,7 +56,7 @@ func TestCollectIsDescribed(t *testing.T) {
 }
 
 // All calls are described, and each was made.
-func TestCallsAreDescribed(t *testing.T) {
+func TestCallsDescribed(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	f.MakeEveryCall()

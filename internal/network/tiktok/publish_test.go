@@ -146,7 +146,7 @@ func TestUploadRestartsAfterGrace(t *testing.T) {
 }
 
 // The owner's settings are respected, and a prepared draft does not change.
-func TestDraftKeeps(t *testing.T) {
+func TestDraftKeepsSettings(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	g := f.Connect("", "mira.keller")
@@ -244,7 +244,7 @@ func TestStatusLostAtCommit(t *testing.T) {
 }
 
 // Errors do not quote the URLs of photos.
-func TestLinksAreNotQuoted(t *testing.T) {
+func TestLinksNotQuoted(t *testing.T) {
 	t.Parallel()
 	body := `{"error":{"code":"invalid_params","message":"https://files.test/1 is not yours"}}`
 	n := tiktok.New(tiktok.Options{App: network.App{Now: func() time.Time { return networktest.Start }}})

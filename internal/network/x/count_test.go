@@ -26,7 +26,7 @@ func weights(tb testing.TB) []weightCase {
 	return cases
 }
 
-func TestCountAgainstTwitterText(t *testing.T) {
+func TestCountMatchesTwitterText(t *testing.T) {
 	cases := weights(t)
 	if len(cases) < 200 {
 		t.Fatalf("only %d texts", len(cases))

@@ -337,7 +337,7 @@ func checkCall(t *testing.T, r networktest.Request) {
 }
 
 // All calls are described, and each was made.
-func TestCallsAreDescribed(t *testing.T) {
+func TestCallsDescribed(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 10*time.Second)
 	seen := map[string]bool{}

@@ -48,7 +48,7 @@ func TestLargeBlobs(t *testing.T) {
 }
 
 // A blob that is put during a multipart upload to the same key wins.
-func TestRacingParts(t *testing.T) {
+func TestPutDuringMultipartUpload(t *testing.T) {
 	t.Parallel()
 	s := s3.Start(t)
 	first := newBucket(t, s, s.Bucket(t))

@@ -16,7 +16,7 @@ import (
 const stageIn = "PRESSROOM_TEST_STAGE_IN"
 
 // A process that is killed while it stages a file leaves nothing behind.
-func TestKilled(t *testing.T) {
+func TestKilledWhileStaging(t *testing.T) {
 	t.Parallel()
 	if dir := os.Getenv(stageIn); dir != "" {
 		stageForEver(t, dir)
@@ -26,7 +26,7 @@ func TestKilled(t *testing.T) {
 		t.Log("the file system for temporary files does not support unnamed files")
 		return
 	}
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKilled$")
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKilledWhileStaging$")
 	cmd.Env = append(os.Environ(), stageIn+"="+dir)
 	output := must.Get(cmd.StdoutPipe())(t)
 	input := must.Get(cmd.StdinPipe())(t)
@@ -77,7 +77,7 @@ func TestOpenRemovesAbandoned(t *testing.T) {
 }
 
 // Only the user can read the folder, and files of others in it are ignored.
-func TestFolderIsPrivate(t *testing.T) {
+func TestFolderPrivate(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "files")
 	s := open(t, "file://"+dir, Options{})

@@ -63,7 +63,7 @@ func TestOpenRefusesBuckets(t *testing.T) {
 }
 
 // The test is not parallel because it changes the environment.
-func TestCredentialsOfTheEnvironment(t *testing.T) {
+func TestEnvironmentCredentials(t *testing.T) {
 	s := s3.Start(t)
 	t.Setenv("AWS_ACCESS_KEY_ID", s.ID)
 	t.Setenv("AWS_SECRET_ACCESS_KEY", s.Secret)

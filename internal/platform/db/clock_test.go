@@ -67,7 +67,7 @@ func TestServerClock(t *testing.T) {
 }
 
 // The estimate follows the server's clock until the database is closed.
-func TestClockIsUpdated(t *testing.T) {
+func TestClockUpdated(t *testing.T) {
 	t.Parallel()
 	url := os.Getenv("PRESSROOM_TEST_POSTGRES")
 	if url == "" {
@@ -88,7 +88,7 @@ func TestClockIsUpdated(t *testing.T) {
 }
 
 // Open queries the time again if the first query times out.
-func TestClockIsQueriedAgain(t *testing.T) {
+func TestClockQueriedAgain(t *testing.T) {
 	t.Parallel()
 	dsn := os.Getenv("PRESSROOM_TEST_POSTGRES")
 	if dsn == "" {

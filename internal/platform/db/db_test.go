@@ -40,7 +40,7 @@ func TestOlderProgramOnNewerSchema(t *testing.T) {
 	})
 }
 
-func TestEventsAreNeverChanged(t *testing.T) {
+func TestEventsImmutable(t *testing.T) {
 	t.Parallel()
 	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
@@ -117,7 +117,7 @@ func TestTransactionReadsItsWrites(t *testing.T) {
 }
 
 // A transaction inside another one would wait for itself, and a read beside it would miss its writes.
-func TestNestedUseIsRefused(t *testing.T) {
+func TestNestedTransactionRefused(t *testing.T) {
 	t.Parallel()
 	d := testkit.Open(t, testkit.SQLite(t), nil)
 	for name, nested := range map[string]func(context.Context){
@@ -158,7 +158,7 @@ func TestConcurrentWritersAllSucceed(t *testing.T) {
 }
 
 // A transaction that times out waiting for a lock is run again.
-func TestLockTimeoutIsRetried(t *testing.T) {
+func TestLockTimeoutRetried(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		if d := testkit.Open(t, url, nil); d.Postgres() { // SQLite's writers wait for a connection
@@ -210,7 +210,7 @@ func TestOpenRequiresDurability(t *testing.T) {
 }
 
 // A connection that Connected rejects is closed.
-func TestRejectedConnectionIsClosed(t *testing.T) {
+func TestRejectedConnectionClosed(t *testing.T) {
 	t.Parallel()
 	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
 		if !testkit.Open(t, url, nil).Postgres() {
@@ -256,7 +256,7 @@ func TestAllClosesRowsOnScanError(t *testing.T) {
 }
 
 // Ping succeeds while every connection of the pool is in use.
-func TestPingDoesNotWait(t *testing.T) {
+func TestPingWithBusyPool(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)

@@ -59,8 +59,8 @@ func TestOwnersTakeTurns(t *testing.T) {
 	})
 }
 
-// TestHalfWhileOthersWait checks that an owner gets at most half while others wait, and everything otherwise.
-func TestHalfWhileOthersWait(t *testing.T) {
+// TestOwnerLimitWhileOthersWait checks that an owner gets at most half while others wait, and everything otherwise.
+func TestOwnerLimitWhileOthersWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o, end, endOther := &recordingLimiter{FairLimiter: NewFairLimiter(100)}, make(chan struct{}), make(chan struct{})
@@ -86,8 +86,8 @@ func TestHalfWhileOthersWait(t *testing.T) {
 	})
 }
 
-// TestQueueIsLimited checks that only an owner whose queue is full is refused, and that canceled calls leave it.
-func TestQueueIsLimited(t *testing.T) {
+// TestQueueLimit checks that only an owner whose queue is full is refused, and that canceled calls leave it.
+func TestQueueLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		turns := NewFairLimiter(100)

@@ -114,8 +114,8 @@ func TestMaxWait(t *testing.T) {
 	})
 }
 
-// TestLateCallsAreRefused checks that a released slot does not go to a call whose time is over.
-func TestLateCallsAreRefused(t *testing.T) {
+// TestLateCallsRefused checks that a released slot does not go to a call whose time is over.
+func TestLateCallsRefused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := full(t, 1)
@@ -155,8 +155,8 @@ func TestCanceledCalls(t *testing.T) {
 	})
 }
 
-// TestQueueIsLimited checks that calls beyond the queue are refused at once.
-func TestQueueIsLimited(t *testing.T) {
+// TestQueueLimit checks that calls beyond the queue are refused at once.
+func TestQueueLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := full(t, 2)
@@ -173,8 +173,8 @@ func TestQueueIsLimited(t *testing.T) {
 	})
 }
 
-// TestRaces checks that no slot is lost or used twice when timeouts and releases coincide.
-func TestRaces(t *testing.T) {
+// TestConcurrentTimeoutsAndReleases checks that no slot is lost or used twice when timeouts and releases coincide.
+func TestConcurrentTimeoutsAndReleases(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const slots = 3

@@ -33,8 +33,8 @@ func load(tb testing.TB, name string) []byte {
 	return data
 }
 
-// TestGenuine compares the results for files of other programs with those of ffprobe and exiftool.
-func TestGenuine(t *testing.T) {
+// TestMatchesFFprobe compares the results for files of other programs with those of ffprobe and exiftool.
+func TestMatchesFFprobe(t *testing.T) {
 	t.Parallel()
 	video := mediainfo.Info{
 		Type: mediainfo.MP4, Kind: mediainfo.Video, Width: 160, Height: 90, Orientation: 1, Duration: 2 * time.Second,
@@ -128,8 +128,8 @@ func TestUnsupportedTypes(t *testing.T) {
 	}
 }
 
-// TestCutShort checks files without their second half.
-func TestCutShort(t *testing.T) {
+// TestTruncatedFiles checks files without their second half.
+func TestTruncatedFiles(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
 		"end.mp4", "front.mp4", "fragmented.mp4", "plain.mov", "lossy.webp", "lossless.webp", "alpha.webp", "animated.webp",

@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/platform/mediainfo"
 )
 
-func TestFilms(t *testing.T) {
+func TestVideos(t *testing.T) {
 	t.Parallel()
 	plain := mediainfo.Info{
 		Type: mediainfo.MP4, Kind: mediainfo.Video, Width: 64, Height: 48, Orientation: 1, Duration: 3 * time.Second,
@@ -153,8 +153,8 @@ func (h *hollow) ReadAt(p []byte, off int64) (int, error) {
 	return len(p), nil
 }
 
-// TestFarAway checks that a moov box after 20 GB of data is found with few reads.
-func TestFarAway(t *testing.T) {
+// TestMoovAfterLargeData checks that a moov box after 20 GB of data is found with few reads.
+func TestMoovAfterLargeData(t *testing.T) {
 	t.Parallel()
 	f := newFilm()
 	ftyp := f.ftyp

@@ -49,8 +49,8 @@ func TestFailoverHolds(t *testing.T) {
 	}
 }
 
-// TestFailoverWhileHeldByHand checks that a failover replaces a hold by hand.
-func TestFailoverWhileHeldByHand(t *testing.T) {
+// TestFailoverDuringManualHold checks that a failover replaces a hold by hand.
+func TestFailoverDuringManualHold(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(testkit.PostgresVariable) == "" {
 		t.Skip("needs PostgreSQL: scripts/with-postgres")

@@ -63,8 +63,8 @@ func TestFailover(t *testing.T) {
 	}
 }
 
-// TestReplicaIsRefused checks that a connection to a replica fails as if the database were unreachable.
-func TestReplicaIsRefused(t *testing.T) {
+// TestReplicaRefused checks that a connection to a replica fails as if the database were unreachable.
+func TestReplicaRefused(t *testing.T) {
 	t.Parallel()
 	exec := func(string, ...any) error { return nil }
 	queryRow := func(query string, dest ...any) error {

@@ -28,8 +28,8 @@ func lift(d *db.DB) error {
 	return d.InTx(context.Background(), "test.lift", func(ctx context.Context, tx *db.Tx) error { return restoreguard.Lift(ctx, tx, nil) })
 }
 
-// TestRunWhileFree checks that a hold stops work, and that it starts again afterwards.
-func TestRunWhileFree(t *testing.T) {
+// TestRunWithoutHold checks that a hold stops work, and that it starts again afterwards.
+func TestRunWithoutHold(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		s, d := open(t, url)
@@ -58,8 +58,8 @@ func TestRunWhileFree(t *testing.T) {
 	})
 }
 
-// TestHeldOnce checks that a second hold changes nothing, that a second lift is refused, and that both are recorded.
-func TestHeldOnce(t *testing.T) {
+// TestHoldTwice checks that a second hold changes nothing, that a second lift is refused, and that both are recorded.
+func TestHoldTwice(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		s, d := open(t, url)
@@ -149,9 +149,9 @@ func looksFor(t *testing.T, s *restoreguard.Service) restoreguard.State {
 	return state
 }
 
-// TestByHandHidesNothing checks that a detected copy replaces a hold by hand, and that Since is the last event before
+// TestCopyReplacesManualHold checks that a detected copy replaces a hold by hand, and that Since is the last event before
 // the holds.
-func TestByHandHidesNothing(t *testing.T) {
+func TestCopyReplacesManualHold(t *testing.T) {
 	t.Parallel()
 	for name, found := range map[string]func(t *testing.T, s *restoreguard.Service, d *db.DB) restoreguard.State{
 		"copied": func(t *testing.T, s *restoreguard.Service, d *db.DB) restoreguard.State {
@@ -232,8 +232,8 @@ func TestEventIDsIncrease(t *testing.T) {
 	})
 }
 
-// TestHoldIsLogged checks that a hold is logged once per start.
-func TestHoldIsLogged(t *testing.T) {
+// TestHoldLoggedOnce checks that a hold is logged once per start.
+func TestHoldLoggedOnce(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		_, d := open(t, url)
@@ -263,8 +263,8 @@ func TestHoldIsLogged(t *testing.T) {
 	})
 }
 
-// TestMarkAlone checks that the mark suffices to detect an older file.
-func TestMarkAlone(t *testing.T) {
+// TestMarkSuffices checks that the mark suffices to detect an older file.
+func TestMarkSuffices(t *testing.T) {
 	t.Parallel()
 	s, d := open(t, testkit.SQLite(t))
 	for range 3 {

@@ -34,7 +34,7 @@ func TestForbiddenNetworks(t *testing.T) {
 	}
 }
 
-func TestAllForbidden(t *testing.T) {
+func TestAllAddressesForbidden(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t, nobody(t), nil)
 	w.zone.set(host, always(forbidden[:20]...))

@@ -181,7 +181,7 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-func TestPortOfHTTPS(t *testing.T) {
+func TestHTTPSPort(t *testing.T) {
 	t.Parallel()
 	client, err := New(Options{})
 	if err != nil {

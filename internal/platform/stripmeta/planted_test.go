@@ -230,9 +230,9 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// TestPlanted plants random markers in every place of every format, and checks that they are removed without visible
+// TestPlantedMarkers plants random markers in every place of every format, and checks that they are removed without visible
 // change.
-func TestPlanted(t *testing.T) {
+func TestPlantedMarkers(t *testing.T) {
 	t.Parallel()
 	for mime, places := range planters(t) {
 		for _, name := range slices.Sorted(maps.Keys(places)) {

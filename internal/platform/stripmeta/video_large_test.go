@@ -31,8 +31,8 @@ func (h *hollow) ReadAt(p []byte, off int64) (int, error) {
 	return len(p), nil
 }
 
-// TestFarAway checks that boxes after 4 GB of media data are found with few reads.
-func TestFarAway(t *testing.T) {
+// TestBoxesAfterLargeData checks that boxes after 4 GB of media data are found with few reads.
+func TestBoxesAfterLargeData(t *testing.T) {
 	t.Parallel()
 	const size = 4e9
 	head := slices.Concat([]byte(ftyp), u32(1), []byte("mdat"), binary.BigEndian.AppendUint64(nil, size))

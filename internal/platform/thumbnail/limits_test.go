@@ -119,8 +119,8 @@ func TestScans(t *testing.T) {
 	}
 }
 
-// TestSlow checks that an image that takes too long is given up and its memory released.
-func TestSlow(t *testing.T) {
+// TestSlowImage checks that an image that takes too long is given up and its memory released.
+func TestSlowImage(t *testing.T) {
 	t.Parallel()
 	data := encodeAs(t, noise(300, 300), mediainfo.PNG)
 	about := info(t, data)

@@ -49,8 +49,8 @@ func TestScanBounds(t *testing.T) {
 	}
 }
 
-// TestScansAreCounted checks the count of a file that ImageMagick wrote in 10 scans.
-func TestScansAreCounted(t *testing.T) {
+// TestCountScans checks the count of a file that ImageMagick wrote in 10 scans.
+func TestCountScans(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("../mediainfo/testdata/progressive.jpg")
 	if err != nil {

@@ -31,8 +31,8 @@ var (
 	none  = color.RGBA{}
 )
 
-// TestUpright checks all eight orientations, scaled and unscaled. The quarters are named as stored.
-func TestUpright(t *testing.T) {
+// TestOrientations checks all eight orientations, scaled and unscaled. The quarters are named as stored.
+func TestOrientations(t *testing.T) {
 	t.Parallel()
 	maker := thumbnail.New(memory)
 	data := encodeAs(t, quarters(64, 32, red, green, blue, white), mediainfo.JPEG)
@@ -115,8 +115,8 @@ func TestFirstFrame(t *testing.T) {
 	}
 }
 
-// TestPlacedFrame checks a WebP whose transparent first frame is in the lower right of a larger canvas.
-func TestPlacedFrame(t *testing.T) {
+// TestFrameWithOffset checks a WebP whose transparent first frame is in the lower right of a larger canvas.
+func TestFrameWithOffset(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"alpha.webp", "lossless.webp"} {
 		still := genuine(t, name)
@@ -199,8 +199,8 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// TestStripped checks that results have no metadata.
-func TestStripped(t *testing.T) {
+// TestMetadataRemoved checks that results have no metadata.
+func TestMetadataRemoved(t *testing.T) {
 	t.Parallel()
 	data := withOrientation(encodeAs(t, quarters(64, 32, red), mediainfo.JPEG), 1)
 	made, err := thumbnail.New(memory).Fit(t.Context(), 1, bytes.NewReader(data), info(t, data), thumbnail.Limits{})

@@ -70,8 +70,8 @@ func servedSerial(t *testing.T, certs *tlscert.Certificates) int64 {
 	return client.ConnectionState().PeerCertificates[0].SerialNumber.Int64()
 }
 
-// TestFilesAreReadAgain checks that changed files are loaded, but not while only one of them is new.
-func TestFilesAreReadAgain(t *testing.T) {
+// TestFilesReloaded checks that changed files are loaded, but not while only one of them is new.
+func TestFilesReloaded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	files := tlscert.Files{Certificate: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key")}

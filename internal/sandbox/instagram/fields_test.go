@@ -17,7 +17,7 @@ import (
 )
 
 // All fields are in the network's description.
-func TestDiscoveryIsDescribed(t *testing.T) {
+func TestDiscoveryDescribed(t *testing.T) {
 	t.Parallel()
 	text := must.Get(os.ReadFile(filepath.Join("..", "..", "network", "networktest", "descriptions", "meta.json")))(t)
 	var objects map[string]struct {

@@ -49,7 +49,7 @@ func near(t *testing.T, what string, got, want, within float64) {
 	}
 }
 
-func TestWorldProfilesAreVaried(t *testing.T) {
+func TestWorldProfilesVaried(t *testing.T) {
 	t.Parallel()
 	scripts := map[string]bool{}
 	var few, many int
@@ -89,7 +89,7 @@ func TestWorldProfilesAreVaried(t *testing.T) {
 }
 
 // Later days change nothing about a day, and counts only grow.
-func TestWorldPastIsStable(t *testing.T) {
+func TestWorldPastStable(t *testing.T) {
 	t.Parallel()
 	for _, p := range testProfiles(20) {
 		before, after := p.Posts(today), p.Posts(today+30)
@@ -300,7 +300,7 @@ func TestWorldLargeHashtag(t *testing.T) {
 }
 
 // The top posts are a uniform sample of all posts.
-func TestWorldTopIsAFairSample(t *testing.T) {
+func TestWorldTopIsUniformSample(t *testing.T) {
 	t.Parallel()
 	var places []float64
 	kept, all := 0, 0

@@ -33,7 +33,7 @@ func TestServer(t *testing.T) {
 	s.Stop()
 }
 
-func TestServersAreApart(t *testing.T) {
+func TestServersSeparate(t *testing.T) {
 	t.Parallel()
 	a, b := redis.Start(t), redis.Start(t)
 	if a.URL() == b.URL() {

@@ -139,7 +139,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-func TestArranging(t *testing.T) {
+func TestArrangeMedia(t *testing.T) {
 	form := url.Values{"media": {"7", "8", "9", "x", "-1"}, "account": {"3", "3", "2"}, "media-3": {"8"},
 		"text-3": {"a\r\nb"}, "text-2": {"  "},
 		"alt-7": {"Boats"}, "cover-9": {" 2,5 "}, "caption": {"x\x00\xff"}}
@@ -202,7 +202,7 @@ func TestFormRoundTrip(t *testing.T) {
 	}
 }
 
-func TestFolding(t *testing.T) {
+func TestFoldedSections(t *testing.T) {
 	for _, c := range []struct {
 		text          string
 		most          int

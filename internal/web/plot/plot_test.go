@@ -80,8 +80,8 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// TestDrawingsAreValid checks that templates are well-formed, within bounds and without style attributes.
-func TestDrawingsAreValid(t *testing.T) {
+// TestDrawingsValid checks that templates are well-formed, within bounds and without style attributes.
+func TestDrawingsValid(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		value := rapid.Custom(func(t *rapid.T) *float64 {

@@ -10,8 +10,8 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// TestPendingSessionsAreBounded checks that only the oldest anonymous sessions are removed beyond the limit.
-func TestPendingSessionsAreBounded(t *testing.T) {
+// TestPendingSessionLimit checks that only the oldest anonymous sessions are removed beyond the limit.
+func TestPendingSessionLimit(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, at string) {
 		clock := testkit.NewClock(time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC))

@@ -72,7 +72,7 @@ func TestPageTimeout(t *testing.T) {
 	})
 }
 
-func TestClientGone(t *testing.T) {
+func TestClientDisconnects(t *testing.T) {
 	t.Parallel()
 	f := bare(t)
 	for _, c := range []struct {
@@ -96,8 +96,8 @@ func TestClientGone(t *testing.T) {
 	}
 }
 
-// TestSlowIsNotUnavailable checks that a timeout is no outage while the dependencies answer.
-func TestSlowIsNotUnavailable(t *testing.T) {
+// TestTimeoutIsNoOutage checks that a timeout is no outage while the dependencies answer.
+func TestTimeoutIsNoOutage(t *testing.T) {
 	t.Parallel()
 	f := bare(t)
 	f.IsReachable = func() bool { return true }

@@ -73,8 +73,8 @@ func (s *slow) Read(p []byte) (int, error) {
 	return 1, nil
 }
 
-// TestUploadsMayTakeLong checks that uploads have no time limit while bytes arrive.
-func TestUploadsMayTakeLong(t *testing.T) {
+// TestLongUploads checks that uploads have no time limit while bytes arrive.
+func TestLongUploads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := serving(t, func(w http.ResponseWriter, r *http.Request) {
 			n, err := io.Copy(io.Discard, NewUpload(w, r))
@@ -164,7 +164,7 @@ func TestSlowUploads(t *testing.T) {
 	}
 }
 
-func TestDownloadsMayTakeLong(t *testing.T) {
+func TestLongDownloads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := serving(t, func(w http.ResponseWriter, _ *http.Request) {
 			if _, err := io.Copy(NewDownload(w), io.LimitReader(&slow{left: 100_000, every: time.Nanosecond}, 100_000)); err != nil {
@@ -226,7 +226,7 @@ func TestNoWritesAfterDeadline(t *testing.T) {
 	}
 }
 
-func TestWritesAreFlushed(t *testing.T) {
+func TestWritesFlushed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, end := time.Now(), make(chan struct{})
 		client := serving(t, func(w http.ResponseWriter, _ *http.Request) {

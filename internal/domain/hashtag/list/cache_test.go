@@ -79,7 +79,7 @@ func TestCache(t *testing.T) {
 }
 
 // The cache is bounded.
-func TestCacheIsBounded(t *testing.T) {
+func TestCacheSize(t *testing.T) {
 	t.Parallel()
 	o := &listCache{lists: map[int64]cacheEntry{}}
 	for id := range int64(200) {

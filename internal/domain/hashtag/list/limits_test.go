@@ -53,7 +53,7 @@ func TestLimits(t *testing.T) {
 }
 
 // Concurrent calls cannot both create the last list of a plan.
-func TestRaceForLastList(t *testing.T) {
+func TestConcurrentLastList(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.allow(3, 10)
 		made := concurrently(12, func(n int) error {
@@ -131,7 +131,7 @@ func (w env) checkInvariants(t fatal, list int64) {
 }
 
 // A list is a sequence without duplicates, for any order of additions and removals.
-func TestListIsASequence(t *testing.T) {
+func TestListMatchesModel(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.allow(plan.Unlimited, 12)
 		names := rapid.SampledFrom(strings.Fields("a b c d e f g h i j k l m n o p q"))

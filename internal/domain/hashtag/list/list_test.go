@@ -52,7 +52,7 @@ func TestCreate(t *testing.T) {
 	})
 }
 
-func TestCreateIsRefused(t *testing.T) {
+func TestCreateRefused(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		for name, c := range map[string]struct {
 			in     CreateInput
@@ -260,7 +260,7 @@ func TestRealFigures(t *testing.T) {
 }
 
 // A failing write leaves no trace.
-func TestFailedWriteLeavesNothing(t *testing.T) {
+func TestFailedWriteRollsBack(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		l := w.make(t, CreateInput{Hashtags: []string{"a"}})
 		w.known.broken = errors.New("no figures")

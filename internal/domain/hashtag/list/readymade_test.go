@@ -50,7 +50,7 @@ var publishedIDs = map[int64]string{1: "Food", 2: "Coffee and baking", 3: "Trave
 	24: "The seasons", 33: "Reels and Stories", 34: "Corners of TikTok", 35: "Deutsch: Alltag und Genuss",
 	40: "日本語：カフェと旅", 43: "Bahasa Indonesia: keseharian"}
 
-func TestReadyMadeIDsAreStable(t *testing.T) {
+func TestReadyMadeIDsStable(t *testing.T) {
 	all := must.Get(loadReadyMade())(t)
 	for id, name := range publishedIDs {
 		if !slices.ContainsFunc(all, func(r readyMadeList) bool { return r.ID == id && r.Name == name }) {

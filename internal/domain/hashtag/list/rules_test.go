@@ -120,7 +120,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-func TestBannedOfTheOperator(t *testing.T) {
+func TestOperatorBannedHashtags(t *testing.T) {
 	for name, given := range map[string]map[string][]string{
 		"another network": {"facebook": {"a"}},
 		"no hashtag":      {"instagram": {"good", "two words"}},

@@ -106,7 +106,7 @@ func TestOwnHashtags(t *testing.T) {
 }
 
 // Every spelling of a keyword is the same keyword, and everything it stands for is a hashtag.
-func TestEverySpelling(t *testing.T) {
+func TestKeywordSpellings(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SliceOfN(rapid.StringMatching(`[a-z]{2,8}|[а-я]{2,6}|[東京旅行]{1,3}|[a-z]{2}_[a-z]|[0-9]{2}`), 1,
 			6).Draw(t, "words")

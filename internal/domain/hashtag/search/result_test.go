@@ -81,7 +81,7 @@ func TestPages(t *testing.T) {
 }
 
 // Unknown figures are omitted, and hashtags without size or rate are listed separately.
-func TestUnknownFiguresAreOmitted(t *testing.T) {
+func TestUnknownFiguresOmitted(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.script.tell(func(_ context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
 			f := w.figures(q.Hashtag, 120_000)

@@ -257,7 +257,7 @@ func TestConcurrentCalls(t *testing.T) {
 }
 
 // A concurrent search returns the running job. If that fails, nothing is charged, and the next search starts again.
-func TestRunningJobIsReturned(t *testing.T) {
+func TestConcurrentSearchReturnsRunningJob(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		id, cost := w.begin(t, "missingharbour")
 		same, free := w.begin(t, "#missingharbour")
@@ -274,7 +274,7 @@ func TestRunningJobIsReturned(t *testing.T) {
 }
 
 // A refused call, such as at the job limit, leaves no trace.
-func TestRefusedCallLeavesNothing(t *testing.T) {
+func TestRefusedCallRollsBack(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		for i := range 5 {
 			w.begin(t, fmt.Sprint("harbour", i))

@@ -234,7 +234,7 @@ func TestNarrowBoundsOnlyOmit(t *testing.T) {
 }
 
 // A word of frequent grams is only searched among the largest hashtags, up to the bound.
-func TestScanIsBounded(t *testing.T) {
+func TestScanLimit(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
@@ -323,7 +323,7 @@ func TestFind(t *testing.T) {
 }
 
 // The number of lookups per phrase is bounded, and together they stay within the bounds of one.
-func TestPhrasesAreBounded(t *testing.T) {
+func TestPhraseLookupLimit(t *testing.T) {
 	t.Parallel()
 	var words []string
 	for n := range 40 {

@@ -15,7 +15,7 @@ import (
 )
 
 // A requested hashtag is measured once, and again after a week while in demand.
-func TestEnqueuedIsMeasured(t *testing.T) {
+func TestMeasureEnqueued(t *testing.T) {
 	each(t, func(w *env) {
 		b := w.background()
 		w.recordPosts(post("1", "unwanted"))
@@ -72,7 +72,7 @@ func TestDemandExpires(t *testing.T) {
 }
 
 // Figures from elsewhere, such as a search, make a measurement unnecessary.
-func TestRecordedIsNotMeasured(t *testing.T) {
+func TestRecordedNotMeasured(t *testing.T) {
 	each(t, func(w *env) {
 		b := w.background()
 		w.want(provider.Instagram, "sea")
@@ -83,7 +83,7 @@ func TestRecordedIsNotMeasured(t *testing.T) {
 	})
 }
 
-func TestMissingIsNotRetried(t *testing.T) {
+func TestMissingNotRetried(t *testing.T) {
 	each(t, func(w *env) {
 		b := w.background()
 		w.want(provider.Instagram, "missing", "sea")
@@ -243,7 +243,7 @@ func TestDeadNode(t *testing.T) {
 }
 
 // A late node does not reschedule what another node or a search has measured meanwhile.
-func TestLateNodeChangesNothing(t *testing.T) {
+func TestLateNodeDoesNotReschedule(t *testing.T) {
 	each(t, func(w *env) {
 		w.want(provider.Instagram, "sea")
 		w.tells = func(provider.HashtagQuery) (provider.HashtagFigures, error) {

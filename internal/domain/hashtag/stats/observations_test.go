@@ -55,7 +55,7 @@ func (w *env) empty() {
 }
 
 // Posts are stored once with their current hashtags, and counts are correct after any sequence of changes.
-func TestPostsAgainstAModel(t *testing.T) {
+func TestPostsMatchModel(t *testing.T) {
 	each(t, func(w *env) {
 		tags := rapid.SliceOfDistinct(rapid.SampledFrom([]string{"sea", "lake", "pier", "旅", "a_b"}), rapid.ID)
 		ids := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"1", "2", "3", "4"}), 0, 4, rapid.ID)
@@ -82,7 +82,7 @@ func TestPostsAgainstAModel(t *testing.T) {
 	})
 }
 
-func TestOldPostsAreDeleted(t *testing.T) {
+func TestDeleteOldPosts(t *testing.T) {
 	each(t, func(w *env) {
 		w.recordPosts(post("1", "sea", "lake"), post("2", "sea"))
 		w.want(provider.Instagram, "lake")
@@ -114,7 +114,7 @@ func (w *env) must2(_ int64, err error) {
 }
 
 // A thousand posts of a crowded hashtag are kept: those found under others are deleted first, then the oldest.
-func TestCrowdedHashtagsAreTrimmed(t *testing.T) {
+func TestTrimCrowdedHashtags(t *testing.T) {
 	each(t, func(w *env) {
 		var own, others []provider.Post
 		for i := range 900 {

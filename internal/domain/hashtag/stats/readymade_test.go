@@ -30,7 +30,7 @@ func (w *env) withReady(tags ...string) *stats.Measurer {
 }
 
 // Ready-made hashtags are measured when nothing else is due, one every ten minutes in order, and again after a month.
-func TestReadyMadeIsMeasuredLast(t *testing.T) {
+func TestReadyMadeMeasuredLast(t *testing.T) {
 	each(t, func(w *env) {
 		b := w.withReady("coffee", "tea", "milk")
 		w.want(provider.Instagram, "sea")

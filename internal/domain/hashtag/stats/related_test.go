@@ -44,7 +44,7 @@ func lookAround(n syntheticrelated.Network) *sampledPosts {
 const networks = 300
 
 // Related hashtags come before common ones.
-func TestRelatedAreFirst(t *testing.T) {
+func TestRelatedFirst(t *testing.T) {
 	t.Parallel()
 	first := 0
 	for seed := range uint64(networks) {
@@ -65,7 +65,7 @@ func TestRelatedAreFirst(t *testing.T) {
 
 // If nothing is related, false positives are rare, although the sample is biased: many posts with the hashtag were
 // found under others.
-func TestFalsePositivesAreRare(t *testing.T) {
+func TestFalsePositiveRate(t *testing.T) {
 	t.Parallel()
 	claimed := 0
 	for seed := range uint64(networks) {

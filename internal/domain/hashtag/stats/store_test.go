@@ -154,7 +154,7 @@ func TestConcurrentEnqueue(t *testing.T) {
 }
 
 // The first hashtags of each list come before the last of a long one.
-func TestQueueIsFair(t *testing.T) {
+func TestQueueFairness(t *testing.T) {
 	each(t, func(w *env) {
 		w.want(provider.Instagram, numberTags("long", 20)...)
 		w.clock.Advance(3*day + tick)

@@ -138,7 +138,7 @@ func TestApprovalRequestPermissions(t *testing.T) {
 
 // A link shows the version that it was made for. Once that has changed it shows nothing, and nothing can be
 // decided by it; a link to the new version does.
-func TestRounds(t *testing.T) {
+func TestApprovalRounds(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.Draft(t, "hello", time.Time{})
 		old := w.RequestApproval(t, id)

@@ -49,7 +49,7 @@ func TestPassed(t *testing.T) {
 }
 
 // What was sent last comes first; drafts, what is still to come and other teams' posts are not among it.
-func TestLately(t *testing.T) {
+func TestRecentlyPublished(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		var sent []string
 		for range 3 {

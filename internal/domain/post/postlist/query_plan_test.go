@@ -69,7 +69,7 @@ func TestTabsUseIndexes(t *testing.T) {
 }
 
 // A search for a text reads the newest 5000 posts.
-func TestSearchIsBounded(t *testing.T) {
+func TestSearchLimit(t *testing.T) {
 	posttest.EachDatabase(t, func(t *testing.T, w *posttest.Env) {
 		fill(t, w)
 		w.Exec(t, `UPDATE posts SET caption = 'needle' WHERE id IN ('00000998-aaaa', '00000999-aaaa', '00001000-aaaa',

@@ -91,7 +91,7 @@ func TestOccurrences(t *testing.T) {
 	}
 }
 
-func TestRulesThatAreRefused(t *testing.T) {
+func TestInvalidRules(t *testing.T) {
 	t.Parallel()
 	for _, rule := range []string{
 		"", "FREQ", "FREQ=", "FREQ=YEARLY", "FREQ=HOURLY", "FREQ=SECONDLY", "freq=daily", "RRULE:FREQ=DAILY",
@@ -141,7 +141,7 @@ func drawRule(t *rapid.T) string {
 }
 
 // Times only ever grow, none comes twice, and clocks on the wall show the same time of day, but for where they skip it.
-func TestWallClocksStay(t *testing.T) {
+func TestWallClockTimes(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		zone := zoneOf(t, rapid.SampledFrom(zones).Draw(t, "zone"))

@@ -202,7 +202,7 @@ func checkFailure(t *testing.T, err, want error, after time.Duration) {
 	}
 }
 
-func TestOutOfReach(t *testing.T) {
+func TestBridgeUnreachable(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()

@@ -22,7 +22,7 @@ import (
 var program = regexp.MustCompile("(?s)```go\n(.*?)```")
 
 // The bridge in docs/bridge.md works.
-func TestBridgeOfTheGuide(t *testing.T) {
+func TestGuideBridge(t *testing.T) {
 	t.Parallel()
 	guide := must.Get(os.ReadFile("../../../../docs/bridge.md"))(t)
 	dir := t.TempDir()

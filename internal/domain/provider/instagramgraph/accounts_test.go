@@ -128,7 +128,7 @@ func TestNoAccount(t *testing.T) {
 }
 
 // An account near its limits is paused before Meta refuses.
-func TestUsage(t *testing.T) {
+func TestUsageNearLimit(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		header, value string

@@ -86,7 +86,7 @@ func TestProfileMedia(t *testing.T) {
 	}
 }
 
-func TestMediaOfEachType(t *testing.T) {
+func TestMediaTypesMapped(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
 	g.people["natgeo"] = person(mixedMedia(130))
@@ -117,7 +117,7 @@ func TestMediaOfEachType(t *testing.T) {
 }
 
 // For any page size, paging returns every item once and in order.
-func TestPagesOfEverySize(t *testing.T) {
+func TestPageSizes(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
 	g.people["natgeo"] = person(mixedMedia(60))

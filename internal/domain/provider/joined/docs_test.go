@@ -16,7 +16,7 @@ import (
 var example = regexp.MustCompile("(?s)```json\\n(.*?)```")
 
 // The settings in the guide are valid.
-func TestSettingsOfTheGuide(t *testing.T) {
+func TestGuideSettings(t *testing.T) {
 	t.Parallel()
 	guide := must.Get(os.ReadFile("../../../../docs/sources.md"))(t)
 	var all struct {

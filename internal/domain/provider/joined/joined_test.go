@@ -90,7 +90,7 @@ func TestFallback(t *testing.T) {
 }
 
 // All pages and files of a query come from one provider, even if the order changes.
-func TestMediaStayWithTheirSource(t *testing.T) {
+func TestPagesFromOneProvider(t *testing.T) {
 	t.Parallel()
 	figures := &fakeFigures{name: "figures"}
 	stories, posts := &fakeMedia{fakeFigures: fakeFigures{name: "stories"}, media: provider.ErrNotOffered},

@@ -101,7 +101,7 @@ func TestWindows(t *testing.T) {
 }
 
 // A profile with few posts uses a bounded number of queries.
-func TestQuietProfile(t *testing.T) {
+func TestProfileWithFewPosts(t *testing.T) {
 	t.Parallel()
 	r := newResearch(t)
 	if _, err := r.source(nil).Profile(t.Context(), question(100, time.Time{})); err != nil ||
@@ -205,7 +205,7 @@ func TestRefusals(t *testing.T) {
 }
 
 // After a refusal, no requests are sent until the stated time.
-func TestRest(t *testing.T) {
+func TestPauseAfterRefusal(t *testing.T) {
 	t.Parallel()
 	r := newResearch(t)
 	s := r.source(nil)
@@ -260,7 +260,7 @@ func TestEndlessWindow(t *testing.T) {
 	checkUnavailable(t, err, 0)
 }
 
-func TestNotOffered(t *testing.T) {
+func TestUnsupportedQueries(t *testing.T) {
 	t.Parallel()
 	s := newResearch(t).source(nil)
 	if _, err := s.Hashtag(t.Context(), provider.HashtagQuery{Platform: provider.TikTok, Hashtag: "bread"}); !errors.Is(

@@ -118,7 +118,7 @@ func TestCountedPosts(t *testing.T) {
 	}
 }
 
-func TestTooFewPostsAreNotCompared(t *testing.T) {
+func TestTooFewPostsNotCompared(t *testing.T) {
 	t.Parallel()
 	got := analyzePosts(daily(29, func(i int, p *provider.Post) {
 		p.Caption = "#tide"
@@ -171,7 +171,7 @@ func TestGuessedBestTime(t *testing.T) {
 }
 
 // The best time depends on the time zone.
-func TestTimesAreInTheTeamsZone(t *testing.T) {
+func TestTimesInTeamTimeZone(t *testing.T) {
 	t.Parallel()
 	posts := daily(90, func(i int, p *provider.Post) {
 		p.TakenAt = p.TakenAt.Add(time.Duration(i%3)*4*time.Hour + 30*time.Minute)
@@ -249,7 +249,7 @@ func TestConfoundedFormatAndTime(t *testing.T) {
 }
 
 // Hashtags are the distinct normalized ones from the caption and the provider.
-func TestHashtagsOfAPost(t *testing.T) {
+func TestPostHashtags(t *testing.T) {
 	t.Parallel()
 	got := analyzePosts([]provider.Post{
 		{ID: "1", Caption: "Low water #Tide #tide", Hashtags: []string{"TIDE", "#Boats", "no hashtag"}},

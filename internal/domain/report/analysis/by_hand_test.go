@@ -56,7 +56,7 @@ func (b handExample) input() analysis.ProfileInput {
 }
 
 // The code reproduces the examples in the docs exactly.
-func TestByHand(t *testing.T) {
+func TestDocumentedExample(t *testing.T) {
 	t.Parallel()
 	docs := must.Get(os.ReadFile(scoring))(t)
 	_, text, _ := strings.Cut(string(docs), "### Worked examples: profiles\n")

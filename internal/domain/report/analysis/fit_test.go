@@ -33,7 +33,7 @@ func checkNear(t *testing.T, what string, got, want float64) {
 	}
 }
 
-func TestFitIsLeastSquares(t *testing.T) {
+func TestFitLeastSquares(t *testing.T) {
 	t.Parallel()
 	m, xs := newLine(50)
 	got, ok := m.solve(false)
@@ -56,7 +56,7 @@ func TestFitIsLeastSquares(t *testing.T) {
 	checkNear(t, "the slope's standard error", slope.err, math.Sqrt(squares/48/around))
 }
 
-func TestOutliersDoNotAffectFit(t *testing.T) {
+func TestFitWithOutliers(t *testing.T) {
 	t.Parallel()
 	m, _ := newLine(50)
 	before, _ := m.solve(true)
@@ -94,7 +94,7 @@ func TestAliases(t *testing.T) {
 	}
 }
 
-func TestConstantValuesHaveNoSolution(t *testing.T) {
+func TestFitOfConstantValues(t *testing.T) {
 	t.Parallel()
 	m := linearModel{columns: 1}
 	for range 40 {
@@ -106,7 +106,7 @@ func TestConstantValuesHaveNoSolution(t *testing.T) {
 }
 
 // The weakest column is removed.
-func TestWeakestColumnIsRemoved(t *testing.T) {
+func TestWeakestColumnRemoved(t *testing.T) {
 	t.Parallel()
 	m, _ := newLine(50)
 	for i := range m.rows {

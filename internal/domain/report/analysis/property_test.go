@@ -135,7 +135,7 @@ func TestBestTimeFromThirtyPosts(t *testing.T) {
 }
 
 // More reactions never lower the rate or its lower bound.
-func TestRateIsMonotonicInLikes(t *testing.T) {
+func TestRateMonotonicInLikes(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		likes := rapid.SliceOfN(rapid.Int64Range(0, 10_000), 1, 40).Draw(t, "likes")
@@ -161,7 +161,7 @@ func TestRateIsMonotonicInLikes(t *testing.T) {
 }
 
 // More followers at a later measurement never lower the growth.
-func TestGrowthIsMonotonicInFollowers(t *testing.T) {
+func TestGrowthMonotonicInFollowers(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		sizes := rapid.SliceOfN(rapid.Int64Range(1000, 2000), 2, 9).Draw(t, "sizes")

@@ -181,7 +181,7 @@ func (f *surveyResult) covers(t *testing.T) {
 // surveyed is the number of profiles per test. docs/scoring.md has results of more.
 const surveyed = 600
 
-func TestSyntheticEffectsAreFound(t *testing.T) {
+func TestSyntheticEffectsFound(t *testing.T) {
 	t.Parallel()
 	found := survey(synthetic.Plan{Posts: 200}, surveyed)
 	found.named.check(t, "the planted block is named", 95, 100)
@@ -233,7 +233,7 @@ func TestNotesWithoutClaims(t *testing.T) {
 
 // The frequency of posting in a block is not mistaken for an effect, nor is a hashtag's correlation with the best
 // block. docs/scoring.md has more profiles.
-func TestConfoundersAreNotEffects(t *testing.T) {
+func TestConfoundersNotReported(t *testing.T) {
 	t.Parallel()
 	for _, plan := range []synthetic.Plan{{Posts: 200, Uneven: true}, {Posts: 200, Tangled: true}} {
 		found := survey(plan, surveyed/4)

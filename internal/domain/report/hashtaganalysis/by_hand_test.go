@@ -42,7 +42,7 @@ func byHand() Input {
 }
 
 // The code reproduces the example in the docs exactly.
-func TestByHand(t *testing.T) {
+func TestDocumentedExample(t *testing.T) {
 	t.Parallel()
 	text := must.Get(os.ReadFile("../../../../docs/scoring.md"))(t)
 	_, table, found := strings.Cut(string(text), "### Worked example: a hashtag")

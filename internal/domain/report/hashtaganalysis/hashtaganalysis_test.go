@@ -88,7 +88,7 @@ func TestAnyFigures(t *testing.T) {
 	})
 }
 
-func TestOrderDoesNotMatter(t *testing.T) {
+func TestOrderIndependence(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		in := figuresOf(t)

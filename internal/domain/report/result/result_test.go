@@ -57,7 +57,7 @@ func TestNewWords(t *testing.T) {
 }
 
 // Best times stored by earlier releases are significant.
-func TestBestTimeOfEarlierReleases(t *testing.T) {
+func TestBestTimeFromEarlierRelease(t *testing.T) {
 	t.Parallel()
 	var got Result
 	kept := `{"best_time":{"weekday":"saturday","hour":8,"hours":4,"days":"weekend","posts":44,"ratio":{"value":1.6,` +

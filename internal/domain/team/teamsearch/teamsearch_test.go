@@ -55,7 +55,7 @@ func (w env) crowd(t *testing.T, n int) {
 
 // A search goes through a bounded part of all teams and people, and says after which to go on. A number or a whole
 // address is found wherever it is.
-func TestSearchIsBounded(t *testing.T) {
+func TestSearchLimit(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.crowd(t, 10_500)
 		zoe := must.Get(w.AddPerson(t.Context(), "Zoë", "zoe@example.com", ""))(t)
