@@ -36,7 +36,8 @@ func TestCodeValidAfterInvitationReplaced(t *testing.T) {
 			asked := b.send(http.MethodPost, path+"/sign-in", url.Values{"password": {password}}).wants(200, "Two-factor authentication")
 			newer := other.invite(t, email, access.Viewer)
 			enter(asked).press().wants(200, "You are signed in, but you did not join a team.", "was revoked", c.team.Name)
-			if !b.isSignedIn() || h.count(t, "memberships WHERE team_id = ? AND person_id = ?", other.team.ID, c.people[access.Editor].ID) != 0 {
+			if !b.signedIn() ||
+				h.count(t, "memberships WHERE team_id = ? AND person_id = ?", other.team.ID, c.people[access.Editor].ID) != 0 {
 				t.Error("the person is not signed in, or is in the team of an invitation that was taken back")
 			}
 			b.open(newer).wants(200, "Join "+other.team.Name)
@@ -193,7 +194,7 @@ func TestDirectorySignInKeepsInput(t *testing.T) {
 			form := b.open(one.page).form(one.button).fill(one.field, "Typed <before>")
 			must.NoError(t, h.Teams.EndSessions(t.Context(), c.people[access.Owner].ID))
 			kept := form.press().wants(200, "is not lost").form("I have signed in: show the form again")
-			if again := kept.press().wants(200, "is not lost"); b.isSignedIn() {
+			if again := kept.press().wants(200, "is not lost"); b.signedIn() {
 				t.Errorf("signed in without the directory: %s", again.path)
 			}
 			comes(b)

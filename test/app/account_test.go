@@ -24,8 +24,8 @@ func (h *env) enter(t *testing.T, email, secret string) *browser {
 	return b
 }
 
-// isSignedIn reports whether a person is signed in.
-func (b *browser) isSignedIn() bool {
+// signedIn reports whether a person is signed in.
+func (b *browser) signedIn() bool {
 	b.t.Helper()
 	return strings.HasPrefix(b.open("/account").path, "/account")
 }
@@ -105,10 +105,11 @@ func TestChangePassword(t *testing.T) {
 		form().fill("old", password).fill("password", "short").press().wants(422, "at least 12 characters").lacks(password)
 		token := here.token()
 		form().fill("old", password).fill("password", newPassword).press().wants(200, "Your password was changed.", "Your account")
-		if !here.isSignedIn() || there.isSignedIn() || here.token() == token {
-			t.Errorf("signed in here: %t, there: %t; another token: %t", here.isSignedIn(), there.isSignedIn(), here.token() != token)
+		if !here.signedIn() || there.signedIn() || here.token() == token {
+			t.Errorf("signed in here: %t, there: %t; another token: %t", here.signedIn(), there.signedIn(), here.token() != token)
 		}
-		if h.enter(t, c.people[access.Editor].Email, password).isSignedIn() || !h.enter(t, c.people[access.Editor].Email, newPassword).isSignedIn() {
+		if h.enter(t, c.people[access.Editor].Email, password).signedIn() ||
+			!h.enter(t, c.people[access.Editor].Email, newPassword).signedIn() {
 			t.Error("the former password works, or the new one does not")
 		}
 	})
@@ -151,15 +152,15 @@ func TestSessions(t *testing.T) {
 		var id string
 		must.NoError(t, h.db.QueryRow(t.Context(), `SELECT id FROM sessions WHERE person_id = ?`, c.people[access.Viewer].ID).Scan(&id))
 		here.send(http.MethodPost, "/account/sessions/"+id+"/end", url.Values{}).wants(404)
-		if !other.isSignedIn() {
+		if !other.signedIn() {
 			t.Error("somebody else ended a session")
 		}
 		here.open("/account").form("Sign out Unknown browser").press().wants(200, "The browser was signed out.")
-		if there.isSignedIn() == far.isSignedIn() {
+		if there.signedIn() == far.signedIn() {
 			t.Error("not one was signed out")
 		}
 		here.open("/account").form("Sign out of all sessions, including this one").press().wants(200, "Sign in")
-		if here.isSignedIn() || there.isSignedIn() || far.isSignedIn() || !other.isSignedIn() {
+		if here.signedIn() || there.signedIn() || far.signedIn() || !other.signedIn() {
 			t.Error("somebody is signed in who should not, or the other way round")
 		}
 	})
@@ -175,19 +176,19 @@ func TestTokenFollowsRights(t *testing.T) {
 			t.Error("the token changes by itself")
 		}
 		must.NoError(t, h.Teams.SetMember(t.Context(), c.team.ID, c.people[access.Editor].ID, access.Admin))
-		if b.open("/"); b.token() == before || !b.isSignedIn() {
+		if b.open("/"); b.token() == before || !b.signedIn() {
 			t.Error("the token of before the change is in use, or nobody is signed in")
 		}
 		must.Get(h.Teams.SetOperator(t.Context(), c.people[access.Editor].Email, true))(t)
 		admin := b.token()
-		if b.open("/"); b.token() == admin || !b.isSignedIn() {
+		if b.open("/"); b.token() == admin || !b.signedIn() {
 			t.Error("the token of before the change is in use, or nobody is signed in")
 		}
 		for _, old := range []string{before, admin} {
 			thief := h.browser(t)
 			u := must.Get(url.Parse(h.root))(t)
 			thief.http.Jar.SetCookies(u, []*http.Cookie{{Name: "pressroom", Value: old}})
-			if thief.isSignedIn() {
+			if thief.signedIn() {
 				t.Error("an earlier token is signed in")
 			}
 		}
@@ -247,7 +248,7 @@ func TestInvitations(t *testing.T) {
 		join().fill("name", "Nora & New").fill("password", newPassword).press().
 			wants(200, "You joined the team.", "Nora & New", "editor")
 		h.browser(t).open(path).wants(422, "already accepted", "Sign in").lacks(c.team.Name, "Go to the home page", "Not done")
-		if !h.enter(t, "new@harbour.example", newPassword).isSignedIn() {
+		if !h.enter(t, "new@harbour.example", newPassword).signedIn() {
 			t.Error("the new person cannot sign in")
 		}
 
@@ -309,7 +310,7 @@ func TestRecovery(t *testing.T) {
 		b.open(path).wants(200, "Set a new password", c.people[access.Client].Email)
 		b.open(path).form("Set password").fill("password", "short").press().wants(422, "at least 12 characters")
 		b.open(path).form("Set password").fill("password", newPassword).press().wants(200, "Your new password is set.", "Your account")
-		if before.isSignedIn() {
+		if before.signedIn() {
 			t.Error("an earlier session goes on")
 		}
 		h.browser(t).open(path).wants(422, "already been used")
@@ -340,7 +341,7 @@ func TestCrossSiteRequests(t *testing.T) {
 				t.Errorf("%s: %d", at, resp.StatusCode)
 			}
 		}
-		if !b.isSignedIn() {
+		if !b.signedIn() {
 			t.Error("another site signed somebody out")
 		}
 	})

@@ -27,7 +27,7 @@ import (
 func TestAssistantsRequests(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
-		owner, nobody := c.as(t, access.Owner).keepExternalRedirects(), h.browser(t).keepExternalRedirects()
+		owner, nobody := c.as(t, access.Owner).keepRedirects(), h.browser(t).keepRedirects()
 		p := c.register(t, comesBack, "https://app.example/back?x=1")
 		for name, change := range map[string][]string{
 			"unknown program": {"client_id", "program-none"}, "no program": {"client_id", ""}, "no address": {"redirect_uri", ""},
@@ -84,7 +84,7 @@ func TestAssistantsConsent(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		p := c.register(t)
-		signedOut := h.browser(t).keepExternalRedirects()
+		signedOut := h.browser(t).keepRedirects()
 		page := signedOut.open(p.authorizeURL("scope", "")).wants(http.StatusOK, "Sign in").form("Sign in").
 			fill("email", c.people[access.Owner].Email).fill("password", password).press()
 		page.wants(http.StatusOK, "Harbour helper", "This name is not verified", "127.0.0.1:33418", c.team.Name, "Drafts", "Full")
@@ -106,7 +106,7 @@ func TestAssistantsConsent(t *testing.T) {
 			"not what nobody offers":        {access.Owner, "read write", "everything", ""},
 			"an admin as an owner of money": {access.Admin, "read write publish spend", "full", "read write publish spend"},
 		} {
-			f := c.as(t, want.role).keepExternalRedirects().open(p.authorizeURL("scope", want.scope)).wants(http.StatusOK).form("Allow")
+			f := c.as(t, want.role).keepRedirects().open(p.authorizeURL("scope", want.scope)).wants(http.StatusOK).form("Allow")
 			answer := f.fill("level", want.level).press()
 			if want.granted == "" {
 				answer.wants(http.StatusUnprocessableEntity, "Select what the app may do.")
@@ -117,10 +117,12 @@ func TestAssistantsConsent(t *testing.T) {
 				t.Errorf("%s: %v, want %s", name, got["scope"], want.granted)
 			}
 		}
-		c.as(t, access.Client).keepExternalRedirects().open(p.authorizeURL()).wants(http.StatusOK, "Clients of this team cannot authorize assistants").
+		c.as(t, access.Client).keepRedirects().open(p.authorizeURL()).
+			wants(http.StatusOK, "Clients of this team cannot authorize assistants").
 			form("Go back").press().back()
 		foreign := h.crew(t)
-		c.as(t, access.Owner).keepExternalRedirects().open(p.authorizeURL()).form("Allow").fill("team", fmt.Sprint(foreign.team.ID)).press().
+		c.as(t, access.Owner).keepRedirects().open(p.authorizeURL()).
+			form("Allow").fill("team", fmt.Sprint(foreign.team.ID)).press().
 			wants(http.StatusUnprocessableEntity, "Select one of your teams.")
 	})
 }
@@ -129,7 +131,7 @@ func TestAssistantsConsent(t *testing.T) {
 func TestAssistantsDisabled(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
-		p, owner := c.register(t), c.as(t, access.Owner).keepExternalRedirects()
+		p, owner := c.register(t), c.as(t, access.Owner).keepRedirects()
 		code := p.code(owner, "full")
 		must.NoError(t, h.Teams.SetAccess(t.Context(), c.team.ID, false))
 		owner.open(p.authorizeURL()).
@@ -274,8 +276,8 @@ func TestAssistantsClientMetadataDocument(t *testing.T) {
 		})
 		c := h.crew(t)
 		p := &program{crew: c, t: t, id: documents.URL + "/client.json", verifier: oauth2.GenerateVerifier()}
-		h.browser(t).keepExternalRedirects().open(p.authorizeURL()).wants(http.StatusOK, "Sign in")
-		owner := c.as(t, access.Owner).keepExternalRedirects()
+		h.browser(t).keepRedirects().open(p.authorizeURL()).wants(http.StatusOK, "Sign in")
+		owner := c.as(t, access.Owner).keepRedirects()
 		owner.open(p.authorizeURL("client_id", strings.Replace(p.id, "127.0.0.1", "127.0.0.2", 1))).
 			wants(http.StatusUnprocessableEntity, "The metadata document of this application is invalid")
 		if fetched.Load() != 0 {

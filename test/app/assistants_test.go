@@ -25,8 +25,8 @@ import (
 // comesBack is where the tests' programs have people come back to. Nothing is there.
 const comesBack = "http://127.0.0.1:33418/callback"
 
-// keepExternalRedirects returns redirects to other sites instead of following them.
-func (b *browser) keepExternalRedirects() *browser {
+// keepRedirects returns redirects to other sites instead of following them.
+func (b *browser) keepRedirects() *browser {
 	b.http.CheckRedirect = func(r *http.Request, _ []*http.Request) error {
 		if !strings.HasPrefix(r.URL.String(), b.root) {
 			return http.ErrUseLastResponse
@@ -40,7 +40,7 @@ func (b *browser) keepExternalRedirects() *browser {
 // back to the program.
 func (b *browser) consent(address, level, button string) url.Values {
 	b.t.Helper()
-	p := b.keepExternalRedirects().open(strings.TrimPrefix(address, b.root)).wants(http.StatusOK, "Authorize an assistant?")
+	p := b.keepRedirects().open(strings.TrimPrefix(address, b.root)).wants(http.StatusOK, "Authorize an assistant?")
 	f := p.form(button)
 	if level != "" {
 		f.fill("level", level)

@@ -51,7 +51,7 @@ func TestDirectory(t *testing.T) {
 			comes(email, verified)
 			refused := h.browser(t)
 			refused.open("/sign-in").follow(byDirectory).wants(401, "directory").lacks(c.team.Name)
-			if refused.isSignedIn() {
+			if refused.signedIn() {
 				t.Errorf("%s is let in", email)
 			}
 		}
@@ -64,7 +64,7 @@ func TestDirectory(t *testing.T) {
 		comes("later@harbour.example", true)
 		b = h.browser(t)
 		asked := b.open("/sign-in").follow(byDirectory).wants(200, "Choose a team", c.team.Name)
-		if b.isSignedIn() || h.count(t, "people WHERE email = 'later@harbour.example'") != 0 {
+		if b.signedIn() || h.count(t, "people WHERE email = 'later@harbour.example'") != 0 {
 			t.Error("somebody joined by an invitation that nobody opened")
 		}
 		asked.form("Join").press().wants(200, c.team.Name)

@@ -80,7 +80,7 @@ func TestFactorChangeRequirements(t *testing.T) {
 				t.Errorf("%d %s, want %d", n, row, want)
 			}
 		}
-		if !c.as2(t, access.Editor).isSignedIn() {
+		if !c.as2(t, access.Editor).signedIn() {
 			t.Error("the password has changed")
 		}
 		thief.byPasskey(device).open("/account/authenticator/new").wants(200, "Scan this QR code")
@@ -143,7 +143,7 @@ func TestNewPasswordWithAuthenticatorApp(t *testing.T) {
 		kept.values["keep"] = []string{team.AppID}
 		asked := kept.fill("password", password).press().wants(200, "Two-factor authentication")
 		has(1)
-		if asked.b.isSignedIn() {
+		if asked.b.signedIn() {
 			t.Error("a recovery link signs in without the code of an app that was kept")
 		}
 		asked.form("Sign in").fill("code", a.code(t)).press().wants(200, "Your account")
@@ -156,7 +156,7 @@ func TestNewPasswordWithAuthenticatorApp(t *testing.T) {
 		if n := h.count(t, "totp_recovery_codes"); n != 0 {
 			t.Errorf("%d recovery codes outlive the app", n)
 		}
-		if !h.enter(t, email, newPassword).isSignedIn() {
+		if !h.enter(t, email, newPassword).signedIn() {
 			t.Error("the password alone does not sign in after the app was removed")
 		}
 	})
@@ -193,7 +193,7 @@ func TestConsentRequiresRecentSignIn(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		program := c.register(t)
-		b := c.as(t, access.Owner).keepExternalRedirects()
+		b := c.as(t, access.Owner).keepRedirects()
 		asked := b.open(program.authorizeURL()).wants(200, "Authorize an assistant?").form("Allow").fill("level", "read_only")
 		h.advance(stale)
 		again := asked.press().wants(200, "Sign in again")
@@ -225,13 +225,13 @@ func TestOneFactorGrantsEnd(t *testing.T) {
 		c := h.crew(t)
 		weak, strong := c.register(t), c.register(t)
 		editor := c.as(t, access.Editor)
-		status, got := weak.exchange(weak.code(editor.keepExternalRedirects(), "read_only"))
+		status, got := weak.exchange(weak.code(editor.keepRedirects(), "read_only"))
 		tokens := weak.wantTokens(status, got)
 		owner := c.as(t, access.Owner)
 		h.addApp(t, owner)
-		status, got = strong.exchange(strong.code(owner.keepExternalRedirects(), "read_only"))
+		status, got = strong.exchange(strong.code(owner.keepRedirects(), "read_only"))
 		kept := strong.wantTokens(status, got)
-		code := weak.code(editor.keepExternalRedirects(), "read_only")
+		code := weak.code(editor.keepRedirects(), "read_only")
 		c.require(t)
 		for what, try := range map[string]func() (int, map[string]any){
 			"a code":          func() (int, map[string]any) { return weak.exchange(code) },

@@ -39,8 +39,8 @@ func TestReplaceAuthenticatorApp(t *testing.T) {
 		if made := codeShown.FindAllString(done.source, -1); len(made) != 10 {
 			t.Errorf("%d recovery codes", len(made))
 		}
-		if !b.isSignedIn() || in.isSignedIn() || elsewhere.isSignedIn() {
-			t.Errorf("signed in here: %t, elsewhere: %t, %t", b.isSignedIn(), in.isSignedIn(), elsewhere.isSignedIn())
+		if !b.signedIn() || in.signedIn() || elsewhere.signedIn() {
+			t.Errorf("signed in here: %t, elsewhere: %t, %t", b.signedIn(), in.signedIn(), elsewhere.signedIn())
 		}
 		b.open("/notices").wants(200, "The authenticator app of your account was replaced")
 		_, asked = c.begin(t, access.Editor)

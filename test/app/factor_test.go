@@ -76,15 +76,15 @@ func TestAuthenticatorApp(t *testing.T) {
 		c := h.crew(t)
 		before, b := c.as(t, access.Editor), c.as(t, access.Editor)
 		a := h.addApp(t, b)
-		if !b.isSignedIn() || before.isSignedIn() {
-			t.Errorf("signed in here: %t; where the app was not known: %t", b.isSignedIn(), before.isSignedIn())
+		if !b.signedIn() || before.signedIn() {
+			t.Errorf("signed in here: %t; where the app was not known: %t", b.signedIn(), before.signedIn())
 		}
 		b.open("/account").wants(200, "You have 10 recovery codes left")
 		b.open("/notices").wants(200, "An authenticator app was added").lacks("a browser that we do not recognize")
 
 		b, asked := c.begin(t, access.Editor)
 		token := b.token()
-		if b.isSignedIn() || h.count(t, "sessions WHERE person_id = ?", c.people[access.Editor].ID) != 1 {
+		if b.signedIn() || h.count(t, "sessions WHERE person_id = ?", c.people[access.Editor].ID) != 1 {
 			t.Error("the password alone signs in")
 		}
 		for _, path := range []string{"/", "/posts", "/account", "/settings/team", "/notices"} {
@@ -98,7 +98,7 @@ func TestAuthenticatorApp(t *testing.T) {
 		}
 		b, asked = c.begin(t, access.Editor)
 		asked.form("Sign in").fill("code", code).press().wants(401, "not valid")
-		if b.isSignedIn() {
+		if b.signedIn() {
 			t.Error("a code signs in twice")
 		}
 		asked.form("Sign in").fill("code", a.code(t)).press().wants(200, c.team.Name)
@@ -186,7 +186,7 @@ func TestCodeCannotBeSkipped(t *testing.T) {
 		b := h.browser(t)
 		asked := b.send(http.MethodPost, path+"/sign-in", url.Values{"password": {password}}).
 			wants(200, "Two-factor authentication").lacks(c.team.Name)
-		if b.isSignedIn() || h.count(t, "memberships WHERE team_id = ? AND person_id = ?", other.team.ID, c.people[access.Editor].ID) != 0 {
+		if b.signedIn() || h.count(t, "memberships WHERE team_id = ? AND person_id = ?", other.team.ID, c.people[access.Editor].ID) != 0 {
 			t.Error("the password of somebody with an app accepts an invitation")
 		}
 		b.send(http.MethodPost, path+"/accept", url.Values{}).wants(200, "Sign in")
@@ -207,7 +207,7 @@ func TestCodeCannotBeSkipped(t *testing.T) {
 			"events WHERE kind = 'totp.removed'") != 1 {
 			t.Errorf("%d rows of the app are left", n)
 		}
-		if !h.enter(t, c.people[access.Editor].Email, newPassword).isSignedIn() {
+		if !h.enter(t, c.people[access.Editor].Email, newPassword).signedIn() {
 			t.Error("the new password does not sign in")
 		}
 	})

@@ -66,16 +66,16 @@ func TestDirectoryEndsPrehijacking(t *testing.T) {
 		}
 		b.open("/account").wants(200, "Invitations", "Join only teams that you know.")
 
-		if mallory.isSignedIn() {
+		if mallory.signedIn() {
 			t.Error("the session that was begun before is signed in")
 		}
-		if h.enter(t, victim, planted).isSignedIn() {
+		if h.enter(t, victim, planted).signedIn() {
 			t.Error("the password that somebody else chose signs in")
 		}
 		if n := h.count(t, "api_keys WHERE person_id = ? AND kind = 'assistant' AND revoked_at = 0", person); n != 0 {
 			t.Errorf("%d assistants that somebody else connected work on", n)
 		}
-		if !b.isSignedIn() {
+		if !b.signedIn() {
 			t.Error("the owner of the address is not signed in")
 		}
 	})
@@ -119,10 +119,10 @@ func TestRecoveryEndsPrehijacking(t *testing.T) {
 		p := b.open(team.RecoveryPath + r.Token)
 		p.form("Set password").fill("password", newPassword).press().wants(200, "Your new password is set.")
 
-		if mallory.byPasskey(device).isSignedIn() {
+		if mallory.byPasskey(device).signedIn() {
 			t.Error("the passkey that somebody else added signs in")
 		}
-		if h.enter(t, victim, planted).isSignedIn() || !h.enter(t, victim, newPassword).isSignedIn() {
+		if h.enter(t, victim, planted).signedIn() || !h.enter(t, victim, newPassword).signedIn() {
 			t.Error("the former password signs in, or the new one does not")
 		}
 		if n := h.count(t, "api_keys WHERE person_id = ? AND kind = 'assistant' AND revoked_at = 0", person); n != 0 {
@@ -163,10 +163,10 @@ func TestDirectoryAddressReassigned(t *testing.T) {
 			b.open("/sign-in").follow(byDirectory)
 			return b
 		}
-		if !comes("ada", email).isSignedIn() {
+		if !comes("ada", email).signedIn() {
 			t.Fatal("the person is not signed in")
 		}
-		if comes("somebody else", email).isSignedIn() {
+		if comes("somebody else", email).signedIn() {
 			t.Error("somebody else who has the address now is signed in")
 		}
 		if n := h.count(t, "events WHERE kind = 'person.directory_refused'"); n != 1 {
