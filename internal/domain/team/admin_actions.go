@@ -17,8 +17,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Admin is a person who changes a team in the app, by the right that the person's role gives. What the role does not
-// allow is not_found, as everything is for somebody who is no member.
+// Admin is a member who manages a team in the app, with the rights of the member's role. It returns
+// not_found if the role does not allow an action or the person is not a member.
 type Admin struct {
 	s            *Service
 	person, team int64
@@ -33,7 +33,7 @@ var (
 	managers = []access.Role{access.Owner, access.Admin}
 )
 
-// done is what a change was about, for the record of events.
+// done describes a change for the audit log.
 type done struct {
 	subject int64
 	detail  map[string]any
@@ -93,7 +93,7 @@ func (h Admin) set(ctx context.Context, tx *db.Tx, columns string, values ...any
 	return nil
 }
 
-// Profile is what a team is called, and by which clock and in which language it works.
+// Profile is a team's name, time zone and content language.
 type Profile struct {
 	Name     string
 	Timezone string // IANA
@@ -144,9 +144,8 @@ func profile(ctx context.Context, q db.Querier, team int64) (Profile, error) {
 	return p, nil
 }
 
-// SetProfile changes a team's profile, for its owner and admins. What is scheduled stays
-// at its instant; the team's day changes with the zone, and what was used in the hours that the new day holds stays
-// used.
+// SetProfile changes a team's profile, for its owner and admins. Scheduled posts keep their instants. The team's day
+// changes with the zone; calls and credits used within the new day still count.
 func (h Admin) SetProfile(ctx context.Context, p Profile) error {
 	p, err := p.tidy()
 	if err != nil {
@@ -175,7 +174,7 @@ func (h Admin) SetProfile(ctx context.Context, p Profile) error {
 	})
 }
 
-// DailyLimit is what a team's keys and assistants may spend in a day: -1 is unlimited, 0 none.
+// DailyLimit is how many credits a team's keys and assistants may spend per day: -1 is unlimited, 0 none.
 type DailyLimit struct {
 	Offered int64  // by the plan, or by the operator in its place
 	Own     *int64 // the owner's, below it; nil for none

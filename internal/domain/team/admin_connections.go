@@ -15,8 +15,8 @@ import (
 // May returns the capabilities of a connection: those granted that the person's role has.
 func (k KeyLine) May() []access.Capability { return access.Within(k.Granted, k.Role) }
 
-// ConnectionLines lists the assistants' connections of a team, those of one person alone where that is not 0: the
-// newest first, at most so many, and those of ids below before where that is not 0.
+// ConnectionLines lists at most limit connections of a team, newest first. A person other than 0 selects that person's
+// connections; before other than 0 selects those with lower IDs.
 func (s *Service) ConnectionLines(ctx context.Context, team, person, before int64, most int) ([]KeyLine, error) {
 	return s.lines(ctx, team, OfAssistant, person, before, most)
 }
@@ -26,8 +26,8 @@ func (s *Service) ConnectionLine(ctx context.Context, team, connection int64) (K
 	return s.line(ctx, team, OfAssistant, connection)
 }
 
-// ConnectionHome returns which of some teams a connection is of that a person may see, as the own one or as owner or
-// admin: not_found where it is of none of them, or not for that person to see.
+// ConnectionHome returns which of some teams a connection belongs to. It returns not_found if it belongs to none of
+// them or if the person, who is neither its owner nor an owner or admin of the team, may not see it.
 func (s *Service) ConnectionHome(ctx context.Context, person, connection int64, teams []int64) (int64, error) {
 	home, err := s.homeOf(ctx, OfAssistant, connection, teams)
 	if err != nil {
@@ -52,7 +52,8 @@ func (s *Service) OwnConnections(ctx context.Context, person int64, most int) ([
 	return out, nil
 }
 
-// LimitConnection sets what one of the team's connections may spend in a day, for the owner; -1 is unlimited.
+// LimitConnection sets how many credits one of the team's connections may spend per day, for the owner; -1 is
+// unlimited.
 func (h Admin) LimitConnection(ctx context.Context, connection, credits int64) error {
 	if !isDailyLimit(credits) {
 		return errKeyLimit
@@ -94,8 +95,8 @@ func (h Admin) limitBefore(ctx context.Context, tx *db.Tx, connection int64) (in
 	return before, nil
 }
 
-// EndConnection ends one of the team's connections for good: everybody the own ones, the owner and admins all. Somebody
-// else's is not_found for anybody who may not.
+// EndConnection permanently ends one of the team's connections: members end their own, the owner and admins all. It
+// returns not_found for people who may not.
 func (h Admin) EndConnection(ctx context.Context, connection int64) error {
 	return h.change(ctx, "assistant.revoked", access.Roles(), func(ctx context.Context, tx *db.Tx) (done, error) {
 		if err := h.mayEnd(ctx, tx, connection); err != nil {

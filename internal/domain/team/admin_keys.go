@@ -18,13 +18,13 @@ import (
 type KeyLine struct {
 	Key
 
-	PersonID int64       // as whom it acts
+	PersonID int64       // the person for whom the key acts
 	MadeBy   string      // that person's name
 	Role     access.Role // that person's now; empty if there is none any longer
 	TeamName string
-	// what other nodes saw may come up to a minute late; zero where it was not used since that is noted
+	// uses on other nodes appear up to a minute late; zero if unknown
 	UsedAt time.Time
-	Paused []access.PauseAction // what the operator has paused of this key alone
+	Paused []access.PauseAction // what the operator has paused for this key only
 }
 
 // HasEnded reports whether the key is revoked or expired.
@@ -47,12 +47,12 @@ func scanKeyLine(rows *sql.Rows, k *KeyLine) error {
 	return err
 }
 
-// KeyLines lists keys of a team, the newest first, at most so many; those of ids below before where that is not 0.
+// KeyLines lists at most limit keys of a team, newest first. A before other than 0 selects those with lower IDs.
 func (s *Service) KeyLines(ctx context.Context, team, before int64, most int) ([]KeyLine, error) {
 	return s.lines(ctx, team, OfKey, 0, before, most)
 }
 
-// lines lists keys or connections, those of one person alone where that is not 0.
+// lines lists keys or connections, of one person if that is not 0.
 func (s *Service) lines(ctx context.Context, team int64, kind Kind, person, before int64, most int) ([]KeyLine, error) {
 	where, args := `k.team_id = ? AND k.kind = ?`, []any{team, string(kind)}
 	if person > 0 {
@@ -80,7 +80,7 @@ func (s *Service) line(ctx context.Context, team int64, kind Kind, key int64) (K
 	return found[0], nil
 }
 
-// KeyHome returns which of some teams a key is of: not_found where it is of none of them.
+// KeyHome returns which of some teams a key belongs to, and not_found if it belongs to none of them.
 func (s *Service) KeyHome(ctx context.Context, key int64, teams []int64) (int64, error) {
 	return s.homeOf(ctx, OfKey, key, teams)
 }
@@ -149,7 +149,7 @@ func checkKeyTerms(level access.Level, credits int64) error {
 }
 
 // AddKey creates a key that acts for the owner. Only the owner may do this. The second value is the key, which is not
-// stored. The sending names one filled-in form: sent again, it is wrong_state and makes no second key.
+// stored. The sending identifies one filled-in form: sending it again returns wrong_state and creates no second key.
 func (h Admin) AddKey(ctx context.Context, n NewKey, sending string) (Key, string, error) {
 	k := Key{
 		TeamID: h.team, Kind: OfKey, Name: n.Name, Level: n.Level, ExpiresAt: n.Expires, DailyCredits: plan.Unlimited,
@@ -187,7 +187,7 @@ func (h Admin) AddKey(ctx context.Context, n NewKey, sending string) (Key, strin
 	return k, value, nil
 }
 
-// maxSending is longer than what forms name themselves by.
+// maxSending is longer than the identifiers of forms.
 const maxSending = 100
 
 func (k Key) acceptable(now time.Time, sending string) error {
@@ -229,7 +229,7 @@ func (s *Service) plan(ctx context.Context, q db.Querier, team int64) (plan.Plan
 	return out, nil
 }
 
-// ChangeKey changes what one of the team's keys may do and spend in a day, for the owner.
+// ChangeKey changes the level and daily limit of one of the team's keys, for the owner.
 func (h Admin) ChangeKey(ctx context.Context, key int64, level access.Level, credits int64) error {
 	if err := checkKeyTerms(level, credits); err != nil {
 		return err
@@ -307,7 +307,7 @@ func (h Admin) changedKey(ctx context.Context, tx *db.Tx, kind Kind, key, change
 	return errKeyOver
 }
 
-// RevokeKey ends one of the team's keys for good, for the owner.
+// RevokeKey permanently revokes one of the team's keys, for the owner.
 func (h Admin) RevokeKey(ctx context.Context, key int64) error {
 	return h.change(ctx, "key.revoked", owners, func(ctx context.Context, tx *db.Tx) (done, error) {
 		n, err := tx.Exec(ctx,

@@ -34,7 +34,7 @@ func (h Admin) SetRole(ctx context.Context, person int64, role access.Role) erro
 	})
 }
 
-// other refuses anybody who is no member, the person who asks, and the owner.
+// other refuses people who are not members, the caller, and the owner.
 func (h Admin) other(ctx context.Context, tx *db.Tx, person int64) error {
 	found, err := membersOf(ctx, tx, h.team, person)
 	switch {
@@ -67,7 +67,7 @@ func (h Admin) Remove(ctx context.Context, person int64) error {
 	})
 }
 
-// mayGo refuses to take out the last operator who can sign in.
+// mayGo refuses to remove the last operator who can sign in.
 func (h Admin) mayGo(ctx context.Context, tx *db.Tx, person int64) error {
 	var runs, others int64
 	err := tx.QueryRow(ctx,
@@ -98,7 +98,7 @@ func (h Admin) HandOn(ctx context.Context, person int64) error {
 	})
 }
 
-// Member reads one member of a team; not_found for somebody who is none.
+// Member returns one member of a team. It returns not_found for people who are not members.
 func (s *Service) Member(ctx context.Context, team, person int64) (Member, error) {
 	found, err := membersOf(ctx, s.db, team, person)
 	if err != nil {

@@ -24,7 +24,7 @@ const (
 	tokenLen         = 26 // of rand.Text
 )
 
-// tokensIn returns the tokens that a browser holds, one for each person that it is known for.
+// tokensIn returns the tokens that a browser has, one for each person who is known in it.
 func tokensIn(browser string) []string {
 	var out []string
 	for token := range strings.SplitSeq(browser, ".") {
@@ -35,7 +35,7 @@ func tokensIn(browser string) []string {
 	return out
 }
 
-// knownTokens returns the tokens by which a browser is known, by the ids of the people it is known for.
+// knownTokens returns a browser's valid tokens by the IDs of the people who are known in it.
 func knownTokens(ctx context.Context, q db.Querier, browser string, now time.Time) (map[int64]string, error) {
 	tokens, args := map[string]string{}, []any{db.Micros(now.Add(-BrowserLife))}
 	for _, token := range tokensIn(browser) {
@@ -64,15 +64,13 @@ func knownTokens(ctx context.Context, q db.Querier, browser string, now time.Tim
 type SignedIn struct {
 	Person      int64
 	Method      string // by what, such as passkey
-	Browser     string // what the browser holds from earlier sign-ins
-	BrowserName string // what people call it
+	Browser     string // the browser's tokens from earlier sign-ins
+	BrowserName string // name of the browser for people
 }
 
-// NoteSignIn records that a person signed in, and remembers the browser for the next time. It returns what the browser
-// holds from now on.
+// NoteSignIn records a sign-in and remembers the browser. It returns the browser's tokens from now on.
 //
-// A browser gets a token of its own for each person, so that somebody who planted a token in it does not come to know
-// one that is the person's.
+// A browser gets a separate token for each person, so a planted token does not reveal the real one.
 func (s *Service) NoteSignIn(ctx context.Context, in SignedIn) (string, error) {
 	made, kept := rand.Text(), ""
 	err := s.db.InTx(ctx, "team.sign_in", func(ctx context.Context, tx *db.Tx) error {
@@ -111,8 +109,8 @@ func touchBrowser(ctx context.Context, tx *db.Tx, token, name string) error {
 	return nil
 }
 
-// addBrowser remembers a browser for a person, in place of the one that was used longest ago where there are too many.
-// It reports whether the person never had one before.
+// addBrowser remembers a browser for a person. It replaces the browser unused for longest if there are too many. It
+// reports whether this is the person's first browser.
 func (s *Service) addBrowser(ctx context.Context, tx *db.Tx, person int64, token, name string) (bool, error) {
 	var epoch, since int64
 	if err := tx.QueryRow(ctx, `SELECT epoch, browsers_since FROM people WHERE id = ?`+s.db.ForUpdate(),
@@ -143,8 +141,8 @@ func (s *Service) addBrowser(ctx context.Context, tx *db.Tx, person int64, token
 	return since == 0, nil
 }
 
-// KeepBrowser keeps a browser known for a person after a change that ended all of the person's sessions and with them
-// forgot all browsers. It is for the browser in which the person made that change.
+// KeepBrowser keeps the current browser known after a change that ended all of the person's sessions and forgot all
+// browsers.
 func (s *Service) KeepBrowser(ctx context.Context, person int64, browser string) error {
 	return s.db.InTx(ctx, "team.keep_browser", func(ctx context.Context, tx *db.Tx) error {
 		for _, token := range tokensIn(browser) {

@@ -13,11 +13,11 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// waitingLife is for how long somebody who accepted an invitation waits to be confirmed.
+// waitingLife is how long an accepted invitation waits for confirmation.
 const waitingLife = 30 * 24 * time.Hour
 
-// Waiting is a person who accepted an invitation and is no member before an owner or admin confirms it: nobody has
-// proved that the email address of the account is the person's.
+// Waiting is a person who accepted an invitation but becomes a member only when an owner or admin confirms, because the
+// person's email address is not confirmed.
 type Waiting struct {
 	Invitation  int64
 	Name        string
@@ -61,7 +61,7 @@ func (s *Service) Waiting(ctx context.Context, team int64) ([]Waiting, error) {
 	return out, nil
 }
 
-// ConfirmMember lets in a person who waits to be confirmed, for the owner and admins.
+// ConfirmMember confirms a waiting person, for the owner and admins.
 func (h Admin) ConfirmMember(ctx context.Context, invitation int64) error {
 	return h.change(ctx, "member.confirmed", managers, func(ctx context.Context, tx *db.Tx) (done, error) {
 		o, person, err := h.waiting(ctx, tx, invitation)
@@ -87,7 +87,8 @@ func (h Admin) DeclineMember(ctx context.Context, invitation int64) error {
 	})
 }
 
-// waiting reads an open invitation of the team, and who waits by it; not_found if nobody does.
+// waiting returns an open invitation of the team and the person who waits for confirmation. It returns not_found if
+// nobody does.
 func (h Admin) waiting(ctx context.Context, tx *db.Tx, invitation int64) (Offer, int64, error) {
 	o, person := Offer{TeamID: h.team}, int64(0)
 	err := tx.QueryRow(ctx,

@@ -17,7 +17,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Kind is what acts for a team by an id of its own.
+// Kind is a kind of caller that acts for a team.
 type Kind string
 
 // The kinds.
@@ -28,10 +28,10 @@ const (
 
 // NewConnection is an assistant's connection to be made.
 type NewConnection struct {
-	TeamID, PersonID int64 // the person who allows it, as whom it acts
+	TeamID, PersonID int64 // the person for whom it acts
 	Client           string
 	ClientID         string // by which its program is known to anybody who gives out tokens
-	// where its program is answered, to hold against the name; empty where that is not known
+	// host of the client's redirect URI, to compare with the name; empty if unknown
 	Host         string
 	Capabilities []access.Capability // that the person granted
 }
@@ -44,7 +44,7 @@ var (
 		"Your role in the team does not allow this.")
 )
 
-// check puts what was granted into its order, once each.
+// check sorts the granted capabilities and removes duplicates.
 func (n *NewConnection) check() error {
 	n.Client = strings.TrimSpace(n.Client)
 	if !isLine(n.Client) {
@@ -62,9 +62,9 @@ func (n *NewConnection) check() error {
 	return nil
 }
 
-// Connect lets an assistant act for a member of a team, and gives the connection's id. It is not_found for somebody
-// who is not a member or is suspended, and refused of a client, where more is granted than the person's role has, or the
-// plan has no API access.
+// Connect lets an assistant act for a member of a team, and returns the connection's ID. It returns not_found for
+// people who are not members or are suspended. It refuses clients, grants beyond the person's role, and plans without
+// API access.
 func (s *Service) Connect(ctx context.Context, tx *db.Tx, n NewConnection) (int64, error) {
 	if err := n.check(); err != nil {
 		return 0, err
@@ -93,7 +93,7 @@ func (s *Service) Connect(ctx context.Context, tx *db.Tx, n NewConnection) (int6
 	return made, s.bumpAccessVersion(ctx, tx)
 }
 
-// mayConnect holds the team, so that the person's role stays as it is until the connection is there.
+// mayConnect locks the team, so that the person's role cannot change before the connection exists.
 func (s *Service) mayConnect(ctx context.Context, tx *db.Tx, n NewConnection) error {
 	var closed int64
 	err := tx.QueryRow(ctx, `SELECT closed_at FROM teams WHERE id = ?`+s.db.ForUpdate(), n.TeamID).Scan(&closed)
@@ -116,9 +116,9 @@ func (s *Service) mayConnect(ctx context.Context, tx *db.Tx, n NewConnection) er
 	return s.Admin(n.PersonID, n.TeamID).mayHaveKeys(ctx, tx)
 }
 
-// Disconnect ends a connection for good where that is asked for by its token, or where it has none any longer. One
-// that has ended already stays as it is. Other nodes, and this one, take its tokens for up to a second more: anybody
-// who gives out tokens finds none from this transaction on. The reason is recorded.
+// Disconnect permanently ends a connection if its token asks for it or if it has no token left. An ended connection
+// stays unchanged. Nodes accept its tokens for up to another second, but no new ones are issued after this transaction.
+// The reason is recorded.
 func (s *Service) Disconnect(ctx context.Context, tx *db.Tx, connection int64, reason string) error {
 	var team int64
 	err := tx.QueryRow(ctx,
@@ -137,8 +137,8 @@ func (s *Service) Disconnect(ctx context.Context, tx *db.Tx, connection int64, r
 	return s.bumpAccessVersion(ctx, tx)
 }
 
-// IsConnectionActive reports whether a connection has neither been ended nor lost its person: new tokens may be given
-// out for it.
+// IsConnectionActive reports whether new tokens may be issued for a connection: neither it nor its person's membership
+// has ended.
 func (s *Service) IsConnectionActive(ctx context.Context, q db.Querier, connection int64) (bool, error) {
 	var n int64
 	err := q.QueryRow(ctx,

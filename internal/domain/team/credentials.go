@@ -11,10 +11,10 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Credential is something other than the password by which somebody signs in, or a program acts, as a person.
+// Credential is anything but the password that signs a person in or lets a program act for the person.
 type Credential struct {
 	ID        string // what forms call it, such as passkey-12
-	Kind      string // what people call its kind
+	Kind      string // name of its kind for people
 	Name      string
 	CreatedAt time.Time
 	UsedAt    time.Time // zero if it was never used
@@ -22,12 +22,12 @@ type Credential struct {
 	remove func(ctx context.Context, tx *db.Tx) error
 }
 
-// credentialKinds reads the credentials of a person, kind by kind. What a new password has to remove belongs here.
+// credentialKinds lists a person's credentials by kind. Every kind that a new password has to remove must be here.
 var credentialKinds = []func(ctx context.Context, s *Service, q db.Querier, person int64) ([]Credential, error){
 	passkeysOf, appsOf, assistantsOf,
 }
 
-// Credentials lists what else than the password lets somebody act as a person.
+// Credentials lists everything but the password that gives access to a person's account.
 func (s *Service) Credentials(ctx context.Context, person int64) ([]Credential, error) {
 	return s.credentials(ctx, s.db, person)
 }
@@ -44,7 +44,7 @@ func (s *Service) credentials(ctx context.Context, q db.Querier, person int64) (
 	return out, nil
 }
 
-// removeCredentials removes a person's credentials, but for those whose ids are kept.
+// removeCredentials removes a person's credentials except those with the given IDs.
 func (s *Service) removeCredentials(ctx context.Context, tx *db.Tx, person int64, keep []string) error {
 	all, err := s.credentials(ctx, tx, person)
 	if err != nil {
@@ -61,8 +61,8 @@ func (s *Service) removeCredentials(ctx context.Context, tx *db.Tx, person int64
 	return s.endPending(ctx, tx, person)
 }
 
-// endPending ends what would become a credential: links to set a password or to prove an address, and permissions that
-// an assistant has not collected yet.
+// endPending ends what would become a credential: links that set a password or confirm an address, and authorization
+// codes that are not yet redeemed.
 func (s *Service) endPending(ctx context.Context, tx *db.Tx, person int64) error {
 	for _, statement := range []string{
 		`DELETE FROM recoveries WHERE person_id = ? AND used_at = 0`,
@@ -76,8 +76,8 @@ func (s *Service) endPending(ctx context.Context, tx *db.Tx, person int64) error
 	return nil
 }
 
-// removeSignIns removes everything by which anybody signs in or acts as a person, revokes the keys and invitations that
-// the account issued, and ends the sessions.
+// removeSignIns removes every credential of a person, revokes the keys and invitations that the account issued, and
+// ends the sessions.
 func (s *Service) removeSignIns(ctx context.Context, tx *db.Tx, p *Person) error {
 	if err := tx.QueryRow(ctx, `UPDATE people SET password_hash = '', epoch = epoch + 1 WHERE id = ? RETURNING epoch`,
 		p.ID).Scan(&p.Epoch); err != nil {

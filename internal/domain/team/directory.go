@@ -12,8 +12,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// DirectoryIdentity is somebody whom the operator's directory has recognized. Issuer and subject identify one person
-// for good; the directory may give an email address to somebody else (OpenID Connect Core 1.0, section 5.7).
+// DirectoryIdentity is a person authenticated by the operator's directory. Issuer and subject identify one person
+// permanently; the directory may reassign an email address (OpenID Connect Core 1.0, section 5.7).
 type DirectoryIdentity struct {
 	Issuer  string `json:"issuer"`
 	Subject string `json:"subject"`
@@ -41,24 +41,24 @@ func (p directoryPerson) is(who DirectoryIdentity) bool {
 	return p.issuer == who.Issuer && p.subject == who.Subject
 }
 
-// joinBy is the invitation by which somebody from the directory joins a team.
+// joinBy is the invitation with which a person from the directory joins a team.
 type joinBy struct {
 	token      string // of the link that was opened; empty for none
 	invitation int64  // chosen among OpenOffers; 0 for none
 }
 
-// FromDirectory returns the person whom the directory has recognized: by issuer and subject, at the first sign-in by
-// the verified email address. A person who is new, or in no team, accepts the open invitation of the token; without
-// one it is ErrChooseInvitation if there are open invitations. It is unauthorized for everybody else, and if the
-// address belongs to a person who is linked to another identity.
+// FromDirectory returns the person whom the directory has authenticated: by issuer and subject, or by the confirmed
+// email address at the first sign-in. A person who is new, or in no team, accepts the open invitation of the token;
+// without a token and with open invitations the error is ErrChooseInvitation. It returns unauthorized for others, and
+// if the address belongs to a person with another identity.
 //
-// At the first sign-in, every other way to sign in as the person is removed unless the address was proved before:
-// somebody else may have made the account. Teams that it joined by an invitation become open invitations again.
+// At the first sign-in, every other way to sign in as the person is removed unless the address was confirmed before,
+// because someone else may have created the account. Memberships accepted by it become open invitations again.
 func (s *Service) FromDirectory(ctx context.Context, who DirectoryIdentity, token string) (Person, error) {
 	return s.fromDirectory(ctx, who, joinBy{token: token})
 }
 
-// JoinFromDirectory is FromDirectory for somebody who chose one of OpenOffers.
+// JoinFromDirectory is FromDirectory for a person who chose one of OpenOffers.
 func (s *Service) JoinFromDirectory(ctx context.Context, who DirectoryIdentity, invitation int64) (Person, error) {
 	return s.fromDirectory(ctx, who, joinBy{invitation: invitation})
 }
@@ -83,7 +83,7 @@ func (s *Service) fromDirectory(ctx context.Context, who DirectoryIdentity, by j
 	return made, err
 }
 
-// enterFromDirectory links, adds or lets in a person in one transaction.
+// enterFromDirectory links or adds a person, or adds the person to a team, in one transaction.
 func (s *Service) enterFromDirectory(ctx context.Context, who DirectoryIdentity, by joinBy) (Person, error) {
 	var p directoryPerson
 	var refusal error
@@ -153,7 +153,7 @@ func (s *Service) directoryPerson(
 		return p, fmt.Errorf("looking up whom the directory knows: %w", err)
 	}
 	p.Held, p.EmailConfirmed = held > 0, proved > 0
-	// A statement of its own, so that it sees what was written before the row was free.
+	// A separate statement sees what was committed before the row was unlocked.
 	err = q.QueryRow(ctx, `SELECT issuer, subject FROM directory_identities WHERE person_id = ?`, p.ID).Scan(&p.issuer,
 		&p.subject)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -171,7 +171,7 @@ func teamsOf(ctx context.Context, q db.Querier, person int64) (int64, error) {
 	return n, nil
 }
 
-// linkKnown links a person who had an account before. Unless the address was proved, somebody else may have made it.
+// linkKnown links an existing account. Unless the address was confirmed, someone else may have created it.
 func (s *Service) linkKnown(ctx context.Context, tx *db.Tx, p *directoryPerson, who DirectoryIdentity) error {
 	if !p.EmailConfirmed {
 		if err := s.removeSignIns(ctx, tx, &p.Person); err != nil {
@@ -201,7 +201,7 @@ func (s *Service) link(ctx context.Context, tx *db.Tx, p *directoryPerson, who D
 	return err
 }
 
-// keepIdentity notes who a person is in the directory. It is errKnown if another sign-in at the same time was first.
+// keepIdentity stores a person's identity in the directory. It returns errKnown if a concurrent sign-in was first.
 func keepIdentity(ctx context.Context, tx *db.Tx, person int64, who DirectoryIdentity) error {
 	n, err := tx.Exec(ctx,
 		`INSERT INTO directory_identities (issuer, subject, person_id, linked_at) VALUES (?, ?, ?, ?)
@@ -216,7 +216,7 @@ func keepIdentity(ctx context.Context, tx *db.Tx, person int64, who DirectoryIde
 	return nil
 }
 
-// addFromDirectory adds a person who has an open invitation.
+// addFromDirectory creates a person who has an open invitation.
 func (s *Service) addFromDirectory(
 	ctx context.Context, tx *db.Tx, p *directoryPerson, who DirectoryIdentity, by joinBy,
 ) error {
@@ -234,7 +234,7 @@ func (s *Service) addFromDirectory(
 	return s.join(ctx, tx, &o, p.ID)
 }
 
-// joinFromDirectory lets a person who is in no team in by an open invitation.
+// joinFromDirectory adds a person without a team to the team of an open invitation.
 func (s *Service) joinFromDirectory(ctx context.Context, tx *db.Tx, p Person, by joinBy) error {
 	o, err := s.offerTo(ctx, tx, p.Email, by)
 	if err != nil {
@@ -243,8 +243,8 @@ func (s *Service) joinFromDirectory(ctx context.Context, tx *db.Tx, p Person, by
 	return s.join(ctx, tx, &o, p.ID)
 }
 
-// offerTo returns the invitation that somebody opened or chose if it is to this email address. The team is held.
-// Without one nobody joins: an invitation that the person never saw may be of a team that the person does not know.
+// offerTo returns the invitation that the person opened or chose, if it is to this email address, and locks its team.
+// Without one nobody joins: the person may not know the team of an invitation that they never saw.
 func (s *Service) offerTo(ctx context.Context, tx *db.Tx, email string, by joinBy) (Offer, error) {
 	if by.token != "" {
 		if o, err := s.lockOffer(ctx, tx, by.token); err == nil && o.Email == email {
@@ -266,9 +266,9 @@ func (s *Service) offerTo(ctx context.Context, tx *db.Tx, email string, by joinB
 	return Offer{}, ErrChooseInvitation
 }
 
-// Unlink forgets who the person of an email address is in the directory, for the operator, and ends the person's
-// sessions. The next sign-in of the address links it again. The address is no longer confirmed, so that sign-in also
-// removes every other way to sign in: the address may belong to another person by then.
+// Unlink removes a person's identity in the directory, for the operator, and ends the person's sessions. The next
+// sign-in with the address links it again. The address is no longer confirmed, so that sign-in also removes every other
+// way to sign in: the address may have been reassigned.
 func (s *Service) Unlink(ctx context.Context, email string) (Person, error) {
 	p := Person{Email: foldEmail(email)}
 	err := s.db.InTx(ctx, "team.unlink", func(ctx context.Context, tx *db.Tx) error {

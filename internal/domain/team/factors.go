@@ -29,9 +29,9 @@ func (s *Service) RequiresFactor(ctx context.Context, q db.Querier, team int64) 
 	return on > 0, nil
 }
 
-// Factors are the second factors that a person has of their own.
+// Factors are a person's second factors.
 type Factors struct {
-	Passkeys int64 // but for copied ones
+	Passkeys int64 // except cloned ones
 	App      bool  // an authenticator app
 
 	Directory bool // the person can sign in only by the operator's directory; only MemberFactors fills it in

@@ -15,8 +15,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// FirstRun creates the first person and the first team of an installation. It requires the setup code, which only those
-// who can read the program's log know.
+// FirstRun creates the first person and team of an installation. It requires the setup code, which is only in the
+// program's log.
 type FirstRun struct {
 	signIns *SignIns
 	code    string
@@ -54,7 +54,7 @@ func isEmpty(ctx context.Context, q db.Querier) (bool, error) {
 	return used == 0, nil
 }
 
-// FirstPerson is what the first person of an installation enters.
+// FirstPerson is the input of the first person of an installation.
 type FirstPerson struct {
 	Code                  string
 	Name, Email, Password string
@@ -137,7 +137,7 @@ func (f *FirstRun) check(ctx context.Context, p Person, t Team, password string)
 	return passwords.Check(password, p.Name, p.Email)
 }
 
-// lockEmpty refuses an installation that has people or teams, and lets nobody else set it up at the same time.
+// lockEmpty returns an error if the installation has people or teams, and locks it against a concurrent setup.
 func lockEmpty(ctx context.Context, tx *db.Tx, d *db.DB) error {
 	var version int64
 	err := tx.QueryRow(ctx, `SELECT version FROM access_version WHERE id = 1`+d.ForUpdate()).Scan(&version)

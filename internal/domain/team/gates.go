@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Scope is what a pause holds for.
+// Scope is what a pause applies to.
 type Scope string
 
 // The scopes.
@@ -29,7 +29,7 @@ type Pause struct {
 	Scope     Scope              `json:"scope"`
 	Target    int64              `json:"target,omitempty"` // id of the team, the key or the connection
 	Action    access.PauseAction `json:"action"`
-	Reason    string             `json:"reason,omitempty"` // for the operator; callers are not told
+	Reason    string             `json:"reason,omitempty"` // for the operator only
 	CreatedAt time.Time          `json:"created_at"`
 }
 
@@ -77,7 +77,7 @@ func (s *Service) Resume(ctx context.Context, p Pause) error {
 	})
 }
 
-// check refuses a pause of what is not there and tells whose team it concerns, 0 for all.
+// check returns an error if the subject of a pause does not exist, else its team's ID, 0 for all teams.
 func (p Pause) check(ctx context.Context, q db.Querier) (int64, error) {
 	if !slices.Contains([]access.PauseAction{access.PauseAPI, access.PauseEverything, access.PauseSpending,
 		access.PausePublishing}, p.Action) ||
@@ -108,7 +108,7 @@ func (p Pause) check(ctx context.Context, q db.Querier) (int64, error) {
 	return team, nil
 }
 
-// Pauses lists what is paused or switched off.
+// Pauses lists everything that is paused or switched off.
 func (s *Service) Pauses(ctx context.Context) ([]Pause, error) {
 	return db.All(ctx, s.db, func(rows *sql.Rows, p *Pause) error {
 		var created int64
@@ -125,12 +125,12 @@ func (s *Service) SetAccess(ctx context.Context, team int64, on bool) error {
 	})
 }
 
-// Close closes a team: none of its keys and assistants works. Nothing of it is deleted.
+// Close closes a team: its keys and assistants stop working. No data is deleted.
 func (s *Service) Close(ctx context.Context, team int64) error {
 	return s.setTeam(ctx, team, "team.closed", nil, `closed_at = ?`, func(now int64) []any { return []any{now} })
 }
 
-// Reopen opens a closed team again, but for one that is being deleted.
+// Reopen opens a closed team again unless it is being deleted.
 func (s *Service) Reopen(ctx context.Context, team int64) error {
 	switch t, err := s.Team(ctx, team); {
 	case apierr.Is(err, apierr.NotFound):
@@ -143,8 +143,8 @@ func (s *Service) Reopen(ctx context.Context, team int64) error {
 	return s.setTeam(ctx, team, "team.reopened", nil, `closed_at = ?`, func(int64) []any { return []any{0} })
 }
 
-// SetHold suspends a person's account or ends that: the person's assistants do not work meanwhile, nor the keys
-// and assistants of the teams that the person owns.
+// SetHold suspends a person's account or ends the suspension. A suspended person's assistants do not work, nor do the
+// keys and assistants of the teams that the person owns.
 func (s *Service) SetHold(ctx context.Context, person int64, held bool, opts ...ChangeOption) error {
 	return s.change(ctx, "team.hold", withOptions(opts, func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE people SET held_at = ? WHERE id = ?`, unless(!held, db.Micros(tx.Now())), person)

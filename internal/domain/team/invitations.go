@@ -67,9 +67,9 @@ func isEmail(email string) bool {
 	return err == nil && parsed.Address == email && isLine(email) && !strings.ContainsRune(email, utf8.RuneError)
 }
 
-// Invite invites a person into a team. The second value is the token of the link, which is kept nowhere. By is the
-// owner or admin who invites, 0 for the operator; for anybody else it is not_found. An open invitation of the same
-// address is replaced. It is plan_limit_reached if members and open invitations take all seats of the plan.
+// Invite invites a person to a team. The second value is the token of the link, which is not stored. By is the owner or
+// admin who invites, 0 for the operator; for others it returns not_found. It replaces an open invitation to the same
+// address, and returns plan_limit_reached if members and open invitations fill the plan's seats.
 func (s *Service) Invite(
 	ctx context.Context, by, team int64, email string, role access.Role,
 ) (Invitation, string, error) {
@@ -130,7 +130,8 @@ func keepInvitation(ctx context.Context, tx *db.Tx, by, team int64, i *Invitatio
 		map[string]any{"role": i.Role})
 }
 
-// mayInvite holds the team and refuses who may not invite, and whom the team has already.
+// mayInvite locks the team. It returns an error if the person may not invite or the address already belongs to a
+// member.
 func (s *Service) mayInvite(ctx context.Context, tx *db.Tx, by, team int64, email string) error {
 	if _, err := s.lockOwner(ctx, tx, team); err != nil {
 		return apierr.Missing()
@@ -151,7 +152,7 @@ func (s *Service) mayInvite(ctx context.Context, tx *db.Tx, by, team int64, emai
 	return nil
 }
 
-// manages is not_found for somebody who is neither the team's owner nor an admin of it, nor the operator (0).
+// manages returns not_found unless the person is the team's owner, an admin, or the operator (0).
 func manages(ctx context.Context, q db.Querier, person, team int64) error {
 	if person == 0 {
 		return nil
@@ -167,7 +168,7 @@ func manages(ctx context.Context, q db.Querier, person, team int64) error {
 	return nil
 }
 
-// checkSeats refuses one more in a team whose plan has no seat left; with open invitations or without.
+// checkSeats returns an error if the team's plan has no free seat, counting open invitations or not.
 func (s *Service) checkSeats(ctx context.Context, tx *db.Tx, team int64, open bool) error {
 	var name string
 	var until, taken, invited int64
@@ -194,7 +195,7 @@ const isOpen = `i.accepted_at = 0 AND i.revoked_at = 0 AND i.expires_at > ? AND 
 const standsFor = `(i.invited_by = 0 OR EXISTS (SELECT 1 FROM memberships b WHERE b.team_id = i.team_id
 	AND b.person_id = i.invited_by AND b.role IN ('owner', 'admin')))`
 
-// Invitations lists a team's open invitations that nobody accepted yet, the newest first.
+// Invitations lists a team's open invitations, newest first.
 func (s *Service) Invitations(ctx context.Context, team int64) ([]Invitation, error) {
 	return db.All(ctx, s.db, func(rows *sql.Rows, i *Invitation) error {
 		var created, ends, mailed int64
@@ -225,7 +226,7 @@ func (s *Service) Revoke(ctx context.Context, by, team, invitation int64) error 
 	})
 }
 
-// Offer is what anybody who has the link of an invitation is told.
+// Offer is the public content of an invitation for people who have its link.
 type Offer struct {
 	Invitation
 
@@ -234,8 +235,8 @@ type Offer struct {
 	Waiting  bool // it was accepted, and an owner or admin has to confirm it
 }
 
-// InvitationByToken returns an invitation by its token. It returns not_found for an unknown token and wrong_state if
-// it is over.
+// InvitationByToken returns an invitation by its token. It returns not_found for an unknown token and wrong_state for
+// an invitation that has ended.
 func (s *Service) InvitationByToken(ctx context.Context, token string) (Offer, error) {
 	return s.offer(ctx, s.db, token, s.db.Now())
 }
@@ -273,8 +274,8 @@ func (s *Service) offer(ctx context.Context, q db.Querier, token string, now tim
 	return o, nil
 }
 
-// Accept lets a person into the team of an invitation to the person's own email address. If the address is not proved,
-// the person may have to wait for an owner or admin of the team: the offer says so.
+// Accept adds a person to the team of an invitation to the person's email address. If the address is not confirmed, the
+// person may have to wait for an owner or admin of the team, as the returned offer says.
 func (s *Service) Accept(ctx context.Context, token string, person int64) (Offer, error) {
 	var o Offer
 	err := s.change(ctx, "team.accept_invitation", func(ctx context.Context, tx *db.Tx) error {
@@ -287,7 +288,7 @@ func (s *Service) Accept(ctx context.Context, token string, person int64) (Offer
 	return o, err
 }
 
-// lockOffer reads an invitation while its team is held, so that it is accepted once and seats are counted right.
+// lockOffer reads an invitation and locks its team, so that it is accepted once and seats are counted correctly.
 func (s *Service) lockOffer(ctx context.Context, tx *db.Tx, token string) (Offer, error) {
 	o, err := s.offer(ctx, tx, token, tx.Now())
 	if err != nil {
@@ -303,7 +304,7 @@ func (s *Service) lockOffer(ctx context.Context, tx *db.Tx, token string) (Offer
 type joiner struct {
 	email  string
 	proved bool
-	first  bool // the operator made the account, and it is in no team yet
+	first  bool // the operator created the account, which has no team yet
 	member bool // of the team already
 }
 

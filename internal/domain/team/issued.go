@@ -44,7 +44,8 @@ func (s *Service) PasswordChangedAt(ctx context.Context, person int64) (time.Tim
 	return db.Time(at), nil
 }
 
-// applyChoice removes the credentials that a new password does not keep, and revokes what the person chose.
+// applyChoice removes the credentials that a new password does not keep, and revokes the issued items that the person
+// chose.
 func (s *Service) applyChoice(ctx context.Context, tx *db.Tx, person int64, choice Choice) error {
 	if err := s.removeCredentials(ctx, tx, person, choice.Keep); err != nil {
 		return err
@@ -52,7 +53,7 @@ func (s *Service) applyChoice(ctx context.Context, tx *db.Tx, person int64, choi
 	return s.revokeIssued(ctx, tx, person, choice.Revoke)
 }
 
-// revokeIssued revokes the keys and invitations of these ids that the person has handed out. Other ids do nothing.
+// revokeIssued revokes those of the given keys and invitations that the person issued.
 func (s *Service) revokeIssued(ctx context.Context, tx *db.Tx, person int64, ids []string) error {
 	if len(ids) == 0 {
 		return nil
@@ -75,7 +76,7 @@ func (s *Service) revokeIssued(ctx context.Context, tx *db.Tx, person int64, ids
 // maxRevokedNames is how many revoked keys and invitations an event names.
 const maxRevokedNames = 20
 
-// revokeAllIssued revokes every key and invitation that an account issued, and returns what an event says of them.
+// revokeAllIssued revokes every key and invitation that an account issued, and returns their description for an event.
 func (s *Service) revokeAllIssued(ctx context.Context, tx *db.Tx, person int64) (map[string]any, error) {
 	all, err := s.listIssued(ctx, tx, person)
 	if err != nil || len(all) == 0 {

@@ -19,14 +19,14 @@ type Newcomer struct {
 	Name     string
 	Password string // empty for a person who signs in by something else
 	From     string // the client's address; see Attempt
-	// Also keeps what the person signs in by, in the transaction that makes the person; nil for nothing.
+	// Also stores another credential in the transaction that creates the person; nil for none.
 	Also func(ctx context.Context, tx *db.Tx, person int64) error
 }
 
 var errNoWayIn = apierr.Invalid(apierr.MissingArgument, "password", "Choose a password or create a passkey.")
 
-// Join creates a person with the email address of an invitation, as a member of its team. After several attempts by
-// the same invitation or from the same client that added nobody it is rate_limited.
+// Join creates a person with the email address of an invitation, as a member of its team. After several failed attempts
+// with the same invitation or from the same client it returns rate_limited.
 func (s *SignIns) Join(ctx context.Context, token string, n Newcomer) (Person, error) {
 	o, err := s.teams.InvitationByToken(ctx, token)
 	if err != nil {
@@ -76,8 +76,8 @@ func (s *SignIns) countJoin(invitation int64, from string) (func(), error) {
 	return func() { byLink(); byClient() }, nil
 }
 
-// joinOnce adds a person who is not known yet. It looks for the address first: a hash for nothing would be work that
-// everybody with a link could cause.
+// joinOnce creates a new person. It looks up the address first, so that holders of a link cannot cause hashing for
+// existing accounts.
 func (s *SignIns) joinOnce(ctx context.Context, token string, o Offer, p Person, n Newcomer) (Person, error) {
 	var taken int64
 	if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM people WHERE email = ?`, p.Email).Scan(&taken); err != nil {
@@ -122,7 +122,7 @@ func (s *Service) joinAsNew(
 	return p, err
 }
 
-// addInvited creates a person if nobody has the email address.
+// addInvited creates a person unless the email address is taken.
 func addInvited(ctx context.Context, tx *db.Tx, p Person, hash string) (int64, error) {
 	var made int64
 	err := tx.QueryRow(ctx,
@@ -156,6 +156,6 @@ func (s *SignIns) Invitee(ctx context.Context, token string, a Attempt) (Person,
 	return p.Person, nil
 }
 
-// errJoin is the same if nobody has the email address.
+// errJoin is the same whether or not the email address is taken.
 var errJoin = apierr.New(apierr.Unauthorized,
 	"Incorrect password, or no account with this email address. Try again, or create an account.")

@@ -21,7 +21,7 @@ type NewKey struct {
 	DailyCredits *int64    // unlimited if nil
 }
 
-// AddKey creates an API key of the team's owner. The second value is the key itself; it is kept nowhere.
+// AddKey creates an API key of the team's owner. The second value is the key itself, which is not stored.
 func (s *Service) AddKey(ctx context.Context, n NewKey) (Key, string, error) {
 	k := Key{
 		TeamID: n.Team, Kind: OfKey, Name: n.Name, Level: n.Level, ExpiresAt: n.Expires, DailyCredits: plan.Unlimited,
@@ -72,7 +72,7 @@ func (k Key) check() error {
 
 var errLevel = invalid("the level has to be read_only, drafts or full")
 
-// RevokeKey ends a key or a connection for good.
+// RevokeKey permanently revokes a key or ends a connection.
 func (s *Service) RevokeKey(ctx context.Context, key int64) error {
 	return s.changeKey(ctx, key, "revoked", nil, `revoked_at = ?`, func(now int64) any { return now })
 }
@@ -80,7 +80,7 @@ func (s *Service) RevokeKey(ctx context.Context, key int64) error {
 var errGranted = invalid("this is an assistant's connection: what it may do was granted by a person, who can connect " +
 	"the assistant anew")
 
-// SetKeyLevel changes what a key may do. What a connection may do is its person's to say.
+// SetKeyLevel changes the level of a key. A connection's level is up to its person.
 func (s *Service) SetKeyLevel(ctx context.Context, key int64, level access.Level) error {
 	if !level.Valid() {
 		return errLevel

@@ -16,7 +16,7 @@ import (
 // letterWithin is how long the mail server may take to accept a mail while a page waits.
 const letterWithin = 15 * time.Second
 
-// Bounds of mailed invitations, so that nobody floods a mailbox or sends mail in bulk.
+// Limits of mailed invitations against flooded mailboxes and bulk mail.
 const (
 	mailsPerDay        = 100 // of one team, and of one person over all teams
 	mailsOnFirstDay    = 20  // of one team that is younger than a day, unless the operator invites
@@ -26,7 +26,7 @@ const (
 
 // Letter is a mail with a secret link for the owner of the address.
 type Letter struct {
-	ID      string // identifies the mail; it is not secret
+	ID      string // identifies the mail; not secret
 	To      string
 	Subject string
 	Text    string
@@ -40,7 +40,7 @@ type Letters struct {
 	within    time.Duration
 }
 
-// NewLetters returns a Letters for links below publicURL. Send is nil if there is no mail server.
+// NewLetters returns a Letters with links below publicURL. Send is nil without a mail server.
 func NewLetters(s *Service, publicURL string, send func(context.Context, Letter) error) *Letters {
 	return &Letters{s, publicURL, send, letterWithin}
 }
@@ -69,8 +69,8 @@ func (l *Letters) post(ctx context.Context, letter Letter) error {
 	}
 }
 
-// Invite mails an invitation, whose link nobody else sees. If the mail server refuses or does not answer in time, the
-// invitation is withdrawn. If the process dies before that, the invitation expires within a minute.
+// Invite mails an invitation and shows its link to nobody else. If the mail server refuses or does not answer in time,
+// the invitation is withdrawn. If the process dies before that, the invitation expires within a minute.
 func (l *Letters) Invite(ctx context.Context, by, team int64, email string, role access.Role) (Invitation, error) {
 	if !l.Possible() {
 		return Invitation{}, errNoMail
@@ -164,8 +164,8 @@ func quoteName(name string) string { return "“" + plaintext.Unlink(name, longe
 // mailCounts are how many invitations were mailed within a day.
 type mailCounts struct{ team, teamToAddress, toAddress, person int64 }
 
-// boundMails refuses to mail one more invitation of a team, of a person or to an address if there were too many within
-// a day. By is the person who invites, 0 for the operator.
+// boundMails limits the mailed invitations per day of a team, of a person and to an address. By is the person who
+// invites, 0 for the operator.
 func boundMails(ctx context.Context, tx *db.Tx, by, team int64, email string) error {
 	const day = 24 * time.Hour
 	since := tx.Now().Add(-day)
@@ -189,7 +189,7 @@ func boundMails(ctx context.Context, tx *db.Tx, by, team int64, email string) er
 	return nil
 }
 
-// refusal returns which bound is reached; it is empty if none is.
+// refusal returns the limit that is reached, or nothing.
 func (n mailCounts) refusal(by int64, young bool) string {
 	switch {
 	case n.teamToAddress >= mailsPerAddressDay:

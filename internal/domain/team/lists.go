@@ -139,7 +139,7 @@ func (s *Service) TeamsOf(ctx context.Context, person int64) ([]OwnTeam, error) 
 		WHERE m.person_id = ? ORDER BY t.id`, person)
 }
 
-// first returns the only one of what was found; not_found where nothing was.
+// first returns the only element, or not_found if there is none.
 func first[T any](found []T, err error) (T, error) {
 	var none T
 	switch {

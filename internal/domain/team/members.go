@@ -49,7 +49,7 @@ func handOn(ctx context.Context, tx *db.Tx, team, owner int64) error {
 	return lose(ctx, tx, team, owner, authn.LostOwnership, `kind = 'key'`)
 }
 
-// RemoveMember takes a person out of a team. The owner cannot be taken out.
+// RemoveMember removes a person from a team. The owner cannot be removed.
 func (s *Service) RemoveMember(ctx context.Context, team, person int64, opts ...ChangeOption) error {
 	return s.change(ctx, "team.remove_member", withOptions(opts, func(ctx context.Context, tx *db.Tx) error {
 		owner, err := s.lockOwner(ctx, tx, team)
@@ -88,7 +88,7 @@ func (s *Service) lockOwner(ctx context.Context, tx *db.Tx, team int64) (int64, 
 	return owner, err
 }
 
-// loseAll ends anything that acts as a person who leaves.
+// loseAll ends every key and connection of a person who leaves.
 func loseAll(ctx context.Context, tx *db.Tx, team, person int64) error {
 	return lose(ctx, tx, team, person, authn.LostMembership, `1 = 1`)
 }

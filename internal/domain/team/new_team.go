@@ -18,7 +18,7 @@ func (s *Service) AddTeam(ctx context.Context, t Team, owner int64) (Team, error
 }
 
 // AddTeamOf creates a team owned by the person with an email address, which must be confirmed unless the person is the
-// operator who asks. A person cannot get two teams of the same name, so a form that is sent twice creates one team.
+// operator who calls. A person cannot get two teams of the same name, so submitting a form twice creates one team.
 func (s *Service) AddTeamOf(ctx context.Context, operator int64, t Team, email string) (Team, error) {
 	var err error
 	if t.Language, err = tidyLanguage(t.Language); err != nil {

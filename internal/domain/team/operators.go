@@ -12,7 +12,7 @@ import (
 var errLastOperator = apierr.OperatorError("this is the only operator who can sign in; make somebody else an operator " +
 	"first (pressroom admin people operator EMAIL --on), or repeat this with --force")
 
-// operatorCount counts the operators who can sign in: not suspended, and in a team that is not being deleted.
+// operatorCount counts the operators who can sign in: not suspended, and members of a team that is not being deleted.
 const operatorCount = `SELECT COUNT(*) FROM people p WHERE p.operator = 1 AND p.held_at = 0
 	AND EXISTS (SELECT 1 FROM memberships m JOIN teams t ON t.id = m.team_id
 		WHERE m.person_id = p.id AND t.deleted_at = 0)`
@@ -20,7 +20,7 @@ const operatorCount = `SELECT COUNT(*) FROM people p WHERE p.operator = 1 AND p.
 // ChangeOption restricts SetHold, SetOperator and RemoveMember.
 type ChangeOption int
 
-// KeepOperator makes a change fail if no operator who can sign in would be left.
+// KeepOperator makes a change fail if it would leave no operator who can sign in.
 const KeepOperator ChangeOption = 1
 
 // withOptions returns a change that respects its options.

@@ -14,13 +14,13 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Choice is what a new password does to what else works in a person's name.
+// Choice is what a new password does with the person's other credentials.
 type Choice struct {
 	Keep   []string // ids of Credentials that stay; the others are removed
-	Revoke []string // ids of what Issued lists that is revoked; the rest stays
+	Revoke []string // IDs from Issued to revoke; others stay valid
 }
 
-// Change is what somebody changes a password with.
+// Change is the input of ChangePassword.
 type Change struct {
 	Choice
 
@@ -31,10 +31,9 @@ type Change struct {
 
 var errOldPassword = apierr.Invalid(apierr.NotAllowedValue, "old", "Your current password is incorrect.")
 
-// ChangePassword changes a signed-in person's password. The present one is asked for if there is one. Wrong ones
-// delay the next try of the same person, in every browser. All of the person's sessions end: the caller begins a new
-// one with the person that is returned. A change, unlike a first password, also removes every credential that is not
-// kept.
+// ChangePassword changes a signed-in person's password. It requires the current one if there is one. Wrong ones delay
+// the person's next attempt in every browser. All of the person's sessions end; the caller begins a new one with the
+// returned person. Unlike a first password, a change also removes every credential that is not kept.
 func (s *SignIns) ChangePassword(ctx context.Context, c Change) (Person, error) {
 	p, hash, err := s.teams.personAndHash(ctx, c.Person)
 	if err != nil {
@@ -68,7 +67,7 @@ func (s *SignIns) ChangePassword(ctx context.Context, c Change) (Person, error) 
 	return p, err
 }
 
-// personAndHash reads a person who is not suspended.
+// personAndHash returns a person who is not suspended, and the password's hash.
 func (s *Service) personAndHash(ctx context.Context, person int64) (Person, string, error) {
 	p := Person{ID: person}
 	var hash string
@@ -83,7 +82,7 @@ func (s *Service) personAndHash(ctx context.Context, person int64) (Person, stri
 	return p, hash, nil
 }
 
-// SetName changes what a person is called, in all teams.
+// SetName changes a person's name in all teams.
 func (s *Service) SetName(ctx context.Context, person int64, name string) error {
 	name = strings.TrimSpace(name)
 	if !isLine(name) {
@@ -106,7 +105,7 @@ func (s *Service) SetName(ctx context.Context, person int64, name string) error 
 
 var errChangedMeanwhile = apierr.BadState("changed", "The password was changed in the meantime. Sign in again.")
 
-// setPassword replaces the hash, if it is still the given one, and ends all sessions.
+// setPassword replaces the hash if it is still the given one, and ends all sessions.
 func setPassword(ctx context.Context, tx *db.Tx, p *Person, hash, former, kind string) error {
 	err := tx.QueryRow(ctx,
 		`UPDATE people SET password_hash = ?, epoch = epoch + 1 WHERE id = ? AND password_hash = ? RETURNING epoch`,
@@ -131,7 +130,7 @@ func (s *Service) EndSessions(ctx context.Context, person int64) error {
 	})
 }
 
-// ErrUnconfirmed refuses to make an operator of an account that somebody else may have made.
+// ErrUnconfirmed is returned instead of making an operator of an account that someone else may have created.
 var ErrUnconfirmed = invalid("nobody has proved that this email address belongs to the person with this account, so " +
 	"somebody else could use it; have the address confirmed first (by the directory, or by a link that is " +
 	"mailed), or " +
@@ -162,7 +161,7 @@ func (s *Service) setOperator(ctx context.Context, email string, on, onlyProved 
 		case err != nil:
 			return fmt.Errorf("looking up an operator: %w", err)
 		case was == db.Flag(on):
-			return nil // nothing changes, so nothing is recorded
+			return nil // no change, so no event
 		case onlyProved && !p.EmailConfirmed:
 			return ErrUnconfirmed
 		}
@@ -174,8 +173,8 @@ func (s *Service) setOperator(ctx context.Context, email string, on, onlyProved 
 	return p, err
 }
 
-// HasPassword reports whether a password is the current one of the person with an email address. It is no sign-in: it
-// delays nobody and is not delayed.
+// HasPassword reports whether a password is the current one of the person with an email address. It is not a sign-in,
+// so it neither causes delays nor is delayed.
 func (s *Service) HasPassword(ctx context.Context, email, password string) (bool, error) {
 	var hash string
 	err := s.db.QueryRow(ctx, `SELECT password_hash FROM people WHERE email = ?`, foldEmail(email)).Scan(&hash)

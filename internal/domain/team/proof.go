@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// ConfirmPath is where a person confirms an email address, below the public address; the token follows.
+// ConfirmPath is the path prefix of links that confirm an email address; the token follows.
 const ConfirmPath = "/confirm-email/"
 
 const (
@@ -47,7 +47,8 @@ func (s *Service) proveEmail(ctx context.Context, tx *db.Tx, person int64, how s
 	return s.endWaiting(ctx, tx, person)
 }
 
-// newProof creates a link that proves a person's address. Earlier ones end. It is rate_limited after five in an hour.
+// newProof creates a link that confirms a person's address and ends earlier ones. It returns rate_limited after five in
+// an hour.
 func (s *Service) newProof(ctx context.Context, person int64) (Person, string, error) {
 	p, token := Person{ID: person}, rand.Text()
 	hash := apikey.Hash(token)
@@ -82,7 +83,7 @@ func (s *Service) newProof(ctx context.Context, person int64) (Person, string, e
 	return p, token, err
 }
 
-// boundProofs refuses one more link for a person who had too many within the hour.
+// boundProofs limits a person's links per hour.
 func boundProofs(ctx context.Context, tx *db.Tx, person int64) error {
 	var n, oldest int64
 	err := tx.QueryRow(ctx,
@@ -100,7 +101,7 @@ func boundProofs(ctx context.Context, tx *db.Tx, person int64) error {
 			int(wait/time.Minute)+1)).With("scope", "mail").After(wait)
 }
 
-// dropProof ends the link of a token that nobody can have.
+// dropProof deletes a link that could not be mailed.
 func (s *Service) dropProof(ctx context.Context, token string) error {
 	hash := apikey.Hash(token)
 	return s.db.InTx(ctx, "team.drop_proof", func(ctx context.Context, tx *db.Tx) error {
@@ -112,8 +113,8 @@ func (s *Service) dropProof(ctx context.Context, token string) error {
 	})
 }
 
-// CheckProof reports whether a link proves the address of a person: not_found if it is another person's or there is
-// none, wrong_state if it is over.
+// CheckProof reports whether a link confirms the address of a person. It returns not_found if it does not exist or is
+// another person's, and wrong_state if it has ended.
 func (s *Service) CheckProof(ctx context.Context, token string, person int64) error {
 	return checkProof(ctx, s.db, token, person, s.db.Now())
 }
@@ -136,8 +137,8 @@ func checkProof(ctx context.Context, q db.Querier, token string, person int64, n
 	return nil
 }
 
-// ConfirmEmail proves a signed-in person's address by a link that was mailed to it. A link alone proves nothing: the
-// owner of an address could be talked into confirming somebody else's account.
+// ConfirmEmail confirms a signed-in person's address with a mailed link. The link is not enough without the sign-in:
+// the owner of an address could be tricked into confirming someone else's account.
 func (s *Service) ConfirmEmail(ctx context.Context, token string, person int64) error {
 	return s.change(ctx, "team.confirm_email", func(ctx context.Context, tx *db.Tx) error {
 		if err := checkProof(ctx, tx, token, person, tx.Now()); err != nil {

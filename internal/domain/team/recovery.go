@@ -15,7 +15,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// RecoveryPath is where a person sets a new password, below the public address; the token follows.
+// RecoveryPath is the path prefix of links that set a new password; the token follows.
 const RecoveryPath = "/recovery/"
 
 // recoveryLife is how long a link of the operator's lets a person set a new password.
@@ -24,7 +24,7 @@ const recoveryLife = time.Hour
 // Recovery is a link by which a person sets a new password once.
 type Recovery struct {
 	Person    Person    `json:"person"`
-	Token     string    `json:"-"` // of the link; it is kept nowhere
+	Token     string    `json:"-"` // of the link; not stored
 	ExpiresAt time.Time `json:"expires_at"`
 }
 

@@ -14,8 +14,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// ErrChooseInvitation is returned for somebody whom the directory recognizes, who is in no team and has open
-// invitations.
+// ErrChooseInvitation is returned for a person from the directory who has no team but has open invitations.
 var ErrChooseInvitation = apierr.New(apierr.Unauthorized, "You do not belong to a team yet. Choose an invitation to "+
 	"accept.")
 
@@ -80,8 +79,8 @@ func (s *Service) AcceptOpen(ctx context.Context, person, invitation int64) (Off
 	return o, err
 }
 
-// reofferMemberships turns the memberships that were accepted before anybody proved the person's address into open
-// invitations: somebody else may have accepted them. What the operator or an earlier owner gave stays, and so does
+// reofferMemberships turns memberships that were accepted before the person's address was confirmed into open
+// invitations, because someone else may have accepted them. It keeps what the operator or an earlier owner gave, and
 // ownership, so that no team loses its owner.
 func (s *Service) reofferMemberships(ctx context.Context, tx *db.Tx, person int64) error {
 	if _, err := tx.Exec(ctx,
@@ -115,7 +114,7 @@ func (s *Service) reofferMemberships(ctx context.Context, tx *db.Tx, person int6
 	return nil
 }
 
-// reoffer ends a membership and opens its invitation again, under a token that nobody has.
+// reoffer ends a membership and reopens its invitation, with a token that nobody knows.
 func (s *Service) reoffer(ctx context.Context, tx *db.Tx, person, team, invitation int64, role access.Role) error {
 	if _, err := s.lockOwner(ctx, tx, team); err != nil {
 		return err

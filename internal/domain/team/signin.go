@@ -24,14 +24,14 @@ var (
 	strangersPace = throttle.Pace{Free: 10, First: time.Minute, Most: time.Hour}
 	// clientPace is for one client over all accounts. An office behind one address has room in it.
 	clientPace = throttle.Pace{Free: 30, First: time.Minute, Most: time.Hour, Leak: 6 * time.Minute}
-	// sitePace is for one IPv6 site, a /48, over all accounts: as much as ten clients.
+	// sitePace is for one IPv6 /48 across all accounts: ten times that of a client.
 	sitePace = throttle.Pace{Free: 300, First: time.Minute, Most: time.Hour, Leak: 36 * time.Second}
-	// joinPace is for one invitation by which nobody could be added.
+	// joinPace is for failed attempts with one invitation.
 	joinPace = throttle.Pace{Free: 10, First: 10 * time.Second, Most: 10 * time.Minute}
 )
 
-// SignIns checks who signs in, and what else strangers may guess at: the links of invitations and of recoveries. It
-// counts part of what was wrong in this process, so a program has one of it.
+// SignIns checks sign-ins and the links of invitations and recoveries, and slows down guessing. It counts some failures
+// only in this process, so a program must have only one.
 type SignIns struct {
 	db    *db.DB
 	teams *Service
@@ -60,9 +60,9 @@ func NewSignIns(s *Service) *SignIns {
 	}
 }
 
-// What people are told who guess too often.
+// Messages after too many guesses.
 const (
-	wrongPasswords   = "Too many wrong passwords." //nolint:gosec // it is none
+	wrongPasswords   = "Too many wrong passwords." //nolint:gosec // it is not a secret
 	wrongByStrangers = "Too many wrong passwords for this email address. Sign in from a browser you have " +
 		"used before " +
 		"or with a passkey, ask the operator for a recovery link, or wait."
@@ -70,27 +70,26 @@ const (
 	wrongTries = "Too many wrong attempts."
 )
 
-// Attempt is what somebody signs in with.
+// Attempt is the input of a sign-in.
 type Attempt struct {
 	Email, Password string
-	From            string // the client's address, or anything that tells clients apart
-	Browser         string // what the browser holds from earlier sign-ins; see Service.NoteSignIn
+	From            string // the client's address or another identifier of the client
+	Browser         string // the browser's tokens from earlier sign-ins; see Service.NoteSignIn
 }
 
 // errSignIn does not report whether there is such a person.
 var errSignIn = apierr.New(apierr.Unauthorized, "Incorrect email or password.")
 
-// ErrNoTeam is what somebody in no team is told who has shown who it is, and nobody else.
+// ErrNoTeam is returned only to people who have authenticated but have no team.
 var ErrNoTeam = apierr.New(apierr.Unauthorized,
 	"You no longer belong to a team. Your account still exists: ask an owner or admin of a team for an invitation, "+
 		"and sign in with your password at its link.")
 
 // SignIn returns the person with an email address and password. Suspended people and people without a password are
-// refused in the same way as a wrong password is: unauthorized. Somebody in no team gets ErrNoTeam, but only with the
-// right password.
+// refused like a wrong password: unauthorized. People without a team get ErrNoTeam, but only with the right password.
 //
-// After some wrong passwords it is rate_limited, also for the right one. The delays of others do not reach a browser in
-// which the person signed in before: it is delayed only by wrong passwords that it sent itself.
+// After some wrong passwords it returns rate_limited, even for the right one. Guesses from elsewhere do not delay a
+// browser in which the person signed in before; only its own wrong passwords do.
 func (s *SignIns) SignIn(ctx context.Context, a Attempt) (Person, error) {
 	a.Email = foldEmail(a.Email)
 	p, err := s.lookUp(ctx, a.Email)
@@ -131,16 +130,17 @@ func (s *SignIns) checkGuess(ctx context.Context, a Attempt, p known, refusal er
 	}
 	err = throttle.Guess(ctx, tries, func() error { return s.compare(ctx, from, p, a.Password, refusal) })
 	if token != "" && errors.Is(err, refusal) {
-		s.clients.Charge(client) // it is let through, and counts
+		s.clients.Charge(client) // allowed, but counted
 	}
 	return err
 }
 
-// GuessCode runs the check of a code that a person enters beside a password. After five wrong ones it is rate_limited,
-// on all nodes, for a delay that doubles up to an hour. A check that returns not_found or unauthorized counts as wrong.
+// GuessCode runs the check of a code that a person enters in addition to a password. After five wrong codes it returns
+// rate_limited, on all nodes, for a delay that doubles up to an hour. A check that returns not_found or unauthorized
+// counts as wrong.
 //
-// Each browser that is known for the person is counted on its own, and all others together. So somebody who has the
-// password and guesses codes does not delay the person in a known browser.
+// Each known browser of the person has its own counter, and all others share one. So an attacker who has the password
+// and guesses codes does not delay the person in a known browser.
 func (s *SignIns) GuessCode(ctx context.Context, person int64, browser string, check func() error) error {
 	known, err := knownTokens(ctx, s.db, browser, s.db.Now())
 	if err != nil {
@@ -166,7 +166,7 @@ func (s *SignIns) CheckSecret(from string, check func() error) error {
 	return err
 }
 
-// known is who has an email address, with the hash to compare a password with; nobody has the id 0.
+// known is the account with an email address and its password hash; its ID is 0 if there is none.
 type known struct {
 	Person
 
@@ -174,10 +174,10 @@ type known struct {
 	inTeam bool
 }
 
-// lookUp finds who may sign in by an email address, once in a team.
+// lookUp returns the account with an email address that may sign in.
 func (s *SignIns) lookUp(ctx context.Context, email string) (known, error) {
 	p := known{hash: passwords.Nobodys}
-	if !isLine(email) { // nobody has it, and PostgreSQL takes no text that is invalid
+	if !isLine(email) { // no account has it, and PostgreSQL rejects invalid text
 		return p, nil
 	}
 	var teams int64
@@ -203,7 +203,7 @@ func (s *SignIns) compare(ctx context.Context, from passwords.Asker, p known, pa
 	})
 }
 
-// hash returns what is stored of a password.
+// hash returns the stored hash of a password.
 func (s *SignIns) hash(ctx context.Context, from passwords.Asker, password string) (string, error) {
 	hash := ""
 	err := s.hashing.Do(ctx, from, func() error {
@@ -233,7 +233,7 @@ type OwnTeam struct {
 	SecondFactor bool // its members need one
 }
 
-// Account finds a person who may be signed in: not_found for a suspended person or one without a team.
+// Account returns a person who may be signed in. It returns not_found for a suspended person or one without a team.
 func (s *Service) Account(ctx context.Context, person int64) (Account, error) {
 	var a Account
 	teams, err := db.All(ctx, s.db, func(rows *sql.Rows, t *OwnTeam) error {

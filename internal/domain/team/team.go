@@ -32,18 +32,18 @@ func New(d *db.DB, slow authn.Guesses, t plan.Terms) *Service {
 	return &Service{authn.New(d, slow, t), d, t}
 }
 
-// Person is somebody who can sign in.
+// Person is a person who can sign in.
 type Person struct {
 	ID    int64  `json:"id"`
 	Name  string `json:"name"`
 	Email string `json:"email"`
-	// suspended: the person's assistants do not work, nor the keys of the teams that the person owns
+	// suspended: the person's assistants and the keys of the person's teams do not work
 	Held     bool  `json:"held,omitempty"`
 	Operator bool  `json:"operator,omitempty"` // runs the service
 	Deleted  bool  `json:"deleted,omitempty"`  // only the number is left
 	Epoch    int64 `json:"-"`                  // counts up when all sessions of the person end
 
-	EmailConfirmed bool `json:"email_confirmed"` // it is proved that the address is the person's
+	EmailConfirmed bool `json:"email_confirmed"` // the person has confirmed the address
 }
 
 // Team is a customer's team.
@@ -57,15 +57,15 @@ type Team struct {
 	DailyCredits *int64    `json:"daily_credits,omitempty"` // in place of the plan's figure
 	AccessOff    bool      `json:"access_off,omitempty"`
 	Closed       bool      `json:"closed,omitempty"`
-	Deleted      bool      `json:"deleted,omitempty"` // or being deleted: nothing of it is left, or soon nothing
+	Deleted      bool      `json:"deleted,omitempty"` // deleted or being deleted
 }
 
-// Key is an API key, or an assistant's connection, as it is listed; a key's value is shown only when it is made.
+// Key is an API key or an assistant's connection in a list. A key's value is only shown when it is created.
 type Key struct {
 	ID           int64        `json:"id"`
 	TeamID       int64        `json:"team_id"`
 	Kind         Kind         `json:"kind"`
-	Name         string       `json:"name"` // of a connection what its program calls itself
+	Name         string       `json:"name"` // for a connection, the client's name for itself
 	Level        access.Level `json:"level"`
 	DailyCredits int64        `json:"daily_credits"` // -1 is unlimited, 0 none
 	CreatedAt    time.Time    `json:"created_at"`
@@ -94,7 +94,7 @@ var errAddress = apierr.Invalid(apierr.NotAllowedValue, "name", "Names must not 
 // holdsAddress reports whether a name holds a web address with its scheme. Names such as Booking.com hold none.
 func holdsAddress(name string) bool { return strings.Contains(name, "://") }
 
-// invalid refuses what the operator asked for; the text says what to mend.
+// invalid returns an error for the operator that says what to fix.
 func invalid(format string, args ...any) error {
 	return apierr.OperatorError(fmt.Sprintf(format, args...))
 }
@@ -144,7 +144,7 @@ func checkZone(zone string) error {
 	return nil
 }
 
-// SetPlan puts a team on a plan, for good or until a time: then it lapses, and the team is on the plan for lapsed ones.
+// SetPlan puts a team on a plan, permanently or until a time; then the team changes to the plan for lapsed ones.
 func (s *Service) SetPlan(ctx context.Context, team int64, plan string, until time.Time) error {
 	if err := s.checkPlan(plan); err != nil {
 		return err
@@ -154,8 +154,8 @@ func (s *Service) SetPlan(ctx context.Context, team int64, plan string, until ti
 		func(int64) []any { return []any{plan, db.Micros(until)} })
 }
 
-// SetTimezone moves a team to another time zone. Its day changes with it: what was used in the hours that the new
-// day holds stays used.
+// SetTimezone moves a team to another time zone. Its day changes too; calls and credits used within the new day still
+// count.
 func (s *Service) SetTimezone(ctx context.Context, team int64, zone string) error {
 	if err := checkZone(zone); err != nil {
 		return err
@@ -165,8 +165,8 @@ func (s *Service) SetTimezone(ctx context.Context, team int64, zone string) erro
 	})
 }
 
-// SetDailyCredits limits what the team's keys and assistants spend in a day, in place of the plan's figure; nil goes
-// back to that.
+// SetDailyCredits limits how many credits the team's keys and assistants spend per day, instead of the plan's limit;
+// nil restores the plan's.
 func (s *Service) SetDailyCredits(ctx context.Context, team int64, credits *int64) error {
 	if credits != nil && !isDailyLimit(*credits) {
 		return errDailyCredits
@@ -177,7 +177,7 @@ func (s *Service) SetDailyCredits(ctx context.Context, team int64, credits *int6
 		})
 }
 
-// maxDailyCredits is as much as an operator can grant at once.
+// maxDailyCredits is the most that an operator can grant at once.
 const maxDailyCredits = 1_000_000_000_000
 
 func isDailyLimit(credits int64) bool {
