@@ -1,6 +1,6 @@
-// Package oidc lets people sign in by the operator's own directory, over OpenID Connect: by the authorization code
-// flow with a proof of who began it (RFC 7636), a state and a nonce. A person is known by issuer and subject, which
-// never change; the verified email address leads to the account at the first sign-in.
+// Package oidc signs people in with the operator's directory over OpenID Connect: the authorization code flow with PKCE
+// (RFC 7636), a state and a nonce. A person is identified by issuer and subject, which never change; at the first
+// sign-in the confirmed email address selects the account.
 package oidc
 
 import (
@@ -27,8 +27,8 @@ import (
 )
 
 const (
-	answersWithin = 10 * time.Second // each thing that is asked of the directory
-	restsFor      = 3 * time.Second  // a directory that did not answer is not asked again
+	answersWithin = 10 * time.Second // timeout of each request to the directory
+	restsFor      = 3 * time.Second  // pause after a failed discovery
 	returnsWithin = 15 * time.Minute // how long a person may take there
 	clockSkew     = time.Minute      // how far the directory's clock may be behind
 )
@@ -36,37 +36,37 @@ const (
 // ReturnPath is where the directory sends people back to, below the public address.
 const ReturnPath = "/sign-in/directory/return"
 
-// Options say which directory it is, and what this service is called there.
+// Options configure a Directory.
 type Options struct {
-	Issuer       string // its https address, by which its settings are found; there is no directory if it is empty
+	Issuer       string // its https URL, used for discovery; empty if there is no directory
 	ClientID     string
 	ClientSecret string
-	Only         bool           // nobody signs in by anything else
+	Only         bool           // the directory is the only way to sign in
 	PublicURL    string         // the service's address, without a slash at its end
 	Roots        *x509.CertPool // certificates that it trusts; the system's if nil
 	Now          func() time.Time
 	Log          *slog.Logger
 }
 
-// Directory sends people to the directory and reads whom it has recognised.
+// Directory redirects people to the directory and verifies its responses.
 type Directory struct {
 	Options
 
 	client *http.Client
 	asking singleflight.Group
-	mu     sync.Mutex     // guards the rest
-	found  *oidc.Provider // what the directory says of itself, once it has answered
+	mu     sync.Mutex     // guards the fields below
+	found  *oidc.Provider // the discovery document, once fetched
 	silent time.Time      // when it did not
 }
 
-// New returns a Directory, or nil if none is configured. It is contacted at the first sign-in, so that an outage does
-// not keep the service from starting.
+// New returns a Directory, or nil if none is configured. The directory is first contacted at the first sign-in, so its
+// outage does not prevent a start.
 func New(o Options) (*Directory, error) {
 	if o.Issuer == "" {
 		if o.Only {
 			return nil, errors.New("--oidc-only needs a directory: set PRESSROOM_OIDC_ISSUER (--oidc-issuer)")
 		}
-		return nil, nil //nolint:nilnil // there is none, and that is no error
+		return nil, nil //nolint:nilnil // no directory is not an error
 	}
 	u, err := url.Parse(o.Issuer)
 	if err != nil || u.Host == "" || u.Scheme != "https" {
@@ -90,12 +90,12 @@ type Attempt struct {
 	Verifier string    `json:"verifier"`
 	Next     string    `json:"next"` // where the person goes afterwards
 	Begun    time.Time `json:"begun"`
-	Again    bool      `json:"again,omitempty"` // the directory has to authenticate the person anew
+	Again    bool      `json:"again,omitempty"` // the directory must authenticate the person again
 }
 
-// Person is somebody whom the directory has recognized.
+// Person is a person authenticated by the directory.
 type Person struct {
-	Issuer, Subject string // identify the person for good (OpenID Connect Core 1.0, section 5.7)
+	Issuer, Subject string // identify the person permanently (OpenID Connect Core 1.0, section 5.7)
 	Email           string // verified by the directory
 	Name            string // empty if the directory does not give one
 	// AuthenticatedAt is when the person authenticated at the directory (auth_time); zero if it does not say.
@@ -132,7 +132,7 @@ func (d *Directory) Begin(ctx context.Context, next string, again bool) (string,
 	return c.AuthCodeURL(a.State, options...), a, nil
 }
 
-// Finish reads what the directory sent the person back with.
+// Finish verifies the parameters with which the directory redirected the person back.
 func (d *Directory) Finish(ctx context.Context, a Attempt, answer url.Values) (Person, error) {
 	age := d.Now().Sub(a.Begun)
 	if a.State == "" || age < 0 || age > returnsWithin || subtle.ConstantTimeCompare([]byte(a.State),
@@ -170,7 +170,7 @@ func (d *Directory) signInError(ctx context.Context, err error) error {
 	return errSilent
 }
 
-// plain returns an error without what the directory's answer holds, which may be secret.
+// plain returns an error without the content of the directory's response, which may be secret.
 func plain(err error) string {
 	if said, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
 		return fmt.Sprintf("%s (status %d)", said.ErrorCode, said.Response.StatusCode)
@@ -190,7 +190,7 @@ func (f *flag) UnmarshalJSON(raw []byte) error {
 // epoch is a time in seconds since 1970 that some directories write as a text.
 type epoch float64
 
-// UnmarshalJSON reads 1700000000 and "1700000000". Anything else is 0: the time is unknown, which no step-up accepts.
+// UnmarshalJSON parses 1700000000 and "1700000000". Anything else is 0: an unknown time, which no step-up accepts.
 func (e *epoch) UnmarshalJSON(raw []byte) error {
 	seconds, err := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64)
 	if *e = 0; err == nil && !math.IsNaN(seconds) && !math.IsInf(seconds, 0) {
@@ -202,7 +202,7 @@ func (e *epoch) UnmarshalJSON(raw []byte) error {
 func (d *Directory) read(
 	ctx context.Context, provider *oidc.Provider, token *oauth2.Token, nonce string,
 ) (Person, error) {
-	raw, _ := token.Extra("id_token").(string) // none is no token, which is refused
+	raw, _ := token.Extra("id_token").(string) // without a token, verification fails
 	told, err := provider.Verifier(&oidc.Config{ClientID: d.ClientID, Now: d.Now}).Verify(d.through(ctx), raw)
 	if err != nil {
 		d.Log.WarnContext(ctx, "the directory's token is invalid", "error", err)
@@ -243,8 +243,8 @@ func authenticatedAt(seconds float64, now time.Time) time.Time {
 	return now
 }
 
-// settings returns how the directory is spoken with. It is asked until it has answered once: by one sign-in at a time,
-// for which the others wait no longer than their own requests last.
+// settings returns the OAuth configuration and the provider. Discovery runs until it succeeds once, for one sign-in at
+// a time; the others wait no longer than their own requests last.
 func (d *Directory) settings(ctx context.Context) (*oauth2.Config, *oidc.Provider, error) {
 	asked := d.asking.DoChan("", func() (any, error) {
 		return d.discover(context.WithoutCancel(ctx)) // the provider keeps the context for later questions
@@ -265,8 +265,7 @@ func (d *Directory) settings(ctx context.Context) (*oauth2.Config, *oidc.Provide
 	}
 }
 
-// discover returns what the directory says of itself. One that did not answer is not asked again for a while. It is
-// called by one goroutine at a time.
+// discover fetches the discovery document. After a failure it pauses. It is called by one goroutine at a time.
 func (d *Directory) discover(ctx context.Context) (*oidc.Provider, error) {
 	d.mu.Lock()
 	found, silent := d.found, d.silent
@@ -289,7 +288,7 @@ func (d *Directory) discover(ctx context.Context) (*oidc.Provider, error) {
 	return found, nil
 }
 
-// through has the libraries ask by a client that does not wait for ever.
+// through makes the libraries use a client with timeouts.
 func (d *Directory) through(ctx context.Context) context.Context {
 	return oidc.ClientContext(ctx, d.client)
 }

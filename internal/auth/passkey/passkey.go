@@ -1,6 +1,5 @@
-// Package passkey lets people sign in by passkeys (W3C Web Authentication, level 3): a key pair that the person's
-// device or password manager keeps, made only for this address, and used only after the device has seen that it is
-// the person.
+// Package passkey signs people in with passkeys (W3C Web Authentication, level 3): a key pair in the person's device or
+// password manager, bound to this site and used only after the device has verified the person.
 package passkey
 
 import (
@@ -67,11 +66,11 @@ type Passkey struct {
 	ID        int64
 	Name      string
 	CreatedAt time.Time
-	UsedAt    time.Time // zero where it never was
-	Copied    bool      // two devices use it that should be one: it signs nobody in any longer
+	UsedAt    time.Time // zero if never used
+	Copied    bool      // a cloned passkey, which can no longer sign in
 }
 
-// Question is what the browser is asked, and what is kept until it answers.
+// Question is the challenge for the browser, and the state to keep until it answers.
 type Question struct {
 	Options json.RawMessage // for navigator.credentials
 	Kept    []byte          // not for the browser's eyes
@@ -80,8 +79,8 @@ type Question struct {
 // kept is a ceremony under way.
 type kept struct {
 	Session webauthn.SessionData `json:"session"`
-	Handle  []byte               `json:"handle,omitempty"` // what the new passkey calls the person
-	Person  int64                `json:"person,omitempty"` // whose it becomes; 0 for somebody who is not known yet
+	Handle  []byte               `json:"handle,omitempty"` // user handle of the new passkey
+	Person  int64                `json:"person,omitempty"` // its future owner; 0 for a new person
 	Begun   time.Time            `json:"begun"`
 }
 
@@ -133,7 +132,7 @@ func (s *Service) recall(raw []byte) (kept, error) {
 	return k, nil
 }
 
-// AskSignIn asks for any passkey of this address: it tells by itself whose it is.
+// AskSignIn returns a challenge for any passkey of this site. The response identifies its owner.
 func (s *Service) AskSignIn() (Question, error) {
 	if s.ceremony == nil {
 		return Question{}, errImpossible
@@ -146,8 +145,8 @@ func (s *Service) AskSignIn() (Question, error) {
 	return s.question(options, kept{Session: *session})
 }
 
-// SignIn returns the owner of the passkey in the browser's response. One that is not known is unauthorized, and so is
-// one of which the count of signatures went back: somebody else has used a copy of it.
+// SignIn returns the owner of the passkey in the browser's response. It returns unauthorized for an unknown passkey and
+// for one whose signature count went backwards, because then a clone was used.
 func (s *Service) SignIn(ctx context.Context, remembered, answer []byte) (int64, error) {
 	k, err := s.recall(remembered)
 	if err != nil {
@@ -178,13 +177,13 @@ func (s *Service) SignIn(ctx context.Context, remembered, answer []byte) (int64,
 	return owner.person, s.noteUse(ctx, owner, used)
 }
 
-// Asker is who makes a passkey.
+// Asker is a person who creates a passkey.
 type Asker struct {
-	Person      int64 // 0 for somebody who is not known yet
+	Person      int64 // 0 for a new person
 	Name, Email string
 }
 
-// AskNew asks for a new passkey.
+// AskNew returns a challenge for a new passkey.
 func (s *Service) AskNew(ctx context.Context, a Asker) (Question, error) {
 	if s.ceremony == nil {
 		return Question{}, errImpossible
@@ -204,7 +203,7 @@ func (s *Service) AskNew(ctx context.Context, a Asker) (Question, error) {
 	return s.question(options, kept{Session: *session, Handle: o.handle, Person: a.Person})
 }
 
-// Made is a passkey that the browser has made and nobody has yet.
+// Made is a verified new passkey that is not yet stored.
 type Made struct {
 	handle     []byte
 	name       string

@@ -39,7 +39,7 @@ func (s *Service) newOwner(ctx context.Context, a Asker) (owner, error) {
 	return o, nil
 }
 
-// ownerByHandle finds whom a passkey names, except of suspended people.
+// ownerByHandle returns the owner of a user handle, unless the owner is suspended.
 func (s *Service) ownerByHandle(ctx context.Context, handle []byte) (owner, error) {
 	o := owner{handle: handle}
 	err := s.db.QueryRow(ctx, `SELECT id, name, email FROM people WHERE passkey_handle = ? AND held_at = 0`,
@@ -68,8 +68,8 @@ func (s *Service) credentials(ctx context.Context, person int64) ([]webauthn.Cre
 	return out, nil
 }
 
-// noteUse keeps what a passkey's use tells, and refuses a copied one. The row is held, so that two uses of one count
-// are not both believed.
+// noteUse stores a passkey's use, and refuses a cloned one. The row is locked, so that of two concurrent uses of the
+// same count one fails.
 func (s *Service) noteUse(ctx context.Context, o owner, used *webauthn.Credential) error {
 	var refusal error
 	err := s.db.InTx(ctx, "passkey.use", func(ctx context.Context, tx *db.Tx) error {
@@ -158,7 +158,7 @@ func (n Made) Keep(ctx context.Context, tx *db.Tx, person int64) error {
 		ON CONFLICT (credential_id) DO NOTHING RETURNING id`,
 		person, n.credential.ID, n.name, string(raw), db.Micros(tx.Now())).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
-		return errNotOne // somebody has it
+		return errNotOne // it is already stored
 	}
 	if err != nil {
 		return fmt.Errorf("adding a passkey: %w", err)
@@ -193,8 +193,8 @@ func (s *Service) Rename(ctx context.Context, person, passkey int64, name string
 	})
 }
 
-// Remove takes a passkey from a person, but for the only thing that the person signs in with. Keep runs at the end of
-// the transaction and may refuse; it may be nil.
+// Remove removes a passkey from a person unless it is the only way to sign in. Keep runs at the end of the transaction
+// and may return an error; it may be nil.
 func (s *Service) Remove(
 	ctx context.Context, person, passkey int64, keep func(ctx context.Context, tx *db.Tx, person int64) error,
 ) error {

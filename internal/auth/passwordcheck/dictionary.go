@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// packed holds a line for each word, in the order of the words: the word, and a letter for what it weighs in bits,
-// from A for 0. tools/passwords writes it.
+// packed has a line for each word, in alphabetical order: the word, and a letter for its weight in bits, starting with
+// A for 0. tools/passwords generates it.
 //
 //go:embed words.gz
 var packed []byte
@@ -21,7 +21,7 @@ var packed []byte
 var dictionary = sync.OnceValue(func() *wordList {
 	unpacked, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
-		panic(err) // it is part of the program
+		panic(err) // it is embedded
 	}
 	text, err := io.ReadAll(unpacked)
 	if err != nil {
@@ -41,8 +41,8 @@ type wordList struct {
 	lines []uint32 // where each begins
 }
 
-// prefixes reports whether words begin with a text, and calls found if the text is one, with its number of characters
-// and what it weighs.
+// prefixes reports whether a word begins with the text. If the text is a word, it calls found with the number of
+// characters and the weight.
 func (w *wordList) prefixes(text string, found func(n int, bits float64)) bool {
 	i := sort.Search(len(w.lines), func(i int) bool { return w.word(i) >= text })
 	if i == len(w.lines) || !strings.HasPrefix(w.word(i), text) {

@@ -1,7 +1,7 @@
 package passwordcheck
 
-// layouts are keyboards, row by row: English, German and French. A key is beside those with the same place in the next
-// row, and with the place before or after it.
+// layouts are keyboards by row: English, German and French. A key's neighbors are the keys at the same position in
+// adjacent rows and those before and after it.
 var layouts = []map[rune]key{
 	layout("1234567890-=", "qwertyuiop[]", "asdfghjkl;'", "zxcvbnm,./"),
 	layout("1234567890ß´", "qwertzuiopü+", "asdfghjklöä", "yxcvbnm,.-"),
@@ -26,7 +26,7 @@ func layout(rows ...string) map[rune]key {
 	return keys
 }
 
-// walks weighs keys that are beside each other, such as qwertz or 1qaz.
+// walks weighs sequences of adjacent keys, such as qwertz or 1qaz.
 func (e *estimate) walks(i int) {
 	for _, keys := range layouts {
 		var direction key

@@ -1,6 +1,6 @@
-// Package passwordcheck estimates how many guesses a password takes from somebody who tries what people choose: common
-// passwords, words, names, years, keyboard rows, sequences, repetitions and what is known about the person. It follows
-// the idea of zxcvbn (Wheeler, USENIX Security 2016) and uses its lists.
+// Package passwordcheck estimates how many guesses an attacker needs for a password by trying common passwords, words,
+// names, years, keyboard rows, sequences, repetitions and personal details. It follows the idea of zxcvbn (Wheeler,
+// USENIX Security 2016) and uses its lists.
 package passwordcheck
 
 import (
@@ -17,20 +17,20 @@ const Enough = 36
 
 const (
 	maxWord   = 28  // characters of the longest word that is looked up
-	maxUnit   = 32  // characters of the longest text of which repetitions are looked for
-	perPart   = 1.0 // bits for each further part of a password: how parts are put together
+	maxUnit   = 32  // length of the longest repeated text, in characters
+	perPart   = 1.0 // bits for each further part, for the order of parts
 	yearBits  = 6.0 // of a year from 1900 to 2099
-	startBits = 4.0 // of where a sequence or a walk over the keyboard starts
+	startBits = 4.0 // for the start of a sequence or keyboard walk
 	turnBits  = 2.0 // of each change of direction of a walk
 	variant   = 1.0 // bits for capitals, and for letters that are written as digits or signs
 )
 
-// Guessable reports whether a password is guessed soon. Known are texts that others know about the person or the
-// service, such as a name and an email address: their parts weigh next to nothing.
+// Guessable reports whether a password is easy to guess. Known holds texts that attackers may know about the person or
+// the service, such as a name and an email address; their parts weigh almost nothing.
 func Guessable(password string, known ...string) bool { return Bits(password, known...) < Enough }
 
-// Bits returns the logarithm of the number of guesses that a password takes, to the base of 2. It is that of the
-// cheapest way to put the password together out of parts.
+// Bits returns the base-2 logarithm of the number of guesses that a password needs, which is the weight of its cheapest
+// division into parts.
 func Bits(password string, known ...string) float64 {
 	e := estimate{runes: []rune(strings.ToLower(password)), own: partsOf(known)}
 	for _, original := range password {
@@ -69,20 +69,20 @@ func (e *estimate) improve(i, length int, bits float64) {
 	}
 }
 
-// charBits returns what a character weighs that is part of nothing.
+// charBits returns the weight of a character that belongs to no part.
 func charBits(r rune) float64 {
 	switch {
 	case '0' <= r && r <= '9':
 		return math.Log2(10)
 	case 'a' <= r && r <= 'z':
 		return math.Log2(26)
-	case strings.ContainsRune(" -_.", r): // what people put between words
+	case strings.ContainsRune(" -_.", r): // separators
 		return 4
 	}
 	return 5.5
 }
 
-// partsOf returns the words in some texts, each text without what is between them, and what is before and after an @.
+// partsOf returns the words of texts, each text without separators, and the parts before and after an @.
 func partsOf(texts []string) map[string]bool {
 	own := map[string]bool{}
 	for _, text := range texts {
@@ -99,7 +99,8 @@ func partsOf(texts []string) map[string]bool {
 	return own
 }
 
-// words looks up what begins at a character: as it is, and with digits and signs as the letters they look like.
+// words looks up the words that begin at a character, as written and with digits and symbols replaced by similar
+// letters.
 func (e *estimate) words(i int) {
 	rest := e.runes[i:min(i+maxWord, len(e.runes))]
 	e.lookUp(string(rest), func(n int, bits float64) { e.improve(i, n, bits+e.capital(i, n)) })

@@ -12,12 +12,12 @@ import (
 // longestCode is the longest code of an app, in characters, with the spaces that people type.
 const longestCode = 10
 
-// IsRecovery reports whether what somebody typed is as long as a recovery code rather than a code of an app.
+// IsRecovery reports whether a text has the length of a recovery code rather than that of an app's code.
 func IsRecovery(code string) bool { return len(normalizeCode(code)) > longestCode }
 
-// Replace replaces a person's authenticator app with that of a setup. It takes a code of
-// the new app, and one of the present app or a recovery code: unauthorized if that one is wrong. Until both are right
-// nothing changes. Then the former secret and recovery codes no longer work, and all of the person's sessions end.
+// Replace replaces a person's authenticator app with the one from a setup. It requires a code of the new app, and a
+// code of the current app or a recovery code; it returns unauthorized if that one is wrong. Nothing changes until both
+// are right. Then the former secret and recovery codes stop working, and all of the person's sessions end.
 func (s *Service) Replace(ctx context.Context, h Holder, kept []byte, code, current string) (Added, error) {
 	setup, err := s.Resume(h.Person, "", kept)
 	if err != nil {
@@ -46,7 +46,8 @@ func (s *Service) Replace(ctx context.Context, h Holder, kept []byte, code, curr
 	return out, err
 }
 
-// checkCurrent checks a code of the present app or a recovery code. Neither is noted as used: both end with the app.
+// checkCurrent checks a code of the current app or a recovery code. It does not mark the code as used, because both end
+// with the app.
 func (s *Service) checkCurrent(ctx context.Context, tx *db.Tx, person int64, row stored, code string) error {
 	if IsRecovery(code) {
 		hash, n := apikey.Hash(normalizeCode(code)), 0

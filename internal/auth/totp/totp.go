@@ -26,7 +26,7 @@ import (
 const (
 	period     = 30 * time.Second
 	skew       = 1  // steps before and after the present one that are accepted
-	secretSize = 20 // bytes, as many as SHA-1 makes (RFC 4226, section 4)
+	secretSize = 20 // bytes, the length of a SHA-1 hash (RFC 4226, section 4)
 
 	codesMade = 10
 	// of four characters of five bits: 120 bits, so that an unsalted hash protects them (ASVS 5.0, 6.5.2).
@@ -60,7 +60,7 @@ var (
 type Setup struct {
 	Secret string // in base32, as people type it
 	URL    string // otpauth://, as apps scan it
-	Kept   []byte // the sealed secret, to be kept until it is confirmed
+	Kept   []byte // the sealed secret, to pass to Resume
 }
 
 // Begin creates a secret for a person.
@@ -75,7 +75,7 @@ func (s *Service) Begin(person int64, email string) (Setup, error) {
 	return s.setup(secret, email, kept), nil
 }
 
-// Resume reads what Begin made for the same person; it is an error for anything else.
+// Resume returns the setup that Begin created for the same person, and an error for any other input.
 func (s *Service) Resume(person int64, email string, kept []byte) (Setup, error) {
 	secret, err := s.sealer.Open(kept, setupBond(person))
 	if err != nil {
@@ -95,11 +95,11 @@ func (s *Service) setup(secret, email string, kept []byte) Setup {
 	}
 }
 
-// The sealed secret of one person does not open as another's, nor one that is being set up as one that is confirmed.
+// A sealed secret cannot be opened for another person, nor can one from a setup be opened as a confirmed one.
 func setupBond(person int64) string { return "totp setup " + strconv.FormatInt(person, 10) }
 func bond(person int64) string      { return "totp " + strconv.FormatInt(person, 10) }
 
-// Added is what a person has after an authenticator app was added.
+// Added is the result of adding an authenticator app.
 type Added struct {
 	Codes []string // recovery codes, which are shown once
 	Epoch int64    // of the person: all earlier sessions have ended
@@ -159,7 +159,7 @@ func (s *Service) App(ctx context.Context, person int64) (*App, error) {
 		FROM totp_secrets s WHERE person_id = ?`, person).
 		Scan(&since, &out.Codes)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil //nolint:nilnil // there is none, and that is no error
+		return nil, nil //nolint:nilnil // no app is not an error
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading an authenticator app: %w", err)
@@ -197,7 +197,7 @@ func (s *Service) Check(ctx context.Context, h Holder, code string) error {
 	})
 }
 
-// lock reads and holds the secret of a person who is signing in.
+// lock returns and locks the secret of a person who is signing in.
 func (s *Service) lock(ctx context.Context, tx *db.Tx, h Holder) (stored, error) {
 	var row stored
 	var held, epoch int64
@@ -214,8 +214,7 @@ func (s *Service) lock(ctx context.Context, tx *db.Tx, h Holder) (stored, error)
 // step counts the periods since 1970.
 func step(at time.Time) int64 { return at.Unix() / int64(period/time.Second) }
 
-// matchingStep returns the time step around now whose code it is, later than the last one that was used; 0 if it is of
-// none.
+// matchingStep returns the time step near now that has this code and is later than the last one used, or 0.
 func matchingStep(secret, code string, now, last int64) int64 {
 	code = strings.Join(strings.Fields(code), "")
 	var found int64

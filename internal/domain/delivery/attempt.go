@@ -11,8 +11,8 @@ import (
 	"pressroom/internal/platform/tracing"
 )
 
-// Deliver works on a delivery until it ends or has to wait. It is safe to call any number of times, on any
-// number of nodes: the lease admits one caller at a time.
+// Deliver processes a delivery until it ends or has to wait. It may be called any number of times, on any number of
+// nodes: the lease admits one caller at a time.
 func (s *Service) Deliver(ctx context.Context, id string) error {
 	claimed := s.instant()
 	d, mine, err := s.claim(ctx, id)
@@ -53,8 +53,8 @@ type attempt struct {
 	leaseConfirmed atomic.Pointer[instant] // when the lease was last known to be held
 }
 
-// renewLease renews the lease and records when. It takes the time before it asks the database, so that the
-// lease is never believed to last longer than it does.
+// renewLease renews the lease and records when. It reads the clock before the query, so that it never overestimates how
+// long the lease lasts.
 func (a *attempt) renewLease(ctx context.Context, d delivery) error {
 	at := a.s.instant()
 	if err := a.s.renewLease(ctx, d); err != nil {

@@ -20,8 +20,8 @@ type AttemptLine struct {
 	// Call is prepare (only if it failed), commit or resolve for a call to the network; rest for a wait while the
 	// network fails; decide for a person's decision.
 	Call string `json:"call"`
-	// Result is published; answered, if the network answered something else; a network.Class; network_fails or
-	// patience_is_over for a rest; published or not_published for a decision; empty while it is unknown.
+	// published; answered, if the network answered something else; a network.Class; network_fails or patience_is_over
+	// for a pause; published or not_published for a decision; empty while unknown.
 	Result      string `json:"result"`
 	By          string `json:"by,omitempty"`           // who decided; empty for the operator and for other calls
 	NetworkCode string `json:"network_code,omitempty"` // the network's own: untrusted
@@ -29,7 +29,7 @@ type AttemptLine struct {
 }
 
 // maxAttempts bounds the attempts that are returned, the newest.
-const maxAttempts = 500 // of the newest attempts that a story tells
+const maxAttempts = 500 // the newest attempts in a history
 
 // Attempts returns the last 500 attempts of a team's post, the oldest first. It returns not_found if the team
 // has no such post.

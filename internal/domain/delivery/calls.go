@@ -23,8 +23,8 @@ func endCall(span tracing.Span, err error) {
 	span.End(err)
 }
 
-// reportCall reports a call to the metrics and to the circuit. Only a commit can close the circuit, because a
-// network may answer reads and still accept nothing.
+// reportCall reports a call to the metrics and to the circuit. Only a commit can close the circuit, because a failing
+// network may still serve reads.
 func (a *attempt) reportCall(ctx context.Context, call string, err error) {
 	if ctx.Err() != nil {
 		return // we canceled the call

@@ -19,20 +19,19 @@ type CircuitState string
 
 // The states of a circuit.
 const (
-	Closed   CircuitState = "closed"    // everything is sent
+	Closed   CircuitState = "closed"    // all deliveries are sent
 	HalfOpen CircuitState = "half_open" // one delivery probes the network, or the next one will
 	Open     CircuitState = "open"      // the network fails; deliveries wait
 )
 
-// Circuit is the state of this node's circuit for a network. If a network has several servers, it is the worst
-// of them.
+// Circuit is the state of this node's circuit for a network: of the worst server, if there are several.
 type Circuit struct {
 	State CircuitState
-	Since time.Time // since when it is not closed; zero if closed
+	Since time.Time // when it opened; zero if closed
 }
 
-// circuits keep deliveries from servers that fail, so that they use up neither their tries nor the workers.
-// They are kept in memory, by node.
+// circuits hold back deliveries to servers that fail, so that they use up neither attempts nor workers. They are in
+// memory and per node.
 type circuits struct {
 	now func() time.Time
 
@@ -121,8 +120,8 @@ func (c *circuits) recordFailure(s server, delivery string) {
 	}
 }
 
-// shouldOpen reports whether the last failures came fast enough and from more than one delivery: a single post
-// that crashes a server must not block the others.
+// shouldOpen reports whether the recent failures were frequent and of several deliveries: a single post that crashes a
+// server must not block the others.
 func (of *circuit) shouldOpen() bool {
 	of.failures = of.failures[max(0, len(of.failures)-openAfter):]
 	first, last := of.failures[0], of.failures[len(of.failures)-1]

@@ -18,8 +18,8 @@ func (a *attempt) commit(ctx context.Context) error {
 	return a.send(ctx, attempt)
 }
 
-// send makes the call of a commit. It refuses if the lease may have expired meanwhile, because another node may
-// have looked, found nothing and sent.
+// send makes the call of a commit. It returns an error if the lease may have expired, because another node may have
+// found nothing at the network and sent the post.
 func (a *attempt) send(ctx context.Context, attempt int64) error {
 	if err := a.checkLease(); err != nil {
 		return err

@@ -54,7 +54,7 @@ func (s *Service) ListUnconfirmed(ctx context.Context, team int64) ([]Unconfirme
 	return doubts, nil
 }
 
-// Decision is what a person found at the network.
+// Decision is what a person found on the network.
 type Decision struct {
 	Published bool
 	Permalink string // of a published post, if known
@@ -94,11 +94,11 @@ const (
 	decideInterval = 250 * time.Millisecond // between two tries
 )
 
-// errLookupRunning reports that the network is being asked about the account.
+// errLookupRunning reports that a lookup of the account is running.
 var errLookupRunning = errors.New("the network is being asked")
 
-// Decide resolves an unconfirmed account by what a person found at the network. person is 0 for the operator;
-// team 0 means any team. Repeating a decision changes nothing.
+// Decide resolves an unconfirmed account with what a person found on the network. person is 0 for the operator; team 0
+// means any team. Repeating a decision changes nothing.
 //
 // It returns not_found for an unknown post or account and wrong_state for an account that is not unconfirmed. A
 // running lookup finishes first, because its result is newer than what the person saw.

@@ -1,9 +1,9 @@
 // Package delivery publishes posts on networks exactly once, even if the process ends at any point.
 //
-// A delivery is one account of one submission. It moves through phases, and each phase is committed to the database
-// before the network call that it describes: planned (nothing is fixed), prepared (the request is fixed), committing
-// (the call that publishes the post was started) and ended. A delivery found in committing is never committed again
-// blindly: the network is asked first.
+// A delivery is one account of one submission. It moves through phases, each of which is committed to the database
+// before the network call that it describes: planned (the request is not fixed), prepared (the request is fixed),
+// committing (the call that publishes the post was started) and ended. A delivery in phase committing is only committed
+// again after a lookup.
 //
 // The files follow an attempt, and each calls only later ones: worker_pool.go and fair_queue.go start it, attempt.go
 // claims the delivery and goes from phase to phase, prepare.go, lookup.go, commit.go and permalink.go make the calls,

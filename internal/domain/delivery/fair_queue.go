@@ -15,9 +15,9 @@ type queued struct {
 	team     int64
 }
 
-// fairQueue decides which delivery runs next, so that neither a slow network nor a busy team delays the others.
-// The network with the fewest running deliveries is next, and within it the team with the fewest. A team
-// without competition may use all places of its network.
+// fairQueue decides which delivery runs next, so that neither a slow network nor a busy team delays the others. It
+// picks the network with the fewest running deliveries, and within it the team with the fewest. A team without
+// competition may use all slots of its network.
 type fairQueue struct {
 	maxRunning    int // at once
 	maxPerNetwork int // at once, for one network
@@ -105,8 +105,8 @@ func (p *fairQueue) add(b queued) {
 	p.signal()
 }
 
-// next removes and returns the delivery that runs next. It reports false if nothing waits or no place is free.
-// The caller must call release after the work.
+// next removes and returns the delivery that runs next. It reports false if the queue is empty or no slot is free. The
+// caller must call release after the work.
 func (p *fairQueue) next() (queued, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

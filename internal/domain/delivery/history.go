@@ -9,8 +9,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// maxOtherPublications bounds what is compared with a network's list. No network lists more of an account's
-// newest posts.
+// maxOtherPublications limits what is compared with a network's list. No network lists more of an account's newest
+// posts.
 const maxOtherPublications = 500
 
 // sendHistory returns when a delivery was committed without an answer before this attempt, and what else of

@@ -13,11 +13,11 @@ import (
 	"pressroom/internal/platform/restoreguard"
 )
 
-// errLeaseLost reports that another holder has the delivery. Nothing may be written.
+// errLeaseLost reports that another worker has the lease. Nothing may be written.
 var errLeaseLost = errors.New("the lease was lost")
 
-// claim takes the lease of a delivery that is due and not leased. It reports false if there is nothing to do,
-// the team is being deleted or publishing is held.
+// claim takes the lease of a delivery that is due and not leased. It reports false if there is nothing to do, the team
+// is being deleted or publishing is on hold.
 func (s *Service) claim(ctx context.Context, id string) (delivery, bool, error) {
 	d := delivery{ID: id}
 	err := s.db.InTx(ctx, "delivery.claim", func(ctx context.Context, tx *db.Tx) error {
@@ -73,7 +73,7 @@ func (s *Service) renewLease(ctx context.Context, d delivery) error {
 		})
 }
 
-// updateLeased updates a delivery in a transaction of its own. It returns errLeaseLost if the lease is lost.
+// updateLeased updates a delivery in a separate transaction. It returns errLeaseLost if the lease is lost.
 func (s *Service) updateLeased(ctx context.Context, name string, d delivery, set string,
 	args func(*db.Tx) []any) error {
 	err := s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error {

@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/platform/failpoint"
 )
 
-// resolve asks the network whether a commit took effect.
+// resolve looks up at the network whether a commit took effect.
 func (a *attempt) resolve(ctx context.Context) error {
 	attempt, err := a.beginCall(ctx, "resolve")
 	if err != nil {

@@ -14,13 +14,13 @@ type Step string
 
 // The steps.
 const (
-	StepSend      Step = "handing" // it is sent
+	StepSend      Step = "handing" // being sent
 	StepPrepare   Step = "making"  // the network prepares media
-	StepRetry     Step = "again"   // it is sent again after a temporary failure
+	StepRetry     Step = "again"   // sent again after a temporary failure
 	StepRest      Step = "resting" // it waits while the network fails
-	StepResolve   Step = "asking"  // the network is asked for the outcome
-	StepLookUp    Step = "looking" // it is unconfirmed and looked up from time to time
-	StepPermalink Step = "linking" // it is published and the network is asked for the permalink
+	StepResolve   Step = "asking"  // outcome being looked up
+	StepLookUp    Step = "looking" // outcome looked up from time to time
+	StepPermalink Step = "linking" // published, permalink being looked up
 )
 
 // Next is the next step of an account of a post.

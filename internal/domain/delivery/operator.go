@@ -48,7 +48,7 @@ func (s *Service) CountUnconfirmed(ctx context.Context) (int64, time.Time, error
 	return n, db.Time(oldest), nil
 }
 
-// StuckDelivery is an unfinished delivery that is old, and what it waits for.
+// StuckDelivery is an old unfinished delivery with the reason for its waiting.
 type StuckDelivery struct {
 	ID          string
 	TeamID      int64
@@ -90,7 +90,7 @@ func (s *Service) ListStuck(ctx context.Context, before time.Time) ([]StuckDeliv
 	return out, nil
 }
 
-// Wake makes a delivery run now, for the operator. A wait that the network asked for is kept. It returns
+// Wake makes a delivery run now, for the operator, except during a wait that the network asked for. It returns
 // not_found if no delivery with this ID can be woken.
 func (s *Service) Wake(ctx context.Context, id string) error {
 	return s.db.InTx(ctx, "delivery.wake_by_hand", func(ctx context.Context, tx *db.Tx) error {

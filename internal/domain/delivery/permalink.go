@@ -8,8 +8,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// fetchPermalink asks the network for the address of a published post. On failure the post stays published,
-// without an address.
+// fetchPermalink looks up the permalink of a published post. Without one, the post stays published.
 func (a *attempt) fetchPermalink(ctx context.Context) error {
 	callCtx, span := a.startCall(ctx, "network.permalink")
 	permalink, err := a.net.Permalink(callCtx, a.grant.Grant, network.Receipt{ID: a.d.NetworkID})

@@ -19,8 +19,8 @@ const (
 	maxOutageWait = 30 * time.Minute
 )
 
-// waitUntilReady waits while the network prepares media. After maxPrepareTime the delivery fails; nothing was
-// shown.
+// waitUntilReady waits while the network prepares media. After maxPrepareTime the delivery fails; nothing is public
+// yet.
 func (a *attempt) waitUntilReady(ctx context.Context, wait time.Duration) error {
 	if a.s.db.Now().Sub(a.d.CreatedAt) > maxPrepareTime {
 		return a.finish(ctx, ended, failedResult("network_error", ""))

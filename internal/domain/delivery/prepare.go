@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/platform/failpoint"
 )
 
-// prepare fixes the request, then lets the network prepare media, which shows nothing yet.
+// prepare fixes the request and makes the network prepare media, which are not public yet.
 func (a *attempt) prepare(ctx context.Context) error {
 	if len(a.d.Draft) == 0 {
 		if err := a.plan(ctx); err != nil || a.done {

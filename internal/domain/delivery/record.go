@@ -40,8 +40,8 @@ func (a *attempt) beginCall(ctx context.Context, call string) (int64, error) {
 	return id, nil
 }
 
-// checkNotHeld refuses to begin a commit while publishing is held: a replica of PostgreSQL may have taken over
-// since the delivery was claimed.
+// checkNotHeld returns an error while publishing is on hold, because a PostgreSQL replica may have taken over since the
+// delivery was claimed.
 func checkNotHeld(ctx context.Context, tx *db.Tx) error {
 	state, err := restoreguard.Read(ctx, tx)
 	if err == nil && state.IsHeld() {
@@ -58,8 +58,7 @@ func (a *attempt) saveDraft(ctx context.Context, name string) error {
 	})
 }
 
-// recordAnswer stores the answer to a call, for people who read the post's history. A failure to store it is
-// only logged.
+// recordAnswer stores the answer to a call for the post's history. Failures are only logged.
 func (a *attempt) recordAnswer(ctx context.Context, attempt int64, cause error) {
 	result, code, text := describeAnswer(cause)
 	err := a.s.db.InTx(ctx, "delivery.note", func(ctx context.Context, tx *db.Tx) error {
@@ -72,7 +71,7 @@ func (a *attempt) recordAnswer(ctx context.Context, attempt int64, cause error) 
 	}
 }
 
-// recordFailedCall stores a failed call that was not recorded when it began, because it shows nothing.
+// recordFailedCall stores a failed call that was not recorded when it began, because it publishes nothing.
 func (a *attempt) recordFailedCall(ctx context.Context, call string, began time.Time, cause error) {
 	result, code, text := describeAnswer(cause)
 	err := a.s.db.InTx(ctx, "delivery.note", func(ctx context.Context, tx *db.Tx) error {
@@ -99,8 +98,8 @@ func describeAnswer(cause error) (string, string, string) {
 	return "answered", "", ""
 }
 
-// postpone gives up the lease until a time has passed. After a commit without an answer the delivery continues
-// with a lookup, even if the last lookup found nothing.
+// postpone releases the lease for some time. After a commit without an answer the delivery continues with a lookup,
+// even if the last lookup found nothing.
 func (a *attempt) postpone(ctx context.Context, wait time.Duration) error {
 	a.done = true
 	err := a.s.db.InTx(ctx, "delivery.later", func(ctx context.Context, tx *db.Tx) error {

@@ -35,7 +35,7 @@ func (AccountResult) Descriptions() map[string]string {
 	}
 }
 
-// Result reads what a publish or retry job produced.
+// Result returns the result of a publish or retry job.
 func Result(ctx context.Context, q db.Querier, _ operation.Call, r job.Record, _ job.GetInput) (job.Produced, error) {
 	out := job.Produced{App: "/posts/" + r.Subject}
 	if !r.IsFinished() {

@@ -14,13 +14,13 @@ import (
 	"pressroom/internal/platform/restoreguard"
 )
 
-// Outcome is what became of a candidate, or becomes of it after the hold.
+// Outcome is the result for a candidate, now or after the hold.
 type Outcome string
 
 // The outcomes.
 const (
 	OutcomeWentOut     Outcome = "went_out"    // found at the network: counts as published, never sent again
-	OutcomeUnconfirmed Outcome = "unconfirmed" // the network cannot tell: a person decides
+	OutcomeUnconfirmed Outcome = "unconfirmed" // unknown to the network: a person decides
 	OutcomeGoesLate    Outcome = "goes_late"   // not found, sent now
 	OutcomeMissed      Outcome = "missed"      // not found and too late: fails, may be retried
 	OutcomeWaits       Outcome = "waits"       // scheduled for later, or the team may not publish now
@@ -37,10 +37,10 @@ type ResumedAccount struct {
 	Due       time.Time `json:"due"`
 	Outcome   Outcome   `json:"fate"`
 	Permalink string    `json:"permalink,omitempty"` // of what went out
-	Reason    string    `json:"why,omitempty"`       // why it is unconfirmed or in doubt
+	Reason    string    `json:"why,omitempty"`       // why the outcome is unknown
 }
 
-// ResumeReport is what a resumption finds and, unless it is a dry run, does.
+// ResumeReport describes a resumption or its dry run.
 type ResumeReport struct {
 	Held        restoreguard.Cause `json:"held"` // for what
 	Since       time.Time          `json:"since"`
@@ -49,7 +49,7 @@ type ResumeReport struct {
 	Unconfirmed int                `json:"unconfirmed"`
 	GoesLate    int                `json:"goes_late"`
 	Missed      int                `json:"missed"`
-	// scheduled for later, and somebody may have published them early
+	// scheduled for later, but perhaps published early
 	UncertainFuture int                  `json:"waits_in_doubt"`
 	Accounts        []ResumedAccount     `json:"accounts"` // without those that wait and are not in doubt
 	Series          []post.OverdueSeries `json:"series"`   // occurrences that are skipped
@@ -58,10 +58,10 @@ type ResumeReport struct {
 // ResumeOptions configure Resume.
 type ResumeOptions struct {
 	MaxLateness time.Duration // how late a post may still go out
-	DryRun      bool          // change nothing
-	// NoWait asks the networks even if they may not list the last posts before the hold yet.
+	DryRun      bool          // changes nothing
+	// NoWait queries the networks even if they may not list the last posts before the hold yet.
 	NoWait bool
-	// AllowUnreachable resumes even if a network could not be asked for a temporary reason.
+	// AllowUnreachable resumes even if a network is temporarily unreachable.
 	AllowUnreachable bool
 	// SuppressMail cancels mail that was due by a time, because another installation may have sent it. It may be nil.
 	SuppressMail func(ctx context.Context, tx *db.Tx, by time.Time) error
@@ -71,8 +71,8 @@ type ResumeOptions struct {
 // hold sent it. It exceeds a lease, a call and every network's own delay together.
 const maxListingDelay = 3 * time.Minute
 
-// ResumableIn returns how long networks may still miss posts that went out right before the hold. It is zero or
-// negative when they no longer can.
+// ResumableIn returns how long networks may still omit posts published right before the hold; zero or negative if they
+// no longer do.
 func (s *Service) ResumableIn(ctx context.Context) (time.Duration, error) {
 	state, err := restoreguard.Read(ctx, s.db)
 	if err != nil || !state.IsHeld() || state.Cause == restoreguard.ByHand {
@@ -94,9 +94,9 @@ func (s *Service) checkResumable(ctx context.Context, opts ResumeOptions) error 
 	return err
 }
 
-// Resume lifts a hold. It first asks the networks what each account published since the database was last
-// current, and records that, so that nothing is sent again. A hold by hand needs no lookup. It returns an
-// apierr.OperatorError if nothing is held. It may be repeated after an interruption.
+// Resume lifts a hold. First it looks up what each account published since the database was last current, and records
+// that, so that nothing is sent again. A manual hold needs no lookup. It returns an apierr.OperatorError without a
+// hold. It may be repeated after an interruption.
 func (s *Service) Resume(ctx context.Context, opts ResumeOptions) (ResumeReport, error) {
 	state, err := restoreguard.Read(ctx, s.db)
 	if err != nil {
@@ -152,7 +152,7 @@ func (s *Service) lift(ctx context.Context, state restoreguard.State, found Resu
 	})
 }
 
-// checkConfigured refuses to resume while a network is not configured: everything due there would become
+// checkConfigured returns an error if a network is not configured, because everything due on it would become
 // unconfirmed.
 func (s *Service) checkConfigured(doubts []*candidate) error {
 	var missing []string
@@ -169,8 +169,8 @@ func (s *Service) checkConfigured(doubts []*candidate) error {
 		", which are not configured here; set PRESSROOM_NETWORKS (or --networks) and the secrets as for serve")
 }
 
-// checkReached refuses to resume if a network could not be asked for a temporary reason: a post that somebody
-// published early would go out twice.
+// checkReached returns an error if a network was temporarily unreachable, because posts that were published early would
+// be published twice.
 func checkReached(doubts []*candidate) error {
 	var names []string
 	for _, d := range doubts {

@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/platform/restoreguard"
 )
 
-// applyOutcomes records the outcomes, each post in a transaction of its own, while the hold lasts.
+// applyOutcomes records the outcomes during the hold, with a transaction per post.
 func (s *Service) applyOutcomes(ctx context.Context, state restoreguard.State, doubts []*candidate,
 	series []post.OverdueSeries) error {
 	of := map[string][]*candidate{}
@@ -40,7 +40,7 @@ func (s *Service) applyOutcomes(ctx context.Context, state restoreguard.State, d
 	return nil
 }
 
-// whileHeld writes only while the hold lasts. After it, deliveries may be running and must not be taken away.
+// whileHeld writes only during the hold. Afterwards deliveries may be running.
 func (s *Service) whileHeld(ctx context.Context, name string, state restoreguard.State,
 	work func(context.Context, *db.Tx) error) error {
 	return s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error {

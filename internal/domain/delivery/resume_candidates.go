@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/platform/plaintext"
 )
 
-// candidate is a post that was due to go out to an account and may have been published elsewhere during a hold.
+// candidate is a post to an account that was due and may have been published elsewhere during a hold.
 type candidate struct {
 	ResumedAccount
 
@@ -24,7 +24,7 @@ type candidate struct {
 	paused    bool // its team may not publish
 }
 
-// outcome returns what becomes of a candidate. The team or a sibling account may still change it.
+// outcome returns the result for a candidate. The team or another account of the post may still change it.
 func (d *candidate) outcome(now time.Time, late time.Duration) Outcome {
 	switch {
 	case d.asked && d.verdict == network.Published:
@@ -43,11 +43,11 @@ func (d *candidate) outcome(now time.Time, late time.Duration) Outcome {
 	return OutcomeGoesLate
 }
 
-// inDoubt reports whether the network was asked and cannot tell.
+// inDoubt reports whether the lookup was inconclusive.
 func (d *candidate) inDoubt() bool { return d.asked && d.verdict == network.Unknown }
 
-// listCandidates returns everything that is to go out: unfinished deliveries and scheduled posts, including
-// future ones, which somebody may have published early.
+// listCandidates returns everything that is due or will be: unfinished deliveries and scheduled posts, including future
+// ones, which may have been published early.
 func (s *Service) listCandidates(ctx context.Context) ([]*candidate, error) {
 	scheduled, err := s.posts.ListScheduled(ctx)
 	if err != nil {

@@ -38,8 +38,8 @@ func (s *Service) lookUpAccounts(ctx context.Context, doubts []*candidate, since
 	asking.Wait()
 }
 
-// lookUpAccount asks the network what an account has shown since a time, and looks for the candidates in it. A
-// request that was fixed before is resolved individually, because the network knows more about it.
+// lookUpAccount lists an account's posts since a time and matches them with the candidates. A request that was fixed
+// before is looked up individually, because the network knows more about it.
 func (s *Service) lookUpAccount(ctx context.Context, account int64, doubts []*candidate, since time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, accountLookupTimeout)
 	defer cancel()
@@ -94,7 +94,7 @@ func isTemporary(err error) bool {
 		network.Quota, network.HostBlocked}, classOf(err))
 }
 
-// describeFailure returns why a network could not be asked, for people.
+// describeFailure returns why a lookup failed, for people.
 func describeFailure(err error) string {
 	switch {
 	case errors.Is(err, errGrantLost):
@@ -105,7 +105,7 @@ func describeFailure(err error) string {
 	return "The network could not be asked."
 }
 
-// resolveCandidate asks for a request that was fixed before the hold.
+// resolveCandidate looks up a request that was fixed before the hold.
 func (s *Service) resolveCandidate(ctx context.Context, grant account.Grant, d *candidate) {
 	n, err := s.accounts.Network(grant.Platform)
 	if err != nil {
@@ -127,8 +127,8 @@ func (s *Service) resolveCandidate(ctx context.Context, grant account.Grant, d *
 	}
 }
 
-// listAccountPosts returns what an account shows that is not known here. It also reports whether the network's
-// list may lack posts.
+// listAccountPosts returns an account's posts that are unknown here, and reports whether the network's list may be
+// incomplete.
 func (s *Service) listAccountPosts(ctx context.Context, id int64,
 	since time.Time) (account.Grant, []network.CollectedPost, bool, error) {
 	grant, err := s.accounts.Grant(ctx, id)

@@ -40,8 +40,8 @@ func match(doubts []*candidate, listed []network.CollectedPost) {
 	}
 }
 
-// candidatesFor returns the candidates that a listed post could be and that are not taken: those that were due
-// when it was posted, otherwise those that somebody may have published early.
+// candidatesFor returns the candidates that a listed post could be and that are not yet matched: those that were due
+// when it was posted, else those that may have been published early.
 func candidatesFor(doubts []*candidate, f network.CollectedPost, taken map[*candidate]bool,
 	is func(ours, listed string) bool) []*candidate {
 	var due, ahead []*candidate

@@ -16,7 +16,7 @@ const (
 	maxRefusedGrants = 3                // refusals of new grants before the account counts as lost
 	quietTime        = 90 * time.Second // after a call without an answer, in which it may still take effect
 	maxLookups       = 6                // inconclusive lookups before the account is unconfirmed
-	maxRateLimitWait = 15 * time.Minute // longest wait that a network may ask for
+	maxRateLimitWait = 15 * time.Minute // longest wait requested by a network
 	minBackoff       = 500 * time.Millisecond
 	maxBackoff       = 15 * time.Second
 	lookUpFor        = 24 * time.Hour // how long an unconfirmed account is looked up
@@ -77,7 +77,7 @@ func (a *attempt) handleRefusal(ctx context.Context, back phase, err error) erro
 		case a.d.Tries+1 >= maxRefusedGrants:
 			return a.handleLostGrant(ctx, e.Message)
 		}
-		// The grant is new, so only repeated refusals mean that it is dead.
+		// The grant is new, so only repeated refusals mean that it is invalid.
 		return a.retry(ctx, back, "account_needs_reauth", e.Message, 0)
 	case network.AuthDead:
 		return a.handleLostGrant(ctx, e.Message)
@@ -90,7 +90,7 @@ func (a *attempt) handleRefusal(ctx context.Context, back phase, err error) erro
 		return a.finish(ctx, ended, failedResult(refusalCodes[e.Class], e.Message))
 	case network.HostBlocked:
 		return a.retry(ctx, back, "server_not_allowed", "", 0) // our own setting, so the circuit does not matter
-	case network.Transient, network.Uncertain, network.Processing: // the call shows nothing, so it may be repeated
+	case network.Transient, network.Uncertain, network.Processing: // the call publishes nothing, so it may be repeated
 	}
 	if wait, may := a.s.circuits.allow(a.server, a.d.ID); !may {
 		return a.waitForCircuit(ctx, wait) // the whole network fails, so this is not a try
@@ -98,7 +98,7 @@ func (a *attempt) handleRefusal(ctx context.Context, back phase, err error) erro
 	return a.retry(ctx, back, "network_error", e.Message, 0)
 }
 
-// logUnapproved tells the operator, in the log, that a network wants something of the app itself.
+// logUnapproved logs for the operator that a network rejects the app itself.
 func (a *attempt) logUnapproved(ctx context.Context, e *network.Error) {
 	a.s.log.WarnContext(ctx, "A network does not accept this installation's app for a post: it may lack an approval, "+
 		"an audit, a permission or credit, or its settings may be outdated",
@@ -106,8 +106,8 @@ func (a *attempt) logUnapproved(ctx context.Context, e *network.Error) {
 		"post", a.d.PostID, "account", a.d.AccountID)
 }
 
-// retry starts again from a phase after a backoff, or after the wait that the network asked for if that is
-// longer. After maxTries the delivery fails with the code.
+// retry starts again from a phase after a backoff, or after the wait that the network requested if that is longer.
+// After maxTries the delivery fails with the code.
 func (a *attempt) retry(ctx context.Context, from phase, code, message string, wait time.Duration) error {
 	a.d.Phase = from
 	a.d.Tries++
@@ -117,7 +117,7 @@ func (a *attempt) retry(ctx context.Context, from phase, code, message string, w
 	return a.postpone(ctx, max(wait, backoff(a.d.Tries)))
 }
 
-// waitForQuota waits as long as the network asked, up to maxRateLimitWait.
+// waitForQuota waits as long as the network requested, up to maxRateLimitWait.
 func (a *attempt) waitForQuota(ctx context.Context, e *network.Error) error {
 	code := "rate_limited"
 	if e.Class == network.Quota {
@@ -146,8 +146,8 @@ func (a *attempt) refreshGrant(ctx context.Context) error {
 	return a.handleRefusal(ctx, a.d.Phase, err)
 }
 
-// handleLostGrant fails the delivery, unless somebody has reconnected the account meanwhile. After a commit the
-// account becomes unconfirmed instead, because the network cannot be asked.
+// handleLostGrant fails the delivery unless the account was reconnected meanwhile. After a commit the account becomes
+// unconfirmed instead, because it cannot be looked up.
 func (a *attempt) handleLostGrant(ctx context.Context, message string) error {
 	if err := a.s.accounts.MarkLost(ctx, a.d.AccountID, a.grant); err != nil {
 		return err

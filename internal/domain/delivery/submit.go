@@ -50,8 +50,8 @@ func (s Submitter) Submit(ctx context.Context, tx *db.Tx, posts *post.Service, o
 	return nil
 }
 
-// firstSubmission returns the time in microseconds that identifies a publication at the network. For a post
-// that is due it is the planned time, so that every copy of the database computes the same.
+// firstSubmission returns the time in microseconds that identifies a publication at the network. For a post that is due
+// it is the planned time, so that every copy of the database computes the same value.
 func firstSubmission(ctx context.Context, tx *db.Tx, p post.Record, account int64) (int64, error) {
 	var first int64
 	err := tx.QueryRow(ctx, `SELECT COALESCE(MIN(first_at), 0) FROM deliveries WHERE post_id = ? AND account_id = ?`,

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// deliverTimeout ends an attempt that hangs. Each call has a bound of its own.
+// deliverTimeout ends an attempt that hangs. Each call has its own shorter timeout.
 const deliverTimeout = 5 * time.Minute
 
 // admit queues a woken delivery in memory; the job queue continues at once.
@@ -65,7 +65,7 @@ func (s *Service) work(ctx context.Context, b queued) {
 	}
 }
 
-// Drain starts nothing more and waits for running deliveries, until the context ends.
+// Drain starts no more deliveries and waits for running ones, until the context ends.
 func (s *Service) Drain(ctx context.Context) error {
 	s.waiting.close()
 	select {

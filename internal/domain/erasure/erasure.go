@@ -1,7 +1,5 @@
-// Package erasure is how data goes: a person leaves a team, a person's account, a whole team with all that it has, a
-// draft that never went out, a key that was revoked; what a network asks to be deleted; and the file of a team's data
-// that can be taken along before. The ledger and the record of events stay, only by numbers: they hold no texts and
-// no names.
+// Package erasure deletes data: memberships, people's accounts, whole teams, unpublished drafts, revoked keys, and data
+// that a network asks to delete. It also exports a team's data. Ledger and audit log stay, without texts and names.
 package erasure
 
 import (
@@ -13,14 +11,14 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Options say what leaving stands on.
+// Options holds the dependencies of a Service.
 type Options struct {
 	DB *db.DB
-	// Refund gives back what is set aside for work that nobody is going to do any longer.
+	// Refund returns the credits reserved for work that will not be done.
 	Refund func(ctx context.Context, tx *db.Tx, reservation int64) error
-	// Disconnect takes an account from its team in a person's name and tells the network.
+	// Disconnect disconnects an account for a person and tells the network.
 	Disconnect func(ctx context.Context, person, team, account int64) error
-	// Open opens the bytes of a team's media item; not_found where they cannot be had any longer.
+	// Open opens the bytes of a team's media item, or returns not_found if they no longer exist.
 	Open func(ctx context.Context, team, media int64) (io.ReadCloser, error)
 	// MetaSecrets are the secrets of the operator's apps at Meta by their platforms.
 	MetaSecrets map[string]string
@@ -34,8 +32,8 @@ func New(o Options) *Service { return &Service{o} }
 
 const runEvery = time.Second
 
-// Run works on what is to be deleted until the context ends. Every working node runs one; they may run side by side.
-// What a node that died left undone goes on with another: what is left is found in the database itself.
+// Run deletes what is due until the context ends. Every working node runs it, at the same time as others. The work is
+// found in the database, so another node continues what a node that died has left.
 func (s *Service) Run(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(runEvery)
 	defer tick.Stop()
@@ -59,7 +57,7 @@ func bumpAccessVersion(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// all runs statements that take the same arguments, and tells how many rows the last one changed.
+// all runs statements with the same arguments and returns how many rows the last one changed.
 func all(ctx context.Context, tx *db.Tx, args []any, statements ...string) (int64, error) {
 	var n int64
 	for _, statement := range statements {

@@ -17,18 +17,18 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// file is a file of the export: a line of JSON for each row. The keys are those of a table that names its team, a page
-// of which is read at once; the rows are those that belong to a page.
+// file is a file of the export with one JSON line per row. The keys select rows of a table with a team ID, one page at
+// a time; the rows belong to the keys of a page.
 type file struct {
 	name, keys string
 	page       int    // keys at once: fewer where each has many rows
-	rows       string // ends with IN and takes the keys, after the team where it asks for that
+	rows       string // ends with IN, followed by the keys; preceded by the team if it has a parameter for it
 }
 
 const usual = 200
 
-// files are what an export holds of a team. Columns say by their names what they are: _at and _until are times, _json
-// is JSON, is_ is true or false. No secret is among them: no grant, no hash of a key or link.
+// files are the files of an export. Column names show their types: _at and _until are times, _json is JSON, is_ is a
+// boolean. They contain no secrets: no grants and no hashes of keys or links.
 var files = []file{
 	{"team.jsonl", `teams/id`, usual, `SELECT id, name, timezone, content_language, plan, plan_until, created_at
 		FROM teams WHERE id IN`},
@@ -85,8 +85,8 @@ var files = []file{
 		detail AS detail_json FROM events WHERE id IN`},
 }
 
-// Export writes what a team has as a ZIP archive: a file of JSON lines for each subject, and the files of the library.
-// Writing goes on while it is read; alive is called again and again meanwhile.
+// Export writes a team's data as a ZIP archive: a file of JSON lines for each subject, and the library's files. It
+// writes while it reads, and calls alive repeatedly.
 func (s *Service) Export(ctx context.Context, team int64, to io.Writer, alive func()) error {
 	out := zip.NewWriter(to)
 	for _, f := range files {
@@ -235,7 +235,7 @@ func (s *Service) exportMedia(ctx context.Context, team int64, out *zip.Writer, 
 				return fmt.Errorf("reading the name of media %d: %w", id, err)
 			}
 			if name == "" || deleted > 0 {
-				continue // only its record is left, or nothing
+				continue // only its row is left, or nothing
 			}
 			err := s.exportOne(ctx, team, id,
 				zip.FileHeader{Name: fmt.Sprintf("media/%d-%s", id, plain(name)), Modified: db.Time(created)}, out,
@@ -251,7 +251,7 @@ func (s *Service) exportMedia(ctx context.Context, team int64, out *zip.Writer, 
 	return missing, err
 }
 
-// exportOne writes a file of the library. Its entry is stored as it is: media are compressed in themselves.
+// exportOne writes a file of the library. It is not compressed, because media already are.
 func (s *Service) exportOne(
 	ctx context.Context, team, id int64, entry zip.FileHeader, out *zip.Writer, alive func(),
 ) error {
@@ -294,7 +294,7 @@ type keepAliveReader struct {
 
 func (l keepAliveReader) Read(p []byte) (int, error) {
 	l.alive()
-	return l.Reader.Read(p) //nolint:wrapcheck // its end has to stay what it is
+	return l.Reader.Read(p) //nolint:wrapcheck // io.EOF must stay as it is
 }
 
 // plain returns a file name without folders that every system accepts.

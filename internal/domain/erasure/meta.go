@@ -34,7 +34,8 @@ type signed struct {
 var errSignature = apierr.Invalid(apierr.Malformed, "signed_request",
 	"The request is not signed by an app of this installation.")
 
-// verify checks a signed request and returns the apps that it is for and the user. Several apps can share a secret.
+// verify checks a signed request and returns the user and the apps that it may be for, because several apps can share a
+// secret.
 func (s *Service) verify(request string) ([]string, string, error) {
 	mac, payload, ok := strings.Cut(request, ".")
 	given, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(mac, "="))

@@ -15,11 +15,10 @@ var errLastOperator = apierr.BadState("last_operator",
 var errOnlyOperator = apierr.BadState("last_operator",
 	"You are the only operator of this service. First make somebody else an operator on the operator pages.")
 
-// ensureOperatorLeft refuses what would leave nobody who can sign in and run the service: that a person is no
-// longer in a team, or that nobody is, for person 0; for team 0 in no team at all. Where nobody can as it is, nothing is
-// refused.
+// ensureOperatorLeft returns an error if no operator could sign in once a person has left a team, or everybody if
+// person is 0; team 0 means all teams. If none can sign in now, it allows everything.
 func ensureOperatorLeft(ctx context.Context, tx *db.Tx, team, person int64, refusal error) error {
-	// A team that is being deleted lets nobody in for long.
+	// Members of a team that is being deleted cannot sign in for much longer.
 	const able = `SELECT COUNT(*) FROM people p WHERE p.operator = 1 AND p.held_at = 0 AND EXISTS (SELECT 1
 		FROM memberships m JOIN teams t ON t.id = m.team_id
 		WHERE m.person_id = p.id AND t.deleted_at = 0`

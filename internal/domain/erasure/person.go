@@ -58,7 +58,7 @@ func removeMember(ctx context.Context, tx *db.Tx, person, team int64) error {
 		strconv.FormatInt(person, 10), nil)
 }
 
-// DeletePerson deletes the account of a person who owns no team. What they created for teams stays.
+// DeletePerson deletes the account of a person who owns no team. What the person created for teams stays.
 func (s *Service) DeletePerson(ctx context.Context, person int64) error {
 	return s.DB.InTx(ctx, "leaving.delete_person", func(ctx context.Context, tx *db.Tx) error {
 		if err := ensureOperatorLeft(ctx, tx, 0, person, errOnlyOperator); err != nil {
@@ -71,7 +71,7 @@ func (s *Service) DeletePerson(ctx context.Context, person int64) error {
 	})
 }
 
-// erase leaves nothing of a person but the number.
+// erase deletes everything about a person but the ID.
 func (s *Service) erase(ctx context.Context, tx *db.Tx, person int64) error {
 	var email string
 	if err := tx.QueryRow(ctx, `SELECT email FROM people WHERE id = ? AND deleted_at = 0`+s.DB.ForUpdate(),

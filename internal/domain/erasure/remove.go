@@ -11,7 +11,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Work deletes what is to be deleted of every team, a batch at a time, until nothing is left or the context ends.
+// Work deletes the data of every team that is being deleted, one batch at a time, until nothing is left or the context
+// ends.
 func (s *Service) Work(ctx context.Context) error {
 	teams, err := db.All(ctx, s.DB, scanID, `SELECT team_id FROM team_deletions WHERE ended_at = 0 ORDER BY team_id`)
 	if err != nil {
@@ -43,7 +44,7 @@ func (s *Service) removeRound(ctx context.Context, team int64) (bool, error) {
 			`SELECT asked_by, with_person FROM team_deletions WHERE team_id = ? AND ended_at = 0`+s.DB.ForUpdate(),
 			team).Scan(&by, &with)
 		if errors.Is(err, sql.ErrNoRows) {
-			over = true // another node came to the end
+			over = true // another node finished
 			return nil
 		}
 		if err != nil {
@@ -84,10 +85,10 @@ func (s *Service) disconnect(ctx context.Context, team int64) (bool, error) {
 	return true, s.Disconnect(ctx, by, team, account)
 }
 
-// removal is what goes at once: the statements take the team's ID each, and the last one's rows are counted.
+// removal is a step of deletion: statements that take the team's ID. The last one's rows are counted.
 type removal []string
 
-// few is how many items go in one transaction that have much beside them, many how many of the others.
+// few is the number of items with much related data per transaction, many the number of others.
 const (
 	few  = `LIMIT 20`
 	many = `LIMIT 500`
@@ -134,7 +135,7 @@ var byTeam = []removal{
 		JOIN memberships m ON m.person_id = n.person_id AND m.team_id = n.team_id WHERE n.team_id = ? ` + many + `)`},
 }
 
-// batch takes away some of what is left, and tells how many items; 0 if there is none.
+// batch deletes some of the remaining data and returns the number of items, 0 if there are none.
 func (s *Service) batch(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
 	if n, err := removeSomePosts(ctx, tx, team); n > 0 || err != nil {
 		return n, err
@@ -240,7 +241,7 @@ func (s *Service) end(ctx context.Context, tx *db.Tx, team, by int64, account bo
 		= NULL WHERE id = ?`, team); err != nil {
 		return fmt.Errorf("emptying team %d: %w", team, err)
 	}
-	// A network that could not be told yet that a grant is over is told without the team.
+	// Revocations of grants that are not yet sent continue without the team.
 	if _, err := tx.Exec(ctx, `UPDATE grant_revocations SET team_id = 0 WHERE team_id = ?`, team); err != nil {
 		return fmt.Errorf("emptying team %d: %w", team, err)
 	}
@@ -250,7 +251,7 @@ func (s *Service) end(ctx context.Context, tx *db.Tx, team, by int64, account bo
 	}
 	if account {
 		if err := s.erase(ctx, tx, by); err != nil && !errors.Is(err, errOwns) {
-			return err // who has made another team meanwhile stays
+			return err // people who have joined another team meanwhile stay
 		}
 	}
 	if err := bumpAccessVersion(ctx, tx); err != nil {

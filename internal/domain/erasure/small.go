@@ -57,7 +57,7 @@ func (s *Service) ForgetAssistant(ctx context.Context, person, team, connection 
 	return s.forget(ctx, person, team, connection, "assistant", `k.revoked_at > 0 OR k.lost <> ''`, errStands)
 }
 
-// forget deletes a key or connection that matches the condition isOver. It returns stands if it does not.
+// forget deletes a key or connection that matches the condition isOver, or else returns the error stands.
 func (s *Service) forget(ctx context.Context, person, team, key int64, kind, isOver string, stands error) error {
 	return s.DB.InTx(ctx, "leaving.forget_"+kind, func(ctx context.Context, tx *db.Tx) error {
 		var over int64

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	linksKept   = 30 * 24 * time.Hour  // expired invitations and recoveries, so that their links say so
+	linksKept   = 30 * 24 * time.Hour  // ended invitations and recoveries, so that their links show that they ended
 	revokedKept = 30 * 24 * time.Hour  // revoked grants
-	networkKept = 365 * 24 * time.Hour // of networks' requests: the person may ask what became of one
+	networkKept = 365 * 24 * time.Hour // deletion requests of networks: the person may ask for their status
 )
 
 // sweeps are what outlives its use, each with how long after its time.
@@ -31,8 +31,8 @@ var sweeps = []struct {
 		ORDER BY asked_at LIMIT 1000)`, networkKept},
 }
 
-// Sweep forgets invitations and recoveries that ended long ago, and old requests of networks, a thousand of each at a
-// time, and tells how many.
+// Sweep deletes invitations and recoveries that ended long ago and old requests of networks, at most a thousand of
+// each, and returns how many.
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	var total int64
 	for _, sweep := range sweeps {

@@ -13,8 +13,8 @@ import (
 	"pressroom/internal/platform/plaintext"
 )
 
-// The kinds that are about a person's own account. They belong to no team: their notices have the team 0. Nobody can
-// turn their mails off, and the person gets them even if suspended or in no team.
+// Kinds about a person's account. Their notices belong to no team (team 0). They are always mailed, even to people who
+// are suspended or without a team.
 const (
 	PasswordChanged Kind = "account_password"
 	RecoveryUsed    Kind = "account_recovery"
@@ -36,13 +36,13 @@ var accountKinds = []About{
 	{Kind: OperatorChanged, Name: "Your operator access changed", Many: "Your operator access changed %d times"},
 }
 
-// accountEvent is what an event of no team tells the person whom it is about.
+// accountEvent is the notice for an event about a person's account.
 type accountEvent struct {
 	kind Kind
 	text string
 }
 
-// What a person does who did not do it.
+// Advice to a person who did not do this.
 const (
 	takeBack = " If this was not you, change your password, remove passkeys and authenticator apps that are not " +
 		"yours, and sign out of all sessions."

@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// DiscardMail has nothing be mailed any longer of what was noticed by a time: it may have been mailed from elsewhere.
+// DiscardMail cancels the mail for all notices before a time, because it may have been sent from elsewhere.
 func (*Service) DiscardMail(ctx context.Context, tx *db.Tx, by time.Time) error {
 	_, err := tx.Exec(ctx, `UPDATE notices SET mail_at = 0, unmailed = 1 WHERE mail_at > 0 AND created_at <= ?`,
 		db.Micros(by))

@@ -85,7 +85,7 @@ func roleList(roles []access.Role) string {
 }
 
 // excludedPerson returns the person who caused the event and needs no notice, or 0. Everybody is notified of keys and
-// assistants, because somebody else may have acted in a person's name.
+// assistants, because someone else may have acted for the person.
 func excludedPerson(kind Kind, e db.Event) int64 {
 	if e.Key > 0 || kind == KeyChanged || kind == AssistantConnected {
 		return 0
@@ -97,18 +97,18 @@ func excludedPerson(kind Kind, e db.Event) int64 {
 type recorded struct {
 	Account  int64  `json:"account"`
 	Reason   string `json:"reason"`
-	Decision string `json:"decision"` // of what a person found at a network
+	Decision string `json:"decision"` // a person's decision about an unconfirmed account
 	Level    string `json:"level"`
 	Credits  int64  `json:"credits"`
 	May      string `json:"may"`
-	Round    int64  `json:"round"` // of a client's decision: which version it is about
+	Round    int64  `json:"round"` // version of a client's decision
 
 	LevelBefore *string `json:"level_before"`
 	Limit       *int64  `json:"daily_credits"`
 	LimitBefore *int64  `json:"daily_credits_before"`
 }
 
-// describe returns the details of a notice, such as names, which may have changed by the time it is read.
+// describe returns the details of a notice, such as names, which may change before it is read.
 func (s *Service) describe(ctx context.Context, tx *db.Tx, kind Kind, e db.Event) (detail, error) {
 	var r recorded
 	if err := json.Unmarshal(e.Detail, &r); err != nil {
@@ -157,7 +157,7 @@ func (s *Service) describe(ctx context.Context, tx *db.Tx, kind Kind, e db.Event
 
 const (
 	lowEvent = "credits.low"
-	lowAgain = 24 * time.Hour // how long a team is not told again that its credits run low
+	lowAgain = 24 * time.Hour // time until a team is notified again of low credits
 )
 
 // NotifyLowCredits notifies a team if its credits have just fallen below the owner's threshold, at most once a day. It

@@ -1,6 +1,5 @@
-// Package notification tells people what happened in their teams and to their own accounts: in the app and, if the
-// installation has a mail server, by mail. A notice is written in the transaction of the effect that it tells of, once
-// for each person who can do something about it.
+// Package notification notifies people of what happened in their teams and to their accounts: in the app and, with a
+// mail server, by mail. Notices are written in the transaction of their event, one for each person who can act on it.
 package notification
 
 import (
@@ -33,7 +32,7 @@ const (
 	AssistantConnected Kind = "assistant_connected"
 )
 
-// About is what a kind is: its name where people choose among kinds, whom it is for, and what several of it are called.
+// About describes a kind: its name in the settings, its recipients and its plural.
 type About struct {
 	Kind Kind
 	Name string
@@ -74,31 +73,31 @@ func (k Kind) about() About {
 	return About{Kind: k, Name: string(k), Many: "%d notifications"}
 }
 
-// detail is what a notice's sentence says beside its kind.
+// detail holds the details in a notice's sentence.
 type detail struct {
 	Event     string `json:"event"`               // the kind of the event
-	Status    string `json:"status,omitempty"`    // of a post that was decided on, where it is kept
+	Status    string `json:"status,omitempty"`    // of a post that was decided on, where available
 	Commented bool   `json:"commented,omitempty"` // of a decision: the client wrote something with it
 	Platform  string `json:"platform,omitempty"`  // of an account
 	Name      string `json:"name,omitempty"`      // of an account, a key or an assistant
-	Reason    string `json:"reason,omitempty"`    // or what a person decided
+	Reason    string `json:"reason,omitempty"`    // or a person's decision
 	Level     string `json:"level,omitempty"`
 	May       string `json:"may,omitempty"` // of an assistant: its capabilities, with commas between
 	Credits   int64  `json:"credits,omitempty"`
 	Browser   string `json:"browser,omitempty"` // in which something was done to an account
 	On        bool   `json:"on,omitempty"`      // of the right to run the service
 
-	Revoked []string `json:"revoked,omitempty"` // keys and invitations of an account that was taken over
+	Revoked []string `json:"revoked,omitempty"` // keys and invitations of an account after a takeover
 	More    int      `json:"more,omitempty"`    // how many more were revoked
 
 	ByOperator bool `json:"by_operator,omitempty"` // the operator decided
 	SameLevel  bool `json:"same_level,omitempty"`  // of a key: only its daily limit was changed
-	// of a key, in credits, where it was changed; plan.Unlimited for none
+	// new limit of a key, in credits; plan.Unlimited for none
 	Limit       *int64 `json:"limit,omitempty"`
-	LimitBefore *int64 `json:"limit_before,omitempty"` // where that is known
+	LimitBefore *int64 `json:"limit_before,omitempty"` // if known
 }
 
-// Notice is what one person is to know.
+// Notice is one notice of a person.
 type Notice struct {
 	ID       int64
 	Team     int64 // 0 for the person's own account
@@ -108,14 +107,14 @@ type Notice struct {
 	At       time.Time // in the team's zone, or for the person's own account in that of the person's first team
 	Read     bool
 	Unmailed bool   // its mail was tried and given up
-	Post     string // how the text of the post begins that it is about, as somebody wrote it; empty for none
+	Post     string // beginning of the post's text, written by a user; may be empty
 	detail   detail
 }
 
 // Platform returns the network that the notice is about; empty for none.
 func (n Notice) Platform() string { return n.detail.Platform }
 
-// Name returns what the notice's account, key or assistant is called, which somebody wrote; empty for none.
+// Name returns the name of the notice's account, key or assistant, which a user wrote; it may be empty.
 func (n Notice) Name() string { return n.detail.Name }
 
 // Browser returns the browser in which something was done to the person's own account; empty if that is not known.
@@ -164,7 +163,7 @@ func failedText(d detail) string {
 	return "A member of your team" + what
 }
 
-// decidedText returns what a client decided and what to do next.
+// decidedText returns the sentence about a client's decision and the next step.
 func decidedText(d detail) string {
 	switch {
 	case d.Event != "post.approved" && d.Commented:
@@ -246,7 +245,7 @@ func limitWords(credits int64) string {
 	return fmt.Sprintf("%d credits", credits)
 }
 
-// Place returns the path of what the notice is about.
+// Place returns the path of the notice's subject.
 func (n Notice) Place() string {
 	switch n.Kind {
 	case AccountLost:
@@ -270,7 +269,7 @@ func (n Notice) Place() string {
 // Options configures a Service.
 type Options struct {
 	PublicURL string                            // base URL of links in mails, without a trailing slash
-	Send      func(context.Context, Mail) error // sends a mail; nil if there is no mail server
+	Send      func(context.Context, Mail) error // sends a mail; nil without a mail server
 	Log       *slog.Logger
 }
 

@@ -14,8 +14,8 @@ import (
 
 // Server is a mail server that takes our mails.
 type Server struct {
-	// URL is smtp://USER:PASSWORD@HOST:PORT, which has to offer STARTTLS, or smtps:// for TLS from the beginning. With
-	// ?tls=none nothing is encrypted, which is for a server on the same machine. No mail is sent where it is empty.
+	// URL is smtp://USER:PASSWORD@HOST:PORT, whose server must support STARTTLS, or smtps:// for TLS. ?tls=none
+	// disables encryption, for a server on the same machine. If it is empty, no mail is sent.
 	URL  string
 	From string // the sender's address
 }

@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Who has left a team is told nothing of it any longer. What is about the person's own account is always told.
+// Former members get no notices about a team, but always those about their own account.
 const ofMember = ` FROM notices n LEFT JOIN memberships m ON m.team_id = n.team_id AND m.person_id = n.person_id LEFT
 		JOIN teams t ON t.id = n.team_id
 	WHERE n.person_id = ? AND (n.team_id = 0 OR m.person_id IS NOT NULL) AND `
@@ -42,15 +42,15 @@ func scan(rows *sql.Rows, n *Notice) error {
 	return nil
 }
 
-// List reads a person's notices of all teams, the newest first, at most so many; those of IDs below before where that
-// is not 0.
-func (s *Service) List(ctx context.Context, person, before int64, most int) ([]Notice, error) {
+// List returns at most limit notices of a person from all teams, newest first. A before other than 0 selects those with
+// lower IDs.
+func (s *Service) List(ctx context.Context, person, before int64, limit int) ([]Notice, error) {
 	where, args := `1 = 1`, []any{person}
 	if before > 0 {
 		where, args = `n.id < ?`, append(args, before)
 	}
-	out, err := db.AllSized(ctx, s.db, most, scan, columns+ofMember+where+` ORDER BY n.id DESC LIMIT ?`,
-		append(args, most)...)
+	out, err := db.AllSized(ctx, s.db, limit, scan, columns+ofMember+where+` ORDER BY n.id DESC LIMIT ?`,
+		append(args, limit)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the notices of person %d: %w", person, err)
 	}
@@ -82,7 +82,7 @@ func (s *Service) Unread(ctx context.Context, person int64) (int, error) {
 	return n, nil
 }
 
-// Read notes that a person has read a notice, and those of IDs below it too where all are meant.
+// Read marks a notice of a person as read, and if all is set also those with lower IDs.
 func (s *Service) Read(ctx context.Context, person, id int64, all bool) error {
 	these := `id = ?`
 	if all {
@@ -111,7 +111,7 @@ func (s *Service) Forget(ctx context.Context, team int64, kind Kind, subject str
 // kept is how long a notice is kept.
 const kept = 90 * 24 * time.Hour
 
-// Sweep forgets notices that are older than 90 days, a thousand at a time, and tells how many.
+// Sweep deletes notices older than 90 days, at most a thousand, and returns how many.
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	var n int64
 	err := s.db.InTx(ctx, "notice.sweep", func(ctx context.Context, tx *db.Tx) error {
@@ -138,7 +138,7 @@ func (s *Service) MutedKinds(ctx context.Context, person int64) ([]Kind, error) 
 	return out, nil
 }
 
-// SetMutedKinds keeps of which kinds a person wants no mail. Kinds that there are not are passed over.
+// SetMutedKinds sets the kinds of which a person wants no mail. It ignores unknown kinds.
 func (s *Service) SetMutedKinds(ctx context.Context, person int64, unwanted map[Kind]bool) error {
 	return s.db.InTx(ctx, "notice.choose", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `DELETE FROM notice_choices WHERE person_id = ?`, person); err != nil {
@@ -170,7 +170,7 @@ func (s *Service) Threshold(ctx context.Context, team int64) (int64, error) {
 
 const maxThreshold = 1_000_000_000_000
 
-// SetThreshold keeps below how many credits the team of an owner is told; 0 for never.
+// SetThreshold sets the number of credits below which the owner of a team is notified; 0 for never.
 func (s *Service) SetThreshold(ctx context.Context, person, team, credits int64) error {
 	if credits < 0 || credits > maxThreshold {
 		return apierr.Invalid(apierr.OutOfRange, "credits", "Enter a threshold from 0 to 1,000,000,000,000 credits.")

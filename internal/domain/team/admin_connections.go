@@ -17,8 +17,8 @@ func (k KeyLine) May() []access.Capability { return access.Within(k.Granted, k.R
 
 // ConnectionLines lists at most limit connections of a team, newest first. A person other than 0 selects that person's
 // connections; before other than 0 selects those with lower IDs.
-func (s *Service) ConnectionLines(ctx context.Context, team, person, before int64, most int) ([]KeyLine, error) {
-	return s.lines(ctx, team, OfAssistant, person, before, most)
+func (s *Service) ConnectionLines(ctx context.Context, team, person, before int64, limit int) ([]KeyLine, error) {
+	return s.lines(ctx, team, OfAssistant, person, before, limit)
 }
 
 // ConnectionLine reads one connection of a team; another team's is not_found.
@@ -38,11 +38,11 @@ func (s *Service) ConnectionHome(ctx context.Context, person, connection int64, 
 
 // OwnConnections lists what assistants a person lets work, over all teams: the newest first, at most so many. Those
 // that have ended, and those of closed teams, are not among them.
-func (s *Service) OwnConnections(ctx context.Context, person int64, most int) ([]KeyLine, error) {
+func (s *Service) OwnConnections(ctx context.Context, person int64, limit int) ([]KeyLine, error) {
 	out, err := db.All(ctx, s.db, scanKeyLine,
 		keyLines+`k.person_id = ? AND k.kind = 'assistant' AND k.revoked_at = 0 AND k.lost = ''
 		AND (k.expires_at = 0 OR k.expires_at > ?) AND t.closed_at = 0
-		ORDER BY k.id DESC LIMIT ?`, person, db.Micros(s.db.Now()), most)
+		ORDER BY k.id DESC LIMIT ?`, person, db.Micros(s.db.Now()), limit)
 	if err != nil {
 		return nil, fmt.Errorf("reading the assistants of person %d: %w", person, err)
 	}

@@ -48,12 +48,12 @@ func scanKeyLine(rows *sql.Rows, k *KeyLine) error {
 }
 
 // KeyLines lists at most limit keys of a team, newest first. A before other than 0 selects those with lower IDs.
-func (s *Service) KeyLines(ctx context.Context, team, before int64, most int) ([]KeyLine, error) {
-	return s.lines(ctx, team, OfKey, 0, before, most)
+func (s *Service) KeyLines(ctx context.Context, team, before int64, limit int) ([]KeyLine, error) {
+	return s.lines(ctx, team, OfKey, 0, before, limit)
 }
 
 // lines lists keys or connections, of one person if that is not 0.
-func (s *Service) lines(ctx context.Context, team int64, kind Kind, person, before int64, most int) ([]KeyLine, error) {
+func (s *Service) lines(ctx context.Context, team int64, kind Kind, person, before int64, limit int) ([]KeyLine, error) {
 	where, args := `k.team_id = ? AND k.kind = ?`, []any{team, string(kind)}
 	if person > 0 {
 		where, args = where+` AND k.person_id = ?`, append(args, person)
@@ -61,7 +61,7 @@ func (s *Service) lines(ctx context.Context, team int64, kind Kind, person, befo
 	if before > 0 {
 		where, args = where+` AND k.id < ?`, append(args, before)
 	}
-	return s.keyLines(ctx, team, where+` ORDER BY k.id DESC LIMIT ?`, append(args, most)...)
+	return s.keyLines(ctx, team, where+` ORDER BY k.id DESC LIMIT ?`, append(args, limit)...)
 }
 
 // KeyLine reads one key of a team; another team's is not_found.
