@@ -50,7 +50,7 @@ type today struct {
 	Passed []calendar.Slot // drafts whose time has passed, for people who can reschedule them
 	Asked  []calendar.Slot // posts waiting for approval, for clients
 	Client []calendar.Slot // posts waiting for a client's approval, for people who can ask again
-	Now    time.Time       // in the team's zone
+	Now    time.Time       // in the visitor's zone
 	Ahead  []homeDay
 	Lately []happened
 	Weeks  []analytics.AccountWeeks // of the largest accounts
@@ -123,7 +123,7 @@ func (a *App) today(r *http.Request) (today, error) {
 	if err != nil {
 		return out, fmt.Errorf("loading the team's time zone: %w", err)
 	}
-	out.Now = a.DB.Now().In(zone)
+	out.Now = a.DB.Now().In(v.Zone)
 	if out.Overview, err = a.Connector.Accounts.Overview(ctx, v.Team.ID, homeAiling+1); err != nil {
 		return out, err
 	}
@@ -142,7 +142,7 @@ func (a *App) today(r *http.Request) (today, error) {
 	}
 	for _, slots := range [][]calendar.Slot{out.Passed, out.Asked, out.Client} {
 		for i := range slots {
-			slots[i].At = slots[i].At.In(zone)
+			slots[i].At = slots[i].At.In(v.Zone)
 		}
 	}
 	return out, nil

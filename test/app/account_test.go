@@ -78,17 +78,17 @@ func TestChangeName(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Viewer)
-		p := b.open("/account").form("Save name").fill("name", "  Grace <Hopper> ").press().
-			wants(200, "Your name was changed.", "Grace <Hopper>")
+		p := b.open("/account").form("Save").fill("name", "  Grace <Hopper> ").press().
+			wants(200, "Saved.", "Grace <Hopper>")
 		for _, wrong := range []string{" ", "two\nlines", strings.Repeat("x", 201)} {
-			p.form("Save name").fill("name", wrong).press().wants(422, "You need a name")
+			p.form("Save").fill("name", wrong).press().wants(422, "You need a name")
 		}
 		c.as(t, access.Owner).open("/settings/members").wants(200, "Grace <Hopper>")
 		if n := h.count(t, "people WHERE name = 'Grace <Hopper>'"); n != 1 {
 			t.Errorf("%d people are called so", n)
 		}
 		if out := h.browser(t).
-			send(http.MethodPost, "/account/name", url.Values{"name": {"Eve"}}); !strings.HasPrefix(out.path, "/sign-in") {
+			send(http.MethodPost, "/account/profile", url.Values{"name": {"Eve"}}); !strings.HasPrefix(out.path, "/sign-in") {
 			t.Errorf("signed out, it is answered by %s", out.path)
 		}
 	})

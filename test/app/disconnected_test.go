@@ -62,7 +62,7 @@ func TestFormOfExistingSeries(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
 		id := c.draft(t, "Every week", c.timeIn(24*time.Hour))
-		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, id, "FREQ=WEEKLY"))(t)
+		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, id, "FREQ=WEEKLY", nil))(t)
 		b.open(fmt.Sprintf("/accounts/%d/disconnect", c.account)).wants(200, "1 scheduled post and 1 series use it.")
 		b.open("/settings/delete").wants(200, "1 post, including 1 scheduled, and 1 series.")
 		b.open("/posts/" + id).form("Pause the series").press().wants(200)

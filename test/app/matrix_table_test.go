@@ -65,7 +65,7 @@ var matrix = map[string]entry{
 	"POST /account/invitations/{invitation}/accept": {who: shell.People, gone: 404},
 	"POST /sign-out":                                {who: shell.Anyone, later: 9},
 	"GET /account":                                  {who: shell.People},
-	"POST /account/name":                            {who: shell.People},
+	"POST /account/profile":                         {who: shell.People},
 	"GET /account/password":                         {who: shell.People},
 	"POST /account/password":                        {who: shell.People},
 	"GET /account/passkeys/new":                     {who: shell.People},

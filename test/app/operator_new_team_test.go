@@ -30,7 +30,7 @@ func TestOperatorCreatesTeam(t *testing.T) {
 		form.fill("name", "Quay Bakery").fill("owner", "nobody@harbour.example").press().
 			wants(http.StatusUnprocessableEntity, "There is no active person")
 		form.fill("owner", editor.Email).fill("name", "Two").fill("timezone", "Berlin").press().
-			wants(http.StatusUnprocessableEntity, "IANA name")
+			wants(http.StatusUnprocessableEntity, "IANA time zone")
 		form.fill("timezone", "UTC").fill("plan", "gold").press().wants(http.StatusUnprocessableEntity, "no plan of this name")
 		form.fill("plan", "team").fill("language", "English").press().wants(http.StatusUnprocessableEntity, "BCP 47")
 		form.fill("language", "en").fill("owner", c.people[access.Viewer].Email).press(). // the operator's own, not confirmed

@@ -22,7 +22,7 @@ func TestPausesApplyInApp(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		series := c.draft(t, "Every day anew", c.timeIn(24*time.Hour))
-		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, series, "FREQ=DAILY"))(t)
+		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, series, "FREQ=DAILY", nil))(t)
 		draft := c.draft(t, "A draft", c.timeIn(50*time.Hour))
 		ask, end := b.open("/posts/"+draft).
 			form("Send to the client for approval"), b.open("/posts/"+series+"/series/end").form("End the series")

@@ -95,7 +95,7 @@ func TestUnscheduleAndDeleteSelectedPosts(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		template := c.draft(t, "Every day", c.timeIn(24*time.Hour))
-		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, template, "FREQ=DAILY"))(t)
+		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, template, "FREQ=DAILY", nil))(t)
 		var occurrence string
 		must.NoError(t, h.db.QueryRow(t.Context(), `SELECT id FROM posts WHERE team_id = ? AND occurs_at > 0`,
 			c.team.ID).Scan(&occurrence))

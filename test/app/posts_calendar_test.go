@@ -19,7 +19,7 @@ func TestSkipOccurrence(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		id := c.draft(t, "Every day", c.timeIn(24*time.Hour))
-		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, id, "FREQ=DAILY"))(t)
+		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, id, "FREQ=DAILY", nil))(t)
 		b := c.as(t, access.Editor)
 		next := func(days int) string {
 			return c.now().AddDate(0, 0, days).In(berlin(t)).Format("Mon 2 Jan 2006, 15:04")
@@ -43,7 +43,7 @@ func TestPauseAndEndSeries(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		id := c.draft(t, "Every week", c.timeIn(24*time.Hour))
-		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, id, "FREQ=WEEKLY;INTERVAL=2;COUNT=20"))(t)
+		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, id, "FREQ=WEEKLY;INTERVAL=2;COUNT=20", nil))(t)
 		b := c.as(t, access.Editor)
 		p := b.open("/posts/"+id).wants(200, "This post is the template of a series", "Every 2 weeks, 20 times, in Europe/Berlin.", "Next:")
 		p.lacks("Publish now", "/edit\"")
@@ -81,7 +81,7 @@ func TestSeriesWithoutAccount(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		id := c.draft(t, "Every week", c.timeIn(24*time.Hour))
-		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, id, "FREQ=WEEKLY"))(t)
+		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, id, "FREQ=WEEKLY", nil))(t)
 		b := c.as(t, access.Editor)
 		goOn := b.open("/posts/" + id).form("Pause the series").press().wants(200).form("Resume the series")
 		c.change(t, `UPDATE social_accounts SET connection_state = 'lost' WHERE id = ?`, c.account)
@@ -147,7 +147,7 @@ func TestAccountCalendar(t *testing.T) {
 		id, _ := c.callTool(t, "create_post", map[string]any{"caption": "On the second", "account_ids": []int64{second}})["id"].(string)
 		c.callTool(t, "update_post", map[string]any{"id": id, "scheduled_at": "2027-06-16T10:00:00Z"})
 		series := c.draft(t, "Daily on the first", "2027-06-17T10:00:00Z")
-		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, series, "FREQ=DAILY;COUNT=9"))(t)
+		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, series, "FREQ=DAILY;COUNT=9", nil))(t)
 		b := c.as(t, access.Editor)
 		june := b.open("/calendar?day=2027-06-01").wants(200, "On the first", "On the second", "Upcoming")
 		one := june.form("Apply").fill("account", fmt.Sprint(second)).press().wants(200, "On the second").

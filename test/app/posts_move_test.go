@@ -111,7 +111,7 @@ func TestDraggablePosts(t *testing.T) {
 		sent := c.draft(t, "Gone out", "2027-06-16T13:00:00Z")
 		c.change(t, `UPDATE posts SET status = 'published' WHERE id = ?`, sent)
 		series := c.draft(t, "Every day", "2027-06-17T10:00:00Z")
-		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, series, "FREQ=DAILY;COUNT=3"))(t)
+		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, series, "FREQ=DAILY;COUNT=3", nil))(t)
 		const june = "/calendar?day=2027-06-01"
 		editor, viewer := c.as(t, access.Editor), c.as(t, access.Viewer)
 		shown := editor.open(june)
@@ -170,7 +170,7 @@ func TestCalendarFilters(t *testing.T) {
 		elsewhere, _ := c.callTool(t, "create_post", map[string]any{"caption": "On Threads", "account_ids": []int64{second}})["id"].(string)
 		c.callTool(t, "update_post", map[string]any{"id": elsewhere, "scheduled_at": "2027-06-17T10:00:00Z"})
 		series := c.draft(t, "Daily", "2027-06-18T10:00:00Z")
-		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, series, "FREQ=DAILY;COUNT=9"))(t)
+		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, series, "FREQ=DAILY;COUNT=9", nil))(t)
 		all := []string{"Plain draft", "Waits", "Coming", "Is out", "Is half", "Is lost", "On Threads", "Daily"}
 		b := c.as(t, access.Editor)
 		for query, want := range map[string]string{

@@ -306,7 +306,7 @@ func TestListsDistinguishPosts(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		series := c.draft(t, "Every day anew", c.timeIn(24*time.Hour))
-		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, series, "FREQ=DAILY"))(t)
+		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, series, "FREQ=DAILY", nil))(t)
 		waits := c.draft(t, "For the client", "")
 		b.open("/posts/" + waits).form("Send to the client for approval").press().wants(200)
 		media := strings.TrimPrefix(c.addImage(t, "cup", 3), "/media/")

@@ -185,7 +185,7 @@ func TestSettingsTeam(t *testing.T) {
 		if !strings.Contains(page.source, `<option value="de-AT">`) || !strings.Contains(page.source, `<option value="Asia/Tokyo">`) {
 			t.Error("no zones or languages are offered")
 		}
-		page.form("Save").fill("timezone", "Berlin").fill("name", "Kept name").press().wants(422, "from the list").
+		page.form("Save").fill("timezone", "Berlin").fill("name", "Kept name").press().wants(422, "Use an IANA time zone").
 			lacks(`value="` + c.team.Name + `"`)
 		page.form("Save").fill("name", "<b>Hafen & Co</b>").fill("timezone", "Asia/Tokyo").
 			fill("content_language", "ja").fill("keep_originals", "1").press().

@@ -31,7 +31,7 @@ func seriesFrom(begins string) func(*env) {
 // repeats lets the prepared template's series run.
 func (w *env) repeats() {
 	w.t.Helper()
-	must.Get(w.Posts.Repeat(w.t.Context(), w.owner, w.its("template"), "FREQ=DAILY"))(w.t)
+	must.Get(w.Posts.Repeat(w.t.Context(), w.owner, w.its("template"), "FREQ=DAILY", nil))(w.t)
 }
 
 // itsNext is the occurrence of the prepared series that goes out next.

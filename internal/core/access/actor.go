@@ -20,6 +20,7 @@ type Actor struct {
 	Level        Level          // for a connection, the narrowest that includes everything granted
 	Capabilities []Capability   // those that the level and role allow and that are not paused
 	Zone         *time.Location // the team's time zone
+	OwnZone      *time.Location // in which a person of the app sees times; nil for programs
 	Language     string         // the team's content language, BCP 47
 	Plan         string         // ID of the plan in effect
 	Gates        Gates

@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -52,11 +53,13 @@ type Progress struct {
 	Message     string  // for people
 }
 
-// Moment returns an instant in the team's zone and in UTC.
-func (c Call) Moment(t time.Time) teamtime.Moment { return teamtime.At(t, c.Zone) }
+// Moment returns an instant in the zone of the team, or of the person in the app, and in UTC.
+func (c Call) Moment(t time.Time) teamtime.Moment { return teamtime.At(t, cmp.Or(c.OwnZone, c.Zone)) }
 
 // MomentOrNil is Moment, but returns nil for the zero time.
-func (c Call) MomentOrNil(t time.Time) *teamtime.Moment { return teamtime.AtOrNil(t, c.Zone) }
+func (c Call) MomentOrNil(t time.Time) *teamtime.Moment {
+	return teamtime.AtOrNil(t, cmp.Or(c.OwnZone, c.Zone))
+}
 
 // Answer is what an operation returns.
 type Answer[T any] struct {

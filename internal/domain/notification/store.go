@@ -18,7 +18,8 @@ const ofMember = ` FROM notices n LEFT JOIN memberships m ON m.team_id = n.team_
 		JOIN teams t ON t.id = n.team_id
 	WHERE n.person_id = ? AND (n.team_id = 0 OR m.person_id IS NOT NULL) AND `
 
-const columns = `SELECT n.id, n.team_id, COALESCE(t.name, ''), COALESCE(t.timezone,
+const columns = `SELECT n.id, n.team_id, COALESCE(t.name, ''), COALESCE(
+		(SELECT NULLIF(p.timezone, '') FROM people p WHERE p.id = n.person_id), t.timezone,
 		(SELECT o.timezone FROM memberships f JOIN teams o ON o.id = f.team_id WHERE f.person_id = n.person_id
 		ORDER BY o.id LIMIT 1), 'UTC'),
 	n.kind, n.subject, n.detail, n.created_at, n.read_at, n.unmailed,

@@ -126,7 +126,7 @@ func TestReplacementCannotRepeat(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		draft := must.Get(w.Replace(t.Context(), act, w.partlyFailed(t, w.connectSecond(t))))(t)
 		w.Do(t, "update_post", map[string]any{"id": draft.ID, "scheduled_at": "2026-11-25T08:00"})
-		_, err := w.Repeat(t.Context(), w.Person, draft.ID, "FREQ=DAILY")
+		_, err := w.Repeat(t.Context(), w.Person, draft.ID, "FREQ=DAILY", nil)
 		posttest.CheckError(t, err, apierr.ValidationFailed, "edited_copy")
 	})
 }

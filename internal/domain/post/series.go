@@ -1,6 +1,7 @@
 package post
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -61,11 +62,13 @@ func readSeries(ctx context.Context, q db.Querier, id int64, lock string) (Serie
 
 // Repeat makes a draft the template of a series that begins at its planned time, or continues a paused or ended
 // series. The rule is an RRULE of RFC 5545 (FREQ=DAILY, WEEKLY or MONTHLY with INTERVAL, BYDAY, BYMONTHDAY,
-// COUNT, UNTIL).
+// COUNT, UNTIL). A new series follows the clock of a zone, or the team's if it is nil.
 //
 // It returns not_found for people who may not publish in the post's team and validation_failed for an
 // unsupported rule. Approval and network rules are checked as by schedule_post.
-func (s *Service) Repeat(ctx context.Context, person int64, postID, rule string) (Record, error) {
+func (s *Service) Repeat(ctx context.Context, person int64, postID, rule string, zone *time.Location) (
+	Record, error,
+) {
 	return s.UpdateAs(ctx, person, postID, access.Publish, "post.repeat", func(ctx context.Context, tx *db.Tx,
 		call operation.Call, p *Record) error {
 		if err := p.checkRepeatable(tx.Now()); err != nil {
@@ -74,7 +77,7 @@ func (s *Service) Repeat(ctx context.Context, person int64, postID, rule string)
 		if err := s.checkContent(call, *p); err != nil {
 			return err
 		}
-		return s.repeat(ctx, tx, call, p, rule)
+		return s.repeat(ctx, tx, call, p, rule, cmp.Or(zone, call.Zone))
 	})
 }
 
@@ -170,11 +173,13 @@ func (p Record) checkRepeatable(now time.Time) error {
 }
 
 // repeat stores a running series with its next occurrence.
-func (s *Service) repeat(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, rule string) error {
+func (s *Service) repeat(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, rule string,
+	zone *time.Location,
+) error {
 	kind, r := "series.resumed", p.Series
 	if !p.IsTemplate {
-		kind, r = "series.started", Series{TemplateID: p.ID, Timezone: call.Zone.String()}
-		r.start = p.ScheduledAt.In(call.Zone).Format(recurrence.WallClock)
+		kind, r = "series.started", Series{TemplateID: p.ID, Timezone: zone.String()}
+		r.start = p.ScheduledAt.In(zone).Format(recurrence.WallClock)
 	}
 	r.Rule, r.Paused = rule, false
 	recurring, err := r.recurrence()

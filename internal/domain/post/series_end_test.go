@@ -204,7 +204,7 @@ func TestCancelOccurrenceWhenDue(t *testing.T) {
 			if n := len(other.Deliveries.Captions()) - sent; scheduled != 0 || n > 1 {
 				t.Fatalf("%d scheduled, %d sent: %s", scheduled, n, w.SeriesPosts(t))
 			}
-			must.Get(w.Repeat(t.Context(), w.Person, id, "FREQ=DAILY"))(t)
+			must.Get(w.Repeat(t.Context(), w.Person, id, "FREQ=DAILY", nil))(t)
 			w.Clock.Advance(posttest.Day)
 		}
 	})
@@ -246,7 +246,7 @@ func TestCancelOccurrenceRaces(t *testing.T) {
 				t.Fatalf("%d are scheduled: %s", scheduled, w.SeriesPosts(t))
 			}
 			w.Clock.Advance(2 * posttest.Day)
-			must.Get(w.Repeat(t.Context(), w.Person, id, "FREQ=DAILY"))(t)
+			must.Get(w.Repeat(t.Context(), w.Person, id, "FREQ=DAILY", nil))(t)
 		}
 	})
 }

@@ -63,17 +63,17 @@ func TestRepeatablePosts(t *testing.T) {
 		ctx, soon := t.Context(), posttest.Noon.Add(time.Hour)
 		refused := func(code apierr.Code, state, id, rule string) {
 			t.Helper()
-			_, err := w.Repeat(ctx, w.Person, id, rule)
+			_, err := w.Repeat(ctx, w.Person, id, rule, nil)
 			posttest.CheckError(t, err, code, state)
 		}
 		id := w.Draft(t, "hello", soon)
 		for _, role := range []access.Role{access.Viewer, access.Client} {
 			bea, err := w.Teams.AddPerson(ctx, "Bea", string(role)+"@example.com", "")
 			must.NoError(t, err)
-			_, err = w.Repeat(ctx, bea.ID, id, daily)
+			_, err = w.Repeat(ctx, bea.ID, id, daily, nil)
 			posttest.CheckError(t, err, apierr.NotFound, "")
 			must.NoError(t, w.Teams.SetMember(ctx, w.Call.TeamID, bea.ID, role))
-			_, err = w.Repeat(ctx, bea.ID, id, daily)
+			_, err = w.Repeat(ctx, bea.ID, id, daily, nil)
 			posttest.CheckError(t, err, apierr.NotFound, "")
 		}
 		refused(apierr.NotFound, "", "none", daily)
@@ -93,7 +93,7 @@ func TestRepeatablePosts(t *testing.T) {
 		if got := w.SeriesPosts(t); got != "" {
 			t.Fatal(got)
 		}
-		must.Get(w.Repeat(ctx, w.Person, id, daily))(t)
+		must.Get(w.Repeat(ctx, w.Person, id, daily, nil))(t)
 		refused(apierr.ValidationFailed, "scheduled", id, daily)
 		must.Get(w.Skip(ctx, w.Person, w.LastOccurrence(t)))(t)
 		refused(apierr.ValidationFailed, "occurrence", w.LastOccurrence(t), daily)
@@ -143,14 +143,14 @@ func TestPausing(t *testing.T) {
 		if got := w.SeriesPosts(t); got != "21T13 published, 22T13 draft" || w.CountEvents(t, "post.cancelled") != 2 {
 			t.Error(got)
 		}
-		must.Get(w.Repeat(t.Context(), w.Person, id, "FREQ=DAILY"))(t)
+		must.Get(w.Repeat(t.Context(), w.Person, id, "FREQ=DAILY", nil))(t)
 		if got := w.SeriesPosts(t); got != "21T13 published, 22T13 scheduled" {
 			t.Error(got)
 		}
 		w.Do(t, "cancel_post", map[string]any{"post_id": id})
 		w.Clock.Advance(3 * posttest.Day)
 		w.Tick(t)
-		must.Get(w.Repeat(t.Context(), w.Person, id, "FREQ=DAILY;INTERVAL=2"))(t)
+		must.Get(w.Repeat(t.Context(), w.Person, id, "FREQ=DAILY;INTERVAL=2", nil))(t)
 		if got := w.SeriesPosts(t); got != "21T13 published, 22T13 draft, 25T13 scheduled" {
 			t.Error(got)
 		}
@@ -184,7 +184,7 @@ func TestDraftsFollowTheTemplate(t *testing.T) {
 		}
 		goesOn := func(caption string) {
 			t.Helper()
-			must.Get(w.Repeat(t.Context(), w.Person, id, "FREQ=DAILY"))(t)
+			must.Get(w.Repeat(t.Context(), w.Person, id, "FREQ=DAILY", nil))(t)
 			next := must.Get(w.Load(t.Context(), w.Call.TeamID, w.LastOccurrence(t)))(t)
 			if next.Caption != caption || next.Excerpt != caption || next.Status != post.Scheduled ||
 				len(next.Targets) != 1 {
@@ -226,7 +226,7 @@ func TestCancelledOccurrence(t *testing.T) {
 			w.CountEvents(t, "series.paused") != 1 {
 			t.Error(got)
 		}
-		must.Get(w.Repeat(t.Context(), w.Person, id, "FREQ=DAILY"))(t)
+		must.Get(w.Repeat(t.Context(), w.Person, id, "FREQ=DAILY", nil))(t)
 		w.Do(t, "cancel_post", map[string]any{"post_id": first}) // a draft stays as it is, and so does its series
 		if got := w.SeriesPosts(t); got != "21T13 draft, 24T13 scheduled" {
 			t.Error(got)
@@ -255,7 +255,7 @@ func TestResumeKeepsSkipped(t *testing.T) {
 			next[0].PostID != first || next[1].At.Sub(next[0].At) != 2*posttest.Day {
 			t.Errorf("%+v, %v", next, err)
 		}
-		must.Get(w.Repeat(t.Context(), w.Person, id, "FREQ=DAILY"))(t)
+		must.Get(w.Repeat(t.Context(), w.Person, id, "FREQ=DAILY", nil))(t)
 		w.Clock.Advance(90 * time.Minute)
 		w.Tick(t)
 		if got := w.SeriesPosts(t); got != "21T13 published, 22T13 draft, 23T13 scheduled" {

@@ -15,6 +15,7 @@ import (
 	"pressroom/internal/core/plan"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/teamtime"
 )
 
 // Admin is a member who manages a team in the app, with the rights of the member's role. It returns
@@ -108,9 +109,8 @@ func (p Profile) tidy() (Profile, error) {
 	if !isLine(p.Name) {
 		return p, apierr.Invalid(apierr.Malformed, "name", "The team needs a name, "+ofOneLine+".")
 	}
-	if checkZone(p.Timezone) != nil {
-		return p, apierr.Invalid(apierr.NotAllowedValue, "timezone",
-			"Choose a time zone from the list, such as Europe/Berlin.")
+	if !teamtime.IsZone(p.Timezone) {
+		return p, errTimezone
 	}
 	var err error
 	p.Language, err = tidyLanguage(p.Language)

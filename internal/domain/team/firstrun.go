@@ -13,6 +13,7 @@ import (
 	"pressroom/internal/auth/tokencrypt"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/teamtime"
 )
 
 // FirstRun creates the first person and team of an installation. It requires the setup code, which is only in the
@@ -68,7 +69,6 @@ var (
 	// ErrSetUp refuses to set up an installation that has people or teams.
 	ErrSetUp    = apierr.BadState("set_up", "This installation is already set up. Sign in.")
 	errTeamName = apierr.Invalid(apierr.Malformed, "team", "You need a name for the team, "+ofOneLine+".")
-	errTimezone = apierr.Invalid(apierr.NotAllowedValue, "timezone", "Choose a time zone from the list.")
 )
 
 // Create creates the first person, who becomes an operator, and a team that the person owns. It returns unauthorized
@@ -131,7 +131,7 @@ func (f *FirstRun) check(ctx context.Context, p Person, t Team, password string)
 		return errEmail
 	case !isLine(t.Name) || holdsAddress(t.Name):
 		return errTeamName
-	case checkZone(t.Timezone) != nil:
+	case !teamtime.IsZone(t.Timezone):
 		return errTimezone
 	}
 	return passwords.Check(password, p.Name, p.Email)

@@ -10,6 +10,7 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/teamtime"
 )
 
 // AddTeam creates a team with its owner.
@@ -85,19 +86,18 @@ func insertTeam(ctx context.Context, tx *db.Tx, t Team, owner int64) (int64, err
 	if err := setMember(ctx, tx, made, owner, access.Owner); err != nil {
 		return 0, err
 	}
-	return made, auditlog.Record(ctx, tx, made, auditlog.Actor{}, "team.created", id(made),
-		map[string]any{"plan": t.Plan})
+	return made, auditlog.Record(ctx, tx, made, auditlog.Actor{}, "team.created", id(made), map[string]any{"plan": t.Plan})
 }
 
 // checkNewTeam trims the name of a new team and checks its fields.
 func (s *Service) checkNewTeam(t *Team) error {
-	if err := checkZone(t.Timezone); err != nil {
-		return err
-	}
-	if t.Name = strings.TrimSpace(t.Name); !isLine(t.Name) {
+	t.Name = strings.TrimSpace(t.Name)
+	switch {
+	case !teamtime.IsZone(t.Timezone):
+		return errTimezone
+	case !isLine(t.Name):
 		return invalid("a team needs a name, %s", ofOneLine)
-	}
-	if holdsAddress(t.Name) {
+	case holdsAddress(t.Name):
 		return errAddress
 	}
 	return s.checkPlan(t.Plan)

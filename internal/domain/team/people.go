@@ -12,6 +12,7 @@ import (
 	"pressroom/internal/auth/throttle"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/teamtime"
 )
 
 // Choice is what a new password does with the person's other credentials.
@@ -82,19 +83,22 @@ func (s *Service) personAndHash(ctx context.Context, person int64) (Person, stri
 	return p, hash, nil
 }
 
-// SetName changes a person's name in all teams.
-func (s *Service) SetName(ctx context.Context, person int64, name string) error {
-	name = strings.TrimSpace(name)
-	if !isLine(name) {
+// SetNameAndZone changes a person's name in all teams and the IANA time zone of the person's pages, or "" for each
+// team's.
+func (s *Service) SetNameAndZone(ctx context.Context, person int64, name, zone string) error {
+	name, zone = strings.TrimSpace(name), strings.TrimSpace(zone)
+	switch {
+	case !isLine(name):
 		return apierr.Invalid(apierr.Malformed, "name", "You need a name, "+ofOneLine+".")
-	}
-	if holdsAddress(name) {
+	case holdsAddress(name):
 		return errAddress
+	case zone != "" && !teamtime.IsZone(zone):
+		return errTimezone
 	}
-	return s.db.InTx(ctx, "team.set_name", func(ctx context.Context, tx *db.Tx) error {
-		n, err := tx.Exec(ctx, `UPDATE people SET name = ? WHERE id = ? AND held_at = 0`, name, person)
+	return s.db.InTx(ctx, "team.set_name_and_zone", func(ctx context.Context, tx *db.Tx) error {
+		n, err := tx.Exec(ctx, `UPDATE people SET name = ?, timezone = ? WHERE id = ? AND held_at = 0`, name, zone, person)
 		if err != nil {
-			return fmt.Errorf("renaming a person: %w", err)
+			return fmt.Errorf("storing a name and a time zone: %w", err)
 		}
 		if n == 0 {
 			return apierr.Missing()

@@ -17,6 +17,7 @@ import (
 	"pressroom/internal/domain/team/authn"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/teamtime"
 )
 
 // Service changes and reads teams.
@@ -137,12 +138,7 @@ func (s *Service) checkPlan(plan string) error {
 	return nil
 }
 
-func checkZone(zone string) error {
-	if _, err := time.LoadLocation(zone); err != nil || zone == "" || zone == "Local" {
-		return invalid("the time zone has to be an IANA name such as Europe/Berlin")
-	}
-	return nil
-}
+var errTimezone = apierr.Invalid(apierr.NotAllowedValue, "timezone", "Use an IANA time zone such as Europe/Berlin.")
 
 // SetPlan puts a team on a plan, permanently or until a time; then the team changes to the plan for lapsed ones.
 func (s *Service) SetPlan(ctx context.Context, team int64, plan string, until time.Time) error {
@@ -157,8 +153,8 @@ func (s *Service) SetPlan(ctx context.Context, team int64, plan string, until ti
 // SetTimezone moves a team to another time zone. Its day changes too; calls and credits used within the new day still
 // count.
 func (s *Service) SetTimezone(ctx context.Context, team int64, zone string) error {
-	if err := checkZone(zone); err != nil {
-		return err
+	if !teamtime.IsZone(zone) {
+		return errTimezone
 	}
 	return s.setTeam(ctx, team, "team.timezone", map[string]any{"timezone": zone}, `timezone = ?`, func(int64) []any {
 		return []any{zone}

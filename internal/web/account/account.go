@@ -57,7 +57,7 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "POST /account/invitations/{invitation}/accept", For: shell.People, Do: p.acceptOpen},
 		{Pattern: "POST /sign-out", For: shell.Anyone, Do: p.signOut, Urgent: true},
 		{Pattern: "GET /account", For: shell.People, Do: p.page},
-		{Pattern: "POST /account/name", For: shell.People, Do: p.rename},
+		{Pattern: "POST /account/profile", For: shell.People, Do: p.changeProfile},
 		{Pattern: "POST /account/email/confirm", For: shell.People, Do: p.sendConfirmation},
 		{Pattern: "GET " + team.ConfirmPath + "{token}", For: shell.People, Do: p.confirmPage},
 		{Pattern: "POST " + team.ConfirmPath + "{token}", For: shell.People, Do: p.confirmEmail},

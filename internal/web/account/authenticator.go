@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"pressroom/internal/auth/totp"
 	"pressroom/internal/domain/team"
@@ -204,9 +203,7 @@ func (p *Handlers) showApp(w http.ResponseWriter, r *http.Request, status int, w
 		shell.Redirect(w, r, "/account/authenticator/new")
 		return
 	}
-	if zone, err := time.LoadLocation(v.Team.Timezone); err == nil {
-		app.Since = app.Since.In(zone)
-	}
+	app.Since = app.Since.In(v.Zone)
 	has, err := p.Teams.Factors(r.Context(), v.ID)
 	if err != nil {
 		p.ShowError(w, r, err)

@@ -12,7 +12,9 @@ func (p *Handlers) sendConfirmation(w http.ResponseWriter, r *http.Request) {
 	v := shell.VisitorOf(r.Context())
 	if err := p.Letters.Confirm(r.Context(), v.ID); err != nil {
 		if wrong, ok := p.formError(w, r, err); ok {
-			p.show(w, r, shell.StatusOf(err), view{Name: v.Name, WrongEmail: wrong})
+			out := viewOf(v.Account)
+			out.WrongEmail = wrong
+			p.show(w, r, shell.StatusOf(err), out)
 		}
 		return
 	}

@@ -6,9 +6,11 @@ import (
 	"slices"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/auth/passkey"
 	"pressroom/internal/auth/totp"
 	"pressroom/internal/domain/team"
+	"pressroom/internal/teamtime"
 	"pressroom/internal/web/shell"
 )
 
@@ -16,7 +18,10 @@ import (
 type view struct {
 	Ways     signInMethods
 	Name     string // current or as entered
-	Wrong    string
+	Timezone string // IANA, or "" for each team's; as Name
+	Zones    []string
+	Wrong    string // with the field of that name
+	Field    string
 	Passkeys []passkey.Passkey
 	App      *totp.App // nil without one
 	Sessions []shell.Session
@@ -31,34 +36,36 @@ type view struct {
 // maxAssistants is how many assistants the page shows.
 const maxAssistants = 100
 
+func viewOf(a team.Account) view { return view{Name: a.Name, Timezone: a.Timezone} }
+
 func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
-	p.show(w, r, http.StatusOK, view{Name: shell.VisitorOf(r.Context()).Name})
+	p.show(w, r, http.StatusOK, viewOf(shell.VisitorOf(r.Context()).Account))
 }
 
-// rename changes the person's name.
-func (p *Handlers) rename(w http.ResponseWriter, r *http.Request) {
+// changeProfile changes the person's name and time zone.
+func (p *Handlers) changeProfile(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	name := r.PostForm.Get("name")
-	if err := p.Teams.SetName(r.Context(), shell.VisitorOf(r.Context()).ID, name); err != nil {
+	out := view{Name: r.PostForm.Get("name"), Timezone: r.PostForm.Get("timezone")}
+	err := p.Teams.SetNameAndZone(r.Context(), shell.VisitorOf(r.Context()).ID, out.Name, out.Timezone)
+	if err != nil {
 		if wrong, ok := p.formError(w, r, err); ok {
-			p.show(w, r, shell.StatusOf(err), view{Name: name, Wrong: wrong})
+			out.Wrong = wrong
+			out.Field, _ = apierr.Of(err).Context["argument"].(string)
+			p.show(w, r, shell.StatusOf(err), out)
 		}
 		return
 	}
-	p.Flash(r, "Your name was changed.")
+	p.Flash(r, "Saved.")
 	shell.Redirect(w, r, "/account")
 }
 
 func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, out view) {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
-	zone, err := time.LoadLocation(v.Team.Timezone)
-	if err != nil {
-		p.ServerError(w, r, err)
-		return
-	}
-	out.Ways, out.Mails = p.signInMethods(), p.Letters.Possible()
+	zone := v.Zone
+	var err error
+	out.Zones, out.Ways, out.Mails = teamtime.Zones, p.signInMethods(), p.Letters.Possible()
 	if out.Passkeys, err = p.passkeys.List(ctx, v.ID); err != nil {
 		p.ShowError(w, r, err)
 		return
@@ -222,11 +229,8 @@ func (p *Handlers) staleForPassword(w http.ResponseWriter, r *http.Request) (boo
 
 func (p *Handlers) showPassword(w http.ResponseWriter, r *http.Request, status int, form passwordForm) {
 	v := shell.VisitorOf(r.Context())
-	zone, err := time.LoadLocation(v.Team.Timezone)
-	if err != nil {
-		p.ServerError(w, r, err)
-		return
-	}
+	zone := v.Zone
+	var err error
 	if form.Asks = v.HasPassword; form.Asks { // a first password removes nothing
 		if form.Credentials, err = p.keepables(r, v.ID, zone); err != nil {
 			p.ShowError(w, r, err)

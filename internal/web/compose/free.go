@@ -27,15 +27,15 @@ func (p *Handlers) takeFree(r *http.Request, s *sheet) error {
 		return err
 	}
 	now := p.DB.Now()
-	day := now.In(actor.Zone)
-	if chosen, err := time.ParseInLocation(dateOnly, s.When.Date, actor.Zone); err == nil && chosen.After(now) {
+	day := now.In(actor.OwnZone)
+	if chosen, err := time.ParseInLocation(dateOnly, s.When.Date, actor.OwnZone); err == nil && chosen.After(now) {
 		day = chosen
 	}
 	at, err := p.free(r.Context(), actor.TeamID, day, now.Add(freeAhead))
 	if err != nil {
 		return err
 	}
-	s.When = whenOf(at, actor.Zone)
+	s.When = whenOf(at, actor.OwnZone)
 	return nil
 }
 

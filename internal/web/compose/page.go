@@ -131,13 +131,8 @@ func (p *Handlers) editPage(w http.ResponseWriter, r *http.Request) {
 		shell.Redirect(w, r, "/posts/"+held.ID)
 		return
 	}
-	zone, err := time.LoadLocation(v.Team.Timezone)
-	if err != nil {
-		p.ServerError(w, r, err)
-		return
-	}
 	if !p.restoreUnsaved(w, r) {
-		p.show(w, r, sheetOf(held, zone))
+		p.show(w, r, sheetOf(held, v.Zone))
 	}
 }
 
@@ -200,7 +195,7 @@ func (p *Handlers) viewOf(r *http.Request, s sheet, id string) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	out := view{sheet: s, Path: "/posts/new", Zone: actor.Zone}
+	out := view{sheet: s, Path: "/posts/new", Zone: shell.VisitorOf(r.Context()).Zone}
 	if err := p.begin(r, &out, actor, id); err != nil {
 		return view{}, err
 	}
@@ -239,7 +234,7 @@ func (p *Handlers) begin(r *http.Request, out *view, actor *access.Actor, id str
 		out.Draft = rand.Text()
 	}
 	if r.Method == http.MethodGet && !out.Unsaved {
-		if out.Offers, err = p.unsaved(r, id, actor.Zone); err != nil {
+		if out.Offers, err = p.unsaved(r, id, out.Zone); err != nil {
 			return err
 		}
 	}

@@ -64,7 +64,7 @@ func (p *Handlers) check(ctx context.Context, actor *access.Actor, accounts []ac
 	if all = append(s.contradictions(accounts, held), all...); len(all) > 0 {
 		wrong = all[0]
 	}
-	at, err := p.when(s, actor.Zone, held)
+	at, err := p.when(s, actor.OwnZone, held)
 	if err != nil {
 		wrong = err
 	}
@@ -73,7 +73,7 @@ func (p *Handlers) check(ctx context.Context, actor *access.Actor, accounts []ac
 		held = &post.Record{} // a new post
 	}
 	out.Stands = held.IsTemplate
-	out.Next, err = p.next(ctx, s, *held, at, actor.Zone)
+	out.Next, err = p.next(ctx, s, *held, at, actor.OwnZone)
 	switch {
 	case err != nil && apierr.Of(err).IsServerError():
 		return out, err
@@ -151,8 +151,8 @@ func (p *Handlers) addDay(ctx context.Context, actor *access.Actor, s sheet, hel
 	}
 	next := day.AddDate(0, 0, 1)
 	bounds := []time.Time{
-		teamtime.StartOfDay(day.Year(), day.Month(), day.Day(), actor.Zone),
-		teamtime.StartOfDay(next.Year(), next.Month(), next.Day(), actor.Zone),
+		teamtime.StartOfDay(day.Year(), day.Month(), day.Day(), actor.OwnZone),
+		teamtime.StartOfDay(next.Year(), next.Month(), next.Day(), actor.OwnZone),
 	}
 	spans, err := calendar.Spans(ctx, p.DB, actor.TeamID, calendar.Filter{}, bounds, maxNeighbours+1)
 	if err != nil {
@@ -160,7 +160,7 @@ func (p *Handlers) addDay(ctx context.Context, actor *access.Actor, s sheet, hel
 	}
 	for _, slot := range spans[0].Slots {
 		if held == nil || slot.PostID != held.ID {
-			out.Day = append(out.Day, neighbour{slot, slot.At.In(actor.Zone)})
+			out.Day = append(out.Day, neighbour{slot, slot.At.In(actor.OwnZone)})
 		}
 	}
 	if out.More = spans[0].More || len(out.Day) > maxNeighbours; len(out.Day) > maxNeighbours {
@@ -281,7 +281,7 @@ func (p *Handlers) previewOf(r *http.Request, s sheet) (outlook, view, error) {
 	if err != nil {
 		return outlook{}, view{}, err
 	}
-	fresh := view{sheet: s, Path: "/posts/new", Zone: actor.Zone, Post: held}
+	fresh := view{sheet: s, Path: "/posts/new", Zone: actor.OwnZone, Post: held}
 	fresh.addFresh(r, accounts, known)
 	if fresh.Wording, err = p.wordingOf(r, s); err != nil {
 		return outlook{}, view{}, err

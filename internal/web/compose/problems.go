@@ -126,7 +126,7 @@ func (p *Handlers) findErrors(r *http.Request, s sheet, what string) ([]error, e
 		}
 		out = append(out, rejected...)
 	}
-	return append(out, p.timeErrors(s, held, actor.Zone, what)...), nil
+	return append(out, p.timeErrors(s, held, actor.OwnZone, what)...), nil
 }
 
 // errOnlySchedule is the error of the other buttons for a recurrence rule, which would be lost.

@@ -204,7 +204,7 @@ func (p *Handlers) write(r *http.Request, s sheet, scheduling bool) (string, tim
 		return "", time.Time{}, err
 	}
 	if c.Day == "" {
-		if c.At, err = s.When.exact(actor.Zone); err != nil {
+		if c.At, err = s.When.exact(actor.OwnZone); err != nil {
 			return "", c.At, err
 		}
 	}
@@ -295,7 +295,7 @@ func (p *Handlers) schedule(r *http.Request, s sheet, id string, at time.Time) (
 	if held.IsTemplate {
 		rule, err = ruleFor(s, held)
 	} else {
-		rule, err = s.Repeat.rule(at.In(actor.Zone))
+		rule, err = s.Repeat.rule(at.In(actor.OwnZone))
 	}
 	if err != nil {
 		return "", err
@@ -306,7 +306,7 @@ func (p *Handlers) schedule(r *http.Request, s sheet, id string, at time.Time) (
 	if held.IsTemplate && held.Status == post.Scheduled {
 		return "The post repeats.", nil
 	}
-	return p.recur(r, held, rule, actor.Zone)
+	return p.recur(r, held, rule, actor.OwnZone)
 }
 
 // recur starts or resumes a series and returns a confirmation with the next time and the drafts that it reschedules.
@@ -320,7 +320,7 @@ func (p *Handlers) recur(r *http.Request, held post.Record, rule string, zone *t
 		}
 		said, taken = "The series was resumed", post.ResumeSummary(list)
 	}
-	made, err := p.posts.Repeat(r.Context(), shell.VisitorOf(r.Context()).ID, held.ID, rule)
+	made, err := p.posts.Repeat(r.Context(), shell.VisitorOf(r.Context()).ID, held.ID, rule, zone)
 	if next := made.Series.NextAt; !next.IsZero() {
 		said += ", next on " + next.In(zone).Format("Mon 2 Jan 2006, 15:04")
 	}

@@ -65,10 +65,7 @@ func (p *Handlers) readAccount(r *http.Request, one *oneView) error {
 		if err != nil {
 			return err
 		}
-		zone, err := p.zone(r)
-		if err != nil {
-			return err
-		}
+		zone := shell.VisitorOf(r.Context()).Zone
 		a.Lines, a.Earlier = nil, max(0, len(lines)-maxLines)
 		for _, l := range lines[a.Earlier:] {
 			a.Lines = append(a.Lines, lineOf(l, zone))

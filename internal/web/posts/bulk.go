@@ -144,10 +144,7 @@ const maxMove = 3650
 
 // rescheduling returns the action that moves posts by a number of days or to a day. The time of day stays.
 func (p *Handlers) rescheduling(r *http.Request) (bulkAction, error) {
-	zone, err := p.zone(r)
-	if err != nil {
-		return nil, err
-	}
+	zone := shell.VisitorOf(r.Context()).Zone
 	by, to := strings.TrimSpace(r.PostForm.Get("days")), r.PostForm.Get("day")
 	if (by == "") == (to == "") {
 		return nil, apierr.Invalid(apierr.MissingArgument, "days", "Enter either a number of days or a day.")

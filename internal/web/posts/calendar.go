@@ -131,18 +131,15 @@ func (p *Handlers) calendar(w http.ResponseWriter, r *http.Request) {
 
 // showCalendar answers with the calendar and an error, if any.
 func (p *Handlers) showCalendar(w http.ResponseWriter, r *http.Request, q calendarQuery, status int, wrong string) {
-	zone, err := p.zone(r)
-	if err != nil {
-		p.ServerError(w, r, err)
-		return
-	}
 	v := shell.VisitorOf(r.Context())
+	zone := v.Zone
 	view := &calendarView{
 		calendarQuery: q, Zone: zone.String(), States: calendar.States(), Wrong: wrong, Writer: v.Is(shell.Writers),
 	}
 	now := p.DB.Now().In(zone)
 	shown := period{view: q.View, now: now, zone: zone}
 	shown.today = time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
+	var err error
 	if shown.day, err = dayOf(q.Day, shown.today); err != nil {
 		view.Day, view.Wrong, status = "", apierr.Of(err).Detail, shell.StatusOf(err)
 	}

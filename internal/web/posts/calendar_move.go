@@ -66,10 +66,7 @@ func (p *Handlers) move(w http.ResponseWriter, r *http.Request) {
 
 // doMove moves the post in the path to the time or date of the form.
 func (p *Handlers) doMove(r *http.Request) (moved, error) {
-	zone, err := p.zone(r)
-	if err != nil {
-		return moved{}, err
-	}
+	zone := shell.VisitorOf(r.Context()).Zone
 	at, day, err := destination(r.PostForm, zone)
 	if err != nil {
 		return moved{}, err
@@ -192,11 +189,7 @@ func (p *Handlers) quick(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	zone, err := p.zone(r)
-	if err != nil {
-		p.ServerError(w, r, err)
-		return
-	}
+	zone := shell.VisitorOf(r.Context()).Zone
 	accounts, err := post.AccountsOf(r.Context(), p.DB, held.TeamID, []string{held.ID})
 	if err != nil {
 		p.ServerError(w, r, err)

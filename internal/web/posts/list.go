@@ -155,7 +155,7 @@ func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 	view := listView{filters: filters{
 		Status: q.Get("status"), Account: q.Get("account"), From: q.Get("from"), To: q.Get("to"),
 		Query: strings.TrimSpace(q.Get("q")),
-	}, Zone: shell.VisitorOf(r.Context()).Team.Timezone}
+	}, Zone: shell.VisitorOf(r.Context()).Zone.String()}
 	view.Any, view.Results, view.Back = view.any(), p.popResults(r), r.URL.RawQuery
 	call, err := p.Call(r, "list_posts")
 	if err == nil {
@@ -190,10 +190,7 @@ func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 
 // fill reads the page at a cursor.
 func (p *Handlers) fill(r *http.Request, view *listView, cursor string) error {
-	zone, err := p.zone(r)
-	if err != nil {
-		return err
-	}
+	zone := shell.VisitorOf(r.Context()).Zone
 	f, err := view.filter(zone)
 	if err != nil {
 		return err

@@ -190,7 +190,7 @@ func (p *Handlers) liveView(r *http.Request) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	zone := outcome.Call.Zone
+	zone := shell.VisitorOf(r.Context()).Zone
 	open := full.Status == post.Draft || full.Status == post.Scheduled
 	v := view{
 		Post: full, Client: outcome.Call.Role == access.Client, Pause: pauseOf(outcome.Call),
@@ -299,10 +299,7 @@ func (p *Handlers) fullView(r *http.Request) (view, error) {
 	if err != nil {
 		return v, err
 	}
-	zone, err := p.zone(r)
-	if err != nil {
-		return v, err
-	}
+	zone := shell.VisitorOf(r.Context()).Zone
 	v.allow(p.DB.Now(), zone)
 	if err := p.addDeleted(r.Context(), &v, zone); err != nil {
 		return v, err

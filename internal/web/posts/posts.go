@@ -4,10 +4,7 @@ package posts
 
 import (
 	"embed"
-	"fmt"
 	"html/template"
-	"net/http"
-	"time"
 
 	"pressroom/internal/domain/analytics"
 	"pressroom/internal/domain/delivery"
@@ -79,13 +76,4 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "GET /jobs/{id}", For: shell.Members, Do: p.job},
 		{Pattern: "GET /jobs/{id}/live", For: shell.Members, Do: p.jobLive},
 	}
-}
-
-// zone returns the time zone of the selected team.
-func (p *Handlers) zone(r *http.Request) (*time.Location, error) {
-	zone, err := time.LoadLocation(shell.VisitorOf(r.Context()).Team.Timezone)
-	if err != nil {
-		return nil, fmt.Errorf("reading the zone of a team: %w", err)
-	}
-	return zone, nil
 }

@@ -55,11 +55,10 @@ func (p *Handlers) cancel(w http.ResponseWriter, r *http.Request) {
 
 // wasScheduled describes for when an unscheduled post was scheduled.
 func (p *Handlers) wasScheduled(r *http.Request, held post.Record) string {
-	zone, err := p.zone(r)
-	if err != nil || held.Status != post.Scheduled || held.ScheduledAt.IsZero() {
+	if held.Status != post.Scheduled || held.ScheduledAt.IsZero() {
 		return ""
 	}
-	return " It was scheduled for " + held.ScheduledAt.In(zone).Format("Mon 2 Jan 2006, 15:04") + "."
+	return " It was scheduled for " + held.ScheduledAt.In(shell.VisitorOf(r.Context()).Zone).Format("Mon 2 Jan 2006, 15:04") + "."
 }
 
 // skip cancels one post of a series, which continues.
@@ -94,7 +93,7 @@ func (p *Handlers) resume(w http.ResponseWriter, r *http.Request) {
 		if taken := post.ResumeSummary(list); taken != "" {
 			said += " " + taken
 		}
-		_, err = p.posts.Repeat(r.Context(), person, stored.ID, stored.Series.Rule)
+		_, err = p.posts.Repeat(r.Context(), person, stored.ID, stored.Series.Rule, nil)
 		return err
 	})
 }

@@ -73,7 +73,7 @@ func typeName(kind string) string {
 	return kind
 }
 
-// When returns an instant in the team's time zone as a time element: "Sat 21 Nov 2026, 12:00". It returns nothing for
+// When returns an instant in the visitor's time zone as a time element: "Sat 21 Nov 2026, 12:00". It returns nothing for
 // nil.
 func When(m *teamtime.Moment) template.HTML {
 	if m == nil {

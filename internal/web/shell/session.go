@@ -98,37 +98,6 @@ func visitOf(ctx context.Context) *visit {
 	return &visit{header: http.Header{}}
 }
 
-type visitorKey struct{}
-
-// Visitor is a signed-in person who requests a page.
-type Visitor struct {
-	team.Account
-	Team team.OwnTeam // the selected team
-}
-
-// VisitorOf returns the visitor, or nil if not signed in.
-func VisitorOf(ctx context.Context) *Visitor {
-	v, _ := ctx.Value(visitorKey{}).(*Visitor)
-	return v
-}
-
-// identify looks up the person of a session on every request. The session is ignored while the person is suspended or
-// in no team, and ends once all of the person's sessions were ended.
-func (f *Frame) identify(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		account, err := f.signedIn(r)
-		switch {
-		case err != nil && !apierr.Is(err, apierr.NotFound):
-			f.ServerError(w, r, err)
-			return
-		case err == nil:
-			r = r.WithContext(context.WithValue(r.Context(), visitorKey{},
-				&Visitor{account, TeamOrFirst(account, f.sessions.manager.GetInt64(r.Context(), teamKey))}))
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
 // signedIn returns the account of the session, or not_found.
 func (f *Frame) signedIn(r *http.Request) (team.Account, error) {
 	ctx, m := r.Context(), f.sessions.manager

@@ -98,5 +98,5 @@ func (p *Handlers) elsewhere(w http.ResponseWriter, r *http.Request, err error, 
 // pathOf returns the path of a voice.
 func pathOf(id int64) string { return "/voices/" + strconv.FormatInt(id, 10) }
 
-// inZone returns an instant in the team's time zone.
-func inZone(call operation.Call, at time.Time) time.Time { return at.In(call.Zone) }
+// inZone returns an instant in the time zone of the person.
+func inZone(call operation.Call, at time.Time) time.Time { return at.In(call.OwnZone) }

@@ -82,10 +82,10 @@ func TestApprovedSeries(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.Draft(t, "hello", posttest.Noon.Add(time.Hour))
 		token := w.RequestApproval(t, id)
-		_, err := w.Repeat(t.Context(), w.Person, id, "FREQ=DAILY")
+		_, err := w.Repeat(t.Context(), w.Person, id, "FREQ=DAILY", nil)
 		posttest.CheckError(t, err, apierr.AwaitingApproval, "")
 		must.NoError(t, w.Decide(t, token, true))
-		must.Get(w.Repeat(t.Context(), w.Person, id, "FREQ=DAILY"))(t)
+		must.Get(w.Repeat(t.Context(), w.Person, id, "FREQ=DAILY", nil))(t)
 		w.Clock.Advance(time.Hour)
 		w.Tick(t)
 		w.WantSent(t, "hello")

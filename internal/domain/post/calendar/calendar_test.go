@@ -79,7 +79,7 @@ func TestCalendarUpcoming(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		first := time.Date(2026, 11, 22, 10, 0, 0, 0, w.Call.Zone)
 		template := w.Draft(t, "coffee", first)
-		must.Get(w.Repeat(t.Context(), w.Person, template, "FREQ=DAILY"))(t)
+		must.Get(w.Repeat(t.Context(), w.Person, template, "FREQ=DAILY", nil))(t)
 		if got, want := w.spans(t, w.midnights(2026, 11, 21, 3),
 			5), " | 22 10:00 scheduled coffee | 23 10:00 to come coffee"; got != want {
 			t.Errorf("got  %s\nwant %s", got, want)

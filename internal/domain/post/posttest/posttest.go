@@ -291,7 +291,7 @@ func (w *Env) Decide(t *testing.T, token string, approve bool) error {
 func (w *Env) StartSeries(t *testing.T, rule string) string {
 	t.Helper()
 	id := w.Draft(t, "hello", Noon.Add(time.Hour))
-	must.Get(w.Repeat(t.Context(), w.Person, id, rule))(t)
+	must.Get(w.Repeat(t.Context(), w.Person, id, rule, nil))(t)
 	return id
 }
 

@@ -1,6 +1,7 @@
 package authn
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -17,14 +18,14 @@ import (
 // everything still allows reading, so that people see what happens. The switches of the API do not apply.
 func (a *Authenticator) InApp(ctx context.Context, person, team int64) (*access.Actor, error) {
 	var actor access.Actor
-	var zone string
+	var zone, own string
 	var until, closed int64
 	err := a.db.QueryRow(ctx,
-		`SELECT t.id, t.name, t.timezone, t.content_language, t.plan, t.plan_until, t.closed_at, p.id, p.name, m.role
-		FROM memberships m JOIN teams t ON t.id = m.team_id JOIN people p ON p.id = m.person_id
+		`SELECT t.id, t.name, t.timezone, t.content_language, t.plan, t.plan_until, t.closed_at, p.id, p.name, p.timezone,
+		m.role FROM memberships m JOIN teams t ON t.id = m.team_id JOIN people p ON p.id = m.person_id
 		WHERE m.person_id = ? AND m.team_id = ? AND p.held_at = 0`, person, team).
 		Scan(&actor.TeamID, &actor.TeamName, &zone, &actor.Language, &actor.Plan, &until, &closed, &actor.PersonID,
-			&actor.PersonName, &actor.Role)
+			&actor.PersonName, &own, &actor.Role)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, apierr.Missing()
 	}
@@ -33,6 +34,9 @@ func (a *Authenticator) InApp(ctx context.Context, person, team int64) (*access.
 	}
 	if actor.Zone, err = time.LoadLocation(zone); err != nil {
 		return nil, fmt.Errorf("loading the time zone of team %d: %w", team, err)
+	}
+	if actor.OwnZone, err = time.LoadLocation(cmp.Or(own, zone)); err != nil {
+		return nil, fmt.Errorf("loading the time zone of person %d: %w", person, err)
 	}
 	actor.Plan = a.terms.InEffect(actor.Plan, db.Time(until), a.db.Now()).ID
 	actor.Daily = access.Daily{FreeCalls: -1, KeyCredits: -1, TeamCredits: -1}

@@ -1,0 +1,57 @@
+package shell
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/domain/team"
+)
+
+type visitorKey struct{}
+
+// Visitor is a signed-in person who requests a page.
+type Visitor struct {
+	team.Account
+	Team team.OwnTeam   // the selected team
+	Zone *time.Location // of the times that the person sees and enters; figures by day are in the team's
+}
+
+// visitor returns a person as a visitor of a team.
+func visitor(account team.Account, selected team.OwnTeam) (*Visitor, error) {
+	zone, err := time.LoadLocation(cmp.Or(account.Timezone, selected.Timezone))
+	if err != nil {
+		return nil, fmt.Errorf("loading the time zone of person %d: %w", account.ID, err)
+	}
+	return &Visitor{account, selected, zone}, nil
+}
+
+// VisitorOf returns the visitor, or nil if not signed in.
+func VisitorOf(ctx context.Context) *Visitor {
+	v, _ := ctx.Value(visitorKey{}).(*Visitor)
+	return v
+}
+
+// identify looks up the person of a session on every request. The session is ignored while the person is suspended or
+// in no team, and ends once all of the person's sessions were ended.
+func (f *Frame) identify(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		account, err := f.signedIn(r)
+		switch {
+		case err != nil && !apierr.Is(err, apierr.NotFound):
+			f.ServerError(w, r, err)
+			return
+		case err == nil:
+			v, err := visitor(account, TeamOrFirst(account, f.sessions.manager.GetInt64(r.Context(), teamKey)))
+			if err != nil {
+				f.ServerError(w, r, err)
+				return
+			}
+			r = r.WithContext(context.WithValue(r.Context(), visitorKey{}, v))
+		}
+		next.ServeHTTP(w, r)
+	})
+}
