@@ -45,8 +45,8 @@ type (
 	}
 )
 
-// bill says what a built program holds, from what the linker wrote into it, as CycloneDX (ECMA-424) in JSON. It holds
-// no time and no number of its own: the same program has the same bill.
+// bill returns the bill of materials of a built program, from the build information in the executable, as CycloneDX
+// (ECMA-424) JSON. It contains no time or serial number: the same program has the same bill.
 func bill(path string) ([]byte, error) {
 	info, err := buildinfo.ReadFile(path)
 	if err != nil {
@@ -111,7 +111,7 @@ func spdx(name string) licensed {
 	return l
 }
 
-// settings returns the build settings that change what is built.
+// settings returns the build settings that affect the result.
 func settings(info *debug.BuildInfo) []property {
 	out := []property{{"go:version", info.GoVersion}}
 	for _, s := range info.Settings {

@@ -14,19 +14,19 @@ import (
 	"strings"
 )
 
-// module is a module of somebody else as the go command tells it.
+// module is a dependency as listed by the go command.
 type module struct{ Path, Version, Dir string }
 
-// Which licences are taken, by their SPDX names. What the program is linked with, and what its tests are, has to leave
-// the people who run and change it free; a tool runs separately and adds nothing to it.
+// Accepted licenses by SPDX identifier. Licenses of linked modules and tests must leave users free to run and change
+// the program; a tool runs separately and has no such effect.
 var (
 	taken      = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT-0", "MPL-2.0", "0BSD", "Unlicense", "CC0-1.0"}
 	takenTools = append([]string{"GPL-3.0", "LGPL-3.0"}, taken...)
 )
 
-// unnamed are modules that carry no licence of their own, with the reason why they are taken.
+// unnamed are modules without a license file, with the license and the reason.
 var unnamed = map[string]string{
-	"github.com/golangci/gofmt": "BSD-3-Clause", // gofmt itself, made importable: its files say so
+	"github.com/golangci/gofmt": "BSD-3-Clause", // a copy of gofmt, as its files say
 }
 
 // licences holds every module that a package of ours needs, for tests too, against the list, and those of the tools.
@@ -87,7 +87,7 @@ func modulesOf(dir string, args ...string) ([]module, error) {
 
 var licenceFile = regexp.MustCompile(`(?i)^(un)?licen[cs]e|^copying`)
 
-// licence returns what a module's licence is called; of several the first that is known.
+// licence returns the name of a module's license: the first known one if there are several.
 func (m module) licence() (string, error) {
 	entries, err := os.ReadDir(m.Dir)
 	if err != nil {
@@ -111,7 +111,7 @@ func (m module) licence() (string, error) {
 	return "", fmt.Errorf("the licence of %s is not known: read it", m.Path)
 }
 
-// titles are how long licences begin, some of which name each other further below.
+// titles are the beginnings of licenses, because some licenses mention others later.
 var titles = []struct{ name, words string }{
 	{"AGPL-3.0", "gnu affero general public license"},
 	{"LGPL-3.0", "gnu lesser general public license"},
@@ -127,7 +127,7 @@ var titles = []struct{ name, words string }{
 	{"Unlicense", "this is free and unencumbered software released into the public domain"},
 }
 
-// beginning is how many bytes of a text its title stands in.
+// beginning is the number of bytes in which a license's title must be.
 const beginning = 800
 
 // marks are words of short licences, each less than those before it.
@@ -147,7 +147,7 @@ var marks = []struct {
 	{"0BSD", []string{"permission to use, copy, modify, and/or distribute this software for any purpose"}},
 }
 
-// licenceOf names a licence by its text; nothing where it is none of the list.
+// licenceOf returns the name of a license by its text, or "" if it is unknown.
 func licenceOf(text string) string {
 	text = strings.ToLower(strings.Join(strings.Fields(text), " "))
 	head := text[:min(len(text), beginning)]

@@ -1,5 +1,5 @@
-// Command supply tells what the program is made of: under which licences the modules of others may be used, which
-// modules a built program holds, and whether the packages of the tests' tools are as their lock files say.
+// Command supply checks the licenses of dependencies, writes the bill of materials of a built program, and checks the
+// packages of the test tools against their lock files.
 package main
 
 import (

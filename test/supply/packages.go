@@ -16,7 +16,7 @@ var folders = []string{
 	"test/bluesky-server", "test/browser", "test/contract", "test/tools", "clients/typescript", "examples/import-pictures",
 }
 
-// lockFile is what is read of a package-lock.json (version 3).
+// lockFile has the relevant parts of a package-lock.json (version 3).
 type lockFile struct {
 	Version  int `json:"lockfileVersion"`
 	Packages map[string]struct {
@@ -26,8 +26,8 @@ type lockFile struct {
 	}
 }
 
-// packages holds the lock files against what they have to say, and what is installed against them: each package is
-// pinned by its SHA-512, and none is of another version or not in the file at all.
+// packages checks that the lock files pin each package by its SHA-512, and that the installed packages match the lock
+// files.
 func packages(to io.Writer, root string) error {
 	var found []error
 	for _, folder := range folders {
@@ -94,10 +94,10 @@ func versionIn(dir string) (string, error) {
 	return p.Version, nil
 }
 
-// top returns the packages that stand directly in a folder, those of an owner by both names.
+// top returns the packages directly in a folder, including scoped ones.
 func top(dir string) []string {
 	var out []string
-	entries, _ := os.ReadDir(dir) // there are none where nothing is installed
+	entries, _ := os.ReadDir(dir) // nothing is installed
 	for _, entry := range entries {
 		switch name := entry.Name(); {
 		case strings.HasPrefix(name, "."):

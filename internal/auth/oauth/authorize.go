@@ -22,7 +22,7 @@ type AuthorizationRequest struct {
 	state, challenge string
 }
 
-// Place returns where the person comes back to, for people: a host, or an app's own scheme.
+// Place returns the host of the redirect URI, or an app's custom scheme, for people.
 func (a AuthorizationRequest) Place() string { return displayHost(a.Redirect) }
 
 var (
@@ -138,7 +138,7 @@ func (s *Service) redirectURL(a AuthorizationRequest, answer url.Values) string 
 	return withQuery(a.Redirect, answer)
 }
 
-// Consent is what a person grants a client.
+// Consent is a person's grant to a client.
 type Consent struct {
 	Team, Person int64
 	Capabilities []access.Capability

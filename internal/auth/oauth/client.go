@@ -18,16 +18,16 @@ const (
 	maxRedirects     = 10     // addresses of one program
 	maxRedirectBytes = 2000   // of all of them together
 	maxName          = 80     // characters of a program's name
-	maxUnused        = 10_000 // programs that nobody gave leave to, in the whole database
+	maxUnused        = 10_000 // registrations without a grant in the whole database
 	maxUnusedOfOne   = 1_000  // of these, from one network
 	evictAtOnce      = 100    // of these, by one registration
 )
 
-// Client is a program that asks people for leave. Nobody has checked what it says of itself.
+// Client is a registered OAuth client. Its description of itself is not verified.
 type Client struct {
 	ID        string
 	Name      string
-	Redirects []string // addresses to which people come back
+	Redirects []string // redirect URIs
 	Created   time.Time
 
 	network string    // from which it registered; see networkOf
@@ -37,7 +37,7 @@ type Client struct {
 // IsSelfDescribed reports whether a document describes the program: its ID is the document's address.
 func (c Client) IsSelfDescribed() bool { return isDocument(c.ID) }
 
-// Registration is what a program says of itself (RFC 7591, section 2), as far as it matters here.
+// Registration is the client metadata of a registration request (RFC 7591, section 2) that is used here.
 type Registration struct {
 	Name          string   `json:"client_name"`
 	Redirects     []string `json:"redirect_uris"`
@@ -69,7 +69,7 @@ func (r Registration) client() (Client, error) {
 	return Client{Name: nameOf(r), Redirects: r.Redirects}, nil
 }
 
-// nameOf returns how people are told of a program: one short line of what it calls itself, or else where it leads.
+// nameOf returns the name of a client for people on one short line, or else the host of its redirect URI.
 func nameOf(r Registration) string {
 	name := plaintext.Line(r.Name)
 	if short := []rune(name); len(short) > maxName {
@@ -103,9 +103,9 @@ func (s *Service) Register(ctx context.Context, from string, r Registration) (Cl
 	return c, err
 }
 
-// evictUnused deletes the oldest registrations that nobody gave leave to: of the network that registers, beyond
-// maxUnusedOfOne; and beyond maxUnused in all, of the network that has the most. Registering needs no sign-in, so its
-// rows must not grow without bound, and nobody's flood must push out what others have just registered.
+// evictUnused deletes the oldest registrations without a grant: those of the registering network beyond maxUnusedOfOne,
+// and beyond maxUnused in all those of the network that has the most. Registering needs no sign-in, so the number of
+// rows must be limited, and one network's registrations must not evict those of others.
 func evictUnused(ctx context.Context, tx *db.Tx, network string) error {
 	if err := evictFrom(ctx, tx, network, maxUnusedOfOne); err != nil {
 		return err

@@ -34,8 +34,8 @@ type Options struct {
 	Tools     string // path of the MCP endpoint, such as /mcp: the resource of tokens
 	// Connections creates and ends the connections of tokens.
 	Connections Connections
-	// Fetch writes the content of a public URL to a writer, without following redirects. If it is nil, clients that
-	// describe themselves in a metadata document are unknown.
+	// Fetch writes the content of a public URL to a writer, without following redirects. If it is nil, metadata
+	// documents are not supported.
 	Fetch func(ctx context.Context, address string, most int64, into io.Writer) error
 	// RegistrationDelay returns how long a client at an IP address has to wait before its next registration.
 	RegistrationDelay func(from string) time.Duration

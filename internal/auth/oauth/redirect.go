@@ -41,8 +41,8 @@ func checkScheme(scheme string) error {
 	return newError(InvalidRedirect, "A custom scheme must be a reversed domain name, such as com.example.app.")
 }
 
-// isAmbiguous is true of what no address has: signs that are not ASCII or print nothing, those that browsers read as
-// others, and the star of patterns, as there are none.
+// isAmbiguous reports whether a URL must not contain a character: non-ASCII and unprintable characters, those that
+// browsers read as others, and the asterisk of patterns, which are not supported.
 func isAmbiguous(c rune) bool {
 	return c <= ' ' || c >= 0x7f || strings.ContainsRune("\\\"<>^`{|}*", c)
 }
@@ -97,7 +97,7 @@ func displayHost(address string) string {
 	return u.Scheme
 }
 
-// withQuery adds to an address, which keeps what it has.
+// withQuery adds parameters to the query of a URL.
 func withQuery(address string, more url.Values) string {
 	u, err := url.Parse(address)
 	if err != nil { // it was read before

@@ -133,7 +133,7 @@ func change(ctx context.Context, tx *db.Tx, statement string, args ...any) error
 const (
 	endRevoked = "revoked"       // the client revoked a token (RFC 7009)
 	endExpired = "expired"       // no token is left
-	endReused  = "reused"        // a code or refresh token came a second time
+	endReused  = "reused"        // a code or refresh token was used again
 	endInvalid = "invalid"       // the person lost the needed role, or it expired
 	endFactor  = "second_factor" // it was connected without the second factor that is required now
 )

@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	unusedKept = 24 * time.Hour       // a program that nobody gave leave to
-	idleKept   = 365 * 24 * time.Hour // one that somebody did, once nothing of that is left
+	unusedKept = 24 * time.Hour       // a registration without a grant
+	idleKept   = 365 * 24 * time.Hour // a registration whose grants have all ended
 	sweepAtOne = 500                  // rows of one kind in a transaction
 )
 
-// Sweep forgets a batch of what has ended: tokens, grants with the connections that nobody renewed, and programs that
-// nobody uses. It tells how many rows.
+// Sweep deletes a batch of expired data: tokens, grants that were not renewed with their connections, and unused
+// clients. It returns the number of rows.
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	var total int64
 	for _, part := range []func(context.Context, *db.Tx) (int64, error){s.sweepTokens, s.sweepGrants, s.sweepClients} {
@@ -42,7 +42,7 @@ func (s *Service) sweepTokens(ctx context.Context, tx *db.Tx) (int64, error) {
 	return n, nil
 }
 
-// sweepGrants forgets grants of which no token is left, and ends their connections.
+// sweepGrants deletes grants without tokens and ends their connections.
 func (s *Service) sweepGrants(ctx context.Context, tx *db.Tx) (int64, error) {
 	over, err := db.All(ctx, tx, func(rows *sql.Rows, g *grant) error { return rows.Scan(&g.id, &g.connection) },
 		`SELECT g.id, g.connection_id FROM oauth_grants g WHERE g.ends_at <= ? AND NOT EXISTS (SELECT 1

@@ -68,7 +68,7 @@ const spentLongAgo = 1
 
 const byHash = `SELECT COUNT(*) FROM oauth_tokens WHERE hash = ?`
 
-// exists reports whether there is a code or token, without taking a lock: strangers may send anything.
+// exists reports whether there is a code or token, without locking a row, because anyone may send requests.
 func (s *Service) exists(ctx context.Context, query string, hash []byte) (bool, error) {
 	var n int
 	if err := s.db.QueryRow(ctx, query, hash).Scan(&n); err != nil {
@@ -110,7 +110,7 @@ func (s *Service) redeem(ctx context.Context, client string, request url.Values)
 	return answer(out, refusal, err)
 }
 
-// accepts returns what is wrong with a request that has the code of this grant, or nil.
+// accepts returns the error of a token request with the code of this grant, or nil.
 func (g grant) accepts(client string, request url.Values, now time.Time) *Error {
 	sum := sha256.Sum256([]byte(request.Get("code_verifier")))
 	fits := subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(g.challenge)) == 1
@@ -144,7 +144,7 @@ func (s *Service) connect(ctx context.Context, tx *db.Tx, g grant) (Tokens, *Err
 			Capabilities: g.capabilities,
 		})
 	if err != nil {
-		if apierr.Of(err).Code != apierr.Internal { // refused before anything was written
+		if apierr.Of(err).Code != apierr.Internal { // refused before any write
 			return Tokens{}, errNotPermitted, s.end(ctx, tx, g, endInvalid)
 		}
 		return Tokens{}, nil, fmt.Errorf("making a connection: %w", err)
@@ -245,8 +245,8 @@ func (s *Service) checkActive(ctx context.Context, tx *db.Tx, g grant, spent tim
 	return s.meetsFactor(ctx, tx, g)
 }
 
-// meetsFactor ends a grant from a session with one factor if its team requires two. Clients respond to invalid_grant by
-// asking the person again.
+// meetsFactor ends a grant from a session with one factor if its team requires two. Clients handle invalid_grant by
+// asking for authorization again.
 func (s *Service) meetsFactor(ctx context.Context, tx *db.Tx, g grant) (*Error, error) {
 	if !g.oneFactor {
 		return nil, nil //nolint:nilnil // no refusal and no error
@@ -258,8 +258,8 @@ func (s *Service) meetsFactor(ctx context.Context, tx *db.Tx, g grant) (*Error, 
 	return errFactor, s.end(ctx, tx, g, endFactor)
 }
 
-// all refuses a scope that is not the granted one. One with less would promise the program a token that can do less,
-// and every token of a connection can do what the connection can (RFC 6749, section 6).
+// all returns an error for a scope other than the granted one. A narrower one would promise a token that can do less,
+// but every token of a connection can do what the connection can (RFC 6749, section 6).
 func (g grant) all(scope string) *Error {
 	if scope == "" {
 		return nil
@@ -287,8 +287,8 @@ func answer(out Tokens, refusal *Error, err error) (Tokens, error) {
 	return out, nil
 }
 
-// Revoke ends the connection of a token for the program that has it, whichever of its tokens that is (RFC 7009). What
-// is no token of the program's is passed over.
+// Revoke ends the connection of a client's access or refresh token (RFC 7009). It ignores tokens of others and unknown
+// ones.
 func (s *Service) Revoke(ctx context.Context, client, token string) error {
 	if client == "" {
 		return newError(InvalidClient, "The client_id parameter is missing.")
@@ -310,8 +310,8 @@ func (s *Service) Revoke(ctx context.Context, client, token string) error {
 	})
 }
 
-// Connection returns the connection of an access token, and until when the token is good. It is false for what is no
-// token that is good now for the tools of this installation. Whether the connection itself stands is not asked.
+// Connection returns the connection of an access token and the token's expiry. It reports false for a token that is not
+// valid now for the tools of this installation. It does not check whether the connection has ended.
 func (s *Service) Connection(ctx context.Context, token string) (int64, time.Time, bool, error) {
 	if !apikey.WellFormed(apikey.Access, token) {
 		return 0, time.Time{}, false, nil

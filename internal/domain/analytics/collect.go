@@ -141,7 +141,7 @@ func (s *Service) nextTurn() time.Time {
 	return s.db.Now().Add(s.opts.Every - tenth + rand.N(2*tenth+1)) //nolint:gosec // not a secret
 }
 
-// since returns from when on a turn asks for posts.
+// since returns the time from which a turn requests posts.
 func (t *turn) since(now time.Time) time.Time {
 	first := later(now.Add(-firstPeriod), firstDay(now, t.zone, t.kept))
 	if t.collected.IsZero() {
@@ -162,8 +162,8 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// fetch asks the network, and again after renewing the grant if necessary. It also returns what arrived before
-// an error.
+// fetch requests figures from the network, and again after renewing the grant if necessary. It also returns what
+// arrived before an error.
 func (s *Service) fetch(ctx context.Context, t turn, from network.Collector, g account.Grant,
 	since time.Time) (network.Collection, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxTurn)

@@ -235,7 +235,7 @@ type view struct {
 	excerpt  string // of the best post
 }
 
-// knownSince returns from when on the period's posts are known; zero before anything is collected.
+// knownSince returns the time since which the period's posts are known; zero before the first collection.
 func (v view) knownSince() time.Time {
 	if v.standing.collected.IsZero() {
 		return time.Time{}

@@ -21,10 +21,10 @@ const (
 	maxPictureBytes  = 5 << 20          // of a picture at the network
 	maxPicturePixels = 48 << 20         // bytes of pixels that all pictures being scaled take together
 	pictureTimeout   = 30 * time.Second // for fetching a picture
-	pictureEvery     = 24 * time.Hour   // at least between two fetches, as some networks sign their URLs anew each time
+	pictureEvery     = 24 * time.Hour   // minimum between two fetches, because some networks sign URLs anew each time
 )
 
-// Picture is an account's profile picture, with the names to show where there is none.
+// Picture is an account's profile picture, with the names to show without one.
 type Picture struct {
 	Platform, Name, Username string
 	Type                     string // MIME; empty if there is no picture
@@ -57,8 +57,8 @@ type newPicture struct {
 	source [sha256.Size]byte
 }
 
-// fetchPicture returns the picture at a URL that the network told, or nil if it need not or cannot be stored. A failure
-// must not fail the turn, so it is only logged.
+// fetchPicture returns the picture at the network's URL, or nil if it need not or cannot be stored. A failure must not
+// fail the turn, so it is only logged.
 func (s *Service) fetchPicture(ctx context.Context, t turn, told network.Collection) *newPicture {
 	if told.NoPicture {
 		return &newPicture{}

@@ -17,7 +17,7 @@ const (
 	maxKeptDays = 730                   // most days that figures are kept, for any plan
 )
 
-// turn is what a node knows of an account that it has.
+// turn is the state of an account whose turn a node has claimed.
 type turn struct {
 	account   int64
 	platform  string
@@ -116,7 +116,7 @@ func keptDays(p plan.Plan) int {
 // errTurnLost reports that another node has the account.
 var errTurnLost = errors.New("the turn is over")
 
-// end gives up the account until its next turn.
+// end releases the account until its next turn.
 func (t *turn) end(ctx context.Context, tx *db.Tx, next time.Time) error {
 	n, err := tx.Exec(ctx, `UPDATE account_collections SET due_at = ?, fails = ?, failed_by = ?, collected_at = ?,
 		known_from = ? WHERE account_id = ? AND epoch = ?`,

@@ -74,7 +74,7 @@ func number(n *int64) int64 {
 	return *n
 }
 
-// dateBefore returns the date that lies a number of days before a time, as YYYY-MM-DD.
+// dateBefore returns the date some days before a time, as YYYY-MM-DD.
 func dateBefore(at time.Time, days int) string {
 	return time.Date(at.Year(), at.Month(), at.Day()-days, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
 }

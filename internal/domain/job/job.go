@@ -48,7 +48,7 @@ type Record struct {
 	TeamID     int64
 	Type       Type
 	State      State
-	Subject    string // ID of what the job is about
+	Subject    string // ID of the job's subject
 	Done       int64
 	Total      int64
 	ErrorCode  string
@@ -69,8 +69,8 @@ type Store struct {
 	waits    *waiters
 }
 
-// NewStore returns a store. results read what a finished job of each type produced; inFlight is how many
-// unfinished jobs a team's callers may have.
+// NewStore returns a store. results has the function that reads the result of each type of job; inFlight limits a
+// team's unfinished jobs.
 func NewStore(d *db.DB, results map[Type]Result, inFlight int) *Store {
 	return &Store{db: d, results: results, inFlight: inFlight, waits: newWaiters()}
 }
@@ -79,7 +79,7 @@ func NewStore(d *db.DB, results map[Type]Result, inFlight int) *Store {
 type New struct {
 	TeamID      int64
 	Type        Type
-	Subject     string // ID of what the job is about
+	Subject     string // ID of the job's subject
 	Total       int    // number of parts
 	Reservation int64  // see Record
 }

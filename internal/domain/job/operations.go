@@ -45,7 +45,7 @@ type JobError struct {
 	Message string `json:"message"`
 }
 
-// Produced is what a finished job produced, with the untrusted texts that it points at.
+// Produced is the result of a finished job, with the JSON pointers of untrusted texts in it.
 type Produced struct {
 	Result    any
 	Untrusted operation.Quotes
@@ -54,10 +54,10 @@ type Produced struct {
 	Notes     []string
 }
 
-// Result reads what a job has produced, also for a job that has not ended.
+// Result reads the result of a job, possibly before it has ended.
 type Result func(ctx context.Context, q db.Querier, call operation.Call, r Record, in GetInput) (Produced, error)
 
-// Charged returns what a reservation was charged, or what is set aside while it is open; 0 for no reservation.
+// Charged returns the amount charged for a reservation, or reserved while it is open; 0 for no reservation.
 type Charged func(ctx context.Context, q db.Querier, reservation int64) (int64, error)
 
 // errorMessages are the explanations of error codes of jobs and accounts.
@@ -177,7 +177,7 @@ func (s *Store) get(ctx context.Context, call operation.Call, in GetInput) (oper
 	return s.View(ctx, s.db, call, r, in)
 }
 
-// View returns a client's view of a record, with what a finished job produced.
+// View returns a client's view of a record, with the result of a finished job.
 func (s *Store) View(ctx context.Context, q db.Querier, call operation.Call, r Record, in GetInput) (
 	operation.Answer[Job], error,
 ) {

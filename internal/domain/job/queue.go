@@ -16,8 +16,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Wake is a message of the queue to look at a piece of work. It may arrive late, twice or never: the work's own
-// record says what to do and is woken again in time.
+// Wake is a message of the queue about a piece of work. It may arrive late, twice or never: the work's record says what
+// to do, and is woken again later.
 type Wake struct {
 	Work string `json:"work"` // kind of work
 	ID   string `json:"id"`
@@ -26,8 +26,8 @@ type Wake struct {
 // Kind returns the queue's name of the message.
 func (Wake) Kind() string { return "wake" }
 
-// Queue carries wakes to worker nodes, in the database's own transactions. Jobs, which may take minutes each,
-// have workers of their own, so that they do not delay posts.
+// Queue delivers wakes to worker nodes through the database's transactions. Jobs, which may take minutes each, have
+// separate workers, so that they do not delay posts.
 type Queue struct {
 	db      *db.DB
 	client  *river.Client[*sql.Tx]
@@ -38,7 +38,7 @@ type Queue struct {
 const (
 	// The drivers for SQLite and database/sql poll. A due post must go out within two seconds; this is a tenth of that.
 	pollEvery = 200 * time.Millisecond
-	// Each call of a piece of work has a bound of its own; this ends work that hangs nevertheless.
+	// Each call has its own timeout; this one ends work that hangs nevertheless.
 	wakeTimeout = 5 * time.Minute
 	// jobsQueue carries the wakes of jobs.
 	jobsQueue = "jobs"

@@ -53,7 +53,7 @@ func (h LeasedJob) Lock(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// Postpone gives up the lease until a time.
+// Postpone releases the lease until a time.
 func (h LeasedJob) Postpone(ctx context.Context, tx *db.Tx, at time.Time) error {
 	if err := h.Lock(ctx, tx); err != nil {
 		return err

@@ -60,7 +60,7 @@ func (v *video) keepListed(b mediainfo.Box, r rule) error {
 	return v.keepFirst(b, r.size+entry*int64(binary.BigEndian.Uint32(p)))
 }
 
-// headers are the reserved bytes of the headers of version 0 after their two dates, and where they end.
+// headers are the lengths of version 0 headers and their reserved bytes after the two dates.
 var headers = map[string]struct {
 	reserved []span
 	end      int64
@@ -70,7 +70,7 @@ var headers = map[string]struct {
 	"mdhd": {[]span{{22, 24}}, 24},
 }
 
-// header zeroes the dates of creation and modification, and what is reserved. In version 1 the dates and the duration,
+// header zeroes the dates of creation and modification, and reserved bytes. In version 1 the dates and the duration,
 // which ends before offset 24, have eight bytes each.
 func (v *video) header(b mediainfo.Box) error {
 	version, err := v.version(b)
@@ -104,7 +104,7 @@ func (v *video) header(b mediainfo.Box) error {
 	return v.keepFirst(b, h.end+late)
 }
 
-// handlerName keeps what a track is, and zeroes its maker and its name.
+// handlerName keeps the handler type of a track, and zeroes its manufacturer and name.
 func (v *video) handlerName(b mediainfo.Box) error {
 	p, err := v.content(b, 0, 12)
 	if err != nil {
@@ -181,7 +181,7 @@ func (v *video) dataEntries(b mediainfo.Box) error {
 	})
 }
 
-// walkEach cleans the boxes of a list from offset off on, and zeroes what is too short for a box at its end.
+// walkEach cleans the boxes of a list from offset off, and zeroes a rest that is too short for a box.
 func (v *video) walkEach(in mediainfo.Box, off int64, visit func(mediainfo.Box) error) error {
 	at := in.Content + off
 	err := v.each(mediainfo.Box{Content: at, End: in.End}, func(b mediainfo.Box) error {

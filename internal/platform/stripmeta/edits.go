@@ -18,7 +18,7 @@ type Edits struct {
 // edit replaces the bytes from at to end.
 type edit struct {
 	at, end int64
-	zeros   bool   // by as many zeros
+	zeros   bool   // with zeros of the same length
 	with    []byte // else by these
 }
 
@@ -32,7 +32,7 @@ func (e edit) size() int64 {
 // Empty reports whether the file has no metadata.
 func (e *Edits) Empty() bool { return len(e.list) == 0 }
 
-// Apply returns a reader of r, the scanned file, as it is without metadata.
+// Apply returns a reader of r, the scanned file, without its metadata.
 func (e *Edits) Apply(r io.ReaderAt) *io.SectionReader {
 	v := &view{r: r}
 	at := int64(0)
@@ -45,7 +45,7 @@ func (e *Edits) Apply(r io.ReaderAt) *io.SectionReader {
 	return io.NewSectionReader(v, 0, v.size)
 }
 
-// replace replaces the bytes from at to end; with nothing it removes them.
+// replace replaces the bytes from at to end, or removes them if with is empty.
 func (e *Edits) replace(at, end int64, with []byte) error {
 	return e.add(edit{at: at, end: end, with: with})
 }
@@ -62,7 +62,7 @@ func (e *Edits) zero(s *source, at, end int64) error {
 	return e.add(edit{at: at, end: end, zeros: true})
 }
 
-// add adds an edit, joined with the one before it if that removes or zeroes what lies directly in front.
+// add adds an edit. It extends the previous one if that also removes or zeroes and is adjacent.
 func (e *Edits) add(next edit) error {
 	if next.at == next.end && len(next.with) == 0 {
 		return nil
@@ -81,7 +81,7 @@ func (e *Edits) add(next edit) error {
 	return nil
 }
 
-// finish puts the edits in the order of the file. Zeroed ranges that overlap become one.
+// finish sorts the edits by offset. Overlapping zeroed ranges become one.
 func (e *Edits) finish() error {
 	slices.SortFunc(e.list, func(a, b edit) int { return cmp.Compare(a.at, b.at) })
 	out := e.list[:0]

@@ -55,8 +55,8 @@ func (v *video) zeroFields(b mediainfo.Box, fields ...span) error {
 	return nil
 }
 
-// soundEntry cleans the description of sound. QuickTime has longer ones, of the versions 1 and 2, where that of stsd
-// is 0.
+// soundEntry cleans a sound sample description. QuickTime has longer ones, of versions 1 and 2, in an stsd of version
+// 0.
 func (v *video) soundEntry(entry mediainfo.Box, version byte) error {
 	if err := v.zeroFields(entry, span{10, 16}); err != nil {
 		return err
@@ -146,7 +146,7 @@ func (v *video) descriptors(at, end int64, in byte) error {
 	return nil
 }
 
-// descriptor reads the head of the descriptor at at: its tag, where its content begins, and where it ends.
+// descriptor reads the header of the descriptor at at: its tag and where its content begins and ends.
 func (v *video) descriptor(at, end int64) (byte, int64, int64, error) {
 	p, err := v.peek(at, int(min(5, end-at)))
 	if err != nil {
@@ -163,7 +163,7 @@ func (v *video) descriptor(at, end int64) (byte, int64, int64, error) {
 			return p[0], content, content + n, nil
 		}
 	}
-	return 0, at, end, nil // nothing that can be followed
+	return 0, at, end, nil // no valid descriptor
 }
 
 // stream cleans an elementary stream's descriptor: an address in it becomes zeros.

@@ -7,8 +7,8 @@ import (
 	"pressroom/internal/platform/mediainfo"
 )
 
-// orientationOnly returns the EXIF data (TIFF 6.0) that says nothing but how the pixels are turned, or nil if they are
-// upright, for the n bytes of EXIF data at off.
+// orientationOnly returns EXIF data (TIFF 6.0) with only the orientation from the n bytes of EXIF data at off, or nil
+// if the image is upright.
 func (s *source) orientationOnly(off, n int64) []byte {
 	value := mediainfo.Orientation(io.NewSectionReader(s, off, n), n)
 	if value == 1 {

@@ -26,7 +26,7 @@ const (
 	trunEach                                                               = 0xf00
 )
 
-// fragment notes where a track fragment's samples are, and keeps or blanks it as its track.
+// fragment records the samples of a track fragment, and keeps or blanks it like its track.
 func (v *video) fragment(b mediainfo.Box) error {
 	t := trackFragment{}
 	err := v.each(b, func(in mediainfo.Box) error {
@@ -47,7 +47,7 @@ func (v *video) fragment(b mediainfo.Box) error {
 	return v.walk(b)
 }
 
-// trackFragment is what a tfhd says, and where the next run of samples begins.
+// trackFragment holds the fields of a tfhd and the offset of the next run.
 type trackFragment struct {
 	track, size uint32
 	base, at    uint64
@@ -131,7 +131,7 @@ func (v *video) runSizes(b mediainfo.Box, off int64, flags, count uint32) (uint6
 	return total, nil
 }
 
-// defaults notes the size of a track's samples in fragments (trex), and blanks what is said of a track that goes.
+// defaults records the default sample size of a track in fragments (trex), and blanks it for removed tracks.
 func (v *video) defaults(b mediainfo.Box) error {
 	p, err := v.content(b, 0, 24)
 	if err != nil {

@@ -18,7 +18,7 @@ const (
 	application    = 0xff
 )
 
-// gifLoops are the application extensions that say how often an animation is shown.
+// gifLoops are the application extensions with the number of repetitions of an animation.
 var gifLoops = []string{"NETSCAPE2.0", "ANIMEXTS1.0"}
 
 // controlBytes is the size of a graphic control in front of its terminator.
@@ -33,7 +33,7 @@ type gifScan struct {
 	pixels  int64 // decompressed so far
 }
 
-// scanGIF walks all blocks of a GIF. Decoders show a GIF that breaks off after its first image; it is ended there.
+// scanGIF walks all blocks of a GIF. Decoders show a GIF that is truncated after its first image, so it is ended there.
 func scanGIF(s *source, e *Edits) error {
 	p, err := s.peek(0, 13)
 	if err != nil {
@@ -66,7 +66,7 @@ func colorTable(flags byte) int64 {
 	return 3 << (1 + flags&7)
 }
 
-// block returns where the block at offset at ends and what it is, and removes it if rendering does not need it.
+// block returns the end and the type of the block at offset at, and removes it if rendering does not need it.
 func (g *gifScan) block(at int64) (int64, byte, error) {
 	p, err := g.peek(at, 1)
 	if err != nil {
@@ -221,7 +221,7 @@ func (b *subBlocks) ReadByte() (byte, error) {
 	return p[0], nil
 }
 
-// Read implements io.Reader, as package lzw asks for, which reads bytes.
+// Read implements io.Reader, which package lzw requires; it reads single bytes.
 func (b *subBlocks) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil

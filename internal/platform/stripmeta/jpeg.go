@@ -49,8 +49,8 @@ type jpegScan struct {
 	tables              jpegTables
 }
 
-// scanJPEG walks all segments of a JPEG to the end of its image. After that, phones put previews, depth maps and
-// videos, each with metadata of its own.
+// scanJPEG walks all segments of a JPEG to the end of its image. After the end, phones append previews, depth maps and
+// videos, each with metadata.
 func scanJPEG(s *source, e *Edits) error {
 	j := &jpegScan{source: s, Edits: e}
 	at := int64(2)
@@ -99,7 +99,7 @@ func (j *jpegScan) nextMarker(at int64) (byte, int64, error) {
 	}
 }
 
-// skipScan returns where the entropy-coded data at offset at ends: at the next marker that is no restart.
+// skipScan returns the end of the entropy-coded data at offset at: the next marker other than a restart.
 func (j *jpegScan) skipScan(at int64) (int64, error) {
 	for {
 		p, err := j.rest(at)
@@ -126,7 +126,7 @@ func (j *jpegScan) skipScan(at int64) (int64, error) {
 	}
 }
 
-// segment looks at the segment of a marker, whose length is at body, and returns where it ends.
+// segment handles the segment of a marker, whose length field is at body, and returns its end.
 func (j *jpegScan) segment(marker byte, body int64) (int64, error) {
 	p, err := j.peek(body, 2)
 	if err != nil {
@@ -147,7 +147,7 @@ func (j *jpegScan) segment(marker byte, body int64) (int64, error) {
 	return end, j.coding(marker, body, end)
 }
 
-// coding looks at a segment that decoders need.
+// coding checks a segment that decoders need.
 func (j *jpegScan) coding(marker byte, body, end int64) error {
 	switch {
 	case marker == dqt, marker == dht:
@@ -215,8 +215,8 @@ func (j *jpegScan) cut(marker byte, body, end int64, content []byte) error {
 	return j.replace(body-2, end, slices.Concat([]byte{0xff, marker}, want))
 }
 
-// colorProfile replaces the segments of the color profile by those of the profile cleaned. It removes what is no
-// profile, or is not whole.
+// colorProfile replaces the segments of the color profile with those of the cleaned profile. It removes invalid and
+// incomplete ones.
 func (j *jpegScan) colorProfile() error {
 	if len(j.profile) == 0 {
 		return nil

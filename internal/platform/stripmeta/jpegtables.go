@@ -2,7 +2,7 @@ package stripmeta
 
 import "encoding/binary"
 
-// jpegTables tracks which tables of a JPEG its scans use. Decoders skip unused ones, which may contain anything.
+// jpegTables tracks which tables of a JPEG its scans use. Decoders skip unused ones, which may contain any data.
 type jpegTables struct {
 	defined []jpegTable
 	current map[tableID]int // in defined, those that the next scan would use
@@ -121,7 +121,7 @@ func (j *jpegScan) dropFrom(segment span, tables []jpegTable, unused int64) erro
 	case length == 2:
 		return j.remove(segment.at-2, segment.end)
 	}
-	field := binary.BigEndian.AppendUint16(nil, uint16(length)) //nolint:gosec // shorter than it was
+	field := binary.BigEndian.AppendUint16(nil, uint16(length)) //nolint:gosec // shorter than before
 	if err := j.replace(segment.at, segment.at+2, field); err != nil {
 		return err
 	}

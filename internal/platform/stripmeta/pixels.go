@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// byteReader reads a range of a file byte by byte, so that a decompressor reads no further than it needs.
+// byteReader reads a range of a file byte by byte, so that a decompressor reads no more than it needs.
 type byteReader struct {
 	*source
 

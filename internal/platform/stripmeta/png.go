@@ -11,9 +11,8 @@ import (
 	"slices"
 )
 
-// pngChunks are the chunks that rendering needs, with the least and the greatest number of bytes of their content
-// (PNG third edition, 11; mDCv and cLLi are their drafts' names). Each is there once, but for IDAT and those of an
-// animation.
+// pngChunks are the chunks that rendering needs, with the minimum and maximum length of their content (PNG third
+// edition, 11; mDCv and cLLi are names from its drafts). Each occurs once, except IDAT and those of an animation.
 var pngChunks = map[string]span{
 	"PLTE": {3, 768}, "tRNS": {1, 256}, "gAMA": {4, 4}, "cHRM": {32, 32}, "sRGB": {1, 1}, "cICP": {4, 4},
 	"mDCV": {24, 24}, "mDCv": {24, 24}, "cLLI": {8, 8}, "cLLi": {8, 8}, "sBIT": {1, 4}, "bKGD": {1, 6}, "pHYs": {9, 9},
@@ -32,7 +31,7 @@ type pngScan struct {
 	*source
 	*Edits
 
-	seen         []string // chunks of which there may be one
+	seen         []string // chunks that may occur once
 	depth, color byte
 	interlaced   bool
 	image, frame size // of the image, and of the frame whose pixels come next
@@ -83,7 +82,7 @@ func scanPNG(s *source, e *Edits) error {
 	}
 }
 
-// end replaces what is at the end by the last chunk, which has no content.
+// end replaces the end of the file with the last chunk, which is empty.
 func (g *pngScan) end(at, end int64) error {
 	if end-at == 12 {
 		return g.remove(end, g.size)
@@ -104,7 +103,7 @@ func (g *pngScan) chunk(kind string, at, end int64) error {
 	switch {
 	case kind == "fcTL":
 		return g.frameControl(at, n)
-	case !known && kind[0]&0x20 == 0: // critical, and not known: nobody can render it
+	case !known && kind[0]&0x20 == 0: // an unknown critical chunk: no decoder can render the file
 		return errStructure
 	case !known, n < size.at, n > size.end, slices.Contains(g.seen, kind), !g.applies(kind, n):
 		return g.remove(at, end)
@@ -121,8 +120,8 @@ func (g *pngScan) chunk(kind string, at, end int64) error {
 	return nil
 }
 
-// applies reports whether a chunk of n bytes is one of an image of the color type. Beside full color, PLTE only
-// suggests colors to devices that show few.
+// applies reports whether a chunk of n bytes belongs in an image of the color type. With full color, PLTE is only a
+// suggestion for devices that show few colors.
 func (g *pngScan) applies(kind string, n int64) bool {
 	switch kind {
 	case "PLTE":
@@ -171,10 +170,10 @@ func (g *pngScan) become(at, end int64, want []byte) error {
 	return g.replace(at, end, want)
 }
 
-// profileName is what a color profile is called: a name is at most 79 bytes of any text.
+// profileName replaces the name of a color profile, which is any text of at most 79 bytes.
 const profileName = "ICC profile"
 
-// colorProfile cleans a color profile, and removes what is none.
+// colorProfile cleans a color profile, and removes an invalid one.
 func (g *pngScan) colorProfile(at, end int64) error {
 	p, err := g.peek(at+8, int(min(81, end-at-12)))
 	if err != nil {
@@ -258,7 +257,7 @@ func (g *pngScan) pixelData(kind string, at int64) (int64, error) {
 	return in.next, nil
 }
 
-// inflatePixels decompresses pixels, which must be n bytes and end where a chunk ends.
+// inflatePixels decompresses pixels, which must be n bytes and end at the end of a chunk.
 func (g *pngScan) inflatePixels(in *pixelChunks, n int64) error {
 	if g.inflated += n; g.inflated > maxInflated {
 		return errParts

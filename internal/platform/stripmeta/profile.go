@@ -22,8 +22,8 @@ var profileTags = []string{
 	"B2A1", "B2A2", "D2B0", "D2B1", "D2B2", "D2B3", "B2D0", "B2D1", "B2D2", "B2D3", "gamt", "aarg", "aagg", "aabg",
 }
 
-// profile reads the color profile of n bytes at offset at, and returns it as it is and cleaned. The cleaned one is nil
-// if it is none.
+// profile returns the color profile of n bytes at offset at, unchanged and cleaned. The cleaned one is nil if it is
+// invalid.
 func (s *source) profile(at, n int64) ([]byte, []byte, error) {
 	if n < profileHeader+4 || n > maxProfile {
 		return nil, nil, nil
@@ -35,8 +35,8 @@ func (s *source) profile(at, n int64) ([]byte, []byte, error) {
 	return raw, cleanProfile(raw), nil
 }
 
-// cleanProfile returns a color profile with what rendering needs, or nil if raw begins with none. It comes out as it is
-// if it has nothing else.
+// cleanProfile returns the parts of a color profile that rendering needs, or nil if raw does not begin with a profile.
+// A profile without other parts is returned unchanged.
 func cleanProfile(raw []byte) []byte {
 	if len(raw) < profileHeader+4 || string(raw[36:40]) != "acsp" ||
 		!slices.Contains([]string{"scnr", "mntr", "prtr", "spac"}, string(raw[12:16])) ||
@@ -58,11 +58,11 @@ func cleanProfile(raw []byte) []byte {
 	return c.bytes()
 }
 
-// profileCopy is a color profile that is put together anew.
+// profileCopy is a color profile that is being rebuilt.
 type profileCopy struct {
 	raw    []byte
 	names  []string
-	values [][8]byte          // of the tags, where they are in data and how long
+	values [][8]byte          // offset in data and length of each tag's value
 	placed map[[8]byte]uint32 // where the data of a place in raw are in data; tags may share them
 	data   []byte
 }
@@ -86,7 +86,7 @@ func (c *profileCopy) add(entry []byte) bool {
 		return true
 	}
 	offset, there := c.placed[place]
-	if !needed { // what was there is gone
+	if !needed { // its original value is removed
 		there, place = false, [8]byte{}
 	}
 	if !there {
@@ -123,7 +123,7 @@ func (c *profileCopy) bytes() []byte {
 	return out
 }
 
-// neutralText returns what a profile says instead of its name and its copyright, which it must have: "c". It is nil for
+// neutralText returns the replacement, "c", for the required tags with a profile's name and copyright. It is nil for
 // other tags.
 func neutralText(name string, version byte) []byte {
 	switch {
@@ -137,7 +137,8 @@ func neutralText(name string, version byte) []byte {
 	return append([]byte("desc\x00\x00\x00\x00\x00\x00\x00\x02c\x00"), make([]byte, 4+4+2+1+67)...)
 }
 
-// cleanTag returns the value of a tag as far as its type says it goes, or nil if it is of another type or too short.
+// cleanTag returns the value of a tag up to the length that its type implies, or nil if it has another type or is too
+// short.
 func cleanTag(value []byte) []byte {
 	if len(value) < 12 {
 		return nil
@@ -151,7 +152,7 @@ func cleanTag(value []byte) []byte {
 	return value
 }
 
-// tagSize returns how long a tag's value is by what it says, 0 if that is not known (ICC.1:2022, 10).
+// tagSize returns the length of a tag's value according to its type, or 0 if unknown (ICC.1:2022, 10).
 func tagSize(value []byte) uint64 {
 	switch string(value[:4]) {
 	case "XYZ ":

@@ -7,12 +7,12 @@ import (
 	"pressroom/internal/platform/mediainfo"
 )
 
-// action says how a box is cleaned.
+// action is what to do with a box.
 type action int
 
 const (
 	blank           action = iota // make it a free box of the same size, full of zeros
-	enter                         // clean the boxes in it by rules of their own
+	enter                         // clean the boxes in it by the rules of this container
 	sized                         // keep so many bytes
 	listed                        // keep so many bytes, the last four a count, and that many entries
 	brands                        // ftyp, styp
@@ -38,7 +38,7 @@ const (
 	vendor                        // damr
 )
 
-// rule is how a box is cleaned: what is not kept of its content becomes zeros.
+// rule says how to clean a box: everything that is not kept becomes zeros.
 type rule struct {
 	do    action
 	size  int64 // bytes kept of the content
@@ -49,12 +49,11 @@ type rule struct {
 // keepBytes keeps the first size bytes of a box.
 func keepBytes(size int64) rule { return rule{do: sized, size: size} }
 
-// keepList keeps a table of entries whose count is the last four of the first size bytes.
+// keepList keeps a table of entries whose count is in the last four of the first size bytes.
 func keepList(size, entry int64) rule { return rule{do: listed, size: size, entry: entry} }
 
-// rules are how the boxes in each container are cleaned, by ISO/IEC 14496-12 and the QuickTime File Format. A box that
-// is not listed is blanked. The containers nest as the table says, however a file nests them. "picture" and "sound" are
-// sample descriptions.
+// rules has the rules for the boxes in each container, from ISO/IEC 14496-12 and the QuickTime File Format. Other boxes
+// are blanked. Containers must be nested as in this table. "picture" and "sound" are sample descriptions.
 var rules = map[string]map[string]rule{
 	"": {
 		"ftyp": {do: brands}, "styp": {do: brands}, "mdat": keepBytes(math.MaxInt64), "moov": {do: enter},
@@ -114,7 +113,7 @@ var rules = map[string]map[string]rule{
 	},
 }
 
-// configuration keeps what a decoder is set up by, as far as such boxes go in practice.
+// configuration keeps a decoder's configuration, up to the size that such boxes have in practice.
 var configuration = keepBytes(1024)
 
 // clean cleans a box by the rule that its container has for it.

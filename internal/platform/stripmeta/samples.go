@@ -10,8 +10,8 @@ import (
 
 var errSamples = newDamageError("the video's tables do not say where its pictures and sound are")
 
-// samples notes where the samples of all tracks that are shown are, chunk by chunk (ISO/IEC 14496-12, 8.7). It takes
-// the chunks of all tracks in the order of the file, so that those that lie side by side become one range.
+// samples records the offsets of the samples of all shown tracks, by chunk (ISO/IEC 14496-12, 8.7). It processes the
+// chunks of all tracks in file order, so that adjacent ones become one range.
 func (v *video) samples() error {
 	var tracks []*chunks
 	for _, t := range v.tracks {
@@ -106,7 +106,7 @@ type chunks struct {
 	at, size uint64 // of that chunk
 }
 
-// chunks opens the chunks of a track at the first. It is nil if the track has none.
+// chunks returns an iterator over the chunks of a track, or nil if the track has none.
 func (v *video) chunks(t trackBoxes) (*chunks, error) {
 	offsets, err := v.table(t.tables["stco"], 4, 4)
 	if box, long := t.tables["co64"]; long && err == nil {
@@ -152,8 +152,8 @@ func (c *chunks) advance() (bool, error) {
 	return true, err
 }
 
-// frames say how many bytes samples of sound of constant size really have. QuickTime counts a sample as one byte in
-// stsz if the sound description says its size.
+// frames convert the number of samples of constant-size sound to bytes. QuickTime counts a sample as one byte in stsz
+// if the sound description has its size.
 type frames struct{ samples, bytes uint64 }
 
 func (f frames) size(count uint32) uint64 {
@@ -169,7 +169,7 @@ var pcmBytes = map[string]uint64{
 	"NONE": 0, "twos": 0, "sowt": 0, "in24": 3, "in32": 4, "fl32": 4, "fl64": 8, "ulaw": 1, "alaw": 1,
 }
 
-// frames reads the first description of sound, whose version says how (QuickTime File Format, Sound Sample
+// frames reads the first sound description, whose version determines its format (QuickTime File Format, Sound Sample
 // Description).
 func (v *video) frames(stsd mediainfo.Box) (frames, error) {
 	if stsd.End-stsd.Content < 8+36 {
@@ -207,7 +207,7 @@ func framesOf(format string, p []byte) frames {
 	return frames{samples: 1, bytes: each * uint64(binary.BigEndian.Uint16(p[16:]))}
 }
 
-// table is a table of numbers that is read through a window of its own.
+// table reads a table of numbers through its own window.
 type table struct {
 	from   *source
 	at     int64
@@ -215,7 +215,7 @@ type table struct {
 	stride int // bytes a number: 1, 2, 4 or 8
 }
 
-// table opens the table whose count is at off of a box and whose entries follow it. It is nil for no box.
+// table returns the table of the entries after the count at off of a box, or nil if there is no box.
 func (v *video) table(b mediainfo.Box, off int64, stride int) (*table, error) {
 	if b.Kind == "" {
 		return nil, nil //nolint:nilnil // a track may have no such table
@@ -248,7 +248,7 @@ func (t *table) next() (uint64, bool, error) {
 	return binary.BigEndian.Uint64(wide[:]), true, nil
 }
 
-// sampleSizes are the sizes of a track's samples: all alike, or each its own.
+// sampleSizes are the sizes of a track's samples: all equal, or one for each.
 type sampleSizes struct {
 	alike uint64
 	left  uint32 // how many there are of these
@@ -279,7 +279,7 @@ func (v *video) sampleSizes(t trackBoxes) (sampleSizes, error) {
 		each, err := v.table(b, 8, int(bits/8))
 		return sampleSizes{each: each}, err
 	}
-	return sampleSizes{}, errStructure // half a byte: nobody writes that for samples
+	return sampleSizes{}, errStructure // half a byte, which no real file has
 }
 
 // sum adds up the sizes of the next count samples.
@@ -298,7 +298,7 @@ func (s sampleSizes) sum(count uint32) (uint64, error) {
 	return total, nil
 }
 
-// chunkRuns says how many samples a chunk has, for chunks in order (stsc).
+// chunkRuns has the number of samples per chunk, in the order of chunks (stsc).
 type chunkRuns struct {
 	entries   *table // three numbers each
 	now, next uint32 // samples a chunk now, and from the chunk from on
@@ -347,7 +347,7 @@ func inOrder(entries table) error {
 	}
 }
 
-// of returns how many samples a chunk has; chunks are asked for in order, from 1.
+// of returns the number of samples in a chunk. Chunks must be requested in order, from 1.
 func (r *chunkRuns) of(chunk uint32) (uint32, error) {
 	for r.from != 0 && chunk >= r.from {
 		r.now = r.next

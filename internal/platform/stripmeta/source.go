@@ -44,7 +44,7 @@ func (s *source) load(off int64) error {
 	n, err := s.r.ReadAt(s.buffer[:want], off)
 	if int64(n) < want {
 		s.start, s.held, s.err = 0, 0, err
-		return err //nolint:wrapcheck // Scan says what was done
+		return err //nolint:wrapcheck // Scan wraps the error
 	}
 	s.start, s.held = off, want
 	return nil

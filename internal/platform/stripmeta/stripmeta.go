@@ -1,11 +1,11 @@
 // Package stripmeta removes the metadata of images and videos without re-encoding: EXIF, XMP, IPTC, comments, text,
-// embedded previews, location atoms, telemetry tracks, names, dates, and everything that follows the end of a file.
-// What rendering needs stays: pixels, orientation, color profile, animation, sound.
+// embedded previews, location atoms, telemetry tracks, names, dates, and everything after the end of a file. It keeps
+// what rendering needs: pixels, orientation, color profile, animation, sound.
 //
-// Each format has a list of what is kept, with the size of each part; everything else goes. Of color profiles only the
-// tags for rendering stay. Of the media data of a video only the samples of tracks that are shown or heard stay; the
-// rest becomes zeros, so that offsets hold. A file whose structure cannot be followed to its end is an error, never a
-// partly cleaned file.
+// Each format has a list of the parts to keep, with their sizes; everything else is removed. Color profiles keep only
+// the tags for rendering. The media data of a video keep only the samples of tracks that are shown or heard; the rest
+// becomes zeros, so that offsets stay valid. A file whose structure cannot be parsed to its end is an error, never
+// partly cleaned.
 //
 // Coded data is not decoded: metadata inside coded video frames (for instance SEI messages of H.264), in the parameters
 // of a codec, or appended to the compressed pixels of a JPEG or WebP stays.
@@ -19,8 +19,8 @@ import (
 )
 
 // Scan finds the metadata in the first size bytes of r, a file of the MIME type that mediainfo.Read reported. It reads
-// the file at most about twice, decompresses at most 1 GiB of pixels and holds at most about 32 MiB of memory. The
-// error is a mediainfo.ErrDamaged, mediainfo.ErrType, or says what kept r from being read.
+// the file about twice at most, decompresses at most 1 GiB of pixels and uses at most about 32 MiB of memory. The error
+// is a mediainfo.ErrDamaged, mediainfo.ErrType, or an error of reading r.
 func Scan(r io.ReaderAt, size int64, mime string) (Edits, error) {
 	scan := map[string]func(*source, *Edits) error{
 		mediainfo.JPEG: scanJPEG, mediainfo.PNG: scanPNG, mediainfo.WebP: scanWebP, mediainfo.GIF: scanGIF,
@@ -32,7 +32,7 @@ func Scan(r io.ReaderAt, size int64, mime string) (Edits, error) {
 	s := &source{r: r, size: size}
 	e := Edits{in: size}
 	err := scan(s, &e)
-	if s.err != nil { // comes before what was made of it
+	if s.err != nil { // a read error is the cause of later errors
 		return Edits{}, fmt.Errorf("reading the file: %w", s.err)
 	}
 	if err == nil {

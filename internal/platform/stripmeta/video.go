@@ -11,11 +11,11 @@ import (
 // maxBoxes bounds how many boxes of a video are looked at, as package mediainfo does.
 const maxBoxes = 20_000
 
-// maxTracks bounds how many tracks of a video are followed: each is read through windows of its own.
+// maxTracks limits the tracks of a video, because each is read through separate windows.
 const maxTracks = 64
 
-// shownTracks are the handlers of the tracks that stay: pictures, sound, transparency and closed captions. Timed
-// metadata goes, and with it text, in which drones write where they are.
+// shownTracks are the handlers of the tracks that are kept: pictures, sound, transparency and closed captions. Timed
+// metadata and text are removed; drones record their location in text.
 var shownTracks = []string{"vide", "soun", "auxv", "clcp"}
 
 // shownReferences are the references between tracks that stay.
@@ -30,15 +30,15 @@ type video struct {
 	data            []span          // the contents of mdat boxes
 	kept            []span          // the samples of tracks that are shown or heard
 	tracks          []trackBoxes    // of these, as far as moov has their samples
-	shown           map[uint32]bool // by track, whether it is one of them
-	sound, captions bool            // what the track that is being cleaned is
+	shown           map[uint32]bool // whether each track is kept
+	sound, captions bool            // type of the track that is being cleaned
 	run             fragmentRun
 }
 
 // span is a range of bytes of the file.
 type span struct{ at, end int64 }
 
-// scanVideo blanks metadata in place, so that everything else stays where the sample tables say.
+// scanVideo blanks metadata in place, so that the sample tables stay valid.
 func scanVideo(s *source, e *Edits) error {
 	v := &video{source: s, Edits: e, shown: map[uint32]bool{}, run: fragmentRun{sizes: map[uint32]uint32{}}}
 	if err := v.top(); err != nil {
@@ -50,7 +50,7 @@ func scanVideo(s *source, e *Edits) error {
 	return v.zeroUnused()
 }
 
-// top walks the boxes of the file. After the video, phones put things that are not boxes; they are cut off.
+// top walks the top-level boxes. After the video, phones append data that are not boxes; they are cut off.
 func (v *video) top() error {
 	for at := int64(0); at < v.size; {
 		b, err := v.next(at, v.size)
@@ -89,7 +89,7 @@ func (v *video) next(at, end int64) (mediainfo.Box, error) {
 	return mediainfo.NextBox(v.source, at, end)
 }
 
-// each shows the boxes of a container. What is too short for a box at its end is left out.
+// each calls visit with the boxes of a container. It skips a rest that is too short for a box.
 func (v *video) each(in mediainfo.Box, visit func(mediainfo.Box) error) error {
 	at := in.Content
 	for in.End-at >= 8 {
@@ -105,7 +105,7 @@ func (v *video) each(in mediainfo.Box, visit func(mediainfo.Box) error) error {
 	return nil
 }
 
-// walk cleans the boxes of a container, and zeroes what is too short for a box at its end.
+// walk cleans the boxes of a container, and zeroes a rest that is too short for a box.
 func (v *video) walk(in mediainfo.Box) error { return v.walkFrom(in.Kind, in.Content, in.End) }
 
 func (v *video) walkFrom(container string, at, end int64) error {
@@ -170,7 +170,7 @@ func (v *video) track(b mediainfo.Box) error {
 	return v.walk(b)
 }
 
-// trackBoxes is what of a track says what it is and where its samples are.
+// trackBoxes holds the boxes with a track's type and the location of its samples.
 type trackBoxes struct {
 	id      uint32
 	handler string

@@ -27,12 +27,12 @@ type webpScan struct {
 	*Edits
 
 	flags  int64    // where those of VP8X are, 0 if it has none
-	seen   []string // chunks of which there may be one
+	seen   []string // chunks that may occur once
 	turned bool     // the orientation was kept
 	colors bool     // the color profile was kept
 }
 
-// scanWebP walks all chunks of a WebP and corrects what its headers say of them.
+// scanWebP walks all chunks of a WebP and corrects its headers.
 func scanWebP(s *source, e *Edits) error {
 	p, err := s.peek(0, 12)
 	if err != nil {
@@ -120,7 +120,7 @@ func (w *webpScan) fixed(kind string, at, end, size int64) (int64, error) {
 	return end - at - 8 - size, w.remove(at+8+size, end)
 }
 
-// colorProfile cleans a color profile, and removes what is none.
+// colorProfile cleans a color profile, and removes an invalid one.
 func (w *webpScan) colorProfile(at, end int64) (int64, error) {
 	p, err := w.peek(at+4, 4)
 	if err != nil {
@@ -143,7 +143,7 @@ func (w *webpScan) colorProfile(at, end int64) (int64, error) {
 	return end - at - int64(len(want)), w.replace(at, end, want)
 }
 
-// frame removes what a frame of an animation has beside its picture.
+// frame removes everything but the image from a frame of an animation.
 func (w *webpScan) frame(at, end int64) (int64, error) {
 	if end-at < 8+16 {
 		return 0, errStructure
@@ -194,7 +194,7 @@ func (w *webpScan) cut(at, end int64) (int64, error) {
 	return end - at - int64(len(want)), w.replace(at, end, want)
 }
 
-// announce makes the flags of VP8X say what is left, and clears what is reserved.
+// announce sets the flags of VP8X according to the remaining chunks, and clears reserved bits.
 func (w *webpScan) announce() error {
 	p, err := w.peek(w.flags, 4)
 	if err != nil {

@@ -93,8 +93,8 @@ type chosen struct {
 	level string
 }
 
-// in returns the capabilities granted by a choice among teams, limited to what the person may grant, or what is wrong
-// with the choice.
+// in returns the capabilities granted by a choice among teams, limited to what the person may grant, or an error about
+// the choice.
 func (c chosen) in(teams []choice, able []access.Capability) ([]access.Capability, string) {
 	at := slices.IndexFunc(teams, func(t choice) bool { return t.ID == c.team })
 	switch {
@@ -243,7 +243,7 @@ func chooseTeam(of []choice) {
 	}
 }
 
-// why returns why nobody, or not this person, can authorize a client for a team, or "".
+// why returns the reason why nobody, or not this person, can authorize a client for a team, or "".
 func (p *Handlers) why(ctx context.Context, t team.OwnTeam, asked []access.Capability) (string, error) {
 	if t.Closed {
 		return "This team is closed.", nil

@@ -38,10 +38,10 @@ var narrowWords = map[access.Capability]string{
 	access.Spend: "spend the team’s credits",
 }
 
-// all is the choice of everything that can be granted, if that is no level.
+// all is the choice of everything that can be granted, if no level equals that.
 const all = "all"
 
-// offers returns the levels within what a person can grant, and all of it if that is no level. The default is the
+// offers returns the levels within what a person can grant, plus all of it if no level equals that. The default is the
 // level that writes drafts, else the first.
 func offers(able []access.Capability, now string) []offer {
 	var out []offer

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Controls are files by which a test moves the clock of running programs and holds their work. They are read at
-// every look, so that a change holds for all programs at once.
+// Controls are files with which a test sets the clock of running programs and holds their work. Programs read them each
+// time, so a change applies to all programs at once.
 type Controls struct{ Dir string }
 
 // Now returns the real time, moved.
@@ -19,7 +19,7 @@ func (c Controls) Now() time.Time { return time.Now().Add(c.Offset()) }
 func (c Controls) Offset() time.Duration {
 	raw, err := os.ReadFile(filepath.Join(c.Dir, "clock"))
 	if err != nil {
-		return 0 // nobody has moved it
+		return 0 // the clock is unchanged
 	}
 	n, err := strconv.ParseInt(strings.TrimSpace(string(raw)), 10, 64)
 	if err != nil {
@@ -34,7 +34,7 @@ func (c Controls) Move(by time.Duration) error {
 	if err := os.WriteFile(fresh, []byte(strconv.FormatInt(int64(by), 10)), 0o600); err != nil {
 		return err
 	}
-	return os.Rename(fresh, filepath.Join(c.Dir, "clock")) // nobody sees half of it
+	return os.Rename(fresh, filepath.Join(c.Dir, "clock")) // readers never see a partial file
 }
 
 // ShouldWait reports whether work should wait.
@@ -43,7 +43,7 @@ func (c Controls) ShouldWait() bool {
 	return err == nil
 }
 
-// Hold makes work wait, or lets it go on.
+// Hold makes work wait, or lets it continue.
 func (c Controls) Hold(held bool) error {
 	path := filepath.Join(c.Dir, "held")
 	if held {

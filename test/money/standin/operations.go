@@ -25,7 +25,7 @@ type (
 		ID    string `json:"id" pattern:"^(?:[A-Za-z0-9-]{1,64})$"`
 		Query string `json:"query" minLength:"2" maxLength:"100" pattern:"^(?:free|(?:10|[1-9]) (?:all|part|none|later|refusal|error|panic))(?: .{0,80})?$"`
 	}
-	// Receipt answers what is done at once.
+	// Receipt is the result of an immediate operation.
 	Receipt struct {
 		Query   string          `json:"query"`
 		Charged int64           `json:"charged"`
@@ -35,7 +35,7 @@ type (
 
 var example = Receipt{"5 all", 5, teamtime.Moment{Team: "2026-03-29T10:15:00+02:00", UTC: "2026-03-29T08:15:00Z"}}
 
-// Operations declares what stands in.
+// Operations returns the test operations.
 func (s *Service) Operations() []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
@@ -72,7 +72,7 @@ func (s *Service) Operations() []operation.Operation {
 func (in Input) order() Order         { return Read(in.Query) }
 func (in TrackingInput) order() Order { return Read(in.Query) }
 
-// price makes a price that stands in the words of the call.
+// price returns a price that depends on the text of the call.
 func price[In interface{ order() Order }](s *Service) func(context.Context, operation.Call, In) (int64, error) {
 	return func(ctx context.Context, call operation.Call, in In) (int64, error) {
 		return in.order().Price, s.inside(ctx, call.Tx, "stand_in.price")
@@ -116,7 +116,7 @@ func (s *Service) track(ctx context.Context, call operation.Call, in TrackingInp
 	return s.atOnce(ctx, call, in.Query)
 }
 
-// atOnce settles what was reserved in the transaction that reserved it.
+// atOnce settles a reservation in the transaction that made it.
 func (s *Service) atOnce(ctx context.Context, call operation.Call, query string) (operation.Answer[Receipt], error) {
 	order := Read(query)
 	err := call.InTx(ctx, s.parts.DB, "stand_in.at_once", func(ctx context.Context, tx *db.Tx) error {

@@ -7,7 +7,7 @@ import (
 	"pressroom/internal/domain/job"
 )
 
-// Order is what the words of a call ask for: "free …", or a price and how it ends, as in "7 part …".
+// Order is parsed from the text of a call: "free …", or a price and an outcome, as in "7 part …".
 type Order struct {
 	Price int64
 	End   End
@@ -22,7 +22,7 @@ const (
 	Part    End = "part"    // charged about half
 	Nothing End = "none"    // refunded
 	Later   End = "later"   // charged wholly, at the second try
-	Refusal End = "refusal" // of Faulty: what it reaches is out of reach at first
+	Refusal End = "refusal" // of Faulty: its dependency is unavailable at first
 	Failure End = "error"   // of Faulty: it fails at first
 	Panic   End = "panic"   // of Faulty: it falls over at first
 )
@@ -36,7 +36,7 @@ func Read(query string) Order {
 	if price == "free" {
 		return Order{End: All}
 	}
-	n, _ := strconv.ParseInt(price, 10, 64) // the pattern lets nothing else through
+	n, _ := strconv.ParseInt(price, 10, 64) // the pattern only allows numbers
 	end, _, _ := strings.Cut(rest, " ")
 	return Order{n, End(end)}
 }

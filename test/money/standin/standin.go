@@ -1,5 +1,5 @@
-// Package standin is paid operations that stand in for those that are to come: they take what a call costs and how
-// its work ends from the call's own words, so that a test can have every outcome on purpose.
+// Package standin has paid operations for tests. Their price and outcome depend on the text of the call, so that tests
+// can cause every outcome.
 package standin
 
 import (
@@ -29,7 +29,7 @@ type Service struct {
 	met   map[string]bool // the faulty orders that this process has met
 }
 
-// New makes the operations on a program's parts. While held says so, no work in the background ends.
+// New returns the operations of a program. While held returns true, no background work ends.
 func New(p server.Parts, held func() bool) *Service {
 	s := &Service{parts: p, held: held, met: map[string]bool{}}
 	p.Queue.Handle(wake, s.Do)
@@ -47,7 +47,7 @@ func Configure(cfg server.Config, held func() bool, ready func(*Service)) server
 	return cfg
 }
 
-// Terms have rates that no test meets, and plans that bound nothing but the free calls of a day.
+// Terms returns plans without limits, except for the daily free calls, and rates that no test reaches.
 func Terms(freeCalls int64) *plan.Terms {
 	t := plan.Default().ScaleRates(1000)
 	t.Limits.JobsInFlight = inFlight
@@ -59,13 +59,13 @@ func Terms(freeCalls int64) *plan.Terms {
 
 const inFlight = 1000
 
-// Meddler is called at points inside of the transactions, which an error of it takes back, and when work has read its
-// job, where there is no transaction.
+// Meddler is called at points within transactions, which its error rolls back, and outside of a transaction when a
+// worker has read its job.
 type Meddler func(ctx context.Context, tx *db.Tx, at string) error
 
 type meddlerKey struct{}
 
-// WithMeddler returns a context whose calls and work are meddled with.
+// WithMeddler returns a context whose calls and work call a Meddler.
 func WithMeddler(ctx context.Context, m Meddler) context.Context {
 	return context.WithValue(ctx, meddlerKey{}, m)
 }

@@ -21,8 +21,7 @@ var (
 	errLater = errors.New("the first try fails, as it was ordered")
 )
 
-// Do ends a job, or tries to. The queue brings its ID; the record says what is to be done. Two nodes may come
-// to the same job at once.
+// Do processes a job by its ID from the queue. Two nodes may process the same job at once.
 func (s *Service) Do(ctx context.Context, id string) error {
 	var query string
 	var reservation, done, finished int64
@@ -69,10 +68,10 @@ func (s *Service) end(ctx context.Context, id string, reservation int64, order O
 	})
 }
 
-// sweepEvery is how often a node looks for work that nobody was woken for: the queue's wakes may be lost.
+// sweepEvery is how often a node looks for work whose wake was lost.
 const sweepEvery = time.Second
 
-// Run wakes unfinished work until the context ends, at once when it begins. Errors are told to report.
+// Run wakes unfinished work, at once and then regularly, until the context ends. It passes errors to report.
 func (s *Service) Run(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
@@ -103,7 +102,7 @@ func (s *Service) sweep(ctx context.Context) error {
 	})
 }
 
-// found is what a finished search produced.
+// found is the result of a finished search.
 type found struct {
 	Hashtags []string `json:"hashtags"`
 	Related  []string `json:"related"`

@@ -1,5 +1,5 @@
-// Package authn finds who acts, and what they may do: by an API key, by an assistant's token or in the app. It records
-// when keys were used.
+// Package authn authenticates callers by API key, by an assistant's token or in the app, and returns what they may do.
+// It records when keys were used.
 package authn
 
 import (
@@ -18,11 +18,11 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// unauthorized is the error of everything that does not authenticate.
+// unauthorized is returned for everything that does not authenticate.
 var unauthorized = apierr.New(apierr.Unauthorized,
 	"Send a valid API key as a Bearer token in the Authorization header.")
 
-// Authenticator finds who a key acts for. It caches what it finds.
+// Authenticator returns the actor of a key. It caches keys.
 type Authenticator struct {
 	db    *db.DB
 	cache *keyCache
@@ -150,7 +150,7 @@ const (
 	LostRole = "role_lost"
 )
 
-// row is a key as the database has it, with all that decides what it may do.
+// row is a key in the database with everything that determines its permissions.
 type row struct {
 	access.Actor
 	zone                                  string
@@ -186,7 +186,7 @@ const (
 	connectionsByID = keyColumns + `k.kind = 'assistant' AND k.id = ?`
 )
 
-// read reads a key with all that decides what it may do; one without an actor if there is none.
+// read reads a key with everything that determines its permissions. Without an actor there is no such key.
 func (a *Authenticator) read(ctx context.Context, q db.Querier, query string, by any) (cached, error) {
 	var r row
 	err := q.QueryRow(ctx, query, by).
@@ -202,7 +202,7 @@ func (a *Authenticator) read(ctx context.Context, q db.Querier, query string, by
 	return a.actor(ctx, q, r)
 }
 
-// actor works out what a key may do now.
+// actor returns the actor of a key with its current permissions.
 func (a *Authenticator) actor(ctx context.Context, q db.Querier, r row) (cached, error) {
 	out := cached{actor: &r.Actor, expires: db.Time(r.expires)}
 	r.Assistant, r.Granted = r.kind == "assistant", access.SplitCapabilities(r.granted)
