@@ -258,3 +258,23 @@ func TestComposerSize(t *testing.T) {
 		}
 	})
 }
+
+// Previews show each network's own look, with the account's display name and its own text; so do the page of the post and
+// that which publishes it.
+func TestNetworkPreviews(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		c.change(t, `UPDATE social_accounts SET display_name = 'Harbour <Coffee>' WHERE id = ?`, c.account)
+		b := c.as(t, access.Editor)
+		id := c.draft(t, "Shared #coffee", "")
+		account := fmt.Sprint(c.account)
+		b.open("/posts/"+id+"/edit").form("Save").fill("text-"+account, "Own #tea").press().wants(200, "Saved.")
+		look := fmt.Sprintf(`<b><bdi>Harbour &lt;Coffee&gt;</bdi></b> <span class="grey">@<bdi>harbour%d.test</bdi>`, c.team.ID)
+		for _, path := range []string{"/posts/" + id + "/edit", "/posts/" + id, "/posts/" + id + "/publish"} {
+			b.open(path).wants(200).holds(`<article class="pv pv-bluesky`, look, `Own <span class="lifted">#tea</span>`).
+				lacks(`<span class="lifted">#coffee</span>`)
+		}
+		part := b.send(http.MethodPost, "/posts/preview", url.Values{"account": {account}, "caption": {"Typed #now"}})
+		part.wants(200).holds(look, `Typed <span class="lifted">#now</span>`)
+	})
+}

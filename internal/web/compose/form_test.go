@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -200,46 +199,6 @@ func TestFormRoundTrip(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-}
-
-func TestFoldedSections(t *testing.T) {
-	for _, c := range []struct {
-		text          string
-		most          int
-		shown, folded string
-	}{
-		{"short", 10, "short", ""}, {"", 10, "", ""},
-		{"onetwothree four", 13, "onetwothree", " four"},
-		{"onetwothreefour", 5, "onetw", "othreefour"},
-		{strings.Repeat("👋🏽", 4), 3, strings.Repeat("👋🏽", 3), "👋🏽"},
-		{strings.Repeat("👋🏽", 3), 3, strings.Repeat("👋🏽", 3), ""},
-	} {
-		if shown, behind := splitAt(c.text, c.most); shown != c.shown || behind != c.folded {
-			t.Errorf("%q at %d: %q and %q", c.text, c.most, shown, behind)
-		}
-	}
-	want := []part{{"Go", false}, {" ", false}, {"#coffee,", true}, {" ", false}, {"https://a.example", true}}
-	if diff := cmp.Diff(want, parts("Go #coffee, https://a.example")); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestSplitKeepsText(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.StringN(0, 40, -1).Draw(t, "text")
-		shown, behind := splitAt(text, rapid.IntRange(1, 30).Draw(t, "most"))
-		if shown+behind != text || utf8.ValidString(text) != (utf8.ValidString(shown) && utf8.ValidString(behind)) {
-			t.Fatalf("%q became %q and %q", text, shown, behind)
-		}
-		var all strings.Builder
-		for _, p := range parts(text) {
-			all.WriteString(p.Text)
-		}
-		if all.String() != text {
-			t.Fatalf("%q became %q", text, all.String())
-		}
-	})
 }
 
 // The number of times belongs to the rule of repetition, which is above the time of the post.

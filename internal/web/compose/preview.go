@@ -16,6 +16,7 @@ import (
 	"pressroom/internal/domain/post/calendar"
 	"pressroom/internal/network"
 	"pressroom/internal/teamtime"
+	"pressroom/internal/web/preview"
 	"pressroom/internal/web/shell"
 )
 
@@ -47,12 +48,8 @@ type neighbour struct {
 type card struct {
 	post.AccountCheck
 
-	Title  string // first line of the text, on networks with titles
-	Shown  string // text before "more"
-	Folded string // text after "more"
-	Before bool   // media above the text
-	Form   string // layout of several media
-	Alone  bool   // its problems affect no other account
+	Look  preview.Post
+	Alone bool // its problems affect no other account
 }
 
 // check validates a form and returns its preview. Accounts are those of the team.
@@ -93,7 +90,17 @@ func (p *Handlers) check(ctx context.Context, actor *access.Actor, accounts []ac
 	if err != nil {
 		return out, err
 	}
+	names, err := account.DisplayNames(ctx, p.DB, actor.TeamID)
+	if err != nil {
+		return out, err
+	}
 	p.forecast(&out, checked, held, actor.Language)
+	for i := range out.Cards {
+		c := &out.Cards[i]
+		c.Look = preview.New(preview.Author{
+			ID: c.Target.AccountID, Platform: c.Target.Platform, Username: c.Target.Username, Name: names[c.Target.AccountID],
+		}, c.Content)
+	}
 	out.Blank = !s.hasContent() && held.ID == ""
 	return out, nil
 }
@@ -110,9 +117,7 @@ func (p *Handlers) forecast(out *outlook, checked post.CompositionCheck, held *p
 		out.Fate = &fate
 	}
 	for _, o := range checked.Previews {
-		c := cardOf(o)
-		c.Alone = out.Fate != nil && !out.Fate.Refused
-		out.Cards = append(out.Cards, c)
+		out.Cards = append(out.Cards, card{AccountCheck: o, Alone: out.Fate != nil && !out.Fate.Refused})
 	}
 	out.count()
 }

@@ -14,6 +14,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/account"
 	"pressroom/internal/domain/post"
 	"pressroom/internal/domain/post/approval"
 	"pressroom/internal/domain/post/calendar"
@@ -67,7 +68,8 @@ type view struct {
 	Family     []postlist.Relative // copies of it for what failed, or the post that it was copied from
 	EditsAgain bool                // accounts that failed can get an edited copy
 	MayArchive bool
-	Changeable bool // in the editor; also the template of a paused series
+	Changeable bool             // in the editor; also the template of a paused series
+	Names      map[int64]string // display names of the accounts
 	Pause      pause
 }
 
@@ -301,6 +303,9 @@ func (p *Handlers) fullView(r *http.Request) (view, error) {
 	}
 	zone := shell.VisitorOf(r.Context()).Zone
 	v.allow(p.DB.Now(), zone)
+	if v.Names, err = account.DisplayNames(r.Context(), p.DB, v.Stored.TeamID); err != nil {
+		return v, err
+	}
 	if err := p.addDeleted(r.Context(), &v, zone); err != nil {
 		return v, err
 	}

@@ -4,8 +4,8 @@ import (
 	"regexp"
 	"strings"
 
-	"pressroom/internal/domain/post"
 	"pressroom/internal/network"
+	"pressroom/internal/web/preview"
 )
 
 const maxTitle = 44 // characters
@@ -21,41 +21,18 @@ func titleOf(text string) string {
 	return cut(maxTitle, text)
 }
 
-// seen is what some accounts show of a post.
-type seen struct {
-	ID                 int64  // of the first account
-	Platform, Username string // likewise
-	Others             []accountView
-	Text               string
-	Media              []network.Media
-	PictureFirst       bool
-	Client             bool
-}
-
-// Seen returns what the accounts show, one entry for each content. Accounts with the same content share it.
-func (v *view) Seen() []seen {
-	var out []seen
-	shared := -1
+// Looks returns what each account shows. Without accounts, it returns the shared content.
+func (v *view) Looks() []preview.Post {
+	var out []preview.Post
 	for i, a := range v.Accounts {
-		t := v.Stored.Targets[i]
-		if t.Caption == nil && t.Media == nil && shared >= 0 {
-			out[shared].Others = append(out[shared].Others, a)
-			continue
-		}
-		if t.Caption == nil && t.Media == nil {
-			shared = len(out)
-		}
-		out = append(out, v.seenBy(a, t))
+		author := preview.Author{ID: a.ID, Platform: a.Platform, Username: a.Username, Name: v.Names[a.ID]}
+		out = append(out, preview.New(author, v.Stored.Content(v.Stored.Targets[i], "")))
 	}
 	if len(out) == 0 {
-		return []seen{{Text: v.Caption, Media: v.Stored.Media, Client: v.Client}}
+		out = append(out, preview.New(preview.Author{}, network.Content{Text: v.Caption, Media: v.Stored.Media}))
+	}
+	for i := range out {
+		out[i].Play = v.Client // it is all that clients see of the media
 	}
 	return out
-}
-
-func (v *view) seenBy(a accountView, t post.Target) seen {
-	content := v.Stored.Content(t, "")
-	return seen{ID: a.ID, Platform: a.Platform, Username: a.Username, Text: content.Text, Media: content.Media, Client: v.Client,
-		PictureFirst: a.Platform == "instagram" || a.Platform == "pinterest" || strings.HasPrefix(a.Platform, "tiktok") ||
-			a.Platform == "youtube"}
 }

@@ -33,6 +33,7 @@ async function look() {
     put(page.getElementById('voice-check'));
     follow();
     const open = new Set([...looks.querySelectorAll('details[open]')].map(nameOf));
+    keepMedia(page);
     looks.replaceChildren(...page.body.childNodes);
     for (const details of looks.querySelectorAll('details')) details.open = open.has(nameOf(details));
     const verdicts = [document.getElementById('verdict'), document.querySelector('#voice-check .warned')];
@@ -40,6 +41,16 @@ async function look() {
     if (told.textContent !== verdict) told.textContent = verdict;
   } catch (error) {
     if (error.name !== 'AbortError') told.textContent = 'The preview is not available right now.';
+  }
+}
+
+// keepMedia puts the images and videos that are shown already into the new preview, so that nothing flickers or is loaded again.
+function keepMedia(page) {
+  const shown = new Map();
+  for (const media of looks.querySelectorAll('img, video')) shown.set(media.src, [...shown.get(media.src) ?? [], media]);
+  for (const media of page.querySelectorAll('img, video')) {
+    const same = shown.get(media.src)?.shift();
+    if (same?.alt === media.alt) media.replaceWith(same);
   }
 }
 

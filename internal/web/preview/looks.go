@@ -1,0 +1,126 @@
+package preview
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+
+	"pressroom/internal/network"
+)
+
+// When a network shows a card for the first link of a text.
+const (
+	never = iota
+	withoutMedia
+	always // the post leads to it
+)
+
+// look is how a network shows posts.
+type look struct {
+	// Where its feed cuts texts: after about so many characters or lines, whichever comes first; 0 for nowhere.
+	chars, lines int
+	title        int // maximum characters of the first line as title; 0 for networks without titles
+	card         int
+}
+
+// looks have the figures that docs/app.md explains, with their sources.
+var looks = map[string]look{
+	"instagram": {chars: 125, lines: 3},
+	"facebook":  {chars: 477, lines: 5, card: withoutMedia},
+	"threads":   {card: withoutMedia},
+	"x":         {card: withoutMedia},
+	"bluesky":   {},
+	"linkedin":  {chars: 210, lines: 3},
+	"tiktok":    {chars: 100, lines: 2},
+	"youtube":   {chars: 150, lines: 3, title: 100},
+	"pinterest": {title: 100, card: always},
+}
+
+func titleOf(text string, most int) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return network.Clip(strings.Join(strings.Fields(first), " "), most)
+}
+
+// fold splits a text after a number of lines or characters, between two words if possible.
+func fold(text string, chars, lines int) (string, string) {
+	end := cutLines(text, lines)
+	if shown := splitAt(text[:end], chars); shown < end {
+		end = shown
+	}
+	return text[:end], text[end:]
+}
+
+// cutLines returns the length of the first lines of a text. What follows them and is empty counts as part of them.
+func cutLines(text string, most int) int {
+	end := 0
+	for range most {
+		next := strings.IndexByte(text[end:], '\n')
+		if next < 0 {
+			return len(text)
+		}
+		end += next + 1
+	}
+	if strings.TrimSpace(text[end:]) == "" {
+		return len(text)
+	}
+	return end - 1
+}
+
+// splitAt returns the length of the first characters of a text, up to the end of a word if possible.
+func splitAt(text string, most int) int {
+	if utf8.RuneCountInString(text) <= most {
+		return len(text)
+	}
+	end, count := 0, 0
+	graphemes := uniseg.NewGraphemes(text)
+	for count < most && graphemes.Next() {
+		_, end = graphemes.Positions()
+		count++
+	}
+	if end == len(text) {
+		return end
+	}
+	if space := strings.LastIndexAny(text[:end], " \n"); space > end*3/4 {
+		end = space
+	}
+	return end
+}
+
+// part is a piece of a text. Lifted is true for pieces that networks highlight.
+type part struct {
+	Text   string
+	Lifted bool
+}
+
+// lines returns the lines of a text in parts.
+func lines(text string) [][]part {
+	var out [][]part
+	for line := range strings.SplitSeq(text, "\n") {
+		out = append(out, parts(line))
+	}
+	return out
+}
+
+// parts splits a line at hashtags, mentions and URLs, which networks highlight.
+func parts(line string) []part {
+	out := []part{}
+	add := func(text string, lifted bool) {
+		if text != "" {
+			out = append(out, part{text, lifted})
+		}
+	}
+	for line != "" {
+		word := strings.IndexFunc(line, func(r rune) bool { return r == ' ' || r == '\t' })
+		if word == 0 {
+			word = 1
+		}
+		if word < 0 {
+			word = len(line)
+		}
+		text := line[:word]
+		add(text, len(network.Hashtags(text))+len(network.Mentions(text))+len(network.Links(text)) > 0)
+		line = line[word:]
+	}
+	return out
+}

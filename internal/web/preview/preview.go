@@ -1,0 +1,139 @@
+// Package preview draws posts approximately as the networks show them. Each network has its own template; the parts that
+// they share are in _parts.html.
+package preview
+
+import (
+	"bytes"
+	"cmp"
+	"embed"
+	"fmt"
+	"html/template"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"pressroom/internal/network"
+	"pressroom/internal/web/shell"
+)
+
+//go:embed templates/*.html
+var files embed.FS
+
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"icon": shell.Icon, "lines": lines, "second": second, "inc": func(i int) int { return i + 1 },
+	}).ParseFS(files, "templates/*.html"))
+})
+
+// Author is the account that a post is shown for.
+type Author struct {
+	ID       int64
+	Platform string
+	Username string
+	Name     string // display name: untrusted text; empty if it is the username
+}
+
+// Post is a post as one account shows it.
+type Post struct {
+	Author
+
+	Title string // on networks that have titles
+	Text  string // before "more"
+	Rest  string // after "more"
+	Media []network.Media
+	Card  string // host of the link for which the network shows a card
+	Play  bool   // images are shown in full, and videos can be played
+}
+
+// New returns what an account shows of a post.
+func New(a Author, c network.Content) Post {
+	a.Platform = strings.TrimSuffix(a.Platform, "_business")
+	look := looks[a.Platform]
+	p := Post{Author: a, Text: c.Text, Media: c.Media}
+	p.Name = cmp.Or(p.Name, p.Username)
+	if look.title > 0 {
+		p.Title = titleOf(c.Text, look.title)
+	}
+	if look.chars > 0 {
+		p.Text, p.Rest = fold(c.Text, look.chars, look.lines)
+	}
+	if links := network.Links(c.Text); len(links) > 0 && (len(c.Media) == 0 || look.card == always) && look.card != never {
+		p.Card = hostOf(links[0])
+	}
+	return p
+}
+
+// HTML returns the post in the look of its network.
+func (p Post) HTML() (template.HTML, error) {
+	name := p.Platform + ".html"
+	if templates().Lookup(name) == nil {
+		name = "other.html"
+	}
+	var out bytes.Buffer
+	if err := templates().ExecuteTemplate(&out, name, p); err != nil {
+		return "", fmt.Errorf("drawing a post of %s: %w", p.Platform, err)
+	}
+	return template.HTML(out.String()), nil //nolint:gosec // a template has escaped it
+}
+
+// Upright reports whether the post is a single video that is taller than wide, which most networks show as a reel.
+func (p Post) Upright() bool {
+	return len(p.Media) == 1 && p.Media[0].Kind == network.Video && p.Media[0].Height > p.Media[0].Width
+}
+
+// Shape returns the class of the aspect ratio of the first medium. Carousels have the ratio of their first medium.
+func (p Post) Shape() string {
+	if len(p.Media) == 0 {
+		return ""
+	}
+	switch m := p.Media[0]; {
+	case m.Width == 0 || m.Height == 0:
+		return "square"
+	case m.Height*10 > m.Width*11:
+		return "tall"
+	case m.Width*10 > m.Height*12:
+		return "wide"
+	}
+	return "square"
+}
+
+// Shown is a medium with how it is shown.
+type Shown struct {
+	Item network.Media
+	Play bool
+}
+
+// Of returns a medium with how it is shown.
+func (p Post) Of(m network.Media) Shown { return Shown{m, p.Play} }
+
+const gridSize = 4 // media in a grid; the last one says how many more there are
+
+// Grid returns the media of a grid.
+func (p Post) Grid() []network.Media { return p.Media[:min(len(p.Media), gridSize)] }
+
+// More returns how many media the grid leaves out.
+func (p Post) More() int { return max(0, len(p.Media)-gridSize) }
+
+// Several reports whether there are several media.
+func (p Post) Several() bool { return len(p.Media) > 1 }
+
+// Board returns the board of a Pinterest account, which its username ends with.
+func (p Post) Board() string {
+	if _, board, ok := strings.Cut(p.Username, "/"); ok {
+		return board
+	}
+	return ""
+}
+
+func hostOf(link string) string {
+	u, err := url.Parse(link)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimPrefix(strings.ToLower(u.Hostname()), "www.")
+}
+
+// second returns a time in a video as a media fragment (W3C Media Fragments URI 1.0) takes it.
+func second(d time.Duration) string { return strconv.FormatFloat(max(d.Seconds(), 0.1), 'f', -1, 64) }

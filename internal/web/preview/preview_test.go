@@ -1,0 +1,139 @@
+package preview
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"pressroom/internal/network"
+)
+
+func TestFold(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text         string
+		chars, lines int
+		shown, rest  string
+	}{
+		{"short", 10, 3, "short", ""}, {"", 10, 3, "", ""},
+		{"onetwothree four", 13, 3, "onetwothree", " four"},
+		{"onetwothreefour", 5, 3, "onetw", "othreefour"},
+		{strings.Repeat("👋🏽", 4), 3, 3, strings.Repeat("👋🏽", 3), "👋🏽"},
+		{strings.Repeat("👋🏽", 3), 3, 3, strings.Repeat("👋🏽", 3), ""},
+		{"a\nb\nc\nd", 50, 3, "a\nb\nc", "\nd"},
+		{"a\nb\nc\n \n", 50, 3, "a\nb\nc\n \n", ""},
+		{"a\nb", 50, 3, "a\nb", ""},
+	} {
+		if shown, rest := fold(c.text, c.chars, c.lines); shown != c.shown || rest != c.rest {
+			t.Errorf("%q at %d: %q and %q", c.text, c.chars, shown, rest)
+		}
+	}
+	want := []part{{"Go", false}, {" ", false}, {"#coffee,", true}, {" ", false}, {"https://a.example", true}}
+	if diff := cmp.Diff(want, parts("Go #coffee, https://a.example")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestFoldKeepsText(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringN(0, 40, -1).Draw(t, "text")
+		shown, rest := fold(text, rapid.IntRange(1, 30).Draw(t, "characters"), rapid.IntRange(1, 4).Draw(t, "lines"))
+		if shown+rest != text || utf8.ValidString(text) != (utf8.ValidString(shown) && utf8.ValidString(rest)) {
+			t.Fatalf("%q became %q and %q", text, shown, rest)
+		}
+		var all strings.Builder
+		for _, p := range parts(text) {
+			all.WriteString(p.Text)
+		}
+		if all.String() != text {
+			t.Fatalf("%q became %q", text, all.String())
+		}
+	})
+}
+
+// draw returns the HTML of a post on a network.
+func draw(t *testing.T, platform string, c network.Content) string {
+	t.Helper()
+	html, err := New(Author{ID: 7, Platform: platform, Username: "harbour/Ideas", Name: "Harbour <b>"}, c).HTML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(html)
+}
+
+// Each network has a look of its own, in which nothing of the post is markup, and nothing of its text is left out.
+func TestLooks(t *testing.T) {
+	t.Parallel()
+	text := "Winter <market> #coffee\nof @harbour\n\n" + strings.Repeat("Twelve stalls and one long bar. ", 20)
+	media := []network.Media{
+		{ID: 11, Kind: network.Image, Name: "a&b", Width: 400, Height: 500, Alt: "The <quay>"},
+		{ID: 12, Kind: network.Image, Name: "second", Gone: true},
+		{ID: 13, Kind: network.Video, Name: "third", Cover: 2500e6},
+	}
+	for platform, wants := range map[string][]string{
+		"x": {"@<bdi>harbour/Ideas", `class="pics n3"`}, "bluesky": {"@<bdi>harbour/Ideas", `class="pics n3"`},
+		"threads": {`class="roll tall"`}, "instagram": {`class="roll tall"`, "… more", "1/3"},
+		"facebook": {"Just now", "… more", `class="pics n3"`}, "linkedin": {"Repost", "… more", `class="pics n3"`},
+		"tiktok": {"@<bdi>harbour/Ideas", "… more"}, "tiktok_business": {"pv-tiktok"},
+		"youtube":   {"<b><bdi>Winter &lt;market&gt; #coffee</bdi></b>", "… more"},
+		"pinterest": {"<b><bdi>Winter &lt;market&gt; #coffee</bdi></b>", "Saved to <bdi>Ideas"},
+	} {
+		got := draw(t, platform, network.Content{Text: text, Media: media})
+		wants = append(wants, "pv-"+strings.TrimSuffix(platform, "_business"), `src="/accounts/7/picture"`,
+			`<span class="lifted">#coffee</span>`, `<span class="lifted">@harbour</span>`,
+			`src="/media/11/thumbnail" alt="The &lt;quay&gt;"`, "<bdi>second</bdi>, deleted", `src="/media/13/file#t=2.5"`)
+		for _, want := range wants {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s lacks %s:\n%s", platform, want, got)
+			}
+		}
+		if strings.Contains(got, "<market>") || strings.Contains(got, "<b></bdi>") {
+			t.Errorf("%s has markup of the text:\n%s", platform, got)
+		}
+		if n := strings.Count(got, "Twelve stalls"); n != 20 {
+			t.Errorf("%s shows %d of 20 sentences", platform, n)
+		}
+	}
+}
+
+func TestLinkCards(t *testing.T) {
+	t.Parallel()
+	text := network.Content{Text: "Read https://www.Harbour.example/menu."}
+	both := network.Content{Text: text.Text, Media: []network.Media{{ID: 1, Kind: network.Image}}}
+	for platform, want := range map[string][2]bool{
+		"x": {true, false}, "threads": {true, false}, "facebook": {true, false}, "pinterest": {true, true}, "bluesky": {}, "linkedin": {},
+		"instagram": {}, "tiktok": {}, "youtube": {},
+	} {
+		for i, content := range []network.Content{text, both} {
+			card := New(Author{Platform: platform}, content).Card
+			if (card == "harbour.example") != want[i] || card != "" && !want[i] {
+				t.Errorf("%s: %q for %d media", platform, card, len(content.Media))
+			}
+		}
+	}
+	if got := draw(t, "x", text); !strings.Contains(got, `class="linkcard"`) {
+		t.Error(got)
+	}
+}
+
+// A video that is taller than wide is shown as a Short, and one that plays has controls.
+func TestVideos(t *testing.T) {
+	t.Parallel()
+	short := network.Content{Media: []network.Media{{ID: 1, Kind: network.Video, Width: 1080, Height: 1920}}}
+	if got := draw(t, "youtube", short); !strings.Contains(got, "pv-youtube short") || !strings.Contains(got, `class="play"`) {
+		t.Error(got)
+	}
+	p := New(Author{Platform: "x"}, short)
+	p.Play = true
+	if got, err := p.HTML(); err != nil || !strings.Contains(string(got), " controls>") || strings.Contains(string(got), `class="play"`) {
+		t.Error(got, err)
+	}
+	many := network.Content{Media: make([]network.Media, 6)}
+	if got := draw(t, "facebook", many); strings.Count(got, `class="pic"`) != 4 || !strings.Contains(got, "+2") {
+		t.Error(got)
+	}
+}
